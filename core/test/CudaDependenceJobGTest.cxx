@@ -84,7 +84,8 @@ GetExpectedMethod(const Job & job)
   const Triple &     size = job.windowSize;
   const std::int64_t width = *std::max_element(size.begin(), size.end());
   const bool         canSort = size[0] * size[1] * size[2] <= 128 && job.numberOfGrayLevels <= 2046;
-  const bool         haveBits = width <= 7 || (width <= 9 && (size[2] == 1 || job.numberOfGrayLevels < 64));
+  const bool         haveBits =
+    job.numberOfGrayLevels < 64 ? width <= 9 : job.numberOfGrayLevels < 512 && size[2] > 1 && width > 5 && width <= 7;
   return haveBits && (!canSort || (job.numberOfGrayLevels < 64 && (width <= 5 || size[2] == 1))) ? Method::BitPlanes
          : canSort ? Method::SortedDependences
                    : Method::WindowWalk;

@@ -736,7 +736,8 @@ private:
   int m_CountedPairs{ 0 };
 };
 
-/** The first stage lists the tiles with more levels, behind how many there are. */
+/** The first stage lists the tiles with more levels, behind how many there are, or leaves their windows if there is no
+ * list. */
 template <typename TCount>
 __global__ void
 __launch_bounds__(maxTileWarps * lanesPerWarp, sizeof(TCount) == 1 ? 2 : 1)
@@ -750,7 +751,11 @@ __launch_bounds__(maxTileWarps * lanesPerWarp, sizeof(TCount) == 1 ? 2 : 1)
   {
     return;
   }
-  if (threadIdx.x == 0)
+  if (otherTiles == nullptr)
+  {
+    block.LeaveWindows(others);
+  }
+  else if (threadIdx.x == 0)
   {
     otherTiles[1 + atomicAdd(otherTiles, 1u)] = blockIdx.x * layout.tilesX + blockIdx.y;
   }
@@ -843,22 +848,30 @@ LaunchCudaFewLevelTiles(const CooccurrenceTask & task, std::int64_t firstRow, st
   {
     CheckCuda(cudaMemsetAsync(list, 0, sizeof(*list), stream), "starting the kernel of tiles");
   }
-  const auto start = [&](auto kernel) {
+  // Tiles that no further stage supports are sorted by window, or go to tables of windows.
+  const CudaDeviceLimits & limits = GetCudaDeviceLimits();
+  const TileLayout         second = MakeLayout<SecondBlock>(task, maxTileWarps);
+  const bool               hasSecond = FitsSharedMemory(second, limits);
+  const bool               sorts = CudaSortedTilesSupports(task, limits);
+  const bool               hasThird = sorts || others.marks == nullptr;
+  const auto               start = [&](auto kernel) {
     AllowSharedMemory(kernel, static_cast<std::size_t>(layout.bytes));
     const dim3 blocks(static_cast<unsigned int>(endRow - firstRow), layout.tilesX);
     kernel<<<blocks, layout.warps * lanesPerWarp, layout.bytes, stream>>>(
-      task, layout, others, static_cast<unsigned int>(firstRow), tiles);
+      task, layout, others, static_cast<unsigned int>(firstRow), hasSecond || hasThird ? tiles : nullptr);
   };
   HasByteCounts(task) ? start(FewLevelTilesKernel<std::uint8_t>) : start(FewLevelTilesKernel<std::uint16_t>);
-  // What the list of another stage has are tiles of the first one.
-  const CudaDeviceLimits & limits = GetCudaDeviceLimits();
-  const TileLayout         second = MakeLayout<SecondBlock>(task, maxTileWarps);
-  if (FitsSharedMemory(second, limits))
+  if (hasSecond)
   {
-    LaunchTileList<SecondBlock>(task, second, layout, firstRow, endRow, others, tiles, otherTiles, stream);
+    LaunchTileList<SecondBlock>(
+      task, second, layout, firstRow, endRow, others, tiles, hasThird ? otherTiles : nullptr, stream);
     std::swap(tiles, otherTiles);
   }
-  if (!LaunchCudaSortedTiles(task, layout, firstRow, endRow, others, tiles, stream))
+  if (sorts)
+  {
+    LaunchCudaSortedTiles(task, layout, firstRow, endRow, others, tiles, stream);
+  }
+  else if (hasThird)
   {
     LaunchTileList<LastBlock>(
       task, MakeLastLayout(task, limits), layout, firstRow, endRow, others, tiles, nullptr, stream);

@@ -16,7 +16,6 @@
  *
  *=========================================================================*/
 
-// A thread computes one matrix of one window. Most windows of medical images have few levels, so that a matrix fits the
 // A thread counts the pairs of one matrix of one window, in a table of the ranks of levels in shared memory, and
 // computes the features of the matrix. Then, a thread averages one feature of the matrices of a window. Windows with
 // more levels than a table has room for go to a list: tables with more levels are next, WindowWalk is last.
@@ -404,9 +403,9 @@ constexpr std::int64_t maxListWindows = 1 << 20;
 std::int64_t
 ListCapacity(const CooccurrenceTask & task)
 {
-  // At least a row of tiles, which has at most 52 rows of windows.
+  // At least a row of tiles, which has at most 32 rows of windows.
   return std::min(static_cast<std::int64_t>(NumberOfVoxels(task.outputSize)),
-                  std::max(maxListWindows, 52 * task.outputSize[0]));
+                  std::max(maxListWindows, 32 * task.outputSize[0]));
 }
 
 /** Rows of tiles whose windows a list has room for. */

@@ -177,6 +177,10 @@ public:
   }
 
 private:
+  /** A third of the words of 2 * 50 keys; a thread has room for 2 * featuresAtATime. */
+  static constexpr int stagedWords = 17;
+  static_assert(stagedWords <= 2 * featuresAtATime, "they fit");
+
   /** Sums over the pairs of the table; the first four are of v. */
   struct PairSums
   {
@@ -335,72 +339,71 @@ private:
   __device__ void
   SortPairs(int row, CooccurrenceSums & sums) const
   {
-    constexpr int       numberOfWords = PowerOfTwo(VHalf);
-    const PairRows      rows = this->Pairs(m_Matrix, row);
-    const int           pairs = this->NumberOfPairs(rows);
-    const uint4 * const places = reinterpret_cast<const uint4 *>(m_Places + m_Matrix * numberOfPlaces);
+    constexpr int               numberOfWords = PowerOfTwo(VHalf);
+    const PairRows              rows = this->Pairs(m_Matrix, row);
+    const int                   pairs = this->NumberOfPairs(rows);
+    const std::uint16_t * const places = m_Places + m_Matrix * numberOfPlaces;
     // The list has the places of the first row.
     const std::uint16_t * const first = m_Tile + row * m_Layout.tileColumns + m_Lane;
     const std::uint16_t * const second = first + rows.toSecond;
-    std::uint32_t               words[numberOfWords];
+    const auto                  key = [&](int i) {
+      return i < pairs ? Key(first[places[i]], second[places[i]], i) : noPair | static_cast<std::uint32_t>(i);
+    };
+    // Loops through shared memory, whose code is short: the code of a sorting network is long enough for the caches.
+    std::uint32_t words[numberOfWords];
 #pragma unroll
-    for (int begin = 0; begin < numberOfPlaces; begin += 8)
+    for (int begin = 0; begin < VHalf; begin += stagedWords)
     {
-      std::uint32_t keys[8];
-#pragma unroll
-      for (int i = 0; i < 8; ++i)
+#pragma unroll 2
+      for (int i = begin; i < begin + stagedWords && i < VHalf; ++i)
       {
-        keys[i] = noPair | static_cast<std::uint32_t>(begin + i);
-      }
-      if (begin < pairs)
-      {
-        const uint4         eight = places[begin / 8];
-        const std::uint32_t two[4] = { eight.x, eight.y, eight.z, eight.w };
-#pragma unroll
-        for (int i = 0; i < 8; ++i)
-        {
-          const std::uint32_t place = i % 2 == 0 ? two[i / 2] & 0xffffu : two[i / 2] >> 16;
-          keys[i] = Key(first[place], second[place], begin + i, pairs);
-        }
+        this->Staged(i - begin) = key(i) | key(VHalf + i) << 16;
       }
 #pragma unroll
-      for (int i = 0; i < 8; ++i)
+      for (int i = begin; i < begin + stagedWords && i < VHalf; ++i)
       {
-        if (begin + i < 2 * VHalf)
-        {
-          std::uint32_t & word = words[(begin + i) % VHalf];
-          word = begin + i < VHalf ? keys[i] : word | keys[i] << 16;
-        }
+        words[i] = this->Staged(i - begin);
       }
     }
     SortTwoHalves<VHalf>(words);
     SortedKeys<0> low;
-    std::uint32_t before = ~words[numberOfWords - VHalf];
+    constexpr int firstLow = numberOfWords - VHalf;
+    std::uint32_t before = ~words[firstLow];
 #pragma unroll
-    for (int i = numberOfWords - VHalf; i < numberOfWords; ++i)
+    for (int begin = firstLow; begin < numberOfWords; begin += stagedWords)
     {
-      low.Add(m_KeySteps, words[i], words[i] ^ before);
-      before = words[i];
+      const int end = begin + stagedWords < numberOfWords ? begin + stagedWords : numberOfWords;
+#pragma unroll
+      for (int i = begin; i < end; ++i)
+      {
+        this->Staged(i - begin) = words[i];
+      }
+#pragma unroll 4
+      for (int i = 0; i < end - begin; ++i)
+      {
+        const std::uint32_t word = this->Staged(i);
+        low.Add(m_KeySteps, word, word ^ before);
+        before = word;
+      }
     }
     SortedKeys<1> high(low);
     before <<= 16;
     // Keys without a pair are the last ones.
-    int keys = VHalf;
+    const int keys = max(pairs, VHalf);
 #pragma unroll
-    for (int begin = 0; begin < VHalf; begin += 4)
+    for (int begin = 0; begin < VHalf; begin += stagedWords)
     {
-      if (VHalf + begin < pairs)
-      {
 #pragma unroll
-        for (int i = begin; i < begin + 4; ++i)
-        {
-          if (i < VHalf)
-          {
-            high.Add(m_KeySteps, words[i], words[i] ^ before);
-            before = words[i];
-            ++keys;
-          }
-        }
+      for (int i = begin; i < begin + stagedWords && i < VHalf; ++i)
+      {
+        this->Staged(i - begin) = words[i];
+      }
+#pragma unroll 4
+      for (int i = begin; i < begin + stagedWords && VHalf + i < keys; ++i)
+      {
+        const std::uint32_t word = this->Staged(i - begin);
+        high.Add(m_KeySteps, word, word ^ before);
+        before = word;
       }
     }
     // The first byte of the table has the pairs without a difference.
@@ -412,12 +415,19 @@ private:
              sums);
   }
   static __device__ __forceinline__ std::uint32_t
-                                    Key(unsigned int a, unsigned int b, int i, int pairs)
+                                    Key(unsigned int a, unsigned int b, int i)
   {
     const auto          first = static_cast<int>(a & levelMask);
     const auto          second = static_cast<int>(b & levelMask);
     const std::uint32_t key = PairKey(first + second, abs(first - second));
-    return ((a | b) & noLevel) == 0 && i < pairs ? key : noPair | static_cast<std::uint32_t>(i);
+    return ((a | b) & noLevel) == 0 ? key : noPair | static_cast<std::uint32_t>(i);
+  }
+  /** Where the values of this thread are when features are averaged. */
+  __device__ std::uint32_t &
+             Staged(int word) const
+  {
+    std::uint32_t * const lanes = reinterpret_cast<std::uint32_t *>(&this->Value(word / 2, m_Warp) - m_Lane);
+    return lanes[word % 2 * lanesPerWarp + m_Lane];
   }
 
   const SortedKeySteps  m_KeySteps;
@@ -428,32 +438,41 @@ private:
 };
 
 template <int VHalf>
-bool
-Launch(const CooccurrenceTask & task, const TileLayout & first, std::int64_t firstRow, std::int64_t endRow,
-       const CudaOtherWindows & others, const std::uint32_t * tiles, cudaStream_t stream)
+TileLayout
+MakeLayout(const CooccurrenceTask & task)
 {
   using Block = SortedBlock<VHalf>;
-  const TileLayout layout(task, Block::tableWords, Block::ListBytes(task), maxTileWarps);
-  if (!FitsSharedMemory(layout, GetCudaDeviceLimits()))
-  {
-    return false;
-  }
-  LaunchTileList<Block>(task, layout, first, firstRow, endRow, others, tiles, nullptr, stream);
-  return true;
+  return TileLayout(task, Block::tableWords, Block::ListBytes(task), maxTileWarps, true);
+}
+
+/** Call call(half of the keys) for as many pairs as a matrix can have. */
+template <typename TCall>
+auto
+CallForPairs(const CooccurrenceTask & task, const TCall & call)
+{
+  return task.maxPairs <= 64    ? call(std::integral_constant<int, 32>())
+         : task.maxPairs <= 100 ? call(std::integral_constant<int, 50>())
+                                : call(std::integral_constant<int, 64>());
 }
 } // namespace
 
 bool
+CudaSortedTilesSupports(const CooccurrenceTask & task, const CudaDeviceLimits & limits)
+{
+  return task.OffsetsPerMatrix() == 1 && task.maxPairs <= static_cast<std::uint64_t>(maxSortedPairs) &&
+         CallForPairs(task,
+                      [&](auto half) { return FitsSharedMemory(MakeLayout<decltype(half)::value>(task), limits); });
+}
+
+void
 LaunchCudaSortedTiles(const CooccurrenceTask & task, const TileLayout & first, std::int64_t firstRow,
                       std::int64_t endRow, const CudaOtherWindows & others, const std::uint32_t * tiles,
                       cudaStream_t stream)
 {
-  if (task.OffsetsPerMatrix() != 1 || task.maxPairs > static_cast<std::uint64_t>(maxSortedPairs))
-  {
-    return false;
-  }
-  return task.maxPairs <= 64    ? Launch<32>(task, first, firstRow, endRow, others, tiles, stream)
-         : task.maxPairs <= 100 ? Launch<50>(task, first, firstRow, endRow, others, tiles, stream)
-                                : Launch<64>(task, first, firstRow, endRow, others, tiles, stream);
+  CallForPairs(task, [&](auto half) {
+    constexpr int value = decltype(half)::value;
+    LaunchTileList<SortedBlock<value>>(
+      task, MakeLayout<value>(task), first, firstRow, endRow, others, tiles, nullptr, stream);
+  });
 }
 } // namespace voxelmaps

@@ -109,7 +109,7 @@ struct TileLayout
   int tablesBegin;
   int bytes;
 
-  TileLayout(const CooccurrenceTask & task, int wordsOfTable, int bytesOfLists, int blockWarps)
+  TileLayout(const CooccurrenceTask & task, int wordsOfTable, int bytesOfLists, int blockWarps, bool stagesKeys = false)
     : matrices(task.numberOfOffsets / task.OffsetsPerMatrix())
     , chunks((matrices + blockWarps - 1) / blockWarps)
     , groups(matrices == 1 ? (blockWarps < 8 ? 4 : 8) : std::max(1, std::min(blockWarps, 12) / matrices))
@@ -136,7 +136,7 @@ struct TileLayout
     const auto rounded = [](std::size_t size) { return static_cast<int>((size + 15) / 16 * 16); };
     valuesBegin = rounded(static_cast<std::size_t>(terms) * sizeof(std::int64_t));
     constexpr int valueBytes = lanesPerWarp * static_cast<int>(sizeof(double));
-    totalsBegin = valuesBegin + (hasAverages ? featuresAtATime * warps * valueBytes : 0);
+    totalsBegin = valuesBegin + (hasAverages || stagesKeys ? featuresAtATime * warps * valueBytes : 0);
     listsBegin = totalsBegin + (hasAverages && chunks > 1 ? CooccurrenceTask::maxFeatures * chunkRows * valueBytes : 0);
     infoBegin = listsBegin + rounded(static_cast<std::size_t>(listBytes));
     tileBegin = infoBegin + rounded(sizeof(TileInfo));
@@ -636,14 +636,15 @@ protected:
     return matrices;
   }
 
-private:
-  /** A feature of a matrix, where the averages are made. */
+  /** A feature of a matrix, where the averages are made; other warps do not read it before they are. */
   __device__ double &
   Value(int feature, int warp) const
   {
     return reinterpret_cast<double *>(m_Shared +
                                       m_Layout.valuesBegin)[(feature * m_Layout.warps + warp) * lanesPerWarp + m_Lane];
   }
+
+private:
   /** Of a feature of the matrices of the chunks before. */
   __device__ double &
   Total(int feature, int row) const
@@ -731,9 +732,10 @@ LaunchTileList(const CooccurrenceTask & task, const TileLayout & layout, const T
   kernel<<<blocks, layout.warps * lanesPerWarp, layout.bytes, stream>>>(task, layout, others, range, tiles, otherTiles);
 }
 
-/** Compute the tiles of a list by sorting the pairs of each window, and leave the windows of other tiles; false if the
- * task is not supported, and nothing is done. */
+/** Compute the tiles of a list by sorting the pairs of each window, and leave the windows of other tiles. */
 bool
+CudaSortedTilesSupports(const CooccurrenceTask & task, const CudaDeviceLimits & limits);
+void
 LaunchCudaSortedTiles(const CooccurrenceTask & task, const TileLayout & first, std::int64_t firstRow,
                       std::int64_t endRow, const CudaOtherWindows & others, const std::uint32_t * tiles,
                       cudaStream_t stream);

@@ -325,6 +325,7 @@ private:
   std::uint64_t m_SingleInverses{ 0 };
 };
 
+/** Blocks that the compiler leaves registers for. */
 template <int VWidth, int VSlices, int VLevelBits>
 constexpr int blocksPerMultiprocessor = VSlices == 1                     ? 4
                                         : VWidth <= 5 && VLevelBits <= 6 ? 3
@@ -443,9 +444,11 @@ bool
 CudaDependenceBitsSupports(const DependenceTask & hostTask)
 {
   const int width = *std::max_element(hostTask.window, hostTask.window + 3);
-  // The levels of larger windows fit no registers.
+  // More levels of larger windows fit no registers, and smaller windows of more levels are sorted.
   return CudaDependenceNeighborsAreBits(hostTask) &&
-         (width <= 7 || (width <= maxWindowBitsWidth && (hostTask.window[2] == 1 || hostTask.numberOfGrayLevels < 64)));
+         (hostTask.numberOfGrayLevels < 64
+            ? width <= maxWindowBitsWidth
+            : hostTask.numberOfGrayLevels < 512 && hostTask.window[2] > 1 && width > 5 && width <= 7);
 }
 
 CudaNearNeighbors
@@ -481,14 +484,12 @@ ComputeByCudaDependenceBits(const DependenceTask & task, const CudaNearNeighbors
   const int  width = *std::max_element(task.window, task.window + 3);
   const int  levels = task.numberOfGrayLevels;
   const bool isFlat = task.window[2] == 1;
-  const auto launch = isFlat       ? (width <= 5   ? (levels < 64 ? Launch<5, 1, 6> : Launch<5, 1, 16>)
-                                      : width <= 7 ? (levels < 64 ? Launch<7, 1, 6> : Launch<7, 1, 16>)
-                                                   : (levels < 64 ? Launch<9, 1, 6> : Launch<9, 1, 16>))
-                      : width <= 3 ? (levels < 64 ? Launch<3, 3, 6> : Launch<3, 3, 16>)
-                      : width <= 5 ? (levels < 64 ? Launch<5, 5, 6> : Launch<5, 5, 16>)
-                      : width <= 7 ? (levels < 64    ? Launch<7, 7, 6>
-                                      : levels < 512 ? Launch<7, 7, 9>
-                                                     : Launch<7, 7, 16>)
+  const auto launch = isFlat       ? (width <= 5   ? Launch<5, 1, 6>
+                                      : width <= 7 ? Launch<7, 1, 6>
+                                                   : Launch<9, 1, 6>)
+                      : width <= 3 ? Launch<3, 3, 6>
+                      : width <= 5 ? Launch<5, 5, 6>
+                      : width <= 7 ? (levels < 64 ? Launch<7, 7, 6> : Launch<7, 7, 9>)
                                    : Launch<9, 9, 6>;
   launch(task, neighbors, resources);
 }

@@ -32,7 +32,8 @@ ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob & job, const CudaFirstOrder
     return ComputeOnSeveralDevices<FirstOrderPlan>(job, options, ComputeFirstOrderFeatureMapsCuda);
   }
   using Method = CudaFirstOrderOptions::Method;
-  // Larger windows take less time without sorting.
+  // Larger windows take less time without sorting: on an H100, 9^3 voxels 39 instead of 57 ns, but 7^3 22 instead
+  // of 13.
   constexpr int maxVoxelsToSort = 512;
   // Most slabs are computed in tiles, whatever the method.
   const auto scratchBytes = [](const auto & ofMethod) {

@@ -249,6 +249,7 @@ private:
   MergedSums<VWidth> &         m_Merged;
 };
 
+/** Blocks that the compiler leaves registers for. */
 template <int VWidth, int VSlices, int VLevelBits>
 constexpr int blocksPerMultiprocessor = VWidth <= 5 || VSlices == 1 ? (VLevelBits <= 9 ? 5 : 3)
                                         : VWidth <= 7               ? (VLevelBits <= 6 ? 3 : 2)

@@ -87,7 +87,7 @@ MakeCudaRunEntropySteps(const RunLengthTask & task);
 void
 ComputeCudaRunEntropy(const RunLengthTask & task, const std::uint32_t * steps, const CudaMethodResources & resources);
 
-/** The same for windows of up to 7 voxels along each axis, without steps. */
+/** The same for windows of up to 9 voxels along each axis, without steps. */
 bool
 CudaRunEntropyBitsSupports(const RunLengthTask & task);
 void

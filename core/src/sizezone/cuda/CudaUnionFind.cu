@@ -280,9 +280,9 @@ CudaScratchBytes
 CudaUnionFindScratchBytes(const SizeZoneTask & slab)
 {
   // So many blocks with a workspace in device memory keep a device busy.
-  constexpr std::uint64_t maxBlocks = 1024;
-  const UnionFindLayout   layout(slab);
-  CudaScratchBytes        bytes;
+  const auto            maxBlocks = std::uint64_t{ 8 } * GetCudaDeviceLimits().numberOfMultiprocessors;
+  const UnionFindLayout layout(slab);
+  CudaScratchBytes      bytes;
   if (!layout.FitsSharedMemory())
   {
     bytes.minimum = layout.Bytes();

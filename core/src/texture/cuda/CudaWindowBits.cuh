@@ -18,6 +18,7 @@
 #ifndef CudaWindowBits_cuh
 #define CudaWindowBits_cuh
 
+#include "cuda/CudaLaunch.h"
 #include "texture/TextureTask.h"
 
 #include <cstdint>
@@ -233,8 +234,8 @@ struct CudaWindowBitsTiles
     , tilesX((task.outputSize[0] + lanes - 1) / lanes)
     , tilesY((task.outputSize[1] + warps - 1) / warps)
   {
-    // Enough tiles for all multiprocessors matter more than slices that windows share.
-    constexpr std::int64_t minNumber = 1024;
+    // Enough tiles for all multiprocessors, about eight for each, matter more than slices that windows share.
+    const std::int64_t minNumber = std::int64_t{ 8 } * GetCudaDeviceLimits().numberOfMultiprocessors;
     for (;; slices /= 2)
     {
       tilesZ = (task.outputSize[2] + slices - 1) / slices;
