@@ -23,6 +23,7 @@
 #include "texture/cpu/WindowBox.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -152,12 +153,8 @@ private:
   {
     const double pairsCubed = pairs * pairs * pairs;
     const double numbers = std::max(4.0 * pairsCubed * pairs, 6.0 * pairsCubed);
-    double       range = 0.0;
-    while (range < maxRange && numbers * (range + 1.0) * (range + 1.0) * (range + 1.0) * (range + 1.0) <= 0x1p53)
-    {
-      range += 1.0;
-    }
-    return static_cast<int>(range);
+    const double range = std::floor(std::sqrt(std::sqrt(0x1p53 / numbers)));
+    return static_cast<int>(std::min<double>(range, maxRange));
   }
 };
 
