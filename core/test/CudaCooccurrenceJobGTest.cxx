@@ -23,6 +23,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -134,7 +135,7 @@ TEST_F(CudaCooccurrenceJob, LargeImagesOfFewAndManyLevels)
        { Triple{ { 3, 3, 3 } }, Triple{ { 5, 3, 3 } }, Triple{ { 5, 5, 5 } }, Triple{ { 6, 5, 4 } } })
   {
     const std::uint64_t spread = windowSize[1] > 3 ? 4 : 1;
-    SceneJob            scene({ { 33, 9, 280 } }, windowSize, static_cast<std::uint32_t>(64 * spread), 0.5);
+    SceneJob            scene({ { 33, 9, 320 } }, windowSize, static_cast<std::uint32_t>(64 * spread), 0.5);
     RandomNumbers       random(7);
     for (std::size_t i = 0; i < scene.levels.size(); ++i)
     {
@@ -201,6 +202,51 @@ TEST_F(CudaCooccurrenceJob, FewVoxels)
       ExpectCpuBits(scene.job, isSorted);
     }
   }
+}
+
+namespace
+{
+/** Expect equal bits of small tiles that need each stage: of levels one after the other and far from each other. */
+void
+CheckSmallTiles(const Triple & size, const Triple & windowSize, std::initializer_list<std::uint32_t> numbersOfLevels)
+{
+  for (const std::uint32_t numberOfLevels : numbersOfLevels)
+  {
+    for (const std::uint32_t spread : { 1u, 3u })
+    {
+      for (const std::size_t numberOfOffsets : { std::size_t{ 13 }, std::size_t{ 4 } })
+      {
+        for (const auto aggregation : { Job::Aggregation::Average, Job::Aggregation::Merge })
+        {
+          SCOPED_TRACE(::testing::Message() << numberOfLevels << " levels, " << spread << " apart, " << numberOfOffsets
+                                            << " offsets, " << aggregation);
+          SceneJob scene(size, windowSize, numberOfLevels * spread, 0.5);
+          for (std::size_t i = 0; i < scene.levels.size(); ++i)
+          {
+            scene.levels[i] = static_cast<std::uint16_t>(1 + i * 7 % numberOfLevels * spread);
+          }
+          scene.levels[scene.levels.size() / 2] = 0;
+          scene.job.aggregation = aggregation;
+          scene.job.offsets.resize(std::min(numberOfOffsets, scene.job.offsets.size()));
+          const auto expected = ComputeOnCpu<float>(scene.job);
+          ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, Method::RankTables)));
+        }
+      }
+    }
+  }
+}
+} // namespace
+
+// For compute-sanitizer, which takes minutes for more voxels.
+TEST_F(CudaCooccurrenceJob, SmallCasesOfTiles)
+{
+  CheckSmallTiles({ { 11, 9, 4 } }, { { 3, 3, 3 } }, { 7u, 20u, 30u, 60u });
+  CheckSmallTiles({ { 11, 9, 8 } }, { { 7, 7, 7 } }, { 20u, 30u });
+}
+
+TEST_F(CudaCooccurrenceJob, FewVoxelsOfTiles)
+{
+  CheckSmallTiles({ { 8, 5, 2 } }, { { 3, 3, 2 } }, { 20u, 30u });
 }
 
 TEST_F(CudaCooccurrenceJob, ManyAndFewLevelsInAWindow)

@@ -39,7 +39,7 @@ void
 ComputeByCudaCooccurrenceWalk(const CooccurrenceTask & task, const WindowNumbers & numbers,
                               const CudaMethodResources & resources);
 
-/** The windows that a kernel leaves to another one: a list of their numbers from first on, behind how many there are,
+/** The windows that a kernel leaves to another one: a list, which begins with their number, of numbers from first on,
  * or a byte for every window, 1 where it is left; null if not wanted. */
 struct CudaOtherWindows
 {

@@ -32,14 +32,17 @@ namespace voxelmaps
 {
 namespace
 {
-/** Levels of the tiles of three stages. The tables of the first one leave room for twice as many warps as those of the
- * second one; those of the third one, for half of the directions at a time. */
+/** Levels of the tiles of three stages. With the tables of the first one, twice as many warps fit as with those of the
+ * second one. With those of the third one, a block has room for about half of the directions at a time. */
 constexpr int fewLevels = 16;
 constexpr int moreLevels = 24;
 constexpr int mostLevels = 32;
 
-// So that the fourth power of the number of pairs is below maxFusedDivisor, and counts of levels fit 16 bits.
+// So that the fourth power of the number of pairs is below maxFusedDivisor, counts of levels fit 16 bits, and sums of
+// fourth powers 32 bits.
 constexpr std::uint64_t maxTablePairs = 2047;
+static_assert(maxTablePairs * (mostLevels - 1) * (mostLevels - 1) * (mostLevels - 1) * (mostLevels - 1) <= 0x7fffffff,
+              "sums of fourth powers fit 32 bits");
 
 /** The table of a thread, a triangle of cells (i, j) of ranks, j <= i. A word has the cells of some i, and the same j.
  */
@@ -89,7 +92,7 @@ struct CellGroups
 {
   /** Offsets of four cells. */
   uint2 * cells;
-  /** The sum or difference, and behind it in 16 bits the end of the cells. */
+  /** The sum or difference in the upper half, and in the lower one where its cells end, in units of four. */
   std::uint32_t * groups;
 };
 
@@ -140,7 +143,7 @@ private:
     return index / VStride % 2 * 16;
   }
 
-  // One more pair, for halves that are always 0.
+  // With room for the second half of the last pair, which is always 0.
   std::uint32_t m_Words[Word(VNumber + 1) + 1]{};
 };
 
@@ -352,7 +355,8 @@ private:
   std::uint32_t m_Maximum{ 0 };
 };
 
-/** The work of a thread. In the second stage, tables have more levels, and counts can be too great for them. */
+/** The work of a thread. After the first stage (VIsSecond), tables have more levels, and counts can be too great for
+ * them. */
 template <int VLevels, typename TCount, bool VIsSecond>
 class TableBlock : public TileBlock
 {
@@ -360,12 +364,12 @@ class TableBlock : public TileBlock
 
   // The first stage with bytes has no registers for numbers of 128 bits.
   static constexpr bool hasWideNumbers = VIsSecond || sizeof(TCount) != 1;
-  /** Of four cells, of sums or differences. */
+  /** The greatest number of groups of four cells in a list. */
   static constexpr int maxQuads = hasWideNumbers ? TriangleRow(VLevels) : 104;
 
 public:
   static constexpr int tableWords = Table::numberOfWords;
-  /** For both groups, and the levels of the ranks. */
+  /** Of the lists of sums and of differences, and of the levels by rank. */
   static constexpr int listBytes = 2 * maxQuads * static_cast<int>(sizeof(uint2) + sizeof(std::uint32_t)) + VLevels;
 
   __device__
@@ -652,7 +656,7 @@ private:
     }
     sums.maximalCorrelation = m_Task.hasOneLevel ? 1.0 : 0.0;
   }
-  /** How many pairs a group has, from its first four cells on. */
+  /** The number of pairs in a group; quad is its first four cells, and then those of the next group. */
   __device__ int
   GroupCount(const CellGroups & groups, int & quad, int end) const
   {
@@ -736,8 +740,8 @@ private:
   int m_CountedPairs{ 0 };
 };
 
-/** The first stage lists the tiles with more levels, behind how many there are, or leaves their windows if there is no
- * list. */
+/** The first stage adds the tiles with more levels to a list, which begins with their number, or leaves their windows
+ * if there is no list. */
 template <typename TCount>
 __global__ void
 __launch_bounds__(maxTileWarps * lanesPerWarp, sizeof(TCount) == 1 ? 2 : 1)
@@ -799,7 +803,7 @@ MakeLastLayout(const CooccurrenceTask & task, const CudaDeviceLimits & limits)
   return layout;
 }
 
-/** Of a list of tiles behind how many there are. */
+/** The size of a list of tiles, which begins with their number. */
 std::uint64_t
 TileListBytes(std::int64_t tiles)
 {

@@ -412,7 +412,8 @@ ListCapacity(const CooccurrenceTask & task)
 std::int64_t
 PartTileRows(const CooccurrenceTask & task, const CudaTileRows & rows)
 {
-  return std::max<std::int64_t>(ListCapacity(task) / (rows.windowRows * task.outputSize[0]), 1);
+  const std::int64_t windows = std::min(rows.windowRows, task.outputSize[1]) * task.outputSize[0];
+  return std::max<std::int64_t>(ListCapacity(task) / windows, 1);
 }
 
 /** The number of windows, and the windows, of two lists. */

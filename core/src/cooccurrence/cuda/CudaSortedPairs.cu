@@ -688,6 +688,7 @@ LaunchNumber(const CooccurrenceTask & task, const std::int32_t * pairList, const
     ? LaunchRows<TNumber, TDivision, largeRows>(task, pairList, marks, resources)
     : LaunchRows<TNumber, TDivision, smallRows>(task, pairList, marks, resources);
 }
+
 /** Whether there are enough tiles for the stages of few levels, which are slower than sorting where most
  * multiprocessors wait. Measured on an H100: 96^3 voxels gain a quarter, slices of 181 x 217 lose. */
 bool

@@ -17,7 +17,7 @@
  *=========================================================================*/
 // Windows in tiles with more levels than tables of cells have room for. A lane slides tables of differences and of rows
 // along the rows of a tile, as CudaFewLevelTiles.cu does, but sorts the pairs of each window in registers, so that
-// those of a cell are neighbors, and those with the same sum of levels. doc/cooccurrence-engine.md
+// pairs of the same cell are neighbors, and so are pairs with the same sum of levels. doc/cooccurrence-engine.md
 #include "CudaSortedKeys.cuh"
 #include "CudaTileBlock.cuh"
 #include "cuda/CudaLaunch.h"
@@ -48,8 +48,8 @@ PowerOfTwo(int least)
   return power;
 }
 
-/** Sort words of two keys, the first of which are in the low halves. Then the least keys are in the low halves of the
- * last VHalf words, and the others in the high halves of the first ones. */
+/** Sort 2 * VHalf keys in the low and high halves of the first VHalf words. Afterwards, the least VHalf keys are in the
+ * low halves of the last VHalf words, and the others in the high halves of the first VHalf words. */
 template <int VHalf, int VWords>
 __device__ __forceinline__ void
 SortTwoHalves(std::uint32_t (&words)[VWords])
@@ -99,8 +99,8 @@ public:
   static constexpr int stepBytes =
     static_cast<int>(SortedKeySteps::bytes) +
     (SortedKeySteps::numberOfTerms + numberOfWeights + 1) / 2 * 2 * static_cast<int>(sizeof(std::int64_t));
-  /** Places of the pairs of an offset in the tile; a vector has eight. */
-  static constexpr int numberOfPlaces = (2 * VHalf + 7) / 8 * 8;
+  /** Places of the pairs of an offset in the tile. */
+  static constexpr int numberOfPlaces = 2 * VHalf;
 
   static int
   ListBytes(const CooccurrenceTask & task)
@@ -177,9 +177,9 @@ public:
   }
 
 private:
-  /** A third of the words of 2 * 50 keys; a thread has room for 2 * featuresAtATime. */
+  /** The words of 2 * 50 keys pass through shared memory in three parts. */
   static constexpr int stagedWords = 17;
-  static_assert(stagedWords <= 2 * featuresAtATime, "they fit");
+  static_assert(stagedWords <= 2 * featuresAtATime, "the features of a warp take as much memory");
 
   /** Sums over the pairs of the table; the first four are of v. */
   struct PairSums
@@ -349,7 +349,8 @@ private:
     const auto                  key = [&](int i) {
       return i < pairs ? Key(first[places[i]], second[places[i]], i) : noPair | static_cast<std::uint32_t>(i);
     };
-    // Loops through shared memory, whose code is short: the code of a sorting network is long enough for the caches.
+    // Keys pass through shared memory, so that loops make and read them: the code of the sorting network alone nearly
+    // fills the instruction cache.
     std::uint32_t words[numberOfWords];
 #pragma unroll
     for (int begin = 0; begin < VHalf; begin += stagedWords)
@@ -413,6 +414,8 @@ private:
              *reinterpret_cast<const std::uint8_t *>(m_Table),
              static_cast<int>(m_Task.maxPairs),
              sums);
+    // Other lanes write features where the keys are.
+    __syncwarp();
   }
   static __device__ __forceinline__ std::uint32_t
                                     Key(unsigned int a, unsigned int b, int i)
@@ -422,7 +425,7 @@ private:
     const std::uint32_t key = PairKey(first + second, abs(first - second));
     return ((a | b) & noLevel) == 0 ? key : noPair | static_cast<std::uint32_t>(i);
   }
-  /** Where the values of this thread are when features are averaged. */
+  /** A word of this thread, where the features of the warp are later. */
   __device__ std::uint32_t &
              Staged(int word) const
   {
@@ -459,9 +462,12 @@ CallForPairs(const CooccurrenceTask & task, const TCall & call)
 bool
 CudaSortedTilesSupports(const CooccurrenceTask & task, const CudaDeviceLimits & limits)
 {
+  constexpr int maxPlaces = 0xffff;
   return task.OffsetsPerMatrix() == 1 && task.maxPairs <= static_cast<std::uint64_t>(maxSortedPairs) &&
-         CallForPairs(task,
-                      [&](auto half) { return FitsSharedMemory(MakeLayout<decltype(half)::value>(task), limits); });
+         CallForPairs(task, [&](auto half) {
+           const TileLayout layout = MakeLayout<decltype(half)::value>(task);
+           return FitsSharedMemory(layout, limits) && layout.tileVoxels <= maxPlaces;
+         });
 }
 
 void

@@ -28,8 +28,8 @@
 #include <type_traits>
 #include <utility>
 
-// What kernels share in which a block computes a tile of windows, a warp has one matrix of 32 windows side by side, and
-// a lane the matrix of one window, in a table of its own, which slides from row to row.
+// The parts that kernels share in which a block computes a tile of windows: a warp has one matrix of 32 windows side by
+// side, and a lane the matrix of one window, in a table of its own, which slides from row to row.
 namespace voxelmaps
 {
 constexpr int          lanesPerWarp = 32;
@@ -43,7 +43,7 @@ constexpr int maxRange = 255;
 constexpr int featuresAtATime = 12;
 static_assert(CooccurrenceTask::maxFeatures % featuresAtATime == 0, "all groups of features have as many");
 
-/** Rows of windows of a tile, at most, and where matrices are computed in chunks. */
+/** The greatest number of rows of a tile, and the number of rows if matrices are computed in chunks. */
 constexpr int maxRows = 32;
 constexpr int chunkRows = 4;
 
@@ -62,18 +62,18 @@ struct TileInfo
   std::int64_t start[3];
   int          least;
   int          greatest;
-  /** Different levels; all from the least to the greatest one if these are few. */
+  /** Number of different levels, where they are ranked. */
   int levels;
   int differences;
   int sums;
-  /** Of which levels there are, relative to the least; and how many in the words before. */
+  /** The levels that occur, as bits from the least one on, and the number of bits in earlier words. */
   std::uint32_t set[setWords];
   int           before[setWords];
   /** The windows of a row that are computed. */
   std::uint32_t computed[maxRows];
-  /** The windows of a row that have a matrix without pairs; and those of each matrix with pairs, of the last row or of
-   * the rows of chunks. */
+  /** The windows of a row that have a matrix without pairs. */
   std::uint32_t withoutPairs[maxRows];
+  /** By matrix, the windows that have pairs: of the current row, as row 0, or of all rows if there are chunks. */
   std::uint32_t withPairs[chunkRows][maxTileWarps];
   /** The windows of a row with a count that is too great. */
   std::uint32_t overflows[maxRows];
@@ -213,7 +213,7 @@ public:
   }
 
 protected:
-  /** Those with a bit in the word of their row. */
+  /** List or mark the windows whose bit is set in the word of their row. */
   __device__ void
   LeaveWindows(const std::uint32_t * rows, const CudaOtherWindows & others) const
   {
@@ -265,7 +265,7 @@ protected:
     }
   }
 
-  /** Of the levels of the tile. */
+  /** The greatest level of the tile minus the least one. */
   __device__ int
   Range() const
   {
@@ -633,7 +633,7 @@ protected:
     return matrices;
   }
 
-  /** A feature of a matrix, where the averages are made; other warps do not read it before they are. */
+  /** Where a warp leaves a feature of its matrix for the averages; other warps read it between two barriers. */
   __device__ double &
   Value(int feature, int warp) const
   {
@@ -666,7 +666,7 @@ protected:
   int m_CountedStep{ -2 };
 };
 
-/** The rows of tiles of a list, and how many tiles of the kernel are one of them. */
+/** Where the tiles of a list are, and into how many parts the kernel divides each of them. */
 struct TileRange
 {
   unsigned int firstRow;
@@ -674,8 +674,8 @@ struct TileRange
   unsigned int parts;
 };
 
-/** Compute the tiles of a list, behind how many there are. Those that the block has no room for go to another list, if
- * there is one. */
+/** Compute the tiles of a list, which begins with their number. Tiles that the block has no room for go to another
+ * list, if there is one; otherwise, their windows do. */
 template <typename TBlock>
 __global__ void
 __launch_bounds__(maxTileWarps * lanesPerWarp, 1)
