@@ -23,7 +23,6 @@
 #include "CudaCooccurrenceMethods.h"
 #include "CudaTileBlock.cuh"
 #include "cooccurrence/MaximalCorrelation.h"
-#include "texture/cuda/CudaParts.h"
 
 #include <algorithm>
 #include <utility>
