@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure this module beside other Python packages that compute similar maps, and print a Markdown table.
 
-Every measurement is a process of its own, in a virtual environment with packages from PyPI and the wheel that
-scripts/build-wheel.sh builds. benchmarks/README.md says what is compared.
+Every measurement is a process of its own, in a virtual environment with packages from PyPI and the wheels that
+wrapping/build-wheel.sh builds. benchmarks/README.md says what is compared.
 """
 
 import argparse
@@ -305,11 +305,11 @@ def environment_python(name, folder):
     return python
 
 
-def find_wheel():
-    wheels = glob.glob(str(ROOT / "build" / "wheel" / "itk_voxelmaps-*.whl"))
-    if len(wheels) != 1:
-        sys.exit(f"peers.py: {len(wheels)} wheels in build/wheel; run scripts/build-wheel.sh, or name one with --wheel")
-    return wheels[0]
+def find_wheels():
+    wheels = glob.glob(str(ROOT / "build/wheel/voxelmaps-*.whl")) + glob.glob(str(ROOT / "build/itk-wheel/itk_*.whl"))
+    if len(wheels) != 2:
+        sys.exit(f"peers.py: {len(wheels)} wheels in build; run scripts/build-wheel.sh and wrapping/build-wheel.sh")
+    return wheels
 
 
 def processor_name():
@@ -322,7 +322,7 @@ def processor_name():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--image", help="3D image (default: the head that scripts/fetch-data.sh fetches)")
-    parser.add_argument("--wheel", help="wheel of this module (default: that of build/wheel)")
+    parser.add_argument("--wheels", nargs=2, help="wheels of this module (default: those of build)")
     parser.add_argument("--only", nargs="+", choices=list(MEASUREMENTS), help="what to measure (default: all)")
     parser.add_argument(
         "--folder", type=pathlib.Path, default=ROOT / "build" / "peers", help="folder of the virtual environments"
@@ -340,8 +340,10 @@ def main():
     chosen = [name for name in MEASUREMENTS if options.only is None or name in options.only]
     if any(name.startswith("voxelmaps") for name in chosen):
         python = environment_python("itk", options.folder)
-        wheel = options.wheel or find_wheel()
-        subprocess.run([python, "-m", "pip", "--quiet", "install", "--force-reinstall", "--no-deps", wheel], check=True)
+        wheels = options.wheels or find_wheels()
+        subprocess.run(
+            [python, "-m", "pip", "--quiet", "install", "--force-reinstall", "--no-deps", *wheels], check=True
+        )
 
     processors = os.cpu_count()
     print(f"{processor_name()}, {processors} processors; {pathlib.Path(image).name}; seconds (processor seconds)\n")

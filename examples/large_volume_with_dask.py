@@ -19,20 +19,23 @@ import numpy as np
 import zarr
 
 
-def compute_chunk(chunk, low, high, levels, radius, features):
-    """Compute the feature maps of one chunk on one core; dask calls this in a worker process."""
-    import itk
+def compute_maps_of(array, levels, radius, features, **options):
+    """The maps of a NumPy array; the last axis of the result is the feature."""
+    import voxelmaps
 
-    itk.set_nthreads(1)
-    return itk.run_length_feature_map_image_filter(
-        chunk,
-        range_source="given",
-        range_minimum=low,
-        range_maximum=high,
+    maps = voxelmaps.feature_maps(
+        array,
+        features=[f"glrlm_{name}" for name in features],
         number_of_gray_levels=levels,
         neighborhood_radius=radius,
-        features=features,
+        **options,
     )
+    return np.moveaxis(maps.array, 0, -1)
+
+
+def compute_chunk(chunk, low, high, levels, radius, features):
+    """Compute the feature maps of one chunk on one core; dask calls this in a worker process."""
+    return compute_maps_of(chunk, levels, radius, features, intensity_range=(low, high), threads=1, device="cpu")
 
 
 def feature_maps(volume, levels, radius, features):
@@ -123,14 +126,8 @@ def compute_maps(options):
     if options.picture:
         draw(image, volume, written, features[0], options.picture)
     if options.check:
-        import itk
-
-        whole = itk.run_length_feature_map_image_filter(
-            volume.compute(scheduler="synchronous"),
-            number_of_gray_levels=options.levels,
-            neighborhood_radius=options.radius,
-            features=features,
-        )
+        array = volume.compute(scheduler="synchronous")
+        whole = np.ascontiguousarray(compute_maps_of(array, options.levels, options.radius, features))
         if not np.array_equal(whole.view(np.uint32), written.view(np.uint32)):
             raise SystemExit("The maps differ from those of the whole image")
         print(f"equal to the maps of the whole image in all {written.size} values, bit for bit")

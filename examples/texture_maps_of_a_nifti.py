@@ -19,22 +19,22 @@ def read(path):
 def write_maps(options):
     image = read(options.image)
     array = itk.array_view_from_image(image)
-    parameters, inside = {}, array > array.mean()
-    if options.mask is not None:
-        parameters["mask_image"] = read(options.mask)
-        inside = itk.array_from_image(parameters["mask_image"]) == 1
-    maps = voxelmaps.run_length_feature_maps(
+    mask = None if options.mask is None else read(options.mask)
+    inside = array > array.mean() if mask is None else itk.array_view_from_image(mask) != 0
+    features = "glrlm" if options.features == "all" else [f"glrlm_{name}" for name in options.features.split(",")]
+    maps = voxelmaps.feature_maps(
         image,
+        mask,
+        features=features,
         number_of_gray_levels=options.levels,
         neighborhood_radius=options.radius,
-        features=options.features.split(","),
-        **parameters,
     )
     options.folder.mkdir(parents=True, exist_ok=True)
-    for name, one in maps.items():
+    for name, values in maps.items():
+        one = itk.image_from_array(values)
+        one.CopyInformation(image)
         itk.imwrite(one, str(options.folder / f"{name}.nii.gz"))
-        values = itk.array_view_from_image(one)
-        print(f"{name:6} {float(values.min()):12.5g} ... {float(values.max()):<12.5g}")
+        print(f"{name:36} {float(values.min()):12.5g} ... {float(values.max()):<12.5g}")
     width = 2 * options.radius + 1
     caption = f"{options.levels} gray levels, windows of {' × '.join([str(width)] * array.ndim)} voxels"
     figure = voxelmaps.show(image, maps, inside, columns=6, caption=caption)
@@ -46,7 +46,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("image", help="3D image, such as head.nii.gz")
     parser.add_argument("folder", type=pathlib.Path, help="where to write the maps and overview.png")
-    parser.add_argument("--mask", help="image of the same geometry, 1 where to compute maps")
+    parser.add_argument("--mask", help="image of the same geometry, not 0 where to compute maps")
     parser.add_argument("--levels", type=int, default=32, help="number of gray levels (default: 32)")
     parser.add_argument("--radius", type=int, default=2, help="radius of the window in voxels (default: 2)")
     parser.add_argument("--features", default="all", help="all, or a comma-separated list such as SRE,LRE,RE")

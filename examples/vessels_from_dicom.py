@@ -125,11 +125,14 @@ def find_vessels(options):
     ct = read(options.series)
     if ct.GetImageDimension() != 3:
         raise ValueError(f"{options.series} has {ct.GetImageDimension()} dimensions, but must have 3")
-    strength = itk.fuzzy_connectedness_image_filter(ct, seed=options.seed, estimate_affinity_from_seeds=True)
-    vessels = itk.binary_threshold_image_filter(
-        strength, lower_threshold=options.threshold, inside_value=1, ttype=(type(strength), itk.Image[itk.UC, 3])
-    )
-    count = int((itk.array_view_from_image(vessels) == 1).sum())
+    # A seed of an array has its axes: z, y, x.
+    strengths = voxelmaps.fuzzy_connectedness(ct, options.seed[::-1])
+    strength = itk.image_from_array(strengths)
+    strength.CopyInformation(ct)
+    inside = strengths >= np.float32(options.threshold)
+    vessels = itk.image_from_array(inside.astype(np.uint8))
+    vessels.CopyInformation(ct)
+    count = int(inside.sum())
     if count <= 1:
         raise ValueError(
             f"no vessel is found: no voxel besides the seed has a strength of at least {options.threshold:g}; choose another seed, or a "

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Build the core, a shared library, in build/core. The C++ build and the wheel both use it from there, so that it is compiled
+# Build the core, a shared library, in build/core. The C++ build and the wheels all use it from there, so that it is compiled
 # once:
 #
 #   build-core.sh [CMAKE-DEFINITION...]

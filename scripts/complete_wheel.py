@@ -3,7 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Add to a wheel what its libraries contain statically: the licenses, and a bill of materials in CycloneDX (PEP 770).
 
-    complete_wheel.py WHEEL ITK-SOURCE CORE-BUILD-FOLDER
+    complete_wheel.py WHEEL FOLDER
+
+FOLDER is the build folder of the core for the wheel voxelmaps, and the source of ITK for the wheel itk-voxelmaps.
 
 auditwheel writes a bill only of libraries that it copies from packages of the system; there are none.
 """
@@ -16,16 +18,16 @@ import sys
 
 from auditwheel.wheeltools import InWheel
 
-wheel, itk, core = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
-vxl = itk / "Modules/ThirdParty/VNL/src/vxl"
+wheel, folder = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
 
 
 def find(path, pattern):
     return ".".join(re.findall(pattern, path.read_text()))
 
 
-def components():
-    """Name, version, SPDX expression, and files with the license."""
+def itk_components(itk):
+    """Name, version, SPDX expression, and files with the license, of what the wrapping contains of ITK."""
+    vxl = itk / "Modules/ThirdParty/VNL/src/vxl"
     version = find(itk / "CMake/itkVersion.cmake", r'ITK_VERSION_\w+ "(\d+)"')
     yield "ITK", version, "Apache-2.0", [itk / "LICENSE", itk / "NOTICE", itk / "Documentation/docs/licenses.md"]
     yield "VXL", find(vxl / "CMakeLists.txt", r"\n +VERSION ([\d.]+)"), "BSD-3-Clause", [vxl / "core/vxl_copyright.h"]
@@ -33,6 +35,10 @@ def components():
     yield "netlib", f"ITK-{version}", "LicenseRef-netlib", [vxl / "v3p/netlib/libf2c/Notice"]
     for name, file in ("KWSys", "KWSys/src/KWSys/Copyright.txt"), ("double-conversion", "DoubleConversion/src/LICENSE"):
         yield name, f"ITK-{version}", "BSD-3-Clause", [itk / "Modules/ThirdParty" / file]
+
+
+def core_components(core):
+    """The same of what the core contains of the CUDA Toolkit."""
     if "VoxelMaps_USE_CUDA:BOOL=ON" in (core / "CMakeCache.txt").read_text():
         compiler = next(core.glob("CMakeFiles/*/CMakeCUDACompiler.cmake"))
         version = find(compiler, r'CUDA_COMPILER_VERSION "(\d+\.\d+)')
@@ -55,17 +61,20 @@ def components():
         yield "CCCL", version, expression, [cub / "util_macro.cuh"]
 
 
+components = itk_components if wheel.name.startswith("itk_") else core_components
+
+
 with InWheel(wheel, wheel):
     info = next(pathlib.Path().glob("*.dist-info"))
     name, version = info.stem.split("-")
     parts = []
-    for part, part_version, expression, files in components():
+    for part, part_version, expression, files in components(folder):
         parts.append({"type": "library", "bom-ref": part, "name": part, "version": part_version})
         parts[-1]["licenses"] = [{"expression": expression}]
-        folder = info / "licenses" / part.replace(" ", "-")
-        folder.mkdir(parents=True, exist_ok=True)
+        place = info / "licenses" / part.replace(" ", "-")
+        place.mkdir(parents=True, exist_ok=True)
         for file in files:
-            (folder / file.name).write_bytes(file.read_bytes())
+            (place / file.name).write_bytes(file.read_bytes())
     libraries = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in pathlib.Path().rglob("*.so*")}
     product = {"type": "library", "bom-ref": name, "name": name, "version": version}
     product["purl"] = f"pkg:pypi/{name.replace('_', '-')}@{version}"

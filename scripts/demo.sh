@@ -103,7 +103,7 @@ say "WhiteMatter.png: white matter of $(basename "${head}")"
 draw object "${head}" "${out}/WhiteMatter.nii.gz" "${out}/WhiteMatter.png" \
   --title "$(basename "${head}"): connected with a seed in white matter, strength >= 0.3" --color "#f0d2a0"
 
-say "Python: the wheel"
+say "Python: the package"
 quietly python-wheel scripts/python-environment.sh "${core[@]}"
 
 say "Python: the examples of examples/README.md"

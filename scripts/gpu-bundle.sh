@@ -39,7 +39,7 @@ else
 fi
 cp "${root}/scripts/run-gpu-tests.sh" "${root}/benchmarks/tables.py" "${bundle}/"
 
-# Python: the wheel that is installed in the environment, the libraries of PyPI's itk that it needs, and the tests that need no
+# Python: the wheels that are installed in the environment, the libraries of PyPI's itk that they need, and the tests that need no
 # others. The GPU machine has Python, NumPy, pytest and xarray.
 site="$(ls -d "${root}"/build/venv/lib/python3.*/site-packages 2>/dev/null | head -n 1 || true)"
 has_cuda='import itk, sys; sys.exit(itk.CudaDevices.GetRuntimeVersion() == 0)'
@@ -49,11 +49,11 @@ if [[ -n "${site}" ]] && "${root}/build/venv/bin/python" -c "${has_cuda}" 2>/dev
   for module in ITKPyBase ITKCommon ITKPyUtils ITKBridgeNumPy VoxelMaps; do
     libraries+=("itk/_${module}Python.abi3.so")
   done
-  (cd "${site}" && tar -c --exclude=__pycache__ itk/*.py itk/Configuration itk/support itk/voxelmaps "${libraries[@]}" \
-    itkConfig.py voxelmaps itk_core.libs itk_voxelmaps.libs) | tar -C "${bundle}/python" -x
+  (cd "${site}" && tar -c --exclude=__pycache__ itk/*.py itk/Configuration itk/support "${libraries[@]}" \
+    itkConfig.py voxelmaps itk_core.libs) | tar -C "${bundle}/python" -x
   cp "${root}"/python/test/{conftest,*_oracle,test_arrays,test_crop,test_oracles,test_running}.py "${bundle}/python/test/"
 else
-  echo "left out: Python, as scripts/python-environment.sh has not installed a wheel with CUDA"
+  echo "left out: Python, as scripts/python-environment.sh --with-filters has not installed wheels with CUDA"
 fi
 
 # Every program holds all kernels, which count once in the archive: the dictionary is larger than all programs together.

@@ -1,12 +1,23 @@
 #!/usr/bin/env bash
-# Make build/venv, a Python environment with PyPI's itk, the wheel, and what the tests and examples need:
+# Make build/venv, a Python environment with the wheel voxelmaps and what the tests and examples need:
 #
-#   python-environment.sh [--packages-only | CMAKE-DEFINITION...]
+#   python-environment.sh [--packages-only] [--with-filters] [CMAKE-DEFINITION...]
 #
-#   --packages-only    all but the wheel, which takes the network and not the processors
-#   CMAKE-DEFINITION   see build-wheel.sh, which builds the wheel
+#   --packages-only    all but the wheels, which needs the network and not the processors
+#   --with-filters     also the wheel itk-voxelmaps, which wrapping/build-wheel.sh builds in about five minutes
+#   CMAKE-DEFINITION   for the core, see build-core.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+packages_only= with_filters=
+while [[ "${1:-}" == --* ]]; do
+  case "$1" in
+    --packages-only) packages_only=yes ;;
+    --with-filters) with_filters=yes ;;
+    *) echo "python-environment.sh: '$1' is not an option; there are --packages-only and --with-filters" >&2 && exit 1 ;;
+  esac
+  shift
+done
 
 scripts/install-packages.sh scripts/apt-packages-wheel.txt scripts/apt-packages-python.txt
 
@@ -40,9 +51,12 @@ if ! build/venv/bin/python -c "import radiomics" 2>/dev/null &&
       "${pip[@]}" --force-reinstall --no-cache-dir --no-build-isolation --no-deps pyradiomics==3.0.1; } >build/pyradiomics.log 2>&1; then
   echo "PyRadiomics could not be installed (build/pyradiomics.log); the tests of the comparison with it are skipped"
 fi
-if [[ "${1:-}" == --packages-only ]]; then
+if [[ -n "${packages_only}" ]]; then
   exit 0
 fi
 
-wheel="$(scripts/build-wheel.sh "$@")"
-"${pip[@]}" --force-reinstall --no-deps "${wheel}"
+wheels=("$(scripts/build-wheel.sh "$@")")
+if [[ -n "${with_filters}" ]]; then
+  wheels+=("$(wrapping/build-wheel.sh)")
+fi
+"${pip[@]}" --force-reinstall --no-deps "${wheels[@]}"

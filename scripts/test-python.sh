@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Build the wheel, install it next to PyPI's itk in build/venv, and run the Python tests there. Arguments are those of
+# Build both wheels, install them next to PyPI's itk in build/venv, and run the Python tests there. Arguments are those of
 # build-wheel.sh. The tests compare with the programs of build/programs, which scripts/test.sh builds.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -8,7 +8,7 @@ if [[ ! -x build/programs/FeatureMaps ]]; then
   echo "test-python.sh: build/programs/FeatureMaps is missing; scripts/test.sh builds it" >&2
   exit 1
 fi
-scripts/python-environment.sh "$@"
+scripts/python-environment.sh --with-filters "$@"
 scripts/fetch-data.sh build/data
 VOXELMAPS_DATA="${PWD}/build/data" VOXELMAPS_PROGRAMS="${PWD}/build/programs" PYTHONDONTWRITEBYTECODE=1 \
   build/venv/bin/python -m pytest --numprocesses "$(nproc)"

@@ -333,7 +333,8 @@ class Filters(SphinxDirective):
         for name, row in _filters.FILTERS.items():
             for class_name in (name, f"Cuda{name}") if row.has_cuda_class else (name,):
                 function = camel_to_snake_case(class_name)
-                brief = getattr(itk, function).__doc__.partition("\n\n")[0]
+                header = (ROOT / f"include/itk{class_name}.h").read_text()
+                brief = re.search(r"\\brief (.*?)\n \* *\n", header, flags=re.DOTALL)[1].replace("\n * ", "\n")
                 links = links_to_classes(f"itk.{function}")
                 if not links:
                     raise ExtensionError(f"the documentation of {class_name} does not link to itk.{function}")

@@ -6,7 +6,6 @@ import os
 import pathlib
 import subprocess
 
-import itk
 import numpy as np
 import pytest
 
@@ -14,6 +13,8 @@ import pytest
 @pytest.fixture
 def make_image():
     """Make a 3D image with nontrivial origin, spacing and direction."""
+
+    import itk
 
     def make(shape, seed=0):
         image = itk.image_from_array(np.random.default_rng(seed).integers(0, 200, shape).astype(np.int16))

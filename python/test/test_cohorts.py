@@ -331,7 +331,7 @@ def test_formats_that_are_not_there(run, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "without"), prepend=os.pathsep)
     code, _, errors = run(*CASE, *ONE_FEATURE, "--format", "zarr")
     assert code == 1 and errors == [
-        "TextureFeatureMaps: error: stores of zarr need the package zarr, 3 or later: pip install 'itk-voxelmaps[zarr]'"
+        "TextureFeatureMaps: error: stores of zarr need the package zarr, 3 or later: pip install 'voxelmaps[dask]'"
     ]
     assert not (tmp_path / "maps").exists()
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a new user meets in the first hour: plausible mistakes, and the answers, whose texts all stand here."""
 
-import pydoc
 import re
 import warnings
 
@@ -10,8 +9,7 @@ import itk
 import numpy as np
 import pytest
 import voxelmaps
-from itk.support.helpers import camel_to_snake_case
-from voxelmaps import _filters, program, radiomics
+from voxelmaps import program, radiomics
 from voxelmaps._radiomics_parameters import SETTINGS
 
 
@@ -517,48 +515,6 @@ def test_images_and_paths_for_feature_maps(image, tmp_path):
     colors = itk.image_from_array(np.zeros((8, 9, 10, 3), np.uint8), is_vector=True)
     with pytest.raises(TypeError, match="x has voxels of 3 components, but they must be scalars"):
         voxelmaps.feature_maps(colors, features="glcm")
-
-
-def test_help_is_that_of_the_cpp_classes(image):
-    for name in _filters.FILTERS:
-        for class_name in (name, f"Cuda{name}") if _filters.FILTERS[name].has_cuda_class else (name,):
-            function = getattr(itk, camel_to_snake_case(class_name))
-            text = pydoc.render_doc(function, renderer=pydoc.plaintext)
-            assert "number_of_gray_levels\n" in text or "minimum_strength\n" in text, class_name
-            assert ("device_id\n" in text) == class_name.startswith("Cuda")
-            assert "Proxy of" not in text and "const &" not in text and "\\" not in text
-            cls = getattr(itk, class_name).values()[0]
-            assert "Proxy of" not in cls.__doc__
-    text = pydoc.render_doc(itk.run_length_feature_map_image_filter, renderer=pydoc.plaintext)
-    assert "SRE = sum p / j^2, LRE = sum p j^2 [Galloway 1975]" in text
-    assert "[Galloway 1975] Mary M. Galloway. Texture analysis using gray level run lengths." in text
-    of_run_lengths = itk.RunLengthFeatureMapImageFilter.values()[0]
-    assert of_run_lengths.SetBinWidth.__doc__ == "Width of a bin in units of intensity, > 0. Default: 25."
-    choices = "One of PerDirection, Average, Merge."
-    assert of_run_lengths.SetAggregation.__doc__ == f"How directions are combined. Default: Average. {choices}"
-    for class_name in ("RunLengthFeatureMapImageFilter", "CudaRunLengthFeatureMapImageFilter"):
-        text = getattr(itk, camel_to_snake_case(class_name)).__doc__
-        keywords = re.findall(r"^(\w+)\n    ", text, flags=re.MULTILINE)
-        assert len(keywords) > 15
-        known = {name[len("Set") :].lower() for name in dir(getattr(itk, class_name).values()[0])}
-        assert {keyword.replace("_", "") for keyword in keywords} <= known | {"seedpoints"}
-
-
-def test_help_has_choices():
-    for name, row in _filters.FILTERS.items():
-        function = getattr(itk, camel_to_snake_case(name))
-        text = pydoc.render_doc(function, renderer=pydoc.plaintext)
-        lines = [line.strip() for line in text.splitlines()]
-        (keywords,) = (line for line in lines if line.startswith(f"{function.__name__}(image, *, "))
-        assert "Union" not in keywords and "bin_width=..." in keywords or "seed_points=..." in keywords
-        for setter, (enums, kind) in row.enumerations.items():
-            if hasattr(getattr(itk, name).values()[0], setter):
-                enumerators = _filters._enumerators(getattr(itk, enums), kind)
-                choices = ", ".join(sorted(enumerators, key=enumerators.get))
-                assert f"One of {choices}." in " ".join(lines), (name, setter)
-        # Python's names of parameters in what is said of keywords.
-        of_keywords = text.partition("Parameters are keywords")[2].partition("Raises ValueError")[0]
-        assert not re.search(r"\b(SetWindowSize|InsidePixelValue|CropToSeeds|RangeSource)\b", of_keywords)
 
 
 def test_version_and_public_names():

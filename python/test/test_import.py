@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""What importing the package voxelmaps imports, and its other name itk.voxelmaps."""
+"""What importing the package voxelmaps imports."""
 
 import importlib.metadata
 import pathlib
@@ -13,8 +13,6 @@ import voxelmaps
 OTHERS = ["itk", "SimpleITK", "xarray", "vtk", "yaml", "ruamel.yaml", "radiomics"]
 # What has to do with no image of ITK.
 WITHOUT_ITK = ["voxelmaps", "voxelmaps.radiomics", "voxelmaps.program", "voxelmaps._dicom", "voxelmaps._program_cases"]
-MODULES = sorted(path.stem for path in pathlib.Path(voxelmaps.__file__).parent.glob("*.py"))
-MODULES = [name for name in MODULES if name not in ("__init__", "__main__", "_radiomics_extractor")]
 
 
 def run(*arguments):
@@ -77,7 +75,7 @@ def test_names():
 
 
 def test_version(tmp_path):
-    assert voxelmaps.__version__ == importlib.metadata.version("itk-voxelmaps") and "__version__" in dir(voxelmaps)
+    assert voxelmaps.__version__ == importlib.metadata.version("voxelmaps") and "__version__" in dir(voxelmaps)
     # Looking for the metadata takes time.
     code = "import numpy, sys; before = 'importlib.metadata' in sys.modules; import voxelmaps; "
     assert run_code(code + "print(before or 'importlib.metadata' not in sys.modules)") == "True"
@@ -86,7 +84,7 @@ def test_version(tmp_path):
     (tmp_path / "voxelmaps" / "__init__.py").write_text(pathlib.Path(voxelmaps.__file__).read_text())
     code = f"import sys; sys.path = [*sys.path, {str(tmp_path)!r}]; import voxelmaps; voxelmaps.__version__"
     done = run("-I", "-S", "-c", code)
-    assert "AttributeError: module voxelmaps has no version: itk-voxelmaps is not installed" in done.stderr
+    assert "AttributeError: module voxelmaps has no version: voxelmaps is not installed" in done.stderr
 
 
 def test_package_without_itk():
@@ -94,6 +92,7 @@ def test_package_without_itk():
 import sys
 sys.modules["itk"] = sys.modules["itkConfig"] = None
 import voxelmaps
+from voxelmaps import *
 try:
     voxelmaps.crop_slices
 except ImportError as error:
@@ -102,53 +101,21 @@ except ImportError as error:
     assert run_code(code) == "this part of voxelmaps needs ITK: pip install 'itk>=5.4,<5.5'"
 
 
-# --- itk.voxelmaps -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "imports",
-    [
-        "import itk.voxelmaps, voxelmaps",
-        "import voxelmaps, itk.voxelmaps",
-        "from itk import voxelmaps as other; import itk, voxelmaps; assert other is voxelmaps",
-        "import voxelmaps, itk; voxelmaps.SeedSession; itk.RunLengthFeatureMapImageFilter",
-        "import itk; itk.run_length_feature_map_image_filter; import voxelmaps",
-    ],
-)
-def test_itk_voxelmaps_is_the_same_package(imports):
-    code = f"{imports}\nassert itk.voxelmaps is voxelmaps and voxelmaps.__name__ == 'voxelmaps'"
-    run_code(code)
-
-
-@pytest.mark.parametrize("itk_first", [True, False])
-def test_modules_are_the_same_by_both_names(itk_first):
-    prefixes = ("itk.voxelmaps", "voxelmaps") if itk_first else ("voxelmaps", "itk.voxelmaps")
-    code = "import importlib, sys\n"
-    for prefix in prefixes:
-        code += f"for name in {MODULES}: importlib.import_module('{prefix}.' + name)\n"
-    code += f"""
-import itk.voxelmaps.radiomics
+def test_package_without_filters():
+    code = """
+import itk, sys
+del sys.modules["itk"].RunLengthFeatureMapImageFilter
 import voxelmaps
-from itk.voxelmaps import SeedSession, program, radiomics
-from itk.voxelmaps.radiomics import execute
-for name in {MODULES}:
-    module = sys.modules["voxelmaps." + name]
-    assert sys.modules["itk.voxelmaps." + name] is module
-    assert module.__name__ == module.__spec__.name == "voxelmaps." + name
-assert itk.voxelmaps.radiomics is radiomics is voxelmaps.radiomics
-assert program is voxelmaps.program and execute is voxelmaps.radiomics.execute
-assert SeedSession is voxelmaps.SeedSession and SeedSession.__module__ == "voxelmaps._seed_session"
+try:
+    voxelmaps.crop_slices
+except ImportError as error:
+    print(error)
 """
-    run_code(code)
+    assert run_code(code) == "crop_slices needs the filters of ITK: pip install itk-voxelmaps"
 
 
-def test_modules_that_do_not_exist():
-    done = run("-c", "import itk.voxelmaps.nothing")
-    assert "No module named 'itk.voxelmaps.nothing'" in done.stderr
-
-
-@pytest.mark.parametrize("module", ["voxelmaps", "itk.voxelmaps", "voxelmaps.program", "itk.voxelmaps.program"])
+@pytest.mark.parametrize("module", ["voxelmaps", "voxelmaps.program"])
 def test_program_by_name_of_module(module):
     done = run("-m", module, "--version")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.strip() == f"TextureFeatureMaps {importlib.metadata.version('itk-voxelmaps')}"
+    assert done.stdout.strip() == f"TextureFeatureMaps {importlib.metadata.version('voxelmaps')}"

@@ -379,6 +379,6 @@ print(voxelmaps.map_limits([(numpy.eye(3), None)], (0, 100)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.splitlines() == [
-        "pictures need matplotlib: pip install itk-voxelmaps[pictures]",
+        "pictures need matplotlib: pip install voxelmaps[pictures]",
         "{'map': (0.0, 1.0)}",
     ], done.stderr

@@ -3,6 +3,7 @@
 """Whole processes: what depends on the library of ITK that is loaded first, on the version of ITK, and on the end of the
 interpreter."""
 
+import importlib.metadata
 import subprocess
 import sys
 
@@ -32,7 +33,6 @@ def test_processes_end_and_leave_itk_as_it_is(code):
 @pytest.mark.parametrize(
     "use",
     [
-        "from itk import voxelmaps",
         "import itk; itk.RunLengthFeatureMapImageFilter",
         "import voxelmaps; voxelmaps.crop_slices",
         "from voxelmaps import read_dicom_series; read_dicom_series('.')",
@@ -41,4 +41,14 @@ def test_processes_end_and_leave_itk_as_it_is(code):
 def test_another_version_of_itk_is_refused(version, use):
     done = run(f"import itkConfig; itkConfig.ITK_GLOBAL_VERSION_STRING = '{version}'; {use}")
     assert done.returncode == 1
-    assert f"ImportError: itk-voxelmaps needs itk 5.4, but this is itk {version}" in done.stderr
+    assert f"ImportError: voxelmaps needs itk 5.4, but this is itk {version}" in done.stderr
+
+
+def test_another_version_of_the_package_is_refused():
+    done = run("import voxelmaps; voxelmaps.__version__ = '0.2.9'; import itk; itk.RunLengthFeatureMapImageFilter")
+    version = importlib.metadata.version("itk-voxelmaps")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        f"ImportError: itk-voxelmaps {version} needs voxelmaps {version}, but this is voxelmaps 0.2.9; "
+        f"install it with: pip install voxelmaps=={version}"
+    )

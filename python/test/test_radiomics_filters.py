@@ -650,7 +650,7 @@ def test_packages_that_are_not_installed(image_type, monkeypatch):
     images = to_itk(image_array("int16")), to_itk(mask_array("holes"))
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(
-        ImportError, match=rf"^imageType {image_type} needs {package} \(.*\): pip install 'itk-voxelmaps\[filters\]'$"
+        ImportError, match=rf"^imageType {image_type} needs {package} \(.*\): pip install 'voxelmaps\[radiomics\]'$"
     ):
         radiomics.execute(*images, imageType={"Original": {}, image_type: {}})
     radiomics.execute(*images, featureClass={"glcm": ["Contrast"]})

@@ -26,9 +26,9 @@ release_device_memory
                      free the device memory that is retained for later calls
 radiomics            PyRadiomics' voxel-based extraction
 
-The filters themselves are functions and classes of the itk package, such as itk.run_length_feature_map_image_filter.
-Importing this package needs only NumPy; ITK is imported on first use. itk.voxelmaps is an alias of this
-package.
+The filters of ITK are in the package itk-voxelmaps, as functions and classes of the package itk, such as
+itk.run_length_feature_map_image_filter; run_length_feature_maps, crop_slices, feature_names, feature_dict and feature_xarray use them.
+Importing this package needs only NumPy; ITK is imported on first use.
 """
 
 import importlib
@@ -61,7 +61,12 @@ _MODULES = {
 }
 _SUBMODULES = ("radiomics",)
 
-__all__ = sorted([*_MODULES, *_SUBMODULES])
+# Without what needs itk-voxelmaps.
+__all__ = sorted([name for name, module in _MODULES.items() if module != "_itk_maps"] + [*_SUBMODULES])
+
+
+def _has_filters():
+    return hasattr(importlib.import_module(f"{__name__}._itk").itk, "RunLengthFeatureMapImageFilter")
 
 
 def __getattr__(name):
@@ -70,10 +75,12 @@ def __getattr__(name):
     if name == "__version__":
         metadata = importlib.import_module("importlib.metadata")
         try:
-            value = metadata.version("itk-voxelmaps")
+            value = metadata.version("voxelmaps")
         except metadata.PackageNotFoundError:
-            raise AttributeError(f"module {__name__} has no version: itk-voxelmaps is not installed") from None
+            raise AttributeError(f"module {__name__} has no version: voxelmaps is not installed") from None
     elif name in _MODULES:
+        if _MODULES[name] == "_itk_maps" and not _has_filters():
+            raise ImportError(f"{name} needs the filters of ITK: pip install itk-voxelmaps")
         value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
     else:
         raise AttributeError(f"module {__name__} has no attribute {name}")
@@ -82,4 +89,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *__all__, "__version__"})
+    return sorted({*globals(), *_MODULES, *_SUBMODULES, "__version__"})

@@ -10,11 +10,9 @@ import atexit
 import contextlib
 import functools
 import importlib
-import inspect
 import operator
 import os
 import re
-import textwrap
 import threading
 import time
 from collections.abc import Mapping
@@ -715,8 +713,6 @@ _RELATIVE = "RelativeFuzzyConnectednessEnums"
 class _Filter(NamedTuple):
     # Setter -> class and name of its enumeration. Setters that only the CUDA class has are listed too.
     enumerations: Dict[str, Tuple[str, str]]
-    # Keywords of the example in the documentation, for an image in 3D.
-    example: str
     # Class with the enumeration Feature, for texture filters.
     features: Optional[str] = None
     has_labels: bool = False
@@ -732,7 +728,6 @@ _TEXTURE_ENUMERATIONS = {
 FILTERS = {
     "GrayLevelDiscretizationImageFilter": _Filter(
         {"SetMethod": (_DISCRETIZATION, "Method"), "SetRangeSource": (_DISCRETIZATION, "RangeSource")},
-        example='method="fixed_bin_size", bin_width=25',
         has_cuda_class=False,
     ),
     "CooccurrenceFeatureMapImageFilter": _Filter(
@@ -741,22 +736,18 @@ FILTERS = {
             "SetAggregation": (_COOCCURRENCE, "Aggregation"),
             "SetCudaMethod": (_COOCCURRENCE, "CudaMethod"),
         },
-        example='features=["Contrast", "JointEntropy"], bin_width=25, neighborhood_radius=1',
         features=_COOCCURRENCE,
     ),
     "DependenceFeatureMapImageFilter": _Filter(
         {**_TEXTURE_ENUMERATIONS, "SetCudaMethod": (_DEPENDENCE, "CudaMethod")},
-        example="bin_width=25, alpha=1, neighborhood_radius=1",
         features=_DEPENDENCE,
     ),
     "FirstOrderFeatureMapImageFilter": _Filter(
         {**_TEXTURE_ENUMERATIONS, "SetCudaMethod": (_FIRST_ORDER, "CudaMethod")},
-        example='features=["Mean", "Variance"], neighborhood_radius=1',
         features=_FIRST_ORDER,
     ),
     "GrayToneDifferenceFeatureMapImageFilter": _Filter(
         {**_TEXTURE_ENUMERATIONS, "SetCudaMethod": (_GRAY_TONE_DIFFERENCE, "CudaMethod")},
-        example="bin_width=25, neighborhood_radius=1",
         features=_GRAY_TONE_DIFFERENCE,
     ),
     "RunLengthFeatureMapImageFilter": _Filter(
@@ -765,7 +756,6 @@ FILTERS = {
             "SetAggregation": (_RUN_LENGTH, "Aggregation"),
             "SetCudaMethod": (_RUN_LENGTH, "CudaMethod"),
         },
-        example='features=["SRE", "RunEntropy"], number_of_gray_levels=32, neighborhood_radius=1',
         features=_RUN_LENGTH,
     ),
     "SizeZoneFeatureMapImageFilter": _Filter(
@@ -774,7 +764,6 @@ FILTERS = {
             "SetConnectivity": (_SIZE_ZONE, "Connectivity"),
             "SetCudaMethod": (_SIZE_ZONE, "CudaMethod"),
         },
-        example='bin_width=25, connectivity="full", neighborhood_radius=1',
         features=_SIZE_ZONE,
     ),
     "FuzzyConnectednessImageFilter": _Filter(
@@ -784,7 +773,6 @@ FILTERS = {
             "SetMethod": (_CONNECTEDNESS, "Method"),
             "SetCudaMethod": (_CONNECTEDNESS, "CudaMethod"),
         },
-        example="seed=[47, 76, 31], estimate_affinity_from_seeds=True",
         takes_vectors=True,
     ),
     "RelativeFuzzyConnectednessImageFilter": _Filter(
@@ -795,7 +783,6 @@ FILTERS = {
             "SetTieRule": (_RELATIVE, "TieRule"),
             "SetCudaMethod": (_RELATIVE, "CudaMethod"),
         },
-        example='seeds={1: [[40, 76, 31]], 2: [[2, 2, 31]]}, estimate_affinity_from_seeds=True, competition="iterative"',
         has_labels=True,
         takes_vectors=True,
     ),
@@ -855,126 +842,6 @@ def _adapt_class(cls, row):
             setattr(cls, f"Get{method}", _vector_getter(method))
 
 
-_SEED_POINTS = (
-    "Besides seeds or instead: physical points x, y, z in mm, as ITK has them (LPS); of labels, a dict of labels and points. "
-    "For images and DataArrays."
-)
-
-
-def _documentation(class_name):
-    """The text of a filter and of its parameters, by their names in C++."""
-    from ._documentation import DOCUMENTATION
-
-    of_class = DOCUMENTATION[class_name]
-    texts, references = [of_class["text"]], dict(of_class["references"])
-    if class_name.startswith("Cuda"):
-        of_cpu = DOCUMENTATION[class_name.removeprefix("Cuda")]
-        texts.append(of_cpu["text"])
-        references.update(of_cpu["references"])
-    if references:
-        lines = (f"{label} {text}" for label, text in sorted(references.items()))
-        texts.append(
-            "\n".join(["References\n", *(textwrap.fill(line, 110, subsequent_indent="    ") for line in lines)])
-        )
-    return "\n\n".join(texts), of_class["parameters"]
-
-
-def _documenting(original, function, class_name):
-    """ITK's initialization of a function, whose documentation is not that of a class."""
-
-    def initialize():
-        original()
-        _document_function(function, class_name)
-
-    return initialize
-
-
-class _Default:
-    """What a signature shows for a keyword, whose default is that of the C++ class."""
-
-    def __repr__(self):
-        return "..."
-
-
-def _in_python(text, parameters):
-    """A text on a parameter, with the names of parameters as keywords are spelled."""
-    text = text.replace("GetAllOffsets()", '"all"')
-    # Names of one word, such as Features, may be words.
-    names = "|".join(f"Set{name}" if name[1:].islower() else f"(?:Set)?{name}" for name in parameters)
-    return re.sub(rf"\b({names})\b", lambda match: camel_to_snake_case(match[1].removeprefix("Set")), text)
-
-
-def _choices(name, row):
-    """The values of a parameter that is an enumerator, or several."""
-    # Of the module, since itk looks these up in a module that is loaded when classes are documented.
-    module = importlib.import_module("itk.itkVoxelMapsEnumsPython")
-    if f"Set{name}" in row.enumerations:
-        enums, kind = row.enumerations[f"Set{name}"]
-        enumerators = _enumerators(getattr(module, f"itk{enums}"), kind)
-        return f" One of {', '.join(sorted(enumerators, key=enumerators.get))}."
-    if name == "Features":
-        enums = getattr(module, f"itk{row.features}")
-        numbers = sorted(_enumerators(enums, "Feature").values())
-        return f' "all", or any of {", ".join(enums.GetAbbreviation(number) for number in numbers)}, or long names.'
-    return ""
-
-
-def _document_function(function, class_name):
-    row = FILTERS[class_name.removeprefix("Cuda")]
-    text, parameters = _documentation(class_name)
-    brief, _, rest = text.partition("\n\n")
-    cls = getattr(itk, class_name).values()[0]
-    # Python has no functions of some types.
-    meanings = {
-        camel_to_snake_case(name): _in_python(meaning, parameters) + _choices(name, row)
-        for name, meaning in parameters.items()
-        if hasattr(cls, f"Set{name}")
-    }
-    if hasattr(cls, "SetSeeds"):
-        meanings["seed_points"] = _SEED_POINTS
-    keywords = []
-    for name, meaning in meanings.items():
-        keywords += [name, *textwrap.wrap(meaning, 110, initial_indent="    ", subsequent_indent="    ")]
-    kinds = inspect.Parameter
-    function.__signature__ = inspect.Signature(
-        [
-            kinds("image", kinds.POSITIONAL_OR_KEYWORD),
-            *(kinds(name, kinds.KEYWORD_ONLY, default=_Default()) for name in meanings),
-        ]
-    )
-    function.__doc__ = f"""{brief}
-
-{function.__name__}(image, **parameters)
-
-image     itk.Image, NumPy array or xarray.DataArray; the result is of the same kind.
-
-Parameters are keywords; enumerators can be strings, such as "fixed_bin_size".
-
-{chr(10).join(keywords)}
-
-Raises ValueError or TypeError for what a parameter cannot be, and RuntimeError where the text below has itk::ExceptionObject.
-
-Examples
-
->>> import itk
->>> image = itk.imread("head.nii.gz")
->>> result = itk.{function.__name__}(image, {row.example})
-
-{rest}
-"""
-
-
-def _document_class(cls, class_name):
-    row = FILTERS[class_name.removeprefix("Cuda")]
-    text, parameters = _documentation(class_name)
-    cls.__doc__ = text
-    for name, meaning in parameters.items():
-        setter = getattr(cls, f"Set{name}", None)
-        with contextlib.suppress(AttributeError, TypeError):
-            # Some of SWIG's are not functions of Python.
-            setter.__doc__ = meaning + _choices(name, row)
-
-
 def adapt_filters():
     """Adapt the generated classes; returns the functions that replace the generated ones. The wrapping calls this."""
     # The first library that asks for the default threader sets it for all of ITK: that must be ITK's own, which has TBB.
@@ -991,12 +858,8 @@ def adapt_filters():
                     and not name.endswith("_Superclass")
                 ):
                     _adapt_class(value, row)
-                    _document_class(value, class_name)
             name = camel_to_snake_case(class_name)
             functions[name] = _function(getattr(module, name), class_name)
-            # ITK calls this when the function is first used.
-            initialize = f"{name}_init_docstring"
-            setattr(module, initialize, _documenting(getattr(module, initialize), functions[name], class_name))
             setattr(module, name, functions[name])
     _images.add_pickling()
     return functions

@@ -12,7 +12,7 @@ except ModuleNotFoundError:
 if not itkConfig.ITK_GLOBAL_VERSION_STRING.startswith("5.4."):
     # Objects of another version have another layout in memory.
     raise ImportError(
-        f"itk-voxelmaps needs itk 5.4, but this is itk {itkConfig.ITK_GLOBAL_VERSION_STRING}; "
+        f"voxelmaps needs itk 5.4, but this is itk {itkConfig.ITK_GLOBAL_VERSION_STRING}; "
         "install it with: pip install 'itk>=5.4,<5.5'"
     )
 

@@ -82,7 +82,7 @@ def _matplotlib():
         import matplotlib
         import matplotlib.figure
     except ImportError:
-        raise ImportError("pictures need matplotlib: pip install itk-voxelmaps[pictures]") from None
+        raise ImportError("pictures need matplotlib: pip install voxelmaps[pictures]") from None
     if "IPython" in sys.modules:
         # Makes notebooks show figures.
         import matplotlib.pyplot  # noqa: F401

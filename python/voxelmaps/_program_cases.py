@@ -255,7 +255,7 @@ class Reader:
 @functools.lru_cache(maxsize=None)
 def _software():
     """Versions on which values can depend."""
-    versions = {"itk-voxelmaps": importlib.metadata.version("itk-voxelmaps"), "NumPy": np.__version__}
+    versions = {"voxelmaps": importlib.metadata.version("voxelmaps"), "NumPy": np.__version__}
     for name in ("itk-core", "SimpleITK"):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions[name] = importlib.metadata.version(name)

@@ -89,7 +89,7 @@ def _client(address, stack):
     try:
         import distributed
     except ImportError:
-        raise ImportError("--dask needs the package distributed: pip install 'itk-voxelmaps[dask]'") from None
+        raise ImportError("--dask needs the package distributed: pip install 'voxelmaps[dask]'") from None
     if address != "local":
         try:
             # The client would wait for what cannot be an address.

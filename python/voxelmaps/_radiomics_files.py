@@ -207,9 +207,7 @@ def zarr_package():
         import zarr
         from zarr.codecs import BloscCodec
     except ImportError:
-        raise ImportError(
-            "stores of zarr need the package zarr, 3 or later: pip install 'itk-voxelmaps[zarr]'"
-        ) from None
+        raise ImportError("stores of zarr need the package zarr, 3 or later: pip install 'voxelmaps[dask]'") from None
     return zarr, BloscCodec
 
 

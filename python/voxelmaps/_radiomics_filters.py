@@ -28,7 +28,7 @@ def _library(name, package, image_type):
         return importlib.import_module(name)
     except ImportError as error:
         raise ImportError(
-            f"imageType {image_type} needs {package} ({error}): pip install 'itk-voxelmaps[filters]'"
+            f"imageType {image_type} needs {package} ({error}): pip install 'voxelmaps[radiomics]'"
         ) from None
 
 

@@ -113,7 +113,7 @@ class _Version(argparse.Action):
         # Slow to import.
         import importlib.metadata
 
-        print(f"{_NAME} {importlib.metadata.version('itk-voxelmaps')}")
+        print(f"{_NAME} {importlib.metadata.version('voxelmaps')}")
         parser.exit()
 
 

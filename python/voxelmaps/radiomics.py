@@ -303,7 +303,7 @@ def _general_diagnostics(parameters):
     for image_type in parameters.image_types:
         libraries.update(_radiomics_filters.versions(image_type))
     return {
-        "diagnostics_Versions_VoxelMaps": importlib.metadata.version("itk-voxelmaps"),
+        "diagnostics_Versions_VoxelMaps": importlib.metadata.version("voxelmaps"),
         "diagnostics_Versions_Numpy": np.__version__,
         "diagnostics_Versions_ITK": importlib.metadata.version("itk-core"),
         **{f"diagnostics_Versions_{name}": version for name, version in sorted(libraries.items())},

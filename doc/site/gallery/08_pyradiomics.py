@@ -3,8 +3,8 @@ Comparison with PyRadiomics
 ===========================
 
 The program ``examples/compare_with_pyradiomics.py`` compares the voxel-based GLRLM maps of PyRadiomics 3.0.1 and VoxelMaps with the
-same settings, in a small part of the head: agreement per feature and computation time. PyRadiomics skips directions in which no line of
-a window has two voxels; the orange bars show the effect on scattered masks, unless VoxelMaps applies the same rule.
+same settings, in a small part of the head: agreement per feature and computation time. Both skip directions in which no line of a window
+has two voxels, which matters in thin and scattered masks.
 """
 
 import importlib.util
