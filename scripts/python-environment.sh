@@ -4,7 +4,7 @@
 #   python-environment.sh [--packages-only] [--with-filters] [CMAKE-DEFINITION...]
 #
 #   --packages-only    all but the wheels, which needs the network and not the processors
-#   --with-filters     also the wheel itk-voxelmaps, which wrapping/build-wheel.sh builds in about five minutes
+#   --with-filters     also the wheel itk-voxelmaps, which wrapping/build-wheel.sh builds
 #   CMAKE-DEFINITION   for the core, see build-core.sh
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
