@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure this module beside other Python packages that compute similar maps, and print a Markdown table.
 
-Every measurement is a process of its own, in a virtual environment with packages from PyPI and the wheels that
-wrapping/build-wheel.sh builds. benchmarks/README.md says what is compared.
+Every measurement is a process of its own, in a virtual environment with packages from PyPI and the wheel that
+scripts/build-wheel.sh builds. benchmarks/README.md says what is compared.
 """
 
 import argparse
@@ -54,24 +54,19 @@ def read(path):
 
 
 def voxelmaps_run_length(path, **parameters):
-    import itk
+    import voxelmaps
 
     image = read(path)
-
-    def compute():
-        itk.run_length_feature_map_image_filter(
-            image, number_of_gray_levels=LEVELS, neighborhood_radius=RADIUS, **parameters
-        )
-
-    return compute, 1
+    parameters |= {"number_of_gray_levels": LEVELS, "neighborhood_radius": RADIUS}
+    return lambda: voxelmaps.feature_maps(image, **parameters), 1
 
 
 def voxelmaps_merged(path):
-    return voxelmaps_run_length(path, features=TEN_FEATURES, aggregation="merge")
+    return voxelmaps_run_length(path, features={"glrlm": TEN_FEATURES}, aggregation="merge")
 
 
 def voxelmaps_averaged(path):
-    return voxelmaps_run_length(path, features="all", aggregation="average")
+    return voxelmaps_run_length(path, features="glrlm")
 
 
 def itk_texture_features(path):
@@ -227,16 +222,11 @@ def seeds_around(image, label, others=0):
 
 
 def voxelmaps_connectedness(path):
-    import itk
+    import voxelmaps
 
     image = read(path)
     seeds = seeds_around(image, 1)
-
-    def compute():
-        strength = itk.fuzzy_connectedness_image_filter(image, seed_image=seeds, estimate_affinity_from_seeds=True)
-        itk.binary_threshold_image_filter(strength, lower_threshold=0.3)
-
-    return compute, 1
+    return lambda: voxelmaps.fuzzy_connectedness(image, seeds) >= 0.3, 1
 
 
 def itk_growcut(path):
@@ -258,16 +248,16 @@ AVERAGED = "16 GLRLM features, mean of directions"
 OBJECT = "object from seeds"
 # Name: function, environment, package, task, and whether it can use several threads.
 MEASUREMENTS = {
-    "voxelmaps-merged": (voxelmaps_merged, "itk", "itk-voxelmaps", MERGED, True),
+    "voxelmaps-merged": (voxelmaps_merged, "itk", "voxelmaps", MERGED, True),
     "texturefeatures": (itk_texture_features, "itk", "itk-texturefeatures", MERGED, True),
-    "voxelmaps-averaged": (voxelmaps_averaged, "itk", "itk-voxelmaps", AVERAGED, True),
+    "voxelmaps-averaged": (voxelmaps_averaged, "itk", "voxelmaps", AVERAGED, True),
     "pyradiomics": (pyradiomics, "pyradiomics", "pyradiomics", AVERAGED, False),
-    "voxelmaps-connectedness": (voxelmaps_connectedness, "itk", "itk-voxelmaps", OBJECT, True),
+    "voxelmaps-connectedness": (voxelmaps_connectedness, "itk", "voxelmaps", OBJECT, True),
     "growcut": (itk_growcut, "itk", "itk-growcut", OBJECT, False),
 }
 for case, task in ((noise, "20 maps, 7×7×7, noise"), (lesion, "90 maps, 3×3×3, synthetic CT")):
     for function, *rest in (
-        (voxelmaps_texture, "itk", "itk-voxelmaps", task, True),
+        (voxelmaps_texture, "itk", "voxelmaps", task, True),
         (pyradiomics_texture, "pyradiomics", "pyradiomics", task, False),
         (habit_texture, "habit", "habitat-analysis", task, False),
         (flash_texture, "flash", "flash-radiomics", task, True),
@@ -278,6 +268,8 @@ for case, task in ((noise, "20 maps, 7×7×7, noise"), (lesion, "90 maps, 3×3×
 
 def measure(name, path):
     """Print the shortest of up to five runs as JSON; no more runs begin after half a minute."""
+    # This module takes a thread for each processor that it may use.
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(os.environ["OMP_NUM_THREADS"])])
     function, _, package, _, _ = MEASUREMENTS[name]
     compute, parts = function(path)
     runs = []
@@ -305,11 +297,11 @@ def environment_python(name, folder):
     return python
 
 
-def find_wheels():
-    wheels = glob.glob(str(ROOT / "build/wheel/voxelmaps-*.whl")) + glob.glob(str(ROOT / "build/itk-wheel/itk_*.whl"))
-    if len(wheels) != 2:
-        sys.exit(f"peers.py: {len(wheels)} wheels in build; run scripts/build-wheel.sh and wrapping/build-wheel.sh")
-    return wheels
+def find_wheel():
+    wheels = glob.glob(str(ROOT / "build/wheel/voxelmaps-*.whl"))
+    if len(wheels) != 1:
+        sys.exit(f"peers.py: {len(wheels)} wheels in build/wheel; run scripts/build-wheel.sh")
+    return wheels[0]
 
 
 def processor_name():
@@ -322,7 +314,7 @@ def processor_name():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--image", help="3D image (default: the head that scripts/fetch-data.sh fetches)")
-    parser.add_argument("--wheels", nargs=2, help="wheels of this module (default: those of build)")
+    parser.add_argument("--wheel", help="wheel of this module (default: that of build/wheel)")
     parser.add_argument("--only", nargs="+", choices=list(MEASUREMENTS), help="what to measure (default: all)")
     parser.add_argument(
         "--folder", type=pathlib.Path, default=ROOT / "build" / "peers", help="folder of the virtual environments"
@@ -340,10 +332,8 @@ def main():
     chosen = [name for name in MEASUREMENTS if options.only is None or name in options.only]
     if any(name.startswith("voxelmaps") for name in chosen):
         python = environment_python("itk", options.folder)
-        wheels = options.wheels or find_wheels()
-        subprocess.run(
-            [python, "-m", "pip", "--quiet", "install", "--force-reinstall", "--no-deps", *wheels], check=True
-        )
+        wheel = options.wheel or find_wheel()
+        subprocess.run([python, "-m", "pip", "--quiet", "install", "--force-reinstall", "--no-deps", wheel], check=True)
 
     processors = os.cpu_count()
     print(f"{processor_name()}, {processors} processors; {pathlib.Path(image).name}; seconds (processor seconds)\n")

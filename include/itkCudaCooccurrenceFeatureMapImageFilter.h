@@ -33,8 +33,6 @@ struct CudaCooccurrenceEngine
  * CooccurrenceFeatureMapEnums::CudaMethod for the methods.
  *
  * \sa CooccurrenceFeatureMapImageFilter, CudaVoxelMapImageFilter
- * \sa \python{itk.cuda_cooccurrence_feature_map_image_filter}
- *
  * \ingroup VoxelMaps
  */
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,

@@ -33,8 +33,6 @@ struct CudaDependenceEngine
  * DependenceFeatureMapEnums::CudaMethod for the methods.
  *
  * \sa DependenceFeatureMapImageFilter, CudaVoxelMapImageFilter
- * \sa \python{itk.cuda_dependence_feature_map_image_filter}
- *
  * \ingroup VoxelMaps
  */
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,

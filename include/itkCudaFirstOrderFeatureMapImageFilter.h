@@ -33,8 +33,6 @@ struct CudaFirstOrderEngine
  * for the methods.
  *
  * \sa FirstOrderFeatureMapImageFilter, CudaVoxelMapImageFilter
- * \sa \python{itk.cuda_first_order_feature_map_image_filter}
- *
  * \ingroup VoxelMaps
  */
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,

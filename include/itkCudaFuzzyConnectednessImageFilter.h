@@ -20,8 +20,6 @@ namespace itk
  * \cite Li2016, corrected CUDA-kFOE. This class makes it exact by an atomic maximum.
  *
  * \sa FuzzyConnectednessImageFilter, CudaVoxelMapImageFilter
- * \sa \python{itk.cuda_fuzzy_connectedness_image_filter}
- *
  * \ingroup VoxelMaps
  */
 template <typename TInputImage, typename TOutputImage = Image<float, TInputImage::ImageDimension>,

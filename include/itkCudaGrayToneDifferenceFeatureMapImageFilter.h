@@ -33,8 +33,6 @@ struct CudaGrayToneDifferenceEngine
  * GrayToneDifferenceFeatureMapEnums::CudaMethod for the methods.
  *
  * \sa GrayToneDifferenceFeatureMapImageFilter, CudaVoxelMapImageFilter
- * \sa \python{itk.cuda_gray_tone_difference_feature_map_image_filter}
- *
  * \ingroup VoxelMaps
  */
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,

@@ -27,8 +27,6 @@ namespace itk
  * needed.
  *
  * \sa RelativeFuzzyConnectednessImageFilter, CudaVoxelMapImageFilter
- * \sa \python{itk.cuda_relative_fuzzy_connectedness_image_filter}
- *
  * \ingroup VoxelMaps
  */
 template <typename TInputImage, typename TLabelImage = Image<unsigned char, TInputImage::ImageDimension>,

@@ -36,8 +36,6 @@ struct CudaRunLengthEngine
  * \cite Zhang2019
  *
  * \sa RunLengthFeatureMapImageFilter, CudaVoxelMapImageFilter
- * \sa \python{itk.cuda_run_length_feature_map_image_filter}
- *
  * \ingroup VoxelMaps
  */
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,

@@ -33,8 +33,6 @@ struct CudaSizeZoneEngine
  * for the methods.
  *
  * \sa SizeZoneFeatureMapImageFilter, CudaVoxelMapImageFilter
- * \sa \python{itk.cuda_size_zone_feature_map_image_filter}
- *
  * \ingroup VoxelMaps
  */
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,

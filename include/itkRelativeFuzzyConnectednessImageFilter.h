@@ -17,6 +17,19 @@
 #include <utility>
 #include <vector>
 
+/** Setters of a parameter of the affinity, of all labels and of one. SWIG does not wrap a using-declaration of the
+ * first. */
+#define VoxelMapsLabelParameterMacro(name, type, setter, parameter)                                                    \
+  void Set##name(type value) override                                                                                  \
+  {                                                                                                                    \
+    Superclass::Set##name(value);                                                                                      \
+  }                                                                                                                    \
+  virtual void Set##name(unsigned int label, type value)                                                               \
+  {                                                                                                                    \
+    this->setter(label, parameter, value);                                                                             \
+  }                                                                                                                    \
+  ITK_MACROEND_NOOP_STATEMENT
+
 namespace itk
 {
 // Overrides the class below where a CUDA device is usable.
@@ -158,31 +171,20 @@ public:
     return m_Seeds.size();
   }
 
-  /** The affinity of a label; what is not set for a label is the same as for all. See Parameters above. */
-  using Superclass::SetObjectMean;
-  virtual void
-  SetObjectMean(unsigned int label, double mean);
-  using Superclass::SetObjectVariance;
-  virtual void
-  SetObjectVariance(unsigned int label, double variance);
-  using Superclass::SetDifferenceMean;
-  virtual void
-  SetDifferenceMean(unsigned int label, double mean);
-  using Superclass::SetDifferenceVariance;
-  virtual void
-  SetDifferenceVariance(unsigned int label, double variance);
-  using Superclass::SetObjectMeanVector;
-  virtual void
-  SetObjectMeanVector(unsigned int label, const Array<double> & mean);
-  using Superclass::SetObjectCovariance;
-  virtual void
-  SetObjectCovariance(unsigned int label, const Array2D<double> & covariance);
-  using Superclass::SetDifferenceMeanVector;
-  virtual void
-  SetDifferenceMeanVector(unsigned int label, const Array<double> & mean);
-  using Superclass::SetDifferenceCovariance;
-  virtual void
-  SetDifferenceCovariance(unsigned int label, const Array2D<double> & covariance);
+  /** The affinity of all labels, and of one label; what is not set for a label is the same as for all. See Parameters
+   * above. */
+  VoxelMapsLabelParameterMacro(ObjectMean, double, SetLabelParameter, objectMean);
+  VoxelMapsLabelParameterMacro(ObjectVariance, double, SetLabelParameter, objectVariance);
+  VoxelMapsLabelParameterMacro(DifferenceMean, double, SetLabelParameter, differenceMean);
+  VoxelMapsLabelParameterMacro(DifferenceVariance, double, SetLabelParameter, differenceVariance);
+  VoxelMapsLabelParameterMacro(ObjectMeanVector, const Array<double> &, SetLabelVectors,
+                               &VoxelMapsDetail::VectorParameters::objectMean);
+  VoxelMapsLabelParameterMacro(ObjectCovariance, const Array2D<double> &, SetLabelVectors,
+                               &VoxelMapsDetail::VectorParameters::objectCovariance);
+  VoxelMapsLabelParameterMacro(DifferenceMeanVector, const Array<double> &, SetLabelVectors,
+                               &VoxelMapsDetail::VectorParameters::differenceMean);
+  VoxelMapsLabelParameterMacro(DifferenceCovariance, const Array2D<double> &, SetLabelVectors,
+                               &VoxelMapsDetail::VectorParameters::differenceCovariance);
   virtual void
   ClearAffinitiesOfLabels();
 

@@ -102,38 +102,6 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectMean(
-  unsigned int label, double mean)
-{
-  this->SetLabelParameter(label, objectMean, mean);
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectVariance(
-  unsigned int label, double variance)
-{
-  this->SetLabelParameter(label, objectVariance, variance);
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceMean(
-  unsigned int label, double mean)
-{
-  this->SetLabelParameter(label, differenceMean, mean);
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceVariance(
-  unsigned int label, double variance)
-{
-  this->SetLabelParameter(label, differenceVariance, variance);
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetLabelParameter(
   unsigned int label, std::size_t parameter, double value)
 {
@@ -143,38 +111,6 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
     known = value;
     this->Modified();
   }
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectMeanVector(
-  unsigned int label, const Array<double> & mean)
-{
-  this->SetLabelVectors(label, &VoxelMapsDetail::VectorParameters::objectMean, mean);
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetObjectCovariance(
-  unsigned int label, const Array2D<double> & covariance)
-{
-  this->SetLabelVectors(label, &VoxelMapsDetail::VectorParameters::objectCovariance, covariance);
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceMeanVector(
-  unsigned int label, const Array<double> & mean)
-{
-  this->SetLabelVectors(label, &VoxelMapsDetail::VectorParameters::differenceMean, mean);
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetDifferenceCovariance(
-  unsigned int label, const Array2D<double> & covariance)
-{
-  this->SetLabelVectors(label, &VoxelMapsDetail::VectorParameters::differenceCovariance, covariance);
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>

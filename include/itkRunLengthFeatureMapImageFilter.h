@@ -78,8 +78,7 @@ class CudaRunLengthFeatureMapImageFilter;
  *
  * \sa CooccurrenceFeatureMapImageFilter, SizeZoneFeatureMapImageFilter, CudaRunLengthFeatureMapImageFilter,
  * TextureFeatureMapImageFilter
- * \sa \python{itk.run_length_feature_map_image_filter}, \python{voxelmaps.feature_maps},
- * \python{voxelmaps.run_length_feature_maps}
+ * \sa \python{itk.run_length_feature_map_image_filter}, \python{voxelmaps.feature_maps}
  *
  * \ingroup VoxelMaps
  */
@@ -113,6 +112,7 @@ public:
   virtual void
   SetOffsets(const OffsetsType & offsets);
   itkGetConstReferenceMacro(Offsets, OffsetsType);
+  VoxelMapsSingleOffsetsMacro();
 
   /** All directions, 4 in 2D and 13 in 3D: one of each opposite pair, starting with the x axis. */
   static OffsetsType

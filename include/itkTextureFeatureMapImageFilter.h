@@ -158,6 +158,17 @@ public:
   OffsetType
   GetWindowAnchor() const;
 
+  /** Select features by name, in the order of the output components: abbreviations ("SRE"), full names
+   * ("ShortRunEmphasis") or names in PyRadiomics, whose class may stand in front ("glrlm_ShortRunEmphasis"). Case does
+   * not matter. Throws an itk::ExceptionObject for a name that is not one of these. */
+  virtual void
+  SetFeatureNames(const std::vector<std::string> & names);
+  virtual void
+  SetFeatureNames(const std::string & name)
+  {
+    this->SetFeatureNames(std::vector<std::string>{ name });
+  }
+
   /** Names of the output components in order: the abbreviations of the features, unless a class has several components
    * for a feature. */
   virtual std::vector<std::string>
@@ -206,9 +217,9 @@ protected:
   GetSelectedFeatures() const
   {
     std::vector<TFeature> features;
-    for (const SelectedFeature & feature : m_SelectedFeatures)
+    for (const unsigned int feature : m_SelectedFeatures)
     {
-      features.push_back(static_cast<TFeature>(feature.number));
+      features.push_back(static_cast<TFeature>(feature));
     }
     return features;
   }
@@ -234,15 +245,8 @@ private:
   void
   SetRegions(const LevelImageType * levels, voxelmaps::TextureFeatureMapJob & job);
 
-  struct SelectedFeature
-  {
-    unsigned int number;
-    const char * abbreviation;
-    const char * name;
-  };
-
-  std::vector<SelectedFeature> m_SelectedFeatures;
-  unsigned int                 m_NumberOfExistingFeatures{ 0 };
+  std::vector<unsigned int>       m_SelectedFeatures;
+  const voxelmaps::FeatureTable * m_FeatureTable{ nullptr };
 
   MaskPixelType                                m_InsidePixelValue{ NumericTraits<MaskPixelType>::OneValue() };
   double                                       m_BackgroundValue{ 0.0 };

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <sstream>
 
 namespace itk
 {
@@ -120,9 +121,9 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSelf(s
   os << indent << "UsedRangeMinimum: " << m_UsedRangeMinimum << std::endl;
   os << indent << "UsedRangeMaximum: " << m_UsedRangeMaximum << std::endl;
   os << indent << "Features:";
-  for (const SelectedFeature & feature : m_SelectedFeatures)
+  for (const unsigned int feature : m_SelectedFeatures)
   {
-    os << ' ' << feature.abbreviation;
+    os << ' ' << (*m_FeatureTable)[feature].abbreviation;
   }
   os << std::endl;
 }
@@ -176,16 +177,16 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyFeatu
     itkExceptionMacro("There are 0 features selected, but at least one is needed.");
   }
   std::set<unsigned int> numbers;
-  for (const SelectedFeature & feature : m_SelectedFeatures)
+  for (const unsigned int feature : m_SelectedFeatures)
   {
-    if (feature.number >= m_NumberOfExistingFeatures)
+    if (feature >= m_FeatureTable->GetNumberOfFeatures())
     {
-      itkExceptionMacro("Feature number " << feature.number << " does not exist; there are "
-                                          << m_NumberOfExistingFeatures << '.');
+      itkExceptionMacro("Feature number " << feature << " does not exist; there are "
+                                          << m_FeatureTable->GetNumberOfFeatures() << '.');
     }
-    if (!numbers.insert(feature.number).second)
+    if (!numbers.insert(feature).second)
     {
-      itkExceptionMacro("The feature " << feature.name << " is selected twice.");
+      itkExceptionMacro("The feature " << (*m_FeatureTable)[feature].name << " is selected twice.");
     }
   }
 }
@@ -196,15 +197,44 @@ void
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SelectFeatures(
   const std::vector<typename TEnums::Feature> & features)
 {
+  m_FeatureTable = &TEnums::GetFeatureTable();
   if (this->template GetSelectedFeatures<typename TEnums::Feature>() != features)
   {
     m_SelectedFeatures.clear();
     for (const auto feature : features)
     {
-      m_SelectedFeatures.push_back(
-        { static_cast<unsigned int>(feature), TEnums::GetAbbreviation(feature), TEnums::GetName(feature) });
+      m_SelectedFeatures.push_back(static_cast<unsigned int>(feature));
     }
-    m_NumberOfExistingFeatures = TEnums::NumberOfFeatures;
+    this->Modified();
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetFeatureNames(
+  const std::vector<std::string> & names)
+{
+  const std::string         prefix = std::string(m_FeatureTable->GetClassName()) + '_';
+  std::vector<unsigned int> features;
+  for (const std::string & name : names)
+  {
+    const bool   hasPrefix = name.compare(0, prefix.size(), prefix) == 0;
+    unsigned int feature = 0;
+    if (!m_FeatureTable->Find(hasPrefix ? name.substr(prefix.size()) : name, feature))
+    {
+      std::ostringstream known;
+      for (unsigned int i = 0; i < m_FeatureTable->GetNumberOfFeatures(); ++i)
+      {
+        known << (i == 0 ? " " : ", ") << (*m_FeatureTable)[i].abbreviation;
+      }
+      itkExceptionMacro("Feature '" << name << "' does not exist; choose from" << known.str()
+                                    << ", or use full names.");
+    }
+    features.push_back(feature);
+  }
+  if (m_SelectedFeatures != features)
+  {
+    m_SelectedFeatures = features;
     this->Modified();
   }
 }
@@ -214,9 +244,9 @@ std::vector<std::string>
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetFeatureNames() const
 {
   std::vector<std::string> names;
-  for (const SelectedFeature & feature : m_SelectedFeatures)
+  for (const unsigned int feature : m_SelectedFeatures)
   {
-    names.emplace_back(feature.abbreviation);
+    names.emplace_back((*m_FeatureTable)[feature].abbreviation);
   }
   return names;
 }

@@ -12,6 +12,24 @@
 #include <string>
 #include <vector>
 
+/** Offsets one by one, such as for Python. SetOffset() replaces all, AddOffset() adds one to those that are set. */
+#define VoxelMapsSingleOffsetsMacro()                                                                                  \
+  void SetOffset(const OffsetType & offset)                                                                            \
+  {                                                                                                                    \
+    this->SetOffsets({ offset });                                                                                      \
+  }                                                                                                                    \
+  void AddOffset(const OffsetType & offset)                                                                            \
+  {                                                                                                                    \
+    OffsetsType offsets = this->GetOffsets();                                                                          \
+    offsets.push_back(offset);                                                                                         \
+    this->SetOffsets(offsets);                                                                                         \
+  }                                                                                                                    \
+  void ClearOffsets()                                                                                                  \
+  {                                                                                                                    \
+    this->SetOffsets({});                                                                                              \
+  }                                                                                                                    \
+  ITK_MACROEND_NOOP_STATEMENT
+
 namespace itk
 {
 /** \class TextureOffsets

@@ -50,6 +50,7 @@ public:
   virtual void
   SetOffsets(const OffsetsType & offsets);
   itkGetConstReferenceMacro(Offsets, OffsetsType);
+  VoxelMapsSingleOffsetsMacro();
 
   /** Set Offsets to GetAllOffsets(distances). */
   virtual void

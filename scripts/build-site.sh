@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Build the site into build/site/html. Its examples, features and tables are computed by the wheels in build/venv, which
-# scripts/test.sh and scripts/python-environment.sh --with-filters install. Warnings are errors.
+# Build the site into build/site/html. Its examples, features and tables are computed by the wheel in build/venv, which
+# scripts/python-environment.sh installs. Warnings are errors.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 python=build/venv/bin/python
-if ! "${python}" -c "import itk, voxelmaps; itk.RunLengthFeatureMapImageFilter" 2>/dev/null; then
-  echo "build-site.sh: the wheels are not in build/venv; scripts/python-environment.sh --with-filters builds and installs them" >&2
+if ! "${python}" -c "import itk, voxelmaps" 2>/dev/null; then
+  echo "build-site.sh: the wheel is not in build/venv; scripts/python-environment.sh builds and installs it" >&2
   exit 1
 fi
 requirements=scripts/site-requirements.txt

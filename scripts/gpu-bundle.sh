@@ -39,21 +39,18 @@ else
 fi
 cp "${root}/scripts/run-gpu-tests.sh" "${root}/benchmarks/tables.py" "${bundle}/"
 
-# Python: the wheels that are installed in the environment, the libraries of PyPI's itk that they need, and the tests that need no
-# others. The GPU machine has Python, NumPy, pytest and xarray.
+# Python: the package that is installed in the environment, and the tests that need no ITK. The GPU machine has Python, NumPy, pytest
+# and array libraries.
 site="$(ls -d "${root}"/build/venv/lib/python3.*/site-packages 2>/dev/null | head -n 1 || true)"
-has_cuda='import itk, sys; sys.exit(itk.CudaDevices.GetRuntimeVersion() == 0)'
+has_cuda='import sys; from voxelmaps import _core; sys.exit("without CUDA" in _core.reason_for_no_device())'
 if [[ -n "${site}" ]] && "${root}/build/venv/bin/python" -c "${has_cuda}" 2>/dev/null; then
   mkdir -p "${bundle}/python/test"
-  libraries=()
-  for module in ITKPyBase ITKCommon ITKPyUtils ITKBridgeNumPy VoxelMaps; do
-    libraries+=("itk/_${module}Python.abi3.so")
-  done
-  (cd "${site}" && tar -c --exclude=__pycache__ itk/*.py itk/Configuration itk/support "${libraries[@]}" \
-    itkConfig.py voxelmaps itk_core.libs) | tar -C "${bundle}/python" -x
-  cp "${root}"/python/test/{conftest,*_oracle,test_arrays,test_crop,test_oracles,test_running}.py "${bundle}/python/test/"
+  (cd "${site}" && tar -c --exclude=__pycache__ voxelmaps) | tar -C "${bundle}/python" -x
+  (cd "${root}/python/test" && grep -LE '^(import itk|itk = )' {conftest,array_libraries,*_oracle}.py \
+    test_{connectedness,feature_maps,labels,labels_of_arrays,libraries,oracles,running,transfers}.py) |
+    xargs -I{} cp "${root}/python/test/{}" "${bundle}/python/test/"
 else
-  echo "left out: Python, as scripts/python-environment.sh --with-filters has not installed wheels with CUDA"
+  echo "left out: Python, as scripts/python-environment.sh has not installed a wheel with CUDA"
 fi
 
 # Every program holds all kernels, which count once in the archive: the dictionary is larger than all programs together.

@@ -5,7 +5,7 @@
 #   tests       all tests, golden suite included; those of the Cuda classes with the method Automatic
 #   methods     the tests of the Cuda classes again, with each other method
 #   large       a volume of more than 2^31 voxels: needs 22 GB of memory
-#   python      the Python tests, with the wheel; needs Python 3.11 or later, NumPy, pytest and xarray
+#   python      the Python tests, with the wheel; needs Python 3.11 or later, NumPy and pytest
 #   sanitizer   compute-sanitizer (memcheck, racecheck, initcheck, synccheck) on small cases
 #   check       that all programs that are measured give the same results
 #   benchmarks  the measurements of the benchmark programs on the device, in about 4 minutes, or only some of them:
@@ -81,18 +81,8 @@ fi
 if has python && [[ ! -d "${here}/python" ]]; then
   summary+=("python: not in this bundle")
 elif has python; then
-  # The others need libraries of itk that are not here.
   PYTHONPATH="${here}/python" PYTHONDONTWRITEBYTECODE=1 run python python3 -m pytest -q -ra --tb=short -p no:cacheprovider \
-    "${here}/python/test" -k "not streamed_writing and not does_not_start_at_zero and not do_not_start_at_zero"
-  run python_device env PYTHONPATH="${here}/python" python3 -c '
-import itk, numpy
-image = itk.image_from_array(numpy.zeros((9, 9, 9), numpy.uint8))
-assert itk.RunLengthFeatureMapImageFilter.New(image).GetNameOfClass() == "CudaRunLengthFeatureMapImageFilter"
-filter = itk.CudaRunLengthFeatureMapImageFilter.New(image)
-filter.UseCPUIfFasterOff()
-filter.Update()
-print(filter.GetNameOfClass(), filter.GetUsedDeviceName())'
-  tail -n 1 "${out}/python_device.log"
+    "${here}/python/test"
 fi
 if has large; then
   VOXELMAPS_TEST_PROCESSOR=Cuda VOXELMAPS_LARGE_TESTS=1 run large "${here}/VoxelMapsCoreTests" --gtest_filter='*MoreThan2To31*'

@@ -244,6 +244,36 @@ TEST(TextureFeatureMapImageFilter, EdgesAreThoseOfEqualBins)
   ExpectError([&] { edges->Update(); }, { "BinEdges", "10" });
 }
 
+TEST(TextureFeatureMapImageFilter, FeaturesAreSelectedByName)
+{
+  using Enums = itk::RunLengthFeatureMapEnums;
+  const auto filter = Filter3D::New();
+  filter->SetFeatureNames({ "sre", "LongRunEmphasis", "glrlm_RunPercentage" });
+  EXPECT_EQ((Filter3D::FeaturesType{
+              Enums::Feature::ShortRunEmphasis, Enums::Feature::LongRunEmphasis, Enums::Feature::RunPercentage }),
+            filter->GetFeatures());
+  const itk::ModifiedTimeType time = filter->GetMTime();
+  filter->SetFeatureNames({ "SRE", "LRE", "RP" });
+  EXPECT_EQ(time, filter->GetMTime());
+  ExpectError([&] { filter->SetFeatureNames({ "SRE", "glcm_Contrast" }); },
+              { "'glcm_Contrast' does not exist", "SRE, LRE" });
+  EXPECT_EQ(3u, filter->GetFeatureNames().size());
+  filter->SetFeatureNames("RE");
+  EXPECT_EQ((std::vector<std::string>{ "RE" }), filter->GetFeatureNames());
+}
+
+TEST(TextureFeatureMapImageFilter, OffsetsAreSetOneByOne)
+{
+  const auto                 filter = Filter3D::New();
+  const Filter3D::OffsetType x{ { 1, 0, 0 } };
+  const Filter3D::OffsetType y{ { 0, 1, 0 } };
+  filter->SetOffset(x);
+  filter->AddOffset(y);
+  EXPECT_EQ((Filter3D::OffsetsType{ x, y }), filter->GetOffsets());
+  filter->ClearOffsets();
+  EXPECT_TRUE(filter->GetOffsets().empty());
+}
+
 TEST(TextureFeatureMapImageFilter, SkippingDirectionsIsOffByDefault)
 {
   const auto filter = VoxelMapsTest::NewFilter<DoubleFilter3D>();

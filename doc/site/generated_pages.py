@@ -16,11 +16,10 @@ import numpy as np
 import voxelmaps
 from conf import ROOT
 from docutils import nodes
-from itk.support.helpers import camel_to_snake_case
 from matplotlib.figure import Figure
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
-from voxelmaps import _filters
+from voxelmaps import _core
 
 # Page of doc/features: class in PyRadiomics, name of the filter and of its tests, and tests of the class alone.
 CLASSES = {
@@ -42,12 +41,11 @@ EXAMPLE = 10.0 * np.array([[5, 2, 5, 4, 4], [3, 3, 3, 1, 3], [2, 1, 1, 1, 3], [4
 PICTURES = ROOT / "build/site/features"
 
 
-def enumerations(name):
-    return getattr(itk, f"{name}FeatureMapEnums")
-
-
-def number_of_features(name):
-    return sum(attribute.startswith("Feature_") for attribute in dir(enumerations(name)))
+def names_in_pyradiomics(page, features):
+    """A dict of PyRadiomics' names of features by names of any kind."""
+    class_name = CLASSES[page][0]
+    names = _core.feature_names()[class_name]
+    return {feature: names[_core.find_feature(class_name, feature)] for feature in features}
 
 
 # --- Features ----------------------------------------------------------------------------------------------------------
@@ -55,8 +53,7 @@ def number_of_features(name):
 
 def read_features(page, text):
     """The rows of the table of features of a page, checked against the core."""
-    _, name, _ = CLASSES[page]
-    enums = enumerations(name)
+    class_name, name, _ = CLASSES[page]
     codes = dict(
         re.findall(
             r"/\*\*< (\w+),(?: IBSI)? (\w+)",
@@ -67,15 +64,10 @@ def read_features(page, text):
     for line in re.findall(r"^\| [A-Z0-9]+ \|.*$", text, flags=re.MULTILINE):
         abbreviation, feature, ibsi, formula, interval, meaning, *along_x, example = line[2:-2].split(" | ")
         rows.append((abbreviation, feature, ibsi, formula.strip("$"), interval, meaning, along_x, example))
-    of_core = {
-        enums.GetAbbreviation(i): enums.GetPyRadiomicsName(i) or enums.GetName(i)
-        for i in range(number_of_features(name))
-    }
     of_page = {row[0]: row[1] for row in rows}
-    if of_page != of_core:
-        raise ExtensionError(
-            f"{page}: the features differ from the core's: {set(of_page.items()) ^ set(of_core.items())}"
-        )
+    of_core = names_in_pyradiomics(page, of_page)
+    if of_page != of_core or set(of_core.values()) != set(_core.feature_names()[class_name]):
+        raise ExtensionError(f"{page}: the features are {of_page}, but those of the core are {of_core}")
     for abbreviation, _, ibsi, *_ in rows:
         if abbreviation in codes and codes[abbreviation] not in ibsi:
             raise ExtensionError(f"{page}: IBSI code of {abbreviation} is {codes[abbreviation]} in the core")
@@ -221,58 +213,49 @@ def phantom():
     return arrays
 
 
-def published(name, test):
+def published(page):
     """Reference values by feature, from the tables of the tests."""
+    class_name, _, test = CLASSES[page]
     text = source_of_tests(test)
     rows = re.findall(r"{ Feature::(\w+), { { ([^}]*) } } }", text)
     if not rows:
         rows = re.findall(r'{ Feature::(\w+), "([^"]*)" }', text)
     if not rows:
         table = re.search(r"PublishedValues> published{(.*?)^};", text, re.DOTALL | re.MULTILINE)[1]
-        enums = enumerations(name)
-        rows = [(enums.GetName(i), values) for i, values in enumerate(re.findall(r"{ ([^}]*) }", table))]
+        rows = zip(_core.feature_names()[class_name], re.findall(r"{ ([^}]*) }", table))
     return {feature: [float(value) for value in values.split(",")] for feature, values in rows}
 
 
-def compute(name, image, mask, features, **parameters):
-    """The features of the region, by a window that contains all of it, in double precision."""
-    dimension = image.ndim
-    filter_class = getattr(itk, f"{name}FeatureMapImageFilter")
-    types = itk.Image[itk.D, dimension], itk.VectorImage[itk.D, dimension]
-    made = filter_class[types].New(
-        itk.image_from_array(np.ascontiguousarray(image)),
-        mask_image=itk.image_from_array(np.ascontiguousarray(mask.astype(np.uint8))),
-        discretization_method="levels",
-        number_of_gray_levels=6,
-        neighborhood_radius=5,
-        features=features,
-        **parameters,
-    )
-    made.Update()
-    values = itk.array_from_image(made.GetOutput()).reshape(image.shape + (-1,))[mask != 0]
-    if not np.array_equal(values, np.broadcast_to(values[0], values.shape)):
-        raise ExtensionError(f"the values of {name} differ between voxels of the phantom")
-    return values[0]
-
-
-def computed(name, features):
+def computed(page, features):
     """Columns of values, as those of the tests."""
+    class_name, _, _ = CLASSES[page]
+
+    def compute(image, mask, aggregation):
+        """The features of the region, by a window that contains all of it."""
+        maps = voxelmaps.feature_maps(
+            image,
+            mask,
+            features={class_name: features},
+            gray_levels=6,
+            window_size=[2 * n + 1 for n in image.shape],
+            aggregation=aggregation,
+            precision="double",
+        )
+        values = maps.array[:, mask != 0]
+        if not np.array_equal(values, np.broadcast_to(values[:, :1], values.shape)):
+            raise ExtensionError(f"the values of {class_name} differ between voxels of the phantom")
+        return values[:, 0]
+
     image, mask = phantom()
-    more = {"count_voxels_without_neighbors": False} if name == "GrayToneDifference" else {}
-    in_plane = {"connectivity": "in_plane"} if name == "SizeZone" else {"offsets": "in-plane"}
-    if name == "FirstOrder":
-        return MEANS[2:], [compute(name, image, mask, features)]
-    columns = []
-    aggregations = (
-        [{"aggregation": "average"}, {"aggregation": "merge"}] if name in ("Cooccurrence", "RunLength") else [{}]
-    )
-    for aggregation in aggregations:
-        slices = [compute(name, i, m, features, **aggregation, **more) for i, m in zip(image, mask)]
-        columns.append(np.mean(slices, axis=0))
-    for place in (in_plane, {}):
-        columns += [
-            compute(name, image, mask, features, **place, **aggregation, **more) for aggregation in aggregations
-        ]
+    # All slices beside each other, without neighbors in other slices.
+    in_plane = [np.hstack([np.pad(each, ((0, 0), (0, 1))) for each in array]) for array in (image, mask)]
+    if class_name == "firstorder":
+        return MEANS[2:], [compute(image, mask, None)]
+    aggregations = ("average", "merge") if class_name in ("glcm", "glrlm") else (None,)
+    columns = [
+        np.mean([compute(i, m, aggregation) for i, m in zip(image, mask)], axis=0) for aggregation in aggregations
+    ]
+    columns += [compute(*arrays, aggregation) for arrays in (in_plane, (image, mask)) for aggregation in aggregations]
     return (AGGREGATIONS if len(aggregations) == 2 else MEANS), columns
 
 
@@ -282,13 +265,10 @@ class IbsiTable(SphinxDirective):
     required_arguments = 1
 
     def run(self):
-        _, name, test = CLASSES[self.arguments[0]]
-        references = published(name, test)
-        titles, columns = computed(name, list(references))
-        enums = enumerations(name)
-        shown = {
-            enums.GetName(i): enums.GetPyRadiomicsName(i) or enums.GetName(i) for i in range(number_of_features(name))
-        }
+        page = self.arguments[0]
+        references = published(page)
+        titles, columns = computed(page, list(references))
+        shown = names_in_pyradiomics(page, references)
         number = len(references) * len(titles)
         lines = [f"All {number} values agree when rounded to three significant digits.", "", "::::{tab-set}"]
         # The three-dimensional ones first: they are what maps of volumes use.
@@ -296,7 +276,7 @@ class IbsiTable(SphinxDirective):
             lines += [f":::{{tab-item}} {title}", "| feature | IBSI | VoxelMaps | difference |", "|---|---:|---:|---:|"]
             for feature, reference, value in zip(references, references_of_title, values):
                 if float(f"{value:.3g}") != reference:
-                    raise ExtensionError(f"{feature} of {name} is {value}, but the IBSI's value is {reference}")
+                    raise ExtensionError(f"{feature} of {page} is {value}, but the IBSI's value is {reference}")
                 difference = f"{value - reference:+.2g}" if value != reference else "0"
                 values_of_row = f"{reference:.3g} | {value:.7g} | {difference}".replace("-", "−")
                 lines.append(f"| {shown[feature]} | {values_of_row} |")
@@ -326,21 +306,16 @@ def links_to_classes(name):
 
 
 class Filters(SphinxDirective):
-    """Entries of the functions of the package itk, with links to their classes."""
+    """Entries of the functions of the package itk that the documentation of C++ links to."""
 
     def run(self):
         lines = []
-        for name, row in _filters.FILTERS.items():
-            for class_name in (name, f"Cuda{name}") if row.has_cuda_class else (name,):
-                function = camel_to_snake_case(class_name)
-                header = (ROOT / f"include/itk{class_name}.h").read_text()
+        for name, classes in cpp_classes().items():
+            if name.startswith("itk."):
+                header = (ROOT / f"include/itk{classes[0]}.h").read_text()
                 brief = re.search(r"\\brief (.*?)\n \* *\n", header, flags=re.DOTALL)[1].replace("\n * ", "\n")
-                links = links_to_classes(f"itk.{function}")
-                if not links:
-                    raise ExtensionError(f"the documentation of {class_name} does not link to itk.{function}")
-                text = ["", *brief.splitlines(), *links]
-                lines += [f".. py:function:: {function}(image, **parameters)", "   :module: itk"]
-                lines += [*(f"   {line}" for line in text), ""]
+                lines += [f".. py:function:: {name.removeprefix('itk.')}(image, **parameters)", "   :module: itk"]
+                lines += [f"   {line}" for line in ("", *brief.splitlines(), *links_to_classes(name), "")]
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=False)
 
 

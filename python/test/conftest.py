@@ -46,6 +46,42 @@ def run_program(programs):
     return run
 
 
+@pytest.fixture
+def segmented_by_program(run_program, tmp_path):
+    """The labels, strength and margin that the program FuzzyConnectedness computes with parameters of voxelmaps.labels; without
+    competition, the strength of one object alone."""
+    itk = pytest.importorskip("itk", reason="ITK, which writes the files of the program, is not installed")
+    renamed = {"object_mean": "mean", "object_variance": "variance", "estimation_radius": "estimate-radius"}
+    values = {"absolute_difference": "absolute", "lowest_label": "lowest"}
+
+    def compute(x, seeds, mask=None, spacing=None, **parameters):
+        paths = {name: tmp_path / f"{name}.nrrd" for name in ("x", "seeds", "mask", "labels", "strength", "margin")}
+        for name, array in (("x", np.asarray(x, float)), ("seeds", seeds), ("mask", mask)):
+            if array is not None:
+                image = itk.image_from_array(array if name == "x" else np.asarray(array, np.uint8))
+                image.SetSpacing([float(size) for size in reversed(spacing or [1] * x.ndim)])
+                itk.imwrite(image, str(paths[name]))
+        options = [paths["x"], paths["strength"], "--seed-image", paths["seeds"]]
+        options += [] if mask is None else ["--mask", paths["mask"]]
+        outputs = ["labels", "strength", "margin"] if "competition" in parameters else ["strength"]
+        options += ["--labels", paths["labels"], "--margin", paths["margin"]] if len(outputs) == 3 else []
+        if parameters.pop("distance_weighting", False):
+            options.append("--distance-weighting")
+        if "adjacency" in parameters:
+            of_dimension = {2: (4, 8, 8), 3: (6, 18, 26)}[x.ndim]
+            adjacency = ("face", "face_edge", "full").index(parameters.pop("adjacency"))
+            options += ["--connectivity", of_dimension[adjacency]]
+        if "tie_rule" in parameters:
+            parameters["ties"] = parameters.pop("tie_rule")
+        for name, value in parameters.items():
+            value = values.get(value, str(value).replace("_", "-"))
+            options += ["--" + renamed.get(name, name.replace("_", "-")), value]
+        run_program("FuzzyConnectedness", *options)
+        return [itk.array_from_image(itk.imread(str(paths[name]))) for name in outputs]
+
+    return compute
+
+
 @pytest.fixture(scope="session")
 def data():
     """Folder of the images that scripts/fetch-data.sh takes from Debian's package of ITK examples."""

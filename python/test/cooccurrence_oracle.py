@@ -19,7 +19,7 @@ def all_offsets(dimension, distances=(1,)):
     offsets = []
     for distance in distances:
         for d in np.ndindex((2 * distance + 1,) * dimension):
-            d = tuple(c - distance for c in d)
+            d = tuple(distance - c for c in d)
             if max(map(abs, d)) == distance and tuple(-c for c in d) not in offsets:
                 offsets.append(d)
     return offsets
@@ -110,20 +110,14 @@ def features_of(pairs, number_of_levels):
 
 def feature_maps(levels, radius, offsets, number_of_levels, aggregation="average", symmetric=True, names=NAMES):
     """Maps as float64 with the features as last axis; zeros where there is no level, NaN where there is no pair."""
-    per_direction = aggregation == "per_direction"
-    result = np.zeros(levels.shape + (len(names) * (len(offsets) if per_direction else 1),))
+    result = np.zeros(levels.shape + (len(names),))
     for position in np.argwhere(levels > 0):
         box = tuple(slice(max(p - r, 0), p + r + 1) for p, r in zip(position, np.broadcast_to(radius, levels.ndim)))
         matrices = [count_pairs(levels[box], d, symmetric) for d in offsets]
         if aggregation == "merge":
             matrices = [sum(matrices, Counter())]
-        each = [features_of(m, number_of_levels) if m else None for m in matrices]
-        if per_direction:
-            values = [float(features[name]) if features else math.nan for features in each for name in names]
-        else:
-            each = [features for features in each if features]
-            values = [float(sum(f[name] for f in each) / len(each)) if each else math.nan for name in names]
-        result[tuple(position)] = values
+        each = [features_of(m, number_of_levels) for m in matrices if m]
+        result[tuple(position)] = [float(sum(f[k] for f in each) / len(each)) if each else math.nan for k in names]
     return result
 
 

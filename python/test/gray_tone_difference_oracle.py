@@ -7,12 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from cooccurrence_oracle import all_offsets  # noqa: F401
-
 NAMES = "BUS COA COM CON STR".split()
 
 
-def matrix_of(window, offsets, count_voxels_without_neighbors=True):
+def matrix_of(window, offsets):
     """n(i) and s(i) by level; level 0 marks absent voxels."""
     voxels = {tuple(position): int(window[tuple(position)]) for position in np.argwhere(window > 0)}
     counts, differences = {}, {}
@@ -23,9 +21,8 @@ def matrix_of(window, offsets, count_voxels_without_neighbors=True):
                 neighbor = tuple(p + sign * o for p, o in zip(position, offset))
                 if neighbor in voxels:
                     neighbors.append(voxels[neighbor])
-        if neighbors or count_voxels_without_neighbors:
-            counts[level] = counts.get(level, 0) + 1
-            differences.setdefault(level, Fraction(0))
+        counts[level] = counts.get(level, 0) + 1
+        differences.setdefault(level, Fraction(0))
         if neighbors:
             differences[level] += abs(level - Fraction(sum(neighbors), len(neighbors)))
     return counts, differences
@@ -34,8 +31,6 @@ def matrix_of(window, offsets, count_voxels_without_neighbors=True):
 def features_of(counts, differences):
     """All features of a matrix, as fractions."""
     total = sum(counts.values())
-    if total == 0:
-        return {"BUS": 0, "COA": 10**6, "COM": 0, "CON": 0, "STR": 0}
     p = {i: Fraction(n, total) for i, n in counts.items()}
     levels = len(p)
     pairs = [(i, j) for i in p for j in p]
@@ -53,12 +48,12 @@ def features_of(counts, differences):
     }
 
 
-def feature_maps(levels, radius, offsets, count_voxels_without_neighbors=True, names=NAMES):
+def feature_maps(levels, radius, offsets, names=NAMES):
     """Maps as float64 with the features as last axis; zeros where there is no level."""
     result = np.zeros(levels.shape + (len(names),))
     for position in np.argwhere(levels > 0):
         box = tuple(slice(max(p - r, 0), p + r + 1) for p, r in zip(position, np.broadcast_to(radius, levels.ndim)))
-        features = features_of(*matrix_of(levels[box], offsets, count_voxels_without_neighbors))
+        features = features_of(*matrix_of(levels[box], offsets))
         result[tuple(position)] = [float(features[name]) for name in names]
     return result
 

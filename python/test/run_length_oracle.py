@@ -9,6 +9,8 @@ from fractions import Fraction
 
 import numpy as np
 
+NAMES = "SRE LRE GLN RLN RP LGRE HGRE SRLGE SRHGE LRLGE LRHGE GLNN RLNN GLV RV RE".split()
+
 # The module computes 1 / i^2 and n log2 n in fixed point: within two units in the last place.
 INEXACT = {"LGRE", "SRLGE", "LRLGE", "RE"}
 
@@ -92,33 +94,21 @@ def has_pairs(window, direction):
     return max(lines.values(), default=0) > 1
 
 
-def feature_maps(levels, radius, directions, aggregation="average", names=None, skip_directions_without_pairs=False):
-    """Maps as float64 with the features as last axis; zeros where there is no level.
-
-    skip_directions_without_pairs    Average only over directions with has_pairs(); NaN where there is none.
-    """
-    result = None
+def feature_maps(levels, radius, aggregation="average"):
+    """Maps as float64 with the features as last axis; zeros where there is no level. Only directions with has_pairs() count;
+    NaN where there is none."""
+    result = np.zeros(levels.shape + (len(NAMES),))
     for position in np.argwhere(levels > 0):
         box = tuple(slice(max(p - r, 0), p + r + 1) for p, r in zip(position, np.broadcast_to(radius, levels.ndim)))
         window = levels[box]
         voxels = int((window > 0).sum())
-        matrices = [count_runs(window, d) for d in directions]
-        if aggregation == "merge":
-            merged = features_of(sum(matrices, Counter()), voxels * len(directions))
-            values = {k: float(v) for k, v in merged.items()}
-        else:
-            each = [features_of(m, voxels) for m in matrices]
-            names = names or list(each[0])
-            if skip_directions_without_pairs:
-                each = [features for features, d in zip(each, directions) if has_pairs(window, d)]
-            values = {}
-            for k in names:
-                # The average of exact fractions: the module's differs in bits of a double, which a float does not show.
-                values[k] = float(sum(features[k] for features in each) / len(each)) if each else math.nan
-        names = names or list(values)
-        if result is None:
-            result = np.zeros(levels.shape + (len(names),))
-        result[tuple(position)] = [values[k] for k in names]
+        matrices = [count_runs(window, d) for d in all_directions(levels.ndim) if has_pairs(window, d)]
+        if aggregation == "merge" and matrices:
+            voxels *= len(matrices)
+            matrices = [sum(matrices, Counter())]
+        each = [features_of(matrix, voxels) for matrix in matrices]
+        # The average of exact fractions: the module's differs in bits of a double, which a float does not show.
+        result[tuple(position)] = [float(sum(f[k] for f in each) / len(each)) if each else math.nan for k in NAMES]
     return result
 
 

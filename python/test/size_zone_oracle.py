@@ -15,13 +15,11 @@ NAMES = "GLN GLNN GLV HGLZE LAE LAHGLE LALGLE LGLZE SZN SZNN SAE SAHGLE SALGLE Z
 INEXACT = {"LALGLE", "LGLZE", "SAE", "SAHGLE", "SALGLE", "ZE"}
 
 
-def count_zones(window, in_plane=False):
-    """Count the zones by (level, size); level 0 marks absent voxels. The first of three axes is z."""
+def count_zones(window):
+    """Count the zones by (level, size); level 0 marks absent voxels."""
     zones = Counter()
     left = {tuple(map(int, p)): int(window[tuple(p)]) for p in np.argwhere(window > 0)}
     steps = list(itertools.product((-1, 0, 1), repeat=window.ndim))
-    if in_plane and window.ndim == 3:
-        steps = [step for step in steps if step[0] == 0]
     while left:
         position, level = left.popitem()
         front, size = [position], 0
@@ -71,12 +69,12 @@ def features_of(zones):
     }
 
 
-def feature_maps(levels, radius, in_plane=False, names=NAMES):
+def feature_maps(levels, radius, names=NAMES):
     """Maps as float64 with the features as last axis; zeros where there is no level."""
     result = np.zeros(levels.shape + (len(names),))
     for position in np.argwhere(levels > 0):
         box = tuple(slice(max(p - r, 0), p + r + 1) for p, r in zip(position, np.broadcast_to(radius, levels.ndim)))
-        features = features_of(count_zones(levels[box], in_plane))
+        features = features_of(count_zones(levels[box]))
         result[tuple(position)] = [float(features[name]) for name in names]
     return result
 

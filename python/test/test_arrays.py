@@ -1,9 +1,6 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy arrays and DataArrays as input and output, dicts of maps, pickling."""
-
-import copy
-import pickle
+"""Arrays of NumPy, DataArrays and images of ITK as input: types, layouts, axes, coordinates, and regions."""
 
 import itk
 import numpy as np
@@ -11,7 +8,8 @@ import pytest
 import xarray
 import voxelmaps
 
-AFFINITY = {"object_mean": 100, "object_variance": 900, "difference_variance": 900}
+AFFINITY = {"object_mean": 50, "object_variance": 900, "difference_variance": 900}
+OF_LABELS = {**AFFINITY, "tie_rule": "lowest_label"}
 
 
 @pytest.fixture
@@ -19,156 +17,69 @@ def image(make_image):
     return make_image((7, 12, 10))
 
 
-def same_geometry(a, b):
-    return (
-        list(a.GetOrigin()) == list(b.GetOrigin())
-        and list(a.GetSpacing()) == list(b.GetSpacing())
-        and np.array_equal(itk.array_from_matrix(a.GetDirection()), itk.array_from_matrix(b.GetDirection()))
-        and a.GetLargestPossibleRegion() == b.GetLargestPossibleRegion()
-    )
+class Tensor:
+    """Has only __array__, and a type that is not NumPy's."""
 
+    dtype = "tensor.int64"
 
-def test_numpy(image):
-    array = itk.array_from_image(image)
-    maps = itk.run_length_feature_map_image_filter(array)
-    assert isinstance(maps, np.ndarray) and maps.dtype == np.float32
-    assert maps.shape == array.shape + (11,)
-    np.testing.assert_array_equal(maps, itk.array_from_image(itk.run_length_feature_map_image_filter(image)))
-    assert itk.run_length_feature_map_image_filter(array, features=["SRE"]).shape == array.shape + (1,)
-    strength = itk.fuzzy_connectedness_image_filter(array, seed=[1, 2, 3], **AFFINITY)
-    assert isinstance(strength, np.ndarray) and strength.shape == array.shape
-    assert strength[3, 2, 1] == 1
-    keyword = itk.fuzzy_connectedness_image_filter(Input=array, seed=[1, 2, 3], **AFFINITY)
-    np.testing.assert_array_equal(keyword, strength)
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
 
 
 @pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i2", ">f4", "f2", "f4", "f8"])
 def test_array_types(dtype):
-    """Arrays of every type give the maps and strengths of their values as double."""
+    """Arrays of every type and layout give the maps, labels and strengths of their values as double."""
     array = np.random.default_rng(0).integers(0, 100, (5, 12, 10)).astype(dtype)
     if array.dtype.kind == "i":
         array[:, ::2] *= -1
-    wide = array.astype(np.float64)
-    settings = dict(object_mean=20, object_variance=900, difference_variance=900, seed=[1, 2, 3])
-    for given in (array, array[::-1][::-1], array.copy(order="F")):
-        for actual, expected in (
-            (itk.run_length_feature_map_image_filter(given), itk.run_length_feature_map_image_filter(wide)),
-            (
-                itk.fuzzy_connectedness_image_filter(given, **settings),
-                itk.fuzzy_connectedness_image_filter(wide, **settings),
-            ),
-        ):
-            assert isinstance(actual, np.ndarray)
-            np.testing.assert_array_equal(actual, expected)
-    labelled = xarray.DataArray(array, dims=("z", "y", "x"))
-    expected = itk.run_length_feature_map_image_filter(wide)
-    np.testing.assert_array_equal(itk.run_length_feature_map_image_filter(labelled), expected)
-
-
-def test_arrays_of_other_libraries():
-    """Anything with __array__ is taken, such as a tensor, whose dtype is not NumPy's."""
-
-    class Tensor:
-        dtype = "tensor.int64"
-
-        def __init__(self, array):
-            self.array = array
-
-        def __array__(self, dtype=None, copy=None):
-            return self.array
-
-    array = np.random.default_rng(0).integers(0, 100, (5, 12, 10))
-    mask = array > 20
-    maps = itk.run_length_feature_map_image_filter(Tensor(array), mask_image=Tensor(mask))
-    np.testing.assert_array_equal(maps, itk.run_length_feature_map_image_filter(array, mask_image=mask))
-
-
-def test_images_of_types_without_wrapped_filters():
-    array = np.random.default_rng(0).integers(-(2**20), 2**20, (5, 12, 10)).astype(np.int32)
-    image = itk.image_from_array(array)
-    image.SetSpacing([0.5, 0.75, 2.0])
-    assert itk.template(image)[1][0] == itk.SI
-    maps = itk.run_length_feature_map_image_filter(image)
-    assert same_geometry(maps, image)
-    np.testing.assert_array_equal(
-        itk.array_from_image(maps), itk.run_length_feature_map_image_filter(array.astype(np.float64))
-    )
+    mask = (np.arange(array.size).reshape(array.shape) % 7).astype(dtype)
+    seeds = {1: (4, 4, 4), 2: (1, 3, 3)}
+    functions = {
+        "feature_maps": lambda x, m: voxelmaps.feature_maps(x, m, features=["glcm", "firstorder"], bin_width=9).array,
+        "SeedSession": lambda x, m: voxelmaps.SeedSession(x, **OF_LABELS, mask_image=np.asarray(m) != 0).update(seeds),
+    }
+    if array.dtype.kind not in "iu" or array.dtype.itemsize < 8:
+        functions["labels"] = lambda x, m: voxelmaps.labels(x, seeds, m, **OF_LABELS)
+        functions["fuzzy_connectedness"] = lambda x, m: voxelmaps.fuzzy_connectedness(x, seeds[1], m, **AFFINITY)
+    for name, function in functions.items():
+        expected = function(array.astype(np.float64), mask != 0)
+        changed = [
+            lambda a: a,
+            lambda a: a[::-1].copy()[::-1],
+            lambda a: a.copy(order="F"),
+            lambda a: xarray.DataArray(a, dims=("z", "y", "x")),
+            Tensor,
+        ]
+        for change in changed:
+            np.testing.assert_array_equal(function(change(array), change(mask)), expected, err_msg=name)
 
 
 def test_types_that_cannot_be_taken_exactly():
     array = np.zeros((4, 5), np.int64)
     array[1, 1] = 2**53
-    itk.run_length_feature_map_image_filter(array)
+    voxelmaps.SeedSession(array)
     array[1, 1] = -(2**53) - 1
     with pytest.raises(ValueError, match=r"int64 values from -9007199254740993 to 0 .*must not exceed 2\^53"):
-        itk.run_length_feature_map_image_filter(array)
-    array = np.full((4, 5), 2**64 - 1, np.uint64)
-    with pytest.raises(ValueError, match=r"uint64 values"):
-        itk.run_length_feature_map_image_filter(array)
-    with pytest.raises(TypeError, match="Masked arrays are not supported"):
-        itk.run_length_feature_map_image_filter(np.ma.masked_equal(np.zeros((4, 5), np.uint8), 1))
-    image = np.zeros((4, 5), np.uint8)
-    with pytest.raises(TypeError, match="Masked arrays are not supported"):
-        itk.run_length_feature_map_image_filter(image, mask_image=np.ma.masked_equal(image, 0))
-    with pytest.raises(TypeError, match="complex64 are not supported"):
-        itk.run_length_feature_map_image_filter(image, mask_image=image.astype(np.complex64))
+        voxelmaps.SeedSession(array)
+    with pytest.raises(ValueError, match="uint64 values"):
+        voxelmaps.SeedSession(np.full((4, 5), 2**64 - 1, np.uint64))
+    x, masked = np.zeros((4, 5), np.uint8), np.ma.masked_equal(np.eye(4, 5, dtype=np.uint8), 0)
+    for function in (
+        lambda: voxelmaps.feature_maps(x, masked, features="glcm"),
+        lambda: voxelmaps.labels(x, masked),
+        lambda: voxelmaps.fuzzy_connectedness(x, masked),
+        lambda: voxelmaps.SeedSession(masked),
+        lambda: voxelmaps.SeedSession(x).update(masked),
+    ):
+        with pytest.raises(TypeError, match="masked array"):
+            function()
     for dtype in (np.complex64, np.longdouble, "U1", object):
-        with pytest.raises(TypeError, match="are not supported; convert the array to float32 or float64"):
-            itk.run_length_feature_map_image_filter(np.zeros((4, 5), dtype))
-
-
-def test_numpy_results_outlive_their_images():
-    array = np.random.default_rng(0).integers(0, 200, (64, 64)).astype(np.uint8)
-    first = itk.run_length_feature_map_image_filter(array)
-    assert type(first) is np.ndarray
-    kept = first.copy()
-    last = np.asarray(first)[:, 3:, 2]
-    del first
-    for _ in range(20):
-        itk.run_length_feature_map_image_filter(255 - array)
-    np.testing.assert_array_equal(last, kept[:, 3:, 2])
-
-
-@pytest.mark.parametrize(
-    "change",
-    [np.asfortranarray, lambda a: a[:, ::-1], lambda a: a[1:, :, 2:], lambda a: a.astype(">i2"), lambda a: a.T],
-)
-def test_numpy_layouts(image, change):
-    array = change(itk.array_from_image(image))
-    plain = np.array(array, dtype=np.int16, order="C")
-    before = array.copy()
-    np.testing.assert_array_equal(
-        itk.run_length_feature_map_image_filter(array), itk.run_length_feature_map_image_filter(plain)
-    )
-    np.testing.assert_array_equal(array, before)
-
-
-def test_xarray(image):
-    given = itk.xarray_from_image(image).assign_attrs(units="HU", numbers=[1, 2])
-    maps = itk.run_length_feature_map_image_filter(given, features=["RE", "SRE"])
-    assert maps.dims == ("z", "y", "x", "feature")
-    assert list(maps.feature.values) == ["RE", "SRE"]
-    for dim in "xyz":
-        np.testing.assert_array_equal(maps.coords[dim], given.coords[dim])
-    assert maps.attrs["units"] == "HU"
-    expected = itk.array_from_image(itk.run_length_feature_map_image_filter(image, features=["RE", "SRE"]))
-    np.testing.assert_array_equal(maps.sel(feature="SRE"), expected[..., 1])
-    # ITK calls the axis of components c.
-    back = itk.image_from_xarray(maps.rename(feature="c"))
-    assert same_geometry(back, image)
-    strength = itk.fuzzy_connectedness_image_filter(given, seed=[1, 2, 3], **AFFINITY)
-    assert strength.dims == ("z", "y", "x")
-    assert same_geometry(itk.image_from_xarray(strength), image)
-    assert float(strength[3, 2, 1]) == 1
-
-
-def test_xarray_in_other_orders(image):
-    given = itk.xarray_from_image(image)
-    expected = itk.run_length_feature_map_image_filter(given)
-    turned = itk.run_length_feature_map_image_filter(given.transpose("x", "z", "y"))
-    xarray.testing.assert_equal(turned, expected)
-    bare = xarray.DataArray(given.values, dims=("z", "y", "x"))
-    np.testing.assert_array_equal(itk.run_length_feature_map_image_filter(bare), expected)
+        for function in (lambda y: voxelmaps.feature_maps(y, features="glcm"), voxelmaps.SeedSession):
+            with pytest.raises(TypeError, match="must be real numbers of at most 64 bits"):
+                function(np.zeros((4, 5), dtype))
 
 
 @pytest.mark.parametrize(
@@ -187,137 +98,77 @@ def test_xarray_in_other_orders(image):
 def test_xarray_coordinates(image, axis, positions, message):
     """An image has one spacing along each axis; ITK takes the first step, whatever the others are."""
     given = itk.xarray_from_image(image).assign_coords({axis: positions})
-    mask = given.copy(data=np.ones(given.shape, np.uint8))
+    session, mask = voxelmaps.SeedSession(image), given.copy(data=np.ones(given.shape, np.uint8))
     if message is None:
-        itk.run_length_feature_map_image_filter(given)
+        voxelmaps.SeedSession(given)
         return
     with pytest.raises(ValueError, match=message):
-        itk.run_length_feature_map_image_filter(given)
+        voxelmaps.SeedSession(given)
     with pytest.raises(ValueError, match=message):
-        itk.run_length_feature_map_image_filter(image, mask_image=mask)
+        session.update(mask)
 
 
 def test_xarray_coordinates_that_drift():
     positions = np.concatenate([[0.0], 1 + 1.009 * np.arange(39)])
     given = xarray.DataArray(np.zeros((4, 40), np.uint8), dims=("y", "x"), coords={"x": positions})
     with pytest.raises(ValueError, match="the first step, 1, the last coordinate would be 39 instead of 39.342"):
-        itk.run_length_feature_map_image_filter(given)
+        voxelmaps.SeedSession(given)
 
 
-def test_xarray_dims(image):
-    array = itk.array_from_image(image)
-    for dims in (("t", "y", "x"), ("k", "j", "i")):
-        with pytest.raises(ValueError, match="dims x and y, or x, y and z is needed, not " + ", ".join(dims)):
-            itk.run_length_feature_map_image_filter(xarray.DataArray(array, dims=dims))
+@pytest.mark.parametrize("dims", [("t", "y", "x"), ("k", "j", "i")])
+def test_xarray_dims(dims):
+    with pytest.raises(ValueError, match="dims x and y, or x, y and z is needed, not " + ", ".join(dims)):
+        voxelmaps.SeedSession(xarray.DataArray(np.zeros((4, 5, 6)), dims=dims))
 
 
-def test_arrays_as_masks_take_the_region_of_the_image(image):
-    region = image.GetLargestPossibleRegion()
+@pytest.mark.parametrize("dtype", [np.int16, np.int32, np.float64])
+def test_regions_that_do_not_start_at_zero(image, dtype):
+    array = itk.array_from_image(image).astype(dtype)
+    given = itk.image_from_array(array)
+    given.CopyInformation(image)
+    region = given.GetLargestPossibleRegion()
     region.SetIndex([2, -3, 1])
-    image.SetRegions(region)
-    mask = np.random.default_rng(1).random((7, 12, 10)) < 0.5
-    maps = itk.run_length_feature_map_image_filter(image, mask_image=mask)
-    assert same_geometry(maps, image)
-    array = itk.array_from_image(image)
-    expected = itk.run_length_feature_map_image_filter(array, mask_image=mask)
-    np.testing.assert_array_equal(itk.array_from_image(maps), expected)
-    seeds = np.zeros((7, 12, 10), np.uint8)
-    seeds[3, 2, 1] = 1
-    strength = itk.fuzzy_connectedness_image_filter(image, seed_image=seeds, mask_image=mask | (seeds > 0), **AFFINITY)
-    assert itk.array_from_image(strength)[3, 2, 1] == 1
+    given.SetRegions(region)
+    mask, seeds = np.zeros((2, *array.shape), np.uint8)
+    mask[2:4, 5:7, 3:5] = 1
+    seeds[2, 5, 3], seeds[3, 6, 4] = 1, 2
+    labels = voxelmaps.SeedSession(given, **OF_LABELS).update({1: [5, 2, 3], 2: [6, 3, 4]})
+    np.testing.assert_array_equal(itk.array_from_image(labels), voxelmaps.labels(array, seeds, **OF_LABELS))
+    for get in ("GetLargestPossibleRegion", "GetOrigin", "GetSpacing", "GetDirection"):
+        assert getattr(labels, get)() == getattr(given, get)()
+    labels = voxelmaps.SeedSession(given, **OF_LABELS, mask_image=mask).update(seeds)
+    np.testing.assert_array_equal(itk.array_from_image(labels), voxelmaps.labels(array, seeds, mask, **OF_LABELS))
+    # The maps overlay the image.
+    parameters = dict(features="glcm", neighborhood_radius=1, crop="mask")
+    maps = voxelmaps.feature_maps(given, mask, **parameters)
+    np.testing.assert_array_equal(maps.array, voxelmaps.feature_maps(array, mask, **parameters).array)
+    assert maps.slices == np.s_[1:5, 4:8, 2:6] and maps.geometry.spacing == tuple(given.GetSpacing())
+    np.testing.assert_allclose(maps.geometry.origin, list(given.TransformIndexToPhysicalPoint([4, 1, 2])), atol=1e-12)
+    np.testing.assert_array_equal(maps.geometry.direction, itk.array_from_matrix(given.GetDirection()).ravel())
 
 
-def test_arrays_as_masks_take_the_geometry_of_the_image(image):
-    mask = np.random.default_rng(1).random((7, 12, 10)) < 0.5
-    maps = itk.run_length_feature_map_image_filter(image, mask_image=mask)
-    assert isinstance(maps, itk.VectorImage)
-    mask_image = itk.image_from_array(mask.astype(np.uint8))
-    mask_image.CopyInformation(image)
-    expected = itk.run_length_feature_map_image_filter(image, mask_image=mask_image)
-    np.testing.assert_array_equal(itk.array_from_image(maps), itk.array_from_image(expected))
-    given = itk.xarray_from_image(image)
-    named_mask = given.copy(data=mask)
-    for other in (named_mask, named_mask.transpose("x", "y", "z"), named_mask.astype(np.int32)):
-        maps = itk.run_length_feature_map_image_filter(given, mask_image=other)
-        np.testing.assert_array_equal(maps, itk.array_from_image(expected))
+def test_nan_is_not_a_seed():
+    x, seeds = np.arange(20.0).reshape(4, 5), np.full((4, 5), np.nan)
+    seeds[3, 2] = 1
+    np.testing.assert_array_equal(
+        voxelmaps.fuzzy_connectedness(x, seeds, **AFFINITY), voxelmaps.fuzzy_connectedness(x, (3, 2), **AFFINITY)
+    )
 
 
-def test_dicts(image):
-    names = ["LRE", "GLN", "RE"]
-    expected = itk.run_length_feature_map_image_filter(image, features=names)
-    array = itk.array_from_image(expected)
-    maps = voxelmaps.run_length_feature_maps(image, features=names)
-    assert list(maps) == names
-    for i, name in enumerate(names):
-        assert type(maps[name]) is itk.Image[itk.F, 3] and same_geometry(maps[name], image)
-        np.testing.assert_array_equal(itk.array_from_image(maps[name]), array[..., i])
-        other = voxelmaps.feature_dict(expected, names)[name]
-        np.testing.assert_array_equal(itk.array_from_image(other), array[..., i])
-    arrays = voxelmaps.run_length_feature_maps(itk.array_from_image(image), features=names)
-    np.testing.assert_array_equal(arrays["RE"], array[..., 2])
-    arrays = voxelmaps.run_length_feature_maps(itk.xarray_from_image(image), features=names)
-    assert arrays["GLN"].dims == ("z", "y", "x")
-    np.testing.assert_array_equal(arrays["GLN"], array[..., 1])
-    named = voxelmaps.feature_xarray(expected, names)
-    np.testing.assert_array_equal(named.sel(feature="RE"), array[..., 2])
-    np.testing.assert_allclose(named.x, -10 + 0.5 * np.arange(10))
-    with pytest.raises(ValueError, match="2 names for an image of 3 components"):
-        voxelmaps.feature_dict(expected, ["A", "B"])
-
-
-def test_regions_that_do_not_start_at_zero(image):
-    crop = itk.RegionOfInterestImageFilter.New(image)
-    region = image.GetLargestPossibleRegion()
-    region.SetIndex([2, 3, 1])
-    region.SetSize([6, 7, 5])
-    extract = itk.ExtractImageFilter[type(image), type(image)].New(image, extraction_region=region)
-    extract.SetDirectionCollapseToSubmatrix()
-    extract.Update()
-    part = extract.GetOutput()
-    assert list(part.GetLargestPossibleRegion().GetIndex()) == [2, 3, 1]
-    maps = voxelmaps.run_length_feature_maps(part, features=["RLN"])
-    assert same_geometry(maps["RLN"], part)
-    crop.SetRegionOfInterest(region)
-    expected = itk.run_length_feature_map_image_filter(crop, features=["RLN"])
-    np.testing.assert_array_equal(itk.array_from_image(maps["RLN"]), _last_axis(expected)[..., 0])
-
-
-def _last_axis(image):
-    array = itk.array_from_image(image)
-    return array if array.ndim > image.GetImageDimension() else array[..., np.newaxis]
-
-
-def test_nan_is_not_a_seed(image):
-    seeds = np.full((7, 12, 10), np.nan)
-    seeds[3, 2, 1] = 1
-    strength = itk.fuzzy_connectedness_image_filter(image, seed_image=seeds, **AFFINITY)
-    expected = itk.fuzzy_connectedness_image_filter(image, seed=[1, 2, 3], **AFFINITY)
-    np.testing.assert_array_equal(itk.array_from_image(strength), itk.array_from_image(expected))
-
-
-def test_pickling(image):
-    maps = itk.run_length_feature_map_image_filter(image, features=["RE", "SRE"])
-    single = itk.run_length_feature_map_image_filter(image, features=["RE"])
-    strength = itk.fuzzy_connectedness_image_filter(image, seed=[1, 2, 3], **AFFINITY)
-    levels = itk.gray_level_discretization_image_filter(image)
-    for result in (maps, single, strength, levels):
-        for other in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
-            assert type(other) is type(result)
-            assert same_geometry(other, result)
-            assert other.GetNumberOfComponentsPerPixel() == result.GetNumberOfComponentsPerPixel()
-            np.testing.assert_array_equal(itk.array_from_image(other), itk.array_from_image(result))
-    array = itk.run_length_feature_map_image_filter(itk.array_from_image(image))
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(array)), array)
-    labelled = itk.run_length_feature_map_image_filter(itk.xarray_from_image(image))
-    xarray.testing.assert_identical(pickle.loads(pickle.dumps(labelled)), labelled)
-
-
-@pytest.mark.parametrize("shape", [(8, 1, 1), (1, 8, 1), (1, 1, 8), (8, 1), (1, 8), (1, 1)])
+@pytest.mark.parametrize("shape", [(8, 1, 1), (1, 8, 1), (1, 1, 8), (8, 1), (1, 8)])
 def test_lines_of_voxels_keep_their_axes(shape):
-    array = np.arange(np.prod(shape), dtype=np.int16).reshape(shape)
-    mask = np.ones(shape, np.uint8)
-    maps = itk.run_length_feature_map_image_filter(array, mask_image=mask, features=["SRE", "LRE"])
-    assert maps.shape == shape + (2,)
+    line = xarray.DataArray(np.arange(8, dtype=np.int16).reshape(shape), dims=("z", "y", "x")[-len(shape) :])
+    ones = line.copy(data=np.ones(shape, np.uint8)).transpose(*line.dims[::-1])
+    for x, mask in ((line.values, None), (line, ones)):
+        maps = voxelmaps.feature_maps(x, mask, features="firstorder_Mean", neighborhood_radius=1)["firstorder_Mean"]
+        assert maps.shape == shape
+        np.testing.assert_array_equal(maps.ravel(), [0.5, 1, 2, 3, 4, 5, 6, 6.5])
+    labels = voxelmaps.SeedSession(line, **AFFINITY, mask_image=ones).update(ones)
+    assert labels.dims == line.dims and (labels == 1).all()
+    vectors = xarray.DataArray(line.values[..., np.newaxis].astype(np.float32), dims=(*line.dims, "c"))
+    covariances = {"object_covariance": [[1]], "difference_covariance": [[1]]}
+    labels = voxelmaps.SeedSession(vectors, object_mean_vector=[0], **covariances).update({3: [0] * len(shape)})
+    assert labels.shape == shape and (labels == 3).all()
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
@@ -338,23 +189,6 @@ def test_lines_of_voxels_keep_their_axes_in_radiomics(axis):
     np.testing.assert_array_equal(result.ravel(), [0.5, 1, 2, 3, 4, 5, 6, 6.5])
 
 
-@pytest.mark.parametrize("shape", [(8, 1, 1), (1, 8, 1), (1, 1, 8), (8, 1), (1, 8)])
-def test_lines_of_voxels_keep_their_axes_as_dataarrays(shape):
-    dims = ("z", "y", "x")[-len(shape) :]
-    line = xarray.DataArray(np.arange(8, dtype=np.int16).reshape(shape), dims=dims)
-    ones = line.copy(data=np.ones(shape, np.uint8)).transpose(*dims[::-1])
-    for mask in (None, ones):
-        maps = itk.first_order_feature_map_image_filter(
-            line, mask_image=mask, features=["Mean"], neighborhood_radius=1, voxel_array_shift=0
-        )
-        assert maps.shape == (*shape, 1)
-        np.testing.assert_array_equal(maps.values.ravel(), [0.5, 1, 2, 3, 4, 5, 6, 6.5])
-    vectors = xarray.DataArray(line.values[..., np.newaxis].astype(np.float32), dims=(*dims, "c"))
-    affinity = {"object_mean_vector": [0], "object_covariance": [[1]], "difference_covariance": [[1]]}
-    strength = itk.fuzzy_connectedness_image_filter(vectors, seed=[0] * len(shape), **affinity)
-    assert strength.shape == shape and strength.values.flat[0] == 1 and (np.diff(strength.values.ravel()) < 0).any()
-
-
 def cube():
     """An image, and a mask whose axes cannot be confused."""
     random = np.random.default_rng(0)
@@ -364,18 +198,16 @@ def cube():
 
 
 def test_masks_with_turned_axes():
-    """DataArrays are turned to the axes of the image; arrays without names are refused where the image is turned."""
+    """DataArrays are turned to the axes of the image."""
     x, mask = cube()
     dims = ("z", "y", "x")
     named, named_mask = (xarray.DataArray(array, dims=dims) for array in (x, mask))
     turned = named.transpose("x", "z", "y")
-    place = tuple(int(i) for i in np.argwhere(mask)[0])
-    seed = {"object_mean": 50, "object_variance": 900, "difference_variance": 900}
     functions = {
         "feature_maps": lambda x, m: voxelmaps.feature_maps(x, m, features=["firstorder_Mean"]).array[0],
         "selection": lambda x, m: voxelmaps.feature_maps(x, selection=m, features=["firstorder_Mean"]).array[0],
-        "labels": lambda x, m: voxelmaps.labels(x, m, m, **seed),
-        "fuzzy_connectedness": lambda x, m: voxelmaps.fuzzy_connectedness(x, m, m, **seed),
+        "labels": lambda x, m: voxelmaps.labels(x, m, m, **AFFINITY),
+        "fuzzy_connectedness": lambda x, m: voxelmaps.fuzzy_connectedness(x, m, m, **AFFINITY),
     }
     for name, function in functions.items():
         expected = function(x, mask)
@@ -391,39 +223,18 @@ def test_masks_with_turned_axes():
     with_channels = xarray.DataArray(x[..., np.newaxis], dims=(*dims, "c"))
     labels = voxelmaps.labels(with_channels, named_mask.transpose("y", "x", "z"), components_axis=-1)
     np.testing.assert_array_equal(labels, voxelmaps.labels(x[..., np.newaxis], mask, components_axis=-1))
-    for parameter in ("mask_image", "selection_image"):
-        maps = itk.first_order_feature_map_image_filter(turned, **{parameter: named_mask})
-        np.testing.assert_array_equal(maps, itk.first_order_feature_map_image_filter(named, **{parameter: mask}))
-        for function in (itk.first_order_feature_map_image_filter, voxelmaps.run_length_feature_maps):
-            with pytest.raises(ValueError, match=f"{parameter} is an array without names of axes, .* are x, z, y"):
-                function(turned, **{parameter: mask})
-    assert place in map(tuple, np.argwhere(mask))
 
 
 def test_masks_without_a_voxel_inside():
     x, mask = cube()
     mask *= 255
-    seed = {"seed": [1, 2, 1], "object_mean": 50, "object_variance": 900, "difference_variance": 900}
-    labeled = {**seed, "seeds": {1: [1, 2, 1]}}
-    del labeled["seed"]
-    for name in dir(itk):
-        if not name.endswith(("feature_map_image_filter", "connectedness_image_filter", "discretization_image_filter")):
-            continue
-        if name.startswith("cuda"):
-            continue
-        own = labeled if name.startswith("relative") else seed if "connectedness" in name else {}
-        message = r"no voxel of mask_image is 1 \(inside_pixel_value\); it has the values 0 and 255"
-        with pytest.raises(ValueError, match=message):
-            getattr(itk, name)(x, mask_image=mask, **own)
-    for function in (voxelmaps.run_length_feature_maps, voxelmaps.crop_slices):
-        with pytest.raises(ValueError, match="no voxel of mask_image is 2 .*; it has the values 0 and 255"):
-            function(x, mask_image=mask, inside_pixel_value=2, crop="mask")
-    with pytest.raises(ValueError, match="no voxel of selection_image is 1 .*; it has the values 0 and 255"):
-        itk.run_length_feature_map_image_filter(x, selection_image=mask)
-    itk.run_length_feature_map_image_filter(x, mask_image=mask, inside_pixel_value=255)
     with pytest.raises(ValueError, match="no voxel of mask is other than 0; it has the values 0 and nan"):
         voxelmaps.feature_maps(x, np.where(mask > 0, np.nan, 0), features="glcm")
     with pytest.raises(ValueError, match="no voxel of mask is other than 0; it has only the value 0"):
         voxelmaps.feature_maps(x, mask * 0, features="glcm", crop="mask")
+    message = r"no voxel of mask_image is 1 \(inside_pixel_value\); it has the values 0 and 255"
+    with pytest.raises(ValueError, match=message):
+        voxelmaps.SeedSession(x, mask_image=mask)
+    voxelmaps.SeedSession(x, mask_image=mask, inside_pixel_value=255)
     with pytest.raises(ValueError, match=r"no voxel of the mask is 1 \(setting label\); it has the values 0 and 255"):
         voxelmaps.radiomics.execute(itk.image_from_array(x), itk.image_from_array(mask))

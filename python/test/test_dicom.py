@@ -142,8 +142,6 @@ def expect_refused(folder, *words, always=True, **kwargs):
 def test_volume(write):
     image = expect_volume(write())
     assert type(image) is itk.Image[itk.SS, 3]
-    maps = itk.run_length_feature_map_image_filter(image, features=["SRE"])
-    assert itk.size(maps) == [5, 4, 7]
 
 
 @pytest.mark.parametrize("syntax", [IMPLICIT, BIG_ENDIAN])
@@ -385,10 +383,11 @@ def test_same_volume_as_the_programs(ct_series, run_program, tmp_path):
     folder, seeds = ct_series
     output = tmp_path / "strength.nrrd"
     seed = ",".join(map(str, seeds["vessel"]))
-    run_program("FuzzyConnectedness", pathlib.Path(folder), output, "--seed", seed, "--quiet")
+    options = ("--seed", seed, "--estimate-radius", "1", "--quiet")
+    run_program("FuzzyConnectedness", pathlib.Path(folder), output, *options)
     image = voxelmaps.read_dicom_series(folder)
-    strength = itk.fuzzy_connectedness_image_filter(image, seed=seeds["vessel"], estimate_affinity_from_seeds=True)
+    strength = voxelmaps.fuzzy_connectedness(image, tuple(reversed(seeds["vessel"])), estimation_radius=1)
     expected = itk.imread(str(output))
-    np.testing.assert_array_equal(itk.array_from_image(strength), itk.array_from_image(expected))
-    np.testing.assert_allclose(itk.origin(strength), itk.origin(expected))
-    np.testing.assert_allclose(itk.spacing(strength), itk.spacing(expected))
+    np.testing.assert_array_equal(strength, itk.array_from_image(expected))
+    np.testing.assert_allclose(itk.origin(image), itk.origin(expected))
+    np.testing.assert_allclose(itk.spacing(image), itk.spacing(expected))

@@ -9,7 +9,6 @@ import re
 import shutil
 
 import itk
-import numpy as np
 import pytest
 import voxelmaps
 
@@ -40,8 +39,7 @@ def test_code_of_the_documentation(page, data, tmp_path, monkeypatch, request):
         # This page is about parameters and does not read images.
         image = itk.imread("head.nii.gz")
         array = itk.array_from_image(image)
-        names.update(itk=itk, voxelmaps=voxelmaps, image=image, mask=array > array.mean())
-        names["slice_of_uint8"] = array[31].astype(np.uint8)
+        names.update(voxelmaps=voxelmaps, image=image, mask=array > array.mean())
     for block in blocks:
         exec(compile(block, page, "exec"), names)
 
@@ -65,7 +63,6 @@ DOCUMENTED = {
 LIBRARIES = {
     "RadiomicsFeatureExtractor": "radiomics",
     "execute": "SimpleITK",
-    "feature_xarray": "xarray",
     "read_image": "SimpleITK",
     "read_maps": "SimpleITK",
     "show": "matplotlib",

@@ -176,6 +176,24 @@ def test_crop_and_selection(library):
     assert same(to_numpy(maps.array), np.ascontiguousarray(whole[(slice(None), *maps.slices)]))
 
 
+@pytest.mark.parametrize(
+    "shape, voxels, expected",
+    [
+        ((7, 9, 11), [(6, 8, 10)], np.s_[4:7, 6:9, 8:11]),
+        ((7, 9, 11), [(0, 3, 4), (2, 0, 9)], np.s_[0:5, 0:6, 2:11]),
+        ((8, 9), [(3, 1)], np.s_[1:6, 0:4]),
+    ],
+)
+def test_crop_at_the_borders(shape, voxels, expected):
+    x, mask = image_of(shape=shape), np.zeros(shape, np.uint8)
+    mask[tuple(np.transpose(voxels))] = 1
+    for parameters in (dict(bin_width=7), dict(number_of_gray_levels=5, intensity_range="image")):
+        maps = voxelmaps.feature_maps(x, mask, features=SOME, crop="mask", device="cpu", **parameters)
+        assert maps.slices == expected
+        whole = reference(x, mask, features=SOME, **parameters)
+        assert same(maps.array, np.ascontiguousarray(whole[(slice(None), *expected)]))
+
+
 def test_given_output(library):
     x = library(image_of())
     if type(x).__module__.startswith("jax"):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""voxelmaps.labels of arrays, and sessions of arrays: the definition, the values of ITK's filter, and errors."""
+"""voxelmaps.labels of arrays, and sessions of arrays: the definition, the values of the program, and errors."""
 
 import subprocess
 import sys
@@ -25,23 +25,6 @@ def make_case(shape=(6, 8, 9), number=0, levels=12):
         for _ in range(4):
             seeds[tuple(rng.integers(0, shape))] = label
     return x, seeds, (rng.random(shape) < 0.85) | (seeds > 0)
-
-
-def filtered(x, seeds, mask=None, spacing=None, is_vector=False, **parameters):
-    """Labels, strength and margin of ITK's filter, which takes the parameters by its own names."""
-    itk = pytest.importorskip("itk", reason="ITK, whose filter gives the expected values, is not installed")
-    images = [itk.image_from_array(np.ascontiguousarray(x), is_vector=is_vector), itk.image_from_array(seeds)]
-    if mask is not None:
-        images.append(itk.image_from_array(mask.astype(np.uint8)))
-        parameters["mask_image"] = images[-1]
-    for image in images:
-        image.SetSpacing([float(v) for v in reversed(spacing or [1] * seeds.ndim)])
-    if "affinity" in parameters:
-        parameters["affinity_function"] = parameters.pop("affinity")
-    result = itk.relative_fuzzy_connectedness_image_filter(
-        images[0], seed_image=images[1], generate_strength_image=True, generate_margin_image=True, **parameters
-    )
-    return voxelmaps.Segmentation(*(itk.array_from_image(image) for image in result))
 
 
 def check_equal(result, expected):
@@ -109,65 +92,67 @@ def test_affinities_of_labels():
     np.testing.assert_array_equal(voxelmaps.labels(x, seeds, **{**MOMENTS, "object_mean": means}), expected)
 
 
-# --- The filter --------------------------------------------------------------------------------------------------------
+# --- The program -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("with_mask", [False, True])
 @pytest.mark.parametrize("tie_rule", TIE_RULES)
 @pytest.mark.parametrize("competition", COMPETITIONS)
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "float32", "float64"])
-def test_values_of_the_filter(dtype, competition, tie_rule, with_mask):
+def test_values_of_the_program(competition, tie_rule, with_mask, segmented_by_program):
     for number, shape in enumerate([(6, 8, 9), (14, 19)]):
         x, seeds, mask = make_case(shape, number)
-        x = (x > 100 if dtype == "bool" else x // 2).astype(dtype)
-        mask = mask if with_mask else None
+        x, mask = x // 2, mask if with_mask else None
         common = dict(competition=competition, tie_rule=tie_rule)
-        wide = x.astype(np.float64)
         for moments in ({}, MOMENTS):
-            estimate = {} if moments else {"estimate_affinity_from_seeds": True}
-            result = voxelmaps.labels(x, seeds, mask, strength=True, margin=True, **common, **moments)
-            check_equal(result, filtered(wide, seeds, mask, **common, **moments, **estimate))
+            expected = segmented_by_program(x, seeds, mask, **common, **moments)
+            for dtype in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float32", "float64"):
+                result = voxelmaps.labels(x.astype(dtype), seeds, mask, strength=True, margin=True, **common, **moments)
+                check_equal(result, voxelmaps.Segmentation(*expected))
 
 
 @pytest.mark.parametrize(
     "affinity", ["geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"]
 )
-def test_parameters(affinity):
+def test_parameters(affinity, segmented_by_program):
     x, seeds, mask = make_case()
     common = dict(affinity=affinity, minimum_strength=0.1, adjacency="full", weight=0.3, spacing=(3, 2, 1.5))
-    common = with_effect(affinity, common)
+    common = {**with_effect(affinity, common), "competition": "relative"}
     common["distance_weighting"] = affinity != "absolute_difference"
     switches = dict(strength=True, margin=True)
     for moments in ({}, with_effect(affinity, {**MOMENTS, "difference_mean": 5})):
         result = voxelmaps.labels(x, seeds, mask, **common, **moments, **switches)
-        estimate = {} if moments or affinity == "absolute_difference" else {"estimate_affinity_from_seeds": True}
-        check_equal(result, filtered(x, seeds, mask, **common, **moments, **estimate))
-    radius = with_effect(affinity, dict(estimation_radius=1))
-    result = voxelmaps.labels(x, seeds, mask, affinity=affinity, estimate_of_every_label=True, **radius, **switches)
-    every = dict(estimate_affinity_of_every_label=True, **radius)
-    check_equal(result, filtered(x, seeds, mask, affinity=affinity, **every))
+        check_equal(result, voxelmaps.Segmentation(*segmented_by_program(x, seeds, mask, **common, **moments)))
+
+
+def test_estimates_of_every_label():
+    x, seeds, mask = make_case()
+    result = voxelmaps.labels(x, seeds, mask, estimate_of_every_label=True, estimation_radius=1, margin=True)
+    moments = {name: {} for name in MOMENTS}
+    for label in (1, 2, 7):
+        session = voxelmaps.SeedSession(x, mask_image=mask, estimation_radius=1)
+        session.update(np.where(seeds == label, seeds, 0))
+        for name, values in moments.items():
+            values[label] = session.affinity[name]
+    check_equal(result, voxelmaps.labels(x, seeds, mask, margin=True, **moments))
 
 
 @pytest.mark.parametrize("shape", [(6, 8, 9), (14, 19)])
 @pytest.mark.parametrize("axis", [0, -1])
 def test_vectors(axis, shape):
-    _, seeds, _ = make_case(shape)
-    colors = np.random.default_rng(1).integers(0, 255, (*shape, 3)).astype(np.float32)
-    x = np.moveaxis(colors, -1, axis)
-    switches = dict(components_axis=axis, strength=True, margin=True)
-    result = voxelmaps.labels(x, seeds, **switches)
-    check_equal(result, filtered(colors, seeds, is_vector=True, estimate_affinity_from_seeds=True))
-    mean, covariance = [120, 100, 140], np.diag([2500, 2000, 3000])
-    result = voxelmaps.labels(
-        x, seeds, object_mean=mean, object_variance=covariance, difference_variance=covariance / 4, **switches
-    )
-    of_filter = dict(object_mean_vector=mean, object_covariance=covariance, difference_covariance=covariance / 4)
-    check_equal(result, filtered(colors, seeds, is_vector=True, **of_filter))
-    means = {1: mean, 2: [10, 20, 30], 7: [200, 180, 220]}
-    result = voxelmaps.labels(
-        x, seeds, object_mean=means, object_variance=covariance, difference_variance=covariance / 4, **switches
-    )
-    check_equal(result, filtered(colors, seeds, is_vector=True, **{**of_filter, "object_mean_vector": means}))
+    x, seeds, _ = make_case(shape)
+    switches = dict(strength=True, margin=True)
+    of_one = voxelmaps.labels(np.expand_dims(x, axis), seeds, components_axis=axis, **switches)
+    check_equal(of_one, voxelmaps.labels(x, seeds, **switches))
+    # Components that are constant change nothing.
+    means = {1: 120, 2: 60, 7: 200}
+    for component in range(3):
+        is_used = np.arange(3) == component
+        colors = np.moveaxis(np.where(is_used, x[..., np.newaxis], 40).astype(np.float32), -1, axis)
+        moments = {name: np.diag(np.where(is_used, MOMENTS[name], 3)) for name in list(MOMENTS)[1:]}
+        vectors = {label: np.where(is_used, mean, 40) for label, mean in means.items()}
+        for vector, mean in ((vectors[1], means[1]), (vectors, means)):
+            result = voxelmaps.labels(colors, seeds, components_axis=axis, object_mean=vector, **moments, **switches)
+            check_equal(result, voxelmaps.labels(x, seeds, **{**MOMENTS, "object_mean": mean}, **switches))
 
 
 # --- Arguments and results ---------------------------------------------------------------------------------------------

@@ -9,9 +9,11 @@ from pathlib import Path
 import itk
 import numpy as np
 import pytest
+import voxelmaps
 
-labels_of = itk.relative_fuzzy_connectedness_image_filter
-strength_of = itk.fuzzy_connectedness_image_filter
+
+def labels_of(image, seeds, **parameters):
+    return voxelmaps.labels(image, seeds, affinity="absolute_difference", **parameters)
 
 
 def neighbors(image):
@@ -87,13 +89,7 @@ def test_iterative_is_the_spanning_forest_of_brute_force(shape, seed):
             labels[j] = max(labels[i], labels[j])
     expected = np.array([labels[root(voxel)] for voxel in range(image.size)]).reshape(shape)
     for tie_rule in ("background", "lowest_label"):
-        actual = labels_of(
-            image,
-            seed_image=seeds,
-            affinity_function="absolute_difference",
-            competition="iterative",
-            tie_rule=tie_rule,
-        )
+        actual = labels_of(image, seeds, competition="iterative", tie_rule=tie_rule)
         np.testing.assert_array_equal(actual, expected)
 
 
@@ -117,7 +113,7 @@ def test_iterative_is_the_watershed_of_scikit_image(name, seed):
         is_used[links] = True
     flooded = watershed(values, markers, connectivity=1, mask=is_used)[(slice(None, None, 2),) * image.ndim]
 
-    labels = labels_of(image, seed_image=seeds, affinity_function="absolute_difference", competition="iterative")
+    labels = labels_of(image, seeds, competition="iterative")
     assert np.count_nonzero(flooded) == image.size
     is_unique = labels != 0
     np.testing.assert_array_equal(labels[is_unique], flooded[is_unique])
@@ -161,25 +157,21 @@ def test_strengths_and_labels_are_those_of_higra(higra, name):
         return np.where(np.isinf(distances), 1.0, 1.0 / (1.0 + np.maximum(distances, 0.0))).astype(np.float32)
 
     for label in range(1, 5):
-        actual = strength_of(
-            image, seed_image=(seeds == label).astype(np.uint8), affinity_function="absolute_difference"
-        )
+        actual = voxelmaps.fuzzy_connectedness(image, seeds == label, affinity="absolute_difference")
         np.testing.assert_array_equal(np.ravel(actual), strengths(of_labels[label - 1]))
 
     # Relative: the one label of the smallest difference; seeds are nearest to themselves.
     smallest = of_labels.min(0)
     winners = of_labels == smallest
     expected = np.where(winners.sum(0) == 1, 1 + winners.argmax(0), 0)
-    labels = labels_of(image, seed_image=seeds, affinity_function="absolute_difference")
+    labels = labels_of(image, seeds)
     np.testing.assert_array_equal(np.ravel(labels), expected)
-    lowest = labels_of(image, seed_image=seeds, affinity_function="absolute_difference", tie_rule="lowest_label")
+    lowest = labels_of(image, seeds, tie_rule="lowest_label")
     np.testing.assert_array_equal(np.ravel(lowest), 1 + winners.argmax(0))
 
     # Iterative: one of the forests, wherever all forests agree.
     forest = higra.labelisation_seeded_watershed(graph, differences, seeds.ravel().astype(np.int64))
-    labels = np.ravel(
-        labels_of(image, seed_image=seeds, affinity_function="absolute_difference", competition="iterative")
-    )
+    labels = np.ravel(labels_of(image, seeds, competition="iterative"))
     is_unique = labels != 0
     np.testing.assert_array_equal(labels[is_unique], forest[is_unique])
     assert np.count_nonzero(is_unique) > 0.05 * image.size

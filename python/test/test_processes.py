@@ -30,18 +30,11 @@ def test_processes_end_and_leave_itk_as_it_is(code):
 
 
 @pytest.mark.parametrize("version", ["5.3.0", "6.0.0"])
-@pytest.mark.parametrize(
-    "use",
-    [
-        "import itk; itk.RunLengthFeatureMapImageFilter",
-        "import voxelmaps; voxelmaps.crop_slices",
-        "from voxelmaps import read_dicom_series; read_dicom_series('.')",
-    ],
-)
-def test_another_version_of_itk_is_refused(version, use):
+def test_another_version_of_itk_is_refused(version):
+    use = "import itk; itk.RunLengthFeatureMapImageFilter"
     done = run(f"import itkConfig; itkConfig.ITK_GLOBAL_VERSION_STRING = '{version}'; {use}")
     assert done.returncode == 1
-    assert f"ImportError: voxelmaps needs itk 5.4, but this is itk {version}" in done.stderr
+    assert f"ImportError: itk-voxelmaps needs itk 5.4, but this is itk {version}; " in done.stderr
 
 
 def test_another_version_of_the_package_is_refused():

@@ -7,12 +7,6 @@ describe             range, gray levels, memory and expected time of feature_map
 fuzzy_connectedness  strength of the connection to seeds, from the same arrays; needs no ITK
 labels               labels of all voxels from labeled seeds, from the same arrays; needs no ITK
 FeatureMapsd         feature_maps as a dictionary transform in the style of MONAI
-run_length_feature_maps
-                     run length maps by name, from images, arrays and DataArrays, with the filter of ITK
-crop_slices          part of the input that run_length_feature_maps(..., crop="mask") returns
-feature_names        names of the components of a feature map image
-feature_dict         split a feature map image into a dict that maps feature names to images
-feature_xarray       convert a feature map image to an xarray.DataArray with a labeled axis of features
 SeedSession          labels of voxels from seeds that a user adds and deletes; needs ITK for its images only
 Segmentation         labels, strength and margin, as labels returns them on request
 LabelAffinity        means and variances of the affinity of one label
@@ -27,7 +21,7 @@ release_device_memory
 radiomics            PyRadiomics' voxel-based extraction
 
 The filters of ITK are in the package itk-voxelmaps, as functions and classes of the package itk, such as
-itk.run_length_feature_map_image_filter; run_length_feature_maps, crop_slices, feature_names, feature_dict and feature_xarray use them.
+itk.run_length_feature_map_image_filter.
 Importing this package needs only NumPy; ITK is imported on first use.
 """
 
@@ -40,14 +34,10 @@ _MODULES = {
     "SeedSession": "_seed_session",
     "Segmentation": "_labels",
     "check_image_file": "_files",
-    "crop_slices": "_itk_maps",
     "Description": "_describe",
     "describe": "_describe",
     "fuzzy_connectedness": "_connectedness",
-    "feature_dict": "_itk_maps",
     "feature_maps": "_feature_maps",
-    "feature_names": "_itk_maps",
-    "feature_xarray": "_itk_maps",
     "FeatureMaps": "_feature_maps",
     "FeatureMapsd": "_transforms",
     "labels": "_labels",
@@ -56,17 +46,11 @@ _MODULES = {
     "read_dicom_series": "_dicom",
     "read_maps": "_read_maps",
     "release_device_memory": "_feature_maps",
-    "run_length_feature_maps": "_itk_maps",
     "show": "_pictures",
 }
 _SUBMODULES = ("radiomics",)
 
-# Without what needs itk-voxelmaps.
-__all__ = sorted([name for name, module in _MODULES.items() if module != "_itk_maps"] + [*_SUBMODULES])
-
-
-def _has_filters():
-    return hasattr(importlib.import_module(f"{__name__}._itk").itk, "RunLengthFeatureMapImageFilter")
+__all__ = sorted([*_MODULES, *_SUBMODULES])
 
 
 def __getattr__(name):
@@ -79,8 +63,6 @@ def __getattr__(name):
         except metadata.PackageNotFoundError:
             raise AttributeError(f"module {__name__} has no version: voxelmaps is not installed") from None
     elif name in _MODULES:
-        if _MODULES[name] == "_itk_maps" and not _has_filters():
-            raise ImportError(f"{name} needs the filters of ITK: pip install itk-voxelmaps")
         value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
     else:
         raise AttributeError(f"module {__name__} has no attribute {name}")

@@ -11,11 +11,6 @@ from ._feature_maps import FeatureMaps as FeatureMaps
 from ._feature_maps import feature_maps as feature_maps
 from ._feature_maps import release_device_memory as release_device_memory
 from ._files import check_image_file as check_image_file
-from ._itk_maps import crop_slices as crop_slices
-from ._itk_maps import feature_dict as feature_dict
-from ._itk_maps import feature_names as feature_names
-from ._itk_maps import feature_xarray as feature_xarray
-from ._itk_maps import run_length_feature_maps as run_length_feature_maps
 from ._labels import LabelAffinity as LabelAffinity
 from ._labels import Segmentation as Segmentation
 from ._labels import labels as labels

@@ -153,7 +153,7 @@ class Array(NamedTuple):
             is_tensor = self.library.name == "PyTorch"
             numbers = module.nonzero(flat).reshape(-1) if is_tensor else module.flatnonzero(flat)
             values = Array(flat[numbers], self.library).host()
-        return Array(numbers, self.library).host(), values.view(self.dtype)
+        return Array(numbers, self.library).host(), values.view(self.dtype) if is_tensor else values
 
 
 @functools.lru_cache(maxsize=64)

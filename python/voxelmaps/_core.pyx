@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engines, with addresses of memory; the modules of this package pass arrays. Indices and sizes are (x, y, z)."""
 
+import threading
+
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libcpp cimport bool as cpp_bool
 from libcpp.string cimport string
@@ -28,13 +30,18 @@ cdef extern from *:
     struct Interrupted
     {};
 
-    /** Lets the thread that calls an engine raise KeyboardInterrupt. */
+    /** Lets the main thread raise KeyboardInterrupt. Other threads must not ask for the interpreter, which would end daemon
+     * threads within the engine when the process exits. */
     voxelmaps::JobExecution
-    MakeExecution(unsigned int threads)
+    MakeExecution(unsigned int threads, bool isMainThread)
     {
       voxelmaps::JobExecution execution;
       execution.numberOfWorkers = threads != 0 ? threads : voxelmaps::GetNumberOfProcessors();
       execution.parallelFor = voxelmaps::GetThreadPool();
+      if (!isMainThread)
+      {
+        return execution;
+      }
       using Clock = std::chrono::steady_clock;
       const auto caller = std::this_thread::get_id();
       const auto last = std::make_shared<Clock::time_point>(Clock::now());
@@ -287,7 +294,7 @@ cdef extern from *:
     void ComputeLabels(
         const RelativeFuzzyConnectednessJob & job, const CudaRelativeFuzzyConnectednessOptions & options,
         cpp_bool use_cpu_if_faster, RelativeFuzzyConnectednessHierarchy * hierarchy) except +RaisePythonError nogil
-    JobExecution MakeExecution(unsigned int threads) except +RaisePythonError
+    JobExecution MakeExecution(unsigned int threads, cpp_bool is_main_thread) except +RaisePythonError
 
 
 cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
@@ -468,6 +475,10 @@ def find_feature(name, feature):
     return number if _table(name).Find(feature.encode(), number) else None
 
 
+def _is_main_thread():
+    return threading.get_ident() == threading.main_thread().ident
+
+
 def number_of_devices():
     """Number of CUDA devices that can be used."""
     return GetNumberOfDevices()
@@ -596,7 +607,7 @@ def compute_feature_maps(
     job.outputIsDouble = is_double
     job.mapStride = map_stride
     job.backgroundValue = background_value
-    job.execution = MakeExecution(threads)
+    job.execution = MakeExecution(threads, _is_main_thread())
     options.deviceID = device
     options.otherDeviceIDs = other_devices
     SetLocations(options, is_input_on_device, is_output_on_device, stream)
@@ -631,7 +642,7 @@ def estimate_affinity(
     SetConnectednessEnumerators(job, pixel_type, affinity_function, 0)
     SetTriple(job.size, size[0], size[1], size[2])
     job.seeds = seeds
-    job.execution = MakeExecution(threads)
+    job.execution = MakeExecution(threads, _is_main_thread())
     with nogil:
         EstimateFromSeeds(job, radius)
     return job.objectMean, job.objectVariance, job.differenceMean, job.differenceVariance
@@ -681,7 +692,7 @@ def compute_fuzzy_connectedness(
     job.distanceWeighting = distance_weighting
     job.output = <void *>output
     job.outputIsDouble = is_double
-    job.execution = MakeExecution(threads)
+    job.execution = MakeExecution(threads, _is_main_thread())
     options.deviceID = device
     SetLocations(options, is_on_device, is_on_device, stream)
     with nogil:
@@ -743,7 +754,7 @@ cdef class LabelsJob:
         self.job.minimumStrength = minimum_strength
         self.job.distanceWeighting = distance_weighting
         SetRules(self.job, competition, tie_rule)
-        self.job.execution = MakeExecution(threads)
+        self.job.execution = MakeExecution(threads, _is_main_thread())
 
     cdef LabelAffinity _affinity(self, unsigned int label, values) except *:
         cdef LabelAffinity affinity

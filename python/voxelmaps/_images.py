@@ -1,14 +1,11 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Conversion between ITK images, NumPy arrays and xarray.DataArrays, and cropping of images."""
-
-import copyreg
+"""Conversion between ITK images, NumPy arrays and xarray.DataArrays."""
 
 import numpy as np
 
 from . import _arrays, _connectedness
 from ._arrays import is_xarray
-from ._feature_maps import FEATURE_NAMES
 from ._itk import itk
 from ._radiomics_images import Volume
 
@@ -18,13 +15,13 @@ def is_array(value):
     return not isinstance(value, itk.Object) and hasattr(value, "__array__")
 
 
-# Types that the module is wrapped for: itk.Image[itk.UC, ...], US, SS, F and D.
+# Types that ITK has images of everywhere: itk.Image[itk.UC, ...], US, SS, F and D.
 _WRAPPED_TYPES = tuple(np.dtype(t) for t in (np.uint8, np.uint16, np.int16, np.float32, np.float64))
 _WRAPPED_PIXELS = (itk.UC, itk.US, itk.SS, itk.F, itk.D)
 
 _DTYPES = {itk.UC: np.uint8, itk.US: np.uint16, itk.F: np.float32}
 
-# ITK has images of these, but filters are not wrapped for them.
+# Others, which are converted.
 _OTHER_PIXELS = (itk.SC, itk.SI, itk.UI, itk.SL, itk.UL, itk.SLL, itk.ULL)
 
 
@@ -39,7 +36,7 @@ def _real_array(value):
 
 
 def native(value):
-    """The array in C order, with native byte order and a type that the module is wrapped for, without a change of values.
+    """The array in C order, with native byte order and a type that ITK has images of, without a change of values.
 
     Raises TypeError for types that are not real numbers, and ValueError for integers that no wrapped type can represent.
     """
@@ -197,11 +194,10 @@ def _vector_image_from(value):
     return _with_geometry_of(itk.image_from_array(_float_vectors(array), is_vector=True), image)
 
 
-def image_from(value, takes_vectors=False):
-    """The input of a filter: an image of a type that the module is wrapped for, from an image or an array. Raises TypeError or
-    ValueError if it is no scalar image with voxels in 2 or 3 dimensions, or image of vectors if the filter takes these.
-    """
-    vectors = _vector_image_from(value) if takes_vectors else None
+def image_from(value):
+    """A scalar image, or image of vectors of float, from an image or an array. Raises TypeError or ValueError if it has no
+    voxels in 2 or 3 dimensions."""
+    vectors = _vector_image_from(value)
     if vectors is not None:
         return vectors
     if is_xarray(value):
@@ -260,63 +256,29 @@ def to_array(image):
     return np.asarray(_BufferOwner(image, itk.array_view_from_image(image)))
 
 
-def to_xarray(image, names, like=None):
-    """DataArray of an image.
-
-    names    Labels of the last axis, "feature"; None for scalar images.
-    like     DataArray that provides coordinates and attributes; without it they are computed from the image's geometry.
-    """
+def _to_xarray(image, like):
+    """DataArray of an image, with the coordinates and attributes of another one; coordinates that it lacks are computed."""
     import xarray
 
-    dimension = image.GetImageDimension()
-    dims = ("x", "y", "z")[:dimension]
+    dims = ("x", "y", "z")[: image.GetImageDimension()]
     origin, spacing, size = itk.origin(image), itk.spacing(image), itk.size(image)
     coords = {}
     for d, dim in reversed(list(enumerate(dims))):
-        if like is not None and dim in like.coords:
-            coords[dim] = like.coords[dim].values
-        else:
-            coords[dim] = origin[d] + spacing[d] * np.arange(int(size[d]))
-    axes = tuple(reversed(dims))
-    if names is not None:
-        axes += ("feature",)
-        coords["feature"] = list(names)
-    direction = np.flip(itk.array_from_matrix(image.GetDirection()))
-    attrs = dict(like.attrs) if like is not None else {"direction": direction}
-    return xarray.DataArray(to_array(image), dims=axes, coords=coords, attrs=attrs)
+        known = like.coords[dim].values if dim in like.coords else None
+        coords[dim] = known if known is not None else origin[d] + spacing[d] * np.arange(int(size[d]))
+    return xarray.DataArray(to_array(image), dims=tuple(reversed(dims)), coords=coords, attrs=dict(like.attrs))
 
 
-def like_input(image, names, given):
-    """The image, or its array or DataArray if the given input is one; names are as for to_xarray."""
+def like_input(image, given):
+    """The image, or its array or DataArray if the given input is one."""
     if is_xarray(given):
-        return to_xarray(image, names, given)
+        return _to_xarray(image, given)
     return to_array(image) if is_array(given) else image
-
-
-def split_components(image, names, given):
-    """Dict of the components of a feature map image by name, each converted to the type of the given input."""
-    array = to_array(image)
-    if is_xarray(given):
-        maps = to_xarray(image, names, given)
-        return {name: maps.sel(feature=name, drop=True) for name in names}
-    if is_array(given):
-        return {name: array[..., i] for i, name in enumerate(names)}
-    maps = {name: image_like(array[..., i], image) for i, name in enumerate(names)}
-    for name, one in maps.items():
-        one.GetMetaDataDictionary()[FEATURE_NAMES] = name
-    return maps
 
 
 def dtype_of(pixel):
     """NumPy's type for itk.UC, itk.US or itk.F."""
     return np.dtype(_DTYPES[pixel])
-
-
-def is_byte_image(value):
-    """Whether the voxels of an image, an array or the output of a filter are of type unsigned char or bool."""
-    if is_array(value):
-        return np.asarray(value).dtype in (np.dtype(np.uint8), np.dtype(bool))
-    return (_image_type(itk.output(value)) or (None, None))[1] == itk.UC
 
 
 def check_axes(value, given, name):
@@ -330,14 +292,13 @@ def check_axes(value, given, name):
             )
 
 
-def integer_image(value, image, dimension, name, pixel=itk.UC, nonzero=False):
+def integer_image(value, image, dimension, name, pixel):
     """Convert an array or an image to an image of unsigned char or unsigned short.
 
-    image        The filter's input, whose geometry arrays get.
-    dimension    That of the filter's input.
+    image        The image whose geometry arrays get; may be None.
+    dimension    That of the image.
     name         Name of the parameter, for errors.
     pixel        itk.UC or itk.US.
-    nonzero      Whether only zero and nonzero are distinguished; otherwise the values must be integers that fit.
     """
     if value is None:
         return value
@@ -363,11 +324,7 @@ def integer_image(value, image, dimension, name, pixel=itk.UC, nonzero=False):
         if array.ndim != dimension:
             raise ValueError(f"{name} has {array.ndim} dimensions, but the image has {dimension}")
     dtype = dtype_of(pixel)
-    if nonzero:
-        # NaN is not a seed.
-        array = (array < 0) | (array > 0)
-    else:
-        _arrays.check_integers(array, np.iinfo(dtype).max, name)
+    _arrays.check_integers(array, np.iinfo(dtype).max, name)
     array = array.astype(dtype)
     if source is not None:
         return image_like(array, source)
@@ -419,99 +376,3 @@ def indices_of_points(points, image):
     start = [int(i) for i in region.GetIndex()]
     indices = _connectedness.indices_of_points(points, volume)
     return [[i + s for i, s in zip(reversed(index), start)] for index in indices]
-
-
-def check_masks(instance):
-    """Raise ValueError if no voxel of a mask of a filter is inside."""
-    # Compares the regions of the mask and of the image.
-    instance.UpdateOutputInformation()
-    for getter, name in (("GetMaskImage", "mask_image"), ("GetSelectionImage", "selection_image")):
-        mask = getattr(instance, getter)() if hasattr(instance, getter) else None
-        if mask is not None:
-            mask.Update()
-            values, inside = itk.array_view_from_image(mask), instance.GetInsidePixelValue()
-            _arrays.check_some_inside(values == inside, lambda: values, name, f"{inside} (inside_pixel_value)")
-
-
-# --- Cropping ----------------------------------------------------------------------------------------------------------
-
-
-def mask_region(instance):
-    """Region in which a filter with a mask computes features: the bounding box of the mask, plus the reach of the window,
-    cut to the image. Raises ValueError if there is no mask."""
-    # Updates regions, and compares those of the mask and of the image.
-    instance.UpdateOutputInformation()
-    mask = instance.GetMaskImage()
-    if mask is None:
-        raise ValueError('crop="mask" needs mask_image')
-    mask.Update()
-    inside = itk.array_view_from_image(mask) == instance.GetInsidePixelValue()
-    dimension = inside.ndim
-    start, size, anchor = mask.GetBufferedRegion().GetIndex(), instance.GetWindowSize(), instance.GetWindowAnchor()
-    region = itk.ImageRegion[dimension]()
-    for d in range(dimension):
-        axis = dimension - 1 - d
-        positions = np.flatnonzero(inside.any(axis=tuple(a for a in range(dimension) if a != axis)))
-        first = max(int(positions[0]) - int(anchor[d]), 0)
-        last = min(int(positions[-1]) + int(size[d]) - 1 - int(anchor[d]), inside.shape[axis] - 1)
-        region.SetIndex(d, int(start[d]) + first)
-        region.SetSize(d, last - first + 1)
-    return region
-
-
-def region_slices(region, image):
-    """Slices that select a region of an image from its array."""
-    start = image.GetLargestPossibleRegion().GetIndex()
-    index, size = region.GetIndex(), region.GetSize()
-    slices = [slice(int(index[d] - start[d]), int(index[d] - start[d] + size[d])) for d in range(len(index))]
-    return tuple(reversed(slices))
-
-
-def cut_to_buffer(image):
-    """Make the buffered region the whole image, which begins at index 0 and overlays the old one."""
-    region = image.GetBufferedRegion()
-    image.DisconnectPipeline()
-    image.SetOrigin(image.TransformIndexToPhysicalPoint(region.GetIndex()))
-    image.SetRegions(region.GetSize())
-    return image
-
-
-# --- Pickling ----------------------------------------------------------------------------------------------------------
-
-
-def _unpickle_vector_image(pixel, dimension, array, index, origin, spacing, direction):
-    image = itk.VectorImage[getattr(itk, pixel), dimension].New()
-    region = itk.ImageRegion[dimension]()
-    region.SetIndex(index)
-    region.SetSize([int(n) for n in array.shape[dimension - 1 :: -1]])
-    image.SetRegions(region)
-    image.SetNumberOfComponentsPerPixel(array.shape[-1])
-    image.Allocate()
-    image.SetOrigin(origin)
-    image.SetSpacing(spacing)
-    image.SetDirection(itk.matrix_from_array(direction))
-    itk.array_view_from_image(image)[...] = array
-    return image
-
-
-def _reduce_vector_image(image):
-    pixel, dimension = itk.template(image)[1]
-    return _unpickle_vector_image, (
-        pixel.short_name,
-        dimension,
-        np.array(itk.array_view_from_image(image)),
-        [int(i) for i in image.GetBufferedRegion().GetIndex()],
-        list(image.GetOrigin()),
-        list(image.GetSpacing()),
-        itk.array_from_matrix(image.GetDirection()),
-    )
-
-
-def add_pickling():
-    """Make vector images picklable, with their geometry but without their metadata, as ITK does for scalar images. ITK 5.4
-    keeps one component of each voxel only."""
-    for pixel in (itk.UC, itk.US, itk.SS, itk.F, itk.D):
-        for dimension in (2, 3):
-            template = itk.VectorImage.get((pixel, dimension))
-            if template is not None:
-                copyreg.pickle(template, _reduce_vector_image)

@@ -89,15 +89,9 @@ class LabelAffinity(NamedTuple):
 
     Examples
 
-    >>> import itk, numpy as np
-    >>> image = itk.image_from_array(np.array([[70, 80, 75, 10, 0, 5]], np.float32))
-    >>> labels = itk.RelativeFuzzyConnectednessImageFilter.New(
-    ...     image, seeds={1: [0, 0], 2: [5, 0]}, object_variance=20, difference_variance=50
-    ... )
-    >>> labels.SetObjectMean({1: 75, 2: 5})
-    >>> labels.Update()
-    >>> labels.GetUsedAffinitiesOfLabels()[2]
-    LabelAffinity(object_mean=5.0, object_variance=20.0, difference_mean=0.0, difference_variance=50.0)
+    >>> import voxelmaps
+    >>> voxelmaps.LabelAffinity(object_mean=75, object_variance=20, difference_mean=0, difference_variance=50)
+    LabelAffinity(object_mean=75, object_variance=20, difference_mean=0, difference_variance=50)
     """
 
     object_mean: float

@@ -138,7 +138,7 @@ def _grid_of(value, what, spacing=None):
             raise ValueError(f"spacing is {spacing!r}, but {what} has a spacing: it is for arrays only")
         volume, _ = load(value, what)
         if volume.array.ndim != len(volume.spacing):
-            raise ValueError(f"{what} has several components; voxelmaps.feature_dict makes a dict of maps of them")
+            raise ValueError(f"{what} has several components; pass a dict of maps")
         is_known = (set(volume.spacing), set(volume.origin)) != ({1.0}, {0.0}) or (
             list(volume.direction) != np.eye(len(volume.spacing)).ravel().tolist()
         )
@@ -485,7 +485,7 @@ def show(
 
     image          An image of ITK or SimpleITK, a DataArray with the axes x, y and perhaps z, an array with the axes (y, x) or
                    (z, y, x), or the path of a file.
-    maps           A map, or maps by name: what feature_maps, run_length_feature_maps and radiomics.execute return, or a dict.
+    maps           A map, or maps by name: what feature_maps and radiomics.execute return, or a dict.
                    They cover the image, or the part of it that their slices or their geometry say. None for the image alone.
     mask           Its voxels other than 0 and NaN are inside. Without it, all voxels are.
     slice          Index of a slice of the image, from 0, or of several, which are drawn as rows. Default: that with the most

@@ -313,8 +313,6 @@ def class_settings(given):
 
 class FeatureClass(NamedTuple):
     name: str
-    # Class of the filter.
-    filter: str
     # Features that are computed only if they are named.
     only_by_name: tuple = ()
     # Features that PyRadiomics only has the names of, and those they equal.
@@ -332,10 +330,9 @@ class FeatureClass(NamedTuple):
 
 # In PyRadiomics' order.
 CLASSES = {
-    "firstorder": FeatureClass("firstorder", "FirstOrderFeatureMapImageFilter", only_by_name=("StandardDeviation",)),
+    "firstorder": FeatureClass("firstorder", only_by_name=("StandardDeviation",)),
     "glcm": FeatureClass(
         "glcm",
-        "CooccurrenceFeatureMapImageFilter",
         without_values={
             "Dissimilarity": "DifferenceAverage",
             "Homogeneity1": "Id",
@@ -345,12 +342,11 @@ CLASSES = {
     ),
     "gldm": FeatureClass(
         "gldm",
-        "DependenceFeatureMapImageFilter",
         without_values={"DependencePercentage": "1", "GrayLevelNonUniformityNormalized": "Uniformity of firstorder"},
     ),
-    "glrlm": FeatureClass("glrlm", "RunLengthFeatureMapImageFilter"),
-    "glszm": FeatureClass("glszm", "SizeZoneFeatureMapImageFilter"),
-    "ngtdm": FeatureClass("ngtdm", "GrayToneDifferenceFeatureMapImageFilter"),
+    "glrlm": FeatureClass("glrlm"),
+    "glszm": FeatureClass("glszm"),
+    "ngtdm": FeatureClass("ngtdm"),
 }
 
 # Not computed for voxels, by PyRadiomics neither.

@@ -156,11 +156,10 @@ def read_maps(path: Path, names: Iterable[str] | None = None) -> FeatureMaps:
     Examples
 
     >>> import itk, numpy as np, voxelmaps
-    >>> image = itk.image_from_array(np.arange(64, dtype=np.float32).reshape(4, 4, 4))
-    >>> itk.imwrite(itk.first_order_feature_map_image_filter(image, features=["Mean", "Minimum"]), "maps.nrrd")
-    >>> maps = voxelmaps.read_maps("maps.nrrd")
+    >>> itk.imwrite(itk.image_from_array(np.zeros((4, 5, 6, 2), np.float32), is_vector=True), "maps.nrrd")
+    >>> maps = voxelmaps.read_maps("maps.nrrd", names=["Mean", "Minimum"])
     >>> list(maps), maps.array.shape
-    (['MEAN', 'MIN'], (2, 4, 4, 4))
+    (['Mean', 'Minimum'], (2, 4, 5, 6))
     """
     place = pathlib.Path(_output_files.utf8(os.fspath(path), "the path"))
     if not place.exists():
@@ -177,7 +176,7 @@ def read_maps(path: Path, names: Iterable[str] | None = None) -> FeatureMaps:
         of_file = of_file or [_stem(place.name)]
     number, chosen = volume.array.shape[-1], of_file if given is None else given
     if not chosen:
-        raise ValueError(f"{place} has {number} components without names: pass names, such as those of feature_names()")
+        raise ValueError(f"{place} has {number} components without names: pass names")
     if len(chosen) != number or len(set(chosen)) != number:
         raise ValueError(f"{place} has {number} components, but the names are {', '.join(chosen)}")
     array = np.ascontiguousarray(np.moveaxis(volume.array, -1, 0))

@@ -45,7 +45,7 @@ def _one_of(names):
         if not isinstance(value, str):
             return names[count(value, what, 0, len(names) - 1)]
         for name in names:
-            # The filter's enumerators are spelled FaceEdge.
+            # As also the enumerators of ITK's filter are spelled: FaceEdge.
             if normalized(name) == normalized(value):
                 return name
         raise ValueError(f"{what} is {value!r}{did_you_mean(value, names)}, but must be one of {', '.join(names)}")
@@ -189,7 +189,7 @@ class _ItkImage(_ArrayImage):
 
         self._images = _images
         self._given = image
-        self._image = _images.copy_of(_images.image_from(image, takes_vectors=True))
+        self._image = _images.copy_of(_images.image_from(image))
         pixels = _arrays.array_of(_images.to_array(self._image), "the image")
         self._set(pixels, self._image.GetImageDimension(), list(reversed(self._image.GetSpacing())))
         self.start = [int(i) for i in self._image.GetLargestPossibleRegion().GetIndex()]
@@ -205,7 +205,7 @@ class _ItkImage(_ArrayImage):
         return self._images.indices_of_points(points, self._image)
 
     def result(self, array):
-        return self._images.like_input(self._images.image_like(array, self._image), None, self._given)
+        return self._images.like_input(self._images.image_like(array, self._image), self._given)
 
 
 def _is_of_itk(value):
@@ -351,8 +351,7 @@ class SeedSession:
     """Labels all voxels of an image from labeled seeds, repeatedly, while a user adds and deletes seeds.
 
     The first update() contracts the image to a small graph, which the session retains; later ones take a fraction of the time.
-    Labels are the same as those of voxelmaps.labels and of itk.relative_fuzzy_connectedness_image_filter with the same seeds
-    and the same affinity.
+    Labels are the same as those of voxelmaps.labels with the same seeds and the same affinity.
 
     image         Array of NumPy, PyTorch, CuPy, JAX or Numba, in host memory or on a CUDA device, itk.Image or xarray.DataArray
                   with 2 or 3 dimensions; it is copied. Labels are of the same kind and on the same device; seeds and masks may
@@ -361,7 +360,7 @@ class SeedSession:
                   z, y, x.
     label_type    Type of the labels: numpy.uint8 for labels up to 255, or numpy.uint16 for labels up to 65535.
 
-    Parameters. All other arguments are parameters of itk.RelativeFuzzyConnectednessImageFilter by name, such as mask_image,
+    Parameters. All other arguments are parameters of the C++ class itk::RelativeFuzzyConnectednessImageFilter in snake case, such as mask_image,
     competition, tie_rule, minimum_strength and adjacency, and device and threads as for voxelmaps.labels.
 
     Affinity. If none of object_mean, object_variance, difference_mean and difference_variance is given, the first update()
@@ -621,9 +620,8 @@ class SeedSession:
     @property
     def affinity(self) -> dict[str, Any]:
         """Dict of the means and variances that the last update() used, with the names of the parameters; empty for
-        affinity_function="absolute_difference". The function itk.relative_fuzzy_connectedness_image_filter(image,
-        seed_image=seeds, **session.affinity) gives the same labels, if the other parameters are the same. Affinities of single
-        labels are not in it.
+        affinity_function="absolute_difference". voxelmaps.labels(image, seeds, **session.affinity) gives the same labels if the
+        other parameters are the same. Affinities of single labels are not in it.
 
         Examples
 

@@ -11,6 +11,7 @@ doc/radiomics.md lists the settings, and where and why values differ from PyRadi
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import itertools
 import logging
@@ -300,12 +301,13 @@ def check_precision(precision):
 
 def _general_diagnostics(parameters):
     libraries = {}
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        libraries["ITK"] = importlib.metadata.version("itk-core")
     for image_type in parameters.image_types:
         libraries.update(_radiomics_filters.versions(image_type))
     return {
         "diagnostics_Versions_VoxelMaps": importlib.metadata.version("voxelmaps"),
         "diagnostics_Versions_Numpy": np.__version__,
-        "diagnostics_Versions_ITK": importlib.metadata.version("itk-core"),
         **{f"diagnostics_Versions_{name}": version for name, version in sorted(libraries.items())},
         "diagnostics_Versions_Python": platform.python_version(),
         "diagnostics_Configuration_Settings": {**parameters.settings, "voxelBased": True},

@@ -47,7 +47,15 @@ public:
   };
 
   /** A row without a name in PyRadiomics has its full name there. */
-  FeatureTable(std::initializer_list<FeatureNames> features, std::initializer_list<Alias> aliases = {});
+  FeatureTable(const char * className, std::initializer_list<FeatureNames> features,
+               std::initializer_list<Alias> aliases = {});
+
+  /** Name of the texture class in PyRadiomics, such as "glrlm". */
+  const char *
+  GetClassName() const
+  {
+    return m_ClassName;
+  }
 
   unsigned int
   GetNumberOfFeatures() const;
@@ -61,6 +69,7 @@ public:
   Find(const std::string & name, unsigned int & feature) const;
 
 private:
+  const char *              m_ClassName;
   std::vector<FeatureNames> m_Features;
   std::vector<Alias>        m_Aliases;
 };

@@ -8,6 +8,7 @@ const FeatureTable &
 CooccurrenceFeatureMapEnums::GetFeatureTable()
 {
   static const FeatureTable table(
+    "glcm",
     {
       { "AC", "Autocorrelation", "", "autocorrelation" },
       { "CP", "ClusterProminence", "", "cluster_prominence" },

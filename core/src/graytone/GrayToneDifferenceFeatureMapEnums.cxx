@@ -7,13 +7,14 @@ namespace voxelmaps
 const FeatureTable &
 GrayToneDifferenceFeatureMapEnums::GetFeatureTable()
 {
-  static const FeatureTable table({
-    { "BUS", "Busyness", "", "busyness" },
-    { "COA", "Coarseness", "", "coarseness" },
-    { "COM", "Complexity", "", "complexity" },
-    { "CON", "Contrast", "", "contrast" },
-    { "STR", "Strength", "", "strength" },
-  });
+  static const FeatureTable table("ngtdm",
+                                  {
+                                    { "BUS", "Busyness", "", "busyness" },
+                                    { "COA", "Coarseness", "", "coarseness" },
+                                    { "COM", "Complexity", "", "complexity" },
+                                    { "CON", "Contrast", "", "contrast" },
+                                    { "STR", "Strength", "", "strength" },
+                                  });
   return table;
 }
 } // namespace voxelmaps

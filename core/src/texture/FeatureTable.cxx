@@ -19,8 +19,10 @@ EqualIgnoringCase(const std::string & a, const char * b)
 }
 } // namespace
 
-FeatureTable::FeatureTable(std::initializer_list<FeatureNames> features, std::initializer_list<Alias> aliases)
-  : m_Features(features)
+FeatureTable::FeatureTable(const char * className, std::initializer_list<FeatureNames> features,
+                           std::initializer_list<Alias> aliases)
+  : m_ClassName(className)
+  , m_Features(features)
   , m_Aliases(aliases)
 {
   for (FeatureNames & feature : m_Features)

@@ -11,18 +11,17 @@ import numpy as np
 import voxelmaps
 
 ct = voxelmaps.read_dicom_series("ct-series")
-strength = itk.fuzzy_connectedness_image_filter(ct, seed=[85, 92, 26], estimate_affinity_from_seeds=True)
+values = voxelmaps.fuzzy_connectedness(ct, (26, 92, 85))
 
 # %%
 # The strength of a voxel is the weakest link of the strongest path to the seed. A threshold segments the object.
 
-values = itk.array_view_from_image(strength)
 milliliters = np.prod(list(itk.spacing(ct))) / 1000
 for threshold in (0.2, 0.3, 0.4, 0.5, 0.6):
     print(f"strength at least {threshold}: {np.count_nonzero(values >= threshold) * milliliters:6.1f} ml")
 
 figure = voxelmaps.show(
-    ct, {"strength": strength}, values >= 0.4, limits=(0.4, 1), window=(-150, 350), unit="HU", margin=20
+    ct, {"strength": values}, values >= 0.4, limits=(0.4, 1), window=(-150, 350), unit="HU", margin=20
 )
 figure.savefig("slice.png", dpi=150)
 
@@ -31,6 +30,8 @@ figure.savefig("slice.png", dpi=150)
 
 import vessels_from_dicom
 
+strength = itk.image_from_array(values)
+strength.CopyInformation(ct)
 surface = vessels_from_dicom.surface_of(strength, 0.4)
 vessels_from_dicom.render(surface, "strength at least 0.4", "surface.png")
 print(f"{surface.GetNumberOfPolys()} triangles")

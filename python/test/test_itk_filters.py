@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""The filters of itk-voxelmaps by ITK's own interface: their results are those of the functions of voxelmaps."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import voxelmaps
+
+itk = pytest.importorskip("itk")
+pytestmark = pytest.mark.skipif(not hasattr(itk, "RunLengthFeatureMapImageFilter"), reason="needs itk-voxelmaps")
+
+TYPES = (np.uint8, np.uint16, np.int16, np.float32, np.float64)
+FUNCTIONS = {
+    "firstorder": "first_order_feature_map_image_filter",
+    "glcm": "cooccurrence_feature_map_image_filter",
+    "gldm": "dependence_feature_map_image_filter",
+    "glrlm": "run_length_feature_map_image_filter",
+    "glszm": "size_zone_feature_map_image_filter",
+    "ngtdm": "gray_tone_difference_feature_map_image_filter",
+}
+AFFINITY = {"object_mean": 100.0, "object_variance": 500.0, "difference_variance": 900.0}
+FEATURES = {
+    "firstorder": ("Mean", "Entropy"),
+    "glcm": ("Contrast", "Idm"),
+    "gldm": ("DependenceVariance", "SmallDependenceEmphasis"),
+    "glrlm": ("ShortRunEmphasis", "RunEntropy"),
+    "glszm": ("ZonePercentage", "ZoneEntropy"),
+    "ngtdm": ("Coarseness", "Busyness"),
+}
+
+
+def array_of(dtype=np.int16, shape=(5, 6, 7)):
+    return np.random.default_rng(3).integers(0, 200, shape).astype(dtype)
+
+
+def maps_of(x, texture_class, **parameters):
+    """Maps of voxelmaps as ITK has them: the components are the last axis."""
+    features = [f"{texture_class}_{name}" for name in FEATURES[texture_class]]
+    maps = voxelmaps.feature_maps(x, features=features, neighborhood_radius=2, device="cpu", **parameters)
+    return np.moveaxis(np.asarray(maps.array), 0, -1)
+
+
+@pytest.mark.parametrize("shape", [(5, 6, 7), (8, 9)], ids=["3D", "2D"])
+@pytest.mark.parametrize("dtype", TYPES, ids=lambda t: t.__name__)
+@pytest.mark.parametrize("texture_class", FUNCTIONS)
+def test_maps_are_those_of_feature_maps(texture_class, dtype, shape):
+    x = array_of(dtype, shape)
+    function = getattr(itk, FUNCTIONS[texture_class])
+    parameters = {"number_of_gray_levels": 16, "feature_names": list(FEATURES[texture_class])}
+    image = function(itk.image_from_array(x), **parameters)
+    expected = maps_of(x, texture_class, number_of_gray_levels=16)
+    assert np.array_equal(itk.array_view_from_image(image), expected)
+    assert np.array_equal(itk.array_view_from_image(function(x, **parameters)), expected)
+
+
+def test_masks_methods_and_ranges():
+    x, mask = array_of(), (array_of(np.uint8) > 60).astype(np.uint8)
+    methods = itk.GrayLevelDiscretizationEnums
+    image = itk.run_length_feature_map_image_filter(
+        itk.image_from_array(x),
+        mask_image=itk.image_from_array(mask),
+        feature_names=["glrlm_ShortRunEmphasis", "RE"],
+        discretization_method=methods.Method_FixedBinSizeAtMultiples,
+        bin_width=10.0,
+        neighborhood_radius=2,
+    )
+    assert np.array_equal(itk.array_view_from_image(image), maps_of(x, "glrlm", mask=mask, bin_width=10.0))
+
+
+def test_data_arrays_have_geometry():
+    xarray = pytest.importorskip("xarray")
+    x = array_of(np.float32)
+    given = xarray.DataArray(x, dims=("z", "y", "x"), coords={"z": np.arange(5) * 2.5})
+    maps = itk.xarray_from_image(itk.run_length_feature_map_image_filter(given, feature_names=list(FEATURES["glrlm"])))
+    assert maps.z.values.tolist() == given.z.values.tolist()
+    assert np.array_equal(maps.values, maps_of(x, "glrlm", number_of_gray_levels=32))
+    # ITK returns scalar images as they were given.
+    strength = itk.fuzzy_connectedness_image_filter(given, seed=[2, 3, 1], estimate_affinity_from_seeds=True)
+    assert isinstance(strength, xarray.DataArray)
+    assert np.array_equal(strength.values, voxelmaps.fuzzy_connectedness(x, (1, 3, 2)))
+
+
+def test_offsets_are_set_one_by_one():
+    x = array_of()
+    filter = itk.CooccurrenceFeatureMapImageFilter.New(itk.image_from_array(x), feature_names="Contrast")
+    # Those of distance 1, in another order.
+    first, *others = [[i, j, k] for i in (-1, 0, 1) for j in (-1, 0, 1) for k in (-1, 0, 1) if (k, j, i) > (0, 0, 0)]
+    filter.SetOffset(first)
+    for offset in others:
+        filter.AddOffset(offset)
+    filter.SetAggregation(itk.CooccurrenceFeatureMapEnums.Aggregation_Merge)
+    filter.Update()
+    merged = voxelmaps.feature_maps(x, features=["glcm_Contrast"], aggregation="merge", number_of_gray_levels=32)
+    assert np.array_equal(itk.array_view_from_image(filter.GetOutput())[..., 0], merged["glcm_Contrast"])
+    two = itk.dependence_feature_map_image_filter(itk.image_from_array(x), distances=[2], feature_names="DE")
+    assert np.array_equal(
+        itk.array_view_from_image(two)[..., 0],
+        voxelmaps.feature_maps(x, features=["gldm_DependenceEntropy"], distances=[2], number_of_gray_levels=32).array[
+            0
+        ],
+    )
+
+
+def test_names_of_components():
+    image = itk.image_from_array(array_of())
+    filter = itk.RunLengthFeatureMapImageFilter.New(
+        image,
+        feature_names=["SRE"],
+        aggregation=itk.RunLengthFeatureMapEnums.Aggregation_PerDirection,
+        offset=[1, 0, 0],
+    )
+    assert list(filter.GetFeatureNames()) == ["SRE_1_0_0"]
+
+
+def test_connectedness_is_that_of_the_function():
+    x = array_of(np.float32)
+    strength = itk.fuzzy_connectedness_image_filter(itk.image_from_array(x), seed=[2, 3, 1], **AFFINITY)
+    expected = voxelmaps.fuzzy_connectedness(x, [(1, 3, 2)], **AFFINITY)
+    assert np.array_equal(itk.array_view_from_image(strength), expected)
+
+
+def test_connectedness_of_vectors():
+    x = np.stack([array_of(np.float32), array_of(np.float32)[::-1]], axis=-1)
+    filter = itk.FuzzyConnectednessImageFilter.New(
+        itk.image_from_array(x, is_vector=True), seed=[2, 3, 1], estimate_affinity_from_seeds=True
+    )
+    filter.Update()
+    session = voxelmaps.SeedSession(x, estimate_affinity_from_seeds=True, generate_strength_image=True)
+    session.update(seeds={1: (2, 3, 1)})
+    assert np.array_equal(itk.array_view_from_image(filter.GetOutput()), session.strength)
+
+
+def test_labels_are_those_of_the_function():
+    x = array_of(np.float32)
+    seeds = {1: [(0, 0, 0)], 2: [(4, 5, 6)]}
+    filter = itk.RelativeFuzzyConnectednessImageFilter[itk.Image[itk.F, 3], itk.Image[itk.UC, 3]].New(
+        itk.image_from_array(x), **AFFINITY
+    )
+    filter.AddSeed([0, 0, 0], 1)
+    filter.AddSeed([6, 5, 4], 2)
+    filter.Update()
+    expected = voxelmaps.labels(x, seeds, **AFFINITY)
+    assert np.array_equal(itk.array_view_from_image(filter.GetOutput()), expected)
+    filter.SetObjectMean(2, 20.0)
+    filter.Update()
+    assert not np.array_equal(itk.array_view_from_image(filter.GetOutput()), expected)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"feature_names": ["SRE", "Sharpness"]}, ("Sharpness", "does not exist", "SRE, LRE")),
+        ({"neighborhood_radius": 200}, ("window", "255")),
+        ({"number_of_gray_levels": 0}, ("NumberOfGrayLevels is 0",)),
+        ({"offset": [9, 9, 9]}, ("9", "-1, 0 or 1")),
+    ],
+)
+def test_errors_name_the_value(parameters, words):
+    with pytest.raises(RuntimeError) as error:
+        itk.run_length_feature_map_image_filter(itk.image_from_array(array_of()), **parameters)
+    for word in words:
+        assert word.lower() in str(error.value).lower()
+
+
+def test_another_version_of_voxelmaps_is_one_clear_line():
+    code = "import voxelmaps; voxelmaps.__version__ = '0.1.0'; import itk; itk.RunLengthFeatureMapImageFilter"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode != 0
+    line = result.stderr.strip().splitlines()[-1]
+    assert "needs voxelmaps" in line and "0.1.0" in line and "pip install" in line
