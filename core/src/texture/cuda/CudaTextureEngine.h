@@ -6,7 +6,7 @@
 #include "common/ProcessorChoice.h"
 #include "cuda/CudaDevice.h"
 #include "texture/TextureTask.h"
-#include "texture/cuda/CudaSeveralDevices.h"
+#include "texture/cuda/CudaMultiDevice.h"
 #include "texture/cuda/CudaSlabEngine.h"
 #include "texture/cuda/CudaTables.h"
 #include "voxelmaps/CudaDevices.h"

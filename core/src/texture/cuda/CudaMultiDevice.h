@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: Copyright NumFOCUS
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaMultiDevice_h
+#define CudaMultiDevice_h
+
+#include "texture/TextureTask.h"
+#include "voxelmaps/CudaDevices.h"
+
+#include <functional>
+#include <mutex>
+
+namespace voxelmaps
+{
+/** Split a valid, nonempty job into one box per device of the options, and call compute for each box in a thread of its
+ * own. The first exception stops all devices and is rethrown. Progress is reported by the calling thread. */
+void
+ForEachDevice(const TextureFeatureMapJob & job, const TextureTask & task, const CudaOptions & options,
+              const std::function<void(const TextureFeatureMapJob & box, const CudaOptions & deviceOptions)> & compute);
+
+/** Compute a job on all devices of the options by the engine of its class. */
+template <typename TPlan, typename TReport, typename TJob, typename TOptions>
+TReport
+ComputeOnSeveralDevices(const TJob & job, const TOptions & options,
+                        TReport (*computeOnOne)(const TJob & job, const TOptions & options))
+{
+  const TPlan plan(job);
+  TReport     report;
+  std::mutex  mutex;
+  if (job.outputSize[0] > 0 && job.outputSize[1] > 0 && job.outputSize[2] > 0)
+  {
+    ForEachDevice(job, plan.task, options, [&](const TextureFeatureMapJob & box, const CudaOptions & deviceOptions) {
+      TJob boxJob = job;
+      static_cast<TextureFeatureMapJob &>(boxJob) = box;
+      TOptions boxOptions = options;
+      static_cast<CudaOptions &>(boxOptions) = deviceOptions;
+      const TReport                     boxReport = computeOnOne(boxJob, boxOptions);
+      const std::lock_guard<std::mutex> lock(mutex);
+      report.method = boxReport.method;
+      report.numberOfSlabs += boxReport.numberOfSlabs;
+      // As for one device: 0 if the output is in device memory.
+      report.kernelMilliseconds += options.outputLocation == MemoryLocation::Host ? boxReport.kernelMilliseconds : 0.0;
+    });
+  }
+  report.deviceName = CudaDevices::GetName(options.deviceID);
+  for (const int deviceID : options.otherDeviceIDs)
+  {
+    report.deviceName += ", " + CudaDevices::GetName(deviceID);
+  }
+  return report;
+}
+} // namespace voxelmaps
+
+#endif // CudaMultiDevice_h
