@@ -326,7 +326,7 @@ OnDevice(const RunFunction & run)
     }
     catch (const std::exception & error)
     {
-      if (std::strstr(error.what(), "cannot take") != nullptr)
+      if (std::strstr(error.what(), "does not support") != nullptr)
       {
         throw Skipped(error.what());
       }

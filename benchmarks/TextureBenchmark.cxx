@@ -297,7 +297,7 @@ RegisterCuda(const Case & thisCase, typename TClass::CudaOptions::Method method)
       }
       catch (const voxelmaps::EngineError & error)
       {
-        if (std::string(error.what()).find("cannot take") != std::string::npos)
+        if (std::string(error.what()).find("does not support") != std::string::npos)
         {
           throw Skipped(error.what());
         }

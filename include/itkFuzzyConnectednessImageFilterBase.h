@@ -285,12 +285,11 @@ protected:
   voxelmaps::VectorAffinity
   EstimateVectors(const voxelmaps::FuzzyConnectednessInput & input, const voxelmaps::JobExecution & execution) const;
 
-  /** Throw an itk::ExceptionObject if those that a problem uses, some of which may be estimates from the seeds of
-   * something, are no affinity. */
+  /** Throws if the given or estimated mean vectors and covariance matrices are invalid. */
   void
   VerifyUsedVectors(const voxelmaps::FuzzyConnectednessProblem & problem, const std::string & context) const;
 
-  /** Throw an itk::ExceptionObject if an estimate from the seeds of something is no affinity. */
+  /** Throws if an estimate from seeds is invalid. */
   void
   VerifyEstimate(const voxelmaps::AffinityEstimate & estimate, const std::string & context) const;
 

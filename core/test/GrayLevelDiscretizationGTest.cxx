@@ -629,15 +629,15 @@ TEST(GrayLevelDiscretizationErrors, Intensities)
     job.execution.numberOfWorkers = workers;
     job.execution.parallelFor = RunThreads;
     ExpectError(
-      "Intensity -5 is not a valid gray level: Identity takes integers from 0 to 31 (NumberOfGrayLevels - 1).",
+      "Intensity -5 is not a valid gray level: Identity accepts integers from 0 to 31 (NumberOfGrayLevels - 1).",
       [&] { Discretize(job); });
   }
   parameters.method = Method::Levels;
-  ExpectError("Intensity -inf is not a valid gray level: Levels takes integers from 0 to 32 (NumberOfGrayLevels).",
+  ExpectError("Intensity -inf is not a valid gray level: Levels accepts integers from 0 to 32 (NumberOfGrayLevels).",
               [&] { Discretize<double>({ infinity, 1.0, -infinity }, parameters); });
   EXPECT_EQ((Levels{ 0, 1, 0 }), Discretize<double>({ infinity, 1.0, -infinity }, parameters, { 0, 1, 0 }));
   EXPECT_EQ((Levels{ 0, 32 }), Discretize<std::uint8_t>({ 0, 32 }, parameters));
-  ExpectError("Intensity 33 is not a valid gray level: Levels takes integers from 0 to 32 (NumberOfGrayLevels).",
+  ExpectError("Intensity 33 is not a valid gray level: Levels accepts integers from 0 to 32 (NumberOfGrayLevels).",
               [&] { Discretize<std::uint8_t>({ 0, 33 }, parameters); });
 }
 

@@ -84,7 +84,7 @@ public:
     SortedPairs,
     /** A thread counts the pairs of one matrix in a table of the ranks of the levels of its window. */
     RankTables,
-    /** A warp counts the pairs of one window by atomic additions; takes every job. */
+    /** A warp counts the pairs of one window by atomic additions; supports every job. */
     WindowWalk
   };
 

@@ -57,7 +57,7 @@ public:
     BitPlanes,
     /** A thread sorts the dependences of one window in its registers. */
     SortedDependences,
-    /** A warp or a block counts the dependences of one window by atomic additions; takes every job. */
+    /** A warp or a block counts the dependences of one window by atomic additions; supports every job. */
     WindowWalk
   };
 

@@ -27,8 +27,8 @@ struct FirstOrderJob : TextureFeatureMapJob
   double voxelVolume{ 1.0 };
 };
 
-/** Compute the features of all voxels of the output region on the CPU. The result depends on intensities, levels and
- * parameters alone; it is bit-identical for all numbers of workers and instruction sets. Throws EngineError if the job
+/** Compute the features of all voxels of the output region on the CPU. The result depends only on intensities, levels
+ * and parameters; it is bit-identical for all numbers of workers and instruction sets. Throws EngineError if the job
  * is invalid, except for levels above numberOfGrayLevels and intensities that break the rules of TextureFeatureMapJob,
  * which it does not look for. */
 VoxelMapsCore_EXPORT void

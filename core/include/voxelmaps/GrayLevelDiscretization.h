@@ -247,7 +247,7 @@ struct GrayLevelDiscretizationResult
   unsigned int numberOfGrayLevels{ 0 };
 };
 
-/** Compute the levels of all voxels on the CPU. The result depends on intensities, mask and parameters alone; it is
+/** Compute the levels of all voxels on the CPU. The result depends only on intensities, mask and parameters; it is
  * identical for all numbers of workers. Throws EngineError if the job is invalid, if no intensity is finite but the
  * range has to be found (an empty mask gives level 0 everywhere instead), if the bin width leads to too many levels, or
  * if an intensity is not a valid level (Identity, Levels). The levels are undefined after an exception. */

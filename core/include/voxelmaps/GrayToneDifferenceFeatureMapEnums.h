@@ -45,7 +45,7 @@ public:
     Automatic = 0,
     /** A thread sums the differences of one window by level. */
     LevelTables,
-    /** A block of threads sums the differences of one window; takes every job. */
+    /** A block of threads sums the differences of one window; supports every job. */
     WindowWalk
   };
 

@@ -31,9 +31,9 @@ struct GrayToneDifferenceJob : TextureFeatureMapJob
   bool walkWindows{ false };
 };
 
-/** Compute the features of all voxels of the output region on the CPU. The result depends on levels and parameters
- * alone; it is bit-identical for all numbers of workers and instruction sets. Throws EngineError if the job is invalid,
- * except for levels above numberOfGrayLevels, which it does not look for. */
+/** Compute the features of all voxels of the output region on the CPU. The result depends only on levels and
+ * parameters; it is bit-identical for all numbers of workers and instruction sets. Throws EngineError if the job is
+ * invalid, except for levels above numberOfGrayLevels, which it does not look for. */
 VoxelMapsCore_EXPORT void
 ComputeGrayToneDifferenceFeatureMaps(const GrayToneDifferenceJob & job);
 

@@ -51,8 +51,8 @@ ScaledProduct(std::uint64_t n, std::uint64_t logarithm, int bits)
   return static_cast<std::int64_t>(((high + carry) << (64 - shift)) | (rounded >> shift));
 }
 
-/** Tables that depend on a number of bits alone, of which small ones are kept: making one takes longer than computing a
- * small image. */
+/** Tables that depend only on a number of bits. Small ones are cached: computing one takes longer than a small image.
+ */
 template <typename T>
 class KeptTables
 {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-// Fixed-point numbers by integer arithmetic alone, since mathematical functions differ between C libraries.
+// Fixed-point numbers by integer arithmetic only, since mathematical functions differ between C libraries.
 namespace voxelmaps
 {
 /** The least number of bits b with 2^b >= n. */

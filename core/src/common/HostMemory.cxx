@@ -46,7 +46,7 @@ UseHugePages(void * data, std::size_t bytes)
   const std::uintptr_t end = (address + bytes) / hugePageBytes * hugePageBytes;
   if (address + offset < end)
   {
-    // A hint: without huge pages, only time is lost.
+    // A hint: failure only affects performance.
     static_cast<void>(madvise(static_cast<char *>(data) + offset, end - address - offset, MADV_HUGEPAGE));
   }
 #else

@@ -14,7 +14,7 @@ void
 TouchMemory(void * data, std::size_t bytes, const JobExecution & execution);
 
 /** Let the system provide the memory of the huge pages that begin in bytes begin ... end - 1 of a buffer; calls for all
- * parts of a buffer, one after the other or at once, leave only its start to the first write. The content does not
+ * parts of a buffer, one after the other or concurrently, leave only its start to the first write. The content does not
  * change. Nothing happens where PopulatesHugePages() is false. */
 void
 PopulateHugePages(void * data, std::size_t bytes, std::size_t begin, std::size_t end);

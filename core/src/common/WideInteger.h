@@ -170,7 +170,7 @@ ToDouble(const WideInteger<VWords> & integer)
   return isNegative ? -static_cast<double>(bits) : static_cast<double>(bits);
 }
 
-/** For code that takes doubles or wide integers. */
+/** For code that accepts doubles or wide integers. */
 VOXELMAPS_HOST_DEVICE inline double
 ToDouble(double value)
 {

@@ -12,7 +12,7 @@
 
 namespace voxelmaps
 {
-/** What is known of a voxel after the scenes of some labels: its greatest key, the greatest of all other labels, and
+/** Per-voxel state after the scenes of some labels: its greatest key, the greatest of all other labels, and
  * the label of the greatest. */
 struct BestTwo
 {

@@ -45,7 +45,7 @@ enum class CooccurrenceArithmetic : std::uint8_t
   Bits256
 };
 
-/** What the features need to know of one matrix; sums over its pairs, unless a comment says otherwise. Sums that the
+/** Inputs of the features of one matrix; sums over its pairs, unless a comment says otherwise. Sums that the
  * selected features do not need may be 0. Those that the fields ...High continue are sums of the lower 32 bits, and
  * ...High sums of the bits above, of each term: 0 unless the task has wideMoments or wideWeights. */
 struct CooccurrenceSums
@@ -79,7 +79,7 @@ struct CooccurrenceSums
   double maximalCorrelation; // complete; see MaximalCorrelation.h
 };
 
-/** What the formulas need to know of a job. */
+/** Values of a job that the formulas use. */
 struct CooccurrenceScales
 {
   std::int64_t center;       // Ng + 1

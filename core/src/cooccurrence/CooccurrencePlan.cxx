@@ -81,8 +81,8 @@ CooccurrencePlan::SetOffsets(const CooccurrenceJob & job)
     {
       throw EngineError(
         "A job has windows of " + std::to_string(voxels) + " voxels and " + std::to_string(job.numberOfGrayLevels) +
-        " gray levels, but MaximalCorrelationCoefficient takes at most " + std::to_string(maxCorrelationLevels) +
-        " of either; leave it out of the features, or take fewer levels or smaller windows.");
+        " gray levels, but MaximalCorrelationCoefficient supports at most " + std::to_string(maxCorrelationLevels) +
+        " of either; leave it out of the features, or use fewer levels or smaller windows.");
     }
   }
 }

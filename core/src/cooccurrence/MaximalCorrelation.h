@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// What stands before loops whose numbers of steps the compiler can know.
+// Precedes loops with a constant number of steps.
 #if !defined(VOXELMAPS_UNROLL)
 #  define VOXELMAPS_UNROLL
 #endif
@@ -27,8 +27,8 @@
  * magnitude of the elements that are rounded.
  *
  * Householder reflections give the tridiagonal form. The coefficient is then found on a grid: it is the least multiple
- * m of 2^-40 for which no magnitude exceeds m + 2^-41, which Sturm's leading principal minors tell. So a matrix without
- * correlation has exactly 0, and one whose graph of levels is disconnected or bipartite exactly 1.
+ * m of 2^-40 for which no magnitude exceeds m + 2^-41, which Sturm's leading principal minors determine. So a matrix
+ * without correlation has exactly 0, and one whose graph of levels is disconnected or bipartite exactly 1.
  *
  * Every sum is added in one order, that of rising indices, from 0. Levels behind the last one, without counts, change
  * no bit of it: they add zeros. So matrices of different sizes can be computed side by side. */
@@ -48,7 +48,7 @@ TriangleRow(int i)
   return i * (i + 1) / 2;
 }
 
-/** TReal is double, or a vector of doubles, one matrix per element. TTeam tells how the lanes that compute a matrix
+/** TReal is double, or a vector of doubles, one matrix per element. TTeam defines how the lanes that compute a matrix
  * share it: a lane computes the rows first, first + step and so on, and all lanes compute sums that all need.
  *
  *   int first, step;
@@ -167,7 +167,7 @@ struct MaximalCorrelation
     team.Sync();
   }
 
-  /** Bring a symmetric matrix to tridiagonal form: its diagonal, and the squares of the elements beside it; the last
+  /** Bring a symmetric matrix to tridiagonal form: its diagonal, and the squares of the elements next to it; the last
    * square is 0. The matrix is lost. */
   static VOXELMAPS_HOST_DEVICE void
   Tridiagonalize(const TTeam & team, int levels, TReal * matrix, TReal * diagonal, TReal * squares)
@@ -270,7 +270,7 @@ struct MaximalCorrelation
     above = aboveMinors.least;
     below = belowMinors.least;
   }
-  /** The first of these alone. */
+  /** Only the first of these. */
   static VOXELMAPS_HOST_DEVICE TReal
   GetLeastMinor(int levels, const TReal * diagonal, const TReal * squares, TReal x)
   {
@@ -286,7 +286,7 @@ struct MaximalCorrelation
   }
 
   /** The greatest magnitude of the eigenvalues of a tridiagonal matrix, on the grid; isSquared: its root, where no
-   * eigenvalue is negative. For a lane that is alone. Changes the diagonal. */
+   * eigenvalue is negative. For a serial lane. Changes the diagonal. */
   static VOXELMAPS_HOST_DEVICE TReal
   Search(const TTeam & team, int levels, TReal * diagonal, const TReal * squares, bool isSquared)
   {

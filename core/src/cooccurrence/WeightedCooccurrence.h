@@ -15,8 +15,8 @@
  * by rows in rising order of levels. Compile with contraction off, and all compilers give the same bits. */
 namespace voxelmaps
 {
-/** A lane that is alone; see MaximalCorrelation. */
-struct LaneAlone
+/** Serial execution policy; see MaximalCorrelation. */
+struct SerialLane
 {
   static constexpr int  first = 0;
   static constexpr int  step = 1;
@@ -103,7 +103,7 @@ public:
   }
 
 private:
-  using Correlation = MaximalCorrelation<double, LaneAlone>;
+  using Correlation = MaximalCorrelation<double, SerialLane>;
 
   /** Two numbers per row and column, and a triangle. */
   static VOXELMAPS_HOST_DEVICE std::uint64_t
@@ -319,10 +319,10 @@ private:
   VOXELMAPS_HOST_DEVICE double
   Correlate()
   {
-    const LaneAlone lane;
-    double * const  diagonal = m_Correlation;
-    double * const  squares = diagonal + 2 * m_MaxLevels;
-    double * const  triangle = squares + 2 * m_MaxLevels;
+    const SerialLane lane;
+    double * const   diagonal = m_Correlation;
+    double * const   squares = diagonal + 2 * m_MaxLevels;
+    double * const   triangle = squares + 2 * m_MaxLevels;
     if (m_Task.scales.symmetric)
     {
       for (int i = 0; i < m_Number; ++i)
@@ -370,7 +370,7 @@ private:
         return m_Values.contrast;
       case Feature::Correlation:
         return m_Values.rowVariance > 0.0 && m_Values.columnVariance > 0.0
-                 ? m_Values.covariance / LaneAlone::SquareRoot(m_Values.rowVariance * m_Values.columnVariance)
+                 ? m_Values.covariance / SerialLane::SquareRoot(m_Values.rowVariance * m_Values.columnVariance)
                  : 1.0;
       case Feature::DifferenceAverage:
         return m_Values.differenceAverage;
@@ -394,7 +394,7 @@ private:
         return information > 0.0 ? -information / greater : 0.0;
       }
       case Feature::InformationalMeasureOfCorrelation2:
-        return LaneAlone::SquareRoot(OneMinusExpMinus(2.0 * this->GetMutualInformation()));
+        return SerialLane::SquareRoot(OneMinusExpMinus(2.0 * this->GetMutualInformation()));
       case Feature::InverseVariance:
         return m_Values.inverseVariance;
       case Feature::MaximalCorrelationCoefficient:
@@ -417,7 +417,7 @@ private:
     return 0.0;
   }
 
-  /** What the features need to know of a matrix. */
+  /** Inputs of the features of a matrix. */
   struct Values
   {
     double autocorrelation, tendency, shade, prominence, contrast, covariance;

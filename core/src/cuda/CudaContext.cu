@@ -39,7 +39,7 @@ int
 GetAttribute(cudaDeviceAttr attribute, int device)
 {
   int value = 0;
-  CheckCuda(cudaDeviceGetAttribute(&value, attribute, device), "asking for an attribute of the device");
+  CheckCuda(cudaDeviceGetAttribute(&value, attribute, device), "querying an attribute of the device");
   return value;
 }
 
@@ -79,7 +79,7 @@ CudaContext &
 CudaContext::Current()
 {
   int device = 0;
-  CheckCuda(cudaGetDevice(&device), "asking for the current device");
+  CheckCuda(cudaGetDevice(&device), "querying the current device");
   Contexts &                        contexts = GetContexts();
   const std::lock_guard<std::mutex> lock(contexts.mutex);
   const auto                        found = contexts.byDevice.find(device);
@@ -118,18 +118,18 @@ CudaContext::CudaContext(int device)
   m_Limits.maxSharedMemoryPerBlock =
     static_cast<std::size_t>(GetAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   m_Limits.numberOfMultiprocessors = GetAttribute(cudaDevAttrMultiProcessorCount, device);
-  CheckCuda(cudaStreamCreateWithFlags(&m_TableStream, cudaStreamNonBlocking), "making a stream");
+  CheckCuda(cudaStreamCreateWithFlags(&m_TableStream, cudaStreamNonBlocking), "creating a stream");
   if (GetAttribute(cudaDevAttrMemoryPoolsSupported, device) != 0)
   {
     cudaMemPoolProps properties{};
     properties.allocType = cudaMemAllocationTypePinned;
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = device;
-    CheckCuda(cudaMemPoolCreate(&m_Pool, &properties), "making a pool of device memory");
-    // Without this, only time is lost.
+    CheckCuda(cudaMemPoolCreate(&m_Pool, &properties), "creating a pool of device memory");
+    // Failure only affects performance.
     std::size_t unused = 0;
     std::size_t total = 0;
-    CheckCuda(cudaMemGetInfo(&unused, &total), "asking for memory");
+    CheckCuda(cudaMemGetInfo(&unused, &total), "querying free memory");
     std::uint64_t kept = total / poolReleaseDivisor;
     cudaMemPoolSetAttribute(m_Pool, cudaMemPoolAttrReleaseThreshold, &kept);
   }
@@ -146,7 +146,7 @@ CudaContext::Release() noexcept
   {
     cudaEventDestroy(used.second);
   }
-  // What is freed on the way there counts as used.
+  // Memory counts as used until the stream has reached its free.
   cudaStreamSynchronize(m_TableStream);
   for (const cudaEvent_t event : m_Events)
   {
@@ -183,7 +183,7 @@ CudaContext::TryAllocate(std::size_t bytes, cudaStream_t stream)
     {
       return nullptr;
     }
-    // What the pool keeps may be in pieces that are too small.
+    // The unused memory of the pool may be fragmented.
     cudaDeviceSynchronize();
     cudaMemPoolTrimTo(m_Pool, 0);
   }
@@ -205,8 +205,8 @@ CudaContext::GetUnusedBytes() const
   std::uint64_t used = 0;
   if (m_Pool != nullptr)
   {
-    CheckCuda(cudaMemPoolGetAttribute(m_Pool, cudaMemPoolAttrReservedMemCurrent, &reserved), "asking for memory");
-    CheckCuda(cudaMemPoolGetAttribute(m_Pool, cudaMemPoolAttrUsedMemCurrent, &used), "asking for memory");
+    CheckCuda(cudaMemPoolGetAttribute(m_Pool, cudaMemPoolAttrReservedMemCurrent, &reserved), "querying free memory");
+    CheckCuda(cudaMemPoolGetAttribute(m_Pool, cudaMemPoolAttrUsedMemCurrent, &used), "querying free memory");
   }
   return reserved > used ? reserved - used : 0;
 }
@@ -224,7 +224,7 @@ CudaContext::TakeStream()
     }
   }
   cudaStream_t stream = nullptr;
-  CheckCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+  CheckCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
   return stream;
 }
 
@@ -248,7 +248,7 @@ CudaContext::TakeEvent()
     }
   }
   cudaEvent_t event = nullptr;
-  CheckCuda(cudaEventCreate(&event), "making an event");
+  CheckCuda(cudaEventCreate(&event), "creating an event");
   return event;
 }
 
@@ -354,7 +354,7 @@ CudaContext::TakeDoneTables()
     const bool isUsed = cudaEventQuery(used.second) == cudaErrorNotReady;
     if (isUsed)
     {
-      // It is no error, but the next check of a launch would take it for one.
+      // Clear cudaErrorNotReady, so that the next launch check does not report it.
       static_cast<void>(cudaGetLastError());
     }
     return isUsed;

@@ -24,9 +24,10 @@ struct CudaDeviceLimits
   int         numberOfMultiprocessors;
 };
 
-/** What a process keeps of a device from one job to the next: a pool of device memory, streams, events, and tables.
+/** Resources of a device that are cached from one job to the next: a pool of device memory, streams, events, and
+ * tables.
  *
- * Making these takes longer than computing a small image. All functions may be called from any thread. */
+ * Creating these takes longer than computing a small image. All functions may be called from any thread. */
 class CudaContext
 {
 public:
@@ -34,8 +35,8 @@ public:
   CudaContext &
   operator=(const CudaContext &) = delete;
 
-  /** The context of the current device, made at its first use. It is never destroyed: the driver may be gone by the
-   * end of the program, and takes everything with it. */
+  /** The context of the current device, created at its first use. Never destroyed: the driver may be unloaded
+   * before static destructors run, and frees everything. */
   static CudaContext &
   Current();
 

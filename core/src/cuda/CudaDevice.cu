@@ -24,13 +24,13 @@ CurrentDevice::CurrentDevice(int deviceID)
 {
   CudaDevices::Verify(deviceID);
   int former = deviceID;
-  CheckCuda(cudaGetDevice(&former), "asking for the current device");
+  CheckCuda(cudaGetDevice(&former), "querying the current device");
   if (former != deviceID)
   {
     const cudaError_t result = cudaSetDevice(deviceID);
     if (result != cudaSuccess)
     {
-      // A device that cannot be used may be the current one all the same.
+      // A device that cannot be used may still have become the current one.
       cudaSetDevice(former);
     }
     CheckCuda(result, "choosing the device");
@@ -51,7 +51,7 @@ UsableDeviceMemory(std::uint64_t budget)
 {
   std::size_t free = 0;
   std::size_t total = 0;
-  CheckCuda(cudaMemGetInfo(&free, &total), "asking for free device memory");
+  CheckCuda(cudaMemGetInfo(&free, &total), "querying free device memory");
   free += CudaContext::Current().GetUnusedBytes();
   const std::uint64_t usable = free > 2 * reservedBytes ? free - reservedBytes : free / 2;
   return budget > 0 ? std::min(budget, usable) : usable;
@@ -94,14 +94,14 @@ CountDevices(cudaError_t & result)
 
 /** Why the kernels of this build do not run on a device; empty if they do. Creates no context. */
 std::string
-ReasonAgainst(int deviceID)
+GetIncompatibilityReason(int deviceID)
 {
   int major = 0;
   int minor = 0;
   CheckCuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, deviceID),
-            "asking for the compute capability");
+            "querying the compute capability");
   CheckCuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, deviceID),
-            "asking for the compute capability");
+            "querying the compute capability");
   if (ArchitecturesRunOn(VOXELMAPS_CUDA_ARCHITECTURES, 10 * major + minor))
   {
     return "";
@@ -141,7 +141,7 @@ CudaDevices::GetReasonForNoDevice()
   try
   {
     CheckCuda(result == cudaSuccess && number == 0 ? cudaErrorNoDevice : result, "looking for a device");
-    return GetNumberOfDevices() > 0 ? "" : ReasonAgainst(0);
+    return GetNumberOfDevices() > 0 ? "" : GetIncompatibilityReason(0);
   }
   catch (const CudaError & error)
   {
@@ -174,7 +174,7 @@ CudaDevices::Verify(int deviceID)
     throw CudaError("The DeviceID is " + std::to_string(deviceID) + ", but must be 0 to " + std::to_string(number - 1) +
                     ": this machine has " + std::to_string(number) + " CUDA device(s).");
   }
-  const std::string reason = ReasonAgainst(deviceID);
+  const std::string reason = GetIncompatibilityReason(deviceID);
   if (!reason.empty())
   {
     throw CudaError(reason);
@@ -200,7 +200,7 @@ CudaDevices::IsUsable(int deviceID)
 std::string
 CudaDevices::GetName(int deviceID)
 {
-  // Asking CUDA takes longer than computing a small image.
+  // The query takes longer than computing a small image.
   static auto *                     mutex = new std::mutex;
   static auto &                     names = *new std::map<int, std::string>;
   const std::lock_guard<std::mutex> lock(*mutex);
@@ -226,7 +226,7 @@ CudaDevices::GetFreeMemory(int deviceID)
     const CurrentDevice device(deviceID);
     std::size_t         free = 0;
     std::size_t         total = 0;
-    CheckCuda(cudaMemGetInfo(&free, &total), "asking for free device memory");
+    CheckCuda(cudaMemGetInfo(&free, &total), "querying free device memory");
     return free;
   }
   catch (const CudaError &)

@@ -19,7 +19,7 @@ Advice(cudaError_t error)
     case cudaErrorInsufficientDriver:
       return "The driver is older than the CUDA version of this build: update the driver, or build with an older CUDA.";
     case cudaErrorInvalidDevice:
-      return "SetDeviceID takes 0 to the number of devices - 1.";
+      return "SetDeviceID accepts 0 to the number of devices - 1.";
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorUnsupportedPtxVersion:
       return "This build has no code for this device: build with its number in CMAKE_CUDA_ARCHITECTURES.";

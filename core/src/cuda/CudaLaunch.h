@@ -52,10 +52,10 @@ AllowMaxSharedMemory(TKernel kernel)
     return;
   }
   cudaFuncAttributes attributes;
-  CheckCuda(cudaFuncGetAttributes(&attributes, kernel), "asking for the attributes of a kernel");
+  CheckCuda(cudaFuncGetAttributes(&attributes, kernel), "querying the attributes of a kernel");
   const std::size_t bytes = context.GetLimits().maxSharedMemoryPerBlock - attributes.sharedSizeBytes;
   CheckCuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-            "asking for shared memory");
+            "setting the shared memory of a kernel");
   context.SetHasSharedMemoryLimit(key);
 }
 
@@ -72,7 +72,7 @@ AllowSharedMemory(TKernel kernel, std::size_t bytes)
 }
 
 /** AllowMaxSharedMemory; returns how many blocks of the kernel, with so much dynamic shared memory each, run at a time
- * on the whole device. */
+ * on the entire device. */
 template <typename TKernel>
 int
 PrepareKernel(TKernel kernel, int threads, std::size_t sharedBytes)

@@ -100,8 +100,8 @@ private:
   CudaContext * m_Context{ nullptr };
 };
 
-/** Page-locked host memory, which copies at full speed and beside kernels. Page-locking takes longer than copying, so
- * that up to maxKeptBytes are kept in the process for later buffers. */
+/** Page-locked host memory, copied at full speed while kernels run. Page-locking takes longer than copying, so up to
+ * maxKeptBytes are cached for later buffers. */
 class PinnedBuffer
 {
 public:

@@ -18,15 +18,15 @@ namespace voxelmaps
 {
 namespace
 {
-// Of each size, as much as both kinds of copying need to overlap, and no chunk that takes less time than asking for it.
+// Of each size, as much as both kinds of copying need to overlap, and no chunk that is copied faster than requested.
 constexpr std::size_t numberOfBuffers = 4;
 constexpr std::size_t minChunkBytes = std::size_t{ 1 } << 20;
 constexpr std::size_t maxChunkBytes = std::size_t{ 8 } << 20;
-// Less takes less time than waking a thread.
+// Copying less is faster than waking a thread.
 constexpr std::size_t minBytesPerWorker = std::size_t{ 512 } << 10;
 // Waiting for longer than this, threads sleep.
 constexpr auto maxSpinning = std::chrono::microseconds(200);
-// What is larger than this has left the caches by the time that somebody reads it.
+// Larger copies exceed the last-level cache: use non-temporal stores.
 constexpr std::size_t minBytesPastCaches = std::size_t{ 32 } << 20;
 // CUDA copies fewer bytes to the device before workers are awake.
 constexpr std::size_t minBytesToDevice = std::size_t{ 4 } << 20;
@@ -39,7 +39,7 @@ CopyThroughCaches(void * to, const void * from, std::size_t bytes)
 } // namespace
 
 /** A copy in progress. Slices of chunks are the tasks of the workers, in order; any worker can wait for any chunk, so
- * that one thread alone can do all tasks. */
+ * that a single thread can do all tasks. */
 class CudaStaging::Transfer
 {
 public:
@@ -204,7 +204,7 @@ private:
 CudaStaging::CudaStaging(const JobExecution & execution)
   : m_Execution(execution)
 {
-  CheckCuda(cudaGetDevice(&m_Device), "asking for the current device");
+  CheckCuda(cudaGetDevice(&m_Device), "querying the current device");
 }
 
 std::size_t

@@ -424,7 +424,7 @@ GrayLevelDiscretization::VerifyIntensities() const
                *m_SmallestInvalid,
                " is not a valid gray level: ",
                m_Parameters.method,
-               " takes integers from 0 to ",
+               " accepts integers from 0 to ",
                m_Maximum,
                " (NumberOfGrayLevels",
                m_Parameters.method == MethodEnum::Identity ? " - 1" : "",

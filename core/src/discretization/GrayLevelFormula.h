@@ -11,7 +11,7 @@
 
 namespace voxelmaps
 {
-/** What the level of a single intensity depends on: plain data, which kernels take as an argument. */
+/** What the level of a single intensity depends on: plain data, passed to kernels as an argument. */
 struct GrayLevelFormula
 {
   using MethodEnum = GrayLevelDiscretizationEnums::Method;
@@ -77,14 +77,14 @@ struct GrayLevelFormula
     return static_cast<std::uint16_t>(level);
   }
 
-  /** Whether there are intensities that the method does not take. */
+  /** Whether there are intensities that the method does not support. */
   VOXELMAPS_HOST_DEVICE bool
   HasInvalidIntensities() const
   {
     return method == MethodEnum::Identity || method == MethodEnum::Levels;
   }
 
-  /** Whether an intensity that got level 0 is one that the method does not take. */
+  /** Whether an intensity that got level 0 is one that the method does not support. */
   VOXELMAPS_HOST_DEVICE bool
   IsInvalid(double intensity) const
   {

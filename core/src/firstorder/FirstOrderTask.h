@@ -22,7 +22,7 @@ struct FirstOrderTask : FeatureTask<FirstOrderFeatureMapEnums>
   const std::int64_t * entropyTable;
   double               entropyScale;
 
-  /** What the selected features need beside the first pass over the window. */
+  /** What the selected features need in addition to the first pass over the window. */
   bool needsDeviations;
   bool needsPercentiles;
   bool needsRobustDeviations;

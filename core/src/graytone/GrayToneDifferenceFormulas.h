@@ -82,7 +82,7 @@ NeighborDifference(std::uint32_t level, std::uint32_t neighbors, std::uint32_t s
   return product < sum ? sum - product : product - sum;
 }
 
-/** What the features need to know of one window. */
+/** Inputs of the features of one window. */
 struct GrayToneDifferenceSums
 {
   std::uint64_t voxels;       // N

@@ -58,7 +58,7 @@ GrayToneDifferencePlan::SetOffsets(const GrayToneDifferenceJob & job)
       longest = std::max(longest, task.reach[d]);
     }
   }
-  // No pair is given twice, so their number tells whether all of the box are there.
+  // No pair is given twice, so their number determines whether the box is complete.
   std::size_t boxVoxels = 1;
   for (const int reach : task.reach)
   {

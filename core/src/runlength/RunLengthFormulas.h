@@ -20,7 +20,7 @@
  * it divides, by the product of the number of directions and what all divisors have in common. */
 namespace voxelmaps
 {
-/** What the features need to know of one matrix. Sums run over its runs; i is the level, l the length. */
+/** Inputs of the features of one matrix. Sums run over its runs; i is the level, l the length. */
 template <typename TReal>
 struct RunLengthSums
 {

@@ -220,7 +220,7 @@ private:
     return 0.0;
   }
 
-  /** What the features need to know of a matrix. */
+  /** Inputs of the features of a matrix. */
   struct Values
   {
     double shortRuns, longRuns, lowLevels, highLevels, shortLow, shortHigh, longLow, longHigh;

@@ -40,13 +40,13 @@ VerifyOffsetWeights(const std::vector<double> & weights, std::size_t numberOfOff
   }
   if (!isMerged)
   {
-    throw EngineError("A job has weights of offsets, but they weight merged matrices: take the aggregation Merge.");
+    throw EngineError("A job has weights of offsets, but they weight merged matrices: use the aggregation Merge.");
   }
   if (windowVoxels > maxWeightedLevels && numberOfGrayLevels > maxWeightedLevels)
   {
     throw EngineError("A job has weights of offsets, windows of " + std::to_string(windowVoxels) + " voxels and " +
                       std::to_string(numberOfGrayLevels) + " gray levels, but either must be at most " +
-                      std::to_string(maxWeightedLevels) + " then; take fewer levels or smaller windows.");
+                      std::to_string(maxWeightedLevels) + " then; use fewer levels or smaller windows.");
   }
 }
 

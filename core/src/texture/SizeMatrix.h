@@ -33,7 +33,7 @@ enum class SizeMatrixFeature : std::uint8_t
   LargeHighLevelEmphasis
 };
 
-/** What the arithmetic needs beside the entries; SizeMatrixPlan fills it and owns the tables. */
+/** What the arithmetic needs in addition to the entries; SizeMatrixPlan fills it and owns the tables. */
 struct SizeMatrixScales
 {
   /** q(n) = round(2^s / n^2) for n = 0 ... the greatest level or size; q(0) = 0. */

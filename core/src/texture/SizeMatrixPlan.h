@@ -15,7 +15,7 @@ namespace voxelmaps
 class SizeMatrixPlan
 {
 public:
-  /** What a matrix can have at most. */
+  /** Limits of a matrix. */
   struct Bounds
   {
     std::uint64_t entries;

@@ -21,7 +21,7 @@ public:
   TexturePlan &
   operator=(const TexturePlan &) = delete;
 
-  /** The task of the whole job, with host pointers. */
+  /** The task of the entire job, with host pointers. */
   TTask task{};
 
 protected:

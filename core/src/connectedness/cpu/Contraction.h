@@ -227,7 +227,7 @@ public:
   void
   KeepStrongest(const TCheckAbort & checkAbort)
   {
-    // Sorted by first component. m_Last tells where the last link with a certain second component was put.
+    // Sorted by first component. m_Last has the position of the last link with a certain second component.
     constexpr std::uint32_t never = 0xffffffffu;
     m_First.assign(m_NumberOfComponents + 1, 0);
     m_Sorted.resize(numberOfLinks);

@@ -6,7 +6,7 @@
 #include "ContractedTiles.h"
 #include "LabelTies.h"
 
-#include "connectedness/AnyRelativeHierarchy.h"
+#include "connectedness/RelativeHierarchyBase.h"
 #include "connectedness/RelativeResults.h"
 #include "connectedness/SeedTree.h"
 #include "voxelmaps/RelativeFuzzyConnectednessJob.h"
@@ -23,7 +23,7 @@
 namespace voxelmaps
 {
 /** Contracts the voxels of every tile, and then all components, with seeds that are held back. Each component that is
- * left has one seed, and each voxel in it has its greatest strength to that seed; SeedTree tells what follows.
+ * left has one seed, and each voxel in it has its greatest strength to that seed; SeedTree derives the results.
  *
  * A hierarchy that is kept is built without seeds. Of the links between the components of tiles, a maximum spanning
  * forest suffices: no other link is on the strongest path between two components. Tiles that have seeds are contracted

@@ -33,7 +33,7 @@ struct CudaConnectednessScene
 {
   static constexpr int maxLinks = 13;
 
-  /** Of the type that CudaPixels tells; Outside() where the mask is 0 or the pixel is not finite. A table has the keys
+  /** Of the type in CudaPixels; Outside() where the mask is 0 or the pixel is not finite. A table has the keys
    * of all voxels for one link after the other, noKey where there is no link. */
   const void * image;
   /** Before a method runs, the keys known so far, which are seedKey for seeds; after it, the result. */

@@ -240,7 +240,8 @@ __launch_bounds__(contractThreads, 4)
         atomicMax(graph.bestLinks + to, value);
       }
     };
-    // Find the strongest keys; bits 2 l and 2 l + 1 of candidates tell whether link l may be the strongest of its ends.
+    // Find the strongest keys; bits 2 l and 2 l + 1 of candidates indicate whether link l may be the strongest of its
+    // ends.
     std::uint32_t candidates[contractVoxelsPerThread];
 #pragma unroll
     for (int i = 0; i < contractVoxelsPerThread; ++i)

@@ -153,7 +153,7 @@ EstimateBytes(const Job & job, bool hasHierarchy)
   FuzzyConnectednessJob problem;
   static_cast<FuzzyConnectednessProblem &>(problem) = job;
   constexpr double nodes = 0.15;
-  // Nodes and keys of voxels, and the links of the forest; beside them, the graph and two entries of the lists of
+  // Nodes and keys of voxels, and the links of the forest; in addition, the graph and two entries of the lists of
   // links.
   constexpr double kept = 8.0 + nodes * 12.0;
   constexpr double building = nodes * 24.0 + 4.0;
@@ -180,7 +180,7 @@ WithinMemory(const Job & job, const CudaOptions & options, std::uint64_t hierarc
 {
   const std::uint64_t bytes = EstimateBytes(job, hierarchyBytes > 0);
   const std::uint64_t budget = options.memoryBudget;
-  // What the hierarchy has counts as a part of the budget, but is not free any more.
+  // The memory of the hierarchy counts towards the budget, but is no longer free.
   const std::uint64_t usable = budget == 0               ? UsableDeviceMemory(0)
                                : budget > hierarchyBytes ? UsableDeviceMemory(budget - hierarchyBytes)
                                                          : 0;

@@ -299,7 +299,7 @@ std::uint64_t
 ContractNodes(const NodeGraph & graph, NodeLinks & list, NodeLink * pointers, std::uint32_t * numberOfPointers,
               CudaKernelTimes & times, const CudaStream & stream, const JobExecution & execution)
 {
-  // To ask the device takes as long as a round in which little happens.
+  // Reading the count from the device takes as long as a short round.
   constexpr int      roundsWithoutQuestion = 4;
   const unsigned int nodeBlocks = BlocksFor(graph.numberOfNodes, nodeThreads);
   const unsigned int linkBlocks = BlocksForGridStride(list.buffers[0].size(), nodeThreads);

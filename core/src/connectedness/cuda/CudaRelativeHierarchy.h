@@ -3,7 +3,7 @@
 #ifndef CudaRelativeHierarchy_h
 #define CudaRelativeHierarchy_h
 
-#include "connectedness/AnyRelativeHierarchy.h"
+#include "connectedness/RelativeHierarchyBase.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 
 namespace voxelmaps
 {
-/** What is known of a node: its greatest strength for any label, a seed to which it has this strength, the label of
+/** Per-node state: its greatest strength for any label, a seed to which it has this strength, the label of
  * this seed, and the strength of this seed for any other label. */
 struct alignas(16) NodeResult
 {

@@ -23,7 +23,7 @@ constexpr int         maxLevelSpan = 512;
 // Few pairs are counted faster one by one.
 constexpr int minColumnPairs = 16;
 
-// Of the windows of a tile, so many must be computed; else it is faster to count these alone.
+// One of so many windows of a tile must be computed; otherwise, counting only these is faster.
 constexpr std::size_t minComputedShare = 4;
 
 int

@@ -19,7 +19,7 @@ namespace
 constexpr std::int64_t maxTilePairs = 1000000;
 constexpr std::int64_t maxTileVoxels = 4096;
 
-/** What the maximal correlation of a matrix takes, in pairs that are counted meanwhile. */
+/** Cost of the maximal correlation of a matrix, in pairs that are counted meanwhile. */
 std::int64_t
 CorrelationPairs(const CooccurrenceTask & task)
 {

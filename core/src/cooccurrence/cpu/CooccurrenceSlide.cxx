@@ -69,23 +69,23 @@ CooccurrenceSlideTables::CooccurrenceSlideTables(const CooccurrenceTask & task)
   differenceTable.assign(levels * differenceSize, 0);
   for (std::size_t k = 0; k < levels; ++k)
   {
-    std::int64_t * const of = &differenceTable[k * differenceSize];
-    of[0] = 1;
-    of[1] = static_cast<std::int64_t>(k);
-    of[2] = of[1] * of[1];
+    std::int64_t * const row = &differenceTable[k * differenceSize];
+    row[0] = 1;
+    row[1] = static_cast<std::int64_t>(k);
+    row[2] = row[1] * row[1];
     if (task.needsWeights)
     {
-      std::copy_n(task.weights + k * NumberOfCooccurrenceWeights, NumberOfCooccurrenceWeights, of + 3);
+      std::copy_n(task.weights + k * NumberOfCooccurrenceWeights, NumberOfCooccurrenceWeights, row + 3);
     }
   }
   sumTable.assign((2 * levels + 1) * sumSize, 0);
   for (std::size_t u = 2; u <= 2 * levels; ++u)
   {
-    std::int64_t * const of = &sumTable[u * sumSize];
-    of[0] = static_cast<std::int64_t>(u) - task.scales.center;
-    of[1] = of[0] * of[0];
-    of[2] = of[1] * of[0];
-    of[3] = of[1] * of[1];
+    std::int64_t * const row = &sumTable[u * sumSize];
+    row[0] = static_cast<std::int64_t>(u) - task.scales.center;
+    row[1] = row[0] * row[0];
+    row[2] = row[1] * row[0];
+    row[3] = row[1] * row[1];
   }
 }
 

@@ -12,8 +12,8 @@
 
 namespace voxelmaps
 {
-/** The general engine: lists the pairs of one window after the other, and sorts them. It takes every job and is slow.
- */
+/** The general engine: lists the pairs of one window after the other, and sorts them. It supports every job and is
+ * slow. */
 class CooccurrenceWalk
 {
 public:

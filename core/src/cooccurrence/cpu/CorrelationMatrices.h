@@ -12,7 +12,7 @@ namespace voxelmaps
 struct CorrelationMatrices
 {
   int levels;
-  /** One matrix alone, instead of one per element of a vector. */
+  /** A single matrix, instead of one per element of a vector. */
   bool isAlone;
   /** Matrices are D D^T, instead of counts. */
   bool isSquared;

@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <vector>
 
-// The methods of the CUDA engine. All take tasks with device pointers and give bit-identical results.
+// The methods of the CUDA engine. All accept tasks with device pointers and give bit-identical results.
 namespace voxelmaps
 {
-/** One warp per window; takes every task. The warps in flight share the scratch memory. */
+/** One warp per window; supports every task. The warps in flight share the scratch memory. */
 CudaScratchBytes
 CudaCooccurrenceWalkScratchBytes(const CooccurrenceTask & task);
 void
@@ -96,7 +96,7 @@ CudaRankTablesScratchBytes(const CooccurrenceTask & task);
 void
 ComputeByCudaRankTables(const CooccurrenceTask & task, const CudaMethodResources & resources);
 
-/** One thread per window; takes every task with weights of offsets, and these alone. */
+/** One thread per window; supports every task with weights of offsets, and no other. */
 CudaScratchBytes
 CudaWeightedCooccurrenceScratchBytes(const CooccurrenceTask & task);
 void

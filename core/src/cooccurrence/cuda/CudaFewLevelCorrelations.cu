@@ -22,7 +22,7 @@ constexpr int           blockThreads = 256;
 constexpr int           maxLevels = 16;
 constexpr int           tableElements = TriangleRow(maxLevels);
 constexpr std::uint32_t allLanes = 0xffffffffu;
-/** A thread that computes matrices beside the others of its warp; see MaximalCorrelation. */
+/** A thread that computes matrices of its own in its warp; see MaximalCorrelation. */
 struct WarpThread
 {
   static constexpr int  first = 0;

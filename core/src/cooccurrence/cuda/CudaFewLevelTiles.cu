@@ -3,7 +3,7 @@
 // Windows in tiles with few different levels, as most tiles of medical images are. A warp counts the pairs of one
 // matrix of 32 windows side by side, a lane the matrix of its window, in a table of its own in shared memory, by the
 // rank of a level among those of the tile. All windows of a tile have the same ranks: so the table slides from row to
-// row, and lists that the block makes once tell which cells have the same sum, or difference, of levels.
+// row, and lists that the block makes once state which cells have the same sum, or difference, of levels.
 // doc/cooccurrence-engine.md
 #include "CudaCooccurrenceMethods.h"
 #include "CudaTileBlock.cuh"
@@ -334,7 +334,7 @@ private:
   PackedCounts<VIsNarrow ? VLevels : 1, stride>         m_Differences;
   std::int64_t m_OnDiagonal{ 0 };
   std::int64_t m_BesideDiagonal{ 0 };
-  // Of cells beside the diagonal, and twice those on it.
+  // Of cells off the diagonal, and twice those on it.
   std::uint32_t m_Squares{ 0 };
   std::uint32_t m_Maximum{ 0 };
 };
@@ -799,7 +799,7 @@ TileListBytes(std::int64_t tiles)
 bool
 CudaFewLevelTilesSupports(const CooccurrenceTask & task, const CudaDeviceLimits & limits)
 {
-  // What a grid can have at most.
+  // The limit of a grid.
   constexpr std::int64_t maxColumns = std::int64_t{ 65535 } * lanesPerWarp;
   constexpr std::int64_t maxRowsOfTiles = 0x7fffffff;
   return task.outputSize[0] <= maxColumns &&

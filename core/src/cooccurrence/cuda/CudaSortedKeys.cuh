@@ -15,7 +15,7 @@ namespace voxelmaps
 constexpr int maxSortedPairs = 127;
 
 /** A key is (sum << 7) | (difference / 2), for levels of 0 to 255: sum and difference are even or odd together, so that
- * the key tells both levels. */
+ * the key determines both levels. */
 constexpr int     sumShift = 7;
 inline __device__ std::uint32_t
                   PairKey(int sum, int difference)
@@ -108,7 +108,7 @@ public:
     sums.cellTerms = m_CellTerms;
     sums.maximum = m_MaxPlace / cellStride;
     // The squares of two cells c grow by 4 c - 2, that of a cell of the diagonal by 4 c - 4. Each of the other keys is
-    // a cell of its own beside the diagonal, and all have the same sum.
+    // a cell of its own off the diagonal, and all have the same sum.
     const int cells = (m_Places - pairsOnDiagonal * diagonalPlace) / cellStride;
     sums.cellSquares = 4 * (cells - others) - 2 * pairs - 2 * pairsOnDiagonal;
     sums.sumTerms = m_SumTerms - terms[min(others, maxPairs)];

@@ -31,7 +31,7 @@ using BlockTables = CudaThreadTables<VRows * lanesPerWarp>;
 
 constexpr int maxLevels = 256;
 
-/** Pairs of a list that are read at once, before any of them is counted: each would wait for its own. */
+/** Loads in flight before the first use, to hide latency. */
 constexpr int batchPairs = 4;
 
 /** Numbers of keys that there is a network for. */
@@ -221,7 +221,7 @@ SortKeys(char * keys)
   }
 }
 
-/** What is known of the pairs of an offset before they are sorted. */
+/** The pairs of an offset before they are sorted. */
 struct CountedPairs
 {
   int          number;
@@ -250,7 +250,7 @@ public:
     , m_Rows(m_Differences + layout.countWords * Tables::wordStride)
   {}
 
-  /** All lanes of a warp together; isStored tells which of them have a voxel that is to be computed. */
+  /** All lanes of a warp together; isStored indicates which of them have a voxel that is to be computed. */
   __device__ void
   Compute(std::int64_t out, bool isStored)
   {
@@ -353,7 +353,7 @@ private:
     int           differenceSquares = 0;
     for (int begin = 0; begin < pairs.number; begin += batchPairs)
     {
-      // The list is filled up to whole batches.
+      // The list is padded to complete batches.
       const int4 at = __ldg(reinterpret_cast<const int4 *>(list + begin));
       const int  firstLevels[batchPairs] = { m_Window[at.x], m_Window[at.y], m_Window[at.z], m_Window[at.w] };
       const int  secondLevels[batchPairs] = { second[at.x], second[at.y], second[at.z], second[at.w] };

@@ -38,7 +38,7 @@ constexpr int wordStride = 4 * lanesPerWarp;
 /** A voxel without a level, once the levels of a tile are replaced by codes: greater than all of them. */
 constexpr unsigned int noLevel = 0x8000;
 
-/** What a block knows of its tile. */
+/** State of the tile of a block. */
 struct TileInfo
 {
   static constexpr int setWords = (maxRange + 1) / 32;

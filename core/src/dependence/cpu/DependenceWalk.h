@@ -10,7 +10,7 @@
 
 namespace voxelmaps
 {
-/** Looks at all neighbors of all voxels of one window after the other; takes every task. */
+/** Looks at all neighbors of all voxels of one window after the other; supports every task. */
 class DependenceWalk
 {
 public:

@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <vector>
 
-// The methods of the CUDA engine. All take tasks with device pointers and give bit-identical results.
+// The methods of the CUDA engine. All accept tasks with device pointers and give bit-identical results.
 namespace voxelmaps
 {
-/** One block per window; takes every task. The blocks in flight share the scratch memory, which also holds the
+/** One block per window; supports every task. The blocks in flight share the scratch memory, which also holds the
  * dependent neighbors of all voxels if these are bits. */
 bool
 CudaDependenceNeighborsAreBits(const DependenceTask & hostTask);

@@ -25,8 +25,8 @@ namespace voxelmaps
 namespace
 {
 constexpr unsigned int threadsPerBlock = 256;
-// Asking how much memory is free takes longer than computing a small job; the allocation tells if it is not.
-constexpr std::uint64_t bytesWithoutAsking = std::uint64_t{ 64 } << 20;
+// Below this, allocate without querying free memory, which takes longer than a small job.
+constexpr std::uint64_t optimisticAllocationBytes = std::uint64_t{ 64 } << 20;
 // Smaller parts take longer to start than to compute.
 constexpr std::int64_t minPartSize = std::int64_t{ 1 } << 16;
 
@@ -203,8 +203,8 @@ public:
     , m_Staging(job.execution)
   {
     const std::uint64_t bytes = this->GetBytes(voxels);
-    const std::uint64_t usable = options.memoryBudget == 0 && bytes <= bytesWithoutAsking
-                                   ? bytesWithoutAsking
+    const std::uint64_t usable = options.memoryBudget == 0 && bytes <= optimisticAllocationBytes
+                                   ? optimisticAllocationBytes
                                    : UsableDeviceMemory(options.memoryBudget);
     const std::int64_t  smallest = std::min(voxels, minPartSize);
     if (!HalveUntilItFits(voxels, smallest, [&](std::int64_t size) { return this->TryAllocate(size, usable); }))
@@ -480,7 +480,7 @@ SelectIntensitiesCuda(PixelType pixelType, const void * pixels, const std::uint1
   VerifyEnumerator("The pixel type", pixelType, PixelType::Double);
   if (options.inputLocation != MemoryLocation::Device || options.outputLocation != MemoryLocation::Device)
   {
-    throw EngineError("SelectIntensitiesCuda takes arrays in device memory only, but a location is host memory.");
+    throw EngineError("SelectIntensitiesCuda supports arrays in device memory only, but a location is host memory.");
   }
   const CurrentDevice device(options.deviceID);
   if (count < 1)

@@ -858,7 +858,7 @@ public:
     LevelSums levelSums(m_Memory.entropyTable, static_cast<int>(sums.voxels));
     for (int i = 0; i < m_Layout.levelWords; ++i)
     {
-      // Level 0 is no level.
+      // Level 0 marks absent voxels.
       std::uint32_t word = Tables::At<std::uint32_t>(counts, i * Tables::wordStride) & (i == 0 ? ~mask : ~0u);
       for (; word != 0; word >>= bits)
       {

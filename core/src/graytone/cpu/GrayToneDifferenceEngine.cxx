@@ -69,7 +69,7 @@ ComputeGrayToneDifferenceFeatureMaps(const GrayToneDifferenceJob & job)
   {
     return;
   }
-  if (!job.walkWindows && GrayToneDifferenceTilesTake(plan.task))
+  if (!job.walkWindows && GrayToneDifferenceTileSupports(plan.task))
   {
     ComputeByTiles(job, plan.task);
   }

@@ -9,7 +9,7 @@
 namespace voxelmaps
 {
 bool
-GrayToneDifferenceTilesTake(const GrayToneDifferenceTask & task)
+GrayToneDifferenceTileSupports(const GrayToneDifferenceTask & task)
 {
   // The table of a window is searched from the first to the last level.
   constexpr int maxLevels = 1024;

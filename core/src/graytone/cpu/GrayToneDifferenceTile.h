@@ -24,7 +24,7 @@ struct GrayToneDifferenceTile
 
 /** Whether ComputeGrayToneDifferenceTile can compute the task. */
 bool
-GrayToneDifferenceTilesTake(const GrayToneDifferenceTask & task);
+GrayToneDifferenceTileSupports(const GrayToneDifferenceTask & task);
 
 /** Bytes of the memory that a call of ComputeGrayToneDifferenceTile for a tile of at most this size needs, aligned
  * to 64. */

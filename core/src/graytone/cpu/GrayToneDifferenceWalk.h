@@ -14,8 +14,8 @@
 
 namespace voxelmaps
 {
-/** The general engine: visits the neighbors of every voxel of one window after the other. It takes every job and is
- * slow. TDifference is WideDifference if the task says so, or NarrowDifference. */
+/** The general engine: visits the neighbors of every voxel of one window after the other. It supports every job and
+ * is slow. TDifference is WideDifference if the task says so, or NarrowDifference. */
 template <typename TDifference>
 class GrayToneDifferenceWalk
 {

@@ -9,14 +9,14 @@
 
 namespace voxelmaps
 {
-/** Number of warps of a block of LevelTables, which the shared memory limits; 0 if it cannot take the task. */
+/** Number of warps of a block of LevelTables, which the shared memory limits; 0 if it does not support the task. */
 int
 CudaLevelTableWarps(const GrayToneDifferenceTask & task, const CudaDeviceLimits & limits);
 
 CudaScratchBytes
 CudaGrayToneDifferenceWalkScratchBytes(const GrayToneDifferenceTask & task);
 
-// Launch the kernels of a method for a slab. WindowWalk takes every task.
+// Launch the kernels of a method for a slab. WindowWalk supports every task.
 void
 ComputeByCudaLevelTables(const GrayToneDifferenceTask & task, const CudaMethodResources & resources);
 void

@@ -11,7 +11,7 @@
 
 namespace voxelmaps
 {
-/** The general engine: walks the runs of one window after the other. It takes every job and is slow. */
+/** The general engine: walks the runs of one window after the other. It supports every job and is slow. */
 class WindowWalk
 {
 public:

@@ -204,7 +204,7 @@ public:
   }
 
 private:
-  // Bit 4 d of a word of links is that of direction d, bit 4 d + 1 that of direction 8 + d; bits between them tell the
+  // Bit 4 d of a word of links is that of direction d, bit 4 d + 1 that of direction 8 + d; bits between them are the
   // group of a level.
   static constexpr std::uint32_t oddGroup = 1u << 2;
   static constexpr std::uint32_t upperGroup = 1u << 3;

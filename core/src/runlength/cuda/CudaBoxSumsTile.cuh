@@ -31,7 +31,7 @@ InverseTableBytes(const RunLengthTask & task)
   return (task.numberOfGrayLevels + 2) / 2 * 2 * static_cast<int>(sizeof(std::uint64_t));
 }
 
-/** What follows from a task for this method. */
+/** Values derived from a task. */
 struct BoxSumsTiling
 {
   /** Columns and rows of output per tile, and tiles along x and y. */
@@ -64,9 +64,9 @@ constexpr int lengthBits = 4;
 constexpr int levelShift = lengthBits * Directions::maxNumber;
 constexpr int maxWordLevel = (1 << (64 - levelShift)) - 1;
 
-static_assert(maxGrayLevels <= maxWordLevel, "levels fit beside the lengths");
+static_assert(maxGrayLevels <= maxWordLevel, "levels and lengths fit a word");
 
-/** Where there are at most 5 equal voxels, bit k - 2 of the four tells whether there are k: one instruction tests it.
+/** Where there are at most 5 equal voxels, bit k - 2 of the four indicates k: one instruction tests it.
  */
 constexpr int maxBitLength = 5;
 
@@ -215,7 +215,7 @@ LoadLevelNonUniformity(const RunLengthTask & task, const BoxSumsTiling & tiling,
 }
 
 /** Averages of a row of voxels, from the sums of their terms. Interleaved ones go through shared memory, so that the
- * warp writes whole lines. */
+ * warp writes complete cache lines. */
 template <typename TOutput, int VFeatures>
 __device__ void
 WriteAverages(const RunLengthTask & task, const BoxSumsTiling & tiling, const BoxSumsPosition & position, char * shared,

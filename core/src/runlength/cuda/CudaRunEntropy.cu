@@ -22,7 +22,7 @@ constexpr auto feature = RunLengthJob::Feature::RunEntropy;
 // Bit of a step where a line begins; the other bits are the place of its voxel in the table of the window.
 constexpr std::uint32_t lineBegins = 1u << 31;
 
-// Steps whose ranks are read at once, before any run is counted: each would wait for its own.
+// Loads in flight before the first use, to hide latency.
 constexpr int batchSteps = 8;
 
 // t(n + 1) - t(n) for the counts of bytes are read from shared memory.

@@ -301,7 +301,7 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLev
     {
       typename Bits::Word voxels[VSlices];
       std::uint32_t       number = 0;
-      // A voxel alone has a run of each direction, and t(1) is 0.
+      // A single voxel has a run of each direction, and t(1) is 0.
       do
       {
         bits.TakeLevel(voxels);

@@ -55,7 +55,7 @@ WithEntropy(const RunLengthMethod & method, const RunLengthTask & task, const st
     {
       method.compute(slab, resources);
     }
-    // Afterwards, since the others write whole voxels.
+    // Afterwards, since the other methods write all components of a voxel.
     ComputeCudaRunEntropy(slab, steps, resources);
   };
   return WithSkippedDirections(result, task);
@@ -141,7 +141,7 @@ IsCpuFaster(const RunLengthJob & job, const CudaOptions & options)
   constexpr double cpuNanosecondsPerEntropyStep = 16.0;
   constexpr double deviceNanoseconds = 0.02;
   // Of entropy, those times the voxels of the window and their square: larger windows have more bits and levels, or
-  // large tables, of which few fit shared memory at a time, up to windows that WindowWalk takes.
+  // large tables, of which few fit shared memory at a time, up to windows that only WindowWalk supports.
   constexpr double deviceNanosecondsPerEntropyBit = 0.000002;
   constexpr double deviceNanosecondsPerEntropyStep = 0.000012;
   constexpr double deviceNanosecondsPerWalkStep = 0.06;

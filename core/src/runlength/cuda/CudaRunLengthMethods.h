@@ -9,10 +9,10 @@
 
 #include <vector>
 
-// The methods of the CUDA engine. All take tasks with device pointers and give bit-identical results.
+// The methods of the CUDA engine. All accept tasks with device pointers and give bit-identical results.
 namespace voxelmaps
 {
-/** One warp per window; takes every task. The warps in flight share the scratch memory. */
+/** One warp per window; supports every task. The warps in flight share the scratch memory. */
 CudaScratchBytes
 CudaWindowWalkScratchBytes(const RunLengthTask & task);
 void
@@ -21,7 +21,7 @@ ComputeByCudaWindowWalk(const RunLengthTask & task, const CudaMethodResources & 
 void
 SkipDirectionsByCudaWindowWalk(const RunLengthTask & task, const CudaMethodResources & resources);
 
-/** One thread per window; takes every task with weights of directions, and these alone. */
+/** One thread per window; supports every task with weights of directions, and no other. */
 CudaScratchBytes
 CudaWeightedRunLengthScratchBytes(const RunLengthTask & task);
 void
@@ -63,8 +63,8 @@ CudaSlidingWindowScratchBytes(const RunLengthTask & task);
 void
 ComputeByCudaSlidingWindow(const RunLengthTask & task, const CudaMethodResources & resources);
 
-/** Run entropy alone, beside WindowWord, BoxSums and SlidingWindow, which leave its component as it is or write
- * anything there. The steps are those of MakeCudaRunEntropySteps in device memory. */
+/** Computes run entropy only; WindowWord, BoxSums and SlidingWindow leave its component unspecified. The steps are
+ * those of MakeCudaRunEntropySteps in device memory. */
 bool
 CudaRunEntropySupports(const RunLengthTask & task, const CudaDeviceLimits & limits);
 std::vector<std::uint32_t>

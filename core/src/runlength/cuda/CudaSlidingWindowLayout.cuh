@@ -26,7 +26,7 @@ constexpr int maxWindowsPerBlock = 32;
 constexpr int minWindowsPerBlock = 4;
 constexpr int maxBlocksPerMultiprocessor = 32;
 
-// Outputs per row of a block of RunsKernel, beside the columns that its windows reach beyond them.
+// Outputs per row of a block of RunsKernel, in addition to the columns that its windows reach beyond them.
 constexpr int outputsPerTile = 64;
 constexpr int maxColumnsPerTile = 320;
 

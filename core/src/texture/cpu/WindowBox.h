@@ -15,7 +15,7 @@ struct WindowBox
   std::int64_t first[3]; // least corner, among the levels
   int          size[3];
   int          center[3]; // the output voxel, from first on
-  /** Whether the voxel is selected and has a level: features are computed of these alone. */
+  /** Whether the voxel is selected and has a level: only these are computed. */
   bool isComputed;
 
   WindowBox() = default;

@@ -11,18 +11,18 @@
 
 namespace voxelmaps
 {
-/** Launch a kernel for the items 0 ... items - 1 in parts, and look for an abort between them. launch(first, end)
- * launches it for the items of a part; an error of the launch says what it was doing. */
+/** Launch a kernel for the items 0 ... items - 1 in parts, and check for an abort between them. launch(first, end)
+ * launches it for the items of a part; what is the context of its errors. */
 template <typename TLaunch>
 void
-LaunchInParts(std::int64_t items, std::int64_t partItems, const CudaMethodResources & resources, const char * doing,
+LaunchInParts(std::int64_t items, std::int64_t partItems, const CudaMethodResources & resources, const char * what,
               const TLaunch & launch)
 {
   for (std::int64_t first = 0; first < items; first += partItems)
   {
     const std::int64_t end = std::min(items, first + partItems);
     launch(first, end);
-    CheckLaunch(doing);
+    CheckLaunch(what);
     if (end < items)
     {
       CheckCuda(cudaStreamSynchronize(resources.stream), "computing windows");

@@ -23,20 +23,19 @@ namespace
 constexpr std::uint64_t preferredSlabBytes = std::uint64_t{ 256 } << 20;
 // Thinner slabs compute much of their neighbors again.
 constexpr std::int64_t preferredPlanes = 32;
-// Asking how much memory is free takes longer than computing a small job; so much is free on nearly every device, and
-// the allocation tells if it is not.
-constexpr std::uint64_t bytesWithoutAsking = std::uint64_t{ 64 } << 20;
+// Below this, allocate without querying free memory, which takes longer than a small job.
+constexpr std::uint64_t optimisticAllocationBytes = std::uint64_t{ 64 } << 20;
 // Smaller parts of the output are touched by the copies.
 constexpr std::size_t minBytesToTouch = std::size_t{ 32 } << 20;
 // What methods with batches get beyond their minimum.
 constexpr std::uint64_t preferredScratchBytes = std::uint64_t{ 1 } << 30;
 
 constexpr unsigned int threadsPerBlock = 256;
-// A grid that every device takes along x; its threads take several voxels.
+// Supported by every device along x; its threads loop over voxels.
 constexpr std::uint64_t maxBackgroundBlocks = 65535;
 
-/** Write the background value where nothing is to be computed: methods take no notice of a selection, and convert NaN
- * in their own way. */
+/** Write the background value where nothing is to be computed: methods ignore the selection and may not preserve NaN
+ * payloads. */
 __global__ void
 BackgroundKernel(const __grid_constant__ TextureTask task, std::int64_t voxels)
 {
@@ -95,7 +94,8 @@ OutputRows(const TextureTask & whole, std::int64_t firstVoxel, std::uint64_t vox
 }
 } // namespace
 
-/** Boxes of whole rows that the output region is cut into: planes, or rows of one plane where a plane is too much. */
+/** Boxes of complete rows that the output region is cut into: planes, or rows of one plane where a plane is too much.
+ */
 class CudaSlabEngine::Slabs
 {
 public:
@@ -159,7 +159,7 @@ public:
     }
   };
 
-  /** Without copies of the output, the caller has the only stream, and nobody asks for times. */
+  /** Without copies of the output, the caller has the only stream, and times are not reported. */
   Slot(cudaStream_t copies, bool isOutputCopied)
     : stream(copies)
     , m_Events(isOutputCopied ? std::make_unique<Events>() : nullptr)
@@ -304,7 +304,7 @@ private:
     const auto row = [voxelBytes](std::int64_t voxels) { return static_cast<std::size_t>(voxels) * voxelBytes; };
     if (box.size[0] == job.levelsSize[0] && (box.size[1] == job.levelsSize[1] || box.size[2] == 1))
     {
-      // Contiguous, as the levels of images that are computed as a whole.
+      // Contiguous, as the levels of entire images.
       const std::int64_t first = (box.start[2] * job.levelsSize[1] + box.start[1]) * job.levelsSize[0];
       staging.ToDevice(
         to, static_cast<const char *>(from) + row(first), row(box.size[0] * box.size[1] * box.size[2]), stream);
@@ -380,7 +380,7 @@ CudaSlabEngine::CudaSlabEngine(const TextureFeatureMapJob & job, const TextureTa
     const auto preferredRows = static_cast<std::int64_t>(std::max<std::uint64_t>(preferredSlabBytes / rowBytes, 1));
     rows = std::min(rows, std::max(preferredRows, preferredPlanes * job.outputSize[1]));
   }
-  if (budget == 0 && this->TryLayout(rows, scratchBytes, otherBytes, bytesWithoutAsking, true))
+  if (budget == 0 && this->TryLayout(rows, scratchBytes, otherBytes, optimisticAllocationBytes, true))
   {
     return;
   }
@@ -404,7 +404,7 @@ CudaSlabEngine::TryLayout(std::int64_t rows, const ScratchBytesFunction & scratc
   const Triple & size = slabs.GetMaxSize();
   const bool     isInputCopied = m_Options.inputLocation == MemoryLocation::Host;
   const bool     isOutputCopied = m_Options.outputLocation == MemoryLocation::Host;
-  // Only copies run beside kernels.
+  // Only copies overlap kernels.
   const std::uint64_t slots = slabs.GetNumber() > 1 && isOutputCopied ? 2 : 1;
   TextureTask         slab = m_Whole;
   std::uint64_t       levelVoxels = 1;

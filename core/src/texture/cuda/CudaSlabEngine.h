@@ -12,21 +12,21 @@
 
 namespace voxelmaps
 {
-/** Device memory that a method needs for a slab beside levels and output, and the most it can use. */
+/** Device memory that a method needs for a slab in addition to levels and output, and the most it can use. */
 struct CudaScratchBytes
 {
   std::uint64_t minimum{ 0 };
   std::uint64_t maximum{ 0 };
 };
 
-/** What a method needs to run beside its task. */
+/** Stream, scratch buffer and abort callback of a launch. */
 struct CudaMethodResources
 {
   cudaStream_t stream;
   /** Device memory, at least the minimum of CudaScratchBytes. */
   void *        scratch;
   std::uint64_t scratchBytes;
-  /** To be called now and then by methods that take long; throws to end the job. */
+  /** Called periodically by long-running methods; throws to end the job. */
   std::function<void()> checkAbort;
 };
 

@@ -55,13 +55,13 @@ struct CudaTextureMethods
       }
     }
     std::ostringstream message;
-    message << "The CudaMethod " << wanted << " cannot take a window of " << task.window[0] << " x " << task.window[1]
-            << " x " << task.window[2] << " voxels" << limits << " on this device: use Automatic.";
+    message << "The CudaMethod " << wanted << " does not support a window of " << task.window[0] << " x "
+            << task.window[1] << " x " << task.window[2] << " voxels" << limits << " on this device: use Automatic.";
     throw EngineError(message.str());
   }
 };
 
-/** The task of a slab: its part of the whole task, whose tables are on the device. */
+/** The task of a slab: its part of the entire task, whose tables are on the device. */
 template <typename TTask>
 TTask
 SlabTask(const TTask & whole, const TextureTask & slab)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#ifndef AnyRelativeHierarchy_h
-#define AnyRelativeHierarchy_h
+#ifndef RelativeHierarchyBase_h
+#define RelativeHierarchyBase_h
 
 #include <cstdint>
 
@@ -19,4 +19,4 @@ public:
 };
 } // namespace voxelmaps
 
-#endif // AnyRelativeHierarchy_h
+#endif // RelativeHierarchyBase_h
