@@ -72,7 +72,7 @@ methods() {
 if has methods; then
   methods 'FirstOrder*' SortingNetwork RadixSelection
   methods 'Cooccurrence*' SortedPairs RankTables WindowWalk
-  methods 'Dependence*' BitPlanes SortedDependences WindowWalk
+  methods 'Dependence*' BitPlanes WindowWalk
   methods 'GrayToneDifference*' LevelTables WindowWalk
   methods 'RunLength*:Texture*' SortReduce WindowWalk WindowWord BoxSums SlidingWindow
   methods 'SizeZone*' BitPlanes UnionFind

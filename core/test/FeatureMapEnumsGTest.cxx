@@ -139,7 +139,6 @@ struct Dependence
   {
     return { { Print(Feature::DependenceEntropy), "DependenceEntropy" },
              { Print(Method::BitPlanes), "BitPlanes" },
-             { Print(Method::SortedDependences), "SortedDependences" },
              { Print(Method::WindowWalk), "WindowWalk" } };
   }
   static Strings

@@ -429,7 +429,7 @@ bool
 CudaDependenceBitsSupports(const DependenceTask & hostTask)
 {
   const int width = *std::max_element(hostTask.window, hostTask.window + 3);
-  // More levels of larger windows fit no registers, and smaller windows of more levels are sorted.
+  // More levels of larger windows fit no registers, and smaller windows of more levels are walked.
   return CudaDependenceNeighborsAreBits(hostTask) &&
          (hostTask.numberOfGrayLevels < 64
             ? width <= maxWindowBitsWidth
