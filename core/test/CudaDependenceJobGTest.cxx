@@ -69,7 +69,7 @@ GetExpectedMethod(const Job & job)
   const Triple &     size = job.windowSize;
   const std::int64_t width = *std::max_element(size.begin(), size.end());
   const bool         haveBits =
-    job.numberOfGrayLevels < 64 ? width <= 9 : job.numberOfGrayLevels < 512 && size[2] > 1 && width > 5 && width <= 7;
+    job.numberOfGrayLevels < 64 ? width <= 9 : job.numberOfGrayLevels < 512 && size[2] > 1 && width <= 7;
   return haveBits ? Method::BitPlanes : Method::WindowWalk;
 }
 } // namespace

@@ -53,7 +53,7 @@ public:
     /** The faster method that supports the job. */
     Automatic = 0,
     /** A thread counts the dependences of one window by bits in its registers, level by level: up to 9 voxels along
-     * each axis and 63 levels, or 6 or 7 voxels and 511 levels, and neighbors at distance 1. */
+     * each axis and 63 levels, or 7 voxels and 511 levels, and neighbors at distance 1. */
     BitPlanes,
     /** A warp or a block counts the dependences of one window by atomic additions; takes every job. */
     WindowWalk

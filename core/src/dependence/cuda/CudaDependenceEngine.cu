@@ -70,7 +70,7 @@ IsCpuFaster(const DependenceJob & job, const CudaOptions & options)
   const bool   isTiled = offsets < 128.0;
   const auto   width = *std::max_element(job.windowSize.begin(), job.windowSize.end());
   const bool   hasManyLevels = job.numberOfGrayLevels >= manyLevels;
-  const bool   areBits = offsets < 14.0 && (hasManyLevels ? width > 5 && width <= 7 : width <= 9);
+  const bool   areBits = offsets < 14.0 && width <= (hasManyLevels ? 7 : 9);
   const double cpu = steps * (cpuNanoseconds + windowVoxels * (isTiled ? cpuNanosecondsPerVoxel
                                                                        : cpuNanosecondsPerNeighbor * 2.0 * offsets));
   const double device = steps * windowVoxels *
