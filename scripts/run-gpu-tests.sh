@@ -75,7 +75,7 @@ if has methods; then
   methods 'Dependence*' BitPlanes WindowWalk
   methods 'GrayToneDifference*' LevelTables WindowWalk
   methods 'RunLength*:Texture*' SortReduce WindowWalk WindowWord BoxSums SlidingWindow
-  methods 'SizeZone*' BitPlanes UnionFind
+  methods 'SizeZone*' BitPlanes
   methods 'FuzzyConnectedness*' CorrectedKFOE ActiveTiles Hierarchy
 fi
 if has python && [[ ! -d "${here}/python" ]]; then

@@ -318,8 +318,7 @@ struct SizeZone
     return { { Print(Feature::SmallAreaEmphasis), "SmallAreaEmphasis" },
              { Print(Enums::Connectivity::Full), "Full" },
              { Print(Enums::Connectivity::InPlane), "InPlane" },
-             { Print(Method::BitPlanes), "BitPlanes" },
-             { Print(Method::UnionFind), "UnionFind" } };
+             { Print(Method::BitPlanes), "BitPlanes" } };
   }
   static Strings
   GetInvalid()
