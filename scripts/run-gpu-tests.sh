@@ -70,7 +70,7 @@ methods() {
   done
 }
 if has methods; then
-  methods 'FirstOrder*' SortingNetwork RadixSelection
+  methods 'FirstOrder*' RadixSelection
   methods 'Cooccurrence*' SortedPairs RankTables WindowWalk
   methods 'Dependence*' BitPlanes WindowWalk
   methods 'GrayToneDifference*' LevelTables WindowWalk

@@ -187,7 +187,6 @@ struct FirstOrder
   {
     return { { Print(Feature::Percentile10), "Percentile10" },
              { Print(Feature::Variance), "Variance" },
-             { Print(Method::SortingNetwork), "SortingNetwork" },
              { Print(Method::RadixSelection), "RadixSelection" } };
   }
   static Strings
