@@ -70,12 +70,12 @@ methods() {
   done
 }
 if has methods; then
-  methods 'FirstOrder*' SortingNetwork RadixSelection
+  methods 'FirstOrder*' RadixSelection
   methods 'Cooccurrence*' SortedPairs RankTables WindowWalk
-  methods 'Dependence*' BitPlanes SortedDependences WindowWalk
+  methods 'Dependence*' BitPlanes WindowWalk
   methods 'GrayToneDifference*' LevelTables WindowWalk
   methods 'RunLength*:Texture*' SortReduce WindowWalk WindowWord BoxSums SlidingWindow
-  methods 'SizeZone*' BitPlanes UnionFind
+  methods 'SizeZone*' BitPlanes
   methods 'FuzzyConnectedness*' CorrectedKFOE ActiveTiles Hierarchy
 fi
 if has python && [[ ! -d "${here}/python" ]]; then

@@ -35,8 +35,9 @@ ComputeSizeZoneFeatureMaps(const SizeZoneJob & job);
 using CudaSizeZoneOptions = CudaTextureOptions<SizeZoneFeatureMapEnums::CudaMethod>;
 using CudaSizeZoneReport = CudaTextureReport<SizeZoneFeatureMapEnums::CudaMethod>;
 
-/** The same on a CUDA device; bit-identical. Throws EngineError also if CUDA fails, the device has too little memory,
- * or the method does not support the job; the message has the text of CUDA, what was needed and what to do. */
+/** The same on a CUDA device; bit-identical. Automatic computes jobs that no method supports on the CPU. Throws
+ * EngineError also if CUDA fails, the device has too little memory, or the method does not support the job; the message
+ * has the text of CUDA, what was needed and what to do. */
 VoxelMapsCore_EXPORT CudaSizeZoneReport
 ComputeSizeZoneFeatureMapsCuda(const SizeZoneJob & job, const CudaSizeZoneOptions & options);
 

@@ -43,16 +43,26 @@ struct CudaTextureMethods
   /** Automatic chooses the first one that it may choose and that supports the job. */
   std::vector<CudaTextureMethod<TTask, TMethod>> methods;
 
-  /** Throws EngineError if the method does not support the job. */
-  const CudaTextureMethod<TTask, TMethod> &
-  Choose(TMethod wanted, const TextureTask & task) const
+  /** Null if the method does not support the job. */
+  const CudaTextureMethod<TTask, TMethod> *
+  Find(TMethod wanted) const
   {
     for (const auto & method : methods)
     {
       if (method.isSupported && (wanted == TMethod::Automatic ? method.isAutomatic : wanted == method.method))
       {
-        return method;
+        return &method;
       }
+    }
+    return nullptr;
+  }
+  /** Throws EngineError if the method does not support the job. */
+  const CudaTextureMethod<TTask, TMethod> &
+  Choose(TMethod wanted, const TextureTask & task) const
+  {
+    if (const auto * const method = this->Find(wanted))
+    {
+      return *method;
     }
     std::ostringstream message;
     message << "The CudaMethod " << wanted << " cannot take a window of " << task.window[0] << " x " << task.window[1]
@@ -73,11 +83,13 @@ SlabTask(const TTask & whole, const TextureTask & slab)
 
 /** Run the CUDA engine of a texture class. makeMethods(task) returns the CudaTextureMethods for a task with host
  * pointers. addTables(plan, method, tables, task) adds the tables of the chosen method to those that are copied to the
- * device, and whose pointers in the task are set. */
+ * device, and whose pointers in the task are set. computeOnCpu(task) computes a job that Automatic has no method for;
+ * empty if it has one for every job. */
 template <typename TPlan, typename TReport, typename TJob, typename TMethod, typename TMakeMethods, typename TAddTables>
 TReport
 RunCudaTextureEngine(const TJob & job, const CudaTextureOptions<TMethod> & options, const TMakeMethods & makeMethods,
-                     const TAddTables & addTables)
+                     const TAddTables &                                    addTables,
+                     const std::function<void(const TextureTask & task)> & computeOnCpu = {})
 {
   const CurrentDevice device(options.deviceID);
   const TPlan         plan(job);
@@ -87,7 +99,14 @@ RunCudaTextureEngine(const TJob & job, const CudaTextureOptions<TMethod> & optio
   {
     return report;
   }
-  const auto   methods = makeMethods(plan.task);
+  const auto methods = makeMethods(plan.task);
+  if (computeOnCpu && options.method == TMethod::Automatic && methods.Find(TMethod::Automatic) == nullptr)
+  {
+    computeOnCpu(plan.task);
+    report.deviceName = "CPU";
+    report.numberOfSlabs = 1;
+    return report;
+  }
   const auto & method = methods.Choose(options.method, plan.task);
   report.method = method.method;
 
