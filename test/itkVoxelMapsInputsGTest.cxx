@@ -585,8 +585,8 @@ TEST(EnumeratorsThatDoNotExist, OfCudaMethods)
   const auto connectedness = itk::CudaFuzzyConnectednessImageFilter<ImageType>::New();
   connectedness->SetInput(MakeNoise(1));
   connectedness->SetSeed(adaptedIndex);
-  connectedness->SetCudaMethod(static_cast<itk::FuzzyConnectednessEnums::CudaMethod>(4));
-  ExpectError([&] { connectedness->Update(); }, { "CudaMethod", "4", "0", "3", "Hierarchy" });
+  connectedness->SetCudaMethod(static_cast<itk::FuzzyConnectednessEnums::CudaMethod>(3));
+  ExpectError([&] { connectedness->Update(); }, { "CudaMethod", "3", "0", "2", "Hierarchy" });
 }
 
 TEST(ExtremeIntensities, HaveTheLevelsOfIntensitiesAPowerOfTwoBelow)

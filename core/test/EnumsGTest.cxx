@@ -45,7 +45,6 @@ TEST(FuzzyConnectednessEnums, ValuesArePrinted)
   EXPECT_EQ("Hierarchy", Print(Enums::Method::Hierarchy));
   EXPECT_EQ("Automatic", Print(Enums::CudaMethod::Automatic));
   EXPECT_EQ("CorrectedKFOE", Print(Enums::CudaMethod::CorrectedKFOE));
-  EXPECT_EQ("ActiveTiles", Print(Enums::CudaMethod::ActiveTiles));
   EXPECT_EQ("Hierarchy", Print(Enums::CudaMethod::Hierarchy));
 }
 
@@ -55,5 +54,5 @@ TEST(FuzzyConnectednessEnums, InvalidValuesAreNamedInvalid)
   EXPECT_NE(std::string::npos, Print(static_cast<Enums::AffinityFunction>(5)).find("invalid"));
   EXPECT_NE(std::string::npos, Print(static_cast<Enums::Adjacency>(3)).find("invalid"));
   EXPECT_NE(std::string::npos, Print(static_cast<Enums::Method>(5)).find("invalid"));
-  EXPECT_NE(std::string::npos, Print(static_cast<Enums::CudaMethod>(4)).find("invalid"));
+  EXPECT_NE(std::string::npos, Print(static_cast<Enums::CudaMethod>(3)).find("invalid"));
 }

@@ -83,12 +83,10 @@ public:
    */
   enum class CudaMethod : std::uint8_t
   {
-    /** ActiveTiles first, and Hierarchy if that takes long. */
+    /** Hierarchy. */
     Automatic = 0,
     /** The corrected CUDA-kFOE of Li et al. \cite Li2016, made exact by an atomic maximum. */
     CorrectedKFOE,
-    /** Settles tiles in shared memory until nothing changes. */
-    ActiveTiles,
     /** Merges voxels into ever larger components, then passes strengths down. The run time does not depend on
      * shapes. */
     Hierarchy
@@ -115,7 +113,7 @@ GetEnumeratorNames(FuzzyConnectednessEnums::Method)
 constexpr auto
 GetEnumeratorNames(FuzzyConnectednessEnums::CudaMethod)
 {
-  return MakeEnumeratorNames({ "Automatic", "CorrectedKFOE", "ActiveTiles", "Hierarchy" }, "invalid method");
+  return MakeEnumeratorNames({ "Automatic", "CorrectedKFOE", "Hierarchy" }, "invalid method");
 }
 } // namespace voxelmaps
 
