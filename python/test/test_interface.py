@@ -73,7 +73,7 @@ def test_object_interface_of_connectedness():
     filter.SetEstimationRadius(3)
     filter.SetMinimumStrength(0.1)
     filter.SetAdjacency("full")
-    filter.SetMethod("queue")
+    filter.SetMethod("buckets")
     filter.Update()
     assert filter.GetSeeds() == [[3, 4, 5], [7, 8, 1]]
     assert filter.GetUsedObjectVariance() > 0
