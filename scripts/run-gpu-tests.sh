@@ -76,7 +76,7 @@ if has methods; then
   methods 'GrayToneDifference*' LevelTables WindowWalk
   methods 'RunLength*:Texture*' SortReduce WindowWalk WindowWord BoxSums SlidingWindow
   methods 'SizeZone*' BitPlanes
-  methods 'FuzzyConnectedness*' CorrectedKFOE ActiveTiles Hierarchy
+  methods 'FuzzyConnectedness*' CorrectedKFOE Hierarchy
 fi
 if has python && [[ ! -d "${here}/python" ]]; then
   summary+=("python: not in this bundle")

@@ -23,10 +23,7 @@ using VoxelMapsTest::ExpectError;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::HasSameBits;
 
-const std::vector<Method> allMethods{ Method::Automatic,
-                                      Method::CorrectedKFOE,
-                                      Method::ActiveTiles,
-                                      Method::Hierarchy };
+const std::vector<Method> allMethods{ Method::Automatic, Method::CorrectedKFOE, Method::Hierarchy };
 
 /** Noise of 40 x 30 x 20 voxels, large enough for several slabs. */
 ImageType::Pointer
@@ -94,12 +91,12 @@ TEST(CudaFuzzyConnectednessImageFilter, SettersStoreAndModify)
   for (const bool modified : { true, false })
   {
     expectModified(modified, [&] { filter->SetDeviceID(3); });
-    expectModified(modified, [&] { filter->SetCudaMethod(Method::ActiveTiles); });
+    expectModified(modified, [&] { filter->SetCudaMethod(Method::Hierarchy); });
     expectModified(modified, [&] { filter->SetDeviceMemoryBudget(123456); });
     expectModified(modified, [&] { filter->SetCorrectionPasses(5); });
   }
   EXPECT_EQ(3, filter->GetDeviceID());
-  EXPECT_EQ(Method::ActiveTiles, filter->GetCudaMethod());
+  EXPECT_EQ(Method::Hierarchy, filter->GetCudaMethod());
   EXPECT_EQ(123456u, filter->GetDeviceMemoryBudget());
   EXPECT_EQ(5u, filter->GetCorrectionPasses());
 }

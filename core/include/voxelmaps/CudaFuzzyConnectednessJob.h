@@ -32,7 +32,7 @@ struct CudaFuzzyConnectednessReport : CudaReport
 {
   /** The method that computed the last slab; never Automatic. */
   CudaFuzzyConnectednessOptions::Method method{ CudaFuzzyConnectednessOptions::Method::Automatic };
-  /** Number of iterations of CorrectedKFOE, launches of ActiveTiles or rounds of Hierarchy, summed over all slabs. */
+  /** Number of iterations of CorrectedKFOE or rounds of Hierarchy, summed over all slabs. */
   std::uint64_t numberOfIterations{ 0 };
 };
 
