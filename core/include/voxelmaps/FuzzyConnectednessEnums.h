@@ -83,7 +83,8 @@ public:
    */
   enum class CudaMethod : std::uint8_t
   {
-    /** ActiveTiles first, and Hierarchy if that takes long. */
+    /** ActiveTiles first, and Hierarchy if that takes long. Filters compute images of fewer than 8192 voxels on the
+     * CPU. */
     Automatic = 0,
     /** The corrected CUDA-kFOE of Li et al. \cite Li2016, made exact by an atomic maximum. */
     CorrectedKFOE,
