@@ -6,7 +6,6 @@
 #include "common/FixedPoint.h"
 #include "common/HostMemory.h"
 #include "common/ParallelFor.h"
-#include "common/ProcessorChoice.h"
 #include "common/WideProduct.h"
 #include "cuda/CudaArchitectures.h"
 #include "voxelmaps/RunLengthJob.h"
@@ -108,26 +107,6 @@ TEST(Architectures, MachineCodeAndPTXRunWhereCUDASaysSo)
   EXPECT_FALSE(ArchitecturesRunOn("100f", 120));
   EXPECT_TRUE(ArchitecturesRunOn("native", 61));
   EXPECT_FALSE(ArchitecturesRunOn("", 90));
-}
-
-TEST(ProcessorChoice, TimesFollowWorkersSpeedAndCopies)
-{
-  JobExecution execution;
-  DeviceSpeed  speed;
-  const auto   one = ExpectTimes(8.0, 1.0, 0, 1000, execution, speed);
-  EXPECT_EQ(8.0, one.cpu);
-  EXPECT_GT(one.device, 1.0);
-  EXPECT_LT(one.device, 1.2);
-  // More work units than threads are of no use.
-  const double threads = std::max(1u, std::thread::hardware_concurrency());
-  execution.numberOfWorkers = 1000000;
-  const auto all = ExpectTimes(8.0, 1.0, 0, 1000000, execution, speed);
-  EXPECT_GE(all.cpu, 8.0 / threads);
-  EXPECT_LT(all.cpu, 8.0 / threads + 0.2);
-  EXPECT_EQ(8.0, ExpectTimes(8.0, 1.0, 0, 1, execution, speed).cpu);
-  EXPECT_GT(ExpectTimes(8.0, 1.0, 100000000, 1000, execution, speed).device, all.device + 2.0);
-  speed.arithmetic = 0.1;
-  EXPECT_GT(ExpectTimes(8.0, 1.0, 0, 1000, execution, speed).device, 10.0);
 }
 
 TEST(ParallelFor, RangesCoverEverythingOnce)
