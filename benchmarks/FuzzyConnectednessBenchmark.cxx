@@ -296,10 +296,6 @@ RunFilter(State & state, const Case & thisCase)
 {
   const Fixture & fixture = GetFixture(thisCase);
   const auto      filter = NewExactly<TFilter>();
-  if constexpr (std::is_same<TFilter, itk::CudaFuzzyConnectednessImageFilter<ImageType>>::value)
-  {
-    filter->UseCPUIfFasterOff();
-  }
   filter->SetInput(fixture.image);
   filter->SetSeed(fixture.seedIndex);
   filter->EstimateAffinityFromSeedsOn();
@@ -600,7 +596,6 @@ RegisterLabelsOnDevice()
       using FilterType = itk::CudaRelativeFuzzyConnectednessImageFilter<ImageType>;
       const LabelFixture fixture(Enums::Adjacency::Face, competition);
       const auto         filter = NewExactly<FilterType>();
-      filter->UseCPUIfFasterOff();
       filter->KeepHierarchyOn();
       filter->SetInput(fixture.image);
       filter->SetObjectMean(fixture.job.objectMean);

@@ -42,11 +42,7 @@ template <typename TFilter>
 typename TFilter::Pointer
 MakeFilter()
 {
-  auto filter = TFilter::New();
-  if constexpr (std::is_same<TFilter, FilterType>::value)
-  {
-    filter = VoxelMapsTest::NewOnDevice<FilterType>();
-  }
+  const auto filter = TFilter::New();
   filter->SetInput(MakeNoise());
   filter->SetSeeds({ { { 20, 15, 10 } }, { { 0, 29, 19 } } });
   filter->SetObjectVariance(2500.0);
@@ -141,6 +137,20 @@ TEST_F(CudaFuzzyConnectednessImageFilterOnDevice, CorrectionPassesDoNotChangeBit
     filter->SetCorrectionPasses(passes);
     VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->Update());
     EXPECT_TRUE(HasSameBits(expected, GetBuffer(filter->GetOutput()))) << passes << " passes";
+  }
+}
+
+TEST_F(CudaFuzzyConnectednessImageFilterOnDevice, SmallImagesAreComputedOnTheCpuByDefault)
+{
+  for (const itk::SizeValueType width : { 127, 128 })
+  {
+    const auto filter = FilterType::New();
+    filter->SetInput(VoxelMapsTest::MakeImage<ImageType>({ { width, 8, 8 } }, std::vector<short>(width * 64)));
+    filter->SetSeed({ { 0, 0, 0 } });
+    filter->SetObjectVariance(1.0);
+    filter->SetDifferenceVariance(1.0);
+    VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->Update());
+    EXPECT_EQ(width == 127 ? "CPU" : itk::CudaDevices::GetName(0), filter->GetUsedDeviceName());
   }
 }
 

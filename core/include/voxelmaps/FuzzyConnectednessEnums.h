@@ -77,7 +77,7 @@ public:
    */
   enum class CudaMethod : std::uint8_t
   {
-    /** Hierarchy. */
+    /** Hierarchy. Filters compute images of fewer than 8192 voxels on the CPU. */
     Automatic = 0,
     /** The corrected CUDA-kFOE of Li et al. \cite Li2016, made exact by an atomic maximum. */
     CorrectedKFOE,

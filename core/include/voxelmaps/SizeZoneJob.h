@@ -40,11 +40,6 @@ using CudaSizeZoneReport = CudaTextureReport<SizeZoneFeatureMapEnums::CudaMethod
  * has the text of CUDA, what was needed and what to do. */
 VoxelMapsCore_EXPORT CudaSizeZoneReport
 ComputeSizeZoneFeatureMapsCuda(const SizeZoneJob & job, const CudaSizeZoneOptions & options);
-
-/** Whether the CPU is expected to be faster than the device with the method Automatic: an estimate from the sizes, the
- * number of workers, and the kind of device. */
-VoxelMapsCore_EXPORT bool
-IsCpuFaster(const SizeZoneJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_SizeZoneJob_h

@@ -298,25 +298,4 @@ ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob & job, const CudaFuzzy
   ConvertKeysToStrengths(job, keys);
   return report;
 }
-
-bool
-IsCpuFaster(const FuzzyConnectednessJob & job, const CudaOptions & options)
-{
-  // Of a scene of which the seeds reach everything, and per link to a neighbor of lesser number.
-  constexpr double cpuNanoseconds = 15.0;
-  constexpr double deviceNanoseconds = 0.1;
-  constexpr double deviceRounds = 0.1; // milliseconds of launches and waits
-
-  const auto   voxels = static_cast<std::uint64_t>(job.GetNumberOfVoxels());
-  const double links = 0.5e-6 * static_cast<double>(voxels) * static_cast<double>(MakeLinks(job).size());
-  // Tiles of the CPU engine.
-  constexpr std::uint64_t tileVoxels = 32768;
-  const ExpectedTimes     times = ExpectTimes(cpuNanoseconds * links,
-                                          deviceNanoseconds * links,
-                                          voxels * sizeof(std::uint32_t),
-                                          voxels / tileVoxels + 1,
-                                          job.execution,
-                                          GetDeviceSpeed(options.deviceID));
-  return times.cpu < deviceRounds + times.device;
-}
 } // namespace voxelmaps

@@ -3,7 +3,6 @@
 #include "CudaSizeZoneMethods.h"
 #include "cuda/CudaError.h"
 #include "sizezone/SizeZonePlan.h"
-#include "sizezone/SizeZoneWords.h"
 #include "texture/cuda/CudaTextureEngine.h"
 #include "voxelmaps/SizeZoneJob.h"
 
@@ -88,37 +87,5 @@ ComputeSizeZoneFeatureMapsCuda(const SizeZoneJob & job, const CudaSizeZoneOption
       plan.matrix.AddTables(tables, task.scales);
     },
     [&](const TextureTask & task) { ComputeOnCpu(job, task, options); });
-}
-
-bool
-IsCpuFaster(const SizeZoneJob & job, const CudaOptions & options)
-{
-  // Nanoseconds per voxel of a window: of words of bits, and of windows that are walked, on one CPU thread; on the
-  // device, measured on an H100 with windows of 5^3 to 11^3.
-  constexpr double cpuNanosecondsPerBitStep = 4.0;
-  constexpr double cpuNanosecondsPerWalkStep = 30.0;
-  constexpr double deviceNanosecondsPerThreadStep = 0.008;
-  constexpr double deviceNanosecondsPerLaneStep = 0.025;
-
-  // A plan would make its tables.
-  SizeZoneTask task{};
-  for (int d = 0; d < 3; ++d)
-  {
-    task.window[d] = static_cast<int>(job.windowSize[d]);
-  }
-  const auto   voxels = static_cast<double>(NumberOfVoxels(job.outputSize));
-  const double steps = 1e-6 * voxels * static_cast<double>(NumberOfVoxels(job.windowSize));
-  const double cpu = SlicesFitWords(task, maxWordBits) ? cpuNanosecondsPerBitStep : cpuNanosecondsPerWalkStep;
-  // The windows of threads, and of lanes that have a slice, roughly.
-  const bool hasThreads = SlicesFitWords(task, 64) && task.window[2] <= 5;
-  const bool hasLanes = RowBits(task) * task.window[1] <= 256 && task.window[2] <= 32;
-  if (!hasThreads && !hasLanes)
-  {
-    return true;
-  }
-  const double device = hasThreads ? deviceNanosecondsPerThreadStep : deviceNanosecondsPerLaneStep;
-  // The tiles of the CPU engine have about so many voxels.
-  constexpr std::uint64_t tileVoxels = 8192;
-  return IsCpuEngineFaster(job, job.features.size(), steps * cpu, steps * device, tileVoxels, options);
 }
 } // namespace voxelmaps

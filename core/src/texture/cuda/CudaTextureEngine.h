@@ -3,7 +3,6 @@
 #ifndef CudaTextureEngine_h
 #define CudaTextureEngine_h
 
-#include "common/ProcessorChoice.h"
 #include "cuda/CudaDevice.h"
 #include "texture/TextureTask.h"
 #include "texture/cuda/CudaSeveralDevices.h"
@@ -131,23 +130,6 @@ RunCudaTextureEngine(const TJob & job, const CudaTextureOptions<TMethod> & optio
     tables.KeepUntilDone(static_cast<cudaStream_t>(options.stream));
   }
   return report;
-}
-
-/** Whether the CPU engine is expected to end first: from the milliseconds of work of one CPU thread, and of the device
- * without copies, and the voxels of a tile, which the CPU engine shares out to its threads. */
-inline bool
-IsCpuEngineFaster(const TextureFeatureMapJob & job, std::uint64_t numberOfComponents, double cpuMilliseconds,
-                  double deviceMilliseconds, std::uint64_t tileVoxels, const CudaOptions & options)
-{
-  const std::uint64_t voxels = NumberOfVoxels(job.outputSize);
-  const std::uint64_t outputBytes = voxels * numberOfComponents * (job.outputIsDouble ? sizeof(double) : sizeof(float));
-  const ExpectedTimes times = ExpectTimes(cpuMilliseconds,
-                                          deviceMilliseconds,
-                                          outputBytes,
-                                          voxels / tileVoxels + 1,
-                                          job.execution,
-                                          GetDeviceSpeed(options.deviceID));
-  return times.cpu < times.device;
 }
 } // namespace voxelmaps
 
