@@ -257,7 +257,7 @@ struct CpuProgram
   }
 };
 
-/** Heap and Queue are too slow for 26 neighbors, except in a check. */
+/** Heap is too slow for 26 neighbors, except in a check. */
 std::vector<CpuProgram>
 MakeCpuPrograms(const Case & thisCase, const std::vector<unsigned int> & threadCounts)
 {
@@ -265,12 +265,10 @@ MakeCpuPrograms(const Case & thisCase, const std::vector<unsigned int> & threadC
   if (thisCase.adjacency == Enums::Adjacency::Face || isCheck)
   {
     programs.push_back({ "Heap", true, Method::Automatic, 1 });
-    programs.push_back({ "Queue", false, Method::Queue, 1 });
   }
   programs.push_back({ "Buckets", false, Method::Buckets, 1 });
   for (const unsigned int threads : threadCounts)
   {
-    programs.push_back({ "Tiles", false, Method::Tiles, threads });
     programs.push_back({ "Hierarchy", false, Method::Hierarchy, threads });
   }
   return programs;
@@ -298,10 +296,6 @@ RunFilter(State & state, const Case & thisCase)
 {
   const Fixture & fixture = GetFixture(thisCase);
   const auto      filter = NewExactly<TFilter>();
-  if constexpr (std::is_same<TFilter, itk::CudaFuzzyConnectednessImageFilter<ImageType>>::value)
-  {
-    filter->UseCPUIfFasterOff();
-  }
   filter->SetInput(fixture.image);
   filter->SetSeed(fixture.seedIndex);
   filter->EstimateAffinityFromSeedsOn();
@@ -322,12 +316,11 @@ RunFilter(State & state, const Case & thisCase)
   fixture.Count(state);
 }
 
-/** What a program on a device reports. The papers' programs have no method: the seed is reported instead. */
+/** What a program on a device reports. */
 struct DeviceResult
 {
   double        kernelMilliseconds;
   std::uint64_t numberOfRounds;
-  std::string   method;
 };
 
 using DeviceProgram = std::function<DeviceResult(const Job & job, std::uint32_t * keys)>;
@@ -360,7 +353,7 @@ RegisterDeviceProgram(const std::string & name, const Case & thisCase, const Dev
     }
     std::ostringstream seed;
     seed << "seed " << fixture.seedIndex;
-    state.SetLabel(result.method.empty() ? seed.str() : result.method);
+    state.SetLabel(seed.str());
     state.counters["rounds"] = static_cast<double>(result.numberOfRounds);
     state.counters["wrong voxels"] = static_cast<double>(fixture.CountWrong());
     fixture.Count(state);
@@ -370,8 +363,7 @@ RegisterDeviceProgram(const std::string & name, const Case & thisCase, const Dev
 void
 RegisterCudaMethods(const Case & thisCase)
 {
-  for (const CudaMethod method :
-       { CudaMethod::Automatic, CudaMethod::CorrectedKFOE, CudaMethod::ActiveTiles, CudaMethod::Hierarchy })
+  for (const CudaMethod method : { CudaMethod::CorrectedKFOE, CudaMethod::Hierarchy })
   {
     const auto program = [method](const Job & job, std::uint32_t * keys) {
       voxelmaps::CudaFuzzyConnectednessOptions options;
@@ -383,7 +375,7 @@ RegisterCudaMethods(const Case & thisCase)
       static_cast<void>(job);
       static_cast<void>(keys);
 #endif
-      return DeviceResult{ report.kernelMilliseconds, report.numberOfIterations, ToName(report.method) };
+      return DeviceResult{ report.kernelMilliseconds, report.numberOfIterations };
     };
     RegisterDeviceProgram(thisCase.name + ToName(method), thisCase, program, method == CudaMethod::CorrectedKFOE, true);
   }
@@ -403,7 +395,7 @@ RegisterPaperPrograms(const Case & thisCase)
       static_cast<void>(job);
       static_cast<void>(keys);
 #endif
-      return DeviceResult{ result.kernelMilliseconds, result.numberOfIterations, "" };
+      return DeviceResult{ result.kernelMilliseconds, result.numberOfIterations };
     };
     const std::string name = paperProgram == PaperProgram::Original ? "CUDA-kFOE" : "corrected CUDA-kFOE as printed";
     RegisterDeviceProgram(thisCase.name + name, thisCase, program, true, false);
@@ -604,7 +596,6 @@ RegisterLabelsOnDevice()
       using FilterType = itk::CudaRelativeFuzzyConnectednessImageFilter<ImageType>;
       const LabelFixture fixture(Enums::Adjacency::Face, competition);
       const auto         filter = NewExactly<FilterType>();
-      filter->UseCPUIfFasterOff();
       filter->KeepHierarchyOn();
       filter->SetInput(fixture.image);
       filter->SetObjectMean(fixture.job.objectMean);
@@ -697,7 +688,7 @@ RegisterVectors()
 }
 
 /** Tables 1 to 3 of Li et al. 2016: three synthetic CTs of the sizes of theirs and three seeds each, from which all of
- * an image is reached. The papers' serial queue, which takes minutes, has a table of its own. */
+ * an image is reached. */
 void
 RegisterPapers()
 {
@@ -710,16 +701,13 @@ RegisterPapers()
     ++randomSeed;
     for (const auto & seed : seeds)
     {
-      const std::string row = "512x512x" + std::to_string(slices) + "/" + seed.first + "/";
-      Case              thisCase;
+      Case thisCase;
       thisCase.size = { { 512, 512, slices } };
       thisCase.randomSeed = randomSeed;
       thisCase.seed = seed.second;
-      thisCase.name = "connectedness-papers/" + row;
+      thisCase.name = "connectedness-papers/512x512x" + std::to_string(slices) + "/" + seed.first + "/";
       RegisterPaperPrograms(thisCase);
       RegisterCudaMethods(thisCase);
-      thisCase.name = "connectedness-queue/" + row;
-      RegisterCpuProgram(thisCase.name + "Queue", thisCase, { "Queue", false, Method::Queue, 1 });
     }
   }
 }

@@ -270,7 +270,6 @@ MakeFilter(const Case & thisCase, const typename TFilter::InputImageType * input
   if constexpr (std::is_same<TFilter, CudaFilter<TFilter::ImageDimension>>::value)
   {
     filter->SetCudaMethod(method);
-    filter->UseCPUIfFasterOff();
   }
   filter->UpdateOutputInformation();
   filter->GetOutput()->SetRequestedRegion(region);

@@ -13,8 +13,9 @@ namespace itk
  * \brief FuzzyConnectednessImageFilter on a CUDA device, with bit-identical results.
  *
  * See CudaVoxelMapImageFilter for the parameters that all Cuda classes share, and FuzzyConnectednessEnums::CudaMethod
- * for the methods. CorrectionPasses (2) is the number of passes over voxels at block borders in every iteration of
- * CorrectedKFOE; it affects run time, not the result.
+ * for the methods. Automatic computes images of fewer than 8192 voxels on the CPU, so that GetUsedDeviceName() returns
+ * "CPU". CorrectionPasses (2) is the number of passes over voxels at block borders in every iteration of CorrectedKFOE;
+ * it affects run time, not the result.
  *
  * \par Source of CorrectedKFOE
  * \cite Li2016, corrected CUDA-kFOE. This class makes it exact by an atomic maximum.
@@ -63,7 +64,7 @@ protected:
   void
   ComputeStrengths(const voxelmaps::FuzzyConnectednessJob & job) override
   {
-    if (this->ChoosesCPU(job))
+    if (this->GetCudaMethod() == FuzzyConnectednessEnums::CudaMethod::Automatic && job.IsSmall())
     {
       Superclass::ComputeStrengths(job);
       this->SetCPUReport();

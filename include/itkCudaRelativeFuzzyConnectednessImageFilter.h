@@ -22,9 +22,9 @@ namespace itk
  * of opposite neighbors. If the CPU computes, the graph is in host memory.
  *
  * Unlike other Cuda classes, it does not use slabs: the entire image must fit into the device memory, with 20 to 30
- * bytes per voxel, more for vectors and where many tiles of 2048 voxels have seeds. Otherwise, CudaMethod Automatic
- * computes on the CPU, so that GetUsedDeviceName() returns "CPU", and with Hierarchy, the exception states how much is
- * needed.
+ * bytes per voxel, more for vectors and where many tiles of 2048 voxels have seeds. Otherwise, and for images of fewer
+ * than 8192 voxels, CudaMethod Automatic computes on the CPU, so that GetUsedDeviceName() returns "CPU". With
+ * Hierarchy, the exception states how much memory is needed.
  *
  * \sa RelativeFuzzyConnectednessImageFilter, CudaVoxelMapImageFilter
  * \ingroup VoxelMaps
@@ -64,17 +64,16 @@ protected:
   ComputeLabels(const voxelmaps::RelativeFuzzyConnectednessJob & job,
                 voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy) override
   {
-    if (this->ChoosesCPU(job))
-    {
-      Superclass::ComputeLabels(job, hierarchy);
-      this->SetCPUReport();
-      return;
-    }
+    using Method = RelativeFuzzyConnectednessEnums::CudaMethod;
+    using Report = voxelmaps::CudaRelativeFuzzyConnectednessReport;
     voxelmaps::CudaRelativeFuzzyConnectednessOptions options;
     this->FillOptions(options);
     options.method = this->GetCudaMethod();
-    using Report = voxelmaps::CudaRelativeFuzzyConnectednessReport;
     const auto report = VoxelMapsDetail::CallDevice(*this, [&]() -> std::optional<Report> {
+      if (options.method == Method::Automatic && job.IsSmall())
+      {
+        return std::nullopt;
+      }
       try
       {
         return hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, options, *hierarchy)
@@ -82,7 +81,7 @@ protected:
       }
       catch (const voxelmaps::DeviceMemoryError &)
       {
-        if (this->GetCudaMethod() != RelativeFuzzyConnectednessEnums::CudaMethod::Automatic)
+        if (options.method != Method::Automatic)
         {
           throw;
         }
@@ -95,7 +94,7 @@ protected:
       this->SetCPUReport();
       return;
     }
-    this->SetReport(*report, RelativeFuzzyConnectednessEnums::CudaMethod::Hierarchy);
+    this->SetReport(*report, Method::Hierarchy);
   }
 };
 } // namespace itk

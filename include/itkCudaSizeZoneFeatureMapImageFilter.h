@@ -16,7 +16,7 @@ struct CudaSizeZoneEngine
 {
   using JobType = voxelmaps::SizeZoneJob;
   using OptionsType = voxelmaps::CudaSizeZoneOptions;
-  static constexpr auto lastMethod = OptionsType::Method::UnionFind;
+  static constexpr auto lastMethod = OptionsType::Method::BitPlanes;
 
   static auto
   Compute(const JobType & job, const OptionsType & options)
@@ -30,7 +30,7 @@ struct CudaSizeZoneEngine
  * \brief SizeZoneFeatureMapImageFilter on a CUDA device, with bit-identical results.
  *
  * See CudaVoxelMapImageFilter for the parameters that all Cuda classes share, and SizeZoneFeatureMapEnums::CudaMethod
- * for the methods.
+ * for the methods. Jobs that no method supports are computed on the CPU.
  *
  * \sa SizeZoneFeatureMapImageFilter, CudaVoxelMapImageFilter
  * \ingroup VoxelMaps

@@ -13,7 +13,7 @@
 namespace itk
 {
 /** \class CudaTextureFeatureMapImageFilter
- * \brief Base of the Cuda classes of the texture filters, which computes their jobs on the device or the CPU.
+ * \brief Base of the Cuda classes of the texture filters, which computes their jobs on the device.
  *
  * \tparam TFilter the CPU filter.
  * \tparam TEngine the CUDA engine: the types JobType and OptionsType, a static function Compute(job, options) that
@@ -84,12 +84,6 @@ protected:
   void
   ComputeFeatureMaps(const typename TEngine::JobType & job) override
   {
-    if (this->ChoosesCPU(job))
-    {
-      Superclass::ComputeFeatureMaps(job);
-      this->SetCPUReport();
-      return;
-    }
     typename TEngine::OptionsType options;
     this->FillOptions(options);
     options.method = this->GetCudaMethod();

@@ -24,8 +24,6 @@ namespace itk
  * - CudaMethod (Automatic): method of computation; see the enumeration of the class. It affects run time, not the
  *   result.
  * - DeviceMemoryBudget (0): maximum number of bytes of device memory to use; 0 for all free memory.
- * - UseCPUIfFaster (on): whether CudaMethod Automatic computes on the CPU if that is expected to be faster,
- * such as tiny images. The estimate depends on the size of the job, the number of threads and the kind of device.
  *
  * \par Errors
  * In addition to those of the parent, throws an itk::ExceptionObject if there is no device, if the device DeviceID does
@@ -64,11 +62,6 @@ public:
   itkSetMacro(DeviceMemoryBudget, SizeValueType);
   itkGetConstMacro(DeviceMemoryBudget, SizeValueType);
 
-  /** Whether CudaMethod Automatic computes on the CPU what is expected to take less time there. Default: on. */
-  itkSetMacro(UseCPUIfFaster, bool);
-  itkGetConstMacro(UseCPUIfFaster, bool);
-  itkBooleanMacro(UseCPUIfFaster);
-
   /** What the last Update() used: the method, the name of the device, and the number of slabs. On the CPU, the method
    * is Automatic and the name "CPU". */
   itkGetEnumMacro(UsedCudaMethod, CudaMethodEnum);
@@ -89,11 +82,6 @@ protected:
   void
   FillOptions(voxelmaps::CudaOptions & options) const;
 
-  /** Whether to compute a job on the CPU. */
-  template <typename TJob>
-  bool
-  ChoosesCPU(const TJob & job) const;
-
   /** Set the values of the Get functions for a job that the CPU computed. */
   void
   SetCPUReport();
@@ -106,7 +94,6 @@ private:
   int            m_DeviceID{ 0 };
   CudaMethodEnum m_CudaMethod{ CudaMethodEnum::Automatic };
   SizeValueType  m_DeviceMemoryBudget{ 0 };
-  bool           m_UseCPUIfFaster{ true };
   CudaMethodEnum m_UsedCudaMethod{ CudaMethodEnum::Automatic };
   std::string    m_UsedDeviceName;
   SizeValueType  m_UsedNumberOfSlabs{ 0 };

@@ -20,7 +20,6 @@ CudaVoxelMapImageFilter<TParentFilter>::PrintSelf(std::ostream & os, Indent inde
   os << indent << "DeviceID: " << m_DeviceID << std::endl;
   os << indent << "CudaMethod: " << m_CudaMethod << std::endl;
   os << indent << "DeviceMemoryBudget: " << m_DeviceMemoryBudget << std::endl;
-  os << indent << "UseCPUIfFaster: " << (m_UseCPUIfFaster ? "On" : "Off") << std::endl;
   os << indent << "UsedCudaMethod: " << m_UsedCudaMethod << std::endl;
   os << indent << "UsedDeviceName: " << m_UsedDeviceName << std::endl;
   os << indent << "UsedNumberOfSlabs: " << m_UsedNumberOfSlabs << std::endl;
@@ -40,17 +39,6 @@ CudaVoxelMapImageFilter<TParentFilter>::FillOptions(voxelmaps::CudaOptions & opt
 {
   options.deviceID = m_DeviceID;
   options.memoryBudget = m_DeviceMemoryBudget;
-}
-
-template <typename TParentFilter>
-template <typename TJob>
-bool
-CudaVoxelMapImageFilter<TParentFilter>::ChoosesCPU(const TJob & job) const
-{
-  voxelmaps::CudaOptions options;
-  this->FillOptions(options);
-  return m_UseCPUIfFaster && m_CudaMethod == CudaMethodEnum::Automatic &&
-         VoxelMapsDetail::CallDevice(*this, [&] { return IsCpuFaster(job, options); });
 }
 
 template <typename TParentFilter>

@@ -107,8 +107,8 @@ class CudaFuzzyConnectednessImageFilter;
  * \par Pipeline
  * Requires its entire input and produces its entire output, which has no voxels if the input has none. Memory in
  * addition to input and output: 1 byte per voxel if there is a mask; a copy of an input that computes its pixels, such
- * as itk::ImageAdaptor; Hierarchy uses up to 9 bytes per voxel with 6 neighbors (13 with 26), Buckets and Queue store
- * the linear indices of the voxels in their queues (about 4 and 8 bytes each), and Tiles uses about 100 kB per thread.
+ * as itk::ImageAdaptor; Hierarchy uses up to 9 bytes per voxel with 6 neighbors (13 with 26), and Buckets stores
+ * the linear indices of the voxels in its queues (about 4 bytes each).
  *
  * \par Errors
  * Throws an itk::ExceptionObject that names the value if there is no seed, if a seed is outside the image or the mask,

@@ -27,9 +27,7 @@ const std::map<std::string, Enums::AffinityFunction> affinities{
   { "absolute", Enums::AffinityFunction::AbsoluteDifference }
 };
 const std::map<std::string, Enums::Method>           methods{ { "automatic", Enums::Method::Automatic },
-                                                              { "queue", Enums::Method::Queue },
                                                               { "buckets", Enums::Method::Buckets },
-                                                              { "tiles", Enums::Method::Tiles },
                                                               { "hierarchy", Enums::Method::Hierarchy } };
 const std::map<std::string, LabelEnums::Competition> competitions{ { "relative", LabelEnums::Competition::Relative },
                                                                    { "iterative",

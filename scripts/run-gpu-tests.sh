@@ -70,13 +70,13 @@ methods() {
   done
 }
 if has methods; then
-  methods 'FirstOrder*' SortingNetwork RadixSelection
+  methods 'FirstOrder*' RadixSelection
   methods 'Cooccurrence*' SortedPairs RankTables WindowWalk
-  methods 'Dependence*' BitPlanes SortedDependences WindowWalk
+  methods 'Dependence*' BitPlanes WindowWalk
   methods 'GrayToneDifference*' LevelTables WindowWalk
   methods 'RunLength*:Texture*' SortReduce WindowWalk WindowWord BoxSums SlidingWindow
-  methods 'SizeZone*' BitPlanes UnionFind
-  methods 'FuzzyConnectedness*' CorrectedKFOE ActiveTiles Hierarchy
+  methods 'SizeZone*' BitPlanes
+  methods 'FuzzyConnectedness*' CorrectedKFOE Hierarchy
 fi
 if has python && [[ ! -d "${here}/python" ]]; then
   summary+=("python: not in this bundle")

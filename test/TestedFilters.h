@@ -30,8 +30,8 @@
 
 namespace VoxelMapsTest
 {
-/** A Cuda filter that uses the method in the environment variable VOXELMAPS_TEST_CUDA_METHOD where it supports the job.
- */
+/** A Cuda filter that uses the method in the environment variable VOXELMAPS_TEST_CUDA_METHOD, or another one without
+ * it, where it supports the job. */
 template <typename TCudaFilter>
 class WithTestedMethod : public TCudaFilter
 {
@@ -54,12 +54,10 @@ public:
 protected:
   using Method = typename TCudaFilter::CudaMethodEnum;
 
-  WithTestedMethod()
+  explicit WithTestedMethod(Method otherMethod = Method::Automatic)
   {
     const char * const name = std::getenv("VOXELMAPS_TEST_CUDA_METHOD");
-    m_TestedMethod = FindMethod<Method>(name != nullptr ? name : "");
-    // The images of the tests are small.
-    this->UseCPUIfFasterOff();
+    m_TestedMethod = name != nullptr ? FindMethod<Method>(name) : otherMethod;
   }
 
   /** Compute with the tested method; with Automatic if it says that it does not support the job. */
@@ -104,7 +102,7 @@ private:
   bool   m_IsChoosing{ false };
 };
 
-/** WithTestedMethod of fuzzy connectedness. */
+/** WithTestedMethod of fuzzy connectedness. Automatic would compute the small images of the tests on the CPU. */
 template <typename TCudaFilter, typename TJob>
 class ConnectednessFilterWithTestedMethod : public WithTestedMethod<TCudaFilter>
 {
@@ -117,6 +115,10 @@ public:
   itkFactorylessNewMacro(Self);
 
 protected:
+  ConnectednessFilterWithTestedMethod()
+    : Superclass(Superclass::Method::Hierarchy)
+  {}
+
   void
   ComputeStrengths(const TJob & job) override
   {
@@ -137,6 +139,10 @@ public:
   itkFactorylessNewMacro(Self);
 
 protected:
+  RelativeFilterWithTestedMethod()
+    : Superclass(Superclass::Method::Hierarchy)
+  {}
+
   void
   ComputeLabels(const TJob & job, voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy) override
   {

@@ -13,7 +13,6 @@
 #include <fstream>
 #include <string>
 #include <thread>
-#include <type_traits>
 #include <vector>
 
 #if defined(__unix__)
@@ -29,7 +28,6 @@ using TextureFilter = itk::CudaRunLengthFeatureMapImageFilter<ImageType>;
 using ConnectednessFilter = itk::CudaFuzzyConnectednessImageFilter<ImageType>;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::NewOnDevice;
 
 class CudaDevices : public VoxelMapsTest::CudaTest
 {};
@@ -50,11 +48,7 @@ template <typename TFilter = TextureFilter>
 typename TFilter::Pointer
 ComputeMaps(const ImageType * image, unsigned int numberOfGrayLevels = 32)
 {
-  auto filter = TFilter::New();
-  if constexpr (std::is_same<TFilter, TextureFilter>::value)
-  {
-    filter = NewOnDevice<TFilter>();
-  }
+  const auto filter = TFilter::New();
   filter->SetInput(image);
   filter->SetNumberOfGrayLevels(numberOfGrayLevels);
   filter->Update();
@@ -64,7 +58,7 @@ ComputeMaps(const ImageType * image, unsigned int numberOfGrayLevels = 32)
 ConnectednessFilter::Pointer
 ComputeStrengths(const ImageType * image)
 {
-  const auto filter = NewOnDevice<ConnectednessFilter>();
+  const auto filter = ConnectednessFilter::New();
   filter->SetInput(image);
   filter->SetSeed({ { 3, 4, 2 } });
   filter->Update();
@@ -115,7 +109,7 @@ TEST_F(CudaDevices, EightThreadsGetTheirOwnResultsWhileResourcesAreReleased)
   std::vector<std::vector<float>> strengths;
   for (unsigned int i = 0; i < threads; ++i)
   {
-    images.push_back(MakeNoise(i, { { 20 + 4 * i, 30, 10 } }));
+    images.push_back(MakeNoise(i, { { 28 + 4 * i, 30, 10 } }));
     maps.push_back(
       GetBuffer(ComputeMaps<itk::RunLengthFeatureMapImageFilter<ImageType>>(images.back(), 16 + i)->GetOutput()));
     strengths.push_back(GetBuffer(ComputeStrengths(images.back())->GetOutput()));

@@ -23,10 +23,7 @@ using VoxelMapsTest::ExpectError;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::HasSameBits;
 
-const std::vector<Method> allMethods{ Method::Automatic,
-                                      Method::CorrectedKFOE,
-                                      Method::ActiveTiles,
-                                      Method::Hierarchy };
+const std::vector<Method> allMethods{ Method::Automatic, Method::CorrectedKFOE, Method::Hierarchy };
 
 /** Noise of 40 x 30 x 20 voxels, large enough for several slabs. */
 ImageType::Pointer
@@ -45,11 +42,7 @@ template <typename TFilter>
 typename TFilter::Pointer
 MakeFilter()
 {
-  auto filter = TFilter::New();
-  if constexpr (std::is_same<TFilter, FilterType>::value)
-  {
-    filter = VoxelMapsTest::NewOnDevice<FilterType>();
-  }
+  const auto filter = TFilter::New();
   filter->SetInput(MakeNoise());
   filter->SetSeeds({ { { 20, 15, 10 } }, { { 0, 29, 19 } } });
   filter->SetObjectVariance(2500.0);
@@ -94,12 +87,12 @@ TEST(CudaFuzzyConnectednessImageFilter, SettersStoreAndModify)
   for (const bool modified : { true, false })
   {
     expectModified(modified, [&] { filter->SetDeviceID(3); });
-    expectModified(modified, [&] { filter->SetCudaMethod(Method::ActiveTiles); });
+    expectModified(modified, [&] { filter->SetCudaMethod(Method::Hierarchy); });
     expectModified(modified, [&] { filter->SetDeviceMemoryBudget(123456); });
     expectModified(modified, [&] { filter->SetCorrectionPasses(5); });
   }
   EXPECT_EQ(3, filter->GetDeviceID());
-  EXPECT_EQ(Method::ActiveTiles, filter->GetCudaMethod());
+  EXPECT_EQ(Method::Hierarchy, filter->GetCudaMethod());
   EXPECT_EQ(123456u, filter->GetDeviceMemoryBudget());
   EXPECT_EQ(5u, filter->GetCorrectionPasses());
 }
@@ -144,6 +137,20 @@ TEST_F(CudaFuzzyConnectednessImageFilterOnDevice, CorrectionPassesDoNotChangeBit
     filter->SetCorrectionPasses(passes);
     VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->Update());
     EXPECT_TRUE(HasSameBits(expected, GetBuffer(filter->GetOutput()))) << passes << " passes";
+  }
+}
+
+TEST_F(CudaFuzzyConnectednessImageFilterOnDevice, SmallImagesAreComputedOnTheCpuByDefault)
+{
+  for (const itk::SizeValueType width : { 127, 128 })
+  {
+    const auto filter = FilterType::New();
+    filter->SetInput(VoxelMapsTest::MakeImage<ImageType>({ { width, 8, 8 } }, std::vector<short>(width * 64)));
+    filter->SetSeed({ { 0, 0, 0 } });
+    filter->SetObjectVariance(1.0);
+    filter->SetDifferenceVariance(1.0);
+    VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->Update());
+    EXPECT_EQ(width == 127 ? "CPU" : itk::CudaDevices::GetName(0), filter->GetUsedDeviceName());
   }
 }
 

@@ -55,7 +55,6 @@ TEST(CudaRelativeFuzzyConnectednessImageFilter, HasTheDocumentedDefaultsAndError
   EXPECT_STREQ("CudaRelativeFuzzyConnectednessImageFilter", filter->GetNameOfClass());
   EXPECT_EQ(0, filter->GetDeviceID());
   EXPECT_EQ(Method::Automatic, filter->GetCudaMethod());
-  EXPECT_TRUE(filter->GetUseCPUIfFaster());
   EXPECT_EQ(0u, filter->GetMemoryOfHierarchy());
   SetUpFilter(filter.GetPointer(), MakeNoise());
   filter->SetCudaMethod(static_cast<Method>(2));
@@ -64,7 +63,7 @@ TEST(CudaRelativeFuzzyConnectednessImageFilter, HasTheDocumentedDefaultsAndError
 
 TEST_F(CudaRelativeFuzzyConnectednessImageFilterOnDevice, KeepsTheHierarchyOfWhereItComputes)
 {
-  // So small an image is faster on the CPU.
+  // So small an image is computed on the CPU by default.
   const auto image = MakeNoise({ { 12, 10, 8 } });
   const auto expected = CpuFilterType::New();
   SetUpFilter(expected.GetPointer(), image);
@@ -74,7 +73,7 @@ TEST_F(CudaRelativeFuzzyConnectednessImageFilterOnDevice, KeepsTheHierarchyOfWhe
   filter->KeepHierarchyOn();
   for (const bool usesCpu : { true, false, true })
   {
-    filter->SetUseCPUIfFaster(usesCpu);
+    filter->SetCudaMethod(usesCpu ? Method::Automatic : Method::Hierarchy);
     for (int i = 0; i < 2; ++i)
     {
       filter->Modified();
@@ -93,7 +92,7 @@ TEST_F(CudaRelativeFuzzyConnectednessImageFilterOnDevice, KeepsTheHierarchyOfWhe
 TEST_F(CudaRelativeFuzzyConnectednessImageFilterOnDevice, GoesOnAfterErrorsAndReleasedResources)
 {
   const auto image = MakeNoise();
-  const auto filter = NewOnDevice<FilterType>();
+  const auto filter = FilterType::New();
   SetUpFilter(filter.GetPointer(), image);
   filter->KeepHierarchyOn();
   filter->Update();
@@ -105,7 +104,7 @@ TEST_F(CudaRelativeFuzzyConnectednessImageFilterOnDevice, GoesOnAfterErrorsAndRe
   ExpectError([&] { filter->Update(); }, { "DeviceMemoryBudget", "1000 bytes", "need" });
   EXPECT_EQ(memory, filter->GetMemoryOfHierarchy());
   // Automatic computes where there is enough memory.
-  const auto automatic = NewOnDevice<FilterType>();
+  const auto automatic = FilterType::New();
   SetUpFilter(automatic.GetPointer(), image);
   automatic->SetDeviceMemoryBudget(1000);
   VOXELMAPS_ASSERT_NO_ITK_ERROR(automatic->Update());

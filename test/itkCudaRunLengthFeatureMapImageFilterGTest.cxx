@@ -22,7 +22,6 @@ using Method = FilterType::CudaMethodEnum;
 using VoxelMapsTest::ExpectError;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::NewOnDevice;
 
 ImageType::Pointer
 MakeNoise()
@@ -48,7 +47,6 @@ TEST(CudaRunLengthFeatureMapImageFilter, HasTheDocumentedDefaults)
   EXPECT_TRUE(filter->GetOtherDeviceIDs().empty());
   EXPECT_EQ(Method::Automatic, filter->GetCudaMethod());
   EXPECT_EQ(0u, filter->GetDeviceMemoryBudget());
-  EXPECT_TRUE(filter->GetUseCPUIfFaster());
   EXPECT_EQ(Method::Automatic, filter->GetUsedCudaMethod());
   EXPECT_STREQ("", filter->GetUsedDeviceName());
   EXPECT_EQ(0u, filter->GetUsedNumberOfSlabs());
@@ -68,9 +66,6 @@ TEST(CudaRunLengthFeatureMapImageFilter, SettersStoreAndModify)
     const auto after = filter->GetMTime();
     filter->SetDeviceMemoryBudget(123456);
     EXPECT_EQ(modified, filter->GetMTime() > after);
-    const auto last = filter->GetMTime();
-    filter->UseCPUIfFasterOff();
-    EXPECT_EQ(modified, filter->GetMTime() > last);
     const auto latest = filter->GetMTime();
     filter->SetOtherDeviceIDs({ 1, 2 });
     EXPECT_EQ(modified, filter->GetMTime() > latest);
@@ -90,7 +85,7 @@ TEST_F(CudaRunLengthFeatureMapImageFilterOnDevice, EveryMethodHasTheBitsOfTheCpu
   const auto expected = GetBuffer(cpuFilter->GetOutput());
   for (const Method method : { Method::Automatic, Method::SortReduce, Method::WindowWalk, Method::BoxSums })
   {
-    const auto filter = NewOnDevice<FilterType>();
+    const auto filter = FilterType::New();
     filter->SetInput(MakeNoise());
     filter->SetCudaMethod(method);
     VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->Update());
@@ -105,7 +100,6 @@ TEST_F(CudaRunLengthFeatureMapImageFilterOnDevice, EveryMethodHasTheBitsOfTheCpu
     for (const std::string & text : { std::string("DeviceID: 0"),
                                       std::string("OtherDeviceIDs:"),
                                       std::string("DeviceMemoryBudget: 0"),
-                                      std::string("UseCPUIfFaster: Off"),
                                       std::string("UsedDeviceName: ") + filter->GetUsedDeviceName(),
                                       std::string("UsedNumberOfSlabs: 1"),
                                       std::string("CudaMethod: ") })
@@ -117,7 +111,7 @@ TEST_F(CudaRunLengthFeatureMapImageFilterOnDevice, EveryMethodHasTheBitsOfTheCpu
 
 TEST_F(CudaRunLengthFeatureMapImageFilterOnDevice, ASmallBudgetMakesSlabs)
 {
-  const auto filter = NewOnDevice<FilterType>();
+  const auto filter = FilterType::New();
   filter->SetInput(MakeNoise());
   filter->Update();
   const auto expected = GetBuffer(filter->GetOutput());
@@ -129,7 +123,7 @@ TEST_F(CudaRunLengthFeatureMapImageFilterOnDevice, ASmallBudgetMakesSlabs)
 
 TEST_F(CudaRunLengthFeatureMapImageFilterOnDevice, SeveralDevicesHaveTheBitsOfOne)
 {
-  const auto filter = NewOnDevice<FilterType>();
+  const auto filter = FilterType::New();
   filter->SetInput(MakeNoise());
   filter->Update();
   const auto expected = GetBuffer(filter->GetOutput());
@@ -142,7 +136,7 @@ TEST_F(CudaRunLengthFeatureMapImageFilterOnDevice, SeveralDevicesHaveTheBitsOfOn
 
 TEST_F(CudaRunLengthFeatureMapImageFilterOnDevice, ErrorsAreExceptionsOfITK)
 {
-  const auto filter = NewOnDevice<FilterType>();
+  const auto filter = FilterType::New();
   filter->SetInput(MakeNoise());
   const int number = itk::CudaDevices::GetNumberOfDevices();
   for (const int deviceID : { -1, number })
@@ -162,25 +156,4 @@ TEST_F(CudaRunLengthFeatureMapImageFilterOnDevice, ErrorsAreExceptionsOfITK)
   ExpectError([&] { filter->Update(); }, { "~WindowWord", "does not support", "Automatic" });
   filter->SetCudaMethod(Method::Automatic);
   VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->Update());
-}
-
-TEST_F(CudaRunLengthFeatureMapImageFilterOnDevice, TinyImagesAreComputedOnTheCpu)
-{
-  const auto image = VoxelMapsTest::MakeImage<ImageType>({ { 2, 2, 2 } }, { 1, 2, 3, 4, 4, 3, 2, 1 });
-  const auto onDevice = NewOnDevice<FilterType>();
-  onDevice->SetInput(image);
-  onDevice->SetNeighborhoodRadius(1);
-  onDevice->Update();
-  EXPECT_EQ(itk::CudaDevices::GetName(0), onDevice->GetUsedDeviceName());
-  const auto filter = FilterType::New();
-  filter->SetInput(image);
-  filter->SetNeighborhoodRadius(1);
-  filter->Update();
-  EXPECT_STREQ("CPU", filter->GetUsedDeviceName());
-  EXPECT_EQ(Method::Automatic, filter->GetUsedCudaMethod());
-  EXPECT_EQ(1u, filter->GetUsedNumberOfSlabs());
-  EXPECT_TRUE(HasSameBits(GetBuffer(onDevice->GetOutput()), GetBuffer(filter->GetOutput())));
-  filter->SetCudaMethod(Method::WindowWalk);
-  filter->Update();
-  EXPECT_EQ(itk::CudaDevices::GetName(0), filter->GetUsedDeviceName());
 }

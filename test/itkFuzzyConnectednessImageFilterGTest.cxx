@@ -33,11 +33,7 @@ using VoxelMapsTest::MakeImage;
 constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-const std::vector<Method>           allMethods{ Method::Automatic,
-                                      Method::Queue,
-                                      Method::Buckets,
-                                      Method::Tiles,
-                                      Method::Hierarchy };
+const std::vector<Method>           allMethods{ Method::Automatic, Method::Buckets, Method::Hierarchy };
 const std::vector<AffinityFunction> allAffinityFunctions{ AffinityFunction::GeometricMean,
                                                           AffinityFunction::WeightedSum,
                                                           AffinityFunction::Minimum,
@@ -228,7 +224,7 @@ TEST(FuzzyConnectednessImageFilter, SettersStoreAndModify)
     [](Filter2D * f) { f->SetMinimumStrength(0.125); },
     [](Filter2D * f) { f->SetAdjacency(Adjacency::FaceEdge); },
     [](Filter2D * f) { f->DistanceWeightingOn(); },
-    [](Filter2D * f) { f->SetMethod(Method::Tiles); },
+    [](Filter2D * f) { f->SetMethod(Method::Buckets); },
     [&mask](Filter2D * f) { f->SetMaskImage(mask); },
     [&mask](Filter2D * f) { f->SetSeedImage(mask); },
   };
@@ -254,7 +250,7 @@ TEST(FuzzyConnectednessImageFilter, SettersStoreAndModify)
   EXPECT_EQ(0.125, filter->GetMinimumStrength());
   EXPECT_EQ(Adjacency::FaceEdge, filter->GetAdjacency());
   EXPECT_TRUE(filter->GetDistanceWeighting());
-  EXPECT_EQ(Method::Tiles, filter->GetMethod());
+  EXPECT_EQ(Method::Buckets, filter->GetMethod());
   EXPECT_EQ(mask, filter->GetMaskImage());
   EXPECT_EQ(mask, filter->GetSeedImage());
 
@@ -338,7 +334,7 @@ TEST(FuzzyConnectednessImageFilter, ReportsTheUsedMethod)
     // The Cuda class reports its method by GetUsedCudaMethod().
     EXPECT_EQ(VoxelMapsTest::IsCudaTest() ? Method::Automatic : expected, filter->GetUsedMethod());
   };
-  for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles, Method::Hierarchy })
+  for (const Method method : { Method::Buckets, Method::Hierarchy })
   {
     filter->SetMethod(method);
     expectUsedMethod(method);
@@ -350,7 +346,7 @@ TEST(FuzzyConnectednessImageFilter, ReportsTheUsedMethod)
   expectUsedMethod(Method::Buckets);
   filter->GetMultiThreader()->SetMaximumNumberOfThreads(4);
   filter->SetNumberOfWorkUnits(4);
-  expectUsedMethod(Method::Tiles);
+  expectUsedMethod(Method::Hierarchy);
 }
 
 /* With both variances 1/4, -ln of the geometric mean is h^2 + (d / 2)^2 = (a^2 + b^2) / 2 of two intensities a and b:

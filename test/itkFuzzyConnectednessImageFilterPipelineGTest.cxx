@@ -34,11 +34,7 @@ using VoxelMapsTest::maxSecondsToAbort;
 using VoxelMapsTest::Observe;
 using VoxelMapsTest::RandomNumbers;
 
-const std::vector<Method> allMethods{ Method::Automatic,
-                                      Method::Queue,
-                                      Method::Buckets,
-                                      Method::Tiles,
-                                      Method::Hierarchy };
+const std::vector<Method> allMethods{ Method::Automatic, Method::Buckets, Method::Hierarchy };
 
 /** A noisy image of more than one tile, a mask with holes, and seeds. */
 struct Scene
@@ -369,7 +365,7 @@ TEST(FuzzyConnectednessPipeline, ComputesAgainOnlyAfterAChange)
   scene.mask->SetPixel({ { 9, 9, 9 } }, 1);
   const auto previous = checker.ExpectNewResults(changes);
   // The method does not change the result.
-  EXPECT_TRUE(HasSameBits(previous, checker.ComputeAfter([](FilterType * f) { f->SetMethod(Method::Queue); })));
+  EXPECT_TRUE(HasSameBits(previous, checker.ComputeAfter([](FilterType * f) { f->SetMethod(Method::Buckets); })));
   // New pixels give new results.
   scene.image->FillBuffer(3);
   scene.image->Modified();
@@ -415,7 +411,7 @@ TEST(FuzzyConnectednessPipeline, ProgressIsReportedOnTheWay)
 TEST(FuzzyConnectednessPipeline, AbortFromAnObserver)
 {
   const auto image = MakeLargeImage();
-  for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles, Method::Hierarchy })
+  for (const Method method : { Method::Buckets, Method::Hierarchy })
   {
     // With CUDA, there are few progress events between start and end.
     for (const float progress : { 0.0f, VoxelMapsTest::IsCudaTest() ? 0.0f : 0.05f })
@@ -440,7 +436,7 @@ TEST(FuzzyConnectednessPipeline, AbortFromAnotherThread)
   seedImage->SetRegions(image->GetLargestPossibleRegion());
   seedImage->Allocate(true);
   seedImage->SetPixel({ { 255, 255, 255 } }, 1);
-  for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles, Method::Hierarchy })
+  for (const Method method : { Method::Buckets, Method::Hierarchy })
   {
     // CUDA may have finished after 20 ms.
     for (const int milliseconds : { VoxelMapsTest::IsCudaTest() ? 4 : 50, VoxelMapsTest::IsCudaTest() ? 8 : 400 })

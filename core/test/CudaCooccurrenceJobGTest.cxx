@@ -114,8 +114,8 @@ TEST_F(CudaCooccurrenceJob, SmallCases)
 
 TEST_F(CudaCooccurrenceJob, LargeImagesOfFewAndManyLevels)
 {
-  // Enough tiles for the stages of SortedPairs: tiles of up to 16, of up to 24 and of up to 128 levels, near each other
-  // and far from each other, and of more. All numbers of keys, and numbers of 128 bits.
+  // Enough tiles for the stages of SortedPairs: tiles of up to 16 and of up to 24 levels, near each other and far from
+  // each other, and of more. All numbers of keys, and numbers of 128 bits.
   for (const Triple & windowSize :
        { Triple{ { 3, 3, 3 } }, Triple{ { 5, 3, 3 } }, Triple{ { 5, 5, 5 } }, Triple{ { 6, 5, 4 } } })
   {

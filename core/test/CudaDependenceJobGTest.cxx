@@ -57,7 +57,7 @@ ExpectCpuBits(const Job & job, Method expectedMethod)
     catch (const std::runtime_error & error)
     {
       ASSERT_TRUE(VoxelMapsTest::IsUnsupported(error.what())) << error.what();
-      EXPECT_TRUE(method == Method::BitPlanes || method == Method::SortedDependences);
+      EXPECT_EQ(Method::BitPlanes, method);
     }
   }
 }
@@ -68,12 +68,9 @@ GetExpectedMethod(const Job & job)
 {
   const Triple &     size = job.windowSize;
   const std::int64_t width = *std::max_element(size.begin(), size.end());
-  const bool         canSort = size[0] * size[1] * size[2] <= 128 && job.numberOfGrayLevels <= 2046;
   const bool         haveBits =
-    job.numberOfGrayLevels < 64 ? width <= 9 : job.numberOfGrayLevels < 512 && size[2] > 1 && width > 5 && width <= 7;
-  return haveBits && (!canSort || (job.numberOfGrayLevels < 64 && (width <= 5 || size[2] == 1))) ? Method::BitPlanes
-         : canSort ? Method::SortedDependences
-                   : Method::WindowWalk;
+    job.numberOfGrayLevels < 64 ? width <= 9 : job.numberOfGrayLevels < 512 && size[2] > 1 && width <= 7;
+  return haveBits ? Method::BitPlanes : Method::WindowWalk;
 }
 } // namespace
 
@@ -95,7 +92,7 @@ TEST_F(CudaDependenceJob, RandomCasesHaveTheBitsOfTheCpu)
       methods.insert(report.method);
     }
   }
-  EXPECT_EQ(3u, methods.size());
+  EXPECT_EQ(2u, methods.size());
 }
 
 TEST_F(CudaDependenceJob, SmallCases)

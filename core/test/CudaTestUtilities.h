@@ -23,16 +23,6 @@ MakeCudaOptions(typename TOptions::Method method, std::uint64_t memoryBudget = 0
   return options;
 }
 
-/** A Cuda filter that computes small images on the device, too. */
-template <typename TFilter>
-typename TFilter::Pointer
-NewOnDevice()
-{
-  const auto filter = TFilter::New();
-  filter->UseCPUIfFasterOff();
-  return filter;
-}
-
 /** A test that needs a device, and is skipped where there is none. */
 class CudaTest : public ::testing::Test
 {

@@ -25,6 +25,7 @@ namespace
 using voxelmaps::MemoryLocation;
 using VoxelMapsTest::ComputeOnCpu;
 using VoxelMapsTest::CountVoxels;
+using VoxelMapsTest::CudaJobMethod;
 using VoxelMapsTest::CudaJobOptions;
 using VoxelMapsTest::CudaJobReport;
 using VoxelMapsTest::DelayStream;
@@ -143,7 +144,8 @@ CheckAllLayouts(TJob job, const std::vector<TReal> & expected, const DeviceInput
     output.Set(job);
     const CudaJobReport<TJob> report = VoxelMapsTest::ComputeFeatureMapsCuda(job, options);
     EXPECT_TRUE(output.Has(expected));
-    EXPECT_EQ(place.output == MemoryLocation::Device, report.kernelMilliseconds == 0.0);
+    const bool isOnCpu = report.method == CudaJobMethod<TJob>::Automatic;
+    EXPECT_EQ(place.output == MemoryLocation::Device || isOnCpu, report.kernelMilliseconds == 0.0);
     maxNumberOfSlabs = std::max(maxNumberOfSlabs, report.numberOfSlabs);
   }
   return maxNumberOfSlabs;
@@ -183,7 +185,35 @@ class CudaTextureMemory : public VoxelMapsTest::CudaTest
 {};
 
 TYPED_TEST_SUITE(CudaTextureMemory, VoxelMapsTest::AllTextureJobs, VoxelMapsTest::TextureJobName);
+
+class CudaSizeZoneMemory : public VoxelMapsTest::CudaTest
+{};
 } // namespace
+
+TEST_F(CudaSizeZoneMemory, TheCpuComputesWhatNoMethodSupports)
+{
+  using Job = voxelmaps::SizeZoneJob;
+  using Method = CudaJobMethod<Job>;
+  const Stream            stream;
+  TextureMemoryScene<Job> scene({ { 23, 9, 5 } }, { { 17, 17, 2 } }, 16);
+  scene.SetRegion({ { { 2, 1, 0 } }, { { 19, 6, 5 } } });
+  scene.job.selection = scene.selection.data();
+  const auto expected = ComputeOnCpu<float>(scene.job);
+  for (const Place & place : GetPlaces(stream))
+  {
+    SCOPED_TRACE(::testing::Message() << place);
+    const DeviceInput<Job> input(scene, place.stream);
+    CudaJobOptions<Job>    options;
+    CheckAllLayouts(scene.job, expected, input, place, options);
+    options.otherDeviceIDs = { 0 };
+    CheckAllLayouts(scene.job, expected, input, place, options);
+  }
+  CudaJobReport<Job> report;
+  EXPECT_EQ(expected, VoxelMapsTest::ComputeOnDevice<float>(scene.job, Method::Automatic, report));
+  EXPECT_EQ(Method::Automatic, report.method);
+  EXPECT_EQ("CPU", report.deviceName);
+  EXPECT_THROW(VoxelMapsTest::ComputeOnDevice<float>(scene.job, Method::BitPlanes), voxelmaps::EngineError);
+}
 
 TYPED_TEST(CudaTextureMemory, AllPlacesAndLayoutsHaveTheBitsOfTheCpu)
 {

@@ -22,10 +22,7 @@ using PixelType = Job::PixelType;
 using Keys = std::vector<std::uint32_t>;
 using VoxelMapsTest::RandomNumbers;
 
-constexpr CudaMethod allMethods[] = { CudaMethod::CorrectedKFOE,
-                                      CudaMethod::ActiveTiles,
-                                      CudaMethod::Hierarchy,
-                                      CudaMethod::Automatic };
+constexpr CudaMethod allMethods[] = { CudaMethod::CorrectedKFOE, CudaMethod::Hierarchy, CudaMethod::Automatic };
 
 Keys
 ComputeOnDevice(const Job & job, CudaMethod method, std::uint64_t memoryBudget, Report & report)

@@ -139,7 +139,6 @@ struct Dependence
   {
     return { { Print(Feature::DependenceEntropy), "DependenceEntropy" },
              { Print(Method::BitPlanes), "BitPlanes" },
-             { Print(Method::SortedDependences), "SortedDependences" },
              { Print(Method::WindowWalk), "WindowWalk" } };
   }
   static Strings
@@ -188,7 +187,6 @@ struct FirstOrder
   {
     return { { Print(Feature::Percentile10), "Percentile10" },
              { Print(Feature::Variance), "Variance" },
-             { Print(Method::SortingNetwork), "SortingNetwork" },
              { Print(Method::RadixSelection), "RadixSelection" } };
   }
   static Strings
@@ -319,8 +317,7 @@ struct SizeZone
     return { { Print(Feature::SmallAreaEmphasis), "SmallAreaEmphasis" },
              { Print(Enums::Connectivity::Full), "Full" },
              { Print(Enums::Connectivity::InPlane), "InPlane" },
-             { Print(Method::BitPlanes), "BitPlanes" },
-             { Print(Method::UnionFind), "UnionFind" } };
+             { Print(Method::BitPlanes), "BitPlanes" } };
   }
   static Strings
   GetInvalid()

@@ -442,6 +442,28 @@ TEST(FirstOrderJob, IntegersAroundTheLimitsOfKeys)
   }
 }
 
+TEST(FirstOrderJob, DoublesThatAreFloatsHaveTheBitsOfFloats)
+{
+  for (std::uint64_t seed = 540; seed < 600; ++seed)
+  {
+    RandomNumbers        random(seed);
+    FirstOrderRandomCase randomCase;
+    randomCase.levels = DrawTextureRandomCase(seed, 3, 64, random);
+    const std::string holes = DrawHoles(randomCase.levels.levels, random);
+    DrawIntensities(false, randomCase, random);
+    randomCase.features = DrawFirstOrderFeatures(random);
+    randomCase.voxelArrayShift = random.OneOf<double>({ 0.0, 0.5 });
+    const CaseJob floats(randomCase, false);
+    const CaseJob doubles(randomCase, true);
+    const auto    expected = ComputeJob<double>(floats.job);
+    for (const auto & engine : GetEngines(doubles.job))
+    {
+      ASSERT_TRUE(HasSameBits(expected, ComputeJob<double>(doubles.job, engine)))
+        << engine.name << ", " << randomCase.levels << ", " << holes << ", intensities: " << randomCase.pattern;
+    }
+  }
+}
+
 TEST(FirstOrderJob, AnExceptionOfTheProgressEndsTheJob)
 {
   RandomNumbers        random(78);

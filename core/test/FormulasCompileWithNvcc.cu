@@ -5,7 +5,6 @@
 #include "dependence/DependenceTask.h"
 #include "discretization/GrayLevelFormula.h"
 #include "firstorder/FirstOrderFormulas.h"
-#include "firstorder/SortingNetwork.h"
 #include "graytone/GrayToneDifferenceFormulas.h"
 #include "runlength/RunLengthFormulas.h"
 #include "sizezone/SizeZoneFormulas.h"
@@ -40,9 +39,6 @@ struct Numbers
   {
     return k;
   }
-  __host__ __device__ void
-  operator()(int, int) const
-  {}
 };
 
 __host__ __device__ bool
@@ -67,7 +63,6 @@ HasAllFunctions()
   const auto firstOrder = &FirstOrderFeatureValue<double, Root>;
   const auto percentile = &Percentile<Numbers>;
   const auto median = &ComputeMedian<Numbers>;
-  const auto sort = &SortByMergeExchange<Numbers>;
   const auto grayToneDifference = &GrayToneDifferenceFeatureValue;
   const auto pairTerm = &GrayToneDifferencePairTerm<double>;
   const auto dependent = &AreDependent;
@@ -79,7 +74,7 @@ HasAllFunctions()
   const auto zoneSizeMatrix = &ToSizeMatrixFeature;
   if (startFirstOrder == nullptr || addIntensity == nullptr || addDeviation == nullptr ||
       addRobustIntensity == nullptr || addRobustDeviation == nullptr || firstOrder == nullptr ||
-      percentile == nullptr || median == nullptr || sort == nullptr || addLevel == nullptr || addSize == nullptr ||
+      percentile == nullptr || median == nullptr || addLevel == nullptr || addSize == nullptr ||
       sizeMatrix == nullptr || grayToneDifference == nullptr || pairTerm == nullptr || dependent == nullptr ||
       storeDependences == nullptr || zoneSizeMatrix == nullptr || grayLevel == nullptr)
   {

@@ -15,25 +15,20 @@ using FuzzyConnectednessMethod = voxelmaps::FuzzyConnectednessJob::Method;
 inline std::vector<FuzzyConnectednessMethod>
 GetAllFuzzyConnectednessMethods()
 {
-  return { FuzzyConnectednessMethod::Queue,
-           FuzzyConnectednessMethod::Buckets,
-           FuzzyConnectednessMethod::Tiles,
+  return { FuzzyConnectednessMethod::Buckets,
            FuzzyConnectednessMethod::Hierarchy,
            FuzzyConnectednessMethod::Automatic };
 }
 
-/** Expect keys of every method; of Tiles and Hierarchy with these numbers of threads. */
+/** Expect keys of every method; of Hierarchy with these numbers of threads. */
 inline void
 ExpectKeysWithAllMethods(const std::vector<std::uint32_t> & expected, const voxelmaps::FuzzyConnectednessJob & job,
                          const std::vector<unsigned int> & workerCounts = { 1, 2, 8, 8, 2, 1 })
 {
   using Method = FuzzyConnectednessMethod;
-  EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, Method::Queue, 1))) << "Queue";
   EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, Method::Buckets, 1))) << "Buckets";
   for (const unsigned int workers : workerCounts)
   {
-    EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, Method::Tiles, workers)))
-      << "Tiles with " << workers << " threads";
     EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, Method::Hierarchy, workers)))
       << "Hierarchy with " << workers << " threads";
   }
@@ -60,7 +55,7 @@ CheckFuzzyConnectednessCase(const FuzzyConnectednessRandomCase & randomCase, Ran
   const double fraction = static_cast<double>(random.Below(1000)) / 1000.0;
   job.minimumStrength = random.OneOf<double>({ fraction, random.OneOf(strengths), random.OneOf(strengths), 1.0 });
   const std::vector<std::uint32_t> strong = ClearWeakKeys(job, expected, job.minimumStrength);
-  for (const Method each : { Method::Queue, Method::Buckets, Method::Tiles, Method::Hierarchy })
+  for (const Method each : { Method::Buckets, Method::Hierarchy })
   {
     EXPECT_TRUE(AreSameKeys(strong, RunFuzzyConnectednessJob(job, each, 2)))
       << "minimum strength " << job.minimumStrength << ", method " << each;

@@ -596,7 +596,7 @@ TEST(FuzzyConnectednessJob, ReportsTheMethodThatComputes)
     job.method = method;
     return voxelmaps::ChooseMethod(job);
   };
-  for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles, Method::Hierarchy })
+  for (const Method method : { Method::Buckets, Method::Hierarchy })
   {
     EXPECT_EQ(method, choose(method));
   }
@@ -604,11 +604,11 @@ TEST(FuzzyConnectednessJob, ReportsTheMethodThatComputes)
   job.minimumStrength = 0.5;
   EXPECT_EQ(Method::Buckets, choose(Method::Automatic));
   job.execution.numberOfWorkers = 4;
-  EXPECT_EQ(Method::Tiles, choose(Method::Automatic));
+  EXPECT_EQ(Method::Hierarchy, choose(Method::Automatic));
+  job.execution.numberOfWorkers = 1;
   job.minimumStrength = 0.0;
   job.adjacency = Adjacency::Full;
-  EXPECT_EQ(Method::Tiles, choose(Method::Automatic));
-  EXPECT_EQ(Method::Hierarchy, choose(Method::Hierarchy));
+  EXPECT_EQ(Method::Hierarchy, choose(Method::Automatic));
 
   // Hierarchy numbers links with 32 bits: 13 per voxel with 26 neighbors, 3 with 6, and 2 with 4.
   job.size = { { 1000, 1000, 330 } };

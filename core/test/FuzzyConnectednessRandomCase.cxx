@@ -84,7 +84,7 @@ DrawLevels(PixelType type, RandomNumbers & random)
 Triple
 DrawSize(unsigned int dimension, RandomNumbers & random)
 {
-  // Tiles are 128 x 64 and 32 x 16 x 16.
+  // Tiles of the CPU are 128 x 128 and 32 x 32 x 32.
   const bool isLarge = random.Chance(0.15);
   Triple     size{ { 1, 1, 1 } };
   if (dimension == 2)
@@ -94,7 +94,7 @@ DrawSize(unsigned int dimension, RandomNumbers & random)
   }
   else
   {
-    size = isLarge ? Triple{ { random.Between(25, 42), random.Between(10, 22), random.Between(10, 22) } }
+    size = isLarge ? Triple{ { random.Between(25, 42), random.Between(10, 22), random.Between(25, 42) } }
                    : Triple{ { random.Between(1, 20), random.Between(1, 17), random.Between(1, 13) } };
   }
   // A row of tiles along one axis.

@@ -170,7 +170,7 @@ TEST(VectorFuzzyConnectednessJob, TwoComponentsByHand)
     const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::UInt8);
     Job        job = MakeFuzzyConnectednessJob(randomCase);
     job.affinityFunction = function;
-    return ConvertToStrengths<double>(job, RunFuzzyConnectednessJob(job, Job::Method::Queue, 1))[1];
+    return ConvertToStrengths<double>(job, RunFuzzyConnectednessJob(job, Job::Method::Buckets, 1))[1];
   };
   constexpr double unit = 6e-8; // of costs
   EXPECT_NEAR(std::exp(-1.0 / 6.0), getStrength(AffinityFunction::GeometricMean), unit);

@@ -2,27 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "InternalRunLengthJob.h"
 #include "UnsignedInteger128.h"
-#include "common/Division.h"
 #include "common/FixedPoint.h"
 #include "common/HostMemory.h"
 #include "common/ParallelFor.h"
-#include "common/ProcessorChoice.h"
 #include "common/WideProduct.h"
 #include "cuda/CudaArchitectures.h"
 #include "voxelmaps/RunLengthJob.h"
 #include "runlength/RunLengthPlan.h"
-#include "runlength/cpu/BoxSumsTile.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cfenv>
-#include <cmath>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -108,26 +102,6 @@ TEST(Architectures, MachineCodeAndPTXRunWhereCUDASaysSo)
   EXPECT_FALSE(ArchitecturesRunOn("100f", 120));
   EXPECT_TRUE(ArchitecturesRunOn("native", 61));
   EXPECT_FALSE(ArchitecturesRunOn("", 90));
-}
-
-TEST(ProcessorChoice, TimesFollowWorkersSpeedAndCopies)
-{
-  JobExecution execution;
-  DeviceSpeed  speed;
-  const auto   one = ExpectTimes(8.0, 1.0, 0, 1000, execution, speed);
-  EXPECT_EQ(8.0, one.cpu);
-  EXPECT_GT(one.device, 1.0);
-  EXPECT_LT(one.device, 1.2);
-  // More work units than threads are of no use.
-  const double threads = std::max(1u, std::thread::hardware_concurrency());
-  execution.numberOfWorkers = 1000000;
-  const auto all = ExpectTimes(8.0, 1.0, 0, 1000000, execution, speed);
-  EXPECT_GE(all.cpu, 8.0 / threads);
-  EXPECT_LT(all.cpu, 8.0 / threads + 0.2);
-  EXPECT_EQ(8.0, ExpectTimes(8.0, 1.0, 0, 1, execution, speed).cpu);
-  EXPECT_GT(ExpectTimes(8.0, 1.0, 100000000, 1000, execution, speed).device, all.device + 2.0);
-  speed.arithmetic = 0.1;
-  EXPECT_GT(ExpectTimes(8.0, 1.0, 0, 1000, execution, speed).device, 10.0);
 }
 
 TEST(ParallelFor, RangesCoverEverythingOnce)
@@ -314,118 +288,6 @@ TEST(WideProduct, AgreesWithLongMultiplication)
   EXPECT_EQ(VarianceNumerator(3, 14, 6), 6.0);
   EXPECT_EQ(VarianceNumerator(1ull << 40, 1ull << 50, 1ull << 44),
             1125899906842624.0 * 1099511627776.0 - 17592186044416.0 * 17592186044416.0);
-}
-
-struct FloatArithmetic
-{
-  static float
-  Reciprocal(float value)
-  {
-    return 1.0f / value;
-  }
-  static float
-  MultiplyAdd(float a, float b, float c)
-  {
-    return std::fma(a, b, c);
-  }
-};
-
-TEST(FusedDivision, QuotientsOfFloatsAreThoseOfDoubles)
-{
-  using Divide = FusedDivision<float, FloatArithmetic>;
-  std::uint64_t state = 1;
-  const auto    random = [&state](std::uint64_t end) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (state >> 33) % end;
-  };
-  const auto check = [](std::uint64_t numerator, const Divide::Divisor & by) {
-    const auto expected = static_cast<float>(static_cast<double>(numerator) / static_cast<double>(by.value));
-    ASSERT_EQ(expected, Divide::Quotient(static_cast<float>(numerator), by)) << numerator << " / " << by.value;
-  };
-  const auto checkDivisor = [&](const Divide::Divisor & by) {
-    const auto divisor = static_cast<std::uint64_t>(by.value);
-    for (int i = 0; i < 40; ++i)
-    {
-      check(random(1u << 24), by);
-      check(random(4 * divisor) % (1u << 24), by);
-      // Next to the middle of two floats, M / 2^k.
-      const std::uint64_t middle = (1u << 24) + 2 * random(1u << 23) + 1;
-      std::uint64_t       numerator = middle * divisor >> random(25);
-      while (numerator >= (1u << 24) - 1)
-      {
-        numerator /= 2;
-      }
-      check(numerator, by);
-      check(numerator + 1, by);
-    }
-    for (std::uint64_t a = 0; a < 16; ++a)
-    {
-      check(a, by);
-      check((1u << 24) - 1 - a, by);
-      check(divisor * a % (1u << 24), by);
-    }
-  };
-  for (std::uint32_t runs = 1; runs <= 255; ++runs)
-  {
-    for (const std::uint32_t scale : { 1u, 4u, 36u, 144u, 3600u, 176400u })
-    {
-      if (runs * scale < maxSingleDivisor)
-      {
-        checkDivisor(Divide::ByProduct(Divide::By(static_cast<float>(runs)), Divide::By(static_cast<float>(scale))));
-      }
-    }
-  }
-  for (int i = 0; i < 5000; ++i)
-  {
-    checkDivisor(Divide::By(static_cast<float>(1 + random(static_cast<std::uint64_t>(maxSingleDivisor) - 1))));
-  }
-}
-
-TEST(BoxSums, SinglePrecisionWhereNumeratorsAndDivisorsFit)
-{
-  const auto takes = [](const Triple &               window,
-                        std::uint32_t                levels,
-                        const std::vector<Feature> & features,
-                        Aggregation                  aggregation = Aggregation::PerDirection,
-                        bool                         outputIsDouble = false) {
-    RunLengthJob job = MakeJob(window, { { { 1, 0, 0 } }, { { 0, 1, 0 } } }, levels, aggregation, outputIsDouble);
-    job.features = features;
-    const RunLengthPlan plan(job);
-    BoxSumsTask         task{};
-    static_cast<RunLengthTask &>(task) = plan.task;
-    return SingleQuotientsTake(task);
-  };
-  const std::vector<Feature> counts{ Feature::ShortRunEmphasis, Feature::GrayLevelNonUniformity };
-  const std::vector<Feature> squares{ Feature::LongRunHighGrayLevelEmphasis };
-  EXPECT_TRUE(takes({ { 4, 4, 1 } }, 256, squares));
-  EXPECT_TRUE(takes({ { 4, 4, 1 } }, 65535, { Feature::LowGrayLevelRunEmphasis }));
-  EXPECT_FALSE(takes({ { 4, 4, 1 } }, 256, squares, Aggregation::Merge));
-  EXPECT_FALSE(takes({ { 4, 4, 1 } }, 256, squares, Aggregation::Average));
-  EXPECT_FALSE(takes({ { 4, 4, 1 } }, 256, squares, Aggregation::PerDirection, true));
-
-  // 16 voxels in lines of 4: 64 levels^2 < 2^24.
-  EXPECT_TRUE(takes({ { 4, 4, 1 } }, 511, squares));
-  EXPECT_FALSE(takes({ { 4, 4, 1 } }, 512, squares));
-  EXPECT_TRUE(takes({ { 4, 4, 1 } }, 512, counts));
-
-  // Divisors are voxels times lcm(1 ... longest line)^2 below 2^19; non-uniformities have words up to 255 voxels.
-  EXPECT_TRUE(takes({ { 5, 5, 5 } }, 32, counts));
-  EXPECT_TRUE(takes({ { 5, 5, 5 } }, 32, { Feature::RunPercentage }));
-  EXPECT_FALSE(takes({ { 6, 6, 6 } }, 32, counts));
-  EXPECT_FALSE(takes({ { 7, 7, 1 } }, 32, counts));
-  EXPECT_TRUE(takes({ { 4, 4, 15 } }, 32, counts));
-  EXPECT_FALSE(takes({ { 4, 4, 16 } }, 32, counts));
-  EXPECT_FALSE(takes({ { 13, 1, 1 } }, 32, counts));
-
-  // Divisors with the square of the number of runs, and entropy, stay in double precision.
-  for (const Feature feature : { Feature::GrayLevelNonUniformityNormalized,
-                                 Feature::RunLengthNonUniformityNormalized,
-                                 Feature::GrayLevelVariance,
-                                 Feature::RunVariance,
-                                 Feature::RunEntropy })
-  {
-    EXPECT_FALSE(takes({ { 4, 4, 1 } }, 32, { Feature::RunPercentage, feature }));
-  }
 }
 
 TEST(FixedPoint, EntropyTermsOfPowersOfTwo)

@@ -50,14 +50,7 @@ check_example(
   AFTER LiverCTDemoNoise ConnectDemo
   CHECK inside ${out}/ConnectDemo/object.nrrd ${out}/LiverCTDemoNoise/ct.nii.gz 120 201 0.95
 )
-foreach(
-  method
-  queue
-  buckets
-  tiles
-  hierarchy
-  automatic
-)
+foreach(method buckets hierarchy automatic)
   connect_example(_${method} WITH ${ct} ${strength} ${seed} --estimate-radius 1 --method ${method} --threads 2)
   same_connectedness(_${method})
 endforeach()
@@ -317,7 +310,7 @@ refuse_connect(ThresholdAlone "requires" ${head} ${strength} --seed 1,2,3 --thre
 refuse_connect(ObjectAlone "requires" ${head} ${strength} --seed 1,2,3 --object o.nrrd)
 refuse_connect(Connectivity "--connectivity: 8 is not 6, 18 or 26" ${head} ${strength} --seed 1,2,3 --connectivity 8)
 refuse_connect(Connectivity2D "--connectivity: 6 is not 4 or 8" ${in}/slice.png ${strength} --seed 1,2 --connectivity 6)
-refuse_connect(Method "--method: heap not in {automatic,buckets,hierarchy,queue,tiles}" ${head} ${strength} --seed 1,2,3 --method heap)
+refuse_connect(Method "--method: heap not in {automatic,buckets,hierarchy}" ${head} ${strength} --seed 1,2,3 --method heap)
 refuse_connect(Threads "--threads: 0" ${head} ${strength} --seed 1,2,3 --threads 0)
 
 # Labels.
@@ -340,7 +333,7 @@ refuse_connect(CompetitionAlone "--competition iterative is for --labels" ${head
 refuse_connect(TiesAlone "--ties lowest is for --labels" ${head} ${strength} --seed 1,2,3 --ties lowest)
 refuse_connect(Competition "--competition: fair not in {iterative,relative}" ${head} ${strength} --seed 1,2,3=1 --labels l.nrrd --competition fair)
 refuse_connect(Ties "--ties: toss not in {background,lowest}" ${head} ${strength} --seed 1,2,3=1 --labels l.nrrd --ties toss)
-refuse_connect(MethodOfLabels "--method queue is for one object" ${head} ${strength} --seed 1,2,3=1 --labels l.nrrd --method queue)
+refuse_connect(MethodOfLabels "--method buckets is for one object" ${head} ${strength} --seed 1,2,3=1 --labels l.nrrd --method buckets)
 refuse_connect(ObjectOfLabels "excludes" ${head} ${strength} --seed 1,2,3=1 --labels l.nrrd --threshold 0.5 --object o.nrrd)
 refuse_connect(CropMarginAlone "--crop-margin requires --crop-to-seeds" ${head} ${strength} --seed 1,2,3 --crop-margin 5)
 refuse_connect(CropMarginUnit "--crop-margin-mm requires --crop-margin" ${head} ${strength} --seed 1,2,3 --crop-to-seeds --crop-margin-mm)

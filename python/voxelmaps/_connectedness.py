@@ -263,7 +263,7 @@ def fuzzy_connectedness(
     precision      "float" for strengths of float32, "double" for float64.
     out            Array of the shape of x in C order that takes the strengths.
     device         For arrays in host memory: "cpu", "cuda" or the number of a CUDA device; by default the CUDA device 0, if
-                   there is one and it is expected to be faster. Values do not depend on it.
+                   there is one and x has at least 8192 voxels. Values do not depend on it.
     threads        Number of threads on the CPU; 0 for one per processor.
 
     Returns the strengths in [0, 1], an array of the library of x, on its device. On a CUDA device they are computed in the
@@ -335,7 +335,6 @@ def fuzzy_connectedness(
     sizes = spacing_of(spacing, len(shape))
     dtype = "float32" if precision == "float" else "float64"
     output = _arrays.output_of(out, image, shape, dtype)
-    device, use_cpu_if_faster = device_of_arrays(device, library)
     _core.compute_fuzzy_connectedness(
         pixels=image.address,
         pixel_type=_arrays.PIXEL_TYPES.index(image.dtype),
@@ -352,9 +351,9 @@ def fuzzy_connectedness(
         output=output.address,
         is_double=precision == "double",
         threads=threads,
-        device=device,
+        device=device_of_arrays(device, library),
+        may_use_cpu=device is None and library.device is None,
         is_on_device=library.device is not None,
         stream=library.stream(),
-        use_cpu_if_faster=use_cpu_if_faster,
     )
     return library.result(output.array, out)

@@ -180,9 +180,9 @@ cdef extern from *:
     }
     void
     ComputeConnectedness(const voxelmaps::FuzzyConnectednessJob &          job,
-                         const voxelmaps::CudaFuzzyConnectednessOptions & options, bool useCpuIfFaster)
+                         const voxelmaps::CudaFuzzyConnectednessOptions & options, bool mayUseCpu)
     {
-      if (options.deviceID < 0 || (useCpuIfFaster && voxelmaps::IsCpuFaster(job, options)))
+      if (options.deviceID < 0 || (mayUseCpu && job.IsSmall()))
       {
         voxelmaps::ComputeFuzzyConnectedness(job);
       }
@@ -245,10 +245,10 @@ cdef extern from *:
     }
     void
     ComputeLabels(const voxelmaps::RelativeFuzzyConnectednessJob & job,
-                  const voxelmaps::CudaRelativeFuzzyConnectednessOptions & options, bool useCpuIfFaster,
+                  const voxelmaps::CudaRelativeFuzzyConnectednessOptions & options, bool mayUseCpu,
                   voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy)
     {
-      if (options.deviceID >= 0 && !(useCpuIfFaster && voxelmaps::IsCpuFaster(job, options)))
+      if (options.deviceID >= 0 && !(mayUseCpu && job.IsSmall()))
       {
         try
         {
@@ -258,7 +258,7 @@ cdef extern from *:
         }
         catch (const voxelmaps::DeviceMemoryError &)
         {
-          if (!useCpuIfFaster)
+          if (!mayUseCpu)
           {
             throw;
           }
@@ -284,7 +284,7 @@ cdef extern from *:
     void EstimateFromSeeds(FuzzyConnectednessJob & job, unsigned int radius) except +RaisePythonError nogil
     void ComputeConnectedness(
         const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options,
-        cpp_bool use_cpu_if_faster) except +RaisePythonError nogil
+        cpp_bool may_use_cpu) except +RaisePythonError nogil
     void SetLabeledSeeds(
         RelativeFuzzyConnectednessJob & job, uintptr_t voxels, uintptr_t labels, size_t count) except +RaisePythonError
     void SetRules(RelativeFuzzyConnectednessJob & job, unsigned int competition, unsigned int tie_rule)
@@ -293,7 +293,7 @@ cdef extern from *:
         LabelAffinity & affinity) except +RaisePythonError nogil
     void ComputeLabels(
         const RelativeFuzzyConnectednessJob & job, const CudaRelativeFuzzyConnectednessOptions & options,
-        cpp_bool use_cpu_if_faster, RelativeFuzzyConnectednessHierarchy * hierarchy) except +RaisePythonError nogil
+        cpp_bool may_use_cpu, RelativeFuzzyConnectednessHierarchy * hierarchy) except +RaisePythonError nogil
     JobExecution MakeExecution(unsigned int threads, cpp_bool is_main_thread) except +RaisePythonError
 
 
@@ -420,7 +420,6 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
     GrayLevelDiscretizationResult ComputeFeatureMaps(const FeatureMapsJob & job) except +RaisePythonError
     GrayLevelDiscretizationResult ComputeFeatureMapsCuda(
         const FeatureMapsJob & job, const CudaOptions & options) except +RaisePythonError
-    cpp_bool IsCpuFaster(const FeatureMapsJob & job, const CudaOptions & options) except +RaisePythonError
 
     cdef cppclass FeatureNames:
         const char * name
@@ -574,7 +573,6 @@ def compute_feature_maps(
     cpp_bool is_input_on_device,
     cpp_bool is_output_on_device,
     uintptr_t stream,
-    cpp_bool use_cpu_if_faster,
 ):
     """Compute a FeatureMapsJob; enumerators are numbers.
 
@@ -587,7 +585,6 @@ def compute_feature_maps(
     cdef FeatureMapsJob job
     cdef CudaOptions options
     cdef GrayLevelDiscretizationResult result
-    cdef cpp_bool is_on_cpu = device < 0
     job.pixels = <const void *>pixels
     job.mask = <const uint8_t *>mask
     job.selection = <const uint8_t *>selection
@@ -612,9 +609,7 @@ def compute_feature_maps(
     options.otherDeviceIDs = other_devices
     SetLocations(options, is_input_on_device, is_output_on_device, stream)
     with nogil:
-        if not is_on_cpu and use_cpu_if_faster:
-            is_on_cpu = IsCpuFaster(job, options)
-        if is_on_cpu:
+        if device < 0:
             result = ComputeFeatureMaps(job)
         else:
             result = ComputeFeatureMapsCuda(job, options)
@@ -666,15 +661,17 @@ def compute_fuzzy_connectedness(
     cpp_bool is_double,
     unsigned int threads,
     int device,
+    cpp_bool may_use_cpu,
     cpp_bool is_on_device,
     uintptr_t stream,
-    cpp_bool use_cpu_if_faster,
 ):
     """Compute a FuzzyConnectednessJob; enumerators are numbers.
 
     seeds      Numbers of voxels, in the order of memory.
     moments    Mean and variance of the object and of the differences.
     device     -1 for the CPU.
+    may_use_cpu
+               Whether the CPU may compute in place of a device that nobody asked for.
     is_on_device
                Whether pixels, mask and output are in the memory of the device.
     """
@@ -696,7 +693,7 @@ def compute_fuzzy_connectedness(
     options.deviceID = device
     SetLocations(options, is_on_device, is_on_device, stream)
     with nogil:
-        ComputeConnectedness(job, options, use_cpu_if_faster)
+        ComputeConnectedness(job, options, may_use_cpu)
 
 
 cdef class Hierarchy:
@@ -812,14 +809,15 @@ cdef class LabelsJob:
         uintptr_t margin,
         cpp_bool is_double,
         int device,
+        cpp_bool may_use_cpu,
         cpp_bool is_on_device,
         uintptr_t stream,
-        cpp_bool use_cpu_if_faster,
         Hierarchy hierarchy=None,
     ):
         """Compute into arrays; the addresses of strength and margin are 0 if they are not needed.
 
         device       -1 for the CPU.
+        may_use_cpu  Whether the CPU may compute in place of a device that nobody asked for.
         is_on_device Whether all arrays are in the memory of the device.
         hierarchy    That of the same image, mask and affinity, or an empty one, which is made.
         """
@@ -835,4 +833,4 @@ cdef class LabelsJob:
         if hierarchy is not None:
             kept = &hierarchy.hierarchy
         with nogil:
-            ComputeLabels(self.job, options, use_cpu_if_faster, kept)
+            ComputeLabels(self.job, options, may_use_cpu, kept)

@@ -368,35 +368,35 @@ def _discretization(bin_width, number_of_gray_levels, bin_edges, gray_levels, in
 
 
 def device_of_arrays(device, library):
-    """Number of the CUDA device, -1 for the CPU, and whether the CPU is used where it is faster."""
+    """Number of the CUDA device, or -1 for the CPU."""
     if library.device is not None:
         if device is not None and device != library.device:
             raise ValueError(f"device is {device!r}, but x is on CUDA device {library.device}")
-        return library.device, False
+        return library.device
     if device is None:
-        return (0, True) if _core.number_of_devices() > 0 else (-1, False)
+        return 0 if _core.number_of_devices() > 0 else -1
     if device == "cpu":
-        return -1, False
+        return -1
     number = 0 if device == "cuda" else device
     if isinstance(number, bool) or not isinstance(number, int):
         raise ValueError(f"device is {device!r}, but must be 'cpu', 'cuda', the number of a CUDA device, or None")
     if not 0 <= number < _core.number_of_devices():
         reason = _core.reason_for_no_device() or f"there are {_core.number_of_devices()} devices, counted from 0"
         raise RuntimeError(f"CUDA device {number} cannot be used: {reason}")
-    return number, False
+    return number
 
 
 def devices_of_arrays(device, library):
-    """The results of device_of_arrays, and the numbers of further devices, if device is "all" or a list."""
+    """The result of device_of_arrays, and the numbers of further devices, if device is "all" or a list."""
     if isinstance(device, str) and device == "all":
         available = _core.number_of_devices()
         first = 0 if library.device is None else library.device
         device = [first, *(number for number in range(available) if number != first)] if available else "cuda"
     if not isinstance(device, (list, tuple)):
-        return *device_of_arrays(device, library), []
+        return device_of_arrays(device, library), []
     if not device:
         raise ValueError("device is empty, but must name at least one device")
-    numbers = [device_of_arrays(number, _arrays.Library("NumPy"))[0] for number in device]
+    numbers = [device_of_arrays(number, _arrays.Library("NumPy")) for number in device]
     if -1 in numbers:
         raise ValueError(f"device is {device!r}, but the CPU cannot be one of several devices")
     if len(set(numbers)) < len(numbers):
@@ -404,7 +404,7 @@ def devices_of_arrays(device, library):
     first = numbers[0] if library.device is None else library.device
     if first not in numbers:
         raise ValueError(f"device is {device!r}, but x is on CUDA device {first}")
-    return first, False, [number for number in numbers if number != first]
+    return first, [number for number in numbers if number != first]
 
 
 def release_device_memory() -> None:
@@ -436,7 +436,7 @@ def compute(image, mask, selection, out, *, box, window, anchor, classes, discre
     Returns the number of gray levels.
     """
     library = image.library
-    number, use_cpu_if_faster, other_numbers = device
+    number, other_numbers = device
     address, stride, is_double = out
     return _core.compute_feature_maps(
         pixels=image.address,
@@ -460,7 +460,6 @@ def compute(image, mask, selection, out, *, box, window, anchor, classes, discre
         is_input_on_device=library.device is not None,
         is_output_on_device=library.device is not None,
         stream=library.stream(),
-        use_cpu_if_faster=use_cpu_if_faster,
     )
 
 
@@ -815,8 +814,8 @@ def feature_maps(
     precision          "float" for maps of float32, "double" for float64.
     out                Array in C order that takes the maps, of the shape (number of features, *shape of a map).
     device             For arrays in host memory: "cpu", "cuda" or the number of a CUDA device. By default the CUDA device 0,
-                       if there is one and it is expected to be faster. "all" or a list of numbers lets several devices
-                       compute parts of the maps at the same time; arrays in device memory are copied to and from the others.
+                       if there is one. "all" or a list of numbers lets several devices compute parts of the maps at the same
+                       time; arrays in device memory are copied to and from the others.
                        Values do not depend on it.
     threads            Number of threads on the CPU; 0 for one per processor.
 

@@ -311,10 +311,10 @@ class Job:
     def compute(self, outputs, device, hierarchy=None):
         """Compute arrays of labels, strength and margin; None for those that are not needed.
 
-        device       As device_of_arrays returns it.
+        device       That of labels.
         hierarchy    See _core.LabelsJob.compute.
         """
-        number_of_device, use_cpu_if_faster = device
+        library = self._image.library
         labels, strength, margin = outputs
         strengths = [output for output in (strength, margin) if output is not None]
         self._job.compute(
@@ -323,10 +323,10 @@ class Job:
             strength=0 if strength is None else strength.address,
             margin=0 if margin is None else margin.address,
             is_double=bool(strengths) and strengths[0].dtype == "float64",
-            device=number_of_device,
-            is_on_device=self._image.library.device is not None,
-            stream=self._image.library.stream(),
-            use_cpu_if_faster=use_cpu_if_faster,
+            device=device_of_arrays(device, library),
+            may_use_cpu=device is None and library.device is None,
+            is_on_device=library.device is not None,
+            stream=library.stream(),
             hierarchy=hierarchy,
         )
 
@@ -398,7 +398,7 @@ def labels(
     precision      "float" for strengths and margins of float32, "double" for float64.
     out            Array of the shape of the labels in C order that takes them, or a Segmentation of such arrays.
     device         For arrays in host memory: "cpu", "cuda" or the number of a CUDA device; by default the CUDA device 0, if
-                   there is one and it is expected to be faster. Values do not depend on it.
+                   there is one and x has at least 8192 voxels. Values do not depend on it.
     threads        Number of threads on the CPU; 0 for one per processor.
 
     Returns the labels, an array of the library of x, on its device; with strength or margin, a Segmentation with the parts
@@ -490,7 +490,7 @@ def labels(
         is_needed = is_needed or output is not None
         what = "out" if name == "labels" else f"out.{name}"
         outputs.append(_arrays.output_of(output, image, shape, dtype, what) if is_needed else None)
-    job.compute(outputs, device_of_arrays(device, library))
+    job.compute(outputs, device)
     if library.device is None and tie_rule == "background" and minimum_strength == 0:
         warn_of_ties(outputs[0].host(), None if mask is None else mask.host(), competition, 4)
     results = [

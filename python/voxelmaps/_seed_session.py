@@ -313,7 +313,7 @@ class _Update:
         key = [self._box, list(self.affinity), *(parameters[name] for name in _OF_GRAPH)]
         self._job.compute(
             [outputs.get(name) for name in _labels.Segmentation._fields],
-            device_of_arrays(parameters["device"], library),
+            parameters["device"],
             self._graph.of(parameters["mask"], key),
         )
         for name, output in outputs.items():

@@ -64,11 +64,6 @@ using CudaCooccurrenceReport = CudaTextureReport<CooccurrenceFeatureMapEnums::Cu
  * or the method does not support the job; the message has the text of CUDA, what was needed and what to do. */
 VoxelMapsCore_EXPORT CudaCooccurrenceReport
 ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob & job, const CudaCooccurrenceOptions & options);
-
-/** Whether the CPU is expected to be faster than the device with the method Automatic: an estimate from the sizes, the
- * number of workers, and the kind of device. */
-VoxelMapsCore_EXPORT bool
-IsCpuFaster(const CooccurrenceJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_CooccurrenceJob_h

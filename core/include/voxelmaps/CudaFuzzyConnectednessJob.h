@@ -32,7 +32,7 @@ struct CudaFuzzyConnectednessReport : CudaReport
 {
   /** The method that computed the last slab; never Automatic. */
   CudaFuzzyConnectednessOptions::Method method{ CudaFuzzyConnectednessOptions::Method::Automatic };
-  /** Number of iterations of CorrectedKFOE, launches of ActiveTiles or rounds of Hierarchy, summed over all slabs. */
+  /** Number of iterations of CorrectedKFOE or rounds of Hierarchy, summed over all slabs. */
   std::uint64_t numberOfIterations{ 0 };
 };
 
@@ -41,11 +41,6 @@ struct CudaFuzzyConnectednessReport : CudaReport
  * CUDA, what was needed and what to do. */
 VoxelMapsCore_EXPORT CudaFuzzyConnectednessReport
 ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options);
-
-/** Whether ComputeFuzzyConnectedness is expected to be faster than the device with the method Automatic: an estimate
- * from the size, the number of workers, and the kind of device. */
-VoxelMapsCore_EXPORT bool
-IsCpuFaster(const FuzzyConnectednessJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_CudaFuzzyConnectednessJob_h

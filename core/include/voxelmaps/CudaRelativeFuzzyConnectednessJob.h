@@ -56,11 +56,6 @@ VoxelMapsCore_EXPORT CudaRelativeFuzzyConnectednessReport
 ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &         job,
                                       const CudaRelativeFuzzyConnectednessOptions & options,
                                       RelativeFuzzyConnectednessHierarchy &         hierarchy);
-
-/** Whether ComputeRelativeFuzzyConnectedness, without a hierarchy, is expected to be faster than the device: an
- * estimate from the size, the number of workers, and the kind of device. */
-VoxelMapsCore_EXPORT bool
-IsCpuFaster(const RelativeFuzzyConnectednessJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_CudaRelativeFuzzyConnectednessJob_h

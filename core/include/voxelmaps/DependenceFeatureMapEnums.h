@@ -50,13 +50,11 @@ public:
    */
   enum class CudaMethod : std::uint8_t
   {
-    /** The fastest method that supports the job. */
+    /** The faster method that supports the job. */
     Automatic = 0,
     /** A thread counts the dependences of one window by bits in its registers, level by level: up to 9 voxels along
-     * each axis and 63 levels, or 6 or 7 voxels and 511 levels, and neighbors at distance 1. */
+     * each axis and 63 levels, or 7 voxels and 511 levels, and neighbors at distance 1. */
     BitPlanes,
-    /** A thread sorts the dependences of one window in its registers. */
-    SortedDependences,
     /** A warp or a block counts the dependences of one window by atomic additions; supports every job. */
     WindowWalk
   };
@@ -70,7 +68,7 @@ public:
 constexpr auto
 GetEnumeratorNames(DependenceFeatureMapEnums::CudaMethod)
 {
-  return MakeEnumeratorNames({ "Automatic", "BitPlanes", "SortedDependences", "WindowWalk" }, "invalid method");
+  return MakeEnumeratorNames({ "Automatic", "BitPlanes", "WindowWalk" }, "invalid method");
 }
 } // namespace voxelmaps
 

@@ -45,11 +45,6 @@ using CudaDependenceReport = CudaTextureReport<DependenceFeatureMapEnums::CudaMe
  * or the method does not support the job; the message has the text of CUDA, what was needed and what to do. */
 VoxelMapsCore_EXPORT CudaDependenceReport
 ComputeDependenceFeatureMapsCuda(const DependenceJob & job, const CudaDependenceOptions & options);
-
-/** Whether the CPU is expected to be faster than the device with the method Automatic: an estimate from the sizes, the
- * number of workers, and the kind of device. */
-VoxelMapsCore_EXPORT bool
-IsCpuFaster(const DependenceJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_DependenceJob_h

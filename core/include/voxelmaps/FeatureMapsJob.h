@@ -67,11 +67,6 @@ ComputeFeatureMaps(const FeatureMapsJob & job);
 /** The same on a CUDA device; bit-identical. The input is copied to the device once, if it is not there already. */
 VoxelMapsCore_EXPORT GrayLevelDiscretizationResult
 ComputeFeatureMapsCuda(const FeatureMapsJob & job, const CudaOptions & options);
-
-/** Whether the CPU is expected to be faster than the device: an estimate from the sizes, the number of workers, and the
- * kind of device, for input and output in host memory. */
-VoxelMapsCore_EXPORT bool
-IsCpuFaster(const FeatureMapsJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_FeatureMapsJob_h

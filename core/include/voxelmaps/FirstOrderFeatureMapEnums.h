@@ -51,16 +51,15 @@ public:
   /** \class CudaMethod
    * \brief How the features are computed on a CUDA device. All methods give bit-identical results.
    *
-   * Most windows of up to 2000 voxels are computed in tiles with either method, which then computes only the others.
+   * Most windows of up to 2000 voxels are computed in tiles; a method computes only the others, and images of doubles
+   * that are no floats.
    *
    * \ingroup VoxelMaps
    */
   enum class CudaMethod : std::uint8_t
   {
-    /** The faster method that supports the job. */
+    /** The method for the job. */
     Automatic = 0,
-    /** A thread sorts the intensities of a window; supports windows that fit the shared memory. */
-    SortingNetwork,
     /** A warp finds the percentiles of a window digit by digit, without sorting; supports every job. */
     RadixSelection
   };
@@ -78,7 +77,7 @@ public:
 constexpr auto
 GetEnumeratorNames(FirstOrderFeatureMapEnums::CudaMethod)
 {
-  return MakeEnumeratorNames({ "Automatic", "SortingNetwork", "RadixSelection" }, "invalid method");
+  return MakeEnumeratorNames({ "Automatic", "RadixSelection" }, "invalid method");
 }
 } // namespace voxelmaps
 

@@ -41,11 +41,6 @@ using CudaFirstOrderReport = CudaTextureReport<FirstOrderFeatureMapEnums::CudaMe
  * or the method does not support the job; the message has the text of CUDA, what was needed and what to do. */
 VoxelMapsCore_EXPORT CudaFirstOrderReport
 ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob & job, const CudaFirstOrderOptions & options);
-
-/** Whether the CPU is expected to be faster than the device with the method Automatic: an estimate from the sizes, the
- * number of workers, and the kind of device. */
-VoxelMapsCore_EXPORT bool
-IsCpuFaster(const FirstOrderJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_FirstOrderJob_h

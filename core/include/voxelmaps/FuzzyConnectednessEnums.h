@@ -61,16 +61,10 @@ public:
    */
   enum class Method : std::uint8_t
   {
-    /** Hierarchy. With MinimumStrength > 0, for which a part of the image suffices, or with more than 8 neighbors per
-     * voxel: Buckets with up to three threads, Tiles with more. */
+    /** Hierarchy; Buckets with MinimumStrength > 0, for which a part of the image suffices, and up to three threads. */
     Automatic = 0,
-    /** First in, first out, until nothing changes: kFOE of Udupa and Samarasekera \cite Udupa1996. The reference
-     * method; one thread. */
-    Queue,
     /** Strongest voxel first, so that every voxel is settled once; one thread. */
     Buckets,
-    /** Settles tiles until nothing changes; all threads. */
-    Tiles,
     /** Merges voxels into ever larger components, then passes strengths down; all threads. The run time does not depend
      * on the seeds. Images with more than 2^32 links use Buckets instead. */
     Hierarchy
@@ -83,12 +77,10 @@ public:
    */
   enum class CudaMethod : std::uint8_t
   {
-    /** ActiveTiles first, and Hierarchy if that takes long. */
+    /** Hierarchy. Filters compute images of fewer than 8192 voxels on the CPU. */
     Automatic = 0,
     /** The corrected CUDA-kFOE of Li et al. \cite Li2016, made exact by an atomic maximum. */
     CorrectedKFOE,
-    /** Settles tiles in shared memory until nothing changes. */
-    ActiveTiles,
     /** Merges voxels into ever larger components, then passes strengths down. The run time does not depend on
      * shapes. */
     Hierarchy
@@ -110,12 +102,12 @@ GetEnumeratorNames(FuzzyConnectednessEnums::Adjacency)
 constexpr auto
 GetEnumeratorNames(FuzzyConnectednessEnums::Method)
 {
-  return MakeEnumeratorNames({ "Automatic", "Queue", "Buckets", "Tiles", "Hierarchy" }, "invalid method");
+  return MakeEnumeratorNames({ "Automatic", "Buckets", "Hierarchy" }, "invalid method");
 }
 constexpr auto
 GetEnumeratorNames(FuzzyConnectednessEnums::CudaMethod)
 {
-  return MakeEnumeratorNames({ "Automatic", "CorrectedKFOE", "ActiveTiles", "Hierarchy" }, "invalid method");
+  return MakeEnumeratorNames({ "Automatic", "CorrectedKFOE", "Hierarchy" }, "invalid method");
 }
 } // namespace voxelmaps
 

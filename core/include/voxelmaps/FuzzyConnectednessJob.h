@@ -98,6 +98,13 @@ struct FuzzyConnectednessProblem : FuzzyConnectednessInput
   bool                  distanceWeighting{ false };
 
   JobExecution execution;
+
+  /** Whether the CPU is the default for so few voxels even where a device is usable, which takes longer to start. */
+  bool
+  IsSmall() const
+  {
+    return this->GetNumberOfVoxels() < 8192;
+  }
 };
 
 /** \class FuzzyConnectednessJob

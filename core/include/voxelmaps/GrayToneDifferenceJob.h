@@ -45,11 +45,6 @@ using CudaGrayToneDifferenceReport = CudaTextureReport<GrayToneDifferenceFeature
 VoxelMapsCore_EXPORT CudaGrayToneDifferenceReport
 ComputeGrayToneDifferenceFeatureMapsCuda(const GrayToneDifferenceJob &         job,
                                          const CudaGrayToneDifferenceOptions & options);
-
-/** Whether the CPU is expected to be faster than the device with the method Automatic: an estimate from the sizes, the
- * number of workers, and the kind of device. */
-VoxelMapsCore_EXPORT bool
-IsCpuFaster(const GrayToneDifferenceJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_GrayToneDifferenceJob_h

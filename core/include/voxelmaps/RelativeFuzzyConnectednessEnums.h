@@ -52,8 +52,8 @@ public:
    */
   enum class CudaMethod : std::uint8_t
   {
-    /** Hierarchy, except for small images, which the CPU may compute, and for those that the device has too little
-     * memory for, which it does. */
+    /** Hierarchy. Filters compute images on the CPU that have fewer than 8192 voxels, or for which the device has too
+     * little memory. */
     Automatic = 0,
     /** Merges voxels into ever larger components, each of which has one seed in the end. */
     Hierarchy

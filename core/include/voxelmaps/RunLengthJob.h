@@ -70,11 +70,6 @@ struct CudaRunLengthReport : CudaTextureReport<RunLengthFeatureMapEnums::CudaMet
  * or the method does not support the job; the message has the text of CUDA, what was needed and what to do. */
 VoxelMapsCore_EXPORT CudaRunLengthReport
 ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOptions & options);
-
-/** Whether the CPU is expected to be faster than the device with the method Automatic: an estimate from the sizes, the
- * number of workers, and the kind of device. */
-VoxelMapsCore_EXPORT bool
-IsCpuFaster(const RunLengthJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_RunLengthJob_h

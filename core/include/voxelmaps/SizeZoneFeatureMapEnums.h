@@ -64,13 +64,11 @@ public:
    */
   enum class CudaMethod : std::uint8_t
   {
-    /** The faster method that supports the job. */
+    /** BitPlanes, or the CPU engine for jobs that it does not support. */
     Automatic = 0,
     /** A thread, or a lane per slice, fills the zones of a window as sets of bits; supports slices of up to 256 bits,
      * which are rows of one bit more than voxels, and up to 32 slices: 11 x 11 x 11, for example. */
-    BitPlanes,
-    /** A block joins equal neighbors of a window; supports every job. */
-    UnionFind
+    BitPlanes
   };
 
   static constexpr unsigned int NumberOfFeatures = 16;
@@ -87,7 +85,7 @@ GetEnumeratorNames(SizeZoneFeatureMapEnums::Connectivity)
 constexpr auto
 GetEnumeratorNames(SizeZoneFeatureMapEnums::CudaMethod)
 {
-  return MakeEnumeratorNames({ "Automatic", "BitPlanes", "UnionFind" }, "invalid method");
+  return MakeEnumeratorNames({ "Automatic", "BitPlanes" }, "invalid method");
 }
 } // namespace voxelmaps
 

@@ -35,15 +35,11 @@ ComputeSizeZoneFeatureMaps(const SizeZoneJob & job);
 using CudaSizeZoneOptions = CudaTextureOptions<SizeZoneFeatureMapEnums::CudaMethod>;
 using CudaSizeZoneReport = CudaTextureReport<SizeZoneFeatureMapEnums::CudaMethod>;
 
-/** The same on a CUDA device; bit-identical. Throws EngineError also if CUDA fails, the device has too little memory,
- * or the method does not support the job; the message has the text of CUDA, what was needed and what to do. */
+/** The same on a CUDA device; bit-identical. Automatic computes jobs that no method supports on the CPU. Throws
+ * EngineError also if CUDA fails, the device has too little memory, or the method does not support the job; the message
+ * has the text of CUDA, what was needed and what to do. */
 VoxelMapsCore_EXPORT CudaSizeZoneReport
 ComputeSizeZoneFeatureMapsCuda(const SizeZoneJob & job, const CudaSizeZoneOptions & options);
-
-/** Whether the CPU is expected to be faster than the device with the method Automatic: an estimate from the sizes, the
- * number of workers, and the kind of device. */
-VoxelMapsCore_EXPORT bool
-IsCpuFaster(const SizeZoneJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_SizeZoneJob_h

@@ -84,7 +84,7 @@ struct CudaTextureOptions : CudaOptions
 template <typename TMethod>
 struct CudaTextureReport : CudaReport
 {
-  /** Automatic only if the output region is empty. */
+  /** Automatic only if the output region is empty, or if the CPU has computed the job: the device is then "CPU". */
   TMethod method{ TMethod::Automatic };
 };
 

@@ -83,15 +83,6 @@ struct FusedDivision
 /** The greatest divisor that FusedDivision supports, exclusive. */
 constexpr double maxFusedDivisor = 281474976710656.0; // 2^48
 
-/** The greatest divisor that FusedDivision of floats supports, exclusive, for numerators a that are integers below
- * 2^24. As above, with r within 2^-22.4 of 1/b, which a product of two divisors keeps, q is within 2^-22 of a/b, the
- * remainder is exact, and q + remainder * r is within 2^-44.4 before its rounding. The middle of two floats is M / 2^k
- * with an odd M beyond 2^24. It cannot be a/b, since a would be a multiple of M, and it is at least 2^-25 / b away from
- * it, relative.
- *
- * The result is also the quotient of doubles rounded to float: the rounding to double, by 2^-53, crosses no middle. */
-constexpr double maxSingleDivisor = 524288.0; // 2^19
-
 /** Arithmetic of FusedDivision for doubles. */
 struct DoubleArithmetic
 {

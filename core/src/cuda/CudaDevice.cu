@@ -57,28 +57,6 @@ UsableDeviceMemory(std::uint64_t budget)
   return budget > 0 ? std::min(budget, usable) : usable;
 }
 
-DeviceSpeed
-GetDeviceSpeed(int deviceID)
-{
-  static auto *                     mutex = new std::mutex;
-  static auto &                     arithmetic = *new std::map<int, double>;
-  const std::lock_guard<std::mutex> lock(*mutex);
-  if (arithmetic.count(deviceID) == 0)
-  {
-    const auto ask = [deviceID](cudaDeviceAttr attribute) {
-      int value = 0;
-      CheckCuda(cudaDeviceGetAttribute(&value, attribute, deviceID), "asking for the speed of the device");
-      return static_cast<double>(value);
-    };
-    constexpr double h100Speed = 132.0 * 1980000.0; // multiprocessors and kHz
-    // Devices with few units for doubles, as for games, take about twice as long.
-    const double doubleFactor = ask(cudaDevAttrSingleToDoublePrecisionPerfRatio) > 8.0 ? 0.5 : 1.0;
-    arithmetic[deviceID] =
-      std::max(doubleFactor * ask(cudaDevAttrMultiProcessorCount) * ask(cudaDevAttrClockRate) / h100Speed, 1e-3);
-  }
-  return { arithmetic[deviceID] };
-}
-
 namespace
 {
 /** Number of devices in CUDA's order, those included that this build has no code for. */

@@ -3,8 +3,6 @@
 #ifndef CudaDevice_h
 #define CudaDevice_h
 
-#include "common/ProcessorChoice.h"
-
 #include <cstdint>
 
 namespace voxelmaps
@@ -28,10 +26,6 @@ private:
  * reserve for CUDA itself. */
 std::uint64_t
 UsableDeviceMemory(std::uint64_t budget);
-
-/** Speed of a device, asked for without starting it. */
-DeviceSpeed
-GetDeviceSpeed(int deviceID);
 } // namespace voxelmaps
 
 #endif // CudaDevice_h

@@ -79,10 +79,6 @@ CudaDevices::GetDriverVersion()
   {                                                                                                                    \
     throw DeviceError(reason);                                                                                         \
   }                                                                                                                    \
-  bool IsCpuFaster(const name##Job &, const CudaOptions &)                                                             \
-  {                                                                                                                    \
-    return true;                                                                                                       \
-  }                                                                                                                    \
   static_assert(true, "ends with a semicolon")
 
 VOXELMAPS_NO_CUDA_ENGINE(Cooccurrence, ComputeCooccurrenceFeatureMapsCuda);

@@ -10,40 +10,11 @@
 
 namespace voxelmaps
 {
-FirstOrderPlan::FirstOrderPlan(const FirstOrderJob & job)
+namespace
 {
-  const DefaultFloatingPointEnvironment environment;
-  SetTextureTask(job, static_cast<int>(job.features.size()), task);
-  SetFeatures(job, task);
-  if (!std::isfinite(job.voxelArrayShift))
-  {
-    throw EngineError("A job has the voxelArrayShift " + std::to_string(job.voxelArrayShift) +
-                      ", but must have a finite one.");
-  }
-  if (!std::isfinite(job.voxelVolume) || job.voxelVolume <= 0.0)
-  {
-    throw EngineError("A job has the voxelVolume " + std::to_string(job.voxelVolume) +
-                      ", but must have one that is positive and finite.");
-  }
-  if (job.intensities == nullptr && NumberOfVoxels(job.levelsSize) > 0)
-  {
-    throw EngineError("A job has no intensities, but first order features need them.");
-  }
-  task.voxelArrayShift = job.voxelArrayShift;
-  task.voxelVolume = job.voxelVolume;
-  task.windowVoxels = static_cast<int>(NumberOfVoxels(job.windowSize));
-  if (task.needsLevelCounts)
-  {
-    const auto voxels = static_cast<std::uint64_t>(task.windowVoxels);
-    const int  bits = EntropyBits(voxels);
-    entropyTable = MakeEntropyTable(voxels, bits, job.execution);
-    task.entropyScale = PowerOfTwo(-bits);
-  }
-  task.entropyTable = entropyTable.data();
-}
-
+/** Set features, and what they need. Throws EngineError if they break a rule. */
 void
-FirstOrderPlan::SetFeatures(const FirstOrderJob & job, FirstOrderTask & task)
+SetFeatures(const FirstOrderJob & job, FirstOrderTask & task)
 {
   using Feature = FirstOrderJob::Feature;
   SetTaskFeatures(job.features, "FirstOrderFeatureMapEnums::Feature", task);
@@ -76,5 +47,38 @@ FirstOrderPlan::SetFeatures(const FirstOrderJob & job, FirstOrderTask & task)
         break;
     }
   }
+}
+} // namespace
+
+FirstOrderPlan::FirstOrderPlan(const FirstOrderJob & job)
+{
+  const DefaultFloatingPointEnvironment environment;
+  SetTextureTask(job, static_cast<int>(job.features.size()), task);
+  SetFeatures(job, task);
+  if (!std::isfinite(job.voxelArrayShift))
+  {
+    throw EngineError("A job has the voxelArrayShift " + std::to_string(job.voxelArrayShift) +
+                      ", but must have a finite one.");
+  }
+  if (!std::isfinite(job.voxelVolume) || job.voxelVolume <= 0.0)
+  {
+    throw EngineError("A job has the voxelVolume " + std::to_string(job.voxelVolume) +
+                      ", but must have one that is positive and finite.");
+  }
+  if (job.intensities == nullptr && NumberOfVoxels(job.levelsSize) > 0)
+  {
+    throw EngineError("A job has no intensities, but first order features need them.");
+  }
+  task.voxelArrayShift = job.voxelArrayShift;
+  task.voxelVolume = job.voxelVolume;
+  task.windowVoxels = static_cast<int>(NumberOfVoxels(job.windowSize));
+  if (task.needsLevelCounts)
+  {
+    const auto voxels = static_cast<std::uint64_t>(task.windowVoxels);
+    const int  bits = EntropyBits(voxels);
+    entropyTable = MakeEntropyTable(voxels, bits, job.execution);
+    task.entropyScale = PowerOfTwo(-bits);
+  }
+  task.entropyTable = entropyTable.data();
 }
 } // namespace voxelmaps

@@ -20,10 +20,6 @@ public:
 
   /** The table of the task. */
   std::vector<std::int64_t> entropyTable;
-
-  /** Set features, and what they need. Throws EngineError if they break a rule. */
-  static void
-  SetFeatures(const FirstOrderJob & job, FirstOrderTask & task);
 };
 } // namespace voxelmaps
 

@@ -105,20 +105,4 @@ ComputeFeatureMaps(const FeatureMapsJob & job)
 {
   return ComputeFromHostMemory(job, [](const auto & typedJob) { Compute(typedJob); });
 }
-
-bool
-IsCpuFaster(const FeatureMapsJob & job, const CudaOptions & options)
-{
-  // Of those that find the number of levels from the intensities.
-  constexpr unsigned int        usualNumberOfLevels = 64;
-  GrayLevelDiscretizationResult expected;
-  const bool isNumberGiven = job.discretization.method == GrayLevelDiscretizationEnums::Method::FixedBinNumber ||
-                             job.discretization.method == GrayLevelDiscretizationEnums::Method::Identity ||
-                             job.discretization.method == GrayLevelDiscretizationEnums::Method::Levels;
-  expected.numberOfGrayLevels = isNumberGiven ? job.discretization.numberOfGrayLevels : usualNumberOfLevels;
-  std::size_t slower = 0;
-  ForEachClassJob(
-    job, expected, nullptr, [&](const auto & typedJob) { slower += IsCpuFaster(typedJob, options) ? 0 : 1; });
-  return slower == 0;
-}
 } // namespace voxelmaps

@@ -141,7 +141,7 @@ void
 CheckOnCpu(GoldenGroup & group, const Case & golden)
 {
   using Method = Enums::Method;
-  for (const Method method : { Method::Queue, Method::Buckets, Method::Tiles, Method::Hierarchy, Method::Automatic })
+  for (const Method method : { Method::Buckets, Method::Hierarchy, Method::Automatic })
   {
     for (const unsigned int workers : { 1u, 3u })
     {

@@ -3,10 +3,13 @@
 #ifndef BucketsMethod_h
 #define BucketsMethod_h
 
-#include "ConnectednessSearch.h"
+#include "connectedness/AffinityPlan.h"
+#include "PixelAccess.h"
 
+#include <cstdint>
 #include <queue>
 #include <utility>
+#include <vector>
 
 namespace voxelmaps
 {
@@ -20,15 +23,20 @@ template <typename TPixel, typename TIndex>
 class BucketsMethod
 {
 public:
-  explicit BucketsMethod(const ConnectednessSearch<TPixel> & search)
-    : m_Search(search)
-    , m_Keys(search.keys)
+  /** Keys, one per voxel, must be noKey. */
+  BucketsMethod(const FuzzyConnectednessJob & job, std::uint32_t * keys)
+    : m_Job(job)
+    , m_Image(PixelAccess<TPixel>::Get(job))
+    , m_EdgeKeys(job)
+    , m_Links(MakeLinks(job))
+    , m_MinKey(MinKey(job))
+    , m_Keys(keys)
   {}
 
   void
   Run()
   {
-    for (const std::int64_t seed : m_Search.job.seeds)
+    for (const std::int64_t seed : m_Job.seeds)
     {
       if (m_Keys[seed] == noKey)
       {
@@ -60,11 +68,11 @@ public:
         }
       }
     }
-    for (std::int64_t voxel = 0; voxel < m_Search.job.GetNumberOfVoxels(); ++voxel)
+    for (std::int64_t voxel = 0; voxel < m_Job.GetNumberOfVoxels(); ++voxel)
     {
       m_Keys[voxel] &= ~settledBit;
     }
-    m_Search.job.execution.ReportProgress(m_SettledSinceReport);
+    m_Job.execution.ReportProgress(m_SettledSinceReport);
   }
 
 private:
@@ -74,6 +82,38 @@ private:
   static constexpr std::uint32_t settledBit = 0x80000000u;
   // The work of a few milliseconds.
   static constexpr std::uint64_t voxelsBetweenReports = 65536;
+
+  /** Call f(neighbor, weight of the link) for all neighbors in the image. */
+  template <typename TFunction>
+  void
+  ForEachNeighbor(std::int64_t voxel, const TFunction & f) const
+  {
+    const Triple &     size = m_Job.size;
+    const std::int64_t x = voxel % size[0];
+    const std::int64_t row = voxel / size[0];
+    const std::int64_t y = row % size[1];
+    const std::int64_t z = row / size[1];
+    const bool         interior =
+      x > 0 && x < size[0] - 1 && y > 0 && y < size[1] - 1 && (size[2] == 1 || (z > 0 && z < size[2] - 1));
+    if (interior)
+    {
+      for (const Link & link : m_Links)
+      {
+        f(voxel + link.stride, link.weight);
+      }
+      return;
+    }
+    for (const Link & link : m_Links)
+    {
+      const std::int64_t nx = x + link.x;
+      const std::int64_t ny = y + link.y;
+      const std::int64_t nz = z + link.z;
+      if (nx >= 0 && nx < size[0] && ny >= 0 && ny < size[1] && nz >= 0 && nz < size[2])
+      {
+        f(voxel + link.stride, link.weight);
+      }
+    }
+  }
 
   void
   Settle(std::int64_t voxel, std::uint32_t key)
@@ -90,14 +130,14 @@ private:
     {
       const std::int64_t voxel = m_Stack.back();
       m_Stack.pop_back();
-      m_Search.ForEachNeighbor(voxel, [&](std::int64_t neighbor, const LinkWeight & weight) {
+      this->ForEachNeighbor(voxel, [&](std::int64_t neighbor, const LinkWeight & weight) {
         const std::uint32_t known = m_Keys[neighbor];
-        if (known & settledBit || !m_Search.IsInside(neighbor))
+        if (known & settledBit || (m_Job.mask != nullptr && m_Job.mask[neighbor] == 0))
         {
           return;
         }
-        const std::uint32_t offer = m_Search.edges.Key(m_Search.image[voxel], m_Search.image[neighbor], weight);
-        if (offer < m_Search.minKey || offer <= known)
+        const std::uint32_t offer = m_EdgeKeys.Key(m_Image[voxel], m_Image[neighbor], weight);
+        if (offer < m_MinKey || offer <= known)
         {
           return;
         }
@@ -121,14 +161,19 @@ private:
       });
       if (++m_SettledSinceReport == voxelsBetweenReports)
       {
-        m_Search.job.execution.ReportProgress(m_SettledSinceReport);
+        m_Job.execution.ReportProgress(m_SettledSinceReport);
         m_SettledSinceReport = 0;
       }
     }
   }
 
-  const ConnectednessSearch<TPixel> & m_Search;
-  std::uint32_t *                     m_Keys;
+  const FuzzyConnectednessJob &                m_Job;
+  const typename PixelAccess<TPixel>::Iterator m_Image;
+  const EdgeKeys<TPixel>                       m_EdgeKeys;
+  const std::vector<Link>                      m_Links;
+  /** Links of smaller keys do not count. */
+  const std::uint32_t   m_MinKey;
+  std::uint32_t * const m_Keys;
 
   std::vector<std::vector<TIndex>>                      m_Buckets{ numberOfBuckets };
   std::uint32_t                                         m_Current{ numberOfBuckets };

@@ -13,21 +13,16 @@ namespace voxelmaps
 /** Contracts the voxels of every tile to few components, then these components across tiles; then strengths go back
  * down the same steps. Contraction explains why this is exact. The time does not depend on where the seeds are.
  *
- * Memory per voxel on noisy CT, besides image and keys: 6 to 8 bytes with 6 neighbors, 11 to 17 with 26. Most of it
- * holds the links between components, of which there are two copies for a moment. */
+ * Memory per voxel on noisy CT, besides image and keys: up to 9 bytes with 6 neighbors, 13 with 26. Most of it holds
+ * the links between components, of which there are two copies for a moment. */
 class HierarchyMethod
 {
 public:
-  /** A tile must have fewer than 65535 voxels. */
-  HierarchyMethod(const FuzzyConnectednessJob & job, std::uint32_t * keys, const Triple & tileSize)
+  HierarchyMethod(const FuzzyConnectednessJob & job, std::uint32_t * keys)
     : m_Job(job)
     , m_Keys(keys)
     , m_Graph(job, MinKey(job))
-    , m_Tiles(m_Graph, tileSize)
-  {}
-
-  HierarchyMethod(const FuzzyConnectednessJob & job, std::uint32_t * keys)
-    : HierarchyMethod(job, keys, ContractedTiles::GetDefaultTileSize(job.size))
+    , m_Tiles(m_Graph, ContractedTiles::GetDefaultTileSize(job.size))
   {}
 
   void

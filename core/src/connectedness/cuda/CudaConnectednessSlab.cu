@@ -513,23 +513,17 @@ MakeTileGrid(const CudaConnectednessScene & scene, int bits, std::size_t maxLoca
       }
     }
   }
-  SetStrides(scene, best);
-  return best;
-}
-
-void
-SetStrides(const CudaConnectednessScene & scene, CudaTileGrid & grid)
-{
   for (int d = 0; d < 2; ++d)
   {
-    const auto size = static_cast<std::uint64_t>(grid.GetLocalSize(d));
-    grid.reciprocal[d] = static_cast<unsigned int>(size == 1 ? 0 : ((std::uint64_t{ 1 } << 32) + size - 1) / size);
+    const auto size = static_cast<std::uint64_t>(best.GetLocalSize(d));
+    best.reciprocal[d] = static_cast<unsigned int>(size == 1 ? 0 : ((std::uint64_t{ 1 } << 32) + size - 1) / size);
   }
   for (int l = 0; l < scene.numberOfLinks; ++l)
   {
     const CudaLink & link = scene.links[l];
-    grid.tileStrides[l] = (link.z * (1 << grid.bits[1]) + link.y) * (1 << grid.bits[0]) + link.x;
-    grid.localStrides[l] = (link.z * grid.GetLocalSize(1) + link.y) * grid.GetLocalSize(0) + link.x;
+    best.tileStrides[l] = (link.z * (1 << best.bits[1]) + link.y) * (1 << best.bits[0]) + link.x;
+    best.localStrides[l] = (link.z * best.GetLocalSize(1) + link.y) * best.GetLocalSize(0) + link.x;
   }
+  return best;
 }
 } // namespace voxelmaps

@@ -89,10 +89,6 @@ public:
     return m_KeysBehind.data();
   }
 
-  /** Set all keys to noKey, except those of seeds and those that enter. */
-  void
-  ResetKeys();
-
   /** Copy the keys of the slab to host memory. */
   void
   CopyKeysToHost();
@@ -123,6 +119,10 @@ private:
   void
   MakeTables(long long minPixel, long long maxPixel);
 
+  /** Set all keys to noKey, except those of seeds and those that enter. */
+  void
+  ResetKeys();
+
   CudaConnectednessContext &  m_Context;
   std::int64_t                m_First;
   std::int64_t                m_PlaneSize;
@@ -141,10 +141,6 @@ private:
 CudaTileGrid
 MakeTileGrid(const CudaConnectednessScene & scene, int bits, std::size_t maxLocalVoxels);
 
-/** Set the fields of a grid that follow from its sizes. */
-void
-SetStrides(const CudaConnectednessScene & scene, CudaTileGrid & grid);
-
 /** Throws EngineError unless all seeds, which are in the image, are inside a mask in device memory. */
 void
 VerifyDeviceMask(const FuzzyConnectednessProblem & problem, cudaStream_t stream);
@@ -154,12 +150,7 @@ void
 RunCudaCorrectedKFOE(CudaConnectednessContext & context, const CudaConnectednessSlab & slab,
                      unsigned int correctionPasses);
 
-/** Settle tiles in shared memory. Returns false, with keys that are not final, if that takes longer than
- * maxMilliseconds; 0 for no limit. */
-bool
-RunCudaActiveTiles(CudaConnectednessContext & context, const CudaConnectednessSlab & slab, double maxMilliseconds);
-
-/** Contract the graph of voxels; keys must have been reset. */
+/** Contract the graph of voxels. */
 void
 RunCudaHierarchy(CudaConnectednessContext & context, const CudaConnectednessSlab & slab);
 } // namespace voxelmaps

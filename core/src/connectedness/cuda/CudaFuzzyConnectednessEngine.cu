@@ -19,56 +19,30 @@ namespace
 {
 using Method = CudaFuzzyConnectednessOptions::Method;
 
-/** Milliseconds of ActiveTiles after which Automatic changes to Hierarchy: an eighth of the time that Hierarchy takes
- * on an H100. */
-double
-MillisecondsForTiles(const CudaConnectednessScene & scene)
-{
-  return 0.3 + 0.7e-8 * static_cast<double>(scene.numberOfVoxels) * scene.numberOfLinks;
-}
-
 /** Bytes of device memory that a method takes per voxel; an estimate where that depends on the image. */
 double
 BytesPerVoxel(const FuzzyConnectednessJob & job, Method method)
 {
   constexpr double keyBytes = 4.0;
   constexpr double flagBytes = 2.0; // the two flags of CorrectedKFOE
-  // Up to 12 bytes of queue and state per tile of 512 voxels, with a margin for tiles that the image clips.
-  constexpr double queueBytes = 0.04;
   // A label, two entries of two bytes in the lists of links, and 24 bytes per node: noise leaves 4 to 9 % of the voxels
   // as nodes, and 15 % are assumed.
   constexpr double graphBytes = 4.0 + 4.0 + 3.6;
 
   const double common = static_cast<double>(CudaConnectednessSlab::GetImageBytes(job)) + keyBytes;
-  return common + (method == Method::CorrectedKFOE ? flagBytes
-                   : method == Method::ActiveTiles ? queueBytes
-                                                   : graphBytes);
+  return common + (method == Method::CorrectedKFOE ? flagBytes : graphBytes);
 }
 
-/** Solve one slab, whose keys have been reset; returns the method that did it. */
+/** Solve one slab; returns the method that did it. */
 Method
-SolveSlab(CudaConnectednessContext & context, CudaConnectednessSlab & slab,
+SolveSlab(CudaConnectednessContext & context, const CudaConnectednessSlab & slab,
           const CudaFuzzyConnectednessOptions & options)
 {
-  switch (options.method)
+  if (options.method == Method::CorrectedKFOE)
   {
-    case Method::CorrectedKFOE:
-      RunCudaCorrectedKFOE(context, slab, options.correctionPasses);
-      return Method::CorrectedKFOE;
-    case Method::ActiveTiles:
-      RunCudaActiveTiles(context, slab, 0.0);
-      return Method::ActiveTiles;
-    case Method::Hierarchy:
-      RunCudaHierarchy(context, slab);
-      return Method::Hierarchy;
-    default:
-      break;
+    RunCudaCorrectedKFOE(context, slab, options.correctionPasses);
+    return Method::CorrectedKFOE;
   }
-  if (RunCudaActiveTiles(context, slab, MillisecondsForTiles(slab.GetScene())))
-  {
-    return Method::ActiveTiles;
-  }
-  slab.ResetKeys();
   RunCudaHierarchy(context, slab);
   return Method::Hierarchy;
 }
@@ -323,26 +297,5 @@ ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob & job, const CudaFuzzy
   auto                  report = ComputeFuzzyConnectednessKeysCuda(job, options, keys);
   ConvertKeysToStrengths(job, keys);
   return report;
-}
-
-bool
-IsCpuFaster(const FuzzyConnectednessJob & job, const CudaOptions & options)
-{
-  // Of a scene of which the seeds reach everything, and per link to a neighbor of lesser number.
-  constexpr double cpuNanoseconds = 15.0;
-  constexpr double deviceNanoseconds = 0.1;
-  constexpr double deviceRounds = 0.1; // milliseconds of launches and waits
-
-  const auto   voxels = static_cast<std::uint64_t>(job.GetNumberOfVoxels());
-  const double links = 0.5e-6 * static_cast<double>(voxels) * static_cast<double>(MakeLinks(job).size());
-  // Tiles of the CPU engine.
-  constexpr std::uint64_t tileVoxels = 32768;
-  const ExpectedTimes     times = ExpectTimes(cpuNanoseconds * links,
-                                          deviceNanoseconds * links,
-                                          voxels * sizeof(std::uint32_t),
-                                          voxels / tileVoxels + 1,
-                                          job.execution,
-                                          GetDeviceSpeed(options.deviceID));
-  return times.cpu < deviceRounds + times.device;
 }
 } // namespace voxelmaps

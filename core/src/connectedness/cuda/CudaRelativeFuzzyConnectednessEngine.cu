@@ -289,13 +289,4 @@ ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &     
   });
   return report;
 }
-
-bool
-IsCpuFaster(const RelativeFuzzyConnectednessJob & job, const CudaOptions & options)
-{
-  // Labels of one affinity take about as long as one scene, on both.
-  FuzzyConnectednessJob scene;
-  static_cast<FuzzyConnectednessProblem &>(scene) = job;
-  return IsCpuFaster(scene, options);
-}
 } // namespace voxelmaps

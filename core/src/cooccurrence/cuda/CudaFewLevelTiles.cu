@@ -836,30 +836,25 @@ LaunchCudaFewLevelTiles(const CooccurrenceTask & task, std::int64_t firstRow, st
   {
     CheckCuda(cudaMemsetAsync(list, 0, sizeof(*list), stream), "starting the kernel of tiles");
   }
-  // Tiles that no further stage supports are sorted by window, or go to tables of windows.
+  // SortedPairs sorts what the second stage leaves; RankTables has a last stage before its tables of windows.
   const CudaDeviceLimits & limits = GetCudaDeviceLimits();
   const TileLayout         second = MakeLayout<SecondBlock>(task, maxTileWarps);
   const bool               hasSecond = FitsSharedMemory(second, limits);
-  const bool               sorts = CudaSortedTilesSupports(task, limits);
-  const bool               hasThird = sorts || others.marks == nullptr;
+  const bool               hasLast = others.marks == nullptr;
   const auto               start = [&](auto kernel) {
     AllowSharedMemory(kernel, static_cast<std::size_t>(layout.bytes));
     const dim3 blocks(static_cast<unsigned int>(endRow - firstRow), layout.tilesX);
     kernel<<<blocks, layout.warps * lanesPerWarp, layout.bytes, stream>>>(
-      task, layout, others, static_cast<unsigned int>(firstRow), hasSecond || hasThird ? tiles : nullptr);
+      task, layout, others, static_cast<unsigned int>(firstRow), hasSecond || hasLast ? tiles : nullptr);
   };
   HasByteCounts(task) ? start(FewLevelTilesKernel<std::uint8_t>) : start(FewLevelTilesKernel<std::uint16_t>);
   if (hasSecond)
   {
     LaunchTileList<SecondBlock>(
-      task, second, layout, firstRow, endRow, others, tiles, hasThird ? otherTiles : nullptr, stream);
+      task, second, layout, firstRow, endRow, others, tiles, hasLast ? otherTiles : nullptr, stream);
     std::swap(tiles, otherTiles);
   }
-  if (sorts)
-  {
-    LaunchCudaSortedTiles(task, layout, firstRow, endRow, others, tiles, stream);
-  }
-  else if (hasThird)
+  if (hasLast)
   {
     LaunchTileList<LastBlock>(
       task, MakeLastLayout(task, limits), layout, firstRow, endRow, others, tiles, nullptr, stream);

@@ -67,18 +67,6 @@ template <int VHalf>
 class SortedKeys
 {
 public:
-  SortedKeys() = default;
-  /** Continue in the other half. */
-  template <int VOther>
-  __device__ explicit SortedKeys(const SortedKeys<VOther> & other)
-    : m_Place(other.m_Place)
-    , m_Places(other.m_Places)
-    , m_MaxPlace(other.m_MaxPlace)
-    , m_Sum(other.m_Sum)
-    , m_CellTerms(other.m_CellTerms)
-    , m_SumTerms(other.m_SumTerms)
-  {}
-
   /** The word of the keys, and which bits of it differ from the word before. */
   __device__ __forceinline__ void
   Add(const SortedKeySteps & steps, std::uint32_t word, std::uint32_t changed)
@@ -115,9 +103,6 @@ public:
   }
 
 private:
-  template <int>
-  friend class SortedKeys;
-
   static constexpr int cellStride = sizeof(SortedKeySteps::Cell);
   static constexpr int sumStride = sizeof(std::int64_t);
   static constexpr int diagonalPlace = sizeof(std::int64_t);

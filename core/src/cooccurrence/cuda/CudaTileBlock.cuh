@@ -95,7 +95,7 @@ struct TileLayout
   int tablesBegin;
   int bytes;
 
-  TileLayout(const CooccurrenceTask & task, int wordsOfTable, int bytesOfLists, int blockWarps, bool stagesKeys = false)
+  TileLayout(const CooccurrenceTask & task, int wordsOfTable, int bytesOfLists, int blockWarps)
     : matrices(task.numberOfOffsets / task.OffsetsPerMatrix())
     , chunks((matrices + blockWarps - 1) / blockWarps)
     , groups(matrices == 1 ? (blockWarps < 8 ? 4 : 8) : std::max(1, std::min(blockWarps, 12) / matrices))
@@ -122,7 +122,7 @@ struct TileLayout
     const auto rounded = [](std::size_t size) { return static_cast<int>((size + 15) / 16 * 16); };
     valuesBegin = rounded(static_cast<std::size_t>(terms) * sizeof(std::int64_t));
     constexpr int valueBytes = lanesPerWarp * static_cast<int>(sizeof(double));
-    totalsBegin = valuesBegin + (hasAverages || stagesKeys ? featuresAtATime * warps * valueBytes : 0);
+    totalsBegin = valuesBegin + (hasAverages ? featuresAtATime * warps * valueBytes : 0);
     listsBegin = totalsBegin + (hasAverages && chunks > 1 ? CooccurrenceTask::maxFeatures * chunkRows * valueBytes : 0);
     infoBegin = listsBegin + rounded(static_cast<std::size_t>(listBytes));
     tileBegin = infoBegin + rounded(sizeof(TileInfo));
@@ -713,14 +713,6 @@ LaunchTileList(const CooccurrenceTask & task, const TileLayout & layout, const T
   const TileRange range{ static_cast<unsigned int>(firstRow), first.tilesY, static_cast<unsigned int>(parts) };
   kernel<<<blocks, layout.warps * lanesPerWarp, layout.bytes, stream>>>(task, layout, others, range, tiles, otherTiles);
 }
-
-/** Compute the tiles of a list by sorting the pairs of each window, and leave the windows of other tiles. */
-bool
-CudaSortedTilesSupports(const CooccurrenceTask & task, const CudaDeviceLimits & limits);
-void
-LaunchCudaSortedTiles(const CooccurrenceTask & task, const TileLayout & first, std::int64_t firstRow,
-                      std::int64_t endRow, const CudaOtherWindows & others, const std::uint32_t * tiles,
-                      cudaStream_t stream);
 } // namespace voxelmaps
 
 #endif // CudaTileBlock_cuh

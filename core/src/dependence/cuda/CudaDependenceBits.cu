@@ -429,11 +429,10 @@ bool
 CudaDependenceBitsSupports(const DependenceTask & hostTask)
 {
   const int width = *std::max_element(hostTask.window, hostTask.window + 3);
-  // More levels of larger windows fit no registers, and smaller windows of more levels are sorted.
+  // More levels of larger windows fit no registers.
   return CudaDependenceNeighborsAreBits(hostTask) &&
-         (hostTask.numberOfGrayLevels < 64
-            ? width <= maxWindowBitsWidth
-            : hostTask.numberOfGrayLevels < 512 && hostTask.window[2] > 1 && width > 5 && width <= 7);
+         (hostTask.numberOfGrayLevels < 64 ? width <= maxWindowBitsWidth
+                                           : hostTask.numberOfGrayLevels < 512 && hostTask.window[2] > 1 && width <= 7);
 }
 
 CudaNearNeighbors
@@ -472,9 +471,10 @@ ComputeByCudaDependenceBits(const DependenceTask & task, const CudaNearNeighbors
   const auto launch = isFlat       ? (width <= 5   ? Launch<5, 1, 6>
                                       : width <= 7 ? Launch<7, 1, 6>
                                                    : Launch<9, 1, 6>)
-                      : width <= 3 ? Launch<3, 3, 6>
-                      : width <= 5 ? Launch<5, 5, 6>
-                      : width <= 7 ? (levels < 64 ? Launch<7, 7, 6> : Launch<7, 7, 9>)
+                      : width <= 5 ? (levels >= 64 ? Launch<5, 5, 9>
+                                      : width <= 3 ? Launch<3, 3, 6>
+                                                   : Launch<5, 5, 6>)
+                      : width <= 7 ? (levels >= 64 ? Launch<7, 7, 9> : Launch<7, 7, 6>)
                                    : Launch<9, 9, 6>;
   launch(task, neighbors, resources);
 }

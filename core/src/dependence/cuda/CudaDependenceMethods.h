@@ -3,12 +3,10 @@
 #ifndef CudaDependenceMethods_h
 #define CudaDependenceMethods_h
 
-#include "cuda/CudaLaunch.h"
 #include "dependence/DependenceTask.h"
 #include "texture/cuda/CudaSlabEngine.h"
 
 #include <cstdint>
-#include <vector>
 
 // The methods of the CUDA engine. All accept tasks with device pointers and give bit-identical results.
 namespace voxelmaps
@@ -22,26 +20,6 @@ CudaDependenceWalkScratchBytes(const DependenceTask & task, bool areNeighborsInB
 void
 ComputeByCudaDependenceWalk(const DependenceTask & task, bool areNeighborsInBits,
                             const CudaMethodResources & resources);
-
-/** A voxel of a window. */
-struct alignas(8) CudaDependencePosition
-{
-  /** Places in the tiles of levels and of dependent neighbors, from the place of the least corner of the window. */
-  std::uint16_t level;
-  std::uint16_t neighbors;
-  /** The neighbors that are in the window: bit 2 k for p + offset k, bit 2 k + 1 for p - offset k. */
-  std::uint32_t mask;
-};
-
-/** One thread per pair of windows, which sorts their dependences in its registers. The positions are those of
- * MakeCudaDependencePositions in device memory. */
-bool
-CudaSortedDependencesSupports(const DependenceTask & hostTask, const CudaDeviceLimits & limits);
-std::vector<CudaDependencePosition>
-MakeCudaDependencePositions(const DependenceTask & hostTask);
-void
-ComputeByCudaSortedDependences(const DependenceTask & task, const CudaDependencePosition * positions,
-                               const CudaMethodResources & resources);
 
 /** The neighbors at distance 1. */
 struct CudaNearNeighbors

@@ -4,6 +4,7 @@
 // dependent neighbors at distance 1 are the same in all windows, but for those beyond the faces of a window, so they
 // are found once, before; others are looked for in every window.
 #include "CudaDependenceMethods.h"
+#include "cuda/CudaLaunch.h"
 #include "texture/cuda/CudaParts.h"
 #include "texture/cpu/WindowBox.h"
 

@@ -3,8 +3,8 @@
 
 // Included once per instruction set by FirstOrderTile*.cxx, which define VOXELMAPS_INSTRUCTION_SET.
 #include "FirstOrderTileMemory.h"
+#include "SortingNetwork.h"
 #include "firstorder/FirstOrderFormulas.h"
-#include "firstorder/SortingNetwork.h"
 #include "texture/cpu/Simd.h"
 #include "texture/cpu/WindowBox.h"
 

@@ -5,8 +5,6 @@
 #include "texture/cuda/CudaTextureEngine.h"
 #include "voxelmaps/FirstOrderJob.h"
 
-#include <cmath>
-
 namespace voxelmaps
 {
 CudaFirstOrderReport
@@ -17,71 +15,16 @@ ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob & job, const CudaFirstOrder
     return ComputeOnSeveralDevices<FirstOrderPlan>(job, options, ComputeFirstOrderFeatureMapsCuda);
   }
   using Method = CudaFirstOrderOptions::Method;
-  // Larger windows take less time without sorting: on an H100, 9^3 voxels 39 instead of 57 ns, but 7^3 22 instead
-  // of 13.
-  constexpr int maxVoxelsToSort = 512;
-  // Most slabs are computed in tiles, whatever the method.
-  const auto scratchBytes = [](const auto & ofMethod) {
-    return [=](const FirstOrderTask & task) {
-      const CudaScratchBytes bytes = ofMethod(task);
-      return CudaScratchBytes{ cudaIntegerRangeBytes + bytes.minimum, cudaIntegerRangeBytes + bytes.maximum };
-    };
-  };
-  const auto noScratch = [](const FirstOrderTask &) { return CudaScratchBytes{}; };
-  const auto compute = [](const auto & byMethod) {
-    return [=](const FirstOrderTask & task, const CudaMethodResources & resources) {
-      const CudaIntegerRange * integers = nullptr;
-      if (!ComputeByCudaFirstOrderTiles(task, resources, integers))
-      {
-        CudaMethodResources others = resources;
-        others.scratch = static_cast<char *>(resources.scratch) + cudaIntegerRangeBytes;
-        others.scratchBytes -= cudaIntegerRangeBytes;
-        byMethod(task, integers, others);
-      }
-    };
-  };
   return RunCudaTextureEngine<FirstOrderPlan, CudaFirstOrderReport>(
     job,
     options,
-    [&](const FirstOrderTask & task) {
-      return CudaTextureMethods<FirstOrderTask, Method>{ "",
-                                                         { { Method::SortingNetwork,
-                                                             CudaSortingNetworkSupports(task),
-                                                             task.windowVoxels <= maxVoxelsToSort,
-                                                             scratchBytes(noScratch),
-                                                             compute(ComputeByCudaSortingNetwork) },
-                                                           { Method::RadixSelection,
-                                                             true,
-                                                             true,
-                                                             scratchBytes(CudaRadixSelectionScratchBytes),
-                                                             compute(ComputeByCudaRadixSelection) } } };
+    [](const FirstOrderTask &) {
+      return CudaTextureMethods<FirstOrderTask, Method>{
+        "", { { Method::RadixSelection, true, true, CudaRadixSelectionScratchBytes, ComputeByCudaRadixSelection } }
+      };
     },
     [](const FirstOrderPlan & plan, Method, CudaTables & tables, FirstOrderTask & task) {
       tables.Add(plan.entropyTable, task.entropyTable);
     });
-}
-
-bool
-IsCpuFaster(const FirstOrderJob & job, const CudaOptions & options)
-{
-  // Nanoseconds per voxel of a window, and per voxel times the square of the logarithm of their number for sorting, on
-  // one CPU thread and on the device.
-  constexpr double cpuNanoseconds = 2.5;
-  constexpr double cpuNanosecondsPerSortStep = 0.025;
-  constexpr double deviceNanoseconds = 0.003;
-  constexpr double deviceNanosecondsPerSortStep = 0.0001;
-
-  // A plan would make its table.
-  FirstOrderTask task{};
-  FirstOrderPlan::SetFeatures(job, task);
-  const auto   voxels = static_cast<double>(NumberOfVoxels(job.outputSize));
-  const auto   windowVoxels = static_cast<double>(NumberOfVoxels(job.windowSize));
-  const double logarithm = task.needsPercentiles ? std::log2(windowVoxels + 1.0) : 0.0;
-  const double steps = 1e-6 * voxels * windowVoxels;
-  const double cpu = steps * (cpuNanoseconds + logarithm * logarithm * cpuNanosecondsPerSortStep);
-  const double device = steps * (deviceNanoseconds + logarithm * logarithm * deviceNanosecondsPerSortStep);
-  // The tiles of the CPU engine have about so many voxels.
-  constexpr std::uint64_t tileVoxels = 8192;
-  return IsCpuEngineFaster(job, job.features.size(), cpu, device, tileVoxels, options);
 }
 } // namespace voxelmaps

@@ -8,33 +8,24 @@
 
 namespace voxelmaps
 {
-/** Whether the windows of a warp fit the shared memory. */
-bool
-CudaSortingNetworkSupports(const FirstOrderTask & task);
+/** Memory for a CudaIntensityRange. */
+constexpr std::uint64_t cudaIntensityRangeBytes = 256;
 
+struct CudaIntensityRange;
+
+/** Whether the kernels of tiles compute all slabs of a task, whatever its intensities. */
+bool
+CudaFirstOrderTilesSupports(const FirstOrderTask & task);
+/** Launch the kernels that compute windows in tiles. Returns where other kernels find whether they have computed the
+ * slab, at the beginning of the scratch memory; null if nothing depends on the intensities. */
+const CudaIntensityRange *
+ComputeByCudaFirstOrderTiles(const FirstOrderTask & task, const CudaMethodResources & resources);
+
+/** Takes every task, and begins with tiles. */
 CudaScratchBytes
 CudaRadixSelectionScratchBytes(const FirstOrderTask & slab);
-
-/** Memory for a CudaIntegerRange. */
-constexpr std::uint64_t cudaIntegerRangeBytes = 256;
-
-struct CudaIntegerRange;
-
-/** Launch the kernels that compute windows of tiles. Returns false if the kernels of a method are needed, too: for
- * slabs whose intensities are not integers, or, if integers becomes null, for all slabs. Integers is where the device
- * finds what they are, at the beginning of the scratch memory. */
-bool
-ComputeByCudaFirstOrderTiles(const FirstOrderTask & task, const CudaMethodResources & resources,
-                             const CudaIntegerRange *& integers);
-
-// Launch the kernels of a method for a slab, which do nothing where integers were computed; these may be null.
-// RadixSelection takes every task.
 void
-ComputeByCudaSortingNetwork(const FirstOrderTask & task, const CudaIntegerRange * integers,
-                            const CudaMethodResources & resources);
-void
-ComputeByCudaRadixSelection(const FirstOrderTask & task, const CudaIntegerRange * integers,
-                            const CudaMethodResources & resources);
+ComputeByCudaRadixSelection(const FirstOrderTask & task, const CudaMethodResources & resources);
 } // namespace voxelmaps
 
 #endif // CudaFirstOrderMethods_h

@@ -3,7 +3,7 @@
 #ifndef CudaFirstOrderSums_cuh
 #define CudaFirstOrderSums_cuh
 
-// What the CUDA methods share: the window of a thread, and the sums whose order is fixed.
+// What the CUDA kernels share: the window of a thread, and the sums whose order is fixed.
 #include "firstorder/FirstOrderFormulas.h"
 #include "firstorder/FirstOrderTask.h"
 #include "texture/cpu/WindowBox.h"
@@ -12,13 +12,14 @@
 
 namespace voxelmaps
 {
-/** The intensities of a slab: in device memory, from where all kernels for it learn whether they are keys. */
-struct CudaIntegerRange
+/** The intensities of a slab: in device memory, from where all kernels for it learn which of them compute it. */
+struct CudaIntensityRange
 {
   /** Greatest absolute value. */
   static constexpr int limit = 1 << 20;
 
-  std::uint32_t hasOthers;   // than integers from -limit to limit
+  std::uint32_t hasOthers;   // than integers from -limit to limit, or there are no tiles for these
+  std::uint32_t hasDoubles;  // that are no floats, or there are no tiles for floats
   std::uint32_t fromMinimum; // limit + 1 - minimum; 0 without intensities
   std::uint32_t fromMaximum; // limit + 1 + maximum
 
@@ -33,6 +34,11 @@ struct CudaIntegerRange
   AreKeys() const
   {
     return hasOthers == 0 && fromMinimum != 0 && fromMinimum + fromMaximum - 2 * (limit + 1) < 0xffff;
+  }
+  __device__ bool
+  AreFloats() const
+  {
+    return hasDoubles == 0;
   }
 #endif
 };
@@ -95,46 +101,47 @@ struct FirstOrderWindow
     return WindowBox(task, voxel);
   }
 
-  /** Call f(value) for what a buffer like that of the levels has of the voxels, in the order of the sums. Rows of usual
-   * lengths are read as a whole, so that their loads do not wait for each other. */
-  template <typename TValue, typename TFunction>
+  /** Call f(intensity) for the voxels, in the order of the sums. Rows of usual lengths are read as a whole, so that
+   * their loads do not wait for each other. */
+  template <typename TFunction>
   __device__ void
-  ForEachOf(const TValue * values, const TFunction & f) const
+  ForEachVoxel(const TFunction & f) const
   {
     switch (box.size[0])
     {
       case 3:
-        return this->ForEachInRows<3>(values, f);
+        return this->ForEachInRows<3>(f);
       case 5:
-        return this->ForEachInRows<5>(values, f);
+        return this->ForEachInRows<5>(f);
       case 7:
-        return this->ForEachInRows<7>(values, f);
+        return this->ForEachInRows<7>(f);
       default:
-        return this->ForEachInRows<0>(values, f);
+        return this->ForEachInRows<0>(f);
     }
   }
   /** VLength is the length of rows, or 0. */
-  template <int VLength, typename TValue, typename TFunction>
+  template <int VLength, typename TFunction>
   __device__ void
-  ForEachInRows(const TValue * values, const TFunction & f) const
+  ForEachInRows(const TFunction & f) const
   {
+    const T * const intensities = static_cast<const T *>(task.intensities);
     for (int z = 0; z < box.size[2]; ++z)
     {
       for (int y = 0; y < box.size[1]; ++y)
       {
-        const TValue * const row = values + task.LevelOffset(box.first[0], box.first[1] + y, box.first[2] + z);
+        const T * const row = intensities + task.LevelOffset(box.first[0], box.first[1] + y, box.first[2] + z);
         if constexpr (VLength > 0)
         {
-          TValue rowValues[VLength];
+          T values[VLength];
 #pragma unroll
           for (int x = 0; x < VLength; ++x)
           {
-            rowValues[x] = row[x];
+            values[x] = row[x];
           }
 #pragma unroll
           for (int x = 0; x < VLength; ++x)
           {
-            f(rowValues[x]);
+            f(values[x]);
           }
         }
         else
@@ -146,18 +153,6 @@ struct FirstOrderWindow
         }
       }
     }
-  }
-  template <typename TFunction>
-  __device__ void
-  ForEachVoxel(const TFunction & f) const
-  {
-    this->ForEachOf(static_cast<const T *>(task.intensities), f);
-  }
-  template <typename TFunction>
-  __device__ void
-  ForEachLevel(const TFunction & f) const
-  {
-    this->ForEachOf(task.levels, f);
   }
 
   __device__ T

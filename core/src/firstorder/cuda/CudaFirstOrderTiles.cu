@@ -102,14 +102,14 @@ public:
   static constexpr std::uint32_t maxKey = 0xfffe;
 
   __device__
-  IntegerTile(const FirstOrderTask & task, const CudaIntegerRange * range)
+  IntegerTile(const FirstOrderTask & task, const CudaIntensityRange * range)
     : m_Task(task)
     , m_Minimum(range->Minimum())
   {}
 
   /** Whether this kind of tile is for the slab. */
   static __device__ bool
-  IsFor(const CudaIntegerRange * range)
+  IsFor(const CudaIntensityRange * range)
   {
     return range->AreKeys();
   }
@@ -216,7 +216,7 @@ private:
   const int              m_Minimum;
 };
 
-/** A tile of floats, a voxel per word. */
+/** A tile of floats, or of doubles that are floats, a voxel per word. */
 class FloatTile
 {
 public:
@@ -227,14 +227,14 @@ public:
   static constexpr std::uint32_t maxKey = 0xff800000; // infinity
 
   __device__
-  FloatTile(const FirstOrderTask & task, const CudaIntegerRange *)
+  FloatTile(const FirstOrderTask & task, const CudaIntensityRange *)
     : m_Task(task)
   {}
 
   static __device__ bool
-  IsFor(const CudaIntegerRange * range)
+  IsFor(const CudaIntensityRange * range)
   {
-    return range == nullptr || !range->AreKeys();
+    return range == nullptr || (!range->AreKeys() && range->AreFloats());
   }
   template <typename T>
   __device__ std::uint32_t
@@ -320,15 +320,17 @@ private:
 /** Find the range of the intensities of a slab, in memory that was cleared. */
 template <typename T>
 __global__ void
-IntegerRangeKernel(const T * intensities, std::int64_t voxels, CudaIntegerRange * range)
+IntensityRangeKernel(const T * intensities, std::int64_t voxels, bool hasIntegerTiles, bool hasFloatTiles,
+                     CudaIntensityRange * range)
 {
-  constexpr int limit = CudaIntegerRange::limit;
-  __shared__ std::uint32_t shared[3];
-  std::uint32_t            hasOthers = 0;
+  constexpr int limit = CudaIntensityRange::limit;
+  __shared__ std::uint32_t shared[4];
+  std::uint32_t            hasOthers = hasIntegerTiles ? 0 : 1;
+  std::uint32_t            hasDoubles = hasFloatTiles ? 0 : 1;
   std::uint32_t            fromMinimum = 0;
   std::uint32_t            fromMaximum = 0;
   const std::int64_t       step = std::int64_t{ gridDim.x } * blockDim.x;
-  if (threadIdx.x < 3)
+  if (threadIdx.x < 4)
   {
     shared[threadIdx.x] = 0;
   }
@@ -341,19 +343,22 @@ IntegerRangeKernel(const T * intensities, std::int64_t voxels, CudaIntegerRange 
       const bool isNear = intensity >= -limit && intensity <= limit;
       const int  integer = isNear ? static_cast<int>(intensity) : 0;
       hasOthers |= isNear && static_cast<T>(integer) == intensity ? 0u : 1u;
+      hasDoubles |= static_cast<T>(static_cast<float>(intensity)) == intensity ? 0u : 1u;
       fromMinimum = max(fromMinimum, static_cast<std::uint32_t>(limit + 1 - integer));
       fromMaximum = max(fromMaximum, static_cast<std::uint32_t>(limit + 1 + integer));
     }
   }
   atomicOr(shared, hasOthers);
-  atomicMax(shared + 1, fromMinimum);
-  atomicMax(shared + 2, fromMaximum);
+  atomicOr(shared + 1, hasDoubles);
+  atomicMax(shared + 2, fromMinimum);
+  atomicMax(shared + 3, fromMaximum);
   __syncthreads();
   if (threadIdx.x == 0)
   {
     atomicOr(&range->hasOthers, shared[0]);
-    atomicMax(&range->fromMinimum, shared[1]);
-    atomicMax(&range->fromMaximum, shared[2]);
+    atomicOr(&range->hasDoubles, shared[1]);
+    atomicMax(&range->fromMinimum, shared[2]);
+    atomicMax(&range->fromMaximum, shared[3]);
   }
 }
 
@@ -915,7 +920,7 @@ template <typename TTile, int VKeys, bool VPlanes>
 __global__ void
 __launch_bounds__(threadsPerBlock, blocksPerMultiprocessor)
   TilesKernel(const __grid_constant__ FirstOrderTask task, const __grid_constant__ TileLayout layout,
-              const CudaIntegerRange * range, std::int64_t firstTile)
+              const CudaIntensityRange * range, std::int64_t firstTile)
 {
   using Window = TileWindow<TTile>;
   if (!TTile::IsFor(range))
@@ -1032,7 +1037,7 @@ ListKeys(const FirstOrderTask & task)
 
 template <typename TTile, int VKeys, bool VPlanes>
 void
-Launch(const FirstOrderTask & task, const CudaIntegerRange * range, const CudaMethodResources & resources)
+Launch(const FirstOrderTask & task, const CudaIntensityRange * range, const CudaMethodResources & resources)
 {
   const TileLayout  layout(task, TTile::windowsPerWord, VPlanes ? VKeys : 0);
   const std::size_t bytes = TileMemory(task, layout, nullptr).bytes;
@@ -1054,7 +1059,7 @@ Launch(const FirstOrderTask & task, const CudaIntegerRange * range, const CudaMe
 
 template <typename TTile>
 void
-Launch(const FirstOrderTask & task, const CudaIntegerRange * range, const CudaMethodResources & resources)
+Launch(const FirstOrderTask & task, const CudaIntensityRange * range, const CudaMethodResources & resources)
 {
   if (task.windowVoxels <= 27)
   {
@@ -1091,38 +1096,46 @@ FitsTiles(const FirstOrderTask & task)
 } // namespace
 
 bool
-ComputeByCudaFirstOrderTiles(const FirstOrderTask & task, const CudaMethodResources & resources,
-                             const CudaIntegerRange *& integers)
+CudaFirstOrderTilesSupports(const FirstOrderTask & task)
 {
-  integers = nullptr;
-  if (std::abs(task.voxelArrayShift) <= CudaIntegerRange::limit &&
-      std::trunc(task.voxelArrayShift) == task.voxelArrayShift && FitsTiles<IntegerTile>(task))
+  return !task.intensitiesAreDouble && FitsTiles<FloatTile>(task);
+}
+
+const CudaIntensityRange *
+ComputeByCudaFirstOrderTiles(const FirstOrderTask & task, const CudaMethodResources & resources)
+{
+  const bool hasIntegerTiles = std::abs(task.voxelArrayShift) <= CudaIntensityRange::limit &&
+                               std::trunc(task.voxelArrayShift) == task.voxelArrayShift && FitsTiles<IntegerTile>(task);
+  const bool           hasFloatTiles = FitsTiles<FloatTile>(task);
+  CudaIntensityRange * range = nullptr;
+  if (hasIntegerTiles || (hasFloatTiles && task.intensitiesAreDouble))
   {
-    constexpr const char * doing = "looking for integers";
+    constexpr const char * doing = "looking for integers and floats";
     constexpr unsigned int threads = 256;
-    auto * const           range = static_cast<CudaIntegerRange *>(resources.scratch);
     const auto             voxels = static_cast<std::int64_t>(NumberOfVoxels(task.levelsSize));
     const unsigned int     blocks = BlocksForGridStride(static_cast<std::uint64_t>(voxels), threads);
+    range = static_cast<CudaIntensityRange *>(resources.scratch);
     CheckCuda(cudaMemsetAsync(range, 0, sizeof(*range), resources.stream), doing);
     if (task.intensitiesAreDouble)
     {
-      IntegerRangeKernel<<<blocks, threads, 0, resources.stream>>>(
-        static_cast<const double *>(task.intensities), voxels, range);
+      IntensityRangeKernel<<<blocks, threads, 0, resources.stream>>>(
+        static_cast<const double *>(task.intensities), voxels, hasIntegerTiles, hasFloatTiles, range);
     }
     else
     {
-      IntegerRangeKernel<<<blocks, threads, 0, resources.stream>>>(
-        static_cast<const float *>(task.intensities), voxels, range);
+      IntensityRangeKernel<<<blocks, threads, 0, resources.stream>>>(
+        static_cast<const float *>(task.intensities), voxels, hasIntegerTiles, hasFloatTiles, range);
     }
     CheckLaunch(doing);
-    Launch<IntegerTile>(task, range, resources);
-    integers = range;
   }
-  if (task.intensitiesAreDouble || !FitsTiles<FloatTile>(task))
+  if (hasIntegerTiles)
   {
-    return false;
+    Launch<IntegerTile>(task, range, resources);
   }
-  Launch<FloatTile>(task, integers, resources);
-  return true;
+  if (hasFloatTiles)
+  {
+    Launch<FloatTile>(task, range, resources);
+  }
+  return range;
 }
 } // namespace voxelmaps

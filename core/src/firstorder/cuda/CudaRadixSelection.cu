@@ -316,10 +316,10 @@ private:
 template <typename T>
 __global__ void
 __launch_bounds__(warpsPerBlock * lanesPerWarp)
-  RadixSelectionKernel(const __grid_constant__ FirstOrderTask task, const CudaIntegerRange * integers,
+  RadixSelectionKernel(const __grid_constant__ FirstOrderTask task, const CudaIntensityRange * range,
                        std::uint32_t * scratch, std::int64_t firstGroup, std::int64_t endGroup, std::int64_t windows)
 {
-  if (integers != nullptr && integers->AreKeys())
+  if (range != nullptr && (range->AreKeys() || range->AreFloats()))
   {
     return;
   }
@@ -391,14 +391,14 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp)
 std::uint64_t
 WarpScratchBytes(const FirstOrderTask & task)
 {
-  return task.needsLevelCounts && task.numberOfGrayLevels >= warpWords
+  return task.needsLevelCounts && task.numberOfGrayLevels >= warpWords && !CudaFirstOrderTilesSupports(task)
            ? (static_cast<std::uint64_t>(task.numberOfGrayLevels) + 1) * sizeof(std::uint32_t)
            : 0;
 }
 
 template <typename T>
 void
-Launch(const FirstOrderTask & task, const CudaIntegerRange * integers, const CudaMethodResources & resources)
+Launch(const FirstOrderTask & task, const CudaIntensityRange * range, const CudaMethodResources & resources)
 {
   constexpr std::size_t sharedBytes = warpsPerBlock * sizeof(SharedMemory);
   static_assert(sharedBytes <= 49152, "fits the shared memory of every device");
@@ -423,7 +423,7 @@ Launch(const FirstOrderTask & task, const CudaIntegerRange * integers, const Cud
       RadixSelectionKernel<T><<<BlocksFor(static_cast<std::uint64_t>(end - first), warpsPerBlock, blocks),
                                 warpsPerBlock * lanesPerWarp,
                                 sharedBytes,
-                                resources.stream>>>(task, integers, scratch, first, end, windows);
+                                resources.stream>>>(task, range, scratch, first, end, windows);
     });
 }
 } // namespace
@@ -433,22 +433,22 @@ CudaRadixSelectionScratchBytes(const FirstOrderTask & task)
 {
   constexpr std::uint64_t maxWarpsPerMultiprocessor = 64; // of all devices so far
   const std::uint64_t     warpWindow = WarpScratchBytes(task);
-  return { warpWindow * warpsPerBlock,
-           warpWindow * maxWarpsPerMultiprocessor *
-             static_cast<std::uint64_t>(GetCudaDeviceLimits().numberOfMultiprocessors) };
+  return { cudaIntensityRangeBytes + warpWindow * warpsPerBlock,
+           cudaIntensityRangeBytes + warpWindow * maxWarpsPerMultiprocessor *
+                                       static_cast<std::uint64_t>(GetCudaDeviceLimits().numberOfMultiprocessors) };
 }
 
 void
-ComputeByCudaRadixSelection(const FirstOrderTask & task, const CudaIntegerRange * integers,
-                            const CudaMethodResources & resources)
+ComputeByCudaRadixSelection(const FirstOrderTask & task, const CudaMethodResources & resources)
 {
-  if (task.intensitiesAreDouble)
+  const CudaIntensityRange * const range = ComputeByCudaFirstOrderTiles(task, resources);
+  if (CudaFirstOrderTilesSupports(task))
   {
-    Launch<double>(task, integers, resources);
+    return;
   }
-  else
-  {
-    Launch<float>(task, integers, resources);
-  }
+  CudaMethodResources others = resources;
+  others.scratch = static_cast<char *>(resources.scratch) + cudaIntensityRangeBytes;
+  others.scratchBytes -= cudaIntensityRangeBytes;
+  task.intensitiesAreDouble ? Launch<double>(task, range, others) : Launch<float>(task, range, others);
 }
 } // namespace voxelmaps

@@ -5,7 +5,6 @@
 
 // Part of BoxSumsTileKernel.h: features from sums, and their way into the output.
 #include "texture/cpu/Simd.h"
-#include "BoxSumsSingleFeatures.h"
 #include "BoxSumsTileContext.h"
 
 namespace voxelmaps
@@ -29,12 +28,6 @@ public:
   void
   FinishPlane(int d, int longest, int z) const
   {
-#if defined(VOXELMAPS_SINGLES)
-    if (m_Task.singleQuotients)
-    {
-      return SingleFeatureWriter(m_Context).FinishPlane(d, longest, z);
-    }
-#endif
     switch (longest)
     {
       case 1:

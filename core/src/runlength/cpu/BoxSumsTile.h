@@ -14,9 +14,8 @@ namespace voxelmaps
  * instantiate templates of the C++ library, which the linker could pick for all processors. */
 struct BoxSumsTask : RunLengthTask
 {
-  bool wideSquares;     // sums of i^2 need 64 bits
-  bool singleQuotients; // see SingleQuotientsTake
-  int  tileSize[3];     // the largest tile
+  bool wideSquares; // sums of i^2 need 64 bits
+  int  tileSize[3]; // the largest tile
 
   // Called every few milliseconds; throws to end the job.
   void (*checkAbort)(const void * execution);
@@ -33,15 +32,6 @@ struct BoxSumsTile
 /** Whether box sums can compute the task: all sums fit their integers. */
 bool
 BoxSumsSupports(const BoxSumsTask & task);
-
-/** The longest run of tasks that SingleQuotientsTake. */
-constexpr int maxSinglePrecisionLength = 12;
-
-/** Whether kernels may compute the features of the task in single precision, except those with large numerators: all
- * divisors are integers below maxSingleDivisor, and all numerators that go to single precision are integers below 2^24.
- */
-bool
-SingleQuotientsTake(const BoxSumsTask & task);
 
 /** Bytes of the memory that a call of ComputeBoxSumsTile needs, aligned to 64. */
 std::size_t

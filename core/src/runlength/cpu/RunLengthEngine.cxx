@@ -73,7 +73,6 @@ MakeBoxSumsTask(const RunLengthJob & job, const RunLengthTask & task)
   static_cast<RunLengthTask &>(boxSums) = task;
   boxSums.wideSquares =
     static_cast<double>(task.maxVoxels) * task.numberOfGrayLevels * task.numberOfGrayLevels >= 2147483648.0;
-  boxSums.singleQuotients = SingleQuotientsTake(boxSums);
   // Tiles whose working set stays in the second-level cache, and which are not small beside their window.
   const bool   isFlat = job.outputSize[2] == 1;
   const Triple maxSize = { { 256,

@@ -6,7 +6,6 @@
 #include "voxelmaps/RunLengthJob.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -130,52 +129,5 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOpt
   report.matricesMilliseconds = times.matrices;
   report.featuresMilliseconds = times.features;
   return report;
-}
-
-bool
-IsCpuFaster(const RunLengthJob & job, const CudaOptions & options)
-{
-  // Nanoseconds per direction and voxel that windows reach, times the edge of the window, and of the device those per
-  // direction and output voxel, times the edge or the voxels of the window.
-  constexpr double cpuNanoseconds = 8.0;
-  constexpr double cpuNanosecondsPerEntropyStep = 16.0;
-  constexpr double deviceNanoseconds = 0.02;
-  // Of entropy, those times the voxels of the window and their square: larger windows have more bits and levels, or
-  // large tables, of which few fit shared memory at a time, up to windows that only WindowWalk supports.
-  constexpr double deviceNanosecondsPerEntropyBit = 0.000002;
-  constexpr double deviceNanosecondsPerEntropyStep = 0.000012;
-  constexpr double deviceNanosecondsPerWalkStep = 0.06;
-
-  const double directions = 1e-6 * static_cast<double>(job.offsets.size());
-  const auto   voxels = static_cast<double>(NumberOfVoxels(job.outputSize));
-  const auto   windowVoxels = static_cast<double>(NumberOfVoxels(job.windowSize));
-  const double edge = std::pow(windowVoxels, job.windowSize[2] > 1 ? 1.0 / 3.0 : 0.5);
-  // The tiles of the CPU engine have about so many voxels.
-  constexpr std::uint64_t tileVoxels = 4096;
-  if (!job.offsetWeights.empty())
-  {
-    constexpr double cpuNanosecondsPerWeight = 39.0;
-    constexpr double deviceNanosecondsPerWeight = 0.03;
-    return IsCpuEngineFaster(job,
-                             job.GetNumberOfComponents(),
-                             directions * voxels * windowVoxels * cpuNanosecondsPerWeight,
-                             directions * voxels * windowVoxels * deviceNanosecondsPerWeight,
-                             tileVoxels,
-                             options);
-  }
-  double reached = 1.0;
-  for (int d = 0; d < 3; ++d)
-  {
-    reached *= static_cast<double>(job.outputSize[d] + job.windowSize[d] - 1);
-  }
-  const bool hasEntropy =
-    std::find(job.features.begin(), job.features.end(), RunLengthJob::Feature::RunEntropy) != job.features.end();
-  const double cpu = directions * reached * edge * (cpuNanoseconds + (hasEntropy ? cpuNanosecondsPerEntropyStep : 0.0));
-  const bool   areBits = *std::max_element(job.windowSize.begin(), job.windowSize.end()) <= 9;
-  const double entropyStep = areBits ? deviceNanosecondsPerEntropyBit : deviceNanosecondsPerEntropyStep;
-  const double entropy =
-    hasEntropy ? windowVoxels * std::min(windowVoxels * entropyStep, deviceNanosecondsPerWalkStep) : 0.0;
-  const double device = directions * voxels * (edge * deviceNanoseconds + entropy);
-  return IsCpuEngineFaster(job, job.GetNumberOfComponents(), cpu, device, tileVoxels, options);
 }
 } // namespace voxelmaps

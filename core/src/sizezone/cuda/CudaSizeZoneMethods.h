@@ -16,16 +16,11 @@ CudaBitPlanesSupports(const SizeZoneTask & task);
 bool
 CudaBitSlicesSupports(const SizeZoneTask & task);
 
-CudaScratchBytes
-CudaUnionFindScratchBytes(const SizeZoneTask & slab);
-
-// Launch the kernels of a method for a slab. UnionFind takes every task.
+// Launch the kernels for a slab.
 void
 ComputeByCudaBitPlanes(const SizeZoneTask & task, const CudaMethodResources & resources);
 void
 ComputeByCudaBitSlices(const SizeZoneTask & task, const CudaMethodResources & resources);
-void
-ComputeByCudaUnionFind(const SizeZoneTask & task, const CudaMethodResources & resources);
 } // namespace voxelmaps
 
 #endif // CudaSizeZoneMethods_h

@@ -3,7 +3,6 @@
 #ifndef CudaTextureEngine_h
 #define CudaTextureEngine_h
 
-#include "common/ProcessorChoice.h"
 #include "cuda/CudaDevice.h"
 #include "texture/TextureTask.h"
 #include "texture/cuda/CudaMultiDevice.h"
@@ -43,16 +42,26 @@ struct CudaTextureMethods
   /** Automatic chooses the first one that it may choose and that supports the job. */
   std::vector<CudaTextureMethod<TTask, TMethod>> methods;
 
-  /** Throws EngineError if the method does not support the job. */
-  const CudaTextureMethod<TTask, TMethod> &
-  Choose(TMethod wanted, const TextureTask & task) const
+  /** Null if the method does not support the job. */
+  const CudaTextureMethod<TTask, TMethod> *
+  Find(TMethod wanted) const
   {
     for (const auto & method : methods)
     {
       if (method.isSupported && (wanted == TMethod::Automatic ? method.isAutomatic : wanted == method.method))
       {
-        return method;
+        return &method;
       }
+    }
+    return nullptr;
+  }
+  /** Throws EngineError if the method does not support the job. */
+  const CudaTextureMethod<TTask, TMethod> &
+  Choose(TMethod wanted, const TextureTask & task) const
+  {
+    if (const auto * const method = this->Find(wanted))
+    {
+      return *method;
     }
     std::ostringstream message;
     message << "The CudaMethod " << wanted << " does not support a window of " << task.window[0] << " x "
@@ -73,11 +82,13 @@ SlabTask(const TTask & whole, const TextureTask & slab)
 
 /** Run the CUDA engine of a texture class. makeMethods(task) returns the CudaTextureMethods for a task with host
  * pointers. addTables(plan, method, tables, task) adds the tables of the chosen method to those that are copied to the
- * device, and whose pointers in the task are set. */
+ * device, and whose pointers in the task are set. computeOnCpu(task) computes a job that Automatic has no method for;
+ * empty if it has one for every job. */
 template <typename TPlan, typename TReport, typename TJob, typename TMethod, typename TMakeMethods, typename TAddTables>
 TReport
 RunCudaTextureEngine(const TJob & job, const CudaTextureOptions<TMethod> & options, const TMakeMethods & makeMethods,
-                     const TAddTables & addTables)
+                     const TAddTables &                                    addTables,
+                     const std::function<void(const TextureTask & task)> & computeOnCpu = {})
 {
   const CurrentDevice device(options.deviceID);
   const TPlan         plan(job);
@@ -87,7 +98,14 @@ RunCudaTextureEngine(const TJob & job, const CudaTextureOptions<TMethod> & optio
   {
     return report;
   }
-  const auto   methods = makeMethods(plan.task);
+  const auto methods = makeMethods(plan.task);
+  if (computeOnCpu && options.method == TMethod::Automatic && methods.Find(TMethod::Automatic) == nullptr)
+  {
+    computeOnCpu(plan.task);
+    report.deviceName = "CPU";
+    report.numberOfSlabs = 1;
+    return report;
+  }
   const auto & method = methods.Choose(options.method, plan.task);
   report.method = method.method;
 
@@ -112,23 +130,6 @@ RunCudaTextureEngine(const TJob & job, const CudaTextureOptions<TMethod> & optio
     tables.KeepUntilDone(static_cast<cudaStream_t>(options.stream));
   }
   return report;
-}
-
-/** Whether the CPU engine is expected to end first: from the milliseconds of work of one CPU thread, and of the device
- * without copies, and the voxels of a tile, which the CPU engine shares out to its threads. */
-inline bool
-IsCpuEngineFaster(const TextureFeatureMapJob & job, std::uint64_t numberOfComponents, double cpuMilliseconds,
-                  double deviceMilliseconds, std::uint64_t tileVoxels, const CudaOptions & options)
-{
-  const std::uint64_t voxels = NumberOfVoxels(job.outputSize);
-  const std::uint64_t outputBytes = voxels * numberOfComponents * (job.outputIsDouble ? sizeof(double) : sizeof(float));
-  const ExpectedTimes times = ExpectTimes(cpuMilliseconds,
-                                          deviceMilliseconds,
-                                          outputBytes,
-                                          voxels / tileVoxels + 1,
-                                          job.execution,
-                                          GetDeviceSpeed(options.deviceID));
-  return times.cpu < times.device;
 }
 } // namespace voxelmaps
 
