@@ -310,7 +310,7 @@ TEST_F(CudaFuzzyConnectednessJob, PlateausAndCheckerboards)
   }
 }
 
-TEST_F(CudaFuzzyConnectednessJob, LinesOfOneVoxelsWidth)
+TEST_F(CudaFuzzyConnectednessJob, LinesOneVoxelWide)
 {
   for (const Triple & size : { Triple{ { 3000, 1, 1 } },
                                Triple{ { 1, 3000, 1 } },
@@ -411,7 +411,7 @@ TEST_F(CudaFuzzyConnectednessJob, SeveralThreadsAtATime)
   }
 }
 
-TEST_F(CudaFuzzyConnectednessJob, TheOutputHoldsTheStrengthsOfTheKeys)
+TEST_F(CudaFuzzyConnectednessJob, OutputHoldsStrengthsOfKeys)
 {
   RandomNumbers random(121);
   Scene         scene = MakeNoiseScene({ { 70, 60, 50 } }, 60, random);
@@ -442,7 +442,7 @@ TEST_F(CudaFuzzyConnectednessJob, TheOutputHoldsTheStrengthsOfTheKeys)
   }
 }
 
-TEST_F(CudaFuzzyConnectednessJob, ReportsWhatItDid)
+TEST_F(CudaFuzzyConnectednessJob, ReportsMethodAndSlabs)
 {
   Scene scene;
   scene.size = { { 64, 64, 64 } };

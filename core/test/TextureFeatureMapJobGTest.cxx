@@ -232,7 +232,7 @@ TYPED_TEST(PairClassJob, RefusesInvalidOffsets)
   ExpectRefusal(job, { "offset", "255", "254" });
 }
 
-TEST(TextureFeatureMapJob, UnselectedVoxelsAreBackgroundAndOthersDoNotChange)
+TEST(TextureFeatureMapJob, SelectionDoesNotChangeSelectedVoxels)
 {
   RandomNumbers random(20261121);
   for (std::uint64_t seed = 0; seed < 60; ++seed)
@@ -407,7 +407,7 @@ TEST(TextureFeatureMapJob, DirectionsWithoutPairsAreSkipped)
   EXPECT_GT(numberOfNaN, 50u);
 }
 
-TEST(TextureFeatureMapJob, MergedMatricesLeaveOutDirectionsWithoutPairs)
+TEST(TextureFeatureMapJob, MergedMatricesOmitDirectionsWithoutPairs)
 {
   // A column of three voxels: only the direction along y has pairs, so the merged matrix is that of y alone.
   const std::vector<std::uint16_t> levels{ 0, 1, 0, 0, 1, 0, 0, 2, 0 };
