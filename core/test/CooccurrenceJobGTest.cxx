@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "CooccurrenceRandomCase.h"
-#include "TextureJobChecks.h"
+#include "TextureClassCase.h"
 
 #include "voxelmaps/CooccurrenceJob.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -19,65 +18,15 @@ using Job = voxelmaps::CooccurrenceJob;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::CooccurrenceFeatureMapEnums;
 using VoxelMapsTest::CheckAllEnginesAndWindowWalk;
-using VoxelMapsTest::CheckProgressException;
-using VoxelMapsTest::CheckFeaturesAlone;
-using VoxelMapsTest::CheckRegions;
-using VoxelMapsTest::CheckSelection;
-using VoxelMapsTest::CheckWorkers;
+using VoxelMapsTest::CheckCase;
 using VoxelMapsTest::ComputeJob;
 using VoxelMapsTest::ExpectRefusal;
 using VoxelMapsTest::GetEngines;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::IsCudaTest;
 using VoxelMapsTest::RandomNumbers;
-
-/** Compare a case, computed by all engines and in all ways, with the oracle. */
-template <typename TReal>
-void
-CheckCase(const CooccurrenceRandomCase & randomCase, RandomNumbers & random, std::int64_t budget)
-{
-  CheckAllEnginesAndWindowWalk<TReal>(
-    MakeCooccurrenceJob(randomCase), random, [&](const std::vector<TReal> & result, double backgroundValue) {
-      return AgreesWithOracle(randomCase, result, backgroundValue, random, budget);
-    });
-}
-
-void
-CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int count)
-{
-  VoxelMapsTest::CheckDrawnCases(
-    firstSeed,
-    count,
-    [dimension](std::uint64_t seed, RandomNumbers & random) {
-      return DrawCooccurrenceRandomCase(seed, dimension, 65535, random);
-    },
-    [](auto & randomCase, RandomNumbers & random) { return DrawHoles(randomCase.common.levels, random); },
-    [](auto real, const auto & randomCase, RandomNumbers & random) {
-      CheckCase<decltype(real)>(randomCase, random, 15000);
-    });
-}
-
-/** Noise with holes, and all features. */
-struct NoiseJob : VoxelMapsTest::TextureNoiseJob<Job>
-{
-  explicit NoiseJob(const Triple & size, std::uint32_t numberOfGrayLevels = 16)
-    : TextureNoiseJob(size, numberOfGrayLevels)
-  {
-    job.offsets = { { { 1, 0, 0 } }, { { -1, 1, 0 } }, { { 0, 1, 0 } }, { { 1, 1, 0 } } };
-    job.features = Enums::GetAllFeatures();
-  }
-};
+using NoiseJob = VoxelMapsTest::ClassNoise<Job>;
 } // namespace
-
-TEST(CooccurrenceJob, RandomCasesIn2D)
-{
-  CheckRandomCases(610000, 2, 1200);
-}
-
-TEST(CooccurrenceJob, RandomCasesIn3D)
-{
-  CheckRandomCases(620000, 3, 1200);
-}
 
 TEST(CooccurrenceJob, LargeWindowsAndManyLevels)
 {
@@ -95,35 +44,13 @@ TEST(CooccurrenceJob, LargeWindowsAndManyLevels)
         RandomNumbers          random(++seed);
         CooccurrenceRandomCase randomCase = DrawCooccurrenceRandomCase(seed, 3, 65535, random);
         TextureRandomCase &    common = randomCase.common;
-        common.numberOfGrayLevels = levels;
         randomCase.parameters.numberOfGrayLevels = levels;
-        common.window.size = window;
-        for (unsigned int axis = 0; axis < 3; ++axis)
-        {
-          common.levels.size[axis] = window[axis] + (axis == 0 ? 6 : random.Below(2));
-          common.window.anchor[axis] = random.Below(window[axis]);
-          common.regionIndex[axis] = std::min<std::int64_t>(common.window.anchor[axis], common.levels.size[axis] - 1);
-          common.regionSize[axis] =
-            axis == 0 ? std::min<std::int64_t>(4, common.levels.size[0] - common.regionIndex[0]) : 1;
-        }
-        common.levels.values.resize(
-          static_cast<std::size_t>(common.levels.size[0] * common.levels.size[1] * common.levels.size[2]));
-        std::vector<std::uint16_t> palette{ 1, static_cast<std::uint16_t>(levels) };
-        while (static_cast<std::int64_t>(palette.size()) < used)
-        {
-          palette.push_back(static_cast<std::uint16_t>(random.Between(1, levels)));
-        }
-        const double change = random.OneOf<double>({ 0.01, 0.2, 1.0 });
-        for (std::size_t i = 0; i < common.levels.values.size(); ++i)
-        {
-          common.levels.values[i] =
-            i == 0 || random.Chance(change) ? random.OneOf(palette) : common.levels.values[i - 1];
-        }
+        VoxelMapsTest::DrawLargeWindow(common, window, levels, used, 4, random);
         randomCase.parameters.offsets.resize(std::min<std::size_t>(randomCase.parameters.offsets.size(), 3));
         common.offsets = randomCase.parameters.offsets;
         LeaveOutLargeCorrelations(randomCase);
         SCOPED_TRACE(::testing::Message() << randomCase << ", " << used << " levels used");
-        CheckCase<double>(randomCase, random, 100);
+        CheckCase<double, Job>(randomCase, random, 100);
         if (::testing::Test::HasFailure())
         {
           return;
@@ -217,7 +144,7 @@ TEST(CooccurrenceJob, MaximalCorrelationOfManyLevels)
       SCOPED_TRACE(::testing::Message() << randomCase);
       if (levels < 200)
       {
-        CheckCase<double>(randomCase, random, 1);
+        CheckCase<double, Job>(randomCase, random, 1);
         continue;
       }
       // The oracle would take minutes.
@@ -341,23 +268,19 @@ TEST(CooccurrenceJob, InstructionSetsDoNotChangeBits)
   }
 }
 
-// Matrices of a hundred levels: each takes a fraction of a millisecond, and those of a row seconds.
-TEST(CooccurrenceJob, LooksForAbortsBetweenCorrelations)
+TEST(CooccurrenceJob, ChecksForAbortsBetweenCorrelations)
 {
   NoiseJob noise(Triple{ { 40, 3, 3 } }, 256);
-  noise.job.windowSize = { { 7, 7, 3 } };
-  noise.job.windowAnchor = { { 3, 3, 1 } };
+  noise.job.windowSize = { { 11, 11, 3 } };
+  noise.job.windowAnchor = { { 5, 5, 1 } };
   noise.job.features = { Job::Feature::MaximalCorrelationCoefficient };
-  using Clock = std::chrono::steady_clock;
-  auto            last = Clock::now();
-  Clock::duration longest{};
-  noise.job.execution.reportProgress = [&](std::uint64_t) {
-    const auto now = Clock::now();
-    longest = std::max(longest, now - last);
-    last = now;
+  std::uint64_t checks = 0;
+  noise.job.execution.reportProgress = [&checks](std::uint64_t numberOfVoxels) {
+    checks += numberOfVoxels == 0 ? 1 : 0;
   };
   ComputeJob<float>(noise.job);
-  EXPECT_LT(longest, std::chrono::milliseconds(1000));
+  // On the CPU, after every 2 million steps of the 1440 matrices. How often a device is asked depends on its speed.
+  EXPECT_GE(checks, IsCudaTest() ? 1u : 10u);
 }
 
 TEST(CooccurrenceJob, AbortsInLargeCorrelations)
@@ -383,74 +306,34 @@ TEST(CooccurrenceJob, AbortsInLargeCorrelations)
   job.windowAnchor = { { side / 2, side / 2, 0 } };
   job.offsets = { { { 1, 0, 0 } } };
   job.features = { Job::Feature::MaximalCorrelationCoefficient };
-  const auto start = std::chrono::steady_clock::now();
-  job.execution.reportProgress = [&start](std::uint64_t) {
-    if (std::chrono::steady_clock::now() - start > std::chrono::milliseconds(200))
+  // More checks than there are rows and voxels, but far fewer than there are columns of the matrix.
+  constexpr int checksBeforeEnd = 20;
+  int           checks = 0;
+  job.execution.reportProgress = [&checks](std::uint64_t numberOfVoxels) {
+    EXPECT_EQ(0u, numberOfVoxels);
+    if (++checks == checksBeforeEnd)
     {
       throw std::runtime_error("enough");
     }
   };
   EXPECT_THROW(GetEngines(job).front().compute(job), std::runtime_error);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  EXPECT_EQ(checksBeforeEnd, checks);
 }
 
-TEST(CooccurrenceJob, WorkersDoNotChangeBits)
-{
-  CheckWorkers(NoiseJob(Triple{ { 97, 61, 3 } }).job);
-}
-
-TEST(CooccurrenceJob, RegionsDoNotChangeBits)
-{
-  CheckRegions(NoiseJob(Triple{ { 150, 7, 4 } }, 40).job);
-}
-
-TEST(CooccurrenceJob, AFeatureHasTheSameBitsInAnySelection)
+TEST(CooccurrenceJob, FeaturesOfAsymmetricMatricesDoNotDependOnOthers)
 {
   for (const std::uint32_t levels : { 5u, 300u, 65535u })
   {
-    for (const bool symmetric : { false, true })
-    {
-      NoiseJob noise(Triple{ { 20, 9, 3 } }, levels);
-      noise.job.symmetric = symmetric;
-      CheckFeaturesAlone(noise.job);
-    }
+    NoiseJob noise(Triple{ { 20, 9, 3 } }, levels);
+    noise.job.symmetric = false;
+    VoxelMapsTest::CheckFeaturesAlone(noise.job);
   }
 }
 
-TEST(CooccurrenceJob, ASelectionIsComputedAlone)
-{
-  CheckSelection(NoiseJob(Triple{ { 200, 11, 2 } }).job);
-}
-
-TEST(CooccurrenceJob, AnExceptionOfReportProgressEndsTheJob)
-{
-  CheckProgressException(NoiseJob(Triple{ { 300, 300, 10 } }).job);
-}
-
-TEST(CooccurrenceJob, RefusesWhatBreaksARule)
+TEST(CooccurrenceJob, RefusesInvalidJobs)
 {
   const NoiseJob noise(Triple{ { 4, 3, 1 } });
   Job            job = noise.job;
-  job.offsets.clear();
-  ExpectRefusal(job, { "0", "offsets", "4096" });
-  job.offsets.assign(4097, Triple{ { 1, 0, 0 } });
-  ExpectRefusal(job, { "4097", "offsets", "4096" });
-  job.offsets = { { { 1, 0, 0 } }, { { 0, 0, 0 } } };
-  ExpectRefusal(job, { "offset", "0, 0, 0" });
-  job.offsets = { { { 1, 255, 0 } } };
-  ExpectRefusal(job, { "offset", "255", "254" });
-  job.offsets = { { { 1, 0, -255 } } };
-  ExpectRefusal(job, { "offset", "255", "254" });
-
-  job = noise.job;
-  job.features.clear();
-  ExpectRefusal(job, { "0", "features", "24" });
-  job.features = { Job::Feature::Contrast, static_cast<Job::Feature>(24) };
-  ExpectRefusal(job, { "features", "24" });
-  job.features = { Job::Feature::Contrast, Job::Feature::Contrast };
-  ExpectRefusal(job, { "twice", "4" });
-
-  job = noise.job;
   job.windowSize = { { 64, 64, 1 } };
   job.windowAnchor = { { 32, 32, 0 } };
   job.numberOfGrayLevels = 65535;

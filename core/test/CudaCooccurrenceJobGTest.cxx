@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "CooccurrenceRandomCase.h"
 #include "CudaTextureJobChecks.h"
 
 #include "voxelmaps/CooccurrenceJob.h"
@@ -9,10 +8,7 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <set>
-#include <sstream>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 // What only the CUDA engine has; everything else is tested by CooccurrenceJobGTest.cxx.
@@ -27,20 +23,11 @@ using VoxelMapsTest::ComputeOnCpu;
 using VoxelMapsTest::ComputeOnDevice;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::RandomNumbers;
+using SceneJob = VoxelMapsTest::NeighborScene<Job>;
 
 class CudaCooccurrenceJob : public VoxelMapsTest::CudaTest
 {};
 
-/** Levels with holes, and a job over them with all features. */
-struct SceneJob : VoxelMapsTest::NeighborScene<Job>
-{
-  template <typename... TArguments>
-  explicit SceneJob(const Triple & size, const Triple & windowSize, TArguments... arguments)
-    : NeighborScene(size, windowSize, arguments...)
-  {
-    job.features = Enums::GetAllFeatures();
-  }
-};
 /** Expect that all methods that take a job give the bits of the CPU, and that Automatic chooses the first of them. */
 void
 ExpectCpuBits(const Job & job, bool isSorted)
@@ -56,9 +43,9 @@ ExpectCpuBits(const Job & job, bool isSorted)
     {
       computed = ComputeOnDevice<double>(job, method, report);
     }
-    catch (const std::runtime_error & error)
+    catch (const voxelmaps::EngineError & error)
     {
-      ASSERT_NE(std::string::npos, std::string(error.what()).find("does not support")) << error.what();
+      ASSERT_TRUE(VoxelMapsTest::IsUnsupported(error.what())) << error.what();
       ASSERT_NE(Method::WindowWalk, method);
       continue;
     }
@@ -71,27 +58,6 @@ ExpectCpuBits(const Job & job, bool isSorted)
   EXPECT_EQ(first, report.method);
 }
 } // namespace
-
-TEST_F(CudaCooccurrenceJob, RandomCasesHaveTheBitsOfTheCpu)
-{
-  std::set<Method> methods;
-  for (std::uint64_t seed = 710000; seed < 710600; ++seed)
-  {
-    RandomNumbers          random(seed);
-    CooccurrenceRandomCase randomCase = DrawCooccurrenceRandomCase(seed, 2 + seed % 2, 65535, random);
-    const std::string      holes = DrawHoles(randomCase.common.levels, random);
-    SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes);
-    const Job  job = MakeCooccurrenceJob(randomCase);
-    const auto expected = ComputeOnCpu<float>(job);
-    for (const Method method : { Method::Automatic, Method::WindowWalk })
-    {
-      Report report;
-      ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(job, method, report))) << method;
-      methods.insert(report.method);
-    }
-  }
-  EXPECT_EQ(3u, methods.size());
-}
 
 TEST_F(CudaCooccurrenceJob, SmallCases)
 {
@@ -384,69 +350,8 @@ TEST_F(CudaCooccurrenceJob, FewPairsOfLargeWindows)
   ExpectCpuBits(scene.job, true);
 }
 
-TEST_F(CudaCooccurrenceJob, SlabsDoNotChangeBits)
-{
-  SceneJob scene({ { 42, 28, 7 } }, { { 3, 4, 5 } }, 16, 0.5, 0.05);
-  // A part of the image, so that slabs reach beyond the output.
-  scene.job.outputIndex = { { 1, 2, 0 } };
-  scene.job.outputSize = { { 40, 24, 7 } };
-  const auto expected = ComputeOnCpu<float>(scene.job);
-  for (const Method method : { Method::SortedPairs, Method::RankTables, Method::WindowWalk })
-  {
-    std::set<std::uint64_t> numbers;
-    bool                    hasEnoughMemory = true;
-    for (std::uint64_t budget = std::uint64_t{ 16 } << 20; hasEnoughMemory && budget > 0; budget = budget * 3 / 4)
-    {
-      try
-      {
-        Report report;
-        ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, method, report, budget))) << method;
-        numbers.insert(report.numberOfSlabs);
-      }
-      catch (const std::runtime_error &)
-      {
-        hasEnoughMemory = false;
-      }
-    }
-    EXPECT_EQ(1u, *numbers.begin());
-    EXPECT_GE(*numbers.rbegin(), 7u);
-  }
-}
-
-TEST_F(CudaCooccurrenceJob, AMethodThatCannotTakeAJobSaysSo)
+TEST_F(CudaCooccurrenceJob, UnsupportedMethodThrows)
 {
   const SceneJob scene({ { 9, 8, 7 } }, { { 3, 3, 3 } }, 300, 0.5);
-  try
-  {
-    ComputeOnDevice<float>(scene.job, Method::SortedPairs);
-    FAIL() << "no error";
-  }
-  catch (const std::runtime_error & error)
-  {
-    const std::string message = error.what();
-    EXPECT_NE(std::string::npos, message.find("SortedPairs does not support")) << message;
-    EXPECT_NE(std::string::npos, message.find("300")) << message;
-    EXPECT_NE(std::string::npos, message.find("Automatic")) << message;
-  }
-}
-
-TEST_F(CudaCooccurrenceJob, AnExceptionOfReportProgressEndsTheJob)
-{
-  SceneJob   scene({ { 64, 48, 24 } }, { { 3, 3, 3 } }, 16, 0.5);
-  const auto expected = ComputeOnCpu<float>(scene.job);
-  for (const Method method : { Method::SortedPairs, Method::RankTables, Method::WindowWalk })
-  {
-    Job aborted = scene.job;
-    aborted.execution.reportProgress = [](std::uint64_t) { throw std::runtime_error("enough"); };
-    try
-    {
-      ComputeOnDevice<float>(aborted, method);
-      FAIL() << "no error";
-    }
-    catch (const std::runtime_error & error)
-    {
-      EXPECT_STREQ("enough", error.what());
-    }
-    EXPECT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, method)));
-  }
+  EXPECT_FALSE(VoxelMapsTest::Supports(scene.job, Method::SortedPairs));
 }

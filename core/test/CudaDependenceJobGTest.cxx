@@ -1,16 +1,13 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaTextureJobChecks.h"
-#include "DependenceRandomCase.h"
 
 #include "voxelmaps/DependenceJob.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 // What only the CUDA engine has; everything else is tested by DependenceJobGTest.cxx.
@@ -24,22 +21,11 @@ using Report = voxelmaps::CudaDependenceReport;
 using VoxelMapsTest::ComputeOnCpu;
 using VoxelMapsTest::ComputeOnDevice;
 using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::DependenceRandomCase;
-using VoxelMapsTest::RandomNumbers;
+using SceneJob = VoxelMapsTest::NeighborScene<Job>;
 
 class CudaDependenceJob : public VoxelMapsTest::CudaTest
 {};
 
-/** Levels with holes, and a job over them with all features. */
-struct SceneJob : VoxelMapsTest::NeighborScene<Job>
-{
-  template <typename... TArguments>
-  explicit SceneJob(const Triple & size, const Triple & windowSize, TArguments... arguments)
-    : NeighborScene(size, windowSize, arguments...)
-  {
-    job.features = Enums::GetAllFeatures();
-  }
-};
 /** Expect that Automatic chooses a method, and that all methods that support the job give the bits of the CPU. */
 void
 ExpectCpuBits(const Job & job, Method expectedMethod)
@@ -73,27 +59,6 @@ GetExpectedMethod(const Job & job)
   return haveBits ? Method::BitPlanes : Method::WindowWalk;
 }
 } // namespace
-
-TEST_F(CudaDependenceJob, RandomCasesHaveTheBitsOfTheCpu)
-{
-  std::set<Method> methods;
-  for (std::uint64_t seed = 920000; seed < 920600; ++seed)
-  {
-    RandomNumbers        random(seed);
-    DependenceRandomCase randomCase = DrawDependenceRandomCase(seed, 2 + seed % 2, 65535, random);
-    const std::string    holes = DrawHoles(randomCase.common.levels, random);
-    SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes);
-    const Job  job = MakeDependenceJob(randomCase);
-    const auto expected = ComputeOnCpu<float>(job);
-    for (const Method method : { Method::Automatic, Method::WindowWalk })
-    {
-      Report report;
-      ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(job, method, report))) << method;
-      methods.insert(report.method);
-    }
-  }
-  EXPECT_EQ(2u, methods.size());
-}
 
 TEST_F(CudaDependenceJob, SmallCases)
 {

@@ -307,7 +307,7 @@ TEST_F(CudaFuzzyConnectednessJob, PlateausAndCheckerboards)
   }
 }
 
-TEST_F(CudaFuzzyConnectednessJob, LinesOfOneVoxelsWidth)
+TEST_F(CudaFuzzyConnectednessJob, LinesOneVoxelWide)
 {
   for (const Triple & size : { Triple{ { 3000, 1, 1 } },
                                Triple{ { 1, 3000, 1 } },
@@ -408,7 +408,7 @@ TEST_F(CudaFuzzyConnectednessJob, SeveralThreadsAtATime)
   }
 }
 
-TEST_F(CudaFuzzyConnectednessJob, TheOutputHoldsTheStrengthsOfTheKeys)
+TEST_F(CudaFuzzyConnectednessJob, OutputHoldsStrengthsOfKeys)
 {
   RandomNumbers random(121);
   Scene         scene = MakeNoiseScene({ { 70, 60, 50 } }, 60, random);
@@ -439,7 +439,7 @@ TEST_F(CudaFuzzyConnectednessJob, TheOutputHoldsTheStrengthsOfTheKeys)
   }
 }
 
-TEST_F(CudaFuzzyConnectednessJob, ReportsWhatItDid)
+TEST_F(CudaFuzzyConnectednessJob, ReportsMethodAndSlabs)
 {
   Scene scene;
   scene.size = { { 64, 64, 64 } };

@@ -1,16 +1,11 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaTextureJobChecks.h"
-#include "GrayToneDifferenceRandomCase.h"
 
 #include "voxelmaps/GrayToneDifferenceJob.h"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <set>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 // What only the CUDA engine has; everything else is tested by GrayToneDifferenceJobGTest.cxx.
@@ -25,43 +20,12 @@ using VoxelMapsTest::ComputeOnCpu;
 using VoxelMapsTest::ComputeOnDevice;
 using VoxelMapsTest::ExpectCpuBits;
 using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::RandomNumbers;
+using SceneJob = VoxelMapsTest::NeighborScene<Job>;
 
 class CudaGrayToneDifferenceJob : public VoxelMapsTest::CudaTest
 {};
 
-/** Levels with holes, and a job over them with all features. */
-struct SceneJob : VoxelMapsTest::NeighborScene<Job>
-{
-  template <typename... TArguments>
-  explicit SceneJob(const Triple & size, const Triple & windowSize, TArguments... arguments)
-    : NeighborScene(size, windowSize, arguments...)
-  {
-    job.features = Enums::GetAllFeatures();
-  }
-};
 } // namespace
-
-TEST_F(CudaGrayToneDifferenceJob, RandomCasesHaveTheBitsOfTheCpu)
-{
-  std::set<Method> methods;
-  for (std::uint64_t seed = 910000; seed < 910600; ++seed)
-  {
-    RandomNumbers                random(seed);
-    GrayToneDifferenceRandomCase randomCase = DrawGrayToneDifferenceRandomCase(seed, 2 + seed % 2, 65535, random);
-    const std::string            holes = DrawHoles(randomCase.common.levels, random);
-    SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes);
-    const Job  job = MakeGrayToneDifferenceJob(randomCase);
-    const auto expected = ComputeOnCpu<float>(job);
-    for (const Method method : { Method::Automatic, Method::WindowWalk })
-    {
-      Report report;
-      ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(job, method, report))) << method;
-      methods.insert(report.method);
-    }
-  }
-  EXPECT_EQ(2u, methods.size());
-}
 
 TEST_F(CudaGrayToneDifferenceJob, SmallCases)
 {
@@ -96,11 +60,11 @@ TEST_F(CudaGrayToneDifferenceJob, ManyAndFewLevelsInAWindow)
             Report report;
             ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(scene.job, method, report))) << method;
           }
-          catch (const std::runtime_error & error)
+          catch (const voxelmaps::EngineError & error)
           {
             // Tables of many levels do not fit the shared memory of all devices.
             EXPECT_TRUE(method == Method::LevelTables && numberOfGrayLevels >= 256) << error.what();
-            EXPECT_NE(std::string::npos, std::string(error.what()).find("does not support")) << error.what();
+            EXPECT_TRUE(VoxelMapsTest::IsUnsupported(error.what())) << error.what();
           }
         }
       }
@@ -134,36 +98,7 @@ TEST_F(CudaGrayToneDifferenceJob, WindowsOfAllShapes)
   }
 }
 
-TEST_F(CudaGrayToneDifferenceJob, SlabsDoNotChangeBits)
-{
-  SceneJob scene({ { 42, 28, 7 } }, { { 3, 4, 5 } }, 16, 0.5, 0.05);
-  // A part of the image, so that slabs reach beyond the output.
-  scene.job.outputIndex = { { 1, 2, 0 } };
-  scene.job.outputSize = { { 40, 24, 7 } };
-  const auto expected = ComputeOnCpu<float>(scene.job);
-  for (const Method method : { Method::LevelTables, Method::WindowWalk })
-  {
-    std::set<std::uint64_t> numbers;
-    bool                    hasEnoughMemory = true;
-    for (std::uint64_t budget = std::uint64_t{ 16 } << 20; hasEnoughMemory && budget > 0; budget = budget * 3 / 4)
-    {
-      try
-      {
-        Report report;
-        ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, method, report, budget))) << method;
-        numbers.insert(report.numberOfSlabs);
-      }
-      catch (const std::runtime_error &)
-      {
-        hasEnoughMemory = false;
-      }
-    }
-    EXPECT_EQ(1u, *numbers.begin());
-    EXPECT_GE(*numbers.rbegin(), 7u);
-  }
-}
-
-TEST_F(CudaGrayToneDifferenceJob, AMethodThatCannotTakeAJobSaysSo)
+TEST_F(CudaGrayToneDifferenceJob, UnsupportedMethodThrows)
 {
   for (const bool hasManyLevels : { true, false })
   {
@@ -172,41 +107,7 @@ TEST_F(CudaGrayToneDifferenceJob, AMethodThatCannotTakeAJobSaysSo)
     {
       scene.job.offsets.pop_back(); // not all neighbors of a box
     }
-    Report report;
-    try
-    {
-      ComputeOnDevice<float>(scene.job, Method::LevelTables, report);
-      FAIL() << "no error";
-    }
-    catch (const std::runtime_error & error)
-    {
-      const std::string message = error.what();
-      EXPECT_NE(std::string::npos, message.find("LevelTables does not support")) << message;
-      EXPECT_NE(std::string::npos, message.find(hasManyLevels ? "65535" : "24 neighbors")) << message;
-      EXPECT_NE(std::string::npos, message.find("Automatic")) << message;
-    }
+    EXPECT_FALSE(VoxelMapsTest::Supports(scene.job, Method::LevelTables));
     ExpectCpuBits(scene.job, Method::WindowWalk);
-  }
-}
-
-TEST_F(CudaGrayToneDifferenceJob, AnExceptionOfReportProgressEndsTheJob)
-{
-  SceneJob   scene({ { 64, 48, 24 } }, { { 3, 3, 3 } }, 16, 0.5);
-  const auto expected = ComputeOnCpu<float>(scene.job);
-  for (const Method method : { Method::LevelTables, Method::WindowWalk })
-  {
-    Report report;
-    Job    aborted = scene.job;
-    aborted.execution.reportProgress = [](std::uint64_t) { throw std::runtime_error("enough"); };
-    try
-    {
-      ComputeOnDevice<float>(aborted, method, report);
-      FAIL() << "no error";
-    }
-    catch (const std::runtime_error & error)
-    {
-      EXPECT_STREQ("enough", error.what());
-    }
-    EXPECT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, method, report)));
   }
 }

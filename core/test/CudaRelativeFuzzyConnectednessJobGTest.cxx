@@ -248,7 +248,7 @@ TEST_F(CudaRelativeFuzzyConnectednessJob, HierarchiesOfTheOtherProcessorAreRepla
   }
 }
 
-TEST_F(CudaRelativeFuzzyConnectednessJob, ReportsWhatItDidAndWhatItNeeds)
+TEST_F(CudaRelativeFuzzyConnectednessJob, ReportsMethodAndErrorStatesRequiredBytes)
 {
   RandomNumbers random(164);
   auto          randomCase = MakeNoiseCase({ { 90, 60, 40 } }, 100, PixelType::Int16, Adjacency::Face, random);

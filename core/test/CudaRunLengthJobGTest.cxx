@@ -36,6 +36,7 @@ using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::Print;
 using VoxelMapsTest::RandomNumbers;
 using VoxelMapsTest::RunThreads;
+using VoxelMapsTest::Supports;
 
 const std::vector<Method> allMethods = VoxelMapsTest::GetMethods<Method>();
 // These must take every job.
@@ -64,25 +65,6 @@ GetErrorMessage(const std::function<void()> & action)
   }
   ADD_FAILURE() << "no std::runtime_error";
   return "";
-}
-
-/** Whether a method takes a job; if not, its error must name the method, and what to do. */
-bool
-Takes(Method method, const Job & job)
-{
-  try
-  {
-    ComputeOnDevice<float>(job, MakeOptions(method));
-    return true;
-  }
-  catch (const std::runtime_error & error)
-  {
-    const std::string message = error.what();
-    EXPECT_TRUE(VoxelMapsTest::IsUnsupported(message)) << message;
-    EXPECT_NE(std::string::npos, message.find(Print(method))) << message;
-    EXPECT_NE(std::string::npos, message.find("Automatic")) << message;
-    return false;
-  }
 }
 
 /** Levels with runs and holes, and a job over them. */
@@ -320,7 +302,7 @@ TEST_F(CudaRunLengthJob, AveragesAtTheLimitsOfPackedSums)
   }
 }
 
-TEST_F(CudaRunLengthJob, TellsWhatItDid)
+TEST_F(CudaRunLengthJob, ReportsMethodAndSlabs)
 {
   const SceneJob scene = MakeSmallScene();
   for (const Method method : allMethods)
@@ -337,23 +319,23 @@ TEST_F(CudaRunLengthJob, TellsWhatItDid)
   }
 }
 
-TEST_F(CudaRunLengthJob, AMethodThatCannotTakeAJobSaysSo)
+TEST_F(CudaRunLengthJob, UnsupportedMethodThrows)
 {
   // 9 x 9 x 9 voxels are no machine word.
   const SceneJob volume({ { 12, 11, 10 } }, { { 9, 9, 9 } }, 32);
-  EXPECT_FALSE(Takes(Method::WindowWord, volume.job));
+  EXPECT_FALSE(Supports(volume.job, Method::WindowWord));
   for (const Method method : generalMethods)
   {
-    EXPECT_TRUE(Takes(method, volume.job)) << Print(method);
+    EXPECT_TRUE(Supports(volume.job, method)) << Print(method);
   }
   const SceneJob small = MakeSmallScene();
   for (const Method method : allMethods)
   {
-    EXPECT_TRUE(Takes(method, small.job)) << Print(method);
+    EXPECT_TRUE(Supports(small.job, method)) << Print(method);
   }
 }
 
-TEST_F(CudaRunLengthJob, AutomaticSlidesWideWindowsAndMergedOnes)
+TEST_F(CudaRunLengthJob, AutomaticChoosesSlidingWindowForWideAndMergedWindows)
 {
   const auto chooseMethod = [](const Job & job) {
     Report report;
@@ -371,7 +353,7 @@ TEST_F(CudaRunLengthJob, AutomaticSlidesWideWindowsAndMergedOnes)
   EXPECT_EQ(Method::SlidingWindow, chooseMethod(merged.job));
   SceneJob wide({ { 12, 11, 10 } }, { { 9, 9, 9 } }, 1000);
   wide.job.features = Enums::GetAllFeatures();
-  EXPECT_FALSE(Takes(Method::BoxSums, wide.job));
+  EXPECT_FALSE(Supports(wide.job, Method::BoxSums));
   EXPECT_EQ(Method::WindowWalk, chooseMethod(wide.job));
 }
 
@@ -489,7 +471,7 @@ TEST_F(CudaRunLengthJob, WideWindowsHaveTheBitsOfTheCpu)
   }
 }
 
-TEST_F(CudaRunLengthJob, NothingToComputeIsNoError)
+TEST_F(CudaRunLengthJob, EmptyRegionNeedsNoWork)
 {
   SceneJob scene = MakeSmallScene();
   scene.job.outputSize[1] = 0;
@@ -512,7 +494,7 @@ TEST_F(CudaRunLengthJob, SlabsDoNotChangeBits)
     for (const Method method : allMethods)
     {
       SCOPED_TRACE(::testing::Message() << planes << " planes, " << Print(method));
-      if (!Takes(method, scene.job))
+      if (!Supports(scene.job, method))
       {
         continue;
       }
@@ -562,7 +544,7 @@ TEST_F(CudaRunLengthJob, SlabsOfRowsDoNotChangeBits)
   }
 }
 
-TEST_F(CudaRunLengthJob, ATooSmallBudgetTellsHowMuchIsNeeded)
+TEST_F(CudaRunLengthJob, ErrorStatesRequiredBytes)
 {
   const SceneJob scene({ { 300, 200, 5 } }, { { 5, 5, 5 } }, 32);
   const auto     expected = ComputeOnCpu<float>(scene.job);
@@ -581,7 +563,7 @@ TEST_F(CudaRunLengthJob, ATooSmallBudgetTellsHowMuchIsNeeded)
   }
 }
 
-TEST_F(CudaRunLengthJob, BadDeviceIDs)
+TEST_F(CudaRunLengthJob, InvalidDeviceIDsThrow)
 {
   const SceneJob scene = MakeSmallScene();
   const int      number = voxelmaps::CudaDevices::GetNumberOfDevices();
@@ -606,7 +588,7 @@ TEST_F(CudaRunLengthJob, RepeatedRunsGiveTheSameBits)
   for (const Method method : allMethods)
   {
     SCOPED_TRACE(Print(method));
-    if (!Takes(method, scene.job))
+    if (!Supports(scene.job, method))
     {
       continue;
     }
@@ -626,7 +608,7 @@ TEST_F(CudaRunLengthJob, DeviceMemoryIsTheSameBeforeAndAfter)
   const auto     use = [&](Method method) {
     for (const SceneJob * scene : { &volume, &small })
     {
-      if (!Takes(method, scene->job))
+      if (!Supports(scene->job, method))
       {
         continue;
       }
@@ -658,14 +640,14 @@ TEST_F(CudaRunLengthJob, DeviceMemoryIsTheSameBeforeAndAfter)
   }
 }
 
-TEST_F(CudaRunLengthJob, AnExceptionOfCompletedEndsTheJobOfEveryMethod)
+TEST_F(CudaRunLengthJob, ExceptionOfReportProgressEndsTheJobOfEveryMethod)
 {
   SceneJob   scene({ { 64, 48, 24 } }, { { 3, 3, 3 } }, 16);
   const auto expected = ComputeOnCpu<float>(scene.job);
   for (const Method method : allMethods)
   {
     SCOPED_TRACE(Print(method));
-    if (!Takes(method, scene.job))
+    if (!Supports(scene.job, method))
     {
       continue;
     }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -82,6 +83,26 @@ ComputeOnDevice(const TJob & job, CudaJobMethod<TJob> method)
   return ComputeOnDevice<TReal>(job, method, report);
 }
 
+/** Whether a method supports a job; if not, its error must name the method, and Automatic. */
+template <typename TJob>
+bool
+Supports(const TJob & job, CudaJobMethod<TJob> method)
+{
+  try
+  {
+    ComputeOnDevice<float>(job, method);
+    return true;
+  }
+  catch (const voxelmaps::EngineError & error)
+  {
+    const std::string message = error.what();
+    EXPECT_TRUE(IsUnsupported(message)) << message;
+    EXPECT_NE(std::string::npos, message.find(Print(method))) << message;
+    EXPECT_NE(std::string::npos, message.find("Automatic")) << message;
+    return false;
+  }
+}
+
 /** Expect that Automatic chooses a method, and that it and WindowWalk give the bits of the CPU. */
 template <typename TJob>
 void
@@ -98,7 +119,7 @@ ExpectCpuBits(const TJob & job, CudaJobMethod<TJob> expectedMethod)
   }
 }
 
-/** Levels with holes, and a job over them with the offsets of all neighbors. Features are to be set. */
+/** Levels with holes, and a job over them with all features and the offsets of all neighbors. */
 template <typename TJob>
 struct NeighborScene
 {
@@ -129,6 +150,7 @@ struct NeighborScene
         job.offsets.push_back({ { i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1 } });
       }
     }
+    job.features = JobTextureClass<TJob>::Enums::GetAllFeatures();
     job.backgroundValue = -1.0;
   }
   NeighborScene(const NeighborScene &) = delete;

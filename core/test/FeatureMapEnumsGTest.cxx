@@ -14,55 +14,31 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-// Tables of the expected names, and the tests that compare all enumerations of features with their table.
+// Every feature has names of its own by which it is found, and some have others.
 namespace
 {
 using VoxelMapsTest::Print;
 
-using Strings = std::vector<std::string>;
-/** What is printed, and what is expected. */
-using Printed = std::vector<std::pair<std::string, std::string>>;
 template <typename TEnums>
 using OtherNames = std::vector<std::pair<typename TEnums::Feature, std::string>>;
+using Strings = std::vector<std::string>;
 
-struct Cooccurrence
+/** Number of features, names that are none of the feature's own, and what is not a name. */
+template <typename TEnums>
+struct Expected;
+
+template <>
+struct Expected<voxelmaps::CooccurrenceFeatureMapEnums>
 {
-  using Enums = voxelmaps::CooccurrenceFeatureMapEnums;
-  using Feature = Enums::Feature;
-  using Method = Enums::CudaMethod;
-  static constexpr bool hasPyRadiomicsNames = false;
-  // sorted(radiomics.glcm.RadiomicsGLCM.getFeatureNames()), without the deprecated ones; the last one is not in order.
-  static inline const Strings           names{ "Autocorrelation",
-                                     "ClusterProminence",
-                                     "ClusterShade",
-                                     "ClusterTendency",
-                                     "Contrast",
-                                     "Correlation",
-                                     "DifferenceAverage",
-                                     "DifferenceEntropy",
-                                     "DifferenceVariance",
-                                     "Id",
-                                     "Idm",
-                                     "Idmn",
-                                     "Idn",
-                                     "Imc1",
-                                     "Imc2",
-                                     "InverseVariance",
-                                     "JointAverage",
-                                     "JointEnergy",
-                                     "JointEntropy",
-                                     "MaximumProbability",
-                                     "SumAverage",
-                                     "SumEntropy",
-                                     "SumSquares",
-                                     "MCC" };
-  static inline const Strings           abbreviations;
-  static inline const OtherNames<Enums> otherNames{
+  using Feature = voxelmaps::CooccurrenceFeatureMapEnums::Feature;
+  static constexpr unsigned int                                          number = 24;
+  static inline const OtherNames<voxelmaps::CooccurrenceFeatureMapEnums> otherNames{
     { Feature::MaximumProbability, "joint_maximum" },
     { Feature::SumSquares, "Joint_Variance" },
     { Feature::JointEnergy, "angular_second_moment" },
@@ -73,46 +49,14 @@ struct Cooccurrence
     { Feature::InformationalMeasureOfCorrelation2, "second_measure_of_information_correlation" },
   };
   static inline const Strings unknown{ "", "C", "Contr", "Contrastx", " Contrast", "MCCs", "Homogeneity" };
-  static Printed
-  GetPrinted()
-  {
-    return {
-      { Print(Feature::JointEnergy), "JointEnergy" },    { Print(Enums::Aggregation::PerDirection), "PerDirection" },
-      { Print(Enums::Aggregation::Average), "Average" }, { Print(Enums::Aggregation::Merge), "Merge" },
-      { Print(Method::SortedPairs), "SortedPairs" },     { Print(Method::RankTables), "RankTables" },
-      { Print(Method::WindowWalk), "WindowWalk" }
-    };
-  }
-  static Strings
-  GetInvalid()
-  {
-    return { Print(static_cast<Enums::Aggregation>(3)) };
-  }
 };
 
-struct Dependence
+template <>
+struct Expected<voxelmaps::DependenceFeatureMapEnums>
 {
-  using Enums = voxelmaps::DependenceFeatureMapEnums;
-  using Feature = Enums::Feature;
-  using Method = Enums::CudaMethod;
-  static constexpr bool hasPyRadiomicsNames = true;
-  // The methods of radiomics.gldm.RadiomicsGLDM, from first to last, without the deprecated ones.
-  static inline const Strings           names{ "SmallDependenceEmphasis",
-                                     "LargeDependenceEmphasis",
-                                     "GrayLevelNonUniformity",
-                                     "DependenceNonUniformity",
-                                     "DependenceNonUniformityNormalized",
-                                     "GrayLevelVariance",
-                                     "DependenceVariance",
-                                     "DependenceEntropy",
-                                     "LowGrayLevelEmphasis",
-                                     "HighGrayLevelEmphasis",
-                                     "SmallDependenceLowGrayLevelEmphasis",
-                                     "SmallDependenceHighGrayLevelEmphasis",
-                                     "LargeDependenceLowGrayLevelEmphasis",
-                                     "LargeDependenceHighGrayLevelEmphasis" };
-  static inline const Strings           abbreviations;
-  static inline const OtherNames<Enums> otherNames{
+  using Feature = voxelmaps::DependenceFeatureMapEnums::Feature;
+  static constexpr unsigned int                                        number = 14;
+  static inline const OtherNames<voxelmaps::DependenceFeatureMapEnums> otherNames{
     { Feature::SmallDependenceEmphasis, "sde" },
     { Feature::LargeDependenceEmphasis, "LARGEDEPENDENCEEMPHASIS" },
     // Of the Image Biomarker Standardisation Initiative.
@@ -134,161 +78,46 @@ struct Dependence
   static inline const Strings unknown{
     "", "S", "SD", "SDEX", " SDE", "dependence_count_energy", "DependencePercentage"
   };
-  static Printed
-  GetPrinted()
-  {
-    return { { Print(Feature::DependenceEntropy), "DependenceEntropy" },
-             { Print(Method::BitPlanes), "BitPlanes" },
-             { Print(Method::WindowWalk), "WindowWalk" } };
-  }
-  static Strings
-  GetInvalid()
-  {
-    return {};
-  }
 };
 
-struct FirstOrder
+template <>
+struct Expected<voxelmaps::FirstOrderFeatureMapEnums>
 {
-  using Enums = voxelmaps::FirstOrderFeatureMapEnums;
-  using Feature = Enums::Feature;
-  using Method = Enums::CudaMethod;
-  static constexpr bool hasPyRadiomicsNames = false;
-  // sorted(radiomics.firstorder.RadiomicsFirstOrder.getFeatureNames())
-  static inline const Strings           names{ "10Percentile",
-                                     "90Percentile",
-                                     "Energy",
-                                     "Entropy",
-                                     "InterquartileRange",
-                                     "Kurtosis",
-                                     "Maximum",
-                                     "MeanAbsoluteDeviation",
-                                     "Mean",
-                                     "Median",
-                                     "Minimum",
-                                     "Range",
-                                     "RobustMeanAbsoluteDeviation",
-                                     "RootMeanSquared",
-                                     "Skewness",
-                                     "StandardDeviation",
-                                     "TotalEnergy",
-                                     "Uniformity",
-                                     "Variance" };
-  static inline const Strings           abbreviations;
-  static inline const OtherNames<Enums> otherNames{
+  using Feature = voxelmaps::FirstOrderFeatureMapEnums::Feature;
+  static constexpr unsigned int                                        number = 19;
+  static inline const OtherNames<voxelmaps::FirstOrderFeatureMapEnums> otherNames{
     { Feature::Percentile10, "10th_intensity_percentile" },
     { Feature::RootMeanSquared, "root_mean_square_intensity" },
     { Feature::Uniformity, "Discretised_Intensity_Uniformity" },
     { Feature::RobustMeanAbsoluteDeviation, "intensity_based_robust_mean_absolute_deviation" },
   };
   static inline const Strings unknown{ "", "M", "Meanx", " Mean", "10", "kurtosis_intensity" };
-  static Printed
-  GetPrinted()
-  {
-    return { { Print(Feature::Percentile10), "Percentile10" },
-             { Print(Feature::Variance), "Variance" },
-             { Print(Method::RadixSelection), "RadixSelection" } };
-  }
-  static Strings
-  GetInvalid()
-  {
-    return {};
-  }
 };
 
-struct GrayToneDifference
+template <>
+struct Expected<voxelmaps::GrayToneDifferenceFeatureMapEnums>
 {
-  using Enums = voxelmaps::GrayToneDifferenceFeatureMapEnums;
-  using Feature = Enums::Feature;
-  using Method = Enums::CudaMethod;
-  static constexpr bool hasPyRadiomicsNames = true;
-  // sorted(radiomics.ngtdm.RadiomicsNGTDM.getFeatureNames())
-  static inline const Strings           names{ "Busyness", "Coarseness", "Complexity", "Contrast", "Strength" };
-  static inline const Strings           abbreviations;
-  static inline const OtherNames<Enums> otherNames{ { Feature::Coarseness, "COA" } };
-  static inline const Strings           unknown{ "", "C", "Contr", "Contrastx", " Contrast", "Dissimilarity" };
-  static Printed
-  GetPrinted()
-  {
-    return { { Print(Method::LevelTables), "LevelTables" }, { Print(Method::WindowWalk), "WindowWalk" } };
-  }
-  static Strings
-  GetInvalid()
-  {
-    return {};
-  }
+  using Feature = voxelmaps::GrayToneDifferenceFeatureMapEnums::Feature;
+  static constexpr unsigned int                                                number = 5;
+  static inline const OtherNames<voxelmaps::GrayToneDifferenceFeatureMapEnums> otherNames{ { Feature::Coarseness,
+                                                                                             "COA" } };
+  static inline const Strings unknown{ "", "C", "Contr", "Contrastx", " Contrast", "Dissimilarity" };
 };
 
-struct RunLength
+template <>
+struct Expected<voxelmaps::RunLengthFeatureMapEnums>
 {
-  using Enums = voxelmaps::RunLengthFeatureMapEnums;
-  using Feature = Enums::Feature;
-  using Method = Enums::CudaMethod;
-  static constexpr bool       hasPyRadiomicsNames = true;
-  static inline const Strings names{ "ShortRunEmphasis",
-                                     "LongRunEmphasis",
-                                     "GrayLevelNonUniformity",
-                                     "RunLengthNonUniformity",
-                                     "RunPercentage",
-                                     "LowGrayLevelRunEmphasis",
-                                     "HighGrayLevelRunEmphasis",
-                                     "ShortRunLowGrayLevelEmphasis",
-                                     "ShortRunHighGrayLevelEmphasis",
-                                     "LongRunLowGrayLevelEmphasis",
-                                     "LongRunHighGrayLevelEmphasis",
-                                     "GrayLevelNonUniformityNormalized",
-                                     "RunLengthNonUniformityNormalized",
-                                     "GrayLevelVariance",
-                                     "RunVariance",
-                                     "RunEntropy" };
-  static inline const Strings abbreviations{ "SRE",   "LRE",   "GLN",   "RLN",  "RP",   "LGRE", "HGRE", "SRLGE",
-                                             "SRHGE", "LRLGE", "LRHGE", "GLNN", "RLNN", "GLV",  "RV",   "RE" };
-  static inline const OtherNames<Enums> otherNames;
+  static constexpr unsigned int                                       number = 16;
+  static inline const OtherNames<voxelmaps::RunLengthFeatureMapEnums> otherNames{};
   static inline const Strings unknown{ "", "S", "SR", "SREX", " SRE", "SRE ", "ShortRun", "ShortRunEmphasisX", "LRL" };
-  static Printed
-  GetPrinted()
-  {
-    return { { Print(Enums::Aggregation::PerDirection), "PerDirection" },
-             { Print(Enums::Aggregation::Average), "Average" },
-             { Print(Enums::Aggregation::Merge), "Merge" },
-             { Print(Method::SortReduce), "SortReduce" },
-             { Print(Method::WindowWalk), "WindowWalk" },
-             { Print(Method::WindowWord), "WindowWord" },
-             { Print(Method::BoxSums), "BoxSums" },
-             { Print(Method::SlidingWindow), "SlidingWindow" } };
-  }
-  static Strings
-  GetInvalid()
-  {
-    return { Print(static_cast<Method>(6)), Print(static_cast<Enums::Aggregation>(3)) };
-  }
 };
 
-struct SizeZone
+template <>
+struct Expected<voxelmaps::SizeZoneFeatureMapEnums>
 {
-  using Enums = voxelmaps::SizeZoneFeatureMapEnums;
-  using Feature = Enums::Feature;
-  using Method = Enums::CudaMethod;
-  static constexpr bool hasPyRadiomicsNames = true;
-  // sorted(radiomics.glszm.RadiomicsGLSZM.getFeatureNames())
-  static inline const Strings           names{ "GrayLevelNonUniformity",
-                                     "GrayLevelNonUniformityNormalized",
-                                     "GrayLevelVariance",
-                                     "HighGrayLevelZoneEmphasis",
-                                     "LargeAreaEmphasis",
-                                     "LargeAreaHighGrayLevelEmphasis",
-                                     "LargeAreaLowGrayLevelEmphasis",
-                                     "LowGrayLevelZoneEmphasis",
-                                     "SizeZoneNonUniformity",
-                                     "SizeZoneNonUniformityNormalized",
-                                     "SmallAreaEmphasis",
-                                     "SmallAreaHighGrayLevelEmphasis",
-                                     "SmallAreaLowGrayLevelEmphasis",
-                                     "ZoneEntropy",
-                                     "ZonePercentage",
-                                     "ZoneVariance" };
-  static inline const Strings           abbreviations;
-  static inline const OtherNames<Enums> otherNames{
+  using Feature = voxelmaps::SizeZoneFeatureMapEnums::Feature;
+  static constexpr unsigned int                                      number = 16;
+  static inline const OtherNames<voxelmaps::SizeZoneFeatureMapEnums> otherNames{
     // Names in the IBSI's manual.
     { Feature::GrayLevelNonUniformity, "grey_level_non_uniformity" },
     { Feature::GrayLevelNonUniformityNormalized, "normalised_grey_level_non_uniformity" },
@@ -311,44 +140,7 @@ struct SizeZone
     { Feature::SizeZoneNonUniformityNormalized, "SIZEZONENONUNIFORMITYNORMALIZED" },
   };
   static inline const Strings unknown{ "", "Z", "ZoneEntropyx", " ZE", "run_entropy" };
-  static Printed
-  GetPrinted()
-  {
-    return { { Print(Feature::SmallAreaEmphasis), "SmallAreaEmphasis" },
-             { Print(Enums::Connectivity::Full), "Full" },
-             { Print(Enums::Connectivity::InPlane), "InPlane" },
-             { Print(Method::BitPlanes), "BitPlanes" } };
-  }
-  static Strings
-  GetInvalid()
-  {
-    return { Print(static_cast<Enums::Connectivity>(2)) };
-  }
 };
-
-/** PyRadiomics' name of a feature, where an enumeration has one; else the name. */
-template <typename TEnums, typename TFeature>
-auto
-GetPyRadiomicsName(TFeature feature, int) -> decltype(TEnums::GetPyRadiomicsName(feature))
-{
-  return TEnums::GetPyRadiomicsName(feature);
-}
-
-template <typename TEnums, typename TFeature>
-const char *
-GetPyRadiomicsName(TFeature feature, long)
-{
-  return TEnums::GetName(feature);
-}
-
-/** All names of a feature: abbreviation, name, and that of PyRadiomics. */
-template <typename TEnums>
-Strings
-GetNames(typename TEnums::Feature feature)
-{
-  // The int prefers the enumeration's own function, if it has one.
-  return { TEnums::GetAbbreviation(feature), TEnums::GetName(feature), GetPyRadiomicsName<TEnums>(feature, 0) };
-}
 
 std::string
 ChangeCase(std::string text, int (*change)(int))
@@ -373,19 +165,12 @@ ExpectFound(typename TEnums::Feature feature, const std::string & name)
   }
 }
 
-void
-ExpectInvalid(const std::string & printed)
-{
-  EXPECT_NE(std::string::npos, printed.find("invalid")) << printed;
-}
-
-template <typename TTable>
+template <typename TEnums>
 class FeatureMapEnums : public ::testing::Test
 {};
-
-struct TableName
+struct ClassName
 {
-  template <typename TTable>
+  template <typename TEnums>
   static std::string
   GetName(int number)
   {
@@ -394,78 +179,81 @@ struct TableName
     return names[number];
   }
 };
-
-using Tables = ::testing::Types<Cooccurrence, Dependence, FirstOrder, GrayToneDifference, RunLength, SizeZone>;
-TYPED_TEST_SUITE(FeatureMapEnums, Tables, TableName);
+using AllEnums = ::testing::Types<voxelmaps::CooccurrenceFeatureMapEnums, voxelmaps::DependenceFeatureMapEnums,
+                                  voxelmaps::FirstOrderFeatureMapEnums, voxelmaps::GrayToneDifferenceFeatureMapEnums,
+                                  voxelmaps::RunLengthFeatureMapEnums, voxelmaps::SizeZoneFeatureMapEnums>;
+TYPED_TEST_SUITE(FeatureMapEnums, AllEnums, ClassName);
 } // namespace
 
-TYPED_TEST(FeatureMapEnums, FeaturesAreInTheOrderOfTheTable)
+TYPED_TEST(FeatureMapEnums, FeaturesHaveNamesOfTheirOwn)
 {
-  using Enums = typename TypeParam::Enums;
-  const auto all = Enums::GetAllFeatures();
-  ASSERT_EQ(TypeParam::names.size(), all.size());
-  ASSERT_EQ(Enums::NumberOfFeatures + 0u, all.size());
+  const auto all = TypeParam::GetAllFeatures();
+  ASSERT_EQ(Expected<TypeParam>::number, all.size());
+  ASSERT_EQ(Expected<TypeParam>::number, TypeParam::NumberOfFeatures + 0u);
+  const voxelmaps::FeatureTable &    table = TypeParam::GetFeatureTable();
+  std::map<std::string, std::size_t> features;
   for (std::size_t i = 0; i < all.size(); ++i)
   {
     EXPECT_EQ(i, static_cast<std::size_t>(all[i]));
-    EXPECT_EQ(TypeParam::names[i], GetPyRadiomicsName<Enums>(all[i], 0));
-    EXPECT_EQ(Print(all[i]), Enums::GetName(all[i]));
-    if (TypeParam::hasPyRadiomicsNames)
+    EXPECT_EQ(TypeParam::GetName(all[i]), Print(all[i]));
+    const voxelmaps::FeatureNames & names = table[static_cast<unsigned int>(i)];
+    for (const std::string name : { names.abbreviation, names.name, names.pyRadiomicsName, names.ibsiName })
     {
-      EXPECT_EQ(TypeParam::names[i], Enums::GetName(all[i]));
+      if (!name.empty())
+      {
+        EXPECT_EQ(i, features.emplace(ChangeCase(name, std::tolower), i).first->second) << name;
+        ExpectFound<TypeParam>(all[i], name);
+      }
     }
-    if (!TypeParam::abbreviations.empty())
-    {
-      EXPECT_EQ(TypeParam::abbreviations.at(i), Enums::GetAbbreviation(all[i]));
-    }
+    EXPECT_STRNE("", names.abbreviation);
+    EXPECT_STRNE("", names.name);
   }
 }
 
-TYPED_TEST(FeatureMapEnums, FeaturesAreFoundByAllNamesIgnoringCase)
+TYPED_TEST(FeatureMapEnums, FeaturesAreFoundByOtherNames)
 {
-  using Enums = typename TypeParam::Enums;
-  std::set<std::string> abbreviations;
-  for (const auto feature : Enums::GetAllFeatures())
+  for (const auto & other : Expected<TypeParam>::otherNames)
   {
-    for (const std::string & name : GetNames<Enums>(feature))
-    {
-      ExpectFound<Enums>(feature, name);
-    }
-    EXPECT_TRUE(abbreviations.insert(Enums::GetAbbreviation(feature)).second);
+    ExpectFound<TypeParam>(other.first, other.second);
   }
-  for (const auto & other : TypeParam::otherNames)
+  for (const std::string & text : Expected<TypeParam>::unknown)
   {
-    ExpectFound<Enums>(other.first, other.second);
-  }
-  for (const std::string & text : TypeParam::unknown)
-  {
-    auto found = typename Enums::Feature{};
-    EXPECT_FALSE(Enums::FindFeature(text, found)) << text;
+    auto found = typename TypeParam::Feature{};
+    EXPECT_FALSE(TypeParam::FindFeature(text, found)) << text;
   }
 }
 
-TYPED_TEST(FeatureMapEnums, ValuesArePrinted)
+TYPED_TEST(FeatureMapEnums, MethodsHaveNamesOfTheirOwn)
 {
-  using Enums = typename TypeParam::Enums;
-  using Feature = typename Enums::Feature;
-  EXPECT_EQ("Automatic", Print(Enums::CudaMethod::Automatic));
-  for (const auto & printed : TypeParam::GetPrinted())
+  const auto            methods = voxelmaps::GetEnumerators<typename TypeParam::CudaMethod>();
+  std::set<std::string> names;
+  for (const auto method : methods)
   {
-    EXPECT_EQ(printed.second, printed.first);
+    names.insert(Print(method));
   }
-  for (const std::string & printed : TypeParam::GetInvalid())
-  {
-    ExpectInvalid(printed);
-  }
-  ExpectInvalid(Print(static_cast<typename Enums::CudaMethod>(99)));
-  ExpectInvalid(Print(static_cast<Feature>(TypeParam::names.size())));
-  for (const std::string & name : GetNames<Enums>(static_cast<Feature>(255)))
-  {
-    ExpectInvalid(name);
-  }
+  EXPECT_EQ(methods.size(), names.size());
+  EXPECT_EQ("Automatic", Print(methods.front()));
+  EXPECT_EQ(0u, names.count(Print(static_cast<typename TypeParam::CudaMethod>(methods.size()))));
 }
 
-TEST(FirstOrderFeatureMapEnums, PyRadiomicsHasAllFeaturesButTheStandardDeviation)
+TEST(TextureEnums, OtherValuesArePrinted)
+{
+  const auto print = [](auto enumerators) {
+    Strings names;
+    for (const auto enumerator : enumerators)
+    {
+      names.push_back(Print(enumerator));
+    }
+    return names;
+  };
+  const Strings aggregations{ "PerDirection", "Average", "Merge" };
+  EXPECT_EQ(aggregations, print(voxelmaps::GetEnumerators<voxelmaps::CooccurrenceFeatureMapEnums::Aggregation>()));
+  EXPECT_EQ(aggregations, print(voxelmaps::GetEnumerators<voxelmaps::RunLengthFeatureMapEnums::Aggregation>()));
+  EXPECT_EQ((Strings{ "Full", "InPlane" }),
+            print(voxelmaps::GetEnumerators<voxelmaps::SizeZoneFeatureMapEnums::Connectivity>()));
+}
+
+TEST(FirstOrderFeatureMapEnums, PyRadiomicsFeaturesAreAllButStandardDeviation)
 {
   using Enums = voxelmaps::FirstOrderFeatureMapEnums;
   auto expected = Enums::GetAllFeatures();
@@ -473,7 +261,7 @@ TEST(FirstOrderFeatureMapEnums, PyRadiomicsHasAllFeaturesButTheStandardDeviation
   EXPECT_EQ(expected, Enums::GetPyRadiomicsFeatures());
 }
 
-TEST(RunLengthFeatureMapEnums, TheElevenFeaturesOfZhangEtAlAreTheFirst)
+TEST(RunLengthFeatureMapEnums, ElevenFeaturesAreTheFirst)
 {
   using Enums = voxelmaps::RunLengthFeatureMapEnums;
   auto expected = Enums::GetAllFeatures();

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "FirstOrderRandomCase.h"
-#include "TextureJobChecks.h"
+#include "TextureClassCase.h"
 
 #include <gtest/gtest.h>
 
@@ -18,9 +17,7 @@ using Job = voxelmaps::FirstOrderJob;
 using Feature = Job::Feature;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::FirstOrderFeatureMapEnums;
-using VoxelMapsTest::AgreesWithOracle;
-using VoxelMapsTest::CheckAllEngines;
-using VoxelMapsTest::CheckWorkers;
+using CaseJob = VoxelMapsTest::FirstOrderCaseJob;
 using VoxelMapsTest::ComputeJob;
 using VoxelMapsTest::DrawFirstOrderFeatures;
 using VoxelMapsTest::DrawIntensities;
@@ -31,76 +28,6 @@ using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::RandomNumbers;
 
 constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
-
-/** A case as a job with its intensities; the job points into this object. */
-struct CaseJob
-{
-  CaseJob(const FirstOrderRandomCase & randomCase, bool areDouble)
-    : floats(randomCase.intensities.begin(), randomCase.intensities.end())
-  {
-    static_cast<voxelmaps::TextureFeatureMapJob &>(job) = MakeRunLengthJob(randomCase.levels);
-    job.intensities =
-      areDouble ? static_cast<const void *>(randomCase.intensities.data()) : static_cast<const void *>(floats.data());
-    job.intensitiesAreDouble = areDouble;
-    job.features = randomCase.features;
-    job.voxelArrayShift = randomCase.voxelArrayShift;
-    job.voxelVolume = randomCase.voxelVolume;
-  }
-  CaseJob(const CaseJob &) = delete;
-  CaseJob &
-  operator=(const CaseJob &) = delete;
-
-  std::vector<float> floats;
-  Job                job;
-};
-
-/** Compare a case, computed by all engines, with the oracle. */
-template <typename TReal>
-void
-CheckCase(const FirstOrderRandomCase & randomCase, bool areDouble, RandomNumbers & random, std::int64_t budget = 30000)
-{
-  const CaseJob caseJob(randomCase, areDouble);
-  CheckAllEngines<TReal>(caseJob.job, random, [&](const std::vector<TReal> & result, double backgroundValue) {
-    return AgreesWithOracle(randomCase, result, backgroundValue, random, budget);
-  });
-}
-
-void
-CheckRandomCase(FirstOrderRandomCase & randomCase, RandomNumbers & random, std::int64_t budget = 30000)
-{
-  const std::string holes = DrawHoles(randomCase.levels.levels, random);
-  const bool        areDouble = random.Chance(0.4);
-  DrawIntensities(areDouble, randomCase, random);
-  randomCase.features = DrawFirstOrderFeatures(random);
-  randomCase.voxelArrayShift = random.OneOf<double>({ 0.0, 1000.0, -37.5 });
-  randomCase.voxelVolume = random.OneOf<double>({ 1.0, 0.3 });
-  SCOPED_TRACE(::testing::Message() << randomCase.levels << ", " << holes << ", intensities: " << randomCase.pattern
-                                    << (areDouble ? " in double" : ""));
-  if (random.Chance(0.5))
-  {
-    CheckCase<float>(randomCase, areDouble, random, budget);
-  }
-  else
-  {
-    CheckCase<double>(randomCase, areDouble, random, budget);
-  }
-}
-
-void
-CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int count)
-{
-  for (std::uint64_t seed = firstSeed; seed < firstSeed + count; ++seed)
-  {
-    RandomNumbers        random(seed);
-    FirstOrderRandomCase randomCase;
-    randomCase.levels = DrawTextureRandomCase(seed, dimension, 65535, random);
-    CheckRandomCase(randomCase, random);
-    if (::testing::Test::HasFailure())
-    {
-      return;
-    }
-  }
-}
 
 /** Cases with a window of this size, of a few voxels of a larger image. */
 void
@@ -127,7 +54,7 @@ CheckWindow(std::uint64_t seed, const Triple & imageSize, const Triple & windowS
       levels.regionSize[axis] = std::min(regionSize[axis], imageSize[axis]);
       levels.regionIndex[axis] = random.Between(0, imageSize[axis] - levels.regionSize[axis]);
     }
-    CheckRandomCase(randomCase, random, budget);
+    VoxelMapsTest::CheckDrawnCase<Job>(randomCase, random, budget);
     if (::testing::Test::HasFailure())
     {
       return;
@@ -168,23 +95,6 @@ ComputeLine(const std::vector<TReal> & intensities, const std::vector<Feature> &
   return first;
 }
 } // namespace
-
-// Few enough for compute-sanitizer.
-TEST(FirstOrderJob, SmallCases)
-{
-  CheckRandomCases(9000, 2, 4);
-  CheckRandomCases(9100, 3, 4);
-}
-
-TEST(FirstOrderJob, RandomCasesIn2D)
-{
-  CheckRandomCases(20261201, 2, 1000);
-}
-
-TEST(FirstOrderJob, RandomCasesIn3D)
-{
-  CheckRandomCases(20263301, 3, 1000);
-}
 
 TEST(FirstOrderJob, SmallRandomCasesIn3D)
 {
@@ -267,7 +177,7 @@ TEST(FirstOrderJob, FlatWindowsAreExactlyZero)
   }
 }
 
-TEST(FirstOrderJob, TwoVoxelsHaveNoneBetweenTheirPercentiles)
+TEST(FirstOrderJob, RobustMeanAbsoluteDeviationOfTwoVoxelsIsNaN)
 {
   const auto values =
     ComputeLine(std::vector<double>{ 1.0, 2.0 }, { Feature::RobustMeanAbsoluteDeviation, Feature::Entropy });
@@ -301,7 +211,7 @@ TEST(FirstOrderJob, InfiniteIntensitiesHaveTheSameBitsEverywhere)
   }
 }
 
-TEST(FirstOrderJob, AnOutlierDoesNotReachRobustMeanAbsoluteDeviation)
+TEST(FirstOrderJob, RobustMeanAbsoluteDeviationIgnoresOutliers)
 {
   constexpr double           infinity = std::numeric_limits<double>::infinity();
   const std::vector<Feature> features{ Feature::RobustMeanAbsoluteDeviation };
@@ -321,49 +231,6 @@ TEST(FirstOrderJob, AnOutlierDoesNotReachRobustMeanAbsoluteDeviation)
     const auto values = ComputeLine(line, features);
     EXPECT_TRUE(Agrees(expected, values[0])) << values[0] << " with " << outlier;
     EXPECT_EQ(std::vector<double>{ 0.0 }, ComputeLine(constant, features)) << outlier;
-  }
-}
-
-TEST(FirstOrderJob, WorkersDoNotChangeBits)
-{
-  RandomNumbers        random(77);
-  FirstOrderRandomCase randomCase;
-  randomCase.levels = DrawTextureRandomCase(77, 3, 64, random);
-  DrawIntensities(false, randomCase, random);
-  randomCase.features = Enums::GetAllFeatures();
-  const CaseJob caseJob(randomCase, false);
-  CheckWorkers(caseJob.job);
-}
-
-TEST(FirstOrderJob, SelectionsAndBackgroundsOfNaN)
-{
-  for (std::uint64_t seed = 500; seed < 540; ++seed)
-  {
-    RandomNumbers        random(seed);
-    FirstOrderRandomCase randomCase;
-    randomCase.levels = DrawTextureRandomCase(seed, 3, 64, random);
-    DrawHoles(randomCase.levels.levels, random);
-    DrawIntensities(false, randomCase, random);
-    randomCase.features = DrawFirstOrderFeatures(random);
-    CaseJob                   caseJob(randomCase, false);
-    Job &                     job = caseJob.job;
-    std::vector<std::uint8_t> selection(
-      static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]));
-    for (auto & selected : selection)
-    {
-      selected = random.Chance(0.6) ? 1 : 0;
-    }
-    job.backgroundValue = -quietNaN;
-    std::vector<float> expected = ComputeJob<float>(job);
-    for (std::size_t i = 0; i < expected.size(); ++i)
-    {
-      expected[i] = selection[i / job.features.size()] != 0 ? expected[i] : std::numeric_limits<float>::quiet_NaN();
-    }
-    job.selection = selection.data();
-    for (const auto & engine : GetEngines(job))
-    {
-      ASSERT_TRUE(HasSameBits(expected, ComputeJob<float>(job, engine))) << engine.name;
-    }
   }
 }
 
@@ -464,7 +331,7 @@ TEST(FirstOrderJob, DoublesThatAreFloatsHaveTheBitsOfFloats)
   }
 }
 
-TEST(FirstOrderJob, AnExceptionOfTheProgressEndsTheJob)
+TEST(FirstOrderJob, ExceptionOfReportProgressEndsTheJobOfEveryEngine)
 {
   RandomNumbers        random(78);
   FirstOrderRandomCase randomCase;
@@ -483,7 +350,7 @@ TEST(FirstOrderJob, AnExceptionOfTheProgressEndsTheJob)
   }
 }
 
-TEST(FirstOrderJob, RefusesWhatBreaksARule)
+TEST(FirstOrderJob, RefusesInvalidJobs)
 {
   const std::vector<float>         intensities(8, 1.0f);
   const std::vector<std::uint16_t> levels(8, 1);
@@ -505,21 +372,7 @@ TEST(FirstOrderJob, RefusesWhatBreaksARule)
     EXPECT_NO_THROW(engine.compute(valid));
   }
   expect([](Job & job) { job.intensities = nullptr; }, { "intensities" });
-  expect([](Job & job) { job.features.clear(); }, { "0", "features" });
-  expect([](Job & job) { job.features = { Feature::Mean, Feature::Mean }; }, { "twice" });
-  expect([](Job & job) { job.features = { static_cast<Feature>(19) }; }, { "1", "19" });
   expect([](Job & job) { job.voxelArrayShift = quietNaN; }, { "voxelArrayShift", "nan" });
   expect([](Job & job) { job.voxelVolume = 0.0; }, { "voxelVolume", "0.000000" });
   expect([](Job & job) { job.windowSize = { { 41, 40, 40 } }; }, { "65600", "voxels" });
-}
-
-TEST(FirstOrderJob, WithoutVoxelsThereIsNoWork)
-{
-  Job job;
-  job.numberOfGrayLevels = 1;
-  job.features = Enums::GetAllFeatures();
-  for (const auto & engine : GetEngines(job))
-  {
-    EXPECT_NO_THROW(engine.compute(job)) << engine.name;
-  }
 }

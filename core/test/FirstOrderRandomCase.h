@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct FirstOrderRandomCase
   TextureRandomCase levels;
   /** NaN where there is no level. */
   std::vector<double>  intensities;
+  bool                 areDouble{ false };
   std::string          pattern;
   std::vector<Feature> features;
   double               voxelArrayShift{ 0.0 };
@@ -55,6 +57,7 @@ DrawIntensities(bool areDouble, FirstOrderRandomCase & randomCase, RandomNumbers
   const auto         kind = random.Below(6);
   const char * const patterns[] = { "levels", "integers", "ties", "noise", "constant", "great offset" };
   randomCase.pattern = patterns[kind];
+  randomCase.areDouble = areDouble;
   const double scale = random.OneOf<double>({ 1e-3, 1.0, 12345.678 });
   for (const std::uint16_t level : randomCase.levels.levels.values)
   {
@@ -85,6 +88,35 @@ DrawIntensities(bool areDouble, FirstOrderRandomCase & randomCase, RandomNumbers
     randomCase.intensities.push_back(level != 0 ? x : std::numeric_limits<double>::quiet_NaN());
   }
 }
+
+inline std::ostream &
+operator<<(std::ostream & out, const FirstOrderRandomCase & randomCase)
+{
+  return out << randomCase.levels << ", intensities: " << randomCase.pattern
+             << (randomCase.areDouble ? " in double" : "");
+}
+
+/** A case as a job with its intensities; the job points into this object. */
+struct FirstOrderCaseJob
+{
+  FirstOrderCaseJob(const FirstOrderRandomCase & randomCase, bool areDouble)
+    : floats(randomCase.intensities.begin(), randomCase.intensities.end())
+  {
+    static_cast<voxelmaps::TextureFeatureMapJob &>(job) = MakeRunLengthJob(randomCase.levels);
+    job.intensities =
+      areDouble ? static_cast<const void *>(randomCase.intensities.data()) : static_cast<const void *>(floats.data());
+    job.intensitiesAreDouble = areDouble;
+    job.features = randomCase.features;
+    job.voxelArrayShift = randomCase.voxelArrayShift;
+    job.voxelVolume = randomCase.voxelVolume;
+  }
+  FirstOrderCaseJob(const FirstOrderCaseJob &) = delete;
+  FirstOrderCaseJob &
+  operator=(const FirstOrderCaseJob &) = delete;
+
+  std::vector<float>       floats;
+  voxelmaps::FirstOrderJob job;
+};
 
 /** The voxels of the window of a position of the image. */
 inline std::vector<FirstOrderOracle::Voxel>

@@ -304,7 +304,7 @@ TEST(FuzzyConnectednessJob, CheckerboardOfZeroAffinities)
   }
 }
 
-TEST(FuzzyConnectednessJob, LinesOfOneVoxelsWidth)
+TEST(FuzzyConnectednessJob, LinesOneVoxelWide)
 {
   const std::int64_t n = 1000;
   for (const Triple & size : { Triple{ { n, 1, 1 } },
@@ -386,7 +386,7 @@ TEST(FuzzyConnectednessJob, SerpentineOfHundredThousandVoxels)
   }
 }
 
-TEST(FuzzyConnectednessJob, WhatIsNotFiniteHasNoLinks)
+TEST(FuzzyConnectednessJob, NonFiniteVoxelsHaveNoLinks)
 {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   for (const double special : { std::numeric_limits<double>::quiet_NaN(), infinity, -infinity })
@@ -555,7 +555,7 @@ TEST(FuzzyConnectednessJob, KeysInTheOutputBecomeStrengths)
   }
 }
 
-TEST(FuzzyConnectednessJob, TheOutputHoldsTheStrengthsOfTheKeys)
+TEST(FuzzyConnectednessJob, OutputHoldsStrengthsOfKeys)
 {
   RandomNumbers random(71);
   Scene         scene = MakeNoiseScene({ { 70, 60, 50 } }, 60, random);
@@ -625,7 +625,7 @@ TEST(FuzzyConnectednessJob, ReportsTheMethodThatComputes)
   EXPECT_EQ(Method::Hierarchy, choose(Method::Hierarchy));
 }
 
-TEST(FuzzyConnectednessJob, TheOraclesExponentialIsOne)
+TEST(FuzzyConnectednessJob, OracleExponentialIsAccurate)
 {
   RandomNumbers random(41);
   for (int i = 0; i < 200000; ++i)
@@ -701,7 +701,7 @@ TEST(FuzzyConnectednessJob, CountsWhatItReaches)
   }
 }
 
-TEST(FuzzyConnectednessJob, EndsEarlyWhenToldSo)
+TEST(FuzzyConnectednessJob, EndsEarlyOnRequest)
 {
   Scene scene;
   scene.size = { { 200, 100, 40 } };

@@ -761,7 +761,7 @@ TEST(SelectIntensities, Errors)
   });
 }
 
-TEST(SelectIntensities, FloatHoldsWhatItCan)
+TEST(SelectIntensities, LargeIntegersNeedDouble)
 {
   using voxelmaps::NeedsDoubleIntensities;
   EXPECT_FALSE(NeedsDoubleIntensities(PixelType::Int8));

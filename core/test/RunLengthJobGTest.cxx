@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "RunLengthJobChecks.h"
+#include "TextureClassCase.h"
 
 #include "voxelmaps/RunLengthJob.h"
 
@@ -17,14 +17,11 @@ using Job = voxelmaps::RunLengthJob;
 using InstructionSet = voxelmaps::InstructionSet;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::RunLengthFeatureMapEnums;
-using VoxelMapsTest::CheckProgressException;
-using VoxelMapsTest::CheckRegions;
-using VoxelMapsTest::CheckRunLengthCase;
-using VoxelMapsTest::CheckSelection;
-using VoxelMapsTest::CheckWorkers;
+using VoxelMapsTest::CheckCase;
 using VoxelMapsTest::ComputeJob;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::RandomNumbers;
+using NoiseJob = VoxelMapsTest::ClassNoise<Job>;
 
 const std::vector<InstructionSet> allInstructionSets{ InstructionSet::Baseline,
                                                       InstructionSet::AVX2,
@@ -95,11 +92,11 @@ CheckLargeWindow(std::uint64_t seed, const Triple & imageSize, const Triple & wi
     SCOPED_TRACE(::testing::Message() << randomCase);
     if (i % 2 == 0)
     {
-      CheckRunLengthCase<float>(randomCase, random, budget);
+      CheckCase<float, Job>(randomCase, random, budget);
     }
     else
     {
-      CheckRunLengthCase<double>(randomCase, random, budget);
+      CheckCase<double, Job>(randomCase, random, budget);
     }
     if (::testing::Test::HasFailure())
     {
@@ -107,37 +104,9 @@ CheckLargeWindow(std::uint64_t seed, const Triple & imageSize, const Triple & wi
     }
   }
 }
-
-void
-CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int count)
-{
-  VoxelMapsTest::CheckDrawnCases(
-    firstSeed,
-    count,
-    [dimension](std::uint64_t seed, RandomNumbers & random) {
-      return DrawTextureRandomCase(seed, dimension, 65535, random);
-    },
-    [](auto & randomCase, RandomNumbers & random) { return DrawHoles(randomCase.levels, random); },
-    [](auto real, const auto & randomCase, RandomNumbers & random) {
-      CheckRunLengthCase<decltype(real)>(randomCase, random, 150000);
-    });
-}
-
-/** Noise with holes of four levels, and the features of Zhang et al. */
-struct NoiseJob : VoxelMapsTest::TextureNoiseJob<Job>
-{
-  explicit NoiseJob(const Triple & size)
-    : TextureNoiseJob(size, 4)
-  {
-    job.windowSize = { { 5, 5, 1 } };
-    job.windowAnchor = { { 2, 2, 0 } };
-    job.offsets = { { { 1, 0, 0 } }, { { 0, 1, 0 } } };
-    job.features = Enums::GetElevenFeatures();
-  }
-};
 } // namespace
 
-TEST(RunLengthJob, CountsItsComponents)
+TEST(RunLengthJob, NumberOfComponents)
 {
   Job job;
   EXPECT_EQ(0u, job.GetNumberOfComponents());
@@ -150,21 +119,11 @@ TEST(RunLengthJob, CountsItsComponents)
   EXPECT_EQ(33u, job.GetNumberOfComponents());
 }
 
-TEST(RunLengthJob, TellsTheInstructionSet)
+TEST(RunLengthJob, WidestInstructionSetIsKnown)
 {
   const InstructionSet widest = voxelmaps::GetWidestInstructionSet();
   EXPECT_NE(allInstructionSets.end(), std::find(allInstructionSets.begin(), allInstructionSets.end(), widest));
   RecordProperty("InstructionSet", static_cast<int>(widest));
-}
-
-TEST(RunLengthJob, RandomCasesIn2D)
-{
-  CheckRandomCases(400000, 2, 600);
-}
-
-TEST(RunLengthJob, RandomCasesIn3D)
-{
-  CheckRandomCases(410000, 3, 600);
 }
 
 TEST(RunLengthJob, Window31x31)
@@ -235,11 +194,11 @@ TEST(RunLengthJob, ExtremeSumsOf65535Levels)
         randomCase.features = features;
         std::fill(randomCase.levels.values.begin(), randomCase.levels.values.end(), std::uint16_t{ 65535 });
         SCOPED_TRACE(::testing::Message() << randomCase);
-        CheckRunLengthCase<double>(randomCase, random, 1);
+        CheckCase<double, Job>(randomCase, random, 1);
         // One voxel of another level: the least entropy, and variances that cancel.
         randomCase.levels.values[randomCase.levels.values.size() / 2] = 65534;
-        CheckRunLengthCase<double>(randomCase, random, 1);
-        CheckRunLengthCase<float>(randomCase, random, 1);
+        CheckCase<double, Job>(randomCase, random, 1);
+        CheckCase<float, Job>(randomCase, random, 1);
       }
     }
   }
@@ -270,7 +229,7 @@ TEST(RunLengthJob, EveryVoxelARunOfTheSameLevel)
         {
           randomCase.features = features;
           SCOPED_TRACE(::testing::Message() << randomCase);
-          CheckRunLengthCase<double>(randomCase, random, 1);
+          CheckCase<double, Job>(randomCase, random, 1);
         }
       }
     }
@@ -296,7 +255,7 @@ TEST(RunLengthJob, VariancesOfGreatLevelsThatCancel)
         level = static_cast<std::uint16_t>(random.Between(65534, 65535));
       }
       SCOPED_TRACE(::testing::Message() << randomCase);
-      CheckRunLengthCase<double>(randomCase, random, 1);
+      CheckCase<double, Job>(randomCase, random, 1);
     }
   }
 }
@@ -330,7 +289,7 @@ TEST(RunLengthJob, ManyRunsThatAreAllShort)
   {
     randomCase.features = features;
     SCOPED_TRACE(::testing::Message() << randomCase);
-    CheckRunLengthCase<double>(randomCase, random, 10000000);
+    CheckCase<double, Job>(randomCase, random, 10000000);
   }
 }
 
@@ -369,16 +328,11 @@ TEST(RunLengthJob, QuotientsAreCorrectlyRounded)
     randomCase.features = Enums::GetAllFeatures();
     randomCase.features.pop_back(); // all but run entropy
     SCOPED_TRACE(::testing::Message() << randomCase);
-    CheckRunLengthCase<double>(randomCase, random, 20000000);
+    CheckCase<double, Job>(randomCase, random, 20000000);
   }
 }
 
-TEST(RunLengthJob, WorkersDoNotChangeBits)
-{
-  CheckWorkers(NoiseJob(Triple{ { 97, 61, 3 } }).job);
-}
-
-TEST(RunLengthJob, AWorkerThatStartsLateFindsItsWorkDone)
+TEST(RunLengthJob, WorkersMayRunOneAfterAnother)
 {
   // parallelFor runs the bodies "at the same time where possible": one after another is allowed, in any order.
   NoiseJob   noise(Triple{ { 97, 61, 3 } });
@@ -391,21 +345,6 @@ TEST(RunLengthJob, AWorkerThatStartsLateFindsItsWorkDone)
     }
   };
   EXPECT_TRUE(HasSameBits(one, ComputeJob<float>(noise.job)));
-}
-
-TEST(RunLengthJob, RegionsDoNotChangeBits)
-{
-  CheckRegions(NoiseJob(Triple{ { 150, 7, 4 } }).job);
-}
-
-TEST(RunLengthJob, ASelectionIsComputedAlone)
-{
-  CheckSelection(NoiseJob(Triple{ { 200, 11, 2 } }).job);
-}
-
-TEST(RunLengthJob, AnExceptionOfReportProgressEndsTheJob)
-{
-  CheckProgressException(NoiseJob(Triple{ { 300, 300, 10 } }).job);
 }
 
 TEST(RunLengthJob, RefusesRegionsBeyondTheRangeOfIndices)
@@ -439,14 +378,4 @@ TEST(RunLengthJob, RefusesRegionsBeyondTheRangeOfIndices)
   job.outputIndex[2] = INT64_C(1) << 55;
   voxelmaps::ComputeRunLengthFeatureMaps(job);
   EXPECT_EQ(std::vector<float>(output.size(), 5.0f), output);
-}
-
-TEST(RunLengthJob, RefusesAFeatureThatIsGivenTwice)
-{
-  NoiseJob           noise(Triple{ { 4, 3, 1 } });
-  std::vector<float> output(12 * (noise.job.GetNumberOfComponents() + 1));
-  noise.job.output = output.data();
-  EXPECT_NO_THROW(voxelmaps::ComputeRunLengthFeatureMaps(noise.job));
-  noise.job.features.push_back(noise.job.features[2]);
-  EXPECT_THROW(voxelmaps::ComputeRunLengthFeatureMaps(noise.job), voxelmaps::EngineError);
 }

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "SizeZoneRandomCase.h"
-#include "TextureJobChecks.h"
+#include "TextureClassCase.h"
 
 #include <gtest/gtest.h>
 
@@ -13,64 +12,15 @@ namespace
 {
 using Job = voxelmaps::SizeZoneJob;
 using Triple = voxelmaps::Triple;
-using Enums = voxelmaps::SizeZoneFeatureMapEnums;
-using Feature = Enums::Feature;
-using Connectivity = Enums::Connectivity;
-using VoxelMapsTest::AgreesWithOracle;
-using VoxelMapsTest::CheckAllEngines;
-using VoxelMapsTest::CheckProgressException;
-using VoxelMapsTest::CheckFeaturesAlone;
-using VoxelMapsTest::CheckRegions;
-using VoxelMapsTest::CheckSelection;
-using VoxelMapsTest::CheckWorkers;
+using Feature = Job::Feature;
+using Connectivity = Job::Connectivity;
 using VoxelMapsTest::ComputeJob;
 using VoxelMapsTest::DrawSizeZoneRandomCase;
 using VoxelMapsTest::ExpectRefusal;
 using VoxelMapsTest::GetEngines;
-using VoxelMapsTest::MakeSizeZoneJob;
 using VoxelMapsTest::RandomNumbers;
 using VoxelMapsTest::SizeZoneRandomCase;
-
-/** Compare a case, computed by all engines, with the oracle. */
-template <typename TReal>
-void
-CheckCase(const SizeZoneRandomCase & randomCase, RandomNumbers & random, std::int64_t budget)
-{
-  CheckAllEngines<TReal>(
-    MakeSizeZoneJob(randomCase), random, [&](const std::vector<TReal> & result, double backgroundValue) {
-      return AgreesWithOracle(randomCase, result, backgroundValue, random, budget);
-    });
-}
-
-void
-CheckRandomCase(SizeZoneRandomCase & randomCase, RandomNumbers & random, std::int64_t budget)
-{
-  const std::string holes = DrawHoles(randomCase.common.levels, random);
-  SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes);
-  if (random.Chance(0.5))
-  {
-    CheckCase<float>(randomCase, random, budget);
-  }
-  else
-  {
-    CheckCase<double>(randomCase, random, budget);
-  }
-}
-
-void
-CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int count)
-{
-  VoxelMapsTest::CheckDrawnCases(
-    firstSeed,
-    count,
-    [dimension](std::uint64_t seed, RandomNumbers & random) {
-      return DrawSizeZoneRandomCase(seed, dimension, 65535, random);
-    },
-    [](auto & randomCase, RandomNumbers & random) { return DrawHoles(randomCase.common.levels, random); },
-    [](auto real, const auto & randomCase, RandomNumbers & random) {
-      CheckCase<decltype(real)>(randomCase, random, 50000);
-    });
-}
+using NoiseJob = VoxelMapsTest::ClassNoise<Job>;
 
 /** Cases with a window of this size, of a few voxels of a larger image with few or many levels. */
 void
@@ -102,39 +52,10 @@ CheckWindow(std::uint64_t firstSeed, const Triple & windowSize, const Triple & r
                                   ? common.levels.values[i - 1]
                                   : static_cast<std::uint16_t>(random.Between(1, common.numberOfGrayLevels));
     }
-    CheckRandomCase(randomCase, random, budget);
+    VoxelMapsTest::CheckDrawnCase<Job>(randomCase, random, budget);
   }
 }
-
-/** Noise with holes, and all features. */
-struct NoiseJob : VoxelMapsTest::TextureNoiseJob<Job>
-{
-  explicit NoiseJob(const Triple & size, std::uint32_t numberOfGrayLevels = 6)
-    : TextureNoiseJob(size, numberOfGrayLevels)
-  {
-    job.windowSize[0] = job.windowSize[1] = 5;
-    job.windowAnchor[0] = job.windowAnchor[1] = 2;
-    job.features = Enums::GetAllFeatures();
-  }
-};
 } // namespace
-
-// Few enough for compute-sanitizer.
-TEST(SizeZoneJob, SmallCases)
-{
-  CheckRandomCases(9000, 2, 4);
-  CheckRandomCases(9100, 3, 4);
-}
-
-TEST(SizeZoneJob, RandomCasesIn2D)
-{
-  CheckRandomCases(710000, 2, 200);
-}
-
-TEST(SizeZoneJob, RandomCasesIn3D)
-{
-  CheckRandomCases(720000, 3, 300);
-}
 
 TEST(SizeZoneJob, WindowsOfBits)
 {
@@ -223,64 +144,20 @@ TEST(SizeZoneJob, CornersConnect)
   }
 }
 
-TEST(SizeZoneJob, WorkersDoNotChangeBits)
+TEST(SizeZoneJob, ExceptionOfReportProgressEndsTheJobWithLargerWindows)
 {
-  CheckWorkers(NoiseJob(Triple{ { 97, 61, 3 } }).job);
+  NoiseJob noise(Triple{ { 200, 200, 10 } });
+  noise.job.windowSize[0] = noise.job.windowSize[1] = 8;
+  VoxelMapsTest::CheckProgressException(noise.job);
 }
 
-TEST(SizeZoneJob, RegionsDoNotChangeBits)
-{
-  CheckRegions(NoiseJob(Triple{ { 150, 7, 4 } }, 40).job);
-}
-
-TEST(SizeZoneJob, AFeatureHasTheSameBitsInAnySelection)
-{
-  for (const std::uint32_t levels : { 5u, 300u, 65535u })
-  {
-    CheckFeaturesAlone(NoiseJob(Triple{ { 20, 9, 3 } }, levels).job);
-  }
-}
-
-TEST(SizeZoneJob, ASelectionIsComputedAlone)
-{
-  CheckSelection(NoiseJob(Triple{ { 200, 11, 2 } }).job);
-}
-
-TEST(SizeZoneJob, AnExceptionOfReportProgressEndsTheJob)
-{
-  for (const std::int64_t window : { 5, 8 })
-  {
-    NoiseJob noise(Triple{ { 200, 200, 10 } });
-    noise.job.windowSize[0] = noise.job.windowSize[1] = window;
-    CheckProgressException(noise.job);
-  }
-}
-
-TEST(SizeZoneJob, RefusesWhatBreaksARule)
+TEST(SizeZoneJob, RefusesInvalidJobs)
 {
   const NoiseJob noise(Triple{ { 4, 3, 1 } });
   Job            job = noise.job;
-  job.features.clear();
-  ExpectRefusal(job, { "0", "features", "16" });
-  job.features = { Feature::ZoneEntropy, static_cast<Feature>(16) };
-  ExpectRefusal(job, { "features", "16" });
-  job.features = { Feature::ZoneEntropy, Feature::ZoneEntropy };
-  ExpectRefusal(job, { "twice", "13" });
-  job = noise.job;
   job.connectivity = static_cast<Connectivity>(2);
   ExpectRefusal(job, { "connectivity", "2" });
   job = noise.job;
   job.windowSize = { { 41, 40, 40 } };
   ExpectRefusal(job, { "65600", "voxels" });
-}
-
-TEST(SizeZoneJob, WithoutVoxelsThereIsNoWork)
-{
-  Job job;
-  job.numberOfGrayLevels = 1;
-  job.features = Enums::GetAllFeatures();
-  for (const auto & engine : GetEngines(job))
-  {
-    EXPECT_NO_THROW(engine.compute(job)) << engine.name;
-  }
 }

@@ -3,6 +3,8 @@
 #ifndef TestedProcessor_h
 #define TestedProcessor_h
 
+#include "voxelmaps/EnumeratorNames.h"
+
 #include <sstream>
 #include <string>
 #include <vector>
@@ -26,22 +28,12 @@ GetClassNamePrefix()
 int
 RunTests(int argc, char * argv[]);
 
-/** The methods 0, 1 ... of an enumeration: all that have a name. */
+/** All methods of an enumeration. */
 template <typename TMethod>
 std::vector<TMethod>
 GetMethods()
 {
-  std::vector<TMethod> methods;
-  for (int i = 0;; ++i)
-  {
-    std::ostringstream text;
-    text << static_cast<TMethod>(i);
-    if (text.str().find("invalid") != std::string::npos)
-    {
-      return methods;
-    }
-    methods.push_back(static_cast<TMethod>(i));
-  }
+  return voxelmaps::GetEnumerators<TMethod>();
 }
 
 /** The method whose printed name contains a name, or Automatic. */

@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "TestedEngines.h"
-#include "TextureRandomCase.h"
-#include "VoxelMapsTestUtilities.h"
+#include "TextureClassCase.h"
 
 #include "voxelmaps/RunLengthJob.h"
 
@@ -14,15 +12,22 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <string>
 #include <type_traits>
 #include <vector>
 
-// What the jobs of all texture classes share, through run lengths: selections, backgrounds, directions without pairs.
+// The tests that all texture classes share; and, through run lengths, selections, backgrounds, directions without
+// pairs.
 namespace
 {
 using Job = voxelmaps::RunLengthJob;
+using Triple = voxelmaps::Triple;
 using Aggregation = Job::Aggregation;
 using RunLengthEngine = VoxelMapsTest::Engine<Job>;
+using VoxelMapsTest::CheckRandomCases;
+using VoxelMapsTest::ClassCase;
+using VoxelMapsTest::ClassNoise;
+using VoxelMapsTest::ExpectRefusal;
 using VoxelMapsTest::GetEngines;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::RandomNumbers;
@@ -114,9 +119,120 @@ HasPair(const TextureRandomCase & randomCase, const std::array<std::int64_t, 3> 
   }
   return false;
 }
+
+template <typename TJob>
+class TextureClassJob : public ::testing::Test
+{};
+TYPED_TEST_SUITE(TextureClassJob, VoxelMapsTest::AllTextureJobs, VoxelMapsTest::TextureJobName);
+
+/** The classes whose offsets are those of pairs of voxels. */
+template <typename TJob>
+class PairClassJob : public ::testing::Test
+{};
+using PairJobs =
+  ::testing::Types<voxelmaps::CooccurrenceJob, voxelmaps::DependenceJob, voxelmaps::GrayToneDifferenceJob>;
+TYPED_TEST_SUITE(PairClassJob, PairJobs, VoxelMapsTest::TextureJobName);
 } // namespace
 
-TEST(TextureFeatureMapJob, UnselectedVoxelsAreBackgroundAndOthersDoNotChange)
+// Few enough for compute-sanitizer.
+TYPED_TEST(TextureClassJob, SmallCases)
+{
+  constexpr std::uint64_t seed = ClassCase<TypeParam>::seeds[0];
+  CheckRandomCases<TypeParam>(seed, 2, 4);
+  CheckRandomCases<TypeParam>(seed + 100, 3, 4);
+}
+
+TYPED_TEST(TextureClassJob, RandomCasesIn2D)
+{
+  CheckRandomCases<TypeParam>(ClassCase<TypeParam>::seeds[1], 2, ClassCase<TypeParam>::counts[0]);
+}
+
+TYPED_TEST(TextureClassJob, RandomCasesIn3D)
+{
+  CheckRandomCases<TypeParam>(ClassCase<TypeParam>::seeds[2], 3, ClassCase<TypeParam>::counts[1]);
+}
+
+TYPED_TEST(TextureClassJob, WorkersDoNotChangeBits)
+{
+  const ClassNoise<TypeParam> noise(ClassCase<TypeParam>::sizeForWorkers);
+  VoxelMapsTest::CheckWorkers(noise.job);
+}
+
+TYPED_TEST(TextureClassJob, RegionsDoNotChangeBits)
+{
+  const ClassNoise<TypeParam> noise(ClassCase<TypeParam>::sizeForRegions, 40);
+  VoxelMapsTest::CheckRegions(noise.job);
+}
+
+TYPED_TEST(TextureClassJob, FeaturesDoNotDependOnOtherFeatures)
+{
+  for (const std::uint32_t levels : { 5u, 300u, 65535u })
+  {
+    const ClassNoise<TypeParam> noise(Triple{ { 20, 9, 3 } }, levels);
+    VoxelMapsTest::CheckFeaturesAlone(noise.job);
+  }
+}
+
+TYPED_TEST(TextureClassJob, OnlySelectedVoxelsAreComputed)
+{
+  const ClassNoise<TypeParam> noise(Triple{ { 200, 11, 2 } });
+  VoxelMapsTest::CheckSelection(noise.job);
+}
+
+TYPED_TEST(TextureClassJob, ExceptionOfReportProgressEndsTheJob)
+{
+  const ClassNoise<TypeParam> noise(Triple{ { 300, 300, 10 } });
+  VoxelMapsTest::CheckProgressException(noise.job);
+}
+
+TYPED_TEST(TextureClassJob, EmptyRegionNeedsNoWork)
+{
+  const ClassNoise<TypeParam> noise(Triple{ { 4, 3, 1 } });
+  TypeParam                   part = noise.job;
+  part.outputSize[1] = 0;
+  TypeParam empty = part;
+  empty.levels = nullptr;
+  empty.intensities = nullptr;
+  empty.levelsSize = empty.outputSize = { { 0, 0, 0 } };
+  for (const auto & engine : GetEngines(part))
+  {
+    EXPECT_NO_THROW(engine.compute(part)) << engine.name;
+    EXPECT_NO_THROW(engine.compute(empty)) << engine.name;
+  }
+}
+
+TYPED_TEST(TextureClassJob, RefusesInvalidFeatures)
+{
+  using Feature = typename TypeParam::Feature;
+  const ClassNoise<TypeParam> noise(Triple{ { 4, 3, 1 } });
+  constexpr unsigned int      number = VoxelMapsTest::JobTextureClass<TypeParam>::Enums::NumberOfFeatures;
+  const auto                  last = static_cast<Feature>(number - 1);
+  TypeParam                   job = noise.job;
+  job.features.clear();
+  ExpectRefusal(job, { "0", "features", std::to_string(number) });
+  job.features = { last, static_cast<Feature>(number) };
+  ExpectRefusal(job, { "features", std::to_string(number) });
+  job.features = { last, last };
+  ExpectRefusal(job, { "twice", std::to_string(number - 1) });
+}
+
+TYPED_TEST(PairClassJob, RefusesInvalidOffsets)
+{
+  const ClassNoise<TypeParam> noise(Triple{ { 4, 3, 1 } });
+  TypeParam                   job = noise.job;
+  job.offsets.clear();
+  ExpectRefusal(job, { "0", "offsets", "4096" });
+  job.offsets.assign(4097, { { 1, 0, 0 } });
+  ExpectRefusal(job, { "4097", "offsets", "4096" });
+  job.offsets = { { { 1, 0, 0 } }, { { 0, 0, 0 } } };
+  ExpectRefusal(job, { "offset", "0, 0, 0" });
+  job.offsets = { { { 1, 255, 0 } } };
+  ExpectRefusal(job, { "offset", "255", "254" });
+  job.offsets = { { { 1, 0, -255 } } };
+  ExpectRefusal(job, { "offset", "255", "254" });
+}
+
+TEST(TextureFeatureMapJob, SelectionDoesNotChangeSelectedVoxels)
 {
   RandomNumbers random(20261121);
   for (std::uint64_t seed = 0; seed < 60; ++seed)
@@ -154,7 +270,7 @@ TEST(TextureFeatureMapJob, UnselectedVoxelsAreBackgroundAndOthersDoNotChange)
   }
 }
 
-TEST(TextureFeatureMapJob, ANaNBackgroundIsTheSameOnAllProcessors)
+TEST(TextureFeatureMapJob, NaNBackgroundHasTheSameBitsOnAllProcessors)
 {
   RandomNumbers random(20261122);
   for (std::uint64_t seed = 0; seed < 20; ++seed)
@@ -291,7 +407,7 @@ TEST(TextureFeatureMapJob, DirectionsWithoutPairsAreSkipped)
   EXPECT_GT(numberOfNaN, 50u);
 }
 
-TEST(TextureFeatureMapJob, MergedMatricesLeaveOutDirectionsWithoutPairs)
+TEST(TextureFeatureMapJob, MergedMatricesOmitDirectionsWithoutPairs)
 {
   // A column of three voxels: only the direction along y has pairs, so the merged matrix is that of y alone.
   const std::vector<std::uint16_t> levels{ 0, 1, 0, 0, 1, 0, 0, 2, 0 };

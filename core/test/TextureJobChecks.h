@@ -19,10 +19,71 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace VoxelMapsTest
 {
+/** The jobs of all texture classes, for typed tests. */
+using AllTextureJobs =
+  ::testing::Types<voxelmaps::CooccurrenceJob, voxelmaps::DependenceJob, voxelmaps::FirstOrderJob,
+                   voxelmaps::GrayToneDifferenceJob, voxelmaps::RunLengthJob, voxelmaps::SizeZoneJob>;
+
+/** Enumerations and name of the class of a job. */
+template <typename TJob>
+struct JobTextureClass;
+
+#define VOXELMAPS_TEXTURE_CLASS(name)                                                                                  \
+  template <>                                                                                                          \
+  struct JobTextureClass<voxelmaps::name##Job>                                                                         \
+  {                                                                                                                    \
+    using Enums = voxelmaps::name##FeatureMapEnums;                                                                    \
+    static std::string                                                                                                 \
+    GetName()                                                                                                          \
+    {                                                                                                                  \
+      return #name;                                                                                                    \
+    }                                                                                                                  \
+  }
+VOXELMAPS_TEXTURE_CLASS(Cooccurrence);
+VOXELMAPS_TEXTURE_CLASS(Dependence);
+VOXELMAPS_TEXTURE_CLASS(FirstOrder);
+VOXELMAPS_TEXTURE_CLASS(GrayToneDifference);
+VOXELMAPS_TEXTURE_CLASS(RunLength);
+VOXELMAPS_TEXTURE_CLASS(SizeZone);
+#undef VOXELMAPS_TEXTURE_CLASS
+
+/** Names the tests of AllTextureJobs. */
+struct TextureJobName
+{
+  template <typename TJob>
+  static std::string
+  GetName(int)
+  {
+    return JobTextureClass<TJob>::GetName();
+  }
+};
+
+template <typename TJob, typename = void>
+struct HasOffsets : std::false_type
+{};
+template <typename TJob>
+struct HasOffsets<TJob, std::void_t<decltype(TJob::offsets)>> : std::true_type
+{};
+
+template <typename TJob, typename = void>
+struct HasAggregation : std::false_type
+{};
+template <typename TJob>
+struct HasAggregation<TJob, std::void_t<decltype(TJob::aggregation)>> : std::true_type
+{};
+
+template <typename TJob, typename = void>
+struct HasWalkWindows : std::false_type
+{};
+template <typename TJob>
+struct HasWalkWindows<TJob, std::void_t<decltype(TJob::walkWindows)>> : std::true_type
+{};
+
 template <typename TJob>
 auto
 GetNumberOfComponents(const TJob & job, int) -> decltype(job.GetNumberOfComponents())
@@ -124,30 +185,6 @@ CheckAllEnginesAndWindowWalk(TJob job, RandomNumbers & random, const TAgreesWith
     job.backgroundValue = 3.0;
     job.walkWindows = true;
     EXPECT_TRUE(HasSameBits(expected, ComputeJob<TReal>(job)));
-  }
-}
-
-/** Compare drawn cases with the oracle until one fails. draw(seed, random) draws a case, describe(case, random) may
- * change it and describes it, and check(TReal(), case, random) compares it, with float or double. */
-template <typename TDraw, typename TDescribe, typename TCheck>
-void
-CheckDrawnCases(std::uint64_t firstSeed, unsigned int count, const TDraw & draw, const TDescribe & describe,
-                const TCheck & check)
-{
-  for (std::uint64_t seed = firstSeed; seed < firstSeed + count && !::testing::Test::HasFailure(); ++seed)
-  {
-    RandomNumbers     random(seed);
-    auto              randomCase = draw(seed, random);
-    const std::string description = describe(randomCase, random);
-    SCOPED_TRACE(::testing::Message() << randomCase << ", " << description);
-    if (random.Chance(0.5))
-    {
-      check(float{}, randomCase, random);
-    }
-    else
-    {
-      check(double{}, randomCase, random);
-    }
   }
 }
 
@@ -275,7 +312,11 @@ CheckSelection(TJob job)
         std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(i * components), components, written);
       }
     }
-    EXPECT_TRUE(HasSameBits(expected, ComputeJob<float>(job)));
+    for (const Engine<TJob> & engine : GetEngines(job))
+    {
+      const auto result = ComputeJob<float>(job, engine);
+      EXPECT_TRUE(result.empty() || HasSameBits(expected, result)) << engine.name;
+    }
   }
 }
 

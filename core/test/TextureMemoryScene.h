@@ -5,7 +5,7 @@
 
 // What the tests of the memory of the jobs of all texture classes share: jobs, and layouts of their outputs.
 
-#include "TestedEngines.h"
+#include "TextureJobChecks.h"
 #include "VoxelMapsTestUtilities.h"
 
 #include <gtest/gtest.h>
@@ -21,66 +21,6 @@
 
 namespace VoxelMapsTest
 {
-/** The jobs of all texture classes, for typed tests. */
-using AllTextureJobs =
-  ::testing::Types<voxelmaps::CooccurrenceJob, voxelmaps::DependenceJob, voxelmaps::FirstOrderJob,
-                   voxelmaps::GrayToneDifferenceJob, voxelmaps::RunLengthJob, voxelmaps::SizeZoneJob>;
-
-/** Enumerations and name of the class of a job. */
-template <typename TJob>
-struct JobTextureClass;
-
-#define VOXELMAPS_TEXTURE_CLASS(name)                                                                                  \
-  template <>                                                                                                          \
-  struct JobTextureClass<voxelmaps::name##Job>                                                                         \
-  {                                                                                                                    \
-    using Enums = voxelmaps::name##FeatureMapEnums;                                                                    \
-    static std::string                                                                                                 \
-    GetName()                                                                                                          \
-    {                                                                                                                  \
-      return #name;                                                                                                    \
-    }                                                                                                                  \
-  }
-VOXELMAPS_TEXTURE_CLASS(Cooccurrence);
-VOXELMAPS_TEXTURE_CLASS(Dependence);
-VOXELMAPS_TEXTURE_CLASS(FirstOrder);
-VOXELMAPS_TEXTURE_CLASS(GrayToneDifference);
-VOXELMAPS_TEXTURE_CLASS(RunLength);
-VOXELMAPS_TEXTURE_CLASS(SizeZone);
-#undef VOXELMAPS_TEXTURE_CLASS
-
-/** Names the tests of AllTextureJobs. */
-struct TextureJobName
-{
-  template <typename TJob>
-  static std::string
-  GetName(int)
-  {
-    return JobTextureClass<TJob>::GetName();
-  }
-};
-
-template <typename TJob, typename = void>
-struct HasOffsets : std::false_type
-{};
-template <typename TJob>
-struct HasOffsets<TJob, std::void_t<decltype(TJob::offsets)>> : std::true_type
-{};
-
-template <typename TJob, typename = void>
-struct HasAggregation : std::false_type
-{};
-template <typename TJob>
-struct HasAggregation<TJob, std::void_t<decltype(TJob::aggregation)>> : std::true_type
-{};
-
-template <typename TJob, typename = void>
-struct HasWalkWindows : std::false_type
-{};
-template <typename TJob>
-struct HasWalkWindows<TJob, std::void_t<decltype(TJob::walkWindows)>> : std::true_type
-{};
-
 /** Part of an image. */
 struct TextureRegion
 {

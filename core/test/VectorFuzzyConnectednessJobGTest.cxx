@@ -205,7 +205,7 @@ TEST(VectorFuzzyConnectednessJob, KeysAreNearTheClosedFormula)
   }
 }
 
-TEST(VectorFuzzyConnectednessJob, WhatIsNotFiniteHasNoLinks)
+TEST(VectorFuzzyConnectednessJob, NonFiniteVoxelsHaveNoLinks)
 {
   Scene scene;
   scene.size = { { 4, 1, 1 } };

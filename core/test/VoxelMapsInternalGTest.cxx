@@ -45,7 +45,7 @@ GetErrorMessage(const RunLengthJob & job)
 }
 } // namespace
 
-TEST(RunLengthPlan, RefusesWhatDoesNotFitItsArrays)
+TEST(RunLengthPlan, RefusesJobsThatExceedItsArrays)
 {
   const RunLengthJob valid = MakeJob({ { 4, 4, 1 } }, fourDirections, 8, Aggregation::Average, false);
   EXPECT_EQ("", GetErrorMessage(valid));
@@ -80,7 +80,7 @@ TEST(RunLengthPlan, RefusesWhatDoesNotFitItsArrays)
   EXPECT_NE(std::string::npos, GetErrorMessage(job).find("65536"));
 }
 
-TEST(Architectures, MachineCodeAndPTXRunWhereCUDASaysSo)
+TEST(Architectures, MachineCodeAndPTXRunOnCompatibleDevices)
 {
   const std::string all = "75-real,80-real,90-real,100-real,120";
   for (const int capability : { 75, 80, 86, 87, 89, 90, 100, 103, 120, 121, 130 })

@@ -272,7 +272,7 @@ TYPED_TEST(WeightedMatrices, AllEnginesGiveTheSameBits)
   }
 }
 
-TYPED_TEST(WeightedMatrices, APowerOfTwoOfAllWeightsChangesNoBit)
+TYPED_TEST(WeightedMatrices, CommonPowerOfTwoDoesNotChangeBits)
 {
   WeightedNoise<TypeParam> noise(Triple{ { 9, 6, 4 } });
   auto &                   features = noise.job.features;
@@ -292,7 +292,7 @@ TYPED_TEST(WeightedMatrices, APowerOfTwoOfAllWeightsChangesNoBit)
   }
 }
 
-TYPED_TEST(WeightedMatrices, AWeightOfZeroLeavesAnOffsetOut)
+TYPED_TEST(WeightedMatrices, WeightOfZeroOmitsOffset)
 {
   WeightedNoise<TypeParam> noise(Triple{ { 9, 6, 4 } });
   auto                     without = noise.job;
@@ -317,7 +317,7 @@ TYPED_TEST(WeightedMatrices, WorkersRegionsAndSelectionsDoNotChangeBits)
   VoxelMapsTest::CheckProgressException(WeightedNoise<TypeParam>(Triple{ { 150, 150, 10 } }).job);
 }
 
-TYPED_TEST(WeightedMatrices, RefusesWhatBreaksARule)
+TYPED_TEST(WeightedMatrices, RefusesInvalidJobs)
 {
   const WeightedNoise<TypeParam> noise(Triple{ { 4, 3, 1 } });
   auto                           job = noise.job;

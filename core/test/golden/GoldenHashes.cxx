@@ -15,8 +15,10 @@ namespace VoxelMapsGolden
 namespace
 {
 constexpr std::size_t maxFailures = 10;
+constexpr std::size_t hashesPerRow = 4;
 
-const std::map<std::string, std::uint64_t> goldenHashes{
+/** Hashes of successive cases, by the name of the first one. */
+const std::map<std::string, std::vector<std::uint64_t>> goldenHashes{
 #include "GoldenHashes.inc"
 };
 
@@ -51,29 +53,31 @@ Hash(const void * data, std::size_t bytes, std::uint64_t hash)
 
 GoldenGroup::~GoldenGroup()
 {
-  std::size_t rows = 0;
+  std::size_t cases = 0;
   for (const auto & row : goldenHashes)
   {
-    rows += row.first.compare(0, m_Name.size() + 1, m_Name + "/") == 0 ? 1 : 0;
+    cases += row.first.compare(0, m_Name.size() + 1, m_Name + "/") == 0 ? row.second.size() : 0;
   }
   if (GetNewList() == nullptr)
   {
-    EXPECT_EQ(rows, m_NumberOfCases) << "cases of " << m_Name << " in the list, and in the test";
+    EXPECT_EQ(cases, m_NumberOfCases) << "cases of " << m_Name << " in the list, and in the test";
   }
+  this->WriteRow();
   EXPECT_LE(m_NumberOfFailures, maxFailures) << "failures in " << m_Name << " in all";
 }
 
 std::string
 GoldenGroup::NextCase()
 {
+  const std::size_t inRow = m_NumberOfCases % hashesPerRow;
+  const auto        row = goldenHashes.find(m_Name + "/" + std::to_string(m_NumberOfCases - inRow));
   m_Case = m_Name + "/" + std::to_string(m_NumberOfCases++);
   m_IsExpectedKnown = false;
   if (GetNewList() == nullptr)
   {
-    const auto row = goldenHashes.find(m_Case);
-    EXPECT_TRUE(row != goldenHashes.end()) << m_Case << " is not in the list";
-    m_IsExpectedKnown = row != goldenHashes.end();
-    m_Expected = m_IsExpectedKnown ? row->second : 0;
+    m_IsExpectedKnown = row != goldenHashes.end() && inRow < row->second.size();
+    EXPECT_TRUE(m_IsExpectedKnown) << m_Case << " is not in the list";
+    m_Expected = m_IsExpectedKnown ? row->second[inRow] : 0;
   }
   return m_Case;
 }
@@ -85,14 +89,33 @@ GoldenGroup::Check(const std::string & variant, std::uint64_t hash)
   {
     m_Expected = hash;
     m_IsExpectedKnown = true;
-    if (std::ofstream * const list = GetNewList())
+    m_NewHashes.push_back(hash);
+    if (m_NewHashes.size() == hashesPerRow)
     {
-      *list << "{ \"" << m_Case << "\", " << ToText(hash) << " },\n" << std::flush;
+      this->WriteRow();
     }
   }
   if (hash != m_Expected && ++m_NumberOfFailures <= maxFailures)
   {
     ADD_FAILURE() << m_Case << ", " << variant << ": " << ToText(hash) << " instead of " << ToText(m_Expected);
   }
+}
+
+void
+GoldenGroup::WriteRow()
+{
+  std::ofstream * const list = GetNewList();
+  if (list != nullptr && !m_NewHashes.empty())
+  {
+    *list << "{ \"" << m_Name << "/" << m_NumberOfCases - m_NewHashes.size() << "\", {";
+    const char * separator = " ";
+    for (const std::uint64_t hash : m_NewHashes)
+    {
+      *list << separator << ToText(hash);
+      separator = ", ";
+    }
+    *list << " } },\n" << std::flush;
+  }
+  m_NewHashes.clear();
 }
 } // namespace VoxelMapsGolden

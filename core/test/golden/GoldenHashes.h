@@ -14,7 +14,7 @@
 //
 // VOXELMAPS_GOLDEN_UPDATE=<file> VoxelMapsGoldenTests writes a new list. Every method, instruction set and number of
 // workers must still agree. To renew the list means that results differ from those of earlier versions, which needs a
-// reason in CHANGELOG.md; new cases only add lines.
+// reason in CHANGELOG.md; new cases only add hashes.
 namespace VoxelMapsGolden
 {
 /** FNV-1a of 64 bits; the hash of several pieces begins with that of the pieces before. */
@@ -124,12 +124,17 @@ public:
   Check(const std::string & variant, std::uint64_t hash);
 
 private:
-  std::string   m_Name;
-  std::string   m_Case;
-  std::uint64_t m_Expected{ 0 };
-  bool          m_IsExpectedKnown{ false };
-  std::size_t   m_NumberOfCases{ 0 };
-  std::size_t   m_NumberOfFailures{ 0 };
+  /** Append the new hashes to the list, if it is renewed. */
+  void
+  WriteRow();
+
+  std::string                m_Name;
+  std::string                m_Case;
+  std::uint64_t              m_Expected{ 0 };
+  bool                       m_IsExpectedKnown{ false };
+  std::size_t                m_NumberOfCases{ 0 };
+  std::size_t                m_NumberOfFailures{ 0 };
+  std::vector<std::uint64_t> m_NewHashes;
 };
 } // namespace VoxelMapsGolden
 

@@ -1,0 +1,331 @@
+// SPDX-FileCopyrightText: Copyright NumFOCUS
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TextureClassCase_h
+#define TextureClassCase_h
+
+// The random cases, noise and oracles of all texture classes by the same names, for tests that differ only in the
+// class.
+
+#include "CooccurrenceRandomCase.h"
+#include "DependenceRandomCase.h"
+#include "FirstOrderRandomCase.h"
+#include "GrayToneDifferenceRandomCase.h"
+#include "SizeZoneRandomCase.h"
+#include "TextureJobChecks.h"
+#include "TextureRandomCase.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace VoxelMapsTest
+{
+/** The random cases of a texture class: their first seeds and numbers, and how to draw and compute them. */
+template <typename TJob>
+struct ClassCase;
+
+struct ClassCaseDefaults
+{
+  /** Bounds the work of the oracle for a case. */
+  static constexpr std::int64_t budget = 15000;
+  /** Of the engine that walks every window. */
+  static constexpr double            maximumNumberOfSteps = 2e6;
+  static constexpr std::uint32_t     numberOfNoiseLevels = 16;
+  static constexpr voxelmaps::Triple sizeForWorkers{ { 97, 61, 3 } };
+  static constexpr voxelmaps::Triple sizeForRegions{ { 150, 7, 4 } };
+
+  /** Draw what a case needs beside levels, window and features; returns a description. */
+  template <typename TCase>
+  static std::string
+  DrawRest(TCase & randomCase, RandomNumbers & random)
+  {
+    return DrawHoles(randomCase.common.levels, random);
+  }
+  /** Set what noise needs beside levels, window and features. */
+  template <typename TNoise>
+  static void
+  SetNoise(TNoise & noise)
+  {
+    noise.job.offsets = { { { 1, 0, 0 } }, { { -1, 1, 0 } }, { { 0, 1, 0 } }, { { 1, 1, 0 } } };
+  }
+};
+
+template <>
+struct ClassCase<voxelmaps::CooccurrenceJob> : ClassCaseDefaults
+{
+  static constexpr std::uint64_t seeds[]{ 609000, 610000, 620000 };
+  static constexpr unsigned int  counts[]{ 1200, 1200 };
+
+  static CooccurrenceRandomCase
+  Draw(std::uint64_t seed, unsigned int dimension, RandomNumbers & random)
+  {
+    return DrawCooccurrenceRandomCase(seed, dimension, 65535, random);
+  }
+  template <typename TCompute>
+  static void
+  Compute(const CooccurrenceRandomCase & randomCase, const TCompute & compute)
+  {
+    compute(MakeCooccurrenceJob(randomCase));
+  }
+};
+
+template <>
+struct ClassCase<voxelmaps::DependenceJob> : ClassCaseDefaults
+{
+  static constexpr std::uint64_t seeds[]{ 709000, 710000, 720000 };
+  static constexpr unsigned int  counts[]{ 400, 400 };
+
+  static DependenceRandomCase
+  Draw(std::uint64_t seed, unsigned int dimension, RandomNumbers & random)
+  {
+    return DrawDependenceRandomCase(seed, dimension, 65535, random);
+  }
+  template <typename TCompute>
+  static void
+  Compute(const DependenceRandomCase & randomCase, const TCompute & compute)
+  {
+    compute(MakeDependenceJob(randomCase));
+  }
+};
+
+template <>
+struct ClassCase<voxelmaps::FirstOrderJob> : ClassCaseDefaults
+{
+  static constexpr std::uint64_t seeds[]{ 9000, 20261201, 20263301 };
+  static constexpr unsigned int  counts[]{ 1000, 1000 };
+  static constexpr std::int64_t  budget = 30000;
+
+  static FirstOrderRandomCase
+  Draw(std::uint64_t seed, unsigned int dimension, RandomNumbers & random)
+  {
+    FirstOrderRandomCase randomCase;
+    randomCase.levels = DrawTextureRandomCase(seed, dimension, 65535, random);
+    return randomCase;
+  }
+  static std::string
+  DrawRest(FirstOrderRandomCase & randomCase, RandomNumbers & random)
+  {
+    const std::string holes = DrawHoles(randomCase.levels.levels, random);
+    DrawIntensities(random.Chance(0.4), randomCase, random);
+    randomCase.features = DrawFirstOrderFeatures(random);
+    randomCase.voxelArrayShift = random.OneOf<double>({ 0.0, 1000.0, -37.5 });
+    randomCase.voxelVolume = random.OneOf<double>({ 1.0, 0.3 });
+    return holes;
+  }
+  template <typename TCompute>
+  static void
+  Compute(const FirstOrderRandomCase & randomCase, const TCompute & compute)
+  {
+    compute(FirstOrderCaseJob(randomCase, randomCase.areDouble).job);
+  }
+  template <typename TNoise>
+  static void
+  SetNoise(TNoise & noise)
+  {
+    RandomNumbers random(8);
+    for (const std::uint16_t level : noise.levels)
+    {
+      const auto intensity = static_cast<float>(random.Between(-1000, 1000)) * 0.37f;
+      noise.intensities.push_back(level != 0 ? intensity : std::numeric_limits<float>::quiet_NaN());
+    }
+    noise.job.intensities = noise.intensities.data();
+  }
+};
+
+template <>
+struct ClassCase<voxelmaps::GrayToneDifferenceJob> : ClassCaseDefaults
+{
+  static constexpr std::uint64_t     seeds[]{ 810000, 811000, 820000 };
+  static constexpr unsigned int      counts[]{ 700, 700 };
+  static constexpr voxelmaps::Triple sizeForWorkers{ { 197, 61, 3 } };
+  static constexpr voxelmaps::Triple sizeForRegions{ { 150, 27, 24 } };
+
+  static GrayToneDifferenceRandomCase
+  Draw(std::uint64_t seed, unsigned int dimension, RandomNumbers & random)
+  {
+    return DrawGrayToneDifferenceRandomCase(seed, dimension, 65535, random);
+  }
+  template <typename TCompute>
+  static void
+  Compute(const GrayToneDifferenceRandomCase & randomCase, const TCompute & compute)
+  {
+    compute(MakeGrayToneDifferenceJob(randomCase));
+  }
+  template <typename TNoise>
+  static void
+  SetNoise(TNoise & noise)
+  {
+    // All neighbors of a voxel.
+    for (std::int64_t i = 14; i < 27; ++i)
+    {
+      noise.job.offsets.push_back({ { i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1 } });
+    }
+  }
+};
+
+template <>
+struct ClassCase<voxelmaps::RunLengthJob> : ClassCaseDefaults
+{
+  static constexpr std::uint64_t seeds[]{ 399000, 400000, 410000 };
+  static constexpr unsigned int  counts[]{ 600, 600 };
+  static constexpr std::int64_t  budget = 150000;
+  static constexpr double        maximumNumberOfSteps = 2e7;
+  static constexpr std::uint32_t numberOfNoiseLevels = 4;
+
+  static TextureRandomCase
+  Draw(std::uint64_t seed, unsigned int dimension, RandomNumbers & random)
+  {
+    return DrawTextureRandomCase(seed, dimension, 65535, random);
+  }
+  static std::string
+  DrawRest(TextureRandomCase & randomCase, RandomNumbers & random)
+  {
+    return DrawHoles(randomCase.levels, random);
+  }
+  template <typename TCompute>
+  static void
+  Compute(const TextureRandomCase & randomCase, const TCompute & compute)
+  {
+    compute(MakeRunLengthJob(randomCase));
+  }
+  template <typename TNoise>
+  static void
+  SetNoise(TNoise & noise)
+  {
+    // The features of Zhang et al.
+    noise.job.features = voxelmaps::RunLengthFeatureMapEnums::GetElevenFeatures();
+    noise.job.windowSize = { { 5, 5, 1 } };
+    noise.job.windowAnchor = { { 2, 2, 0 } };
+    noise.job.offsets = { { { 1, 0, 0 } }, { { 0, 1, 0 } } };
+  }
+};
+
+template <>
+struct ClassCase<voxelmaps::SizeZoneJob> : ClassCaseDefaults
+{
+  static constexpr std::uint64_t seeds[]{ 9000, 710000, 720000 };
+  static constexpr unsigned int  counts[]{ 200, 300 };
+  static constexpr std::int64_t  budget = 50000;
+  static constexpr std::uint32_t numberOfNoiseLevels = 6;
+
+  static SizeZoneRandomCase
+  Draw(std::uint64_t seed, unsigned int dimension, RandomNumbers & random)
+  {
+    return DrawSizeZoneRandomCase(seed, dimension, 65535, random);
+  }
+  template <typename TCompute>
+  static void
+  Compute(const SizeZoneRandomCase & randomCase, const TCompute & compute)
+  {
+    compute(MakeSizeZoneJob(randomCase));
+  }
+  template <typename TNoise>
+  static void
+  SetNoise(TNoise & noise)
+  {
+    noise.job.windowSize[0] = noise.job.windowSize[1] = 5;
+    noise.job.windowAnchor[0] = noise.job.windowAnchor[1] = 2;
+  }
+};
+
+/** Compare a case, computed by all engines and in all ways, with the oracle. */
+template <typename TReal, typename TJob, typename TCase>
+void
+CheckCase(const TCase & randomCase, RandomNumbers & random, std::int64_t budget = ClassCase<TJob>::budget)
+{
+  const auto agrees = [&](const std::vector<TReal> & result, double backgroundValue) {
+    return AgreesWithOracle(randomCase, result, backgroundValue, random, budget);
+  };
+  ClassCase<TJob>::Compute(randomCase, [&](const TJob & job) {
+    if constexpr (HasWalkWindows<TJob>::value)
+    {
+      CheckAllEnginesAndWindowWalk<TReal>(job, random, agrees, ClassCase<TJob>::maximumNumberOfSteps);
+    }
+    else
+    {
+      CheckAllEngines<TReal>(job, random, agrees);
+    }
+  });
+}
+
+/** Draw the rest of a case, and compare it with the oracle, with float or double. */
+template <typename TJob, typename TCase>
+void
+CheckDrawnCase(TCase & randomCase, RandomNumbers & random, std::int64_t budget = ClassCase<TJob>::budget)
+{
+  const std::string description = ClassCase<TJob>::DrawRest(randomCase, random);
+  SCOPED_TRACE(::testing::Message() << randomCase << ", " << description);
+  if (random.Chance(0.5))
+  {
+    CheckCase<float, TJob>(randomCase, random, budget);
+  }
+  else
+  {
+    CheckCase<double, TJob>(randomCase, random, budget);
+  }
+}
+
+/** Compare random cases with the oracle until one fails. */
+template <typename TJob>
+void
+CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int count)
+{
+  for (std::uint64_t seed = firstSeed; seed < firstSeed + count && !::testing::Test::HasFailure(); ++seed)
+  {
+    RandomNumbers random(seed);
+    auto          randomCase = ClassCase<TJob>::Draw(seed, dimension, random);
+    CheckDrawnCase<TJob>(randomCase, random);
+  }
+}
+
+/** Give a case a window, a region of up to so many voxels along x, and runs of few or many used levels. */
+inline void
+DrawLargeWindow(TextureRandomCase & common, const voxelmaps::Triple & window, std::uint32_t levels,
+                std::int64_t numberOfUsedLevels, std::int64_t regionWidth, RandomNumbers & random)
+{
+  common.numberOfGrayLevels = levels;
+  common.window.size = window;
+  for (unsigned int axis = 0; axis < 3; ++axis)
+  {
+    common.levels.size[axis] = window[axis] + (axis == 0 ? 6 : random.Below(2));
+    common.window.anchor[axis] = random.Below(window[axis]);
+    common.regionIndex[axis] = std::min<std::int64_t>(common.window.anchor[axis], common.levels.size[axis] - 1);
+    common.regionSize[axis] =
+      axis == 0 ? std::min<std::int64_t>(regionWidth, common.levels.size[0] - common.regionIndex[0]) : 1;
+  }
+  common.levels.values.resize(
+    static_cast<std::size_t>(common.levels.size[0] * common.levels.size[1] * common.levels.size[2]));
+  std::vector<std::uint16_t> palette{ 1, static_cast<std::uint16_t>(levels) };
+  while (static_cast<std::int64_t>(palette.size()) < numberOfUsedLevels)
+  {
+    palette.push_back(static_cast<std::uint16_t>(random.Between(1, levels)));
+  }
+  const double change = random.OneOf<double>({ 0.01, 0.2, 1.0 });
+  for (std::size_t i = 0; i < common.levels.values.size(); ++i)
+  {
+    common.levels.values[i] = i == 0 || random.Chance(change) ? random.OneOf(palette) : common.levels.values[i - 1];
+  }
+}
+
+/** Noise with holes, and all features unless the class says otherwise. */
+template <typename TJob>
+struct ClassNoise : TextureNoiseJob<TJob>
+{
+  explicit ClassNoise(const voxelmaps::Triple & size,
+                      std::uint32_t             numberOfGrayLevels = ClassCase<TJob>::numberOfNoiseLevels)
+    : TextureNoiseJob<TJob>(size, numberOfGrayLevels)
+  {
+    this->job.features = JobTextureClass<TJob>::Enums::GetAllFeatures();
+    ClassCase<TJob>::SetNoise(*this);
+  }
+
+  std::vector<float> intensities;
+};
+} // namespace VoxelMapsTest
+
+#endif // TextureClassCase_h
