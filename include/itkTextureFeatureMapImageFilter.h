@@ -163,11 +163,6 @@ public:
    * not matter. Throws an itk::ExceptionObject for a name that is not one of these. */
   virtual void
   SetFeatureNames(const std::vector<std::string> & names);
-  virtual void
-  SetFeatureNames(const std::string & name)
-  {
-    this->SetFeatureNames(std::vector<std::string>{ name });
-  }
 
   /** Names of the output components in order: the abbreviations of the features, unless a class has several components
    * for a feature. */

@@ -258,7 +258,7 @@ TEST(TextureFeatureMapImageFilter, FeaturesAreSelectedByName)
   ExpectError([&] { filter->SetFeatureNames({ "SRE", "glcm_Contrast" }); },
               { "'glcm_Contrast' does not exist", "SRE, LRE" });
   EXPECT_EQ(3u, filter->GetFeatureNames().size());
-  filter->SetFeatureNames("RE");
+  filter->SetFeatureNames({ "RE" });
   EXPECT_EQ((std::vector<std::string>{ "RE" }), filter->GetFeatureNames());
 }
 

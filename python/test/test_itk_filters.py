@@ -86,7 +86,7 @@ def test_data_arrays_have_geometry():
 
 def test_offsets_are_set_one_by_one():
     x = array_of()
-    filter = itk.CooccurrenceFeatureMapImageFilter.New(itk.image_from_array(x), feature_names="Contrast")
+    filter = itk.CooccurrenceFeatureMapImageFilter.New(itk.image_from_array(x), feature_names=["Contrast"])
     # Those of distance 1, in another order.
     first, *others = [[i, j, k] for i in (-1, 0, 1) for j in (-1, 0, 1) for k in (-1, 0, 1) if (k, j, i) > (0, 0, 0)]
     filter.SetOffset(first)
@@ -96,7 +96,7 @@ def test_offsets_are_set_one_by_one():
     filter.Update()
     merged = voxelmaps.feature_maps(x, features=["glcm_Contrast"], aggregation="merge", number_of_gray_levels=32)
     assert np.array_equal(itk.array_view_from_image(filter.GetOutput())[..., 0], merged["glcm_Contrast"])
-    two = itk.dependence_feature_map_image_filter(itk.image_from_array(x), distances=[2], feature_names="DE")
+    two = itk.dependence_feature_map_image_filter(itk.image_from_array(x), distances=[2], feature_names=["DE"])
     assert np.array_equal(
         itk.array_view_from_image(two)[..., 0],
         voxelmaps.feature_maps(x, features=["gldm_DependenceEntropy"], distances=[2], number_of_gray_levels=32).array[
