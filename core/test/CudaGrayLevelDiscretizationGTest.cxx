@@ -544,7 +544,7 @@ TEST_F(CudaSelectIntensities, Errors)
   EXPECT_EQ("The pixel type is 10, which does not exist; it must be 0 (Int8) to 9 (Double).",
             select(options, static_cast<PixelType>(10)));
   const std::string message =
-    "SelectIntensitiesCuda takes arrays in device memory only, but a location is host memory.";
+    "SelectIntensitiesCuda supports arrays in device memory only, but a location is host memory.";
   EXPECT_EQ(message, select(options, PixelType::Float));
   options.inputLocation = MemoryLocation::Device;
   EXPECT_EQ(message, select(options, PixelType::Float));
