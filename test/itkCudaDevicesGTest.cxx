@@ -59,6 +59,7 @@ ConnectednessFilter::Pointer
 ComputeStrengths(const ImageType * image)
 {
   const auto filter = ConnectednessFilter::New();
+  filter->EstimateAffinityFromSeedsOn();
   filter->SetInput(image);
   filter->SetSeed({ { 3, 4, 2 } });
   filter->Update();
