@@ -46,6 +46,7 @@ has_cuda='import sys; from voxelmaps import _core; sys.exit("without CUDA" in _c
 if [[ -n "${site}" ]] && "${root}/build/venv/bin/python" -c "${has_cuda}" 2>/dev/null; then
   mkdir -p "${bundle}/python/test"
   (cd "${site}" && tar -c --exclude=__pycache__ voxelmaps) | tar -C "${bundle}/python" -x
+  cp -r "${root}/examples" "${bundle}/"
   (cd "${root}/python/test" && grep -LE '^(import itk|itk = )' {conftest,array_libraries,*_oracle}.py \
     test_{connectedness,feature_maps,labels,labels_of_arrays,libraries,oracles,running,transfers}.py) |
     xargs -I{} cp "${root}/python/test/{}" "${bundle}/python/test/"
