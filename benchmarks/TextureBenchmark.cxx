@@ -34,7 +34,7 @@ struct TextureClass
   using CudaOptions = TOptions;
   using CudaReport = TReport;
 
-  /** All methods of the device; cases that one cannot take are skipped. */
+  /** All methods of the device; cases that one does not support are skipped. */
   static std::vector<typename TOptions::Method>
   GetCudaMethods()
   {

@@ -26,7 +26,7 @@ struct FirstOrderRandomCase
   using Feature = voxelmaps::FirstOrderFeatureMapEnums::Feature;
 
   TextureRandomCase levels;
-  /** NaN where there is no level. */
+  /** NaN where the level is 0. */
   std::vector<double>  intensities;
   bool                 areDouble{ false };
   std::string          pattern;

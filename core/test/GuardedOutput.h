@@ -13,7 +13,7 @@
 namespace VoxelMapsTest
 {
 /** Run a job into a buffer between guards, and expect that it wrote every number inside and none outside. Nothing if
- * the engine cannot take the job. */
+ * the engine does not support the job. */
 template <typename TReal, typename TJob, typename TEngine>
 std::vector<TReal>
 ComputeIntoGuardedOutput(TJob job, std::size_t numberOfComponents, const TEngine & engine)

@@ -55,42 +55,35 @@ struct ClassCaseDefaults
   }
 };
 
-template <>
-struct ClassCase<voxelmaps::CooccurrenceJob> : ClassCaseDefaults
+/** Cases of a class that one function draws and another one makes jobs of. */
+template <auto VDraw, auto VMakeJob>
+struct DrawnClassCase : ClassCaseDefaults
 {
-  static constexpr std::uint64_t seeds[]{ 609000, 610000, 620000 };
-  static constexpr unsigned int  counts[]{ 1200, 1200 };
-
-  static CooccurrenceRandomCase
+  static auto
   Draw(std::uint64_t seed, unsigned int dimension, RandomNumbers & random)
   {
-    return DrawCooccurrenceRandomCase(seed, dimension, 65535, random);
+    return VDraw(seed, dimension, 65535, random);
   }
-  template <typename TCompute>
+  template <typename TCase, typename TCompute>
   static void
-  Compute(const CooccurrenceRandomCase & randomCase, const TCompute & compute)
+  Compute(const TCase & randomCase, const TCompute & compute)
   {
-    compute(MakeCooccurrenceJob(randomCase));
+    compute(VMakeJob(randomCase));
   }
 };
 
 template <>
-struct ClassCase<voxelmaps::DependenceJob> : ClassCaseDefaults
+struct ClassCase<voxelmaps::CooccurrenceJob> : DrawnClassCase<DrawCooccurrenceRandomCase, MakeCooccurrenceJob>
+{
+  static constexpr std::uint64_t seeds[]{ 609000, 610000, 620000 };
+  static constexpr unsigned int  counts[]{ 1200, 1200 };
+};
+
+template <>
+struct ClassCase<voxelmaps::DependenceJob> : DrawnClassCase<DrawDependenceRandomCase, MakeDependenceJob>
 {
   static constexpr std::uint64_t seeds[]{ 709000, 710000, 720000 };
   static constexpr unsigned int  counts[]{ 400, 400 };
-
-  static DependenceRandomCase
-  Draw(std::uint64_t seed, unsigned int dimension, RandomNumbers & random)
-  {
-    return DrawDependenceRandomCase(seed, dimension, 65535, random);
-  }
-  template <typename TCompute>
-  static void
-  Compute(const DependenceRandomCase & randomCase, const TCompute & compute)
-  {
-    compute(MakeDependenceJob(randomCase));
-  }
 };
 
 template <>
@@ -138,24 +131,14 @@ struct ClassCase<voxelmaps::FirstOrderJob> : ClassCaseDefaults
 };
 
 template <>
-struct ClassCase<voxelmaps::GrayToneDifferenceJob> : ClassCaseDefaults
+struct ClassCase<voxelmaps::GrayToneDifferenceJob>
+  : DrawnClassCase<DrawGrayToneDifferenceRandomCase, MakeGrayToneDifferenceJob>
 {
   static constexpr std::uint64_t     seeds[]{ 810000, 811000, 820000 };
   static constexpr unsigned int      counts[]{ 700, 700 };
   static constexpr voxelmaps::Triple sizeForWorkers{ { 197, 61, 3 } };
   static constexpr voxelmaps::Triple sizeForRegions{ { 150, 27, 24 } };
 
-  static GrayToneDifferenceRandomCase
-  Draw(std::uint64_t seed, unsigned int dimension, RandomNumbers & random)
-  {
-    return DrawGrayToneDifferenceRandomCase(seed, dimension, 65535, random);
-  }
-  template <typename TCompute>
-  static void
-  Compute(const GrayToneDifferenceRandomCase & randomCase, const TCompute & compute)
-  {
-    compute(MakeGrayToneDifferenceJob(randomCase));
-  }
   template <typename TNoise>
   static void
   SetNoise(TNoise & noise)
@@ -169,7 +152,7 @@ struct ClassCase<voxelmaps::GrayToneDifferenceJob> : ClassCaseDefaults
 };
 
 template <>
-struct ClassCase<voxelmaps::RunLengthJob> : ClassCaseDefaults
+struct ClassCase<voxelmaps::RunLengthJob> : DrawnClassCase<DrawTextureRandomCase, MakeRunLengthJob>
 {
   static constexpr std::uint64_t seeds[]{ 399000, 400000, 410000 };
   static constexpr unsigned int  counts[]{ 600, 600 };
@@ -177,21 +160,10 @@ struct ClassCase<voxelmaps::RunLengthJob> : ClassCaseDefaults
   static constexpr double        maximumNumberOfSteps = 2e7;
   static constexpr std::uint32_t numberOfNoiseLevels = 4;
 
-  static TextureRandomCase
-  Draw(std::uint64_t seed, unsigned int dimension, RandomNumbers & random)
-  {
-    return DrawTextureRandomCase(seed, dimension, 65535, random);
-  }
   static std::string
   DrawRest(TextureRandomCase & randomCase, RandomNumbers & random)
   {
     return DrawHoles(randomCase.levels, random);
-  }
-  template <typename TCompute>
-  static void
-  Compute(const TextureRandomCase & randomCase, const TCompute & compute)
-  {
-    compute(MakeRunLengthJob(randomCase));
   }
   template <typename TNoise>
   static void
@@ -206,24 +178,13 @@ struct ClassCase<voxelmaps::RunLengthJob> : ClassCaseDefaults
 };
 
 template <>
-struct ClassCase<voxelmaps::SizeZoneJob> : ClassCaseDefaults
+struct ClassCase<voxelmaps::SizeZoneJob> : DrawnClassCase<DrawSizeZoneRandomCase, MakeSizeZoneJob>
 {
   static constexpr std::uint64_t seeds[]{ 9000, 710000, 720000 };
   static constexpr unsigned int  counts[]{ 200, 300 };
   static constexpr std::int64_t  budget = 50000;
   static constexpr std::uint32_t numberOfNoiseLevels = 6;
 
-  static SizeZoneRandomCase
-  Draw(std::uint64_t seed, unsigned int dimension, RandomNumbers & random)
-  {
-    return DrawSizeZoneRandomCase(seed, dimension, 65535, random);
-  }
-  template <typename TCompute>
-  static void
-  Compute(const SizeZoneRandomCase & randomCase, const TCompute & compute)
-  {
-    compute(MakeSizeZoneJob(randomCase));
-  }
   template <typename TNoise>
   static void
   SetNoise(TNoise & noise)

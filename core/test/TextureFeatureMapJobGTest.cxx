@@ -35,7 +35,7 @@ using VoxelMapsTest::RunThreads;
 
 constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
 
-/** Results of a job by one engine; empty if the engine cannot take it. */
+/** Results of a job by one engine; empty if the engine does not support it. */
 template <typename TReal>
 std::vector<TReal>
 Compute(Job job, const RunLengthEngine & engine)

@@ -107,7 +107,7 @@ GetNumberOfComponents(const TJob & job)
   return GetNumberOfComponents(job, 0);
 }
 
-/** The output of a job by an engine; nothing if the engine cannot take the job. */
+/** The output of a job by an engine; nothing if the engine does not support the job. */
 template <typename TReal, typename TJob>
 std::vector<TReal>
 ComputeJob(const TJob & job, const Engine<TJob> & engine)
@@ -155,7 +155,7 @@ CheckAllEngines(TJob job, RandomNumbers & random, const TAgreesWithOracle & agre
     }
     else if (result.empty())
     {
-      continue; // cannot take the job
+      continue; // not supported
     }
     EXPECT_EQ(static_cast<std::uint64_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]), completed.load());
     EXPECT_TRUE(HasSameBits(first, result));
@@ -356,7 +356,7 @@ ExpectRefusal(TJob job, const std::vector<std::string> & words)
   {
     try
     {
-      // An engine may also say that it cannot take this job.
+      // An engine may also refuse this job.
       EXPECT_FALSE(engine.compute(job)) << engine.name << " takes it";
     }
     catch (const voxelmaps::EngineError & error)

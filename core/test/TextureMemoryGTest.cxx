@@ -31,8 +31,8 @@ using VoxelMapsTest::TextureMemoryScene;
 using VoxelMapsTest::TextureRegion;
 using VoxelMapsTest::WithAllAggregations;
 
-/** Compute a job in all layouts, and expect the bits of the default one. compute(job) returns false if it cannot take
- * the job. */
+/** Compute a job in all layouts, and expect the bits of the default one. compute(job) returns false if it does not
+ * support the job. */
 template <typename TReal, typename TJob, typename TCompute>
 void
 ExpectSameBitsInAllLayouts(TJob job, const std::vector<TReal> & expected, const TCompute & compute)

@@ -223,7 +223,7 @@ GrayLevelDiscretization::SetRange(const IntensityRange & range)
                    range.GetNumberOfUnmaskedPixels(),
                    " voxels.");
       }
-      // With an empty mask or image there is no level to compute, so any range works.
+      // An empty mask or image has no voxel to discretize, so any range works.
   }
 }
 

@@ -10,6 +10,8 @@
 #include <chrono>
 #include <exception>
 #include <future>
+#include <mutex>
+#include <type_traits>
 #include <vector>
 
 namespace voxelmaps
