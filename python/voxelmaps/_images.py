@@ -276,11 +276,6 @@ def like_input(image, given):
     return to_array(image) if is_array(given) else image
 
 
-def dtype_of(pixel):
-    """NumPy's type for itk.UC, itk.US or itk.F."""
-    return np.dtype(_DTYPES[pixel])
-
-
 def check_axes(value, given, name):
     """Raise ValueError if an array without names of axes is given with a DataArray whose axes ITK takes in another order."""
     if is_array(value) and not is_xarray(value) and is_xarray(given):
@@ -323,7 +318,7 @@ def integer_image(value, image, dimension, name, pixel):
         source, array = None, _real_array(value)
         if array.ndim != dimension:
             raise ValueError(f"{name} has {array.ndim} dimensions, but the image has {dimension}")
-    dtype = dtype_of(pixel)
+    dtype = np.dtype(_DTYPES[pixel])
     _arrays.check_integers(array, np.iinfo(dtype).max, name)
     array = array.astype(dtype)
     if source is not None:

@@ -492,18 +492,17 @@ def labels(
         outputs.append(_arrays.output_of(output, image, shape, dtype, what) if is_needed else None)
     job.compute(outputs, device)
     if library.device is None and tie_rule == "background" and minimum_strength == 0:
-        warn_of_ties(outputs[0].host(), None if mask is None else mask.host(), competition, 4)
+        _warn_of_ties(outputs[0].host(), None if mask is None else mask.host(), competition)
     results = [
         None if output is None else library.result(output.array, given) for output, given in zip(outputs, given_outputs)
     ]
     return results[0] if results[1] is None and results[2] is None else Segmentation(*results)
 
 
-def warn_of_ties(labels, mask, competition, stacklevel):
+def _warn_of_ties(labels, mask, competition):
     """Warn if a large part of the labels is 0.
 
     labels, mask    Arrays of NumPy; the mask is True inside, or None.
-    stacklevel      Of the user's call, as warnings.warn counts.
     """
     voxels = labels.size if mask is None else int(np.count_nonzero(mask))
     zeros = voxels - int(np.count_nonzero(labels))
@@ -512,7 +511,7 @@ def warn_of_ties(labels, mask, competition, stacklevel):
         warnings.warn(
             f"{zeros} of {voxels} voxels have no label, since several labels have the same claim to them, or no seed reaches them: "
             f"{advice}tie_rule='lowest_label' labels all ties",
-            stacklevel=stacklevel,
+            stacklevel=4,
         )
 
 
