@@ -23,7 +23,7 @@ using VoxelMapsTest::HasSameBits;
 bool
 IsInvalid(const Job & job)
 {
-  return VoxelMapsFuzz::IsInvalidProblem(job) || static_cast<std::uint8_t>(job.method) > 4;
+  return VoxelMapsFuzz::IsInvalidProblem(job) || static_cast<std::uint8_t>(job.method) > 2;
 }
 
 template <typename TReal>
@@ -104,7 +104,7 @@ LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
 {
   FuzzedInput data(bytes, numberOfBytes);
   Job         job = VoxelMapsFuzz::ConsumeConnectednessJob(data);
-  const auto  otherMethod = data.ConsumeIntegralInRange<std::uint8_t>(0, 4);
+  const auto  otherMethod = data.ConsumeIntegralInRange<std::uint8_t>(0, 2);
   const auto  radius =
     ConsumeOneIn(data, 16) ? ConsumeAnyInteger<unsigned int>(data) : data.ConsumeIntegralInRange<unsigned int>(0, 4);
   const VoxelMapsFuzz::FuzzedImage image(data, job);
