@@ -10,8 +10,9 @@ import warnings
 import itk
 import numpy as np
 import pytest
-from voxelmaps import _radiomics_images as images
-from voxelmaps import _radiomics_parameters as parameters
+from voxelmaps.radiomics import _preparation as images
+from voxelmaps import _image
+from voxelmaps.radiomics import _settings as parameters
 from voxelmaps import radiomics
 
 # --- Scenes ------------------------------------------------------------------------------------------------------------
@@ -277,7 +278,7 @@ def compare(image, mask, params, precision):
     import SimpleITK as sitk
 
     read = parameters.read(params, {})
-    prepared = images.prepare(images.load(image, "image")[0], images.load(mask, "mask")[0], read.settings, False)
+    prepared = images.prepare(_image.load(image, "image")[0], _image.load(mask, "mask")[0], read.settings, False)
     types, windows = read.image_names(image.GetDimension()), {}
     inside = prepared.roi.array
     for key, their_image in theirs.items():

@@ -21,7 +21,8 @@ import dicom_folders  # noqa: E402
 import formats  # noqa: E402
 import judge  # noqa: E402
 
-from voxelmaps import _radiomics_images  # noqa: E402
+from voxelmaps.radiomics import _preparation as _radiomics_images
+from voxelmaps import _image  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 
@@ -49,7 +50,7 @@ def _read_in_child(path, write_end):
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1), os.dup2(nothing, 2)
     try:
-        volume, _ = _radiomics_images.load(path, "the image")
+        volume, _ = _image.load(path, "the image")
         result = "volume", (volume.array, volume.spacing, volume.origin)
     except Exception as error:
         result = "error", (type(error).__name__, str(error))

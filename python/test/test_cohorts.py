@@ -18,11 +18,14 @@ import itk
 import numpy as np
 import pytest
 from test_program import COMMAND, rows_of, run, write_case  # noqa: F401
-from voxelmaps import _output_layouts as layouts
-from voxelmaps import _program_cases as cases
-from voxelmaps import _program_tables as tables
-from voxelmaps import _radiomics_files as files
-from voxelmaps import _radiomics_images, program, radiomics
+from voxelmaps._files import layouts
+from voxelmaps._cohort import cases
+from voxelmaps._cohort import tables
+from voxelmaps._files import writing as files
+from voxelmaps.radiomics import _preparation as _radiomics_images
+from voxelmaps import _cli as program
+from voxelmaps import radiomics
+from voxelmaps import _image
 
 pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
 
@@ -42,7 +45,7 @@ def files_in(folder):
 
 def count_reading(monkeypatch):
     """A list that gets the name of each file that is read, in this process."""
-    read, load = [], _radiomics_images.load
+    read, load = [], _image.load
 
     def counted(path, what):
         read.append(os.path.basename(path))
@@ -231,7 +234,7 @@ def test_formats(file_format, shape, run, tmp_path, monkeypatch):
 
 
 def itk_image(image):
-    return _radiomics_images.to_itk(_radiomics_images.from_simpleitk(image))
+    return _image.to_itk(_image.from_simpleitk(image))
 
 
 def test_slabs_and_chunks_of_any_thickness(tmp_path, monkeypatch):
@@ -524,9 +527,10 @@ def test_the_next_case_is_read_meanwhile(tmp_path, monkeypatch):
 CRASH = """
 import os
 if os.environ.get("CRASH_OF_TEST"):
-    from voxelmaps import _radiomics_images
-    load = _radiomics_images.load
-    _radiomics_images.load = lambda path, what: os.abort() if "crash" in str(path) else load(path, what)
+    from voxelmaps.radiomics import _preparation as _radiomics_images
+    from voxelmaps import _image
+    load = _image.load
+    _image.load = lambda path, what: os.abort() if "crash" in str(path) else load(path, what)
 """
 
 

@@ -16,7 +16,7 @@ import itk
 import numpy as np
 import pytest
 import voxelmaps
-from voxelmaps import _radiomics_parameters as parameters
+from voxelmaps.radiomics import _settings as parameters
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 COMMANDS = dict(

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 import voxelmaps
 from array_libraries import LIBRARIES, NO_DEVICE, is_like, library, needs_device, to_numpy
-from voxelmaps import _arrays, _core, _feature_maps
+from voxelmaps import _arrays
+from voxelmaps import _core
+from voxelmaps import _feature_maps
 
 ALL = _feature_maps.CLASSES
 SOME = [

@@ -9,8 +9,9 @@ import itk
 import numpy as np
 import pytest
 import voxelmaps
-from voxelmaps import program, radiomics
-from voxelmaps._radiomics_parameters import SETTINGS
+from voxelmaps import _cli as program
+from voxelmaps import radiomics
+from voxelmaps.radiomics._settings import SETTINGS
 
 
 @pytest.fixture(scope="module")

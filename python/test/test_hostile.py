@@ -17,8 +17,14 @@ import time
 import itk
 import numpy as np
 import pytest
-from voxelmaps import _program_cases, _program_tables, _radiomics_filters, _radiomics_images, program, radiomics
-from voxelmaps import _radiomics_parameters as parameters
+from voxelmaps._cohort import cases as _program_cases
+from voxelmaps._cohort import tables as _program_tables
+from voxelmaps.radiomics import _filters as _radiomics_filters
+from voxelmaps.radiomics import _preparation as _radiomics_images
+from voxelmaps import _cli as program
+from voxelmaps import radiomics
+from voxelmaps import _image
+from voxelmaps.radiomics import _settings as parameters
 
 pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs links, pipes and limits")
@@ -412,7 +418,7 @@ def test_two_runs_at_once(folder):
 
 
 def test_input_that_changes_while_it_is_read(folder, monkeypatch):
-    load = _radiomics_images.load
+    load = _image.load
     for change in (lambda path: os.truncate(path, 5), os.unlink, os.utime):
 
         def load_and_change(path, what):

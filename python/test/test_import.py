@@ -12,7 +12,13 @@ import voxelmaps
 
 OTHERS = ["itk", "SimpleITK", "xarray", "vtk", "yaml", "ruamel.yaml", "radiomics"]
 # What has to do with no image of ITK.
-WITHOUT_ITK = ["voxelmaps", "voxelmaps.radiomics", "voxelmaps.program", "voxelmaps._dicom", "voxelmaps._program_cases"]
+WITHOUT_ITK = [
+    "voxelmaps",
+    "voxelmaps.radiomics",
+    "voxelmaps._cli",
+    "voxelmaps._files.dicom",
+    "voxelmaps._cohort.cases",
+]
 
 
 def run(*arguments):
@@ -53,12 +59,14 @@ def test_images_of_simpleitk_are_prepared_without_itk():
     code = """
 import sys
 import numpy as np, SimpleITK
-from voxelmaps import _radiomics_images as images, _radiomics_parameters as parameters
+from voxelmaps.radiomics import _preparation as images
+from voxelmaps.radiomics import _settings as parameters
+from voxelmaps import _image
 image = SimpleITK.GetImageFromArray(np.arange(8 * 9 * 10, dtype=np.int16).reshape(8, 9, 10))
 mask = SimpleITK.GetImageFromArray(np.ones((8, 9, 10), np.uint8))
 settings = {name: setting.default for name, setting in parameters.SETTINGS.items()}
 settings.update(resampledPixelSpacing=[2, 2, 2], normalize=True, preCrop=True, resegmentRange=[-3, 3])
-volumes = [images.load(value, "the image")[0] for value in (image, mask)]
+volumes = [_image.load(value, "the image")[0] for value in (image, mask)]
 print(images.prepare(*volumes, settings, hashes=True).image.size, "itk" in sys.modules)
 """
     assert run_code(code) == "(5, 5, 4) False"

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 import voxelmaps
 from array_libraries import library, needs_device, to_numpy, with_effect
-from voxelmaps import _arrays, _core, _feature_maps
+from voxelmaps import _arrays
+from voxelmaps import _core
+from voxelmaps import _feature_maps
 
 NUMBER_OF_JOBS = 60
 NUMBER_OF_CONNECTEDNESS_JOBS = 32

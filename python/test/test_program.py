@@ -18,8 +18,11 @@ import itk
 import numpy as np
 import pytest
 import voxelmaps
-from voxelmaps import _program_tables as tables
-from voxelmaps import _output_files, _program_worker, program, radiomics
+from voxelmaps._cohort import tables
+from voxelmaps._files import paths as _output_files
+from voxelmaps._cohort import processes as _program_worker
+from voxelmaps import _cli as program
+from voxelmaps import radiomics
 
 pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
 

@@ -15,9 +15,11 @@ import voxelmaps
 from pyradiomics_oracle import (
     DIRECTION, ORIGIN, SHAPE, SPACING, Windows, all_features, compare, image_array, mask_array, to_itk, to_simpleitk,
 )  # fmt: skip
-from voxelmaps import _itk, radiomics
-from voxelmaps import _radiomics_images as images
-from voxelmaps import _radiomics_parameters as parameters
+from voxelmaps import _itk
+from voxelmaps import radiomics
+from voxelmaps.radiomics import _preparation as images
+from voxelmaps import _image
+from voxelmaps.radiomics import _settings as parameters
 
 CLASSES = list(parameters.CLASSES)
 
@@ -142,7 +144,7 @@ def values_of(name, features, settings, image="int16", mask="scattered"):
         image, mask, featureClass={name: features}, precision="double", additionalInfo=False, **settings
     )
     complete = parameters.read(None, {"featureClass": name, **settings}).settings
-    prepared = images.prepare(images.load(image, "image")[0], images.load(mask, "mask")[0], complete, False)
+    prepared = images.prepare(_image.load(image, "image")[0], _image.load(mask, "mask")[0], complete, False)
     windows = Windows(prepared.image.array, prepared.roi.array, complete)
     return [itk.array_from_image(m)[prepared.roi.array] for m in maps.values()], windows
 
@@ -796,7 +798,7 @@ def test_extractor():
 
 
 def test_extractor_without_pyradiomics(monkeypatch):
-    monkeypatch.delitem(sys.modules, "voxelmaps._radiomics_extractor", raising=False)
+    monkeypatch.delitem(sys.modules, "voxelmaps.radiomics._extractor", raising=False)
     monkeypatch.setitem(sys.modules, "radiomics", None)
     with pytest.raises(ImportError, match="RadiomicsFeatureExtractor needs PyRadiomics; execute.. does not: "):
         radiomics.RadiomicsFeatureExtractor

@@ -12,9 +12,9 @@ import sys
 import itk
 import numpy as np
 import pytest
-from voxelmaps import _output_files as outputs
-from voxelmaps import _radiomics_files as files
-from voxelmaps import _radiomics_parameters as parameters
+from voxelmaps._files import paths as outputs
+from voxelmaps._files import writing as files
+from voxelmaps.radiomics import _settings as parameters
 from voxelmaps import radiomics
 
 pytest.importorskip("fcntl")
@@ -119,7 +119,7 @@ def test_folders_that_cannot_be_used(tmp_path):
             radiomics.execute(image, mask, out_dir=tmp_path / "used", **arguments)
     radiomics.execute(image, mask, out_dir=tmp_path / "used", **arguments)
     # What a run that was killed has left.
-    code = "import os; from voxelmaps import _output_files as outputs; os.mkdir(outputs._staging_prefix() + 'killed')"
+    code = "import os; from voxelmaps._files import paths as outputs; os.mkdir(outputs._staging_prefix() + 'killed')"
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path / "used", check=True)
     (stale,) = (tmp_path / "used").glob(outputs.STAGING_PREFIX + "*")
     (stale / "original_glcm_Contrast.nii.gz").write_text("half")
@@ -143,7 +143,7 @@ def test_runs_at_once_without_locks(tmp_path, monkeypatch):
     image, mask = scene((7, 9, 8))
     arguments = {"featureClass": {"firstorder": ["Mean"]}, "out_dir": tmp_path, **OPTIONS}
     code = (
-        "import sys, time; from voxelmaps import _output_files as outputs\n"
+        "import sys, time; from voxelmaps._files import paths as outputs\n"
         "with outputs.output_folder(sys.argv[1]) as f: (f.staging / 'a').touch(); print(flush=True); time.sleep(600)"
     )
     other = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE)
@@ -185,7 +185,8 @@ def test_an_error_while_computing_leaves_no_file(tmp_path, monkeypatch):
 PEAK = """
 import pathlib, re, sys
 import itk, numpy as np
-from voxelmaps import _radiomics_files, radiomics
+from voxelmaps._files import writing as _radiomics_files
+from voxelmaps import radiomics
 _radiomics_files._SLAB_BYTES = _radiomics_files._SLAB_BYTES_OF_DEVICE = 2**25
 shape = (60, 200, 200)
 image = itk.image_from_array(np.random.default_rng(0).integers(0, 100, shape).astype(np.uint8))

@@ -17,9 +17,12 @@ import itk
 import numpy as np
 import pytest
 from pyradiomics_oracle import all_features, compare, image_array, mask_array, pyradiomics_maps, to_itk, to_simpleitk
-from voxelmaps import _radiomics_filters as filters
-from voxelmaps import _radiomics_images, program, radiomics
-from voxelmaps import _radiomics_parameters as parameters
+from voxelmaps.radiomics import _filters as filters
+from voxelmaps.radiomics import _preparation as _radiomics_images
+from voxelmaps import _cli as program
+from voxelmaps import radiomics
+from voxelmaps import _image
+from voxelmaps.radiomics import _settings as parameters
 
 pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
 import SimpleITK as sitk
@@ -130,7 +133,7 @@ def test_images_of_pyradiomics(kind, place, settings):
     ours = radiomics.execute(image, mask, params, images=True, additionalInfo=False)
     assert list(ours) == list(theirs)
     read = parameters.read(params, {})
-    volumes = [_radiomics_images.load(one, "image")[0] for one in (image, mask)]
+    volumes = [_image.load(one, "image")[0] for one in (image, mask)]
     inside = _radiomics_images.prepare(*volumes, read.settings, False).roi.array
     for name, expected in theirs.items():
         actual = sitk.GetArrayFromImage(ours[name])
@@ -634,7 +637,7 @@ def test_images_and_files(tmp_path):
 
 def test_one_image_is_in_memory_at_a_time():
     available(["Wavelet"])
-    volumes = [_radiomics_images.load(one, "image")[0] for one in head((40, 120, 100))]
+    volumes = [_image.load(one, "image")[0] for one in head((40, 120, 100))]
     read = parameters.read({"imageType": {"Wavelet": {}, "Square": {}}, "featureClass": {"glcm": None}}, {})
     prepared = _radiomics_images.prepare(*volumes, read.settings, False)
     made = radiomics.images_of(prepared, read)

@@ -29,11 +29,11 @@ import importlib
 
 # Name -> module of this package, which is imported when the name is first used. Type checkers read __init__.pyi.
 _MODULES = {
-    "DicomSeries": "_dicom",
+    "DicomSeries": "_files.dicom",
     "LabelAffinity": "_labels",
     "SeedSession": "_seed_session",
     "Segmentation": "_labels",
-    "check_image_file": "_files",
+    "check_image_file": "_file_check",
     "Description": "_describe",
     "describe": "_describe",
     "fuzzy_connectedness": "_connectedness",
@@ -41,10 +41,10 @@ _MODULES = {
     "FeatureMaps": "_feature_maps",
     "FeatureMapsd": "_transforms",
     "labels": "_labels",
-    "list_dicom_series": "_dicom",
+    "list_dicom_series": "_files.dicom",
     "map_limits": "_pictures",
-    "read_dicom_series": "_dicom",
-    "read_maps": "_read_maps",
+    "read_dicom_series": "_files.dicom",
+    "read_maps": "_files.reading",
     "release_device_memory": "_feature_maps",
     "show": "_pictures",
 }

@@ -4,19 +4,19 @@ from . import radiomics as radiomics
 from ._connectedness import fuzzy_connectedness as fuzzy_connectedness
 from ._describe import Description as Description
 from ._describe import describe as describe
-from ._dicom import DicomSeries as DicomSeries
-from ._dicom import list_dicom_series as list_dicom_series
-from ._dicom import read_dicom_series as read_dicom_series
+from ._files.dicom import DicomSeries as DicomSeries
+from ._files.dicom import list_dicom_series as list_dicom_series
+from ._files.dicom import read_dicom_series as read_dicom_series
 from ._feature_maps import FeatureMaps as FeatureMaps
 from ._feature_maps import feature_maps as feature_maps
 from ._feature_maps import release_device_memory as release_device_memory
-from ._files import check_image_file as check_image_file
+from ._file_check import check_image_file as check_image_file
 from ._labels import LabelAffinity as LabelAffinity
 from ._labels import Segmentation as Segmentation
 from ._labels import labels as labels
 from ._pictures import map_limits as map_limits
 from ._pictures import show as show
-from ._read_maps import read_maps as read_maps
+from ._files.reading import read_maps as read_maps
 from ._seed_session import SeedSession as SeedSession
 from ._transforms import FeatureMapsd as FeatureMapsd
 

@@ -16,7 +16,19 @@ from ._suggestions import did_you_mean, with_known_keywords
 from ._feature_maps import MAX_THREADS, arrays_of_images, count, device_of_arrays, number, spacing_of, triple
 
 if TYPE_CHECKING:
-    from ._types import Adjacency, Affinity, Array, Device, Image, Integer, Number, Numbers, Path, Precision, SameArray
+    from ._types import (
+        Adjacency,
+        Affinity,
+        Array,
+        Device,
+        ImageLike,
+        Integer,
+        Number,
+        Numbers,
+        Path,
+        Precision,
+        SameArray,
+    )
 
 # In the order of voxelmaps::FuzzyConnectednessEnums.
 AFFINITIES = ("geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference")
@@ -218,9 +230,9 @@ def surroundings(image, mask, numbers, radius, shape):
 
 @with_known_keywords
 def fuzzy_connectedness(
-    x: Array | Image | Path,
-    seeds: Array | Image | Path | None = None,
-    mask: Array | Image | Path | None = None,
+    x: Array | ImageLike | Path,
+    seeds: Array | ImageLike | Path | None = None,
+    mask: Array | ImageLike | Path | None = None,
     *,
     seed_points: Array | None = None,
     object_mean: Number | None = None,

@@ -15,7 +15,7 @@ from ._feature_maps import CLASSES, FIXED_BIN_SIZE_AT_MULTIPLES, ONE_LEVEL, arra
 from ._suggestions import check_keywords
 
 if TYPE_CHECKING:
-    from ._types import Array, Image, Path
+    from ._types import Array, ImageLike, Path
 
 # Of texture in a window of some hundred voxels, more levels than voxels say little.
 _MANY_LEVELS = 256
@@ -181,7 +181,7 @@ def _warnings(plan: Any, levels: int, inside: np.ndarray, values: np.ndarray, ma
     return texts
 
 
-def describe(x: Array | Image | Path, mask: Array | Image | Path | None = None, **settings: Any) -> Description:
+def describe(x: Array | ImageLike | Path, mask: Array | ImageLike | Path | None = None, **settings: Any) -> Description:
     """Report what feature_maps would compute with the same arguments, and how long it would take.
 
     x, mask     As feature_maps takes them.

@@ -19,7 +19,7 @@ from . import _arrays, _core
 from ._suggestions import did_you_mean, with_known_keywords
 
 if TYPE_CHECKING:
-    from ._types import Array, Devices, Image, Integer, Integers, Number, Numbers, Path, Precision, SameArray
+    from ._types import Array, Devices, ImageLike, Integer, Integers, Number, Numbers, Path, Precision, SameArray
 
 # In PyRadiomics' order.
 CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
@@ -473,18 +473,18 @@ def arrays_of_images(x, first, second, spacing, names=("mask", "selection")):
     ValueError if the others, which have these names, are not on the grid of x."""
     if not any(map(_is_image, (x, first, second))):
         return x, first, second, spacing, None
-    from . import _radiomics_images
+    from . import _image
 
     image, arrays = None, []
     for value, what in zip((x, first, second), ("x", *names)):
         if not _is_image(value):
             arrays.append(value)
             continue
-        volume, _ = _radiomics_images.load(value, what)
+        volume, _ = _image.load(value, what)
         if volume.array.ndim != len(volume.spacing):
             raise TypeError(f"{what} has voxels of {volume.array.shape[-1]} components, but they must be scalars")
         image = volume if what == "x" else image
-        difference = None if image is None else _radiomics_images.difference_of_geometry(image, volume)
+        difference = None if image is None else _image.difference_of_geometry(image, volume)
         if difference is not None:
             name, ours, theirs, _ = difference
             raise ValueError(f"{what} has the {name} {theirs}, but x has {ours}")
@@ -748,8 +748,8 @@ def plan_of(
 
 @with_known_keywords
 def feature_maps(
-    x: Array | Image | Path,
-    mask: Array | Image | Path | None = None,
+    x: Array | ImageLike | Path,
+    mask: Array | ImageLike | Path | None = None,
     *,
     features: str | Iterable[str] | Mapping[str, str | Iterable[str] | None],
     spacing: Numbers | None = None,
@@ -762,7 +762,7 @@ def feature_maps(
     bin_edges: Numbers | None = None,
     gray_levels: Integer | None = None,
     intensity_range: Literal["mask", "image"] | Numbers = "mask",
-    selection: Array | Image | Path | None = None,
+    selection: Array | ImageLike | Path | None = None,
     distances: Integers = (1,),
     aggregation: Literal["average", "merge"] | None = None,
     weighting_norm: Literal["manhattan", "euclidean", "infinity"] | None = None,

@@ -7,7 +7,7 @@ import numpy as np
 from . import _arrays, _connectedness
 from ._arrays import is_xarray
 from ._itk import itk
-from ._radiomics_images import Volume
+from ._image import Image
 
 
 def is_array(value):
@@ -367,7 +367,7 @@ def indices_of_points(points, image):
     # Without voxels.
     like = np.broadcast_to(np.uint8(0), tuple(int(n) for n in reversed(list(region.GetSize()))))
     origin = tuple(image.TransformIndexToPhysicalPoint(region.GetIndex()))
-    volume = Volume(like, tuple(image.GetSpacing()), origin, direction)
+    volume = Image(like, tuple(image.GetSpacing()), origin, direction)
     start = [int(i) for i in region.GetIndex()]
     indices = _connectedness.indices_of_points(points, volume)
     return [[i + s for i, s in zip(reversed(index), start)] for index in indices]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         Array,
         Competition,
         Device,
-        Image,
+        ImageLike,
         Integer,
         LabeledIndices,
         LabelType,
@@ -333,9 +333,9 @@ class Job:
 
 @with_known_keywords
 def labels(
-    x: Array | Image | Path,
-    seeds: Array | Image | Path | LabeledIndices | None = None,
-    mask: Array | Image | Path | None = None,
+    x: Array | ImageLike | Path,
+    seeds: Array | ImageLike | Path | LabeledIndices | None = None,
+    mask: Array | ImageLike | Path | None = None,
     *,
     seed_points: Mapping[int, Any] | None = None,
     competition: Competition = "relative",

@@ -18,12 +18,12 @@ import numpy as np
 
 from . import _arrays
 from ._feature_maps import FeatureMaps, count, number, spacing_of
-from ._radiomics_images import Volume, load
+from ._image import Image, load
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
-    from ._types import Array, Image, Integer, Number, Numbers, Path
+    from ._types import Array, ImageLike, Integer, Number, Numbers, Path
 
 # Powers of the unit of intensities.
 _LINEAR = (
@@ -43,7 +43,7 @@ _LONG_NAME = 26
 class _Grid(NamedTuple):
     """An image, and what is known of its geometry."""
 
-    volume: Volume
+    volume: ImageLike
     has_geometry: bool = False
     # Whether sizes are in mm, and whether axes are those of a patient.
     has_sizes: bool = False
@@ -98,7 +98,7 @@ def _of_array(array, spacing, origin, direction, what):
         raise TypeError(f"{what} has voxels of {array.dtype}, but they must be real numbers")
     array = array.view(np.uint8) if array.dtype == bool else array
     identity = tuple(np.eye(array.ndim).ravel().tolist())
-    return Volume(
+    return Image(
         array,
         tuple(spacing or [1.0] * array.ndim),
         tuple(origin or [0.0] * array.ndim),
@@ -239,7 +239,7 @@ def _maps_of(maps, image):
             continue
         what = f"the map {name}"
         geometry = maps.geometry if isinstance(maps, FeatureMaps) else None
-        grid = _grid_of(value, what) if geometry is None else _Grid(Volume(value, *geometry), True)
+        grid = _grid_of(value, what) if geometry is None else _Grid(Image(value, *geometry), True)
         if image is None:
             part = tuple(slice(0, n) for n in grid.array.shape)
         elif isinstance(maps, FeatureMaps) and len(maps.slices) == grid.array.ndim == image.array.ndim:
@@ -295,7 +295,7 @@ def _limits_of_values(values, percentiles):
 
 
 def map_limits(
-    cases: Iterable[tuple[Any, Array | Image | None]], percentiles: Sequence[Number] = (2, 98)
+    cases: Iterable[tuple[Any, Array | ImageLike | None]], percentiles: Sequence[Number] = (2, 98)
 ) -> dict[str, tuple[float, float]]:
     """Color limits for pictures of several cases, by map name, to be passed to show.
 
@@ -464,9 +464,9 @@ def _add_bar(figure, mappable, axes, values, name):
 
 
 def show(
-    image: Array | Image | Path,
+    image: Array | ImageLike | Path,
     maps: Any = None,
-    mask: Array | Image | Path | None = None,
+    mask: Array | ImageLike | Path | None = None,
     slice: Integer | Sequence[Integer] | None = None,
     *,
     spacing: Numbers | None = None,

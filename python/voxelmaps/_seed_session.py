@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
     from typing_extensions import Unpack
 
-    from ._types import Array, Image, LabeledIndices, SessionParameters
+    from ._types import Array, ImageLike, LabeledIndices, SessionParameters
 
 # Mean and variance of the object, and of the differences.
 _AFFINITY = ("object_mean", "object_variance", "difference_mean", "difference_variance")
@@ -391,7 +391,7 @@ class SeedSession:
     """
 
     def __init__(
-        self, image: Array | Image, *, label_type: DTypeLike = np.uint16, **parameters: Unpack[SessionParameters]
+        self, image: Array | ImageLike, *, label_type: DTypeLike = np.uint16, **parameters: Unpack[SessionParameters]
     ) -> None:
         self._label_type = np.dtype(label_type).name
         if self._label_type not in _labels.LABEL_TYPES:
@@ -525,7 +525,7 @@ class SeedSession:
 
     def update(
         self,
-        seeds: Array | Image | LabeledIndices | None = None,
+        seeds: Array | ImageLike | LabeledIndices | None = None,
         *,
         seed_points: Mapping[int, Any] | None = None,
         **parameters: Unpack[SessionParameters],

@@ -30,7 +30,7 @@ Array = Union[
 # An array of the library of the array that was given.
 SameArray = Any
 # An image of ITK or of SimpleITK, which have no types.
-Image = Any
+ImageLike = Any
 Path = Union[str, PathLike[str]]
 
 Integer = SupportsIndex
@@ -78,7 +78,7 @@ class SessionParameters(TypedDict, total=False):
     inside_pixel_value: Integer
     device: Device
     threads: Integer
-    mask_image: Union[Array, Image, None]
+    mask_image: Union[Array, ImageLike, None]
     object_mean: MomentOfLabels
     object_variance: MomentOfLabels
     difference_mean: MomentOfLabels

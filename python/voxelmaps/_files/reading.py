@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, Iterable
 
 import numpy as np
 
-from . import _output_files, _radiomics_files, _radiomics_images
-from ._feature_maps import FEATURE_NAMES, FeatureMaps, Geometry
-from ._program_tables import PROVENANCE
+from .. import _image
+from . import paths, writing
+from .._feature_maps import FEATURE_NAMES, FeatureMaps, Geometry
+from .._cohort.tables import PROVENANCE
 
 if TYPE_CHECKING:
-    from ._types import Path
+    from .._types import Path
 
 _MAX_BYTES = 2**26
 
@@ -34,7 +35,7 @@ def _stem(name: str) -> str:
 
 def _json(path: pathlib.Path) -> Any:
     try:
-        return json.loads(_output_files.read_text(path, str(path), _MAX_BYTES))
+        return json.loads(paths.read_text(path, str(path), _MAX_BYTES))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} cannot be read: {error}") from None
 
@@ -57,15 +58,15 @@ def _values_of_nifti(path: pathlib.Path, array: np.ndarray, is_vector: bool) -> 
     return np.moveaxis(values.reshape(array.shape[-1], *array.shape[:-1]), 0, -1)
 
 
-def _volume(path: pathlib.Path) -> tuple[_radiomics_images.Volume, list[str]]:
+def _volume(path: pathlib.Path) -> tuple[_image.Image, list[str]]:
     """The image of a file, and the names of its components, if it has them."""
     what = "the map"
-    volume, _ = _radiomics_images.load(path, what)
+    volume, _ = _image.load(path, what)
     names: list[str] = []
     if path.name.endswith((".nii", ".nii.gz")) and volume.array.dtype.kind == "f":
         volume = volume.with_array(_values_of_nifti(path, volume.array, volume.array.ndim > len(volume.spacing)))
     else:
-        reader = _radiomics_images.simpleitk(f"reading {path}").ImageFileReader()
+        reader = _image.simpleitk(f"reading {path}").ImageFileReader()
         reader.SetFileName(str(path))
         with contextlib.suppress(RuntimeError):
             reader.ReadImageInformation()
@@ -84,7 +85,7 @@ def _maps_of_files(paths: dict[str, pathlib.Path], where: Path) -> FeatureMaps:
             )
         if first is None or array is None:
             first, array = volume, np.empty((len(paths), *volume.array.shape), volume.array.dtype)
-        difference = _radiomics_images.difference_of_geometry(first, volume)
+        difference = _image.difference_of_geometry(first, volume)
         if volume.array.shape != first.array.shape or difference is not None:
             raise ValueError(
                 f"{path} is not on the grid of {next(iter(paths.values()))}: they are maps of different cases"
@@ -99,7 +100,7 @@ def _maps_of_files(paths: dict[str, pathlib.Path], where: Path) -> FeatureMaps:
 
 def _maps_of_store(path: pathlib.Path) -> FeatureMaps:
     """Maps of a store of zarr that the program has written."""
-    zarr, _ = _radiomics_files.zarr_package()
+    zarr, _ = writing.zarr_package()
     try:
         store = zarr.open_group(str(path), mode="r")
         attributes = dict(store.attrs["voxelmaps"])
@@ -161,7 +162,7 @@ def read_maps(path: Path, names: Iterable[str] | None = None) -> FeatureMaps:
     >>> list(maps), maps.array.shape
     (['Mean', 'Minimum'], (2, 4, 5, 6))
     """
-    place = pathlib.Path(_output_files.utf8(os.fspath(path), "the path"))
+    place = pathlib.Path(paths.utf8(os.fspath(path), "the path"))
     if not place.exists():
         raise FileNotFoundError(f"{place} does not exist")
     given = None if names is None else [names] if isinstance(names, str) else [str(name) for name in names]

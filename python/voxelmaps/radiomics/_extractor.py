@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import SimpleITK
 from radiomics import featureextractor
 
-from . import _radiomics_images, _radiomics_parameters, radiomics
+from .. import _image, radiomics
+from . import _settings
 
 if TYPE_CHECKING:
-    from ._types import Precision
+    from .._types import Precision
 
 _logger = logging.getLogger(__name__)
 
@@ -46,14 +47,14 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
         self.precision = precision
         super().__init__(*args, **kwargs)
         for name in self.settings:
-            if name not in _radiomics_parameters.SETTINGS:
+            if name not in _settings.SETTINGS:
                 _logger.warning("setting %s is not known to PyRadiomics and has no effect", name)
 
     def computeFeatures(self, image, mask, imageTypeName, **kwargs):
         if not kwargs.get("voxelBased", False):
             return super().computeFeatures(image, mask, imageTypeName, **kwargs)
-        volume = _radiomics_images.from_simpleitk(image)
-        labels = _radiomics_images.from_simpleitk(mask)
+        volume = _image.from_simpleitk(image)
+        labels = _image.from_simpleitk(mask)
         roi = labels.with_array(labels.array == kwargs.get("label", 1))
         result = {}
         for name, features in self.enabledFeatures.items():
@@ -63,7 +64,7 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
 
     def _compute_class(self, volume, roi, image, mask, image_type, name, features, kwargs):
         """Maps of one class, in PyRadiomics' order."""
-        feature_class = _radiomics_parameters.CLASSES.get(name)
+        feature_class = _settings.CLASSES.get(name)
         if feature_class is None:
             _logger.warning("PyRadiomics computes the class %s", name)
             return self._compute_by_pyradiomics(image, mask, image_type, name, features, kwargs)
@@ -74,11 +75,11 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
         if others:
             _logger.warning("PyRadiomics computes %s of the class %s", ", ".join(others), name)
             maps.update(self._compute_by_pyradiomics(image, mask, image_type, name, others, kwargs))
-        settings = _radiomics_parameters.class_settings(kwargs)
+        settings = _settings.class_settings(kwargs)
         wanted = [feature for feature in features if feature in ours]
         if wanted:
             ours = radiomics.maps_of_classes(volume, roi, {name: wanted}, settings, self.precision, image_type)
-            maps.update((key, _radiomics_images.to_simpleitk(values)) for key, values in ours.items())
+            maps.update((key, _image.to_simpleitk(values)) for key, values in ours.items())
         keys = [f"{image_type}_{name}_{feature}" for feature in features]
         return {key: maps[key] for key in keys if key in maps}
 

@@ -10,7 +10,7 @@ import pathlib
 import re
 from typing import Dict, NamedTuple, Optional, Tuple, Union
 
-from . import _output_files
+from .._files import paths
 
 PROVENANCE = "provenance.json"
 
@@ -98,7 +98,7 @@ def parse_labels(text):
 
 def _rows(path, max_bytes=_MAX_BYTES):
     """Lines of a table that are not empty, with their numbers."""
-    text = _output_files.read_text(path, f"the table {path}", max_bytes)
+    text = paths.read_text(path, f"the table {path}", max_bytes)
     first = next((line for line in text.splitlines() if line.strip()), "")
     # Spreadsheets write semicolons where the comma is part of numbers.
     delimiter = max(",;\t", key=first.count)
@@ -161,7 +161,7 @@ def check_outputs(cases, names, read, files):
     names_of = names if callable(names) else lambda case: names
     what_of = lambda case: f"the output {case.given['output']} of {case.given['image']}"
     # Of these, the folders of labels are not known before the mask is read, but for those that are there.
-    with_all = {_output_files.folded(case.output): case for case in cases if case.has_all_labels}
+    with_all = {paths.folded(case.output): case for case in cases if case.has_all_labels}
     folders = [(what_of(case), case.output, tuple) for case in with_all.values()]
     for case in cases:
         if case.has_all_labels:
@@ -170,12 +170,12 @@ def check_outputs(cases, names, read, files):
         else:
             parts = case.parts()
         for part in parts:
-            parent, name = os.path.split(_output_files.folded(part.output)) if with_all else ("", "")
+            parent, name = os.path.split(paths.folded(part.output)) if with_all else ("", "")
             other = with_all.get(parent)
             if other not in (None, case) and name.startswith(_LABEL_FOLDER):
                 raise ValueError(f"{what_of(part)} is in {what_of(other)}, which has folders of labels")
             folders.append((what_of(part), part.output, functools.partial(names_of, part)))
-    _output_files.check_outputs([*read, *images], folders, (), files)
+    paths.check_outputs([*read, *images], folders, (), files)
 
 
 _SUMMARY_COLUMNS = (*_COLUMNS, "label", "map", *STATISTICS, "mask_voxels", "error")
@@ -213,7 +213,7 @@ def _write_rows(path, rows, is_wide=False):
     writer = csv.writer(text)
     writer.writerow(columns)
     writer.writerows(rows)
-    _output_files.replace_text(path, text.getvalue())
+    paths.replace_text(path, text.getvalue())
 
 
 def write_summary(path, outcomes, is_wide=False):

@@ -3,195 +3,21 @@
 """Loading and preparing an image and its region of interest as PyRadiomics does: geometry, label, normalization, resampling,
 cropping, resegmentation."""
 
-import concurrent.futures
 import contextlib
 import hashlib
 import logging
 import math
-import os
-import sys
-import tempfile
 from typing import Any, NamedTuple, Tuple
 
 import numpy as np
 
-from . import _arrays, _dicom, _files, _output_files
+from .._image import Image, difference_of_geometry, from_simpleitk, simpleitk, to_simpleitk
+from .. import _arrays
 
 _logger = logging.getLogger(__name__)
 
 # Of a resampled image. More would not fit into memory.
 _MAX_VOXELS = 2**40
-
-
-class Volume(NamedTuple):
-    """An array with the geometry of an image. Axes of the array are in NumPy's order; those of the geometry are x, y, z."""
-
-    array: np.ndarray
-    spacing: Tuple[float, ...]
-    origin: Tuple[float, ...]
-    direction: Tuple[float, ...]
-
-    @property
-    def size(self):
-        return tuple(reversed(self.array.shape))
-
-    def with_array(self, array):
-        return self._replace(array=array)
-
-    def _matrix(self):
-        """What maps differences of indices to differences of points."""
-        dimension = len(self.spacing)
-        return np.reshape(self.direction, (dimension, dimension)) * np.asarray(self.spacing)
-
-    def point(self, index):
-        """The point of an index in the order x, y, z; it may be between voxels. The same as ITK's, to the last bit."""
-        index = [float(i) for i in index]
-        result = []
-        for row, origin in zip(self._matrix().tolist(), self.origin):
-            # Not sum(), which rounds once from Python 3.12 on.
-            total = 0.0
-            for factor, i in zip(row, index):
-                total += factor * i
-            result.append(total + origin)
-        return tuple(result)
-
-    def index(self, point):
-        """The continuous index of a point, in the order x, y, z."""
-        return tuple(np.linalg.solve(self._matrix(), np.subtract(point, self.origin)).tolist())
-
-    def box(self, lower, upper, margin):
-        """Slices from lower to upper, in NumPy's order, with a margin of voxels as far as the image reaches."""
-        first = [max(int(i) - margin, 0) for i in lower]
-        last = [min(int(i) + margin, n - 1) for i, n in zip(upper, self.array.shape)]
-        return tuple(slice(f, l + 1) for f, l in zip(first, last))
-
-    def part(self, box):
-        origin = self.point(reversed([part.start for part in box]))
-        return self._replace(array=np.ascontiguousarray(self.array[box]), origin=origin)
-
-    def cropped(self, lower, upper, margin):
-        return self.part(self.box(lower, upper, margin))
-
-
-# --- Images of ITK and SimpleITK ---------------------------------------------------------------------------------------
-
-
-def simpleitk(purpose):
-    """The module SimpleITK. Raises ImportError with the purpose if it is not installed."""
-    try:
-        import SimpleITK
-    except ImportError:
-        raise ImportError(f"{purpose} needs SimpleITK: pip install SimpleITK") from None
-    return SimpleITK
-
-
-def _is_simpleitk(value):
-    return type(value).__module__.split(".")[0] == "SimpleITK"
-
-
-def from_simpleitk(image):
-    from SimpleITK import GetArrayFromImage
-
-    return Volume(GetArrayFromImage(image), image.GetSpacing(), image.GetOrigin(), image.GetDirection())
-
-
-def to_simpleitk(volume):
-    from SimpleITK import GetImageFromArray
-
-    array = volume.array.view(np.uint8) if volume.array.dtype == bool else volume.array
-    image = GetImageFromArray(array, isVector=False)
-    image.SetSpacing(volume.spacing)
-    image.SetOrigin(volume.origin)
-    image.SetDirection(volume.direction)
-    return image
-
-
-def _is_itk(value):
-    # There are no images of ITK before ITK is imported.
-    itk = sys.modules.get("itk")
-    return itk is not None and isinstance(value, (itk.DataObject, itk.ProcessObject))
-
-
-def _from_itk(image):
-    from ._itk import itk
-
-    image = itk.output(image)
-    image.Update()
-    region = image.GetBufferedRegion()
-    return Volume(
-        itk.array_from_image(image),
-        tuple(image.GetSpacing()),
-        tuple(image.TransformIndexToPhysicalPoint(region.GetIndex())),
-        tuple(itk.array_from_matrix(image.GetDirection()).ravel()),
-    )
-
-
-def to_itk(volume):
-    from . import _images
-    from ._itk import itk
-
-    image = _images.image_with_values(_images.native(volume.array))
-    image.SetSpacing(volume.spacing)
-    image.SetOrigin(volume.origin)
-    dimension = len(volume.spacing)
-    image.SetDirection(itk.matrix_from_array(np.reshape(volume.direction, (dimension, dimension))))
-    return image
-
-
-def _read(path, what):
-    """The image of a file, or of a folder with a DICOM series, and the function that makes such images of volumes."""
-    sitk = simpleitk(f"reading {path}")
-    if os.path.isdir(path):
-        return _dicom.read_dicom_series(path), to_simpleitk
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"{what} {path} does not exist")
-    try:
-        file = _files.CheckedFile(path)
-        with contextlib.ExitStack() as stack:
-            source = path
-            if file.needs_link:
-                source = os.path.join(
-                    stack.enter_context(tempfile.TemporaryDirectory(prefix="voxelmaps-")), "image.nii.gz"
-                )
-                os.symlink(os.path.abspath(path), source)
-            # Decompression checks the voxels meanwhile.
-            pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor(1))
-            verification = pool.submit(file.verify)
-            try:
-                image = sitk.ReadImage(source, imageIO=file.image_io)
-            finally:
-                verification.result()
-        return image, to_simpleitk
-    except ValueError as error:
-        raise ValueError(f"{what}: {error}") from None
-    except RuntimeError as error:
-        # The last line says why; those before are of the layers of SimpleITK.
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise ValueError(f"{what} {path} cannot be read: {lines[-1] if lines else error}") from None
-
-
-def load(value, what):
-    """The volume of an image or file, and the function that makes images of the same library of volumes."""
-    convert = None
-    if isinstance(value, (str, os.PathLike)):
-        value, convert = _read(_output_files.utf8(os.fspath(value), what), what)
-    if _is_simpleitk(value) and value.GetPixelIDTypeAsString().startswith("label"):
-        raise TypeError(f"{what} is a label map; convert it with SimpleITK.LabelMapToLabel")
-    if _is_simpleitk(value):
-        volume, convert = from_simpleitk(value), to_simpleitk
-    elif _is_itk(value):
-        volume, convert = _from_itk(value), convert or to_itk
-    else:
-        raise TypeError(
-            f"{what} must be an itk.Image, a SimpleITK.Image or the path of a file, not {type(value).__name__}"
-        )
-    if len(volume.spacing) not in (2, 3):
-        raise ValueError(f"{what} has {len(volume.spacing)} dimensions, but must have 2 or 3")
-    if volume.array.size == 0:
-        raise ValueError(f"{what} of size {volume.size} has no voxels")
-    if volume.array.dtype.kind not in "iuf":
-        raise TypeError(f"{what} has voxels of {volume.array.dtype}, but they must be real numbers")
-    return volume, convert
 
 
 # --- Regions of interest -----------------------------------------------------------------------------------------------
@@ -221,21 +47,6 @@ def _bounds(inside):
     axes = range(inside.ndim)
     used = [np.flatnonzero(inside.any(axis=tuple(a for a in axes if a != axis))) for axis in axes]
     return [int(u[0]) for u in used], [int(u[-1]) for u in used]
-
-
-def difference_of_geometry(image, other, tolerance=1e-6):
-    """The first of origin, spacing and direction that differs between two volumes, as ITK compares them, with both values and by
-    how much they may differ; None if nothing does."""
-    for name, allowed in (
-        ("origin", tolerance * image.spacing[0]),
-        ("spacing", tolerance * image.spacing[0]),
-        ("direction", tolerance),
-    ):
-        ours, theirs = getattr(image, name), getattr(other, name)
-        # NaN is not within any tolerance.
-        if len(ours) != len(theirs) or not all(abs(a - b) <= allowed for a, b in zip(ours, theirs)):
-            return name, ours, theirs, allowed
-    return None
 
 
 def _difference_of_grids(image, roi, settings):
@@ -429,8 +240,8 @@ def _number_of_components(inside):
         components.FullyConnectedOn()
         components.Execute(GetImageFromArray(inside.astype(np.uint8)))
         return components.GetObjectCount()
-    from . import _images
-    from ._itk import itk
+    from .. import _images
+    from .._itk import itk
 
     if not hasattr(itk, "ConnectedComponentImageFilter"):
         raise ImportError(
@@ -467,12 +278,12 @@ def _mask_diagnostics(roi, kind, image=None, labels=None):
 
 
 class Prepared(NamedTuple):
-    image: Volume
+    image: Image
     # Of bool, on the same grid.
-    roi: Volume
+    roi: Image
     diagnostics: Any
     # The image before it was cropped, and the part of its array that is left.
-    whole: Volume
+    whole: Image
     box: Tuple[slice, ...]
 
 

@@ -11,7 +11,7 @@ import signal
 import threading
 import time
 
-from . import _program_worker
+from . import processes
 
 # After so many seconds, a folder that is in use is not that of a worker that was killed.
 _PATIENCE = 10
@@ -36,7 +36,7 @@ def _process(task, how):
         others = [entry for entry in idle if entry not in known]
     for _, other in others:
         other.end()
-    worker = known[0][1] if known else _program_worker.Worker(*how)
+    worker = known[0][1] if known else processes.Worker(*how)
     try:
         if not known:
             worker.set_task(task, lambda text: None)
@@ -71,7 +71,7 @@ def _compute(case, task, how):
     with _process(task, how) as worker:
         while True:
             outcomes = list(worker.outcomes(case, None, lambda *_: None, on_log))
-            in_use = any(isinstance(outcome.result, _program_worker.CaseInUse) for outcome in outcomes)
+            in_use = any(isinstance(outcome.result, processes.CaseInUse) for outcome in outcomes)
             if not in_use or time.monotonic() > stop:
                 return outcomes, messages
             time.sleep(0.2)
@@ -130,8 +130,8 @@ def outcomes(address, cases, task, how, console):
                     found, messages = future.result()
                 except Exception as error:
                     is_lost = future.status == "cancelled"
-                    text = "the scheduler of dask does not answer" if is_lost else _program_worker.one_line(error)
-                    found, messages = [_program_worker.Outcome(cases[number], _program_worker.CaseError(text), 0.0)], []
+                    text = "the scheduler of dask does not answer" if is_lost else processes.one_line(error)
+                    found, messages = [processes.Outcome(cases[number], processes.CaseError(text), 0.0)], []
                 for title, text in messages:
                     console.error(f"[{number + 1}/{len(cases)}] {title}: {text}")
                 yield from ((number, outcome) for outcome in found)

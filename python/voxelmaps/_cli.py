@@ -12,8 +12,9 @@ import signal
 import sys
 import time
 
-from . import _output_layouts, _program_tables, _program_worker
-from ._program_tables import check_outputs, read_cases
+from ._cohort import processes, tables
+from ._files import layouts
+from ._cohort.tables import check_outputs, read_cases
 
 _NAME = "TextureFeatureMaps"
 
@@ -120,7 +121,7 @@ class _Version(argparse.Action):
 def _value(text):
     """The value of a setting: as in JSON, or a text."""
     # The program starts without NumPy.
-    from ._radiomics_parameters import parse_integer
+    from .radiomics._settings import parse_integer
 
     with contextlib.suppress(ValueError, RecursionError):
         return json.loads(text, parse_constant=float, parse_int=parse_integer)
@@ -130,7 +131,7 @@ def _value(text):
 
 def _labels(text):
     try:
-        return _program_tables.parse_labels(text)
+        return tables.parse_labels(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(error) from None
 
@@ -330,7 +331,7 @@ def _cases(options, console):
             raise ValueError(f"{name} is empty")
     given = {"image": options.image, "mask": options.mask, "output": options.out}
     paths = {name: pathlib.Path(value) for name, value in given.items()}
-    case = _program_tables.Case(given, **paths, labels=several)
+    case = tables.Case(given, **paths, labels=several)
     return [case], pathlib.Path(options.summary or case.output / "summary.csv")
 
 
@@ -349,7 +350,7 @@ def _slurm_shard():
     has_holes = values.get("MAX", first + (values["COUNT"] - 1) * step) != first + (values["COUNT"] - 1) * step
     if rest or has_holes or not 0 <= number < values["COUNT"]:
         raise ValueError(f"the task {values['ID']} is of a SLURM job array with gaps; give --shard I/N")
-    return _program_tables.Shard(number + 1, values["COUNT"])
+    return tables.Shard(number + 1, values["COUNT"])
 
 
 def _shard(options, console):
@@ -358,7 +359,7 @@ def _shard(options, console):
         return None
     if options.shard is not None:
         try:
-            return _program_tables.parse_shard(options.shard)
+            return tables.parse_shard(options.shard)
         except ValueError as error:
             raise ValueError(f"argument --shard: {error}") from None
     shard = _slurm_shard()
@@ -380,7 +381,7 @@ def _merge(options, console):
             )
     cases, summary = _cases(options, console)
     check_outputs(cases, (), [("the table", options.jobs)], [("the summary", summary)])
-    shards, failed = _program_tables.merge_summaries(summary, cases, options.summary_format == "wide")
+    shards, failed = tables.merge_summaries(summary, cases, options.summary_format == "wide")
     console.line(f"{summary}: {len(cases)} cases of {shards} shards")
     if failed:
         console.error(f"{failed} of their labels and cases failed")
@@ -494,7 +495,7 @@ def _say(console, place, outcome):
 
 def _with_those_not_computed(cases, found):
     """Pairs of all cases and their results, in the order of the table."""
-    ended = _program_worker.CaseError("not computed: the run was ended")
+    ended = processes.CaseError("not computed: the run was ended")
     for case, outcomes in zip(cases, found):
         yield from ((outcome.case, outcome.result) for outcome in outcomes)
         if not outcomes or not outcomes[-1].is_last:
@@ -549,10 +550,10 @@ def _run_cases(cases, outcomes, console, summary, log, is_wide):
         console.clear()
         results = list(_with_those_not_computed(cases, found))
         failed = [result for _, result in results if isinstance(result, Exception)]
-        is_kept = any(isinstance(result, _program_worker.CaseInUse) for result in failed) or not os.path.exists(summary)
+        is_kept = any(isinstance(result, processes.CaseInUse) for result in failed) or not os.path.exists(summary)
         # A single case that failed may have no folder, but the summary of an earlier run must not look like one of this run.
         if len(cases) != 1 or not (len(failed) == len(results) and is_kept):
-            _program_tables.write_summary(summary, results, is_wide)
+            tables.write_summary(summary, results, is_wide)
     if failed and len(results) > 1:
         console.error(f"{len(failed)} of {len(results)} cases failed")
     return not failed
@@ -566,7 +567,7 @@ def _run(arguments, console):
         raise ValueError("--dry-run and --dask exclude each other")
     # It starts while the table is read.
     how = options.verbose, options.threads, options.dry_run
-    with _program_worker.Worker(*how) as worker:
+    with processes.Worker(*how) as worker:
         cases, summary = _cases(options, console)
         shard, log = _shard(options, console), options.log
         settings = options.params, _settings(options), options.precision, options.verify, options.clean
@@ -579,9 +580,9 @@ def _run(arguments, console):
                 raise ValueError("the summary of a shard is a long table; --merge makes a wide one of all shards")
             summary, log = shard.path(summary), log and shard.path(log)
         names_of = lambda case: [
-            *_output_layouts.layout(*layout, keys, case.name()).names(),
+            *layouts.layout(*layout, keys, case.name()).names(),
             *images,
-            _program_tables.PROVENANCE,
+            tables.PROVENANCE,
         ]
         read = [
             (what, path) for what, path in (("the table", options.jobs), ("the parameter file", options.params)) if path
@@ -595,10 +596,10 @@ def _run(arguments, console):
         if options.dry_run:
             return _check_cases(cases, _outcomes(cases, worker, console), console) and not console.has_failed
         if options.dask is not None:
-            from . import _program_dask
+            from ._cohort import dask_worker
 
             worker.end()
-            outcomes = _program_dask.outcomes(options.dask, cases, task, how, console)
+            outcomes = dask_worker.outcomes(options.dask, cases, task, how, console)
         else:
             outcomes = _outcomes(cases, worker, console)
         log = _Log(log, console)
@@ -618,7 +619,7 @@ def main(arguments=None):
         console.drop_output()
         return 1
     except Exception as error:
-        console.error(f"error: {_program_worker.one_line(error)}")
+        console.error(f"error: {processes.one_line(error)}")
         return 1
 
 

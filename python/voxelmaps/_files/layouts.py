@@ -8,7 +8,7 @@ import math
 import os
 import re
 
-from . import _output_files
+from . import paths
 
 FORMATS = ("nii.gz", "nii", "nrrd", "zarr")
 
@@ -108,7 +108,7 @@ class ZarrLayout(Layout):
                 "output, or remove it"
             )
         channels = folder.path / self.STORE / "0" / "c"
-        with _output_files.errors_named(channels):
+        with paths.errors_named(channels):
             channels.mkdir(parents=True, exist_ok=True)
         in_place = all(entries["file"] == self.location(key) for key, entries in there.items())
         if in_place and {path.name for path in channels.iterdir()} <= {str(self._numbers[key]) for key in there}:
@@ -129,11 +129,11 @@ class ZarrLayout(Layout):
                 os.unlink(folder.path / name)
 
     def documents(self, volume, dtype, maps, staging):
-        from . import _radiomics_files
+        from . import writing
 
         path = staging / "metadata"
-        _radiomics_files.create_group(path, _attributes(volume, [(key, maps[key]) for key in self.keys]))
-        _radiomics_files.create_array(path / "0", (len(self.keys), *volume.array.shape), dtype)
+        writing.create_group(path, _attributes(volume, [(key, maps[key]) for key in self.keys]))
+        writing.create_array(path / "0", (len(self.keys), *volume.array.shape), dtype)
         return {name: (path / name[len(self.STORE) + 1 :]).read_text() for name in self._METADATA}
 
 
@@ -193,6 +193,6 @@ def check_format(file_format, channels):
     if channels and file_format not in ("nii.gz", "nrrd"):
         raise ValueError(f"channels of nnU-Net are files of nii.gz or nrrd, not {file_format}")
     if file_format == "zarr":
-        from . import _radiomics_files
+        from . import writing
 
-        _radiomics_files.zarr_package()
+        writing.zarr_package()

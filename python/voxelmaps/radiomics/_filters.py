@@ -15,7 +15,7 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
-from . import _radiomics_images
+from .. import _image
 
 _logger = logging.getLogger(__name__)
 
@@ -78,12 +78,12 @@ def _exponential(source, settings):
 
 
 def _gradient(source, settings):
-    sitk = _radiomics_images.simpleitk("imageType Gradient")
+    sitk = _image.simpleitk("imageType Gradient")
     # Differences of neighbors.
     lower = [max(part.start - 2, 0) for part in source.box]
     block = tuple(slice(first, part.stop + 2) for first, part in zip(lower, source.box))
     image = source.whole.with_array(np.ascontiguousarray(source.whole.array[block]))
-    magnitude = sitk.GradientMagnitude(_radiomics_images.to_simpleitk(image), settings["gradientUseSpacing"])
+    magnitude = sitk.GradientMagnitude(_image.to_simpleitk(image), settings["gradientUseSpacing"])
     inner = tuple(slice(part.start - first, part.stop - first) for first, part in zip(lower, source.box))
     return sitk.GetArrayFromImage(magnitude)[inner]
 
@@ -94,7 +94,7 @@ def _laplacian_of_gaussian(source, whole, sigma):
 
     whole    The image before it was cropped, of SimpleITK.
     """
-    sitk = _radiomics_images.simpleitk("imageType LoG")
+    sitk = _image.simpleitk("imageType LoG")
     axes = range(whole.GetDimension())
     total = None
     for derived in axes:
@@ -119,7 +119,7 @@ def _log_name(sigma):
 
 
 def _log_images(source, settings, names):
-    whole = _radiomics_images.to_simpleitk(source.whole)
+    whole = _image.to_simpleitk(source.whole)
     # 1 and 1.0 have different names.
     for sigma in {_log_name(sigma): sigma for sigma in settings["sigma"]}.values():
         if _log_name(sigma) in names:

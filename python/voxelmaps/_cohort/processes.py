@@ -16,7 +16,7 @@ import time
 import traceback
 from typing import Any, NamedTuple
 
-from . import _output_files
+from .._files import paths
 
 
 # What a process does that reads its case.
@@ -87,7 +87,7 @@ def _end_with_parent():
     """The parent never writes to the standard input of this process, and its end closes it."""
     os.read(0, 1)
     if _Current.output is not None:
-        _output_files.remove_staging(_Current.output, of_this_process=True)
+        paths.remove_staging(_Current.output, of_this_process=True)
     os._exit(1)
 
 
@@ -119,10 +119,11 @@ def serve(descriptor, verbose, threads, is_dry_run):
     logger.setLevel(logging.INFO if verbose else logging.WARNING)
     logger.propagate = False
 
-    from . import _program_cases, _radiomics_files
+    from . import cases
+    from .._files import writing
 
-    _radiomics_files.Threads.number = threads
-    function = _program_cases.check if is_dry_run else _program_cases.run
+    writing.Threads.number = threads
+    function = cases.check if is_dry_run else cases.run
 
     def send_result(function, *arguments):
         try:
@@ -130,18 +131,18 @@ def serve(descriptor, verbose, threads, is_dry_run):
         except Exception as error:
             if verbose:
                 traceback.print_exc()
-            message = "in use" if isinstance(error, _output_files.FolderInUse) else "failed", one_line(error)
+            message = "in use" if isinstance(error, paths.FolderInUse) else "failed", one_line(error)
         connection.send(message)
 
     with contextlib.suppress(EOFError):
-        task = _program_cases.Task(*connection.recv())
-        reader = _program_cases.Reader(sender)
+        task = cases.Task(*connection.recv())
+        reader = cases.Reader(sender)
         send_result(task.prepare)
         report = lambda part, text: connection.send(("progress", (part, text)))
         while True:
             case, following = connection.recv()
             if case.has_all_labels and case.label is None:
-                send_result(_program_cases.find_labels, case, task, reader)
+                send_result(cases.find_labels, case, task, reader)
                 continue
             _Current.output = case.output
             send_result(function, case, following, task, reader, report)
@@ -283,5 +284,5 @@ def _clean(output):
     """Remove what is left of a case in its folder, unless another run uses the folder by now."""
     with contextlib.suppress(Exception):
         if output.is_dir():
-            with _output_files.output_folder(output):
+            with paths.output_folder(output):
                 pass

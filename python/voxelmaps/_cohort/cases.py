@@ -13,25 +13,17 @@ import json
 import logging
 import math
 import os
-import pathlib
 import platform
 import time
-from typing import Any, Dict, List, NamedTuple
+from typing import Any, Dict, NamedTuple
 
 import numpy as np
 
-from . import (
-    _files,
-    _output_files,
-    _output_layouts,
-    _program_worker,
-    _radiomics_files,
-    _radiomics_filters,
-    _radiomics_images,
-    _radiomics_parameters,
-    radiomics,
-)
-from ._program_tables import PROVENANCE, STATISTICS
+from .. import _file_check, _image, radiomics
+from . import processes
+from .._files import layouts, paths, writing
+from ..radiomics import _filters, _preparation, _settings
+from .tables import PROVENANCE, STATISTICS
 
 _MAX_BYTES = 2**26
 
@@ -57,7 +49,7 @@ class Task:
     params, settings, precision    Arguments of voxelmaps.radiomics.execute.
     verify                         Whether finished cases are read again.
     clean                          Whether maps of other settings are removed.
-    file_format, channels          Of the maps; see _output_layouts.layout.
+    file_format, channels          Of the maps; see layouts.layout.
     save_images                    Whether the images that maps are computed of are written, too.
     """
 
@@ -68,16 +60,16 @@ class Task:
         self.clean = clean
         self._format, self._channels = file_format, channels
         self.save_images = save_images
-        self.layout_of_images = _output_layouts.images(file_format)
+        self.layout_of_images = layouts.images(file_format)
 
     def prepare(self):
         """Check the arguments; returns the names of all maps that an image can have, and of the files of images."""
         radiomics.check_precision(self.precision)
-        _output_layouts.check_format(self._format, self._channels)
-        self.parameters = _radiomics_parameters.read(self._params, self._settings)
+        layouts.check_format(self._format, self._channels)
+        self.parameters = _settings.read(self._params, self._settings)
         if not self.parameters.classes:
             raise ValueError("no feature is chosen; see --classes and --features")
-        _radiomics_filters.check_libraries(self.parameters.image_types)
+        _filters.check_libraries(self.parameters.image_types)
         names = radiomics.image_names(self.parameters) if self.save_images else []
         return radiomics.all_keys(self.parameters), [self.layout_of_images.location(name) for name in names]
 
@@ -94,12 +86,12 @@ class Task:
         return self.settings_of(case)["label"]
 
     def layout(self, case, keys):
-        return _output_layouts.layout(self._format, self._channels, list(keys), case.name())
+        return layouts.layout(self._format, self._channels, list(keys), case.name())
 
     def special(self, image_type):
         """What the maps of an image type depend on besides."""
         settings = self.parameters.special(image_type)
-        return {"type": image_type, **_jsonable(settings), **_radiomics_filters.versions(image_type)}
+        return {"type": image_type, **_jsonable(settings), **_filters.versions(image_type)}
 
     def images(self, dimension, skipped):
         """Names of the images that are written, and what they depend on besides."""
@@ -157,7 +149,7 @@ def _state_of_file(path):
 
 def _state_of_map(path):
     """The same of a map, which can have several files."""
-    files = _radiomics_files.files_of_map(path)
+    files = writing.files_of_map(path)
     states = [_state_of_file(file) for file in files]
     if files == [path]:
         return states[0]
@@ -168,7 +160,7 @@ def _state_of_map(path):
 def _state_of(path):
     """What changes if a file of an image, or one of a folder, is written."""
     states = {}
-    for file in _files.files_of_image(path):
+    for file in _file_check.files_of_image(path):
         with contextlib.suppress(OSError):
             states[os.path.abspath(file)] = _state_of_file(file)
     return states
@@ -209,10 +201,10 @@ class Reader:
         kept = None
         self._kept.pop(what, None)
         moment = time.time_ns()
-        volume = _radiomics_images.load(path, what)[0]
+        volume = _image.load(path, what)[0]
         entries = {"path": str(path.absolute()), "voxels_sha256": _hash_of_volume(volume)}
         if path.is_file():
-            entries["file_sha256"] = _radiomics_files.hash_of_map(path)
+            entries["file_sha256"] = writing.hash_of_map(path)
         if _state_of(path) != before:
             raise ValueError(f"{what} {path} was written while it was read")
         entries.update(
@@ -227,7 +219,7 @@ class Reader:
         channel = task.parameters.settings["label_channel"]
         key = entries["voxels_sha256"], channel
         if self._labels[0] != key:
-            mask = _radiomics_images.scalar_mask(mask, task.parameters.settings)
+            mask = _preparation.scalar_mask(mask, task.parameters.settings)
             values = np.unique(mask.array)
             values = np.unique(np.trunc(values[np.isfinite(values)]))
             self._labels = key, {"channel": channel, "values": [int(value) for value in values if value > 0]}
@@ -268,7 +260,7 @@ def _processor():
     with contextlib.suppress(OSError, StopIteration):
         with open("/proc/cpuinfo") as file:
             model = next(line.split(":")[1].strip() for line in file if line.startswith("model name"))
-    return f"CPU: {model or platform.machine()}, {_radiomics_files.number_of_threads()} threads"
+    return f"CPU: {model or platform.machine()}, {writing.number_of_threads()} threads"
 
 
 class _Record:
@@ -295,7 +287,7 @@ class _Record:
     def _take_over(self, path):
         """Keep the maps of an earlier run if it was the same but for the selection of features."""
         try:
-            earlier = json.loads(_output_files.read_text(path, str(path), _MAX_BYTES))
+            earlier = json.loads(paths.read_text(path, str(path), _MAX_BYTES))
             maps, images, other_maps = (
                 {str(key): dict(entries) for key, entries in earlier.get(name, {}).items()}
                 for name in ("maps", "images", "other_maps")
@@ -326,7 +318,7 @@ class _Record:
             path = self._folder.path / str(entries.get("file"))
             try:
                 is_own = path.parent == self._folder.path and path.is_file() and not path.is_symlink()
-                is_own = is_own and _radiomics_files.hash_of_map(path) == entries["sha256"]
+                is_own = is_own and writing.hash_of_map(path) == entries["sha256"]
                 if is_removed and is_own:
                     path.unlink()
             except (OSError, KeyError):
@@ -362,7 +354,7 @@ class _Record:
         try:
             if entries.get("image") != special or entries["file"] != file:
                 return False
-            if _radiomics_files.hash_of_map(self._folder.path / file) != entries["sha256"]:
+            if writing.hash_of_map(self._folder.path / file) != entries["sha256"]:
                 return False
             self.add_image(name, entries)
             return True
@@ -373,7 +365,7 @@ class _Record:
         """Write the files that come after all maps."""
         for name, text in self._layout.documents(volume, dtype, self.maps, self._folder.staging).items():
             path = self._folder.path / name
-            _output_files.replace_text(path, text, self._folder.staging)
+            paths.replace_text(path, text, self._folder.staging)
             self.documents[name] = _state_of_file(path)
 
     def has(self, key, special):
@@ -382,9 +374,7 @@ class _Record:
         if entries.get("image") != special:
             return False
         try:
-            is_there = (
-                set(STATISTICS) < set(entries) and _radiomics_files.hash_of_map(self._path(key)) == entries["sha256"]
-            )
+            is_there = set(STATISTICS) < set(entries) and writing.hash_of_map(self._path(key)) == entries["sha256"]
             if is_there:
                 self.add(key, entries)
             return is_there
@@ -414,7 +404,7 @@ class _Record:
             "diagnostics": self._diagnostics,
         }
         text = json.dumps(content, indent=2, allow_nan=False)
-        _output_files.replace_text(self._folder.path / PROVENANCE, text + "\n", self._folder.staging)
+        paths.replace_text(self._folder.path / PROVENANCE, text + "\n", self._folder.staging)
 
 
 # --- Statistics --------------------------------------------------------------------------------------------------------
@@ -457,9 +447,9 @@ def _finish(files, writer, record, layout, keys, region, inside, dtype, device):
     keys      Those of the case, and what the maps depend on besides.
     region    Of the values in memory, or None.
     """
-    most = _radiomics_files.available_bytes() // _PART_OF_STATISTICS
+    most = writing.available_bytes() // _PART_OF_STATISTICS
     at_once = max(1, most // max(1, 2 * record.region_voxels * dtype.itemsize))
-    with concurrent.futures.ThreadPoolExecutor(min(at_once, _radiomics_files.number_of_threads())) as pool:
+    with concurrent.futures.ThreadPoolExecutor(min(at_once, writing.number_of_threads())) as pool:
         begin = lambda: [pool.submit(_statistics, file, inside, dtype) for file in files.values()]
         # While files reach the disk, if values need not be read from them.
         statistics = begin() if region is not None else None
@@ -474,7 +464,7 @@ def _finish(files, writer, record, layout, keys, region, inside, dtype, device):
 
 def _finish_image(volume, name, special, folder, record, task):
     """Write an image, and record it."""
-    file = _radiomics_files.write_image(volume, name, folder, task.layout_of_images)
+    file = writing.write_image(volume, name, folder, task.layout_of_images)
     file.publish()
     entries = {"file": file.path.name, "type": str(volume.array.dtype), "sha256": file.sha256(), "image": special}
     record.add_image(name, entries)
@@ -494,7 +484,7 @@ def _prepare(case, task, reader):
         "inputs": {"image": of_image, "mask": of_mask},
         "settings": task.origin_settings(case),
     }
-    prepared = _radiomics_images.prepare(image, mask, task.settings_of(case), False)
+    prepared = _preparation.prepare(image, mask, task.settings_of(case), False)
     radiomics.check_classes(prepared.image, task.parameters)
     return prepared, origin
 
@@ -517,7 +507,7 @@ def finished_labels(case, task):
     """The labels of the mask of a case that an earlier run has found, as sizes and times of files tell; or None."""
     try:
         folder = next(iter(case.folders_of_labels()))
-        earlier = json.loads(_output_files.read_text(folder / PROVENANCE, PROVENANCE, _MAX_BYTES))["inputs"]["mask"]
+        earlier = json.loads(paths.read_text(folder / PROVENANCE, PROVENANCE, _MAX_BYTES))["inputs"]["mask"]
         is_same = _is_unchanged(case.mask, earlier)
         is_same = is_same and earlier["labels"]["channel"] == task.parameters.settings["label_channel"]
         return tuple(map(int, earlier["labels"]["values"])) if is_same else None
@@ -535,7 +525,7 @@ def find_finished(case, task):
     """The result of a case that an earlier run has finished, as the sizes and times of all files tell; or None."""
     try:
         path = case.output / PROVENANCE
-        earlier = json.loads(_output_files.read_text(path, str(path), _MAX_BYTES))
+        earlier = json.loads(paths.read_text(path, str(path), _MAX_BYTES))
         inputs, maps, saved = earlier["inputs"], earlier["maps"], earlier["saved_ns"]
         is_same = earlier["software"] == _software() and earlier["settings"] == _jsonable(task.origin_settings(case))
         for what, path in (("image", case.image), ("mask", case.mask)):
@@ -584,12 +574,12 @@ def check(case, following, task, reader, report):
     finished = None if task.verify else find_finished(case, task)
     if finished is not None:
         return Checked(len(finished.maps), finished.kept, finished.mask_voxels, finished.label, 0, 0)
-    report(0, _program_worker.READING)
+    report(0, worker.READING)
     prepared, _ = _prepare(case, task, reader)
     report(0, "checking")
     if following is not None:
         reader.prefetch(following, task)
-    _output_files.check_writable(case.output)
+    paths.check_writable(case.output)
     parameters = task.parameters
     skipped = _skipped_images(prepared, parameters)
     number = len(task.keys(prepared.image.array.ndim, skipped))
@@ -607,7 +597,7 @@ def _skipped_images(prepared, parameters):
     return {
         name
         for image_type in parameters.image_types
-        for name in _radiomics_filters.skipped(prepared, image_type, parameters.settings_of(image_type))
+        for name in _filters.skipped(prepared, image_type, parameters.settings_of(image_type))
     }
 
 
@@ -619,9 +609,9 @@ def run(case, following, task, reader, report):
     """
     result = None if task.verify else find_finished(case, task)
     if result is not None:
-        _output_files.remove_staging(case.output)
+        paths.remove_staging(case.output)
         return result
-    report(0, _program_worker.READING)
+    report(0, worker.READING)
     prepared, origin = _prepare(case, task, reader)
     report(0, "preparing")
     if following is not None:
@@ -631,7 +621,7 @@ def run(case, following, task, reader, report):
     keys = task.keys(prepared.image.array.ndim, skipped)
     layout, dtype = task.layout(case, keys), radiomics.dtype_of(task.precision)
     with contextlib.ExitStack() as stack:
-        folder = stack.enter_context(_output_files.output_folder(case.output))
+        folder = stack.enter_context(paths.output_folder(case.output))
         images = task.images(prepared.image.array.ndim, skipped)
         files_of_images = {name: task.layout_of_images.location(name) for name in images}
         voxels = int(np.count_nonzero(inside))
@@ -646,7 +636,7 @@ def run(case, following, task, reader, report):
         missing_images = {name for name, special in images.items() if not record.has_image(name, special)}
         for name in missing_images:
             record.images.pop(name, None)
-        writer = stack.enter_context(_radiomics_files.Writer())
+        writer = stack.enter_context(writing.Writer())
         finisher = stack.enter_context(concurrent.futures.ThreadPoolExecutor(1))
         # Files are finished while the next classes are computed, but few, since they are in memory.
         finishing = collections.deque()
@@ -656,7 +646,7 @@ def run(case, following, task, reader, report):
                 finishing.popleft().result()
             finishing.append(finisher.submit(*job))
 
-        most_bytes = min(_REGION_BYTES, _radiomics_files.available_bytes() // _PART_OF_REGION)
+        most_bytes = min(_REGION_BYTES, writing.available_bytes() // _PART_OF_REGION)
         for image_name, image, settings in radiomics.images_of(prepared, parameters, missing | missing_images):
             if image_name in missing_images:
                 finish(_finish_image, image, image_name, images[image_name], folder, record, task)
@@ -674,7 +664,7 @@ def run(case, following, task, reader, report):
                 layout.begin(folder)
                 region_bytes = voxels * len(by_feature) * dtype.itemsize
                 region = inside if region_bytes <= most_bytes else None
-                written = _radiomics_files.write_maps(
+                written = writing.write_maps(
                     maps, prepared.image, name, by_feature, folder, writer, progress, layout, region
                 )
                 finish(_finish, written, writer, record, layout, keys, region, inside, dtype, device)

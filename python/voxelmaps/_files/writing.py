@@ -15,7 +15,8 @@ import threading
 
 import numpy as np
 
-from . import _output_files, _output_layouts, _radiomics_images
+from .. import _image
+from . import layouts, paths
 
 try:
     # Intel's library compresses seven times as fast as zlib, to files of the same size.
@@ -49,15 +50,15 @@ _MAX_SIZE = 32767
 def _small_image(volume, dtype, path):
     """The content of a file of a small image with the geometry of a volume, as ITK writes it, and the size of its voxels."""
     small = volume.with_array(np.zeros((2,) * len(volume.size), dtype))
-    with _output_files.errors_named(path):
+    with paths.errors_named(path):
         try:
             import SimpleITK
 
-            SimpleITK.WriteImage(_radiomics_images.to_simpleitk(small), str(path))
+            SimpleITK.WriteImage(_image.to_simpleitk(small), str(path))
         except ImportError:
-            from ._itk import itk
+            from .._itk import itk
 
-            itk.imwrite(_radiomics_images.to_itk(small), str(path))
+            itk.imwrite(_image.to_itk(small), str(path))
         content = path.read_bytes()
         path.unlink()
     return content, small.array.nbytes
@@ -121,7 +122,7 @@ class _File(_Growing):
         self._compressor = None if final.name.endswith(".nii") else _zlib.compressobj(1, _zlib.DEFLATED, 31)
         self._is_nrrd = final.name.endswith(".nrrd")
         self._rest = b""
-        with _output_files.errors_named(final):
+        with paths.errors_named(final):
             self._file = open(self._staged, "wb")
         if self._is_nrrd:
             self._write(head)
@@ -130,7 +131,7 @@ class _File(_Growing):
 
     def _write(self, data):
         self._hash.update(data)
-        with _output_files.errors_named(self.path):
+        with paths.errors_named(self.path):
             self._file.write(data)
 
     def append(self, data):
@@ -154,7 +155,7 @@ class _File(_Growing):
         try:
             if self._compressor:
                 self._write(self._compressor.compress(self._rest) + self._compressor.flush())
-            with _output_files.errors_named(self.path):
+            with paths.errors_named(self.path):
                 self._file.flush()
                 os.fsync(self._file.fileno())
         finally:
@@ -183,7 +184,7 @@ class _File(_Growing):
 
     def publish(self):
         """Give the file its name. Returns its path."""
-        with _output_files.errors_named(self.path):
+        with paths.errors_named(self.path):
             os.replace(self._staged, self.path)
         return self.path
 
@@ -275,7 +276,7 @@ class _Channel(_Growing):
             content = blosc.compress(chunk, _COMPRESSION.encode(), _LEVEL, blosc.SHUFFLE)
             self._hash.update(content)
             path = self._chunk(self._written)
-            with _output_files.errors_named(self.path):
+            with paths.errors_named(self.path):
                 path.parent.mkdir(parents=True)
                 with open(path, "wb") as file:
                     file.write(content)
@@ -291,7 +292,7 @@ class _Channel(_Growing):
         """Write the rest, to the disk."""
         self._write(True)
         self._pending = []
-        with _output_files.errors_named(self.path):
+        with paths.errors_named(self.path):
             for number in range(self._written):
                 with open(self._chunk(number), "rb") as file:
                     os.fsync(file.fileno())
@@ -312,7 +313,7 @@ class _Channel(_Growing):
 
     def publish(self):
         """Give the folder its name. Returns its path."""
-        with _output_files.errors_named(self.path):
+        with paths.errors_named(self.path):
             if self.path.exists():
                 os.replace(self.path, self._staged.with_name(f"{self._staged.name}-before"))
             os.replace(self._staged, self.path)
@@ -386,7 +387,7 @@ def _slabs(volume, bytes_per_voxel, is_on_device):
     return [(depth * i // count, depth * (i + 1) // count) for i in range(count)]
 
 
-def write_image(volume, key, folder, layout=_output_layouts.Layout()):
+def write_image(volume, key, folder, layout=layouts.Layout()):
     """Write an image into a folder; returns the file, which is to be published."""
     (file,) = _open_files(volume, volume.array.dtype, [key], folder, layout)
     try:
@@ -437,7 +438,7 @@ def write_maps(
     folder,
     writer,
     progress=lambda fraction: None,
-    layout=_output_layouts.Layout(),
+    layout=layouts.Layout(),
     inside=None,
 ):
     """Compute the maps of a class and begin to write them into a folder; returns dict of files by key, to be finished and

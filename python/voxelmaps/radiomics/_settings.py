@@ -17,8 +17,10 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 import numpy as np
 
-from . import _core, _output_files, _radiomics_filters
-from ._suggestions import did_you_mean
+from .. import _core
+from .._files import paths
+from . import _filters
+from .._suggestions import did_you_mean
 
 _logger = logging.getLogger(__name__)
 
@@ -422,8 +424,8 @@ def _image_types(given):
         given = ["Original"]
     image_types = {}
     for name, own in _by_name("imageType", given).items():
-        if name not in _radiomics_filters.IMAGE_TYPES:
-            raise _unknown(f"imageType {_shown_name(name)}", name, _radiomics_filters.IMAGE_TYPES)
+        if name not in _filters.IMAGE_TYPES:
+            raise _unknown(f"imageType {_shown_name(name)}", name, _filters.IMAGE_TYPES)
         image_types[name] = _settings_of_image_type(name, {} if own is None else own)
     return image_types
 
@@ -448,7 +450,7 @@ def _read_file(path):
     suffix = path.suffix.lower()
     if suffix not in (".json", ".yaml", ".yml"):
         raise ValueError(f"parameter file {path} ends in neither .yaml, .yml nor .json")
-    text = _output_files.read_text(path, f"parameter file {path}", _MAX_BYTES)
+    text = paths.read_text(path, f"parameter file {path}", _MAX_BYTES)
     try:
         content = _parse_json(path, text) if suffix == ".json" else _parse_yaml(path, text)
     except RecursionError:
@@ -515,7 +517,7 @@ class Parameters(NamedTuple):
 
     def special(self, image_type):
         """What maps of an image type depend on besides. Names of images have the values of sigma and level."""
-        used = _radiomics_filters.IMAGE_TYPES[image_type].settings
+        used = _filters.IMAGE_TYPES[image_type].settings
         settings = self.settings_of(image_type)
         own = {name: settings[name] for name in self.image_types[image_type] if SETTINGS[name].belongs_to_classes}
         return {**own, **{name: settings[name] for name in used if name not in ("sigma", "level")}}
@@ -525,7 +527,7 @@ class Parameters(NamedTuple):
         return {
             name: image_type
             for image_type in self.image_types
-            for name in _radiomics_filters.names(image_type, self.settings_of(image_type), dimension)
+            for name in _filters.names(image_type, self.settings_of(image_type), dimension)
         }
 
     def keys(self, image_name):

@@ -23,12 +23,14 @@ from typing import TYPE_CHECKING, Any, Mapping
 
 import numpy as np
 
-from . import _arrays, _core, _feature_maps, _output_files, _radiomics_files, _radiomics_filters, _radiomics_images
-from . import _radiomics_parameters
+from .. import _arrays, _core, _feature_maps, _image
+from .._files import paths, writing
+from . import _filters, _preparation
+from . import _settings
 
 if TYPE_CHECKING:
-    from ._radiomics_extractor import RadiomicsFeatureExtractor as RadiomicsFeatureExtractor
-    from ._types import Image, Path, Precision
+    from ._extractor import RadiomicsFeatureExtractor as RadiomicsFeatureExtractor
+    from .._types import ImageLike, Path, Precision
 
 __all__ = ["execute", "read_image"]
 
@@ -230,7 +232,7 @@ class Maps:
             parameters["has_one_level"] = parameters.pop("region_has_one_level")
         if name == "firstorder":
             parameters["voxel_volume"] = math.prod(self._spacing)
-        numbers = _radiomics_parameters.CLASSES[name].numbers()
+        numbers = _settings.CLASSES[name].numbers()
         return name, [numbers[feature] for feature in features], parameters
 
     def levels(self, classes):
@@ -273,7 +275,7 @@ class Maps:
                     "value_range": (0.0, 1.0),
                 },
                 background=self._background,
-                threads=_radiomics_files.Threads.number,
+                threads=writing.Threads.number,
                 device=self._device,
             )
             number += sum(len(classes[name]) for name in group)
@@ -304,7 +306,7 @@ def _general_diagnostics(parameters):
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         libraries["ITK"] = importlib.metadata.version("itk-core")
     for image_type in parameters.image_types:
-        libraries.update(_radiomics_filters.versions(image_type))
+        libraries.update(_filters.versions(image_type))
     return {
         "diagnostics_Versions_VoxelMaps": importlib.metadata.version("voxelmaps"),
         "diagnostics_Versions_Numpy": np.__version__,
@@ -315,7 +317,7 @@ def _general_diagnostics(parameters):
     }
 
 
-def read_image(path: Path) -> Image:
+def read_image(path: Path) -> ImageLike:
     """The ITK image of a file, or of a folder with one DICOM series. Raises ValueError for corrupt files, of which ITK reads many
     without an error, and FileNotFoundError. Needs SimpleITK.
 
@@ -327,7 +329,7 @@ def read_image(path: Path) -> Image:
     >>> itk.size(radiomics.read_image("ct.nii.gz"))
     itkSize3 ([5, 4, 3])
     """
-    return _radiomics_images.to_itk(_radiomics_images.load(path, "the image")[0])
+    return _image.to_itk(_image.load(path, "the image")[0])
 
 
 def _converted(volumes, convert):
@@ -345,16 +347,16 @@ def images_of(prepared, parameters, keys=None):
     """
     for image_type in parameters.image_types:
         settings = parameters.settings_of(image_type)
-        names = _radiomics_filters.names(image_type, settings, prepared.image.array.ndim)
+        names = _filters.names(image_type, settings, prepared.image.array.ndim)
         if keys is not None:
             names = [name for name in names if not keys.isdisjoint([name, *parameters.keys(name).values()])]
-        for name, volume in _radiomics_filters.images(prepared, image_type, settings, names):
+        for name, volume in _filters.images(prepared, image_type, settings, names):
             yield name, volume, settings
 
 
 def execute(
-    image: Path | Image,
-    mask: Path | Image,
+    image: Path | ImageLike,
+    mask: Path | ImageLike,
     params: Path | Mapping[str, Any] | None = None,
     *,
     out_dir: Path | None = None,
@@ -395,16 +397,16 @@ def execute(
     {'original_glcm_Contrast': (5, 10, 10)}
     """
     check_precision(precision)
-    parameters = _radiomics_parameters.read(params, settings)
-    _radiomics_filters.check_libraries(parameters.image_types)
+    parameters = _settings.read(params, settings)
+    _filters.check_libraries(parameters.image_types)
     if out_dir is not None:
         given = {"the image": image, "the mask": mask, "the parameter file": params}
         read = [(what, os.fspath(value)) for what, value in given.items() if isinstance(value, (str, os.PathLike))]
         names = [f"{key}.nii.gz" for key in all_keys(parameters, images)]
-        _output_files.check_outputs(read, [("out_dir", os.fspath(out_dir))], names)
-    volume, convert = _radiomics_images.load(image, "the image")
-    mask_volume, _ = _radiomics_images.load(mask, "the mask")
-    prepared = _radiomics_images.prepare(volume, mask_volume, parameters.settings, hashes)
+        paths.check_outputs(read, [("out_dir", os.fspath(out_dir))], names)
+    volume, convert = _image.load(image, "the image")
+    mask_volume, _ = _image.load(mask, "the mask")
+    prepared = _preparation.prepare(volume, mask_volume, parameters.settings, hashes)
     check_classes(prepared.image, parameters)
     result = {}
     if parameters.settings["additionalInfo"]:
@@ -412,14 +414,14 @@ def execute(
     if parameters.settings["voxelBatch"] is not None:
         _logger.info("setting voxelBatch has no effect: all voxels are computed at once")
     if out_dir is not None:
-        with _output_files.output_folder(out_dir) as folder, _radiomics_files.Writer() as writer:
+        with paths.output_folder(out_dir) as folder, writing.Writer() as writer:
             for name, of_maps, own in images_of(prepared, parameters):
                 if images:
-                    result[name] = _radiomics_files.write_image(of_maps, name, folder).publish()
+                    result[name] = writing.write_image(of_maps, name, folder).publish()
                 maps = Maps(of_maps, prepared.roi, own, precision, name) if parameters.classes else None
                 for class_name, features in parameters.classes.items():
                     keys = {feature: parameters.keys(name)[class_name, feature] for feature in features}
-                    written = _radiomics_files.write_maps(maps, prepared.image, class_name, keys, folder, writer)
+                    written = writing.write_maps(maps, prepared.image, class_name, keys, folder, writer)
                     writer.finish(written.values())
                     result.update((key, file.publish()) for key, file in written.items())
         return result
@@ -446,7 +448,7 @@ def __getattr__(name):
     # PyRadiomics is imported only by who asks for its extractor.
     if name == "RadiomicsFeatureExtractor":
         try:
-            from ._radiomics_extractor import RadiomicsFeatureExtractor
+            from ._extractor import RadiomicsFeatureExtractor
         except ImportError as error:
             raise ImportError(f"RadiomicsFeatureExtractor needs PyRadiomics; execute() does not: {error}") from None
         return RadiomicsFeatureExtractor

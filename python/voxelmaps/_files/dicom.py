@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from . import _files
+from .. import _file_check
 
 if TYPE_CHECKING:
-    from ._types import Image, Path
+    from .._types import ImageLike, Path
 
 
 class DicomSeries(NamedTuple):
@@ -72,7 +72,7 @@ def list_dicom_series(folder: Path) -> list[DicomSeries]:
     [((5, 4, 3), '')]
     """
     folder = _check_folder(folder)
-    found, unreadable = _files.list_dicom_series(folder)
+    found, unreadable = _file_check.list_dicom_series(folder)
     if unreadable:
         warnings.warn(f"files in '{folder}' cannot be read: {unreadable}", stacklevel=2)
     return [
@@ -91,7 +91,7 @@ def list_dicom_series(folder: Path) -> list[DicomSeries]:
 
 def _pixel_type(folder, series):
     """A pixel type that can hold the values of all files; they are checked with ITK's reader."""
-    from ._itk import itk
+    from .._itk import itk
 
     components = itk.CommonEnums
     types = {
@@ -124,7 +124,7 @@ def _pixel_type(folder, series):
 
 def _set_geometry(folder, image, series):
     """Compare the geometry of the image that ITK has read with that of the headers, and set what differs."""
-    from ._itk import itk
+    from .._itk import itk
 
     if tuple(itk.size(image)) != series["size"]:
         _refuse(folder, f"ITK reads {tuple(itk.size(image))} voxels, but the headers tell {series['size']}")
@@ -141,7 +141,7 @@ def _set_geometry(folder, image, series):
         image.SetDirection(itk.matrix_from_array(direction))
 
 
-def read_dicom_series(folder: Path, series: str | None = None, allow_uneven_slices: bool = False) -> Image:
+def read_dicom_series(folder: Path, series: str | None = None, allow_uneven_slices: bool = False) -> ImageLike:
     """Read a DICOM series as a 3D itk.Image, and reject series that are not one evenly spaced volume.
 
     folder                 The folder with the files; subfolders are ignored.
@@ -166,10 +166,10 @@ def read_dicom_series(folder: Path, series: str | None = None, allow_uneven_slic
     >>> itk.size(ct)
     itkSize3 ([5, 4, 3])
     """
-    from ._itk import itk
+    from .._itk import itk
 
     folder = _check_folder(folder)
-    found = _files.find_dicom_series(folder, series, allow_uneven_slices)
+    found = _file_check.find_dicom_series(folder, series, allow_uneven_slices)
     reader = itk.ImageSeriesReader[itk.Image[_pixel_type(folder, found), 3]].New(
         FileNames=found["files"], ImageIO=itk.GDCMImageIO.New()
     )

@@ -1,0 +1,3 @@
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""Image files: reading, writing, paths."""
