@@ -480,7 +480,7 @@ def arrays_of_images(x, first, second, spacing, names=("mask", "selection")):
         if not _is_image(value):
             arrays.append(value)
             continue
-        volume, _ = _image.load(value, what)
+        volume, _ = _image.load(value, what, grid=image)
         if volume.array.ndim != len(volume.spacing):
             raise TypeError(f"{what} has voxels of {volume.array.shape[-1]} components, but they must be scalars")
         image = volume if what == "x" else image

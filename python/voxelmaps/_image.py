@@ -2,17 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays with the geometry of an image, from and to images of ITK and SimpleITK, and files."""
 
-import concurrent.futures
-import contextlib
 import os
 import sys
-import tempfile
 from typing import NamedTuple, Tuple
 
 import numpy as np
-
-from . import _file_check
-from ._files import dicom, paths
 
 
 class Image(NamedTuple):
@@ -130,46 +124,24 @@ def to_itk(volume):
     return image
 
 
-def _read(path, what):
-    """The image of a file, or of a folder with a DICOM series, and the function that makes such images of volumes."""
-    sitk = simpleitk(f"reading {path}")
-    if os.path.isdir(path):
-        return dicom.read_dicom_series(path), to_simpleitk
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"{what} {path} does not exist")
-    try:
-        file = _file_check.CheckedFile(path)
-        with contextlib.ExitStack() as stack:
-            source = path
-            if file.needs_link:
-                source = os.path.join(
-                    stack.enter_context(tempfile.TemporaryDirectory(prefix="voxelmaps-")), "image.nii.gz"
-                )
-                os.symlink(os.path.abspath(path), source)
-            # Decompression checks the voxels meanwhile.
-            pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor(1))
-            verification = pool.submit(file.verify)
-            try:
-                image = sitk.ReadImage(source, imageIO=file.image_io)
-            finally:
-                verification.result()
-        return image, to_simpleitk
-    except ValueError as error:
-        raise ValueError(f"{what}: {error}") from None
-    except RuntimeError as error:
-        # The last line says why; those before are of the layers of SimpleITK.
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise ValueError(f"{what} {path} cannot be read: {lines[-1] if lines else error}") from None
+def read(path, what, **options):
+    """The volume of a file, or of a folder with a DICOM series; options are those of _files.images.read."""
+    from ._files import images, paths
+
+    return Image(*images.read(paths.utf8(os.fspath(path), what), what, **options))
 
 
-def load(value, what):
-    """The volume of an image or file, and the function that makes images of the same library of volumes."""
+def load(value, what, **options):
+    """The volume of an image or file, and the function that makes images of the same library of volumes.
+
+    options    Of a path, those of _files.images.read. For masks, grid is the volume on which a DICOM segmentation is placed.
+    """
     convert = None
-    if isinstance(value, (str, os.PathLike)):
-        value, convert = _read(paths.utf8(os.fspath(value), what), what)
     if _is_simpleitk(value) and value.GetPixelIDTypeAsString().startswith("label"):
         raise TypeError(f"{what} is a label map; convert it with SimpleITK.LabelMapToLabel")
-    if _is_simpleitk(value):
+    if isinstance(value, (str, os.PathLike)):
+        volume, convert = read(value, what, **options), to_simpleitk
+    elif _is_simpleitk(value):
         volume, convert = from_simpleitk(value), to_simpleitk
     elif _is_itk(value):
         volume, convert = _from_itk(value), convert or to_itk

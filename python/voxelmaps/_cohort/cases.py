@@ -19,9 +19,9 @@ from typing import Any, Dict, NamedTuple
 
 import numpy as np
 
-from .. import _file_check, _image, radiomics
+from .. import _image, radiomics
 from . import processes
-from .._files import layouts, paths, writing
+from .._files import headers, layouts, paths, writing
 from ..radiomics import _filters, _preparation, _settings
 from .tables import PROVENANCE, STATISTICS
 
@@ -160,7 +160,7 @@ def _state_of_map(path):
 def _state_of(path):
     """What changes if a file of an image, or one of a folder, is written."""
     states = {}
-    for file in _file_check.files_of_image(path):
+    for file in headers.files_of_image(path):
         with contextlib.suppress(OSError):
             states[os.path.abspath(file)] = _state_of_file(file)
     return states

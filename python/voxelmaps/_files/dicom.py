@@ -1,19 +1,35 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Reading of DICOM series: what is not one even volume is refused."""
+"""DICOM images and segmentations: pydicom reads headers and uncompressed pixels, SimpleITK decompresses others. A frame is a slice,
+in one file with others or in one of its own; what is not one evenly spaced volume is refused."""
 
 from __future__ import annotations
 
 import os
+import tempfile
 import warnings
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .. import _file_check
+from . import library
 
 if TYPE_CHECKING:
-    from .._types import ImageLike, Path
+    from .._types import Path
+
+SUFFIXES = (".dcm", ".dicom", ".ima")
+_SEGMENTATIONS = {"1.2.840.10008.5.1.4.1.1.66.4", "1.2.840.10008.5.1.4.1.1.66.7"}
+_RTSTRUCT, _DIRECTORY = "1.2.840.10008.5.1.4.1.1.481.3", "1.2.840.10008.1.3.10"
+# In which images at one position can differ; of a volume, those before None must be the same for all slices.
+_DISTINCTIONS = ("EchoTime", "EffectiveEchoTime", "EchoNumbers", "DiffusionBValue", "b-value", None)
+_DISTINCTIONS += ("DiffusionGradientOrientation", "InversionTime", "InversionTimes", "FlipAngle", "RepetitionTime", "StackID")
+_DISTINCTIONS += ("TemporalPositionIdentifier", "TemporalPositionIndex", "TriggerTime", "NominalCardiacTriggerDelayTime")
+_DISTINCTIONS += ("ImageType", "FrameType", "AcquisitionNumber", "AcquisitionTime", "ContentTime")
+# DiffusionBValue of Siemens and of Philips.
+_B_VALUES = ((0x0019, 0x100C), (0x2001, 0x1003))
+# Lengths and cosines of unit vectors may be rounded by this much, and orientations of slices differ.
+_UNIT_TOLERANCE, _ORIENTATION_TOLERANCE = 2e-3, 1e-4
+_LARGEST = 1e7
 
 
 class DicomSeries(NamedTuple):
@@ -33,11 +49,558 @@ class DicomSeries(NamedTuple):
     files: tuple[str, ...]
     modality: str
     description: str
-    # Voxels along x, y and z, and their distances in mm; None if unknown.
+    # Voxels along x, y and z, and their distances in mm; None if the series is not a volume.
     size: tuple[int, int, int] | None
     spacing: tuple[float, float, float] | None
-    # Why the series is no volume; empty if it is one.
+    # Why the series is not a volume; empty if it is one.
     problem: str
+
+
+class _Frame(NamedTuple):
+    path: str
+    # In the file.
+    number: int
+    # None if the file has none.
+    position: np.ndarray | None
+    orientation: np.ndarray
+    # Of rows and columns, and between slices, or 0.
+    spacing: tuple[float, float, float]
+    slope: float
+    intercept: float
+    segment: int
+    distinctions: dict[str, str]
+
+    @property
+    def name(self):
+        return f"'{os.path.basename(self.path)}'" + (f" frame {self.number + 1}" if self.number else "")
+
+
+class _File(NamedTuple):
+    path: str
+    header: Any
+    frames: list[_Frame]
+    # Of uncompressed pixel data.
+    pixel_bytes: int | None = None
+    # Why it cannot be read, or empty.
+    problem: str = ""
+
+    def text(self, keyword):
+        return "".join(c for c in str(self.header.get(keyword) or "") if c.isprintable())
+
+    @property
+    def kind(self):
+        """SOPClassUID."""
+        return self.header.get("SOPClassUID") or self.header.file_meta.get("MediaStorageSOPClassUID")
+
+
+# --- One file ----------------------------------------------------------------------------------------------------------
+
+
+def _numbers(get, keyword, count, default=None):
+    try:
+        value = get(keyword)
+        if value is None or value == "":
+            return default
+        values = [float(each) for each in ([value] if count == 1 and not hasattr(value, "__len__") else value)]
+    except Exception:
+        value, values = "not a number", []
+    if len(values) != count or not all(abs(number) < _LARGEST for number in values):
+        raise ValueError(f"its {keyword} is {value}, not {count} finite number{'s' * (count > 1)}")
+    return values
+
+
+def _header(path):
+    """The header of a file and the bytes of its pixel data, None if these are compressed; None if the file is not DICOM. Raises
+    ValueError if the file is truncated, which pydicom does not notice."""
+    pydicom = library("pydicom", f"reading {path}")
+    size = os.path.getsize(path)
+    with open(path, "rb") as file, pydicom.config.disable_value_validation():
+        try:
+            header = pydicom.dcmread(file, stop_before_pixels=True)
+        except pydicom.errors.InvalidDicomError:
+            if not path.lower().endswith(SUFFIXES):
+                return None
+            file.seek(0)
+            header = pydicom.dcmread(file, stop_before_pixels=True, force=True)
+            if "SOPClassUID" not in header:
+                raise ValueError("it is not a DICOM file, in spite of its name") from None
+        syntax = header.file_meta.get("TransferSyntaxUID") or pydicom.uid.ImplicitVRLittleEndian
+        if syntax.is_deflated:
+            return header, None
+        start, head = file.tell(), file.read(12)
+    order = "little" if syntax.is_little_endian else "big"
+    if int.from_bytes(head[:2], order) == 0x7FE0:
+        begin = 8 if syntax.is_implicit_VR else 12
+        length = int.from_bytes(head[begin - 4 : begin], order)
+        if length == 0xFFFFFFFF:
+            return header, None
+        if start + begin + length > size:
+            raise ValueError(f"it is truncated: it has {size} bytes, but its pixel data ends at {start + begin + length}")
+        return header, length
+    last = header.get_item(max(header.keys())) if len(header) else None
+    if last is None and header.file_meta.get("MediaStorageSOPClassUID") == _DIRECTORY:
+        return header, None
+    if last is None or (hasattr(last, "value_tell") and last.length not in (0xFFFFFFFF, size - last.value_tell)):
+        raise ValueError("it is truncated within its header")
+    return header, None
+
+
+def _frames(path, header):
+    """The frames of a file, with what functional groups say about each."""
+    number = int(_numbers(header.get, "NumberOfFrames", 1, [1])[0])
+    shared, each = header.get("SharedFunctionalGroupsSequence"), header.get("PerFrameFunctionalGroupsSequence")
+    if number < 1 or (each is not None and len(each) != number):
+        raise ValueError(f"it has {number} frames, but functional groups of {len(each or ())}")
+
+    def flatten(groups):
+        found = {}
+        for element in groups:
+            if element.VR == "SQ":
+                for item in element.value[:1]:
+                    found.update((part.keyword, part.value) for part in item if part.keyword)
+                    for b_value in _B_VALUES:
+                        if b_value in item:
+                            found["b-value"] = item[b_value].value
+                    found.update((k, v) for k, v in flatten(item).items() if k not in found)
+        return found
+
+    common = flatten(shared[0]) if shared else {}
+    common_b_value = next((header[tag].value for tag in _B_VALUES if tag in header), None)
+    offsets = header.get("GridFrameOffsetVector")
+    frames = []
+    for index in range(number):
+        own = flatten(each[index]) if each is not None else {}
+
+        def get(keyword):
+            if keyword == "b-value":
+                return own.get(keyword, common.get(keyword, common_b_value))
+            return own[keyword] if keyword in own else common[keyword] if keyword in common else header.get(keyword)
+
+        orientation = np.array(_numbers(get, "ImageOrientationPatient", 6, [1, 0, 0, 0, 1, 0]))
+        position = _numbers(get, "ImagePositionPatient", 3)
+        step = _numbers(get, "SpacingBetweenSlices", 1, [0])[0]
+        if position is not None:
+            position = np.array(position)
+            if number > 1 and "ImagePositionPatient" not in own:
+                if offsets is not None and len(offsets) == number:
+                    distance = float(offsets[index])
+                elif step > 0:
+                    distance = index * step
+                else:
+                    raise ValueError(f"it has {number} frames without positions: they are not slices of one volume")
+                position = position + distance * np.cross(orientation[:3], orientation[3:])
+        elif number > 1:
+            raise ValueError(f"it has {number} frames without ImagePositionPatient: they are not slices of one volume")
+        slope = _numbers(get, "RescaleSlope", 1, _numbers(get, "DoseGridScaling", 1, [1]))[0]
+        if slope == 0:
+            raise ValueError("its RescaleSlope is 0")
+        pixel = next(
+            (
+                value
+                for keyword in ("PixelSpacing", "ImagerPixelSpacing", "NominalScannedPixelSpacing")
+                if (value := _numbers(get, keyword, 2)) is not None
+            ),
+            [0, 0],
+        )
+        frames.append(
+            _Frame(
+                path,
+                index,
+                position,
+                orientation,
+                (*pixel, step or _numbers(get, "SliceThickness", 1, [0])[0]),
+                slope,
+                _numbers(get, "RescaleIntercept", 1, [0])[0],
+                int(_numbers(get, "ReferencedSegmentNumber", 1, [0])[0]),
+                {name: str(get(name)) for name in _DISTINCTIONS if name and get(name) not in (None, "")},
+            )
+        )
+    return frames
+
+
+def _check_pixels(file):
+    """Raise ValueError unless the pixels are gray values that can be read."""
+    header = file.header
+    if "Rows" not in header or "PixelRepresentation" not in header and "BitsStored" in header:
+        raise ValueError("it has no pixel data")
+    if "MOSAIC" in (header.get("ImageType") or ()):
+        raise ValueError("it is a Siemens mosaic, whose slices are tiles of one image: convert it to NIfTI with dcm2niix")
+    photometric = header.get("PhotometricInterpretation")
+    if photometric != "MONOCHROME2" or int(header.get("SamplesPerPixel") or 1) != 1:
+        raise ValueError(f"its PhotometricInterpretation is {photometric}, but must be MONOCHROME2: convert it to gray values")
+    if "ModalityLUTSequence" in header:
+        raise ValueError("its values are defined by a table (ModalityLUTSequence): convert it to values with a slope")
+    bits = {name: _numbers(header.get, name, 1)[0] for name in ("Rows", "Columns", "BitsAllocated", "BitsStored", "HighBit")}
+    allocated, stored, high = bits["BitsAllocated"], bits["BitsStored"], bits["HighBit"]
+    if allocated not in (1, 8, 16, 32) or not 1 <= stored <= high + 1 <= allocated or min(bits["Rows"], bits["Columns"]) < 1:
+        raise ValueError(f"its pixels are not valid: {bits}")
+    needed = -(-int(bits["Rows"] * bits["Columns"] * allocated) * len(file.frames) // 8)
+    if file.pixel_bytes not in (None, needed, needed + needed % 2):
+        raise ValueError(f"its pixel data has {file.pixel_bytes} bytes, but the header needs {needed}")
+
+
+def _read_file(path):
+    """A file with its frames, or None if it is not DICOM."""
+    file = _File(path, {}, [])
+    try:
+        found = _header(path)
+        if found is None:
+            return None
+        header, pixel_bytes = found
+        file = file._replace(header=header, pixel_bytes=pixel_bytes)
+        if "Rows" in header:
+            file = file._replace(frames=_frames(path, header))
+            _check_pixels(file)
+        elif not file.kind:
+            raise ValueError("it is truncated within its header")
+        return file
+    except ImportError:
+        raise
+    except ValueError as error:
+        return file._replace(problem=str(error))
+    # Of corrupt files, pydicom raises exceptions of many types.
+    except Exception as error:
+        return file._replace(problem=f"it is corrupt: {error or type(error).__name__}")
+
+
+def _stored_values(path):
+    """The stored values of all frames of a file, as (frames, rows, columns)."""
+    pydicom = library("pydicom", f"reading {path}")
+    with pydicom.config.disable_value_validation():
+        header = pydicom.dcmread(path, force=True)
+    if "TransferSyntaxUID" not in header.file_meta:
+        header.file_meta.TransferSyntaxUID = pydicom.uid.ImplicitVRLittleEndian
+    syntax = header.file_meta.TransferSyntaxUID
+    is_plain = not syntax.is_encapsulated or syntax == pydicom.uid.RLELossless
+    if is_plain:
+        array = header.pixel_array
+    else:
+        sitk = library("SimpleITK", f"decompressing {path}")
+        for keyword in ("RescaleSlope", "RescaleIntercept", "SharedFunctionalGroupsSequence", "PerFrameFunctionalGroupsSequence"):
+            if keyword in header:
+                del header[keyword]
+        with tempfile.TemporaryDirectory(prefix="voxelmaps-") as folder:
+            copy = os.path.join(folder, "image.dcm")
+            header.save_as(copy)
+            array = sitk.GetArrayFromImage(sitk.ReadImage(copy, imageIO="GDCMImageIO"))
+    array = array.reshape(-1, int(header.Rows), int(header.Columns))
+    if array.dtype.kind == "f" or header.BitsAllocated == 1 or not is_plain:
+        return array
+    # Other bits, such as overlays of old files, are not part of the values.
+    left = int(header.BitsAllocated) - 1 - int(header.HighBit)
+    right = int(header.BitsAllocated) - int(header.BitsStored)
+    return array << left >> right if right else array
+
+
+# --- Volumes -----------------------------------------------------------------------------------------------------------
+
+
+def _axes(orientation):
+    """Unit vectors along rows, columns and slices; orthogonal as those of ITK."""
+    row, column = orientation[:3], orientation[3:]
+    lengths = np.linalg.norm(row), np.linalg.norm(column)
+    if max(abs(lengths[0] - 1), abs(lengths[1] - 1), abs(row @ column)) > _UNIT_TOLERANCE:
+        raise ValueError(f"ImageOrientationPatient must be two perpendicular unit vectors, but is {_list(orientation)}")
+    normal = np.cross(row, column)
+    normal /= np.linalg.norm(normal)
+    row = np.cross(column, normal)
+    row /= np.linalg.norm(row)
+    return np.array([row, np.cross(normal, row), normal])
+
+
+def _list(values):
+    return str([float(f"{value:.6g}") for value in values])
+
+
+def _spacing(frame):
+    row, column, step = frame.spacing
+    if row <= 0 or column <= 0:
+        raise ValueError(f"{frame.name}: PixelSpacing must be positive, but is {_list(frame.spacing[:2])}")
+    return column, row, step
+
+
+def _differences(frames, always=False):
+    """The distinctions in which frames differ, as a text."""
+    names = _DISTINCTIONS[: _DISTINCTIONS.index(None)] if always else [name for name in _DISTINCTIONS if name]
+    texts = []
+    for name in names:
+        values = list(dict.fromkeys(frame.distinctions.get(name, "none") for frame in frames))
+        if len(values) > 1:
+            texts.append(f"{name} {', '.join(values[:9])}{', ...' * (len(values) > 9)}")
+    return "; ".join(texts)
+
+
+def _check_same(files):
+    """Raise ValueError unless all files have the same kind of pixels and the same frame of reference."""
+    first = files[0]
+    for file in files:
+        for keyword in ("Rows", "Columns", "FrameOfReferenceUID"):
+            ours, theirs = first.header.get(keyword), file.header.get(keyword)
+            if ours != theirs:
+                raise ValueError(
+                    f"slices differ in {keyword}: '{os.path.basename(first.path)}' has {ours}, '{os.path.basename(file.path)}' "
+                    f"has {theirs}"
+                )
+    instances = {}
+    for file in files:
+        instance = file.text("SOPInstanceUID")
+        other = instances.setdefault(instance, file)
+        if instance and other is not file:
+            names = f"'{os.path.basename(other.path)}' and '{os.path.basename(file.path)}'"
+            raise ValueError(f"{names} are the same image, {instance}: remove the copy")
+
+
+def _ordered(frames, allow_uneven):
+    """Frames in the order of the slices; the axes, the origin, the spacing, and a warning. Raises ValueError if they are not slices of
+    one volume."""
+    first = frames[0]
+    axes = _axes(first.orientation)
+    if len(frames) == 1:
+        column, row, step = first.spacing[1], first.spacing[0], first.spacing[2]
+        warning = ""
+        if row <= 0 or column <= 0:
+            if (row, column) != (0, 0):
+                _spacing(first)
+            row = column = 1.0
+            warning = f"{first.name} has no PixelSpacing: 1 mm is assumed"
+        if step < 0:
+            raise ValueError(f"the distance of slices is {step} mm, but must not be negative")
+        origin = np.zeros(3) if first.position is None else first.position
+        return frames, axes, origin, (column, row, step or 1.0), warning
+    for frame in frames:
+        if frame.position is None:
+            raise ValueError(f"{frame.name} has no ImagePositionPatient")
+        if abs(frame.orientation - first.orientation).max() > _ORIENTATION_TOLERANCE:
+            raise ValueError(
+                f"slices differ in ImageOrientationPatient: {first.name} has {_list(first.orientation)}, {frame.name} "
+                f"{_list(frame.orientation)}"
+            )
+        if not np.allclose(_spacing(frame)[:2], _spacing(first)[:2], rtol=1e-4, atol=0):
+            raise ValueError(
+                f"slices differ in PixelSpacing: {first.name} has {_list(first.spacing[:2])}, {frame.name} "
+                f"{_list(frame.spacing[:2])}"
+            )
+    frames = sorted(frames, key=lambda frame: float(axes[2] @ frame.position))
+    first, positions = frames[0], np.array([frame.position for frame in frames])
+    moves = np.diff(positions, axis=0) @ axes.T
+    steps = moves[:, 2]
+    again = np.flatnonzero(steps <= min(1e-3, 0.01 * steps.max()))
+    if len(again):
+        same = frames[again[0] : again[0] + 2]
+        while again[0] + len(same) - 1 in again:
+            same.append(frames[again[0] + len(same)])
+        different = _differences(frames)
+        raise ValueError(
+            f"it has several images of one place, such as {', '.join(frame.name for frame in same[:4])} at "
+            f"{_list(same[0].position)}"
+            + (f", which differ in {different}: save each as a series of its own" if different else ": remove the copies")
+        )
+    different = _differences(frames, always=True)
+    if different:
+        raise ValueError(f"its slices differ in {different}: they are not one volume; save each as a series of its own")
+    median = float(np.median(steps))
+    tolerance = min(max(0.01 * median, 0.01), 0.1 * median)
+    total = (positions - positions[0]) @ axes.T
+    beside = np.linalg.norm(moves[:, :2], axis=1)
+    if (beside > tolerance).any() or (np.linalg.norm(total[:, :2], axis=1) > 0.1 * median).any():
+        worst = int(np.argmax(np.linalg.norm(total[:, :2], axis=1)))
+        raise ValueError(
+            f"slices are shifted by up to {beside.max():.6g} mm in the plane of the slices, as with a tilted gantry: "
+            f"{frames[worst].name} is {np.linalg.norm(total[worst, :2]):.6g} mm off the normal through {first.name}, but "
+            f"{tolerance:.6g} mm per step and 10 % of the step of {median:.6g} mm in all are allowed: resample it"
+        )
+    step, warning = float(total[-1, 2]) / (len(frames) - 1), ""
+    off = abs(total[:, 2] - median * np.arange(len(frames)))
+    uneven = np.flatnonzero(abs(steps - median) > tolerance)
+    if len(uneven) or off.max() > 0.1 * median:
+        text = ", ".join(
+            f"{steps[i]:.6g} mm from {frames[i].name} to {frames[i + 1].name}" for i in uneven[:4]
+        ) or f"{frames[int(off.argmax())].name} is {off.max():.6g} mm off its even position"
+        text = f"the distances of slices must agree within {tolerance:.6g} mm, and their median is {median:.6g} mm: {text}"
+        if not allow_uneven:
+            raise ValueError(f"{text}; slices are missing or uneven (read_dicom_series(..., allow_uneven_slices=True) reads them)")
+        warning = f"{text}; read as if each step were {step:.6g} mm"
+    column, row, _ = _spacing(first)
+    return frames, axes, first.position, (column, row, step), warning
+
+
+def _values(frames, files):
+    """The array of ordered frames, rescaled: integers if slopes and intercepts are."""
+    headers = {file.path: file.header for file in files}
+    low, high, is_integer = 0.0, 0.0, True
+    for frame in frames:
+        header = headers[frame.path]
+        if "BitsStored" not in header or "PixelRepresentation" not in header:
+            is_integer = False
+            continue
+        bits = int(header.BitsStored)
+        limits = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if header.PixelRepresentation else (0, 2**bits - 1)
+        limits = [limit * frame.slope + frame.intercept for limit in limits]
+        low, high = min(low, *limits), max(high, *limits)
+        is_integer &= frame.slope == int(frame.slope) and frame.intercept == int(frame.intercept)
+    kinds = [kind for kind in (np.uint8, np.int16, np.uint16, np.int32) if np.iinfo(kind).min <= low <= high <= np.iinfo(kind).max]
+    kind = kinds[0] if is_integer and kinds else np.float64
+    array, path, stored = None, None, None
+    for k, frame in enumerate(frames):
+        if frame.path != path:
+            path, stored = frame.path, _stored_values(frame.path)
+        plane = stored[frame.number]
+        if array is None:
+            array = np.empty((len(frames), *plane.shape), kind)
+        if (frame.slope, frame.intercept) != (1, 0):
+            wide = np.int64 if kind != np.float64 else np.float64
+            plane = plane.astype(wide) * wide(frame.slope) + wide(frame.intercept)
+        array[k] = plane
+    return array
+
+
+def _volume(files, allow_uneven=False):
+    """Array, spacing, origin and direction of an image of one series, and a warning."""
+    _check_same(files)
+    frames, axes, origin, spacing, warning = _ordered([frame for file in files for frame in file.frames], allow_uneven)
+    geometry = tuple(map(float, spacing)), tuple(map(float, origin)), tuple(map(float, axes.T.ravel()))
+    return _values(frames, files), *geometry, warning
+
+
+# --- Segmentations -----------------------------------------------------------------------------------------------------
+
+
+def _grid_of(frames):
+    """Shape along slices, spacing, origin and direction of the smallest grid that has all frames of a segmentation."""
+    axes = _axes(frames[0].orientation)
+    column, row, header_step = _spacing(frames[0])
+    ordered = sorted(frames, key=lambda frame: float(axes[2] @ frame.position))
+    distances = np.array([axes[2] @ (frame.position - ordered[0].position) for frame in ordered])
+    steps = np.diff(distances)
+    steps = steps[steps > 1e-3]
+    candidates = [header_step, *([steps.min()] if len(steps) else [1.0])]
+    for step in candidates:
+        if step > 0 and (abs(distances / step - np.round(distances / step)) < 0.05).all():
+            return round(distances[-1] / step) + 1, (column, row, float(step)), ordered[0].position, axes
+    raise ValueError(f"the frames of the segmentation are not evenly spaced: steps {_list(sorted(set(np.round(steps, 3))))[:200]} mm")
+
+
+def _segmentation(file, grid, segment):
+    """The label map of a segmentation, whose labels are the numbers of the segments: on the grid of an image, or on the smallest
+    grid with all frames."""
+    header, frames = file.header, file.frames
+    kind = header.get("SegmentationType")
+    if any(frame.position is None for frame in frames):
+        raise ValueError("frames of the segmentation have no ImagePositionPatient")
+    if max(abs(frame.orientation - frames[0].orientation).max() for frame in frames) > _ORIENTATION_TOLERANCE:
+        raise ValueError("frames of the segmentation differ in ImageOrientationPatient")
+    stored = _stored_values(file.path)
+    if kind == "FRACTIONAL":
+        largest = _numbers(header.get, "MaximumFractionalValue", 1, [255])[0]
+        if not np.isin(stored, (0, largest)).all():
+            raise ValueError("the segmentation is fractional, with values between 0 and 1: threshold it first")
+    elif kind not in ("BINARY", "LABELMAP"):
+        raise ValueError(f"its SegmentationType is {kind}, but must be BINARY, FRACTIONAL or LABELMAP")
+    depth, spacing, origin, axes = _grid_of(frames)
+    shape = (depth, *stored.shape[1:])
+    matrix = axes.T * spacing
+    if grid is not None:
+        if len(grid.spacing) != 3:
+            raise ValueError("it is a DICOM segmentation, for volumes only")
+        shape, spacing, origin = grid.array.shape[:3], grid.spacing, grid.origin
+        matrix = np.reshape(grid.direction, (3, 3)) * np.array(grid.spacing)
+    numbers = [int(item.SegmentNumber) for item in header.get("SegmentSequence") or ()]
+    if segment is not None and segment not in numbers:
+        raise ValueError(f"the segmentation has no segment {segment}; its segments are {_segments(header)}")
+    labels = np.zeros(shape, np.uint8 if max([*numbers, stored.max() if kind == "LABELMAP" else 0]) < 256 else np.uint16)
+    last = np.array([stored.shape[2] - 1, stored.shape[1] - 1])
+    for frame in frames:
+        plane = stored[frame.number]
+        values = plane if kind == "LABELMAP" else (plane > 0) * labels.dtype.type(frame.segment)
+        if segment is not None:
+            values = values * (values == segment)
+        if not values.any():
+            continue
+        corner = frame.position + axes[0] * frame.spacing[1] * last[0] + axes[1] * frame.spacing[0] * last[1]
+        index = np.linalg.solve(matrix, np.array([frame.position, corner]).T - np.array(origin)[:, None]).T
+        start = np.round(index[0]).astype(int)
+        # Positions of slices may be a tenth of a step off an even grid, as in images.
+        if (abs(index - [start, start + [*last, 0]]) > [1e-3, 1e-3, 0.1]).any():
+            raise ValueError(
+                f"the geometry of the segmentation is not that of the image: a frame at {_list(frame.position)} has the corners "
+                f"{_list(index[0])} and {_list(index[1])} in voxels of the image; resample it onto the image"
+            )
+        rows, columns = np.nonzero(values)
+        place = start[2], rows + start[1], columns + start[0]
+        if not (
+            0 <= start[2] < shape[0]
+            and 0 <= place[1].min() <= place[1].max() < shape[1]
+            and 0 <= place[2].min() <= place[2].max() < shape[2]
+        ):
+            raise ValueError(f"the segmentation reaches beyond the image, with a frame at {_list(frame.position)}")
+        values = values[rows, columns]
+        if ((labels[place] != 0) & (labels[place] != values)).any():
+            raise ValueError(
+                f"segments {labels[place].max()} and {values.max()} overlap, which a label map cannot hold: read one with "
+                "radiomics.read_image(path, segment=NUMBER)"
+            )
+        labels[place] = values
+    direction = matrix / np.array(spacing)
+    return labels, tuple(map(float, spacing)), tuple(map(float, origin)), tuple(map(float, direction.ravel()))
+
+
+def _segments(header):
+    items = header.get("SegmentSequence") or ()
+    return ", ".join(f"{item.SegmentNumber} ({item.get('SegmentLabel', '')})" for item in items) or "not listed"
+
+
+# --- Folders -----------------------------------------------------------------------------------------------------------
+
+
+def _scan(folder):
+    """Lists of files by series, and texts on files that cannot be read and belong to no series."""
+    files, others = [], []
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        if entry.name.startswith(".") or entry.is_dir():
+            continue
+        file = _read_file(entry.path) if entry.is_file() else None
+        if file is None:
+            others.append(entry)
+        elif file.problem or file.kind != _DIRECTORY:
+            files.append(file)
+    series, unreadable = {}, []
+    kinds = {file.kind for file in files if file.frames}
+    for file in files:
+        uid = file.text("SeriesInstanceUID")
+        if file.problem and not uid:
+            unreadable.append(f"'{os.path.basename(file.path)}': {file.problem}")
+        elif file.frames or file.problem:
+            series.setdefault(uid, []).append(file)
+        elif file.kind in kinds:
+            series.setdefault(uid, []).append(file._replace(problem="it has no pixel data"))
+    suffixes = {_suffix(file.path) for file in files}
+    for entry in others:
+        # Lost slices are named like the others.
+        if _suffix(entry.name) in suffixes:
+            problem = _emptiness(entry)
+            if problem:
+                unreadable.append(f"'{entry.name}': {problem}")
+    return series, unreadable
+
+
+def _suffix(path):
+    suffix = os.path.splitext(path)[1].lower()
+    return "" if suffix[1:].isdigit() else suffix
+
+
+def _emptiness(entry):
+    if entry.is_symlink() and not os.path.exists(entry.path):
+        return "it is a broken link"
+    if not entry.is_file():
+        return ""
+    with open(entry.path, "rb") as file:
+        content = file.read(2**16)
+    return "it is empty" if not content else "" if any(content) else "it has zeros only"
+
+
+def _describe(uid, files):
+    texts = f"{len(files)} file{'s' * (len(files) > 1)}", files[0].text("Modality"), files[0].text("SeriesDescription")
+    return f"{uid}: {', '.join(text for text in texts if text)}"
 
 
 def _check_folder(folder):
@@ -45,12 +608,67 @@ def _check_folder(folder):
     if not os.path.exists(folder):
         raise FileNotFoundError(f"there is no folder '{folder}'")
     if not os.path.isdir(folder):
-        raise NotADirectoryError(f"'{folder}' is not a folder; itk.imread reads files")
+        raise NotADirectoryError(f"'{folder}' is not a folder")
     return folder
 
 
-def _refuse(folder, why):
-    raise ValueError(f"the DICOM folder '{folder}' is refused: {why}")
+def _check_files(files):
+    for file in files:
+        if file.problem:
+            raise ValueError(f"'{os.path.basename(file.path)}': {file.problem}")
+
+
+def read(path, series=None, allow_uneven_slices=False, grid=None, segment=None):
+    """Array, spacing, origin and direction of the volume of a file or of a series in a folder. Raises ValueError.
+
+    grid       Image on whose grid frames of a segmentation are placed.
+    segment    Number of the only segment to read of a segmentation.
+    """
+    if os.path.isdir(path):
+        found, unreadable = _scan(path)
+        if not found and not unreadable:
+            raise ValueError("it holds no DICOM series with images")
+        if series is not None and series not in found:
+            raise ValueError(f"it has no series '{series}', but {'; '.join(_describe(*each) for each in found.items())}")
+        if unreadable:
+            raise ValueError("; ".join(unreadable[:4]))
+        if series is None and len(found) > 1:
+            texts = "; ".join(_describe(*each) for each in found.items())
+            raise ValueError(
+                f"it has {len(found)} series: {texts}: read_dicom_series(folder, series=UID) reads one, and list_dicom_series "
+                "lists them"
+            )
+        files = found[series or next(iter(found))]
+    else:
+        file = _read_file(path)
+        if file is None:
+            raise ValueError("it is not a DICOM file")
+        files = [file]
+    if len(files) == 1 and not files[0].frames and not files[0].problem:
+        kind = files[0].kind
+        if kind == _RTSTRUCT:
+            raise ValueError(
+                "it is an RTSTRUCT, with contours and no voxels: convert it to a mask, for instance with 3D Slicer, plastimatch or "
+                "dcmrtstruct2nii"
+            )
+        raise ValueError(f"it is no image, but {getattr(kind, 'name', kind)}" + ": pass the folder" * (kind == _DIRECTORY))
+    _check_files(files)
+    try:
+        if files[0].kind in _SEGMENTATIONS:
+            if len(files) > 1:
+                raise ValueError(f"it has {len(files)} segmentations: pass one of the files")
+            return _segmentation(files[0], grid, segment)
+        *result, warning = _volume(files, allow_uneven_slices)
+    except ValueError:
+        raise
+    except (ImportError, MemoryError):
+        raise
+    # Of corrupt files, pydicom raises exceptions of many types.
+    except Exception as error:
+        raise ValueError(f"its pixels cannot be read: {(str(error) or type(error).__name__).strip().splitlines()[-1]}") from None
+    if warning:
+        warnings.warn(f"{path}: {warning}", stacklevel=2)
+    return tuple(result)
 
 
 def list_dicom_series(folder: Path) -> list[DicomSeries]:
@@ -61,7 +679,7 @@ def list_dicom_series(folder: Path) -> list[DicomSeries]:
     Returns a list of named tuples: uid (SeriesInstanceUID), files (ordered along the normal of the slices), modality,
     description, size and spacing in the order x, y, z (None if unknown), and problem: why read_dicom_series rejects the
     series, or an empty string. Warns if there are files that look like DICOM files but cannot be read. Raises
-    FileNotFoundError or NotADirectoryError if there is no such folder.
+    FileNotFoundError or NotADirectoryError if there is no such folder. Needs pydicom.
 
     Examples
 
@@ -72,115 +690,25 @@ def list_dicom_series(folder: Path) -> list[DicomSeries]:
     [((5, 4, 3), '')]
     """
     folder = _check_folder(folder)
-    found, unreadable = _file_check.list_dicom_series(folder)
+    found, unreadable = _scan(folder)
     if unreadable:
-        warnings.warn(f"files in '{folder}' cannot be read: {unreadable}", stacklevel=2)
-    return [
-        DicomSeries(
-            uid=series["uid"],
-            files=series["files"],
-            modality=series["modality"],
-            description=series["description"],
-            size=None if series["problem"] else series["size"],
-            spacing=series["spacing"] if series["has_geometry"] and series["spacing"][0] > 0 else None,
-            problem=series["problem"],
-        )
-        for series in found
-    ]
-
-
-def _pixel_type(folder, series):
-    """A pixel type that can hold the values of all files; they are checked with ITK's reader."""
-    from .._itk import itk
-
-    components = itk.CommonEnums
-    types = {
-        components.IOComponent_UCHAR: itk.UC,
-        components.IOComponent_CHAR: itk.SS,
-        components.IOComponent_SHORT: itk.SS,
-        components.IOComponent_USHORT: itk.US,
-        components.IOComponent_FLOAT: itk.F,
-    }
-    found = set()
-    for path in series["files"]:
-        name = os.path.basename(path)
-        image_io = itk.GDCMImageIO.New(FileName=path)
+        warnings.warn(f"files in '{folder}' cannot be read: {'; '.join(unreadable[:4])}", stacklevel=2)
+    result = []
+    for uid, files in found.items():
+        paths, size, spacing, problem = tuple(file.path for file in files), None, None, ""
         try:
-            image_io.ReadImageInformation()
-        except RuntimeError as error:
-            _refuse(folder, f"ITK cannot read '{name}': {str(error).strip().splitlines()[-1]}")
-        if image_io.GetNumberOfComponents() != 1:
-            _refuse(folder, f"'{name}' has {image_io.GetNumberOfComponents()} components per pixel, but one is needed")
-        if (image_io.GetDimensions(0), image_io.GetDimensions(1)) != series["size"][:2]:
-            _refuse(
-                folder,
-                f"ITK reads {image_io.GetDimensions(0)}x{image_io.GetDimensions(1)} pixels of '{name}', whose header "
-                f"tells {series['size'][0]}x{series['size'][1]}",
-            )
-        found.add(image_io.GetComponentType())
-    # Rescaling can differ: a double holds the values of all types of DICOM.
-    return types.get(found.pop(), itk.D) if len(found) == 1 else itk.D
-
-
-def _set_geometry(folder, image, series):
-    """Compare the geometry of the image that ITK has read with that of the headers, and set what differs."""
-    from .._itk import itk
-
-    if tuple(itk.size(image)) != series["size"]:
-        _refuse(folder, f"ITK reads {tuple(itk.size(image))} voxels, but the headers tell {series['size']}")
-    spacing = [ours or float(read) for ours, read in zip(series["spacing"], itk.spacing(image))]
-    # Rounding in ITK's sums is no difference.
-    tolerance = 1e-6 * spacing[2]
-    if np.linalg.norm(np.subtract(itk.spacing(image), spacing)) > tolerance:
-        image.SetSpacing(spacing)
-    if np.linalg.norm(np.subtract(itk.origin(image), series["origin"])) > tolerance:
-        image.SetOrigin(series["origin"])
-    # Unit vectors may be rounded this much, and masks that other programs made have ITK's direction.
-    direction = np.reshape(series["direction"], (3, 3))
-    if abs(itk.array_from_matrix(image.GetDirection()) - direction).max() > 2e-3:
-        image.SetDirection(itk.matrix_from_array(direction))
-
-
-def read_dicom_series(folder: Path, series: str | None = None, allow_uneven_slices: bool = False) -> ImageLike:
-    """Read a DICOM series as a 3D itk.Image, and reject series that are not one evenly spaced volume.
-
-    folder                 The folder with the files; subfolders are ignored.
-    series                 SeriesInstanceUID; not needed if the folder has one series with images.
-    allow_uneven_slices    Read slices with missing or uneven steps as if they were even, with a warning.
-
-    The slices are ordered along their normal by ImagePositionPatient. All files that are or appear to be DICOM must
-    be readable, with complete pixel data. Rows, Columns, PixelSpacing, ImageOrientationPatient (within 0.0001) and
-    FrameOfReferenceUID must agree, no image or position may occur twice, and the steps between neighboring positions must
-    agree with their median and the normal, within 1 % or 0.01 mm (at most 10 %). One file, with one or more frames, is read
-    as ITK reads it. Values are rescaled; the pixel type holds those of all files.
-
-    Raises ValueError, with the folder, the files and the rule, if there is no such volume, and FileNotFoundError or
-    NotADirectoryError if there is no such folder.
-
-    Examples
-
-    >>> import itk, numpy as np, voxelmaps
-    >>> itk.imwrite(itk.image_from_array(np.zeros((3, 4, 5), np.uint16)), "ct.dcm")
-
-    >>> ct = voxelmaps.read_dicom_series(".")
-    >>> itk.size(ct)
-    itkSize3 ([5, 4, 3])
-    """
-    from .._itk import itk
-
-    folder = _check_folder(folder)
-    found = _file_check.find_dicom_series(folder, series, allow_uneven_slices)
-    reader = itk.ImageSeriesReader[itk.Image[_pixel_type(folder, found), 3]].New(
-        FileNames=found["files"], ImageIO=itk.GDCMImageIO.New()
-    )
-    try:
-        reader.Update()
-    except RuntimeError as error:
-        _refuse(folder, f"ITK cannot read it: {str(error).strip().splitlines()[-1]}")
-    image = reader.GetOutput()
-    image.DisconnectPipeline()
-    if found["has_geometry"]:
-        _set_geometry(folder, image, found)
-    if found["warning"]:
-        warnings.warn(found["warning"], stacklevel=2)
-    return image
+            _check_files(files)
+            frames = [frame for file in files for frame in file.frames]
+            if files[0].kind in _SEGMENTATIONS:
+                depth, spacing, _, _ = _grid_of(frames)
+            else:
+                _check_same(files)
+                frames, _, _, spacing, _ = _ordered(frames, False)
+                depth, paths = len(frames), tuple(dict.fromkeys(frame.path for frame in frames))
+            header = files[0].header
+            size = int(header.Columns), int(header.Rows), depth
+            spacing = tuple(map(float, spacing))
+        except ValueError as error:
+            problem = str(error)
+        result.append(DicomSeries(uid, paths, files[0].text("Modality"), files[0].text("SeriesDescription"), size, spacing, problem))
+    return result

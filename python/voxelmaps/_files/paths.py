@@ -15,7 +15,7 @@ import time
 import unicodedata
 from typing import NamedTuple
 
-from .. import _file_check
+from . import headers
 
 try:
     import fcntl
@@ -72,7 +72,7 @@ def check_outputs(read, folders, names, files=()):
         inputs.setdefault(_identity(path), f"{what} {path}")
         # What cannot be read is said when it is read, and ends one case only.
         with contextlib.suppress(OSError, ValueError):
-            for file in _file_check.files_of_image(path):
+            for file in headers.files_of_image(path):
                 inputs.setdefault(_identity(file), f"{what} {file}")
 
     def check(what, path, folder, name):

@@ -405,7 +405,7 @@ def execute(
         names = [f"{key}.nii.gz" for key in all_keys(parameters, images)]
         paths.check_outputs(read, [("out_dir", os.fspath(out_dir))], names)
     volume, convert = _image.load(image, "the image")
-    mask_volume, _ = _image.load(mask, "the mask")
+    mask_volume, _ = _image.load(mask, "the mask", grid=volume, segment=parameters.settings["label"])
     prepared = _preparation.prepare(volume, mask_volume, parameters.settings, hashes)
     check_classes(prepared.image, parameters)
     result = {}

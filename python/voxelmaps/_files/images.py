@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""Reading of image files: nibabel reads NIfTI, pydicom and SimpleITK read DICOM, SimpleITK MetaImage, NRRD and PNG."""
+
+import concurrent.futures
+import os
+
+import numpy as np
+
+from . import headers, library
+
+
+def _read_by_simpleitk(path, image_io):
+    sitk = library("SimpleITK", f"reading {path}")
+    # Decompression checks the voxels meanwhile.
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        part = None if image_io == "PNGImageIO" else headers.voxels(path)
+        verification = part and pool.submit(headers.verify, part)
+        try:
+            image = sitk.ReadImage(path, imageIO=image_io)
+        except RuntimeError as error:
+            # The last line says why; those before are of the layers of SimpleITK.
+            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            raise ValueError(lines[-1] if lines else str(error)) from None
+        finally:
+            if verification:
+                verification.result()
+    if image.GetPixelIDTypeAsString().startswith("label"):
+        raise ValueError("it is a label map of SimpleITK")
+    return sitk.GetArrayFromImage(image), image.GetSpacing(), image.GetOrigin(), image.GetDirection()
+
+
+def read(path, what, **options):
+    """The array (z, y, x, and components if there are several), spacing, origin and direction of an image file, or of a folder
+    with one DICOM series.
+
+    what       Begins error messages, such as "the mask".
+    options    Those of dicom.read; of no effect for other formats.
+
+    Raises FileNotFoundError, or ValueError that names the file and the rule; ImportError names a package that is missing.
+    """
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"{what} {path} does not exist")
+    try:
+        result = _read(path, options)
+        array, spacing, origin, direction = result
+        matrix = np.reshape(direction, (len(spacing), len(spacing)))
+        if not np.isfinite([*spacing, *origin, *direction]).all() or min(spacing) <= 0 or abs(np.linalg.det(matrix)) < 1e-3:
+            raise ValueError(f"its geometry is invalid: spacing {spacing}, origin {origin}, direction {direction}")
+        if array.size == 0:
+            raise ValueError("it has no voxels")
+        return result
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{what} {path} cannot be read: {error}") from None
+
+
+def _read(path, options):
+    from . import dicom, nifti
+
+    if os.path.isdir(path):
+        return dicom.read(path, **options)
+    if not os.path.isfile(path):
+        raise ValueError("it is not a regular file")
+    name = path.lower()
+    if name.endswith(nifti.SUFFIXES):
+        return nifti.read(path)
+    with open(path, "rb") as file:
+        head = file.read(132)
+    if head[128:] == b"DICM" or name.endswith(dicom.SUFFIXES):
+        return dicom.read(path, **options)
+    if head[:7] == b"NRRD000" and name.endswith((".nrrd", ".nhdr")):
+        return _read_by_simpleitk(path, "NrrdImageIO")
+    if name.endswith((".mha", ".mhd")):
+        return _read_by_simpleitk(path, "MetaImageIO")
+    if head[:8] == b"\x89PNG\r\n\x1a\n":
+        return _read_by_simpleitk(path, "PNGImageIO")
+    raise ValueError("it is not NIfTI, NRRD, MetaImage, DICOM or PNG: convert it to NIfTI, for instance with SimpleITK")
+
+
+def check_image_file(path):
+    """Raise ValueError, with one line that names the file and the rule, unless an image file is complete.
+
+    path    A file of NIfTI, NRRD, MetaImage, PNG or DICOM, or a folder with one DICOM series.
+
+    The file is read as all functions of this package read it. Use it before itk.imread or SimpleITK.ReadImage, which read some
+    truncated and corrupt files without an error.
+
+    Examples
+
+    >>> import itk, numpy as np, voxelmaps
+    >>> itk.imwrite(itk.image_from_array(np.zeros((4, 4, 4), np.int16)), "ct.nrrd")
+    >>> voxelmaps.check_image_file("ct.nrrd")
+    >>> with open("ct.nrrd", "r+b") as file:
+    ...     size = file.truncate(file.seek(-10, 2))
+    >>> voxelmaps.check_image_file("ct.nrrd")
+    Traceback (most recent call last):
+    ValueError: the image ct.nrrd cannot be read: ct.nrrd has 411 bytes, but the header promises 421
+    """
+    read(os.fspath(path), "the image")
