@@ -60,7 +60,7 @@ class _Frame(NamedTuple):
     path: str
     # In the file.
     number: int
-    # None if the file has none.
+    # None if the file has none, or no orientation.
     position: np.ndarray | None
     orientation: np.ndarray
     # Of rows and columns, and between slices, or 0.
@@ -90,7 +90,7 @@ class _File(NamedTuple):
     @property
     def kind(self):
         """SOPClassUID."""
-        return self.header.get("SOPClassUID") or self.header.file_meta.get("MediaStorageSOPClassUID")
+        return self.header.get("SOPClassUID") or getattr(self.header, "file_meta", {}).get("MediaStorageSOPClassUID")
 
 
 # --- One file ----------------------------------------------------------------------------------------------------------
@@ -102,16 +102,17 @@ def _numbers(get, keyword, count, default=None):
         if value is None or value == "":
             return default
         values = [float(each) for each in ([value] if count == 1 and not hasattr(value, "__len__") else value)]
-    except Exception:
-        value, values = "not a number", []
+    # Of corrupt values, pydicom raises exceptions of many types.
+    except Exception as error:
+        raise ValueError(f"its {keyword} must be {count} finite number{'s' * (count > 1)}, but: {error}") from None
     if len(values) != count or not all(abs(number) < _LARGEST for number in values):
         raise ValueError(f"its {keyword} is {value}, not {count} finite number{'s' * (count > 1)}")
     return values
 
 
 def _header(path):
-    """The header of a file and the bytes of its pixel data, None if these are compressed; None if the file is not DICOM. Raises
-    ValueError if the file is truncated, which pydicom does not notice."""
+    """The header of a file, the bytes of its pixel data, None if these are compressed, and whether it is truncated, which pydicom
+    does not notice; None if the file is not DICOM."""
     pydicom = library("pydicom", f"reading {path}")
     size = os.path.getsize(path)
     with open(path, "rb") as file, pydicom.config.disable_value_validation():
@@ -126,23 +127,18 @@ def _header(path):
                 raise ValueError("it is not a DICOM file, in spite of its name") from None
         syntax = header.file_meta.get("TransferSyntaxUID") or pydicom.uid.ImplicitVRLittleEndian
         if syntax.is_deflated:
-            return header, None
+            return header, None, False
         start, head = file.tell(), file.read(12)
     order = "little" if syntax.is_little_endian else "big"
     if int.from_bytes(head[:2], order) == 0x7FE0:
         begin = 8 if syntax.is_implicit_VR else 12
         length = int.from_bytes(head[begin - 4 : begin], order)
-        if length == 0xFFFFFFFF:
-            return header, None
-        if start + begin + length > size:
-            raise ValueError(f"it is truncated: it has {size} bytes, but its pixel data ends at {start + begin + length}")
-        return header, length
+        is_native = length != 0xFFFFFFFF
+        return header, length if is_native else None, is_native and start + begin + length > size
     last = header.get_item(max(header.keys())) if len(header) else None
-    if last is None and header.file_meta.get("MediaStorageSOPClassUID") == _DIRECTORY:
-        return header, None
-    if last is None or (hasattr(last, "value_tell") and last.length not in (0xFFFFFFFF, size - last.value_tell)):
-        raise ValueError("it is truncated within its header")
-    return header, None
+    if last is None:
+        return header, None, header.file_meta.get("MediaStorageSOPClassUID") != _DIRECTORY
+    return header, None, hasattr(last, "value_tell") and last.length not in (0xFFFFFFFF, size - last.value_tell)
 
 
 def _frames(path, header):
@@ -176,8 +172,11 @@ def _frames(path, header):
                 return own.get(keyword, common.get(keyword, common_b_value))
             return own[keyword] if keyword in own else common[keyword] if keyword in common else header.get(keyword)
 
-        orientation = np.array(_numbers(get, "ImageOrientationPatient", 6, [1, 0, 0, 0, 1, 0]))
-        position = _numbers(get, "ImagePositionPatient", 3)
+        orientation, position = _numbers(get, "ImageOrientationPatient", 6), _numbers(get, "ImagePositionPatient", 3)
+        if orientation is None:
+            # Slices of a volume must have both.
+            orientation, position = [1, 0, 0, 0, 1, 0], None
+        orientation = np.array(orientation, float)
         step = _numbers(get, "SpacingBetweenSlices", 1, [0])[0]
         if position is not None:
             position = np.array(position)
@@ -246,13 +245,13 @@ def _read_file(path):
         found = _header(path)
         if found is None:
             return None
-        header, pixel_bytes = found
+        header, pixel_bytes, is_truncated = found
         file = file._replace(header=header, pixel_bytes=pixel_bytes)
+        if is_truncated:
+            raise ValueError(f"it is truncated: it has {os.path.getsize(path)} bytes, but its header promises more")
         if "Rows" in header:
             file = file._replace(frames=_frames(path, header))
             _check_pixels(file)
-        elif not file.kind:
-            raise ValueError("it is truncated within its header")
         return file
     except ImportError:
         raise
@@ -369,7 +368,7 @@ def _ordered(frames, allow_uneven):
         return frames, axes, origin, (column, row, step or 1.0), warning
     for frame in frames:
         if frame.position is None:
-            raise ValueError(f"{frame.name} has no ImagePositionPatient")
+            raise ValueError(f"{frame.name} has no ImagePositionPatient or ImageOrientationPatient")
         if abs(frame.orientation - first.orientation).max() > _ORIENTATION_TOLERANCE:
             raise ValueError(
                 f"slices differ in ImageOrientationPatient: {first.name} has {_list(first.orientation)}, {frame.name} "
@@ -555,31 +554,32 @@ def _segments(header):
 def _scan(folder):
     """Lists of files by series, and texts on files that cannot be read and belong to no series."""
     files, others = [], []
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        if entry.name.startswith(".") or entry.is_dir():
-            continue
-        file = _read_file(entry.path) if entry.is_file() else None
+    for path in (os.path.join(folder, name) for name in sorted(os.listdir(folder)) if not name.startswith(".")):
+        file = _read_file(path) if os.path.isfile(path) else None
         if file is None:
-            others.append(entry)
+            others.append(path)
         elif file.problem or file.kind != _DIRECTORY:
             files.append(file)
     series, unreadable = {}, []
     kinds = {file.kind for file in files if file.frames}
     for file in files:
         uid = file.text("SeriesInstanceUID")
-        if file.problem and not uid:
-            unreadable.append(f"'{os.path.basename(file.path)}': {file.problem}")
-        elif file.frames or file.problem:
+        if file.frames or (uid and file.problem):
             series.setdefault(uid, []).append(file)
-        elif file.kind in kinds:
-            series.setdefault(uid, []).append(file._replace(problem="it has no pixel data"))
+    for file in files:
+        if file.frames or file.text("SeriesInstanceUID") in series and file.problem:
+            continue
+        problem = file.problem or "it has no pixel data"
+        if file.kind in kinds and file.text("SeriesInstanceUID") in series:
+            series[file.text("SeriesInstanceUID")].append(file._replace(problem=problem))
+        elif file.problem or not file.kind or (file.kind in kinds and not file.text("SeriesInstanceUID")):
+            unreadable.append(f"'{os.path.basename(file.path)}': {problem}")
     suffixes = {_suffix(file.path) for file in files}
-    for entry in others:
+    for path in others:
+        problem = _emptiness(path)
         # Lost slices are named like the others.
-        if _suffix(entry.name) in suffixes:
-            problem = _emptiness(entry)
-            if problem:
-                unreadable.append(f"'{entry.name}': {problem}")
+        if problem and _suffix(path) in suffixes:
+            unreadable.append(f"'{os.path.basename(path)}': {problem}")
     return series, unreadable
 
 
@@ -588,12 +588,12 @@ def _suffix(path):
     return "" if suffix[1:].isdigit() else suffix
 
 
-def _emptiness(entry):
-    if entry.is_symlink() and not os.path.exists(entry.path):
+def _emptiness(path):
+    if os.path.islink(path) and not os.path.exists(path):
         return "it is a broken link"
-    if not entry.is_file():
+    if not os.path.isfile(path):
         return ""
-    with open(entry.path, "rb") as file:
+    with open(path, "rb") as file:
         content = file.read(2**16)
     return "it is empty" if not content else "" if any(content) else "it has zeros only"
 

@@ -58,6 +58,8 @@ def _fields(path, is_nrrd):
     fields = {}
     for match in re.finditer(rb"[^\n]*(\n|$)", content):
         line = match[0].decode("latin-1").rstrip("\r\n")
+        if match.end() >= _LONGEST_HEADER:
+            break
         if is_nrrd and not line:
             return fields, match.end()
         name, separator, value = re.fullmatch(r"([^:]*)(:?)(.*)" if is_nrrd else r"([^=:]*)([=:]?)(.*)", line, re.S).groups()
@@ -70,7 +72,7 @@ def _fields(path, is_nrrd):
         fields[name] = value.strip()
         if name == "ElementDataFile":
             return fields, match.end()
-    raise ValueError("its header has no end")
+    raise ValueError(f"its header has no end within {_LONGEST_HEADER} bytes")
 
 
 def _integer(fields, name, default, least):

@@ -50,8 +50,8 @@ def read(path):
             shape, components = _shape(header)
             kind = header.get_data_dtype()
             offset, size = float(header["vox_offset"]), os.path.getsize(voxels_path)
-            if offset != int(offset) or offset < (header.structarr.nbytes if header_path == voxels_path else 0):
-                raise ValueError(f"its voxels begin at byte {offset:g}, within the header")
+            if not offset.is_integer() or offset < (header.structarr.nbytes if header_path == voxels_path else 0):
+                raise ValueError(f"its voxels begin at byte {offset:g} (vox_offset), which must be an integer after the header")
             needed = int(offset) + kind.itemsize * components * int(np.prod(shape, dtype=object))
             if needed > size * (1 if opener is open else _MAX_COMPRESSION):
                 raise ValueError(f"it has {size} bytes, but the header promises {needed}: it is truncated or corrupt")
