@@ -1,100 +1,63 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""DICOM series: folders that are a volume, and folders that are refused."""
+"""DICOM series, multi-frame files and segmentations: values as those of pydicom alone, and what is not one volume is refused."""
 
 import os
 import pathlib
-import struct
 import warnings
 
-import itk
 import numpy as np
 import pytest
-import voxelmaps
 
-EXPLICIT, IMPLICIT, BIG_ENDIAN = "1.2.840.10008.1.2.1", "1.2.840.10008.1.2", "1.2.840.10008.1.2.2"
-MR, SECONDARY_CAPTURE = "1.2.840.10008.5.1.4.1.1.4", "1.2.840.10008.5.1.4.1.1.7"
-REPORT, PRESENTATION = "1.2.840.10008.5.1.4.1.1.88.22", "1.2.840.10008.5.1.4.1.1.11.1"
+pydicom = pytest.importorskip("pydicom")
+sitk = pytest.importorskip("SimpleITK")
 
+import voxelmaps  # noqa: E402
+from pydicom.dataset import Dataset, FileMetaDataset  # noqa: E402
+from voxelmaps import _image, radiomics  # noqa: E402
 
-def element(syntax, group, number, kind, value):
-    order = ">" if syntax == BIG_ENDIAN and group != 2 else "<"
-    if isinstance(value, int):
-        value = struct.pack(order + "H", value)
-    if isinstance(value, str):
-        value = value.encode("latin-1")
-    value += (b"\0" if kind == "UI" else b" ") * (len(value) % 2)
-    tag = struct.pack(order + "HH", group, number)
-    if syntax == IMPLICIT and group != 2:
-        return tag + struct.pack("<I", len(value)) + value
-    if kind in ("OB", "OW", "SQ"):
-        return tag + kind.encode() + b"\0\0" + struct.pack(order + "I", len(value)) + value
-    return tag + kind.encode() + struct.pack(order + "H", len(value)) + value
+SYNTAXES = {name: getattr(pydicom.uid, name) for name in ("ExplicitVRLittleEndian", "ImplicitVRLittleEndian")}
+SYNTAXES |= {name: getattr(pydicom.uid, name) for name in ("ExplicitVRBigEndian", "DeflatedExplicitVRLittleEndian")}
+MR, CT = "1.2.840.10008.5.1.4.1.1.4", "1.2.840.10008.5.1.4.1.1.2"
+ENHANCED_MR, SEG = "1.2.840.10008.5.1.4.1.1.4.1", "1.2.840.10008.5.1.4.1.1.66.4"
+VALUES = np.random.default_rng(2).integers(-50, 900, (7, 4, 5)).astype("i2")
 
 
-def dicom(
-    number=0,
-    position="",
-    series="1.2.3",
-    instance=None,
-    class_uid=MR,
-    frame_of_reference="1.2.7",
-    orientation="1\\0\\0\\0\\1\\0",
-    spacing="0.5\\0.75",
-    description="A head",
-    thickness="2",
-    slope="",
-    intercept="",
-    frames="",
-    columns=5,
-    rows=4,
-    bits=16,
-    has_pixels=True,
-    syntax=EXPLICIT,
-):
-    """The bytes of a slice, whose values are 100 * number + index."""
-    instance = instance or f"{series}.1.{number + 1}"
-    meta = b"".join(
-        element(syntax, 2, *e)
-        for e in (
-            (1, "OB", b"\0\1"),
-            (2, "UI", class_uid),
-            (3, "UI", instance),
-            (0x10, "UI", syntax),
-            (0x12, "UI", "1.2.3.4"),
-        )
+def items(**keywords):
+    """A data set; lists of data sets are sequences, and a name of None is left out."""
+    dataset = Dataset()
+    for keyword, value in keywords.items():
+        if value is not None:
+            setattr(dataset, keyword, value)
+    return dataset
+
+
+def header(**changes):
+    common = dict(
+        SOPClassUID=MR, StudyInstanceUID="1.2.9", SeriesInstanceUID="1.2.3", SeriesDescription="A head", Modality="MR"
     )
-    elements = [
-        (8, 0x16, "UI", class_uid),
-        (8, 0x18, "UI", instance),
-        (8, 0x60, "CS", "MR"),
-        (8, 0x103E, "LO", description),
-        (0x18, 0x50, "DS", thickness),
-        (0x20, 0xD, "UI", "1.2.9"),
-        (0x20, 0xE, "UI", series),
-        (0x20, 0x32, "DS", position),
-        (0x20, 0x37, "DS", orientation),
-        (0x20, 0x52, "UI", frame_of_reference),
-    ]
-    if has_pixels:
-        values = 100 * number + np.arange(rows * columns * int(frames or 1))
-        elements += [
-            (0x28, 2, "US", 1),
-            (0x28, 4, "CS", "MONOCHROME2"),
-            (0x28, 8, "IS", frames),
-            (0x28, 0x10, "US", rows),
-            (0x28, 0x11, "US", columns),
-            (0x28, 0x30, "DS", spacing),
-            (0x28, 0x100, "US", bits),
-            (0x28, 0x101, "US", 16),
-            (0x28, 0x102, "US", 15),
-            (0x28, 0x103, "US", 1),
-            (0x28, 0x1052, "DS", intercept),
-            (0x28, 0x1053, "DS", slope),
-            (0x7FE0, 0x10, "OW", values.astype(">i2" if syntax == BIG_ENDIAN else "<i2").tobytes()),
-        ]
-    data = b"".join(element(syntax, *e) for e in elements if e[3] != "")
-    return bytes(128) + b"DICM" + element(syntax, 2, 0, "UL", struct.pack("<I", len(meta))) + meta + data
+    common |= dict(FrameOfReferenceUID="1.2.7", SamplesPerPixel=1, PhotometricInterpretation="MONOCHROME2")
+    common |= dict(BitsAllocated=16, BitsStored=16, HighBit=15, PixelRepresentation=1)
+    return items(**common | changes)
+
+
+def save(path, dataset, pixels=None, syntax="ExplicitVRLittleEndian"):
+    """Write a file. The pixels have any number of frames."""
+    dataset.SOPInstanceUID = dataset.get("SOPInstanceUID") or pydicom.uid.generate_uid()
+    dataset.file_meta = FileMetaDataset()
+    dataset.file_meta.TransferSyntaxUID = SYNTAXES[syntax]
+    dataset.file_meta.MediaStorageSOPClassUID = dataset.SOPClassUID
+    dataset.file_meta.MediaStorageSOPInstanceUID = dataset.SOPInstanceUID
+    if pixels is not None:
+        if "Rows" not in dataset:
+            dataset.Rows, dataset.Columns = pixels.shape[-2:]
+        data = np.packbits(pixels.ravel() != 0, bitorder="little") if dataset.BitsAllocated == 1 else pixels
+        data = data.astype(data.dtype.newbyteorder(">")) if "Big" in syntax else data
+        dataset.add_new(
+            "PixelData", "OB" if dataset.BitsAllocated <= 8 else "OW", data.tobytes() + b"\0" * (data.nbytes % 2)
+        )
+    dataset.save_as(path, enforce_file_format=True)
+    return path
 
 
 def name_of(number):
@@ -104,290 +67,472 @@ def name_of(number):
 
 @pytest.fixture
 def write(tmp_path):
-    """Write seven slices, 2.5 mm apart; change(number) returns other arguments for a slice."""
+    """Write seven slices, 2.5 mm apart; change(number) returns other elements of a slice."""
 
-    def write(change=lambda number: {}, prefix=""):
-        for number in range(7):
-            arguments = {"number": number, "position": f"-3\\4\\{10 + 2.5 * number}", **change(number)}
-            (tmp_path / (prefix + name_of(number))).write_bytes(dicom(**arguments))
-        return tmp_path
+    def write(change=lambda number: {}, prefix="", values=VALUES, **options):
+        for number in range(len(values)):
+            position = {
+                "ImagePositionPatient": [-3, 4, 10 + 2.5 * number],
+                "ImageOrientationPatient": [1, 0, 0, 0, 1, 0],
+            }
+            elements = {"PixelSpacing": [0.5, 0.75], "SliceThickness": 2, **position, **change(number)}
+            save(tmp_path / (prefix + name_of(number)), header(**elements), values[number], **options)
+        return str(tmp_path)
 
     return write
 
 
-def expect_volume(folder, **kwargs):
+def one(elements, number=5):
+    return lambda index: elements if index == number else {}
+
+
+def expect_volume(path, values=VALUES):
     with warnings.catch_warnings():
-        # Not all warnings: with SWIG's as errors, modules of ITK crash when they are loaded.
         warnings.simplefilter("error", UserWarning)
-        image = voxelmaps.read_dicom_series(folder, **kwargs)
-    assert list(itk.spacing(image)) == [0.75, 0.5, 2.5]
-    assert list(itk.origin(image)) == [-3, 4, 10]
-    np.testing.assert_array_equal(itk.array_from_matrix(image.GetDirection()), np.eye(3))
-    expected = 100 * np.arange(7)[:, None, None] + np.arange(20).reshape(4, 5)
-    np.testing.assert_array_equal(itk.array_from_image(image), expected)
-    return image
+        volume = _image.load(path, "the image")[0]
+    np.testing.assert_array_equal(volume.array, values)
+    assert volume[1:] == ((0.75, 0.5, 2.5), (-3, 4, 10), (1, 0, 0, 0, 1, 0, 0, 0, 1))
+    return volume
 
 
-def expect_refused(folder, *words, always=True, **kwargs):
-    """Check that the folder is refused with all of these words; with allow_uneven_slices too."""
-    for uneven in (False, True) if always else (False,):
-        with pytest.raises(ValueError) as error:
-            voxelmaps.read_dicom_series(folder, allow_uneven_slices=uneven, **kwargs)
-        message = str(error.value)
-        assert str(folder) in message and "\n" not in message
-        for word in words:
-            assert word in message
+def expect_refused(path, *words, **options):
+    with pytest.raises(ValueError) as error:
+        voxelmaps.read_dicom_series(path, **options)
+    message = str(error.value)
+    assert str(path) in message and "\n" not in message and not [word for word in words if word not in message], message
 
 
-def test_volume(write):
-    image = expect_volume(write())
-    assert type(image) is itk.Image[itk.SS, 3]
+@pytest.mark.parametrize("syntax", SYNTAXES)
+def test_volume(write, syntax):
+    volume = expect_volume(write(syntax=syntax))
+    assert volume.array.dtype == np.int16
+    itk = pytest.importorskip("itk")
+    image = voxelmaps.read_dicom_series(os.path.dirname(os.path.join(write(), "")))
+    np.testing.assert_array_equal(itk.array_from_image(image), VALUES)
 
 
-@pytest.mark.parametrize("syntax", [IMPLICIT, BIG_ENDIAN])
-def test_transfer_syntaxes(write, syntax):
-    expect_volume(write(lambda number: {"syntax": syntax}))
+def test_values(write):
+    """Slopes, intercepts and bits of each slice."""
+    wide = VALUES.astype(float)
+    for change, expected, kind in (
+        (
+            lambda k: {"RescaleSlope": 1, "RescaleIntercept": -1024, "BitsStored": 12, "HighBit": 11},
+            wide - 1024,
+            np.int16,
+        ),
+        (lambda k: {"RescaleSlope": 1, "RescaleIntercept": -1024}, wide - 1024, np.int32),
+        (lambda k: {"RescaleSlope": 2 + k % 2}, wide * (2 + np.arange(7) % 2)[:, None, None], np.int32),
+        (
+            one({"RescaleSlope": 0.25, "RescaleIntercept": -0.5}),
+            np.where(np.arange(7)[:, None, None] == 5, wide / 4 - 0.5, wide),
+            float,
+        ),
+        (
+            lambda k: {"RescaleSlope": f"{0.1 * (k + 1):.6g}"},
+            np.stack([wide[k] * float(f"{0.1 * (k + 1):.6g}") for k in range(7)]),
+            float,
+        ),
+    ):
+        assert expect_volume(write(change), expected).array.dtype == kind
+    unsigned = (VALUES & 0x0FFF).astype("u2")
+    overlay = unsigned | 0xF000
+    expect_volume(
+        write(lambda k: {"PixelRepresentation": 0, "BitsStored": 12, "HighBit": 11}, values=overlay), unsigned
+    )
+    signed = (VALUES & 0x0FFF) | 0x3000
+    expect_volume(write(lambda k: {"BitsStored": 12, "HighBit": 11}, values=signed), VALUES)
+    small = (VALUES & 0xFF).astype("u1")
+    bits = {"BitsAllocated": 8, "BitsStored": 8, "HighBit": 7, "PixelRepresentation": 0}
+    assert expect_volume(write(lambda k: bits, values=small), small).array.dtype == np.uint8
 
 
-def test_other_files_are_ignored(write):
+def test_compressed_pixels(write):
+    folder = write(lambda k: {"RescaleSlope": 2, "RescaleIntercept": -7})
+    for path in pathlib.Path(folder).iterdir():
+        dataset = pydicom.dcmread(path)
+        dataset.compress(pydicom.uid.RLELossless)
+        dataset.save_as(path)
+    expect_volume(folder, 2 * VALUES.astype(int) - 7)
+    # JPEG 2000, which SimpleITK decompresses.
+    large = np.tile(VALUES, (1, 16, 16))
+    for number in range(7):
+        image = sitk.GetImageFromArray(large[number : number + 1])
+        meta = {"0020|000e": "1.2.3", "0020|0037": "1\\0\\0\\0\\1\\0"}
+        meta |= {"0020|0032": f"-3\\4\\{10 + 2.5 * number}", "0008|0060": "MR", "0008|0016": MR, "0020|0052": "1.2.7"}
+        for tag, value in meta.items():
+            image.SetMetaData(tag, value)
+        image.SetSpacing([0.75, 0.5, 2])
+        writer = sitk.ImageFileWriter()
+        writer.SetFileName(str(pathlib.Path(folder, name_of(number))))
+        writer.SetUseCompression(True), writer.SetCompressor("JPEG2000"), writer.KeepOriginalImageUIDOn()
+        writer.Execute(image)
+        dataset = pydicom.dcmread(pathlib.Path(folder, name_of(number)))
+        assert dataset.file_meta.TransferSyntaxUID.is_encapsulated
+        dataset.RescaleSlope, dataset.RescaleIntercept = 2, -7
+        dataset.save_as(dataset.filename)
+    expect_volume(folder, 2 * large.astype(int) - 7)
+
+
+def test_other_files_are_ignored(write, tmp_path):
     folder = write()
-    (folder / "README").write_text("no image")
-    (folder / "notes.txt").write_text("")
-    (folder / "more.dcm").mkdir()
-    (folder / "report.dcm").write_bytes(dicom(series="1.2.4", class_uid=REPORT, has_pixels=False))
-    (folder / "state.dcm").write_bytes(dicom(instance="1.2.3.9", class_uid=PRESENTATION, has_pixels=False))
-    directory = dicom(class_uid="1.2.840.10008.1.3.10", has_pixels=False)
-    # It has its class only in the meta information.
-    (folder / "DICOMDIR").write_bytes(directory[: directory.index(b"\x08\0\x16\0UI")])
-    (folder / "other.dcm").write_bytes(dicom(series="1.2.5", has_pixels=False))
+    (tmp_path / name_of(6)).rename(tmp_path / "1.2.3.4")
+    (tmp_path / name_of(5)).rename(tmp_path / "IM5")
+    (tmp_path / "README").write_text("no image")
+    (tmp_path / "notes.txt").write_text("")
+    (tmp_path / "._0.dcm").write_bytes(bytes(4096))
+    (tmp_path / "more.dcm").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    save(tmp_path / "report.dcm", header(SeriesInstanceUID="1.2.4", SOPClassUID="1.2.840.10008.5.1.4.1.1.88.22"))
+    save(tmp_path / "state.dcm", header(SOPClassUID="1.2.840.10008.5.1.4.1.1.11.1"))
+    save(tmp_path / "DICOMDIR", header(SOPClassUID="1.2.840.10008.1.3.10", SeriesInstanceUID=None))
     expect_volume(folder)
-    assert len(voxelmaps.list_dicom_series(folder)) == 1
+    assert [len(series.files) for series in voxelmaps.list_dicom_series(folder)] == [7]
+    expect_refused(tmp_path / "DICOMDIR", "Media Storage Directory", "pass the folder")
+    expect_refused(tmp_path / "report.dcm", "Enhanced SR Storage")
+    # One file of a series.
+    assert _image.load(str(tmp_path / name_of(3)), "it")[0][1:] == (
+        (0.75, 0.5, 2),
+        (-3, 4, 17.5),
+        (1, 0, 0, 0, 1, 0, 0, 0, 1),
+    )
+    expect_volume(folder)
 
 
-def test_missing_slice(write):
+def test_uneven_slices(write, tmp_path):
     folder = write()
-    (folder / name_of(3)).unlink()
-    words = "median is 2.5 mm", f"5 mm from '{name_of(2)}' to '{name_of(4)}'", "missing", "allow_uneven_slices=True"
-    expect_refused(folder, *words, always=False)
+    (tmp_path / name_of(3)).unlink()
+    expect_refused(
+        folder, "median is 2.5 mm", f"5 mm from '{name_of(2)}' to '{name_of(4)}'", "missing", "allow_uneven_slices=True"
+    )
     with pytest.warns(UserWarning, match="median is 2.5 mm.* as if each step were 3 mm"):
-        image = voxelmaps.read_dicom_series(str(folder), allow_uneven_slices=True)
-    assert itk.size(image) == [5, 4, 6] and itk.spacing(image)[2] == 3
+        image = voxelmaps.read_dicom_series(folder, allow_uneven_slices=True)
+    assert tuple(image.GetSpacing()) == (0.75, 0.5, 3)
+    for change, words in (
+        (lambda k: {"ImagePositionPatient": [-3, 4, 17.524]} if k == 3 else {}, None),
+        (
+            lambda k: {"ImagePositionPatient": [-3, 4, 17.526]} if k == 3 else {},
+            ("agree within 0.025 mm", "2.526 mm from '6.dcm'"),
+        ),
+        (lambda k: {"ImagePositionPatient": [-3, 4 + 0.3 * k, 10 + 2.5 * k]}, ("0.3 mm in the plane", "gantry")),
+        (lambda k: {"ImagePositionPatient": [0, 0, 0.004 * k]}, None),
+        (lambda k: {"ImagePositionPatient": [0, 0, 0.004 * (k + (k > 3))]}, ("median is 0.004 mm",)),
+        (lambda k: {"ImagePositionPatient": [0, 0.024 * k, 2.5 * k]}, None),
+    ):
+        if words is None:
+            voxelmaps.read_dicom_series(write(change))
+        else:
+            expect_refused(write(change), *words)
+    values = np.zeros((20, 4, 5), "i2")
+    for path in tmp_path.iterdir():
+        path.unlink()
+    for k, plane in enumerate(values):
+        position = {"ImagePositionPatient": [0, 0.02 * k, 2.5 * k], "ImageOrientationPatient": [1, 0, 0, 0, 1, 0]}
+        save(tmp_path / f"{k}.dcm", header(PixelSpacing=[1, 1], **position), plane)
+    expect_refused(tmp_path, "'19.dcm' is 0.38 mm off the normal", "'0.dcm'", "10 % of the step of 2.5 mm")
 
 
-def test_missing_slice_of_microscopic_steps(write):
-    folder = write(lambda number: {"position": f"0\\0\\{0.004 * number}"})
-    voxelmaps.read_dicom_series(folder)
-    (folder / name_of(3)).unlink()
-    expect_refused(folder, "median is 0.004 mm", always=False)
+PERPENDICULAR = [1, 0, 0, 0, 0, -1]
+# Elements of one slice, and what the error says beside its file.
+DIFFERENT_SLICES = [
+    ({"Rows": 6, "PixelData": bytes(60)}, "differ in Rows"),
+    ({"PixelSpacing": [0.5, 0.8]}, "[0.5, 0.8]"),
+    ({"PixelSpacing": None}, "PixelSpacing must be positive"),
+    ({"ImageOrientationPatient": PERPENDICULAR}, "differ in ImageOrientationPatient"),
+    ({"ImageOrientationPatient": None}, "no ImagePositionPatient or ImageOrientationPatient"),
+    ({"ImagePositionPatient": None}, "no ImagePositionPatient or ImageOrientationPatient"),
+    ({"ImagePositionPatient": [1, "nan", 3]}, "nan, 3.0], not 3 finite numbers"),
+    ({"ImagePositionPatient": [1, 2]}, "[1.0, 2.0], not 3 finite numbers"),
+    ({"ImagePositionPatient": [1, 2, "1e308"]}, "not 3 finite numbers"),
+    ({"RescaleSlope": "nan"}, "RescaleSlope is nan"),
+    ({"RescaleSlope": 0}, "RescaleSlope is 0"),
+    ({"BitsAllocated": 7}, "not valid"),
+    ({"BitsStored": 17}, "not valid"),
+    ({"Columns": 6}, "40 bytes, but the header needs 48"),
+    ({"FrameOfReferenceUID": "1.2.8"}, "differ in FrameOfReferenceUID"),
+    ({"NumberOfFrames": 2, "Rows": 2}, "2 frames without positions"),
+    ({"EchoTime": 5}, "EchoTime none, 5"),
+    ({"PhotometricInterpretation": "MONOCHROME1"}, "MONOCHROME1, but must be MONOCHROME2"),
+    ({"PhotometricInterpretation": "PALETTE COLOR"}, "PALETTE COLOR, but must be"),
+    ({"SamplesPerPixel": 3, "PhotometricInterpretation": "RGB"}, "RGB, but must be"),
+    ({"ModalityLUTSequence": [Dataset()]}, "ModalityLUTSequence"),
+    ({"ImageType": ["ORIGINAL", "PRIMARY", "M", "ND", "MOSAIC"]}, "Siemens mosaic"),
+    ({"SOPInstanceUID": "1.2.3.4"}, None),
+]
 
 
-def test_tolerance(write):
-    def move(distance):
-        return write(lambda number: {"position": f"-3\\4\\{17.5 + distance}"} if number == 3 else {})
-
-    expect_volume(move(0.024))
-    expect_refused(move(0.026), "agree within 0.025 mm", f"2.526 mm from '{name_of(2)}'", "2.474 mm", always=False)
-
-
-def test_tilted_gantry(write):
-    folder = write(lambda number: {"position": f"-3\\{4 + 0.3 * number}\\{10 + 2.5 * number}"})
-    expect_refused(folder, "0.3 mm in the plane of the slices", "gantry", "0.025 mm")
-
-
-def test_differences_that_add_up(tmp_path):
-    """Steps of 2.5 mm may differ by 0.025 mm, and slices may be 0.25 mm beside their places."""
-
-    def write(position):
-        for i in range(48):
-            (tmp_path / f"{100 + i}.dcm").write_bytes(dicom(number=i, position=position(i)))
-
-    write(lambda i: f"0\\{0.02 * i:g}\\{2.5 * i}")
-    expect_refused(tmp_path, "'113.dcm' is 0.26 mm off the normal", "'100.dcm'", "10 % of the step of 2.5 mm")
-    write(lambda i: f"0\\0\\{2.5 * i + 0.024 * max(i - 24, 0):g}")
-    expect_refused(tmp_path, "mm off its even position", "'1", always=False)
-    write(lambda i: f"0\\0\\{2.5 * i + 0.012 * (i % 2):g}")
-    voxelmaps.read_dicom_series(tmp_path)
-
-
-def test_copied_slice(write):
+@pytest.mark.parametrize("elements, words", DIFFERENT_SLICES)
+def test_different_slices(write, elements, words):
     folder = write()
-    (folder / "copy.dcm").write_bytes((folder / name_of(5)).read_bytes())
-    expect_refused(folder, f"'{name_of(5)}'", "'copy.dcm'", "same image", "1.2.3.1.6")
+    path = pathlib.Path(folder, name_of(5))
+    dataset = pydicom.dcmread(path)
+    with pydicom.config.disable_value_validation():
+        for keyword, value in elements.items():
+            setattr(dataset, keyword, value) if value is not None else delattr(dataset, keyword)
+        dataset.save_as(path)
+    if words is None:
+        expect_volume(folder)
+    else:
+        for allow in (False, True):
+            expect_refused(
+                folder, words, *([f"'{path.name}'"] if "EchoTime" not in words else []), allow_uneven_slices=allow
+            )
 
 
-def test_repeated_positions(write):
-    write()
-    folder = write(lambda number: {"instance": f"1.2.3.2.{number + 1}"}, prefix="again")
-    expect_refused(folder, f"'{name_of(0)}', 'again{name_of(0)}'", "same place", "[-3, 4, 10]")
+@pytest.mark.parametrize(
+    "elements, words",
+    [
+        (lambda k: {"EchoTime": 4.6 + k}, "EchoTime 4.6, 9.2"),
+        (lambda k: {"DiffusionBValue": 1000 * k}, "DiffusionBValue 0.0, 1000.0"),
+        (lambda k: {"TemporalPositionIdentifier": k}, "TemporalPositionIdentifier 0, 1"),
+        (lambda k: {"ImageType": ["ORIGINAL", "PRIMARY", "MP"[k]]}, "ImageType"),
+        (lambda k: {}, "remove the copies"),
+    ],
+)
+def test_several_images_of_one_place(write, elements, words):
+    if "4.6, 9.2" in words:
+        elements = lambda k: {"EchoTime": 4.6 * (k + 1)}  # noqa: E731
+    write(lambda _: elements(0))
+    folder = write(lambda _: elements(1), prefix="again")
+    expect_refused(folder, words, "several images of one place", "again0.dcm", "[-3.0, 4.0, 10.0]")
+    (problem,) = voxelmaps.list_dicom_series(folder)
+    assert words in problem.problem and problem.size is None
+
+
+def test_copies_and_series(write, tmp_path):
+    folder = write()
+    (tmp_path / "copy.dcm").write_bytes((tmp_path / name_of(5)).read_bytes())
+    expect_refused(folder, f"'{name_of(5)}'", "'copy.dcm'", "same image")
+    (tmp_path / "copy.dcm").unlink()
+    knee = header(SeriesInstanceUID="1.2.4", SeriesDescription="A \x1b[31mknee", PixelSpacing=[1, 1])
+    save(tmp_path / "other.dcm", knee, VALUES[0])
+    expect_refused(
+        folder, "1.2.3: 7 files, MR, A head; 1.2.4: 1 file, MR, A [31mknee", "series=UID", "list_dicom_series"
+    )
+    expect_refused(folder, "no series '1.2.5'", "1.2.3: 7 files, MR, A head", series="1.2.5")
+    assert tuple(voxelmaps.read_dicom_series(folder, series="1.2.4").GetSpacing()) == (1, 1, 1)
+    head, other = voxelmaps.list_dicom_series(folder)
+    files = tuple(str(tmp_path / name_of(number)) for number in range(7))
+    assert head == voxelmaps.DicomSeries("1.2.3", files, "MR", "A head", (5, 4, 7), (0.75, 0.5, 2.5), "")
+    assert (other.uid, other.size) == ("1.2.4", (5, 4, 1))
+    # A truncated file of a series does not keep another one from being read.
+    (tmp_path / "other.dcm").write_bytes((tmp_path / "other.dcm").read_bytes()[:-2])
+    expect_refused(folder, "'other.dcm'", "truncated", series="1.2.4")
+    np.testing.assert_array_equal(_image.read(folder, "it", series="1.2.3").array, VALUES)
+    assert "truncated" in voxelmaps.list_dicom_series(folder)[1].problem
 
 
 @pytest.mark.parametrize(
     "name, content, problem",
     [
-        ("7.dcm", None, "link"),
-        ("1.2.3.5", None, "link"),
-        ("empty.IMA", b"", "empty"),
+        ("7.dcm", None, "broken link"),
+        ("1.2.3.5", None, "broken link"),
+        ("empty.IMA", b"", "not a DICOM file"),
         ("IM7", b"", "empty"),
         ("IM8", bytes(100), "zeros"),
-        ("text.dcm", b"no image", "no DICOM file"),
+        ("text.dcm", b"no image", "not a DICOM file"),
+        (
+            "deep.dcm",
+            bytes(128) + b"DICM" + 99999 * b"\x08\0\x40\x11SQ\0\0\xff\xff\xff\xff\xfe\xff\x00\xe0\xff\xff\xff\xff",
+            "corrupt",
+        ),
     ],
 )
-def test_files_that_cannot_be_read(write, name, content, problem):
+def test_files_that_cannot_be_read(write, tmp_path, name, content, problem):
     folder = write()
-    # Images often have no extension, or one that is a part of a UID.
-    (folder / name_of(6)).rename(folder / "1.2.3.4")
+    (tmp_path / name_of(6)).rename(tmp_path / "1.2.3.4")
     expect_volume(folder)
-    if content is None:
-        os.symlink("nowhere", folder / name)
-    else:
-        (folder / name).write_bytes(content)
+    os.symlink("nowhere", tmp_path / name) if content is None else (tmp_path / name).write_bytes(content)
     expect_refused(folder, f"'{name}'", problem)
-    with pytest.warns(UserWarning, match=f"'{name}' .*{problem}"):
+    with pytest.warns(UserWarning, match=f"'{name}'.*{problem}"):
         assert len(voxelmaps.list_dicom_series(folder)) == 1
 
 
-def test_files_cut_anywhere(write):
+def test_files_cut_anywhere(write, tmp_path):
     folder = write()
-    whole = dicom()
-    for size in [*range(0, len(whole), 11), len(whole) - 1]:
-        (folder / "cut.dcm").write_bytes(whole[:size])
-        expect_refused(folder, "'cut.dcm'", always=False)
+    last = tmp_path / name_of(6)
+    right = last.read_bytes()
+    for size in [*range(0, len(right), 7), len(right) - 1]:
+        last.write_bytes(right[:size])
+        expect_refused(folder, f"'{last.name}'")
 
 
-def test_too_few_pixels(write):
-    folder = write()
-    whole = bytearray(dicom(position="-3\\4\\10"))
-    assert whole[-44] == 40
-    whole[-44] = 36
-    (folder / name_of(0)).write_bytes(whole[:-4])
-    expect_refused(folder, f"'{name_of(0)}'", "36 bytes, but the header needs 40")
-
-
-@pytest.mark.parametrize(
-    "words, change",
-    [
-        ("5x6 pixels", {"rows": 6}),
-        ("[0.5, 0.8]", {"spacing": "0.5\\0.8"}),
-        ("PixelSpacing", {"spacing": ""}),
-        ("[1, 0, 0, 0, 0, -1]", {"orientation": "1\\0\\0\\0\\0\\-1"}),
-        ("no valid ImagePositionPatient", {"orientation": ""}),
-        ("no valid ImagePositionPatient", {"position": ""}),
-        *(
-            (f"its ImagePositionPatient is '{position}', not 3 numbers", {"position": position})
-            for position in ("1\\nan\\3", "1\\2", "1\\2\\3\\4", "1\\2\\1e308", "1\\2\\here", "1\\2\\1_0")
-        ),
-        ("its PixelSpacing is 'abc'", {"spacing": "abc"}),
-        ("its RescaleSlope is 'nan'", {"slope": "nan"}),
-        ("its RescaleSlope is 0", {"slope": "0.0"}),
-        ("its RescaleIntercept is 'x'", {"intercept": "x"}),
-        ("its BitsAllocated is 7, not", {"bits": 7}),
-        ("its SliceThickness is 'inf'", {"thickness": "inf"}),
-        ("its pixel data has 40 bytes, but the header needs 20", {"bits": 8}),
-        ("FrameOfReferenceUID", {"frame_of_reference": "1.2.8"}),
-        ("more than one frame", {"frames": "2"}),
-        ("no pixel data", {"has_pixels": False}),
-    ],
-)
-def test_different_slices(write, words, change):
-    folder = write(lambda number: change if number == 5 else {})
-    expect_refused(folder, words, f"'{name_of(5)}'")
-
-
-@pytest.mark.parametrize(
-    "words, change",
-    [
-        (("ImagePositionPatient", "and 2 more"), {"position": ""}),
-        (("perpendicular unit vectors", "[1, 0, 0, 1, 0, 0]"), {"orientation": "1\\0\\0\\1\\0\\0"}),
-        (("PixelSpacing must be positive",), {"spacing": "0\\1"}),
-        (("more than one frame",), {"frames": "2"}),
-    ],
-)
-def test_slices_that_are_all_wrong(write, words, change):
-    expect_refused(write(lambda number: change), *words)
-
-
-def test_more_series(write):
-    folder = write()
-    other = dicom(series="1.2.4", description="A \x1b[31mknee")
-    (folder / "other.dcm").write_bytes(other)
-    expect_refused(folder, "1.2.3: 7 files, MR, A head; 1.2.4: 1 file", "series=UID", "list_dicom_series")
-    expect_refused(folder, "no series '1.2.5'", "1.2.3: 7 files, MR, A head", "1.2.4: 1 file", series="1.2.5")
-    expect_volume(folder, series="1.2.3")
-    assert itk.size(voxelmaps.read_dicom_series(folder, series="1.2.4")) == [5, 4, 1]
-    head, knee = voxelmaps.list_dicom_series(folder)
-    assert head == voxelmaps.DicomSeries(
-        uid="1.2.3",
-        files=tuple(str(folder / name_of(number)) for number in range(7)),
-        modality="MR",
-        description="A head",
-        size=(5, 4, 7),
-        spacing=(0.75, 0.5, 2.5),
-        problem="",
-    )
-    assert knee.uid == "1.2.4" and knee.description == "A [31mknee" and knee.size == (5, 4, 1)
-
-    # A broken file of a series does not keep another one from being read.
-    (folder / "other.dcm").write_bytes(other[:-2])
-    expect_refused(folder, "'other.dcm'", "it is cut", "(7fe0,0010)", series="1.2.4")
-    expect_volume(folder, series="1.2.3")
-    assert "it is cut" in voxelmaps.list_dicom_series(folder)[1].problem
-    os.symlink("nowhere", folder / "7.dcm")
-    expect_refused(folder, "'7.dcm'", series="1.2.3")
-
-
-def test_type_holds_the_values_of_all_files(write):
-    folder = write(lambda number: {"slope": "0.25", "intercept": "-0.5"} if number == 5 else {})
-    image = voxelmaps.read_dicom_series(folder)
-    assert type(image) is itk.Image[itk.D, 3]
-    array = itk.array_from_image(image)
-    assert list(array[4:, 0, 1]) == [401, 0.25 * 501 - 0.5, 601]
-
-
-def test_secondary_captures_have_positions(write):
-    expect_volume(write(lambda number: {"class_uid": SECONDARY_CAPTURE}))
-
-
-def test_one_file(tmp_path):
-    (tmp_path / "slice.dcm").write_bytes(dicom(position="1\\2\\3"))
-    assert itk.size(voxelmaps.read_dicom_series(tmp_path)) == [5, 4, 1]
-    (tmp_path / "slice.dcm").write_bytes(dicom(position="1\\2\\3", frames="3"))
-    assert itk.size(voxelmaps.read_dicom_series(tmp_path)) == [5, 4, 3]
-    for position in ("1\\2\\1e308", "1\\nan\\3"):
-        (tmp_path / "slice.dcm").write_bytes(dicom(position=position))
-        expect_refused(tmp_path, f"its ImagePositionPatient is '{position}', not 3 numbers")
-
-
-def test_no_images(tmp_path):
-    expect_refused(tmp_path, "holds no DICOM series")
-    (tmp_path / "note.txt").write_text("no image")
-    (tmp_path / "report.dcm").write_bytes(dicom(class_uid=REPORT, has_pixels=False))
-    expect_refused(tmp_path, "holds no DICOM series")
-    assert voxelmaps.list_dicom_series(tmp_path) == []
+def test_images_without_position(tmp_path):
+    path = save(tmp_path / "a.dcm", header(), VALUES[0])
+    with pytest.warns(UserWarning, match="no PixelSpacing: 1 mm is assumed"):
+        assert _image.load(path, "it")[0].spacing == (1, 1, 1)
+    expect_refused(save(path, header(NumberOfFrames=7), VALUES), "7 frames without ImagePositionPatient")
+    place = {
+        "ImagePositionPatient": [-3, 4, 10],
+        "ImageOrientationPatient": [1, 0, 0, 0, 1, 0],
+        "PixelSpacing": [0.5, 0.75],
+    }
+    expect_refused(save(path, header(NumberOfFrames=7, **place), VALUES), "7 frames without positions")
+    dose = header(NumberOfFrames=7, GridFrameOffsetVector=[2.5 * k for k in range(7)], DoseGridScaling=0.125, **place)
+    expect_volume(str(save(path, dose, VALUES)), VALUES / 8)
     for function in (voxelmaps.read_dicom_series, voxelmaps.list_dicom_series):
         with pytest.raises(FileNotFoundError, match="nothing"):
             function(tmp_path / "nothing")
-        with pytest.raises(NotADirectoryError, match="note.txt"):
-            function(tmp_path / "note.txt")
+    (tmp_path / "empty").mkdir()
+    expect_refused(tmp_path / "empty", "no DICOM series with images")
 
 
-def test_nested_sequences(write):
-    """A file whose sequences have no end must not overflow the stack."""
+# --- Multi-frame files -------------------------------------------------------------------------------------------------
+
+
+def enhanced(order=range(7), frame=lambda k: {}, step=2.5, **changes):
+    """A multi-frame file, and its frames."""
+    shared = items(
+        PlaneOrientationSequence=[items(ImageOrientationPatient=[1, 0, 0, 0, 1, 0])],
+        PixelMeasuresSequence=[items(PixelSpacing=[0.5, 0.75], SliceThickness=2)],
+    )
+    groups = [
+        items(PlanePositionSequence=[items(ImagePositionPatient=[-3, 4, 10 + step * k])], **frame(index))
+        for index, k in enumerate(order)
+    ]
+    sequences = {"SharedFunctionalGroupsSequence": [shared], "PerFrameFunctionalGroupsSequence": groups}
+    return (
+        header(**{"SOPClassUID": ENHANCED_MR, "NumberOfFrames": len(groups), **sequences, **changes}),
+        VALUES[list(order)],
+    )
+
+
+def test_enhanced_files(tmp_path):
+    path = str(tmp_path / "a.dcm")
+    save(path, *enhanced())
+    assert expect_volume(path).array.dtype == np.int16
+    order = [3, 0, 6, 2, 5, 1, 4]
+    save(path, *enhanced(order))
+    expect_volume(path)
+    expect_volume(str(tmp_path))
+    slopes = lambda k: {
+        "PixelValueTransformationSequence": [items(RescaleSlope=0.5 * (k + 1), RescaleIntercept=-k)]
+    }  # noqa: E731
+    save(path, *enhanced(order, slopes))
+    index = np.argsort(order)[:, None, None]
+    expect_volume(path, VALUES * 0.5 * (index + 1) - index)
+    for frame, words in (
+        (lambda k: {"MREchoSequence": [items(EffectiveEchoTime=10.0 * (k % 2))]}, "EffectiveEchoTime 0.0, 10.0"),
+        (lambda k: {"MRDiffusionSequence": [items(DiffusionBValue=800.0 * (k % 2))]}, "DiffusionBValue 0.0, 800.0"),
+    ):
+        # At the same places, and at different ones.
+        expect_refused(
+            save(path, *enhanced([0, 0, 1, 1, 2, 2], frame)), words, "several images of one place", "frame 2"
+        )
+        expect_refused(save(path, *enhanced(frame=frame)), words)
+    times = lambda k: {"FrameContentSequence": [items(TemporalPositionIndex=k % 2)]}  # noqa: E731
+    expect_refused(save(path, *enhanced([0, 0, 1, 1], times)), "TemporalPositionIndex 0, 1")
+    expect_refused(save(path, *enhanced([0, 1, 3, 4])), "missing")
+    expect_refused(save(path, *enhanced(NumberOfFrames=6)), "functional groups of 7")
+    expect_refused(save(path, *enhanced(PerFrameFunctionalGroupsSequence=None)), "7 frames without")
+    # Two files of one series.
+    for part in ([0, 1, 2], [3, 4, 5, 6]):
+        save(tmp_path / f"{part[0]}.dcm", *enhanced(part))
+    os.unlink(path)
+    expect_volume(str(tmp_path))
+
+
+# --- Segmentations -----------------------------------------------------------------------------------------------------
+
+FIRST, SECOND = np.zeros(VALUES.shape, bool), np.zeros(VALUES.shape, bool)
+FIRST[1:4, :2, 1:4] = SECOND[2:6, 2:, 2:] = True
+
+
+def segmentation(path, frames, kind="BINARY", step=2.5, position=(-3, 4, 10), maximum=255, dtype="u1", **measures):
+    """Frames are (segment, slice, array)."""
+    bits = 1 if kind == "BINARY" else 8
+    measures = {"PixelSpacing": [0.5, 0.75], "SliceThickness": 2, **measures}
+    shared = items(
+        PlaneOrientationSequence=[items(ImageOrientationPatient=[1, 0, 0, 0, 1, 0])],
+        PixelMeasuresSequence=[items(**measures)],
+    )
+    each = [
+        items(
+            PlanePositionSequence=[items(ImagePositionPatient=[*position[:2], position[2] + step * k])],
+            SegmentIdentificationSequence=[items(ReferencedSegmentNumber=segment)],
+        )
+        for segment, k, _ in frames
+    ]
+    segments = [items(SegmentNumber=n, SegmentLabel=f"part {n}") for n in sorted({frame[0] for frame in frames})]
+    dataset = header(
+        **{"SOPClassUID": SEG, "SegmentationType": kind, "SegmentSequence": segments, "NumberOfFrames": len(frames)},
+        **{"BitsAllocated": bits, "BitsStored": bits, "HighBit": bits - 1, "PixelRepresentation": 0, "Modality": "SEG"},
+        **{"SharedFunctionalGroupsSequence": [shared], "PerFrameFunctionalGroupsSequence": each},
+        MaximumFractionalValue=maximum if kind == "FRACTIONAL" else None,
+        SeriesInstanceUID="1.2.66",
+    )
+    save(
+        path, dataset, np.stack([frame[2] for frame in frames]).astype(dtype) * (maximum if kind == "FRACTIONAL" else 1)
+    )
+    return str(path)
+
+
+def frames_of(*parts):
+    return [(number, k, mask[k]) for number, mask, slices in parts for k in slices]
+
+
+@pytest.mark.parametrize("kind", ["BINARY", "FRACTIONAL"])
+@pytest.mark.parametrize(
+    "frames",
+    [
+        frames_of((1, FIRST, range(7))),
+        frames_of((1, FIRST, reversed(range(7)))),
+        frames_of((1, FIRST, range(1, 4))),
+        frames_of((1, FIRST, [1, 3])),
+        frames_of((1, FIRST, [2])),
+        frames_of((1, FIRST, range(1, 4)), (2, SECOND, range(2, 6))),
+        frames_of((7, SECOND, [5, 2]), (1, FIRST, [3, 1])),
+    ],
+)
+def test_segmentations(write, tmp_path, kind, frames):
     folder = write()
-    sequence = b"\x08\0\x40\x11SQ\0\0\xff\xff\xff\xff" + b"\xfe\xff\x00\xe0\xff\xff\xff\xff"
-    (folder / "deep.dcm").write_bytes(bytes(128) + b"DICM" + 100000 * sequence)
-    expect_refused(folder, "'deep.dcm'", "nested more than 32 times")
+    image = _image.load(folder, "the image")[0]
+    (tmp_path / "other").mkdir()
+    path = segmentation(tmp_path / "other" / "seg", frames, kind)
+    expected = np.zeros(VALUES.shape, int)
+    for number, k, plane in frames:
+        expected[k] += number * plane
+    placed = _image.load(path, "the mask", grid=image)[0]
+    np.testing.assert_array_equal(placed.array, expected)
+    assert placed[1:] == image[1:]
+    alone = _image.load(path, "the mask")[0]
+    np.testing.assert_array_equal(np.unique(alone.array), np.unique(expected))
+    for index in np.argwhere(alone.array):
+        place = np.round(image.index(alone.point(index[::-1]))[::-1]).astype(int)
+        assert expected[tuple(place)] == alone.array[tuple(index)]
+    for number in sorted({frame[0] for frame in frames}):
+        maps = radiomics.execute(
+            folder, path, label=number, featureClass={"firstorder": ["Mean"]}, initValue=float("nan")
+        )
+        found = sitk.GetArrayFromImage(maps["original_firstorder_Mean"])
+        assert np.count_nonzero(~np.isnan(found)) == np.count_nonzero(expected == number)
+    with pytest.raises(ValueError, match=r"no segment 9; its segments are 1 \(part 1\)"):
+        radiomics.execute(folder, path, label=9)
 
 
-def test_same_volume_as_the_programs(ct_series, run_program, tmp_path):
-    """The programs and the function read the same voxels at the same points."""
-    folder, seeds = ct_series
-    output = tmp_path / "strength.nrrd"
-    seed = ",".join(map(str, seeds["vessel"]))
-    options = ("--seed", seed, "--estimate-radius", "1", "--quiet")
-    run_program("FuzzyConnectedness", pathlib.Path(folder), output, *options)
-    image = voxelmaps.read_dicom_series(folder)
-    strength = voxelmaps.fuzzy_connectedness(image, tuple(reversed(seeds["vessel"])), estimation_radius=1)
-    expected = itk.imread(str(output))
-    np.testing.assert_array_equal(strength, itk.array_from_image(expected))
-    np.testing.assert_allclose(itk.origin(image), itk.origin(expected))
-    np.testing.assert_allclose(itk.spacing(image), itk.spacing(expected))
+def test_segmentations_that_do_not_fit(write, tmp_path):
+    image = _image.load(write(), "the image")[0]
+    path, right = tmp_path / "other" / "seg.dcm", frames_of((1, FIRST, range(7)))
+    path.parent.mkdir()
+    overlapping = frames_of((1, FIRST, range(7)), (2, FIRST | SECOND, range(7)))
+    segmentation(path, overlapping)
+    np.testing.assert_array_equal(_image.load(path, "it", grid=image, segment=2)[0].array, 2 * (FIRST | SECOND))
+    for frames, options, words in (
+        (overlapping, {}, "segments 1 and 2 overlap"),
+        (right, {"PixelSpacing": [0.5, 0.8]}, "geometry"),
+        (right, {"position": (-3.4, 4, 10)}, "geometry"),
+        (right, {"position": (-3, 4, 11)}, "geometry"),
+        (right, {"step": 3}, "geometry"),
+        (right, {"position": (-3, 4, 30)}, "beyond the image"),
+        (right, {"position": (-3.75, 4.5, 10)}, None),
+        ([(1, 2, FIRST[2] * 100)], {"kind": "FRACTIONAL", "maximum": 1}, "threshold"),
+    ):
+        segmentation(path, frames, **options)
+        if words is None:
+            found = _image.load(path, "it", grid=image)[0].array
+            np.testing.assert_array_equal(found[:, 1:, :-1], FIRST[:, :-1, 1:])
+        else:
+            with pytest.raises(ValueError, match=words):
+                _image.load(path, "the mask", grid=image)
+    save(path, header(SOPClassUID="1.2.840.10008.5.1.4.1.1.481.3", Modality="RTSTRUCT"))
+    with pytest.raises(ValueError, match="RTSTRUCT, with contours .* convert it"):
+        _image.load(path, "the mask", grid=image)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays with the geometry of an image, from and to images of ITK and SimpleITK, and files."""
 
+import importlib.util
 import os
 import sys
 from typing import NamedTuple, Tuple
@@ -122,6 +123,11 @@ def to_itk(volume):
     dimension = len(volume.spacing)
     image.SetDirection(itk.matrix_from_array(np.reshape(volume.direction, (dimension, dimension))))
     return image
+
+
+def to_itk_or_simpleitk(volume):
+    """An ITK image, or one of SimpleITK if ITK is not installed."""
+    return (to_itk if importlib.util.find_spec("itk") else to_simpleitk)(volume)
 
 
 def read(path, what, **options):

@@ -22,8 +22,20 @@ _SEGMENTATIONS = {"1.2.840.10008.5.1.4.1.1.66.4", "1.2.840.10008.5.1.4.1.1.66.7"
 _RTSTRUCT, _DIRECTORY = "1.2.840.10008.5.1.4.1.1.481.3", "1.2.840.10008.1.3.10"
 # In which images at one position can differ; of a volume, those before None must be the same for all slices.
 _DISTINCTIONS = ("EchoTime", "EffectiveEchoTime", "EchoNumbers", "DiffusionBValue", "b-value", None)
-_DISTINCTIONS += ("DiffusionGradientOrientation", "InversionTime", "InversionTimes", "FlipAngle", "RepetitionTime", "StackID")
-_DISTINCTIONS += ("TemporalPositionIdentifier", "TemporalPositionIndex", "TriggerTime", "NominalCardiacTriggerDelayTime")
+_DISTINCTIONS += (
+    "DiffusionGradientOrientation",
+    "InversionTime",
+    "InversionTimes",
+    "FlipAngle",
+    "RepetitionTime",
+    "StackID",
+)
+_DISTINCTIONS += (
+    "TemporalPositionIdentifier",
+    "TemporalPositionIndex",
+    "TriggerTime",
+    "NominalCardiacTriggerDelayTime",
+)
 _DISTINCTIONS += ("ImageType", "FrameType", "AcquisitionNumber", "AcquisitionTime", "ContentTime")
 # DiffusionBValue of Siemens and of Philips.
 _B_VALUES = ((0x0019, 0x100C), (0x2001, 0x1003))
@@ -115,7 +127,7 @@ def _header(path):
     does not notice; None if the file is not DICOM."""
     pydicom = library("pydicom", f"reading {path}")
     size = os.path.getsize(path)
-    with open(path, "rb") as file, pydicom.config.disable_value_validation():
+    with open(path, "rb") as file:
         try:
             header = pydicom.dcmread(file, stop_before_pixels=True)
         except pydicom.errors.InvalidDicomError:
@@ -223,15 +235,25 @@ def _check_pixels(file):
     if "Rows" not in header or "PixelRepresentation" not in header and "BitsStored" in header:
         raise ValueError("it has no pixel data")
     if "MOSAIC" in (header.get("ImageType") or ()):
-        raise ValueError("it is a Siemens mosaic, whose slices are tiles of one image: convert it to NIfTI with dcm2niix")
+        raise ValueError(
+            "it is a Siemens mosaic, whose slices are tiles of one image: convert it to NIfTI with dcm2niix"
+        )
     photometric = header.get("PhotometricInterpretation")
     if photometric != "MONOCHROME2" or int(header.get("SamplesPerPixel") or 1) != 1:
-        raise ValueError(f"its PhotometricInterpretation is {photometric}, but must be MONOCHROME2: convert it to gray values")
+        raise ValueError(
+            f"its PhotometricInterpretation is {photometric}, but must be MONOCHROME2: convert it to gray values"
+        )
     if "ModalityLUTSequence" in header:
         raise ValueError("its values are defined by a table (ModalityLUTSequence): convert it to values with a slope")
-    bits = {name: _numbers(header.get, name, 1)[0] for name in ("Rows", "Columns", "BitsAllocated", "BitsStored", "HighBit")}
+    bits = {
+        name: _numbers(header.get, name, 1)[0] for name in ("Rows", "Columns", "BitsAllocated", "BitsStored", "HighBit")
+    }
     allocated, stored, high = bits["BitsAllocated"], bits["BitsStored"], bits["HighBit"]
-    if allocated not in (1, 8, 16, 32) or not 1 <= stored <= high + 1 <= allocated or min(bits["Rows"], bits["Columns"]) < 1:
+    if (
+        allocated not in (1, 8, 16, 32)
+        or not 1 <= stored <= high + 1 <= allocated
+        or min(bits["Rows"], bits["Columns"]) < 1
+    ):
         raise ValueError(f"its pixels are not valid: {bits}")
     needed = -(-int(bits["Rows"] * bits["Columns"] * allocated) * len(file.frames) // 8)
     if file.pixel_bytes not in (None, needed, needed + needed % 2):
@@ -265,8 +287,7 @@ def _read_file(path):
 def _stored_values(path):
     """The stored values of all frames of a file, as (frames, rows, columns)."""
     pydicom = library("pydicom", f"reading {path}")
-    with pydicom.config.disable_value_validation():
-        header = pydicom.dcmread(path, force=True)
+    header = pydicom.dcmread(path, force=True)
     if "TransferSyntaxUID" not in header.file_meta:
         header.file_meta.TransferSyntaxUID = pydicom.uid.ImplicitVRLittleEndian
     syntax = header.file_meta.TransferSyntaxUID
@@ -275,7 +296,12 @@ def _stored_values(path):
         array = header.pixel_array
     else:
         sitk = library("SimpleITK", f"decompressing {path}")
-        for keyword in ("RescaleSlope", "RescaleIntercept", "SharedFunctionalGroupsSequence", "PerFrameFunctionalGroupsSequence"):
+        for keyword in (
+            "RescaleSlope",
+            "RescaleIntercept",
+            "SharedFunctionalGroupsSequence",
+            "PerFrameFunctionalGroupsSequence",
+        ):
             if keyword in header:
                 del header[keyword]
         with tempfile.TemporaryDirectory(prefix="voxelmaps-") as folder:
@@ -392,7 +418,11 @@ def _ordered(frames, allow_uneven):
         raise ValueError(
             f"it has several images of one place, such as {', '.join(frame.name for frame in same[:4])} at "
             f"{_list(same[0].position)}"
-            + (f", which differ in {different}: save each as a series of its own" if different else ": remove the copies")
+            + (
+                f", which differ in {different}: save each as a series of its own"
+                if different
+                else ": remove the copies"
+            )
         )
     different = _differences(frames, always=True)
     if different:
@@ -412,12 +442,17 @@ def _ordered(frames, allow_uneven):
     off = abs(total[:, 2] - median * np.arange(len(frames)))
     uneven = np.flatnonzero(abs(steps - median) > tolerance)
     if len(uneven) or off.max() > 0.1 * median:
-        text = ", ".join(
-            f"{steps[i]:.6g} mm from {frames[i].name} to {frames[i + 1].name}" for i in uneven[:4]
-        ) or f"{frames[int(off.argmax())].name} is {off.max():.6g} mm off its even position"
-        text = f"the distances of slices must agree within {tolerance:.6g} mm, and their median is {median:.6g} mm: {text}"
+        text = (
+            ", ".join(f"{steps[i]:.6g} mm from {frames[i].name} to {frames[i + 1].name}" for i in uneven[:4])
+            or f"{frames[int(off.argmax())].name} is {off.max():.6g} mm off its even position"
+        )
+        text = (
+            f"the distances of slices must agree within {tolerance:.6g} mm, and their median is {median:.6g} mm: {text}"
+        )
         if not allow_uneven:
-            raise ValueError(f"{text}; slices are missing or uneven (read_dicom_series(..., allow_uneven_slices=True) reads them)")
+            raise ValueError(
+                f"{text}; slices are missing or uneven (read_dicom_series(..., allow_uneven_slices=True) reads them)"
+            )
         warning = f"{text}; read as if each step were {step:.6g} mm"
     column, row, _ = _spacing(first)
     return frames, axes, first.position, (column, row, step), warning
@@ -437,7 +472,11 @@ def _values(frames, files):
         limits = [limit * frame.slope + frame.intercept for limit in limits]
         low, high = min(low, *limits), max(high, *limits)
         is_integer &= frame.slope == int(frame.slope) and frame.intercept == int(frame.intercept)
-    kinds = [kind for kind in (np.uint8, np.int16, np.uint16, np.int32) if np.iinfo(kind).min <= low <= high <= np.iinfo(kind).max]
+    kinds = [
+        kind
+        for kind in (np.uint8, np.int16, np.uint16, np.int32)
+        if np.iinfo(kind).min <= low <= high <= np.iinfo(kind).max
+    ]
     kind = kinds[0] if is_integer and kinds else np.float64
     array, path, stored = None, None, None
     for k, frame in enumerate(frames):
@@ -476,7 +515,9 @@ def _grid_of(frames):
     for step in candidates:
         if step > 0 and (abs(distances / step - np.round(distances / step)) < 0.05).all():
             return round(distances[-1] / step) + 1, (column, row, float(step)), ordered[0].position, axes
-    raise ValueError(f"the frames of the segmentation are not evenly spaced: steps {_list(sorted(set(np.round(steps, 3))))[:200]} mm")
+    raise ValueError(
+        f"the frames of the segmentation are not evenly spaced: steps {_list(sorted(set(np.round(steps, 3))))[:200]} mm"
+    )
 
 
 def _segmentation(file, grid, segment):
@@ -506,7 +547,9 @@ def _segmentation(file, grid, segment):
     numbers = [int(item.SegmentNumber) for item in header.get("SegmentSequence") or ()]
     if segment is not None and segment not in numbers:
         raise ValueError(f"the segmentation has no segment {segment}; its segments are {_segments(header)}")
-    labels = np.zeros(shape, np.uint8 if max([*numbers, stored.max() if kind == "LABELMAP" else 0]) < 256 else np.uint16)
+    labels = np.zeros(
+        shape, np.uint8 if max([*numbers, stored.max() if kind == "LABELMAP" else 0]) < 256 else np.uint16
+    )
     last = np.array([stored.shape[2] - 1, stored.shape[1] - 1])
     for frame in frames:
         plane = stored[frame.number]
@@ -563,17 +606,15 @@ def _scan(folder):
     series, unreadable = {}, []
     kinds = {file.kind for file in files if file.frames}
     for file in files:
-        uid = file.text("SeriesInstanceUID")
-        if file.frames or (uid and file.problem):
-            series.setdefault(uid, []).append(file)
+        if file.frames or (file.problem and "Rows" in file.header):
+            series.setdefault(file.text("SeriesInstanceUID"), []).append(file)
     for file in files:
-        if file.frames or file.text("SeriesInstanceUID") in series and file.problem:
-            continue
-        problem = file.problem or "it has no pixel data"
-        if file.kind in kinds and file.text("SeriesInstanceUID") in series:
-            series[file.text("SeriesInstanceUID")].append(file._replace(problem=problem))
-        elif file.problem or not file.kind or (file.kind in kinds and not file.text("SeriesInstanceUID")):
-            unreadable.append(f"'{os.path.basename(file.path)}': {problem}")
+        if not file.frames and "Rows" not in file.header and (file.problem or not file.kind or file.kind in kinds):
+            problem, uid = file.problem or "it has no pixel data", file.text("SeriesInstanceUID")
+            if uid in series:
+                series[uid].append(file._replace(problem=problem))
+            elif file.problem or not uid:
+                unreadable.append(f"'{os.path.basename(file.path)}': {problem}")
     suffixes = {_suffix(file.path) for file in files}
     for path in others:
         problem = _emptiness(path)
@@ -603,15 +644,6 @@ def _describe(uid, files):
     return f"{uid}: {', '.join(text for text in texts if text)}"
 
 
-def _check_folder(folder):
-    folder = os.fspath(folder)
-    if not os.path.exists(folder):
-        raise FileNotFoundError(f"there is no folder '{folder}'")
-    if not os.path.isdir(folder):
-        raise NotADirectoryError(f"'{folder}' is not a folder")
-    return folder
-
-
 def _check_files(files):
     for file in files:
         if file.problem:
@@ -624,12 +656,20 @@ def read(path, series=None, allow_uneven_slices=False, grid=None, segment=None):
     grid       Image on whose grid frames of a segmentation are placed.
     segment    Number of the only segment to read of a segmentation.
     """
+    # Values that matter are checked here; pydicom would warn of others.
+    with library("pydicom", f"reading {path}").config.disable_value_validation():
+        return _read(path, series, allow_uneven_slices, grid, segment)
+
+
+def _read(path, series, allow_uneven_slices, grid, segment):
     if os.path.isdir(path):
         found, unreadable = _scan(path)
         if not found and not unreadable:
             raise ValueError("it holds no DICOM series with images")
         if series is not None and series not in found:
-            raise ValueError(f"it has no series '{series}', but {'; '.join(_describe(*each) for each in found.items())}")
+            raise ValueError(
+                f"it has no series '{series}', but {'; '.join(_describe(*each) for each in found.items())}"
+            )
         if unreadable:
             raise ValueError("; ".join(unreadable[:4]))
         if series is None and len(found) > 1:
@@ -651,7 +691,9 @@ def read(path, series=None, allow_uneven_slices=False, grid=None, segment=None):
                 "it is an RTSTRUCT, with contours and no voxels: convert it to a mask, for instance with 3D Slicer, plastimatch or "
                 "dcmrtstruct2nii"
             )
-        raise ValueError(f"it is no image, but {getattr(kind, 'name', kind)}" + ": pass the folder" * (kind == _DIRECTORY))
+        raise ValueError(
+            f"it is no image, but {getattr(kind, 'name', kind)}" + ": pass the folder" * (kind == _DIRECTORY)
+        )
     _check_files(files)
     try:
         if files[0].kind in _SEGMENTATIONS:
@@ -665,7 +707,9 @@ def read(path, series=None, allow_uneven_slices=False, grid=None, segment=None):
         raise
     # Of corrupt files, pydicom raises exceptions of many types.
     except Exception as error:
-        raise ValueError(f"its pixels cannot be read: {(str(error) or type(error).__name__).strip().splitlines()[-1]}") from None
+        raise ValueError(
+            f"its pixels cannot be read: {(str(error) or type(error).__name__).strip().splitlines()[-1]}"
+        ) from None
     if warning:
         warnings.warn(f"{path}: {warning}", stacklevel=2)
     return tuple(result)
@@ -689,10 +733,20 @@ def list_dicom_series(folder: Path) -> list[DicomSeries]:
     >>> [(series.size, series.problem) for series in voxelmaps.list_dicom_series(".")]
     [((5, 4, 3), '')]
     """
-    folder = _check_folder(folder)
-    found, unreadable = _scan(folder)
+    folder = os.fspath(folder)
+    if not os.path.exists(folder):
+        raise FileNotFoundError(f"there is no folder '{folder}'")
+    if not os.path.isdir(folder):
+        raise NotADirectoryError(f"'{folder}' is not a folder")
+    with library("pydicom", f"reading {folder}").config.disable_value_validation():
+        series, unreadable = _list(folder)
     if unreadable:
         warnings.warn(f"files in '{folder}' cannot be read: {'; '.join(unreadable[:4])}", stacklevel=2)
+    return series
+
+
+def _list(folder):
+    found, unreadable = _scan(folder)
     result = []
     for uid, files in found.items():
         paths, size, spacing, problem = tuple(file.path for file in files), None, None, ""
@@ -710,5 +764,9 @@ def list_dicom_series(folder: Path) -> list[DicomSeries]:
             spacing = tuple(map(float, spacing))
         except ValueError as error:
             problem = str(error)
-        result.append(DicomSeries(uid, paths, files[0].text("Modality"), files[0].text("SeriesDescription"), size, spacing, problem))
-    return result
+        result.append(
+            DicomSeries(
+                uid, paths, files[0].text("Modality"), files[0].text("SeriesDescription"), size, spacing, problem
+            )
+        )
+    return result, unreadable

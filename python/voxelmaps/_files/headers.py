@@ -62,7 +62,9 @@ def _fields(path, is_nrrd):
             break
         if is_nrrd and not line:
             return fields, match.end()
-        name, separator, value = re.fullmatch(r"([^:]*)(:?)(.*)" if is_nrrd else r"([^=:]*)([=:]?)(.*)", line, re.S).groups()
+        name, separator, value = re.fullmatch(
+            r"([^:]*)(:?)(.*)" if is_nrrd else r"([^=:]*)([=:]?)(.*)", line, re.S
+        ).groups()
         # "key:=value" is a note of NRRD.
         if not separator or line.startswith("#") or (is_nrrd and value.startswith("=")):
             continue
@@ -94,7 +96,9 @@ def _data_file(path, name):
         raise ValueError(f"its voxels are in several files ({name[:99]}): save it as one file")
     file = os.path.join(os.path.dirname(path), name)
     if not os.path.isfile(file) or os.path.samefile(path, file):
-        raise ValueError(f"its data file {file[:999]} {'is the header itself' if os.path.isfile(file) else 'is missing'}")
+        raise ValueError(
+            f"its data file {file[:999]} {'is the header itself' if os.path.isfile(file) else 'is missing'}"
+        )
     return file
 
 
@@ -112,7 +116,9 @@ def _voxels_of_meta(path):
     for name, neutral in (("ElementToIntensityFunctionSlope", 1), ("ElementToIntensityFunctionOffset", 0)):
         if name in fields and fields[name] not in (f"{neutral}", f"{neutral}.0"):
             raise ValueError(f"its {name} is {fields[name][:99]}, which readers ignore: save the scaled values")
-    is_binary, is_compressed = (fields.get(name, "T")[:1] in ("T", "t", "1") for name in ("BinaryData", "CompressedData"))
+    is_binary, is_compressed = (
+        fields.get(name, "T")[:1] in ("T", "t", "1") for name in ("BinaryData", "CompressedData")
+    )
     if not is_binary:
         raise ValueError("its voxels are text (BinaryData = False): save it as binary")
     skip, element = _integer(fields, "HeaderSize", "0", -1), fields["ElementDataFile"]
@@ -123,7 +129,9 @@ def _voxels_of_meta(path):
     if skip == -1 and is_local and os.path.getsize(path) != length + nbytes:
         raise ValueError(f"its HeaderSize is -1, but it has not {length + nbytes} bytes")
     size = _integer(fields, "CompressedDataSize", "", 1) if "CompressedDataSize" in fields else None
-    return Voxels(file, max(skip, length if is_local else 0), nbytes, is_compressed and "CompressedData" in fields, size)
+    return Voxels(
+        file, max(skip, length if is_local else 0), nbytes, is_compressed and "CompressedData" in fields, size
+    )
 
 
 def _voxels_of_nrrd(path):
@@ -138,7 +146,9 @@ def _voxels_of_nrrd(path):
     encoding = fields.get("encoding", "").lower()
     if encoding not in ("raw", "gzip", "gz"):
         raise ValueError(f"its encoding is '{encoding[:99]}', but must be raw or gzip: save it as one of these")
-    skip, lines = _integer(fields, "byteskip", "0", -1 if encoding == "raw" else 0), _integer(fields, "lineskip", "0", 0)
+    skip, lines = _integer(fields, "byteskip", "0", -1 if encoding == "raw" else 0), _integer(
+        fields, "lineskip", "0", 0
+    )
     file = _data_file(path, fields["datafile"]) if "datafile" in fields else path
     offset = length if file == path else 0
     if lines:

@@ -45,13 +45,17 @@ def read(path, what, **options):
         result = _read(path, options)
         array, spacing, origin, direction = result
         matrix = np.reshape(direction, (len(spacing), len(spacing)))
-        if not np.isfinite([*spacing, *origin, *direction]).all() or min(spacing) <= 0 or abs(np.linalg.det(matrix)) < 1e-3:
+        if (
+            not np.isfinite([*spacing, *origin, *direction]).all()
+            or min(spacing) <= 0
+            or abs(np.linalg.det(matrix)) < 1e-3
+        ):
             raise ValueError(f"its geometry is invalid: spacing {spacing}, origin {origin}, direction {direction}")
         if array.size == 0:
             raise ValueError("it has no voxels")
         return result
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{what} {path} cannot be read: {error}") from None
+        raise ValueError(f"{what} {path} cannot be read: {' '.join(str(error).split())}") from None
 
 
 def _read(path, options):

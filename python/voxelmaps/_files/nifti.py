@@ -51,7 +51,9 @@ def read(path):
             kind = header.get_data_dtype()
             offset, size = float(header["vox_offset"]), os.path.getsize(voxels_path)
             if not offset.is_integer() or offset < (header.structarr.nbytes if header_path == voxels_path else 0):
-                raise ValueError(f"its voxels begin at byte {offset:g} (vox_offset), which must be an integer after the header")
+                raise ValueError(
+                    f"its voxels begin at byte {offset:g} (vox_offset), which must be an integer after the header"
+                )
             needed = int(offset) + kind.itemsize * components * int(np.prod(shape, dtype=object))
             if needed > size * (1 if opener is open else _MAX_COMPRESSION):
                 raise ValueError(f"it has {size} bytes, but the header promises {needed}: it is truncated or corrupt")
@@ -105,7 +107,9 @@ def _shape(header):
     """The size along x, y and perhaps z, and the number of components."""
     dim = header["dim"].tolist()
     if not 2 <= dim[0] <= 7 or min(dim[1 : dim[0] + 1]) < 1:
-        raise ValueError(f"its sizes {dim} are not those of an image: the number of axes, 2 to 7, and their sizes, from 1 on")
+        raise ValueError(
+            f"its sizes {dim} are not those of an image: the number of axes, 2 to 7, and their sizes, from 1 on"
+        )
     if int(header["datatype"]) not in _REAL_TYPES:
         raise ValueError(
             f"its voxels are of the type {header.get_data_dtype()} (code {header['datatype']}), but must be real numbers"
@@ -168,7 +172,8 @@ def _geometry(header, shape, path):
         spacing = zooms
     elif affine is sform and qform is None:
         warnings.warn(
-            f"{path}: the sform has the spacing {spacing.tolist()}, but pixdim is {zooms.tolist()}: the sform is used", stacklevel=2
+            f"{path}: the sform has the spacing {spacing.tolist()}, but pixdim is {zooms.tolist()}: the sform is used",
+            stacklevel=2,
         )
     if abs(direction.T @ direction - np.eye(3)).max() > 1e-6:
         # The nearest rotation.

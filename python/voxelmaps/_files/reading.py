@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import pathlib
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Iterable
 import numpy as np
 
 from .. import _image
-from . import dicom, library, paths, writing
+from . import library, paths, writing
 from .._feature_maps import FEATURE_NAMES, FeatureMaps, Geometry
 from .._cohort.tables import PROVENANCE
 
@@ -188,6 +187,5 @@ def read_dicom_series(folder: Path, series: str | None = None, allow_uneven_slic
     >>> itk.size(ct)
     itkSize3 ([5, 4, 3])
     """
-    convert = _image.to_itk if importlib.util.find_spec("itk") else _image.to_simpleitk
     options = {"series": series, "allow_uneven_slices": allow_uneven_slices}
-    return convert(_image.read(folder, "the DICOM series", **options))
+    return _image.to_itk_or_simpleitk(_image.read(folder, "the DICOM series", **options))

@@ -317,9 +317,15 @@ def _general_diagnostics(parameters):
     }
 
 
-def read_image(path: Path) -> ImageLike:
-    """The ITK image of a file, or of a folder with one DICOM series. Raises ValueError for corrupt files, of which ITK reads many
-    without an error, and FileNotFoundError. Needs SimpleITK.
+def read_image(path: Path, segment: int | None = None) -> ImageLike:
+    """The image of a file, or of a folder with one DICOM series, as all functions of this package read it: an ITK image, or one of
+    SimpleITK if ITK is not installed.
+
+    path       NIfTI, NRRD, MetaImage, PNG or DICOM; a DICOM segmentation is a label map of the numbers of its segments.
+    segment    Number of the only segment to read of a DICOM segmentation, whose segments may overlap.
+
+    Raises ValueError for corrupt files, of which ITK reads many without an error, and FileNotFoundError. Needs nibabel for NIfTI,
+    pydicom and SimpleITK for DICOM, SimpleITK for the others.
 
     Examples
 
@@ -329,7 +335,7 @@ def read_image(path: Path) -> ImageLike:
     >>> itk.size(radiomics.read_image("ct.nii.gz"))
     itkSize3 ([5, 4, 3])
     """
-    return _image.to_itk(_image.load(path, "the image")[0])
+    return _image.to_itk_or_simpleitk(_image.read(path, "the image", segment=segment))
 
 
 def _converted(volumes, convert):
