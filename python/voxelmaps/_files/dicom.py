@@ -37,6 +37,8 @@ _DISTINCTIONS += (
     "NominalCardiacTriggerDelayTime",
 )
 _DISTINCTIONS += ("ImageType", "FrameType", "AcquisitionNumber", "AcquisitionTime", "ContentTime")
+_GROUPS = ("SharedFunctionalGroupsSequence", "PerFrameFunctionalGroupsSequence")
+_PIXEL_SPACINGS = ("PixelSpacing", "ImagerPixelSpacing", "NominalScannedPixelSpacing")
 # DiffusionBValue of Siemens and of Philips.
 _B_VALUES = ((0x0019, 0x100C), (0x2001, 0x1003))
 # Lengths and cosines of unit vectors may be rounded by this much, and orientations of slices differ.
@@ -153,109 +155,86 @@ def _header(path):
     return header, None, hasattr(last, "value_tell") and last.length not in (0xFFFFFFFF, size - last.value_tell)
 
 
+def _flatten(dataset):
+    """The elements of all sequences of a data set, such as functional groups, by keyword."""
+    found = {}
+    for element in dataset:
+        for item in element.value[:1] if element.VR == "SQ" else ():
+            found |= _flatten(item) | {part.keyword: part.value for part in item if part.keyword and part.VR != "SQ"}
+            found |= {"b-value": item[tag].value for tag in _B_VALUES if tag in item}
+    return found
+
+
 def _frames(path, header):
     """The frames of a file, with what functional groups say about each."""
     number = int(_numbers(header.get, "NumberOfFrames", 1, [1])[0])
-    shared, each = header.get("SharedFunctionalGroupsSequence"), header.get("PerFrameFunctionalGroupsSequence")
+    shared, each = map(header.get, _GROUPS)
     if number < 1 or (each is not None and len(each) != number):
         raise ValueError(f"it has {number} frames, but functional groups of {len(each or ())}")
-
-    def flatten(groups):
-        found = {}
-        for element in groups:
-            if element.VR == "SQ":
-                for item in element.value[:1]:
-                    found.update((part.keyword, part.value) for part in item if part.keyword)
-                    for b_value in _B_VALUES:
-                        if b_value in item:
-                            found["b-value"] = item[b_value].value
-                    found.update((k, v) for k, v in flatten(item).items() if k not in found)
-        return found
-
-    common = flatten(shared[0]) if shared else {}
-    common_b_value = next((header[tag].value for tag in _B_VALUES if tag in header), None)
+    common = {"b-value": header[tag].value for tag in _B_VALUES if tag in header} | (
+        _flatten(shared[0]) if shared else {}
+    )
     offsets = header.get("GridFrameOffsetVector")
     frames = []
     for index in range(number):
-        own = flatten(each[index]) if each is not None else {}
+        own = _flatten(each[index]) if each is not None else {}
 
         def get(keyword):
-            if keyword == "b-value":
-                return own.get(keyword, common.get(keyword, common_b_value))
             return own[keyword] if keyword in own else common[keyword] if keyword in common else header.get(keyword)
 
+        # Slices of a volume must have both.
         orientation, position = _numbers(get, "ImageOrientationPatient", 6), _numbers(get, "ImagePositionPatient", 3)
-        if orientation is None:
-            # Slices of a volume must have both.
-            orientation, position = [1, 0, 0, 0, 1, 0], None
-        orientation = np.array(orientation, float)
+        position = None if position is None or orientation is None else np.array(position)
+        orientation = np.array(orientation or [1, 0, 0, 0, 1, 0], float)
         step = _numbers(get, "SpacingBetweenSlices", 1, [0])[0]
-        if position is not None:
-            position = np.array(position)
-            if number > 1 and "ImagePositionPatient" not in own:
-                if offsets is not None and len(offsets) == number:
-                    distance = float(offsets[index])
-                elif step > 0:
-                    distance = index * step
-                else:
-                    raise ValueError(f"it has {number} frames without positions: they are not slices of one volume")
-                position = position + distance * np.cross(orientation[:3], orientation[3:])
-        elif number > 1:
-            raise ValueError(f"it has {number} frames without ImagePositionPatient: they are not slices of one volume")
+        if number > 1 and (position is None or "ImagePositionPatient" not in own):
+            distances = offsets if offsets is not None and len(offsets) == number else np.arange(number) * step
+            if position is None or distances[0] == distances[1]:
+                raise ValueError(f"it has {number} frames without positions: they are not slices of one volume")
+            position = position + float(distances[index] - distances[0]) * np.cross(orientation[:3], orientation[3:])
         slope = _numbers(get, "RescaleSlope", 1, _numbers(get, "DoseGridScaling", 1, [1]))[0]
         if slope == 0:
             raise ValueError("its RescaleSlope is 0")
-        pixel = next(
-            (
-                value
-                for keyword in ("PixelSpacing", "ImagerPixelSpacing", "NominalScannedPixelSpacing")
-                if (value := _numbers(get, keyword, 2)) is not None
-            ),
-            [0, 0],
+        pixel = [_numbers(get, keyword, 2) for keyword in _PIXEL_SPACINGS]
+        spacing = *next(filter(None, pixel), (0, 0)), step or _numbers(get, "SliceThickness", 1, [0])[0]
+        intercept, segment = (
+            _numbers(get, name, 1, [0])[0] for name in ("RescaleIntercept", "ReferencedSegmentNumber")
         )
-        frames.append(
-            _Frame(
-                path,
-                index,
-                position,
-                orientation,
-                (*pixel, step or _numbers(get, "SliceThickness", 1, [0])[0]),
-                slope,
-                _numbers(get, "RescaleIntercept", 1, [0])[0],
-                int(_numbers(get, "ReferencedSegmentNumber", 1, [0])[0]),
-                {name: str(get(name)) for name in _DISTINCTIONS if name and get(name) not in (None, "")},
-            )
-        )
+        distinctions = {name: _text(get(name)) for name in _DISTINCTIONS if name and get(name) not in (None, "")}
+        frames.append(_Frame(path, index, position, orientation, spacing, slope, intercept, int(segment), distinctions))
     return frames
+
+
+def _text(value):
+    """A number as a text that does not depend on how it was written."""
+    try:
+        return f"{float(value):.5g}"
+    except (TypeError, ValueError):
+        return str(value)
 
 
 def _check_pixels(file):
     """Raise ValueError unless the pixels are gray values that can be read."""
     header = file.header
-    if "Rows" not in header or "PixelRepresentation" not in header and "BitsStored" in header:
-        raise ValueError("it has no pixel data")
     if "MOSAIC" in (header.get("ImageType") or ()):
-        raise ValueError(
-            "it is a Siemens mosaic, whose slices are tiles of one image: convert it to NIfTI with dcm2niix"
-        )
+        raise ValueError("it is a Siemens mosaic, with slices as tiles of one image: convert it to NIfTI with dcm2niix")
     photometric = header.get("PhotometricInterpretation")
-    if photometric != "MONOCHROME2" or int(header.get("SamplesPerPixel") or 1) != 1:
-        raise ValueError(
-            f"its PhotometricInterpretation is {photometric}, but must be MONOCHROME2: convert it to gray values"
-        )
+    if photometric != "MONOCHROME2":
+        raise ValueError(f"its PhotometricInterpretation is {photometric}, not MONOCHROME2: convert it to gray values")
     if "ModalityLUTSequence" in header:
         raise ValueError("its values are defined by a table (ModalityLUTSequence): convert it to values with a slope")
-    bits = {
-        name: _numbers(header.get, name, 1)[0] for name in ("Rows", "Columns", "BitsAllocated", "BitsStored", "HighBit")
-    }
-    allocated, stored, high = bits["BitsAllocated"], bits["BitsStored"], bits["HighBit"]
-    if (
-        allocated not in (1, 8, 16, 32)
-        or not 1 <= stored <= high + 1 <= allocated
-        or min(bits["Rows"], bits["Columns"]) < 1
-    ):
-        raise ValueError(f"its pixels are not valid: {bits}")
-    needed = -(-int(bits["Rows"] * bits["Columns"] * allocated) * len(file.frames) // 8)
+    rows, columns, allocated = (
+        int(_numbers(header.get, name, 1, [0])[0]) for name in ("Rows", "Columns", "BitsAllocated")
+    )
+    # Floating-point pixels have neither.
+    stored = _numbers(header.get, "BitsStored", 1, [allocated])[0]
+    high = _numbers(header.get, "HighBit", 1, [stored - 1])[0]
+    if min(rows, columns) < 1 or allocated not in (1, 8, 16, 32, 64) or not 1 <= stored <= high + 1 <= allocated:
+        raise ValueError(
+            f"its pixels are not valid: Rows {rows}, Columns {columns}, BitsAllocated {allocated}, BitsStored {stored:g}, "
+            f"HighBit {high:g}"
+        )
+    needed = -(-rows * columns * allocated * len(file.frames) // 8)
     if file.pixel_bytes not in (None, needed, needed + needed % 2):
         raise ValueError(f"its pixel data has {file.pixel_bytes} bytes, but the header needs {needed}")
 
@@ -296,12 +275,8 @@ def _stored_values(path):
         array = header.pixel_array
     else:
         sitk = library("SimpleITK", f"decompressing {path}")
-        for keyword in (
-            "RescaleSlope",
-            "RescaleIntercept",
-            "SharedFunctionalGroupsSequence",
-            "PerFrameFunctionalGroupsSequence",
-        ):
+        # Without them, SimpleITK does not rescale.
+        for keyword in ("RescaleSlope", "RescaleIntercept", *_GROUPS):
             if keyword in header:
                 del header[keyword]
         with tempfile.TemporaryDirectory(prefix="voxelmaps-") as folder:
@@ -325,7 +300,9 @@ def _axes(orientation):
     row, column = orientation[:3], orientation[3:]
     lengths = np.linalg.norm(row), np.linalg.norm(column)
     if max(abs(lengths[0] - 1), abs(lengths[1] - 1), abs(row @ column)) > _UNIT_TOLERANCE:
-        raise ValueError(f"ImageOrientationPatient must be two perpendicular unit vectors, but is {_list(orientation)}")
+        raise ValueError(
+            f"ImageOrientationPatient must be two perpendicular unit vectors, but is {_rounded(orientation)}"
+        )
     normal = np.cross(row, column)
     normal /= np.linalg.norm(normal)
     row = np.cross(column, normal)
@@ -333,14 +310,14 @@ def _axes(orientation):
     return np.array([row, np.cross(normal, row), normal])
 
 
-def _list(values):
+def _rounded(values):
     return str([float(f"{value:.6g}") for value in values])
 
 
 def _spacing(frame):
     row, column, step = frame.spacing
     if row <= 0 or column <= 0:
-        raise ValueError(f"{frame.name}: PixelSpacing must be positive, but is {_list(frame.spacing[:2])}")
+        raise ValueError(f"{frame.name}: PixelSpacing must be positive, but is {_rounded(frame.spacing[:2])}")
     return column, row, step
 
 
@@ -381,8 +358,7 @@ def _ordered(frames, allow_uneven):
     first = frames[0]
     axes = _axes(first.orientation)
     if len(frames) == 1:
-        column, row, step = first.spacing[1], first.spacing[0], first.spacing[2]
-        warning = ""
+        (row, column, step), warning = first.spacing, ""
         if row <= 0 or column <= 0:
             if (row, column) != (0, 0):
                 _spacing(first)
@@ -397,13 +373,13 @@ def _ordered(frames, allow_uneven):
             raise ValueError(f"{frame.name} has no ImagePositionPatient or ImageOrientationPatient")
         if abs(frame.orientation - first.orientation).max() > _ORIENTATION_TOLERANCE:
             raise ValueError(
-                f"slices differ in ImageOrientationPatient: {first.name} has {_list(first.orientation)}, {frame.name} "
-                f"{_list(frame.orientation)}"
+                f"slices differ in ImageOrientationPatient: {first.name} has {_rounded(first.orientation)}, {frame.name} "
+                f"{_rounded(frame.orientation)}"
             )
         if not np.allclose(_spacing(frame)[:2], _spacing(first)[:2], rtol=1e-4, atol=0):
             raise ValueError(
-                f"slices differ in PixelSpacing: {first.name} has {_list(first.spacing[:2])}, {frame.name} "
-                f"{_list(frame.spacing[:2])}"
+                f"slices differ in PixelSpacing: {first.name} has {_rounded(first.spacing[:2])}, {frame.name} "
+                f"{_rounded(frame.spacing[:2])}"
             )
     frames = sorted(frames, key=lambda frame: float(axes[2] @ frame.position))
     first, positions = frames[0], np.array([frame.position for frame in frames])
@@ -414,16 +390,11 @@ def _ordered(frames, allow_uneven):
         same = frames[again[0] : again[0] + 2]
         while again[0] + len(same) - 1 in again:
             same.append(frames[again[0] + len(same)])
-        different = _differences(frames)
-        raise ValueError(
-            f"it has several images of one place, such as {', '.join(frame.name for frame in same[:4])} at "
-            f"{_list(same[0].position)}"
-            + (
-                f", which differ in {different}: save each as a series of its own"
-                if different
-                else ": remove the copies"
-            )
+        different, names = _differences(same), ", ".join(frame.name for frame in same[:4])
+        remedy = (
+            f", which differ in {different}: save each as a series of its own" if different else ": remove the copies"
         )
+        raise ValueError(f"it has several images of one place, such as {names} at {_rounded(same[0].position)}{remedy}")
     different = _differences(frames, always=True)
     if different:
         raise ValueError(f"its slices differ in {different}: they are not one volume; save each as a series of its own")
@@ -492,12 +463,15 @@ def _values(frames, files):
     return array
 
 
+def _geometry(spacing, origin, direction):
+    return tuple(map(float, spacing)), tuple(map(float, origin)), tuple(map(float, np.ravel(direction)))
+
+
 def _volume(files, allow_uneven=False):
     """Array, spacing, origin and direction of an image of one series, and a warning."""
     _check_same(files)
     frames, axes, origin, spacing, warning = _ordered([frame for file in files for frame in file.frames], allow_uneven)
-    geometry = tuple(map(float, spacing)), tuple(map(float, origin)), tuple(map(float, axes.T.ravel()))
-    return _values(frames, files), *geometry, warning
+    return _values(frames, files), *_geometry(spacing, origin, axes.T), warning
 
 
 # --- Segmentations -----------------------------------------------------------------------------------------------------
@@ -516,7 +490,7 @@ def _grid_of(frames):
         if step > 0 and (abs(distances / step - np.round(distances / step)) < 0.05).all():
             return round(distances[-1] / step) + 1, (column, row, float(step)), ordered[0].position, axes
     raise ValueError(
-        f"the frames of the segmentation are not evenly spaced: steps {_list(sorted(set(np.round(steps, 3))))[:200]} mm"
+        f"the frames of the segmentation are not evenly spaced: steps {_rounded(sorted(set(np.round(steps, 3))))[:200]} mm"
     )
 
 
@@ -536,14 +510,15 @@ def _segmentation(file, grid, segment):
             raise ValueError("the segmentation is fractional, with values between 0 and 1: threshold it first")
     elif kind not in ("BINARY", "LABELMAP"):
         raise ValueError(f"its SegmentationType is {kind}, but must be BINARY, FRACTIONAL or LABELMAP")
-    depth, spacing, origin, axes = _grid_of(frames)
-    shape = (depth, *stored.shape[1:])
-    matrix = axes.T * spacing
-    if grid is not None:
-        if len(grid.spacing) != 3:
-            raise ValueError("it is a DICOM segmentation, for volumes only")
-        shape, spacing, origin = grid.array.shape[:3], grid.spacing, grid.origin
-        matrix = np.reshape(grid.direction, (3, 3)) * np.array(grid.spacing)
+    axes = _axes(frames[0].orientation)
+    if grid is None:
+        depth, spacing, origin, _ = _grid_of(frames)
+        shape, direction = (depth, *stored.shape[1:]), axes.T
+    elif len(grid.spacing) == 3:
+        shape, spacing, origin, direction = grid.array.shape[:3], *grid[1:3], np.reshape(grid.direction, (3, 3))
+    else:
+        raise ValueError("it is a DICOM segmentation, for volumes only")
+    matrix = direction * np.array(spacing)
     numbers = [int(item.SegmentNumber) for item in header.get("SegmentSequence") or ()]
     if segment is not None and segment not in numbers:
         raise ValueError(f"the segmentation has no segment {segment}; its segments are {_segments(header)}")
@@ -564,8 +539,8 @@ def _segmentation(file, grid, segment):
         # Positions of slices may be a tenth of a step off an even grid, as in images.
         if (abs(index - [start, start + [*last, 0]]) > [1e-3, 1e-3, 0.1]).any():
             raise ValueError(
-                f"the geometry of the segmentation is not that of the image: a frame at {_list(frame.position)} has the corners "
-                f"{_list(index[0])} and {_list(index[1])} in voxels of the image; resample it onto the image"
+                f"the geometry of the segmentation is not that of the image: a frame at {_rounded(frame.position)} has the corners "
+                f"{_rounded(index[0])} and {_rounded(index[1])} in voxels of the image; resample it onto the image"
             )
         rows, columns = np.nonzero(values)
         place = start[2], rows + start[1], columns + start[0]
@@ -574,7 +549,7 @@ def _segmentation(file, grid, segment):
             and 0 <= place[1].min() <= place[1].max() < shape[1]
             and 0 <= place[2].min() <= place[2].max() < shape[2]
         ):
-            raise ValueError(f"the segmentation reaches beyond the image, with a frame at {_list(frame.position)}")
+            raise ValueError(f"the segmentation reaches beyond the image, with a frame at {_rounded(frame.position)}")
         values = values[rows, columns]
         if ((labels[place] != 0) & (labels[place] != values)).any():
             raise ValueError(
@@ -582,8 +557,7 @@ def _segmentation(file, grid, segment):
                 "radiomics.read_image(path, segment=NUMBER)"
             )
         labels[place] = values
-    direction = matrix / np.array(spacing)
-    return labels, tuple(map(float, spacing)), tuple(map(float, origin)), tuple(map(float, direction.ravel()))
+    return labels, *_geometry(spacing, origin, direction)
 
 
 def _segments(header):
