@@ -347,9 +347,13 @@ def main():
         measure(*options.measure)
         return
     tasks = {name: programs for name, (_, programs) in TASKS.items() if any(text in name for text in options.only)}
+    if not tasks:
+        sys.exit(f"peers.py: no task has {' or '.join(options.only)} in its name; the tasks are {', '.join(TASKS)}")
     wheels = [options.wheel] if options.wheel else glob.glob(str(ROOT / "build/wheel/voxelmaps-*.whl"))
-    if len(wheels) != 1 or not tasks:
-        sys.exit(f"peers.py: {len(tasks)} tasks and {len(wheels)} wheels; run scripts/build-wheel.sh, or give --wheel")
+    if len(wheels) != 1:
+        sys.exit(
+            f"peers.py: {len(wheels)} wheels in build/wheel, but must be 1; run scripts/build-wheel.sh, or give --wheel"
+        )
     python = environment_python("itk", options.folder)
     subprocess.run([python, "-m", "pip", "--quiet", "install", "--force-reinstall", "--no-deps", *wheels], check=True)
 
