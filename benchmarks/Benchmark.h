@@ -3,37 +3,31 @@
 #ifndef Benchmark_h
 #define Benchmark_h
 
-// What the benchmark programs share: the main function, how benchmarks are registered, and how they fail.
-
-#include "itkCudaDevices.h"
-#include "itkMultiThreaderBase.h"
-#include "itkVoxelMapsCudaFactory.h"
+#include "voxelmaps/CudaDevices.h"
 #include "voxelmaps/Job.h"
+#include "voxelmaps/ThreadPool.h"
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
 #include <string>
-#include <typeinfo>
 
 namespace VoxelMapsBenchmarks
 {
 using benchmark::State;
-using RunFunction = std::function<void(State &)>;
+using voxelmaps::Triple;
 
-/** Whether results are checked, on small images, and nothing is timed. */
-inline bool isCheck = false;
-inline int  numberOfRight = 0;
-inline int  numberOfWrong = 0;
-/** The number of threads that ITK uses by default. */
-inline unsigned int allThreads = 1;
+inline int                numberOfErrors = 0;
+inline const unsigned int allThreads = voxelmaps::GetNumberOfProcessors();
 
-/** Thrown by a benchmark that cannot run here. */
+/** Thrown by a benchmark that cannot run on this machine, or by a method that does not support its case. */
 class Skipped : public std::runtime_error
 {
 public:
@@ -43,203 +37,167 @@ public:
 inline void
 RequireDevice()
 {
-  if (!itk::CudaDevices::IsUsable(0))
+  if (!voxelmaps::CudaDevices::IsUsable(0))
   {
-    throw Skipped("no CUDA device: " + itk::CudaDevices::GetReasonForNoDevice());
+    throw Skipped("no CUDA device: " + voxelmaps::CudaDevices::GetReasonForNoDevice());
   }
 }
 
 inline void
-Verify(bool isRight, const std::string & wrong)
+Verify(bool isRight, const std::string & error)
 {
   if (!isRight)
   {
-    throw std::runtime_error(wrong);
+    throw std::runtime_error(error);
   }
 }
 
 /** Register a benchmark. If it throws anything but Skipped, the exit code of the program is 1. */
 inline benchmark::internal::Benchmark *
-Register(const std::string & name, const RunFunction & run)
+Register(const std::string & name, const std::function<void(State &)> & run)
 {
-  auto * const registered = benchmark::RegisterBenchmark(name.c_str(), [name, run](State & state) {
-    std::string outcome = "right";
+  const auto runSafely = [run](State & state) {
     try
     {
       run(state);
-      ++numberOfRight;
     }
     catch (const Skipped & reason)
     {
-      outcome = std::string("skipped, ") + reason.what();
+      state.SkipWithError(reason.what());
     }
     catch (const std::exception & error)
     {
-      outcome = std::string("WRONG, ") + error.what();
-      ++numberOfWrong;
+      const bool isUnsupported = std::string(error.what()).find("does not support") != std::string::npos;
+      numberOfErrors += isUnsupported ? 0 : 1;
+      state.SkipWithError(((isUnsupported ? "" : "WRONG: ") + std::string(error.what())).c_str());
     }
-    if (outcome != "right")
-    {
-      state.SkipWithError(outcome.c_str());
-    }
-    if (isCheck)
-    {
-      std::cerr << name << ": " << outcome << std::endl;
-    }
-  });
-  return isCheck ? registered->Iterations(1) : registered->Unit(benchmark::kMillisecond);
+  };
+  return benchmark::RegisterBenchmark(name.c_str(), runSafely)->Unit(benchmark::kMillisecond);
 }
 
-/** A benchmark of wall time; the processor time of all threads is reported, too. */
+/** A benchmark of wall time, which also reports the processor time of all threads. */
 inline void
-RegisterWall(const std::string & name, const RunFunction & run)
+RegisterWall(const std::string & name, const std::function<void(State &)> & run)
 {
   Register(name, run)->MeasureProcessCPUTime()->UseRealTime();
 }
 
-/** A benchmark that reports the times of its iterations itself. If iterations is 0, the option --benchmark_min_time
- * decides how many there are. */
+/** A benchmark of a call on a device: its time is that of the kernels, which the call returns in milliseconds; the
+ * counter "call" is the time of the entire call, from and to host memory. */
 inline void
-RegisterManual(const std::string & name, int iterations, const RunFunction & run)
+RunKernels(State & state, const std::function<double()> & call)
 {
-  auto * const registered = Register(name, run)->UseManualTime();
-  if (iterations > 0 && !isCheck)
+  RequireDevice();
+  if (state.max_iterations > 1)
   {
-    registered->Iterations(iterations);
+    // Kernels are loaded when they are first used.
+    call();
   }
+  double seconds = 0.0;
+  for (auto _ : state)
+  {
+    const auto   start = std::chrono::steady_clock::now();
+    const double kernelMilliseconds = call();
+    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    state.SetIterationTime(1e-3 * kernelMilliseconds);
+  }
+  state.counters["call"] = { seconds, benchmark::Counter::kAvgIterations };
 }
 
-inline double
-MeasureMilliseconds(const std::function<void()> & action)
+/** The counter "per voxel", in seconds by the clock of the benchmark. */
+inline void
+CountVoxels(State & state, std::int64_t voxels)
 {
-  const auto start = std::chrono::steady_clock::now();
-  action();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-}
-
-/** The time for each of so many items, in seconds, by the clock of the benchmark. */
-inline benchmark::Counter
-TimePer(double items)
-{
-  return { items, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert };
-}
-
-/** The mean of a sum over the iterations. */
-inline benchmark::Counter
-MeanOf(double sum)
-{
-  return { sum, benchmark::Counter::kAvgIterations };
-}
-
-/** An object of exactly this class, not of one that a factory replaces it by. */
-template <typename TFilter>
-typename TFilter::Pointer
-NewExactly()
-{
-  const typename TFilter::Pointer filter = TFilter::New();
-  const TFilter &                 object = *filter;
-  Verify(typeid(object) == typeid(TFilter), std::string("New() gave an object of ") + filter->GetNameOfClass());
-  return filter;
+  state.counters["per voxel"] = { static_cast<double>(voxels),
+                                  benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert };
 }
 
 inline voxelmaps::JobExecution
 MakeExecution(unsigned int threads)
 {
-  const auto threader = itk::MultiThreaderBase::New();
-  threader->SetMaximumNumberOfThreads(threads);
-  threader->SetNumberOfWorkUnits(threads);
   voxelmaps::JobExecution execution;
   execution.numberOfWorkers = threads;
-  execution.parallelFor = [threader](unsigned int numberOfWorkers, const auto & body) {
-    threader->ParallelizeArray(
-      0, numberOfWorkers, [&body](itk::SizeValueType worker) { body(static_cast<unsigned int>(worker)); }, nullptr);
-  };
+  if (threads > 1)
+  {
+    execution.parallelFor = voxelmaps::GetThreadPool();
+  }
   return execution;
 }
 
-inline std::string
-WithThreads(const std::string & name, unsigned int threads)
-{
-  return name + "/threads:" + std::to_string(threads);
-}
-
-/** The name of an enumerator without that of its enumeration. */
-template <typename TEnum>
+template <typename T>
 std::string
-ToName(TEnum value)
+ToText(const T & value)
 {
   std::ostringstream text;
   text << value;
+  // Names of enumerators follow that of their enumeration.
   return text.str().substr(text.str().rfind(':') + 1);
 }
 
-/** Take --name=VALUE from the command line. Returns false if it is not there. */
-inline bool
-TakeOption(int & argc, char ** argv, const std::string & name, std::string & value)
+inline std::string
+ToText(const Triple & size)
 {
-  const std::string prefix = name + "=";
-  char ** const     end = argv + argc;
-  char ** const     found = std::find_if(argv + 1, end, [&](const char * argument) {
-    return argument == name || std::string(argument).compare(0, prefix.size(), prefix) == 0;
-  });
-  if (found == end)
-  {
-    return false;
-  }
-  value = std::string(*found).substr(std::min(prefix.size(), std::string(*found).size()));
-  std::copy(found + 1, end, found);
-  --argc;
-  return true;
+  return ToText(size[0]) + "x" + ToText(size[1]) + "x" + ToText(size[2]);
 }
 
-/** Prints nothing: in a check, the benchmarks print their outcomes themselves. */
-struct NoReporter : benchmark::BenchmarkReporter
+inline std::int64_t
+GetNumberOfVoxels(const Triple & size)
 {
-  bool
-  ReportContext(const Context &) override
-  {
-    return true;
-  }
-  void
-  ReportRuns(const std::vector<Run> &) override
-  {}
-};
+  return size[0] * size[1] * size[2];
+}
 
-/** The main function of a program. registerBenchmarks takes the program's own options from the command line; it returns
- * false if nothing is to be run. */
-inline int
-RunProgram(int argc, char * argv[], bool (*registerBenchmarks)(int & argc, char ** argv))
+/** Remove --name=VALUE from the command line and return VALUE; empty if it is not there. */
+inline std::string
+TakeOption(int & argc, char ** argv, const std::string & name)
 {
-  // ITK's thread pool keeps the size it is made with, so it is made before a benchmark asks for fewer threads.
-  itk::MultiThreaderBase::New()->ParallelizeArray(0, 2, [](itk::SizeValueType) {}, nullptr);
-  allThreads = itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
-  // The CPU classes are measured, too, where a device is.
-  itk::VoxelMapsCudaFactory::SetOverrideEnabled(false);
+  const std::string prefix = "--" + name + "=";
+  char ** const     end = argv + argc;
+  char ** const     found =
+    std::find_if(argv + 1, end, [&](const std::string & argument) { return argument.rfind(prefix, 0) == 0; });
+  if (found == end)
+  {
+    return "";
+  }
+  const std::string value = std::string(*found).substr(prefix.size());
+  std::copy(found + 1, end, found);
+  --argc;
+  return value;
+}
+
+/** --size=X,Y,Z, or the default. */
+inline Triple
+TakeSize(int & argc, char ** argv, const Triple & defaultSize)
+{
+  const std::string value = TakeOption(argc, argv, "size");
+  if (value.empty())
+  {
+    return defaultSize;
+  }
+  std::istringstream stream(value);
+  Triple             size;
+  char               comma;
+  stream >> size[0] >> comma >> size[1] >> comma >> size[2];
+  Verify(stream && stream.eof() && *std::min_element(size.begin(), size.end()) > 0,
+         "--size is " + value + "; give the numbers of voxels along x, y and z, for example --size=512,512,155");
+  return size;
+}
+
+/** The main function of a program; registerBenchmarks removes the program's own options from the command line. */
+inline int
+RunProgram(int argc, char * argv[], void (*registerBenchmarks)(int & argc, char ** argv))
+{
   try
   {
-    std::string none;
-    isCheck = TakeOption(argc, argv, "--check", none);
-    if (!registerBenchmarks(argc, argv))
-    {
-      return EXIT_SUCCESS;
-    }
+    registerBenchmarks(argc, argv);
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv))
     {
       return EXIT_FAILURE;
     }
     benchmark::AddCustomContext("threads", std::to_string(allThreads));
-    benchmark::AddCustomContext("device", itk::CudaDevices::GetName(0));
-    benchmark::AddCustomContext("CUDA runtime", std::to_string(itk::CudaDevices::GetRuntimeVersion()));
-    benchmark::AddCustomContext("CUDA driver", std::to_string(itk::CudaDevices::GetDriverVersion()));
-    NoReporter        noReporter;
-    const std::size_t number =
-      isCheck ? benchmark::RunSpecifiedBenchmarks(&noReporter) : benchmark::RunSpecifiedBenchmarks();
-    if (isCheck)
-    {
-      std::cerr << numberOfRight << " right, " << numberOfWrong << " wrong" << std::endl;
-    }
-    return number > 0 && numberOfWrong == 0 && (!isCheck || numberOfRight > 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+    benchmark::AddCustomContext("device", voxelmaps::CudaDevices::GetName(0));
+    benchmark::AddCustomContext("CUDA driver", std::to_string(voxelmaps::CudaDevices::GetDriverVersion()));
+    return benchmark::RunSpecifiedBenchmarks() > 0 && numberOfErrors == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
   }
   catch (const std::exception & error)
   {

@@ -1,376 +1,369 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "Benchmark.h"
-#include "HeadData.h"
+#include "SyntheticImages.h"
+#include "baselines/SequentialRunLength.h"
 
-#include "voxelmaps/CooccurrenceJob.h"
-#include "voxelmaps/DependenceJob.h"
-#include "voxelmaps/FirstOrderJob.h"
-#include "voxelmaps/GrayToneDifferenceJob.h"
-#include "voxelmaps/SizeZoneJob.h"
-#include "itkGrayLevelDiscretizationImageFilter.h"
-#include "itkTextureOffsets.h"
+#include "voxelmaps/FeatureMapsJob.h"
 
-#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <fstream>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
-// The engines of the texture classes, apart from run lengths, which have a program of their own.
 namespace
 {
 using namespace VoxelMapsBenchmarks;
 using voxelmaps::InstructionSet;
-using voxelmaps::TextureFeatureMapJob;
 
-// --- Texture classes: what their engines are called ------------------------------------------------------------------
+#define VOXELMAPS_ENGINES(name)                                                                                        \
+  void Compute(const voxelmaps::name##Job & job)                                                                       \
+  {                                                                                                                    \
+    voxelmaps::Compute##name##FeatureMaps(job);                                                                        \
+  }                                                                                                                    \
+  using name##Method = voxelmaps::Cuda##name##Options::Method;                                                         \
+  auto ComputeCuda(const voxelmaps::name##Job & job, name##Method method)                                              \
+  {                                                                                                                    \
+    voxelmaps::Cuda##name##Options options;                                                                            \
+    options.method = method;                                                                                           \
+    return voxelmaps::Compute##name##FeatureMapsCuda(job, options);                                                    \
+  }
 
-template <typename TJob, typename TOptions, typename TReport, void (*VCompute)(const TJob &),
-          TReport (*VComputeCuda)(const TJob &, const TOptions &)>
-struct TextureClass
+VOXELMAPS_ENGINES(Cooccurrence)
+VOXELMAPS_ENGINES(Dependence)
+VOXELMAPS_ENGINES(FirstOrder)
+VOXELMAPS_ENGINES(GrayToneDifference)
+VOXELMAPS_ENGINES(RunLength)
+VOXELMAPS_ENGINES(SizeZone)
+
+/** The methods of a device: Automatic alone for the large image, since others take minutes. */
+template <typename TMethod>
+std::vector<TMethod>
+GetMethods(bool isLarge)
 {
-  using Job = TJob;
-  using CudaOptions = TOptions;
-  using CudaReport = TReport;
-
-  /** All methods of the device; cases that one does not support are skipped. */
-  static std::vector<typename TOptions::Method>
-  GetCudaMethods()
+  std::vector<TMethod> methods;
+  for (int i = 0; (i == 0 || !isLarge) && ToText(static_cast<TMethod>(i)).find("invalid") == std::string::npos; ++i)
   {
-    std::vector<typename TOptions::Method> methods;
-    for (int i = 0;; ++i)
-    {
-      const auto method = static_cast<typename TOptions::Method>(i);
-      if (ToName(method).find("invalid") != std::string::npos)
-      {
-        return methods;
-      }
-      methods.push_back(method);
-    }
+    methods.push_back(static_cast<TMethod>(i));
   }
-  static void
-  Compute(const Job & job)
-  {
-    VCompute(job);
-  }
-  static CudaReport
-  ComputeCuda(const Job & job, const CudaOptions & options)
-  {
-    return VComputeCuda(job, options);
-  }
-};
-
-#define VOXELMAPS_TEXTURE_CLASS(name)                                                                                  \
-  TextureClass<voxelmaps::name##Job,                                                                                   \
-               voxelmaps::Cuda##name##Options,                                                                         \
-               voxelmaps::Cuda##name##Report,                                                                          \
-               voxelmaps::Compute##name##FeatureMaps,                                                                  \
-               voxelmaps::Compute##name##FeatureMapsCuda>
-
-/** Steps to the neighbors of a voxel, one of each two opposite ones. */
-std::vector<Triple>
-GetDirections()
-{
-  return itk::TextureOffsets<3>::GetTriples(itk::TextureOffsets<3>::GetOfDistances({ 1 }, false));
+  return methods;
 }
-
-/** All features but the maximal correlation coefficient, the mean of the 13 directions. */
-struct Cooccurrence : VOXELMAPS_TEXTURE_CLASS(Cooccurrence)
-{
-  static constexpr const char * name = "cooccurrence";
-
-  static void
-  SetParameters(Job & job)
-  {
-    for (const auto feature : itk::CooccurrenceFeatureMapEnums::GetAllFeatures())
-    {
-      if (feature != Job::Feature::MaximalCorrelationCoefficient)
-      {
-        job.features.push_back(feature);
-      }
-    }
-    job.offsets = GetDirections();
-  }
-};
-
-/** All features, the mean of the 13 directions. */
-struct AllCooccurrence : VOXELMAPS_TEXTURE_CLASS(Cooccurrence)
-{
-  static constexpr const char * name = "allcooccurrence";
-
-  static void
-  SetParameters(Job & job)
-  {
-    job.features = itk::CooccurrenceFeatureMapEnums::GetAllFeatures();
-    job.offsets = GetDirections();
-  }
-};
-
-/** All features, with the 26 neighbors. */
-struct Dependence : VOXELMAPS_TEXTURE_CLASS(Dependence)
-{
-  static constexpr const char * name = "dependence";
-
-  static void
-  SetParameters(Job & job)
-  {
-    job.features = itk::DependenceFeatureMapEnums::GetAllFeatures();
-    job.offsets = GetDirections();
-  }
-};
-
-struct FirstOrder : VOXELMAPS_TEXTURE_CLASS(FirstOrder)
-{
-  static constexpr const char * name = "firstorder";
-
-  static void
-  SetParameters(Job & job)
-  {
-    job.features = itk::FirstOrderFeatureMapEnums::GetAllFeatures();
-  }
-};
-
-/** All features, with the 26 neighbors. */
-struct GrayToneDifference : VOXELMAPS_TEXTURE_CLASS(GrayToneDifference)
-{
-  static constexpr const char * name = "graytonedifference";
-
-  static void
-  SetParameters(Job & job)
-  {
-    job.features = itk::GrayToneDifferenceFeatureMapEnums::GetAllFeatures();
-    job.offsets = GetDirections();
-  }
-};
-
-/** The maximal correlation coefficient alone, the mean of the 13 directions. */
-struct MaximalCorrelation : VOXELMAPS_TEXTURE_CLASS(Cooccurrence)
-{
-  static constexpr const char * name = "maximalcorrelation";
-
-  static void
-  SetParameters(Job & job)
-  {
-    job.features = { Job::Feature::MaximalCorrelationCoefficient };
-    job.offsets = GetDirections();
-  }
-};
-
-struct SizeZone : VOXELMAPS_TEXTURE_CLASS(SizeZone)
-{
-  static constexpr const char * name = "sizezone";
-
-  static void
-  SetParameters(Job & job)
-  {
-    job.features = itk::SizeZoneFeatureMapEnums::GetAllFeatures();
-  }
-};
 
 // --- Cases -----------------------------------------------------------------------------------------------------------
 
-/** Part of a head or of a synthetic one, and a window. */
+/** Part of the image, and a window. */
 struct Case
 {
   Triple       size;
   std::int64_t window;
   unsigned int levels;
 
-  /** The part of names that the classes have in common. */
   std::string
-  GetName() const
+  GetName(const std::string & jobName) const
   {
-    return ToString(size, 3) + "/window:" + std::to_string(window) + "/levels:" + std::to_string(levels);
+    return jobName + "/" + ToText(size) + "/window:" + ToText(window) + "/levels:" + ToText(levels);
   }
 };
 
-/** Input of a case, and the result of the CPU engine with all threads. */
-template <typename TClass>
+/** 8-bit voxels of --image; empty for a synthetic head of the size of each case. */
+std::vector<std::uint8_t> givenImage;
+Triple                    givenSize{ { 0, 0, 0 } };
+
+/** The middle of the given image, or a synthetic head. */
+std::vector<std::uint8_t>
+GetImage(const Triple & size)
+{
+  if (size[0] > givenSize[0] || size[1] > givenSize[1] || size[2] > givenSize[2])
+  {
+    return MakeHead(size);
+  }
+  std::vector<std::uint8_t> box;
+  for (std::int64_t z = (givenSize[2] - size[2]) / 2, slices = 0; slices < size[2]; ++z, ++slices)
+  {
+    for (std::int64_t y = (givenSize[1] - size[1]) / 2, rows = 0; rows < size[1]; ++y, ++rows)
+    {
+      const auto row = givenImage.begin() + (z * givenSize[1] + y) * givenSize[0] + (givenSize[0] - size[0]) / 2;
+      box.insert(box.end(), row, row + size[0]);
+    }
+  }
+  return box;
+}
+
+/** A job with its input, and the result of the CPU engine with all threads. */
+template <typename TJob>
 struct Fixture
 {
-  explicit Fixture(const Case & thisCase)
-    : name(thisCase.GetName())
+  Fixture(const Case & thisCase, TJob parameters, bool keepLevels)
+    : job(std::move(parameters))
   {
-    // The middle of the head, where there is no air, or a whole synthetic head of the size.
-    const Triple & size = thisCase.size;
-    const bool     isInside = size[0] <= headSize[0] && size[1] <= headSize[1] && size[2] <= headSize[2];
-    const Triple   index{ { (headSize[0] - size[0]) / 2, (headSize[1] - size[1]) / 2, (headSize[2] - size[2]) / 2 } };
-    const auto     head = isInside ? ExtractBox(LoadHead("t1"), index, size) : MakePhantom(size);
-    const auto     discretization = itk::GrayLevelDiscretizationImageFilter<HeadImage>::New();
-    discretization->SetInput(head);
-    discretization->SetNumberOfGrayLevels(thisCase.levels);
-    discretization->Update();
-    levels = discretization->GetOutput();
-    intensities.assign(head->GetBufferPointer(), head->GetBufferPointer() + CountVoxels(size));
-    job.levels = levels->GetBufferPointer();
+    const auto image = GetImage(thisCase.size);
+    const auto range = std::minmax_element(image.begin(), image.end());
+    const auto minimum = keepLevels ? 0u : *range.first;
+    const auto width = keepLevels ? 256u : *range.second - minimum + 1u;
+    for (const std::uint8_t value : image)
+    {
+      levels.push_back(static_cast<std::uint16_t>((value - minimum) * thisCase.levels / width + 1));
+    }
+    intensities.assign(image.begin(), image.end());
+    job.levels = levels.data();
     job.intensities = intensities.data();
-    job.levelsSize = size;
-    job.outputSize = size;
+    job.levelsSize = thisCase.size;
+    job.outputSize = thisCase.size;
     job.numberOfGrayLevels = thisCase.levels;
-    job.windowSize = { { thisCase.window, thisCase.window, thisCase.window } };
-    job.windowAnchor = { { thisCase.window / 2, thisCase.window / 2, thisCase.window / 2 } };
-    TClass::SetParameters(job);
-    expected.resize(CountVoxels(size) * job.features.size());
+    const std::int64_t depth = thisCase.size[2] == 1 ? 1 : thisCase.window;
+    job.windowSize = { { thisCase.window, thisCase.window, depth } };
+    job.windowAnchor = { { (thisCase.window - 1) / 2, (thisCase.window - 1) / 2, (depth - 1) / 2 } };
+    std::size_t components = job.features.size();
+    if constexpr (std::is_same_v<TJob, voxelmaps::RunLengthJob>)
+    {
+      components = job.GetNumberOfComponents();
+    }
+    expected.resize(intensities.size() * components);
     output.resize(expected.size());
     job.output = expected.data();
     job.execution = MakeExecution(allThreads);
-    TClass::Compute(job);
-    job.execution = {};
+    Compute(job);
     job.output = output.data();
+    job.execution = {};
   }
 
-  void
-  VerifyBits() const
-  {
-    Verify(std::memcmp(expected.data(), output.data(), expected.size() * sizeof(float)) == 0,
-           "differs from the CPU engine with all threads");
-  }
-  void
-  CountVoxelsIn(State & state) const
-  {
-    state.counters["per voxel"] = TimePer(static_cast<double>(CountVoxels(job.outputSize)));
-  }
-
-  std::string                                                                  name;
-  typename TClass::Job                                                         job;
-  itk::GrayLevelDiscretizationImageFilter<HeadImage>::OutputImageType::Pointer levels;
-  std::vector<float>                                                           intensities;
-  std::vector<float>                                                           expected;
-  std::vector<float>                                                           output;
+  std::vector<std::uint16_t> levels;
+  std::vector<float>         intensities;
+  TJob                       job;
+  std::vector<float>         expected;
+  std::vector<float>         output;
 };
 
-/** Benchmarks are called several times, and those of one case one after the other. */
-template <typename TClass>
-Fixture<TClass> &
-GetFixture(const Case & thisCase)
+/** Benchmarks of one case run one after the other and share its fixture. */
+template <typename TJob>
+Fixture<TJob> &
+GetFixture(const std::string & name, const Case & thisCase, const TJob & parameters, bool keepLevels)
 {
-  static std::unique_ptr<Fixture<TClass>> last;
-  if (!last || last->name != thisCase.GetName())
+  static std::string                    lastName;
+  static std::unique_ptr<Fixture<TJob>> last;
+  if (lastName != name)
   {
     last.reset();
-    last = std::make_unique<Fixture<TClass>>(thisCase);
+    last = std::make_unique<Fixture<TJob>>(thisCase, parameters, keepLevels);
+    lastName = name;
   }
-  // So that VerifyBits finds the voxels that an engine leaves out.
+  // So that Finish finds the voxels that an engine leaves out.
   std::fill(last->output.begin(), last->output.end(), -1.2345e33f);
   return *last;
 }
 
-// --- Benchmarks ------------------------------------------------------------------------------------------------------
-
-template <typename TClass>
+template <typename TJob>
 void
-RegisterCpu(const Case & thisCase, InstructionSet instructionSet)
+Finish(State & state, const Fixture<TJob> & fixture)
 {
-  const std::vector<std::string> names{ "EngineBaseline", "EngineAVX2", "EngineAVX512" };
-  const std::string              name =
-    std::string(TClass::name) + "/" + thisCase.GetName() + "/" + names[static_cast<std::size_t>(instructionSet)];
-  RegisterWall(WithThreads(name, 1), [=](State & state) {
-    const auto & fixture = GetFixture<TClass>(thisCase);
-    auto         job = fixture.job;
-    job.widestInstructionSet = instructionSet;
+  Verify(std::memcmp(fixture.expected.data(), fixture.output.data(), fixture.output.size() * sizeof(float)) == 0,
+         "differs from the CPU engine with all threads");
+  CountVoxels(state, GetNumberOfVoxels(fixture.job.outputSize));
+}
+
+/** The CPU engine with one thread and each instruction set and with all threads, and the methods of the device. */
+template <typename TJob, typename TMethod>
+void
+RegisterEngines(const std::string & jobName, const Case & thisCase, const TJob & parameters,
+                const std::vector<TMethod> & methods, bool keepLevels = false)
+{
+  const std::string name = thisCase.GetName(jobName);
+  const auto        registerCpu = [=](InstructionSet instructionSet, unsigned int threads) {
+    const char * const sets[] = { "Baseline", "AVX2", "AVX512" };
+    RegisterWall(name + "/" + sets[static_cast<int>(instructionSet)] + "/threads:" + ToText(threads),
+                 [=](State & state) {
+                   const auto & fixture = GetFixture(name, thisCase, parameters, keepLevels);
+                   TJob         job = fixture.job;
+                   job.widestInstructionSet = instructionSet;
+                   job.execution = MakeExecution(threads);
+                   for (auto _ : state)
+                   {
+                     Compute(job);
+                   }
+                   Finish(state, fixture);
+                 });
+  };
+  for (const auto instructionSet : { InstructionSet::Baseline, InstructionSet::AVX2, InstructionSet::AVX512 })
+  {
+    if (instructionSet <= voxelmaps::GetWidestInstructionSet())
+    {
+      registerCpu(instructionSet, 1);
+    }
+  }
+  if (allThreads > 1)
+  {
+    registerCpu(voxelmaps::GetWidestInstructionSet(), allThreads);
+  }
+  for (const TMethod method : methods)
+  {
+    Register(name + "/Cuda" + ToText(method), [=](State & state) {
+      RequireDevice();
+      const auto & fixture = GetFixture(name, thisCase, parameters, keepLevels);
+      RunKernels(state, [&] {
+        const auto report = ComputeCuda(fixture.job, method);
+        state.SetLabel(ToText(report.method));
+        return report.kernelMilliseconds;
+      });
+      Finish(state, fixture);
+    })->UseManualTime();
+  }
+}
+
+/** The sequential program of the paper, within 1e-5 of the values of the engine. */
+void
+RegisterSequential(const std::string & jobName, const Case & thisCase, const voxelmaps::RunLengthJob & parameters)
+{
+  const std::string name = thisCase.GetName(jobName);
+  RegisterWall(name + "/Sequential/threads:1", [=](State & state) {
+    auto & fixture = GetFixture(name, thisCase, parameters, true);
     for (auto _ : state)
     {
-      TClass::Compute(job);
+      ComputeSequentialRunLengthFeatures(fixture.job, fixture.output.data());
     }
-    fixture.VerifyBits();
-    fixture.CountVoxelsIn(state);
+    for (std::size_t i = 0; i < fixture.output.size(); ++i)
+    {
+      Verify(std::abs(fixture.output[i] - fixture.expected[i]) <= 1e-5f * std::abs(fixture.expected[i]),
+             "differs from the engine by more than 1e-5 of the value");
+    }
+    CountVoxels(state, GetNumberOfVoxels(thisCase.size));
   });
 }
 
-/** The time is that of the kernels; "call" is the time of the whole call, from and to host memory. */
-template <typename TClass>
-void
-RegisterCuda(const Case & thisCase, typename TClass::CudaOptions::Method method)
+// --- Jobs ------------------------------------------------------------------------------------------------------------
+
+/** Steps to the neighbors of a voxel, one of each two opposite ones. */
+std::vector<Triple>
+GetDirections(bool is2D)
 {
-  const std::string name = std::string(TClass::name) + "/" + thisCase.GetName() + "/Cuda" + ToName(method);
-  RegisterManual(name, 3, [=](State & state) {
-    RequireDevice();
-    const auto &                 fixture = GetFixture<TClass>(thisCase);
-    typename TClass::CudaOptions options;
-    typename TClass::CudaReport  report;
-    options.method = method;
-    const auto compute = [&] {
-      try
-      {
-        report = TClass::ComputeCuda(fixture.job, options);
-      }
-      catch (const voxelmaps::EngineError & error)
-      {
-        if (std::string(error.what()).find("does not support") != std::string::npos)
-        {
-          throw Skipped(error.what());
-        }
-        throw;
-      }
-    };
-    if (state.max_iterations > 1)
+  std::vector<Triple> directions{ { { 1, 0, 0 } }, { { 1, 1, 0 } }, { { 0, 1, 0 } }, { { -1, 1, 0 } } };
+  for (std::int64_t y = -1; y <= 1 && !is2D; ++y)
+  {
+    for (std::int64_t x = -1; x <= 1; ++x)
     {
-      // Kernels are loaded when they are first used.
-      compute();
+      directions.push_back({ { x, y, 1 } });
     }
-    double calls = 0.0;
-    for (auto _ : state)
-    {
-      calls += MeasureMilliseconds(compute);
-      state.SetIterationTime(1e-3 * report.kernelMilliseconds);
-    }
-    fixture.VerifyBits();
-    fixture.CountVoxelsIn(state);
-    state.counters["call"] = MeanOf(calls);
-    state.counters["slabs"] = static_cast<double>(report.numberOfSlabs);
-    state.SetLabel(ToName(report.method));
-  });
+  }
+  return directions;
 }
 
-template <typename TClass>
-void
-RegisterClass()
+/** All features of a class. */
+template <typename TJob, typename TEnums>
+TJob
+MakeJob()
 {
-  std::vector<Case> cases{ { { { 96, 96, 96 } }, 3, 32 },
-                           { { { 96, 96, 96 } }, 5, 32 },
-                           { { { 96, 96, 96 } }, 5, 256 },
-                           { { { 96, 96, 96 } }, 7, 32 },
-                           { { { 96, 96, 24 } }, 9, 32 } };
-  if (isCheck)
+  TJob job;
+  job.features = TEnums::GetAllFeatures();
+  if constexpr (!std::is_same_v<TJob, voxelmaps::FirstOrderJob> && !std::is_same_v<TJob, voxelmaps::SizeZoneJob>)
   {
-    cases = { { { { 33, 17, 9 } }, 5, 32 }, { { { 21, 12, 11 } }, 9, 256 } };
+    job.offsets = GetDirections(false);
   }
-  for (const Case & thisCase : cases)
+  return job;
+}
+
+/** All classes without the maximal correlation coefficient, from pixels to maps, as a filter or Python calls them. */
+void
+RegisterAllClasses(const Case & thisCase, const std::vector<voxelmaps::TextureClassJob> & classes)
+{
+  for (const bool isOnDevice : { false, true })
   {
-    for (const auto instructionSet : { InstructionSet::Baseline, InstructionSet::AVX2, InstructionSet::AVX512 })
-    {
-      if (instructionSet <= voxelmaps::GetWidestInstructionSet())
-      {
-        RegisterCpu<TClass>(thisCase, instructionSet);
-      }
-    }
-    for (const auto method : TClass::GetCudaMethods())
-    {
-      RegisterCuda<TClass>(thisCase, method);
-    }
-  }
-  if (!isCheck)
-  {
-    RegisterCuda<TClass>({ { { 512, 512, 155 } }, 5, 32 }, TClass::CudaOptions::Method::Automatic);
+    RegisterWall(thisCase.GetName("allclasses") + (isOnDevice ? "/Cuda" : "/CPU/threads:" + ToText(allThreads)),
+                 [=](State & state) {
+                   if (isOnDevice)
+                   {
+                     RequireDevice();
+                   }
+                   const auto                image = GetImage(thisCase.size);
+                   voxelmaps::FeatureMapsJob job;
+                   job.pixels = image.data();
+                   job.pixelType = voxelmaps::PixelType::UInt8;
+                   job.size = thisCase.size;
+                   job.outputSize = thisCase.size;
+                   job.mapStride = GetNumberOfVoxels(thisCase.size);
+                   job.windowSize.fill(thisCase.window);
+                   job.windowAnchor.fill(thisCase.window / 2);
+                   job.discretization.numberOfGrayLevels = thisCase.levels;
+                   job.classes = classes;
+                   job.execution = MakeExecution(allThreads);
+                   std::size_t maps = 0;
+                   for (const auto & each : classes)
+                   {
+                     maps += std::visit([](const auto & classJob) { return classJob.features.size(); }, each);
+                   }
+                   std::vector<float> output(maps * image.size());
+                   job.output = output.data();
+                   for (auto _ : state)
+                   {
+                     isOnDevice ? voxelmaps::ComputeFeatureMapsCuda(job, {}) : voxelmaps::ComputeFeatureMaps(job);
+                   }
+                   state.counters["maps"] = static_cast<double>(maps);
+                   CountVoxels(state, GetNumberOfVoxels(thisCase.size));
+                 });
   }
 }
 
-bool
+void
 RegisterBenchmarks(int & argc, char ** argv)
 {
-  const char * const variable = std::getenv("VOXELMAPS_BENCHMARK_DATA");
-  dataDirectory = variable != nullptr ? variable : VOXELMAPS_BENCHMARK_DEFAULT_DATA;
-  TakeOption(argc, argv, "--data", dataDirectory);
-  benchmark::AddCustomContext("data", DescribeData());
-  RegisterClass<AllCooccurrence>();
-  RegisterClass<Cooccurrence>();
-  RegisterClass<Dependence>();
-  RegisterClass<FirstOrder>();
-  RegisterClass<GrayToneDifference>();
-  RegisterClass<MaximalCorrelation>();
-  RegisterClass<SizeZone>();
-  return true;
+  const Triple      size = TakeSize(argc, argv, { { 512, 512, 155 } });
+  const std::string fileName = TakeOption(argc, argv, "image");
+  if (!fileName.empty())
+  {
+    std::ifstream file(fileName, std::ios::binary);
+    givenImage.assign(std::istreambuf_iterator<char>(file), {});
+    givenSize = size;
+    Verify(static_cast<std::int64_t>(givenImage.size()) == GetNumberOfVoxels(size),
+           fileName + " has " + ToText(givenImage.size()) + " bytes; it must hold the 8-bit voxels of --size alone");
+  }
+  benchmark::AddCustomContext("image", fileName.empty() ? "synthetic head" : fileName);
+  const auto part = [&](std::int64_t edge, std::int64_t depth) {
+    return Triple{ { std::min(edge, size[0]), std::min(edge, size[1]), std::min(depth, size[2]) } };
+  };
+  const std::vector<Case> cases{ { part(96, 96), 3, 32 },  { part(96, 96), 5, 32 }, { part(96, 96), 5, 256 },
+                                 { part(96, 96), 7, 32 },  { part(96, 24), 9, 32 }, { part(96, 24), 9, 256 },
+                                 { part(96, 24), 15, 32 }, { size, 5, 32 } };
+
+  const auto cooccurrence = MakeJob<voxelmaps::CooccurrenceJob, voxelmaps::CooccurrenceFeatureMapEnums>();
+  const auto dependence = MakeJob<voxelmaps::DependenceJob, voxelmaps::DependenceFeatureMapEnums>();
+  const auto firstOrder = MakeJob<voxelmaps::FirstOrderJob, voxelmaps::FirstOrderFeatureMapEnums>();
+  const auto grayTone = MakeJob<voxelmaps::GrayToneDifferenceJob, voxelmaps::GrayToneDifferenceFeatureMapEnums>();
+  const auto runLength = MakeJob<voxelmaps::RunLengthJob, voxelmaps::RunLengthFeatureMapEnums>();
+  const auto sizeZone = MakeJob<voxelmaps::SizeZoneJob, voxelmaps::SizeZoneFeatureMapEnums>();
+  auto       withoutCorrelation = cooccurrence;
+  auto       correlation = cooccurrence;
+  auto       elevenFeatures = runLength;
+  const auto mcc = voxelmaps::CooccurrenceJob::Feature::MaximalCorrelationCoefficient;
+  auto &     others = withoutCorrelation.features;
+  others.erase(std::remove(others.begin(), others.end(), mcc), others.end());
+  correlation.features = { mcc };
+  elevenFeatures.features = voxelmaps::RunLengthFeatureMapEnums::GetElevenFeatures();
+  auto merged = elevenFeatures;
+  merged.aggregation = voxelmaps::RunLengthJob::Aggregation::Merge;
+
+  for (const Case & each : cases)
+  {
+    const bool isLarge = GetNumberOfVoxels(each.size) > 1000000;
+    RegisterEngines("cooccurrence", each, withoutCorrelation, GetMethods<CooccurrenceMethod>(isLarge));
+    RegisterEngines("correlation", each, correlation, GetMethods<CooccurrenceMethod>(isLarge));
+    RegisterEngines("dependence", each, dependence, GetMethods<DependenceMethod>(isLarge));
+    RegisterEngines("firstorder", each, firstOrder, GetMethods<FirstOrderMethod>(isLarge));
+    RegisterEngines("graytonedifference", each, grayTone, GetMethods<GrayToneDifferenceMethod>(isLarge));
+    RegisterEngines("runlength", each, runLength, GetMethods<RunLengthMethod>(isLarge));
+    RegisterEngines("runlength11", each, elevenFeatures, GetMethods<RunLengthMethod>(isLarge));
+    RegisterEngines("runlength11,merged", each, merged, GetMethods<RunLengthMethod>(isLarge));
+    RegisterEngines("sizezone", each, sizeZone, GetMethods<SizeZoneMethod>(isLarge));
+  }
+  RegisterAllClasses(cases.back(), { withoutCorrelation, dependence, firstOrder, grayTone, runLength, sizeZone });
+
+  // Zhang et al. (2019): 256 levels as they are, windows of 4 x 4, four directions apart.
+  auto paper = elevenFeatures;
+  paper.offsets = GetDirections(true);
+  paper.aggregation = voxelmaps::RunLengthJob::Aggregation::PerDirection;
+  const Case slice{ { { std::min<std::int64_t>(181, size[0]), std::min<std::int64_t>(217, size[1]), 1 } }, 4, 256 };
+  RegisterEngines("paper", slice, paper, GetMethods<RunLengthMethod>(false), true);
+  RegisterSequential("paper", slice, paper);
 }
 } // namespace
 

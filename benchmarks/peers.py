@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Measure this module beside other Python packages that compute similar maps, and print a Markdown table.
+"""Measure voxelmaps and other Python packages on the same tasks, on the CPU, and print a Markdown table.
 
 Every measurement is a process of its own, in a virtual environment with packages from PyPI and the wheel that
-scripts/build-wheel.sh builds. benchmarks/README.md says what is compared.
+scripts/build-wheel.sh builds. benchmarks/README.md describes tasks and programs.
 """
 
 import argparse
@@ -18,13 +18,14 @@ import pathlib
 import platform
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # The packages of each environment. The last ones are built from source with those before them.
 ENVIRONMENTS = {
-    "itk": [["itk==5.4.7", "itk-texturefeatures==4.0.1", "itk-growcut==1.0.1"]],
+    "itk": [["itk==5.4.7", "itk-texturefeatures==4.0.1", "itk-growcut==1.0.1", "scikit-image==0.26.0", "SimpleITK"]],
     "pyradiomics": [["numpy<2", "setuptools<80", "wheel", "versioneer", "SimpleITK"], ["pyradiomics==3.0.1"]],
     "habit": [["habitat-analysis==3.0.0", "setuptools<80", "wheel", "versioneer"], ["pyradiomics==3.0.1"]],
     # Its wheel names no dependencies; these are those of its page.
@@ -33,99 +34,77 @@ ENVIRONMENTS = {
     ],
 }
 
-RADIUS = 2
-LEVELS = 32
-# What ITK's filter computes, in its order.
-TEN_FEATURES = ["SRE", "LRE", "GLN", "RLN", "LGRE", "HGRE", "SRLGE", "SRHGE", "LRLGE", "LRHGE"]
-# Voxels along each axis of the part that PyRadiomics computes; it takes minutes for a whole image.
-PART = 20
-# A voxel of white matter of the default image, in ITK's order.
-SEED = (47, 76, 31)
+
+# --- Images ------------------------------------------------------------------------------------------------------------
 
 
-# Each of the following functions prepares a measurement, and returns what is to be timed, and how many times its time the
-# whole image would take. Packages are imported where they are used, since no environment has all of them.
+def synthetic_ct(edge):
+    """Soft tissue with coarse structure and the correlated noise of a CT, in Hounsfield units."""
+    import numpy as np
+
+    def smoothed(volume, radius):
+        for axis in range(3):
+            volume = sum(np.roll(volume, shift, axis) for shift in range(-radius, radius + 1)) / (2 * radius + 1)
+        return volume
+
+    random = np.random.default_rng(1)
+    coarse = smoothed(smoothed(random.normal(size=(edge,) * 3), 3), 3)
+    fine = smoothed(random.normal(size=(edge,) * 3), 1)
+    return np.round(60 + 35 * coarse / coarse.std() + 15 * fine / fine.std()).astype(np.int16)
 
 
-def read(path):
-    import itk
+def box(shape, edge):
+    import numpy as np
 
-    return itk.imread(path, itk.UC)
+    mask = np.zeros(shape, np.uint8)
+    mask[tuple(slice((n - edge) // 2, (n + edge) // 2) for n in shape)] = 1
+    return mask
 
 
-def voxelmaps_run_length(path, **parameters):
+@functools.cache
+def strokes_ct():
     import voxelmaps
 
-    image = read(path)
-    parameters |= {"number_of_gray_levels": LEVELS, "neighborhood_radius": RADIUS}
-    return lambda: voxelmaps.feature_maps(image, **parameters), 1
+    return voxelmaps.sample_ct((192, 192, 80))
 
 
-def voxelmaps_merged(path):
-    return voxelmaps_run_length(path, features={"glrlm": TEN_FEATURES}, aggregation="merge")
+# --- Tasks: texture maps -----------------------------------------------------------------------------------------------
+
+GLCM_WITHOUT_MCC = [
+    *["Autocorrelation", "ClusterProminence", "ClusterShade", "ClusterTendency", "Contrast", "Correlation"],
+    *["DifferenceAverage", "DifferenceEntropy", "DifferenceVariance", "Id", "Idm", "Idmn", "Idn", "Imc1", "Imc2"],
+    *["InverseVariance", "JointAverage", "JointEnergy", "JointEntropy", "MaximumProbability", "SumAverage"],
+    *["SumEntropy", "SumSquares"],
+]
+CLASSES = {
+    "first order": {"firstorder": []},
+    "GLCM without MCC": {"glcm": GLCM_WITHOUT_MCC},
+    "MCC": {"glcm": ["MCC"]},
+    "GLRLM": {"glrlm": []},
+    "GLSZM": {"glszm": []},
+    "GLDM": {"gldm": []},
+    "NGTDM": {"ngtdm": []},
+}
+# Name: settings, edge of the mask, edge of the part that PyRadiomics computes: it takes minutes for all voxels.
+CASES = {
+    "5×5×5, 32 levels": ({"kernelRadius": 2, "binCount": 32}, 64, 16),
+    "7×7×7, CT, bins of 12": ({"kernelRadius": 3, "binWidth": 12}, 64, 12),
+    "7×7×7, CT, bins of 25": ({"kernelRadius": 3, "binWidth": 25}, 64, 12),
+    "5×5, 32 levels": ({"kernelRadius": 2, "binCount": 32, "force2D": True}, 64, 16),
+    "11×11×11, CT, bins of 25": ({"kernelRadius": 5, "binWidth": 25}, 32, 6),
+}
 
 
-def voxelmaps_averaged(path):
-    return voxelmaps_run_length(path, features="glrlm")
+def class_task(case, features):
+    settings, edge, part = CASES[case]
+    image = synthetic_ct(edge + 2 * settings["kernelRadius"])
+    return image, box(image.shape, edge), CLASSES[features], settings, part
 
 
-def itk_texture_features(path):
-    import itk
-
-    image = read(path)
-    intensities = itk.array_view_from_image(image)
-    longest_run = sum((2 * RADIUS * spacing) ** 2 for spacing in image.GetSpacing()) ** 0.5
-
-    def compute():
-        filter_type = itk.RunLengthTextureFeaturesImageFilter[type(image), itk.VectorImage[itk.F, 3]]
-        texture = filter_type.New(image)
-        texture.SetNumberOfBinsPerAxis(LEVELS)
-        texture.SetHistogramValueMinimum(int(intensities.min()))
-        texture.SetHistogramValueMaximum(int(intensities.max()))
-        texture.SetHistogramDistanceMinimum(0)
-        texture.SetHistogramDistanceMaximum(longest_run)
-        texture.SetNeighborhoodRadius([RADIUS] * 3)
-        texture.Update()
-
-    return compute, 1
-
-
-def pyradiomics(path):
-    import logging
-    import warnings
-
-    import numpy as np
-    import radiomics
-    import SimpleITK as sitk
-    from radiomics.featureextractor import RadiomicsFeatureExtractor
-
-    warnings.simplefilter("ignore", RuntimeWarning)
-    radiomics.setVerbosity(logging.ERROR)
-    # The voxels whose features are computed are in the middle; all their windows are whole.
-    array = sitk.GetArrayFromImage(sitk.ReadImage(path))
-    parts = array.size / PART**3
-    begin = [(n - PART) // 2 - RADIUS for n in array.shape]
-    array = array[tuple(slice(b, b + PART + 2 * RADIUS) for b in begin)]
-    mask = np.zeros_like(array, dtype=np.uint8)
-    mask[(slice(RADIUS, -RADIUS),) * 3] = 1
-    extractor = RadiomicsFeatureExtractor(binCount=LEVELS, kernelRadius=RADIUS, maskedKernel=False)
-    extractor.disableAllFeatures()
-    extractor.enableFeatureClassByName("glrlm")
-    image, mask = sitk.GetImageFromArray(array), sitk.GetImageFromArray(mask)
-    return lambda: extractor.execute(image, mask, voxelBased=True), parts
-
-
-# The cases of the following functions are those of HABIT's page about voxel textures: image, mask, radius, and features. All have
-# bins of 25.
-
-
-def noise():
-    """Its simulation. The page does not say where the 4096 voxels are; here, they are a cube in the middle."""
+def noise_task():
+    """The simulation of HABIT's page about voxel textures; 4096 voxels in the middle."""
     import numpy as np
 
-    image = np.random.default_rng(0).normal(300, 80, (20, 48, 48))
-    mask = np.zeros(image.shape, np.uint8)
-    mask[2:18, 16:32, 16:32] = 1
     features = {
         "firstorder": ["Energy", "Entropy", "Mean", "90Percentile", "Uniformity"],
         "glcm": ["JointEntropy", "Idm", "Contrast"],
@@ -134,31 +113,38 @@ def noise():
         "glszm": ["ZonePercentage", "LargeAreaEmphasis", "ZoneVariance"],
         "ngtdm": ["Coarseness", "Contrast", "Busyness"],
     }
-    return image, mask, 3, features
+    image = np.random.default_rng(0).normal(300, 80, (20, 48, 48))
+    return image, box(image.shape, 16), features, {"kernelRadius": 3, "binWidth": 25}, 16
 
 
-def lesion():
-    """Its settings for lesions, with its 90 features, of 4096 voxels of a synthetic CT."""
-    from texture_classes import GLCM_WITHOUT_MCC, box, synthetic_ct
-
+def lesion_task():
+    """The settings of that page for lesions, with its 90 features, of 4096 voxels of a synthetic CT."""
     image = synthetic_ct(18)
     glcm = [name for name in GLCM_WITHOUT_MCC if name not in ("Imc1", "Imc2")]
-    classes = ("firstorder", "gldm", "glrlm", "glszm", "ngtdm")
-    return image, box(18, 16), 1, {"glcm": glcm, **dict.fromkeys(classes, [])}
+    features = {"glcm": glcm, **{name: [] for name in ("firstorder", "gldm", "glrlm", "glszm", "ngtdm")}}
+    return image, box(image.shape, 16), features, {"kernelRadius": 1, "binWidth": 25}, 16
 
 
-def voxelmaps_texture(case, path):
-    import itk
+TEXTURES = {f"{case}: {name}": functools.partial(class_task, case, name) for case in CASES for name in CLASSES}
+HABIT = {"20 maps, 7×7×7, noise": noise_task, "90 maps, 3×3×3, CT": lesion_task}
+
+
+# Each of the following functions prepares a measurement. It returns what is to be timed and by what the time is multiplied; labels
+# may follow. Packages are imported where they are used, since no environment has all of them.
+
+
+def voxelmaps_textures(task):
+    import SimpleITK as sitk
     import voxelmaps
 
-    image, mask, radius, features = case()
-    image, mask = itk.image_from_array(image), itk.image_from_array(mask)
+    image, mask, features, settings, _ = task()
+    image, mask = sitk.GetImageFromArray(image), sitk.GetImageFromArray(mask)
     features = {name: names or None for name, names in features.items()}
-    settings = {"binWidth": 25, "kernelRadius": radius, "additionalInfo": False}
-    return lambda: voxelmaps.radiomics.execute(image, mask, featureClass=features, **settings), 1
+    execute = functools.partial(voxelmaps.radiomics.execute, featureClass=features, additionalInfo=False, **settings)
+    return lambda: execute(image, mask), 1
 
 
-def pyradiomics_texture(case, path):
+def pyradiomics(task):
     import logging
     import warnings
 
@@ -167,120 +153,162 @@ def pyradiomics_texture(case, path):
     from radiomics.featureextractor import RadiomicsFeatureExtractor
 
     warnings.simplefilter("ignore", RuntimeWarning)
-    radiomics.setVerbosity(logging.ERROR)
-    image, mask, radius, features = case()
-    image, mask = sitk.GetImageFromArray(image), sitk.GetImageFromArray(mask)
-    extractor = RadiomicsFeatureExtractor(binWidth=25, kernelRadius=radius, voxelBatch=512)
+    radiomics.setVerbosity(logging.CRITICAL)
+    image, mask, features, settings, part = task()
+    scale = mask.sum() / part**3
+    image, mask = sitk.GetImageFromArray(image), sitk.GetImageFromArray(box(image.shape, part))
+    # Without voxelBatch, it allocates the matrices of all voxels at once.
+    extractor = RadiomicsFeatureExtractor(**settings, voxelBatch=1000)
     extractor.disableAllFeatures()
     extractor.enableFeaturesByName(**features)
-    return lambda: extractor.execute(image, mask, voxelBased=True), 1
+    return lambda: extractor.execute(image, mask, voxelBased=True), scale
 
 
-def habit_texture(case, path):
+def habit(task):
     """Without PyTorch, it calls PyRadiomics."""
     import numpy as np
     from habit.contracts import ImageVolume, MaskVolume
     from habit.voxel_features import extract_voxel_texture
 
-    image, mask, radius, features = case()
+    image, mask, features, settings, _ = task()
     geometry = {"spacing": (1.0,) * 3, "origin": (0.0,) * 3, "direction": tuple(np.eye(3).ravel())}
     image, mask = ImageVolume(image, **geometry), MaskVolume(mask, **geometry)
-    params = {"imageType": {"Original": {}}, "featureClass": features, "setting": {"binWidth": 25}}
-    settings = {"kernel_radius": radius, "bin_width": 25, "params": params, "voxel_batch": 512}
-    return lambda: extract_voxel_texture(image, mask, **settings), 1
+    params = {"imageType": {"Original": {}}, "featureClass": features, "setting": {"binWidth": settings["binWidth"]}}
+    options = {"kernel_radius": settings["kernelRadius"], "bin_width": settings["binWidth"], "voxel_batch": 512}
+    return lambda: extract_voxel_texture(image, mask, params=params, **options), 1
 
 
-def flash_texture(case, path):
+def flash(task):
     """It always writes a file, too."""
-    import tempfile
-
     import SimpleITK as sitk
     from flash_radiomics import RadiomicsFeatureExtractor
 
-    image, mask, radius, features = case()
+    image, mask, features, settings, _ = task()
     image, mask = sitk.GetImageFromArray(image), sitk.GetImageFromArray(mask)
     threads = int(os.environ["OMP_NUM_THREADS"])
-    extractor = RadiomicsFeatureExtractor(backend="cpu", num_threads=threads, binWidth=25, kernelRadius=radius)
+    extractor = RadiomicsFeatureExtractor(backend="cpu", num_threads=threads, **settings)
     extractor.disableAllFeatures()
     extractor.enableFeaturesByName(**features)
     folder = tempfile.TemporaryDirectory()
     return lambda: extractor.execute(image, mask, spatialMode=True, output_hdf5_path=f"{folder.name}/maps.h5"), 1
 
 
-def seeds_around(image, label, others=0):
-    """A label image with a 3x3x3 box around SEED, and another label on the faces of the image."""
-    import itk
-    import numpy as np
-
-    labels = np.full(itk.array_view_from_image(image).shape, others, dtype=np.uint8)
-    labels[1:-1, 1:-1, 1:-1] = 0
-    x, y, z = SEED
-    labels[z - 1 : z + 2, y - 1 : y + 2, x - 1 : x + 2] = label
-    seeds = itk.image_from_array(labels)
-    seeds.CopyInformation(image)
-    return seeds
+# What ITK's filter computes: 5x5x5 windows, 32 levels between minimum and maximum, 13 directions merged.
+MERGED = "10 GLRLM maps of 64³ voxels, merged matrix"
+TEN_FEATURES = ["SRE", "LRE", "GLN", "RLN", "LGRE", "HGRE", "SRLGE", "SRHGE", "LRLGE", "LRHGE"]
 
 
-def voxelmaps_connectedness(path):
+def voxelmaps_merged(_):
     import voxelmaps
 
-    image = read(path)
-    seeds = seeds_around(image, 1)
-    return lambda: voxelmaps.fuzzy_connectedness(image, seeds) >= 0.3, 1
+    image = synthetic_ct(64)
+    options = {"features": {"glrlm": TEN_FEATURES}, "aggregation": "merge", "number_of_gray_levels": 32}
+    return lambda: voxelmaps.feature_maps(image, neighborhood_radius=2, **options), 1
 
 
-def itk_growcut(path):
+def itk_texture_features(_):
     import itk
 
-    image = read(path)
-    seeds = seeds_around(image, 1, others=2)
+    array = synthetic_ct(64)
+    image = itk.image_from_array(array)
 
     def compute():
-        growcut = itk.FastGrowCut[type(image), type(seeds)].New(image)
-        growcut.SetSeedImage(seeds)
-        growcut.Update()
+        texture = itk.RunLengthTextureFeaturesImageFilter[type(image), itk.VectorImage[itk.F, 3]].New(image)
+        texture.SetNumberOfBinsPerAxis(32)
+        texture.SetHistogramValueMinimum(int(array.min()))
+        texture.SetHistogramValueMaximum(int(array.max()))
+        texture.SetHistogramDistanceMinimum(0)
+        texture.SetHistogramDistanceMaximum(48**0.5)
+        texture.SetNeighborhoodRadius([2] * 3)
+        texture.Update()
 
     return compute, 1
 
 
-MERGED = "10 GLRLM features, merged matrix"
-AVERAGED = "16 GLRLM features, mean of directions"
-OBJECT = "object from seeds"
-# Name: function, environment, package, task, and whether it can use several threads.
-MEASUREMENTS = {
-    "voxelmaps-merged": (voxelmaps_merged, "itk", "voxelmaps", MERGED, True),
-    "texturefeatures": (itk_texture_features, "itk", "itk-texturefeatures", MERGED, True),
-    "voxelmaps-averaged": (voxelmaps_averaged, "itk", "voxelmaps", AVERAGED, True),
-    "pyradiomics": (pyradiomics, "pyradiomics", "pyradiomics", AVERAGED, False),
-    "voxelmaps-connectedness": (voxelmaps_connectedness, "itk", "voxelmaps", OBJECT, True),
-    "growcut": (itk_growcut, "itk", "itk-growcut", OBJECT, False),
+# --- Tasks: labels from strokes ----------------------------------------------------------------------------------------
+
+LABELS = "labels of 192×192×80 voxels from strokes"
+
+
+def voxelmaps_labels(competition, _):
+    import voxelmaps
+
+    ct = strokes_ct()
+    options = {"affinity": "absolute_difference", "competition": competition, "label_type": "uint8"}
+    return lambda: voxelmaps.labels(ct.image.array, ct.strokes.array, **options), 1
+
+
+def growcut(_):
+    import itk
+
+    ct = strokes_ct()
+    image, strokes = itk.image_from_array(ct.image.array), itk.image_from_array(ct.strokes.array)
+
+    def compute():
+        grow = itk.FastGrowCut[type(image), type(strokes)].New(image)
+        grow.SetSeedImage(strokes)
+        grow.Update()
+        return itk.array_from_image(grow.GetOutput())
+
+    return compute, 1
+
+
+def watershed(_):
+    """Of Sobel's gradient, as in scikit-image's examples."""
+    import numpy as np
+    from skimage.filters import sobel
+    from skimage.segmentation import watershed
+
+    ct = strokes_ct()
+    return lambda: watershed(sobel(ct.image.array.astype(np.float32)), ct.strokes.array), 1
+
+
+def dice_of_organs(labels):
+    import numpy as np
+
+    truth = strokes_ct().organs.array
+    pairs = [(labels == label, truth == label) for label in range(1, 5)]
+    return [2 * np.count_nonzero(a & b) / (np.count_nonzero(a) + np.count_nonzero(b)) for a, b in pairs]
+
+
+# --- Measurements ------------------------------------------------------------------------------------------------------
+
+# Program: function, environment, package, and whether it uses several threads.
+PROGRAMS = {
+    "voxelmaps": (voxelmaps_textures, "itk", "voxelmaps", True),
+    "pyradiomics": (pyradiomics, "pyradiomics", "pyradiomics", False),
+    "habit": (habit, "habit", "habitat-analysis", False),
+    "flash": (flash, "flash", "flash-radiomics", True),
+    "voxelmaps, merged": (voxelmaps_merged, "itk", "voxelmaps", True),
+    "itk-texturefeatures": (itk_texture_features, "itk", "itk-texturefeatures", True),
+    "voxelmaps, relative": (functools.partial(voxelmaps_labels, "relative"), "itk", "voxelmaps", True),
+    "voxelmaps, iterative": (functools.partial(voxelmaps_labels, "iterative"), "itk", "voxelmaps", True),
+    "itk-growcut": (growcut, "itk", "itk-growcut", False),
+    "watershed": (watershed, "itk", "scikit-image", False),
 }
-for case, task in ((noise, "20 maps, 7×7×7, noise"), (lesion, "90 maps, 3×3×3, synthetic CT")):
-    for function, *rest in (
-        (voxelmaps_texture, "itk", "voxelmaps", task, True),
-        (pyradiomics_texture, "pyradiomics", "pyradiomics", task, False),
-        (habit_texture, "habit", "habitat-analysis", task, False),
-        (flash_texture, "flash", "flash-radiomics", task, True),
-    ):
-        name = function.__name__.replace("_texture", f"-{case.__name__}")
-        MEASUREMENTS[name] = (functools.partial(function, case), *rest)
+# Task: its function, and its programs; times are also given as multiples of that of the first one.
+TASKS = {
+    **{name: (task, ["voxelmaps", "pyradiomics"]) for name, task in TEXTURES.items()},
+    **{name: (task, ["voxelmaps", "pyradiomics", "habit", "flash"]) for name, task in HABIT.items()},
+    MERGED: (None, ["voxelmaps, merged", "itk-texturefeatures"]),
+    LABELS: (None, ["voxelmaps, relative", "voxelmaps, iterative", "itk-growcut", "watershed"]),
+}
 
 
-def measure(name, path):
+def measure(task, program):
     """Print the shortest of up to five runs as JSON; no more runs begin after half a minute."""
-    # This module takes a thread for each processor that it may use.
+    # voxelmaps uses a thread for each processor that it may use.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(os.environ["OMP_NUM_THREADS"])])
-    function, _, package, _, _ = MEASUREMENTS[name]
-    compute, parts = function(path)
+    compute, scale = PROGRAMS[program][0](TASKS[task][0])
     runs = []
     begin = time.perf_counter()
     while len(runs) < 5 and (not runs or time.perf_counter() - begin < 30):
         wall, processor = time.perf_counter(), time.process_time()
-        compute()
-        runs.append((time.perf_counter() - wall, time.process_time() - processor))
-    wall, processor = min(runs)
-    version = importlib.metadata.version(package)
-    print(json.dumps({"wall": wall * parts, "processor": processor * parts, "parts": parts, "version": version}))
+        result = compute()
+        runs.append((scale * (time.perf_counter() - wall), scale * (time.process_time() - processor)))
+    dice = dice_of_organs(result) if task == LABELS else []
+    version = importlib.metadata.version(PROGRAMS[program][2])
+    print(json.dumps({"times": min(runs), "scaled": bool(scale > 1), "dice": dice, "version": version}))
 
 
 def environment_python(name, folder):
@@ -297,13 +325,6 @@ def environment_python(name, folder):
     return python
 
 
-def find_wheel():
-    wheels = glob.glob(str(ROOT / "build/wheel/voxelmaps-*.whl"))
-    if len(wheels) != 1:
-        sys.exit(f"peers.py: {len(wheels)} wheels in build/wheel; run scripts/build-wheel.sh")
-    return wheels[0]
-
-
 def processor_name():
     for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
@@ -313,50 +334,50 @@ def processor_name():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--image", help="3D image (default: the head that scripts/fetch-data.sh fetches)")
-    parser.add_argument("--wheel", help="wheel of this module (default: that of build/wheel)")
-    parser.add_argument("--only", nargs="+", choices=list(MEASUREMENTS), help="what to measure (default: all)")
+    parser.add_argument("--wheel", help="wheel of voxelmaps (default: that of build/wheel)")
+    parser.add_argument(
+        "--only", nargs="+", metavar="TEXT", default=[""], help="tasks whose names contain one of these"
+    )
     parser.add_argument(
         "--folder", type=pathlib.Path, default=ROOT / "build" / "peers", help="folder of the virtual environments"
     )
-    parser.add_argument("--measure", choices=list(MEASUREMENTS), help=argparse.SUPPRESS)
+    parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
-        measure(options.measure, options.image)
+        measure(*options.measure)
         return
-
-    image = options.image
-    if image is None:
-        image = ROOT / "build" / "data" / "KmeansTest_T1UCharRaw.nii.gz"
-        subprocess.run([ROOT / "scripts" / "fetch-data.sh", image.parent], stdout=sys.stderr, check=True)
-    chosen = [name for name in MEASUREMENTS if options.only is None or name in options.only]
-    if any(name.startswith("voxelmaps") for name in chosen):
-        python = environment_python("itk", options.folder)
-        wheel = options.wheel or find_wheel()
-        subprocess.run([python, "-m", "pip", "--quiet", "install", "--force-reinstall", "--no-deps", wheel], check=True)
+    tasks = {name: programs for name, (_, programs) in TASKS.items() if any(text in name for text in options.only)}
+    if not tasks:
+        sys.exit(f"peers.py: no task has {' or '.join(options.only)} in its name; the tasks are {', '.join(TASKS)}")
+    wheels = [options.wheel] if options.wheel else glob.glob(str(ROOT / "build/wheel/voxelmaps-*.whl"))
+    if len(wheels) != 1:
+        sys.exit(
+            f"peers.py: {len(wheels)} wheels in build/wheel, but must be 1; run scripts/build-wheel.sh, or give --wheel"
+        )
+    python = environment_python("itk", options.folder)
+    subprocess.run([python, "-m", "pip", "--quiet", "install", "--force-reinstall", "--no-deps", *wheels], check=True)
 
     processors = os.cpu_count()
-    print(f"{processor_name()}, {processors} processors; {pathlib.Path(image).name}; seconds (processor seconds)\n")
-    print(f"| task | program | 1 thread | {processors} threads |")
-    print("|---|---|---|---|")
-    for name in chosen:
-        _, environment, package, task, threaded = MEASUREMENTS[name]
-        cells = []
-        for threads in [1, processors] if threaded else [1]:
-            # All on the CPU, and the same number of threads for ITK and for the libraries of NumPy.
-            variables = {"VOXELMAPS_USE_CUDA": "0", "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS": str(threads)}
-            variables |= {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
-            python = environment_python(environment, options.folder)
-            command = [python, __file__, "--measure", name, "--image", image]
-            output = subprocess.run(
-                command, env=os.environ | variables, stdout=subprocess.PIPE, text=True, check=True
-            ).stdout
-            result = json.loads(output.splitlines()[-1])
-            note = " (1)" if result["parts"] > 1 else ""
-            cells.append(f"{result['wall']:.3g} ({result['processor']:.3g}){note}")
-        cells += ["–"] * (2 - len(cells))
-        print(f"| {task} | {package} {result['version']} | {' | '.join(cells)} |", flush=True)
-    print(f"\n(1) Measured on {PART}×{PART}×{PART} voxels, and scaled to the number of voxels of the image.")
+    print(f"{processor_name()}, {processors} processors; seconds, with processor seconds in parentheses\n")
+    print("| task | program | threads | time | times the first, by processor time | Dice |\n|---|---|---|---|---|---|")
+    for task, programs in tasks.items():
+        first = {}
+        for program in programs:
+            _, environment, package, is_threaded = PROGRAMS[program]
+            for threads in [1, processors] if is_threaded else [1]:
+                # All on the CPU, and the same number of threads for ITK and for the libraries of NumPy.
+                variables = {"VOXELMAPS_USE_CUDA": "0", "ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS": str(threads)}
+                variables |= {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads)}
+                command = [environment_python(environment, options.folder), __file__, "--measure", task, program]
+                output = subprocess.run(command, env=os.environ | variables, stdout=subprocess.PIPE, check=True).stdout
+                result = json.loads(output.splitlines()[-1])
+                wall, processor = result["times"]
+                ratio = processor / first.setdefault(threads, processor)
+                note = ", scaled" if result["scaled"] else ""
+                dice = ", ".join(f"{value:.3f}" for value in result["dice"])
+                name = program.replace(package, f"{package} {result['version']}")
+                cells = [task, name, threads, f"{wall:.3g} ({processor:.3g}){note}", f"{ratio:.3g}", dice]
+                print("|", " | ".join(map(str, cells)), "|", flush=True)
 
 
 if __name__ == "__main__":

@@ -10,10 +10,10 @@ bundle="${2:-${build}/gpu-bundle}"
 max_bytes=$((64 * 1000 * 1000))
 
 rm -rf "${bundle}"
-mkdir -p "${bundle}/lib" "${bundle}/data"
+mkdir -p "${bundle}/lib"
 programs=()
-for program in test/core/VoxelMapsCore{,Golden}Tests test/VoxelMaps{,Golden}Tests benchmarks/RunLengthBenchmark \
-  benchmarks/FuzzyConnectednessBenchmark benchmarks/TextureBenchmark; do
+for program in test/core/VoxelMapsCore{,Golden}Tests test/VoxelMaps{,Golden}Tests \
+  benchmarks/TextureBenchmark benchmarks/ConnectednessBenchmark; do
   if [[ -x "${build}/${program}" ]]; then
     programs+=("${build}/${program}")
   else
@@ -30,14 +30,7 @@ done | sort -u | while read -r library; do
   strip -o "${bundle}/lib/$(basename "${library}")" "$(readlink -f "${library}")"
 done
 
-# Slices of the volumes are enough, and small.
-data="${VOXELMAPS_BENCHMARK_DATA:-${root}/../shared/data}"
-if [[ -x "${build}/benchmarks/RunLengthBenchmark" && -r "${data}/brainweb_t1.mha" ]]; then
-  "${build}/benchmarks/RunLengthBenchmark" --data="${data}" --write-slices="${bundle}/data"
-else
-  echo "no data: the benchmarks will use a synthetic head"
-fi
-cp "${root}/scripts/run-gpu-tests.sh" "${root}/benchmarks/tables.py" "${bundle}/"
+cp "${root}/scripts/run-gpu-tests.sh" "${bundle}/"
 
 # Python: the package that is installed in the environment, and the tests that need no ITK. The GPU machine has Python, NumPy, pytest
 # and array libraries.

@@ -7,9 +7,7 @@
 #   large       a volume of more than 2^31 voxels: needs 22 GB of memory
 #   python      the Python tests, with the wheel; needs Python 3.11 or later, NumPy and pytest
 #   sanitizer   compute-sanitizer (memcheck, racecheck, initcheck, synccheck) on small cases
-#   check       that all programs that are measured give the same results
-#   benchmarks  the measurements of the benchmark programs on the device, in about 4 minutes, or only some of them:
-#               r1, paper, r2, windows, connectedness; prints their tables, if there is Python
+#   benchmarks  the measurements of the benchmark programs on the device
 # Without --only: tests, methods, python and sanitizer. Prints a summary; the exit code is 0 if nothing failed.
 set -uo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
@@ -19,13 +17,12 @@ while (($# > 0)); do
   case "$1" in
     --only) parts="$2" ;;
     --out) out="$2" ;;
-    *) sed -n '2,13p' "${BASH_SOURCE[0]}" && exit 2 ;;
+    *) sed -n '2,11p' "${BASH_SOURCE[0]}" && exit 2 ;;
   esac
   shift 2
 done
 mkdir -p "${out}"
 export LD_LIBRARY_PATH="${here}/lib${LD_LIBRARY_PATH:+:${LD_LIBRARY_PATH}}"
-export VOXELMAPS_BENCHMARK_DATA="${here}/data"
 
 summary=()
 failures=0
@@ -103,42 +100,12 @@ if has sanitizer; then
     summary+=("sanitizer: no compute-sanitizer here")
   fi
 fi
-if has check; then
-  run RunLengthBenchmark_check "${here}/RunLengthBenchmark" --check
-  run FuzzyConnectednessBenchmark_check "${here}/FuzzyConnectednessBenchmark" --check
-fi
-
-# measure TABLES PROGRAM FILTER REPETITIONS: the results go to TABLES.json.
-results=()
-measure() {
-  run "benchmark_$1" "${here}/$2" --benchmark_filter="$3" --benchmark_repetitions="$4" --benchmark_min_time=0.02 \
-    --benchmark_out="${out}/$1.json"
-  if grep -q 'no CUDA device' "${out}/benchmark_$1.log"; then
-    failures=$((failures + 1))
-    summary+=("benchmark_$1: no CUDA device")
-  fi
-  results+=("${out}/$1.json")
-}
-if has benchmarks || has r1; then
-  measure r1 RunLengthBenchmark '^r1/' 15
-fi
-if has benchmarks || has paper; then
-  measure paper RunLengthBenchmark '^paper/' 15
-  measure figure11 RunLengthBenchmark '^figure11/' 1
-fi
-if has benchmarks || has r2; then
-  measure r2 RunLengthBenchmark '^(r2|floor)/' 3
-fi
-if has benchmarks || has windows; then
-  measure windows RunLengthBenchmark '^windows/' 1
-fi
-if has benchmarks || has connectedness; then
-  measure connectedness-cuda FuzzyConnectednessBenchmark '^connectedness-cuda/' 3
-  measure labels-cuda FuzzyConnectednessBenchmark '^labels-cuda/' 3
-  measure connectedness-papers FuzzyConnectednessBenchmark '^connectedness-papers/' 2
-fi
-if ((${#results[@]} > 0)); then
-  python3 "${here}/tables.py" "${results[@]}" | tee "${out}/tables.md" || failures=$((failures + 1))
+if has benchmarks; then
+  # Only benchmarks whose names contain Cuda or CUDA; each compares its result with that of the CPU.
+  for program in TextureBenchmark ConnectednessBenchmark; do
+    run "${program}" "${here}/${program}" --benchmark_filter='[/,]C(uda|UDA)|corrected' --benchmark_min_time=0.02
+    cat "${out}/${program}.log"
+  done
 fi
 
 echo

@@ -13,10 +13,8 @@
 
 namespace VoxelMapsBenchmarks
 {
-/** What a textbook does: Dijkstra with one binary heap, whose overtaken entries are skipped when they come up.
- *
- * It asks the same tables for the same keys as the module's methods, so only the search is compared. For images of less
- * than 2^32 voxels, without mask. */
+/** Dijkstra's algorithm with one binary heap, whose outdated entries are skipped when they come up. Its keys are from
+ * the tables of the core, so only the search is compared. For images of fewer than 2^32 voxels, without mask. */
 template <typename TPixel>
 void
 ComputeHeapConnectedness(const voxelmaps::FuzzyConnectednessJob & job, std::uint32_t * keys)
@@ -24,7 +22,7 @@ ComputeHeapConnectedness(const voxelmaps::FuzzyConnectednessJob & job, std::uint
   using namespace voxelmaps;
   if (job.mask != nullptr || job.GetNumberOfVoxels() > std::int64_t{ 0xffffffff })
   {
-    throw std::invalid_argument("the heap takes no mask, and at most 2^32 - 1 voxels");
+    throw std::invalid_argument("the heap supports no mask, and at most 2^32 - 1 voxels");
   }
   const auto * const      image = static_cast<const TPixel *>(job.image);
   const EdgeKeys<TPixel>  edges(job);

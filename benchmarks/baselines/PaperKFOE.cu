@@ -17,7 +17,7 @@ constexpr int blockSide = 16;
 constexpr int numberOfNeighbors = 6;
 constexpr int correctionPasses = 2;
 
-constexpr std::uint64_t maxIterations = 20000;
+constexpr int maxIterations = 20000;
 
 struct Voxel
 {
@@ -128,9 +128,8 @@ ParallelKernel(CudaConnectednessScene scene, const std::uint8_t * c1, std::uint8
   }
 }
 
-/** Returns the number of iterations. */
 template <typename TKeys>
-std::uint64_t
+void
 Run(CudaConnectednessContext & context, const CudaConnectednessScene & scene, PaperProgram program)
 {
   const cudaStream_t          stream = context.stream;
@@ -153,9 +152,9 @@ Run(CudaConnectednessContext & context, const CudaConnectednessScene & scene, Pa
     AffinityKernel<TKeys><<<blocks, threads, 0, stream>>>(scene, affinities.data());
     CheckLaunch("computing affinities");
   }
-  std::uint64_t iterations = 0;
   // They need not end at all: keys may fall and rise again.
-  for (int anyOnHost = 1; anyOnHost != 0 && iterations < maxIterations; ++iterations)
+  int anyOnHost = 1;
+  for (int iteration = 0; anyOnHost != 0 && iteration < maxIterations; ++iteration)
   {
     CheckCuda(cudaMemsetAsync(c2.data(), 0, voxels, stream), "clearing flags");
     CheckCuda(cudaMemsetAsync(any.data(), 0, sizeof(int), stream), "clearing flags");
@@ -174,24 +173,22 @@ Run(CudaConnectednessContext & context, const CudaConnectednessScene & scene, Pa
     context.stream.Synchronize();
   }
   clock.Stop();
-  return iterations;
 }
 } // namespace
 
-PaperResult
+double
 ComputePaperKFOE(const voxelmaps::FuzzyConnectednessJob & job, PaperProgram program, std::uint32_t * keys)
 {
   if (job.adjacency != voxelmaps::FuzzyConnectednessJob::Adjacency::Face || job.size[2] < 2 || job.size[2] > 65535)
   {
-    throw std::runtime_error("The papers' programs take 3D images and links over faces only.");
+    throw std::runtime_error("The papers' programs support only 3D images and links over faces.");
   }
   const CudaOptions        options;
   const CudaStream         stream;
   CudaConnectednessContext context{ job, options, keys, stream, CudaKernelTimes(stream), nullptr, 0 };
   CudaConnectednessSlab    slab(context, 0, job.size[2]);
-  const auto               numberOfIterations =
-    WithKeys(slab.GetPixels(), [&](auto kind) { return Run<decltype(kind)>(context, slab.GetScene(), program); });
+  WithKeys(slab.GetPixels(), [&](auto kind) { Run<decltype(kind)>(context, slab.GetScene(), program); });
   slab.CopyKeysToHost();
-  return { numberOfIterations, context.kernelTimes.GetMilliseconds() };
+  return context.kernelTimes.GetMilliseconds();
 }
 } // namespace VoxelMapsBenchmarks

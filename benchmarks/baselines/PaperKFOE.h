@@ -9,8 +9,8 @@
 
 namespace VoxelMapsBenchmarks
 {
-/** The published CUDA programs as they are, to count their errors; nobody should use them. Both compute keys as the
- * library does, so that results can be compared bit by bit, and take whole images and links over faces only. */
+/** The published CUDA programs, to count their errors. Both compute keys as the core does, so that results can be
+ * compared bit by bit. */
 enum class PaperProgram
 {
   /** Zhuge et al. 2009: affinities stored by one kernel; a second propagates, with a comparison and then a store. */
@@ -20,13 +20,8 @@ enum class PaperProgram
   Corrected
 };
 
-struct PaperResult
-{
-  std::uint64_t numberOfIterations;
-  double        kernelMilliseconds;
-};
-
-PaperResult
+/** Returns the milliseconds of the kernels. For 3D images and links over faces. */
+double
 ComputePaperKFOE(const voxelmaps::FuzzyConnectednessJob & job, PaperProgram program, std::uint32_t * keys);
 } // namespace VoxelMapsBenchmarks
 

@@ -167,12 +167,11 @@ def entries(page, text):
 def add_entries(app, docname, source):
     page = docname.removeprefix("doc/features/")
     if page in CLASSES:
-        table = re.search(r"^\| abbreviation \|.*?\n\n", source[0], flags=re.MULTILINE | re.DOTALL)
-        source[0] = source[0].replace(table[0], "%ENTRIES%", 1)
+        table = re.search(r"^\| abbreviation \|.*?\n\n", source[0], flags=re.MULTILINE | re.DOTALL)[0]
         # The paragraphs between the table and the next heading introduce the features.
-        before, after = source[0].split("%ENTRIES%")
+        before, after = source[0].split(table, 1)
         notes, heading, rest = after.partition("\n##")
-        source[0] = before + notes + "\n\n" + entries(page, table[0]) + heading + rest
+        source[0] = before + notes + "\n\n" + entries(page, table) + heading + rest
 
 
 # --- Output of code ----------------------------------------------------------------------------------------------------
@@ -195,13 +194,6 @@ def add_output(app, docname, source):
 
 # --- Reference values --------------------------------------------------------------------------------------------------
 
-MEANS = ("2D, slices averaged", "2.5D", "3D")
-AGGREGATIONS = ("2D averaged", "2D merged", "2.5D averaged", "2.5D merged", "3D averaged", "3D merged")
-
-
-def source_of_tests(name):
-    return (ROOT / f"test/itk{name}GTest.cxx").read_text()
-
 
 def phantom():
     """Image and mask of the IBSI's digital phantom."""
@@ -214,49 +206,35 @@ def phantom():
 
 
 def published(page):
-    """Reference values by feature, from the tables of the tests."""
+    """Reference values by feature, from the tables of the tests: the last ones are those of volumes, averaged before merged."""
     class_name, _, test = CLASSES[page]
-    text = source_of_tests(test)
-    rows = re.findall(r"{ Feature::(\w+), { { ([^}]*) } } }", text)
-    if not rows:
-        rows = re.findall(r'{ Feature::(\w+), "([^"]*)" }', text)
+    text = (ROOT / f"test/itk{test}GTest.cxx").read_text()
+    rows = re.findall(r"{ Feature::(\w+), { { ([^}]*) } } }", text) or re.findall(
+        r'{ Feature::(\w+), "([^"]*)" }', text
+    )
     if not rows:
         table = re.search(r"PublishedValues> published{(.*?)^};", text, re.DOTALL | re.MULTILINE)[1]
         rows = zip(_core.feature_names()[class_name], re.findall(r"{ ([^}]*) }", table))
     return {feature: [float(value) for value in values.split(",")] for feature, values in rows}
 
 
-def computed(page, features):
-    """Columns of values, as those of the tests."""
+def computed(page, features, aggregation):
+    """The features of the phantom's region, by a window that contains all of it."""
     class_name, _, _ = CLASSES[page]
-
-    def compute(image, mask, aggregation):
-        """The features of the region, by a window that contains all of it."""
-        maps = voxelmaps.feature_maps(
-            image,
-            mask,
-            features={class_name: features},
-            gray_levels=6,
-            window_size=[2 * n + 1 for n in image.shape],
-            aggregation=aggregation,
-            precision="double",
-        )
-        values = maps.array[:, mask != 0]
-        if not np.array_equal(values, np.broadcast_to(values[:, :1], values.shape)):
-            raise ExtensionError(f"the values of {class_name} differ between voxels of the phantom")
-        return values[:, 0]
-
     image, mask = phantom()
-    # All slices beside each other, without neighbors in other slices.
-    in_plane = [np.hstack([np.pad(each, ((0, 0), (0, 1))) for each in array]) for array in (image, mask)]
-    if class_name == "firstorder":
-        return MEANS[2:], [compute(image, mask, None)]
-    aggregations = ("average", "merge") if class_name in ("glcm", "glrlm") else (None,)
-    columns = [
-        np.mean([compute(i, m, aggregation) for i, m in zip(image, mask)], axis=0) for aggregation in aggregations
-    ]
-    columns += [compute(*arrays, aggregation) for arrays in (in_plane, (image, mask)) for aggregation in aggregations]
-    return (AGGREGATIONS if len(aggregations) == 2 else MEANS), columns
+    maps = voxelmaps.feature_maps(
+        image,
+        mask,
+        features={class_name: features},
+        gray_levels=6,
+        window_size=[2 * n + 1 for n in image.shape],
+        aggregation=aggregation,
+        precision="double",
+    )
+    values = maps.array[:, mask != 0]
+    if not np.array_equal(values, np.broadcast_to(values[:, :1], values.shape)):
+        raise ExtensionError(f"the values of {class_name} differ between voxels of the phantom")
+    return values[:, 0]
 
 
 class IbsiTable(SphinxDirective):
@@ -267,21 +245,22 @@ class IbsiTable(SphinxDirective):
     def run(self):
         page = self.arguments[0]
         references = published(page)
-        titles, columns = computed(page, list(references))
+        aggregations = ("average", "merge") if CLASSES[page][0] in ("glcm", "glrlm") else (None,)
         shown = names_in_pyradiomics(page, references)
-        number = len(references) * len(titles)
-        lines = [f"All {number} values agree when rounded to three significant digits.", "", "::::{tab-set}"]
-        # The three-dimensional ones first: they are what maps of volumes use.
-        for title, references_of_title, values in reversed(list(zip(titles, zip(*references.values()), columns))):
-            lines += [f":::{{tab-item}} {title}", "| feature | IBSI | VoxelMaps | difference |", "|---|---:|---:|---:|"]
-            for feature, reference, value in zip(references, references_of_title, values):
+        lines = []
+        for place, aggregation in enumerate(aggregations, -len(aggregations)):
+            title = {"average": "feature, mean of directions", "merge": "feature, merged directions", None: "feature"}[
+                aggregation
+            ]
+            lines += [f"| {title} | IBSI | VoxelMaps | difference |", "|---|---:|---:|---:|"]
+            for feature, value in zip(references, computed(page, list(references), aggregation)):
+                reference = references[feature][place]
                 if float(f"{value:.3g}") != reference:
                     raise ExtensionError(f"{feature} of {page} is {value}, but the IBSI's value is {reference}")
                 difference = f"{value - reference:+.2g}" if value != reference else "0"
                 values_of_row = f"{reference:.3g} | {value:.7g} | {difference}".replace("-", "−")
                 lines.append(f"| {shown[feature]} | {values_of_row} |")
-            lines += [":::"]
-        lines += ["::::"]
+            lines.append("")
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=False)
 
 

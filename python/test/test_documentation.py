@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Runs all Python code blocks of the documentation and the examples of docstrings, and checks links and generated tables."""
+"""Runs all Python code blocks of the documentation and the examples of docstrings, and checks links."""
 
 import doctest
-import importlib.util
+import importlib
 import pathlib
 import re
 import shutil
@@ -87,15 +87,3 @@ def test_examples_of_docstrings(module, name, tmp_path, monkeypatch):
         failed, _ = doctest.DocTestRunner().run(test, out=printed.append)
         if failed:
             pytest.fail("".join(printed), pytrace=False)
-
-
-def test_tables_of_the_performance_page():
-    specification = importlib.util.spec_from_file_location("tables", ROOT / "benchmarks/tables.py")
-    tables = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(tables)
-    page = tables.PAGE.read_text(encoding="utf-8")
-    assert tables.page_with_tables(page) == page, "run benchmarks/tables.py --page"
-    # Every table has its markers, and every stored result is on the page.
-    names = sorted(re.findall(r"^<!-- table (\S+) -->$", page, flags=re.MULTILINE))
-    assert names == sorted(path.stem for path in tables.RESULTS.glob("*.json"))
-    assert page.count("\n<!-- end -->\n") == len(names) == len(re.findall(r"^\| --- \|", page, flags=re.MULTILINE))

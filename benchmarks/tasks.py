@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""Measure what users wait for, and print a Markdown table: calls of the package, and the command until the files are on the disk.
+
+Run it with the Python of an environment that has voxelmaps and SimpleITK. Each time is the shortest of --runs, those of new processes
+included. With --device, calls are on arrays of CuPy in memory of the device.
+"""
+
+import argparse
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import SimpleITK as sitk
+import voxelmaps
+from peers import synthetic_ct
+
+CLASSES = ["firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm"]
+FIRST_MAP = (
+    "import numpy, voxelmaps; voxelmaps.feature_maps(numpy.arange(512.).reshape(8, 8, 8), features=['glrlm_SRE'])"
+)
+
+
+def ellipsoid(shape, center, radii):
+    grid = np.ogrid[tuple(slice(n) for n in shape)]
+    return (sum(((axis - c) / r) ** 2 for axis, c, r in zip(grid, center, radii)) < 1).astype(np.uint8)
+
+
+def write_cases(folder, number):
+    """A CT with lesions of 32,000 voxels at different places, and the table of them."""
+    array = np.tile(synthetic_ct(64), (1, 2, 2))
+    sitk.WriteImage(sitk.GetImageFromArray(array), str(folder / "image.nii.gz"))
+    rows = ["image,mask,output"]
+    for i in range(number):
+        mask = ellipsoid(array.shape, (32, 60 - i % 24, 50 + i % 24), (14, 22, 25))
+        sitk.WriteImage(sitk.GetImageFromArray(mask), str(folder / f"mask{i}.nii.gz"))
+        rows.append(f"image.nii.gz,mask{i}.nii.gz,maps{i}")
+    (folder / "table.csv").write_text("\n".join(rows) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5, help="runs of each task (default: 5)")
+    parser.add_argument("--lesions", type=int, default=24, help="cases of the table (default: 24)")
+    parser.add_argument("--size", type=int, nargs=3, default=[192, 192, 80], help="of the CT for connectedness: x y z")
+    parser.add_argument("--device", action="store_true", help="arrays of CuPy instead of NumPy")
+    options = parser.parse_args()
+    on_device, finish = np.asarray, lambda: None
+    if options.device:
+        import cupy
+
+        on_device, finish = cupy.asarray, cupy.cuda.Device().synchronize
+        print(f"{cupy.cuda.runtime.getDeviceProperties(0)['name'].decode()}; ", end="")
+    print(
+        f"{platform.processor() or platform.machine()}, {voxelmaps.__version__}; wall time\n\n| task | s |\n|---|---|"
+    )
+
+    def show(task, compute, prepare=lambda: None):
+        seconds = []
+        for _ in range(options.runs):
+            prepare()
+            finish()
+            begin = time.perf_counter()
+            compute()
+            finish()
+            seconds.append(time.perf_counter() - begin)
+        print(f"| {task} | {min(seconds):.3g} |", flush=True)
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        write_cases(folder, options.lesions)
+
+        def run(*arguments):
+            done = subprocess.run([sys.executable, *arguments], cwd=folder, capture_output=True, text=True)
+            if done.returncode:
+                sys.exit(done.stderr)
+
+        def remove_maps():
+            for maps in [*folder.glob("maps*"), *folder.glob("table-*")]:
+                shutil.rmtree(maps) if maps.is_dir() else maps.unlink()
+
+        maps = ["-m", "voxelmaps", "maps", "--classes", ",".join(CLASSES)]
+        table = [*maps, "--jobs", "table.csv"]
+        show("first map of 8³ voxels, new process", lambda: run("-c", FIRST_MAP))
+        image, mask = (sitk.ReadImage(str(folder / f"{name}.nii.gz")) for name in ("image", "mask0"))
+        classes = dict.fromkeys(CLASSES)
+        execute = lambda: voxelmaps.radiomics.execute(image, mask, featureClass=classes, additionalInfo=False)
+        show("93 maps of a lesion of 32,000 voxels, 3×3×3, `radiomics.execute`", execute)
+        one = ["image.nii.gz", "--mask", "mask0.nii.gz", "--out", "maps0"]
+        show("the same, command", lambda: run(*maps, *one), remove_maps)
+        show(f"{options.lesions} lesions, command", lambda: run(*table), remove_maps)
+        show("the same, finished before", lambda: run(*table))
+        array, region = (on_device(sitk.GetArrayFromImage(each)) for each in (image, mask))
+        for features in (CLASSES, ["glrlm"]):
+            parameters = {"features": features, "bin_width": 25, "neighborhood_radius": 2}
+            what = "all classes" if len(features) > 1 else "GLRLM"
+            show(
+                f"{what}, 5×5×5, `feature_maps` of a lesion",
+                lambda: voxelmaps.feature_maps(array, region, **parameters),
+            )
+            show(f"{what}, 5×5×5, of {array.size:,} voxels", lambda: voxelmaps.feature_maps(array, **parameters))
+
+    ct = voxelmaps.sample_ct(tuple(options.size))
+    array, strokes = on_device(ct.image.array), ct.strokes.array
+    vessel = tuple(reversed(ct.seeds["vessel"]))
+    fewer = strokes.copy()
+    fewer[: len(fewer) // 2][fewer[: len(fewer) // 2] == 4] = 0
+    show(f"`fuzzy_connectedness` of {array.size:,} voxels", lambda: voxelmaps.fuzzy_connectedness(array, [vessel]))
+    show("`labels`", lambda: voxelmaps.labels(array, strokes))
+    session = voxelmaps.SeedSession(array)
+    show("`SeedSession`: first labels", lambda: session.update(strokes), session.release)
+    show("`SeedSession`: labels after an edit", lambda: session.update(strokes), lambda: session.update(fewer))
+
+
+if __name__ == "__main__":
+    main()
