@@ -218,7 +218,7 @@ CASES = {
     "carriage returns": ({"table.csv": ROW.replace("\n", "\r")}, JOBS, None),
     "same image and mask": ({}, ["mask.nii.gz", *CASE[1:]], None),
     # Images.
-    "image is a pipe": ({"p.nii": os.mkfifo}, ["p.nii", *CASE[1:]], "cannot read 'p.nii': it is neither a file nor a directory"),
+    "image is a pipe": ({"p.nii": os.mkfifo}, ["p.nii", *CASE[1:]], "cannot read 'p.nii': it is not a regular file"),
     "image is a device": ({"p.nii": link("/dev/zero", True)}, ["p.nii", *CASE[1:]], "is neither a file nor a directory"),
     "image is an empty folder": ({"ct": os.mkdir}, ["ct", *CASE[1:]], "ct"),
     "image is a broken link": ({"i.nii": link("none", True)}, ["i.nii", *CASE[1:]], "the image i.nii does not exist"),

@@ -102,11 +102,11 @@ sys.modules["itk"] = sys.modules["itkConfig"] = None
 import voxelmaps
 from voxelmaps import *
 try:
-    read_dicom_series(".")
-except ImportError as error:
+    read_dicom_series("missing")
+except FileNotFoundError as error:
     print(error)
 """
-    assert run_code(code) == "this part of voxelmaps needs ITK: pip install itk"
+    assert run_code(code) == "the DICOM series missing does not exist"
 
 
 @pytest.mark.parametrize("module", ["voxelmaps", "voxelmaps._cli"])

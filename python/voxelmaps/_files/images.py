@@ -55,7 +55,7 @@ def read(path, what, **options):
             raise ValueError("it has no voxels")
         return result
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{what} {path} cannot be read: {' '.join(str(error).split())}") from None
+        raise ValueError(f"{what}: cannot read '{path}': {' '.join(str(error).split())}") from None
 
 
 def _read(path, options):
