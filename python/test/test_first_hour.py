@@ -257,10 +257,9 @@ def test_describe(image):
     inside = x[mask > 0]
     assert (description.minimum, description.maximum) == (np.nanmin(inside), np.nanmax(inside))
     assert description.levels == np.nanmax(inside) // 10 - np.nanmin(inside) // 10 + 1
-    assert description.region_voxels == inside.size == description.sample_voxels
+    assert description.region_voxels == inside.size
     assert description.maps == list(maps) and description.map_shape == maps["glcm_Contrast"].shape
     assert description.map_bytes == maps.array.nbytes and description.window == (3, 3, 3)
-    assert 0 < description.sample_seconds <= description.seconds * 1.001
     lines = str(description).splitlines()
     assert lines[1] == "region: 192 voxels, intensities 0 to 139, 14 gray levels"
     assert lines[-2:] == [
