@@ -156,6 +156,7 @@ class Worker:
         if self._pool is None:
             # Not fork, which copies the threads' locks of this process.
             context = multiprocessing.get_context("spawn")
+            self._others = multiprocessing.active_children()
             self._progress, theirs = context.Pipe(duplex=False)
             self._pool = concurrent.futures.ProcessPoolExecutor(1, context, _begin, (theirs, *self._arguments))
         return self._pool.submit(function, *arguments)
@@ -180,7 +181,8 @@ class Worker:
         """End the process at once."""
         if self._pool is not None:
             for process in multiprocessing.active_children():
-                process.kill()
+                if process not in self._others:
+                    process.kill()
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
 
@@ -217,7 +219,7 @@ def outcomes_of_dask(address, task, cases):
             client.submit(compute, task, case._replace(**absolute(case)), pure=False): number
             for number, case in enumerate(cases)
         }
-        for future in as_completed(futures):
+        for future in as_completed(futures, loop=client.loop):
             try:
                 outcomes, lines = future.result()
             except Exception as error:

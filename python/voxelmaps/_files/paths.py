@@ -51,8 +51,13 @@ def files_of_image(path):
 
 
 def _key(path):
-    """The same text for all names of a file, also where capital letters or normal forms of Unicode are not distinguished."""
-    return unicodedata.normalize("NFC", os.path.realpath(path).casefold())
+    """The same for all names of a file: of one that is missing, also where capital letters or normal forms of Unicode are not
+    distinguished."""
+    try:
+        status = os.stat(path)
+        return status.st_dev, status.st_ino
+    except (OSError, ValueError):
+        return unicodedata.normalize("NFC", os.path.realpath(path).casefold())
 
 
 def check_outputs(read, folders, files=()):
@@ -62,29 +67,30 @@ def check_outputs(read, folders, files=()):
     folders    Tuples of what is written, its folder, and the names of its files.
     files      Pairs of what is written, and its path.
     """
-    inputs = {}
+    inputs, parents = {}, set()
     for what, path in read:
-        inputs[_key(path)] = f"{what} {path}"
+        if f"{os.sep}{_STAGING_PREFIX}" in os.path.realpath(path):
+            raise ValueError(f"{what} {path} is in a folder for incomplete maps, which runs remove")
+        every = [path]
         # What cannot be read is an error of its case alone.
         with contextlib.suppress(OSError, ValueError):
-            inputs.update((_key(file), f"{what} {path}") for file in files_of_image(path))
-    parents = {os.path.dirname(key) for key in inputs}
-    outputs = {}
+            every += files_of_image(path)
+        inputs.update((_key(file), f"{what} {path}") for file in every)
+        parents.update(_key(os.path.dirname(os.path.abspath(file))) for file in every)
+    outputs, own_names = {}, {}
 
-    def add(key, what):
-        if outputs.setdefault(key, what) is not what:
-            raise ValueError(f"{what} is also {outputs[key]}")
+    def add(path, what):
+        if outputs.setdefault(_key(path), what) is not what:
+            raise ValueError(f"{what} is also {outputs[_key(path)]}")
 
     for what, folder, names in folders:
         utf8(os.fspath(folder), what)
-        add(_key(folder), what)
-        # Resolving links is slow for thousands of cases; no file is replaced in a folder without input.
-        own = [
-            parent
-            for parent in {os.path.dirname(name) for name in names}
-            if _key(os.path.join(folder, parent)) in parents
-        ]
-        for path in (os.path.join(folder, name) for name in names if os.path.dirname(name) in own):
+        add(folder, what)
+        own_names[_key(folder)] = what, names
+        # Identifying all files of folders that do not exist would be slow for thousands of cases.
+        places = {os.path.dirname(name) for name in names}
+        places = [place for place in places if os.path.isdir(folder) or _key(os.path.join(folder, place)) in parents]
+        for path in (os.path.join(folder, name) for name in names if os.path.dirname(name) in places):
             if _key(path) in inputs:
                 raise ValueError(f"the file {path} would replace {inputs[_key(path)]}")
     for what, path in files:
@@ -92,7 +98,10 @@ def check_outputs(read, folders, files=()):
             raise ValueError(f"{what} {path} would replace {inputs[_key(path)]}")
         if os.path.exists(path) and not os.path.isfile(path):
             raise ValueError(f"{what} {path} is {'a folder' if os.path.isdir(path) else 'not a file'}")
-        add(_key(path), f"{what} {path}")
+        owner, names = own_names.get(_key(os.path.dirname(os.path.abspath(path))), ("", ()))
+        if os.path.basename(path) in names:
+            raise ValueError(f"{what} {path} is also a file of {owner}")
+        add(path, f"{what} {path}")
 
 
 def read_text(path, what, max_bytes):
