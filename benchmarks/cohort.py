@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Measure the program TextureFeatureMaps from the command to the files on the disk, beside a warm voxelmaps.radiomics.execute of
+"""Measure voxelmaps maps from the command to the files on the disk, beside a warm voxelmaps.radiomics.execute of
 the same cases in memory, and print a Markdown table. Each case is the shortest of some runs in new processes.
 
 Run it with the Python of an environment that has the wheel. --pyradiomics SECONDS also lets PyRadiomics compute a part of the lesion,
@@ -51,7 +51,7 @@ def write_cases(folder, number):
 
 def run(folder, *arguments, classes=CLASSES):
     """Wall time of the program in a new process, in seconds."""
-    command = [sys.executable, "-m", "voxelmaps", *arguments, "--classes", ",".join(classes)]
+    command = [sys.executable, "-m", "voxelmaps", "maps", *arguments, "--classes", ",".join(classes)]
     start = time.perf_counter()
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     seconds = time.perf_counter() - start
@@ -159,7 +159,6 @@ def main():
         seconds = shortest(folder, options.runs, *table)
         show(f"the program, {number} lesions", seconds, number, megabytes(folder / "maps0"))
         show("the same table, finished", shortest(folder, options.runs, *table, is_new=False), number)
-        show("the same table, --verify", shortest(folder, 1, *table, "--verify", is_new=False), number)
         for file_format in ("nii", "nrrd", "zarr"):
             seconds = shortest(folder, options.runs, *table, "--format", file_format)
             show(f"the same table, --format {file_format}", seconds, number, megabytes(folder / "maps0"))
