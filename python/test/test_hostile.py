@@ -163,7 +163,7 @@ CASES = {
     "output cannot be made": ({}, [*CASE[:4], "/proc/maps", *ONE], "/proc/maps: No such file or directory"),
     "output is an input": ({}, [*CASE[:4], "mask.nii.gz", *ONE], "cannot be made: a file is in its place"),
     "output is in an input": ({}, [*CASE[:4], "mask.nii.gz/a", *ONE], "cannot be made: a file is in its place"),
-    "output has a long name": ({}, [*CASE[:4], "m" * 300, *ONE], "mmm: File name too long"),
+    "output has a long name": ({}, [*CASE[:4], "m" * 300, *ONE], "mmm.*: File name too long"),
     "output is a link to itself": ({"maps": link("maps", True)}, CASE, "maps.*(in its place|levels of symbolic links)"),
     # Tables.
     "table is a folder": ({"table.csv": os.mkdir}, JOBS, "the table table.csv is a folder"),
@@ -269,7 +269,7 @@ def test_case(name, folder, capfd):
 def test_data_file_of_a_header(folder, capfd):
     before = contents(folder)
     assert program.main(["image.mhd", *CASE[1:], "--summary", "image.raw"]) == 1
-    assert "the summary image.raw would replace the image image.raw" in capfd.readouterr().err
+    assert "the summary image.raw would replace the image image.mhd" in capfd.readouterr().err
     assert contents(folder) == before
 
 
@@ -349,7 +349,7 @@ def test_closed_streams(closed, folder):
         for number in closed:
             os.close(number)
 
-    for arguments, code in ((CASE, 0), ([*CASE, "--label", "7"], 1)):
+    for arguments, code in ((CASE, 0), ([*CASE, "--label", "7", "--overwrite"], 1)):
         done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=SECONDS, preexec_fn=close)
         assert done.returncode == code
         message = "no voxel of the mask is 7" if code else "1 maps"
@@ -380,9 +380,8 @@ def test_summary_of_an_earlier_run(folder, capfd):
     summary = folder / "maps" / "summary.csv"
     assert summary.stat().st_mode & 0o777 == 0o666 & ~os.umask(os.umask(0o22) and 0o22)
     good = summary.read_text()
-    assert program.main([*CASE, "--label", "7"]) == 1
-    assert MAP[:-7] not in summary.read_text() and "no voxel of the mask is 7" in summary.read_text()
-    assert program.main(CASE) == 0 and summary.read_text() == good
+    assert program.main([*CASE, "--label", "7", "--overwrite"]) == 1
+    assert "no voxel of the mask is 7" in capfd.readouterr().err and summary.read_text() == good
     # Through a link, which stays one.
     os.symlink("maps/summary.csv", "s.csv")
     assert program.main([*CASE, "--summary", "s.csv"]) == 0

@@ -443,8 +443,8 @@ def _run_cases(cases, results, task, console, summary, options):
             for outcome in outcomes or [tables.Outcome(case, case.labels, error=ended)]
         ]
         good = [outcome for outcome in all_outcomes if outcome.error is None]
-        # The folder of a single case that failed may not exist; but the summary of an earlier run must not look like that of this one.
-        if not task.is_dry_run and (good or len(cases) > 1 or os.path.exists(summary)):
+        # A single case that failed leaves its folder as it was.
+        if not task.is_dry_run and (good or len(cases) > 1):
             tables.write_summary(summary, all_outcomes, options.summary_format == "wide")
     number, failed = len(all_outcomes), len(all_outcomes) - len(good)
     if task.is_dry_run:

@@ -25,6 +25,9 @@ _SLAB_BYTES_OF_DEVICE = 2**30
 # Of the values of a map in the region that are kept in memory for its statistics; more are kept in a temporary file.
 _REGION_BYTES = 2**22
 
+# What is compressed at once, which fits into a cache of the processor.
+_BLOCK_BYTES = 2**20
+
 # Sizes are 16-bit integers in NIfTI-1.
 _MAX_SIZE = 32767
 
@@ -140,7 +143,9 @@ class _File(_Growing):
                 self._file.write(head)
 
     def _write(self, slab):
-        self._file.write(memoryview(np.ascontiguousarray(slab)).cast("B"))
+        data = memoryview(np.ascontiguousarray(slab)).cast("B")
+        for first in range(0, len(data), _BLOCK_BYTES):
+            self._file.write(data[first : first + _BLOCK_BYTES])
 
     def finish(self):
         """Write the rest, to the disk."""
