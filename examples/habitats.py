@@ -26,7 +26,8 @@ from scipy.stats import rankdata
 from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
-from voxelmaps import _cli as program, radiomics
+from voxelmaps import radiomics
+from voxelmaps._cohort import tables
 
 # Coarseness was added by the authors for both, though it depends on the radius.
 PRECISE = {
@@ -128,21 +129,21 @@ def labels_of(mask):
 
 def read_cases(options):
     """The cases of a table with the columns image, mask and output, and perhaps label, or the case of one image. Each label is a
-    case of its own, as in the program TextureFeatureMaps."""
+    case of its own, as in voxelmaps maps."""
     is_table = options.input.suffix.lower() == ".csv"
-    lines = program.read_cases(options.input)[0] if is_table else []
+    lines = tables.read_cases(options.input)[0] if is_table else []
     cases = []
     for line in lines:
         try:
-            cases += line.parts(labels_of(line.mask) if line.has_all_labels else None)
+            cases += line.parts(labels_of(line.mask) if line.labels == "all" else line.labels)
         except ERRORS as error:
             raise ValueError(f"{line.title()}: {error}") from error
     given = {"the input": options.input, "the mask": options.mask, "the parameter file": options.params}
     own = ("habitats.nii.gz", "habitats.png")
-    program.check_outputs(
+    tables.check_outputs(
         # Their labels have folders already.
         [case._replace(labels=None) for case in cases],
-        own,
+        lambda case: own,
         [(what, path) for what, path in given.items() if path],
         [
             ("the file", options.folder / name)

@@ -257,10 +257,9 @@ def test_describe(image):
     inside = x[mask > 0]
     assert (description.minimum, description.maximum) == (np.nanmin(inside), np.nanmax(inside))
     assert description.levels == np.nanmax(inside) // 10 - np.nanmin(inside) // 10 + 1
-    assert description.region_voxels == inside.size == description.sample_voxels
+    assert description.region_voxels == inside.size
     assert description.maps == list(maps) and description.map_shape == maps["glcm_Contrast"].shape
     assert description.map_bytes == maps.array.nbytes and description.window == (3, 3, 3)
-    assert 0 < description.sample_seconds <= description.seconds * 1.001
     lines = str(description).splitlines()
     assert lines[1] == "region: 192 voxels, intensities 0 to 139, 14 gray levels"
     assert lines[-2:] == [
@@ -508,16 +507,18 @@ def test_read_maps_of_the_program(options, image, tmp_path, monkeypatch):
     geometry = like.GetSpacing(), like.GetOrigin(), np.eye(3).ravel()
     read = voxelmaps.read_maps("maps")
     assert read.slices == ()
+    if "nnunet" in options:
+        expected = {name: np.where(np.isfinite(array), array, np.float32(0)) for name, array in expected.items()}
+        check_maps(read, expected, geometry)
+        return
     check_maps(read, expected, geometry)
     if "zarr" in options:
         check_maps(voxelmaps.read_maps("maps/maps.zarr"), expected, geometry)
         return
-    # Copied by somebody who did not take all files.
+    # Copied without the record.
     (tmp_path / "maps" / "provenance.json").unlink()
-    read = voxelmaps.read_maps("maps")
-    check_maps(
-        read, {name: expected[name] for name in (expected if "nnunet" in options else sorted(expected))}, geometry
-    )
+    check_maps(voxelmaps.read_maps("maps"), {name: expected[name] for name in sorted(expected)}, geometry)
+
 
 
 def test_read_maps_that_are_not_whole(image, tmp_path):

@@ -109,8 +109,8 @@ except FileNotFoundError as error:
     assert run_code(code) == "the DICOM series missing does not exist"
 
 
-@pytest.mark.parametrize("module", ["voxelmaps", "voxelmaps._cli"])
+@pytest.mark.parametrize("module", ["voxelmaps", "voxelmaps.__main__"])
 def test_program_by_name_of_module(module):
     done = run("-m", module, "--version")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.strip() == f"TextureFeatureMaps {importlib.metadata.version('voxelmaps')}"
+    assert done.stdout.strip() == f"voxelmaps {importlib.metadata.version('voxelmaps')}"

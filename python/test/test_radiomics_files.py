@@ -10,14 +10,14 @@ import subprocess
 import sys
 
 import itk
+import nibabel
 import numpy as np
 import pytest
-from voxelmaps._files import paths as outputs
 from voxelmaps._files import writing as files
 from voxelmaps.radiomics import _settings as parameters
 from voxelmaps import radiomics
 
-pytest.importorskip("fcntl")
+pytest.importorskip("resource")
 
 CLASSES = list(parameters.CLASSES)
 OPTIONS = {"binWidth": 10, "additionalInfo": False, "minimumROIDimensions": 1}
@@ -37,38 +37,46 @@ def scene(shape, seed=0):
     return image, mask
 
 
-def contents(paths):
-    return {key: gzip.open(path).read() for key, path in paths.items()}
-
-
 @pytest.mark.parametrize("precision", ["float", "double"])
 @pytest.mark.parametrize("shape", [(7, 9, 8), (1, 12, 9), (13, 14)])
-def test_files_are_those_that_itk_writes(shape, precision, tmp_path, monkeypatch):
-    """Headers and values, for slabs of any thickness."""
+def test_files_hold_the_maps(shape, precision, tmp_path, monkeypatch):
+    """Values and geometry, as ITK and nibabel read them, for slabs of any thickness."""
     image, mask = scene(shape)
     names = [name for name in CLASSES if len(shape) == 3 or name != "firstorder"]
-    maps = radiomics.execute(image, mask, featureClass=names, precision=precision, **OPTIONS)
-    expected = {}
-    for key, one in maps.items():
-        itk.imwrite(one, str(tmp_path / "one.nii"))
-        expected[key] = (tmp_path / "one.nii").read_bytes()
+    arguments = {"featureClass": names, "precision": precision, **OPTIONS}
+    maps = radiomics.execute(image, mask, **arguments)
     for slab in (1, 20000, 2**26):
         monkeypatch.setattr(files, "_SLAB_BYTES", slab)
-        paths = radiomics.execute(
-            image, mask, out_dir=tmp_path / "maps", featureClass=names, precision=precision, **OPTIONS
-        )
+        paths = radiomics.execute(image, mask, out_dir=tmp_path / "maps", **arguments)
         assert list(paths) == list(maps)
         assert paths == {key: tmp_path / "maps" / f"{key}.nii.gz" for key in maps}
-        assert contents(paths) == expected
+        for key, path in paths.items():
+            values = np.asarray(nibabel.load(path).dataobj).T
+            np.testing.assert_array_equal(values, itk.array_from_image(maps[key]))
+            assert values.dtype == itk.array_from_image(maps[key]).dtype
     assert sorted(p.name for p in (tmp_path / "maps").iterdir()) == sorted(f"{key}.nii.gz" for key in maps)
-    # ITK reads the geometry and the values, but 0 instead of NaN.
     for key, one in maps.items():
         read = itk.imread(str(paths[key]))
         assert type(read) is type(one)
-        np.testing.assert_array_equal(itk.array_from_image(read), np.nan_to_num(itk.array_from_image(one)))
         np.testing.assert_allclose(itk.array_from_matrix(read.GetDirection()), one.GetDirection(), atol=1e-6)
         np.testing.assert_allclose(read.GetOrigin(), one.GetOrigin(), rtol=1e-6)
         np.testing.assert_allclose(read.GetSpacing(), one.GetSpacing(), rtol=1e-6)
+        if len(shape) == 3:
+            affine = nibabel.load(paths[key]).affine
+            point = one.TransformIndexToPhysicalPoint([3, 2, 1] if shape[0] > 1 else [3, 2, 0])
+            index = [3, 2, 1 if shape[0] > 1 else 0, 1]
+            np.testing.assert_allclose((affine @ index)[:3] * (-1, -1, 1), point, rtol=1e-5)
+
+
+def test_sheared_axes_are_refused(tmp_path):
+    """A NIfTI file would hold other positions."""
+    image, mask = scene((7, 9, 8))
+    sheared = np.array(itk.array_from_matrix(image.GetDirection())) @ [[1, 0.1, 0], [0, 1, 0], [0, 0, 1]]
+    for one in (image, mask):
+        one.SetDirection(itk.matrix_from_array(sheared))
+    with pytest.raises(ValueError, match=r"axes of the image are not perpendicular \(cosine 0.1\), .* format nrrd"):
+        radiomics.execute(image, mask, out_dir=tmp_path, featureClass=["ngtdm"], **OPTIONS)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_diagnostics_and_order_are_those_without_files(tmp_path):
@@ -114,14 +122,9 @@ def test_folders_that_cannot_be_used(tmp_path):
     for path in (tmp_path / "file", tmp_path / "file" / "below"):
         with pytest.raises(NotADirectoryError, match="the folder .*file.* cannot be made: a file is in its place"):
             radiomics.execute(image, mask, out_dir=path, **arguments)
-    with outputs.output_folder(tmp_path / "used"):
-        with pytest.raises(RuntimeError, match="the folder .*used is in use by another run"):
-            radiomics.execute(image, mask, out_dir=tmp_path / "used", **arguments)
-    radiomics.execute(image, mask, out_dir=tmp_path / "used", **arguments)
     # What a run that was killed has left.
-    code = "import os; from voxelmaps._files import paths as outputs; os.mkdir(outputs._staging_prefix() + 'killed')"
-    subprocess.run([sys.executable, "-c", code], cwd=tmp_path / "used", check=True)
-    (stale,) = (tmp_path / "used").glob(outputs.STAGING_PREFIX + "*")
+    stale = tmp_path / "used" / ".voxelmaps-killed"
+    stale.mkdir(parents=True)
     (stale / "original_glcm_Contrast.nii.gz").write_text("half")
     (tmp_path / "used" / "original_firstorder_Mean.nii.gz").write_text("old")
     radiomics.execute(image, mask, out_dir=tmp_path / "used", **arguments)
@@ -129,41 +132,8 @@ def test_folders_that_cannot_be_used(tmp_path):
     assert gzip.open(tmp_path / "used" / "original_firstorder_Mean.nii.gz").read()
     # A folder has the name of a map.
     (tmp_path / "taken" / "original_firstorder_Mean.nii.gz").mkdir(parents=True)
-    with pytest.raises(ValueError, match="the file .*original_firstorder_Mean.nii.gz is a folder"):
+    with pytest.raises(IsADirectoryError, match="original_firstorder_Mean.nii.gz"):
         radiomics.execute(image, mask, out_dir=tmp_path / "taken", **arguments)
-
-
-def test_runs_at_once_without_locks(tmp_path, monkeypatch):
-    """Some file systems have no locks: what another process writes is left alone, and what it has left is removed."""
-
-    def no_locks(*_):
-        raise OSError(37, "No locks available")
-
-    monkeypatch.setattr(outputs.fcntl, "flock", no_locks)
-    image, mask = scene((7, 9, 8))
-    arguments = {"featureClass": {"firstorder": ["Mean"]}, "out_dir": tmp_path, **OPTIONS}
-    code = (
-        "import sys, time; from voxelmaps._files import paths as outputs\n"
-        "with outputs.output_folder(sys.argv[1]) as f: (f.staging / 'a').touch(); print(flush=True); time.sleep(600)"
-    )
-    other = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE)
-    other.stdout.readline()
-    (staging,) = tmp_path.iterdir()
-    with pytest.raises(outputs.FolderInUse, match=f"the folder {tmp_path} is in use by another run"):
-        radiomics.execute(image, mask, **arguments)
-    outputs.remove_staging(tmp_path, of_this_process=True)
-    assert (staging / "a").exists()
-    other.kill()
-    other.wait()
-    # Of another computer: left alone for a day.
-    elsewhere = tmp_path / f"{outputs.STAGING_PREFIX}00000000-1-1-a"
-    elsewhere.mkdir()
-    radiomics.execute(image, mask, **arguments)
-    names = ["original_firstorder_Mean.nii.gz"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([elsewhere.name, *names])
-    os.utime(elsewhere, (1, 1))
-    radiomics.execute(image, mask, **arguments)
-    assert [path.name for path in tmp_path.iterdir()] == names
 
 
 def test_an_error_while_computing_leaves_no_file(tmp_path, monkeypatch):
@@ -191,7 +161,7 @@ _radiomics_files._SLAB_BYTES = _radiomics_files._SLAB_BYTES_OF_DEVICE = 2**25
 shape = (60, 200, 200)
 image = itk.image_from_array(np.random.default_rng(0).integers(0, 100, shape).astype(np.uint8))
 mask = itk.image_from_array(np.ones(shape, np.uint8))
-features = radiomics._radiomics_parameters.CLASSES["firstorder"].all_features()
+features = radiomics._settings.CLASSES["firstorder"].all_features()
 options = {"additionalInfo": False, "precision": "double", "out_dir": None if sys.argv[1] == "memory" else sys.argv[1]}
 # Not ru_maxrss, which begins with the memory of the process that started this one.
 peak = lambda: int(re.search(r"VmHWM:\\s*(\\d+) kB", pathlib.Path("/proc/self/status").read_text())[1])

@@ -33,7 +33,7 @@ def test_files():
     """The wheels have all of their parts, also if they were built in a folder that was used before, and nothing else."""
     expected = {f"voxelmaps/{path.name}" for path in SOURCES}
     expected |= {CORE, "voxelmaps/_core.abi3.so", "voxelmaps/py.typed"}
-    expected.add("../../../bin/TextureFeatureMaps")
+    expected.update({"../../../bin/TextureFeatureMaps", "../../../bin/voxelmaps"})
     assert {name for name in files_of("voxelmaps") if "dist-info" not in name} == expected
 
 

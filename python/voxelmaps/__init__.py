@@ -3,7 +3,7 @@
 """Texture feature maps of arrays and images, labels from seeds that are edited, and DICOM series.
 
 feature_maps         maps of all texture classes, from arrays of NumPy, PyTorch, CuPy, JAX and Numba; needs no ITK
-describe             range, gray levels, memory and expected time of feature_maps, before anything is computed
+describe             range, gray levels, voxels and memory of feature_maps, before anything is computed
 fuzzy_connectedness  strength of the connection to seeds, from the same arrays; needs no ITK
 labels               labels of all voxels from labeled seeds, from the same arrays; needs no ITK
 FeatureMapsd         feature_maps as a dictionary transform in the style of MONAI

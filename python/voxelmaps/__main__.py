@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""python -m voxelmaps runs the program TextureFeatureMaps."""
+"""python -m voxelmaps runs the command voxelmaps."""
 
 import sys
 
-from ._cli import main
+from ._cli import program
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program())

@@ -1,104 +1,83 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""The program TextureFeatureMaps: PyRadiomics' voxel-based feature maps of one image, or of the cases of a table."""
+"""The command voxelmaps: maps of an image or of the cases of a table, connectedness, labels, and checks."""
 
 import argparse
 import contextlib
+import inspect
 import json
 import math
 import os
 import pathlib
+import re
 import signal
 import sys
 import time
 
-from ._cohort import processes, tables
+from ._cohort import tables, workers
 from ._files import layouts
-from ._cohort.tables import check_outputs, read_cases
 
-_NAME = "TextureFeatureMaps"
-
-# As in voxelmaps.feature_maps, which is imported by the worker only.
 _MAX_THREADS = 4096
 
 # --- Output ------------------------------------------------------------------------------------------------------------
 
 
-def _open_closed_streams():
-    """Other files would take the numbers of standard streams that are closed."""
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
-
-
 def _printable(text):
-    """The text on one line, without anything that a terminal could take for a command."""
+    """The text on one line, without anything that a terminal could interpret as a command."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 class _Console:
     """Lines on standard output and error, and a progress bar on a terminal."""
 
-    _BAR = 30
-
     def __init__(self):
-        _open_closed_streams()
+        # Other files would get the numbers of standard streams that are closed.
+        for number in range(3):
+            try:
+                os.fstat(number)
+            except OSError:
+                os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
         for stream in filter(None, (sys.stdout, sys.stderr)):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
         self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
-        self._has_bar = False
         self.has_failed = False
 
     def progress(self, part, text):
-        if self._is_terminal:
-            filled = int(part * self._BAR)
-            line = f"[{'#' * filled}{'.' * (self._BAR - filled)}] {100 * part:3.0f} % {_printable(text)}"
-            # A line that wraps could not be replaced.
-            columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
-            self._show(line[: columns - 1] + "\x1b[K")
-            self._has_bar = True
+        # A line that wraps could not be replaced.
+        width = os.get_terminal_size(2).columns - 1 if self._is_terminal else 0
+        self._show(f"[{'#' * int(part * 30):.<30}] {100 * part:3.0f} % {_printable(text)}"[:width])
 
     def clear(self):
-        if self._has_bar:
-            self._show("\x1b[K")
-            self._has_bar = False
+        self._show("")
 
-    @staticmethod
-    def _show(text):
-        # The terminal may be gone.
+    def _show(self, text):
+        # The terminal may be closed.
         with contextlib.suppress(OSError):
-            sys.stderr.write("\r" + text)
-            sys.stderr.flush()
+            if self._is_terminal:
+                print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
 
     def line(self, text):
         self.clear()
-        if sys.stdout is None:
-            return
         try:
             print(_printable(text), flush=True)
-        except BrokenPipeError:
-            raise
         except OSError as error:
-            self.drop_output()
+            # Python would report it again at its end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            self.has_failed = True
+            if isinstance(error, BrokenPipeError):
+                raise
             self.error(f"error: standard output: {error.strerror}")
 
-    def drop_output(self):
-        """Nobody reads the output, or it cannot be written. Python would say so again when it ends."""
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        self.has_failed = True
+    def error(self, text):
+        self.clear()
+        with contextlib.suppress(OSError):
+            print(f"voxelmaps: {_printable(text)}", file=sys.stderr or sys.stdout, flush=True)
 
     def fail(self, text):
         """An error that does not end the run."""
         self.has_failed = True
         self.error(text)
-
-    def error(self, text):
-        self.clear()
-        with contextlib.suppress(OSError):
-            print(f"{_NAME}: {_printable(text)}", file=sys.stderr or sys.stdout, flush=True)
 
 
 # --- Arguments ---------------------------------------------------------------------------------------------------------
@@ -114,18 +93,19 @@ class _Version(argparse.Action):
         # Slow to import.
         import importlib.metadata
 
-        print(f"{_NAME} {importlib.metadata.version('voxelmaps')}")
+        print(f"voxelmaps {importlib.metadata.version('voxelmaps')}")
         parser.exit()
 
 
 def _value(text):
-    """The value of a setting: as in JSON, or a text."""
-    # The program starts without NumPy.
-    from .radiomics._settings import parse_integer
-
+    """A value as in JSON, a list of values with commas, or a text."""
+    # An integer with more digits than any setting may have is infinite, so that the error names the setting.
+    integer = lambda digits: int(digits) if len(digits) <= 1000 else float(digits)
     with contextlib.suppress(ValueError, RecursionError):
-        return json.loads(text, parse_constant=float, parse_int=parse_integer)
+        return json.loads(text, parse_constant=float, parse_int=integer)
     constants = {"none": None, "true": True, "false": False, "nan": math.nan}
+    if "," in text and text[0] not in "[{":
+        return [_value(part.strip()) for part in text.split(",")]
     return constants.get(text.lower(), text)
 
 
@@ -149,142 +129,196 @@ def _names(text):
     return names
 
 
-def _parser():
+def _dashed(name):
+    """The name of a parameter of Python as an option: bin-width for binWidth or bin_width."""
+    return re.sub("(?<=[a-z])(?=[A-Z])|(?<=2D)(?=d)", "-", name).replace("_", "-").lower()
+
+
+# Options of maps with the names of settings of radiomics.execute.
+_SETTINGS = {
+    "binWidth": "bin width of the intensities (default: 25)",
+    "binCount": "number of bins, instead of the bin width",
+    "kernelRadius": "radius of the window in voxels (default: 1)",
+    "force2Ddimension": "axis across the windows of --force2d (default: 0, z)",
+    "force2D": "windows of one slice",
+}
+
+# Options of maps with their values, and what they mean.
+_OPTIONS = {
+    "--mask MASK": "image with the labels of regions, on the grid of the image",
+    "--out FOLDER": "folder for the maps",
+    "--jobs TABLE": "CSV file with the columns image, mask, output and optionally label, instead of IMAGE, --mask and --out",
+    "--dask ADDRESS": "compute the table on a dask cluster, such as tcp://host:8786, or local for processes on this computer",
+    "--format NAME": "nii.gz, nii, nrrd, or zarr for one store maps.zarr with all maps (default: nii.gz)",
+    "--channels NAME": "nnunet: write maps as channels of nnU-Net. The parent of the output folders gets imagesTr with "
+    "CASE_0000.nii.gz and so on, labelsTr and dataset.json; CASE is the name of the output folder",
+    "--fill N": "value of channels where a feature is undefined (NaN) or infinite (default: 0)",
+    "--save-images": "also write the images that maps are computed from, such as wavelet-LLH.nii.gz, cropped like the maps",
+    "--summary FILE": "CSV file of mean, median, deviation and number of valid voxels of each map in the region (default: "
+    "summary.csv in the output, or TABLE-summary.csv)",
+    "--summary-format NAME": "long for one line per map (default), or wide for one line per case",
+    "--log FILE": "append one line of JSON per case to this file",
+    "--params FILE": "PyRadiomics parameter file, YAML or JSON; options override it, except for its settings of an image type",
+    "--classes NAMES": "all features of classes, such as glcm,glrlm",
+    "--features NAMES": "features, such as glcm_Contrast,ngtdm_Busyness",
+    "--label N": "label of the region in the mask (default: 1); with several, such as 1,2,3, or all, each has a folder label-N",
+    "--setting NAME=VALUE": "any setting of PyRadiomics, such as distances=[1,2]",
+    "--precision NAME": "float or double (default: float)",
+    "--threads N": "threads per case (default: one per processor)",
+    "--dry-run": "check all files and the parameters, and report what would be computed, without writing anything",
+    "--overwrite": "replace maps of an earlier run with other settings, image or mask",
+    "--verbose": "show the messages of image readers",
+}
+_KEYWORDS = {
+    "--format": {"default": "nii.gz"},
+    "--fill": {"default": 0.0, "type": float},
+    "--summary-format": {"default": "long", "choices": ("long", "wide")},
+    "--classes": {"type": _names},
+    "--features": {"type": _names},
+    "--label": {"type": _labels},
+    "--setting": {"default": [], "action": "append"},
+    "--precision": {"default": "float"},
+    "--threads": {"type": _threads},
+}
+
+
+def _add_maps(parser, images):
+    parser.add_argument("image", nargs=images, metavar="IMAGE", help="image, or folder with a DICOM series")
+    for text, meaning in _OPTIONS.items():
+        option, _, metavar = text.partition(" ")
+        keywords = {"metavar": metavar} if metavar else {"action": "store_true"}
+        parser.add_argument(option, help=meaning, **keywords, **_KEYWORDS.get(option, {}))
+    for name, meaning in _SETTINGS.items():
+        is_switch = name == "force2D"
+        keywords = {"action": "store_const", "const": True} if is_switch else {"type": _value, "metavar": "N"}
+        options = [f"--{_dashed(name)}", *(["--radius"] if name == "kernelRadius" else [])]
+        parser.add_argument(*options, dest=name, help=meaning, **keywords)
+
+
+def _add_function(parser, function, omitted):
+    """Add the keywords of a function as options, with their documentation."""
+    rows = re.findall(r"(?m)^    ([a-z_, ]+?)(?:  +|\n +)(\S.*\n(?: {17,}\S.*\n)*)", function.__doc__)
+    texts = {name: " ".join(text.split()).replace("%", "%%") for names, text in rows for name in names.split(", ")}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in omitted:
+            keywords = {"type": _value, "metavar": "VALUE", "default": argparse.SUPPRESS, "help": texts.get(name)}
+            parser.add_argument(f"--{_dashed(name)}", dest=name, **keywords)
+
+
+def _parser(command):
+    """The parser of the command. Only the options of the one that is called are made: some need NumPy."""
     parser = _Parser(
-        prog=_NAME,
-        description="Computes the feature maps that PyRadiomics computes with voxelBased=True, and writes each to a file such as "
-        "original_glcm_Contrast.nii.gz, with a file provenance.json that records input and settings. Files of an earlier run with "
-        "the same input and settings are reused.",
+        prog="voxelmaps",
+        description="Texture feature maps, fuzzy connectedness and labels of medical images. voxelmaps COMMAND --help lists the options.",
         allow_abbrev=False,
     )
-    parser.add_argument("image", nargs="?", metavar="IMAGE", help="image, or folder with a DICOM series")
-    parser.add_argument("--mask", metavar="MASK", help="image with the labels of regions, on the grid of the image")
-    parser.add_argument("--out", metavar="FOLDER", help="folder for the maps")
     parser.add_argument(
-        "--format",
-        metavar="NAME",
-        help="nii.gz, nii, nrrd, or zarr for one store maps.zarr with all maps (default: nii.gz)",
+        "--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help="print the version and exit"
     )
-    parser.add_argument(
-        "--channels",
-        metavar="nnunet",
-        help="name the maps as channels of nnU-Net: CASE_0000.nii.gz and so on, where CASE is the name of the folder",
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def add(name, text):
+        return commands.add_parser(name, help=text, description=text, allow_abbrev=False)
+
+    _add_maps(
+        add("maps", "feature maps as PyRadiomics computes them with voxelBased=True, of one image or of a table"), "?"
     )
-    parser.add_argument(
-        "--save-images",
-        action="store_true",
-        help="also write the images that maps are computed from, such as wavelet-LLH.nii.gz, cropped like the maps",
-    )
-    parser.add_argument(
-        "--jobs",
-        metavar="TABLE",
-        help="CSV file with the columns image, mask, output and optionally label, instead of IMAGE, --mask and --out",
-    )
-    parser.add_argument(
-        "--shard",
-        metavar="I/N",
-        help="compute only part I of N of the table (default in a SLURM job array: the part of the task)",
-    )
-    parser.add_argument(
-        "--merge",
-        action="store_true",
-        help="merge the summaries of all shards, without computing maps",
-    )
-    parser.add_argument(
-        "--dask",
-        metavar="ADDRESS",
-        help="compute the cases of the table on a dask cluster, such as tcp://host:8786, or local for processes on this computer",
-    )
-    parser.add_argument(
-        "--summary",
-        metavar="FILE",
-        help="CSV file of mean, median, deviation and number of valid voxels of each map in the region (default: summary.csv in "
-        "the output, or TABLE-summary.csv)",
-    )
-    parser.add_argument(
-        "--summary-format",
-        choices=("long", "wide"),
-        default="long",
-        metavar="NAME",
-        help="long for one line per map, or wide for one line per case, with columns such as original_glcm_Contrast_mean "
-        "(default: long)",
-    )
-    parser.add_argument("--log", metavar="FILE", help="append one line of JSON per case to this file")
-    group = parser.add_argument_group(
-        "what is computed", "Options override the parameter file, except for its settings of an image type."
-    )
-    group.add_argument("--params", metavar="FILE", help="PyRadiomics parameter file, YAML or JSON")
-    group.add_argument(
-        "--classes", type=_names, metavar="NAMES", help="all features of these classes, such as glcm,glrlm"
-    )
-    group.add_argument(
-        "--features", type=_names, metavar="NAMES", help="features, such as glcm_Contrast,glrlm_RunEntropy"
-    )
-    for option, setting, text in (
-        ("--bin-width", "binWidth", "bin width of the intensities (default: 25)"),
-        ("--bin-count", "binCount", "number of bins, instead of the bin width"),
-        ("--radius", "kernelRadius", "radius of the window in voxels (default: 1)"),
-        ("--force2d-dimension", "force2Ddimension", "axis across the windows of --force2d (default: 0, z)"),
-    ):
-        group.add_argument(option, dest=setting, type=_value, metavar="N", help=text)
-    group.add_argument(
-        "--label",
-        type=_labels,
-        metavar="N",
-        help="label of the region in the mask (default: 1); with several, such as 1,2,3, or all, each has a folder label-N",
-    )
-    group.add_argument("--force2d", dest="force2D", action="store_const", const=True, help="windows of one slice")
-    group.add_argument(
-        "--setting",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="any setting of PyRadiomics, such as distances=[1,2]",
-    )
-    group.add_argument("--precision", default="float", help="float or double (default: float)")
-    parser.add_argument(
-        "--threads", type=_threads, default=0, metavar="N", help="threads per case (default: one per processor)"
-    )
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="check all files and the parameters, and report what would be computed, without computing or writing anything",
-    )
-    parser.add_argument(
-        "--verify",
-        action="store_true",
-        help="read the files of finished cases again instead of relying on their sizes and times",
-    )
-    parser.add_argument(
-        "--clean",
-        action="store_true",
-        help="remove maps that runs with other settings have left in the folders, unless the files were modified",
-    )
-    parser.add_argument("--verbose", action="store_true", help="show the messages of image readers")
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    _add_maps(add("check", "check image files; or with --mask or --jobs what maps would compute, without writing"), "*")
+    for name, text in _FUNCTIONS.items():
+        one = add(name, text)
+        one.add_argument("image", metavar="IMAGE", help="image, or folder with a DICOM series")
+        if name != "describe":
+            seeds = (
+                "index in the order z, y, x, such as [30,128,128]"
+                if name == "connect"
+                else "labels and indices in the order z, y, x, such as '{\"1\": [30,128,128]}'"
+            )
+            one.add_argument("--seeds", metavar="SEEDS", help=f"image with seeds, or {seeds}")
+            one.add_argument("--out", metavar="FILE", required=True, help="nii.gz, nii or nrrd file")
+        one.add_argument("--mask", metavar="MASK", help="image that is not 0 inside")
+        if name == command:
+            _add_function(one, _function(name), ("out", "strength", "margin", "components_axis"))
     return parser
 
 
-_SHORT_OPTIONS = ("binWidth", "binCount", "kernelRadius", "force2D", "force2Ddimension")
+# --- Functions of one image --------------------------------------------------------------------------------------------
+
+# Texts of the commands that call a function.
+_FUNCTIONS = {
+    "describe": "range, gray levels, voxels and memory of feature_maps with these options, and probable mistakes",
+    "connect": "fuzzy connectedness: the strength of the connection of every voxel to seeds",
+    "labels": "label every voxel with the label to whose seeds it is connected most strongly",
+}
+_COMMANDS = ("maps", "check", *_FUNCTIONS)
+
+
+def _function(command):
+    import voxelmaps
+
+    # describe has the keywords of feature_maps.
+    names = {"describe": "feature_maps", "connect": "fuzzy_connectedness", "labels": "labels"}
+    return getattr(voxelmaps, names[command])
+
+
+def _call(options, console):
+    """Call a function with the keywords that are given as options."""
+    import numpy as np
+    import voxelmaps
+
+    from . import _image
+    from ._files import paths, writing
+
+    keywords = {
+        name: value for name, value in vars(options).items() if name not in ("command", "image", "mask", "out", "seeds")
+    }
+    if options.command == "describe":
+        for line in str(voxelmaps.describe(options.image, options.mask, **keywords)).splitlines():
+            console.line(line)
+        return True
+    seeds = None if options.seeds is None else _value(options.seeds)
+    if isinstance(seeds, dict):
+        if not all(label.isdecimal() for label in seeds):
+            raise ValueError(f"--seeds has the labels {', '.join(seeds)}, but they must be integers")
+        seeds = {int(label): indices for label, indices in seeds.items()}
+    elif not isinstance(seeds, list):
+        seeds = options.seeds
+    out = pathlib.Path(options.out)
+    file_format = next((one for one in ("nii.gz", "nii", "nrrd") if out.name.endswith(f".{one}")), None)
+    if file_format is None:
+        raise ValueError(f"--out {out} ends in neither .nii.gz, .nii nor .nrrd")
+    read = [("the image", options.image), ("the mask", options.mask), ("the seeds", seeds)]
+    paths.check_outputs([one for one in read if isinstance(one[1], str)], (), [("the file", out)])
+    volume, convert = _image.load(options.image, "the image")
+    result = _function(options.command)(convert(volume), seeds, options.mask, **keywords)
+    is_image = hasattr(result, "GetSpacing")
+    volume = _image.load(result, "the result")[0] if is_image else volume.with_array(np.asarray(result))
+    with paths.output_folder(out.absolute().parent) as folder:
+        writing.write_image(volume, out.absolute(), folder)
+    array = volume.array
+    text = (
+        f"{len(np.unique(array))} values"
+        if options.command == "labels"
+        else f"strengths from {array.min():.6g} to {array.max():.6g}"
+    )
+    console.line(f"{out}: {array.size} voxels, {text}")
+    return True
+
+
+# --- Maps --------------------------------------------------------------------------------------------------------------
 
 
 def _settings(options):
     """Settings from options, as keywords of voxelmaps.radiomics.execute."""
-    settings = {name: getattr(options, name) for name in _SHORT_OPTIONS if getattr(options, name) is not None}
+    settings = {name: getattr(options, name) for name in _SETTINGS if getattr(options, name) is not None}
+    if options.label not in (None, "all") and len(options.label) == 1:
+        (settings["label"],) = options.label
     for text in options.setting:
         name, equals, value = text.partition("=")
         if not equals:
             raise ValueError(f"--setting {text} must be NAME=VALUE, such as distances=[1,2]")
-        if name in settings:
+        if name in settings or name == "label" and options.label is not None:
             raise ValueError(f"setting {name} is given twice")
         settings[name] = _value(value)
-    if options.label is not None:
-        if "label" in settings:
-            raise ValueError("setting label is given twice")
-        if options.label != "all" and len(options.label) == 1:
-            (settings["label"],) = options.label
-    if "featureClass" in settings or "imageType" in settings:
-        raise ValueError("features are chosen by --classes and --features, image types by --params")
     classes = {name: None for name in options.classes or []}
     for name in options.features or []:
         class_name, underscore, feature = name.removeprefix("original_").partition("_")
@@ -293,25 +327,22 @@ def _settings(options):
         if classes.setdefault(class_name, []) is None:
             raise ValueError(f"--features has {name}, but --classes has all features of {class_name}")
         classes[class_name].append(feature)
-    if classes:
-        settings["featureClass"] = classes
-    return settings
+    return {**settings, **({"featureClass": classes} if classes else {})}
 
 
 def _cases(options, console):
     """The cases, and the path of the summary."""
-    for name, path in (("--summary", options.summary), ("--log", options.log)):
+    for name in ("summary", "log"):
+        path = getattr(options, name)
         if path is not None and not pathlib.Path(path).absolute().parent.is_dir():
-            raise ValueError(f"{name} {path} is in a folder that does not exist")
+            raise ValueError(f"--{name} {path} is in a folder that does not exist")
     single = {"IMAGE": options.image, "--mask": options.mask, "--out": options.out}
-    several = (
-        options.label if options.label is not None and (options.label == "all" or len(options.label) > 1) else None
-    )
+    several = options.label if options.label == "all" or options.label is not None and len(options.label) > 1 else None
     if options.jobs is not None:
         for name, value in single.items():
             if value is not None:
                 raise ValueError(f"{name} {value} and --jobs exclude each other")
-        cases, unused = read_cases(options.jobs)
+        cases, unused = tables.read_cases(options.jobs)
         if unused:
             names = ", ".join(unused[:20] + ["..."] * (len(unused) > 20))
             console.error(f"note: columns of {options.jobs} that are not used: {names}")
@@ -321,186 +352,35 @@ def _cases(options, console):
             cases = [case._replace(labels=several) for case in cases]
         table = pathlib.Path(options.jobs)
         return cases, pathlib.Path(options.summary or table.with_name(f"{table.stem}-summary.csv"))
-    for name, value in (("--shard", options.shard), ("--dask", options.dask), ("--merge", options.merge or None)):
-        if value is not None:
-            raise ValueError(f"{name} needs a table, --jobs")
+    if options.dask is not None:
+        raise ValueError("--dask needs a table, --jobs")
     for name, value in single.items():
-        if value is None:
-            raise ValueError(f"{name} is missing; --help lists the options")
         if not value:
-            raise ValueError(f"{name} is empty")
-    given = {"image": options.image, "mask": options.mask, "output": options.out}
-    paths = {name: pathlib.Path(value) for name, value in given.items()}
-    case = tables.Case(given, **paths, labels=several)
+            raise ValueError(f"{name} is {'missing; --help lists the options' if value is None else 'empty'}")
+    given = dict(zip(("image", "mask", "output"), single.values()))
+    case = tables.Case(given, *map(pathlib.Path, given.values()), labels=several)
     return [case], pathlib.Path(options.summary or case.output / "summary.csv")
 
 
-def _slurm_shard():
-    """The shard of a task of a SLURM job array, or None if this is none."""
-    names = ("ID", "COUNT", "MIN", "MAX", "STEP")
-    texts = {name: os.environ.get(f"SLURM_ARRAY_TASK_{name}") for name in names}
-    if texts["ID"] is None or texts["COUNT"] is None:
-        return None
+def _write_log(path, number, outcome, console):
+    """Append a line of JSON, at once, so that other runs can append theirs."""
+    content = {
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "case": number + 1,
+        **outcome.case.given,
+        "label": outcome.label,
+        "status": "done" if outcome.error is None else "failed",
+        "maps": len(outcome.maps),
+        "kept": outcome.kept,
+        "mask_voxels": outcome.mask_voxels,
+        "seconds": round(outcome.seconds, 3),
+        "error": outcome.error,
+    }
     try:
-        values = {name: int(text) for name, text in texts.items() if text is not None}
-    except ValueError:
-        raise ValueError("the variables SLURM_ARRAY_TASK_... are not integers; give --shard I/N") from None
-    first, step = values.get("MIN", 0), values.get("STEP", 1)
-    number, rest = divmod(values["ID"] - first, max(step, 1))
-    has_holes = values.get("MAX", first + (values["COUNT"] - 1) * step) != first + (values["COUNT"] - 1) * step
-    if rest or has_holes or not 0 <= number < values["COUNT"]:
-        raise ValueError(f"the task {values['ID']} is of a SLURM job array with gaps; give --shard I/N")
-    return tables.Shard(number + 1, values["COUNT"])
-
-
-def _shard(options, console):
-    """The shard that is computed, or None for the whole table."""
-    if options.jobs is None:
-        return None
-    if options.shard is not None:
-        try:
-            return tables.parse_shard(options.shard)
-        except ValueError as error:
-            raise ValueError(f"argument --shard: {error}") from None
-    shard = _slurm_shard()
-    if shard is not None:
-        console.error(f"note: this task of a SLURM job array computes the shard {shard.number}/{shard.count}")
-    return shard
-
-
-def _merge(options, console):
-    """Make one summary of those of all shards. Returns whether all cases have maps."""
-    if options.jobs is None:
-        raise ValueError("--merge needs a table, --jobs")
-    allowed = ("jobs", "summary", "summary_format", "merge", "image", "mask", "out")
-    default = _parser().parse_args([])
-    for name, value in vars(options).items():
-        if name not in allowed and value != getattr(default, name):
-            raise ValueError(
-                f"--merge computes nothing; it goes with --jobs and --summary only, not with a value of {name}"
-            )
-    cases, summary = _cases(options, console)
-    check_outputs(cases, (), [("the table", options.jobs)], [("the summary", summary)])
-    shards, failed = tables.merge_summaries(summary, cases, options.summary_format == "wide")
-    console.line(f"{summary}: {len(cases)} cases of {shards} shards")
-    if failed:
-        console.error(f"{failed} of their labels and cases failed")
-    return not failed
-
-
-# --- Cases -------------------------------------------------------------------------------------------------------------
-
-
-class _Ended(BaseException):
-    """A signal that ends the program."""
-
-    def __init__(self, number):
-        super().__init__(number)
-        self.number = number
-
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
-@contextlib.contextmanager
-def _signals_raise():
-    """Signals that end the program raise _Ended, once."""
-
-    def end(number, frame):
-        for other in _SIGNALS:
-            signal.signal(other, signal.SIG_IGN)
-        raise _Ended(number)
-
-    # What the parent process ignores, as nohup does, stays ignored.
-    previous = {number: signal.getsignal(number) for number in _SIGNALS}
-    caught = [number for number, handler in previous.items() if handler is not signal.SIG_IGN]
-    for number in caught:
-        signal.signal(number, end)
-    try:
-        yield
-    finally:
-        for number in caught:
-            signal.signal(number, previous[number])
-
-
-class _Log:
-    """A file with one line of JSON per case."""
-
-    def __init__(self, path, console):
-        self._path, self._console = path, console
-
-    def add(self, outcome, case_of):
-        """Append a line, at once, so that other runs can append theirs."""
-        if self._path is None:
-            return
-        is_error = isinstance(outcome.result, Exception)
-        content = {
-            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "case": case_of,
-            **outcome.case.given,
-            "label": outcome.case.label if is_error else outcome.result.label,
-            "status": "failed" if is_error else "done",
-            "maps": 0 if is_error else len(outcome.result.maps),
-            "kept": 0 if is_error else outcome.result.kept,
-            "mask_voxels": None if is_error else outcome.result.mask_voxels,
-            "seconds": round(outcome.seconds, 3),
-            "error": str(outcome.result) if is_error else None,
-        }
-        line = (json.dumps(content) + "\n").encode()
-        try:
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
-            try:
-                os.write(descriptor, line)
-            finally:
-                os.close(descriptor)
-        except OSError as error:
-            self._console.fail(f"error: {self._path}: {error.strerror}")
-
-
-def _outcomes(cases, worker, console):
-    """Compute all cases; yields the number of each and its outcomes."""
-
-    def on_progress(case, part, text):
-        console.progress(part, f"{_place(number, cases)}{case.title()} {text}")
-
-    def on_log(case, text):
-        console.error(f"{_place(number, cases)}{case.title()}: {text}")
-
-    try:
-        for number, case in enumerate(cases):
-            following = cases[number + 1] if number + 1 < len(cases) else None
-            for outcome in worker.outcomes(case, following, on_progress, on_log):
-                yield number, outcome
-    except BaseException:
-        worker.end()
-        raise
-
-
-def _place(number, cases):
-    return f"[{number + 1}/{len(cases)}] " if len(cases) > 1 else ""
-
-
-def _say(console, place, outcome):
-    """Print the line of a case."""
-    title, result = f"{place}{outcome.case.title()}", outcome.result
-    if isinstance(result, Exception):
-        console.error(f"{title}: {result}")
-        return
-    kept = f" ({result.kept} of them kept)" if result.kept else ""
-    console.line(
-        f"{title}: {len(result.maps)} maps{kept} of {result.mask_voxels} voxels in {outcome.case.given['output']}, "
-        f"{outcome.seconds:.1f} s"
-    )
-
-
-def _with_those_not_computed(cases, found):
-    """Pairs of all cases and their results, in the order of the table."""
-    ended = processes.CaseError("not computed: the run was ended")
-    for case, outcomes in zip(cases, found):
-        yield from ((outcome.case, outcome.result) for outcome in outcomes)
-        if not outcomes or not outcomes[-1].is_last:
-            computed = {outcome.case.label for outcome in outcomes}
-            yield from ((part, ended) for part in case.parts() if case.has_all_labels or part.label not in computed)
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(json.dumps(content) + "\n")
+    except OSError as error:
+        console.fail(f"error: {path}: {error.strerror}")
 
 
 def _size(number_of_bytes):
@@ -508,120 +388,207 @@ def _size(number_of_bytes):
     return f"{megabytes / 1000:.3g} GB" if megabytes >= 1000 else f"{megabytes:.3g} MB"
 
 
-def _check_cases(cases, outcomes, console):
-    """Say what would be computed. Returns whether no case would fail."""
-    results = []
-    for number, outcome in outcomes:
-        title, result = f"{_place(number, cases)}{outcome.case.title()}", outcome.result
-        results.append(result)
-        if isinstance(result, Exception):
-            console.error(f"{title}: {result}")
-        elif result.kept:
-            console.line(f"{title}: finished, {result.kept} maps of {result.mask_voxels} voxels")
-        else:
-            levels = f", {result.levels} gray levels" if result.levels > 1 else ""
-            if result.levels == 1:
-                levels = ", 1 gray level, so that there is no texture: choose another width of bins"
-            size = f"{_size(result.map_bytes)} before compression"
-            console.line(f"{title}: {result.maps} maps of {result.mask_voxels} voxels, {size}{levels}")
-    good = [result for result in results if not isinstance(result, Exception)]
-    console.line(
-        f"total: {sum(result.maps for result in good)} maps of {len(good)} of {len(results)} cases, "
-        f"{_size(sum(result.map_bytes for result in good))} before compression"
-    )
-    if len(good) < len(results):
-        console.error(f"{len(results) - len(good)} of {len(results)} cases would fail")
-    return len(good) == len(results)
+def _text(outcome, is_dry_run):
+    """What the line of a case says."""
+    maps = f"{len(outcome.maps)} maps"
+    if is_dry_run and outcome.kept:
+        return f"finished, {maps} of {outcome.mask_voxels} voxels"
+    if is_dry_run:
+        levels = f", {outcome.levels} gray levels" if outcome.levels > 1 else ""
+        if outcome.levels == 1:
+            levels = ", 1 gray level, so that there is no texture: choose another width of bins"
+        return f"{maps} of {outcome.mask_voxels} voxels, {_size(outcome.map_bytes)} before compression{levels}"
+    kept = f" ({outcome.kept} of them kept)" if outcome.kept else ""
+    return f"{maps}{kept} of {outcome.mask_voxels} voxels in {outcome.case.given['output']}, {outcome.seconds:.1f} s"
 
 
-def _run_cases(cases, outcomes, console, summary, log, is_wide):
-    """Compute all cases. Returns whether none failed.
+def _computed_here(worker, task, cases, console):
+    """Compute all cases; yields the number of each, its outcomes, and lines of the log."""
+    for number, case in enumerate(cases):
+        progress = lambda message: console.progress(message[0], f"{_place(number, cases)}{case.title()} {message[1]}")
+        try:
+            yield number, *worker.call(workers.compute, task, case, on_progress=progress)
+        except RuntimeError as error:
+            yield number, [tables.Outcome(case, case.labels, error=str(error))], []
 
-    outcomes    Iterator of numbers of cases and their outcomes.
-    is_wide     Whether the summary has one line per case.
-    """
+
+def _place(number, cases):
+    return f"[{number + 1}/{len(cases)}] " if len(cases) > 1 else ""
+
+
+def _run_cases(cases, results, task, console, summary, options):
+    """Compute or check all cases. Returns whether none failed."""
     found = [[] for _ in cases]
     try:
-        for number, outcome in outcomes:
-            found[number].append(outcome)
-            _say(console, _place(number, cases), outcome)
-            log.add(outcome, number + 1)
+        for done, (number, outcomes, lines) in enumerate(results, 1):
+            title = f"{_place(number, cases)}{cases[number].title()}"
+            for line in lines:
+                console.error(f"{title}: {line}")
+            for outcome in outcomes:
+                found[number].append(outcome)
+                title = f"{_place(number, cases)}{outcome.case.title()}"
+                if outcome.error is None:
+                    console.line(f"{title}: {_text(outcome, task.is_dry_run)}")
+                else:
+                    console.error(f"{title}: {outcome.error}")
+                if options.log is not None and not task.is_dry_run:
+                    _write_log(options.log, number, outcome, console)
+            console.progress(done / len(cases), f"{done} of {len(cases)} cases")
     finally:
         console.clear()
-        results = list(_with_those_not_computed(cases, found))
-        failed = [result for _, result in results if isinstance(result, Exception)]
-        is_kept = any(isinstance(result, processes.CaseInUse) for result in failed) or not os.path.exists(summary)
-        # A single case that failed may have no folder, but the summary of an earlier run must not look like one of this run.
-        if len(cases) != 1 or not (len(failed) == len(results) and is_kept):
-            tables.write_summary(summary, results, is_wide)
-    if failed and len(results) > 1:
-        console.error(f"{len(failed)} of {len(results)} cases failed")
+        ended = "not computed: the run was ended"
+        all_outcomes = [
+            outcome
+            for case, outcomes in zip(cases, found)
+            for outcome in outcomes or [tables.Outcome(case, case.labels, error=ended)]
+        ]
+        good = [outcome for outcome in all_outcomes if outcome.error is None]
+        # A single case that failed leaves its folder as it was.
+        if not task.is_dry_run and (good or len(cases) > 1):
+            tables.write_summary(summary, all_outcomes, options.summary_format == "wide")
+    number, failed = len(all_outcomes), len(all_outcomes) - len(good)
+    if task.is_dry_run:
+        maps, size = sum(len(one.maps) for one in good), sum(one.map_bytes for one in good)
+        console.line(f"total: {maps} maps of {len(good)} of {number} cases, {_size(size)} before compression")
+    elif task.channels and good:
+        _write_dataset(good, task, console)
+    if failed and number > 1:
+        console.error(f"{failed} of {number} cases {'would fail' if task.is_dry_run else 'failed'}")
     return not failed
 
 
-def _run(arguments, console):
-    options = _parser().parse_args(arguments)
-    if options.merge:
-        return _merge(options, console)
+def _write_dataset(outcomes, task, console):
+    first = outcomes[0]
+    for other in outcomes[1:]:
+        if list(other.maps) != list(first.maps):
+            console.fail(
+                f"error: {other.case.title()} has other channels than {first.case.title()}: an image is too small for a filter"
+            )
+    layouts.write_dataset(first.case.dataset(), list(first.maps), task.file_format)
+    console.error(f"note: channels have {task.fill:g} where a feature is undefined (NaN) or infinite; --fill sets it")
+
+
+def _maps(options, console, worker):
     if options.dry_run and options.dask is not None:
         raise ValueError("--dry-run and --dask exclude each other")
-    # It starts while the table is read.
-    how = options.verbose, options.threads, options.dry_run
-    with processes.Worker(*how) as worker:
-        cases, summary = _cases(options, console)
-        shard, log = _shard(options, console), options.log
-        settings = options.params, _settings(options), options.precision, options.verify, options.clean
-        layout = "nii.gz" if options.format is None else options.format, options.channels
-        task = (*settings, *layout, options.save_images)
-        keys, images = worker.set_task(task, console.error)
-        is_wide = options.summary_format == "wide"
-        if shard is not None:
-            if is_wide:
-                raise ValueError("the summary of a shard is a long table; --merge makes a wide one of all shards")
-            summary, log = shard.path(summary), log and shard.path(log)
-        names_of = lambda case: [
-            *layouts.layout(*layout, keys, case.name()).names(),
-            *images,
-            tables.PROVENANCE,
-        ]
-        read = [
-            (what, path) for what, path in (("the table", options.jobs), ("the parameter file", options.params)) if path
-        ]
-        files = [("the summary", summary), *([("the log", log)] if log else [])]
-        # Of all shards, so that all say the same.
-        check_outputs(cases, names_of, read, files)
-        if shard is not None:
-            total, cases = len(cases), shard.cases(cases)
-            console.line(f"shard {shard.number}/{shard.count}: {len(cases)} of {total} cases")
-        if options.dry_run:
-            return _check_cases(cases, _outcomes(cases, worker, console), console) and not console.has_failed
-        if options.dask is not None:
-            from ._cohort import dask_worker
+    threads = options.threads or (1 if options.dask == "local" else 0)
+    task = workers.Task(
+        options.params,
+        json.dumps(_settings(options)),
+        options.precision,
+        options.format,
+        options.channels,
+        options.fill,
+        options.save_images,
+        options.overwrite,
+        options.dry_run,
+        threads,
+    )
+    if not math.isfinite(task.fill):
+        raise ValueError(f"--fill is {task.fill}, but must be finite")
+    # The process starts while the table is read.
+    prepared = worker.submit(workers.prepare, task)
+    cases, summary = _cases(options, console)
+    if task.channels and len({case.output.absolute().parent for case in cases}) > 1:
+        raise ValueError(
+            "--channels nnunet writes one dataset: all outputs must be in one folder, such as dataset/case1"
+        )
+    keys, images, lines = worker.result(prepared)
+    for line in lines:
+        console.error(line)
 
-            worker.end()
-            outcomes = dask_worker.outcomes(options.dask, cases, task, how, console)
-        else:
-            outcomes = _outcomes(cases, worker, console)
-        log = _Log(log, console)
-        return _run_cases(cases, outcomes, console, summary, log, is_wide) and not console.has_failed
+    def names(case):
+        layout = layouts.layout(task.file_format, task.channels, task.fill, keys, case)
+        return [*layout.names(), *map(layout.image_location, images), tables.PROVENANCE]
+
+    read = [
+        (what, path) for what, path in (("the table", options.jobs), ("the parameter file", options.params)) if path
+    ]
+    written = [(what, path) for what, path in (("the summary", summary), ("the log", options.log)) if path]
+    tables.check_outputs(cases, names, read, written)
+    if options.dask is not None:
+        worker.end()
+        results = workers.outcomes_of_dask(options.dask, task, cases)
+    else:
+        results = _computed_here(worker, task, cases, console)
+    try:
+        return _run_cases(cases, results, task, console, summary, options)
+    finally:
+        results.close()
 
 
-def main(arguments=None):
-    """Run the program. Returns its exit code."""
+def _check_images(paths, console, worker):
+    """Check image files. Returns whether all are good."""
+    is_good = True
+    for path in paths:
+        try:
+            console.line(f"{path}: {worker.call(workers.check_image, path)}")
+        except Exception as error:
+            console.error(f"{path}: {workers.one_line(error)}")
+            is_good = False
+    return is_good
+
+
+# --- The command -------------------------------------------------------------------------------------------------------
+
+
+def _run(arguments, console):
+    # Parameters of Python are also options in their own spelling.
+    arguments = [re.sub("^--[A-Za-z0-9_]+", lambda name: f"--{_dashed(name[0][2:])}", one) for one in arguments]
+    first = arguments[0] if arguments else "--help"
+    if first not in _COMMANDS and (os.path.exists(first) or first[:2] == "--" and first not in ("--help", "--version")):
+        arguments.insert(0, "maps")
+    options = _parser(first).parse_args(arguments)
+    if options.command in _FUNCTIONS:
+        return _call(options, console)
+    worker = workers.Worker(options.verbose, options.threads or 0)
+    try:
+        if options.command == "check":
+            if options.mask is None and options.jobs is None:
+                if not options.image:
+                    raise ValueError("IMAGE is missing; --help lists the options")
+                return _check_images(options.image, console, worker)
+            if len(options.image) > 1:
+                raise ValueError(f"--mask {options.mask} is for one IMAGE, but {len(options.image)} are given")
+            options.image, options.dry_run = next(iter(options.image), None), True
+            options.out = options.out or (None if options.jobs else ".")
+        return _maps(options, console, worker)
+    finally:
+        worker.end()
+
+
+def main(arguments):
+    """Run the command with its arguments. Returns its exit code."""
     console = _Console()
     try:
-        with _signals_raise():
-            return 0 if _run(arguments, console) else 1
-    except _Ended as ended:
-        console.error(f"ended by {signal.Signals(ended.number).name}; the maps that are whole are kept")
-        return 128 + ended.number
+        return 0 if _run(arguments, console) and not console.has_failed else 1
+    except KeyboardInterrupt as ended:
+        number = ended.args[0] if ended.args else signal.SIGINT
+        console.error(f"ended by {signal.Signals(number).name}; complete maps are kept")
+        return 128 + number
     except BrokenPipeError:
-        console.drop_output()
         return 1
     except Exception as error:
-        console.error(f"error: {processes.one_line(error)}")
+        console.error(f"error: {workers.one_line(error)}")
         return 1
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _end(number, _):
+    signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt(number)
+
+
+def program():
+    """Run the program voxelmaps. Returns its exit code."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # What the parent process ignores, as nohup does, stays ignored.
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end)
+    return main(sys.argv[1:])
+
+
+def maps():
+    """Run the program TextureFeatureMaps, which is voxelmaps maps."""
+    sys.argv.insert(1, "maps")
+    return program()

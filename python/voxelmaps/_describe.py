@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""What feature_maps would compute, and how long it would take, before it is computed."""
+"""What feature_maps would compute, before it is computed."""
 
 from __future__ import annotations
 
 import math
-import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,9 +18,6 @@ if TYPE_CHECKING:
 
 # Of texture in a window of some hundred voxels, more levels than voxels say little.
 _MANY_LEVELS = 256
-
-# The sample grows until it takes so many seconds, or has been enlarged so often.
-_SECONDS, _ENLARGEMENTS = 0.5, 12
 
 
 class Description(NamedTuple):
@@ -37,9 +33,6 @@ class Description(NamedTuple):
     window          Voxels of a window along each axis.
     map_bytes       Memory of all maps.
     working_bytes   Memory of one image as gray levels, which the computation needs besides.
-    seconds         Expected time: that of a sample, scaled by the number of voxels.
-    sample_voxels, sample_seconds
-                    What was measured.
     warnings        Probable mistakes, one sentence each.
 
     Examples
@@ -63,9 +56,6 @@ class Description(NamedTuple):
     window: tuple[int, ...]
     map_bytes: int
     working_bytes: int
-    seconds: float
-    sample_voxels: int
-    sample_seconds: float
     warnings: list[str]
 
     def __str__(self) -> str:
@@ -74,7 +64,6 @@ class Description(NamedTuple):
             f"region: {self.region_voxels} voxels, intensities {self.minimum:.6g} to {self.maximum:.6g}, {self.levels} gray level{'s' * (self.levels != 1)}",
             f"maps: {len(self.maps)} of {_times(self.map_shape)} voxels, windows of {_times(self.window)} voxels",
             f"memory: {_bytes(self.map_bytes)} for the maps, {_bytes(self.working_bytes)} while they are computed",
-            f"time: about {_seconds(self.seconds)}, from {_seconds(self.sample_seconds)} measured for {self.sample_voxels} voxels",
             *(f"warning: {text}" for text in self.warnings),
         ]
         return "\n".join(lines)
@@ -94,58 +83,24 @@ def _bytes(number: int) -> str:
     return f"{number:.3g} {unit}" if number < 1000 else f"{number:.0f} {unit}"
 
 
-def _seconds(seconds: float) -> str:
-    if seconds >= 5400:
-        return f"{seconds / 3600:.1f} h"
-    return f"{seconds / 60:.1f} min" if seconds >= 90 else f"{seconds:.2g} s"
-
-
-def _measured(plan: Any, computed: np.ndarray) -> tuple[int, int, float, float]:
-    """Number of gray levels; of a sample in the middle of the region, the number of voxels and the time of its maps; and the time of
-    what every call does besides."""
+def _levels(plan: Any, computed: np.ndarray) -> int:
+    """Number of gray levels: of several images of a batch, the most that one has."""
     library = plan.image.library
-    images = computed.reshape(-1, *plan.shape)
-    fullest = int(np.count_nonzero(images.reshape(len(images), -1), axis=1).argmax())
-    inside = images[fullest]
-    voxels = np.argwhere(inside) if inside.any() else np.argwhere(np.ones_like(inside))
-    center = [int(c) for c in voxels[len(voxels) // 2]]
-    limits = [(int(axis.min()), int(axis.max()) + 1) for axis in voxels.T]
     levels = 0
-
-    def measure(number: int, half: int) -> tuple[int, float, bool]:
-        nonlocal levels
-        # Long along x, as an image is.
-        reach = [half] * (len(center) - 1) + [4 * half]
-        ends = [(max(c - r, low), min(c + r + 1, high)) for c, r, (low, high) in zip(center, reach, limits)]
-        box = tuple(slice(*pair) for pair in ends)
+    for number, inside in enumerate(computed.reshape(-1, *plan.shape)):
+        # The range is that of the image, also for the maps of one voxel.
+        voxel = np.unravel_index(int(inside.argmax()), plan.shape)
+        box = tuple(slice(int(i), int(i) + 1) for i in voxel)
         selection = None
         if plan.selection is not None:
             # It covers the part that has maps.
-            moved = tuple(slice(p.start - own.start, p.stop - own.start) for p, own in zip(box, plan.box))
+            moved = tuple(slice(part.start - own.start, part.stop - own.start) for part, own in zip(box, plan.box))
             selection = _arrays.Array(library.contiguous(plan.selection.array[(..., *moved)]), library)
-        size = tuple(stop - start for start, stop in ends)
-        output = library.empty((len(plan.names), *size), plan.dtype)
+        output = library.empty((len(plan.names), *(1 for _ in box)), plan.dtype)
         index = tuple(int(i) for i in np.unravel_index(number, plan.batch)) if plan.batch else ()
-        start = time.perf_counter()
-        levels = max(
-            levels, plan._replace(box=box, selection=selection).run(index, library.address(output), math.prod(size))
-        )
-        # A device has computed the maps when a value is here.
-        _arrays.Array(output.reshape(-1)[:1], library).host()
-        return int(np.count_nonzero(inside[box])), time.perf_counter() - start, ends == limits
-
-    for number in range(len(images)):
-        measure(number, 0)
-    _, fixed, _ = measure(fullest, 0)
-    if not inside.any():
-        return levels, 0, 0.0, fixed
-    half = 2
-    for _ in range(_ENLARGEMENTS):
-        voxels_of_sample, seconds, is_all = measure(fullest, half)
-        if seconds >= _SECONDS or is_all:
-            break
-        half = max(half + 1, int(half * (1.3 if seconds > _SECONDS / 4 else 1.7)))
-    return levels, voxels_of_sample, seconds, fixed
+        part = plan._replace(box=box, selection=selection)
+        levels = max(levels, part.run(index, library.address(output), 1))
+    return levels
 
 
 def _warnings(plan: Any, levels: int, inside: np.ndarray, values: np.ndarray, mask: np.ndarray | None) -> list[str]:
@@ -182,15 +137,13 @@ def _warnings(plan: Any, levels: int, inside: np.ndarray, values: np.ndarray, ma
 
 
 def describe(x: Array | ImageLike | Path, mask: Array | ImageLike | Path | None = None, **settings: Any) -> Description:
-    """Report what feature_maps would compute with the same arguments, and how long it would take.
+    """Report what feature_maps would compute with the same arguments.
 
     x, mask     As feature_maps takes them.
     settings    Those of feature_maps, but for out; features is "all classes" by default.
 
-    Computes maps of a sample in the middle of the region until that takes 0.5 s, and returns a Description, which print() shows in
-    some lines. The time is that of the sample, scaled by the number of voxels. It can be wrong by a factor of two, where the
-    texture differs between places, or where processor or device have other work. Warns of one gray level, of more than 256, of
-    NaN, and of masks with other values than 0 and 1, in Description.warnings.
+    Returns a Description, which print() shows in some lines: range, gray levels, voxels and memory. Warns of one gray level, of more
+    than 256, of NaN, and of masks with other values than 0 and 1, in Description.warnings. Maps of one voxel are computed.
 
     Raises what feature_maps raises.
 
@@ -223,9 +176,7 @@ def describe(x: Array | ImageLike | Path, mask: Array | ImageLike | Path | None 
     if finite.size == 0:
         raise ValueError("no voxel of x inside the mask has a finite intensity")
     voxels = int(np.count_nonzero(computed))
-    levels, number, seconds, fixed = _measured(plan, computed)
-    images = math.prod(plan.batch)
-    expected = fixed * images + max(seconds - fixed, 0) * (voxels / number if number else 0)
+    levels = _levels(plan, computed)
     map_shape = plan.map_shape()
     given_mask = None if mask is None else _arrays.array_of(mask, "mask").host()
     return Description(
@@ -239,8 +190,5 @@ def describe(x: Array | ImageLike | Path, mask: Array | ImageLike | Path | None 
         window=plan.window,
         map_bytes=len(plan.names) * math.prod(map_shape) * np.dtype(plan.dtype).itemsize,
         working_bytes=2 * math.prod(plan.shape),
-        seconds=expected,
-        sample_voxels=number,
-        sample_seconds=seconds,
         warnings=_warnings(plan, levels, inside, values, given_mask),
     )

@@ -1,10 +1,8 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""One case of the program TextureFeatureMaps: from image and mask to maps, their statistics, and where they come from."""
+"""One case of a cohort: from image and mask to maps, their statistics, and where they come from."""
 
-import collections
 import concurrent.futures
-import contextlib
 import datetime
 import functools
 import hashlib
@@ -13,119 +11,33 @@ import json
 import logging
 import math
 import os
+import pathlib
 import platform
 import time
-from typing import Any, Dict, NamedTuple
 
 import numpy as np
 
 from .. import _image, radiomics
-from . import processes
 from .._files import headers, layouts, paths, writing
 from ..radiomics import _filters, _preparation, _settings
-from .tables import PROVENANCE, STATISTICS
-
-_MAX_BYTES = 2**26
+from .tables import PROVENANCE, STATISTICS, Outcome
 
 _logger = logging.getLogger(__name__)
 
-# Labels of a mask. One with more is an image of intensities.
+_MAX_BYTES = 2**26
+
+# A mask with more labels is an image of intensities.
 _MAX_LABELS = 1000
 
-# Files that were written so many nanoseconds apart have other times.
-_TICK = 20 * 10**6
+# Writers scale integers.
+_LABEL_TOLERANCE = 1e-3
 
-# Of the values of the maps of a class in the region, up to which they are kept in memory: at most these, and a part of it.
-_REGION_BYTES = 2**34
-_PART_OF_REGION = 16
-
-# The part of the memory for copies of values whose statistics are computed at once.
-_PART_OF_STATISTICS = 16
-
-
-class Task:
-    """What is done with every case.
-
-    params, settings, precision    Arguments of voxelmaps.radiomics.execute.
-    verify                         Whether finished cases are read again.
-    clean                          Whether maps of other settings are removed.
-    file_format, channels          Of the maps; see layouts.layout.
-    save_images                    Whether the images that maps are computed of are written, too.
-    """
-
-    def __init__(self, params, settings, precision, verify, clean, file_format, channels, save_images=False):
-        self._params, self._settings = params, settings
-        self.precision = precision
-        self.verify = verify
-        self.clean = clean
-        self._format, self._channels = file_format, channels
-        self.save_images = save_images
-        self.layout_of_images = layouts.images(file_format)
-
-    def prepare(self):
-        """Check the arguments; returns the names of all maps that an image can have, and of the files of images."""
-        radiomics.check_precision(self.precision)
-        layouts.check_format(self._format, self._channels)
-        self.parameters = _settings.read(self._params, self._settings)
-        if not self.parameters.classes:
-            raise ValueError("no feature is chosen; see --classes and --features")
-        _filters.check_libraries(self.parameters.image_types)
-        names = radiomics.image_names(self.parameters) if self.save_images else []
-        return radiomics.all_keys(self.parameters), [self.layout_of_images.location(name) for name in names]
-
-    def settings_of(self, case):
-        """The settings of the loading and preparation of a case."""
-        own = {} if case.label is None else {"label": case.label}
-        return {**self.parameters.settings, **own}
-
-    def origin_settings(self, case):
-        """What the maps of all image types of a case depend on."""
-        return {**self.parameters.general(), "label": self.label_of(case), "precision": self.precision}
-
-    def label_of(self, case):
-        return self.settings_of(case)["label"]
-
-    def layout(self, case, keys):
-        return layouts.layout(self._format, self._channels, list(keys), case.name())
-
-    def special(self, image_type):
-        """What the maps of an image type depend on besides."""
-        settings = self.parameters.special(image_type)
-        return {"type": image_type, **_jsonable(settings), **_filters.versions(image_type)}
-
-    def images(self, dimension, skipped):
-        """Names of the images that are written, and what they depend on besides."""
-        names = self.parameters.image_names(dimension) if self.save_images else {}
-        return {name: self.special(image_type) for name, image_type in names.items() if name not in skipped}
-
-    def keys(self, dimension, skipped):
-        """Keys of the maps of an image, and what they depend on besides.
-
-        skipped    Names of images that it is too small for.
-        """
-        special = {image_type: self.special(image_type) for image_type in self.parameters.image_types}
-        return {
-            key: special[image_type]
-            for image_name, image_type in self.parameters.image_names(dimension).items()
-            if image_name not in skipped
-            for key in self.parameters.keys(image_name).values()
-        }
-
-
-class Result(NamedTuple):
-    # Statistics by map.
-    maps: Dict[str, Dict[str, Any]]
-    # Of which were there already.
-    kept: int
-    mask_voxels: int
-    label: int
-
-
-# --- Where maps come from ----------------------------------------------------------------------------------------------
+# What a malformed record raises.
+_MALFORMED = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 def _jsonable(value):
-    """The value as JSON has it: lists, and texts in place of numbers that are not finite."""
+    """The value as JSON stores it: lists, and texts for numbers that are not finite."""
     if isinstance(value, dict):
         return {str(key): _jsonable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -135,276 +47,242 @@ def _jsonable(value):
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _hash_of_volume(volume):
-    """Of voxels and geometry: the same for all files and formats that hold them."""
-    digest = hashlib.sha256(repr((volume.array.shape, volume.array.dtype.str, *volume[1:])).encode())
-    digest.update(np.ascontiguousarray(volume.array))
+class Job:
+    """A task with its settings checked."""
+
+    def __init__(self, task):
+        radiomics.check_precision(task.precision)
+        layouts.check_format(task.file_format, task.channels)
+        self.task = task
+        self.parameters = _settings.read(task.params, json.loads(task.settings))
+        if not self.parameters.classes:
+            raise ValueError("no feature is chosen; see --classes and --features")
+        _filters.check_libraries(self.parameters.image_types)
+        self.dtype = radiomics.dtype_of(task.precision)
+
+    def all_keys(self):
+        return radiomics.all_keys(self.parameters)
+
+    def all_images(self):
+        return radiomics.image_names(self.parameters) if self.task.save_images else []
+
+    def settings_of(self, case):
+        own = {} if case.label is None else {"label": case.label}
+        return {**self.parameters.settings, **own}
+
+    def origin(self, case):
+        """What all maps of a case depend on, in addition to image and mask."""
+        task = self.task
+        settings = {**self.parameters.general(), "label": self.settings_of(case)["label"], "precision": task.precision}
+        files = {"format": task.file_format, "channels": task.channels, "fill": task.fill if task.channels else None}
+        return _jsonable({**settings, **files, "voxelmaps": importlib.metadata.version("voxelmaps")})
+
+    def _special(self, image_type):
+        settings = self.parameters.special(image_type)
+        return {"type": image_type, **_jsonable(settings), **_filters.versions(image_type)}
+
+    def keys(self, dimension, skipped):
+        """Keys of the maps of an image, and what they depend on in addition. skipped has names of images that are too small."""
+        special = {image_type: self._special(image_type) for image_type in self.parameters.image_types}
+        return {
+            key: special[image_type]
+            for image_name, image_type in self.parameters.image_names(dimension).items()
+            if image_name not in skipped
+            for key in self.parameters.keys(image_name).values()
+        }
+
+    def images(self, dimension, skipped):
+        """Names of the images that are written, and what they depend on in addition."""
+        names = self.parameters.image_names(dimension) if self.task.save_images else {}
+        images = {name: self._special(image_type) for name, image_type in names.items() if name not in skipped}
+        return {**images, **({layouts.NnunetLayout.SEGMENTATION: {}} if self.task.channels else {})}
+
+    def layout(self, case, keys):
+        return layouts.layout(self.task.file_format, self.task.channels, self.task.fill, keys, case)
+
+
+# Reading parameter files is slow compared with finished cases.
+job_of = functools.lru_cache(1)(Job)
+
+
+# --- Where maps come from ----------------------------------------------------------------------------------------------
+
+
+def _state(path):
+    """Size and time of a file, or of all files of a store."""
+    files = [path]
+    if os.path.isdir(path):
+        files = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
+    states = [os.stat(file) for file in files]
+    return [sum(state.st_size for state in states), max(state.st_mtime_ns for state in states)]
+
+
+def _files(path):
+    return [file for file in headers.files_of_image(path) if os.path.isfile(file)]
+
+
+def _states(path):
+    return {os.path.abspath(file): _state(file) for file in _files(path)}
+
+
+def _hash(path):
+    digest = hashlib.sha256()
+    for name in _files(path):
+        with open(name, "rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()
 
 
-def _state_of_file(path):
-    state = os.stat(path)
-    return [state.st_size, state.st_mtime_ns, state.st_ino]
+def _is_unchanged(path, entry):
+    """Whether an input is as it was when it was read: by sizes and times, or else, as for a copy, by its content."""
+    states = _states(path)
+    if not states or states == entry["files"]:
+        return bool(states)
+    sizes = lambda states: [size for size, _ in states.values()]
+    return sizes(states) == sizes(entry["files"]) and _hash(path) == entry["sha256"]
 
 
-def _state_of_map(path):
-    """The same of a map, which can have several files."""
-    files = writing.files_of_map(path)
-    states = [_state_of_file(file) for file in files]
-    if files == [path]:
-        return states[0]
-    sizes, times, _ = zip(*states)
-    return [sum(sizes), max(times), hashlib.sha256(repr(states).encode()).hexdigest()]
+# The last image and the last mask, which cases often share.
+_last = {}
 
 
-def _state_of(path):
-    """What changes if a file of an image, or one of a folder, is written."""
-    states = {}
-    for file in headers.files_of_image(path):
-        with contextlib.suppress(OSError):
-            states[os.path.abspath(file)] = _state_of_file(file)
-    return states
+def _load(path, what):
+    """The volume of a file or folder, and the entry that describes it."""
+    states, last = _states(path), _last.get(what)
+    if last is not None and last[0] == states:
+        return last[1:]
+    last = None
+    _last.pop(what, None)
+    volume = _image.load(path, f"the {what}")[0]
+    entry = {"path": str(path.absolute()), "files": states, "sha256": _hash(path)}
+    if _states(path) != states:
+        raise ValueError(f"the {what} {path} was written while it was read")
+    entry.update(size=volume.size, spacing=volume.spacing, type=str(volume.array.dtype))
+    _last[what] = states, volume, entry
+    return volume, entry
 
 
-def _is_older(states, moment):
-    """Whether files were written so long before a moment, in nanoseconds, that a change after it has another time. Clocks of file
-    systems tick every few milliseconds; some have whole seconds only."""
-    return all(time_ns + (2 * 10**9 if time_ns % 10**9 == 0 else _TICK) < moment for _, time_ns, _ in states)
+class _Record:
+    """The file provenance.json of a folder: what its maps come from. Maps are reused if that is the same."""
 
+    def __init__(self, job, case):
+        self._job, self._case = job, case
+        self.path = case.output / PROVENANCE
+        self.maps, self.images, self._content = {}, {}, None
+        # Entries of files of other settings.
+        self._others = []
+        if self.path.exists():
+            self._read()
 
-class Reader:
-    """Reads images and masks, those of the next case while a case is computed. The last ones are kept, since cases often share
-    them: one image and one mask.
-
-    log    Handler of the log, which says whether there was a message while it is held.
-    """
-
-    def __init__(self, log=None):
-        self._kept = {}
-        # Of the last mask: sorting its voxels takes long.
-        self._labels = None, None
-        self._log = log
-        self._pool = concurrent.futures.ThreadPoolExecutor(1)
-        self._prefetched = self._pool.submit(lambda: None)
-
-    def load(self, path, what):
-        """The volume of a file or folder, and the entries that describe it."""
-        concurrent.futures.wait([self._prefetched])
-        return self._load(path, what)
-
-    def _load(self, path, what):
-        before = _state_of(path)
-        kept = self._kept.get(what)
-        if kept is not None and kept[0] == before and before:
-            volume, entries = kept[1:]
-            return volume, {**entries, "path": str(path.absolute())}
-        kept = None
-        self._kept.pop(what, None)
-        moment = time.time_ns()
-        volume = _image.load(path, what)[0]
-        entries = {"path": str(path.absolute()), "voxels_sha256": _hash_of_volume(volume)}
-        if path.is_file():
-            entries["file_sha256"] = writing.hash_of_map(path)
-        if _state_of(path) != before:
-            raise ValueError(f"{what} {path} was written while it was read")
-        entries.update(
-            size=volume.size, spacing=volume.spacing, type=str(volume.array.dtype), read_ns=moment, files=before
-        )
-        if _is_older(before.values(), moment):
-            self._kept[what] = before, volume, entries
-        return volume, entries
-
-    def labels(self, mask, entries, task):
-        """The labels of a mask that load has returned, with the channel that they are of."""
-        channel = task.parameters.settings["label_channel"]
-        key = entries["voxels_sha256"], channel
-        if self._labels[0] != key:
-            mask = _preparation.scalar_mask(mask, task.parameters.settings)
-            values = np.unique(mask.array)
-            values = np.unique(np.trunc(values[np.isfinite(values)]))
-            self._labels = key, {"channel": channel, "values": [int(value) for value in values if value > 0]}
-        return self._labels[1]
-
-    def prefetch(self, case, task):
-        """Begin to read a case unless it is finished. What cannot be read is said when the case is computed."""
-        self._prefetched = self._pool.submit(self._prefetch, case, task)
-
-    def _prefetch(self, case, task):
-        labels = finished_labels(case, task) if case.labels == "all" else case.labels
-        parts = case.parts(labels) if case.label is None else [case]
-        if not task.verify and all(find_finished(part, task) for part in parts):
+    def _read(self):
+        try:
+            content = json.loads(paths.read_text(self.path, str(self.path), _MAX_BYTES))
+            keys = self._job.keys(len(content["inputs"]["image"]["size"]), content["skipped_images"])
+            differences = self._differences(content, keys)
+            maps, images = dict(content["maps"]), dict(content["images"])
+            list(content["keys"]), int(content["region_voxels"]), [entry["state"] for entry in maps.values()]
+        except _MALFORMED:
+            _logger.warning("%s cannot be read, so no map in the folder is reused", self.path)
             return
-        with self._log.held() if self._log else contextlib.nullcontext([]) as messages:
-            for path, what in ((case.image, "the image"), (case.mask, "the mask")):
-                with contextlib.suppress(Exception):
-                    self._load(path, what)
-                if messages:
-                    # They are of the next case, which says them when it reads the file.
-                    self._kept.pop(what, None)
-                    messages.clear()
+        if not differences:
+            self.maps, self.images, self._content = maps, images, content
+        elif not self._job.task.overwrite:
+            raise ValueError(
+                f"the folder {self.path.parent} has maps of another {', '.join(differences)}: choose another output, or "
+                "replace them with --overwrite"
+            )
+        else:
+            self._others = [*maps.values(), *images.values()]
+
+    def _differences(self, content, keys):
+        """Names of what differs from an earlier run."""
+        origin = self._job.origin(self._case)
+        names = [
+            name for name in {**content["settings"], **origin} if content["settings"].get(name) != origin.get(name)
+        ]
+        names += [
+            what for what in ("image", "mask") if not _is_unchanged(getattr(self._case, what), content["inputs"][what])
+        ]
+        names += sorted(
+            {f"imageType {special['type']}" for key, special in keys.items() if self._has_other(content, key, special)}
+        )
+        is_open = self._job.layout(self._case, []).is_open
+        return names + (["selection of features"] if not is_open and content["keys"] != list(keys) else [])
+
+    @staticmethod
+    def _has_other(content, key, special):
+        return key in content["maps"] and content["maps"][key]["image"] != special
+
+    def remove_others(self):
+        """Remove files of other settings unless they were changed since."""
+        for entry in self._others:
+            path = self.path.parent / entry["file"]
+            if _has_state(path, entry) and path.is_file():
+                path.unlink()
+
+    def entry(self, location, **content):
+        """The entry of a file that is in its place."""
+        return {"file": location, "state": _state(self.path.parent / location), **content}
+
+    def missing(self, keys, layout):
+        """Keys of the maps that are not there as they were written."""
+        there = lambda key: set(STATISTICS) < set(self.maps.get(key, {})) and _has_state(
+            self.path.parent / layout.location(key), self.maps[key]
+        )
+        return {key for key in keys if not there(key)}
+
+    def missing_images(self, names, layout):
+        there = lambda name: name in self.images and _has_state(
+            self.path.parent / layout.image_location(name), self.images[name]
+        )
+        return {name for name in names if not there(name)}
+
+    def finished(self):
+        """The outcome, if an earlier run has finished the case, as sizes and times of files show; or None."""
+        if self._content is None:
+            return None
+        dimension, skipped = len(self._content["inputs"]["image"]["size"]), self._content["skipped_images"]
+        keys = list(self._job.keys(dimension, skipped))
+        layout = self._job.layout(self._case, keys)
+        if self.missing(keys, layout) or self.missing_images(self._job.images(dimension, skipped), layout):
+            return None
+        label, voxels = self._job.settings_of(self._case)["label"], self._content["region_voxels"]
+        return Outcome(self._case, label, {key: self.maps[key] for key in keys}, len(keys), voxels)
+
+    def save(self, keys, content):
+        content = {
+            "program": "voxelmaps maps",
+            "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+            "complete": set(keys) <= set(self.maps),
+            "keys": keys,
+            **content,
+            "maps": self.maps,
+            "images": self.images,
+        }
+        paths.replace_text(self.path, json.dumps(content, indent=2, allow_nan=False) + "\n")
+
+
+def _has_state(path, entry):
+    try:
+        return _state(path) == entry["state"]
+    except (OSError, ValueError):
+        return False
 
 
 @functools.lru_cache(maxsize=None)
-def _software():
-    """Versions on which values can depend."""
-    versions = {"voxelmaps": importlib.metadata.version("voxelmaps"), "NumPy": np.__version__}
-    for name in ("itk-core", "SimpleITK"):
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            versions[name] = importlib.metadata.version(name)
-    return versions
+def _versions():
+    packages = {"NumPy": "numpy", "nibabel": "nibabel", "SimpleITK": "SimpleITK"}
+    installed = {package.metadata["Name"]: package.version for package in importlib.metadata.distributions()}
+    return {name: installed[package] for name, package in packages.items() if package in installed}
 
 
 @functools.lru_cache(maxsize=None)
 def _processor():
-    model = platform.processor()
-    with contextlib.suppress(OSError, StopIteration):
+    model = platform.processor() or platform.machine()
+    if os.path.exists("/proc/cpuinfo"):
         with open("/proc/cpuinfo") as file:
-            model = next(line.split(":")[1].strip() for line in file if line.startswith("model name"))
-    return f"CPU: {model or platform.machine()}, {writing.number_of_threads()} threads"
-
-
-class _Record:
-    """The file provenance.json of a folder: what its maps come from. Maps are kept if that is the same."""
-
-    def __init__(self, folder, layout, files_of_images, origin, diagnostics, region_voxels):
-        self._folder = folder
-        self._layout = layout
-        self._files_of_images = files_of_images
-        self.origin = _jsonable(origin)
-        self.region_voxels = region_voxels
-        self._diagnostics = _jsonable(diagnostics)
-        self.skipped = []
-        self.maps = {}
-        self.images = {}
-        # Maps of other settings, which are still in the folder.
-        self.other_maps = {}
-        # Further files, and their states.
-        self.documents = {}
-        path = folder.path / PROVENANCE
-        if path.exists():
-            self._take_over(path)
-
-    def _take_over(self, path):
-        """Keep the maps of an earlier run if it was the same but for the selection of features."""
-        try:
-            earlier = json.loads(paths.read_text(path, str(path), _MAX_BYTES))
-            maps, images, other_maps = (
-                {str(key): dict(entries) for key, entries in earlier.get(name, {}).items()}
-                for name in ("maps", "images", "other_maps")
-            )
-            differences = [
-                name
-                for section in ("software", "inputs", "settings")
-                for name in {**earlier[section], **self.origin[section]}
-                if self._essential(earlier[section].get(name)) != self._essential(self.origin[section].get(name))
-            ]
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            _logger.warning("%s cannot be read, so no map in the folder is reused", path)
-            return
-        if not differences:
-            self.maps, self.images = maps, images
-        elif maps or images:
-            _logger.warning(
-                "the maps in %s are not reused: they were computed with another %s", path.parent, ", ".join(differences)
-            )
-            other_maps.update(maps, **images)
-        names = {*self._layout.names(), *self._files_of_images.values()}
-        names.update(entries.get("file") for entries in self.images.values())
-        self.other_maps = {key: entries for key, entries in other_maps.items() if entries.get("file") not in names}
-
-    def leave_or_remove_others(self, is_removed):
-        """Say that there are maps of other settings, or remove those that nobody has changed."""
-        for key, entries in list(self.other_maps.items()):
-            path = self._folder.path / str(entries.get("file"))
-            try:
-                is_own = path.parent == self._folder.path and path.is_file() and not path.is_symlink()
-                is_own = is_own and writing.hash_of_map(path) == entries["sha256"]
-                if is_removed and is_own:
-                    path.unlink()
-            except (OSError, KeyError):
-                is_own = False
-            if is_removed or not is_own:
-                del self.other_maps[key]
-        if self.other_maps:
-            _logger.warning(
-                "%s has %d maps of other settings besides; --clean removes them",
-                self._folder.path,
-                len(self.other_maps),
-            )
-
-    @staticmethod
-    def _essential(entry):
-        """Of an input its voxels, wherever they were."""
-        return entry.get("voxels_sha256") if isinstance(entry, dict) else entry
-
-    def _path(self, key):
-        return self._folder.path / self._layout.location(key)
-
-    def add(self, key, entries):
-        """Record a map that is in the folder."""
-        self.maps[key] = {**entries, "state": _state_of_map(self._path(key))}
-
-    def add_image(self, name, entries):
-        """Record an image that is in the folder."""
-        self.images[name] = {**entries, "state": _state_of_map(self._folder.path / entries["file"])}
-
-    def has_image(self, name, special):
-        """Whether the image is there, and is the one that was written."""
-        entries, file = self.images.get(name, {}), self._files_of_images[name]
-        try:
-            if entries.get("image") != special or entries["file"] != file:
-                return False
-            if writing.hash_of_map(self._folder.path / file) != entries["sha256"]:
-                return False
-            self.add_image(name, entries)
-            return True
-        except (OSError, KeyError):
-            return False
-
-    def write_documents(self, volume, dtype):
-        """Write the files that come after all maps."""
-        for name, text in self._layout.documents(volume, dtype, self.maps, self._folder.staging).items():
-            path = self._folder.path / name
-            paths.replace_text(path, text, self._folder.staging)
-            self.documents[name] = _state_of_file(path)
-
-    def has(self, key, special):
-        """Whether the map is there, and is the one that was written."""
-        entries = self.maps.get(key, {})
-        if entries.get("image") != special:
-            return False
-        try:
-            is_there = set(STATISTICS) < set(entries) and writing.hash_of_map(self._path(key)) == entries["sha256"]
-            if is_there:
-                self.add(key, entries)
-            return is_there
-        except (OSError, KeyError):
-            return False
-
-    def save(self, keys):
-        """Write the file. It is complete if it has all maps of these keys."""
-        is_complete = set(keys) <= set(self.maps)
-        states = [*(self.maps[key]["state"] for key in keys if is_complete), *self.documents.values()]
-        states += [entries["state"] for entries in self.images.values()]
-        if is_complete and not _is_older(states, time.time_ns()):
-            # So that a later change of a map has another time.
-            time.sleep(_TICK / 1e9)
-        content = {
-            "program": "TextureFeatureMaps",
-            "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-            "complete": is_complete,
-            "saved_ns": time.time_ns(),
-            "region_voxels": self.region_voxels,
-            "skipped_images": self.skipped,
-            **self.origin,
-            "maps": self.maps,
-            "images": self.images,
-            "other_maps": self.other_maps,
-            "files": self.documents,
-            "diagnostics": self._diagnostics,
-        }
-        text = json.dumps(content, indent=2, allow_nan=False)
-        paths.replace_text(self._folder.path / PROVENANCE, text + "\n", self._folder.staging)
+            model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), model)
+    return f"CPU: {model}, {writing.number_of_threads()} threads"
 
 
 # --- Statistics --------------------------------------------------------------------------------------------------------
@@ -414,11 +292,10 @@ class _Record:
 _BLOCK = 2**16
 
 
-def _statistics(file, inside, dtype):
-    """Of the values of a map inside the region, without NaN; from its file, if they are not in memory."""
-    file.wait()
-    values = np.concatenate(file.values) if file.values else file.values_inside(inside, dtype)
-    file.values = []
+def _statistics(file, dtype):
+    """Of the values of a map inside the region, without NaN."""
+    file.values.seek(0)
+    values = np.frombuffer(bytearray(file.values.read()), dtype)
     # A minimum of values with NaN is NaN.
     if len(values) and np.isnan(np.min(values)):
         values = values[~np.isnan(values)]
@@ -441,238 +318,163 @@ def _statistics(file, inside, dtype):
     return {**entries, "valid_voxels": len(values)}
 
 
-def _finish(files, writer, record, layout, keys, region, inside, dtype, device):
-    """Write the rest of the files of a class, give them their names, and record them.
-
-    keys      Those of the case, and what the maps depend on besides.
-    region    Of the values in memory, or None.
-    """
-    most = writing.available_bytes() // _PART_OF_STATISTICS
-    at_once = max(1, most // max(1, 2 * record.region_voxels * dtype.itemsize))
-    with concurrent.futures.ThreadPoolExecutor(min(at_once, writing.number_of_threads())) as pool:
-        begin = lambda: [pool.submit(_statistics, file, inside, dtype) for file in files.values()]
-        # While files reach the disk, if values need not be read from them.
-        statistics = begin() if region is not None else None
-        writer.finish(files.values())
-        statistics = [one.result() for one in statistics or begin()]
-    for (key, file), entries in zip(files.items(), statistics):
-        file.publish()
-        own = {"file": layout.location(key), "sha256": file.sha256(), "device": device, "image": keys[key]}
-        record.add(key, {**own, **_jsonable(entries)})
-    record.save(layout.keys)
-
-
-def _finish_image(volume, name, special, folder, record, task):
-    """Write an image, and record it."""
-    file = writing.write_image(volume, name, folder, task.layout_of_images)
-    file.publish()
-    entries = {"file": file.path.name, "type": str(volume.array.dtype), "sha256": file.sha256(), "image": special}
-    record.add_image(name, entries)
-
-
 # --- The case ----------------------------------------------------------------------------------------------------------
 
 
-def _prepare(case, task, reader):
-    """Image and region of interest, cropped, and what maps of this case come from."""
-    image, of_image = reader.load(case.image, "the image")
-    mask, of_mask = reader.load(case.mask, "the mask")
-    if case.has_all_labels:
-        of_mask = {**of_mask, "labels": reader.labels(mask, of_mask, task)}
-    origin = {
-        "software": _software(),
-        "inputs": {"image": of_image, "mask": of_mask},
-        "settings": task.origin_settings(case),
-    }
-    prepared = _preparation.prepare(image, mask, task.settings_of(case), False)
-    radiomics.check_classes(prepared.image, task.parameters)
-    return prepared, origin
+def _labels_of_mask(case, job):
+    """The labels of the mask, by an earlier run if the mask is unchanged."""
+    channel = job.parameters.settings["label_channel"]
+    for folder in case.label_folders()[:1]:
+        try:
+            text = paths.read_text(folder / PROVENANCE, PROVENANCE, _MAX_BYTES)
+            entry = json.loads(text)["inputs"]["mask"]
+            if _is_unchanged(case.mask, entry) and entry["label_channel"] == channel:
+                return list(map(int, entry["labels"]))
+        except _MALFORMED:
+            pass
+    mask, entry = _load(case.mask, "mask")
+    if "labels" not in entry or entry["label_channel"] != channel:
+        values = np.unique(_preparation.scalar_mask(mask, job.parameters.settings).array)
+        values = values[np.isfinite(values)]
+        if (np.abs(values - np.rint(values)) > _LABEL_TOLERANCE).any():
+            raise ValueError(f"the mask {case.mask} has values that are not integers: threshold it first")
+        labels = [int(value) for value in np.unique(np.rint(values)) if value > 0]
+        if not labels:
+            raise ValueError(f"the mask {case.mask} has no label: no voxel is 1 or more")
+        if len(labels) > _MAX_LABELS:
+            raise ValueError(
+                f"the mask {case.mask} has {len(labels)} labels, but all is for at most {_MAX_LABELS}; name those to compute"
+            )
+        entry.update(labels=labels, label_channel=channel)
+    return entry["labels"]
 
 
-def find_labels(case, task, reader):
-    """The labels of the mask of a case."""
-    labels = None if task.verify else finished_labels(case, task)
-    if labels is None:
-        labels = reader.labels(*reader.load(case.mask, "the mask"), task)["values"]
-    if not labels:
-        raise ValueError(f"the mask {case.mask} has no label: no voxel is 1 or more")
-    if len(labels) > _MAX_LABELS:
-        raise ValueError(
-            f"the mask {case.mask} has {len(labels)} labels, but all is for at most {_MAX_LABELS}; name those to compute"
-        )
-    return tuple(labels)
+def outcomes(task, case, report):
+    """Compute or check the labels of a case; yields an Outcome of each.
 
-
-def finished_labels(case, task):
-    """The labels of the mask of a case that an earlier run has found, as sizes and times of files tell; or None."""
-    try:
-        folder = next(iter(case.folders_of_labels()))
-        earlier = json.loads(paths.read_text(folder / PROVENANCE, PROVENANCE, _MAX_BYTES))["inputs"]["mask"]
-        is_same = _is_unchanged(case.mask, earlier)
-        is_same = is_same and earlier["labels"]["channel"] == task.parameters.settings["label_channel"]
-        return tuple(map(int, earlier["labels"]["values"])) if is_same else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, StopIteration):
-        return None
-
-
-def _is_unchanged(path, entry):
-    """Whether a file or folder is as it was when it was read."""
-    states = _state_of(path)
-    return bool(states) and states == entry["files"] and _is_older(states.values(), entry["read_ns"])
-
-
-def find_finished(case, task):
-    """The result of a case that an earlier run has finished, as the sizes and times of all files tell; or None."""
-    try:
-        path = case.output / PROVENANCE
-        earlier = json.loads(paths.read_text(path, str(path), _MAX_BYTES))
-        inputs, maps, saved = earlier["inputs"], earlier["maps"], earlier["saved_ns"]
-        is_same = earlier["software"] == _software() and earlier["settings"] == _jsonable(task.origin_settings(case))
-        for what, path in (("image", case.image), ("mask", case.mask)):
-            is_same = is_same and _is_unchanged(path, inputs[what])
-        if not is_same or case.has_all_labels and "labels" not in inputs["mask"]:
-            return None
-        if task.clean and earlier.get("other_maps"):
-            return None
-        keys = task.keys(len(inputs["image"]["size"]), earlier["skipped_images"])
-        layout = task.layout(case, keys)
-        if layout.further_names() and set(maps) != set(layout.keys):
-            return None
-        expected = {layout.location(key): maps[key]["state"] for key in layout.keys}
-        expected.update((name, earlier["files"][name]) for name in layout.further_names())
-        images = task.images(len(inputs["image"]["size"]), earlier["skipped_images"])
-        of_images = {name: earlier["images"][name] for name in images}
-        is_same = all(of_images[name]["image"] == special for name, special in images.items())
-        expected.update((task.layout_of_images.location(name), one["state"]) for name, one in of_images.items())
-        states = [_state_of_map(case.output / name) for name in expected]
-        is_same = is_same and states == list(expected.values()) and _is_older(states, saved)
-        is_same = is_same and all(maps[key]["image"] == special for key, special in keys.items())
-        label = task.label_of(case)
-        result = Result({key: maps[key] for key in layout.keys}, len(layout.keys), earlier["region_voxels"], label)
-        is_same = is_same and all(set(STATISTICS) < set(entries) for entries in result.maps.values())
-        return result if is_same else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
-
-
-class Checked(NamedTuple):
-    """What would be computed for a case."""
-
-    maps: int
-    # Of which are there already.
-    kept: int
-    mask_voxels: int
-    label: int
-    # Of the original image; 0 if it has no maps, or the case is finished.
-    levels: int
-    # Without compression.
-    map_bytes: int
-
-
-def check(case, following, task, reader, report):
-    """Read a case, and check what can be checked without its maps; see run. Writes nothing."""
-    finished = None if task.verify else find_finished(case, task)
-    if finished is not None:
-        return Checked(len(finished.maps), finished.kept, finished.mask_voxels, finished.label, 0, 0)
-    report(0, processes.READING)
-    prepared, _ = _prepare(case, task, reader)
-    report(0, "checking")
-    if following is not None:
-        reader.prefetch(following, task)
-    paths.check_writable(case.output)
-    parameters = task.parameters
-    skipped = _skipped_images(prepared, parameters)
-    number = len(task.keys(prepared.image.array.ndim, skipped))
-    map_bytes = number * prepared.image.array.size * radiomics.dtype_of(task.precision).itemsize
-    voxels = int(np.count_nonzero(prepared.roi.array))
-    levels = 0
-    if "Original" in parameters.image_types:
-        of_original = parameters.settings_of("Original")
-        levels = radiomics.Maps(prepared.image, prepared.roi, of_original, task.precision).levels(parameters.classes)
-    return Checked(number, 0, voxels, task.label_of(case), levels, map_bytes)
-
-
-def _skipped_images(prepared, parameters):
-    """Names of images that the image is too small for."""
-    return {
-        name
-        for image_type in parameters.image_types
-        for name in _filters.skipped(prepared, image_type, parameters.settings_of(image_type))
-    }
-
-
-def run(case, following, task, reader, report):
-    """Compute the maps of a case, but for those that an earlier run has left.
-
-    following    The next case, which is read meanwhile, or None.
-    report       Function of the part that is done, from 0 to 1, and of what is done now.
+    report    Function of a pair of the part that is done, from 0 to 1, and of what is done now.
     """
-    result = None if task.verify else find_finished(case, task)
-    if result is not None:
+    job = job_of(task)
+    writing.Threads.number = task.threads
+    for part in case.parts(_labels_of_mask(case, job) if case.labels == "all" else case.labels):
+        start = time.monotonic()
+        try:
+            outcome = _finished_or_computed(job, part, report)
+        except Exception as error:
+            from .workers import one_line
+
+            outcome = Outcome(part, part.label, error=one_line(error))
+        yield outcome._replace(seconds=time.monotonic() - start)
+
+
+def _finished_or_computed(job, case, report):
+    for what in ("image", "mask"):
+        if not getattr(case, what).exists():
+            raise FileNotFoundError(f"the {what} {getattr(case, what)} does not exist")
+    record = _Record(job, case)
+    finished = record.finished()
+    if finished is not None:
         paths.remove_staging(case.output)
-        return result
-    report(0, processes.READING)
-    prepared, origin = _prepare(case, task, reader)
-    report(0, "preparing")
-    if following is not None:
-        reader.prefetch(following, task)
-    inside, parameters = prepared.roi.array, task.parameters
-    skipped = _skipped_images(prepared, parameters)
-    keys = task.keys(prepared.image.array.ndim, skipped)
-    layout, dtype = task.layout(case, keys), radiomics.dtype_of(task.precision)
-    with contextlib.ExitStack() as stack:
-        folder = stack.enter_context(paths.output_folder(case.output))
-        images = task.images(prepared.image.array.ndim, skipped)
-        files_of_images = {name: task.layout_of_images.location(name) for name in images}
-        voxels = int(np.count_nonzero(inside))
-        record = _Record(folder, layout, files_of_images, origin, prepared.diagnostics, voxels)
-        record.skipped = sorted(skipped)
-        layout.arrange(folder, record.maps)
-        record.leave_or_remove_others(task.clean)
-        missing = {key for key, special in keys.items() if not record.has(key, special)}
-        for key in missing:
-            record.maps.pop(key, None)
-        kept = done = len(keys) - len(missing)
-        missing_images = {name for name, special in images.items() if not record.has_image(name, special)}
-        for name in missing_images:
-            record.images.pop(name, None)
-        writer = stack.enter_context(writing.Writer())
-        finisher = stack.enter_context(concurrent.futures.ThreadPoolExecutor(1))
-        # Files are finished while the next classes are computed, but few, since they are in memory.
-        finishing = collections.deque()
+        return finished
+    report((0, "reading"))
+    (image, of_image), (mask, of_mask) = _load(case.image, "image"), _load(case.mask, "mask")
+    report((0, "preparing"))
+    prepared = _preparation.prepare(image, mask, job.settings_of(case), False)
+    radiomics.check_classes(prepared.image, job.parameters)
+    skipped = {
+        name
+        for image_type in job.parameters.image_types
+        for name in _filters.skipped(prepared, image_type, job.parameters.settings_of(image_type))
+    }
+    content = {
+        "software": _versions(),
+        "device": None,
+        "inputs": {"image": of_image, "mask": of_mask},
+        "settings": job.origin(case),
+        "region_voxels": int(np.count_nonzero(prepared.roi.array)),
+        "skipped_images": sorted(skipped),
+        "diagnostics": prepared.diagnostics,
+    }
+    if job.task.is_dry_run:
+        return _checked(job, case, prepared, skipped, content)
+    return _computed(job, case, prepared, skipped, record, _jsonable(content), report)
 
-        def finish(*job):
-            while len(finishing) > 1:
-                finishing.popleft().result()
-            finishing.append(finisher.submit(*job))
 
-        most_bytes = min(_REGION_BYTES, writing.available_bytes() // _PART_OF_REGION)
-        for image_name, image, settings in radiomics.images_of(prepared, parameters, missing | missing_images):
+def _checked(job, case, prepared, skipped, content):
+    """What would be computed."""
+    paths.check_writable(case.output)
+    keys, levels = job.keys(prepared.image.array.ndim, skipped), 0
+    if "Original" in job.parameters.image_types:
+        settings = job.parameters.settings_of("Original")
+        levels = radiomics.Maps(prepared.image, prepared.roi, settings, job.task.precision).levels(
+            job.parameters.classes
+        )
+    map_bytes = len(keys) * prepared.image.array.size * job.dtype.itemsize
+    label = job.settings_of(case)["label"]
+    return Outcome(case, label, keys, 0, content["region_voxels"], levels=levels, map_bytes=map_bytes)
+
+
+def _computed(job, case, prepared, skipped, record, content, report):
+    """Compute the maps that an earlier run has not left."""
+    inside, parameters, image = prepared.roi.array, job.parameters, prepared.image
+    keys, images = (function(image.array.ndim, skipped) for function in (job.keys, job.images))
+    layout = job.layout(case, keys)
+    # A store is written as one.
+    missing = set(keys) if job.task.file_format == "zarr" else record.missing(keys, layout)
+    missing_images = record.missing_images(images, layout)
+    for names, entries in ((missing, record.maps), (missing_images, record.images)):
+        for name in names:
+            entries.pop(name, None)
+    kept = done = len(keys) - len(missing)
+    statistics = {}
+    place = lambda name: pathlib.Path(os.path.normpath(case.output / layout.image_location(name)))
+    record.remove_others()
+    with (
+        paths.output_folder(case.output) as folder,
+        writing.Writer(image, job.dtype, folder, layout) as writer,
+        concurrent.futures.ThreadPoolExecutor(1) as finisher,
+    ):
+
+        def finish(written):
+            found = writer.finish(written, lambda file: _statistics(file, job.dtype))
+            statistics.update(found)
+            if writer.store is None:
+                record.maps.update(
+                    (key, record.entry(layout.location(key), image=keys[key], **_jsonable(entries)))
+                    for key, entries in found.items()
+                )
+                record.save(list(keys), content)
+
+        # Files are finished while the next class is computed, one class at a time, since they are in memory.
+        finished = finisher.submit(int)
+        for image_name, of_maps, settings in radiomics.images_of(prepared, parameters, missing | missing_images):
             if image_name in missing_images:
-                finish(_finish_image, image, image_name, images[image_name], folder, record, task)
-            maps = radiomics.Maps(image, prepared.roi, settings, task.precision, image_name)
-            device = maps.device or _processor()
+                writing.write_image(of_maps, place(image_name), folder)
+                record.images[image_name] = record.entry(layout.image_location(image_name), image=images[image_name])
+            maps = radiomics.Maps(of_maps, prepared.roi, settings, job.task.precision, image_name)
+            content["device"] = maps.device or _processor()
             of_image = parameters.keys(image_name)
             for name, features in parameters.classes.items():
                 by_feature = {f: of_image[name, f] for f in features if of_image[name, f] in missing}
                 if not by_feature:
                     continue
-                start = done
-                text = name if image_name == "original" else f"{image_name} {name}"
-                progress = lambda part: report((start + part * len(by_feature)) / len(keys), text)
+                start, text = done, name if image_name == "original" else f"{image_name} {name}"
+                progress = lambda part: report(((start + part * len(by_feature)) / len(keys), text))
                 progress(0)
-                layout.begin(folder)
-                region_bytes = voxels * len(by_feature) * dtype.itemsize
-                region = inside if region_bytes <= most_bytes else None
-                written = writing.write_maps(
-                    maps, prepared.image, name, by_feature, folder, writer, progress, layout, region
-                )
-                finish(_finish, written, writer, record, layout, keys, region, inside, dtype, device)
+                written = writer.write(maps, name, by_feature, inside, progress)
+                finished.result()
+                finished = finisher.submit(finish, written)
                 done += len(by_feature)
-        for finished in finishing:
-            finished.result()
-        record.write_documents(prepared.image, dtype)
-        record.save(layout.keys)
-        report(1, "")
-    of_keys = {key: record.maps[key] for key in layout.keys}
-    return Result(of_keys, kept, voxels, task.label_of(case))
+        finished.result()
+        if writer.store is not None:
+            writer.store.publish(statistics)
+            entry = record.entry(layouts.STORE)
+            record.maps = {key: {**entry, "image": keys[key], **_jsonable(statistics[key])} for key in keys}
+        segmentation = layouts.NnunetLayout.SEGMENTATION
+        if segmentation in missing_images:
+            writing.write_image(prepared.roi.with_array(inside.view(np.uint8)), place(segmentation), folder)
+            record.images[segmentation] = record.entry(layout.image_location(segmentation), image={})
+        record.save(list(keys), content)
+        report((1, ""))
+    label = job.settings_of(case)["label"]
+    return Outcome(case, label, {key: record.maps[key] for key in keys}, kept, content["region_voxels"])

@@ -1,206 +1,188 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Feature maps as files, computed and written slab by slab, so that memory holds a slab of the maps of one class."""
+"""Feature maps as files, computed and written slab by slab, so that memory holds two slabs of the maps of one class."""
 
 import concurrent.futures
-import contextlib
-import errno
-import hashlib
 import math
 import os
 import pathlib
-import struct
 import tempfile
-import threading
 
 import numpy as np
 
-from .. import _image
 from . import layouts, paths
 
 try:
     # Intel's library compresses seven times as fast as zlib, to files of the same size.
-    from isal import igzip as _gzip
-    from isal import isal_zlib as _zlib
+    from isal.igzip import IGzipFile as _GzipFile
 except ImportError:
-    import gzip as _gzip
-    import zlib as _zlib
+    from gzip import GzipFile as _GzipFile
 
-# Of the maps of a slab, of which two are in memory: at most these, and a part of the memory. Smaller slabs take longer, since the
-# windows reach over their borders; greater ones let the CPU work long without a word.
-_SLAB_BYTES = 2**29
+# Of the maps of a slab. Windows reach beyond slabs, so smaller ones take longer.
+_SLAB_BYTES = 2**28
 _SLAB_BYTES_OF_DEVICE = 2**30
-_PART_OF_SLAB = 32
 
-# What is compressed at once, so that files do not depend on slabs. It fits into a cache of the processor.
+# Of the values of a map in the region that are kept in memory for its statistics; more are kept in a temporary file.
+_REGION_BYTES = 2**22
+
+# What is compressed at once, which fits into a cache of the processor.
 _BLOCK_BYTES = 2**20
-
-# Of files that are read at once.
-_READ_BYTES = 2**22
-
-# Of NIfTI-1, with the four bytes that say that there is no extension.
-_HEADER_BYTES = 352
 
 # Sizes are 16-bit integers in NIfTI-1.
 _MAX_SIZE = 32767
 
+# As for reading NIfTI files.
+_SHEAR_TOLERANCE = 1e-3
+
+# Of a chunk of zarr, which has complete planes of one map.
+_CHUNK_VOXELS = 2**18
+
+_NRRD_TYPES = {
+    **{f"{sign}{8 * n}": f"{sign}{8 * n}" for sign in ("int", "uint") for n in (1, 2, 4, 8)},
+    "float32": "float",
+    "float64": "double",
+}
+
+
 # --- Files -------------------------------------------------------------------------------------------------------------
 
 
-def _small_image(volume, dtype, path):
-    """The content of a file of a small image with the geometry of a volume, as ITK writes it, and the size of its voxels."""
-    small = volume.with_array(np.zeros((2,) * len(volume.size), dtype))
-    with paths.errors_named(path):
-        try:
-            import SimpleITK
-
-            SimpleITK.WriteImage(_image.to_simpleitk(small), str(path))
-        except ImportError:
-            from .._itk import itk
-
-            itk.imwrite(_image.to_itk(small), str(path))
-        content = path.read_bytes()
-        path.unlink()
-    return content, small.array.nbytes
-
-
-def header(volume, dtype, folder, file_format="nii.gz"):
-    """The header of a file of a map with the geometry of a volume: ITK's, of a small image, with the sizes of the volume."""
-    is_nrrd = file_format == "nrrd"
-    if not is_nrrd and max(volume.size) > _MAX_SIZE:
-        raise ValueError(f"maps of {volume.size} voxels cannot be written: sizes of NIfTI are at most {_MAX_SIZE}")
-    # Threads write headers at the same time.
-    name = f"header-{threading.get_ident()}.{'nrrd' if is_nrrd else 'nii'}"
-    content, nbytes = _small_image(volume, dtype, folder / name)
-    head = bytearray(content[:-nbytes])
-    # ITK does not say if it could not write all of it.
-    if not head.endswith(b"\n\n") if is_nrrd else len(head) != _HEADER_BYTES:
-        raise OSError(errno.EIO, "the header of a map could not be written; is the disk full", str(folder.parent))
-    if is_nrrd:
-        small = b" 2" * len(volume.size)
-        sizes = "".join(f" {n}" for n in volume.size).encode()
-        return (
-            bytes(head).replace(b"\nsizes:" + small, b"\nsizes:" + sizes).replace(b"encoding: raw", b"encoding: gzip")
+def _nifti_header(volume, dtype):
+    try:
+        import nibabel
+    except ImportError:
+        raise ImportError("writing NIfTI files needs nibabel: pip install 'voxelmaps[files]'") from None
+    dimension = len(volume.spacing)
+    if max(volume.size) > _MAX_SIZE:
+        raise ValueError(f"maps of {volume.size} voxels cannot be written: NIfTI supports {_MAX_SIZE} along an axis")
+    directions = np.reshape(volume.direction, (dimension, dimension))
+    shear = np.abs(directions.T @ directions - np.eye(dimension)).max()
+    if shear > _SHEAR_TOLERANCE:
+        raise ValueError(
+            f"axes of the image are not perpendicular (cosine {shear:.3g}), which NIfTI does not store: choose the format nrrd"
         )
-    struct.pack_into(f"={len(volume.size)}h", head, 42, *volume.size)
-    return bytes(head)
+    affine = np.eye(4)
+    affine[:dimension, :dimension] = directions * volume.spacing
+    affine[:dimension, 3] = volume.origin
+    header = nibabel.Nifti1Header()
+    header.set_data_dtype(dtype)
+    header.set_data_shape(volume.size)
+    # From LPS to RAS.
+    affine = np.diag([-1.0, -1.0, 1.0, 1.0]) @ affine
+    header.set_qform(affine, "scanner")
+    header.set_sform(affine, "scanner")
+    header.set_xyzt_units("mm")
+    header["vox_offset"], header["magic"] = 352, b"n+1"
+    # Four bytes indicate that there is no extension.
+    return header.binaryblock + bytes(4)
+
+
+def _nrrd_header(volume, dtype):
+    dimension = len(volume.spacing)
+    vector = lambda values: f"({','.join(repr(float(value)) for value in values)})"
+    axes = np.reshape(volume.direction, (dimension, dimension)) * volume.spacing
+    lines = [
+        "NRRD0004",
+        f"type: {_NRRD_TYPES[np.dtype(dtype).name]}",
+        f"dimension: {dimension}",
+        "space: left-posterior-superior" if dimension == 3 else f"space dimension: {dimension}",
+        f"sizes: {' '.join(map(str, volume.size))}",
+        f"space directions: {' '.join(map(vector, axes.T))}",
+        f"kinds: {' '.join(['domain'] * dimension)}",
+        "endian: little",
+        "encoding: gzip",
+        f"space origin: {vector(volume.origin)}",
+    ]
+    return "\n".join([*lines, "", ""]).encode()
 
 
 class _Growing:
-    """A map on the disk that grows."""
+    """A map on the disk that grows.
 
-    def __init__(self, final):
-        self.path = final
-        # In a region, slab by slab.
-        self.values = []
-        # The future of the last slab.
-        self.appended = None
+    path    Where it appears when it is complete.
+    fill    Replaces values that are not finite, or None.
+    """
 
-    def append_maps(self, values, inside):
-        self.append(values)
-        if inside is not None:
-            self.values.append(values[inside])
+    def __init__(self, path, staging, fill=None):
+        self.path = path
+        # In the region.
+        self.values = tempfile.SpooledTemporaryFile(_REGION_BYTES, dir=staging)
+        self._fill = fill
 
-    def wait(self):
-        """Wait for all slabs to be appended; raises their exceptions."""
-        if self.appended is not None:
-            self.appended.result()
+    def append(self, slab, inside=None):
+        """Append planes. inside is the region whose values are kept for statistics."""
+        with paths.errors_named(self.path):
+            if inside is not None:
+                self.values.write(slab[inside].tobytes())
+            if self._fill is not None:
+                slab = np.where(np.isfinite(slab), slab, slab.dtype.type(self._fill))
+            self._write(slab)
 
-    def finish_maps(self):
-        self.wait()
-        self.finish()
+    def publish(self):
+        """Give the complete file its name. Returns its path."""
+        return self.path
+
+    def close(self):
+        self.values.close()
 
 
 class _File(_Growing):
-    """A file that grows: a header and voxels, of which all, none, or the voxels are compressed."""
+    """A file with a header and voxels; both are compressed in .nii.gz, the voxels in .nrrd."""
 
-    def __init__(self, final, staging, head):
-        super().__init__(final)
-        self._staged = staging / final.name
-        self._head = len(head)
-        self._hash = hashlib.sha256()
-        self._compressor = None if final.name.endswith(".nii") else _zlib.compressobj(1, _zlib.DEFLATED, 31)
-        self._is_nrrd = final.name.endswith(".nrrd")
-        self._rest = b""
-        with paths.errors_named(final):
-            self._file = open(self._staged, "wb")
-        if self._is_nrrd:
-            self._write(head)
-        else:
-            self.append(head)
+    def __init__(self, path, staging, head, fill=None):
+        super().__init__(path, staging, fill)
+        self._staged = staging / path.name
+        with paths.errors_named(path):
+            self._raw = self._file = open(self._staged, "wb")
+            if path.suffix == ".nrrd":
+                self._raw.write(head)
+            if path.suffix != ".nii":
+                # Without name and time: equal maps are equal files.
+                self._file = _GzipFile(filename="", mode="wb", compresslevel=1, fileobj=self._raw, mtime=0)
+            if path.suffix != ".nrrd":
+                self._file.write(head)
 
-    def _write(self, data):
-        self._hash.update(data)
-        with paths.errors_named(self.path):
-            self._file.write(data)
-
-    def append(self, data):
-        data = memoryview(data).cast("B")
-        if self._compressor is None:
-            self._write(data)
-            return
-        if self._rest:
-            missing = _BLOCK_BYTES - len(self._rest)
-            self._rest, data = b"".join((self._rest, data[:missing])), data[missing:]
-            if len(self._rest) < _BLOCK_BYTES:
-                return
-            self._write(self._compressor.compress(self._rest))
-        end = len(data) // _BLOCK_BYTES * _BLOCK_BYTES
-        for first in range(0, end, _BLOCK_BYTES):
-            self._write(self._compressor.compress(data[first : first + _BLOCK_BYTES]))
-        self._rest = bytes(data[end:])
+    def _write(self, slab):
+        data = memoryview(np.ascontiguousarray(slab)).cast("B")
+        for first in range(0, len(data), _BLOCK_BYTES):
+            self._file.write(data[first : first + _BLOCK_BYTES])
 
     def finish(self):
         """Write the rest, to the disk."""
-        try:
-            if self._compressor:
-                self._write(self._compressor.compress(self._rest) + self._compressor.flush())
-            with paths.errors_named(self.path):
-                self._file.flush()
-                os.fsync(self._file.fileno())
-        finally:
-            self.close()
-
-    def sha256(self):
-        return self._hash.hexdigest()
-
-    def values_inside(self, inside, dtype):
-        """The values in a region, of a file that is finished and has not got its name."""
-        values = np.empty(np.count_nonzero(inside), dtype)
-        with contextlib.ExitStack() as stack:
-            file = stack.enter_context(open(self._staged, "rb"))
-            if self._is_nrrd:
-                file.seek(self._head)
-            if self._compressor:
-                file = stack.enter_context(_gzip.open(file))
-            if not self._is_nrrd:
-                file.read(self._head)
-            position = 0
-            for plane in inside:
-                read = np.frombuffer(file.read(plane.size * values.itemsize), dtype).reshape(plane.shape)[plane]
-                values[position : position + len(read)] = read
-                position += len(read)
-        return values
+        with paths.errors_named(self.path):
+            if self._file is not self._raw:
+                self._file.close()
+            self._raw.flush()
+            os.fsync(self._raw.fileno())
+            self._raw.close()
 
     def publish(self):
-        """Give the file its name. Returns its path."""
         with paths.errors_named(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             os.replace(self._staged, self.path)
         return self.path
 
     def close(self):
-        with contextlib.suppress(OSError):
-            self._file.close()
+        super().close()
+        self._raw.close()
+
+
+def _header(volume, dtype, file_format):
+    return (_nrrd_header if file_format == "nrrd" else _nifti_header)(volume, dtype)
+
+
+def write_image(volume, path, folder):
+    """Write an image into a folder. Returns its path."""
+    file = _File(path, folder.staging, _header(volume, volume.array.dtype, path.suffix[1:]))
+    try:
+        file.append(volume.array)
+        file.finish()
+        return file.publish()
+    finally:
+        file.close()
 
 
 # --- Stores of zarr ----------------------------------------------------------------------------------------------------
-
-# Of a chunk, which has whole planes of one map.
-_CHUNK_VOXELS = 2**18
-
-
-# Of the compression by Blosc.
-_COMPRESSION, _LEVEL = "zstd", 1
 
 
 def zarr_package():
@@ -212,139 +194,83 @@ def zarr_package():
     return zarr, BloscCodec
 
 
-def _planes_of_chunk(shape):
-    return max(1, min(shape[0], _CHUNK_VOXELS // math.prod(shape[1:])))
+class Store:
+    """A store of OME-Zarr 0.5 with all maps of a case in one array, written in the folder for incomplete files."""
 
+    def __init__(self, volume, keys, dtype, folder):
+        zarr, codec = zarr_package()
+        self._volume, self._keys, self._folder = volume, list(keys), folder
+        shape = volume.array.shape
+        self.planes = max(1, min(shape[0], _CHUNK_VOXELS // math.prod(shape[1:])))
+        self._group = zarr.create_group(str(folder.staging / layouts.STORE), zarr_format=3)
+        self._array = self._group.create_array(
+            "0",
+            shape=(len(self._keys), *shape),
+            chunks=(1, self.planes, *shape[1:]),
+            dtype=dtype,
+            compressors=codec(cname="zstd", clevel=1, shuffle="shuffle", typesize=np.dtype(dtype).itemsize),
+            fill_value=float("nan"),
+            dimension_names=["c", *"zyx"[-len(shape) :]],
+            # A missing chunk would look like one that is lost.
+            config={"write_empty_chunks": True},
+        )
 
-def create_array(path, shape, dtype):
-    """The metadata of an array of maps in a folder, whose chunks are written by _Channel."""
-    zarr, codec = zarr_package()
-    zarr.create_array(
-        str(path),
-        shape=shape,
-        chunks=(1, _planes_of_chunk(shape[1:]), *shape[2:]),
-        dtype=dtype,
-        compressors=codec(cname=_COMPRESSION, clevel=_LEVEL, shuffle="shuffle", typesize=np.dtype(dtype).itemsize),
-        fill_value=float("nan"),
-        dimension_names=["c", *"zyx"[-len(shape) + 1 :]],
-        # A missing chunk would look like one that is lost.
-        config={"write_empty_chunks": True},
-        zarr_format=3,
-    )
+    def open(self, key):
+        return _Channel(self._folder, self._array, self._keys.index(key))
 
-
-def create_group(path, attributes):
-    zarr_package()[0].create_group(str(path), attributes=attributes, zarr_format=3)
-
-
-def files_of_map(path):
-    """The files of a map: itself, or those of its folder in a store, in the order of the chunks."""
-    if not os.path.isdir(path):
-        return [path]
-    files = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
-    return sorted(files, key=lambda name: (len(name), name))
+    def publish(self, statistics):
+        """Write the metadata, and give the store its name."""
+        self._group.update_attributes(_attributes(self._volume, [(key, statistics[key]) for key in self._keys]))
+        path = self._folder.path / layouts.STORE
+        with paths.errors_named(path):
+            if path.exists():
+                os.replace(path, self._folder.staging / "before")
+            os.replace(self._folder.staging / layouts.STORE, path)
 
 
 class _Channel(_Growing):
-    """The folder of a map in a store, which grows. Its chunks are those that zarr writes; zarr itself takes milliseconds for each.
+    """A map in a store."""
 
-    shape     Of the map.
-    staged    The folder until it is whole.
-    """
+    def __init__(self, folder, array, number):
+        super().__init__(folder.path / layouts.STORE, folder.staging)
+        self._array, self._number, self._planes = array, number, 0
 
-    def __init__(self, final, shape, dtype, staged):
-        super().__init__(final)
-        self._shape, self._dtype, self._staged = shape, np.dtype(dtype).newbyteorder("<"), staged
-        self._planes = _planes_of_chunk(shape)
-        self._hash = hashlib.sha256()
-        self._pending, self._written = [], 0
-
-    def _chunk(self, number):
-        return self._staged.joinpath(str(number), *["0"] * (len(self._shape) - 1))
-
-    def _write(self, is_last):
-        from numcodecs import blosc
-
-        pending = self._pending[0] if len(self._pending) == 1 else np.concatenate(self._pending)
-        while len(pending) >= self._planes or (is_last and len(pending)):
-            chunk, pending = pending[: self._planes], pending[self._planes :]
-            if len(chunk) < self._planes:
-                # Chunks have one size.
-                beyond = np.full((self._planes - len(chunk), *self._shape[1:]), np.nan, self._dtype)
-                chunk = np.concatenate([chunk, beyond])
-            chunk = np.ascontiguousarray(chunk, self._dtype)
-            content = blosc.compress(chunk, _COMPRESSION.encode(), _LEVEL, blosc.SHUFFLE)
-            self._hash.update(content)
-            path = self._chunk(self._written)
-            with paths.errors_named(self.path):
-                path.parent.mkdir(parents=True)
-                with open(path, "wb") as file:
-                    file.write(content)
-            self._written += 1
-        # Not a view, which would keep the slab in memory.
-        self._pending = [pending.copy()]
-
-    def append(self, values):
-        self._pending.append(values)
-        self._write(False)
+    def _write(self, slab):
+        self._array[self._number, self._planes : self._planes + len(slab)] = slab
+        self._planes += len(slab)
 
     def finish(self):
-        """Write the rest, to the disk."""
-        self._write(True)
-        self._pending = []
-        with paths.errors_named(self.path):
-            for number in range(self._written):
-                with open(self._chunk(number), "rb") as file:
-                    os.fsync(file.fileno())
-
-    def sha256(self):
-        return self._hash.hexdigest()
-
-    def values_inside(self, inside, dtype):
-        from numcodecs import blosc
-
-        parts = [np.empty(0, dtype)]
-        for number in range(self._written):
-            content = blosc.decompress(self._chunk(number).read_bytes())
-            chunk = np.frombuffer(content, self._dtype).reshape(-1, *self._shape[1:])
-            part = inside[number * self._planes : (number + 1) * self._planes]
-            parts.append(chunk[: len(part)][part])
-        return np.concatenate(parts)
-
-    def publish(self):
-        """Give the folder its name. Returns its path."""
-        with paths.errors_named(self.path):
-            if self.path.exists():
-                os.replace(self.path, self._staged.with_name(f"{self._staged.name}-before"))
-            os.replace(self._staged, self.path)
-        return self.path
-
-    def close(self):
         pass
 
 
+def _attributes(volume, maps):
+    """Metadata of OME-Zarr 0.5, which has no directions; an attribute of its own has ITK's geometry."""
+
+    def channel(key, entries):
+        first, last = (float(entries.get(name) or 0) for name in ("minimum", "maximum"))
+        first, last = (first, last) if math.isfinite(first) and math.isfinite(last) else (0.0, 1.0)
+        window = {"min": first, "max": last, "start": first, "end": last}
+        return {"label": key, "color": "FFFFFF", "active": False, "window": window}
+
+    transformations = [
+        {"type": "scale", "scale": [1.0, *map(float, reversed(volume.spacing))]},
+        {"type": "translation", "translation": [0.0, *map(float, reversed(volume.origin))]},
+    ]
+    space = [{"name": name, "type": "space", "unit": "millimeter"} for name in "zyx"[-len(volume.size) :]]
+    multiscale = {
+        "name": "maps",
+        "axes": [{"name": "c", "type": "channel"}, *space],
+        "datasets": [{"path": "0", "coordinateTransformations": transformations}],
+    }
+    geometry = {name: list(getattr(volume, name)) for name in ("spacing", "origin", "direction")}
+    channels = {"channels": [channel(*one) for one in maps]}
+    return {
+        "ome": {"version": "0.5", "multiscales": [multiscale], "omero": channels},
+        "voxelmaps": {"names": [key for key, _ in maps], **geometry},
+    }
+
+
 # --- Maps --------------------------------------------------------------------------------------------------------------
-
-
-def hash_of_map(path):
-    """SHA-256 of the files of a map."""
-    digest = hashlib.sha256()
-    for name in files_of_map(path):
-        with open(name, "rb") as file:
-            while data := file.read(_READ_BYTES):
-                digest.update(data)
-    return digest.hexdigest()
-
-
-def _open_files(volume, dtype, keys, folder, layout):
-    paths = [folder.path / layout.location(key) for key in keys]
-    if layout.format == "zarr":
-        zarr_package()
-        staged = pathlib.Path(tempfile.mkdtemp(dir=folder.staging))
-        shape = volume.array.shape
-        return [_Channel(path, shape, dtype, staged / str(number)) for number, path in enumerate(paths)]
-    head = header(volume, dtype, folder.staging, layout.format)
-    return [_File(path, folder.staging, head) for path in paths]
 
 
 class Threads:
@@ -358,106 +284,79 @@ def number_of_threads():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def available_bytes():
-    """Memory that this process can have, as Linux and its control groups tell; 4 GiB elsewhere."""
-    limits = [2**32]
-    with contextlib.suppress(OSError, ValueError, StopIteration):
-        with open("/proc/meminfo") as file:
-            limits = [int(next(line for line in file if line.startswith("MemAvailable")).split()[1]) * 1024]
-    with contextlib.suppress(OSError, ValueError):
-        for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
-            _, controllers, group = line.split(":", 2)
-            if controllers and "memory" not in controllers.split(","):
-                continue
-            root = pathlib.Path("/sys/fs/cgroup", "memory" if controllers else "")
-            name = "memory.limit_in_bytes" if controllers else "memory.max"
-            for folder in (group, *map(str, pathlib.PurePosixPath(group).parents)):
-                with contextlib.suppress(OSError, ValueError):
-                    limits.append(int((root / folder.lstrip("/") / name).read_text()))
-    return min(limits)
-
-
-def _slabs(volume, bytes_per_voxel, is_on_device):
-    """First and last + 1 plane of slabs, along the last axis of ITK and the first of NumPy."""
-    depth, *plane = volume.array.shape
-    most = min(_SLAB_BYTES_OF_DEVICE if is_on_device else _SLAB_BYTES, available_bytes() // _PART_OF_SLAB)
-    thickness = max(1, most // (math.prod(plane) * bytes_per_voxel))
-    # Of equal thickness, as far as possible.
-    count = -(-depth // thickness)
-    return [(depth * i // count, depth * (i + 1) // count) for i in range(count)]
-
-
-def write_image(volume, key, folder, layout=layouts.Layout()):
-    """Write an image into a folder; returns the file, which is to be published."""
-    (file,) = _open_files(volume, volume.array.dtype, [key], folder, layout)
-    try:
-        file.append(volume.array)
-        file.finish()
-        return file
-    finally:
-        file.close()
+def _slabs(depth, plane_bytes, is_on_device, multiple):
+    """First and last + 1 plane of slabs of nearly equal thickness, a multiple of planes."""
+    most = _SLAB_BYTES_OF_DEVICE if is_on_device else _SLAB_BYTES
+    count = -(-depth // max(1, most // plane_bytes))
+    thickness = -(-depth // count // multiple) * multiple
+    return [(first, min(first + thickness, depth)) for first in range(0, depth, thickness)]
 
 
 class Writer:
-    """Compresses maps by all processors while the next ones are computed. To be used in a with statement."""
+    """Writes the maps of a case into a folder. Compresses maps on all processors while the next ones are computed. To be used in a
+    with statement.
 
-    def __init__(self):
-        # Compression lets other threads of Python run.
-        self.pool = concurrent.futures.ThreadPoolExecutor(number_of_threads())
+    volume    The image, for its geometry.
+    folder    paths.Folder.
+    layout    layouts.Layout.
+    """
+
+    def __init__(self, volume, dtype, folder, layout):
+        self._shape, self._dtype, self._folder, self._layout = volume.array.shape, np.dtype(dtype), folder, layout
+        # Compression releases the lock of the interpreter.
+        self._pool = concurrent.futures.ThreadPoolExecutor(number_of_threads())
+        is_store = isinstance(layout, layouts.ZarrLayout)
+        self.store = Store(volume, layout.keys, dtype, folder) if is_store else None
+        self._head = None if is_store else _header(volume, dtype, layout.format)
         self._appended = []
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.pool.shutdown(cancel_futures=True)
+        self._pool.shutdown(cancel_futures=True)
 
-    def append(self, files, slab, inside):
-        """Append the maps of a slab to their files. So that two slabs at most are in memory, waits for those before; raises their
-        exceptions."""
-        for appended in self._appended:
-            appended.result()
-        self._appended = [self.pool.submit(file.append_maps, values, inside) for file, values in zip(files, slab)]
-        for file, appended in zip(files, self._appended):
-            file.appended = appended
+    def _open(self, key):
+        if self.store is not None:
+            return self.store.open(key)
+        path = pathlib.Path(os.path.normpath(self._folder.path / self._layout.location(key)))
+        return _File(path, self._folder.staging, self._head, self._layout.fill)
 
-    def finish(self, files):
-        """Write the rest of files to the disk, which does several at once in the time of one."""
-        finished = [self.pool.submit(file.finish_maps) for file in files]
-        concurrent.futures.wait(finished)
-        for file, one in zip(files, finished):
-            file.close()
+    def write(self, maps, name, keys, inside=None, progress=lambda part: None):
+        """Compute the maps of a class, and begin to write them. Returns files by key, which finish completes.
+
+        maps      radiomics.Maps of the volume.
+        keys      Dict of keys by feature.
+        inside    Region whose values are kept for statistics, or None.
+        """
+        files = {key: self._open(key) for key in keys.values()}
+        planes = 1 if self.store is None else self.store.planes
+        plane_bytes = len(keys) * self._dtype.itemsize * math.prod(self._shape[1:])
+        depth = self._shape[0]
+        for first, last in _slabs(depth, plane_bytes, maps.device is not None, planes):
+            slab = maps.compute({name: list(keys)}, first, last)
+            region = None if inside is None else inside[first:last]
+            # Two slabs at most are in memory.
+            for appended in self._appended:
+                appended.result()
+            self._appended = [self._pool.submit(file.append, one, region) for file, one in zip(files.values(), slab)]
+            progress(last / depth)
+        return files, self._appended
+
+    def finish(self, written, function=lambda file: None):
+        """Write the rest of files to the disk. Returns the values of a function of each by key."""
+        files, appended = written
+        for one in appended:
             one.result()
 
+        def finish(file):
+            try:
+                file.finish()
+                return function(file)
+            finally:
+                file.close()
 
-def write_maps(
-    maps,
-    volume,
-    name,
-    keys,
-    folder,
-    writer,
-    progress=lambda fraction: None,
-    layout=layouts.Layout(),
-    inside=None,
-):
-    """Compute the maps of a class and begin to write them into a folder; returns dict of files by key, to be finished and
-    published.
-
-    maps      radiomics.Maps of the volume.
-    volume    The image, for its geometry.
-    keys      Dict of keys by feature.
-    writer    Writer.
-    inside    Region whose values are kept for statistics, or None.
-    """
-    features, keys = list(keys), list(keys.values())
-    with contextlib.ExitStack() as stack:
-        files = _open_files(volume, maps.dtype, keys, folder, layout)
-        for file in files:
-            stack.callback(file.close)
-        for first, last in _slabs(volume, len(keys) * maps.dtype.itemsize, maps.device is not None):
-            slab = maps.compute({name: features}, first, last)
-            writer.append(files, slab, None if inside is None else inside[first:last])
-            progress(last / len(volume.array))
-        stack.pop_all()
-        return dict(zip(keys, files))
+        results = list(self._pool.map(finish, files.values()))
+        for file in files.values():
+            file.publish()
+        return dict(zip(files, results))

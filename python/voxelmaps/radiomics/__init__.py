@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 import numpy as np
 
 from .. import _arrays, _core, _feature_maps, _image
-from .._files import paths, writing
+from .._files import layouts, paths, writing
 from . import _filters, _preparation
 from . import _settings
 
@@ -409,7 +409,7 @@ def execute(
         given = {"the image": image, "the mask": mask, "the parameter file": params}
         read = [(what, os.fspath(value)) for what, value in given.items() if isinstance(value, (str, os.PathLike))]
         names = [f"{key}.nii.gz" for key in all_keys(parameters, images)]
-        paths.check_outputs(read, [("out_dir", os.fspath(out_dir))], names)
+        paths.check_outputs(read, [("out_dir", os.fspath(out_dir), names)])
     volume, convert = _image.load(image, "the image")
     mask_volume, _ = _image.load(mask, "the mask", grid=volume, segment=parameters.settings["label"])
     prepared = _preparation.prepare(volume, mask_volume, parameters.settings, hashes)
@@ -420,16 +420,19 @@ def execute(
     if parameters.settings["voxelBatch"] is not None:
         _logger.info("setting voxelBatch has no effect: all voxels are computed at once")
     if out_dir is not None:
-        with paths.output_folder(out_dir) as folder, writing.Writer() as writer:
+        layout = layouts.Layout("nii.gz", all_keys(parameters))
+        with (
+            paths.output_folder(out_dir) as folder,
+            writing.Writer(prepared.image, dtype_of(precision), folder, layout) as writer,
+        ):
             for name, of_maps, own in images_of(prepared, parameters):
                 if images:
-                    result[name] = writing.write_image(of_maps, name, folder).publish()
+                    result[name] = writing.write_image(of_maps, folder.path / layout.image_location(name), folder)
                 maps = Maps(of_maps, prepared.roi, own, precision, name) if parameters.classes else None
                 for class_name, features in parameters.classes.items():
                     keys = {feature: parameters.keys(name)[class_name, feature] for feature in features}
-                    written = writing.write_maps(maps, prepared.image, class_name, keys, folder, writer)
-                    writer.finish(written.values())
-                    result.update((key, file.publish()) for key, file in written.items())
+                    writer.finish(writer.write(maps, class_name, keys))
+                    result.update((key, folder.path / layout.location(key)) for key in keys.values())
         return result
     for name, of_maps, own in images_of(prepared, parameters):
         if images:

@@ -217,16 +217,37 @@ def _resegmented(image, roi, settings):
 # --- Diagnostics -------------------------------------------------------------------------------------------------------
 
 
+# Of values that are converted to float64 at once.
+_BLOCK = 2**20
+
+
+def _sum(values):
+    """As numpy.sum of float64, to the last bit, without converting all values at once: NumPy halves arrays in the same way."""
+    if values.size <= _BLOCK:
+        return np.sum(values.astype(float))
+    half = values.size // 2 - values.size // 2 % 8
+    return _sum(values[:half]) + _sum(values[half:])
+
+
+def _moments(values):
+    extremes = {"Minimum": np.float64(np.min(values)), "Maximum": np.float64(np.max(values))}
+    return {"Mean": _sum(values.ravel()) / values.size, **extremes}
+
+
+def _center(inside):
+    """The mean index, in the order x, y, z. Sums of integers are exact."""
+    axes = range(inside.ndim)
+    counts = [np.count_nonzero(inside, axis=tuple(a for a in axes if a != axis)) for axis in axes]
+    return tuple(np.float64(np.dot(np.arange(len(n)), n)) / n.sum() for n in reversed(counts))
+
+
 def _image_diagnostics(image, kind, hashes):
     entries = {}
     if kind == "original":
         if hashes:
-            entries["Hash"] = hashlib.sha1(image.array.tobytes()).hexdigest()
+            entries["Hash"] = hashlib.sha1(np.ascontiguousarray(image.array)).hexdigest()
         entries["Dimensionality"] = f"{len(image.spacing)}D"
-    values = image.array.astype(float)
-    entries.update(
-        Spacing=image.spacing, Size=image.size, Mean=np.mean(values), Minimum=np.min(values), Maximum=np.max(values)
-    )
+    entries.update(Spacing=image.spacing, Size=image.size, **_moments(image.array))
     return {f"diagnostics_Image-{kind}_{name}": value for name, value in entries.items()}
 
 
@@ -261,7 +282,7 @@ def _mask_diagnostics(roi, kind, image=None, labels=None):
         entries["Hash"] = hashlib.sha1(labels.astype(np.uint32).tobytes()).hexdigest()
     lower, upper = _bounds(roi.array)
     size = [last - first + 1 for first, last in zip(lower, upper)]
-    center = tuple(np.mean(np.array(np.nonzero(roi.array)), axis=1)[::-1])
+    center = _center(roi.array)
     entries.update(
         Spacing=roi.spacing,
         Size=roi.size,
@@ -272,8 +293,7 @@ def _mask_diagnostics(roi, kind, image=None, labels=None):
         CenterOfMass=roi.point(center),
     )
     if image is not None:
-        values = image.array[roi.array].astype(float)
-        entries.update(Mean=np.mean(values), Minimum=np.min(values), Maximum=np.max(values))
+        entries.update(_moments(image.array[roi.array]))
     return {f"diagnostics_Mask-{kind}_{name}": value for name, value in entries.items()}
 
 

@@ -1,0 +1,229 @@
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""Processes that compute cases: one of this program, or workers of dask. A process that crashes costs one case only. Imports no
+NumPy, so that the command starts at once."""
+
+import concurrent.futures
+import contextlib
+import logging
+import multiprocessing
+import os
+import re
+import signal
+import threading
+import traceback
+from concurrent.futures.process import BrokenProcessPool
+from typing import NamedTuple, Optional
+
+from .tables import Outcome
+
+_CRASHED = "the process that computed it ended: a reader crashed on a corrupt file, or there was too little memory"
+
+
+class Task(NamedTuple):
+    """What is done with every case.
+
+    params, settings    Parameter file, and text of JSON with the settings that override it.
+    file_format, channels, fill
+                        Of the maps; see layouts.layout.
+    save_images         Whether the images that maps are computed from are also written.
+    overwrite           Whether maps of other settings are replaced.
+    is_dry_run          Whether cases are only checked.
+    """
+
+    params: Optional[str]
+    settings: str
+    precision: str
+    file_format: str
+    channels: Optional[str]
+    fill: float
+    save_images: bool
+    overwrite: bool
+    is_dry_run: bool
+    threads: int
+
+
+def one_line(error):
+    """An error as one line, without the layers that it came through."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory"
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    # ITK's errors begin with a place in its sources.
+    text = lines[-1] if lines and any("ITK ERROR" in line or ".cxx:" in line for line in lines) else " ".join(lines)
+    known = (ValueError, TypeError, NotImplementedError, ImportError, OSError, RuntimeError)
+    return text if text and isinstance(error, known) else f"{type(error).__name__}: {text}"
+
+
+# --- In the process ----------------------------------------------------------------------------------------------------
+
+
+class _Process:
+    progress = None
+    is_verbose = False
+
+
+def _begin(progress, is_verbose, threads):
+    """Prepare the process of the program."""
+    _Process.progress, _Process.is_verbose = progress, is_verbose
+    # The program ends it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if threads:
+        os.environ["ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS"] = str(threads)
+    if not is_verbose:
+        # Readers print what they find.
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, 1)
+        os.dup2(nothing, 2)
+
+
+def _end_with_parent():
+    multiprocessing.parent_process().join()
+    os._exit(1)
+
+
+class _Messages(logging.Handler):
+    def __init__(self):
+        super().__init__()
+        self.lines = []
+
+    def emit(self, record):
+        self.lines.append(" ".join(record.getMessage().split()))
+
+
+@contextlib.contextmanager
+def _messages():
+    """A list of the lines of the log."""
+    logger, handler = logging.getLogger("voxelmaps"), _Messages()
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO if _Process.is_verbose else logging.WARNING)
+    logger.propagate = False
+    try:
+        yield handler.lines
+    finally:
+        logger.removeHandler(handler)
+
+
+def prepare(task):
+    """Check a task. Returns the keys of all maps that an image can have, names of images, and lines of the log."""
+    from . import cases
+
+    with _messages() as lines:
+        job = cases.job_of(task)
+    return job.all_keys(), job.all_images(), lines
+
+
+def compute(task, case):
+    """Compute or check a line of the table. Returns outcomes of its labels, and lines of the log."""
+    from . import cases
+
+    report = _Process.progress.send if _Process.progress is not None else lambda message: None
+    with _messages() as lines:
+        outcomes = []
+        try:
+            for outcome in cases.outcomes(task, case, report):
+                outcomes.append(outcome)
+        except Exception as error:
+            if _Process.is_verbose:
+                traceback.print_exc()
+            outcomes.append(Outcome(case, case.labels, error=one_line(error)))
+    return outcomes, lines
+
+
+def check_image(path):
+    """Read an image. Returns a line that describes it."""
+    from .. import _image
+
+    volume, _ = _image.load(path, "the image")
+    times = lambda values: " × ".join(f"{value:.6g}" for value in values)
+    return f"{times(volume.size)} voxels of {volume.array.dtype}, spacing {times(volume.spacing)}"
+
+
+# --- In the program ----------------------------------------------------------------------------------------------------
+
+
+class Worker:
+    """The process of the program, which is started again if it has crashed."""
+
+    def __init__(self, is_verbose=False, threads=0):
+        self._arguments = is_verbose, threads
+        self._pool = None
+
+    def submit(self, function, *arguments):
+        """Begin to call a function."""
+        if self._pool is None:
+            # Not fork, which copies the threads' locks of this process.
+            context = multiprocessing.get_context("spawn")
+            self._others = multiprocessing.active_children()
+            self._progress, theirs = context.Pipe(duplex=False)
+            self._pool = concurrent.futures.ProcessPoolExecutor(1, context, _begin, (theirs, *self._arguments))
+        return self._pool.submit(function, *arguments)
+
+    def call(self, function, *arguments, on_progress=lambda message: None):
+        return self.result(self.submit(function, *arguments), on_progress)
+
+    def result(self, future, on_progress=lambda message: None):
+        """The result of a call. Raises RuntimeError if the process crashed."""
+        while not future.done():
+            concurrent.futures.wait([future], 0.1)
+            with contextlib.suppress(EOFError, OSError):
+                while self._progress.poll():
+                    on_progress(self._progress.recv())
+        try:
+            return future.result()
+        except BrokenProcessPool:
+            self._pool = None
+            raise RuntimeError(_CRASHED) from None
+
+    def end(self):
+        """End the process at once."""
+        if self._pool is not None:
+            for process in multiprocessing.active_children():
+                if process not in self._others:
+                    process.kill()
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+
+def _client(address, stack):
+    try:
+        import distributed
+    except ImportError:
+        raise ImportError("--dask needs the package distributed: pip install 'voxelmaps[dask]'") from None
+    if address == "local":
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        cluster = distributed.LocalCluster(cores, threads_per_worker=1, dashboard_address=None, silence_logs=50)
+        stack.enter_context(cluster)
+        return stack.enter_context(distributed.Client(cluster, set_as_default=False))
+    try:
+        # The client would wait for what cannot be an address.
+        if not re.fullmatch("([a-z]+://)?.+:[0-9]+", address):
+            raise OSError
+        return stack.enter_context(distributed.Client(address, timeout=10, set_as_default=False))
+    except OSError:
+        raise ValueError(f"--dask {address} is neither local nor the address of a scheduler that answers") from None
+
+
+def outcomes_of_dask(address, task, cases):
+    """Compute cases on a cluster; yields the number of each, its outcomes, and lines of the log, in the order in which they end."""
+    with contextlib.ExitStack() as stack:
+        client = _client(address, stack)
+        from distributed import as_completed
+
+        if task.params:
+            task = task._replace(params=os.path.abspath(task.params))
+        absolute = lambda case: {name: getattr(case, name).absolute() for name in ("image", "mask", "output")}
+        futures = {
+            client.submit(compute, task, case._replace(**absolute(case)), pure=False): number
+            for number, case in enumerate(cases)
+        }
+        for future in as_completed(futures, loop=client.loop):
+            try:
+                outcomes, lines = future.result()
+            except Exception as error:
+                is_lost = type(error).__name__ == "KilledWorker"
+                text = _CRASHED if is_lost else one_line(error)
+                outcomes, lines = [Outcome(cases[futures[future]], cases[futures[future]].labels, error=text)], []
+            yield futures[future], outcomes, lines
