@@ -404,7 +404,7 @@ def test_dry_run(run, tmp_path):
         f"[{i}/6] {name}/image.nii.gz" for i, name in enumerate("bcded", 2)
     ]
     texts = [
-        "compressed voxels are cut",
+        "truncated or corrupt",
         "spacing",
         "no voxel of the mask is 7",
         "does not exist",
