@@ -38,7 +38,7 @@ _MODULES = {
     "describe": "_describe",
     "fuzzy_connectedness": "_connectedness",
     "feature_maps": "_feature_maps",
-    "FeatureMaps": "_feature_maps",
+    "FeatureMaps": "_maps",
     "FeatureMapsd": "_transforms",
     "labels": "_labels",
     "list_dicom_series": "_files.dicom",

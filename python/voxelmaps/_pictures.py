@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Sequence
 import numpy as np
 
 from . import _arrays
-from ._feature_maps import FeatureMaps, count, number, spacing_of
+from ._feature_maps import count, number, spacing_of
 from ._image import Image, load
+from ._maps import FeatureMaps
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure

@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import _image
 from . import paths, writing
-from .._feature_maps import FEATURE_NAMES, FeatureMaps, Geometry
+from .._maps import FEATURE_NAMES, FeatureMaps, Geometry
 from .._cohort.tables import PROVENANCE
 
 if TYPE_CHECKING:
