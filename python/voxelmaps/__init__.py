@@ -45,7 +45,7 @@ _MODULES = {
     "map_limits": "_pictures",
     "read_dicom_series": "_files.dicom",
     "read_maps": "_files.reading",
-    "release_device_memory": "_feature_maps",
+    "release_device_memory": "_devices",
     "show": "_pictures",
 }
 _SUBMODULES = ("radiomics",)

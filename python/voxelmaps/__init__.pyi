@@ -9,7 +9,7 @@ from ._files.dicom import list_dicom_series as list_dicom_series
 from ._files.dicom import read_dicom_series as read_dicom_series
 from ._maps import FeatureMaps as FeatureMaps
 from ._feature_maps import feature_maps as feature_maps
-from ._feature_maps import release_device_memory as release_device_memory
+from ._devices import release_device_memory as release_device_memory
 from ._file_check import check_image_file as check_image_file
 from ._labels import LabelAffinity as LabelAffinity
 from ._labels import Segmentation as Segmentation

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import _arrays
-from ._feature_maps import CLASSES, FIXED_BIN_SIZE_AT_MULTIPLES, ONE_LEVEL, arrays_of_images, plan_of
-from ._suggestions import check_keywords
+from ._feature_maps import CLASSES, FIXED_BIN_SIZE_AT_MULTIPLES, ONE_LEVEL, request_of
 
 if TYPE_CHECKING:
     from ._types import Array, ImageLike, Path
@@ -148,12 +147,11 @@ def _measured(plan: Any, computed: np.ndarray) -> tuple[int, int, float, float]:
     return levels, voxels_of_sample, seconds, fixed
 
 
-def _warnings(plan: Any, levels: int, inside: np.ndarray, values: np.ndarray, mask: np.ndarray | None) -> list[str]:
+def _warnings(plan: Any, levels: int, inside: np.ndarray, values: np.ndarray) -> list[str]:
     """Texts of what is likely to be a mistake.
 
     inside    Where the mask is.
     values    Intensities inside.
-    mask      As it was given.
     """
     texts = []
     window = math.prod(plan.window)
@@ -169,15 +167,6 @@ def _warnings(plan: Any, levels: int, inside: np.ndarray, values: np.ndarray, ma
     absent = int(np.count_nonzero(np.isnan(values))) if values.dtype.kind == "f" else 0
     if absent:
         texts.append(f"{absent} of {values.size} voxels inside the mask are NaN, and absent as those outside")
-    if mask is not None:
-        present = np.unique(mask[~np.isnan(mask)] if mask.dtype.kind == "f" else mask)
-        if not np.isin(present, (0, 1)).all():
-            texts.append(
-                f"the mask has the values {', '.join(f'{float(value):.6g}' for value in present[:10])}"
-                f"{', ...' * (present.size > 10)}: all voxels other than 0 are inside, so choose a label, such as mask == 1"
-            )
-        if mask.dtype.kind == "f" and np.isnan(mask).any():
-            texts.append(f"{int(np.isnan(mask).sum())} voxels of the mask are NaN, which is outside")
     return texts
 
 
@@ -190,7 +179,7 @@ def describe(x: Array | ImageLike | Path, mask: Array | ImageLike | Path | None 
     Computes maps of a sample in the middle of the region until that takes 0.5 s, and returns a Description, which print() shows in
     some lines. The time is that of the sample, scaled by the number of voxels. It can be wrong by a factor of two, where the
     texture differs between places, or where processor or device have other work. Warns of one gray level, of more than 256, of
-    NaN, and of masks with other values than 0 and 1, in Description.warnings.
+    NaN, in Description.warnings.
 
     Raises what feature_maps raises.
 
@@ -202,12 +191,8 @@ def describe(x: Array | ImageLike | Path, mask: Array | ImageLike | Path | None 
     >>> description.levels, len(description.maps), description.map_bytes
     (40, 24, 96000)
     """
-    check_keywords(settings, plan_of, "describe")
     settings.setdefault("features", CLASSES)
-    x, mask, settings["selection"], settings["spacing"], _ = arrays_of_images(
-        x, mask, settings.get("selection"), settings.get("spacing")
-    )
-    plan = plan_of(x, mask, **settings)
+    plan = request_of(x, mask, settings, "describe")
     shape = plan.image.shape
     if 0 in shape:
         raise ValueError(f"x of shape {shape} has no voxels")
@@ -227,7 +212,6 @@ def describe(x: Array | ImageLike | Path, mask: Array | ImageLike | Path | None 
     images = math.prod(plan.batch)
     expected = fixed * images + max(seconds - fixed, 0) * (voxels / number if number else 0)
     map_shape = plan.map_shape()
-    given_mask = None if mask is None else _arrays.array_of(mask, "mask").host()
     return Description(
         shape=shape,
         region_voxels=voxels,
@@ -242,5 +226,5 @@ def describe(x: Array | ImageLike | Path, mask: Array | ImageLike | Path | None 
         seconds=expected,
         sample_voxels=number,
         sample_seconds=seconds,
-        warnings=_warnings(plan, levels, inside, values, given_mask),
+        warnings=_warnings(plan, levels, inside, values),
     )

@@ -85,11 +85,9 @@ def _maps_of_files(paths: dict[str, pathlib.Path], where: Path) -> FeatureMaps:
             )
         if first is None or array is None:
             first, array = volume, np.empty((len(paths), *volume.array.shape), volume.array.dtype)
-        difference = _image.difference_of_geometry(first, volume)
-        if volume.array.shape != first.array.shape or difference is not None:
-            raise ValueError(
-                f"{path} is not on the grid of {next(iter(paths.values()))}: they are maps of different cases"
-            )
+        difference = _image.difference_of_grids(first, volume, str(path), str(next(iter(paths.values()))))
+        if difference is not None:
+            raise ValueError(f"{difference}; files of one folder must be maps of one case")
         if volume.array.dtype != array.dtype:
             raise ValueError(f"{path} has values of {volume.array.dtype}, but the maps before it have {array.dtype}")
         array[i] = volume.array
