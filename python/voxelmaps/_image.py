@@ -418,17 +418,18 @@ def _to_metatensor(volume, like):
     return type(like)(array, affine=affine, meta=meta)
 
 
-def _read(path, what):
-    """The image of a file, or of a folder with a DICOM series, and the function that makes such images of volumes."""
+def read(path, what):
+    """The image of a file, or of a folder with a DICOM series."""
     import concurrent.futures
     import contextlib
     import tempfile
     from . import _file_check
-    from ._files import dicom
+    from ._files import dicom, paths
 
+    path = paths.utf8(os.fspath(path), what)
     sitk = simpleitk(f"reading {path}")
     if os.path.isdir(path):
-        return dicom.read_dicom_series(path), to_simpleitk
+        return _from_itk(dicom.read_dicom_series(path))
     if not os.path.exists(path):
         raise FileNotFoundError(f"{what} {path} does not exist")
     try:
@@ -447,7 +448,7 @@ def _read(path, what):
                 image = sitk.ReadImage(source, imageIO=file.image_io)
             finally:
                 verification.result()
-        return image, to_simpleitk
+        return from_simpleitk(image)
     except ValueError as error:
         raise ValueError(f"{what}: {error}") from None
     except RuntimeError as error:
@@ -541,33 +542,32 @@ def _array_of_volume(volume):
     return volume.array
 
 
-def opened(value, what, components_axis=None, dimension=None):
+def opened(value, what, components_axis=None, dimension=None, **options):
     """The image in a value: an array of any library, an image of ITK, SimpleITK or nibabel, a DataArray, a MetaTensor, or a path.
 
     what               How errors call it.
     components_axis    Of an array, 0 or -1, if it has one; images know theirs.
     dimension          Of an array, if it is known.
+    options            Of a path, those of read().
     """
-    given, convert = value, None
+    given = value
     if isinstance(value, np.ndarray) and not _is_metatensor(value):
         return Opened(Image(value), given, _array_of_volume, components_axis)
     if isinstance(value, (str, os.PathLike)):
-        from ._files import paths
-
-        value, convert = _read(paths.utf8(os.fspath(value), what), what)
-    if _package(value) == "SimpleITK":
+        image, convert = read(value, what, **options), to_simpleitk
+    elif _package(value) == "SimpleITK":
         if not hasattr(value, "GetPixelIDTypeAsString"):
             raise TypeError(f"{what} must be an image, not {type(value).__name__} of SimpleITK")
         if value.GetPixelIDTypeAsString().startswith("label"):
             raise TypeError(f"{what} is a label map; convert it with SimpleITK.LabelMapToLabel")
-        image, convert = from_simpleitk(value), convert or to_simpleitk
+        image, convert = from_simpleitk(value), to_simpleitk
     elif _is_itk(value):
         from ._itk import itk
 
         value = itk.output(value)
         if not hasattr(value, "GetBufferedRegion") or not hasattr(value, "GetSpacing"):
             raise TypeError(f"{what} must be an image, not {type(value).__name__} of ITK")
-        image, convert = _from_itk(value), convert or functools.partial(to_itk, like=value)
+        image, convert = _from_itk(value), functools.partial(to_itk, like=value)
     elif _is_nibabel(value):
         image, convert = _from_nibabel(value, what), functools.partial(to_nibabel, like=value)
     elif is_xarray(value) and hasattr(value, "dims") and hasattr(value, "data"):
@@ -598,9 +598,12 @@ def like(value, array):
     return x.convert(x.image.with_array(array))
 
 
-def load(value, what):
-    """The image of a value that must have a geometry, and the function that makes what the value is of an image."""
-    image, _, convert, _ = opened(value, what)
+def load(value, what, **options):
+    """The image of a value that must have a geometry, and the function that makes what the value is of an image.
+
+    options    Of a path, those of read().
+    """
+    image, _, convert, _ = opened(value, what, **options)
     if image.spacing is None:
         raise TypeError(
             f"{what} must be an image with a geometry, of ITK, SimpleITK, nibabel, xarray or MONAI, or the path of a file, not "

@@ -107,8 +107,8 @@ def labeled(seeds, points, x, image, shape, largest):
     if not is_dict:
         numbers, labels = _array(seeds, x, image, shape)
         if len(labels) > 0 and not (labels.min() >= 0 and labels.max() <= largest):
-            wrong = labels[(labels < 0) | (labels > largest)][0]
-            raise ValueError(f"seeds has the value {wrong}, but values must be from 0 to {largest}")
+            wrong = float(labels[(labels < 0) | (labels > largest)][0])
+            raise ValueError(f"seeds has the value {wrong:.12g}, but values must be from 0 to {largest}")
         labels = labels.astype(np.uint16)
     else:
         numbers, labels = [], []

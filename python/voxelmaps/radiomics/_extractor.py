@@ -13,7 +13,6 @@ import SimpleITK
 from radiomics import featureextractor
 
 from .. import _image, radiomics
-from .._image import difference_of_grids
 from . import _preparation, _settings
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
         _preparation.region_of_interest(mask, settings, image)
         # PyRadiomics truncates values, and compares geometry more strictly.
         mask = mask.with_array(np.rint(mask.array).astype(np.int64 if mask.array.dtype.kind == "f" else mask.array.dtype))
-        if difference_of_grids(image, mask, "the mask", "the image", kwargs.get("geometryTolerance")) is None:
+        if _preparation.check_grids(image, mask, settings) is None:
             mask = image.with_array(mask.array)
         image, mask = map(_image.to_simpleitk, (image, mask))
         return super().loadImage(image, mask, generalInfo, **kwargs)

@@ -48,6 +48,14 @@ def _bounds(inside):
     return [int(u[0]) for u in used], [int(u[-1]) for u in used]
 
 
+def check_grids(image, mask, settings):
+    """A sentence that says how the grids differ, if correctMask permits that; None if they do not. Raises ValueError otherwise."""
+    difference = difference_of_grids(image, mask, "the mask", "the image", settings.get("geometryTolerance"))
+    if difference is not None and not settings.get("correctMask"):
+        raise ValueError(f"{difference}; setting correctMask resamples it, and geometryTolerance permits more")
+    return difference
+
+
 def _check_inside(image, roi):
     """Raise ValueError if the region of interest reaches beyond the image."""
     lower, upper = _bounds(roi.array)
@@ -75,10 +83,8 @@ def _on_grid_of(image, roi, purpose):
 
 def check(image, roi, settings):
     """Check the region of interest. Returns it, on the grid of the image if it was not and correctMask is on; and its bounds."""
-    difference = difference_of_grids(image, roi, "the mask", "the image", settings["geometryTolerance"])
+    difference = check_grids(image, roi, settings)
     if difference is not None:
-        if not settings["correctMask"]:
-            raise ValueError(f"{difference}; setting correctMask resamples it, and geometryTolerance permits more")
         _logger.warning("%s; the mask is resampled to the image", difference)
         _check_inside(image, roi)
         roi = _on_grid_of(image, roi, "setting correctMask")
