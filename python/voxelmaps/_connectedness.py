@@ -89,7 +89,7 @@ def scene_of(x: Any, values: dict[str, Any]) -> Scene:
 
 def check_effects(given: Any, values: dict[str, Any], table: Any, moments: dict[str, Any]) -> None:
     """Raise ValueError for parameters that are given but have no effect with the affinity, or with the moments that are given."""
-    _parameters.check_effects(given, values, table, (values["affinity"],), "the affinity")
+    _parameters.check_effects(given, values, table, (values["affinity"],), "with the affinity")
     radius = values["estimation_radius"]
     if moments and radius != table["estimation_radius"].default and "estimation_radius" in given:
         raise ValueError(f"estimation_radius is {radius!r}, but nothing is estimated: the affinity is given")

@@ -366,7 +366,7 @@ def request_of(x, mask, parameters, function="feature_maps"):
     if values["features"] is None:
         raise TypeError(f"{function} needs the features to compute, such as features=['glcm_Contrast'] or features='glcm'")
     selected = _selected(values["features"])
-    check_effects(parameters, values, FEATURE_MAPS, tuple(selected), "features of")
+    check_effects(parameters, values, FEATURE_MAPS, tuple(selected), "on features of")
     dimension, norm, background = values["dimension"], values["weighting_norm"], values["background_value"]
     if values["precision"] == "float" and math.isfinite(background) and abs(background) > _MAX_FLOAT:
         raise ValueError(f"background_value is {background!r}, but float32 holds values up to {np.finfo(np.float32).max}")

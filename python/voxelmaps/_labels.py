@@ -166,6 +166,7 @@ class Job:
 
     def __init__(self, scene, mask, seeds, values, moments):
         self._values, self._scene = values, scene
+        check_crop(values, len(scene.shape))
         _seeds.check_inside(seeds[0], mask, scene.shape, seeds[1])
         labels = sorted(set(seeds[1].tolist()))
         of_labels = [name for name, value in moments.items() if isinstance(value, Mapping)]
@@ -292,16 +293,21 @@ class Job:
             )
 
 
+def check_crop(values, dimension):
+    """Raise ValueError for a margin without a crop, or of another dimension."""
+    margins = np.ravel(values["crop_margin"]).tolist()
+    if len(margins) not in (1, dimension):
+        raise ValueError(f"crop_margin is {margins}, but must be one number or {dimension}, one per axis")
+    for name in () if values["crop_to_seeds"] else ("crop_margin", "crop_margin_in_millimeters"):
+        if not np.array_equal(np.ravel(values[name]), np.ravel(LABELS[name].default)):
+            raise ValueError(f"{name} is {values[name]!r}, but has no effect without crop_to_seeds")
+
+
 def _box_of(voxels, scene, values):
     """The box of crop_to_seeds, as slices; None for the whole image."""
-    margins = np.ravel(values["crop_margin"]).tolist()
-    if len(margins) not in (1, len(scene.shape)):
-        raise ValueError(f"crop_margin is {margins}, but must be one number or {len(scene.shape)}, one per axis")
     if not values["crop_to_seeds"]:
-        for name in ("crop_margin", "crop_margin_in_millimeters"):
-            if not np.array_equal(np.ravel(values[name]), np.ravel(LABELS[name].default)):
-                raise ValueError(f"{name} is {values[name]!r}, but has no effect without crop_to_seeds")
         return None
+    margins = np.ravel(values["crop_margin"]).tolist()
     box = []
     margins = margins * (len(scene.shape) // len(margins))
     for positions, n, margin, size in zip(np.unravel_index(voxels, scene.shape), scene.shape, margins, scene.sizes):

@@ -299,7 +299,7 @@ def check_effects(given, values, table, kinds, what):
 
     values    Of all parameters, which are checked.
     kinds     Classes of features, or the affinity.
-    what      What the kinds are, such as "features of", for errors.
+    what      What the kinds are, such as "on features of", for errors.
     """
     for name in given:
         _, default, _, affects, _ = table[name]
@@ -308,7 +308,7 @@ def check_effects(given, values, table, kinds, what):
         if default is None or not np.array_equal(values[name], default):
             names = " and ".join(filter(None, (", ".join(affects[:-1]), affects[-1])))
             raise ValueError(
-                f"{name} is {given[name]!r}, but has no effect on {what} {', '.join(kinds)}; it belongs to {names}"
+                f"{name} is {given[name]!r}, but has no effect {what} {', '.join(kinds)}; it belongs to {names}"
             )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _arrays, _core, _seeds
 from ._connectedness import check_effects, is_estimated, moments_of, scene_of
-from ._labels import Job, Segmentation
+from ._labels import Job, Segmentation, check_crop
 from ._parameters import MOMENTS, OF_IMAGES, SEED_SESSION, checked, with_parameters
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ class SeedSession:
         check_effects(parameters, values, SEED_SESSION, moments_of(values))
         self._lock = threading.RLock()
         scene = scene_of(x, values)
+        check_crop(values, len(scene.shape))
         given = _arrays.array_of(scene.opened.image.array, "x")
         if scene.pixels.address == given.address:
             # The graph is only right for the voxels that it was made of.
@@ -223,11 +224,11 @@ class SeedSession:
         >>> session = voxelmaps.SeedSession(np.array([[7, 8, 9, 4, 1, 0, 2]], np.float32))
         >>> labels = session.update({1: (0, 0), 2: (0, 1)})
         >>> session.affinity["object_mean"]
-        8.0
+        7.0
         >>> session.reestimate()
         >>> labels = session.update({1: (0, 6), 2: (0, 5)})
         >>> session.affinity["object_mean"]
-        1.0
+        1.75
         """
         with self._lock:
             self._values = {**self._values, **dict.fromkeys(MOMENTS), "estimate_of_every_label": False}
