@@ -26,7 +26,7 @@ from scipy.stats import rankdata
 from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
-from voxelmaps import program, radiomics
+from voxelmaps import _cli as program, radiomics
 
 # Coarseness was added by the authors for both, though it depends on the radius.
 PRECISE = {

@@ -51,7 +51,7 @@ def count_reading(monkeypatch):
         read.append(os.path.basename(path))
         return load(path, what)
 
-    monkeypatch.setattr(_radiomics_images, "load", counted)
+    monkeypatch.setattr(_image, "load", counted)
     return read
 
 

@@ -426,7 +426,7 @@ def test_input_that_changes_while_it_is_read(folder, monkeypatch):
             change(path)
             return result
 
-        monkeypatch.setattr(_radiomics_images, "load", load_and_change)
+        monkeypatch.setattr(_image, "load", load_and_change)
         shutil.copy("image.nii.gz", "copy.nii.gz")
         with pytest.raises((ValueError, OSError), match="copy.nii.gz was written while it was read|No such file"):
             _program_cases.Reader().load(pathlib.Path("copy.nii.gz"), "the image")

@@ -109,7 +109,7 @@ except ImportError as error:
     assert run_code(code) == "this part of voxelmaps needs ITK: pip install itk"
 
 
-@pytest.mark.parametrize("module", ["voxelmaps", "voxelmaps.program"])
+@pytest.mark.parametrize("module", ["voxelmaps", "voxelmaps._cli"])
 def test_program_by_name_of_module(module):
     done = run("-m", module, "--version")
     assert (done.returncode, done.stderr) == (0, "")

@@ -574,7 +574,7 @@ def check(case, following, task, reader, report):
     finished = None if task.verify else find_finished(case, task)
     if finished is not None:
         return Checked(len(finished.maps), finished.kept, finished.mask_voxels, finished.label, 0, 0)
-    report(0, worker.READING)
+    report(0, processes.READING)
     prepared, _ = _prepare(case, task, reader)
     report(0, "checking")
     if following is not None:
@@ -611,7 +611,7 @@ def run(case, following, task, reader, report):
     if result is not None:
         paths.remove_staging(case.output)
         return result
-    report(0, worker.READING)
+    report(0, processes.READING)
     prepared, origin = _prepare(case, task, reader)
     report(0, "preparing")
     if following is not None:
