@@ -158,9 +158,13 @@ def check_finite(image, inside, what="x", mask_name=None, nan_is_absent=True):
         absent = int(module.count_nonzero(module.isnan(image.array) & region))
     where = f" inside {mask_name}" if mask_name is not None else ""
     remedy = "leave them out of the mask, such as mask & np.isfinite(x)"
+
+    def voxels(number):
+        return f"{number} voxel{'s' * (number > 1)}{where}"
+
     if infinite:
-        raise ValueError(f"{what} has {infinite} infinite intensities{where}: {remedy}")
+        raise ValueError(f"{what} is infinite at {voxels(infinite)}: {remedy}")
     if absent and not nan_is_absent:
-        raise ValueError(f"{what} has {absent} intensities that are NaN{where}: {remedy}")
+        raise ValueError(f"{what} is NaN at {voxels(absent)}: {remedy}")
     if absent and mask_name is not None:
-        warn(f"{absent} voxels of {what} inside {mask_name} are NaN, and absent as those outside")
+        warn(f"{what} is NaN at {voxels(absent)}, which {'are' if absent > 1 else 'is'} absent as those outside")
