@@ -48,9 +48,8 @@ def edit_seeds(options):
     milliliters = np.prod(list(itk.spacing(image))) / 1000
     seeds = np.zeros(array.shape, np.uint16)
     # An affinity without statistics of one object: these objects are as different as bone and air.
-    affinity = "absolute_difference"
-    parameters = {"competition": options.competition, "tie_rule": "lowest_label"}
-    with voxelmaps.SeedSession(image, affinity_function=affinity, **parameters) as session:
+    parameters = {"affinity": "absolute_difference", "competition": options.competition, "tie_rule": "lowest_label"}
+    with voxelmaps.SeedSession(image, **parameters) as session:
         for name, label, points in options.edits:
             if name == "add":
                 voxels = stroke(points)
@@ -67,9 +66,9 @@ def edit_seeds(options):
             print(f"{name} {label}: {seconds:.3f} s, {session.memory / 1e6:.0f} MB kept; {', '.join(volumes)}")
 
         start = time.perf_counter()
-        fresh = voxelmaps.labels(image, seeds, affinity=affinity, **parameters)
+        fresh = voxelmaps.labels(image, seeds, **parameters)
         seconds = time.perf_counter() - start
-        if not np.array_equal(fresh, itk.array_view_from_image(labels)):
+        if not np.array_equal(*map(itk.array_view_from_image, (fresh, labels))):
             raise RuntimeError("a run from the beginning gives other labels")
         print(f"the same labels from the beginning: {seconds:.3f} s")
         itk.imwrite(labels, str(options.labels))

@@ -126,10 +126,8 @@ def find_vessels(options):
     if ct.GetImageDimension() != 3:
         raise ValueError(f"{options.series} has {ct.GetImageDimension()} dimensions, but must have 3")
     # A seed of an array has its axes: z, y, x.
-    strengths = voxelmaps.fuzzy_connectedness(ct, options.seed[::-1])
-    strength = itk.image_from_array(strengths)
-    strength.CopyInformation(ct)
-    inside = strengths >= np.float32(options.threshold)
+    strength = voxelmaps.fuzzy_connectedness(ct, options.seed[::-1])
+    inside = itk.array_view_from_image(strength) >= np.float32(options.threshold)
     vessels = itk.image_from_array(inside.astype(np.uint8))
     vessels.CopyInformation(ct)
     count = int(inside.sum())

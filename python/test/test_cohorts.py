@@ -52,7 +52,7 @@ def test_labels_of_one_mask(run, tmp_path):
     assert code == 0 and [("kept" in line) for line in output] == [False, True]
     code, output, errors = run(*CASE[:-1], "several", *ONE_FEATURE, "--label", "2,7")
     assert code == 1 and "1 of them kept" in output[0]
-    assert errors[0].endswith("label 7: no voxel of the mask is 7 (setting label); it has the values 0, 1 and 2")
+    assert errors[0].endswith("label 7: no voxel of the mask is 7 (label); it has the values 0, 1 and 2")
     assert [(row["label"], bool(row["error"])) for row in rows_of(several / "summary.csv")] == [
         ("2", False),
         ("7", True),

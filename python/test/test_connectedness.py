@@ -73,7 +73,7 @@ def test_layouts_and_output_of_libraries(library):
         assert voxelmaps.fuzzy_connectedness(given, seed, out=out) is out
         np.testing.assert_array_equal(to_numpy(out), voxelmaps.fuzzy_connectedness(x, seed, device="cpu"))
     with pytest.raises(ValueError, match=r"the seed \(1, 2, 3\) is outside the mask"):
-        voxelmaps.fuzzy_connectedness(given, seed, library(np.zeros(x.shape, np.uint8)))
+        voxelmaps.fuzzy_connectedness(given, seed, library((x > np.abs(x[seed])).astype(np.uint8)))
 
 
 @needs_device
@@ -113,17 +113,16 @@ def test_seeds_and_output():
         (dict(seeds=(1, 2)), ValueError, r"the seed \(1, 2\) is not an index"),
         (dict(seeds=(1.5, 2, 3)), TypeError, "must be an index of integers"),
         (dict(seeds=[]), ValueError, "no seeds"),
-        (dict(seeds=np.zeros((7, 9, 11))), ValueError, "no voxel is a seed"),
+        (dict(seeds=np.zeros((7, 9, 11))), ValueError, "there are no seeds"),
         (dict(seeds="liver"), FileNotFoundError, "seeds liver does not exist"),
-        (dict(mask=np.zeros((7, 9, 11))), ValueError, "mask"),
-        (dict(object_mean=3), ValueError, "must be given together"),
+        (dict(mask=np.zeros((7, 9, 11))), ValueError, "no voxel of mask is other than 0; it has only the value 0"),
+        (dict(object_mean=3), ValueError, "object_mean is given without object_variance and difference_variance"),
         (dict(object_mean=3, object_variance=-1, difference_variance=1), ValueError, "-1"),
         (dict(affinity="mean"), ValueError, "affinity is 'mean'"),
         (dict(adjacency=6), ValueError, "adjacency is 6"),
         (dict(minimum_strength=2), ValueError, "2"),
         (dict(spacing=(1, 0, 1)), ValueError, "spacing is"),
         (dict(out=np.zeros((7, 9, 11))), ValueError, "type float64"),
-        (dict(x=np.zeros((3, 3, 3), np.int64)), TypeError, "int64"),
         (dict(x=np.zeros(3)), ValueError, "must have 2 or 3"),
     ],
 )

@@ -13,7 +13,8 @@ import voxelmaps
 
 
 def labels_of(image, seeds, **parameters):
-    return voxelmaps.labels(image, seeds, affinity="absolute_difference", **parameters)
+    # An image with 3 voxels along x could be color.
+    return voxelmaps.labels(image, seeds, affinity="absolute_difference", spacing=(1,) * image.ndim, **parameters)
 
 
 def neighbors(image):
@@ -157,7 +158,9 @@ def test_strengths_and_labels_are_those_of_higra(higra, name):
         return np.where(np.isinf(distances), 1.0, 1.0 / (1.0 + np.maximum(distances, 0.0))).astype(np.float32)
 
     for label in range(1, 5):
-        actual = voxelmaps.fuzzy_connectedness(image, seeds == label, affinity="absolute_difference")
+        actual = voxelmaps.fuzzy_connectedness(
+            image, seeds == label, affinity="absolute_difference", spacing=(1,) * image.ndim
+        )
         np.testing.assert_array_equal(np.ravel(actual), strengths(of_labels[label - 1]))
 
     # Relative: the one label of the smallest difference; seeds are nearest to themselves.

@@ -275,7 +275,7 @@ def test_cohort_goes_on_after_errors(run, tmp_path):
         "note: columns of .*table.csv that are not used: patient",
         r"\[2/8\] crash.mha: the image: cannot read '.*crash.mha': its NDims is '-3', but must be an integer from 1 on",
         r"\[3/8\] cut.nii.gz: the image: cannot read '.*cut.nii.gz': it is truncated or corrupt",
-        r"\[4/8\] image0.nii.gz: no voxel of the mask is 1 \(setting label\); it has only the value 0",
+        r"\[4/8\] image0.nii.gz: no voxel of the mask is 1 \(label\); it has only the value 0",
         r"\[5/8\] none.nii.gz: the image .*none.nii.gz does not exist",
         r"\[6/8\] image0.nii.gz: the folder .*file cannot be made: a file is in its place",
         "5 of 8 cases failed",

@@ -12,7 +12,7 @@ import sys
 
 import pytest
 import voxelmaps
-from voxelmaps import _seed_session
+from voxelmaps import _parameters
 
 PACKAGE = pathlib.Path(voxelmaps.__file__).parent
 
@@ -54,12 +54,21 @@ def test_annotations_are_complete():
     assert {"voxelmaps.feature_maps", "voxelmaps.SeedSession.update", "voxelmaps.radiomics.execute"} < set(names)
 
 
-def test_parameters_of_sessions():
+def test_parameters_are_those_of_the_tables():
     tree = ast.parse((PACKAGE / "_types.pyi").read_text())
-    (parameters,) = (node for node in tree.body if getattr(node, "name", "") == "SessionParameters")
-    names = {node.target.id for node in parameters.body if isinstance(node, ast.AnnAssign)}
-    expected = {*_seed_session._PARAMETERS, *_seed_session._AFFINITY, *_seed_session._AFFINITY_OF_VECTORS, "mask_image"}
-    assert names == expected
+    names = {}
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            names[node.name] = {each.target.id for each in node.body if isinstance(each, ast.AnnAssign)}
+            names[node.name].update(*(names.get(base.id, ()) for base in node.bases))
+    for name, table in (
+        ("FeatureMapsParameters", _parameters.FEATURE_MAPS),
+        ("FuzzyConnectednessParameters", _parameters.FUZZY_CONNECTEDNESS),
+        ("LabelsParameters", _parameters.LABELS),
+        ("SessionParameters", _parameters.SEED_SESSION),
+        ("UpdateParameters", set(_parameters.SEED_SESSION) - set(_parameters.OF_IMAGES)),
+    ):
+        assert names[name] == set(table), name
 
 
 # Lines that a type checker must refuse name a part of its message.
@@ -90,7 +99,7 @@ assert_type(voxelmaps.Segmentation(result).strength, Any)
 assert_type(voxelmaps.LabelAffinity(1, 2, 3, 4).object_mean, float)
 with voxelmaps.SeedSession(x, label_type=np.uint8, crop_to_seeds=True, crop_margin=(1, 2, 3)) as session:
     assert_type(session, voxelmaps.SeedSession)
-    session.update({1: (0, 0, 0), 2: [(5, 4, 3)]}, tie_rule="lowest_label")
+    session.update({1: (0, 0, 0), 2: [(3, 4, 5)]}, tie_rule="lowest_label")
     assert_type(session.affinity, dict[str, Any])
     assert_type(session.memory, int)
 
@@ -111,7 +120,6 @@ def wrong() -> None:
     voxelmaps.labels(x, seeds, competition="best")  # expected "Literal\\['relative', 'iterative'\\]"
     voxelmaps.feature_maps(x, features="glcm", precision="half")  # expected "Literal\\['float', 'double'\\]"
     voxelmaps.feature_maps(x, features=3)  # "features" .* incompatible type "int"
-    voxelmaps.labels(x, seeds, label_type=np.uint8)  # "label_type" .* incompatible type "type\\[
     voxelmaps.labels(x, seed_points=[(1, 2)])  # "seed_points" .* incompatible type "list\\[
     voxelmaps.fuzzy_connectedness(x, (0, 0, 0), affinity="mean")  # "affinity" .* incompatible type
     voxelmaps.SeedSession(x, rule="lowest_label")  # Unexpected keyword argument "rule"

@@ -38,14 +38,14 @@ _MODULES = {
     "describe": "_describe",
     "fuzzy_connectedness": "_connectedness",
     "feature_maps": "_feature_maps",
-    "FeatureMaps": "_feature_maps",
+    "FeatureMaps": "_maps",
     "FeatureMapsd": "_transforms",
     "labels": "_labels",
     "list_dicom_series": "_files.dicom",
     "map_limits": "_pictures",
     "read_dicom_series": "_files.reading",
     "read_maps": "_files.reading",
-    "release_device_memory": "_feature_maps",
+    "release_device_memory": "_devices",
     "show": "_pictures",
 }
 _SUBMODULES = ("radiomics",)

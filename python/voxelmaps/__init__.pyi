@@ -6,9 +6,9 @@ from ._describe import Description as Description
 from ._describe import describe as describe
 from ._files.dicom import DicomSeries as DicomSeries
 from ._files.dicom import list_dicom_series as list_dicom_series
-from ._feature_maps import FeatureMaps as FeatureMaps
+from ._maps import FeatureMaps as FeatureMaps
 from ._feature_maps import feature_maps as feature_maps
-from ._feature_maps import release_device_memory as release_device_memory
+from ._devices import release_device_memory as release_device_memory
 from ._files.images import check_image_file as check_image_file
 from ._labels import LabelAffinity as LabelAffinity
 from ._labels import Segmentation as Segmentation

@@ -5,7 +5,6 @@ the same library."""
 
 import contextlib
 import functools
-import os
 import sys
 from typing import Any, NamedTuple, Optional, Tuple
 
@@ -140,6 +139,21 @@ class Array(NamedTuple):
             return self.array.cpu().numpy()
         return self.array.get() if self.library.name == "CuPy" else self.array
 
+    def comparable(self):
+        """The values, of a type that the library can compare and reduce: PyTorch cannot with unsigned integers of more than 8 bits."""
+        is_other = self.library.name == "PyTorch" and self.dtype in ("uint16", "uint32", "uint64")
+        return self.array.to(self.library.module().int64) if is_other else self.array
+
+    def extremes(self):
+        """The least and the greatest value, as numbers of Python: NaN if there is one."""
+        values = self.comparable()
+        with self.library.current_device():
+            if self.library.name == "PyTorch":
+                least, greatest = self.library.module().aminmax(values)
+            else:
+                least, greatest = values.min(), values.max()
+            return least.item(), greatest.item()
+
     def at(self, numbers):
         """The elements with these numbers in C order, which are an array of NumPy, as they are."""
         numbers = self.library.from_host(numbers)
@@ -199,10 +213,6 @@ def _through_cupy(value, what):
     return Array(array, Library("CuPy", array.device.id, _library_of_type(value)))
 
 
-def is_xarray(value):
-    return type(value).__module__.startswith("xarray.")
-
-
 def array_of(value, what):
     """The array in a value. Raises TypeError or ValueError if there is none whose voxels can be read.
 
@@ -232,7 +242,10 @@ def array_of(value, what):
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         return Array(np.from_dlpack(value), Library("NumPy"))
     if not hasattr(value, "__array__") and not hasattr(value, "__array_interface__"):
-        raise TypeError(f"{what} must be an array, such as those of NumPy, PyTorch and CuPy, not {kind_of(value)}")
+        raise TypeError(
+            f"{what} must be an array, such as those of NumPy, PyTorch and CuPy, an image, or the path of one, not "
+            f"{type(value).__name__}"
+        )
     return Array(np.asarray(value), Library("NumPy"))
 
 
@@ -245,67 +258,20 @@ def check_same_library(first, first_name, other, other_name):
         )
 
 
-def array_like(value, what, image, *shapes):
-    """The array in a value. Raises TypeError or ValueError if it is not of the library of the image x, or of none of the shapes."""
+def array_like(value, what, image, *shapes, may_be_on_host=False):
+    """The array in a value. Raises TypeError or ValueError if it is not of the library of the image x, or of none of the shapes.
+
+    may_be_on_host    Whether arrays of NumPy are copied to the library of x.
+    """
     array = array_of(value, what)
+    if may_be_on_host and array.library == Library("NumPy") != image.library:
+        if array.dtype not in (*PIXEL_TYPES, "bool"):
+            raise TypeError(f"{what} has voxels of type {array.dtype}, but they must be real numbers of at most 64 bits")
+        array = Array(image.library.from_host(np.ascontiguousarray(array.array)), image.library)
     check_same_library(image, "x", array, what)
     if array.shape not in shapes:
         raise ValueError(f"{what} has the shape {array.shape}, but x has {shapes[0]}")
     return array
-
-
-def in_order_of(given, value, what, components_axis=None):
-    """The value, if it is a DataArray with its axes in the order of those of x, which was given; or in the order z, y, x if those
-    have no names. Raises ValueError if they are other ones, or elsewhere."""
-    if not is_xarray(value) or value.ndim == 0:
-        return value
-    names = list(given.dims if is_xarray(given) else ("z", "y", "x"))
-    if is_xarray(given) and components_axis in (0, -1):
-        del names[components_axis]
-    names = names[-value.ndim :]
-    if set(value.dims) != set(names):
-        if not is_xarray(given):
-            return value
-        raise ValueError(
-            f"{what} has the axes {', '.join(map(str, value.dims))}, but x has {', '.join(map(str, names))}"
-        )
-    for name in set(names) if is_xarray(given) else ():
-        if name in given.coords and name in value.coords and given.sizes[name] == value.sizes[name]:
-            ours, theirs = (np.asarray(one.coords[name].values) for one in (given, value))
-            is_same = np.array_equal(ours, theirs)
-            if not is_same and all(one.dtype.kind in "iuf" for one in (ours, theirs)):
-                step = np.abs(np.diff(ours)).min(initial=1.0)
-                is_same = np.allclose(ours, theirs, rtol=1e-6, atol=1e-3 * step)
-            if not is_same:
-                raise ValueError(f"{what} has other coordinates than x along the axis {name}")
-    return value.transpose(*names)
-
-
-def kind_of(value):
-    """What a value is, for an error that refuses it, and what makes an image of it."""
-    name = type(value).__name__
-    if isinstance(value, (str, os.PathLike)):
-        return f"{name}; itk.imread reads files"
-    if type(value).__module__.partition(".")[0] == "SimpleITK":
-        return f"SimpleITK.{name}; SimpleITK.GetArrayFromImage makes an array of an image"
-    return name
-
-
-def check_some_inside(inside, values, what, label):
-    """Raise ValueError, with the values of a mask, if none of its voxels is inside.
-
-    inside    Array of bool, of any library.
-    values    Function that returns the values as a NumPy array.
-    label     What voxels that are inside are.
-    """
-    if not inside.any():
-        present = [f"{float(value):.12g}" for value in np.unique(values())]
-        has = (
-            f"the values {', '.join(present[:-1])} and {present[-1]}" if present[1:] else f"only the value {present[0]}"
-        )
-        if len(present) > 20:
-            has = f"the values {', '.join(present[:20])}, ..."
-        raise ValueError(f"no voxel of {what} is {label}; it has {has}")
 
 
 def pixels_of(array, what):
@@ -339,29 +305,17 @@ def bytes_of(array, what):
     return Array(array.library.contiguous(values, "uint8"), array.library)
 
 
-def exact_as_float64(array):
-    """A NumPy array of integers as float64. Raises ValueError if that changes a value."""
-    if array.dtype.itemsize > 4 and array.size > 0:
-        extremes = int(array.min()), int(array.max())
-        if max(map(abs, extremes)) > _MAX_EXACT_INTEGER:
-            raise ValueError(
-                f"{array.dtype} values from {extremes[0]} to {extremes[1]} cannot be converted to float64 without a change: "
-                "they must not exceed 2^53"
-            )
-    return array.astype(np.float64)
-
-
-def check_integers(array, largest, what):
-    """Raise ValueError if a value of a NumPy array is not an integer from 0 to the largest."""
-    if array.dtype == bool or array.size == 0:
-        return
-    # Of NaN, both comparisons are false.
-    if not (array.min() >= 0 and array.max() <= largest):
-        wrong = array[~((array >= 0) & (array <= largest))][0]
-        raise ValueError(f"{what} has the value {wrong}, but values must be from 0 to {largest}")
-    if array.dtype.kind == "f" and not np.all(array == np.floor(array)):
-        wrong = array[array != np.floor(array)][0]
-        raise ValueError(f"{what} has the value {wrong}, but values must be integers")
+def without_int64(array, what):
+    """The array, with integers of 64 bits as float64. Raises ValueError if that changes a value."""
+    if array.dtype not in ("int64", "uint64"):
+        return array
+    extremes = array.extremes() if 0 not in array.shape else (0, 0)
+    if max(map(abs, extremes)) > _MAX_EXACT_INTEGER:
+        raise ValueError(
+            f"{what} has {array.dtype} values from {extremes[0]} to {extremes[1]}, which cannot be converted to float64 without a "
+            "change: they must not exceed 2^53"
+        )
+    return Array(array.library.contiguous(array.array, "float64"), array.library)
 
 
 def output_of(value, image, shape, dtype, what="out"):

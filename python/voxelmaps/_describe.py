@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import _arrays
-from ._feature_maps import CLASSES, FIXED_BIN_SIZE_AT_MULTIPLES, ONE_LEVEL, arrays_of_images, plan_of
-from ._suggestions import check_keywords
+from ._feature_maps import CLASSES, FIXED_BIN_SIZE_AT_MULTIPLES, ONE_LEVEL, request_of
 
 if TYPE_CHECKING:
     from ._types import Array, ImageLike, Path
@@ -103,12 +102,11 @@ def _levels(plan: Any, computed: np.ndarray) -> int:
     return levels
 
 
-def _warnings(plan: Any, levels: int, inside: np.ndarray, values: np.ndarray, mask: np.ndarray | None) -> list[str]:
+def _warnings(plan: Any, levels: int, inside: np.ndarray, values: np.ndarray) -> list[str]:
     """Texts of what is likely to be a mistake.
 
     inside    Where the mask is.
     values    Intensities inside.
-    mask      As it was given.
     """
     texts = []
     window = math.prod(plan.window)
@@ -124,15 +122,6 @@ def _warnings(plan: Any, levels: int, inside: np.ndarray, values: np.ndarray, ma
     absent = int(np.count_nonzero(np.isnan(values))) if values.dtype.kind == "f" else 0
     if absent:
         texts.append(f"{absent} of {values.size} voxels inside the mask are NaN, and absent as those outside")
-    if mask is not None:
-        present = np.unique(mask[~np.isnan(mask)] if mask.dtype.kind == "f" else mask)
-        if not np.isin(present, (0, 1)).all():
-            texts.append(
-                f"the mask has the values {', '.join(f'{float(value):.6g}' for value in present[:10])}"
-                f"{', ...' * (present.size > 10)}: all voxels other than 0 are inside, so choose a label, such as mask == 1"
-            )
-        if mask.dtype.kind == "f" and np.isnan(mask).any():
-            texts.append(f"{int(np.isnan(mask).sum())} voxels of the mask are NaN, which is outside")
     return texts
 
 
@@ -143,7 +132,7 @@ def describe(x: Array | ImageLike | Path, mask: Array | ImageLike | Path | None 
     settings    Those of feature_maps, but for out; features is "all classes" by default.
 
     Returns a Description, which print() shows in some lines: range, gray levels, voxels and memory. Warns of one gray level, of more
-    than 256, of NaN, and of masks with other values than 0 and 1, in Description.warnings. Maps of one voxel are computed.
+    than 256, and of NaN, in Description.warnings. Maps of one voxel are computed.
 
     Raises what feature_maps raises.
 
@@ -155,12 +144,8 @@ def describe(x: Array | ImageLike | Path, mask: Array | ImageLike | Path | None 
     >>> description.levels, len(description.maps), description.map_bytes
     (40, 24, 96000)
     """
-    check_keywords(settings, plan_of, "describe")
     settings.setdefault("features", CLASSES)
-    x, mask, settings["selection"], settings["spacing"], _ = arrays_of_images(
-        x, mask, settings.get("selection"), settings.get("spacing")
-    )
-    plan = plan_of(x, mask, **settings)
+    plan = request_of(x, mask, settings, "describe")
     shape = plan.image.shape
     if 0 in shape:
         raise ValueError(f"x of shape {shape} has no voxels")
@@ -178,7 +163,6 @@ def describe(x: Array | ImageLike | Path, mask: Array | ImageLike | Path | None 
     voxels = int(np.count_nonzero(computed))
     levels = _levels(plan, computed)
     map_shape = plan.map_shape()
-    given_mask = None if mask is None else _arrays.array_of(mask, "mask").host()
     return Description(
         shape=shape,
         region_voxels=voxels,
@@ -190,5 +174,5 @@ def describe(x: Array | ImageLike | Path, mask: Array | ImageLike | Path | None 
         window=plan.window,
         map_bytes=len(plan.names) * math.prod(map_shape) * np.dtype(plan.dtype).itemsize,
         working_bytes=2 * math.prod(plan.shape),
-        warnings=_warnings(plan, levels, inside, values, given_mask),
+        warnings=_warnings(plan, levels, inside, values),
     )

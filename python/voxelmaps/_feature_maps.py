@@ -7,25 +7,24 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import operator
-import os
-import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from . import _arrays, _core
-from ._suggestions import did_you_mean, with_known_keywords
+from . import _arrays, _core, _image, _parameters, _regions
+from ._devices import devices_of_arrays, triple
+from ._maps import FeatureMaps, Geometry
+from ._parameters import FEATURE_MAPS, MAX_WINDOW, check_effects, checked, per_axis, with_parameters
+from ._suggestions import did_you_mean, warn
 
 if TYPE_CHECKING:
-    from ._types import Array, Devices, ImageLike, Integer, Integers, Number, Numbers, Path, Precision, SameArray
+    from typing_extensions import Unpack
+
+    from ._types import Array, FeatureMapsParameters, ImageLike, Path
 
 # In PyRadiomics' order.
 CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
-
-# Key of the names of components in headers of NRRD and MetaImage, as the program FeatureMaps writes it.
-FEATURE_NAMES = "FeatureNames"
 
 # Numbers of voxelmaps::GrayLevelDiscretizationEnums.
 FIXED_BIN_NUMBER, FIXED_BIN_SIZE_AT_MULTIPLES, LEVELS, EDGES = 0, 2, 4, 5
@@ -33,77 +32,16 @@ RANGE_GIVEN, RANGE_IMAGE, RANGE_MASK = 0, 1, 2
 # Of the aggregations of all classes.
 AVERAGE, MERGE = 1, 2
 
-# Of settings that make weights of directions.
-WEIGHTING_NORMS = ("manhattan", "euclidean", "infinity")
 _MAX_OFFSETS = 4096
-_MAX_LEVELS = 65535
-# More do not make it faster on any machine.
-MAX_THREADS = 4096
-_MAX_WINDOW = 255
 _MAX_FLOAT = float(np.finfo(np.float32).max)
+
+# Of the window; that of PyRadiomics, and of radiomics.execute, is 1.
+DEFAULT_RADIUS = 2
 
 ONE_LEVEL = (
     "all intensities are in one bin of the width {:g}, so that there is no texture: choose a smaller bin_width, or "
     "number_of_gray_levels"
 )
-
-
-class Geometry(NamedTuple):
-    """Where the voxels of an image are, in the order x, y, z, as ITK has it; the direction is row by row."""
-
-    spacing: tuple[float, ...]
-    origin: tuple[float, ...]
-    direction: tuple[float, ...]
-
-
-class FeatureMaps(Mapping[str, Any]):
-    """Maps by name: maps["glcm_Contrast"]. All are parts of one array.
-
-    array       All maps, one after the other, in the order of the names: the shape (C, ...) with that of a map behind.
-    slices      The part of the input that the maps cover, as a tuple of slices of its last axes; empty for maps of files.
-    geometry    spacing, origin and direction of the maps, in the order of ITK; None for maps of arrays.
-
-    Examples
-
-    >>> import numpy as np, voxelmaps
-    >>> x = np.arange(600, dtype=np.float32).reshape(6, 10, 10)
-    >>> maps = voxelmaps.feature_maps(x, x > 400, features=["firstorder_Mean", "glcm_Contrast"], crop="mask")
-    >>> list(maps), maps.array.shape, maps["glcm_Contrast"].shape
-    (['firstorder_Mean', 'glcm_Contrast'], (2, 4, 10, 10), (4, 10, 10))
-    >>> x[maps.slices].shape
-    (4, 10, 10)
-    """
-
-    def __init__(
-        self,
-        names: Iterable[str],
-        array: SameArray,
-        slices: tuple[slice, ...],
-        geometry: Geometry | None = None,
-    ) -> None:
-        self._index = {name: i for i, name in enumerate(names)}
-        self.array = array
-        self.slices = slices
-        self.geometry = geometry
-
-    def __getitem__(self, name: str) -> SameArray:
-        return self.array[self._index[name]]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._index)
-
-    def __len__(self) -> int:
-        return len(self._index)
-
-    def _repr_png_(self) -> bytes | None:
-        """The picture that notebooks show: the first maps, in the slice with the most values; None without matplotlib."""
-        from ._pictures import picture_of_maps
-
-        return picture_of_maps(self)
-
-    def __repr__(self) -> str:
-        shape = tuple(self.array.shape[1:])
-        return f"FeatureMaps({len(self)} maps of shape {shape}: {', '.join(self)})"
 
 
 # --- Names -------------------------------------------------------------------------------------------------------------
@@ -161,7 +99,11 @@ def _selected_pairs(pairs):
     def add(name, feature):
         if name not in numbers:
             names = [*CLASSES, *(f"{each}_{feature}" for each, of_class in numbers.items() for feature in of_class)]
-            similar = did_you_mean(name, names)
+            # Keys of PyRadiomics begin with the name of an image.
+            is_key = feature.partition("_")[0] in numbers
+            similar = f" (did you mean {feature}?)" if is_key else did_you_mean(name, names)
+            if name == "all":
+                similar = f" (did you mean {list(CLASSES)}?)"
             raise ValueError(f"there is no class {name!r} of features{similar}; choose from {', '.join(CLASSES)}")
         number = _core.find_feature(name, feature)
         if number is None:
@@ -182,66 +124,6 @@ def _selected_pairs(pairs):
 
 
 # --- Parameters --------------------------------------------------------------------------------------------------------
-
-
-def number(value, what):
-    """A float. Raises TypeError for what is not a number."""
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{what} is {value!r}, but must be a number") from None
-    except OverflowError:
-        raise ValueError(f"{what} is too large for float64") from None
-
-
-def count(value, what, minimum, maximum):
-    """An integer within limits."""
-    try:
-        result = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{what} is {value!r}, but must be an integer") from None
-    if not minimum <= result <= maximum:
-        raise ValueError(f"{what} is {value!r}, but must be {minimum} to {maximum}")
-    return result
-
-
-def _numbers_of(values, what, rule):
-    """A list of floats."""
-    if isinstance(values, str) or np.ndim(values) != 1:
-        raise TypeError(f"{what} is {values!r}, but must be {rule}")
-    return [number(value, f"a value of {what}") for value in values]
-
-
-def spacing_of(spacing, dimension):
-    """Size of a voxel along each axis, in the order of the axes."""
-    if spacing is None:
-        return [1.0] * dimension
-    rule = f"{dimension} positive numbers, one per axis"
-    sizes = _numbers_of(spacing, "spacing", rule)
-    if len(sizes) != dimension or not all(0 < size < math.inf for size in sizes):
-        raise ValueError(f"spacing is {spacing!r}, but must be {rule}")
-    return sizes
-
-
-def _background(value, precision):
-    value = number(value, "background_value")
-    if precision == "float" and math.isfinite(value) and abs(value) > _MAX_FLOAT:
-        raise ValueError(f"background_value is {value!r}, but float32 holds values up to {np.finfo(np.float32).max}")
-    return value
-
-
-def _integers(value, count, what, minimum):
-    """A tuple of as many integers; one integer stands for all."""
-    values = (value,) * count if np.ndim(value) == 0 else tuple(value)
-    try:
-        values = tuple(operator.index(v) for v in values)
-    except TypeError:
-        raise TypeError(f"{what} is {value!r}, but must be an integer or one per axis") from None
-    if len(values) != count or min(values) < minimum or max(values) > _MAX_LEVELS:
-        raise ValueError(
-            f"{what} is {value!r}, but must be one integer from {minimum} to {_MAX_LEVELS}, or {count} of them, one per axis"
-        )
-    return values
 
 
 def neighbor_offsets(distances, window):
@@ -275,149 +157,44 @@ def offset_weights(name, offsets, spacing, norm):
     return (np.exp(-(length**2)) if name == "glcm" else length).tolist()
 
 
-def triple(values, fill):
-    """Values in the order of the axes as (x, y, z)."""
-    return (tuple(reversed(values)) + (fill,))[:3]
-
-
-# Parameters of classes, with their defaults and the classes that have them.
-_PARAMETERS_OF_CLASSES = {
-    "distances": ((1,), ("glcm", "gldm", "ngtdm")),
-    "aggregation": ("average", ("glcm", "glrlm")),
-    "weighting_norm": (None, ("glcm", "glrlm")),
-    "symmetric": (True, ("glcm",)),
-    "alpha": (0, ("gldm",)),
-    "voxel_array_shift": (0.0, ("firstorder",)),
-}
-
-
-def _check_effects(given, selected):
-    """Raise ValueError for a parameter that has another value than its default, but no effect on any of the features."""
-    for name, (default, classes) in _PARAMETERS_OF_CLASSES.items():
-        if given[name] is default or any(each in selected for each in classes):
-            continue
-        if not np.array_equal(np.ravel(given[name]), np.ravel(default)):
-            of_classes = " and ".join(filter(None, (", ".join(classes[:-1]), classes[-1])))
-            raise ValueError(
-                f"{name} is {given[name]!r}, but has no effect on features of {', '.join(selected)}; it belongs to {of_classes}"
-            )
-
-
 def _radius_of_millimeters(radius, spacing, dimension):
     """Voxels along each axis that a radius in mm reaches."""
     if spacing is None:
-        raise ValueError(f"radius_mm is {radius!r}, which needs the spacing, the size of a voxel along each axis in mm")
-    sizes = spacing_of(spacing, dimension)
-    value = number(radius, "radius_mm")
-    if not 0 <= value < math.inf:
-        raise ValueError(f"radius_mm is {radius!r}, but must be a number of mm that is not negative")
+        raise ValueError(f"radius_mm is {radius:g}, which needs the spacing, the size of a voxel along each axis in mm")
+    sizes = _parameters.sizes(spacing, dimension)
     # A radius of three voxels of 0.1 mm is 0.3.
-    reach = tuple(math.floor(value / size * (1 + 1e-9)) for size in sizes)
+    reach = tuple(math.floor(radius / size * (1 + 1e-9)) for size in sizes)
     if max(reach) < 1:
         raise ValueError(
-            f"radius_mm is {radius!r}, which reaches no neighbor of a voxel: its sizes are {tuple(sizes)} mm"
+            f"radius_mm is {radius:g}, which reaches no neighbor of a voxel: its sizes are {tuple(sizes)} mm"
         )
-    if max(reach) > _MAX_WINDOW // 2:
+    if max(reach) > MAX_WINDOW // 2:
         raise ValueError(
-            f"radius_mm is {radius!r}, which is {reach} voxels, but at most {_MAX_WINDOW // 2} are possible"
+            f"radius_mm is {radius:g}, which is {reach} voxels, but at most {MAX_WINDOW // 2} are possible"
         )
     return reach
 
 
-def _discretization(bin_width, number_of_gray_levels, bin_edges, gray_levels, intensity_range):
-    given = {
-        "bin_width": bin_width,
-        "number_of_gray_levels": number_of_gray_levels,
-        "bin_edges": bin_edges,
-        "gray_levels": gray_levels,
-    }
-    names = [name for name, value in given.items() if value is not None]
+def _discretization(values):
+    """Parameters of _core that make gray levels."""
+    bin_width, edges, intensity_range = values["bin_width"], values["bin_edges"], values["intensity_range"]
+    methods = ("bin_width", "number_of_gray_levels", "bin_edges", "gray_levels")
+    names = [name for name in methods if values[name] is not None]
     if len(names) > 1:
         raise ValueError(f"{' and '.join(names)} are given, but only one can say how intensities become gray levels")
-    result = {
-        "method": FIXED_BIN_SIZE_AT_MULTIPLES,
-        "range_source": RANGE_MASK,
-        "number_of_gray_levels": 32,
-        "bin_width": 25.0,
-        "bin_edges": [],
-        "value_range": (0.0, 255.0),
-    }
-    if bin_width is not None:
-        result["bin_width"] = number(bin_width, "bin_width")
-    if number_of_gray_levels is not None:
-        result.update(
-            method=FIXED_BIN_NUMBER,
-            number_of_gray_levels=count(number_of_gray_levels, "number_of_gray_levels", 1, _MAX_LEVELS),
-        )
-    if bin_edges is not None:
-        result.update(method=EDGES, bin_edges=_numbers_of(bin_edges, "bin_edges", "a list of numbers"))
-    if gray_levels is not None:
-        result.update(method=LEVELS, number_of_gray_levels=count(gray_levels, "gray_levels", 1, _MAX_LEVELS))
-    if isinstance(intensity_range, str):
-        if intensity_range not in ("mask", "image"):
-            raise ValueError(f"intensity_range is {intensity_range!r}, but must be 'mask', 'image' or two numbers")
-        result["range_source"] = RANGE_MASK if intensity_range == "mask" else RANGE_IMAGE
-    else:
-        limits = _numbers_of(intensity_range, "intensity_range", "'mask', 'image' or two numbers")
-        if len(limits) != 2:
-            raise ValueError(f"intensity_range is {intensity_range!r}, but must be 'mask', 'image' or two numbers")
-        result.update(range_source=RANGE_GIVEN, value_range=limits)
-    if result["method"] in (LEVELS, EDGES) and result["range_source"] != RANGE_MASK:
+    method = dict(zip(methods, (FIXED_BIN_SIZE_AT_MULTIPLES, FIXED_BIN_NUMBER, EDGES, LEVELS)))[names[0] if names else "bin_width"]
+    if method in (LEVELS, EDGES) and intensity_range != "mask":
         raise ValueError(f"intensity_range is {intensity_range!r}, but has no effect with {names[0]}")
-    return result
-
-
-def device_of_arrays(device, library):
-    """Number of the CUDA device, or -1 for the CPU."""
-    if library.device is not None:
-        if device is not None and device != library.device:
-            raise ValueError(f"device is {device!r}, but x is on CUDA device {library.device}")
-        return library.device
-    if device is None:
-        return 0 if _core.number_of_devices() > 0 else -1
-    if device == "cpu":
-        return -1
-    number = 0 if device == "cuda" else device
-    if isinstance(number, bool) or not isinstance(number, int):
-        raise ValueError(f"device is {device!r}, but must be 'cpu', 'cuda', the number of a CUDA device, or None")
-    if not 0 <= number < _core.number_of_devices():
-        reason = _core.reason_for_no_device() or f"there are {_core.number_of_devices()} devices, counted from 0"
-        raise RuntimeError(f"CUDA device {number} cannot be used: {reason}")
-    return number
-
-
-def devices_of_arrays(device, library):
-    """The result of device_of_arrays, and the numbers of further devices, if device is "all" or a list."""
-    if isinstance(device, str) and device == "all":
-        available = _core.number_of_devices()
-        first = 0 if library.device is None else library.device
-        device = [first, *(number for number in range(available) if number != first)] if available else "cuda"
-    if not isinstance(device, (list, tuple)):
-        return device_of_arrays(device, library), []
-    if not device:
-        raise ValueError("device is empty, but must name at least one device")
-    numbers = [device_of_arrays(number, _arrays.Library("NumPy")) for number in device]
-    if -1 in numbers:
-        raise ValueError(f"device is {device!r}, but the CPU cannot be one of several devices")
-    if len(set(numbers)) < len(numbers):
-        raise ValueError(f"device is {device!r}, but a device can be named only once")
-    first = numbers[0] if library.device is None else library.device
-    if first not in numbers:
-        raise ValueError(f"device is {device!r}, but x is on CUDA device {first}")
-    return first, [number for number in numbers if number != first]
-
-
-def release_device_memory() -> None:
-    """Free the CUDA device memory that this process retains for later calls: up to 1/32 of the memory of each device.
-
-    Other libraries, such as PyTorch, cannot use it otherwise. The next call on a device takes a few milliseconds longer.
-
-    Examples
-
-    >>> import voxelmaps
-    >>> voxelmaps.release_device_memory()
-    """
-    _core.release_device_memory()
+    sources = {"mask": RANGE_MASK, "image": RANGE_IMAGE}
+    is_given = not isinstance(intensity_range, str)
+    return {
+        "method": method,
+        "range_source": RANGE_GIVEN if is_given else sources[intensity_range],
+        "number_of_gray_levels": values["number_of_gray_levels"] or values["gray_levels"] or 32,
+        "bin_width": 25.0 if bin_width is None else bin_width,
+        "bin_edges": edges or [],
+        "value_range": intensity_range if is_given else (0.0, 255.0),
+    }
 
 
 # --- Computation -------------------------------------------------------------------------------------------------------
@@ -463,37 +240,6 @@ def compute(image, mask, selection, out, *, box, window, anchor, classes, discre
     )
 
 
-def _is_image(value):
-    """Whether a value is an image of ITK or SimpleITK, or the path of one."""
-    return isinstance(value, (str, os.PathLike)) or type(value).__module__.partition(".")[0] in ("itk", "SimpleITK")
-
-
-def arrays_of_images(x, first, second, spacing, names=("mask", "selection")):
-    """The arguments, with arrays in place of images and paths, the spacing of x, and the volume of x, if it is an image. Raises
-    ValueError if the others, which have these names, are not on the grid of x."""
-    if not any(map(_is_image, (x, first, second))):
-        return x, first, second, spacing, None
-    from . import _image
-
-    image, arrays = None, []
-    for value, what in zip((x, first, second), ("x", *names)):
-        if not _is_image(value):
-            arrays.append(value)
-            continue
-        volume, _ = _image.load(value, what, grid=image)
-        if volume.array.ndim != len(volume.spacing):
-            raise TypeError(f"{what} has voxels of {volume.array.shape[-1]} components, but they must be scalars")
-        image = volume if what == "x" else image
-        difference = None if image is None else _image.difference_of_geometry(image, volume)
-        if difference is not None:
-            name, ours, theirs, _ = difference
-            raise ValueError(f"{what} has the {name} {theirs}, but x has {ours}")
-        arrays.append(volume.array)
-    if image is not None and spacing is None:
-        spacing = tuple(reversed(image.spacing))
-    return *arrays, spacing, image
-
-
 def _bounds(mask):
     """First and last index of the mask along each axis; of an array of any library."""
     bounds = []
@@ -507,7 +253,7 @@ def _bounds(mask):
     return bounds
 
 
-class Plan(NamedTuple):
+class Request(NamedTuple):
     """What feature_maps computes, from arguments that are checked."""
 
     image: _arrays.Array
@@ -569,154 +315,108 @@ class Plan(NamedTuple):
         )
 
 
-def plan_of(
-    x,
-    mask=None,
-    *,
-    features,
-    spacing=None,
-    neighborhood_radius=None,
-    radius_mm=None,
-    window_size=None,
-    window_anchor=None,
-    bin_width=None,
-    number_of_gray_levels=None,
-    bin_edges=None,
-    gray_levels=None,
-    intensity_range="mask",
-    selection=None,
-    distances=(1,),
-    aggregation=None,
-    weighting_norm=None,
-    symmetric=True,
-    alpha=0,
-    voxel_array_shift=0.0,
-    background_value=0.0,
-    crop=None,
-    dimension=None,
-    precision="float",
-    device=None,
-    threads=0,
-):
-    """What feature_maps computes with these arguments, which are checked."""
-    x, mask, selection, spacing, volume_of_x = arrays_of_images(x, mask, selection, spacing)
-    given = _arrays.array_of(x, "x")
-    image = _arrays.pixels_of(given, "x")
-    library = image.library
-    if dimension is None:
-        dimension = min(len(image.shape), 3)
-    if dimension not in (2, 3) or len(image.shape) < dimension:
-        raise ValueError(
-            f"x has {len(image.shape)} axes and dimension is {dimension!r}, but images must have 2 or 3 axes"
-        )
-    shape, batch = image.shape[-dimension:], image.shape[:-dimension]
-    if precision not in ("float", "double"):
-        raise ValueError(f"precision is {precision!r}, but must be float or double")
-    if crop not in (None, "mask"):
-        raise ValueError(f"crop is {crop!r}, but must be 'mask' or None")
-    if aggregation not in (None, "average", "merge"):
-        raise ValueError(f"aggregation is {aggregation!r}, but must be average or merge")
-    if weighting_norm not in (None, *WEIGHTING_NORMS):
-        raise ValueError(f"weighting_norm is {weighting_norm!r}, but must be {', '.join(WEIGHTING_NORMS)} or None")
-    if weighting_norm is not None and spacing is None:
-        raise ValueError(
-            f"weighting_norm is {weighting_norm!r}, which needs the spacing, the size of a voxel along each axis in mm"
-        )
-    if weighting_norm is not None and aggregation == "average":
-        raise ValueError(
-            f"weighting_norm is {weighting_norm!r} and aggregation 'average', but matrices with weights are merged"
-        )
-
-    def bytes_like_x(value, what):
-        if value is None:
-            return None
-        value = _arrays.in_order_of(x, value, what)
-        return _arrays.bytes_of(_arrays.array_like(value, what, image, image.shape, shape), what)
-
-    given_mask, mask = mask, bytes_like_x(mask, "mask")
-    if mask is not None and 0 not in mask.shape:
-        values = lambda: _arrays.pixels_of(_arrays.array_of(given_mask, "mask"), "mask").host()
-        _arrays.check_some_inside(mask.array, values, "mask", "other than 0")
-    selection = bytes_like_x(selection, "selection")
-
-    sizes_given = {"neighborhood_radius": neighborhood_radius, "radius_mm": radius_mm, "window_size": window_size}
-    sizes_given = [name for name, value in sizes_given.items() if value is not None]
-    if len(sizes_given) > 1:
-        raise ValueError(f"{' and '.join(sizes_given)} are given, but only one can be")
-    if radius_mm is not None:
-        neighborhood_radius = _radius_of_millimeters(radius_mm, spacing, dimension)
-    if window_size is None:
-        radius = _integers(
-            2 if neighborhood_radius is None else neighborhood_radius, dimension, "neighborhood_radius", 0
-        )
+def _window(values, spacing, dimension):
+    """Size of the window along each axis, and the index of the voxel whose window it is."""
+    names = ("neighborhood_radius", "radius_mm", "window_size")
+    given = [name for name in names if values[name] is not None]
+    if len(given) > 1:
+        raise ValueError(f"{' and '.join(given)} are given, but only one can be")
+    radius, size, anchor = values["neighborhood_radius"], values["window_size"], values["window_anchor"]
+    if values["radius_mm"] is not None:
+        radius = _radius_of_millimeters(values["radius_mm"], spacing, dimension)
+    if size is None:
+        radius = per_axis(DEFAULT_RADIUS if radius is None else radius, "neighborhood_radius", dimension, 0)
         window = tuple(2 * r + 1 for r in radius)
     else:
-        window = _integers(window_size, dimension, "window_size", 1)
-    if max(window) > _MAX_WINDOW:
-        raise ValueError(
-            f"the window has the size {window}, but at most {_MAX_WINDOW} voxels along an axis are possible"
-        )
-    anchor = tuple(n // 2 for n in window)
-    if window_anchor is not None:
-        anchor = _integers(window_anchor, dimension, "window_anchor", 0)
-    sizes = spacing_of(spacing, dimension)
-    volume = math.prod(sizes)
-    given_values = {
-        "distances": distances,
-        "aggregation": aggregation or "average",
-        "weighting_norm": weighting_norm,
-        "symmetric": symmetric,
-        "alpha": alpha,
-        "voxel_array_shift": voxel_array_shift,
-    }
-    distances = [distances] if np.ndim(distances) == 0 else list(distances)
-    if not distances:
-        raise ValueError("distances is empty, but there must be at least one")
-    distances = [count(distance, "a value of distances", 1, _MAX_WINDOW) for distance in distances]
-    alpha = count(alpha, "alpha", 0, _MAX_LEVELS)
-    background = _background(background_value, precision)
-    threads = count(threads, "threads", 0, MAX_THREADS)
-    discretization = _discretization(bin_width, number_of_gray_levels, bin_edges, gray_levels, intensity_range)
-    selected = _selected(features)
-    _check_effects(given_values, selected)
-    is_merged = aggregation == "merge" or weighting_norm is not None
+        window = per_axis(size, "window_size", dimension, 1)
+    if max(window) > MAX_WINDOW:
+        raise ValueError(f"the window has the size {window}, but at most {MAX_WINDOW} voxels along an axis are possible")
+    return window, tuple(n // 2 for n in window) if anchor is None else per_axis(anchor, "window_anchor", dimension, 0)
 
-    # Every window has pairs in all directions if no voxel is absent: looking for those without would take time.
-    has_all_pairs = (
-        mask is None
-        and bin_edges is None
-        and gray_levels is None
-        and not image.dtype.startswith("float")
-        and all(n >= 2 and 0 < a < w - 1 or w == 1 for n, a, w in zip(shape, anchor, window))
-    )
 
-    def reversed_offsets(distances):
+def _classes(selected, values, window, sizes, has_all_pairs):
+    """Classes as _core.compute_feature_maps has them."""
+    norm = values["weighting_norm"]
+    is_merged = values["aggregation"] == "merge" or norm is not None
+
+    def offsets(distances):
         return [triple(offset, 0) for offset in _offsets(distances, window)]
 
     def directions(name, distances):
-        result = {"aggregation": MERGE if is_merged else AVERAGE, "offsets": reversed_offsets(distances)}
-        if weighting_norm is not None:
-            result["offset_weights"] = offset_weights(name, _offsets(distances, window), sizes, weighting_norm)
+        result = {"aggregation": MERGE if is_merged else AVERAGE, "offsets": offsets(distances)}
+        if norm is not None:
+            result["offset_weights"] = offset_weights(name, _offsets(distances, window), sizes, norm)
         return result
 
-    def parameters(name):
-        if name == "firstorder":
-            return {"voxel_array_shift": number(voxel_array_shift, "voxel_array_shift"), "voxel_volume": volume}
-        if name == "glcm":
-            return {**directions(name, distances), "symmetric": bool(symmetric), "has_one_level": False}
-        if name == "gldm":
-            return {"offsets": reversed_offsets(distances), "alpha": alpha}
-        if name == "ngtdm":
-            return {"offsets": reversed_offsets(distances)}
-        if name == "glrlm":
-            return {**directions(name, (1,)), "skip_directions_without_pairs": not has_all_pairs}
-        return {}
+    distances = values["distances"]
+    parameters = {
+        "firstorder": lambda: {"voxel_array_shift": values["voxel_array_shift"], "voxel_volume": math.prod(sizes)},
+        "glcm": lambda: {**directions("glcm", distances), "symmetric": values["symmetric"], "has_one_level": False},
+        "gldm": lambda: {"offsets": offsets(distances), "alpha": values["alpha"]},
+        "glrlm": lambda: {**directions("glrlm", (1,)), "skip_directions_without_pairs": not has_all_pairs},
+        "glszm": dict,
+        "ngtdm": lambda: {"offsets": offsets(distances)},
+    }
+    return [(name, list(of_class.values()), parameters[name]()) for name, of_class in selected.items()]
 
-    classes = [(name, list(of_class.values()), parameters(name)) for name, of_class in selected.items()]
-    names = [f"{name}_{feature}" for name, of_class in selected.items() for feature in of_class]
 
+def request_of(x, mask, parameters, function="feature_maps"):
+    """The Request of the arguments of feature_maps, or of another function with the same parameters."""
+    values = checked(parameters, function, FEATURE_MAPS, ("mask",))
+    if values["features"] is None:
+        raise TypeError(f"{function} needs the features to compute, such as features=['glcm_Contrast'] or features='glcm'")
+    selected = _selected(values["features"])
+    check_effects(parameters, values, FEATURE_MAPS, tuple(selected), "on features of")
+    dimension, norm, background = values["dimension"], values["weighting_norm"], values["background_value"]
+    if values["precision"] == "float" and math.isfinite(background) and abs(background) > _MAX_FLOAT:
+        raise ValueError(f"background_value is {background!r}, but float32 holds values up to {np.finfo(np.float32).max}")
+
+    opened = _image.opened(x, "x", dimension=dimension)
+    volume = opened.image
+    image = _arrays.pixels_of(_arrays.array_of(volume.array, "x"), "x")
+    library = image.library
+    if opened.components_axis is not None:
+        raise TypeError(f"x has voxels of {image.shape[-1]} components, but they must be scalars: choose one, such as x[..., 0]")
+    if dimension is None and values["spacing"] is None:
+        _image.check_axes(opened, image.shape, "give dimension=3", "choose a channel, such as x[..., 0], or give dimension=2")
+    if dimension is None:
+        dimension = min(len(image.shape), 3) if volume.spacing is None else len(volume.spacing)
+    if len(image.shape) < max(dimension, 2):
+        raise ValueError(f"x has {len(image.shape)} axes, but images must have 2 or 3 axes, and dimension is {dimension}")
+    shape, batch = image.shape[-dimension:], image.shape[:-dimension]
+    spacing = values["spacing"]
+    if spacing is None and volume.spacing is not None:
+        spacing = tuple(reversed(volume.spacing))[-dimension:]
+    sizes = _parameters.sizes(spacing, dimension)
+    if norm is not None and spacing is None:
+        raise ValueError(f"weighting_norm is {norm!r}, which needs the spacing, the size of a voxel along each axis in mm")
+    if norm is not None and values["aggregation"] == "average":
+        raise ValueError(f"weighting_norm is {norm!r} and aggregation 'average', but matrices with weights are merged")
+
+    def array_of(value, what):
+        return _arrays.array_like(opened.on_grid(value, what), what, image, image.shape, shape)
+
+    if mask is None and values["label"] is not None:
+        raise ValueError(f"label is {values['label']!r}, but there is no mask whose label it is")
+    if mask is not None:
+        mask = _regions.region(array_of(mask, "mask"), values["label"], "mask", image)
+    _regions.check_finite(image, mask, "x", None if mask is None else "mask")
+    selection = values["selection"]
+    if selection is not None:
+        selection = array_of(selection, "selection")
+        selection = _arrays.bytes_of(_regions.integers(selection, "selection"), "selection")
+
+    window, anchor = _window(values, spacing, dimension)
+    # Every window has pairs in all directions if no voxel is absent: looking for those without would take time.
+    has_all_pairs = (
+        mask is None
+        and values["bin_edges"] is None
+        and values["gray_levels"] is None
+        and not image.dtype.startswith("float")
+        and all(n >= 2 and 0 < a < w - 1 or w == 1 for n, a, w in zip(shape, anchor, window))
+    )
     box = tuple(slice(0, n) for n in shape)
-    if crop is not None:
+    if values["crop"] is not None:
         if mask is None or mask.shape != shape:
             raise ValueError("crop='mask' needs a mask with the axes of one image")
         box = tuple(
@@ -725,75 +425,57 @@ def plan_of(
         )
         if selection is not None:
             selection = _arrays.Array(library.contiguous(selection.array[(..., *box)]), library)
+    geometry = None
+    if volume.spacing is not None:
+        start = [0] * len(volume.spacing)
+        start[len(start) - dimension :] = [part.start for part in box]
+        geometry = Geometry(volume.spacing, volume.point(reversed(start)), volume.direction)
 
-    return Plan(
+    return Request(
         image=image,
         mask=mask,
         selection=selection,
-        names=names,
+        names=[f"{name}_{feature}" for name, of_class in selected.items() for feature in of_class],
         shape=shape,
         batch=batch,
         box=box,
         window=window,
         anchor=anchor,
-        classes=classes,
-        discretization=discretization,
-        precision=precision,
+        classes=_classes(selected, values, window, sizes, has_all_pairs),
+        discretization=_discretization(values),
+        precision=values["precision"],
         background=background,
-        threads=threads,
-        device=devices_of_arrays(device, library),
-        geometry=None if volume_of_x is None else Geometry(*volume_of_x.part(box)[1:]),
+        threads=values["threads"],
+        device=devices_of_arrays(values["device"], library),
+        geometry=geometry,
     )
 
 
-@with_known_keywords
+@with_parameters(FEATURE_MAPS)
 def feature_maps(
     x: Array | ImageLike | Path,
     mask: Array | ImageLike | Path | None = None,
-    *,
-    features: str | Iterable[str] | Mapping[str, str | Iterable[str] | None],
-    spacing: Numbers | None = None,
-    neighborhood_radius: Integers | None = None,
-    radius_mm: Number | None = None,
-    window_size: Integers | None = None,
-    window_anchor: Integers | None = None,
-    bin_width: Number | None = None,
-    number_of_gray_levels: Integer | None = None,
-    bin_edges: Numbers | None = None,
-    gray_levels: Integer | None = None,
-    intensity_range: Literal["mask", "image"] | Numbers = "mask",
-    selection: Array | ImageLike | Path | None = None,
-    distances: Integers = (1,),
-    aggregation: Literal["average", "merge"] | None = None,
-    weighting_norm: Literal["manhattan", "euclidean", "infinity"] | None = None,
-    symmetric: bool = True,
-    alpha: Integer = 0,
-    voxel_array_shift: Number = 0.0,
-    background_value: Number = 0.0,
-    crop: Literal["mask"] | None = None,
-    dimension: Literal[2, 3] | None = None,
-    precision: Precision = "float",
-    out: Array | None = None,
-    device: Devices = None,
-    threads: Integer = 0,
+    **parameters: Unpack[FeatureMapsParameters],
 ) -> FeatureMaps:
     """Compute texture feature maps of an array with the definitions of PyRadiomics' voxel mode.
 
     x                  Intensities: an array with the axes (y, x) or (z, y, x), x last, of NumPy, PyTorch, CuPy, JAX or Numba,
-                       in host memory or on a CUDA device, or anything that numpy.asarray converts; or an image of ITK or
-                       SimpleITK, or the path of one, which is read as voxelmaps.radiomics does. Axes before these are batches, whose
-                       images are computed one by one.
+                       in host memory or on a CUDA device, or anything that numpy.asarray converts; an image of ITK, SimpleITK
+                       or nibabel, a DataArray of xarray or a MetaTensor of MONAI, whose spacing is read; or the path of an
+                       image. Axes before these are batches, whose images are computed one by one. NaN is an absent voxel.
     mask               Array of the shape of x, or of one of its images, or an image on the grid of x; voxels where it is 0 or
-                       NaN are absent: they belong to no window and have no features.
+                       NaN are absent: they belong to no window and have no features. It is boolean, or has 0 and one other value.
+    label              Of a mask with several values: the label that is inside, or a list of labels that are inside together.
     features           Names such as "glcm_Contrast" with PyRadiomics' names or those of the IBSI's manual, such as
                        "glcm_angular_second_moment"; names of classes, such as "glcm" for all of its features; or a dict of lists
                        such as {"glcm": ["Contrast"]}. The classes are firstorder, glcm, gldm, glrlm, glszm and ngtdm.
     spacing            Size of a voxel along each axis, in mm, for TotalEnergy, radius_mm and weighting_norm. Default: that
                        of an image, or 1.
     neighborhood_radius, radius_mm, window_size, window_anchor
-                       The window of a voxel reaches this radius to all sides, in voxels; default 2. Or it has the voxels whose
-                       centers are at most radius_mm away along each axis. Or it has a size, with the voxel at the anchor, by
-                       default in the middle. Numbers for all axes, or, but for radius_mm, one per axis of x.
+                       The window of a voxel reaches this radius to all sides, in voxels; default 2, while kernelRadius of
+                       PyRadiomics and voxelmaps.radiomics.execute is 1 by default. (0, 1, 1) is force2D of PyRadiomics. Or it has
+                       the voxels whose centers are at most radius_mm away along each axis. Or it has a size, with the voxel at
+                       the anchor, by default in the middle. Numbers for all axes, or, except for radius_mm, one per axis of x.
     bin_width          Bins of this width, with edges at its multiples. Default: 25.
     number_of_gray_levels, bin_edges, gray_levels
                        Instead: so many bins of equal width over the range; bins with these lower edges; or, if x holds
@@ -810,7 +492,8 @@ def feature_maps(
                        Parameters of glcm, gldm and firstorder: settings symmetricalGLCM, gldm_a and voxelArrayShift.
     background_value   Value of the maps where no features are computed.
     crop               "mask" for maps of the bounding box of the mask plus the reach of the window; see FeatureMaps.slices.
-    dimension          2 or 3, if x has batches; by default that of x, at most 3.
+    dimension          2 or 3, if x has batches; by default that of x, at most 3. With dimension=2, each slice of a volume is an
+                       image with gray levels of its own, which is not force2D of PyRadiomics: neighborhood_radius=(0, 1, 1) is.
     precision          "float" for maps of float32, "double" for float64.
     out                Array in C order that takes the maps, of the shape (number of features, *shape of a map).
     device             For arrays in host memory: "cpu", "cuda" or the number of a CUDA device. By default the CUDA device 0,
@@ -823,9 +506,9 @@ def feature_maps(
     its device, each contiguous and of the shape of x. On a CUDA device they are computed in the current stream of the library;
     if x is there, the call may return before they are, but for arrays of JAX and Numba, which are read by CuPy. Gradients are not computed.
 
-    Raises ValueError or TypeError, with the value and the rule, for invalid arguments and for those that have no effect on the
-    features, and RuntimeError if a device fails. Warns if all intensities are in one bin. voxelmaps.describe tells levels, memory and
-    time before.
+    Raises ValueError or TypeError, with the value and the rule, for invalid arguments, for those that have no effect on the
+    features, and for infinite intensities inside the mask; RuntimeError if a device fails. Warns of NaN inside a mask, and if all
+    intensities are in one bin. voxelmaps.describe reports levels and memory before the computation.
 
     Examples
 
@@ -835,16 +518,17 @@ def feature_maps(
     >>> float(maps["firstorder_Mean"][2, 2, 2])
     62.0
     """
-    arguments = dict(locals())
-    del arguments["out"]
-    plan = plan_of(**arguments)
-    shape, library = plan.map_shape(), plan.image.library
-    output = _arrays.output_of(out, plan.image, (len(plan.names), *shape), plan.dtype)
-    if 0 in shape:
-        return FeatureMaps(plan.names, library.result(output.array, out), plan.box, plan.geometry)
-    stride, item_bytes = math.prod(shape), np.dtype(plan.dtype).itemsize
-    of_image = math.prod(shape[len(plan.batch) :]) * item_bytes
-    levels = [plan.run(index, output.address + i * of_image, stride) for i, index in enumerate(np.ndindex(*plan.batch))]
-    if max(levels) == 1 and plan.discretization["method"] == FIXED_BIN_SIZE_AT_MULTIPLES and plan.has_texture():
-        warnings.warn(ONE_LEVEL.format(plan.discretization["bin_width"]), stacklevel=3)
-    return FeatureMaps(plan.names, library.result(output.array, out), plan.box, plan.geometry)
+    request = request_of(x, mask, parameters)
+    out = parameters.get("out")
+    shape, library = request.map_shape(), request.image.library
+    output = _arrays.output_of(out, request.image, (len(request.names), *shape), request.dtype)
+    if 0 not in shape:
+        stride, item_bytes = math.prod(shape), np.dtype(request.dtype).itemsize
+        of_image = math.prod(shape[len(request.batch) :]) * item_bytes
+        levels = [
+            request.run(index, output.address + i * of_image, stride) for i, index in enumerate(np.ndindex(*request.batch))
+        ]
+        is_width = request.discretization["method"] == FIXED_BIN_SIZE_AT_MULTIPLES
+        if max(levels) == 1 and is_width and request.has_texture():
+            warn(ONE_LEVEL.format(request.discretization["bin_width"]))
+    return FeatureMaps(request.names, library.result(output.array, out), request.box, request.geometry)

@@ -1,22 +1,29 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays with the geometry of an image, from and to images of ITK and SimpleITK, and files."""
+"""Images: arrays with a geometry, from and to arrays of all libraries, ITK, SimpleITK, nibabel, xarray and MONAI, and files; and when
+two of them are on the same grid."""
 
+import functools
 import importlib.util
+import itertools
+import math
 import os
 import sys
-from typing import NamedTuple, Tuple
+from typing import Any, Callable, NamedTuple, Optional, Tuple
 
 import numpy as np
 
+from . import _arrays
+
 
 class Image(NamedTuple):
-    """An array with the geometry of an image. Axes of the array are in NumPy's order; those of the geometry are x, y, z."""
+    """An array, of NumPy or of another library, with the geometry of an image, which is None for arrays without one. Axes of the array
+    are z, y, x; those of the geometry are x, y, z, in mm (LPS), and its direction is row by row."""
 
-    array: np.ndarray
-    spacing: Tuple[float, ...]
-    origin: Tuple[float, ...]
-    direction: Tuple[float, ...]
+    array: Any
+    spacing: Optional[Tuple[float, ...]] = None
+    origin: Optional[Tuple[float, ...]] = None
+    direction: Optional[Tuple[float, ...]] = None
 
     @property
     def size(self):
@@ -60,7 +67,69 @@ class Image(NamedTuple):
         return self.part(self.box(lower, upper, margin))
 
 
-# --- Images of ITK and SimpleITK ---------------------------------------------------------------------------------------
+# --- Grids ---------------------------------------------------------------------------------------------------------------
+
+# Of a voxel, by which corners of the same grid may differ: a mask of NIfTI that was made from a DICOM series is some 10^-6 mm away.
+_SAME_CORNER = 1e-3
+
+
+def _corners(image, size):
+    return [image.point(corner) for corner in itertools.product(*((-0.5, n - 0.5) for n in size))]
+
+
+def difference_of_grids(image, other, what, image_name="x", tolerance=None):
+    """A sentence that says how the grids of two images differ, and what to do; None if they are the same.
+
+    what, image_name    How errors call the other one and the image.
+    tolerance           Origin, spacing and direction may also differ by as much as ITK permits with this tolerance.
+    """
+    # Behind axes of a batch.
+    ours, theirs = (each.size[: len(each.spacing)] for each in (image, other))
+    if ours != theirs:
+        return f"{what} has the size {theirs}, but {image_name} has {ours}: resample {what} to the grid of {image_name}"
+    if image[1:] == other[1:]:
+        return None
+    pairs = list(zip(_corners(image, ours), _corners(other, ours)))
+    voxels = np.abs([np.subtract(image.index(a), image.index(b)) for a, b in pairs]).max()
+    # NaN is not within any tolerance.
+    if voxels < _SAME_CORNER:
+        return None
+    names = ("origin", "spacing", "direction")
+    differing = [name for name in names if not np.allclose(getattr(image, name), getattr(other, name), rtol=0, atol=1e-6)]
+    if tolerance is not None:
+        allowed = {"origin": tolerance * image.spacing[0], "spacing": tolerance * image.spacing[0], "direction": tolerance}
+        if all(np.abs(np.subtract(getattr(image, n), getattr(other, n))).max() <= allowed[n] for n in names):
+            return None
+    parts = [f"the {n} {_short(getattr(other, n))}, but {image_name} has {_short(getattr(image, n))}" for n in differing]
+    distance = max(math.dist(a, b) for a, b in pairs)
+    return (
+        f"{what} has {' and '.join(parts) or 'another geometry than ' + image_name}: corners differ by up to {distance:.3g} mm "
+        f"({voxels:.3g} voxels), but only {_SAME_CORNER} voxels are permitted: resample {what} to the grid of {image_name}, or give it "
+        f"the geometry of {image_name} if only that is wrong"
+    )
+
+
+def _short(values):
+    return tuple(float(f"{value:.8g}") for value in values)
+
+
+def _image_of_steps(array, steps, origin, what):
+    """The image of an array whose axes have steps, the vectors in mm (LPS) from one voxel to the next, in the order of the axes."""
+    steps = np.array(steps, float)[::-1]
+    spacing = np.linalg.norm(steps, axis=1)
+    if not (np.isfinite(steps).all() and np.isfinite(origin).all() and (spacing > 0).all()):
+        raise ValueError(f"{what} has an affine that is not finite or has no volume: {steps.tolist()}")
+    direction = (steps / spacing[:, np.newaxis]).T
+    cosines = direction.T @ direction - np.eye(len(spacing))
+    if np.abs(cosines).max() > 1e-3:
+        raise ValueError(
+            f"{what} has sheared axes, with a cosine of {np.abs(cosines).max():.3g} between them, but they must be orthogonal within "
+            "0.001: resample it"
+        )
+    return Image(array, tuple(spacing.tolist()), tuple(map(float, origin)), tuple(direction.ravel().tolist()))
+
+
+# --- Kinds of images ---------------------------------------------------------------------------------------------------
 
 
 def simpleitk(purpose):
@@ -72,8 +141,31 @@ def simpleitk(purpose):
     return SimpleITK
 
 
-def _is_simpleitk(value):
-    return type(value).__module__.split(".")[0] == "SimpleITK"
+def _package(value):
+    return type(value).__module__.partition(".")[0]
+
+
+def is_xarray(value):
+    return _package(value) == "xarray"
+
+
+def _is_itk(value):
+    # There are no images of ITK before ITK is imported.
+    itk = sys.modules.get("itk")
+    return itk is not None and isinstance(value, (itk.DataObject, itk.ProcessObject))
+
+
+def _is_nibabel(value):
+    return hasattr(value, "dataobj") and hasattr(value, "affine")
+
+
+def _is_metatensor(value):
+    return type(value).__name__ == "MetaTensor" and hasattr(value, "affine")
+
+
+def is_image(value):
+    """Whether a value is an image with a geometry in z, y, x, and not an array: of ITK, SimpleITK or nibabel, or the path of one."""
+    return isinstance(value, (str, os.PathLike)) or _package(value) == "SimpleITK" or _is_nibabel(value) or _is_itk(value)
 
 
 def from_simpleitk(image):
@@ -93,36 +185,238 @@ def to_simpleitk(volume):
     return image
 
 
-def _is_itk(value):
-    # There are no images of ITK before ITK is imported.
-    itk = sys.modules.get("itk")
-    return itk is not None and isinstance(value, (itk.DataObject, itk.ProcessObject))
-
-
 def _from_itk(image):
     from ._itk import itk
 
-    image = itk.output(image)
     image.Update()
     region = image.GetBufferedRegion()
+    array = itk.array_from_image(image)
+    # Lines of voxels have their axes in another order.
+    size = tuple(int(n) for n in reversed(region.GetSize()))
     return Image(
-        itk.array_from_image(image),
+        array.reshape(size + array.shape[len(size) :]),
         tuple(image.GetSpacing()),
         tuple(image.TransformIndexToPhysicalPoint(region.GetIndex())),
-        tuple(itk.array_from_matrix(image.GetDirection()).ravel()),
+        tuple(itk.array_from_matrix(image.GetDirection()).ravel().tolist()),
     )
 
 
-def to_itk(volume):
-    from . import _images
+def _itk_values(array):
+    """The array in C order with a type that ITK has images of everywhere, without a change of values."""
+    array = np.ascontiguousarray(array)
+    if array.dtype == bool:
+        return array.view(np.uint8)
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)
+    if array.dtype.name in ("uint8", "uint16", "int16", "float32", "float64"):
+        return array
+    smaller = {"int8": np.int16, "float16": np.float32, "int32": np.float64, "uint32": np.float64}.get(array.dtype.name)
+    if smaller is not None:
+        return array.astype(smaller)
+    return _arrays.without_int64(_arrays.array_of(array, "the image"), "the image").array
+
+
+def to_itk(volume, like=None):
+    """An image of ITK, with the region of another one, if that has the size and place of the volume."""
     from ._itk import itk
 
-    image = _images.image_with_values(_images.native(volume.array))
-    image.SetSpacing(volume.spacing)
-    image.SetOrigin(volume.origin)
+    array = _itk_values(volume.array)
+    pixel = {"uint8": itk.UC, "uint16": itk.US, "int16": itk.SS, "float32": itk.F, "float64": itk.D}[array.dtype.name]
     dimension = len(volume.spacing)
-    image.SetDirection(itk.matrix_from_array(np.reshape(volume.direction, (dimension, dimension))))
+    image = itk.Image[pixel, dimension].New()
+    region = None if like is None else like.GetBufferedRegion()
+    if region is not None and tuple(region.GetSize()) == volume.size:
+        image.CopyInformation(like)
+    else:
+        region = itk.Size[dimension](list(volume.size))
+        image.SetSpacing(volume.spacing)
+        image.SetOrigin(volume.origin)
+        image.SetDirection(itk.matrix_from_array(np.reshape(volume.direction, (dimension, dimension))))
+    image.SetRegions(region)
+    image.Allocate()
+    # Other threads of Python run meanwhile.
+    np.copyto(itk.array_view_from_image(image).reshape(array.shape), array)
     return image
+
+
+# The other way round along x and y: nibabel and MONAI have RAS, and ITK LPS.
+_RAS = np.array([-1.0, -1.0, 1.0])
+
+
+def _from_nibabel(image, what):
+    array = np.asanyarray(image.dataobj)
+    while array.ndim > 3 and array.shape[-1] == 1:
+        array = array[..., 0]
+    if array.ndim not in (2, 3):
+        raise ValueError(f"{what} has the shape {array.shape}, but must be one volume: choose one, such as x.slicer[..., 0]")
+    units = getattr(image.header, "get_xyzt_units", lambda: ("mm",))()[0]
+    steps = np.asarray(image.affine, float)[:3] * {"meter": 1e3, "micron": 1e-3}.get(units, 1.0) * _RAS[:, np.newaxis]
+    if array.ndim == 2:
+        array = array[..., np.newaxis]
+    return _image_of_steps(array.T, steps[:, 2::-1].T, steps[:, 3], what)
+
+
+def to_nibabel(volume, like=None):
+    """An image of nibabel, of the class and with the header of another one."""
+    import nibabel
+
+    affine, dimension = np.eye(4), len(volume.spacing)
+    affine[:dimension, :dimension] = volume._matrix()
+    affine[:dimension, 3] = volume.origin
+    affine[:3] *= _RAS[:, np.newaxis]
+    if like is not None and np.allclose(affine, like.affine, rtol=0, atol=1e-6):
+        affine = like.affine
+    array = volume.array.view(np.uint8) if volume.array.dtype == bool else volume.array
+    header = None if like is None else like.header.copy()
+    if header is not None:
+        header.set_data_dtype(array.dtype)
+    image = (nibabel.Nifti1Image if like is None else type(like))(array.T, affine, header)
+    if hasattr(image.header, "set_xyzt_units"):
+        image.header.set_xyzt_units("mm")
+    return image
+
+
+def _steps_of_axis(value, name, position, what):
+    """The step and the first position along an axis of a DataArray; None for an axis without."""
+    spacing = value.attrs.get("spacing")
+    if name not in value.coords:
+        if spacing is None:
+            return None
+        return float(spacing[name] if isinstance(spacing, dict) else np.ravel(spacing)[position]), 0.0
+    positions = np.asarray(value.coords[name].values)
+    if positions.dtype.kind not in "iuf":
+        raise ValueError(f"{what}: coordinates along the axis {name} must be numbers in mm, but are {positions.dtype}")
+    positions = positions.astype(float)
+    if not np.isfinite(positions).all():
+        raise ValueError(f"{what}: coordinates along the axis {name} must be finite")
+    if len(positions) < 2:
+        return 1.0, float(positions[0]) if len(positions) else 0.0
+    steps = np.diff(positions)
+    # From end to end, which rounding of single coordinates does not change.
+    step = (positions[-1] - positions[0]) / (len(positions) - 1)
+    if steps[0] < 0:
+        raise ValueError(
+            f"{what}: coordinates along the axis {name} must increase, but begin with {positions[0]:g}, {positions[1]:g}: sort them, "
+            f"x.sortby('{name}')"
+        )
+    worst = int(np.abs(steps - step).argmax())
+    if abs(steps[worst] - step) > 0.01 * step:
+        raise ValueError(
+            f"{what}: coordinates along the axis {name} must be evenly spaced within 1 %, but the mean step is {step:g}, and that from "
+            f"{positions[worst]:g} to {positions[worst + 1]:g} is {steps[worst]:g}: interpolate them, x.interp({name}=...)"
+        )
+    return step, float(positions[0])
+
+
+def _from_xarray(value, what, components_axis, dimension):
+    """The image of a DataArray, whose last axes but that of components have coordinates in mm, or the attribute spacing."""
+    array = value.data if hasattr(value.data, "__cuda_array_interface__") else value.values
+    names = list(value.dims)
+    if components_axis is not None:
+        del names[components_axis]
+    # A volume keeps its geometry if it is computed slice by slice.
+    names = names[-3:] if {"x", "y", "z"} == set(names[-3:]) else names[-(dimension or 3) :]
+    if len(names) < 2:
+        return Image(array)
+    found = [_steps_of_axis(value, name, position, what) for position, name in enumerate(names)]
+    if all(each is None for each in found):
+        return Image(array)
+    order = sorted(names)
+    is_named = order in (["x", "y"], ["x", "y", "z"])
+    dimension = len(names)
+    matrix = np.eye(dimension)
+    direction = value.attrs.get("direction")
+    if direction is not None and is_named:
+        if np.shape(direction) != (dimension, dimension):
+            raise ValueError(
+                f"the attribute direction of {what} has the shape {np.shape(direction)}, but it has {dimension} axes, as after "
+                "isel(z=10): keep the axis, isel(z=[10]), or delete the attribute, del x.attrs['direction']"
+            )
+        # As itk.xarray_from_image writes it, in the order z, y, x.
+        matrix = np.flip(np.asarray(direction, float))
+    # Position of each axis of the array among x, y, z.
+    places = [order.index(name) if is_named else dimension - 1 - i for i, name in enumerate(names)]
+    origin = np.zeros(dimension)
+    steps = []
+    for place, each in zip(places, found):
+        step, first = each or (1.0, 0.0)
+        origin[place] = first
+        steps.append(matrix[:, place] * step)
+    return _image_of_steps(array, steps, origin, what)
+
+
+def _to_xarray(volume, like=None, components_axis=None):
+    import xarray
+
+    if like is None:
+        names, attributes, name = ("z", "y", "x")[-len(volume.spacing) :], {"direction": None}, None
+    else:
+        names, attributes, name = list(like.dims), dict(like.attrs), like.name
+        if components_axis is not None:
+            del names[components_axis]
+    names = tuple(names)[-volume.array.ndim :]
+    if volume.spacing is None:
+        return xarray.DataArray(volume.array, dims=names, attrs=attributes, name=name)
+    spatial = names[-len(volume.spacing) :]
+    order = sorted(spatial)
+    is_named = order in (["x", "y"], ["x", "y", "z"])
+    dimension = len(spatial)
+    matrix = np.reshape(volume.direction, (dimension, dimension))
+    coords = {}
+    for i, axis in enumerate(spatial):
+        place = order.index(axis) if is_named else dimension - 1 - i
+        known = like.coords[axis] if like is not None and axis in like.coords else None
+        if known is not None and known.size == volume.array.shape[i - dimension]:
+            coords[axis] = known
+        elif known is not None or like is None:
+            coords[axis] = volume.origin[place] + volume.spacing[dimension - 1 - i] * np.arange(volume.array.shape[i - dimension])
+    if "direction" in attributes:
+        columns = [dimension - 1 - spatial.index(axis) for axis in order] if is_named else range(dimension)
+        attributes["direction"] = np.flip(matrix[:, list(columns)])
+    if like is not None:
+        coords.update((axis, like.coords[axis]) for axis in names[: -dimension] if axis in like.coords)
+    return xarray.DataArray(volume.array, dims=names, coords=coords, attrs=attributes, name=name)
+
+
+def to_xarray(volume):
+    """A DataArray with coordinates x, y, z in mm, and the attribute direction in the order z, y, x, as ITK has it."""
+    return _to_xarray(volume)
+
+
+def _affine_of_metatensor(value, what):
+    """The affine of a tensor, and whether it is in RAS."""
+    affine = value.affine
+    affine = np.asarray(affine.cpu() if hasattr(affine, "cpu") else affine, float)
+    if affine.ndim == 3:
+        if not np.allclose(affine, affine[:1]):
+            raise ValueError(f"{what} is a batch of images with different affines: pass them one by one")
+        affine = affine[0]
+    space = getattr(value, "meta", {}).get("space", "RAS")
+    return affine, str(getattr(space, "value", space)).upper() != "LPS"
+
+
+def _from_metatensor(value, what):
+    """The image of a tensor of MONAI, whose last axes are those of its affine, in its order."""
+    affine, is_ras = _affine_of_metatensor(value, what)
+    dimension = min(len(affine) - 1, value.ndim, 3)
+    vectors = affine[:dimension] * (_RAS[:dimension, np.newaxis] if is_ras else 1)
+    array = value.as_tensor() if hasattr(value, "as_tensor") else value
+    return _image_of_steps(array, vectors[:, :dimension].T, vectors[:, -1], what)
+
+
+def _to_metatensor(volume, like):
+    affine, is_ras = _affine_of_metatensor(like, "x")
+    dimension = len(volume.spacing)
+    affine = affine.copy()
+    affine[:dimension, :dimension] = volume._matrix()[:, ::-1]
+    affine[:dimension, -1] = volume.origin
+    affine[:dimension] *= _RAS[:dimension, np.newaxis] if is_ras else 1
+    meta = dict(getattr(like, "meta", {}))
+    meta.pop("affine", None)
+    array = volume.array
+    if isinstance(array, np.ndarray) and "torch" in sys.modules:
+        array = sys.modules["torch"].from_numpy(array)
+        affine = sys.modules["torch"].from_numpy(affine)
+    return type(like)(array, affine=affine, meta=meta)
 
 
 def to_itk_or_simpleitk(volume):
@@ -137,43 +431,159 @@ def read(path, what, **options):
     return Image(*images.read(paths.utf8(os.fspath(path), what), what, **options))
 
 
-def load(value, what, **options):
-    """The volume of an image or file, and the function that makes images of the same library of volumes.
+class Opened(NamedTuple):
+    """What a value is as an image.
 
-    options    Of a path, those of _files.images.read. For masks, grid is the volume on which a DICOM segmentation is placed.
+    given              The value.
+    convert            Function that makes what the value is, such as an image of ITK, of an Image, which may be another part.
+    components_axis    0 or -1, if the array has an axis of components.
     """
-    convert = None
-    if _is_simpleitk(value) and value.GetPixelIDTypeAsString().startswith("label"):
-        raise TypeError(f"{what} is a label map; convert it with SimpleITK.LabelMapToLabel")
-    if isinstance(value, (str, os.PathLike)):
-        volume, convert = read(value, what, **options), to_simpleitk
-    elif _is_simpleitk(value):
-        volume, convert = from_simpleitk(value), to_simpleitk
-    elif _is_itk(value):
-        volume, convert = _from_itk(value), convert or to_itk
-    else:
-        raise TypeError(
-            f"{what} must be an itk.Image, a SimpleITK.Image or the path of a file, not {type(value).__name__}"
+
+    image: Image
+    given: Any
+    convert: Callable[[Image], Any]
+    components_axis: Optional[int] = None
+
+    def on_grid(self, value, what):
+        """The array of a mask, of seeds or of a selection, whose axes are in the order of those of this image. Raises ValueError if
+        it is not on the grid of this image."""
+        if _is_nibabel(self.given) and not is_image(value) and not is_xarray(value):
+            raise TypeError(
+                f"{what} is an array, whose axes may be x, y, z or z, y, x, but x is an image of nibabel: pass {what} as one, such as "
+                f"nibabel.Nifti1Image({what}, x.affine)"
+            )
+        value = self._in_order(value, what)
+        # The grid of a DICOM segmentation, whose frames may be sparse.
+        other = opened(value, what, grid=self.image if self.image.spacing is not None else None)
+        if other.components_axis is not None:
+            raise TypeError(f"{what} has voxels of several components, but they must be scalars")
+        ours, theirs = self.image, other.image
+        if ours.spacing is not None and theirs.spacing is not None and len(ours.spacing) == len(theirs.spacing):
+            if self.components_axis is not None:
+                first = ours.array[0] if self.components_axis == 0 else ours.array[..., 0]
+                ours = ours.with_array(first)
+            difference = difference_of_grids(ours, theirs, what)
+            if difference is not None:
+                raise ValueError(difference)
+        return theirs.array
+
+    def _in_order(self, value, what):
+        """A DataArray with its axes in the order of those of this image, or z, y, x if those have no names."""
+        if not is_xarray(value) or value.ndim == 0:
+            return value
+        names = list(self.given.dims if is_xarray(self.given) else ("z", "y", "x"))
+        if is_xarray(self.given) and self.components_axis is not None:
+            del names[self.components_axis]
+        names = names[-value.ndim :]
+        if set(value.dims) == set(names):
+            return value.transpose(*names)
+        if not is_xarray(self.given):
+            return value
+        raise ValueError(f"{what} has the axes {', '.join(map(str, value.dims))}, but x has {', '.join(map(str, names))}")
+
+
+# Names of axes that are not those of a volume.
+_OTHER_AXES = ("t", "time", "c", "channel", "channels", "band", "batch")
+# Color has so many components, and images are at least so large.
+_MOST_COLORS, _LEAST_SIZE = 4, 8
+
+
+def check_axes(x, shape, volume_remedy, color_remedy):
+    """Raise ValueError for an array that looks like color, or like images with channels as the last axis.
+
+    x          The image, Opened without a dimension.
+    shape      Of its array.
+    volume_remedy, color_remedy
+               What to do if it is a volume, and if it has channels.
+    """
+    if is_xarray(x.given):
+        other = [name for name in x.given.dims[-3:] if str(name).lower() in _OTHER_AXES]
+        if other:
+            raise ValueError(
+                f"x has the axis {other[0]} among {', '.join(map(str, x.given.dims))}, but images have the axes z, y, x or y, x: "
+                f"{color_remedy}, or {volume_remedy} if it is an axis of space"
+            )
+        return
+    if x.image.spacing is not None or len(shape) < 3:
+        return
+    if shape[-1] <= _MOST_COLORS and min(shape[-3:-1]) >= _LEAST_SIZE:
+        raise ValueError(
+            f"x has the shape {tuple(shape)}, whose last axis looks like {shape[-1]} channel{'s' * (shape[-1] > 1)}, but the axes must "
+            f"be z, y, x: {color_remedy}, or {volume_remedy} if x has {shape[-1]} voxel{'s' * (shape[-1] > 1)} along x"
         )
-    if len(volume.spacing) not in (2, 3):
-        raise ValueError(f"{what} has {len(volume.spacing)} dimensions, but must have 2 or 3")
-    if volume.array.size == 0:
-        raise ValueError(f"{what} of size {volume.size} has no voxels")
-    if volume.array.dtype.kind not in "iuf":
-        raise TypeError(f"{what} has voxels of {volume.array.dtype}, but they must be real numbers")
-    return volume, convert
 
 
-def difference_of_geometry(image, other, tolerance=1e-6):
-    """The first of origin, spacing and direction that differs between two volumes, as ITK compares them, with both values and by
-    how much they may differ; None if nothing does."""
-    for name, allowed in (
-        ("origin", tolerance * image.spacing[0]),
-        ("spacing", tolerance * image.spacing[0]),
-        ("direction", tolerance),
-    ):
-        ours, theirs = getattr(image, name), getattr(other, name)
-        # NaN is not within any tolerance.
-        if len(ours) != len(theirs) or not all(abs(a - b) <= allowed for a, b in zip(ours, theirs)):
-            return name, ours, theirs, allowed
-    return None
+def _array_of_volume(volume):
+    return volume.array
+
+
+def opened(value, what, components_axis=None, dimension=None, **options):
+    """The image in a value: an array of any library, an image of ITK, SimpleITK or nibabel, a DataArray, a MetaTensor, or a path.
+
+    what               How errors call it.
+    components_axis    Of an array, 0 or -1, if it has one; images know theirs.
+    dimension          Of an array, if it is known.
+    options            Of a path, those of read().
+    """
+    given = value
+    if isinstance(value, np.ndarray) and not _is_metatensor(value):
+        return Opened(Image(value), given, _array_of_volume, components_axis)
+    if isinstance(value, (str, os.PathLike)):
+        image, convert = read(value, what, **options), to_simpleitk
+    elif _package(value) == "SimpleITK":
+        if not hasattr(value, "GetPixelIDTypeAsString"):
+            raise TypeError(f"{what} must be an image, not {type(value).__name__} of SimpleITK")
+        if value.GetPixelIDTypeAsString().startswith("label"):
+            raise TypeError(f"{what} is a label map; convert it with SimpleITK.LabelMapToLabel")
+        image, convert = from_simpleitk(value), to_simpleitk
+    elif _is_itk(value):
+        from ._itk import itk
+
+        value = itk.output(value)
+        if not hasattr(value, "GetBufferedRegion") or not hasattr(value, "GetSpacing"):
+            raise TypeError(f"{what} must be an image, not {type(value).__name__} of ITK")
+        image, convert = _from_itk(value), functools.partial(to_itk, like=value)
+    elif _is_nibabel(value):
+        image, convert = _from_nibabel(value, what), functools.partial(to_nibabel, like=value)
+    elif is_xarray(value) and hasattr(value, "dims") and hasattr(value, "data"):
+        if components_axis is None and value.ndim > 2 and value.dims[-1] == "c":
+            components_axis = -1
+        image = _from_xarray(value, what, components_axis, dimension)
+        convert = functools.partial(_to_xarray, like=value, components_axis=components_axis)
+        return Opened(image, given, convert, components_axis)
+    elif _is_metatensor(value):
+        if components_axis == -1:
+            raise ValueError(f"components_axis is -1, but channels of {what}, a MetaTensor, are the first axis")
+        convert = functools.partial(_to_metatensor, like=value)
+        return Opened(_from_metatensor(value, what), given, convert, components_axis)
+    else:
+        return Opened(Image(value), given, _array_of_volume, components_axis)
+    if len(image.spacing) not in (2, 3):
+        raise ValueError(f"{what} has {len(image.spacing)} dimensions, but must have 2 or 3")
+    if image.array.size == 0:
+        raise ValueError(f"{what} of size {image.size} has no voxels")
+    if image.array.dtype.kind not in "biuf":
+        raise TypeError(f"{what} has voxels of {image.array.dtype}, but they must be real numbers")
+    return Opened(image, given, convert, -1 if image.array.ndim > len(image.spacing) else None)
+
+
+def like(value, array):
+    """The array, of the shape of a value without its components, as what the value is: an image of ITK, a DataArray, or the array."""
+    x = opened(value, "x")
+    return x.convert(x.image.with_array(array))
+
+
+def load(value, what, **options):
+    """The image of a value that must have a geometry, and the function that makes what the value is of an image.
+
+    options    Of a path, those of read().
+    """
+    image, _, convert, _ = opened(value, what, **options)
+    if image.spacing is None:
+        raise TypeError(
+            f"{what} must be an image with a geometry, of ITK, SimpleITK, nibabel, xarray or MONAI, or the path of a file, not "
+            f"{type(value).__name__}: make one, such as SimpleITK.GetImageFromArray(x), and set its spacing"
+        )
+    if not isinstance(image.array, np.ndarray):
+        image = image.with_array(_arrays.array_of(image.array, what).host())
+    return image, convert

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Sequence
 
 import numpy as np
 
-from . import _arrays
-from ._feature_maps import FeatureMaps, count, number, spacing_of
-from ._image import Image, load
+from . import _arrays, _regions
+from ._image import Image, is_xarray, load
+from ._maps import FeatureMaps
+from ._parameters import count, number, sizes as spacing_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
@@ -149,7 +150,7 @@ def _grid_of(value, what, spacing=None):
             first = int(itk.output(value).GetBufferedRegion().GetIndex()[2])
         # The geometry of images of arrays, and of PNG files, says nothing.
         return _Grid(volume, True, is_known, is_known and len(volume.spacing) == 3, first)
-    if _arrays.is_xarray(value):
+    if is_xarray(value):
         if spacing is None:
             return _of_xarray(value, what)
         grid = _of_xarray(value.drop_vars(list(value.coords)), what)
@@ -225,7 +226,7 @@ def _maps_of(maps, image):
     extraction make."""
     if maps is None:
         return [], ""
-    if _arrays.is_xarray(maps) and "feature" in maps.dims:
+    if is_xarray(maps) and "feature" in maps.dims:
         maps = {str(name): maps.isel(feature=i, drop=True) for i, name in enumerate(maps["feature"].values)}
     if not isinstance(maps, Mapping):
         maps = {str(getattr(maps, "name", None) or "map"): maps}
@@ -262,9 +263,7 @@ def _inside(image, mask):
     grid = _grid_of(mask, "the mask")
     part = _part_of(image, grid, "the mask")
     inside = np.zeros(image.array.shape, bool)
-    # NaN is not inside.
-    inside[part] = (grid.array < 0) | (grid.array > 0)
-    _arrays.check_some_inside(inside, lambda: grid.array, "the mask", "other than 0")
+    inside[part] = _regions.region(_arrays.array_of(grid.array, "the mask"), None, "the mask").array
     return inside
 
 

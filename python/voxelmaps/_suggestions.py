@@ -1,13 +1,52 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""What errors suggest for a name that does not exist."""
+"""What errors suggest for a name that does not exist, and warnings that point to the user's line."""
 
-from __future__ import annotations
+import os
+import sys
+import warnings
 
-import functools
-from typing import Any, Callable, TypeVar, cast
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+_OF_EXECUTE = "this is a setting of voxelmaps.radiomics.execute"
+# Names of PyRadiomics, nibabel, ITK and earlier versions -> the name here, or what to do. Names here count in both directions.
+_OTHER_NAMES = {
+    "kernelRadius": "neighborhood_radius",
+    "binCount": "number_of_gray_levels",
+    "binWidth": "bin_width",
+    "voxelArrayShift": "voxel_array_shift",
+    "symmetricalGLCM": "symmetric",
+    "gldm_a": "alpha",
+    "weightingNorm": "weighting_norm",
+    "initValue": "background_value",
+    "featureClass": "features",
+    "zooms": "spacing",
+    "pixdim": "spacing",
+    "get_zooms": "spacing",
+    "affinity_function": "affinity",
+    "mask_image": "mask",
+    "inside_pixel_value": "label",
+    "estimate_affinity_of_every_label": "estimate_of_every_label",
+    "generate_strength_image": "strength",
+    "generate_margin_image": "margin",
+    "object_mean_vector": "object_mean",
+    "object_covariance": "object_variance",
+    "difference_mean_vector": "difference_mean",
+    "difference_covariance": "difference_variance",
+    "connectivity": "adjacency",
+    "force2D": "neighborhood_radius=(0, 1, 1), which keeps windows in slices with one set of gray levels",
+    "force2Ddimension": "neighborhood_radius=(0, 1, 1), with 0 along this axis",
+    "affine": "spacing, or pass an image that has an affine",
+    "maskedKernel": "selection instead of mask for maskedKernel=False",
+    "padDistance": "crop='mask'",
+    "estimate_affinity_from_seeds": "reestimate() before update()",
+    **dict.fromkeys(
+        ("normalize", "normalizeScale", "removeOutliers", "resampledPixelSpacing", "interpolator", "resegmentRange")
+        + ("resegmentMode", "imageType", "correctMask", "geometryTolerance", "label_channel", "additionalInfo")
+        + ("preCrop", "minimumROISize", "minimumROIDimensions", "out_dir", "voxelBased", "voxelBatch"),
+        _OF_EXECUTE,
+    ),
+}
 
 
 def normalized(name):
@@ -15,35 +54,35 @@ def normalized(name):
     return "".join(c for c in name if c.isalnum()).lower()
 
 
+def _known_elsewhere(name, names):
+    """What the name of another library stands for among the names; empty if it is not known or not among them."""
+    found = []
+    for theirs, ours in _OTHER_NAMES.items():
+        is_advice = " " in ours or "=" in ours
+        if normalized(theirs) == normalized(name) and (ours in names or is_advice and "binWidth" not in names):
+            found.append(ours)
+        elif normalized(ours) == normalized(name) and theirs in names:
+            found.append(theirs)
+    return found
+
+
 def did_you_mean(name, names):
-    """What follows the name in an error: the most similar of the names, or those that contain it, if there are any."""
+    """What follows the name in an error: its name here, the most similar of the names, or those that contain it, if any."""
     # Imported by errors only.
     import difflib
 
+    known = _known_elsewhere(str(name), set(names))
+    if known:
+        return f" ({known[0]})" if known == [_OF_EXECUTE] else f" (did you mean {' or '.join(known)}?)"
     key, keys = normalized(str(name)), {normalized(each): each for each in names}
     parts = [each for each in keys if min(len(key), len(each)) > 3 and (key in each or each in key)]
     similar = list(dict.fromkeys([*difflib.get_close_matches(key, keys, 1, 0.75), *sorted(parts, key=len)]))[:3]
     return f" (did you mean {' or '.join(keys[each] for each in similar)}?)" if similar else ""
 
 
-def check_keywords(kwargs, function, name):
-    """Raise TypeError, with what is meant perhaps, for a keyword that a function does not have.
-
-    name    Of the function that the user calls.
-    """
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    for keyword in kwargs:
-        if keyword not in names:
-            raise TypeError(f"{name} has no parameter {keyword}{did_you_mean(keyword, names)}")
-
-
-def with_known_keywords(function: _Function) -> _Function:
-    """Let a function say which of its parameters an unknown keyword may stand for."""
-
-    @functools.wraps(function)
-    def checked(*args, **kwargs):
-        check_keywords(kwargs, function, function.__name__)
-        return function(*args, **kwargs)
-
-    return cast(_Function, checked)
+def warn(text):
+    """Warn at the line outside of this package that called it."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, stacklevel=level)

@@ -3,9 +3,22 @@
 """Types of arguments, for type checkers only: no module of this name is there when programs run."""
 
 from os import PathLike
-from typing import Any, Iterable, Literal, Mapping, Protocol, Sequence, SupportsFloat, SupportsIndex, TypedDict, Union
+from typing import (
+    Any,
+    Iterable,
+    Literal,
+    Mapping,
+    Protocol,
+    Sequence,
+    SupportsFloat,
+    SupportsIndex,
+    TypedDict,
+    Union,
+)
 
-from numpy.typing import NDArray
+
+from numpy.typing import DTypeLike, NDArray
+from typing_extensions import Required
 
 class _SupportsArray(Protocol):
     @property
@@ -55,35 +68,83 @@ Affinity = Literal["geometric_mean", "weighted_sum", "minimum", "homogeneity", "
 Adjacency = Literal["face", "face_edge", "full"]
 Competition = Literal["relative", "iterative"]
 TieRule = Literal["background", "lowest_label"]
-LabelType = Literal["uint8", "uint16"]
+LabelType = DTypeLike
 
-class SessionParameters(TypedDict, total=False):
-    """Of SeedSession, by their names in snake case."""
+# The tables of _parameters.py.
 
-    competition: Union[str, int]
-    tie_rule: Union[str, int]
-    affinity_function: Union[str, int]
+class FeatureMapsParameters(TypedDict, total=False):
+    features: Required[str | Iterable[str] | Mapping[str, str | Iterable[str] | None]]
+    label: Integer | Sequence[Integer] | None
+    spacing: Numbers | None
+    neighborhood_radius: Integers | None
+    radius_mm: Number | None
+    window_size: Integers | None
+    window_anchor: Integers | None
+    bin_width: Number | None
+    number_of_gray_levels: Integer | None
+    bin_edges: Numbers | None
+    gray_levels: Integer | None
+    intensity_range: Literal['mask', 'image'] | Numbers
+    selection: Array | ImageLike | Path | None
+    distances: Integers
+    aggregation: Literal['average', 'merge'] | None
+    weighting_norm: Literal['manhattan', 'euclidean', 'infinity'] | None
+    symmetric: bool
+    alpha: Integer
+    voxel_array_shift: Number
+    background_value: Number
+    crop: Literal['mask'] | None
+    dimension: Literal[2, 3] | None
+    precision: Precision
+    out: Array | None
+    device: Devices
+    threads: Integer
+
+class _ConnectednessParameters(TypedDict, total=False):
+    label: Integer | Sequence[Integer] | None
+    object_mean: MomentOfLabels | None
+    object_variance: MomentOfLabels | None
+    difference_mean: MomentOfLabels | None
+    difference_variance: MomentOfLabels | None
+    estimation_radius: Integer
+    affinity: Affinity
     weight: Number
     minimum_strength: Number
-    adjacency: Union[str, int]
+    adjacency: Adjacency
     distance_weighting: bool
-    estimate_affinity_from_seeds: bool
-    estimate_affinity_of_every_label: bool
-    estimation_radius: Integer
-    crop_to_seeds: bool
-    crop_margin: Union[Number, Numbers]
-    crop_margin_in_millimeters: bool
-    generate_strength_image: bool
-    generate_margin_image: bool
-    inside_pixel_value: Integer
     device: Device
     threads: Integer
-    mask_image: Union[Array, ImageLike, None]
-    object_mean: MomentOfLabels
-    object_variance: MomentOfLabels
-    difference_mean: MomentOfLabels
-    difference_variance: MomentOfLabels
-    object_mean_vector: MomentOfLabels
-    object_covariance: MomentOfLabels
-    difference_mean_vector: MomentOfLabels
-    difference_covariance: MomentOfLabels
+
+class FuzzyConnectednessParameters(_ConnectednessParameters, total=False):
+    seed_points: Any
+    spacing: Numbers | None
+    precision: Precision
+    out: Array | None
+
+class _LabelsParameters(_ConnectednessParameters, total=False):
+    competition: Competition
+    tie_rule: TieRule
+    estimate_of_every_label: bool
+    strength: bool
+    margin: bool
+    crop_to_seeds: bool
+    crop_margin: Number | Numbers
+    crop_margin_in_millimeters: bool
+
+class LabelsParameters(_LabelsParameters, total=False):
+    seed_points: Mapping[int, Any] | None
+    spacing: Numbers | None
+    precision: Precision
+    # Of the labels, or a Segmentation.
+    out: Any
+    components_axis: Literal[0, -1] | None
+    label_type: LabelType
+
+class UpdateParameters(_LabelsParameters, total=False):
+    mask: Array | ImageLike | Path | None
+
+class SessionParameters(UpdateParameters, total=False):
+    spacing: Numbers | None
+    precision: Precision
+    components_axis: Literal[0, -1] | None
+    label_type: LabelType

@@ -11,7 +11,8 @@ import numpy as np
 import voxelmaps
 
 ct = voxelmaps.read_dicom_series("ct-series")
-values = voxelmaps.fuzzy_connectedness(ct, (26, 92, 85))
+strength = voxelmaps.fuzzy_connectedness(ct, (26, 92, 85))
+values = itk.array_view_from_image(strength)
 
 # %%
 # The strength of a voxel is the weakest link of the strongest path to the seed. A threshold segments the object.
@@ -21,7 +22,7 @@ for threshold in (0.2, 0.3, 0.4, 0.5, 0.6):
     print(f"strength at least {threshold}: {np.count_nonzero(values >= threshold) * milliliters:6.1f} ml")
 
 figure = voxelmaps.show(
-    ct, {"strength": values}, values >= 0.4, limits=(0.4, 1), window=(-150, 350), unit="HU", margin=20
+    ct, {"strength": strength}, values >= 0.4, limits=(0.4, 1), window=(-150, 350), unit="HU", margin=20
 )
 figure.savefig("slice.png", dpi=150)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import _image
 from . import library, paths, writing
-from .._feature_maps import FEATURE_NAMES, FeatureMaps, Geometry
+from .._maps import FEATURE_NAMES, FeatureMaps, Geometry
 from .._cohort.tables import PROVENANCE
 
 if TYPE_CHECKING:
@@ -62,11 +62,9 @@ def _maps_of_files(paths: dict[str, pathlib.Path], where: Path) -> FeatureMaps:
             )
         if first is None or array is None:
             first, array = volume, np.empty((len(paths), *volume.array.shape), volume.array.dtype)
-        difference = _image.difference_of_geometry(first, volume)
-        if volume.array.shape != first.array.shape or difference is not None:
-            raise ValueError(
-                f"{path} is not on the grid of {next(iter(paths.values()))}: they are maps of different cases"
-            )
+        difference = _image.difference_of_grids(first, volume, str(path), str(next(iter(paths.values()))))
+        if difference is not None:
+            raise ValueError(f"{difference}; files of one folder must be maps of one case")
         if volume.array.dtype != array.dtype:
             raise ValueError(f"{path} has values of {volume.array.dtype}, but the maps before it have {array.dtype}")
         array[i] = volume.array

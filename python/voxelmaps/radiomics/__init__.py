@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 
 import numpy as np
 
-from .. import _arrays, _core, _feature_maps, _image
+from .. import _arrays, _core, _devices, _feature_maps, _image, _parameters, _regions
 from .._files import layouts, paths, writing
 from . import _filters, _preparation
 from . import _settings
@@ -41,19 +41,15 @@ _MAX_LEVELS = 65535
 _MAX_VOXELS_IN_WINDOW = 65535
 _MAX_OFFSETS = 4096
 
-_MAX_EXACT_INTEGER = 2**53
 _MIN_BYTES_FOR_THREADS = 2**27
 
 
 def _extremes(image, inside, settings, name):
     """The least and the greatest intensity that is used, as an array of the type of the image."""
     used = image.array[inside] if settings["maskedKernel"] else image.array
-    extremes = np.array([used.min(), used.max()])
-    # NaN is the minimum of what contains it.
-    if extremes.dtype.kind == "f" and not np.isfinite(extremes).all():
-        bad = used[~np.isfinite(used)][0]
-        raise ValueError(f"the {name} has the intensity {bad} where it is used, but intensities must be finite")
-    return extremes
+    where = "the mask" if settings["maskedKernel"] else None
+    _regions.check_finite(_arrays.array_of(used, "used"), None, f"the {name}", where, nan_is_absent=False)
+    return np.array([used.min(), used.max()])
 
 
 def bin_edges(extremes, settings):
@@ -139,7 +135,7 @@ def _class_parameters(name, settings, window, spacing, has_one_level):
     def directions(distances):
         offsets = _offsets(distances, window)
         result = {"aggregation": "average" if weighting is None else "merge", "offsets": offsets}
-        if weighting in _feature_maps.WEIGHTING_NORMS:
+        if weighting in _parameters.WEIGHTING_NORMS:
             result["offset_weights"] = _feature_maps.offset_weights(name, offsets, spacing, weighting)
         return result
 
@@ -181,13 +177,7 @@ def _background(settings, precision):
 
 def _pixels(array, precision):
     """The array in C order with a type of the engines, without a change of values."""
-    if array.dtype.itemsize == 8 and array.dtype.kind in "iu":
-        extremes = int(array.min()), int(array.max())
-        if max(map(abs, extremes)) > _MAX_EXACT_INTEGER:
-            raise ValueError(
-                f"{array.dtype} values from {extremes[0]} to {extremes[1]} cannot be converted to float64 without a change: they "
-                "must not exceed 2^53"
-            )
+    array = _arrays.without_int64(_arrays.array_of(array, "the image"), "the image").array
     if precision == "double":
         array = array.astype(np.float64)
     return _arrays.pixels_of(_arrays.array_of(array, "the image"), "the image")
@@ -213,7 +203,7 @@ class Maps:
         self._window = list(reversed(_window_size(roi.array.ndim, settings)))
         self._pixels = _pixels(image.array, precision)
         self.dtype = dtype_of(precision)
-        self._device = _feature_maps.devices_of_arrays(None, self._pixels.library)
+        self._device = _devices.devices_of_arrays(None, self._pixels.library)
 
     @property
     def device(self):
@@ -227,7 +217,7 @@ class Maps:
             merges = parameters["aggregation"] == "merge"
             parameters["aggregation"] = _feature_maps.MERGE if merges else _feature_maps.AVERAGE
         if "offsets" in parameters:
-            parameters["offsets"] = [_feature_maps.triple(offset[::-1], 0) for offset in parameters["offsets"]]
+            parameters["offsets"] = [_devices.triple(offset[::-1], 0) for offset in parameters["offsets"]]
         if name == "glcm":
             parameters["has_one_level"] = parameters.pop("region_has_one_level")
         if name == "firstorder":

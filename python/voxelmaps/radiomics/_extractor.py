@@ -8,11 +8,12 @@ import copy
 import logging
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import SimpleITK
 from radiomics import featureextractor
 
 from .. import _image, radiomics
-from . import _settings
+from . import _preparation, _settings
 
 if TYPE_CHECKING:
     from .._types import Precision
@@ -23,7 +24,7 @@ _logger = logging.getLogger(__name__)
 class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
     """PyRadiomics' RadiomicsFeatureExtractor, which computes the maps of voxel-based extraction with the filters of this module.
 
-    PyRadiomics itself performs loading, resampling, normalization, image filters such as wavelets, and cropping, as well as
+    Image and mask are those of execute(), which are loaded, and checked, by the same rules; PyRadiomics itself performs resampling, normalization, image filters such as wavelets, and cropping, as well as
     extraction that is not voxel-based.
 
     precision    "float" for maps of float32, "double" for float64, as PyRadiomics' are.
@@ -49,6 +50,19 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
         for name in self.settings:
             if name not in _settings.SETTINGS:
                 _logger.warning("setting %s is not known to PyRadiomics and has no effect", name)
+
+    def loadImage(self, ImageFilePath, MaskFilePath, generalInfo=None, **kwargs):
+        image, _ = _image.load(ImageFilePath, "the image")
+        mask, _ = _image.load(MaskFilePath, "the mask")
+        settings = {"label": 1, "label_channel": 0, **kwargs}
+        mask = _preparation.scalar_mask(mask, {**settings, "label_channel": settings["label_channel"] or 0})
+        _preparation.region_of_interest(mask, settings, image)
+        # PyRadiomics truncates values, and compares geometry more strictly.
+        mask = mask.with_array(np.rint(mask.array).astype(np.int64 if mask.array.dtype.kind == "f" else mask.array.dtype))
+        if _preparation.check_grids(image, mask, settings) is None:
+            mask = image.with_array(mask.array)
+        image, mask = map(_image.to_simpleitk, (image, mask))
+        return super().loadImage(image, mask, generalInfo, **kwargs)
 
     def computeFeatures(self, image, mask, imageTypeName, **kwargs):
         if not kwargs.get("voxelBased", False):

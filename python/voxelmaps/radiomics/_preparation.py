@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Tuple
 
 import numpy as np
 
-from .._image import Image, difference_of_geometry, from_simpleitk, simpleitk, to_simpleitk
-from .. import _arrays
+from .. import _arrays, _regions
+from .._image import Image, difference_of_grids, from_simpleitk, simpleitk, to_itk, to_simpleitk
 
 _logger = logging.getLogger(__name__)
 
@@ -33,13 +33,12 @@ def scalar_mask(mask, settings):
     return mask.with_array(np.ascontiguousarray(mask.array[..., channel]))
 
 
-def region_of_interest(mask, settings):
+def region_of_interest(mask, settings, image=None):
     """The region with the label, as a volume of bool."""
-    label = settings["label"]
-    # PyRadiomics casts masks to integers.
-    inside = (np.trunc(mask.array) if mask.array.dtype.kind == "f" else mask.array) == label
-    _arrays.check_some_inside(inside, lambda: mask.array, "the mask", f"{label} (setting label)")
-    return mask.with_array(inside)
+    given = _arrays.array_of(mask.array, "the mask")
+    image = None if image is None else _arrays.array_of(image.array, "the image")
+    inside = _regions.region(given, settings["label"], "the mask", image, "the image")
+    return mask.with_array(inside.array.view(bool))
 
 
 def _bounds(inside):
@@ -49,19 +48,12 @@ def _bounds(inside):
     return [int(u[0]) for u in used], [int(u[-1]) for u in used]
 
 
-def _difference_of_grids(image, roi, settings):
-    """What differs between the grids of image and mask, with ITK's tolerances; None if nothing does."""
-    tolerance = settings["geometryTolerance"] or 1e-6
-    if image.size != roi.size:
-        return f"the mask has the size {roi.size}, but the image has {image.size}"
-    difference = difference_of_geometry(image, roi, tolerance)
-    if difference is None:
-        return None
-    name, ours, theirs, allowed = difference
-    return (
-        f"the mask has the {name} {theirs}, but the image has {ours}, and they may differ by {allowed:g} "
-        "(setting geometryTolerance)"
-    )
+def check_grids(image, mask, settings):
+    """A sentence that says how the grids differ, if correctMask permits that; None if they do not. Raises ValueError otherwise."""
+    difference = difference_of_grids(image, mask, "the mask", "the image", settings.get("geometryTolerance"))
+    if difference is not None and not settings.get("correctMask"):
+        raise ValueError(f"{difference}; setting correctMask resamples it, and geometryTolerance permits more")
+    return difference
 
 
 def _check_inside(image, roi):
@@ -91,10 +83,8 @@ def _on_grid_of(image, roi, purpose):
 
 def check(image, roi, settings):
     """Check the region of interest. Returns it, on the grid of the image if it was not and correctMask is on; and its bounds."""
-    difference = _difference_of_grids(image, roi, settings)
+    difference = check_grids(image, roi, settings)
     if difference is not None:
-        if not settings["correctMask"]:
-            raise ValueError(f"{difference}; setting correctMask resamples the mask to the image")
         _logger.warning("%s; the mask is resampled to the image", difference)
         _check_inside(image, roi)
         roi = _on_grid_of(image, roi, "setting correctMask")
@@ -261,14 +251,14 @@ def _number_of_components(inside):
         components.FullyConnectedOn()
         components.Execute(GetImageFromArray(inside.astype(np.uint8)))
         return components.GetObjectCount()
-    from .. import _images
     from .._itk import itk
 
     if not hasattr(itk, "ConnectedComponentImageFilter"):
         raise ImportError(
             "setting additionalInfo counts parts of the mask, which needs itk-segmentation: pip install itk"
         )
-    image = _images.image_of(inside.astype(np.uint8))
+    dimension = inside.ndim
+    image = to_itk(Image(inside, (1.0,) * dimension, (0.0,) * dimension, tuple(np.eye(dimension).ravel())))
     components = itk.ConnectedComponentImageFilter[type(image), itk.Image[itk.UL, inside.ndim]].New(image)
     components.FullyConnectedOn()
     components.Update()
@@ -279,7 +269,7 @@ def _mask_diagnostics(roi, kind, image=None, labels=None):
     """Entries of a region of interest; of the intensities in it, if there is an image; the hash, if there are labels."""
     entries = {}
     if labels is not None:
-        entries["Hash"] = hashlib.sha1(labels.astype(np.uint32).tobytes()).hexdigest()
+        entries["Hash"] = hashlib.sha1(np.rint(labels).astype(np.uint32).tobytes()).hexdigest()
     lower, upper = _bounds(roi.array)
     size = [last - first + 1 for first, last in zip(lower, upper)]
     center = _center(roi.array)
@@ -314,7 +304,7 @@ def prepare(image, mask, settings, hashes):
     if len(image.spacing) != len(mask.spacing):
         raise ValueError(f"the image has {len(image.spacing)} dimensions, but the mask has {len(mask.spacing)}")
     mask = scalar_mask(mask, settings)
-    roi = region_of_interest(mask, settings)
+    roi = region_of_interest(mask, settings, image)
     diagnostics = {}
     add = diagnostics.update if settings["additionalInfo"] else lambda entries: None
     if settings["additionalInfo"]:

@@ -1,0 +1,616 @@
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""The rules of doc/rules.md: whatever kind an image is, and whichever function it is given to, results are equal, or the error is the
+same sentence."""
+
+import functools
+import itertools
+import re
+import sys
+import warnings
+
+import numpy as np
+import pytest
+import voxelmaps
+from voxelmaps import _arrays, _image, _parameters
+
+itk, sitk, nibabel, xarray = map(pytest.importorskip, ("itk", "SimpleITK", "nibabel", "xarray"))
+
+SHAPE = (9, 10, 12)
+SPACING, ORIGIN = (0.75, 0.5, 3.0), (-10.0, 20.0, 5.0)
+DIRECTION = (0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+X = np.random.default_rng(0).integers(0, 200, SHAPE).astype(np.int16)
+MASK = np.zeros(SHAPE, np.uint8)
+MASK[2:6, 3:8, 4:10] = 1
+SEED, OTHER = (3, 4, 5), (5, 7, 9)
+FEATURES = ["firstorder_TotalEnergy", "firstorder_Mean", "glcm_Contrast", "glrlm_RunEntropy"]
+
+
+# --- Kinds of images -----------------------------------------------------------------------------------------------------
+
+
+class MetaTensor(np.ndarray):
+    """What is used of the class of MONAI, which is a tensor of PyTorch."""
+
+    def __new__(cls, array, affine=None, meta=None):
+        result = np.asarray(array).view(cls)
+        result.affine, result.meta = affine, {"space": "RAS", **(meta or {})}
+        return result
+
+    def __array_finalize__(self, other):
+        self.affine, self.meta = getattr(other, "affine", None), getattr(other, "meta", {})
+
+    def as_tensor(self):
+        return self.view(np.ndarray)
+
+
+def volume(array, origin=ORIGIN):
+    return _image.Image(array, SPACING, origin, DIRECTION)
+
+
+def to_metatensor(image):
+    affine = _image.to_nibabel(image).affine
+    # Its axes are those of the array, of which the first one is z here.
+    return MetaTensor(image.array, affine[:, [2, 1, 0, 3]])
+
+
+def to_file(image, suffix, folder, counter=itertools.count()):
+    path = folder / f"{next(counter)}{suffix}"
+    sitk.WriteImage(_image.to_simpleitk(image), str(path))
+    return path
+
+
+KINDS = {
+    "array": lambda image: image.array,
+    "DataArray": _image.to_xarray,
+    "MetaTensor": to_metatensor,
+    "nibabel": _image.to_nibabel,
+    "ITK": _image.to_itk,
+    "SimpleITK": _image.to_simpleitk,
+    "NIfTI": ".nii.gz",
+    "NRRD": ".nrrd",
+}
+
+
+@pytest.fixture(params=KINDS)
+def kind(request, tmp_path):
+    """What makes an image of this kind."""
+    make = KINDS[request.param]
+    make = functools.partial(to_file, suffix=make, folder=tmp_path) if isinstance(make, str) else make
+    make.name = request.param
+    return make
+
+
+def array_of(value):
+    """The array z, y, x of an image of any kind."""
+    return np.asarray(_image.opened(value, "a result").image.array)
+
+
+# --- Functions -----------------------------------------------------------------------------------------------------------
+
+
+def feature_maps(x, mask, **options):
+    if isinstance(x, np.ndarray) and not isinstance(x, MetaTensor):
+        options["spacing"] = SPACING[::-1]
+    return voxelmaps.feature_maps(
+        x, mask, features=FEATURES, bin_width=25, neighborhood_radius=1, crop="mask", **options
+    ).array
+
+
+def execute(x, mask, extract=None, **options):
+    if isinstance(x, np.ndarray) and not isinstance(x, MetaTensor):
+        pytest.skip("execute needs an image with a geometry")
+    classes = {}
+    for name in FEATURES:
+        classes.setdefault(name.partition("_")[0], []).append(name.partition("_")[2])
+    settings = {"binWidth": 25, "additionalInfo": False, **options}
+    if extract is not None:
+        maps = extract({"featureClass": classes, "setting": settings}).execute(x, mask, voxelBased=True)
+    else:
+        maps = voxelmaps.radiomics.execute(x, mask, featureClass=classes, **settings)
+    return np.stack([array_of(maps[f"original_{name}"]) for name in FEATURES])
+
+
+def extractor(x, mask, **options):
+    pytest.importorskip("radiomics", reason="PyRadiomics is not installed")
+    return execute(x, mask, voxelmaps.radiomics.RadiomicsFeatureExtractor, **options)
+
+
+COMMON = {"affinity": "absolute_difference"}
+
+
+def fuzzy_connectedness(x, mask, **options):
+    return voxelmaps.fuzzy_connectedness(x, SEED, mask, **COMMON, **options)
+
+
+def labels(x, mask, **options):
+    return voxelmaps.labels(x, {1: SEED, 2: OTHER}, mask, tie_rule="lowest_label", **COMMON, **options)
+
+
+def session(x, mask, **options):
+    with voxelmaps.SeedSession(x, mask=mask, tie_rule="lowest_label", **COMMON, **options) as opened:
+        return opened.update({1: SEED, 2: OTHER})
+
+
+MAPS = (feature_maps, execute, extractor)
+CONNECTED = (fuzzy_connectedness, labels, session)
+
+
+@pytest.fixture(params=[*MAPS, *CONNECTED], ids=lambda function: function.__name__)
+def function(request):
+    return request.param
+
+
+def same_sentence(text):
+    """The error without what names the arguments: execute has an image and a mask, and feature_maps x and mask."""
+    return text.replace("the image", "x").replace("the mask", "mask")
+
+
+def labels_of_mask(*others):
+    result = MASK.copy()
+    result[2:4] *= 2
+    return result
+
+
+LABELS = labels_of_mask()
+EVERYWHERE = np.indices(SHAPE).sum(axis=0) * 7 + X
+WITH_NAN, WITH_INF = X.astype(np.float32), X.astype(np.float32)
+WITH_NAN[3, 4, 6], WITH_INF[3, 4, 6], WITH_INF[4, 5, 7] = np.nan, np.inf, -np.inf
+
+# Name -> mask, options, and the mask of bool that means the same, or the error.
+MASKS = {
+    "bytes": (MASK, {}, MASK == 1),
+    "of the label 1": (MASK, {"label": 1}, MASK == 1),
+    "floats": (MASK.astype(np.float32), {}, MASK == 1),
+    "scaled by its writer": (MASK * np.float32(0.99998), {}, MASK == 1),
+    "labels": (LABELS, {"label": 2}, LABELS == 2),
+    "labels as floats": (LABELS * np.float64(1.0002), {"label": 2}, LABELS == 2),
+    "no such label": (LABELS, {"label": 7}, "no voxel of mask is 7 (label); it has the values 0, 1 and 2"),
+    "probabilities": (
+        np.where(MASK == 1, np.float32(0.75), np.float32(1e-2)),
+        {},
+        "mask has 1080 values that are not integers, such as 0.01: threshold it first, such as mask > 0.5",
+    ),
+    "empty": (MASK * 0, {"label": 1}, "no voxel of mask is 1 (label); it has only the value 0"),
+    "an image": (
+        EVERYWHERE.astype(np.int16),
+        {},
+        f"mask has hundreds of values, from {EVERYWHERE.min()} to {EVERYWHERE.max()}, as an image has: are x and mask swapped? If not, "
+        "make a mask of it, such as mask == 1",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MASKS)
+def test_masks(name, kind, function):
+    mask, options, expected = MASKS[name]
+    if isinstance(expected, str):
+        with pytest.raises(ValueError) as caught:
+            function(kind(volume(X)), kind(volume(mask)), **options)
+        assert same_sentence(str(caught.value)) == expected
+        return
+    if function in CONNECTED and not (expected[SEED] and expected[OTHER]):
+        options, expected = {"label": [1, 2]}, MASK == 1
+    reference = feature_maps(X, expected) if function in MAPS else function(X, expected)
+    result = function(kind(volume(X)), kind(volume(mask)), **options)
+    assert np.array_equal(array_of(result), reference)
+    if function in CONNECTED:
+        # Of the kind and in the place of the image.
+        given, back = (_image.opened(each, "an image") for each in (kind(volume(X)), result))
+        assert type(result).__module__ == ("SimpleITK.SimpleITK" if kind.name in ("NIfTI", "NRRD") else type(given.given).__module__)
+        if given.image.spacing is not None:
+            assert _image.difference_of_grids(given.image, back.image, "the result") is None
+
+
+def test_masks_with_several_values(kind):
+    """execute has PyRadiomics' default, label 1."""
+    sentence = (
+        "mask has the values 0, 1 and 2, but a mask must have 0 and one other value: say which label is meant, such as label=1 or "
+        "label=[1, 2]"
+    )
+    x, mask = kind(volume(X)), kind(volume(LABELS))
+    for function in (feature_maps, *CONNECTED, lambda x, m: voxelmaps.describe(x, m, features="glcm")):
+        with pytest.raises(ValueError) as caught:
+            function(x, mask)
+        assert str(caught.value) == sentence
+    assert np.array_equal(feature_maps(x, mask, label=[1, 2]), feature_maps(X, MASK))
+    for function in (execute, extractor) if kind.name != "array" else ():
+        assert np.array_equal(function(x, mask), feature_maps(X, LABELS == 1))
+
+
+def test_swapped_image_and_mask(kind):
+    for function in (feature_maps, *CONNECTED) if kind.name == "array" else (*MAPS, *CONNECTED):
+        for options in ({}, {"label": 7}):
+            with pytest.raises(ValueError, match="are (x|the image) and (mask|the mask) swapped"):
+                function(kind(volume(MASK)), kind(volume(EVERYWHERE.astype(np.int16))), **options)
+    # An atlas has hundreds of labels.
+    atlas = np.where(MASK == 1, 900, EVERYWHERE).astype(np.int16)
+    assert np.array_equal(feature_maps(kind(volume(X)), kind(volume(atlas)), label=900), feature_maps(X, atlas == 900))
+
+
+@pytest.mark.parametrize("label, rule", [(0, "other than 0"), (1.5, "an integer"), ("all", "an integer"), ([], "at least one")])
+def test_labels_that_are_none(label, rule):
+    for function in (feature_maps, *CONNECTED):
+        with pytest.raises(ValueError, match=f"label is .*{rule}"):
+            function(X, LABELS, label=label)
+        with pytest.raises(ValueError, match="label is 1, but there is no mask"):
+            feature_maps(X, None, label=1) if function is not feature_maps else function(X, None, label=1)
+
+
+# --- Geometry ------------------------------------------------------------------------------------------------------------
+
+
+def test_grids(kind, function):
+    """3e-6 mm are nothing, as between a DICOM series and a NIfTI file made from it; half a voxel is another place."""
+    if kind.name == "array":
+        pytest.skip("arrays have no geometry")
+    near = tuple(o + 3e-6 for o in ORIGIN)
+    result = function(kind(volume(X)), kind(volume(MASK, near)))
+    assert np.array_equal(array_of(result), (feature_maps if function in MAPS else function)(X, MASK))
+    away = (ORIGIN[0], ORIGIN[1] + 0.25, ORIGIN[2])
+    with pytest.raises(ValueError) as caught:
+        function(kind(volume(X)), kind(volume(MASK, away)))
+    assert same_sentence(str(caught.value)).startswith(
+        f"mask has the origin {away}, but x has {ORIGIN}: corners differ by up to 0.25 mm (0.333 voxels), but only 0.001 voxels are "
+        "permitted: resample mask to the grid of x, or give it the geometry of x if only that is wrong"
+    )
+    with pytest.raises(ValueError, match=r"(?:the )?mask has the size \(12, 10, 8\), but (x|the image) has \(12, 10, 9\)"):
+        function(kind(volume(X)), kind(volume(MASK[:-1])))
+
+
+@pytest.mark.parametrize("other", [name for name in KINDS if not isinstance(KINDS[name], str)])
+def test_kinds_can_be_mixed(kind, other):
+    mask = KINDS[other](volume(MASK))
+    if (kind.name, other) in (("nibabel", "array"), ("nibabel", "MetaTensor")):
+        if other == "array":
+            with pytest.raises(TypeError, match="mask is an array, whose axes may be x, y, z or z, y, x, but x is an image of nibabel"):
+                feature_maps(kind(volume(X)), mask)
+        return
+    for function in (feature_maps, *CONNECTED):
+        assert np.array_equal(array_of(function(kind(volume(X)), mask)), function(X, MASK))
+
+
+def test_seeds_of_every_kind(kind):
+    """Indices have the order of the axes, z, y, x; points are x, y, z in mm; arrays have labels."""
+    x, seeds = kind(volume(X)), np.zeros(SHAPE, np.uint8)
+    seeds[SEED], seeds[OTHER] = 1, 2
+    strength, expected = voxelmaps.fuzzy_connectedness(X, SEED, **COMMON), labels(X, None)
+    given = {1: SEED, 2: [OTHER]}
+    points = {label: volume(X).point(index[::-1]) for label, index in ((1, SEED), (2, OTHER))}
+    rounded = kind(volume(seeds * np.float32(0.9999)))
+    options = {"tie_rule": "lowest_label", **COMMON}
+    with voxelmaps.SeedSession(x, **options) as opened:
+        for function in (functools.partial(voxelmaps.labels, x, **options), opened.update):
+            for of_seeds in (given, kind(volume(seeds)), rounded):
+                assert np.array_equal(array_of(function(of_seeds)), expected)
+            if kind.name != "array":
+                assert np.array_equal(array_of(function(seed_points=points)), expected)
+                assert np.array_equal(array_of(function({1: SEED}, seed_points={2: points[2]})), expected)
+            for wrong, sentence in (
+                ({1: (9, 0, 0)}, "the seed (9, 0, 0) is not an index of x, which has the shape (9, 10, 12) (axes z, y, x)"),
+                ({70000: SEED}, "the label 70000 is not from 1 to 65535"),
+                ({1: SEED, 2: SEED}, "the voxel (3, 4, 5) is a seed of the labels 1 and 2, but a voxel may be a seed of one label only"),
+                (kind(volume(seeds * np.float32(0.4))), "seeds has 2 values that are not integers, such as 0.4: seeds are labels, and 0 "
+                 "where there is none"),
+                (kind(volume(seeds * np.int32(70000))), "seeds has the value 70000, but values must be from 0 to 65535"),
+                (kind(volume(seeds * 0)), "there are no seeds: give seeds, indices of voxels or an array, or seed_points, points in mm"),
+            ):  # fmt: skip
+                with pytest.raises(ValueError) as caught:
+                    function(wrong)
+                assert str(caught.value) == sentence
+    for of_seed in (SEED, [SEED], np.array([SEED]), kind(volume((seeds == 1).astype(np.uint8)))):
+        assert np.array_equal(array_of(voxelmaps.fuzzy_connectedness(x, of_seed, **COMMON)), strength)
+    if kind.name == "array":
+        with pytest.raises(TypeError, match="need the geometry of an image, but x is an array"):
+            voxelmaps.labels(x, seed_points=points)
+    else:
+        of_points = voxelmaps.fuzzy_connectedness(x, seed_points=points[1], **COMMON)
+        assert np.array_equal(array_of(of_points), strength)
+        with pytest.raises(ValueError, match=r"the seed point \(900.0, 0.0, 0.0\) mm is outside of x"):
+            voxelmaps.labels(x, seed_points={1: (900, 0, 0)})
+
+
+def test_spacing_and_geometry_of_maps(kind):
+    """radius_mm needs a spacing, which arrays do not have."""
+    options = {"features": "glcm_Contrast", "crop": "mask", "radius_mm": 1}
+    expected = voxelmaps.feature_maps(X, MASK, features="glcm_Contrast", neighborhood_radius=(0, 2, 1), crop="mask")
+    if kind.name == "array":
+        with pytest.raises(ValueError, match="radius_mm is 1, which needs the spacing"):
+            voxelmaps.feature_maps(X, MASK, **options)
+        return
+    maps = voxelmaps.feature_maps(kind(volume(X)), kind(volume(MASK)), **options)
+    assert np.array_equal(maps.array, expected.array)
+    cropped = volume(X).part(maps.slices)
+    assert _image.difference_of_grids(cropped, _image.Image(cropped.array, *maps.geometry), "the maps") is None
+
+
+def test_axes_of_a_dataarray_and_a_tensor_of_monai():
+    """Maps have the axes of x, in any order; the geometry follows."""
+    x, mask = (_image.to_xarray(volume(array)) for array in (X, MASK))
+    expected = feature_maps(X, MASK)
+    for order in itertools.permutations("zyx"):
+        turned = x.transpose(*order)
+        maps = voxelmaps.feature_maps(turned, mask, features=FEATURES[:2], bin_width=25, neighborhood_radius=1, crop="mask")
+        back = xarray.DataArray(maps.array, dims=("f", *order)).transpose("f", "z", "y", "x")
+        assert np.array_equal(back, expected[:2])
+        result = voxelmaps.labels(turned, {1: tuple(np.array(SEED)[["zyx".index(axis) for axis in order]])}, mask, **COMMON)
+        assert result.dims == order and result.transpose("z", "y", "x").coords.equals(x.coords)
+    image = nibabel.Nifti1Image(X.T, _image.to_nibabel(volume(X)).affine)
+    tensors = [MetaTensor(np.ascontiguousarray(array.T), image.affine) for array in (X, MASK)]
+    maps = voxelmaps.feature_maps(*tensors, features=FEATURES[:2], bin_width=25, neighborhood_radius=1)
+    assert np.array_equal(maps["firstorder_Mean"].T, voxelmaps.feature_maps(X, MASK, features="firstorder_Mean", neighborhood_radius=1).array[0])
+    strength = voxelmaps.fuzzy_connectedness(tensors[0], SEED[::-1], seed_points=volume(X).point(SEED[::-1]), **COMMON)
+    assert np.array_equal(strength.T, voxelmaps.fuzzy_connectedness(X, SEED, **COMMON))
+    assert type(strength) is MetaTensor and np.allclose(strength.affine, image.affine)
+    # Of a batch of one channel.
+    (batch,) = voxelmaps.feature_maps(tensors[0][None], tensors[1], features=FEATURES[:1]).values()
+    assert np.array_equal(batch[0], voxelmaps.feature_maps(*tensors, features=FEATURES[:1]).array[0])
+    with pytest.raises(ValueError, match="sheared axes, with a cosine of"):
+        voxelmaps.feature_maps(MetaTensor(X, np.eye(4) + np.eye(4, k=1) * 0.1), features="glcm")
+
+
+@pytest.mark.parametrize(
+    "axis, positions, message",
+    [
+        ("z", [0, 1, 2, 3, 4, 5, 6, 7, 9], "along the axis z must be evenly spaced within 1 %.* that from 7 to 9 is 2"),
+        ("x", 1.005 * np.arange(12.0) - (np.arange(12) > 0) * 0.005, None),
+        ("x", np.arange(12)[::-1], "along the axis x must increase, but begin with 11, 10: sort them"),
+        ("x", [0, 1, 2, 3, np.nan, 5, 6, 7, 8, 9, 10, 11], "along the axis x must be finite"),
+        ("x", list("abcdefghijkl"), "along the axis x must be numbers in mm, but are <U1"),
+        ("x", (np.float32(0.3) * np.arange(12, dtype=np.float32) + np.float32(300)).astype(np.float32), None),
+    ],
+)
+def test_coordinates(axis, positions, message):
+    given = _image.to_xarray(volume(X)).assign_coords({axis: positions})
+    for function in (feature_maps, *CONNECTED):
+        mask = given.copy(data=MASK)
+        if message is None:
+            function(given, mask)
+            continue
+        with pytest.raises(ValueError, match=message):
+            function(given, mask)
+        with pytest.raises(ValueError, match=message.replace("x: coord", "mask: coord")):
+            function(_image.to_itk(volume(X)), mask)
+
+
+def test_spacing_as_an_attribute():
+    x = xarray.DataArray(X, dims=("z", "y", "x"), attrs={"spacing": SPACING[::-1]})
+    assert np.array_equal(feature_maps(x, MASK), feature_maps(X, MASK))
+    with pytest.raises(ValueError, match=r"attribute direction of x has the shape \(3, 3\), but it has 2 axes"):
+        voxelmaps.feature_maps(_image.to_xarray(volume(X)).isel(z=3), features="glcm")
+
+
+# --- Intensities ---------------------------------------------------------------------------------------------------------
+
+
+def test_nan_and_infinity(kind):
+    if kind.name == "NIfTI" and np.isfinite(_image.load(kind(volume(WITH_NAN)), "x")[0].array).all():
+        pytest.skip("ITK reads NaN of NIfTI as 0")
+    mask = kind(volume(MASK))
+    present = np.isfinite(WITH_NAN) & (MASK == 1)
+    with pytest.warns(UserWarning, match="^x is NaN at 1 voxel inside mask, which is absent as those outside$") as caught:
+        result = feature_maps(kind(volume(WITH_NAN)), mask)
+    assert np.array_equal(result, feature_maps(X, present))
+    assert [each.filename for each in caught if each.category is UserWarning] == [__file__]
+    functions = (feature_maps,) if kind.name == "array" else MAPS
+    remedy = r"leave them out of the mask, such as mask & np\.isfinite\(x\)"
+    for function in functions:
+        with pytest.raises(ValueError, match=f"^(x|the image) is infinite at 2 voxels inside (mask|the mask): {remedy}$"):
+            function(kind(volume(WITH_INF)), mask)
+    for function in functions[1:]:
+        with pytest.raises(ValueError, match=f"^the image is NaN at 1 voxel inside the mask: {remedy}$"):
+            function(kind(volume(WITH_NAN)), mask)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # Outside of the mask.
+        outside = np.where(MASK == 1, X, np.nan).astype(np.float32)
+        outside[0, 0, 0] = np.inf
+        assert np.array_equal(feature_maps(kind(volume(outside)), mask), feature_maps(X, MASK))
+        voxelmaps.feature_maps(WITH_NAN, features="firstorder_Mean")
+    with pytest.raises(ValueError, match="^x is infinite at 2 voxels: "):
+        voxelmaps.feature_maps(WITH_INF, features="glcm")
+
+
+# --- Axes ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(9, 10, 12, 1), (64, 48, 3), (10, 9, 4), (2, 9, 10, 12, 2)])
+def test_arrays_that_look_like_color(shape):
+    x = np.random.default_rng(0).integers(0, 200, shape).astype(np.int16)
+    message = f"x has the shape {re.escape(str(shape))}, whose last axis looks like {shape[-1]} channel"
+    functions = [lambda **options: voxelmaps.feature_maps(x, features="firstorder_Mean", **options)]
+    if len(shape) == 3:
+        functions += [
+            lambda **options: voxelmaps.fuzzy_connectedness(x, (0, 0, 0), **COMMON, **options),
+            lambda **options: voxelmaps.labels(x, {1: (0, 0, 0), 2: (1, 1, 1)}, tie_rule="lowest_label", **COMMON, **options),
+        ]
+    for function in functions:
+        with pytest.raises(ValueError, match=message):
+            function()
+        function(spacing=(1, 1, 1))
+    voxelmaps.feature_maps(x, features="firstorder_Mean", dimension=3)
+    for shape in ((8, 1, 1), (1, 8, 1), (1, 1, 8), (8, 1), (9, 5, 3), (3, 64, 64)):
+        assert voxelmaps.feature_maps(np.zeros(shape, np.int16), features="firstorder_Mean").array.shape == (1, *shape)
+
+
+def test_dataarrays_with_axes_that_are_not_of_space():
+    x = xarray.DataArray(X, dims=("t", "y", "x"))
+    for function in (*CONNECTED, lambda x, mask: voxelmaps.feature_maps(x, features="glcm")):
+        with pytest.raises(ValueError, match="x has the axis t among t, y, x, but images have the axes z, y, x or y, x"):
+            function(x, None)
+    with pytest.raises(TypeError, match="x has voxels of 12 components"):
+        voxelmaps.feature_maps(x.rename(x="c"), features="glcm")
+    slices = voxelmaps.feature_maps(xarray.DataArray(X, dims=("t", "y", "x")), features="glcm", dimension=2).array
+    assert np.array_equal(slices[:, 3], voxelmaps.feature_maps(X[3], features="glcm").array)
+
+
+def test_force2d_is_a_radius_of_0():
+    x, mask = (_image.to_simpleitk(volume(array)) for array in (X, MASK))
+    wanted = voxelmaps.radiomics.execute(x, mask, featureClass={"glcm": None}, force2D=True, additionalInfo=False)
+    maps = voxelmaps.feature_maps(x, mask, features="glcm", neighborhood_radius=(0, 1, 1), bin_width=25)
+    for name, values in maps.items():
+        inside = sitk.GetArrayFromImage(wanted[f"original_{name}"])
+        part = tuple(slice(max(a - 1, 0), b + 1) for a, b in ((2, 6), (3, 8), (4, 10)))
+        assert np.array_equal(values[part], inside, equal_nan=True), name
+
+
+# --- Arrays and lines ----------------------------------------------------------------------------------------------------
+
+
+class Tensor:
+    """Has only __array__, and a type that is not NumPy's."""
+
+    dtype = "tensor.int64"
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i2", ">f4", "f2", "f4", "f8"])
+def test_types_and_layouts(dtype):
+    x = (X // 2).astype(dtype)
+    mask = (MASK * (1 if dtype == "?" else 5)).astype(dtype)
+    changes = [lambda a: a, lambda a: a[::-1].copy()[::-1], lambda a: a.copy(order="F"), Tensor]
+    for function in (feature_maps, *CONNECTED):
+        expected = function(x.astype(np.float64), MASK == 1)
+        for change in changes:
+            options = {"spacing": SPACING[::-1]} if function is feature_maps and change is Tensor else {}
+            assert np.array_equal(function(change(x), change(mask), **options), expected)
+
+
+def test_values_that_are_not_exact():
+    for function in CONNECTED:
+        function(np.full(SHAPE, 2**53), None)
+        with pytest.raises(ValueError, match=r"x has uint64 values from .*, which cannot be converted to float64 without a change"):
+            function(np.full(SHAPE, 2**64 - 1, np.uint64), None)
+    masked = np.ma.masked_equal(X, 0)
+    for function in (feature_maps, *CONNECTED):
+        for arguments in ((masked, None), (X, masked)):
+            with pytest.raises(TypeError, match="masked array"):
+                function(*arguments)
+        for wrong in (np.complex64, np.longdouble, "U1", object):
+            with pytest.raises(TypeError, match="must be real numbers of at most 64 bits"):
+                function(np.zeros(SHAPE, wrong), None) if function in CONNECTED else voxelmaps.feature_maps(
+                    np.zeros(SHAPE, wrong), features="glcm"
+                )
+
+
+@pytest.mark.parametrize("shape", [(8, 1, 1), (1, 8, 1), (1, 1, 8)])
+def test_lines_of_voxels_keep_their_axes(shape, kind):
+    line, ones = np.arange(8, dtype=np.int16).reshape(shape), np.ones(shape, np.uint8)
+    maps = voxelmaps.feature_maps(kind(volume(line)), kind(volume(ones)), features="firstorder_Mean", neighborhood_radius=1)
+    assert np.array_equal(maps.array, np.reshape([0.5, 1, 2, 3, 4, 5, 6, 6.5], (1, *shape)))
+    result = voxelmaps.labels(kind(volume(line)), kind(volume(ones)), minimum_strength=0.01, **COMMON)
+    assert np.array_equal(array_of(result), ones)
+
+
+def test_regions_of_itk_that_do_not_start_at_zero():
+    image = _image.to_itk(volume(X))
+    region = image.GetLargestPossibleRegion()
+    region.SetIndex([2, -3, 1])
+    image.SetRegions(region)
+    start = list(image.TransformIndexToPhysicalPoint([2, -3, 1]))
+    result = labels(image, MASK)
+    assert np.array_equal(array_of(result), labels(X, MASK))
+    for get in ("GetLargestPossibleRegion", "GetOrigin", "GetSpacing", "GetDirection"):
+        assert getattr(result, get)() == getattr(image, get)()
+    maps = voxelmaps.feature_maps(image, MASK, features="glcm", crop="mask", neighborhood_radius=1)
+    moved = _image.Image(X, SPACING, tuple(start), DIRECTION).part(maps.slices)
+    assert np.allclose(maps.geometry.origin, moved.origin, rtol=0, atol=1e-9)
+
+
+# --- Names ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "keyword, meant",
+    [
+        ("kernelRadius", "did you mean neighborhood_radius?"),
+        ("binCount", "did you mean number_of_gray_levels?"),
+        ("binWidth", "did you mean bin_width?"),
+        ("bin_with", "did you mean bin_width?"),
+        ("radius", "did you mean radius_mm or neighborhood_radius?"),
+        ("voxelArrayShift", "did you mean voxel_array_shift?"),
+        ("weightingNorm", "did you mean weighting_norm?"),
+        ("force2D", r"did you mean neighborhood_radius=\(0, 1, 1\), which keeps windows in slices with one set of gray levels?"),
+        ("zooms", "did you mean spacing?"),
+        ("affine", "did you mean spacing, or pass an image that has an affine?"),
+        ("normalize", "this is a setting of voxelmaps.radiomics.execute"),
+        ("featureClass", "did you mean features?"),
+    ],
+)
+def test_names_of_others(keyword, meant):
+    for name, function in (("feature_maps", voxelmaps.feature_maps), ("describe", voxelmaps.describe)):
+        with pytest.raises(TypeError, match=rf"^{name} has no parameter {keyword} \({meant.rstrip('?')}\??\)$"):
+            function(X, features="glcm", **{keyword: 1})
+
+
+@pytest.mark.parametrize(
+    "features, message",
+    [
+        ("all", r"did you mean \['firstorder', 'glcm', 'gldm', 'glrlm', 'glszm', 'ngtdm'\]"),
+        ("original_glcm_Contrast", "did you mean glcm_Contrast"),
+        ("wavelet-LLH_glcm_Contrast", "did you mean glcm_Contrast"),
+        ("Coarseness", "did you mean ngtdm_Coarseness"),
+        ("ngtdm_Busynes", "did you mean Busyness"),
+    ],
+)
+def test_names_of_features(features, message):
+    with pytest.raises(ValueError, match=message):
+        voxelmaps.feature_maps(X, features=features)
+    with pytest.raises(TypeError, match=r"feature_maps needs the features to compute, such as features=\['glcm_Contrast'\]"):
+        voxelmaps.feature_maps(X)
+
+
+def test_names_of_parameters():
+    assert list(_parameters.SEED_SESSION)[1:] == [n for n in _parameters.LABELS if n not in ("out", "seed_points")]
+    for keyword, meant in (
+        ("mask_image", "mask"),
+        ("affinity_function", "affinity"),
+        ("generate_margin_image", "margin"),
+        ("inside_pixel_value", "label"),
+        ("estimate_affinity_of_every_label", "estimate_of_every_label"),
+        ("tie_rules", "tie_rule"),
+    ):
+        for function in (voxelmaps.labels, voxelmaps.SeedSession, voxelmaps.SeedSession(X).update):
+            with pytest.raises(TypeError, match=f"has no parameter {keyword} .did you mean {meant}."):
+                function(X, **{keyword: 1})
+    with pytest.raises(ValueError, match="setting neighborhood_radius is not known .did you mean kernelRadius"):
+        voxelmaps.radiomics.execute(_image.to_itk(volume(X)), _image.to_itk(volume(MASK)), neighborhood_radius=2)
+
+
+def test_modules_have_no_circles():
+    """What is imported at the top of modules, and in functions."""
+    import ast
+    import pathlib
+
+    folder = pathlib.Path(voxelmaps.__file__).parent
+    imports = {}
+    for path in folder.rglob("*.py"):
+        parts = path.relative_to(folder).with_suffix("").parts
+        package = parts[:-1]
+        found = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.level > 0:
+                base = package[: len(package) - node.level + 1] + tuple(filter(None, (node.module or "").split(".")))
+                for alias in node.names:
+                    module = base + (alias.name,)
+                    is_module = (folder.joinpath(*module).with_suffix(".py")).exists()
+                    found.add(module if is_module else base or ("__init__",))
+        if parts[0] not in ("_cohort", "_files", "_maps"):
+            imports[parts] = {each + ("__init__",) if folder.joinpath(*each).is_dir() else each for each in found} - {parts}
+    circles = set()
+
+    def visit(name, above):
+        if name in above:
+            circles.add(" > ".join(".".join(each) for each in (*above[above.index(name) :], name)))
+        elif len(above) < 12:
+            for other in sorted(imports.get(name, ())):
+                visit(other, (*above, name))
+
+    for name in imports:
+        visit(name, ())
+    assert not circles

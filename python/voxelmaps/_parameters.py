@@ -1,0 +1,333 @@
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""The parameters of all functions: one table of names, types, ranges, units, defaults and effects, which checks arguments once."""
+
+import inspect
+import math
+import operator
+from typing import Any, Callable, NamedTuple, Tuple, TypeVar
+
+import numpy as np
+
+from ._suggestions import did_you_mean
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+# More do not make it faster on any machine.
+MAX_THREADS = 4096
+MAX_LEVELS = 65535
+MAX_WINDOW = 255
+
+# The same as voxelmaps::FuzzyConnectednessEnums, and in its order.
+AFFINITIES = ("geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference")
+ADJACENCIES = ("face", "face_edge", "full")
+# The same as voxelmaps::RelativeFuzzyConnectednessEnums, and in its order.
+COMPETITIONS = ("relative", "iterative")
+TIE_RULES = ("background", "lowest_label")
+LABEL_TYPES = ("uint8", "uint16")
+# Of settings that make weights of directions.
+WEIGHTING_NORMS = ("manhattan", "euclidean", "infinity")
+
+
+# --- Checks: each returns the value as it is used, or raises TypeError or ValueError with the name, the value and the rule ------
+
+
+def number(value, name):
+    """A float."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {value!r}, but must be a number") from None
+    except OverflowError:
+        raise ValueError(f"{name} is too large for float64") from None
+
+
+def count(value, name, minimum, maximum):
+    """An integer within limits."""
+    try:
+        result = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}, but must be an integer") from None
+    if not minimum <= result <= maximum:
+        raise ValueError(f"{name} is {value!r}, but must be {minimum} to {maximum}")
+    return result
+
+
+def numbers(value, name, rule="a list of numbers"):
+    """A list of floats."""
+    if isinstance(value, str) or np.ndim(value) != 1:
+        raise TypeError(f"{name} is {value!r}, but must be {rule}")
+    return [number(each, f"a value of {name}") for each in value]
+
+
+def per_axis(value, name, dimension, minimum):
+    """A tuple of an integer per axis; one integer stands for all."""
+    values = (value,) * dimension if np.ndim(value) == 0 else tuple(value)
+    try:
+        values = tuple(operator.index(v) for v in values)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}, but must be an integer or one per axis") from None
+    if len(values) != dimension or min(values) < minimum or max(values) > MAX_LEVELS:
+        raise ValueError(
+            f"{name} is {value!r}, but must be one integer from {minimum} to {MAX_LEVELS}, or {dimension} of them, one per axis"
+        )
+    return values
+
+
+def sizes(value, dimension):
+    """Sizes of a voxel along each axis, from the parameter spacing."""
+    if value is None:
+        return [1.0] * dimension
+    rule = f"{dimension} positive numbers, one per axis"
+    result = numbers(value, "spacing", rule)
+    if len(result) != dimension or not all(0 < size < math.inf for size in result):
+        raise ValueError(f"spacing is {value!r}, but must be {rule}")
+    return result
+
+
+def _any(value, name):
+    return value
+
+
+def _integer(minimum, maximum):
+    return lambda value, name: count(value, name, minimum, maximum)
+
+
+def _within(minimum, maximum):
+    def check(value, name):
+        result = number(value, name)
+        if not minimum <= result <= maximum:
+            raise ValueError(f"{name} is {value!r}, but must be {minimum:g} to {maximum:g}")
+        return result
+
+    return check
+
+
+def one_of(*names):
+    def check(value, name):
+        if not isinstance(value, str) or value not in names:
+            raise ValueError(f"{name} is {value!r}{did_you_mean(value, names)}, but must be one of {', '.join(names)}")
+        return value
+
+    return check
+
+
+def _switch(value, name):
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} is {value!r}, but must be True or False")
+    return bool(value)
+
+
+def _distances(value, name):
+    values = (value,) if np.ndim(value) == 0 else tuple(value)
+    if not values:
+        raise ValueError("distances is empty, but there must be at least one")
+    return tuple(count(each, "a value of distances", 1, MAX_WINDOW) for each in values)
+
+
+def _intensity_range(value, name):
+    rule = "'mask', 'image' or two numbers"
+    if isinstance(value, str) and value in ("mask", "image"):
+        return value
+    limits = [] if isinstance(value, str) else numbers(value, name, rule)
+    if len(limits) != 2:
+        raise ValueError(f"{name} is {value!r}, but must be {rule}")
+    return limits
+
+
+def _dimension(value, name):
+    if value not in (2, 3):
+        raise ValueError(f"{name} is {value!r}, but must be 2 or 3")
+    return int(value)
+
+
+def _components_axis(value, name):
+    if value not in (0, -1):
+        raise ValueError(f"{name} is {value!r}, but must be 0 or -1")
+    return int(value)
+
+
+def _label_type(value, name):
+    try:
+        result = np.dtype(value).name
+    except TypeError:
+        result = None
+    if result not in LABEL_TYPES:
+        raise ValueError(f"{name} is {value!r}, but must be uint8 or uint16")
+    return result
+
+
+def _margin(value, name):
+    margins = numbers(np.atleast_1d(value), name)
+    if not all(margin >= 0 for margin in margins):
+        raise ValueError(f"{name} is {value!r}, but must be at least 0")
+    return margins
+
+
+# --- Tables --------------------------------------------------------------------------------------------------------------
+
+
+class Parameter(NamedTuple):
+    """A parameter of a function.
+
+    type       Annotation.
+    default    Also stands for "not given"; it is not checked.
+    check      Function of value and name.
+    affects    Classes of features, or affinities, that it has an effect on; all if empty.
+    """
+
+    type: str
+    default: Any = None
+    check: Callable[[Any, str], Any] = _any
+    affects: Tuple[str, ...] = ()
+    is_required: bool = False
+
+
+_LABEL = Parameter("Integer | Sequence[Integer] | None")
+_SPACING = Parameter("Numbers | None")
+_PRECISION = Parameter("Precision", "float", one_of("float", "double"))
+_THREADS = Parameter("Integer", 0, _integer(0, MAX_THREADS))
+_OUT = Parameter("Array | None")
+
+FEATURE_MAPS = {
+    "features": Parameter("str | Iterable[str] | Mapping[str, str | Iterable[str] | None]", is_required=True),
+    "label": _LABEL,
+    # In mm.
+    "spacing": _SPACING,
+    # In voxels; radius_mm in mm. How many there must be depends on the dimension of the image.
+    "neighborhood_radius": Parameter("Integers | None"),
+    "radius_mm": Parameter("Number | None", None, _within(0, 1e9)),
+    "window_size": Parameter("Integers | None"),
+    "window_anchor": Parameter("Integers | None"),
+    # In units of the intensities.
+    "bin_width": Parameter("Number | None", None, number),
+    "number_of_gray_levels": Parameter("Integer | None", None, _integer(1, MAX_LEVELS)),
+    "bin_edges": Parameter("Numbers | None", None, numbers),
+    "gray_levels": Parameter("Integer | None", None, _integer(1, MAX_LEVELS)),
+    "intensity_range": Parameter("Literal['mask', 'image'] | Numbers", "mask", _intensity_range),
+    "selection": Parameter("Array | ImageLike | Path | None"),
+    "distances": Parameter("Integers", (1,), _distances, ("glcm", "gldm", "ngtdm")),
+    "aggregation": Parameter(
+        "Literal['average', 'merge'] | None", None, one_of("average", "merge"), ("glcm", "glrlm")
+    ),
+    "weighting_norm": Parameter(
+        "Literal['manhattan', 'euclidean', 'infinity'] | None", None, one_of(*WEIGHTING_NORMS), ("glcm", "glrlm")
+    ),
+    "symmetric": Parameter("bool", True, _switch, ("glcm",)),
+    "alpha": Parameter("Integer", 0, _integer(0, MAX_LEVELS), ("gldm",)),
+    "voxel_array_shift": Parameter("Number", 0.0, number, ("firstorder",)),
+    "background_value": Parameter("Number", 0.0, number),
+    "crop": Parameter("Literal['mask'] | None", None, one_of("mask")),
+    "dimension": Parameter("Literal[2, 3] | None", None, _dimension),
+    "precision": _PRECISION,
+    "out": _OUT,
+    "device": Parameter("Devices"),
+    "threads": _THREADS,
+}
+
+_OF_OBJECT = ("geometric_mean", "weighted_sum", "minimum")
+MOMENTS = ("object_mean", "object_variance", "difference_mean", "difference_variance")
+
+FUZZY_CONNECTEDNESS = {
+    "label": _LABEL,
+    "seed_points": Parameter("Any | None"),
+    "object_mean": Parameter("MomentOfLabels | None", affects=_OF_OBJECT),
+    "object_variance": Parameter("MomentOfLabels | None", affects=_OF_OBJECT),
+    "difference_mean": Parameter("MomentOfLabels | None", affects=("weighted_sum",)),
+    "difference_variance": Parameter("MomentOfLabels | None", affects=(*_OF_OBJECT, "homogeneity")),
+    # In voxels.
+    "estimation_radius": Parameter("Integer", 2, _integer(0, 2**31 - 1), AFFINITIES[:-1]),
+    "affinity": Parameter("Affinity", "geometric_mean", one_of(*AFFINITIES)),
+    "weight": Parameter("Number", 0.5, _within(0, 1), ("weighted_sum",)),
+    "minimum_strength": Parameter("Number", 0.0, _within(0, 1)),
+    "adjacency": Parameter("Adjacency", "face", one_of(*ADJACENCIES)),
+    "distance_weighting": Parameter("bool", False, _switch),
+    # In mm.
+    "spacing": _SPACING,
+    "precision": _PRECISION,
+    "out": _OUT,
+    "device": Parameter("Device"),
+    "threads": _THREADS,
+}
+
+LABELS = {
+    **FUZZY_CONNECTEDNESS,
+    "competition": Parameter("Competition", "relative", one_of(*COMPETITIONS)),
+    "tie_rule": Parameter("TieRule", "background", one_of(*TIE_RULES)),
+    "estimate_of_every_label": Parameter("bool", False, _switch, AFFINITIES[:-1]),
+    "components_axis": Parameter("Literal[0, -1] | None", None, _components_axis),
+    "label_type": Parameter("LabelType", "uint16", _label_type),
+    "strength": Parameter("bool", False, _switch),
+    "margin": Parameter("bool", False, _switch),
+    "crop_to_seeds": Parameter("bool", False, _switch),
+    # In voxels, or in mm.
+    "crop_margin": Parameter("Number | Numbers", 10, _margin),
+    "crop_margin_in_millimeters": Parameter("bool", False, _switch),
+}
+
+_OF_CALLS = ("out", "seed_points")
+# Those of an image, which a session has once.
+OF_IMAGES = ("spacing", "components_axis", "label_type", "precision")
+SEED_SESSION = {"mask": Parameter("Array | ImageLike | Path | None"), **LABELS}
+for _name in _OF_CALLS:
+    del SEED_SESSION[_name]
+
+
+def check_names(given, function, table, arguments=()):
+    """Raise TypeError, with what may be meant, for a name that is not in the table.
+
+    function     What the user calls, for errors.
+    arguments    Names of other parameters.
+    """
+    for name in given:
+        if name not in table:
+            raise TypeError(f"{function} has no parameter {name}{did_you_mean(name, [*arguments, *table])}")
+
+
+def checked(given, function, table, arguments=()):
+    """A dict of all parameters of a table, from those that are given, which are checked."""
+    check_names(given, function, table, arguments)
+    values = {}
+    for name, parameter in table.items():
+        value = given.get(name, parameter.default)
+        values[name] = value if value is parameter.default else parameter.check(value, name)
+    return values
+
+
+def check_effects(given, values, table, kinds, what):
+    """Raise ValueError for a parameter that is given with another value than its default, but affects none of the kinds.
+
+    values    Of all parameters, which are checked.
+    kinds     Classes of features, or the affinity.
+    what      What the kinds are, such as "on features of", for errors.
+    """
+    for name in given:
+        _, default, _, affects, _ = table[name]
+        if not affects or values[name] is default or any(kind in affects for kind in kinds):
+            continue
+        if default is None or not np.array_equal(values[name], default):
+            names = " and ".join(filter(None, (", ".join(affects[:-1]), affects[-1])))
+            raise ValueError(
+                f"{name} is {given[name]!r}, but has no effect {what} {', '.join(kinds)}; it belongs to {names}"
+            )
+
+
+def with_parameters(table: Any) -> Callable[[_Function], _Function]:
+    """Let a function with **parameters show those of a table to help() and editors, and have its own as arguments."""
+
+    def decorate(function: _Function) -> _Function:
+        signature = inspect.signature(function)
+        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        last = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if parameter.is_required else parameter.default,
+                annotation=parameter.type,
+            )
+            for name, parameter in table.items()
+        ]
+        setattr(function, "__signature__", signature.replace(parameters=own + last))
+        return function
+
+    return decorate

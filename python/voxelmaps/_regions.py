@@ -1,0 +1,170 @@
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""The voxels that a mask and a label mean, and what intensities may be there."""
+
+import math
+
+import numpy as np
+
+from . import _arrays
+from ._suggestions import warn
+
+# A file that is scaled by its writer has 0.99998 for 1.
+_TOLERANCE = 1e-3
+# A label map has fewer values in a sample of so many voxels, and an image has more.
+_MANY, _SAMPLE = 100, 2**17
+# Labels of an image that was taken for the mask.
+_FEW = 20
+
+
+def _label(value):
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if isinstance(value, str) or not math.isfinite(number) or number != round(number) or number == 0:
+        raise ValueError(f"label is {value!r}, but must be an integer other than 0, or a list of them")
+    return int(number)
+
+
+def labels_of(label):
+    """A tuple of the labels that are given as one number or a list; None if none is."""
+    if label is None:
+        return None
+    labels = (label,) if np.ndim(label) == 0 else tuple(label)
+    if not labels:
+        raise ValueError("label is an empty list, but must name at least one label")
+    return tuple(map(_label, labels))
+
+
+def _list_of_values(values, separator=", "):
+    """Text of the values of a NumPy array."""
+    present = [f"{float(value):.12g}" for value in np.unique(values)]
+    if len(present) == 1:
+        return f"only the value {present[0]}"
+    if len(present) > 20:
+        return f"the values {', '.join(present[:20])}, ..."
+    return f"the values {', '.join(present[:-1])} and {present[-1]}"
+
+
+def _number_of_values(array):
+    """How many values a sample of an array of any library has."""
+    flat = array.array.reshape(-1)
+    sample = flat[:: max(flat.shape[0] // _SAMPLE, 1)]
+    return len(np.unique(_arrays.Array(sample, array.library).host()))
+
+
+def _refuse_many_values(mask, what, image_name):
+    """Raise ValueError if the mask has as many values as an image."""
+    least, greatest = mask.extremes()
+    if _number_of_values(mask) >= _MANY:
+        raise ValueError(
+            f"{what} has hundreds of values, from {least:g} to {greatest:g}, as an image has: are {image_name} and {what} swapped? If "
+            f"not, make a mask of it, such as {what} == 1"
+        )
+
+
+def integers(array, what, remedy=None, image_name="x"):
+    """The array, with values within 10^-3 of an integer as this integer, and NaN as 0. Raises ValueError if there are others."""
+    if array.dtype not in (*_arrays.PIXEL_TYPES, "bool", "float16", "bfloat16"):
+        raise TypeError(f"{what} has voxels of type {array.dtype}, but they must be real numbers of at most 64 bits")
+    if "float" not in array.dtype or 0 in array.shape:
+        return array
+    library, module = array.library, array.library.module()
+    with library.current_device():
+        values = module.where(module.isnan(array.array), 0, array.array)
+        rounded = module.round(values)
+        is_near = abs(values - rounded) <= _TOLERANCE
+        if not is_near.all():
+            wrong = _arrays.Array(values[~is_near][:1], library).host()[0]
+            number = int((~is_near).sum())
+            values = _arrays.Array(values, library)
+            least, greatest = values.extremes()
+            if remedy is None and not (least >= -_TOLERANCE and greatest <= 1 + _TOLERANCE):
+                _refuse_many_values(values, what, image_name)
+            raise ValueError(
+                f"{what} has {number} values that are not integers, such as {float(wrong):.6g}: "
+                + (remedy or f"threshold it first, such as {what} > 0.5")
+            )
+        return _arrays.Array(rounded, library)
+
+
+def region(mask, label=None, what="mask", image=None, image_name="x"):
+    """The voxels inside, as an Array of bytes in C order that are not 0 there.
+
+    mask     Array of any library: of bool, of 0 and one other value, or of labels.
+    label    A label or several, which are inside together; None for a mask with one value other than 0.
+    what     How errors call the mask.
+    image    The Array whose region it is, if it is known, and how errors call it.
+
+    Raises ValueError if the mask means nothing, or not one thing.
+    """
+    if 0 in mask.shape:
+        return _arrays.bytes_of(mask, what)
+    labels = labels_of(label)
+    values = integers(mask, what, image_name=image_name)
+    least, greatest = values.extremes()
+    if labels is None:
+        library, module = mask.library, mask.library.module()
+        if (least, greatest) == (0, 0):
+            _refuse_empty(mask, what, "other than 0")
+        if "float" not in mask.dtype and (least, greatest) in ((0, 1), (1, 1)):
+            return _arrays.bytes_of(mask, what)
+        with library.current_device():
+            compared = values.comparable()
+            inside = compared == (greatest or least)
+            is_single = int(module.count_nonzero(inside)) == int(module.count_nonzero(compared))
+        if is_single:
+            return _arrays.bytes_of(_arrays.Array(inside, library) if "float" in mask.dtype else mask, what)
+        _refuse_many_values(values, what, image_name)
+        raise ValueError(
+            f"{what} has {_list_of_values(values.host())}, but a mask must have 0 and one other value: say which label is meant, "
+            "such as label=1 or label=[1, 2]"
+        )
+    # Atlases have many labels, of which others than the first are named; their image has more than a few values.
+    if greatest - least >= _MANY and (labels == (1,) or image is not None and _number_of_values(image) <= _FEW):
+        _refuse_many_values(values, what, image_name)
+    with mask.library.current_device():
+        compared = values.comparable()
+        inside = compared == labels[0]
+        for each in labels[1:]:
+            inside |= compared == each
+        if not inside.any():
+            _refuse_empty(mask, what, f"{' or '.join(map(str, labels))} (label)")
+    return _arrays.bytes_of(_arrays.Array(inside, mask.library), what)
+
+
+def _refuse_empty(mask, what, wanted):
+    raise ValueError(f"no voxel of {what} is {wanted}; it has {_list_of_values(mask.host())}")
+
+
+def check_finite(image, inside, what="x", mask_name=None, nan_is_absent=True):
+    """Raise ValueError for infinite intensities inside, and warn of NaN inside a mask.
+
+    image        Array of pixels.
+    inside       Array of bytes of its shape, or of that of its last axes, which are not 0 inside; None for all voxels.
+    mask_name    How the mask is called; None without a mask.
+    nan_is_absent
+                 Whether NaN is an absent voxel; else it is an error, too.
+    """
+    if not image.dtype.startswith("float") or 0 in image.shape:
+        return
+    if all(map(math.isfinite, image.extremes())):
+        return
+    library, module = image.library, image.library.module()
+    with library.current_device():
+        region = True if inside is None else inside.array != 0
+        infinite = int(module.count_nonzero(module.isinf(image.array) & region))
+        absent = int(module.count_nonzero(module.isnan(image.array) & region))
+    where = f" inside {mask_name}" if mask_name is not None else ""
+    remedy = "leave them out of the mask, such as mask & np.isfinite(x)"
+
+    def voxels(number):
+        return f"{number} voxel{'s' * (number > 1)}{where}"
+
+    if infinite:
+        raise ValueError(f"{what} is infinite at {voxels(infinite)}: {remedy}")
+    if absent and not nan_is_absent:
+        raise ValueError(f"{what} is NaN at {voxels(absent)}: {remedy}")
+    if absent and mask_name is not None:
+        warn(f"{what} is NaN at {voxels(absent)}, which {'are' if absent > 1 else 'is'} absent as those outside")

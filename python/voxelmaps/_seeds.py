@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""Seeds: indices of voxels in the order of the axes of the array, points in mm, and arrays of labels."""
+
+import math
+import operator
+from collections.abc import Mapping
+
+import numpy as np
+
+from . import _arrays, _regions
+
+_NO_SEEDS = "there are no seeds: give seeds, indices of voxels or an array, or seed_points, points in mm"
+
+
+def label_of(value, largest):
+    """A label from 1 to the largest."""
+    try:
+        label = operator.index(value)
+    except TypeError:
+        raise TypeError(f"the label {value!r} is not an integer") from None
+    if not 1 <= label <= largest:
+        wide = "" if largest > 255 else "; those of label_type uint16 are up to 65535"
+        raise ValueError(f"the label {label} is not from 1 to {largest}{wide}")
+    return label
+
+
+def _numbers_of_indices(indices, shape):
+    """Numbers of voxels in the order of memory, from an index or several."""
+    if not isinstance(indices, (list, tuple, np.ndarray)):
+        raise TypeError(f"a seed must be an index or a list of indices, not {type(indices).__name__}")
+    array = np.asarray(indices) if isinstance(indices, np.ndarray) else None
+    if array is not None and array.ndim == 2 and array.dtype.kind in "iu" and array.shape[1] == len(shape):
+        # Many at once; those that are wrong are named below.
+        if ((array >= 0) & (array < np.array(shape))).all():
+            return np.ravel_multi_index(tuple(array.T), shape).tolist()
+    indices = [indices] if len(indices) > 0 and np.ndim(indices[0]) == 0 else list(indices)
+    numbers = []
+    for index in indices:
+        try:
+            index = tuple(operator.index(i) for i in index)
+        except TypeError:
+            raise TypeError(f"the seed {index!r} must be an index of integers, one per axis of x") from None
+        if len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape)):
+            axes = ("z, y, x")[-3 * len(shape) + 2 :]
+            raise ValueError(f"the seed {index} is not an index of x, which has the shape {shape} (axes {axes})")
+        numbers.append(int(np.ravel_multi_index(index, shape)))
+    return numbers
+
+
+def _numbers_of_points(points, image, shape):
+    """Numbers of the voxels at physical points in mm, which are one point or several."""
+    if image.spacing is None:
+        raise TypeError(
+            "seed_points are points in mm, which need the geometry of an image, but x is an array: give indices of voxels as seeds"
+        )
+    dimension = len(shape)
+    rule = f"{dimension} finite numbers x, y{', z' * (dimension == 3)} in mm, or a list of such points"
+    try:
+        array = np.atleast_2d(np.asarray(points, float))
+    except (TypeError, ValueError):
+        raise TypeError(f"a seed point is {points!r}, but must be {rule}") from None
+    if array.ndim != 2 or array.shape[1] != dimension or array.shape[0] == 0 or not np.isfinite(array).all():
+        raise ValueError(f"a seed point is {points!r}, but must be {rule}")
+    indices = []
+    for point in array.tolist():
+        # As itk::Image::TransformPhysicalPointToIndex rounds.
+        index = tuple(math.floor(i + 0.5) for i in reversed(image.index(point)))
+        if not all(0 <= i < n for i, n in zip(index, shape)):
+            ends = [image.point(corner) for corner in ([0] * dimension, [n - 1 for n in reversed(shape)])]
+            first, last = (tuple(round(i, 4) + 0.0 for i in end) for end in ends)
+            raise ValueError(
+                f"the seed point {tuple(point)} mm is outside of x, whose first and last voxels are at {first} and {last}"
+            )
+        indices.append(index)
+    return _numbers_of_indices(indices, shape)
+
+
+def _array(seeds, x, image, shape):
+    """Numbers and labels of the voxels of an array of seeds."""
+    array = _arrays.array_like(x.on_grid(seeds, "seeds"), "seeds", image, shape, may_be_on_host=True)
+    numbers, values = _regions.integers(array, "seeds", "seeds are labels, and 0 where there is none").nonzero()
+    return numbers.astype(np.int64, copy=False), values
+
+
+def unlabeled(seeds, points, x, image, shape):
+    """Numbers of the voxels that are seeds of one object, in the order of memory.
+
+    x, image, shape    As Opened, as an Array, and the shape of its voxels.
+    """
+    numbers = []
+    if seeds is not None:
+        is_index = isinstance(seeds, (list, tuple)) or isinstance(seeds, np.ndarray) and seeds.shape != shape
+        numbers = _numbers_of_indices(seeds, shape) if is_index else _array(seeds, x, image, shape)[0].tolist()
+    if points is not None:
+        numbers = numbers + _numbers_of_points(points, x.image, shape)
+    if not numbers:
+        raise ValueError(_NO_SEEDS)
+    return numbers
+
+
+def labeled(seeds, points, x, image, shape, largest):
+    """Numbers of the voxels that are seeds, in the order of memory, and their labels."""
+    is_dict = seeds is None or isinstance(seeds, Mapping)
+    if points is not None and not (is_dict and isinstance(points, Mapping)):
+        raise TypeError("seed_points must be a dict of labels and points in mm, and seeds a dict or left out")
+    if not is_dict:
+        numbers, labels = _array(seeds, x, image, shape)
+        if len(labels) > 0 and not (labels.min() >= 0 and labels.max() <= largest):
+            wrong = float(labels[(labels < 0) | (labels > largest)][0])
+            raise ValueError(f"seeds has the value {wrong:.12g}, but values must be from 0 to {largest}")
+        labels = labels.astype(np.uint16)
+    else:
+        numbers, labels = [], []
+        for given, numbers_of in ((seeds, _numbers_of_indices), (points, lambda p, s: _numbers_of_points(p, x.image, s))):
+            for label, each in (given or {}).items():
+                label = label_of(label, largest)
+                of_label = numbers_of(each, shape)
+                numbers += of_label
+                labels += [label] * len(of_label)
+        numbers, labels = np.array(numbers, np.int64), np.array(labels, np.uint16)
+        order = np.lexsort((labels, numbers))
+        numbers, labels = numbers[order], labels[order]
+        wrong = np.flatnonzero((numbers[1:] == numbers[:-1]) & (labels[1:] != labels[:-1]))
+        if len(wrong) > 0:
+            raise ValueError(
+                f"the voxel {_index_of(numbers[wrong[0]], shape)} is a seed of the labels {labels[wrong[0]]} and "
+                f"{labels[wrong[0] + 1]}, but a voxel may be a seed of one label only"
+            )
+    if len(numbers) == 0:
+        raise ValueError(_NO_SEEDS)
+    return numbers, labels
+
+
+def _index_of(voxel, shape):
+    return tuple(int(i) for i in np.unravel_index(voxel, shape))
+
+
+def check_inside(numbers, mask, shape, labels=None):
+    """Raise ValueError if a seed is outside a mask.
+
+    mask      Array of bytes in C order, or None.
+    labels    Of the seeds, for the error.
+    """
+    if mask is None:
+        return
+    numbers = np.asarray(numbers)
+    outside = np.flatnonzero(mask.at(numbers) == 0)
+    if len(outside) > 0:
+        of_label = "" if labels is None else f" of the label {labels[outside[0]]}"
+        raise ValueError(f"the seed {_index_of(numbers[outside[0]], shape)}{of_label} is outside the mask")
+
+
+def surroundings(image, mask, numbers, radius, shape):
+    """The box of all voxels within a radius of seeds, in host memory, which gives the same estimates as the image.
+
+    image, mask    Arrays in C order; the mask may be None. The shape is that of the image without an axis of components.
+    numbers        Of the seeds, in the order of memory.
+
+    Returns image, mask, numbers of the seeds in the box, and its shape.
+    """
+    if image.library.device is None:
+        return image, mask, numbers, shape
+    indices = np.unravel_index(numbers, shape)
+    begins = [max(int(i.min()) - radius, 0) for i in indices]
+    box = tuple(slice(begin, min(int(i.max()) + radius + 1, n)) for begin, i, n in zip(begins, indices, shape))
+    sizes = tuple(part.stop - part.start for part in box)
+
+    def on_host(array):
+        part = np.ascontiguousarray(_arrays.Array(array.array[box], array.library).host())
+        return _arrays.Array(part, _arrays.Library("NumPy"))
+
+    moved = tuple(i - begin for i, begin in zip(indices, begins))
+    return on_host(image), None if mask is None else on_host(mask), np.ravel_multi_index(moved, sizes), sizes
