@@ -248,7 +248,7 @@ def test_finished_cases_are_known_by_sizes_and_times(run, tmp_path):
     code, output, errors = run(*CASE, *ONE_FEATURE)
     assert (code, errors) == (0, []) and output[0].startswith(kept) and voxels in output[0]
     assert (tmp_path / "maps" / "summary.csv").read_text() == summary
-    damaged = "TextureFeatureMaps: image.nii.gz: the image: cannot read 'image.nii.gz': its "
+    damaged = "TextureFeatureMaps: image.nii.gz: the image: cannot read 'image.nii.gz': it "
     code, _, errors = run(*CASE, *ONE_FEATURE, "--verify")
     assert code == 1 and errors[0].startswith(damaged)
     # A file that was written so late that it may have changed after it was read is read again.
