@@ -105,7 +105,7 @@ def test_tensors_of_monai():
     data, transforms = pytest.importorskip("monai.data"), pytest.importorskip("monai.transforms")
     x, mask = case_of()
     affine = torch.tensor(
-        [[-0.8, 0, 0, 90], [0, 0.9, 0.1, -120], [0, -0.1, 2.5, 33], [0, 0, 0, 1]], dtype=torch.float64
+        [[-0.8, 0, 0, 90], [0, 0.72, 1.5, -120], [0, -0.54, 2, 33], [0, 0, 0, 1]], dtype=torch.float64
     )
     image, lesion = (data.MetaTensor(torch.as_tensor(array[None]), affine=affine) for array in (x, mask))
     image.meta["filename_or_obj"] = "a.nii"

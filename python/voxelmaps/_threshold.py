@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import _arrays
-from ._connectedness import _seed_numbers
-from ._feature_maps import arrays_of_images, count, number, spacing_of
+from . import _arrays, _seeds
+from ._image import opened
+from ._parameters import count, number, sizes
 
 if TYPE_CHECKING:
     from ._types import Array, ImageLike, Integer, Number, Numbers, Path
@@ -54,10 +54,13 @@ def suggest_threshold(
     >>> round(threshold, 4), int((strength > 0).sum()), int((strength >= threshold).sum())
     (0.8825, 800, 161)
     """
-    x, seeds, _, spacing, _ = arrays_of_images(strength, seeds, None, spacing, ("seeds", "mask"))
-    values = _arrays.pixels_of(_arrays.array_of(x, "strength"), "strength").host()
+    x = opened(strength, "strength")
+    given = _arrays.pixels_of(_arrays.array_of(x.image.array, "strength"), "strength")
+    values = given.host()
     if values.ndim not in (2, 3):
         raise ValueError(f"strength has {values.ndim} axes, but must have 2 or 3")
+    if spacing is None and x.image.spacing is not None:
+        spacing = x.image.spacing[::-1]
     if values.size and not 0 <= values.min() <= values.max() <= 1:
         raise ValueError(f"strength has values from {values.min()} to {values.max()}, but must be from 0 to 1")
     volume = number(minimum_volume, "minimum_volume")
@@ -65,8 +68,8 @@ def suggest_threshold(
         raise ValueError(f"minimum_volume is {minimum_volume!r}, but must be at least 0 and finite")
     width = 2 * count(estimation_radius, "estimation_radius", 0, 2**31 - 1) + 1
     box = math.prod(min(n, width) for n in values.shape)
-    voxels = max(box, math.ceil(volume / math.prod(spacing_of(spacing, values.ndim))))
-    largest = 1.0 if seeds is None else values.ravel()[_seed_numbers(seeds, values.shape)].min()
+    voxels = max(box, math.ceil(volume / math.prod(sizes(spacing, values.ndim))))
+    largest = 1.0 if seeds is None else values.ravel()[_seeds.unlabeled(seeds, None, x, given, values.shape)].min()
     strengths, counts = np.unique(values[values > 0], return_counts=True)
     strengths, volumes = strengths[::-1], counts[::-1].cumsum()
     growth = volumes[1:] / volumes[:-1] * ((volumes[:-1] >= voxels) & (strengths[:-1] <= largest))
