@@ -128,7 +128,10 @@ def covered_part(image, other, what, image_name="the image"):
     first = [round(i) for i in image.index(other.origin)]
     end = [f + n for f, n in zip(first, other.size)]
     covered = Image(other.array, image.spacing, image.point(first), image.direction)
-    difference = difference_of_grids(covered, other, what, image_name)
+    is_moved = np.allclose(image.spacing, other.spacing) and np.allclose(image.direction, other.direction)
+    difference = difference_of_grids(
+        covered, other, what, f"the nearest part of {image_name}" if is_moved else image_name
+    )
     if difference is not None:
         raise ValueError(difference)
     if min(first) < 0 or any(np.greater(end, image.size)):
