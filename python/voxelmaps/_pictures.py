@@ -21,6 +21,7 @@ from ._parameters import count, number, sizes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
+    from ._maps import FeatureMaps
     from ._types import Array, ImageLike, Integer, Number, Numbers, Path
 
 # Powers of the unit of intensities.
@@ -55,6 +56,14 @@ class _Scene(NamedTuple):
     has_letters: bool = False
     # Index of the first slice, as ITK counts.
     first: int = 0
+
+    @classmethod
+    def of(cls, image, has_axes=True, first=0):
+        """With what the geometry says: that of images of arrays, and of PNG files, says nothing."""
+        n = image.array.ndim
+        identity = ((1.0,) * n, (0.0,) * n, tuple(np.eye(n).ravel().tolist()))
+        is_known = image.spacing is not None and tuple(map(tuple, image[1:])) != identity
+        return cls(image, is_known, is_known and has_axes and n == 3, first)
 
     @property
     def array(self):
@@ -115,14 +124,9 @@ def _scene_of(value, what, spacing=None):
             raise ValueError(f"spacing is {spacing!r}, but {what} has a spacing: it is for arrays only")
         image = Image(image.array, tuple(sizes(spacing, n)[::-1]), (0.0,) * n, tuple(np.eye(n).ravel().tolist()))
         return _Scene(image, True)
-    if image.spacing is None:
-        return _Scene(image)
-    # The geometry of images of arrays, and of PNG files, says nothing.
-    is_known = (*image.spacing, *image.origin, *image.direction) != (1,) * n + (0,) * n + tuple(np.eye(n).ravel())
-    has_letters = is_known and n == 3 and not (is_xarray(value) and "direction" not in value.attrs)
     region = getattr(value, "GetBufferedRegion", None)
     first = int(region().GetIndex()[2]) if region is not None and n == 3 else 0
-    return _Scene(image, is_known, has_letters, first)
+    return _Scene.of(image, not is_xarray(value) or "direction" in value.attrs, first)
 
 
 class _Map(NamedTuple):
@@ -163,10 +167,10 @@ class _Map(NamedTuple):
 
 
 def _maps_of(maps, image):
-    """The maps that were given, with their parts of the image, if there is one; and the caption that the settings of an
-    extraction make."""
+    """The maps that were given, with their parts of the image, or of the first map; the caption that the settings of an extraction
+    make; and the image."""
     if maps is None:
-        return [], ""
+        return [], "", image
     if is_xarray(maps) and "feature" in maps.dims:
         maps = {str(name): maps.isel(feature=i, drop=True) for i, name in enumerate(maps["feature"].values)}
     if not isinstance(maps, Mapping):
@@ -183,7 +187,8 @@ def _maps_of(maps, image):
         what = f"the map {name}"
         one = _scene_of(value, what).image
         one = one if geometry is None else Image(one.array, *geometry)
-        if image is None:
+        image = one if image is None else image
+        if one is image:
             part = tuple(slice(0, n) for n in one.array.shape)
         elif image.array.ndim == one.array.ndim == len(slices):
             part = slices
@@ -196,7 +201,7 @@ def _maps_of(maps, image):
         result.append(_Map(str(name), one.array, part))
     if not result:
         raise ValueError("maps is empty, but must have at least one map; None is for the image alone")
-    return result, caption
+    return result, caption, image
 
 
 def _inside(image, mask, label):
@@ -413,7 +418,7 @@ def _wrapped(caption, width):
 
 
 def show(
-    image: Array | ImageLike | Path,
+    image: Array | ImageLike | Path | None,
     maps: Any = None,
     mask: Array | ImageLike | Path | None = None,
     slice: Integer | Sequence[Integer] | None = None,
@@ -436,7 +441,7 @@ def show(
     """Draw a slice of an image with the contour of the mask, and next to it the maps inside the mask over the image.
 
     image          An array with the axes (y, x) or (z, y, x), an image of ITK, SimpleITK or nibabel, a DataArray, or the path of a
-                   file.
+                   file. None for maps alone.
     maps           A map, or maps by name: what feature_maps, radiomics.execute and labels return, or a dict. They cover the image,
                    or the part of it that their slices or their geometry say. Maps of integers, up to 255 different ones, and of bool
                    are labels: they have a color each and a legend; 0 is no label. None for the image alone.
@@ -482,20 +487,28 @@ def show(
     ['HU', 'firstorder_Mean (HU)', 'glcm_Contrast']
     """
     matplotlib = _matplotlib()
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import BoundaryNorm, ListedColormap, Normalize
+    from matplotlib.patches import Patch
+
     from . import _figure
 
-    scene = _scene_of(image, "the image", spacing)
-    inside = _inside(scene.image, mask, label)
-    listed, settings = _maps_of(maps, scene.image)
+    scene = None if image is None else _scene_of(image, "the image", spacing)
+    listed, settings, grid = _maps_of(maps, None if scene is None else scene.image)
+    if grid is None:
+        raise TypeError("image and maps are None, but there must be something to draw")
+    scene = scene or _Scene.of(grid)
+    inside = _inside(grid, mask, label)
     names = [one.name for one in listed]
-    of_name: Mapping[str, Sequence[Number]] = {}
-    if isinstance(limits, Mapping):
-        of_name = limits
-        for name in limits:
+    if limits is None or isinstance(limits, Mapping):
+        for name in limits or ():
             if name not in names:
                 raise ValueError(f"limits has {name!r}, but the maps are {', '.join(names)}")
-    elif limits is not None:
-        of_name = dict.fromkeys(names, limits)
+    of_name = limits if isinstance(limits, Mapping) else {} if limits is None else dict.fromkeys(names, limits)
+    limits = {name: _pair(value, f"limits of {name}") for name, value in of_name.items()}
+    percentiles = _percentiles(percentiles)
+    window = None if window is None else _pair(window, "window")
     if cmap not in matplotlib.colormaps:
         raise ValueError(f"cmap is {cmap!r}, but must be the name of a color map of matplotlib, such as 'viridis'")
     if margin is not None and not number(margin, "margin") >= 0:
@@ -507,85 +520,43 @@ def show(
             missing = np.setdiff1d(one.array, [0, *labels])
             if missing.size:
                 raise ValueError(f"the map {one.name} has the label {missing[0]:g}, but labels names {sorted(labels)}")
-    region = _region_of(listed, scene.array.shape) if inside is None and listed else inside
+    everything = np.ones(grid.array.shape, bool)
+    region = _region_of(listed, everything.shape) if inside is None and listed else inside
+    drawn = everything if region is None else region
     slices = _slices_of(slice, scene, region, listed)
 
     if columns is None:
         columns = _MOST_COLUMNS if len(slices) > 1 or len(listed) > 11 else 4
     columns = count(columns, "columns", 1, 1000)
-    per_page = max(columns * (1 if len(slices) > 1 else _MOST_ROWS) - 1, 1)
+    per_page = max(columns * (1 if len(slices) > 1 else _MOST_ROWS) - (image is not None), 1)
     pages = max(-(-len(listed) // per_page), 1)
     first = (count(page, "page", 1, pages) - 1) * per_page
     caption = settings if caption is None else caption
     if pages > 1:
         shown = f"maps {first + 1} to {min(first + per_page, len(listed))} of {len(listed)}, page {page} of {pages}"
         caption = f"{caption}; {shown}" if caption else shown
-    return _draw(
-        scene,
-        [None, *listed[first : first + per_page]],
-        slices,
-        inside=inside,
-        region=region,
-        limits={name: _pair(value, f"limits of {name}") for name, value in of_name.items()},
-        percentiles=_percentiles(percentiles),
-        window=None if window is None else _pair(window, "window"),
-        unit=unit,
-        labels=labels,
-        outlines=outlines,
-        colors=matplotlib.colormaps[cmap],
-        margin=margin,
-        columns=columns,
-        caption=caption,
-        figure=_figure.new_figure if figure is None else figure,
-    )
+    # None is the image.
+    panels = [None] * (image is not None) + listed[first : first + per_page]
 
-
-def _draw(
-    scene,
-    panels,
-    slices,
-    *,
-    inside,
-    region,
-    colors,
-    columns,
-    figure,
-    caption,
-    limits={},
-    percentiles=(2, 98),
-    window=None,
-    unit=None,
-    labels=None,
-    outlines=False,
-    margin=None,
-):
-    """Draw panels, which are maps, or None for the image; into a figure, or a new one that a function makes."""
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.collections import LineCollection
-    from matplotlib.colors import BoundaryNorm, ListedColormap, Normalize
-    from matplotlib.patches import Patch
-
-    everything = np.ones(scene.array.shape, bool)
-    drawn = everything if region is None else region
-    (top, bottom), (left, right) = _box_of(
-        scene, everything if inside is None else inside, 0.0 if inside is None else margin
+    # Maps alone are small in complete slices.
+    zoomed = region if image is None else inside
+    (top, bottom), (left, right) = (
+        _box_of(scene, drawn, margin) if zoomed is not None else _box_of(scene, everything, 0.0)
     )
     width, height = scene.sizes()
     extent_x, extent_y = (right - left + 1) * width, (bottom - top + 1) * height
     of_map = [None if one is None else sorted(labels) if labels else one.labels() for one in panels]
     ordered = sorted(set().union(*(each or [] for each in of_map)))
-    z_labels = {
-        label
-        for one, each in zip(panels, of_map)
-        for z in slices
-        if each and not labels
-        for label in np.unique(one.picture(z, drawn).filled(0)[top : bottom + 1, left : right + 1]).tolist()
-    }
-    legend = {label: labels[label] if labels else str(label) for label in ordered if labels or label in z_labels}
+    present = set(ordered)
+    if not labels:
+        cut = np.s_[top : bottom + 1, left : right + 1]
+        parts = [one.picture(z, drawn).filled(0)[cut] for one, each in zip(panels, of_map) if each for z in slices]
+        present = set(np.unique(parts).tolist())
+    legend = {each: labels[each] if labels else str(each) for each in ordered if each in present}
 
     columns = min(columns, len(panels)) if len(slices) == 1 else len(panels)
     rows = len(slices) if len(slices) > 1 else -(-len(panels) // columns)
-    if callable(figure):
+    if figure is None or isinstance(figure, type):
         # As high as wide, or less; a single panel is larger.
         size = _PANEL_WIDTH * (1.5 if len(panels) * len(slices) == 1 else 1)
         panel_height = min(max(extent_y / extent_x, 0.3), 1.4) * size
@@ -596,7 +567,7 @@ def _draw(
         lines = _wrapped(caption, total).count("\n") + 1 if caption else 0
         names = max(map(len, legend.values()), default=-7)
         size = (total + 0.4 + names * 0.057, rows * panel_height + bars * bar + 0.2 * titles + 0.13 * lines + 0.1)
-        figure = figure(figsize=size, layout="constrained")
+        figure = (figure or _figure.new_figure)(figsize=size, layout="constrained")
         shrink = 0.9 * min(panel_height * extent_x / extent_y / panel_width, 1)
     else:
         total, shrink = columns * _PANEL_WIDTH, 0.9
@@ -619,7 +590,7 @@ def _draw(
             style = {"colors": [color], "linewidths": line_width, "capstyle": "projecting"}
             axis.add_collection(LineCollection(_contour(shape, width, height), **style), autolim=False)
 
-    pictures = [scene.array if scene.array.ndim == 2 else scene.array[z] for z in slices]
+    pictures = [grid.array if grid.array.ndim == 2 else grid.array[z] for z in slices]
     if window is None:
         parts = np.concatenate([p[top : bottom + 1, left : right + 1].ravel() for p in pictures])
         parts = parts[np.isfinite(parts)]
@@ -629,7 +600,7 @@ def _draw(
     for row, (z, picture) in enumerate(zip(slices, pictures)):
         for i, (one, own_labels) in enumerate(zip(panels, of_map)):
             axis = axes.flat[row * len(panels) + i]
-            if panels[0] is None:
+            if image is not None:
                 fill(axis, np.ma.masked_invalid(picture.astype(np.float32)), gray, "gray")
             axis.set_xlim(*((left - 0.5) * width, (right + 0.5) * width)[:: -1 if flips[0] else 1])
             axis.set_ylim(*((bottom + 0.5) * height, (top - 0.5) * height)[:: -1 if flips[1] else 1])
@@ -637,18 +608,17 @@ def _draw(
             axis.set_yticks([])
             axis.set_facecolor("black")
             axis.set_anchor("N")
-            if one is None:
+            titles = [_label_of(one.name, unit)] if own_labels is not None and row == 0 else []
+            if i == 0:
                 _draw_marks(axis, scene, extent_x, flips)
+                titles += [f"slice {z + scene.first}{scene.position(z)}"] if grid.array.ndim == 3 else []
+            axis.set_title("\n".join(titles), fontsize=_FONT_SIZE)
+            if one is None:
                 if inside is not None:
                     edges = inside if inside.ndim == 2 else inside[z]
                     outline(axis, edges, [("black", 2 * line_width), (_LINE_COLOR, line_width)])
-                if scene.array.ndim == 3:
-                    axis.set_title(f"slice {z + scene.first}{scene.position(z)}", fontsize=_FONT_SIZE)
-                values, mappable, name = (
-                    picture[np.isfinite(picture)],
-                    ScalarMappable(gray, "gray"),
-                    unit or "intensity",
-                )
+                values, name = picture[np.isfinite(picture)], unit or "intensity"
+                mappable = ScalarMappable(gray, "gray")
             elif own_labels is not None:
                 overlay = one.picture(z, drawn)
                 own = own_labels or [1]
@@ -660,19 +630,17 @@ def _draw(
                         outline(axis, overlay.filled(0) == label, [(_color(label, ordered), 2 * line_width)])
                 else:
                     fill(axis, overlay, norm, own_colors, alpha=_OPACITY)
-                if row == 0:
-                    axis.set_title(_label_of(one.name, unit), fontsize=_FONT_SIZE)
                 continue
             else:
                 if one.name not in values_of:
                     values_of[one.name] = one.values(region)
                 values = values_of[one.name]
                 if one.name not in limits:
-                    limits = {**limits, one.name: _limits_of_values(values, percentiles)}
-                mappable = ScalarMappable(Normalize(*limits[one.name]), colors)
-                fill(axis, one.picture(z, drawn), mappable.norm, colors)
+                    limits[one.name] = _limits_of_values(values, percentiles)
+                mappable = ScalarMappable(Normalize(*limits[one.name]), cmap)
+                fill(axis, one.picture(z, drawn), mappable.norm, cmap)
                 name = _label_of(one.name, unit)
-            if row == len(slices) - 1 or len(slices) == 1:
+            if row == len(slices) - 1:
                 _add_bar(figure, mappable, list(axes[:, i]) if len(slices) > 1 else axis, values, name, shrink)
     if legend:
         patches = [Patch(color=_color(label, ordered), label=text) for label, text in legend.items()]
@@ -684,40 +652,21 @@ def _draw(
     return figure.canvas.figure
 
 
-def picture_of_maps(maps: Mapping[str, Any]) -> bytes | None:
+def picture_of_maps(maps: FeatureMaps) -> bytes | None:
     """A PNG file of the first maps: a slice of their region; None without matplotlib, or if there is nothing to draw."""
     try:
-        matplotlib = _matplotlib()
+        _matplotlib()
     except ImportError:
         return None
     from . import _figure
 
-    names, geometry = list(maps)[:_MOST_PANELS], getattr(maps, "geometry", None)
+    names = list(maps)[:_MOST_PANELS]
     arrays = [_arrays.array_of(maps[name], name).host() for name in names]
-    if not arrays or arrays[0].size == 0 or arrays[0].ndim < 2:
+    if not arrays or arrays[0].size == 0 or arrays[0].ndim < 2 or not all(np.isfinite(each).any() for each in arrays):
         return None
     # Of a batch, the first image.
-    n = min(arrays[0].ndim, 3) if geometry is None else len(geometry.spacing)
+    n = min(arrays[0].ndim, 3) if maps.geometry is None else len(maps.geometry.spacing)
     arrays = [array.reshape(-1, *array.shape[-n:])[0] for array in arrays]
-    listed = [_Map(*each, tuple(slice(0, size) for size in arrays[0].shape)) for each in zip(names, arrays)]
-    listed = [one for one in listed if np.isfinite(one.array).any()]
-    if not listed:
-        return None
-    scene = _Scene(Image(arrays[0], *(geometry or ())))
-    region = _region_of(listed, arrays[0].shape)
-    slices = _slices_of(None, scene, region, listed)
-    texts = [f"slice {slices[0]} of {len(arrays[0])}"] if n == 3 else []
-    texts += [f"{len(names)} of {len(maps)} maps"] if len(names) < len(maps) else []
-    colors = matplotlib.colormaps["viridis"]
-    figure = _draw(
-        scene,
-        listed,
-        slices,
-        inside=region,
-        region=region,
-        colors=colors,
-        columns=4,
-        caption=", ".join(texts),
-        figure=_figure.Figure,
-    )
+    more = f"{len(names)} of {len(maps)} maps" if len(names) < len(maps) else ""
+    figure = show(None, type(maps)(names, arrays, (), maps.geometry), columns=4, caption=more, figure=_figure.Figure)
     return figure._repr_png_()
