@@ -7,6 +7,9 @@ Every voxel of the mask has a vector of features, computed as PyRadiomics comput
 the features are standardized (mean 0, variance 1), those that are constant or correlated with an earlier one are left out,
 and k-means or a Gaussian mixture groups voxels with similar vectors, so that a label means the same in all cases.
 
+Intensities must mean the same in all cases, too, as those of CT do. Those of MR depend on the scanner and on the patient: clusters
+would follow the patients. --normalize gives the intensities of each image the mean 0 and the standard deviation 100.
+
 The features are those that Prior et al. found repeatable, and reproducible with other kernel radii and bin widths, in CT of
 lesions of the liver or the lung, and the radius and the bin width are the ones with which they computed habitats:
 Prior O, et al. Identification of Precise 3D CT Radiomics for Habitat Computation by Machine Learning in Cancer. Radiology:
@@ -27,7 +30,6 @@ from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 from voxelmaps import radiomics
-from voxelmaps._cohort import tables
 
 # Coarseness was added by the authors for both, though it depends on the radius.
 PRECISE = {
@@ -55,9 +57,6 @@ PRECISE = {
 # Voxels from which correlations and clusters are found, evenly spaced among all. The labels are those of all voxels.
 MAX_SAMPLES = 200_000
 
-# Of one mask. One with more is an image of intensities.
-MAX_LABELS = 1000
-
 # What reading and computing raise for invalid input.
 ERRORS = (NotImplementedError, OSError, RuntimeError, TypeError, ValueError)
 
@@ -70,6 +69,11 @@ class Case:
         image = radiomics.read_image(image)
         if image.GetImageDimension() != 3:
             raise ValueError(f"{name} has {image.GetImageDimension()} dimensions, but must have 3")
+        if options.normalize:
+            array = itk.array_from_image(image).astype(np.float32)
+            normalized = itk.image_from_array((array - array.mean()) * (100 / array.std()))
+            normalized.CopyInformation(image)
+            image = normalized
         if mask is None:
             array = itk.array_view_from_image(image)
             inside = itk.image_from_array((array > array.mean()).astype(np.uint8))
@@ -114,49 +118,44 @@ class Case:
         slices = sorted({round(self.image.TransformPhysicalPointToContinuousIndex(point)[2]) for point in points})
         volumes = np.bincount(labels, minlength=len(traits) + 1) * np.prod(list(itk.spacing(self.grid))) / 1000
         names = {label: f"{label}: {volumes[label]:.4g} ml, {trait}" for label, trait in enumerate(traits, 1)}
-        figure = voxelmaps.show(self.image, {"habitats": image}, image, slices, labels=names, caption=self.name)
+        figure = voxelmaps.show(
+            self.image, {"habitats": image}, image, slices, label=list(names), labels=names, caption=self.name
+        )
         figure.savefig(self.folder / "habitats.png", dpi=100)
 
 
-def labels_of(mask):
-    """The integers from 1 up that a mask has."""
-    values = np.unique(itk.array_view_from_image(radiomics.read_image(mask)))
-    labels = [int(value) for value in np.unique(np.trunc(values[np.isfinite(values)])) if value > 0]
-    if not 1 <= len(labels) <= MAX_LABELS:
-        raise ValueError(f"the mask {mask} has {len(labels)} labels, but label all is for 1 to {MAX_LABELS}")
-    return labels
-
-
 def read_cases(options):
-    """The cases of a table with the columns image, mask and output, and perhaps label, or the case of one image. Each label is a
-    case of its own, as in voxelmaps maps."""
-    is_table = options.input.suffix.lower() == ".csv"
-    lines = tables.read_cases(options.input)[0] if is_table else []
-    cases = []
-    for line in lines:
-        try:
-            cases += line.parts(labels_of(line.mask) if line.labels == "all" else line.labels)
-        except ERRORS as error:
-            raise ValueError(f"{line.title()}: {error}") from error
-    given = {"the input": options.input, "the mask": options.mask, "the parameter file": options.params}
-    own = ("habitats.nii.gz", "habitats.png")
-    tables.check_outputs(
-        # Their labels have folders already.
-        [case._replace(labels=None) for case in cases],
-        lambda case: own,
-        [(what, path) for what, path in given.items() if path],
-        [
-            ("the file", options.folder / name)
-            for name in ("habitats.csv", "features.csv", "features.png", *(() if is_table else own))
-        ],
-    )
-    if not is_table:
+    """The cases of a table with the columns image, mask and output, and perhaps label; or the case of one image."""
+    if options.input.suffix.lower() != ".csv":
         yield Case(options.input.name, options.input, options.mask, options.folder, options)
-    for case in cases:
+        return
+    with open(options.input, encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    if not rows or not {"image", "mask", "output"} <= set(rows[0]):
+        raise ValueError(f"{options.input} must have the columns image, mask and output, and a line for each case")
+    if len({row["output"] for row in rows}) < len(rows):
+        raise ValueError(f"{options.input} has the same output in two lines, whose files would replace each other")
+    for number, row in enumerate(rows, start=2):
         try:
-            yield Case(case.title(), case.image, case.mask, case.output, options, case.label)
+            image, mask, folder = (options.input.parent / row[name] for name in ("image", "mask", "output"))
+            label = int(row["label"]) if row.get("label") else None
+            yield Case(row["image"], image, mask, folder, options, label)
         except ERRORS as error:
-            raise ValueError(f"{case.title()}: {error}") from error
+            raise ValueError(f"line {number} of {options.input}: {error}") from error
+
+
+def warn_of_patients(cases, labels):
+    """Warn if a habitat is nearly only in one of several cases, as it is if intensities do not mean the same in all."""
+    of_case = np.repeat(np.arange(len(cases)), [len(case.vectors) for case in cases])
+    for label in np.unique(labels):
+        shares = np.bincount(of_case[labels == label], minlength=len(cases)) / np.count_nonzero(labels == label)
+        most = shares.argmax()
+        if shares[most] > 0.9 and np.mean(of_case == most) < 0.6:
+            print(
+                f"habitats.py: warning: {shares[most]:.0%} of the voxels of habitat {label} are in {cases[most].name}, so that "
+                "habitats may follow the patients: normalize the intensities, as --normalize does for MR",
+                file=sys.stderr,
+            )
 
 
 def draw_profiles(profiles, names, path):
@@ -255,27 +254,25 @@ def number_of_habitats(text):
     return int(text)
 
 
-def parse(arguments=None):
+def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "input",
         type=pathlib.Path,
-        help="table (.csv) with the columns image, mask and output, and perhaps label, or an image",
+        help="table (.csv) with the columns image, mask, output, and perhaps label; or an image",
     )
-    parser.add_argument("folder", type=pathlib.Path, help="where to write habitats.csv, features.csv and features.png")
-    parser.add_argument("--mask", help="for one image: image of the same geometry (default: above the mean intensity)")
-    parser.add_argument(
-        "--features", type=chosen_features, default="liver", help="liver, lung, or names (default: liver)"
-    )
-    parser.add_argument(
-        "--habitats", type=number_of_habitats, default="bic", help="number of habitats, or bic (default: bic)"
-    )
-    parser.add_argument("--method", choices=["kmeans", "mixture"], default="mixture", help="default: Gaussian mixture")
-    parser.add_argument("--correlation", type=float, default=0.7, help="largest Spearman correlation (default: 0.7)")
-    parser.add_argument("--radius", type=int, help="radius of the window in voxels (default: 3)")
-    parser.add_argument("--bin-width", type=float, help="width of bins of intensities (default: 12)")
-    parser.add_argument("--params", help="parameter file of PyRadiomics, with resampledPixelSpacing for example")
-    options = parser.parse_args(arguments)
+    add("folder", type=pathlib.Path, help="where to write habitats.csv, features.csv and features.png")
+    add("--mask", help="for one image: image of the same geometry (default: above the mean intensity)")
+    add("--normalize", action="store_true", help="normalize the intensities of each image; needed for MR")
+    add("--features", type=chosen_features, default="liver", help="liver, lung, or names (default: liver)")
+    add("--habitats", type=number_of_habitats, default="bic", help="number of habitats, or bic (default: bic)")
+    add("--method", choices=["kmeans", "mixture"], default="mixture", help="default: Gaussian mixture")
+    add("--correlation", type=float, default=0.7, help="largest Spearman correlation (default: 0.7)")
+    add("--radius", type=int, help="radius of the window in voxels (default: 3)")
+    add("--bin-width", type=float, help="width of bins of intensities (default: 12)")
+    add("--params", help="parameter file of PyRadiomics, with resampledPixelSpacing for example")
+    options = parser.parse_args()
     options.settings = {} if options.params else {"kernelRadius": 3, "binWidth": 12}
     given = {"kernelRadius": options.radius, "binWidth": options.bin_width}
     options.settings.update((name, value) for name, value in given.items() if value is not None)
@@ -300,6 +297,7 @@ def find_habitats(options):
     rank = np.empty(number, int)
     rank[order] = np.arange(1, number + 1)
     labels = rank[groups]
+    warn_of_patients(cases, labels)
 
     names = [feature.removeprefix("original_") for feature in features]
     profiles = np.stack([standardized[labels == label].mean(axis=0) for label in range(1, number + 1)])

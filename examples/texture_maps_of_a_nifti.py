@@ -7,37 +7,29 @@ import argparse
 import pathlib
 import sys
 
-import itk
+import numpy as np
 import voxelmaps
-
-
-def read(path):
-    voxelmaps.check_image_file(path)
-    return itk.imread(path)
+from voxelmaps import radiomics
 
 
 def write_maps(options):
-    image = read(options.image)
-    array = itk.array_view_from_image(image)
-    mask = None if options.mask is None else read(options.mask)
-    inside = array > array.mean() if mask is None else itk.array_view_from_image(mask) != 0
+    image = radiomics.read_image(options.image)
+    array = np.asarray(image)
     features = "glrlm" if options.features == "all" else [f"glrlm_{name}" for name in options.features.split(",")]
     maps = voxelmaps.feature_maps(
         image,
-        mask,
+        options.mask,
         features=features,
         number_of_gray_levels=options.levels,
         neighborhood_radius=options.radius,
     )
-    options.folder.mkdir(parents=True, exist_ok=True)
+    maps.save(options.folder)
     for name, values in maps.items():
-        one = itk.image_from_array(values)
-        one.CopyInformation(image)
-        itk.imwrite(one, str(options.folder / f"{name}.nii.gz"))
         print(f"{name:36} {float(values.min()):12.5g} ... {float(values.max()):<12.5g}")
     width = 2 * options.radius + 1
     caption = f"{options.levels} gray levels, windows of {' × '.join([str(width)] * array.ndim)} voxels"
-    figure = voxelmaps.show(image, maps, inside, columns=6, caption=caption)
+    mask = array > array.mean() if options.mask is None else options.mask
+    figure = voxelmaps.show(image, maps, mask, columns=6, caption=caption)
     figure.savefig(options.folder / "overview.png", dpi=options.dpi)
     print(f"{len(maps)} maps and overview.png in {options.folder}")
 

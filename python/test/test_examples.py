@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the Python commands of examples/README.md."""
 
-import argparse
 import csv
 import importlib.util
 import os
@@ -16,7 +15,6 @@ import itk
 import numpy as np
 import pytest
 import voxelmaps
-from voxelmaps.radiomics import _settings as parameters
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 COMMANDS = dict(
@@ -52,6 +50,7 @@ def run(tmp_path):
             timeout=600,
         )
         assert done.returncode == 0, done.stderr
+        run.errors = done.stderr
         return done.stdout
 
     return run
@@ -100,7 +99,7 @@ def habitats():
     return module
 
 
-def write_cohort(folder):
+def write_cohort(folder, scales=(1, 1, 1)):
     """Three cases, each a ball of three tissues at places of its own: dark, bright, and bright and rough. Returns their arrays."""
     truths = []
     lines = ["image,mask,output"]
@@ -113,6 +112,7 @@ def write_cohort(folder):
         tissue = np.floor((angle % (2 * np.pi)) / (2 * np.pi) * 3).astype(int) + 1
         deviation = np.choose(tissue - 1, [4, 4, 45])
         array = np.choose(tissue - 1, [40, 130, 160]) + rng.normal(size=inside.shape) * deviation
+        array *= scales[case]
         for name, values in (("image", array.astype(np.int16)), ("mask", inside.astype(np.uint8))):
             image = itk.image_from_array(values)
             image.SetSpacing([0.8, 0.8, 1.5])
@@ -166,66 +166,35 @@ def test_habitats_of_a_cohort(run, habitats, tmp_path):
 
 
 def test_habitats_of_labels(run, habitats, tmp_path):
-    """Each label of a cell is a case, as if it were a mask of its own."""
+    """The column label selects a label of the mask."""
     write_cohort(tmp_path)
     mask = itk.imread(str(tmp_path / "mask 0.nii.gz"))
     whole = itk.array_from_image(mask)
     parts = np.where(np.arange(whole.shape[2]) < 18, 1, 3).astype(np.uint8) * whole
-    for name, values in (("labels", parts), ("first", parts == 1), ("second", parts == 3)):
-        image = itk.image_from_array(values.astype(np.uint8))
+    for name, values in (("labels", parts), ("second", (parts == 3).astype(np.uint8))):
+        image = itk.image_from_array(values)
         image.CopyInformation(mask)
         itk.imwrite(image, str(tmp_path / f"{name}.nii.gz"))
-    more = ["--radius", "1", "--method", "kmeans", "--features", "firstorder_Mean,firstorder_Minimum,glcm_JointAverage"]
-    tables = {
-        "separate": "image,mask,output\nimage 0.nii.gz,first.nii.gz,separate/label-1\nimage 0.nii.gz,second.nii.gz,separate/label-3",
-        "both": 'image,mask,output,label\nimage 0.nii.gz,labels.nii.gz,both,"1,3"',
-        "all": "image,mask,output,label\nimage 0.nii.gz,labels.nii.gz,all,all",
-        "one": "image,mask,output,label\nimage 0.nii.gz,labels.nii.gz,one,3",
-    }
-    for name, text in tables.items():
-        (tmp_path / f"{name}.csv").write_text(text)
-        run("habitats.py", {}, *more, arguments=f"{name}.csv results-{name} --habitats 3")
-    for name in ("both", "all"):
-        for label in ("label-1", "label-3"):
-            paths = (tmp_path / folder / label / "habitats.nii.gz" for folder in (name, "separate"))
-            np.testing.assert_array_equal(*(itk.array_from_image(itk.imread(str(path))) for path in paths))
-        with open(tmp_path / f"results-{name}" / "habitats.csv", newline="") as file:
-            cases = [row["case"] for row in csv.DictReader(file)]
-        assert cases == ["image 0.nii.gz label 1"] * 3 + ["image 0.nii.gz label 3"] * 3
-    image = itk.array_from_image(itk.imread(str(tmp_path / "one" / "habitats.nii.gz")))
-    assert np.count_nonzero(image) == np.count_nonzero(parts == 3)
-    assert not (tmp_path / "one" / "label-3").exists()
+    lines = "image,mask,output,label\nimage 0.nii.gz,labels.nii.gz,a,3\nimage 0.nii.gz,second.nii.gz,b,\n"
+    (tmp_path / "table.csv").write_text(lines)
+    options = "--habitats 3 --radius 1 --method kmeans --features firstorder_Mean,firstorder_Minimum"
+    run("habitats.py", {}, arguments=f"table.csv results {options}")
+    a, b = (itk.array_from_image(itk.imread(str(tmp_path / name / "habitats.nii.gz"))) for name in "ab")
+    np.testing.assert_array_equal(a, b)
+    assert np.count_nonzero(a) == np.count_nonzero(parts == 3)
 
 
-WRONG_LABELS = {
-    "no label": ("empty.nii.gz,out,all", "the mask .*empty.nii.gz has 0 labels, but label all is for 1 to 1000"),
-    "another label": ("mask 0.nii.gz,out,7", "no voxel of the mask is 7"),
-    "no number": ("mask 0.nii.gz,out,-1", "line 2 of the table .* label is '-1', but must be an integer from 1 up"),
-    "one folder": (
-        'mask 0.nii.gz,out,"1,2"\nimage 0.nii.gz,mask 0.nii.gz,out/label-2,',
-        "the output out/label-2 .* is also",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", WRONG_LABELS)
-def test_labels_that_habitats_refuse(name, habitats, tmp_path):
-    write_cohort(tmp_path)
-    itk.imwrite(itk.image_from_array(np.zeros((24, 36, 36), np.uint8)), str(tmp_path / "empty.nii.gz"))
-    line, message = WRONG_LABELS[name]
-    (tmp_path / "table.csv").write_text(f"image,mask,output,label\nimage 0.nii.gz,{line}\n")
-    command = [sys.executable, str(EXAMPLES / "habitats.py"), "table.csv", "results", "--features", "firstorder_Mean"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 1 and re.fullmatch(f"habitats.py: .*{message}.*\n", done.stderr), done.stderr
-    assert not (tmp_path / "out").exists() and not (tmp_path / "results").exists()
-
-
-@pytest.mark.parametrize("name", ["habitats.nii.gz", "habitats.csv"])
-def test_habitats_replace_nothing_that_is_read(name, habitats, tmp_path):
-    (tmp_path / name).write_text("image,mask,output\na,b,c\n")
-    options = argparse.Namespace(input=tmp_path / name, mask=None, params=None, folder=tmp_path)
-    with pytest.raises(ValueError, match=f"the file .*{name} would replace the input .*{name}"):
-        list(habitats.read_cases(options))
+def test_habitats_that_follow_patients(run, habitats, tmp_path):
+    """Those of MR, whose intensities have another unit in each patient, do so without normalization, with a warning."""
+    write_cohort(tmp_path, scales=(1, 3, 9))
+    options = "cohort.csv results --habitats 3 --radius 1 --method kmeans --features firstorder_Mean"
+    fractions = {}
+    for more in ([], ["--normalize"]):
+        run("habitats.py", {}, *more, arguments=options)
+        with open(tmp_path / "results" / "habitats.csv", newline="") as file:
+            fractions[bool(more)] = [float(row["fraction"]) for row in csv.DictReader(file)]
+        assert ("habitats may follow the patients" in run.errors) == (not more)
+    assert min(fractions[False]) == 0 and min(fractions[True]) > 0.1
 
 
 def test_habitats_of_an_image(run, head, tmp_path, habitats):
@@ -248,7 +217,7 @@ def test_choices_of_habitats(habitats, capsys):
     for features in habitats.PRECISE.values():
         assert sum(map(len, features.values())) == 26
         for name in features:
-            assert set(features[name]) <= set(parameters.CLASSES[name].numbers())
+            voxelmaps.feature_maps(np.eye(3), features={name: features[name]})
     rng = np.random.default_rng(0)
     centers = np.array([[0, 0], [8, 0], [0, 8], [8, 8]])
     for number in (2, 3, 4):

@@ -425,24 +425,6 @@ print(sorted(m for m in ("itk", "torch", "cupy", "SimpleITK", "xarray") if m in 
     assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
 
 
-def test_transform_of_dictionaries(library):
-    x, mask = image_of(), mask_of()
-    data = {"ct": library(x[None]), "lesion": library(mask[None]), "name": "a"}
-    transform = voxelmaps.FeatureMapsd("ct", "lesion", features=SOME, bin_width=10, with_image=True)
-    result = transform(data)
-    assert set(data) == {"ct", "lesion", "name"} and set(result) == {*data, "ct_maps"} and result["name"] == "a"
-    channels = to_numpy(result["ct_maps"])
-    assert same(channels[1:], reference(x, mask, features=SOME, bin_width=10)) and (channels[0] == x).all()
-    replaced = voxelmaps.FeatureMapsd(["ct"], features=SOME, suffix="")({"ct": library(x[None])})
-    assert same(to_numpy(replaced["ct"]), reference(x, features=SOME))
-    with pytest.raises(KeyError, match="pet"):
-        voxelmaps.FeatureMapsd("pet", features=SOME)(data)
-    with pytest.raises(ValueError, match=r"ct has the shape \(7, 9, 11\), but must have one channel"):
-        transform({**data, "ct": library(x)})
-    with pytest.raises(TypeError, match="needs the features"):
-        voxelmaps.FeatureMapsd("ct")
-
-
 def test_names_of_the_ibsi():
     x = image_of()
     names = {

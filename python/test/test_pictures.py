@@ -145,19 +145,21 @@ def test_kinds_of_input(case, tmp_path):
     image, maps, mask = case
     sitk = pytest.importorskip("SimpleITK")
     xarray = pytest.importorskip("xarray")
-    geometry = {"spacing": (0.7, 0.8, 5.0), "origin": (-10.0, 20.0, 30.0)}
+    nibabel = pytest.importorskip("nibabel")
 
     def simpleitk_image(array):
         result = sitk.GetImageFromArray(array.astype(np.uint8) if array.dtype == bool else array)
-        result.SetSpacing(geometry["spacing"])
-        result.SetOrigin(geometry["origin"])
+        result.SetSpacing((0.7, 0.8, 5.0))
+        result.SetOrigin((-10.0, 20.0, 30.0))
         return result
 
+    def nibabel_image(array):
+        affine = [[-0.7, 0, 0, 10], [0, -0.8, 0, -20], [0, 0, 5, 30], [0, 0, 0, 1]]
+        return nibabel.Nifti1Image(array.astype(np.uint8) if array.dtype == bool else array, affine)
+
     def data_array(array):
-        coords = {
-            dim: o + s * np.arange(n)
-            for dim, o, s, n in zip("xyz", geometry["origin"], geometry["spacing"], reversed(SHAPE))
-        }
+        geometry = zip("xyz", (-10, 20, 30), (0.7, 0.8, 5), reversed(SHAPE))
+        coords = {axis: origin + step * np.arange(n) for axis, origin, step, n in geometry}
         # With other axes.
         return xarray.DataArray(array, dims=("z", "y", "x"), coords=coords).transpose("x", "z", "y")
 
@@ -167,7 +169,7 @@ def test_kinds_of_input(case, tmp_path):
         return name
 
     expected = panels(voxelmaps.show(itk_image(image), maps, mask))[0]
-    for convert in (itk_image, simpleitk_image, data_array, path):
+    for convert in (itk_image, simpleitk_image, lambda array: nibabel_image(array.T), data_array, path):
         values = [convert(image), {name: convert(one) for name, one in maps.items()}, convert(mask)]
         drawn = panels(voxelmaps.show(*values))[0]
         assert drawn[0].get_title() == "slice 3, z = 45.0 mm"
@@ -246,28 +248,115 @@ def test_limits_of_several_cases(case):
     assert axes[1].get_images()[1].get_clim() == (1.5, 4.5)
 
 
-def test_slices_as_rows_and_labels(case):
+def colors_of(picture, *labels):
+    return [tuple(picture.cmap(picture.norm(label))) for label in labels]
+
+
+def legend_of(figure):
+    (legend,) = [axis.get_legend() for axis in figure.axes if axis.get_legend()]
+    return [text.get_text() for text in legend.get_texts()], [patch.get_facecolor() for patch in legend.get_patches()]
+
+
+def test_slices_as_rows_and_names_of_labels(case):
     image, _, mask = case
-    labels = np.where(mask, 1, 0)
+    labels = np.where(mask, 1.0, 0)
     labels[:, 8:, :] *= 4
-    figure = voxelmaps.show(
-        image,
-        {"habitats": labels},
-        mask,
-        slice=[2, 4],
-        labels={4: "rough: 2.1 ml", 1: "smooth"},
-        caption="Two habitats",
-    )
+    names = {4: "rough: 2.1 ml", 1: "smooth"}
+    figure = voxelmaps.show(image, {"habitats": labels}, mask, slice=[2, 4], labels=names, caption="Two habitats")
     axes, _ = panels(figure)
     assert [a.get_title() for a in axes] == ["slice 2", "habitats", "slice 4", ""]
-    legend = axes[1].get_legend()
-    assert [t.get_text() for t in legend.get_texts()] == ["smooth", "rough: 2.1 ml"]
     assert figure.get_supxlabel() == "Two habitats"
     picture = axes[3].get_images()[1]
-    drawn = picture.cmap(picture.norm(picture.get_array()))
-    patches = [patch.get_facecolor() for patch in legend.get_patches()]
-    assert tuple(drawn[6, 9]) == pytest.approx(patches[0]) and tuple(drawn[9, 9]) == pytest.approx(patches[1])
+    assert legend_of(figure) == (["smooth", "rough: 2.1 ml"], colors_of(picture, 1, 4))
     np.testing.assert_array_equal(np.ma.getmaskarray(picture.get_array()), labels[4] == 0)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint16, np.int64])
+@pytest.mark.parametrize("present", [(1, 2, 4), (3, 7), (5, 200, 60000), tuple(range(1, 101))])
+def test_maps_of_integers_are_labels(present, dtype):
+    if max(present) > np.iinfo(dtype).max:
+        pytest.skip(f"not of {np.dtype(dtype).name}")
+    labels = np.zeros((3, 60, 60), dtype)
+    labels[1, :50, 10:50].flat = np.repeat(present, -(-2000 // len(present)))[:2000]
+    figure = voxelmaps.show(labels * 2.5, {"labels": labels})
+    assert panels(figure)[0][0].get_title() == "slice 1"
+    picture = panels(figure)[0][1].get_images()[1]
+    colors = colors_of(picture, *present)
+    assert len(set(colors)) == len(present)
+    names, patches = legend_of(figure)
+    assert names == list(map(str, present)) and patches == colors
+    # In several pictures, the colors of few labels are the same.
+    if max(present) <= 7:
+        other = panels(voxelmaps.show(labels, {"labels": np.where(labels == present[0], 0, labels)}))[0][
+            1
+        ].get_images()[1]
+        assert colors_of(other, *present[1:]) == colors[1:]
+
+
+def test_outlines_of_labels_and_maps_of_bool(case):
+    image, maps, mask = case
+    figure = voxelmaps.show(image, {"mask": mask, **maps}, outlines=True)
+    axes, bars = panels(figure)
+    assert legend_of(figure)[0] == ["1"] and len(bars) == 3 and len(axes[1].get_images()) == 1
+    assert len(axes[1].collections[0].get_segments()) == 2 * (10 + 7)
+    # A map of many integers is one of numbers.
+    axes, bars = panels(voxelmaps.show(image, {"n": np.arange(image.size).reshape(SHAPE)}))
+    assert bars[1].get_xlabel() == "n" and not any(axis.get_legend() for axis in axes)
+
+
+def test_middle_of_the_mask(case):
+    image = np.zeros((20, 8, 8))
+    for ranges, middle in (([(3, 6)], 4), ([(3, 7)], 5), ([(1, 4), (15, 18)], 15), ([(0, 20)], 10)):
+        mask = np.zeros(image.shape, bool)
+        for first, end in ranges:
+            mask[first:end, 2:5, 2:5] = True
+        assert panels(voxelmaps.show(image, None, mask))[0][0].get_title() == f"slice {middle}"
+    assert panels(voxelmaps.show(image))[0][0].get_title() == "slice 10"
+
+
+@pytest.mark.parametrize("background", [0, -3.5, np.nan])
+@pytest.mark.parametrize("crop", [None, "mask"])
+def test_masked_maps_without_the_mask(case, crop, background):
+    image, _, mask = case
+    features = ["firstorder_Mean", "firstorder_Minimum"]
+    options = {"features": features, "neighborhood_radius": 1, "background_value": background, "crop": crop}
+    maps = voxelmaps.feature_maps(image, mask, **options)
+    axes, _ = panels(voxelmaps.show(image, maps))
+    assert axes[0].get_title() == "slice 3"
+    for axis, name in zip(axes[1:], features):
+        picture = axis.get_images()[1]
+        np.testing.assert_array_equal(np.ma.getmaskarray(picture.get_array()), ~mask[3])
+        assert picture.get_clim() == pytest.approx(np.percentile(maps[name][mask[maps.slices]], [2, 98]))
+    # Without a mask, all is drawn.
+    axes, _ = panels(voxelmaps.show(image, voxelmaps.feature_maps(image, features=features)))
+    assert axes[0].get_title() == "slice 3" and not np.ma.getmaskarray(overlay(axes[1])).any()
+
+
+def test_pages(case):
+    image, maps, mask = case
+    many = {f"map {i}": maps["glcm_Contrast"] for i in range(93)}
+    found = []
+    for page in range(1, 5):
+        figure = voxelmaps.show(image, many, mask, page=page)
+        found += [axis.get_xlabel() for axis in panels(figure)[1][1:]]
+        assert max(figure.get_size_inches()) < 16
+        assert figure.get_supxlabel() == f"maps {29 * page - 28} to {min(29 * page, 93)} of 93, page {page} of 4"
+    assert found == list(many)
+    few = panels(voxelmaps.show(image, many, mask, slice=[2, 3], columns=3, page=47))[1]
+    assert [axis.get_xlabel() for axis in few] == ["intensity", "map 92"]
+    with pytest.raises(ValueError, match="page is 5, but must be 1 to 4"):
+        voxelmaps.show(image, many, page=5)
+
+
+@pytest.mark.parametrize("shape", [(40, 40), (80, 8), (8, 80)])
+@pytest.mark.parametrize("number", [0, 1, 5])
+def test_bars_are_not_wider_than_images(shape, number):
+    image = np.random.default_rng(0).normal(size=shape)
+    figure = voxelmaps.show(image, {f"map {i}": image for i in range(number)} or None)
+    figure.draw_without_rendering()
+    drawn, bars = panels(figure)
+    for axis, bar in zip(drawn, bars):
+        assert 0.5 < bar.get_window_extent().width / axis.get_window_extent().width <= 1
 
 
 def test_values_that_are_not_finite(case):
@@ -334,9 +423,20 @@ def test_errors(case):
         (
             (placed, maps, itk_image(mask, origin=(0, 0, 0))),
             ValueError,
-            "the mask begins at the index .* part of the image",
+            r"the mask has the origin \(0.0, 0.0, 0.0\), but the nearest part of the image has .*voxels\).*: resample",
         ),
-        ((placed, itk_image(image, spacing=(1, 1, 1))), ValueError, "the map map has the spacing .*: resample it"),
+        (
+            (placed, maps, itk_image(mask, origin=(-9.3, 20, 30))),
+            ValueError,
+            "begins at the index .* part of the image",
+        ),
+        ((image, maps, image + 1e4), ValueError, "swapped|threshold it first"),
+        ((image, maps, mask * np.arange(1, 31, dtype=np.uint8)), ValueError, "say which label"),
+        (
+            (placed, itk_image(image, spacing=(1, 1, 1))),
+            ValueError,
+            "the map map has the spacing .*: resample the map map",
+        ),
         (
             (itk.image_from_array(np.zeros((4, 4, 4, 2), np.float32), is_vector=True),),
             ValueError,
@@ -382,3 +482,62 @@ print(voxelmaps.map_limits([(numpy.eye(3), None)], (0, 100)))
         "pictures need matplotlib: pip install voxelmaps[pictures]",
         "{'map': (0.0, 1.0)}",
     ], done.stderr
+
+
+PROGRAM = """
+import matplotlib, numpy, weakref, voxelmaps
+from matplotlib import pyplot
+figures = [voxelmaps.show(numpy.eye(3)) for _ in range(25)]
+print(len(pyplot.get_fignums()), pyplot.gcf() is figures[-1])
+if matplotlib.get_backend() != "agg":
+    figures[-1].show()
+    pyplot.show()
+figure = weakref.ref(figures[0])
+del figures
+import gc; gc.collect()
+print(figure() is None)
+"""
+BACKEND = """
+from matplotlib.backend_bases import FigureManagerBase
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+class FigureManager(FigureManagerBase):
+    def show(self):
+        print("shown")
+    pyplot_show = classmethod(lambda cls, block=None: print("all shown"))
+class FigureCanvas(FigureCanvasAgg):
+    manager_class = FigureManager
+"""
+
+
+@pytest.mark.parametrize(
+    "backend, expected",
+    [("agg", ["0 False", "True"]), ("module://windows", ["20 True", "shown", "all shown", "True"])],
+)
+def test_figures_of_scripts(backend, expected, tmp_path, monkeypatch):
+    """Those with windows are shown by pyplot, and do not fill the memory."""
+    (tmp_path / "windows.py").write_text(BACKEND)
+    monkeypatch.setenv("MPLBACKEND", backend)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
+    done = subprocess.run([sys.executable, "-W", "error", "-c", PROGRAM], capture_output=True, text=True)
+    assert done.stdout.splitlines() == expected, done.stderr
+
+
+def test_figures_of_notebooks(tmp_path):
+    """One picture each, as the result of a cell or not, with and without %matplotlib inline."""
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
+    begin = "import numpy as np, voxelmaps\nx = np.eye(9)"
+    cells = [
+        begin,
+        "figure = voxelmaps.show(x)\nfigure",
+        "figure",
+        "figure = voxelmaps.show(x)",
+        "for _ in range(2):\n    voxelmaps.show(x)",
+        "voxelmaps.feature_maps(x, features='firstorder_Mean')",
+        "%matplotlib inline\nfigure = voxelmaps.show(x); figure",
+        "import matplotlib; matplotlib.use('agg'); figure = voxelmaps.show(x); figure",
+    ]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbclient.NotebookClient(book, timeout=120).execute()
+    pictures = [sum("image/png" in each.get("data", {}) for each in cell.outputs) for cell in book.cells]
+    assert pictures == [0, 1, 1, 1, 2, 1, 1, 1]

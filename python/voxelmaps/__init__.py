@@ -5,6 +5,7 @@
 feature_maps         maps of all texture classes, from arrays of NumPy, PyTorch, CuPy, JAX and Numba; needs no ITK
 describe             range, gray levels, voxels and memory of feature_maps, before anything is computed
 fuzzy_connectedness  strength of the connection to seeds, from the same arrays; needs no ITK
+suggest_threshold    threshold for these strengths, above the largest leak
 labels               labels of all voxels from labeled seeds, from the same arrays; needs no ITK
 FeatureMapsd         feature_maps as a dictionary transform in the style of MONAI
 SeedSession          labels of voxels from seeds that a user adds and deletes; needs ITK for its images only
@@ -47,6 +48,7 @@ _MODULES = {
     "read_maps": "_files.reading",
     "release_device_memory": "_devices",
     "show": "_pictures",
+    "suggest_threshold": "_threshold",
 }
 _SUBMODULES = ("radiomics",)
 

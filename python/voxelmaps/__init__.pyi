@@ -18,6 +18,7 @@ from ._pictures import show as show
 from ._files.reading import read_dicom_series as read_dicom_series
 from ._files.reading import read_maps as read_maps
 from ._seed_session import SeedSession as SeedSession
+from ._threshold import suggest_threshold as suggest_threshold
 from ._transforms import FeatureMapsd as FeatureMapsd
 
 __version__: str

@@ -182,7 +182,9 @@ def _discretization(values):
     names = [name for name in methods if values[name] is not None]
     if len(names) > 1:
         raise ValueError(f"{' and '.join(names)} are given, but only one can say how intensities become gray levels")
-    method = dict(zip(methods, (FIXED_BIN_SIZE_AT_MULTIPLES, FIXED_BIN_NUMBER, EDGES, LEVELS)))[names[0] if names else "bin_width"]
+    method = dict(zip(methods, (FIXED_BIN_SIZE_AT_MULTIPLES, FIXED_BIN_NUMBER, EDGES, LEVELS)))[
+        names[0] if names else "bin_width"
+    ]
     if method in (LEVELS, EDGES) and intensity_range != "mask":
         raise ValueError(f"intensity_range is {intensity_range!r}, but has no effect with {names[0]}")
     sources = {"mask": RANGE_MASK, "image": RANGE_IMAGE}
@@ -330,7 +332,9 @@ def _window(values, spacing, dimension):
     else:
         window = per_axis(size, "window_size", dimension, 1)
     if max(window) > MAX_WINDOW:
-        raise ValueError(f"the window has the size {window}, but at most {MAX_WINDOW} voxels along an axis are possible")
+        raise ValueError(
+            f"the window has the size {window}, but at most {MAX_WINDOW} voxels along an axis are possible"
+        )
     return window, tuple(n // 2 for n in window) if anchor is None else per_axis(anchor, "window_anchor", dimension, 0)
 
 
@@ -364,32 +368,44 @@ def request_of(x, mask, parameters, function="feature_maps"):
     """The Request of the arguments of feature_maps, or of another function with the same parameters."""
     values = checked(parameters, function, FEATURE_MAPS, ("mask",))
     if values["features"] is None:
-        raise TypeError(f"{function} needs the features to compute, such as features=['glcm_Contrast'] or features='glcm'")
+        raise TypeError(
+            f"{function} needs the features to compute, such as features=['glcm_Contrast'] or features='glcm'"
+        )
     selected = _selected(values["features"])
     check_effects(parameters, values, FEATURE_MAPS, tuple(selected), "on features of")
     dimension, norm, background = values["dimension"], values["weighting_norm"], values["background_value"]
     if values["precision"] == "float" and math.isfinite(background) and abs(background) > _MAX_FLOAT:
-        raise ValueError(f"background_value is {background!r}, but float32 holds values up to {np.finfo(np.float32).max}")
+        raise ValueError(
+            f"background_value is {background!r}, but float32 holds values up to {np.finfo(np.float32).max}"
+        )
 
     opened = _image.opened(x, "x", dimension=dimension)
     volume = opened.image
     image = _arrays.pixels_of(_arrays.array_of(volume.array, "x"), "x")
     library = image.library
     if opened.components_axis is not None:
-        raise TypeError(f"x has voxels of {image.shape[-1]} components, but they must be scalars: choose one, such as x[..., 0]")
+        raise TypeError(
+            f"x has voxels of {image.shape[-1]} components, but they must be scalars: choose one, such as x[..., 0]"
+        )
     if dimension is None and values["spacing"] is None:
-        _image.check_axes(opened, image.shape, "give dimension=3", "choose a channel, such as x[..., 0], or give dimension=2")
+        _image.check_axes(
+            opened, image.shape, "give dimension=3", "choose a channel, such as x[..., 0], or give dimension=2"
+        )
     if dimension is None:
         dimension = min(len(image.shape), 3) if volume.spacing is None else len(volume.spacing)
     if len(image.shape) < max(dimension, 2):
-        raise ValueError(f"x has {len(image.shape)} axes, but images must have 2 or 3 axes, and dimension is {dimension}")
+        raise ValueError(
+            f"x has {len(image.shape)} axes, but images must have 2 or 3 axes, and dimension is {dimension}"
+        )
     shape, batch = image.shape[-dimension:], image.shape[:-dimension]
     spacing = values["spacing"]
     if spacing is None and volume.spacing is not None:
         spacing = tuple(reversed(volume.spacing))[-dimension:]
     sizes = _parameters.sizes(spacing, dimension)
     if norm is not None and spacing is None:
-        raise ValueError(f"weighting_norm is {norm!r}, which needs the spacing, the size of a voxel along each axis in mm")
+        raise ValueError(
+            f"weighting_norm is {norm!r}, which needs the spacing, the size of a voxel along each axis in mm"
+        )
     if norm is not None and values["aggregation"] == "average":
         raise ValueError(f"weighting_norm is {norm!r} and aggregation 'average', but matrices with weights are merged")
 
@@ -526,9 +542,11 @@ def feature_maps(
         stride, item_bytes = math.prod(shape), np.dtype(request.dtype).itemsize
         of_image = math.prod(shape[len(request.batch) :]) * item_bytes
         levels = [
-            request.run(index, output.address + i * of_image, stride) for i, index in enumerate(np.ndindex(*request.batch))
+            request.run(index, output.address + i * of_image, stride)
+            for i, index in enumerate(np.ndindex(*request.batch))
         ]
         is_width = request.discretization["method"] == FIXED_BIN_SIZE_AT_MULTIPLES
         if max(levels) == 1 and is_width and request.has_texture():
             warn(ONE_LEVEL.format(request.discretization["bin_width"]))
-    return FeatureMaps(request.names, library.result(output.array, out), request.box, request.geometry)
+    result = library.result(output.array, out)
+    return FeatureMaps(request.names, result, request.box, request.geometry, request.image.shape)

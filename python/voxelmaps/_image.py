@@ -95,18 +95,52 @@ def difference_of_grids(image, other, what, image_name="x", tolerance=None):
     if voxels < _SAME_CORNER:
         return None
     names = ("origin", "spacing", "direction")
-    differing = [name for name in names if not np.allclose(getattr(image, name), getattr(other, name), rtol=0, atol=1e-6)]
+    differing = [
+        name for name in names if not np.allclose(getattr(image, name), getattr(other, name), rtol=0, atol=1e-6)
+    ]
     if tolerance is not None:
-        allowed = {"origin": tolerance * image.spacing[0], "spacing": tolerance * image.spacing[0], "direction": tolerance}
+        allowed = {
+            "origin": tolerance * image.spacing[0],
+            "spacing": tolerance * image.spacing[0],
+            "direction": tolerance,
+        }
         if all(np.abs(np.subtract(getattr(image, n), getattr(other, n))).max() <= allowed[n] for n in names):
             return None
-    parts = [f"the {n} {_short(getattr(other, n))}, but {image_name} has {_short(getattr(image, n))}" for n in differing]
+    parts = [
+        f"the {n} {_short(getattr(other, n))}, but {image_name} has {_short(getattr(image, n))}" for n in differing
+    ]
     distance = max(math.dist(a, b) for a, b in pairs)
     return (
         f"{what} has {' and '.join(parts) or 'another geometry than ' + image_name}: corners differ by up to {distance:.3g} mm "
         f"({voxels:.3g} voxels), but only {_SAME_CORNER} voxels are permitted: resample {what} to the grid of {image_name}, or give it "
         f"the geometry of {image_name} if only that is wrong"
     )
+
+
+def covered_part(image, other, what, image_name="the image"):
+    """The part of an image that another one covers, as slices. Raises ValueError if that is not a part of its grid."""
+    shape = other.array.shape
+    if image.spacing is None or other.spacing is None:
+        if shape != image.array.shape:
+            raise ValueError(f"{what} has the shape {shape}, but {image_name} has {image.array.shape}")
+        return tuple(slice(0, n) for n in shape)
+    if len(shape) != len(image.spacing):
+        raise ValueError(f"{what} has {len(shape)} dimensions, but {image_name} has {len(image.spacing)}")
+    first = [round(i) for i in image.index(other.origin)]
+    end = [f + n for f, n in zip(first, other.size)]
+    covered = Image(other.array, image.spacing, image.point(first), image.direction)
+    is_moved = np.allclose(image.spacing, other.spacing) and np.allclose(image.direction, other.direction)
+    difference = difference_of_grids(
+        covered, other, what, f"the nearest part of {image_name}" if is_moved else image_name
+    )
+    if difference is not None:
+        raise ValueError(difference)
+    if min(first) < 0 or any(np.greater(end, image.size)):
+        raise ValueError(
+            f"{what} begins at the index {tuple(first)} (x, y, z) of {image_name} and has the size {other.size}, but must be a part of "
+            f"{image_name}, which has {image.size}"
+        )
+    return tuple(slice(f, e) for f, e in zip(reversed(first), reversed(end)))
 
 
 def _short(values):
@@ -165,7 +199,9 @@ def _is_metatensor(value):
 
 def is_image(value):
     """Whether a value is an image with a geometry in z, y, x, and not an array: of ITK, SimpleITK or nibabel, or the path of one."""
-    return isinstance(value, (str, os.PathLike)) or _package(value) == "SimpleITK" or _is_nibabel(value) or _is_itk(value)
+    return (
+        isinstance(value, (str, os.PathLike)) or _package(value) == "SimpleITK" or _is_nibabel(value) or _is_itk(value)
+    )
 
 
 def from_simpleitk(image):
@@ -178,7 +214,7 @@ def to_simpleitk(volume):
     from SimpleITK import GetImageFromArray
 
     array = volume.array.view(np.uint8) if volume.array.dtype == bool else volume.array
-    image = GetImageFromArray(array, isVector=False)
+    image = GetImageFromArray(array, isVector=array.ndim > len(volume.spacing))
     image.SetSpacing(volume.spacing)
     image.SetOrigin(volume.origin)
     image.SetDirection(volume.direction)
@@ -247,7 +283,9 @@ def _from_nibabel(image, what):
     while array.ndim > 3 and array.shape[-1] == 1:
         array = array[..., 0]
     if array.ndim not in (2, 3):
-        raise ValueError(f"{what} has the shape {array.shape}, but must be one volume: choose one, such as x.slicer[..., 0]")
+        raise ValueError(
+            f"{what} has the shape {array.shape}, but must be one volume: choose one, such as x.slicer[..., 0]"
+        )
     units = getattr(image.header, "get_xyzt_units", lambda: ("mm",))()[0]
     steps = np.asarray(image.affine, float)[:3] * {"meter": 1e3, "micron": 1e-3}.get(units, 1.0) * _RAS[:, np.newaxis]
     if array.ndim == 2:
@@ -368,12 +406,14 @@ def _to_xarray(volume, like=None, components_axis=None):
         if known is not None and known.size == volume.array.shape[i - dimension]:
             coords[axis] = known
         elif known is not None or like is None:
-            coords[axis] = volume.origin[place] + volume.spacing[dimension - 1 - i] * np.arange(volume.array.shape[i - dimension])
+            coords[axis] = volume.origin[place] + volume.spacing[dimension - 1 - i] * np.arange(
+                volume.array.shape[i - dimension]
+            )
     if "direction" in attributes:
         columns = [dimension - 1 - spatial.index(axis) for axis in order] if is_named else range(dimension)
         attributes["direction"] = np.flip(matrix[:, list(columns)])
     if like is not None:
-        coords.update((axis, like.coords[axis]) for axis in names[: -dimension] if axis in like.coords)
+        coords.update((axis, like.coords[axis]) for axis in names[:-dimension] if axis in like.coords)
     return xarray.DataArray(volume.array, dims=names, coords=coords, attrs=attributes, name=name)
 
 
@@ -479,7 +519,9 @@ class Opened(NamedTuple):
             return value.transpose(*names)
         if not is_xarray(self.given):
             return value
-        raise ValueError(f"{what} has the axes {', '.join(map(str, value.dims))}, but x has {', '.join(map(str, names))}")
+        raise ValueError(
+            f"{what} has the axes {', '.join(map(str, value.dims))}, but x has {', '.join(map(str, names))}"
+        )
 
 
 # Names of axes that are not those of a volume.

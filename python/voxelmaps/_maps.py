@@ -1,17 +1,27 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Feature maps by name, which are parts of one array with the geometry of an image."""
+"""Feature maps by name, which are parts of one array with the geometry of an image, and what can be made of them."""
 
 from __future__ import annotations
 
+import os
+import pathlib
+import tempfile
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, NamedTuple
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, NamedTuple, overload
+
+import numpy as np
+
+from . import _arrays
+from ._suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from ._types import SameArray
+    from ._types import Array, ImageLike, Path, SameArray
 
 # Key of the names of components in headers of NRRD and MetaImage, as the program FeatureMaps writes it.
 FEATURE_NAMES = "FeatureNames"
+
+_FORMATS = (".nii.gz", ".nii", ".nrrd")
 
 
 class Geometry(NamedTuple):
@@ -23,11 +33,15 @@ class Geometry(NamedTuple):
 
 
 class FeatureMaps(Mapping[str, Any]):
-    """Maps by name: maps["glcm_Contrast"]. All are parts of one array.
+    """Maps by name: maps["glcm_Contrast"], or several of them: maps[["glcm_Contrast", "glcm_Id"]]. All are parts of one array.
 
-    array       All maps, one after the other, in the order of the names: the shape (C, ...) with that of a map behind.
+    array       All maps, one after the other, in the order of the names: the shape (C, ...), with that of a map behind.
     slices      The part of the input that the maps cover, as a tuple of slices of its last axes; empty for maps of files.
-    geometry    spacing, origin and direction of the maps, in the order of ITK; None for maps of arrays.
+    geometry    Spacing (mm), origin and direction of the maps, in the order of ITK; None for maps of arrays without spacing.
+    input_shape The shape of the input; None for maps of files.
+
+    numpy.asarray(maps) is the array. What is made of maps has their geometry; without one, the spacing is 1, and the origin is the
+    index of the first voxel in the input. Maps in device memory are copied to the host.
 
     Examples
 
@@ -38,6 +52,8 @@ class FeatureMaps(Mapping[str, Any]):
     (['firstorder_Mean', 'glcm_Contrast'], (2, 4, 10, 10), (4, 10, 10))
     >>> x[maps.slices].shape
     (4, 10, 10)
+    >>> maps[["glcm_Contrast"]]
+    FeatureMaps(1 maps of shape (4, 10, 10): glcm_Contrast)
     """
 
     def __init__(
@@ -46,14 +62,32 @@ class FeatureMaps(Mapping[str, Any]):
         array: SameArray,
         slices: tuple[slice, ...],
         geometry: Geometry | None = None,
+        input_shape: tuple[int, ...] | None = None,
     ) -> None:
         self._index = {name: i for i, name in enumerate(names)}
         self.array = array
         self.slices = slices
         self.geometry = geometry
+        self.input_shape = input_shape
 
-    def __getitem__(self, name: str) -> SameArray:
-        return self.array[self._index[name]]
+    @overload
+    def __getitem__(self, name: str) -> SameArray: ...
+    @overload
+    def __getitem__(self, name: list[str]) -> FeatureMaps: ...
+    def __getitem__(self, name: str | list[str]) -> Any:
+        names = [name] if isinstance(name, str) else list(name)
+        for each in names:
+            if each not in self._index:
+                raise KeyError(f"there is no map {each!r}{did_you_mean(each, self)}; the maps are {', '.join(self)}")
+        if isinstance(name, str):
+            return self.array[self._index[name]]
+        given = _arrays.array_of(self.array, "maps")
+        with given.library.current_device():
+            part = given.array[[self._index[each] for each in names]]
+        return FeatureMaps(names, given.library.result(part), self.slices, self.geometry, self.input_shape)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._index
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._index)
@@ -61,8 +95,14 @@ class FeatureMaps(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._index)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        given = _arrays.array_of(self.array, "maps")
+        if copy is False and given.library.device is not None:
+            raise ValueError(f"the maps are in {given.library}: without a copy, there is no NumPy array of them")
+        return np.array(given.host(), dtype, copy=copy)  # type: ignore[arg-type]
+
     def _repr_png_(self) -> bytes | None:
-        """The picture that notebooks show: the first maps, in the slice with the most values; None without matplotlib."""
+        """The picture that notebooks show: the first maps, in a slice of the region; None without matplotlib."""
         from ._pictures import picture_of_maps
 
         return picture_of_maps(self)
@@ -70,3 +110,197 @@ class FeatureMaps(Mapping[str, Any]):
     def __repr__(self) -> str:
         shape = tuple(self.array.shape[1:])
         return f"FeatureMaps({len(self)} maps of shape {shape}: {', '.join(self)})"
+
+    def _image(self) -> Any:
+        """All maps in host memory, as one Image whose array has the maps as its first axis."""
+        from ._image import Image
+
+        array, n = np.asarray(self), len(self.array.shape) - 1
+        if n not in (2, 3) or self.geometry is not None and len(self.geometry.spacing) != n:
+            raise ValueError(
+                f"maps have the shape {array.shape[1:]}, but those of one image have 2 or 3 axes: choose an image of the batch, such "
+                "as FeatureMaps(maps, maps.array[:, 0], maps.slices)"
+            )
+        if self.geometry is not None:
+            return Image(array, *self.geometry)
+        first = tuple(float(part.start or 0) for part in reversed(self.slices))
+        return Image(array, (1.0,) * n, first + (0.0,) * (n - len(first)), tuple(np.eye(n).ravel().tolist()))
+
+    def to_images(self, kind: Literal["itk", "sitk", "nibabel"] = "itk") -> dict[str, Any]:
+        """Images by name, of ITK ("itk"), SimpleITK ("sitk") or nibabel ("nibabel"), with the geometry of the maps.
+
+        Raises ValueError for another kind, for maps of a batch, and for nibabel, whose images are NIfTI, for a sheared geometry.
+
+        Examples
+
+        >>> import numpy as np, voxelmaps
+        >>> maps = voxelmaps.feature_maps(np.arange(60.0).reshape(3, 4, 5), features="firstorder_Mean")
+        >>> maps.to_images("sitk")["firstorder_Mean"].GetSize()
+        (5, 4, 3)
+        """
+        from . import _image
+
+        kinds = {"itk": _image.to_itk, "sitk": _image.to_simpleitk, "nibabel": _image.to_nibabel}
+        if kind not in kinds:
+            raise ValueError(f"kind is {kind!r}{did_you_mean(kind, kinds)}, but must be {', '.join(kinds)}")
+        image = self._image()
+        if kind == "nibabel":
+            _check_shear(image, "an image of nibabel")
+        return {name: kinds[kind](image.with_array(array)) for name, array in zip(self, image.array)}
+
+    def to_xarray(self) -> Any:
+        """A DataArray with the axes feature, z, y and x, coordinates in mm (LPS) and the attribute direction, as those of ITK.
+
+        Examples
+
+        >>> import numpy as np, voxelmaps
+        >>> maps = voxelmaps.feature_maps(np.arange(60.0).reshape(3, 4, 5), features="firstorder_Mean")
+        >>> maps.to_xarray().sel(feature="firstorder_Mean", z=1).dims
+        ('y', 'x')
+        """
+        import xarray
+
+        from ._image import to_xarray
+
+        image = self._image()
+        features = xarray.Variable("feature", list(self))
+        result = xarray.concat([to_xarray(image.with_array(array)) for array in image.array], features)
+        if self.geometry is None:
+            del result.attrs["direction"]
+        return result
+
+    def to_dataframe(self, mask: Array | ImageLike | Path | None = None, label: Any = None) -> Any:
+        """A pandas.DataFrame with a row for each voxel of the mask and a column for each map.
+
+        mask     Of the input of the maps, or of the part that they cover, as feature_maps takes it; None for all voxels of the maps.
+        label    A label of the mask, or several, if it is a label map.
+
+        The index of a row is that of its voxel in the input: z, y, x. Raises ValueError if a voxel of the mask has no maps.
+
+        Examples
+
+        >>> import numpy as np, voxelmaps
+        >>> x = np.arange(60.0).reshape(3, 4, 5)
+        >>> maps = voxelmaps.feature_maps(x, x > 40, features="firstorder_Minimum", neighborhood_radius=1, crop="mask")
+        >>> maps.to_dataframe(x > 57)["firstorder_Minimum"].to_dict()
+        {(2, 3, 3): 52.0, (2, 3, 4): 53.0}
+        """
+        import pandas
+
+        image = self._image()
+        shape = image.array.shape[1:]
+        start = [0] * (len(shape) - len(self.slices)) + [part.start or 0 for part in self.slices]
+        if mask is None:
+            local = np.indices(shape).reshape(len(shape), -1)
+        else:
+            region, first = self._region(mask, label, image, start)
+            local = np.array(np.nonzero(region)) - np.reshape(first, (-1, 1))
+            outside = int(((local < 0) | (local >= np.reshape(shape, (-1, 1)))).any(axis=0).sum())
+            if outside:
+                raise ValueError(
+                    f"the mask has {outside} of its {local.shape[1]} voxels outside of the maps: compute them with this mask"
+                )
+        index = pandas.MultiIndex.from_arrays(
+            [axis + first for axis, first in zip(local, start)], names=["z", "y", "x"][-len(shape) :]
+        )
+        return pandas.DataFrame(image.array[(slice(None), *local)].T, index, list(self))
+
+    def _region(self, mask: Any, label: Any, image: Any, start: list[int]) -> tuple[np.ndarray, list[int]]:
+        """The voxels of a mask of the input or of the maps, and the index of the first voxel of the maps in it."""
+        from . import _image, _regions
+
+        given = _image.opened(mask, "mask").image
+        region = _regions.region(_arrays.array_of(given.array, "mask"), label).host()
+        shape = image.array.shape[1:]
+        if given.spacing is not None and self.geometry is not None:
+            part = _image.covered_part(
+                given.with_array(region), image.with_array(image.array[0]), "the grid of the maps", "mask"
+            )
+            return region, [each.start for each in part]
+        if region.shape == shape:
+            return region, [0] * len(shape)
+        if region.shape != self.input_shape:
+            raise ValueError(
+                f"mask has the shape {region.shape}, but the maps have {shape}, and their input {self.input_shape}"
+            )
+        return region, start
+
+    def save(self, path: Path, format: Literal["nii.gz", "nii", "nrrd"] | None = None) -> list[pathlib.Path]:
+        """Write the maps with their geometry to files, which read_maps reads; returns their paths.
+
+        path      A folder, for one file per map, such as glcm_Contrast.nii.gz; or a file: maps.nrrd for all maps as components,
+                  with their names, or a NIfTI file for a single map.
+        format    Of the files of a folder: "nii.gz" (default), "nii" or "nrrd".
+
+        Existing files are replaced once the new ones are complete. Needs SimpleITK. Raises ValueError if the format cannot hold the
+        names, or the geometry: axes of NIfTI are orthogonal.
+
+        Examples
+
+        >>> import numpy as np, voxelmaps
+        >>> maps = voxelmaps.feature_maps(np.arange(60.0).reshape(3, 4, 5), features=["firstorder_Mean", "glcm_Contrast"])
+        >>> [path.name for path in maps.save("maps")]
+        ['firstorder_Mean.nii.gz', 'glcm_Contrast.nii.gz']
+        >>> [path.name for path in maps.save("maps.nrrd")]
+        ['maps.nrrd']
+        """
+        place = pathlib.Path(os.fspath(path))
+        suffix = next((each for each in _FORMATS if place.name.endswith(each)), None)
+        if format is not None and (suffix or f".{format}" not in _FORMATS):
+            rule = f"has no effect on the file {place}" if suffix else "must be nii.gz, nii or nrrd"
+            raise ValueError(f"format is {format!r}, but {rule}")
+        for name in self:
+            if not name or set(name) & set("/\\,"):
+                raise ValueError(
+                    f"the map {name!r} has a name with a comma or a slash, or none, which files cannot hold"
+                )
+        image = self._image()
+        if suffix in (".nii.gz", ".nii") and len(self) != 1:
+            raise ValueError(
+                f"{place} cannot hold the names of {len(self)} maps: give a folder, or a file such as maps.nrrd"
+            )
+        names = list(self) if suffix is None else [place.name.removesuffix(suffix)]
+        ending = suffix or f".{format or 'nii.gz'}"
+        if ending != ".nrrd":
+            _check_shear(image, str(place))
+            if max(image.array.shape[1:]) > 32767:
+                raise ValueError(
+                    f"{place} cannot hold maps of {image.array.shape[1:]} voxels: sizes of NIfTI are at most 32767, write .nrrd"
+                )
+        folder = place if suffix is None else place.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        arrays = image.array if len(names) == len(self) else [np.moveaxis(image.array, 0, -1)]
+        paths = []
+        with tempfile.TemporaryDirectory(prefix=".voxelmaps-", dir=folder) as staging:
+            for name, array in zip(names, arrays):
+                features = [name] if suffix is None else list(self)
+                _write(image.with_array(np.ascontiguousarray(array)), features, pathlib.Path(staging, name + ending))
+            for name in names:
+                paths.append(folder / (name + ending))
+                os.replace(pathlib.Path(staging, name + ending), paths[-1])
+        return paths
+
+
+def _check_shear(image: Any, what: str) -> None:
+    n = len(image.spacing)
+    axes = np.reshape(image.direction, (n, n))
+    cosine = np.abs(axes.T @ axes - np.eye(n)).max()
+    if cosine > 1e-3:
+        raise ValueError(
+            f"{what} is NIfTI, whose axes are orthogonal, but those of the maps have a cosine of {cosine:.3g}: write .nrrd, or "
+            "resample the image first"
+        )
+
+
+def _write(image: Any, features: list[str], path: pathlib.Path) -> None:
+    from . import _file_check, _image
+
+    result = _image.to_simpleitk(image)
+    if path.name.endswith(".nrrd"):
+        result.SetMetaData(FEATURE_NAMES, ",".join(features))
+    try:
+        _image.simpleitk("writing maps").WriteImage(result, str(path), not path.name.endswith(".nii"))
+        # SimpleITK does not notice a full disk.
+        _file_check.check_image_file(str(path))
+    except (RuntimeError, ValueError) as error:
+        raise OSError(f"{path.name} could not be written, is the disk full? {str(error).splitlines()[-1]}") from None

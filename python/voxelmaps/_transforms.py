@@ -1,26 +1,50 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""A transform of dictionaries in the manner of MONAI, which it does not need."""
+"""A dictionary transform for MONAI, which it does not need."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+import numpy as np
 
 from ._arrays import array_of
 from ._feature_maps import feature_maps
 
+_MapTransform: Any
+try:
+    from monai.transforms import MapTransform as _MapTransform
+except ImportError:
 
-class FeatureMapsd:
-    """Dictionary transform that adds the feature maps of images as channels, for MONAI's Compose and for loops.
+    class _MapTransform:  # type: ignore[no-redef]
+        """What FeatureMapsd uses of the class of MONAI."""
+
+        def __init__(self, keys, allow_missing_keys=False):
+            self.keys = (keys,) if isinstance(keys, str) else tuple(keys)
+            self.allow_missing_keys = allow_missing_keys
+
+
+# They would have the size of one image, or another one than the image.
+_UNAVAILABLE = ("out", "selection")
+
+
+class FeatureMapsd(_MapTransform):
+    """Dictionary transform that adds the feature maps of images as channels: a MapTransform of MONAI where that is installed, and else
+    for loops.
 
     keys          Names of the images, or one name. Images have one channel, as the first axis: (1, z, y, x) or (1, y, x).
     mask_key      Name of the mask of all images, with or without an axis of one channel; None for no mask.
     suffix        Suffix that forms the name of the maps from the name of the image; "" replaces the image.
     with_image    Whether the first channel is the image itself, converted to the type of the maps.
-    parameters    Of voxelmaps.feature_maps, such as features and bin_width.
+    batch_first   Whether images and masks are batches, as a DataLoader makes them: (B, 1, z, y, x). Maps are (B, channels, z, y, x).
+    allow_missing_keys
+                  Whether images that are not in the dictionary are skipped.
+    parameters    Of voxelmaps.feature_maps, such as features and bin_width. They are checked when the transform is made.
 
-    The maps are one array (channels, z, y, x) of the library of the image, on its device.
+    The maps are one array (channels, z, y, x) of the library of the image, on its device. Those of a MetaTensor are one with its
+    metadata and affine, so that SaveImaged writes them where the image is, also with crop="mask".
 
     Raises KeyError for a name that is not in the dictionary, ValueError for images of several channels, and what feature_maps
     raises.
@@ -41,36 +65,97 @@ class FeatureMapsd:
         *,
         suffix: str = "_maps",
         with_image: bool = False,
+        batch_first: bool = False,
+        allow_missing_keys: bool = False,
         **parameters: Any,
     ) -> None:
-        if "features" not in parameters:
-            raise TypeError("FeatureMapsd needs the features to compute, such as features=['glcm_Contrast']")
-        if "crop" in parameters or "out" in parameters:
-            raise TypeError("FeatureMapsd computes maps of the size of the image: crop and out are not available")
-        self.keys = (keys,) if isinstance(keys, str) else tuple(keys)
+        super().__init__(keys, allow_missing_keys)
+        for name in _UNAVAILABLE:
+            if name in parameters:
+                raise TypeError(f"FeatureMapsd has no parameter {name}: use voxelmaps.feature_maps")
+        if batch_first and parameters.get("crop") is not None:
+            raise ValueError(
+                f"crop is {parameters['crop']!r}, but images of a batch have maps of one size: leave one of them out"
+            )
         self.mask_key = mask_key
         self.suffix = suffix
         self.with_image = with_image
+        self.batch_first = batch_first
         self.parameters = parameters
+        self._check()
+
+    def _check(self) -> None:
+        """Compute maps of a few voxels, so that wrong parameters fail here, and not at the first case of a long run."""
+        given = self.parameters
+        lengths = [
+            np.size(given.get(name)) for name in ("spacing", "neighborhood_radius", "window_size", "window_anchor")
+        ]
+        dimension = given.get("dimension") or max(lengths)
+        shape = (4,) * (dimension if dimension in (2, 3) else 3)
+        intensity = np.ravel(given["bin_edges"])[0] if np.size(given.get("bin_edges")) > 1 else 1
+        mask = None if self.mask_key is None else np.full(shape, np.ravel(given.get("label") or 1)[0])
+        # What is checked does not depend on the device, whose first use would be in the wrong process.
+        fixed = {"spacing": (given.get("radius_mm") or 1,) * len(shape), **given, "device": "cpu", "threads": 1}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            feature_maps(np.full(shape, float(intensity)), mask, **fixed)
+
+    def __repr__(self) -> str:
+        names = ("mask_key", "suffix", "with_image", "batch_first", "allow_missing_keys")
+        given = {**{name: getattr(self, name) for name in names}, **self.parameters}
+        return f"FeatureMapsd({self.keys!r}, {', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     def __call__(self, data: Mapping[Any, Any]) -> dict[Any, Any]:
         result = dict(data)
-        mask = None if self.mask_key is None else data[self.mask_key]
         for key in self.keys:
-            image = data[key]
-            if image.ndim not in (3, 4) or image.shape[0] != 1:
-                raise ValueError(
-                    f"{key} has the shape {tuple(image.shape)}, but must have one channel, as the first axis"
-                )
-            if mask is not None and mask.ndim == image.ndim and mask.shape[0] != 1:
-                raise ValueError(f"{self.mask_key} has the shape {tuple(mask.shape)}, but must have one channel")
-            of_image = mask[0] if mask is not None and mask.ndim == image.ndim else mask
-            maps = feature_maps(image[0], of_image, **self.parameters).array
-            if self.with_image:
-                of_maps = array_of(maps, "maps")
-                library = of_maps.library
-                image = library.contiguous(array_of(image, key).array, of_maps.dtype)
-                join = library.module().cat if library.name == "PyTorch" else library.module().concatenate
-                maps = library.result(join([image, of_maps.array]))
-            result[key + self.suffix] = maps
+            if key in data or not self.allow_missing_keys:
+                mask = None if self.mask_key is None else data[self.mask_key]
+                result[key + self.suffix] = self._maps(data[key], mask, key)
         return result
+
+    def _maps(self, image: Any, mask: Any, key: str) -> Any:
+        axes = "(B, 1, z, y, x)" if self.batch_first else "(1, z, y, x)"
+        if image.ndim - self.batch_first not in (3, 4) or image.shape[self.batch_first] != 1:
+            raise ValueError(
+                f"{key} has the shape {tuple(image.shape)}, but must have one channel and the axes {axes}"
+                + ("" if self.batch_first else ": with a batch, give batch_first=True")
+            )
+        if mask is not None and mask.ndim == image.ndim and mask.shape[self.batch_first] != 1:
+            raise ValueError(f"{self.mask_key} has the shape {tuple(mask.shape)}, but must have one channel")
+        if not self.batch_first:
+            return self._channels(image, mask)
+        masks = [None] * len(image) if mask is None else mask
+        if len(masks) != len(image):
+            raise ValueError(f"{self.mask_key} has the shape {tuple(mask.shape)}, but {key} has {tuple(image.shape)}")
+        return _like(_joined([self._channels(*each) for each in zip(image, masks)], "stack"), image)
+
+    def _channels(self, image: Any, mask: Any) -> Any:
+        maps = feature_maps(
+            image[0], mask[0] if mask is not None and mask.ndim == image.ndim else mask, **self.parameters
+        )
+        channels = maps.array
+        if self.with_image:
+            channels = _joined([image[(..., *maps.slices)], channels], "concatenate")
+        return _like(channels, image, [part.start for part in maps.slices])
+
+
+def _joined(parts: list[Any], function: str) -> Any:
+    """The parts of one library as one array, with the type of the last one."""
+    arrays = [array_of(part.as_tensor() if hasattr(part, "as_tensor") else part, "an image") for part in parts]
+    library = arrays[-1].library
+    with library.current_device():
+        converted = [library.contiguous(each.array, arrays[-1].dtype) for each in arrays]
+        return library.result(getattr(library.module(), function)(converted))
+
+
+def _like(channels: Any, image: Any, start: Iterable[int] = ()) -> Any:
+    """The channels; for a MetaTensor, one with its metadata, whose affine is that of the part of the image from a voxel on."""
+    if not hasattr(image, "copy_meta_from"):
+        return channels
+    result = type(image)(channels).copy_meta_from(image)
+    start = list(start)
+    if any(start):
+        move = np.eye(len(image.affine))
+        move[len(image.shape) - 1 - len(start) : len(image.shape) - 1, -1] = start
+        result.affine = image.affine @ image.affine.new_tensor(move)
+    return result

@@ -1,0 +1,180 @@
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""What is made of FeatureMaps, arrays, images, tables and files, has their values, their names and their geometry."""
+
+import numpy as np
+import pytest
+import voxelmaps
+from array_libraries import is_like, library, to_numpy
+
+sitk = pytest.importorskip("SimpleITK")
+
+SOME = ["firstorder_Mean", "glcm_Contrast", "glrlm_RunEntropy"]
+COS, SIN = 0.8, 0.6
+SPACING, ORIGIN, DIRECTION = (0.7, 0.8, 5.0), (-10.0, 20.0, 30.0), (1, 0, 0, 0, COS, -SIN, 0, SIN, COS)
+
+
+def image_of(direction=DIRECTION):
+    image = sitk.GetImageFromArray(np.random.default_rng(0).integers(0, 200, (6, 9, 11)).astype(np.int16))
+    image.SetSpacing(SPACING)
+    image.SetOrigin(ORIGIN)
+    image.SetDirection(direction)
+    return image
+
+
+def mask_of():
+    mask = np.zeros((6, 9, 11), bool)
+    mask[2:4, 3:6, 4:8] = True
+    return mask
+
+
+def maps_of(x=None, **parameters):
+    given = dict(features=SOME, neighborhood_radius=1, number_of_gray_levels=8)
+    return voxelmaps.feature_maps(image_of() if x is None else x, **given, **parameters)
+
+
+def cropped():
+    mask = sitk.GetImageFromArray(mask_of().astype(np.uint8))
+    mask.CopyInformation(image_of())
+    return maps_of(mask=mask, crop="mask")
+
+
+def same_maps(maps, other, names=SOME):
+    assert sorted(maps) == sorted(names)
+    assert all(np.array_equal(maps[name], other[name], equal_nan=True) for name in names)
+    for ours, theirs in zip(maps.geometry, other.geometry):
+        np.testing.assert_allclose(ours, theirs, atol=2e-6)
+
+
+def test_arrays_and_parts(library):
+    x, mask = sitk.GetArrayFromImage(image_of()), mask_of()
+    maps = voxelmaps.feature_maps(library(x), library(mask), features=SOME, crop="mask")
+    assert np.array_equal(np.asarray(maps), to_numpy(maps.array)) and np.asarray(maps, float).dtype == float
+    part = maps[["glrlm_RunEntropy", "firstorder_Mean"]]
+    assert list(part) == ["glrlm_RunEntropy", "firstorder_Mean"] and part.slices == maps.slices
+    assert is_like(part.array, maps.array) and np.array_equal(np.asarray(part), np.asarray(maps)[[2, 0]])
+    # In the input, of which they are a part.
+    images = maps.to_images("sitk")
+    assert images["glcm_Contrast"].GetOrigin() == tuple(float(part.start) for part in reversed(maps.slices))
+    assert np.array_equal(sitk.GetArrayFromImage(images["glcm_Contrast"]), np.asarray(maps)[1])
+    with pytest.raises(KeyError, match="there is no map 'glcm_Contrst' .did you mean glcm_Contrast.*; the maps are"):
+        maps[["glcm_Contrst"]]
+    assert "glcm" not in maps and "glcm_Contrast" in maps
+
+
+def test_pandas_does_not_read_names_as_values():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="2-d"):
+        pandas.DataFrame(maps_of())
+
+
+@pytest.mark.parametrize("make", [maps_of, cropped, lambda: cropped()[["glcm_Contrast"]]])
+@pytest.mark.parametrize("kind", ["itk", "sitk", "nibabel", "xarray"])
+def test_images(make, kind):
+    pytest.importorskip(kind.replace("sitk", "SimpleITK"))
+    maps = make()
+    images = (
+        {name: maps.to_xarray().sel(feature=name, drop=True) for name in maps}
+        if kind == "xarray"
+        else maps.to_images(kind)
+    )
+    assert list(images) == list(maps)
+    # Read as any other image, with its geometry.
+    for name, image in images.items():
+        again = voxelmaps.feature_maps(image, features="firstorder_Minimum", neighborhood_radius=0)
+        assert np.array_equal(again.array[0], maps[name])
+        for ours, theirs in zip(again.geometry, maps.geometry):
+            np.testing.assert_allclose(ours, theirs, atol=1e-6)
+
+
+@pytest.mark.parametrize("format, suffix", [(None, ".nii.gz"), ("nii", ".nii"), ("nrrd", ".nrrd")])
+def test_folders(format, suffix, tmp_path):
+    maps = cropped()
+    maps.array[0, 0, 0, 0] = np.nan
+    paths = maps.save(tmp_path / "new" / "maps", format)
+    assert paths == [tmp_path / "new" / "maps" / (name + suffix) for name in SOME]
+    assert sorted(paths) == sorted((tmp_path / "new" / "maps").iterdir())
+    same_maps(voxelmaps.read_maps(tmp_path / "new" / "maps"), maps)
+
+
+def test_files(tmp_path):
+    maps, x = cropped(), np.random.default_rng(1).normal(size=(9, 11))
+    assert maps.save(tmp_path / "maps.nrrd") == [tmp_path / "maps.nrrd"]
+    same_maps(voxelmaps.read_maps(tmp_path / "maps.nrrd"), maps)
+    maps[["glcm_Contrast"]].save(str(tmp_path / "maps.nrrd"))
+    same_maps(voxelmaps.read_maps(tmp_path / "maps.nrrd"), maps, ["glcm_Contrast"])
+    maps[["glcm_Contrast"]].save(tmp_path / "glcm_Contrast.nii.gz")
+    same_maps(voxelmaps.read_maps(tmp_path / "glcm_Contrast.nii.gz"), maps, ["glcm_Contrast"])
+    # Of two dimensions, in double precision, without a geometry.
+    flat = maps_of(x, precision="double")
+    flat.save(tmp_path / "flat.nrrd")
+    read = voxelmaps.read_maps(tmp_path / "flat.nrrd")
+    assert np.array_equal(read.array, flat.array) and read.geometry == ((1, 1), (0, 0), (1, 0, 0, 1))
+    assert not list(tmp_path.glob(".voxelmaps*"))
+
+
+def test_sheared_geometry(tmp_path):
+    """As that of a tilted gantry."""
+    direction = (1, 0, 0, 0, 1, 0.3, 0, 0, np.sqrt(1 - 0.09))
+    maps = maps_of(image_of(direction))
+    maps.save(tmp_path / "maps.nrrd")
+    assert voxelmaps.read_maps(tmp_path / "maps.nrrd").geometry.direction == pytest.approx(direction)
+    for call in (lambda: maps.save(tmp_path / "maps"), lambda: maps.to_images("nibabel")):
+        with pytest.raises(
+            ValueError, match="axes are orthogonal, but those of the maps have a cosine of 0.3: write .nrrd"
+        ):
+            call()
+    assert not (tmp_path / "maps").exists()
+
+
+def test_dataframe(library):
+    pytest.importorskip("pandas")
+    x, mask = sitk.GetArrayFromImage(image_of()), mask_of()
+    labels = mask * np.where(np.arange(11) < 6, 1, 2).astype(np.uint8)
+    expected = maps_of(x, mask=mask)
+    for maps in (expected, maps_of(library(x), mask=library(mask), crop="mask"), cropped()):
+        for given, inside in (((mask,), mask), ((labels, 2), labels == 2), ((library(mask),), mask)):
+            table = maps.to_dataframe(*given)
+            assert list(table) == SOME and table.index.names == ["z", "y", "x"]
+            assert [list(each) for each in table.index] == np.argwhere(inside).tolist()
+            assert np.array_equal(table.to_numpy(), expected.array[:, inside].T)
+    maps = cropped()
+    # A mask of the image, of the maps, and none.
+    image = sitk.GetImageFromArray(mask.astype(np.uint8))
+    image.CopyInformation(image_of())
+    assert maps.to_dataframe(image).equals(maps.to_dataframe(mask))
+    assert maps.to_dataframe(mask[maps.slices]).equals(maps.to_dataframe(mask))
+    assert len(maps.to_dataframe()) == maps.array[0].size
+    image.SetOrigin((0, 0, 0))
+    for wrong, message in (
+        (image, "the grid of the maps has the origin"),
+        (x > -1, "the mask has 474 of its 594 voxels outside of the maps"),
+        (mask[1:], "mask has the shape"),
+        (labels, "the values 0, 1 and 2"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            maps.to_dataframe(wrong)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda maps: maps.to_images("ITK"), "kind is 'ITK' .did you mean itk.*, but must be itk, sitk, nibabel"),
+        (lambda maps: maps.save("maps", "png"), "format is 'png', but must be nii.gz, nii or nrrd"),
+        (lambda maps: maps.save("maps.nrrd", "nii"), "format is 'nii', but has no effect on the file maps.nrrd"),
+        (lambda maps: maps.save("maps.nii.gz"), "maps.nii.gz cannot hold the names of 3 maps: give a folder"),
+        (
+            lambda maps: maps_of(np.zeros((2, 9, 9, 9))).save("maps"),
+            r"maps have the shape \(2, 9, 9, 9\).*choose an image",
+        ),
+        (
+            lambda maps: voxelmaps.FeatureMaps(["../a"], maps.array[:1], ()).save("maps"),
+            "the map '../a' has a name with",
+        ),
+    ],
+)
+def test_errors(call, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=message):
+        call(maps_of())
+    assert not list(tmp_path.iterdir())
