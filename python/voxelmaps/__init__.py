@@ -18,6 +18,7 @@ show                 picture of an image and its maps, with color bars, scale ba
 map_limits           color limits for pictures of several cases
 release_device_memory
                      free the device memory that is retained for later calls
+sample_ct            synthetic CT of the abdomen, for examples and tests
 radiomics            PyRadiomics' voxel-based extraction
 
 The filters of ITK are in the package itk-voxelmaps, as functions and classes of the package itk, such as
@@ -46,6 +47,8 @@ _MODULES = {
     "read_dicom_series": "_files.dicom",
     "read_maps": "_files.reading",
     "release_device_memory": "_feature_maps",
+    "SampleCT": "_sample",
+    "sample_ct": "_sample",
     "show": "_pictures",
 }
 _SUBMODULES = ("radiomics",)
