@@ -5,6 +5,7 @@
 import os
 import pathlib
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -92,13 +93,13 @@ def data():
 
 
 @pytest.fixture(scope="session")
-def ct_series(run_program, tmp_path_factory):
-    """DICOM series of a synthetic liver CT, and its seeds by name."""
+def ct_series(tmp_path_factory):
+    """DICOM series of voxelmaps.sample_ct, and its seeds by name."""
     folder = tmp_path_factory.mktemp("ct") / "series"
-    text = run_program("SyntheticLiverCT", folder, "--dicom", "--size", "192,192,80")
+    script = pathlib.Path(__file__).resolve().parents[2] / "examples" / "write_sample_ct.py"
+    text = subprocess.run([sys.executable, script, folder], check=True, capture_output=True, text=True).stdout
     seeds = {}
     for line in text.splitlines():
-        if " seed " in line:
-            name, indices = line.split(" seed ")
-            seeds[name] = [int(i) for i in indices.split(",")]
+        name, indices = line.split(" seed ")
+        seeds[name] = [int(i) for i in indices.split(",")]
     return folder, seeds
