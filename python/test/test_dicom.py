@@ -3,7 +3,6 @@
 """DICOM series: folders that are a volume, and folders that are refused."""
 
 import os
-import pathlib
 import struct
 import warnings
 
@@ -376,18 +375,3 @@ def test_nested_sequences(write):
     sequence = b"\x08\0\x40\x11SQ\0\0\xff\xff\xff\xff" + b"\xfe\xff\x00\xe0\xff\xff\xff\xff"
     (folder / "deep.dcm").write_bytes(bytes(128) + b"DICM" + 100000 * sequence)
     expect_refused(folder, "'deep.dcm'", "nested more than 32 times")
-
-
-def test_same_volume_as_the_programs(ct_series, run_program, tmp_path):
-    """The programs and the function read the same voxels at the same points."""
-    folder, seeds = ct_series
-    output = tmp_path / "strength.nrrd"
-    seed = ",".join(map(str, seeds["vessel"]))
-    options = ("--seed", seed, "--estimate-radius", "1", "--quiet")
-    run_program("FuzzyConnectedness", pathlib.Path(folder), output, *options)
-    image = voxelmaps.read_dicom_series(folder)
-    strength = voxelmaps.fuzzy_connectedness(image, tuple(reversed(seeds["vessel"])), estimation_radius=1)
-    expected = itk.imread(str(output))
-    np.testing.assert_array_equal(strength, itk.array_from_image(expected))
-    np.testing.assert_allclose(itk.origin(image), itk.origin(expected))
-    np.testing.assert_allclose(itk.spacing(image), itk.spacing(expected))

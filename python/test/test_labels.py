@@ -263,19 +263,6 @@ def test_images_of_vectors(shape):
         voxelmaps.SeedSession(named)
 
 
-def test_the_program_gives_labels_of_16_bits(run_program, tmp_path):
-    image, seeds = make_case((7, 9, 8), levels=8)
-    seeds = np.choose(seeds, [0, 5, 300, 0, 0, 0, 0, 65535]).astype(np.uint16)
-    paths = {name: tmp_path / f"{name}.nrrd" for name in ("image", "seeds", "strength", "labels")}
-    itk.imwrite(itk.image_from_array(image), str(paths["image"]))
-    itk.imwrite(itk.image_from_array(seeds), str(paths["seeds"]))
-    arguments = ("--labels", paths["labels"], "--seed-image", paths["seeds"], "--estimate-radius", 2)
-    run_program("FuzzyConnectedness", paths["image"], paths["strength"], *arguments)
-    labels = itk.array_from_image(itk.imread(str(paths["labels"])))
-    np.testing.assert_array_equal(labels, voxelmaps.labels(image, seeds))
-    assert labels.dtype == np.uint16 and set(np.unique(labels)) >= {5, 300, 65535}
-
-
 def test_parameters_of_a_session_have_two_spellings(case):
     image, seeds = case
     expected = voxelmaps.labels(image, seeds, **AFFINITY)

@@ -6,7 +6,6 @@ import os
 import random
 
 import formats
-import judge
 
 IMAGE = formats.make_image(code="H", seed=3)
 PLANE = IMAGE.size[0] * IMAGE.size[1]
@@ -180,35 +179,3 @@ def make_random_folder(key):
     values[k * PLANE + voxel] ^= 16
     reference = formats.Image(IMAGE.size, "H", tuple(values), IMAGE.spacing, IMAGE.origin)
     return f"{key} voxel {voxel} of {k}", {**good, name: bytes(content)}, "success", reference
-
-
-def make_cases(number_of_random_cases, seed):
-    roles = list(judge.ROLES)
-    tables = [*make_folder_cases(), *(make_random_folder(f"{seed}.{i}") for i in range(number_of_random_cases))]
-    for i, (name, files, expect, image, *more) in enumerate(tables):
-        options, only_voxels, mentions, prepare = [*more, *((), 0, (), None)[len(more) :]]
-        role = roles[0] if i % 3 == 0 else roles[1] if i % 3 == 1 or options or only_voxels else roles[2 + i // 3 % 3]
-        yield judge.make_case(
-            f"{name} as {role}",
-            role,
-            files,
-            expect,
-            mentions or ("series",),
-            folder(),
-            image,
-            image="series",
-            only_voxels=bool(only_voxels),
-            options=options,
-            prepare=prepare,
-            may_warn="--allow-uneven-slices" in options,
-        )
-    for program in judge.PROGRAMS:
-        for name, files in (("good", folder()), ("empty", {"series/text": b""})):
-            yield judge.Case(
-                f"list series of {name}",
-                [program, "series", "--list-series"],
-                files,
-                "success" if name == "good" else "error",
-                ("series",),
-                (),
-            )

@@ -11,7 +11,6 @@ import struct
 import zlib
 
 import formats
-import judge
 import readers
 
 # The first file is opened. A reference is the image that is right; without it, that of the unbroken files; "unknown" if any
@@ -442,35 +441,3 @@ def make_random_case(key):
     files[name] = bytes(content)
     reference = None if kind == "cut" else readers.read(writer.__name__, files, is_header_good=first > 0)
     return Broken(f"{key} {writer.__name__} {name} {kind} at {places}", writer, files, "either", reference)
-
-
-def make_cases(number_of_random_cases, seed):
-    for writer in formats.FORMATS:
-        unbroken = Broken(f"{writer.__name__} unbroken", writer, make_files(writer), "success")
-        yield from make_role_cases(unbroken, judge.ROLES)
-    roles = list(judge.ROLES)
-    groups = (make_header_cases(), make_gzip_cases(), make_data_cases(), make_png_and_dicom_cases())
-    groups = (*groups, make_name_cases(), make_place_cases(), make_text_cases())
-    for i, broken in enumerate(broken for group in groups for broken in group):
-        # Large integers are a mask as good as others.
-        masks = [roles[2 + i % 3]] if i % 2 and broken.reference != "unknown" else []
-        yield from make_role_cases(broken, [roles[i % 4 // 2], *masks])
-    for i in range(number_of_random_cases):
-        yield from make_role_cases(make_random_case(f"{seed}.{i}"), [roles[i % len(roles)]])
-
-
-def make_role_cases(broken, roles):
-    for role in roles:
-        yield judge.make_case(
-            f"{broken.name} as {role}",
-            role,
-            broken.files,
-            "either" if broken.expect == "voxels" else broken.expect,
-            # A format may not be able to store a strange geometry.
-            broken.mentions or (*broken.files, *["out.nrrd"] * (broken.expect == "voxels")),
-            make_files(broken.writer),
-            broken.reference,
-            seed="3,3" if broken.writer == formats.png else "3,3,0",
-            prepare=broken.prepare,
-            only_voxels=broken.expect == "voxels" or isinstance(broken.reference, formats.Image),
-        )
