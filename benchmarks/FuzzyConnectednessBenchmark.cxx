@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Benchmark.h"
 #include "PeakMemory.h"
-#include "SyntheticLiverCTSource.h"
+#include "SyntheticLiverCT.h"
 #include "baselines/HeapConnectedness.h"
 #include "baselines/PaperKFOE.h"
 #include "connectedness/ConnectednessKeyEngines.h"

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#ifndef SyntheticLiverCTSource_h
-#define SyntheticLiverCTSource_h
+#ifndef SyntheticLiverCT_h
+#define SyntheticLiverCT_h
 
 // A synthetic computed tomography of the abdomen: air, fat, organs, bones, and a liver with a tree of vessels whose
-// thinnest branches are thinner than a voxel. For tests, benchmarks, and demonstrations.
+// thinnest branches are thinner than a voxel, as the stored results were measured on it.
 //
 // The same settings give the same voxels on every machine and for any number of threads: only integer arithmetic, with
 // lengths in micrometers, decides about a voxel, and its noise depends on its position only.
@@ -23,18 +23,6 @@
 namespace SyntheticLiverCT
 {
 using ImageType = itk::Image<short, 3>;
-using OrganImageType = itk::Image<unsigned char, 3>;
-
-/** Pixels of the image of organs. */
-enum Organ : unsigned char
-{
-  Others,
-  Liver,
-  Vessels,
-  Spine,
-  Spleen,
-  NumberOfOrgans
-};
 
 struct Settings
 {
@@ -47,18 +35,12 @@ struct Settings
 struct Result
 {
   ImageType::Pointer image;
-  /** The organ that fills more than half of a voxel. */
-  OrganImageType::Pointer organs;
-  /** Lines in all organs, as a user would draw them; NumberOfOrgans in all that is no organ. */
-  OrganImageType::Pointer strokes;
   /** In the middle of the trunk of the vessels. */
   ImageType::IndexType vesselSeed;
   /** In the liver, far from the vessels. */
   ImageType::IndexType liverSeed;
   /** In the middle of a vertebra. */
   ImageType::IndexType boneSeed;
-  /** In the middle of the spleen. */
-  ImageType::IndexType spleenSeed;
 };
 
 namespace Detail
@@ -254,53 +236,6 @@ constexpr Length RibDistance = 27 * Millimeter;
 constexpr Length RibHalfHeight = 6 * Millimeter;
 constexpr Length RibHalfWidth = 4 * Millimeter;
 
-struct Stroke
-{
-  Organ organ;
-  Point from; // in mm
-  Point to;
-};
-
-constexpr std::array<Stroke, 37> Strokes{ {
-  { Liver, { { -110, -10, -30 } }, { { -70, 20, -10 } } },
-  { Liver, { { -95, -30, 20 } }, { { -60, -50, 0 } } },
-  { Liver, { { 10, -50, 10 } }, { { 60, -45, 15 } } },
-  { Liver, { { -60, 0, -70 } }, { { -80, 10, -40 } } },
-  { Spine, { { 0, 64, -112 } }, { { 0, 64, 112 } } },     // vertebral bodies and disks
-  { Spine, { { 13, 90, -112 } }, { { 13, 90, 112 } } },   // arches
-  { Spine, { { -13, 90, -112 } }, { { -13, 90, 112 } } }, //
-  { Spine, { { 0, 108, -112 } }, { { 0, 108, 112 } } },   // spinous processes
-  { Spleen, { { 102, 10, 0 } }, { { 102, 55, 10 } } },
-  { Others, { { -172, -100, -110 } }, { { -172, -100, 110 } } }, // air
-  { Others, { { 161, 0, -110 } }, { { 161, 0, 110 } } },         // fat under the skin
-  { Others, { { -161, 0, -110 } }, { { -161, 0, 110 } } },       //
-  { Others, { { 150, 20, -110 } }, { { 150, 20, 110 } } },       // wall of the abdomen
-  { Others, { { -150, 20, -110 } }, { { -150, 20, 110 } } },     //
-  { Others, { { 147, 0, -112 } }, { { 147, 0, 112 } } },         // ribs
-  { Others, { { -147, 0, -112 } }, { { -147, 0, 112 } } },       //
-  { Others, { { 20, 100, -112 } }, { { 20, 100, 112 } } },       //
-  { Others, { { -20, 100, -112 } }, { { -20, 100, 112 } } },     //
-  { Others, { { 45, 96, -112 } }, { { 45, 96, 112 } } },         //
-  { Others, { { -45, 96, -112 } }, { { -45, 96, 112 } } },       //
-  { Others, { { 0, 42, -112 } }, { { 0, 42, 112 } } },           // in front of the spine
-  { Others, { { -25, 64, -112 } }, { { -25, 64, 112 } } },       //
-  { Others, { { -36, 84, -112 } }, { { -36, 84, 112 } } },       // muscles of the back
-  { Others, { { 36, 84, -112 } }, { { 36, 84, 112 } } },         //
-  { Others, { { 17, 37, -112 } }, { { 17, 37, 112 } } },         // aorta
-  { Others, { { 0, 90, -112 } }, { { 0, 90, 112 } } },           // spinal canal
-  { Others, { { 62, 60, -110 } }, { { 62, 60, -60 } } },         // kidneys
-  { Others, { { -62, 62, -110 } }, { { -62, 62, -70 } } },       //
-  { Others, { { 95, -35, -15 } }, { { 80, -30, -30 } } },        // stomach
-  { Others, { { 15, -40, -110 } }, { { 15, -40, -90 } } },       // bowel
-  { Others, { { 75, -5, -100 } }, { { 95, -5, -90 } } },         //
-  { Others, { { -95, -15, -115 } }, { { -95, 0, -100 } } },      //
-  { Others, { { 0, 10, -60 } }, { { 40, 20, -60 } } },           // fat between the organs
-  { Others, { { 110, 20, -60 } }, { { 110, 30, -90 } } },        //
-  { Others, { { -90, 0, 110 } }, { { -100, 20, 80 } } },         // lungs
-  { Others, { { 100, 40, 112 } }, { { 100, 40, 95 } } },         //
-  { Others, { { 20, -25, 112 } }, { { 30, -20, 100 } } },        // heart
-} };
-
 inline bool
 IsInLiver(const Point & point, Length margin)
 {
@@ -494,8 +429,6 @@ GetPosition(unsigned int axis, std::int64_t s, std::int64_t n)
 struct Line
 {
   std::vector<short> values;
-  std::vector<Organ> organs;
-  Organ              organ; // of what is painted next
   Length             y;
   Length             z;
 
@@ -511,7 +444,6 @@ struct Line
     const auto first = getFirstFrom(low);
     const auto end = std::max(first, getFirstFrom(high + 1));
     std::fill(values.begin() + first, values.begin() + end, value);
-    std::fill(organs.begin() + first, organs.begin() + end, organ);
   }
 
   void
@@ -598,7 +530,6 @@ struct Line
     {
       this->Paint(Disk);
     }
-    organ = Others;
     this->Paint(SpinalCanal);
   }
 
@@ -607,8 +538,6 @@ struct Line
   PaintAnatomy()
   {
     std::fill(values.begin(), values.end(), short{ -1000 });
-    std::fill(organs.begin(), organs.end(), Others);
-    organ = Others;
     this->Paint(Skin);
     this->Paint(Wall);
     this->PaintRibs();
@@ -623,18 +552,13 @@ struct Line
         this->Paint(part);
       }
     }
-    organ = Spleen;
     this->Paint(SpleenShape);
-    organ = Others;
     for (const auto & shape : OtherOrgans)
     {
       this->Paint(shape);
     }
-    organ = Liver;
     this->PaintLiver();
-    organ = Spine;
     this->PaintSpine();
-    organ = Vessels;
   }
 };
 
@@ -662,13 +586,11 @@ PaintSlice(const Result & result, std::int64_t k, const std::vector<Ball> & ball
 
   const auto size = settings.size;
   const auto sliceBalls = SelectBalls(balls, 2, k, size[2]);
-  Line       line{ std::vector<short>(size[0] * Samples), std::vector<Organ>(size[0] * Samples), Others, 0, 0 };
+  Line       line{ std::vector<short>(size[0] * Samples), 0, 0 };
   for (itk::SizeValueType j = 0; j < size[1]; ++j)
   {
     const auto                rowBalls = SelectBalls(sliceBalls, 1, j, size[1]);
     std::vector<std::int32_t> sums(size[0]);
-    // How many samples of each voxel are of each organ.
-    std::vector<std::array<unsigned char, NumberOfOrgans>> counts(size[0]);
     for (std::int64_t sample = 0; sample < Samples * Samples; ++sample)
     {
       line.y = GetPosition(1, j * Samples + sample % Samples, size[1] * Samples);
@@ -684,10 +606,6 @@ PaintSlice(const Result & result, std::int64_t k, const std::vector<Ball> & ball
         sum += values[0] + values[1] + values[2] + values[3];
         values += Samples;
       }
-      for (std::size_t i = 0; i < line.organs.size(); ++i)
-      {
-        ++counts[i / Samples][line.organs[i]];
-      }
     }
     const std::uint64_t start = (k * size[1] + j) * size[0];
     for (std::size_t i = 0; i < size[0]; ++i)
@@ -696,9 +614,6 @@ PaintSlice(const Result & result, std::int64_t k, const std::vector<Ball> & ball
       const auto value = DivideDown(sums[i] * (unit / numberOfSamples) + fromMean + unit / 2, unit);
       // Scanners store 12 bits.
       result.image->GetBufferPointer()[start + i] = static_cast<short>(std::clamp<std::int64_t>(value, -1024, 3071));
-      const auto largest = std::max_element(counts[i].begin(), counts[i].end());
-      result.organs->GetBufferPointer()[start + i] = static_cast<unsigned char>(
-        2 * *largest > numberOfSamples ? largest - counts[i].begin() : std::ptrdiff_t{ Others });
     }
   }
 }
@@ -715,32 +630,6 @@ GetIndex(const Point & point, const ImageType::SizeType & size)
   return index;
 }
 
-/** Draw the strokes, where they do not leave their organ. */
-inline void
-DrawStrokes(const Result & result, const ImageType::SizeType & size)
-{
-  const auto steps = static_cast<std::int64_t>(4 * std::max({ size[0], size[1], size[2] }));
-  for (const Stroke & stroke : Strokes)
-  {
-    for (std::int64_t i = 0; i <= steps; ++i)
-    {
-      Point point{};
-      for (unsigned int d = 0; d < 3; ++d)
-      {
-        point[d] = stroke.from[d] * Millimeter + (stroke.to[d] - stroke.from[d]) * Millimeter * i / steps;
-      }
-      const auto index = GetIndex(point, size);
-      if (result.organs->GetPixel(index) == stroke.organ)
-      {
-        result.strokes->SetPixel(index, stroke.organ == Others ? NumberOfOrgans : stroke.organ);
-      }
-    }
-  }
-  if (result.organs->GetPixel(result.vesselSeed) == Vessels)
-  {
-    result.strokes->SetPixel(result.vesselSeed, Vessels);
-  }
-}
 } // namespace Detail
 
 /** Make the image. Its field of view has the natural size of the anatomy, 358.4 x 358.4 x 232.5 mm, which is 0.7 x 0.7
@@ -774,13 +663,6 @@ Make(const Settings & settings)
   result.image->SetSpacing(spacing);
   result.image->SetOrigin(origin);
   result.image->Allocate();
-  for (auto * image : { &result.organs, &result.strokes })
-  {
-    *image = OrganImageType::New();
-    (*image)->CopyInformation(result.image);
-    (*image)->SetRegions(settings.size);
-    (*image)->Allocate(true);
-  }
 
   VesselTree tree(settings.randomSeed);
   itk::MultiThreaderBase::New()->ParallelizeArray(
@@ -793,10 +675,8 @@ Make(const Settings & settings)
   result.vesselSeed = GetIndex(trunkCenter, settings.size);
   result.liverSeed = GetIndex(tree.FindPointWithoutVessels(), settings.size);
   result.boneSeed = GetIndex({ { 0, VertebralBody.center[1], 0 } }, settings.size);
-  result.spleenSeed = GetIndex(SpleenShape.center, settings.size);
-  DrawStrokes(result, settings.size);
   return result;
 }
 } // namespace SyntheticLiverCT
 
-#endif // SyntheticLiverCTSource_h
+#endif // SyntheticLiverCT_h

@@ -4,9 +4,8 @@
 """Labels from the same strokes by VoxelMaps, itk-growcut, and scikit-image's watershed and random walker, on a synthetic CT
 whose organs are known: times and Dice coefficients, as the table of doc/performance.md.
 
-    build/programs/SyntheticLiverCT ct.nii.gz --size 192,192,80 --organs organs.nii.gz --strokes strokes.nii.gz
-    pip install itk-voxelmaps itk-growcut scikit-image
-    benchmarks/label_peers.py ct.nii.gz organs.nii.gz strokes.nii.gz
+    pip install voxelmaps itk-voxelmaps itk-growcut scikit-image
+    benchmarks/label_peers.py
 """
 
 import argparse
@@ -17,6 +16,7 @@ from importlib.metadata import version
 
 import itk
 import numpy as np
+import voxelmaps
 from skimage.filters import sobel
 from skimage.segmentation import random_walker, watershed
 
@@ -94,16 +94,15 @@ def measure(method):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("ct", "organs", "strokes"):
-        parser.add_argument(name)
     parser.add_argument("--runs", type=int, default=5, help="runs of each, one after the other in turn (default: 5)")
     parser.add_argument("--skip-random-walker", action="store_true", help="it takes minutes; it runs once")
     options = parser.parse_args()
 
-    image = itk.imread(options.ct, itk.SS)
-    strokes = itk.imread(options.strokes, itk.UC)
-    truth = itk.array_from_image(itk.imread(options.organs, itk.UC))
-    ct, seeds = itk.array_from_image(image), itk.array_from_image(strokes)
+    sample = voxelmaps.sample_ct()
+    ct, truth, seeds = sample.image.array, sample.organs.array, sample.strokes.array
+    image, strokes = itk.image_from_array(ct), itk.image_from_array(seeds)
+    for each in (image, strokes):
+        each.SetSpacing(sample.image.spacing)
 
     methods = [
         VoxelMaps(image, strokes, competition, threads, reseeds)

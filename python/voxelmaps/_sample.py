@@ -194,7 +194,7 @@ def sample_ct(size=(192, 192, 80), *, noise=10.0, random_seed=1):
     random_seed   Each number gives different vessels and different noise; the same arguments give the same voxels.
 
     Returns a named tuple of `image` (HU, 16-bit integers), `organs` (the one that fills more than half of a voxel: 1 liver, 2
-    its vessels, 3 spine, 4 spleen, 0 all others) and `strokes` (vertical lines 30 mm apart with these labels, and 5 in all
+    its vessels, 3 spine, 4 spleen, 0 all others) and `strokes` (vertical lines 20 mm apart with these labels, and 5 in all
     others, as seeds), each with `array`, `spacing`, `origin` and `direction`, and `seeds`: indices x, y, z in the "vessel", "liver", "bone"
     and "spleen". Raises ValueError for a size below 8 or a negative noise.
 
@@ -240,7 +240,7 @@ def sample_ct(size=(192, 192, 80), *, noise=10.0, random_seed=1):
     points = {"vessel": (HILUM + FORK) / 2, "liver": (-17.7, -32.7, -30.5), "bone": (0, 64, 0), "spleen": SPLEEN[0]}
     seeds = {name: index(point) for name, point in points.items()}
     strokes = np.zeros(image.shape, np.uint8)
-    for x, y in itertools.product(range(-150, 151, 30), range(-90, 91, 30)):
+    for x, y in itertools.product(range(-160, 161, 20), range(-100, 101, 20)):
         i, j, _ = index((x, y, 0))
         strokes[:, j, i] = np.where(canvas.organs[:, j, i], canvas.organs[:, j, i], 5)
     strokes[seeds["vessel"][::-1]] = ORGANS["vessels"]
