@@ -18,10 +18,10 @@
 #include "itkListSample.h"
 #include "itkMedianImageFilter.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
+#include "itkStandardDeviationPerComponentSampleFilter.h"
 #include "itkWeightedCentroidKdTreeGenerator.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace
 {
@@ -34,39 +34,30 @@ using SampleType = itk::Statistics::ListSample<VectorType>;
 using GeneratorType = itk::Statistics::WeightedCentroidKdTreeGenerator<SampleType>;
 using EstimatorType = itk::Statistics::KdTreeBasedKmeansEstimator<GeneratorType::KdTreeType>;
 
-/** The cluster of every vector, from 0, by k-means. Changes the vectors: every feature is divided by its standard
- * deviation, so that all count the same. The first centers are quantiles of the first feature. */
+/** The cluster of every vector, from 0, by k-means. Divides every feature by its standard deviation, so that all count
+ * the same. The first centers are quantiles of the first feature. */
 std::vector<unsigned int>
-Cluster(std::vector<VectorType> & vectors, unsigned int numberOfClusters)
+Cluster(SampleType * sample, unsigned int numberOfClusters)
 {
-  for (unsigned int f = 0; f < numberOfFeatures; ++f)
+  auto deviations = itk::Statistics::StandardDeviationPerComponentSampleFilter<SampleType>::New();
+  deviations->SetInput(sample);
+  deviations->Update();
+  std::vector<VectorType> sorted;
+  for (std::size_t i = 0; i < sample->Size(); ++i)
   {
-    double sum = 0.0;
-    double squares = 0.0;
-    for (const auto & vector : vectors)
+    for (unsigned int f = 0; f < numberOfFeatures; ++f)
     {
-      sum += vector[f];
-      squares += static_cast<double>(vector[f]) * vector[f];
+      const double deviation = deviations->GetStandardDeviationPerComponent()[f];
+      sample->SetMeasurement(i, f, sample->GetMeasurementVector(i)[f] / (deviation > 0.0 ? deviation : 1.0));
     }
-    const double mean = sum / vectors.size();
-    const double variance = squares / vectors.size() - mean * mean;
-    for (auto & vector : vectors)
-    {
-      vector[f] = variance > 0.0 ? static_cast<float>((vector[f] - mean) / std::sqrt(variance)) : 0.0f;
-    }
+    sorted.push_back(sample->GetMeasurementVector(i));
   }
-  auto sample = SampleType::New();
-  for (const auto & vector : vectors)
-  {
-    sample->PushBack(vector);
-  }
+  std::sort(sorted.begin(), sorted.end(), [](const auto & x, const auto & y) { return x[0] < y[0]; });
+
   auto generator = GeneratorType::New();
   generator->SetSample(sample);
   generator->SetBucketSize(16);
   generator->Update();
-
-  auto sorted = vectors;
-  std::sort(sorted.begin(), sorted.end(), [](const auto & a, const auto & b) { return a[0] < b[0]; });
   EstimatorType::ParametersType centers(numberOfClusters * numberOfFeatures);
   for (unsigned int i = 0; i < centers.size(); ++i)
   {
@@ -82,13 +73,13 @@ Cluster(std::vector<VectorType> & vectors, unsigned int numberOfClusters)
   centers = estimator->GetParameters();
 
   std::vector<unsigned int> clusters;
-  for (const auto & vector : vectors)
+  for (std::size_t i = 0; i < sample->Size(); ++i)
   {
     std::vector<double> distances(numberOfClusters);
-    for (unsigned int i = 0; i < centers.size(); ++i)
+    for (unsigned int j = 0; j < centers.size(); ++j)
     {
-      const double difference = vector[i % numberOfFeatures] - centers[i];
-      distances[i / numberOfFeatures] += difference * difference;
+      const double difference = sample->GetMeasurementVector(i)[j % numberOfFeatures] - centers[j];
+      distances[j / numberOfFeatures] += difference * difference;
     }
     clusters.push_back(std::min_element(distances.begin(), distances.end()) - distances.begin());
   }
@@ -148,7 +139,7 @@ Run(int argc, char * argv[])
   const auto pairs = ComputeMaps<itk::CooccurrenceFeatureMapImageFilter<ImageType>>(
     smooth->GetOutput(), mask->GetOutput(), { "CON", "JE" });
 
-  std::vector<VectorType>                 vectors;
+  auto                                    sample = SampleType::New();
   const auto                              region = image->GetLargestPossibleRegion();
   itk::ImageRegionConstIterator<MapsType> run(runs, region);
   itk::ImageRegionConstIterator<MapsType> pair(pairs, region);
@@ -158,19 +149,19 @@ Run(int argc, char * argv[])
     if (voxel.Get() == 1)
     {
       const float values[numberOfFeatures] = { run.Get()[0], run.Get()[1], pair.Get()[0], pair.Get()[1] };
-      vectors.emplace_back(values);
+      sample->PushBack(values);
     }
   }
-  if (numberOfClusters < 1 || numberOfClusters > 255 || vectors.size() < numberOfClusters)
+  if (numberOfClusters < 1 || numberOfClusters > 255 || sample->Size() < numberOfClusters)
   {
-    throw std::runtime_error(std::to_string(numberOfClusters) + " clusters of " + std::to_string(vectors.size()) +
+    throw std::runtime_error(std::to_string(numberOfClusters) + " clusters of " + std::to_string(sample->Size()) +
                              " voxels: there must be 1 to 255 clusters, and as many voxels from LOWER to UPPER");
   }
-  const auto clusters = Cluster(vectors, numberOfClusters);
-  auto       cluster = clusters.begin();
+  auto cluster = Cluster(sample, numberOfClusters);
+  auto next = cluster.begin();
   for (voxel.GoToBegin(); !voxel.IsAtEnd(); ++voxel)
   {
-    voxel.Set(voxel.Get() == 1 ? static_cast<unsigned char>(1 + *cluster++) : 0);
+    voxel.Set(voxel.Get() == 1 ? static_cast<unsigned char>(1 + *next++) : 0);
   }
   itk::WriteImage(mask->GetOutput(), argv[2]);
 }

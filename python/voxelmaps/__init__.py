@@ -47,7 +47,6 @@ _MODULES = {
     "read_dicom_series": "_files.dicom",
     "read_maps": "_files.reading",
     "release_device_memory": "_feature_maps",
-    "SampleCT": "_sample",
     "sample_ct": "_sample",
     "show": "_pictures",
 }

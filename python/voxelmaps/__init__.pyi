@@ -17,7 +17,6 @@ from ._labels import labels as labels
 from ._pictures import map_limits as map_limits
 from ._pictures import show as show
 from ._files.reading import read_maps as read_maps
-from ._sample import SampleCT as SampleCT
 from ._sample import sample_ct as sample_ct
 from ._seed_session import SeedSession as SeedSession
 from ._transforms import FeatureMapsd as FeatureMapsd

@@ -3,7 +3,7 @@
 """A synthetic CT of the abdomen, for examples and tests."""
 
 import itertools
-from typing import NamedTuple
+from typing import NamedTuple, Sequence
 
 import numpy as np
 
@@ -14,41 +14,31 @@ ORGANS = {"liver": 1, "vessels": 2, "spine": 3, "spleen": 4}
 TALL = 1e6  # semi-axis of what is a cylinder along z
 
 # Center and semi-axes in mm, intensity in HU; later shapes cover earlier ones.
+# fmt: off
 BODY = [((0, 0, 0), (168, 122, TALL), -100), ((0, 0, 0), (154, 108, TALL), 50)]  # skin and fat, wall
 CAVITY = ((0, 0, 0), (138, 92, TALL), -100)
 DIAPHRAGM = ((0, 5, -45), (139, 92, 130))
-CHEST = [
-    ((0, 0, 0), (138, 92, TALL), -850),  # lungs
-    ((5, 48, 0), (32, 32, TALL), 50),  # mediastinum
-    ((25, -25, 120), (50, 42, 45), 130),  # heart
+CHEST = [  # lungs, mediastinum, heart
+    ((0, 0, 0), (138, 92, TALL), -850), ((5, 48, 0), (32, 32, TALL), 50), ((25, -25, 120), (50, 42, 45), 130),
     (*DIAPHRAGM, -100),
 ]
 SPLEEN = ((102, 30, 5), (30, 38, 42), 120)
-OTHERS = [
-    ((60, -35, 0), (42, 36, 50), 50),  # stomach
-    ((62, -58, 10), (22, 9, 24), -950),  # gas in the stomach
-    ((62, 60, -85), (25, 22, 45), 170),  # kidneys
-    ((-62, 62, -95), (25, 22, 45), 170),
-    ((15, -40, -100), (38, 30, 22), 50),  # bowel
-    ((85, -20, -95), (26, 34, 40), 40),
-    ((85, -30, -92), (15, 15, 25), -950),  # gas in the bowel
-    ((-95, -15, -118), (25, 30, 28), 40),
-    ((-36, 84, 0), (26, 15, TALL), 55),  # muscles of the back
-    ((36, 84, 0), (26, 15, TALL), 55),
-    ((17, 37, 0), (9, 9, TALL), 185),  # aorta
-    ((0, 64, 0), (27, 20, TALL), 50),  # around the spine
+OTHERS = [  # stomach and its gas, kidneys, bowel and its gas, muscles of the back, aorta, around the spine
+    ((60, -35, 0), (42, 36, 50), 50), ((62, -58, 10), (22, 9, 24), -950),
+    ((62, 60, -85), (25, 22, 45), 170), ((-62, 62, -95), (25, 22, 45), 170),
+    ((15, -40, -100), (38, 30, 22), 50), ((85, -20, -95), (26, 34, 40), 40), ((-95, -15, -118), (25, 30, 28), 40),
+    ((85, -30, -92), (15, 15, 25), -950), ((-36, 84, 0), (26, 15, TALL), 55), ((36, 84, 0), (26, 15, TALL), 55),
+    ((17, 37, 0), (9, 9, TALL), 185), ((0, 64, 0), (27, 20, TALL), 50),
 ]
 LIVER = [((-58, -8, -10), (72, 68, 80)), ((18, -36, 12), (70, 38, 42))]  # lobes
-DISK = ((0, 64, 0), (23, 17, TALL), 80)
-VERTEBRA = [
-    ((0, 90, 0), (16, 13, TALL), 800),  # arch
-    ((0, 108, 0), (4, 11, TALL), 600),  # spinous process
-    ((0, 64, 0), (23, 17, TALL), 800),  # body
-    ((0, 64, 0), (21, 15, TALL), 420),  # spongy bone
+DISK, SPONGY = ((0, 64, 0), (23, 17, TALL), 80), ((0, 64, 0), (21, 15, TALL), 420)
+BONES = [  # arch, spinous process, body
+    ((0, 90, 0), (16, 13, TALL), 800), ((0, 108, 0), (4, 11, TALL), 600), ((0, 64, 0), (23, 17, TALL), 800),
 ]
 CANAL = ((0, 90, 0), (10, 8, TALL), 40)
-HILUM, FORK = np.array([-8.0, -4, -54]), np.array([-30.0, -10, -24])
-TRUNK_RADIUS, THINNEST_RADIUS = 6.0, 0.8
+HILUM, FORK, RIGHT, LEFT = np.array([(-8.0, -4, -54), (-30, -10, -24), (-64, 0, -8), (22, -38, 8)])
+# fmt: on
+TRUNK_RADIUS, THINNEST_RADIUS = 6.0, 1.0
 
 
 class SampleCT(NamedTuple):
@@ -57,7 +47,7 @@ class SampleCT(NamedTuple):
     image: Image
     organs: Image
     strokes: Image
-    seeds: dict
+    seeds: "dict[str, tuple[int, int, int]]"
 
 
 def _normals(seed, first, count):
@@ -93,14 +83,14 @@ def _vessels(seed):
         return lambda t: (1 - t) ** 2 * start + 2 * t * (1 - t) * control + t**2 * end
 
     def draw(curve, radius, length):
-        steps = int(3 * length / radius) + 1
+        steps = int(2 * length / radius) + 1
         taper = 0.75 if radius < THINNEST_RADIUS else 0.05  # the last branches end in a point
         balls.extend((*curve(i / steps), radius * (1 - taper * i / steps)) for i in range(steps + 1))
         nodes.extend((curve(0.5), curve(1.0)))
         queue.append((curve, radius))
 
     trunk = _unit(FORK - HILUM)
-    for start, end, ratio in ((HILUM, FORK, 1), (FORK, (-64.0, 0, -8), 0.888), (FORK, (22.0, -38, 8), 0.669)):
+    for start, end, ratio in ((HILUM, FORK, 1), (FORK, RIGHT, 0.888), (FORK, LEFT, 0.669)):
         length = np.sqrt(((end - start) ** 2).sum())
         draw(branch(start, trunk, (end - start) / length, length), TRUNK_RADIUS * ratio, length)
     del queue[0]  # the trunk has its branches
@@ -144,9 +134,6 @@ class _Canvas:
         slope = sum(abs(u[i]) * (self.voxel[i] / axes[i]) for i in used)
         return np.clip(0.5 + (1 - reach) * reach / np.maximum(slope, 1e-9), 0, 1)
 
-    def below(self, values, limit):
-        return np.clip(0.5 + (limit - values) / self.voxel[2], 0, 1)
-
     def paint(self, coverage, value, organ=0):
         self.image += coverage * (value - self.image)
         self.organs[np.broadcast_to(coverage > 0.5, self.organs.shape)] = organ
@@ -186,7 +173,7 @@ class _Canvas:
         self.paint(coverage, values, ORGANS["vessels"])
 
 
-def sample_ct(size=(192, 192, 80), *, noise=10.0, random_seed=1):
+def sample_ct(size: Sequence[int] = (192, 192, 80), *, noise: float = 10.0, random_seed: int = 1) -> SampleCT:
     """Make a CT of an abdomen: air, fat, organs, bones, and a liver with a portal vein of ever thinner branches.
 
     size          Number of voxels along x, y and z; the field of view is 358.4 x 358.4 x 232.5 mm for any size.
@@ -211,10 +198,18 @@ def sample_ct(size=(192, 192, 80), *, noise=10.0, random_seed=1):
     if not 0 <= noise <= 1000:
         raise ValueError(f"noise is {noise}, but must be 0 to 1000")
     canvas = _Canvas(size)
+
+    def below(values, limit):
+        """The part of every voxel with values below a limit along z."""
+        return np.clip(0.5 + (limit - values) / canvas.voxel[2], 0, 1)
+
+    def index(point):
+        return tuple(((np.array(point) + FIELD_OF_VIEW / 2) / canvas.voxel).astype(int).tolist())
+
     z = canvas.points[2]
     canvas.paint_all(BODY)
     canvas.paint_ribs()
-    lung = canvas.below(-z, 45)
+    lung = below(-z, 45)
     canvas.paint_all([CAVITY], 1 - lung)
     canvas.paint_all(CHEST, lung)
     canvas.paint_all([SPLEEN], organ=ORGANS["spleen"])
@@ -224,8 +219,8 @@ def sample_ct(size=(192, 192, 80), *, noise=10.0, random_seed=1):
         canvas.paint(np.minimum(canvas.coverage(*lobe), diaphragm), 110, ORGANS["liver"])
     middle = abs((z + 17) % 34 - 17)  # of a vertebra of 26 mm, with a disk of 8 mm
     canvas.paint_all([DISK], organ=ORGANS["spine"])
-    canvas.paint_all(VERTEBRA[:-1], canvas.below(middle, 13), ORGANS["spine"])
-    canvas.paint_all(VERTEBRA[-1:], canvas.below(middle, 11), ORGANS["spine"])
+    canvas.paint_all(BONES, below(middle, 13), ORGANS["spine"])
+    canvas.paint_all([SPONGY], below(middle, 11), ORGANS["spine"])
     canvas.paint_all([CANAL])
     canvas.paint_vessels(_vessels(random_seed))
 
@@ -233,9 +228,6 @@ def sample_ct(size=(192, 192, 80), *, noise=10.0, random_seed=1):
     for k, values in enumerate(canvas.image):
         noises = _normals(random_seed + 1, k * values.size, values.size).reshape(values.shape)
         image[k] = np.clip(np.floor(values + noise * noises + 0.5), -1024, 3071)  # scanners store 12 bits
-
-    def index(point):
-        return tuple(((np.array(point) + FIELD_OF_VIEW / 2) / canvas.voxel).astype(int).tolist())
 
     points = {"vessel": (HILUM + FORK) / 2, "liver": (-17.7, -32.7, -30.5), "bone": (0, 64, 0), "spleen": SPLEEN[0]}
     seeds = {name: index(point) for name, point in points.items()}
