@@ -23,15 +23,8 @@ mkdir -p "${inputs}"
 scripts/fetch-data.sh build/data
 cp -p build/data/KmeansTest_T1UCharRaw.nii.gz "${inputs}/head.nii.gz"
 if [[ ! -e "${inputs}/seeds.txt" ]]; then
-  if [[ ! -x build/programs/SyntheticLiverCT ]]; then
-    source scripts/environment.sh
-    quietly core scripts/build-core.sh
-    configure
-    build SyntheticLiverCT
-  fi
   rm -rf "${inputs}/ct-series"
-  build/programs/SyntheticLiverCT "${inputs}/ct-series" --dicom --size 192,192,80 --strokes "${inputs}/strokes.nrrd" \
-    >"${inputs}/seeds.tmp"
+  "${python}" examples/write_sample_ct.py "${inputs}/ct-series" --strokes "${inputs}/strokes.nrrd" >"${inputs}/seeds.tmp"
   mv "${inputs}/seeds.tmp" "${inputs}/seeds.txt"
 fi
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The main job from nothing: install packages, build, fetch images of real heads, compute their feature maps, find objects by
-# fuzzy connectedness, and draw all to demo-output/. Running it again only does what is missing, and computes the maps and
+# fuzzy connectedness, in C++ and in Python, and draw all to demo-output/. Running it again only does what is missing, and computes the maps and
 # objects anew.
 #
 #   demo.sh [--cuda]
@@ -32,11 +32,9 @@ python=build/venv/bin/python
 say "Core: the engines"
 quietly core scripts/build-core.sh "${core[@]}"
 
-say "Programs for the first picture"
+say "C++ examples"
 configure
 build FeatureMaps
-maps=build/programs/FeatureMaps
-connect=build/programs/FuzzyConnectedness
 draw() { "${python}" scripts/draw.py "$@"; }
 
 say "Python packages"
@@ -45,73 +43,55 @@ wait "${python_packages}" || {
   exit 1
 }
 
-# The settings of Zhang et al. (2019): intensities as levels, windows of 4 x 4 with the pixel at the top left.
-paper=(--as-levels --levels 256 --window "4,4" --anchor "0,0")
-for name in BrainT1Slice BrainProtonDensitySlice; do
-  say "${name}.png: a slice of 181 x 217, settings of the paper"
-  "${maps}" "${data}/${name}.png" "${out}/${name}_per-direction.nrrd" "${paper[@]}" --aggregation per-direction
-  "${maps}" "${data}/${name}.png" "${out}/${name}_average.nrrd" "${paper[@]}" --aggregation average
-  draw maps "${data}/${name}.png" "${out}/${name}_average.nrrd" "${out}/${name}.png" \
-    --title "${name}.png: 256 levels, windows of 4 x 4, mean of 4 directions"
-done
-
 head="${data}/KmeansTest_T1UCharRaw.nii.gz"
-say "$(basename "${head}"): a 3D head, default settings"
-"${maps}" "${head}" "${out}/Head.nrrd"
-"${maps}" "${head}" "${out}/Head_%s.nii.gz"
+features="$(sed 's/\([A-Z]*\)/glrlm_\1/g' <<<SRE,LRE,GLN,RLN,RP,LGRE,HGRE,SRLGE,SRHGE,LRLGE,LRHGE)"
+say "Head.png: run length maps of a 3D head by the C++ example FeatureMaps"
+build/examples/FeatureMaps "${head}" "${out}/Head.nrrd" "${features}" 2 levels=32
 draw maps "${head}" "${out}/Head.nrrd" "${out}/Head.png" \
   --title "KmeansTest_T1UCharRaw.nii.gz: 32 levels, windows of 5 x 5 x 5, mean of 13 directions"
 
-volume=../shared/data/brainweb_t1.mha
-if [[ -r "${volume}" ]]; then
-  say "$(basename "${volume}"): BrainWeb T1, default settings"
-  "${maps}" "${volume}" "${out}/BrainWebT1.nrrd"
-  draw maps "${volume}" "${out}/BrainWebT1.nrrd" "${out}/BrainWebT1.png" \
-    --title "brainweb_t1.mha: 32 levels, windows of 5 x 5 x 5, mean of 13 directions"
-fi
+say "Python: the package"
+quietly python-wheel scripts/python-environment.sh "${core[@]}"
 
-say "More programs"
-build FuzzyConnectedness SyntheticLiverCT
-
-say "Vessels.png: portal vein of a synthetic CT, read from DICOM"
+say "A synthetic CT as a DICOM series"
 rm -rf "${out}/LiverCT"
-seeds="$(build/programs/SyntheticLiverCT "${out}/LiverCT" --dicom --size 192,192,80 --strokes "${out}/Strokes.nrrd")"
+seeds="$("${python}" examples/write_sample_ct.py "${out}/LiverCT" --strokes "${out}/Strokes.nrrd")"
 echo "${seeds}"
-"${connect}" "${out}/LiverCT" "${out}/Vessels_strength.nii.gz" --seed "$(sed -n 's/^vessel seed //p' <<<"${seeds}")" \
-  --threshold 0.4 --object "${out}/Vessels.nii.gz"
+vessel="$(sed -n 's/^vessel seed //p' <<<"${seeds}")"
+
+say "Maps of two slices, objects and labels, by the Python package"
+threshold="$("${python}" scripts/demo_results.py "${data}" "${out}")"
+for name in BrainT1Slice BrainProtonDensitySlice; do
+  draw maps "${data}/${name}.png" "${out}/${name}.nrrd" "${out}/${name}.png" \
+    --title "${name}.png: 256 levels, windows of 4 x 4, mean of 4 directions"
+done
 draw object "${out}/LiverCT" "${out}/Vessels.nii.gz" "${out}/Vessels.png" \
   --title "Synthetic CT: connected with a seed in the portal vein, strength >= 0.4" --window=-150,350 --unit HU
-
-say "Labels.png: four organs of the CT and all else, from strokes"
-"${connect}" "${out}/LiverCT" "${out}/Labels_strength.nii.gz" --seed-image "${out}/Strokes.nrrd" \
-  --labels "${out}/Labels.nii.gz" --margin "${out}/Labels_margin.nii.gz" --competition iterative --affinity absolute
 draw labels "${out}/LiverCT" "${out}/Labels.nii.gz" "${out}/Labels_margin.nii.gz" "${out}/Labels.png" \
   --names "liver,vessels of the liver,spine,spleen" --window=-150,350 --unit HU --slices 85,92,40 \
   --strokes "${out}/Strokes.nrrd" \
   --title "Synthetic CT: labels of seeds in four organs and all else, by iterative relative fuzzy connectedness"
-
-say "VolumeCurve.png: where the spleen leaks"
-"${connect}" "${out}/LiverCT" "${out}/Spleen_strength.nii.gz" --seed "$(sed -n 's/^spleen seed //p' <<<"${seeds}")" \
-  --estimate-radius 1 --suggest-threshold --minimum-volume 2 | tee build/log/suggestion.txt
-draw curve "${out}/Spleen_strength.nii.gz" "${out}/VolumeCurve.png" \
-  --suggested "$(sed -n 's/^suggested threshold: strength >= \([^ ]*\) .*/\1/p' build/log/suggestion.txt)" \
+draw curve "${out}/Spleen_strength.nii.gz" "${out}/VolumeCurve.png" --suggested "${threshold}" \
   --title "Synthetic CT: volume connected with a seed in the spleen"
-
-say "WhiteMatter.png: white matter of $(basename "${head}")"
-"${connect}" "${head}" "${out}/WhiteMatter_strength.nii.gz" --seed 47,76,31 --estimate-radius 1 \
-  --threshold 0.3 --object "${out}/WhiteMatter.nii.gz"
 draw object "${head}" "${out}/WhiteMatter.nii.gz" "${out}/WhiteMatter.png" \
   --title "$(basename "${head}"): connected with a seed in white matter, strength >= 0.3" --color "#f0d2a0"
 
-say "Python: the package"
-quietly python-wheel scripts/python-environment.sh "${core[@]}"
+say "The other C++ examples"
+build examples/all
+build/examples/ChainFilters "${head}" "${out}/Clusters.nii.gz" 60 255 4
+build/examples/EditSeeds "${out}/LiverCT" "${out}/EditedLabels.nii.gz" "1:${vessel}" 2:86,78,29 3:96,130,40 4:0,0,0
+if [[ -x build/examples/ConnectedVessels ]]; then
+  xvfb-run -a build/examples/ConnectedVessels "${out}/LiverCT" "${vessel}" 0.4 "${out}/Surface"
+else
+  echo "No Surface.png by VTK in C++: it needs libvtk9-dev and xvfb"
+fi
 
 say "Python: the examples of examples/README.md"
 "${python}" examples/texture_maps_of_a_nifti.py "${head}" "${out}/python/texture-maps"
 "${python}" examples/feature_pictures.py "${head}" "${out}/python/feature-pictures"
 "${python}" examples/habitats.py "${head}" "${out}/python/habitats"
 "${python}" examples/vessels_from_dicom.py "${out}/LiverCT" "${out}/python/vessels" \
-  --seed "$(sed -n 's/^vessel seed //p' <<<"${seeds}")"
+  --seed "${vessel}"
 "${python}" examples/large_volume_with_dask.py "${head}" "${out}/python/maps.zarr" --picture "${out}/python/chunks.png" \
   --check
 if "${python}" -c "import radiomics" 2>/dev/null; then

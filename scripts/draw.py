@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Draw what the programs wrote: maps, an object, labels, or the volume over the threshold of strengths, as a PNG file.
+"""Draw image files of results: maps, an object, labels, or the volume over the threshold of strengths, as a PNG file.
 
 For demo.sh, which draws before the wheel is there; voxelmaps.show draws maps and labels in Python.
 """

@@ -23,7 +23,7 @@ if command -v nvcc >/dev/null; then
 fi
 quietly core scripts/build-core.sh "VoxelMaps_USE_CUDA=${use_cuda}" "CMAKE_CUDA_ARCHITECTURES=$(scripts/cuda-architecture.sh)"
 
-say "Programs and tests"
+say "Examples and tests"
 configure -DBUILD_TESTING=ON -DVoxelMaps_BUILD_BENCHMARKS=ON -DVoxelMaps_TEST_FUZZERS="${fuzzers}"
 build
 

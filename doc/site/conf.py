@@ -28,7 +28,6 @@ include_patterns = [
     "doc/gallery/*.rst",
     "benchmarks/README.md",
     "examples/README.md",
-    "programs/slicer/README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
 ]

@@ -5,6 +5,7 @@
 import os
 import pathlib
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -26,58 +27,43 @@ def make_image():
     return make
 
 
-@pytest.fixture(scope="session")
-def programs():
-    """Folder of the C++ programs."""
-    folder = os.environ.get("VOXELMAPS_PROGRAMS", "")
-    if not (pathlib.Path(folder) / "FeatureMaps").is_file():
-        pytest.skip("no C++ programs; set VOXELMAPS_PROGRAMS to the folder that contains FeatureMaps")
-    return pathlib.Path(folder)
-
-
-@pytest.fixture(scope="session")
-def run_program(programs):
-    def run(name, *arguments):
-        command = [str(programs / name), *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    return run
-
-
 @pytest.fixture
-def segmented_by_program(run_program, tmp_path):
-    """The labels, strength and margin that the program FuzzyConnectedness computes with parameters of voxelmaps.labels; without
-    competition, the strength of one object alone."""
-    itk = pytest.importorskip("itk", reason="ITK, which writes the files of the program, is not installed")
-    renamed = {"object_mean": "mean", "object_variance": "variance", "estimation_radius": "estimate-radius"}
-    values = {"absolute_difference": "absolute", "lowest_label": "lowest"}
+def segmented_by_filter():
+    """The labels, strength and margin of ITK's filters with parameters of voxelmaps.labels; without competition, the strength of
+    one object alone."""
+    itk = pytest.importorskip("itk", reason="ITK is not installed")
+    if not hasattr(itk, "FuzzyConnectednessImageFilter"):
+        pytest.skip("needs itk-voxelmaps")
 
     def compute(x, seeds, mask=None, spacing=None, **parameters):
-        paths = {name: tmp_path / f"{name}.nrrd" for name in ("x", "seeds", "mask", "labels", "strength", "margin")}
-        for name, array in (("x", np.asarray(x, float)), ("seeds", seeds), ("mask", mask)):
-            if array is not None:
-                image = itk.image_from_array(array if name == "x" else np.asarray(array, np.uint8))
-                image.SetSpacing([float(size) for size in reversed(spacing or [1] * x.ndim)])
-                itk.imwrite(image, str(paths[name]))
-        options = [paths["x"], paths["strength"], "--seed-image", paths["seeds"]]
-        options += [] if mask is None else ["--mask", paths["mask"]]
-        outputs = ["labels", "strength", "margin"] if "competition" in parameters else ["strength"]
-        options += ["--labels", paths["labels"], "--margin", paths["margin"]] if len(outputs) == 3 else []
-        if parameters.pop("distance_weighting", False):
-            options.append("--distance-weighting")
-        if "adjacency" in parameters:
-            of_dimension = {2: (4, 8, 8), 3: (6, 18, 26)}[x.ndim]
-            adjacency = ("face", "face_edge", "full").index(parameters.pop("adjacency"))
-            options += ["--connectivity", of_dimension[adjacency]]
-        if "tie_rule" in parameters:
-            parameters["ties"] = parameters.pop("tie_rule")
-        for name, value in parameters.items():
-            value = values.get(value, str(value).replace("_", "-"))
-            options += ["--" + renamed.get(name, name.replace("_", "-")), value]
-        run_program("FuzzyConnectedness", *options)
-        return [itk.array_from_image(itk.imread(str(paths[name]))) for name in outputs]
+        def image(array):
+            result = itk.image_from_array(array)
+            result.SetSpacing([float(size) for size in reversed(spacing or [1] * x.ndim)])
+            return result
+
+        many = "competition" in parameters
+        filter_class = itk.RelativeFuzzyConnectednessImageFilter if many else itk.FuzzyConnectednessImageFilter
+        parameters["estimate_affinity_from_seeds"] = "difference_variance" not in parameters
+        parameters["affinity_function"] = parameters.pop("affinity", "geometric_mean")
+        for enums, name in (
+            (itk.FuzzyConnectednessEnums, "affinity_function"),
+            (itk.FuzzyConnectednessEnums, "adjacency"),
+            (itk.RelativeFuzzyConnectednessEnums, "competition"),
+            (itk.RelativeFuzzyConnectednessEnums, "tie_rule"),
+        ):
+            if name in parameters:
+                words = f"{name} {parameters[name]}".replace("_", " ").title().split()
+                split = len(name.split("_"))
+                parameters[name] = getattr(enums, "".join(words[:split]) + "_" + "".join(words[split:]))
+        parameters["seed_image"] = image(np.asarray(seeds, np.uint8))
+        if mask is not None:
+            parameters["mask_image"] = image(np.asarray(mask, np.uint8))
+        if many:
+            parameters.update(generate_strength_image=True, generate_margin_image=True)
+        result = filter_class.New(image(np.asarray(x, float)), **parameters)
+        result.Update()
+        outputs = [result.GetOutput(), *((result.GetStrengthImage(), result.GetMarginImage()) if many else ())]
+        return [itk.array_from_image(output) for output in outputs]
 
     return compute
 
@@ -92,13 +78,13 @@ def data():
 
 
 @pytest.fixture(scope="session")
-def ct_series(run_program, tmp_path_factory):
-    """DICOM series of a synthetic liver CT, and its seeds by name."""
+def ct_series(tmp_path_factory):
+    """DICOM series of voxelmaps.sample_ct, and its seeds by name."""
     folder = tmp_path_factory.mktemp("ct") / "series"
-    text = run_program("SyntheticLiverCT", folder, "--dicom", "--size", "192,192,80")
+    script = pathlib.Path(__file__).resolve().parents[2] / "examples" / "write_sample_ct.py"
+    text = subprocess.run([sys.executable, script, folder], check=True, capture_output=True, text=True).stdout
     seeds = {}
     for line in text.splitlines():
-        if " seed " in line:
-            name, indices = line.split(" seed ")
-            seeds[name] = [int(i) for i in indices.split(",")]
+        name, indices = line.split(" seed ")
+        seeds[name] = [int(i) for i in indices.split(",")]
     return folder, seeds

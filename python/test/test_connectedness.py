@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""voxelmaps.fuzzy_connectedness of arrays of all libraries has the values of the program FuzzyConnectedness."""
+"""voxelmaps.fuzzy_connectedness of arrays of all libraries has the values of the filters."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_pixel_types():
     "affinity", ["geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"]
 )
 @pytest.mark.parametrize("shape", [(7, 9, 11), (9, 11)])
-def test_parameters(affinity, shape, segmented_by_program):
+def test_parameters(affinity, shape, segmented_by_filter):
     x, seeds = image_of(shape=shape), np.zeros(shape, np.uint8)
     seeds[tuple(n // 2 for n in shape)] = 1
     mask = (np.random.default_rng(4).random(shape) < 0.8) | (seeds > 0)
@@ -37,7 +37,7 @@ def test_parameters(affinity, shape, segmented_by_program):
     common["distance_weighting"] = affinity != "absolute_difference"
     for moments in ({}, with_effect(affinity, {**MOMENTS, "difference_mean": 5})):
         strengths = voxelmaps.fuzzy_connectedness(x, seeds, mask, **common, **moments)
-        (expected,) = segmented_by_program(x, seeds, mask, **common, **moments)
+        (expected,) = segmented_by_filter(x, seeds, mask, **common, **moments)
         np.testing.assert_array_equal(strengths, expected)
 
 

@@ -15,7 +15,7 @@ import voxelmaps
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALL_PAGES = sorted(
     str(path.relative_to(ROOT))
-    for pattern in ("*.md", "doc/**/*.md", "benchmarks/*.md", "examples/*.md", "programs/**/*.md")
+    for pattern in ("*.md", "doc/**/*.md", "benchmarks/*.md", "examples/*.md")
     for path in ROOT.glob(pattern)
 )
 PAGES = [page for page in ALL_PAGES if "\n```python\n" in (ROOT / page).read_text()]

@@ -285,7 +285,7 @@ def test_drawings(ct_series, tmp_path):
 
 def test_edited_seeds(run, ct_series, tmp_path):
     folder, seeds = ct_series
-    # The README shows the seeds that SyntheticLiverCT names.
+    # The README shows the seeds of the CT.
     for name in ("vessel", "liver", "bone"):
         assert "=" + ",".join(map(str, seeds[name])) in COMMANDS["edit_seeds.py"]
     lines = run(

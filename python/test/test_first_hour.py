@@ -289,21 +289,6 @@ def test_read_maps_of_a_vector_image(suffix, image, tmp_path):
         voxelmaps.read_maps(path, list("abc"))
 
 
-def test_read_maps_of_the_cpp_program(run_program, image, tmp_path):
-    itk.imwrite(image, str(tmp_path / "image.nrrd"))
-    expected = voxelmaps.feature_maps(image, features=["glrlm_SRE", "glrlm_RE"], number_of_gray_levels=32)
-    for output, features, names in (
-        ("two.nrrd", "SRE,RE", ["SRE", "RE"]),
-        ("one.nrrd", "RE", ["RE"]),
-        ("of %s.mha", "RE", ["RE"]),
-    ):
-        run_program("FeatureMaps", tmp_path / "image.nrrd", tmp_path / output, "--features", features)
-        read = voxelmaps.read_maps(tmp_path / output.replace("%s", features))
-        assert list(read) == names
-        for name in names:
-            np.testing.assert_array_equal(read[name], expected[f"glrlm_{name}"])
-
-
 @pytest.mark.parametrize(
     "options", [["--format", each] for each in ("nii.gz", "nii", "nrrd", "zarr")] + [["--channels", "nnunet"]]
 )

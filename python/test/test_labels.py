@@ -96,38 +96,6 @@ def test_affinities_of_labels():
     np.testing.assert_array_equal(voxelmaps.labels(x, seeds, **{**MOMENTS, "object_mean": means}), expected)
 
 
-# --- The program -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("with_mask", [False, True])
-@pytest.mark.parametrize("tie_rule", TIE_RULES)
-@pytest.mark.parametrize("competition", COMPETITIONS)
-def test_values_of_the_program(competition, tie_rule, with_mask, segmented_by_program):
-    for number, shape in enumerate([(6, 8, 9), (14, 19)]):
-        x, seeds, mask = make_case(shape, number)
-        x, mask = x // 2, mask if with_mask else None
-        common = dict(competition=competition, tie_rule=tie_rule)
-        for moments in ({}, MOMENTS):
-            expected = segmented_by_program(x, seeds, mask, **common, **moments)
-            for dtype in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float32", "float64"):
-                result = voxelmaps.labels(x.astype(dtype), seeds, mask, strength=True, margin=True, **common, **moments)
-                check_equal(result, voxelmaps.Segmentation(*expected))
-
-
-@pytest.mark.parametrize(
-    "affinity", ["geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"]
-)
-def test_parameters(affinity, segmented_by_program):
-    x, seeds, mask = make_case()
-    common = dict(affinity=affinity, minimum_strength=0.1, adjacency="full", weight=0.3, spacing=(3, 2, 1.5))
-    common = {**with_effect(affinity, common), "competition": "relative"}
-    common["distance_weighting"] = affinity != "absolute_difference"
-    switches = dict(strength=True, margin=True)
-    for moments in ({}, with_effect(affinity, {**MOMENTS, "difference_mean": 5})):
-        result = voxelmaps.labels(x, seeds, mask, **common, **moments, **switches)
-        check_equal(result, voxelmaps.Segmentation(*segmented_by_program(x, seeds, mask, **common, **moments)))
-
-
 def test_estimates_of_every_label():
     x, seeds, mask = make_case()
     result = voxelmaps.labels(x, seeds, mask, estimate_of_every_label=True, estimation_radius=1, margin=True)

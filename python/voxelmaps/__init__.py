@@ -19,6 +19,7 @@ show                 picture of an image and its maps, with color bars, scale ba
 map_limits           color limits for pictures of several cases
 release_device_memory
                      free the device memory that is retained for later calls
+sample_ct            synthetic CT of the abdomen, for examples and tests
 radiomics            PyRadiomics' voxel-based extraction
 
 The filters of ITK are in the package itk-voxelmaps, as functions and classes of the package itk, such as
@@ -47,6 +48,7 @@ _MODULES = {
     "read_dicom_series": "_files.reading",
     "read_maps": "_files.reading",
     "release_device_memory": "_devices",
+    "sample_ct": "_sample",
     "show": "_pictures",
     "suggest_threshold": "_threshold",
 }

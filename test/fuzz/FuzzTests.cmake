@@ -1,7 +1,6 @@
 # The tests of the fuzz targets: in the build of the targets, and in the normal build, where a test makes that build.
 set(
   VoxelMaps_FUZZ_TARGETS
-  ImageFile
   FeatureMapsJob
   FuzzyConnectednessJob
   FuzzyConnectednessOracle
