@@ -327,7 +327,6 @@ def test_read_maps_of_the_program(options, image, tmp_path, monkeypatch):
     check_maps(voxelmaps.read_maps("maps"), {name: expected[name] for name in sorted(expected)}, geometry)
 
 
-
 def test_read_maps_that_are_not_whole(image, tmp_path):
     with pytest.raises(FileNotFoundError, match="none does not exist"):
         voxelmaps.read_maps(tmp_path / "none")
@@ -338,7 +337,9 @@ def test_read_maps_that_are_not_whole(image, tmp_path):
     with pytest.raises(ValueError, match="b.nrrd"):
         voxelmaps.read_maps(tmp_path)
     itk.imwrite(itk.image_from_array(itk.array_from_image(image)), str(tmp_path / "b.nrrd"))
-    with pytest.raises(ValueError, match="b.nrrd has the spacing .* but .*a.nrrd has .*; files of one folder must be maps of one case"):
+    with pytest.raises(
+        ValueError, match="b.nrrd has the spacing .* but .*a.nrrd has .*; files of one folder must be maps of one case"
+    ):
         voxelmaps.read_maps(tmp_path)
 
 
@@ -367,8 +368,16 @@ MOMENTS = {"object_mean": 100, "object_variance": 2, "difference_variance": 3}
 OF_OBJECT = "it belongs to geometric_mean, weighted_sum and minimum"
 # Parameters of connectedness that have no effect with the others; of all functions, or of labels and sessions.
 WITHOUT_EFFECT = [
-    ({"weight": 0.2}, "weight is 0.2, but has no effect with the affinity geometric_mean; it belongs to weighted_sum", True),
-    ({**MOMENTS, "difference_mean": 3}, "difference_mean is 3, but has no effect with the affinity geometric_mean", True),
+    (
+        {"weight": 0.2},
+        "weight is 0.2, but has no effect with the affinity geometric_mean; it belongs to weighted_sum",
+        True,
+    ),
+    (
+        {**MOMENTS, "difference_mean": 3},
+        "difference_mean is 3, but has no effect with the affinity geometric_mean",
+        True,
+    ),
     (
         {"affinity": "homogeneity", "object_mean": 7},
         f"object_mean is 7, but has no effect with the affinity homogeneity; {OF_OBJECT}",
@@ -379,13 +388,19 @@ WITHOUT_EFFECT = [
         "estimation_radius is 5, but has no effect with the affinity absolute_difference",
         True,
     ),
-    ({**MOMENTS, "estimation_radius": 1}, "estimation_radius is 1, but nothing is estimated: the affinity is given", True),
+    (
+        {**MOMENTS, "estimation_radius": 1},
+        "estimation_radius is 1, but nothing is estimated: the affinity is given",
+        True,
+    ),
     ({"crop_margin": 3}, "crop_margin is [3.0], but has no effect without crop_to_seeds", False),
     ({"crop_margin_in_millimeters": True}, "crop_margin_in_millimeters is True, but has no effect without", False),
 ]
 
 
-@pytest.mark.parametrize("parameters, text, is_of_all", WITHOUT_EFFECT, ids=[text[:40] for _, text, _ in WITHOUT_EFFECT])
+@pytest.mark.parametrize(
+    "parameters, text, is_of_all", WITHOUT_EFFECT, ids=[text[:40] for _, text, _ in WITHOUT_EFFECT]
+)
 def test_parameters_of_connectedness_without_effect(parameters, text, is_of_all):
     seeds = {1: (1, 1, 1), 2: (1, 1, 8)}
     session = voxelmaps.SeedSession(ARRAY)

@@ -174,9 +174,10 @@ def test_libraries(library, label_type, dtype):
                 result = voxelmaps.labels(given, of_seeds, of_mask, **switches, **parameters)
                 assert all(is_like(array, given) for array in result)
                 check_equal(voxelmaps.Segmentation(*map(to_numpy, result)), expected)
-        if not is_numpy(given):
-            with pytest.raises(TypeError, match="pass arrays of one library"):
-                voxelmaps.labels(given, seeds)
+        # Seeds and masks may be in host memory.
+        result = voxelmaps.labels(given, seeds, mask, **switches, **MOMENTS)
+        expected = voxelmaps.labels(x, seeds, mask, device="cpu", **switches, **MOMENTS)
+        check_equal(voxelmaps.Segmentation(*map(to_numpy, result)), expected)
 
 
 def test_vectors_and_outputs_of_libraries(library):
@@ -250,7 +251,11 @@ def test_device():
         (dict(seeds=np.zeros((6, 8, 9), np.uint8)), ValueError, "there are no seeds"),
         (dict(seeds=np.ones((6, 8), np.uint8)), ValueError, r"seeds has the shape \(6, 8\), but x has \(6, 8, 9\)"),
         (dict(seeds=np.ones((6, 8, 9), complex)), TypeError, "complex128"),
-        (dict(mask=np.arange(9) > np.full((6, 8, 1), 3)), ValueError, r"the seed \(1, 2, 3\) of the label 1 is outside the mask"),
+        (
+            dict(mask=np.arange(9) > np.full((6, 8, 1), 3)),
+            ValueError,
+            r"the seed \(1, 2, 3\) of the label 1 is outside the mask",
+        ),
         (dict(mask=np.zeros((6, 8))), ValueError, r"mask has the shape \(6, 8\)"),
         (dict(competition="fair"), ValueError, "competition is 'fair', but must be one of relative, iterative"),
         (dict(tie_rule="toss"), ValueError, "tie_rule is 'toss', but must be one of background, lowest_label"),
@@ -268,10 +273,18 @@ def test_device():
         (dict(minimum_strength=2), ValueError, "minimum_strength is 2, but must be 0 to 1"),
         (dict(weight=2), ValueError, "weight is 2, but must be 0 to 1"),
         (dict(distance_weighting="yes"), TypeError, "distance_weighting is 'yes', but must be True or False"),
-        (dict(crop_to_seeds=True, crop_margin=[1, 2]), ValueError, r"crop_margin is \[1.0, 2.0\], but must be one number or 3"),
+        (
+            dict(crop_to_seeds=True, crop_margin=[1, 2]),
+            ValueError,
+            r"crop_margin is \[1.0, 2.0\], but must be one number or 3",
+        ),
         (dict(crop_margin=3), ValueError, "crop_margin is .*, but has no effect without crop_to_seeds"),
         (dict(MOMENTS, estimation_radius=1), ValueError, "estimation_radius is 1, but nothing is estimated"),
-        (dict(affinity="homogeneity", object_mean=1), ValueError, "object_mean is 1, but has no effect with the affinity homogeneity"),
+        (
+            dict(affinity="homogeneity", object_mean=1),
+            ValueError,
+            "object_mean is 1, but has no effect with the affinity homogeneity",
+        ),
         (dict(difference_mean=1, affinity="weighted_sum"), ValueError, "difference_mean is given without object_mean"),
         (dict(spacing=(1, 0, 1)), ValueError, "spacing is"),
         (dict(label_type="float32"), ValueError, "label_type is 'float32', but must be uint8 or uint16"),
@@ -346,8 +359,6 @@ def test_crop_of_a_session():
         expected[box] = voxelmaps.labels(x[box], seeds[box], mask[box], **MOMENTS)
         np.testing.assert_array_equal(session.update(seeds, crop_margin=margin), expected)
         assert session.margin.shape == x.shape and not session.margin[expected == 0].any()
-
-
 
 
 # --- Sessions ------------------------------------------------------------------------------------------------------------

@@ -714,7 +714,9 @@ def test_masks_with_another_geometry():
     expected = sitk.GetArrayFromImage(radiomics.execute(image, mask, **arguments)[key])
     moved = sitk.Image(mask)
     moved.SetOrigin([x + 0.001 for x in ORIGIN])
-    with pytest.raises(ValueError, match="the mask has the origin .*; setting correctMask resamples it, and geometryTol"):
+    with pytest.raises(
+        ValueError, match="the mask has the origin .*; setting correctMask resamples it, and geometryTol"
+    ):
         radiomics.execute(image, moved, **arguments)
     for setting in ({"geometryTolerance": 0.01}, {"correctMask": True}):
         result = radiomics.execute(image, moved, **setting, **arguments)[key]

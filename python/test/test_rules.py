@@ -6,13 +6,13 @@ same sentence."""
 import functools
 import itertools
 import re
-import sys
 import warnings
 
 import numpy as np
 import pytest
 import voxelmaps
-from voxelmaps import _arrays, _image, _parameters
+from array_libraries import library, to_numpy
+from voxelmaps import _image, _parameters
 
 itk, sitk, nibabel, xarray = map(pytest.importorskip, ("itk", "SimpleITK", "nibabel", "xarray"))
 
@@ -197,7 +197,9 @@ def test_masks(name, kind, function):
     if function in CONNECTED:
         # Of the kind and in the place of the image.
         given, back = (_image.opened(each, "an image") for each in (kind(volume(X)), result))
-        assert type(result).__module__ == ("SimpleITK.SimpleITK" if kind.name in ("NIfTI", "NRRD") else type(given.given).__module__)
+        assert type(result).__module__ == (
+            "SimpleITK.SimpleITK" if kind.name in ("NIfTI", "NRRD") else type(given.given).__module__
+        )
         if given.image.spacing is not None:
             assert _image.difference_of_grids(given.image, back.image, "the result") is None
 
@@ -228,7 +230,9 @@ def test_swapped_image_and_mask(kind):
     assert np.array_equal(feature_maps(kind(volume(X)), kind(volume(atlas)), label=900), feature_maps(X, atlas == 900))
 
 
-@pytest.mark.parametrize("label, rule", [(0, "other than 0"), (1.5, "an integer"), ("all", "an integer"), ([], "at least one")])
+@pytest.mark.parametrize(
+    "label, rule", [(0, "other than 0"), (1.5, "an integer"), ("all", "an integer"), ([], "at least one")]
+)
 def test_labels_that_are_none(label, rule):
     for function in (feature_maps, *CONNECTED):
         with pytest.raises(ValueError, match=f"label is .*{rule}"):
@@ -254,7 +258,9 @@ def test_grids(kind, function):
         f"mask has the origin {away}, but x has {ORIGIN}: corners differ by up to 0.25 mm (0.333 voxels), but only 0.001 voxels are "
         "permitted: resample mask to the grid of x, or give it the geometry of x if only that is wrong"
     )
-    with pytest.raises(ValueError, match=r"(?:the )?mask has the size \(12, 10, 8\), but (x|the image) has \(12, 10, 9\)"):
+    with pytest.raises(
+        ValueError, match=r"(?:the )?mask has the size \(12, 10, 8\), but (x|the image) has \(12, 10, 9\)"
+    ):
         function(kind(volume(X)), kind(volume(MASK[:-1])))
 
 
@@ -263,7 +269,9 @@ def test_kinds_can_be_mixed(kind, other):
     mask = KINDS[other](volume(MASK))
     if (kind.name, other) in (("nibabel", "array"), ("nibabel", "MetaTensor")):
         if other == "array":
-            with pytest.raises(TypeError, match="mask is an array, whose axes may be x, y, z or z, y, x, but x is an image of nibabel"):
+            with pytest.raises(
+                TypeError, match="mask is an array, whose axes may be x, y, z or z, y, x, but x is an image of nibabel"
+            ):
                 feature_maps(kind(volume(X)), mask)
         return
     for function in (feature_maps, *CONNECTED):
@@ -330,15 +338,22 @@ def test_axes_of_a_dataarray_and_a_tensor_of_monai():
     expected = feature_maps(X, MASK)
     for order in itertools.permutations("zyx"):
         turned = x.transpose(*order)
-        maps = voxelmaps.feature_maps(turned, mask, features=FEATURES[:2], bin_width=25, neighborhood_radius=1, crop="mask")
+        maps = voxelmaps.feature_maps(
+            turned, mask, features=FEATURES[:2], bin_width=25, neighborhood_radius=1, crop="mask"
+        )
         back = xarray.DataArray(maps.array, dims=("f", *order)).transpose("f", "z", "y", "x")
         assert np.array_equal(back, expected[:2])
-        result = voxelmaps.labels(turned, {1: tuple(np.array(SEED)[["zyx".index(axis) for axis in order]])}, mask, **COMMON)
+        result = voxelmaps.labels(
+            turned, {1: tuple(np.array(SEED)[["zyx".index(axis) for axis in order]])}, mask, **COMMON
+        )
         assert result.dims == order and result.transpose("z", "y", "x").coords.equals(x.coords)
     image = nibabel.Nifti1Image(X.T, _image.to_nibabel(volume(X)).affine)
     tensors = [MetaTensor(np.ascontiguousarray(array.T), image.affine) for array in (X, MASK)]
     maps = voxelmaps.feature_maps(*tensors, features=FEATURES[:2], bin_width=25, neighborhood_radius=1)
-    assert np.array_equal(maps["firstorder_Mean"].T, voxelmaps.feature_maps(X, MASK, features="firstorder_Mean", neighborhood_radius=1).array[0])
+    assert np.array_equal(
+        maps["firstorder_Mean"].T,
+        voxelmaps.feature_maps(X, MASK, features="firstorder_Mean", neighborhood_radius=1).array[0],
+    )
     strength = voxelmaps.fuzzy_connectedness(tensors[0], SEED[::-1], seed_points=volume(X).point(SEED[::-1]), **COMMON)
     assert np.array_equal(strength.T, voxelmaps.fuzzy_connectedness(X, SEED, **COMMON))
     assert type(strength) is MetaTensor and np.allclose(strength.affine, image.affine)
@@ -388,14 +403,18 @@ def test_nan_and_infinity(kind):
         pytest.skip("ITK reads NaN of NIfTI as 0")
     mask = kind(volume(MASK))
     present = np.isfinite(WITH_NAN) & (MASK == 1)
-    with pytest.warns(UserWarning, match="^x is NaN at 1 voxel inside mask, which is absent as those outside$") as caught:
+    with pytest.warns(
+        UserWarning, match="^x is NaN at 1 voxel inside mask, which is absent as those outside$"
+    ) as caught:
         result = feature_maps(kind(volume(WITH_NAN)), mask)
     assert np.array_equal(result, feature_maps(X, present))
     assert [each.filename for each in caught if each.category is UserWarning] == [__file__]
     functions = (feature_maps,) if kind.name == "array" else MAPS
     remedy = r"leave them out of the mask, such as mask & np\.isfinite\(x\)"
     for function in functions:
-        with pytest.raises(ValueError, match=f"^(x|the image) is infinite at 2 voxels inside (mask|the mask): {remedy}$"):
+        with pytest.raises(
+            ValueError, match=f"^(x|the image) is infinite at 2 voxels inside (mask|the mask): {remedy}$"
+        ):
             function(kind(volume(WITH_INF)), mask)
     for function in functions[1:]:
         with pytest.raises(ValueError, match=f"^the image is NaN at 1 voxel inside the mask: {remedy}$"):
@@ -422,7 +441,9 @@ def test_arrays_that_look_like_color(shape):
     if len(shape) == 3:
         functions += [
             lambda **options: voxelmaps.fuzzy_connectedness(x, (0, 0, 0), **COMMON, **options),
-            lambda **options: voxelmaps.labels(x, {1: (0, 0, 0), 2: (1, 1, 1)}, tie_rule="lowest_label", **COMMON, **options),
+            lambda **options: voxelmaps.labels(
+                x, {1: (0, 0, 0), 2: (1, 1, 1)}, tie_rule="lowest_label", **COMMON, **options
+            ),
         ]
     for function in functions:
         with pytest.raises(ValueError, match=message):
@@ -436,7 +457,9 @@ def test_arrays_that_look_like_color(shape):
 def test_dataarrays_with_axes_that_are_not_of_space():
     x = xarray.DataArray(X, dims=("t", "y", "x"))
     for function in (*CONNECTED, lambda x, mask: voxelmaps.feature_maps(x, features="glcm")):
-        with pytest.raises(ValueError, match="x has the axis t among t, y, x, but images have the axes z, y, x or y, x"):
+        with pytest.raises(
+            ValueError, match="x has the axis t among t, y, x, but images have the axes z, y, x or y, x"
+        ):
             function(x, None)
     with pytest.raises(TypeError, match="x has voxels of 12 components"):
         voxelmaps.feature_maps(x.rename(x="c"), features="glcm")
@@ -481,10 +504,37 @@ def test_types_and_layouts(dtype):
             assert np.array_equal(function(change(x), change(mask), **options), expected)
 
 
+@pytest.mark.parametrize("name", MASKS)
+def test_masks_of_libraries(name, library):
+    mask, options, expected = MASKS[name]
+    for x, dtype in itertools.product((X, X.astype(np.float32)), ("uint8", "uint16", "int32", "int64", "float64")):
+        is_exact = np.array_equal(mask.astype(dtype), mask)
+        given = library(x), library(mask.astype(dtype) if is_exact else mask)
+        if isinstance(expected, str):
+            with pytest.raises(ValueError, match=re.escape(expected)):
+                voxelmaps.feature_maps(*given, features=FEATURES, bin_width=25, **options)
+            continue
+        maps = voxelmaps.feature_maps(*given, features=FEATURES, bin_width=25, **options)
+        reference = voxelmaps.feature_maps(x, expected, features=FEATURES, bin_width=25, device="cpu")
+        assert np.array_equal(to_numpy(maps.array), reference.array)
+
+
+def test_nan_and_infinity_of_libraries(library):
+    mask = library(MASK)
+    with pytest.warns(UserWarning, match="^x is NaN at 1 voxel inside mask"):
+        maps = voxelmaps.feature_maps(library(WITH_NAN), mask, features="firstorder_Mean")
+    reference = voxelmaps.feature_maps(X, np.isfinite(WITH_NAN) & (MASK == 1), features="firstorder_Mean")
+    assert np.array_equal(to_numpy(maps.array), reference.array)
+    with pytest.raises(ValueError, match="^x is infinite at 2 voxels inside mask"):
+        voxelmaps.feature_maps(library(WITH_INF), mask, features="firstorder_Mean")
+
+
 def test_values_that_are_not_exact():
     for function in CONNECTED:
         function(np.full(SHAPE, 2**53), None)
-        with pytest.raises(ValueError, match=r"x has uint64 values from .*, which cannot be converted to float64 without a change"):
+        with pytest.raises(
+            ValueError, match=r"x has uint64 values from .*, which cannot be converted to float64 without a change"
+        ):
             function(np.full(SHAPE, 2**64 - 1, np.uint64), None)
     masked = np.ma.masked_equal(X, 0)
     for function in (feature_maps, *CONNECTED):
@@ -493,15 +543,19 @@ def test_values_that_are_not_exact():
                 function(*arguments)
         for wrong in (np.complex64, np.longdouble, "U1", object):
             with pytest.raises(TypeError, match="must be real numbers of at most 64 bits"):
-                function(np.zeros(SHAPE, wrong), None) if function in CONNECTED else voxelmaps.feature_maps(
-                    np.zeros(SHAPE, wrong), features="glcm"
+                (
+                    function(np.zeros(SHAPE, wrong), None)
+                    if function in CONNECTED
+                    else voxelmaps.feature_maps(np.zeros(SHAPE, wrong), features="glcm")
                 )
 
 
 @pytest.mark.parametrize("shape", [(8, 1, 1), (1, 8, 1), (1, 1, 8)])
 def test_lines_of_voxels_keep_their_axes(shape, kind):
     line, ones = np.arange(8, dtype=np.int16).reshape(shape), np.ones(shape, np.uint8)
-    maps = voxelmaps.feature_maps(kind(volume(line)), kind(volume(ones)), features="firstorder_Mean", neighborhood_radius=1)
+    maps = voxelmaps.feature_maps(
+        kind(volume(line)), kind(volume(ones)), features="firstorder_Mean", neighborhood_radius=1
+    )
     assert np.array_equal(maps.array, np.reshape([0.5, 1, 2, 3, 4, 5, 6, 6.5], (1, *shape)))
     result = voxelmaps.labels(kind(volume(line)), kind(volume(ones)), minimum_strength=0.01, **COMMON)
     assert np.array_equal(array_of(result), ones)
@@ -535,7 +589,10 @@ def test_regions_of_itk_that_do_not_start_at_zero():
         ("radius", "did you mean radius_mm or neighborhood_radius?"),
         ("voxelArrayShift", "did you mean voxel_array_shift?"),
         ("weightingNorm", "did you mean weighting_norm?"),
-        ("force2D", r"did you mean neighborhood_radius=\(0, 1, 1\), which keeps windows in slices with one set of gray levels?"),
+        (
+            "force2D",
+            r"did you mean neighborhood_radius=\(0, 1, 1\), which keeps windows in slices with one set of gray levels?",
+        ),
         ("zooms", "did you mean spacing?"),
         ("affine", "did you mean spacing, or pass an image that has an affine?"),
         ("normalize", "this is a setting of voxelmaps.radiomics.execute"),
@@ -561,7 +618,9 @@ def test_names_of_others(keyword, meant):
 def test_names_of_features(features, message):
     with pytest.raises(ValueError, match=message):
         voxelmaps.feature_maps(X, features=features)
-    with pytest.raises(TypeError, match=r"feature_maps needs the features to compute, such as features=\['glcm_Contrast'\]"):
+    with pytest.raises(
+        TypeError, match=r"feature_maps needs the features to compute, such as features=\['glcm_Contrast'\]"
+    ):
         voxelmaps.feature_maps(X)
 
 
@@ -601,7 +660,9 @@ def test_modules_have_no_circles():
                     is_module = (folder.joinpath(*module).with_suffix(".py")).exists()
                     found.add(module if is_module else base or ("__init__",))
         if parts[0] not in ("_cohort", "_files", "_maps"):
-            imports[parts] = {each + ("__init__",) if folder.joinpath(*each).is_dir() else each for each in found} - {parts}
+            imports[parts] = {each + ("__init__",) if folder.joinpath(*each).is_dir() else each for each in found} - {
+                parts
+            }
     circles = set()
 
     def visit(name, above):

@@ -266,7 +266,9 @@ def array_like(value, what, image, *shapes, may_be_on_host=False):
     array = array_of(value, what)
     if may_be_on_host and array.library == Library("NumPy") != image.library:
         if array.dtype not in (*PIXEL_TYPES, "bool"):
-            raise TypeError(f"{what} has voxels of type {array.dtype}, but they must be real numbers of at most 64 bits")
+            raise TypeError(
+                f"{what} has voxels of type {array.dtype}, but they must be real numbers of at most 64 bits"
+            )
         array = Array(image.library.from_host(np.ascontiguousarray(array.array)), image.library)
     check_same_library(image, "x", array, what)
     if array.shape not in shapes:

@@ -65,7 +65,9 @@ def scene_of(x: Any, values: dict[str, Any]) -> Scene:
     axis, components, dimensions = opened.components_axis, 0, len(pixels.shape)
     if axis is not None:
         if "components_axis" not in values:
-            raise TypeError("x has voxels of several components, but they must be scalars: choose one, such as x[..., 0]")
+            raise TypeError(
+                "x has voxels of several components, but they must be scalars: choose one, such as x[..., 0]"
+            )
         dimensions, components = dimensions - 1, pixels.shape[axis]
         if not 1 <= components <= _MAX_COMPONENTS:
             raise ValueError(f"x has {components} components, but voxels must have 1 to {_MAX_COMPONENTS}")

@@ -13,7 +13,17 @@ import numpy as np
 from . import _arrays, _core, _seeds
 from ._connectedness import NO_AFFINITY, check_effects, is_estimated, moments_of, scene_of
 from ._devices import device_of_arrays, triple
-from ._parameters import ADJACENCIES, AFFINITIES, COMPETITIONS, LABELS, MOMENTS, TIE_RULES, checked, number, with_parameters
+from ._parameters import (
+    ADJACENCIES,
+    AFFINITIES,
+    COMPETITIONS,
+    LABELS,
+    MOMENTS,
+    TIE_RULES,
+    checked,
+    number,
+    with_parameters,
+)
 from ._suggestions import warn
 
 if TYPE_CHECKING:
@@ -129,9 +139,15 @@ def _given_affinities(moments, labels, largest, components):
     of_all, of_each = [], []
     for position, name in enumerate(MOMENTS):
         value = moments.get(name)
-        if components > 0 and position == 2 and (value is None or not isinstance(value, Mapping) and np.ndim(value) == 0):
+        if (
+            components > 0
+            and position == 2
+            and (value is None or not isinstance(value, Mapping) and np.ndim(value) == 0)
+        ):
             # A number stands for all components.
-            value = [0.0 if value is None else number(value, name)] * components if "difference_mean" in moments else None
+            value = (
+                [0.0 if value is None else number(value, name)] * components if "difference_mean" in moments else None
+            )
         if isinstance(value, Mapping):
             each = {
                 _seeds.label_of(label, largest): _moment(position, v, f"{name}[{label}]", components)
@@ -174,7 +190,9 @@ class Job:
             raise ValueError("estimate_of_every_label is on, but an affinity is given: leave one of them out")
         if values["competition"] == "iterative" and (of_labels or values["estimate_of_every_label"]):
             what = f"{of_labels[0]} is a dict" if of_labels else "estimate_of_every_label is on"
-            raise ValueError(f"competition is 'iterative', for which all labels must have the same affinity, but {what}")
+            raise ValueError(
+                f"competition is 'iterative', for which all labels must have the same affinity, but {what}"
+            )
         if len(labels) == 1 and values["minimum_strength"] == 0:
             warn(
                 f"all seeds have the label {labels[0]}, which no other label competes with, so that all voxels that its seeds reach get "
@@ -195,7 +213,9 @@ class Job:
         self._near = None
         components, radius = scene.components, values["estimation_radius"]
         if not is_estimated(values, moments):
-            self.affinity, of_labels = _given_affinities(moments, labels, np.iinfo(values["label_type"]).max, components)
+            self.affinity, of_labels = _given_affinities(
+                moments, labels, np.iinfo(values["label_type"]).max, components
+            )
         elif values["estimate_of_every_label"]:
             of_labels = _estimates_of_labels(self, components, radius, labels)
             self.affinity = of_labels[labels[0]]
@@ -279,7 +299,11 @@ class Job:
     def warn_of_ties(self, labels):
         """Warn if a large part of the labels, an array of the library, is 0."""
         values = self._values
-        if self._scene.library.device is not None or values["tie_rule"] != "background" or values["minimum_strength"] > 0:
+        if (
+            self._scene.library.device is not None
+            or values["tie_rule"] != "background"
+            or values["minimum_strength"] > 0
+        ):
             return
         labels = _arrays.Array(labels, self._scene.library).host()
         labels = labels if self.box is None else labels[self.box]

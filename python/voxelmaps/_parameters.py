@@ -207,9 +207,7 @@ FEATURE_MAPS = {
     "intensity_range": Parameter("Literal['mask', 'image'] | Numbers", "mask", _intensity_range),
     "selection": Parameter("Array | ImageLike | Path | None"),
     "distances": Parameter("Integers", (1,), _distances, ("glcm", "gldm", "ngtdm")),
-    "aggregation": Parameter(
-        "Literal['average', 'merge'] | None", None, one_of("average", "merge"), ("glcm", "glrlm")
-    ),
+    "aggregation": Parameter("Literal['average', 'merge'] | None", None, one_of("average", "merge"), ("glcm", "glrlm")),
     "weighting_norm": Parameter(
         "Literal['manhattan', 'euclidean', 'infinity'] | None", None, one_of(*WEIGHTING_NORMS), ("glcm", "glrlm")
     ),

@@ -112,7 +112,10 @@ def labeled(seeds, points, x, image, shape, largest):
         labels = labels.astype(np.uint16)
     else:
         numbers, labels = [], []
-        for given, numbers_of in ((seeds, _numbers_of_indices), (points, lambda p, s: _numbers_of_points(p, x.image, s))):
+        for given, numbers_of in (
+            (seeds, _numbers_of_indices),
+            (points, lambda p, s: _numbers_of_points(p, x.image, s)),
+        ):
             for label, each in (given or {}).items():
                 label = label_of(label, largest)
                 of_label = numbers_of(each, shape)

@@ -16,7 +16,6 @@ from typing import (
     Union,
 )
 
-
 from numpy.typing import DTypeLike, NDArray
 from typing_extensions import Required
 
@@ -84,16 +83,16 @@ class FeatureMapsParameters(TypedDict, total=False):
     number_of_gray_levels: Integer | None
     bin_edges: Numbers | None
     gray_levels: Integer | None
-    intensity_range: Literal['mask', 'image'] | Numbers
+    intensity_range: Literal["mask", "image"] | Numbers
     selection: Array | ImageLike | Path | None
     distances: Integers
-    aggregation: Literal['average', 'merge'] | None
-    weighting_norm: Literal['manhattan', 'euclidean', 'infinity'] | None
+    aggregation: Literal["average", "merge"] | None
+    weighting_norm: Literal["manhattan", "euclidean", "infinity"] | None
     symmetric: bool
     alpha: Integer
     voxel_array_shift: Number
     background_value: Number
-    crop: Literal['mask'] | None
+    crop: Literal["mask"] | None
     dimension: Literal[2, 3] | None
     precision: Precision
     out: Array | None

@@ -58,7 +58,9 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
         mask = _preparation.scalar_mask(mask, {**settings, "label_channel": settings["label_channel"] or 0})
         _preparation.region_of_interest(mask, settings, image)
         # PyRadiomics truncates values, and compares geometry more strictly.
-        mask = mask.with_array(np.rint(mask.array).astype(np.int64 if mask.array.dtype.kind == "f" else mask.array.dtype))
+        mask = mask.with_array(
+            np.rint(mask.array).astype(np.int64 if mask.array.dtype.kind == "f" else mask.array.dtype)
+        )
         if _preparation.check_grids(image, mask, settings) is None:
             mask = image.with_array(mask.array)
         image, mask = map(_image.to_simpleitk, (image, mask))
