@@ -419,8 +419,10 @@ def _computed(job, case, prepared, skipped, record, content, report):
     inside, parameters, image = prepared.roi.array, job.parameters, prepared.image
     keys, images = (function(image.array.ndim, skipped) for function in (job.keys, job.images))
     layout = job.layout(case, keys)
-    # A store is written as one.
-    missing = set(keys) if job.task.file_format == "zarr" else record.missing(keys, layout)
+    missing = record.missing(keys, layout)
+    if job.task.file_format == "zarr" and missing:
+        # A store is written as one.
+        missing = set(keys)
     missing_images = record.missing_images(images, layout)
     for names, entries in ((missing, record.maps), (missing_images, record.images)):
         for name in names:
@@ -466,7 +468,7 @@ def _computed(job, case, prepared, skipped, record, content, report):
                 finished = finisher.submit(finish, written)
                 done += len(by_feature)
         finished.result()
-        if writer.store is not None:
+        if writer.store is not None and missing:
             writer.store.publish(statistics)
             entry = record.entry(layouts.STORE)
             record.maps = {key: {**entry, "image": keys[key], **_jsonable(statistics[key])} for key in keys}

@@ -141,6 +141,11 @@ def check_image(path):
     return f"{times(volume.size)} voxels of {volume.array.dtype}, spacing {times(volume.spacing)}"
 
 
+def dask_setup(worker):
+    """Called in workers of dask on this computer when they start: the program ends them after Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 # --- In the program ----------------------------------------------------------------------------------------------------
 
 
@@ -194,7 +199,8 @@ def _client(address, stack):
         raise ImportError("--dask needs the package distributed: pip install 'voxelmaps[dask]'") from None
     if address == "local":
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        cluster = distributed.LocalCluster(cores, threads_per_worker=1, dashboard_address=None, silence_logs=50)
+        how = {"dashboard_address": None, "silence_logs": 50, "preload": [__name__]}
+        cluster = distributed.LocalCluster(cores, threads_per_worker=1, **how)
         stack.enter_context(cluster)
         return stack.enter_context(distributed.Client(cluster, set_as_default=False))
     try:
