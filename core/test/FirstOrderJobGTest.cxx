@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -328,25 +327,6 @@ TEST(FirstOrderJob, DoublesThatAreFloatsHaveTheBitsOfFloats)
       ASSERT_TRUE(HasSameBits(expected, ComputeJob<double>(doubles.job, engine)))
         << engine.name << ", " << randomCase.levels << ", " << holes << ", intensities: " << randomCase.pattern;
     }
-  }
-}
-
-TEST(FirstOrderJob, ExceptionOfReportProgressEndsTheJobOfEveryEngine)
-{
-  RandomNumbers        random(78);
-  FirstOrderRandomCase randomCase;
-  randomCase.levels = DrawTextureRandomCase(78, 3, 64, random);
-  DrawIntensities(false, randomCase, random);
-  randomCase.features = Enums::GetAllFeatures();
-  CaseJob caseJob(randomCase, false);
-  caseJob.job.execution.reportProgress = [](std::uint64_t) { throw std::logic_error("enough"); };
-  for (const auto & engine : GetEngines(caseJob.job))
-  {
-    std::vector<float> buffer(
-      caseJob.job.features.size() *
-      static_cast<std::size_t>(caseJob.job.outputSize[0] * caseJob.job.outputSize[1] * caseJob.job.outputSize[2]));
-    caseJob.job.output = buffer.data();
-    EXPECT_THROW(engine.compute(caseJob.job), std::logic_error) << engine.name;
   }
 }
 

@@ -3,6 +3,7 @@
 #ifndef VoxelMapsTestUtilities_h
 #define VoxelMapsTestUtilities_h
 
+#include <array>
 #include <cctype>
 #include <cstdint>
 #include <cstring>
@@ -107,6 +108,18 @@ Print(const T & value)
   return text.str();
 }
 
+/** Offsets of the neighbors at distance 1 in a plane or a volume, one of each two opposite ones. */
+inline std::vector<std::array<std::int64_t, 3>>
+GetNeighborOffsets(bool isVolume)
+{
+  std::vector<std::array<std::int64_t, 3>> offsets;
+  for (std::int64_t i = 14; i < (isVolume ? 27 : 18); ++i)
+  {
+    offsets.push_back({ { i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1 } });
+  }
+  return offsets;
+}
+
 /** Workers as real threads, whatever the number of processors; passes an exception on. */
 inline void
 RunThreads(unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body)
@@ -138,7 +151,6 @@ RunThreads(unsigned int numberOfWorkers, const std::function<void(unsigned int)>
     }
   }
 }
-
 } // namespace VoxelMapsTest
 
 #endif // VoxelMapsTestUtilities_h
