@@ -73,6 +73,9 @@ FuzzyConnectednessOracle::Scene
 MakeNoiseScene(const FuzzyConnectednessOracle::Triple & size, std::int64_t range,
                VoxelMapsTest::RandomNumbers & random);
 
+const std::vector<voxelmaps::FuzzyConnectednessJob::PixelType> allPixelTypes =
+  voxelmaps::GetFirstEnumerators<voxelmaps::FuzzyConnectednessJob::PixelType>(8);
+
 /** Names of tests whose parameter is the pixel type. */
 std::string
 PixelTypeName(const ::testing::TestParamInfo<voxelmaps::FuzzyConnectednessJob::PixelType> & parameter);

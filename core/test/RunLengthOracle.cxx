@@ -7,7 +7,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <sstream>
 
 namespace RunLengthOracle
 {
@@ -380,21 +379,5 @@ bool
 Agrees(const Value & expected, double actual)
 {
   return AgreesAs(expected, actual);
-}
-
-std::string
-ToString(const Value & value)
-{
-  std::ostringstream out;
-  out.precision(21);
-  if (value.isExact)
-  {
-    out << "exactly " << value.exact;
-  }
-  else
-  {
-    out << "about " << value.reference;
-  }
-  return out.str();
 }
 } // namespace RunLengthOracle

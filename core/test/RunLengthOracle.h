@@ -8,7 +8,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -86,10 +85,6 @@ bool
 Agrees(const Value & expected, float actual);
 bool
 Agrees(const Value & expected, double actual);
-
-/** All digits of an expectation, for messages. */
-std::string
-ToString(const Value & value);
 } // namespace RunLengthOracle
 
 #endif // RunLengthOracle_h
