@@ -57,9 +57,10 @@ AgreesWithOracle(const CooccurrenceRandomCase & randomCase, const std::vector<TR
                  VoxelMapsTest::RandomNumbers & random, std::int64_t budget = 40000)
 {
   const TextureRandomCase & common = randomCase.common;
-  const auto expect = [&](const CooccurrenceOracle::Triple & position) {
-    return [&, expected = CooccurrenceOracle::ComputeFeatures(
-                 common.levels, common.window, position, randomCase.parameters)](std::size_t c, TReal actual) {
+  const auto                expect = [&](const CooccurrenceOracle::Triple & position) {
+    return [&,
+            expected = CooccurrenceOracle::ComputeFeatures(
+              common.levels, common.window, position, randomCase.parameters)](std::size_t c, TReal actual) {
       return PrintUnlessAgrees(Agrees(expected[c], actual, randomCase.emptyValue), expected[c]);
     };
   };

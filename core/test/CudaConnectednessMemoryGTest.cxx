@@ -281,8 +281,8 @@ TEST_F(CudaConnectednessMemory, LabelsHaveTheBitsOfTheCpu)
     for (const unsigned int dimension : { 2u, 3u })
     {
       auto        randomCase = DrawFuzzyConnectednessRandomCase(++seed, dimension, type, random);
-      RelativeJob job = VoxelMapsTest::MakeRelativeJob(
-        randomCase, VoxelMapsTest::DrawLabels(randomCase.scene.seeds, 255, random), 2);
+      RelativeJob job =
+        VoxelMapsTest::MakeRelativeJob(randomCase, VoxelMapsTest::DrawLabels(randomCase.scene.seeds, 255, random), 2);
       for (const Place & place : GetPlaces(stream))
       {
         const DeviceScene                              scene(randomCase, job, place.stream);
@@ -342,9 +342,8 @@ TEST_F(CudaConnectednessMemory, ErrorsAndAbortsLeaveNoMemoryBehind)
       EXPECT_EQ(0u, VoxelMapsTest::GetUsedDeviceBytes());
     }
     job.execution.reportProgress = nullptr;
-    EXPECT_THROW(
-      voxelmaps::ComputeFuzzyConnectednessCuda(job, VoxelMapsTest::MakeCudaOptions<Options>(method, 100000)),
-      voxelmaps::EngineError);
+    EXPECT_THROW(voxelmaps::ComputeFuzzyConnectednessCuda(job, VoxelMapsTest::MakeCudaOptions<Options>(method, 100000)),
+                 voxelmaps::EngineError);
     EXPECT_EQ(0u, VoxelMapsTest::GetUsedDeviceBytes());
     // The device works after errors.
     voxelmaps::ComputeFuzzyConnectednessCuda(job, options);

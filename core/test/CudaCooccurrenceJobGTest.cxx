@@ -93,8 +93,8 @@ TEST_F(CudaCooccurrenceJob, LargeImagesOfFewAndManyLevels)
 
 TEST_F(CudaCooccurrenceJob, TilesWithCountsBeyondBytes)
 {
-  // One level nearly everywhere, so that a cell counts more than 255 pairs, next to so many other levels that the tables
-  // have bytes: those windows are computed again.
+  // One level nearly everywhere, so that a cell counts more than 255 pairs, next to so many other levels that the
+  // tables have bytes: those windows are computed again.
   for (const std::uint32_t numberOfGrayLevels : { 10u, 22u, 30u, 60u })
   {
     for (const auto aggregation :

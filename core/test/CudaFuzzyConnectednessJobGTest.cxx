@@ -108,7 +108,7 @@ TEST_F(CudaFuzzyConnectednessJob, LargerVolumesEqualTheCPU)
     const Job job = MakeFuzzyConnectednessJob(each);
     SCOPED_TRACE(::testing::Message() << each);
     VoxelMapsTest::ExpectKeys(RunFuzzyConnectednessJob(job, Job::Method::Hierarchy, 4), job);
-    const auto inSlabs = MakeOptions(CudaMethod::Hierarchy, VoxelMapsTest::BudgetForPlanes(job, 7));
+    const auto         inSlabs = MakeOptions(CudaMethod::Hierarchy, VoxelMapsTest::BudgetForPlanes(job, 7));
     std::vector<float> strengths(static_cast<std::size_t>(job.GetNumberOfVoxels()));
     Job                withOutput = job;
     withOutput.output = strengths.data();

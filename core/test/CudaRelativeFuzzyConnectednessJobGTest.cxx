@@ -134,8 +134,7 @@ TEST_F(CudaRelativeFuzzyConnectednessJob, SmallCases)
   DrawStrokes(randomCase, labels, 4, 5, random);
   RelativeJob job = MakeRelativeJob(randomCase, labels);
   job.affinities = { { labels.front(), 3.0, 60.0, 0.0, 30.0 } };
-  EXPECT_TRUE(
-    AreSameOutputs(RunRelativeJob(job, {}, computeOnCpu), RunRelativeJob(job, {}, computeOnDevice)));
+  EXPECT_TRUE(AreSameOutputs(RunRelativeJob(job, {}, computeOnCpu), RunRelativeJob(job, {}, computeOnDevice)));
 }
 
 TEST_F(CudaRelativeFuzzyConnectednessJob, FewVoxels)

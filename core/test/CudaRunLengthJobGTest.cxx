@@ -168,12 +168,10 @@ TEST_F(CudaRunLengthJob, AveragesAtTheLimitsOfPackedSums)
           std::fill(scene.levels.begin(), scene.levels.end(), static_cast<std::uint16_t>(onlyLevel));
         }
         scene.job.features = Enums::GetElevenFeatures();
-        ASSERT_TRUE(HasSameBits(ComputeOnCpu<double>(scene.job),
-                                ComputeOnDevice<double>(scene.job, Method::BoxSums)));
+        ASSERT_TRUE(HasSameBits(ComputeOnCpu<double>(scene.job), ComputeOnDevice<double>(scene.job, Method::BoxSums)));
         // Without 1 / i^2 and without sums over levels.
         scene.job.features = { Enums::Feature::RunPercentage, Enums::Feature::LongRunHighGrayLevelEmphasis };
-        ASSERT_TRUE(
-          HasSameBits(ComputeOnCpu<float>(scene.job), ComputeOnDevice<float>(scene.job, Method::BoxSums)));
+        ASSERT_TRUE(HasSameBits(ComputeOnCpu<float>(scene.job), ComputeOnDevice<float>(scene.job, Method::BoxSums)));
       }
     }
   }
@@ -297,8 +295,7 @@ TEST_F(CudaRunLengthJob, WideWindowsHaveTheBitsOfTheCpu)
         const auto expected = ComputeOnCpu<double>(scene.job);
         for (const std::uint64_t budget : { std::uint64_t{ 0 }, std::uint64_t{ 1 } << 22 })
         {
-          Report report;
-          ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(scene.job, Method::SlidingWindow, report, budget)));
+          ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(scene.job, Method::SlidingWindow, budget)));
         }
       }
     }
@@ -312,13 +309,10 @@ TEST_F(CudaRunLengthJob, ErrorStatesRequiredBytes)
   for (const Method method : { Method::Automatic, Method::WindowWalk })
   {
     SCOPED_TRACE(::testing::Message() << method);
-    Report              report;
-    const std::uint64_t needed =
-      VoxelMapsTest::FindSmallBudgets([&](std::uint64_t budget) {
-        ComputeOnDevice<float>(scene.job, method, report, budget);
-      }).at(0);
-    EXPECT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, method, report, needed)));
-    EXPECT_THROW(ComputeOnDevice<float>(scene.job, method, report, needed - 1), voxelmaps::EngineError);
+    const auto compute = [&](std::uint64_t budget) { return ComputeOnDevice<float>(scene.job, method, budget); };
+    const std::uint64_t needed = VoxelMapsTest::FindSmallBudgets(compute).at(0);
+    EXPECT_TRUE(HasSameBits(expected, compute(needed)));
+    EXPECT_THROW(compute(needed - 1), voxelmaps::EngineError);
   }
 }
 
@@ -330,8 +324,7 @@ TEST_F(CudaRunLengthJob, KeysOfPrimitivesThatNeed64Bits)
     Scene scene({ { 200, 200, 1 } }, { { 15, 15, 1 } }, 65535);
     scene.job.features = Enums::GetAllFeatures();
     scene.job.aggregation = aggregation;
-    EXPECT_TRUE(HasSameBits(ComputeOnCpu<double>(scene.job),
-                            ComputeOnDevice<double>(scene.job, Method::SortReduce)));
+    EXPECT_TRUE(HasSameBits(ComputeOnCpu<double>(scene.job), ComputeOnDevice<double>(scene.job, Method::SortReduce)));
   }
 }
 
@@ -346,9 +339,7 @@ TEST_F(CudaRunLengthJob, BatchesOfPrimitivesDoNotChangeBits)
     const auto expected = ComputeOnCpu<float>(scene.job);
     for (const std::uint64_t budget : { 0, 100000000, 400000000 })
     {
-      Report report;
-      EXPECT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, Method::SortReduce, report, budget)))
-        << budget;
+      EXPECT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, Method::SortReduce, budget))) << budget;
     }
   }
 }

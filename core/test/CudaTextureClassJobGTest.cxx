@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-// What the CUDA engines of all texture classes have in common, in addition to the tests of TextureFeatureMapJobGTest.cxx
-// and TextureMemoryGTest.cxx.
+// What the CUDA engines of all texture classes have in common, in addition to the tests of
+// TextureFeatureMapJobGTest.cxx and TextureMemoryGTest.cxx.
 namespace
 {
 using VoxelMapsTest::ClassCase;
@@ -88,10 +88,11 @@ TYPED_TEST(CudaTextureClassJob, InvalidDeviceIDsThrow)
 {
   const TextureScene<TypeParam> scene({ { 9, 8, 1 } }, { { 4, 4, 1 } }, 32);
   CudaJobOptions<TypeParam>     options;
+  CudaJobReport<TypeParam>      report;
   for (const int deviceID : { -1, voxelmaps::CudaDevices::GetNumberOfDevices(), 12345 })
   {
     options.deviceID = deviceID;
-    EXPECT_THROW(ComputeOnDevice<float>(scene.job, options), voxelmaps::EngineError);
+    EXPECT_THROW(ComputeOnDevice<float>(scene.job, options, report), voxelmaps::EngineError);
   }
 }
 

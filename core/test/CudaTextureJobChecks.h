@@ -19,9 +19,9 @@
 namespace VoxelMapsTest
 {
 template <typename TJob>
-using CudaJobOptions = typename CudaJobTypes<TJob>::Options;
+using CudaJobOptions = typename JobTextureClass<TJob>::Options;
 template <typename TJob>
-using CudaJobReport = typename CudaJobTypes<TJob>::Report;
+using CudaJobReport = typename JobTextureClass<TJob>::Report;
 template <typename TJob>
 using CudaJobMethod = typename CudaJobOptions<TJob>::Method;
 
@@ -61,14 +61,6 @@ ComputeOnDevice(TJob job, const CudaJobOptions<TJob> & options, CudaJobReport<TJ
 
 template <typename TReal, typename TJob>
 std::vector<TReal>
-ComputeOnDevice(const TJob & job, const CudaJobOptions<TJob> & options)
-{
-  CudaJobReport<TJob> report;
-  return ComputeOnDevice<TReal>(job, options, report);
-}
-
-template <typename TReal, typename TJob>
-std::vector<TReal>
 ComputeOnDevice(const TJob & job, CudaJobMethod<TJob> method, CudaJobReport<TJob> & report,
                 std::uint64_t memoryBudget = 0)
 {
@@ -77,10 +69,10 @@ ComputeOnDevice(const TJob & job, CudaJobMethod<TJob> method, CudaJobReport<TJob
 
 template <typename TReal, typename TJob>
 std::vector<TReal>
-ComputeOnDevice(const TJob & job, CudaJobMethod<TJob> method)
+ComputeOnDevice(const TJob & job, CudaJobMethod<TJob> method, std::uint64_t memoryBudget = 0)
 {
   CudaJobReport<TJob> report;
-  return ComputeOnDevice<TReal>(job, method, report);
+  return ComputeOnDevice<TReal>(job, method, report, memoryBudget);
 }
 
 /** Whether a method supports a job; if not, its error must name the method, and Automatic. */

@@ -267,9 +267,7 @@ TYPED_TEST(CudaTextureMemory, ErrorsAndAbortsLeaveNoMemoryBehind)
       continue;
     }
     EXPECT_EQ(0u, VoxelMapsTest::GetUsedDeviceBytes());
-    EXPECT_THROW(VoxelMapsTest::ComputeOnDevice<float>(
-                   scene.job, MakeCudaOptions<CudaJobOptions<TypeParam>>(method, 100)),
-                 voxelmaps::EngineError);
+    EXPECT_THROW(VoxelMapsTest::ComputeOnDevice<float>(scene.job, method, 100), voxelmaps::EngineError);
     TypeParam aborted = scene.job;
     for (const bool atOnce : { true, false })
     {

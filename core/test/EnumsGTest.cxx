@@ -139,8 +139,7 @@ TEST(Enums, FeaturesAreFoundByTheirNames)
 TEST(Enums, DefaultFeaturesAreInTheOrderOfAll)
 {
   auto expected = FirstOrderFeatureMapEnums::GetAllFeatures();
-  expected.erase(expected.begin() +
-                 static_cast<std::ptrdiff_t>(FirstOrderFeatureMapEnums::Feature::StandardDeviation));
+  expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(FirstOrderFeatureMapEnums::Feature::StandardDeviation));
   EXPECT_EQ(expected, FirstOrderFeatureMapEnums::GetPyRadiomicsFeatures());
   auto eleven = RunLengthFeatureMapEnums::GetAllFeatures();
   eleven.resize(11);

@@ -23,7 +23,7 @@ struct ConnectednessEngine
 {
   using Job = voxelmaps::FuzzyConnectednessJob;
 
-  std::string                                             name;
+  std::string                                            name;
   std::function<std::vector<std::uint32_t>(const Job &)> computeKeys;
   /** Into the output of the job. */
   std::function<void(Job)> compute;
@@ -114,7 +114,8 @@ ExpectKeys(const std::vector<std::uint32_t> & expected, const FuzzyConnectedness
   ExpectKeys(expected, MakeFuzzyConnectednessJob(randomCase));
 }
 
-/** Compare a case, computed by all engines, with the oracle: as it is, with shuffled seeds, and with a minimum strength.
+/** Compare a case, computed by all engines, with the oracle: as it is, with shuffled seeds, and with a minimum
+ * strength.
  */
 inline void
 CheckFuzzyConnectednessCase(const FuzzyConnectednessRandomCase & randomCase, RandomNumbers & random)

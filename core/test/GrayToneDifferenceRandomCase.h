@@ -43,15 +43,14 @@ AgreesWithOracle(const GrayToneDifferenceRandomCase & randomCase, const std::vec
   const Oracle::Parameters & parameters = randomCase.parameters;
   const auto &               features = parameters.features;
   const auto                 expect = [&](const Oracle::Triple & position) {
-    return [&, matrix = Oracle::MakeMatrix(common.levels,
-                                           common.window,
-                                           position,
-                                           parameters.offsets,
-                                           parameters.countVoxelsWithoutNeighbors)](std::size_t f, TReal actual) {
+    return [&,
+            matrix = Oracle::MakeMatrix(
+              common.levels, common.window, position, parameters.offsets, parameters.countVoxelsWithoutNeighbors)](
+             std::size_t f, TReal actual) {
       const long double expected = Oracle::ComputeFeature(matrix, features[f]);
       return Oracle::Agrees(expected, Oracle::GetTolerance(matrix, features[f]), actual)
-               ? std::string()
-               : VoxelMapsTest::Print(expected);
+                               ? std::string()
+                               : VoxelMapsTest::Print(expected);
     };
   };
   return AgreesWithOracle(common, features, features.size(), result, backgroundValue, random, budget, expect);

@@ -119,16 +119,18 @@ MakeEngines(void (*computeOnCpu)(const TJob &), TReport (*computeOnDevice)(const
   return engines;
 }
 
-/** Options and report of the CUDA engine of a texture class. */
+/** Enumerations and name of a texture class, and options and report of its CUDA engine. */
 template <typename TJob>
-struct CudaJobTypes;
+struct JobTextureClass;
 
 // For a job: GetEngines(job), the first of which is to be compared with the oracle, and the engines by the same names
 // for all classes.
 #define VOXELMAPS_TESTED_ENGINES(name)                                                                                 \
   template <>                                                                                                          \
-  struct CudaJobTypes<voxelmaps::name##Job>                                                                            \
+  struct JobTextureClass<voxelmaps::name##Job>                                                                         \
   {                                                                                                                    \
+    using Enums = voxelmaps::name##FeatureMapEnums;                                                                    \
+    static constexpr const char * className = #name;                                                                   \
     using Options = voxelmaps::Cuda##name##Options;                                                                    \
     using Report = voxelmaps::Cuda##name##Report;                                                                      \
   };                                                                                                                   \

@@ -32,7 +32,7 @@ struct ClassCase;
 struct ClassCaseDefaults
 {
   /** Bounds the work of the oracle for a case. */
-  static constexpr std::int64_t budget = 15000;
+  static constexpr std::int64_t      budget = 15000;
   static constexpr std::uint32_t     numberOfNoiseLevels = 16;
   static constexpr voxelmaps::Triple sizeForWorkers{ { 97, 61, 3 } };
   static constexpr voxelmaps::Triple sizeForRegions{ { 150, 7, 4 } };
@@ -172,8 +172,7 @@ CheckCase(const TCase & randomCase, RandomNumbers & random, std::int64_t budget 
   const auto agrees = [&](const std::vector<TReal> & result, double backgroundValue) {
     return AgreesWithOracle(randomCase, result, backgroundValue, random, budget);
   };
-  ClassCase<TJob>::Compute(randomCase,
-                           [&](const TJob & job) { CheckAllEngines<TReal>(job, random, agrees); });
+  ClassCase<TJob>::Compute(randomCase, [&](const TJob & job) { CheckAllEngines<TReal>(job, random, agrees); });
 }
 
 /** Draw the rest of a case, and compare it with the oracle, with float or double. */
@@ -206,33 +205,49 @@ CheckRandomCases(std::uint64_t firstSeed, unsigned int dimension, unsigned int c
   }
 }
 
-/** Give a case a window, a region of up to so many voxels along x, and runs of few or many used levels. */
+/** Give a case a window, an image, a region that begins where the window begins with the image, and runs of few or many
+ * used levels with a few holes. */
 inline void
-DrawLargeWindow(TextureRandomCase & common, const voxelmaps::Triple & window, std::uint32_t levels,
-                std::int64_t numberOfUsedLevels, std::int64_t regionWidth, RandomNumbers & random)
+DrawLargeWindow(TextureRandomCase & common, const voxelmaps::Triple & imageSize, const voxelmaps::Triple & windowSize,
+                const voxelmaps::Triple & regionSize, std::uint32_t levels, std::int64_t numberOfUsedLevels,
+                RandomNumbers & random)
 {
   common.numberOfGrayLevels = levels;
-  common.window.size = window;
+  common.levels.size = imageSize;
+  common.window.size = windowSize;
   for (unsigned int axis = 0; axis < 3; ++axis)
   {
-    common.levels.size[axis] = window[axis] + (axis == 0 ? 6 : random.Below(2));
-    common.window.anchor[axis] = random.Below(window[axis]);
-    common.regionIndex[axis] = std::min<std::int64_t>(common.window.anchor[axis], common.levels.size[axis] - 1);
-    common.regionSize[axis] =
-      axis == 0 ? std::min<std::int64_t>(regionWidth, common.levels.size[0] - common.regionIndex[0]) : 1;
+    common.window.anchor[axis] = random.Below(windowSize[axis]);
+    common.regionSize[axis] = std::min(regionSize[axis], imageSize[axis]);
+    common.regionIndex[axis] = std::min(common.window.anchor[axis], imageSize[axis] - common.regionSize[axis]);
   }
-  common.levels.values.resize(
-    static_cast<std::size_t>(common.levels.size[0] * common.levels.size[1] * common.levels.size[2]));
+  common.levels.values.resize(static_cast<std::size_t>(imageSize[0] * imageSize[1] * imageSize[2]));
   std::vector<std::uint16_t> palette{ 1, static_cast<std::uint16_t>(levels) };
   while (static_cast<std::int64_t>(palette.size()) < numberOfUsedLevels)
   {
     palette.push_back(static_cast<std::uint16_t>(random.Between(1, levels)));
   }
-  const double change = random.OneOf<double>({ 0.01, 0.2, 1.0 });
-  for (std::size_t i = 0; i < common.levels.values.size(); ++i)
+  const double  change = random.OneOf<double>({ 0.002, 0.01, 0.2, 1.0 });
+  std::uint16_t level = palette.back();
+  for (std::uint16_t & value : common.levels.values)
   {
-    common.levels.values[i] = i == 0 || random.Chance(change) ? random.OneOf(palette) : common.levels.values[i - 1];
+    level = random.Chance(change) ? random.OneOf(palette) : level;
+    value = random.Chance(0.001) ? std::uint16_t{ 0 } : level;
   }
+}
+
+/** The same with four voxels of an image that is a little larger than the window. */
+inline void
+DrawLargeWindow(TextureRandomCase & common, const voxelmaps::Triple & window, std::uint32_t levels,
+                std::int64_t numberOfUsedLevels, std::int64_t regionWidth, RandomNumbers & random)
+{
+  DrawLargeWindow(common,
+                  { { window[0] + 6, window[1] + random.Below(2), window[2] + random.Below(2) } },
+                  window,
+                  { { regionWidth, 1, 1 } },
+                  levels,
+                  numberOfUsedLevels,
+                  random);
 }
 
 /** Noise with holes, and all features unless the class says otherwise. */

@@ -28,29 +28,6 @@ using AllTextureJobs =
   ::testing::Types<voxelmaps::CooccurrenceJob, voxelmaps::DependenceJob, voxelmaps::FirstOrderJob,
                    voxelmaps::GrayToneDifferenceJob, voxelmaps::RunLengthJob, voxelmaps::SizeZoneJob>;
 
-/** Enumerations and name of the class of a job. */
-template <typename TJob>
-struct JobTextureClass;
-
-#define VOXELMAPS_TEXTURE_CLASS(name)                                                                                  \
-  template <>                                                                                                          \
-  struct JobTextureClass<voxelmaps::name##Job>                                                                         \
-  {                                                                                                                    \
-    using Enums = voxelmaps::name##FeatureMapEnums;                                                                    \
-    static std::string                                                                                                 \
-    GetName()                                                                                                          \
-    {                                                                                                                  \
-      return #name;                                                                                                    \
-    }                                                                                                                  \
-  }
-VOXELMAPS_TEXTURE_CLASS(Cooccurrence);
-VOXELMAPS_TEXTURE_CLASS(Dependence);
-VOXELMAPS_TEXTURE_CLASS(FirstOrder);
-VOXELMAPS_TEXTURE_CLASS(GrayToneDifference);
-VOXELMAPS_TEXTURE_CLASS(RunLength);
-VOXELMAPS_TEXTURE_CLASS(SizeZone);
-#undef VOXELMAPS_TEXTURE_CLASS
-
 /** Names the tests of AllTextureJobs. */
 struct TextureJobName
 {
@@ -58,7 +35,7 @@ struct TextureJobName
   static std::string
   GetName(int)
   {
-    return JobTextureClass<TJob>::GetName();
+    return JobTextureClass<TJob>::className;
   }
 };
 
@@ -167,9 +144,8 @@ struct TextureScene
         level = static_cast<std::uint16_t>(random.Between(1, numberOfGrayLevels));
       }
       levels.push_back(random.Chance(holeChance) ? std::uint16_t{ 0 } : level);
-      intensities.push_back(levels.back() > 0
-                              ? static_cast<float>(level) + static_cast<float>(random.Below(64)) / 64.0f
-                              : std::numeric_limits<float>::quiet_NaN());
+      intensities.push_back(levels.back() > 0 ? static_cast<float>(level) + static_cast<float>(random.Below(64)) / 64.0f
+                                              : std::numeric_limits<float>::quiet_NaN());
       selection.push_back(static_cast<std::uint8_t>(random.Chance(0.4) ? 0 : random.Between(1, 255)));
     }
     job.levels = levels.data();
@@ -322,7 +298,8 @@ CheckSelection(TJob job)
   }
 }
 
-/** An exception of reportProgress must end the job of every engine, that of the first one soon, and reach the caller. */
+/** An exception of reportProgress must end the job of every engine, that of the first one soon, and reach the caller.
+ */
 template <typename TJob>
 void
 CheckProgressException(TJob job)

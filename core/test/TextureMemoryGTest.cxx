@@ -177,7 +177,7 @@ TYPED_TEST(CudaTextureLayouts, SlabsHaveTheSameBits)
     {
       SCOPED_TRACE(::testing::Message() << method);
       const auto budgets = VoxelMapsTest::FindSmallBudgets([&](std::uint64_t budget) {
-        VoxelMapsTest::ComputeOnDevice<float>(job, MakeCudaOptions<Options>(method, budget));
+        VoxelMapsTest::ComputeOnDevice<float>(job, method, budget);
       });
       for (const std::uint64_t budget : budgets)
       {

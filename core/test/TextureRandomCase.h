@@ -101,9 +101,9 @@ AgreesWithOracle(const TextureRandomCase & randomCase, const std::vector<TFeatur
   for (const auto & position : DrawPositions(randomCase, random, budget))
   {
     const TReal * const actual =
-      result.data() + (((position[2] - origin[2]) * size[1] + position[1] - origin[1]) * size[0] + position[0] -
-                       origin[0]) *
-                        static_cast<std::int64_t>(components);
+      result.data() +
+      (((position[2] - origin[2]) * size[1] + position[1] - origin[1]) * size[0] + position[0] - origin[0]) *
+        static_cast<std::int64_t>(components);
     const auto compare = [&](const auto & check) {
       for (std::size_t c = 0; c < components; ++c)
       {
@@ -162,8 +162,8 @@ AgreesWithOracle(const TextureRandomCase & randomCase, const std::vector<TReal> 
                                                                                 position,
                                                                                 randomCase.offsets,
                                                                                 randomCase.features,
-                                                                                randomCase.aggregation)](
-                                     std::size_t c, TReal actual) {
+                                                                                randomCase.aggregation)](std::size_t c,
+                                                                                                         TReal actual) {
                               return PrintUnlessAgrees(Agrees(expected[c], actual), expected[c]);
                             };
                           });

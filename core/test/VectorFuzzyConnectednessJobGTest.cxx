@@ -127,9 +127,10 @@ TEST_P(VectorFuzzyConnectednessRandom, LabelsEqualTheOracle)
         job.tieRule = tieRule;
         const auto expected = VoxelMapsTest::ExpectedOutputs(randomCase, job, strengths, true);
         EXPECT_TRUE(AreSameOutputs(expected, VoxelMapsTest::RunRelativeJob(job, {}, computeOnce)));
-        EXPECT_TRUE(AreSameOutputs(expected, VoxelMapsTest::RunRelativeJob(job, {}, [&](const RelativeJob & each) {
-                                     VoxelMapsTest::ComputeLabels(each, hierarchy);
-                                   })))
+        EXPECT_TRUE(
+          AreSameOutputs(expected,
+                         VoxelMapsTest::RunRelativeJob(
+                           job, {}, [&](const RelativeJob & each) { VoxelMapsTest::ComputeLabels(each, hierarchy); })))
           << "with a hierarchy that is retained";
       }
     }
@@ -140,8 +141,8 @@ TEST_P(VectorFuzzyConnectednessRandom, LabelsEqualTheOracle)
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(AllPixelTypes, VectorFuzzyConnectednessRandom,
-                         ::testing::ValuesIn(allPixelTypes), PixelTypeName);
+INSTANTIATE_TEST_SUITE_P(AllPixelTypes, VectorFuzzyConnectednessRandom, ::testing::ValuesIn(allPixelTypes),
+                         PixelTypeName);
 
 TEST(VectorFuzzyConnectednessJob, TwoComponentsByHand)
 {

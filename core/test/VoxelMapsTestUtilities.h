@@ -19,11 +19,12 @@
 
 namespace VoxelMapsTest
 {
-/** Random numbers that are the same with every standard library. */
-class RandomNumbers
+/** Draws from an engine of 64 bits that are the same with every standard library. */
+template <typename TEngine>
+class DrawsFrom
 {
 public:
-  explicit RandomNumbers(std::uint64_t seed)
+  explicit DrawsFrom(std::uint64_t seed)
     : m_Engine(seed)
   {}
 
@@ -65,8 +66,9 @@ public:
   }
 
 private:
-  std::mt19937_64 m_Engine;
+  TEngine m_Engine;
 };
+using RandomNumbers = DrawsFrom<std::mt19937_64>;
 
 /** Whether two vectors have the same bits; unlike ==, this holds for NaN and tells 0 from -0. */
 template <typename T>

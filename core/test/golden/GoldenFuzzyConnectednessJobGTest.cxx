@@ -151,25 +151,7 @@ DrawPixels(Case & golden, Draws & draws)
     }
   }
   const bool hasHoles = draws.Percent(40);
-  switch (golden.job.pixelType)
-  {
-    case Job::PixelType::Int8:
-      return StorePixels<std::int8_t>(golden, quarters, hasHoles);
-    case Job::PixelType::UInt8:
-      return StorePixels<std::uint8_t>(golden, quarters, hasHoles);
-    case Job::PixelType::Int16:
-      return StorePixels<std::int16_t>(golden, quarters, hasHoles);
-    case Job::PixelType::UInt16:
-      return StorePixels<std::uint16_t>(golden, quarters, hasHoles);
-    case Job::PixelType::Int32:
-      return StorePixels<std::int32_t>(golden, quarters, hasHoles);
-    case Job::PixelType::UInt32:
-      return StorePixels<std::uint32_t>(golden, quarters, hasHoles);
-    case Job::PixelType::Float:
-      return StorePixels<float>(golden, quarters, hasHoles);
-    case Job::PixelType::Double:
-      return StorePixels<double>(golden, quarters, hasHoles);
-  }
+  VisitPixelType(golden.job.pixelType, [&](auto pixel) { StorePixels<decltype(pixel)>(golden, quarters, hasHoles); });
 }
 
 Triple
@@ -246,9 +228,9 @@ DrawVectorCase(int number, Draws & draws)
     golden.job.affinityFunction = Enums::AffinityFunction::AbsoluteDifference;
     golden.job.distanceWeighting = false;
   }
-  const auto                 voxels = static_cast<std::size_t>(golden.job.size[0] * golden.job.size[1] * golden.job.size[2]);
-  const auto                 bytes = golden.pixels.size() / voxels;
-  Case                       component = golden;
+  const auto voxels = static_cast<std::size_t>(golden.job.size[0] * golden.job.size[1] * golden.job.size[2]);
+  const auto bytes = golden.pixels.size() / voxels;
+  Case       component = golden;
   std::vector<unsigned char> pixels(golden.pixels.size() * golden.job.numberOfComponents);
   for (std::size_t c = 0; c < golden.job.numberOfComponents; ++c)
   {

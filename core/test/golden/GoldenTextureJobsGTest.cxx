@@ -25,15 +25,14 @@ using voxelmaps::SizeZoneJob;
 using voxelmaps::Triple;
 using Enums = voxelmaps::RunLengthFeatureMapEnums;
 
-/** The hash of the output of a job by all engines, on the CPU with different numbers of threads, and on a device also by
- * one of the methods in many slabs. */
+/** The hash of the output of a job by all engines, on the CPU with different numbers of threads, and on a device also
+ * by one of the methods in many slabs. */
 template <typename TJob>
 void
 CheckAllEngines(GoldenGroup & group, TJob job)
 {
-  const std::size_t bytes =
-    VoxelMapsTest::CountNumbers(job) * (job.outputIsDouble ? sizeof(double) : sizeof(float));
-  const auto check = [&](const std::string & name, const auto & compute) {
+  const std::size_t bytes = VoxelMapsTest::CountNumbers(job) * (job.outputIsDouble ? sizeof(double) : sizeof(float));
+  const auto        check = [&](const std::string & name, const auto & compute) {
     auto buffer = MakeGuardedBuffer(bytes);
     job.output = buffer.data() + guardBytes;
     const bool isSupported = compute(job);
@@ -284,7 +283,8 @@ DrawOffsets(RunLengthCase & golden, unsigned int dimension, Draws & draws)
   }
   if (kind > 1)
   {
-    golden.job.offsets.resize(static_cast<std::size_t>(draws.Between(1, static_cast<std::int64_t>(golden.job.offsets.size()))));
+    golden.job.offsets.resize(
+      static_cast<std::size_t>(draws.Between(1, static_cast<std::int64_t>(golden.job.offsets.size()))));
   }
 }
 
@@ -410,7 +410,8 @@ TEST(GoldenRunLengthJob, SingleFeatures)
     {
       Draws              draws(group.NextCase());
       const unsigned int dimension = draws.Percent(50) ? 2 : 3;
-      RunLengthCase golden = DrawRunLengthCase(dimension, dimension == 2 ? Triple{ { 5, 5, 1 } } : Triple{ { 3, 3, 3 } }, draws);
+      RunLengthCase      golden =
+        DrawRunLengthCase(dimension, dimension == 2 ? Triple{ { 5, 5, 1 } } : Triple{ { 3, 3, 3 } }, draws);
       golden.job.features = { feature };
       golden.job.aggregation = aggregation;
       CheckAllEngines(group, golden);
@@ -428,7 +429,7 @@ TEST(GoldenRunLengthJob, EveryWindowSize)
     {
       for (const auto & features : { Enums::GetElevenFeatures(), Enums::GetAllFeatures() })
       {
-        Draws draws(group.NextCase());
+        Draws         draws(group.NextCase());
         RunLengthCase golden = DrawRunLengthCase(dimension, { { edge, edge, dimension == 2 ? 1 : edge } }, draws);
         golden.job.features = features;
         CheckAllEngines(group, golden);
