@@ -30,6 +30,13 @@
 
 namespace VoxelMapsTest
 {
+/** Whether a filter's exception, which has no type for this, is that a method does not support the job. */
+inline bool
+IsUnsupported(const std::string & message)
+{
+  return message.find("does not support") != std::string::npos;
+}
+
 /** A Cuda filter that uses the method in the environment variable VOXELMAPS_TEST_CUDA_METHOD, or another one without
  * it, where it supports the job. */
 template <typename TCudaFilter>

@@ -17,7 +17,7 @@ namespace
 using Job = voxelmaps::CooccurrenceJob;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::CooccurrenceFeatureMapEnums;
-using VoxelMapsTest::CheckAllEnginesAndWindowWalk;
+using VoxelMapsTest::CheckAllEngines;
 using VoxelMapsTest::CheckCase;
 using VoxelMapsTest::ComputeJob;
 using VoxelMapsTest::ExpectRefusal;
@@ -104,7 +104,7 @@ TEST(CooccurrenceJob, SlidingTablesHaveTheBitsOfSingleWindows)
     }
     job.aggregation = random.Chance(0.5) ? Job::Aggregation::Average : Job::Aggregation::PerDirection;
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
-    CheckAllEnginesAndWindowWalk<double>(job, random, [](const std::vector<double> &, double) { return true; });
+    CheckAllEngines<double>(job, random, [](const std::vector<double> &, double) { return true; });
     if (::testing::Test::HasFailure())
     {
       return;
@@ -161,7 +161,7 @@ TEST(CooccurrenceJob, MaximalCorrelationOfManyLevels)
 }
 
 // Matrices are computed side by side: those of their neighbors must not matter.
-TEST(CooccurrenceJob, MaximalCorrelationBesideLargeMatrices)
+TEST(CooccurrenceJob, MaximalCorrelationNextToLargeMatrices)
 {
   const Triple size{ { 80, 15, 1 } };
   for (const std::uint32_t levels : { 20u, 40u, 95u, 200u })
@@ -244,25 +244,6 @@ TEST(CooccurrenceJob, MaximalCorrelationOfProductMatrices)
       {
         job.symmetric = symmetric;
         EXPECT_EQ(0.0, ComputeJob<double>(job)[0]) << levels << " levels";
-      }
-    }
-  }
-}
-
-TEST(CooccurrenceJob, InstructionSetsDoNotChangeBits)
-{
-  using Set = voxelmaps::InstructionSet;
-  for (const std::uint32_t levels : { 3u, 16u, 40u, 300u })
-  {
-    for (const bool symmetric : { true, false })
-    {
-      NoiseJob noise(Triple{ { 61, 7, 3 } }, levels);
-      noise.job.symmetric = symmetric;
-      const auto widest = ComputeJob<double>(noise.job);
-      for (const Set set : { Set::Baseline, Set::AVX2 })
-      {
-        noise.job.widestInstructionSet = set;
-        EXPECT_TRUE(HasSameBits(widest, ComputeJob<double>(noise.job)));
       }
     }
   }

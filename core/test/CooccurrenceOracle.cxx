@@ -7,7 +7,6 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
-#include <sstream>
 #include <type_traits>
 
 namespace CooccurrenceOracle
@@ -612,25 +611,5 @@ bool
 Agrees(const Value & expected, double actual, double emptyValue)
 {
   return AgreesAs(expected, actual, emptyValue);
-}
-
-std::string
-ToString(const Value & value)
-{
-  std::ostringstream out;
-  out.precision(21);
-  if (value.isEmpty)
-  {
-    out << "the value of matrices without pairs";
-  }
-  else if (value.isExact)
-  {
-    out << "exactly " << value.exact;
-  }
-  else
-  {
-    out << "about " << value.reference;
-  }
-  return out.str();
 }
 } // namespace CooccurrenceOracle

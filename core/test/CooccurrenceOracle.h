@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -71,10 +70,6 @@ bool
 Agrees(const Value & expected, float actual, double emptyValue);
 bool
 Agrees(const Value & expected, double actual, double emptyValue);
-
-/** All digits of an expectation, for messages. */
-std::string
-ToString(const Value & value);
 } // namespace CooccurrenceOracle
 
 #endif // CooccurrenceOracle_h

@@ -50,14 +50,28 @@ LeaveOutLargeCorrelations(CooccurrenceRandomCase & randomCase);
 voxelmaps::CooccurrenceJob
 MakeCooccurrenceJob(const CooccurrenceRandomCase & randomCase);
 
-/** Compare components of the region (x fastest, components interleaved) with the oracle; false at the first difference.
- *
- * The budget bounds the oracle's work, in voxels visited. */
+/** Compare components of the region with the oracle. */
+template <typename TReal>
 bool
-AgreesWithOracle(const CooccurrenceRandomCase & randomCase, const std::vector<float> & result, double backgroundValue,
-                 VoxelMapsTest::RandomNumbers & random, std::int64_t budget = 40000);
-bool
-AgreesWithOracle(const CooccurrenceRandomCase & randomCase, const std::vector<double> & result, double backgroundValue,
-                 VoxelMapsTest::RandomNumbers & random, std::int64_t budget = 40000);
+AgreesWithOracle(const CooccurrenceRandomCase & randomCase, const std::vector<TReal> & result, double backgroundValue,
+                 VoxelMapsTest::RandomNumbers & random, std::int64_t budget = 40000)
+{
+  const TextureRandomCase & common = randomCase.common;
+  const auto                expect = [&](const CooccurrenceOracle::Triple & position) {
+    return [&,
+            expected = CooccurrenceOracle::ComputeFeatures(
+              common.levels, common.window, position, randomCase.parameters)](std::size_t c, TReal actual) {
+      return PrintUnlessAgrees(Agrees(expected[c], actual, randomCase.emptyValue), expected[c]);
+    };
+  };
+  return AgreesWithOracle(common,
+                          randomCase.parameters.features,
+                          randomCase.GetNumberOfComponents(),
+                          result,
+                          backgroundValue,
+                          random,
+                          budget,
+                          expect);
+}
 
 #endif // CooccurrenceRandomCase_h

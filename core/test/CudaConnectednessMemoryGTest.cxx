@@ -10,7 +10,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -190,22 +189,6 @@ CheckLabels(RelativeJob job, const DeviceScene & scene, const Place & place,
   EXPECT_TRUE(strengths.Has(expected.strengths));
   EXPECT_TRUE(margins.Has(expected.margins));
 }
-
-std::vector<std::uint16_t>
-DrawLabels(const FuzzyConnectednessRandomCase & randomCase, RandomNumbers & random)
-{
-  std::map<std::int64_t, std::uint16_t> voxelLabels;
-  std::vector<std::uint16_t>            labels;
-  for (const std::int64_t seed : randomCase.scene.seeds)
-  {
-    const auto label = static_cast<std::uint16_t>(random.Between(1, 3));
-    labels.push_back(voxelLabels.emplace(seed, label).first->second);
-  }
-  return labels;
-}
-
-constexpr PixelType allPixelTypes[] = { PixelType::Int8,  PixelType::UInt8,  PixelType::Int16, PixelType::UInt16,
-                                        PixelType::Int32, PixelType::UInt32, PixelType::Float, PixelType::Double };
 } // namespace
 
 TEST_F(CudaConnectednessMemory, StrengthsHaveTheBitsOfTheCpu)
@@ -298,7 +281,8 @@ TEST_F(CudaConnectednessMemory, LabelsHaveTheBitsOfTheCpu)
     for (const unsigned int dimension : { 2u, 3u })
     {
       auto        randomCase = DrawFuzzyConnectednessRandomCase(++seed, dimension, type, random);
-      RelativeJob job = VoxelMapsTest::MakeRelativeJob(randomCase, DrawLabels(randomCase, random), 2);
+      RelativeJob job =
+        VoxelMapsTest::MakeRelativeJob(randomCase, VoxelMapsTest::DrawLabels(randomCase.scene.seeds, 255, random), 2);
       for (const Place & place : GetPlaces(stream))
       {
         const DeviceScene                              scene(randomCase, job, place.stream);
@@ -313,7 +297,7 @@ TEST_F(CudaConnectednessMemory, LabelsHaveTheBitsOfTheCpu)
         }
         RelativeJob              labelJob = job;
         voxelmaps::LabelAffinity affinity;
-        affinity.label = 2;
+        affinity.label = job.labels.front();
         affinity.objectMean = job.objectMean + 1.0;
         affinity.objectVariance = job.objectVariance;
         affinity.differenceMean = job.differenceMean;
@@ -325,6 +309,50 @@ TEST_F(CudaConnectednessMemory, LabelsHaveTheBitsOfTheCpu)
       }
     }
   }
+}
+
+TEST_F(CudaConnectednessMemory, ErrorsAndAbortsLeaveNoMemoryBehind)
+{
+  struct Aborted
+  {};
+  RandomNumbers random(111);
+  auto          scene = MakeNoiseScene({ { 200, 200, 50 } }, 30, random);
+  scene.objectMean = 15.0;
+  scene.objectVariance = 100.0;
+  scene.differenceVariance = 40.0;
+  scene.seeds = { 1000000 };
+  const auto         randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
+  Job                job = MakeFuzzyConnectednessJob(randomCase);
+  std::vector<float> strengths(scene.intensities.size());
+  job.output = strengths.data();
+  for (const auto method : voxelmaps::GetEnumerators<Options::Method>())
+  {
+    SCOPED_TRACE(::testing::Message() << method);
+    const auto options = VoxelMapsTest::MakeCudaOptions<Options>(method);
+    for (int callsBeforeEnd = 0; callsBeforeEnd < 3; ++callsBeforeEnd)
+    {
+      int calls = 0;
+      job.execution.reportProgress = [&](std::uint64_t) {
+        if (calls++ == callsBeforeEnd)
+        {
+          throw Aborted{};
+        }
+      };
+      EXPECT_THROW(voxelmaps::ComputeFuzzyConnectednessCuda(job, options), Aborted);
+      EXPECT_EQ(0u, VoxelMapsTest::GetUsedDeviceBytes());
+    }
+    job.execution.reportProgress = nullptr;
+    EXPECT_THROW(voxelmaps::ComputeFuzzyConnectednessCuda(job, VoxelMapsTest::MakeCudaOptions<Options>(method, 100000)),
+                 voxelmaps::EngineError);
+    EXPECT_EQ(0u, VoxelMapsTest::GetUsedDeviceBytes());
+    // The device works after errors.
+    voxelmaps::ComputeFuzzyConnectednessCuda(job, options);
+    EXPECT_EQ(ComputeOnCpu<float>(job), strengths);
+    EXPECT_EQ(0u, VoxelMapsTest::GetUsedDeviceBytes());
+  }
+  Options options;
+  options.deviceID = voxelmaps::CudaDevices::GetNumberOfDevices();
+  EXPECT_THROW(voxelmaps::ComputeFuzzyConnectednessCuda(job, options), voxelmaps::EngineError);
 }
 
 TEST_F(CudaConnectednessMemory, SeedsOutsideAMaskOnTheDeviceAreErrors)

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <stdexcept>
 #include <vector>
 
 // What only the CUDA engine has; everything else is tested by CooccurrenceJobGTest.cxx.
@@ -18,44 +17,26 @@ using Job = voxelmaps::CooccurrenceJob;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::CooccurrenceFeatureMapEnums;
 using Method = Enums::CudaMethod;
-using Report = voxelmaps::CudaCooccurrenceReport;
 using VoxelMapsTest::ComputeOnCpu;
 using VoxelMapsTest::ComputeOnDevice;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::RandomNumbers;
+using VoxelMapsTest::Supports;
 using SceneJob = VoxelMapsTest::NeighborScene<Job>;
 
 class CudaCooccurrenceJob : public VoxelMapsTest::CudaTest
 {};
 
-/** Expect that all methods that take a job give the bits of the CPU, and that Automatic chooses the first of them. */
+/** Expect the bits of the CPU, and that Automatic chooses SortedPairs if it is to support the job, or the next method
+ * that does. */
 void
 ExpectCpuBits(const Job & job, bool isSorted)
 {
-  const auto expected = ComputeOnCpu<double>(job);
-  Method     first = Method::WindowWalk;
-  for (const Method method : { Method::WindowWalk, Method::RankTables, Method::SortedPairs })
-  {
-    SCOPED_TRACE(::testing::Message() << method);
-    Report              report;
-    std::vector<double> computed;
-    try
-    {
-      computed = ComputeOnDevice<double>(job, method, report);
-    }
-    catch (const voxelmaps::EngineError & error)
-    {
-      ASSERT_TRUE(VoxelMapsTest::IsUnsupported(error.what())) << error.what();
-      ASSERT_NE(Method::WindowWalk, method);
-      continue;
-    }
-    ASSERT_TRUE(HasSameBits(expected, computed));
-    first = method;
-  }
-  EXPECT_EQ(isSorted, first == Method::SortedPairs);
-  Report report;
-  ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(job, Method::Automatic, report)));
-  EXPECT_EQ(first, report.method);
+  EXPECT_EQ(isSorted, Supports(job, Method::SortedPairs));
+  VoxelMapsTest::ExpectCpuBits(job,
+                               isSorted                            ? Method::SortedPairs
+                               : Supports(job, Method::RankTables) ? Method::RankTables
+                                                                   : Method::WindowWalk);
 }
 } // namespace
 
@@ -112,8 +93,8 @@ TEST_F(CudaCooccurrenceJob, LargeImagesOfFewAndManyLevels)
 
 TEST_F(CudaCooccurrenceJob, TilesWithCountsBeyondBytes)
 {
-  // One level nearly everywhere, so that a cell counts more than 255 pairs, beside so many other levels that the tables
-  // have bytes: those windows are computed again.
+  // One level nearly everywhere, so that a cell counts more than 255 pairs, next to so many other levels that the
+  // tables have bytes: those windows are computed again.
   for (const std::uint32_t numberOfGrayLevels : { 10u, 22u, 30u, 60u })
   {
     for (const auto aggregation :
@@ -226,7 +207,7 @@ TEST_F(CudaCooccurrenceJob, ManyAndFewLevelsInAWindow)
 
 TEST_F(CudaCooccurrenceJob, TablesOfFewAndManyLevels)
 {
-  // Smooth parts, whose windows have few levels, beside noise of more and more levels and of levels far from each
+  // Smooth parts, whose windows have few levels, next to noise of more and more levels and of levels far from each
   // other: the windows of one job need all tables, and WindowWalk.
   for (const Triple & windowSize : { Triple{ { 5, 5, 5 } }, Triple{ { 7, 6, 5 } }, Triple{ { 9, 9, 1 } } })
   {
@@ -348,10 +329,4 @@ TEST_F(CudaCooccurrenceJob, FewPairsOfLargeWindows)
   ExpectCpuBits(scene.job, true);
   scene.job.features.pop_back();
   ExpectCpuBits(scene.job, true);
-}
-
-TEST_F(CudaCooccurrenceJob, UnsupportedMethodThrows)
-{
-  const SceneJob scene({ { 9, 8, 7 } }, { { 3, 3, 3 } }, 300, 0.5);
-  EXPECT_FALSE(VoxelMapsTest::Supports(scene.job, Method::SortedPairs));
 }

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <stdexcept>
 #include <vector>
 
 // What only the CUDA engine has; everything else is tested by DependenceJobGTest.cxx.
@@ -15,38 +14,12 @@ namespace
 {
 using Job = voxelmaps::DependenceJob;
 using Triple = voxelmaps::Triple;
-using Enums = voxelmaps::DependenceFeatureMapEnums;
-using Method = Enums::CudaMethod;
-using Report = voxelmaps::CudaDependenceReport;
-using VoxelMapsTest::ComputeOnCpu;
-using VoxelMapsTest::ComputeOnDevice;
-using VoxelMapsTest::HasSameBits;
+using Method = voxelmaps::DependenceFeatureMapEnums::CudaMethod;
+using VoxelMapsTest::ExpectCpuBits;
 using SceneJob = VoxelMapsTest::NeighborScene<Job>;
 
 class CudaDependenceJob : public VoxelMapsTest::CudaTest
 {};
-
-/** Expect that Automatic chooses a method, and that all methods that support the job give the bits of the CPU. */
-void
-ExpectCpuBits(const Job & job, Method expectedMethod)
-{
-  const auto expected = ComputeOnCpu<double>(job);
-  for (const Method method : VoxelMapsTest::GetMethods<Method>())
-  {
-    SCOPED_TRACE(::testing::Message() << method);
-    try
-    {
-      Report report;
-      ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(job, method, report)));
-      EXPECT_EQ(method == Method::Automatic ? expectedMethod : method, report.method);
-    }
-    catch (const std::runtime_error & error)
-    {
-      ASSERT_TRUE(VoxelMapsTest::IsUnsupported(error.what())) << error.what();
-      EXPECT_EQ(Method::BitPlanes, method);
-    }
-  }
-}
 
 /** What Automatic chooses for a job with near neighbors. */
 Method

@@ -13,18 +13,13 @@ namespace
 {
 using Job = voxelmaps::GrayToneDifferenceJob;
 using Triple = voxelmaps::Triple;
-using Enums = voxelmaps::GrayToneDifferenceFeatureMapEnums;
-using Method = Enums::CudaMethod;
-using Report = voxelmaps::CudaGrayToneDifferenceReport;
-using VoxelMapsTest::ComputeOnCpu;
-using VoxelMapsTest::ComputeOnDevice;
+using Method = voxelmaps::GrayToneDifferenceFeatureMapEnums::CudaMethod;
 using VoxelMapsTest::ExpectCpuBits;
-using VoxelMapsTest::HasSameBits;
+using VoxelMapsTest::Supports;
 using SceneJob = VoxelMapsTest::NeighborScene<Job>;
 
 class CudaGrayToneDifferenceJob : public VoxelMapsTest::CudaTest
 {};
-
 } // namespace
 
 TEST_F(CudaGrayToneDifferenceJob, SmallCases)
@@ -51,22 +46,12 @@ TEST_F(CudaGrayToneDifferenceJob, ManyAndFewLevelsInAWindow)
       {
         SCOPED_TRACE(::testing::Message()
                      << numberOfGrayLevels << " levels, new with " << newLevelChance << ", holes with " << holeChance);
-        SceneJob   scene({ { 70, 11, 7 } }, { { 5, 5, 5 } }, numberOfGrayLevels, newLevelChance, holeChance);
-        const auto expected = ComputeOnCpu<double>(scene.job);
-        for (const Method method : { Method::Automatic, Method::LevelTables, Method::WindowWalk })
-        {
-          try
-          {
-            Report report;
-            ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(scene.job, method, report))) << method;
-          }
-          catch (const voxelmaps::EngineError & error)
-          {
-            // Tables of many levels do not fit the shared memory of all devices.
-            EXPECT_TRUE(method == Method::LevelTables && numberOfGrayLevels >= 256) << error.what();
-            EXPECT_TRUE(VoxelMapsTest::IsUnsupported(error.what())) << error.what();
-          }
-        }
+        const SceneJob scene({ { 70, 11, 7 } }, { { 5, 5, 5 } }, numberOfGrayLevels, newLevelChance, holeChance);
+        // Tables of many levels do not fit the shared memory of all devices.
+        EXPECT_TRUE(numberOfGrayLevels >= 256 || Supports(scene.job, Method::LevelTables));
+        voxelmaps::CudaGrayToneDifferenceReport report;
+        VoxelMapsTest::ComputeOnDevice<float>(scene.job, Method::Automatic, report);
+        ExpectCpuBits(scene.job, report.method);
       }
     }
   }
@@ -107,7 +92,7 @@ TEST_F(CudaGrayToneDifferenceJob, UnsupportedMethodThrows)
     {
       scene.job.offsets.pop_back(); // not all neighbors of a box
     }
-    EXPECT_FALSE(VoxelMapsTest::Supports(scene.job, Method::LevelTables));
+    EXPECT_FALSE(Supports(scene.job, Method::LevelTables));
     ExpectCpuBits(scene.job, Method::WindowWalk);
   }
 }

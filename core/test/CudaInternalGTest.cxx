@@ -5,7 +5,7 @@
 #include "cooccurrence/CooccurrencePlan.h"
 #include "cooccurrence/cuda/CudaCooccurrenceMethods.h"
 #include "cuda/CudaMemory.h"
-#include "cuda/CudaSlabs.h"
+#include "cuda/RetryWithSmallerSize.h"
 #include "cuda/CudaStream.h"
 #include "runlength/RunLengthPlan.h"
 #include "runlength/cuda/CudaRunLengthMethods.h"
@@ -29,7 +29,7 @@ using VoxelMapsTest::fourDirections;
 using VoxelMapsTest::MakeJob;
 } // namespace
 
-TEST(SlabsOfCuda, HalvesUntilItFits)
+TEST(SlabsOfCuda, RetriesWithSmallerSizes)
 {
   std::vector<std::int64_t> sizes;
   const auto                fits = [&sizes](std::int64_t limit) {
@@ -38,10 +38,10 @@ TEST(SlabsOfCuda, HalvesUntilItFits)
       return size <= limit ? std::optional<std::int64_t>(size) : std::nullopt;
     };
   };
-  EXPECT_EQ(25, HalveUntilItFits(100, 1, fits(30)).value());
+  EXPECT_EQ(25, RetryWithSmallerSize(100, 1, fits(30)).value());
   EXPECT_EQ((std::vector<std::int64_t>{ 100, 50, 25 }), sizes);
-  EXPECT_EQ(3, HalveUntilItFits(100, 3, fits(3)).value());
-  EXPECT_FALSE(HalveUntilItFits(100, 3, fits(2)).has_value());
+  EXPECT_EQ(3, RetryWithSmallerSize(100, 3, fits(3)).value());
+  EXPECT_FALSE(RetryWithSmallerSize(100, 3, fits(2)).has_value());
 }
 
 TEST(ContextOfCuda, GivesThePoolBackBeforeItRunsOutOfMemory)
@@ -75,7 +75,7 @@ struct KnownDevice
 constexpr KnownDevice knownDevices[] = { { "7.5", 65536 },  { "8.0", 166912 }, { "8.6", 101376 },
                                          { "8.9", 101376 }, { "9.0", 232448 }, { "10.0", 232448 } };
 
-TEST(RunLengthMethodsOfCuda, TakeWhatTheSharedMemoryOfADeviceHolds)
+TEST(RunLengthMethodsOfCuda, SupportWhatFitsSharedMemory)
 {
   // 66,072 bytes: output and voxels of a tile.
   const RunLengthPlan word(MakeJob({ { 4, 4, 1 } }, fourDirections, 16, Aggregation::PerDirection, true));
@@ -147,7 +147,7 @@ TEST(RegisterSortOfCuda, SortsBothHalves)
   CheckSortHalves<128>();
 }
 
-TEST(SortedPairsOfCuda, TakesWhatTheSharedMemoryOfADeviceHolds)
+TEST(SortedPairsOfCuda, SupportsWhatFitsSharedMemory)
 {
   CooccurrenceJob job;
   job.windowSize = { { 5, 5, 5 } };

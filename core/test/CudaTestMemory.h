@@ -5,6 +5,8 @@
 
 // Streams and device memory, for tests that are built with CUDA.
 
+#include "cuda/CudaContext.h"
+#include "voxelmaps/CudaDevices.h"
 #include "voxelmaps/Job.h"
 
 #include <cuda_runtime_api.h>
@@ -12,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <ostream>
 #include <stdexcept>
 #include <thread>
@@ -27,6 +30,16 @@ CheckCudaCall(cudaError_t result)
   {
     throw std::runtime_error(cudaGetErrorString(result));
   }
+}
+
+/** Bytes of device memory that the library still uses, without what it only caches: 0 if there is no hierarchy and no
+ * leak. */
+inline std::uint64_t
+GetUsedDeviceBytes()
+{
+  voxelmaps::CudaDevices::ReleaseResources();
+  CheckCudaCall(cudaDeviceSynchronize());
+  return voxelmaps::CudaContext::Current().GetUsedBytes();
 }
 
 /** A stream that does not wait for the default stream. */

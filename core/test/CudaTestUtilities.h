@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <regex>
 #include <string>
 
 namespace VoxelMapsTest
@@ -21,6 +22,16 @@ MakeCudaOptions(typename TOptions::Method method, std::uint64_t memoryBudget = 0
   options.method = method;
   options.memoryBudget = memoryBudget;
   return options;
+}
+
+/** The bytes of device memory that the error for too small a budget asks for. */
+inline std::uint64_t
+GetRequiredBytes(const voxelmaps::EngineError & error)
+{
+  const std::string message = error.what();
+  std::smatch       match;
+  EXPECT_TRUE(std::regex_search(message, match, std::regex("needs (about )?([0-9]+)"))) << message;
+  return match.empty() ? 1 : std::stoull(match[2]);
 }
 
 /** A test that needs a device, and is skipped where there is none. */

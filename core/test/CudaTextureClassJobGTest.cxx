@@ -5,108 +5,146 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
-// What the CUDA engines of the classes with pairs of voxels share, beside the tests of TextureFeatureMapJobGTest.cxx.
+// What the CUDA engines of all texture classes have in common, in addition to the tests of
+// TextureFeatureMapJobGTest.cxx and TextureMemoryGTest.cxx.
 namespace
 {
 using VoxelMapsTest::ClassCase;
 using VoxelMapsTest::ComputeOnCpu;
 using VoxelMapsTest::ComputeOnDevice;
 using VoxelMapsTest::CudaJobMethod;
+using VoxelMapsTest::CudaJobOptions;
 using VoxelMapsTest::CudaJobReport;
 using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::NeighborScene;
 using VoxelMapsTest::RandomNumbers;
+using VoxelMapsTest::Supports;
+using VoxelMapsTest::TextureScene;
 
 template <typename TJob>
-class CudaPairClassJob : public VoxelMapsTest::CudaTest
+class CudaTextureClassJob : public VoxelMapsTest::CudaTest
 {
 protected:
-  /** All methods but Automatic. */
-  static std::vector<CudaJobMethod<TJob>>
-  GetMethods()
-  {
-    auto methods = VoxelMapsTest::GetMethods<CudaJobMethod<TJob>>();
-    methods.erase(methods.begin());
-    return methods;
-  }
+  using Method = CudaJobMethod<TJob>;
+
+  const std::vector<Method> methods = VoxelMapsTest::GetMethods<Method>();
 };
-using PairJobs =
-  ::testing::Types<voxelmaps::CooccurrenceJob, voxelmaps::DependenceJob, voxelmaps::GrayToneDifferenceJob>;
-TYPED_TEST_SUITE(CudaPairClassJob, PairJobs, VoxelMapsTest::TextureJobName);
+TYPED_TEST_SUITE(CudaTextureClassJob, VoxelMapsTest::AllTextureJobs, VoxelMapsTest::TextureJobName);
 } // namespace
 
-TYPED_TEST(CudaPairClassJob, RandomCasesHaveTheBitsOfTheCpu)
+TYPED_TEST(CudaTextureClassJob, EveryMethodSupportsRandomCases)
 {
   using Method = CudaJobMethod<TypeParam>;
-  std::set<Method>        methods;
+  std::set<Method>        supported;
   constexpr std::uint64_t firstSeed = ClassCase<TypeParam>::seeds[1] + 100000;
-  for (std::uint64_t seed = firstSeed; seed < firstSeed + 600 && !this->HasFailure(); ++seed)
+  for (std::uint64_t seed = firstSeed; seed < firstSeed + 100 && !this->HasFailure(); ++seed)
   {
     RandomNumbers     random(seed);
     auto              randomCase = ClassCase<TypeParam>::Draw(seed, 2 + seed % 2, random);
-    const std::string holes = ClassCase<TypeParam>::DrawRest(randomCase, random);
-    SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes);
-    ClassCase<TypeParam>::Compute(randomCase, [&methods](const TypeParam & job) {
-      const auto expected = ComputeOnCpu<float>(job);
-      for (const Method method : { Method::Automatic, Method::WindowWalk })
+    const std::string rest = ClassCase<TypeParam>::DrawRest(randomCase, random);
+    SCOPED_TRACE(::testing::Message() << randomCase << ", " << rest);
+    ClassCase<TypeParam>::Compute(randomCase, [&](const TypeParam & job) {
+      for (const Method method : this->methods)
       {
-        CudaJobReport<TypeParam> report;
-        EXPECT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(job, method, report))) << method;
-        methods.insert(report.method);
+        if (Supports(job, method))
+        {
+          supported.insert(method);
+        }
+        else
+        {
+          EXPECT_NE(Method::Automatic, method);
+        }
       }
     });
   }
-  EXPECT_EQ(this->GetMethods().size(), methods.size());
+  EXPECT_EQ(this->methods.size(), supported.size());
 }
 
-TYPED_TEST(CudaPairClassJob, SlabsDoNotChangeBits)
+TYPED_TEST(CudaTextureClassJob, ReportsMethodAndSlabs)
 {
-  NeighborScene<TypeParam> scene({ { 42, 28, 7 } }, { { 3, 4, 5 } }, 16, 0.5, 0.05);
-  // A part of the image, so that slabs reach beyond the output.
-  scene.job.outputIndex = { { 1, 2, 0 } };
-  scene.job.outputSize = { { 40, 24, 7 } };
-  const auto expected = ComputeOnCpu<float>(scene.job);
-  for (const auto method : this->GetMethods())
+  const TextureScene<TypeParam> scene({ { 60, 40, 1 } }, { { 4, 4, 1 } }, 32);
+  for (const auto method : this->methods)
   {
-    SCOPED_TRACE(::testing::Message() << method);
-    std::set<std::uint64_t> numbers;
-    bool                    hasEnoughMemory = true;
-    for (std::uint64_t budget = std::uint64_t{ 16 } << 20; hasEnoughMemory && budget > 0; budget = budget * 3 / 4)
+    if (Supports(scene.job, method))
     {
-      try
-      {
-        CudaJobReport<TypeParam> report;
-        ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, method, report, budget)));
-        numbers.insert(report.numberOfSlabs);
-      }
-      catch (const voxelmaps::EngineError &)
-      {
-        hasEnoughMemory = false;
-      }
+      SCOPED_TRACE(::testing::Message() << method);
+      CudaJobReport<TypeParam> report;
+      ComputeOnDevice<float>(scene.job, method, report);
+      EXPECT_EQ(method == TestFixture::Method::Automatic, report.method != method);
+      EXPECT_EQ(voxelmaps::CudaDevices::GetName(0), report.deviceName);
+      EXPECT_EQ(1u, report.numberOfSlabs);
+      EXPECT_GT(report.kernelMilliseconds, 0.0);
     }
-    ASSERT_FALSE(numbers.empty());
-    EXPECT_EQ(1u, *numbers.begin());
-    EXPECT_GE(*numbers.rbegin(), 7u);
   }
 }
 
-TYPED_TEST(CudaPairClassJob, ExceptionOfReportProgressEndsTheJob)
+TYPED_TEST(CudaTextureClassJob, InvalidDeviceIDsThrow)
+{
+  const TextureScene<TypeParam> scene({ { 9, 8, 1 } }, { { 4, 4, 1 } }, 32);
+  CudaJobOptions<TypeParam>     options;
+  CudaJobReport<TypeParam>      report;
+  for (const int deviceID : { -1, voxelmaps::CudaDevices::GetNumberOfDevices(), 12345 })
+  {
+    options.deviceID = deviceID;
+    EXPECT_THROW(ComputeOnDevice<float>(scene.job, options, report), voxelmaps::EngineError);
+  }
+}
+
+TYPED_TEST(CudaTextureClassJob, RepeatedAndAbortedRunsGiveTheSameBits)
 {
   struct Aborted
   {};
-  const NeighborScene<TypeParam> scene({ { 64, 48, 24 } }, { { 3, 3, 3 } }, 16, 0.5);
-  const auto                     expected = ComputeOnCpu<float>(scene.job);
-  for (const auto method : this->GetMethods())
+  const TextureScene<TypeParam> scene({ { 64, 48, 24 } }, { { 5, 5, 5 } }, 32);
+  const TextureScene<TypeParam> other({ { 70, 45, 25 } }, { { 3, 3, 3 } }, 7, 1.0, 0.0, 77);
+  const auto                    expected = ComputeOnCpu<float>(scene.job);
+  for (const auto method : this->methods)
   {
+    SCOPED_TRACE(::testing::Message() << method);
+    if (!Supports(scene.job, method))
+    {
+      continue;
+    }
     TypeParam aborted = scene.job;
     aborted.execution.reportProgress = [](std::uint64_t) { throw Aborted{}; };
-    EXPECT_THROW(ComputeOnDevice<float>(aborted, method), Aborted) << method;
-    EXPECT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, method))) << method;
+    for (int run = 0; run < 4; ++run)
+    {
+      // They leave other numbers in the memory that the next run gets.
+      EXPECT_THROW(ComputeOnDevice<float>(aborted, method), Aborted);
+      ComputeOnDevice<float>(other.job, method);
+      EXPECT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, method))) << "run " << run;
+    }
   }
+}
+
+TYPED_TEST(CudaTextureClassJob, SeveralHostThreadsAtTheSameTime)
+{
+  // The same kernels, with 2 to 1,024 levels in shared memory.
+  std::vector<std::unique_ptr<TextureScene<TypeParam>>> scenes;
+  std::vector<std::vector<double>>                      expected;
+  for (const std::uint32_t levels : { 2u, 64u, 256u, 1024u })
+  {
+    scenes.push_back(std::make_unique<TextureScene<TypeParam>>(
+      voxelmaps::Triple{ { 30, 20, 4 } }, voxelmaps::Triple{ { 5, 5, 5 } }, levels));
+    expected.push_back(ComputeOnCpu<double>(scenes.back()->job));
+  }
+  std::atomic<int> differences{ 0 };
+  VoxelMapsTest::RunThreads(8, [&](unsigned int thread) {
+    for (std::size_t run = thread; run < thread + 8; ++run)
+    {
+      const std::size_t which = run % scenes.size();
+      const TypeParam & job = scenes[which]->job;
+      const auto        method = this->methods[run / scenes.size() % this->methods.size()];
+      if (Supports(job, method))
+      {
+        differences += HasSameBits(expected[which], ComputeOnDevice<double>(job, method)) ? 0 : 1;
+      }
+    }
+  });
+  EXPECT_EQ(0, differences.load());
 }

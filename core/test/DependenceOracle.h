@@ -3,18 +3,15 @@
 #ifndef DependenceOracle_h
 #define DependenceOracle_h
 
-#include "FirstOrderOracle.h"
 #include "RunLengthOracle.h"
 
 #include "voxelmaps/DependenceFeatureMapEnums.h"
 
 #include <cstdint>
-#include <map>
-#include <utility>
 #include <vector>
 
-/** Features of gray level dependences by brute force, from their definitions: a window is a map from position to level,
- * the matrix a map from level and size to a count, logarithms are those of long double.
+/** Features of gray level dependences by brute force: a window is a map from position to level, the matrix a map from
+ * level and size to a count, and the formulas are those of the oracle of run lengths.
  *
  * Only names of features are shared with the module; no formula and no algorithm is. */
 namespace DependenceOracle
@@ -23,10 +20,10 @@ using Triple = RunLengthOracle::Triple;
 using Levels = RunLengthOracle::Levels;
 using Window = RunLengthOracle::Window;
 using Feature = voxelmaps::DependenceFeatureMapEnums::Feature;
-using Value = FirstOrderOracle::Value;
+using RunLengthOracle::Value;
 
 /** Number of voxels of each (level, size). */
-using Matrix = std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>;
+using RunLengthOracle::Matrix;
 
 struct Parameters
 {

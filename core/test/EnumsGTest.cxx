@@ -2,55 +2,146 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "VoxelMapsTestUtilities.h"
 
+#include "voxelmaps/CooccurrenceFeatureMapEnums.h"
+#include "voxelmaps/DependenceFeatureMapEnums.h"
+#include "voxelmaps/FirstOrderFeatureMapEnums.h"
 #include "voxelmaps/FuzzyConnectednessEnums.h"
 #include "voxelmaps/GrayLevelDiscretizationEnums.h"
+#include "voxelmaps/GrayToneDifferenceFeatureMapEnums.h"
+#include "voxelmaps/RelativeFuzzyConnectednessEnums.h"
+#include "voxelmaps/RunLengthFeatureMapEnums.h"
+#include "voxelmaps/SizeZoneFeatureMapEnums.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <map>
+#include <set>
 #include <string>
+#include <vector>
 
+// Numbers of enumerators, and names: unique, printed, and by which features are found.
+namespace
+{
+using namespace voxelmaps;
 using VoxelMapsTest::Print;
 
-TEST(GrayLevelDiscretizationEnums, ValuesArePrinted)
+template <typename TEnum>
+void
+ExpectNames(std::size_t number)
 {
-  using Enums = voxelmaps::GrayLevelDiscretizationEnums;
-  EXPECT_EQ("FixedBinNumber", Print(Enums::Method::FixedBinNumber));
-  EXPECT_EQ("FixedBinSize", Print(Enums::Method::FixedBinSize));
-  EXPECT_EQ("FixedBinSizeAtMultiples", Print(Enums::Method::FixedBinSizeAtMultiples));
-  EXPECT_EQ("Identity", Print(Enums::Method::Identity));
-  EXPECT_EQ("Levels", Print(Enums::Method::Levels));
-  EXPECT_EQ("Edges", Print(Enums::Method::Edges));
-  EXPECT_EQ("Given", Print(Enums::RangeSource::Given));
-  EXPECT_EQ("Image", Print(Enums::RangeSource::Image));
-  EXPECT_EQ("Mask", Print(Enums::RangeSource::Mask));
-  EXPECT_NE(std::string::npos, Print(static_cast<Enums::Method>(6)).find("invalid"));
-  EXPECT_NE(std::string::npos, Print(static_cast<Enums::RangeSource>(3)).find("invalid"));
+  const auto            enumerators = GetEnumerators<TEnum>();
+  std::set<std::string> names;
+  for (const TEnum enumerator : enumerators)
+  {
+    EXPECT_EQ(static_cast<TEnum>(names.size()), enumerator);
+    names.insert(Print(enumerator));
+  }
+  EXPECT_EQ(number, enumerators.size());
+  EXPECT_EQ(number, names.size()) << *names.begin();
+  EXPECT_EQ(0u, Print(static_cast<TEnum>(number)).find("invalid"));
 }
 
-TEST(FuzzyConnectednessEnums, ValuesArePrinted)
+std::string
+ChangeCase(std::string text, int (*change)(int))
 {
-  using Enums = voxelmaps::FuzzyConnectednessEnums;
-  EXPECT_EQ("GeometricMean", Print(Enums::AffinityFunction::GeometricMean));
-  EXPECT_EQ("WeightedSum", Print(Enums::AffinityFunction::WeightedSum));
-  EXPECT_EQ("Minimum", Print(Enums::AffinityFunction::Minimum));
-  EXPECT_EQ("Homogeneity", Print(Enums::AffinityFunction::Homogeneity));
-  EXPECT_EQ("AbsoluteDifference", Print(Enums::AffinityFunction::AbsoluteDifference));
-  EXPECT_EQ("Face", Print(Enums::Adjacency::Face));
-  EXPECT_EQ("FaceEdge", Print(Enums::Adjacency::FaceEdge));
-  EXPECT_EQ("Full", Print(Enums::Adjacency::Full));
-  EXPECT_EQ("Automatic", Print(Enums::Method::Automatic));
-  EXPECT_EQ("Buckets", Print(Enums::Method::Buckets));
-  EXPECT_EQ("Hierarchy", Print(Enums::Method::Hierarchy));
-  EXPECT_EQ("Automatic", Print(Enums::CudaMethod::Automatic));
-  EXPECT_EQ("CorrectedKFOE", Print(Enums::CudaMethod::CorrectedKFOE));
-  EXPECT_EQ("Hierarchy", Print(Enums::CudaMethod::Hierarchy));
+  std::transform(text.begin(), text.end(), text.begin(), [change](char c) {
+    return static_cast<char>(change(static_cast<unsigned char>(c)));
+  });
+  return text;
 }
 
-TEST(FuzzyConnectednessEnums, InvalidValuesAreNamedInvalid)
+template <typename TEnums>
+void
+ExpectFound(typename TEnums::Feature feature, const std::string & name)
 {
-  using Enums = voxelmaps::FuzzyConnectednessEnums;
-  EXPECT_NE(std::string::npos, Print(static_cast<Enums::AffinityFunction>(5)).find("invalid"));
-  EXPECT_NE(std::string::npos, Print(static_cast<Enums::Adjacency>(3)).find("invalid"));
-  EXPECT_NE(std::string::npos, Print(static_cast<Enums::Method>(3)).find("invalid"));
-  EXPECT_NE(std::string::npos, Print(static_cast<Enums::CudaMethod>(3)).find("invalid"));
+  using Feature = typename TEnums::Feature;
+  for (const std::string & spelling : { name, ChangeCase(name, std::tolower), ChangeCase(name, std::toupper) })
+  {
+    // Start from a feature that is not the expected one.
+    Feature found = static_cast<Feature>(feature == Feature{} ? 1 : 0);
+    EXPECT_TRUE(TEnums::FindFeature(spelling, found)) << spelling;
+    EXPECT_EQ(feature, found) << spelling;
+  }
+}
+
+template <typename TEnums>
+void
+ExpectFeatures(unsigned int number)
+{
+  using Feature = typename TEnums::Feature;
+  const auto all = TEnums::GetAllFeatures();
+  ASSERT_EQ(number, all.size());
+  ASSERT_EQ(number, TEnums::NumberOfFeatures + 0u);
+  std::map<std::string, Feature> features;
+  for (const Feature feature : all)
+  {
+    const FeatureNames & names = TEnums::GetFeatureTable()[static_cast<unsigned int>(feature)];
+    EXPECT_EQ(names.name, Print(feature));
+    EXPECT_STRNE("", names.abbreviation);
+    EXPECT_STRNE("", names.name);
+    for (const std::string name : { names.abbreviation, names.name, names.pyRadiomicsName, names.ibsiName })
+    {
+      if (!name.empty())
+      {
+        EXPECT_EQ(feature, features.emplace(ChangeCase(name, std::tolower), feature).first->second) << name;
+        ExpectFound<TEnums>(feature, name);
+        for (const std::string & unknown : { name + "x", " " + name, name + " " })
+        {
+          Feature found{};
+          EXPECT_FALSE(TEnums::FindFeature(unknown, found)) << unknown;
+        }
+      }
+    }
+  }
+  Feature found{};
+  EXPECT_FALSE(TEnums::FindFeature("", found));
+}
+} // namespace
+
+TEST(Enums, NamesAreUniqueAndPrinted)
+{
+  ExpectNames<CooccurrenceFeatureMapEnums::Aggregation>(3);
+  ExpectNames<CooccurrenceFeatureMapEnums::CudaMethod>(4);
+  ExpectNames<DependenceFeatureMapEnums::CudaMethod>(3);
+  ExpectNames<FirstOrderFeatureMapEnums::CudaMethod>(2);
+  ExpectNames<FuzzyConnectednessEnums::AffinityFunction>(5);
+  ExpectNames<FuzzyConnectednessEnums::Adjacency>(3);
+  ExpectNames<FuzzyConnectednessEnums::Method>(3);
+  ExpectNames<FuzzyConnectednessEnums::CudaMethod>(3);
+  ExpectNames<GrayLevelDiscretizationEnums::Method>(6);
+  ExpectNames<GrayLevelDiscretizationEnums::RangeSource>(3);
+  ExpectNames<GrayToneDifferenceFeatureMapEnums::CudaMethod>(3);
+  ExpectNames<RelativeFuzzyConnectednessEnums::Competition>(2);
+  ExpectNames<RelativeFuzzyConnectednessEnums::CudaMethod>(2);
+  ExpectNames<RelativeFuzzyConnectednessEnums::TieRule>(2);
+  ExpectNames<RunLengthFeatureMapEnums::Aggregation>(3);
+  ExpectNames<RunLengthFeatureMapEnums::CudaMethod>(6);
+  ExpectNames<SizeZoneFeatureMapEnums::Connectivity>(2);
+  ExpectNames<SizeZoneFeatureMapEnums::CudaMethod>(2);
+}
+
+TEST(Enums, FeaturesAreFoundByTheirNames)
+{
+  ExpectFeatures<CooccurrenceFeatureMapEnums>(24);
+  ExpectFeatures<DependenceFeatureMapEnums>(14);
+  ExpectFeatures<FirstOrderFeatureMapEnums>(19);
+  ExpectFeatures<GrayToneDifferenceFeatureMapEnums>(5);
+  ExpectFeatures<RunLengthFeatureMapEnums>(16);
+  ExpectFeatures<SizeZoneFeatureMapEnums>(16);
+  // Names of the IBSI for features that have two.
+  ExpectFound<CooccurrenceFeatureMapEnums>(CooccurrenceFeatureMapEnums::Feature::DifferenceAverage, "dissimilarity");
+  ExpectFound<CooccurrenceFeatureMapEnums>(CooccurrenceFeatureMapEnums::Feature::ClusterTendency, "sum_variance");
+}
+
+TEST(Enums, DefaultFeaturesAreInTheOrderOfAll)
+{
+  auto expected = FirstOrderFeatureMapEnums::GetAllFeatures();
+  expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(FirstOrderFeatureMapEnums::Feature::StandardDeviation));
+  EXPECT_EQ(expected, FirstOrderFeatureMapEnums::GetPyRadiomicsFeatures());
+  auto eleven = RunLengthFeatureMapEnums::GetAllFeatures();
+  eleven.resize(11);
+  EXPECT_EQ(eleven, RunLengthFeatureMapEnums::GetElevenFeatures());
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "CudaTestUtilities.h"
-#include "TestedEngines.h"
+#include "TextureJobChecks.h"
+
 #include "voxelmaps/FeatureMapsJob.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,6 @@
 #include <limits>
 #include <random>
 #include <string>
-#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -52,35 +51,20 @@ public:
     job.selection = m_Selection.data();
     job.backgroundValue = -5.0;
 
-    voxelmaps::FirstOrderJob firstOrder;
-    firstOrder.features = voxelmaps::FirstOrderFeatureMapEnums::GetAllFeatures();
-    job.classes.emplace_back(firstOrder);
+    this->Add(voxelmaps::FirstOrderJob());
     voxelmaps::RunLengthJob runLength;
-    runLength.features = voxelmaps::RunLengthFeatureMapEnums::GetAllFeatures();
-    runLength.offsets = { { { 1, 0, 0 } }, { { 0, 1, 1 } } };
     runLength.aggregation = voxelmaps::RunLengthFeatureMapEnums::Aggregation::PerDirection;
-    job.classes.emplace_back(runLength);
+    this->Add(runLength);
     if (hasAllClasses)
     {
-      voxelmaps::CooccurrenceJob cooccurrence;
-      cooccurrence.features = voxelmaps::CooccurrenceFeatureMapEnums::GetAllFeatures();
-      cooccurrence.offsets = runLength.offsets;
-      job.classes.emplace_back(cooccurrence);
-      voxelmaps::DependenceJob dependence;
-      dependence.features = voxelmaps::DependenceFeatureMapEnums::GetAllFeatures();
-      dependence.offsets = runLength.offsets;
-      job.classes.emplace_back(dependence);
-      voxelmaps::GrayToneDifferenceJob grayTone;
-      grayTone.features = voxelmaps::GrayToneDifferenceFeatureMapEnums::GetAllFeatures();
-      grayTone.offsets = runLength.offsets;
-      job.classes.emplace_back(grayTone);
-      voxelmaps::SizeZoneJob sizeZone;
-      sizeZone.features = voxelmaps::SizeZoneFeatureMapEnums::GetAllFeatures();
-      job.classes.emplace_back(sizeZone);
+      this->Add(voxelmaps::CooccurrenceJob());
+      this->Add(voxelmaps::DependenceJob());
+      this->Add(voxelmaps::GrayToneDifferenceJob());
+      this->Add(voxelmaps::SizeZoneJob());
     }
   }
 
-  /** Levels by DiscretizeGrayLevels, and interleaved maps by the jobs of the classes. */
+  /** Levels by DiscretizeGrayLevels, and maps by the jobs of the classes. */
   std::vector<float>
   MapsByClass()
   {
@@ -113,21 +97,12 @@ public:
           typedJob.outputSize = job.outputSize;
           typedJob.selection = job.selection;
           typedJob.backgroundValue = job.backgroundValue;
-          std::size_t components = typedJob.features.size();
-          if constexpr (std::is_same<decltype(typedJob), voxelmaps::RunLengthJob>::value)
-          {
-            components = typedJob.GetNumberOfComponents();
-          }
-          std::vector<float> interleaved(voxels * components);
-          typedJob.output = interleaved.data();
+          typedJob.outputVoxelStride = 1;
+          typedJob.outputComponentStride = voxels;
+          std::vector<float> planar(voxels * VoxelMapsTest::GetNumberOfComponents(typedJob));
+          typedJob.output = planar.data();
           VoxelMapsTest::ComputeFeatureMaps(typedJob);
-          for (std::size_t c = 0; c < components; ++c)
-          {
-            for (std::size_t v = 0; v < voxels; ++v)
-            {
-              maps.push_back(interleaved[v * components + c]);
-            }
-          }
+          maps.insert(maps.end(), planar.begin(), planar.end());
         },
         classJob);
     }
@@ -139,6 +114,18 @@ public:
   FeatureMapsJob               job;
 
 private:
+  template <typename TJob>
+  void
+  Add(TJob classJob)
+  {
+    classJob.features = VoxelMapsTest::JobTextureClass<TJob>::Enums::GetAllFeatures();
+    if constexpr (VoxelMapsTest::HasOffsets<TJob>::value)
+    {
+      classJob.offsets = { { { 1, 0, 0 } }, { { 0, 1, 1 } } };
+    }
+    job.classes.emplace_back(classJob);
+  }
+
   std::vector<std::int16_t> m_Pixels = std::vector<std::int16_t>(9 * 8 * 6);
   std::vector<std::uint8_t> m_Mask = std::vector<std::uint8_t>(9 * 8 * 6);
   std::vector<std::uint8_t> m_Selection = std::vector<std::uint8_t>(voxels);
@@ -187,8 +174,17 @@ TEST(FeatureMapsJob, MapsAreThoseOfTheClasses)
 {
   for (const bool hasAllClasses : { false, true })
   {
-    Scene scene(hasAllClasses);
-    ExpectClassMaps(scene, [](const FeatureMapsJob & job) { voxelmaps::ComputeFeatureMaps(job); });
+    // With a budget, levels are computed on the CPU, and the classes cut slabs.
+    for (const std::uint64_t budget : { std::uint64_t{ 0 }, std::uint64_t{ 4 } << 20 })
+    {
+      Scene                  scene(hasAllClasses);
+      voxelmaps::CudaOptions options;
+      options.memoryBudget = budget;
+      ExpectClassMaps(scene, [&options](const FeatureMapsJob & job) {
+        VoxelMapsTest::IsCudaTest() ? voxelmaps::ComputeFeatureMapsCuda(job, options)
+                                    : voxelmaps::ComputeFeatureMaps(job);
+      });
+    }
   }
 }
 
@@ -236,22 +232,4 @@ TEST(FeatureMapsJob, AbortEndsTheJob)
   {};
   scene.job.execution.reportProgress = [](std::uint64_t) { throw Aborted{}; };
   EXPECT_THROW(voxelmaps::ComputeFeatureMaps(scene.job), Aborted);
-}
-
-using CudaFeatureMapsJob = VoxelMapsTest::CudaTest;
-
-TEST_F(CudaFeatureMapsJob, MapsAreThoseOfTheClasses)
-{
-  for (const bool hasAllClasses : { false, true })
-  {
-    // With a budget, levels are computed on the CPU, and the classes cut slabs.
-    for (const std::uint64_t budget : { std::uint64_t{ 0 }, std::uint64_t{ 4 } << 20 })
-    {
-      Scene                  scene(hasAllClasses);
-      voxelmaps::CudaOptions options;
-      options.memoryBudget = budget;
-      ExpectClassMaps(scene,
-                      [&options](const FeatureMapsJob & job) { voxelmaps::ComputeFeatureMapsCuda(job, options); });
-    }
-  }
 }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -40,20 +39,9 @@ CheckWindow(std::uint64_t seed, const Triple & imageSize, const Triple & windowS
     FirstOrderRandomCase randomCase;
     TextureRandomCase &  levels = randomCase.levels;
     levels = DrawTextureRandomCase(seed + i, imageSize[2] > 1 ? 3 : 2, 65535, random);
-    levels.numberOfGrayLevels = random.OneOf<std::uint32_t>({ 1, 2, 32, 256, 65535 });
-    levels.levels.size = imageSize;
-    levels.levels.values.resize(static_cast<std::size_t>(imageSize[0] * imageSize[1] * imageSize[2]));
-    for (auto & level : levels.levels.values)
-    {
-      level = static_cast<std::uint16_t>(random.Between(1, levels.numberOfGrayLevels));
-    }
-    levels.window.size = windowSize;
-    for (unsigned int axis = 0; axis < 3; ++axis)
-    {
-      levels.window.anchor[axis] = random.Below(windowSize[axis]);
-      levels.regionSize[axis] = std::min(regionSize[axis], imageSize[axis]);
-      levels.regionIndex[axis] = random.Between(0, imageSize[axis] - levels.regionSize[axis]);
-    }
+    const auto numberOfGrayLevels = random.OneOf<std::uint32_t>({ 1, 2, 32, 256, 65535 });
+    VoxelMapsTest::DrawLargeWindow(
+      levels, imageSize, windowSize, regionSize, numberOfGrayLevels, numberOfGrayLevels, random);
     VoxelMapsTest::CheckDrawnCase<Job>(randomCase, random, budget);
     if (::testing::Test::HasFailure())
     {
@@ -112,37 +100,17 @@ TEST(FirstOrderJob, SmallRandomCasesIn3D)
   }
 }
 
-TEST(FirstOrderJob, Window5x5x5)
+TEST(FirstOrderJob, LargeWindows)
 {
   CheckWindow(1, { { 45, 9, 8 } }, { { 5, 5, 5 } }, { { 45, 9, 8 } }, 10, 100000);
-}
-
-TEST(FirstOrderJob, WindowsAroundPowersOfTwo)
-{
+  CheckWindow(2, { { 40, 12, 12 } }, { { 9, 9, 9 } }, { { 40, 4, 3 } }, 4, 100000);
+  CheckWindow(3, { { 40, 15, 15 } }, { { 13, 13, 13 } }, { { 20, 3, 2 } }, 4, 100000);
+  CheckWindow(4, { { 260, 256, 1 } }, { { 255, 255, 1 } }, { { 3, 2, 1 } }, 3, 200000);
+  CheckWindow(5, { { 41, 41, 41 } }, { { 40, 40, 40 } }, { { 3, 2, 1 } }, 3, 200000);
   for (const std::int64_t size : { 2, 3, 4, 15, 16, 17, 127, 128, 129, 255 })
   {
     CheckWindow(static_cast<std::uint64_t>(size), { { 300, 2, 1 } }, { { size, 1, 1 } }, { { 40, 2, 1 } }, 3, 20000);
   }
-}
-
-TEST(FirstOrderJob, Window9x9x9)
-{
-  CheckWindow(2, { { 40, 12, 12 } }, { { 9, 9, 9 } }, { { 40, 4, 3 } }, 4, 100000);
-}
-
-TEST(FirstOrderJob, Window13x13x13)
-{
-  CheckWindow(3, { { 40, 15, 15 } }, { { 13, 13, 13 } }, { { 20, 3, 2 } }, 4, 100000);
-}
-
-TEST(FirstOrderJob, Window255x255)
-{
-  CheckWindow(4, { { 260, 256, 1 } }, { { 255, 255, 1 } }, { { 3, 2, 1 } }, 3, 200000);
-}
-
-TEST(FirstOrderJob, Window40x40x40)
-{
-  CheckWindow(5, { { 41, 41, 41 } }, { { 40, 40, 40 } }, { { 3, 2, 1 } }, 3, 200000);
 }
 
 TEST(FirstOrderJob, PercentilesAreThoseOfNumPy)
@@ -328,25 +296,6 @@ TEST(FirstOrderJob, DoublesThatAreFloatsHaveTheBitsOfFloats)
       ASSERT_TRUE(HasSameBits(expected, ComputeJob<double>(doubles.job, engine)))
         << engine.name << ", " << randomCase.levels << ", " << holes << ", intensities: " << randomCase.pattern;
     }
-  }
-}
-
-TEST(FirstOrderJob, ExceptionOfReportProgressEndsTheJobOfEveryEngine)
-{
-  RandomNumbers        random(78);
-  FirstOrderRandomCase randomCase;
-  randomCase.levels = DrawTextureRandomCase(78, 3, 64, random);
-  DrawIntensities(false, randomCase, random);
-  randomCase.features = Enums::GetAllFeatures();
-  CaseJob caseJob(randomCase, false);
-  caseJob.job.execution.reportProgress = [](std::uint64_t) { throw std::logic_error("enough"); };
-  for (const auto & engine : GetEngines(caseJob.job))
-  {
-    std::vector<float> buffer(
-      caseJob.job.features.size() *
-      static_cast<std::size_t>(caseJob.job.outputSize[0] * caseJob.job.outputSize[1] * caseJob.job.outputSize[2]));
-    caseJob.job.output = buffer.data();
-    EXPECT_THROW(engine.compute(caseJob.job), std::logic_error) << engine.name;
   }
 }
 

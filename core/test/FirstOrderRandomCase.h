@@ -150,50 +150,22 @@ GatherWindow(const FirstOrderRandomCase & randomCase, const TextureRandomCase::T
   return voxels;
 }
 
-/** Compare components of the region (x fastest, components interleaved) with the oracle; false at the first difference.
- *
- * The budget bounds the oracle's work, in voxels visited. */
+/** Compare components of the region with the oracle. */
 template <typename TReal>
 bool
 AgreesWithOracle(const FirstOrderRandomCase & randomCase, const std::vector<TReal> & result, double backgroundValue,
                  RandomNumbers & random, std::int64_t budget = 30000)
 {
-  const TextureRandomCase & levels = randomCase.levels;
-  const std::size_t         components = randomCase.features.size();
-  for (const auto & position : DrawPositions(levels, random, budget))
-  {
-    const auto & origin = levels.regionIndex;
-    const auto   voxel = static_cast<std::size_t>(
-      ((position[2] - origin[2]) * levels.regionSize[1] + position[1] - origin[1]) * levels.regionSize[0] +
-      position[0] - origin[0]);
-    const bool isAbsent = levels.levels(position) == 0;
-    const auto voxels = isAbsent ? std::vector<FirstOrderOracle::Voxel>{} : GatherWindow(randomCase, position);
-    for (std::size_t f = 0; f < components; ++f)
-    {
-      const TReal actual = result[voxel * components + f];
-      if (isAbsent)
-      {
-        const auto background = static_cast<TReal>(backgroundValue);
-        if (actual != background && !(std::isnan(actual) && std::isnan(background)))
-        {
-          ADD_FAILURE() << actual << " instead of the background at " << position[0] << ", " << position[1] << ", "
-                        << position[2];
-          return false;
-        }
-        continue;
-      }
+  const auto & features = randomCase.features;
+  const auto   expect = [&](const TextureRandomCase::Triple & position) {
+    return [&, voxels = GatherWindow(randomCase, position)](std::size_t f, TReal actual) {
       const auto expected =
-        FirstOrderOracle::Compute(randomCase.features[f], voxels, randomCase.voxelArrayShift, randomCase.voxelVolume);
-      if (!Agrees(expected, actual))
-      {
-        ADD_FAILURE() << randomCase.features[f] << " at " << position[0] << ", " << position[1] << ", " << position[2]
-                      << " of " << voxels.size() << " voxels is " << actual << " instead of "
-                      << (expected.isExact ? static_cast<long double>(expected.exact) : expected.reference);
-        return false;
-      }
-    }
-  }
-  return true;
+        FirstOrderOracle::Compute(features[f], voxels, randomCase.voxelArrayShift, randomCase.voxelVolume);
+      return PrintUnlessAgrees(Agrees(expected, actual), expected);
+    };
+  };
+  return ::AgreesWithOracle(
+    randomCase.levels, features, features.size(), result, backgroundValue, random, budget, expect);
 }
 } // namespace VoxelMapsTest
 

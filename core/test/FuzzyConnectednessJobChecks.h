@@ -3,63 +3,134 @@
 #ifndef FuzzyConnectednessJobChecks_h
 #define FuzzyConnectednessJobChecks_h
 
+// All ways to compute strengths, for the processor that IsCudaTest() selects.
+
+#include "CudaTestUtilities.h"
 #include "FuzzyConnectednessRandomCase.h"
+#include "TestedProcessor.h"
+
+#include "connectedness/ConnectednessKeyEngines.h"
 
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 namespace VoxelMapsTest
 {
-using FuzzyConnectednessMethod = voxelmaps::FuzzyConnectednessJob::Method;
-
-inline std::vector<FuzzyConnectednessMethod>
-GetAllFuzzyConnectednessMethods()
+/** A way to compute the keys or strengths of a job; all ways must give the same bits. */
+struct ConnectednessEngine
 {
-  return { FuzzyConnectednessMethod::Buckets,
-           FuzzyConnectednessMethod::Hierarchy,
-           FuzzyConnectednessMethod::Automatic };
+  using Job = voxelmaps::FuzzyConnectednessJob;
+
+  std::string                                            name;
+  std::function<std::vector<std::uint32_t>(const Job &)> computeKeys;
+  /** Into the output of the job. */
+  std::function<void(Job)> compute;
+};
+
+/** A budget with which an image is computed in slabs of a few planes; the engine reserves 2 MB. */
+inline std::uint64_t
+BudgetForPlanes(const voxelmaps::FuzzyConnectednessJob & job, std::int64_t planes)
+{
+  const std::int64_t  allPlanes = job.size[2] > 1 ? job.size[2] : job.size[1] > 1 ? job.size[1] : job.size[0];
+  const std::uint64_t voxelBytes = job.numberOfComponents > 0 ? 8 * job.numberOfComponents + 80 : 25;
+  return 2000000 + voxelBytes * static_cast<std::uint64_t>(job.GetNumberOfVoxels() / allPlanes * planes);
 }
 
-/** Expect keys of every method; of Hierarchy with these numbers of threads. */
-inline void
-ExpectKeysWithAllMethods(const std::vector<std::uint32_t> & expected, const voxelmaps::FuzzyConnectednessJob & job,
-                         const std::vector<unsigned int> & workerCounts = { 1, 2, 8, 8, 2, 1 })
+inline ConnectednessEngine
+MakeConnectednessEngine(voxelmaps::FuzzyConnectednessJob::Method method, unsigned int workers)
 {
-  using Method = FuzzyConnectednessMethod;
-  EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, Method::Buckets, 1))) << "Buckets";
-  for (const unsigned int workers : workerCounts)
+  using Job = voxelmaps::FuzzyConnectednessJob;
+  return { Print(method) + " with " + std::to_string(workers) + " threads",
+           [=](const Job & job) { return RunFuzzyConnectednessJob(job, method, workers); },
+           [=](Job job) {
+             job.method = method;
+             job.execution.numberOfWorkers = workers;
+             job.execution.parallelFor = RunThreads;
+             voxelmaps::ComputeFuzzyConnectedness(job);
+           } };
+}
+
+inline ConnectednessEngine
+MakeConnectednessEngine(const voxelmaps::CudaFuzzyConnectednessOptions & options)
+{
+  using Job = voxelmaps::FuzzyConnectednessJob;
+  return { Print(options.method) + (options.memoryBudget > 0 ? " in slabs" : "") + ", " +
+             std::to_string(options.correctionPasses) + " correction passes",
+           [=](const Job & job) {
+             return ComputeGuardedKeys(job.GetNumberOfVoxels(), [&](std::uint32_t * keys) {
+               voxelmaps::ComputeFuzzyConnectednessKeysCuda(job, options, keys);
+             });
+           },
+           [=](const Job & job) { voxelmaps::ComputeFuzzyConnectednessCuda(job, options); } };
+}
+
+/** For the CPU, all methods, and Hierarchy with different numbers of threads. For CUDA, all methods, and all but
+ * Automatic in slabs as well. */
+inline std::vector<ConnectednessEngine>
+GetEngines(const voxelmaps::FuzzyConnectednessJob & job)
+{
+  using Method = voxelmaps::FuzzyConnectednessJob::Method;
+  using Options = voxelmaps::CudaFuzzyConnectednessOptions;
+  if (!IsCudaTest())
   {
-    EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, Method::Hierarchy, workers)))
-      << "Hierarchy with " << workers << " threads";
+    return { MakeConnectednessEngine(Method::Buckets, 1),   MakeConnectednessEngine(Method::Hierarchy, 1),
+             MakeConnectednessEngine(Method::Hierarchy, 2), MakeConnectednessEngine(Method::Hierarchy, 8),
+             MakeConnectednessEngine(Method::Hierarchy, 8), MakeConnectednessEngine(Method::Automatic, 3) };
+  }
+  std::vector<ConnectednessEngine> engines;
+  for (const Options::Method method : GetMethods<Options::Method>())
+  {
+    auto options = MakeCudaOptions<Options>(method);
+    engines.push_back(MakeConnectednessEngine(options));
+    if (method != Options::Method::Automatic)
+    {
+      options.memoryBudget = BudgetForPlanes(job, 7);
+      options.correctionPasses = static_cast<unsigned int>(job.GetNumberOfVoxels() % 5);
+      engines.push_back(MakeConnectednessEngine(options));
+    }
+  }
+  return engines;
+}
+
+/** Expect keys of all engines. */
+inline void
+ExpectKeys(const std::vector<std::uint32_t> & expected, const voxelmaps::FuzzyConnectednessJob & job)
+{
+  for (const ConnectednessEngine & engine : GetEngines(job))
+  {
+    EXPECT_TRUE(AreSameKeys(expected, engine.computeKeys(job))) << engine.name;
   }
 }
 
-/** Compare a case, computed by all methods, with the oracle: as it is, with shuffled seeds, and with a minimum
+/** The same for a scene with pixels of a type. */
+inline void
+ExpectKeys(const std::vector<std::uint32_t> & expected, const FuzzyConnectednessOracle::Scene & scene,
+           voxelmaps::FuzzyConnectednessJob::PixelType type)
+{
+  const auto randomCase = MakeFuzzyConnectednessCase(scene, type);
+  SCOPED_TRACE(::testing::Message() << randomCase);
+  ExpectKeys(expected, MakeFuzzyConnectednessJob(randomCase));
+}
+
+/** Compare a case, computed by all engines, with the oracle: as it is, with shuffled seeds, and with a minimum
  * strength.
  */
 inline void
-CheckFuzzyConnectednessCase(const FuzzyConnectednessRandomCase & randomCase, RandomNumbers & random,
-                            const std::vector<unsigned int> & workerCounts = { 1, 2, 8, 8, 2, 1 })
+CheckFuzzyConnectednessCase(const FuzzyConnectednessRandomCase & randomCase, RandomNumbers & random)
 {
-  using Method = FuzzyConnectednessMethod;
   voxelmaps::FuzzyConnectednessJob job = MakeFuzzyConnectednessJob(randomCase);
   const std::vector<std::uint32_t> expected = FuzzyConnectednessOracle::ComputeKeys(randomCase.scene);
-  ExpectKeysWithAllMethods(expected, job, workerCounts);
-
-  random.Shuffle(job.seeds);
-  const Method method = random.OneOf(GetAllFuzzyConnectednessMethods());
-  EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, method, 3))) << "shuffled seeds, method " << method;
+  ExpectKeys(expected, job);
 
   // A voxel whose strength equals the minimum must be kept.
+  random.Shuffle(job.seeds);
   const auto   strengths = ConvertToStrengths<double>(job, expected);
   const double fraction = static_cast<double>(random.Below(1000)) / 1000.0;
-  job.minimumStrength = random.OneOf<double>({ fraction, random.OneOf(strengths), random.OneOf(strengths), 1.0 });
-  const std::vector<std::uint32_t> strong = ClearWeakKeys(job, expected, job.minimumStrength);
-  for (const Method each : { Method::Buckets, Method::Hierarchy })
-  {
-    EXPECT_TRUE(AreSameKeys(strong, RunFuzzyConnectednessJob(job, each, 2)))
-      << "minimum strength " << job.minimumStrength << ", method " << each;
-  }
+  job.minimumStrength = random.OneOf<double>({ 0.0, fraction, random.OneOf(strengths), random.OneOf(strengths), 1.0 });
+  SCOPED_TRACE(::testing::Message() << "shuffled seeds, minimum strength " << job.minimumStrength);
+  ExpectKeys(ClearWeakKeys(job, expected, job.minimumStrength), job);
 }
 } // namespace VoxelMapsTest
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "FuzzyConnectednessJobChecks.h"
 
-#include "connectedness/ConnectednessKeyEngines.h"
 #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
 
 #include <gtest/gtest.h>
@@ -26,18 +25,12 @@ using PixelType = Job::PixelType;
 using Keys = std::vector<std::uint32_t>;
 using FuzzyConnectednessOracle::Scene;
 using FuzzyConnectednessOracle::Triple;
-using VoxelMapsTest::ExpectKeysWithAllMethods;
+using VoxelMapsTest::ExpectKeys;
+using VoxelMapsTest::GetEngines;
 using VoxelMapsTest::RandomNumbers;
 namespace Oracle = FuzzyConnectednessOracle;
 
-const std::vector<PixelType> allPixelTypes{ PixelType::Int8,  PixelType::UInt8,  PixelType::Int16, PixelType::UInt16,
-                                            PixelType::Int32, PixelType::UInt32, PixelType::Float, PixelType::Double };
-const std::vector<AffinityFunction> allAffinityFunctions{ AffinityFunction::GeometricMean,
-                                                          AffinityFunction::WeightedSum,
-                                                          AffinityFunction::Minimum,
-                                                          AffinityFunction::Homogeneity,
-                                                          AffinityFunction::AbsoluteDifference };
-const std::vector<Method>           allMethods = VoxelMapsTest::GetAllFuzzyConnectednessMethods();
+const std::vector<AffinityFunction> allAffinityFunctions = voxelmaps::GetEnumerators<AffinityFunction>();
 
 class FuzzyConnectednessRandom : public ::testing::TestWithParam<PixelType>
 {
@@ -50,6 +43,24 @@ public:
     });
   }
 };
+
+/** A square spiral from a corner inwards, one voxel wide between walls of one voxel. */
+std::vector<std::int64_t>
+MakeSpiral(std::int64_t side)
+{
+  std::vector<std::int64_t> path{ 0 };
+  const std::int64_t        steps[] = { 1, side, -1, -side };
+  std::int64_t              length = side - 1;
+  for (int turn = 0; length > 0; ++turn)
+  {
+    for (std::int64_t i = 0; i < length; ++i)
+    {
+      path.push_back(path.back() + steps[turn % 4]);
+    }
+    length -= turn >= 2 && turn % 2 == 0 ? 2 : 0;
+  }
+  return path;
+}
 
 /** The documented estimate, with a flag for every voxel of the image. */
 voxelmaps::AffinityEstimate
@@ -204,7 +215,7 @@ TEST_P(FuzzyConnectednessRandom, AbsoluteDifferenceEqualsTheOracle)
     randomCase.scene.affinityFunction = AffinityFunction::AbsoluteDifference;
     randomCase.scene.distanceWeighting = false;
     SCOPED_TRACE(::testing::Message() << randomCase);
-    VoxelMapsTest::CheckFuzzyConnectednessCase(randomCase, random, { 1, 3 });
+    VoxelMapsTest::CheckFuzzyConnectednessCase(randomCase, random);
   }
 }
 
@@ -225,22 +236,14 @@ TEST(FuzzyConnectednessJob, AllPixelTypesGiveTheSameBits)
     const Keys expected = Oracle::ComputeKeys(scene);
     for (const PixelType type : allPixelTypes)
     {
-      const auto each = MakeFuzzyConnectednessCase(scene, type);
-      for (const Method method : allMethods)
-      {
-        EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(MakeFuzzyConnectednessJob(each), method, 4)))
-          << each << ", method " << method;
-      }
+      ExpectKeys(expected, scene, type);
     }
     // An outlier in the first voxel makes the range too large for tables, but does not change keys far from it.
     scene.intensities[0] = 1e9;
     const Keys withOutlier = Oracle::ComputeKeys(scene);
     for (const PixelType type : { PixelType::Int32, PixelType::UInt32, PixelType::Double })
     {
-      EXPECT_TRUE(
-        AreSameKeys(withOutlier,
-                    RunFuzzyConnectednessJob(
-                      MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, type)), Method::Buckets, 1)));
+      ExpectKeys(withOutlier, scene, type);
     }
     std::size_t different = 0;
     for (std::size_t voxel = 0; voxel < expected.size(); ++voxel)
@@ -253,7 +256,7 @@ TEST(FuzzyConnectednessJob, AllPixelTypesGiveTheSameBits)
 
 TEST(FuzzyConnectednessJob, AllEqual)
 {
-  for (const Triple & size : { Triple{ { 150, 70, 1 } }, Triple{ { 40, 20, 20 } } })
+  for (const Triple & size : { Triple{ { 150, 70, 1 } }, Triple{ { 40, 41, 43 } }, Triple{ { 1, 200, 30 } } })
   {
     Scene scene;
     scene.size = size;
@@ -270,7 +273,7 @@ TEST(FuzzyConnectednessJob, AllEqual)
       scene.adjacency = adjacency;
       for (const PixelType type : { PixelType::UInt8, PixelType::Float })
       {
-        ExpectKeysWithAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, type)));
+        ExpectKeys(expected, scene, type);
       }
     }
   }
@@ -292,7 +295,7 @@ TEST(FuzzyConnectednessJob, CheckerboardOfZeroAffinities)
     Keys expected(scene.intensities.size(), Oracle::notReached);
     expected[2] = Oracle::seedKey;
     expected[40] = Oracle::seedKey;
-    ExpectKeysWithAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Int16)));
+    ExpectKeys(expected, scene, PixelType::Int16);
 
     // Across edges, a voxel has neighbors of its own color.
     scene.adjacency = Adjacency::FaceEdge;
@@ -300,18 +303,19 @@ TEST(FuzzyConnectednessJob, CheckerboardOfZeroAffinities)
     {
       expected[voxel] = std::max(expected[voxel], Oracle::fullAffinity);
     }
-    ExpectKeysWithAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Int16)));
+    ExpectKeys(expected, scene, PixelType::Int16);
   }
 }
 
 TEST(FuzzyConnectednessJob, LinesOneVoxelWide)
 {
-  const std::int64_t n = 1000;
+  const std::int64_t n = 3000;
   for (const Triple & size : { Triple{ { n, 1, 1 } },
                                Triple{ { 1, n, 1 } },
                                Triple{ { 1, 1, n } },
                                Triple{ { 1, 1, 1 } },
-                               Triple{ { 2, 1, 1 } } })
+                               Triple{ { 2, 1, 1 } },
+                               Triple{ { 1, 2, 1 } } })
   {
     RandomNumbers     random(5);
     Scene             scene = MakeNoiseScene(size, 40, random);
@@ -337,10 +341,8 @@ TEST(FuzzyConnectednessJob, LinesOneVoxelWide)
     for (const Adjacency adjacency : { Adjacency::Face, Adjacency::Full })
     {
       scene.adjacency = adjacency;
-      ExpectKeysWithAllMethods(expected,
-                               MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::UInt8)));
-      ExpectKeysWithAllMethods(expected,
-                               MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Double)));
+      ExpectKeys(expected, scene, PixelType::UInt8);
+      ExpectKeys(expected, scene, PixelType::Double);
     }
   }
 }
@@ -380,9 +382,30 @@ TEST(FuzzyConnectednessJob, SerpentineOfHundredThousandVoxels)
       }
       ASSERT_NE(Oracle::notReached, key);
       ASSERT_TRUE(AreSameKeys(expected, Oracle::ComputeKeys(scene)));
-      ExpectKeysWithAllMethods(expected,
-                               MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, PixelType::Int16)));
+      ExpectKeys(expected, scene, PixelType::Int16);
     }
+  }
+}
+
+TEST(FuzzyConnectednessJob, SpiralAndComb)
+{
+  const Scene spiral = MakePathScene({ { 255, 255, 1 } }, MakeSpiral(255));
+  // A spine along x with teeth along y, and the seed at the end of the last tooth.
+  Scene comb = MakePathScene({ { 301, 100, 1 } }, { 301 * 99 + 300 });
+  for (std::int64_t x = 0; x < 301; x += 2)
+  {
+    comb.intensities[static_cast<std::size_t>(x)] = 0.0;
+    comb.intensities[static_cast<std::size_t>(std::min<std::int64_t>(x + 1, 300))] = 1.0;
+    for (std::int64_t y = 1; y < 100; ++y)
+    {
+      comb.intensities[static_cast<std::size_t>(y * 301 + x)] = static_cast<double>(y % 7);
+    }
+  }
+  for (const Scene & scene : { spiral, comb })
+  {
+    const Keys expected = Oracle::ComputeKeys(scene);
+    EXPECT_GT(expected.size() - static_cast<std::size_t>(std::count(expected.begin(), expected.end(), 0u)), 15000u);
+    ExpectKeys(expected, scene, PixelType::Int16);
   }
 }
 
@@ -404,7 +427,7 @@ TEST(FuzzyConnectednessJob, NonFiniteVoxelsHaveNoLinks)
       const Keys expected{ Oracle::seedKey, full, 0, 0, 0, full, full, Oracle::seedKey, 0, 0, full, full, 0, 0, 0 };
       for (const PixelType type : { PixelType::Float, PixelType::Double })
       {
-        ExpectKeysWithAllMethods(expected, MakeFuzzyConnectednessJob(MakeFuzzyConnectednessCase(scene, type)));
+        ExpectKeys(expected, scene, type);
       }
     }
   }
@@ -440,11 +463,8 @@ TEST(FuzzyConnectednessJob, MinimumStrengthOnlyRemovesWeakVoxels)
       job.minimumStrength = minimum;
       const Keys expected = ClearWeakKeys(job, full, minimum);
       EXPECT_EQ(Oracle::seedKey, expected[20000]);
-      for (const Method method : allMethods)
-      {
-        EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, method, 4)))
-          << "minimum strength " << minimum << ", method " << method;
-      }
+      SCOPED_TRACE(::testing::Message() << "minimum strength " << minimum);
+      ExpectKeys(expected, job);
     }
   }
 }
@@ -568,22 +588,16 @@ TEST(FuzzyConnectednessJob, OutputHoldsStrengthsOfKeys)
   const Keys          keys = RunFuzzyConnectednessJob(job, Method::Buckets, 1);
   std::vector<float>  floats(keys.size());
   std::vector<double> doubles(keys.size());
-  job.execution.parallelFor = VoxelMapsTest::RunThreads;
-  for (const Method method : allMethods)
+  for (const auto & engine : GetEngines(job))
   {
-    for (const unsigned int workers : { 1u, 3u })
-    {
-      job.method = method;
-      job.execution.numberOfWorkers = workers;
-      job.output = floats.data();
-      job.outputIsDouble = false;
-      voxelmaps::ComputeFuzzyConnectedness(job);
-      EXPECT_TRUE(VoxelMapsTest::HasSameBits(ConvertToStrengths<float>(job, keys), floats)) << method;
-      job.output = doubles.data();
-      job.outputIsDouble = true;
-      voxelmaps::ComputeFuzzyConnectedness(job);
-      EXPECT_TRUE(VoxelMapsTest::HasSameBits(ConvertToStrengths<double>(job, keys), doubles)) << method;
-    }
+    job.output = floats.data();
+    job.outputIsDouble = false;
+    engine.compute(job);
+    EXPECT_TRUE(VoxelMapsTest::HasSameBits(ConvertToStrengths<float>(job, keys), floats)) << engine.name;
+    job.output = doubles.data();
+    job.outputIsDouble = true;
+    engine.compute(job);
+    EXPECT_TRUE(VoxelMapsTest::HasSameBits(ConvertToStrengths<double>(job, keys), doubles)) << engine.name;
   }
 }
 
@@ -681,7 +695,7 @@ TEST(FuzzyConnectednessJob, CountsWhatItReaches)
   const Keys expected = Oracle::ComputeKeys(randomCase.scene);
   const auto reached = expected.size() - static_cast<std::size_t>(std::count(expected.begin(), expected.end(), 0u));
   ASSERT_LT(reached, expected.size());
-  for (const Method method : allMethods)
+  for (const Method method : { Method::Buckets, Method::Hierarchy, Method::Automatic })
   {
     for (const unsigned int workers : { 1u, 8u })
     {
@@ -709,7 +723,7 @@ TEST(FuzzyConnectednessJob, EndsEarlyOnRequest)
   scene.seeds = { 0 };
   const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::UInt8);
   Job        job = MakeFuzzyConnectednessJob(randomCase);
-  for (const Method method : allMethods)
+  for (const Method method : { Method::Buckets, Method::Hierarchy, Method::Automatic })
   {
     for (const unsigned int workers : { 1u, 8u })
     {
@@ -727,23 +741,33 @@ TEST(FuzzyConnectednessJob, EndsEarlyOnRequest)
   }
 }
 
+TEST(FuzzyConnectednessJob, HundredThousandSeeds)
+{
+  RandomNumbers random(81);
+  Scene         scene = MakeNoiseScene({ { 120, 110, 40 } }, 100, random);
+  scene.objectMean = 50.0;
+  scene.objectVariance = 500.0;
+  scene.differenceVariance = 200.0;
+  for (int i = 0; i < 100000; ++i)
+  {
+    scene.seeds.push_back(random.Below(scene.GetNumberOfVoxels()));
+  }
+  ExpectKeys(Oracle::ComputeKeys(scene), scene, PixelType::UInt8);
+}
+
 TEST(FuzzyConnectednessJob, RunsWithoutCallbacks)
 {
   Scene scene;
   scene.size = { { 40, 40, 40 } };
   scene.intensities.assign(static_cast<std::size_t>(scene.GetNumberOfVoxels()), 0.0);
   scene.seeds = { 12345 };
-  const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::UInt16);
-  for (const Method method : allMethods)
-  {
-    Job                job = MakeFuzzyConnectednessJob(randomCase);
-    std::vector<float> strengths(scene.intensities.size(), 99.0f);
-    job.output = strengths.data();
-    job.method = method;
-    job.execution.numberOfWorkers = 5;
-    voxelmaps::ComputeFuzzyConnectedness(job);
-    EXPECT_EQ(ConvertToStrengths<float>(job, Oracle::ComputeKeys(scene)), strengths);
-  }
+  const auto         randomCase = MakeFuzzyConnectednessCase(scene, PixelType::UInt16);
+  Job                job = MakeFuzzyConnectednessJob(randomCase);
+  std::vector<float> strengths(scene.intensities.size(), 99.0f);
+  job.output = strengths.data();
+  job.execution.numberOfWorkers = 5;
+  voxelmaps::ComputeFuzzyConnectedness(job);
+  EXPECT_EQ(ConvertToStrengths<float>(job, Oracle::ComputeKeys(scene)), strengths);
 }
 
 TEST(FuzzyConnectednessJob, RefusesInvalidJobs)

@@ -54,31 +54,19 @@ DrawIntegerLevels(RandomNumbers & random)
 Levels
 DrawLevels(PixelType type, RandomNumbers & random)
 {
-  switch (type)
-  {
-    case PixelType::Int8:
-      return DrawIntegerLevels<std::int8_t>(random);
-    case PixelType::UInt8:
-      return DrawIntegerLevels<std::uint8_t>(random);
-    case PixelType::Int16:
-      return DrawIntegerLevels<std::int16_t>(random);
-    case PixelType::UInt16:
-      return DrawIntegerLevels<std::uint16_t>(random);
-    case PixelType::Int32:
-      return DrawIntegerLevels<std::int32_t>(random);
-    case PixelType::UInt32:
-      return DrawIntegerLevels<std::uint32_t>(random);
-    default:
+  return VisitPixelType(type, [&](auto pixel) -> Levels {
+    if constexpr (std::is_integral<decltype(pixel)>::value)
     {
-      // 17 * 1e30 is a large float, and sums of 17 * 1e307 overflow even double.
-      const double scale = random.OneOf<double>(
-        { 1.0, 0.37, 1e-3, 1e-30, type == PixelType::Double && random.Chance(0.3) ? 1e307 : 1e30 });
-      const std::int64_t span = random.OneOf<std::int64_t>({ 1, 2, 3, 17, 17, 100, 1000, 1000000 });
-      return { scale * static_cast<double>(random.Between(-9, 0)),
-               scale,
-               scale > 1.0 ? std::min(span, INT64_C(17)) : span };
+      return DrawIntegerLevels<decltype(pixel)>(random);
     }
-  }
+    // 17 * 1e30 is a large float, and sums of 17 * 1e307 overflow even double.
+    const double scale =
+      random.OneOf<double>({ 1.0, 0.37, 1e-3, 1e-30, type == PixelType::Double && random.Chance(0.3) ? 1e307 : 1e30 });
+    const std::int64_t span = random.OneOf<std::int64_t>({ 1, 2, 3, 17, 17, 100, 1000, 1000000 });
+    return { scale * static_cast<double>(random.Between(-9, 0)),
+             scale,
+             scale > 1.0 ? std::min(span, INT64_C(17)) : span };
+  });
 }
 
 Triple
@@ -330,26 +318,8 @@ void
 StorePixels(FuzzyConnectednessRandomCase & randomCase, PixelType type)
 {
   randomCase.pixelType = type;
-  auto & intensities = randomCase.scene.intensities;
-  switch (type)
-  {
-    case PixelType::Int8:
-      return StoreTypedPixels<std::int8_t>(intensities, randomCase.pixels);
-    case PixelType::UInt8:
-      return StoreTypedPixels<std::uint8_t>(intensities, randomCase.pixels);
-    case PixelType::Int16:
-      return StoreTypedPixels<std::int16_t>(intensities, randomCase.pixels);
-    case PixelType::UInt16:
-      return StoreTypedPixels<std::uint16_t>(intensities, randomCase.pixels);
-    case PixelType::Int32:
-      return StoreTypedPixels<std::int32_t>(intensities, randomCase.pixels);
-    case PixelType::UInt32:
-      return StoreTypedPixels<std::uint32_t>(intensities, randomCase.pixels);
-    case PixelType::Float:
-      return StoreTypedPixels<float>(intensities, randomCase.pixels);
-    case PixelType::Double:
-      return StoreTypedPixels<double>(intensities, randomCase.pixels);
-  }
+  VisitPixelType(
+    type, [&](auto pixel) { StoreTypedPixels<decltype(pixel)>(randomCase.scene.intensities, randomCase.pixels); });
 }
 
 FuzzyConnectednessRandomCase

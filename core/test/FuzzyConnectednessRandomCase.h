@@ -17,6 +17,33 @@
 #include <type_traits>
 #include <vector>
 
+/** Call f(pixel) with a pixel of a type. */
+template <typename TFunction>
+auto
+VisitPixelType(voxelmaps::FuzzyConnectednessJob::PixelType type, const TFunction & f)
+{
+  using PixelType = voxelmaps::FuzzyConnectednessJob::PixelType;
+  switch (type)
+  {
+    case PixelType::Int8:
+      return f(std::int8_t());
+    case PixelType::UInt8:
+      return f(std::uint8_t());
+    case PixelType::Int16:
+      return f(std::int16_t());
+    case PixelType::UInt16:
+      return f(std::uint16_t());
+    case PixelType::Int32:
+      return f(std::int32_t());
+    case PixelType::UInt32:
+      return f(std::uint32_t());
+    case PixelType::Float:
+      return f(float());
+    default:
+      return f(double());
+  }
+}
+
 /** A case of a connectedness test without ITK images: a scene, and its intensities as pixels of a type. */
 struct FuzzyConnectednessRandomCase
 {
@@ -72,6 +99,9 @@ MakePathScene(const FuzzyConnectednessOracle::Triple & size, const std::vector<s
 FuzzyConnectednessOracle::Scene
 MakeNoiseScene(const FuzzyConnectednessOracle::Triple & size, std::int64_t range,
                VoxelMapsTest::RandomNumbers & random);
+
+const std::vector<voxelmaps::FuzzyConnectednessJob::PixelType> allPixelTypes =
+  voxelmaps::GetFirstEnumerators<voxelmaps::FuzzyConnectednessJob::PixelType>(8);
 
 /** Names of tests whose parameter is the pixel type. */
 std::string

@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
+#include "TestedProcessor.h"
+#include "VoxelMapsTestUtilities.h"
+
 #include "voxelmaps/GrayLevelDiscretization.h"
 
 #include <gtest/gtest.h>
@@ -9,21 +12,19 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <random>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace
 {
-using voxelmaps::DiscretizeGrayLevels;
 using voxelmaps::GetPixelType;
 using voxelmaps::PixelType;
+using VoxelMapsTest::RunThreads;
 using Job = voxelmaps::GrayLevelDiscretizationJob;
 using Result = voxelmaps::GrayLevelDiscretizationResult;
 using Parameters = voxelmaps::GrayLevelDiscretizationParameters;
@@ -35,10 +36,9 @@ using Levels = std::vector<std::uint16_t>;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
 
-const std::vector<Method> allMethods{ Method::FixedBinNumber, Method::FixedBinSize, Method::FixedBinSizeAtMultiples,
-                                      Method::Identity,       Method::Levels,       Method::Edges };
-const std::vector<Method> rangeMethods(allMethods.begin(), allMethods.begin() + 3);
-const std::vector<RangeSource> allSources{ RangeSource::Given, RangeSource::Image, RangeSource::Mask };
+const std::vector<Method>      allMethods = voxelmaps::GetEnumerators<Method>();
+const std::vector<Method>      rangeMethods(allMethods.begin(), allMethods.begin() + 3);
+const std::vector<RangeSource> allSources = voxelmaps::GetEnumerators<RangeSource>();
 
 /** Levels from low to high are right: real numbers are rounded on either side of the edge of a bin. */
 struct Bounds
@@ -205,19 +205,12 @@ private:
   double           m_Maximum;
 };
 
-/** Workers as threads, whatever the number of processors. */
-void
-RunThreads(unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body)
+/** Discretize on the processor that is tested. */
+Result
+DiscretizeLevels(const Job & job)
 {
-  std::vector<std::thread> threads;
-  for (unsigned int worker = 0; worker < numberOfWorkers; ++worker)
-  {
-    threads.emplace_back([&body, worker] { body(worker); });
-  }
-  for (std::thread & thread : threads)
-  {
-    thread.join();
-  }
+  return VoxelMapsTest::IsCudaTest() ? voxelmaps::DiscretizeGrayLevelsCuda(job, {})
+                                     : voxelmaps::DiscretizeGrayLevels(job);
 }
 
 template <typename TPixel>
@@ -242,7 +235,7 @@ Discretize(Job job, Result * result = nullptr)
   const auto              size = static_cast<std::size_t>(job.size[0] * job.size[1] * job.size[2]);
   Levels                  buffer(size + 2 * guard, untouched);
   job.levels = buffer.data() + guard;
-  const Result got = DiscretizeGrayLevels(job);
+  const Result got = DiscretizeLevels(job);
   if (result != nullptr)
   {
     *result = got;
@@ -383,7 +376,7 @@ CheckExtremes()
     {
       many.insert(many.end(), pixels.begin(), pixels.end());
     }
-    for (const Method method : { Method::FixedBinNumber, Method::FixedBinSize, Method::FixedBinSizeAtMultiples })
+    for (const Method method : rangeMethods)
     {
       Parameters parameters;
       parameters.method = method;
@@ -421,32 +414,16 @@ ExpectError(const std::string & message, const TRun & run)
 
 TEST(GrayLevelDiscretization, AllTypesMethodsRangesAndMasks)
 {
-  CheckAllMethods<char>();
-  CheckAllMethods<signed char>();
-  CheckAllMethods<unsigned char>();
-  CheckAllMethods<short>();
-  CheckAllMethods<unsigned short>();
-  CheckAllMethods<int>();
-  CheckAllMethods<unsigned int>();
-  CheckAllMethods<long>();
-  CheckAllMethods<unsigned long>();
-  CheckAllMethods<long long>();
-  CheckAllMethods<unsigned long long>();
-  CheckAllMethods<float>();
-  CheckAllMethods<double>();
+  const auto check = [](auto... pixels) { (..., CheckAllMethods<decltype(pixels)>()); };
+  check(char(), std::int8_t(), std::uint8_t(), std::int16_t(), std::uint16_t(), std::int32_t(), std::uint32_t());
+  check(0L, 0UL, 0LL, 0ULL, 0.0f, 0.0);
 }
 
 TEST(GrayLevelDiscretization, EndsOfTheTypes)
 {
-  CheckExtremes<std::int8_t>();
-  CheckExtremes<std::uint8_t>();
-  CheckExtremes<std::int16_t>();
-  CheckExtremes<std::uint16_t>();
-  CheckExtremes<std::int32_t>();
-  CheckExtremes<std::uint32_t>();
-  CheckExtremes<std::int64_t>();
-  CheckExtremes<std::uint64_t>();
-  CheckExtremes<float>();
+  const auto check = [](auto... pixels) { (..., CheckExtremes<decltype(pixels)>()); };
+  check(std::int8_t(), std::uint8_t(), std::int16_t(), std::uint16_t(), std::int32_t(), std::uint32_t());
+  check(std::int64_t(), std::uint64_t(), 0.0f);
 }
 
 TEST(GrayLevelDiscretization, TypesHaveTheirPixelType)
@@ -668,7 +645,7 @@ TEST(GrayLevelDiscretizationErrors, Jobs)
     Job job = MakeJob(pixels, {}, Parameters());
     job.levels = levels.data();
     change(job);
-    ExpectError(message, [&] { DiscretizeGrayLevels(job); });
+    ExpectError(message, [&] { DiscretizeLevels(job); });
   };
   expectError("The array has 2 voxels, but pixels is null.", [](Job & job) { job.pixels = nullptr; });
   expectError("The array has 2 voxels, but levels is null.", [](Job & job) { job.levels = nullptr; });
@@ -710,28 +687,16 @@ CheckSelection()
   EXPECT_EQ(100, intensities[3]);
   EXPECT_EQ(77, intensities[4]) << "wrote after the intensities";
 }
-
-template <typename... TPixels>
-void
-CheckSelections()
-{
-  (..., CheckSelection<TPixels, float>());
-  (..., CheckSelection<TPixels, double>());
-}
 } // namespace
 
 TEST(SelectIntensities, AllTypes)
 {
-  CheckSelections<std::int8_t,
-                  std::uint8_t,
-                  std::int16_t,
-                  std::uint16_t,
-                  std::int32_t,
-                  std::uint32_t,
-                  std::int64_t,
-                  std::uint64_t,
-                  float,
-                  double>();
+  const auto check = [](auto... pixels) {
+    (..., CheckSelection<decltype(pixels), float>());
+    (..., CheckSelection<decltype(pixels), double>());
+  };
+  check(std::int8_t(), std::uint8_t(), std::int16_t(), std::uint16_t(), std::int32_t(), std::uint32_t());
+  check(std::int64_t(), std::uint64_t(), 0.0f, 0.0);
 }
 
 TEST(SelectIntensities, NegativeZeroAndWorkers)
@@ -763,15 +728,14 @@ TEST(SelectIntensities, Errors)
 
 TEST(SelectIntensities, LargeIntegersNeedDouble)
 {
-  using voxelmaps::NeedsDoubleIntensities;
-  EXPECT_FALSE(NeedsDoubleIntensities(PixelType::Int8));
-  EXPECT_FALSE(NeedsDoubleIntensities(PixelType::UInt8));
-  EXPECT_FALSE(NeedsDoubleIntensities(PixelType::Int16));
-  EXPECT_FALSE(NeedsDoubleIntensities(PixelType::UInt16));
-  EXPECT_TRUE(NeedsDoubleIntensities(PixelType::Int32));
-  EXPECT_TRUE(NeedsDoubleIntensities(PixelType::UInt32));
-  EXPECT_TRUE(NeedsDoubleIntensities(PixelType::Int64));
-  EXPECT_TRUE(NeedsDoubleIntensities(PixelType::UInt64));
-  EXPECT_FALSE(NeedsDoubleIntensities(PixelType::Float));
-  EXPECT_TRUE(NeedsDoubleIntensities(PixelType::Double));
+  for (const PixelType type :
+       { PixelType::Int8, PixelType::UInt8, PixelType::Int16, PixelType::UInt16, PixelType::Float })
+  {
+    EXPECT_FALSE(voxelmaps::NeedsDoubleIntensities(type)) << type;
+  }
+  for (const PixelType type :
+       { PixelType::Int32, PixelType::UInt32, PixelType::Int64, PixelType::UInt64, PixelType::Double })
+  {
+    EXPECT_TRUE(voxelmaps::NeedsDoubleIntensities(type)) << type;
+  }
 }

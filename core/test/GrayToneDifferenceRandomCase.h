@@ -32,14 +32,28 @@ DrawGrayToneDifferenceRandomCase(std::uint64_t seed, unsigned int dimension, std
 voxelmaps::GrayToneDifferenceJob
 MakeGrayToneDifferenceJob(const GrayToneDifferenceRandomCase & randomCase);
 
-/** Compare components of the region (x fastest, components interleaved) with the oracle; false at the first difference.
- *
- * The budget bounds the oracle's work, in voxels visited. */
+/** Compare components of the region with the oracle. */
+template <typename TReal>
 bool
-AgreesWithOracle(const GrayToneDifferenceRandomCase & randomCase, const std::vector<float> & result,
-                 double backgroundValue, VoxelMapsTest::RandomNumbers & random, std::int64_t budget = 40000);
-bool
-AgreesWithOracle(const GrayToneDifferenceRandomCase & randomCase, const std::vector<double> & result,
-                 double backgroundValue, VoxelMapsTest::RandomNumbers & random, std::int64_t budget = 40000);
+AgreesWithOracle(const GrayToneDifferenceRandomCase & randomCase, const std::vector<TReal> & result,
+                 double backgroundValue, VoxelMapsTest::RandomNumbers & random, std::int64_t budget = 40000)
+{
+  namespace Oracle = GrayToneDifferenceOracle;
+  const TextureRandomCase &  common = randomCase.common;
+  const Oracle::Parameters & parameters = randomCase.parameters;
+  const auto &               features = parameters.features;
+  const auto                 expect = [&](const Oracle::Triple & position) {
+    return [&,
+            matrix = Oracle::MakeMatrix(
+              common.levels, common.window, position, parameters.offsets, parameters.countVoxelsWithoutNeighbors)](
+             std::size_t f, TReal actual) {
+      const long double expected = Oracle::ComputeFeature(matrix, features[f]);
+      return Oracle::Agrees(expected, Oracle::GetTolerance(matrix, features[f]), actual)
+                               ? std::string()
+                               : VoxelMapsTest::Print(expected);
+    };
+  };
+  return AgreesWithOracle(common, features, features.size(), result, backgroundValue, random, budget, expect);
+}
 
 #endif // GrayToneDifferenceRandomCase_h

@@ -28,18 +28,9 @@ namespace Oracle = RelativeFuzzyConnectednessOracle;
 
 const auto computeOnce = [](const RelativeJob & job) { VoxelMapsTest::ComputeLabels(job); };
 
-/** Compute with a hierarchy of small tiles, so that small images have many. */
-template <typename TPixel>
-std::function<void(const RelativeJob &)>
-WithTiles(bool isKept, const Triple & tileSize)
-{
-  return [isKept, tileSize](const RelativeJob & job) {
-    voxelmaps::CpuRelativeHierarchy(job, isKept, tileSize).Compute(job);
-  };
-}
-
+/** Once, with a hierarchy, and on the CPU with hierarchies of small tiles, so that small images have many. */
 std::vector<std::function<void(const RelativeJob &)>>
-GetAllWays(PixelType type, RandomNumbers & random)
+GetAllWays(RandomNumbers & random)
 {
   std::vector<std::function<void(const RelativeJob &)>> ways{
     computeOnce,
@@ -49,18 +40,12 @@ GetAllWays(PixelType type, RandomNumbers & random)
       EXPECT_GT(hierarchy.GetMemory(), 0u);
     },
   };
-  // The tiles of the CPU.
-  for (const bool isKept : IsCudaTest() ? std::vector<bool>{} : std::vector<bool>{ false, true })
+  for (const bool isRetained : IsCudaTest() ? std::vector<bool>{} : std::vector<bool>{ false, true })
   {
     const Triple tileSize{ { random.Between(1, 9), random.Between(1, 6), random.Between(1, 4) } };
-    if (type == PixelType::Int16)
-    {
-      ways.push_back(WithTiles<std::int16_t>(isKept, tileSize));
-    }
-    if (type == PixelType::Float)
-    {
-      ways.push_back(WithTiles<float>(isKept, tileSize));
-    }
+    ways.push_back([isRetained, tileSize](const RelativeJob & job) {
+      voxelmaps::CpuRelativeHierarchy(job, isRetained, tileSize).Compute(job);
+    });
   }
   return ways;
 }
@@ -91,7 +76,7 @@ CheckRelativeCase(const FuzzyConnectednessRandomCase & randomCase, RandomNumbers
       job.competition = competition;
       job.tieRule = tieRule;
       const auto expected = ExpectedOutputs(randomCase, job, strengths, request.realsAreDouble);
-      for (const auto & compute : GetAllWays(randomCase.pixelType, random))
+      for (const auto & compute : GetAllWays(random))
       {
         job.execution.numberOfWorkers = static_cast<unsigned int>(random.OneOf<std::int64_t>({ 1, 2, 3, 8 }));
         EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, request, compute)))
@@ -102,9 +87,6 @@ CheckRelativeCase(const FuzzyConnectednessRandomCase & randomCase, RandomNumbers
   }
   return isSmall;
 }
-
-const std::vector<PixelType> allPixelTypes{ PixelType::Int8,  PixelType::UInt8,  PixelType::Int16, PixelType::UInt16,
-                                            PixelType::Int32, PixelType::UInt32, PixelType::Float, PixelType::Double };
 
 /** A line of voxels whose links have the keys of these differences of intensity. */
 Scene
@@ -290,7 +272,7 @@ TEST(RelativeFuzzyConnectednessJob, NoSeedsAndNoVoxels)
   RandomNumbers random(3);
   const auto  randomCase = MakeFuzzyConnectednessCase(MakeNoiseScene({ { 40, 40, 3 } }, 50, random), PixelType::Int16);
   RelativeJob job = MakeRelativeJob(randomCase, {});
-  for (const auto & compute : GetAllWays(PixelType::Int16, random))
+  for (const auto & compute : GetAllWays(random))
   {
     for (const Competition competition : { Competition::Relative, Competition::Iterative })
     {

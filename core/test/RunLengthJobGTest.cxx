@@ -14,66 +14,22 @@
 namespace
 {
 using Job = voxelmaps::RunLengthJob;
-using InstructionSet = voxelmaps::InstructionSet;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::RunLengthFeatureMapEnums;
 using VoxelMapsTest::CheckCase;
 using VoxelMapsTest::ComputeJob;
+using VoxelMapsTest::DrawLargeWindow;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::RandomNumbers;
 using NoiseJob = VoxelMapsTest::ClassNoise<Job>;
 
-const std::vector<InstructionSet> allInstructionSets{ InstructionSet::Baseline,
-                                                      InstructionSet::AVX2,
-                                                      InstructionSet::AVX512 };
-
-/** A case with a window of this size, for a few voxels of a larger image. */
+/** A case of one voxel whose window is the entire image, so that nothing is clipped. */
 TextureRandomCase
-MakeLargeWindowCase(std::uint64_t seed, const Triple & imageSize, const Triple & windowSize, const Triple & regionSize,
-                    std::uint32_t numberOfGrayLevels, int numberOfUsedLevels, RandomNumbers & random)
+MakeUnclippedCase(std::uint64_t seed, const Triple & windowSize, std::uint32_t numberOfGrayLevels,
+                  RandomNumbers & random)
 {
-  TextureRandomCase randomCase = DrawTextureRandomCase(seed, imageSize[2] > 1 ? 3 : 2, 65535, random);
-  randomCase.numberOfGrayLevels = numberOfGrayLevels;
-  randomCase.pattern = std::to_string(numberOfUsedLevels) + " levels in noisy runs";
-  randomCase.levels.size = imageSize;
-  randomCase.levels.values.assign(static_cast<std::size_t>(imageSize[0] * imageSize[1] * imageSize[2]), 1);
-  auto &                     values = randomCase.levels.values;
-  std::vector<std::uint16_t> palette;
-  for (int i = 0; i < numberOfUsedLevels; ++i)
-  {
-    palette.push_back(static_cast<std::uint16_t>(random.Between(1, numberOfGrayLevels)));
-  }
-  const double change = random.OneOf<double>({ 0.0, 0.002, 0.05, 0.5 });
-  for (std::size_t i = 0; i < values.size(); ++i)
-  {
-    values[i] = i == 0 || random.Chance(change) ? random.OneOf(palette) : values[i - 1];
-    if (random.Chance(0.001))
-    {
-      values[i] = 0;
-    }
-    else if (values[i] == 0)
-    {
-      values[i] = random.OneOf(palette);
-    }
-  }
-  randomCase.window.size = windowSize;
-  for (unsigned int axis = 0; axis < 3; ++axis)
-  {
-    randomCase.window.anchor[axis] = random.Below(windowSize[axis]);
-    randomCase.regionSize[axis] = std::min(regionSize[axis], imageSize[axis]);
-    randomCase.regionIndex[axis] = random.Between(0, imageSize[axis] - randomCase.regionSize[axis]);
-  }
-  return randomCase;
-}
-
-/** A case of one voxel whose window is the whole image, so that nothing is clipped. */
-TextureRandomCase
-MakeWholeWindowCase(std::uint64_t seed, const Triple & windowSize, std::uint32_t numberOfGrayLevels,
-                    RandomNumbers & random)
-{
-  TextureRandomCase randomCase =
-    MakeLargeWindowCase(seed, windowSize, windowSize, { { 1, 1, 1 } }, numberOfGrayLevels, 1, random);
-  randomCase.regionIndex = randomCase.window.anchor;
+  TextureRandomCase randomCase = DrawTextureRandomCase(seed, windowSize[2] > 1 ? 3 : 2, 65535, random);
+  DrawLargeWindow(randomCase, windowSize, windowSize, { { 1, 1, 1 } }, numberOfGrayLevels, 1, random);
   return randomCase;
 }
 
@@ -87,8 +43,8 @@ CheckLargeWindow(std::uint64_t seed, const Triple & imageSize, const Triple & wi
   {
     RandomNumbers random(seed + i);
     const auto &  numbers = levelCounts[(seed + i) % levelCounts.size()];
-    const auto    randomCase =
-      MakeLargeWindowCase(seed + i, imageSize, windowSize, regionSize, numbers.first, numbers.second, random);
+    auto          randomCase = DrawTextureRandomCase(seed + i, imageSize[2] > 1 ? 3 : 2, 65535, random);
+    DrawLargeWindow(randomCase, imageSize, windowSize, regionSize, numbers.first, numbers.second, random);
     SCOPED_TRACE(::testing::Message() << randomCase);
     if (i % 2 == 0)
     {
@@ -119,56 +75,37 @@ TEST(RunLengthJob, NumberOfComponents)
   EXPECT_EQ(33u, job.GetNumberOfComponents());
 }
 
-TEST(RunLengthJob, WidestInstructionSetIsKnown)
+TEST(RunLengthJob, LargeWindows)
 {
-  const InstructionSet widest = voxelmaps::GetWidestInstructionSet();
-  EXPECT_NE(allInstructionSets.end(), std::find(allInstructionSets.begin(), allInstructionSets.end(), widest));
-  RecordProperty("InstructionSet", static_cast<int>(widest));
-}
-
-TEST(RunLengthJob, Window31x31)
-{
-  CheckLargeWindow(500000, { { 70, 50, 1 } }, { { 31, 31, 1 } }, { { 40, 7, 1 } }, 24, 150000);
-}
-
-TEST(RunLengthJob, Window15x15AndWindow16x16AroundTheLimitOfBytes)
-{
-  // 225, 256 and 255 voxels
-  CheckLargeWindow(501000, { { 50, 40, 1 } }, { { 15, 15, 1 } }, { { 40, 7, 1 } }, 16, 100000);
-  CheckLargeWindow(502000, { { 50, 40, 1 } }, { { 16, 16, 1 } }, { { 40, 7, 1 } }, 16, 100000);
-  CheckLargeWindow(503000, { { 50, 40, 1 } }, { { 17, 15, 1 } }, { { 40, 7, 1 } }, 16, 100000);
-}
-
-TEST(RunLengthJob, WindowsAroundTheLongestExactShortRun)
-{
-  CheckLargeWindow(504000, { { 50, 40, 1 } }, { { 12, 12, 1 } }, { { 40, 7, 1 } }, 16, 100000);
-  CheckLargeWindow(505000, { { 50, 40, 1 } }, { { 13, 13, 1 } }, { { 40, 7, 1 } }, 16, 100000);
-}
-
-TEST(RunLengthJob, Windows255x1And1x255)
-{
-  CheckLargeWindow(510000, { { 300, 5, 1 } }, { { 255, 1, 1 } }, { { 60, 5, 1 } }, 24, 100000);
-  CheckLargeWindow(520000, { { 5, 300, 1 } }, { { 1, 255, 1 } }, { { 5, 60, 1 } }, 24, 100000);
-}
-
-TEST(RunLengthJob, Window255x255)
-{
-  CheckLargeWindow(530000, { { 300, 280, 1 } }, { { 255, 255, 1 } }, { { 3, 2, 1 } }, 12, 1500000);
-}
-
-TEST(RunLengthJob, Window15x15x15)
-{
-  CheckLargeWindow(540000, { { 20, 19, 18 } }, { { 15, 15, 15 } }, { { 6, 3, 2 } }, 24, 300000);
-}
-
-TEST(RunLengthJob, Window17x17x17)
-{
-  CheckLargeWindow(550000, { { 25, 19, 18 } }, { { 17, 17, 17 } }, { { 6, 3, 2 } }, 12, 400000);
-}
-
-TEST(RunLengthJob, Window40x40x40)
-{
-  CheckLargeWindow(560000, { { 50, 45, 41 } }, { { 40, 40, 40 } }, { { 2, 2, 2 } }, 10, 2000000);
+  struct WindowCase
+  {
+    Triple       imageSize;
+    Triple       windowSize;
+    Triple       regionSize;
+    unsigned int count;
+    std::int64_t budget;
+  };
+  const WindowCase cases[]{
+    { { { 70, 50, 1 } }, { { 31, 31, 1 } }, { { 40, 7, 1 } }, 24, 150000 },
+    // 225, 256 and 255 voxels.
+    { { { 60, 40, 1 } }, { { 15, 15, 1 } }, { { 40, 7, 1 } }, 16, 100000 },
+    { { { 60, 40, 1 } }, { { 16, 16, 1 } }, { { 40, 7, 1 } }, 16, 100000 },
+    { { { 60, 40, 1 } }, { { 17, 15, 1 } }, { { 40, 7, 1 } }, 16, 100000 },
+    // Around the longest short run that is exact.
+    { { { 60, 40, 1 } }, { { 12, 12, 1 } }, { { 40, 7, 1 } }, 16, 100000 },
+    { { { 60, 40, 1 } }, { { 13, 13, 1 } }, { { 40, 7, 1 } }, 16, 100000 },
+    { { { 300, 5, 1 } }, { { 255, 1, 1 } }, { { 60, 5, 1 } }, 24, 100000 },
+    { { { 5, 300, 1 } }, { { 1, 255, 1 } }, { { 5, 60, 1 } }, 24, 100000 },
+    { { { 300, 280, 1 } }, { { 255, 255, 1 } }, { { 3, 2, 1 } }, 12, 1500000 },
+    { { { 20, 19, 18 } }, { { 15, 15, 15 } }, { { 6, 3, 2 } }, 24, 300000 },
+    { { { 25, 19, 18 } }, { { 17, 17, 17 } }, { { 6, 3, 2 } }, 12, 400000 },
+    { { { 50, 45, 41 } }, { { 40, 40, 40 } }, { { 2, 2, 2 } }, 10, 2000000 },
+  };
+  std::uint64_t seed = 500000;
+  for (const WindowCase & each : cases)
+  {
+    CheckLargeWindow(seed += 1000, each.imageSize, each.windowSize, each.regionSize, each.count, each.budget);
+  }
 }
 
 TEST(RunLengthJob, ExtremeSumsOf65535Levels)
@@ -180,7 +117,7 @@ TEST(RunLengthJob, ExtremeSumsOf65535Levels)
          { Job::Aggregation::Merge, Job::Aggregation::Average, Job::Aggregation::PerDirection })
     {
       RandomNumbers     random(1);
-      TextureRandomCase randomCase = MakeWholeWindowCase(570000, windowSize, 65535, random);
+      TextureRandomCase randomCase = MakeUnclippedCase(570000, windowSize, 65535, random);
       randomCase.pattern = "constant";
       randomCase.aggregation = aggregation;
       randomCase.offsets = { { { 1, 0, 0 } }, { { 0, 1, 0 } }, { { 1, 1, 0 } } };
@@ -220,7 +157,7 @@ TEST(RunLengthJob, EveryVoxelARunOfTheSameLevel)
       for (const std::size_t directions : { 1u, 2u, 6u })
       {
         RandomNumbers     random(4);
-        TextureRandomCase randomCase = MakeWholeWindowCase(573000, windowSize, 8, random);
+        TextureRandomCase randomCase = MakeUnclippedCase(573000, windowSize, 8, random);
         randomCase.pattern = "constant";
         randomCase.aggregation = aggregation;
         randomCase.offsets.assign(leaving.begin(), leaving.begin() + static_cast<std::ptrdiff_t>(directions));
@@ -245,7 +182,7 @@ TEST(RunLengthJob, VariancesOfGreatLevelsThatCancel)
     for (const auto aggregation : { Job::Aggregation::Merge, Job::Aggregation::PerDirection })
     {
       RandomNumbers     random(2);
-      TextureRandomCase randomCase = MakeWholeWindowCase(571000, windowSize, 65535, random);
+      TextureRandomCase randomCase = MakeUnclippedCase(571000, windowSize, 65535, random);
       randomCase.pattern = "two greatest levels";
       randomCase.aggregation = aggregation;
       randomCase.offsets = { { { 1, 0, 0 } }, { { -1, 1, 1 } } };
@@ -265,7 +202,7 @@ TEST(RunLengthJob, ManyRunsThatAreAllShort)
   // 12 x 12 x 255 voxels, twelve directions merged: no run is longer than 12, but there are about 400000 of them.
   RandomNumbers     random(3);
   const Triple      windowSize{ { 12, 12, 255 } };
-  TextureRandomCase randomCase = MakeWholeWindowCase(572000, windowSize, 8, random);
+  TextureRandomCase randomCase = MakeUnclippedCase(572000, windowSize, 8, random);
   randomCase.pattern = "noise";
   randomCase.aggregation = Job::Aggregation::Merge;
   randomCase.offsets.clear();
@@ -299,13 +236,9 @@ TEST(RunLengthJob, QuotientsAreCorrectlyRounded)
   for (const std::int64_t edge : { 3, 7, 12, 16 })
   {
     RandomNumbers     random(static_cast<std::uint64_t>(580000 + edge));
-    TextureRandomCase randomCase = MakeLargeWindowCase(static_cast<std::uint64_t>(580000 + edge),
-                                                       { { 260, 140, 1 } },
-                                                       { { edge, edge, 1 } },
-                                                       { { 260, 140, 1 } },
-                                                       64,
-                                                       64,
-                                                       random);
+    TextureRandomCase randomCase = DrawTextureRandomCase(static_cast<std::uint64_t>(edge), 2, 65535, random);
+    const Triple      size{ { 260, 140, 1 } };
+    DrawLargeWindow(randomCase, size, { { edge, edge, 1 } }, size, 64, 64, random);
     // Holes that get denser to the right, and runs that get longer to the bottom.
     for (std::size_t i = 1; i < randomCase.levels.values.size(); ++i)
     {

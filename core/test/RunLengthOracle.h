@@ -8,7 +8,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,7 +20,7 @@ using Triple = std::array<std::int64_t, 3>;
 using Feature = voxelmaps::RunLengthFeatureMapEnums::Feature;
 using Aggregation = voxelmaps::RunLengthFeatureMapEnums::Aggregation;
 
-/** Gray levels of a whole image, x fastest; 0 where there is no voxel. */
+/** Gray levels of an image, x fastest; 0 where there is no voxel. */
 struct Levels
 {
   Triple                     size{ { 1, 1, 1 } };
@@ -49,8 +48,10 @@ struct Value
   /** The value in double, if it has to be met exactly. */
   bool   isExact{ true };
   double exact{ 0.0 };
-  /** The value up to the rounding of long double. */
+  /** The value up to the rounding of long double, and what a double may differ from it, relative; 0 for two units in
+   * the last place of a float. */
   long double reference{ 0.0L };
+  long double tolerance{ 0.0L };
   /** A ratio as numerator / (runs^power * common); averages are defined by these. */
   double numerator{ 0.0 };
   double runs{ 1.0 };
@@ -75,21 +76,21 @@ LongestPossibleRun(const Window & window, const std::vector<Triple> & directions
 Value
 ComputeFeature(const Matrix & matrix, std::uint64_t numberOfVoxels, std::int64_t longestPossibleRun, Feature feature);
 
+/** The feature with the formula of one of run lengths, of a matrix of levels and sizes of another kind. */
+Value
+ComputeSizeFeature(const Matrix & matrix, Feature feature);
+
 /** All components at a voxel that has a level. */
 std::vector<Value>
 ComputeFeatures(const Levels & levels, const Window & window, const Triple & position,
                 const std::vector<Triple> & directions, const std::vector<Feature> & features, Aggregation aggregation);
 
 /** Whether a result is what it must be: equal to the rounded exact value, or within two units in the last place of a
- * float of the reference. */
+ * float, or the tolerance of a double, of the reference. */
 bool
 Agrees(const Value & expected, float actual);
 bool
 Agrees(const Value & expected, double actual);
-
-/** All digits of an expectation, for messages. */
-std::string
-ToString(const Value & value);
 } // namespace RunLengthOracle
 
 #endif // RunLengthOracle_h

@@ -32,26 +32,14 @@ CheckWindow(std::uint64_t firstSeed, const Triple & windowSize, const Triple & r
     RandomNumbers       random(seed);
     SizeZoneRandomCase  randomCase = DrawSizeZoneRandomCase(seed, 3, 65535, random);
     TextureRandomCase & common = randomCase.common;
-    common.numberOfGrayLevels = random.OneOf<std::uint32_t>({ 1, 2, 3, 5, 32, 64, 256, 65535 });
-    std::int64_t voxels = 1;
+    const auto          levels = random.OneOf<std::uint32_t>({ 1, 2, 3, 5, 32, 64, 256, 65535 });
+    Triple              imageSize = windowSize;
     for (unsigned int axis = 0; axis < 3; ++axis)
     {
-      common.levels.size[axis] = std::max<std::int64_t>(windowSize[axis] + random.Between(-2, 3), regionSize[axis]);
-      common.window.anchor[axis] = random.Below(windowSize[axis]);
-      common.regionSize[axis] = regionSize[axis];
-      common.regionIndex[axis] = random.Between(0, common.levels.size[axis] - regionSize[axis]);
-      voxels *= common.levels.size[axis];
+      imageSize[axis] = std::max<std::int64_t>(windowSize[axis] + random.Between(-2, 3), regionSize[axis]);
     }
-    common.window.size = windowSize;
-    common.levels.values.resize(static_cast<std::size_t>(voxels));
     // Long runs make large and winding zones.
-    const double change = random.OneOf<double>({ 0.02, 0.3, 1.0 });
-    for (std::size_t i = 0; i < common.levels.values.size(); ++i)
-    {
-      common.levels.values[i] = i > 0 && !random.Chance(change)
-                                  ? common.levels.values[i - 1]
-                                  : static_cast<std::uint16_t>(random.Between(1, common.numberOfGrayLevels));
-    }
+    VoxelMapsTest::DrawLargeWindow(common, imageSize, windowSize, regionSize, levels, levels, random);
     VoxelMapsTest::CheckDrawnCase<Job>(randomCase, random, budget);
   }
 }
@@ -91,6 +79,18 @@ TEST(SizeZoneJob, LargerWindows)
     CheckWindow(seed, window, { { 3, 1, 1 } }, voxels > 10000 ? 2 : 4, 1);
     seed += 100;
   }
+}
+
+TEST(SizeZoneJob, GreatestZone)
+{
+  // 65,025 voxels of the greatest level.
+  RandomNumbers      random(1);
+  SizeZoneRandomCase randomCase = DrawSizeZoneRandomCase(1, 2, 65535, random);
+  const Triple       size{ { 255, 255, 1 } };
+  VoxelMapsTest::DrawLargeWindow(randomCase.common, size, size, { { 1, 1, 1 } }, 65535, 1, random);
+  std::fill(randomCase.common.levels.values.begin(), randomCase.common.levels.values.end(), std::uint16_t{ 65535 });
+  randomCase.features = voxelmaps::SizeZoneFeatureMapEnums::GetAllFeatures();
+  VoxelMapsTest::CheckCase<double, Job>(randomCase, random, 1);
 }
 
 TEST(SizeZoneJob, ZonesConnectInTheWindowAlone)

@@ -48,13 +48,7 @@ DrawSizeZoneRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_t
 {
   SizeZoneRandomCase randomCase;
   randomCase.common = DrawTextureRandomCase(seed, dimension, maxNumberOfGrayLevels, random);
-  randomCase.features = voxelmaps::SizeZoneFeatureMapEnums::GetAllFeatures();
-  if (random.Chance(0.5))
-  {
-    random.Shuffle(randomCase.features);
-    randomCase.features.resize(
-      static_cast<std::size_t>(random.Between(1, static_cast<std::int64_t>(randomCase.features.size()))));
-  }
+  randomCase.features = DrawFeatures<voxelmaps::SizeZoneFeatureMapEnums>(random);
   randomCase.connectivity = random.Chance(0.7) ? SizeZoneOracle::Connectivity::Full //
                                                : SizeZoneOracle::Connectivity::InPlane;
   // A flood fill visits the neighbors of a voxel.
@@ -73,50 +67,22 @@ MakeSizeZoneJob(const SizeZoneRandomCase & randomCase)
   return job;
 }
 
-/** Compare components of the region (x fastest, components interleaved) with the oracle; false at the first difference.
- *
- * The budget bounds the oracle's work, in neighbors visited. */
+/** Compare components of the region with the oracle, whose budget is in neighbors visited. */
 template <typename TReal>
 bool
 AgreesWithOracle(const SizeZoneRandomCase & randomCase, const std::vector<TReal> & result, double backgroundValue,
                  RandomNumbers & random, std::int64_t budget = 100000)
 {
   const TextureRandomCase & common = randomCase.common;
-  const std::size_t         components = randomCase.features.size();
-  for (const auto & position : DrawPositions(common, random, budget))
-  {
-    const auto & origin = common.regionIndex;
-    const auto   voxel = static_cast<std::size_t>(
-      ((position[2] - origin[2]) * common.regionSize[1] + position[1] - origin[1]) * common.regionSize[0] +
-      position[0] - origin[0]);
-    const bool isAbsent = common.levels(position) == 0;
-    const auto matrix = isAbsent
-                          ? SizeZoneOracle::Matrix{}
-                          : SizeZoneOracle::CountZones(common.levels, common.window, position, randomCase.connectivity);
-    for (std::size_t f = 0; f < components; ++f)
-    {
-      const TReal           actual = result[voxel * components + f];
-      const auto            background = static_cast<TReal>(backgroundValue);
-      SizeZoneOracle::Value expected;
-      if (!isAbsent)
-      {
-        expected = SizeZoneOracle::ComputeFeature(matrix, randomCase.features[f]);
-      }
-      const bool agrees = isAbsent ? actual == background || (std::isnan(actual) && std::isnan(background))
-                                   : SizeZoneOracle::Agrees(expected, actual);
-      if (!agrees)
-      {
-        ADD_FAILURE() << randomCase.features[f] << " at " << position[0] << ", " << position[1] << ", " << position[2]
-                      << " of " << matrix.size() << " kinds of zones is " << std::setprecision(17) << actual
-                      << " instead of "
-                      << (isAbsent           ? static_cast<long double>(backgroundValue)
-                          : expected.isExact ? static_cast<long double>(expected.exact)
-                                             : expected.reference);
-        return false;
-      }
-    }
-  }
-  return true;
+  const auto &              features = randomCase.features;
+  const auto                expect = [&](const SizeZoneOracle::Triple & position) {
+    return [&, matrix = SizeZoneOracle::CountZones(common.levels, common.window, position, randomCase.connectivity)](
+             std::size_t f, TReal actual) {
+      const auto expected = SizeZoneOracle::ComputeFeature(matrix, features[f]);
+      return PrintUnlessAgrees(Agrees(expected, actual), expected);
+    };
+  };
+  return ::AgreesWithOracle(common, features, features.size(), result, backgroundValue, random, budget, expect);
 }
 } // namespace VoxelMapsTest
 

@@ -3,7 +3,7 @@
 #ifndef TestedEngines_h
 #define TestedEngines_h
 
-// The engines that the tests use, for the processor that IsCudaTest() tells.
+// The engines that the tests use, for the processor that IsCudaTest() selects.
 
 #include "TestedProcessor.h"
 
@@ -17,8 +17,8 @@
 
 #include <functional>
 #include <sstream>
-#include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace VoxelMapsTest
@@ -43,6 +43,34 @@ MakeCpuEngine(void (*compute)(const TJob &), voxelmaps::InstructionSet instructi
           } };
 }
 
+template <typename TJob, typename = void>
+struct HasWalkWindows : std::false_type
+{};
+template <typename TJob>
+struct HasWalkWindows<TJob, std::void_t<decltype(TJob::walkWindows)>> : std::true_type
+{};
+
+/** The CPU engine that walks every window, for jobs that do not have too many steps. */
+template <typename TJob>
+Engine<TJob>
+MakeWalkEngine(void (*compute)(const TJob &))
+{
+  return { "windows walked one by one", [compute](TJob job) {
+            auto steps = static_cast<double>(job.offsets.size());
+            for (unsigned int axis = 0; axis < 3; ++axis)
+            {
+              steps *= static_cast<double>(job.windowSize[axis]) * static_cast<double>(job.outputSize[axis]);
+            }
+            job.walkWindows = true;
+            const bool isShort = steps < (std::is_same<TJob, voxelmaps::RunLengthJob>::value ? 2e7 : 2e6);
+            if (isShort)
+            {
+              compute(job);
+            }
+            return isShort;
+          } };
+}
+
 template <typename TJob, typename TOptions, typename TReport>
 Engine<TJob>
 MakeCudaEngine(TReport (*compute)(const TJob &, const TOptions &), typename TOptions::Method method)
@@ -56,32 +84,33 @@ MakeCudaEngine(TReport (*compute)(const TJob &, const TOptions &), typename TOpt
             {
               compute(job, options);
             }
-            catch (const std::runtime_error & error)
+            catch (const voxelmaps::UnsupportedOnDeviceError &)
             {
-              if (!IsUnsupported(error.what()))
-              {
-                throw;
-              }
               return false;
             }
             return true;
           } };
 }
 
-/** For the CPU, its engine with every instruction set. For CUDA, all methods, Automatic first, and the CPU engine: its
- * bits are those of CUDA. */
+/** For the CPU, its engine with every instruction set, and the one that walks every window. For CUDA, all methods,
+ * Automatic first, and the CPU engine: its bits are those of CUDA. */
 template <typename TJob, typename TOptions, typename TReport>
 std::vector<Engine<TJob>>
 MakeEngines(void (*computeOnCpu)(const TJob &), TReport (*computeOnDevice)(const TJob &, const TOptions &))
 {
   using voxelmaps::InstructionSet;
+  std::vector<Engine<TJob>> engines;
   if (!IsCudaTest())
   {
-    return { MakeCpuEngine(computeOnCpu, InstructionSet::Baseline),
-             MakeCpuEngine(computeOnCpu, InstructionSet::AVX2),
-             MakeCpuEngine(computeOnCpu, InstructionSet::AVX512) };
+    engines = { MakeCpuEngine(computeOnCpu, InstructionSet::Baseline),
+                MakeCpuEngine(computeOnCpu, InstructionSet::AVX2),
+                MakeCpuEngine(computeOnCpu, InstructionSet::AVX512) };
+    if constexpr (HasWalkWindows<TJob>::value)
+    {
+      engines.push_back(MakeWalkEngine(computeOnCpu));
+    }
+    return engines;
   }
-  std::vector<Engine<TJob>> engines;
   for (const auto method : GetMethods<typename TOptions::Method>())
   {
     engines.push_back(MakeCudaEngine(computeOnDevice, method));
@@ -90,16 +119,18 @@ MakeEngines(void (*computeOnCpu)(const TJob &), TReport (*computeOnDevice)(const
   return engines;
 }
 
-/** Options and report of the CUDA engine of a texture class. */
+/** Enumerations and name of a texture class, and options and report of its CUDA engine. */
 template <typename TJob>
-struct CudaJobTypes;
+struct JobTextureClass;
 
 // For a job: GetEngines(job), the first of which is to be compared with the oracle, and the engines by the same names
 // for all classes.
 #define VOXELMAPS_TESTED_ENGINES(name)                                                                                 \
   template <>                                                                                                          \
-  struct CudaJobTypes<voxelmaps::name##Job>                                                                            \
+  struct JobTextureClass<voxelmaps::name##Job>                                                                         \
   {                                                                                                                    \
+    using Enums = voxelmaps::name##FeatureMapEnums;                                                                    \
+    static constexpr const char * className = #name;                                                                   \
     using Options = voxelmaps::Cuda##name##Options;                                                                    \
     using Report = voxelmaps::Cuda##name##Report;                                                                      \
   };                                                                                                                   \

@@ -52,13 +52,6 @@ FindMethod(const std::string & name)
   }
   return TMethod::Automatic;
 }
-
-/** Whether an error says that a method does not support the job, which is no failure. */
-inline bool
-IsUnsupported(const std::string & message)
-{
-  return message.find("does not support") != std::string::npos;
-}
 } // namespace VoxelMapsTest
 
 #endif // TestedProcessor_h

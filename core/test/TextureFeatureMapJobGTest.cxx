@@ -12,57 +12,23 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <string>
-#include <type_traits>
 #include <vector>
 
-// The tests that all texture classes share; and, through run lengths, selections, backgrounds, directions without
-// pairs.
+// The tests that all texture classes share; and directions without pairs, which only run lengths can skip.
 namespace
 {
 using Job = voxelmaps::RunLengthJob;
 using Triple = voxelmaps::Triple;
 using Aggregation = Job::Aggregation;
-using RunLengthEngine = VoxelMapsTest::Engine<Job>;
 using VoxelMapsTest::CheckRandomCases;
 using VoxelMapsTest::ClassCase;
 using VoxelMapsTest::ClassNoise;
+using VoxelMapsTest::ComputeJob;
 using VoxelMapsTest::ExpectRefusal;
 using VoxelMapsTest::GetEngines;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::RandomNumbers;
 using VoxelMapsTest::RunThreads;
-
-constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
-
-/** Results of a job by one engine; empty if the engine does not support it. */
-template <typename TReal>
-std::vector<TReal>
-Compute(Job job, const RunLengthEngine & engine)
-{
-  std::vector<TReal> output(job.GetNumberOfComponents() *
-                              static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]),
-                            TReal{ -12345 });
-  job.output = output.data();
-  job.outputIsDouble = std::is_same<TReal, double>::value;
-  return engine.compute(job) ? output : std::vector<TReal>();
-}
-
-/** The engines of this test program, and on the CPU the one that walks every window. */
-std::vector<RunLengthEngine>
-GetAllEngines()
-{
-  std::vector<RunLengthEngine> engines = GetEngines(Job());
-  if (!VoxelMapsTest::IsCudaTest())
-  {
-    engines.push_back({ "windows walked one by one", [](Job job) {
-                         job.walkWindows = true;
-                         voxelmaps::ComputeRunLengthFeatureMaps(job);
-                         return true;
-                       } });
-  }
-  return engines;
-}
 
 /** A small random job with many absent voxels; the levels live in the case. */
 Job
@@ -232,73 +198,6 @@ TYPED_TEST(PairClassJob, RefusesInvalidOffsets)
   ExpectRefusal(job, { "offset", "255", "254" });
 }
 
-TEST(TextureFeatureMapJob, SelectionDoesNotChangeSelectedVoxels)
-{
-  RandomNumbers random(20261121);
-  for (std::uint64_t seed = 0; seed < 60; ++seed)
-  {
-    TextureRandomCase randomCase;
-    Job               job = DrawSparseJob(seed, random, randomCase);
-    for (auto & level : randomCase.levels.values)
-    {
-      level = level == 0 && random.Chance(0.7) ? 1 : level;
-    }
-    std::vector<std::uint8_t> selection(
-      static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]));
-    const double share = static_cast<double>(random.Between(0, 4)) / 4.0;
-    for (auto & selected : selection)
-    {
-      selected = random.Chance(share) ? 1 : 0;
-    }
-    for (const RunLengthEngine & engine : GetAllEngines())
-    {
-      SCOPED_TRACE(::testing::Message() << engine.name << ", " << randomCase);
-      job.selection = nullptr;
-      std::vector<float> expected = Compute<float>(job, engine);
-      if (expected.empty())
-      {
-        continue;
-      }
-      const std::size_t components = job.GetNumberOfComponents();
-      for (std::size_t i = 0; i < expected.size(); ++i)
-      {
-        expected[i] = selection[i / components] != 0 ? expected[i] : -1.0f;
-      }
-      job.selection = selection.data();
-      ASSERT_TRUE(HasSameBits(expected, Compute<float>(job, engine)));
-    }
-  }
-}
-
-TEST(TextureFeatureMapJob, NaNBackgroundHasTheSameBitsOnAllProcessors)
-{
-  RandomNumbers random(20261122);
-  for (std::uint64_t seed = 0; seed < 20; ++seed)
-  {
-    TextureRandomCase randomCase;
-    Job               job = DrawSparseJob(seed, random, randomCase);
-    job.backgroundValue = -12345.0;
-    const std::vector<float>  floats = Compute<float>(job, GetAllEngines().front());
-    const std::vector<double> doubles = Compute<double>(job, GetAllEngines().front());
-    const auto                expect = [](auto values) {
-      std::replace(values.begin(), values.end(), decltype(values[0] + 0)(-12345), decltype(values[0] + 0)(quietNaN));
-      return values;
-    };
-    // The sign of NaN is lost.
-    job.backgroundValue = random.Chance(0.5) ? quietNaN : -quietNaN;
-    for (const RunLengthEngine & engine : GetAllEngines())
-    {
-      SCOPED_TRACE(::testing::Message() << engine.name << ", " << randomCase);
-      const std::vector<float> result = Compute<float>(job, engine);
-      if (!result.empty())
-      {
-        ASSERT_TRUE(HasSameBits(expect(floats), result));
-        ASSERT_TRUE(HasSameBits(expect(doubles), Compute<double>(job, engine)));
-      }
-    }
-  }
-}
-
 TEST(TextureFeatureMapJob, DirectionsWithoutPairsAreSkipped)
 {
   RandomNumbers random(4712);
@@ -331,7 +230,7 @@ TEST(TextureFeatureMapJob, DirectionsWithoutPairsAreSkipped)
     // tested by themselves.
     Job eachDirection = job;
     eachDirection.aggregation = Aggregation::PerDirection;
-    const std::vector<double>                        values = Compute<double>(eachDirection, GetAllEngines().front());
+    const std::vector<double>                        values = ComputeJob<double>(eachDirection);
     std::map<std::vector<bool>, std::vector<double>> averages;
     const auto getAverages = [&](const std::vector<bool> & isUsed) -> const std::vector<double> & {
       std::vector<double> & result = averages[isUsed];
@@ -347,7 +246,7 @@ TEST(TextureFeatureMapJob, DirectionsWithoutPairsAreSkipped)
             left.offsets.push_back(job.offsets[d]);
           }
         }
-        result = Compute<double>(left, GetAllEngines().front());
+        result = ComputeJob<double>(left);
       }
       return result;
     };
@@ -394,11 +293,11 @@ TEST(TextureFeatureMapJob, DirectionsWithoutPairsAreSkipped)
     }
 
     job.skipDirectionsWithoutPairs = true;
-    for (const RunLengthEngine & engine : GetAllEngines())
+    for (const auto & engine : GetEngines(job))
     {
       SCOPED_TRACE(::testing::Message() << engine.name << ", " << randomCase);
-      const std::vector<double> result = Compute<double>(job, engine);
-      const std::vector<float>  rounded = Compute<float>(job, engine);
+      const std::vector<double> result = ComputeJob<double>(job, engine);
+      const std::vector<float>  rounded = ComputeJob<float>(job, engine);
       ASSERT_TRUE(result.empty() || HasSameBits(expected, result));
       ASSERT_TRUE(rounded.empty() || HasSameBits(std::vector<float>(expected.begin(), expected.end()), rounded));
     }
@@ -422,14 +321,14 @@ TEST(TextureFeatureMapJob, MergedMatricesOmitDirectionsWithoutPairs)
   job.offsets = { { { 1, 0, 0 } }, { { 0, 1, 0 } }, { { 1, 1, 0 } } };
   job.features = { Job::Feature::LongRunEmphasis, Job::Feature::RunPercentage };
   job.aggregation = Aggregation::Merge;
-  for (const RunLengthEngine & engine : GetAllEngines())
+  for (const auto & engine : GetEngines(job))
   {
     SCOPED_TRACE(engine.name);
     job.skipDirectionsWithoutPairs = false;
     // Runs 1+1, 1 along y; three single ones along each of the other two directions.
-    const std::vector<double> all = Compute<double>(job, engine);
+    const std::vector<double> all = ComputeJob<double>(job, engine);
     job.skipDirectionsWithoutPairs = true;
-    const std::vector<double> skipped = Compute<double>(job, engine);
+    const std::vector<double> skipped = ComputeJob<double>(job, engine);
     if (!all.empty())
     {
       EXPECT_EQ((std::vector<double>{ 11.0 / 8.0, 8.0 / 9.0 }), all);

@@ -17,7 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -29,29 +28,6 @@ using AllTextureJobs =
   ::testing::Types<voxelmaps::CooccurrenceJob, voxelmaps::DependenceJob, voxelmaps::FirstOrderJob,
                    voxelmaps::GrayToneDifferenceJob, voxelmaps::RunLengthJob, voxelmaps::SizeZoneJob>;
 
-/** Enumerations and name of the class of a job. */
-template <typename TJob>
-struct JobTextureClass;
-
-#define VOXELMAPS_TEXTURE_CLASS(name)                                                                                  \
-  template <>                                                                                                          \
-  struct JobTextureClass<voxelmaps::name##Job>                                                                         \
-  {                                                                                                                    \
-    using Enums = voxelmaps::name##FeatureMapEnums;                                                                    \
-    static std::string                                                                                                 \
-    GetName()                                                                                                          \
-    {                                                                                                                  \
-      return #name;                                                                                                    \
-    }                                                                                                                  \
-  }
-VOXELMAPS_TEXTURE_CLASS(Cooccurrence);
-VOXELMAPS_TEXTURE_CLASS(Dependence);
-VOXELMAPS_TEXTURE_CLASS(FirstOrder);
-VOXELMAPS_TEXTURE_CLASS(GrayToneDifference);
-VOXELMAPS_TEXTURE_CLASS(RunLength);
-VOXELMAPS_TEXTURE_CLASS(SizeZone);
-#undef VOXELMAPS_TEXTURE_CLASS
-
 /** Names the tests of AllTextureJobs. */
 struct TextureJobName
 {
@@ -59,7 +35,7 @@ struct TextureJobName
   static std::string
   GetName(int)
   {
-    return JobTextureClass<TJob>::GetName();
+    return JobTextureClass<TJob>::className;
   }
 };
 
@@ -77,34 +53,19 @@ template <typename TJob>
 struct HasAggregation<TJob, std::void_t<decltype(TJob::aggregation)>> : std::true_type
 {};
 
-template <typename TJob, typename = void>
-struct HasWalkWindows : std::false_type
-{};
-template <typename TJob>
-struct HasWalkWindows<TJob, std::void_t<decltype(TJob::walkWindows)>> : std::true_type
-{};
-
-template <typename TJob>
-auto
-GetNumberOfComponents(const TJob & job, int) -> decltype(job.GetNumberOfComponents())
-{
-  return job.GetNumberOfComponents();
-}
-
-template <typename TJob>
-std::size_t
-GetNumberOfComponents(const TJob & job, long)
-{
-  return job.features.size();
-}
-
 /** Number of components of a voxel of the output. */
 template <typename TJob>
 std::size_t
 GetNumberOfComponents(const TJob & job)
 {
-  // The int prefers the job's own number, if it has one.
-  return GetNumberOfComponents(job, 0);
+  if constexpr (HasAggregation<TJob>::value)
+  {
+    return job.GetNumberOfComponents();
+  }
+  else
+  {
+    return job.features.size();
+  }
 }
 
 /** The output of a job by an engine; nothing if the engine does not support the job. */
@@ -167,52 +128,69 @@ CheckAllEngines(TJob job, RandomNumbers & random, const TAgreesWithOracle & agre
   return first;
 }
 
-/** The same, and the engine that walks every window must give the same bits, unless it takes more steps than this. */
-template <typename TReal, typename TJob, typename TAgreesWithOracle>
-void
-CheckAllEnginesAndWindowWalk(TJob job, RandomNumbers & random, const TAgreesWithOracle & agreesWithOracle,
-                             double maximumNumberOfSteps = 2e6)
-{
-  const std::vector<TReal> expected = CheckAllEngines<TReal>(job, random, agreesWithOracle);
-  auto                     steps = static_cast<double>(job.offsets.size());
-  for (unsigned int axis = 0; axis < 3; ++axis)
-  {
-    steps *= static_cast<double>(job.windowSize[axis] * job.outputSize[axis]);
-  }
-  if (steps < maximumNumberOfSteps && !IsCudaTest() && !::testing::Test::HasFailure())
-  {
-    SCOPED_TRACE("windows walked one by one");
-    job.backgroundValue = 3.0;
-    job.walkWindows = true;
-    EXPECT_TRUE(HasSameBits(expected, ComputeJob<TReal>(job)));
-  }
-}
-
-/** A job of noise with holes, and windows of up to 3x3x3 voxels. Offsets and features are to be set. */
+/** Levels in short runs with holes, intensities, a selection, and a job of a class over them with all features. */
 template <typename TJob>
-struct TextureNoiseJob
+struct TextureScene
 {
-  explicit TextureNoiseJob(const voxelmaps::Triple & size, std::uint32_t numberOfGrayLevels)
-    : levels(static_cast<std::size_t>(size[0] * size[1] * size[2]))
+  TextureScene(const voxelmaps::Triple & size, const voxelmaps::Triple & windowSize, std::uint32_t numberOfGrayLevels,
+               double newLevelChance = 0.6, double holeChance = 0.15, std::uint64_t seed = 1)
   {
-    RandomNumbers random(7);
-    for (std::uint16_t & level : levels)
+    RandomNumbers random(seed);
+    auto          level = static_cast<std::uint16_t>(numberOfGrayLevels);
+    for (std::int64_t i = 0; i < size[0] * size[1] * size[2]; ++i)
     {
-      level = static_cast<std::uint16_t>(random.Chance(0.1) ? 0 : random.Between(1, numberOfGrayLevels));
+      if (random.Chance(newLevelChance))
+      {
+        level = static_cast<std::uint16_t>(random.Between(1, numberOfGrayLevels));
+      }
+      levels.push_back(random.Chance(holeChance) ? std::uint16_t{ 0 } : level);
+      intensities.push_back(levels.back() > 0 ? static_cast<float>(level) + static_cast<float>(random.Below(64)) / 64.0f
+                                              : std::numeric_limits<float>::quiet_NaN());
+      selection.push_back(static_cast<std::uint8_t>(random.Chance(0.4) ? 0 : random.Between(1, 255)));
     }
     job.levels = levels.data();
     job.levelsSize = size;
-    job.outputSize = size;
     job.numberOfGrayLevels = numberOfGrayLevels;
-    job.windowSize = { { 3, 3, std::min<std::int64_t>(size[2], 3) } };
-    job.windowAnchor = { { 1, 1, job.windowSize[2] / 2 } };
+    if (std::is_same<TJob, voxelmaps::FirstOrderJob>::value)
+    {
+      job.intensities = intensities.data();
+    }
+    job.outputSize = size;
+    job.windowSize = windowSize;
+    job.windowAnchor = { { windowSize[0] / 2, windowSize[1] / 2, windowSize[2] / 2 } };
+    job.backgroundValue = -7.0;
+    job.features = JobTextureClass<TJob>::Enums::GetAllFeatures();
+    if constexpr (HasOffsets<TJob>::value)
+    {
+      job.offsets = { { { 1, 0, 0 } }, { { -1, 1, 0 } } };
+      if (size[2] > 1)
+      {
+        job.offsets.push_back({ { 1, -1, 1 } });
+      }
+    }
+    if (std::is_same<TJob, voxelmaps::GrayToneDifferenceJob>::value)
+    {
+      this->SetAllNeighbors(); // LevelTables supports no others
+    }
   }
-  TextureNoiseJob(const TextureNoiseJob &) = delete;
-  TextureNoiseJob &
-  operator=(const TextureNoiseJob &) = delete;
+  TextureScene(const TextureScene &) = delete;
+  TextureScene &
+  operator=(const TextureScene &) = delete;
+
+  void
+  SetAllNeighbors()
+  {
+    if constexpr (HasOffsets<TJob>::value)
+    {
+      job.offsets = GetNeighborOffsets(job.levelsSize[2] > 1);
+    }
+  }
 
   std::vector<std::uint16_t> levels;
-  TJob                       job;
+  std::vector<float>         intensities;
+  /** Of as many voxels as the levels. */
+  std::vector<std::uint8_t> selection;
+  TJob                      job;
 };
 
 /** The number of workers must not change bits. */
@@ -229,13 +207,13 @@ CheckWorkers(TJob job)
   }
 }
 
-/** Parts of the output must have the bits that they have in the whole one. */
+/** Parts of the output must have the bits that they have in all of it. */
 template <typename TJob>
 void
 CheckRegions(const TJob & job)
 {
   const voxelmaps::Triple size = job.outputSize;
-  const auto              whole = ComputeJob<double>(job);
+  const auto              all = ComputeJob<double>(job);
   const auto              components = static_cast<std::int64_t>(GetNumberOfComponents(job));
   RandomNumbers           random(3);
   for (int i = 0; i < 30; ++i)
@@ -253,7 +231,7 @@ CheckRegions(const TJob & job)
       {
         const std::int64_t first =
           ((part.outputIndex[2] + z) * size[1] + part.outputIndex[1] + y) * size[0] + part.outputIndex[0];
-        const auto begin = whole.begin() + first * components;
+        const auto begin = all.begin() + first * components;
         expected.insert(expected.end(), begin, begin + part.outputSize[0] * components);
       }
     }
@@ -261,7 +239,7 @@ CheckRegions(const TJob & job)
   }
 }
 
-/** Every feature alone must have the bits that it has beside the others. For jobs with one component per feature. */
+/** Every feature alone must have the bits that it has among the others. For jobs with one component per feature. */
 template <typename TJob>
 void
 CheckFeaturesAlone(const TJob & job)
@@ -320,11 +298,14 @@ CheckSelection(TJob job)
   }
 }
 
-/** An exception of reportProgress must end the job, and reach the caller. */
+/** An exception of reportProgress must end the job of every engine, that of the first one soon, and reach the caller.
+ */
 template <typename TJob>
 void
 CheckProgressException(TJob job)
 {
+  struct Aborted
+  {};
   const auto         voxels = static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]);
   std::vector<float> output(GetNumberOfComponents(job) * voxels);
   job.output = output.data();
@@ -337,11 +318,21 @@ CheckProgressException(TJob job)
       done += numberOfVoxels;
       if (done > 0)
       {
-        throw std::runtime_error("enough");
+        throw Aborted{};
       }
     };
-    EXPECT_THROW(GetEngines(job).front().compute(job), std::runtime_error);
+    EXPECT_THROW(GetEngines(job).front().compute(job), Aborted);
     EXPECT_LT(done.load(), voxels);
+  }
+  job.execution.reportProgress = [](std::uint64_t) { throw Aborted{}; };
+  for (const Engine<TJob> & engine : GetEngines(job))
+  {
+    try
+    {
+      EXPECT_FALSE(engine.compute(job)) << engine.name << " did not end"; // false if it does not support the job
+    }
+    catch (const Aborted &)
+    {}
   }
 }
 
@@ -357,7 +348,7 @@ ExpectRefusal(TJob job, const std::vector<std::string> & words)
     try
     {
       // An engine may also refuse this job.
-      EXPECT_FALSE(engine.compute(job)) << engine.name << " takes it";
+      EXPECT_FALSE(engine.compute(job)) << engine.name << " computed it";
     }
     catch (const voxelmaps::EngineError & error)
     {

@@ -54,7 +54,7 @@ ExpectSameBitsInAllLayouts(TJob job, const std::vector<TReal> & expected, const 
   }
 }
 
-/** By all engines, with different numbers of threads, and window by window. */
+/** By all engines, with different numbers of threads. */
 template <typename TReal, typename TJob>
 void
 CheckJob(TJob job)
@@ -71,15 +71,6 @@ CheckJob(TJob job)
     if (::testing::Test::HasFailure())
     {
       return;
-    }
-  }
-  if constexpr (VoxelMapsTest::HasWalkWindows<TJob>::value)
-  {
-    if (!VoxelMapsTest::IsCudaTest())
-    {
-      SCOPED_TRACE("windows walked one by one");
-      job.walkWindows = true;
-      ExpectSameBitsInAllLayouts(job, expected, GetEngines(job).back().compute);
     }
   }
 }
@@ -174,7 +165,7 @@ TYPED_TEST(TextureMemory, LayoutsOfSomeFeaturesHaveTheSameBits)
 TYPED_TEST(CudaTextureLayouts, SlabsHaveTheSameBits)
 {
   using Options = VoxelMapsTest::CudaJobOptions<TypeParam>;
-  // Rows that copies take in several parts, and a part of the image, so that slabs reach beyond the output.
+  // Rows that are copied in several parts, and a part of the image, so that slabs reach beyond the output.
   TextureMemoryScene<TypeParam> scene({ { 43, 9, 7 } }, { { 3, 4, 5 } }, 16);
   scene.SetRegion({ { { 1, 2, 0 } }, { { 40, 7, 7 } } });
   scene.job.selection = scene.selection.data();
@@ -186,7 +177,7 @@ TYPED_TEST(CudaTextureLayouts, SlabsHaveTheSameBits)
     {
       SCOPED_TRACE(::testing::Message() << method);
       const auto budgets = VoxelMapsTest::FindSmallBudgets([&](std::uint64_t budget) {
-        VoxelMapsTest::ComputeOnDevice<float>(job, MakeCudaOptions<Options>(method, budget));
+        VoxelMapsTest::ComputeOnDevice<float>(job, method, budget);
       });
       for (const std::uint64_t budget : budgets)
       {

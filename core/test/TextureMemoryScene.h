@@ -5,6 +5,7 @@
 
 // What the tests of the memory of the jobs of all texture classes share: jobs, and layouts of their outputs.
 
+#include "CudaTestUtilities.h"
 #include "TextureJobChecks.h"
 #include "VoxelMapsTestUtilities.h"
 
@@ -44,53 +45,17 @@ CountVoxels(const voxelmaps::Triple & size)
   return static_cast<std::size_t>(size[0] * size[1] * size[2]);
 }
 
-/** Random levels and intensities with absent voxels, a selection, and a job of a class over them with all features. */
+/** A scene of which regions are computed. */
 template <typename TJob>
-struct TextureMemoryScene
+struct TextureMemoryScene : TextureScene<TJob>
 {
-  using Triple = voxelmaps::Triple;
-  using Enums = typename JobTextureClass<TJob>::Enums;
+  using TextureScene<TJob>::job;
+  using TextureScene<TJob>::levels;
 
-  TextureMemoryScene(const Triple & size, const Triple & windowSize, std::uint32_t numberOfGrayLevels,
-                     std::uint64_t seed = 1)
-    : levels(CountVoxels(size))
-    , intensities(levels.size())
-    , selection(levels.size())
-  {
-    RandomNumbers random(seed);
-    for (std::size_t i = 0; i < levels.size(); ++i)
-    {
-      const bool isRun = i > 0 && levels[i - 1] > 0 && random.Chance(0.4);
-      levels[i] = isRun ? levels[i - 1]
-                        : static_cast<std::uint16_t>(random.Chance(0.15) ? 0 : random.Between(1, numberOfGrayLevels));
-      intensities[i] = levels[i] > 0 ? static_cast<float>(levels[i]) + static_cast<float>(random.Below(64)) / 64.0f
-                                     : std::numeric_limits<float>::quiet_NaN();
-      selection[i] = static_cast<std::uint8_t>(random.Chance(0.4) ? 0 : random.Between(1, 255));
-    }
-    job.levels = levels.data();
-    job.levelsSize = size;
-    job.numberOfGrayLevels = numberOfGrayLevels;
-    if (std::is_same<TJob, voxelmaps::FirstOrderJob>::value)
-    {
-      job.intensities = intensities.data();
-    }
-    job.windowSize = windowSize;
-    job.windowAnchor = { { windowSize[0] / 2, windowSize[1] / 2, windowSize[2] / 2 } };
-    job.backgroundValue = -7.0;
-    job.features = Enums::GetAllFeatures();
-    if constexpr (HasOffsets<TJob>::value)
-    {
-      job.offsets = { { { 1, 0, 0 } }, { { -1, 1, 0 } } };
-      if (size[2] > 1)
-      {
-        job.offsets.push_back({ { 1, -1, 1 } });
-      }
-    }
-    this->SetRegion({ { { 0, 0, 0 } }, size });
-  }
-  TextureMemoryScene(const TextureMemoryScene &) = delete;
-  TextureMemoryScene &
-  operator=(const TextureMemoryScene &) = delete;
+  TextureMemoryScene(const voxelmaps::Triple & size, const voxelmaps::Triple & windowSize,
+                     std::uint32_t numberOfGrayLevels, std::uint64_t seed = 1)
+    : TextureScene<TJob>(size, windowSize, numberOfGrayLevels, 0.6, 0.15, seed)
+  {}
 
   void
   SetRegion(const TextureRegion & region)
@@ -102,10 +67,10 @@ struct TextureMemoryScene
   std::vector<TextureRegion>
   GetRegions() const
   {
-    const Triple & size = job.levelsSize;
-    TextureRegion  voxel{ {}, { { 1, 1, 1 } } };
-    TextureRegion  row{ { { 0, size[1] / 2, size[2] / 2 } }, { { size[0], 1, 1 } } };
-    TextureRegion  box{};
+    const auto &  size = job.levelsSize;
+    TextureRegion voxel{ {}, { { 1, 1, 1 } } };
+    TextureRegion row{ { { 0, size[1] / 2, size[2] / 2 } }, { { size[0], 1, 1 } } };
+    TextureRegion box{};
     for (unsigned int axis = 0; axis < 3; ++axis)
     {
       voxel.index[axis] = size[axis] / 2;
@@ -120,12 +85,6 @@ struct TextureMemoryScene
     }
     return { voxel, row, box };
   }
-
-  std::vector<std::uint16_t> levels;
-  std::vector<float>         intensities;
-  /** Of as many voxels as the levels. */
-  std::vector<std::uint8_t> selection;
-  TJob                      job;
 };
 
 /** All aggregations that a class has. */
@@ -260,9 +219,8 @@ public:
   std::vector<TReal> buffer;
 };
 
-/** How many bytes of device memory the smallest slab of a job needs at least, as the error for too small a budget says:
- * the least of the budgets, with which jobs are cut into slabs. compute(budget) computes the job. None if a job needs
- * no memory, or cannot be computed by this method. */
+/** Budgets with which jobs are computed in slabs: the least one, which the error for a smaller one states, and a larger
+ * one. compute(budget) computes the job. None if a job needs no memory, or this method does not support it. */
 template <typename TCompute>
 std::vector<std::uint64_t>
 FindSmallBudgets(const TCompute & compute)
@@ -271,17 +229,12 @@ FindSmallBudgets(const TCompute & compute)
   {
     compute(1);
   }
+  catch (const voxelmaps::UnsupportedOnDeviceError &)
+  {}
   catch (const voxelmaps::EngineError & error)
   {
-    const std::string message = error.what();
-    const std::string before = "The smallest slab needs ";
-    const std::size_t at = message.find(before);
-    if (at != std::string::npos)
-    {
-      const std::uint64_t needed = std::stoull(message.substr(at + before.size()));
-      return { needed, needed + needed / 2, 3 * needed, 8 * needed };
-    }
-    EXPECT_TRUE(IsUnsupported(message)) << message;
+    const std::uint64_t needed = GetRequiredBytes(error);
+    return { needed, 3 * needed };
   }
   return {};
 }

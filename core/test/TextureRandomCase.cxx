@@ -2,11 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "TextureRandomCase.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
-#include <cmath>
-#include <sstream>
 
 namespace
 {
@@ -235,60 +231,6 @@ DrawFeatures(TextureRandomCase & randomCase, RandomNumbers & random)
                                                                           TextureRandomCase::Aggregation::Average,
                                                                           TextureRandomCase::Aggregation::Merge });
 }
-
-template <typename TReal>
-bool
-AgreesWithOracleAs(const TextureRandomCase & randomCase, const std::vector<TReal> & result, double backgroundValue,
-                   RandomNumbers & random, std::int64_t budget)
-{
-  const Triple &    size = randomCase.regionSize;
-  const std::size_t components = randomCase.GetNumberOfComponents();
-  if (result.size() != components * static_cast<std::size_t>(size[0] * size[1] * size[2]))
-  {
-    ADD_FAILURE() << "the result has " << result.size() << " numbers";
-    return false;
-  }
-  for (const Triple & position : DrawPositions(randomCase, random, budget))
-  {
-    const Triple p{ { position[0] - randomCase.regionIndex[0],
-                      position[1] - randomCase.regionIndex[1],
-                      position[2] - randomCase.regionIndex[2] } };
-    const auto   first = static_cast<std::size_t>((p[2] * size[1] + p[1]) * size[0] + p[0]) * components;
-    if (randomCase.levels(position) == 0)
-    {
-      const auto background = static_cast<TReal>(backgroundValue);
-      for (std::size_t c = 0; c < components; ++c)
-      {
-        const TReal actual = result[first + c];
-        if (!(std::isnan(background) ? std::isnan(actual) : actual == background))
-        {
-          ADD_FAILURE() << "component " << c << " of background voxel " << position[0] << ',' << position[1] << ','
-                        << position[2] << " is " << actual;
-          return false;
-        }
-      }
-      continue;
-    }
-    const auto expected = RunLengthOracle::ComputeFeatures(
-      randomCase.levels, randomCase.window, position, randomCase.offsets, randomCase.features, randomCase.aggregation);
-    for (std::size_t c = 0; c < components; ++c)
-    {
-      if (!RunLengthOracle::Agrees(expected[c], result[first + c]))
-      {
-        std::ostringstream actual;
-        actual.precision(17);
-        actual << result[first + c];
-        ADD_FAILURE() << "component " << c << " ("
-                      << voxelmaps::RunLengthFeatureMapEnums::GetAbbreviation(
-                           randomCase.features[c % randomCase.features.size()])
-                      << ") of voxel " << position[0] << ',' << position[1] << ',' << position[2] << " is "
-                      << actual.str() << ", but must be " << RunLengthOracle::ToString(expected[c]);
-        return false;
-      }
-    }
-  }
-  return true;
-}
 } // namespace
 
 std::ostream &
@@ -438,18 +380,4 @@ DrawPositions(const TextureRandomCase & randomCase, RandomNumbers & random, std:
     positions.push_back(getPosition(random.Below(voxels)));
   }
   return positions;
-}
-
-bool
-AgreesWithOracle(const TextureRandomCase & randomCase, const std::vector<float> & result, double backgroundValue,
-                 RandomNumbers & random, std::int64_t budget)
-{
-  return AgreesWithOracleAs(randomCase, result, backgroundValue, random, budget);
-}
-
-bool
-AgreesWithOracle(const TextureRandomCase & randomCase, const std::vector<double> & result, double backgroundValue,
-                 RandomNumbers & random, std::int64_t budget)
-{
-  return AgreesWithOracleAs(randomCase, result, backgroundValue, random, budget);
 }

@@ -8,7 +8,13 @@
 
 #include "voxelmaps/RunLengthJob.h"
 
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <iomanip>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -59,14 +65,108 @@ DrawHoles(RunLengthOracle::Levels & levels, VoxelMapsTest::RandomNumbers & rando
 std::vector<TextureRandomCase::Triple>
 DrawPositions(const TextureRandomCase & randomCase, VoxelMapsTest::RandomNumbers & random, std::int64_t budget);
 
-/** Compare components of the region (x fastest, components interleaved) with the oracle; false at the first difference.
+/** All features of a class, or some of them in any order. */
+template <typename TEnums>
+std::vector<typename TEnums::Feature>
+DrawFeatures(VoxelMapsTest::RandomNumbers & random)
+{
+  auto features = TEnums::GetAllFeatures();
+  if (random.Chance(0.5))
+  {
+    random.Shuffle(features);
+    features.resize(static_cast<std::size_t>(random.Between(1, TEnums::NumberOfFeatures)));
+  }
+  return features;
+}
+
+/** Compare components of the region (x fastest, components interleaved) with an oracle; false at the first difference.
+ * expect(position) returns the check of a voxel that has a level: check(component, actual) returns what the component
+ * must be, or nothing if it is that.
  *
  * The budget bounds the oracle's work, in voxels visited. */
+template <typename TReal, typename TFeature, typename TExpect>
 bool
-AgreesWithOracle(const TextureRandomCase & randomCase, const std::vector<float> & result, double backgroundValue,
-                 VoxelMapsTest::RandomNumbers & random, std::int64_t budget = 250000);
+AgreesWithOracle(const TextureRandomCase & randomCase, const std::vector<TFeature> & features, std::size_t components,
+                 const std::vector<TReal> & result, double backgroundValue, VoxelMapsTest::RandomNumbers & random,
+                 std::int64_t budget, const TExpect & expect)
+{
+  const auto & origin = randomCase.regionIndex;
+  const auto & size = randomCase.regionSize;
+  if (result.size() != components * static_cast<std::size_t>(size[0] * size[1] * size[2]))
+  {
+    ADD_FAILURE() << "the result has " << result.size() << " numbers";
+    return false;
+  }
+  const auto background = static_cast<TReal>(backgroundValue);
+  for (const auto & position : DrawPositions(randomCase, random, budget))
+  {
+    const TReal * const actual =
+      result.data() +
+      (((position[2] - origin[2]) * size[1] + position[1] - origin[1]) * size[0] + position[0] - origin[0]) *
+        static_cast<std::int64_t>(components);
+    const auto compare = [&](const auto & check) {
+      for (std::size_t c = 0; c < components; ++c)
+      {
+        const std::string expected = check(c, actual[c]);
+        if (!expected.empty())
+        {
+          ADD_FAILURE() << "component " << c << " (" << features[c % features.size()] << ") of voxel " << position[0]
+                        << ',' << position[1] << ',' << position[2] << " is " << std::setprecision(17) << actual[c]
+                        << ", but must be " << expected;
+          return false;
+        }
+      }
+      return true;
+    };
+    const auto checkAbsent = [&](std::size_t, TReal value) {
+      const bool agrees = std::isnan(background) ? std::isnan(value) : value == background;
+      return agrees ? std::string() : "the background " + std::to_string(background);
+    };
+    if (!(randomCase.levels(position) == 0 ? compare(checkAbsent) : compare(expect(position))))
+    {
+      return false;
+    }
+  }
+  return true;
+}
+
+/** The text of an expectation that a value does not meet. */
+template <typename TValue>
+std::string
+PrintUnlessAgrees(bool agrees, const TValue & expected)
+{
+  std::ostringstream text;
+  if (!agrees)
+  {
+    text << std::setprecision(20) << (expected.isExact ? expected.exact : expected.reference);
+  }
+  return text.str();
+}
+
+/** Compare with the oracle of run lengths. */
+template <typename TReal>
 bool
-AgreesWithOracle(const TextureRandomCase & randomCase, const std::vector<double> & result, double backgroundValue,
-                 VoxelMapsTest::RandomNumbers & random, std::int64_t budget = 250000);
+AgreesWithOracle(const TextureRandomCase & randomCase, const std::vector<TReal> & result, double backgroundValue,
+                 VoxelMapsTest::RandomNumbers & random, std::int64_t budget = 250000)
+{
+  return AgreesWithOracle(randomCase,
+                          randomCase.features,
+                          randomCase.GetNumberOfComponents(),
+                          result,
+                          backgroundValue,
+                          random,
+                          budget,
+                          [&](const TextureRandomCase::Triple & position) {
+                            return [expected = RunLengthOracle::ComputeFeatures(randomCase.levels,
+                                                                                randomCase.window,
+                                                                                position,
+                                                                                randomCase.offsets,
+                                                                                randomCase.features,
+                                                                                randomCase.aggregation)](std::size_t c,
+                                                                                                         TReal actual) {
+                              return PrintUnlessAgrees(Agrees(expected[c], actual), expected[c]);
+                            };
+                          });
+}
 
 #endif // TextureRandomCase_h

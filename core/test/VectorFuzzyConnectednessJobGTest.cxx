@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "FuzzyConnectednessJobChecks.h"
 #include "RelativeFuzzyConnectednessRandomCase.h"
-#include "connectedness/cpu/RelativeHierarchy.h"
+#include "TestedEngines.h"
 #include "voxelmaps/FuzzyConnectednessVectorAffinity.h"
 
 #include <algorithm>
@@ -19,8 +19,8 @@ using voxelmaps::EngineError;
 using voxelmaps::VectorAffinity;
 using VoxelMapsTest::RandomNumbers;
 using VoxelMapsTest::RelativeJob;
-using VoxelMapsTest::RelativeOutputs;
-using VoxelMapsTest::RelativeRequest;
+
+const auto computeOnce = [](const RelativeJob & job) { VoxelMapsTest::ComputeLabels(job); };
 
 /** A case of so many components, of any affinity function. */
 FuzzyConnectednessRandomCase
@@ -72,7 +72,7 @@ TEST_P(VectorFuzzyConnectednessRandom, EqualsTheOracle)
     const auto          randomCase = DrawVectorCase(
       seed, i % 2 == 0 ? 2 : 3, GetParam(), i < 16 ? static_cast<unsigned int>(i + 1) : DrawComponents(random), random);
     SCOPED_TRACE(::testing::Message() << randomCase);
-    VoxelMapsTest::CheckFuzzyConnectednessCase(randomCase, random, { 1, 8 });
+    VoxelMapsTest::CheckFuzzyConnectednessCase(randomCase, random);
     if (HasFailure())
     {
       return;
@@ -126,18 +126,12 @@ TEST_P(VectorFuzzyConnectednessRandom, LabelsEqualTheOracle)
         job.competition = competition;
         job.tieRule = tieRule;
         const auto expected = VoxelMapsTest::ExpectedOutputs(randomCase, job, strengths, true);
+        EXPECT_TRUE(AreSameOutputs(expected, VoxelMapsTest::RunRelativeJob(job, {}, computeOnce)));
         EXPECT_TRUE(
-          AreSameOutputs(expected, VoxelMapsTest::RunRelativeJob(job, RelativeRequest(), [](const RelativeJob & each) {
-                           voxelmaps::ComputeRelativeFuzzyConnectedness(each);
-                         })));
-        EXPECT_TRUE(AreSameOutputs(expected,
-                                   VoxelMapsTest::RunRelativeJob(job,
-                                                                 RelativeRequest(),
-                                                                 [&](const RelativeJob & each) {
-                                                                   voxelmaps::ComputeRelativeFuzzyConnectedness(
-                                                                     each, hierarchy);
-                                                                 })))
-          << "with a hierarchy that is kept";
+          AreSameOutputs(expected,
+                         VoxelMapsTest::RunRelativeJob(
+                           job, {}, [&](const RelativeJob & each) { VoxelMapsTest::ComputeLabels(each, hierarchy); })))
+          << "with a hierarchy that is retained";
       }
     }
     if (HasFailure())
@@ -147,9 +141,7 @@ TEST_P(VectorFuzzyConnectednessRandom, LabelsEqualTheOracle)
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(AllPixelTypes, VectorFuzzyConnectednessRandom,
-                         ::testing::Values(PixelType::Int8, PixelType::UInt8, PixelType::Int16, PixelType::UInt16,
-                                           PixelType::Int32, PixelType::UInt32, PixelType::Float, PixelType::Double),
+INSTANTIATE_TEST_SUITE_P(AllPixelTypes, VectorFuzzyConnectednessRandom, ::testing::ValuesIn(allPixelTypes),
                          PixelTypeName);
 
 TEST(VectorFuzzyConnectednessJob, TwoComponentsByHand)
@@ -217,8 +209,7 @@ TEST(VectorFuzzyConnectednessJob, NonFiniteVoxelsHaveNoLinks)
   scene.seeds = { 0 };
   for (const PixelType type : { PixelType::Float, PixelType::Double })
   {
-    const auto randomCase = MakeFuzzyConnectednessCase(scene, type);
-    VoxelMapsTest::ExpectKeysWithAllMethods({ 0x7fffffff, 0x7ffffffe, 0, 0 }, MakeFuzzyConnectednessJob(randomCase));
+    VoxelMapsTest::ExpectKeys({ 0x7fffffff, 0x7ffffffe, 0, 0 }, scene, type);
   }
 }
 
@@ -258,11 +249,7 @@ TEST(VectorFuzzyConnectednessJob, LabelsHaveAffinitiesOfTheirOwn)
         }
       });
     const auto expected = VoxelMapsTest::ExpectedOutputs(randomCase, job, strengths, true);
-    EXPECT_TRUE(AreSameOutputs(
-      expected,
-      VoxelMapsTest::RunRelativeJob(
-        job, RelativeRequest(), [](const RelativeJob & each) { voxelmaps::ComputeRelativeFuzzyConnectedness(each); })))
-      << "case " << seed;
+    EXPECT_TRUE(AreSameOutputs(expected, VoxelMapsTest::RunRelativeJob(job, {}, computeOnce))) << "case " << seed;
   }
 }
 

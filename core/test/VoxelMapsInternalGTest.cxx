@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "InternalRunLengthJob.h"
-#include "UnsignedInteger128.h"
 #include "common/FixedPoint.h"
 #include "common/HostMemory.h"
 #include "common/ParallelFor.h"
@@ -19,6 +18,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 // Parts that the library does not export.
@@ -30,54 +30,45 @@ using Aggregation = RunLengthJob::Aggregation;
 using VoxelMapsTest::fourDirections;
 using VoxelMapsTest::MakeJob;
 
-std::string
-GetErrorMessage(const RunLengthJob & job)
-{
-  try
+const auto runBackwards = [](unsigned int workers, const std::function<void(unsigned int)> & body) {
+  while (workers-- > 0)
   {
-    RunLengthPlan plan(job);
+    body(workers);
   }
-  catch (const EngineError & error)
-  {
-    return error.what();
-  }
-  return "";
-}
+};
+
 } // namespace
 
 TEST(RunLengthPlan, RefusesJobsThatExceedItsArrays)
 {
   const RunLengthJob valid = MakeJob({ { 4, 4, 1 } }, fourDirections, 8, Aggregation::Average, false);
-  EXPECT_EQ("", GetErrorMessage(valid));
-
-  RunLengthJob job = valid;
-  job.offsets.assign(14, { { 1, 0, 0 } });
-  EXPECT_NE(std::string::npos, GetErrorMessage(job).find("14 offsets"));
-  job.offsets.clear();
-  EXPECT_NE(std::string::npos, GetErrorMessage(job).find("0 offsets"));
-  job.offsets = { { { 1, 2, 0 } } };
-  EXPECT_NE(std::string::npos, GetErrorMessage(job).find("(1, 2, 0)"));
-  job.offsets = { { { 0, 0, 0 } } };
-  EXPECT_NE(std::string::npos, GetErrorMessage(job).find("not a valid direction"));
-
-  job = valid;
-  job.features.assign(17, Feature::RunPercentage);
-  EXPECT_NE(std::string::npos, GetErrorMessage(job).find("17 features"));
-  job.features = { static_cast<Feature>(16) };
-  EXPECT_NE(std::string::npos, GetErrorMessage(job).find("features"));
-
-  job = valid;
-  job.windowSize = { { 256, 1, 1 } };
-  EXPECT_NE(std::string::npos, GetErrorMessage(job).find("256 voxels"));
-  job.windowSize = { { 4, 4, 1 } };
-  job.windowAnchor = { { 4, 0, 0 } };
-  EXPECT_NE(std::string::npos, GetErrorMessage(job).find("anchor 4"));
-  job.windowAnchor = { { 0, 0, 0 } };
-  job.windowSize = { { 255, 255, 2 } };
-  EXPECT_NE(std::string::npos, GetErrorMessage(job).find("130050"));
-  job.windowSize = { { 4, 4, 1 } };
-  job.numberOfGrayLevels = 65536;
-  EXPECT_NE(std::string::npos, GetErrorMessage(job).find("65536"));
+  EXPECT_NO_THROW(RunLengthPlan{ valid });
+  const std::pair<void (*)(RunLengthJob &), const char *> changes[]{
+    { [](RunLengthJob & job) { job.offsets.assign(14, { { 1, 0, 0 } }); }, "14 offsets" },
+    { [](RunLengthJob & job) { job.offsets.clear(); }, "0 offsets" },
+    { [](RunLengthJob & job) { job.offsets = { { { 1, 2, 0 } } }; }, "(1, 2, 0)" },
+    { [](RunLengthJob & job) { job.offsets = { { { 0, 0, 0 } } }; }, "not a valid direction" },
+    { [](RunLengthJob & job) { job.features.assign(17, Feature::RunPercentage); }, "17 features" },
+    { [](RunLengthJob & job) { job.features = { static_cast<Feature>(16) }; }, "features" },
+    { [](RunLengthJob & job) { job.windowSize = { { 256, 1, 1 } }; }, "256 voxels" },
+    { [](RunLengthJob & job) { job.windowAnchor = { { 4, 0, 0 } }; }, "anchor 4" },
+    { [](RunLengthJob & job) { job.windowSize = { { 255, 255, 2 } }; }, "130050" },
+    { [](RunLengthJob & job) { job.numberOfGrayLevels = 65536; }, "65536" },
+  };
+  for (const auto & change : changes)
+  {
+    RunLengthJob job = valid;
+    change.first(job);
+    try
+    {
+      RunLengthPlan plan(job);
+      ADD_FAILURE() << "no error: " << change.second;
+    }
+    catch (const EngineError & error)
+    {
+      EXPECT_NE(std::string::npos, std::string(error.what()).find(change.second)) << error.what();
+    }
+  }
 }
 
 TEST(Architectures, MachineCodeAndPTXRunOnCompatibleDevices)
@@ -110,12 +101,7 @@ TEST(ParallelFor, RangesCoverEverythingOnce)
   for (const unsigned int workers : { 1u, 3u, 16u })
   {
     execution.numberOfWorkers = workers;
-    execution.parallelFor = [](unsigned int number, const std::function<void(unsigned int)> & body) {
-      for (unsigned int worker = number; worker-- > 0;)
-      {
-        body(worker);
-      }
-    };
+    execution.parallelFor = runBackwards;
     for (const std::int64_t size : { 0, 1, 7, 100, 1000 })
     {
       std::vector<int> counts(static_cast<std::size_t>(size), 0);
@@ -185,12 +171,7 @@ TEST(HostMemory, EveryPageOfABufferIsTouchedAndNothingElse)
   for (const unsigned int workers : { 1u, 3u, 16u })
   {
     execution.numberOfWorkers = workers;
-    execution.parallelFor = [](unsigned int number, const std::function<void(unsigned int)> & body) {
-      for (unsigned int worker = number; worker-- > 0;)
-      {
-        body(worker);
-      }
-    };
+    execution.parallelFor = runBackwards;
     for (const std::size_t offset : { std::size_t{ 0 }, std::size_t{ 1 }, std::size_t{ 4095 }, mebibyte + 16 })
     {
       for (const std::size_t bytes : { std::size_t{ 0 },
@@ -262,9 +243,10 @@ TEST(HostMemory, CopiesPastCachesAreCopies)
   }
 }
 
+#if defined(__SIZEOF_INT128__)
 TEST(WideProduct, AgreesWithLongMultiplication)
 {
-  using Wide = VoxelMapsTest::UnsignedInteger128;
+  __extension__ using Wide = unsigned __int128;
   const std::uint64_t factors[] = {
     0, 1, 2, 0x7fffffff, 0xffffffff, 0x100000000, 0x123456789abcdef, 0x8000000000000000, 0xfedcba9876543210, ~0ull
   };
@@ -272,23 +254,14 @@ TEST(WideProduct, AgreesWithLongMultiplication)
   {
     for (const std::uint64_t b : factors)
     {
-      const Wide product = Wide(a) * b;
-      EXPECT_EQ(product, Wide(MultiplyHigh(a, b), a * b)) << a << " * " << b;
-      if (b != 0)
-      {
-        EXPECT_EQ(product / b, Wide(a)) << a << " * " << b;
-        EXPECT_EQ((product + Wide(b - 1)) / b, Wide(a)) << a << " * " << b;
-      }
+      EXPECT_EQ(static_cast<std::uint64_t>((Wide{ a } * b) >> 64), MultiplyHigh(a, b)) << a << " * " << b;
     }
   }
-  EXPECT_EQ(Wide(~0ull) * ~0ull, Wide(~1ull, 1));
-  EXPECT_EQ(Wide(~0ull) + 1, Wide(1, 0));
-  EXPECT_EQ(Wide(1, 0) - 1, Wide(~0ull));
-  EXPECT_EQ(static_cast<long double>(Wide(3, 0)), 55340232221128654848.0L);
   EXPECT_EQ(VarianceNumerator(3, 14, 6), 6.0);
   EXPECT_EQ(VarianceNumerator(1ull << 40, 1ull << 50, 1ull << 44),
             1125899906842624.0 * 1099511627776.0 - 17592186044416.0 * 17592186044416.0);
 }
+#endif
 
 TEST(FixedPoint, EntropyTermsOfPowersOfTwo)
 {

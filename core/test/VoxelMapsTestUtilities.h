@@ -3,6 +3,7 @@
 #ifndef VoxelMapsTestUtilities_h
 #define VoxelMapsTestUtilities_h
 
+#include <array>
 #include <cctype>
 #include <cstdint>
 #include <cstring>
@@ -18,11 +19,12 @@
 
 namespace VoxelMapsTest
 {
-/** Random numbers that are the same with every standard library. */
-class RandomNumbers
+/** Draws from an engine of 64 bits that are the same with every standard library. */
+template <typename TEngine>
+class DrawsFrom
 {
 public:
-  explicit RandomNumbers(std::uint64_t seed)
+  explicit DrawsFrom(std::uint64_t seed)
     : m_Engine(seed)
   {}
 
@@ -64,8 +66,9 @@ public:
   }
 
 private:
-  std::mt19937_64 m_Engine;
+  TEngine m_Engine;
 };
+using RandomNumbers = DrawsFrom<std::mt19937_64>;
 
 /** Whether two vectors have the same bits; unlike ==, this holds for NaN and tells 0 from -0. */
 template <typename T>
@@ -107,6 +110,18 @@ Print(const T & value)
   return text.str();
 }
 
+/** Offsets of the neighbors at distance 1 in a plane or a volume, one of each two opposite ones. */
+inline std::vector<std::array<std::int64_t, 3>>
+GetNeighborOffsets(bool isVolume)
+{
+  std::vector<std::array<std::int64_t, 3>> offsets;
+  for (std::int64_t i = 14; i < (isVolume ? 27 : 18); ++i)
+  {
+    offsets.push_back({ { i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1 } });
+  }
+  return offsets;
+}
+
 /** Workers as real threads, whatever the number of processors; passes an exception on. */
 inline void
 RunThreads(unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body)
@@ -138,7 +153,6 @@ RunThreads(unsigned int numberOfWorkers, const std::function<void(unsigned int)>
     }
   }
 }
-
 } // namespace VoxelMapsTest
 
 #endif // VoxelMapsTestUtilities_h

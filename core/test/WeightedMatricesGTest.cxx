@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CooccurrenceOracle.h"
 #include "RunLengthOracle.h"
-#include "TextureJobChecks.h"
+#include "TextureClassCase.h"
 
 #include "common/Log2.h"
 #include "voxelmaps/CooccurrenceJob.h"
@@ -21,8 +21,6 @@ namespace
 {
 using CooccurrenceJob = voxelmaps::CooccurrenceJob;
 using RunLengthJob = voxelmaps::RunLengthJob;
-using CooccurrenceEnums = voxelmaps::CooccurrenceFeatureMapEnums;
-using RunLengthEnums = voxelmaps::RunLengthFeatureMapEnums;
 using Triple = voxelmaps::Triple;
 using VoxelMapsTest::ComputeJob;
 using VoxelMapsTest::ExpectRefusal;
@@ -30,30 +28,22 @@ using VoxelMapsTest::GetEngines;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::RandomNumbers;
 
-void
-SetAllFeatures(CooccurrenceJob & job)
-{
-  job.features = CooccurrenceEnums::GetAllFeatures();
-}
-void
-SetAllFeatures(RunLengthJob & job)
-{
-  job.features = RunLengthEnums::GetAllFeatures();
-}
-
 /** Noise with holes, all features, and all neighbors with weights between which there are many magnitudes. */
 template <typename TJob>
-struct WeightedNoise : VoxelMapsTest::TextureNoiseJob<TJob>
+struct WeightedNoise : VoxelMapsTest::ClassNoise<TJob>
 {
   explicit WeightedNoise(const Triple & size, std::uint32_t numberOfGrayLevels = 6)
-    : VoxelMapsTest::TextureNoiseJob<TJob>(size, numberOfGrayLevels)
+    : VoxelMapsTest::ClassNoise<TJob>(size, numberOfGrayLevels)
   {
     TJob & job = this->job;
-    SetAllFeatures(job);
+    job.features = VoxelMapsTest::JobTextureClass<TJob>::Enums::GetAllFeatures();
     job.aggregation = TJob::Aggregation::Merge;
-    for (std::int64_t i = 14; i < 27; ++i)
+    job.offsets = VoxelMapsTest::GetNeighborOffsets(true);
+    job.windowSize = { { 3, 3, std::min<std::int64_t>(size[2], 3) } };
+    job.windowAnchor = { { 1, 1, job.windowSize[2] / 2 } };
+    job.backgroundValue = 0.0;
+    for (int i = 14; i < 27; ++i)
     {
-      job.offsets.push_back({ { i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1 } });
       job.offsetWeights.push_back(std::exp(-static_cast<double>((i * 7) % 13)));
     }
   }
@@ -63,18 +53,6 @@ template <typename TJob>
 class WeightedMatrices : public ::testing::Test
 {};
 using Jobs = ::testing::Types<CooccurrenceJob, RunLengthJob>;
-
-/** Names of the typed tests. */
-class JobNames
-{
-public:
-  template <typename TJob>
-  static std::string
-  GetName(int)
-  {
-    return std::is_same<TJob, CooccurrenceJob>::value ? "Cooccurrence" : "RunLength";
-  }
-};
 
 /** What rounding may change in a feature: that of terms that cancel grows with powers of the levels. */
 long double
@@ -156,31 +134,16 @@ GetExpected(const RunLengthJob & job, const RunLengthOracle::Levels & levels, co
 }
 
 /** Nonuniformities that are not normalized grow with the weights. */
+template <typename TFeature>
 bool
-IsCount(const CooccurrenceJob &, std::size_t)
+IsCount(TFeature feature)
 {
-  return false;
-}
-bool
-IsCount(const RunLengthJob & job, std::size_t feature)
-{
-  return job.features[feature] == RunLengthJob::Feature::GrayLevelNonUniformity ||
-         job.features[feature] == RunLengthJob::Feature::RunLengthNonUniformity;
-}
-
-bool
-IsSquareRoot(const CooccurrenceJob & job, std::size_t feature)
-{
-  return job.features[feature] == CooccurrenceJob::Feature::InformationalMeasureOfCorrelation2;
-}
-bool
-IsSquareRoot(const RunLengthJob &, std::size_t)
-{
-  return false;
+  const std::string name = VoxelMapsTest::Print(feature);
+  return name == "GrayLevelNonUniformity" || name == "RunLengthNonUniformity";
 }
 } // namespace
 
-TYPED_TEST_SUITE(WeightedMatrices, Jobs, JobNames);
+TYPED_TEST_SUITE(WeightedMatrices, Jobs, VoxelMapsTest::TextureJobName);
 
 TYPED_TEST(WeightedMatrices, IntegerWeightsRepeatPairs)
 {
@@ -225,7 +188,7 @@ TYPED_TEST(WeightedMatrices, IntegerWeightsRepeatPairs)
         for (std::size_t f = 0; f < job.features.size(); ++f)
         {
           const double      actual = result[voxel * job.features.size() + f];
-          const long double scale = IsCount(job, f) ? factor : 1.0L;
+          const long double scale = IsCount(job.features[f]) ? factor : 1.0L;
           const long double expected =
             levels(position) == 0 ? 0.0L : scale * GetExpected(job, levels, window, position, weights, f);
           if (std::isnan(expected))
@@ -235,7 +198,7 @@ TYPED_TEST(WeightedMatrices, IntegerWeightsRepeatPairs)
           }
           const long double tolerance =
             scale * GetTolerance(job.features[f], numberOfGrayLevels) + 1e-13L * std::fabs(expected);
-          const bool agrees = IsSquareRoot(job, f)
+          const bool agrees = VoxelMapsTest::Print(job.features[f]) == "InformationalMeasureOfCorrelation2"
                                 ? std::fabs(actual * actual - expected * expected) < 1e-11L
                                 : std::fabs(static_cast<long double>(actual) - expected) <= tolerance;
           ASSERT_TRUE(agrees) << engine.name << ", " << job.features[f] << " of voxel " << i << " is " << actual
@@ -278,7 +241,7 @@ TYPED_TEST(WeightedMatrices, CommonPowerOfTwoDoesNotChangeBits)
   auto &                   features = noise.job.features;
   for (std::size_t f = features.size(); f-- > 0;)
   {
-    if (IsCount(noise.job, f))
+    if (IsCount(features[f]))
     {
       features.erase(features.begin() + static_cast<std::ptrdiff_t>(f));
     }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "FuzzerUtilities.h"
-#include "RunLengthJobChecks.h"
+#include "TextureClassCase.h"
 
 #include <algorithm>
 
@@ -85,11 +85,11 @@ LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
   SCOPED_TRACE(::testing::Message() << randomCase);
   if (isDouble)
   {
-    VoxelMapsTest::CheckRunLengthCase<double>(randomCase, random, budget);
+    VoxelMapsTest::CheckCase<double, voxelmaps::RunLengthJob>(randomCase, random, budget);
   }
   else
   {
-    VoxelMapsTest::CheckRunLengthCase<float>(randomCase, random, budget);
+    VoxelMapsTest::CheckCase<float, voxelmaps::RunLengthJob>(randomCase, random, budget);
   }
   return 0;
 }

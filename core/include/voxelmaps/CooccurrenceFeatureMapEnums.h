@@ -12,8 +12,6 @@ namespace voxelmaps
 /** \class CooccurrenceFeatureMapEnums
  * \brief Enumerations of CooccurrenceFeatureMapImageFilter, and the names of the features.
  *
- * This header includes no ITK header, so that the engines can include it.
- *
  * \ingroup VoxelMaps
  */
 class VoxelMapsCore_EXPORT CooccurrenceFeatureMapEnums

@@ -27,8 +27,7 @@ struct CooccurrenceJob : TextureFeatureMapJob
   std::vector<Triple> offsets;
   /** Weight of the pairs of each offset in the sum of the matrices, 0 to 1e100; empty if all count alike. For Merge.
    * Such matrices are counted window by window, which is slow, and windows must have at most 512 voxels or levels. */
-  std::vector<double> offsetWeights;
-  /** Features to compute, each at most once. */
+  std::vector<double>  offsetWeights;
   std::vector<Feature> features;
   Aggregation          aggregation{ Aggregation::Average };
   /** Count every pair in both orders. */
@@ -51,17 +50,14 @@ struct CooccurrenceJob : TextureFeatureMapJob
   }
 };
 
-/** Compute the features of all voxels of the output region on the CPU. The result depends only on levels and
- * parameters; it is bit-identical for all numbers of workers. Throws EngineError if the job is invalid, except for
- * levels above numberOfGrayLevels, which it does not look for. */
+/** See TextureFeatureMapJob. */
 VoxelMapsCore_EXPORT void
 ComputeCooccurrenceFeatureMaps(const CooccurrenceJob & job);
 
 using CudaCooccurrenceOptions = CudaTextureOptions<CooccurrenceFeatureMapEnums::CudaMethod>;
 using CudaCooccurrenceReport = CudaTextureReport<CooccurrenceFeatureMapEnums::CudaMethod>;
 
-/** The same on a CUDA device; bit-identical. Throws EngineError also if CUDA fails, the device has too little memory,
- * or the method does not support the job; the message has the text of CUDA, what was needed and what to do. */
+/** The same on a CUDA device. */
 VoxelMapsCore_EXPORT CudaCooccurrenceReport
 ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob & job, const CudaCooccurrenceOptions & options);
 } // namespace voxelmaps

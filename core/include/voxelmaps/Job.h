@@ -115,6 +115,17 @@ public:
   using std::runtime_error::runtime_error;
 };
 
+/** \class UnsupportedOnDeviceError
+ * \brief The chosen CUDA method does not support a job; Automatic or the CPU computes it.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT UnsupportedOnDeviceError : public EngineError
+{
+public:
+  using EngineError::EngineError;
+};
+
 /** Throw EngineError unless an enumerator exists, of an enumeration that counts from 0 to the last one. */
 template <typename TEnum>
 void

@@ -13,8 +13,6 @@ namespace voxelmaps
 /** \class RunLengthFeatureMapEnums
  * \brief Enumerations of RunLengthFeatureMapImageFilter, and the names of the features.
  *
- * This header includes no ITK header, so that the engines can include it.
- *
  * \ingroup VoxelMaps
  */
 class VoxelMapsCore_EXPORT RunLengthFeatureMapEnums

@@ -26,8 +26,7 @@ struct RunLengthJob : TextureFeatureMapJob
   std::vector<Triple> offsets;
   /** Weight of the runs of each direction in the sum of the matrices, 0 to 1e100; empty if all count alike. For Merge.
    * Such matrices are counted window by window, which is slow, and windows must have at most 512 voxels or levels. */
-  std::vector<double> offsetWeights;
-  /** Features to compute, each at most once. */
+  std::vector<double>  offsetWeights;
   std::vector<Feature> features;
   Aggregation          aggregation{ Aggregation::Average };
   /** Leave out, window by window, directions in which no line holds two voxels: see
@@ -46,9 +45,7 @@ struct RunLengthJob : TextureFeatureMapJob
   }
 };
 
-/** Compute the features of all voxels of the output region on the CPU. The result depends only on levels and
- * parameters; it is bit-identical for all numbers of workers and instruction sets. Throws EngineError if the job is
- * invalid, except for levels above numberOfGrayLevels, which it does not look for. */
+/** See TextureFeatureMapJob. */
 VoxelMapsCore_EXPORT void
 ComputeRunLengthFeatureMaps(const RunLengthJob & job);
 
@@ -66,8 +63,7 @@ struct CudaRunLengthReport : CudaTextureReport<RunLengthFeatureMapEnums::CudaMet
   double featuresMilliseconds{ 0.0 };
 };
 
-/** The same on a CUDA device; bit-identical. Throws EngineError also if CUDA fails, the device has too little memory,
- * or the method does not support the job; the message has the text of CUDA, what was needed and what to do. */
+/** The same on a CUDA device. */
 VoxelMapsCore_EXPORT CudaRunLengthReport
 ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOptions & options);
 } // namespace voxelmaps

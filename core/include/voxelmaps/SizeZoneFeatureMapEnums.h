@@ -12,8 +12,6 @@ namespace voxelmaps
 /** \class SizeZoneFeatureMapEnums
  * \brief Enumerations of SizeZoneFeatureMapImageFilter, and the names of the features.
  *
- * This header includes no ITK header, so that the engines can include it.
- *
  * \ingroup VoxelMaps
  */
 class VoxelMapsCore_EXPORT SizeZoneFeatureMapEnums

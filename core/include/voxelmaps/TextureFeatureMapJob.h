@@ -23,6 +23,14 @@ enum class InstructionSet : std::uint8_t
  * The level buffer and the output region share one index frame. Voxels outside the level buffer count as absent, like
  * level 0.
  *
+ * Each class has a job with its features, each at most once, and parameters, and two functions. Compute*FeatureMaps
+ * computes the features of all voxels of the output region on the CPU. The result depends only on levels, intensities
+ * and parameters; it is bit-identical for all numbers of workers and instruction sets. Throws EngineError if the job is
+ * invalid, except for levels above numberOfGrayLevels and intensities that break the rules below, which it does not
+ * look for. Compute*FeatureMapsCuda computes the same bits on a CUDA device. Throws EngineError also if CUDA fails or
+ * the device has too little memory, and UnsupportedOnDeviceError if the method does not support the job; the message
+ * has the text of CUDA, what was needed and what to do.
+ *
  * \ingroup VoxelMaps
  */
 struct TextureFeatureMapJob

@@ -202,13 +202,23 @@ std::uint64_t
 CudaContext::GetUnusedBytes() const
 {
   std::uint64_t reserved = 0;
-  std::uint64_t used = 0;
   if (m_Pool != nullptr)
   {
     CheckCuda(cudaMemPoolGetAttribute(m_Pool, cudaMemPoolAttrReservedMemCurrent, &reserved), "querying free memory");
-    CheckCuda(cudaMemPoolGetAttribute(m_Pool, cudaMemPoolAttrUsedMemCurrent, &used), "querying free memory");
   }
+  const std::uint64_t used = this->GetUsedBytes();
   return reserved > used ? reserved - used : 0;
+}
+
+std::uint64_t
+CudaContext::GetUsedBytes() const
+{
+  std::uint64_t used = 0;
+  if (m_Pool != nullptr)
+  {
+    CheckCuda(cudaMemPoolGetAttribute(m_Pool, cudaMemPoolAttrUsedMemCurrent, &used), "querying used memory");
+  }
+  return used;
 }
 
 cudaStream_t

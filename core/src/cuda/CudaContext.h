@@ -60,6 +60,9 @@ public:
   /** Bytes of the pool that no job uses, which cudaMemGetInfo does not count as free. */
   std::uint64_t
   GetUnusedBytes() const;
+  /** Bytes of the pool that jobs and cached tables use; 0 for a device without pools. */
+  std::uint64_t
+  GetUsedBytes() const;
 
   cudaStream_t
   TakeStream();

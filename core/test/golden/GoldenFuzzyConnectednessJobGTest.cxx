@@ -1,21 +1,15 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "CudaTestUtilities.h"
+#include "FuzzyConnectednessJobChecks.h"
 #include "GoldenHashes.h"
-#include "TestedProcessor.h"
-#include "VoxelMapsTestUtilities.h"
 
-#include "connectedness/ConnectednessKeyEngines.h"
 #include "voxelmaps/FuzzyConnectednessVectorAffinity.h"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -26,41 +20,27 @@ using Job = voxelmaps::FuzzyConnectednessJob;
 using Enums = voxelmaps::FuzzyConnectednessEnums;
 using voxelmaps::Triple;
 
-/** All that a result depends on. */
+/** A job, its pixels and its mask, which is empty if there is none. */
 struct Case
 {
   std::vector<unsigned char> pixels;
-  Job::PixelType             pixelType{ Job::PixelType::Float };
-  unsigned int               numberOfComponents{ 0 };
-  Triple                     size{ { 1, 1, 1 } };
-  std::array<double, 3>      spacing{ { 1.0, 1.0, 1.0 } };
-  std::vector<std::uint8_t>  mask; // empty if there is none
-  std::vector<std::int64_t>  seeds;
-  Enums::AffinityFunction    affinityFunction{ Enums::AffinityFunction::GeometricMean };
-  double                     objectMean{ 0.0 };
-  double                     objectVariance{ 1.0 };
-  double                     differenceMean{ 0.0 };
-  double                     differenceVariance{ 1.0 };
-  bool                       isEstimated{ false }; // the four above
-  unsigned int               estimationRadius{ 2 };
-  double                     weight{ 0.5 };
-  double                     minimumStrength{ 0.0 };
-  Enums::Adjacency           adjacency{ Enums::Adjacency::Face };
-  bool                       distanceWeighting{ false };
-  bool                       outputIsDouble{ false };
+  std::vector<std::uint8_t>  mask;
+  Job                        job;
+  /** Whether the affinity is estimated from the seeds, and with which radius. */
+  bool         isEstimated{ false };
+  unsigned int estimationRadius{ 2 };
 };
 
-/** Give a job an affinity of vectors. */
+/** Give a job the affinity of vectors that a case has or estimates. */
 void
 SetVectors(const Case & golden, Job & job)
 {
-  const std::size_t           n = golden.numberOfComponents;
+  const std::size_t           n = job.numberOfComponents;
   voxelmaps::VectorAffinity & vectors = job.vectors;
   if (golden.isEstimated)
   {
     vectors =
-      voxelmaps::EstimateVectorAffinity(job, { golden.affinityFunction, golden.estimationRadius }, job.execution)
-        .vectors;
+      voxelmaps::EstimateVectorAffinity(job, { job.affinityFunction, golden.estimationRadius }, job.execution).vectors;
     // Components may be constant.
     for (std::size_t i = 0; i < n; ++i)
     {
@@ -71,147 +51,48 @@ SetVectors(const Case & golden, Job & job)
   }
   for (std::size_t i = 0; i < n; ++i)
   {
-    vectors.objectMean.push_back(golden.objectMean + static_cast<double>(i));
-    vectors.differenceMean.push_back(golden.differenceMean + 0.25 * static_cast<double>(i));
+    vectors.objectMean.push_back(job.objectMean + static_cast<double>(i));
+    vectors.differenceMean.push_back(job.differenceMean + 0.25 * static_cast<double>(i));
     for (std::size_t j = 0; j < n; ++j)
     {
       const double correlation = i == j ? static_cast<double>(n) : 0.375;
-      vectors.objectCovariance.push_back(golden.objectVariance * correlation);
-      vectors.differenceCovariance.push_back(golden.differenceVariance * correlation);
+      vectors.objectCovariance.push_back(job.objectVariance * correlation);
+      vectors.differenceCovariance.push_back(job.differenceVariance * correlation);
     }
   }
 }
 
-/** The only place that knows the job. */
-Job
-MakeJob(const Case & golden)
+/** Check keys and strengths of all engines, each with guards. */
+void
+CheckAllEngines(GoldenGroup & group, const Case & golden)
 {
-  Job job;
+  Job job = golden.job;
   job.image = golden.pixels.data();
-  job.pixelType = golden.pixelType;
-  job.numberOfComponents = golden.numberOfComponents;
-  job.size = golden.size;
-  job.spacing = golden.spacing;
   job.mask = golden.mask.empty() ? nullptr : golden.mask.data();
-  job.seeds = golden.seeds;
-  job.affinityFunction = golden.affinityFunction;
-  job.objectMean = golden.objectMean;
-  job.objectVariance = golden.objectVariance;
-  job.differenceMean = golden.differenceMean;
-  job.differenceVariance = golden.differenceVariance;
-  job.weight = golden.weight;
-  job.minimumStrength = golden.minimumStrength;
-  job.adjacency = golden.adjacency;
-  job.distanceWeighting = golden.distanceWeighting;
-  job.outputIsDouble = golden.outputIsDouble;
-  job.execution.numberOfWorkers = 3;
-  job.execution.parallelFor = VoxelMapsTest::RunThreads;
-  if (golden.numberOfComponents > 0)
+  if (job.numberOfComponents > 0)
   {
     SetVectors(golden, job);
   }
   else if (golden.isEstimated)
   {
     const voxelmaps::AffinityEstimate estimate =
-      voxelmaps::EstimateAffinity(job, { golden.affinityFunction, golden.estimationRadius }, job.execution);
+      voxelmaps::EstimateAffinity(job, { job.affinityFunction, golden.estimationRadius }, job.execution);
     job.objectMean = estimate.mean;
     job.objectVariance = estimate.variance + 0.5;
     job.differenceMean = estimate.differenceMean;
     job.differenceVariance = estimate.differenceVariance + 0.5;
   }
-  return job;
-}
-
-/** Hash of keys and strengths, each with guards. computeKeys(job, keys) and compute(job) call an engine. */
-template <typename TComputeKeys, typename TCompute>
-std::uint64_t
-HashResult(Job job, const TComputeKeys & computeKeys, const TCompute & compute)
-{
-  const auto                 count = static_cast<std::size_t>(job.GetNumberOfVoxels());
-  std::vector<unsigned char> keys = MakeGuardedBuffer(count * sizeof(std::uint32_t));
-  computeKeys(job, reinterpret_cast<std::uint32_t *>(keys.data() + guardBytes));
-  std::vector<unsigned char> strengths =
-    MakeGuardedBuffer(count * (job.outputIsDouble ? sizeof(double) : sizeof(float)));
-  job.output = strengths.data() + guardBytes;
-  compute(job);
-  return Hash(strengths, Hash(keys));
-}
-
-void
-CheckOnCpu(GoldenGroup & group, const Case & golden)
-{
-  using Method = Enums::Method;
-  for (const Method method : { Method::Buckets, Method::Hierarchy, Method::Automatic })
+  for (const auto & engine : VoxelMapsTest::GetEngines(job))
   {
-    for (const unsigned int workers : { 1u, 3u })
-    {
-      Job job = MakeJob(golden);
-      job.method = method;
-      job.execution.numberOfWorkers = workers;
-      std::ostringstream variant;
-      variant << method << ", " << workers << " workers";
-      group.Check(variant.str(),
-                  HashResult(job, voxelmaps::ComputeFuzzyConnectednessKeys, voxelmaps::ComputeFuzzyConnectedness));
-    }
+    const auto                 computed = engine.computeKeys(job);
+    std::vector<unsigned char> keys = MakeGuardedBuffer(computed.size() * sizeof(std::uint32_t));
+    std::memcpy(keys.data() + guardBytes, computed.data(), computed.size() * sizeof(std::uint32_t));
+    std::vector<unsigned char> strengths =
+      MakeGuardedBuffer(computed.size() * (job.outputIsDouble ? sizeof(double) : sizeof(float)));
+    job.output = strengths.data() + guardBytes;
+    engine.compute(job);
+    group.Check(engine.name, Hash(strengths, Hash(keys)));
   }
-}
-
-using Options = voxelmaps::CudaFuzzyConnectednessOptions;
-
-void
-CheckOnDevice(GoldenGroup & group, const Case & golden, Enums::CudaMethod method, std::uint64_t memoryBudget)
-{
-  const Options options = VoxelMapsTest::MakeCudaOptions<Options>(method, memoryBudget);
-  std::uint64_t slabs = 0;
-
-  const std::uint64_t hash = HashResult(
-    MakeJob(golden),
-    [&](const Job & job, std::uint32_t * keys) { voxelmaps::ComputeFuzzyConnectednessKeysCuda(job, options, keys); },
-    [&](const Job & job) { slabs = voxelmaps::ComputeFuzzyConnectednessCuda(job, options).numberOfSlabs; });
-  std::ostringstream variant;
-  variant << method << ", " << slabs << " slabs";
-  group.Check(variant.str(), hash);
-}
-
-/** Bytes for slabs of three planes, as the error message for a budget of one byte tells. */
-std::uint64_t
-FindMinBudget(const Case & golden, Enums::CudaMethod method)
-{
-  try
-  {
-    voxelmaps::ComputeFuzzyConnectednessCuda(MakeJob(golden), VoxelMapsTest::MakeCudaOptions<Options>(method, 1));
-  }
-  catch (const voxelmaps::EngineError & error)
-  {
-    const std::string message = error.what();
-    const std::string before = "needs about ";
-    const std::size_t at = message.find(before);
-    // The number in the message is rounded down.
-    return at == std::string::npos ? 0 : std::stoull(message.substr(at + before.size())) + 1;
-  }
-  return 0;
-}
-
-void
-CheckOnDevice(GoldenGroup & group, const Case & golden)
-{
-  using Method = Enums::CudaMethod;
-  const auto methods = VoxelMapsTest::GetMethods<Method>();
-  for (const Method method : methods)
-  {
-    CheckOnDevice(group, golden, method, 0);
-  }
-  // One method in slabs; over all cases, each method has its turn.
-  const Method        inSlabs = methods[golden.pixels.size() % 7 % methods.size()];
-  const std::uint64_t budget = FindMinBudget(golden, inSlabs);
-  EXPECT_GT(budget, 0u) << inSlabs;
-  CheckOnDevice(group, golden, inSlabs, budget);
-}
-
-void
-CheckAllVariants(GoldenGroup & group, const Case & golden)
-{
-  VoxelMapsTest::IsCudaTest() ? CheckOnDevice(group, golden) : CheckOnCpu(group, golden);
 }
 
 template <typename TPixel>
@@ -240,7 +121,7 @@ StorePixels(Case & golden, const std::vector<std::int64_t> & quarters, bool hasH
 void
 DrawPixels(Case & golden, Draws & draws)
 {
-  const Triple &            size = golden.size;
+  const Triple &            size = golden.job.size;
   const std::int64_t        pattern = draws.Below(4);
   const std::int64_t        width = draws.Between(1, 9);
   const std::int64_t        noise = draws.OneOf<std::int64_t>({ 1, 8, 40, 120 });
@@ -270,25 +151,7 @@ DrawPixels(Case & golden, Draws & draws)
     }
   }
   const bool hasHoles = draws.Percent(40);
-  switch (golden.pixelType)
-  {
-    case Job::PixelType::Int8:
-      return StorePixels<std::int8_t>(golden, quarters, hasHoles);
-    case Job::PixelType::UInt8:
-      return StorePixels<std::uint8_t>(golden, quarters, hasHoles);
-    case Job::PixelType::Int16:
-      return StorePixels<std::int16_t>(golden, quarters, hasHoles);
-    case Job::PixelType::UInt16:
-      return StorePixels<std::uint16_t>(golden, quarters, hasHoles);
-    case Job::PixelType::Int32:
-      return StorePixels<std::int32_t>(golden, quarters, hasHoles);
-    case Job::PixelType::UInt32:
-      return StorePixels<std::uint32_t>(golden, quarters, hasHoles);
-    case Job::PixelType::Float:
-      return StorePixels<float>(golden, quarters, hasHoles);
-    case Job::PixelType::Double:
-      return StorePixels<double>(golden, quarters, hasHoles);
-  }
+  VisitPixelType(golden.job.pixelType, [&](auto pixel) { StorePixels<decltype(pixel)>(golden, quarters, hasHoles); });
 }
 
 Triple
@@ -315,19 +178,19 @@ Case
 DrawCase(unsigned int dimension, int number, Draws & draws)
 {
   Case golden;
-  golden.affinityFunction = static_cast<Enums::AffinityFunction>(number % 4);
-  golden.adjacency = static_cast<Enums::Adjacency>(number / 4 % 3);
-  golden.pixelType = static_cast<Job::PixelType>(number / 12 % 8);
-  golden.size = DrawSize(dimension, draws);
+  golden.job.affinityFunction = static_cast<Enums::AffinityFunction>(number % 4);
+  golden.job.adjacency = static_cast<Enums::Adjacency>(number / 4 % 3);
+  golden.job.pixelType = static_cast<Job::PixelType>(number / 12 % 8);
+  golden.job.size = DrawSize(dimension, draws);
   DrawPixels(golden, draws);
-  for (double & spacing : golden.spacing)
+  for (double & spacing : golden.job.spacing)
   {
     spacing = draws.OneOf<double>({ 0.5, 1.0, 1.0, 1.25, 3.0 });
   }
-  const std::int64_t voxels = golden.size[0] * golden.size[1] * golden.size[2];
+  const std::int64_t voxels = golden.job.size[0] * golden.job.size[1] * golden.job.size[2];
   for (std::int64_t i = draws.OneOf<std::int64_t>({ 1, 1, 2, 3, 10 }); i > 0; --i)
   {
-    golden.seeds.push_back(draws.Below(voxels));
+    golden.job.seeds.push_back(draws.Below(voxels));
   }
   if (draws.Percent(35))
   {
@@ -336,21 +199,21 @@ DrawCase(unsigned int dimension, int number, Draws & draws)
     {
       golden.mask.push_back(draws.Percent(inside) ? static_cast<std::uint8_t>(draws.Between(1, 255)) : std::uint8_t{});
     }
-    for (const std::int64_t seed : golden.seeds)
+    for (const std::int64_t seed : golden.job.seeds)
     {
       golden.mask[static_cast<std::size_t>(seed)] = 1;
     }
   }
-  golden.objectMean = static_cast<double>(draws.Between(-80, 320)) * 0.25;
-  golden.objectVariance = draws.OneOf<double>({ 1.0, 100.5, 400.0, 2500.0, 2500.0, 10000.0 });
-  golden.differenceMean = draws.OneOf<double>({ 0.0, 1.5, 10.0 });
-  golden.differenceVariance = draws.OneOf<double>({ 0.5, 50.0, 400.0, 400.0, 3000.0 });
+  golden.job.objectMean = static_cast<double>(draws.Between(-80, 320)) * 0.25;
+  golden.job.objectVariance = draws.OneOf<double>({ 1.0, 100.5, 400.0, 2500.0, 2500.0, 10000.0 });
+  golden.job.differenceMean = draws.OneOf<double>({ 0.0, 1.5, 10.0 });
+  golden.job.differenceVariance = draws.OneOf<double>({ 0.5, 50.0, 400.0, 400.0, 3000.0 });
   golden.isEstimated = draws.Percent(20);
   golden.estimationRadius = static_cast<unsigned int>(draws.Between(1, 3));
-  golden.weight = draws.OneOf<double>({ 0.0, 0.25, 0.5, 0.5, 0.875, 1.0 });
-  golden.minimumStrength = draws.OneOf<double>({ 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.001, 0.25, 0.875 });
-  golden.distanceWeighting = draws.Percent(30);
-  golden.outputIsDouble = draws.Percent(50);
+  golden.job.weight = draws.OneOf<double>({ 0.0, 0.25, 0.5, 0.5, 0.875, 1.0 });
+  golden.job.minimumStrength = draws.OneOf<double>({ 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.001, 0.25, 0.875 });
+  golden.job.distanceWeighting = draws.Percent(30);
+  golden.job.outputIsDouble = draws.Percent(50);
   return golden;
 }
 
@@ -359,21 +222,21 @@ Case
 DrawVectorCase(int number, Draws & draws)
 {
   Case golden = DrawCase(number % 2 == 0 ? 2 : 3, number, draws);
-  golden.numberOfComponents = static_cast<unsigned int>(1 + number % 16);
+  golden.job.numberOfComponents = static_cast<unsigned int>(1 + number % 16);
   if (draws.Percent(15))
   {
-    golden.affinityFunction = Enums::AffinityFunction::AbsoluteDifference;
-    golden.distanceWeighting = false;
+    golden.job.affinityFunction = Enums::AffinityFunction::AbsoluteDifference;
+    golden.job.distanceWeighting = false;
   }
-  const auto                 voxels = static_cast<std::size_t>(golden.size[0] * golden.size[1] * golden.size[2]);
-  const auto                 bytes = golden.pixels.size() / voxels;
-  Case                       component = golden;
-  std::vector<unsigned char> pixels(golden.pixels.size() * golden.numberOfComponents);
-  for (std::size_t c = 0; c < golden.numberOfComponents; ++c)
+  const auto voxels = static_cast<std::size_t>(golden.job.size[0] * golden.job.size[1] * golden.job.size[2]);
+  const auto bytes = golden.pixels.size() / voxels;
+  Case       component = golden;
+  std::vector<unsigned char> pixels(golden.pixels.size() * golden.job.numberOfComponents);
+  for (std::size_t c = 0; c < golden.job.numberOfComponents; ++c)
   {
     for (std::size_t voxel = 0; voxel < voxels; ++voxel)
     {
-      std::memcpy(pixels.data() + (voxel * golden.numberOfComponents + c) * bytes,
+      std::memcpy(pixels.data() + (voxel * golden.job.numberOfComponents + c) * bytes,
                   component.pixels.data() + voxel * bytes,
                   bytes);
     }
@@ -390,7 +253,7 @@ CheckDrawnCases(const std::string & name, unsigned int dimension, int count)
   for (int i = 0; i < count; ++i)
   {
     Draws draws(group.NextCase());
-    CheckAllVariants(group, DrawCase(dimension, i, draws));
+    CheckAllEngines(group, DrawCase(dimension, i, draws));
   }
 }
 } // namespace
@@ -411,6 +274,6 @@ TEST(GoldenFuzzyConnectednessJob, DrawnVectors)
   for (int i = 0; i < 96; ++i)
   {
     Draws draws(group.NextCase());
-    CheckAllVariants(group, DrawVectorCase(i, draws));
+    CheckAllEngines(group, DrawVectorCase(i, draws));
   }
 }

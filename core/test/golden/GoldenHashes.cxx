@@ -15,7 +15,7 @@ namespace VoxelMapsGolden
 namespace
 {
 constexpr std::size_t maxFailures = 10;
-constexpr std::size_t hashesPerRow = 4;
+constexpr std::size_t hashesPerRow = 8;
 
 /** Hashes of successive cases, by the name of the first one. */
 const std::map<std::string, std::vector<std::uint64_t>> goldenHashes{

@@ -3,7 +3,8 @@
 #ifndef GoldenHashes_h
 #define GoldenHashes_h
 
-#include <array>
+#include "VoxelMapsTestUtilities.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -42,62 +43,36 @@ MakeGuardedBuffer(std::size_t bytes)
 }
 
 /** Splitmix64, and nothing but integers: the same draws with every compiler and library. */
-class Draws
+struct Splitmix64
 {
-public:
-  /** The name of a case decides its draws, so that cases do not depend on each other. */
-  explicit Draws(const std::string & name)
-    : m_State(Hash(name.data(), name.size()))
-  {}
+  std::uint64_t state;
 
+  explicit Splitmix64(std::uint64_t seed)
+    : state(seed)
+  {}
   std::uint64_t
-  Next()
+  operator()()
   {
-    std::uint64_t z = m_State += 0x9e3779b97f4a7c15;
+    std::uint64_t z = state += 0x9e3779b97f4a7c15;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
   }
+};
 
-  /** 0 ... count - 1 */
-  std::int64_t
-  Below(std::int64_t count)
-  {
-    return static_cast<std::int64_t>(this->Next() % static_cast<std::uint64_t>(count));
-  }
-
-  /** first ... last */
-  std::int64_t
-  Between(std::int64_t first, std::int64_t last)
-  {
-    return first + this->Below(last - first + 1);
-  }
+class Draws : public VoxelMapsTest::DrawsFrom<Splitmix64>
+{
+public:
+  /** The name of a case decides its draws, so that cases do not depend on each other. */
+  explicit Draws(const std::string & name)
+    : DrawsFrom(Hash(name.data(), name.size()))
+  {}
 
   bool
   Percent(std::int64_t percent)
   {
     return this->Below(100) < percent;
   }
-
-  template <typename T>
-  T
-  OneOf(const std::vector<T> & choices)
-  {
-    return choices[static_cast<std::size_t>(this->Below(static_cast<std::int64_t>(choices.size())))];
-  }
-
-  template <typename T>
-  void
-  Shuffle(std::vector<T> & values)
-  {
-    for (std::size_t i = values.size(); i > 1; --i)
-    {
-      std::swap(values[i - 1], values[static_cast<std::size_t>(this->Below(static_cast<std::int64_t>(i)))]);
-    }
-  }
-
-private:
-  std::uint64_t m_State;
 };
 
 /** Compares hashes of a group of cases, whose names begin with that of the group, with those of the list. */

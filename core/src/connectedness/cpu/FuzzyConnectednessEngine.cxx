@@ -21,7 +21,7 @@ constexpr unsigned int minWorkersForHierarchy = 4;
 
 /** Whether Hierarchy can number all links with 32 bits. */
 bool
-HierarchyCanTake(const FuzzyConnectednessJob & job)
+HierarchySupports(const FuzzyConnectednessJob & job)
 {
   // A link is counted at one of its two ends.
   const auto voxelLinks = static_cast<std::int64_t>(MakeLinks(job).size() / 2);
@@ -38,7 +38,7 @@ ChooseMethod(const FuzzyConnectednessJob & job)
     method = job.minimumStrength == 0.0 || job.execution.numberOfWorkers >= minWorkersForHierarchy ? Method::Hierarchy
                                                                                                    : Method::Buckets;
   }
-  return method == Method::Hierarchy && !HierarchyCanTake(job) ? Method::Buckets : method;
+  return method == Method::Hierarchy && !HierarchySupports(job) ? Method::Buckets : method;
 }
 
 FuzzyConnectednessReport

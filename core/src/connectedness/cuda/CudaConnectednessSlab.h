@@ -25,18 +25,18 @@ struct CudaConnectednessContext
   std::uint32_t *    keys;
   const CudaStream & stream;
   CudaKernelTimes    kernelTimes;
-  /** Work of the host that can be done while the device works; empty if there is none. */
-  std::function<void()> whileDeviceWorks;
+  /** Work of the host that can overlap with that of the device; empty if there is none. */
+  std::function<void()> hostWork;
   std::uint64_t         numberOfIterations;
 
-  /** To be called once kernels have been launched that take some time. */
+  /** Call after launching kernels that run for some time. */
   void
-  WorkBesideDevice()
+  RunHostWork()
   {
-    if (whileDeviceWorks)
+    if (hostWork)
     {
-      const auto work = std::move(whileDeviceWorks);
-      whileDeviceWorks = nullptr;
+      const auto work = std::move(hostWork);
+      hostWork = nullptr;
       work();
     }
   }

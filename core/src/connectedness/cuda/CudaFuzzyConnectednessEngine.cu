@@ -7,7 +7,7 @@
 #include "connectedness/VerifyJob.h"
 #include "cuda/CudaDevice.h"
 #include "cuda/CudaJobArrays.h"
-#include "cuda/CudaSlabs.h"
+#include "cuda/RetryWithSmallerSize.h"
 #include "voxelmaps/CudaDevices.h"
 
 #include <algorithm>
@@ -220,7 +220,7 @@ ComputeKeysOrStrengths(const FuzzyConnectednessJob & job, const CudaFuzzyConnect
     {
       if (keys != nullptr)
       {
-        context.whileDeviceWorks = [&job, keys] {
+        context.hostWork = [&job, keys] {
           TouchMemory(keys, static_cast<std::size_t>(job.GetNumberOfVoxels()) * sizeof(*keys), job.execution);
         };
       }
@@ -256,7 +256,7 @@ ComputeKeysOrStrengths(const FuzzyConnectednessJob & job, const CudaFuzzyConnect
     report.kernelMilliseconds += context.kernelTimes.GetMilliseconds();
     return fits;
   };
-  if (planesThatFit < minPlanes || !HalveUntilItFits(planesThatFit, minPlanes, trySolve))
+  if (planesThatFit < minPlanes || !RetryWithSmallerSize(planesThatFit, minPlanes, trySolve))
   {
     const auto minBytes = static_cast<std::uint64_t>(planeBytes * static_cast<double>(minPlanes) + otherBytes);
     throw CudaOutOfMemory(

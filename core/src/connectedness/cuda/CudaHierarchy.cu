@@ -33,7 +33,7 @@ Run(CudaConnectednessContext & context, const CudaConnectednessSlab & slab)
     kernel<<<static_cast<unsigned int>(grid.GetNumberOfTiles()), contractThreads, sharedBytes, stream>>>(
       scene, grid, nullptr, labels.data(), counter.data());
     CheckLaunch("contracting tiles");
-    context.WorkBesideDevice();
+    context.RunHostWork();
     clock.Stop();
   }
   context.job.execution.ReportProgress(voxels - voxels / 4);

@@ -560,7 +560,7 @@ private:
       CudaKernelClock clock(context.kernelTimes);
       CheckCuda(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned int), stream), "clearing a counter");
       this->ContractTiles<TKeys>(nullptr, tiles, counter.data());
-      context.WorkBesideDevice();
+      context.RunHostWork();
       clock.Stop();
     }
     execution.ReportProgress(voxels / 2);

@@ -129,7 +129,7 @@ RunCudaCorrectedKFOE(CudaConnectednessContext & context, const CudaConnectedness
       CheckLaunch("iterating CorrectedKFOE");
       std::swap(grew, growing);
     }
-    context.WorkBesideDevice();
+    context.RunHostWork();
     clock.Stop();
     CheckCuda(cudaMemcpyAsync(any.data(), anyGrew.data(), sizeof(any), cudaMemcpyDeviceToHost, stream),
               "copying from the device");

@@ -4,7 +4,7 @@
 #include "CudaCooccurrenceMethods.h"
 #include "CudaRankedWindows.cuh"
 #include "cooccurrence/CooccurrencePairs.h"
-#include "texture/cuda/CudaParts.h"
+#include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cpu/WindowBox.h"
 
 #include <algorithm>
@@ -384,7 +384,7 @@ Launch(const CooccurrenceTask & task, const WindowNumbers & numbers, const CudaM
   constexpr std::int64_t partSteps = std::int64_t{ 1 } << 33;
   const std::int64_t     steps = static_cast<std::int64_t>(NumberOfVoxels(task.window)) * task.numberOfOffsets;
   const std::int64_t     part = std::max(partSteps, steps) / std::max<std::int64_t>(steps, 1);
-  LaunchInParts(
+  LaunchChunked(
     numbers.number, part, resources, "starting the kernel of WindowWalk", [&](std::int64_t first, std::int64_t end) {
       WalkKernel<TNumber><<<static_cast<unsigned int>(warps), lanesPerWarp, sharedBytes, resources.stream>>>(
         task, table, static_cast<char *>(resources.scratch), numbers, first, end);

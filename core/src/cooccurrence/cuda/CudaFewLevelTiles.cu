@@ -154,7 +154,7 @@ public:
   {
     this->AddWordRows(levels, std::make_integer_sequence<int, Table::wordRows>());
     this->AddRows(levels, sums, std::make_integer_sequence<int, VLevels>());
-    sums.cellTerms = 2 * m_BesideDiagonal + m_OnDiagonal;
+    sums.cellTerms = 2 * m_OffDiagonal + m_OnDiagonal;
     sums.cellSquares = 2 * m_Squares;
     sums.maximum = max(m_Maximum & 0xffffu, m_Maximum >> 16);
   }
@@ -247,7 +247,7 @@ private:
   {
     m_Rows.template AddTwo<VRow>(two);
     m_Maximum = __vmaxu2(m_Maximum, two);
-    m_BesideDiagonal += m_Terms[two & 0xffffu] + m_Terms[two >> 16];
+    m_OffDiagonal += m_Terms[two & 0xffffu] + m_Terms[two >> 16];
     if constexpr (VIsNarrow)
     {
       m_Sums.template AddTwo<VRow + VColumn>(two);
@@ -270,7 +270,7 @@ private:
     if constexpr (VRow >= VColumn)
     {
       constexpr std::uint32_t times = VRow == VColumn ? 2 : 1;
-      (VRow == VColumn ? m_OnDiagonal : m_BesideDiagonal) += m_Terms[times * n];
+      (VRow == VColumn ? m_OnDiagonal : m_OffDiagonal) += m_Terms[times * n];
       m_Squares += times * n * n;
       m_Maximum = __vmaxu2(m_Maximum, times * n);
       m_Rows.template Add<VRow>(n);
@@ -333,7 +333,7 @@ private:
   PackedCounts<VIsNarrow ? 2 * VLevels - 1 : 1, stride> m_Sums;
   PackedCounts<VIsNarrow ? VLevels : 1, stride>         m_Differences;
   std::int64_t m_OnDiagonal{ 0 };
-  std::int64_t m_BesideDiagonal{ 0 };
+  std::int64_t m_OffDiagonal{ 0 };
   // Of cells off the diagonal, and twice those on it.
   std::uint32_t m_Squares{ 0 };
   std::uint32_t m_Maximum{ 0 };

@@ -7,7 +7,7 @@
 #include "CudaMaximalCorrelation.h"
 #include "CudaRankedWindows.cuh"
 #include "cooccurrence/MaximalCorrelation.h"
-#include "texture/cuda/CudaParts.h"
+#include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cpu/WindowBox.h"
 
 #include <algorithm>
@@ -573,7 +573,7 @@ Launch(const CooccurrenceTask & task, const CorrelationLayout & layout, const Wi
                        60.0 * static_cast<double>(NumberOfVoxels(task.window)) * task.numberOfOffsets;
   const auto         inFlight = static_cast<std::int64_t>(blocks) * teams;
   const std::int64_t part = std::max(static_cast<std::int64_t>(partSteps / steps), inFlight);
-  LaunchInParts(numbers.number,
+  LaunchChunked(numbers.number,
                 part,
                 resources,
                 "starting the kernel of maximal correlations",
@@ -614,7 +614,7 @@ LaunchFewLevelsFirst(const CooccurrenceTask & task, const CudaMethodResources & 
   std::uint32_t * const  scratch = static_cast<std::uint32_t *>(resources.scratch);
   const CorrelationLists lists{ scratch, scratch + CorrelationLists::lists, capacity };
   const auto             windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
-  LaunchInParts(windows, capacity, resources, doing, [&](std::int64_t first, std::int64_t end) {
+  LaunchChunked(windows, capacity, resources, doing, [&](std::int64_t first, std::int64_t end) {
     std::uint32_t lengths[CorrelationLists::lists];
     CheckCuda(cudaMemsetAsync(lists.lengths, 0, sizeof(lengths), resources.stream), doing);
     LaunchCudaFewLevelCorrelations(task, MakeLayout(task).component, first, end, lists, resources.stream);

@@ -6,7 +6,7 @@
 // more levels than a table has room for go to a list: tables with more levels are next, WindowWalk is last.
 #include "CudaCooccurrenceMethods.h"
 #include "CudaRankedWindows.cuh"
-#include "texture/cuda/CudaParts.h"
+#include "texture/cuda/CudaChunkedLaunch.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -477,14 +477,14 @@ ComputeByCudaRankTables(const CooccurrenceTask & task, const CudaMethodResources
   };
   if (!CudaFewLevelTilesSupports(task, GetCudaDeviceLimits()))
   {
-    LaunchInParts(windows, capacity, resources, doing, [&](std::int64_t first, std::int64_t end) {
+    LaunchChunked(windows, capacity, resources, doing, [&](std::int64_t first, std::int64_t end) {
       computeTables({ end - first, first, nullptr }, list, secondList);
     });
     return;
   }
   const CudaTileRows tileRows = GetCudaTileRows(task);
   const std::int64_t partRows = PartTileRows(task, tileRows);
-  LaunchInParts(tileRows.number, partRows, resources, doing, [&](std::int64_t firstRow, std::int64_t endRow) {
+  LaunchChunked(tileRows.number, partRows, resources, doing, [&](std::int64_t firstRow, std::int64_t endRow) {
     const std::int64_t first = tileRows.GetFirstWindow(task, firstRow);
     clear(list);
     LaunchCudaFewLevelTiles(task, firstRow, endRow, { list, first, nullptr }, walkResources.scratch, resources.stream);

@@ -6,7 +6,7 @@
 // levels, which are few, are counted in tables of bytes. doc/cooccurrence-engine.md
 #include "CudaCooccurrenceMethods.h"
 #include "CudaSortedKeys.cuh"
-#include "texture/cuda/CudaParts.h"
+#include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cuda/CudaRegisterSort.cuh"
 #include "texture/cuda/CudaThreadTables.cuh"
 #include "texture/cpu/WindowBox.h"
@@ -648,7 +648,7 @@ Launch(const CooccurrenceTask & task, const std::int32_t * pairList, const std::
   const std::int64_t     tilePairs = static_cast<std::int64_t>(task.maxPairs) * task.numberOfOffsets * threads;
   const std::int64_t     tiles = layout.tilesX * layout.tilesY * task.outputSize[2];
   const std::int64_t     part = std::max<std::int64_t>(partPairs / tilePairs, 1);
-  LaunchInParts(
+  LaunchChunked(
     tiles, part, resources, "starting the kernel of SortedPairs", [&](std::int64_t first, std::int64_t end) {
       kernel<<<static_cast<unsigned int>(end - first), threads, bytes, resources.stream>>>(
         task, layout, pairList, marks, first);
@@ -779,7 +779,7 @@ ComputeByCudaSortedPairs(const CooccurrenceTask & task, const std::int32_t * pai
     marks = static_cast<std::uint8_t *>(resources.scratch);
     CheckCuda(cudaMemsetAsync(marks, 0, MarkBytes(task), resources.stream), doing);
     const CudaTileRows tileRows = GetCudaTileRows(task);
-    LaunchInParts(tileRows.number, PartTileRows(task), resources, doing, [&](std::int64_t first, std::int64_t end) {
+    LaunchChunked(tileRows.number, PartTileRows(task), resources, doing, [&](std::int64_t first, std::int64_t end) {
       LaunchCudaFewLevelTiles(task, first, end, { nullptr, 0, marks }, marks + MarkBytes(task), resources.stream);
     });
   }

@@ -3,7 +3,7 @@
 // A thread computes a window, whose voxels are bits of its registers, level by level. The sizes of all voxels of a
 // level are added up at once, as numbers of five bits in five words, and their matrix elements counted by bits.
 #include "CudaDependenceMethods.h"
-#include "texture/cuda/CudaParts.h"
+#include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cuda/CudaWindowBits.cuh"
 #include "texture/cpu/WindowBox.h"
 
@@ -413,7 +413,7 @@ Launch(const DependenceTask & task, const CudaNearNeighbors & neighbors, const C
   const DependenceBitsLayout layout{ Tiles(task), neighbors };
   // In parts of about a tenth of a second at most, so that an abort is quick.
   constexpr std::int64_t partTiles = std::int64_t{ 1 } << (VSlices <= 5 ? 13 : VSlices <= 7 ? 12 : 11);
-  LaunchInParts(layout.tiles.Number(),
+  LaunchChunked(layout.tiles.Number(),
                 partTiles,
                 resources,
                 "starting the kernel of BitPlanes",

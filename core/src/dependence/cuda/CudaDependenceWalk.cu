@@ -5,7 +5,7 @@
 // are found once, before; others are looked for in every window.
 #include "CudaDependenceMethods.h"
 #include "cuda/CudaLaunch.h"
-#include "texture/cuda/CudaParts.h"
+#include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cpu/WindowBox.h"
 
 #include <algorithm>
@@ -423,7 +423,7 @@ ComputeByCudaDependenceWalk(const DependenceTask & task, bool areNeighborsInBits
   const std::int64_t     steps =
     std::int64_t{ task.windowVoxels } * ((areNeighborsInBits ? 0 : task.numberOfOffsets) + voxelSteps);
   const std::int64_t part = std::max<std::int64_t>(partSteps / steps, 1);
-  LaunchInParts(
+  LaunchChunked(
     windows, part, resources, "starting the kernel of WindowWalk", [&](std::int64_t first, std::int64_t end) {
       kernel<<<static_cast<unsigned int>(std::min<std::uint64_t>(blocks, static_cast<std::uint64_t>(end - first))),
                isSmall ? lanesPerWarp : largeWindowThreads,

@@ -6,7 +6,7 @@
 #include "cuda/CudaDevice.h"
 #include "cuda/CudaLaunch.h"
 #include "cuda/CudaMemory.h"
-#include "cuda/CudaSlabs.h"
+#include "cuda/RetryWithSmallerSize.h"
 #include "cuda/CudaStaging.h"
 #include "cuda/CudaStream.h"
 #include "discretization/GrayLevelFormula.h"
@@ -207,7 +207,7 @@ public:
                                    ? optimisticAllocationBytes
                                    : UsableDeviceMemory(options.memoryBudget);
     const std::int64_t  smallest = std::min(voxels, minPartSize);
-    if (!HalveUntilItFits(voxels, smallest, [&](std::int64_t size) { return this->TryAllocate(size, usable); }))
+    if (!RetryWithSmallerSize(voxels, smallest, [&](std::int64_t size) { return this->TryAllocate(size, usable); }))
     {
       throw CudaOutOfMemory("The smallest part of the discretization needs " +
                             std::to_string(this->GetBytes(smallest)) + " bytes of device memory, but " +

@@ -21,7 +21,7 @@ CudaFirstOrderTilesSupports(const FirstOrderTask & task);
 const CudaIntensityRange *
 ComputeByCudaFirstOrderTiles(const FirstOrderTask & task, const CudaMethodResources & resources);
 
-/** Takes every task, and begins with tiles. */
+/** Supports every task, and begins with tiles. */
 CudaScratchBytes
 CudaRadixSelectionScratchBytes(const FirstOrderTask & slab);
 void

@@ -13,7 +13,7 @@
 #include "CudaFirstOrderMethods.h"
 #include "CudaFirstOrderSums.cuh"
 #include "cuda/CudaLaunch.h"
-#include "texture/cuda/CudaParts.h"
+#include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cuda/CudaRegisterSort.cuh"
 #include "texture/cuda/CudaThreadTables.cuh"
 
@@ -1047,7 +1047,7 @@ Launch(const FirstOrderTask & task, const CudaIntensityRange * range, const Cuda
   // In parts of less than a tenth of a second, so that an abort is quick.
   constexpr std::int64_t partVoxels = std::int64_t{ 1 } << 24;
   const std::int64_t     tiles = layout.tilesX * layout.tilesY * task.outputSize[2];
-  LaunchInParts(tiles,
+  LaunchChunked(tiles,
                 partVoxels / task.windowVoxels + 1,
                 resources,
                 "starting the kernel of tiles",

@@ -3,7 +3,7 @@
 #include "CudaFirstOrderMethods.h"
 #include "CudaFirstOrderSums.cuh"
 #include "cuda/CudaLaunch.h"
-#include "texture/cuda/CudaParts.h"
+#include "texture/cuda/CudaChunkedLaunch.h"
 
 #include <algorithm>
 
@@ -418,7 +418,7 @@ Launch(const FirstOrderTask & task, const CudaIntensityRange * range, const Cuda
   const auto             wave = static_cast<std::int64_t>(blocks * warpsPerBlock);
   const std::int64_t     waveSteps = wave * lanesPerWarp * task.windowVoxels;
   const std::int64_t     part = std::max<std::int64_t>(partSteps / waveSteps, 1) * wave;
-  LaunchInParts(
+  LaunchChunked(
     groups, part, resources, "starting the kernel of RadixSelection", [&](std::int64_t first, std::int64_t end) {
       RadixSelectionKernel<T><<<BlocksFor(static_cast<std::uint64_t>(end - first), warpsPerBlock, blocks),
                                 warpsPerBlock * lanesPerWarp,

@@ -3,7 +3,7 @@
 // One block of threads per window visits the neighbors of its voxels. Supports every task; the reference on the device.
 #include "CudaGrayToneDifferenceMethods.h"
 #include "graytone/GrayToneDifferenceFormulas.h"
-#include "texture/cuda/CudaParts.h"
+#include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cpu/WindowBox.h"
 
 #include <algorithm>
@@ -353,7 +353,7 @@ Launch(const GrayToneDifferenceTask & task, const CudaMethodResources & resource
   const double       steps = task.windowVoxels * (2.0 * task.numberOfOffsets + 8.0) + 2.0 * levels * levels;
   const std::int64_t part =
     std::max<std::int64_t>(static_cast<std::int64_t>(partSteps / steps), GetCudaDeviceLimits().numberOfMultiprocessors);
-  LaunchInParts(
+  LaunchChunked(
     windows, part, resources, "starting the kernel of WindowWalk", [&](std::int64_t first, std::int64_t end) {
       WalkKernel<TDifference><<<static_cast<unsigned int>(blocks),
                                 static_cast<unsigned int>(tables.threads),

@@ -5,7 +5,7 @@
 #include "CudaGrayToneDifferenceMethods.h"
 #include "common/FixedPoint.h"
 #include "graytone/GrayToneDifferenceFormulas.h"
-#include "texture/cuda/CudaParts.h"
+#include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cpu/WindowBox.h"
 
 #include <algorithm>
@@ -419,7 +419,7 @@ ComputeByCudaLevelTables(const GrayToneDifferenceTask & task, const CudaMethodRe
   const double       steps = layout.threads * (10.0 * task.windowVoxels + 20.0 * task.numberOfGrayLevels +
                                          5.0 * levels * std::min(levels, 64.0));
   const std::int64_t part = std::max<std::int64_t>(static_cast<std::int64_t>(partSteps / steps), blocks);
-  LaunchInParts(
+  LaunchChunked(
     tiles, part, resources, "starting the kernel of LevelTables", [&](std::int64_t first, std::int64_t end) {
       LevelTablesKernel<<<BlocksFor(static_cast<std::uint64_t>(end - first), 1, static_cast<std::uint64_t>(blocks)),
                           static_cast<unsigned int>(layout.threads),

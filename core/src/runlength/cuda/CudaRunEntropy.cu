@@ -4,7 +4,7 @@
 // of one window and counts in a table of its own in shared memory, by length and by rank of the level in the window.
 #include "CudaRunLengthMethods.h"
 #include "CudaRunAccumulator.cuh"
-#include "texture/cuda/CudaParts.h"
+#include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cuda/CudaThreadTables.cuh"
 #include "texture/cpu/WindowBox.h"
 
@@ -391,7 +391,7 @@ ComputeCudaRunEntropy(const RunLengthTask & task, const std::uint32_t * steps, c
   const auto             windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
   const std::int64_t     part =
     partSteps / (std::int64_t{ layout.directionSteps } * task.directions.number) / threadsPerBlock * threadsPerBlock;
-  LaunchInParts(
+  LaunchChunked(
     windows, part, resources, "starting the kernel of run entropy", [&](std::int64_t first, std::int64_t end) {
       kernel<<<BlocksFor(static_cast<std::uint64_t>(end - first), threadsPerBlock),
                threadsPerBlock,

@@ -5,7 +5,7 @@
 // Their numbers S(k) give the numbers of runs of a level by length, S(l) - 2 S(l + 1) + S(l + 2), without a table.
 #include "CudaRunLengthMethods.h"
 #include "CudaRunAccumulator.cuh"
-#include "texture/cuda/CudaParts.h"
+#include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cuda/CudaWindowBits.cuh"
 #include "texture/cpu/WindowBox.h"
 
@@ -377,7 +377,7 @@ Launch(const RunLengthTask & task, const CudaMethodResources & resources)
                                         : RunEntropyBitsKernel<VWidth, VSlices, VLevelBits, false>;
   // In parts of about a tenth of a second at most, so that an abort is quick.
   constexpr std::int64_t partTiles = std::int64_t{ 1 } << (VSlices <= 5 ? 13 : VSlices <= 7 ? 12 : 11);
-  LaunchInParts(layout.tiles.Number(),
+  LaunchChunked(layout.tiles.Number(),
                 partTiles,
                 resources,
                 "starting the kernel of run entropy by bits",

@@ -3,7 +3,7 @@
 // One warp per window walks its runs and counts levels in a table. Supports every task; the reference on the device.
 #include "CudaRunLengthMethods.h"
 #include "common/WideProduct.h"
-#include "texture/cuda/CudaParts.h"
+#include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cpu/WindowBox.h"
 
 #include <math_constants.h>
@@ -435,7 +435,7 @@ Launch(const RunLengthTask & task, const CudaMethodResources & resources, bool s
   constexpr std::int64_t partSteps = std::int64_t{ 1 } << 34;
   const auto             steps = static_cast<std::int64_t>(task.maxVoxels) * task.directions.number;
   const std::int64_t     part = std::max(partSteps, steps) / std::max<std::int64_t>(steps, 1);
-  LaunchInParts(
+  LaunchChunked(
     windows, part, resources, "starting the kernel of WindowWalk", [&](std::int64_t first, std::int64_t end) {
       WindowWalkKernel<<<blocks, warpsPerBlock * lanesPerWarp, sharedBytes, resources.stream>>>(
         task, table, skipDirections, static_cast<std::uint32_t *>(resources.scratch), first, end);

@@ -4,7 +4,7 @@
 #include "cuda/CudaError.h"
 #include "cuda/CudaLaunch.h"
 #include "sizezone/SizeZoneWords.h"
-#include "texture/cuda/CudaParts.h"
+#include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cuda/CudaThreadTables.cuh"
 #include "texture/cpu/WindowBox.h"
 
@@ -413,7 +413,7 @@ Launch(const SizeZoneTask & task, const CudaMethodResources & resources)
   const auto             windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
   const std::int64_t     steps = std::int64_t{ task.windowVoxels } * (layout.levelBits + 1);
   const std::int64_t     part = partSteps / steps / threadsPerBlock * threadsPerBlock;
-  LaunchInParts(
+  LaunchChunked(
     windows, part, resources, "starting the kernel of bit planes", [&](std::int64_t first, std::int64_t end) {
       BitPlanesKernel<TWord, VSlices><<<BlocksFor(static_cast<std::uint64_t>(end - first), threadsPerBlock),
                                         threadsPerBlock,

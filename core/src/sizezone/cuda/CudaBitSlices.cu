@@ -4,7 +4,7 @@
 #include "cuda/CudaError.h"
 #include "cuda/CudaLaunch.h"
 #include "sizezone/SizeZoneWords.h"
-#include "texture/cuda/CudaParts.h"
+#include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cpu/WindowBox.h"
 
 #include <algorithm>
@@ -592,7 +592,7 @@ Launch(const SizeZoneTask & task, const CudaMethodResources & resources)
   const std::int64_t     steps = std::int64_t{ task.windowVoxels } * (layout.levelBits + 1);
   const auto             blockWindows = static_cast<unsigned int>(layout.warps * layout.windowsPerWarp);
   const std::int64_t     part = std::max<std::int64_t>(partSteps / steps / blockWindows, 1) * blockWindows;
-  LaunchInParts(
+  LaunchChunked(
     windows, part, resources, "starting the kernel of bit slices", [&](std::int64_t first, std::int64_t end) {
       BitSlicesKernel<VWords>
         <<<BlocksFor(static_cast<std::uint64_t>(end - first), blockWindows), threads, bytes, resources.stream>>>(

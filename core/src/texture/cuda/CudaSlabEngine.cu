@@ -6,7 +6,7 @@
 #include "cuda/CudaDevice.h"
 #include "cuda/CudaLaunch.h"
 #include "cuda/CudaMemory.h"
-#include "cuda/CudaSlabs.h"
+#include "cuda/RetryWithSmallerSize.h"
 #include "cuda/CudaStaging.h"
 #include "cuda/CudaStream.h"
 #include "texture/cpu/WindowBox.h"
@@ -385,7 +385,7 @@ CudaSlabEngine::CudaSlabEngine(const TextureFeatureMapJob & job, const TextureTa
     return;
   }
   const std::uint64_t memory = UsableDeviceMemory(budget);
-  if (!HalveUntilItFits(
+  if (!RetryWithSmallerSize(
         rows, 1, [&](std::int64_t size) { return this->TryLayout(size, scratchBytes, otherBytes, memory, false); }))
   {
     throw CudaOutOfMemory("The smallest slab needs " + std::to_string(m_NeededBytes) + " bytes of device memory, but " +

@@ -55,7 +55,7 @@ struct CudaTextureMethods
     }
     return nullptr;
   }
-  /** Throws EngineError if the method does not support the job. */
+  /** Throws UnsupportedOnDeviceError if the method does not support the job. */
   const CudaTextureMethod<TTask, TMethod> &
   Choose(TMethod wanted, const TextureTask & task) const
   {
@@ -66,7 +66,7 @@ struct CudaTextureMethods
     std::ostringstream message;
     message << "The CudaMethod " << wanted << " does not support a window of " << task.window[0] << " x "
             << task.window[1] << " x " << task.window[2] << " voxels" << limits << " on this device: use Automatic.";
-    throw EngineError(message.str());
+    throw UnsupportedOnDeviceError(message.str());
   }
 };
 

@@ -4,7 +4,7 @@
 #define CudaWeightedWindows_cuh
 
 #include "cuda/CudaLaunch.h"
-#include "texture/cuda/CudaParts.h"
+#include "texture/cuda/CudaChunkedLaunch.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -60,7 +60,7 @@ ComputeByCudaWeightedWindows(const typename TWindows::Task & task, std::int64_t 
   constexpr std::int64_t partSteps = std::int64_t{ 1 } << 31;
   const std::int64_t     part = std::max(partSteps / std::max<std::int64_t>(steps, 1), threads);
   const auto blocks = static_cast<unsigned int>((threads + weightedBlockThreads - 1) / weightedBlockThreads);
-  LaunchInParts(
+  LaunchChunked(
     windows, part, resources, "starting the kernel of weighted matrices", [&](std::int64_t first, std::int64_t end) {
       WeightedWindowsKernel<TWindows><<<blocks, weightedBlockThreads, 0, resources.stream>>>(
         task, static_cast<double *>(resources.scratch), size, threads, first, end);

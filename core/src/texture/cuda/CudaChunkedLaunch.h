@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaParts_h
-#define CudaParts_h
+#ifndef CudaChunkedLaunch_h
+#define CudaChunkedLaunch_h
 
 #include "cuda/CudaError.h"
 #include "texture/cuda/CudaSlabEngine.h"
@@ -15,7 +15,7 @@ namespace voxelmaps
  * launches it for the items of a part; what is the context of its errors. */
 template <typename TLaunch>
 void
-LaunchInParts(std::int64_t items, std::int64_t partItems, const CudaMethodResources & resources, const char * what,
+LaunchChunked(std::int64_t items, std::int64_t partItems, const CudaMethodResources & resources, const char * what,
               const TLaunch & launch)
 {
   for (std::int64_t first = 0; first < items; first += partItems)
@@ -32,4 +32,4 @@ LaunchInParts(std::int64_t items, std::int64_t partItems, const CudaMethodResour
 }
 } // namespace voxelmaps
 
-#endif // CudaParts_h
+#endif // CudaChunkedLaunch_h

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CudaSlabs_h
-#define CudaSlabs_h
+#ifndef RetryWithSmallerSize_h
+#define RetryWithSmallerSize_h
 
 #include <algorithm>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace voxelmaps
  * or a bool, is not empty or false; returns the last result. */
 template <typename TAttempt>
 auto
-HalveUntilItFits(std::int64_t size, std::int64_t minSize, const TAttempt & attempt) -> decltype(attempt(size))
+RetryWithSmallerSize(std::int64_t size, std::int64_t minSize, const TAttempt & attempt) -> decltype(attempt(size))
 {
   for (;;)
   {
@@ -27,4 +27,4 @@ HalveUntilItFits(std::int64_t size, std::int64_t minSize, const TAttempt & attem
 }
 } // namespace voxelmaps
 
-#endif // CudaSlabs_h
+#endif // RetryWithSmallerSize_h
