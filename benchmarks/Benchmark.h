@@ -5,9 +5,8 @@
 
 // What the benchmark programs share: the main function, how benchmarks are registered, and how they fail.
 
-#include "itkCudaDevices.h"
 #include "itkMultiThreaderBase.h"
-#include "itkVoxelMapsCudaFactory.h"
+#include "itkVoxelMapsEnums.h"
 #include "voxelmaps/Job.h"
 
 #include <benchmark/benchmark.h>
@@ -19,7 +18,6 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
-#include <typeinfo>
 
 namespace VoxelMapsBenchmarks
 {
@@ -131,14 +129,14 @@ MeanOf(double sum)
   return { sum, benchmark::Counter::kAvgIterations };
 }
 
-/** An object of exactly this class, not of one that a factory replaces it by. */
+/** A filter on the CPU, also where a device is, unless it is a Cuda filter. */
 template <typename TFilter>
 typename TFilter::Pointer
-NewExactly()
+MakeOnProcessor()
 {
+  using Device = itk::DeviceEnums::Device;
   const typename TFilter::Pointer filter = TFilter::New();
-  const TFilter &                 object = *filter;
-  Verify(typeid(object) == typeid(TFilter), std::string("New() gave an object of ") + filter->GetNameOfClass());
+  filter->SetDevice(filter->GetDevice() == Device::CUDA ? Device::CUDA : Device::CPU);
   return filter;
 }
 
@@ -213,8 +211,6 @@ RunProgram(int argc, char * argv[], bool (*registerBenchmarks)(int & argc, char 
   // ITK's thread pool keeps the size it is made with, so it is made before a benchmark asks for fewer threads.
   itk::MultiThreaderBase::New()->ParallelizeArray(0, 2, [](itk::SizeValueType) {}, nullptr);
   allThreads = itk::MultiThreaderBase::GetGlobalDefaultNumberOfThreads();
-  // The CPU classes are measured, too, where a device is.
-  itk::VoxelMapsCudaFactory::SetOverrideEnabled(false);
   try
   {
     std::string none;

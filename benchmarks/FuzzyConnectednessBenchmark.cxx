@@ -8,10 +8,9 @@
 #include "connectedness/ConnectednessKeyEngines.h"
 #include "connectedness/KeysToStrengths.h"
 
-#include "itkCudaFuzzyConnectednessImageFilter.h"
-#include "itkCudaRelativeFuzzyConnectednessImageFilter.h"
 #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
 #include "itkFuzzyConnectednessImageFilter.h"
+#include "itkRelativeFuzzyConnectednessImageFilter.h"
 #include "itkImageRegionConstIteratorWithIndex.h"
 
 #include <algorithm>
@@ -295,7 +294,7 @@ void
 RunFilter(State & state, const Case & thisCase)
 {
   const Fixture & fixture = GetFixture(thisCase);
-  const auto      filter = NewExactly<TFilter>();
+  const auto      filter = MakeOnProcessor<TFilter>();
   filter->SetInput(fixture.image);
   filter->SetSeed(fixture.seedIndex);
   filter->EstimateAffinityFromSeedsOn();
@@ -595,7 +594,7 @@ RegisterLabelsOnDevice()
       RequireDevice();
       using FilterType = itk::CudaRelativeFuzzyConnectednessImageFilter<ImageType>;
       const LabelFixture fixture(Enums::Adjacency::Face, competition);
-      const auto         filter = NewExactly<FilterType>();
+      const auto         filter = MakeOnProcessor<FilterType>();
       filter->KeepHierarchyOn();
       filter->SetInput(fixture.image);
       filter->SetObjectMean(fixture.job.objectMean);

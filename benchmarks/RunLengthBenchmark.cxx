@@ -5,7 +5,6 @@
 #include "PeakMemory.h"
 #include "baselines/SequentialRunLength.h"
 
-#include "itkCudaRunLengthFeatureMapImageFilter.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 
@@ -164,7 +163,7 @@ struct Fixture : Case
     discretization->SetNumberOfGrayLevels(job.numberOfGrayLevels);
     if (identity)
     {
-      discretization->SetMethod(itk::GrayLevelDiscretizationEnums::Method::Identity);
+      discretization->SetDiscretizationMethod(itk::GrayLevelDiscretizationEnums::Method::Identity);
     }
     discretization->Update();
     levels = discretization->GetOutput();
@@ -241,11 +240,10 @@ MakeInput(const HeadImage * head)
 
 template <typename TFilter>
 typename TFilter::Pointer
-MakeFilter(const Case & thisCase, const typename TFilter::InputImageType * input, unsigned int threads,
-           [[maybe_unused]] Method method)
+MakeFilter(const Case & thisCase, const typename TFilter::InputImageType * input, unsigned int threads)
 {
   const Job & job = thisCase.job;
-  const auto  filter = NewExactly<TFilter>();
+  const auto  filter = MakeOnProcessor<TFilter>();
   filter->SetInput(input);
   filter->SetNumberOfWorkUnits(threads);
   filter->SetNumberOfGrayLevels(job.numberOfGrayLevels);
@@ -267,10 +265,6 @@ MakeFilter(const Case & thisCase, const typename TFilter::InputImageType * input
   filter->SetWindowAnchor(windowAnchor);
   filter->SetAggregation(job.aggregation);
   filter->SetFeatures(job.features);
-  if constexpr (std::is_same<TFilter, CudaFilter<TFilter::ImageDimension>>::value)
-  {
-    filter->SetCudaMethod(method);
-  }
   filter->UpdateOutputInformation();
   filter->GetOutput()->SetRequestedRegion(region);
   return filter;
@@ -284,13 +278,13 @@ enum class Memory
 
 template <typename TFilter>
 void
-RunFilter(State & state, const Case & thisCase, unsigned int threads, Memory memory, Method method)
+RunFilter(State & state, const Case & thisCase, unsigned int threads, Memory memory)
 {
   const Fixture & fixture = GetFixture(thisCase);
   const auto      input = MakeInput<typename TFilter::InputImageType>(fixture.head);
   // The filter may run filters of its own.
   itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(threads);
-  auto filter = MakeFilter<TFilter>(thisCase, input, threads, method);
+  auto filter = MakeFilter<TFilter>(thisCase, input, threads);
   filter->Update();
   fixture.VerifyBits(filter->GetOutput()->GetBufferPointer());
   if (memory == Memory::Fresh)
@@ -306,7 +300,7 @@ RunFilter(State & state, const Case & thisCase, unsigned int threads, Memory mem
     }
     else
     {
-      MakeFilter<TFilter>(thisCase, input, threads, method)->Update();
+      MakeFilter<TFilter>(thisCase, input, threads)->Update();
     }
   }
   itk::MultiThreaderBase::SetGlobalDefaultNumberOfThreads(allThreads);
@@ -338,14 +332,14 @@ void
 RegisterFilter(const std::string & name, const Case & thisCase, unsigned int threads, Memory memory)
 {
   const auto run = thisCase.GetDimension() == 2 ? RunFilter<CpuFilter<2>> : RunFilter<CpuFilter<3>>;
-  RegisterWall(name, [=](State & state) { run(state, thisCase, threads, memory, Method::Automatic); });
+  RegisterWall(name, [=](State & state) { run(state, thisCase, threads, memory); });
 }
 
 void
-RegisterCudaFilter(const std::string & name, const Case & thisCase, Memory memory, Method method)
+RegisterCudaFilter(const std::string & name, const Case & thisCase, Memory memory)
 {
   const auto run = thisCase.GetDimension() == 2 ? RunFilter<CudaFilter<2>> : RunFilter<CudaFilter<3>>;
-  RegisterWall(name, OnDevice([=](State & state) { run(state, thisCase, allThreads, memory, method); }));
+  RegisterWall(name, OnDevice([=](State & state) { run(state, thisCase, allThreads, memory); }));
 }
 
 void
@@ -571,14 +565,17 @@ RegisterCpu()
   }
 }
 
-/** A method on the device, and Update() from and to images. */
+/** A method on the device, and for Automatic, Update() from and to images. */
 void
 RegisterCudaMethod(const Case & thisCase, Method method, int iterations)
 {
   const std::string prefix = thisCase.name + "/" + ToName(method) + "/";
   RegisterCudaEngine(prefix + "kernels", thisCase, method, iterations);
-  RegisterCudaFilter(prefix + "update", thisCase, Memory::Touched, method);
-  RegisterCudaFilter(prefix + "fresh", thisCase, Memory::Fresh, method);
+  if (method == Method::Automatic)
+  {
+    RegisterCudaFilter(prefix + "update", thisCase, Memory::Touched);
+    RegisterCudaFilter(prefix + "fresh", thisCase, Memory::Fresh);
+  }
 }
 
 void
