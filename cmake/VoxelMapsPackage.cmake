@@ -12,35 +12,39 @@ find_package(ITK 5.2 REQUIRED COMPONENTS ITKCommon)
 
 add_subdirectory(src)
 
-install(
-  TARGETS VoxelMaps
-  EXPORT VoxelMapsTargets
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
-  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/VoxelMaps
-)
-install(
-  DIRECTORY ${PROJECT_SOURCE_DIR}/include/
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/VoxelMaps
-  FILES_MATCHING
-  PATTERN "*.h"
-  PATTERN "*.hxx"
-)
-install(FILES ${PROJECT_BINARY_DIR}/include/VoxelMapsExport.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/VoxelMaps)
-
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/VoxelMaps)
-install(EXPORT VoxelMapsTargets NAMESPACE VoxelMaps:: DESTINATION ${package_dir})
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/VoxelMapsConfig.cmake.in
   ${PROJECT_BINARY_DIR}/VoxelMapsConfig.cmake
   INSTALL_DESTINATION ${package_dir}
 )
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/VoxelMapsConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(
-  FILES ${PROJECT_BINARY_DIR}/VoxelMapsConfig.cmake ${PROJECT_BINARY_DIR}/VoxelMapsConfigVersion.cmake
-  DESTINATION ${package_dir}
-)
+# The build tree is found as an installation is.
+export(TARGETS VoxelMaps NAMESPACE VoxelMaps:: FILE ${PROJECT_BINARY_DIR}/VoxelMapsTargets.cmake)
+
+if(VoxelMaps_INSTALL)
+  install(
+    TARGETS VoxelMaps
+    EXPORT VoxelMapsTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/VoxelMaps
+  )
+  install(
+    DIRECTORY ${PROJECT_SOURCE_DIR}/include/
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/VoxelMaps
+    FILES_MATCHING
+    PATTERN "*.h"
+    PATTERN "*.hxx"
+  )
+  install(FILES ${PROJECT_BINARY_DIR}/include/VoxelMapsExport.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/VoxelMaps)
+  install(EXPORT VoxelMapsTargets NAMESPACE VoxelMaps:: DESTINATION ${package_dir})
+  install(
+    FILES ${PROJECT_BINARY_DIR}/VoxelMapsConfig.cmake ${PROJECT_BINARY_DIR}/VoxelMapsConfigVersion.cmake
+    DESTINATION ${package_dir}
+  )
+endif()
 
 if(BUILD_TESTING)
   add_subdirectory(test)

@@ -3,10 +3,9 @@
 #ifndef itkCooccurrenceFeatureMapImageFilter_hxx
 #define itkCooccurrenceFeatureMapImageFilter_hxx
 
-#include "itkCudaCooccurrenceFeatureMapImageFilter.h"
 #include "itkCooccurrenceFeatureMapImageFilter.h"
-#include "itkVoxelMapsCudaOverride.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace itk
@@ -14,9 +13,9 @@ namespace itk
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::CooccurrenceFeatureMapImageFilter()
 {
-  Self::SetFeatures(CooccurrenceFeatureMapEnums::GetAllFeatures());
-  VoxelMapsCudaOverride<Self,
-                        CudaCooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>::Instantiate();
+  auto features = CooccurrenceFeatureMapEnums::GetAllFeatures();
+  features.erase(std::find(features.begin(), features.end(), FeatureEnum::MaximalCorrelationCoefficient));
+  Self::SetFeatures(features);
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -73,18 +72,17 @@ CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::Verify
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::CompleteJob(
-  const voxelmaps::TextureFeatureMapJob & textureJob)
+std::vector<voxelmaps::TextureClassJob>
+CooccurrenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::MakeClassJobs() const
 {
-  auto job = this->template MakeJob<voxelmaps::CooccurrenceJob>(textureJob);
+  auto job = this->template MakeJob<voxelmaps::CooccurrenceJob>();
   job.offsets = TextureOffsets<ImageDimension>::GetTriples(this->GetOffsets());
   job.aggregation = m_Aggregation;
   job.offsetWeights = m_OffsetWeights;
   job.symmetric = m_Symmetric;
   job.emptyValue = m_EmptyValue;
   job.hasOneLevel = m_RegionHasOneLevel;
-  this->ComputeFeatureMaps(job);
+  return { job };
 }
 } // namespace itk
 

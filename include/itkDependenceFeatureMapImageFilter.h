@@ -3,8 +3,6 @@
 #ifndef itkDependenceFeatureMapImageFilter_h
 #define itkDependenceFeatureMapImageFilter_h
 
-#include "itkVoxelMapsEnums.h"
-#include "voxelmaps/DependenceJob.h"
 #include "itkVoxelPairFeatureMapImageFilter.h"
 
 #include <string>
@@ -12,10 +10,6 @@
 
 namespace itk
 {
-// Overrides the class below where a CUDA device is usable.
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-class CudaDependenceFeatureMapImageFilter;
-
 /** \class DependenceFeatureMapImageFilter
  * \brief Features of the gray level dependence matrix of the window around every voxel.
  *
@@ -58,10 +52,6 @@ class CudaDependenceFeatureMapImageFilter;
  * - Alpha (0): the greatest difference of dependent levels (PyRadiomics' gldm_a, IBSI's coarseness parameter).
  * - Features (all): any, in any order.
  *
- * \par Errors
- * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there is no feature,
- * or if a feature does not exist or is repeated.
- *
  * \par Sources
  * \cite Sun1983, \cite Zwanenburg2016 section 3.11, \cite Griethuysen2017.
  *
@@ -84,8 +74,6 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  /** Where a CUDA device is usable, New() creates the Cuda class, whose results are bit-identical; see
-   * VoxelMapsCudaFactory. */
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(DependenceFeatureMapImageFilter);
 
@@ -94,7 +82,6 @@ public:
   using typename Superclass::OffsetType;
   using FeatureEnum = DependenceFeatureMapEnums::Feature;
   using FeaturesType = std::vector<FeatureEnum>;
-  using CudaMethodEnum = DependenceFeatureMapEnums::CudaMethod;
 
   /** Features to compute and their order. Default: all. */
   VoxelMapsFeaturesMacro(DependenceFeatureMapEnums);
@@ -109,19 +96,17 @@ protected:
 
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
-  void
-  CompleteJob(const voxelmaps::TextureFeatureMapJob & textureJob) override;
-
-  /** Compute all voxels of the job. Overridden by the Cuda class. */
-  virtual void
-  ComputeFeatureMaps(const voxelmaps::DependenceJob & job)
-  {
-    VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeDependenceFeatureMaps(job); });
-  }
+  std::vector<voxelmaps::TextureClassJob>
+  MakeClassJobs() const override;
 
 private:
   unsigned int m_Alpha{ 0 };
 };
+
+/** The filter on a CUDA device; see CudaImageFilter. */
+template <typename TInputImage, typename... TOtherImages>
+using CudaDependenceFeatureMapImageFilter =
+  CudaImageFilter<DependenceFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #ifndef ITK_MANUAL_INSTANTIATION

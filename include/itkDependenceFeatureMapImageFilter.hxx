@@ -3,9 +3,7 @@
 #ifndef itkDependenceFeatureMapImageFilter_hxx
 #define itkDependenceFeatureMapImageFilter_hxx
 
-#include "itkCudaDependenceFeatureMapImageFilter.h"
 #include "itkDependenceFeatureMapImageFilter.h"
-#include "itkVoxelMapsCudaOverride.h"
 
 namespace itk
 {
@@ -13,8 +11,6 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 DependenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::DependenceFeatureMapImageFilter()
 {
   Self::SetFeatures(DependenceFeatureMapEnums::GetAllFeatures());
-  VoxelMapsCudaOverride<Self,
-                        CudaDependenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>::Instantiate();
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -27,14 +23,13 @@ DependenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSel
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-DependenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::CompleteJob(
-  const voxelmaps::TextureFeatureMapJob & textureJob)
+std::vector<voxelmaps::TextureClassJob>
+DependenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::MakeClassJobs() const
 {
-  auto job = this->template MakeJob<voxelmaps::DependenceJob>(textureJob);
+  auto job = this->template MakeJob<voxelmaps::DependenceJob>();
   job.offsets = TextureOffsets<ImageDimension>::GetTriples(this->GetOffsets());
   job.alpha = m_Alpha;
-  this->ComputeFeatureMaps(job);
+  return { job };
 }
 } // namespace itk
 

@@ -3,8 +3,6 @@
 #ifndef itkFirstOrderFeatureMapImageFilter_h
 #define itkFirstOrderFeatureMapImageFilter_h
 
-#include "itkVoxelMapsEnums.h"
-#include "voxelmaps/FirstOrderJob.h"
 #include "itkTextureFeatureMapImageFilter.h"
 
 #include <cstdint>
@@ -13,10 +11,6 @@
 
 namespace itk
 {
-// Overrides the class below where a CUDA device is usable.
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-class CudaFirstOrderFeatureMapImageFilter;
-
 /** \class FirstOrderFeatureMapImageFilter
  * \brief First order statistics of the intensities in the window around every voxel.
  *
@@ -50,7 +44,7 @@ class CudaFirstOrderFeatureMapImageFilter;
  * voxel, or from the median in RMAD, so results are bit-identical for all requested regions, numbers of threads and
  * processor types, and with streaming. MIN, MAX and RAN are exact, percentiles have the roundings of NumPy, UNI is the
  * correctly rounded quotient, and ENT (table of n log2 n in fixed point) is accurate to 2 units in the last place of a
- * float. 64-bit integers beyond 2^53 are rounded to double.
+ * float.
  *
  * \par Parameters, in addition to those of the base class
  * - Features (all nineteen): any of them, in any order.
@@ -58,17 +52,16 @@ class CudaFirstOrderFeatureMapImageFilter;
  *
  * \par Memory
  * In addition to that of the base class: 4 bytes per voxel for the intensities, 8 for pixels of double precision or
- * integers of 32 bits or more; and up to 5 MB per thread for the largest windows.
+ * integers of 32 bits; and up to 5 MB per thread for the largest windows.
  *
  * \par Errors
- * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there is no feature,
- * if a feature does not exist or is repeated, if VoxelArrayShift is not finite, or if the volume of a voxel is not
- * positive and finite.
+ * In addition to those of the base class, throws an itk::ExceptionObject that names the value if VoxelArrayShift is not
+ * finite, or if the volume of a voxel is not positive and finite.
  *
  * \par Sources
  * \cite Griethuysen2017, \cite Zwanenburg2016 sections 3.3 and 3.4.
  *
- * \sa CudaFirstOrderFeatureMapImageFilter, TextureFeatureMapImageFilter
+ * \sa TextureFeatureMapImageFilter
  * \sa \python{itk.first_order_feature_map_image_filter}, \python{voxelmaps.feature_maps}
  *
  * \ingroup VoxelMaps
@@ -86,18 +79,12 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  /** Where a CUDA device is usable, New() creates the Cuda class, whose results are bit-identical; see
-   * VoxelMapsCudaFactory. */
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(FirstOrderFeatureMapImageFilter);
 
   using Superclass::ImageDimension;
-  using typename Superclass::InputImageType;
-  using typename Superclass::InputPixelType;
-  using typename Superclass::InputRegionType;
   using FeatureEnum = FirstOrderFeatureMapEnums::Feature;
   using FeaturesType = std::vector<FeatureEnum>;
-  using CudaMethodEnum = FirstOrderFeatureMapEnums::CudaMethod;
 
   /** Features to compute and their order. Default: all nineteen. */
   VoxelMapsFeaturesMacro(FirstOrderFeatureMapEnums);
@@ -113,28 +100,17 @@ protected:
   PrintSelf(std::ostream & os, Indent indent) const override;
   void
   VerifyPreconditions() const override;
-  void
-  CompleteJob(const voxelmaps::TextureFeatureMapJob & textureJob) override;
-
-  /** Compute all voxels of the job. Overridden by the Cuda class. */
-  virtual void
-  ComputeFeatureMaps(const voxelmaps::FirstOrderJob & job)
-  {
-    VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeFirstOrderFeatureMaps(job); });
-  }
+  std::vector<voxelmaps::TextureClassJob>
+  MakeClassJobs() const override;
 
 private:
-  /** Whether a float holds every intensity. */
-  static constexpr bool hasFloatIntensities = std::is_same<InputPixelType, float>::value ||
-                                              (std::is_integral<InputPixelType>::value && sizeof(InputPixelType) <= 2);
-  using IntensityType = std::conditional_t<hasFloatIntensities, float, double>;
-
-  /** The intensities of the voxels that have a level. */
-  std::unique_ptr<IntensityType[]>
-  MakeIntensities(const voxelmaps::TextureFeatureMapJob & job) const;
-
   double m_VoxelArrayShift{ 0.0 };
 };
+
+/** The filter on a CUDA device; see CudaImageFilter. */
+template <typename TInputImage, typename... TOtherImages>
+using CudaFirstOrderFeatureMapImageFilter =
+  CudaImageFilter<FirstOrderFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #ifndef ITK_MANUAL_INSTANTIATION

@@ -4,6 +4,7 @@
 #define itkFuzzyConnectednessImageFilter_h
 
 #include "itkFuzzyConnectednessImageFilterBase.h"
+#include "voxelmaps/CudaFuzzyConnectednessJob.h"
 #include "voxelmaps/FuzzyConnectednessVolumeCurve.h"
 
 #include <type_traits>
@@ -11,10 +12,6 @@
 
 namespace itk
 {
-// Overrides the class below where a CUDA device is usable.
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-class CudaFuzzyConnectednessImageFilter;
-
 /** \class FuzzyConnectednessImageFilter
  * \brief For every voxel, the strength of the strongest path to a seed.
  *
@@ -52,7 +49,8 @@ class CudaFuzzyConnectednessImageFilter;
  * \par Parameters
  * - Seeds (none), SeedImage (none): indices of seeds, and an image whose non-zero voxels are seeds. At least one seed
  *   is required.
- * - MaskImage (none), InsidePixelValue (1): paths stay inside the mask.
+ * - Those of VoxelMapsImageFilter: paths stay inside the MaskImage. Images of fewer than 8192 voxels are computed on
+ *   the CPU, whatever Device is.
  * - AffinityFunction (GeometricMean): see above.
  * - ObjectMean, ObjectVariance: mean and variance of the intensities of the object. Means must be from -8.9e307 to
  *   8.9e307, and variances from 1e-299 to 1e307, estimates included. For scalar images and all functions but
@@ -121,7 +119,7 @@ class CudaFuzzyConnectednessImageFilter;
  * \par Sources
  * \cite Udupa1996; \cite Li2016, corrected CUDA-kFOE.
  *
- * \sa RelativeFuzzyConnectednessImageFilter, CudaFuzzyConnectednessImageFilter
+ * \sa RelativeFuzzyConnectednessImageFilter, VoxelMapsImageFilter
  * \sa \python{itk.fuzzy_connectedness_image_filter}, \python{voxelmaps.fuzzy_connectedness}
  *
  * \ingroup VoxelMaps
@@ -139,8 +137,6 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  /** Where a CUDA device is usable, New() creates the Cuda class, whose results are bit-identical; see
-   * VoxelMapsCudaFactory. */
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(FuzzyConnectednessImageFilter);
 
@@ -150,7 +146,6 @@ public:
   using typename Superclass::OutputPixelType;
   using SeedsType = std::vector<IndexType>;
   using MethodEnum = FuzzyConnectednessEnums::Method;
-  using CudaMethodEnum = FuzzyConnectednessEnums::CudaMethod;
 
   static_assert((std::is_same<OutputPixelType, float>::value || std::is_same<OutputPixelType, double>::value) &&
                   VoxelMapsDetail::hasPixelsInBuffer<OutputImageType>,
@@ -183,11 +178,11 @@ public:
 
   /** The CPU method that the last Update() used: Method, the choice of Automatic, or Buckets in place of Hierarchy if
    * the image has more than 2^32 links (330 million voxels with 26 neighbors). Automatic before the first Update() and
-   * after one on a CUDA device, whose method GetUsedCudaMethod() of the Cuda class returns. */
+   * after one on a CUDA device. */
   itkGetEnumMacro(UsedMethod, MethodEnum);
 
 protected:
-  FuzzyConnectednessImageFilter();
+  FuzzyConnectednessImageFilter() = default;
   ~FuzzyConnectednessImageFilter() override = default;
 
   void
@@ -198,10 +193,6 @@ protected:
   VerifyInputInformation() const override;
   void
   GenerateData() override;
-
-  /** Compute the strengths of the job. Overridden by the Cuda class. */
-  virtual void
-  ComputeStrengths(const voxelmaps::FuzzyConnectednessJob & job);
 
 private:
   void
@@ -219,6 +210,10 @@ private:
   mutable ModifiedTimeType                         m_VolumeCurveTime{ 0 };
   bool                                             m_IsOutputComplete{ false };
 };
+
+/** The filter on a CUDA device; see CudaImageFilter. */
+template <typename TInputImage, typename... TOtherImages>
+using CudaFuzzyConnectednessImageFilter = CudaImageFilter<FuzzyConnectednessImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #ifndef ITK_MANUAL_INSTANTIATION

@@ -3,9 +3,7 @@
 #ifndef itkFuzzyConnectednessImageFilter_hxx
 #define itkFuzzyConnectednessImageFilter_hxx
 
-#include "itkCudaFuzzyConnectednessImageFilter.h"
 #include "itkFuzzyConnectednessImageFilter.h"
-#include "itkVoxelMapsCudaOverride.h"
 #include "voxelmaps/HostMemory.h"
 
 #include <algorithm>
@@ -13,12 +11,6 @@
 
 namespace itk
 {
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::FuzzyConnectednessImageFilter()
-{
-  VoxelMapsCudaOverride<Self, CudaFuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>>::Instantiate();
-}
-
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::SetSeed(const IndexType & seed)
@@ -178,8 +170,7 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOut
   const voxelmaps::JobExecution    execution = VoxelMapsDetail::MakeJobExecution(this, progress);
   const auto bufferedInput = VoxelMapsDetail::MakeBufferedRegion(this->GetInput(), region, execution);
   this->FillProblem(*bufferedInput, execution, job);
-  const auto mask =
-    VoxelMapsDetail::MakeBytes(this->GetMaskImage(), region, this->GetInsidePixelValue(), job.execution);
+  const auto mask = this->MakeMaskBytes("the mask", this->GetMaskImage(), region, job.execution);
   job.mask = mask.get();
   for (const IndexType & seed : m_Seeds)
   {
@@ -192,18 +183,21 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOut
   VoxelMapsDetail::OutputRegion<OutputImageType> strengths(this->GetOutput(), region);
   job.output = strengths.GetBufferPointer();
   job.outputIsDouble = std::is_same<OutputPixelType, double>::value;
-  this->ComputeStrengths(job);
+  if (this->UsesCuda() && !job.IsSmall())
+  {
+    const auto compute = [&job](const auto & options) {
+      return voxelmaps::ComputeFuzzyConnectednessCuda(job, options);
+    };
+    this->SetUsedDeviceName(this->template CallCuda<voxelmaps::CudaFuzzyConnectednessOptions>(compute).deviceName);
+  }
+  else
+  {
+    m_UsedMethod =
+      VoxelMapsDetail::CallEngine(*this, [&job] { return voxelmaps::ComputeFuzzyConnectedness(job); }).method;
+    this->SetUsedDeviceName("CPU");
+  }
   strengths.Write(execution);
   this->UpdateProgress(1.0f);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeStrengths(
-  const voxelmaps::FuzzyConnectednessJob & job)
-{
-  m_UsedMethod =
-    VoxelMapsDetail::CallEngine(*this, [&job] { return voxelmaps::ComputeFuzzyConnectedness(job); }).method;
 }
 } // namespace itk
 

@@ -5,15 +5,11 @@
 
 #include "itkArray.h"
 #include "itkArray2D.h"
+#include "itkCudaImageFilter.h"
 #include "itkFixedArray.h"
-#include "itkVoxelMapsEnums.h"
-#include "voxelmaps/FuzzyConnectednessVectorAffinity.h"
-#include "itkImage.h"
-#include "itkImageToImageFilter.h"
 #include "itkVariableLengthVector.h"
-#include "itkVoxelMapsCompatibility.h"
-#include "itkVoxelMapsImageRows.h"
-#include "itkVoxelMapsParameters.h"
+#include "itkVoxelMapsImageFilter.h"
+#include "voxelmaps/FuzzyConnectednessVectorAffinity.h"
 
 #include <string>
 #include <type_traits>
@@ -69,21 +65,22 @@ struct VectorParameters
  * \ingroup VoxelMaps
  */
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
-class ITK_TEMPLATE_EXPORT FuzzyConnectednessImageFilterBase : public ImageToImageFilter<TInputImage, TOutputImage>
+class ITK_TEMPLATE_EXPORT FuzzyConnectednessImageFilterBase
+  : public VoxelMapsImageFilter<TInputImage, TOutputImage, TMaskImage>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(FuzzyConnectednessImageFilterBase);
 
   using Self = FuzzyConnectednessImageFilterBase;
-  using Superclass = ImageToImageFilter<TInputImage, TOutputImage>;
+  using Superclass = VoxelMapsImageFilter<TInputImage, TOutputImage, TMaskImage>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
   itkOverrideGetNameOfClassMacro(FuzzyConnectednessImageFilterBase);
 
-  static constexpr unsigned int ImageDimension = TInputImage::ImageDimension;
-
-  using InputImageType = TInputImage;
+  using Superclass::ImageDimension;
+  using typename Superclass::InputImageType;
+  using typename Superclass::MaskImageType;
   using InputPixelType = typename InputImageType::PixelType;
   using InputComponentsType =
     decltype(VoxelMapsDetail::GetPixelComponents(static_cast<const InputPixelType *>(nullptr)));
@@ -91,8 +88,6 @@ public:
   using IndexType = typename InputImageType::IndexType;
   using OutputImageType = TOutputImage;
   using OutputPixelType = typename OutputImageType::PixelType;
-  using MaskImageType = TMaskImage;
-  using MaskPixelType = typename MaskImageType::PixelType;
   using SeedImageType = TSeedImage;
   using SeedPixelType = typename SeedImageType::PixelType;
   using AffinityFunctionEnum = FuzzyConnectednessEnums::AffinityFunction;
@@ -100,7 +95,6 @@ public:
   using typename Superclass::InputImageRegionType;
   using CropMarginType = FixedArray<double, ImageDimension>;
 
-  static_assert(ImageDimension == 2 || ImageDimension == 3, "VoxelMaps filters support 2D and 3D images");
   static_assert(std::is_arithmetic<InputComponentType>::value && sizeof(InputComponentType) <= 8 &&
                   (std::is_floating_point<InputComponentType>::value || sizeof(InputComponentType) <= 4),
                 "The input must be an image of 8, 16 or 32-bit integers, float or double, or of vectors of these");
@@ -109,19 +103,9 @@ public:
   static_assert(!InputComponentsType::isVector || InputComponentsType::number > 0 ||
                   VoxelMapsDetail::isVectorImage<InputImageType>,
                 "Images of itk::VariableLengthVector must be an itk::VectorImage");
-  static_assert(std::is_arithmetic<MaskPixelType>::value, "The mask must be a scalar image");
-
   /** Optional image of the same geometry, whose non-zero voxels are also seeds. */
   itkSetInputMacro(SeedImage, SeedImageType);
   itkGetInputMacro(SeedImage, SeedImageType);
-
-  /** Optional image of the same geometry; paths stay in voxels equal to InsidePixelValue. */
-  itkSetInputMacro(MaskImage, MaskImageType);
-  itkGetInputMacro(MaskImage, MaskImageType);
-
-  /** Value of voxels inside the mask. Default: 1. */
-  itkSetMacro(InsidePixelValue, MaskPixelType);
-  itkGetConstMacro(InsidePixelValue, MaskPixelType);
 
   /** Formula of the affinity of two adjacent voxels. Default: GeometricMean. */
   itkSetEnumMacro(AffinityFunction, AffinityFunctionEnum);
@@ -350,7 +334,6 @@ private:
   std::vector<std::int64_t>
   FindImageSeeds(const InputImageRegionType & region, const voxelmaps::JobExecution & execution) const;
 
-  MaskPixelType        m_InsidePixelValue{ NumericTraits<MaskPixelType>::OneValue() };
   AffinityFunctionEnum m_AffinityFunction{ AffinityFunctionEnum::GeometricMean };
   bool                 m_IsAffinitySet{ false };
   double               m_ObjectMean{ 0.0 };

@@ -18,7 +18,6 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage, type
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage,
                                   TSeedImage>::FuzzyConnectednessImageFilterBase()
 {
-  this->AddOptionalInputName("MaskImage");
   this->AddOptionalInputName("SeedImage");
   m_CropMargin.Fill(10.0);
 }
@@ -29,9 +28,6 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
                                                                                                 Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
-  os << indent
-     << "InsidePixelValue: " << static_cast<typename NumericTraits<MaskPixelType>::PrintType>(m_InsidePixelValue)
-     << std::endl;
   os << indent << "AffinityFunction: " << m_AffinityFunction << std::endl;
   os << indent << "ObjectMean: " << m_ObjectMean << std::endl;
   os << indent << "ObjectVariance: " << m_ObjectVariance << std::endl;
@@ -70,7 +66,6 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   VoxelMapsDetail::VerifyEnumerator(
     *this, "AffinityFunction", m_AffinityFunction, AffinityFunctionEnum::AbsoluteDifference);
   VoxelMapsDetail::VerifyEnumerator(*this, "Adjacency", m_Adjacency, AdjacencyEnum::Full);
-  VoxelMapsDetail::VerifyInsidePixelValue(*this, m_InsidePixelValue);
   const auto verifyFraction = [this](const char * name, double fraction) {
     if (!(fraction >= 0.0 && fraction <= 1.0))
     {
@@ -128,8 +123,7 @@ void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyInputInformation() const
 {
   Superclass::VerifyInputInformation();
-  VoxelMapsDetail::VerifySameRegion(*this, "the mask", this->GetMaskImage(), this->GetInput());
-  VoxelMapsDetail::VerifySameRegion(*this, "the seed image", this->GetSeedImage(), this->GetInput());
+  this->VerifySameGrid("the seed image", this->GetSeedImage());
   if constexpr (InputComponentsType::isVector)
   {
     const unsigned int components = this->GetInput()->GetNumberOfComponentsPerPixel();
@@ -302,10 +296,6 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 {
   Superclass::GenerateInputRequestedRegion();
   const_cast<InputImageType *>(this->GetInput())->SetRequestedRegionToLargestPossibleRegion();
-  if (this->GetMaskImage() != nullptr)
-  {
-    const_cast<MaskImageType *>(this->GetMaskImage())->SetRequestedRegionToLargestPossibleRegion();
-  }
   if (this->GetSeedImage() != nullptr)
   {
     const_cast<SeedImageType *>(this->GetSeedImage())->SetRequestedRegionToLargestPossibleRegion();
@@ -458,9 +448,8 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   {
     if (problem.mask != nullptr && problem.mask[seed] == 0)
     {
-      itkExceptionMacro("The seed " << image.ComputeIndex(seed) << " is outside the mask, where the mask is not "
-                                    << static_cast<typename NumericTraits<MaskPixelType>::PrintType>(m_InsidePixelValue)
-                                    << '.');
+      itkExceptionMacro("The seed " << image.ComputeIndex(seed)
+                                    << " is outside the mask: move the seed, or change the mask.");
     }
   }
 }

@@ -5,32 +5,18 @@
 
 #include "itkGrayLevelDiscretizationImageFilter.h"
 
-#include "voxelmaps/HostMemory.h"
-
-#include <cstdint>
-
 namespace itk
 {
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::GrayLevelDiscretizationImageFilter()
-{
-  this->AddOptionalInputName("MaskImage");
-  this->DynamicMultiThreadingOn();
-}
-
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSelf(std::ostream & os,
                                                                                      Indent         indent) const
 {
   Superclass::PrintSelf(os, indent);
-  VoxelMapsDetail::PrintParameters(os, indent, m_Parameters, "Method");
-  os << indent
-     << "InsidePixelValue: " << static_cast<typename NumericTraits<MaskPixelType>::PrintType>(m_InsidePixelValue)
-     << std::endl;
-  os << indent << "UsedRangeMinimum: " << m_UsedRangeMinimum << std::endl;
-  os << indent << "UsedRangeMaximum: " << m_UsedRangeMaximum << std::endl;
-  os << indent << "UsedNumberOfGrayLevels: " << m_UsedNumberOfGrayLevels << std::endl;
+  m_Discretization.Print(os, indent);
+  os << indent << "UsedNumberOfGrayLevels: " << m_UsedLevels.numberOfGrayLevels << std::endl;
+  os << indent << "UsedRangeMinimum: " << m_UsedLevels.rangeMinimum << std::endl;
+  os << indent << "UsedRangeMaximum: " << m_UsedLevels.rangeMaximum << std::endl;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -38,90 +24,63 @@ void
 GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreconditions() const
 {
   Superclass::VerifyPreconditions();
-  VoxelMapsDetail::CallEngine(*this, [this] { m_Parameters.Verify(); });
-  VoxelMapsDetail::VerifyInsidePixelValue(*this, m_InsidePixelValue);
+  VoxelMapsDetail::CallEngine(*this, [this] { m_Discretization.Verify(); });
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
-GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyInputInformation() const
+GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::EnlargeOutputRequestedRegion(
+  DataObject * output)
 {
-  Superclass::VerifyInputInformation();
-  VoxelMapsDetail::VerifySameRegion(*this, "the mask", this->GetMaskImage(), this->GetInput());
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateInputRequestedRegion()
-{
-  Superclass::GenerateInputRequestedRegion();
-  if (this->NeedsWholeInput())
+  Superclass::EnlargeOutputRequestedRegion(output);
+  if (m_Discretization.Get().NeedsWholeInput())
   {
-    const_cast<InputImageType *>(this->GetInput())->SetRequestedRegionToLargestPossibleRegion();
-    if (this->GetMaskImage() != nullptr)
-    {
-      const_cast<MaskImageType *>(this->GetMaskImage())->SetRequestedRegionToLargestPossibleRegion();
-    }
+    output->SetRequestedRegionToLargestPossibleRegion();
   }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-auto
-GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::MakeRowDiscretizer() const
-  -> RowDiscretizerType
-{
-  return RowDiscretizerType(this->GetInput(), this->GetMaskImage(), m_InsidePixelValue);
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateData()
 {
-  VoxelMapsDetail::ReportMemoryErrors(*this, *this->GetOutput(), [this] { Superclass::GenerateData(); });
+  VoxelMapsDetail::ReportMemoryErrors(*this, *this->GetOutput(), [this] { this->GenerateLevels(); });
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
-GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::BeforeThreadedGenerateData()
+GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateLevels()
 {
-  VoxelMapsDetail::JobProgress  progress(this, 0);
-  const voxelmaps::JobExecution execution = VoxelMapsDetail::MakeJobExecution(this, progress);
-  const RowDiscretizerType      rows = this->MakeRowDiscretizer();
-  OutputImageType * const       output = this->GetOutput();
-  m_Discretization.reset();
-  VoxelMapsDetail::CallEngine(*this, [&] {
-    m_Discretization.emplace(m_Parameters,
-                             RowDiscretizerType::pixelType,
-                             rows.FindRange(m_Parameters, execution),
-                             static_cast<std::int64_t>(output->GetRequestedRegion().GetNumberOfPixels()));
-  });
-  m_UsedRangeMinimum = m_Discretization->GetRangeMinimum();
-  m_UsedRangeMaximum = m_Discretization->GetRangeMaximum();
-  m_UsedNumberOfGrayLevels = m_Discretization->GetNumberOfGrayLevels();
-  if (m_UsedNumberOfGrayLevels > static_cast<std::uint64_t>(NumericTraits<OutputPixelType>::max()))
+  this->UpdateProgress(0.0f);
+  this->AllocateOutputs();
+  const auto region = this->GetOutput()->GetRequestedRegion();
+  if (region.GetNumberOfPixels() == 0)
   {
-    itkExceptionMacro("The output's pixel type holds levels up to " << NumericTraits<OutputPixelType>::max()
-                                                                    << ", but there are " << m_UsedNumberOfGrayLevels
-                                                                    << " gray levels.");
+    return;
   }
-  voxelmaps::UseHugePages(output->GetBufferPointer(), output->GetPixelContainer()->Size() * sizeof(OutputPixelType));
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::DynamicThreadedGenerateData(
-  const OutputRegionType & region)
-{
-  this->MakeRowDiscretizer().Discretize(
-    *m_Discretization, region, 0, static_cast<std::int64_t>(region.GetNumberOfPixels()), this->GetOutput());
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::AfterThreadedGenerateData()
-{
-  VoxelMapsDetail::CallEngine(*this, [this] { m_Discretization->VerifyIntensities(); });
-  m_Discretization.reset();
+  VoxelMapsDetail::JobProgress          progress(this, region.GetNumberOfPixels());
+  voxelmaps::GrayLevelDiscretizationJob job;
+  job.execution = VoxelMapsDetail::MakeJobExecution(this, progress);
+  const auto pixels = VoxelMapsDetail::MakeBufferedRegion(this->GetInput(), region, job.execution);
+  const auto mask = this->MakeMaskBytes("the mask", this->GetMaskImage(), region, job.execution);
+  job.pixels = pixels->GetBufferPointer();
+  job.pixelType = voxelmaps::GetPixelType<typename InputImageType::PixelType>();
+  job.mask = mask.get();
+  job.size[2] = 1;
+  for (unsigned int d = 0; d < ImageDimension; ++d)
+  {
+    job.size[d] = static_cast<std::int64_t>(region.GetSize(d));
+  }
+  job.parameters = m_Discretization.Get();
+  job.levels = this->GetOutput()->GetBufferPointer();
+  voxelmaps::UseHugePages(job.levels, region.GetNumberOfPixels() * sizeof(unsigned short));
+  // The copies to and from a device take longer than the CPU.
+  const bool usesCuda = this->GetDevice() == DeviceEnums::Device::CUDA;
+  m_UsedLevels = usesCuda ? this->template CallCuda<voxelmaps::CudaOptions>([&job](const auto & options) {
+    return voxelmaps::DiscretizeGrayLevelsCuda(job, options);
+  })
+                          : VoxelMapsDetail::CallEngine(*this, [&job] { return DiscretizeGrayLevels(job); });
+  this->SetUsedDeviceName(usesCuda ? CudaDevices::GetName(this->GetDeviceID()) : "CPU");
+  this->UpdateProgress(1.0f);
 }
 } // namespace itk
 

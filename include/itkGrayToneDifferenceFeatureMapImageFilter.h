@@ -3,16 +3,10 @@
 #ifndef itkGrayToneDifferenceFeatureMapImageFilter_h
 #define itkGrayToneDifferenceFeatureMapImageFilter_h
 
-#include "itkVoxelMapsEnums.h"
-#include "voxelmaps/GrayToneDifferenceJob.h"
 #include "itkVoxelPairFeatureMapImageFilter.h"
 
 namespace itk
 {
-// Overrides the class below where a CUDA device is usable.
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-class CudaGrayToneDifferenceFeatureMapImageFilter;
-
 /** \class GrayToneDifferenceFeatureMapImageFilter
  * \brief Features of the neighborhood gray tone difference matrix of the window around every voxel.
  *
@@ -46,10 +40,6 @@ class CudaGrayToneDifferenceFeatureMapImageFilter;
  * - Features (all): any, in any order.
  * - CountVoxelsWithoutNeighbors (on)
  *
- * \par Errors
- * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there is no feature,
- * or if a feature does not exist or is repeated.
- *
  * \par Sources
  * \cite Amadasun1989, \cite Zwanenburg2016 section 3.10, \cite Griethuysen2017.
  *
@@ -72,15 +62,12 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  /** Where a CUDA device is usable, New() creates the Cuda class, whose results are bit-identical; see
-   * VoxelMapsCudaFactory. */
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(GrayToneDifferenceFeatureMapImageFilter);
 
   using Superclass::ImageDimension;
   using FeatureEnum = GrayToneDifferenceFeatureMapEnums::Feature;
   using FeaturesType = std::vector<FeatureEnum>;
-  using CudaMethodEnum = GrayToneDifferenceFeatureMapEnums::CudaMethod;
 
   /** Features to compute and their order. Default: all. */
   VoxelMapsFeaturesMacro(GrayToneDifferenceFeatureMapEnums);
@@ -97,19 +84,17 @@ protected:
 
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
-  void
-  CompleteJob(const voxelmaps::TextureFeatureMapJob & textureJob) override;
-
-  /** Compute all voxels of the job. Overridden by the Cuda class. */
-  virtual void
-  ComputeFeatureMaps(const voxelmaps::GrayToneDifferenceJob & job)
-  {
-    VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeGrayToneDifferenceFeatureMaps(job); });
-  }
+  std::vector<voxelmaps::TextureClassJob>
+  MakeClassJobs() const override;
 
 private:
   bool m_CountVoxelsWithoutNeighbors{ true };
 };
+
+/** The filter on a CUDA device; see CudaImageFilter. */
+template <typename TInputImage, typename... TOtherImages>
+using CudaGrayToneDifferenceFeatureMapImageFilter =
+  CudaImageFilter<GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #ifndef ITK_MANUAL_INSTANTIATION

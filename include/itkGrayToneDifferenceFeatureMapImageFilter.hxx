@@ -3,9 +3,7 @@
 #ifndef itkGrayToneDifferenceFeatureMapImageFilter_hxx
 #define itkGrayToneDifferenceFeatureMapImageFilter_hxx
 
-#include "itkCudaGrayToneDifferenceFeatureMapImageFilter.h"
 #include "itkGrayToneDifferenceFeatureMapImageFilter.h"
-#include "itkVoxelMapsCudaOverride.h"
 
 namespace itk
 {
@@ -14,8 +12,6 @@ GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage,
                                         TMaskImage>::GrayToneDifferenceFeatureMapImageFilter()
 {
   Self::SetFeatures(GrayToneDifferenceFeatureMapEnums::GetAllFeatures());
-  VoxelMapsCudaOverride<Self, CudaGrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>::
-    Instantiate();
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -28,14 +24,13 @@ GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::CompleteJob(
-  const voxelmaps::TextureFeatureMapJob & textureJob)
+std::vector<voxelmaps::TextureClassJob>
+GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::MakeClassJobs() const
 {
-  auto job = this->template MakeJob<voxelmaps::GrayToneDifferenceJob>(textureJob);
+  auto job = this->template MakeJob<voxelmaps::GrayToneDifferenceJob>();
   job.offsets = TextureOffsets<ImageDimension>::GetTriples(this->GetOffsets());
   job.countVoxelsWithoutNeighbors = m_CountVoxelsWithoutNeighbors;
-  this->ComputeFeatureMaps(job);
+  return { job };
 }
 } // namespace itk
 

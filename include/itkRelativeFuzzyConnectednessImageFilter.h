@@ -4,8 +4,7 @@
 #define itkRelativeFuzzyConnectednessImageFilter_h
 
 #include "itkFuzzyConnectednessImageFilterBase.h"
-#include "itkVoxelMapsEnums.h"
-#include "voxelmaps/RelativeFuzzyConnectednessJob.h"
+#include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
 
 #include <array>
 #include <cstddef>
@@ -32,10 +31,6 @@
 
 namespace itk
 {
-// Overrides the class below where a CUDA device is usable.
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-class CudaRelativeFuzzyConnectednessImageFilter;
-
 /** \class RelativeFuzzyConnectednessImageFilter
  * \brief Labels for all voxels from labeled seeds: each voxel goes to the label to which it is connected most strongly.
  *
@@ -106,6 +101,13 @@ class CudaRelativeFuzzyConnectednessImageFilter;
  * are seeds, links between seeds add about 100 bytes per voxel with 6 neighbors and 700 with 26. Images must have less
  * than 2^32 links.
  *
+ * \par CUDA
+ * Labels do not use slabs: the entire image must fit into the device memory, with 20 to 30 bytes per voxel, more for
+ * vectors and where many tiles of 2048 voxels have seeds. If it does not, the exception states how much is needed, or
+ * with Device Automatic, the CPU computes, as it does images of fewer than 8192 voxels. A graph that is kept stays in
+ * device memory with a copy of the image: 9 bytes per voxel, and 2 for integers of up to 65535 levels, 4 for float, 8
+ * for others, or for vectors 4 for each pair of opposite neighbors.
+ *
  * \par Errors
  * Throws an itk::ExceptionObject that names the value in the cases of FuzzyConnectednessImageFilter, if a label is 0
  * or greater than the type of labels allows, if a voxel is a seed of two labels, and if labels have separate
@@ -114,7 +116,7 @@ class CudaRelativeFuzzyConnectednessImageFilter;
  * \par Sources
  * \cite Saha2001, \cite Ciesielski2007, \cite Ciesielski2012, \cite Audigier2007.
  *
- * \sa FuzzyConnectednessImageFilter, CudaRelativeFuzzyConnectednessImageFilter
+ * \sa FuzzyConnectednessImageFilter, VoxelMapsImageFilter
  * \sa \python{itk.relative_fuzzy_connectedness_image_filter}, \python{voxelmaps.labels},
  * \python{voxelmaps.SeedSession}
  *
@@ -134,8 +136,6 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  /** Where a CUDA device is usable, New() creates the Cuda class, whose results are bit-identical; see
-   * VoxelMapsCudaFactory. */
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(RelativeFuzzyConnectednessImageFilter);
 
@@ -149,7 +149,6 @@ public:
   using StrengthPixelType = typename StrengthImageType::PixelType;
   using CompetitionEnum = RelativeFuzzyConnectednessEnums::Competition;
   using TieRuleEnum = RelativeFuzzyConnectednessEnums::TieRule;
-  using CudaMethodEnum = RelativeFuzzyConnectednessEnums::CudaMethod;
   using DataObjectPointerArraySizeType = ProcessObject::DataObjectPointerArraySizeType;
 
   static_assert((std::is_same<LabelPixelType, unsigned char>::value ||
@@ -270,12 +269,12 @@ protected:
   void
   GenerateData() override;
 
-  /** Compute a job, with the hierarchy if it is not null; overridden by the CUDA class. */
-  virtual void
+private:
+  /** Compute a job, with the hierarchy if it is not null. */
+  void
   ComputeLabels(const voxelmaps::RelativeFuzzyConnectednessJob & job,
                 voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy);
 
-private:
   using Seed = std::pair<IndexType, unsigned int>;
 
   /** What the hierarchy depends on. */
@@ -285,7 +284,7 @@ private:
     ModifiedTimeType                     inputTime;
     const void *                         mask;
     ModifiedTimeType                     maskTime;
-    typename MaskImageType::PixelType    insideValue;
+    decltype(Self::m_InsidePixelValue)   insideValue;
     typename InputImageType::RegionType  region;
     voxelmaps::FuzzyConnectednessProblem problem; // without seeds and pointers
 
@@ -359,6 +358,11 @@ private:
   voxelmaps::RelativeFuzzyConnectednessHierarchy m_Hierarchy;
   State                                          m_HierarchyState{};
 };
+
+/** The filter on a CUDA device; see CudaImageFilter. */
+template <typename TInputImage, typename... TOtherImages>
+using CudaRelativeFuzzyConnectednessImageFilter =
+  CudaImageFilter<RelativeFuzzyConnectednessImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #ifndef ITK_MANUAL_INSTANTIATION

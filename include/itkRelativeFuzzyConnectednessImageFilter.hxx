@@ -3,9 +3,7 @@
 #ifndef itkRelativeFuzzyConnectednessImageFilter_hxx
 #define itkRelativeFuzzyConnectednessImageFilter_hxx
 
-#include "itkCudaRelativeFuzzyConnectednessImageFilter.h"
 #include "itkRelativeFuzzyConnectednessImageFilter.h"
-#include "itkVoxelMapsCudaOverride.h"
 #include "voxelmaps/HostMemory.h"
 
 #include <algorithm>
@@ -22,9 +20,6 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage,
   this->SetNumberOfRequiredOutputs(1);
   this->SetNthOutput(1, this->MakeOutput(1));
   this->SetNthOutput(2, this->MakeOutput(2));
-  VoxelMapsCudaOverride<
-    Self,
-    CudaRelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>>::Instantiate();
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -439,7 +434,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   const voxelmaps::JobExecution            execution = VoxelMapsDetail::MakeJobExecution(this, progress);
   const auto bufferedInput = VoxelMapsDetail::MakeBufferedRegion(input, region, execution);
   this->FillProblem(*bufferedInput, execution, job);
-  const auto mask = VoxelMapsDetail::MakeBytes(maskImage, region, this->GetInsidePixelValue(), execution);
+  const auto mask = this->MakeMaskBytes("the mask", maskImage, region, execution);
   job.mask = mask.get();
   if (numberOfVoxels > 0)
   {
@@ -465,7 +460,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
     state.inputTime = input->GetMTime();
     state.mask = maskImage;
     state.maskTime = maskImage != nullptr ? maskImage->GetMTime() : 0;
-    state.insideValue = this->GetInsidePixelValue();
+    state.insideValue = this->m_InsidePixelValue;
     state.region = region;
     state.problem = job;
     state.problem.seeds.clear();
@@ -500,10 +495,39 @@ void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ComputeLabels(
   const voxelmaps::RelativeFuzzyConnectednessJob & job, voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy)
 {
+  if (this->UsesCuda() && !job.IsSmall())
+  {
+    const auto compute = [&](const auto & options) {
+      return hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, options, *hierarchy)
+                                  : voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, options);
+    };
+    const auto computeUnlessTooLarge = [&](const auto & options) {
+      try
+      {
+        return compute(options).deviceName;
+      }
+      catch (const voxelmaps::DeviceMemoryError &)
+      {
+        if (this->GetDevice() != DeviceEnums::Device::Automatic)
+        {
+          throw;
+        }
+        return std::string();
+      }
+    };
+    const std::string name =
+      this->template CallCuda<voxelmaps::CudaRelativeFuzzyConnectednessOptions>(computeUnlessTooLarge);
+    if (!name.empty())
+    {
+      this->SetUsedDeviceName(name);
+      return;
+    }
+  }
   VoxelMapsDetail::CallEngine(*this, [&] {
     hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectedness(job, *hierarchy)
                          : voxelmaps::ComputeRelativeFuzzyConnectedness(job);
   });
+  this->SetUsedDeviceName("CPU");
 }
 } // namespace itk
 

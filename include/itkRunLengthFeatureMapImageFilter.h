@@ -3,17 +3,11 @@
 #ifndef itkRunLengthFeatureMapImageFilter_h
 #define itkRunLengthFeatureMapImageFilter_h
 
-#include "itkVoxelMapsEnums.h"
-#include "voxelmaps/RunLengthJob.h"
 #include "itkTextureFeatureMapImageFilter.h"
 #include "itkTextureOffsets.h"
 
 namespace itk
 {
-// Overrides the class below where a CUDA device is usable.
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-class CudaRunLengthFeatureMapImageFilter;
-
 /** \class RunLengthFeatureMapImageFilter
  * \brief Features of the gray level run length matrix of the window around every voxel.
  *
@@ -68,8 +62,8 @@ class CudaRunLengthFeatureMapImageFilter;
  *
  * \par Errors
  * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there is no offset, if
- * an offset is zero, has a component other than -1, 0 and 1, or is given twice, as itself or as its opposite, if there
- * is no feature, if a feature does not exist or is repeated, if the aggregation does not exist, or if there are
+ * an offset is zero, has a component other than -1, 0 and 1, or is given twice, as itself or as its opposite, if
+ * the aggregation does not exist, or if there are
  * OffsetWeights, but not one from 0 to 1e100 per offset, without Merge, or with windows of more than 512 voxels and
  * more than 512 gray levels.
  *
@@ -95,8 +89,6 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  /** Where a CUDA device is usable, New() creates the Cuda class, whose results are bit-identical; see
-   * VoxelMapsCudaFactory. */
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(RunLengthFeatureMapImageFilter);
 
@@ -106,7 +98,6 @@ public:
   using FeatureEnum = RunLengthFeatureMapEnums::Feature;
   using FeaturesType = std::vector<FeatureEnum>;
   using AggregationEnum = RunLengthFeatureMapEnums::Aggregation;
-  using CudaMethodEnum = RunLengthFeatureMapEnums::CudaMethod;
 
   /** Directions of the runs. Default: GetAllOffsets(). */
   virtual void
@@ -166,15 +157,8 @@ protected:
   PrintSelf(std::ostream & os, Indent indent) const override;
   void
   VerifyPreconditions() const override;
-  void
-  CompleteJob(const voxelmaps::TextureFeatureMapJob & textureJob) override;
-
-  /** Compute all voxels of the job. Overridden by the Cuda class. */
-  virtual void
-  ComputeFeatureMaps(const voxelmaps::RunLengthJob & job)
-  {
-    VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeRunLengthFeatureMaps(job); });
-  }
+  std::vector<voxelmaps::TextureClassJob>
+  MakeClassJobs() const override;
 
 private:
   OffsetsType         m_Offsets;
@@ -182,6 +166,11 @@ private:
   std::vector<double> m_OffsetWeights;
   bool                m_SkipDirectionsWithoutPairs{ false };
 };
+
+/** The filter on a CUDA device; see CudaImageFilter. */
+template <typename TInputImage, typename... TOtherImages>
+using CudaRunLengthFeatureMapImageFilter =
+  CudaImageFilter<RunLengthFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #ifndef ITK_MANUAL_INSTANTIATION

@@ -3,9 +3,7 @@
 #ifndef itkRunLengthFeatureMapImageFilter_hxx
 #define itkRunLengthFeatureMapImageFilter_hxx
 
-#include "itkCudaRunLengthFeatureMapImageFilter.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
-#include "itkVoxelMapsCudaOverride.h"
 
 namespace itk
 {
@@ -14,7 +12,6 @@ RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::RunLength
   : m_Offsets(GetAllOffsets())
 {
   Self::SetFeatures(RunLengthFeatureMapEnums::GetElevenFeatures());
-  VoxelMapsCudaOverride<Self, CudaRunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>::Instantiate();
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -80,16 +77,15 @@ RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPre
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::CompleteJob(
-  const voxelmaps::TextureFeatureMapJob & textureJob)
+std::vector<voxelmaps::TextureClassJob>
+RunLengthFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::MakeClassJobs() const
 {
-  auto job = this->template MakeJob<voxelmaps::RunLengthJob>(textureJob);
+  auto job = this->template MakeJob<voxelmaps::RunLengthJob>();
   job.offsets = TextureOffsets<ImageDimension>::GetTriples(m_Offsets);
   job.aggregation = m_Aggregation;
   job.offsetWeights = m_OffsetWeights;
   job.skipDirectionsWithoutPairs = m_SkipDirectionsWithoutPairs;
-  this->ComputeFeatureMaps(job);
+  return { job };
 }
 } // namespace itk
 

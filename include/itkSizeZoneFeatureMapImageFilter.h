@@ -3,16 +3,10 @@
 #ifndef itkSizeZoneFeatureMapImageFilter_h
 #define itkSizeZoneFeatureMapImageFilter_h
 
-#include "itkVoxelMapsEnums.h"
-#include "voxelmaps/SizeZoneJob.h"
 #include "itkTextureFeatureMapImageFilter.h"
 
 namespace itk
 {
-// Overrides the class below where a CUDA device is usable.
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-class CudaSizeZoneFeatureMapImageFilter;
-
 /** \class SizeZoneFeatureMapImageFilter
  * \brief Features of the gray level size zone matrix of the window around every voxel.
  *
@@ -53,13 +47,12 @@ class CudaSizeZoneFeatureMapImageFilter;
  *   same for one slice.
  *
  * \par Errors
- * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there is no feature,
- * if a feature or the connectivity does not exist, or if a feature is repeated.
+ * In addition to those of the base class, throws an itk::ExceptionObject if the connectivity does not exist.
  *
  * \par Sources
  * \cite Thibault2009, \cite Zwanenburg2016 section 3.8, \cite Griethuysen2017.
  *
- * \sa RunLengthFeatureMapImageFilter, CudaSizeZoneFeatureMapImageFilter, TextureFeatureMapImageFilter
+ * \sa RunLengthFeatureMapImageFilter, TextureFeatureMapImageFilter
  * \sa \python{itk.size_zone_feature_map_image_filter}, \python{voxelmaps.feature_maps}
  *
  * \ingroup VoxelMaps
@@ -77,15 +70,12 @@ public:
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
-  /** Where a CUDA device is usable, New() creates the Cuda class, whose results are bit-identical; see
-   * VoxelMapsCudaFactory. */
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(SizeZoneFeatureMapImageFilter);
 
   using FeatureEnum = SizeZoneFeatureMapEnums::Feature;
   using FeaturesType = std::vector<FeatureEnum>;
   using ConnectivityEnum = SizeZoneFeatureMapEnums::Connectivity;
-  using CudaMethodEnum = SizeZoneFeatureMapEnums::CudaMethod;
 
   /** Features to compute and their order. Default: all sixteen. */
   VoxelMapsFeaturesMacro(SizeZoneFeatureMapEnums);
@@ -101,19 +91,16 @@ protected:
   PrintSelf(std::ostream & os, Indent indent) const override;
   void
   VerifyPreconditions() const override;
-  void
-  CompleteJob(const voxelmaps::TextureFeatureMapJob & textureJob) override;
-
-  /** Compute all voxels of the job. Overridden by the Cuda class. */
-  virtual void
-  ComputeFeatureMaps(const voxelmaps::SizeZoneJob & job)
-  {
-    VoxelMapsDetail::CallEngine(*this, [&job] { voxelmaps::ComputeSizeZoneFeatureMaps(job); });
-  }
+  std::vector<voxelmaps::TextureClassJob>
+  MakeClassJobs() const override;
 
 private:
   ConnectivityEnum m_Connectivity{ ConnectivityEnum::Full };
 };
+
+/** The filter on a CUDA device; see CudaImageFilter. */
+template <typename TInputImage, typename... TOtherImages>
+using CudaSizeZoneFeatureMapImageFilter = CudaImageFilter<SizeZoneFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #ifndef ITK_MANUAL_INSTANTIATION

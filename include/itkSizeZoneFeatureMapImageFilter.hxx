@@ -3,9 +3,7 @@
 #ifndef itkSizeZoneFeatureMapImageFilter_hxx
 #define itkSizeZoneFeatureMapImageFilter_hxx
 
-#include "itkCudaSizeZoneFeatureMapImageFilter.h"
 #include "itkSizeZoneFeatureMapImageFilter.h"
-#include "itkVoxelMapsCudaOverride.h"
 
 namespace itk
 {
@@ -13,7 +11,6 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 SizeZoneFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SizeZoneFeatureMapImageFilter()
 {
   Self::SetFeatures(SizeZoneFeatureMapEnums::GetAllFeatures());
-  VoxelMapsCudaOverride<Self, CudaSizeZoneFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>>::Instantiate();
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -33,13 +30,12 @@ SizeZoneFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPrec
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-SizeZoneFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::CompleteJob(
-  const voxelmaps::TextureFeatureMapJob & textureJob)
+std::vector<voxelmaps::TextureClassJob>
+SizeZoneFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::MakeClassJobs() const
 {
-  auto job = this->template MakeJob<voxelmaps::SizeZoneJob>(textureJob);
+  auto job = this->template MakeJob<voxelmaps::SizeZoneJob>();
   job.connectivity = m_Connectivity;
-  this->ComputeFeatureMaps(job);
+  return { job };
 }
 } // namespace itk
 

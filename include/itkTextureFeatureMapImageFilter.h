@@ -3,16 +3,9 @@
 #ifndef itkTextureFeatureMapImageFilter_h
 #define itkTextureFeatureMapImageFilter_h
 
-#include "itkImage.h"
-#include "itkImageToImageFilter.h"
+#include "itkCudaImageFilter.h"
 #include "itkVectorImage.h"
-#include "itkVoxelMapsCompatibility.h"
-#include "itkVoxelMapsDiscretization.h"
-#include "itkVoxelMapsEnums.h"
-#include "voxelmaps/TextureFeatureMapJob.h"
-#include "itkVoxelMapsEngineCall.h"
-#include "itkVoxelMapsImageRows.h"
-#include "itkVoxelMapsParameters.h"
+#include "itkVoxelMapsImageFilter.h"
 
 #include <optional>
 #include <string>
@@ -23,8 +16,9 @@ namespace itk
 /** \class TextureFeatureMapImageFilter
  * \brief Base of the filters that compute texture features of the window around every voxel.
  *
- * It implements what all texture filters have in common: masks, gray levels, window, output and pipeline. Derived
- * classes define the features and compute them.
+ * It implements what all texture filters have in common: gray levels, window, output and pipeline. Derived classes
+ * define the features. The names of the components are also in the metadata of the output, as "FeatureNames", separated
+ * by commas.
  *
  * \par Windows
  * The window of a voxel is a box: NeighborhoodRadius voxels to each side, or WindowSize voxels of which the voxel is
@@ -38,27 +32,30 @@ namespace itk
  * (maskedKernel=False in PyRadiomics).
  *
  * \par Parameters
- * - NumberOfGrayLevels (32), DiscretizationMethod (FixedBinNumber), BinWidth (25), BinEdges (none), RangeSource (Mask),
+ * - DiscretizationMethod (FixedBinNumber), NumberOfGrayLevels (32), BinWidth (25), BinEdges (none), RangeSource (Mask),
  *   RangeMinimum (0), RangeMaximum (255): see GrayLevelDiscretizationImageFilter.
  * - NeighborhoodRadius (2): voxels to each side of a voxel, per axis.
  * - WindowSize (from the radius): 1 to 255 voxels per axis, and at most 65535 voxels in total.
  * - WindowAnchor (size / 2, rounded down): 0 to size - 1 per axis.
- * - MaskImage (none), SelectionImage (none), InsidePixelValue (1): see above.
+ * - SelectionImage (none): see above. Which of its voxels are selected is decided as for masks, with the same
+ *   InsidePixelValue.
  * - BackgroundValue (0): value of voxels for which no features are computed.
+ * - OtherDeviceIDs (none): further CUDA devices, which compute parts of the maps at the same time.
+ * - Those of VoxelMapsImageFilter: MaskImage, InsidePixelValue, Device, DeviceID, DeviceMemoryBudget.
  *
  * \par Pipeline
  * The filter streams if it does not have to determine the intensity range (RangeSource Given, or DiscretizationMethod
  * Identity, Levels or Edges): it requests the requested region of its output, padded by the window. An automatic range
- * depends on the entire image, so the filter then requests its entire input. Memory in addition to input and output: 2
- * bytes per voxel for the levels, 1 byte per voxel for a selection, about 1 MB per thread, and copies of images that
- * compute their pixels, such as itk::ImageAdaptor. An image without voxels has an output without voxels.
+ * depends on the entire image, so the filter then requests its entire input. Masks and selections are requested
+ * entirely. Memory in addition to input and output: 2 bytes per voxel for the levels, 1 byte per voxel for a mask and
+ * for a selection, about 1 MB per thread, and copies of the padded regions of images that are larger, or compute their
+ * pixels, such as itk::ImageAdaptor. An image without voxels has an output without voxels.
  *
  * \par Errors
  * Throws an itk::ExceptionObject that names the value if the window has no voxels, more than 255 voxels along an axis
- * or more than 65535 voxels in total, if the anchor is outside the window, if the input is not a scalar image, if the
- * geometry of the mask or selection differs from that of the input, if a finite BackgroundValue is too large for the
- * output type, if there is not enough memory (itk::MemoryAllocationError), and for the errors of
- * GrayLevelDiscretizationImageFilter.
+ * or more than 65535 voxels in total, if the anchor is outside the window, if there is no feature, or one does not
+ * exist or is repeated, if a finite BackgroundValue is too large for the output type, if there is not enough memory
+ * (itk::MemoryAllocationError), and for the errors of VoxelMapsImageFilter and GrayLevelDiscretizationImageFilter.
  *
  * \sa CooccurrenceFeatureMapImageFilter, DependenceFeatureMapImageFilter, FirstOrderFeatureMapImageFilter,
  * GrayToneDifferenceFeatureMapImageFilter, RunLengthFeatureMapImageFilter, SizeZoneFeatureMapImageFilter,
@@ -70,71 +67,56 @@ namespace itk
  */
 template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
-class ITK_TEMPLATE_EXPORT TextureFeatureMapImageFilter : public ImageToImageFilter<TInputImage, TOutputImage>
+class ITK_TEMPLATE_EXPORT TextureFeatureMapImageFilter
+  : public VoxelMapsImageFilter<TInputImage, TOutputImage, TMaskImage>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(TextureFeatureMapImageFilter);
 
   using Self = TextureFeatureMapImageFilter;
-  using Superclass = ImageToImageFilter<TInputImage, TOutputImage>;
+  using Superclass = VoxelMapsImageFilter<TInputImage, TOutputImage, TMaskImage>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
   itkOverrideGetNameOfClassMacro(TextureFeatureMapImageFilter);
 
-  static constexpr unsigned int ImageDimension = TInputImage::ImageDimension;
-
-  using InputImageType = TInputImage;
+  using Superclass::ImageDimension;
+  using typename Superclass::InputImageType;
+  using typename Superclass::InputRegionType;
+  using typename Superclass::MaskImageType;
   using InputPixelType = typename InputImageType::PixelType;
-  using InputRegionType = typename InputImageType::RegionType;
   using OutputImageType = TOutputImage;
   using OutputRegionType = typename OutputImageType::RegionType;
   using OutputValueType = typename OutputImageType::InternalPixelType;
-  using MaskImageType = TMaskImage;
-  using MaskPixelType = typename MaskImageType::PixelType;
   using SizeType = typename InputImageType::SizeType;
   using OffsetType = typename InputImageType::OffsetType;
   using MethodEnum = GrayLevelDiscretizationEnums::Method;
   using RangeSourceEnum = GrayLevelDiscretizationEnums::RangeSource;
 
-  static_assert(ImageDimension == 2 || ImageDimension == 3, "VoxelMaps filters take 2D and 3D images");
+  static_assert(VoxelMapsDetail::hasIntensities<InputImageType>, VOXELMAPS_INTENSITY_RULE);
   static_assert(std::is_same<OutputImageType, VectorImage<float, ImageDimension>>::value ||
                   std::is_same<OutputImageType, VectorImage<double, ImageDimension>>::value,
                 "The output is a VectorImage of float or double");
 
-  static_assert(std::is_arithmetic<MaskPixelType>::value, "The mask must be a scalar image");
-
   static constexpr unsigned int MaximumWindowSize = 255;
   static constexpr unsigned int MaximumNumberOfVoxelsInWindow = 65535;
 
-  /** Optional image of the same geometry; voxels not equal to InsidePixelValue are absent. */
-  itkSetInputMacro(MaskImage, MaskImageType);
-  itkGetInputMacro(MaskImage, MaskImageType);
-
-  /** Optional image of the same geometry; features are computed only for voxels equal to InsidePixelValue. */
+  /** Optional image of the same geometry; features are computed only for its voxels that are inside. */
   itkSetInputMacro(SelectionImage, MaskImageType);
   itkGetInputMacro(SelectionImage, MaskImageType);
-
-  /** Value of voxels inside the mask and the selection. Default: 1. */
-  itkSetMacro(InsidePixelValue, MaskPixelType);
-  itkGetConstMacro(InsidePixelValue, MaskPixelType);
 
   /** Value of all components of voxels for which no features are computed. Default: 0. */
   VoxelMapsSetGetMacro(BackgroundValue, double, m_BackgroundValue);
 
-  /** Parameters of the gray levels; see GrayLevelDiscretizationImageFilter for their meaning and defaults. */
-  VoxelMapsSetGetMacro(NumberOfGrayLevels, unsigned int, m_Discretization.numberOfGrayLevels);
-  VoxelMapsSetGetMacro(DiscretizationMethod, MethodEnum, m_Discretization.method);
-  VoxelMapsSetGetMacro(BinWidth, double, m_Discretization.binWidth);
-  VoxelMapsSetGetMacro(BinEdges, std::vector<double>, m_Discretization.binEdges);
-  VoxelMapsSetGetMacro(RangeSource, RangeSourceEnum, m_Discretization.rangeSource);
-  VoxelMapsSetGetMacro(RangeMinimum, double, m_Discretization.rangeMinimum);
-  VoxelMapsSetGetMacro(RangeMaximum, double, m_Discretization.rangeMaximum);
+  /** Parameters of the gray levels; see GrayLevelDiscretizationImageFilter for their meaning and defaults. The values
+   * whose names begin with Used are those of the last Update(). */
+  VoxelMapsDiscretizationMacros();
 
-  /** The largest gray level that could occur in the last Update(), and the range of intensities that it used. */
-  itkGetConstMacro(UsedNumberOfGrayLevels, unsigned int);
-  itkGetConstMacro(UsedRangeMinimum, double);
-  itkGetConstMacro(UsedRangeMaximum, double);
+#if !defined(ITK_WRAPPING_PARSER)
+  // In Python, voxelmaps.feature_maps uses several devices.
+  /** Numbers of further CUDA devices. Default: none. */
+  VoxelMapsSetGetMacro(OtherDeviceIDs, std::vector<int>, m_OtherDeviceIDs);
+#endif
 
   /** Radius of the window, which has 2 * radius + 1 voxels along each axis. Replaces the values set by SetWindowSize
    * and SetWindowAnchor. Default: 2. */
@@ -186,20 +168,33 @@ protected:
   void
   GenerateData() override;
 
-  /** Call ComputeFeatureMaps() of the derived class for its own job: MakeJob() and its parameters. */
-  virtual void
-  CompleteJob(const voxelmaps::TextureFeatureMapJob & textureJob) = 0;
+  /** The features and parameters of all classes to compute. */
+  virtual std::vector<voxelmaps::TextureClassJob>
+  MakeClassJobs() const = 0;
 
-  /** The job of a derived class, with all that texture jobs have in common. */
+  /** A job of a class, with the selected features. */
   template <typename TJob>
   TJob
-  MakeJob(const voxelmaps::TextureFeatureMapJob & textureJob) const
+  MakeJob() const
   {
     TJob job;
-    static_cast<voxelmaps::TextureFeatureMapJob &>(job) = textureJob;
     job.features = this->template GetSelectedFeatures<typename TJob::Feature>();
     return job;
   }
+
+  /** Product of the spacing of the input. */
+  double
+  GetVoxelVolume() const
+  {
+    double volume = 1.0;
+    for (unsigned int d = 0; d < ImageDimension; ++d)
+    {
+      volume *= this->GetInput()->GetSpacing()[d];
+    }
+    return volume;
+  }
+
+  VoxelMapsDetail::DiscretizationSettings m_Discretization;
 
   /** Set the features, which are those of the class TEnums, such as SizeZoneFeatureMapEnums. */
   template <typename TEnums>
@@ -220,8 +215,6 @@ protected:
   }
 
 private:
-  using LevelImageType = Image<unsigned short, ImageDimension>;
-
   /** The requested region padded by the window, cropped to the image. */
   InputRegionType
   GetPaddedRegion() const;
@@ -230,30 +223,21 @@ private:
   void
   VerifyFeatures() const;
 
-  typename LevelImageType::Pointer
-  MakeLevels();
-
-  /** Discretize the input, and compute the requested region of the output. */
+  /** Compute the requested region of the output. */
   void
   GenerateFeatureMaps();
-
-  void
-  SetRegions(const LevelImageType * levels, voxelmaps::TextureFeatureMapJob & job);
 
   std::vector<unsigned int>       m_SelectedFeatures;
   const voxelmaps::FeatureTable * m_FeatureTable{ nullptr };
 
-  MaskPixelType                                m_InsidePixelValue{ NumericTraits<MaskPixelType>::OneValue() };
-  double                                       m_BackgroundValue{ 0.0 };
-  voxelmaps::GrayLevelDiscretizationParameters m_Discretization;
+  double           m_BackgroundValue{ 0.0 };
+  std::vector<int> m_OtherDeviceIDs;
 
   SizeType                  m_NeighborhoodRadius;
   std::optional<SizeType>   m_WindowSize;
   std::optional<OffsetType> m_WindowAnchor;
 
-  unsigned int m_UsedNumberOfGrayLevels{ 0 };
-  double       m_UsedRangeMinimum{ 0.0 };
-  double       m_UsedRangeMaximum{ 0.0 };
+  voxelmaps::GrayLevelDiscretizationResult m_UsedLevels;
 };
 } // namespace itk
 

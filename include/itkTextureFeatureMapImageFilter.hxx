@@ -4,7 +4,7 @@
 #define itkTextureFeatureMapImageFilter_hxx
 
 #include "itkTextureFeatureMapImageFilter.h"
-#include "voxelmaps/HostMemory.h"
+#include "itkMetaDataObject.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,6 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::TextureFeatureMapImageFilter()
   : m_NeighborhoodRadius(SizeType::Filled(2))
 {
-  this->AddOptionalInputName("MaskImage");
   this->AddOptionalInputName("SelectionImage");
 }
 
@@ -109,21 +108,23 @@ void
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSelf(std::ostream & os, Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
-  os << indent
-     << "InsidePixelValue: " << static_cast<typename NumericTraits<MaskPixelType>::PrintType>(m_InsidePixelValue)
-     << std::endl;
   os << indent << "BackgroundValue: " << m_BackgroundValue << std::endl;
-  VoxelMapsDetail::PrintParameters(os, indent, m_Discretization, "DiscretizationMethod");
+  m_Discretization.Print(os, indent);
   os << indent << "NeighborhoodRadius: " << m_NeighborhoodRadius << std::endl;
   os << indent << "WindowSize: " << this->GetWindowSize() << std::endl;
   os << indent << "WindowAnchor: " << this->GetWindowAnchor() << std::endl;
-  os << indent << "UsedNumberOfGrayLevels: " << m_UsedNumberOfGrayLevels << std::endl;
-  os << indent << "UsedRangeMinimum: " << m_UsedRangeMinimum << std::endl;
-  os << indent << "UsedRangeMaximum: " << m_UsedRangeMaximum << std::endl;
-  os << indent << "Features:";
-  for (const unsigned int feature : m_SelectedFeatures)
+  os << indent << "UsedNumberOfGrayLevels: " << m_UsedLevels.numberOfGrayLevels << std::endl;
+  os << indent << "UsedRangeMinimum: " << m_UsedLevels.rangeMinimum << std::endl;
+  os << indent << "UsedRangeMaximum: " << m_UsedLevels.rangeMaximum << std::endl;
+  os << indent << "OtherDeviceIDs:";
+  for (const int deviceID : m_OtherDeviceIDs)
   {
-    os << ' ' << (*m_FeatureTable)[feature].abbreviation;
+    os << ' ' << deviceID;
+  }
+  os << std::endl << indent << "FeatureNames:";
+  for (const std::string & name : this->GetFeatureNames())
+  {
+    os << ' ' << name;
   }
   os << std::endl;
 }
@@ -158,7 +159,6 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreco
                                        << MaximumNumberOfVoxelsInWindow << " are possible.");
   }
   VoxelMapsDetail::CallEngine(*this, [this] { m_Discretization.Verify(); });
-  VoxelMapsDetail::VerifyInsidePixelValue(*this, m_InsidePixelValue);
   if (std::isfinite(m_BackgroundValue) && std::abs(m_BackgroundValue) > NumericTraits<OutputValueType>::max())
   {
     itkExceptionMacro("BackgroundValue is " << m_BackgroundValue
@@ -166,13 +166,18 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreco
                                             << NumericTraits<OutputValueType>::max() << '.');
   }
   this->VerifyFeatures();
+  for (const int deviceID : m_OtherDeviceIDs)
+  {
+    VoxelMapsDetail::CallEngine(*this, [deviceID] { CudaDevices::Verify(deviceID); }, ", in OtherDeviceIDs");
+  }
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyFeatures() const
 {
-  if (m_SelectedFeatures.empty())
+  // With PerDirection, there are no names without offsets either.
+  if (m_FeatureTable != nullptr ? m_SelectedFeatures.empty() : this->GetFeatureNames().empty())
   {
     itkExceptionMacro("There are 0 features selected, but at least one is needed.");
   }
@@ -256,14 +261,7 @@ void
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyInputInformation() const
 {
   Superclass::VerifyInputInformation();
-  const unsigned int components = this->GetInput()->GetNumberOfComponentsPerPixel();
-  if (!voxelmaps::hasPixelType<InputPixelType> || components != 1)
-  {
-    itkExceptionMacro("The input image has " << components
-                                             << " components per voxel as a vector image, but must be scalar.");
-  }
-  VoxelMapsDetail::VerifySameRegion(*this, "the mask", this->GetMaskImage(), this->GetInput());
-  VoxelMapsDetail::VerifySameRegion(*this, "the selection", this->GetSelectionImage(), this->GetInput());
+  this->VerifySameGrid("the selection", this->GetSelectionImage());
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -271,7 +269,14 @@ void
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateOutputInformation()
 {
   Superclass::GenerateOutputInformation();
-  this->GetOutput()->SetNumberOfComponentsPerPixel(static_cast<unsigned int>(this->GetFeatureNames().size()));
+  const std::vector<std::string> names = this->GetFeatureNames();
+  this->GetOutput()->SetNumberOfComponentsPerPixel(static_cast<unsigned int>(names.size()));
+  std::string list;
+  for (const std::string & name : names)
+  {
+    list += (list.empty() ? "" : ",") + name;
+  }
+  EncapsulateMetaData<std::string>(this->GetOutput()->GetMetaDataDictionary(), "FeatureNames", list);
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -295,65 +300,12 @@ void
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateInputRequestedRegion()
 {
   Superclass::GenerateInputRequestedRegion();
-  const InputRegionType region =
-    m_Discretization.NeedsWholeInput() ? this->GetInput()->GetLargestPossibleRegion() : this->GetPaddedRegion();
-  const_cast<InputImageType *>(this->GetInput())->SetRequestedRegion(region);
-  // The same region of both images, which may be one and the same.
-  for (const MaskImageType * image : { this->GetMaskImage(), this->GetSelectionImage() })
+  const_cast<InputImageType *>(this->GetInput())
+    ->SetRequestedRegion(m_Discretization.Get().NeedsWholeInput() ? this->GetInput()->GetLargestPossibleRegion()
+                                                                  : this->GetPaddedRegion());
+  if (this->GetSelectionImage() != nullptr)
   {
-    if (image != nullptr)
-    {
-      const_cast<MaskImageType *>(image)->SetRequestedRegion(region);
-    }
-  }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-auto
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::MakeLevels() -> typename LevelImageType::Pointer
-{
-  VoxelMapsDetail::JobProgress  progress(this, 0);
-  const voxelmaps::JobExecution execution = VoxelMapsDetail::MakeJobExecution(this, progress);
-  const InputRegionType         region = this->GetPaddedRegion();
-  const auto                    voxels = static_cast<std::int64_t>(region.GetNumberOfPixels());
-  const VoxelMapsDetail::RowDiscretizer<InputImageType, MaskImageType> rows(
-    this->GetInput(), this->GetMaskImage(), m_InsidePixelValue);
-  const auto levels = LevelImageType::New();
-  levels->SetRegions(region);
-  VoxelMapsDetail::CallEngine(*this, [&] {
-    voxelmaps::GrayLevelDiscretization discretization(
-      m_Discretization, rows.pixelType, rows.FindRange(m_Discretization, execution), voxels);
-    m_UsedNumberOfGrayLevels = discretization.GetNumberOfGrayLevels();
-    m_UsedRangeMinimum = discretization.GetRangeMinimum();
-    m_UsedRangeMaximum = discretization.GetRangeMaximum();
-    levels->Allocate();
-    voxelmaps::UseHugePages(levels->GetBufferPointer(), static_cast<std::size_t>(voxels) * sizeof(std::uint16_t));
-    voxelmaps::ForEachRangeOfVoxels(voxels, execution, [&](std::int64_t begin, std::int64_t end) {
-      rows.Discretize(discretization, region, begin, end, levels.GetPointer());
-    });
-    discretization.VerifyIntensities();
-  });
-  return levels;
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetRegions(const LevelImageType * levels,
-                                                                                voxelmaps::TextureFeatureMapJob & job)
-{
-  const OutputRegionType region = this->GetOutput()->GetBufferedRegion();
-  const SizeType         size = this->GetWindowSize();
-  const OffsetType       anchor = this->GetWindowAnchor();
-  job.levelsSize[2] = 1;
-  job.outputSize[2] = 1;
-  for (unsigned int d = 0; d < ImageDimension; ++d)
-  {
-    job.levelsIndex[d] = levels->GetBufferedRegion().GetIndex(d);
-    job.levelsSize[d] = static_cast<std::int64_t>(levels->GetBufferedRegion().GetSize(d));
-    job.outputIndex[d] = region.GetIndex(d);
-    job.outputSize[d] = static_cast<std::int64_t>(region.GetSize(d));
-    job.windowSize[d] = static_cast<std::int64_t>(size[d]);
-    job.windowAnchor[d] = anchor[d];
+    const_cast<MaskImageType *>(this->GetSelectionImage())->SetRequestedRegionToLargestPossibleRegion();
   }
 }
 
@@ -368,36 +320,62 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateFeatureMaps()
 {
-  if constexpr (voxelmaps::hasPixelType<InputPixelType>)
+  this->UpdateProgress(0.0f);
+  this->AllocateOutputs();
+  const OutputRegionType region = this->GetOutput()->GetRequestedRegion();
+  if (region.GetNumberOfPixels() == 0)
   {
-    this->UpdateProgress(0.0f);
-    const OutputRegionType region = this->GetOutput()->GetRequestedRegion();
-    if (region.GetNumberOfPixels() == 0)
-    {
-      this->AllocateOutputs();
-      return;
-    }
-    const typename LevelImageType::Pointer levels = this->MakeLevels();
-
-    this->AllocateOutputs();
-    VoxelMapsDetail::JobProgress    progress(this, region.GetNumberOfPixels());
-    voxelmaps::TextureFeatureMapJob job;
-    job.execution = VoxelMapsDetail::MakeJobExecution(this, progress);
-    this->SetRegions(levels, job);
-    job.levels = levels->GetBufferPointer();
-    job.numberOfGrayLevels = m_UsedNumberOfGrayLevels;
-    job.output = this->GetOutput()->GetBufferPointer();
-    voxelmaps::UseHugePages(job.output, this->GetOutput()->GetPixelContainer()->Size() * sizeof(OutputValueType));
-    job.outputIsDouble = std::is_same<OutputValueType, double>::value;
-    const auto selection =
-      VoxelMapsDetail::MakeBytes(this->GetSelectionImage(), region, m_InsidePixelValue, job.execution);
-    job.selection = selection.get();
-    job.backgroundValue = m_BackgroundValue;
-
-    job.execution.CheckAbort();
-    this->CompleteJob(job);
-    this->UpdateProgress(1.0f);
+    return;
   }
+  voxelmaps::FeatureMapsJob job;
+  job.classes = this->MakeClassJobs();
+  VoxelMapsDetail::JobProgress progress(this, region.GetNumberOfPixels() * job.classes.size());
+  job.execution = VoxelMapsDetail::MakeJobExecution(this, progress);
+  job.discretization = m_Discretization.Get();
+
+  const InputRegionType inputRegion =
+    job.discretization.NeedsWholeInput() ? this->GetInput()->GetLargestPossibleRegion() : this->GetPaddedRegion();
+  const auto pixels = VoxelMapsDetail::MakeBufferedRegion(this->GetInput(), inputRegion, job.execution);
+  const auto mask = this->MakeMaskBytes("the mask", this->GetMaskImage(), inputRegion, job.execution);
+  const auto selection = this->MakeMaskBytes("the selection", this->GetSelectionImage(), region, job.execution);
+  job.pixels = pixels->GetBufferPointer();
+  job.pixelType = voxelmaps::GetPixelType<InputPixelType>();
+  job.mask = mask.get();
+  job.selection = selection.get();
+  job.size[2] = 1;
+  job.outputSize[2] = 1;
+  const SizeType   size = this->GetWindowSize();
+  const OffsetType anchor = this->GetWindowAnchor();
+  for (unsigned int d = 0; d < ImageDimension; ++d)
+  {
+    job.size[d] = static_cast<std::int64_t>(inputRegion.GetSize(d));
+    job.outputIndex[d] = region.GetIndex(d) - inputRegion.GetIndex(d);
+    job.outputSize[d] = static_cast<std::int64_t>(region.GetSize(d));
+    job.windowSize[d] = static_cast<std::int64_t>(size[d]);
+    job.windowAnchor[d] = anchor[d];
+  }
+  job.output = this->GetOutput()->GetBufferPointer();
+  voxelmaps::UseHugePages(job.output, this->GetOutput()->GetPixelContainer()->Size() * sizeof(OutputValueType));
+  job.outputIsDouble = std::is_same<OutputValueType, double>::value;
+  job.voxelStride = this->GetOutput()->GetNumberOfComponentsPerPixel();
+  job.mapStride = 1;
+  job.backgroundValue = m_BackgroundValue;
+
+  job.execution.CheckAbort();
+  if (this->UsesCuda())
+  {
+    m_UsedLevels = this->template CallCuda<voxelmaps::CudaOptions>([&](voxelmaps::CudaOptions & options) {
+      options.otherDeviceIDs = m_OtherDeviceIDs;
+      return voxelmaps::ComputeFeatureMapsCuda(job, options);
+    });
+    this->SetUsedDeviceName(CudaDevices::GetName(this->GetDeviceID()));
+  }
+  else
+  {
+    m_UsedLevels = VoxelMapsDetail::CallEngine(*this, [&job] { return voxelmaps::ComputeFeatureMaps(job); });
+    this->SetUsedDeviceName("CPU");
+  }
+  this->UpdateProgress(1.0f);
 }
 } // namespace itk
 

@@ -39,14 +39,6 @@ CallEngine(const ProcessObject & filter, const TCompute & compute, const char * 
   }
 }
 
-/** CallEngine for engines that need a CUDA device; the message says so. */
-template <typename TCompute>
-auto
-CallDevice(const ProcessObject & filter, const TCompute & compute)
-{
-  return CallEngine(filter, compute, ", which needs a CUDA device");
-}
-
 /** "1.8 GB": a number of bytes in a text. */
 inline std::string
 BytesToText(double bytes)

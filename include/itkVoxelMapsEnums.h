@@ -4,6 +4,7 @@
 #define itkVoxelMapsEnums_h
 
 #include "voxelmaps/CooccurrenceFeatureMapEnums.h"
+#include "voxelmaps/CudaDevices.h"
 #include "voxelmaps/DependenceFeatureMapEnums.h"
 #include "voxelmaps/FirstOrderFeatureMapEnums.h"
 #include "voxelmaps/FuzzyConnectednessEnums.h"
@@ -17,7 +18,9 @@
 namespace itk
 {
 using CooccurrenceFeatureMapEnums = ::voxelmaps::CooccurrenceFeatureMapEnums;
+using CudaDevices = ::voxelmaps::CudaDevices;
 using DependenceFeatureMapEnums = ::voxelmaps::DependenceFeatureMapEnums;
+using DeviceEnums = ::voxelmaps::DeviceEnums;
 using FirstOrderFeatureMapEnums = ::voxelmaps::FirstOrderFeatureMapEnums;
 using FuzzyConnectednessEnums = ::voxelmaps::FuzzyConnectednessEnums;
 using GrayLevelDiscretizationEnums = ::voxelmaps::GrayLevelDiscretizationEnums;

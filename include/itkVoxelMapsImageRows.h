@@ -279,35 +279,6 @@ private:
   const RegionType             m_Region;
   std::unique_ptr<PixelType[]> m_Pixels;
 };
-
-/** One byte per voxel of a region, 1 where the image has this value and 0 elsewhere; null without an image. */
-template <typename TImage>
-std::unique_ptr<std::uint8_t[]>
-MakeBytes(const TImage * image, const typename TImage::RegionType & region, typename TImage::PixelType value,
-          const voxelmaps::JobExecution & execution)
-{
-  if (image == nullptr)
-  {
-    return nullptr;
-  }
-  VerifyBuffer(image);
-  const auto size = static_cast<std::int64_t>(region.GetNumberOfPixels());
-  // Not a vector: one thread would clear it.
-  std::unique_ptr<std::uint8_t[]> bytes(new std::uint8_t[static_cast<std::size_t>(size)]);
-  voxelmaps::UseHugePages(bytes.get(), static_cast<std::size_t>(size));
-  voxelmaps::ForEachRangeOfVoxels(size, execution, [&](std::int64_t begin, std::int64_t end) {
-    RowReader<TImage> reader(image);
-    ForEachRow(region, begin, end, [&](const auto & index, std::int64_t voxel, std::int64_t count) {
-      const auto * const   row = reader.Read(index, count);
-      std::uint8_t * const to = bytes.get() + voxel;
-      for (std::int64_t i = 0; i < count; ++i)
-      {
-        to[i] = row[i] == value ? 1 : 0;
-      }
-    });
-  });
-  return bytes;
-}
 } // namespace VoxelMapsDetail
 } // namespace itk
 

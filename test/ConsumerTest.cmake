@@ -1,5 +1,6 @@
-# Install the build trees CORE_BUILD_DIR and BUILD_DIR; then configure, build and run three projects against them: one of the core
-# alone, one of the filters, and the one that doc/cpp.md shows, with the program SNIPPET.
+# Install the build trees CORE_BUILD_DIR and BUILD_DIR; then configure, build and run projects that use them: one of the core alone,
+# one of the filters, the same with the build trees and with the source tree, and the one that doc/cpp.md shows, with the
+# program SNIPPET.
 
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result)
@@ -9,7 +10,8 @@ function(run)
   endif()
 endfunction()
 
-# Configure and build a project against the installed package; returns the path of a program in `program`.
+# Configure and build a project that finds packages in the prefix, with further definitions; returns the path of a program in
+# `program`.
 function(build_project source_dir build_dir name program)
   run(
     "${CMAKE_COMMAND}"
@@ -19,14 +21,17 @@ function(build_project source_dir build_dir name program)
     "-DCMAKE_BUILD_TYPE=${CONFIG}"
     "-DCMAKE_C_COMPILER=${C_COMPILER}"
     "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}"
-    "-DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix"
+    "-DCMAKE_PREFIX_PATH=${prefix}"
     "-DITK_DIR=${ITK_DIR}"
+    ${ARGN}
   )
   run("${CMAKE_COMMAND}" --build "${build_dir}" --config "${CONFIG}")
+  unset(${name}_PROGRAM CACHE)
   find_program(${name}_PROGRAM NAMES ${name} PATHS "${build_dir}" "${build_dir}/${CONFIG}" NO_DEFAULT_PATH)
   set(${program} "${${name}_PROGRAM}" PARENT_SCOPE)
 endfunction()
 
+set(prefix "${WORK_DIR}/prefix")
 # A prefix from an earlier run could hide a file that is no longer installed.
 file(REMOVE_RECURSE "${WORK_DIR}")
 file(MAKE_DIRECTORY "${WORK_DIR}")
@@ -40,8 +45,41 @@ run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --config "${CONFIG}" --prefix "$
 build_project("${CONSUMER_SOURCE_DIR}" "${WORK_DIR}/build" Consumer consumer)
 run("${consumer}")
 
-# The project of doc/cpp.md, which reads and writes images.
+# The build trees.
+set(prefix "${BUILD_DIR}")
+build_project(
+  "${CONSUMER_SOURCE_DIR}"
+  "${WORK_DIR}/tree-build"
+  Consumer
+  tree_consumer
+  "-DVoxelMapsCore_DIR=${CORE_BUILD_DIR}"
+)
+run("${tree_consumer}")
+set(prefix "${WORK_DIR}/prefix")
+
+# The source tree, as doc/cpp.md adds it to a project that has tests. The core is not compiled again.
 file(READ "${GUIDE}" guide)
+if(NOT guide MATCHES "```cmake\n(include.FetchContent[^`]*)```")
+  message(FATAL_ERROR "${GUIDE} shows no FetchContent")
+endif()
+file(
+  WRITE
+  "${WORK_DIR}/fetch/CMakeLists.txt"
+  "cmake_minimum_required(VERSION 3.16)\nproject(Fetch LANGUAGES C CXX)\ninclude(CTest)\n${CMAKE_MATCH_1}"
+  "if(TARGET VoxelMapsTests OR TARGET VoxelMapsCoreTests)\n  message(FATAL_ERROR \"has tests\")\nendif()\n"
+)
+configure_file("${CONSUMER_SOURCE_DIR}/main.cxx" "${WORK_DIR}/fetch/Maps.cxx" COPYONLY)
+build_project(
+  "${WORK_DIR}/fetch"
+  "${WORK_DIR}/fetch-build"
+  Maps
+  fetched
+  "-DFETCHCONTENT_SOURCE_DIR_VOXELMAPS=${CONSUMER_SOURCE_DIR}/../.."
+  "-DVoxelMapsCore_DIR=${CORE_BUILD_DIR}"
+)
+run("${fetched}")
+
+# The project of doc/cpp.md, which reads and writes images.
 if(NOT guide MATCHES "```cmake\n(cmake_minimum_required[^`]*)```")
   message(FATAL_ERROR "${GUIDE} shows no CMakeLists.txt")
 endif()

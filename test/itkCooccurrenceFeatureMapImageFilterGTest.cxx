@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "FilterPropertyChecks.h"
 #include "CooccurrenceRandomCase.h"
 #include "TestedFilters.h"
 #include "TextureFilterChecks.h"
 
-#include "itkStreamingImageFilter.h"
+#include "itkCooccurrenceFeatureMapImageFilter.h"
 
 #include <gtest/gtest.h>
 
@@ -17,178 +16,36 @@
 namespace
 {
 using Image2D = itk::Image<unsigned char, 2>;
-using Image3D = itk::Image<unsigned char, 3>;
 using Filter2D = itk::CooccurrenceFeatureMapImageFilter<Image2D>;
-using Filter3D = itk::CooccurrenceFeatureMapImageFilter<Image3D>;
 using DoubleFilter2D = itk::CooccurrenceFeatureMapImageFilter<Image2D, itk::VectorImage<double, 2>>;
 using Enums = itk::CooccurrenceFeatureMapEnums;
 using Feature = Enums::Feature;
 using Aggregation = Enums::Aggregation;
-using Names = std::vector<std::string>;
 using VoxelMapsTest::Compute;
 using VoxelMapsTest::ComputePixel;
 using VoxelMapsTest::documentedImage;
 using VoxelMapsTest::Expectation;
-using VoxelMapsTest::ExpectError;
-using VoxelMapsTest::ExpectRepairableError;
 using VoxelMapsTest::ExpectValues;
-using VoxelMapsTest::GetBuffer;
-using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::MakeDocumentedFilter;
-using VoxelMapsTest::MakeLevelsFilter;
 using VoxelMapsTest::MakeImage;
-using VoxelMapsTest::MakeSceneFilter;
-using VoxelMapsTest::maxSecondsToAbort;
-using VoxelMapsTest::RandomNumbers;
 
 constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
 
+/** A filter of an image of gray levels, with all features. */
 template <typename TFilter>
-void
-CheckRandomFilterCase(std::uint64_t seed)
+typename TFilter::Pointer
+MakeFilter(const typename TFilter::SizeType & size, const std::vector<unsigned char> & levels,
+           unsigned int numberOfGrayLevels, unsigned int radius = 2)
 {
-  RandomNumbers random(seed);
-  auto          randomCase =
-    DrawCooccurrenceRandomCase(seed, TFilter::ImageDimension, VoxelMapsTest::maximumNumberOfLevels<TFilter>, random);
-  VoxelMapsTest::RandomFilter<TFilter> made(randomCase.common, random);
-  made.SetOffsets(randomCase.parameters.offsets);
-  made.filter->SetFeatures(randomCase.parameters.features);
-  made.filter->SetAggregation(randomCase.parameters.aggregation);
-  made.filter->SetSymmetric(randomCase.parameters.symmetric);
-  made.filter->SetEmptyValue(randomCase.emptyValue);
-  SCOPED_TRACE(::testing::Message() << randomCase << ", " << made.GetDescription());
-  ASSERT_TRUE(AgreesWithOracle(randomCase, made.Compute(randomCase.GetNumberOfComponents()), -1.0, random, 10000));
-}
-
-template <typename TFilter>
-void
-CheckRandomFilterCases(std::uint64_t firstSeed, unsigned int count)
-{
-  for (unsigned int i = 0; i < count && !::testing::Test::HasFailure(); ++i)
-  {
-    CheckRandomFilterCase<TFilter>(firstSeed + i);
-  }
+  const auto filter = VoxelMapsTest::MakeLevelsFilter<TFilter>(size, levels, numberOfGrayLevels, radius);
+  filter->SetFeatures(Enums::GetAllFeatures());
+  return filter;
 }
 } // namespace
-
-TEST(CooccurrenceFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
-{
-  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
-  EXPECT_EQ(VoxelMapsTest::GetClassNamePrefix() + "CooccurrenceFeatureMapImageFilter", filter->GetNameOfClass());
-  EXPECT_EQ(32u, filter->GetNumberOfGrayLevels());
-  EXPECT_EQ(Filter3D::SizeType::Filled(5), filter->GetWindowSize());
-  EXPECT_EQ(Filter3D::GetAllOffsets({ 1 }), filter->GetOffsets());
-  EXPECT_EQ(Enums::GetAllFeatures(), filter->GetFeatures());
-  EXPECT_EQ(Aggregation::Average, filter->GetAggregation());
-  EXPECT_TRUE(filter->GetSymmetric());
-  EXPECT_TRUE(std::isnan(filter->GetEmptyValue()));
-  EXPECT_FALSE(filter->GetRegionHasOneLevel());
-  EXPECT_EQ(13u, filter->GetOffsets().size());
-  EXPECT_EQ(4u, VoxelMapsTest::NewFilter<Filter2D>()->GetOffsets().size());
-}
-
-TEST(CooccurrenceFeatureMapImageFilter, SettersStoreAndModify)
-{
-  const auto                  filter = VoxelMapsTest::NewFilter<Filter2D>();
-  const Filter2D::OffsetsType offsets{ { { 1, 1 } }, { { 0, -3 } } };
-  const std::vector<Feature>  features{ Feature::SumSquares, Feature::Contrast };
-  const auto                  expectModified = VoxelMapsTest::MakeModifiedCheck(filter.GetPointer());
-  // Setting the same value again changes nothing, so nothing is computed again.
-  for (const bool modified : { true, false })
-  {
-    expectModified([&] { filter->SetOffsets(offsets); }, modified);
-    expectModified([&] { filter->SetFeatures(features); }, modified);
-    expectModified([&] { filter->SetAggregation(Aggregation::Merge); }, modified);
-    expectModified([&] { filter->SetOffsetWeights({ 0.5, 2.0 }); }, modified);
-    expectModified([&] { filter->SetSymmetric(false); }, modified);
-    expectModified([&] { filter->SetEmptyValue(-3.0); }, modified);
-    expectModified([&] { filter->SetRegionHasOneLevel(true); }, modified);
-  }
-  EXPECT_EQ(offsets, filter->GetOffsets());
-  EXPECT_EQ(features, filter->GetFeatures());
-  EXPECT_EQ(Aggregation::Merge, filter->GetAggregation());
-  EXPECT_EQ((std::vector<double>{ 0.5, 2.0 }), filter->GetOffsetWeights());
-  EXPECT_FALSE(filter->GetSymmetric());
-  EXPECT_EQ(-3.0, filter->GetEmptyValue());
-  EXPECT_TRUE(filter->GetRegionHasOneLevel());
-  for (const bool modified : { true, false })
-  {
-    expectModified([&] { filter->SetDistances({ 2, 1 }); }, modified);
-    expectModified([&] { filter->SetEmptyValue(quietNaN); }, modified);
-  }
-  filter->SymmetricOn();
-  EXPECT_TRUE(filter->GetSymmetric());
-}
-
-TEST(CooccurrenceFeatureMapImageFilter, DistancesFillOffsets)
-{
-  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
-  filter->SetDistances({ 1 });
-  EXPECT_EQ((Filter2D::OffsetsType{ { { 1, 0 } }, { { -1, 1 } }, { { 0, 1 } }, { { 1, 1 } } }), filter->GetOffsets());
-  filter->SetDistances({ 2 });
-  EXPECT_EQ((Filter2D::OffsetsType{ { { 2, 0 } },
-                                    { { -2, 1 } },
-                                    { { 2, 1 } },
-                                    { { -2, 2 } },
-                                    { { -1, 2 } },
-                                    { { 0, 2 } },
-                                    { { 1, 2 } },
-                                    { { 2, 2 } } }),
-            filter->GetOffsets());
-  EXPECT_EQ(13u, Filter3D::GetAllOffsets().size());
-  EXPECT_EQ(49u, Filter3D::GetAllOffsets({ 2 }).size());
-  EXPECT_EQ(62u, Filter3D::GetAllOffsets({ 2, 1 }).size());
-  EXPECT_EQ(4u, Filter3D::GetInPlaneOffsets().size());
-  EXPECT_EQ(12u, Filter3D::GetInPlaneOffsets({ 1, 2 }).size());
-  for (const auto & offset : Filter3D::GetInPlaneOffsets({ 1, 2, 3 }))
-  {
-    EXPECT_EQ(0, offset[2]);
-  }
-  EXPECT_EQ(2, Filter3D::GetAllOffsets({ 2, 1 })[0][0]);
-
-  ExpectError([&] { filter->SetDistances({}); }, { "0", "distances" });
-  ExpectError([&] { filter->SetDistances({ 1, 0 }); }, { "0", "254" });
-  ExpectError([&] { filter->SetDistances({ 255 }); }, { "255", "254" });
-  ExpectError([&] { filter->SetDistances({ 3, 1, 3 }); }, { "3", "twice" });
-  ExpectError([&] { Filter3D::GetAllOffsets({ 200 }); }, { "200", "4096" });
-}
-
-TEST(CooccurrenceFeatureMapImageFilter, NamesOfComponents)
-{
-  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
-  EXPECT_EQ((Names{ "AC",  "CP",   "CS",   "CT", "CON", "COR", "DA", "DE", "DV", "ID", "IDM", "IDMN",
-                    "IDN", "IMC1", "IMC2", "IV", "JA",  "JEN", "JE", "MP", "SA", "SE", "SS",  "MCC" }),
-            filter->GetFeatureNames());
-  filter->SetFeatures({ Feature::SumSquares, Feature::Contrast });
-  filter->SetOffsets({ { { 1, -1, 0 } }, { { 0, 0, 2 } } });
-  EXPECT_EQ((Names{ "SS", "CON" }), filter->GetFeatureNames());
-  filter->SetAggregation(Aggregation::PerDirection);
-  EXPECT_EQ((Names{ "SS_1_-1_0", "CON_1_-1_0", "SS_0_0_2", "CON_0_0_2" }), filter->GetFeatureNames());
-}
-
-TEST(CooccurrenceFeatureMapImageFilter, PrintsItsMembers)
-{
-  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
-  filter->SetOffsets({ { { 1, -1 } } });
-  filter->SetFeatures({ Feature::JointEnergy });
-  filter->SetAggregation(Aggregation::Merge);
-  filter->SetOffsetWeights({ 0.25 });
-  filter->SymmetricOff();
-  filter->SetEmptyValue(-12.5);
-  VoxelMapsTest::ExpectPrints(filter.GetPointer(),
-                              { "Offsets: [1, -1]",
-                                "Features: JEN\n",
-                                "Aggregation: Merge",
-                                "OffsetWeights: 0.25\n",
-                                "Symmetric: Off",
-                                "EmptyValue: -12.5",
-                                "RegionHasOneLevel: Off" });
-}
 
 // Worked out with exact fractions.
 TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageAlongX)
 {
-  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
+  const auto filter = MakeFilter<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
   filter->SetOffsets({ { { 1, 0 } } });
   const std::vector<Expectation<Feature>> expectations{
     { Feature::Autocorrelation, 77.0 / 10, 0 },
@@ -222,7 +79,7 @@ TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageAlongX)
 
 TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageMeanOfFourDirections)
 {
-  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
+  const auto filter = MakeFilter<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
   ExpectValues<Feature>({ { Feature::Autocorrelation, 531.0 / 80, 1e-15 },
                           { Feature::ClusterProminence, 1819625997.0 / 81920000, 1e-14 },
                           { Feature::ClusterShade, 710907.0 / 512000, 1e-15 },
@@ -239,7 +96,7 @@ TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageMeanOfFourDirections)
                         ComputePixel(filter, 12));
 
   // A window of 3 x 3 at the corner is clipped to 2 x 2 pixels.
-  const auto corner = MakeLevelsFilter<DoubleFilter2D>({ { 3, 3 } }, { 5, 2, 5, 3, 3, 3, 2, 1, 1 }, 5, 1);
+  const auto corner = MakeFilter<DoubleFilter2D>({ { 3, 3 } }, { 5, 2, 5, 3, 3, 3, 2, 1, 1 }, 5, 1);
   ExpectValues<Feature>({ { Feature::Contrast, 3.5, 0 } }, [&] {
     corner->SetOffsets({ { { 1, 0 } }, { { 0, 1 } } });
     // Pairs 5-2, 3-3 along x and 5-3, 2-3 along y.
@@ -250,7 +107,7 @@ TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageMeanOfFourDirections)
 // The window of 5 x 5 at the corner holds the first 3 x 3 pixels.
 TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageAtTheCorner)
 {
-  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
+  const auto filter = MakeFilter<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
   ExpectValues<Feature>({ { Feature::Contrast, 143.0 / 48, 1e-15 },
                           { Feature::InformationalMeasureOfCorrelation2, 0.94110228627, 1e-11 },
                           { Feature::MaximalCorrelationCoefficient, 1, 0 } },
@@ -260,7 +117,7 @@ TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageAtTheCorner)
 // Pairs (1, 1), (1, 2), (2, 4) along x, in this order.
 TEST(CooccurrenceFeatureMapImageFilter, AsymmetricMatrixByHand)
 {
-  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 4, 1 } }, { 1, 1, 2, 4 }, 4, 4);
+  const auto filter = MakeFilter<DoubleFilter2D>({ { 4, 1 } }, { 1, 1, 2, 4 }, 4, 4);
   filter->SetOffsets({ { { 1, 0 } } });
   filter->SymmetricOff();
   const double entropy = std::log2(3.0);
@@ -308,31 +165,12 @@ TEST(CooccurrenceFeatureMapImageFilter, AsymmetricMatrixByHand)
   }
 }
 
-TEST(CooccurrenceFeatureMapImageFilter, WeightsOfOffsets)
-{
-  // One pair along x has the levels 1 and 3, and the one along y 1 and 2.
-  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 2, 2 } }, { 1, 3, 2, 0 }, 3);
-  filter->SetOffsets({ { { 1, 0 } }, { { 0, 1 } } });
-  filter->SetFeatures({ Feature::Contrast, Feature::MaximumProbability });
-  filter->SetAggregation(Aggregation::Merge);
-  filter->SetOffsetWeights({ 3.0, 1.0 });
-  ExpectValues<Feature>({ { Feature::Contrast, 13.0 / 4, 0 }, { Feature::MaximumProbability, 3.0 / 8, 0 } },
-                        ComputePixel(filter, 0));
-  filter->SetOffsetWeights({ 1.0 });
-  ExpectError([&] { filter->Update(); }, { "1", "weights", "2" });
-  filter->SetOffsetWeights({ 1.0, -2.0 });
-  ExpectError([&] { filter->Update(); }, { "weight", "0", "1e100" });
-  filter->SetOffsetWeights({ 1.0, 2.0 });
-  filter->SetAggregation(Aggregation::Average);
-  ExpectError([&] { filter->Update(); }, { "weights", "Merge" });
-}
-
 TEST(CooccurrenceFeatureMapImageFilter, ConstantWindows)
 {
   for (const unsigned int levels : { 1u, 7u })
   {
     const auto filter =
-      MakeLevelsFilter<DoubleFilter2D>({ { 5, 5 } }, std::vector<unsigned char>(25, levels == 1 ? 1 : 3), levels);
+      MakeFilter<DoubleFilter2D>({ { 5, 5 } }, std::vector<unsigned char>(25, levels == 1 ? 1 : 3), levels);
     const double level = levels == 1 ? 1.0 : 3.0;
     for (const bool symmetric : { true, false })
     {
@@ -374,7 +212,7 @@ TEST(CooccurrenceFeatureMapImageFilter, ConstantWindows)
 TEST(CooccurrenceFeatureMapImageFilter, MaximalCorrelationOfSpecialMatrices)
 {
   const auto checkCorrelation = [](const std::vector<unsigned char> & levels, bool symmetric, double expected) {
-    const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 2, levels.size() / 2 } }, levels, 9, 20);
+    const auto filter = MakeFilter<DoubleFilter2D>({ { 2, levels.size() / 2 } }, levels, 9, 20);
     filter->SetOffsets({ { { 1, 0 } } });
     filter->SetSymmetric(symmetric);
     filter->SetFeatures({ Feature::MaximalCorrelationCoefficient });
@@ -401,7 +239,7 @@ TEST(CooccurrenceFeatureMapImageFilter, MaximalCorrelationOfSpecialMatrices)
 
 TEST(CooccurrenceFeatureMapImageFilter, MaximalCorrelationOfARegionWithOneLevel)
 {
-  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 4), 6, 1);
+  const auto filter = MakeFilter<DoubleFilter2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 4), 6, 1);
   filter->SetFeatures({ Feature::MaximalCorrelationCoefficient, Feature::Correlation });
   ExpectValues<Feature>({ { Feature::MaximalCorrelationCoefficient, 0, 0 } }, ComputePixel(filter, 4));
   filter->RegionHasOneLevelOn();
@@ -416,7 +254,7 @@ TEST(CooccurrenceFeatureMapImageFilter, ProductMatricesHaveNoMutualInformation)
   for (const unsigned char second : { 2, 5 })
   {
     const std::vector<unsigned char> levels{ 1, 1, 1, second, second, 1, second, second };
-    const auto                       filter = MakeLevelsFilter<DoubleFilter2D>({ { 2, 4 } }, levels, 5, 4);
+    const auto                       filter = MakeFilter<DoubleFilter2D>({ { 2, 4 } }, levels, 5, 4);
     filter->SetOffsets({ { { 1, 0 } } });
     for (const bool symmetric : { true, false })
     {
@@ -440,7 +278,7 @@ TEST(CooccurrenceFeatureMapImageFilter, ProductMatricesHaveNoMutualInformation)
     {
       levels.insert(levels.end(), { 4, 4 });
     }
-    const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 2, levels.size() / 2 } }, levels, 5, 60);
+    const auto filter = MakeFilter<DoubleFilter2D>({ { 2, levels.size() / 2 } }, levels, 5, 60);
     filter->SetOffsets({ { { 1, 0 } } });
     ExpectValues<Feature>({ { Feature::InformationalMeasureOfCorrelation1, 0, 0 },
                             { Feature::InformationalMeasureOfCorrelation2, 0, 0 },
@@ -454,27 +292,27 @@ TEST(CooccurrenceFeatureMapImageFilter, MatricesWithoutPairsAreEmpty)
   for (const double empty : { quietNaN, 0.0, -2.5 })
   {
     // A line along x has pairs in one of the four directions, an isolated pixel in none.
-    const auto filter = MakeLevelsFilter<Filter2D>({ { 6, 3 } },
-                                                   { 2,
-                                                     4,
-                                                     3,
-                                                     0,
-                                                     0,
-                                                     0, //
-                                                     0,
-                                                     0,
-                                                     0,
-                                                     0,
-                                                     0,
-                                                     0, //
-                                                     0,
-                                                     0,
-                                                     0,
-                                                     0,
-                                                     0,
-                                                     1 },
-                                                   4,
-                                                   1);
+    const auto filter = MakeFilter<Filter2D>({ { 6, 3 } },
+                                             { 2,
+                                               4,
+                                               3,
+                                               0,
+                                               0,
+                                               0, //
+                                               0,
+                                               0,
+                                               0,
+                                               0,
+                                               0,
+                                               0, //
+                                               0,
+                                               0,
+                                               0,
+                                               0,
+                                               0,
+                                               1 },
+                                             4,
+                                             1);
     filter->SetInsidePixelValue(1);
     filter->SetMaskImage(MakeImage<Image2D>({ { 6, 3 } }, { 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 }));
     filter->SetEmptyValue(empty);
@@ -506,7 +344,7 @@ TEST(CooccurrenceFeatureMapImageFilter, MatricesWithoutPairsAreEmpty)
     }
   }
   // A window of one pixel has no pairs.
-  const auto filter = MakeDocumentedFilter<Filter2D>();
+  const auto filter = MakeFilter<Filter2D>({ { 5, 5 } }, documentedImage, 5);
   filter->SetNeighborhoodRadius(0);
   for (const float value : Compute(filter))
   {
@@ -520,114 +358,11 @@ TEST(CooccurrenceFeatureMapImageFilter, NormalizedFeaturesUseTheNumberOfGrayLeve
   const std::vector<unsigned char> levels{ 1, 2, 1, 2, 1, 2, 1, 2 };
   for (const unsigned int number : { 2u, 4u, 200u })
   {
-    const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 8, 1 } }, levels, number);
+    const auto filter = MakeFilter<DoubleFilter2D>({ { 8, 1 } }, levels, number);
     filter->SetOffsets({ { { 1, 0 } } });
     const double ng = number;
     ExpectValues<Feature>({ { Feature::InverseDifferenceNormalized, ng / (ng + 1.0), 1e-15 },
                             { Feature::InverseDifferenceMomentNormalized, ng * ng / (ng * ng + 1.0), 1e-15 } },
                           ComputePixel(filter, 4));
   }
-}
-
-TEST(CooccurrenceFeatureMapImageFilterErrors, Offsets)
-{
-  const auto all = [](Filter2D * filter) { filter->SetDistances({ 1 }); };
-  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetOffsets({}); }, all, { "0", "4096" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetOffsets(Filter2D::OffsetsType(4097, Filter2D::OffsetType{ { 1, 0 } })); },
-    all,
-    { "4097", "4096" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetOffsets({ { { 1, 0 } }, { { 0, 0 } } }); }, all, { "[0, 0]" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetOffsets({ { { 255, 0 } } }); }, all, { "255", "254" });
-  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetOffsets({ { { 1, -300 } } }); }, all, { "-300" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetOffsets({ { { 1, 1 } }, { { 0, 1 } }, { { 1, 1 } } }); },
-    all,
-    { "[1, 1]", "twice" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetOffsets({ { { 1, -2 } }, { { -1, 2 } } }); }, all, { "[-1, 2]", "opposite" });
-}
-
-TEST(CooccurrenceFeatureMapImageFilterErrors, OtherParameters)
-{
-  const auto all = [](Filter2D * filter) { filter->SetFeatures(Enums::GetAllFeatures()); };
-  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetFeatures({}); }, all, { "0" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetFeatures({ Feature::Contrast, Feature::SumSquares, Feature::Contrast }); },
-    all,
-    { "Contrast" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetFeatures({ static_cast<Feature>(24) }); }, all, { "24" });
-  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetAggregation(static_cast<Aggregation>(3)); },
-                                  [](Filter2D * filter) { filter->SetAggregation(Aggregation::Average); },
-                                  { "Aggregation", "3" });
-  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetEmptyValue(1e300); },
-                                  [](Filter2D * filter) { filter->SetEmptyValue(quietNaN); },
-                                  { "EmptyValue", "~1e+300" });
-  const auto filter = MakeDocumentedFilter<Filter2D>();
-  filter->SetEmptyValue(std::numeric_limits<double>::infinity());
-  EXPECT_NO_THROW(filter->Update());
-  filter->SetWindowSize({ { 255, 255 } });
-  filter->SetDistances({ 1, 2, 3, 4, 5, 6 });
-  filter->SetAggregation(Aggregation::Merge);
-  ExpectError([&] { filter->Update(); }, { "merged", "4194304" });
-}
-
-TEST(CooccurrenceFeatureMapImageFilterRandom, UInt8In2D)
-{
-  CheckRandomFilterCases<Filter2D>(640000, 300);
-}
-
-TEST(CooccurrenceFeatureMapImageFilterRandom, FloatIn3DToDouble)
-{
-  CheckRandomFilterCases<itk::CooccurrenceFeatureMapImageFilter<itk::Image<float, 3>, itk::VectorImage<double, 3>>>(
-    650000, 300);
-}
-
-TEST(CooccurrencePipeline, WorkUnitsDoNotChangeBits)
-{
-  VoxelMapsTest::ExpectWorkUnitsDoNotChangeBits([] { return MakeSceneFilter<Filter3D>(); });
-}
-
-TEST(CooccurrencePipeline, StreamDivisionsDoNotChangeBits)
-{
-  for (const Aggregation aggregation : { Aggregation::PerDirection, Aggregation::Average, Aggregation::Merge })
-  {
-    const auto whole = MakeSceneFilter<Filter3D>();
-    whole->SetAggregation(aggregation);
-    const auto expected = Compute(whole);
-    for (const unsigned int divisions : { 1u, 2u, 7u })
-    {
-      const auto filter = MakeSceneFilter<Filter3D>();
-      filter->SetAggregation(aggregation);
-      const auto streamer = itk::StreamingImageFilter<Filter3D::OutputImageType, Filter3D::OutputImageType>::New();
-      streamer->SetInput(filter->GetOutput());
-      streamer->SetNumberOfStreamDivisions(divisions);
-      streamer->Update();
-      EXPECT_TRUE(HasSameBits(expected, GetBuffer(streamer->GetOutput()))) << divisions << " divisions";
-    }
-  }
-}
-
-TEST(CooccurrencePipeline, AbortsSoon)
-{
-  // Also where windows are so large that one row takes long.
-  for (const unsigned int radius : { 2u, 9u })
-  {
-    const auto filter = VoxelMapsTest::NewFilter<itk::CooccurrenceFeatureMapImageFilter<itk::Image<short, 3>>>();
-    filter->SetInput(VoxelMapsTest::MakeLargeImage(8));
-    filter->SetNumberOfWorkUnits(2);
-    filter->SetNeighborhoodRadius(radius);
-    EXPECT_LT(VoxelMapsTest::AbortFromAnObserver(filter, 0.0f).withoutOthers, maxSecondsToAbort);
-    EXPECT_LT(VoxelMapsTest::AbortFromAnotherThread(filter, 200).withoutOthers, maxSecondsToAbort);
-  }
-}
-
-TEST(CooccurrencePipeline, WorksAgainAfterAborts)
-{
-  const auto filter = MakeSceneFilter<Filter3D>();
-  bool       abort = false;
-  VoxelMapsTest::ExpectWorksAgainAfterAborts(filter.GetPointer(), Compute(MakeSceneFilter<Filter3D>()), abort);
 }

@@ -3,8 +3,8 @@
 #include "CudaTestUtilities.h"
 #include "ItkTestUtilities.h"
 
-#include "itkCudaFuzzyConnectednessImageFilter.h"
-#include "itkCudaRunLengthFeatureMapImageFilter.h"
+#include "itkFuzzyConnectednessImageFilter.h"
+#include "itkRunLengthFeatureMapImageFilter.h"
 
 #include <gtest/gtest.h>
 
@@ -207,3 +207,17 @@ TEST_F(CudaDevices, AForkedProcessGetsAnError)
   EXPECT_TRUE(HasSameBits(expected, GetBuffer(ComputeMaps(image)->GetOutput())));
 }
 #endif
+
+TEST(DevicesOfCuda, TheirReasonFitsTheirNumber)
+{
+  using itk::CudaDevices;
+  const int number = CudaDevices::GetNumberOfDevices();
+  EXPECT_GE(number, 0);
+  EXPECT_EQ(number == 0, !CudaDevices::GetReasonForNoDevice().empty());
+  for (const int deviceID : { -1, number, number + 5 })
+  {
+    EXPECT_FALSE(CudaDevices::IsUsable(deviceID));
+    EXPECT_EQ("", CudaDevices::GetName(deviceID));
+    EXPECT_EQ(0u, CudaDevices::GetFreeMemory(deviceID));
+  }
+}

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "FilterPropertyChecks.h"
 #include "DependenceRandomCase.h"
 #include "IbsiPhantom.h"
 #include "TestedFilters.h"
 #include "TextureFilterChecks.h"
 
-#include "itkStreamingImageFilter.h"
+#include "itkDependenceFeatureMapImageFilter.h"
 
 #include <gtest/gtest.h>
 
@@ -16,102 +15,20 @@
 namespace
 {
 using Image2D = itk::Image<unsigned char, 2>;
-using Image3D = itk::Image<unsigned char, 3>;
-using Filter2D = itk::DependenceFeatureMapImageFilter<Image2D>;
-using Filter3D = itk::DependenceFeatureMapImageFilter<Image3D>;
 using DoubleFilter2D = itk::DependenceFeatureMapImageFilter<Image2D, itk::VectorImage<double, 2>>;
 using Enums = itk::DependenceFeatureMapEnums;
 using Feature = Enums::Feature;
 using Method = itk::GrayLevelDiscretizationEnums::Method;
-using Names = std::vector<std::string>;
-using VoxelMapsTest::Compute;
 using VoxelMapsTest::ComputePixel;
 using VoxelMapsTest::DependenceRandomCase;
 using VoxelMapsTest::documentedImage;
 using VoxelMapsTest::Expectation;
-using VoxelMapsTest::ExpectRepairableError;
 using VoxelMapsTest::ExpectValues;
 using VoxelMapsTest::GetBuffer;
-using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::MakeLevelsFilter;
 using VoxelMapsTest::MakeImage;
-using VoxelMapsTest::MakeSceneFilter;
-using VoxelMapsTest::maxSecondsToAbort;
-using VoxelMapsTest::RandomNumbers;
 
-template <typename TFilter>
-void
-CheckRandomFilterCase(std::uint64_t seed)
-{
-  RandomNumbers random(seed);
-  auto          randomCase = VoxelMapsTest::DrawDependenceRandomCase(
-    seed, TFilter::ImageDimension, VoxelMapsTest::maximumNumberOfLevels<TFilter>, random);
-  VoxelMapsTest::RandomFilter<TFilter> made(randomCase.common, random);
-  made.SetOffsets(randomCase.parameters.offsets);
-  made.filter->SetFeatures(randomCase.parameters.features);
-  made.filter->SetAlpha(randomCase.parameters.alpha);
-  SCOPED_TRACE(::testing::Message() << randomCase << ", " << made.GetDescription());
-  ASSERT_TRUE(AgreesWithOracle(randomCase, made.Compute(randomCase.parameters.features.size()), -1.0, random, 10000));
-}
-
-template <typename TFilter>
-void
-CheckRandomFilterCases(std::uint64_t firstSeed, unsigned int count)
-{
-  for (unsigned int i = 0; i < count && !::testing::Test::HasFailure(); ++i)
-  {
-    CheckRandomFilterCase<TFilter>(firstSeed + i);
-  }
-}
 } // namespace
-
-TEST(DependenceFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
-{
-  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
-  EXPECT_EQ(VoxelMapsTest::GetClassNamePrefix() + "DependenceFeatureMapImageFilter", filter->GetNameOfClass());
-  EXPECT_EQ(32u, filter->GetNumberOfGrayLevels());
-  EXPECT_EQ(Filter3D::SizeType::Filled(5), filter->GetWindowSize());
-  EXPECT_EQ(Filter3D::GetAllOffsets({ 1 }), filter->GetOffsets());
-  EXPECT_EQ(Enums::GetAllFeatures(), filter->GetFeatures());
-  EXPECT_EQ(0u, filter->GetAlpha());
-  EXPECT_EQ(13u, filter->GetOffsets().size());
-  EXPECT_EQ(4u, VoxelMapsTest::NewFilter<Filter2D>()->GetOffsets().size());
-  EXPECT_EQ(
-    (Names{
-      "SDE", "LDE", "GLN", "DN", "DNN", "GLV", "DV", "DE", "LGLE", "HGLE", "SDLGLE", "SDHGLE", "LDLGLE", "LDHGLE" }),
-    filter->GetFeatureNames());
-}
-
-TEST(DependenceFeatureMapImageFilter, SettersStoreAndModify)
-{
-  const auto                  filter = VoxelMapsTest::NewFilter<Filter2D>();
-  const Filter2D::OffsetsType offsets{ { { 1, 1 } }, { { 0, -3 } } };
-  const std::vector<Feature>  features{ Feature::DependenceEntropy, Feature::SmallDependenceEmphasis };
-  const auto                  expectModified = VoxelMapsTest::MakeModifiedCheck(filter.GetPointer());
-  // Setting the same value again changes nothing, so nothing is computed again.
-  for (const bool modified : { true, false })
-  {
-    expectModified([&] { filter->SetOffsets(offsets); }, modified);
-    expectModified([&] { filter->SetFeatures(features); }, modified);
-    expectModified([&] { filter->SetAlpha(3); }, modified);
-  }
-  EXPECT_EQ(offsets, filter->GetOffsets());
-  EXPECT_EQ(features, filter->GetFeatures());
-  EXPECT_EQ(3u, filter->GetAlpha());
-  EXPECT_EQ((Names{ "DE", "SDE" }), filter->GetFeatureNames());
-  expectModified([&] { filter->SetDistances({ 2, 1 }); }, true);
-  expectModified([&] { filter->SetDistances({ 2, 1 }); }, false);
-  EXPECT_EQ(Filter2D::GetAllOffsets({ 2, 1 }), filter->GetOffsets());
-}
-
-TEST(DependenceFeatureMapImageFilter, PrintsItsMembers)
-{
-  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
-  filter->SetOffsets({ { { 1, -1 } } });
-  filter->SetFeatures({ Feature::DependenceEntropy });
-  filter->SetAlpha(17);
-  VoxelMapsTest::ExpectPrints(filter.GetPointer(), { "Offsets: [1, -1]", "Features: DE\n", "Alpha: 17" });
-}
 
 // Worked out with exact fractions.
 TEST(DependenceFeatureMapImageFilter, DocumentedImage)
@@ -313,91 +230,4 @@ TEST(DependenceFeatureMapImageFilter, PublishedValuesOfThePhantom)
     EXPECT_EQ(published[f].in25D, IbsiPhantom::RoundTo3Digits(in25D[f])) << static_cast<Feature>(f);
     EXPECT_EQ(published[f].in3D, IbsiPhantom::RoundTo3Digits(in3D[f])) << static_cast<Feature>(f);
   }
-}
-
-TEST(DependenceFeatureMapImageFilterErrors, Offsets)
-{
-  const auto all = [](Filter2D * filter) { filter->SetDistances({ 1 }); };
-  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetOffsets({}); }, all, { "0", "4096" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetOffsets(Filter2D::OffsetsType(4097, Filter2D::OffsetType{ { 1, 0 } })); },
-    all,
-    { "4097", "4096" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetOffsets({ { { 1, 0 } }, { { 0, 0 } } }); }, all, { "[0, 0]" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetOffsets({ { { 255, 0 } } }); }, all, { "255", "254" });
-  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetOffsets({ { { 1, -300 } } }); }, all, { "-300" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetOffsets({ { { 1, 1 } }, { { 0, 1 } }, { { 1, 1 } } }); },
-    all,
-    { "[1, 1]", "twice" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetOffsets({ { { 1, -2 } }, { { -1, 2 } } }); }, all, { "[-1, 2]", "opposite" });
-}
-
-TEST(DependenceFeatureMapImageFilterErrors, Features)
-{
-  const auto all = [](Filter2D * filter) { filter->SetFeatures(Enums::GetAllFeatures()); };
-  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetFeatures({}); }, all, { "0" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) {
-      filter->SetFeatures({ Feature::DependenceEntropy, Feature::GrayLevelVariance, Feature::DependenceEntropy });
-    },
-    all,
-    { "DependenceEntropy" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetFeatures({ static_cast<Feature>(14) }); }, all, { "14" });
-}
-
-TEST(DependenceFeatureMapImageFilterRandom, UInt8In2D)
-{
-  CheckRandomFilterCases<Filter2D>(750000, 300);
-}
-
-TEST(DependenceFeatureMapImageFilterRandom, FloatIn3DToDouble)
-{
-  CheckRandomFilterCases<itk::DependenceFeatureMapImageFilter<itk::Image<float, 3>, itk::VectorImage<double, 3>>>(
-    760000, 300);
-}
-
-TEST(DependencePipeline, WorkUnitsDoNotChangeBits)
-{
-  VoxelMapsTest::ExpectWorkUnitsDoNotChangeBits([] { return MakeSceneFilter<Filter3D>(); });
-}
-
-TEST(DependencePipeline, StreamDivisionsDoNotChangeBits)
-{
-  const auto expected = Compute(MakeSceneFilter<Filter3D>());
-  for (const unsigned int divisions : { 1u, 2u, 7u })
-  {
-    const auto filter = MakeSceneFilter<Filter3D>();
-    const auto streamer = itk::StreamingImageFilter<Filter3D::OutputImageType, Filter3D::OutputImageType>::New();
-    streamer->SetInput(filter->GetOutput());
-    streamer->SetNumberOfStreamDivisions(divisions);
-    streamer->Update();
-    EXPECT_TRUE(HasSameBits(expected, GetBuffer(streamer->GetOutput()))) << divisions << " divisions";
-  }
-}
-
-TEST(DependencePipeline, AbortsSoon)
-{
-  // Also where windows are so large that one row takes long. A device computes all of the image in less than 200 ms.
-  const int milliseconds = VoxelMapsTest::IsCudaTest() ? 30 : 200;
-  for (const unsigned int radius : { 2u, 9u })
-  {
-    const auto filter = VoxelMapsTest::NewFilter<itk::DependenceFeatureMapImageFilter<itk::Image<short, 3>>>();
-    filter->SetInput(VoxelMapsTest::MakeLargeImage(8));
-    filter->SetNumberOfWorkUnits(2);
-    filter->SetNeighborhoodRadius(radius);
-    EXPECT_LT(VoxelMapsTest::AbortFromAnObserver(filter, 0.0f).withoutOthers, maxSecondsToAbort);
-    EXPECT_LT(VoxelMapsTest::AbortFromAnotherThread(filter, milliseconds).withoutOthers, maxSecondsToAbort);
-  }
-}
-
-TEST(DependencePipeline, WorksAgainAfterAborts)
-{
-  const auto filter = MakeSceneFilter<Filter3D>();
-  bool       abort = false;
-  VoxelMapsTest::ExpectWorksAgainAfterAborts(filter.GetPointer(), Compute(MakeSceneFilter<Filter3D>()), abort);
 }

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "FilterPropertyChecks.h"
 #include "FirstOrderRandomCase.h"
 #include "IbsiPhantom.h"
 #include "TestedFilters.h"
 #include "ItkTestUtilities.h"
 
-#include "itkGrayLevelDiscretizationImageFilter.h"
+#include "itkFirstOrderFeatureMapImageFilter.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +23,6 @@ namespace
 using Image2D = itk::Image<short, 2>;
 using Image3D = itk::Image<short, 3>;
 using Filter2D = itk::FirstOrderFeatureMapImageFilter<Image2D>;
-using Filter3D = itk::FirstOrderFeatureMapImageFilter<Image3D>;
 using Enums = itk::FirstOrderFeatureMapEnums;
 using Feature = Enums::Feature;
 using Method = itk::GrayLevelDiscretizationEnums::Method;
@@ -34,7 +32,6 @@ using VoxelMapsTest::ExpectError;
 using VoxelMapsTest::FirstOrderRandomCase;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::MakeImage;
-using VoxelMapsTest::RandomNumbers;
 
 constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -103,199 +100,7 @@ ExpectRepairableError(TMistake && mistake, TRepair && repair, const Names & word
   EXPECT_EQ(GetBuffer(fresh->GetOutput()), GetBuffer(filter->GetOutput()));
 }
 
-/** Whether the filter gives what the oracle gives, for one case drawn from a seed. The levels are those of the filter
- * that makes levels alone. */
-template <typename TFilter>
-void
-CheckRandomFilterCase(std::uint64_t seed)
-{
-  using InputImageType = typename TFilter::InputImageType;
-  using MaskImageType = typename TFilter::MaskImageType;
-  using PixelType = typename TFilter::InputPixelType;
-  constexpr unsigned int dimension = TFilter::ImageDimension;
-  constexpr bool         isReal = std::is_floating_point<PixelType>::value;
-
-  RandomNumbers        random(seed);
-  FirstOrderRandomCase randomCase;
-  TextureRandomCase &  levels = randomCase.levels;
-  levels = DrawTextureRandomCase(seed, dimension, 256, random);
-
-  const std::size_t                    count = levels.levels.values.size();
-  typename InputImageType::SizeType    size;
-  typename InputImageType::IndexType   start;
-  typename InputImageType::SpacingType spacing;
-  typename InputImageType::RegionType  region;
-  typename TFilter::SizeType           windowSize;
-  typename TFilter::OffsetType         windowAnchor;
-  for (unsigned int axis = 0; axis < dimension; ++axis)
-  {
-    size[axis] = static_cast<itk::SizeValueType>(levels.levels.size[axis]);
-    start[axis] = random.Between(-50, 50);
-    spacing[axis] = random.OneOf<double>({ 0.5, 1.0, 3.3 });
-    randomCase.voxelVolume *= spacing[axis];
-    region.SetIndex(axis, start[axis] + levels.regionIndex[axis]);
-    region.SetSize(axis, static_cast<itk::SizeValueType>(levels.regionSize[axis]));
-    windowSize[axis] = static_cast<itk::SizeValueType>(levels.window.size[axis]);
-    windowAnchor[axis] = levels.window.anchor[axis];
-  }
-
-  // Some intensities of the whole range of the type, or few, and NaN.
-  const bool                 isWide = random.Chance(0.5);
-  const bool                 hasNaN = isReal && random.Chance(0.5);
-  const bool                 hasMask = random.Chance(0.5);
-  const bool                 hasSelection = random.Chance(0.3);
-  std::vector<PixelType>     pixels;
-  std::vector<unsigned char> mask;
-  std::vector<unsigned char> selection;
-  for (std::size_t i = 0; i < count; ++i)
-  {
-    PixelType pixel{};
-    if (isReal)
-    {
-      pixel = static_cast<PixelType>(static_cast<double>(random.Between(-1000000, 1000000)) * (isWide ? 0.37 : 1e-9));
-      pixel = random.Chance(0.1) ? static_cast<PixelType>(-0.0) : pixel;
-      // One number is needed for a range.
-      pixel = hasNaN && i > 0 && random.Chance(0.1) ? std::numeric_limits<PixelType>::quiet_NaN() : pixel;
-    }
-    else
-    {
-      const auto bits = static_cast<std::uint64_t>(random.Below(std::numeric_limits<std::int64_t>::max())) * 2 +
-                        static_cast<std::uint64_t>(random.Below(2));
-      pixel = isWide ? static_cast<PixelType>(bits) : static_cast<PixelType>(bits % 7);
-    }
-    pixels.push_back(pixel);
-    mask.push_back(random.Chance(0.8) ? 3 : 0);
-    selection.push_back(random.Chance(0.7) ? 3 : 1);
-  }
-
-  const auto image = MakeImage<InputImageType>(size, pixels, start);
-  const auto maskImage = MakeImage<MaskImageType>(size, mask, start);
-  const auto selectionImage = MakeImage<MaskImageType>(size, selection, start);
-  for (const auto & of : { maskImage, selectionImage })
-  {
-    of->SetSpacing(spacing);
-  }
-  image->SetSpacing(spacing);
-
-  randomCase.features = VoxelMapsTest::DrawFirstOrderFeatures(random);
-  randomCase.voxelArrayShift = random.OneOf<double>({ 0.0, 1000.0 });
-  const auto background = random.OneOf<double>({ 0.0, -1.0, quietNaN });
-  const auto filter = VoxelMapsTest::NewFilter<TFilter>();
-  filter->SetInput(image);
-  filter->SetInsidePixelValue(3);
-  filter->SetMaskImage(hasMask ? maskImage : nullptr);
-  filter->SetSelectionImage(hasSelection ? selectionImage : nullptr);
-  filter->SetNumberOfGrayLevels(random.OneOf<unsigned int>({ 1, 8, 32, 300, 65535 }));
-  filter->SetRangeSource(RangeSource::Image);
-  filter->SetWindowSize(windowSize);
-  filter->SetWindowAnchor(windowAnchor);
-  filter->SetFeatures(randomCase.features);
-  filter->SetVoxelArrayShift(randomCase.voxelArrayShift);
-  filter->SetBackgroundValue(background);
-  filter->SetNumberOfWorkUnits(static_cast<itk::ThreadIdType>(random.OneOf<int>({ 1, 2, 3, 8 })));
-
-  using LevelImageType = itk::Image<unsigned short, dimension>;
-  const auto discretization = itk::GrayLevelDiscretizationImageFilter<InputImageType, LevelImageType>::New();
-  discretization->SetInput(image);
-  discretization->SetMaskImage(hasMask ? maskImage : nullptr);
-  discretization->SetInsidePixelValue(3);
-  discretization->SetNumberOfGrayLevels(filter->GetNumberOfGrayLevels());
-  discretization->SetRangeSource(RangeSource::Image);
-  SCOPED_TRACE(::testing::Message() << levels << (hasMask ? ", masked" : "") << (hasSelection ? ", selection" : "")
-                                    << (isWide ? ", wide" : "") << (hasNaN ? ", NaN" : "") << ", background "
-                                    << background);
-  VOXELMAPS_ASSERT_NO_ITK_ERROR(discretization->Update());
-  levels.levels.values = GetBuffer(discretization->GetOutput());
-  for (std::size_t i = 0; i < count; ++i)
-  {
-    randomCase.intensities.push_back(levels.levels.values[i] != 0 ? static_cast<double>(pixels[i]) : quietNaN);
-  }
-
-  filter->GetOutput()->SetRequestedRegion(region);
-  VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->GetOutput()->Update());
-  ASSERT_EQ(region, filter->GetOutput()->GetBufferedRegion());
-  ASSERT_EQ(randomCase.features.size(), filter->GetOutput()->GetNumberOfComponentsPerPixel());
-  auto result = GetBuffer(filter->GetOutput());
-  if (hasSelection)
-  {
-    // What is not selected is background; the oracle knows no selection.
-    filter->SetSelectionImage(nullptr);
-    filter->GetOutput()->SetRequestedRegion(region);
-    filter->GetOutput()->Update();
-    const auto        all = GetBuffer(filter->GetOutput());
-    const auto        selected = GetBuffer(selectionImage.GetPointer(), region);
-    const std::size_t components = randomCase.features.size();
-    using ValueType = typename TFilter::OutputValueType;
-    std::vector<ValueType> expected = all;
-    for (std::size_t i = 0; i < expected.size(); ++i)
-    {
-      expected[i] = selected[i / components] == 3 ? expected[i] : static_cast<ValueType>(background);
-    }
-    ASSERT_TRUE(VoxelMapsTest::HasSameBits(expected, result));
-    result = all;
-  }
-  ASSERT_TRUE(AgreesWithOracle(randomCase, result, background, random));
-}
-
-template <typename TFilter>
-void
-CheckRandomFilterCases(std::uint64_t firstSeed, unsigned int count)
-{
-  for (unsigned int i = 0; i < count && !::testing::Test::HasFailure(); ++i)
-  {
-    CheckRandomFilterCase<TFilter>(firstSeed + i);
-  }
-}
-
-template <typename TPixel, unsigned int VDimension, typename TReal>
-using RandomFilter =
-  itk::FirstOrderFeatureMapImageFilter<itk::Image<TPixel, VDimension>, itk::VectorImage<TReal, VDimension>>;
 } // namespace
-
-TEST(FirstOrderFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
-{
-  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
-  EXPECT_EQ(VoxelMapsTest::GetClassNamePrefix() + "FirstOrderFeatureMapImageFilter", filter->GetNameOfClass());
-  EXPECT_EQ(32u, filter->GetNumberOfGrayLevels());
-  EXPECT_EQ(Method::FixedBinNumber, filter->GetDiscretizationMethod());
-  EXPECT_EQ(Filter3D::SizeType::Filled(5), filter->GetWindowSize());
-  EXPECT_EQ(Enums::GetAllFeatures(), filter->GetFeatures());
-  EXPECT_EQ(0.0, filter->GetVoxelArrayShift());
-  EXPECT_EQ(0.0, filter->GetBackgroundValue());
-}
-
-TEST(FirstOrderFeatureMapImageFilter, SettersStoreAndModify)
-{
-  const auto                 filter = VoxelMapsTest::NewFilter<Filter2D>();
-  const std::vector<Feature> features{ Feature::Variance, Feature::Mean };
-  const auto                 expectModified = VoxelMapsTest::MakeModifiedCheck(filter.GetPointer());
-  for (const bool modified : { true, false })
-  {
-    expectModified([&] { filter->SetFeatures(features); }, modified);
-    expectModified([&] { filter->SetVoxelArrayShift(300.0); }, modified);
-  }
-  EXPECT_EQ(features, filter->GetFeatures());
-  EXPECT_EQ(300.0, filter->GetVoxelArrayShift());
-}
-
-TEST(FirstOrderFeatureMapImageFilter, NamesOfComponents)
-{
-  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
-  filter->SetFeatures({ Feature::RootMeanSquared, Feature::Percentile10 });
-  EXPECT_EQ((Names{ "RMS", "P10" }), filter->GetFeatureNames());
-  filter->SetInput(MakeRamp());
-  filter->UpdateOutputInformation();
-  EXPECT_EQ(2u, filter->GetOutput()->GetNumberOfComponentsPerPixel());
-}
-
-TEST(FirstOrderFeatureMapImageFilter, PrintsItsMembers)
-{
-  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
-  filter->SetFeatures({ Feature::Uniformity, Feature::Skewness });
-  filter->SetVoxelArrayShift(-12.5);
-  VoxelMapsTest::ExpectPrints(filter.GetPointer(),
-                              { "Features: UNI SKE\n", "VoxelArrayShift: -12.5\n", "NumberOfGrayLevels: 32\n" });
-}
 
 // Checked with PyRadiomics 3.0.1.
 TEST(FirstOrderFeatureMapImageFilter, HandCase)
@@ -437,28 +242,6 @@ TEST(FirstOrderFeatureMapImageFilter, NegativeZeroIsZero)
   EXPECT_TRUE(VoxelMapsTest::HasSameBits(std::vector<double>(16, 0.0), GetBuffer(filter->GetOutput())));
 }
 
-TEST(FirstOrderFeatureMapImageFilter, IntegersOf64BitsAreRoundedToDouble)
-{
-  using ImageType = itk::Image<std::int64_t, 2>;
-  constexpr std::int64_t great = (std::int64_t{ 1 } << 53) + 1;
-  const auto filter = VoxelMapsTest::NewFilter<itk::FirstOrderFeatureMapImageFilter<ImageType, Doubles<2>>>();
-  filter->SetInput(MakeImage<ImageType>({ { 2, 1 } }, { great, great + 2 }));
-  filter->SetFeatures({ Feature::Minimum, Feature::Maximum });
-  filter->Update();
-  const auto values = GetBuffer(filter->GetOutput());
-  EXPECT_EQ(9007199254740992.0, values[0]);
-  EXPECT_EQ(9007199254740996.0, values[1]);
-}
-
-TEST(FirstOrderFeatureMapImageFilterErrors, Features)
-{
-  const auto all = [](Filter2D * filter) { filter->SetFeatures(Enums::GetAllFeatures()); };
-  ExpectRepairableError([](Filter2D * filter) { filter->SetFeatures({}); }, all, { "0" });
-  ExpectRepairableError(
-    [](Filter2D * filter) { filter->SetFeatures({ Feature::Mean, Feature::Energy, Feature::Mean }); }, all, { "Mean" });
-  ExpectRepairableError([](Filter2D * filter) { filter->SetFeatures({ static_cast<Feature>(19) }); }, all, { "19" });
-}
-
 TEST(FirstOrderFeatureMapImageFilterErrors, VoxelArrayShift)
 {
   const auto zero = [](Filter2D * filter) { filter->SetVoxelArrayShift(0.0); };
@@ -479,67 +262,4 @@ TEST(FirstOrderFeatureMapImageFilterErrors, WindowsAndVolumes)
   const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
   filter->SetInput(image);
   ExpectError([&] { filter->Update(); }, { "voxelVolume", "inf" });
-}
-
-TEST(FirstOrderFeatureMapImageFilterErrors, ImageOfVectors)
-{
-  using VectorImageType = itk::VectorImage<float, 2>;
-  const auto image = VectorImageType::New();
-  image->SetRegions(VectorImageType::SizeType{ { 4, 3 } });
-  image->SetNumberOfComponentsPerPixel(3);
-  image->Allocate(true);
-  const auto filter = VoxelMapsTest::NewFilter<itk::FirstOrderFeatureMapImageFilter<VectorImageType>>();
-  filter->SetInput(image);
-  ExpectError([&] { filter->Update(); }, { "3" });
-}
-
-TEST(FirstOrderFeatureMapImageFilterErrors, NoInput)
-{
-  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
-  ExpectError([&] { filter->Update(); }, { "~Primary" });
-}
-
-TEST(FirstOrderFeatureMapImageFilterRandom, UInt8In2D)
-{
-  CheckRandomFilterCases<RandomFilter<unsigned char, 2, float>>(1000, 60);
-}
-
-TEST(FirstOrderFeatureMapImageFilterRandom, Int16In3D)
-{
-  CheckRandomFilterCases<RandomFilter<short, 3, float>>(2000, 60);
-}
-
-TEST(FirstOrderFeatureMapImageFilterRandom, UInt16In2DToDouble)
-{
-  CheckRandomFilterCases<RandomFilter<unsigned short, 2, double>>(3000, 60);
-}
-
-TEST(FirstOrderFeatureMapImageFilterRandom, Int32In3D)
-{
-  CheckRandomFilterCases<RandomFilter<int, 3, float>>(4000, 60);
-}
-
-TEST(FirstOrderFeatureMapImageFilterRandom, Int64In2DToDouble)
-{
-  CheckRandomFilterCases<RandomFilter<std::int64_t, 2, double>>(5000, 60);
-}
-
-TEST(FirstOrderFeatureMapImageFilterRandom, UInt64In3D)
-{
-  CheckRandomFilterCases<RandomFilter<std::uint64_t, 3, float>>(6000, 60);
-}
-
-TEST(FirstOrderFeatureMapImageFilterRandom, FloatIn3D)
-{
-  CheckRandomFilterCases<RandomFilter<float, 3, float>>(7000, 60);
-}
-
-TEST(FirstOrderFeatureMapImageFilterRandom, FloatIn2DToDouble)
-{
-  CheckRandomFilterCases<RandomFilter<float, 2, double>>(8000, 60);
-}
-
-TEST(FirstOrderFeatureMapImageFilterRandom, DoubleIn3DToDouble)
-{
-  CheckRandomFilterCases<RandomFilter<double, 3, double>>(9000, 60);
 }

@@ -500,6 +500,7 @@ TEST(FuzzyConnectednessImageFilterBase, CropErrorsNameTheValue)
   empty.mask->SetRegions(scene.image->GetLargestPossibleRegion());
   empty.mask->Allocate(true);
   empty.mask->CopyInformation(scene.image);
+  empty.mask->SetPixel({ { 4, 46, 7 } }, 1);
   empty.Apply(filter.GetPointer());
   ExpectError([&] { filter->Update(); }, { "[3,", "46", "7]", "outside", "mask" });
   filter->SetMaskImage(nullptr);

@@ -5,6 +5,8 @@
 #include "TestedFilters.h"
 #include "ItkTestUtilities.h"
 
+#include "itkFuzzyConnectednessImageFilter.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -63,47 +65,6 @@ Compute(TFilter * filter)
 {
   filter->Update();
   return GetBuffer(filter->GetOutput());
-}
-
-/** Expect strengths within one unit in the last place of float. */
-void
-ExpectStrengths(const std::vector<long double> & expected, const std::vector<float> & actual)
-{
-  ASSERT_EQ(expected.size(), actual.size());
-  for (std::size_t i = 0; i < expected.size(); ++i)
-  {
-    const auto nearest = static_cast<float>(expected[i]);
-    EXPECT_TRUE(actual[i] == nearest || actual[i] == std::nextafter(nearest, 0.0f) ||
-                actual[i] == std::nextafter(nearest, 2.0f))
-      << "voxel " << i << " has " << actual[i] << " instead of " << nearest;
-    // Only 0 and 1 become exactly 0 and 1.
-    EXPECT_EQ(nearest == 0.0f, actual[i] == 0.0f) << "voxel " << i;
-    EXPECT_EQ(nearest == 1.0f, actual[i] == 1.0f) << "voxel " << i;
-  }
-}
-
-/** exp(-cost) of costs; a voxel that is not reached has infinite cost. */
-std::vector<long double>
-ConvertCostsToStrengths(const std::vector<double> & costs)
-{
-  std::vector<long double> strengths;
-  for (const double cost : costs)
-  {
-    strengths.push_back(std::exp(-static_cast<long double>(cost)));
-  }
-  return strengths;
-}
-
-/** Expect the strengths of costs from every method. */
-void
-ExpectCostsWithAllMethods(const std::vector<double> & costs, Filter2D * filter)
-{
-  for (const Method method : allMethods)
-  {
-    SCOPED_TRACE(::testing::Message() << "method " << method);
-    filter->SetMethod(method);
-    ExpectStrengths(ConvertCostsToStrengths(costs), Compute(filter));
-  }
 }
 
 /** Expect an error whose message contains these words, and that the filter works once the mistake is repaired. */
@@ -188,7 +149,7 @@ TEST(FuzzyConnectednessImageFilter, IsABasicObjectWithTheDocumentedDefaults)
   EXPECT_TRUE(filter->GetSeeds().empty());
   EXPECT_EQ(nullptr, filter->GetSeedImage());
   EXPECT_EQ(nullptr, filter->GetMaskImage());
-  EXPECT_EQ(1, filter->GetInsidePixelValue());
+  EXPECT_EQ(0, filter->GetInsidePixelValue());
   EXPECT_EQ(AffinityFunction::GeometricMean, filter->GetAffinityFunction());
   EXPECT_EQ(0.0, filter->GetObjectMean());
   EXPECT_EQ(1.0, filter->GetObjectVariance());
@@ -349,293 +310,6 @@ TEST(FuzzyConnectednessImageFilter, ReportsTheUsedMethod)
   expectUsedMethod(Method::Hierarchy);
 }
 
-/* With both variances 1/4, -ln of the geometric mean is h^2 + (d / 2)^2 = (a^2 + b^2) / 2 of two intensities a and b:
- *
- *   0-0: 0    0-1: 0.5    1-1: 1    1-2: 2.5    2-2: 4    0-3: 4.5    1-3: 5    2-3: 6.5    3-3: 9
- *
- * The strength is exp(-cost) of the path whose largest cost is smallest. The 3 are walls, around which a path leads
- * from the seed to the right, down and back to the left:
- *
- *   S 1 2 1 0
- *   3 3 3 3 1
- *   0 0 1 3 1
- *   1 3 3 3 0
- *   0 0 0 0 0
- */
-class FuzzyConnectednessFiveByFive : public ::testing::Test
-{
-protected:
-  Image2D::Pointer image = MakeImage<Image2D>({ { 5, 5 } }, { 0, 1, 2, 1, 0, //
-                                                              3, 3, 3, 3, 1, //
-                                                              0, 0, 1, 3, 1, //
-                                                              1, 3, 3, 3, 0, //
-                                                              0, 0, 0, 0, 0 });
-
-  Filter2D::Pointer
-  MakeFilter() const
-  {
-    auto filter = VoxelMapsTest::NewFilter<Filter2D>();
-    filter->SetInput(image);
-    filter->SetSeed({ { 0, 0 } });
-    filter->SetObjectMean(0.0);
-    filter->SetObjectVariance(0.25);
-    filter->SetDifferenceVariance(0.25);
-    return filter;
-  }
-};
-
-TEST_F(FuzzyConnectednessFiveByFive, Faces)
-{
-  // 1-2 costs 2.5, and no later step of the path costs more. Walls are entered from an adjacent 0, or else from a 1.
-  // The path around the walls reaches the 0 at the left of the third row; the step through the wall above it costs 4.5.
-  ExpectCostsWithAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5, //
-                              4.5, 4.5, 5.0, 5.0, 2.5, //
-                              2.5, 2.5, 2.5, 5.0, 2.5, //
-                              2.5, 4.5, 4.5, 4.5, 2.5, //
-                              2.5, 2.5, 2.5, 2.5, 2.5 },
-                            MakeFilter());
-}
-
-TEST_F(FuzzyConnectednessFiveByFive, FacesAndCorners)
-{
-  // Every wall now has a 0 at a face or corner, and no path crosses the walls for less.
-  for (const Adjacency adjacency : { Adjacency::FaceEdge, Adjacency::Full })
-  {
-    const auto filter = MakeFilter();
-    filter->SetAdjacency(adjacency);
-    ExpectCostsWithAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5, //
-                                4.5, 4.5, 4.5, 4.5, 2.5, //
-                                2.5, 2.5, 2.5, 4.5, 2.5, //
-                                2.5, 4.5, 4.5, 4.5, 2.5, //
-                                2.5, 2.5, 2.5, 2.5, 2.5 },
-                              filter);
-  }
-}
-
-TEST_F(FuzzyConnectednessFiveByFive, TwoSeeds)
-{
-  // From the second seed, a 1 in the middle, 1-0 costs 0.5, and 1-1 in the last column 1.
-  const std::vector<double> costs{ 0.0, 0.5, 2.5, 1.0, 1.0, //
-                                   4.5, 4.5, 5.0, 5.0, 1.0, //
-                                   0.5, 0.5, 0.0, 5.0, 0.5, //
-                                   0.5, 4.5, 4.5, 4.5, 0.5, //
-                                   0.5, 0.5, 0.5, 0.5, 0.5 };
-  const auto                filter = MakeFilter();
-  filter->AddSeed({ { 2, 2 } });
-  ExpectCostsWithAllMethods(costs, filter);
-  filter->SetSeeds({ { { 2, 2 } }, { { 0, 0 } }, { { 2, 2 } } });
-  ExpectCostsWithAllMethods(costs, filter);
-
-  // Every non-zero voxel of the seed image is a seed, alone or together with indices.
-  std::vector<unsigned char> seeds(25, 0);
-  seeds[12] = 255;
-  filter->SetSeedImage(MakeImage<Mask2D>({ { 5, 5 } }, seeds));
-  filter->SetSeed({ { 0, 0 } });
-  ExpectCostsWithAllMethods(costs, filter);
-  seeds[0] = 1;
-  filter->SetSeedImage(MakeImage<Mask2D>({ { 5, 5 } }, seeds));
-  filter->ClearSeeds();
-  ExpectCostsWithAllMethods(costs, filter);
-}
-
-TEST_F(FuzzyConnectednessFiveByFive, HoleInTheMask)
-{
-  // Without the middle of the last column, all paths lead through the walls: 0-3 costs 4.5, and so does 3-0.
-  std::vector<unsigned char> mask(25, 7);
-  mask[14] = 6;
-  const auto filter = MakeFilter();
-  filter->SetMaskImage(MakeImage<Mask2D>({ { 5, 5 } }, mask));
-  filter->SetInsidePixelValue(7);
-  ExpectCostsWithAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5,      //
-                              4.5, 4.5, 5.0, 5.0, 2.5,      //
-                              4.5, 4.5, 4.5, 5.0, infinity, //
-                              4.5, 4.5, 4.5, 4.5, 4.5,      //
-                              4.5, 4.5, 4.5, 4.5, 4.5 },
-                            filter);
-  // If the walls are also outside the mask, no path is left.
-  for (const std::size_t wall : { 5, 6, 7, 8, 13, 16, 17, 18 })
-  {
-    mask[wall] = 0;
-  }
-  filter->SetMaskImage(MakeImage<Mask2D>({ { 5, 5 } }, mask));
-  const double o = infinity;
-  ExpectCostsWithAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5, //
-                              o,   o,   o,   o,   2.5, //
-                              o,   o,   o,   o,   o,   //
-                              o,   o,   o,   o,   o,   //
-                              o,   o,   o,   o,   o },
-                            filter);
-}
-
-TEST_F(FuzzyConnectednessFiveByFive, MinimumStrength)
-{
-  const double o = infinity;
-  const auto   filter = MakeFilter();
-  // A voxel with exactly the minimum is kept.
-  filter->SetMinimumStrength(std::exp(-4.5 - 1e-9));
-  ExpectCostsWithAllMethods({ 0.0, 0.5, 2.5, 2.5, 2.5, //
-                              4.5, 4.5, o,   o,   2.5, //
-                              2.5, 2.5, 2.5, o,   2.5, //
-                              2.5, 4.5, 4.5, 4.5, 2.5, //
-                              2.5, 2.5, 2.5, 2.5, 2.5 },
-                            filter);
-  filter->SetMinimumStrength(0.5);
-  ExpectCostsWithAllMethods({ 0.0, 0.5, o, o, o, //
-                              o,   o,   o, o, o, //
-                              o,   o,   o, o, o, //
-                              o,   o,   o, o, o, //
-                              o,   o,   o, o, o },
-                            filter);
-}
-
-TEST_F(FuzzyConnectednessFiveByFive, OtherAffinities)
-{
-  // With the variance 1/8, half the difference costs d^2, so differences of 0, 1, 2 and 3 cost 0, 1, 4 and 9. The path
-  // around the walls has differences of 1; the walls are entered from the 2 above, and 3-3 costs nothing.
-  auto filter = MakeFilter();
-  filter->SetAffinityFunction(AffinityFunction::Homogeneity);
-  filter->SetDifferenceVariance(0.125);
-  ExpectCostsWithAllMethods({ 0.0, 1.0, 1.0, 1.0, 1.0, //
-                              1.0, 1.0, 1.0, 1.0, 1.0, //
-                              1.0, 1.0, 1.0, 1.0, 1.0, //
-                              1.0, 1.0, 1.0, 1.0, 1.0, //
-                              1.0, 1.0, 1.0, 1.0, 1.0 },
-                            filter);
-
-  // With the variance 1/2, the mean costs h^2; the larger cost counts: 0-1: 1, 1-1: 1, 1-2: 2.25, 0-3: 9, 1-3: 4,
-  // 2-3: 6.25, 3-3: 9. Walls next to a 1 cost 4, the others 9.
-  filter = MakeFilter();
-  filter->SetAffinityFunction(AffinityFunction::Minimum);
-  filter->SetObjectVariance(0.5);
-  filter->SetDifferenceVariance(0.125);
-  ExpectCostsWithAllMethods({ 0.0,  1.0,  2.25, 2.25, 2.25, //
-                              9.0,  4.0,  4.0,  4.0,  2.25, //
-                              2.25, 2.25, 2.25, 4.0,  2.25, //
-                              2.25, 4.0,  4.0,  9.0,  2.25, //
-                              2.25, 2.25, 2.25, 2.25, 2.25 },
-                            filter);
-}
-
-TEST(FuzzyConnectednessImageFilter, AllEqual)
-{
-  // g(9, 7, 8) = exp(-4 / 16), and the geometric mean with 1 has half of this cost.
-  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
-  filter->SetInput(MakeImage<Image2D>({ { 6, 4 } }, std::vector<short>(24, 9)));
-  filter->SetSeed({ { 2, 3 } });
-  filter->SetObjectMean(7.0);
-  filter->SetObjectVariance(8.0);
-  std::vector<double> costs(24, 0.125);
-  costs[20] = 0.0;
-  ExpectCostsWithAllMethods(costs, filter);
-}
-
-TEST(FuzzyConnectednessImageFilter, OneVoxel)
-{
-  for (const Method method : allMethods)
-  {
-    const auto filter2D = VoxelMapsTest::NewFilter<Filter2D>();
-    filter2D->SetInput(MakeImage<Image2D>({ { 1, 1 } }, { 1000 }));
-    filter2D->SetSeed({ { 0, 0 } });
-    filter2D->SetObjectMean(0.0);
-    filter2D->SetMethod(method);
-    EXPECT_EQ(std::vector<float>{ 1.0f }, Compute(filter2D.GetPointer()));
-    const auto filter3D = VoxelMapsTest::NewFilter<Filter3D>();
-    filter3D->SetInput(MakeImage<Image3D>({ { 1, 1, 1 } }, { -1000 }));
-    filter3D->SetSeed({ { 0, 0, 0 } });
-    filter3D->SetObjectMean(0.0);
-    filter3D->SetMethod(method);
-    EXPECT_EQ(std::vector<float>{ 1.0f }, Compute(filter3D.GetPointer()));
-  }
-}
-
-TEST(FuzzyConnectednessImageFilter, NonFiniteIntensitiesAreNotReached)
-{
-  using FloatImage = itk::Image<float, 2>;
-  for (const double special : { quietNaN, infinity, -infinity })
-  {
-    const auto v = static_cast<float>(special);
-    const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<FloatImage>>();
-    filter->SetInput(MakeImage<FloatImage>({ { 4, 2 } }, { 0, 0, v, 0, 0, v, 0, 0 }));
-    filter->SetObjectMean(0.0);
-    filter->SetSeed({ { 0, 0 } });
-    EXPECT_EQ((std::vector<float>{ 1, 1, 0, 0, 1, 0, 0, 0 }), Compute(filter.GetPointer()));
-    filter->SetSeed({ { 2, 0 } });
-    EXPECT_EQ((std::vector<float>{ 0, 0, 1, 0, 0, 0, 0, 0 }), Compute(filter.GetPointer()));
-  }
-}
-
-TEST(FuzzyConnectednessImageFilter, TwoVoxelsHaveTheClosedFormulas)
-{
-  using DoubleImage = itk::Image<double, 2>;
-  // a = 130, b = 100: h = 115, d = 30.
-  const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<itk::Image<short, 2>, DoubleImage>>();
-  filter->SetInput(MakeImage<Image2D>({ { 2, 1 } }, { 130, 100 }));
-  filter->SetSeed({ { 0, 0 } });
-  filter->SetObjectMean(110.0);
-  filter->SetObjectVariance(50.0);
-  filter->SetDifferenceMean(20.0);
-  filter->SetDifferenceVariance(150.0);
-  filter->SetWeight(0.25);
-  const auto strength = [&](AffinityFunction affinityFunction) {
-    filter->SetAffinityFunction(affinityFunction);
-    return Compute(filter.GetPointer())[1];
-  };
-  const double meanTerm = std::exp(-25.0 / 100.0);
-  const double halfTerm = std::exp(-225.0 / 300.0);
-  // Rounding to keys: three relative errors of 2^-25; for sums, errors of 2^-31 and one more.
-  EXPECT_NEAR(std::sqrt(meanTerm * halfTerm), strength(AffinityFunction::GeometricMean), 1e-7);
-  EXPECT_NEAR(halfTerm, strength(AffinityFunction::Minimum), 1e-7);
-  EXPECT_NEAR(halfTerm, strength(AffinityFunction::Homogeneity), 1e-7);
-  // ITK 3: weight times the Gaussian of the mean, and the rest times that of the difference, which is not halved.
-  EXPECT_NEAR(0.25 * meanTerm + 0.75 * std::exp(-100.0 / 300.0), strength(AffinityFunction::WeightedSum), 2e-9);
-  filter->SetWeight(1.0);
-  EXPECT_NEAR(meanTerm, strength(AffinityFunction::WeightedSum), 2e-9);
-  filter->SetWeight(0.0);
-  EXPECT_NEAR(std::exp(-100.0 / 300.0), strength(AffinityFunction::WeightedSum), 2e-9);
-  filter->SetDifferenceVariance(1e6);
-  EXPECT_NEAR(meanTerm, strength(AffinityFunction::Minimum), 1e-7) << "the term of the mean is now the smaller one";
-}
-
-TEST(FuzzyConnectednessImageFilter, LongerLinksAreWeaker)
-{
-  using DoubleImage = itk::Image<double, 3>;
-  // All affinities are 1, so the strength is the smallest spacing divided by the length of the longest step.
-  const auto image = MakeImage<Image3D>({ { 2, 2, 2 } }, std::vector<short>(8, 0));
-  image->SetSpacing(std::vector<double>{ 0.5, 1.0, 2.0 }.data());
-  const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<Image3D, DoubleImage>>();
-  filter->SetInput(image);
-  filter->SetSeed({ { 0, 0, 0 } });
-  filter->SetObjectMean(0.0);
-  filter->DistanceWeightingOn();
-  for (const AffinityFunction affinityFunction : allAffinityFunctions)
-  {
-    filter->SetAffinityFunction(affinityFunction);
-    for (const Adjacency adjacency : { Adjacency::Face, Adjacency::FaceEdge, Adjacency::Full })
-    {
-      filter->SetAdjacency(adjacency);
-      const auto strengths = Compute(filter.GetPointer());
-      for (std::size_t voxel = 1; voxel < 8; ++voxel)
-      {
-        // A diagonal is longer than the longer of its two steps.
-        EXPECT_NEAR(voxel >= 4 ? 0.25 : voxel >= 2 ? 0.5 : 1.0, strengths[voxel], 1e-7) << "voxel " << voxel;
-      }
-    }
-  }
-  // Diagonals only, of lengths sqrt(0.25 + 1), sqrt(0.25 + 4), sqrt(1 + 4) and sqrt(0.25 + 1 + 4).
-  using MaskType = itk::Image<unsigned char, 3>;
-  for (const std::size_t to : { 3, 5, 6, 7 })
-  {
-    std::vector<unsigned char> mask(8, 0);
-    mask[0] = 1;
-    mask[to] = 1;
-    const auto maskImage = MakeImage<MaskType>({ { 2, 2, 2 } }, mask);
-    maskImage->SetSpacing(image->GetSpacing());
-    filter->SetMaskImage(maskImage);
-    const double squares = (to % 2 == 1 ? 0.25 : 0.0) + (to / 2 % 2 == 1 ? 1.0 : 0.0) + (to / 4 == 1 ? 4.0 : 0.0);
-    EXPECT_NEAR(0.5 / std::sqrt(squares), Compute(filter.GetPointer())[to], 1e-7);
-  }
-}
-
 TEST(FuzzyConnectednessImageFilter, EstimatesFromABox)
 {
   // 1..9 have six differences of 1 and six of 3; the smallest 90 % leave out one of 3.
@@ -647,80 +321,6 @@ TEST(FuzzyConnectednessImageFilter, EstimatesFromABox)
                  60.0 / 9.0,
                  (6.0 + 5.0 * 3.0) / 11.0,
                  (6.0 + 5.0 * 9.0) / 11.0);
-}
-
-TEST(FuzzyConnectednessImageFilter, EstimatesFromABoxClippedByTheImage)
-{
-  // 5 6 8 9 at the corner, with two differences of 1 and two of 3; 90 % of four are all four.
-  ExpectEstimate(MakeRamp().GetPointer(), { { { 2, 2 } } }, 1, nullptr, 7.0, (4.0 + 1.0 + 1.0 + 4.0) / 4.0, 2.0, 5.0);
-  // A box larger than the image is clipped to the image.
-  ExpectEstimate(MakeRamp().GetPointer(),
-                 { { { 0, 2 } } },
-                 100,
-                 nullptr,
-                 5.0,
-                 60.0 / 9.0,
-                 (6.0 + 5.0 * 3.0) / 11.0,
-                 (6.0 + 5.0 * 9.0) / 11.0);
-}
-
-TEST(FuzzyConnectednessImageFilter, EstimatesFromABoxClippedByTheMask)
-{
-  // 1 2 . / 4 . . / 7 8 9: differences 1 (1-2), 3 (1-4), 3 (4-7), 1 (7-8), 1 (8-9); mean 31 / 6.
-  const double mean = 31.0 / 6.0;
-  double       squares = 0.0;
-  for (const double value : { 1.0, 2.0, 4.0, 7.0, 8.0, 9.0 })
-  {
-    squares += (value - mean) * (value - mean);
-  }
-  ExpectEstimate(MakeRamp().GetPointer(),
-                 { { { 0, 1 } } },
-                 2,
-                 MakeImage<Image2D>({ { 3, 3 } }, { 1, 1, 0, 1, 0, 0, 1, 1, 1 }),
-                 mean,
-                 squares / 6.0,
-                 9.0 / 5.0,
-                 21.0 / 5.0);
-}
-
-TEST(FuzzyConnectednessImageFilter, EstimatesCountVoxelsOnce)
-{
-  // Boxes of 0 1 3 6 10 15 around 1 and 3 are 0 1 3 and 1 3 6: together 0 1 3 6 with differences 1 2 3.
-  const auto line = MakeImage<Image2D>({ { 6, 1 } }, { 0, 1, 3, 6, 10, 15 });
-  ExpectEstimate(line.GetPointer(),
-                 { { { 1, 0 } }, { { 2, 0 } }, { { 1, 0 } } },
-                 1,
-                 nullptr,
-                 2.5,
-                 (6.25 + 2.25 + 0.25 + 12.25) / 4.0,
-                 2.0,
-                 14.0 / 3.0);
-  // Boxes that do not touch have no difference between them: 0 1 and 10 15.
-  ExpectEstimate(line.GetPointer(),
-                 { { { 0, 0 } }, { { 5, 0 } } },
-                 1,
-                 nullptr,
-                 6.5,
-                 (42.25 + 30.25 + 12.25 + 72.25) / 4.0,
-                 3.0,
-                 13.0);
-}
-
-TEST(FuzzyConnectednessImageFilter, EstimatesIn3DSkipNonFiniteIntensities)
-{
-  using FloatImage = itk::Image<float, 3>;
-  // 0 1 / 2 3 and 8 (not a number) / infinite 11: differences 1, 1, 2, 2, and 8 (0-8) and 8 (3-11); 90 % of six are
-  // all six.
-  const auto image = MakeImage<FloatImage>(
-    { { 2, 2, 2 } },
-    { 0, 1, 2, 3, 8, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 11 });
-  const double mean = 25.0 / 6.0;
-  double       squares = 0.0;
-  for (const double value : { 0.0, 1.0, 2.0, 3.0, 8.0, 11.0 })
-  {
-    squares += (value - mean) * (value - mean);
-  }
-  ExpectEstimate(image.GetPointer(), { { { 0, 0, 0 } } }, 1, nullptr, mean, squares / 6.0, 22.0 / 6.0, 138.0 / 6.0);
 }
 
 TEST(FuzzyConnectednessImageFilter, EstimatesUseTheRadiusAndTheSeedImage)
@@ -803,7 +403,7 @@ TEST(FuzzyConnectednessImageFilter, SeedImagesAndMasksAreReadBySeveralThreads)
     mask->Modified();
     std::ostringstream first;
     first << seeds[seeds.size() / 2];
-    ExpectError([&] { filter->Update(); }, { "~" + first.str(), "outside the mask", "5" });
+    ExpectError([&] { filter->Update(); }, { "~" + first.str(), "outside the mask" });
     mask->SetPixel(seeds[seeds.size() / 2], 5);
     mask->SetPixel(seeds.back(), 5);
     mask->Modified();
@@ -855,16 +455,10 @@ TEST(FuzzyConnectednessImageFilterErrors, SeedOutsideTheMask)
   const auto repair = [](Filter2D * f) {
     f->SetMaskImage(nullptr);
     f->SetSeedImage(nullptr);
-    f->SetInsidePixelValue(1);
   };
-  const auto mask = MakeImage<Mask2D>({ { 3, 3 } }, { 200, 200, 200, 200, 1, 200, 200, 200, 0 });
-  ExpectRepairableError(
-    [&mask](Filter2D * f) {
-      f->SetMaskImage(mask);
-      f->SetInsidePixelValue(200);
-    },
-    repair,
-    { "[1, 1]", "outside the mask", "200" });
+  const auto mask = MakeImage<Mask2D>({ { 3, 3 } }, { 200, 200, 200, 200, 0, 200, 200, 200, 0 });
+  ExpectRepairableError([&mask](Filter2D * f) { f->SetMaskImage(mask); }, repair, { "[1, 1]", "outside the mask" });
+  mask->SetPixel({ { 1, 1 } }, 200);
   const auto seeds = MakeImage<Mask2D>({ { 3, 3 } }, { 0, 0, 0, 0, 0, 0, 0, 0, 1 });
   ExpectRepairableError(
     [&mask, &seeds](Filter2D * f) {
@@ -872,7 +466,7 @@ TEST(FuzzyConnectednessImageFilterErrors, SeedOutsideTheMask)
       f->SetSeedImage(seeds);
     },
     repair,
-    { "[2, 2]", "outside the mask", "1" });
+    { "[2, 2]", "outside the mask" });
 }
 
 TEST(FuzzyConnectednessImageFilterErrors, SeedImage)
@@ -888,7 +482,8 @@ TEST(FuzzyConnectednessImageFilterErrors, SeedImage)
     [&moved](Filter2D * f) { f->SetSeedImage(moved); }, repair, { "seed image", "[1, 0]", "[0, 0]" });
   const auto shifted = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 1));
   shifted->SetOrigin(std::vector<double>{ 17.5, 0.0 }.data());
-  ExpectRepairableError([&shifted](Filter2D * f) { f->SetSeedImage(shifted); }, repair, { "~1.75" });
+  ExpectRepairableError(
+    [&shifted](Filter2D * f) { f->SetSeedImage(shifted); }, repair, { "the seed image", "grid", "17.5" });
 }
 
 TEST(FuzzyConnectednessImageFilterErrors, Mask)
@@ -898,10 +493,12 @@ TEST(FuzzyConnectednessImageFilterErrors, Mask)
   ExpectRepairableError([&other](Filter2D * f) { f->SetMaskImage(other); }, repair, { "the mask", "[3, 2]", "[3, 3]" });
   const auto shifted = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 1));
   shifted->SetOrigin(std::vector<double>{ 0.0, -17.5 }.data());
-  ExpectRepairableError([&shifted](Filter2D * f) { f->SetMaskImage(shifted); }, repair, { "~-1.75" });
+  ExpectRepairableError(
+    [&shifted](Filter2D * f) { f->SetMaskImage(shifted); }, repair, { "the mask", "grid", "-17.5" });
   const auto stretched = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 1));
   stretched->SetSpacing(std::vector<double>{ 1.0, 2.25 }.data());
-  ExpectRepairableError([&stretched](Filter2D * f) { f->SetMaskImage(stretched); }, repair, { "~2.25" });
+  ExpectRepairableError(
+    [&stretched](Filter2D * f) { f->SetMaskImage(stretched); }, repair, { "the mask", "grid", "2.25" });
 }
 
 TEST(FuzzyConnectednessImageFilterErrors, ImagesWithoutBuffer)

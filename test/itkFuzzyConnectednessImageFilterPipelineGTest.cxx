@@ -5,6 +5,7 @@
 #include "TestedFilters.h"
 #include "ItkTestUtilities.h"
 
+#include "itkFuzzyConnectednessImageFilter.h"
 #include "itkStreamingImageFilter.h"
 
 #include <gtest/gtest.h>
@@ -212,22 +213,6 @@ MakeLargeFilter(ImageType * image, Method method)
 }
 
 } // namespace
-
-TEST(FuzzyConnectednessPipeline, EqualsTheOracleIn2D)
-{
-  CheckRandomCases<signed char, 2, float>(PixelType::Int8, 3000000);
-  CheckRandomCases<unsigned short, 2, double>(PixelType::UInt16, 3001000);
-  CheckRandomCases<float, 2, float>(PixelType::Float, 3002000);
-  CheckRandomCases<unsigned int, 2, float>(PixelType::UInt32, 3003000);
-}
-
-TEST(FuzzyConnectednessPipeline, EqualsTheOracleIn3D)
-{
-  CheckRandomCases<unsigned char, 3, float>(PixelType::UInt8, 3004000);
-  CheckRandomCases<short, 3, float>(PixelType::Int16, 3005000);
-  CheckRandomCases<int, 3, double>(PixelType::Int32, 3006000);
-  CheckRandomCases<double, 3, double>(PixelType::Double, 3007000);
-}
 
 TEST(FuzzyConnectednessPipeline, WorkUnitsDoNotChangeBits)
 {
@@ -493,33 +478,6 @@ TEST(FuzzyConnectednessPipeline, ExceptionsOfObserversPassUnchanged)
     EXPECT_LT(filter->GetProgress(), VoxelMapsTest::IsCudaTest() ? 1.1f : 1.0f);
     filter->RemoveObserver(tag);
     EXPECT_TRUE(HasSameBits(expected, Compute(filter)));
-  }
-}
-
-TEST(FuzzyConnectednessPipeline, ADerivedFilterMayComputeTheStrengths)
-{
-  class OneStrengthFilter : public FilterType
-  {
-  public:
-    using Pointer = itk::SmartPointer<OneStrengthFilter>;
-    itkNewMacro(OneStrengthFilter);
-
-  protected:
-    void
-    ComputeStrengths(const voxelmaps::FuzzyConnectednessJob & job) override
-    {
-      std::fill_n(static_cast<float *>(job.output), job.GetNumberOfVoxels(), 0.25f);
-    }
-  };
-  const Scene scene;
-  const auto  filter = OneStrengthFilter::New();
-  filter->SetInput(scene.image);
-  filter->SetObjectMean(0.0);
-  filter->SetSeeds(scene.seeds);
-  filter->Update();
-  for (const float strength : GetBuffer(filter->GetOutput()))
-  {
-    ASSERT_EQ(0.25f, strength);
   }
 }
 

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "FilterPropertyChecks.h"
 #include "GrayToneDifferenceRandomCase.h"
 #include "TestedFilters.h"
 #include "TextureFilterChecks.h"
 
-#include "itkStreamingImageFilter.h"
+#include "itkGrayToneDifferenceFeatureMapImageFilter.h"
 
 #include <gtest/gtest.h>
 
@@ -18,23 +17,16 @@ namespace
 using Image2D = itk::Image<unsigned char, 2>;
 using Image3D = itk::Image<unsigned char, 3>;
 using Filter2D = itk::GrayToneDifferenceFeatureMapImageFilter<Image2D>;
-using Filter3D = itk::GrayToneDifferenceFeatureMapImageFilter<Image3D>;
 using DoubleFilter2D = itk::GrayToneDifferenceFeatureMapImageFilter<Image2D, itk::VectorImage<double, 2>>;
 using DoubleFilter3D = itk::GrayToneDifferenceFeatureMapImageFilter<Image3D, itk::VectorImage<double, 3>>;
 using Enums = itk::GrayToneDifferenceFeatureMapEnums;
-using Feature = Enums::Feature;
-using Names = std::vector<std::string>;
 using Values = std::vector<double>;
 using VoxelMapsTest::Compute;
 using VoxelMapsTest::documentedImage;
-using VoxelMapsTest::ExpectRepairableError;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::MakeDocumentedFilter;
 using VoxelMapsTest::MakeLevelsFilter;
-using VoxelMapsTest::MakeSceneFilter;
-using VoxelMapsTest::maxSecondsToAbort;
-using VoxelMapsTest::RandomNumbers;
 
 // The values of flat windows and of single voxels, in the order of the features.
 const Values flatValues{ 0.0, 1e6, 0.0, 0.0, 0.0 };
@@ -61,86 +53,7 @@ ExpectNear(const Values & expected, const Values & actual)
   }
 }
 
-template <typename TFilter>
-void
-CheckRandomFilterCase(std::uint64_t seed)
-{
-  RandomNumbers random(seed);
-  auto          randomCase = DrawGrayToneDifferenceRandomCase(
-    seed, TFilter::ImageDimension, VoxelMapsTest::maximumNumberOfLevels<TFilter>, random);
-  VoxelMapsTest::RandomFilter<TFilter> made(randomCase.common, random);
-  made.SetOffsets(randomCase.parameters.offsets);
-  made.filter->SetFeatures(randomCase.parameters.features);
-  made.filter->SetCountVoxelsWithoutNeighbors(randomCase.parameters.countVoxelsWithoutNeighbors);
-  SCOPED_TRACE(::testing::Message() << randomCase << ", " << made.GetDescription());
-  ASSERT_TRUE(AgreesWithOracle(randomCase, made.Compute(randomCase.parameters.features.size()), -1.0, random, 10000));
-}
-
-template <typename TFilter>
-void
-CheckRandomFilterCases(std::uint64_t firstSeed, unsigned int count)
-{
-  for (unsigned int i = 0; i < count && !::testing::Test::HasFailure(); ++i)
-  {
-    CheckRandomFilterCase<TFilter>(firstSeed + i);
-  }
-}
 } // namespace
-
-TEST(GrayToneDifferenceFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
-{
-  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
-  EXPECT_EQ(VoxelMapsTest::GetClassNamePrefix() + "GrayToneDifferenceFeatureMapImageFilter", filter->GetNameOfClass());
-  EXPECT_EQ(32u, filter->GetNumberOfGrayLevels());
-  EXPECT_EQ(Filter3D::SizeType::Filled(5), filter->GetWindowSize());
-  EXPECT_EQ(Filter3D::GetAllOffsets({ 1 }), filter->GetOffsets());
-  EXPECT_EQ(Enums::GetAllFeatures(), filter->GetFeatures());
-  EXPECT_TRUE(filter->GetCountVoxelsWithoutNeighbors());
-  EXPECT_EQ(13u, filter->GetOffsets().size());
-  EXPECT_EQ(4u, VoxelMapsTest::NewFilter<Filter2D>()->GetOffsets().size());
-}
-
-TEST(GrayToneDifferenceFeatureMapImageFilter, SettersStoreAndModify)
-{
-  const auto                  filter = VoxelMapsTest::NewFilter<Filter2D>();
-  const Filter2D::OffsetsType offsets{ { { 1, 1 } }, { { 0, -3 } } };
-  const std::vector<Feature>  features{ Feature::Strength, Feature::Contrast };
-  const auto                  expectModified = VoxelMapsTest::MakeModifiedCheck(filter.GetPointer());
-  // Setting the same value again changes nothing, so nothing is computed again.
-  for (const bool modified : { true, false })
-  {
-    expectModified([&] { filter->SetOffsets(offsets); }, modified);
-    expectModified([&] { filter->SetFeatures(features); }, modified);
-    expectModified([&] { filter->SetCountVoxelsWithoutNeighbors(false); }, modified);
-  }
-  EXPECT_EQ(offsets, filter->GetOffsets());
-  EXPECT_EQ(features, filter->GetFeatures());
-  EXPECT_FALSE(filter->GetCountVoxelsWithoutNeighbors());
-  for (const bool modified : { true, false })
-  {
-    expectModified([&] { filter->SetDistances({ 2, 1 }); }, modified);
-  }
-  filter->CountVoxelsWithoutNeighborsOn();
-  EXPECT_TRUE(filter->GetCountVoxelsWithoutNeighbors());
-}
-
-TEST(GrayToneDifferenceFeatureMapImageFilter, NamesOfComponents)
-{
-  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
-  EXPECT_EQ((Names{ "BUS", "COA", "COM", "CON", "STR" }), filter->GetFeatureNames());
-  filter->SetFeatures({ Feature::Strength, Feature::Coarseness });
-  EXPECT_EQ((Names{ "STR", "COA" }), filter->GetFeatureNames());
-}
-
-TEST(GrayToneDifferenceFeatureMapImageFilter, PrintsItsMembers)
-{
-  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
-  filter->SetOffsets({ { { 1, -1 } } });
-  filter->SetFeatures({ Feature::Busyness });
-  filter->CountVoxelsWithoutNeighborsOff();
-  VoxelMapsTest::ExpectPrints(filter.GetPointer(),
-                              { "Offsets: [1, -1]", "Features: BUS\n", "CountVoxelsWithoutNeighbors: Off" });
-}
 
 // Worked out with exact fractions.
 TEST(GrayToneDifferenceFeatureMapImageFilter, DocumentedImage)
@@ -262,100 +175,4 @@ TEST(GrayToneDifferenceFeatureMapImageFilter, UnusedLevelsDoNotMatter)
     filter->SetNumberOfGrayLevels(levels);
     EXPECT_TRUE(HasSameBits(expected, Compute(filter))) << levels;
   }
-}
-
-TEST(GrayToneDifferenceFeatureMapImageFilterErrors, Offsets)
-{
-  const auto all = [](Filter2D * filter) { filter->SetDistances({ 1 }); };
-  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetOffsets({}); }, all, { "0", "4096" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetOffsets({ { { 1, 0 } }, { { 0, 0 } } }); }, all, { "[0, 0]" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetOffsets({ { { 255, 0 } } }); }, all, { "255", "254" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetOffsets({ { { 1, 1 } }, { { 0, 1 } }, { { 1, 1 } } }); },
-    all,
-    { "[1, 1]", "twice" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetOffsets({ { { 1, -2 } }, { { -1, 2 } } }); }, all, { "[-1, 2]", "opposite" });
-}
-
-TEST(GrayToneDifferenceFeatureMapImageFilterErrors, Features)
-{
-  const auto all = [](Filter2D * filter) { filter->SetFeatures(Enums::GetAllFeatures()); };
-  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetFeatures({}); }, all, { "0" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetFeatures({ Feature::Contrast, Feature::Strength, Feature::Contrast }); },
-    all,
-    { "Contrast" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetFeatures({ static_cast<Feature>(5) }); }, all, { "5" });
-}
-
-TEST(GrayToneDifferenceFeatureMapImageFilterRandom, UInt8In2D)
-{
-  CheckRandomFilterCases<Filter2D>(740000, 300);
-}
-
-TEST(GrayToneDifferenceFeatureMapImageFilterRandom, FloatIn3DToDouble)
-{
-  CheckRandomFilterCases<
-    itk::GrayToneDifferenceFeatureMapImageFilter<itk::Image<float, 3>, itk::VectorImage<double, 3>>>(750000, 300);
-}
-
-TEST(GrayToneDifferencePipeline, WorkUnitsDoNotChangeBits)
-{
-  VoxelMapsTest::ExpectWorkUnitsDoNotChangeBits([] { return MakeSceneFilter<Filter3D>({ { 71, 19, 9 } }); });
-}
-
-TEST(GrayToneDifferencePipeline, StreamDivisionsDoNotChangeBits)
-{
-  for (const unsigned int distance : { 1u, 2u })
-  {
-    const auto whole = MakeSceneFilter<Filter3D>({ { 71, 19, 9 } });
-    whole->SetDistances({ distance });
-    const auto expected = Compute(whole);
-    for (const unsigned int divisions : { 1u, 2u, 7u })
-    {
-      const auto filter = MakeSceneFilter<Filter3D>({ { 71, 19, 9 } });
-      filter->SetDistances({ distance });
-      const auto streamer = itk::StreamingImageFilter<Filter3D::OutputImageType, Filter3D::OutputImageType>::New();
-      streamer->SetInput(filter->GetOutput());
-      streamer->SetNumberOfStreamDivisions(divisions);
-      streamer->Update();
-      EXPECT_TRUE(HasSameBits(expected, GetBuffer(streamer->GetOutput()))) << divisions << " divisions";
-    }
-  }
-}
-
-TEST(GrayToneDifferencePipeline, AbortsSoon)
-{
-  // Also where windows are large, and where the general engines are used. A device computes all of the image in less
-  // than 200 ms.
-  const int milliseconds = VoxelMapsTest::IsCudaTest() ? 30 : 200;
-  for (const bool isWalk : { false, true })
-  {
-    for (const unsigned int radius : { 2u, 9u })
-    {
-      const auto filter =
-        VoxelMapsTest::NewFilter<itk::GrayToneDifferenceFeatureMapImageFilter<itk::Image<short, 3>>>();
-      filter->SetInput(VoxelMapsTest::MakeLargeImage(8));
-      filter->SetNumberOfWorkUnits(2);
-      filter->SetNeighborhoodRadius(radius);
-      if (isWalk)
-      {
-        filter->SetDistances({ 1, 2 });
-      }
-      EXPECT_LT(VoxelMapsTest::AbortFromAnObserver(filter, 0.0f).withoutOthers, maxSecondsToAbort);
-      EXPECT_LT(VoxelMapsTest::AbortFromAnotherThread(filter, milliseconds).withoutOthers, maxSecondsToAbort);
-    }
-  }
-}
-
-TEST(GrayToneDifferencePipeline, WorksAgainAfterAborts)
-{
-  const auto filter = MakeSceneFilter<Filter3D>({ { 71, 19, 9 } });
-  bool       abort = false;
-  VoxelMapsTest::ExpectWorksAgainAfterAborts(
-    filter.GetPointer(), Compute(MakeSceneFilter<Filter3D>({ { 71, 19, 9 } })), abort);
 }

@@ -5,6 +5,8 @@
 #include "TestedFilters.h"
 #include "ItkTestUtilities.h"
 
+#include "itkGrayToneDifferenceFeatureMapImageFilter.h"
+
 #include <gtest/gtest.h>
 
 #include <array>

@@ -4,6 +4,8 @@
 #include "TestedFilters.h"
 #include "ItkTestUtilities.h"
 
+#include "itkFuzzyConnectednessImageFilter.h"
+#include "itkRelativeFuzzyConnectednessImageFilter.h"
 #include "itkShiftScaleImageFilter.h"
 
 #include <gtest/gtest.h>
@@ -541,7 +543,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, ErrorsNameTheValue)
       mask->Allocate(true);
       filter->SetMaskImage(mask);
     },
-    { "outside", "mask" });
+    { "the mask has no voxel inside" });
   expectError(
     [&](FilterType * filter) {
       const auto seeds = LabelType::New();

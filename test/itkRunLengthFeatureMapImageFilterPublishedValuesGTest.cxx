@@ -5,6 +5,8 @@
 #include "TestedFilters.h"
 #include "ItkTestUtilities.h"
 
+#include "itkRunLengthFeatureMapImageFilter.h"
+
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "FilterPropertyChecks.h"
 #include "IbsiPhantom.h"
 #include "SizeZoneRandomCase.h"
 #include "TestedFilters.h"
 #include "TextureFilterChecks.h"
 
-#include "itkStreamingImageFilter.h"
+#include "itkSizeZoneFeatureMapImageFilter.h"
 
 #include <gtest/gtest.h>
 
@@ -19,74 +18,18 @@ namespace
 {
 using Image2D = itk::Image<unsigned char, 2>;
 using Image3D = itk::Image<unsigned char, 3>;
-using Filter2D = itk::SizeZoneFeatureMapImageFilter<Image2D>;
-using Filter3D = itk::SizeZoneFeatureMapImageFilter<Image3D>;
 using DoubleFilter2D = itk::SizeZoneFeatureMapImageFilter<Image2D, itk::VectorImage<double, 2>>;
 using DoubleFilter3D = itk::SizeZoneFeatureMapImageFilter<Image3D, itk::VectorImage<double, 3>>;
 using Enums = itk::SizeZoneFeatureMapEnums;
 using Feature = Enums::Feature;
 using Connectivity = Enums::Connectivity;
-using Method = itk::GrayLevelDiscretizationEnums::Method;
-using Names = std::vector<std::string>;
 using VoxelMapsTest::Compute;
 using VoxelMapsTest::ComputePixel;
 using VoxelMapsTest::documentedImage;
-using VoxelMapsTest::ExpectRepairableError;
 using VoxelMapsTest::GetBuffer;
-using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::MakeDocumentedFilter;
 using VoxelMapsTest::MakeLevelsFilter;
 using VoxelMapsTest::MakeImage;
-using VoxelMapsTest::MakeSceneFilter;
-using VoxelMapsTest::maxSecondsToAbort;
-using VoxelMapsTest::RandomNumbers;
 using VoxelMapsTest::SizeZoneRandomCase;
-
-template <typename TFilter>
-void
-CheckRandomFilterCase(std::uint64_t seed)
-{
-  RandomNumbers random(seed);
-  auto          randomCase = VoxelMapsTest::DrawSizeZoneRandomCase(
-    seed, TFilter::ImageDimension, VoxelMapsTest::maximumNumberOfLevels<TFilter>, random);
-  VoxelMapsTest::RandomFilter<TFilter> made(randomCase.common, random);
-  made.filter->SetFeatures(randomCase.features);
-  made.filter->SetConnectivity(randomCase.connectivity);
-  SCOPED_TRACE(::testing::Message() << randomCase << ", " << made.GetDescription());
-  const auto result = made.Compute(randomCase.features.size());
-  ASSERT_TRUE(AgreesWithOracle(randomCase, result, -1.0, random, 30000));
-  if (random.Chance(0.3))
-  {
-    // What is not selected is background; nothing else changes.
-    using MaskImageType = typename TFilter::MaskImageType;
-    const auto                 whole = made.filter->GetInput()->GetLargestPossibleRegion();
-    std::vector<unsigned char> some(whole.GetNumberOfPixels());
-    for (unsigned char & voxel : some)
-    {
-      voxel = random.Chance(0.5) ? 1 : 0;
-    }
-    const auto selection = MakeImage<MaskImageType>(whole.GetSize(), some, whole.GetIndex());
-    made.filter->SetSelectionImage(selection);
-    const auto selected = GetBuffer(selection.GetPointer(), made.GetRegion());
-    auto       expected = result;
-    for (std::size_t i = 0; i < expected.size(); ++i)
-    {
-      expected[i] =
-        selected[i / randomCase.features.size()] != 0 ? expected[i] : typename TFilter::OutputValueType{ -1 };
-    }
-    ASSERT_TRUE(HasSameBits(expected, made.Compute(randomCase.features.size())));
-  }
-}
-
-template <typename TFilter>
-void
-CheckRandomFilterCases(std::uint64_t firstSeed, unsigned int count)
-{
-  for (unsigned int i = 0; i < count && !::testing::Test::HasFailure(); ++i)
-  {
-    CheckRandomFilterCase<TFilter>(firstSeed + i);
-  }
-}
 
 enum PublishedColumn
 {
@@ -177,67 +120,6 @@ ComputePhantom(const typename TFilter::SizeType & size, std::size_t first, Conne
   return features;
 }
 } // namespace
-
-TEST(SizeZoneFeatureMapImageFilter, IsABasicObjectWithTheDocumentedDefaults)
-{
-  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
-  EXPECT_EQ(VoxelMapsTest::GetClassNamePrefix() + "SizeZoneFeatureMapImageFilter", filter->GetNameOfClass());
-  EXPECT_EQ(32u, filter->GetNumberOfGrayLevels());
-  EXPECT_EQ(Method::FixedBinNumber, filter->GetDiscretizationMethod());
-  EXPECT_EQ(Filter3D::SizeType::Filled(5), filter->GetWindowSize());
-  EXPECT_EQ(Enums::GetAllFeatures(), filter->GetFeatures());
-  EXPECT_EQ(Connectivity::Full, filter->GetConnectivity());
-  EXPECT_EQ(0.0, filter->GetBackgroundValue());
-}
-
-TEST(SizeZoneFeatureMapImageFilter, SettersStoreAndModify)
-{
-  const auto                 filter = VoxelMapsTest::NewFilter<Filter2D>();
-  const std::vector<Feature> features{ Feature::ZoneVariance, Feature::ZoneEntropy };
-  const auto                 expectModified = VoxelMapsTest::MakeModifiedCheck(filter.GetPointer());
-  for (const bool modified : { true, false })
-  {
-    expectModified([&] { filter->SetFeatures(features); }, modified);
-    expectModified([&] { filter->SetConnectivity(Connectivity::InPlane); }, modified);
-  }
-  EXPECT_EQ(features, filter->GetFeatures());
-  EXPECT_EQ(Connectivity::InPlane, filter->GetConnectivity());
-}
-
-TEST(SizeZoneFeatureMapImageFilter, NamesOfComponents)
-{
-  const auto filter = MakeDocumentedFilter<Filter2D>();
-  EXPECT_EQ((Names{ "GLN",
-                    "GLNN",
-                    "GLV",
-                    "HGLZE",
-                    "LAE",
-                    "LAHGLE",
-                    "LALGLE",
-                    "LGLZE",
-                    "SZN",
-                    "SZNN",
-                    "SAE",
-                    "SAHGLE",
-                    "SALGLE",
-                    "ZE",
-                    "ZP",
-                    "ZV" }),
-            filter->GetFeatureNames());
-  filter->SetFeatures({ Feature::ZonePercentage, Feature::LargeAreaEmphasis });
-  EXPECT_EQ((Names{ "ZP", "LAE" }), filter->GetFeatureNames());
-  filter->UpdateOutputInformation();
-  EXPECT_EQ(2u, filter->GetOutput()->GetNumberOfComponentsPerPixel());
-}
-
-TEST(SizeZoneFeatureMapImageFilter, PrintsItsMembers)
-{
-  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
-  filter->SetFeatures({ Feature::ZonePercentage, Feature::SmallAreaEmphasis });
-  filter->SetConnectivity(Connectivity::InPlane);
-  VoxelMapsTest::ExpectPrints(filter.GetPointer(),
-                              { "Features: ZP SAE\n", "Connectivity: InPlane\n", "NumberOfGrayLevels: 32\n" });
-}
 
 // Checked with PyRadiomics 3.0.1; quotients of integers are met exactly.
 TEST(SizeZoneFeatureMapImageFilter, DocumentedImage)
@@ -362,76 +244,4 @@ TEST(SizeZonePublishedValues, PhantomOfTheOracle)
     }
     ExpectPublishedValues(connectivity == Connectivity::Full ? In3D : SlicesMerged, values);
   }
-}
-
-TEST(SizeZoneFeatureMapImageFilterErrors, Parameters)
-{
-  const auto all = [](Filter2D * filter) { filter->SetFeatures(Enums::GetAllFeatures()); };
-  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetFeatures({}); }, all, { "0" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetFeatures({ Feature::ZoneEntropy, Feature::ZoneEntropy }); },
-    all,
-    { "ZoneEntropy" });
-  ExpectRepairableError<Filter2D>(
-    [](Filter2D * filter) { filter->SetFeatures({ static_cast<Feature>(16) }); }, all, { "16" });
-  ExpectRepairableError<Filter2D>([](Filter2D * filter) { filter->SetConnectivity(static_cast<Connectivity>(2)); },
-                                  [](Filter2D * filter) { filter->SetConnectivity(Connectivity::Full); },
-                                  { "Connectivity", "2", "InPlane" });
-}
-
-TEST(SizeZoneFeatureMapImageFilterRandom, UInt8In2D)
-{
-  CheckRandomFilterCases<Filter2D>(750000, 150);
-}
-
-TEST(SizeZoneFeatureMapImageFilterRandom, FloatIn3DToDouble)
-{
-  CheckRandomFilterCases<itk::SizeZoneFeatureMapImageFilter<itk::Image<float, 3>, itk::VectorImage<double, 3>>>(760000,
-                                                                                                                150);
-}
-
-TEST(SizeZonePipeline, WorkUnitsDoNotChangeBits)
-{
-  VoxelMapsTest::ExpectWorkUnitsDoNotChangeBits([] { return MakeSceneFilter<Filter3D>(); });
-}
-
-TEST(SizeZonePipeline, StreamDivisionsDoNotChangeBits)
-{
-  for (const Connectivity connectivity : { Connectivity::Full, Connectivity::InPlane })
-  {
-    const auto whole = MakeSceneFilter<Filter3D>();
-    whole->SetConnectivity(connectivity);
-    const auto expected = Compute(whole);
-    for (const unsigned int divisions : { 1u, 2u, 7u })
-    {
-      const auto filter = MakeSceneFilter<Filter3D>();
-      filter->SetConnectivity(connectivity);
-      const auto streamer = itk::StreamingImageFilter<Filter3D::OutputImageType, Filter3D::OutputImageType>::New();
-      streamer->SetInput(filter->GetOutput());
-      streamer->SetNumberOfStreamDivisions(divisions);
-      streamer->Update();
-      EXPECT_TRUE(HasSameBits(expected, GetBuffer(streamer->GetOutput()))) << divisions << " divisions";
-    }
-  }
-}
-
-TEST(SizeZonePipeline, AbortsSoon)
-{
-  // Also where windows are so large that one row takes long.
-  for (const unsigned int radius : { 2u, 9u })
-  {
-    const auto filter = VoxelMapsTest::NewFilter<itk::SizeZoneFeatureMapImageFilter<itk::Image<short, 3>>>();
-    filter->SetInput(VoxelMapsTest::MakeLargeImage(8));
-    filter->SetNumberOfWorkUnits(2);
-    filter->SetNeighborhoodRadius(radius);
-    EXPECT_LT(VoxelMapsTest::AbortFromAnObserver(filter, 0.0f).withoutOthers, maxSecondsToAbort);
-    EXPECT_LT(VoxelMapsTest::AbortFromAnotherThread(filter, 200).withoutOthers, maxSecondsToAbort);
-  }
-}
-
-TEST(SizeZonePipeline, WorksAgainAfterAborts)
-{
-  const auto filter = MakeSceneFilter<Filter3D>();
-  bool       abort = false;
-  VoxelMapsTest::ExpectWorksAgainAfterAborts(filter.GetPointer(), Compute(MakeSceneFilter<Filter3D>()), abort);
 }

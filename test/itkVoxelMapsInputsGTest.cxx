@@ -5,6 +5,8 @@
 #include "TestedFilters.h"
 #include "ItkTestUtilities.h"
 
+#include "itkFuzzyConnectednessImageFilter.h"
+#include "itkRunLengthFeatureMapImageFilter.h"
 #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
 #include "itkImageAdaptor.h"
@@ -45,9 +47,7 @@ using IndexType = ImageType::IndexType;
 using LevelImageType = itk::Image<unsigned short, 3>;
 template <typename... TArguments>
 using DiscretizationFilter = itk::GrayLevelDiscretizationImageFilter<TArguments...>;
-using DiscretizationMethod = itk::GrayLevelDiscretizationEnums::Method;
 using RangeSource = itk::GrayLevelDiscretizationEnums::RangeSource;
-using Aggregation = itk::RunLengthFeatureMapEnums::Aggregation;
 using AffinityFunction = itk::FuzzyConnectednessEnums::AffinityFunction;
 using Adjacency = itk::FuzzyConnectednessEnums::Adjacency;
 using Method = itk::FuzzyConnectednessEnums::Method;
@@ -57,13 +57,7 @@ using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::MakeImage;
 using VoxelMapsTest::RandomNumbers;
 
-const std::vector<DiscretizationMethod> allDiscretizationMethods{ DiscretizationMethod::FixedBinNumber,
-                                                                  DiscretizationMethod::FixedBinSize,
-                                                                  DiscretizationMethod::FixedBinSizeAtMultiples,
-                                                                  DiscretizationMethod::Identity,
-                                                                  DiscretizationMethod::Levels,
-                                                                  DiscretizationMethod::Edges };
-const std::vector<Method>               allMethods{ Method::Automatic, Method::Buckets, Method::Hierarchy };
+const std::vector<Method> allMethods{ Method::Automatic, Method::Buckets, Method::Hierarchy };
 
 /** A linear function of the pixels, whose parameters belong to the adaptor. */
 struct LinearAccessor
@@ -259,83 +253,6 @@ ExpectMemoryError(TFilter * filter, const std::vector<std::string> & words)
   }
 }
 
-/** The estimate by its definition: voxel by voxel, with a mark for each. */
-voxelmaps::AffinityEstimate
-EstimateByDefinition(const voxelmaps::FuzzyConnectednessInput & input, bool isWeightedSum, std::int64_t radius)
-{
-  const auto &              size = input.size;
-  const auto * const        image = static_cast<const float *>(input.image);
-  std::vector<std::uint8_t> isUsed(static_cast<std::size_t>(input.GetNumberOfVoxels()), 0);
-  for (const std::int64_t seed : input.seeds)
-  {
-    const std::int64_t at[3] = { seed % size[0], seed / size[0] % size[1], seed / size[0] / size[1] };
-    std::int64_t       first[3];
-    std::int64_t       last[3];
-    for (int d = 0; d < 3; ++d)
-    {
-      first[d] = std::max<std::int64_t>(at[d] - radius, 0);
-      last[d] = std::min(at[d] + radius, size[d] - 1);
-    }
-    for (std::int64_t z = first[2]; z <= last[2]; ++z)
-    {
-      for (std::int64_t y = first[1]; y <= last[1]; ++y)
-      {
-        for (std::int64_t x = first[0]; x <= last[0]; ++x)
-        {
-          const std::int64_t voxel = (z * size[1] + y) * size[0] + x;
-          isUsed[voxel] = (input.mask == nullptr || input.mask[voxel] != 0) && std::isfinite(image[voxel]) ? 1 : 0;
-        }
-      }
-    }
-  }
-  std::vector<double> intensities;
-  std::vector<double> differences;
-  for (std::int64_t voxel = 0; voxel < input.GetNumberOfVoxels(); ++voxel)
-  {
-    if (isUsed[voxel] == 0)
-    {
-      continue;
-    }
-    intensities.push_back(image[voxel]);
-    const std::int64_t at[3] = { voxel % size[0], voxel / size[0] % size[1], voxel / size[0] / size[1] };
-    const std::int64_t strides[3] = { 1, size[0], size[0] * size[1] };
-    for (int d = 0; d < 3; ++d)
-    {
-      if (at[d] + 1 < size[d] && isUsed[voxel + strides[d]] != 0)
-      {
-        differences.push_back(
-          std::abs(static_cast<double>(image[voxel]) - static_cast<double>(image[voxel + strides[d]])));
-      }
-    }
-  }
-  std::sort(differences.begin(), differences.end());
-  differences.resize(differences.size() - differences.size() / 10);
-  const auto getMean = [](const std::vector<double> & values) {
-    double sum = 0.0;
-    for (const double value : values)
-    {
-      sum += value;
-    }
-    return values.empty() ? 0.0 : sum / static_cast<double>(values.size());
-  };
-  const auto getVariance = [](const std::vector<double> & values, double mean) {
-    double sum = 0.0;
-    for (const double value : values)
-    {
-      sum += (value - mean) * (value - mean);
-    }
-    return values.empty() ? 0.0 : sum / static_cast<double>(values.size());
-  };
-  voxelmaps::AffinityEstimate estimate;
-  estimate.numberOfVoxels = static_cast<std::int64_t>(intensities.size());
-  estimate.mean = getMean(intensities);
-  estimate.variance = getVariance(intensities, estimate.mean);
-  const double mean = getMean(differences);
-  const double variance = getVariance(differences, mean);
-  estimate.differenceMean = isWeightedSum ? mean : 0.0;
-  estimate.differenceVariance = isWeightedSum ? variance : 0.25 * (variance + mean * mean);
-  return estimate;
-}
 } // namespace
 
 TEST(AdaptorInputs, DiscretizationTakesImagesAndMasks)
@@ -438,27 +355,10 @@ TEST(ImagesWithoutVoxels, HaveOutputsWithoutVoxels)
     };
     for (const bool isMasked : { false, true })
     {
-      for (const DiscretizationMethod method : allDiscretizationMethods)
-      {
-        for (const RangeSource source : { RangeSource::Given, RangeSource::Image, RangeSource::Mask })
-        {
-          const auto discretization = DiscretizationFilter<ImageType>::New();
-          discretization->SetInput(image);
-          discretization->SetMaskImage(isMasked ? mask : nullptr);
-          discretization->SetMethod(method);
-          discretization->SetBinEdges({ 1.0, 2.0 });
-          discretization->SetRangeSource(source);
-          expectEmpty(discretization.GetPointer());
-          const auto runLengths = VoxelMapsTest::NewFilter<itk::RunLengthFeatureMapImageFilter<ImageType>>();
-          runLengths->SetInput(image);
-          runLengths->SetMaskImage(isMasked ? mask : nullptr);
-          runLengths->SetSelectionImage(isMasked ? nullptr : mask);
-          runLengths->SetDiscretizationMethod(method);
-          runLengths->SetBinEdges({ 1.0, 2.0 });
-          runLengths->SetRangeSource(source);
-          expectEmpty(runLengths.GetPointer());
-        }
-      }
+      const auto discretization = DiscretizationFilter<ImageType>::New();
+      discretization->SetInput(image);
+      discretization->SetMaskImage(isMasked ? mask : nullptr);
+      expectEmpty(discretization.GetPointer());
       for (const Method method : allMethods)
       {
         for (const bool isEstimated : { false, true })
@@ -483,60 +383,6 @@ TEST(ImagesWithoutVoxels, HaveOutputsWithoutVoxels)
   }
 }
 
-TEST(JobsWithoutVoxels, AreNoWork)
-{
-  for (const Method method : allMethods)
-  {
-    voxelmaps::FuzzyConnectednessJob job;
-    job.size = { { 4, 0, 4 } };
-    job.method = method;
-    job.pixelType = voxelmaps::FuzzyConnectednessJob::PixelType::Int16;
-    EXPECT_NO_THROW(voxelmaps::ComputeFuzzyConnectedness(job));
-  }
-}
-
-TEST(EnumeratorsThatDoNotExist, OfTheDiscretization)
-{
-  const auto filter = DiscretizationFilter<ImageType>::New();
-  filter->SetInput(MakeNoise(1));
-  filter->SetMethod(static_cast<DiscretizationMethod>(6));
-  ExpectError([&] { filter->Update(); }, { "method", "6", "0", "5", "Edges" });
-  filter->SetMethod(DiscretizationMethod::FixedBinNumber);
-  filter->SetRangeSource(static_cast<RangeSource>(3));
-  ExpectError([&] { filter->Update(); }, { "RangeSource", "3", "0", "2", "Mask" });
-  filter->SetRangeSource(RangeSource::Image);
-  EXPECT_NO_THROW(filter->Update());
-}
-
-TEST(EnumeratorsThatDoNotExist, OfRunLengths)
-{
-  const auto filter = VoxelMapsTest::NewFilter<itk::RunLengthFeatureMapImageFilter<ImageType>>();
-  filter->SetInput(MakeNoise(1));
-  for (const unsigned int number : { 3u, 9u, 255u })
-  {
-    filter->SetAggregation(static_cast<Aggregation>(number));
-    ExpectError([&] { filter->Update(); }, { "Aggregation", std::to_string(number), "0", "2", "Merge" });
-  }
-  filter->SetAggregation(Aggregation::Merge);
-  filter->SetDiscretizationMethod(static_cast<DiscretizationMethod>(9));
-  ExpectError([&] { filter->Update(); }, { "method", "9", "5" });
-  filter->SetDiscretizationMethod(DiscretizationMethod::FixedBinSize);
-  filter->SetRangeSource(static_cast<RangeSource>(9));
-  ExpectError([&] { filter->Update(); }, { "RangeSource", "9", "2" });
-  filter->SetRangeSource(RangeSource::Image);
-  EXPECT_NO_THROW(filter->Update());
-}
-
-TEST(EnumeratorsThatDoNotExist, OfRunLengthJobs)
-{
-  voxelmaps::RunLengthJob job;
-  job.numberOfGrayLevels = 2;
-  job.offsets = { { { 1, 0, 0 } } };
-  job.features = itk::RunLengthFeatureMapEnums::GetElevenFeatures();
-  job.aggregation = static_cast<Aggregation>(9);
-  EXPECT_THROW(voxelmaps::ComputeRunLengthFeatureMaps(job), voxelmaps::EngineError);
-}
-
 TEST(EnumeratorsThatDoNotExist, OfConnectedness)
 {
   const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
@@ -553,98 +399,6 @@ TEST(EnumeratorsThatDoNotExist, OfConnectedness)
   ExpectError([&] { filter->Update(); }, { "Method", "3", "0", "2", "Hierarchy" });
   filter->SetMethod(Method::Buckets);
   EXPECT_NO_THROW(filter->Update());
-}
-
-TEST(EnumeratorsThatDoNotExist, OfCudaMethods)
-{
-  // The same on machines without a device.
-  const auto runLengths = itk::CudaRunLengthFeatureMapImageFilter<ImageType>::New();
-  runLengths->SetInput(MakeNoise(1));
-  runLengths->SetCudaMethod(static_cast<itk::RunLengthFeatureMapEnums::CudaMethod>(6));
-  ExpectError([&] { runLengths->Update(); }, { "CudaMethod", "6", "0", "5", "SlidingWindow" });
-  const auto cooccurrence = itk::CudaCooccurrenceFeatureMapImageFilter<ImageType>::New();
-  cooccurrence->SetInput(MakeNoise(1));
-  cooccurrence->SetCudaMethod(static_cast<itk::CooccurrenceFeatureMapEnums::CudaMethod>(9));
-  ExpectError([&] { cooccurrence->Update(); }, { "CudaMethod", "9", "0" });
-  const auto sizeZone = itk::CudaSizeZoneFeatureMapImageFilter<ImageType>::New();
-  sizeZone->SetInput(MakeNoise(1));
-  sizeZone->SetCudaMethod(static_cast<itk::SizeZoneFeatureMapEnums::CudaMethod>(2));
-  ExpectError([&] { sizeZone->Update(); }, { "CudaMethod", "2", "0", "1", "BitPlanes" });
-  const auto firstOrder = itk::CudaFirstOrderFeatureMapImageFilter<ImageType>::New();
-  firstOrder->SetInput(MakeNoise(1));
-  firstOrder->SetCudaMethod(static_cast<itk::FirstOrderFeatureMapEnums::CudaMethod>(9));
-  ExpectError([&] { firstOrder->Update(); }, { "CudaMethod", "9", "0" });
-  const auto grayToneDifference = itk::CudaGrayToneDifferenceFeatureMapImageFilter<ImageType>::New();
-  grayToneDifference->SetInput(MakeNoise(1));
-  grayToneDifference->SetCudaMethod(static_cast<itk::GrayToneDifferenceFeatureMapEnums::CudaMethod>(9));
-  ExpectError([&] { grayToneDifference->Update(); }, { "CudaMethod", "9", "0" });
-  const auto connectedness = itk::CudaFuzzyConnectednessImageFilter<ImageType>::New();
-  connectedness->SetInput(MakeNoise(1));
-  connectedness->SetSeed(adaptedIndex);
-  connectedness->SetCudaMethod(static_cast<itk::FuzzyConnectednessEnums::CudaMethod>(3));
-  ExpectError([&] { connectedness->Update(); }, { "CudaMethod", "3", "0", "2", "Hierarchy" });
-}
-
-TEST(ExtremeIntensities, HaveTheLevelsOfIntensitiesAPowerOfTwoBelow)
-{
-  using DoubleImage = itk::Image<double, 2>;
-  constexpr int       exponent = 1022;
-  RandomNumbers       random(9);
-  std::vector<double> values{ -3.999999, 3.999999, 0.0, -0.0, 4.9e-324 };
-  while (values.size() < 1000)
-  {
-    values.push_back(static_cast<double>(random.Between(-(std::int64_t{ 1 } << 52), std::int64_t{ 1 } << 52)) *
-                     0x1p-50 * 0.99);
-  }
-  auto large = values;
-  for (double & value : large)
-  {
-    value = std::ldexp(value, exponent);
-    ASSERT_TRUE(std::isfinite(value));
-  }
-  using Levels = std::vector<unsigned short>;
-  const auto getLevels = [](const std::vector<double> & pixels,
-                            double                      scale,
-                            DiscretizationMethod        method,
-                            unsigned int                number,
-                            RangeSource                 source) {
-    const auto filter = DiscretizationFilter<DoubleImage>::New();
-    filter->SetInput(MakeImage<DoubleImage>({ { 1000, 1 } }, pixels));
-    filter->SetMethod(method);
-    filter->SetNumberOfGrayLevels(number);
-    filter->SetBinWidth(7.9 / number * scale);
-    filter->SetRangeSource(source);
-    filter->SetRangeMinimum(0.0);
-    filter->SetRangeMaximum(3.99 * scale);
-    filter->Update();
-    return Levels(GetBuffer(filter->GetOutput()));
-  };
-  for (const DiscretizationMethod method : { DiscretizationMethod::FixedBinNumber,
-                                             DiscretizationMethod::FixedBinSize,
-                                             DiscretizationMethod::FixedBinSizeAtMultiples })
-  {
-    for (const unsigned int number : { 2u, 3u, 32u, 1000u, 60000u })
-    {
-      for (const RangeSource source : { RangeSource::Given, RangeSource::Image })
-      {
-        const Levels expected = getLevels(values, 1.0, method, number, source);
-        EXPECT_GT(*std::max_element(expected.begin(), expected.end()), 1);
-        EXPECT_EQ(expected, getLevels(large, std::ldexp(1.0, exponent), method, number, source))
-          << method << " with " << number << " levels, " << source;
-      }
-    }
-  }
-}
-
-TEST(ExtremeIntensities, AConstantImageIsOfLevelOneWithAnyBinWidth)
-{
-  using DoubleImage = itk::Image<double, 2>;
-  const auto filter = DiscretizationFilter<DoubleImage>::New();
-  filter->SetInput(MakeImage<DoubleImage>({ { 2, 1 } }, { 1e300, 1e300 }));
-  filter->SetMethod(DiscretizationMethod::FixedBinSizeAtMultiples);
-  filter->SetBinWidth(1e-10);
-  filter->Update();
-  EXPECT_EQ((std::vector<unsigned short>{ 1, 1 }), GetBuffer(filter->GetOutput()));
 }
 
 TEST(ExtremeParameters, SpacingsWhoseSquaresDoNotFitAreRefused)
@@ -715,56 +469,6 @@ TEST(ExtremeParameters, MeansAndVariancesWhoseCostsAreNotFiniteAreRefused)
   }
 }
 
-TEST(ExtremeParameters, BackgroundsThatTheOutputCannotHoldAreRefused)
-{
-  const auto filter = VoxelMapsTest::NewFilter<itk::RunLengthFeatureMapImageFilter<ImageType>>();
-  filter->SetInput(MakeNoise(1));
-  filter->SetBackgroundValue(-1e300);
-  ExpectError([&] { filter->Update(); }, { "BackgroundValue", "~-1e+300", "~3.40282e+38" });
-  const auto toDouble =
-    VoxelMapsTest::NewFilter<itk::RunLengthFeatureMapImageFilter<ImageType, itk::VectorImage<double, 3>>>();
-  toDouble->SetInput(MakeNoise(1));
-  toDouble->SetBackgroundValue(-1e300);
-  EXPECT_NO_THROW(toDouble->Update());
-}
-
-TEST(ExtremeParameters, SettingNaNAgainIsNoChange)
-{
-  const auto filter = VoxelMapsTest::NewFilter<itk::RunLengthFeatureMapImageFilter<ImageType>>();
-  filter->SetBackgroundValue(std::nan(""));
-  filter->SetBinWidth(std::nan(""));
-  const auto time = filter->GetMTime();
-  filter->SetBackgroundValue(std::nan(""));
-  filter->SetBinWidth(std::nan(""));
-  EXPECT_EQ(time, filter->GetMTime());
-  filter->SetBinWidth(1.0);
-  EXPECT_LT(time, filter->GetMTime());
-}
-
-TEST(ExtremeParameters, NoVoxelEqualsAnInsidePixelValueOfNaN)
-{
-  const auto image = MakeNoise(1);
-  const auto mask = FloatImageType::New();
-  mask->SetRegions(image->GetLargestPossibleRegion());
-  mask->Allocate(true);
-  const auto expectNaNIsRefused = [&](auto filter) {
-    filter->SetInput(image);
-    filter->SetMaskImage(mask);
-    filter->SetInsidePixelValue(std::nanf(""));
-    ExpectError([&] { filter->Update(); }, { "InsidePixelValue", "nan" });
-    filter->SetInsidePixelValue(0.0f);
-    EXPECT_NO_THROW(filter->Update());
-  };
-  expectNaNIsRefused(DiscretizationFilter<ImageType, LevelImageType, FloatImageType>::New());
-  using Maps = itk::VectorImage<float, 3>;
-  expectNaNIsRefused(VoxelMapsTest::NewFilter<itk::RunLengthFeatureMapImageFilter<ImageType, Maps, FloatImageType>>());
-  const auto connectedness =
-    VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType, FloatImageType, FloatImageType>>();
-  connectedness->SetSeed(adaptedIndex);
-  connectedness->SetObjectMean(0.0);
-  expectNaNIsRefused(connectedness);
-}
-
 TEST(NotEnoughMemory, TheMessageSaysForWhat)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -804,75 +508,6 @@ TEST(NotEnoughMemory, NumbersOfVoxelsMayOverflow)
   connectedness->SetSeed({ { 0, 0, 0 } });
   connectedness->SetObjectMean(0.0);
   ExpectMemoryError(connectedness.GetPointer(), { "Not enough memory", "73.8 EB" });
-}
-
-namespace
-{
-/** Throws std::bad_alloc where the engine would be called. */
-class FilterWithoutMemory : public itk::RunLengthFeatureMapImageFilter<ImageType>
-{
-public:
-  using Self = FilterWithoutMemory;
-  using Pointer = itk::SmartPointer<Self>;
-
-  itkFactorylessNewMacro(Self);
-
-protected:
-  void
-  ComputeFeatureMaps(const voxelmaps::RunLengthJob &) override
-  {
-    throw std::bad_alloc();
-  }
-};
-} // namespace
-
-TEST(NotEnoughMemory, AlsoOfAnEngine)
-{
-  const auto filter = FilterWithoutMemory::New();
-  filter->SetInput(MakeNoise(1));
-  ExpectMemoryError(filter.GetPointer(), { "Not enough memory", "[31, 23, 11] voxels", "11 components", "345 kB" });
-}
-
-TEST(AffinityEstimate, IsThatOfTheDefinition)
-{
-  RandomNumbers random(10);
-  for (int number = 0; number < 300; ++number)
-  {
-    voxelmaps::FuzzyConnectednessInput input;
-    std::int64_t                       voxels = 1;
-    for (int d = 0; d < 3; ++d)
-    {
-      input.size[d] = random.Chance(0.3) ? 1 : random.Between(1, 17);
-      voxels *= input.size[d];
-    }
-    std::vector<float>        image(static_cast<std::size_t>(voxels));
-    std::vector<std::uint8_t> mask(static_cast<std::size_t>(voxels));
-    const bool                isInteger = random.Chance(0.5);
-    for (std::size_t i = 0; i < image.size(); ++i)
-    {
-      image[i] = static_cast<float>(random.Between(-100000, 100000)) * (isInteger ? 1.0f : 1.1e-3f);
-      image[i] = random.Chance(0.02) ? std::numeric_limits<float>::quiet_NaN() : image[i];
-      mask[i] = random.Chance(0.8) ? 1 : 0;
-    }
-    input.image = image.data();
-    input.mask = random.Chance(0.5) ? mask.data() : nullptr;
-    for (std::int64_t seed = random.Between(1, 40); seed > 0; --seed)
-    {
-      input.seeds.push_back(random.Below(voxels));
-    }
-    const auto radius = static_cast<unsigned int>(random.Chance(0.1) ? 4000000000u : random.Below(9));
-    for (const bool isWeightedSum : { false, true })
-    {
-      const auto affinityFunction = isWeightedSum ? AffinityFunction::WeightedSum : AffinityFunction::GeometricMean;
-      const auto expected = EstimateByDefinition(input, isWeightedSum, radius);
-      const auto actual = voxelmaps::EstimateAffinity(input, { affinityFunction, radius }, {});
-      EXPECT_EQ(expected.numberOfVoxels, actual.numberOfVoxels) << number;
-      EXPECT_EQ(expected.mean, actual.mean) << number;
-      EXPECT_EQ(expected.variance, actual.variance) << number;
-      EXPECT_EQ(expected.differenceMean, actual.differenceMean) << number;
-      EXPECT_EQ(expected.differenceVariance, actual.differenceVariance) << number;
-    }
-  }
 }
 
 TEST(AffinityEstimate, TakesStepsInProportionToVoxelsAndSeeds)

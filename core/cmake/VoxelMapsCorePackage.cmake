@@ -8,30 +8,34 @@ configure_package_config_file(
 )
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/VoxelMapsCoreConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 # In ITK's module builds, ITK exports the library and installs what belongs to it.
-if(NOT VoxelMapsCore_IN_ITK_MODULE)
-  install(
-    TARGETS VoxelMapsCore
-    EXPORT VoxelMapsCoreTargets
-    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
-    INCLUDES DESTINATION ${header_dir}
-  )
-  install(
-    DIRECTORY ${PROJECT_SOURCE_DIR}/include/ ${PROJECT_BINARY_DIR}/include/
-    DESTINATION ${header_dir}
-    FILES_MATCHING
-    PATTERN "*.h"
-  )
-  install(EXPORT VoxelMapsCoreTargets NAMESPACE VoxelMaps:: DESTINATION ${package_dir})
-  install(
-    FILES ${PROJECT_BINARY_DIR}/VoxelMapsCoreConfig.cmake ${PROJECT_BINARY_DIR}/VoxelMapsCoreConfigVersion.cmake
-    DESTINATION ${package_dir}
-  )
-  # Other builds on this machine use this build tree, so that nothing is compiled twice.
-  export(
-    TARGETS VoxelMapsCore VoxelMapsCoreInternals
-    NAMESPACE VoxelMaps::
-    FILE ${PROJECT_BINARY_DIR}/VoxelMapsCoreTargets.cmake
-  )
+if(VoxelMapsCore_IN_ITK_MODULE)
+  return()
 endif()
+# Other builds on this machine use this build tree, so that nothing is compiled twice.
+export(
+  TARGETS VoxelMapsCore VoxelMapsCoreInternals
+  NAMESPACE VoxelMaps::
+  FILE ${PROJECT_BINARY_DIR}/VoxelMapsCoreTargets.cmake
+)
+if(NOT VoxelMaps_INSTALL)
+  return()
+endif()
+install(
+  TARGETS VoxelMapsCore
+  EXPORT VoxelMapsCoreTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+  INCLUDES DESTINATION ${header_dir}
+)
+install(
+  DIRECTORY ${PROJECT_SOURCE_DIR}/include/ ${PROJECT_BINARY_DIR}/include/
+  DESTINATION ${header_dir}
+  FILES_MATCHING
+  PATTERN "*.h"
+)
+install(EXPORT VoxelMapsCoreTargets NAMESPACE VoxelMaps:: DESTINATION ${package_dir})
+install(
+  FILES ${PROJECT_BINARY_DIR}/VoxelMapsCoreConfig.cmake ${PROJECT_BINARY_DIR}/VoxelMapsCoreConfigVersion.cmake
+  DESTINATION ${package_dir}
+)

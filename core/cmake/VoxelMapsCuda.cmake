@@ -9,12 +9,23 @@ if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.0)
   message(FATAL_ERROR "VoxelMaps needs CUDA 12 or later; this is ${CMAKE_CUDA_COMPILER_VERSION}")
 endif()
 if(VoxelMaps_CHOOSE_ARCHITECTURES)
-  # All major ones from 7.5 on, and PTX of the newest for what comes later.
-  set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real)
-  if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.8)
-    list(APPEND CMAKE_CUDA_ARCHITECTURES 90)
-  else()
-    list(APPEND CMAKE_CUDA_ARCHITECTURES 90-real 100-real 120)
+  # Those of the devices of this machine.
+  execute_process(
+    COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+    OUTPUT_VARIABLE capabilities
+    ERROR_QUIET
+  )
+  string(REGEX MATCHALL "[0-9]+\\.[0-9]" capabilities "${capabilities}")
+  string(REPLACE "." "" CMAKE_CUDA_ARCHITECTURES "${capabilities}")
+  list(REMOVE_DUPLICATES CMAKE_CUDA_ARCHITECTURES)
+  if(NOT CMAKE_CUDA_ARCHITECTURES)
+    # All major ones from 7.5 on, and PTX of the newest for what comes later.
+    set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real)
+    if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.8)
+      list(APPEND CMAKE_CUDA_ARCHITECTURES 90)
+    else()
+      list(APPEND CMAKE_CUDA_ARCHITECTURES 90-real 100-real 120)
+    endif()
   endif()
   set(CMAKE_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}" CACHE STRING "CUDA architectures" FORCE)
 endif()

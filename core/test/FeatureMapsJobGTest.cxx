@@ -131,27 +131,33 @@ private:
   std::vector<std::uint8_t> m_Selection = std::vector<std::uint8_t>(voxels);
 };
 
-/** With a gap between maps, in which nothing is written. */
+/** Planar and interleaved, with a gap between maps or voxels, in which nothing is written. */
 template <typename TCompute>
 void
 ExpectClassMaps(Scene & scene, const TCompute & compute)
 {
   const std::vector<float> expected = scene.MapsByClass();
-  constexpr std::size_t    gap = 5;
-  constexpr std::size_t    stride = Scene::voxels + gap;
   const std::size_t        maps = expected.size() / Scene::voxels;
-  std::vector<float>       output(maps * stride, 77.0f);
-  scene.job.output = output.data();
-  scene.job.mapStride = stride;
-  compute(scene.job);
-  for (std::size_t m = 0; m < maps; ++m)
+  ASSERT_EQ(static_cast<std::int64_t>(maps), voxelmaps::GetNumberOfMaps(scene.job));
+  for (const bool isPlanar : { true, false })
   {
-    ASSERT_EQ(std::memcmp(&output[m * stride], &expected[m * Scene::voxels], Scene::voxels * sizeof(float)), 0)
-      << "map " << m;
-    for (std::size_t i = 0; i < gap; ++i)
+    constexpr std::size_t gap = 5;
+    const std::size_t     voxelStride = isPlanar ? 1 : maps + gap;
+    const std::size_t     mapStride = isPlanar ? Scene::voxels + gap : 1;
+    std::vector<float>    filled((maps + gap) * (Scene::voxels + gap), 77.0f);
+    std::vector<float>    output = filled;
+    scene.job.output = output.data();
+    scene.job.voxelStride = static_cast<std::int64_t>(voxelStride);
+    scene.job.mapStride = static_cast<std::int64_t>(mapStride);
+    compute(scene.job);
+    for (std::size_t m = 0; m < maps; ++m)
     {
-      ASSERT_EQ(output[m * stride + Scene::voxels + i], 77.0f);
+      for (std::size_t v = 0; v < Scene::voxels; ++v)
+      {
+        filled[v * voxelStride + m * mapStride] = expected[m * Scene::voxels + v];
+      }
     }
+    ASSERT_EQ(std::memcmp(output.data(), filled.data(), filled.size() * sizeof(float)), 0) << "planar: " << isPlanar;
   }
 }
 
@@ -214,7 +220,7 @@ TEST(FeatureMapsJob, InvalidJobsAreErrors)
   runLength.features.resize(1);
   runLength.offsets.resize(1);
   job.mapStride = 1;
-  EXPECT_NE(GetErrorMessage(job).find("a map stride of 1, but it must be at least 126"), std::string::npos);
+  EXPECT_NE(GetErrorMessage(job).find("a map stride of 1, but they must be 1 and at least 126"), std::string::npos);
   job.mapStride = std::numeric_limits<std::int64_t>::max();
   EXPECT_NE(GetErrorMessage(job).find("at most 2^56"), std::string::npos);
   job = scene.job;

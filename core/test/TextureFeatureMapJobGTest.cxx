@@ -182,6 +182,20 @@ TYPED_TEST(TextureClassJob, RefusesInvalidFeatures)
   ExpectRefusal(job, { "twice", std::to_string(number - 1) });
 }
 
+TYPED_TEST(TextureClassJob, RefusesNullPointers)
+{
+  const ClassNoise<TypeParam> noise(Triple{ { 4, 3, 1 } });
+  TypeParam                   job = noise.job;
+  job.levels = nullptr;
+  ExpectRefusal(job, { "levels", "12", "null" });
+  job = noise.job;
+  job.output = nullptr;
+  for (const auto & engine : GetEngines(job))
+  {
+    EXPECT_THROW(engine.compute(job), voxelmaps::EngineError) << engine.name;
+  }
+}
+
 TYPED_TEST(PairClassJob, RefusesInvalidOffsets)
 {
   const ClassNoise<TypeParam> noise(Triple{ { 4, 3, 1 } });

@@ -57,6 +57,21 @@ def test_maps_are_those_of_feature_maps(texture_class, dtype, shape):
     assert np.array_equal(itk.array_view_from_image(function(x, **parameters)), expected)
 
 
+def test_several_classes_are_feature_maps():
+    x, mask = array_of(np.float32), (array_of(np.uint8) > 60).astype(np.uint8) * 255
+    filter = itk.FeatureMapsImageFilter.New(
+        itk.image_from_array(x),
+        mask_image=itk.image_from_array(mask),
+        feature_names=["glcm_Contrast", "firstorder_Mean", "glrlm", "ngtdm_Busyness"],
+        device=itk.DeviceEnums.Device_CPU,
+    )
+    filter.Update()
+    expected = voxelmaps.feature_maps(x, mask, features=["glcm_Contrast", "firstorder_Mean", "glrlm", "ngtdm_Busyness"])
+    assert list(filter.GetFeatureNames()) == list(expected)
+    assert np.array_equal(itk.array_view_from_image(filter.GetOutput()), np.moveaxis(expected.array, 0, -1))
+    assert filter.GetUsedDeviceName() == "CPU"
+
+
 def test_masks_methods_and_ranges():
     x, mask = array_of(), (array_of(np.uint8) > 60).astype(np.uint8)
     methods = itk.GrayLevelDiscretizationEnums
@@ -157,6 +172,9 @@ def test_labels_are_those_of_the_function():
         ({"neighborhood_radius": 200}, ("window", "255")),
         ({"number_of_gray_levels": 0}, ("NumberOfGrayLevels is 0",)),
         ({"offset": [9, 9, 9]}, ("9", "-1, 0 or 1")),
+        ({"bin_width": 5.0, "number_of_gray_levels": 9}, ("NumberOfGrayLevels is set, but has no effect",)),
+        ({"mask_image": np.zeros((5, 6, 7), np.uint8)}, ("the mask has no voxel inside",)),
+        ({"mask_image": array_of(np.uint8)}, ("the mask has the values 0 and 1, 2", "SetInsidePixelValue")),
     ],
 )
 def test_errors_name_the_value(parameters, words):

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "itkCudaDevices.h"
-#include "itkCudaFuzzyConnectednessImageFilter.h"
-#include "itkCudaRunLengthFeatureMapImageFilter.h"
+#include "itkFeatureMapsImageFilter.h"
+#include "itkFuzzyConnectednessImageFilter.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
+#include "itkRunLengthFeatureMapImageFilter.h"
 
 #include <iostream>
 
@@ -25,7 +25,10 @@ UseEverything(ImageType * image)
   discretization->Update();
   itk::CudaRunLengthFeatureMapImageFilter<ImageType>::New()->Print(std::cout);
   itk::CudaFuzzyConnectednessImageFilter<ImageType>::New()->Print(std::cout);
-  itk::VoxelMapsCudaFactory::SetOverrideEnabled(false);
+  const auto maps = itk::FeatureMapsImageFilter<ImageType>::New();
+  maps->SetFeatureNames({ "firstorder_Mean" });
+  maps->SetInput(image);
+  maps->Update();
   try
   {
     itk::CudaDevices::Verify(-1);
@@ -34,7 +37,8 @@ UseEverything(ImageType * image)
   {
     std::cout << error.what() << std::endl;
     return connectedness->GetOutput()->GetPixel({ { 4, 4 } }) == 1.0f &&
-           discretization->GetOutput()->GetPixel({ { 4, 4 } }) == 1;
+           discretization->GetOutput()->GetPixel({ { 4, 4 } }) == 1 &&
+           maps->GetOutput()->GetPixel({ { 4, 4 } })[0] == 7.0f;
   }
   return false;
 }

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "FuzzerUtilities.h"
-#include "ItkTestUtilities.h"
-#include "itkGrayLevelDiscretizationImageFilter.h"
-#include "itkMultiThreaderBase.h"
+#include "voxelmaps/GrayLevelDiscretization.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <sstream>
@@ -19,7 +18,6 @@ using VoxelMapsFuzz::FuzzedInput;
 using Parameters = voxelmaps::GrayLevelDiscretizationParameters;
 using Method = Parameters::MethodEnum;
 using RangeSource = Parameters::RangeSourceEnum;
-using MaskType = itk::Image<unsigned char, 2>;
 using Levels = std::vector<unsigned short>;
 using VoxelMapsFuzz::ConsumeAnyDouble;
 using VoxelMapsFuzz::ConsumeAnyInteger;
@@ -34,7 +32,7 @@ constexpr long double maxLevels = Parameters::MaximumNumberOfGrayLevels;
 struct Case
 {
   Parameters                 parameters;
-  itk::Size<2>               size;
+  std::array<std::size_t, 2> size;
   std::vector<unsigned char> mask; // no mask if empty
   unsigned char              inside{ 1 };
 
@@ -97,36 +95,36 @@ ToPixel(double value)
   }
 }
 
-/** The levels of all pixels; nothing if the filter refuses the input. */
+/** The levels of all pixels; nothing if the job is refused. */
 template <typename TPixel>
 std::optional<Levels>
-Discretize(const Case & input, const std::vector<TPixel> & pixels, unsigned int numberOfWorkUnits, std::string & error)
+Discretize(const Case & input, const std::vector<TPixel> & pixels, unsigned int numberOfWorkers, std::string & error)
 {
-  using ImageType = itk::Image<TPixel, 2>;
-  using FilterType = itk::GrayLevelDiscretizationImageFilter<ImageType>;
-  auto filter = FilterType::New();
-  filter->SetInput(VoxelMapsTest::MakeImage<ImageType>(input.size, pixels));
-  if (!input.mask.empty())
+  std::vector<std::uint8_t> mask;
+  for (const auto value : input.mask)
   {
-    filter->SetMaskImage(VoxelMapsTest::MakeImage<MaskType>(input.size, input.mask));
-    filter->SetInsidePixelValue(input.inside);
+    mask.push_back(value == input.inside ? 1 : 0);
   }
-  filter->SetParameters(input.parameters);
-  filter->SetNumberOfWorkUnits(numberOfWorkUnits);
+  Levels                                levels(pixels.size());
+  voxelmaps::GrayLevelDiscretizationJob job;
+  job.pixels = pixels.data();
+  job.pixelType = voxelmaps::GetPixelType<TPixel>();
+  job.size = { { static_cast<std::int64_t>(input.size[0]), static_cast<std::int64_t>(input.size[1]), 1 } };
+  job.mask = mask.empty() ? nullptr : mask.data();
+  job.parameters = input.parameters;
+  job.levels = levels.data();
+  job.execution.numberOfWorkers = numberOfWorkers;
   try
   {
-    filter->Update();
+    const unsigned int largest = voxelmaps::DiscretizeGrayLevels(job).numberOfGrayLevels;
+    Require(std::all_of(levels.begin(), levels.end(), [&](unsigned short level) { return level <= largest; }),
+            "a level exceeds the number of gray levels");
   }
-  catch (const itk::ExceptionObject & exception)
+  catch (const voxelmaps::EngineError & exception)
   {
-    error = exception.GetDescription();
+    error = exception.what();
     return {};
   }
-  const Levels levels = VoxelMapsTest::GetBuffer(filter->GetOutput());
-  Require(std::all_of(levels.begin(),
-                      levels.end(),
-                      [&](unsigned short level) { return level <= filter->GetUsedNumberOfGrayLevels(); }),
-          "a level exceeds UsedNumberOfGrayLevels");
   return levels;
 }
 
@@ -428,7 +426,6 @@ Check(const Case & input, const std::vector<double> & palette, const std::vector
 extern "C" int
 LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
 {
-  itk::MultiThreaderBase::SetGlobalMaximumNumberOfThreads(4);
   FuzzedInput data(bytes, numberOfBytes);
   Case        input;
   input.parameters = ConsumeParameters(data);

@@ -4,7 +4,14 @@
 #include "TestedFilters.h"
 #include "ItkTestUtilities.h"
 
+#include "itkCooccurrenceFeatureMapImageFilter.h"
+#include "itkDependenceFeatureMapImageFilter.h"
+#include "itkFirstOrderFeatureMapImageFilter.h"
+#include "itkFuzzyConnectednessImageFilter.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
+#include "itkGrayToneDifferenceFeatureMapImageFilter.h"
+#include "itkRunLengthFeatureMapImageFilter.h"
+#include "itkSizeZoneFeatureMapImageFilter.h"
 
 #include <gtest/gtest.h>
 
@@ -84,17 +91,32 @@ struct Scene
   typename ImageType::IndexType seed;
 };
 
-/** What both filters of gray levels have, but for the names of the methods. */
+/** Set the method and what it uses. */
 template <typename TFilter>
 void
 DrawRange(TFilter * filter, Discretization method, Draws & draws)
 {
-  filter->SetNumberOfGrayLevels(
-    method == Discretization::Identity ? 61 : draws.OneOf<unsigned int>({ 1, 2, 7, 16, 32, 64, 255, 1000, 65535 }));
-  filter->SetBinWidth(draws.OneOf<double>({ 0.3, 1.0, 2.5, 7.0, 25.0, 100.0 }));
-  filter->SetRangeSource(static_cast<RangeSource>(draws.Below(3)));
-  filter->SetRangeMinimum(draws.OneOf<double>({ -250.5, 0.0, 10.0 }));
-  filter->SetRangeMaximum(draws.OneOf<double>({ 11.0, 100.25, 255.0, 1200.0 }));
+  const unsigned int levels =
+    method == Discretization::Identity ? 61 : draws.OneOf<unsigned int>({ 1, 2, 7, 16, 32, 64, 255, 1000, 65535 });
+  const double binWidth = draws.OneOf<double>({ 0.3, 1.0, 2.5, 7.0, 25.0, 100.0 });
+  const auto   rangeSource = static_cast<RangeSource>(draws.Below(3));
+  const double minimum = draws.OneOf<double>({ -250.5, 0.0, 10.0 });
+  const double maximum = draws.OneOf<double>({ 11.0, 100.25, 255.0, 1200.0 });
+  filter->SetDiscretizationMethod(method);
+  if (method == Discretization::FixedBinNumber || method == Discretization::Identity)
+  {
+    filter->SetNumberOfGrayLevels(levels);
+  }
+  else
+  {
+    filter->SetBinWidth(binWidth);
+  }
+  filter->SetRangeSource(rangeSource);
+  if (method != Discretization::Identity && rangeSource == RangeSource::Given)
+  {
+    filter->SetRangeMinimum(minimum);
+    filter->SetRangeMaximum(maximum);
+  }
 }
 
 template <typename TFilter, typename TScene>
@@ -133,37 +155,6 @@ CheckWorkUnits(GoldenGroup & group, TFilter * filter, const THash & hash)
   }
 }
 
-/** The same for the CPU. For CUDA, with all methods that support the case. */
-template <typename TFilter, typename THash>
-void
-CheckEngines(GoldenGroup & group, TFilter * filter, const THash & hash)
-{
-  if (!VoxelMapsTest::IsCudaTest())
-  {
-    CheckWorkUnits(group, filter, hash);
-    return;
-  }
-  auto & onDevice = dynamic_cast<typename VoxelMapsTest::CudaClass<TFilter>::Type &>(*filter);
-  for (const auto method : VoxelMapsTest::GetMethods<typename TFilter::CudaMethodEnum>())
-  {
-    onDevice.SetCudaMethod(method);
-    try
-    {
-      filter->Modified();
-      filter->Update();
-    }
-    catch (const itk::ExceptionObject & error)
-    {
-      if (!VoxelMapsTest::IsUnsupported(error.GetDescription()))
-      {
-        throw;
-      }
-      continue;
-    }
-    group.Check(VoxelMapsTest::Print(method), hash());
-  }
-}
-
 template <typename TPixel, unsigned int VDimension>
 void
 CheckDiscretization(GoldenGroup & group)
@@ -178,7 +169,6 @@ CheckDiscretization(GoldenGroup & group)
     const SceneType scene(method == Discretization::Identity, draws);
     const auto      filter = FilterType::New();
     filter->SetInput(scene.image);
-    filter->SetMethod(method);
     DrawRange(filter.GetPointer(), method, draws);
     SetMask(filter.GetPointer(), scene, draws);
     CheckWorkUnits(group, filter.GetPointer(), [&filter] {
@@ -397,14 +387,13 @@ CheckTextureFilter(GoldenGroup & group)
     const auto      pointer = VoxelMapsTest::NewFilter<FilterType>();
     auto * const    filter = pointer.GetPointer();
     filter->SetInput(scene.image);
-    filter->SetDiscretizationMethod(method);
     DrawRange(filter, method, draws);
     SetMask(filter, scene, draws);
     filter->SetBackgroundValue(draws.OneOf<double>({ 0.0, -1.0 }));
     TClass::Draw(filter, draws);
     filter->UpdateOutputInformation();
     filter->GetOutput()->SetRequestedRegion(DrawPart(scene.image->GetLargestPossibleRegion(), draws));
-    CheckEngines(group, filter, [filter] { return HashUsed(filter, Hash(GetBuffer(filter->GetOutput()))); });
+    CheckWorkUnits(group, filter, [filter] { return HashUsed(filter, Hash(GetBuffer(filter->GetOutput()))); });
   }
 }
 
@@ -463,7 +452,7 @@ CheckConnectednessFilter(GoldenGroup & group)
     filter->SetWeight(draws.OneOf<double>({ 0.25, 0.5 }));
     filter->SetMinimumStrength(draws.OneOf<double>({ 0.0, 0.0, 0.125 }));
     filter->SetDistanceWeighting(draws.Percent(30));
-    CheckEngines(group, filter.GetPointer(), [&filter] {
+    CheckWorkUnits(group, filter.GetPointer(), [&filter] {
       const double used[]{ filter->GetUsedObjectMean(),
                            filter->GetUsedObjectVariance(),
                            filter->GetUsedDifferenceMean(),

@@ -4,6 +4,7 @@
 #define voxelmaps_CudaDevices_h
 
 #include "voxelmaps/CoreExport.h"
+#include "voxelmaps/EnumeratorNames.h"
 #include "voxelmaps/Job.h"
 
 #include <cstdint>
@@ -21,6 +22,38 @@ class VoxelMapsCore_EXPORT DeviceError : public EngineError
 public:
   using EngineError::EngineError;
 };
+
+/** \class DeviceEnums
+ * \brief The choice between the CPU and a CUDA device, which does not change results.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT DeviceEnums
+{
+public:
+  /** \class Device
+   * \brief What computes.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Device : std::uint8_t
+  {
+    /** The CUDA device if it is usable, else the CPU. Always the CPU if the environment variable VOXELMAPS_USE_CUDA is
+     * 0, OFF, NO or FALSE. */
+    Automatic = 0,
+    /** The CPU. */
+    CPU,
+    /** The CUDA device; an error if it is not usable. */
+    CUDA
+  };
+};
+
+/** Names of the enumerators, which are printed. */
+constexpr auto
+GetEnumeratorNames(DeviceEnums::Device)
+{
+  return MakeEnumeratorNames({ "Automatic", "CPU", "CUDA" }, "invalid device");
+}
 
 /** \class CudaDevices
  * \brief The CUDA devices that the Cuda filters of this module can use.

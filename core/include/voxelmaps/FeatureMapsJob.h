@@ -46,10 +46,12 @@ struct FeatureMapsJob
   /** The part of the array that has maps. */
   Triple outputIndex{ { 0, 0, 0 } };
   Triple outputSize{ { 0, 0, 0 } };
-  /** The maps, those of the first class first: float, or double if outputIsDouble; contiguous each, and mapStride
-   * components, at least as many as the output has voxels, from one to the next. */
+  /** The maps, those of the first class first: float, or double if outputIsDouble. Voxel v of map m is at output +
+   * v * voxelStride + m * mapStride: 1 and at least the number of voxels of the output, one contiguous map after the
+   * other; or at least the number of maps and 1, interleaved, as in an itk::VectorImage. */
   void *       output{ nullptr };
   bool         outputIsDouble{ false };
+  std::int64_t voxelStride{ 1 };
   std::int64_t mapStride{ 0 };
   /** One byte per voxel of the output, 0 where no features are to be computed; null selects all voxels. */
   const std::uint8_t * selection{ nullptr };
@@ -58,6 +60,10 @@ struct FeatureMapsJob
 
   JobExecution execution;
 };
+
+/** Number of maps of all classes of a job. */
+VoxelMapsCore_EXPORT std::int64_t
+                     GetNumberOfMaps(const FeatureMapsJob & job);
 
 /** Discretize, and compute the maps of all classes on the CPU; bit-identical to the jobs of the classes. Throws
  * EngineError, as these and DiscretizeGrayLevels do. */

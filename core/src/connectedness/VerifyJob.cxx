@@ -57,6 +57,7 @@ VerifyInput(const FuzzyConnectednessInput & input)
           input.numberOfComponents,
           "it must be at most 16");
   const std::int64_t count = input.GetNumberOfVoxels();
+  Require(count == 0 || input.image != nullptr, "an image at", "a null pointer", "it has voxels");
   for (const std::int64_t seed : input.seeds)
   {
     Require(seed >= 0 && seed < count, "a seed at voxel", seed, "that voxel is not in the image");
@@ -117,11 +118,20 @@ VerifyJob(const FuzzyConnectednessJob & job, MemoryLocation maskLocation)
 }
 
 void
+VerifyOutput(const FuzzyConnectednessJob & job)
+{
+  VerifyInput(job);
+  Require(job.GetNumberOfVoxels() == 0 || job.output != nullptr, "an output at", "a null pointer", "it has voxels");
+}
+
+void
 VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job, MemoryLocation maskLocation)
 {
   VerifyProblem(job, maskLocation);
   RequireEnumerator(job.competition, RelativeFuzzyConnectednessJob::Competition::Iterative, "the competition");
   RequireEnumerator(job.tieRule, RelativeFuzzyConnectednessJob::TieRule::LowestLabel, "the tie rule");
+  Require(
+    job.GetNumberOfVoxels() == 0 || job.labelOutput != nullptr, "labels at", "a null pointer", "there are voxels");
   Require(job.affinities.empty() || job.competition == RelativeFuzzyConnectednessJob::Competition::Relative,
           "a number of affinities of labels of",
           job.affinities.size(),

@@ -24,6 +24,10 @@ VerifyProblem(const FuzzyConnectednessProblem & problem, MemoryLocation maskLoca
 void
 VerifyJob(const FuzzyConnectednessJob & job, MemoryLocation maskLocation = MemoryLocation::Host);
 
+/** Throws EngineError if the input is invalid or the output is null, which jobs whose keys go elsewhere may be. */
+void
+VerifyOutput(const FuzzyConnectednessJob & job);
+
 /** VerifyProblem, and the same for the labels. */
 void
 VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job, MemoryLocation maskLocation = MemoryLocation::Host);

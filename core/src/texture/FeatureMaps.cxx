@@ -43,6 +43,17 @@ Compute(const SizeZoneJob & job)
 }
 } // namespace
 
+std::int64_t
+GetNumberOfMaps(const FeatureMapsJob & job)
+{
+  std::int64_t maps = 0;
+  for (const TextureClassJob & classJob : job.classes)
+  {
+    maps += std::visit([](const auto & typedJob) { return GetNumberOfMaps(typedJob); }, classJob);
+  }
+  return maps;
+}
+
 void
 VerifyFeatureMapsJob(const FeatureMapsJob & job)
 {
@@ -62,17 +73,19 @@ VerifyFeatureMapsJob(const FeatureMapsJob & job)
     }
   }
   // Maps of different classes must not overlap, nor their addresses overflow.
-  const auto voxels = static_cast<std::int64_t>(NumberOfVoxels(job.outputSize));
-  double     maps = 0.0;
-  for (const TextureClassJob & classJob : job.classes)
+  const auto         voxels = static_cast<std::int64_t>(NumberOfVoxels(job.outputSize));
+  const std::int64_t maps = GetNumberOfMaps(job);
+  const bool         isPlanar = job.voxelStride == 1 && job.mapStride >= voxels;
+  const bool         isInterleaved = job.mapStride == 1 && job.voxelStride >= maps;
+  constexpr double   maxSize = 0x1p56;
+  if ((!isPlanar && !isInterleaved) ||
+      static_cast<double>(job.mapStride) * static_cast<double>(std::max<std::int64_t>(maps, 1)) > maxSize ||
+      static_cast<double>(job.voxelStride) * static_cast<double>(std::max<std::int64_t>(voxels, 1)) > maxSize)
   {
-    maps += std::visit([](const auto & typedJob) { return static_cast<double>(GetNumberOfMaps(typedJob)); }, classJob);
-  }
-  if (job.mapStride < voxels || static_cast<double>(job.mapStride) * std::max(maps, 1.0) > 0x1p56)
-  {
-    throw EngineError("A job has a map stride of " + std::to_string(job.mapStride) + ", but it must be at least " +
-                      std::to_string(voxels) +
-                      ", the number of voxels of the output, and all maps together must have at most 2^56.");
+    throw EngineError("A job has a voxel stride of " + std::to_string(job.voxelStride) + " and a map stride of " +
+                      std::to_string(job.mapStride) + ", but they must be 1 and at least " + std::to_string(voxels) +
+                      ", the number of voxels of the output, or at least " + std::to_string(maps) +
+                      ", the number of maps, and 1, and all maps together must have at most 2^56.");
   }
   if (job.output == nullptr && voxels > 0)
   {

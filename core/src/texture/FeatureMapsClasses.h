@@ -44,7 +44,7 @@ MakeClassJob(const FeatureMapsJob & job, const TJob & typedJob)
   result.outputIndex = job.outputIndex;
   result.outputSize = job.outputSize;
   result.outputIsDouble = job.outputIsDouble;
-  result.outputVoxelStride = 1;
+  result.outputVoxelStride = job.voxelStride;
   result.outputComponentStride = job.mapStride;
   result.selection = job.selection;
   result.backgroundValue = job.backgroundValue;

@@ -20,7 +20,7 @@ constexpr std::uint32_t maxNumberOfGrayLevels = 65535;
 constexpr std::int64_t maxIndex = std::int64_t{ 1 } << 56;
 
 void
-VerifyRegion(const char * name, const Triple & index, const Triple & size)
+VerifyRegion(const char * name, const Triple & index, const Triple & size, const void * data)
 {
   double voxels = 1.0;
   for (int d = 0; d < 3; ++d)
@@ -39,13 +39,18 @@ VerifyRegion(const char * name, const Triple & index, const Triple & size)
                       std::to_string(size[1]) + ", " + std::to_string(size[2]) +
                       ", but must have at most 2^56 voxels.");
   }
+  if (data == nullptr && NumberOfVoxels(size) > 0)
+  {
+    throw EngineError(std::string("A job has ") + name + " of " + std::to_string(NumberOfVoxels(size)) +
+                      " voxels at a null pointer: set the pointer, or the size to 0.");
+  }
 }
 
 void
 Verify(const TextureFeatureMapJob & job)
 {
-  VerifyRegion("levels", job.levelsIndex, job.levelsSize);
-  VerifyRegion("an output", job.outputIndex, job.outputSize);
+  VerifyRegion("levels", job.levelsIndex, job.levelsSize, job.levels);
+  VerifyRegion("an output", job.outputIndex, job.outputSize, job.output);
   std::int64_t voxels = 1;
   std::string  message;
   for (int d = 0; d < 3; ++d)

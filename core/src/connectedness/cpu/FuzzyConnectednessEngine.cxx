@@ -74,6 +74,7 @@ ComputeFuzzyConnectednessKeys(const FuzzyConnectednessJob & job, std::uint32_t *
 FuzzyConnectednessReport
 ComputeFuzzyConnectedness(const FuzzyConnectednessJob & job)
 {
+  VerifyOutput(job);
   std::uint32_t * const          keys = GetKeysInOutput(job);
   const FuzzyConnectednessReport report = ComputeFuzzyConnectednessKeys(job, keys);
   ConvertKeysToStrengths(job, keys);

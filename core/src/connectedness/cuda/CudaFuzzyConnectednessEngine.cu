@@ -280,6 +280,7 @@ CudaFuzzyConnectednessReport
 ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options)
 {
   VerifyJob(job, options.inputLocation);
+  VerifyOutput(job);
   if (job.GetNumberOfVoxels() == 0)
   {
     return {};

@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: Copyright NumFOCUS
+// SPDX-License-Identifier: Apache-2.0
+#ifndef itkVoxelMapsImageFilter_h
+#define itkVoxelMapsImageFilter_h
+
+#include "itkImage.h"
+#include "itkImageToImageFilter.h"
+#include "itkVoxelMapsCompatibility.h"
+#include "itkVoxelMapsEnums.h"
+#include "itkVoxelMapsImageRows.h"
+#include "itkVoxelMapsParameters.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace itk
+{
+/** \class VoxelMapsImageFilter
+ * \brief Base of all filters of this module: the mask, the grids of further images, and the device.
+ *
+ * \par Masks
+ * Without InsidePixelValue, the voxels other than 0 and NaN are inside, and all of them must have the same value. With
+ * InsidePixelValue, the voxels of this value are inside. It is an error if no voxel is inside; the message lists the
+ * values of the mask. The filters request their masks entirely.
+ *
+ * \par Grids
+ * Masks, selections and seed images must have the region of the input, and its grid: their corners may differ by at
+ * most CoordinateTolerance voxels (0.001). NIfTI, for example, stores origins as float. DirectionTolerance is not used.
+ *
+ * \par Device
+ * Results are bit-identical on the CPU and on CUDA devices. Images may be larger than the memory of a device: except
+ * for labels, they are computed in slabs that fit. Up to 1/32 of the device memory and 128 MB of page-locked host
+ * memory remain allocated for later calls of Update() in the same program, until CudaDevices::ReleaseResources().
+ *
+ * - MaskImage (none), InsidePixelValue (not set): see above.
+ * - Device (Automatic), DeviceID (0): what computes; see DeviceEnums::Device.
+ * - DeviceMemoryBudget (0): maximum number of bytes of device memory to use; 0 for all free memory.
+ *
+ * \par Errors
+ * Throws an itk::ExceptionObject that names the value if the mask has no voxel inside or several values but no
+ * InsidePixelValue, if grids differ, if Device is CUDA but the device DeviceID does not exist or this build has no code
+ * for it, if the device has too little memory for the smallest slab (the message says how much is needed), and for
+ * every error of CUDA, with the text of CUDA and advice.
+ *
+ * \sa CudaImageFilter
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TInputImage, typename TOutputImage,
+          typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
+class ITK_TEMPLATE_EXPORT VoxelMapsImageFilter : public ImageToImageFilter<TInputImage, TOutputImage>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(VoxelMapsImageFilter);
+
+  using Self = VoxelMapsImageFilter;
+  using Superclass = ImageToImageFilter<TInputImage, TOutputImage>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkOverrideGetNameOfClassMacro(VoxelMapsImageFilter);
+
+  static constexpr unsigned int ImageDimension = TInputImage::ImageDimension;
+
+  using InputImageType = TInputImage;
+  using InputRegionType = typename InputImageType::RegionType;
+  using MaskImageType = TMaskImage;
+  using MaskPixelType = typename MaskImageType::PixelType;
+  using DeviceEnum = DeviceEnums::Device;
+
+  static_assert(ImageDimension == 2 || ImageDimension == 3, "VoxelMaps filters support 2D and 3D images");
+  static_assert(std::is_arithmetic<MaskPixelType>::value, "The mask must be a scalar image");
+
+  /** Optional image of the same geometry; voxels outside the mask are absent. */
+  itkSetInputMacro(MaskImage, MaskImageType);
+  itkGetInputMacro(MaskImage, MaskImageType);
+
+  /** Value of the voxels inside the mask. Default: none, for masks of 0 and one other value; the get function then
+   * returns 0. */
+  virtual void
+  SetInsidePixelValue(const MaskPixelType & value)
+  {
+    if (m_InsidePixelValue != value)
+    {
+      m_InsidePixelValue = value;
+      this->Modified();
+    }
+  }
+  virtual MaskPixelType
+  GetInsidePixelValue() const
+  {
+    return m_InsidePixelValue.value_or(MaskPixelType{});
+  }
+
+  /** What computes: the CPU or a CUDA device. Default: Automatic. */
+  itkSetEnumMacro(Device, DeviceEnum);
+  itkGetEnumMacro(Device, DeviceEnum);
+
+  /** Number of the CUDA device. Default: 0. */
+  itkSetMacro(DeviceID, int);
+  itkGetConstMacro(DeviceID, int);
+
+  /** Maximum number of bytes of device memory to use; 0 for all that is free. Default: 0. */
+  itkSetMacro(DeviceMemoryBudget, SizeValueType);
+  itkGetConstMacro(DeviceMemoryBudget, SizeValueType);
+
+  /** What the last Update() used: the name of the device, or "CPU". */
+  itkGetStringMacro(UsedDeviceName);
+
+protected:
+  VoxelMapsImageFilter();
+  ~VoxelMapsImageFilter() override = default;
+
+  void
+  PrintSelf(std::ostream & os, Indent indent) const override;
+  void
+  VerifyPreconditions() const override;
+  void
+  VerifyInputInformation() const override;
+  void
+  GenerateInputRequestedRegion() override;
+
+  /** Not Modified(): it is a result. */
+  void
+  SetUsedDeviceName(const std::string & name)
+  {
+    m_UsedDeviceName = name;
+  }
+
+  /** Whether the CUDA device is to compute. */
+  bool
+  UsesCuda() const;
+
+  /** Call an engine with options for the device; errors become an itk::ExceptionObject. */
+  template <typename TOptions, typename TCompute>
+  auto
+  CallCuda(const TCompute & compute) const
+  {
+    TOptions options;
+    options.deviceID = m_DeviceID;
+    options.memoryBudget = m_DeviceMemoryBudget;
+    return VoxelMapsDetail::CallEngine(*this, [&] { return compute(options); });
+  }
+
+  /** Throw an itk::ExceptionObject unless an image is null or on the grid of the input. */
+  void
+  VerifySameGrid(const std::string & name, const ImageBase<ImageDimension> * image) const;
+
+  /** One byte per voxel of a region of a mask, other than 0 inside; null without a mask. Throws an
+   * itk::ExceptionObject if the mask has no voxel inside or is ambiguous, also beyond the region. */
+  std::unique_ptr<std::uint8_t[]>
+  MakeMaskBytes(const char * name, const MaskImageType * mask, const InputRegionType & region,
+                const voxelmaps::JobExecution & execution) const;
+
+  std::optional<MaskPixelType> m_InsidePixelValue;
+
+private:
+  DeviceEnum    m_Device{ DeviceEnum::Automatic };
+  int           m_DeviceID{ 0 };
+  SizeValueType m_DeviceMemoryBudget{ 0 };
+  std::string   m_UsedDeviceName;
+};
+} // namespace itk
+
+#ifndef ITK_MANUAL_INSTANTIATION
+#  include "itkVoxelMapsImageFilter.hxx"
+#endif
+
+#endif // itkVoxelMapsImageFilter_h
