@@ -293,7 +293,8 @@ def _check_shear(image: Any, what: str) -> None:
 
 
 def _write(image: Any, features: list[str], path: pathlib.Path) -> None:
-    from . import _file_check, _image
+    from . import _image
+    from ._files.images import check_image_file
 
     result = _image.to_simpleitk(image)
     if path.name.endswith(".nrrd"):
@@ -301,6 +302,6 @@ def _write(image: Any, features: list[str], path: pathlib.Path) -> None:
     try:
         _image.simpleitk("writing maps").WriteImage(result, str(path), not path.name.endswith(".nii"))
         # SimpleITK does not notice a full disk.
-        _file_check.check_image_file(str(path))
+        check_image_file(path)
     except (RuntimeError, ValueError) as error:
         raise OSError(f"{path.name} could not be written, is the disk full? {str(error).splitlines()[-1]}") from None

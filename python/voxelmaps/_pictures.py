@@ -110,15 +110,12 @@ def _scene_of(value, what, spacing=None):
     image = given.image
     if given.components_axis is not None:
         raise ValueError(f"{what} has several components; pass a dict of maps")
-    array = _arrays.array_of(image.array, what).host()
+    array = _arrays.pixels_of(_arrays.array_of(image.array, what), what).host()
     if array.ndim not in (2, 3):
         raise ValueError(f"{what} has the shape {array.shape}, but must have 2 or 3 axes")
     if array.size == 0:
         raise ValueError(f"{what} of shape {array.shape} has no voxels")
-    if array.dtype.kind not in "biuf":
-        raise TypeError(f"{what} has voxels of {array.dtype}, but they must be real numbers")
-    image = image.with_array(array.view(np.uint8) if array.dtype == bool else array)
-    n = array.ndim
+    image, n = image.with_array(array), array.ndim
     if spacing is not None:
         if image.spacing is not None and not is_xarray(value):
             raise ValueError(f"spacing is {spacing!r}, but {what} has a spacing: it is for arrays only")
@@ -232,20 +229,13 @@ def _region_of(maps, shape):
 # --- Limits ------------------------------------------------------------------------------------------------------------
 
 
-def _pair(value, what):
-    rule = "two finite numbers, the smaller one first"
+def _pair(value, what, least=-math.inf, most=math.inf):
+    rule = "two finite numbers, the smaller one first" + (f", from {least} to {most}" if most < math.inf else "")
     if isinstance(value, str) or np.shape(value) != (2,):
         raise TypeError(f"{what} is {value!r}, but must be {rule}")
     low, high = (number(v, what) for v in value)
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+    if not (math.isfinite(low) and math.isfinite(high) and least <= low < high <= most):
         raise ValueError(f"{what} is {value!r}, but must be {rule}")
-    return low, high
-
-
-def _percentiles(value):
-    low, high = _pair(value, "percentiles")
-    if low < 0 or high > 100:
-        raise ValueError(f"percentiles is {value!r}, but must be from 0 to 100")
     return low, high
 
 
@@ -270,7 +260,7 @@ def map_limits(
     >>> voxelmaps.map_limits(cases)
     {'glcm_Contrast': (1.0, 5.0)}
     """
-    percentiles = _percentiles(percentiles)
+    percentiles = _pair(percentiles, "percentiles", 0, 100)
     values: dict[str, list[np.ndarray]] = {}
     for maps, mask in cases:
         image = None if mask is None else _scene_of(mask, "the mask").image
@@ -501,13 +491,12 @@ def show(
     scene = scene or _Scene.of(grid)
     inside = _inside(grid, mask, label)
     names = [one.name for one in listed]
-    if limits is None or isinstance(limits, Mapping):
-        for name in limits or ():
-            if name not in names:
-                raise ValueError(f"limits has {name!r}, but the maps are {', '.join(names)}")
-    of_name = limits if isinstance(limits, Mapping) else {} if limits is None else dict.fromkeys(names, limits)
-    limits = {name: _pair(value, f"limits of {name}") for name, value in of_name.items()}
-    percentiles = _percentiles(percentiles)
+    if limits is not None and not isinstance(limits, Mapping):
+        limits = dict.fromkeys(names, limits)
+    limits = {name: _pair(value, f"limits of {name}") for name, value in (limits or {}).items()}
+    for name in set(limits) - set(names):
+        raise ValueError(f"limits has {name!r}, but the maps are {', '.join(names)}")
+    percentiles = _pair(percentiles, "percentiles", 0, 100)
     window = None if window is None else _pair(window, "window")
     if cmap not in matplotlib.colormaps:
         raise ValueError(f"cmap is {cmap!r}, but must be the name of a color map of matplotlib, such as 'viridis'")
