@@ -520,7 +520,6 @@ def test_read_maps_of_the_program(options, image, tmp_path, monkeypatch):
     check_maps(voxelmaps.read_maps("maps"), {name: expected[name] for name in sorted(expected)}, geometry)
 
 
-
 def test_read_maps_that_are_not_whole(image, tmp_path):
     with pytest.raises(FileNotFoundError, match="none does not exist"):
         voxelmaps.read_maps(tmp_path / "none")
