@@ -337,7 +337,9 @@ def test_many_keys(folder, capfd):
     cases, unused = _program_tables.read_cases("table.csv")
     assert len(unused) == 50000
     cases, _ = _program_tables.read_cases("cases.csv")
-    _program_tables.check_outputs(cases, lambda case: [MAP] * 95, [("the table", "cases.csv")], [("the summary", "s.csv")])
+    _program_tables.check_outputs(
+        cases, lambda case: [MAP] * 95, [("the table", "cases.csv")], [("the summary", "s.csv")]
+    )
     assert time.process_time() - start < 30
     assert program.main(["--jobs", "table.csv", *ONE]) == 1
     assert all(len(line) < 1000 for line in capfd.readouterr().err.splitlines())

@@ -406,10 +406,24 @@ def test_functions_of_one_image(run, tmp_path):
     itk.imwrite(stroke_image, "strokes.nrrd")
     code, output, _ = run("labels", "image.nii.gz", "--seeds", "strokes.nrrd", "--out", "s.nrrd", *texts)
     assert (code, output) == (0, ["s.nrrd: 2688 voxels, 2 values"])
+    points = '{"1": [3.5, 3.5, 10], "2": [7, 7, 2]}'
+    means = ["--object-mean", '{"1": 50, "2": 90}', "--object-variance", "400", "--difference-variance", "400"]
+    assert run("labels", "image.nii.gz", "--seed_points", points, "--out", "p.nrrd", *means)[0] == 0
     assert run("connect", "image.nii.gz", "--seeds", "[5,5,5]", "--precision", "double", "--out", "c.nrrd")[0] == 0
     for path, expected in (
         ("out/l.nii.gz", voxelmaps.labels(x, seeds, **options)),
         ("s.nrrd", voxelmaps.labels(x, stroke, **options)),
+        (
+            "p.nrrd",
+            voxelmaps.labels(
+                x,
+                {1: [5, 5, 5], 2: [1, 10, 10]},
+                object_mean={1: 50, 2: 90},
+                object_variance=400,
+                difference_variance=400,
+                spacing=(2, 0.7, 0.7),
+            ),
+        ),
         ("c.nrrd", voxelmaps.fuzzy_connectedness(x, [5, 5, 5], precision="double")),
     ):
         read = itk.imread(path)

@@ -126,9 +126,12 @@ def test_folders_that_cannot_be_used(tmp_path):
     stale = tmp_path / "used" / ".voxelmaps-killed"
     stale.mkdir(parents=True)
     (stale / "original_glcm_Contrast.nii.gz").write_text("half")
+    os.utime(stale, (1, 1))
+    # What another process writes now.
+    (tmp_path / "used" / ".voxelmaps-now").mkdir()
     (tmp_path / "used" / "original_firstorder_Mean.nii.gz").write_text("old")
     radiomics.execute(image, mask, out_dir=tmp_path / "used", **arguments)
-    assert [path.name for path in (tmp_path / "used").iterdir()] == ["original_firstorder_Mean.nii.gz"]
+    assert sorted(os.listdir(tmp_path / "used")) == [".voxelmaps-now", "original_firstorder_Mean.nii.gz"]
     assert gzip.open(tmp_path / "used" / "original_firstorder_Mean.nii.gz").read()
     # A folder has the name of a map.
     (tmp_path / "taken" / "original_firstorder_Mean.nii.gz").mkdir(parents=True)

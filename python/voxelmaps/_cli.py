@@ -260,6 +260,15 @@ def _function(command):
     return getattr(voxelmaps, names[command])
 
 
+def _by_label(name, value):
+    """The value; labels of a dict, which are texts in JSON, are integers."""
+    if not isinstance(value, dict):
+        return value
+    if not all(label.isdecimal() for label in value):
+        raise ValueError(f"--{_dashed(name)} has the labels {', '.join(value)}, but they must be integers")
+    return {int(label): item for label, item in value.items()}
+
+
 def _call(options, console):
     """Call a function with the keywords that are given as options."""
     import numpy as np
@@ -268,19 +277,14 @@ def _call(options, console):
     from . import _image
     from ._files import paths, writing
 
-    keywords = {
-        name: value for name, value in vars(options).items() if name not in ("command", "image", "mask", "out", "seeds")
-    }
+    own = ("command", "image", "mask", "out", "seeds")
+    keywords = {name: _by_label(name, value) for name, value in vars(options).items() if name not in own}
     if options.command == "describe":
         for line in str(voxelmaps.describe(options.image, options.mask, **keywords)).splitlines():
             console.line(line)
         return True
-    seeds = None if options.seeds is None else _value(options.seeds)
-    if isinstance(seeds, dict):
-        if not all(label.isdecimal() for label in seeds):
-            raise ValueError(f"--seeds has the labels {', '.join(seeds)}, but they must be integers")
-        seeds = {int(label): indices for label, indices in seeds.items()}
-    elif not isinstance(seeds, list):
+    seeds = None if options.seeds is None else _by_label("seeds", _value(options.seeds))
+    if not isinstance(seeds, (dict, list)):
         seeds = options.seeds
     out = pathlib.Path(options.out)
     file_format = next((one for one in ("nii.gz", "nii", "nrrd") if out.name.endswith(f".{one}")), None)

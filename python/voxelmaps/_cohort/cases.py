@@ -431,6 +431,7 @@ def _computed(job, case, prepared, skipped, record, content, report):
     statistics = {}
     place = lambda name: pathlib.Path(os.path.normpath(case.output / layout.image_location(name)))
     record.remove_others()
+    paths.remove_staging(case.output)
     with (
         paths.output_folder(case.output) as folder,
         writing.Writer(image, job.dtype, folder, layout) as writer,

@@ -9,6 +9,7 @@ import os
 import pathlib
 import shutil
 import tempfile
+import time
 import unicodedata
 from typing import NamedTuple
 
@@ -16,6 +17,9 @@ from . import headers
 
 # Files are written in folders of this name until they are complete.
 _STAGING_PREFIX = ".voxelmaps-"
+
+# After so many seconds, a process that writes a folder is taken for killed.
+_LONGEST_PAUSE = 86400
 
 
 def utf8(path, what):
@@ -117,19 +121,22 @@ def check_writable(path):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(existing))
 
 
-def remove_staging(path):
-    """Remove the incomplete files of runs that were killed."""
+def remove_staging(path, seconds=0):
+    """Remove the incomplete files of runs that were killed, if nothing was added to them for so many seconds."""
     for folder in pathlib.Path(path).glob(f"{_STAGING_PREFIX}*"):
-        shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            if time.time() - folder.stat().st_mtime >= seconds:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager
 def output_folder(path):
-    """Make a folder for maps, with a folder for incomplete files. Only one run at a time can write it."""
+    """Make a folder for maps, with a folder for incomplete files."""
     path = pathlib.Path(path)
     check_writable(path)
     path.mkdir(parents=True, exist_ok=True)
-    remove_staging(path)
+    # Other processes may write other files there.
+    remove_staging(path, _LONGEST_PAUSE)
     with errors_named(path):
         staging = pathlib.Path(tempfile.mkdtemp(prefix=_STAGING_PREFIX, dir=path))
     try:
