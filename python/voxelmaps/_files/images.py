@@ -2,12 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading of image files: nibabel reads NIfTI, pydicom and SimpleITK read DICOM, SimpleITK MetaImage, NRRD and PNG."""
 
+from __future__ import annotations
+
 import concurrent.futures
 import os
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import headers, library
+
+if TYPE_CHECKING:
+    from .._types import Path
 
 
 def _read_by_simpleitk(path, image_io):
@@ -81,7 +87,7 @@ def _read(path, options):
     raise ValueError("it is not NIfTI, NRRD, MetaImage, DICOM or PNG: convert it to NIfTI, for instance with SimpleITK")
 
 
-def check_image_file(path):
+def check_image_file(path: Path) -> None:
     """Raise ValueError, with one line that names the file and the rule, unless an image file is complete.
 
     path    A file of NIfTI, NRRD, MetaImage, PNG or DICOM, or a folder with one DICOM series.
@@ -98,6 +104,6 @@ def check_image_file(path):
     ...     size = file.truncate(file.seek(-10, 2))
     >>> voxelmaps.check_image_file("ct.nrrd")
     Traceback (most recent call last):
-    ValueError: the image ct.nrrd cannot be read: ct.nrrd has 411 bytes, but the header promises 421
+    ValueError: the image: cannot read 'ct.nrrd': ct.nrrd has 411 bytes, but the header promises 421
     """
     read(os.fspath(path), "the image")
