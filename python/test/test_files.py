@@ -320,11 +320,11 @@ def test_other_files_and_places(tmp_path):
         ("a.tif", b"II*\0" + bytes(500), "not NIfTI, NRRD"),
         ("a.mgz", gzip.compress(right), "not NIfTI, NRRD"),
         *(
-            (f"b.{suffix}", b"", "cannot be read")
+            (f"b.{suffix}", b"", "cannot read")
             for suffix in ("nii", "nii.gz", "img", "mha", "nrrd", "png", "dcm", "xyz")
         ),
         *(
-            (f"c.{suffix}", bytes(2000), "cannot be read")
+            (f"c.{suffix}", bytes(2000), "cannot read")
             for suffix in ("nii", "img", "mha", "nrrd", "png", "dcm", "xyz")
         ),
     ):

@@ -264,7 +264,18 @@ def _read_file(path):
 
 
 def _stored_values(path):
-    """The stored values of all frames of a file, as (frames, rows, columns)."""
+    """The stored values of all frames of a file, as (frames, rows, columns). Raises ValueError."""
+    try:
+        return _decode(path)
+    except (ImportError, MemoryError):
+        raise
+    # Of corrupt files, pydicom and SimpleITK raise exceptions of many types.
+    except Exception as error:
+        text = (str(error) or type(error).__name__).strip().splitlines()[-1]
+        raise ValueError(f"'{os.path.basename(path)}': its pixels are truncated or corrupt: {text}") from None
+
+
+def _decode(path):
     pydicom = library("pydicom", f"reading {path}")
     header = pydicom.dcmread(path, force=True)
     if "TransferSyntaxUID" not in header.file_meta:
@@ -669,21 +680,11 @@ def _read(path, series, allow_uneven_slices, grid, segment):
             f"it is no image, but {getattr(kind, 'name', kind)}" + ": pass the folder" * (kind == _DIRECTORY)
         )
     _check_files(files)
-    try:
-        if files[0].kind in _SEGMENTATIONS:
-            if len(files) > 1:
-                raise ValueError(f"it has {len(files)} segmentations: pass one of the files")
-            return _segmentation(files[0], grid, segment)
-        *result, warning = _volume(files, allow_uneven_slices)
-    except ValueError:
-        raise
-    except (ImportError, MemoryError):
-        raise
-    # Of corrupt files, pydicom raises exceptions of many types.
-    except Exception as error:
-        raise ValueError(
-            f"its pixels cannot be read: {(str(error) or type(error).__name__).strip().splitlines()[-1]}"
-        ) from None
+    if files[0].kind in _SEGMENTATIONS:
+        if len(files) > 1:
+            raise ValueError(f"it has {len(files)} segmentations: pass one of the files")
+        return _segmentation(files[0], grid, segment)
+    *result, warning = _volume(files, allow_uneven_slices)
     if warning:
         warnings.warn(f"{path}: {warning}", stacklevel=2)
     return tuple(result)

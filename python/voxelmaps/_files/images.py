@@ -104,6 +104,6 @@ def check_image_file(path: Path) -> None:
     ...     size = file.truncate(file.seek(-10, 2))
     >>> voxelmaps.check_image_file("ct.nrrd")
     Traceback (most recent call last):
-    ValueError: the image ct.nrrd cannot be read: ct.nrrd has 411 bytes, but the header promises 421
+    ValueError: the image: cannot read 'ct.nrrd': ct.nrrd has 411 bytes, but the header promises 421
     """
     read(os.fspath(path), "the image")
