@@ -3,6 +3,7 @@
 """One case of a cohort: from image and mask to maps, their statistics, and where they come from."""
 
 import concurrent.futures
+import contextlib
 import datetime
 import functools
 import hashlib
@@ -271,9 +272,11 @@ def _has_state(path, entry):
 
 @functools.lru_cache(maxsize=None)
 def _versions():
-    packages = {"NumPy": "numpy", "nibabel": "nibabel", "SimpleITK": "SimpleITK"}
-    installed = {package.metadata["Name"]: package.version for package in importlib.metadata.distributions()}
-    return {name: installed[package] for name, package in packages.items() if package in installed}
+    versions = {"NumPy": np.__version__}
+    for name in ("nibabel", "SimpleITK"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            versions[name] = importlib.metadata.version(name)
+    return versions
 
 
 @functools.lru_cache(maxsize=None)
