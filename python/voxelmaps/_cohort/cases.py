@@ -18,7 +18,7 @@ import time
 
 import numpy as np
 
-from .. import _image, radiomics
+from .. import _arrays, _image, _regions, radiomics
 from .._files import headers, layouts, paths, writing
 from ..radiomics import _filters, _preparation, _settings
 from .tables import PROVENANCE, STATISTICS, Outcome
@@ -30,8 +30,8 @@ _MAX_BYTES = 2**26
 # A mask with more labels is an image of intensities.
 _MAX_LABELS = 1000
 
-# Writers scale integers.
-_LABEL_TOLERANCE = 1e-3
+# Images of which no file is a DICOM segmentation.
+_NO_DICOM = (".nii", ".nii.gz", ".hdr", ".img", ".nrrd", ".nhdr", ".mha", ".mhd", ".png")
 
 # What a malformed record raises.
 _MALFORMED = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
@@ -147,19 +147,25 @@ def _is_unchanged(path, entry):
 _last = {}
 
 
-def _load(path, what):
-    """The volume of a file or folder, and the entry that describes it."""
+def _load(path, what, grid=None, segment=None):
+    """The volume of a file or folder, and the entry that describes it.
+
+    grid, segment    The image and the label of a mask that is a DICOM segmentation.
+    """
     states, last = _states(path), _last.get(what)
-    if last is not None and last[0] == states:
-        return last[1:]
+    place = None
+    if grid is not None and not os.fspath(path).lower().endswith(_NO_DICOM):
+        place = grid.size, grid[1:], segment
+    if last is not None and last[:2] == (states, place):
+        return last[2:]
     last = None
     _last.pop(what, None)
-    volume = _image.load(path, f"the {what}")[0]
+    volume = _image.load(path, f"the {what}", grid=grid, segment=segment)[0]
     entry = {"path": str(path.absolute()), "files": states, "sha256": _hash(path)}
     if _states(path) != states:
         raise ValueError(f"the {what} {path} was written while it was read")
     entry.update(size=volume.size, spacing=volume.spacing, type=str(volume.array.dtype))
-    _last[what] = states, volume, entry
+    _last[what] = states, place, volume, entry
     return volume, entry
 
 
@@ -338,10 +344,8 @@ def _labels_of_mask(case, job):
     mask, entry = _load(case.mask, "mask")
     if "labels" not in entry or entry["label_channel"] != channel:
         values = np.unique(_preparation.scalar_mask(mask, job.parameters.settings).array)
-        values = values[np.isfinite(values)]
-        if (np.abs(values - np.rint(values)) > _LABEL_TOLERANCE).any():
-            raise ValueError(f"the mask {case.mask} has values that are not integers: threshold it first")
-        labels = [int(value) for value in np.unique(np.rint(values)) if value > 0]
+        values = _regions.integers(_arrays.array_of(values, "the mask"), f"the mask {case.mask}").array
+        labels = [int(value) for value in np.unique(values) if value > 0]
         if not labels:
             raise ValueError(f"the mask {case.mask} has no label: no voxel is 1 or more")
         if len(labels) > _MAX_LABELS:
@@ -380,7 +384,8 @@ def _finished_or_computed(job, case, report):
         paths.remove_staging(case.output)
         return finished
     report((0, "reading"))
-    (image, of_image), (mask, of_mask) = _load(case.image, "image"), _load(case.mask, "mask")
+    image, of_image = _load(case.image, "image")
+    mask, of_mask = _load(case.mask, "mask", image, job.settings_of(case)["label"])
     report((0, "preparing"))
     prepared = _preparation.prepare(image, mask, job.settings_of(case), False)
     radiomics.check_classes(prepared.image, job.parameters)

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import re
 import warnings
 from typing import TYPE_CHECKING, Any, Iterable
 
@@ -103,15 +102,6 @@ def _names_of_folder(path: pathlib.Path) -> dict[str, pathlib.Path]:
                 f"the run that has written {path} was interrupted: there are {len(files)} of its maps", stacklevel=4
             )
         return files
-    if (path / "channels.json").is_file():
-        channels = _json(path / "channels.json")
-        ending = str(channels["file_ending"])
-        files = sorted(each for each in path.iterdir() if re.search(f"_[0-9]{{4}}{re.escape(ending)}$", each.name))
-        numbers = {int(each.name.removesuffix(ending)[-4:]): each for each in files}
-        names = {int(number): str(name) for number, name in channels["channel_names"].items()}
-        if len(files) != len(numbers) or set(numbers) != set(names):
-            raise ValueError(f"{path} has {len(files)} channels, but channels.json names {len(names)}")
-        return {names[number]: numbers[number] for number in sorted(numbers)}
     files = sorted(each for each in path.iterdir() if each.name.endswith(_SUFFIXES))
     return {_stem(each.name): each for each in files}
 
