@@ -701,7 +701,7 @@ MeasureFilterMemory()
   const auto   head = LoadHead("t1");
   PeakMemory::Reset();
   const Case thisCase = MakeCase("head", headSize, 5, 32);
-  MakeFilter<CpuFilter<3>>(thisCase, head, allThreads, Method::Automatic)->Update();
+  MakeFilter<CpuFilter<3>>(thisCase, head, allThreads)->Update();
   const std::size_t bytesPerVoxel = sizeof(Pixel) + sizeof(float) * thisCase.job.features.size();
   return (PeakMemory::GetPeak() - before) / static_cast<double>(CountVoxels(headSize) * bytesPerVoxel);
 }
