@@ -285,6 +285,9 @@ TEST(FuzzyConnectednessImageFilter, PrintsAllParameters)
                                 "UsedDifferenceMean: 0.75",
                                 "UsedDifferenceVariance: 6.5",
                                 "UsedMethod: Buckets" });
+  // Not all of many seeds.
+  filter->SetSeeds(Filter2D::SeedsType(1000, Filter2D::IndexType{ { 1, 2 } }));
+  VoxelMapsTest::ExpectPrints(filter.GetPointer(), { "Seeds: [1, 2]", "[1, 2] and others, in all 1000\n" });
 }
 
 TEST(FuzzyConnectednessImageFilter, ReportsTheUsedMethod)
