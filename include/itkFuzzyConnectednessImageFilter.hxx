@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <string>
 
 namespace itk
 {
@@ -108,10 +110,12 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSelf(
 {
   Superclass::PrintSelf(os, indent);
   os << indent << "Seeds:";
-  for (const IndexType & seed : m_Seeds)
+  constexpr std::size_t maxPrinted = 10;
+  for (std::size_t i = 0; i < std::min(m_Seeds.size(), maxPrinted); ++i)
   {
-    os << ' ' << seed;
+    os << ' ' << m_Seeds[i];
   }
+  os << (m_Seeds.size() > maxPrinted ? " and others, in all " + std::to_string(m_Seeds.size()) : "");
   os << std::endl;
   os << indent << "Method: " << m_Method << std::endl;
   os << indent << "UsedMethod: " << m_UsedMethod << std::endl;

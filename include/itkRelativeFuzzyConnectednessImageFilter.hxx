@@ -7,6 +7,7 @@
 #include "voxelmaps/HostMemory.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <set>
 #include <string>
@@ -161,10 +162,12 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 {
   Superclass::PrintSelf(os, indent);
   os << indent << "Seeds:";
-  for (const Seed & seed : m_Seeds)
+  constexpr std::size_t maxPrinted = 10;
+  for (std::size_t i = 0; i < std::min(m_Seeds.size(), maxPrinted); ++i)
   {
-    os << ' ' << seed.first << '=' << seed.second;
+    os << ' ' << m_Seeds[i].first << '=' << m_Seeds[i].second;
   }
+  os << (m_Seeds.size() > maxPrinted ? " and others, in all " + std::to_string(m_Seeds.size()) : "");
   os << std::endl;
   os << indent << "EstimateAffinityOfEveryLabel: " << (m_EstimateAffinityOfEveryLabel ? "On" : "Off") << std::endl;
   os << indent << "LabelsWithAffinities:";

@@ -2,16 +2,15 @@
 # Run what scripts/gpu-bundle.sh collected, on a machine with a GPU:
 #   run-gpu-tests.sh [--only PARTS] [--out FOLDER]
 # PARTS is a comma-separated list of
-#   tests       all tests, golden suite included; those of the Cuda classes with the method Automatic
-#   methods     the tests of the Cuda classes again, with each other method
+#   tests       all tests, golden suite included; those of the core with every CUDA method
 #   large       a volume of more than 2^31 voxels: needs 22 GB of memory
 #   python      the Python tests, with the wheel; needs Python 3.11 or later, NumPy and pytest
 #   sanitizer   compute-sanitizer (memcheck, racecheck, initcheck, synccheck) on small cases
 #   benchmarks  the measurements of the benchmark programs on the device
-# Without --only: tests, methods, python and sanitizer. Prints a summary; the exit code is 0 if nothing failed.
+# Without --only: tests, python and sanitizer. Prints a summary; the exit code is 0 if nothing failed.
 set -uo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-parts="tests,methods,python,sanitizer"
+parts="tests,python,sanitizer"
 out="${here}/out"
 while (($# > 0)); do
   case "$1" in
@@ -56,24 +55,6 @@ if has tests; then
         ${VOXELMAPS_TEST_FILTER:+--gtest_filter="${VOXELMAPS_TEST_FILTER}"}
     done
   done
-fi
-# methods FILTER METHOD...: the tests of one filter with each method. Those of the engines always run all methods.
-methods() {
-  local filter="$1" method
-  shift
-  for method in "$@"; do
-    VOXELMAPS_TEST_PROCESSOR=Cuda VOXELMAPS_TEST_CUDA_METHOD="${method}" run "VoxelMapsTests_${filter%%[*:]*}_${method}" \
-      "${here}/VoxelMapsTests" --gtest_filter="${filter}"
-  done
-}
-if has methods; then
-  methods 'FirstOrder*' RadixSelection
-  methods 'Cooccurrence*' SortedPairs RankTables WindowWalk
-  methods 'Dependence*' BitPlanes WindowWalk
-  methods 'GrayToneDifference*' LevelTables WindowWalk
-  methods 'RunLength*:Texture*' SortReduce WindowWalk WindowWord BoxSums SlidingWindow
-  methods 'SizeZone*' BitPlanes
-  methods 'FuzzyConnectedness*' CorrectedKFOE Hierarchy
 fi
 if has python && [[ ! -d "${here}/python" ]]; then
   summary+=("python: not in this bundle")

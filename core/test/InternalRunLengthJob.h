@@ -10,12 +10,16 @@
 
 namespace VoxelMapsTest
 {
-/** A job with a window, all features that the fast methods support, and no buffers. */
+/** A job with a window, all features that the fast methods support, and buffers that are never used. */
 inline voxelmaps::RunLengthJob
 MakeJob(const voxelmaps::Triple & windowSize, const std::vector<voxelmaps::Triple> & offsets,
         std::uint32_t numberOfGrayLevels, voxelmaps::RunLengthJob::Aggregation aggregation, bool outputIsDouble)
 {
+  static std::uint16_t    levels = 0;
+  static double           output = 0.0;
   voxelmaps::RunLengthJob job;
+  job.levels = &levels;
+  job.output = &output;
   job.levelsSize = { { 64, 64, 8 } };
   job.outputSize = job.levelsSize;
   job.windowSize = windowSize;

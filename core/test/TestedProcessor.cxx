@@ -2,15 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "TestedProcessor.h"
 
-#include "voxelmaps/CooccurrenceFeatureMapEnums.h"
 #include "voxelmaps/CudaDevices.h"
-#include "voxelmaps/DependenceFeatureMapEnums.h"
-#include "voxelmaps/FirstOrderFeatureMapEnums.h"
-#include "voxelmaps/FuzzyConnectednessEnums.h"
-#include "voxelmaps/GrayToneDifferenceFeatureMapEnums.h"
-#include "voxelmaps/RelativeFuzzyConnectednessEnums.h"
-#include "voxelmaps/RunLengthFeatureMapEnums.h"
-#include "voxelmaps/SizeZoneFeatureMapEnums.h"
 
 #include <gtest/gtest.h>
 
@@ -28,14 +20,7 @@ GetEnvironmentVariable(const char * name)
   return value != nullptr ? value : "";
 }
 
-template <typename... TEnums>
-bool
-IsMethodOfAnyEngine(const std::string & name)
-{
-  return (... || (FindMethod<typename TEnums::CudaMethod>(name) != TEnums::CudaMethod::Automatic));
-}
-
-/** Why the environment variables are invalid, or nothing. */
+/** Why the environment variable is invalid, or nothing. */
 std::string
 FindInvalidEnvironment()
 {
@@ -43,22 +28,6 @@ FindInvalidEnvironment()
   if (!processor.empty() && processor != "CPU" && processor != "Cuda")
   {
     return "VOXELMAPS_TEST_PROCESSOR is '" + processor + "', but must be CPU or Cuda";
-  }
-  const std::string method = GetEnvironmentVariable("VOXELMAPS_TEST_CUDA_METHOD");
-  if (!method.empty() && !IsCudaTest())
-  {
-    return "VOXELMAPS_TEST_CUDA_METHOD is '" + method + "', which needs VOXELMAPS_TEST_PROCESSOR=Cuda";
-  }
-  if (!method.empty() && !IsMethodOfAnyEngine<voxelmaps::CooccurrenceFeatureMapEnums,
-                                              voxelmaps::DependenceFeatureMapEnums,
-                                              voxelmaps::FirstOrderFeatureMapEnums,
-                                              voxelmaps::FuzzyConnectednessEnums,
-                                              voxelmaps::GrayToneDifferenceFeatureMapEnums,
-                                              voxelmaps::RelativeFuzzyConnectednessEnums,
-                                              voxelmaps::RunLengthFeatureMapEnums,
-                                              voxelmaps::SizeZoneFeatureMapEnums>(method))
-  {
-    return "VOXELMAPS_TEST_CUDA_METHOD is '" + method + "', which is not a CUDA method";
   }
   return "";
 }

@@ -5,7 +5,6 @@
 
 #include "voxelmaps/EnumeratorNames.h"
 
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -15,13 +14,6 @@ namespace VoxelMapsTest
  * Otherwise, it is unset or CPU, and the same tests use the CPU engines and filters. */
 bool
 IsCudaTest();
-
-/** Prefix of the class name of the tested filters: "Cuda", or none. */
-inline std::string
-GetClassNamePrefix()
-{
-  return IsCudaTest() ? "Cuda" : "";
-}
 
 /** Run all tests that the command line selects. Without a filter, these are all for CUDA, and all but those of suites
  * Cuda* for the CPU. */
@@ -34,23 +26,6 @@ std::vector<TMethod>
 GetMethods()
 {
   return voxelmaps::GetEnumerators<TMethod>();
-}
-
-/** The method whose printed name contains a name, or Automatic. */
-template <typename TMethod>
-TMethod
-FindMethod(const std::string & name)
-{
-  for (const TMethod method : GetMethods<TMethod>())
-  {
-    std::ostringstream text;
-    text << method;
-    if (!name.empty() && text.str().find(name) != std::string::npos)
-    {
-      return method;
-    }
-  }
-  return TMethod::Automatic;
 }
 } // namespace VoxelMapsTest
 
