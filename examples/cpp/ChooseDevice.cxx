@@ -7,37 +7,14 @@
 // the CPU. `cuda:1` requires the second device. The maps are bit-identical on all devices.
 
 #include "Example.h"
-#include "itkCudaDevices.h"
-#include "itkCudaRunLengthFeatureMapImageFilter.h"
 #include "itkImageFileWriter.h"
+#include "itkRunLengthFeatureMapImageFilter.h"
 
 namespace
 {
 using ImageType = itk::Image<float, 3>;
 using FilterType = itk::RunLengthFeatureMapImageFilter<ImageType>;
-using CudaFilterType = itk::CudaRunLengthFeatureMapImageFilter<ImageType>;
-
-FilterType::Pointer
-MakeFilter(const std::string & device)
-{
-  if (device == "automatic")
-  {
-    return FilterType::New();
-  }
-  if (device == "cpu")
-  {
-    // For the process; the environment variable VOXELMAPS_USE_CUDA=0 does the same.
-    itk::VoxelMapsCudaFactory::SetOverrideEnabled(false);
-    return FilterType::New();
-  }
-  if (device.rfind("cuda", 0) != 0 || (device.size() > 4 && device[4] != ':'))
-  {
-    throw std::runtime_error("'" + device + "' must be cpu, automatic, cuda or cuda:NUMBER");
-  }
-  auto filter = CudaFilterType::New();
-  filter->SetDeviceID(device.size() > 4 ? Example::ParseNumber<int>(device.substr(5)) : 0);
-  return FilterType::Pointer(filter);
-}
+using DeviceEnum = itk::DeviceEnums::Device;
 
 void
 Run(int, char * argv[])
@@ -49,11 +26,24 @@ Run(int, char * argv[])
   }
   std::cout << itk::CudaDevices::GetReasonForNoDevice() << std::endl;
 
-  const auto filter = MakeFilter(argv[3]);
+  auto              filter = FilterType::New();
+  const std::string device = argv[3];
+  if (device == "cpu")
+  {
+    filter->SetDevice(DeviceEnum::CPU);
+  }
+  else if (device.rfind("cuda", 0) == 0 && (device.size() == 4 || device[4] == ':'))
+  {
+    filter->SetDevice(DeviceEnum::CUDA);
+    filter->SetDeviceID(device.size() > 4 ? Example::ParseNumber<int>(device.substr(5)) : 0);
+  }
+  else if (device != "automatic")
+  {
+    throw std::runtime_error("'" + device + "' must be cpu, automatic, cuda or cuda:NUMBER");
+  }
   filter->SetInput(Example::ReadVolume<ImageType>(argv[1]));
   filter->Update();
-  const auto * cudaFilter = dynamic_cast<const CudaFilterType *>(filter.GetPointer());
-  std::cout << "computed on: " << (cudaFilter ? cudaFilter->GetUsedDeviceName() : "CPU") << std::endl;
+  std::cout << "computed on: " << filter->GetUsedDeviceName() << std::endl;
   itk::WriteImage(filter->GetOutput(), argv[2]);
 }
 } // namespace
