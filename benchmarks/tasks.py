@@ -108,10 +108,12 @@ def main():
 
     ct = voxelmaps.sample_ct(tuple(options.size))
     array, strokes = on_device(ct.image.array), ct.strokes.array
-    vessel = tuple(reversed(ct.seeds["vessel"]))
     fewer = strokes.copy()
     fewer[: len(fewer) // 2][fewer[: len(fewer) // 2] == 4] = 0
-    show(f"`fuzzy_connectedness` of {array.size:,} voxels", lambda: voxelmaps.fuzzy_connectedness(array, [vessel]))
+    show(
+        f"`fuzzy_connectedness` of {array.size:,} voxels",
+        lambda: voxelmaps.fuzzy_connectedness(array, ct.seeds["vessel"]),
+    )
     show("`labels`", lambda: voxelmaps.labels(array, strokes))
     session = voxelmaps.SeedSession(array)
     show("`SeedSession`: first labels", lambda: session.update(strokes), session.release)

@@ -58,7 +58,7 @@ def main():
         strokes.SetOrigin(ct.strokes.origin)
         SimpleITK.WriteImage(strokes, arguments.strokes)
     for name, index in ct.seeds.items():
-        print(f"{name} seed {','.join(map(str, index))}")
+        print(f"{name} seed {','.join(map(str, index[::-1]))}")
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ def main():
 
     ct = sitk.ReadImage(sitk.ImageSeriesReader.GetGDCMSeriesFileNames(str(out / "LiverCT")))
     seeds = voxelmaps.sample_ct().seeds
-    strength = voxelmaps.fuzzy_connectedness(ct, [seeds["vessel"][::-1]])
+    strength = voxelmaps.fuzzy_connectedness(ct, seeds["vessel"])
     write((strength >= 0.4).astype(np.uint8), ct, out / "Vessels.nii.gz")
     head = sitk.ReadImage(str(data / "KmeansTest_T1UCharRaw.nii.gz"))
     strength = voxelmaps.fuzzy_connectedness(head, [(31, 76, 47)], estimation_radius=1)

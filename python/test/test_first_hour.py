@@ -330,8 +330,11 @@ def test_read_maps_of_the_program(options, image, tmp_path, monkeypatch):
 def test_read_maps_that_are_not_whole(image, tmp_path):
     with pytest.raises(FileNotFoundError, match="none does not exist"):
         voxelmaps.read_maps(tmp_path / "none")
-    with pytest.raises(ValueError, match="has no maps"):
+    with pytest.raises(ValueError, match="has no maps$"):
         voxelmaps.read_maps(tmp_path)
+    (tmp_path / "case" / "label-2").mkdir(parents=True)
+    with pytest.raises(ValueError, match="has no maps: read those of a label, in label-2$"):
+        voxelmaps.read_maps(tmp_path / "case")
     itk.imwrite(image, str(tmp_path / "a.nrrd"))
     (tmp_path / "b.nrrd").write_bytes((tmp_path / "a.nrrd").read_bytes()[:-7])
     with pytest.raises(ValueError, match="b.nrrd"):

@@ -333,6 +333,7 @@ def test_tables_of_spreadsheets_and_pandas(tmp_path):
 ARGUMENTS = {
     "": "the following arguments are required: COMMAND",
     "map image.nii.gz": "argument COMMAND: invalid choice: 'map'",
+    "map.nii.gz": "--mask is missing",
     "maps": "IMAGE is missing",
     "check": "IMAGE is missing",
     "check a b --mask m": "--mask m is for one IMAGE, but 2 are given",
@@ -374,6 +375,22 @@ def test_arguments_that_are_not_valid(text, run, tmp_path):
     assert (code, output, len(errors)) == (1, [], 1), errors
     assert re.match(f"voxelmaps: error: .*({ARGUMENTS[text]})", errors[0]), errors[0]
     assert os.listdir(tmp_path) == []
+
+
+def test_store_without_messages(tmp_path):
+    pytest.importorskip("zarr")
+    write_case(tmp_path)
+    command = [*COMMAND, *CASE, *ONE_FEATURE, "--format", "zarr"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_warnings_are_lines(run, tmp_path):
+    write_case(tmp_path)
+    code, _, errors = run(
+        "labels", "image.nii.gz", "--seeds", '{"1": [1, 1, 1]}', "--out", "l.nii", "--tie-rule", "lowest_label"
+    )
+    assert code == 0 and len(errors) == 1 and errors[0].startswith("voxelmaps: warning: all seeds have the label 1")
 
 
 def test_help_and_version():

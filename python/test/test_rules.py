@@ -62,6 +62,7 @@ def to_file(image, suffix, folder, counter=itertools.count()):
 
 KINDS = {
     "array": lambda image: image.array,
+    "sample_ct": lambda image: image,
     "DataArray": _image.to_xarray,
     "MetaTensor": to_metatensor,
     "nibabel": _image.to_nibabel,

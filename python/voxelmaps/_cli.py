@@ -13,6 +13,7 @@ import re
 import signal
 import sys
 import time
+import warnings
 
 from ._cohort import tables, workers
 from ._files import layouts
@@ -540,7 +541,8 @@ def _run(arguments, console):
     # Parameters of Python are also options in their own spelling.
     arguments = [re.sub("^--[A-Za-z0-9_]+", lambda name: f"--{_dashed(name[0][2:])}", one) for one in arguments]
     first = arguments[0] if arguments else "--help"
-    if first not in _COMMANDS and (os.path.exists(first) or first[:2] == "--" and first not in ("--help", "--version")):
+    is_path = os.path.exists(first) or any(mark in first for mark in (".", os.sep))
+    if first not in _COMMANDS and (is_path or first[:2] == "--" and first not in ("--help", "--version")):
         arguments.insert(0, "maps")
     options = _parser(first).parse_args(arguments)
     if options.command in _FUNCTIONS:
@@ -565,7 +567,9 @@ def main(arguments):
     """Run the command with its arguments. Returns its exit code."""
     console = _Console()
     try:
-        return 0 if _run(arguments, console) and not console.has_failed else 1
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: console.error(f"warning: {message}")
+            return 0 if _run(arguments, console) and not console.has_failed else 1
     except KeyboardInterrupt as ended:
         number = ended.args[0] if ended.args else signal.SIGINT
         console.error(f"ended by {signal.Signals(number).name}; complete maps are kept")

@@ -200,7 +200,10 @@ def _is_metatensor(value):
 def is_image(value):
     """Whether a value is an image with a geometry in z, y, x, and not an array: of ITK, SimpleITK or nibabel, or the path of one."""
     return (
-        isinstance(value, (str, os.PathLike)) or _package(value) == "SimpleITK" or _is_nibabel(value) or _is_itk(value)
+        isinstance(value, (str, os.PathLike, Image))
+        or _package(value) == "SimpleITK"
+        or _is_nibabel(value)
+        or _is_itk(value)
     )
 
 
@@ -572,6 +575,8 @@ def opened(value, what, components_axis=None, dimension=None, **options):
         return Opened(Image(value), given, _array_of_volume, components_axis)
     if isinstance(value, (str, os.PathLike)):
         image, convert = read(value, what, **options), to_simpleitk
+    elif isinstance(value, Image):  # of sample_ct()
+        image, convert = value, lambda volume: volume
     elif _package(value) == "SimpleITK":
         if not hasattr(value, "GetPixelIDTypeAsString"):
             raise TypeError(f"{what} must be an image, not {type(value).__name__} of SimpleITK")

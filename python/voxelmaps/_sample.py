@@ -42,7 +42,7 @@ TRUNK_RADIUS, THINNEST_RADIUS = 6.0, 1.0
 
 
 class SampleCT(NamedTuple):
-    """What sample_ct() returns: images, and seeds by name as indices in the order x, y, z."""
+    """What sample_ct() returns: images, and seeds by name as indices in the order z, y, x."""
 
     image: Image
     organs: Image
@@ -182,15 +182,18 @@ def sample_ct(size: Sequence[int] = (192, 192, 80), *, noise: float = 10.0, rand
 
     Returns a named tuple of `image` (HU, 16-bit integers), `organs` (the one that fills more than half of a voxel: 1 liver, 2
     its vessels, 3 spine, 4 spleen, 0 all others) and `strokes` (vertical lines 20 mm apart with these labels, and 5 in all
-    others, as seeds), each with `array`, `spacing`, `origin` and `direction`, and `seeds`: indices x, y, z in the "vessel", "liver", "bone"
-    and "spleen". Raises ValueError for a size below 8 or a negative noise.
+    others, as seeds), and `seeds`: indices z, y, x in the "vessel", "liver", "bone" and "spleen". The images have `array`, `spacing`,
+    `origin` and `direction`; all functions accept them. Raises ValueError for a size below 8 or a negative noise.
 
     Examples
 
     >>> import voxelmaps
     >>> ct = voxelmaps.sample_ct((96, 96, 40))
     >>> ct.image.array.shape, ct.image.array.dtype.name, ct.seeds["vessel"]
-    ((40, 96, 96), 'int16', (42, 46, 13))
+    ((40, 96, 96), 'int16', (13, 46, 42))
+    >>> strength = voxelmaps.fuzzy_connectedness(ct.image, ct.seeds["vessel"])
+    >>> strength.array.max()
+    np.float32(1.0)
     """
     size = tuple(int(n) for n in size)
     if len(size) != 3 or min(size) < 8:
@@ -204,7 +207,7 @@ def sample_ct(size: Sequence[int] = (192, 192, 80), *, noise: float = 10.0, rand
         return np.clip(0.5 + (limit - values) / canvas.voxel[2], 0, 1)
 
     def index(point):
-        return tuple(((np.array(point) + FIELD_OF_VIEW / 2) / canvas.voxel).astype(int).tolist())
+        return tuple(((np.array(point) + FIELD_OF_VIEW / 2) / canvas.voxel).astype(int)[::-1].tolist())
 
     z = canvas.points[2]
     canvas.paint_all(BODY)
@@ -233,9 +236,9 @@ def sample_ct(size: Sequence[int] = (192, 192, 80), *, noise: float = 10.0, rand
     seeds = {name: index(point) for name, point in points.items()}
     strokes = np.zeros(image.shape, np.uint8)
     for x, y in itertools.product(range(-160, 161, 20), range(-100, 101, 20)):
-        i, j, _ = index((x, y, 0))
+        _, j, i = index((x, y, 0))
         strokes[:, j, i] = np.where(canvas.organs[:, j, i], canvas.organs[:, j, i], 5)
-    strokes[seeds["vessel"][::-1]] = ORGANS["vessels"]
+    strokes[seeds["vessel"]] = ORGANS["vessels"]
 
     spacing = tuple(np.round(canvas.voxel, 6).tolist())
     origin = tuple(np.round(np.array(spacing) * (1 - np.array(size)) / 2, 3).tolist())

@@ -4,11 +4,12 @@
 
 import math
 import operator
+import reprlib
 from collections.abc import Mapping
 
 import numpy as np
 
-from . import _arrays, _regions
+from . import _arrays, _image, _regions
 
 _NO_SEEDS = "there are no seeds: give seeds, indices of voxels or an array, or seed_points, points in mm"
 
@@ -40,7 +41,7 @@ def _numbers_of_indices(indices, shape):
         try:
             index = tuple(operator.index(i) for i in index)
         except TypeError:
-            raise TypeError(f"the seed {index!r} must be an index of integers, one per axis of x") from None
+            raise TypeError(f"the seed {reprlib.repr(index)} must be an index of integers, one per axis of x") from None
         if len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape)):
             axes = ("z, y, x")[-3 * len(shape) + 2 :]
             raise ValueError(f"the seed {index} is not an index of x, which has the shape {shape} (axes {axes})")
@@ -90,7 +91,8 @@ def unlabeled(seeds, points, x, image, shape):
     """
     numbers = []
     if seeds is not None:
-        is_index = isinstance(seeds, (list, tuple)) or isinstance(seeds, np.ndarray) and seeds.shape != shape
+        is_list = isinstance(seeds, (list, tuple)) and not _image.is_image(seeds)
+        is_index = is_list or isinstance(seeds, np.ndarray) and seeds.shape != shape
         numbers = _numbers_of_indices(seeds, shape) if is_index else _array(seeds, x, image, shape)[0].tolist()
     if points is not None:
         numbers = numbers + _numbers_of_points(points, x.image, shape)

@@ -87,7 +87,7 @@ GetIncompatibilityReason(int deviceID)
   return "The CUDA device " + std::to_string(deviceID) + " (" + CudaDevices::GetName(deviceID) +
          ") has the compute capability " + std::to_string(major) + '.' + std::to_string(minor) +
          ", but this build has code for " + VOXELMAPS_CUDA_ARCHITECTURES +
-         " only: build with its number in CMAKE_CUDA_ARCHITECTURES, or use the filters without Cuda in their names.";
+         " only: build with its number in CMAKE_CUDA_ARCHITECTURES, or compute on the CPU.";
 }
 } // namespace
 
@@ -114,7 +114,7 @@ CudaDevices::GetReasonForNoDevice()
   // CUDA reports a missing driver as one that is too old.
   if (result != cudaSuccess && GetDriverVersion() == 0)
   {
-    return "This machine has no NVIDIA driver: install one, or use the filters without Cuda in their names.";
+    return "This machine has no NVIDIA driver: install one, or compute on the CPU.";
   }
   try
   {

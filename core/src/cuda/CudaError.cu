@@ -12,10 +12,10 @@ Advice(cudaError_t error)
   switch (error)
   {
     case cudaErrorNoDevice:
-      return "Use the filter without Cuda, or check with nvidia-smi that there is a device.";
+      return "Compute on the CPU, or check with nvidia-smi that there is a device.";
     case cudaErrorInitializationError:
       return "CUDA does not work in a process that was forked from one that had used it: start the process anew (in "
-             "Python by multiprocessing.set_start_method(\"spawn\")), or use the filters without Cuda in their names.";
+             "Python by multiprocessing.set_start_method(\"spawn\")), or compute on the CPU.";
     case cudaErrorInsufficientDriver:
       return "The driver is older than the CUDA version of this build: update the driver, or build with an older CUDA.";
     case cudaErrorInvalidDevice:

@@ -19,7 +19,7 @@ namespace voxelmaps
 namespace
 {
 constexpr const char * reason = "VoxelMaps was built without CUDA: build it with VoxelMaps_USE_CUDA=ON, which needs "
-                                "the CUDA Toolkit, or use the filters without Cuda in their names.";
+                                "the CUDA Toolkit, or compute on the CPU.";
 }
 
 int

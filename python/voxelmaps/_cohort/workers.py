@@ -164,7 +164,8 @@ class Worker:
             self._others = multiprocessing.active_children()
             self._progress, theirs = context.Pipe(duplex=False)
             self._pool = concurrent.futures.ProcessPoolExecutor(1, context, _begin, (theirs, *self._arguments))
-        return self._pool.submit(function, *arguments)
+        self._last = self._pool.submit(function, *arguments)
+        return self._last
 
     def call(self, function, *arguments, on_progress=lambda message: None):
         return self.result(self.submit(function, *arguments), on_progress)
@@ -186,7 +187,8 @@ class Worker:
         """End the process at once."""
         if self._pool is not None:
             for process in multiprocessing.active_children():
-                if process not in self._others:
+                # An idle process ends by itself, and releases its semaphores, such as those of zarr.
+                if process not in self._others and not self._last.done():
                     process.kill()
             self._pool.shutdown(cancel_futures=True)
             self._pool = None

@@ -68,7 +68,8 @@ def _maps_of_files(paths: dict[str, pathlib.Path], where: Path) -> FeatureMaps:
             raise ValueError(f"{path} has values of {volume.array.dtype}, but the maps before it have {array.dtype}")
         array[i] = volume.array
     if first is None:
-        raise ValueError(f"{where} has no maps")
+        folders = ", ".join(sorted(each.name for each in pathlib.Path(where).glob("label-*")))
+        raise ValueError(f"{where} has no maps" + (f": read those of a label, in {folders}" if folders else ""))
     return FeatureMaps(paths, array, (), Geometry(*first[1:]))
 
 
@@ -94,9 +95,7 @@ def _names_of_folder(path: pathlib.Path) -> dict[str, pathlib.Path]:
             files = {str(key): path / str(entries["file"]) for key, entries in record["maps"].items()}
             is_complete = bool(record["complete"])
         except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(
-                f"{path / PROVENANCE} is not what TextureFeatureMaps writes: there is no {error}"
-            ) from None
+            raise ValueError(f"{path / PROVENANCE} is not what voxelmaps maps writes: there is no {error}") from None
         if not is_complete:
             warnings.warn(
                 f"the run that has written {path} was interrupted: there are {len(files)} of its maps", stacklevel=4
@@ -109,9 +108,9 @@ def _names_of_folder(path: pathlib.Path) -> dict[str, pathlib.Path]:
 def read_maps(path: Path, names: Iterable[str] | None = None) -> FeatureMaps:
     """Read feature maps that were written to files.
 
-    path     Folder of the maps of a case that TextureFeatureMaps or voxelmaps.radiomics.execute has written, in any format, also
+    path     Folder of the maps of a case that `voxelmaps maps` or voxelmaps.radiomics.execute has written, in any format, also
              with the names of nnU-Net; another folder of files of one map each; a store maps.zarr; or an image whose components
-             are maps, as itk.imwrite and the program FeatureMaps write it. NRRD and MetaImage files of these hold the names, also of a single map.
+             are maps, as itk.imwrite and the C++ example FeatureMaps write it. NRRD and MetaImage files of these hold the names, also of a single map.
     names    Of the components of an image in a file that has no names, such as NIfTI.
 
     Returns FeatureMaps, whose array is one of NumPy, and whose geometry is that of the files. All files are
