@@ -24,7 +24,7 @@ FUNCTIONS = {
     "feature_maps": lambda x, **k: voxelmaps.feature_maps(x, features=["glrlm", "ngtdm"], **k).array,
     "fuzzy_connectedness": lambda x, **k: voxelmaps.fuzzy_connectedness(x, SEEDS[1], **AFFINITY, **k),
     "labels": lambda x, **k: voxelmaps.labels(x, SEEDS, **AFFINITY, tie_rule="lowest_label", **k),
-    "SeedSession": lambda x, **k: voxelmaps.SeedSession(x.T, **AFFINITY, **k).update(SEEDS),
+    "SeedSession": lambda x, **k: voxelmaps.SeedSession(x, **AFFINITY, **k).update(SEEDS),
 }
 
 
@@ -46,8 +46,8 @@ def test_threads_do_not_change_the_bits(function):
 def test_threads_share_a_session():
     """Each has its own seeds."""
     x, seeds = image_of(0), [{label: SEEDS[label]} for label in SEEDS] + [SEEDS]
-    expected = [voxelmaps.SeedSession(x.T, **AFFINITY).update(each) for each in seeds]
-    session = voxelmaps.SeedSession(x.T, **AFFINITY)
+    expected = [voxelmaps.SeedSession(x, **AFFINITY).update(each) for each in seeds]
+    session = voxelmaps.SeedSession(x, **AFFINITY)
     with concurrent.futures.ThreadPoolExecutor(3) as pool:
         for i, labels in enumerate(pool.map(session.update, seeds * 5)):
             np.testing.assert_array_equal(labels, expected[i % 3])

@@ -251,7 +251,9 @@ IsInvalidClass(const TJob & job, std::uint8_t numberOfFeatures)
 bool
 IsInvalid(const Job & job)
 {
-  bool isInvalid = job.classes.empty() || job.mapStride < CountVoxels(job.outputSize) ||
+  // The stride of a single map has no effect.
+  const bool isSingle = job.mapStride == 1 && voxelmaps::GetNumberOfMaps(job) <= 1;
+  bool       isInvalid = job.classes.empty() || (job.mapStride < CountVoxels(job.outputSize) && !isSingle) ||
                    job.mapStride > std::numeric_limits<std::int64_t>::max() / 2;
   std::int64_t windowVoxels = 1;
   for (std::size_t axis = 0; axis < 3; ++axis)
@@ -341,11 +343,7 @@ template <typename TReal>
 std::vector<TReal>
 Compute(Job job)
 {
-  std::int64_t maps = 0;
-  for (const auto & classJob : job.classes)
-  {
-    maps += std::visit([](const auto & typedJob) { return voxelmaps::GetNumberOfMaps(typedJob); }, classJob);
-  }
+  const std::int64_t maps = voxelmaps::GetNumberOfMaps(job);
   const std::int64_t voxels = CountVoxels(job.outputSize);
   const auto         stride = static_cast<std::size_t>(std::max(voxels, std::min(job.mapStride, voxels + 5)));
   Output<TReal>      output(static_cast<std::size_t>(maps) * stride);
