@@ -626,6 +626,5 @@ def load(value, what, **options):
             f"{what} must be an image with a geometry, of ITK, SimpleITK, nibabel, xarray or MONAI, or the path of a file, not "
             f"{type(value).__name__}: make one, such as SimpleITK.GetImageFromArray(x), and set its spacing"
         )
-    if not isinstance(image.array, np.ndarray):
-        image = image.with_array(_arrays.array_of(image.array, what).host())
-    return image, convert
+    # Of a type and with an order of bytes that filters of SimpleITK have, too.
+    return image.with_array(_arrays.pixels_of(_arrays.array_of(image.array, what), what).host()), convert
