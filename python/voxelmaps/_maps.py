@@ -23,7 +23,22 @@ FEATURE_NAMES = "FeatureNames"
 
 _FORMATS = (".nii.gz", ".nii", ".nrrd")
 # Endings of names that are not meant as folders.
-_OTHER_FORMATS = (".mha", ".mhd", ".nhdr", ".hdr", ".img", ".gz", ".dcm", ".tif", ".tiff", ".png", ".npy", ".npz", ".nc", ".csv")
+_OTHER_FORMATS = (
+    ".mha",
+    ".mhd",
+    ".nhdr",
+    ".hdr",
+    ".img",
+    ".gz",
+    ".dcm",
+    ".tif",
+    ".tiff",
+    ".png",
+    ".npy",
+    ".npz",
+    ".nc",
+    ".csv",
+)
 
 
 class Geometry(NamedTuple):

@@ -140,7 +140,9 @@ def region(mask, label=None, what="mask", image=None, image_name="x"):
         if len(missing) == len(labels):
             _refuse_empty(mask, what, f"{' or '.join(map(str, labels))} (label)")
         if missing:
-            warn(f"no voxel of {what} is {' or '.join(map(str, missing))}, of label={list(labels)}; it has {_list_of_values(mask.host())}")
+            warn(
+                f"no voxel of {what} is {' or '.join(map(str, missing))}, of label={list(labels)}; it has {_list_of_values(mask.host())}"
+            )
     return _arrays.bytes_of(_arrays.Array(inside, mask.library), what)
 
 

@@ -30,7 +30,9 @@ def _numbers_of_indices(indices, shape):
     if not isinstance(indices, (list, tuple, np.ndarray)):
         raise TypeError(f"a seed must be an index or a list of indices, not {type(indices).__name__}")
     if np.shape(indices) == shape and len(shape) > 2:
-        raise TypeError("the seeds of a label are an array of the shape of x, but must be indices: np.argwhere(array) has them")
+        raise TypeError(
+            "the seeds of a label are an array of the shape of x, but must be indices: np.argwhere(array) has them"
+        )
     array = np.asarray(indices) if isinstance(indices, np.ndarray) else None
     if array is not None and array.ndim == 2 and array.dtype.kind in "iu" and array.shape[1] == len(shape):
         # Many at once; those that are wrong are named below.
@@ -92,7 +94,9 @@ def unlabeled(seeds, points, x, image, shape):
     """
     numbers = []
     if isinstance(seeds, Mapping):
-        raise TypeError("seeds is a dict, as voxelmaps.labels has it, but must be the seeds of one object: an index, or a list of them")
+        raise TypeError(
+            "seeds is a dict, as voxelmaps.labels has it, but must be the seeds of one object: an index, or a list of them"
+        )
     if seeds is not None:
         is_index = isinstance(seeds, (list, tuple)) or isinstance(seeds, np.ndarray) and seeds.shape != shape
         numbers = _numbers_of_indices(seeds, shape) if is_index else _array(seeds, x, image, shape)[0].tolist()
@@ -109,7 +113,9 @@ def labeled(seeds, points, x, image, shape, largest):
     if points is not None and not (is_dict and isinstance(points, Mapping)):
         raise TypeError("seed_points must be a dict of labels and points in mm, and seeds a dict or left out")
     if isinstance(seeds, (list, tuple)) and np.ndim(seeds) != len(shape):
-        raise TypeError(f"seeds is a {type(seeds).__name__}, but must have labels: a dict such as {{1: {seeds[0] if seeds else ()}}}, or an array")
+        raise TypeError(
+            f"seeds is a {type(seeds).__name__}, but must have labels: a dict such as {{1: {seeds[0] if seeds else ()}}}, or an array"
+        )
     if not is_dict:
         numbers, labels = _array(seeds, x, image, shape)
         if len(labels) > 0 and not (labels.min() >= 0 and labels.max() <= largest):
