@@ -62,7 +62,7 @@ def _refuse_many_values(mask, what, image_name, many=_MANY):
         number = "hundreds of" if number >= _MANY else number
         raise ValueError(
             f"{what} has {number} values, from {least:g} to {greatest:g}, as an image has: are {image_name} and {what} swapped? If "
-            f"not, make a mask of it, such as {what} == 1"
+            f"not, make a mask of it, such as {what.removeprefix('the ')} == 1"
         )
 
 
@@ -86,7 +86,7 @@ def integers(array, what, remedy=None, image_name="x"):
                 _refuse_many_values(values, what, image_name)
             raise ValueError(
                 f"{what} has {number} values that are not integers, such as {float(wrong):.6g}: "
-                + (remedy or f"threshold it first, such as {what} > 0.5")
+                + (remedy or f"threshold it first, such as {what.removeprefix('the ')} > 0.5")
             )
         return _arrays.Array(rounded, library)
 
