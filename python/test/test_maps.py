@@ -59,6 +59,8 @@ def test_arrays_and_parts(library):
     assert np.array_equal(sitk.GetArrayFromImage(images["glcm_Contrast"]), np.asarray(maps)[1])
     with pytest.raises(KeyError, match="there is no map 'glcm_Contrst' .did you mean glcm_Contrast.*; the maps are"):
         maps[["glcm_Contrst"]]
+    with pytest.raises(KeyError, match="there is no map 0; the maps are"):
+        maps[0]
     assert "glcm" not in maps and "glcm_Contrast" in maps
 
 
@@ -162,6 +164,11 @@ def test_dataframe(library):
         (lambda maps: maps.to_images("ITK"), "kind is 'ITK' .did you mean itk.*, but must be itk, sitk, nibabel"),
         (lambda maps: maps.save("maps", "png"), "format is 'png', but must be nii.gz, nii or nrrd"),
         (lambda maps: maps.save("maps.nrrd", "nii"), "format is 'nii', but has no effect on the file maps.nrrd"),
+        (
+            lambda maps: maps.save("maps.mha"),
+            "maps.mha has the ending .mha, but files of maps are .nrrd, .nii.gz or .nii",
+        ),
+        (lambda maps: maps[[]].save("maps.nrrd"), "there are no maps to save"),
         (lambda maps: maps.save("maps.nii.gz"), "maps.nii.gz cannot hold the names of 3 maps: give a folder"),
         (
             lambda maps: maps_of(np.zeros((2, 9, 9, 9))).save("maps"),

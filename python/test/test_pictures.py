@@ -385,6 +385,15 @@ def test_files_of_pictures(case):
     assert len(left.axes) > 3 and not right.axes and save(whole)
 
 
+def test_segmentations_and_mappings(case):
+    image, maps, _ = case
+    labels = (image > np.median(image)).astype(np.uint8)
+    figure = voxelmaps.show(image, voxelmaps.Segmentation(labels, strength=image))
+    assert save(figure) == save(voxelmaps.show(image, {"labels": labels, "strength": image}))
+    with pytest.raises(TypeError, match=r"show\(x, maps\), or show\(None, maps\)"):
+        voxelmaps.show(maps)
+
+
 def test_units():
     units = {
         "original_firstorder_Variance": "firstorder_Variance (HU²)",
@@ -408,6 +417,10 @@ def test_errors(case):
     moved = itk_image(mask, origin=(0, 0, 0))
     for arguments, message in (
         ((image, maps, mask[1:]), r"the mask has the shape \(5, 20, 30\), but the image has \(6, 20, 30\)"),
+        (
+            (np.zeros((40, 40, 3)),),
+            r"\(40, 40, 3\), whose last axis looks like 3 channels.*: draw a channel, such as x\[..., 0\]",
+        ),
         ((image, maps, mask & False), "no voxel of the mask is other than 0; it has only the value 0"),
         ((image, maps, image + 1e4), "swapped|threshold it first"),
         ((image, maps, mask * np.arange(1, 31, dtype=np.uint8)), "say which label"),

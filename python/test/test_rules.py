@@ -205,6 +205,14 @@ def test_masks(name, kind, function):
             assert _image.difference_of_grids(given.image, back.image, "the result") is None
 
 
+def test_one_of_several_labels_is_missing():
+    for function in (feature_maps, *CONNECTED):
+        with pytest.warns(
+            UserWarning, match=r"^no voxel of mask is 7, of label=\[1, 2, 7\]; it has the values 0, 1 and 2$"
+        ):
+            assert np.array_equal(function(X, LABELS, label=[1, 2, 7]), function(X, MASK))
+
+
 def test_masks_with_several_values(kind):
     """execute has PyRadiomics' default, label 1."""
     sentence = (
@@ -226,6 +234,9 @@ def test_swapped_image_and_mask(kind):
         for options in ({}, {"label": 7}):
             with pytest.raises(ValueError, match="are (x|the image) and (mask|the mask) swapped"):
                 function(kind(volume(MASK)), kind(volume(EVERYWHERE.astype(np.int16))), **options)
+            # With fewer gray levels, the image has two values.
+            with pytest.raises(ValueError, match="has 67 values, .* are (x|the image) and (mask|the mask) swapped"):
+                function(kind(volume(MASK)), kind(volume(X // 3)), **{"label": 1, **options})
     # An atlas has hundreds of labels.
     atlas = np.where(MASK == 1, 900, EVERYWHERE).astype(np.int16)
     assert np.array_equal(feature_maps(kind(volume(X)), kind(volume(atlas)), label=900), feature_maps(X, atlas == 900))
@@ -298,15 +309,21 @@ def test_seeds_of_every_kind(kind):
             for wrong, sentence in (
                 ({1: (9, 0, 0)}, "the seed (9, 0, 0) is not an index of x, which has the shape (9, 10, 12) (axes z, y, x)"),
                 ({70000: SEED}, "the label 70000 is not from 1 to 65535"),
+                ({1: seeds == 1}, "the seeds of a label are an array of the shape of x, but must be indices: np.argwhere(array) has them"),
+                ([SEED, OTHER], "seeds is a list, but must have labels: a dict such as {1: (3, 4, 5)}, or an array"),
                 ({1: SEED, 2: SEED}, "the voxel (3, 4, 5) is a seed of the labels 1 and 2, but a voxel may be a seed of one label only"),
                 (kind(volume(seeds * np.float32(0.4))), "seeds has 2 values that are not integers, such as 0.4: seeds are labels, and 0 "
                  "where there is none"),
                 (kind(volume(seeds * np.int32(70000))), "seeds has the value 70000, but values must be from 0 to 65535"),
                 (kind(volume(seeds * 0)), "there are no seeds: give seeds, indices of voxels or an array, or seed_points, points in mm"),
             ):  # fmt: skip
-                with pytest.raises(ValueError) as caught:
+                with pytest.raises((TypeError, ValueError)) as caught:
                     function(wrong)
                 assert str(caught.value) == sentence
+    with pytest.raises(
+        TypeError, match="seeds is a dict, as voxelmaps.labels has it, but must be the seeds of one object"
+    ):
+        voxelmaps.fuzzy_connectedness(x, given, **COMMON)
     for of_seed in (SEED, [SEED], np.array([SEED]), kind(volume((seeds == 1).astype(np.uint8)))):
         assert np.array_equal(array_of(voxelmaps.fuzzy_connectedness(x, of_seed, **COMMON)), strength)
     if kind.name == "array":
@@ -417,6 +434,11 @@ def test_nan_and_infinity(kind):
             ValueError, match=f"^(x|the image) is infinite at 2 voxels inside (mask|the mask): {remedy}$"
         ):
             function(kind(volume(WITH_INF)), mask)
+    for function in CONNECTED:
+        with pytest.raises(ValueError, match=f"^x is infinite at 2 voxels inside mask: {remedy}$"):
+            function(kind(volume(WITH_INF)), mask)
+        with pytest.warns(UserWarning, match="^x is NaN at 1 voxel inside mask"):
+            function(kind(volume(WITH_NAN)), mask)
     for function in functions[1:]:
         with pytest.raises(ValueError, match=f"^the image is NaN at 1 voxel inside the mask: {remedy}$"):
             function(kind(volume(WITH_NAN)), mask)
@@ -503,6 +525,31 @@ def test_types_and_layouts(dtype):
         for change in changes:
             options = {"spacing": SPACING[::-1]} if function is feature_maps and change is Tensor else {}
             assert np.array_equal(function(change(x), change(mask), **options), expected)
+
+
+@pytest.mark.parametrize("settings", [{"normalize": True, "binWidth": 0.2}, {"resampledPixelSpacing": [1, 1, 3]}])
+@pytest.mark.parametrize("dtype", [">i2", ">f4", "f2"])
+def test_types_of_execute(dtype, settings):
+    """SimpleITK has no values of these types."""
+    x = _image.to_xarray(volume(X.astype(dtype)))
+    reference = volume(X.astype({"f2": "f4"}.get(dtype, dtype[1:])))
+    mask = _image.to_xarray(volume(MASK.astype(">f8")))
+    expected = execute(_image.to_simpleitk(reference), _image.to_simpleitk(volume(MASK)), **settings)
+    assert np.array_equal(execute(x, mask, **settings), expected)
+
+
+def test_two_places_in_a_header():
+    x = _image.to_nibabel(volume(X))
+    x.set_sform(x.affine, 2)
+    x.set_qform(x.affine, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        voxelmaps.feature_maps(x, features="firstorder_Mean")
+    moved = x.affine.copy()
+    moved[0, 3] += 5
+    x.set_qform(moved, 1)
+    with pytest.warns(UserWarning, match="^x: sform and qform place corners 5 units apart: the sform is used"):
+        assert voxelmaps.feature_maps(x, features="firstorder_Mean").geometry.origin == pytest.approx(ORIGIN)
 
 
 @pytest.mark.parametrize("name", MASKS)

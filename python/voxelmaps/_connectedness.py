@@ -41,14 +41,18 @@ class Scene(NamedTuple):
         return self.pixels.library
 
     def region(self, mask: Any, label: Any) -> _arrays.Array | None:
-        """The mask as bytes."""
+        """The mask as bytes. Raises ValueError for infinite intensities inside."""
         if mask is None:
             if label is not None:
                 raise ValueError(f"label is {label!r}, but there is no mask whose label it is")
+            _regions.check_finite(self.pixels, None)
             return None
         array = self.opened.on_grid(mask, "mask")
         array = _arrays.array_like(array, "mask", self.pixels, self.shape, may_be_on_host=True)
-        return _regions.region(array, label, "mask", self.pixels)
+        region = _regions.region(array, label, "mask", self.pixels)
+        inside = region.array[..., None] if self.components else region.array
+        _regions.check_finite(self.pixels, _arrays.Array(inside, region.library), "x", "mask")
+        return region
 
     def result(self, array: Any, out: Any = None) -> Any:
         """An array of the library as the kind of image that was given, or the array that was given for it."""

@@ -14,6 +14,7 @@ from typing import Any, Callable, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _arrays
+from ._suggestions import warn
 
 
 class Image(NamedTuple):
@@ -293,7 +294,18 @@ def _from_nibabel(image, what):
     steps = np.asarray(image.affine, float)[:3] * {"meter": 1e3, "micron": 1e-3}.get(units, 1.0) * _RAS[:, np.newaxis]
     if array.ndim == 2:
         array = array[..., np.newaxis]
+    _warn_of_qform(image, array.shape, what)
     return _image_of_steps(array.T, steps[:, 2::-1].T, steps[:, 3], what)
+
+
+def _warn_of_qform(image, shape, what):
+    """Warn if another place stands in the header than nibabel's, which ITK and our own reader may use."""
+    if not hasattr(image, "get_qform") or 0 in (image.get_qform(coded=True)[1], image.get_sform(coded=True)[1]):
+        return
+    corners = np.array([(*corner, 1) for corner in itertools.product(*((0, n - 1) for n in shape))])
+    distance = np.linalg.norm((corners @ (image.get_qform() - image.affine).T)[:, :3], axis=1).max()
+    if distance > _SAME_CORNER * np.linalg.norm(image.affine[:3, :3], axis=0).min():
+        warn(f"{what}: sform and qform place corners {distance:.3g} units apart: the sform is used, as nibabel does")
 
 
 def to_nibabel(volume, like=None):
@@ -631,6 +643,5 @@ def load(value, what, **options):
             f"{what} must be an image with a geometry, of ITK, SimpleITK, nibabel, xarray or MONAI, or the path of a file, not "
             f"{type(value).__name__}: make one, such as SimpleITK.GetImageFromArray(x), and set its spacing"
         )
-    if not isinstance(image.array, np.ndarray):
-        image = image.with_array(_arrays.array_of(image.array, what).host())
-    return image, convert
+    # Of a type and with an order of bytes that filters of SimpleITK have, too.
+    return image.with_array(_arrays.pixels_of(_arrays.array_of(image.array, what), what).host()), convert

@@ -22,6 +22,23 @@ if TYPE_CHECKING:
 FEATURE_NAMES = "FeatureNames"
 
 _FORMATS = (".nii.gz", ".nii", ".nrrd")
+# Endings of names that are not meant as folders.
+_OTHER_FORMATS = (
+    ".mha",
+    ".mhd",
+    ".nhdr",
+    ".hdr",
+    ".img",
+    ".gz",
+    ".dcm",
+    ".tif",
+    ".tiff",
+    ".png",
+    ".npy",
+    ".npz",
+    ".nc",
+    ".csv",
+)
 
 
 class Geometry(NamedTuple):
@@ -75,7 +92,7 @@ class FeatureMaps(Mapping[str, Any]):
     @overload
     def __getitem__(self, name: list[str]) -> FeatureMaps: ...
     def __getitem__(self, name: str | list[str]) -> Any:
-        names = [name] if isinstance(name, str) else list(name)
+        names = list(name) if isinstance(name, Iterable) and not isinstance(name, str) else [name]
         for each in names:
             if each not in self._index:
                 raise KeyError(f"there is no map {each!r}{did_you_mean(each, self)}; the maps are {', '.join(self)}")
@@ -249,6 +266,10 @@ class FeatureMaps(Mapping[str, Any]):
         if format is not None and (suffix or f".{format}" not in _FORMATS):
             rule = f"has no effect on the file {place}" if suffix else "must be nii.gz, nii or nrrd"
             raise ValueError(f"format is {format!r}, but {rule}")
+        if place.suffix.lower() in _OTHER_FORMATS and suffix is None:
+            raise ValueError(f"{place} has the ending {place.suffix}, but files of maps are .nrrd, .nii.gz or .nii")
+        if not self:
+            raise ValueError("there are no maps to save")
         for name in self:
             if not name or set(name) & set("/\\,"):
                 raise ValueError(

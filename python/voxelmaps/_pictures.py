@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Sequence
 import numpy as np
 
 from . import _arrays, _regions
-from ._image import Image, covered_part, is_xarray, opened
+from ._image import Image, check_axes, covered_part, is_image, is_xarray, opened
 from ._parameters import count, number, sizes
 
 if TYPE_CHECKING:
@@ -170,6 +170,8 @@ def _maps_of(maps, image):
         return [], "", image
     if is_xarray(maps) and "feature" in maps.dims:
         maps = {str(name): maps.isel(feature=i, drop=True) for i, name in enumerate(maps["feature"].values)}
+    if hasattr(maps, "_asdict"):
+        maps = {name: value for name, value in maps._asdict().items() if value is not None}
     if not isinstance(maps, Mapping):
         maps = {str(getattr(maps, "name", None) or "map"): maps}
     settings = maps.get("diagnostics_Configuration_Settings") or {}
@@ -484,7 +486,19 @@ def show(
 
     from . import _figure
 
+    if isinstance(image, Mapping):
+        raise TypeError(
+            "the image is a mapping of maps, which are the second argument: show(x, maps), or show(None, maps)"
+        )
     scene = None if image is None else _scene_of(image, "the image", spacing)
+    if scene is not None and spacing is None and not is_image(image):
+        shape = scene.image.array.shape
+        check_axes(
+            opened(image, "the image"),
+            shape,
+            "give its spacing, such as spacing=(1, 1, 1),",
+            "draw a channel, such as x[..., 0]",
+        )
     listed, settings, grid = _maps_of(maps, None if scene is None else scene.image)
     if grid is None:
         raise TypeError("image and maps are None, but there must be something to draw")

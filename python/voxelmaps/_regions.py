@@ -13,8 +13,8 @@ from ._suggestions import warn
 _TOLERANCE = 1e-3
 # A label map has fewer values in a sample of so many voxels, and an image has more.
 _MANY, _SAMPLE = 100, 2**17
-# Labels of an image that was taken for the mask.
-_FEW = 20
+# Labels of an image that was taken for the mask, and of one that certainly was.
+_FEW, _BINARY = 20, 2
 
 
 def _label(value):
@@ -54,13 +54,15 @@ def _number_of_values(array):
     return len(np.unique(_arrays.Array(sample, array.library).host()))
 
 
-def _refuse_many_values(mask, what, image_name):
+def _refuse_many_values(mask, what, image_name, many=_MANY):
     """Raise ValueError if the mask has as many values as an image."""
     least, greatest = mask.extremes()
-    if _number_of_values(mask) >= _MANY:
+    number = _number_of_values(mask)
+    if number >= many:
+        number = "hundreds of" if number >= _MANY else number
         raise ValueError(
-            f"{what} has hundreds of values, from {least:g} to {greatest:g}, as an image has: are {image_name} and {what} swapped? If "
-            f"not, make a mask of it, such as {what} == 1"
+            f"{what} has {number} values, from {least:g} to {greatest:g}, as an image has: are {image_name} and {what} swapped? If "
+            f"not, make a mask of it, such as {what.removeprefix('the ')} == 1"
         )
 
 
@@ -84,7 +86,7 @@ def integers(array, what, remedy=None, image_name="x"):
                 _refuse_many_values(values, what, image_name)
             raise ValueError(
                 f"{what} has {number} values that are not integers, such as {float(wrong):.6g}: "
-                + (remedy or f"threshold it first, such as {what} > 0.5")
+                + (remedy or f"threshold it first, such as {what.removeprefix('the ')} > 0.5")
             )
         return _arrays.Array(rounded, library)
 
@@ -122,15 +124,25 @@ def region(mask, label=None, what="mask", image=None, image_name="x"):
             "such as label=1 or label=[1, 2]"
         )
     # Atlases have many labels, of which others than the first are named; their image has more than a few values.
-    if greatest - least >= _MANY and (labels == (1,) or image is not None and _number_of_values(image) <= _FEW):
-        _refuse_many_values(values, what, image_name)
+    if greatest - least >= _FEW:
+        of_image = _MANY if image is None else _number_of_values(image)
+        if of_image <= _BINARY:
+            _refuse_many_values(values, what, image_name, _FEW)
+        elif labels == (1,) or of_image <= _FEW:
+            _refuse_many_values(values, what, image_name)
     with mask.library.current_device():
         compared = values.comparable()
-        inside = compared == labels[0]
-        for each in labels[1:]:
-            inside |= compared == each
-        if not inside.any():
+        inside, missing = False, []
+        for each in labels:
+            of_label = compared == each
+            inside = of_label | inside
+            missing += [] if of_label.any() else [each]
+        if len(missing) == len(labels):
             _refuse_empty(mask, what, f"{' or '.join(map(str, labels))} (label)")
+        if missing:
+            warn(
+                f"no voxel of {what} is {' or '.join(map(str, missing))}, of label={list(labels)}; it has {_list_of_values(mask.host())}"
+            )
     return _arrays.bytes_of(_arrays.Array(inside, mask.library), what)
 
 
@@ -138,7 +150,7 @@ def _refuse_empty(mask, what, wanted):
     raise ValueError(f"no voxel of {what} is {wanted}; it has {_list_of_values(mask.host())}")
 
 
-def check_finite(image, inside, what="x", mask_name=None, nan_is_absent=True):
+def check_finite(image, inside, what="x", mask_name=None, nan_is_absent=True, remedy=None):
     """Raise ValueError for infinite intensities inside, and warn of NaN inside a mask.
 
     image        Array of pixels.
@@ -146,6 +158,7 @@ def check_finite(image, inside, what="x", mask_name=None, nan_is_absent=True):
     mask_name    How the mask is called; None without a mask.
     nan_is_absent
                  Whether NaN is an absent voxel; else it is an error, too.
+    remedy       What errors advise, if not to leave the voxels out of the mask.
     """
     if not image.dtype.startswith("float") or 0 in image.shape:
         return
@@ -157,7 +170,7 @@ def check_finite(image, inside, what="x", mask_name=None, nan_is_absent=True):
         infinite = int(module.count_nonzero(module.isinf(image.array) & region))
         absent = int(module.count_nonzero(module.isnan(image.array) & region))
     where = f" inside {mask_name}" if mask_name is not None else ""
-    remedy = "leave them out of the mask, such as mask & np.isfinite(x)"
+    remedy = remedy or "leave them out of the mask, such as mask & np.isfinite(x)"
 
     def voxels(number):
         return f"{number} voxel{'s' * (number > 1)}{where}"

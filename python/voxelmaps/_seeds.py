@@ -30,6 +30,10 @@ def _numbers_of_indices(indices, shape):
     """Numbers of voxels in the order of memory, from an index or several."""
     if not isinstance(indices, (list, tuple, np.ndarray)):
         raise TypeError(f"a seed must be an index or a list of indices, not {type(indices).__name__}")
+    if np.shape(indices) == shape and len(shape) > 2:
+        raise TypeError(
+            "the seeds of a label are an array of the shape of x, but must be indices: np.argwhere(array) has them"
+        )
     array = np.asarray(indices) if isinstance(indices, np.ndarray) else None
     if array is not None and array.ndim == 2 and array.dtype.kind in "iu" and array.shape[1] == len(shape):
         # Many at once; those that are wrong are named below.
@@ -90,6 +94,10 @@ def unlabeled(seeds, points, x, image, shape):
     x, image, shape    As Opened, as an Array, and the shape of its voxels.
     """
     numbers = []
+    if isinstance(seeds, Mapping):
+        raise TypeError(
+            "seeds is a dict, as voxelmaps.labels has it, but must be the seeds of one object: an index, or a list of them"
+        )
     if seeds is not None:
         is_list = isinstance(seeds, (list, tuple)) and not _image.is_image(seeds)
         is_index = is_list or isinstance(seeds, np.ndarray) and seeds.shape != shape
@@ -106,6 +114,10 @@ def labeled(seeds, points, x, image, shape, largest):
     is_dict = seeds is None or isinstance(seeds, Mapping)
     if points is not None and not (is_dict and isinstance(points, Mapping)):
         raise TypeError("seed_points must be a dict of labels and points in mm, and seeds a dict or left out")
+    if isinstance(seeds, (list, tuple)) and np.ndim(seeds) != len(shape):
+        raise TypeError(
+            f"seeds is a {type(seeds).__name__}, but must have labels: a dict such as {{1: {seeds[0] if seeds else ()}}}, or an array"
+        )
     if not is_dict:
         numbers, labels = _array(seeds, x, image, shape)
         if len(labels) > 0 and not (labels.min() >= 0 and labels.max() <= largest):

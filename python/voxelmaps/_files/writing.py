@@ -59,7 +59,7 @@ def _nifti_header(volume, dtype):
     shear = np.abs(directions.T @ directions - np.eye(dimension)).max()
     if shear > _SHEAR_TOLERANCE:
         raise ValueError(
-            f"axes of the image are not perpendicular (cosine {shear:.3g}), which NIfTI does not store: choose the format nrrd"
+            f"axes of the image are not perpendicular (cosine {shear:.3g}), which NIfTI does not store: resample it, or choose the format nrrd where there is a choice"
         )
     affine = np.eye(4)
     affine[:dimension, :dimension] = directions * volume.spacing

@@ -48,7 +48,13 @@ def _extremes(image, inside, settings, name):
     """The least and the greatest intensity that is used, as an array of the type of the image."""
     used = image.array[inside] if settings["maskedKernel"] else image.array
     where = "the mask" if settings["maskedKernel"] else None
-    _regions.check_finite(_arrays.array_of(used, "used"), None, f"the {name}", where, nan_is_absent=False)
+    is_changed = name != "image" or settings.get("normalize") or settings.get("resampledPixelSpacing") is not None
+    remedy = (
+        "normalize, resampling and filters spread NaN and infinity from voxels outside of it, too: replace them in the image first, "
+        "such as np.nan_to_num(x, posinf=0, neginf=0)"
+    )
+    given = _arrays.array_of(used, "used")
+    _regions.check_finite(given, None, f"the {name}", where, nan_is_absent=False, remedy=remedy if is_changed else None)
     return np.array([used.min(), used.max()])
 
 
