@@ -309,7 +309,7 @@ import os
 if os.environ.get("CRASH_OF_TEST"):
     from voxelmaps import _image
     load = _image.load
-    _image.load = lambda path, what: os.abort() if "crash" in path.name else load(path, what)
+    _image.load = lambda path, what, **options: os.abort() if "crash" in path.name else load(path, what, **options)
 """
 
 

@@ -848,7 +848,7 @@ def test_files_that_are_cut_are_refused(tmp_path):
             radiomics.execute(path, mask, featureClass=["firstorder"])
     for name in ("image.vtk", "image.gipl", "image.tif"):
         sitk.WriteImage(image, str(tmp_path / name))
-        with pytest.raises(ValueError, match=f"{name}': it is none of NIfTI, NRRD, MetaImage, PNG and DICOM"):
+        with pytest.raises(ValueError, match=f"{name}': it is not NIfTI, NRRD, MetaImage, DICOM or PNG"):
             radiomics.execute(tmp_path / name, mask, featureClass=["firstorder"])
 
 
