@@ -177,7 +177,7 @@ CheckMethod(const TJob & job, const std::vector<TReal> & expected, const DeviceI
   {
     return 0;
   }
-  for (const std::uint64_t budget : VoxelMapsTest::FindSmallBudgets(compute))
+  for (const std::uint64_t budget : VoxelMapsTest::FindSmallBudgets(method, compute))
   {
     maxNumberOfSlabs = std::max(maxNumberOfSlabs, compute(budget));
   }

@@ -176,9 +176,8 @@ TYPED_TEST(CudaTextureLayouts, SlabsHaveTheSameBits)
     for (const auto method : voxelmaps::GetEnumerators<typename Options::Method>())
     {
       SCOPED_TRACE(::testing::Message() << method);
-      const auto budgets = VoxelMapsTest::FindSmallBudgets([&](std::uint64_t budget) {
-        VoxelMapsTest::ComputeOnDevice<float>(job, method, budget);
-      });
+      const auto budgets = VoxelMapsTest::FindSmallBudgets(
+        method, [&](std::uint64_t budget) { VoxelMapsTest::ComputeOnDevice<float>(job, method, budget); });
       for (const std::uint64_t budget : budgets)
       {
         SCOPED_TRACE(::testing::Message() << "budget " << budget);

@@ -219,11 +219,23 @@ public:
   std::vector<TReal> buffer;
 };
 
+/** Whether a method is so slow in slabs of single rows that larger ones are tested only. */
+template <typename TMethod>
+bool
+NeedsLargeSlabs(TMethod method)
+{
+  if constexpr (std::is_same<TMethod, voxelmaps::RunLengthFeatureMapEnums::CudaMethod>::value)
+  {
+    return method == TMethod::SortReduce;
+  }
+  return false;
+}
+
 /** Budgets with which jobs are computed in slabs: the least one, which the error for a smaller one states, and a larger
  * one. compute(budget) computes the job. None if a job needs no memory, or this method does not support it. */
-template <typename TCompute>
+template <typename TMethod, typename TCompute>
 std::vector<std::uint64_t>
-FindSmallBudgets(const TCompute & compute)
+FindSmallBudgets(TMethod method, const TCompute & compute)
 {
   try
   {
@@ -234,7 +246,7 @@ FindSmallBudgets(const TCompute & compute)
   catch (const voxelmaps::EngineError & error)
   {
     const std::uint64_t needed = GetRequiredBytes(error);
-    return { needed, 3 * needed };
+    return NeedsLargeSlabs(method) ? std::vector{ 8 * needed } : std::vector{ needed, 3 * needed };
   }
   return {};
 }

@@ -323,10 +323,7 @@ def test_other_files_and_places(tmp_path):
             (f"b.{suffix}", b"", "cannot read")
             for suffix in ("nii", "nii.gz", "img", "mha", "nrrd", "png", "dcm", "xyz")
         ),
-        *(
-            (f"c.{suffix}", bytes(2000), "cannot read")
-            for suffix in ("nii", "img", "mha", "nrrd", "png", "dcm", "xyz")
-        ),
+        *((f"c.{suffix}", bytes(2000), "cannot read") for suffix in ("nii", "img", "mha", "nrrd", "png", "dcm", "xyz")),
     ):
         (tmp_path / name).write_bytes(content)
         assert message in refusal(str(tmp_path / name)), name
