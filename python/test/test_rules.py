@@ -707,10 +707,7 @@ def test_modules_have_no_circles():
                     module = base + (alias.name,)
                     is_module = (folder.joinpath(*module).with_suffix(".py")).exists()
                     found.add(module if is_module else base or ("__init__",))
-        if parts[0] not in ("_cohort", "_files", "_maps"):
-            imports[parts] = {each + ("__init__",) if folder.joinpath(*each).is_dir() else each for each in found} - {
-                parts
-            }
+        imports[parts] = {each + ("__init__",) if folder.joinpath(*each).is_dir() else each for each in found} - {parts}
     circles = set()
 
     def visit(name, above):

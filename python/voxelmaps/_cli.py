@@ -529,7 +529,7 @@ def _check_images(paths, console, worker):
         try:
             console.line(f"{path}: {worker.call(workers.check_image, path)}")
         except Exception as error:
-            console.error(f"{path}: {workers.one_line(error)}")
+            console.error(f"{path}: {tables.one_line(error)}")
             is_good = False
     return is_good
 
@@ -577,7 +577,7 @@ def main(arguments):
     except BrokenPipeError:
         return 1
     except Exception as error:
-        console.error(f"error: {workers.one_line(error)}")
+        console.error(f"error: {tables.one_line(error)}")
         return 1
 
 

@@ -21,7 +21,6 @@ from ._parameters import count, number, sizes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
-    from ._maps import FeatureMaps
     from ._types import Array, ImageLike, Integer, Number, Numbers, Path
 
 # Powers of the unit of intensities.
@@ -655,7 +654,7 @@ def show(
     return figure.canvas.figure
 
 
-def picture_of_maps(maps: FeatureMaps) -> bytes | None:
+def picture_of_maps(maps: Mapping[str, Any]) -> bytes | None:
     """A PNG file of the first maps: a slice of their region; None without matplotlib, or if there is nothing to draw."""
     try:
         _matplotlib()

@@ -21,7 +21,7 @@ import numpy as np
 from .. import _arrays, _image, _regions, radiomics
 from .._files import headers, layouts, paths, writing
 from ..radiomics import _filters, _preparation, _settings
-from .tables import PROVENANCE, STATISTICS, Outcome
+from .tables import PROVENANCE, STATISTICS, Outcome, one_line
 
 _logger = logging.getLogger(__name__)
 
@@ -381,8 +381,6 @@ def outcomes(task, case, report):
         try:
             outcome = _finished_or_computed(job, part, report)
         except Exception as error:
-            from .workers import one_line
-
             outcome = Outcome(part, part.label, error=one_line(error))
         yield outcome._replace(seconds=time.monotonic() - start)
 

@@ -88,6 +88,15 @@ def write_dataset(folder, keys, file_format):
     paths.replace_text(folder / "dataset.json", json.dumps(content, indent=2) + "\n")
 
 
+def zarr_package():
+    try:
+        import zarr
+        from zarr.codecs import BloscCodec
+    except ImportError:
+        raise ImportError("stores of zarr need the package zarr, 3 or later: pip install 'voxelmaps[dask]'") from None
+    return zarr, BloscCodec
+
+
 def check_format(file_format, channels):
     """Raise ValueError if there is no such format, and ImportError if its package is not installed."""
     if file_format not in FORMATS:
@@ -97,6 +106,4 @@ def check_format(file_format, channels):
     if channels and file_format not in ("nii.gz", "nrrd"):
         raise ValueError(f"channels of nnU-Net are files of nii.gz or nrrd, not {file_format}")
     if file_format == "zarr":
-        from . import writing
-
-        writing.zarr_package()
+        zarr_package()

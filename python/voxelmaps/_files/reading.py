@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Iterable
 import numpy as np
 
 from .. import _image
-from . import library, paths, writing
+from . import layouts, library, paths
 from .._maps import FEATURE_NAMES, FeatureMaps, Geometry
 from .._cohort.tables import PROVENANCE
 
@@ -75,7 +75,7 @@ def _maps_of_files(paths: dict[str, pathlib.Path], where: Path) -> FeatureMaps:
 
 def _maps_of_store(path: pathlib.Path) -> FeatureMaps:
     """Maps of a store of zarr that the program has written."""
-    zarr, _ = writing.zarr_package()
+    zarr, _ = layouts.zarr_package()
     try:
         store = zarr.open_group(str(path), mode="r")
         attributes = dict(store.attrs["voxelmaps"])

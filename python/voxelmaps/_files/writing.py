@@ -185,20 +185,11 @@ def write_image(volume, path, folder):
 # --- Stores of zarr ----------------------------------------------------------------------------------------------------
 
 
-def zarr_package():
-    try:
-        import zarr
-        from zarr.codecs import BloscCodec
-    except ImportError:
-        raise ImportError("stores of zarr need the package zarr, 3 or later: pip install 'voxelmaps[dask]'") from None
-    return zarr, BloscCodec
-
-
 class Store:
     """A store of OME-Zarr 0.5 with all maps of a case in one array, written in the folder for incomplete files."""
 
     def __init__(self, volume, keys, dtype, folder):
-        zarr, codec = zarr_package()
+        zarr, codec = layouts.zarr_package()
         self._volume, self._keys, self._folder = volume, list(keys), folder
         shape = volume.array.shape
         self.planes = max(1, min(shape[0], _CHUNK_VOXELS // math.prod(shape[1:])))
