@@ -139,7 +139,7 @@ def test_stream(run, program, tmp_path):
         ("FeatureMaps", "missing.mha o glcm_Contrast 1 levels=32", "missing.mha"),
         ("FeatureMaps", "liver.mha o glcm_Contrast 1 32", "'32' must be levels=NUMBER or width=WIDTH"),
         ("FeatureMaps", "liver.mha o glcm_Contrast -1 levels=32", "'-1' must be a number without fraction"),
-        ("FeatureMaps", "liver.mha o Contrast 1 levels=32", "'Contrast' must begin with firstorder_, glcm_"),
+        ("FeatureMaps", "liver.mha o Contrast 1 levels=32", "'Contrast' does not exist: it must begin with its class"),
         ("FeatureMaps", "liver.mha o glcm_Contrasts 1 levels=32", "Contrasts"),
         ("FeatureMaps", "color.mha o glcm_Contrast 1 levels=32", "'color.mha' has 3 components per voxel"),
         ("FeatureMaps", "volumes.nii o glcm_Contrast 1 levels=32", "'volumes.nii' has 2 volumes"),
