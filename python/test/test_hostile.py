@@ -213,7 +213,7 @@ CASES = {
     "same image and mask": ({}, ["mask.nii.gz", *CASE[1:]], None),
     # Images.
     "image is a pipe": ({"p.nii": os.mkfifo}, ["p.nii", *CASE[1:]], "cannot read 'p.nii': it is not a regular file"),
-    "image is a device": ({"p.nii": link("/dev/zero", True)}, ["p.nii", *CASE[1:]], "is neither a file nor a directory"),
+    "image is a device": ({"p.nii": link("/dev/zero", True)}, ["p.nii", *CASE[1:]], "is not a regular file"),
     "image is an empty folder": ({"ct": os.mkdir}, ["ct", *CASE[1:]], "ct"),
     "image is a broken link": ({"i.nii": link("none", True)}, ["i.nii", *CASE[1:]], "the image i.nii does not exist"),
     "image has no UTF-8 name": ({"\udce9.nii.gz": link("image.nii.gz")}, ["\udce9.nii.gz", *CASE[1:]], "name that is not UTF-8"),

@@ -47,7 +47,9 @@ def files_of_image(path):
     files = [path]
     with contextlib.suppress(OSError, ValueError):
         files += pair(path)
-        files.append(voxels(path).file)
+        # Opening a pipe would wait for its other end.
+        if os.path.isfile(path):
+            files.append(voxels(path).file)
     return list(dict.fromkeys(files))
 
 
