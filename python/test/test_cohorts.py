@@ -45,7 +45,7 @@ def test_labels_of_one_mask(run, tmp_path):
     assert (several / "label-2" / name).read_bytes() == (tmp_path / "maps" / name).read_bytes()
     rows = rows_of(several / "summary.csv")
     assert [(row["label"], row["output"]) for row in rows] == [("1", "several/label-1"), ("2", "several/label-2")]
-    assert json.loads((several / "label-2" / "provenance.json").read_text())["settings"]["label"] == 2
+    assert json.loads((several / "label-2" / "provenance.json").read_text("utf-8"))["settings"]["label"] == 2
     # Labels of an earlier run are kept, one by one, in whatever way they are named.
     shutil.rmtree(several / "label-1")
     code, output, _ = run(*CASE[:-1], "several", *ONE_FEATURE, "--label", "all")
@@ -144,7 +144,7 @@ def test_formats(file_format, shape, run, tmp_path):
         values = itk.array_from_image(one)
         np.testing.assert_array_equal(found[key], np.nan_to_num(values) if file_format == "nii" else values)
     if file_format == "zarr":
-        attributes = json.loads((tmp_path / "maps/maps.zarr/zarr.json").read_text())["attributes"]
+        attributes = json.loads((tmp_path / "maps/maps.zarr/zarr.json").read_text("utf-8"))["attributes"]
         geometry = attributes["voxelmaps"]
         (multiscale,) = attributes["ome"]["multiscales"]
         assert [axis["name"] for axis in multiscale["axes"]] == ["c", *"zyx"[-len(shape) :]]
@@ -216,7 +216,7 @@ def test_dataset_of_nnunet(run, tmp_path):
     names, folder = ["a", "b-label-1", "b-label-2"], tmp_path / "set"
     assert sorted(os.listdir(folder / "imagesTr")) == [f"{name}_000{n}.nii.gz" for name in names for n in (0, 1)]
     assert sorted(os.listdir(folder / "labelsTr")) == [f"{name}.nii.gz" for name in names]
-    assert json.loads((folder / "dataset.json").read_text()) == {
+    assert json.loads((folder / "dataset.json").read_text("utf-8")) == {
         "channel_names": {"0": "original_glcm_Contrast", "1": MEAN},
         "labels": {"background": 0, "region": 1},
         "numTraining": 3,
@@ -359,7 +359,7 @@ def test_workers_of_dask(run, tmp_path):
     distributed = pytest.importorskip("distributed")
     write_table(tmp_path, 5)
     assert run(*JOBS)[0] == 1
-    expected, summary = maps_of(tmp_path), (tmp_path / "t-summary.csv").read_text()
+    expected, summary = maps_of(tmp_path), (tmp_path / "t-summary.csv").read_text("utf-8")
     shutil.rmtree(tmp_path / "maps")
     with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster:
         code, output, errors = run(*JOBS, "--dask", cluster.scheduler_address, "--log", "log.jsonl")
@@ -367,8 +367,8 @@ def test_workers_of_dask(run, tmp_path):
     assert "none.nii.gz does not exist" in errors[0] + errors[1] and "1 of 8 cases failed" in errors[0] + errors[1]
     assert maps_of(tmp_path) == expected
     # An absolute path in the error.
-    assert (tmp_path / "t-summary.csv").read_text().replace(f"{tmp_path}/", "") == summary
-    log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert (tmp_path / "t-summary.csv").read_text("utf-8").replace(f"{tmp_path}/", "") == summary
+    log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text("utf-8").splitlines()]
     assert [line["status"] for line in log].count("done") == 7 and len(log) == 8
     assert all(line["maps"] == 6 and line["kept"] == 0 and line["seconds"] >= 0 for line in log if not line["error"])
 
@@ -458,5 +458,5 @@ def test_threads(run, tmp_path):
         assert code == 1 and error in errors[0]
     code, _, errors = run(*CASE, *ONE_FEATURE, "--threads", "3")
     assert (code, errors) == (0, [])
-    record = json.loads((tmp_path / "maps" / "provenance.json").read_text())
+    record = json.loads((tmp_path / "maps" / "provenance.json").read_text("utf-8"))
     assert record["device"].endswith(" 3 threads")

@@ -18,7 +18,7 @@ ALL_PAGES = sorted(
     for pattern in ("*.md", "doc/**/*.md", "benchmarks/*.md", "examples/*.md")
     for path in ROOT.glob(pattern)
 )
-PAGES = [page for page in ALL_PAGES if "\n```python\n" in (ROOT / page).read_text()]
+PAGES = [page for page in ALL_PAGES if "\n```python\n" in (ROOT / page).read_text("utf-8")]
 
 
 # Whoever follows a page meets no warning.
@@ -27,7 +27,7 @@ PAGES = [page for page in ALL_PAGES if "\n```python\n" in (ROOT / page).read_tex
 def test_code_of_the_documentation(page, data, tmp_path, monkeypatch, request):
     pytest.importorskip("xarray")
 
-    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
     assert blocks
     shutil.copy(data / "KmeansTest_T1UCharRaw.nii.gz", tmp_path / "head.nii.gz")
     if any("ct-series" in block for block in blocks):
@@ -47,7 +47,7 @@ def test_code_of_the_documentation(page, data, tmp_path, monkeypatch, request):
 def test_links_of_the_documentation():
     for page in ALL_PAGES:
         folder = (ROOT / page).parent
-        text = re.sub(r"^```.*?^```", "", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
+        text = re.sub(r"^```.*?^```", "", (ROOT / page).read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
             assert (folder / link).exists(), f"{page}: {link}"
 

@@ -18,7 +18,7 @@ import voxelmaps
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 COMMANDS = dict(
-    re.findall(r"^python3 examples/(\w+\.py) (.*)$", (EXAMPLES / "README.md").read_text(), flags=re.MULTILINE)
+    re.findall(r"^python3 examples/(\w+\.py) (.*)$", (EXAMPLES / "README.md").read_text("utf-8"), flags=re.MULTILINE)
 )
 
 
@@ -69,7 +69,7 @@ def geometry(path):
 
 def test_all_examples_are_in_the_readme():
     assert sorted(COMMANDS) == sorted(p.name for p in EXAMPLES.glob("*.py"))
-    text = (EXAMPLES / "README.md").read_text()
+    text = (EXAMPLES / "README.md").read_text("utf-8")
     for picture in re.findall(r"\(images/([^)]*)\)", text):
         path = EXAMPLES / "images" / picture
         assert path.stat().st_size < 150_000 and size_of_png(path)[0] >= 300

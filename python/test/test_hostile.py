@@ -381,13 +381,13 @@ def test_summary_of_an_earlier_run(folder, capfd):
     assert program.main(CASE) == 0
     summary = folder / "maps" / "summary.csv"
     assert summary.stat().st_mode & 0o777 == 0o666 & ~os.umask(os.umask(0o22) and 0o22)
-    good = summary.read_text()
+    good = summary.read_text("utf-8")
     assert program.main([*CASE, "--label", "7", "--overwrite"]) == 1
-    assert "no voxel of the mask is 7" in capfd.readouterr().err and summary.read_text() == good
+    assert "no voxel of the mask is 7" in capfd.readouterr().err and summary.read_text("utf-8") == good
     # Through a link, which stays one.
     os.symlink("maps/summary.csv", "s.csv")
     assert program.main([*CASE, "--summary", "s.csv"]) == 0
-    assert os.path.islink("s.csv") and summary.read_text() == good
+    assert os.path.islink("s.csv") and summary.read_text("utf-8") == good
     # A disk that is full: what was there stays.
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (30, limits[1]))
@@ -395,7 +395,7 @@ def test_summary_of_an_earlier_run(folder, capfd):
         assert program.main(CASE) == 1
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert summary.read_text() == good
+    assert summary.read_text("utf-8") == good
     assert not [path for path in summary.parent.iterdir() if path.name.startswith(".")]
 
 
@@ -403,8 +403,8 @@ def test_input_that_changes_while_it_is_read(folder, monkeypatch):
     load = _image.load
     for change in (lambda path: os.truncate(path, 5), os.unlink, os.utime):
 
-        def load_and_change(path, what):
-            result = load(path, what)
+        def load_and_change(path, what, **options):
+            result = load(path, what, **options)
             change(path)
             return result
 
@@ -422,7 +422,7 @@ def test_records_that_are_none(text, folder, capfd):
     """Nothing of an earlier run is kept then."""
     assert program.main(CASE) == 0
     record, summary = folder / "maps" / "provenance.json", (folder / "maps" / "summary.csv").read_bytes()
-    content = json.loads(record.read_text())
+    content = json.loads(record.read_text("utf-8"))
     if text == "no statistics":
         del content["maps"][MAP[: -len(".nii.gz")]]["mean"]
         text = json.dumps(content)
@@ -431,5 +431,5 @@ def test_records_that_are_none(text, folder, capfd):
     assert program.main(CASE) == 0
     output, errors = capfd.readouterr()
     assert "kept" not in output and errors.count("\n") <= 1
-    assert json.loads(record.read_text())["maps"].keys() == content["maps"].keys() | {MAP[: -len(".nii.gz")]}
+    assert json.loads(record.read_text("utf-8"))["maps"].keys() == content["maps"].keys() | {MAP[: -len(".nii.gz")]}
     assert (folder / "maps" / "summary.csv").read_bytes() == summary

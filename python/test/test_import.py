@@ -89,7 +89,7 @@ def test_version(tmp_path):
     assert run_code(code + "print(before or 'importlib.metadata' not in sys.modules)") == "True"
     # Files of the package alone have none.
     (tmp_path / "voxelmaps").mkdir()
-    (tmp_path / "voxelmaps" / "__init__.py").write_text(pathlib.Path(voxelmaps.__file__).read_text())
+    (tmp_path / "voxelmaps" / "__init__.py").write_text(pathlib.Path(voxelmaps.__file__).read_text("utf-8"))
     code = f"import sys; sys.path = [*sys.path, {str(tmp_path)!r}]; import voxelmaps; voxelmaps.__version__"
     done = run("-I", "-S", "-c", code)
     assert "AttributeError: module voxelmaps has no version: voxelmaps is not installed" in done.stderr

@@ -102,7 +102,7 @@ def test_maps_summary_and_provenance(run, tmp_path):
     for path in expected.values():
         assert (tmp_path / "maps" / path.name).read_bytes() == path.read_bytes()
 
-    record = json.loads((tmp_path / "maps" / "provenance.json").read_text())
+    record = json.loads((tmp_path / "maps" / "provenance.json").read_text("utf-8"))
     assert record["complete"] and record["settings"]["binWidth"] == 10 and record["settings"]["kernelRadius"] == 1
     assert list(record["maps"]) == list(expected)
     for what in ("image", "mask"):
@@ -156,7 +156,7 @@ def test_finished_maps_are_kept(run, tmp_path):
     maps = tmp_path / "maps"
     assert run(*CASE, "--classes", "firstorder")[0] == 0
     before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in maps.glob("*.nii.gz")}
-    summary = (maps / "summary.csv").read_text()
+    summary = (maps / "summary.csv").read_text("utf-8")
     # One is changed, one is lost, one feature is new; a copy of the image has another time.
     (maps / "original_firstorder_Mean.nii.gz").write_bytes(b"changed")
     (maps / "original_firstorder_Median.nii.gz").unlink()
@@ -169,7 +169,7 @@ def test_finished_maps_are_kept(run, tmp_path):
     assert sorted(changed) == ["original_firstorder_Mean.nii.gz", "original_firstorder_Median.nii.gz"]
     assert all(path.read_bytes() == content for path, (content, _) in before.items())
     assert [line.split(",")[3:] for line in summary.splitlines()] == [
-        line.split(",")[3:] for line in (maps / "summary.csv").read_text().splitlines()[: len(before) + 1]
+        line.split(",")[3:] for line in (maps / "summary.csv").read_text("utf-8").splitlines()[: len(before) + 1]
     ]
     assert "18 maps (18 of them kept)" in run(*CASE, "--classes", "firstorder")[1][0]
 
@@ -288,10 +288,10 @@ def test_cohort_goes_on_after_errors(run, tmp_path):
     assert [bool(row["error"]) for row in rows] == [False, True, True, True, True, True, False, False]
     assert [bool(row["mean"]) for row in rows] == [not row["error"] for row in rows]
     # Again: what is there is kept, and the summary is the same.
-    summary = (data / "table-summary.csv").read_text()
+    summary = (data / "table-summary.csv").read_text("utf-8")
     code, output, _ = run("maps", "--jobs", data / "table.csv", *ONE_FEATURE)
     assert code == 1 and all("1 maps (1 of them kept)" in line for line in output)
-    assert (data / "table-summary.csv").read_text() == summary
+    assert (data / "table-summary.csv").read_text("utf-8") == summary
 
 
 TABLES = {
@@ -539,7 +539,7 @@ def test_runs_that_are_ended(how, tmp_path):
     assert maps_in(maps) == [name for name in maps_in(maps) if "firstorder" in name] and len(maps_in(maps)) == 18
     for name in maps_in(maps):
         gzip.decompress((maps / name).read_bytes())
-    assert json.loads((maps / "provenance.json").read_text())["complete"] is False
+    assert json.loads((maps / "provenance.json").read_text("utf-8"))["complete"] is False
     if how == "SIGKILL":
         done = subprocess.run(
             [*COMMAND, *CASE, "--classes", "firstorder", "--radius", "3"], cwd=tmp_path, capture_output=True, text=True
@@ -563,7 +563,7 @@ def test_full_disk(tmp_path, monkeypatch, capfd):
     assert code == 1
     error = capfd.readouterr().err.splitlines()[-1]
     assert re.fullmatch("voxelmaps: image.nii.gz: .*maps/original_firstorder_.*.nii.gz: File too large", error), error
-    assert {path.name: path.read_text() for path in (tmp_path / "maps").iterdir()} == {
+    assert {path.name: path.read_text("utf-8") for path in (tmp_path / "maps").iterdir()} == {
         "original_firstorder_Mean.nii.gz": "what was there before"
     }
 

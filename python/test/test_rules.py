@@ -700,7 +700,7 @@ def test_modules_have_no_circles():
         parts = path.relative_to(folder).with_suffix("").parts
         package = parts[:-1]
         found = set()
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.level > 0:
                 base = package[: len(package) - node.level + 1] + tuple(filter(None, (node.module or "").split(".")))
                 for alias in node.names:

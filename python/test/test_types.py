@@ -18,7 +18,7 @@ PACKAGE = pathlib.Path(voxelmaps.__file__).parent
 
 
 def test_names_are_those_of_the_package():
-    tree = ast.parse((PACKAGE / "__init__.pyi").read_text())
+    tree = ast.parse((PACKAGE / "__init__.pyi").read_text("utf-8"))
     found = {}
     for node in tree.body:
         if isinstance(node, ast.ImportFrom):
@@ -55,7 +55,7 @@ def test_annotations_are_complete():
 
 
 def test_parameters_are_those_of_the_tables():
-    tree = ast.parse((PACKAGE / "_types.pyi").read_text())
+    tree = ast.parse((PACKAGE / "_types.pyi").read_text("utf-8"))
     names = {}
     for node in tree.body:
         if isinstance(node, ast.ClassDef):

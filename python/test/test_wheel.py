@@ -48,11 +48,11 @@ def test_files_of_the_filters():
 def test_python_files_are_those_of_the_checkout():
     files = files_of("voxelmaps")
     for path in SOURCES:
-        assert files[f"voxelmaps/{path.relative_to(PACKAGE)}"].read_text() == path.read_text(), path.name
+        assert files[f"voxelmaps/{path.relative_to(PACKAGE)}"].read_text("utf-8") == path.read_text("utf-8"), path.name
 
 
 def test_metadata():
-    version = re.search(r"project\(VoxelMaps VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+    version = re.search(r"project\(VoxelMaps VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text("utf-8")).group(1)
     required = {"voxelmaps": {"numpy"}, "itk-voxelmaps": {"itk-core", f"voxelmaps=={version}"}}
     for wheel in WHEELS:
         files_of(wheel)
@@ -88,7 +88,7 @@ def test_bill_of_materials_and_licenses(wheel):
     """The bill has the hashes of the libraries and what they contain; each of these has its license in the wheel."""
     files, libraries = files_of(wheel), libraries_of(wheel)
     bill_name = f"sboms/{wheel.replace('-', '_')}.cdx.json"
-    texts = [path.read_text() for name, path in files.items() if name.endswith(bill_name)]
+    texts = [path.read_text("utf-8") for name, path in files.items() if name.endswith(bill_name)]
     if not texts:
         pytest.skip("compiled by pip, without scripts/build-wheel.sh")
     bill = json.loads(texts[0])

@@ -114,7 +114,7 @@ def labeled(seeds, points, x, image, shape, largest):
     is_dict = seeds is None or isinstance(seeds, Mapping)
     if points is not None and not (is_dict and isinstance(points, Mapping)):
         raise TypeError("seed_points must be a dict of labels and points in mm, and seeds a dict or left out")
-    if isinstance(seeds, (list, tuple)) and np.ndim(seeds) != len(shape):
+    if isinstance(seeds, (list, tuple)) and not _image.is_image(seeds) and np.ndim(seeds) != len(shape):
         raise TypeError(
             f"seeds is a {type(seeds).__name__}, but must have labels: a dict such as {{1: {seeds[0] if seeds else ()}}}, or an array"
         )
