@@ -11,12 +11,6 @@ import SimpleITK as sitk
 import voxelmaps
 
 
-def write(array, like, path):
-    image = sitk.GetImageFromArray(array)
-    image.CopyInformation(like)
-    sitk.WriteImage(image, str(path))
-
-
 def main():
     data, out = map(pathlib.Path, sys.argv[1:])
     # The settings of Zhang et al. (2019): intensities as levels, windows of 4 x 4 with the pixel at the top left.
@@ -32,20 +26,19 @@ def main():
     ct = sitk.ReadImage(sitk.ImageSeriesReader.GetGDCMSeriesFileNames(str(out / "LiverCT")))
     seeds = voxelmaps.sample_ct().seeds
     strength = voxelmaps.fuzzy_connectedness(ct, seeds["vessel"])
-    write((strength >= 0.4).astype(np.uint8), ct, out / "Vessels.nii.gz")
+    sitk.WriteImage(strength >= 0.4, str(out / "Vessels.nii.gz"))
     head = sitk.ReadImage(str(data / "KmeansTest_T1UCharRaw.nii.gz"))
     strength = voxelmaps.fuzzy_connectedness(head, [(31, 76, 47)], estimation_radius=1)
-    write((strength >= 0.3).astype(np.uint8), head, out / "WhiteMatter.nii.gz")
+    sitk.WriteImage(strength >= 0.3, str(out / "WhiteMatter.nii.gz"))
 
-    strokes = sitk.ReadImage(str(out / "Strokes.nrrd"))
     settings = {"competition": "iterative", "affinity": "absolute_difference"}
-    result = voxelmaps.labels(ct, sitk.GetArrayFromImage(strokes), margin=True, **settings)
-    write(result.labels, ct, out / "Labels.nii.gz")
-    write(result.margin, ct, out / "Labels_margin.nii.gz")
+    result = voxelmaps.labels(ct, out / "Strokes.nrrd", margin=True, **settings)
+    sitk.WriteImage(result.labels, str(out / "Labels.nii.gz"))
+    sitk.WriteImage(result.margin, str(out / "Labels_margin.nii.gz"))
 
-    strength = voxelmaps.fuzzy_connectedness(ct, [seeds["spleen"][::-1]], estimation_radius=1)
-    write(strength, ct, out / "Spleen_strength.nii.gz")
-    print(voxelmaps.suggest_threshold(strength, spacing=ct.GetSpacing()[::-1], minimum_volume=2000))
+    strength = voxelmaps.fuzzy_connectedness(ct, [seeds["spleen"]], estimation_radius=1)
+    sitk.WriteImage(strength, str(out / "Spleen_strength.nii.gz"))
+    print(voxelmaps.suggest_threshold(strength, minimum_volume=2000))
 
 
 if __name__ == "__main__":
