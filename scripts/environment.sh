@@ -16,7 +16,10 @@ quietly() {
 }
 
 # build TARGET...: build targets of the C++ build, all if there are none.
-build() { quietly "build-${1:-all}" cmake --build build --parallel "$(nproc)" ${1:+--target "$@"}; }
+build() {
+  local name="${1:-all}"
+  quietly "build-${name//\//-}" cmake --build build --parallel "$(nproc)" ${1:+--target "$@"}
+}
 
 # configure [OPTION...]: configure the C++ build for the core that scripts/build-core.sh has built.
 # The same options wherever something is compiled, so that no script makes another one compile again.
