@@ -109,7 +109,7 @@ def features_of(pairs, number_of_levels):
 
 
 def feature_maps(levels, radius, offsets, number_of_levels, aggregation="average", symmetric=True, names=NAMES):
-    """Maps as float64 with the features as last axis; zeros where there is no level, NaN where there is no pair."""
+    """Float64 maps, whose last axis is the feature; 0 where there is no level, and NaN where there is no pair."""
     result = np.zeros(levels.shape + (len(names),))
     for position in np.argwhere(levels > 0):
         box = tuple(slice(max(p - r, 0), p + r + 1) for p, r in zip(position, np.broadcast_to(radius, levels.ndim)))

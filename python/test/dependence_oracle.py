@@ -57,7 +57,7 @@ def features_of(matrix):
 
 
 def feature_maps(levels, radius, offsets, alpha=0, names=NAMES):
-    """Maps as float64 with the features as last axis; zeros where there is no level."""
+    """Float64 maps, whose last axis is the feature; 0 where there is no level."""
     result = np.zeros(levels.shape + (len(names),))
     for position in np.argwhere(levels > 0):
         box = tuple(slice(max(p - r, 0), p + r + 1) for p, r in zip(position, np.broadcast_to(radius, levels.ndim)))

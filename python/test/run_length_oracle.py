@@ -95,7 +95,7 @@ def has_pairs(window, direction):
 
 
 def feature_maps(levels, radius, aggregation="average"):
-    """Maps as float64 with the features as last axis; zeros where there is no level. Only directions with has_pairs() count;
+    """Float64 maps, whose last axis is the feature; 0 where there is no level. Only directions with has_pairs() count;
     NaN where there is none."""
     result = np.zeros(levels.shape + (len(NAMES),))
     for position in np.argwhere(levels > 0):

@@ -671,7 +671,7 @@ def compute_fuzzy_connectedness(
     moments    Mean and variance of the object and of the differences.
     device     -1 for the CPU.
     may_use_cpu
-               Whether the CPU may compute in place of a device that nobody asked for.
+               Whether the CPU may compute small images, since the caller has not chosen a device.
     is_on_device
                Whether pixels, mask and output are in the memory of the device.
     """
@@ -817,7 +817,7 @@ cdef class LabelsJob:
         """Compute into arrays; the addresses of strength and margin are 0 if they are not needed.
 
         device       -1 for the CPU.
-        may_use_cpu  Whether the CPU may compute in place of a device that nobody asked for.
+        may_use_cpu  Whether the CPU may compute small images, since the caller has not chosen a device.
         is_on_device Whether all arrays are in the memory of the device.
         hierarchy    That of the same image, mask and affinity, or an empty one, which is made.
         """

@@ -17,6 +17,13 @@ from . import _arrays
 from ._suggestions import warn
 
 
+# As in float32 headers of oblique scans.
+MOST_SHEAR = 1e-3
+
+# The other way round along x and y: nibabel and MONAI have RAS, and ITK LPS.
+_RAS = np.array([-1.0, -1.0, 1.0])
+
+
 class Image(NamedTuple):
     """An array, of NumPy or of another library, with the geometry of an image, which is None for arrays without one. Axes of the array
     are z, y, x; those of the geometry are x, y, z, in mm (LPS), and its direction is row by row."""
@@ -37,6 +44,20 @@ class Image(NamedTuple):
         """What maps differences of indices to differences of points."""
         dimension = len(self.spacing)
         return np.reshape(self.direction, (dimension, dimension)) * np.asarray(self.spacing)
+
+    @property
+    def affine(self):
+        """The matrix of 4 x 4 from indices x, y, z to points in RAS, as nibabel has it."""
+        affine, dimension = np.eye(4), len(self.spacing)
+        affine[:dimension, :dimension] = self._matrix()
+        affine[:dimension, 3] = self.origin
+        return np.diag([*_RAS, 1.0]) @ affine
+
+    @property
+    def shear(self):
+        """The greatest cosine between two axes, which is 0 if they are orthogonal; NIfTI files have at most MOST_SHEAR."""
+        axes = np.reshape(self.direction, (len(self.spacing),) * 2)
+        return np.abs(axes.T @ axes - np.eye(len(axes))).max()
 
     def point(self, index):
         """The point of an index in the order x, y, z; it may be between voxels. The same as ITK's, to the last bit."""
@@ -155,13 +176,13 @@ def _image_of_steps(array, steps, origin, what):
     if not (np.isfinite(steps).all() and np.isfinite(origin).all() and (spacing > 0).all()):
         raise ValueError(f"{what} has an affine that is not finite or has no volume: {steps.tolist()}")
     direction = (steps / spacing[:, np.newaxis]).T
-    cosines = direction.T @ direction - np.eye(len(spacing))
-    if np.abs(cosines).max() > 1e-3:
+    image = Image(array, tuple(spacing.tolist()), tuple(map(float, origin)), tuple(direction.ravel().tolist()))
+    if image.shear > MOST_SHEAR:
         raise ValueError(
-            f"{what} has sheared axes, with a cosine of {np.abs(cosines).max():.3g} between them, but they must be orthogonal within "
+            f"{what} has sheared axes, with a cosine of {image.shear:.3g} between them, but they must be orthogonal within "
             "0.001: resample it"
         )
-    return Image(array, tuple(spacing.tolist()), tuple(map(float, origin)), tuple(direction.ravel().tolist()))
+    return image
 
 
 # --- Kinds of images ---------------------------------------------------------------------------------------------------
@@ -278,10 +299,6 @@ def to_itk(volume, like=None):
     return image
 
 
-# The other way round along x and y: nibabel and MONAI have RAS, and ITK LPS.
-_RAS = np.array([-1.0, -1.0, 1.0])
-
-
 def _from_nibabel(image, what):
     array = np.asanyarray(image.dataobj)
     while array.ndim > 3 and array.shape[-1] == 1:
@@ -312,10 +329,7 @@ def to_nibabel(volume, like=None):
     """An image of nibabel, of the class and with the header of another one."""
     import nibabel
 
-    affine, dimension = np.eye(4), len(volume.spacing)
-    affine[:dimension, :dimension] = volume._matrix()
-    affine[:dimension, 3] = volume.origin
-    affine[:3] *= _RAS[:, np.newaxis]
+    affine = volume.affine
     if like is not None and np.allclose(affine, like.affine, rtol=0, atol=1e-6):
         affine = like.affine
     array = volume.array.view(np.uint8) if volume.array.dtype == bool else volume.array

@@ -303,12 +303,11 @@ class FeatureMaps(Mapping[str, Any]):
 
 
 def _check_shear(image: Any, what: str) -> None:
-    n = len(image.spacing)
-    axes = np.reshape(image.direction, (n, n))
-    cosine = np.abs(axes.T @ axes - np.eye(n)).max()
-    if cosine > 1e-3:
+    from ._image import MOST_SHEAR
+
+    if image.shear > MOST_SHEAR:
         raise ValueError(
-            f"{what} is NIfTI, whose axes are orthogonal, but those of the maps have a cosine of {cosine:.3g}: write .nrrd, or "
+            f"{what} is NIfTI, whose axes are orthogonal, but those of the maps have a cosine of {image.shear:.3g}: write .nrrd, or "
             "resample the image first"
         )
 

@@ -11,6 +11,7 @@ import tempfile
 import numpy as np
 
 from . import layouts, paths
+from .._image import MOST_SHEAR
 
 try:
     # Intel's library compresses seven times as fast as zlib, to files of the same size.
@@ -31,9 +32,6 @@ _BLOCK_BYTES = 2**20
 # Sizes are 16-bit integers in NIfTI-1.
 _MAX_SIZE = 32767
 
-# As for reading NIfTI files.
-_SHEAR_TOLERANCE = 1e-3
-
 # Of a chunk of zarr, which has complete planes of one map.
 _CHUNK_VOXELS = 2**18
 
@@ -52,25 +50,17 @@ def _nifti_header(volume, dtype):
         import nibabel
     except ImportError:
         raise ImportError("writing NIfTI files needs nibabel: pip install 'voxelmaps[files]'") from None
-    dimension = len(volume.spacing)
     if max(volume.size) > _MAX_SIZE:
         raise ValueError(f"maps of {volume.size} voxels cannot be written: NIfTI supports {_MAX_SIZE} along an axis")
-    directions = np.reshape(volume.direction, (dimension, dimension))
-    shear = np.abs(directions.T @ directions - np.eye(dimension)).max()
-    if shear > _SHEAR_TOLERANCE:
+    if volume.shear > MOST_SHEAR:
         raise ValueError(
-            f"axes of the image are not perpendicular (cosine {shear:.3g}), which NIfTI does not store: resample it, or choose the format nrrd where there is a choice"
+            f"axes of the image are not perpendicular (cosine {volume.shear:.3g}), which NIfTI does not store: resample it, or choose the format nrrd where there is a choice"
         )
-    affine = np.eye(4)
-    affine[:dimension, :dimension] = directions * volume.spacing
-    affine[:dimension, 3] = volume.origin
     header = nibabel.Nifti1Header()
     header.set_data_dtype(dtype)
     header.set_data_shape(volume.size)
-    # From LPS to RAS.
-    affine = np.diag([-1.0, -1.0, 1.0, 1.0]) @ affine
-    header.set_qform(affine, "scanner")
-    header.set_sform(affine, "scanner")
+    header.set_qform(volume.affine, "scanner")
+    header.set_sform(volume.affine, "scanner")
     header.set_xyzt_units("mm")
     header["vox_offset"], header["magic"] = 352, b"n+1"
     # Four bytes indicate that there is no extension.
