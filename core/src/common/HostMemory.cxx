@@ -24,9 +24,6 @@ namespace
 constexpr std::uintptr_t pageBytes = 4096;
 // On x86-64, and on 64-bit Arm with pages of 4096 bytes. Of other sizes, some pages are ordinary ones.
 constexpr std::uintptr_t hugePageBytes = std::uintptr_t{ 2 } << 20;
-// Smaller buffers often come from memory that has been written to before.
-constexpr std::size_t minBytesForHugePages = std::size_t{ 4 } << 20;
-
 #if defined(__linux__)
 // MADV_POPULATE_WRITE of Linux 5.14, which older headers lack.
 constexpr int adviceToPopulate = 23;
@@ -37,6 +34,8 @@ void
 UseHugePages(void * data, std::size_t bytes)
 {
 #if defined(MADV_HUGEPAGE)
+  // Smaller buffers often come from memory that has been written to before.
+  constexpr std::size_t minBytesForHugePages = std::size_t{ 4 } << 20;
   if (data == nullptr || bytes < minBytesForHugePages)
   {
     return;
