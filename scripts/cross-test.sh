@@ -3,6 +3,7 @@
 # the published values and a share of the random cases there, under emulation:
 #
 #   cross-test.sh linux-aarch64 | windows-x86_64 | macos-arm64 | macos-x86_64
+#   cross-test.sh linux-aarch64 --wheel   also build the wheel, and test it with Debian's Python for Arm
 #
 # Debian's qemu-user and libc6-arm64-cross run programs for Arm, wine64 those for Windows. Nothing runs programs for macOS:
 # they are compiled and linked, and the oldest macOS that they support is checked.
@@ -10,7 +11,12 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 platform="${1:-}"
-packages=(cmake googletest ninja-build python3-venv)
+with_wheel="${2:-}"
+if [[ "${with_wheel}" && "${platform} ${with_wheel}" != 'linux-aarch64 --wheel' ]]; then
+  echo "cross-test.sh: '${with_wheel}' is not --wheel for linux-aarch64" >&2
+  exit 1
+fi
+packages=(cmake googletest ninja-build python3-venv unzip)
 run=()
 case "${platform}" in
   linux-aarch64)
@@ -58,6 +64,7 @@ set(CMAKE_CXX_COMPILER "${folder}/bin/c++")
 set(CMAKE_AR "${folder}/bin/ar" CACHE FILEPATH "")
 set(CMAKE_RANLIB "${folder}/bin/ranlib" CACHE FILEPATH "")
 # Programs for the platform may not run here while they are built.
+set(CMAKE_LINK_DEPENDS_USE_LINKER FALSE)
 set(CMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE PRE_TEST)
 set(CMAKE_FIND_ROOT_PATH "${folder}/install")
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
@@ -112,4 +119,32 @@ result=0
   result=1
 wait "${golden}" || result=1
 tail -n 3 "${folder}/golden.txt" "${folder}/tests.txt"
+if [[ "${with_wheel}" ]]; then
+  # Debian's packages are unpacked only: emulated programs find them by their folder.
+  root="${folder}/debian"
+  printf 'debootstrap\n' >"${folder}/packages.txt"
+  scripts/install-packages.sh "${folder}/packages.txt"
+  if [[ ! -x "${root}/usr/bin/python3.11" ]]; then
+    debootstrap --arch=arm64 --foreign --variant=minbase --include=python3,libpython3.11-dev bookworm "${root}" \
+      http://deb.debian.org/debian >"${folder}/debootstrap.txt"
+    for package in "${root}"/var/cache/apt/archives/*.deb; do
+      dpkg-deb --fsys-tarfile "${package}" | tar --extract --keep-directory-symlink --directory "${root}"
+    done
+  fi
+  mkdir -p build/wheel
+  source scripts/wheel-tools.sh
+  CXXFLAGS="${CXXFLAGS} -idirafter ${root}/usr/include" _PYTHON_HOST_PLATFORM=linux-aarch64 \
+    pip wheel . --quiet --no-deps --no-build-isolation --wheel-dir "${folder}/wheel" \
+    --config-settings=build-dir="${folder}/package" \
+    --config-settings=cmake.define.CMAKE_TOOLCHAIN_FILE="${folder}/toolchain.cmake" \
+    --config-settings=cmake.define.Python3_INCLUDE_DIR="${root}/usr/include/python3.11" \
+    --config-settings=cmake.define.VoxelMaps_USE_CUDA=OFF
+  rm -rf "${folder}/site"
+  pip install --quiet --target "${folder}/site" --platform manylinux_2_28_aarch64 --python-version 3.11 \
+    --only-binary :all: numpy pytest
+  unzip -q "${folder}"/wheel/voxelmaps-*_aarch64.whl -d "${folder}/site"
+  # Emulated programs cannot start themselves in new processes.
+  PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="${folder}/site" qemu-aarch64 -L "${root}" "${root}/usr/bin/python3.11" \
+    -m pytest --quiet -p no:cacheprovider python/test/test_feature_maps.py -k 'not processes' || result=1
+fi
 exit "${result}"

@@ -119,7 +119,7 @@ LeadingZeros(std::uint64_t bits)
 {
 #if defined(__CUDA_ARCH__)
   return __clzll(static_cast<long long>(bits));
-#elif defined(__GNUC__)
+#elif defined(__GNUC__) || defined(__clang__)
   return __builtin_clzll(bits);
 #else
   int zeros = 0;

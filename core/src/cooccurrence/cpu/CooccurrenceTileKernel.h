@@ -4,7 +4,7 @@
 // Included once per instruction set by CooccurrenceTile*.cxx, which define VOXELMAPS_INSTRUCTION_SET.
 #include "CooccurrenceTile.h"
 
-#if defined(__AVX2__) && defined(__GNUC__) && !defined(VOXELMAPS_WITHOUT_COMPILER_EXTENSIONS)
+#if defined(__AVX2__) && (defined(__GNUC__) || defined(__clang__)) && !defined(VOXELMAPS_WITHOUT_COMPILER_EXTENSIONS)
 #  include <immintrin.h>
 #  define VOXELMAPS_TILE_KERNEL
 #endif

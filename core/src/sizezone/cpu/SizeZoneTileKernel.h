@@ -93,7 +93,7 @@ MaskBits(TWords mask)
 inline int
 LowestBit(std::uint32_t bits)
 {
-#if defined(__GNUC__)
+#if defined(__GNUC__) || defined(__clang__)
   return __builtin_ctz(bits);
 #else
   int i = 0;
@@ -108,7 +108,7 @@ LowestBit(std::uint32_t bits)
 inline std::uint32_t
 NumberOfBits(std::uint64_t bits)
 {
-#if defined(__GNUC__) && defined(__POPCNT__)
+#if (defined(__GNUC__) || defined(__clang__)) && defined(__POPCNT__)
   return static_cast<std::uint32_t>(__builtin_popcountll(bits));
 #else
   bits -= bits >> 1 & 0x5555555555555555u;
