@@ -15,6 +15,14 @@
 #include <sstream>
 #include <variant>
 
+#define EngineErrorMacro(text)                                                                                         \
+  {                                                                                                                    \
+    std::ostringstream message;                                                                                        \
+    message << text;                                                                                                   \
+    throw voxelmaps::EngineError(message.str());                                                                       \
+  }                                                                                                                    \
+  ITK_MACROEND_NOOP_STATEMENT
+
 namespace itk
 {
 namespace VoxelMapsDetail
@@ -23,15 +31,6 @@ namespace
 {
 using MethodEnum = voxelmaps::GrayLevelDiscretizationEnums::Method;
 using RangeSourceEnum = voxelmaps::GrayLevelDiscretizationEnums::RangeSource;
-
-template <typename... TParts>
-[[noreturn]] void
-ThrowError(const TParts &... parts)
-{
-  std::ostringstream message;
-  (message << ... << parts);
-  throw voxelmaps::EngineError(message.str());
-}
 
 /** Print the elements of a vector, a space before each. */
 template <typename TElement>
@@ -110,7 +109,8 @@ FindFeature(const voxelmaps::FeatureTable & table, const std::string & featureNa
     {
       known << (i == 0 ? " " : ", ") << table[i].abbreviation << " (" << table[i].pyRadiomicsName << ')';
     }
-    ThrowError("Feature '", givenName, "' does not exist; class ", table.GetClassName(), " has", known.str(), '.');
+    EngineErrorMacro("Feature '" << givenName << "' does not exist; class " << table.GetClassName() << " has"
+                                 << known.str() << '.');
   }
   return feature;
 }
@@ -136,7 +136,8 @@ VerifyOffsets(const std::vector<voxelmaps::Triple> & offsets, unsigned int dimen
 {
   if (offsets.empty() || offsets.size() > maximumNumberOfOffsets)
   {
-    ThrowError("There are ", offsets.size(), " offsets, but there must be 1 to ", maximumNumberOfOffsets, '.');
+    EngineErrorMacro("There are " << offsets.size() << " offsets, but there must be 1 to " << maximumNumberOfOffsets
+                                  << '.');
   }
   std::set<voxelmaps::Triple> known;
   for (const voxelmaps::Triple & offset : offsets)
@@ -146,20 +147,21 @@ VerifyOffsets(const std::vector<voxelmaps::Triple> & offsets, unsigned int dimen
           return component < -maximumComponent || component > maximumComponent;
         }))
     {
-      ThrowError(text, " is too large: its components must be -", maximumComponent, " to ", maximumComponent, '.');
+      EngineErrorMacro(text << " is too large: its components must be -" << maximumComponent << " to "
+                            << maximumComponent << '.');
     }
     const voxelmaps::Triple opposite{ { -offset[0], -offset[1], -offset[2] } };
     if (offset == opposite)
     {
-      ThrowError(text, " is zero, which is not a direction.");
+      EngineErrorMacro(text << " is zero, which is not a direction.");
     }
     if (!known.insert(offset).second)
     {
-      ThrowError(text, " is given twice.");
+      EngineErrorMacro(text << " is given twice.");
     }
     if (!oppositesDiffer && known.count(opposite) > 0)
     {
-      ThrowError(text, " is the opposite of another one, which makes the same pairs and runs.");
+      EngineErrorMacro(text << " is the opposite of another one, which makes the same pairs and runs.");
     }
   }
 }
@@ -170,12 +172,8 @@ VerifyFitsOutput(const char * name, double value, bool outputIsDouble)
   const double limit = outputIsDouble ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
   if (std::isfinite(value) && std::abs(value) > limit)
   {
-    ThrowError(name,
-               " is ",
-               value,
-               ", but the output's pixel type holds finite values up to ",
-               limit,
-               ": choose a smaller one.");
+    EngineErrorMacro(name << " is " << value << ", but the output's pixel type holds finite values up to " << limit
+                          << ": choose a smaller one.");
   }
 }
 } // namespace
@@ -207,10 +205,8 @@ DiscretizationSettings::Verify() const
   const auto verify = [&parameters](bool isSet, const char * name, const auto &... methods) {
     if (isSet && !((parameters.method == methods) || ...))
     {
-      ThrowError(name,
-                 " is set, but has no effect: DiscretizationMethod is ",
-                 parameters.method,
-                 ". Leave it out, or choose another method.");
+      EngineErrorMacro(name << " is set, but has no effect: DiscretizationMethod is " << parameters.method
+                            << ". Leave it out, or choose another method.");
     }
   };
   verify(numberOfGrayLevels.has_value(),
@@ -222,25 +218,19 @@ DiscretizationSettings::Verify() const
   verify(binEdges.has_value(), "BinEdges", MethodEnum::Edges);
   if (rangeMinimum.has_value() != rangeMaximum.has_value())
   {
-    ThrowError("RangeM",
-               rangeMinimum ? "inimum" : "aximum",
-               " is ",
-               rangeMinimum.value_or(rangeMaximum.value_or(0.0)),
-               ", but RangeM",
-               rangeMinimum ? "aximum" : "inimum",
-               " is not set: set both.");
+    EngineErrorMacro("RangeM" << (rangeMinimum ? "inimum" : "aximum") << " is "
+                              << rangeMinimum.value_or(rangeMaximum.value_or(0.0)) << ", but RangeM"
+                              << (rangeMinimum ? "aximum" : "inimum") << " is not set: set both.");
   }
   if (rangeMinimum && !parameters.UsesRange())
   {
-    ThrowError("RangeMinimum and RangeMaximum are set, but have no effect: DiscretizationMethod is ",
-               parameters.method,
-               ". Leave them out, or choose another method.");
+    EngineErrorMacro("RangeMinimum and RangeMaximum are set, but have no effect: DiscretizationMethod is "
+                     << parameters.method << ". Leave them out, or choose another method.");
   }
   if (rangeMinimum && parameters.rangeSource != RangeSourceEnum::Given)
   {
-    ThrowError("RangeMinimum and RangeMaximum are set, but have no effect: RangeSource is ",
-               parameters.rangeSource,
-               ". Leave them out, or set RangeSource to Given.");
+    EngineErrorMacro("RangeMinimum and RangeMaximum are set, but have no effect: RangeSource is "
+                     << parameters.rangeSource << ". Leave them out, or set RangeSource to Given.");
   }
 }
 
@@ -410,11 +400,10 @@ TextureParameters::SetFeatureNames(const std::vector<std::string> & names)
     }
     if (number == GetClasses().size())
     {
-      ThrowError("Feature '",
-                 name,
-                 "' does not exist: it must begin with its class and '_', as glcm_Contrast. The classes are ",
-                 classNames,
-                 '.');
+      EngineErrorMacro(
+        "Feature '" << name
+                    << "' does not exist: it must begin with its class and '_', as glcm_Contrast. The classes are "
+                    << classNames << '.');
     }
     const voxelmaps::FeatureTable & table = GetClasses()[number].table;
     auto                            same = std::find_if(
@@ -431,7 +420,7 @@ TextureParameters::SetFeatureNames(const std::vector<std::string> & names)
     {
       if (std::find(same->features.begin(), same->features.end(), feature) != same->features.end())
       {
-        ThrowError("The feature ", className, '_', table[feature].pyRadiomicsName, " is given twice.");
+        EngineErrorMacro("The feature " << className << '_' << table[feature].pyRadiomicsName << " is given twice.");
       }
       same->features.push_back(feature);
     }
@@ -488,44 +477,28 @@ TextureParameters::Verify() const
   {
     if (size[d] < 1 || size[d] > maximumWindowSize)
     {
-      ThrowError("The window size is ",
-                 ToText(size, dimension),
-                 ", but must be 1 to ",
-                 maximumWindowSize,
-                 " voxels along every axis.");
+      EngineErrorMacro("The window size is " << ToText(size, dimension) << ", but must be 1 to " << maximumWindowSize
+                                             << " voxels along every axis.");
     }
     if (anchor[d] < 0 || anchor[d] >= size[d])
     {
-      ThrowError("The window anchor is ",
-                 ToText(anchor, dimension),
-                 ", but must be 0 to size - 1 along every axis of a window of ",
-                 ToText(size, dimension),
-                 " voxels.");
+      EngineErrorMacro("The window anchor is " << ToText(anchor, dimension)
+                                               << ", but must be 0 to size - 1 along every axis of a window of "
+                                               << ToText(size, dimension) << " voxels.");
     }
     numberOfVoxels *= size[d];
   }
   if (numberOfVoxels > maximumNumberOfVoxelsInWindow)
   {
-    ThrowError("The window of ",
-               ToText(size, dimension),
-               " has ",
-               numberOfVoxels,
-               " voxels, but at most ",
-               maximumNumberOfVoxelsInWindow,
-               " are possible.");
+    EngineErrorMacro("The window of " << ToText(size, dimension) << " has " << numberOfVoxels << " voxels, but at most "
+                                      << maximumNumberOfVoxelsInWindow << " are possible.");
   }
   discretization.Verify();
   VerifyFitsOutput("BackgroundValue", backgroundValue, outputIsDouble);
   VerifyFitsOutput("EmptyValue", emptyValue, outputIsDouble);
-  voxelmaps::VerifyEnumerator("Aggregation", aggregation, Aggregation::Merge);
-  voxelmaps::VerifyEnumerator("Connectivity", connectivity, Connectivity::InPlane);
   if (filter == TextureFilter::SeveralClasses && aggregation == Aggregation::PerDirection)
   {
-    ThrowError("Aggregation is PerDirection, but must be Average or Merge.");
-  }
-  if (!std::isfinite(voxelArrayShift))
-  {
-    ThrowError("VoxelArrayShift is ", voxelArrayShift, ", but must be finite.");
+    EngineErrorMacro("Aggregation is PerDirection, but must be Average or Merge.");
   }
   VerifyOffsets(offsets,
                 dimension,
@@ -533,23 +506,7 @@ TextureParameters::Verify() const
                 filter == TextureFilter::Cooccurrence && !symmetric);
   if (this->GetFeatureNames().empty())
   {
-    ThrowError("There are 0 features selected, but at least one is needed.");
-  }
-  for (const ClassFeatures & each : classes)
-  {
-    const voxelmaps::FeatureTable & table = GetClasses()[each.textureClass].table;
-    std::set<unsigned int>          known;
-    for (const unsigned int feature : each.features)
-    {
-      if (feature >= table.GetNumberOfFeatures())
-      {
-        ThrowError("Feature number ", feature, " does not exist; there are ", table.GetNumberOfFeatures(), '.');
-      }
-      if (!known.insert(feature).second)
-      {
-        ThrowError("The feature ", table[feature].name, " is selected twice.");
-      }
-    }
+    EngineErrorMacro("There are 0 features selected, but at least one is needed.");
   }
   for (const int deviceID : otherDeviceIDs)
   {

@@ -248,7 +248,7 @@ TEST(FirstOrderFeatureMapImageFilterErrors, VoxelArrayShift)
   ExpectRepairableError([](Filter2D * filter) { filter->SetVoxelArrayShift(quietNaN); }, zero, { "nan" });
   ExpectRepairableError([](Filter2D * filter) { filter->SetVoxelArrayShift(std::numeric_limits<double>::infinity()); },
                         zero,
-                        { "VoxelArrayShift", "inf" });
+                        { "voxelArrayShift", "inf" });
 }
 
 TEST(FirstOrderFeatureMapImageFilterErrors, WindowsAndVolumes)
