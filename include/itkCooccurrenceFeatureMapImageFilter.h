@@ -126,63 +126,33 @@ public:
   using AggregationEnum = CooccurrenceFeatureMapEnums::Aggregation;
 
   /** Features to compute and their order. Default: all but MaximalCorrelationCoefficient. */
-  VoxelMapsFeaturesMacro(CooccurrenceFeatureMapEnums);
-
-  /** Names of the output components in order: "CON", or "CON_1_-1_0" for the offset [1, -1, 0] with PerDirection. */
-  std::vector<std::string>
-  GetFeatureNames() const override;
+  VoxelMapsFeaturesMacro();
 
   /** How offsets are combined. Default: Average. */
-  itkSetEnumMacro(Aggregation, AggregationEnum);
-  itkGetEnumMacro(Aggregation, AggregationEnum);
+  VoxelMapsAggregationMacro();
 
   /** Weights of the pairs of each offset in merged matrices, in the order of Offsets, 0 to 1e100; PyRadiomics'
    * weightingNorm is made of such weights. Needs Aggregation Merge. Weighted matrices hold real numbers and are counted
    * window by window, which is slow. Default: none, all pairs count alike. */
-  virtual void
-  SetOffsetWeights(const std::vector<double> & weights);
-  virtual const std::vector<double> &
-  GetOffsetWeights() const
-  {
-    return m_OffsetWeights;
-  }
+  VoxelMapsSetGetMacro(OffsetWeights, std::vector<double>, this->m_Parameters.offsetWeights);
 
   /** Count every pair in both orders, so that opposite offsets are equivalent. Default: on. */
-  itkSetMacro(Symmetric, bool);
-  itkGetConstMacro(Symmetric, bool);
+  VoxelMapsSetGetMacro(Symmetric, bool, this->m_Parameters.symmetric);
   itkBooleanMacro(Symmetric);
 
   /** Value of the features of a matrix without pairs. Default: NaN, as in PyRadiomics. */
-  VoxelMapsSetGetMacro(EmptyValue, double, m_EmptyValue);
+  VoxelMapsSetGetMacro(EmptyValue, double, this->m_Parameters.emptyValue);
 
   /** Whether all voxels of the image or its mask have the same gray level, which the filter cannot know of the parts
    * that it computes: MaximalCorrelationCoefficient is 1 then, as in PyRadiomics, instead of 0. Default: off. */
-  itkSetMacro(RegionHasOneLevel, bool);
-  itkGetConstMacro(RegionHasOneLevel, bool);
+  VoxelMapsSetGetMacro(RegionHasOneLevel, bool, this->m_Parameters.regionHasOneLevel);
   itkBooleanMacro(RegionHasOneLevel);
 
 protected:
-  CooccurrenceFeatureMapImageFilter();
+  CooccurrenceFeatureMapImageFilter()
+    : Superclass(VoxelMapsDetail::TextureFilter::Cooccurrence)
+  {}
   ~CooccurrenceFeatureMapImageFilter() override = default;
-
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override;
-  void
-  VerifyPreconditions() const override;
-  bool
-  PairsHaveOrder() const override
-  {
-    return !m_Symmetric;
-  }
-  std::vector<voxelmaps::TextureClassJob>
-  MakeClassJobs() const override;
-
-private:
-  AggregationEnum     m_Aggregation{ AggregationEnum::Average };
-  std::vector<double> m_OffsetWeights;
-  bool                m_Symmetric{ true };
-  double              m_EmptyValue{ std::numeric_limits<double>::quiet_NaN() };
-  bool                m_RegionHasOneLevel{ false };
 };
 
 /** The filter on a CUDA device; see CudaImageFilter. */
@@ -190,9 +160,5 @@ template <typename TInputImage, typename... TOtherImages>
 using CudaCooccurrenceFeatureMapImageFilter =
   CudaImageFilter<CooccurrenceFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
-
-#ifndef ITK_MANUAL_INSTANTIATION
-#  include "itkCooccurrenceFeatureMapImageFilter.hxx"
-#endif
 
 #endif // itkCooccurrenceFeatureMapImageFilter_h

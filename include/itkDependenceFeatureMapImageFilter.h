@@ -84,23 +84,16 @@ public:
   using FeaturesType = std::vector<FeatureEnum>;
 
   /** Features to compute and their order. Default: all. */
-  VoxelMapsFeaturesMacro(DependenceFeatureMapEnums);
+  VoxelMapsFeaturesMacro();
 
   /** Greatest difference of the levels of dependent voxels. Default: 0. */
-  itkSetMacro(Alpha, unsigned int);
-  itkGetConstMacro(Alpha, unsigned int);
+  VoxelMapsSetGetMacro(Alpha, unsigned int, this->m_Parameters.alpha);
 
 protected:
-  DependenceFeatureMapImageFilter();
+  DependenceFeatureMapImageFilter()
+    : Superclass(VoxelMapsDetail::TextureFilter::Dependence)
+  {}
   ~DependenceFeatureMapImageFilter() override = default;
-
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override;
-  std::vector<voxelmaps::TextureClassJob>
-  MakeClassJobs() const override;
-
-private:
-  unsigned int m_Alpha{ 0 };
 };
 
 /** The filter on a CUDA device; see CudaImageFilter. */
@@ -108,9 +101,5 @@ template <typename TInputImage, typename... TOtherImages>
 using CudaDependenceFeatureMapImageFilter =
   CudaImageFilter<DependenceFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
-
-#ifndef ITK_MANUAL_INSTANTIATION
-#  include "itkDependenceFeatureMapImageFilter.hxx"
-#endif
 
 #endif // itkDependenceFeatureMapImageFilter_h

@@ -5,11 +5,6 @@
 
 #include "itkVoxelPairFeatureMapImageFilter.h"
 
-#include <string>
-#include <type_traits>
-#include <variant>
-#include <vector>
-
 namespace itk
 {
 /** \class FeatureMapsImageFilter
@@ -61,58 +56,29 @@ public:
   using Superclass::ImageDimension;
   using AggregationEnum = RunLengthFeatureMapEnums::Aggregation;
 
-  void
-  SetFeatureNames(const std::vector<std::string> & names) override;
-  std::vector<std::string>
-  GetFeatureNames() const override
-  {
-    return VoxelMapsDetail::GetFeatureNames(m_Classes);
-  }
-
   /** How the directions of glcm and glrlm are combined. Default: Average. */
-  itkSetEnumMacro(Aggregation, AggregationEnum);
-  itkGetEnumMacro(Aggregation, AggregationEnum);
+  VoxelMapsAggregationMacro();
 
   /** Count every pair of glcm in both orders. Default: on. */
-  itkSetMacro(Symmetric, bool);
-  itkGetConstMacro(Symmetric, bool);
+  VoxelMapsSetGetMacro(Symmetric, bool, this->m_Parameters.symmetric);
   itkBooleanMacro(Symmetric);
 
   /** Greatest difference of the levels of dependent voxels of gldm. Default: 0. */
-  itkSetMacro(Alpha, unsigned int);
-  itkGetConstMacro(Alpha, unsigned int);
+  VoxelMapsSetGetMacro(Alpha, unsigned int, this->m_Parameters.alpha);
 
   /** Added to intensities in Energy, TotalEnergy and RootMeanSquared. Default: 0. */
-  VoxelMapsSetGetMacro(VoxelArrayShift, double, m_VoxelArrayShift);
+  VoxelMapsSetGetMacro(VoxelArrayShift, double, this->m_Parameters.voxelArrayShift);
 
 protected:
-  FeatureMapsImageFilter();
+  FeatureMapsImageFilter()
+    : Superclass(VoxelMapsDetail::TextureFilter::SeveralClasses)
+  {}
   ~FeatureMapsImageFilter() override = default;
-
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override;
-  void
-  VerifyPreconditions() const override;
-  std::vector<voxelmaps::TextureClassJob>
-  MakeClassJobs() const override;
-
-private:
-  // Features only.
-  std::vector<voxelmaps::TextureClassJob> m_Classes;
-
-  AggregationEnum m_Aggregation{ AggregationEnum::Average };
-  bool            m_Symmetric{ true };
-  unsigned int    m_Alpha{ 0 };
-  double          m_VoxelArrayShift{ 0.0 };
 };
 
 /** The filter on a CUDA device; see CudaImageFilter. */
 template <typename TInputImage, typename... TOtherImages>
 using CudaFeatureMapsImageFilter = CudaImageFilter<FeatureMapsImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
-
-#ifndef ITK_MANUAL_INSTANTIATION
-#  include "itkFeatureMapsImageFilter.hxx"
-#endif
 
 #endif // itkFeatureMapsImageFilter_h

@@ -87,24 +87,16 @@ public:
   using FeaturesType = std::vector<FeatureEnum>;
 
   /** Features to compute and their order. Default: all nineteen. */
-  VoxelMapsFeaturesMacro(FirstOrderFeatureMapEnums);
+  VoxelMapsFeaturesMacro();
 
   /** Added to intensities in Energy, TotalEnergy and RootMeanSquared. Default: 0. */
-  VoxelMapsSetGetMacro(VoxelArrayShift, double, m_VoxelArrayShift);
+  VoxelMapsSetGetMacro(VoxelArrayShift, double, this->m_Parameters.voxelArrayShift);
 
 protected:
-  FirstOrderFeatureMapImageFilter();
+  FirstOrderFeatureMapImageFilter()
+    : Superclass(VoxelMapsDetail::TextureFilter::FirstOrder)
+  {}
   ~FirstOrderFeatureMapImageFilter() override = default;
-
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override;
-  void
-  VerifyPreconditions() const override;
-  std::vector<voxelmaps::TextureClassJob>
-  MakeClassJobs() const override;
-
-private:
-  double m_VoxelArrayShift{ 0.0 };
 };
 
 /** The filter on a CUDA device; see CudaImageFilter. */
@@ -112,9 +104,5 @@ template <typename TInputImage, typename... TOtherImages>
 using CudaFirstOrderFeatureMapImageFilter =
   CudaImageFilter<FirstOrderFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
-
-#ifndef ITK_MANUAL_INSTANTIATION
-#  include "itkFirstOrderFeatureMapImageFilter.hxx"
-#endif
 
 #endif // itkFirstOrderFeatureMapImageFilter_h

@@ -4,6 +4,7 @@
 #define itkGrayLevelDiscretizationImageFilter_h
 
 #include "itkVoxelMapsImageFilter.h"
+#include "itkVoxelMapsParameters.h"
 
 #include <vector>
 
@@ -77,7 +78,7 @@ public:
 
   /** See Parameters above. The values whose names begin with Used are those of the last Update(): the range, and the
    * largest level that it could produce. */
-  VoxelMapsDiscretizationMacros();
+  VoxelMapsDiscretizationMacros(this->m_Discretization);
 
 protected:
   GrayLevelDiscretizationImageFilter() = default;
@@ -96,8 +97,7 @@ private:
   void
   GenerateLevels();
 
-  VoxelMapsDetail::DiscretizationSettings  m_Discretization;
-  voxelmaps::GrayLevelDiscretizationResult m_UsedLevels;
+  VoxelMapsDetail::DiscretizationSettings m_Discretization;
 };
 } // namespace itk
 

@@ -14,9 +14,6 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Print
 {
   Superclass::PrintSelf(os, indent);
   m_Discretization.Print(os, indent);
-  os << indent << "UsedNumberOfGrayLevels: " << m_UsedLevels.numberOfGrayLevels << std::endl;
-  os << indent << "UsedRangeMinimum: " << m_UsedLevels.rangeMinimum << std::endl;
-  os << indent << "UsedRangeMaximum: " << m_UsedLevels.rangeMaximum << std::endl;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -75,10 +72,10 @@ GrayLevelDiscretizationImageFilter<TInputImage, TOutputImage, TMaskImage>::Gener
   voxelmaps::UseHugePages(job.levels, region.GetNumberOfPixels() * sizeof(unsigned short));
   // The copies to and from a device take longer than the CPU.
   const bool usesCuda = this->GetDevice() == DeviceEnums::Device::CUDA;
-  m_UsedLevels = usesCuda ? this->template CallCuda<voxelmaps::CudaOptions>([&job](const auto & options) {
+  m_Discretization.used = usesCuda ? this->template CallCuda<voxelmaps::CudaOptions>([&job](const auto & options) {
     return voxelmaps::DiscretizeGrayLevelsCuda(job, options);
   })
-                          : VoxelMapsDetail::CallEngine(*this, [&job] { return DiscretizeGrayLevels(job); });
+                                   : VoxelMapsDetail::CallEngine(*this, [&job] { return DiscretizeGrayLevels(job); });
   this->SetUsedDeviceName(usesCuda ? CudaDevices::GetName(this->GetDeviceID()) : "CPU");
   this->UpdateProgress(1.0f);
 }

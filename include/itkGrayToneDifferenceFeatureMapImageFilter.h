@@ -70,25 +70,18 @@ public:
   using FeaturesType = std::vector<FeatureEnum>;
 
   /** Features to compute and their order. Default: all. */
-  VoxelMapsFeaturesMacro(GrayToneDifferenceFeatureMapEnums);
+  VoxelMapsFeaturesMacro();
 
   /** Whether voxels without neighbors count in n(i), as in PyRadiomics; off leaves them out, as the Image Biomarker
    * Standardisation Initiative does. Their difference is 0. Default: on. */
-  itkSetMacro(CountVoxelsWithoutNeighbors, bool);
-  itkGetConstMacro(CountVoxelsWithoutNeighbors, bool);
+  VoxelMapsSetGetMacro(CountVoxelsWithoutNeighbors, bool, this->m_Parameters.countVoxelsWithoutNeighbors);
   itkBooleanMacro(CountVoxelsWithoutNeighbors);
 
 protected:
-  GrayToneDifferenceFeatureMapImageFilter();
+  GrayToneDifferenceFeatureMapImageFilter()
+    : Superclass(VoxelMapsDetail::TextureFilter::GrayToneDifference)
+  {}
   ~GrayToneDifferenceFeatureMapImageFilter() override = default;
-
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override;
-  std::vector<voxelmaps::TextureClassJob>
-  MakeClassJobs() const override;
-
-private:
-  bool m_CountVoxelsWithoutNeighbors{ true };
 };
 
 /** The filter on a CUDA device; see CudaImageFilter. */
@@ -96,9 +89,5 @@ template <typename TInputImage, typename... TOtherImages>
 using CudaGrayToneDifferenceFeatureMapImageFilter =
   CudaImageFilter<GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
-
-#ifndef ITK_MANUAL_INSTANTIATION
-#  include "itkGrayToneDifferenceFeatureMapImageFilter.hxx"
-#endif
 
 #endif // itkGrayToneDifferenceFeatureMapImageFilter_h

@@ -4,7 +4,6 @@
 #define itkRunLengthFeatureMapImageFilter_h
 
 #include "itkTextureFeatureMapImageFilter.h"
-#include "itkTextureOffsets.h"
 
 namespace itk
 {
@@ -100,71 +99,45 @@ public:
   using AggregationEnum = RunLengthFeatureMapEnums::Aggregation;
 
   /** Directions of the runs. Default: GetAllOffsets(). */
-  virtual void
-  SetOffsets(const OffsetsType & offsets);
-  itkGetConstReferenceMacro(Offsets, OffsetsType);
-  VoxelMapsSingleOffsetsMacro();
+  VoxelMapsOffsetsMacro();
 
   /** All directions, 4 in 2D and 13 in 3D: one of each opposite pair, starting with the x axis. */
   static OffsetsType
   GetAllOffsets()
   {
-    return TextureOffsets<ImageDimension>::GetAll();
+    return VoxelMapsDetail::FromTriples<OffsetType>(VoxelMapsDetail::GetRunOffsets(ImageDimension));
   }
 
   /** The 4 directions in the xy plane, for 2.5D features of 3D images. */
   static OffsetsType
   GetInPlaneOffsets()
   {
-    return TextureOffsets<ImageDimension>::GetInPlane();
+    return VoxelMapsDetail::FromTriples<OffsetType>(VoxelMapsDetail::GetRunOffsets(2));
   }
 
   /** Features to compute and their order. Default: the eleven of Zhang et al. \cite Zhang2019. */
-  VoxelMapsFeaturesMacro(RunLengthFeatureMapEnums);
-
-  /** Names of the output components in order: "SRE", or "SRE_1_-1_0" for the direction [1, -1, 0] with PerDirection. */
-  std::vector<std::string>
-  GetFeatureNames() const override;
+  VoxelMapsFeaturesMacro();
 
   /** How directions are combined. Default: Average. */
-  itkSetEnumMacro(Aggregation, AggregationEnum);
-  itkGetEnumMacro(Aggregation, AggregationEnum);
+  VoxelMapsAggregationMacro();
 
   /** Weights of the runs of each direction in merged matrices, in the order of Offsets, 0 to 1e100; PyRadiomics'
    * weightingNorm is made of such weights. Needs Aggregation Merge. Weighted matrices hold real numbers and are counted
    * window by window, which is slow. Default: none, all runs count alike. */
-  virtual void
-  SetOffsetWeights(const std::vector<double> & weights);
-  virtual const std::vector<double> &
-  GetOffsetWeights() const
-  {
-    return m_OffsetWeights;
-  }
+  VoxelMapsSetGetMacro(OffsetWeights, std::vector<double>, this->m_Parameters.offsetWeights);
 
   /** Leave out, window by window, the directions in which no line of the window holds two voxels with a level, as
    * PyRadiomics does. Averages and merged matrices then use the other directions. Components of a direction that is
    * left out are NaN, and so are all components of windows in which every direction is left out. This matters for thin
    * and scattered masks. Default: off. */
-  itkSetMacro(SkipDirectionsWithoutPairs, bool);
-  itkGetConstMacro(SkipDirectionsWithoutPairs, bool);
+  VoxelMapsSetGetMacro(SkipDirectionsWithoutPairs, bool, this->m_Parameters.skipDirectionsWithoutPairs);
   itkBooleanMacro(SkipDirectionsWithoutPairs);
 
 protected:
-  RunLengthFeatureMapImageFilter();
+  RunLengthFeatureMapImageFilter()
+    : Superclass(VoxelMapsDetail::TextureFilter::RunLength)
+  {}
   ~RunLengthFeatureMapImageFilter() override = default;
-
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override;
-  void
-  VerifyPreconditions() const override;
-  std::vector<voxelmaps::TextureClassJob>
-  MakeClassJobs() const override;
-
-private:
-  OffsetsType         m_Offsets;
-  AggregationEnum     m_Aggregation{ AggregationEnum::Average };
-  std::vector<double> m_OffsetWeights;
-  bool                m_SkipDirectionsWithoutPairs{ false };
 };
 
 /** The filter on a CUDA device; see CudaImageFilter. */
@@ -172,9 +145,5 @@ template <typename TInputImage, typename... TOtherImages>
 using CudaRunLengthFeatureMapImageFilter =
   CudaImageFilter<RunLengthFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
-
-#ifndef ITK_MANUAL_INSTANTIATION
-#  include "itkRunLengthFeatureMapImageFilter.hxx"
-#endif
 
 #endif // itkRunLengthFeatureMapImageFilter_h

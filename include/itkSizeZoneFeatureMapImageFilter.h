@@ -78,33 +78,21 @@ public:
   using ConnectivityEnum = SizeZoneFeatureMapEnums::Connectivity;
 
   /** Features to compute and their order. Default: all sixteen. */
-  VoxelMapsFeaturesMacro(SizeZoneFeatureMapEnums);
+  VoxelMapsFeaturesMacro();
 
   /** Which voxels are neighbors. Default: Full. */
-  VoxelMapsSetGetMacro(Connectivity, ConnectivityEnum, m_Connectivity);
+  VoxelMapsSetGetMacro(Connectivity, ConnectivityEnum, this->m_Parameters.connectivity);
 
 protected:
-  SizeZoneFeatureMapImageFilter();
+  SizeZoneFeatureMapImageFilter()
+    : Superclass(VoxelMapsDetail::TextureFilter::SizeZone)
+  {}
   ~SizeZoneFeatureMapImageFilter() override = default;
-
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override;
-  void
-  VerifyPreconditions() const override;
-  std::vector<voxelmaps::TextureClassJob>
-  MakeClassJobs() const override;
-
-private:
-  ConnectivityEnum m_Connectivity{ ConnectivityEnum::Full };
 };
 
 /** The filter on a CUDA device; see CudaImageFilter. */
 template <typename TInputImage, typename... TOtherImages>
 using CudaSizeZoneFeatureMapImageFilter = CudaImageFilter<SizeZoneFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
-
-#ifndef ITK_MANUAL_INSTANTIATION
-#  include "itkSizeZoneFeatureMapImageFilter.hxx"
-#endif
 
 #endif // itkSizeZoneFeatureMapImageFilter_h

@@ -6,8 +6,8 @@
 #include "itkCudaImageFilter.h"
 #include "itkVectorImage.h"
 #include "itkVoxelMapsImageFilter.h"
+#include "itkVoxelMapsParameters.h"
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,8 +48,8 @@ namespace itk
  * Identity, Levels or Edges): it requests the requested region of its output, padded by the window. An automatic range
  * depends on the entire image, so the filter then requests its entire input. Masks and selections are requested
  * entirely. Memory in addition to input and output: 2 bytes per voxel for the levels, 1 byte per voxel for a mask and
- * for a selection, about 1 MB per thread, and copies of the padded regions of images that are larger, or compute their
- * pixels, such as itk::ImageAdaptor. An image without voxels has an output without voxels.
+ * for a selection, about 1 MB per thread, and copies of the padded regions of images that are larger. An image without
+ * voxels has an output without voxels.
  *
  * \par Errors
  * Throws an itk::ExceptionObject that names the value if the window has no voxels, more than 255 voxels along an axis
@@ -98,24 +98,21 @@ public:
                   std::is_same<OutputImageType, VectorImage<double, ImageDimension>>::value,
                 "The output is a VectorImage of float or double");
 
-  static constexpr unsigned int MaximumWindowSize = 255;
-  static constexpr unsigned int MaximumNumberOfVoxelsInWindow = 65535;
-
   /** Optional image of the same geometry; features are computed only for its voxels that are inside. */
   itkSetInputMacro(SelectionImage, MaskImageType);
   itkGetInputMacro(SelectionImage, MaskImageType);
 
   /** Value of all components of voxels for which no features are computed. Default: 0. */
-  VoxelMapsSetGetMacro(BackgroundValue, double, m_BackgroundValue);
+  VoxelMapsSetGetMacro(BackgroundValue, double, this->m_Parameters.backgroundValue);
 
   /** Parameters of the gray levels; see GrayLevelDiscretizationImageFilter for their meaning and defaults. The values
    * whose names begin with Used are those of the last Update(). */
-  VoxelMapsDiscretizationMacros();
+  VoxelMapsDiscretizationMacros(this->m_Parameters.discretization);
 
 #if !defined(ITK_WRAPPING_PARSER)
   // In Python, voxelmaps.feature_maps uses several devices.
   /** Numbers of further CUDA devices. Default: none. */
-  VoxelMapsSetGetMacro(OtherDeviceIDs, std::vector<int>, m_OtherDeviceIDs);
+  VoxelMapsSetGetMacro(OtherDeviceIDs, std::vector<int>, this->m_Parameters.otherDeviceIDs);
 #endif
 
   /** Radius of the window, which has 2 * radius + 1 voxels along each axis. Replaces the values set by SetWindowSize
@@ -123,22 +120,44 @@ public:
   virtual void
   SetNeighborhoodRadius(const SizeType & radius);
   virtual void
-  SetNeighborhoodRadius(SizeValueType radius);
-  itkGetConstReferenceMacro(NeighborhoodRadius, SizeType);
+  SetNeighborhoodRadius(SizeValueType radius)
+  {
+    this->SetNeighborhoodRadius(SizeType::Filled(radius));
+  }
+  virtual SizeType
+  GetNeighborhoodRadius() const
+  {
+    return Self::template FromTriple<SizeType>(m_Parameters.radius);
+  }
 
   /** Size of the window in voxels, which replaces NeighborhoodRadius; may be even. */
   virtual void
-  SetWindowSize(const SizeType & size);
+  SetWindowSize(const SizeType & size)
+  {
+    this->SetIfDifferent(m_Parameters.windowSize, Self::ToTriple(size));
+  }
   virtual void
-  SetWindowSize(SizeValueType size);
-  SizeType
-  GetWindowSize() const;
+  SetWindowSize(SizeValueType size)
+  {
+    this->SetWindowSize(SizeType::Filled(size));
+  }
+  virtual SizeType
+  GetWindowSize() const
+  {
+    return Self::template FromTriple<SizeType>(m_Parameters.GetWindowSize());
+  }
 
   /** Position of the voxel in its window, 0 ... size - 1 per axis. Default: size / 2, rounded down. */
   virtual void
-  SetWindowAnchor(const OffsetType & anchor);
-  OffsetType
-  GetWindowAnchor() const;
+  SetWindowAnchor(const OffsetType & anchor)
+  {
+    this->SetIfDifferent(m_Parameters.windowAnchor, Self::ToTriple(anchor));
+  }
+  virtual OffsetType
+  GetWindowAnchor() const
+  {
+    return Self::template FromTriple<OffsetType>(m_Parameters.GetWindowAnchor());
+  }
 
   /** Select features by name, in the order of the output components: abbreviations ("SRE"), full names
    * ("ShortRunEmphasis") or names in PyRadiomics, whose class may stand in front ("glrlm_ShortRunEmphasis"). Case does
@@ -149,10 +168,13 @@ public:
   /** Names of the output components in order: the abbreviations of the features, unless a class has several components
    * for a feature. */
   virtual std::vector<std::string>
-  GetFeatureNames() const;
+  GetFeatureNames() const
+  {
+    return m_Parameters.GetFeatureNames();
+  }
 
 protected:
-  TextureFeatureMapImageFilter();
+  explicit TextureFeatureMapImageFilter(VoxelMapsDetail::TextureFilter filter);
   ~TextureFeatureMapImageFilter() override = default;
 
   void
@@ -168,88 +190,114 @@ protected:
   void
   GenerateData() override;
 
-  /** The features and parameters of all classes to compute. */
-  virtual std::vector<voxelmaps::TextureClassJob>
-  MakeClassJobs() const = 0;
-
-  /** A job of a class, with the selected features. */
-  template <typename TJob>
-  TJob
-  MakeJob() const
-  {
-    TJob job;
-    job.features = this->template GetSelectedFeatures<typename TJob::Feature>();
-    return job;
-  }
-
-  /** Product of the spacing of the input. */
-  double
-  GetVoxelVolume() const
-  {
-    double volume = 1.0;
-    for (unsigned int d = 0; d < ImageDimension; ++d)
-    {
-      volume *= this->GetInput()->GetSpacing()[d];
-    }
-    return volume;
-  }
-
-  VoxelMapsDetail::DiscretizationSettings m_Discretization;
-
-  /** Set the features, which are those of the class TEnums, such as SizeZoneFeatureMapEnums. */
-  template <typename TEnums>
+  /** Set a parameter, and call Modified() if that changes it. */
+  template <typename TParameter, typename TValue>
   void
-  SelectFeatures(const std::vector<typename TEnums::Feature> & features);
-
-  /** The features as enumerators. */
-  template <typename TFeature>
-  std::vector<TFeature>
-  GetSelectedFeatures() const
+  SetIfDifferent(TParameter & parameter, const TValue & value)
   {
-    std::vector<TFeature> features;
-    for (const unsigned int feature : m_SelectedFeatures)
+    if (parameter != value)
     {
-      features.push_back(static_cast<TFeature>(feature));
+      parameter = value;
+      this->Modified();
     }
-    return features;
   }
+
+  // Those of all classes. A derived class has the setters of its own.
+  VoxelMapsDetail::TextureParameters m_Parameters;
 
 private:
-  /** The requested region padded by the window, cropped to the image. */
-  InputRegionType
-  GetPaddedRegion() const;
+  template <typename TArray>
+  static voxelmaps::Triple
+  ToTriple(const TArray & array)
+  {
+    voxelmaps::Triple triple{ { 0, 0, 0 } };
+    for (unsigned int d = 0; d < ImageDimension; ++d)
+    {
+      triple[d] = static_cast<std::int64_t>(array[d]);
+    }
+    return triple;
+  }
+  template <typename TArray>
+  static TArray
+  FromTriple(const voxelmaps::Triple & triple)
+  {
+    TArray array;
+    for (unsigned int d = 0; d < ImageDimension; ++d)
+    {
+      array[d] = static_cast<std::decay_t<decltype(array[d])>>(triple[d]);
+    }
+    return array;
+  }
 
-  /** Throw an itk::ExceptionObject if there is no feature, or if a feature does not exist or is repeated. */
-  void
-  VerifyFeatures() const;
+  /** The input that the requested region of the output depends on: all of it, or that region padded by the window. */
+  InputRegionType
+  GetInputRegion() const;
 
   /** Compute the requested region of the output. */
   void
   GenerateFeatureMaps();
-
-  std::vector<unsigned int>       m_SelectedFeatures;
-  const voxelmaps::FeatureTable * m_FeatureTable{ nullptr };
-
-  double           m_BackgroundValue{ 0.0 };
-  std::vector<int> m_OtherDeviceIDs;
-
-  SizeType                  m_NeighborhoodRadius;
-  std::optional<SizeType>   m_WindowSize;
-  std::optional<OffsetType> m_WindowAnchor;
-
-  voxelmaps::GrayLevelDiscretizationResult m_UsedLevels;
 };
 } // namespace itk
 
-/** Set and get the features of a texture filter, which has the types FeatureEnum and FeaturesType. */
-#define VoxelMapsFeaturesMacro(enums)                                                                                  \
+/** Set and get the features of the class of a filter, which has the types FeatureEnum and FeaturesType. */
+#define VoxelMapsFeaturesMacro()                                                                                       \
   virtual void SetFeatures(const FeaturesType & features)                                                              \
   {                                                                                                                    \
-    this->template SelectFeatures<enums>(features);                                                                    \
+    std::vector<unsigned int> numbers;                                                                                 \
+    for (const FeatureEnum feature : features)                                                                         \
+    {                                                                                                                  \
+      numbers.push_back(static_cast<unsigned int>(feature));                                                           \
+    }                                                                                                                  \
+    this->SetIfDifferent(this->m_Parameters.classes[0].features, numbers);                                             \
   }                                                                                                                    \
   virtual FeaturesType GetFeatures() const                                                                             \
   {                                                                                                                    \
-    return this->template GetSelectedFeatures<FeatureEnum>();                                                          \
+    FeaturesType features;                                                                                             \
+    for (const unsigned int feature : this->m_Parameters.classes[0].features)                                          \
+    {                                                                                                                  \
+      features.push_back(static_cast<FeatureEnum>(feature));                                                           \
+    }                                                                                                                  \
+    return features;                                                                                                   \
+  }                                                                                                                    \
+  ITK_MACROEND_NOOP_STATEMENT
+
+/** Set and get how directions are combined, by the type AggregationEnum of a filter. */
+#define VoxelMapsAggregationMacro()                                                                                    \
+  virtual void SetAggregation(AggregationEnum aggregation)                                                             \
+  {                                                                                                                    \
+    this->SetIfDifferent(this->m_Parameters.aggregation,                                                               \
+                         static_cast<VoxelMapsDetail::TextureParameters::Aggregation>(aggregation));                   \
+  }                                                                                                                    \
+  virtual AggregationEnum GetAggregation() const                                                                       \
+  {                                                                                                                    \
+    return static_cast<AggregationEnum>(this->m_Parameters.aggregation);                                               \
+  }                                                                                                                    \
+  ITK_MACROEND_NOOP_STATEMENT
+
+/** Set and get offsets: all, or one by one, such as for Python. SetOffset() replaces all that are set, AddOffset() adds
+ * one to these. */
+#define VoxelMapsOffsetsMacro()                                                                                        \
+  virtual void SetOffsets(const OffsetsType & offsets)                                                                 \
+  {                                                                                                                    \
+    this->SetIfDifferent(this->m_Parameters.offsets, VoxelMapsDetail::ToTriples(offsets));                             \
+  }                                                                                                                    \
+  virtual OffsetsType GetOffsets() const                                                                               \
+  {                                                                                                                    \
+    return VoxelMapsDetail::FromTriples<OffsetType>(this->m_Parameters.offsets);                                       \
+  }                                                                                                                    \
+  void SetOffset(const OffsetType & offset)                                                                            \
+  {                                                                                                                    \
+    this->SetOffsets({ offset });                                                                                      \
+  }                                                                                                                    \
+  void AddOffset(const OffsetType & offset)                                                                            \
+  {                                                                                                                    \
+    OffsetsType offsets = this->GetOffsets();                                                                          \
+    offsets.push_back(offset);                                                                                         \
+    this->SetOffsets(offsets);                                                                                         \
+  }                                                                                                                    \
+  void ClearOffsets()                                                                                                  \
+  {                                                                                                                    \
+    this->SetOffsets({});                                                                                              \
   }                                                                                                                    \
   ITK_MACROEND_NOOP_STATEMENT
 

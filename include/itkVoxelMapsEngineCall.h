@@ -3,19 +3,13 @@
 #ifndef itkVoxelMapsEngineCall_h
 #define itkVoxelMapsEngineCall_h
 
-#include "itkMultiThreaderBase.h"
-#include "itkNumericTraits.h"
+#include "VoxelMapsExport.h"
 #include "itkProcessObject.h"
 #include "voxelmaps/Job.h"
 
-#include <algorithm>
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <iterator>
-#include <new>
-#include <sstream>
 #include <string>
 
 namespace itk
@@ -23,6 +17,14 @@ namespace itk
 /** Helpers shared by the filters of this module; not for users. */
 namespace VoxelMapsDetail
 {
+/** Whether the environment allows CUDA devices to be chosen automatically. */
+VoxelMaps_EXPORT bool
+IsCudaAllowed();
+
+/** Throw an itk::ExceptionObject: the name of the filter, the remark, and the error. */
+[[noreturn]] VoxelMaps_EXPORT void
+ThrowEngineError(const ProcessObject & filter, const char * remark, const voxelmaps::EngineError & error);
+
 /** Call an engine or a device on behalf of a filter. Its own errors become an itk::ExceptionObject, with the remark
  * after the name of the filter; all other exceptions, such as those of the user's observers, pass unchanged. */
 template <typename TCompute>
@@ -35,105 +37,57 @@ CallEngine(const ProcessObject & filter, const TCompute & compute, const char * 
   }
   catch (const voxelmaps::EngineError & error)
   {
-    itkGenericExceptionMacro(<< filter.GetNameOfClass() << remark << ": " << error.what());
+    ThrowEngineError(filter, remark, error);
   }
 }
 
-/** "1.8 GB": a number of bytes in a text. */
-inline std::string
-BytesToText(double bytes)
-{
-  const char * const   units[] = { "bytes", "kB", "MB", "GB", "TB", "PB", "EB" };
-  const char * const * unit = units;
-  for (; bytes >= 1000.0 && unit + 1 != std::end(units); ++unit)
-  {
-    bytes /= 1000.0;
-  }
-  std::ostringstream text;
-  text.precision(3);
-  text << bytes << ' ' << *unit;
-  return text.str();
-}
-
-/** Call compute() for the output of a filter. If there is not enough memory, the itk::MemoryAllocationError states the
- * size of the output. */
-template <typename TOutputImage, typename TCompute>
+/** Throw an itk::ExceptionObject unless an enumerator exists, of an enumeration that counts from 0 to the last one. */
+template <typename TEnum>
 void
-ReportMemoryErrors(const ProcessObject & filter, const TOutputImage & output, const TCompute & compute)
+VerifyEnumerator(const ProcessObject & filter, const char * parameterName, TEnum value, TEnum last)
 {
-  const auto & size = output.GetRequestedRegion().GetSize();
-  // Not an integer, which may overflow.
-  double bytes = static_cast<double>(output.GetNumberOfComponentsPerPixel()) *
-                 static_cast<double>(sizeof(typename TOutputImage::InternalPixelType));
-  for (unsigned int d = 0; d < TOutputImage::ImageDimension; ++d)
+  CallEngine(filter, [&] { voxelmaps::VerifyEnumerator(parameterName, value, last); });
+}
+
+/** Call compute(), whose output has a size, given as text, and a number of components. If there is not enough memory,
+ * throw an itk::MemoryAllocationError that states them. The number of bytes is not an integer, which may overflow. */
+VoxelMaps_EXPORT void
+ReportMemoryErrors(const ProcessObject & filter, const std::string & size, unsigned int numberOfComponents,
+                   double bytes, const std::function<void()> & compute);
+
+/** The same for the requested region of an output. */
+template <typename TOutputImage>
+void
+ReportMemoryErrors(const ProcessObject & filter, const TOutputImage & output, const std::function<void()> & compute)
+{
+  std::string        size;
+  const unsigned int components = output.GetNumberOfComponentsPerPixel();
+  double             bytes = static_cast<double>(components * sizeof(typename TOutputImage::InternalPixelType));
+  for (const auto length : output.GetRequestedRegion().GetSize())
   {
-    bytes *= static_cast<double>(size[d]);
+    size += (size.empty() ? "[" : ", ") + std::to_string(length);
+    bytes *= static_cast<double>(length);
   }
-  try
-  {
-    if (bytes > static_cast<double>(NumericTraits<std::ptrdiff_t>::max()))
-    {
-      throw std::bad_alloc();
-    }
-    compute();
-    return;
-  }
-  catch (const std::bad_alloc &)
-  {}
-  catch (const MemoryAllocationError &)
-  {}
-  std::ostringstream message;
-  message << filter.GetNameOfClass() << ": Not enough memory: the output of " << size << " voxels";
-  if (output.GetNumberOfComponentsPerPixel() > 1)
-  {
-    message << " with " << output.GetNumberOfComponentsPerPixel() << " components";
-  }
-  message << " needs " << BytesToText(bytes) << ", in addition to the input and to what the computation needs.";
-  throw MemoryAllocationError(__FILE__, __LINE__, message.str(), ITK_LOCATION);
+  ReportMemoryErrors(filter, size + ']', components, bytes, compute);
 }
 
 /** The threads of a filter, for its engine. */
-inline voxelmaps::ParallelFor
-MakeParallelFor(ProcessObject * filter)
-{
-  return [filter](unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body) {
-    filter->GetMultiThreader()->SetNumberOfWorkUnits(filter->GetNumberOfWorkUnits());
-    filter->GetMultiThreader()->ParallelizeArray(
-      0, numberOfWorkers, [&body](SizeValueType worker) { body(static_cast<unsigned int>(worker)); }, nullptr);
-  };
-}
+VoxelMaps_EXPORT voxelmaps::ParallelFor
+                 MakeParallelFor(ProcessObject * filter);
 
 /** \class JobProgress
  * \brief Turns the progress that an engine reports, from any thread, into progress events of its filter.
  *
  * \ingroup VoxelMaps
  */
-class JobProgress
+class VoxelMaps_EXPORT JobProgress
 {
 public:
-  JobProgress(ProcessObject * filter, std::uint64_t numberOfVoxels)
-    : m_Filter(filter)
-    , m_NumberOfVoxels(std::max<std::uint64_t>(numberOfVoxels, 1))
-  {}
+  JobProgress(ProcessObject * filter, std::uint64_t numberOfVoxels);
 
   /** Count finished voxels. Throws itk::ProcessAborted if the filter is to be aborted. */
   void
-  Report(std::uint64_t numberOfVoxels)
-  {
-    if (m_Filter->GetAbortGenerateData())
-    {
-      ProcessAborted aborted(__FILE__, __LINE__);
-      aborted.SetDescription(std::string("Object ") + m_Filter->GetNameOfClass() + ": AbortGenerateDataOn");
-      throw aborted;
-    }
-    // At most a hundred events, even if few voxels are reported at a time.
-    const std::uint64_t before = m_Done.fetch_add(numberOfVoxels);
-    const std::uint64_t percents = (before + numberOfVoxels) * 100 / m_NumberOfVoxels - before * 100 / m_NumberOfVoxels;
-    if (percents > 0)
-    {
-      m_Filter->IncrementProgress(static_cast<float>(percents) * 0.01f);
-    }
-  }
+  Report(std::uint64_t numberOfVoxels);
 
 private:
   ProcessObject *            m_Filter;
@@ -142,15 +96,8 @@ private:
 };
 
 /** The threads, progress and abort of a filter, for its engine; the progress must outlive the job. */
-inline voxelmaps::JobExecution
-MakeJobExecution(ProcessObject * filter, JobProgress & progress)
-{
-  voxelmaps::JobExecution execution;
-  execution.numberOfWorkers = filter->GetNumberOfWorkUnits();
-  execution.parallelFor = MakeParallelFor(filter);
-  execution.reportProgress = [&progress](std::uint64_t numberOfVoxels) { progress.Report(numberOfVoxels); };
-  return execution;
-}
+VoxelMaps_EXPORT voxelmaps::JobExecution
+                 MakeJobExecution(ProcessObject * filter, JobProgress & progress);
 } // namespace VoxelMapsDetail
 } // namespace itk
 

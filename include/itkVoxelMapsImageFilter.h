@@ -6,9 +6,9 @@
 #include "itkImage.h"
 #include "itkImageToImageFilter.h"
 #include "itkVoxelMapsCompatibility.h"
+#include "itkVoxelMapsEngineCall.h"
 #include "itkVoxelMapsEnums.h"
 #include "itkVoxelMapsImageRows.h"
-#include "itkVoxelMapsParameters.h"
 
 #include <cstdint>
 #include <memory>
@@ -71,7 +71,10 @@ public:
   using DeviceEnum = DeviceEnums::Device;
 
   static_assert(ImageDimension == 2 || ImageDimension == 3, "VoxelMaps filters support 2D and 3D images");
-  static_assert(std::is_arithmetic<MaskPixelType>::value, "The mask must be a scalar image");
+  static_assert(
+    VoxelMapsDetail::hasPixelsInBuffer<TInputImage> && VoxelMapsDetail::hasPixelsInBuffer<MaskImageType>,
+    "Images must be an itk::Image or itk::VectorImage: itk::CastImageFilter copies others, such as adaptors");
+  static_assert(voxelmaps::hasPixelType<MaskPixelType>, "The mask must be a scalar image of integers, float or double");
 
   /** Optional image of the same geometry; voxels outside the mask are absent. */
   itkSetInputMacro(MaskImage, MaskImageType);
@@ -146,13 +149,35 @@ protected:
 
   /** Throw an itk::ExceptionObject unless an image is null or on the grid of the input. */
   void
-  VerifySameGrid(const std::string & name, const ImageBase<ImageDimension> * image) const;
+  VerifySameGrid(const std::string & name, const ImageBase<ImageDimension> * image) const
+  {
+    if (image != nullptr)
+    {
+      VoxelMapsDetail::VerifySameGrid<ImageDimension>(
+        this->GetNameOfClass(), name, *image, *this->GetInput(), this->GetCoordinateTolerance());
+    }
+  }
 
   /** One byte per voxel of a region of a mask, other than 0 inside; null without a mask. Throws an
    * itk::ExceptionObject if the mask has no voxel inside or is ambiguous, also beyond the region. */
   std::unique_ptr<std::uint8_t[]>
   MakeMaskBytes(const char * name, const MaskImageType * mask, const InputRegionType & region,
-                const voxelmaps::JobExecution & execution) const;
+                const voxelmaps::JobExecution & execution) const
+  {
+    if (mask == nullptr)
+    {
+      return nullptr;
+    }
+    VoxelMapsDetail::VerifyBuffer(mask);
+    return VoxelMapsDetail::MakeMaskBytes<ImageDimension>(this->GetNameOfClass(),
+                                                          name,
+                                                          voxelmaps::GetPixelType<MaskPixelType>(),
+                                                          mask->GetBufferPointer(),
+                                                          m_InsidePixelValue ? &*m_InsidePixelValue : nullptr,
+                                                          *mask,
+                                                          region,
+                                                          execution);
+  }
 
   std::optional<MaskPixelType> m_InsidePixelValue;
 

@@ -3,15 +3,17 @@
 #ifndef itkVoxelMapsImageRows_h
 #define itkVoxelMapsImageRows_h
 
+#include "VoxelMapsExport.h"
 #include "itkImage.h"
 #include "itkVectorImage.h"
+#include "voxelmaps/GrayLevelDiscretization.h"
 #include "voxelmaps/HostMemory.h"
-#include "voxelmaps/Job.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <type_traits>
 
 namespace itk
@@ -64,35 +66,77 @@ GetElementsPerPixel(const TImage * image)
   return isVectorImage<TImage> ? static_cast<std::int64_t>(image->GetNumberOfComponentsPerPixel()) : 1;
 }
 
-/** Throws itk::ExceptionObject if the buffer of an image does not hold its buffered region; nothing without an image.
- */
+/** Throw an itk::ExceptionObject if an image has allocated fewer elements than its buffered region needs. */
+VoxelMaps_EXPORT void
+VerifyBuffer(SizeValueType allocated, SizeValueType elements);
+
+/** The same for an image, if there is one. */
 template <typename TImage>
 void
 VerifyBuffer(const TImage * image)
 {
-  if constexpr (hasPixelsInBuffer<TImage>)
+  if (image != nullptr)
   {
-    if (image == nullptr)
-    {
-      return;
-    }
-    const SizeValueType elements =
-      image->GetBufferedRegion().GetNumberOfPixels() * static_cast<SizeValueType>(GetElementsPerPixel(image));
-    const auto * const  container = image->GetPixelContainer();
-    const SizeValueType allocated = container == nullptr ? 0 : container->Size();
-    if (allocated < elements)
-    {
-      itkGenericExceptionMacro("An image has a buffered region of "
-                               << elements << (isVectorImage<TImage> ? " components" : " pixels")
-                               << ", but its buffer has " << allocated << ": call Allocate().");
-    }
+    VerifyBuffer(image->GetPixelContainer() == nullptr ? 0 : image->GetPixelContainer()->Size(),
+                 image->GetBufferedRegion().GetNumberOfPixels() *
+                   static_cast<SizeValueType>(GetElementsPerPixel(image)));
   }
 }
 
+/** Copy the pixels of a region of a buffer to another buffer, each of the given number of bytes. What the region to
+ * write has beyond the region to read becomes 0. */
+template <unsigned int VDimension>
+VoxelMaps_EXPORT void
+CopyPixels(const void * from, const ImageRegion<VDimension> & fromRegion, void * to,
+           const ImageRegion<VDimension> & toRegion, std::size_t bytes, const voxelmaps::JobExecution & execution);
+
+/** Throw an itk::ExceptionObject unless an image is on the grid of another, within a tolerance in voxels. */
+template <unsigned int VDimension>
+VoxelMaps_EXPORT void
+VerifySameGrid(const std::string & filter, const std::string & name, const ImageBase<VDimension> & image,
+               const ImageBase<VDimension> & input, double tolerance);
+
+/** One byte per voxel of a region of a mask, other than 0 inside. The pixels, of this type, are those of the buffered
+ * region of the image; those of the value are inside, or those other than 0 if it is null. Throws an
+ * itk::ExceptionObject if no voxel is inside, or if there are several values but none is given. */
+template <unsigned int VDimension>
+VoxelMaps_EXPORT std::unique_ptr<std::uint8_t[]>
+MakeMaskBytes(const std::string & filter, const std::string & name, voxelmaps::PixelType pixelType, const void * pixels,
+              const void * insideValue, const ImageBase<VDimension> & image, const ImageRegion<VDimension> & region,
+              const voxelmaps::JobExecution & execution);
+
+/** A region of an image without its pipeline, whose pixels follow each other in memory: a graft if that is the entire
+ * buffer, or a copy. */
+template <typename TImage>
+typename TImage::Pointer
+MakeBufferedRegion(const TImage * image, const typename TImage::RegionType & region,
+                   const voxelmaps::JobExecution & execution)
+{
+  VerifyBuffer(image);
+  const auto result = TImage::New();
+  if (image->GetBufferedRegion() == region)
+  {
+    result->Graft(image);
+    return result;
+  }
+  result->CopyInformation(image);
+  result->SetBufferedRegion(region);
+  result->SetRequestedRegion(region);
+  result->Allocate();
+  CopyPixels(image->GetBufferPointer(),
+             image->GetBufferedRegion(),
+             result->GetBufferPointer(),
+             region,
+             static_cast<std::size_t>(GetElementsPerPixel(image)) * sizeof(typename TImage::InternalPixelType),
+             execution);
+  return result;
+}
+
+template <typename TImage>
+using BufferedImage = TImage;
+
 /** \class RowReader
  * \brief Pointers to the pixels of rows, which loops read faster than iterators.
- *
- * Images that compute their pixels, such as adaptors, are copied row by row.
  *
  * \ingroup VoxelMaps
  */
@@ -100,107 +144,22 @@ template <typename TImage>
 class RowReader
 {
 public:
-  /** Components, if there is a buffer of these. */
-  using PixelType =
-    std::conditional_t<isVectorImage<TImage>, typename TImage::InternalPixelType, typename TImage::PixelType>;
+  static_assert(hasPixelsInBuffer<TImage>, "Images must be an itk::Image or itk::VectorImage");
 
   explicit RowReader(const TImage * image)
     : m_Image(image)
   {}
 
-  /** The pixels of a row from an index on, until the next call. */
-  const PixelType *
-  Read(const typename TImage::IndexType & index, std::int64_t count)
+  /** The pixels of a row from an index on. */
+  auto
+  Read(const typename TImage::IndexType & index, std::int64_t)
   {
-    if constexpr (hasPixelsInBuffer<TImage>)
-    {
-      static_cast<void>(count);
-      return m_Image->GetBufferPointer() + m_Image->ComputeOffset(index) * GetElementsPerPixel(m_Image);
-    }
-    else
-    {
-      if (count > m_Capacity)
-      {
-        // Not a vector: that of bool has no pointers to its elements. Compilers warn that other counts may be negative.
-        m_Capacity = std::max<std::int64_t>(count, 1);
-        m_Row.reset(new PixelType[static_cast<std::size_t>(m_Capacity)]);
-      }
-      auto at = index;
-      for (std::int64_t i = 0; i < count; ++i, ++at[0])
-      {
-        m_Row[static_cast<std::size_t>(i)] = m_Image->GetPixel(at);
-      }
-      return m_Row.get();
-    }
+    return m_Image->GetBufferPointer() + m_Image->ComputeOffset(index) * GetElementsPerPixel(m_Image);
   }
 
 private:
-  const TImage *               m_Image;
-  std::unique_ptr<PixelType[]> m_Row;
-  std::int64_t                 m_Capacity{ 0 };
+  const TImage * m_Image;
 };
-
-/** The type of an image with these pixels in its buffer. */
-template <typename TImage>
-using BufferedImage =
-  std::conditional_t<hasPixelsInBuffer<TImage>, TImage, Image<typename TImage::PixelType, TImage::ImageDimension>>;
-
-/** A copy of a region of an image, without its pipeline. */
-template <typename TImage>
-typename BufferedImage<TImage>::Pointer
-CopyRegion(const TImage * image, const typename TImage::RegionType & region, const voxelmaps::JobExecution & execution)
-{
-  const auto copy = BufferedImage<TImage>::New();
-  copy->CopyInformation(image);
-  copy->SetBufferedRegion(region);
-  copy->SetRequestedRegion(region);
-  copy->Allocate();
-  auto * const pixels = copy->GetBufferPointer();
-  voxelmaps::ForEachRangeOfVoxels(
-    static_cast<std::int64_t>(region.GetNumberOfPixels()), execution, [&](std::int64_t begin, std::int64_t end) {
-      RowReader<TImage> reader(image);
-      ForEachRow(region, begin, end, [&](const auto & index, std::int64_t voxel, std::int64_t count) {
-        const auto * const row = reader.Read(index, count);
-        const std::int64_t elements = GetElementsPerPixel(image);
-        std::copy(row, row + count * elements, pixels + voxel * elements);
-      });
-    });
-  return copy;
-}
-
-/** The requested region of an image, without its pipeline: a graft, or a copy if the image computes its pixels. */
-template <typename TImage>
-typename BufferedImage<TImage>::Pointer
-MakeBufferedImage(const TImage * image, const voxelmaps::JobExecution & execution)
-{
-  VerifyBuffer(image);
-  if constexpr (hasPixelsInBuffer<TImage>)
-  {
-    static_cast<void>(execution);
-    const auto buffered = BufferedImage<TImage>::New();
-    buffered->Graft(image);
-    return buffered;
-  }
-  else
-  {
-    // Not a graft: that of an adaptor would lose its accessor.
-    return CopyRegion(image, image->GetRequestedRegion(), execution);
-  }
-}
-
-/** A region of an image, whose pixels follow each other in memory: a graft if that is the entire buffer, or a copy. */
-template <typename TImage>
-typename BufferedImage<TImage>::Pointer
-MakeBufferedRegion(const TImage * image, const typename TImage::RegionType & region,
-                   const voxelmaps::JobExecution & execution)
-{
-  if (image->GetBufferedRegion() == region)
-  {
-    return MakeBufferedImage(image, execution);
-  }
-  VerifyBuffer(image);
-  return CopyRegion(image, region, execution);
-}
 
 /** \class OutputRegion
  * \brief The pixels of a region of an output, for engines that need them one after the other in memory.
@@ -240,38 +199,15 @@ public:
   void
   Write(const voxelmaps::JobExecution & execution)
   {
-    if (!m_Pixels)
+    if (m_Pixels)
     {
-      return;
+      CopyPixels(m_Pixels.get(),
+                 m_Region,
+                 m_Output->GetBufferPointer(),
+                 m_Output->GetBufferedRegion(),
+                 sizeof(PixelType),
+                 execution);
     }
-    const RegionType  whole = m_Output->GetBufferedRegion();
-    PixelType * const to = m_Output->GetBufferPointer();
-    const auto        length = static_cast<std::int64_t>(m_Region.GetSize(0));
-    voxelmaps::ForEachRangeOfVoxels(
-      static_cast<std::int64_t>(whole.GetNumberOfPixels()), execution, [&](std::int64_t begin, std::int64_t end) {
-        ForEachRow(whole, begin, end, [&](const auto & index, std::int64_t voxel, std::int64_t count) {
-          std::fill(to + voxel, to + voxel + count, PixelType{});
-          std::int64_t offset = 0; // of the row of the region
-          std::int64_t stride = length;
-          for (unsigned int d = 1; d < TImage::ImageDimension; ++d)
-          {
-            const std::int64_t at = index[d] - m_Region.GetIndex(d);
-            if (at < 0 || at >= static_cast<std::int64_t>(m_Region.GetSize(d)))
-            {
-              return;
-            }
-            offset += at * stride;
-            stride *= static_cast<std::int64_t>(m_Region.GetSize(d));
-          }
-          const std::int64_t at = index[0] - m_Region.GetIndex(0);
-          const std::int64_t first = std::max<std::int64_t>(at, 0);
-          const std::int64_t last = std::min(at + count, length);
-          if (first < last)
-          {
-            std::copy(m_Pixels.get() + offset + first, m_Pixels.get() + offset + last, to + voxel + first - at);
-          }
-        });
-      });
   }
 
 private:

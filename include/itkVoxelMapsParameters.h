@@ -6,10 +6,14 @@
 #include "VoxelMapsExport.h"
 #include "itkIndent.h"
 #include "itkVoxelMapsCompatibility.h"
-#include "itkVoxelMapsEngineCall.h"
-#include "voxelmaps/FeatureMapsJob.h"
+#include "itkVoxelMapsEnums.h"
+#include "voxelmaps/GrayLevelDiscretization.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <iosfwd>
+#include <limits>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -17,17 +21,11 @@
 
 namespace itk
 {
+class MetaDataDictionary;
+
 /** Helpers shared by the filters of this module; not for users. */
 namespace VoxelMapsDetail
 {
-/** Throw an itk::ExceptionObject unless an enumerator exists, of an enumeration that counts from 0 to the last one. */
-template <typename TEnum>
-void
-VerifyEnumerator(const ProcessObject & filter, const char * parameterName, TEnum value, TEnum last)
-{
-  CallEngine(filter, [&] { voxelmaps::VerifyEnumerator(parameterName, value, last); });
-}
-
 /** Whether doubles hold all pixels of an image, so that they can be discretized. */
 template <typename TPixel>
 constexpr bool isIntensity =
@@ -35,12 +33,8 @@ constexpr bool isIntensity =
 template <typename TImage>
 constexpr bool hasIntensities = isIntensity<typename TImage::PixelType>;
 
-/** Whether the environment allows CUDA devices to be chosen automatically. */
-VoxelMaps_EXPORT bool
-IsCudaAllowed();
-
 /** \class DiscretizationSettings
- * \brief The parameters of a discretization that a user has set.
+ * \brief The parameters of a discretization that a user has set, and what the last computation used.
  *
  * \ingroup VoxelMaps
  */
@@ -56,7 +50,8 @@ struct VoxelMaps_EXPORT DiscretizationSettings
   std::optional<double>                      rangeMinimum;
   std::optional<double>                      rangeMaximum;
 
-  Parameters::MethodEnum defaultMethod{ Parameters::MethodEnum::FixedBinNumber };
+  Parameters::MethodEnum                   defaultMethod{ Parameters::MethodEnum::FixedBinNumber };
+  voxelmaps::GrayLevelDiscretizationResult used;
 
   /** What is set, and defaults. */
   Parameters
@@ -70,14 +65,148 @@ struct VoxelMaps_EXPORT DiscretizationSettings
   Print(std::ostream & os, Indent indent) const;
 };
 
-/** The jobs of features with names such as "glcm_Contrast", or of classes such as "glcm", in the order of the classes.
- * Throws voxelmaps::EngineError if a name does not exist or is given twice. */
-VoxelMaps_EXPORT std::vector<voxelmaps::TextureClassJob>
-                 MakeTextureClassJobs(const std::vector<std::string> & names);
+/** All offsets whose greatest component, without its sign, is one of the distances: one of each opposite pair, that
+ * whose last component other than 0 is positive, ordered by distance, then by the components from last to first. With
+ * isInPlane, those in the xy plane. Throws an itk::ExceptionObject if there is no distance, if a distance is 0, too
+ * large or given twice, or if there are too many offsets. */
+VoxelMaps_EXPORT std::vector<voxelmaps::Triple>
+                 GetPairOffsets(unsigned int dimension, const std::vector<unsigned int> & distances, bool isInPlane);
 
-/** Names of the features of jobs, such as "glcm_Contrast". */
-VoxelMaps_EXPORT std::vector<std::string>
-                 GetFeatureNames(const std::vector<voxelmaps::TextureClassJob> & jobs);
+/** The directions of runs, 4 in a plane and 13 in 3D: one of each opposite pair, starting with the x axis. */
+VoxelMaps_EXPORT std::vector<voxelmaps::Triple>
+                 GetRunOffsets(unsigned int dimension);
+
+/** Convert offsets of a job to those of an image, and back. */
+template <typename TOffset>
+std::vector<TOffset>
+FromTriples(const std::vector<voxelmaps::Triple> & triples)
+{
+  std::vector<TOffset> offsets(triples.size());
+  for (std::size_t i = 0; i < triples.size(); ++i)
+  {
+    std::copy_n(triples[i].begin(), TOffset::Dimension, offsets[i].begin());
+  }
+  return offsets;
+}
+template <typename TOffset>
+std::vector<voxelmaps::Triple>
+ToTriples(const std::vector<TOffset> & offsets)
+{
+  std::vector<voxelmaps::Triple> triples(offsets.size(), voxelmaps::Triple{ { 0, 0, 0 } });
+  for (std::size_t i = 0; i < offsets.size(); ++i)
+  {
+    std::copy_n(offsets[i].begin(), TOffset::Dimension, triples[i].begin());
+  }
+  return triples;
+}
+
+/** Set the names of components in the metadata of an image, as "FeatureNames", separated by commas. */
+VoxelMaps_EXPORT void
+SetFeatureNames(MetaDataDictionary & metaData, const std::vector<std::string> & names);
+
+/** Which texture filter has parameters. */
+enum class TextureFilter : unsigned char
+{
+  Cooccurrence,
+  Dependence,
+  FirstOrder,
+  GrayToneDifference,
+  RunLength,
+  SizeZone,
+  SeveralClasses
+};
+
+/** \class TextureImages
+ * \brief The arrays of a computation, in the notation of voxelmaps::FeatureMapsJob.
+ *
+ * \ingroup VoxelMaps
+ */
+struct TextureImages
+{
+  const void *         pixels;
+  voxelmaps::PixelType pixelType;
+  const std::uint8_t * mask;
+  const std::uint8_t * selection;
+  voxelmaps::Triple    size{ { 1, 1, 1 } };
+  voxelmaps::Triple    outputIndex{ { 0, 0, 0 } };
+  voxelmaps::Triple    outputSize{ { 1, 1, 1 } };
+  void *               output;
+  unsigned int         numberOfComponents;
+  double               voxelVolume{ 1.0 };
+};
+
+/** \class TextureParameters
+ * \brief The parameters of all texture filters, of which each uses its own; their documentation is that of the filters.
+ *
+ * \ingroup VoxelMaps
+ */
+struct VoxelMaps_EXPORT TextureParameters
+{
+  using Aggregation = voxelmaps::RunLengthFeatureMapEnums::Aggregation;
+  using Connectivity = voxelmaps::SizeZoneFeatureMapEnums::Connectivity;
+  /** Features of a class, both as numbers. */
+  struct ClassFeatures
+  {
+    unsigned int              textureClass;
+    std::vector<unsigned int> features;
+  };
+
+  static constexpr voxelmaps::Triple::value_type maximumWindowSize = 255;
+  static constexpr voxelmaps::Triple::value_type maximumNumberOfVoxelsInWindow = 65535;
+
+  TextureFilter filter;
+  unsigned int  dimension;
+  bool          outputIsDouble;
+
+  std::vector<ClassFeatures>       classes;
+  DiscretizationSettings           discretization;
+  voxelmaps::Triple                radius{ { 2, 2, 2 } };
+  std::optional<voxelmaps::Triple> windowSize;
+  std::optional<voxelmaps::Triple> windowAnchor;
+  double                           backgroundValue{ 0.0 };
+  std::vector<int>                 otherDeviceIDs;
+
+  std::vector<voxelmaps::Triple> offsets;
+  Aggregation                    aggregation{ Aggregation::Average };
+  std::vector<double>            offsetWeights;
+  bool                           symmetric{ true };
+  double                         emptyValue{ std::numeric_limits<double>::quiet_NaN() };
+  bool                           regionHasOneLevel{ false };
+  bool                           skipDirectionsWithoutPairs{ false };
+  unsigned int                   alpha{ 0 };
+  double                         voxelArrayShift{ 0.0 };
+  bool                           countVoxelsWithoutNeighbors{ true };
+  Connectivity                   connectivity{ Connectivity::Full };
+
+  /** The defaults of a filter. */
+  TextureParameters(TextureFilter filter, unsigned int dimension, bool outputIsDouble);
+
+  voxelmaps::Triple
+  GetWindowSize() const;
+  voxelmaps::Triple
+  GetWindowAnchor() const;
+
+  /** Select features by name. Returns whether that changes them. Throws voxelmaps::EngineError if one does not exist.
+   */
+  bool
+  SetFeatureNames(const std::vector<std::string> & names);
+
+  /** Names of the output components. */
+  std::vector<std::string>
+  GetFeatureNames() const;
+
+  /** Throw voxelmaps::EngineError, which names the value and the rule, if a parameter is invalid or has no effect. */
+  void
+  Verify() const;
+
+  void
+  Print(std::ostream & os, Indent indent) const;
+
+  /** Compute the maps, on the CPU without options. Sets what the discretization used. */
+  void
+  Compute(const TextureImages & images, const voxelmaps::JobExecution & execution,
+          const voxelmaps::CudaOptions * options);
+};
 } // namespace VoxelMapsDetail
 } // namespace itk
 
@@ -85,61 +214,28 @@ VoxelMaps_EXPORT std::vector<std::string>
   "The input must be a scalar image of float, double or integers of at most 32 bits: cast others, such as 64-bit "     \
   "integers, and select a component of others"
 
-/** Set and get a parameter that is a field of a struct. NaN is the same value as NaN. */
-#define VoxelMapsSetGetMacro(name, type, field)                                                                        \
-  virtual void Set##name(const type & value)                                                                           \
-  {                                                                                                                    \
-    itkDebugMacro("setting " #name);                                                                                   \
-    if (field != value && !(field != field && value != value))                                                         \
-    {                                                                                                                  \
-      field = value;                                                                                                   \
-      this->Modified();                                                                                                \
-    }                                                                                                                  \
-  }                                                                                                                    \
-  virtual type Get##name() const                                                                                       \
-  {                                                                                                                    \
-    return field;                                                                                                      \
-  }                                                                                                                    \
-  ITK_MACROEND_NOOP_STATEMENT
-
-/** Set a field of the member m_Discretization, and get the value that is used. */
-#define VoxelMapsDiscretizationMacro(name, type, field)                                                                \
-  virtual void Set##name(const type & value)                                                                           \
-  {                                                                                                                    \
-    itkDebugMacro("setting " #name);                                                                                   \
-    if (m_Discretization.field != value)                                                                               \
-    {                                                                                                                  \
-      m_Discretization.field = value;                                                                                  \
-      this->Modified();                                                                                                \
-    }                                                                                                                  \
-  }                                                                                                                    \
-  virtual type Get##name() const                                                                                       \
-  {                                                                                                                    \
-    return m_Discretization.Get().field;                                                                               \
-  }                                                                                                                    \
-  ITK_MACROEND_NOOP_STATEMENT
-
-/** The parameters of the discretization, for filters with the types MethodEnum and RangeSourceEnum, and what the last
- * Update() used of them. */
-#define VoxelMapsDiscretizationMacros()                                                                                \
-  VoxelMapsDiscretizationMacro(DiscretizationMethod, MethodEnum, method);                                              \
-  VoxelMapsDiscretizationMacro(NumberOfGrayLevels, unsigned int, numberOfGrayLevels);                                  \
-  VoxelMapsDiscretizationMacro(BinWidth, double, binWidth);                                                            \
-  VoxelMapsDiscretizationMacro(BinEdges, std::vector<double>, binEdges);                                               \
-  VoxelMapsDiscretizationMacro(RangeSource, RangeSourceEnum, rangeSource);                                             \
-  VoxelMapsDiscretizationMacro(RangeMinimum, double, rangeMinimum);                                                    \
-  VoxelMapsDiscretizationMacro(RangeMaximum, double, rangeMaximum);                                                    \
+/** The parameters of DiscretizationSettings, for filters with the types MethodEnum and RangeSourceEnum, and what the
+ * last Update() used of them. */
+#define VoxelMapsDiscretizationMacros(settings)                                                                        \
+  VoxelMapsSetGetValueMacro(DiscretizationMethod, MethodEnum, settings.method, settings.Get().method);                 \
+  VoxelMapsSetGetValueMacro(                                                                                           \
+    NumberOfGrayLevels, unsigned int, settings.numberOfGrayLevels, settings.Get().numberOfGrayLevels);                 \
+  VoxelMapsSetGetValueMacro(BinWidth, double, settings.binWidth, settings.Get().binWidth);                             \
+  VoxelMapsSetGetValueMacro(BinEdges, std::vector<double>, settings.binEdges, settings.Get().binEdges);                \
+  VoxelMapsSetGetValueMacro(RangeSource, RangeSourceEnum, settings.rangeSource, settings.Get().rangeSource);           \
+  VoxelMapsSetGetValueMacro(RangeMinimum, double, settings.rangeMinimum, settings.Get().rangeMinimum);                 \
+  VoxelMapsSetGetValueMacro(RangeMaximum, double, settings.rangeMaximum, settings.Get().rangeMaximum);                 \
   virtual unsigned int GetUsedNumberOfGrayLevels() const                                                               \
   {                                                                                                                    \
-    return m_UsedLevels.numberOfGrayLevels;                                                                            \
+    return settings.used.numberOfGrayLevels;                                                                           \
   }                                                                                                                    \
   virtual double GetUsedRangeMinimum() const                                                                           \
   {                                                                                                                    \
-    return m_UsedLevels.rangeMinimum;                                                                                  \
+    return settings.used.rangeMinimum;                                                                                 \
   }                                                                                                                    \
   virtual double GetUsedRangeMaximum() const                                                                           \
   {                                                                                                                    \
-    return m_UsedLevels.rangeMaximum;                                                                                  \
+    return settings.used.rangeMaximum;                                                                                 \
   }                                                                                                                    \
   ITK_MACROEND_NOOP_STATEMENT
 

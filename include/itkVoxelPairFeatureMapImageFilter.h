@@ -4,7 +4,6 @@
 #define itkVoxelPairFeatureMapImageFilter_h
 
 #include "itkTextureFeatureMapImageFilter.h"
-#include "itkTextureOffsets.h"
 
 #include <vector>
 
@@ -21,8 +20,8 @@ namespace itk
  *
  * \par Errors
  * In addition to those of the base class, throws an itk::ExceptionObject that names the value if there are no offsets
- * or more than 4096, if an offset is zero, has a component beyond 254, or is given twice; its opposite counts as the
- * same unless PairsHaveOrder().
+ * or more than 4096, if an offset is zero, has a component beyond 254, or is given twice, as itself or as its
+ * opposite.
  *
  * \ingroup VoxelMaps
  */
@@ -47,53 +46,34 @@ public:
   using DistancesType = std::vector<unsigned int>;
 
   /** From the first to the second voxel of a pair. Default: all of distance 1. */
-  virtual void
-  SetOffsets(const OffsetsType & offsets);
-  itkGetConstReferenceMacro(Offsets, OffsetsType);
-  VoxelMapsSingleOffsetsMacro();
+  VoxelMapsOffsetsMacro();
 
   /** Set Offsets to GetAllOffsets(distances). */
   virtual void
-  SetDistances(const DistancesType & distances);
+  SetDistances(const DistancesType & distances)
+  {
+    this->SetOffsets(GetAllOffsets(distances));
+  }
 
   /** All offsets whose greatest component, without its sign, is one of the distances, which are 1 to 254: one of each
    * opposite pair, that whose last component other than 0 is positive, as in PyRadiomics. */
   static OffsetsType
   GetAllOffsets(const DistancesType & distances = { 1 })
   {
-    return TextureOffsets<ImageDimension>::GetOfDistances(distances, false);
+    return VoxelMapsDetail::FromTriples<OffsetType>(VoxelMapsDetail::GetPairOffsets(ImageDimension, distances, false));
   }
 
   /** Those of GetAllOffsets() that lie in the xy plane, for 2.5D features of 3D images. */
   static OffsetsType
   GetInPlaneOffsets(const DistancesType & distances = { 1 })
   {
-    return TextureOffsets<ImageDimension>::GetOfDistances(distances, true);
+    return VoxelMapsDetail::FromTriples<OffsetType>(VoxelMapsDetail::GetPairOffsets(ImageDimension, distances, true));
   }
 
 protected:
-  VoxelPairFeatureMapImageFilter() = default;
+  using Superclass::Superclass;
   ~VoxelPairFeatureMapImageFilter() override = default;
-
-  void
-  PrintSelf(std::ostream & os, Indent indent) const override;
-  void
-  VerifyPreconditions() const override;
-
-  /** Whether an offset and its opposite are different offsets. */
-  virtual bool
-  PairsHaveOrder() const
-  {
-    return false;
-  }
-
-private:
-  OffsetsType m_Offsets{ GetAllOffsets() };
 };
 } // namespace itk
-
-#ifndef ITK_MANUAL_INSTANTIATION
-#  include "itkVoxelPairFeatureMapImageFilter.hxx"
-#endif
 
 #endif // itkVoxelPairFeatureMapImageFilter_h

@@ -2,12 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "itkVoxelMapsParameters.h"
 
+#include "itkMacro.h"
+#include "itkMetaDataObject.h"
+#include "voxelmaps/FeatureMapsJob.h"
+
 #include <algorithm>
-#include <cctype>
+#include <cmath>
+#include <cstddef>
 #include <cstdlib>
 #include <ostream>
+#include <set>
 #include <sstream>
 #include <variant>
+
+#define EngineErrorMacro(text)                                                                                         \
+  {                                                                                                                    \
+    std::ostringstream message;                                                                                        \
+    message << text;                                                                                                   \
+    throw voxelmaps::EngineError(message.str());                                                                       \
+  }                                                                                                                    \
+  ITK_MACROEND_NOOP_STATEMENT
 
 namespace itk
 {
@@ -18,31 +32,46 @@ namespace
 using MethodEnum = voxelmaps::GrayLevelDiscretizationEnums::Method;
 using RangeSourceEnum = voxelmaps::GrayLevelDiscretizationEnums::RangeSource;
 
-template <typename... TParts>
-[[noreturn]] void
-ThrowError(const TParts &... parts)
+/** Print the elements of a vector, a space before each. */
+template <typename TElement>
+struct List
 {
-  std::ostringstream message;
-  (message << ... << parts);
-  throw voxelmaps::EngineError(message.str());
+  const std::vector<TElement> & elements;
+
+  friend std::ostream &
+  operator<<(std::ostream & os, const List & list)
+  {
+    for (const TElement & element : list.elements)
+    {
+      os << ' ' << element;
+    }
+    return os;
+  }
+};
+template <typename TElement>
+List(const std::vector<TElement> &) -> List<TElement>;
+
+/** "[1, -1, 0]" in so many dimensions. */
+std::string
+ToText(const voxelmaps::Triple & triple, unsigned int dimension)
+{
+  std::string text;
+  for (unsigned int d = 0; d < dimension; ++d)
+  {
+    text += (d == 0 ? "[" : ", ") + std::to_string(triple[d]);
+  }
+  return text + ']';
 }
 
-template <typename TValue>
-void
-Print(std::ostream & os, Indent indent, const char * name, const TValue & value)
-{
-  os << indent << name << ": " << value << std::endl;
-}
-
-/** The enumerations of the class of a job. */
-template <typename TEnums, typename TJob>
+/** The features of a job as enumerators. */
+template <typename TJob>
 voxelmaps::TextureClassJob
 MakeJob(const std::vector<unsigned int> & features)
 {
   TJob job;
   for (const unsigned int feature : features)
   {
-    job.features.push_back(static_cast<typename TEnums::Feature>(feature));
+    job.features.push_back(static_cast<typename TJob::Feature>(feature));
   }
   return job;
 }
@@ -53,37 +82,101 @@ struct TextureClass
   voxelmaps::TextureClassJob (*makeJob)(const std::vector<unsigned int> & features);
 };
 
-template <typename TEnums, typename TJob>
-TextureClass
-MakeClass()
-{
-  return { TEnums::GetFeatureTable(), &MakeJob<TEnums, TJob> };
-}
-
-/** In the order of voxelmaps::TextureClassJob. */
+/** In the order of TextureFilter. */
 const std::vector<TextureClass> &
 GetClasses()
 {
   static const std::vector<TextureClass> classes{
-    MakeClass<voxelmaps::CooccurrenceFeatureMapEnums, voxelmaps::CooccurrenceJob>(),
-    MakeClass<voxelmaps::DependenceFeatureMapEnums, voxelmaps::DependenceJob>(),
-    MakeClass<voxelmaps::FirstOrderFeatureMapEnums, voxelmaps::FirstOrderJob>(),
-    MakeClass<voxelmaps::GrayToneDifferenceFeatureMapEnums, voxelmaps::GrayToneDifferenceJob>(),
-    MakeClass<voxelmaps::RunLengthFeatureMapEnums, voxelmaps::RunLengthJob>(),
-    MakeClass<voxelmaps::SizeZoneFeatureMapEnums, voxelmaps::SizeZoneJob>(),
+    { voxelmaps::CooccurrenceFeatureMapEnums::GetFeatureTable(), &MakeJob<voxelmaps::CooccurrenceJob> },
+    { voxelmaps::DependenceFeatureMapEnums::GetFeatureTable(), &MakeJob<voxelmaps::DependenceJob> },
+    { voxelmaps::FirstOrderFeatureMapEnums::GetFeatureTable(), &MakeJob<voxelmaps::FirstOrderJob> },
+    { voxelmaps::GrayToneDifferenceFeatureMapEnums::GetFeatureTable(), &MakeJob<voxelmaps::GrayToneDifferenceJob> },
+    { voxelmaps::RunLengthFeatureMapEnums::GetFeatureTable(), &MakeJob<voxelmaps::RunLengthJob> },
+    { voxelmaps::SizeZoneFeatureMapEnums::GetFeatureTable(), &MakeJob<voxelmaps::SizeZoneJob> },
   };
   return classes;
 }
-} // namespace
 
-bool
-IsCudaAllowed()
+/** The number of a feature with any of its names. */
+unsigned int
+FindFeature(const voxelmaps::FeatureTable & table, const std::string & featureName, const std::string & givenName)
 {
-  const char * const variable = std::getenv("VOXELMAPS_USE_CUDA");
-  std::string        value(variable != nullptr ? variable : "");
-  std::transform(value.begin(), value.end(), value.begin(), [](unsigned char c) { return std::toupper(c); });
-  return value != "0" && value != "OFF" && value != "NO" && value != "FALSE";
+  unsigned int feature = 0;
+  if (!table.Find(featureName, feature))
+  {
+    std::ostringstream known;
+    for (unsigned int i = 0; i < table.GetNumberOfFeatures(); ++i)
+    {
+      known << (i == 0 ? " " : ", ") << table[i].abbreviation << " (" << table[i].pyRadiomicsName << ')';
+    }
+    EngineErrorMacro("Feature '" << givenName << "' does not exist; class " << table.GetClassName() << " has"
+                                 << known.str() << '.');
+  }
+  return feature;
 }
+
+std::vector<unsigned int>
+GetAllFeatures(const voxelmaps::FeatureTable & table)
+{
+  std::vector<unsigned int> features;
+  for (unsigned int i = 0; i < table.GetNumberOfFeatures(); ++i)
+  {
+    features.push_back(i);
+  }
+  return features;
+}
+
+constexpr voxelmaps::Triple::value_type maximumOffsetComponent = TextureParameters::maximumWindowSize - 1;
+constexpr std::size_t                   maximumNumberOfOffsets = 4096;
+
+/** Throw voxelmaps::EngineError unless offsets exist and differ. */
+void
+VerifyOffsets(const std::vector<voxelmaps::Triple> & offsets, unsigned int dimension,
+              voxelmaps::Triple::value_type maximumComponent, bool oppositesDiffer)
+{
+  if (offsets.empty() || offsets.size() > maximumNumberOfOffsets)
+  {
+    EngineErrorMacro("There are " << offsets.size() << " offsets, but there must be 1 to " << maximumNumberOfOffsets
+                                  << '.');
+  }
+  std::set<voxelmaps::Triple> known;
+  for (const voxelmaps::Triple & offset : offsets)
+  {
+    const std::string text = "The offset " + ToText(offset, dimension);
+    if (std::any_of(offset.begin(), offset.end(), [maximumComponent](auto component) {
+          return component < -maximumComponent || component > maximumComponent;
+        }))
+    {
+      EngineErrorMacro(text << " is too large: its components must be -" << maximumComponent << " to "
+                            << maximumComponent << '.');
+    }
+    const voxelmaps::Triple opposite{ { -offset[0], -offset[1], -offset[2] } };
+    if (offset == opposite)
+    {
+      EngineErrorMacro(text << " is zero, which is not a direction.");
+    }
+    if (!known.insert(offset).second)
+    {
+      EngineErrorMacro(text << " is given twice.");
+    }
+    if (!oppositesDiffer && known.count(opposite) > 0)
+    {
+      EngineErrorMacro(text << " is the opposite of another one, which makes the same pairs and runs.");
+    }
+  }
+}
+
+void
+VerifyFitsOutput(const char * name, double value, bool outputIsDouble)
+{
+  const double limit = outputIsDouble ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
+  if (std::isfinite(value) && std::abs(value) > limit)
+  {
+    EngineErrorMacro(name << " is " << value << ", but the output's pixel type holds finite values up to " << limit
+                          << ": choose a smaller one.");
+  }
+}
+} // namespace
 
 auto
 DiscretizationSettings::Get() const -> Parameters
@@ -112,10 +205,8 @@ DiscretizationSettings::Verify() const
   const auto verify = [&parameters](bool isSet, const char * name, const auto &... methods) {
     if (isSet && !((parameters.method == methods) || ...))
     {
-      ThrowError(name,
-                 " is set, but has no effect: DiscretizationMethod is ",
-                 parameters.method,
-                 ". Leave it out, or choose another method.");
+      EngineErrorMacro(name << " is set, but has no effect: DiscretizationMethod is " << parameters.method
+                            << ". Leave it out, or choose another method.");
     }
   };
   verify(numberOfGrayLevels.has_value(),
@@ -127,129 +218,412 @@ DiscretizationSettings::Verify() const
   verify(binEdges.has_value(), "BinEdges", MethodEnum::Edges);
   if (rangeMinimum.has_value() != rangeMaximum.has_value())
   {
-    ThrowError("RangeM",
-               rangeMinimum ? "inimum" : "aximum",
-               " is ",
-               rangeMinimum.value_or(rangeMaximum.value_or(0.0)),
-               ", but RangeM",
-               rangeMinimum ? "aximum" : "inimum",
-               " is not set: set both.");
+    EngineErrorMacro("RangeM" << (rangeMinimum ? "inimum" : "aximum") << " is "
+                              << rangeMinimum.value_or(rangeMaximum.value_or(0.0)) << ", but RangeM"
+                              << (rangeMinimum ? "aximum" : "inimum") << " is not set: set both.");
   }
   if (rangeMinimum && !parameters.UsesRange())
   {
-    ThrowError("RangeMinimum and RangeMaximum are set, but have no effect: DiscretizationMethod is ",
-               parameters.method,
-               ". Leave them out, or choose another method.");
+    EngineErrorMacro("RangeMinimum and RangeMaximum are set, but have no effect: DiscretizationMethod is "
+                     << parameters.method << ". Leave them out, or choose another method.");
   }
   if (rangeMinimum && parameters.rangeSource != RangeSourceEnum::Given)
   {
-    ThrowError("RangeMinimum and RangeMaximum are set, but have no effect: RangeSource is ",
-               parameters.rangeSource,
-               ". Leave them out, or set RangeSource to Given.");
+    EngineErrorMacro("RangeMinimum and RangeMaximum are set, but have no effect: RangeSource is "
+                     << parameters.rangeSource << ". Leave them out, or set RangeSource to Given.");
   }
 }
 
 void
 DiscretizationSettings::Print(std::ostream & os, Indent indent) const
 {
-  const Parameters   parameters = this->Get();
-  std::ostringstream edges;
-  for (const double edge : parameters.binEdges)
-  {
-    edges << ' ' << edge;
-  }
-  VoxelMapsDetail::Print(os, indent, "DiscretizationMethod", parameters.method);
-  VoxelMapsDetail::Print(os, indent, "NumberOfGrayLevels", parameters.numberOfGrayLevels);
-  VoxelMapsDetail::Print(os, indent, "BinWidth", parameters.binWidth);
-  os << indent << "BinEdges:" << edges.str() << std::endl;
-  VoxelMapsDetail::Print(os, indent, "RangeSource", parameters.rangeSource);
-  VoxelMapsDetail::Print(os, indent, "RangeMinimum", parameters.rangeMinimum);
-  VoxelMapsDetail::Print(os, indent, "RangeMaximum", parameters.rangeMaximum);
+  const Parameters parameters = this->Get();
+  os << indent << "DiscretizationMethod: " << parameters.method << std::endl;
+  os << indent << "NumberOfGrayLevels: " << parameters.numberOfGrayLevels << std::endl;
+  os << indent << "BinWidth: " << parameters.binWidth << std::endl;
+  os << indent << "BinEdges:" << List{ parameters.binEdges } << std::endl;
+  os << indent << "RangeSource: " << parameters.rangeSource << std::endl;
+  os << indent << "RangeMinimum: " << parameters.rangeMinimum << std::endl;
+  os << indent << "RangeMaximum: " << parameters.rangeMaximum << std::endl;
+  os << indent << "UsedNumberOfGrayLevels: " << used.numberOfGrayLevels << std::endl;
+  os << indent << "UsedRangeMinimum: " << used.rangeMinimum << std::endl;
+  os << indent << "UsedRangeMaximum: " << used.rangeMaximum << std::endl;
 }
 
-std::vector<voxelmaps::TextureClassJob>
-MakeTextureClassJobs(const std::vector<std::string> & names)
+std::vector<voxelmaps::Triple>
+GetPairOffsets(unsigned int dimension, const std::vector<unsigned int> & distances, bool isInPlane)
 {
-  std::vector<std::pair<const TextureClass *, std::vector<unsigned int>>> selected;
+  if (distances.empty())
+  {
+    itkGenericExceptionMacro(<< "There are 0 distances, but at least one is needed.");
+  }
+  std::vector<voxelmaps::Triple> offsets;
+  for (auto it = distances.begin(); it != distances.end(); ++it)
+  {
+    if (*it < 1 || *it > maximumOffsetComponent)
+    {
+      itkGenericExceptionMacro(<< "The distance " << *it << " is not possible: it must be 1 to "
+                               << maximumOffsetComponent << '.');
+    }
+    if (std::find(distances.begin(), it, *it) != it)
+    {
+      itkGenericExceptionMacro(<< "The distance " << *it << " is given twice.");
+    }
+    const auto        distance = static_cast<voxelmaps::Triple::value_type>(*it);
+    const auto        depth = dimension == 3 && !isInPlane ? distance : 0;
+    voxelmaps::Triple offset;
+    for (offset[2] = 0; offset[2] <= depth; ++offset[2])
+    {
+      for (offset[1] = -distance; offset[1] <= distance; ++offset[1])
+      {
+        for (offset[0] = -distance; offset[0] <= distance; ++offset[0])
+        {
+          const auto last = offset[2] != 0 ? offset[2] : offset[1] != 0 ? offset[1] : offset[0];
+          if (last > 0 && std::max({ std::abs(offset[0]), std::abs(offset[1]), offset[2] }) == distance)
+          {
+            offsets.push_back(offset);
+          }
+        }
+      }
+      if (offsets.size() > maximumNumberOfOffsets)
+      {
+        itkGenericExceptionMacro(<< "The distance " << *it << " makes more than " << maximumNumberOfOffsets
+                                 << " offsets, which is the maximum.");
+      }
+    }
+  }
+  return offsets;
+}
+
+std::vector<voxelmaps::Triple>
+GetRunOffsets(unsigned int dimension)
+{
+  std::vector<voxelmaps::Triple> offsets{ { { 1, 0, 0 } }, { { 1, -1, 0 } }, { { 0, 1, 0 } }, { { 1, 1, 0 } } };
+  for (int direction = 0; direction < 9 && dimension == 3; ++direction)
+  {
+    offsets.push_back({ { direction % 3 - 1, direction / 3 - 1, 1 } });
+  }
+  return offsets;
+}
+
+void
+SetFeatureNames(MetaDataDictionary & metaData, const std::vector<std::string> & names)
+{
+  std::string list;
   for (const std::string & name : names)
   {
-    const std::size_t    separator = name.find('_');
-    const std::string    className = name.substr(0, separator);
-    const TextureClass * found = nullptr;
-    std::string          classNames;
-    for (const TextureClass & each : GetClasses())
+    list += (list.empty() ? "" : ",") + name;
+  }
+  EncapsulateMetaData<std::string>(metaData, "FeatureNames", list);
+}
+
+TextureParameters::TextureParameters(TextureFilter filterOfParameters, unsigned int imageDimension, bool isDouble)
+  : filter(filterOfParameters)
+  , dimension(imageDimension)
+  , outputIsDouble(isDouble)
+  , offsets(filter == TextureFilter::RunLength ? GetRunOffsets(dimension) : GetPairOffsets(dimension, { 1 }, false))
+{
+  if (filter == TextureFilter::SeveralClasses)
+  {
+    discretization.defaultMethod = MethodEnum::FixedBinSizeAtMultiples;
+    return;
+  }
+  const auto                number = static_cast<unsigned int>(filter);
+  std::vector<unsigned int> features = GetAllFeatures(GetClasses()[number].table);
+  if (filter == TextureFilter::Cooccurrence)
+  {
+    using Feature = voxelmaps::CooccurrenceFeatureMapEnums::Feature;
+    features.erase(features.begin() + static_cast<std::ptrdiff_t>(Feature::MaximalCorrelationCoefficient));
+  }
+  if (filter == TextureFilter::RunLength)
+  {
+    features.clear();
+    for (const auto feature : voxelmaps::RunLengthFeatureMapEnums::GetElevenFeatures())
     {
-      found = className == each.table.GetClassName() ? &each : found;
-      classNames += (classNames.empty() ? "" : ", ") + std::string(each.table.GetClassName());
+      features.push_back(static_cast<unsigned int>(feature));
     }
-    if (found == nullptr)
+  }
+  classes.push_back({ number, features });
+}
+
+voxelmaps::Triple
+TextureParameters::GetWindowSize() const
+{
+  voxelmaps::Triple size = windowSize.value_or(voxelmaps::Triple{ { 0, 0, 0 } });
+  for (unsigned int d = 0; d < 3; ++d)
+  {
+    if (d >= dimension)
     {
-      ThrowError("Feature '",
-                 name,
-                 "' does not exist: it must begin with its class and '_', as glcm_Contrast. The classes are ",
-                 classNames,
-                 '.');
+      size[d] = 1;
     }
-    std::vector<unsigned int> features(1);
-    if (separator == std::string::npos)
+    else if (!windowSize)
     {
-      features.clear();
-      for (unsigned int i = 0; i < found->table.GetNumberOfFeatures(); ++i)
-      {
-        features.push_back(i);
-      }
+      // A radius beyond the limit, or below 0, must not wrap around to a small window.
+      const auto limit = std::numeric_limits<voxelmaps::Triple::value_type>::max() / 4;
+      size[d] = 2 * (radius[d] < 0 ? limit : std::min(radius[d], limit)) + 1;
     }
-    else if (!found->table.Find(name.substr(separator + 1), features[0]))
+  }
+  return size;
+}
+
+voxelmaps::Triple
+TextureParameters::GetWindowAnchor() const
+{
+  const voxelmaps::Triple size = this->GetWindowSize();
+  return windowAnchor.value_or(voxelmaps::Triple{ { size[0] / 2, size[1] / 2, size[2] / 2 } });
+}
+
+bool
+TextureParameters::SetFeatureNames(const std::vector<std::string> & names)
+{
+  std::vector<ClassFeatures> selected;
+  if (filter != TextureFilter::SeveralClasses)
+  {
+    const voxelmaps::FeatureTable & table = GetClasses()[static_cast<unsigned int>(filter)].table;
+    const std::string               prefix = std::string(table.GetClassName()) + '_';
+    selected.push_back({ static_cast<unsigned int>(filter), {} });
+    for (const std::string & name : names)
     {
-      std::ostringstream known;
-      for (unsigned int i = 0; i < found->table.GetNumberOfFeatures(); ++i)
-      {
-        known << (i == 0 ? " " : ", ") << found->table[i].pyRadiomicsName;
-      }
-      ThrowError("Feature '", name, "' does not exist; class ", className, " has", known.str(), '.');
+      const bool hasPrefix = name.compare(0, prefix.size(), prefix) == 0;
+      selected[0].features.push_back(FindFeature(table, hasPrefix ? name.substr(prefix.size()) : name, name));
     }
-    auto of =
-      std::find_if(selected.begin(), selected.end(), [found](const auto & each) { return each.first == found; });
-    if (of == selected.end())
+  }
+  for (const std::string & name : filter == TextureFilter::SeveralClasses ? names : std::vector<std::string>())
+  {
+    const std::size_t separator = name.find('_');
+    const std::string className = name.substr(0, separator);
+    std::string       classNames;
+    unsigned int      number = 0;
+    for (; number < GetClasses().size() && className != GetClasses()[number].table.GetClassName(); ++number)
     {
-      selected.emplace_back(found, std::vector<unsigned int>());
-      of = selected.end() - 1;
+      classNames += (classNames.empty() ? "" : ", ") + std::string(GetClasses()[number].table.GetClassName());
     }
+    if (number == GetClasses().size())
+    {
+      EngineErrorMacro(
+        "Feature '" << name
+                    << "' does not exist: it must begin with its class and '_', as glcm_Contrast. The classes are "
+                    << classNames << '.');
+    }
+    const voxelmaps::FeatureTable & table = GetClasses()[number].table;
+    auto                            same = std::find_if(
+      selected.begin(), selected.end(), [number](const auto & each) { return each.textureClass == number; });
+    if (same == selected.end())
+    {
+      same = selected.insert(same, ClassFeatures{ number, {} });
+    }
+    const std::vector<unsigned int> features =
+      separator == std::string::npos
+        ? GetAllFeatures(table)
+        : std::vector<unsigned int>{ FindFeature(table, name.substr(separator + 1), name) };
     for (const unsigned int feature : features)
     {
-      if (std::find(of->second.begin(), of->second.end(), feature) != of->second.end())
+      if (std::find(same->features.begin(), same->features.end(), feature) != same->features.end())
       {
-        ThrowError("The feature ", className, '_', found->table[feature].pyRadiomicsName, " is given twice.");
+        EngineErrorMacro("The feature " << className << '_' << table[feature].pyRadiomicsName << " is given twice.");
       }
-      of->second.push_back(feature);
+      same->features.push_back(feature);
     }
   }
-  std::vector<voxelmaps::TextureClassJob> jobs;
-  for (const auto & each : selected)
-  {
-    jobs.push_back(each.first->makeJob(each.second));
-  }
-  return jobs;
+  const auto isSame = [](const ClassFeatures & a, const ClassFeatures & b) {
+    return a.textureClass == b.textureClass && a.features == b.features;
+  };
+  const bool changes = !std::equal(classes.begin(), classes.end(), selected.begin(), selected.end(), isSame);
+  classes = selected;
+  return changes;
 }
 
 std::vector<std::string>
-GetFeatureNames(const std::vector<voxelmaps::TextureClassJob> & jobs)
+TextureParameters::GetFeatureNames() const
 {
   std::vector<std::string> names;
-  for (const voxelmaps::TextureClassJob & job : jobs)
+  for (const ClassFeatures & each : classes)
   {
-    const voxelmaps::FeatureTable & table = GetClasses()[job.index()].table;
-    std::visit(
-      [&](const auto & typedJob) {
-        for (const auto feature : typedJob.features)
-        {
-          names.push_back(std::string(table.GetClassName()) + '_' +
-                          table[static_cast<unsigned int>(feature)].pyRadiomicsName);
-        }
-      },
-      job);
+    const voxelmaps::FeatureTable & table = GetClasses()[each.textureClass].table;
+    for (const unsigned int feature : each.features)
+    {
+      names.push_back(filter == TextureFilter::SeveralClasses
+                        ? std::string(table.GetClassName()) + '_' + table[feature].pyRadiomicsName
+                        : std::string(table[feature].abbreviation));
+    }
   }
-  return names;
+  if (aggregation != Aggregation::PerDirection)
+  {
+    return names;
+  }
+  std::vector<std::string> namesPerOffset;
+  for (const voxelmaps::Triple & offset : offsets)
+  {
+    std::string suffix;
+    for (unsigned int d = 0; d < dimension; ++d)
+    {
+      suffix += '_' + std::to_string(offset[d]);
+    }
+    for (const std::string & name : names)
+    {
+      namesPerOffset.push_back(name + suffix);
+    }
+  }
+  return namesPerOffset;
+}
+
+void
+TextureParameters::Verify() const
+{
+  const voxelmaps::Triple       size = this->GetWindowSize();
+  const voxelmaps::Triple       anchor = this->GetWindowAnchor();
+  voxelmaps::Triple::value_type numberOfVoxels = 1;
+  for (unsigned int d = 0; d < dimension; ++d)
+  {
+    if (size[d] < 1 || size[d] > maximumWindowSize)
+    {
+      EngineErrorMacro("The window size is " << ToText(size, dimension) << ", but must be 1 to " << maximumWindowSize
+                                             << " voxels along every axis.");
+    }
+    if (anchor[d] < 0 || anchor[d] >= size[d])
+    {
+      EngineErrorMacro("The window anchor is " << ToText(anchor, dimension)
+                                               << ", but must be 0 to size - 1 along every axis of a window of "
+                                               << ToText(size, dimension) << " voxels.");
+    }
+    numberOfVoxels *= size[d];
+  }
+  if (numberOfVoxels > maximumNumberOfVoxelsInWindow)
+  {
+    EngineErrorMacro("The window of " << ToText(size, dimension) << " has " << numberOfVoxels << " voxels, but at most "
+                                      << maximumNumberOfVoxelsInWindow << " are possible.");
+  }
+  discretization.Verify();
+  VerifyFitsOutput("BackgroundValue", backgroundValue, outputIsDouble);
+  VerifyFitsOutput("EmptyValue", emptyValue, outputIsDouble);
+  if (filter == TextureFilter::SeveralClasses && aggregation == Aggregation::PerDirection)
+  {
+    EngineErrorMacro("Aggregation is PerDirection, but must be Average or Merge.");
+  }
+  VerifyOffsets(offsets,
+                dimension,
+                filter == TextureFilter::RunLength ? 1 : maximumOffsetComponent,
+                filter == TextureFilter::Cooccurrence && !symmetric);
+  if (this->GetFeatureNames().empty())
+  {
+    EngineErrorMacro("There are 0 features selected, but at least one is needed.");
+  }
+  for (const int deviceID : otherDeviceIDs)
+  {
+    voxelmaps::CudaDevices::Verify(deviceID);
+  }
+}
+
+void
+TextureParameters::Print(std::ostream & os, Indent indent) const
+{
+  discretization.Print(os, indent);
+  os << indent << "NeighborhoodRadius: " << ToText(radius, dimension) << std::endl;
+  os << indent << "WindowSize: " << ToText(this->GetWindowSize(), dimension) << std::endl;
+  os << indent << "WindowAnchor: " << ToText(this->GetWindowAnchor(), dimension) << std::endl;
+  os << indent << "BackgroundValue: " << backgroundValue << std::endl;
+  os << indent << "OtherDeviceIDs:" << List{ otherDeviceIDs } << std::endl;
+  os << indent << "FeatureNames:" << List{ this->GetFeatureNames() } << std::endl;
+
+  // What each filter has of these is in its documentation.
+  const auto print = [&](const char * name, const auto & value, const auto &... filters) {
+    if (((filter == filters) || ...))
+    {
+      os << indent << name << ": " << value << std::endl;
+    }
+  };
+  const auto onOff = [](bool value) { return value ? "On" : "Off"; };
+  using F = TextureFilter;
+  std::string offsetTexts;
+  for (const voxelmaps::Triple & offset : offsets)
+  {
+    offsetTexts += (offsetTexts.empty() ? "" : " ") + ToText(offset, dimension);
+  }
+  print("Offsets", offsetTexts, F::Cooccurrence, F::Dependence, F::GrayToneDifference, F::RunLength, F::SeveralClasses);
+  print("Aggregation", aggregation, F::Cooccurrence, F::RunLength, F::SeveralClasses);
+  print("OffsetWeights", List{ offsetWeights }, F::Cooccurrence, F::RunLength);
+  print("Symmetric", onOff(symmetric), F::Cooccurrence, F::SeveralClasses);
+  print("EmptyValue", emptyValue, F::Cooccurrence);
+  print("RegionHasOneLevel", onOff(regionHasOneLevel), F::Cooccurrence);
+  print("Alpha", alpha, F::Dependence, F::SeveralClasses);
+  print("VoxelArrayShift", voxelArrayShift, F::FirstOrder, F::SeveralClasses);
+  print("CountVoxelsWithoutNeighbors", onOff(countVoxelsWithoutNeighbors), F::GrayToneDifference);
+  print("SkipDirectionsWithoutPairs", onOff(skipDirectionsWithoutPairs), F::RunLength);
+  print("Connectivity", connectivity, F::SizeZone);
+}
+
+void
+TextureParameters::Compute(const TextureImages & images, const voxelmaps::JobExecution & execution,
+                           const voxelmaps::CudaOptions * options)
+{
+  voxelmaps::FeatureMapsJob job;
+  for (const ClassFeatures & each : classes)
+  {
+    job.classes.push_back(GetClasses()[each.textureClass].makeJob(each.features));
+    voxelmaps::TextureClassJob & made = job.classes.back();
+    if (auto * const cooccurrence = std::get_if<voxelmaps::CooccurrenceJob>(&made))
+    {
+      cooccurrence->offsets = offsets;
+      cooccurrence->offsetWeights = offsetWeights;
+      // The enumerations of the two classes are the same.
+      cooccurrence->aggregation = static_cast<voxelmaps::CooccurrenceJob::Aggregation>(aggregation);
+      cooccurrence->symmetric = symmetric;
+      cooccurrence->emptyValue = emptyValue;
+      cooccurrence->hasOneLevel = regionHasOneLevel;
+    }
+    else if (auto * const dependence = std::get_if<voxelmaps::DependenceJob>(&made))
+    {
+      dependence->offsets = offsets;
+      dependence->alpha = alpha;
+    }
+    else if (auto * const firstOrder = std::get_if<voxelmaps::FirstOrderJob>(&made))
+    {
+      firstOrder->voxelArrayShift = voxelArrayShift;
+      firstOrder->voxelVolume = images.voxelVolume;
+    }
+    else if (auto * const grayTone = std::get_if<voxelmaps::GrayToneDifferenceJob>(&made))
+    {
+      grayTone->offsets = offsets;
+      grayTone->countVoxelsWithoutNeighbors = countVoxelsWithoutNeighbors;
+    }
+    else if (auto * const runLength = std::get_if<voxelmaps::RunLengthJob>(&made))
+    {
+      const bool isSingle = filter == TextureFilter::RunLength;
+      runLength->offsets = isSingle ? offsets : GetPairOffsets(dimension, { 1 }, false);
+      runLength->offsetWeights = offsetWeights;
+      runLength->aggregation = aggregation;
+      runLength->skipDirectionsWithoutPairs = skipDirectionsWithoutPairs || !isSingle;
+    }
+    else if (auto * const sizeZone = std::get_if<voxelmaps::SizeZoneJob>(&made))
+    {
+      sizeZone->connectivity = connectivity;
+    }
+  }
+  job.discretization = discretization.Get();
+  job.pixels = images.pixels;
+  job.pixelType = images.pixelType;
+  job.mask = images.mask;
+  job.selection = images.selection;
+  job.size = images.size;
+  job.outputIndex = images.outputIndex;
+  job.outputSize = images.outputSize;
+  job.windowSize = this->GetWindowSize();
+  job.windowAnchor = this->GetWindowAnchor();
+  job.output = images.output;
+  job.outputIsDouble = outputIsDouble;
+  job.voxelStride = images.numberOfComponents;
+  job.mapStride = 1;
+  job.backgroundValue = backgroundValue;
+  job.execution = execution;
+  job.execution.CheckAbort();
+  if (options == nullptr)
+  {
+    discretization.used = voxelmaps::ComputeFeatureMaps(job);
+    return;
+  }
+  voxelmaps::CudaOptions allDevices = *options;
+  allDevices.otherDeviceIDs = otherDeviceIDs;
+  discretization.used = voxelmaps::ComputeFeatureMapsCuda(job, allDevices);
 }
 } // namespace VoxelMapsDetail
 } // namespace itk

@@ -77,43 +77,6 @@ TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageAlongX)
   ExpectValues(expectations, ComputePixel(filter, 12));
 }
 
-TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageMeanOfFourDirections)
-{
-  const auto filter = MakeFilter<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
-  ExpectValues<Feature>({ { Feature::Autocorrelation, 531.0 / 80, 1e-15 },
-                          { Feature::ClusterProminence, 1819625997.0 / 81920000, 1e-14 },
-                          { Feature::ClusterShade, 710907.0 / 512000, 1e-15 },
-                          { Feature::Contrast, 423.0 / 160, 1e-15 },
-                          { Feature::Correlation, 2521504543.0 / 53008038096.0, 1e-15 },
-                          { Feature::DifferenceEntropy, 1.76180933484, 1e-11 },
-                          { Feature::JointEnergy, 2127.0 / 25600, 1e-16 },
-                          { Feature::JointEntropy, 3.81918887813, 1e-11 },
-                          { Feature::InformationalMeasureOfCorrelation1, -0.205899389322, 1e-12 },
-                          { Feature::InformationalMeasureOfCorrelation2, 0.751776840861, 1e-12 },
-                          { Feature::InverseVariance, 22609.0 / 46080, 1e-15 },
-                          { Feature::SumSquares, 14331.0 / 10240, 1e-15 },
-                          { Feature::MaximalCorrelationCoefficient, 0.539003545831, 1e-12 } },
-                        ComputePixel(filter, 12));
-
-  // A window of 3 x 3 at the corner is clipped to 2 x 2 pixels.
-  const auto corner = MakeFilter<DoubleFilter2D>({ { 3, 3 } }, { 5, 2, 5, 3, 3, 3, 2, 1, 1 }, 5, 1);
-  ExpectValues<Feature>({ { Feature::Contrast, 3.5, 0 } }, [&] {
-    corner->SetOffsets({ { { 1, 0 } }, { { 0, 1 } } });
-    // Pairs 5-2, 3-3 along x and 5-3, 2-3 along y.
-    return ComputePixel(corner, 0);
-  }());
-}
-
-// The window of 5 x 5 at the corner holds the first 3 x 3 pixels.
-TEST(CooccurrenceFeatureMapImageFilter, DocumentedImageAtTheCorner)
-{
-  const auto filter = MakeFilter<DoubleFilter2D>({ { 5, 5 } }, documentedImage, 5);
-  ExpectValues<Feature>({ { Feature::Contrast, 143.0 / 48, 1e-15 },
-                          { Feature::InformationalMeasureOfCorrelation2, 0.94110228627, 1e-11 },
-                          { Feature::MaximalCorrelationCoefficient, 1, 0 } },
-                        ComputePixel(filter, 0));
-}
-
 // Pairs (1, 1), (1, 2), (2, 4) along x, in this order.
 TEST(CooccurrenceFeatureMapImageFilter, AsymmetricMatrixByHand)
 {
@@ -165,50 +128,6 @@ TEST(CooccurrenceFeatureMapImageFilter, AsymmetricMatrixByHand)
   }
 }
 
-TEST(CooccurrenceFeatureMapImageFilter, ConstantWindows)
-{
-  for (const unsigned int levels : { 1u, 7u })
-  {
-    const auto filter =
-      MakeFilter<DoubleFilter2D>({ { 5, 5 } }, std::vector<unsigned char>(25, levels == 1 ? 1 : 3), levels);
-    const double level = levels == 1 ? 1.0 : 3.0;
-    for (const bool symmetric : { true, false })
-    {
-      filter->SetSymmetric(symmetric);
-      for (const Aggregation aggregation : { Aggregation::Average, Aggregation::Merge })
-      {
-        filter->SetAggregation(aggregation);
-        ExpectValues<Feature>({ { Feature::Autocorrelation, level * level, 0 },
-                                { Feature::ClusterProminence, 0, 0 },
-                                { Feature::ClusterShade, 0, 0 },
-                                { Feature::ClusterTendency, 0, 0 },
-                                { Feature::Contrast, 0, 0 },
-                                { Feature::Correlation, 1, 0 },
-                                { Feature::DifferenceAverage, 0, 0 },
-                                { Feature::DifferenceEntropy, 0, 0 },
-                                { Feature::DifferenceVariance, 0, 0 },
-                                { Feature::InverseDifference, 1, 0 },
-                                { Feature::InverseDifferenceMoment, 1, 0 },
-                                { Feature::InverseDifferenceMomentNormalized, 1, 0 },
-                                { Feature::InverseDifferenceNormalized, 1, 0 },
-                                { Feature::InformationalMeasureOfCorrelation1, 0, 0 },
-                                { Feature::InformationalMeasureOfCorrelation2, 0, 0 },
-                                { Feature::InverseVariance, 0, 0 },
-                                { Feature::JointAverage, level, 0 },
-                                { Feature::JointEnergy, 1, 0 },
-                                { Feature::JointEntropy, 0, 0 },
-                                { Feature::MaximumProbability, 1, 0 },
-                                { Feature::SumAverage, 2 * level, 0 },
-                                { Feature::SumEntropy, 0, 0 },
-                                { Feature::SumSquares, 0, 0 },
-                                // 1 only if no window has another level.
-                                { Feature::MaximalCorrelationCoefficient, levels == 1 ? 1.0 : 0.0, 0 } },
-                              ComputePixel(filter, 7));
-      }
-    }
-  }
-}
-
 TEST(CooccurrenceFeatureMapImageFilter, MaximalCorrelationOfSpecialMatrices)
 {
   const auto checkCorrelation = [](const std::vector<unsigned char> & levels, bool symmetric, double expected) {
@@ -245,46 +164,6 @@ TEST(CooccurrenceFeatureMapImageFilter, MaximalCorrelationOfARegionWithOneLevel)
   filter->RegionHasOneLevelOn();
   ExpectValues<Feature>({ { Feature::MaximalCorrelationCoefficient, 1, 0 }, { Feature::Correlation, 1, 0 } },
                         ComputePixel(filter, 4));
-}
-
-// Rows and columns of the matrix are independent, so that mutual information is exactly 0.
-TEST(CooccurrenceFeatureMapImageFilter, ProductMatricesHaveNoMutualInformation)
-{
-  // Pairs along x: 1-1, 1-2, 2-1, 2-2 in lines, as often as given by the weights 1 and w of the levels.
-  for (const unsigned char second : { 2, 5 })
-  {
-    const std::vector<unsigned char> levels{ 1, 1, 1, second, second, 1, second, second };
-    const auto                       filter = MakeFilter<DoubleFilter2D>({ { 2, 4 } }, levels, 5, 4);
-    filter->SetOffsets({ { { 1, 0 } } });
-    for (const bool symmetric : { true, false })
-    {
-      filter->SetSymmetric(symmetric);
-      ExpectValues<Feature>({ { Feature::InformationalMeasureOfCorrelation1, 0, 0 },
-                              { Feature::InformationalMeasureOfCorrelation2, 0, 0 },
-                              { Feature::Correlation, 0, 0 },
-                              { Feature::MaximalCorrelationCoefficient, 0, 0 } },
-                            ComputePixel(filter, 3));
-    }
-  }
-  // 1 + 2 w + w^2 pairs with w = 2, 3, 6: T is no power of 2, so that logarithms are rounded.
-  for (const int weight : { 2, 3, 6 })
-  {
-    std::vector<unsigned char> levels{ 1, 1 };
-    for (int i = 0; i < weight; ++i)
-    {
-      levels.insert(levels.end(), { 1, 4, 4, 1 });
-    }
-    for (int i = 0; i < weight * weight; ++i)
-    {
-      levels.insert(levels.end(), { 4, 4 });
-    }
-    const auto filter = MakeFilter<DoubleFilter2D>({ { 2, levels.size() / 2 } }, levels, 5, 60);
-    filter->SetOffsets({ { { 1, 0 } } });
-    ExpectValues<Feature>({ { Feature::InformationalMeasureOfCorrelation1, 0, 0 },
-                            { Feature::InformationalMeasureOfCorrelation2, 0, 0 },
-                            { Feature::MaximalCorrelationCoefficient, 0, 0 } },
-                          ComputePixel(filter, 0));
-  }
 }
 
 TEST(CooccurrenceFeatureMapImageFilter, MatricesWithoutPairsAreEmpty)

@@ -130,17 +130,6 @@ TEST(FirstOrderFeatureMapImageFilter, HandCase)
   EXPECT_NEAR(2.18190118891, values.at(Feature::Entropy), 1e-11);
 }
 
-TEST(FirstOrderFeatureMapImageFilter, HandCaseAtTheCorner)
-{
-  const auto filter = VoxelMapsTest::NewFilter<itk::FirstOrderFeatureMapImageFilter<Image2D, Doubles<2>>>();
-  filter->SetInput(MakeImage<Image2D>({ { 5, 5 } }, handImage));
-  UseHandImageLevels(filter.GetPointer());
-  // Rows 50 20 50, 30 30 30, 20 10 10.
-  const auto values = FeaturesAt(filter.GetPointer(), { { 0, 0 } });
-  EXPECT_EQ(50.0, values.at(Feature::Percentile90));
-  EXPECT_DOUBLE_EQ(25329.0 / 12482.0, values.at(Feature::Kurtosis));
-}
-
 TEST(FirstOrderFeatureMapImageFilter, VoxelArrayShiftAndVolumeOfVoxels)
 {
   const auto   image = MakeImage<Image2D>({ { 3, 1 } }, { -3, 0, 3 });
@@ -159,62 +148,6 @@ TEST(FirstOrderFeatureMapImageFilter, VoxelArrayShiftAndVolumeOfVoxels)
   EXPECT_EQ(std::sqrt(15.0), shifted.at(Feature::RootMeanSquared));
   EXPECT_EQ(plain.at(Feature::Mean), shifted.at(Feature::Mean));
   EXPECT_EQ(plain.at(Feature::Minimum), shifted.at(Feature::Minimum));
-}
-
-// A window that covers the phantom gives its values at every voxel of the mask.
-TEST(FirstOrderFeatureMapImageFilter, PhantomOfTheIBSI)
-{
-  using IbsiPhantom::phantomImage;
-  using IbsiPhantom::phantomMask;
-  using IbsiPhantom::phantomSize;
-  const Image3D::SizeType size{ { phantomSize[0], phantomSize[1], phantomSize[2] } };
-  const auto filter = VoxelMapsTest::NewFilter<itk::FirstOrderFeatureMapImageFilter<Image3D, Doubles<3>>>();
-  const auto mask = MakeImage<itk::Image<unsigned char, 3>>(size, phantomMask);
-  filter->SetInput(MakeImage<Image3D>(size, phantomImage));
-  filter->SetMaskImage(mask);
-  filter->SetDiscretizationMethod(Method::Levels);
-  filter->SetNumberOfGrayLevels(6);
-  filter->SetNeighborhoodRadius(4);
-  const std::map<Feature, std::string> published{
-    { Feature::Mean, "2.15" },
-    { Feature::Variance, "3.05" },
-    { Feature::Skewness, "1.08" },
-    { Feature::Median, "1" },
-    { Feature::Minimum, "1" },
-    { Feature::Percentile10, "1" },
-    { Feature::Percentile90, "4" },
-    { Feature::Maximum, "6" },
-    { Feature::InterquartileRange, "3" },
-    { Feature::Range, "5" },
-    { Feature::MeanAbsoluteDeviation, "1.55" },
-    { Feature::RobustMeanAbsoluteDeviation, "1.11" },
-    { Feature::Energy, "567" },
-    { Feature::RootMeanSquared, "2.77" },
-    { Feature::Entropy, "1.27" },
-    { Feature::Uniformity, "0.512" },
-  };
-  const auto rounded = [](double value) {
-    std::ostringstream text;
-    text.precision(3);
-    text << value;
-    return text.str();
-  };
-  filter->SetFeatures(Enums::GetAllFeatures());
-  filter->Update();
-  const auto values = GetBuffer(filter->GetOutput());
-  for (std::size_t i = 0; i < phantomMask.size(); ++i)
-  {
-    const double * const voxel = values.data() + i * Enums::NumberOfFeatures;
-    for (const auto & feature : published)
-    {
-      EXPECT_EQ(phantomMask[i] != 0 ? feature.second : "0", rounded(voxel[static_cast<std::size_t>(feature.first)]))
-        << feature.first << " at voxel " << i;
-    }
-    // The IBSI subtracts 3, the kurtosis of a normal distribution.
-    EXPECT_EQ(phantomMask[i] != 0 ? "-0.355" : "-3", rounded(voxel[static_cast<std::size_t>(Feature::Kurtosis)] - 3.0));
-    // The summation order starts at the same voxel, but differences are from the window's own.
-    EXPECT_EQ(phantomMask[i] != 0 ? 567.0 : 0.0, voxel[static_cast<std::size_t>(Feature::TotalEnergy)]);
-  }
 }
 
 TEST(FirstOrderFeatureMapImageFilter, NaNAndMaskedPixelsAreAbsent)
@@ -240,15 +173,6 @@ TEST(FirstOrderFeatureMapImageFilter, NegativeZeroIsZero)
   filter->SetFeatures({ Feature::Minimum, Feature::Maximum, Feature::Median, Feature::Mean });
   filter->Update();
   EXPECT_TRUE(VoxelMapsTest::HasSameBits(std::vector<double>(16, 0.0), GetBuffer(filter->GetOutput())));
-}
-
-TEST(FirstOrderFeatureMapImageFilterErrors, VoxelArrayShift)
-{
-  const auto zero = [](Filter2D * filter) { filter->SetVoxelArrayShift(0.0); };
-  ExpectRepairableError([](Filter2D * filter) { filter->SetVoxelArrayShift(quietNaN); }, zero, { "nan" });
-  ExpectRepairableError([](Filter2D * filter) { filter->SetVoxelArrayShift(std::numeric_limits<double>::infinity()); },
-                        zero,
-                        { "VoxelArrayShift", "inf" });
 }
 
 TEST(FirstOrderFeatureMapImageFilterErrors, WindowsAndVolumes)

@@ -85,60 +85,6 @@ TEST(GrayToneDifferenceFeatureMapImageFilter, DocumentedImage)
   EXPECT_NEAR(11387.0 / 1350, corner[2], 1e-14);
 }
 
-TEST(GrayToneDifferenceFeatureMapImageFilter, ALine)
-{
-  // 1 3 2 with neighbors along x: |1 - 3| = 2, |3 - 3/2| = 3/2, |2 - 3| = 1.
-  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 3, 1 } }, { 1, 3, 2 }, 4);
-  // Pairs of levels: (1, 2): 1 (2 + 1) / 2, (1, 3): 2 (2 + 3/2) / 2, (2, 3): 1 (1 + 3/2) / 2.
-  const Values values{ (4.5 / 3) / (2.0 * (1 + 2 + 1) / 3),
-                       3 / 4.5,
-                       2.0 / 3 * (1.5 + 3.5 + 1.25),
-                       2.0 * (1 + 4 + 1) / 9 / 6 * 4.5 / 3,
-                       2.0 * 2 * (1 + 4 + 1) / 3 / 4.5 };
-  for (const std::size_t pixel : { 0u, 1u, 2u })
-  {
-    ExpectNear(values, ComputeValues(filter, pixel));
-  }
-}
-
-TEST(GrayToneDifferenceFeatureMapImageFilter, FlatWindowsAndSingleVoxels)
-{
-  for (const unsigned int levels : { 1u, 7u, 255u })
-  {
-    const auto level = static_cast<unsigned char>(levels);
-    const auto flat = MakeLevelsFilter<DoubleFilter3D>({ { 4, 4, 3 } }, std::vector<unsigned char>(48, level), levels);
-    for (const std::size_t pixel : { 0u, 21u, 47u })
-    {
-      EXPECT_EQ(flatValues, ComputeValues(flat, pixel));
-    }
-    // A window of one voxel has no neighbors, whether they count or not.
-    flat->SetNeighborhoodRadius(0);
-    EXPECT_EQ(flatValues, ComputeValues(flat, 5));
-    flat->CountVoxelsWithoutNeighborsOff();
-    EXPECT_EQ(flatValues, ComputeValues(flat, 5));
-
-    const auto voxel = MakeLevelsFilter<DoubleFilter3D>({ { 1, 1, 1 } }, { level }, levels);
-    EXPECT_EQ(flatValues, ComputeValues(voxel, 0));
-    voxel->CountVoxelsWithoutNeighborsOff();
-    EXPECT_EQ(flatValues, ComputeValues(voxel, 0));
-  }
-}
-
-TEST(GrayToneDifferenceFeatureMapImageFilter, BusynessIsZeroWhereLevelsBalance)
-{
-  // i n(i) = j n(j): two voxels of level 1 and one of 2, or six of 5 and five of 6.
-  const auto filter = MakeLevelsFilter<DoubleFilter2D>({ { 3, 1 } }, { 1, 2, 1 }, 2);
-  Values     values = ComputeValues(filter, 1);
-  EXPECT_EQ(0.0, values[0]);
-  // s(1) = 2, s(2) = 1
-  EXPECT_EQ(3.0 / 5, values[1]);
-  const auto larger = MakeLevelsFilter<DoubleFilter2D>({ { 11, 1 } }, { 5, 6, 5, 6, 5, 6, 5, 6, 5, 6, 5 }, 9, 10);
-  EXPECT_EQ(0.0, ComputeValues(larger, 4)[0]);
-  // One voxel more.
-  const auto other = MakeLevelsFilter<DoubleFilter2D>({ { 12, 1 } }, { 5, 6, 5, 6, 5, 6, 5, 6, 5, 6, 5, 6 }, 9, 11);
-  EXPECT_LT(0.0, ComputeValues(other, 4)[0]);
-}
-
 TEST(GrayToneDifferenceFeatureMapImageFilter, IsolatedVoxelsCountOrNot)
 {
   // A pair 2 4, an isolated 6: with it N = 3 and three levels, without it N = 2 and two levels.

@@ -734,11 +734,11 @@ TEST(RunLengthFilters, DirectionsAreSetAndVerified)
   filter->SetAggregation(itk::RunLengthFeatureMapEnums::Aggregation::PerDirection);
   EXPECT_EQ((Names{ "SRE_1_-1_0", "LRE_1_-1_0" }), filter->GetFeatureNames());
   EXPECT_NO_THROW(filter->Update());
-  for (const auto & [offsets, words] :
-       std::vector<std::pair<Offsets, Names>>{ { {}, { "0 offsets" } },
-                                               { { { { 0, 0, 0 } } }, { "[0, 0, 0]" } },
-                                               { { { { 1, -3, 0 } } }, { "[1, -3, 0]", "-1, 0 or 1" } },
-                                               { { { { 1, 0, 0 } }, { { -1, 0, 0 } } }, { "[-1, 0, 0]", "twice" } } })
+  for (const auto & [offsets, words] : std::vector<std::pair<Offsets, Names>>{
+         { {}, { "0 offsets" } },
+         { { { { 0, 0, 0 } } }, { "[0, 0, 0]" } },
+         { { { { 1, -3, 0 } } }, { "[1, -3, 0]", "-1 to 1" } },
+         { { { { 1, 0, 0 } }, { { -1, 0, 0 } } }, { "[-1, 0, 0]", "opposite" } } })
   {
     filter->SetOffsets(offsets);
     ExpectError([&] { filter->Update(); }, words);

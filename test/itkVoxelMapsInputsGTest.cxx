@@ -9,8 +9,6 @@
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
-#include "itkImageAdaptor.h"
-#include "itkImageRegionIteratorWithIndex.h"
 #include "itkImageSource.h"
 
 #include <gtest/gtest.h>
@@ -40,11 +38,9 @@ extern "C"
 namespace
 {
 using ImageType = itk::Image<short, 3>;
-using FloatImageType = itk::Image<float, 3>;
 using MaskType = itk::Image<unsigned char, 3>;
 using SizeType = ImageType::SizeType;
 using IndexType = ImageType::IndexType;
-using LevelImageType = itk::Image<unsigned short, 3>;
 template <typename... TArguments>
 using DiscretizationFilter = itk::GrayLevelDiscretizationImageFilter<TArguments...>;
 using RangeSource = itk::GrayLevelDiscretizationEnums::RangeSource;
@@ -52,157 +48,24 @@ using AffinityFunction = itk::FuzzyConnectednessEnums::AffinityFunction;
 using Adjacency = itk::FuzzyConnectednessEnums::Adjacency;
 using Method = itk::FuzzyConnectednessEnums::Method;
 using VoxelMapsTest::ExpectError;
-using VoxelMapsTest::GetBuffer;
-using VoxelMapsTest::HasSameBits;
 using VoxelMapsTest::MakeImage;
 using VoxelMapsTest::RandomNumbers;
 
 const std::vector<Method> allMethods{ Method::Automatic, Method::Buckets, Method::Hierarchy };
 
-/** A linear function of the pixels, whose parameters belong to the adaptor. */
-struct LinearAccessor
-{
-  using InternalType = short;
-  using ExternalType = float;
-
-  ExternalType
-  Get(const InternalType & value) const
-  {
-    return static_cast<float>(value) * factor + offset;
-  }
-  void
-  Set(InternalType &, const ExternalType &) const
-  {}
-
-  float factor{ 1.0f };
-  float offset{ 0.0f };
-};
-
-/** Whether pixels are above a threshold. */
-struct ThresholdAccessor
-{
-  using InternalType = short;
-  using ExternalType = bool;
-
-  ExternalType
-  Get(const InternalType & value) const
-  {
-    return value > threshold;
-  }
-  void
-  Set(InternalType &, const ExternalType &) const
-  {}
-
-  short threshold{ 0 };
-};
-
-using LinearAdaptor = itk::ImageAdaptor<ImageType, LinearAccessor>;
-using ThresholdAdaptor = itk::ImageAdaptor<ImageType, ThresholdAccessor>;
-
-LinearAdaptor::Pointer
-MakeLinear(ImageType * image, float factor, float offset)
-{
-  LinearAccessor accessor;
-  accessor.factor = factor;
-  accessor.offset = offset;
-  const auto adaptor = LinearAdaptor::New();
-  adaptor->SetImage(image);
-  adaptor->SetPixelAccessor(accessor);
-  return adaptor;
-}
-
-ThresholdAdaptor::Pointer
-MakeThreshold(ImageType * image, short threshold)
-{
-  ThresholdAccessor accessor;
-  accessor.threshold = threshold;
-  const auto adaptor = ThresholdAdaptor::New();
-  adaptor->SetImage(image);
-  adaptor->SetPixelAccessor(accessor);
-  return adaptor;
-}
-
-/** An image with the pixels of an adaptor. */
-template <typename TImage, typename TAdaptor>
-typename TImage::Pointer
-MakeCopy(const TAdaptor * adaptor)
-{
-  const auto copy = TImage::New();
-  copy->CopyInformation(adaptor);
-  copy->SetRegions(adaptor->GetLargestPossibleRegion());
-  copy->Allocate();
-  itk::ImageRegionIteratorWithIndex<TImage> it(copy, copy->GetLargestPossibleRegion());
-  for (; !it.IsAtEnd(); ++it)
-  {
-    it.Set(static_cast<typename TImage::PixelType>(adaptor->GetPixel(it.GetIndex())));
-  }
-  return copy;
-}
-
-const SizeType  adaptedSize{ { 31, 23, 11 } };
-const IndexType adaptedIndex{ { 5, -3, 70 } };
+const SizeType  noiseSize{ { 31, 23, 11 } };
+const IndexType noiseIndex{ { 5, -3, 70 } };
 
 ImageType::Pointer
 MakeNoise(std::uint64_t seed)
 {
   RandomNumbers      random(seed);
-  std::vector<short> pixels(adaptedSize[0] * adaptedSize[1] * adaptedSize[2]);
+  std::vector<short> pixels(noiseSize[0] * noiseSize[1] * noiseSize[2]);
   for (short & pixel : pixels)
   {
     pixel = static_cast<short>(random.Between(-100, 100));
   }
-  return MakeImage<ImageType>(adaptedSize, pixels, adaptedIndex);
-}
-
-/** A source of noise times a factor. */
-class NoiseSource : public itk::ImageSource<ImageType>
-{
-public:
-  using Self = NoiseSource;
-  using Pointer = itk::SmartPointer<Self>;
-
-  itkFactorylessNewMacro(Self);
-  itkSetMacro(Factor, short);
-
-protected:
-  void
-  GenerateOutputInformation() override
-  {
-    this->GetOutput()->SetLargestPossibleRegion(ImageType::RegionType(adaptedIndex, adaptedSize));
-  }
-  void
-  GenerateData() override
-  {
-    const auto noise = MakeNoise(8);
-    this->AllocateOutputs();
-    itk::ImageRegionIteratorWithIndex<ImageType> it(this->GetOutput(), this->GetOutput()->GetBufferedRegion());
-    for (; !it.IsAtEnd(); ++it)
-    {
-      it.Set(static_cast<short>(m_Factor * noise->GetPixel(it.GetIndex())));
-    }
-  }
-
-private:
-  short m_Factor{ 1 };
-};
-
-/** What a filter computes with inputs that prepare(filter, wrap) sets, as adaptors and as copies of them. */
-template <typename TAdaptedFilter, typename TFilter, typename TPrepare>
-void
-ExpectAdaptorsAreAsCopies(const TPrepare & prepare)
-{
-  const auto adapted = VoxelMapsTest::NewFilter<TAdaptedFilter>();
-  prepare(adapted.GetPointer(), [](auto image) { return image; });
-  adapted->Update();
-  const auto ordinary = VoxelMapsTest::NewFilter<TFilter>();
-  prepare(ordinary.GetPointer(), [](auto adaptor) {
-    using AdaptorType = typename decltype(adaptor)::ObjectType;
-    return MakeCopy<itk::Image<typename AdaptorType::PixelType, 3>>(adaptor.GetPointer());
-  });
-  ordinary->Update();
-  const auto expected = GetBuffer(ordinary->GetOutput());
-  EXPECT_NE(*std::min_element(expected.begin(), expected.end()), *std::max_element(expected.begin(), expected.end()));
-  EXPECT_TRUE(HasSameBits(expected, GetBuffer(adapted->GetOutput())));
+  return MakeImage<ImageType>(noiseSize, pixels, noiseIndex);
 }
 
 /** A source of an image that is never allocated, however large. */
@@ -255,90 +118,6 @@ ExpectMemoryError(TFilter * filter, const std::vector<std::string> & words)
 
 } // namespace
 
-TEST(AdaptorInputs, DiscretizationTakesImagesAndMasks)
-{
-  const auto image = MakeNoise(1);
-  const auto other = MakeNoise(2);
-  for (const RangeSource source : { RangeSource::Given, RangeSource::Image, RangeSource::Mask })
-  {
-    ExpectAdaptorsAreAsCopies<DiscretizationFilter<LinearAdaptor, LevelImageType, ThresholdAdaptor>,
-                              DiscretizationFilter<FloatImageType, LevelImageType, itk::Image<bool, 3>>>(
-      [&](auto filter, auto wrap) {
-        filter->SetInput(wrap(MakeLinear(image, -0.5f, 100.0f)));
-        filter->SetMaskImage(wrap(MakeThreshold(other, -50)));
-        filter->SetRangeSource(source);
-        filter->SetNumberOfWorkUnits(3);
-      });
-  }
-}
-
-TEST(AdaptorInputs, RunLengthsTakeImagesMasksAndSelections)
-{
-  const auto image = MakeNoise(3);
-  const auto other = MakeNoise(4);
-  const auto third = MakeNoise(5);
-  using Maps = itk::VectorImage<float, 3>;
-  for (const RangeSource source : { RangeSource::Given, RangeSource::Mask })
-  {
-    ExpectAdaptorsAreAsCopies<itk::RunLengthFeatureMapImageFilter<LinearAdaptor, Maps, ThresholdAdaptor>,
-                              itk::RunLengthFeatureMapImageFilter<FloatImageType, Maps, itk::Image<bool, 3>>>(
-      [&](auto filter, auto wrap) {
-        filter->SetInput(wrap(MakeLinear(image, 2.0f, -7.0f)));
-        filter->SetMaskImage(wrap(MakeThreshold(other, -50)));
-        filter->SetSelectionImage(wrap(MakeThreshold(third, 20)));
-        filter->SetRangeSource(source);
-        filter->SetNumberOfGrayLevels(7);
-        filter->SetNeighborhoodRadius(1);
-        filter->SetNumberOfWorkUnits(3);
-        ImageType::RegionType part(IndexType{ { 8, 0, 73 } }, SizeType{ { 20, 10, 5 } });
-        filter->GetOutput()->SetRequestedRegion(part);
-      });
-  }
-}
-
-TEST(AdaptorInputs, ConnectednessTakesImagesMasksAndSeeds)
-{
-  const auto image = MakeNoise(6);
-  const auto other = MakeNoise(7);
-  for (const Method method : allMethods)
-  {
-    ExpectAdaptorsAreAsCopies<itk::FuzzyConnectednessImageFilter<LinearAdaptor, FloatImageType, ThresholdAdaptor>,
-                              itk::FuzzyConnectednessImageFilter<FloatImageType, FloatImageType, itk::Image<bool, 3>>>(
-      [&](auto filter, auto wrap) {
-        filter->SetInput(wrap(MakeLinear(image, 3.0f, 11.0f)));
-        filter->SetMaskImage(wrap(MakeThreshold(other, -50)));
-        filter->SetSeedImage(wrap(MakeThreshold(other, 99)));
-        filter->EstimateAffinityFromSeedsOn();
-        filter->SetMethod(method);
-      });
-  }
-}
-
-TEST(AdaptorInputs, PipelinesBehindAdaptorsAreUpdated)
-{
-  const auto upstream = NoiseSource::New();
-  const auto adapted = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<LinearAdaptor>>();
-  const auto linear = MakeLinear(upstream->GetOutput(), 0.5f, 1.0f);
-  adapted->SetInput(linear);
-  adapted->SetSeed({ { 9, 4, 75 } });
-  adapted->SetObjectMean(120.0);
-  adapted->SetObjectVariance(10000.0);
-  adapted->SetDifferenceVariance(10000.0);
-  for (const short factor : { 3, 2 })
-  {
-    upstream->SetFactor(factor);
-    adapted->Update();
-    const auto ordinary = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<FloatImageType>>();
-    ordinary->SetInput(MakeCopy<FloatImageType>(linear.GetPointer()));
-    ordinary->SetSeeds(adapted->GetSeeds());
-    ordinary->SetObjectMean(120.0);
-    ordinary->SetObjectVariance(10000.0);
-    ordinary->SetDifferenceVariance(10000.0);
-    ordinary->Update();
-    EXPECT_TRUE(HasSameBits(GetBuffer(ordinary->GetOutput()), GetBuffer(adapted->GetOutput())));
-  }
-}
-
 // As itk::MedianImageFilter does: no exception, and an output of the same region.
 TEST(ImagesWithoutVoxels, HaveOutputsWithoutVoxels)
 {
@@ -387,7 +166,7 @@ TEST(EnumeratorsThatDoNotExist, OfConnectedness)
 {
   const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   filter->SetInput(MakeNoise(1));
-  filter->SetSeed(adaptedIndex);
+  filter->SetSeed(noiseIndex);
   filter->SetObjectMean(0.0);
   filter->SetAffinityFunction(static_cast<AffinityFunction>(5));
   ExpectError([&] { filter->Update(); }, { "AffinityFunction", "5", "0", "4", "AbsoluteDifference" });
@@ -428,7 +207,7 @@ TEST(ExtremeParameters, SpacingsWhoseSquaresDoNotFitAreRefused)
   image->SetSpacing(spacing);
   const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   filter->SetInput(image);
-  filter->SetSeed(adaptedIndex);
+  filter->SetSeed(noiseIndex);
   filter->SetObjectMean(0.0);
   EXPECT_NO_THROW(filter->Update());
   filter->DistanceWeightingOn();
@@ -442,7 +221,7 @@ TEST(ExtremeParameters, MeansAndVariancesWhoseCostsAreNotFiniteAreRefused)
 {
   const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   filter->SetInput(MakeNoise(1));
-  filter->SetSeed(adaptedIndex);
+  filter->SetSeed(noiseIndex);
   filter->SetObjectMean(-1.7e308);
   ExpectError([&] { filter->Update(); }, { "ObjectMean", "~-1.7e+308", "~8.9e+307" });
   filter->SetObjectMean(0.0);

@@ -6,8 +6,6 @@ set(
   FuzzyConnectednessOracle
   GrayLevelDiscretization
   RelativeFuzzyConnectednessJob
-  RunLengthJob
-  RunLengthOracle
 )
 set(VoxelMaps_FUZZ_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
