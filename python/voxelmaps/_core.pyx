@@ -18,6 +18,7 @@ cdef extern from *:
     #include "voxelmaps/FeatureMapsJob.h"
     #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
     #include "voxelmaps/FuzzyConnectednessVectorAffinity.h"
+    #include "voxelmaps/RegionFeaturesJob.h"
     #include "voxelmaps/ThreadPool.h"
 
     #include <chrono>
@@ -104,6 +105,34 @@ cdef extern from *:
       {
         job.features.push_back(static_cast<typename TJob::Feature>(number));
       }
+    }
+    void
+    SetRegionEnumerators(voxelmaps::RegionFeaturesJob & job, unsigned int pixelType, unsigned int labelType,
+                         const std::vector<unsigned int> & shape, const std::vector<unsigned int> & planarShape)
+    {
+      job.pixelType = static_cast<voxelmaps::PixelType>(pixelType);
+      job.labelType = static_cast<voxelmaps::PixelType>(labelType);
+      for (const unsigned int number : shape)
+      {
+        job.shapeFeatures.push_back(static_cast<voxelmaps::ShapeFeatureEnums::Feature>(number));
+      }
+      for (const unsigned int number : planarShape)
+      {
+        job.planarShapeFeatures.push_back(static_cast<voxelmaps::PlanarShapeFeatureEnums::Feature>(number));
+      }
+    }
+    void
+    SetRegionAxis(voxelmaps::RegionFeaturesJob & job, std::size_t axis, double spacing, bool connects)
+    {
+      job.spacing[axis] = spacing;
+      job.connectsAxis[axis] = connects;
+    }
+    std::vector<std::int64_t>
+    FindLabelsOfImage(std::uintptr_t labels, unsigned int labelType, std::int64_t voxels,
+                      const voxelmaps::JobExecution & execution)
+    {
+      return voxelmaps::FindLabels(
+        reinterpret_cast<const void *>(labels), static_cast<voxelmaps::PixelType>(labelType), voxels, execution);
     }
     template <typename TJob>
     void
@@ -272,6 +301,13 @@ cdef extern from *:
     void RaisePythonError()
     void SetFeatures[T](T & job, const vector[unsigned int] & numbers) except +RaisePythonError
     void AddOffset[T](T & job, int64_t x, int64_t y, int64_t z) except +RaisePythonError
+    void SetRegionEnumerators(
+        RegionFeaturesJob & job, unsigned int pixel_type, unsigned int label_type, const vector[unsigned int] & shape,
+        const vector[unsigned int] & planar_shape) except +RaisePythonError
+    void SetRegionAxis(RegionFeaturesJob & job, size_t axis, double spacing, cpp_bool connects)
+    vector[int64_t] FindLabelsOfImage(
+        uintptr_t labels, unsigned int label_type, int64_t voxels,
+        const JobExecution & execution) except +RaisePythonError nogil
     void SetOffsetWeights[T](T & job, const vector[double] & weights) except +RaisePythonError
     void SetAggregation[T](T & job, unsigned int number)
     void AddClass[T](FeatureMapsJob & job, const T & of_class) except +RaisePythonError
@@ -340,8 +376,12 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
         double rangeMaximum
         unsigned int numberOfGrayLevels
 
+    cdef cppclass TextureClassJob:
+        pass
+
     cdef cppclass FeatureMapsJob:
         FeatureMapsJob() except +
+        vector[TextureClassJob] classes
         const void * pixels
         Triple size
         const uint8_t * mask
@@ -438,6 +478,28 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
     const FeatureTable & SizeZoneTable "voxelmaps::SizeZoneFeatureMapEnums::GetFeatureTable"()
 
 
+cdef extern from "voxelmaps/RegionFeaturesJob.h" namespace "voxelmaps" nogil:
+    cdef cppclass RegionFeaturesJob:
+        RegionFeaturesJob() except +
+        const void * pixels
+        Triple size
+        const void * labelImage
+        vector[int64_t] labels
+        GrayLevelDiscretizationParameters discretization
+        vector[TextureClassJob] classes
+        double * output
+        JobExecution execution
+
+    cdef cppclass RegionSummary:
+        int64_t numberOfVoxels
+        int64_t numberOfPresentVoxels
+        unsigned int numberOfGrayLevels
+
+    vector[RegionSummary] ComputeRegionFeatures(const RegionFeaturesJob & job) except +RaisePythonError
+    const FeatureTable & ShapeTable "voxelmaps::ShapeFeatureEnums::GetFeatureTable"()
+    const FeatureTable & PlanarShapeTable "voxelmaps::PlanarShapeFeatureEnums::GetFeatureTable"()
+
+
 cdef extern from "voxelmaps/CudaDevices.h" namespace "voxelmaps::CudaDevices":
     int GetNumberOfDevices() except +RaisePythonError
     string GetReasonForNoDevice() except +RaisePythonError
@@ -456,6 +518,10 @@ cdef const FeatureTable * _table(name):
         return &RunLengthTable()
     if name == "glszm":
         return &SizeZoneTable()
+    if name == "shape":
+        return &ShapeTable()
+    if name == "shape2D":
+        return &PlanarShapeTable()
     return &GrayToneTable()
 
 
@@ -466,6 +532,11 @@ cdef _names(const FeatureTable * table):
 def feature_names():
     """Dict of the names of PyRadiomics' features, by its names of the classes; their places are the numbers of features."""
     return {name: _names(_table(name)) for name in ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")}
+
+
+def shape_names():
+    """The same of the classes of shape."""
+    return {name: _names(_table(name)) for name in ("shape", "shape2D")}
 
 
 def find_feature(name, feature):
@@ -614,6 +685,69 @@ def compute_feature_maps(
         else:
             result = ComputeFeatureMapsCuda(job, options)
     return result.numberOfGrayLevels
+
+
+def find_labels(*, uintptr_t labels, unsigned int label_type, int64_t voxels, unsigned int threads):
+    """All labels of a label image other than 0, in ascending order."""
+    cdef JobExecution execution = MakeExecution(threads, _is_main_thread())
+    cdef vector[int64_t] found
+    with nogil:
+        found = FindLabelsOfImage(labels, label_type, voxels, execution)
+    return found
+
+
+def compute_region_features(
+    *,
+    uintptr_t pixels,
+    unsigned int pixel_type,
+    size,
+    uintptr_t label_image,
+    unsigned int label_type,
+    labels,
+    unsigned int method,
+    unsigned int range_source,
+    unsigned int number_of_gray_levels,
+    double bin_width,
+    bin_edges,
+    value_range,
+    classes,
+    shape,
+    planar_shape,
+    spacing,
+    connects_axis,
+    uintptr_t output,
+    unsigned int threads,
+):
+    """Compute a RegionFeaturesJob; see compute_feature_maps.
+
+    shape, planar_shape    Numbers of features.
+
+    Returns tuples of the numbers of voxels, of voxels that are present, and of gray levels of each region.
+    """
+    cdef RegionFeaturesJob job
+    cdef FeatureMapsJob maps
+    cdef vector[RegionSummary] summaries
+    job.pixels = <const void *>pixels
+    job.labelImage = <const void *>label_image
+    SetRegionEnumerators(job, pixel_type, label_type, shape, planar_shape)
+    SetTriple(job.size, size[0], size[1], size[2])
+    job.labels = labels
+    SetEnumerators(maps, pixel_type, method, range_source)
+    job.discretization = maps.discretization
+    job.discretization.numberOfGrayLevels = number_of_gray_levels
+    job.discretization.binWidth = bin_width
+    job.discretization.binEdges = bin_edges
+    job.discretization.rangeMinimum, job.discretization.rangeMaximum = value_range
+    for name, features, parameters in classes:
+        _add_class(maps, name, features, parameters)
+    job.classes = maps.classes
+    for axis in range(3):
+        SetRegionAxis(job, axis, spacing[axis], connects_axis[axis])
+    job.output = <double *>output
+    job.execution = MakeExecution(threads, _is_main_thread())
+    with nogil:
+        summaries = ComputeRegionFeatures(job)
+    return [(one.numberOfVoxels, one.numberOfPresentVoxels, one.numberOfGrayLevels) for one in summaries]
 
 
 def estimate_affinity(
