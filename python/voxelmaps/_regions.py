@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from . import _arrays
+from . import _arrays, _core
 from ._suggestions import warn
 
 # A file that is scaled by its writer has 0.99998 for 1.
@@ -123,13 +123,7 @@ def region(mask, label=None, what="mask", image=None, image_name="x"):
             f"{what} has {_list_of_values(values.host())}, but a mask must have 0 and one other value: say which label is meant, "
             "such as label=1 or label=[1, 2]"
         )
-    # Atlases have many labels, of which others than the first are named; their image has more than a few values.
-    if greatest - least >= _FEW:
-        of_image = _MANY if image is None else _number_of_values(image)
-        if of_image <= _BINARY:
-            _refuse_many_values(values, what, image_name, _FEW)
-        elif labels == (1,) or of_image <= _FEW:
-            _refuse_many_values(values, what, image_name)
+    _refuse_image(values, what, image, image_name, labels == (1,))
     with mask.library.current_device():
         compared = values.comparable()
         inside, missing = False, []
@@ -144,6 +138,62 @@ def region(mask, label=None, what="mask", image=None, image_name="x"):
                 f"no voxel of {what} is {' or '.join(map(str, missing))}, of label={list(labels)}; it has {_list_of_values(mask.host())}"
             )
     return _arrays.bytes_of(_arrays.Array(inside, mask.library), what)
+
+
+def _refuse_image(values, what, image, image_name, is_first_label=False):
+    """Raise ValueError for a label map that is probably an image: atlases have many labels, of which others than the first are
+    named, and their image has more than a few values."""
+    least, greatest = values.extremes()
+    if greatest - least >= _FEW:
+        of_image = _MANY if image is None else _number_of_values(image)
+        if of_image <= _BINARY:
+            _refuse_many_values(values, what, image_name, _FEW)
+        elif is_first_label or of_image <= _FEW:
+            _refuse_many_values(values, what, image_name)
+
+
+def label_map(mask, label, what="mask", image=None, image_name="x"):
+    """The mask as an array of NumPy of integers in C order, and a list of the labels of regions, each of which is one by itself.
+
+    label    "all" for all labels other than 0, a label, or several.
+
+    Raises ValueError if the mask has none of them. Warns of those that it does not have.
+    """
+    values = integers(mask, what, image_name=image_name)
+    _refuse_image(values, what, image, image_name)
+    array = values.host()
+    if array.dtype.kind in "fu" and array.dtype.itemsize >= 4 and array.max(initial=0) >= 2**63:
+        raise ValueError(f"{what} has the label {array.max()}, but labels must be below 2^63")
+    # Integers with the bytes in the order of this machine.
+    kind = np.dtype({"b": "uint8", "f": "int64"}.get(array.dtype.kind, array.dtype)).newbyteorder("=")
+    array = np.ascontiguousarray(array, kind)
+    found = _core.find_labels(
+        labels=array.ctypes.data, label_type=_arrays.PIXEL_TYPES.index(kind.name), voxels=array.size, threads=0
+    )
+    if not found:
+        _refuse_empty(mask, what, "other than 0")
+    if isinstance(label, str) and label == "all":
+        if found[0] < 0:
+            raise ValueError(
+                f"{what} has negative values, such as {found[0]}, as an image has: are {image_name} and {what} swapped? If not, name "
+                "the labels, such as label=[1, 2]"
+            )
+        return array, found
+    labels = list(labels_of(label))
+    for each in labels:
+        if labels.count(each) > 1:
+            raise ValueError(f"label is {label!r}, but {each} is given twice")
+    missing = sorted(set(labels).difference(found))
+    if len(missing) == len(labels):
+        raise ValueError(f"no voxel of {what} is {shown(labels, ' or ')} (label); it has the labels {shown(found)}")
+    if missing:
+        warn(f"no voxel of {what} is {shown(missing, ' or ')} (label), so that there are no features: its labels are {shown(found)}")
+    return array, labels
+
+
+def shown(labels, separator=", "):
+    """Text of some labels."""
+    return separator.join(map(str, labels[:20])) + (", ..." if len(labels) > 20 else "")
 
 
 def _refuse_empty(mask, what, wanted):

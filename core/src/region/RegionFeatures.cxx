@@ -852,9 +852,16 @@ private:
         range = IntensityRange();
         range.AddRange(region.minimum, region.maximum, 0);
       }
+      try
+      {
+        active.discretization =
+          std::make_unique<GrayLevelDiscretization>(m_Job.discretization, m_Job.pixelType, range, region.voxels);
+      }
+      catch (const EngineError & error)
+      {
+        throw EngineError("Region with the label " + std::to_string(m_Job.labels[active.number]) + ": " + error.what());
+      }
       active.levels = std::make_unique<RegionLevels>(size, this->MakeMargin(size));
-      active.discretization =
-        std::make_unique<GrayLevelDiscretization>(m_Job.discretization, m_Job.pixelType, range, region.voxels);
       for (std::int64_t z = 0; z < size[2]; ++z)
       {
         planes.emplace_back(&active, z);
