@@ -187,7 +187,9 @@ def label_map(mask, label, what="mask", image=None, image_name="x"):
     if len(missing) == len(labels):
         raise ValueError(f"no voxel of {what} is {shown(labels, ' or ')} (label); it has the labels {shown(found)}")
     if missing:
-        warn(f"no voxel of {what} is {shown(missing, ' or ')} (label), so that there are no features: its labels are {shown(found)}")
+        warn(
+            f"no voxel of {what} is {shown(missing, ' or ')} (label), so that there are no features: its labels are {shown(found)}"
+        )
     return array, labels
 
 

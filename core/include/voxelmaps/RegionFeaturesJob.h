@@ -15,9 +15,9 @@ namespace voxelmaps
 /** \class RegionFeaturesJob
  * \brief Features of the regions of a label image: one number per feature and region.
  *
- * Each region has its own range of intensities, gray levels and matrices. Counts are exact integers of 64 bits. Features
- * are sums of doubles with compensation, in ascending order of the gray levels or intensities, so that results are
- * bit-identical for all numbers of workers.
+ * Each region has its own range of intensities, gray levels and matrices. Counts are exact integers of 64 bits.
+ * Features are sums of doubles with compensation, in ascending order of the gray levels or intensities, so that results
+ * are bit-identical for all numbers of workers.
  *
  * \ingroup VoxelMaps
  */
@@ -80,11 +80,10 @@ VoxelMapsCore_EXPORT std::int64_t
 
 /** All labels of a label image other than 0, in ascending order. */
 VoxelMapsCore_EXPORT std::vector<std::int64_t>
-                     FindLabels(const void * labelImage, PixelType labelType, std::int64_t numberOfVoxels,
-                                const JobExecution & execution);
+FindLabels(const void * labelImage, PixelType labelType, std::int64_t numberOfVoxels, const JobExecution & execution);
 
-/** Compute the features of all regions on the CPU. Throws EngineError if the job is invalid, an intensity in a region is
- * infinite, or there are too many gray levels. */
+/** Compute the features of all regions on the CPU. Throws EngineError if the job is invalid, an intensity in a region
+ * is infinite, or there are too many gray levels. */
 VoxelMapsCore_EXPORT std::vector<RegionSummary>
                      ComputeRegionFeatures(const RegionFeaturesJob & job);
 } // namespace voxelmaps

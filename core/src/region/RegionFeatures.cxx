@@ -26,7 +26,8 @@ namespace
 {
 constexpr double notANumber = std::numeric_limits<double>::quiet_NaN();
 
-// --- Labels -----------------------------------------------------------------------------------------------------------
+// --- Labels
+// -----------------------------------------------------------------------------------------------------------
 
 template <typename TVisit>
 void
@@ -66,9 +67,9 @@ void
 ReduceRows(std::int64_t rows, std::int64_t rowSize, const JobExecution & execution, const TResult & start,
            const TCompute & compute, const TMerge & merge)
 {
-  constexpr std::int64_t                minVoxels = std::int64_t{ 1 } << 17;
-  const std::int64_t                    rowsPerTask = std::max<std::int64_t>(1, minVoxels / std::max<std::int64_t>(rowSize, 1));
-  std::mutex                            mutex;
+  constexpr std::int64_t minVoxels = std::int64_t{ 1 } << 17;
+  const std::int64_t     rowsPerTask = std::max<std::int64_t>(1, minVoxels / std::max<std::int64_t>(rowSize, 1));
+  std::mutex             mutex;
   std::vector<std::unique_ptr<TResult>> results;
   ForEachTask((rows + rowsPerTask - 1) / rowsPerTask, execution, [&](unsigned int) {
     TResult * result = nullptr;
@@ -115,8 +116,7 @@ public:
   std::int64_t
   Find(std::int64_t label) const
   {
-    const auto found =
-      std::lower_bound(m_Sorted.begin(), m_Sorted.end(), std::make_pair(label, std::int64_t{ -1 }));
+    const auto found = std::lower_bound(m_Sorted.begin(), m_Sorted.end(), std::make_pair(label, std::int64_t{ -1 }));
     return found != m_Sorted.end() && found->first == label ? found->second : -1;
   }
 
@@ -124,15 +124,17 @@ private:
   std::vector<std::pair<std::int64_t, std::int64_t>> m_Sorted;
 };
 
-// --- Regions ----------------------------------------------------------------------------------------------------------
+// --- Regions
+// ----------------------------------------------------------------------------------------------------------
 
 /** What the first pass finds of a region. */
 struct Region
 {
   std::int64_t voxels{ 0 };
   std::int64_t infinite{ 0 };
-  Triple       first{ { std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::max(),
-                  std::numeric_limits<std::int64_t>::max() } };
+  Triple       first{ { std::numeric_limits<std::int64_t>::max(),
+                        std::numeric_limits<std::int64_t>::max(),
+                        std::numeric_limits<std::int64_t>::max() } };
   Triple       last{ { -1, -1, -1 } };
   double       minimum{ std::numeric_limits<double>::infinity() };
   double       maximum{ -std::numeric_limits<double>::infinity() };
@@ -190,7 +192,8 @@ struct Region
   }
 };
 
-// --- First order ------------------------------------------------------------------------------------------------------
+// --- First order
+// ------------------------------------------------------------------------------------------------------
 
 /** Intensities in ascending order: a histogram of integers of at most 16 bits, or sorted values. */
 class SortedIntensities
@@ -291,16 +294,15 @@ ComputeFirstOrderSums(const SortedIntensities & intensities, const RegionLevels 
   const auto         percentile = [&](double part) {
     const double position = static_cast<double>(voxels - 1) * part;
     const auto   below = static_cast<std::int64_t>(position);
-    return Interpolate(intensities.At(below),
-                       intensities.At(std::min(below + 1, voxels - 1)),
-                       position - static_cast<double>(below));
+    return Interpolate(
+      intensities.At(below), intensities.At(std::min(below + 1, voxels - 1)), position - static_cast<double>(below));
   };
   FirstOrderSums<double> sums{};
   sums.voxels = static_cast<double>(voxels);
   sums.minimum = intensities.At(0);
   sums.maximum = intensities.At(voxels - 1);
-  sums.median = voxels % 2 == 1 ? intensities.At(voxels / 2)
-                                : (intensities.At(voxels / 2 - 1) + intensities.At(voxels / 2)) / 2.0;
+  sums.median =
+    voxels % 2 == 1 ? intensities.At(voxels / 2) : (intensities.At(voxels / 2 - 1) + intensities.At(voxels / 2)) / 2.0;
   sums.percentile10 = percentile(0.1);
   sums.percentile25 = percentile(0.25);
   sums.percentile75 = percentile(0.75);
@@ -365,7 +367,8 @@ struct Root
   }
 };
 
-// --- Classes ----------------------------------------------------------------------------------------------------------
+// --- Classes
+// ----------------------------------------------------------------------------------------------------------
 
 template <typename TJob>
 constexpr bool hasDirections = std::is_same<TJob, CooccurrenceJob>::value || std::is_same<TJob, RunLengthJob>::value;
@@ -382,9 +385,8 @@ std::vector<double>
 Evaluate(const CooccurrenceJob & job, const std::vector<Cell> & cells, const RegionLevels & levels)
 {
   using Feature = CooccurrenceJob::Feature;
-  const bool needsCorrelation = std::find(job.features.begin(),
-                                          job.features.end(),
-                                          Feature::MaximalCorrelationCoefficient) != job.features.end();
+  const bool needsCorrelation =
+    std::find(job.features.begin(), job.features.end(), Feature::MaximalCorrelationCoefficient) != job.features.end();
   const auto all = ComputeCooccurrenceValues(job.symmetric ? AddTransposed(cells) : cells,
                                              levels.numberOfGrayLevels,
                                              job.symmetric,
@@ -472,7 +474,8 @@ Combine(const TJob & job, const std::vector<DirectionResult> & directions, const
   return values;
 }
 
-// --- The job ----------------------------------------------------------------------------------------------------------
+// --- The job
+// ----------------------------------------------------------------------------------------------------------
 
 /** Computes regions in groups, so that memory holds the levels of a group, and all workers have parts of one to
  * compute: directions, and other classes. */
@@ -602,8 +605,11 @@ private:
       }
       if (!job.offsetWeights.empty())
       {
-        VerifyOffsetWeights(
-          job.offsetWeights, job.offsets.size(), job.aggregation == TJob::Aggregation::Merge, 0, job.numberOfGrayLevels);
+        VerifyOffsetWeights(job.offsetWeights,
+                            job.offsets.size(),
+                            job.aggregation == TJob::Aggregation::Merge,
+                            0,
+                            job.numberOfGrayLevels);
       }
     }
     if constexpr (hasDirections<TJob> || std::is_same<TJob, DependenceJob>::value ||
@@ -813,8 +819,7 @@ private:
           [&](const auto & typedJob) {
             if constexpr (hasDirections<std::decay_t<decltype(typedJob)>>)
             {
-              const auto values =
-                Combine(typedJob, part.active->directions[part.classNumber], *part.active->levels);
+              const auto values = Combine(typedJob, part.active->directions[part.classNumber], *part.active->levels);
               std::copy(values.begin(), values.end(), part.output);
             }
           },
@@ -1090,27 +1095,26 @@ FindLabels(const void * labelImage, PixelType labelType, std::int64_t numberOfVo
   constexpr std::int64_t rowSize = std::int64_t{ 1 } << 16;
   using Labels = std::set<std::int64_t>;
   Labels all;
-  ReduceRows(
-    (numberOfVoxels + rowSize - 1) / rowSize,
-    rowSize,
-    execution,
-    Labels(),
-    [&](std::int64_t row, Labels & found) {
-      VisitLabelType(labelType, [&](auto label) {
-        const auto * const labels = static_cast<const decltype(label) *>(labelImage) + row * rowSize;
-        std::int64_t       last = 0;
-        ForEachRun(labels,
-                   std::min(rowSize, numberOfVoxels - row * rowSize),
-                   [&](std::int64_t value, std::int64_t, std::int64_t) {
-                     if (value != last)
-                     {
-                       found.insert(value);
-                     }
-                     last = value;
-                   });
-      });
-    },
-    [&all](const Labels & found) { all.insert(found.begin(), found.end()); });
+  ReduceRows((numberOfVoxels + rowSize - 1) / rowSize,
+             rowSize,
+             execution,
+             Labels(),
+             [&](std::int64_t row, Labels & found) {
+               VisitLabelType(labelType, [&](auto label) {
+                 const auto * const labels = static_cast<const decltype(label) *>(labelImage) + row * rowSize;
+                 std::int64_t       last = 0;
+                 ForEachRun(labels,
+                            std::min(rowSize, numberOfVoxels - row * rowSize),
+                            [&](std::int64_t value, std::int64_t, std::int64_t) {
+                              if (value != last)
+                              {
+                                found.insert(value);
+                              }
+                              last = value;
+                            });
+               });
+             },
+             [&all](const Labels & found) { all.insert(found.begin(), found.end()); });
   return { all.begin(), all.end() };
 }
 

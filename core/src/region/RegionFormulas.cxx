@@ -239,8 +239,7 @@ ComputeCooccurrenceValues(const std::vector<Cell> & cells, std::uint32_t numberO
   set(Feature::InverseDifferenceMoment, Mean(differences, [](double k) { return 1.0 / (1.0 + k * k); }));
   set(Feature::InverseDifferenceMomentNormalized,
       Mean(differences, [levels](double k) { return 1.0 / (1.0 + k * k / (levels * levels)); }));
-  set(Feature::InverseDifferenceNormalized,
-      Mean(differences, [levels](double k) { return 1.0 / (1.0 + k / levels); }));
+  set(Feature::InverseDifferenceNormalized, Mean(differences, [levels](double k) { return 1.0 / (1.0 + k / levels); }));
   set(Feature::InformationalMeasureOfCorrelation1,
       mutualInformation == 0.0 ? 0.0 : -mutualInformation / greaterEntropy);
   set(Feature::InformationalMeasureOfCorrelation2, std::sqrt(OneMinusExpMinus(2.0 * mutualInformation)));
@@ -277,7 +276,7 @@ ComputeSizeMatrixValues(const std::vector<Cell> & cells)
   sizes = MergeCells(std::move(sizes));
 
   std::array<double, numberOfSizeMatrixFeatures> values{};
-  const auto set = [&values](SizeMatrixFeature feature, double value) {
+  const auto                                     set = [&values](SizeMatrixFeature feature, double value) {
     values[static_cast<std::size_t>(feature)] = value;
   };
   const auto mean = [&total](const std::vector<Cell> & parts, const auto & weight) {

@@ -151,7 +151,7 @@ CountZones(const RegionLevels & levels, const std::array<bool, 3> & connectsAxis
   std::vector<std::int64_t>  front;
   std::vector<std::int64_t>  next;
   CellCounts                 cells(levels.numberOfGrayLevels + std::uint64_t{ 1 },
-                   static_cast<std::uint64_t>(levels.numberOfVoxels) + 1);
+                                   static_cast<std::uint64_t>(levels.numberOfVoxels) + 1);
   levels.ForEachRow(execution, [&](const std::uint16_t * row, std::int64_t begin, std::int64_t end, auto, auto) {
     for (std::int64_t x = begin; x < end; ++x)
     {
@@ -260,8 +260,7 @@ CountToneDifferences(const RegionLevels & levels, const std::vector<Triple> & of
   {
     if (levels.counts[level] != 0)
     {
-      result.push_back(
-        { static_cast<double>(level), static_cast<double>(levels.counts[level]), differences[level] });
+      result.push_back({ static_cast<double>(level), static_cast<double>(levels.counts[level]), differences[level] });
     }
   }
   return result;

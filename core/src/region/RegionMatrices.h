@@ -105,8 +105,7 @@ CountDependences(const RegionLevels & levels, const std::vector<Triple> & offset
 
 /** The levels with voxels; those without a neighbor have no difference. */
 std::vector<ToneDifference>
-CountToneDifferences(const RegionLevels & levels, const std::vector<Triple> & offsets,
-                     const JobExecution & execution);
+CountToneDifferences(const RegionLevels & levels, const std::vector<Triple> & offsets, const JobExecution & execution);
 } // namespace voxelmaps
 
 #endif // RegionMatrices_h

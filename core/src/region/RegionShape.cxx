@@ -14,7 +14,8 @@ namespace voxelmaps
 {
 namespace
 {
-// --- Principal axes ---------------------------------------------------------------------------------------------------
+// --- Principal axes
+// ---------------------------------------------------------------------------------------------------
 
 using Matrix3 = std::array<std::array<double, 3>, 3>;
 
@@ -62,8 +63,8 @@ ComputeEigenvalues(Matrix3 a)
 
 struct Moments
 {
-  std::int64_t                           voxels{ 0 };
-  std::array<std::int64_t, 3>            sums{};
+  std::int64_t                               voxels{ 0 };
+  std::array<std::int64_t, 3>                sums{};
   std::array<std::array<std::int64_t, 3>, 3> products{};
 };
 
@@ -133,7 +134,8 @@ AxisRatio(double lesser, double greater)
   return std::sqrt(lesser / greater);
 }
 
-// --- Diameters --------------------------------------------------------------------------------------------------------
+// --- Diameters
+// --------------------------------------------------------------------------------------------------------
 
 /** Coordinates in half voxels, so that vertices in the middle of edges are exact. */
 using Point = std::array<std::int64_t, 3>;
@@ -244,9 +246,9 @@ public:
   std::vector<std::vector<Point>>
   ComputeHulls(int axis) const
   {
-    const std::int64_t planes = static_cast<std::int64_t>(m_Ranges.size()) / m_Lines;
-    const bool         isAcross = axis == m_Across;
-    const int          lineAxis = isAcross ? m_Other : m_Across;
+    const std::int64_t              planes = static_cast<std::int64_t>(m_Ranges.size()) / m_Lines;
+    const bool                      isAcross = axis == m_Across;
+    const int                       lineAxis = isAcross ? m_Other : m_Across;
     std::vector<std::vector<Point>> hulls;
     for (std::int64_t plane = 0; plane < (isAcross ? planes : m_Lines); ++plane)
     {
@@ -329,36 +331,150 @@ private:
   Extremes m_AlongY;
 };
 
-// --- The mesh ---------------------------------------------------------------------------------------------------------
+// --- The mesh
+// ---------------------------------------------------------------------------------------------------------
 
 // Corners of a cube, in the order x, y, z: bit i of a case is set if corner i is inside.
-constexpr std::array<std::int64_t, 3> corners[8] = { { { 0, 0, 0 } }, { { 1, 0, 0 } }, { { 1, 1, 0 } },
-                                                     { { 0, 1, 0 } }, { { 0, 0, 1 } }, { { 1, 0, 1 } },
-                                                     { { 1, 1, 1 } }, { { 0, 1, 1 } } };
+constexpr std::array<std::int64_t, 3> corners[8] = {
+  { { 0, 0, 0 } }, { { 1, 0, 0 } }, { { 1, 1, 0 } }, { { 0, 1, 0 } },
+  { { 0, 0, 1 } }, { { 1, 0, 1 } }, { { 1, 1, 1 } }, { { 0, 1, 1 } }
+};
 
 // Ends of the edges, whose middles are the vertices of triangles.
 constexpr int edges[12][2] = { { 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 0 }, { 4, 5 }, { 5, 6 },
                                { 6, 7 }, { 7, 4 }, { 0, 4 }, { 1, 5 }, { 2, 6 }, { 3, 7 } };
 
-// Triangles of the marching cubes (Lorensen and Cline 1987, numbered as by Bourke 1994), as hexadecimal numbers of three
-// edges each. Cases whose corner 7 is inside have the triangles of their complement, facing the other way.
+// Triangles of the marching cubes (Lorensen and Cline 1987, numbered as by Bourke 1994), as hexadecimal numbers of
+// three edges each. Cases whose corner 7 is inside have the triangles of their complement, facing the other way.
 constexpr const char * triangles[128] = {
-  "", "083", "190", "183198", "12a", "08312a", "92a029", "2832a8a98", "b23", "b2008b", "190b23", "b2119b98b",
-  "3a1ba3", "a1008a8ba", "9033b9ba9", "98aba8", "478", "043473", "190478", "194147173", "12a478", "34730412a",
-  "92a902478", "2a9297273479", "478b23", "b47b24204", "190478b23", "47b94bb29192", "3a1ba3478", "ba114b10447b",
-  "4789033b9ba9", "47b4b99ba", "954", "954083", "054015", "854835315", "12a954", "08312a954", "2a5542240",
-  "2a5325354834", "954b23", "b2008b954", "054015b23", "215258b28548", "3a1ba3954", "549a1008a8ba", "54050ba5bb03",
-  "548a58ba8", "789579", "309539357", "780017715", "157173", "78957912a", "12a309395357", "0288258572a5", "2a5253357",
-  "579789b23", "579972209b27", "b23018178157", "21b17b157", "7895793a1ba3", "5705097b0a10ba0", "ba003ba50078570",
-  "ba557b", "65a", "08365a", "19065a", "18319865a", "165126", "165126083", "965906026", "598582526832", "b2365a",
-  "b2008b65a", "190b2365a", "b2119b98b65a", "63b653513", "08b0b50515b6", "63b036065059", "65969bb98", "47865a",
-  "04347365a", "19047865a", "19414717365a", "478165126", "043473165126", "478965906026", "739479329596269",
-  "b2347865a", "b47b2420465a", "190b2347865a", "47b94bb2919265a", "47863b653513", "51b5b610b47b04b",
-  "47863b036065059", "65969b4797b9", "a4964a", "a4964a083", "01aa60640", "18316886461a", "149124264", "149124264083",
-  "024426", "832824426", "b23a4964a", "b2008ba4964a", "b2301aa60640", "64161a148b2118b", "964369139b63",
-  "18b081b61149641", "63b036640", "86468b", "67a78a89a", "67a0a709a073", "67a1a7178018", "67a1a7173", "126168189678",
-  "269129679309739", "078706602", "273267", "b2367a78a89a", "207b2709767a9a7", "67a1a7178018b23", "b2117ba61167",
-  "896678169b63136", "09167b", "07870603bb60", "67b",
+  "",
+  "083",
+  "190",
+  "183198",
+  "12a",
+  "08312a",
+  "92a029",
+  "2832a8a98",
+  "b23",
+  "b2008b",
+  "190b23",
+  "b2119b98b",
+  "3a1ba3",
+  "a1008a8ba",
+  "9033b9ba9",
+  "98aba8",
+  "478",
+  "043473",
+  "190478",
+  "194147173",
+  "12a478",
+  "34730412a",
+  "92a902478",
+  "2a9297273479",
+  "478b23",
+  "b47b24204",
+  "190478b23",
+  "47b94bb29192",
+  "3a1ba3478",
+  "ba114b10447b",
+  "4789033b9ba9",
+  "47b4b99ba",
+  "954",
+  "954083",
+  "054015",
+  "854835315",
+  "12a954",
+  "08312a954",
+  "2a5542240",
+  "2a5325354834",
+  "954b23",
+  "b2008b954",
+  "054015b23",
+  "215258b28548",
+  "3a1ba3954",
+  "549a1008a8ba",
+  "54050ba5bb03",
+  "548a58ba8",
+  "789579",
+  "309539357",
+  "780017715",
+  "157173",
+  "78957912a",
+  "12a309395357",
+  "0288258572a5",
+  "2a5253357",
+  "579789b23",
+  "579972209b27",
+  "b23018178157",
+  "21b17b157",
+  "7895793a1ba3",
+  "5705097b0a10ba0",
+  "ba003ba50078570",
+  "ba557b",
+  "65a",
+  "08365a",
+  "19065a",
+  "18319865a",
+  "165126",
+  "165126083",
+  "965906026",
+  "598582526832",
+  "b2365a",
+  "b2008b65a",
+  "190b2365a",
+  "b2119b98b65a",
+  "63b653513",
+  "08b0b50515b6",
+  "63b036065059",
+  "65969bb98",
+  "47865a",
+  "04347365a",
+  "19047865a",
+  "19414717365a",
+  "478165126",
+  "043473165126",
+  "478965906026",
+  "739479329596269",
+  "b2347865a",
+  "b47b2420465a",
+  "190b2347865a",
+  "47b94bb2919265a",
+  "47863b653513",
+  "51b5b610b47b04b",
+  "47863b036065059",
+  "65969b4797b9",
+  "a4964a",
+  "a4964a083",
+  "01aa60640",
+  "18316886461a",
+  "149124264",
+  "149124264083",
+  "024426",
+  "832824426",
+  "b23a4964a",
+  "b2008ba4964a",
+  "b2301aa60640",
+  "64161a148b2118b",
+  "964369139b63",
+  "18b081b61149641",
+  "63b036640",
+  "86468b",
+  "67a78a89a",
+  "67a0a709a073",
+  "67a1a7178018",
+  "67a1a7173",
+  "126168189678",
+  "269129679309739",
+  "078706602",
+  "273267",
+  "b2367a78a89a",
+  "207b2709767a9a7",
+  "67a1a7178018b23",
+  "b2117ba61167",
+  "896678169b63136",
+  "09167b",
+  "07870603bb60",
+  "67b",
 };
 
 double
@@ -368,9 +484,9 @@ EdgeMiddle(char digit, int axis)
   return 0.5 * static_cast<double>(corners[edges[edge][0]][axis] + corners[edges[edge][1]][axis]);
 }
 
-/** What the triangles of a cube add to area and volume: the signed volume of the tetrahedra with the origin of the cube,
- * and a third of the sum of the normals, for a cube elsewhere: faces of neighbors need not agree, so that the position
- * matters. */
+/** What the triangles of a cube add to area and volume: the signed volume of the tetrahedra with the origin of the
+ * cube, and a third of the sum of the normals, for a cube elsewhere: faces of neighbors need not agree, so that the
+ * position matters. */
 struct CubeMesh
 {
   double                area{ 0.0 };
@@ -532,8 +648,8 @@ ComputePlanarShapeValues(const ShapeMask & mask, const JobExecution & execution)
     NumberOfCases
   };
   // Bits of the pixels (0, 0), (1, 0), (0, 1) and (1, 1).
-  constexpr Case cases[16] = { None,     One,    One,    AlongX, One,   AlongY, Opposite, Three,
-                               One, Opposite, AlongY, Three,  AlongX, Three, Three,  All };
+  constexpr Case                          cases[16] = { None, One,      One,    AlongX, One,    AlongY, Opposite, Three,
+                                                        One,  Opposite, AlongY, Three,  AlongX, Three,  Three,    All };
   std::array<std::int64_t, NumberOfCases> counts{};
   Diameters                               diameters(mask.size);
   for (std::int64_t y = 0; y + 1 < mask.size[1]; ++y)

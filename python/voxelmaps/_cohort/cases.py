@@ -55,7 +55,7 @@ class Job:
         radiomics.check_precision(task.precision)
         layouts.check_format(task.file_format, task.channels)
         self.task = task
-        self.parameters = _settings.read(task.params, json.loads(task.settings))
+        self.parameters = _settings.read(task.params, json.loads(task.settings), voxel_based=True)
         if not self.parameters.classes:
             raise ValueError("no feature is chosen; see --classes and --features")
         _filters.check_libraries(self.parameters.image_types)
