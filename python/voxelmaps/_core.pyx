@@ -107,32 +107,10 @@ cdef extern from *:
       }
     }
     void
-    SetRegionEnumerators(voxelmaps::RegionFeaturesJob & job, unsigned int pixelType, unsigned int labelType,
-                         const std::vector<unsigned int> & shape, const std::vector<unsigned int> & planarShape)
-    {
-      job.pixelType = static_cast<voxelmaps::PixelType>(pixelType);
-      job.labelType = static_cast<voxelmaps::PixelType>(labelType);
-      for (const unsigned int number : shape)
-      {
-        job.shapeFeatures.push_back(static_cast<voxelmaps::ShapeFeatureEnums::Feature>(number));
-      }
-      for (const unsigned int number : planarShape)
-      {
-        job.planarShapeFeatures.push_back(static_cast<voxelmaps::PlanarShapeFeatureEnums::Feature>(number));
-      }
-    }
-    void
     SetRegionAxis(voxelmaps::RegionFeaturesJob & job, std::size_t axis, double spacing, bool connects)
     {
       job.spacing[axis] = spacing;
       job.connectsAxis[axis] = connects;
-    }
-    std::vector<std::int64_t>
-    FindLabelsOfImage(std::uintptr_t labels, unsigned int labelType, std::int64_t voxels,
-                      const voxelmaps::JobExecution & execution)
-    {
-      return voxelmaps::FindLabels(
-        reinterpret_cast<const void *>(labels), static_cast<voxelmaps::PixelType>(labelType), voxels, execution);
     }
     template <typename TJob>
     void
@@ -301,13 +279,7 @@ cdef extern from *:
     void RaisePythonError()
     void SetFeatures[T](T & job, const vector[unsigned int] & numbers) except +RaisePythonError
     void AddOffset[T](T & job, int64_t x, int64_t y, int64_t z) except +RaisePythonError
-    void SetRegionEnumerators(
-        RegionFeaturesJob & job, unsigned int pixel_type, unsigned int label_type, const vector[unsigned int] & shape,
-        const vector[unsigned int] & planar_shape) except +RaisePythonError
     void SetRegionAxis(RegionFeaturesJob & job, size_t axis, double spacing, cpp_bool connects)
-    vector[int64_t] FindLabelsOfImage(
-        uintptr_t labels, unsigned int label_type, int64_t voxels,
-        const JobExecution & execution) except +RaisePythonError nogil
     void SetOffsetWeights[T](T & job, const vector[double] & weights) except +RaisePythonError
     void SetAggregation[T](T & job, unsigned int number)
     void AddClass[T](FeatureMapsJob & job, const T & of_class) except +RaisePythonError
@@ -479,25 +451,32 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
 
 
 cdef extern from "voxelmaps/RegionFeaturesJob.h" namespace "voxelmaps" nogil:
+    enum PixelType:
+        pass
+
     cdef cppclass RegionFeaturesJob:
         RegionFeaturesJob() except +
+        vector[unsigned int] shapeFeatures
+        vector[unsigned int] planarShapeFeatures
         const void * pixels
         Triple size
+        PixelType pixelType
         const void * labelImage
+        PixelType labelType
         vector[int64_t] labels
         GrayLevelDiscretizationParameters discretization
         vector[TextureClassJob] classes
-        double * output
         JobExecution execution
 
-    cdef cppclass RegionSummary:
+    cdef cppclass RegionFeatures:
+        int64_t label
         int64_t numberOfVoxels
-        int64_t numberOfPresentVoxels
         unsigned int numberOfGrayLevels
+        vector[double] values
 
-    vector[RegionSummary] ComputeRegionFeatures(const RegionFeaturesJob & job) except +RaisePythonError
-    const FeatureTable & ShapeTable "voxelmaps::ShapeFeatureEnums::GetFeatureTable"()
-    const FeatureTable & PlanarShapeTable "voxelmaps::PlanarShapeFeatureEnums::GetFeatureTable"()
+    vector[RegionFeatures] ComputeRegionFeatures(const RegionFeaturesJob & job) except +RaisePythonError
+    const FeatureTable & ShapeTable "voxelmaps::GetShapeFeatureTable"()
+    const FeatureTable & PlanarShapeTable "voxelmaps::GetPlanarShapeFeatureTable"()
 
 
 cdef extern from "voxelmaps/CudaDevices.h" namespace "voxelmaps::CudaDevices":
@@ -531,12 +510,8 @@ cdef _names(const FeatureTable * table):
 
 def feature_names():
     """Dict of the names of PyRadiomics' features, by its names of the classes; their places are the numbers of features."""
-    return {name: _names(_table(name)) for name in ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")}
-
-
-def shape_names():
-    """The same of the classes of shape."""
-    return {name: _names(_table(name)) for name in ("shape", "shape2D")}
+    classes = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm", "shape", "shape2D")
+    return {name: _names(_table(name)) for name in classes}
 
 
 def find_feature(name, feature):
@@ -687,15 +662,6 @@ def compute_feature_maps(
     return result.numberOfGrayLevels
 
 
-def find_labels(*, uintptr_t labels, unsigned int label_type, int64_t voxels, unsigned int threads):
-    """All labels of a label image other than 0, in ascending order."""
-    cdef JobExecution execution = MakeExecution(threads, _is_main_thread())
-    cdef vector[int64_t] found
-    with nogil:
-        found = FindLabelsOfImage(labels, label_type, voxels, execution)
-    return found
-
-
 def compute_region_features(
     *,
     uintptr_t pixels,
@@ -715,21 +681,24 @@ def compute_region_features(
     planar_shape,
     spacing,
     connects_axis,
-    uintptr_t output,
     unsigned int threads,
 ):
     """Compute a RegionFeaturesJob; see compute_feature_maps.
 
+    labels                 Of the regions; all that are greater than 0 if empty.
     shape, planar_shape    Numbers of features.
 
-    Returns tuples of the numbers of voxels, of voxels that are present, and of gray levels of each region.
+    Returns tuples of label, number of voxels, number of gray levels and list of values of each region.
     """
     cdef RegionFeaturesJob job
     cdef FeatureMapsJob maps
-    cdef vector[RegionSummary] summaries
+    cdef vector[RegionFeatures] regions
     job.pixels = <const void *>pixels
     job.labelImage = <const void *>label_image
-    SetRegionEnumerators(job, pixel_type, label_type, shape, planar_shape)
+    job.pixelType = <PixelType>pixel_type
+    job.labelType = <PixelType>label_type
+    job.shapeFeatures = shape
+    job.planarShapeFeatures = planar_shape
     SetTriple(job.size, size[0], size[1], size[2])
     job.labels = labels
     SetEnumerators(maps, pixel_type, method, range_source)
@@ -743,11 +712,10 @@ def compute_region_features(
     job.classes = maps.classes
     for axis in range(3):
         SetRegionAxis(job, axis, spacing[axis], connects_axis[axis])
-    job.output = <double *>output
     job.execution = MakeExecution(threads, _is_main_thread())
     with nogil:
-        summaries = ComputeRegionFeatures(job)
-    return [(one.numberOfVoxels, one.numberOfPresentVoxels, one.numberOfGrayLevels) for one in summaries]
+        regions = ComputeRegionFeatures(job)
+    return [(one.label, one.numberOfVoxels, one.numberOfGrayLevels, one.values) for one in regions]
 
 
 def estimate_affinity(

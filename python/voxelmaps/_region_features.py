@@ -43,61 +43,15 @@ REGION_FEATURES = {
 }
 
 
-def selected(features, dimension):
-    """Dicts of numbers of features by name, by class, as _feature_maps.selected has them, with the classes of shape; and the
-    names of all features in the order given.
-
-    features    None for all, of the shape that has the dimension of the image.
-    """
-    shapes = _core.shape_names()
-    if features is None:
-        features = [*_feature_maps.CLASSES, "shape" if dimension == 3 else "shape2D"]
-    if isinstance(features, str):
-        features = [features]
-    if not isinstance(features, dict):
-        names = _feature_maps._names_of(features)
-    else:
-        names = []
-        for name, of_class in features.items():
-            of_class = [of_class] if isinstance(of_class, str) else of_class
-            names += [name] if of_class is None else [f"{name}_{each}" for each in _feature_maps._names_of(of_class)]
-    if not names:
-        raise ValueError("no features are given; pass names such as 'shape_MeshVolume', or of classes such as 'glcm'")
-    texture = [name for name in names if name.partition("_")[0] not in shapes]
-    result = dict(_feature_maps._selected(texture)) if texture else {}
-    order = []
-    for name in names:
-        class_name, _, feature = name.partition("_")
-        if class_name not in shapes:
-            order += [name] if feature else [f"{name}_{each}" for each in result[name]]
-            continue
-        for each in [feature] if feature else shapes[class_name]:
-            number = _core.find_feature(class_name, each)
-            if number is None:
-                raise ValueError(
-                    f"class {class_name} has no feature {each!r}{_feature_maps.did_you_mean(each, shapes[class_name])}; choose "
-                    f"from {', '.join(shapes[class_name])}"
-                )
-            if number in result.setdefault(class_name, {}).values():
-                raise ValueError(f"the feature {class_name}_{each} is given twice")
-            result[class_name][each] = number
-            order.append(f"{class_name}_{each}")
-    if dimension == 2 and "shape" in result:
-        raise ValueError("the class shape is that of volumes, but x has 2 axes: choose shape2D")
-    return result, order
-
-
 def compute(pixels, label_image, labels, *, classes, shape, planar_shape, discretization, sizes, plane_axis, threads):
-    """Features of regions; returns an array with a row per region, and a list of numbers of voxels, of present ones and of levels.
+    """Tuples of label, number of voxels, number of gray levels, and values of the regions.
 
     pixels, label_image    Arrays of NumPy in C order.
+    labels                 Empty for all that are greater than 0.
     classes                As _core.compute_feature_maps has them; shape and planar_shape are numbers of features.
     sizes                  Of a voxel along each axis.
     """
-    columns = sum(len(features) for _, features, _ in classes) + len(shape) + len(planar_shape)
-    values = np.empty((len(labels), columns))
-    connects = [axis != plane_axis for axis in range(pixels.ndim)]
-    summaries = _core.compute_region_features(
+    return _core.compute_region_features(
         pixels=pixels.ctypes.data,
         pixel_type=_arrays.PIXEL_TYPES.index(pixels.dtype.name),
         size=triple(pixels.shape, 1),
@@ -109,11 +63,9 @@ def compute(pixels, label_image, labels, *, classes, shape, planar_shape, discre
         shape=shape,
         planar_shape=planar_shape,
         spacing=triple(sizes, 1.0),
-        connects_axis=triple(connects, True),
-        output=values.ctypes.data,
+        connects_axis=triple([axis != plane_axis for axis in range(pixels.ndim)], True),
         threads=threads,
     )
-    return values, summaries
 
 
 @with_parameters(REGION_FEATURES)
@@ -190,39 +142,44 @@ def region_features(
         )
     if norm is not None and values["aggregation"] == "average":
         raise ValueError(f"weighting_norm is {norm!r} and aggregation 'average', but matrices with weights are merged")
-    numbers, order = selected(values["features"], dimension)
+    features = values["features"]
+    if features is None:
+        features = [*_feature_maps.CLASSES, "shape" if dimension == 3 else "shape2D"]
+    numbers = _feature_maps._selected(features)
+    if dimension == 2 and "shape" in numbers:
+        raise ValueError("the class shape is that of volumes, but x has 2 axes: choose shape2D")
     check_effects(parameters, values, REGION_FEATURES, tuple(numbers), "on features of")
-    texture = {name: of_class for name, of_class in numbers.items() if name not in SHAPE_CLASSES}
+    shapes = {name: list(numbers.get(name, {}).values()) for name in SHAPE_CLASSES}
+    texture = {name: of_class for name, of_class in numbers.items() if name not in shapes}
 
     given = _arrays.array_like(opened.on_grid(mask, "mask"), "mask", image, image.shape)
     label_image, labels = _regions.label_map(given, values["label"], image=image)
     host = _arrays.Array(np.ascontiguousarray(image.host()), _arrays.Library("NumPy"))
     if texture and not all(map(math.isfinite, host.extremes())):
-        inside = _arrays.Array(np.isin(label_image, labels), host.library)
+        inside = _arrays.Array(np.isin(label_image, labels) if labels else label_image, host.library)
         _regions.check_finite(host, inside, "x", "mask")
 
+    discretization = _feature_maps._discretization(values)
     window = [1 if axis == plane_axis else n for axis, n in enumerate(image.shape)]
-    result, summaries = compute(
+    regions = compute(
         host.array,
         label_image,
         labels,
         classes=_feature_maps._classes(texture, values, window, sizes, has_all_pairs=False),
-        shape=list(numbers.get("shape", {}).values()),
-        planar_shape=list(numbers.get("shape2D", {}).values()),
-        discretization=_feature_maps._discretization(values),
+        shape=shapes["shape"],
+        planar_shape=shapes["shape2D"],
+        discretization=discretization,
         sizes=sizes,
         plane_axis=plane_axis,
         threads=values["threads"],
     )
-    flat = [label for label, (_, voxels, levels) in zip(labels, summaries) if voxels > 1 and levels == 1]
-    is_width = values["number_of_gray_levels"] is values["bin_edges"] is values["gray_levels"] is None
-    if flat and is_width and set(texture) - {"firstorder"}:
-        width = _feature_maps._discretization(values)["bin_width"]
-        warn(f"label {_regions.shown(flat)}: {_feature_maps.ONE_LEVEL.format(width)}")
-    columns = [f"{name}_{feature}" for name in [*texture, *SHAPE_CLASSES] for feature in numbers.get(name, {})]
-    by_name = dict(zip(columns, result.T))
-    return {
-        "label": np.array(labels),
-        "voxels": np.array([voxels for voxels, *_ in summaries]),
-        **{name: np.ascontiguousarray(by_name[name]) for name in order},
-    }
+    missing = [label for label, voxels, *_ in regions if voxels == 0]
+    if missing:
+        _regions.warn_or_refuse_missing(given, missing, len(missing) == len(regions))
+    flat = [label for label, voxels, levels, _ in regions if voxels > 1 and levels == 1]
+    if flat and discretization["method"] == _feature_maps.FIXED_BIN_SIZE_AT_MULTIPLES and set(texture) - {"firstorder"}:
+        text = _feature_maps.ONE_LEVEL.format(discretization["bin_width"])
+        warn(f"label {', '.join(map(str, flat[:20]))}{', ...' * (len(flat) > 20)}: {text}")
+    names = [f"{name}_{feature}" for name in [*texture, *shapes] for feature in numbers.get(name, {})]
+    labels, voxels, _, rows = zip(*regions)
+    return {"label": np.array(labels), "voxels": np.array(voxels), **dict(zip(names, np.array(rows).T.copy()))}

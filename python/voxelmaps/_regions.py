@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from . import _arrays, _core
+from . import _arrays
 from ._suggestions import warn
 
 # A file that is scaled by its writer has 0.99998 for 1.
@@ -131,12 +131,8 @@ def region(mask, label=None, what="mask", image=None, image_name="x"):
             of_label = compared == each
             inside = of_label | inside
             missing += [] if of_label.any() else [each]
-        if len(missing) == len(labels):
-            _refuse_empty(mask, what, f"{' or '.join(map(str, labels))} (label)")
         if missing:
-            warn(
-                f"no voxel of {what} is {' or '.join(map(str, missing))}, of label={list(labels)}; it has {_list_of_values(mask.host())}"
-            )
+            warn_or_refuse_missing(mask, missing, len(missing) == len(labels), what)
     return _arrays.bytes_of(_arrays.Array(inside, mask.library), what)
 
 
@@ -153,49 +149,40 @@ def _refuse_image(values, what, image, image_name, is_first_label=False):
 
 
 def label_map(mask, label, what="mask", image=None, image_name="x"):
-    """The mask as an array of NumPy of integers in C order, and a list of the labels of regions, each of which is one by itself.
+    """The mask as an array of NumPy of integers in C order, and a list of the labels of regions; empty for all of them.
 
-    label    "all" for all labels other than 0, a label, or several.
-
-    Raises ValueError if the mask has none of them. Warns of those that it does not have.
+    label    "all", a label, or several, each of which is a region.
     """
     values = integers(mask, what, image_name=image_name)
+    least, greatest = values.extremes()
     _refuse_image(values, what, image, image_name)
+    if greatest >= 2**63:
+        raise ValueError(f"{what} has the label {greatest}, but labels must be below 2^63")
     array = values.host()
-    if array.dtype.kind in "fu" and array.dtype.itemsize >= 4 and array.max(initial=0) >= 2**63:
-        raise ValueError(f"{what} has the label {array.max()}, but labels must be below 2^63")
     # Integers with the bytes in the order of this machine.
     kind = np.dtype({"b": "uint8", "f": "int64"}.get(array.dtype.kind, array.dtype)).newbyteorder("=")
     array = np.ascontiguousarray(array, kind)
-    found = _core.find_labels(
-        labels=array.ctypes.data, label_type=_arrays.PIXEL_TYPES.index(kind.name), voxels=array.size, threads=0
-    )
-    if not found:
+    if (least, greatest) == (0, 0):
         _refuse_empty(mask, what, "other than 0")
     if isinstance(label, str) and label == "all":
-        if found[0] < 0:
+        if least < 0:
             raise ValueError(
-                f"{what} has negative values, such as {found[0]}, as an image has: are {image_name} and {what} swapped? If not, name "
-                "the labels, such as label=[1, 2]"
+                f"{what} has negative values, from {least:g}, as an image has: are {image_name} and {what} swapped? If not, name the "
+                "labels, such as label=[1, 2]"
             )
-        return array, found
+        return array, []
     labels = list(labels_of(label))
-    for each in labels:
-        if labels.count(each) > 1:
-            raise ValueError(f"label is {label!r}, but {each} is given twice")
-    missing = sorted(set(labels).difference(found))
-    if len(missing) == len(labels):
-        raise ValueError(f"no voxel of {what} is {shown(labels, ' or ')} (label); it has the labels {shown(found)}")
-    if missing:
-        warn(
-            f"no voxel of {what} is {shown(missing, ' or ')} (label), so that there are no features: its labels are {shown(found)}"
-        )
+    if len(set(labels)) < len(labels):
+        raise ValueError(f"label is {label!r}, but each label must be given once")
     return array, labels
 
 
-def shown(labels, separator=", "):
-    """Text of some labels."""
-    return separator.join(map(str, labels[:20])) + (", ..." if len(labels) > 20 else "")
+def warn_or_refuse_missing(mask, labels, are_all, what="mask"):
+    """Warn of labels that the mask does not have; raise ValueError if these are all."""
+    wanted = " or ".join(map(str, labels))
+    if are_all:
+        _refuse_empty(mask, what, f"{wanted} (label)")
+    warn(f"no voxel of {what} is {wanted} (label); it has {_list_of_values(mask.host())}")
 
 
 def _refuse_empty(mask, what, wanted):

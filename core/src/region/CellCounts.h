@@ -5,19 +5,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace voxelmaps
 {
-/** An element of a matrix that is not 0. */
-struct Cell
-{
-  std::uint64_t row;
-  std::uint64_t column;
-  /** The count, exact below 2^53; or a sum of counts with weights. */
-  double value;
-};
-
 /** A sum of doubles with Neumaier's compensation: as accurate as with twice the digits. */
 class CompensatedSum
 {
@@ -37,95 +29,85 @@ private:
   double m_Rest{ 0.0 };
 };
 
+/** An element of a matrix that is not 0. */
+struct Cell
+{
+  std::uint64_t row;
+  std::uint64_t column;
+  /** The count, exact up to 2^53; or a sum of counts with weights. */
+  double value;
+};
+
+/** The elements in ascending order; those of the same place are added, in their order. */
+inline std::vector<Cell>
+MergeCells(std::vector<Cell> cells)
+{
+  std::stable_sort(cells.begin(), cells.end(), [](const Cell & a, const Cell & b) {
+    return a.row != b.row ? a.row < b.row : a.column < b.column;
+  });
+  std::size_t size = 0;
+  for (const Cell & cell : cells)
+  {
+    if (size > 0 && cells[size - 1].row == cell.row && cells[size - 1].column == cell.column)
+    {
+      cells[size - 1].value += cell.value;
+    }
+    else
+    {
+      cells[size++] = cell;
+    }
+  }
+  cells.resize(size);
+  return cells;
+}
+
 /** Counts of the elements of a matrix of any size: a table, or if that is large, a list of the elements that are merged
- * from time to time. Rows are below 2^16, columns below 2^48. */
+ * from time to time. */
 class CellCounts
 {
 public:
   CellCounts(std::uint64_t rows, std::uint64_t columns)
     : m_Columns(columns)
-    , m_IsDense(columns <= maxDenseCells / rows)
-    , m_Table(m_IsDense ? rows * columns : 0)
+    , m_Table(columns <= maxTable / rows ? rows * columns : 0)
   {}
 
   void
   Add(std::uint64_t row, std::uint64_t column, std::uint64_t count = 1)
   {
-    if (m_IsDense)
+    if (!m_Table.empty())
     {
       m_Table[row * m_Columns + column] += count;
       return;
     }
-    m_List.push_back({ row << 48 | column, count });
+    m_List.push_back({ row, column, static_cast<double>(count) });
     if (m_List.size() >= m_MergeAt)
     {
-      this->MergeList();
-      m_MergeAt = std::max(minMergeSize, 2 * m_List.size());
+      m_List = MergeCells(std::move(m_List));
+      m_MergeAt = std::max(m_MergeAt, 2 * m_List.size());
     }
   }
 
-  /** Call visit(row, column, count) for the elements that are not 0, in ascending order. */
-  template <typename TVisit>
-  void
-  ForEach(const TVisit & visit)
+  /** The elements in ascending order. */
+  std::vector<Cell>
+  Take()
   {
-    this->MergeList();
-    for (const Entry & entry : m_List)
-    {
-      visit(entry.key >> 48, entry.key & ((std::uint64_t{ 1 } << 48) - 1), entry.count);
-    }
     for (std::uint64_t i = 0; i < m_Table.size(); ++i)
     {
       if (m_Table[i] != 0)
       {
-        visit(i / m_Columns, i % m_Columns, m_Table[i]);
+        m_List.push_back({ i / m_Columns, i % m_Columns, static_cast<double>(m_Table[i]) });
       }
     }
-  }
-
-  std::vector<Cell>
-  GetCells()
-  {
-    std::vector<Cell> cells;
-    this->ForEach([&cells](std::uint64_t row, std::uint64_t column, std::uint64_t count) {
-      cells.push_back({ row, column, static_cast<double>(count) });
-    });
-    return cells;
+    return m_Table.empty() ? MergeCells(std::move(m_List)) : std::move(m_List);
   }
 
 private:
-  struct Entry
-  {
-    std::uint64_t key;
-    std::uint64_t count;
-  };
-  static constexpr std::uint64_t maxDenseCells = std::uint64_t{ 1 } << 20;
-  static constexpr std::size_t   minMergeSize = std::size_t{ 1 } << 20;
-
-  void
-  MergeList()
-  {
-    std::sort(m_List.begin(), m_List.end(), [](const Entry & a, const Entry & b) { return a.key < b.key; });
-    std::size_t last = 0;
-    for (std::size_t i = 1; i < m_List.size(); ++i)
-    {
-      if (m_List[i].key == m_List[last].key)
-      {
-        m_List[last].count += m_List[i].count;
-      }
-      else
-      {
-        m_List[++last] = m_List[i];
-      }
-    }
-    m_List.resize(m_List.empty() ? 0 : last + 1);
-  }
+  static constexpr std::uint64_t maxTable = std::uint64_t{ 1 } << 20;
 
   std::uint64_t              m_Columns;
-  bool                       m_IsDense;
   std::vector<std::uint64_t> m_Table;
-  std::vector<Entry>         m_List;
-  std::size_t                m_MergeAt{ minMergeSize };
+  std::vector<Cell>          m_List;
+  std::size_t                m_MergeAt{ maxTable };
 };
 } // namespace voxelmaps
 

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
+#include "voxelmaps/RegionFeaturesJob.h"
+
 #include "common/Log2.h"
 #include "common/ParallelFor.h"
 #include "discretization/GrayLevelJob.h"
@@ -10,11 +12,11 @@
 #include "sizezone/SizeZoneFormulas.h"
 #include "texture/OffsetWeights.h"
 #include "texture/PairOffsets.h"
-#include "voxelmaps/RegionFeaturesJob.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -25,9 +27,61 @@ namespace voxelmaps
 namespace
 {
 constexpr double notANumber = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// --- Labels
-// -----------------------------------------------------------------------------------------------------------
+// --- Regions
+// ----------------------------------------------------------------------------------------------------------
+
+/** What the first pass finds of a region, and its levels while it is computed. */
+struct Region
+{
+  std::int64_t voxels{ 0 };
+  Triple       first{ { std::numeric_limits<std::int64_t>::max(),
+                        std::numeric_limits<std::int64_t>::max(),
+                        std::numeric_limits<std::int64_t>::max() } };
+  Triple       last{ { -1, -1, -1 } };
+  double       minimum{ infinity };
+  double       maximum{ -infinity };
+
+  std::shared_ptr<RegionLevels> levels;
+
+  Triple
+  Size() const
+  {
+    return voxels == 0 ? Triple{ { 0, 0, 0 } }
+                       : Triple{ { last[0] - first[0] + 1, last[1] - first[1] + 1, last[2] - first[2] + 1 } };
+  }
+
+  /** Voxels of a row that begin here. NaN changes no extreme. */
+  template <typename TPixel>
+  void
+  Add(const Triple & begin, std::int64_t count, const TPixel * pixels)
+  {
+    Region row;
+    row.voxels = count;
+    row.first = row.last = begin;
+    row.last[0] += count - 1;
+    for (std::int64_t i = 0; i < count; ++i)
+    {
+      const auto value = static_cast<double>(pixels[i]);
+      row.minimum = value < row.minimum ? value : row.minimum;
+      row.maximum = value > row.maximum ? value : row.maximum;
+    }
+    this->Merge(row);
+  }
+  void
+  Merge(const Region & other)
+  {
+    voxels += other.voxels;
+    for (int d = 0; d < 3; ++d)
+    {
+      first[d] = std::min(first[d], other.first[d]);
+      last[d] = std::max(last[d], other.last[d]);
+    }
+    minimum = std::min(minimum, other.minimum);
+    maximum = std::max(maximum, other.maximum);
+  }
+};
 
 template <typename TVisit>
 void
@@ -41,304 +95,84 @@ VisitLabelType(PixelType labelType, const TVisit & visit)
   });
 }
 
-/** Call visit(label, begin, end) for the runs of a row with the same label other than 0. */
-template <typename TLabel, typename TVisit>
-void
-ForEachRun(const TLabel * row, std::int64_t size, const TVisit & visit)
+/** The offsets that fit into a box. */
+std::vector<Triple>
+FittingOffsets(const std::vector<Triple> & offsets, const Triple & size)
 {
-  for (std::int64_t begin = 0; begin < size;)
-  {
-    const TLabel label = row[begin];
-    std::int64_t end = begin + 1;
-    for (; end < size && row[end] == label; ++end)
-    {
-    }
-    if (label != 0)
-    {
-      visit(static_cast<std::int64_t>(label), begin, end);
-    }
-    begin = end;
-  }
-}
-
-/** Let all workers compute parts of the rows, with results of their own, and merge these. */
-template <typename TResult, typename TCompute, typename TMerge>
-void
-ReduceRows(std::int64_t rows, std::int64_t rowSize, const JobExecution & execution, const TResult & start,
-           const TCompute & compute, const TMerge & merge)
-{
-  constexpr std::int64_t minVoxels = std::int64_t{ 1 } << 17;
-  const std::int64_t     rowsPerTask = std::max<std::int64_t>(1, minVoxels / std::max<std::int64_t>(rowSize, 1));
-  std::mutex             mutex;
-  std::vector<std::unique_ptr<TResult>> results;
-  ForEachTask((rows + rowsPerTask - 1) / rowsPerTask, execution, [&](unsigned int) {
-    TResult * result = nullptr;
-    {
-      const std::lock_guard<std::mutex> lock(mutex);
-      results.push_back(std::make_unique<TResult>(start));
-      result = results.back().get();
-    }
-    return [&, result](std::int64_t task) {
-      const std::int64_t last = std::min(rows, (task + 1) * rowsPerTask);
-      for (std::int64_t row = task * rowsPerTask; row < last; ++row)
-      {
-        compute(row, *result);
-      }
-      execution.ReportProgress(static_cast<std::uint64_t>((last - task * rowsPerTask) * rowSize));
-    };
+  std::vector<Triple> fitting;
+  std::copy_if(offsets.begin(), offsets.end(), std::back_inserter(fitting), [&size](const Triple & offset) {
+    return std::abs(offset[0]) < size[0] && std::abs(offset[1]) < size[1] && std::abs(offset[2]) < size[2];
   });
-  for (const auto & result : results)
-  {
-    merge(*result);
-  }
+  return fitting;
 }
-
-/** The number of a region by its label; -1 for other labels. */
-class RegionIndex
-{
-public:
-  explicit RegionIndex(const std::vector<std::int64_t> & labels)
-  {
-    for (std::size_t i = 0; i < labels.size(); ++i)
-    {
-      m_Sorted.emplace_back(labels[i], static_cast<std::int64_t>(i));
-    }
-    std::sort(m_Sorted.begin(), m_Sorted.end());
-    for (std::size_t i = 1; i < m_Sorted.size(); ++i)
-    {
-      if (m_Sorted[i].first == m_Sorted[i - 1].first)
-      {
-        throw EngineError("A job has the label " + std::to_string(m_Sorted[i].first) +
-                          " twice, but each region must have one of its own.");
-      }
-    }
-  }
-  std::int64_t
-  Find(std::int64_t label) const
-  {
-    const auto found = std::lower_bound(m_Sorted.begin(), m_Sorted.end(), std::make_pair(label, std::int64_t{ -1 }));
-    return found != m_Sorted.end() && found->first == label ? found->second : -1;
-  }
-
-private:
-  std::vector<std::pair<std::int64_t, std::int64_t>> m_Sorted;
-};
-
-// --- Regions
-// ----------------------------------------------------------------------------------------------------------
-
-/** What the first pass finds of a region. */
-struct Region
-{
-  std::int64_t voxels{ 0 };
-  std::int64_t infinite{ 0 };
-  Triple       first{ { std::numeric_limits<std::int64_t>::max(),
-                        std::numeric_limits<std::int64_t>::max(),
-                        std::numeric_limits<std::int64_t>::max() } };
-  Triple       last{ { -1, -1, -1 } };
-  double       minimum{ std::numeric_limits<double>::infinity() };
-  double       maximum{ -std::numeric_limits<double>::infinity() };
-
-  Triple
-  Size() const
-  {
-    return { { last[0] - first[0] + 1, last[1] - first[1] + 1, last[2] - first[2] + 1 } };
-  }
-  void
-  AddRow(const Triple & begin, std::int64_t end)
-  {
-    voxels += end - begin[0];
-    for (int d = 0; d < 3; ++d)
-    {
-      first[d] = std::min(first[d], begin[d]);
-      last[d] = std::max(last[d], d == 0 ? end - 1 : begin[d]);
-    }
-  }
-  template <typename TPixel>
-  void
-  AddPixels(const TPixel * pixels, std::int64_t count)
-  {
-    TPixel least = std::numeric_limits<TPixel>::max();
-    TPixel greatest = std::numeric_limits<TPixel>::lowest();
-    bool   isFinite = true;
-    for (std::int64_t i = 0; i < count; ++i)
-    {
-      least = pixels[i] < least ? pixels[i] : least;
-      greatest = pixels[i] > greatest ? pixels[i] : greatest;
-      if constexpr (!std::is_integral<TPixel>::value)
-      {
-        isFinite = isFinite && !std::isinf(pixels[i]);
-      }
-    }
-    infinite += isFinite ? 0 : 1;
-    if (least <= greatest)
-    {
-      minimum = std::min(minimum, static_cast<double>(least));
-      maximum = std::max(maximum, static_cast<double>(greatest));
-    }
-  }
-  void
-  Merge(const Region & other)
-  {
-    voxels += other.voxels;
-    infinite += other.infinite;
-    for (int d = 0; d < 3; ++d)
-    {
-      first[d] = std::min(first[d], other.first[d]);
-      last[d] = std::max(last[d], other.last[d]);
-    }
-    minimum = std::min(minimum, other.minimum);
-    maximum = std::max(maximum, other.maximum);
-  }
-};
 
 // --- First order
 // ------------------------------------------------------------------------------------------------------
 
-/** Intensities in ascending order: a histogram of integers of at most 16 bits, or sorted values. */
-class SortedIntensities
+struct Root
 {
-public:
-  explicit SortedIntensities(double minimum)
-    : m_Minimum(minimum)
-  {}
-
-  template <typename TPixel>
-  void
-  Add(TPixel pixel)
+  static double
+  Of(double value)
   {
-    if constexpr (sizeof(TPixel) <= 2)
-    {
-      const auto at = static_cast<std::size_t>(static_cast<double>(pixel) - m_Minimum);
-      m_Histogram.resize(std::max(m_Histogram.size(), at + 1));
-      ++m_Histogram[at];
-    }
-    else if constexpr (std::is_same<TPixel, float>::value)
-    {
-      // Adding 0 makes negative zero positive.
-      m_Floats.push_back(pixel + 0.0F);
-    }
-    else
-    {
-      m_Doubles.push_back(static_cast<double>(pixel) + 0.0);
-    }
+    return std::sqrt(value);
   }
-  void
-  Sort()
-  {
-    std::sort(m_Floats.begin(), m_Floats.end());
-    std::sort(m_Doubles.begin(), m_Doubles.end());
-  }
-
-  /** Call visit(intensity, number of voxels) in ascending order. */
-  template <typename TVisit>
-  void
-  ForEach(const TVisit & visit) const
-  {
-    for (std::size_t i = 0; i < m_Histogram.size(); ++i)
-    {
-      if (m_Histogram[i] != 0)
-      {
-        visit(m_Minimum + static_cast<double>(i), static_cast<double>(m_Histogram[i]));
-      }
-    }
-    ForEachSorted(m_Floats, visit);
-    ForEachSorted(m_Doubles, visit);
-  }
-
-  /** The intensity number k in ascending order. */
-  double
-  At(std::int64_t k) const
-  {
-    if (!m_Histogram.empty())
-    {
-      std::size_t  i = 0;
-      std::int64_t below = static_cast<std::int64_t>(m_Histogram[0]);
-      while (below <= k)
-      {
-        below += static_cast<std::int64_t>(m_Histogram[++i]);
-      }
-      return m_Minimum + static_cast<double>(i);
-    }
-    const auto at = static_cast<std::size_t>(k);
-    return m_Floats.empty() ? m_Doubles[at] : static_cast<double>(m_Floats[at]);
-  }
-
-private:
-  template <typename TValue, typename TVisit>
-  static void
-  ForEachSorted(const std::vector<TValue> & values, const TVisit & visit)
-  {
-    for (std::size_t begin = 0; begin < values.size();)
-    {
-      std::size_t end = begin + 1;
-      for (; end < values.size() && values[end] == values[begin]; ++end)
-      {
-      }
-      visit(static_cast<double>(values[begin]), static_cast<double>(end - begin));
-      begin = end;
-    }
-  }
-
-  double                     m_Minimum;
-  std::vector<std::uint64_t> m_Histogram;
-  std::vector<float>         m_Floats;
-  std::vector<double>        m_Doubles;
 };
 
-/** The sums of all voxels, in ascending order of the intensities; intensities are differences from the median. */
+/** The sums of intensities in ascending order, which are differences from the median. */
+template <typename TPixel>
 FirstOrderSums<double>
-ComputeFirstOrderSums(const SortedIntensities & intensities, const RegionLevels & levels, double shift)
+ComputeFirstOrderSums(const std::vector<TPixel> & sorted, const RegionLevels & levels, double shift)
 {
-  const std::int64_t voxels = levels.numberOfVoxels;
-  const auto         percentile = [&](double part) {
-    const double position = static_cast<double>(voxels - 1) * part;
-    const auto   below = static_cast<std::int64_t>(position);
-    return Interpolate(
-      intensities.At(below), intensities.At(std::min(below + 1, voxels - 1)), position - static_cast<double>(below));
+  const auto at = [&sorted](std::size_t k) { return static_cast<double>(sorted[std::min(k, sorted.size() - 1)]); };
+  const auto percentile = [&](double part) {
+    const double position = static_cast<double>(sorted.size() - 1) * part;
+    const auto   below = static_cast<std::size_t>(position);
+    return Interpolate(at(below), at(below + 1), position - static_cast<double>(below));
+  };
+  const auto forEach = [&](const auto & visit) {
+    for (std::size_t begin = 0, end = 0; begin < sorted.size(); begin = end)
+    {
+      while (end < sorted.size() && sorted[end] == sorted[begin])
+      {
+        ++end;
+      }
+      visit(at(begin), static_cast<double>(end - begin));
+    }
   };
   FirstOrderSums<double> sums{};
-  sums.voxels = static_cast<double>(voxels);
-  sums.minimum = intensities.At(0);
-  sums.maximum = intensities.At(voxels - 1);
-  sums.median =
-    voxels % 2 == 1 ? intensities.At(voxels / 2) : (intensities.At(voxels / 2 - 1) + intensities.At(voxels / 2)) / 2.0;
+  sums.voxels = static_cast<double>(sorted.size());
+  sums.minimum = at(0);
+  sums.maximum = at(sorted.size() - 1);
   sums.percentile10 = percentile(0.1);
   sums.percentile25 = percentile(0.25);
+  sums.median = (at((sorted.size() - 1) / 2) + at(sorted.size() / 2)) / 2.0;
   sums.percentile75 = percentile(0.75);
   sums.percentile90 = percentile(0.9);
   sums.origin = sums.median;
+  const auto isRobust = [&sums](double x) { return x >= sums.percentile10 && x <= sums.percentile90; };
 
   CompensatedSum differences, energy, robustDifferences, robustVoxels;
-  intensities.ForEach([&](double x, double count) {
+  forEach([&](double x, double count) {
     const double shifted = x + shift;
     differences += count * (x - sums.origin);
     energy += count * (shifted * shifted);
-    if (x >= sums.percentile10 && x <= sums.percentile90)
-    {
-      robustVoxels += count;
-      robustDifferences += count * (x - sums.median);
-    }
+    robustVoxels += isRobust(x) ? count : 0.0;
+    robustDifferences += isRobust(x) ? count * (x - sums.origin) : 0.0;
   });
-  sums.differences = differences;
   sums.energy = energy;
   sums.shift = differences / sums.voxels;
   sums.robustVoxels = robustVoxels;
-  sums.robustDifferences = robustDifferences;
   sums.robustShift = robustDifferences / robustVoxels;
 
   CompensatedSum absolutes, squares, cubes, fourths, robustAbsolutes;
-  intensities.ForEach([&](double x, double count) {
+  forEach([&](double x, double count) {
     const double deviation = (x - sums.origin) - sums.shift;
     const double square = deviation * deviation;
     absolutes += count * std::abs(deviation);
     squares += count * square;
     cubes += count * (square * deviation);
     fourths += count * (square * square);
-    if (x >= sums.percentile10 && x <= sums.percentile90)
-    {
-      robustAbsolutes += count * std::abs((x - sums.median) - sums.robustShift);
-    }
+    robustAbsolutes += isRobust(x) ? count * std::abs((x - sums.origin) - sums.robustShift) : 0.0;
   });
   sums.absolutes = absolutes;
   sums.squares = squares;
@@ -358,387 +192,358 @@ ComputeFirstOrderSums(const SortedIntensities & intensities, const RegionLevels 
   return sums;
 }
 
-struct Root
-{
-  static double
-  Of(double value)
-  {
-    return std::sqrt(value);
-  }
-};
-
 // --- Classes
 // ----------------------------------------------------------------------------------------------------------
 
 template <typename TJob>
 constexpr bool hasDirections = std::is_same<TJob, CooccurrenceJob>::value || std::is_same<TJob, RunLengthJob>::value;
 
-/** What a class has computed of a direction of a region: values of the features, or cells that are merged; neither if
- * there are no pairs. */
-struct DirectionResult
+/** The features of a job from values by their number. */
+template <typename TFeature, typename TValues>
+std::vector<double>
+Select(const std::vector<TFeature> & features, const TValues & values)
 {
-  std::vector<double> values;
-  std::vector<Cell>   cells;
-};
+  std::vector<double> selected;
+  for (const TFeature feature : features)
+  {
+    if constexpr (std::is_same<TValues, SizeMatrixValues>::value)
+    {
+      selected.push_back(values[static_cast<std::size_t>(ToSizeMatrixFeature(feature))]);
+    }
+    else
+    {
+      selected.push_back(values[static_cast<std::size_t>(feature)]);
+    }
+  }
+  return selected;
+}
+
+std::vector<Cell>
+CountDirection(const CooccurrenceJob & job, const RegionLevels & levels, const Triple & offset,
+               const JobExecution & execution)
+{
+  std::vector<Cell> cells = CountPairs(levels, offset, execution);
+  for (std::size_t i = 0, pairs = cells.size(); job.symmetric && i < pairs; ++i)
+  {
+    cells.push_back({ cells[i].column, cells[i].row, cells[i].value });
+  }
+  return MergeCells(std::move(cells));
+}
+
+std::vector<Cell>
+CountDirection(const RunLengthJob & job, const RegionLevels & levels, const Triple & offset,
+               const JobExecution & execution)
+{
+  return CountRuns(levels, offset, job.skipDirectionsWithoutPairs, execution);
+}
 
 std::vector<double>
 Evaluate(const CooccurrenceJob & job, const std::vector<Cell> & cells, const RegionLevels & levels)
 {
-  using Feature = CooccurrenceJob::Feature;
-  const bool needsCorrelation =
-    std::find(job.features.begin(), job.features.end(), Feature::MaximalCorrelationCoefficient) != job.features.end();
-  const auto all = ComputeCooccurrenceValues(job.symmetric ? AddTransposed(cells) : cells,
-                                             levels.numberOfGrayLevels,
-                                             job.symmetric,
-                                             needsCorrelation,
-                                             levels.hasOneLevel);
-  std::vector<double> values;
-  for (const Feature feature : job.features)
-  {
-    values.push_back(all[static_cast<std::size_t>(feature)]);
-  }
-  return values;
-}
-
-template <typename TJob>
-std::vector<double>
-EvaluateSizes(const TJob & job, const std::vector<Cell> & cells)
-{
-  const auto          all = ComputeSizeMatrixValues(cells);
-  std::vector<double> values;
-  for (const auto feature : job.features)
-  {
-    values.push_back(all[static_cast<std::size_t>(ToSizeMatrixFeature(feature))]);
-  }
-  return values;
+  const auto correlation = CooccurrenceJob::Feature::MaximalCorrelationCoefficient;
+  const bool needsIt = std::find(job.features.begin(), job.features.end(), correlation) != job.features.end();
+  return Select(job.features, ComputeCooccurrenceValues(cells, levels.numberOfGrayLevels, needsIt, levels.hasOneLevel));
 }
 
 std::vector<double>
 Evaluate(const RunLengthJob & job, const std::vector<Cell> & cells, const RegionLevels &)
 {
-  return EvaluateSizes(job, cells);
+  return Select(job.features, ComputeSizeMatrixValues(cells));
 }
 
-/** The features of all directions of a class: their mean, or those of the merged matrices. */
+/** The mean of the features of the directions with pairs, or the features of the sum of their matrices. */
 template <typename TJob>
 std::vector<double>
-Combine(const TJob & job, const std::vector<DirectionResult> & directions, const RegionLevels & levels)
+ComputeDirections(const TJob & job, const RegionLevels & levels, const JobExecution & execution)
 {
-  std::vector<double> values(job.features.size(), notANumber);
-  if (job.aggregation == TJob::Aggregation::Merge)
+  const bool                  isMerged = job.aggregation == TJob::Aggregation::Merge;
+  std::vector<Cell>           merged;
+  std::vector<CompensatedSum> sums(job.features.size());
+  double                      directions = 0.0;
+  for (std::size_t i = 0; i < job.offsets.size(); ++i)
   {
-    std::vector<Cell> cells;
-    for (std::size_t i = 0; i < directions.size(); ++i)
+    if (FittingOffsets({ job.offsets[i] }, levels.size).empty())
     {
-      const double weight = job.offsetWeights.empty() ? 1.0 : job.offsetWeights[i];
-      for (const Cell & cell : directions[i].cells)
-      {
-        if (weight > 0.0)
-        {
-          cells.push_back({ cell.row, cell.column, weight * cell.value });
-        }
-      }
+      continue;
     }
-    if (!cells.empty())
+    const std::vector<Cell> cells = CountDirection(job, levels, job.offsets[i], execution);
+    const double            weight = job.offsetWeights.empty() ? 1.0 : job.offsetWeights[i];
+    for (std::size_t c = 0; isMerged && weight > 0.0 && c < cells.size(); ++c)
     {
-      values = Evaluate(job, MergeCells(std::move(cells)), levels);
+      merged.push_back({ cells[c].row, cells[c].column, weight * cells[c].value });
+    }
+    if (!isMerged && !cells.empty())
+    {
+      const std::vector<double> values = Evaluate(job, cells, levels);
+      std::transform(sums.begin(), sums.end(), values.begin(), sums.begin(), [](CompensatedSum sum, double value) {
+        sum += value;
+        return sum;
+      });
+      ++directions;
     }
   }
-  else
+  if (!merged.empty())
   {
-    for (std::size_t f = 0; f < values.size(); ++f)
+    return Evaluate(job, MergeCells(std::move(merged)), levels);
+  }
+  std::vector<double> means;
+  for (std::size_t f = 0; f < sums.size(); ++f)
+  {
+    means.push_back(directions > 0.0 ? sums[f] / directions : notANumber);
+    if constexpr (std::is_same<TJob, CooccurrenceJob>::value)
     {
-      CompensatedSum sum;
-      double         number = 0.0;
-      for (const DirectionResult & direction : directions)
-      {
-        if (!direction.values.empty())
-        {
-          sum += direction.values[f];
-          ++number;
-        }
-      }
-      values[f] = number == 0.0 ? notANumber : sum / number;
+      const bool isOne = levels.hasOneLevel && job.features[f] == TJob::Feature::MaximalCorrelationCoefficient;
+      means[f] = isOne ? 1.0 : means[f];
     }
   }
-  if constexpr (std::is_same<TJob, CooccurrenceJob>::value)
+  return means;
+}
+
+template <typename TJob>
+void
+VerifyClass(const TJob & job)
+{
+  if constexpr (hasDirections<TJob>)
   {
-    for (std::size_t f = 0; f < values.size(); ++f)
+    if (job.aggregation == TJob::Aggregation::PerDirection)
     {
-      if (levels.hasOneLevel && job.features[f] == TJob::Feature::MaximalCorrelationCoefficient)
-      {
-        values[f] = 1.0;
-      }
+      throw EngineError("Features of regions have no aggregation PerDirection: choose Average or Merge.");
+    }
+    if (!job.offsetWeights.empty())
+    {
+      VerifyOffsetWeights(
+        job.offsetWeights, job.offsets.size(), job.aggregation == TJob::Aggregation::Merge, 0, job.numberOfGrayLevels);
     }
   }
-  return values;
+  if constexpr (std::is_same<TJob, FirstOrderJob>::value)
+  {
+    if (!std::isfinite(job.voxelArrayShift))
+    {
+      throw EngineError("A job has the voxelArrayShift " + std::to_string(job.voxelArrayShift) +
+                        ", but must have a finite one.");
+    }
+  }
+  else if constexpr (!std::is_same<TJob, SizeZoneJob>::value)
+  {
+    MakePairOffsets(job.offsets);
+    const auto isLong = [](const Triple & offset) {
+      return *std::max_element(offset.begin(), offset.end()) > 1 ||
+             *std::min_element(offset.begin(), offset.end()) < -1;
+    };
+    if (std::is_same<TJob, RunLengthJob>::value && std::any_of(job.offsets.begin(), job.offsets.end(), isLong))
+    {
+      throw EngineError("Offsets of runs must have components -1, 0 or 1.");
+    }
+  }
 }
 
 // --- The job
 // ----------------------------------------------------------------------------------------------------------
 
-/** Computes regions in groups, so that memory holds the levels of a group, and all workers have parts of one to
- * compute: directions, and other classes. */
+/** Computes regions in groups, so that memory holds the levels of a group, and all workers have something to compute:
+ * a class of a region each. */
 class RegionEngine
 {
 public:
   explicit RegionEngine(const RegionFeaturesJob & job)
     : m_Job(job)
-    , m_Index(job.labels)
-    , m_Features(GetNumberOfFeatures(job))
-    , m_Regions(job.labels.size())
-  {}
-
-  std::vector<RegionSummary>
-  Compute()
   {
-    this->Verify();
-    std::fill(m_Job.output, m_Job.output + m_Features * static_cast<std::int64_t>(m_Regions.size()), notANumber);
-    this->FindRegions();
-    std::vector<RegionSummary> summaries(m_Regions.size());
-    constexpr std::int64_t     maxGroupVoxels = std::int64_t{ 1 } << 22;
-    std::vector<Active>        group;
-    std::int64_t               groupVoxels = 0;
-    for (std::size_t r = 0; r < m_Regions.size(); ++r)
+    VerifyEnumerator("The pixel type", job.pixelType, PixelType::Double);
+    VerifyEnumerator("The type of labels", job.labelType, PixelType::UInt64);
+    job.discretization.Verify();
+    std::set<std::int64_t> labels;
+    for (const std::int64_t label : job.labels)
     {
-      const Region & region = m_Regions[r];
-      summaries[r].label = m_Job.labels[r];
-      summaries[r].numberOfVoxels = region.voxels;
-      if (region.voxels == 0)
+      if (label == 0 || !labels.insert(label).second)
       {
-        continue;
-      }
-      summaries[r].first = region.first;
-      summaries[r].last = region.last;
-      summaries[r].minimum = region.minimum;
-      summaries[r].maximum = region.maximum;
-      const Triple       size = region.Size();
-      const std::int64_t voxels = size[0] * size[1] * size[2];
-      if (!group.empty() && groupVoxels + voxels > maxGroupVoxels)
-      {
-        this->ComputeGroup(group, summaries);
-        group.clear();
-        groupVoxels = 0;
-      }
-      group.emplace_back();
-      group.back().number = r;
-      groupVoxels += voxels;
-    }
-    this->ComputeGroup(group, summaries);
-    return summaries;
-  }
-
-private:
-  /** A region of the group. */
-  struct Active
-  {
-    std::size_t                               number;
-    std::unique_ptr<RegionLevels>             levels;
-    std::unique_ptr<GrayLevelDiscretization>  discretization;
-    std::vector<std::vector<DirectionResult>> directions;
-  };
-
-  /** A part of a region: a class, or a direction of one; or shape. */
-  struct Part
-  {
-    Active *    active;
-    std::size_t classNumber;
-    std::size_t direction;
-    double *    output;
-  };
-
-  void
-  Verify() const
-  {
-    VerifyEnumerator("The pixel type", m_Job.pixelType, PixelType::Double);
-    if (m_Job.labelType > PixelType::UInt64)
-    {
-      throw EngineError("The label image is of a real type, but labels must be integers.");
-    }
-    const std::int64_t voxels = m_Job.size[0] * m_Job.size[1] * m_Job.size[2];
-    if (*std::min_element(m_Job.size.begin(), m_Job.size.end()) < 0)
-    {
-      throw EngineError("A job has a negative size.");
-    }
-    if (voxels > 0 && (m_Job.pixels == nullptr || m_Job.labelImage == nullptr))
-    {
-      throw EngineError("A job has " + std::to_string(voxels) + " voxels, but no pixels or no label image.");
-    }
-    if (m_Features == 0)
-    {
-      throw EngineError("A job has no features, but must have at least one.");
-    }
-    if (m_Job.output == nullptr && !m_Job.labels.empty())
-    {
-      throw EngineError("A job has regions, but its output is null.");
-    }
-    for (const std::int64_t label : m_Job.labels)
-    {
-      if (label == 0)
-      {
-        throw EngineError("A job has the label 0, but 0 is the background.");
+        throw EngineError("A job has the label " + std::to_string(label) +
+                          ", but labels of regions must be other than 0, and each be given once.");
       }
     }
-    for (const double size : m_Job.spacing)
+    const auto verify = [](const std::vector<unsigned int> & features, const FeatureTable & table) {
+      if (!features.empty() && *std::max_element(features.begin(), features.end()) >= table.GetNumberOfFeatures())
+      {
+        throw EngineError(std::string("A job has a number of a feature that the class ") + table.GetClassName() +
+                          " does not have.");
+      }
+    };
+    verify(job.shapeFeatures, GetShapeFeatureTable());
+    verify(job.planarShapeFeatures, GetPlanarShapeFeatureTable());
+    for (const double size : job.spacing)
     {
       if (!(size > 0.0) || !std::isfinite(size))
       {
         throw EngineError("A job has the spacing " + std::to_string(size) + ", but it must be positive and finite.");
       }
     }
-    m_Job.discretization.Verify();
-    for (const TextureClassJob & classJob : m_Job.classes)
+    for (const TextureClassJob & classJob : job.classes)
     {
       std::visit([](const auto & typedJob) { VerifyClass(typedJob); }, classJob);
     }
   }
 
-  template <typename TJob>
-  static void
-  VerifyClass(const TJob & job)
+  std::vector<RegionFeatures>
+  Compute()
   {
-    if constexpr (hasDirections<TJob>)
+    this->FindRegions();
+    constexpr std::int64_t maxGroupVoxels = std::int64_t{ 1 } << 22;
+    std::size_t            begin = 0;
+    for (std::size_t end = 0; begin < m_Features.size(); begin = end)
     {
-      if (job.aggregation == TJob::Aggregation::PerDirection)
+      for (std::int64_t voxels = 0; end < m_Features.size() && (end == begin || voxels < maxGroupVoxels); ++end)
       {
-        throw EngineError("Features of regions have no aggregation PerDirection: choose Average or Merge.");
+        const Triple size = m_Regions[m_Features[end].label].Size();
+        voxels += size[0] * size[1] * size[2];
       }
-      if (!job.offsetWeights.empty())
-      {
-        VerifyOffsetWeights(job.offsetWeights,
-                            job.offsets.size(),
-                            job.aggregation == TJob::Aggregation::Merge,
-                            0,
-                            job.numberOfGrayLevels);
-      }
+      this->ComputeGroup(begin, end);
     }
-    if constexpr (hasDirections<TJob> || std::is_same<TJob, DependenceJob>::value ||
-                  std::is_same<TJob, GrayToneDifferenceJob>::value)
-    {
-      MakePairOffsets(job.offsets);
-    }
-    if constexpr (std::is_same<TJob, RunLengthJob>::value)
-    {
-      for (const Triple & offset : job.offsets)
-      {
-        if (*std::max_element(offset.begin(), offset.end()) > 1 || *std::min_element(offset.begin(), offset.end()) < -1)
-        {
-          throw EngineError("Offsets of runs must have components -1, 0 or 1.");
-        }
-      }
-    }
-    if constexpr (std::is_same<TJob, FirstOrderJob>::value)
-    {
-      if (!std::isfinite(job.voxelArrayShift))
-      {
-        throw EngineError("A job has the voxelArrayShift " + std::to_string(job.voxelArrayShift) +
-                          ", but must have a finite one.");
-      }
-    }
+    return std::move(m_Features);
   }
 
-  /** Where a row of the array begins, in voxels. */
+private:
+  /** Where a row of a region begins in the array. */
   std::int64_t
-  RowOffset(std::int64_t y, std::int64_t z) const
+  RowOffset(const Region & region, std::int64_t y, std::int64_t z) const
   {
-    return (z * m_Job.size[1] + y) * m_Job.size[0];
+    return ((region.first[2] + z) * m_Job.size[1] + region.first[1] + y) * m_Job.size[0] + region.first[0];
   }
 
+  /** One pass over all voxels: boxes and ranges of all labels. */
   void
   FindRegions()
   {
     using Parameters = GrayLevelDiscretizationParameters;
-    const bool needsImageRange =
-      !m_Job.classes.empty() && m_Job.discretization.rangeSource == Parameters::RangeSourceEnum::Image;
-    const auto start = std::make_pair(m_Regions, IntensityRange());
-    ReduceRows(
-      m_Job.size[1] * m_Job.size[2],
-      m_Job.size[0],
-      m_Job.execution,
-      start,
-      [&](std::int64_t row, auto & found) {
-        const std::int64_t offset = row * m_Job.size[0];
-        VisitPixelType(m_Job.pixelType, [&](auto pixel) {
-          const auto * const pixels = static_cast<const decltype(pixel) *>(m_Job.pixels) + offset;
-          if (needsImageRange)
+    const bool needsRange = m_Job.discretization.rangeSource == Parameters::RangeSourceEnum::Image;
+    const auto pixelSize = GetPixelSize(m_Job.pixelType);
+    std::mutex mutex;
+    ForEachTask(m_Job.size[2], m_Job.execution, [&](unsigned int) {
+      return [&](std::int64_t z) {
+        std::map<std::int64_t, Region> regions;
+        IntensityRange                 range;
+        for (std::int64_t y = 0; y < m_Job.size[1]; ++y)
+        {
+          const std::int64_t offset = (z * m_Job.size[1] + y) * m_Job.size[0];
+          const auto * const pixels = static_cast<const char *>(m_Job.pixels) + offset * pixelSize;
+          if (needsRange)
           {
-            found.second.AddRow(m_Job.pixelType, pixels, nullptr, m_Job.size[0]);
+            range.AddRow(m_Job.pixelType, pixels, nullptr, m_Job.size[0]);
           }
           VisitLabelType(m_Job.labelType, [&](auto label) {
             const auto * const labels = static_cast<const decltype(label) *>(m_Job.labelImage) + offset;
-            std::int64_t       last = 0;
-            std::int64_t       number = -1;
-            ForEachRun(labels, m_Job.size[0], [&](std::int64_t value, std::int64_t begin, std::int64_t end) {
-              number = value == last ? number : m_Index.Find(value);
-              last = value;
-              if (number >= 0)
-              {
-                Region & region = found.first[static_cast<std::size_t>(number)];
-                region.AddRow({ { begin, row % m_Job.size[1], row / m_Job.size[1] } }, end);
-                region.AddPixels(pixels + begin, end - begin);
-              }
-            });
+            this->AddRow(labels, pixels, y, z, regions);
           });
-        });
-      },
-      [&](const auto & found) {
-        for (std::size_t r = 0; r < m_Regions.size(); ++r)
-        {
-          m_Regions[r].Merge(found.first[r]);
         }
-        m_ImageRange.Merge(found.second);
-      });
-    for (std::size_t r = 0; r < m_Regions.size(); ++r)
+        const std::lock_guard<std::mutex> lock(mutex);
+        for (const auto & [label, region] : regions)
+        {
+          m_Regions[label].Merge(region);
+        }
+        m_ImageRange.Merge(range);
+        m_Job.execution.ReportProgress(static_cast<std::uint64_t>(m_Job.size[0] * m_Job.size[1]));
+      };
+    });
+    std::vector<std::int64_t> labels = m_Job.labels;
+    for (auto region = m_Regions.begin(); m_Job.labels.empty() && region != m_Regions.end(); ++region)
     {
-      if (m_Regions[r].infinite != 0 && !m_Job.classes.empty())
+      if (region->first > 0)
       {
-        throw EngineError("The region with the label " + std::to_string(m_Job.labels[r]) +
+        labels.push_back(region->first);
+      }
+    }
+    for (const std::int64_t label : labels)
+    {
+      const Region & region = m_Regions[label];
+      if (!m_Job.classes.empty() && (region.minimum == -infinity || region.maximum == infinity) && region.voxels > 0 &&
+          region.minimum <= region.maximum)
+      {
+        throw EngineError("The region with the label " + std::to_string(label) +
                           " has infinite intensities, which have no features: leave these voxels out of the region.");
+      }
+      m_Features.push_back({ label, region.voxels, 0, {} });
+    }
+  }
+
+  template <typename TLabel>
+  void
+  AddRow(const TLabel * labels, const char * pixels, std::int64_t y, std::int64_t z,
+         std::map<std::int64_t, Region> & regions) const
+  {
+    for (std::int64_t begin = 0, end = 0; begin < m_Job.size[0]; begin = end)
+    {
+      while (end < m_Job.size[0] && labels[end] == labels[begin])
+      {
+        ++end;
+      }
+      if (labels[begin] != 0)
+      {
+        Region & region = regions[static_cast<std::int64_t>(labels[begin])];
+        VisitPixelType(m_Job.pixelType, [&](auto pixel) {
+          region.Add({ { begin, y, z } }, end - begin, reinterpret_cast<const decltype(pixel) *>(pixels) + begin);
+        });
       }
     }
   }
 
   /** 1 for the voxels of a row of a region, of the size of its box, else 0. */
   void
-  MakeMaskRow(const Active & active, std::int64_t y, std::int64_t z, std::uint8_t * mask) const
+  MakeMaskRow(const Region & region, std::int64_t label, std::int64_t y, std::int64_t z, std::uint8_t * mask) const
   {
-    const Region &     region = m_Regions[active.number];
-    const std::int64_t label = m_Job.labels[active.number];
-    const std::int64_t offset = this->RowOffset(region.first[1] + y, region.first[2] + z) + region.first[0];
     VisitLabelType(m_Job.labelType, [&](auto pixel) {
-      const auto * const labels = static_cast<const decltype(pixel) *>(m_Job.labelImage) + offset;
-      const auto         wanted = static_cast<decltype(pixel)>(label);
-      for (std::int64_t x = 0; x < region.Size()[0]; ++x)
-      {
-        mask[x] = labels[x] == wanted ? 1 : 0;
-      }
+      const auto * const labels =
+        static_cast<const decltype(pixel) *>(m_Job.labelImage) + this->RowOffset(region, y, z);
+      const auto wanted = static_cast<decltype(pixel)>(label);
+      std::transform(labels, labels + region.Size()[0], mask, [wanted](auto one) { return one == wanted ? 1 : 0; });
     });
   }
 
-  /** The offsets that fit into the box of a region. */
-  static std::vector<Triple>
-  FittingOffsets(const std::vector<Triple> & offsets, const Triple & size)
+  void
+  ComputeGroup(std::size_t begin, std::size_t end)
   {
-    std::vector<Triple> fitting;
-    for (const Triple & offset : offsets)
+    const auto                                    classes = m_Job.classes.size();
+    const auto                                    parts = static_cast<std::int64_t>(classes + 1);
+    std::vector<std::vector<std::vector<double>>> values(end - begin, std::vector<std::vector<double>>(classes + 1));
+    ForEachTask(static_cast<std::int64_t>(end - begin), m_Job.execution, [&](unsigned int) {
+      return [&](std::int64_t i) { this->MakeLevels(m_Features[begin + static_cast<std::size_t>(i)]); };
+    });
+    ForEachTask(parts * static_cast<std::int64_t>(end - begin), m_Job.execution, [&](unsigned int) {
+      return [&](std::int64_t number) {
+        const auto     i = static_cast<std::size_t>(number / parts);
+        const auto     part = static_cast<std::size_t>(number % parts);
+        const Region & region = m_Regions.at(m_Features[begin + i].label);
+        values[i][part] = part == classes
+                            ? this->ComputeShape(m_Features[begin + i].label, region)
+                            : std::visit([&](const auto & typedJob) { return this->ComputeClass(typedJob, region); },
+                                         m_Job.classes[part]);
+        m_Job.execution.CheckAbort();
+      };
+    });
+    for (std::size_t i = begin; i < end; ++i)
     {
-      if (Fits(offset, size))
+      m_Regions[m_Features[i].label].levels.reset();
+      for (const std::vector<double> & part : values[i - begin])
       {
-        fitting.push_back(offset);
+        m_Features[i].values.insert(m_Features[i].values.end(), part.begin(), part.end());
       }
     }
-    return fitting;
-  }
-  static bool
-  Fits(const Triple & offset, const Triple & size)
-  {
-    return std::abs(offset[0]) < size[0] && std::abs(offset[1]) < size[1] && std::abs(offset[2]) < size[2];
   }
 
-  Triple
-  MakeMargin(const Triple & size) const
+  /** Discretize a region. */
+  void
+  MakeLevels(RegionFeatures & features)
   {
-    Triple margin{ { 1, 1, 1 } };
+    Region & region = m_Regions.at(features.label);
+    // A region of NaN has no range.
+    if (m_Job.classes.empty() || region.minimum > region.maximum)
+    {
+      return;
+    }
+    IntensityRange range = m_ImageRange;
+    if (range.IsEmpty())
+    {
+      range.AddRange(region.minimum, region.maximum, 0);
+    }
+    const Triple size = region.Size();
+    Triple       margin{ { 1, 1, 1 } };
     for (const TextureClassJob & classJob : m_Job.classes)
     {
       std::visit(
@@ -748,201 +553,47 @@ private:
           {
             for (const Triple & offset : FittingOffsets(typedJob.offsets, size))
             {
-              for (int d = 0; d < 3; ++d)
-              {
-                margin[d] = std::max(margin[d], std::abs(offset[d]));
-              }
+              std::transform(offset.begin(), offset.end(), margin.begin(), margin.begin(), [](auto step, auto most) {
+                return std::max(std::abs(step), most);
+              });
             }
           }
         },
         classJob);
     }
-    return margin;
-  }
-
-  void
-  ComputeGroup(std::vector<Active> & group, std::vector<RegionSummary> & summaries)
-  {
-    if (!m_Job.classes.empty())
+    try
     {
-      this->MakeLevels(group);
-    }
-    std::vector<Part> parts;
-    for (Active & active : group)
-    {
-      double * output = m_Job.output + static_cast<std::int64_t>(active.number) * m_Features;
-      active.directions.resize(m_Job.classes.size());
-      const bool hasLevels = active.levels != nullptr && active.levels->numberOfVoxels > 0;
-      for (std::size_t c = 0; c < m_Job.classes.size(); ++c)
-      {
-        std::visit(
-          [&](const auto & typedJob) {
-            std::size_t directions = 1;
-            if constexpr (hasDirections<std::decay_t<decltype(typedJob)>>)
-            {
-              directions = typedJob.offsets.size();
-              active.directions[c].resize(directions);
-            }
-            for (std::size_t d = 0; hasLevels && d < directions; ++d)
-            {
-              parts.push_back({ &active, c, d, output });
-            }
-            output += typedJob.features.size();
-          },
-          m_Job.classes[c]);
-      }
-      if (!m_Job.shapeFeatures.empty() || !m_Job.planarShapeFeatures.empty())
-      {
-        parts.push_back({ &active, m_Job.classes.size(), 0, output });
-      }
-    }
-    ForEachTask(static_cast<std::int64_t>(parts.size()), m_Job.execution, [&](unsigned int) {
-      return [&](std::int64_t number) {
-        const Part & part = parts[static_cast<std::size_t>(number)];
-        if (part.classNumber == m_Job.classes.size())
-        {
-          this->ComputeShape(part);
-        }
-        else
-        {
-          std::visit([&](const auto & typedJob) { this->ComputePart(typedJob, part); },
-                     m_Job.classes[part.classNumber]);
-        }
-        m_Job.execution.CheckAbort();
-      };
-    });
-    for (const Part & part : parts)
-    {
-      if (part.direction == 0 && part.classNumber < m_Job.classes.size())
-      {
-        std::visit(
-          [&](const auto & typedJob) {
-            if constexpr (hasDirections<std::decay_t<decltype(typedJob)>>)
-            {
-              const auto values = Combine(typedJob, part.active->directions[part.classNumber], *part.active->levels);
-              std::copy(values.begin(), values.end(), part.output);
-            }
-          },
-          m_Job.classes[part.classNumber]);
-      }
-    }
-    for (const Active & active : group)
-    {
-      if (active.levels != nullptr)
-      {
-        summaries[active.number].numberOfPresentVoxels = active.levels->numberOfVoxels;
-        summaries[active.number].numberOfGrayLevels = active.levels->numberOfGrayLevels;
-      }
-      m_Job.execution.ReportProgress(static_cast<std::uint64_t>(m_Regions[active.number].voxels));
-    }
-  }
-
-  /** Discretize the regions, by planes. */
-  void
-  MakeLevels(std::vector<Active> & group)
-  {
-    using RangeSource = GrayLevelDiscretizationParameters::RangeSourceEnum;
-    std::vector<std::pair<Active *, std::int64_t>> planes;
-    for (Active & active : group)
-    {
-      const Region & region = m_Regions[active.number];
-      const Triple   size = region.Size();
-      if (region.minimum > region.maximum)
-      {
-        continue; // all NaN
-      }
-      IntensityRange range = m_ImageRange;
-      if (m_Job.discretization.rangeSource != RangeSource::Image)
-      {
-        range = IntensityRange();
-        range.AddRange(region.minimum, region.maximum, 0);
-      }
-      try
-      {
-        active.discretization =
-          std::make_unique<GrayLevelDiscretization>(m_Job.discretization, m_Job.pixelType, range, region.voxels);
-      }
-      catch (const EngineError & error)
-      {
-        throw EngineError("Region with the label " + std::to_string(m_Job.labels[active.number]) + ": " + error.what());
-      }
-      active.levels = std::make_unique<RegionLevels>(size, this->MakeMargin(size));
+      GrayLevelDiscretization   discretization(m_Job.discretization, m_Job.pixelType, range, region.voxels);
+      auto                      levels = std::make_shared<RegionLevels>(size, margin);
+      std::vector<std::uint8_t> mask(static_cast<std::size_t>(size[0]));
       for (std::int64_t z = 0; z < size[2]; ++z)
       {
-        planes.emplace_back(&active, z);
-      }
-    }
-    const std::int64_t pixelSize = GetPixelSize(m_Job.pixelType);
-    ForEachTask(static_cast<std::int64_t>(planes.size()), m_Job.execution, [&](unsigned int) {
-      return [&, mask = std::vector<std::uint8_t>()](std::int64_t number) mutable {
-        Active &           active = *planes[static_cast<std::size_t>(number)].first;
-        const std::int64_t z = planes[static_cast<std::size_t>(number)].second;
-        const Region &     region = m_Regions[active.number];
-        const Triple       size = region.Size();
-        mask.resize(static_cast<std::size_t>(size[0]));
         for (std::int64_t y = 0; y < size[1]; ++y)
         {
-          this->MakeMaskRow(active, y, z, mask.data());
-          const std::int64_t offset = this->RowOffset(region.first[1] + y, region.first[2] + z) + region.first[0];
-          active.discretization->DiscretizeRow(static_cast<const char *>(m_Job.pixels) + offset * pixelSize,
-                                               mask.data(),
-                                               size[0],
-                                               active.levels->Row(y, z));
+          this->MakeMaskRow(region, features.label, y, z, mask.data());
+          const auto * const pixels =
+            static_cast<const char *>(m_Job.pixels) + this->RowOffset(region, y, z) * GetPixelSize(m_Job.pixelType);
+          discretization.DiscretizeRow(pixels, mask.data(), size[0], levels->Row(y, z));
         }
         m_Job.execution.CheckAbort();
-      };
-    });
-    ForEachTask(static_cast<std::int64_t>(group.size()), m_Job.execution, [&](unsigned int) {
-      return [&](std::int64_t number) {
-        const Active & active = group[static_cast<std::size_t>(number)];
-        if (active.levels != nullptr)
-        {
-          active.discretization->VerifyIntensities();
-          active.levels->Count(active.discretization->GetNumberOfGrayLevels(), m_Job.execution);
-        }
-      };
-    });
+      }
+      discretization.VerifyIntensities();
+      levels->Count(discretization.GetNumberOfGrayLevels(), m_Job.execution);
+      features.numberOfGrayLevels = levels->numberOfVoxels > 0 ? levels->numberOfGrayLevels : 0;
+      region.levels = std::move(levels);
+    }
+    catch (const EngineError & error)
+    {
+      throw EngineError("Region with the label " + std::to_string(features.label) + ": " + error.what());
+    }
+    m_Job.execution.ReportProgress(static_cast<std::uint64_t>(region.voxels));
   }
 
-  void
-  ComputeShape(const Part & part) const
-  {
-    const Region & region = m_Regions[part.active->number];
-    const Triple   size = region.Size();
-    double *       output = part.output;
-    if (!m_Job.shapeFeatures.empty())
-    {
-      const auto values = ComputeShapeValues(this->MakeShapeMask(*part.active, { { 0, 1, 2 } }), m_Job.execution);
-      for (const auto feature : m_Job.shapeFeatures)
-      {
-        *output++ = values[static_cast<std::size_t>(feature)];
-      }
-    }
-    if (!m_Job.planarShapeFeatures.empty())
-    {
-      // The axis across the plane: that along which voxels are not connected, or z.
-      const auto         found = std::find(m_Job.connectsAxis.begin(), m_Job.connectsAxis.end(), false);
-      const std::int64_t across = found == m_Job.connectsAxis.end() ? 2 : found - m_Job.connectsAxis.begin();
-      if (size[across] != 1)
-      {
-        throw EngineError("The region with the label " + std::to_string(m_Job.labels[part.active->number]) + " has " +
-                          std::to_string(size[across]) + " planes, but planar shape is that of one: choose a slice, " +
-                          "or shape in three dimensions.");
-      }
-      const Triple axes{ { across == 0 ? 1 : 0, across == 2 ? 1 : 2, across } };
-      const auto   values = ComputePlanarShapeValues(this->MakeShapeMask(*part.active, axes), m_Job.execution);
-      for (const auto feature : m_Job.planarShapeFeatures)
-      {
-        *output++ = values[static_cast<std::size_t>(feature)];
-      }
-    }
-  }
-
-  /** Axis d of the mask is axes[d] of the array. */
+  /** A region, with axis d of the mask along axes[d] of the array. */
   ShapeMask
-  MakeShapeMask(const Active & active, const Triple & axes) const
+  MakeShapeMask(const Region & region, std::int64_t label, const std::array<int, 3> & axes) const
   {
-    const Triple size = m_Regions[active.number].Size();
+    const Triple size = region.Size();
     ShapeMask    mask;
     Triple       steps{};
     std::int64_t step = 1;
@@ -959,106 +610,114 @@ private:
     {
       for (std::int64_t y = 0; y < size[1]; ++y)
       {
-        this->MakeMaskRow(active, y, z, row.data());
+        this->MakeMaskRow(region, label, y, z, row.data());
+        std::uint8_t * inside = mask.inside.data() + steps[0] + (y + 1) * steps[1] + (z + 1) * steps[2];
         for (std::int64_t x = 0; x < size[0]; ++x)
         {
-          mask.inside[static_cast<std::size_t>((x + 1) * steps[0] + (y + 1) * steps[1] + (z + 1) * steps[2])] =
-            row[static_cast<std::size_t>(x)];
+          inside[x * steps[0]] = row[static_cast<std::size_t>(x)];
         }
       }
     }
     return mask;
   }
 
-  template <typename TJob>
-  void
-  ComputePart(const TJob & job, const Part & part) const
+  std::vector<double>
+  ComputeShape(std::int64_t label, const Region & region) const
   {
-    const RegionLevels & levels = *part.active->levels;
-    if constexpr (hasDirections<TJob>)
+    if (region.voxels == 0)
     {
-      const Triple & offset = job.offsets[part.direction];
-      if (!Fits(offset, levels.size))
-      {
-        return;
-      }
-      DirectionResult &       result = part.active->directions[part.classNumber][part.direction];
-      const std::vector<Cell> cells = this->Count(job, levels, offset);
-      if (job.aggregation == TJob::Aggregation::Merge)
-      {
-        result.cells = cells;
-      }
-      else if (!cells.empty())
-      {
-        result.values = Evaluate(job, cells, levels);
-      }
+      return std::vector<double>(m_Job.shapeFeatures.size() + m_Job.planarShapeFeatures.size(), notANumber);
     }
-    else
-    {
-      const std::vector<double> values = this->ComputeValues(job, *part.active);
-      std::copy(values.begin(), values.end(), part.output);
-    }
-  }
-  std::vector<Cell>
-  Count(const CooccurrenceJob &, const RegionLevels & levels, const Triple & offset) const
-  {
-    return CountPairs(levels, offset, m_Job.execution);
-  }
-  std::vector<Cell>
-  Count(const RunLengthJob & job, const RegionLevels & levels, const Triple & offset) const
-  {
-    return CountRuns(levels, offset, job.skipDirectionsWithoutPairs, m_Job.execution);
-  }
-  std::vector<double>
-  ComputeValues(const DependenceJob & job, const Active & active) const
-  {
-    const RegionLevels & levels = *active.levels;
-    return EvaluateSizes(
-      job, CountDependences(levels, FittingOffsets(job.offsets, levels.size), job.alpha, m_Job.execution));
-  }
-  std::vector<double>
-  ComputeValues(const SizeZoneJob & job, const Active & active) const
-  {
-    return EvaluateSizes(job, CountZones(*active.levels, m_Job.connectsAxis, m_Job.execution));
-  }
-  std::vector<double>
-  ComputeValues(const GrayToneDifferenceJob & job, const Active & active) const
-  {
-    const auto levels =
-      CountToneDifferences(*active.levels, FittingOffsets(job.offsets, active.levels->size), m_Job.execution);
     std::vector<double> values;
-    for (const auto feature : job.features)
+    if (!m_Job.shapeFeatures.empty())
     {
-      values.push_back(ComputeGrayToneDifferenceValue(feature, levels));
-      m_Job.execution.CheckAbort();
+      const ShapeMask mask = this->MakeShapeMask(region, label, { { 0, 1, 2 } });
+      values = Select(m_Job.shapeFeatures, ComputeShapeValues(mask, m_Job.execution));
+    }
+    if (!m_Job.planarShapeFeatures.empty())
+    {
+      // The axis across the plane: that along which voxels are not connected, or z.
+      const int across = !m_Job.connectsAxis[0] ? 0 : !m_Job.connectsAxis[1] ? 1 : 2;
+      if (region.Size()[across] != 1)
+      {
+        throw EngineError(
+          "The region with the label " + std::to_string(label) + " has " + std::to_string(region.Size()[across]) +
+          " planes, but planar shape is that of one: choose a " + "slice, or shape in three dimensions.");
+      }
+      const ShapeMask mask = this->MakeShapeMask(region, label, { { across == 0, across == 2 ? 1 : 2, across } });
+      const auto      planar = Select(m_Job.planarShapeFeatures, ComputePlanarShapeValues(mask, m_Job.execution));
+      values.insert(values.end(), planar.begin(), planar.end());
     }
     return values;
   }
+
+  template <typename TJob>
   std::vector<double>
-  ComputeValues(const FirstOrderJob & job, const Active & active) const
+  ComputeClass(const TJob & job, const Region & region) const
   {
-    const Region &       region = m_Regions[active.number];
-    const RegionLevels & levels = *active.levels;
-    SortedIntensities    intensities(region.minimum);
+    if (region.levels == nullptr || region.levels->numberOfVoxels == 0)
+    {
+      return std::vector<double>(job.features.size(), notANumber);
+    }
+    const RegionLevels & levels = *region.levels;
+    if constexpr (hasDirections<TJob>)
+    {
+      return ComputeDirections(job, levels, m_Job.execution);
+    }
+    else if constexpr (std::is_same<TJob, SizeZoneJob>::value)
+    {
+      return Select(job.features, ComputeSizeMatrixValues(CountZones(levels, m_Job.connectsAxis, m_Job.execution)));
+    }
+    else if constexpr (std::is_same<TJob, FirstOrderJob>::value)
+    {
+      return this->ComputeFirstOrder(job, region);
+    }
+    else
+    {
+      const std::vector<Triple> offsets = FittingOffsets(job.offsets, levels.size);
+      if constexpr (std::is_same<TJob, DependenceJob>::value)
+      {
+        const auto cells = CountDependences(levels, offsets, job.alpha, m_Job.execution);
+        return Select(job.features, ComputeSizeMatrixValues(cells));
+      }
+      else
+      {
+        const auto          tones = CountToneDifferences(levels, offsets, m_Job.execution);
+        std::vector<double> values;
+        for (const auto feature : job.features)
+        {
+          values.push_back(ComputeGrayToneDifferenceValue(feature, tones));
+        }
+        return values;
+      }
+    }
+  }
+
+  std::vector<double>
+  ComputeFirstOrder(const FirstOrderJob & job, const Region & region) const
+  {
+    FirstOrderSums<double> sums{};
     VisitPixelType(m_Job.pixelType, [&](auto pixel) {
-      levels.ForEachRow(
+      using Pixel = decltype(pixel);
+      std::vector<Pixel> sorted;
+      region.levels->ForEachRow(
         m_Job.execution,
         [&](const std::uint16_t * row, std::int64_t begin, std::int64_t end, std::int64_t y, std::int64_t z) {
-          const auto * const pixels = static_cast<const decltype(pixel) *>(m_Job.pixels) +
-                                      this->RowOffset(region.first[1] + y, region.first[2] + z) + region.first[0];
+          const auto * const pixels = static_cast<const Pixel *>(m_Job.pixels) + this->RowOffset(region, y, z);
           for (std::int64_t x = begin; x < end; ++x)
           {
             if (row[x] != 0)
             {
-              intensities.Add(pixels[x]);
+              // Adding 0 makes negative zero positive.
+              sorted.push_back(static_cast<Pixel>(pixels[x] + Pixel{ 0 }));
             }
           }
         });
+      std::sort(sorted.begin(), sorted.end());
+      sums = ComputeFirstOrderSums(sorted, *region.levels, job.voxelArrayShift);
     });
-    intensities.Sort();
-    const FirstOrderSums<double> sums = ComputeFirstOrderSums(intensities, levels, job.voxelArrayShift);
-    const double                 volume = m_Job.spacing[0] * m_Job.spacing[1] * m_Job.spacing[2];
-    std::vector<double>          values;
+    const double        volume = m_Job.spacing[0] * m_Job.spacing[1] * m_Job.spacing[2];
+    std::vector<double> values;
     for (const auto feature : job.features)
     {
       values.push_back(FirstOrderFeatureValue<double, Root>(feature, sums, volume, 1.0));
@@ -1066,59 +725,14 @@ private:
     return values;
   }
 
-  const RegionFeaturesJob & m_Job;
-  RegionIndex               m_Index;
-  std::int64_t              m_Features;
-  std::vector<Region>       m_Regions;
-  IntensityRange            m_ImageRange;
+  const RegionFeaturesJob &      m_Job;
+  std::map<std::int64_t, Region> m_Regions;
+  IntensityRange                 m_ImageRange;
+  std::vector<RegionFeatures>    m_Features;
 };
 } // namespace
 
-std::int64_t
-GetNumberOfFeatures(const RegionFeaturesJob & job)
-{
-  std::size_t number = job.shapeFeatures.size() + job.planarShapeFeatures.size();
-  for (const TextureClassJob & classJob : job.classes)
-  {
-    number += std::visit([](const auto & typedJob) { return typedJob.features.size(); }, classJob);
-  }
-  return static_cast<std::int64_t>(number);
-}
-
-std::vector<std::int64_t>
-FindLabels(const void * labelImage, PixelType labelType, std::int64_t numberOfVoxels, const JobExecution & execution)
-{
-  if (labelType > PixelType::UInt64)
-  {
-    throw EngineError("The label image is of a real type, but labels must be integers.");
-  }
-  constexpr std::int64_t rowSize = std::int64_t{ 1 } << 16;
-  using Labels = std::set<std::int64_t>;
-  Labels all;
-  ReduceRows((numberOfVoxels + rowSize - 1) / rowSize,
-             rowSize,
-             execution,
-             Labels(),
-             [&](std::int64_t row, Labels & found) {
-               VisitLabelType(labelType, [&](auto label) {
-                 const auto * const labels = static_cast<const decltype(label) *>(labelImage) + row * rowSize;
-                 std::int64_t       last = 0;
-                 ForEachRun(labels,
-                            std::min(rowSize, numberOfVoxels - row * rowSize),
-                            [&](std::int64_t value, std::int64_t, std::int64_t) {
-                              if (value != last)
-                              {
-                                found.insert(value);
-                              }
-                              last = value;
-                            });
-               });
-             },
-             [&all](const Labels & found) { all.insert(found.begin(), found.end()); });
-  return { all.begin(), all.end() };
-}
-
-std::vector<RegionSummary>
+std::vector<RegionFeatures>
 ComputeRegionFeatures(const RegionFeaturesJob & job)
 {
   const DefaultFloatingPointEnvironment environment;

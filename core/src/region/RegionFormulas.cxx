@@ -77,7 +77,7 @@ struct OneThread
 };
 
 double
-ComputeMaximalCorrelation(const std::vector<Cell> & cells, std::uint32_t numberOfGrayLevels, bool isSymmetric)
+ComputeMaximalCorrelation(const std::vector<Cell> & cells, std::uint32_t numberOfGrayLevels)
 {
   using Correlation = MaximalCorrelation<double, OneThread>;
   std::vector<int> ranks(numberOfGrayLevels + 1, -1);
@@ -102,87 +102,35 @@ ComputeMaximalCorrelation(const std::vector<Cell> & cells, std::uint32_t numberO
   }
   const OneThread     team;
   const auto          size = static_cast<std::size_t>(levels);
+  std::vector<double> counts(size * size);
   std::vector<double> triangle(size * (size + 1) / 2);
-  std::vector<double> diagonal(size);
-  std::vector<double> squares(size);
-  if (isSymmetric)
+  std::vector<double> first(2 * size);
+  std::vector<double> second(2 * size);
+  for (const Cell & cell : cells)
   {
-    for (const Cell & cell : cells)
-    {
-      if (cell.row >= cell.column)
-      {
-        triangle[TriangleRow(ranks[cell.row]) + ranks[cell.column]] = cell.value;
-      }
-    }
-    Correlation::RemoveTrivialPart(team, levels, triangle.data(), diagonal.data(), squares.data());
+    counts[ranks[cell.row] * size + ranks[cell.column]] = cell.value;
   }
-  else
-  {
-    std::vector<double> counts(size * size);
-    std::vector<double> rowSums(2 * size);
-    std::vector<double> columnSums(2 * size);
-    for (const Cell & cell : cells)
-    {
-      counts[ranks[cell.row] * size + ranks[cell.column]] = cell.value;
-    }
-    Correlation::MultiplyByTransposed(
-      team, levels, levels, counts.data(), rowSums.data(), columnSums.data(), triangle.data(), 1);
-  }
-  Correlation::Tridiagonalize(team, levels, triangle.data(), diagonal.data(), squares.data());
-  return Correlation::Search(team, levels, diagonal.data(), squares.data(), !isSymmetric);
+  Correlation::MultiplyByTransposed(
+    team, levels, levels, counts.data(), first.data(), second.data(), triangle.data(), 1);
+  Correlation::Tridiagonalize(team, levels, triangle.data(), first.data(), second.data());
+  return Correlation::Search(team, levels, first.data(), second.data(), true);
 }
 } // namespace
 
-std::vector<Cell>
-AddTransposed(const std::vector<Cell> & cells)
-{
-  std::vector<Cell> both;
-  both.reserve(2 * cells.size());
-  for (const Cell & cell : cells)
-  {
-    both.push_back(cell);
-    both.push_back({ cell.column, cell.row, cell.value });
-  }
-  return MergeCells(std::move(both));
-}
-
-std::vector<Cell>
-MergeCells(std::vector<Cell> cells)
-{
-  // Equal places keep their order, and so the rounding of their sum.
-  std::stable_sort(cells.begin(), cells.end(), [](const Cell & a, const Cell & b) {
-    return a.row != b.row ? a.row < b.row : a.column < b.column;
-  });
-  std::vector<Cell> merged;
-  for (const Cell & cell : cells)
-  {
-    if (!merged.empty() && merged.back().row == cell.row && merged.back().column == cell.column)
-    {
-      merged.back().value += cell.value;
-    }
-    else
-    {
-      merged.push_back(cell);
-    }
-  }
-  return merged;
-}
-
 std::array<double, CooccurrenceFeatureMapEnums::NumberOfFeatures>
-ComputeCooccurrenceValues(const std::vector<Cell> & cells, std::uint32_t numberOfGrayLevels, bool isSymmetric,
-                          bool needsMaximalCorrelation, bool hasOneLevel)
+ComputeCooccurrenceValues(const std::vector<Cell> & cells, std::uint32_t levels, bool needsMaximalCorrelation,
+                          bool hasOneLevel)
 {
-  using Feature = CooccurrenceFeatureMapEnums::Feature;
-  const double   levels = numberOfGrayLevels;
+  const double   n = levels;
   CompensatedSum total;
   for (const Cell & cell : cells)
   {
     total += cell.value;
   }
-  std::vector<double> rows(numberOfGrayLevels + 1);
-  std::vector<double> columns(numberOfGrayLevels + 1);
-  std::vector<double> sums(2 * std::size_t{ numberOfGrayLevels } + 1);
-  std::vector<double> differences(numberOfGrayLevels);
+  std::vector<double> rows(levels + 1);
+  std::vector<double> columns(levels + 1);
+  std::vector<double> sums(2 * std::size_t{ levels } + 1);
+  std::vector<double> differences(levels);
   for (const Cell & cell : cells)
   {
     const double p = cell.value / total;
@@ -196,8 +144,6 @@ ComputeCooccurrenceValues(const std::vector<Cell> & cells, std::uint32_t numberO
   const double columnMean = Mean(columns, number);
   const double rowVariance = Variance(rows, rowMean);
   const double columnVariance = Variance(columns, columnMean);
-  const double rowEntropy = Entropy(rows);
-  const double columnEntropy = Entropy(columns);
   const double differenceMean = Mean(differences, number);
 
   CompensatedSum autocorrelation, prominence, shade, tendency, covariance, energy, entropy, information;
@@ -221,45 +167,39 @@ ComputeCooccurrenceValues(const std::vector<Cell> & cells, std::uint32_t numberO
   }
   // Smaller information is rounding of its terms; Imc2 has a root of it.
   const double mutualInformation = information > 0x1p-46 ? information : 0.0;
-  const double greaterEntropy = rowEntropy > columnEntropy ? rowEntropy : columnEntropy;
-
-  std::array<double, CooccurrenceFeatureMapEnums::NumberOfFeatures> values{};
-  const auto set = [&values](Feature feature, double value) { values[static_cast<std::size_t>(feature)] = value; };
-  set(Feature::Autocorrelation, autocorrelation);
-  set(Feature::ClusterProminence, prominence);
-  set(Feature::ClusterShade, shade);
-  set(Feature::ClusterTendency, tendency);
-  set(Feature::Contrast, Mean(differences, [](double k) { return k * k; }));
-  set(Feature::Correlation,
-      rowVariance > 0.0 && columnVariance > 0.0 ? covariance / std::sqrt(rowVariance * columnVariance) : 1.0);
-  set(Feature::DifferenceAverage, differenceMean);
-  set(Feature::DifferenceEntropy, Entropy(differences));
-  set(Feature::DifferenceVariance, Variance(differences, differenceMean));
-  set(Feature::InverseDifference, Mean(differences, [](double k) { return 1.0 / (1.0 + k); }));
-  set(Feature::InverseDifferenceMoment, Mean(differences, [](double k) { return 1.0 / (1.0 + k * k); }));
-  set(Feature::InverseDifferenceMomentNormalized,
-      Mean(differences, [levels](double k) { return 1.0 / (1.0 + k * k / (levels * levels)); }));
-  set(Feature::InverseDifferenceNormalized, Mean(differences, [levels](double k) { return 1.0 / (1.0 + k / levels); }));
-  set(Feature::InformationalMeasureOfCorrelation1,
-      mutualInformation == 0.0 ? 0.0 : -mutualInformation / greaterEntropy);
-  set(Feature::InformationalMeasureOfCorrelation2, std::sqrt(OneMinusExpMinus(2.0 * mutualInformation)));
-  set(Feature::InverseVariance, Mean(differences, [](double k) { return k == 0.0 ? 0.0 : 1.0 / (k * k); }));
-  set(Feature::JointAverage, rowMean);
-  set(Feature::JointEnergy, energy);
-  set(Feature::JointEntropy, entropy);
-  set(Feature::MaximumProbability, maximum);
-  set(Feature::SumAverage, Mean(sums, number));
-  set(Feature::SumEntropy, Entropy(sums));
-  set(Feature::SumSquares, rowVariance);
-  if (needsMaximalCorrelation)
-  {
-    set(Feature::MaximalCorrelationCoefficient,
-        hasOneLevel ? 1.0 : ComputeMaximalCorrelation(cells, numberOfGrayLevels, isSymmetric));
-  }
-  return values;
+  const double correlation =
+    rowVariance > 0.0 && columnVariance > 0.0 ? covariance / std::sqrt(rowVariance * columnVariance) : 1.0;
+  const double maximalCorrelation = hasOneLevel               ? 1.0
+                                    : needsMaximalCorrelation ? ComputeMaximalCorrelation(cells, levels)
+                                                              : 0.0;
+  // In the order of the enumeration.
+  return { { autocorrelation,
+             prominence,
+             shade,
+             tendency,
+             Mean(differences, [](double k) { return k * k; }),
+             correlation,
+             differenceMean,
+             Entropy(differences),
+             Variance(differences, differenceMean),
+             Mean(differences, [](double k) { return 1.0 / (1.0 + k); }),
+             Mean(differences, [](double k) { return 1.0 / (1.0 + k * k); }),
+             Mean(differences, [n](double k) { return 1.0 / (1.0 + k * k / (n * n)); }),
+             Mean(differences, [n](double k) { return 1.0 / (1.0 + k / n); }),
+             mutualInformation == 0.0 ? 0.0 : -mutualInformation / std::max(Entropy(rows), Entropy(columns)),
+             std::sqrt(OneMinusExpMinus(2.0 * mutualInformation)),
+             Mean(differences, [](double k) { return k == 0.0 ? 0.0 : 1.0 / (k * k); }),
+             rowMean,
+             energy,
+             entropy,
+             maximum,
+             Mean(sums, number),
+             Entropy(sums),
+             rowVariance,
+             maximalCorrelation } };
 }
 
-std::array<double, numberOfSizeMatrixFeatures>
+SizeMatrixValues
 ComputeSizeMatrixValues(const std::vector<Cell> & cells)
 {
   // Sums over the elements of a row, and over those of a column.
@@ -275,10 +215,6 @@ ComputeSizeMatrixValues(const std::vector<Cell> & cells)
   levels = MergeCells(std::move(levels));
   sizes = MergeCells(std::move(sizes));
 
-  std::array<double, numberOfSizeMatrixFeatures> values{};
-  const auto                                     set = [&values](SizeMatrixFeature feature, double value) {
-    values[static_cast<std::size_t>(feature)] = value;
-  };
   const auto mean = [&total](const std::vector<Cell> & parts, const auto & weight) {
     CompensatedSum sum;
     for (const Cell & cell : parts)
@@ -299,78 +235,75 @@ ComputeSizeMatrixValues(const std::vector<Cell> & cells)
     const double center = mean(parts, [](double v, double) { return v; });
     return mean(parts, [center](double v, double) { return (v - center) * (v - center); });
   };
-  const double n = total;
-  set(SizeMatrixFeature::SmallEmphasis, mean(sizes, [](double j, double) { return 1.0 / (j * j); }));
-  set(SizeMatrixFeature::LargeEmphasis, mean(sizes, [](double j, double) { return j * j; }));
-  set(SizeMatrixFeature::LevelNonUniformity, nonUniformity(levels) / n);
-  set(SizeMatrixFeature::LevelNonUniformityNormalized, nonUniformity(levels) / (n * n));
-  set(SizeMatrixFeature::SizeNonUniformity, nonUniformity(sizes) / n);
-  set(SizeMatrixFeature::SizeNonUniformityNormalized, nonUniformity(sizes) / (n * n));
-  set(SizeMatrixFeature::Percentage, 1.0 / mean(sizes, [](double j, double) { return j; }));
-  set(SizeMatrixFeature::LevelVariance, variance(levels));
-  set(SizeMatrixFeature::SizeVariance, variance(sizes));
+  const double   n = total;
   CompensatedSum entropy;
   for (const Cell & cell : cells)
   {
     const double p = cell.value / n;
     entropy += -p * Log2(p);
   }
-  set(SizeMatrixFeature::Entropy, entropy);
-  set(SizeMatrixFeature::LowLevelEmphasis, mean(levels, [](double i, double) { return 1.0 / (i * i); }));
-  set(SizeMatrixFeature::HighLevelEmphasis, mean(levels, [](double i, double) { return i * i; }));
-  set(SizeMatrixFeature::SmallLowLevelEmphasis,
-      mean(cells, [](double i, double j) { return 1.0 / ((i * i) * (j * j)); }));
-  set(SizeMatrixFeature::SmallHighLevelEmphasis, mean(cells, [](double i, double j) { return (i * i) / (j * j); }));
-  set(SizeMatrixFeature::LargeLowLevelEmphasis, mean(cells, [](double i, double j) { return (j * j) / (i * i); }));
-  set(SizeMatrixFeature::LargeHighLevelEmphasis, mean(cells, [](double i, double j) { return (i * i) * (j * j); }));
-  return values;
+  // In the order of the enumeration.
+  return { { mean(sizes, [](double j, double) { return 1.0 / (j * j); }),
+             mean(sizes, [](double j, double) { return j * j; }),
+             nonUniformity(levels) / n,
+             nonUniformity(levels) / (n * n),
+             nonUniformity(sizes) / n,
+             nonUniformity(sizes) / (n * n),
+             1.0 / mean(sizes, [](double j, double) { return j; }),
+             variance(levels),
+             variance(sizes),
+             entropy,
+             mean(levels, [](double i, double) { return 1.0 / (i * i); }),
+             mean(levels, [](double i, double) { return i * i; }),
+             mean(cells, [](double i, double j) { return 1.0 / ((i * i) * (j * j)); }),
+             mean(cells, [](double i, double j) { return (i * i) / (j * j); }),
+             mean(cells, [](double i, double j) { return (j * j) / (i * i); }),
+             mean(cells, [](double i, double j) { return (i * i) * (j * j); }) } };
 }
 
 SizeMatrixFeature
 ToSizeMatrixFeature(RunLengthFeatureMapEnums::Feature feature)
 {
+  using F = SizeMatrixFeature;
   // In the order of the enumeration.
-  constexpr SizeMatrixFeature features[RunLengthFeatureMapEnums::NumberOfFeatures] = {
-    SizeMatrixFeature::SmallEmphasis,
-    SizeMatrixFeature::LargeEmphasis,
-    SizeMatrixFeature::LevelNonUniformity,
-    SizeMatrixFeature::SizeNonUniformity,
-    SizeMatrixFeature::Percentage,
-    SizeMatrixFeature::LowLevelEmphasis,
-    SizeMatrixFeature::HighLevelEmphasis,
-    SizeMatrixFeature::SmallLowLevelEmphasis,
-    SizeMatrixFeature::SmallHighLevelEmphasis,
-    SizeMatrixFeature::LargeLowLevelEmphasis,
-    SizeMatrixFeature::LargeHighLevelEmphasis,
-    SizeMatrixFeature::LevelNonUniformityNormalized,
-    SizeMatrixFeature::SizeNonUniformityNormalized,
-    SizeMatrixFeature::LevelVariance,
-    SizeMatrixFeature::SizeVariance,
-    SizeMatrixFeature::Entropy,
-  };
+  constexpr F features[RunLengthFeatureMapEnums::NumberOfFeatures] = { F::SmallEmphasis,
+                                                                       F::LargeEmphasis,
+                                                                       F::LevelNonUniformity,
+                                                                       F::SizeNonUniformity,
+                                                                       F::Percentage,
+                                                                       F::LowLevelEmphasis,
+                                                                       F::HighLevelEmphasis,
+                                                                       F::SmallLowLevelEmphasis,
+                                                                       F::SmallHighLevelEmphasis,
+                                                                       F::LargeLowLevelEmphasis,
+                                                                       F::LargeHighLevelEmphasis,
+                                                                       F::LevelNonUniformityNormalized,
+                                                                       F::SizeNonUniformityNormalized,
+                                                                       F::LevelVariance,
+                                                                       F::SizeVariance,
+                                                                       F::Entropy };
   return features[static_cast<std::size_t>(feature)];
 }
 
 SizeMatrixFeature
 ToSizeMatrixFeature(DependenceFeatureMapEnums::Feature feature)
 {
+  using F = SizeMatrixFeature;
   // In the order of the enumeration.
-  constexpr SizeMatrixFeature features[DependenceFeatureMapEnums::NumberOfFeatures] = {
-    SizeMatrixFeature::SmallEmphasis,
-    SizeMatrixFeature::LargeEmphasis,
-    SizeMatrixFeature::LevelNonUniformity,
-    SizeMatrixFeature::SizeNonUniformity,
-    SizeMatrixFeature::SizeNonUniformityNormalized,
-    SizeMatrixFeature::LevelVariance,
-    SizeMatrixFeature::SizeVariance,
-    SizeMatrixFeature::Entropy,
-    SizeMatrixFeature::LowLevelEmphasis,
-    SizeMatrixFeature::HighLevelEmphasis,
-    SizeMatrixFeature::SmallLowLevelEmphasis,
-    SizeMatrixFeature::SmallHighLevelEmphasis,
-    SizeMatrixFeature::LargeLowLevelEmphasis,
-    SizeMatrixFeature::LargeHighLevelEmphasis,
-  };
+  constexpr F features[DependenceFeatureMapEnums::NumberOfFeatures] = { F::SmallEmphasis,
+                                                                        F::LargeEmphasis,
+                                                                        F::LevelNonUniformity,
+                                                                        F::SizeNonUniformity,
+                                                                        F::SizeNonUniformityNormalized,
+                                                                        F::LevelVariance,
+                                                                        F::SizeVariance,
+                                                                        F::Entropy,
+                                                                        F::LowLevelEmphasis,
+                                                                        F::HighLevelEmphasis,
+                                                                        F::SmallLowLevelEmphasis,
+                                                                        F::SmallHighLevelEmphasis,
+                                                                        F::LargeLowLevelEmphasis,
+                                                                        F::LargeHighLevelEmphasis };
   return features[static_cast<std::size_t>(feature)];
 }
 

@@ -9,6 +9,7 @@
 #include "voxelmaps/DependenceFeatureMapEnums.h"
 #include "voxelmaps/GrayToneDifferenceFeatureMapEnums.h"
 #include "voxelmaps/RunLengthFeatureMapEnums.h"
+#include "voxelmaps/SizeZoneFeatureMapEnums.h"
 
 #include <array>
 #include <cstdint>
@@ -25,21 +26,13 @@ namespace voxelmaps
  * hasOneLevel   Whether the region has one level, for which the maximal correlation coefficient is 1.
  */
 std::array<double, CooccurrenceFeatureMapEnums::NumberOfFeatures>
-ComputeCooccurrenceValues(const std::vector<Cell> & cells, std::uint32_t numberOfGrayLevels, bool isSymmetric,
-                          bool needsMaximalCorrelation, bool hasOneLevel);
-
-/** The elements in ascending order; those of the same place are added, in their order. */
-std::vector<Cell>
-MergeCells(std::vector<Cell> cells);
-
-/** The same pairs in both orders. */
-std::vector<Cell>
-AddTransposed(const std::vector<Cell> & cells);
-
-constexpr std::size_t numberOfSizeMatrixFeatures = 16;
+ComputeCooccurrenceValues(const std::vector<Cell> & cells, std::uint32_t levels, bool needsMaximalCorrelation,
+                          bool hasOneLevel);
 
 /** Values of a matrix by level and size, in the order of SizeMatrixFeature. */
-std::array<double, numberOfSizeMatrixFeatures>
+using SizeMatrixValues = std::array<double, 16>;
+
+SizeMatrixValues
 ComputeSizeMatrixValues(const std::vector<Cell> & cells);
 
 SizeMatrixFeature

@@ -3,7 +3,6 @@
 #include "region/RegionMatrices.h"
 
 #include <algorithm>
-#include <set>
 
 namespace voxelmaps
 {
@@ -22,30 +21,22 @@ MakeSteps(const RegionLevels & levels, const std::vector<Triple> & offsets)
   return steps;
 }
 
-/** Whether two voxels of the region are on the same line along a direction. */
+/** Whether two voxels of the region are on the same line along a direction; for regions without neighbors along it. */
 bool
 HasLine(const RegionLevels & levels, const Triple & direction, const JobExecution & execution)
 {
-  int axis = 0;
-  while (direction[axis] == 0)
-  {
-    ++axis;
-  }
-  std::set<Triple> lines;
-  bool             isFound = false;
+  bool isFound = false;
   levels.ForEachRow(
     execution, [&](const std::uint16_t * row, std::int64_t begin, std::int64_t end, std::int64_t y, std::int64_t z) {
-      for (std::int64_t x = begin; x < end && !isFound; ++x)
+      for (Triple voxel{ { begin, y, z } }; voxel[0] < end && !isFound; ++voxel[0])
       {
-        // The point of the line where the coordinate along the axis is 0.
-        const Triple       voxel{ { x, y, z } };
-        const std::int64_t steps = voxel[axis] * direction[axis];
-        Triple             point{};
-        for (int d = 0; d < 3; ++d)
+        Triple     next = voxel;
+        const auto isInside = [&](int d) { return (next[d] += direction[d]) >= 0 && next[d] < levels.size[d]; };
+        const auto step = [&] { return isInside(0) & isInside(1) & isInside(2); };
+        while (row[voxel[0]] != 0 && !isFound && step())
         {
-          point[d] = voxel[d] - steps * direction[d];
+          isFound = levels.Row(next[1], next[2])[next[0]] != 0;
         }
-        isFound = row[x] != 0 && !lines.insert(point).second;
       }
     });
   return isFound;
@@ -95,7 +86,7 @@ CountPairs(const RegionLevels & levels, const Triple & offset, const JobExecutio
       }
     }
   });
-  return cells.GetCells();
+  return cells.Take();
 }
 
 std::vector<Cell>
@@ -124,7 +115,7 @@ CountRuns(const RegionLevels & levels, const Triple & direction, bool skipsWitho
     }
   });
   const bool isSkipped = skipsWithoutPairs && !hasNeighbors && !HasLine(levels, direction, execution);
-  return isSkipped ? std::vector<Cell>() : cells.GetCells();
+  return isSkipped ? std::vector<Cell>() : cells.Take();
 }
 
 std::vector<Cell>
@@ -185,7 +176,7 @@ CountZones(const RegionLevels & levels, const std::array<bool, 3> & connectsAxis
       cells.Add(level, zone);
     }
   });
-  return cells.GetCells();
+  return cells.Take();
 }
 
 std::vector<Cell>
@@ -216,7 +207,7 @@ CountDependences(const RegionLevels & levels, const std::vector<Triple> & offset
       }
     }
   });
-  return cells.GetCells();
+  return cells.Take();
 }
 
 std::vector<ToneDifference>
@@ -252,9 +243,10 @@ CountToneDifferences(const RegionLevels & levels, const std::vector<Triple> & of
     }
   });
   std::vector<CompensatedSum> differences(levels.counts.size());
-  sums.ForEach([&differences](std::uint64_t level, std::uint64_t number, std::uint64_t sum) {
-    differences[level] += static_cast<double>(sum) / static_cast<double>(number);
-  });
+  for (const Cell & cell : sums.Take())
+  {
+    differences[cell.row] += cell.value / static_cast<double>(cell.column);
+  }
   std::vector<ToneDifference> result;
   for (std::size_t level = 1; level < levels.counts.size(); ++level)
   {

@@ -7,13 +7,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <iterator>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace voxelmaps
 {
 namespace
 {
+constexpr double pi = 3.14159265358979323846;
+
 // --- Principal axes
 // ---------------------------------------------------------------------------------------------------
 
@@ -220,116 +225,93 @@ ComputeGreatestDistance(const std::vector<Point> & points, const std::array<doub
   return greatest;
 }
 
-/** The first and the last vertex of the mesh in each line along an axis. */
-class Extremes
+/** The first and the last vertex of each line along an axis, plane by plane across z: all that can be vertices of the
+ * hulls in planes that hold such lines. */
+class LineEnds
 {
 public:
-  /** The lines are along the axis `along`, in planes across `across`. */
-  Extremes(int along, int across, const Triple & size)
+  LineEnds(int along, const Triple & size)
     : m_Along(along)
-    , m_Across(across)
-    , m_Other(3 - along - across)
-    , m_Lines(2 * size[m_Other])
-    , m_Ranges(static_cast<std::size_t>(4 * size[across] * size[m_Other]), { { -1, -1 } })
+    , m_Ends(2 * static_cast<std::size_t>(size[1 - along]), { { -1, -1 } })
   {}
 
+  /** A vertex of the plane that is not finished. */
   void
   Add(const Point & point)
   {
-    auto &     range = m_Ranges[static_cast<std::size_t>(point[m_Across] * m_Lines + point[m_Other])];
-    const auto at = static_cast<std::int32_t>(point[m_Along]);
-    range[0] = range[0] < 0 || at < range[0] ? at : range[0];
-    range[1] = std::max(range[1], at);
+    auto & ends = m_Ends[static_cast<std::size_t>(point[1 - m_Along])];
+    ends[0] = ends[0] < 0 ? point[m_Along] : std::min(ends[0], point[m_Along]);
+    ends[1] = std::max(ends[1], point[m_Along]);
   }
 
-  /** The hulls of the vertices in each plane across an axis that is not that of the lines. */
-  std::vector<std::vector<Point>>
-  ComputeHulls(int axis) const
+  /** All vertices of a plane have been added. */
+  void
+  FinishPlane(std::int64_t z)
   {
-    const std::int64_t              planes = static_cast<std::int64_t>(m_Ranges.size()) / m_Lines;
-    const bool                      isAcross = axis == m_Across;
-    const int                       lineAxis = isAcross ? m_Other : m_Across;
-    std::vector<std::vector<Point>> hulls;
-    for (std::int64_t plane = 0; plane < (isAcross ? planes : m_Lines); ++plane)
+    for (std::size_t line = 0; line < m_Ends.size(); ++line)
     {
-      std::vector<Point> points;
-      for (std::int64_t line = 0; line < (isAcross ? m_Lines : planes); ++line)
+      for (const std::int64_t end : m_Ends[line])
       {
-        const auto & range =
-          m_Ranges[static_cast<std::size_t>(isAcross ? plane * m_Lines + line : line * m_Lines + plane)];
-        for (int end = 0; end < (range[0] < 0 ? 0 : range[0] == range[1] ? 1 : 2); ++end)
+        Point point{ { static_cast<std::int64_t>(line), static_cast<std::int64_t>(line), z } };
+        point[m_Along] = end;
+        if (end >= 0 && (m_Points.empty() || m_Points.back() != point))
         {
-          Point point{};
-          point[axis] = plane;
-          point[lineAxis] = line;
-          point[m_Along] = range[end];
-          points.push_back(point);
+          m_Points.push_back(point);
         }
       }
-      if (!points.empty())
-      {
-        hulls.push_back(ComputeHull(points, lineAxis, m_Along));
-      }
+      m_Ends[line] = { { -1, -1 } };
+    }
+  }
+
+  /** The vertices of the hulls in the planes across an axis, which is not that of the lines, one hull after the other.
+   */
+  std::vector<std::vector<Point>>
+  ComputeHulls(int axis)
+  {
+    const int  u = 3 - axis - m_Along;
+    const auto key = [&](const Point & point) { return std::make_tuple(point[axis], point[u], point[m_Along]); };
+    std::sort(m_Points.begin(), m_Points.end(), [&](const Point & a, const Point & b) { return key(a) < key(b); });
+    std::vector<std::vector<Point>> hulls;
+    for (auto begin = m_Points.begin(), end = begin; begin != m_Points.end(); begin = end)
+    {
+      end = std::find_if(begin, m_Points.end(), [&](const Point & point) { return point[axis] != (*begin)[axis]; });
+      hulls.push_back(ComputeHull({ begin, end }, u, m_Along));
     }
     return hulls;
   }
 
 private:
   int                                      m_Along;
-  int                                      m_Across;
-  int                                      m_Other;
-  std::int64_t                             m_Lines;
-  std::vector<std::array<std::int32_t, 2>> m_Ranges;
+  std::vector<std::array<std::int64_t, 2>> m_Ends;
+  std::vector<Point>                       m_Points;
 };
 
-/** Diameters of the vertices of a mesh: in planes across x, y and z, and in space. */
-class Diameters
+/** Diameters in planes across x, y and z, and in space. */
+std::array<double, 4>
+ComputeDiameters(LineEnds & alongX, LineEnds & alongY, const std::array<double, 3> & spacing,
+                 const JobExecution & execution)
 {
-public:
-  explicit Diameters(const Triple & size)
-    : m_AlongX(0, 2, size)
-    , m_AlongY(1, 2, size)
-  {}
-
-  void
-  Add(const Point & point)
+  std::array<double, 4> greatest{};
+  // A vertex of the convex hull in space is one of the hull in each plane through it.
+  std::vector<Point> common;
+  for (int axis = 0; axis < 3; ++axis)
   {
-    m_AlongX.Add(point);
-    m_AlongY.Add(point);
-  }
-
-  std::array<double, 4>
-  Compute(const std::array<double, 3> & spacing, const JobExecution & execution) const
-  {
-    std::array<double, 4> greatest{};
-    // A vertex of the convex hull in space is one of the hull in each plane through it.
-    std::vector<Point> common;
-    for (int axis = 0; axis < 3; ++axis)
+    std::vector<Point> vertices;
+    for (const std::vector<Point> & hull : (axis == 0 ? alongY : alongX).ComputeHulls(axis))
     {
-      std::vector<Point> ofAxis;
-      for (const std::vector<Point> & hull : (axis == 0 ? m_AlongY : m_AlongX).ComputeHulls(axis))
-      {
-        greatest[axis] = std::max(greatest[axis], ComputeGreatestDistance(hull, spacing));
-        ofAxis.insert(ofAxis.end(), hull.begin(), hull.end());
-        execution.CheckAbort();
-      }
-      std::sort(ofAxis.begin(), ofAxis.end());
-      std::vector<Point> both;
-      std::set_intersection(common.begin(), common.end(), ofAxis.begin(), ofAxis.end(), std::back_inserter(both));
-      common = axis == 0 ? std::move(ofAxis) : std::move(both);
+      greatest[axis] = std::max(greatest[axis], ComputeGreatestDistance(hull, spacing));
+      vertices.insert(vertices.end(), hull.begin(), hull.end());
+      execution.CheckAbort();
     }
-    greatest[3] = ComputeGreatestDistance(common, spacing);
-    for (double & value : greatest)
-    {
-      value = std::sqrt(value);
-    }
-    return greatest;
+    std::sort(vertices.begin(), vertices.end());
+    std::vector<Point> both;
+    std::set_intersection(common.begin(), common.end(), vertices.begin(), vertices.end(), std::back_inserter(both));
+    common = axis == 0 ? std::move(vertices) : std::move(both);
   }
-
-private:
-  Extremes m_AlongX;
-  Extremes m_AlongY;
-};
+  greatest[3] = ComputeGreatestDistance(common, spacing);
+  std::transform(greatest.begin(), greatest.end(), greatest.begin(), [](double square) { return std::sqrt(square); });
+  return greatest;
+}
 
 // --- The mesh
 // ---------------------------------------------------------------------------------------------------------
@@ -344,138 +326,23 @@ constexpr std::array<std::int64_t, 3> corners[8] = {
 constexpr int edges[12][2] = { { 0, 1 }, { 1, 2 }, { 2, 3 }, { 3, 0 }, { 4, 5 }, { 5, 6 },
                                { 6, 7 }, { 7, 4 }, { 0, 4 }, { 1, 5 }, { 2, 6 }, { 3, 7 } };
 
-// Triangles of the marching cubes (Lorensen and Cline 1987, numbered as by Bourke 1994), as hexadecimal numbers of
-// three edges each. Cases whose corner 7 is inside have the triangles of their complement, facing the other way.
-constexpr const char * triangles[128] = {
-  "",
-  "083",
-  "190",
-  "183198",
-  "12a",
-  "08312a",
-  "92a029",
-  "2832a8a98",
-  "b23",
-  "b2008b",
-  "190b23",
-  "b2119b98b",
-  "3a1ba3",
-  "a1008a8ba",
-  "9033b9ba9",
-  "98aba8",
-  "478",
-  "043473",
-  "190478",
-  "194147173",
-  "12a478",
-  "34730412a",
-  "92a902478",
-  "2a9297273479",
-  "478b23",
-  "b47b24204",
-  "190478b23",
-  "47b94bb29192",
-  "3a1ba3478",
-  "ba114b10447b",
-  "4789033b9ba9",
-  "47b4b99ba",
-  "954",
-  "954083",
-  "054015",
-  "854835315",
-  "12a954",
-  "08312a954",
-  "2a5542240",
-  "2a5325354834",
-  "954b23",
-  "b2008b954",
-  "054015b23",
-  "215258b28548",
-  "3a1ba3954",
-  "549a1008a8ba",
-  "54050ba5bb03",
-  "548a58ba8",
-  "789579",
-  "309539357",
-  "780017715",
-  "157173",
-  "78957912a",
-  "12a309395357",
-  "0288258572a5",
-  "2a5253357",
-  "579789b23",
-  "579972209b27",
-  "b23018178157",
-  "21b17b157",
-  "7895793a1ba3",
-  "5705097b0a10ba0",
-  "ba003ba50078570",
-  "ba557b",
-  "65a",
-  "08365a",
-  "19065a",
-  "18319865a",
-  "165126",
-  "165126083",
-  "965906026",
-  "598582526832",
-  "b2365a",
-  "b2008b65a",
-  "190b2365a",
-  "b2119b98b65a",
-  "63b653513",
-  "08b0b50515b6",
-  "63b036065059",
-  "65969bb98",
-  "47865a",
-  "04347365a",
-  "19047865a",
-  "19414717365a",
-  "478165126",
-  "043473165126",
-  "478965906026",
-  "739479329596269",
-  "b2347865a",
-  "b47b2420465a",
-  "190b2347865a",
-  "47b94bb2919265a",
-  "47863b653513",
-  "51b5b610b47b04b",
-  "47863b036065059",
-  "65969b4797b9",
-  "a4964a",
-  "a4964a083",
-  "01aa60640",
-  "18316886461a",
-  "149124264",
-  "149124264083",
-  "024426",
-  "832824426",
-  "b23a4964a",
-  "b2008ba4964a",
-  "b2301aa60640",
-  "64161a148b2118b",
-  "964369139b63",
-  "18b081b61149641",
-  "63b036640",
-  "86468b",
-  "67a78a89a",
-  "67a0a709a073",
-  "67a1a7178018",
-  "67a1a7173",
-  "126168189678",
-  "269129679309739",
-  "078706602",
-  "273267",
-  "b2367a78a89a",
-  "207b2709767a9a7",
-  "67a1a7178018b23",
-  "b2117ba61167",
-  "896678169b63136",
-  "09167b",
-  "07870603bb60",
-  "67b",
-};
+// Triangles of the marching cubes (Lorensen and Cline 1987, numbered as by Bourke 1994): a word for each of the first
+// 128 cases, of hexadecimal numbers of three edges per triangle. Cases whose corner 7 is inside have the triangles of
+// their complement, facing the other way.
+constexpr char triangles[] =
+  "- 083 190 183198 12a 08312a 92a029 2832a8a98 b23 b2008b 190b23 b2119b98b 3a1ba3 a1008a8ba 9033b9ba9 98aba8 "
+  "478 043473 190478 194147173 12a478 34730412a 92a902478 2a9297273479 478b23 b47b24204 190478b23 47b94bb29192 "
+  "3a1ba3478 ba114b10447b 4789033b9ba9 47b4b99ba 954 954083 054015 854835315 12a954 08312a954 2a5542240 "
+  "2a5325354834 954b23 b2008b954 054015b23 215258b28548 3a1ba3954 549a1008a8ba 54050ba5bb03 548a58ba8 789579 "
+  "309539357 780017715 157173 78957912a 12a309395357 0288258572a5 2a5253357 579789b23 579972209b27 b23018178157 "
+  "21b17b157 7895793a1ba3 5705097b0a10ba0 ba003ba50078570 ba557b 65a 08365a 19065a 18319865a 165126 165126083 "
+  "965906026 598582526832 b2365a b2008b65a 190b2365a b2119b98b65a 63b653513 08b0b50515b6 63b036065059 65969bb98 "
+  "47865a 04347365a 19047865a 19414717365a 478165126 043473165126 478965906026 739479329596269 b2347865a "
+  "b47b2420465a 190b2347865a 47b94bb2919265a 47863b653513 51b5b610b47b04b 47863b036065059 65969b4797b9 a4964a "
+  "a4964a083 01aa60640 18316886461a 149124264 149124264083 024426 832824426 b23a4964a b2008ba4964a b2301aa60640 "
+  "64161a148b2118b 964369139b63 18b081b61149641 63b036640 86468b 67a78a89a 67a0a709a073 67a1a7178018 67a1a7173 "
+  "126168189678 269129679309739 078706602 273267 b2367a78a89a 207b2709767a9a7 67a1a7178018b23 b2117ba61167 "
+  "896678169b63136 09167b 07870603bb60 67b";
 
 double
 EdgeMiddle(char digit, int axis)
@@ -499,8 +366,13 @@ MakeCubeMesh(int cube, const std::array<double, 3> & spacing)
 {
   const bool   isFlipped = (cube & 0x80) != 0;
   const double sign = isFlipped ? -1.0 : 1.0;
-  CubeMesh     mesh;
-  for (const char * digit = triangles[isFlipped ? 0xff ^ cube : cube]; *digit != '\0'; digit += 3)
+  const char * digit = triangles;
+  for (int word = isFlipped ? 0xff ^ cube : cube; word > 0; --word)
+  {
+    digit = std::strchr(digit, ' ') + 1;
+  }
+  CubeMesh mesh;
+  for (; *digit != '\0' && *digit != ' '; digit += 3)
   {
     double points[3][3];
     for (int d = 0; d < 3; ++d)
@@ -542,49 +414,102 @@ struct CubeCount
 };
 } // namespace
 
-std::array<double, ShapeFeatureEnums::NumberOfFeatures>
+const FeatureTable &
+GetShapeFeatureTable()
+{
+  static const FeatureTable table("shape",
+                                  { { "E", "Elongation", "", "elongation" },
+                                    { "F", "Flatness", "", "flatness" },
+                                    { "LEAL", "LeastAxisLength", "", "least_axis_length" },
+                                    { "MAAL", "MajorAxisLength", "", "major_axis_length" },
+                                    { "M2DC", "Maximum2DDiameterColumn" },
+                                    { "M2DR", "Maximum2DDiameterRow" },
+                                    { "M2DS", "Maximum2DDiameterSlice" },
+                                    { "M3D", "Maximum3DDiameter", "", "maximum_3d_diameter" },
+                                    { "MV", "MeshVolume", "", "volume" },
+                                    { "MIAL", "MinorAxisLength", "", "minor_axis_length" },
+                                    { "S", "Sphericity", "", "sphericity" },
+                                    { "SA", "SurfaceArea", "", "surface_area" },
+                                    { "SVR", "SurfaceVolumeRatio", "", "surface_to_volume_ratio" },
+                                    { "VV", "VoxelVolume", "", "approximate_volume" } });
+  return table;
+}
+
+const FeatureTable &
+GetPlanarShapeFeatureTable()
+{
+  static const FeatureTable table("shape2D",
+                                  { { "E", "Elongation" },
+                                    { "MAAL", "MajorAxisLength" },
+                                    { "MD", "MaximumDiameter" },
+                                    { "MS", "MeshSurface" },
+                                    { "MIAL", "MinorAxisLength" },
+                                    { "P", "Perimeter" },
+                                    { "PSR", "PerimeterSurfaceRatio" },
+                                    { "PS", "PixelSurface" },
+                                    { "S", "Sphericity" } });
+  return table;
+}
+
+std::array<double, 14>
 ComputeShapeValues(const ShapeMask & mask, const JobExecution & execution)
 {
   std::array<CubeCount, 256> counts{};
-  Diameters                  diameters(mask.size);
+  LineEnds                   alongX(0, mask.size);
+  LineEnds                   alongY(1, mask.size);
   for (std::int64_t z = 0; z + 1 < mask.size[2]; ++z)
   {
+    // First the vertices between two slices, then those in a slice.
+    for (const bool isBetween : { true, false })
+    {
+      const auto add = [&](const Point & vertex) {
+        alongX.Add(vertex);
+        alongY.Add(vertex);
+      };
+      for (std::int64_t y = 0; y + 1 < mask.size[1]; ++y)
+      {
+        const std::uint8_t * const upper = mask.Row(y + 1, z);
+        const std::uint8_t * const rows[2] = { mask.Row(y, z + 1), mask.Row(y + 1, z + 1) };
+        for (std::int64_t x = 0; x + 1 < mask.size[0]; ++x)
+        {
+          if (isBetween)
+          {
+            if (rows[1][x] != upper[x])
+            {
+              add({ { 2 * x, 2 * y + 2, 0 } });
+            }
+            continue;
+          }
+          if (rows[1][x] != rows[1][x + 1])
+          {
+            add({ { 2 * x + 1, 2 * y + 2, 0 } });
+          }
+          if (rows[1][x] != rows[0][x])
+          {
+            add({ { 2 * x, 2 * y + 1, 0 } });
+          }
+        }
+      }
+      alongX.FinishPlane(isBetween ? 2 * z + 1 : 2 * z + 2);
+      alongY.FinishPlane(isBetween ? 2 * z + 1 : 2 * z + 2);
+    }
     for (std::int64_t y = 0; y + 1 < mask.size[1]; ++y)
     {
       const std::uint8_t * const rows[4] = {
         mask.Row(y, z), mask.Row(y + 1, z), mask.Row(y, z + 1), mask.Row(y + 1, z + 1)
       };
-      // Bits of corners 0, 3, 4 and 7.
-      const auto column = [&rows](std::int64_t x) {
-        return static_cast<unsigned int>(rows[0][x] | rows[1][x] << 3 | rows[2][x] << 4 | rows[3][x] << 7);
-      };
+      // Corners 0, 3, 4 and 7 of a cube, and as many bits further 1, 2, 5 and 6 of the one before.
       unsigned int left = 0;
       for (std::int64_t x = 0; x + 1 < mask.size[0]; ++x)
       {
-        const unsigned int right = column(x + 1);
-        // Corners 1, 2, 5 and 6.
+        const auto right =
+          static_cast<unsigned int>(rows[0][x + 1] | rows[1][x + 1] << 3 | rows[2][x + 1] << 4 | rows[3][x + 1] << 7);
         const unsigned int cube = left | (right & 1) << 1 | (right & 8) >> 1 | (right & 16) << 1 | (right & 128) >> 1;
-        if (cube != 0 && cube != 0xff)
-        {
-          CubeCount & count = counts[cube];
-          ++count.cubes;
-          count.positions[0] += x;
-          count.positions[1] += y;
-          count.positions[2] += z;
-          const unsigned int corner = left >> 7;
-          if (corner != right >> 7)
-          {
-            diameters.Add({ { 2 * x + 1, 2 * y + 2, 2 * z + 2 } });
-          }
-          if (corner != (left >> 4 & 1))
-          {
-            diameters.Add({ { 2 * x, 2 * y + 1, 2 * z + 2 } });
-          }
-          if (corner != (left >> 3 & 1))
-          {
-            diameters.Add({ { 2 * x, 2 * y + 2, 2 * z + 1 } });
-          }
-        }
+        CubeCount &        count = counts[cube];
+        ++count.cubes;
+        count.positions[0] += x;
+        count.positions[1] += y;
+        count.positions[2] += z;
         left = right;
       }
     }
@@ -607,93 +532,73 @@ ComputeShapeValues(const ShapeMask & mask, const JobExecution & execution)
   }
   const Moments               moments = ComputeMoments(mask);
   const std::array<double, 3> variances = ComputeAxisVariances(moments, mask.spacing);
-  const std::array<double, 4> lengths = diameters.Compute(mask.spacing, execution);
+  const std::array<double, 4> lengths = ComputeDiameters(alongX, alongY, mask.spacing, execution);
 
-  using Feature = ShapeFeatureEnums::Feature;
-  constexpr double                                        pi = 3.14159265358979323846;
-  std::array<double, ShapeFeatureEnums::NumberOfFeatures> values{};
-  const auto set = [&values](Feature feature, double value) { values[static_cast<std::size_t>(feature)] = value; };
-  set(Feature::Elongation, AxisRatio(variances[1], variances[2]));
-  set(Feature::Flatness, AxisRatio(variances[0], variances[2]));
-  set(Feature::LeastAxisLength, AxisLength(variances[0]));
-  set(Feature::MinorAxisLength, AxisLength(variances[1]));
-  set(Feature::MajorAxisLength, AxisLength(variances[2]));
-  set(Feature::Maximum2DDiameterRow, lengths[0]);
-  set(Feature::Maximum2DDiameterColumn, lengths[1]);
-  set(Feature::Maximum2DDiameterSlice, lengths[2]);
-  set(Feature::Maximum3DDiameter, lengths[3]);
-  set(Feature::MeshVolume, volume);
-  set(Feature::Sphericity, std::cbrt(36.0 * pi * volume * volume) / area);
-  set(Feature::SurfaceArea, area);
-  set(Feature::SurfaceVolumeRatio, area / volume);
-  set(Feature::VoxelVolume,
-      static_cast<double>(moments.voxels) * (mask.spacing[0] * mask.spacing[1] * mask.spacing[2]));
-  return values;
+  // In the order of the table.
+  return { { AxisRatio(variances[1], variances[2]),
+             AxisRatio(variances[0], variances[2]),
+             AxisLength(variances[0]),
+             AxisLength(variances[2]),
+             lengths[1],
+             lengths[0],
+             lengths[2],
+             lengths[3],
+             volume,
+             AxisLength(variances[1]),
+             std::cbrt(36.0 * pi * volume * volume) / area,
+             area,
+             area / volume,
+             static_cast<double>(moments.voxels) * (mask.spacing[0] * mask.spacing[1] * mask.spacing[2]) } };
 }
 
-std::array<double, PlanarShapeFeatureEnums::NumberOfFeatures>
+std::array<double, 9>
 ComputePlanarShapeValues(const ShapeMask & mask, const JobExecution & execution)
 {
-  // Of squares between four pixels, by the number of those inside: none, one, two side by side along x or along y, two
-  // opposite ones, three, or all.
-  enum Case : int
-  {
-    None = 0,
-    One,
-    AlongX,
-    AlongY,
-    Opposite,
-    Three,
-    All,
-    NumberOfCases
-  };
-  // Bits of the pixels (0, 0), (1, 0), (0, 1) and (1, 1).
-  constexpr Case                          cases[16] = { None, One,      One,    AlongX, One,    AlongY, Opposite, Three,
-                                                        One,  Opposite, AlongY, Three,  AlongX, Three,  Three,    All };
-  std::array<std::int64_t, NumberOfCases> counts{};
-  Diameters                               diameters(mask.size);
+  // By the bits of the pixels (0, 0), (1, 0), (0, 1) and (1, 1) of a square: the part of it that is inside, and half
+  // diagonals of the line around that part. Opposite pixels are cut off one by one.
+  constexpr double parts[16] = { 0.0,   0.125, 0.125, 0.5,   0.125, 0.5,   0.25,  0.875,
+                                 0.125, 0.25,  0.5,   0.875, 0.5,   0.875, 0.875, 1.0 };
+  constexpr double halfDiagonals[16] = { 0, 1, 1, 0, 1, 0, 2, 1, 1, 2, 0, 1, 0, 1, 1, 0 };
+
+  std::array<double, 16> counts{};
+  LineEnds               alongX(0, mask.size);
   for (std::int64_t y = 0; y + 1 < mask.size[1]; ++y)
   {
     const std::uint8_t * const upper = mask.Row(y, 1);
     const std::uint8_t * const lower = mask.Row(y + 1, 1);
     for (std::int64_t x = 0; x + 1 < mask.size[0]; ++x)
     {
-      ++counts[cases[upper[x] | upper[x + 1] << 1 | lower[x] << 2 | lower[x + 1] << 3]];
+      counts[static_cast<std::size_t>(upper[x] | upper[x + 1] << 1 | lower[x] << 2 | lower[x + 1] << 3)] += 1.0;
       if (lower[x] != lower[x + 1])
       {
-        diameters.Add({ { 2 * x + 1, 2 * y + 2, 2 } });
+        alongX.Add({ { 2 * x + 1, 2 * y + 2, 0 } });
       }
       if (lower[x] != upper[x])
       {
-        diameters.Add({ { 2 * x, 2 * y + 1, 2 } });
+        alongX.Add({ { 2 * x, 2 * y + 1, 0 } });
       }
     }
     execution.CheckAbort();
   }
-  const auto   number = [&counts](Case one) { return static_cast<double>(counts[one]); };
-  const double pixel = mask.spacing[0] * mask.spacing[1];
-  const double diagonal = 0.5 * std::sqrt(mask.spacing[0] * mask.spacing[0] + mask.spacing[1] * mask.spacing[1]);
-  const double surface = pixel * (0.125 * number(One) + 0.5 * (number(AlongX) + number(AlongY)) +
-                                  0.25 * number(Opposite) + 0.875 * number(Three) + number(All));
-  const double perimeter = diagonal * (number(One) + number(Three) + 2.0 * number(Opposite)) +
-                           mask.spacing[0] * number(AlongX) + mask.spacing[1] * number(AlongY);
+  alongX.FinishPlane(2);
+  const auto & spacing = mask.spacing;
+  const double pixel = spacing[0] * spacing[1];
+  const double surface = pixel * std::inner_product(counts.begin(), counts.end(), parts, 0.0);
+  const double perimeter = std::inner_product(counts.begin(), counts.end(), halfDiagonals, 0.0) * 0.5 *
+                             std::sqrt(spacing[0] * spacing[0] + spacing[1] * spacing[1]) +
+                           spacing[0] * (counts[3] + counts[12]) + spacing[1] * (counts[5] + counts[10]);
   const Moments moments = ComputeMoments(mask);
   // The variance across the plane is 0, and so the least.
-  const std::array<double, 3> variances = ComputeAxisVariances(moments, mask.spacing);
-
-  using Feature = PlanarShapeFeatureEnums::Feature;
-  constexpr double                                              pi = 3.14159265358979323846;
-  std::array<double, PlanarShapeFeatureEnums::NumberOfFeatures> values{};
-  const auto set = [&values](Feature feature, double value) { values[static_cast<std::size_t>(feature)] = value; };
-  set(Feature::Elongation, AxisRatio(variances[1], variances[2]));
-  set(Feature::MajorAxisLength, AxisLength(variances[2]));
-  set(Feature::MaximumDiameter, diameters.Compute(mask.spacing, execution)[2]);
-  set(Feature::MeshSurface, surface);
-  set(Feature::MinorAxisLength, AxisLength(variances[1]));
-  set(Feature::Perimeter, perimeter);
-  set(Feature::PerimeterSurfaceRatio, perimeter / surface);
-  set(Feature::PixelSurface, static_cast<double>(moments.voxels) * pixel);
-  set(Feature::Sphericity, 2.0 * std::sqrt(pi * surface) / perimeter);
-  return values;
+  const std::array<double, 3> variances = ComputeAxisVariances(moments, spacing);
+  // In the order of the table.
+  return { { AxisRatio(variances[1], variances[2]),
+             AxisLength(variances[2]),
+             std::sqrt(ComputeGreatestDistance(alongX.ComputeHulls(2).front(), spacing)),
+             surface,
+             AxisLength(variances[1]),
+             perimeter,
+             perimeter / surface,
+             static_cast<double>(moments.voxels) * pixel,
+             2.0 * std::sqrt(pi * surface) / perimeter } };
 }
 } // namespace voxelmaps

@@ -26,11 +26,11 @@ struct ShapeMask
 };
 
 /** Features by their number. */
-std::array<double, ShapeFeatureEnums::NumberOfFeatures>
+std::array<double, 14>
 ComputeShapeValues(const ShapeMask & mask, const JobExecution & execution);
 
 /** The same of a region in one plane across z. */
-std::array<double, PlanarShapeFeatureEnums::NumberOfFeatures>
+std::array<double, 9>
 ComputePlanarShapeValues(const ShapeMask & mask, const JobExecution & execution);
 } // namespace voxelmaps
 

@@ -332,8 +332,7 @@ class FeatureClass(NamedTuple):
 
     def numbers(self):
         """Dict of the numbers of the features by PyRadiomics' name."""
-        names = {**_core.feature_names(), **_core.shape_names()}[self.name]
-        return {feature: number for number, feature in enumerate(names)}
+        return {feature: number for number, feature in enumerate(_core.feature_names()[self.name])}
 
     def all_features(self):
         """The features that PyRadiomics computes if none is named, in its order: that of its methods, by name."""

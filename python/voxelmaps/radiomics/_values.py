@@ -23,7 +23,7 @@ def _computed(image, inside, classes, shapes, settings, discretization):
         by_name, of_sphericity = _settings.SHAPE_CLASSES[name].numbers(), _settings.SHAPE_CLASSES[name].of_sphericity
         numbers[name] = [by_name["Sphericity" if each in of_sphericity else each] for each in features]
         functions += [of_sphericity.get(each, lambda value: value) for each in features]
-    values, _ = _region_features.compute(
+    [(_, _, _, values)] = _region_features.compute(
         np.ascontiguousarray(image.array),
         np.ascontiguousarray(inside).view(np.uint8),
         [1],
@@ -35,7 +35,7 @@ def _computed(image, inside, classes, shapes, settings, discretization):
         plane_axis=plane_axis,
         threads=writing.Threads.number,
     )
-    return [function(value) for function, value in zip(functions, values[0])]
+    return [function(value) for function, value in zip(functions, values)]
 
 
 def shape_values(roi, classes, settings, name="original"):
