@@ -599,12 +599,16 @@ def _regions(options, console, worker):
     found = [[] for _ in cases]
     try:
         with open(records, "a", encoding="utf-8") as file:
+            if file.tell() and not records.read_bytes().endswith(b"\n"):
+                # A run was killed while it wrote a line.
+                file.write("\n")
             for number, outcomes, lines in results:
                 for line in lines:
                     console.error(f"{_place(number, cases)}{cases[number].title()}: {line}")
                 for one in outcomes:
                     found[number].append(one)
-                    title = f"{_place(number, cases)}{one.case.given['image']} label {one.label}"
+                    title = f"{_place(number, cases)}{one.case.given['image']}"
+                    title += "" if one.case.label is None else f" label {one.label}"
                     if one.record is not None:
                         file.write(json.dumps({**one.record, "values": one.maps}) + "\n")
                         file.flush()
