@@ -249,6 +249,9 @@ def test_textures_of_the_ibsi(name):
 def difference(key, ours, theirs, values):
     """The difference of a value from PyRadiomics' in units of what its rounding permits: 10^-10, relative."""
     feature = key.rpartition("_")[2]
+    if feature == "MCC" and abs(ours - theirs) < 1e-8:
+        # Eigenvalues of matrices that are not symmetric have few digits in PyRadiomics, where they are close.
+        return 0.0
     if feature in ("MCC", "Imc2", "Flatness", "Elongation", "LeastAxisLength", "MinorAxisLength"):
         # Roots: numbers near 0 have half of the digits.
         scale = values[key[: -len(feature)] + "MajorAxisLength"] ** 2 if "AxisLength" in feature else 1
@@ -256,7 +259,8 @@ def difference(key, ours, theirs, values):
     # Sums of terms of both signs, and of logarithms of probabilities to which PyRadiomics adds 2^-52.
     scale = {"ClusterShade": values.get("original_glcm_ClusterProminence", 0) ** 0.75}.get(feature, 1)
     is_sum = "Entropy" in feature or feature in ("Imc1", "Correlation", "Skewness", "ClusterShade")
-    return abs(ours - theirs) / (1e-10 * abs(theirs) + (1e-12 * scale if is_sum else 1e-300))
+    result = abs(ours - theirs) / (1e-10 * abs(theirs) + (1e-12 * scale if is_sum else 0) + 1e-30)
+    return math.inf if math.isnan(result) else result
 
 
 def random_case(random):
@@ -265,6 +269,8 @@ def random_case(random):
     for axis in range(int(random.integers(3))):
         x = (x + np.roll(x, 1, axis)) / 2
     mask = (random.random(shape) < random.choice([0.3, 0.6, 0.97])).astype(np.uint8)
+    # PyRadiomics finds no label in a mask without background.
+    mask.flat[0] = 0
     plane = random.choice([None, 0, 1, 2])
     settings = {
         "binWidth": random.choice([3.0, 7.5, 25.0]),
@@ -317,7 +323,8 @@ def test_random_settings_of_pyradiomics():
         compared += 1
         for key, value in theirs.items():
             value = float(np.real(value))
-            if np.isnan(value) and (np.isnan(ours[key]) or "MCC" in key):
+            # Without any pair, RunEntropy and RunVariance of merged matrices are 0 in PyRadiomics.
+            if np.isnan(ours[key]) and (np.isnan(value) or value == 0 and "_Run" in key) or np.isnan(value) and "MCC" in key:
                 continue
             worst = max(
                 worst, (difference(key, ours[key], value, ours), f"{key} {number} {ours[key]} {value} {settings}")

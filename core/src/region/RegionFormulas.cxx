@@ -233,7 +233,8 @@ ComputeSizeMatrixValues(const std::vector<Cell> & cells)
   };
   const auto variance = [&mean](const std::vector<Cell> & parts) {
     const double center = mean(parts, [](double v, double) { return v; });
-    return mean(parts, [center](double v, double) { return (v - center) * (v - center); });
+    // Exactly 0 if there is one v, whatever the rounding of weights.
+    return parts.size() < 2 ? 0.0 : mean(parts, [center](double v, double) { return (v - center) * (v - center); });
   };
   const double   n = total;
   CompensatedSum entropy;

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <iterator>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 namespace voxelmaps
@@ -66,46 +65,37 @@ ComputeEigenvalues(Matrix3 a)
   return values;
 }
 
+/** Exact sums of the indices of the voxels and of their products. */
 struct Moments
 {
-  std::int64_t                               voxels{ 0 };
-  std::array<std::int64_t, 3>                sums{};
-  std::array<std::array<std::int64_t, 3>, 3> products{};
-};
-
-/** Exact sums of the indices of the voxels and of their products. */
-Moments
-ComputeMoments(const ShapeMask & mask)
-{
-  Moments moments;
-  for (std::int64_t z = 0; z < mask.size[2]; ++z)
+  explicit Moments(const ShapeMask & mask)
   {
-    for (std::int64_t y = 0; y < mask.size[1]; ++y)
+    Triple at{};
+    for (at[2] = 0; at[2] < mask.size[2]; ++at[2])
     {
-      const std::uint8_t * const row = mask.Row(y, z);
-      std::int64_t               voxels = 0;
-      std::int64_t               sum = 0;
-      std::int64_t               squares = 0;
-      for (std::int64_t x = 0; x < mask.size[0]; ++x)
+      for (at[1] = 0; at[1] < mask.size[1]; ++at[1])
       {
-        voxels += row[x];
-        sum += row[x] * x;
-        squares += row[x] * x * x;
+        for (at[0] = 0; at[0] < mask.size[0]; ++at[0])
+        {
+          const std::int64_t inside = mask.Row(at[1], at[2])[at[0]];
+          voxels += inside;
+          for (int i = 0; i < 3; ++i)
+          {
+            sums[i] += inside * at[i];
+            for (int j = i; j < 3; ++j)
+            {
+              products[i][j] += inside * at[i] * at[j];
+            }
+          }
+        }
       }
-      moments.voxels += voxels;
-      moments.sums[0] += sum;
-      moments.sums[1] += voxels * y;
-      moments.sums[2] += voxels * z;
-      moments.products[0][0] += squares;
-      moments.products[0][1] += sum * y;
-      moments.products[0][2] += sum * z;
-      moments.products[1][1] += voxels * y * y;
-      moments.products[1][2] += voxels * y * z;
-      moments.products[2][2] += voxels * z * z;
     }
   }
-  return moments;
-}
+
+  std::int64_t voxels{ 0 };
+  Triple       sums{};
+  Triple       products[3]{};
+};
 
 /** Variances of the positions of the voxels along the principal axes in ascending order. */
 std::array<double, 3>
@@ -225,71 +215,50 @@ ComputeGreatestDistance(const std::vector<Point> & points, const std::array<doub
   return greatest;
 }
 
-/** The first and the last vertex of each line along an axis, plane by plane across z: all that can be vertices of the
- * hulls in planes that hold such lines. */
-class LineEnds
+/** The hulls of the vertices of the mesh in the planes across axes[2], which are the middles between neighbors of which
+ * one is inside: of the first and the last one of each line along axes[0]. */
+std::vector<std::vector<Point>>
+ComputeHulls(const ShapeMask & mask, const std::array<int, 3> & axes)
 {
-public:
-  LineEnds(int along, const Triple & size)
-    : m_Along(along)
-    , m_Ends(2 * static_cast<std::size_t>(size[1 - along]), { { -1, -1 } })
-  {}
-
-  /** A vertex of the plane that is not finished. */
-  void
-  Add(const Point & point)
+  const Triple steps{ { 1, mask.size[0], mask.size[0] * mask.size[1] } };
+  const auto   at = [&](std::int64_t u, std::int64_t v, std::int64_t w) {
+    return mask.inside[static_cast<std::size_t>(u * steps[axes[0]] + v * steps[axes[1]] + w * steps[axes[2]])];
+  };
+  std::vector<std::vector<Point>> hulls;
+  for (std::int64_t w = 1; w < 2 * mask.size[axes[2]] - 1; ++w)
   {
-    auto & ends = m_Ends[static_cast<std::size_t>(point[1 - m_Along])];
-    ends[0] = ends[0] < 0 ? point[m_Along] : std::min(ends[0], point[m_Along]);
-    ends[1] = std::max(ends[1], point[m_Along]);
-  }
-
-  /** All vertices of a plane have been added. */
-  void
-  FinishPlane(std::int64_t z)
-  {
-    for (std::size_t line = 0; line < m_Ends.size(); ++line)
+    std::vector<Point> points;
+    for (std::int64_t v = 1; v < 2 * mask.size[axes[1]] - 1; ++v)
     {
-      for (const std::int64_t end : m_Ends[line])
+      // Neighbors along one of the axes; places between four or eight voxels are none of two.
+      const bool isAlong = v % 2 == 0 && w % 2 == 0;
+      Point      ends[2]{};
+      int        number = 0;
+      for (std::int64_t u = 0; v * w % 2 == 0 && u + 1 < mask.size[axes[0]]; ++u)
       {
-        Point point{ { static_cast<std::int64_t>(line), static_cast<std::int64_t>(line), z } };
-        point[m_Along] = end;
-        if (end >= 0 && (m_Points.empty() || m_Points.back() != point))
+        const bool isVertex = at(u, v / 2, w / 2) != at(isAlong ? u + 1 : u, (v + 1) / 2, (w + 1) / 2);
+        if (isVertex)
         {
-          m_Points.push_back(point);
+          Point & end = ends[number == 0 ? 0 : 1];
+          end[axes[0]] = isAlong ? 2 * u + 1 : 2 * u;
+          end[axes[1]] = v;
+          end[axes[2]] = w;
+          number = std::min(number + 1, 2);
         }
       }
-      m_Ends[line] = { { -1, -1 } };
+      points.insert(points.end(), ends, ends + number);
     }
-  }
-
-  /** The vertices of the hulls in the planes across an axis, which is not that of the lines, one hull after the other.
-   */
-  std::vector<std::vector<Point>>
-  ComputeHulls(int axis)
-  {
-    const int  u = 3 - axis - m_Along;
-    const auto key = [&](const Point & point) { return std::make_tuple(point[axis], point[u], point[m_Along]); };
-    std::sort(m_Points.begin(), m_Points.end(), [&](const Point & a, const Point & b) { return key(a) < key(b); });
-    std::vector<std::vector<Point>> hulls;
-    for (auto begin = m_Points.begin(), end = begin; begin != m_Points.end(); begin = end)
+    if (!points.empty())
     {
-      end = std::find_if(begin, m_Points.end(), [&](const Point & point) { return point[axis] != (*begin)[axis]; });
-      hulls.push_back(ComputeHull({ begin, end }, u, m_Along));
+      hulls.push_back(ComputeHull(points, axes[1], axes[0]));
     }
-    return hulls;
   }
-
-private:
-  int                                      m_Along;
-  std::vector<std::array<std::int64_t, 2>> m_Ends;
-  std::vector<Point>                       m_Points;
-};
+  return hulls;
+}
 
 /** Diameters in planes across x, y and z, and in space. */
 std::array<double, 4>
-ComputeDiameters(LineEnds & alongX, LineEnds & alongY, const std::array<double, 3> & spacing,
-                 const JobExecution & execution)
+ComputeDiameters(const ShapeMask & mask, const JobExecution & execution)
 {
   std::array<double, 4> greatest{};
   // A vertex of the convex hull in space is one of the hull in each plane through it.
@@ -297,18 +266,18 @@ ComputeDiameters(LineEnds & alongX, LineEnds & alongY, const std::array<double, 
   for (int axis = 0; axis < 3; ++axis)
   {
     std::vector<Point> vertices;
-    for (const std::vector<Point> & hull : (axis == 0 ? alongY : alongX).ComputeHulls(axis))
+    for (const std::vector<Point> & hull : ComputeHulls(mask, { { axis == 0, axis == 2 ? 1 : 2, axis } }))
     {
-      greatest[axis] = std::max(greatest[axis], ComputeGreatestDistance(hull, spacing));
+      greatest[axis] = std::max(greatest[axis], ComputeGreatestDistance(hull, mask.spacing));
       vertices.insert(vertices.end(), hull.begin(), hull.end());
-      execution.CheckAbort();
     }
     std::sort(vertices.begin(), vertices.end());
     std::vector<Point> both;
     std::set_intersection(common.begin(), common.end(), vertices.begin(), vertices.end(), std::back_inserter(both));
     common = axis == 0 ? std::move(vertices) : std::move(both);
+    execution.CheckAbort();
   }
-  greatest[3] = ComputeGreatestDistance(common, spacing);
+  greatest[3] = ComputeGreatestDistance(common, mask.spacing);
   std::transform(greatest.begin(), greatest.end(), greatest.begin(), [](double square) { return std::sqrt(square); });
   return greatest;
 }
@@ -455,50 +424,14 @@ std::array<double, 14>
 ComputeShapeValues(const ShapeMask & mask, const JobExecution & execution)
 {
   std::array<CubeCount, 256> counts{};
-  LineEnds                   alongX(0, mask.size);
-  LineEnds                   alongY(1, mask.size);
   for (std::int64_t z = 0; z + 1 < mask.size[2]; ++z)
   {
-    // First the vertices between two slices, then those in a slice.
-    for (const bool isBetween : { true, false })
-    {
-      const auto add = [&](const Point & vertex) {
-        alongX.Add(vertex);
-        alongY.Add(vertex);
-      };
-      for (std::int64_t y = 0; y + 1 < mask.size[1]; ++y)
-      {
-        const std::uint8_t * const upper = mask.Row(y + 1, z);
-        const std::uint8_t * const rows[2] = { mask.Row(y, z + 1), mask.Row(y + 1, z + 1) };
-        for (std::int64_t x = 0; x + 1 < mask.size[0]; ++x)
-        {
-          if (isBetween)
-          {
-            if (rows[1][x] != upper[x])
-            {
-              add({ { 2 * x, 2 * y + 2, 0 } });
-            }
-            continue;
-          }
-          if (rows[1][x] != rows[1][x + 1])
-          {
-            add({ { 2 * x + 1, 2 * y + 2, 0 } });
-          }
-          if (rows[1][x] != rows[0][x])
-          {
-            add({ { 2 * x, 2 * y + 1, 0 } });
-          }
-        }
-      }
-      alongX.FinishPlane(isBetween ? 2 * z + 1 : 2 * z + 2);
-      alongY.FinishPlane(isBetween ? 2 * z + 1 : 2 * z + 2);
-    }
     for (std::int64_t y = 0; y + 1 < mask.size[1]; ++y)
     {
       const std::uint8_t * const rows[4] = {
         mask.Row(y, z), mask.Row(y + 1, z), mask.Row(y, z + 1), mask.Row(y + 1, z + 1)
       };
-      // Corners 0, 3, 4 and 7 of a cube, and as many bits further 1, 2, 5 and 6 of the one before.
+      // Bits of the corners 0, 3, 4 and 7 of a cube, and those of 1, 2, 5 and 6, which are the others of the next one.
       unsigned int left = 0;
       for (std::int64_t x = 0; x + 1 < mask.size[0]; ++x)
       {
@@ -530,9 +463,9 @@ ComputeShapeValues(const ShapeMask & mask, const JobExecution & execution)
       }
     }
   }
-  const Moments               moments = ComputeMoments(mask);
+  const Moments               moments(mask);
   const std::array<double, 3> variances = ComputeAxisVariances(moments, mask.spacing);
-  const std::array<double, 4> lengths = ComputeDiameters(alongX, alongY, mask.spacing, execution);
+  const std::array<double, 4> lengths = ComputeDiameters(mask, execution);
 
   // In the order of the table.
   return { { AxisRatio(variances[1], variances[2]),
@@ -561,7 +494,6 @@ ComputePlanarShapeValues(const ShapeMask & mask, const JobExecution & execution)
   constexpr double halfDiagonals[16] = { 0, 1, 1, 0, 1, 0, 2, 1, 1, 2, 0, 1, 0, 1, 1, 0 };
 
   std::array<double, 16> counts{};
-  LineEnds               alongX(0, mask.size);
   for (std::int64_t y = 0; y + 1 < mask.size[1]; ++y)
   {
     const std::uint8_t * const upper = mask.Row(y, 1);
@@ -569,31 +501,21 @@ ComputePlanarShapeValues(const ShapeMask & mask, const JobExecution & execution)
     for (std::int64_t x = 0; x + 1 < mask.size[0]; ++x)
     {
       counts[static_cast<std::size_t>(upper[x] | upper[x + 1] << 1 | lower[x] << 2 | lower[x + 1] << 3)] += 1.0;
-      if (lower[x] != lower[x + 1])
-      {
-        alongX.Add({ { 2 * x + 1, 2 * y + 2, 0 } });
-      }
-      if (lower[x] != upper[x])
-      {
-        alongX.Add({ { 2 * x, 2 * y + 1, 0 } });
-      }
     }
-    execution.CheckAbort();
   }
-  alongX.FinishPlane(2);
   const auto & spacing = mask.spacing;
   const double pixel = spacing[0] * spacing[1];
   const double surface = pixel * std::inner_product(counts.begin(), counts.end(), parts, 0.0);
   const double perimeter = std::inner_product(counts.begin(), counts.end(), halfDiagonals, 0.0) * 0.5 *
                              std::sqrt(spacing[0] * spacing[0] + spacing[1] * spacing[1]) +
                            spacing[0] * (counts[3] + counts[12]) + spacing[1] * (counts[5] + counts[10]);
-  const Moments moments = ComputeMoments(mask);
+  const Moments moments(mask);
   // The variance across the plane is 0, and so the least.
   const std::array<double, 3> variances = ComputeAxisVariances(moments, spacing);
   // In the order of the table.
   return { { AxisRatio(variances[1], variances[2]),
              AxisLength(variances[2]),
-             std::sqrt(ComputeGreatestDistance(alongX.ComputeHulls(2).front(), spacing)),
+             ComputeDiameters(mask, execution)[2],
              surface,
              AxisLength(variances[1]),
              perimeter,
