@@ -72,9 +72,9 @@ MISTAKES = [
         "Exponential, Gradient, LBP2D, LBP3D",
     ),
     (
-        lambda image: radiomics.execute(image, image, voxelBased=False),
+        lambda image: radiomics.execute(image, image, voxelBased=False, out_dir="maps"),
         ValueError,
-        "voxelBased is False, but only maps are computed here; PyRadiomics computes the values of a region",
+        "out_dir is 'maps', but voxelBased is False, so that there are values of the region and no maps",
     ),
     (
         lambda image: voxelmaps.labels(ARRAY, {1: (0, 0, 0)}, competition="iterativ"),

@@ -4,6 +4,7 @@
 
 feature_maps         maps of all texture classes, from arrays of NumPy, PyTorch, CuPy, JAX and Numba; needs no ITK
 describe             range, gray levels, voxels and memory of feature_maps, before anything is computed
+region_features      one number per feature and region of a segmentation, with shape, from the same arrays; needs no ITK
 fuzzy_connectedness  strength of the connection to seeds, from the same arrays; needs no ITK
 suggest_threshold    threshold for these strengths, above the largest leak
 labels               labels of all voxels from labeled seeds, from the same arrays; needs no ITK
@@ -47,6 +48,7 @@ _MODULES = {
     "map_limits": "_pictures",
     "read_dicom_series": "_files.reading",
     "read_maps": "_files.reading",
+    "region_features": "_region_features",
     "release_device_memory": "_devices",
     "sample_ct": "_sample",
     "show": "_pictures",

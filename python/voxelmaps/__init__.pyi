@@ -17,6 +17,7 @@ from ._pictures import map_limits as map_limits
 from ._pictures import show as show
 from ._files.reading import read_dicom_series as read_dicom_series
 from ._files.reading import read_maps as read_maps
+from ._region_features import region_features as region_features
 from ._sample import sample_ct as sample_ct
 from ._seed_session import SeedSession as SeedSession
 from ._threshold import suggest_threshold as suggest_threshold

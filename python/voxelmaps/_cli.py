@@ -183,9 +183,18 @@ _KEYWORDS = {
 }
 
 
-def _add_maps(parser, images):
+# Options of regions, which are those of maps but for the output.
+_REGION_OPTIONS = ("--mask", "--jobs", "--dask", "--params", "--classes", "--features", "--label", "--setting")
+_REGION_OPTIONS += ("--threads", "--verbose")
+_REGION_OUTPUT = {
+    "--out FILE": "CSV file with a row per region; FILE.jsonl has what they come from, and a later run keeps rows of the same "
+    "image, mask and settings",
+}
+
+
+def _add_maps(parser, images, options=_OPTIONS):
     parser.add_argument("image", nargs=images, metavar="IMAGE", help="image, or folder with a DICOM series")
-    for text, meaning in _OPTIONS.items():
+    for text, meaning in options.items():
         option, _, metavar = text.partition(" ")
         keywords = {"metavar": metavar} if metavar else {"action": "store_true"}
         parser.add_argument(option, help=meaning, **keywords, **_KEYWORDS.get(option, {}))
@@ -225,6 +234,8 @@ def _parser(command):
         add("maps", "feature maps as PyRadiomics computes them with voxelBased=True, of one image or of a table"), "?"
     )
     _add_maps(add("check", "check image files; or with --mask or --jobs what maps would compute, without writing"), "*")
+    options = {text: meaning for text, meaning in _OPTIONS.items() if text.split()[0] in _REGION_OPTIONS}
+    _add_maps(add("regions", _REGIONS), "?", {**options, **_REGION_OUTPUT})
     for name, text in _FUNCTIONS.items():
         one = add(name, text)
         one.add_argument("image", metavar="IMAGE", help="image, or folder with a DICOM series")
@@ -250,7 +261,10 @@ _FUNCTIONS = {
     "connect": "fuzzy connectedness: the strength of the connection of every voxel to seeds",
     "labels": "label every voxel with the label to whose seeds it is connected most strongly",
 }
-_COMMANDS = ("maps", "check", *_FUNCTIONS)
+_REGIONS = (
+    "values of regions as PyRadiomics computes them with voxelBased=False, with shape, of one image or of a table"
+)
+_COMMANDS = ("maps", "check", "regions", *_FUNCTIONS)
 
 
 def _function(command):
@@ -522,6 +536,98 @@ def _maps(options, console, worker):
         results.close()
 
 
+# --- Regions -----------------------------------------------------------------------------------------------------------
+
+
+def _known_regions(path):
+    """Records of an earlier run by image and mask; lines that a killed run has left incomplete are skipped."""
+    known = {}
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            record = json.loads(line)
+            known.setdefault((record["image"]["path"], record["mask"]["path"]), []).append(record)
+    return known
+
+
+def _cases_of_regions(options):
+    single = {"IMAGE": options.image, "--mask": options.mask}
+    if options.jobs is not None:
+        for name, value in single.items():
+            if value is not None:
+                raise ValueError(f"{name} {value} and --jobs exclude each other")
+        cases, _ = tables.read_cases(options.jobs, ("image", "mask"))
+        if options.label is not None and any(case.labels is not None for case in cases):
+            raise ValueError(f"--label and the column label of {options.jobs} exclude each other")
+        return [case._replace(labels=case.labels or options.label) for case in cases]
+    if options.dask is not None:
+        raise ValueError("--dask needs a table, --jobs")
+    for name, value in single.items():
+        if not value:
+            raise ValueError(f"{name} is {'missing; --help lists the options' if value is None else 'empty'}")
+    image, mask = single.values()
+    given = {"image": image, "mask": mask}
+    return [tables.Case(given, pathlib.Path(image), pathlib.Path(mask), pathlib.Path(), labels=options.label)]
+
+
+def _regions(options, console, worker):
+    """Values of regions. Returns whether none failed."""
+    from ._files import paths
+
+    if not options.out:
+        raise ValueError("--out is missing; --help lists the options")
+    out = pathlib.Path(options.out)
+    records = out.with_name(f"{out.name}.jsonl")
+    cases = _cases_of_regions(options)
+    read = [("the table", options.jobs), ("the parameter file", options.params)]
+    read += [(f"the {what}", getattr(case, what)) for case in cases for what in ("image", "mask")]
+    written = [("the output", out), ("the records", records)]
+    paths.check_outputs([(what, path) for what, path in read if path], (), written)
+    if not out.absolute().parent.is_dir():
+        raise ValueError(f"--out {out} is in a folder that does not exist")
+    known = _known_regions(records)
+    place = lambda case: (str(case.image.absolute()), str(case.mask.absolute()))
+    cases = [case._replace(known=tuple(known.get(place(case), ()))) for case in cases]
+    threads = options.threads or (1 if options.dask == "local" else 0)
+    settings = json.dumps(_settings(options))
+    task = workers.Task(options.params, settings, "double", "regions", None, 0.0, False, False, False, threads)
+    for line in worker.call(workers.prepare, task)[2]:
+        console.error(line)
+    is_here = options.dask is None
+    results = (_computed_here if is_here else workers.outcomes_of_dask)(
+        *((worker, task, cases, console) if is_here else (options.dask, task, cases))
+    )
+    found = [[] for _ in cases]
+    try:
+        with open(records, "a", encoding="utf-8") as file:
+            if file.tell() and not records.read_bytes().endswith(b"\n"):
+                # A run was killed while it wrote a line.
+                file.write("\n")
+            for number, outcomes, lines in results:
+                for line in lines:
+                    console.error(f"{_place(number, cases)}{cases[number].title()}: {line}")
+                for one in outcomes:
+                    found[number].append(one)
+                    title = f"{_place(number, cases)}{one.case.given['image']}"
+                    title += "" if one.case.label is None else f" label {one.label}"
+                    if one.record is not None:
+                        file.write(json.dumps({**one.record, "values": one.maps}) + "\n")
+                        file.flush()
+                    kept = " (kept)" if one.kept else ""
+                    text = one.error or f"{len(one.maps)} values{kept} of {one.mask_voxels} voxels, {one.seconds:.1f} s"
+                    (console.line if one.error is None else console.error)(f"{title}: {text}")
+                console.progress(sum(map(bool, found)) / len(cases), f"{sum(map(bool, found))} of {len(cases)} cases")
+    finally:
+        console.clear()
+        results.close()
+        ended = "not computed: the run was ended"
+        found = [every or [tables.Outcome(case, case.labels, error=ended)] for case, every in zip(cases, found)]
+        tables.write_regions(out, [one for every in found for one in every])
+    failed = sum(one.error is not None for every in found for one in every)
+    if failed:
+        console.error(f"{failed} of {sum(map(len, found))} regions failed")
+    return not failed
+
+
 def _check_images(paths, console, worker):
     """Check image files. Returns whether all are good."""
     is_good = True
@@ -549,6 +655,8 @@ def _run(arguments, console):
         return _call(options, console)
     worker = workers.Worker(options.verbose, options.threads or 0)
     try:
+        if options.command == "regions":
+            return _regions(options, console, worker)
         if options.command == "check":
             if options.mask is None and options.jobs is None:
                 if not options.image:

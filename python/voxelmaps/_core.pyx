@@ -18,6 +18,7 @@ cdef extern from *:
     #include "voxelmaps/FeatureMapsJob.h"
     #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
     #include "voxelmaps/FuzzyConnectednessVectorAffinity.h"
+    #include "voxelmaps/RegionFeaturesJob.h"
     #include "voxelmaps/ThreadPool.h"
 
     #include <chrono>
@@ -104,6 +105,12 @@ cdef extern from *:
       {
         job.features.push_back(static_cast<typename TJob::Feature>(number));
       }
+    }
+    void
+    SetRegionAxis(voxelmaps::RegionFeaturesJob & job, std::size_t axis, double spacing, bool connects)
+    {
+      job.spacing[axis] = spacing;
+      job.connectsAxis[axis] = connects;
     }
     template <typename TJob>
     void
@@ -272,6 +279,7 @@ cdef extern from *:
     void RaisePythonError()
     void SetFeatures[T](T & job, const vector[unsigned int] & numbers) except +RaisePythonError
     void AddOffset[T](T & job, int64_t x, int64_t y, int64_t z) except +RaisePythonError
+    void SetRegionAxis(RegionFeaturesJob & job, size_t axis, double spacing, cpp_bool connects)
     void SetOffsetWeights[T](T & job, const vector[double] & weights) except +RaisePythonError
     void SetAggregation[T](T & job, unsigned int number)
     void AddClass[T](FeatureMapsJob & job, const T & of_class) except +RaisePythonError
@@ -340,8 +348,12 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
         double rangeMaximum
         unsigned int numberOfGrayLevels
 
+    cdef cppclass TextureClassJob:
+        pass
+
     cdef cppclass FeatureMapsJob:
         FeatureMapsJob() except +
+        vector[TextureClassJob] classes
         const void * pixels
         Triple size
         const uint8_t * mask
@@ -438,6 +450,35 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
     const FeatureTable & SizeZoneTable "voxelmaps::SizeZoneFeatureMapEnums::GetFeatureTable"()
 
 
+cdef extern from "voxelmaps/RegionFeaturesJob.h" namespace "voxelmaps" nogil:
+    enum PixelType:
+        pass
+
+    cdef cppclass RegionFeaturesJob:
+        RegionFeaturesJob() except +
+        vector[unsigned int] shapeFeatures
+        vector[unsigned int] planarShapeFeatures
+        const void * pixels
+        Triple size
+        PixelType pixelType
+        const void * labelImage
+        PixelType labelType
+        vector[int64_t] labels
+        GrayLevelDiscretizationParameters discretization
+        vector[TextureClassJob] classes
+        JobExecution execution
+
+    cdef cppclass RegionFeatures:
+        int64_t label
+        int64_t numberOfVoxels
+        unsigned int numberOfGrayLevels
+        vector[double] values
+
+    vector[RegionFeatures] ComputeRegionFeatures(const RegionFeaturesJob & job) except +RaisePythonError
+    const FeatureTable & ShapeTable "voxelmaps::GetShapeFeatureTable"()
+    const FeatureTable & PlanarShapeTable "voxelmaps::GetPlanarShapeFeatureTable"()
+
+
 cdef extern from "voxelmaps/CudaDevices.h" namespace "voxelmaps::CudaDevices":
     int GetNumberOfDevices() except +RaisePythonError
     string GetReasonForNoDevice() except +RaisePythonError
@@ -456,6 +497,10 @@ cdef const FeatureTable * _table(name):
         return &RunLengthTable()
     if name == "glszm":
         return &SizeZoneTable()
+    if name == "shape":
+        return &ShapeTable()
+    if name == "shape2D":
+        return &PlanarShapeTable()
     return &GrayToneTable()
 
 
@@ -465,7 +510,8 @@ cdef _names(const FeatureTable * table):
 
 def feature_names():
     """Dict of the names of PyRadiomics' features, by its names of the classes; their places are the numbers of features."""
-    return {name: _names(_table(name)) for name in ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")}
+    classes = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm", "shape", "shape2D")
+    return {name: _names(_table(name)) for name in classes}
 
 
 def find_feature(name, feature):
@@ -614,6 +660,62 @@ def compute_feature_maps(
         else:
             result = ComputeFeatureMapsCuda(job, options)
     return result.numberOfGrayLevels
+
+
+def compute_region_features(
+    *,
+    uintptr_t pixels,
+    unsigned int pixel_type,
+    size,
+    uintptr_t label_image,
+    unsigned int label_type,
+    labels,
+    unsigned int method,
+    unsigned int range_source,
+    unsigned int number_of_gray_levels,
+    double bin_width,
+    bin_edges,
+    value_range,
+    classes,
+    shape,
+    planar_shape,
+    spacing,
+    connects_axis,
+    unsigned int threads,
+):
+    """Compute a RegionFeaturesJob; see compute_feature_maps.
+
+    labels                 Of the regions; all that are greater than 0 if empty.
+    shape, planar_shape    Numbers of features.
+
+    Returns tuples of label, number of voxels, number of gray levels and list of values of each region.
+    """
+    cdef RegionFeaturesJob job
+    cdef FeatureMapsJob maps
+    cdef vector[RegionFeatures] regions
+    job.pixels = <const void *>pixels
+    job.labelImage = <const void *>label_image
+    job.pixelType = <PixelType>pixel_type
+    job.labelType = <PixelType>label_type
+    job.shapeFeatures = shape
+    job.planarShapeFeatures = planar_shape
+    SetTriple(job.size, size[0], size[1], size[2])
+    job.labels = labels
+    SetEnumerators(maps, pixel_type, method, range_source)
+    job.discretization = maps.discretization
+    job.discretization.numberOfGrayLevels = number_of_gray_levels
+    job.discretization.binWidth = bin_width
+    job.discretization.binEdges = bin_edges
+    job.discretization.rangeMinimum, job.discretization.rangeMaximum = value_range
+    for name, features, parameters in classes:
+        _add_class(maps, name, features, parameters)
+    job.classes = maps.classes
+    for axis in range(3):
+        SetRegionAxis(job, axis, spacing[axis], connects_axis[axis])
+    job.execution = MakeExecution(threads, _is_main_thread())
+    with nogil:
+        regions = ComputeRegionFeatures(job)
+    return [(one.label, one.numberOfVoxels, one.numberOfGrayLevels, one.values) for one in regions]
 
 
 def estimate_affinity(

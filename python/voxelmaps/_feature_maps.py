@@ -98,7 +98,7 @@ def _selected_pairs(pairs):
 
     def add(name, feature):
         if name not in numbers:
-            names = [*CLASSES, *(f"{each}_{feature}" for each, of_class in numbers.items() for feature in of_class)]
+            names = [*numbers, *(f"{each}_{feature}" for each, of_class in numbers.items() for feature in of_class)]
             # Keys of PyRadiomics begin with the name of an image.
             is_key = feature.partition("_")[0] in numbers
             similar = f" (did you mean {feature}?)" if is_key else did_you_mean(name, names)
@@ -372,6 +372,9 @@ def request_of(x, mask, parameters, function="feature_maps"):
             f"{function} needs the features to compute, such as features=['glcm_Contrast'] or features='glcm'"
         )
     selected = _selected(values["features"])
+    for name in selected:
+        if name not in CLASSES:
+            raise ValueError(f"{name} is that of regions, not of the windows of voxels: use voxelmaps.region_features")
     check_effects(parameters, values, FEATURE_MAPS, tuple(selected), "on features of")
     dimension, norm, background = values["dimension"], values["weighting_norm"], values["background_value"]
     if values["precision"] == "float" and math.isfinite(background) and abs(background) > _MAX_FLOAT:

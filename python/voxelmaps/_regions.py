@@ -123,13 +123,7 @@ def region(mask, label=None, what="mask", image=None, image_name="x"):
             f"{what} has {_list_of_values(values.host())}, but a mask must have 0 and one other value: say which label is meant, "
             "such as label=1 or label=[1, 2]"
         )
-    # Atlases have many labels, of which others than the first are named; their image has more than a few values.
-    if greatest - least >= _FEW:
-        of_image = _MANY if image is None else _number_of_values(image)
-        if of_image <= _BINARY:
-            _refuse_many_values(values, what, image_name, _FEW)
-        elif labels == (1,) or of_image <= _FEW:
-            _refuse_many_values(values, what, image_name)
+    _refuse_image(values, what, image, image_name, labels == (1,))
     with mask.library.current_device():
         compared = values.comparable()
         inside, missing = False, []
@@ -137,13 +131,58 @@ def region(mask, label=None, what="mask", image=None, image_name="x"):
             of_label = compared == each
             inside = of_label | inside
             missing += [] if of_label.any() else [each]
-        if len(missing) == len(labels):
-            _refuse_empty(mask, what, f"{' or '.join(map(str, labels))} (label)")
         if missing:
-            warn(
-                f"no voxel of {what} is {' or '.join(map(str, missing))}, of label={list(labels)}; it has {_list_of_values(mask.host())}"
-            )
+            warn_or_refuse_missing(mask, missing, len(missing) == len(labels), what)
     return _arrays.bytes_of(_arrays.Array(inside, mask.library), what)
+
+
+def _refuse_image(values, what, image, image_name, is_first_label=False):
+    """Raise ValueError for a label map that is probably an image: atlases have many labels, of which others than the first are
+    named, and their image has more than a few values."""
+    least, greatest = values.extremes()
+    if greatest - least >= _FEW:
+        of_image = _MANY if image is None else _number_of_values(image)
+        if of_image <= _BINARY:
+            _refuse_many_values(values, what, image_name, _FEW)
+        elif is_first_label or of_image <= _FEW:
+            _refuse_many_values(values, what, image_name)
+
+
+def label_map(mask, label, what="mask", image=None, image_name="x"):
+    """The mask as an array of NumPy of integers in C order, and a list of the labels of regions; empty for all of them.
+
+    label    "all", a label, or several, each of which is a region.
+    """
+    values = integers(mask, what, image_name=image_name)
+    least, greatest = values.extremes()
+    _refuse_image(values, what, image, image_name)
+    if greatest >= 2**63:
+        raise ValueError(f"{what} has the label {greatest}, but labels must be below 2^63")
+    array = values.host()
+    # Integers with the bytes in the order of this machine.
+    kind = np.dtype({"b": "uint8", "f": "int64"}.get(array.dtype.kind, array.dtype)).newbyteorder("=")
+    array = np.ascontiguousarray(array, kind)
+    if (least, greatest) == (0, 0):
+        _refuse_empty(mask, what, "other than 0")
+    if isinstance(label, str) and label == "all":
+        if least < 0:
+            raise ValueError(
+                f"{what} has negative values, from {least:g}, as an image has: are {image_name} and {what} swapped? If not, name the "
+                "labels, such as label=[1, 2]"
+            )
+        return array, []
+    labels = list(labels_of(label))
+    if len(set(labels)) < len(labels):
+        raise ValueError(f"label is {label!r}, but each label must be given once")
+    return array, labels
+
+
+def warn_or_refuse_missing(mask, labels, are_all, what="mask"):
+    """Warn of labels that the mask does not have; raise ValueError if these are all."""
+    wanted = " or ".join(map(str, labels))
+    if are_all:
+        _refuse_empty(mask, what, f"{wanted} (label)")
+    warn(f"no voxel of {what} is {wanted} (label); it has {_list_of_values(mask.host())}")
 
 
 def _refuse_empty(mask, what, wanted):

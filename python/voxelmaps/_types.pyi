@@ -99,6 +99,24 @@ class FeatureMapsParameters(TypedDict, total=False):
     device: Devices
     threads: Integer
 
+class RegionFeaturesParameters(TypedDict, total=False):
+    label: Integer | Sequence[Integer] | Literal["all"]
+    features: str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None
+    plane_axis: Literal[0, 1, 2] | None
+    spacing: Numbers | None
+    bin_width: Number | None
+    number_of_gray_levels: Integer | None
+    bin_edges: Numbers | None
+    gray_levels: Integer | None
+    intensity_range: Literal["mask", "image"] | Numbers
+    distances: Integers
+    aggregation: Literal["average", "merge"] | None
+    weighting_norm: Literal["manhattan", "euclidean", "infinity"] | None
+    symmetric: bool
+    alpha: Integer
+    voxel_array_shift: Number
+    threads: Integer
+
 class _ConnectednessParameters(TypedDict, total=False):
     label: Integer | Sequence[Integer] | None
     object_mean: MomentOfLabels | None

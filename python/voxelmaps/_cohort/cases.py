@@ -55,7 +55,7 @@ class Job:
         radiomics.check_precision(task.precision)
         layouts.check_format(task.file_format, task.channels)
         self.task = task
-        self.parameters = _settings.read(task.params, json.loads(task.settings))
+        self.parameters = _settings.read(task.params, json.loads(task.settings), voxel_based=True)
         if not self.parameters.classes:
             raise ValueError("no feature is chosen; see --classes and --features")
         _filters.check_libraries(self.parameters.image_types)
@@ -355,8 +355,14 @@ def _labels_of_mask(case, job):
         except _MALFORMED:
             pass
     mask, entry = _load(case.mask, "mask")
+    return labels_in(mask, entry, case, job.parameters.settings)
+
+
+def labels_in(mask, entry, case, settings):
+    """The labels of a mask that is loaded, which its entry keeps."""
+    channel = settings["label_channel"]
     if "labels" not in entry or entry["label_channel"] != channel:
-        values = np.unique(_preparation.scalar_mask(mask, job.parameters.settings).array)
+        values = np.unique(_preparation.scalar_mask(mask, settings).array)
         values = _regions.integers(_arrays.array_of(values, "the mask"), f"the mask {case.mask}").array
         labels = [int(value) for value in np.unique(values) if value > 0]
         if not labels:

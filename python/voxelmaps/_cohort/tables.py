@@ -32,6 +32,8 @@ class Case(NamedTuple):
     output: pathlib.Path
     labels: Union[None, str, Tuple[int, ...]] = None
     label: Optional[int] = None
+    # Records of regions that earlier runs have computed.
+    known: Tuple[Dict[str, Any], ...] = ()
 
     def _has_folders(self):
         """Whether each label has a folder in the output."""
@@ -101,6 +103,8 @@ class Outcome(NamedTuple):
     levels: int = 0
     map_bytes: int = 0
     error: Optional[str] = None
+    # What the values of a region come from; maps has them.
+    record: Optional[Dict[str, Any]] = None
 
 
 def parse_labels(text):
@@ -135,15 +139,15 @@ def _rows(path):
         raise ValueError(f"the table {path} is not valid in line {reader.line_num}: {error}") from None
 
 
-def read_cases(path):
+def read_cases(path, columns=_COLUMNS):
     """The cases of a table, and the names of unused columns. Relative paths begin at the folder of the table. The column label,
     which can be missing, has labels as parse_labels reads them; empty cells have that of the settings."""
     rows = list(_rows(path))
     if not rows:
-        raise ValueError(f"the table {path} is empty; its first line must name the columns {', '.join(_COLUMNS)}")
+        raise ValueError(f"the table {path} is empty; its first line must name the columns {', '.join(columns)}")
     (_, names), *rows = rows
     names = [name.lower() for name in names]
-    for name in (*_COLUMNS, "label"):
+    for name in (*columns, "label"):
         if names.count(name) > 1 or name not in (*names, "label"):
             found = "is given twice" if name in names else "is missing"
             raise ValueError(f"the column {name} of the table {path} {found}; its columns are {', '.join(names)}")
@@ -156,7 +160,7 @@ def read_cases(path):
         if len(row) != len(names):
             raise ValueError(f"{where} has {len(row)} cells, but there are {len(names)} columns")
         cells = dict(zip(names, row))
-        given = {name: cells[name] for name in _COLUMNS}
+        given = {name: cells[name] for name in columns}
         for name, value in given.items():
             if not value:
                 raise ValueError(f"{where} has no {name}")
@@ -164,9 +168,10 @@ def read_cases(path):
             labels = parse_labels(cells["label"]) if cells.get("label") else None
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
-        cases.append(Case(given, **{name: folder / value for name, value in given.items()}, labels=labels))
+        places = {"output": folder, **{name: folder / value for name, value in given.items()}}
+        cases.append(Case(given, **places, labels=labels))
     # pandas writes its index as a column without a name.
-    return cases, [name for name in names if name not in (*_COLUMNS, "label", "", "unnamed: 0")]
+    return cases, [name for name in names if name not in (*columns, "label", "", "unnamed: 0")]
 
 
 def check_outputs(cases, names, read, files):
@@ -225,4 +230,17 @@ def write_summary(path, outcomes, is_wide=False):
     columns, rows = _wide(rows) if is_wide else (_SUMMARY_COLUMNS, rows)
     text = io.StringIO(newline="")
     csv.writer(text).writerows([columns, *rows])
+    paths.replace_text(path, text.getvalue())
+
+
+def write_regions(path, outcomes):
+    """Write a row per region, with a column per value."""
+    keys = list(dict.fromkeys(key for outcome in outcomes for key in outcome.maps))
+    rows = [["image", "mask", "label", "voxels", *keys, "error"]]
+    for one in outcomes:
+        label = one.label if isinstance(one.label, (int, str)) else ",".join(map(str, one.label or [""]))
+        start = [one.case.given["image"], one.case.given["mask"], label, one.mask_voxels]
+        rows.append([*start, *(one.maps.get(key, "") for key in keys), one.error or ""])
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(rows)
     paths.replace_text(path, text.getvalue())

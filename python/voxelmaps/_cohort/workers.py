@@ -25,7 +25,7 @@ class Task(NamedTuple):
 
     params, settings    Parameter file, and text of JSON with the settings that override it.
     file_format, channels, fill
-                        Of the maps; see layouts.layout.
+                        Of the maps; see layouts.layout. The format regions is that of values of regions.
     save_images         Whether the images that maps are computed from are also written.
     overwrite           Whether maps of other settings are replaced.
     is_dry_run          Whether cases are only checked.
@@ -95,22 +95,25 @@ def _messages():
 
 def prepare(task):
     """Check a task. Returns the keys of all maps that an image can have, names of images, and lines of the log."""
-    from . import cases
+    from . import cases, regions
 
     with _messages() as lines:
+        if task.file_format == "regions":
+            regions.parameters_of(task)
+            return [], [], lines
         job = cases.job_of(task)
     return job.all_keys(), job.all_images(), lines
 
 
 def compute(task, case):
     """Compute or check a line of the table. Returns outcomes of its labels, and lines of the log."""
-    from . import cases
+    from . import cases, regions
 
     report = _Process.progress.send if _Process.progress is not None else lambda message: None
     with _messages() as lines:
         outcomes = []
         try:
-            for outcome in cases.outcomes(task, case, report):
+            for outcome in (regions if task.file_format == "regions" else cases).outcomes(task, case, report):
                 outcomes.append(outcome)
         except Exception as error:
             if _Process.is_verbose:

@@ -44,7 +44,7 @@ _MAX_OFFSETS = 4096
 _MIN_BYTES_FOR_THREADS = 2**27
 
 
-def _extremes(image, inside, settings, name):
+def extremes_of(image, inside, settings, name):
     """The least and the greatest intensity that is used, as an array of the type of the image."""
     used = image.array[inside] if settings["maskedKernel"] else image.array
     where = "the mask" if settings["maskedKernel"] else None
@@ -157,6 +157,34 @@ def _class_parameters(name, settings, window, spacing, has_one_level):
     return {**directions([1]), "skip_directions_without_pairs": True}
 
 
+def class_of(name, features, settings, window, spacing, has_one_level):
+    """A class as _feature_maps.compute takes it; window and spacing have the order x, y, z."""
+    parameters = dict(_class_parameters(name, settings, window, spacing, has_one_level))
+    if "aggregation" in parameters:
+        merges = parameters["aggregation"] == "merge"
+        parameters["aggregation"] = _feature_maps.MERGE if merges else _feature_maps.AVERAGE
+    if "offsets" in parameters:
+        parameters["offsets"] = [_devices.triple(offset[::-1], 0) for offset in parameters["offsets"]]
+    if name == "glcm":
+        parameters["has_one_level"] = parameters.pop("region_has_one_level")
+    if name == "firstorder":
+        parameters["voxel_volume"] = math.prod(spacing)
+    numbers = _settings.CLASSES[name].numbers()
+    return name, [numbers[feature] for feature in features], parameters
+
+
+def discretization_of_edges(edges):
+    """The discretization as _feature_maps.compute takes it."""
+    return {
+        "method": _feature_maps.EDGES,
+        "range_source": _feature_maps.RANGE_GIVEN,
+        "number_of_gray_levels": 1,
+        "bin_width": 1.0,
+        "bin_edges": edges,
+        "value_range": (0.0, 1.0),
+    }
+
+
 def check_classes(image, parameters):
     """Raise ValueError if the settings of a class do not fit the dimension of the image, before any class is computed."""
     for image_type in parameters.image_types:
@@ -167,7 +195,7 @@ def check_classes(image, parameters):
             )
 
 
-def _edges_of_class(name, extremes, settings):
+def edges_of_class(name, extremes, settings):
     # PyRadiomics' class of first order features converts the image before it computes edges.
     return bin_edges(extremes.astype(float) if name == "firstorder" else extremes, settings)
 
@@ -181,7 +209,7 @@ def _background(settings, precision):
     return background
 
 
-def _pixels(array, precision):
+def pixels_of(array, precision):
     """The array in C order with a type of the engines, without a change of values."""
     array = _arrays.without_int64(_arrays.array_of(array, "the image"), "the image").array
     if precision == "double":
@@ -204,10 +232,10 @@ class Maps:
         self._settings = settings
         self._spacing = image.spacing
         self._inside = np.ascontiguousarray(roi.array).view(np.uint8)
-        self._extremes = _extremes(image, roi.array, settings, "image" if name == "original" else f"image {name}")
+        self._extremes = extremes_of(image, roi.array, settings, "image" if name == "original" else f"image {name}")
         self._background = _background(settings, precision)
         self._window = list(reversed(_window_size(roi.array.ndim, settings)))
-        self._pixels = _pixels(image.array, precision)
+        self._pixels = pixels_of(image.array, precision)
         self.dtype = dtype_of(precision)
         self._device = _devices.devices_of_arrays(None, self._pixels.library)
 
@@ -216,24 +244,9 @@ class Maps:
         """The name of the device that computes, or None for the CPU."""
         return None if self._device[0] < 0 else _core.device_name(self._device[0])
 
-    def _class(self, name, features, has_one_level):
-        """A class as _feature_maps.compute takes it."""
-        parameters = dict(_class_parameters(name, self._settings, self._window[::-1], self._spacing, has_one_level))
-        if "aggregation" in parameters:
-            merges = parameters["aggregation"] == "merge"
-            parameters["aggregation"] = _feature_maps.MERGE if merges else _feature_maps.AVERAGE
-        if "offsets" in parameters:
-            parameters["offsets"] = [_devices.triple(offset[::-1], 0) for offset in parameters["offsets"]]
-        if name == "glcm":
-            parameters["has_one_level"] = parameters.pop("region_has_one_level")
-        if name == "firstorder":
-            parameters["voxel_volume"] = math.prod(self._spacing)
-        numbers = _settings.CLASSES[name].numbers()
-        return name, [numbers[feature] for feature in features], parameters
-
     def levels(self, classes):
         """The most gray levels of a class. Raises ValueError if they are too many."""
-        return max(len(_edges_of_class(name, self._extremes, self._settings)) for name in classes)
+        return max(len(edges_of_class(name, self._extremes, self._settings)) for name in classes)
 
     def compute(self, classes, first=0, last=None):
         """Array of the maps of the planes from first to last - 1; the features, a dict of lists by class, are the first axis."""
@@ -249,7 +262,7 @@ class Maps:
             mask, selection = _arrays.Array(self._inside[lower:upper], numpy), None
         maps = np.empty((sum(map(len, classes.values())), last - first, *plane), self.dtype)
         number = 0
-        edges_of = {name: _edges_of_class(name, self._extremes, self._settings).tolist() for name in classes}
+        edges_of = {name: edges_of_class(name, self._extremes, self._settings).tolist() for name in classes}
         for edges, group in itertools.groupby(classes, edges_of.get):
             group = list(group)
             has_one_level = bool(self._extremes[0] >= edges[-1])
@@ -261,15 +274,11 @@ class Maps:
                 box=[slice(first - lower, last - lower), *(slice(0, n) for n in plane)],
                 window=self._window,
                 anchor=anchor,
-                classes=[self._class(name, classes[name], has_one_level) for name in group],
-                discretization={
-                    "method": _feature_maps.EDGES,
-                    "range_source": _feature_maps.RANGE_GIVEN,
-                    "number_of_gray_levels": 1,
-                    "bin_width": 1.0,
-                    "bin_edges": edges,
-                    "value_range": (0.0, 1.0),
-                },
+                classes=[
+                    class_of(name, classes[name], self._settings, self._window[::-1], self._spacing, has_one_level)
+                    for name in group
+                ],
+                discretization=discretization_of_edges(edges),
                 background=self._background,
                 threads=writing.Threads.number,
                 device=self._device,
@@ -297,7 +306,7 @@ def check_precision(precision):
         raise ValueError(f"precision is {precision!r}, but must be float or double")
 
 
-def _general_diagnostics(parameters):
+def general_diagnostics(parameters):
     libraries = {}
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         libraries["ITK"] = importlib.metadata.version("itk-core")
@@ -308,7 +317,10 @@ def _general_diagnostics(parameters):
         "diagnostics_Versions_Numpy": np.__version__,
         **{f"diagnostics_Versions_{name}": version for name, version in sorted(libraries.items())},
         "diagnostics_Versions_Python": platform.python_version(),
-        "diagnostics_Configuration_Settings": {**parameters.settings, "voxelBased": True},
+        "diagnostics_Configuration_Settings": {
+            **parameters.settings,
+            **({"voxelBased": True} if parameters.voxel_based else {}),
+        },
         "diagnostics_Configuration_EnabledImageTypes": parameters.image_types,
     }
 
@@ -367,7 +379,8 @@ def execute(
     images: bool = False,
     **settings: Any,
 ) -> dict[str, Any]:
-    """Compute feature maps as RadiomicsFeatureExtractor(params).execute(image, mask, voxelBased=True) of PyRadiomics does.
+    """Compute feature maps as RadiomicsFeatureExtractor(params).execute(image, mask, voxelBased=True) of PyRadiomics does; or with
+    voxelBased=False the values of the region, one number per feature, with the classes shape and shape2D.
 
     image, mask    Images of ITK or SimpleITK, or paths of files, which SimpleITK reads, or of folders with a DICOM series.
     params         Path of a YAML or JSON file of parameters, or a dict with the same sections.
@@ -377,12 +390,12 @@ def execute(
     precision      "float" for maps of float32, "double" for float64, as PyRadiomics' are.
     hashes         Whether diagnostics contain the hashes of image and mask.
     images         Whether the dict also has the images that maps are computed from, such as "wavelet-LLH", each before its maps.
-    settings       Settings, which come before those of params, but for those of an image type there; also featureClass and
-                   imageType.
+    settings       Settings, which come before those of params, but for those of an image type there; also featureClass,
+                   imageType and voxelBased.
 
     Returns a dict with PyRadiomics' keys in its order: diagnostics, unless additionalInfo is off, and maps, such as
     "original_glcm_Contrast". Maps are images of the library of the image; those of files are images of SimpleITK. They cover
-    the bounding box of the mask and kernelRadius voxels around it, as far as the image reaches.
+    the bounding box of the mask and kernelRadius voxels around it, as far as the image reaches. Values of a region are float64.
 
     Raises ValueError, TypeError, NotImplementedError or FileNotFoundError with the name of the setting that is not valid, not
     known, or not available here; ImportError with the package that an image type needs; OSError with the path of a file that
@@ -397,10 +410,21 @@ def execute(
     >>> maps = radiomics.execute(image, mask, featureClass={"glcm": ["Contrast"]}, binWidth=25, additionalInfo=False)
     >>> {name: itk.array_from_image(map).shape for name, map in maps.items()}
     {'original_glcm_Contrast': (5, 10, 10)}
+    >>> classes = {"firstorder": ["Mean"], "shape": ["VoxelVolume"]}
+    >>> values = radiomics.execute(image, mask, featureClass=classes, voxelBased=False, additionalInfo=False)
+    >>> {name: float(value) for name, value in values.items()}
+    {'original_shape_VoxelVolume': 399.0, 'original_firstorder_Mean': 800.0}
     """
     check_precision(precision)
     parameters = _settings.read(params, settings)
     _filters.check_libraries(parameters.image_types)
+    if not parameters.voxel_based:
+        if out_dir is not None or images:
+            given = "images is True" if images else f"out_dir is {out_dir!r}"
+            raise ValueError(f"{given}, but voxelBased is False, so that there are values of the region and no maps")
+        from ._values import execute as execute_regions
+
+        return execute_regions(image, mask, parameters, hashes)
     if out_dir is not None:
         given = {"the image": image, "the mask": mask, "the parameter file": params}
         read = [(what, os.fspath(value)) for what, value in given.items() if isinstance(value, (str, os.PathLike))]
@@ -412,7 +436,7 @@ def execute(
     check_classes(prepared.image, parameters)
     result = {}
     if parameters.settings["additionalInfo"]:
-        result.update(_general_diagnostics(parameters), **prepared.diagnostics)
+        result.update(general_diagnostics(parameters), **prepared.diagnostics)
     if parameters.settings["voxelBatch"] is not None:
         _logger.info("setting voxelBatch has no effect: all voxels are computed at once")
     if out_dir is not None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""PyRadiomics' extractor, which computes maps with the filters of this module. Imports PyRadiomics."""
+"""PyRadiomics' extractor, which computes maps and values of regions with this package. Imports PyRadiomics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import SimpleITK
 from radiomics import featureextractor
 
 from .. import _image, radiomics
-from . import _preparation, _settings
+from . import _preparation, _settings, _values
 
 if TYPE_CHECKING:
     from .._types import Precision
@@ -21,11 +21,16 @@ if TYPE_CHECKING:
 _logger = logging.getLogger(__name__)
 
 
-class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
-    """PyRadiomics' RadiomicsFeatureExtractor, which computes the maps of voxel-based extraction with the filters of this module.
+def _region(mask, kwargs):
+    labels = _image.from_simpleitk(mask)
+    return labels.with_array(labels.array == kwargs.get("label", 1))
 
-    Image and mask are those of execute(), which are loaded, and checked, by the same rules; PyRadiomics itself performs resampling, normalization, image filters such as wavelets, and cropping, as well as
-    extraction that is not voxel-based.
+
+class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
+    """PyRadiomics' RadiomicsFeatureExtractor, which computes maps of voxels, and values of regions, with this package.
+
+    Image and mask are those of execute(), which are loaded, and checked, by the same rules; PyRadiomics itself performs resampling,
+    normalization, image filters such as wavelets, and cropping.
 
     precision    "float" for maps of float32, "double" for float64, as PyRadiomics' are.
 
@@ -66,43 +71,53 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
         image, mask = map(_image.to_simpleitk, (image, mask))
         return super().loadImage(image, mask, generalInfo, **kwargs)
 
+    def computeShape(self, image, mask, boundingBox, **kwargs):
+        names = [name for name in _settings.SHAPE_CLASSES if name in self.enabledFeatures]
+        roi = _region(mask, kwargs)
+        classes = {name: self._features(name) for name in names}
+        settings = {**_settings.class_settings(kwargs), "force2D": bool(kwargs.get("force2D"))}
+        return _values.shape_values(roi, classes, settings)
+
     def computeFeatures(self, image, mask, imageTypeName, **kwargs):
-        if not kwargs.get("voxelBased", False):
-            return super().computeFeatures(image, mask, imageTypeName, **kwargs)
-        volume = _image.from_simpleitk(image)
-        labels = _image.from_simpleitk(mask)
-        roi = labels.with_array(labels.array == kwargs.get("label", 1))
+        volume, roi = _image.from_simpleitk(image), _region(mask, kwargs)
         result = {}
-        for name, features in self.enabledFeatures.items():
+        for name in self.enabledFeatures:
             if not name.startswith("shape"):
-                result.update(self._compute_class(volume, roi, image, mask, imageTypeName, name, features, kwargs))
+                result.update(self._compute_class(volume, roi, image, mask, imageTypeName, name, kwargs))
         return result
 
-    def _compute_class(self, volume, roi, image, mask, image_type, name, features, kwargs):
-        """Maps of one class, in PyRadiomics' order."""
-        feature_class = _settings.CLASSES.get(name)
-        if feature_class is None:
+    def _features(self, name):
+        feature_class = {**_settings.CLASSES, **_settings.SHAPE_CLASSES}[name]
+        return list(dict.fromkeys(self.enabledFeatures[name] or feature_class.all_features()))
+
+    def _compute_class(self, volume, roi, image, mask, image_type, name, kwargs):
+        """Maps or values of one class, in PyRadiomics' order."""
+        if name not in _settings.CLASSES:
             _logger.warning("PyRadiomics computes the class %s", name)
-            return self._compute_by_pyradiomics(image, mask, image_type, name, features, kwargs)
-        ours = feature_class.numbers()
-        features = list(dict.fromkeys(features or feature_class.all_features()))
+            return self._compute_by_pyradiomics(image, mask, image_type, name, self.enabledFeatures[name], kwargs)
+        ours = _settings.CLASSES[name].numbers()
+        features = self._features(name)
         others = [feature for feature in features if feature not in ours]
-        maps = {}
+        results = {}
         if others:
             _logger.warning("PyRadiomics computes %s of the class %s", ", ".join(others), name)
-            maps.update(self._compute_by_pyradiomics(image, mask, image_type, name, others, kwargs))
+            results.update(self._compute_by_pyradiomics(image, mask, image_type, name, others, kwargs))
         settings = _settings.class_settings(kwargs)
-        wanted = [feature for feature in features if feature in ours]
-        if wanted:
-            ours = radiomics.maps_of_classes(volume, roi, {name: wanted}, settings, self.precision, image_type)
-            maps.update((key, _image.to_simpleitk(values)) for key, values in ours.items())
+        wanted = {name: [feature for feature in features if feature in ours]}
+        if wanted[name] and kwargs.get("voxelBased", False):
+            maps = radiomics.maps_of_classes(volume, roi, wanted, settings, self.precision, image_type)
+            results.update((key, _image.to_simpleitk(values)) for key, values in maps.items())
+        elif wanted[name]:
+            results.update(_values.texture_values(volume, roi, wanted, settings, image_type))
         keys = [f"{image_type}_{name}_{feature}" for feature in features]
-        return {key: maps[key] for key in keys if key in maps}
+        return {key: results[key] for key in keys if key in results}
 
     def _compute_by_pyradiomics(self, image, mask, image_type, name, features, kwargs):
         # PyRadiomics takes the features from the object.
         extractor = copy.copy(self)
         extractor.enabledFeatures = {name: features}
         maps = super(RadiomicsFeatureExtractor, extractor).computeFeatures(image, mask, image_type, **kwargs)
+        if not kwargs.get("voxelBased", False):
+            return maps
         pixel = SimpleITK.sitkFloat64 if self.precision == "double" else SimpleITK.sitkFloat32
         return {key: SimpleITK.Cast(image, pixel) for key, image in maps.items()}

@@ -279,13 +279,21 @@ def _unknown(what, name, names):
     return ValueError(f"{what} is not known{similar}; choose from {', '.join(names)}")
 
 
-def _without_voxel_based(settings):
-    """Settings without voxelBased=True, which users of PyRadiomics leave over, and which is so here."""
-    if "voxelBased" in settings and settings["voxelBased"] is not True:
+def _is_voxel_based(params, keywords, wanted):
+    """The value of voxelBased: that of keywords, of a section, or the default. Raises ValueError if another one is wanted."""
+    value = True if wanted is None else wanted
+    for settings in (params.get("setting") or {}, params.get("voxelSetting") or {}, keywords):
+        value = settings.get("voxelBased", value)
+    if not isinstance(value, bool):
         raise ValueError(
-            f"voxelBased is {_shown(settings['voxelBased'])}, but only maps are computed here; PyRadiomics computes the values of a region"
+            f"voxelBased is {_shown(value)}, but must be True, for maps, or False, for values of the region"
         )
-    return {name: value for name, value in settings.items() if name != "voxelBased"}
+    if wanted is not None and value is not wanted:
+        remedy = (
+            "maps; voxelmaps regions computes values" if wanted else "values of regions; voxelmaps maps computes maps"
+        )
+        raise ValueError(f"voxelBased is {value}, but this computes {remedy}")
+    return value
 
 
 def checked(name, value):
@@ -319,6 +327,8 @@ class FeatureClass(NamedTuple):
     only_by_name: tuple = ()
     # Features that PyRadiomics only has the names of, and those they equal.
     without_values: Dict[str, str] = {}
+    # Deprecated features that are functions of Sphericity, computed only if they are named.
+    of_sphericity: Dict[str, Callable[[float], float]] = {}
 
     def numbers(self):
         """Dict of the numbers of the features by PyRadiomics' name."""
@@ -351,8 +361,18 @@ CLASSES = {
     "ngtdm": FeatureClass("ngtdm"),
 }
 
-# Not computed for voxels, by PyRadiomics neither.
-_SHAPE_CLASSES = ("shape", "shape2D")
+# Of regions only, as in PyRadiomics.
+_OF_SPHERICITY = {
+    "Compactness1": lambda sphericity: math.sqrt(sphericity**3) / (6 * math.pi),
+    "Compactness2": lambda sphericity: sphericity**3,
+    "SphericalDisproportion": lambda sphericity: 1 / sphericity,
+}
+SHAPE_CLASSES = {
+    "shape": FeatureClass("shape", of_sphericity=_OF_SPHERICITY),
+    "shape2D": FeatureClass(
+        "shape2D", of_sphericity={"SphericalDisproportion": _OF_SPHERICITY["SphericalDisproportion"]}
+    ),
+}
 
 
 def _is_empty(given):
@@ -372,7 +392,7 @@ def _by_name(what, given):
 
 def _features(name, given):
     """The features of a class, in order."""
-    feature_class = CLASSES[name]
+    feature_class = {**CLASSES, **SHAPE_CLASSES}[name]
     if _is_empty(given):
         return feature_class.all_features()
     if not isinstance(given, (list, tuple)) or not all(isinstance(feature, str) for feature in given):
@@ -383,20 +403,20 @@ def _features(name, given):
                 f"feature {feature} of {name} is deprecated and has no values in PyRadiomics; it equals "
                 f"{feature_class.without_values[feature]}"
             )
-        if feature not in feature_class.numbers():
+        if feature not in feature_class.numbers() and feature not in feature_class.of_sphericity:
             raise _unknown(f"feature {feature} of {name}", feature, feature_class.numbers())
     return list(dict.fromkeys(given))
 
 
-def _feature_classes(given):
+def _feature_classes(given, voxel_based):
     """Dict of the features to compute by class, in order."""
     if _is_empty(given):
-        given = list(CLASSES)
+        given = [*CLASSES, *(() if voxel_based else ["shape"])]
     classes = {}
     for name, features in _by_name("featureClass", given).items():
-        if name in CLASSES:
+        if name in CLASSES or name in SHAPE_CLASSES and not voxel_based:
             classes[name] = _features(name, features)
-        elif name in _SHAPE_CLASSES:
+        elif name in SHAPE_CLASSES:
             _logger.warning("featureClass %s is left out: there is no shape of voxels", name)
         else:
             raise _unknown(f"featureClass {_shown_name(name)}", name, CLASSES)
@@ -507,6 +527,8 @@ class Parameters(NamedTuple):
     classes: Dict[str, List[str]]
     # Image types in order, with the settings of each that differ from those of all.
     image_types: Dict[str, Dict[str, Any]]
+    # Whether maps are computed, or else values of the region, to which the classes of shape belong.
+    voxel_based: bool = True
 
     def settings_of(self, image_type):
         return {**self.settings, **self.image_types[image_type]}
@@ -539,12 +561,14 @@ class Parameters(NamedTuple):
         }
 
 
-def read(params: Optional[Any], keywords: Dict[str, Any]) -> Parameters:
+def read(params: Optional[Any], keywords: Dict[str, Any], voxel_based: Optional[bool] = None) -> Parameters:
     """Read and check parameters.
 
     params      A dict of sections, or the path of a YAML or JSON file with it; None for none.
-    keywords    Settings, which come before those of params, but for those of an image type there; and perhaps featureClass and
-                imageType.
+    keywords    Settings, which come before those of params, but for those of an image type there; and perhaps featureClass,
+                imageType and voxelBased.
+    voxel_based
+                What the caller computes; None for what is given, or maps.
     """
     if isinstance(params, (str, os.PathLike)):
         params = _read_file(params)
@@ -558,14 +582,17 @@ def read(params: Optional[Any], keywords: Dict[str, Any]) -> Parameters:
         if section.endswith("etting") and content is not None and not isinstance(content, dict):
             raise ValueError(f"section {section} of the parameters is {_shown(content)}, but must map names to values")
 
+    voxel_based = _is_voxel_based(params, keywords, voxel_based)
     given = {}
     for section in ("setting", "voxelSetting"):
-        for name, value in _without_voxel_based(params.get(section) or {}).items():
+        for name, value in (params.get(section) or {}).items():
+            if name == "voxelBased":
+                continue
             value = checked(name, value)
             if name in given:
                 raise ValueError(f"setting {name} is given in two sections of the parameters")
             given[name] = value
-    keywords = _without_voxel_based(keywords)
+    keywords = {name: value for name, value in keywords.items() if name != "voxelBased"}
     feature_classes = keywords.pop("featureClass", params.get("featureClass"))
     has_own_image_types = "imageType" in keywords
     image_types = _image_types(keywords.pop("imageType", params.get("imageType")))
@@ -579,6 +606,10 @@ def read(params: Optional[Any], keywords: Dict[str, Any]) -> Parameters:
                     *(name, image_type, _shown(own[name]), _shown(given[name])),
                 )
 
+    for name in () if voxel_based else given:
+        if SETTINGS[name].section == "voxelSetting":
+            _logger.warning("setting %s has no effect on values of a region", name)
+
     # Copies, since diagnostics give them to the caller.
     settings = {name: copy.copy(given.get(name, setting.default)) for name, setting in SETTINGS.items()}
-    return Parameters(settings, _feature_classes(feature_classes), image_types)
+    return Parameters(settings, _feature_classes(feature_classes, voxel_based), image_types, voxel_based)

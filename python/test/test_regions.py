@@ -1,0 +1,552 @@
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""Features of regions: oracles, closed forms, published values, PyRadiomics, hostile masks."""
+
+import csv
+import itertools
+import math
+import os
+import pathlib
+import re
+import threading
+import warnings
+
+import numpy as np
+import pytest
+import voxelmaps
+from test_program import COMMAND, rows_of, run, write_case  # noqa: F401
+from voxelmaps import _core, radiomics
+
+import cooccurrence_oracle
+import dependence_oracle
+import first_order_oracle
+import gray_tone_difference_oracle
+import pyradiomics_oracle
+import run_length_oracle
+import size_zone_oracle
+
+ROOT = pathlib.Path(__file__).parents[2]
+CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
+
+
+def region(x, mask, **parameters):
+    """Values of one region by name."""
+    table = voxelmaps.region_features(x, mask, **parameters)
+    return {name: column[0] for name, column in table.items()}
+
+
+def check(name, features, expected, relative=1e-13):
+    """Compare with values of an oracle by the abbreviations of a class."""
+    names = _core.feature_names()[name]
+    for feature, value in expected.items():
+        computed = features[f"{name}_{names[_core.find_feature(name, feature)]}"]
+        value = math.nan if value is None else float(value)
+        assert computed == pytest.approx(value, rel=relative, abs=1e-14, nan_ok=True), (name, feature)
+
+
+# --- Oracles -----------------------------------------------------------------------------------------------------------
+
+
+def mean_of(results):
+    return {name: sum(each[name] for each in results) / len(results) for name in results[0]} if results else {}
+
+
+@pytest.mark.parametrize("density", [1, 0.7, 0.2, 0.05])
+@pytest.mark.parametrize("shape, distances, levels", [((5, 6, 7), (1,), 4), ((6, 4, 3), (1, 2), 9), ((9, 8), (2,), 3)])
+def test_matrices_of_oracles(shape, distances, levels, density):
+    random = np.random.default_rng(levels)
+    x = random.integers(1, levels + 1, shape).astype(np.uint16)
+    mask = random.random(shape) < density
+    mask.flat[:2] = True
+    window = np.where(mask, x, 0)
+    features = region(x, mask, features=CLASSES, gray_levels=levels, distances=distances, alpha=0)
+    offsets = cooccurrence_oracle.all_offsets(len(shape), distances)
+    pairs = [cooccurrence_oracle.count_pairs(window, offset) for offset in offsets]
+    expected = mean_of([cooccurrence_oracle.features_of(each, levels) for each in pairs if each])
+    check("glcm", features, {k: v for k, v in expected.items() if k not in ("IMC2", "MCC")}, 1e-12)
+    check("glcm", features, {k: v for k, v in expected.items() if k in ("IMC2", "MCC")}, 1e-6)
+    merged = region(x, mask, features=["glcm", "glrlm"], gray_levels=levels, distances=distances, aggregation="merge")
+    total = sum(pairs, start=type(pairs[0])())
+    if total:
+        of_sum = cooccurrence_oracle.features_of(total, levels)
+        check("glcm", merged, {k: v for k, v in of_sum.items() if k not in ("IMC2", "MCC")}, 1e-12)
+    check("gldm", features, dependence_oracle.features_of(dependence_oracle.dependence_matrix(window, offsets, 0)))
+    check(
+        "ngtdm",
+        features,
+        gray_tone_difference_oracle.features_of(*gray_tone_difference_oracle.matrix_of(window, offsets)),
+    )
+    check("glszm", features, size_zone_oracle.features_of(size_zone_oracle.count_zones(window)))
+    directions = [d for d in run_length_oracle.all_directions(len(shape)) if run_length_oracle.has_pairs(window, d)]
+    runs = [run_length_oracle.count_runs(window, direction) for direction in directions]
+    voxels = int(mask.sum())
+    check("glrlm", features, mean_of([run_length_oracle.features_of(each, voxels) for each in runs]))
+    total = sum(runs, start=type(runs[0])())
+    check("glrlm", merged, run_length_oracle.features_of(total, voxels * len(runs)))
+    check("firstorder", features, first_order_oracle.features_of(x[mask].astype(float), window[mask]))
+
+
+def diameters_of(mask, spacing):
+    """Greatest distance of vertices of the mesh: all, and those with the same x, y and z. Quadratic."""
+    padded = np.pad(mask, 1).astype(int)
+    points = []
+    for axis in range(3):
+        step = np.eye(3)[axis] / 2
+        points += [index + step for index in np.argwhere(np.diff(padded, axis=axis) != 0)]
+    points = np.array(points)
+    squares = ((points[:, None] - points) * spacing) ** 2
+    is_same = [points[:, None, axis] == points[None, :, axis] for axis in (2, 1, 0)]
+    return [math.sqrt((squares.sum(axis=2) * where).max()) for where in [True, *is_same]]
+
+
+@pytest.mark.parametrize("density", [0.03, 0.4, 0.9])
+def test_diameters_and_axes(density):
+    for seed in range(12):
+        random = np.random.default_rng(seed)
+        mask = random.random(random.integers(1, 8, 3)) < density
+        mask.flat[0] = True
+        spacing = random.uniform(0.3, 4, 3)
+        features = region(mask.astype(float), mask, features="shape", spacing=spacing)
+        names = ("Maximum3DDiameter", "Maximum2DDiameterRow", "Maximum2DDiameterColumn", "Maximum2DDiameterSlice")
+        found = [features[f"shape_{name}"] for name in names]
+        assert found == pytest.approx(diameters_of(mask, spacing), rel=1e-14)
+        points = np.argwhere(mask) * spacing
+        variances = np.linalg.eigvalsh(np.cov(points.T, bias=True).reshape(3, 3)) if len(points) > 1 else np.zeros(3)
+        lengths = [features[f"shape_{name}AxisLength"] ** 2 / 16 for name in ("Least", "Minor", "Major")]
+        assert lengths == pytest.approx(variances, abs=1e-12)
+
+
+def test_mesh_of_all_cubes_of_pyradiomics():
+    """All 256 cases of marching cubes, and the 16 of squares, by code that is not ours."""
+    cshape = pytest.importorskip("radiomics._cshape", reason="PyRadiomics is not installed")
+    spacing = np.array([0.7, 1.3, 2.1])
+    for case in range(1, 256):
+        mask = np.array([case >> i & 1 for i in range(8)], bool).reshape(2, 2, 2)
+        mask = mask[np.ix_(*(mask.any(axis=axes) for axes in ((1, 2), (0, 2), (0, 1))))]
+        area, volume, _ = cshape.calculate_coefficients(np.pad(mask, 1), spacing)
+        features = region(mask.astype(float), mask, features=["shape_SurfaceArea", "shape_MeshVolume"], spacing=spacing)
+        assert [*features.values()][2:] == pytest.approx([area, volume], rel=1e-13)
+    for case in range(1, 16):
+        mask = np.array([case >> i & 1 for i in range(4)], bool).reshape(2, 2)
+        expected = cshape.calculate_coefficients2D(np.pad(mask, 1), spacing[:2].copy())
+        names = [f"shape2D_{name}" for name in ("Perimeter", "MeshSurface", "MaximumDiameter")]
+        features = region(mask.astype(float), mask, features=names, spacing=spacing[:2])
+        assert [features[name] for name in names] == pytest.approx(expected, rel=1e-13)
+
+
+# --- Closed forms ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [(1, 1, 1), (1, 1, 5), (1, 4, 6), (3, 4, 5)])
+def test_shape_of_boxes(size):
+    """Boxes whose edges and corners are cut off half a voxel from the centers of their voxels."""
+    mask = np.ones(size, bool)
+    features = region(mask.astype(float), mask, features="shape")
+    a, b, c = (n - 1 for n in size)
+    faces, edges = a * b + a * c + b * c, a + b + c
+    assert features["shape_MeshVolume"] == pytest.approx(a * b * c + faces + edges / 2 + 1 / 6, rel=1e-14)
+    assert features["shape_SurfaceArea"] == pytest.approx(
+        2 * faces + 2 * math.sqrt(2) * edges + math.sqrt(3), rel=1e-14
+    )
+    assert features["shape_VoxelVolume"] == mask.size
+    variances = sorted((n * n - 1) / 12 for n in size)
+    lengths = [features[f"shape_{name}AxisLength"] for name in ("Least", "Minor", "Major")]
+    assert lengths == pytest.approx([4 * math.sqrt(v) for v in variances], rel=1e-14)
+    for other in ("shape_Elongation", "shape_Flatness"):
+        assert np.isnan(features[other]) == (mask.size == 1)
+
+
+def test_shape_of_balls():
+    radius = 20.2
+    inside = sum((axis - 21) ** 2 for axis in np.ogrid[:43, :43, :43]) <= radius**2
+    features = region(inside.astype(float), inside, features="shape", spacing=(2, 2, 2))
+    assert features["shape_MeshVolume"] == pytest.approx(4 / 3 * math.pi * (2 * radius) ** 3, rel=5e-3)
+    assert features["shape_MajorAxisLength"] == pytest.approx(4 * 2 * radius / math.sqrt(5), rel=5e-3)
+    assert 0.9 < features["shape_Sphericity"] < 1
+    assert features["shape_Maximum3DDiameter"] == pytest.approx(2 * 2 * radius, rel=0.03)
+    assert features["shape_Flatness"] == pytest.approx(1, rel=1e-14)
+    # Two components: sums of those of one.
+    two = np.concatenate([inside, inside])
+    both = region(two.astype(float), two, features="shape", spacing=(2, 2, 2))
+    for name in ("MeshVolume", "SurfaceArea", "VoxelVolume"):
+        assert both[f"shape_{name}"] == pytest.approx(2 * features[f"shape_{name}"], rel=1e-13)
+
+
+def test_flat_planes_and_single_voxels():
+    x = np.full((3, 4, 5), 7.25)
+    one = region(x, x > 0, features=CLASSES, number_of_gray_levels=8)
+    assert (one["firstorder_Entropy"], one["firstorder_Skewness"], one["firstorder_Variance"]) == (0, 0, 0)
+    assert (one["glcm_Correlation"], one["glcm_MCC"], one["glszm_ZoneVariance"]) == (1, 1, 0)
+    assert one["glszm_LargeAreaEmphasis"] == 60**2 and one["ngtdm_Coarseness"] == 1e6
+    mask = np.zeros(x.shape, bool)
+    mask[1, 1, 1] = True
+    single = region(x, mask, features=CLASSES, number_of_gray_levels=8)
+    assert np.isnan(single["glcm_Contrast"]) and single["glcm_MCC"] == 1 and np.isnan(single["glrlm_RunEntropy"])
+    assert single["glszm_ZonePercentage"] == single["gldm_SmallDependenceEmphasis"] == 1
+
+
+# --- Published values --------------------------------------------------------------------------------------------------
+
+
+def phantom():
+    text = (ROOT / "core/test/IbsiPhantom.h").read_text()
+    for name in ("phantomImage", "phantomMask"):
+        numbers = re.sub(r"//.*", "", re.search(rf"{name}{{(.*?)}};", text, re.DOTALL)[1])
+        yield np.array([int(number) for number in numbers.split(",")]).reshape(4, 4, 5)
+
+
+def test_morphology_of_the_ibsi():
+    image, mask = phantom()
+    features = region(image, mask, features="shape", spacing=(2, 2, 2))
+    published = {
+        **{"volume": 556, "approximate_volume": 592, "surface_area": 388, "surface_to_volume_ratio": 0.698},
+        **{"sphericity": 0.843, "maximum_3d_diameter": 13.1, "major_axis_length": 11.4, "minor_axis_length": 9.31},
+        **{"least_axis_length": 8.54, "elongation": 0.816, "flatness": 0.749},
+    }
+    names = _core.feature_names()["shape"]
+    for name, value in published.items():
+        computed = features[f"shape_{names[_core.find_feature('shape', name)]}"]
+        # The IBSI's covariance has the divisor N - 1, PyRadiomics' N.
+        computed *= math.sqrt(74 / 73) if name.endswith("axis_length") else 1
+        assert float(f"{computed:.3g}") == value, name
+
+
+TESTS = {
+    "glcm": "CooccurrenceFeatureMapImageFilterPublishedValues",
+    "gldm": "DependenceFeatureMapImageFilter",
+    "glrlm": "RunLengthFeatureMapImageFilterPublishedValues",
+    "glszm": "SizeZoneFeatureMapImageFilter",
+    "ngtdm": "GrayToneDifferenceFeatureMapImageFilterPublishedValues",
+}
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_textures_of_the_ibsi(name):
+    """All aggregations: over slices, in slices merged, and in space, each averaged, and merged where there are directions."""
+    image, mask = phantom()
+    text = (ROOT / f"test/itk{TESTS[name]}GTest.cxx").read_text()
+    rows = re.findall(r"{ Feature::(\w+), { { ([^}]*) } } }", text)
+    if not rows:
+        table = re.search(r"PublishedValues> published{(.*?)^};", text, re.DOTALL | re.MULTILINE)[1]
+        rows = list(zip(_core.feature_names()[name], re.findall(r"{ ([^}]*) }", table)))
+    slices = mask * np.arange(1, 5)[:, None, None]
+    columns = []
+    for regions, plane_axis in ((slices, 0), (mask, 0), (mask, None)):
+        for aggregation in ("average", "merge") if name in ("glcm", "glrlm") else (None,):
+            parameters = {"gray_levels": 6, "plane_axis": plane_axis, "aggregation": aggregation}
+            table = voxelmaps.region_features(image, regions, features=name, **parameters)
+            columns.append({key: column.mean() for key, column in table.items()})
+    assert len(rows) >= 5
+    for feature, values in rows:
+        key = f"{name}_{_core.feature_names()[name][_core.find_feature(name, feature)]}"
+        published = [float(value) for value in values.split(",")]
+        assert [float(f"{column[key]:.3g}") for column in columns] == published, feature
+
+
+# --- PyRadiomics -------------------------------------------------------------------------------------------------------
+
+
+def difference(key, ours, theirs, values):
+    """The difference of a value from PyRadiomics' in units of what its rounding permits: 10^-10, relative."""
+    feature = key.rpartition("_")[2]
+    if feature == "MCC" and abs(ours - theirs) < 1e-8:
+        # Eigenvalues of matrices that are not symmetric have few digits in PyRadiomics, where they are close.
+        return 0.0
+    if feature in ("MCC", "Imc2", "Flatness", "Elongation", "LeastAxisLength", "MinorAxisLength"):
+        # Roots: numbers near 0 have half of the digits.
+        scale = values[key[: -len(feature)] + "MajorAxisLength"] ** 2 if "AxisLength" in feature else 1
+        return abs(ours**2 - theirs**2) / (1e-10 * theirs**2 + 1e-12 * scale + 1e-300)
+    # Sums of terms of both signs, and of logarithms of probabilities to which PyRadiomics adds 2^-52.
+    scale = {"ClusterShade": values.get("original_glcm_ClusterProminence", 0) ** 0.75}.get(feature, 1)
+    is_sum = "Entropy" in feature or feature in ("Imc1", "Correlation", "Skewness", "ClusterShade")
+    result = abs(ours - theirs) / (1e-10 * abs(theirs) + (1e-12 * scale if is_sum else 0) + 1e-30)
+    return math.inf if math.isnan(result) else result
+
+
+def random_case(random):
+    shape = random.integers(2, 10, 3)
+    x = random.normal(0, 60, shape)
+    for axis in range(int(random.integers(3))):
+        x = (x + np.roll(x, 1, axis)) / 2
+    mask = (random.random(shape) < random.choice([0.3, 0.6, 0.97])).astype(np.uint8)
+    # PyRadiomics finds no label in a mask without background.
+    mask.flat[0] = 0
+    plane = random.choice([None, 0, 1, 2])
+    settings = {
+        "binWidth": random.choice([3.0, 7.5, 25.0]),
+        "binCount": random.choice([None, 1, 7, 32]),
+        "distances": [[1], [1], [1], [2], [1, 3]][random.integers(5)],
+        "symmetricalGLCM": bool(random.random() < 0.7),
+        "weightingNorm": random.choice([None, None, "manhattan", "euclidean", "infinity", "no_weighting"]),
+        "force2D": plane is not None,
+        "force2Ddimension": plane or 0,
+        "gldm_a": int(random.choice([0, 0, 1, 5])),
+        "voxelArrayShift": int(random.choice([0, 100])),
+        "resegmentRange": random.choice([None, None, None, "range"]) and [-80, 80],
+        "resegmentShape": True,
+        "minimumROIDimensions": 1,
+        "additionalInfo": False,
+    }
+    settings = {name: value for name, value in settings.items() if value is not None}
+    dtype = random.choice(["int16", "int8", "float32", "float64", "int32"])
+    # Weights of GLCM are exp(-length^2): those of long steps are below the 2^-52 that PyRadiomics adds.
+    spacing = random.uniform(0.3, 1, 3) if "weightingNorm" in settings else random.uniform(0.3, 4, 3)
+    return x.astype(dtype), mask, spacing, settings
+
+
+def test_random_settings_of_pyradiomics():
+    """Set VOXELMAPS_RANDOM_REGIONS for more sets of settings."""
+    pyradiomics = pytest.importorskip("radiomics", reason="PyRadiomics is not installed")
+    import SimpleITK as sitk
+    from radiomics.featureextractor import RadiomicsFeatureExtractor
+
+    pyradiomics.setVerbosity(60)
+    random = np.random.default_rng(int(os.environ.get("VOXELMAPS_RANDOM_SEED", 1)))
+    compared, worst = 0, (0.0, "")
+    for number in range(int(os.environ.get("VOXELMAPS_RANDOM_REGIONS", 60))):
+        x, mask, spacing, settings = random_case(random)
+        image, labels = sitk.GetImageFromArray(x), sitk.GetImageFromArray(mask)
+        for each in (image, labels):
+            each.SetSpacing(spacing.tolist())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                theirs = RadiomicsFeatureExtractor(**settings).execute(image, labels)
+            except (ValueError, RuntimeError) as error:
+                theirs = error
+            if isinstance(theirs, Exception):
+                with pytest.raises(ValueError):
+                    radiomics.execute(image, labels, voxelBased=False, **settings)
+                continue
+            ours = radiomics.execute(image, labels, voxelBased=False, **settings)
+        assert list(ours) == list(theirs)
+        compared += 1
+        for key, value in theirs.items():
+            value = float(np.real(value))
+            # Without any pair, RunEntropy and RunVariance of merged matrices are 0 in PyRadiomics.
+            if np.isnan(ours[key]) and (np.isnan(value) or value == 0 and "_Run" in key) or np.isnan(value) and "MCC" in key:
+                continue
+            worst = max(
+                worst, (difference(key, ours[key], value, ours), f"{key} {number} {ours[key]} {value} {settings}")
+            )
+    assert compared > 30 and worst[0] <= 1, worst
+
+
+def test_extractor_and_parameter_files(tmp_path):
+    pytest.importorskip("radiomics", reason="PyRadiomics is not installed")
+    from radiomics.featureextractor import RadiomicsFeatureExtractor
+
+    image = pyradiomics_oracle.to_simpleitk(pyradiomics_oracle.image_array("int16"))
+    mask = pyradiomics_oracle.to_simpleitk(pyradiomics_oracle.mask_array("holes"))
+    params = {
+        "imageType": {"Original": {}, "LoG": {"sigma": [2.0]}, "Wavelet": {"binWidth": 10}},
+        "featureClass": {
+            "shape": ["Sphericity", "Compactness1", "Compactness2", "SphericalDisproportion"],
+            "glcm": None,
+        },
+        "setting": {"binWidth": 20, "label": 2, "normalize": True, "normalizeScale": 100, "voxelBased": False},
+    }
+    given = {**params, "setting": {k: v for k, v in params["setting"].items() if k != "voxelBased"}}
+    theirs = RadiomicsFeatureExtractor(given).execute(image, mask)
+    ours = radiomics.execute(image, mask, params)
+    of_extractor = radiomics.RadiomicsFeatureExtractor(given).execute(image, mask)
+    keys = [key for key in theirs if "Versions" not in key and "Hash" not in key]
+    assert [key for key in ours if "Versions" not in key] == keys and list(of_extractor) == list(theirs)
+    for key in keys:
+        if key.startswith("diagnostics"):
+            assert key.endswith(("Settings", "ImageTypes")) or ours[key] == theirs[key], key
+            continue
+        assert difference(key, ours[key], float(np.real(theirs[key])), ours) <= 1, key
+        assert ours[key] == of_extractor[key], key
+
+
+# --- Hostile input -----------------------------------------------------------------------------------------------------
+
+
+def scene(shape=(17, 13, 11), labels=5):
+    random = np.random.default_rng(7)
+    return random.normal(0, 50, shape).astype(np.float32), random.integers(0, labels + 1, shape)
+
+
+def test_results_do_not_depend_on_threads_labels_and_types():
+    x, mask = scene()
+    table = voxelmaps.region_features(x, mask, threads=1)
+    assert table["label"].tolist() == [1, 2, 3, 4, 5] and len(table) == 110
+    huge = np.array([0, 2**62, 7, 10**6, 2**40, 3])[mask]
+    order = [2, 5]
+    for threads, given, label in (
+        (2, mask, "all"),
+        (7, mask.astype(np.float32), "all"),
+        (0, np.asfortranarray(mask.astype(np.uint8)), [1, 2, 3, 4, 5]),
+        (3, huge, [2**62, 7, 10**6, 2**40, 3]),
+        (2, -mask.astype(np.int8), [-1, -2, -3, -4, -5]),
+    ):
+        other = voxelmaps.region_features(x, given, label=label, threads=threads)
+        for name in list(table)[1:]:
+            np.testing.assert_array_equal(other[name], table[name], err_msg=name)
+    some = voxelmaps.region_features(x, mask, label=order)
+    for name in table:
+        np.testing.assert_array_equal(some[name], table[name][[1, 4]], err_msg=name)
+    # A region alone in the image, cropped, and far from the origin.
+    alone = voxelmaps.region_features(np.pad(x, 3)[2:, 1:], np.pad(np.where(mask == 4, 1, 0), 3)[2:, 1:])
+    for name in list(table)[1:]:
+        assert alone[name] == pytest.approx(table[name][[3]], rel=1e-13), name
+
+
+def test_many_labels_and_levels():
+    labels = np.arange(1, 65537).reshape(16, 64, 64)
+    x = np.arange(labels.size, dtype=np.int32).reshape(labels.shape)
+    table = voxelmaps.region_features(x, labels, features=["firstorder_Mean", "glcm_Contrast", "shape_MeshVolume"])
+    assert table["firstorder_Mean"].tolist() == list(range(65536)) and np.isnan(table["glcm_Contrast"]).all()
+    assert (table["shape_MeshVolume"] == table["shape_MeshVolume"][0]).all() and (table["voxels"] == 1).all()
+    # One region with as many levels as voxels: matrices are lists.
+    one = region(
+        x,
+        np.ones_like(x),
+        features=["glcm_Contrast", "glszm", "gldm", "glrlm", "ngtdm_Coarseness"],
+        gray_levels=None,
+        bin_width=2,
+    )
+    steps = cooccurrence_oracle.all_offsets(3)
+    differences = [abs(dz * 4096 + dy * 64 + dx) for dz, dy, dx in steps]
+    assert one["glrlm_RunPercentage"] == (13 + 0) / 13 - 0.5 / 13 and one["glszm_ZonePercentage"] == 0.5
+    expected = np.mean([mean_square(x // 2, step) for step in steps])
+    assert one["glcm_Contrast"] == pytest.approx(expected, rel=1e-13) and len(differences) == 13
+
+
+def mean_square(levels, step):
+    first = tuple(slice(max(-s, 0), n - max(s, 0)) for s, n in zip(step, levels.shape))
+    second = tuple(slice(max(s, 0), n - max(-s, 0)) for s, n in zip(step, levels.shape))
+    return np.mean((levels[second].astype(float) - levels[first]) ** 2)
+
+
+def test_absent_voxels():
+    x, mask = scene()
+    x[mask == 2] = np.nan
+    x[0, 0, :3], mask[0, 0, :3] = np.nan, 1
+    with pytest.warns(UserWarning, match="x is NaN at .* voxels inside mask"):
+        table = voxelmaps.region_features(x, mask)
+    assert np.isnan(table["glcm_Contrast"]).tolist() == [False, True, False, False, False]
+    assert not np.isnan(table["shape_Sphericity"]).any()
+    present = voxelmaps.region_features(x, np.where(np.isnan(x), 0, mask), features=CLASSES, label=1)
+    for name in list(present)[2:]:
+        assert present[name][0] == table[name][0], name
+
+
+ERRORS = {
+    "no voxel of mask is other than 0; it has only the value 0": {"mask": np.zeros((4, 4, 4), int)},
+    "no voxel of mask is 9 (label); it has the values 0, 1 and 2": {"label": 9},
+    "mask has negative values, from -1, as an image has": {"mask": np.arange(64).reshape(4, 4, 4) % 3 - 1},
+    "mask has 48 values that are not integers": {"mask": np.repeat([0.3, 0], [48, 16]).reshape(4, 4, 4)},
+    "label is [1, 1], but each label must be given once": {"label": [1, 1]},
+    "mask has the label 9223372036854775808, but labels must be below 2^63": {"mask": np.full((4, 4, 4), 2**63)},
+    "class shape has no feature 'Size'": {"features": "shape_Size"},
+    "The region with the label 1 has 2 planes, but planar shape is that of one": {"features": "shape2D"},
+    "alpha is 3, but has no effect on features of shape": {"features": "shape", "alpha": 3},
+    "plane_axis is 3, but must be 0, 1 or 2": {"plane_axis": 3},
+    "Region with the label 1: BinWidth 1e-09 over the range": {"bin_width": 1e-9, "features": "glcm"},
+    "x is infinite at 1 voxel inside mask": {"x": np.where(np.arange(64.0) == 3, np.inf, 1).reshape(4, 4, 4)},
+    "x has 4 axes, but must be one image with 2 or 3 axes": {"x": np.zeros((2, 4, 4, 4))},
+    "there is no class 'voxel' of features": {"features": "voxel"},
+}
+
+
+@pytest.mark.parametrize("message", ERRORS)
+def test_errors(message):
+    given = {
+        "x": np.arange(64.0).reshape(4, 4, 4),
+        "mask": np.repeat([1, 1, 2, 0], 16).reshape(4, 4, 4),
+        **ERRORS[message],
+    }
+    with pytest.raises(ValueError, match=re.escape(message)):
+        voxelmaps.region_features(given.pop("x"), given.pop("mask"), **given)
+
+
+def test_errors_of_other_functions():
+    with pytest.raises(
+        ValueError, match="shape is that of regions, not of the windows of voxels: use voxelmaps.region_features"
+    ):
+        voxelmaps.feature_maps(np.zeros((4, 4, 4)), features="shape_Elongation")
+    image = pyradiomics_oracle.to_itk(np.zeros((4, 4, 4)))
+    for given, message in (
+        ({"voxelBased": 0}, "must be True, for maps, or False"),
+        ({"voxelBased": False, "images": True}, "no maps"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            radiomics.execute(image, image, **given)
+
+
+def test_interrupts_and_other_threads():
+    x, mask = scene((60, 60, 60), 3)
+    expected = voxelmaps.region_features(x, mask, features="glszm")
+    results = []
+    threads = [
+        threading.Thread(target=lambda: results.append(voxelmaps.region_features(x, mask, features="glszm")))
+        for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for result in results:
+        np.testing.assert_array_equal(result["glszm_ZoneEntropy"], expected["glszm_ZoneEntropy"])
+
+
+# --- The command -------------------------------------------------------------------------------------------------------
+
+
+def test_regions_of_a_table(run, tmp_path):
+    write_case(tmp_path)
+    (tmp_path / "cases.csv").write_text("image,mask,label\nimage.nii.gz,mask.nii.gz,all\nmissing.nii,mask.nii.gz,1\n")
+    arguments = [
+        "regions",
+        "--jobs",
+        "cases.csv",
+        "--out",
+        "table.csv",
+        "--features",
+        "firstorder_Mean,shape_Sphericity",
+    ]
+    code, output, errors = run(*arguments)
+    rows = rows_of(tmp_path / "table.csv")
+    assert code == 1 and len(output) == len(rows) - 1 and "missing.nii does not exist" in rows[-1]["error"]
+    values = radiomics.execute(
+        *(str(tmp_path / name) for name in ("image.nii.gz", "mask.nii.gz")),
+        **{"label": int(rows[0]["label"]), "voxelBased": False, "featureClass": {"firstorder": ["Mean"]}},
+    )
+    assert float(rows[0]["original_firstorder_Mean"]) == values["original_firstorder_Mean"]
+    assert list(rows[0])[:6] == [
+        "image",
+        "mask",
+        "label",
+        "voxels",
+        "original_shape_Sphericity",
+        "original_firstorder_Mean",
+    ]
+    # A later run keeps what is unchanged, even after one that was killed in a line.
+    with open(tmp_path / "table.csv.jsonl", "a") as file:
+        file.write('{"label": 1, "im')
+    assert all("(kept)" in line for line in run(*arguments)[1])
+    assert not any("(kept)" in line for line in run(*arguments, "--bin-width", "7")[1])
+    assert all("(kept)" in line for line in run(*arguments, "--bin-width", "7")[1])
+    assert rows_of(tmp_path / "table.csv")[0]["original_shape_Sphericity"] == rows[0]["original_shape_Sphericity"]
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["image.nii.gz", "--mask", "mask.nii.gz"], "--out is missing"),
+        (["image.nii.gz", "--out", "a.csv"], "--mask is missing"),
+        (["--jobs", "cases.csv", "--out", "cases.csv"], "would replace the table"),
+        (
+            ["image.nii.gz", "--mask", "mask.nii.gz", "--out", "a.csv", "--setting", "voxelBased=true"],
+            "voxelBased is True",
+        ),
+        (["image.nii.gz", "--mask", "mask.nii.gz", "--out", "no/a.csv"], "is in a folder that does not exist"),
+    ],
+)
+def test_errors_of_the_command(run, tmp_path, arguments, message):
+    write_case(tmp_path)
+    (tmp_path / "cases.csv").write_text("image,mask\nimage.nii.gz,mask.nii.gz\n")
+    code, _, errors = run("regions", *arguments)
+    assert code == 1 and message in errors[-1]

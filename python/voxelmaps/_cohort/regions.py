@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""Values of the regions of cases: in the process that computes them."""
+
+import functools
+import importlib.metadata
+import json
+import time
+
+from .._files import writing
+from ..radiomics import _filters, _preparation, _settings, _values
+from . import cases
+from .tables import Outcome, one_line
+
+
+@functools.lru_cache(1)
+def parameters_of(task):
+    """The checked parameters of a task."""
+    parameters = _settings.read(task.params, json.loads(task.settings), voxel_based=False)
+    if not parameters.classes:
+        raise ValueError("no feature is chosen; see --classes and --features")
+    _filters.check_libraries(parameters.image_types)
+    return parameters
+
+
+def _origin(parameters):
+    """What values depend on, in addition to image, mask and label."""
+    settings = {name: value for name, value in parameters.general().items() if name not in ("label", "additionalInfo")}
+    types = {
+        image_type: {**parameters.special(image_type), **_filters.versions(image_type)}
+        for image_type in parameters.image_types
+    }
+    origin = {"settings": settings, "classes": parameters.classes, "image_types": types}
+    return cases._jsonable({**origin, "voxelmaps": importlib.metadata.version("voxelmaps")})
+
+
+def outcomes(task, case, report):
+    """Compute the labels of a case, or take them from an earlier run; yields an Outcome of each."""
+    parameters = parameters_of(task)
+    writing.Threads.number = task.threads
+    for what in ("image", "mask"):
+        if not getattr(case, what).exists():
+            raise FileNotFoundError(f"the {what} {getattr(case, what)} does not exist")
+    labels = case.labels
+    if labels == "all":
+        mask, entry = cases._load(case.mask, "mask")
+        labels = cases.labels_in(mask, entry, case, parameters.settings)
+    for label in labels or [parameters.settings["label"]]:
+        start = time.monotonic()
+        try:
+            outcome = _outcome(parameters, case._replace(label=label), report)
+        except Exception as error:
+            outcome = Outcome(case._replace(label=label), label, error=one_line(error))
+        yield outcome._replace(seconds=time.monotonic() - start)
+
+
+def _outcome(parameters, case, report):
+    origin = _origin(parameters)
+    for record in case.known:
+        if record["label"] == case.label and record["origin"] == origin:
+            if all(cases._is_unchanged(getattr(case, what), record[what]) for what in ("image", "mask")):
+                return Outcome(case, case.label, record["values"], 1, record["voxels"])
+    report((0, "reading"))
+    image, of_image = cases._load(case.image, "image")
+    mask, of_mask = cases._load(case.mask, "mask", image, case.label)
+    report((0.1, f"label {case.label}"))
+    settings = {**parameters.settings, "label": case.label, "kernelRadius": 0, "additionalInfo": False}
+    prepared = _preparation.prepare(image, mask, settings, False)
+    values = _values.values_of(prepared, parameters._replace(settings=settings))
+    voxels = int(prepared.roi.array.sum())
+    record = {"label": case.label, "origin": origin, "image": of_image, "mask": of_mask, "voxels": voxels}
+    return Outcome(case, case.label, cases._jsonable(values), 0, voxels, record=cases._jsonable(record))

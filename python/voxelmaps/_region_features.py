@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""Features of the regions of a label image: one number per feature and region."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _arrays, _core, _feature_maps, _image, _parameters, _regions
+from ._devices import triple
+from ._parameters import FEATURE_MAPS, Parameter, check_effects, checked, with_parameters
+from ._suggestions import warn
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._types import Array, ImageLike, Path, RegionFeaturesParameters
+
+SHAPE_CLASSES = ("shape", "shape2D")
+
+_SHARED = (
+    *("spacing", "bin_width", "number_of_gray_levels", "bin_edges", "gray_levels", "intensity_range", "distances"),
+    *("aggregation", "weighting_norm", "symmetric", "alpha", "voxel_array_shift", "threads"),
+)
+
+
+def _plane_axis(value, name):
+    if value not in (0, 1, 2):
+        raise ValueError(f"{name} is {value!r}, but must be 0, 1 or 2, an axis of x")
+    return int(value)
+
+
+REGION_FEATURES = {
+    "label": Parameter("Integer | Sequence[Integer] | Literal['all']", "all"),
+    "features": FEATURE_MAPS["features"]._replace(
+        type="str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None", is_required=False
+    ),
+    "plane_axis": Parameter("Literal[0, 1, 2] | None", None, _plane_axis),
+    **{name: FEATURE_MAPS[name] for name in _SHARED},
+}
+
+
+def compute(pixels, label_image, labels, *, classes, shape, planar_shape, discretization, sizes, plane_axis, threads):
+    """Tuples of label, number of voxels, number of gray levels, and values of the regions.
+
+    pixels, label_image    Arrays of NumPy in C order.
+    labels                 Empty for all that are greater than 0.
+    classes                As _core.compute_feature_maps has them; shape and planar_shape are numbers of features.
+    sizes                  Of a voxel along each axis.
+    """
+    return _core.compute_region_features(
+        pixels=pixels.ctypes.data,
+        pixel_type=_arrays.PIXEL_TYPES.index(pixels.dtype.name),
+        size=triple(pixels.shape, 1),
+        label_image=label_image.ctypes.data,
+        label_type=_arrays.PIXEL_TYPES.index(label_image.dtype.name),
+        labels=labels,
+        **discretization,
+        classes=classes,
+        shape=shape,
+        planar_shape=planar_shape,
+        spacing=triple(sizes, 1.0),
+        connects_axis=triple([axis != plane_axis for axis in range(pixels.ndim)], True),
+        threads=threads,
+    )
+
+
+@with_parameters(REGION_FEATURES)
+def region_features(
+    x: Array | ImageLike | Path,
+    mask: Array | ImageLike | Path,
+    **parameters: Unpack[RegionFeaturesParameters],
+) -> dict[str, np.ndarray]:
+    """Compute features of the regions of a segmentation, one number per feature and region, as PyRadiomics does with voxelBased=False.
+
+    x                  Intensities of an image with 2 or 3 axes, as feature_maps has them. NaN is an absent voxel; shape does not
+                       depend on intensities.
+    mask               Label image of the shape of x, or an image on its grid. Each label is a region with its own range of
+                       intensities, gray levels and matrices; a region can have several parts.
+    label              "all" for all labels of the mask other than 0, a label, or a list of labels, each of which has a row.
+    features           Names, classes or a dict, as in feature_maps; also those of the classes shape, for volumes, and shape2D, for
+                       regions in one plane, such as "shape_MeshVolume". Default: all classes, with the shape of the dimension of x.
+    plane_axis         Axis across planes whose voxels are no neighbors (force2D of PyRadiomics): 0 for slices along z.
+    spacing            Size of a voxel along each axis, in mm, for shape, TotalEnergy and weighting_norm. Default: that of an image, or 1.
+    bin_width          Bins of this width, with edges at its multiples. Default: 25.
+    number_of_gray_levels, bin_edges, gray_levels
+                       Instead: so many bins of equal width over the range; bins with these lower edges; or, if x holds
+                       gray levels from 1 to gray_levels (0 is absent), that number.
+    intensity_range    "mask" for the range of the intensities of each region, "image" for that of the image, or two numbers.
+    distances          Of pairs of voxels, for glcm, gldm and ngtdm: the greatest component of a step.
+    aggregation        "average" of the features of all directions, which is the default, or "merge" of their matrices, for glcm
+                       and glrlm.
+    weighting_norm     Merge the matrices of glcm and glrlm with weights of their directions, as in feature_maps.
+    symmetric, alpha, voxel_array_shift
+                       Parameters of glcm, gldm and firstorder: settings symmetricalGLCM, gldm_a and voxelArrayShift.
+    threads            Number of threads; 0 for one per processor. Values do not depend on it.
+
+    Returns a dict of columns, arrays with a row per region: "label", "voxels", and the features by name in float64; pandas.DataFrame
+    makes a table of it. Features are computed on the CPU. A feature that a region does not have is NaN, as is every feature of a
+    label without voxels.
+
+    Raises ValueError or TypeError, with the value and the rule, for invalid arguments, for those that have no effect on the
+    features, and for infinite intensities in a region. Warns of NaN in regions, of labels without voxels, and of regions whose
+    intensities are in one bin.
+
+    Examples
+
+    >>> import numpy as np, voxelmaps
+    >>> x = np.arange(64.0).reshape(4, 4, 4)
+    >>> segmentation = np.repeat([1, 1, 2, 0], 16).reshape(4, 4, 4)
+    >>> table = voxelmaps.region_features(x, segmentation, features=["firstorder_Mean", "shape_VoxelVolume"])
+    >>> {name: column.tolist() for name, column in table.items()}
+    {'label': [1, 2], 'voxels': [32, 16], 'firstorder_Mean': [15.5, 39.5], 'shape_VoxelVolume': [32.0, 16.0]}
+    """
+    values = checked(parameters, "region_features", REGION_FEATURES, ("mask",))
+    opened = _image.opened(x, "x")
+    image = _arrays.pixels_of(_arrays.array_of(opened.image.array, "x"), "x")
+    if opened.components_axis is not None:
+        raise TypeError(
+            f"x has voxels of {image.shape[-1]} components, but they must be scalars: choose one, such as x[..., 0]"
+        )
+    dimension = len(image.shape)
+    if dimension not in (2, 3):
+        raise ValueError(f"x has {dimension} axes, but must be one image with 2 or 3 axes: call this for each image")
+    if values["spacing"] is None:
+        _image.check_axes(opened, image.shape, "give spacing=(1, 1, 1)", "choose a channel, such as x[..., 0]")
+    if 0 in image.shape:
+        raise ValueError(f"x has the shape {image.shape}, but must have voxels")
+    spacing = values["spacing"]
+    if spacing is None and opened.image.spacing is not None:
+        spacing = tuple(reversed(opened.image.spacing))
+    sizes = _parameters.sizes(spacing, dimension)
+    plane_axis, norm = values["plane_axis"], values["weighting_norm"]
+    if plane_axis is not None and plane_axis >= dimension:
+        raise ValueError(f"plane_axis is {plane_axis}, but x has {dimension} axes, counted from 0")
+    if norm is not None and spacing is None:
+        raise ValueError(
+            f"weighting_norm is {norm!r}, which needs the spacing, the size of a voxel along each axis in mm"
+        )
+    if norm is not None and values["aggregation"] == "average":
+        raise ValueError(f"weighting_norm is {norm!r} and aggregation 'average', but matrices with weights are merged")
+    features = values["features"]
+    if features is None:
+        features = [*_feature_maps.CLASSES, "shape" if dimension == 3 else "shape2D"]
+    numbers = _feature_maps._selected(features)
+    if dimension == 2 and "shape" in numbers:
+        raise ValueError("the class shape is that of volumes, but x has 2 axes: choose shape2D")
+    check_effects(parameters, values, REGION_FEATURES, tuple(numbers), "on features of")
+    shapes = {name: list(numbers.get(name, {}).values()) for name in SHAPE_CLASSES}
+    texture = {name: of_class for name, of_class in numbers.items() if name not in shapes}
+
+    given = _arrays.array_like(opened.on_grid(mask, "mask"), "mask", image, image.shape)
+    label_image, labels = _regions.label_map(given, values["label"], image=image)
+    host = _arrays.Array(np.ascontiguousarray(image.host()), _arrays.Library("NumPy"))
+    if texture and not all(map(math.isfinite, host.extremes())):
+        inside = _arrays.Array(np.isin(label_image, labels) if labels else label_image, host.library)
+        _regions.check_finite(host, inside, "x", "mask")
+
+    discretization = _feature_maps._discretization(values)
+    window = [1 if axis == plane_axis else n for axis, n in enumerate(image.shape)]
+    regions = compute(
+        host.array,
+        label_image,
+        labels,
+        classes=_feature_maps._classes(texture, values, window, sizes, has_all_pairs=False),
+        shape=shapes["shape"],
+        planar_shape=shapes["shape2D"],
+        discretization=discretization,
+        sizes=sizes,
+        plane_axis=plane_axis,
+        threads=values["threads"],
+    )
+    missing = [label for label, voxels, *_ in regions if voxels == 0]
+    if missing:
+        _regions.warn_or_refuse_missing(given, missing, len(missing) == len(regions))
+    flat = [label for label, voxels, levels, _ in regions if voxels > 1 and levels == 1]
+    if flat and discretization["method"] == _feature_maps.FIXED_BIN_SIZE_AT_MULTIPLES and set(texture) - {"firstorder"}:
+        text = _feature_maps.ONE_LEVEL.format(discretization["bin_width"])
+        warn(f"label {', '.join(map(str, flat[:20]))}{', ...' * (len(flat) > 20)}: {text}")
+    names = [f"{name}_{feature}" for name in [*texture, *shapes] for feature in numbers.get(name, {})]
+    labels, voxels, _, rows = zip(*regions)
+    return {"label": np.array(labels), "voxels": np.array(voxels), **dict(zip(names, np.array(rows).T.copy()))}
