@@ -1,0 +1,186 @@
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""Labels that follow strokes while these are edited."""
+
+import threading
+import time
+
+import numpy as np
+from napari.qt.threading import create_worker
+from qtpy.QtCore import QTimer
+
+from .._seed_session import SeedSession
+from . import _layers
+
+# Of edits of a hidden layer, such as undo, napari says nothing.
+_POLL_MILLISECONDS = 500
+
+
+class LiveLabels:
+    """Keeps a layer of labels up to date with the strokes of another one.
+
+    viewer        Where the layers are, and those of the results are added.
+    images        Layers of the image, or of its channels.
+    strokes       Layer of labels with the strokes, on the same grid.
+    parameters    Of SeedSession, except label_type; change() changes them.
+    has_margin    Whether there is also a layer of the margin.
+    report        Function of a line of text: the time and number of the last update, or what is wrong.
+
+    Labels are those of voxelmaps.labels with all strokes that there are at the time. They are computed in a thread; strokes that are
+    painted meanwhile are labeled together as soon as it is free.
+    """
+
+    def __init__(self, viewer, images, strokes, parameters, has_margin=False, report=print):
+        self.viewer, self.images, self.strokes, self.has_margin = viewer, list(images), strokes, has_margin
+        self.labels = self.margin = None
+        self._parameters, self._report = dict(parameters), report
+        # The session with the type of its labels and the parameters that it has, and the strokes of the last update.
+        self._session, self._type, self._applied, self._seeds = None, None, {}, None
+        self._is_margin_due, self._is_stale, self._is_stopped, self._since = True, False, False, 0.0
+        self._worker, self._lock = None, threading.Lock()
+        self._timer, self._poll = QTimer(), QTimer()
+        # Napari emits some events before it changes the voxels: look at them once it is done.
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._start)
+        self._poll.timeout.connect(lambda: self.strokes.visible or self.update())
+        self._poll.start(_POLL_MILLISECONDS)
+        self._connections = [
+            *((getattr(strokes.events, name), self.update) for name in ("paint", "labels_update", "set_data", "data")),
+            *((layer.events.data, self.reestimate) for layer in self.images),
+            (viewer.layers.events.removed, self._on_removed),
+        ]
+        for emitter, function in self._connections:
+            emitter.connect(function)
+        self.update()
+
+    def update(self, event=None):
+        """Label again, soon, if strokes or parameters have changed."""
+        if self._is_stopped:
+            return
+        if not self._is_stale:
+            self._is_stale, self._since = True, time.perf_counter()
+        self._timer.start(0)
+
+    def change(self, has_margin=None, **parameters):
+        """Label again with other parameters."""
+        self.has_margin = self.has_margin if has_margin is None else has_margin
+        self._parameters = {**self._parameters, **parameters}
+        self._seeds = None
+        self.update()
+
+    def reestimate(self, event=None):
+        """Label again, with a new session and an affinity that is estimated from the present strokes."""
+        self._session = self._seeds = None
+        self.update()
+
+    def stop(self):
+        """Let the layers be. A thread that still computes ends without a result."""
+        self._is_stopped = True
+        self._timer.stop()
+        self._poll.stop()
+        for emitter, function in self._connections:
+            emitter.disconnect(function)
+        self._connections = []
+
+    def save(self, folder):
+        """Write the present strokes, and labels of exactly these, to a folder as NIfTI; returns their paths."""
+        strokes = self._snapshot()
+        with self._lock:
+            labels = self._label(strokes)
+        name = self.images[0].name
+        return _layers.save({f"{name}-labels": labels, f"{name}-strokes": strokes.array}, self.images[0], folder)
+
+    @property
+    def is_busy(self):
+        return self._is_stale or self._worker is not None
+
+    def _on_removed(self, event):
+        if event.value is self.strokes or event.value in self.images:
+            self.stop()
+            self._report(f"the layer {event.value.name} was removed, so that labels are no longer updated")
+
+    # --- In a thread -----------------------------------------------------------------------------------------------------
+
+    def _snapshot(self):
+        strokes = _layers.image_of(self.strokes)
+        return strokes.with_array(strokes.array.copy())
+
+    def _label(self, strokes):
+        """The labels of strokes, as an array."""
+        if not strokes.array.any():
+            return np.zeros_like(strokes.array)
+        session, parameters = self._session, self._parameters
+        type_of_labels = "uint8" if strokes.array.dtype.itemsize == 1 else "uint16"
+        if session is None or self._type != type_of_labels:
+            image = _layers.image_of_channels(self.images)
+            session = SeedSession(image, label_type=type_of_labels)
+            self._session, self._type, self._applied = session, type_of_labels, {}
+        changed = {name: value for name, value in parameters.items() if self._applied.get(name) != value}
+        labels = session.update(strokes, **changed).array
+        self._applied = parameters
+        return labels
+
+    def _compute(self):
+        """Yields the labels and the margin, as names of layers, arrays and seconds, or an error."""
+        started = time.perf_counter()
+        try:
+            strokes = self._snapshot()
+            with self._lock:
+                last, self._seeds = self._seeds, strokes
+                is_same = last is not None and last[1:] == strokes[1:] and np.array_equal(last.array, strokes.array)
+                if not is_same:
+                    self._is_margin_due = True
+                    yield "labels", self._label(strokes), time.perf_counter() - started
+                # Not of strokes that have changed meanwhile.
+                if self.has_margin and self._is_margin_due and not self._is_stale and self._session is not None:
+                    yield "margin", self._session.margin.array, time.perf_counter() - started
+                    self._is_margin_due = False
+        except (ValueError, TypeError, RuntimeError, MemoryError) as error:
+            yield "error", str(error), 0.0
+
+    # --- In the thread of the window -------------------------------------------------------------------------------------
+
+    def _start(self):
+        if self._is_stopped or self._worker is not None or not self._is_stale:
+            return
+        self._is_stale = False
+        worker = self._worker = create_worker(self._compute)
+        worker.yielded.connect(self._show)
+        worker.finished.connect(self._finish)
+        worker.start()
+
+    def _finish(self):
+        self._worker = None
+        self._start()
+
+    def _show(self, result):
+        name, value, seconds = result
+        if self._is_stopped:
+            return
+        if name == "error":
+            self._report(value)
+            return
+        layer = getattr(self, name)
+        if layer is None or layer not in self.viewer.layers:
+            layer = self._add(name, value)
+            setattr(self, name, layer)
+        else:
+            layer.data = value
+        layer.editable = False
+        if name == "margin":
+            layer.contrast_limits = _layers.limits(value)
+        else:
+            total = time.perf_counter() - self._since
+            self._report(f"updated in {1e3 * seconds:.0f} ms, shown {1e3 * total:.0f} ms after the stroke")
+
+    def _add(self, name, array):
+        """A new layer below the strokes, which stay selected."""
+        layers = self.viewer.layers
+        selected, where = set(layers.selection), _layers.placement(self.images[0])
+        if name == "labels":
+            layer = self.viewer.add_labels(array, name=name, opacity=0.4, **where)
+        else:
+            layer = self.viewer.add_image(array, name=name, colormap="viridis", opacity=0.6, visible=False, **where)
+        layers.move(layers.index(layer), layers.index(self.strokes))
+        layers.selection = selected
+        return layer

@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""Feature maps of layers: parts of a volume one after the other, one slice, files with provenance, and what features mean."""
+
+import datetime
+import importlib.resources
+import json
+import math
+import pathlib
+
+import numpy as np
+
+import voxelmaps
+
+from .._cohort.tables import PROVENANCE
+from .._feature_maps import request_of
+from .._maps import FeatureMaps
+from . import _layers
+
+_MOST_PARTS = 32
+
+
+def descriptions():
+    """A dict of the names of all features, with the name in the IBSI, the range and what a greater value means."""
+    lines = importlib.resources.files(__package__).joinpath("features.tsv").read_text("utf-8").splitlines()
+    return {name: tuple(texts) for name, *texts in (line.split("\t") for line in lines)}
+
+
+def compute(x, mask, settings):
+    """Compute feature_maps(x, mask, **settings) part by part along z.
+
+    Yields the part that is done, from 0 to 1; returns the FeatureMaps.
+    """
+    request = request_of(x, mask, settings)
+    shape = request.map_shape()
+    maps = np.empty((len(request.names), *shape), request.dtype)
+    first, end, plane = request.box[0].start, request.box[0].stop, math.prod(shape[1:]) * maps.itemsize
+    step = -(-(end - first) // _MOST_PARTS)
+    for start in range(first, end, step):
+        part = request._replace(box=(slice(start, min(start + step, end)), *request.box[1:]))
+        part.run((), maps.ctypes.data + (start - first) * plane, math.prod(shape))
+        yield min((start + step - first) / (end - first), 1.0)
+    return FeatureMaps(request.names, maps, request.box, request.geometry, request.image.shape)
+
+
+def compute_slice(x, mask, settings, axis, index):
+    """The maps of one slice along an axis, or of all if the index is None: the same values as those of the volume."""
+    request = request_of(x, mask, settings)
+    box = list(request.box)
+    if index is not None and not box[axis].start <= index < box[axis].stop:
+        raise ValueError(
+            f"the slice {index} is outside of the mask, which reaches from {box[axis].start} to {box[axis].stop - 1}"
+        )
+    if index is not None:
+        box[axis] = slice(index, index + 1)
+    shape = tuple(part.stop - part.start for part in box)
+    maps = np.empty((len(request.names), *shape), request.dtype)
+    request._replace(box=tuple(box)).run((), maps.ctypes.data, math.prod(shape))
+    return FeatureMaps(request.names, maps, tuple(box), None, request.image.shape)
+
+
+def visible_slice(layer, dims):
+    """The axis and the index of the slice of a 3D layer that a viewer in 2D shows."""
+    # Axes of a layer are the last ones of the viewer.
+    others = dims.ndim - layer.ndim
+    axis = max(max(dims.not_displayed, default=0) - others, 0)
+    matrix = _layers.matrix_of(layer)
+    # As napari slices, without what is rotated out of the slice.
+    position = np.nan_to_num((dims.point[axis + others] - matrix[axis, -1]) / matrix[axis, axis])
+    return axis, int(np.clip(np.round(position), 0, _layers.array_of(layer).shape[axis] - 1))
+
+
+def save(maps, folder, image, mask, settings):
+    """Write maps as NIfTI files to a folder, and what they come from to provenance.json; returns the paths."""
+    files = maps.save(folder)
+    record = {
+        "program": f"voxelmaps {voxelmaps.__version__}, plugin of napari",
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "complete": True,
+        "image": {"layer": image.name, "path": image.source.path},
+        "mask": mask and {"layer": mask.name, "path": mask.source.path},
+        "parameters": settings,
+        "maps": {name: {"file": file.name} for name, file in zip(maps, files)},
+    }
+    path = pathlib.Path(folder, PROVENANCE)
+    path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    return [*files, path]
