@@ -29,7 +29,12 @@ MARGIN, NAME_HEIGHT = 24, 36  # pixels
 # Okabe and Ito's colors, which people with deficient color vision can tell apart; the first four differ in gray, too.
 PALETTE = ["#e69e00", "#0073b2", "#f0e342", "#009e73", "#cc78a6", "#57b5e8", "#d65e00"]
 # Their values span several powers of ten.
-LOGARITHMIC = ("LGRE", "SRLGE", "LRLGE", "LRHGE")
+LOGARITHMIC = (
+    "LowGrayLevelRunEmphasis",
+    "ShortRunLowGrayLevelEmphasis",
+    "LongRunLowGrayLevelEmphasis",
+    "LongRunHighGrayLevelEmphasis",
+)
 
 
 class Picture:
@@ -47,7 +52,8 @@ class Picture:
         self.figure.text(*position, text, verticalalignment="center", color="0.1", **style)
 
     def axes(self, x, y, width, height, name=""):
-        self.text(name, x, y - NAME_HEIGHT / 2, fontsize=15, weight="bold")
+        # A letter is about 0.8 times as many pixels wide as the font has points: long names are smaller.
+        self.text(name, x, y - NAME_HEIGHT / 2, fontsize=min(15, 1.2 * width / max(len(name), 1)), weight="bold")
         left, bottom = x + MARGIN, self.size[1] - self.top - y - height
         axes = self.figure.add_axes(
             (left / self.size[0], bottom / self.size[1], width / self.size[0], height / self.size[1])
@@ -145,8 +151,7 @@ def draw_maps(options):
     panel = width + 100, height + NAME_HEIGHT + 22
     picture = Picture(columns * panel[0], math.ceil(len(planes) / columns) * panel[1], options.title)
     for i, (name, plane) in enumerate(zip(["Input", *names], planes)):
-        # LGRE stands for LGRE_1_0 as well.
-        is_logarithmic = name.split("_")[0] in LOGARITHMIC
+        is_logarithmic = name.split("_")[-1] in LOGARITHMIC
         norm = (LogNorm if is_logarithmic else Normalize)(*percentiles(plane, 99, is_logarithmic))
         x, y = i % columns * panel[0], i // columns * panel[1] + NAME_HEIGHT
         axes = picture.axes(x, y, width, height, name + ("  (log scale)" if is_logarithmic else ""))

@@ -422,7 +422,7 @@ def test_dry_run(run, tmp_path):
     )
     assert run(*command)[0] == 0
     code, output, errors = run(*command, "--dry-run")
-    assert (code, errors) == (0, []) and re.fullmatch(r"a/image.nii.gz: finished, 1 maps of \d+ voxels", output[0])
+    assert (code, errors) == (0, []) and re.fullmatch(r"a/image.nii.gz: finished, 1 map of \d+ voxels", output[0])
     code, _, errors = run(*command, "--dry-run", "--dask", "local")
     assert (code, errors) == (1, ["voxelmaps: error: --dry-run and --dask exclude each other"])
 

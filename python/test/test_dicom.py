@@ -296,6 +296,14 @@ def test_several_images_of_one_place(write, elements, words):
     expect_refused(folder, words, "several images of one place", "again0.dcm", "[-3.0, 4.0, 10.0]")
     (problem,) = voxelmaps.list_dicom_series(folder)
     assert words in problem.problem and problem.size is None
+    (name, value), *_ = elements(1).items() or [(None, None)]
+    if name is not None:
+        image = voxelmaps.read_dicom_series(folder, select={name: value})
+        np.testing.assert_array_equal(
+            sitk.GetArrayFromImage(_image.to_simpleitk(_image.opened(image, "it").image)), VALUES
+        )
+        expect_refused(folder, f"select has {name} 7, but the images have", select={name: 7})
+        expect_refused(folder, "did you mean EchoTime?", select={"EchoTimes": 7})
 
 
 def test_copies_and_series(write, tmp_path):

@@ -354,7 +354,7 @@ def test_closed_streams(closed, folder):
     for arguments, code in ((CASE, 0), ([*CASE, "--label", "7", "--overwrite"], 1)):
         done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=SECONDS, preexec_fn=close)
         assert done.returncode == code
-        message = "no voxel of the mask is 7" if code else "1 maps"
+        message = "no voxel of the mask is 7" if code else "1 map"
         where = done.stderr if code and 2 not in closed else done.stdout
         is_open = not ({1, 2} <= set(closed) or 1 in closed and not code)
         assert (message in where) == is_open
@@ -374,7 +374,7 @@ def test_streams_of_other_encodings(encoding, folder):
     os.rename("image.nii.gz", "\u4e2d.nii.gz")
     environment = {**os.environ, "PYTHONIOENCODING": encoding}
     done = subprocess.run([*COMMAND, "\u4e2d.nii.gz", *CASE[1:]], capture_output=True, timeout=SECONDS, env=environment)
-    assert (done.returncode, done.stderr) == (0, b"") and done.stdout.startswith(b"\\u4e2d.nii.gz: 1 maps")
+    assert (done.returncode, done.stderr) == (0, b"") and done.stdout.startswith(b"\\u4e2d.nii.gz: 1 map")
 
 
 def test_summary_of_an_earlier_run(folder, capfd):

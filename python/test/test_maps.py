@@ -64,6 +64,16 @@ def test_arrays_and_parts(library):
     assert "glcm" not in maps and "glcm_Contrast" in maps
 
 
+def test_netcdf(tmp_path):
+    xarray = pytest.importorskip("xarray")
+    maps = maps_of()
+    maps.to_xarray().to_netcdf(tmp_path / "maps.nc")
+    with xarray.open_dataarray(tmp_path / "maps.nc") as read:
+        again = voxelmaps.feature_maps(read.sel(feature="firstorder_Mean", drop=True), features="firstorder_Mean")
+        assert np.array_equal(read.values, maps.array)
+    np.testing.assert_allclose(again.geometry.direction, maps.geometry.direction, atol=1e-12)
+
+
 def test_pandas_does_not_read_names_as_values():
     pandas = pytest.importorskip("pandas")
     with pytest.raises(ValueError, match="2-d"):

@@ -229,7 +229,7 @@ def test_progress_bar_on_a_terminal_only(run, tmp_path):
             break
         shown += part
     os.close(ours)
-    assert process.returncode == 0 and output.startswith(b"image.nii.gz: 1 maps")
+    assert process.returncode == 0 and output.startswith(b"image.nii.gz: 1 map")
     assert re.search(rb"\r\[#+\] 100 %", shown) and shown.endswith(b"\r\x1b[K")
 
 
@@ -290,7 +290,7 @@ def test_cohort_goes_on_after_errors(run, tmp_path):
     # Again: what is there is kept, and the summary is the same.
     summary = (data / "table-summary.csv").read_text("utf-8")
     code, output, _ = run("maps", "--jobs", data / "table.csv", *ONE_FEATURE)
-    assert code == 1 and all("1 maps (1 of them kept)" in line for line in output)
+    assert code == 1 and all("1 map (1 of them kept)" in line for line in output)
     assert (data / "table-summary.csv").read_text("utf-8") == summary
 
 
@@ -360,7 +360,7 @@ ARGUMENTS = {
     "ONE --verb": "unrecognized arguments: --verb",
     "ONE --fill nan": "--fill is nan, but must be finite",
     "labels image.nii.gz --seeds s.nii.gz --out labels.png": "--out labels.png ends in neither .nii.gz, .nii nor .nrrd",
-    "connect image.nii.gz --seeds [1,1,1] --out image.nii.gz": "the file image.nii.gz would replace the image image.nii.gz",
+    "connect image.nii.gz --seeds [1,1,1] --out image.nii.gz": "the file of --out image.nii.gz would replace the image image.nii.gz",
     'labels image.nii.gz --seeds {"a":[1,1,1]} --out l.nii': "--seeds has the labels a, but they must be integers",
     "connect none.nii.gz --seeds [1,1,1] --out s.nii.gz": "none.nii.gz does not exist",
     "describe image.nii.gz --bin-wdth 5": "unrecognized arguments: --bin-wdth 5",
@@ -422,6 +422,13 @@ def test_functions_of_one_image(run, tmp_path):
     itk.imwrite(stroke_image, "strokes.nrrd")
     code, output, _ = run("labels", "image.nii.gz", "--seeds", "strokes.nrrd", "--out", "s.nrrd", *texts)
     assert (code, output) == (0, ["s.nrrd: 2688 voxels, 2 values"])
+    files = ["--out", "l.nrrd", "--strength", "strength.nrrd", "--margin", "margin.nrrd"]
+    assert run("labels", "image.nii.gz", "--seeds", "strokes.nrrd", *files, *texts)[0] == 0
+    result = voxelmaps.labels(x, stroke, strength=True, margin=True, **options)
+    for name, expected in zip(("l", "strength", "margin"), result):
+        assert np.array_equal(itk.array_from_image(itk.imread(f"{name}.nrrd")), expected)
+    code, _, errors = run("labels", "image.nii.gz", "--seeds", "strokes.nrrd", "--out", "l.nrrd", "--margin", "l.nrrd")
+    assert code == 1 and errors == ["voxelmaps: error: the file of --margin l.nrrd is also the file of --out l.nrrd"]
     points = '{"1": [3.5, 3.5, 10], "2": [7, 7, 2]}'
     means = ["--object-mean", '{"1": 50, "2": 90}', "--object-variance", "400", "--difference-variance", "400"]
     assert run("labels", "image.nii.gz", "--seed_points", points, "--out", "p.nrrd", *means)[0] == 0
@@ -465,7 +472,7 @@ def test_check_of_images(run, tmp_path):
     ]
     assert len(errors) == 2 and "cut.nii.gz" in errors[0] and "none.nii does not exist" in errors[1]
     code, output, errors = run("check", "image.nii.gz", "--mask", "mask.nii.gz", *ONE_FEATURE)
-    assert (code, errors) == (0, []) and output[0].startswith("image.nii.gz: 1 maps of ")
+    assert (code, errors) == (0, []) and output[0].startswith("image.nii.gz: 1 map of ")
 
 
 def test_maps_is_the_default_command(run, tmp_path):

@@ -594,6 +594,13 @@ def test_invalid_parameters_are_named(name):
         run(**{name: value})
 
 
+def test_several_labels():
+    with pytest.raises(
+        ValueError, match=r"setting label is \[1, 3\], but must be one label.*feature_maps\(image, mask, label="
+    ):
+        run(label=[1, 3])
+
+
 def test_invalid_classes_and_sections_are_named():
     for classes, error, message in (
         ([["glcm"]], ValueError, "featureClass is ..'glcm'.., but must be a name"),

@@ -313,6 +313,10 @@ def test_seeds_of_every_kind(kind):
                 (kind(volume(seeds * np.float32(0.4))), "seeds has 2 values that are not integers, such as 0.4: seeds are labels, and 0 "
                  "where there is none"),
                 (kind(volume(seeds * np.int32(70000))), "seeds has the value 70000, but values must be from 0 to 65535"),
+                (kind(volume(X + 1)), "seeds has values other than 0 at 1080 of 1080 voxels, 198 of them, as an image has: seeds are labels of "
+                 "some voxels, and 0 where there is none"),
+                ({1: np.nonzero(MASK)}, "the seed (2, 2, 2, 2, 2, 2, ...) is not an index of x, which has the shape (9, 10, 12) (axes z, y, x): "
+                 "numpy.argwhere has indices of voxels as rows"),
                 (kind(volume(seeds * 0)), "there are no seeds: give seeds, indices of voxels or an array, or seed_points, points in mm"),
             ):  # fmt: skip
                 with pytest.raises((TypeError, ValueError)) as caught:
@@ -404,10 +408,27 @@ def test_coordinates(axis, positions, message):
             function(_image.to_itk(volume(X)), mask)
 
 
+@pytest.mark.parametrize(
+    "unit, length", [("mm", 1), ("m", 1000), ("Metres", 1000), ("cm", 10), ("degrees_north", None)]
+)
+def test_units_of_coordinates(unit, length):
+    given = _image.to_xarray(volume(X))
+    axes = {axis: (axis, given[axis].values / (length or 1), {"units": unit}) for axis in "zyx"}
+    given = given.assign_coords(axes)
+    for function in (feature_maps, *CONNECTED):
+        if length is None:
+            with pytest.raises(ValueError, match="coordinates along the axis z have the unit 'degrees_north'"):
+                function(given, None if function in CONNECTED else MASK)
+            continue
+        result = function(given, given.copy(data=MASK))
+        assert np.allclose(array_of(result), function(X, MASK), rtol=1e-6, atol=0)
+        assert function is feature_maps or all(result[axis].identical(given[axis]) for axis in "zyx")
+
+
 def test_spacing_as_an_attribute():
     x = xarray.DataArray(X, dims=("z", "y", "x"), attrs={"spacing": SPACING[::-1]})
     assert np.array_equal(feature_maps(x, MASK), feature_maps(X, MASK))
-    with pytest.raises(ValueError, match=r"attribute direction of x has the shape \(3, 3\), but it has 2 axes"):
+    with pytest.raises(ValueError, match=r"attribute direction of x has 9 numbers, but it has 2 axes"):
         voxelmaps.feature_maps(_image.to_xarray(volume(X)).isel(z=3), features="glcm")
 
 
@@ -440,6 +461,16 @@ def test_nan_and_infinity(kind):
     for function in functions[1:]:
         with pytest.raises(ValueError, match=f"^the image is NaN at 1 voxel inside the mask: {remedy}$"):
             function(kind(volume(WITH_NAN)), mask)
+    nothing = np.where(MASK == 1, np.nan, X).astype(np.float32)
+    for function in (feature_maps, *CONNECTED):
+        with pytest.raises(
+            ValueError, match="^x is NaN at all 120 voxels inside mask, so that there are no intensities$"
+        ):
+            function(kind(volume(nothing)), mask)
+    nothing = np.where(np.indices(SHAPE)[2] == SEED[2], np.nan, X).astype(np.float32)
+    for function in CONNECTED:
+        with pytest.raises(ValueError, match=r"^the seed \(3, 4, 5\).* has no intensity, but NaN$"):
+            function(kind(volume(nothing)), None)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         # Outside of the mask.

@@ -247,6 +247,11 @@ def _parser(command):
             )
             one.add_argument("--seeds", metavar="SEEDS", help=f"image with seeds, or {seeds}")
             one.add_argument("--out", metavar="FILE", required=True, help="nii.gz, nii or nrrd file")
+        if name == "labels":
+            one.add_argument(
+                "--strength", metavar="FILE", help="file for the strength of the connection to the winning label"
+            )
+            one.add_argument("--margin", metavar="FILE", help="file for its lead over the strongest other label")
         one.add_argument("--mask", metavar="MASK", help="image that is not 0 inside")
         if name == command:
             _add_function(one, _function(name), ("out", "strength", "margin", "components_axis"))
@@ -292,7 +297,8 @@ def _call(options, console):
     from . import _image
     from ._files import paths, writing
 
-    own = ("command", "image", "mask", "out", "seeds")
+    results = ("out", "strength", "margin")
+    own = ("command", "image", "mask", "seeds", *results)
     keywords = {name: _by_label(name, value) for name, value in vars(options).items() if name not in own}
     if options.command == "describe":
         for line in str(voxelmaps.describe(options.image, options.mask, **keywords)).splitlines():
@@ -301,25 +307,24 @@ def _call(options, console):
     seeds = None if options.seeds is None else _by_label("seeds", _value(options.seeds))
     if not isinstance(seeds, (dict, list)):
         seeds = options.seeds
-    out = pathlib.Path(options.out)
-    file_format = next((one for one in ("nii.gz", "nii", "nrrd") if out.name.endswith(f".{one}")), None)
-    if file_format is None:
-        raise ValueError(f"--out {out} ends in neither .nii.gz, .nii nor .nrrd")
+    written = {name: pathlib.Path(getattr(options, name)) for name in results if getattr(options, name, None)}
+    for name, path in written.items():
+        if not path.name.endswith((".nii.gz", ".nii", ".nrrd")):
+            raise ValueError(f"--{name} {path} ends in neither .nii.gz, .nii nor .nrrd")
     read = [("the image", options.image), ("the mask", options.mask), ("the seeds", seeds)]
-    paths.check_outputs([one for one in read if isinstance(one[1], str)], (), [("the file", out)])
-    volume, convert = _image.load(options.image, "the image")
-    result = _function(options.command)(convert(volume), seeds, options.mask, **keywords)
-    is_image = hasattr(result, "GetSpacing")
-    volume = _image.load(result, "the result")[0] if is_image else volume.with_array(np.asarray(result))
-    with paths.output_folder(out.absolute().parent) as folder:
-        writing.write_image(volume, out.absolute(), folder)
-    array = volume.array
-    text = (
-        f"{len(np.unique(array))} values"
-        if options.command == "labels"
-        else f"strengths from {array.min():.6g} to {array.max():.6g}"
-    )
-    console.line(f"{out}: {array.size} voxels, {text}")
+    files = [(f"the file of --{name}", path) for name, path in written.items()]
+    paths.check_outputs([one for one in read if isinstance(one[1], str)], (), files)
+    keywords.update((name, True) for name in written if name != "out")
+    image = _image.load(options.image, "the image")[0]
+    result = _function(options.command)(image, seeds, options.mask, **keywords)
+    for name, path in written.items():
+        volume = getattr(result, "labels" if name == "out" else name) if len(written) > 1 else result
+        with paths.output_folder(path.absolute().parent) as folder:
+            writing.write_image(volume, path.absolute(), folder)
+        array = volume.array
+        is_labels = options.command == "labels" and name == "out"
+        text = f"{len(np.unique(array))} values" if is_labels else f"from {array.min():.6g} to {array.max():.6g}"
+        console.line(f"{path}: {array.size} voxels, {text}")
     return True
 
 
@@ -409,7 +414,7 @@ def _size(number_of_bytes):
 
 def _text(outcome, is_dry_run):
     """What the line of a case says."""
-    maps = f"{len(outcome.maps)} maps"
+    maps = f"{len(outcome.maps)} map{'s' * (len(outcome.maps) != 1)}"
     if is_dry_run and outcome.kept:
         return f"finished, {maps} of {outcome.mask_voxels} voxels"
     if is_dry_run:

@@ -173,7 +173,7 @@ def fuzzy_connectedness(
     image, library, shape = scene.pixels, scene.library, scene.shape
     region = scene.region(mask, values["label"])
     numbers = _seeds.unlabeled(seeds, values["seed_points"], scene.opened, image, shape)
-    _seeds.check_inside(numbers, region, shape)
+    _seeds.check_inside(numbers, image, region, shape)
     function = AFFINITIES.index(values["affinity"])
     if is_estimated(values, moments):
         radius = values["estimation_radius"]

@@ -70,8 +70,8 @@ def _selected(features):
         numbers = _numbers()
         pairs = []
         for name, of_class in features.items():
-            if name in numbers and of_class is None:
-                of_class = list(numbers[name])
+            if of_class is None:
+                of_class = list(numbers.get(name, [""]))
             pairs += [(name, feature) for feature in ([of_class] if isinstance(of_class, str) else _names_of(of_class))]
         return _selected_pairs(tuple(pairs))
     return _selected_names(tuple(_names_of(features)))

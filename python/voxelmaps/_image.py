@@ -307,6 +307,8 @@ def _from_nibabel(image, what):
         raise ValueError(
             f"{what} has the shape {array.shape}, but must be one volume: choose one, such as x.slicer[..., 0]"
         )
+    if image.affine is None:
+        raise ValueError(f"{what} has no affine, which says where its voxels are: give it one, such as numpy.eye(4)")
     units = getattr(image.header, "get_xyzt_units", lambda: ("mm",))()[0]
     steps = np.asarray(image.affine, float)[:3] * {"meter": 1e3, "micron": 1e-3}.get(units, 1.0) * _RAS[:, np.newaxis]
     if array.ndim == 2:
@@ -342,6 +344,33 @@ def to_nibabel(volume, like=None):
     return image
 
 
+# Of the attribute units of coordinates, as in netCDF, in mm.
+_LENGTHS = {
+    "": 1.0,
+    "mm": 1.0,
+    "millimeter": 1.0,
+    "cm": 10.0,
+    "centimeter": 10.0,
+    "m": 1e3,
+    "meter": 1e3,
+    "um": 1e-3,
+    "µm": 1e-3,
+}
+_LENGTHS |= {"micrometer": 1e-3, "micron": 1e-3}
+
+
+def _millimeters(coordinate, what):
+    """The length of the unit of coordinates."""
+    unit = str(coordinate.attrs.get("units", "")).lower().replace("metre", "meter")
+    factor = _LENGTHS.get(unit, _LENGTHS.get(unit.removesuffix("s")))
+    if factor is None:
+        raise ValueError(
+            f"{what}: coordinates along the axis {coordinate.name} have the unit {coordinate.attrs['units']!r}, but must be lengths: "
+            f"drop them, x.drop_vars('{coordinate.name}'), and give the spacing in mm"
+        )
+    return factor
+
+
 def _steps_of_axis(value, name, position, what):
     """The step and the first position along an axis of a DataArray; None for an axis without."""
     spacing = value.attrs.get("spacing")
@@ -352,7 +381,7 @@ def _steps_of_axis(value, name, position, what):
     positions = np.asarray(value.coords[name].values)
     if positions.dtype.kind not in "iuf":
         raise ValueError(f"{what}: coordinates along the axis {name} must be numbers in mm, but are {positions.dtype}")
-    positions = positions.astype(float)
+    positions = positions.astype(float) * _millimeters(value.coords[name], what)
     if not np.isfinite(positions).all():
         raise ValueError(f"{what}: coordinates along the axis {name} must be finite")
     if len(positions) < 2:
@@ -393,13 +422,13 @@ def _from_xarray(value, what, components_axis, dimension):
     matrix = np.eye(dimension)
     direction = value.attrs.get("direction")
     if direction is not None and is_named:
-        if np.shape(direction) != (dimension, dimension):
+        if np.size(direction) != dimension**2:
             raise ValueError(
-                f"the attribute direction of {what} has the shape {np.shape(direction)}, but it has {dimension} axes, as after "
+                f"the attribute direction of {what} has {np.size(direction)} numbers, but it has {dimension} axes, as after "
                 "isel(z=10): keep the axis, isel(z=[10]), or delete the attribute, del x.attrs['direction']"
             )
-        # As itk.xarray_from_image writes it, in the order z, y, x.
-        matrix = np.flip(np.asarray(direction, float))
+        # As itk.xarray_from_image writes it, in the order z, y, x; or row by row, since attributes of netCDF have one dimension.
+        matrix = np.flip(np.reshape(np.asarray(direction, float), (dimension, dimension)))
     # Position of each axis of the array among x, y, z.
     places = [order.index(name) if is_named else dimension - 1 - i for i, name in enumerate(names)]
     origin = np.zeros(dimension)
@@ -435,19 +464,22 @@ def _to_xarray(volume, like=None, components_axis=None):
         if known is not None and known.size == volume.array.shape[i - dimension]:
             coords[axis] = known
         elif known is not None or like is None:
-            coords[axis] = volume.origin[place] + volume.spacing[dimension - 1 - i] * np.arange(
-                volume.array.shape[i - dimension]
+            steps = volume.spacing[dimension - 1 - i] * np.arange(volume.array.shape[i - dimension])
+            unit = 1.0 if known is None else _millimeters(known, "x")
+            coords[axis] = xarray.Variable(
+                axis, (volume.origin[place] + steps) / unit, {} if known is None else known.attrs
             )
     if "direction" in attributes:
         columns = [dimension - 1 - spatial.index(axis) for axis in order] if is_named else range(dimension)
-        attributes["direction"] = np.flip(matrix[:, list(columns)])
+        matrix = np.flip(matrix[:, list(columns)])
+        attributes["direction"] = matrix if np.ndim(attributes["direction"]) == 2 else matrix.ravel().tolist()
     if like is not None:
         coords.update((axis, like.coords[axis]) for axis in names[:-dimension] if axis in like.coords)
     return xarray.DataArray(volume.array, dims=names, coords=coords, attrs=attributes, name=name)
 
 
 def to_xarray(volume):
-    """A DataArray with coordinates x, y, z in mm, and the attribute direction in the order z, y, x, as ITK has it."""
+    """A DataArray with coordinates x, y, z in mm, and the attribute direction in the order z, y, x, row by row."""
     return _to_xarray(volume)
 
 

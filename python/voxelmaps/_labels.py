@@ -183,7 +183,7 @@ class Job:
     def __init__(self, scene, mask, seeds, values, moments):
         self._values, self._scene = values, scene
         check_crop(values, len(scene.shape))
-        _seeds.check_inside(seeds[0], mask, scene.shape, seeds[1])
+        _seeds.check_inside(seeds[0], scene.pixels, mask, scene.shape, seeds[1])
         labels = sorted(set(seeds[1].tolist()))
         of_labels = [name for name, value in moments.items() if isinstance(value, Mapping)]
         if values["estimate_of_every_label"] and moments:

@@ -70,7 +70,7 @@ class FeatureMaps(Mapping[str, Any]):
     >>> x[maps.slices].shape
     (4, 10, 10)
     >>> maps[["glcm_Contrast"]]
-    FeatureMaps(1 maps of shape (4, 10, 10): glcm_Contrast)
+    FeatureMaps(1 map of shape (4, 10, 10): glcm_Contrast)
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class FeatureMaps(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         shape = tuple(self.array.shape[1:])
-        return f"FeatureMaps({len(self)} maps of shape {shape}: {', '.join(self)})"
+        return f"FeatureMaps({len(self)} map{'s' * (len(self) != 1)} of shape {shape}: {', '.join(self)})"
 
     def _image(self) -> Any:
         """All maps in host memory, as one Image whose array has the maps as its first axis."""
@@ -166,7 +166,8 @@ class FeatureMaps(Mapping[str, Any]):
         return {name: kinds[kind](image.with_array(array)) for name, array in zip(self, image.array)}
 
     def to_xarray(self) -> Any:
-        """A DataArray with the axes feature, z, y and x, coordinates in mm (LPS) and the attribute direction, as those of ITK.
+        """A DataArray with the axes feature, z, y and x, coordinates in mm (LPS), and the attribute direction row by row, in the order
+        z, y, x, which to_netcdf can write.
 
         Examples
 

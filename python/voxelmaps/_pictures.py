@@ -32,8 +32,6 @@ _SQUARED = ("Energy", "TotalEnergy", "Variance")
 
 # Inches, points, and the color of the contour of the mask.
 _PANEL_WIDTH, _FONT_SIZE, _LINE_COLOR = 2.1, 7, "#ff9d2e"
-# Characters in a line of a name.
-_LONG_NAME = 26
 # Of labels: those of Okabe and Ito, which people with any color vision distinguish, without black.
 _COLORS = ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7")
 # A map of integers with more values is a map of numbers.
@@ -178,7 +176,7 @@ def _maps_of(maps, image):
     names = {**bins, "kernelRadius": "kernel radius", "label": "label"}
     caption = ", ".join(f"{text} {settings[key]}" for key, text in names.items() if settings.get(key) is not None)
     slices, geometry = getattr(maps, "slices", ()), getattr(maps, "geometry", None)
-    result = []
+    result, are_alone = [], image is None
     for name, value in maps.items():
         if str(name).startswith("diagnostics_"):
             continue
@@ -186,7 +184,7 @@ def _maps_of(maps, image):
         one = _scene_of(value, what).image
         one = one if geometry is None else Image(one.array, *geometry)
         image = one if image is None else image
-        if one is image:
+        if one is image or are_alone and one.array.shape == image.array.shape:
             part = tuple(slice(0, n) for n in one.array.shape)
         elif image.array.ndim == one.array.ndim == len(slices):
             part = slices
@@ -263,7 +261,10 @@ def map_limits(
     """
     percentiles = _pair(percentiles, "percentiles", 0, 100)
     values: dict[str, list[np.ndarray]] = {}
-    for maps, mask in cases:
+    for case in cases:
+        if isinstance(case, str) or not hasattr(case, "__len__") or len(case) != 2:
+            raise TypeError("cases must be pairs of maps and mask, such as [(maps, mask)], or [(maps, None)]")
+        maps, mask = case
         image = None if mask is None else _scene_of(mask, "the mask").image
         inside = None if mask is None else _inside(image, mask, None)
         for one in _maps_of(maps, image)[0]:
@@ -274,23 +275,29 @@ def map_limits(
 # --- Drawing -----------------------------------------------------------------------------------------------------------
 
 
-def _label_of(name, unit):
-    """Name of a map and its unit."""
+def _characters(width):
+    """How many characters are so many inches wide: letters are half as wide as high."""
+    return int(width * 72 / (0.55 * _FONT_SIZE))
+
+
+def _label_of(name, unit, width):
+    """Name of a map and its unit, in lines of so many inches."""
     parts = name.split("_")
     feature, of_class = parts[-1], parts[-2] if len(parts) > 1 else ""
     intensity = unit or "intensity"
     lines = [""]
     for word in re.split("(?<=_)|(?<=[a-z])(?=[A-Z])", name.removeprefix("original_")):
-        if lines[-1] and len(lines[-1] + word) > _LONG_NAME:
+        if lines[-1] and len(lines[-1] + word) > _characters(width):
             lines.append("")
         lines[-1] += word
-    text = "\n".join(lines)
+    text = ""
     if feature.endswith("Entropy"):
-        return f"{text} (bits)"
-    if of_class != "firstorder" or feature not in (*_LINEAR, *_SQUARED):
-        return text
-    power = "²" if feature in _SQUARED else ""
-    return f"{text} ({intensity}{power}{' mm³' if feature == 'TotalEnergy' else ''})"
+        text = "(bits)"
+    elif of_class == "firstorder" and feature in (*_LINEAR, *_SQUARED):
+        power = "²" if feature in _SQUARED else ""
+        text = f"({intensity}{power}{' mm³' if feature == 'TotalEnergy' else ''})"
+    separator = " " if len(f"{lines[-1]} {text}") <= _characters(width) else "\n"
+    return "\n".join(lines) + separator * bool(text) + text
 
 
 def _slices_of(wanted, scene, region, maps):
@@ -403,9 +410,8 @@ def _color(label, labels):
     return _COLORS[k] if k < len(_COLORS) else colorsys.hsv_to_rgb(0.13 + 0.618034 * k, 0.5 + 0.4 * (k % 2), 0.95)
 
 
-def _wrapped(caption, width):
-    # Letters are half as wide as high.
-    return "\n".join(textwrap.wrap(caption, int(width * 72 / (0.55 * _FONT_SIZE))))
+def _wrapped(text, width):
+    return "\n".join(textwrap.wrap(text, _characters(width)))
 
 
 def show(
@@ -564,7 +570,7 @@ def show(
         panel_height = min(max(extent_y / extent_x, 0.3), 1.4) * size
         panel_width = max(min(panel_height * extent_x / extent_y, size), 0.6 * size)
         total = max(columns * panel_width, _PANEL_WIDTH)
-        bar = 0.45 + 0.13 * any(one is not None and len(one.name) > _LONG_NAME for one in panels)
+        bar = 0.45 + 0.13 * max(_label_of(one.name if one else "", unit, panel_width).count("\n") for one in panels)
         bars, titles = (1, rows) if len(slices) > 1 else (rows, 1)
         lines = _wrapped(caption, total).count("\n") + 1 if caption else 0
         names = max(map(len, legend.values()), default=-7)
@@ -572,7 +578,7 @@ def show(
         figure = (figure or _figure.new_figure)(figsize=size, layout="constrained")
         shrink = 0.9 * min(panel_height * extent_x / extent_y / panel_width, 1)
     else:
-        total, shrink = columns * _PANEL_WIDTH, 0.9
+        panel_width, total, shrink = _PANEL_WIDTH, columns * _PANEL_WIDTH, 0.9
     axes = figure.subplots(rows, columns, squeeze=False)
     for axis in axes.flat[len(slices) * len(panels) :]:
         axis.set_visible(False)
@@ -610,11 +616,12 @@ def show(
             axis.set_yticks([])
             axis.set_facecolor("black")
             axis.set_anchor("N")
-            titles = [_label_of(one.name, unit)] if own_labels is not None and row == 0 else []
+            titles = [_label_of(one.name, unit, panel_width)] if own_labels is not None and row == 0 else []
             if i == 0:
                 _draw_marks(axis, scene, extent_x, flips)
-                titles += [f"slice {z + scene.first}{scene.position(z)}"] if grid.array.ndim == 3 else []
-            axis.set_title("\n".join(titles), fontsize=_FONT_SIZE)
+                title = f"slice {z + scene.first}{scene.position(z)}" if grid.array.ndim == 3 else ""
+                titles += [_wrapped(title, panel_width)]
+            axis.set_title("\n".join(filter(None, titles)), fontsize=_FONT_SIZE)
             if one is None:
                 if inside is not None:
                     edges = inside if inside.ndim == 2 else inside[z]
@@ -641,7 +648,7 @@ def show(
                     limits[one.name] = _limits_of_values(values, percentiles)
                 mappable = ScalarMappable(Normalize(*limits[one.name]), cmap)
                 fill(axis, one.picture(z, drawn), mappable.norm, cmap)
-                name = _label_of(one.name, unit)
+                name = _label_of(one.name, unit, panel_width)
             if row == len(slices) - 1:
                 _add_bar(figure, mappable, list(axes[:, i]) if len(slices) > 1 else axis, values, name, shrink)
     if legend:

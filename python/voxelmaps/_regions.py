@@ -76,7 +76,8 @@ def integers(array, what, remedy=None, image_name="x"):
     with library.current_device():
         values = module.where(module.isnan(array.array), 0, array.array)
         rounded = module.round(values)
-        is_near = abs(values - rounded) <= _TOLERANCE
+        with np.errstate(invalid="ignore"):
+            is_near = abs(values - rounded) <= _TOLERANCE
         if not is_near.all():
             wrong = _arrays.Array(values[~is_near][:1], library).host()[0]
             number = int((~is_near).sum())
@@ -219,4 +220,9 @@ def check_finite(image, inside, what="x", mask_name=None, nan_is_absent=True, re
     if absent and not nan_is_absent:
         raise ValueError(f"{what} is NaN at {voxels(absent)}: {remedy}")
     if absent and mask_name is not None:
+        with library.current_device():
+            if not ((image.array == image.array) & region).any():
+                raise ValueError(
+                    f"{what} is NaN at all {absent} voxels inside {mask_name}, so that there are no intensities"
+                )
         warn(f"{what} is NaN at {voxels(absent)}, which {'are' if absent > 1 else 'is'} absent as those outside")

@@ -11,6 +11,8 @@ import numpy as np
 
 from . import _arrays, _image, _regions
 
+# An image has more values at more than half of its voxels; strokes have fewer.
+_MANY_LABELS = 100
 _NO_SEEDS = "there are no seeds: give seeds, indices of voxels or an array, or seed_points, points in mm"
 
 
@@ -48,7 +50,10 @@ def _numbers_of_indices(indices, shape):
             raise TypeError(f"the seed {reprlib.repr(index)} must be an index of integers, one per axis of x") from None
         if len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape)):
             axes = ("z, y, x")[-3 * len(shape) + 2 :]
-            raise ValueError(f"the seed {index} is not an index of x, which has the shape {shape} (axes {axes})")
+            advice = ": numpy.argwhere has indices of voxels as rows" if len(index) > 3 else ""
+            raise ValueError(
+                f"the seed {reprlib.repr(index)} is not an index of x, which has the shape {shape} (axes {axes}){advice}"
+            )
         numbers.append(int(np.ravel_multi_index(index, shape)))
     return numbers
 
@@ -85,6 +90,11 @@ def _array(seeds, x, image, shape):
     """Numbers and labels of the voxels of an array of seeds."""
     array = _arrays.array_like(x.on_grid(seeds, "seeds"), "seeds", image, shape, may_be_on_host=True)
     numbers, values = _regions.integers(array, "seeds", "seeds are labels, and 0 where there is none").nonzero()
+    if 2 * len(numbers) > math.prod(shape) and len(np.unique(values)) >= _MANY_LABELS:
+        raise ValueError(
+            f"seeds has values other than 0 at {len(numbers)} of {math.prod(shape)} voxels, {len(np.unique(values))} of them, as an "
+            "image has: seeds are labels of some voxels, and 0 where there is none"
+        )
     return numbers.astype(np.int64, copy=False), values
 
 
@@ -153,19 +163,24 @@ def _index_of(voxel, shape):
     return tuple(int(i) for i in np.unravel_index(voxel, shape))
 
 
-def check_inside(numbers, mask, shape, labels=None):
-    """Raise ValueError if a seed is outside a mask.
+def check_inside(numbers, pixels, mask, shape, labels=None):
+    """Raise ValueError if a seed is outside a mask, or has no intensity.
 
+    pixels    Array in C order, whose last axis may be components.
     mask      Array of bytes in C order, or None.
     labels    Of the seeds, for the error.
     """
-    if mask is None:
-        return
     numbers = np.asarray(numbers)
-    outside = np.flatnonzero(mask.at(numbers) == 0)
-    if len(outside) > 0:
-        of_label = "" if labels is None else f" of the label {labels[outside[0]]}"
-        raise ValueError(f"the seed {_index_of(numbers[outside[0]], shape)}{of_label} is outside the mask")
+    wrong, reason = np.zeros(len(numbers), bool), ""
+    if "float" in pixels.dtype:
+        components = math.prod(pixels.shape) // math.prod(shape)
+        values = pixels.at((numbers[:, None] * components + np.arange(components)).ravel())
+        wrong, reason = np.isnan(values).reshape(-1, components).any(axis=1), "has no intensity, but NaN"
+    if mask is not None and not wrong.any():
+        wrong, reason = mask.at(numbers) == 0, "is outside the mask"
+    for first in np.flatnonzero(wrong)[:1]:
+        of_label = "" if labels is None else f" of the label {labels[first]}"
+        raise ValueError(f"the seed {_index_of(numbers[first], shape)}{of_label} {reason}")
 
 
 def surroundings(image, mask, numbers, radius, shape):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import library
+from .._suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from .._types import Path
@@ -37,6 +38,7 @@ _DISTINCTIONS += (
     "NominalCardiacTriggerDelayTime",
 )
 _DISTINCTIONS += ("ImageType", "FrameType", "AcquisitionNumber", "AcquisitionTime", "ContentTime")
+_CHOOSE = "choose one, such as read_dicom_series(folder, select={'EchoTime': 4.6}), or save each as a series of its own"
 _GROUPS = ("SharedFunctionalGroupsSequence", "PerFrameFunctionalGroupsSequence")
 _PIXEL_SPACINGS = ("PixelSpacing", "ImagerPixelSpacing", "NominalScannedPixelSpacing")
 # DiffusionBValue of Siemens and of Philips.
@@ -402,13 +404,11 @@ def _ordered(frames, allow_uneven):
         while again[0] + len(same) - 1 in again:
             same.append(frames[again[0] + len(same)])
         different, names = _differences(same), ", ".join(frame.name for frame in same[:4])
-        remedy = (
-            f", which differ in {different}: save each as a series of its own" if different else ": remove the copies"
-        )
+        remedy = f", which differ in {different}: {_CHOOSE}" if different else ": remove the copies"
         raise ValueError(f"it has several images of one place, such as {names} at {_rounded(same[0].position)}{remedy}")
     different = _differences(frames, always=True)
     if different:
-        raise ValueError(f"its slices differ in {different}: they are not one volume; save each as a series of its own")
+        raise ValueError(f"its slices differ in {different}: they are not one volume: {_CHOOSE}")
     median = float(np.median(steps))
     tolerance = min(max(0.01 * median, 0.01), 0.1 * median)
     total = (positions - positions[0]) @ axes.T
@@ -478,8 +478,24 @@ def _geometry(spacing, origin, direction):
     return tuple(map(float, spacing)), tuple(map(float, origin)), tuple(map(float, np.ravel(direction)))
 
 
-def _volume(files, allow_uneven=False):
+def _selected(files, select):
+    """Files with the frames that have these values of distinctions."""
+    names = [name for name in _DISTINCTIONS if name]
+    for name, value in select.items():
+        if name not in names:
+            raise ValueError(f"select has {name!r}{did_you_mean(name, names)}, but must have one of {', '.join(names)}")
+        frames = [frame for file in files for frame in file.frames]
+        chosen = [frame for frame in frames if frame.distinctions.get(name, "none") == _text(value)]
+        if not chosen:
+            present = dict.fromkeys(frame.distinctions.get(name, "none") for frame in frames)
+            raise ValueError(f"select has {name} {value}, but the images have {', '.join([*present][:20])}")
+        files = [file._replace(frames=[frame for frame in chosen if frame.path == file.path]) for file in files]
+    return [file for file in files if file.frames]
+
+
+def _volume(files, allow_uneven, select):
     """Array, spacing, origin and direction of an image of one series, and a warning."""
+    files = _selected(files, select or {})
     _check_same(files)
     frames, axes, origin, spacing, warning = _ordered([frame for file in files for frame in file.frames], allow_uneven)
     return _values(frames, files), *_geometry(spacing, origin, axes.T), warning
@@ -635,18 +651,19 @@ def _check_files(files):
             raise ValueError(f"'{os.path.basename(file.path)}': {file.problem}")
 
 
-def read(path, series=None, allow_uneven_slices=False, grid=None, segment=None):
+def read(path, series=None, allow_uneven_slices=False, grid=None, segment=None, select=None):
     """Array, spacing, origin and direction of the volume of a file or of a series in a folder. Raises ValueError.
 
     grid       Image on whose grid frames of a segmentation are placed.
     segment    Number of the only segment to read of a segmentation.
+    select     Values that images must have, by name, such as EchoTime.
     """
     # Values that matter are checked here; pydicom would warn of others.
     with library("pydicom", f"reading {path}").config.disable_value_validation():
-        return _read(path, series, allow_uneven_slices, grid, segment)
+        return _read(path, series, allow_uneven_slices, grid, segment, select)
 
 
-def _read(path, series, allow_uneven_slices, grid, segment):
+def _read(path, series, allow_uneven_slices, grid, segment, select):
     if os.path.isdir(path):
         found, unreadable = _scan(path)
         if not found and not unreadable:
@@ -684,7 +701,7 @@ def _read(path, series, allow_uneven_slices, grid, segment):
         if len(files) > 1:
             raise ValueError(f"it has {len(files)} segmentations: pass one of the files")
         return _segmentation(files[0], grid, segment)
-    *result, warning = _volume(files, allow_uneven_slices)
+    *result, warning = _volume(files, allow_uneven_slices, select)
     if warning:
         warnings.warn(f"{path}: {warning}", stacklevel=2)
     return tuple(result)

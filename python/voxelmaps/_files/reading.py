@@ -8,7 +8,7 @@ import json
 import os
 import pathlib
 import warnings
-from typing import TYPE_CHECKING, Any, Iterable
+from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
 import numpy as np
 
@@ -148,12 +148,19 @@ def read_maps(path: Path, names: Iterable[str] | None = None) -> FeatureMaps:
     return FeatureMaps(chosen, array, (), Geometry(*volume[1:]))
 
 
-def read_dicom_series(folder: Path, series: str | None = None, allow_uneven_slices: bool = False) -> ImageLike:
+def read_dicom_series(
+    folder: Path,
+    series: str | None = None,
+    allow_uneven_slices: bool = False,
+    select: Mapping[str, Any] | None = None,
+) -> ImageLike:
     """Read a DICOM series as a 3D image, and reject series that are not one evenly spaced volume.
 
     folder                 The folder with the files; subfolders are ignored. Or one file, of one or more frames.
     series                 SeriesInstanceUID; not needed if the folder has one series with images.
     allow_uneven_slices    Read slices with missing or uneven steps as if they were even, with a warning.
+    select                 Of a series of several images, such as echoes or b-values, the values of the one to read, by DICOM keyword:
+                           {"EchoTime": 4.6}. The error without it lists them.
 
     Returns an itk.Image; a SimpleITK.Image if ITK is not installed. Slices, also those of multi-frame files, are ordered along
     their normal by ImagePositionPatient. All files that are or appear to be DICOM must be complete. Rows, Columns, PixelSpacing,
@@ -174,5 +181,5 @@ def read_dicom_series(folder: Path, series: str | None = None, allow_uneven_slic
     >>> itk.size(ct)
     itkSize3 ([5, 4, 3])
     """
-    options = {"series": series, "allow_uneven_slices": allow_uneven_slices}
+    options = {"series": series, "allow_uneven_slices": allow_uneven_slices, "select": select}
     return _image.to_itk_or_simpleitk(_image.read(folder, "the DICOM series", **options))

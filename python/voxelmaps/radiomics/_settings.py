@@ -49,6 +49,15 @@ def _integer(minimum, maximum=None):
     return check
 
 
+def _one_label(value):
+    if np.ndim(value) > 0:
+        raise ValueError(
+            "must be one label, as in PyRadiomics: call execute for each, or voxelmaps.feature_maps(image, mask, label=[...]) for "
+            "labels that are inside together"
+        )
+    return _integer(1)(value)
+
+
 def _real(value):
     if isinstance(value, np.generic):
         # Sums of NumPy's small integers overflow.
@@ -187,7 +196,7 @@ _OFF = {"can_be_none": True, "none": False}
 
 # With PyRadiomics' defaults. A window of radius 127 has 255 voxels along an axis, the limit of the filters.
 SETTINGS = {
-    "label": _Setting(_integer(1), 1),
+    "label": _Setting(_one_label, 1),
     "label_channel": _Setting(_integer(0), 0, can_be_none=True, none=0),
     "minimumROIDimensions": _Setting(_integer(1, 3), 2),
     "minimumROISize": _Setting(_integer(1), None, can_be_none=True),
