@@ -324,7 +324,12 @@ def test_random_settings_of_pyradiomics():
         for key, value in theirs.items():
             value = float(np.real(value))
             # Without any pair, RunEntropy and RunVariance of merged matrices are 0 in PyRadiomics.
-            if np.isnan(ours[key]) and (np.isnan(value) or value == 0 and "_Run" in key) or np.isnan(value) and "MCC" in key:
+            if (
+                np.isnan(ours[key])
+                and (np.isnan(value) or value == 0 and "_Run" in key)
+                or np.isnan(value)
+                and "MCC" in key
+            ):
                 continue
             worst = max(
                 worst, (difference(key, ours[key], value, ours), f"{key} {number} {ours[key]} {value} {settings}")
