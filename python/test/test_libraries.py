@@ -15,7 +15,7 @@ from voxelmaps import _feature_maps
 
 NUMBER_OF_JOBS = 60
 NUMBER_OF_CONNECTEDNESS_JOBS = 32
-FEATURES = _core.feature_names()
+FEATURES = {name: names for name, names in _core.feature_names().items() if "shape" not in name}
 
 DISCRETIZATIONS = ["bin_width", "number_of_gray_levels", "bin_edges", "gray_levels"]
 AFFINITIES = ["geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"]

@@ -183,22 +183,26 @@ _KEYWORDS = {
 }
 
 
-# Options of regions, which are those of maps but for the output.
-_REGION_OPTIONS = ("--mask", "--jobs", "--dask", "--params", "--classes", "--features", "--label", "--setting")
-_REGION_OPTIONS += ("--threads", "--verbose")
-_REGION_OUTPUT = {
+# Options of regions that mean the same as those of maps, and the others.
+_SAME_OPTIONS = ("--mask", "--dask", "--params", "--classes", "--features", "--setting", "--threads", "--verbose")
+_REGION_OPTIONS = {
+    **{text: meaning for text, meaning in _OPTIONS.items() if text.split()[0] in _SAME_OPTIONS},
+    "--jobs TABLE": "CSV file with the columns image, mask and optionally label, instead of IMAGE and --mask",
+    "--label N": "label of the region in the mask (default: 1); several, such as 1,2,3, or all have a row each",
     "--out FILE": "CSV file with a row per region; FILE.jsonl has what they come from, and a later run keeps rows of the same "
     "image, mask and settings",
 }
 
 
-def _add_maps(parser, images, options=_OPTIONS):
+def _add_maps(parser, images, texts=_OPTIONS):
     parser.add_argument("image", nargs=images, metavar="IMAGE", help="image, or folder with a DICOM series")
-    for text, meaning in options.items():
+    for text, meaning in texts.items():
         option, _, metavar = text.partition(" ")
         keywords = {"metavar": metavar} if metavar else {"action": "store_true"}
         parser.add_argument(option, help=meaning, **keywords, **_KEYWORDS.get(option, {}))
     for name, meaning in _SETTINGS.items():
+        if name == "kernelRadius" and texts is not _OPTIONS:
+            continue
         is_switch = name == "force2D"
         keywords = {"action": "store_const", "const": True} if is_switch else {"type": _value, "metavar": "N"}
         options = [f"--{_dashed(name)}", *(["--radius"] if name == "kernelRadius" else [])]
@@ -234,8 +238,7 @@ def _parser(command):
         add("maps", "feature maps as PyRadiomics computes them with voxelBased=True, of one image or of a table"), "?"
     )
     _add_maps(add("check", "check image files; or with --mask or --jobs what maps would compute, without writing"), "*")
-    options = {text: meaning for text, meaning in _OPTIONS.items() if text.split()[0] in _REGION_OPTIONS}
-    _add_maps(add("regions", _REGIONS), "?", {**options, **_REGION_OUTPUT})
+    _add_maps(add("regions", _REGIONS), "?", _REGION_OPTIONS)
     for name, text in _FUNCTIONS.items():
         one = add(name, text)
         one.add_argument("image", metavar="IMAGE", help="image, or folder with a DICOM series")
@@ -333,7 +336,8 @@ def _call(options, console):
 
 def _settings(options):
     """Settings from options, as keywords of voxelmaps.radiomics.execute."""
-    settings = {name: getattr(options, name) for name in _SETTINGS if getattr(options, name) is not None}
+    settings = {name: getattr(options, name, None) for name in _SETTINGS}
+    settings = {name: value for name, value in settings.items() if value is not None}
     if options.label not in (None, "all") and len(options.label) == 1:
         (settings["label"],) = options.label
     for text in options.setting:

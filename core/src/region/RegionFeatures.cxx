@@ -6,9 +6,7 @@
 #include "common/ParallelFor.h"
 #include "discretization/GrayLevelJob.h"
 #include "firstorder/FirstOrderFormulas.h"
-#include "region/RegionFormulas.h"
-#include "region/RegionMatrices.h"
-#include "region/RegionShape.h"
+#include "region/RegionParts.h"
 #include "sizezone/SizeZoneFormulas.h"
 #include "texture/OffsetWeights.h"
 #include "texture/PairOffsets.h"
@@ -299,9 +297,10 @@ ComputeDirections(const TJob & job, const RegionLevels & levels, const JobExecut
   return means;
 }
 
+/** Throw EngineError if a class is invalid, and extend the reach of its offsets along each axis. */
 template <typename TJob>
 void
-VerifyClass(const TJob & job)
+VerifyClass(const TJob & job, Triple & reach)
 {
   if constexpr (hasDirections<TJob>)
   {
@@ -326,13 +325,16 @@ VerifyClass(const TJob & job)
   else if constexpr (!std::is_same<TJob, SizeZoneJob>::value)
   {
     MakePairOffsets(job.offsets);
-    const auto isLong = [](const Triple & offset) {
-      return *std::max_element(offset.begin(), offset.end()) > 1 ||
-             *std::min_element(offset.begin(), offset.end()) < -1;
-    };
-    if (std::is_same<TJob, RunLengthJob>::value && std::any_of(job.offsets.begin(), job.offsets.end(), isLong))
+    for (const Triple & offset : job.offsets)
     {
-      throw EngineError("Offsets of runs must have components -1, 0 or 1.");
+      for (int d = 0; d < 3; ++d)
+      {
+        reach[d] = std::max(reach[d], std::abs(offset[d]));
+        if (std::is_same<TJob, RunLengthJob>::value && std::abs(offset[d]) > 1)
+        {
+          throw EngineError("Offsets of runs must have components -1, 0 or 1.");
+        }
+      }
     }
   }
 }
@@ -378,7 +380,7 @@ public:
     }
     for (const TextureClassJob & classJob : job.classes)
     {
-      std::visit([](const auto & typedJob) { VerifyClass(typedJob); }, classJob);
+      std::visit([this](const auto & typedJob) { VerifyClass(typedJob, m_Reach); }, classJob);
     }
   }
 
@@ -543,24 +545,10 @@ private:
       range.AddRange(region.minimum, region.maximum, 0);
     }
     const Triple size = region.Size();
-    Triple       margin{ { 1, 1, 1 } };
-    for (const TextureClassJob & classJob : m_Job.classes)
-    {
-      std::visit(
-        [&](const auto & typedJob) {
-          using Job = std::decay_t<decltype(typedJob)>;
-          if constexpr (!std::is_same<Job, FirstOrderJob>::value && !std::is_same<Job, SizeZoneJob>::value)
-          {
-            for (const Triple & offset : FittingOffsets(typedJob.offsets, size))
-            {
-              std::transform(offset.begin(), offset.end(), margin.begin(), margin.begin(), [](auto step, auto most) {
-                return std::max(std::abs(step), most);
-              });
-            }
-          }
-        },
-        classJob);
-    }
+    Triple       margin{};
+    std::transform(size.begin(), size.end(), m_Reach.begin(), margin.begin(), [](auto length, auto reach) {
+      return std::max<std::int64_t>(1, std::min(length - 1, reach));
+    });
     try
     {
       GrayLevelDiscretization   discretization(m_Job.discretization, m_Job.pixelType, range, region.voxels);
@@ -682,13 +670,8 @@ private:
       }
       else
       {
-        const auto          tones = CountToneDifferences(levels, offsets, m_Job.execution);
-        std::vector<double> values;
-        for (const auto feature : job.features)
-        {
-          values.push_back(ComputeGrayToneDifferenceValue(feature, tones));
-        }
-        return values;
+        return Select(job.features,
+                      ComputeGrayToneDifferenceValues(CountToneDifferences(levels, offsets, m_Job.execution)));
       }
     }
   }
@@ -726,6 +709,7 @@ private:
   }
 
   const RegionFeaturesJob &      m_Job;
+  Triple                         m_Reach{};
   std::map<std::int64_t, Region> m_Regions;
   IntensityRange                 m_ImageRange;
   std::vector<RegionFeatures>    m_Features;

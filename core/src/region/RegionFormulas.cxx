@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "region/RegionFormulas.h"
+#include "region/RegionParts.h"
 
 #include "common/ExpMinus.h"
 #include "common/Log2.h"
@@ -308,11 +308,9 @@ ToSizeMatrixFeature(DependenceFeatureMapEnums::Feature feature)
   return features[static_cast<std::size_t>(feature)];
 }
 
-double
-ComputeGrayToneDifferenceValue(GrayToneDifferenceFeatureMapEnums::Feature feature,
-                               const std::vector<ToneDifference> &        levels)
+std::array<double, GrayToneDifferenceFeatureMapEnums::NumberOfFeatures>
+ComputeGrayToneDifferenceValues(const std::vector<ToneDifference> & levels)
 {
-  using Feature = GrayToneDifferenceFeatureMapEnums::Feature;
   constexpr double greatestCoarseness = 1e6;
   CompensatedSum   voxels, differences, products;
   for (const ToneDifference & one : levels)
@@ -321,51 +319,28 @@ ComputeGrayToneDifferenceValue(GrayToneDifferenceFeatureMapEnums::Feature featur
     differences += one.difference;
     products += one.voxels * one.difference;
   }
-  const double n = voxels;
-  // Twice the sum of term over all pairs of levels.
-  const auto sumPairs = [&levels](const auto & term) {
-    CompensatedSum sum;
-    for (std::size_t i = 0; i < levels.size(); ++i)
-    {
-      for (std::size_t j = i + 1; j < levels.size(); ++j)
-      {
-        sum += term(levels[i], levels[j]);
-      }
-    }
-    return 2.0 * sum;
-  };
-  switch (feature)
+  // Over the pairs of levels, each once.
+  CompensatedSum imbalances, complexity, contrast, strength;
+  for (std::size_t i = 0; i < levels.size(); ++i)
   {
-    case Feature::Busyness:
+    for (std::size_t j = i + 1; j < levels.size(); ++j)
     {
-      const double imbalances = sumPairs([](const ToneDifference & a, const ToneDifference & b) {
-        return std::abs(a.level * a.voxels - b.level * b.voxels);
-      });
-      return imbalances == 0.0 ? 0.0 : products / imbalances;
+      const ToneDifference & a = levels[i];
+      const ToneDifference & b = levels[j];
+      const double           step = b.level - a.level;
+      imbalances += std::abs(a.level * a.voxels - b.level * b.voxels);
+      complexity += step * (a.voxels * a.difference + b.voxels * b.difference) / (a.voxels + b.voxels);
+      contrast += a.voxels * b.voxels * (step * step);
+      strength += (a.voxels + b.voxels) * (step * step);
     }
-    case Feature::Coarseness:
-      return products == 0.0 ? greatestCoarseness : n / products;
-    case Feature::Complexity:
-      return sumPairs([](const ToneDifference & a, const ToneDifference & b) {
-               return (b.level - a.level) * (a.voxels * a.difference + b.voxels * b.difference) / (a.voxels + b.voxels);
-             }) /
-             n;
-    case Feature::Contrast:
-    {
-      const auto count = static_cast<double>(levels.size());
-      return count < 2.0 ? 0.0
-                         : sumPairs([n](const ToneDifference & a, const ToneDifference & b) {
-                             return (a.voxels / n) * (b.voxels / n) * ((a.level - b.level) * (a.level - b.level));
-                           }) *
-                             differences / n / (count * (count - 1.0));
-    }
-    case Feature::Strength:
-      return differences == 0.0 ? 0.0
-                                : sumPairs([n](const ToneDifference & a, const ToneDifference & b) {
-                                    return (a.voxels + b.voxels) / n * ((a.level - b.level) * (a.level - b.level));
-                                  }) /
-                                    differences;
   }
-  return 0.0;
+  const double n = voxels;
+  const auto   count = static_cast<double>(levels.size());
+  // In the order of the enumeration.
+  return { { imbalances == 0.0 ? 0.0 : products / (2.0 * imbalances),
+             products == 0.0 ? greatestCoarseness : n / products,
+             2.0 * complexity / n,
+             count < 2.0 ? 0.0 : 2.0 * contrast / (n * n) * differences / n / (count * (count - 1.0)),
+             differences == 0.0 ? 0.0 : 2.0 * strength / n / differences } };
 }
 } // namespace voxelmaps

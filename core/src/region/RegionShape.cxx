@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "region/RegionShape.h"
+#include "region/RegionParts.h"
 
 #include "common/WideInteger.h"
-#include "region/CellCounts.h"
 
 #include <algorithm>
 #include <cmath>
