@@ -89,7 +89,9 @@ def save(arrays, layer, folder):
     return [
         path
         for name, array in arrays.items()
-        for path in FeatureMaps([name.replace("/", "-").replace(",", " ")], array[np.newaxis], (), geometry).save(folder)
+        for path in FeatureMaps([name.replace("/", "-").replace(",", " ")], array[np.newaxis], (), geometry).save(
+            folder
+        )
     ]
 
 

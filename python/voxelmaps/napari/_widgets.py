@@ -120,7 +120,9 @@ class LabelsWidget(_Widget):
         if self.live is None:
             self.report("there are no labels to save: start the update first")
         elif folder:
-            self.in_thread(self.live.save, folder, done=lambda paths: self.report(f"saved {', '.join(map(str, paths))}"))
+            self.in_thread(
+                self.live.save, folder, done=lambda paths: self.report(f"saved {', '.join(map(str, paths))}")
+            )
 
     def close_down(self):
         if self.live is not None:
@@ -180,7 +182,16 @@ class MapsWidget(_Widget):
         self.has_preview = CheckBox(text="Preview of the visible slice", value=False)
         compute, cancel, save = (PushButton(text=text) for text in ("Compute the volume", "Cancel", "Save maps..."))
         self.progress = ProgressBar(label=" ", max=100)
-        settings = [self.image, self.mask, self.mask_label, self.features, self.radius, self.unit, self.bins, self.bin_value]
+        settings = [
+            self.image,
+            self.mask,
+            self.mask_label,
+            self.features,
+            self.radius,
+            self.unit,
+            self.bins,
+            self.bin_value,
+        ]
         controls = [*settings[:3], self.search, self.features, self.description, *settings[4:], self.has_preview]
         super().__init__(napari_viewer, [*controls, compute, cancel, self.progress, save])
         self.description.native.setWordWrap(True)
@@ -289,7 +300,9 @@ class MapsWidget(_Widget):
             limits, layer = _layers.limits(array), self._preview_layer
             if layer is None or layer not in self.viewer.layers or layer.ndim != image.ndim:
                 selected = set(self.viewer.layers.selection)
-                layer = self.viewer.add_image(array, name="preview", colormap="viridis", contrast_limits=limits, **where)
+                layer = self.viewer.add_image(
+                    array, name="preview", colormap="viridis", contrast_limits=limits, **where
+                )
                 self._preview_layer, self.viewer.layers.selection = layer, selected
             else:
                 layer.data, layer.affine, layer.contrast_limits = array, where["affine"], limits
@@ -306,7 +319,9 @@ class MapsWidget(_Widget):
 
 def _images(image, mask):
     if image.rgb:
-        raise ValueError(f"the layer {image.name} is RGB, but feature maps need one channel: split it into three layers")
+        raise ValueError(
+            f"the layer {image.name} is RGB, but feature maps need one channel: split it into three layers"
+        )
     return _layers.image_of(image), None if mask is None else _layers.image_of(mask)
 
 
