@@ -41,24 +41,28 @@ class _Widget(Container):
         if not self.is_closed:
             self.status.value = str(text)
 
-    def in_thread(self, function, *arguments, done, progress=None):
+    def in_thread(self, function, *arguments, done, progress=None, finished=None):
         """Call a function in a thread, and another one with its result; returns the worker. An error is reported."""
 
         def guarded():
+            # Workers show errors that they return or raise with a traceback.
             try:
                 result = function(*arguments)
-                return (yield from result) if progress else result
+                return (yield from result) if progress else result, ""
             except (ValueError, TypeError, RuntimeError, OSError, ImportError, MemoryError) as error:
-                return error
+                return None, str(error)
 
-        def finish(result):
-            if isinstance(result, Exception):
-                self.report(result)
+        def finish(outcome):
+            result, error = outcome
+            if error:
+                self.report(error)
             elif not self.is_closed:
                 done(result)
 
         worker = create_worker(guarded)
         worker.returned.connect(finish)
+        if finished:
+            worker.finished.connect(finished)
         if progress:
             worker.yielded.connect(lambda part: self.is_closed or progress(part))
         worker.start()
@@ -219,7 +223,7 @@ class MapsWidget(_Widget):
         settings = self._settings()
 
         def done(maps):
-            self._results = maps, image, mask, settings
+            self._worker, self._results = None, (maps, image, mask, settings)
             start = [part.start for part in maps.slices]
             for name in maps:
                 arguments = {"colormap": "viridis", "contrast_limits": _layers.limits(maps[name])}
@@ -234,8 +238,9 @@ class MapsWidget(_Widget):
 
     def cancel(self):
         """End the computation before its next part."""
-        if self._worker is not None and self._worker.is_running:
+        if self._worker is not None:
             self._worker.quit()
+            self._worker = None
             self.report("canceled")
 
     def save(self, folder):
@@ -313,8 +318,9 @@ class MapsWidget(_Widget):
             if not self.is_closed:
                 self._start_preview()
 
-        self._preview_worker = self.in_thread(_preview, image, self.mask.value, settings, where, done=done)
-        self._preview_worker.finished.connect(finish)
+        self._preview_worker = self.in_thread(
+            _preview, image, self.mask.value, settings, where, done=done, finished=finish
+        )
 
 
 def _images(image, mask):
