@@ -165,7 +165,9 @@ class Array(NamedTuple):
         module, flat = self.library.module(), _signed(self.array).reshape(-1)
         with self.library.current_device():
             is_tensor = self.library.name == "PyTorch"
-            numbers = module.nonzero(flat).reshape(-1) if is_tensor else module.flatnonzero(flat)
+            # NumPy finds those of bool in a seventh of the time.
+            is_set = flat != 0
+            numbers = module.nonzero(is_set).reshape(-1) if is_tensor else module.flatnonzero(is_set)
             values = Array(flat[numbers], self.library).host()
         return Array(numbers, self.library).host(), values.view(self.dtype) if is_tensor else values
 

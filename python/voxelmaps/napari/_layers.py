@@ -53,20 +53,24 @@ def image_of(layer):
     return _image._image_of_steps(array_of(layer), vectors[::-1, :n].T, vectors[::-1, n], what)
 
 
+def check_grid(layer, other, what):
+    """Raise ValueError if an Image is not on the grid of a layer."""
+    image = image_of(layer)
+    image = image.with_array(image.array[..., 0]) if image.array.ndim > layer.ndim else image
+    if image.array.ndim != other.array.ndim:
+        raise ValueError(f"{what} has the shape {other.array.shape}, but {layer.name} has {image.array.shape}")
+    difference = _image.difference_of_grids(image, other, what, layer.name)
+    if difference is not None:
+        raise ValueError(difference)
+
+
 def image_of_channels(layers):
-    """The Image of a layer, or of several on the same grid, which are its components."""
+    """The Image of a layer, or of several gray ones on the same grid, which are its components."""
     images = [image_of(layer) for layer in layers]
     if len(images) == 1:
         return images[0]
     for layer, image in zip(layers, images):
-        if image.array.shape != images[0].array.shape or image.array.ndim != layer.ndim:
-            raise ValueError(
-                f"the layer {layer.name} has the shape {image.array.shape}, but {layers[0].name} has "
-                f"{images[0].array.shape}: channels are gray images of one shape"
-            )
-        difference = _image.difference_of_grids(images[0], image, f"the layer {layer.name}", layers[0].name)
-        if difference is not None:
-            raise ValueError(difference)
+        check_grid(layers[0], image, f"the layer {layer.name}")
     return images[0].with_array(np.stack([image.array for image in images], -1))
 
 
@@ -89,7 +93,9 @@ def save(arrays, layer, folder):
     return [
         path
         for name, array in arrays.items()
-        for path in FeatureMaps([name.replace("/", "-").replace(",", " ")], array[np.newaxis], (), geometry).save(folder)
+        for path in FeatureMaps([name.replace("/", "-").replace(",", " ")], array[np.newaxis], (), geometry).save(
+            folder
+        )
     ]
 
 

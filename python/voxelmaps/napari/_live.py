@@ -4,6 +4,7 @@
 
 import threading
 import time
+import warnings
 
 import numpy as np
 from napari.qt.threading import create_worker
@@ -26,8 +27,8 @@ class LiveLabels:
     has_margin    Whether there is also a layer of the margin.
     report        Function of a line of text: the time and number of the last update, or what is wrong.
 
-    Labels are those of voxelmaps.labels with all strokes that there are at the time. They are computed in a thread; strokes that are
-    painted meanwhile are labeled together as soon as it is free.
+    Labels are those of voxelmaps.labels with all present strokes; an affinity that is estimated stays as it is until reestimate().
+    They are computed in a thread; strokes that are painted meanwhile are labeled together as soon as it is free.
     """
 
     def __init__(self, viewer, images, strokes, parameters, has_margin=False, report=print):
@@ -108,6 +109,7 @@ class LiveLabels:
     def _label(self, strokes):
         """The labels of strokes, as an array."""
         if not strokes.array.any():
+            _layers.check_grid(self.images[0], strokes, f"the layer {self.strokes.name}")
             return np.zeros_like(strokes.array)
         session, parameters = self._session, self._parameters
         type_of_labels = "uint8" if strokes.array.dtype.itemsize == 1 else "uint16"
@@ -116,7 +118,10 @@ class LiveLabels:
             session = SeedSession(image, label_type=type_of_labels)
             self._session, self._type, self._applied = session, type_of_labels, {}
         changed = {name: value for name, value in parameters.items() if self._applied.get(name) != value}
-        labels = session.update(strokes, **changed).array
+        with warnings.catch_warnings():
+            # A window would show after each stroke that there is only one label yet.
+            warnings.simplefilter("ignore", UserWarning)
+            labels = session.update(strokes, **changed).array
         self._applied = parameters
         return labels
 

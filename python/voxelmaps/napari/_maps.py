@@ -64,9 +64,9 @@ def visible_slice(layer, dims):
     # Axes of a layer are the last ones of the viewer.
     others = dims.ndim - layer.ndim
     axis = max(max(dims.not_displayed, default=0) - others, 0)
-    matrix = _layers.matrix_of(layer)
-    # As napari slices, without what is rotated out of the slice.
-    position = np.nan_to_num((dims.point[axis + others] - matrix[axis, -1]) / matrix[axis, axis])
+    inverse = np.linalg.inv(_layers.matrix_of(layer))
+    # As napari slices: without what is rotated out of the slice.
+    position = inverse[axis, axis] * dims.point[axis + others] + inverse[axis, -1]
     return axis, int(np.clip(np.round(position), 0, _layers.array_of(layer).shape[axis] - 1))
 
 

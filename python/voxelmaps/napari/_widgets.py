@@ -41,24 +41,28 @@ class _Widget(Container):
         if not self.is_closed:
             self.status.value = str(text)
 
-    def in_thread(self, function, *arguments, done, progress=None):
+    def in_thread(self, function, *arguments, done, progress=None, finished=None):
         """Call a function in a thread, and another one with its result; returns the worker. An error is reported."""
 
         def guarded():
+            # Workers show errors that they return or raise with a traceback.
             try:
                 result = function(*arguments)
-                return (yield from result) if progress else result
+                return (yield from result) if progress else result, ""
             except (ValueError, TypeError, RuntimeError, OSError, ImportError, MemoryError) as error:
-                return error
+                return None, str(error)
 
-        def finish(result):
-            if isinstance(result, Exception):
-                self.report(result)
+        def finish(outcome):
+            result, error = outcome
+            if error:
+                self.report(error)
             elif not self.is_closed:
                 done(result)
 
         worker = create_worker(guarded)
         worker.returned.connect(finish)
+        if finished:
+            worker.finished.connect(finished)
         if progress:
             worker.yielded.connect(lambda part: self.is_closed or progress(part))
         worker.start()
@@ -120,7 +124,9 @@ class LabelsWidget(_Widget):
         if self.live is None:
             self.report("there are no labels to save: start the update first")
         elif folder:
-            self.in_thread(self.live.save, folder, done=lambda paths: self.report(f"saved {', '.join(map(str, paths))}"))
+            self.in_thread(
+                self.live.save, folder, done=lambda paths: self.report(f"saved {', '.join(map(str, paths))}")
+            )
 
     def close_down(self):
         if self.live is not None:
@@ -180,7 +186,16 @@ class MapsWidget(_Widget):
         self.has_preview = CheckBox(text="Preview of the visible slice", value=False)
         compute, cancel, save = (PushButton(text=text) for text in ("Compute the volume", "Cancel", "Save maps..."))
         self.progress = ProgressBar(label=" ", max=100)
-        settings = [self.image, self.mask, self.mask_label, self.features, self.radius, self.unit, self.bins, self.bin_value]
+        settings = [
+            self.image,
+            self.mask,
+            self.mask_label,
+            self.features,
+            self.radius,
+            self.unit,
+            self.bins,
+            self.bin_value,
+        ]
         controls = [*settings[:3], self.search, self.features, self.description, *settings[4:], self.has_preview]
         super().__init__(napari_viewer, [*controls, compute, cancel, self.progress, save])
         self.description.native.setWordWrap(True)
@@ -208,7 +223,7 @@ class MapsWidget(_Widget):
         settings = self._settings()
 
         def done(maps):
-            self._results = maps, image, mask, settings
+            self._worker, self._results = None, (maps, image, mask, settings)
             start = [part.start for part in maps.slices]
             for name in maps:
                 arguments = {"colormap": "viridis", "contrast_limits": _layers.limits(maps[name])}
@@ -223,8 +238,9 @@ class MapsWidget(_Widget):
 
     def cancel(self):
         """End the computation before its next part."""
-        if self._worker is not None and self._worker.is_running:
+        if self._worker is not None:
             self._worker.quit()
+            self._worker = None
             self.report("canceled")
 
     def save(self, folder):
@@ -289,7 +305,9 @@ class MapsWidget(_Widget):
             limits, layer = _layers.limits(array), self._preview_layer
             if layer is None or layer not in self.viewer.layers or layer.ndim != image.ndim:
                 selected = set(self.viewer.layers.selection)
-                layer = self.viewer.add_image(array, name="preview", colormap="viridis", contrast_limits=limits, **where)
+                layer = self.viewer.add_image(
+                    array, name="preview", colormap="viridis", contrast_limits=limits, **where
+                )
                 self._preview_layer, self.viewer.layers.selection = layer, selected
             else:
                 layer.data, layer.affine, layer.contrast_limits = array, where["affine"], limits
@@ -300,13 +318,16 @@ class MapsWidget(_Widget):
             if not self.is_closed:
                 self._start_preview()
 
-        self._preview_worker = self.in_thread(_preview, image, self.mask.value, settings, where, done=done)
-        self._preview_worker.finished.connect(finish)
+        self._preview_worker = self.in_thread(
+            _preview, image, self.mask.value, settings, where, done=done, finished=finish
+        )
 
 
 def _images(image, mask):
     if image.rgb:
-        raise ValueError(f"the layer {image.name} is RGB, but feature maps need one channel: split it into three layers")
+        raise ValueError(
+            f"the layer {image.name} is RGB, but feature maps need one channel: split it into three layers"
+        )
     return _layers.image_of(image), None if mask is None else _layers.image_of(mask)
 
 

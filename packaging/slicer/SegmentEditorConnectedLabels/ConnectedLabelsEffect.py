@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""Effect "Connected labels": Slicer's auto-complete with the labels of VoxelMapsLib.logic."""
+
+import os
+
+import qt
+from SegmentEditorEffects import AbstractScriptedSegmentEditorAutoCompleteEffect
+from VoxelMapsLib import logic
+
+
+class SegmentEditorEffect(AbstractScriptedSegmentEditorAutoCompleteEffect):
+    def __init__(self, scriptedEffect):
+        AbstractScriptedSegmentEditorAutoCompleteEffect.__init__(self, scriptedEffect)
+        scriptedEffect.name = scriptedEffect.title = "Connected labels"
+        self.minimumNumberOfSegments = self.minimumNumberOfSegmentsWithEditableArea = 2
+        self.clippedMasterImageDataRequired = True
+        self.clippedMaskImageDataRequired = False
+        self.labels = logic.ConnectedLabels()
+
+    def clone(self):
+        import qSlicerSegmentationsEditorEffectsPythonQt as effects
+
+        effect = effects.qSlicerSegmentEditorScriptedEffect(None)
+        effect.setPythonSource(os.path.abspath(__file__).replace("\\", "/"))
+        return effect
+
+    def icon(self):
+        return qt.QIcon()
+
+    def helpText(self):
+        return (
+            "Paint a few strokes in each object, and in the background, each with a segment of its own. <b>Initialize</b> labels "
+            "every voxel with the segment to which it is connected most strongly; further strokes update it. Labels depend on the "
+            "strokes only, not on their order. <b>Apply</b> keeps them."
+        )
+
+    def computePreviewLabelmap(self, mergedImage, outputLabelmap):
+        logic.require_voxelmaps()
+        self.labels.update(self.clippedMasterImageData, mergedImage, outputLabelmap)
