@@ -5,9 +5,8 @@
 #
 #   test-itk-versions.sh ITK-SOURCE...
 #
-# CC, CXX   compilers; Debian 12 has Clang 14
-# WORK      folder for what is built, build/itk-versions by default; a second run only builds what has changed
-set -euo pipefail
+# CC and CXX choose compilers, WORK another folder than build/itk-versions. A second run builds only what has changed.
+set -Eeuo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 work="$(realpath -m "${WORK:-${root}/build/itk-versions}")"
 if [[ $# -eq 0 ]]; then
