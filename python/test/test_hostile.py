@@ -3,7 +3,6 @@
 """Input that would make a program lose data, hang, crash or compute what nobody asked for. The command voxelmaps does what
 is right, or says in one line what is wrong, and leaves all that was there."""
 
-import fractions
 import json
 import os
 import pathlib
@@ -19,7 +18,6 @@ import numpy as np
 import pytest
 from voxelmaps._cohort import cases as _program_cases
 from voxelmaps._cohort import tables as _program_tables
-from voxelmaps.radiomics import _filters as _radiomics_filters
 from voxelmaps import _cli as program
 from voxelmaps import radiomics
 from voxelmaps import _image
@@ -104,25 +102,10 @@ CASES = {
         [*CASE, *JSON, "--summary", "p.json"],
         "the summary p.json would replace the parameter file p.json",
     ),
-    "summary is a hard link": (
-        {"s.csv": link("image.nii.gz")},
-        [*CASE, "--summary", "s.csv"],
-        "the summary s.csv would replace the image image.nii.gz",
-    ),
     "summary is a symbolic link": (
         {"s.csv": link("mask.nii.gz", True)},
         [*CASE, "--summary", "s.csv"],
         "the summary s.csv would replace the mask mask.nii.gz",
-    ),
-    "image is a link to the summary": (
-        {"i.nii.gz": link("s.csv", True), "s.csv": link("image.nii.gz", True)},
-        ["i.nii.gz", *CASE[1:], "--summary", "s.csv"],
-        "the summary s.csv would replace the image i.nii.gz",
-    ),
-    "summary is a slice": (
-        {"ct": series},
-        ["ct", *CASE[1:], "--summary", "ct/slice.dcm"],
-        "the summary ct/slice.dcm would replace the image ct",
     ),
     "summary is a link to a slice": (
         {"ct": series, "s.csv": link("ct/slice.dcm", True)},
@@ -130,7 +113,6 @@ CASES = {
         "the summary s.csv would replace the image ct",
     ),
     "summary is the record": ({"maps": os.mkdir}, [*CASE, "--summary", "maps/provenance.json"], "is also a file of the output maps"),
-    "summary is a map": ({"maps": os.mkdir}, [*CASE, "--summary", f"maps/{MAP}"], "is also a file of the output maps"),
     "parameter file is the record": (
         {"maps": os.mkdir, "maps/provenance.json": "{}"},
         [*CASE, "--params", "maps/provenance.json"],
@@ -161,13 +143,11 @@ CASES = {
     "summary is a pipe": ({"s.csv": os.mkfifo}, [*CASE, "--summary", "s.csv"], "the summary s.csv is not a file"),
     "output is a device": ({}, [*CASE[:4], "/dev/null", *ONE], "/dev/null cannot be made: a file is in its place"),
     "output cannot be made": ({}, [*CASE[:4], "/proc/maps", *ONE], "/proc/maps: No such file or directory"),
-    "output is an input": ({}, [*CASE[:4], "mask.nii.gz", *ONE], "cannot be made: a file is in its place"),
     "output is in an input": ({}, [*CASE[:4], "mask.nii.gz/a", *ONE], "cannot be made: a file is in its place"),
     "output has a long name": ({}, [*CASE[:4], "m" * 300, *ONE], "mmm.*: File name too long"),
     "output is a link to itself": ({"maps": link("maps", True)}, CASE, "maps.*(in its place|levels of symbolic links)"),
     # Tables.
     "table is a folder": ({"table.csv": os.mkdir}, JOBS, "the table table.csv is a folder"),
-    "table is a pipe": ({"table.csv": os.mkfifo}, JOBS, "the table table.csv is not a file"),
     "table is a device": ({"table.csv": link("/dev/zero", True)}, JOBS, "the table table.csv is not a file"),
     "table is long": (
         {"table.csv": lambda path: [path.touch(), os.truncate(path, 2**27)]},
@@ -187,11 +167,6 @@ CASES = {
         JOBS,
         "the output .* is also the output .*",
     ),
-    "output of two masks": (
-        {"table.csv": ROW + "image.nii.gz,mask255.nii.gz,maps\n"},
-        JOBS,
-        "the output maps of image.nii.gz is also the output maps of image.nii.gz$",
-    ),
     "outputs are one folder": (
         {"table.csv": ROW + "image.nii.gz,mask.nii.gz,none/../maps/.\n"},
         JOBS,
@@ -202,14 +177,10 @@ CASES = {
         JOBS,
         r"\\x1b\[2J\\x1b\]0;a\\x07: the image .* does not exist",
     ),
-    "line break": ({"table.csv": HEAD + '"a\nOK: 5 maps",mask.nii.gz,maps\n'}, JOBS, r"a\\nOK: 5 maps: the image"),
-    "right to left": ({"table.csv": HEAD + "a\u202eb,mask.nii.gz,maps\n"}, JOBS, r"a\\u202eb: the image"),
     "long cell": ({"table.csv": HEAD + "a" * 200000 + ",b,c\n"}, JOBS, "not valid in line 2: field larger than field limit"),
     "formula": ({"=1+1.nii.gz": link("image.nii.gz"), "table.csv": HEAD + "=1+1.nii.gz,mask.nii.gz,@maps\n"}, JOBS, None),
-    "output of dots": ({"table.csv": HEAD + "image.nii.gz,mask.nii.gz,...\n"}, JOBS, None),
     "output above": ({"t": os.mkdir, "t/table.csv": HEAD + "../image.nii.gz,../mask.nii.gz,../b\n"}, ["--jobs", "t/table.csv", *ONE], None),
     "byte order mark": ({"table.csv": "\ufeff" + ROW.replace("\n", "\r\n")}, JOBS, None),
-    "carriage returns": ({"table.csv": ROW.replace("\n", "\r")}, JOBS, None),
     "same image and mask": ({}, ["mask.nii.gz", *CASE[1:]], None),
     # Images.
     "image is a pipe": ({"p.nii": os.mkfifo}, ["p.nii", *CASE[1:]], "cannot read 'p.nii': it is not a regular file"),
@@ -217,22 +188,17 @@ CASES = {
     "image is an empty folder": ({"ct": os.mkdir}, ["ct", *CASE[1:]], "ct"),
     "image is a broken link": ({"i.nii": link("none", True)}, ["i.nii", *CASE[1:]], "the image i.nii does not exist"),
     "image has no UTF-8 name": ({"\udce9.nii.gz": link("image.nii.gz")}, ["\udce9.nii.gz", *CASE[1:]], "name that is not UTF-8"),
-    "mask has no UTF-8 name": ({"\udce9.nii.gz": link("mask.nii.gz")}, ["image.nii.gz", "--mask", "\udce9.nii.gz", *CASE[3:]], "name that is not UTF-8"),
     "output has no UTF-8 name": ({}, [*CASE[:4], "\udce9", *ONE], "the output .* has a name that is not UTF-8"),
     "summary has no UTF-8 name": ({}, [*CASE, "--summary", "\udce9.csv"], None),
     "mask has another value": ({}, ["image.nii.gz", "--mask", "mask255.nii.gz", *CASE[3:]], "no voxel of the mask is 1 .*the values 0 and 255"),
     # Parameter files.
     "aliases of aliases": ({"p.yaml": BOMB}, [*CASE, *YAML], "parameter file p.yaml: anchors and aliases are not supported, but line 1 has a"),
-    "alias": ({"p.yaml": "setting: *a\n"}, [*CASE, *YAML], "parameter file p.yaml: anchors and aliases are not supported"),
     "unknown tag": ({"p.yaml": "setting: !!python/object/apply:os.system ['id']\n"}, [*CASE, *YAML], "parameter file p.yaml: could not determine a constructor"),
     "long parameter file": ({"p.yaml": "#" * 2**20 + "\n"}, [*CASE, *YAML], "parameter file p.yaml is longer than 1048576 bytes"),
     "deep parameter file": ({"p.yaml": "[" * 50000}, [*CASE, *YAML], "parameter file p.yaml is nested too deeply"),
-    "parameter file is a pipe": ({"p.yaml": os.mkfifo}, [*CASE, *YAML], "parameter file p.yaml is not a file"),
     "two documents": ({"p.yaml": "setting: {}\n---\nsetting: {}\n"}, [*CASE, *YAML], "parameter file p.yaml: .*single document"),
     "null byte": ({"p.json": '{"setting\0": {}}'}, [*CASE, *JSON], "parameter file p.json has a null byte in line 1"),
-    "escape sequence in a key": ({"p.json": r'{"\u001b[2J": 1}'}, [*CASE, *JSON], r"section \\x1b\[2J of the parameters is not known"),
     "huge integer": ({"p.json": '{"setting": {"binWidth": 1%s}}' % ("0" * 10000)}, [*CASE, *JSON], "setting binWidth is inf"),
-    "huge number": ({"p.yaml": "setting: {binWidth: 1e400}"}, [*CASE, *YAML], "setting binWidth is inf, but must be a finite"),
     "deep value": ({}, [*CASE, "--setting", "binWidth=" + "[" * 50000], "setting binWidth is '\\[.*, but must be a number"),
     "setting of an option": ({}, [*CASE, "--radius", "1" + "0" * 5000], "setting kernelRadius is inf, but must be an integer"),
 }  # fmt: skip
@@ -283,44 +249,6 @@ def test_outputs_of_execute(folder):
     assert contents(folder) == before
     paths = radiomics.execute("image.nii.gz", "mask.nii.gz", out_dir="maps", featureClass={"firstorder": ["Median"]})
     assert paths["original_firstorder_Median"].is_file()
-
-
-VALUES = [
-    float("nan"), float("inf"), -float("inf"), 10**400, -(10**400), 10**5000, 2**70, -(2**70), -1, 0, 1e308, 5e-324, True, None,
-    "", "1", "nan", b"1", [], [float("nan")] * 3, [2**70] * 3, [10**400], [[1], 2], {}, {"a": 1}, 1 + 2j,
-    fractions.Fraction(1, 3), np.float32(0.5), np.int8(-128), np.array([1, 2, 3]), np.datetime64("2020"), object(), "\x1b[2J",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", [name for name in parameters.SETTINGS])
-def test_values_of_settings(name):
-    """Each value gives maps, or an error that names the setting."""
-    image, mask = images()
-    arguments = {"featureClass": {"firstorder": ["Mean"], "glcm": ["Contrast"]}, "additionalInfo": False}
-    companions = {
-        "force2Ddimension": {"force2D": True},
-        "removeOutliers": {"normalize": True},
-        "normalizeScale": {"normalize": True},
-        "padDistance": {"preCrop": True},
-    }
-    for image_type, row in _radiomics_filters.IMAGE_TYPES.items():
-        types = {"imageType": ["Original", image_type], "sigma": [2.0]}
-        companions.update({setting: types for setting in row.settings})
-    results = []
-    for value in VALUES:
-        settings = {**arguments, **companions.get(name, {}), name: value}
-        try:
-            maps = radiomics.execute(image, mask, **settings)
-        except (ValueError, NotImplementedError) as error:
-            text = str(error)
-            # Great intensities have many bins.
-            is_named = name in text or name == "normalizeScale" and ("binWidth" in text or "the intensity" in text)
-            assert is_named and len(text) < 400 and "\x1b" not in text, (value, text)
-            results.append(text)
-        else:
-            results.append(None)
-            assert {"original_firstorder_Mean", "original_glcm_Contrast"} <= set(maps), value
-    assert any(results) and len(set(results)) > 1
 
 
 def test_many_keys(folder, capfd):

@@ -133,7 +133,7 @@ def test_sheared_geometry(tmp_path):
     assert voxelmaps.read_maps(tmp_path / "maps.nrrd").geometry.direction == pytest.approx(direction)
     for call in (lambda: maps.save(tmp_path / "maps"), lambda: maps.to_images("nibabel")):
         with pytest.raises(
-            ValueError, match="axes are orthogonal, but those of the maps have a cosine of 0.3: write .nrrd"
+            ValueError, match="axes of NIfTI are orthogonal, but those of the image have a cosine of 0.3: write .nrrd"
         ):
             call()
     assert not (tmp_path / "maps").exists()

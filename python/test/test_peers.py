@@ -94,34 +94,6 @@ def test_iterative_is_the_spanning_forest_of_brute_force(shape, seed):
         np.testing.assert_array_equal(actual, expected)
 
 
-@pytest.mark.parametrize("name", IMAGES)
-@pytest.mark.parametrize("seed", range(3))
-def test_iterative_is_the_watershed_of_scikit_image(name, seed):
-    """scikit-image floods voxels, so links become voxels between them: node, link, node. It gives a tie to one of its labels,
-    so labels agree wherever no tie is."""
-    watershed = pytest.importorskip("skimage.segmentation").watershed
-    image = IMAGES[name]
-    seeds = strokes(image.shape, 20, seed)
-    size = tuple(2 * n - 1 for n in image.shape)
-    values = np.full(size, -1.0)
-    markers = np.zeros(size, np.int32)
-    markers[(slice(None, None, 2),) * image.ndim] = seeds
-    is_used = np.zeros(size, bool)
-    is_used[(slice(None, None, 2),) * image.ndim] = True
-    for axis in range(image.ndim):
-        links = tuple(slice(1 if d == axis else 0, None, 2) for d in range(image.ndim))
-        values[links] = np.abs(np.diff(image.astype(np.float64), axis=axis))
-        is_used[links] = True
-    flooded = watershed(values, markers, connectivity=1, mask=is_used)[(slice(None, None, 2),) * image.ndim]
-
-    labels = labels_of(image, seeds, competition="iterative")
-    assert np.count_nonzero(flooded) == image.size
-    is_unique = labels != 0
-    np.testing.assert_array_equal(labels[is_unique], flooded[is_unique])
-    # Not all are ties, so that this says something.
-    assert np.count_nonzero(is_unique) > 0.05 * image.size
-
-
 @pytest.fixture
 def higra():
     return pytest.importorskip("higra")

@@ -41,23 +41,6 @@ def copies_of(trace):
     return copies
 
 
-def test_copies_of_a_trace():
-    def event(name, size, category="gpu_memcpy"):
-        return {"ph": "X", "cat": category, "name": name, "ts": 1.5, "dur": 2, "args": {"device": 0, "bytes": size}}
-
-    events = [
-        {"ph": "M", "name": "process_name", "ts": 0, "args": {"name": "python3"}},
-        {"ph": "X", "cat": "cuda_runtime", "name": "cudaMemcpyAsync", "ts": 1, "dur": 1, "args": {"correlation": 7}},
-        {"ph": "X", "cat": "kernel", "name": "Kernel", "ts": 1, "dur": 1, "args": {}},
-        event("Memset (Device)", 5, "gpu_memset"),
-        event("Memcpy HtoD (Pageable -> Device)", 7),
-        event("Memcpy DtoD (Device -> Device)", 11),
-        event("Memcpy PtoP (Device -> Device)", 13),
-        event("Memcpy DtoH (Device -> Pinned)", 17),
-    ]
-    assert copies_of({"schemaVersion": 1, "traceEvents": events}) == [7, 17]
-
-
 @pytest.fixture(scope="module")
 def torch():
     if _core.number_of_devices() == 0:

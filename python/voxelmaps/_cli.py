@@ -211,7 +211,12 @@ def _add_maps(parser, images, texts=_OPTIONS):
 
 def _add_function(parser, function, omitted):
     """Add the keywords of a function as options, with their documentation."""
-    rows = re.findall(r"(?m)^    ([a-z_, ]+?)(?:  +|\n +)(\S.*\n(?: {17,}\S.*\n)*)", function.__doc__)
+    import voxelmaps
+
+    # labels refers to fuzzy_connectedness.
+    documentation = function.__doc__ + voxelmaps.fuzzy_connectedness.__doc__ * (function is voxelmaps.labels)
+    rows = re.findall(r"(?m)^    ([a-z_, ]+?)(?:  +|\n +)(\S.*\n(?: {17,}\S.*\n)*)", documentation)
+    rows = [row for row in reversed(rows) if not row[1].startswith("As for fuzzy")]
     texts = {name: " ".join(text.split()).replace("%", "%%") for names, text in rows for name in names.split(", ")}
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is parameter.KEYWORD_ONLY and name not in omitted:

@@ -89,6 +89,15 @@ class Image(NamedTuple):
         return self.part(self.box(lower, upper, margin))
 
 
+def check_orthogonal(volume):
+    """Raise ValueError for an image that NIfTI cannot hold."""
+    if volume.shear > MOST_SHEAR:
+        raise ValueError(
+            f"axes of NIfTI are orthogonal, but those of the image have a cosine of {volume.shear:.3g}: write .nrrd, or resample the "
+            "image first"
+        )
+
+
 # --- Grids ---------------------------------------------------------------------------------------------------------------
 
 # Of a voxel, by which corners of the same grid may differ: a mask of NIfTI that was made from a DICOM series is some 10^-6 mm away.

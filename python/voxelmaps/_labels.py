@@ -352,15 +352,11 @@ def labels(
 ) -> Any:
     """Label every voxel with the label to whose seeds it is connected most strongly.
 
-    x              Intensities: an array with the axes (y, x) or (z, y, x), of NumPy, PyTorch, CuPy, JAX or Numba, in host
-                   memory or on a CUDA device, or anything that numpy.asarray converts; or an image of ITK, SimpleITK, nibabel,
-                   xarray or MONAI, or the path of one.
+    x, mask, label, affinity, adjacency, distance_weighting, spacing, device, threads
+                   As for fuzzy_connectedness.
     seeds          Labels of voxels: an array of integers of the shape of x, or an image on its grid, 0 where there is no seed; or a
                    dict that maps each label to the index of a voxel, in the order of the axes of x (z, y, x for images), or to a
                    list of indices.
-    mask           Array of the shape of x, or image on its grid: boolean, or with 0 and one other value; paths do not enter voxels
-                   where it is 0.
-    label          Of a mask with several values: the label that is inside, or a list of labels that are inside together.
     seed_points    In addition to or instead of a dict of seeds: a dict that maps labels to a physical point x, y, z in mm
                    (LPS, as in ITK), or to a list of points, if x has a geometry. 3D Slicer (RAS) has the opposite sign for x and y.
     competition    "relative": a voxel goes to the label with the strongest path. "iterative": to the label whose strongest
@@ -374,13 +370,8 @@ def labels(
                    "weighted_sum".
     estimate_of_every_label
                    Estimate a separate affinity for each label from its own seeds, for "relative".
-    affinity       "geometric_mean" (Li et al. 2016), "weighted_sum", "minimum", "homogeneity" or "absolute_difference".
     minimum_strength
                    Labels are 0 where even the strongest connection is weaker.
-    adjacency      "face", "face_edge" or "full": which voxels are neighbors.
-    distance_weighting, spacing
-                   Whether affinities decrease with the distance of neighbors; the size of a voxel along each axis, in mm, by
-                   default that of an image, or 1.
     components_axis
                    For voxels of up to 16 components, such as colors: the axis of the components, 0 or -1. Means are then
                    vectors, and variances are covariance matrices.
@@ -392,9 +383,6 @@ def labels(
                    Whether to label only the box of all seeds with a margin, in voxels or mm; a number, or one per axis of x.
     precision      "float" for strengths and margins of float32, "double" for float64.
     out            Array of the shape of the labels in C order that takes them, or a Segmentation of such arrays.
-    device         For arrays in host memory: "cpu", "cuda" or the number of a CUDA device; by default the CUDA device 0, if
-                   there is one and x has at least 8192 voxels. Values do not depend on it.
-    threads        Number of threads on the CPU; 0 for one per processor.
 
     Returns the labels as the kind of image that x is, or an array of the library of x, on its device; for a path, an image of
     SimpleITK. With strength or margin, returns a Segmentation with the parts labels, strength and margin. On a CUDA device they are

@@ -6,39 +6,20 @@ from __future__ import annotations
 
 import os
 import pathlib
-import tempfile
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, NamedTuple, overload
 
 import numpy as np
 
-from . import _arrays
+from . import _arrays, _image
 from ._suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from ._types import Array, ImageLike, Path, SameArray
 
-# Key of the names of components in headers of NRRD and MetaImage, as the program FeatureMaps writes it.
-FEATURE_NAMES = "FeatureNames"
-
 _FORMATS = (".nii.gz", ".nii", ".nrrd")
 # Endings of names that are not meant as folders.
-_OTHER_FORMATS = (
-    ".mha",
-    ".mhd",
-    ".nhdr",
-    ".hdr",
-    ".img",
-    ".gz",
-    ".dcm",
-    ".tif",
-    ".tiff",
-    ".png",
-    ".npy",
-    ".npz",
-    ".nc",
-    ".csv",
-)
+_OTHER_FORMATS = ".mha .mhd .nhdr .hdr .img .gz .dcm .tif .tiff .png .npy .npz .nc .csv".split()
 
 
 class Geometry(NamedTuple):
@@ -130,8 +111,6 @@ class FeatureMaps(Mapping[str, Any]):
 
     def _image(self) -> Any:
         """All maps in host memory, as one Image whose array has the maps as its first axis."""
-        from ._image import Image
-
         array, n = np.asarray(self), len(self.array.shape) - 1
         if n not in (2, 3) or self.geometry is not None and len(self.geometry.spacing) != n:
             raise ValueError(
@@ -139,9 +118,9 @@ class FeatureMaps(Mapping[str, Any]):
                 "as FeatureMaps(maps, maps.array[:, 0], maps.slices)"
             )
         if self.geometry is not None:
-            return Image(array, *self.geometry)
+            return _image.Image(array, *self.geometry)
         first = tuple(float(part.start or 0) for part in reversed(self.slices))
-        return Image(array, (1.0,) * n, first + (0.0,) * (n - len(first)), tuple(np.eye(n).ravel().tolist()))
+        return _image.Image(array, (1.0,) * n, first + (0.0,) * (n - len(first)), tuple(np.eye(n).ravel().tolist()))
 
     def to_images(self, kind: Literal["itk", "sitk", "nibabel"] = "itk") -> dict[str, Any]:
         """Images by name, of ITK ("itk"), SimpleITK ("sitk") or nibabel ("nibabel"), with the geometry of the maps.
@@ -155,14 +134,12 @@ class FeatureMaps(Mapping[str, Any]):
         >>> maps.to_images("sitk")["firstorder_Mean"].GetSize()
         (5, 4, 3)
         """
-        from . import _image
-
         kinds = {"itk": _image.to_itk, "sitk": _image.to_simpleitk, "nibabel": _image.to_nibabel}
         if kind not in kinds:
             raise ValueError(f"kind is {kind!r}{did_you_mean(kind, kinds)}, but must be {', '.join(kinds)}")
         image = self._image()
         if kind == "nibabel":
-            _check_shear(image, "an image of nibabel")
+            _image.check_orthogonal(image)
         return {name: kinds[kind](image.with_array(array)) for name, array in zip(self, image.array)}
 
     def to_xarray(self) -> Any:
@@ -178,11 +155,9 @@ class FeatureMaps(Mapping[str, Any]):
         """
         import xarray
 
-        from ._image import to_xarray
-
         image = self._image()
         features = xarray.Variable("feature", list(self))
-        result = xarray.concat([to_xarray(image.with_array(array)) for array in image.array], features)
+        result = xarray.concat([_image.to_xarray(image.with_array(array)) for array in image.array], features)
         if self.geometry is None:
             del result.attrs["direction"]
         return result
@@ -225,7 +200,7 @@ class FeatureMaps(Mapping[str, Any]):
 
     def _region(self, mask: Any, label: Any, image: Any, start: list[int]) -> tuple[np.ndarray, list[int]]:
         """The voxels of a mask of the input or of the maps, and the index of the first voxel of the maps in it."""
-        from . import _image, _regions
+        from . import _regions
 
         given = _image.opened(mask, "mask").image
         region = _regions.region(_arrays.array_of(given.array, "mask"), label).host()
@@ -250,7 +225,7 @@ class FeatureMaps(Mapping[str, Any]):
                   with their names, or a NIfTI file for a single map.
         format    Of the files of a folder: "nii.gz" (default), "nii" or "nrrd".
 
-        Existing files are replaced once the new ones are complete. Needs SimpleITK. Raises ValueError if the format cannot hold the
+        An existing file is replaced once the new one is complete. Files of NIfTI need nibabel. Raises ValueError if the format cannot hold the
         names, or the geometry: axes of NIfTI are orthogonal.
 
         Examples
@@ -262,6 +237,8 @@ class FeatureMaps(Mapping[str, Any]):
         >>> [path.name for path in maps.save("maps.nrrd")]
         ['maps.nrrd']
         """
+        from ._files import paths, writing
+
         place = pathlib.Path(os.fspath(path))
         suffix = next((each for each in _FORMATS if place.name.endswith(each)), None)
         if format is not None and (suffix or f".{format}" not in _FORMATS):
@@ -281,48 +258,11 @@ class FeatureMaps(Mapping[str, Any]):
             raise ValueError(
                 f"{place} cannot hold the names of {len(self)} maps: give a folder, or a file such as maps.nrrd"
             )
-        names = list(self) if suffix is None else [place.name.removesuffix(suffix)]
-        ending = suffix or f".{format or 'nii.gz'}"
-        if ending != ".nrrd":
-            _check_shear(image, str(place))
-            if max(image.array.shape[1:]) > 32767:
-                raise ValueError(
-                    f"{place} cannot hold maps of {image.array.shape[1:]} voxels: sizes of NIfTI are at most 32767, write .nrrd"
-                )
-        folder = place if suffix is None else place.parent
-        folder.mkdir(parents=True, exist_ok=True)
-        arrays = image.array if len(names) == len(self) else [np.moveaxis(image.array, 0, -1)]
-        paths = []
-        with tempfile.TemporaryDirectory(prefix=".voxelmaps-", dir=folder) as staging:
-            for name, array in zip(names, arrays):
-                features = [name] if suffix is None else list(self)
-                _write(image.with_array(np.ascontiguousarray(array)), features, pathlib.Path(staging, name + ending))
-            for name in names:
-                paths.append(folder / (name + ending))
-                os.replace(pathlib.Path(staging, name + ending), paths[-1])
-        return paths
-
-
-def _check_shear(image: Any, what: str) -> None:
-    from ._image import MOST_SHEAR
-
-    if image.shear > MOST_SHEAR:
-        raise ValueError(
-            f"{what} is NIfTI, whose axes are orthogonal, but those of the maps have a cosine of {image.shear:.3g}: write .nrrd, or "
-            "resample the image first"
-        )
-
-
-def _write(image: Any, features: list[str], path: pathlib.Path) -> None:
-    from . import _image
-    from ._files.images import check_image_file
-
-    result = _image.to_simpleitk(image)
-    if path.name.endswith(".nrrd"):
-        result.SetMetaData(FEATURE_NAMES, ",".join(features))
-    try:
-        _image.simpleitk("writing maps").WriteImage(result, str(path), not path.name.endswith(".nii"))
-        # SimpleITK does not notice a full disk.
-        check_image_file(path)
-    except (RuntimeError, ValueError) as error:
-        raise OSError(f"{path.name} could not be written, is the disk full? {str(error).splitlines()[-1]}") from None
+        if suffix != ".nrrd" and format != "nrrd":
+            _image.check_orthogonal(image)
+        with paths.output_folder(place if suffix is None else place.parent) as folder:
+            if suffix is not None:
+                array = np.moveaxis(image.array, 0, -1) if len(self) > 1 else image.array[0]
+                return [writing.write_image(image.with_array(array), folder.path / place.name, folder, list(self))]
+            files = zip(self, image.array, (folder.path / f"{name}.{format or 'nii.gz'}" for name in self))
+            return [writing.write_image(image.with_array(array), path, folder, [name]) for name, array, path in files]

@@ -14,7 +14,8 @@ import numpy as np
 
 from .. import _image
 from . import layouts, library, paths
-from .._maps import FEATURE_NAMES, FeatureMaps, Geometry
+from .writing import FEATURE_NAMES
+from .._maps import FeatureMaps, Geometry
 from .._cohort.tables import PROVENANCE
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import tempfile
 
 import numpy as np
 
-from . import layouts, paths
-from .._image import MOST_SHEAR
+from . import layouts, library, paths
+from .._image import check_orthogonal
 
 try:
     # Intel's library compresses seven times as fast as zlib, to files of the same size.
@@ -35,6 +35,9 @@ _MAX_SIZE = 32767
 # Of a chunk of zarr, which has complete planes of one map.
 _CHUNK_VOXELS = 2**18
 
+# Key of the names of components in headers of NRRD and MetaImage, as the C++ example FeatureMaps writes it.
+FEATURE_NAMES = "FeatureNames"
+
 _NRRD_TYPES = {
     **{f"{sign}{8 * n}": f"{sign}{8 * n}" for sign in ("int", "uint") for n in (1, 2, 4, 8)},
     "float32": "float",
@@ -46,16 +49,10 @@ _NRRD_TYPES = {
 
 
 def _nifti_header(volume, dtype):
-    try:
-        import nibabel
-    except ImportError:
-        raise ImportError("writing NIfTI files needs nibabel: pip install 'voxelmaps[files]'") from None
+    nibabel = library("nibabel", "writing NIfTI files")
     if max(volume.size) > _MAX_SIZE:
         raise ValueError(f"maps of {volume.size} voxels cannot be written: NIfTI supports {_MAX_SIZE} along an axis")
-    if volume.shear > MOST_SHEAR:
-        raise ValueError(
-            f"axes of the image are not perpendicular (cosine {volume.shear:.3g}), which NIfTI does not store: resample it, or choose the format nrrd where there is a choice"
-        )
+    check_orthogonal(volume)
     header = nibabel.Nifti1Header()
     header.set_data_dtype(dtype)
     header.set_data_shape(volume.size)
@@ -67,21 +64,22 @@ def _nifti_header(volume, dtype):
     return header.binaryblock + bytes(4)
 
 
-def _nrrd_header(volume, dtype):
-    dimension = len(volume.spacing)
+def _nrrd_header(volume, dtype, names=()):
+    dimension, components = len(volume.spacing), volume.array.ndim - len(volume.spacing)
     vector = lambda values: f"({','.join(repr(float(value)) for value in values)})"
     axes = np.reshape(volume.direction, (dimension, dimension)) * volume.spacing
     lines = [
         "NRRD0004",
         f"type: {_NRRD_TYPES[np.dtype(dtype).name]}",
-        f"dimension: {dimension}",
+        f"dimension: {components + dimension}",
         "space: left-posterior-superior" if dimension == 3 else f"space dimension: {dimension}",
         f"sizes: {' '.join(map(str, volume.size))}",
-        f"space directions: {' '.join(map(vector, axes.T))}",
-        f"kinds: {' '.join(['domain'] * dimension)}",
+        f"space directions: {' '.join(['none'] * components + [*map(vector, axes.T)])}",
+        f"kinds: {' '.join(['vector'] * components + ['domain'] * dimension)}",
         "endian: little",
         "encoding: gzip",
         f"space origin: {vector(volume.origin)}",
+        *[f"{FEATURE_NAMES}:={','.join(names)}"] * bool(names),
     ]
     return "\n".join([*lines, "", ""]).encode()
 
@@ -161,9 +159,14 @@ def _header(volume, dtype, file_format):
     return (_nrrd_header if file_format == "nrrd" else _nifti_header)(volume, dtype)
 
 
-def write_image(volume, path, folder):
-    """Write an image into a folder. Returns its path."""
-    file = _File(path, folder.staging, _header(volume, volume.array.dtype, path.suffix[1:]))
+def write_image(volume, path, folder, names=()):
+    """Write an image into a folder. Returns its path.
+
+    names    Of its components, or of the map that it is; files of NIfTI have none.
+    """
+    dtype = volume.array.dtype
+    head = _nrrd_header(volume, dtype, names) if path.suffix == ".nrrd" else _nifti_header(volume, dtype)
+    file = _File(path, folder.staging, head)
     try:
         file.append(volume.array)
         file.finish()
