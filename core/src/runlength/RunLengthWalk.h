@@ -3,7 +3,7 @@
 #ifndef RunLengthWalk_h
 #define RunLengthWalk_h
 
-#include "common/WideProduct.h"
+#include "common/WideInteger.h"
 #include "runlength/RunLengthTask.h"
 #include "texture/CountTable.h"
 #include "texture/PaddedWindow.h"
@@ -264,7 +264,10 @@ private:
       squares += length.squares;
     }
     sums.levelNonUniformity = static_cast<double>(m_Team.Sum(m_LevelNonUniformity));
-    sums.levelVariance = VarianceNumerator(runs, squares, levelSum);
+    if (m_Task.needsLevelSum)
+    {
+      sums.levelVariance = VarianceNumerator(runs, squares, levelSum);
+    }
     const std::int64_t entropySum = m_Team.Sum(m_EntropySum);
     if (m_Task.needsEntropy)
     {
@@ -323,16 +326,13 @@ public:
         isSearched = !window.HasPairAtCenter(task, task.directions.steps[d]);
       }
     }
-    const std::uint32_t searched = this->m_Team.Ballot(isSearched);
-    for (int i = 0; i < numberOfWindows; ++i)
+    for (std::uint32_t searched = this->m_Team.Ballot(isSearched); searched != 0; searched &= searched - 1)
     {
-      if ((searched >> i & 1u) != 0)
+      const std::int64_t voxel = first + CountBits((searched & (~searched + 1)) - 1);
+      const WindowBox    window = WindowBox::At(task, voxel);
+      if (this->FindDirections(window) != (1u << task.directions.number) - 1)
       {
-        const WindowBox window = WindowBox::At(task, first + i);
-        if (this->FindDirections(window) != (1u << task.directions.number) - 1)
-        {
-          Base::Compute(first + i, window);
-        }
+        Base::Compute(voxel, window);
       }
     }
   }
