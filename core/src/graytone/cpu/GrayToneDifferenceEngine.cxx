@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "GrayToneDifferenceTile.h"
-#include "GrayToneDifferenceWalk.h"
 #include "graytone/GrayToneDifferencePlan.h"
-#include "texture/cpu/TileKernel.h"
-#include "texture/cpu/Tiling.h"
+#include "graytone/GrayToneDifferenceWalk.h"
+#include "texture/cpu/Walk.h"
 
 #include <algorithm>
 #include <memory>
@@ -13,26 +12,6 @@ namespace voxelmaps
 {
 namespace
 {
-// What a worker does between two reports: a few milliseconds.
-constexpr std::int64_t maxTileNeighbors = 2000000;
-constexpr std::int64_t maxWalkVoxels = 4096;
-
-template <typename TDifference>
-void
-ComputeByWalk(const GrayToneDifferenceTask & task, const Triple & outputSize, const JobExecution & execution)
-{
-  const std::int64_t steps = std::int64_t{ task.windowVoxels } * (2 * task.numberOfOffsets + 1);
-  const std::int64_t voxels = std::min(std::max<std::int64_t>(maxTileNeighbors / steps, 1), maxWalkVoxels);
-  const Tiling       tiling(outputSize,
-                            { { EqualPart(outputSize[0], voxels),
-                                EqualPart(outputSize[1], std::max<std::int64_t>(voxels / outputSize[0], 1)),
-                                1 } });
-  ForEachTile(tiling, execution, [&]() {
-    auto walk = std::make_shared<GrayToneDifferenceWalk<TDifference>>(task, execution);
-    return [walk](const Triple & start, const Triple & size) { walk->Compute(start, size); };
-  });
-}
-
 void
 ComputeByTiles(const GrayToneDifferenceJob & job, const GrayToneDifferenceTask & task)
 {
@@ -69,17 +48,18 @@ ComputeGrayToneDifferenceFeatureMaps(const GrayToneDifferenceJob & job)
   {
     return;
   }
+  const std::int64_t steps = std::int64_t{ plan.task.windowVoxels } * (plan.task.numberOfOffsets + 10);
   if (!job.walkWindows && GrayToneDifferenceTileSupports(plan.task))
   {
     ComputeByTiles(job, plan.task);
   }
   else if (plan.task.isWide)
   {
-    ComputeByWalk<WideDifference>(plan.task, job.outputSize, job.execution);
+    ComputeByWalk<GrayToneDifferenceWalk<SingleThread, WideDifference>>(plan.task, steps, job.execution);
   }
   else
   {
-    ComputeByWalk<NarrowDifference>(plan.task, job.outputSize, job.execution);
+    ComputeByWalk<GrayToneDifferenceWalk<SingleThread, NarrowDifference>>(plan.task, steps, job.execution);
   }
 }
 } // namespace voxelmaps

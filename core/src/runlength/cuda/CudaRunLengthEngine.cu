@@ -16,48 +16,58 @@ namespace
 using Method = CudaRunLengthOptions::Method;
 using RunLengthMethod = CudaTextureMethod<RunLengthTask, Method>;
 
-/** Lets windows be computed again by WindowWalk if directions without pairs are to be skipped. */
-RunLengthMethod
-WithSkippedDirections(const RunLengthMethod & method, const RunLengthTask & task)
+/** The task of run entropy alone, which is stored at its place among the features. */
+RunLengthTask
+EntropyTask(const RunLengthTask & task)
 {
-  if (!task.skipDirectionsWithoutPairs)
-  {
-    return method;
-  }
-  RunLengthMethod result = method;
-  result.scratchBytes = [method](const RunLengthTask & slab) {
-    CudaScratchBytes       bytes = method.scratchBytes ? method.scratchBytes(slab) : CudaScratchBytes{};
-    const CudaScratchBytes walk = CudaWindowWalkScratchBytes(slab);
-    bytes.minimum = std::max(bytes.minimum, walk.minimum);
-    bytes.maximum = std::max(bytes.maximum, walk.maximum);
-    return bytes;
-  };
-  result.compute = [method](const RunLengthTask & slab, const CudaMethodResources & resources) {
-    method.compute(slab, resources);
-    SkipDirectionsByCudaWindowWalk(slab, resources);
-  };
-  return result;
+  constexpr auto feature = RunLengthJob::Feature::RunEntropy;
+  const auto     place = std::find(task.features, task.features + task.numberOfFeatures, feature) - task.features;
+  RunLengthTask  entropy = task;
+  entropy.numberOfFeatures = 1;
+  entropy.features[0] = feature;
+  entropy.numberOfComponents = task.numberOfComponents / task.numberOfFeatures;
+  entropy.output =
+    static_cast<char *>(task.output) + place * task.componentStride * static_cast<std::int64_t>(ComponentBytes(task));
+  entropy.componentStride = task.componentStride * task.numberOfFeatures;
+  entropy.needsLevelCounts = entropy.needsLevelSum = entropy.needsSquares = entropy.needsInverses = false;
+  return entropy;
 }
 
-/** Computes run entropy, which the method leaves out, by its own kernel. The steps are set before the first slab. */
+/** Lets other kernels compute what a method leaves out: run entropy, if so, and windows in which directions without
+ * pairs are to be skipped. */
 RunLengthMethod
-WithEntropy(const RunLengthMethod & method, const RunLengthTask & task, const std::uint32_t *& steps)
+Complete(const RunLengthMethod & method, const RunLengthTask & task, bool leavesOutEntropy = true)
 {
-  if (!task.needsEntropy)
-  {
-    return WithSkippedDirections(method, task);
-  }
+  const bool      needsEntropy = leavesOutEntropy && task.needsEntropy;
+  const bool      hasEntropyBits = CudaRunEntropyBitsSupports(task);
   RunLengthMethod result = method;
-  result.isSupported = method.isSupported && CudaRunEntropySupports(task, GetCudaDeviceLimits());
-  result.compute = [method, &steps](const RunLengthTask & slab, const CudaMethodResources & resources) {
-    if (slab.numberOfFeatures > 1)
+  if (task.skipDirectionsWithoutPairs || (needsEntropy && !hasEntropyBits))
+  {
+    result.scratchBytes = [method](const RunLengthTask & slab) {
+      CudaScratchBytes       bytes = method.scratchBytes ? method.scratchBytes(slab) : CudaScratchBytes{};
+      const CudaScratchBytes walk = CudaRunLengthWalkScratchBytes(slab);
+      bytes.minimum = std::max(bytes.minimum, walk.minimum);
+      bytes.maximum = std::max(bytes.maximum, walk.maximum);
+      return bytes;
+    };
+  }
+  result.compute = [=](const RunLengthTask & slab, const CudaMethodResources & resources) {
+    if (slab.numberOfFeatures > 1 || !needsEntropy)
     {
       method.compute(slab, resources);
     }
-    // Afterwards, since the other methods write all components of a voxel.
-    ComputeCudaRunEntropy(slab, steps, resources);
+    // Afterwards, since the methods write all components of a voxel.
+    if (needsEntropy)
+    {
+      hasEntropyBits ? ComputeCudaRunEntropyBits(slab, resources)
+                     : ComputeByCudaRunLengthWalk(EntropyTask(slab), resources);
+    }
+    if (slab.skipDirectionsWithoutPairs)
+    {
+      SkipDirectionsByCudaRunLengthWalk(slab, resources);
+    }
   };
-  return WithSkippedDirections(result, task);
+  return result;
 }
 } // namespace
 
@@ -68,51 +78,49 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOpt
   {
     return ComputeOnSeveralDevices<RunLengthPlan>(job, options, ComputeRunLengthFeatureMapsCuda);
   }
-  const std::uint32_t * entropySteps = nullptr;
-  CudaSortReduceTimes   times;
-  auto                  report = RunCudaTextureEngine<RunLengthPlan, CudaRunLengthReport>(
+  CudaSortReduceTimes times;
+  auto                report = RunCudaTextureEngine<RunLengthPlan, CudaRunLengthReport>(
     job,
     options,
     [&](const RunLengthTask & task) {
-      const CudaDeviceLimits & limits = GetCudaDeviceLimits();
-      const auto withEntropy = [&](const RunLengthMethod & method) { return WithEntropy(method, task, entropySteps); };
-      // SortReduce counts merged matrices of all directions alike.
-      const bool sortReduceSupports =
-        !(task.skipDirectionsWithoutPairs && task.aggregation == RunLengthJob::Aggregation::Merge);
-      const std::string description =
-        " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and these features";
-      if (task.offsetWeights != nullptr)
+      const CudaDeviceLimits &                  limits = GetCudaDeviceLimits();
+      CudaTextureMethods<RunLengthTask, Method> methods{
+        " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and these features", {}
+      };
+      if (task.offsetWeights == nullptr)
       {
-        return CudaTextureMethods<RunLengthTask, Method>{
-          description,
-          { { Method::WindowWalk, true, true, CudaWeightedRunLengthScratchBytes, ComputeByCudaWeightedRunLength } }
+        methods.methods = {
+          Complete({ Method::WindowWord, CudaWindowWordSupports(task, limits), true, {}, ComputeByCudaWindowWord },
+                   task),
+          Complete(
+            { Method::BoxSums, CudaBoxSumsSupports(task, limits), true, CudaBoxSumsScratchBytes, ComputeByCudaBoxSums },
+            task),
+          Complete({ Method::SlidingWindow,
+                     CudaSlidingWindowSupports(task, limits),
+                     true,
+                     CudaSlidingWindowScratchBytes,
+                     ComputeByCudaSlidingWindow },
+                   task)
         };
       }
-      return CudaTextureMethods<RunLengthTask, Method>{
-        description,
-        { withEntropy({ Method::WindowWord, CudaWindowWordSupports(task, limits), true, {}, ComputeByCudaWindowWord }),
-          withEntropy({ Method::BoxSums,
-                        CudaBoxSumsSupports(task, limits),
-                        true,
-                        CudaBoxSumsScratchBytes,
-                        ComputeByCudaBoxSums }),
-          withEntropy({ Method::SlidingWindow,
-                        CudaSlidingWindowSupports(task, limits),
-                        true,
-                        CudaSlidingWindowScratchBytes,
-                        ComputeByCudaSlidingWindow }),
-          { Method::WindowWalk, true, true, CudaWindowWalkScratchBytes, ComputeByCudaWindowWalk },
-          WithSkippedDirections({ Method::SortReduce,
-                                  sortReduceSupports,
-                                  false,
-                                  CudaSortReduceScratchBytes,
-                                  [&times](const RunLengthTask & slab, const CudaMethodResources & resources) {
-                                    ComputeByCudaSortReduce(slab, resources, times);
-                                  } },
-                                task) }
-      };
+      methods.methods.push_back(
+        { Method::WindowWalk, true, true, CudaRunLengthWalkScratchBytes, ComputeByCudaRunLengthWalk });
+      // It counts merged matrices of all directions alike.
+      const bool sortReduceSupports =
+        task.offsetWeights == nullptr &&
+        !(task.skipDirectionsWithoutPairs && task.aggregation == RunLengthJob::Aggregation::Merge);
+      methods.methods.push_back(Complete({ Method::SortReduce,
+                                           sortReduceSupports,
+                                           false,
+                                           CudaSortReduceScratchBytes,
+                                           [&times](const RunLengthTask & slab, const CudaMethodResources & resources) {
+                                             ComputeByCudaSortReduce(slab, resources, times);
+                                           } },
+                                         task,
+                                         false));
+      return methods;
     },
-    [&](const RunLengthPlan & plan, Method method, CudaTables & tables, RunLengthTask & task) {
+    [](const RunLengthPlan & plan, Method, CudaTables & tables, RunLengthTask & task) {
       if (!plan.offsetWeights.empty())
       {
         tables.Add(plan.offsetWeights, task.offsetWeights);
@@ -121,10 +129,6 @@ ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOpt
       tables.Add(plan.shortRunWeights, task.shortRunWeights);
       tables.Add(plan.inverseSquares, task.inverseSquares);
       tables.Add(plan.entropyTable, task.entropyTable);
-      if (task.needsEntropy && method != Method::WindowWalk && method != Method::SortReduce)
-      {
-        tables.Add(MakeCudaRunEntropySteps(task), entropySteps);
-      }
     });
   report.matricesMilliseconds = times.matrices;
   report.featuresMilliseconds = times.features;

@@ -3,33 +3,14 @@
 #include "SizeZoneTile.h"
 #include "SizeZoneWalk.h"
 #include "sizezone/SizeZonePlan.h"
-#include "texture/cpu/TileKernel.h"
-#include "texture/cpu/Tiling.h"
+#include "texture/cpu/Walk.h"
 
-#include <algorithm>
 #include <memory>
 
 namespace voxelmaps
 {
 namespace
 {
-// What a worker does between two reports: a few milliseconds.
-constexpr std::int64_t maxWalkVoxels = 100000;
-
-void
-ComputeByWalk(const SizeZoneTask & task, const Triple & outputSize, const JobExecution & execution)
-{
-  const std::int64_t voxels = std::max<std::int64_t>(maxWalkVoxels / task.windowVoxels, 1);
-  const Tiling       tiling(outputSize,
-                            { { EqualPart(outputSize[0], voxels),
-                                EqualPart(outputSize[1], std::max<std::int64_t>(voxels / outputSize[0], 1)),
-                                1 } });
-  ForEachTile(tiling, execution, [&]() {
-    auto walk = std::make_shared<SizeZoneWalk>(task, execution);
-    return [walk](const Triple & start, const Triple & size) { walk->Compute(start, size); };
-  });
-}
-
 void
 ComputeByBits(const SizeZoneTask & task, const SizeZoneJob & job)
 {
@@ -76,7 +57,7 @@ ComputeSizeZoneFeatureMaps(const SizeZoneJob & job)
   }
   else
   {
-    ComputeByWalk(plan.task, job.outputSize, job.execution);
+    ComputeByWalk<SizeZoneWalk>(plan.task, std::int64_t{ 20 } * plan.task.windowVoxels, job.execution);
   }
 }
 } // namespace voxelmaps
