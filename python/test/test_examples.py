@@ -165,25 +165,6 @@ def test_habitats_of_a_cohort(run, habitats, tmp_path):
     assert {path: path.read_bytes() for path in files} == files
 
 
-def test_habitats_of_labels(run, habitats, tmp_path):
-    """The column label selects a label of the mask."""
-    write_cohort(tmp_path)
-    mask = itk.imread(str(tmp_path / "mask 0.nii.gz"))
-    whole = itk.array_from_image(mask)
-    parts = np.where(np.arange(whole.shape[2]) < 18, 1, 3).astype(np.uint8) * whole
-    for name, values in (("labels", parts), ("second", (parts == 3).astype(np.uint8))):
-        image = itk.image_from_array(values)
-        image.CopyInformation(mask)
-        itk.imwrite(image, str(tmp_path / f"{name}.nii.gz"))
-    lines = "image,mask,output,label\nimage 0.nii.gz,labels.nii.gz,a,3\nimage 0.nii.gz,second.nii.gz,b,\n"
-    (tmp_path / "table.csv").write_text(lines)
-    options = "--habitats 3 --radius 1 --method kmeans --features firstorder_Mean,firstorder_Minimum"
-    run("habitats.py", {}, arguments=f"table.csv results {options}")
-    a, b = (itk.array_from_image(itk.imread(str(tmp_path / name / "habitats.nii.gz"))) for name in "ab")
-    np.testing.assert_array_equal(a, b)
-    assert np.count_nonzero(a) == np.count_nonzero(parts == 3)
-
-
 def test_habitats_that_follow_patients(run, habitats, tmp_path):
     """Those of MR, whose intensities have another unit in each patient, do so without normalization, with a warning."""
     write_cohort(tmp_path, scales=(1, 3, 9))
@@ -195,22 +176,6 @@ def test_habitats_that_follow_patients(run, habitats, tmp_path):
             fractions[bool(more)] = [float(row["fraction"]) for row in csv.DictReader(file)]
         assert ("habitats may follow the patients" in run.errors) == (not more)
     assert min(fractions[False]) == 0 and min(fractions[True]) > 0.1
-
-
-def test_habitats_of_an_image(run, head, tmp_path, habitats):
-    features = "firstorder_10Percentile,firstorder_Mean,glcm_Autocorrelation,glrlm_RunPercentage,glrlm_RunVariance"
-    options = f"head.nii.gz habitats --habitats 4 --radius 1 --method kmeans --features {features}"
-    output = run("habitats.py", head, arguments=options)
-    assert len(re.findall(r"habitat \d: ", output)) == 4
-    check_picture(tmp_path / "habitats" / "habitats.png")
-    labels = itk.array_from_image(itk.imread(str(tmp_path / "habitats" / "habitats.nii.gz")))
-    assert set(np.unique(labels)) == {0, 1, 2, 3, 4}
-    image = itk.array_from_image(itk.imread(head["head.nii.gz"]))
-    # Two voxels have no neighbor in the mask.
-    assert np.count_nonzero(labels) == np.count_nonzero(image > image.mean()) - 2
-    # Habitats are regions: most neighbors have the same label, far more than with random labels (25 %).
-    both = (labels[:, :, 1:] > 0) & (labels[:, :, :-1] > 0)
-    assert (labels[:, :, 1:] == labels[:, :, :-1])[both].mean() > 0.7
 
 
 def test_choices_of_habitats(habitats, capsys):

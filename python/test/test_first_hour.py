@@ -59,19 +59,6 @@ MISTAKES = [
         f"setting binwidht is not known (did you mean binWidth?); choose from {', '.join(SETTINGS)}",
     ),
     (
-        lambda image: radiomics.execute(image, image, featureClass={"glcm": ["Contrst"]}),
-        ValueError,
-        "feature Contrst of glcm is not known (did you mean Contrast?); choose from Autocorrelation, ClusterProminence, ClusterShade, "
-        "ClusterTendency, Contrast, Correlation, DifferenceAverage, DifferenceEntropy, DifferenceVariance, Id, Idm, Idmn, Idn, Imc1, "
-        "Imc2, InverseVariance, JointAverage, JointEnergy, JointEntropy, MaximumProbability, SumAverage, SumEntropy, SumSquares, MCC",
-    ),
-    (
-        lambda image: radiomics.execute(image, image, imageType={"Wavlet": {}}),
-        ValueError,
-        "imageType Wavlet is not known (did you mean Wavelet?); choose from Original, LoG, Wavelet, Square, SquareRoot, Logarithm, "
-        "Exponential, Gradient, LBP2D, LBP3D",
-    ),
-    (
         lambda image: radiomics.execute(image, image, voxelBased=False, out_dir="maps"),
         ValueError,
         "out_dir is 'maps', but voxelBased is False, so that there are values of the region and no maps",

@@ -11,6 +11,7 @@ import itk
 import numpy as np
 import pytest
 import voxelmaps
+from voxelmaps import _image
 
 matplotlib = pytest.importorskip("matplotlib")
 
@@ -143,33 +144,25 @@ def test_images_of_arrays_have_neither_letters_nor_sizes(case):
 def test_kinds_of_input(case, tmp_path):
     """All kinds draw the same."""
     image, maps, mask = case
-    sitk = pytest.importorskip("SimpleITK")
     xarray = pytest.importorskip("xarray")
-    nibabel = pytest.importorskip("nibabel")
+    identity = tuple(np.eye(3).ravel().tolist())
 
-    def simpleitk_image(array):
-        result = sitk.GetImageFromArray(array.astype(np.uint8) if array.dtype == bool else array)
-        result.SetSpacing((0.7, 0.8, 5.0))
-        result.SetOrigin((-10.0, 20.0, 30.0))
-        return result
-
-    def nibabel_image(array):
-        affine = [[-0.7, 0, 0, 10], [0, -0.8, 0, -20], [0, 0, 5, 30], [0, 0, 0, 1]]
-        return nibabel.Nifti1Image(array.astype(np.uint8) if array.dtype == bool else array, affine)
-
-    def data_array(array):
-        geometry = zip("xyz", (-10, 20, 30), (0.7, 0.8, 5), reversed(SHAPE))
-        coords = {axis: origin + step * np.arange(n) for axis, origin, step, n in geometry}
-        # With other axes.
-        return xarray.DataArray(array, dims=("z", "y", "x"), coords=coords).transpose("x", "z", "y")
+    def volume(array):
+        return _image.Image(array, (0.7, 0.8, 5.0), (-10.0, 20.0, 30.0), identity)
 
     def path(array):
         name = str(tmp_path / f"{array.dtype}{array.flat[7]}.nrrd")
         itk.imwrite(itk_image(array), name)
         return name
 
+    kinds = (
+        lambda array: _image.to_simpleitk(volume(array)),
+        lambda array: _image.to_nibabel(volume(array)),
+        # With other axes.
+        lambda array: _image.to_xarray(volume(array)).transpose("x", "z", "y"),
+    )
     expected = panels(voxelmaps.show(itk_image(image), maps, mask))[0]
-    for convert in (itk_image, simpleitk_image, lambda array: nibabel_image(array.T), data_array, path):
+    for convert in (itk_image, *kinds, path):
         values = [convert(image), {name: convert(one) for name, one in maps.items()}, convert(mask)]
         drawn = panels(voxelmaps.show(*values))[0]
         assert drawn[0].get_title() == "slice 3, z = 45.0 mm"

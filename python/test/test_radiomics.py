@@ -815,43 +815,10 @@ def test_extractor_leaves_the_rest_to_pyradiomics():
         assert list(ours) == [f"original_glcm_{name}" for name in parameters.CLASSES["glcm"].all_features()]
 
 
-def test_results_do_not_share_defaults():
-    image, mask = scene()
-    first = radiomics.execute(image, mask, featureClass={"glcm": ["Contrast"]})
-    first["diagnostics_Configuration_Settings"]["distances"].append(2)
-    second = radiomics.execute(image, mask, featureClass={"glcm": ["Contrast"]})
-    assert second["diagnostics_Configuration_Settings"]["distances"] == [1]
-
-
-def test_settings_that_are_numpy_scalars():
-    assert type(parameters.checked("binWidth", np.uint8(25))) is int
-    assert type(parameters.checked("voxelArrayShift", np.float32(1.5))) is float
-    with pytest.raises(ValueError, match="setting initValue is .*must be a number"):
-        parameters.checked("initValue", np.complex64(1 + 2j))
-
-
 def test_many_bins_are_refused_before_they_are_made():
     image, mask = scene()
     with pytest.raises(ValueError, match="setting binCount is 1000000000, but at most 65535"):
         radiomics.execute(image, mask, featureClass=["glcm"], binCount=10**9)
-
-
-def test_files_that_are_cut_are_refused(tmp_path):
-    sitk = pytest.importorskip("SimpleITK")
-    image = sitk.GetImageFromArray(image_array("int16"))
-    mask = itk.image_from_array(mask_array("holes"))
-    for name in ("image.nii", "image.nii.gz", "image.hdr", "image.mha", "image.nrrd"):
-        path = tmp_path / name
-        sitk.WriteImage(image, str(path))
-        radiomics.execute(path, mask, featureClass=["firstorder"])
-        data = path.with_suffix(".img") if name == "image.hdr" else path
-        data.write_bytes(data.read_bytes()[:-20])
-        with pytest.raises(ValueError, match=f"the image: cannot read '.*{name}': "):
-            radiomics.execute(path, mask, featureClass=["firstorder"])
-    for name in ("image.vtk", "image.gipl", "image.tif"):
-        sitk.WriteImage(image, str(tmp_path / name))
-        with pytest.raises(ValueError, match=f"{name}': it is not NIfTI, NRRD, MetaImage, DICOM or PNG"):
-            radiomics.execute(tmp_path / name, mask, featureClass=["firstorder"])
 
 
 def test_regions_without_voxels_after_resampling():
@@ -877,14 +844,6 @@ def test_settings_of_the_extractor_that_are_misspelled(caplog):
     assert [r.getMessage() for r in caplog.records if r.name.startswith("voxelmaps")] == [
         "setting binwidth is not known to PyRadiomics and has no effect"
     ]
-
-
-def test_label_maps_are_refused():
-    sitk = pytest.importorskip("SimpleITK")
-    image = sitk.GetImageFromArray(np.arange(64, dtype=np.int16).reshape(4, 4, 4))
-    mask = sitk.LabelImageToLabelMap(sitk.GetImageFromArray(np.ones((4, 4, 4), np.uint8)))
-    with pytest.raises(TypeError, match="the mask is a label map"):
-        radiomics.execute(image, mask, featureClass=["firstorder"])
 
 
 def test_arrays_have_the_same_values():

@@ -96,7 +96,6 @@ result = voxelmaps.labels(x, seeds, mask | True, object_mean={1: 3, 2: 40.0, 3: 
 assert_type(result, Any)
 assert_type(voxelmaps.fuzzy_connectedness(x, (0, 0, 0), adjacency="full", out=np.empty(x.shape, np.float32)), Any)
 assert_type(voxelmaps.Segmentation(result).strength, Any)
-assert_type(voxelmaps.LabelAffinity(1, 2, 3, 4).object_mean, float)
 with voxelmaps.SeedSession(x, label_type=np.uint8, crop_to_seeds=True, crop_margin=(1, 2, 3)) as session:
     assert_type(session, voxelmaps.SeedSession)
     session.update({1: (0, 0, 0), 2: [(3, 4, 5)]}, tie_rule="lowest_label")

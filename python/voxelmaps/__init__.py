@@ -11,7 +11,6 @@ labels               labels of all voxels from labeled seeds, from the same arra
 FeatureMapsd         feature_maps as a dictionary transform in the style of MONAI
 SeedSession          labels of voxels from seeds that a user adds and deletes; needs ITK for its images only
 Segmentation         labels, strength and margin, as labels returns them on request
-LabelAffinity        means and variances of the affinity of one label
 read_dicom_series    read a DICOM series, and reject series that are not one evenly spaced volume
 list_dicom_series    list the DICOM series in a folder
 read_maps            read maps that were written to files, with their names
@@ -33,7 +32,6 @@ import importlib
 # Name -> module of this package, which is imported when the name is first used. Type checkers read __init__.pyi.
 _MODULES = {
     "DicomSeries": "_files.dicom",
-    "LabelAffinity": "_labels",
     "SeedSession": "_seed_session",
     "Segmentation": "_labels",
     "check_image_file": "_files.images",

@@ -10,7 +10,6 @@ from ._maps import FeatureMaps as FeatureMaps
 from ._feature_maps import feature_maps as feature_maps
 from ._devices import release_device_memory as release_device_memory
 from ._files.images import check_image_file as check_image_file
-from ._labels import LabelAffinity as LabelAffinity
 from ._labels import Segmentation as Segmentation
 from ._labels import labels as labels
 from ._pictures import map_limits as map_limits

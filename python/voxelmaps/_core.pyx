@@ -6,6 +6,7 @@ import threading
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libcpp cimport bool as cpp_bool
+from libcpp.map cimport map
 from libcpp.string cimport string
 from libcpp.vector cimport vector
 
@@ -22,6 +23,7 @@ cdef extern from *:
     #include "voxelmaps/ThreadPool.h"
 
     #include <chrono>
+    #include <map>
     #include <memory>
     #include <new>
     #include <thread>
@@ -97,13 +99,67 @@ cdef extern from *:
       }
     }
 
-    template <typename TJob>
+    /** Add a class: numbers of features, offsets x, y, z one after the other, their weights, and other parameters by name. */
     void
-    SetFeatures(TJob & job, const std::vector<unsigned int> & numbers)
+    AddClass(voxelmaps::FeatureMapsJob & maps, const std::string & name, const std::vector<unsigned int> & features,
+             const std::vector<std::int64_t> & offsets, const std::vector<double> & weights,
+             const std::map<std::string, double> & numbers)
     {
-      for (const unsigned int number : numbers)
+      const auto add = [&](auto job, const auto & set) {
+        for (const unsigned int feature : features)
+        {
+          job.features.push_back(static_cast<typename decltype(job)::Feature>(feature));
+        }
+        set(job);
+        maps.classes.emplace_back(job);
+      };
+      const auto setOffsets = [&](auto & job) {
+        for (std::size_t i = 0; i < offsets.size(); i += 3)
+        {
+          job.offsets.push_back({ { offsets[i], offsets[i + 1], offsets[i + 2] } });
+        }
+      };
+      const auto setDirections = [&](auto & job) {
+        setOffsets(job);
+        job.offsetWeights = weights;
+        job.aggregation = static_cast<decltype(job.aggregation)>(static_cast<unsigned int>(numbers.at("aggregation")));
+      };
+      if (name == "firstorder")
       {
-        job.features.push_back(static_cast<typename TJob::Feature>(number));
+        add(voxelmaps::FirstOrderJob{}, [&](auto & job) {
+          job.voxelArrayShift = numbers.at("voxel_array_shift");
+          job.voxelVolume = numbers.at("voxel_volume");
+        });
+      }
+      else if (name == "glcm")
+      {
+        add(voxelmaps::CooccurrenceJob{}, [&](auto & job) {
+          setDirections(job);
+          job.symmetric = numbers.at("symmetric") != 0;
+          job.hasOneLevel = numbers.at("has_one_level") != 0;
+        });
+      }
+      else if (name == "gldm")
+      {
+        add(voxelmaps::DependenceJob{}, [&](auto & job) {
+          setOffsets(job);
+          job.alpha = static_cast<std::uint32_t>(numbers.at("alpha"));
+        });
+      }
+      else if (name == "glrlm")
+      {
+        add(voxelmaps::RunLengthJob{}, [&](auto & job) {
+          setDirections(job);
+          job.skipDirectionsWithoutPairs = numbers.at("skip_directions_without_pairs") != 0;
+        });
+      }
+      else if (name == "glszm")
+      {
+        add(voxelmaps::SizeZoneJob{}, [](auto &) {});
+      }
+      else
+      {
+        add(voxelmaps::GrayToneDifferenceJob{}, setOffsets);
       }
     }
     void
@@ -111,30 +167,6 @@ cdef extern from *:
     {
       job.spacing[axis] = spacing;
       job.connectsAxis[axis] = connects;
-    }
-    template <typename TJob>
-    void
-    AddOffset(TJob & job, std::int64_t x, std::int64_t y, std::int64_t z)
-    {
-      job.offsets.push_back({ { x, y, z } });
-    }
-    template <typename TJob>
-    void
-    SetOffsetWeights(TJob & job, const std::vector<double> & weights)
-    {
-      job.offsetWeights = weights;
-    }
-    template <typename TJob>
-    void
-    SetAggregation(TJob & job, unsigned int number)
-    {
-      job.aggregation = static_cast<typename TJob::Aggregation>(number);
-    }
-    template <typename TJob>
-    void
-    AddClass(voxelmaps::FeatureMapsJob & job, const TJob & ofClass)
-    {
-      job.classes.emplace_back(ofClass);
     }
     void
     SetTriple(voxelmaps::Triple & triple, std::int64_t x, std::int64_t y, std::int64_t z)
@@ -277,12 +309,10 @@ cdef extern from *:
     } // namespace
     """
     void RaisePythonError()
-    void SetFeatures[T](T & job, const vector[unsigned int] & numbers) except +RaisePythonError
-    void AddOffset[T](T & job, int64_t x, int64_t y, int64_t z) except +RaisePythonError
     void SetRegionAxis(RegionFeaturesJob & job, size_t axis, double spacing, cpp_bool connects)
-    void SetOffsetWeights[T](T & job, const vector[double] & weights) except +RaisePythonError
-    void SetAggregation[T](T & job, unsigned int number)
-    void AddClass[T](FeatureMapsJob & job, const T & of_class) except +RaisePythonError
+    void AddClass(
+        FeatureMapsJob & job, const string & name, const vector[unsigned int] & features, const vector[int64_t] & offsets,
+        const vector[double] & weights, const map[string, double] & numbers) except +RaisePythonError
     void SetTriple(Triple & triple, int64_t x, int64_t y, int64_t z)
     void SetEnumerators(FeatureMapsJob & job, unsigned int pixel_type, unsigned int method, unsigned int range_source)
     void SetLocations(CudaOptions & options, cpp_bool is_input_on_device, cpp_bool is_output_on_device, uintptr_t stream)
@@ -311,30 +341,6 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
 
     cdef cppclass JobExecution:
         pass
-
-    cdef cppclass CooccurrenceJob:
-        CooccurrenceJob() except +
-        cpp_bool symmetric
-        cpp_bool hasOneLevel
-
-    cdef cppclass DependenceJob:
-        DependenceJob() except +
-        uint32_t alpha
-
-    cdef cppclass FirstOrderJob:
-        FirstOrderJob() except +
-        double voxelArrayShift
-        double voxelVolume
-
-    cdef cppclass GrayToneDifferenceJob:
-        GrayToneDifferenceJob() except +
-
-    cdef cppclass RunLengthJob:
-        RunLengthJob() except +
-        cpp_bool skipDirectionsWithoutPairs
-
-    cdef cppclass SizeZoneJob:
-        SizeZoneJob() except +
 
     cdef cppclass GrayLevelDiscretizationParameters:
         unsigned int numberOfGrayLevels
@@ -546,49 +552,11 @@ def release_device_memory():
 
 
 cdef _add_class(FeatureMapsJob & job, name, vector[unsigned int] features, parameters):
-    cdef CooccurrenceJob glcm
-    cdef DependenceJob gldm
-    cdef FirstOrderJob firstorder
-    cdef GrayToneDifferenceJob ngtdm
-    cdef RunLengthJob glrlm
-    cdef SizeZoneJob glszm
-    offsets = parameters.get("offsets", ())
-    if name == "glcm":
-        SetFeatures(glcm, features)
-        for x, y, z in offsets:
-            AddOffset(glcm, x, y, z)
-        SetAggregation(glcm, parameters["aggregation"])
-        SetOffsetWeights(glcm, parameters.get("offset_weights", ()))
-        glcm.symmetric = parameters["symmetric"]
-        glcm.hasOneLevel = parameters["has_one_level"]
-        AddClass(job, glcm)
-    elif name == "gldm":
-        SetFeatures(gldm, features)
-        for x, y, z in offsets:
-            AddOffset(gldm, x, y, z)
-        gldm.alpha = parameters["alpha"]
-        AddClass(job, gldm)
-    elif name == "firstorder":
-        SetFeatures(firstorder, features)
-        firstorder.voxelArrayShift = parameters["voxel_array_shift"]
-        firstorder.voxelVolume = parameters["voxel_volume"]
-        AddClass(job, firstorder)
-    elif name == "ngtdm":
-        SetFeatures(ngtdm, features)
-        for x, y, z in offsets:
-            AddOffset(ngtdm, x, y, z)
-        AddClass(job, ngtdm)
-    elif name == "glrlm":
-        SetFeatures(glrlm, features)
-        for x, y, z in offsets:
-            AddOffset(glrlm, x, y, z)
-        SetAggregation(glrlm, parameters["aggregation"])
-        SetOffsetWeights(glrlm, parameters.get("offset_weights", ()))
-        glrlm.skipDirectionsWithoutPairs = parameters["skip_directions_without_pairs"]
-        AddClass(job, glrlm)
-    else:
-        SetFeatures(glszm, features)
-        AddClass(job, glszm)
+    cdef vector[int64_t] offsets = [i for offset in parameters.get("offsets", ()) for i in offset]
+    cdef map[string, double] numbers = {
+        key.encode(): value for key, value in parameters.items() if key not in ("offsets", "offset_weights")
+    }
+    AddClass(job, name.encode(), features, offsets, parameters.get("offset_weights", ()), numbers)
 
 
 def compute_feature_maps(

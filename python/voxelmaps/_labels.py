@@ -57,22 +57,6 @@ class Segmentation(NamedTuple):
     margin: Any = None
 
 
-class LabelAffinity(NamedTuple):
-    """Means and variances of the affinity of one label, in units of the intensities.
-
-    Examples
-
-    >>> import voxelmaps
-    >>> voxelmaps.LabelAffinity(object_mean=75, object_variance=20, difference_mean=0, difference_variance=50)
-    LabelAffinity(object_mean=75, object_variance=20, difference_mean=0, difference_variance=50)
-    """
-
-    object_mean: float
-    object_variance: float
-    difference_mean: float
-    difference_variance: float
-
-
 # --- Affinity ----------------------------------------------------------------------------------------------------------
 
 
