@@ -295,7 +295,7 @@ class Prepared(NamedTuple):
     # The image before it was cropped, and the part of its array that is left.
     whole: Image
     box: Tuple[slice, ...]
-    # The region before resegmentation, unless resegmentShape is on; not cropped.
+    # The region before resegmentation, unless resegmentShape is on.
     shape_roi: Image
 
 
@@ -328,12 +328,13 @@ def prepare(image, mask, settings, hashes):
     roi, lower, upper = check(image, given, settings)
     if roi is not given and settings["additionalInfo"]:
         add(_mask_diagnostics(roi, "corrected", image))
-    shape_roi = roi
+    shape_roi = roi.cropped(lower, upper, 0)
     if settings["resegmentRange"] is not None:
         roi, lower, upper = check(image, _resegmented(image, roi, settings), settings)
         if settings["additionalInfo"]:
             add(_mask_diagnostics(roi, "resegmented", image))
-        shape_roi = roi if settings["resegmentShape"] else shape_roi
+        if settings["resegmentShape"]:
+            shape_roi = roi.cropped(lower, upper, 0)
     # PyRadiomics crops along all axes, with force2D too.
     box = image.box(lower, upper, settings["kernelRadius"])
     return Prepared(image.part(box), roi.part(box), diagnostics, image, box, shape_roi)
