@@ -5,7 +5,7 @@
 //
 // A pipeline of ITK's filters with those of this module: smooth an image (a file or a folder with a DICOM series),
 // select the voxels from LOWER to UPPER, compute four texture maps inside, and write labels 1 to CLUSTERS of similar
-// texture, found by k-means.
+// texture, found by k-means. Isolated voxels get label 0.
 
 #include "Example.h"
 #include "itkBinaryThresholdImageFilter.h"
@@ -22,6 +22,7 @@
 #include "itkWeightedCentroidKdTreeGenerator.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace
 {
@@ -146,7 +147,12 @@ Run(int argc, char * argv[])
   itk::ImageRegionIterator<MaskType>      voxel(mask->GetOutput(), region);
   for (; !voxel.IsAtEnd(); ++voxel, ++run, ++pair)
   {
-    if (voxel.Get() == 1)
+    if (voxel.Get() == 1 && std::isnan(pair.Get()[0]))
+    {
+      // An isolated voxel has no pairs, so that its co-occurrence features are NaN. It gets no label.
+      voxel.Set(0);
+    }
+    else if (voxel.Get() == 1)
     {
       const float values[numberOfFeatures] = { run.Get()[0], run.Get()[1], pair.Get()[0], pair.Get()[1] };
       sample->PushBack(values);
