@@ -321,9 +321,7 @@ TEST(AdaptorInputs, PipelinesBehindAdaptorsAreUpdated)
   const auto linear = MakeLinear(upstream->GetOutput(), 0.5f, 1.0f);
   adapted->SetInput(linear);
   adapted->SetSeed({ { 9, 4, 75 } });
-  adapted->SetObjectMean(120.0);
-  adapted->SetObjectVariance(10000.0);
-  adapted->SetDifferenceVariance(10000.0);
+  adapted->SetAffinity({ { 120.0 }, { 10000.0 }, {}, { 10000.0 } });
   for (const short factor : { 3, 2 })
   {
     upstream->SetFactor(factor);
@@ -331,9 +329,7 @@ TEST(AdaptorInputs, PipelinesBehindAdaptorsAreUpdated)
     const auto ordinary = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<FloatImageType>>();
     ordinary->SetInput(MakeCopy<FloatImageType>(linear.GetPointer()));
     ordinary->SetSeeds(adapted->GetSeeds());
-    ordinary->SetObjectMean(120.0);
-    ordinary->SetObjectVariance(10000.0);
-    ordinary->SetDifferenceVariance(10000.0);
+    ordinary->SetAffinity({ { 120.0 }, { 10000.0 }, {}, { 10000.0 } });
     ordinary->Update();
     EXPECT_TRUE(HasSameBits(GetBuffer(ordinary->GetOutput()), GetBuffer(adapted->GetOutput())));
   }
@@ -368,7 +364,7 @@ TEST(ImagesWithoutVoxels, HaveOutputsWithoutVoxels)
           connectedness->SetMaskImage(isMasked ? mask : nullptr);
           connectedness->SetSeedImage(mask);
           connectedness->SetMethod(method);
-          connectedness->SetObjectMean(0.0);
+          connectedness->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1.0 } });
           connectedness->SetEstimateAffinityFromSeeds(isEstimated);
           expectEmpty(connectedness.GetPointer());
         }
@@ -378,7 +374,7 @@ TEST(ImagesWithoutVoxels, HaveOutputsWithoutVoxels)
     const auto connectedness = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
     connectedness->SetInput(image);
     connectedness->SetSeed(region.GetIndex());
-    connectedness->SetObjectMean(0.0);
+    connectedness->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1.0 } });
     ExpectError([&] { connectedness->Update(); }, { "seed", "-2", "0" });
   }
 }
@@ -388,7 +384,7 @@ TEST(EnumeratorsThatDoNotExist, OfConnectedness)
   const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   filter->SetInput(MakeNoise(1));
   filter->SetSeed(adaptedIndex);
-  filter->SetObjectMean(0.0);
+  filter->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1.0 } });
   filter->SetAffinityFunction(static_cast<AffinityFunction>(5));
   ExpectError([&] { filter->Update(); }, { "AffinityFunction", "5", "0", "4", "AbsoluteDifference" });
   filter->SetAffinityFunction(AffinityFunction::Minimum);
@@ -416,6 +412,7 @@ TEST(ExtremeParameters, SpacingsWhoseSquaresDoNotFitAreRefused)
       job.seeds = { 0 };
       job.spacing = { { 1.0, spacing, 1.0 } };
       job.affinityFunction = affinityFunction;
+      job.affinity = { { 0.0 }, { 1.0 }, {}, { 1.0 } };
       job.output = output.data();
       EXPECT_NO_THROW(voxelmaps::ComputeFuzzyConnectedness(job)) << "without weighting, it is of no matter";
       job.distanceWeighting = true;
@@ -429,7 +426,7 @@ TEST(ExtremeParameters, SpacingsWhoseSquaresDoNotFitAreRefused)
   const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   filter->SetInput(image);
   filter->SetSeed(adaptedIndex);
-  filter->SetObjectMean(0.0);
+  filter->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1.0 } });
   EXPECT_NO_THROW(filter->Update());
   filter->DistanceWeightingOn();
   ExpectError([&] { filter->Update(); }, { "DistanceWeighting", "spacing", "~1e-160", "~1e-140" });
@@ -443,18 +440,17 @@ TEST(ExtremeParameters, MeansAndVariancesWhoseCostsAreNotFiniteAreRefused)
   const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   filter->SetInput(MakeNoise(1));
   filter->SetSeed(adaptedIndex);
-  filter->SetObjectMean(-1.7e308);
-  ExpectError([&] { filter->Update(); }, { "ObjectMean", "~-1.7e+308", "~8.9e+307" });
-  filter->SetObjectMean(0.0);
-  filter->SetDifferenceMean(1.7e308);
-  ExpectError([&] { filter->Update(); }, { "DifferenceMean", "~1.7e+308", "~8.9e+307" });
-  filter->SetDifferenceMean(0.0);
-  filter->SetObjectVariance(1.7e308);
-  ExpectError([&] { filter->Update(); }, { "ObjectVariance", "~1.7e+308", "~1e+307" });
-  filter->SetObjectVariance(1.0);
-  filter->SetDifferenceVariance(1e-305);
-  ExpectError([&] { filter->Update(); }, { "DifferenceVariance", "~1e-305", "~1e-299" });
-  filter->SetDifferenceVariance(1e-299);
+  const std::vector<std::pair<itk::FuzzyConnectednessAffinity, std::vector<std::string>>> wrong{
+    { { { -1.7e308 }, { 1.0 }, {}, { 1.0 } }, { "object mean", "~-1.7e+308", "~8.9e+307" } },
+    { { { 0.0 }, { 1.7e308 }, {}, { 1.0 } }, { "object variance", "~1.7e+308", "~1e+307" } },
+    { { { 0.0 }, { 1.0 }, {}, { 1e-305 } }, { "difference variance", "~1e-305", "~1e-299" } },
+  };
+  for (const auto & [affinity, words] : wrong)
+  {
+    filter->SetAffinity(affinity);
+    ExpectError([&] { filter->Update(); }, words);
+  }
+  filter->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1e-299 } });
   EXPECT_NO_THROW(filter->Update());
 
   // The same of an estimate.
@@ -491,7 +487,7 @@ TEST(NotEnoughMemory, TheMessageSaysForWhat)
   const auto connectedness = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   connectedness->SetInput(source->GetOutput());
   connectedness->SetSeed({ { 0, 0, 0 } });
-  connectedness->SetObjectMean(0.0);
+  connectedness->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1.0 } });
   ExpectMemoryError(connectedness.GetPointer(), { "Not enough memory", "[524288, 524288, 1024] voxels", "1.13 PB" });
 }
 
@@ -506,43 +502,6 @@ TEST(NotEnoughMemory, NumbersOfVoxelsMayOverflow)
   const auto connectedness = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   connectedness->SetInput(source->GetOutput());
   connectedness->SetSeed({ { 0, 0, 0 } });
-  connectedness->SetObjectMean(0.0);
+  connectedness->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1.0 } });
   ExpectMemoryError(connectedness.GetPointer(), { "Not enough memory", "73.8 EB" });
-}
-
-TEST(AffinityEstimate, TakesStepsInProportionToVoxelsAndSeeds)
-{
-  struct Case
-  {
-    voxelmaps::Triple size;
-    std::int64_t      seeds;
-    unsigned int      radius;
-  };
-  for (const Case & each : { Case{ { { 1, 100000, 1 } }, 20000, 2000 },
-                             Case{ { { 1, 1, 100000 } }, 20000, 2000 },
-                             Case{ { { 4, 200, 200 } }, 500, 100 },
-                             Case{ { { 64, 64, 64 } }, 100000, 20 } })
-  {
-    RandomNumbers                      random(11);
-    voxelmaps::FuzzyConnectednessInput input;
-    input.size = each.size;
-    std::vector<short> image(static_cast<std::size_t>(input.GetNumberOfVoxels()));
-    for (short & pixel : image)
-    {
-      pixel = static_cast<short>(random.Below(1000));
-    }
-    input.image = image.data();
-    input.pixelType = voxelmaps::FuzzyConnectednessInput::PixelType::Int16;
-    for (std::int64_t i = 0; i < each.seeds; ++i)
-    {
-      input.seeds.push_back(random.Below(input.GetNumberOfVoxels()));
-    }
-    // An abort is checked for once in 65536 steps.
-    std::int64_t            checks = 0;
-    voxelmaps::JobExecution execution;
-    execution.reportProgress = [&checks](std::uint64_t) { ++checks; };
-    voxelmaps::EstimateAffinity(input, { AffinityFunction::GeometricMean, each.radius }, execution);
-    EXPECT_LT(checks * 65536, 32 * (input.GetNumberOfVoxels() + each.seeds)) << each.size[0] << ' ' << each.size[1];
-    EXPECT_GT(checks, 0);
-  }
 }
