@@ -67,9 +67,9 @@ ReachEverything(voxelmaps::FuzzyConnectednessProblem & problem)
   problem.image = GetCT().data();
   problem.pixelType = Job::PixelType::Int16;
   problem.size = sceneSize;
-  problem.objectMean = 110.0;
-  problem.objectVariance = 200.0 * 200.0;
-  problem.differenceVariance = 50.0 * 50.0;
+  problem.affinity.objectMean = { 110.0 };
+  problem.affinity.objectCovariance = { 200.0 * 200.0 };
+  problem.affinity.differenceCovariance = { 50.0 * 50.0 };
 }
 
 /** A job with its image, and the keys of Hierarchy on the CPU with all threads. */
@@ -87,10 +87,7 @@ struct Fixture
     }
     else if (thisCase.object != "everything")
     {
-      const auto estimate = voxelmaps::EstimateAffinity(job, {}, {});
-      job.objectMean = estimate.mean;
-      job.objectVariance = estimate.variance;
-      job.differenceVariance = estimate.differenceVariance;
+      job.affinity = voxelmaps::EstimateAffinity(job, {}, {}).affinity;
     }
     keys.resize(static_cast<std::size_t>(job.GetNumberOfVoxels()));
     expected.resize(keys.size());
@@ -111,13 +108,13 @@ struct Fixture
     job.image = vectors.data();
     job.pixelType = Job::PixelType::UInt8;
     job.numberOfComponents = static_cast<unsigned int>(n);
-    job.vectors.objectMean.assign(n, 110.0);
-    job.vectors.objectCovariance.assign(n * n, 20.0);
-    job.vectors.differenceCovariance.assign(n * n, 10.0);
+    job.affinity.objectMean.assign(n, 110.0);
+    job.affinity.objectCovariance.assign(n * n, 20.0);
+    job.affinity.differenceCovariance.assign(n * n, 10.0);
     for (std::size_t i = 0; i < n; ++i)
     {
-      job.vectors.objectCovariance[i * n + i] = 200.0;
-      job.vectors.differenceCovariance[i * n + i] = 100.0;
+      job.affinity.objectCovariance[i * n + i] = 200.0;
+      job.affinity.differenceCovariance[i * n + i] = 100.0;
     }
   }
 

@@ -52,32 +52,27 @@ namespace itk
  * - Those of VoxelMapsImageFilter: paths stay inside the MaskImage. Images of fewer than 8192 voxels are computed on
  *   the CPU, whatever Device is.
  * - AffinityFunction (GeometricMean): see above.
- * - ObjectMean, ObjectVariance: mean and variance of the intensities of the object. Means must be from -8.9e307 to
- *   8.9e307, and variances from 1e-299 to 1e307, estimates included. For scalar images and all functions but
- *   AbsoluteDifference, Update() throws unless these or the next ones are set, or estimated.
- * - DifferenceMean (0), DifferenceVariance: mean and variance of the differences in the object.
- * - ObjectMeanVector, ObjectCovariance, DifferenceMeanVector (for WeightedSum), DifferenceCovariance (none): the same
- * for images whose voxels have components. What is not set is estimated from the seeds, as all is with
- *   EstimateAffinityFromSeeds. Limits are those of means and variances. Matrices must be symmetric and positive
- * definite: of the variance of each component, at least 1e-12 is left if those before it are known.
+ * - Affinity (none): mean and variance of the intensities of the object and of the differences in it, such as
+ *   SetAffinity({ { 110.0 }, { 400.0 }, {}, { 60.0 } }); mean vectors and covariance matrices for images whose voxels
+ * have components. See voxelmaps::FuzzyConnectednessAffinity for the limits. Update() throws unless it is set or
+ * estimated; AbsoluteDifference needs none.
  * - Weight (0.5): in [0, 1]; for WeightedSum.
- * - EstimateAffinityFromSeeds (off), EstimationRadius (2): whether to estimate these means and variances from the
- *   intensities in boxes around the seeds, and the radius of the boxes in voxels.
+ * - EstimateAffinityFromSeeds (off), EstimationRadius (2): whether to estimate the affinity from the intensities in
+ *   boxes around the seeds, and the radius of the boxes in voxels.
  * - MinimumStrength (0): in [0, 1]; strengths below it are set to 0 and not searched.
  * - Adjacency (Face): which voxels are neighbors; see FuzzyConnectednessEnums::Adjacency.
  * - DistanceWeighting (off): see above. Spacings must be from 1e-140 to 1e140.
  * - Method (Automatic): see FuzzyConnectednessEnums::Method. It affects run time, not the result.
  * - CropToSeeds (off), CropMargin (10), CropMarginInMillimeters (off): see below.
  *
- * The estimate uses all finite intensities inside the mask in boxes of 2 * EstimationRadius + 1 voxels along each axis
- * around the seeds: the mean and variance of these intensities. Of the smallest 90 % of the differences between face
- * neighbors in these boxes, it uses the mean and variance for WeightedSum, and the mean square of half the difference
- * for the other functions.
- *
- * For vectors, it is the mean vector and the covariance matrix of all vectors whose components are finite. Differences
- * are ordered by their length, with every component divided by its standard deviation; of the smallest 90 %, the mean
- * vector and covariance matrix of the absolute values serve WeightedSum, and the mean of \f$(d / 2) (d / 2)^T\f$ the
- * other functions. Sums are over voxels in the order of memory (see EstimateVectorAffinity).
+ * \par Estimate
+ * In the box of 2 * EstimationRadius + 1 voxels along each axis around a seed, the object is what is connected to the
+ * seed by faces and close to it in intensity: within twice the median difference of neighbors. Means and variances are
+ * those of the objects in all boxes, so that they also hold for vessels thinner than the box. If the boxes show the
+ * contrast to the surroundings, variances are at least such that the Gaussians of both terms fall to 1/2 at half the
+ * contrast. A warning (itkWarningMacro) states that the object may leak, if twice its standard deviation exceeds what
+ * distinguishes its mean from its surroundings: for example, if a seed is in another object.
+ * voxelmaps::EstimateAffinity has the exact definition.
  *
  * \par Vector images
  * The input is a scalar image, or one of 1 to 16 components: an itk::VectorImage, or an itk::Image of RGBPixel, Vector,
@@ -110,11 +105,10 @@ namespace itk
  *
  * \par Errors
  * Throws an itk::ExceptionObject that names the value if there is no seed, if a seed is outside the image or the mask,
- * if a mean vector or a covariance matrix does not have the number of components of the input, or is not valid, if
- * scalar parameters are set for vectors or the other way round, if the geometry of the seed image or the mask differs
- * from that of the input, if all voxels of the seed image are zero, if a variance is not finite or is less than 1e-299,
- * if a mean is not finite, if Weight or MinimumStrength is outside [0, 1], if an estimated variance is not positive and
- * finite, or if CropMargin is negative or NaN.
+ * if the affinity does not have the number of components of the input, or is not valid, if the geometry of the seed
+ * image or the mask differs from that of the input, if all voxels of the seed image are zero, if Weight or
+ * MinimumStrength is outside [0, 1], if an estimated variance is not positive and finite, or if CropMargin is negative
+ * or NaN.
  *
  * \par Sources
  * \cite Udupa1996; \cite Li2016, corrected CUDA-kFOE.

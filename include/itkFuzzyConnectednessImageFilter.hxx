@@ -182,7 +182,7 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOut
   }
   this->AddImageSeeds(*bufferedInput, job);
   job.method = m_Method;
-  this->SetAffinity(job);
+  this->SetUsedAffinity(job);
 
   VoxelMapsDetail::OutputRegion<OutputImageType> strengths(this->GetOutput(), region);
   job.output = strengths.GetBufferPointer();

@@ -3,13 +3,11 @@
 #ifndef itkFuzzyConnectednessImageFilterBase_h
 #define itkFuzzyConnectednessImageFilterBase_h
 
-#include "itkArray.h"
-#include "itkArray2D.h"
 #include "itkCudaImageFilter.h"
 #include "itkFixedArray.h"
 #include "itkVariableLengthVector.h"
 #include "itkVoxelMapsImageFilter.h"
-#include "voxelmaps/FuzzyConnectednessVectorAffinity.h"
+#include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
 
 #include <string>
 #include <type_traits>
@@ -41,19 +39,6 @@ GetPixelComponents(const VariableLengthVector<TComponent> *);
 template <typename TPixel>
 std::enable_if_t<std::is_arithmetic<TPixel>::value, PixelComponents<TPixel, false, 0>>
 GetPixelComponents(const TPixel *);
-
-/** \class VectorParameters
- * \brief Mean vectors and covariance matrices as users set them; what is not set is empty.
- *
- * \ingroup VoxelMaps
- */
-struct VectorParameters
-{
-  Array<double>   objectMean;
-  Array2D<double> objectCovariance;
-  Array<double>   differenceMean;
-  Array2D<double> differenceCovariance;
-};
 } // namespace VoxelMapsDetail
 
 /** \class FuzzyConnectednessImageFilterBase
@@ -111,50 +96,16 @@ public:
   itkSetEnumMacro(AffinityFunction, AffinityFunctionEnum);
   itkGetEnumMacro(AffinityFunction, AffinityFunctionEnum);
 
-  /** Mean and variance of the intensities of the object. Initially 0 and 1. Update() throws an exception unless one of
-   * these means or variances has been set, or EstimateAffinityFromSeeds is on. */
-  virtual void
-  SetObjectMean(double mean)
-  {
-    this->SetAffinityParameter(m_ObjectMean, mean);
-  }
-  itkGetConstMacro(ObjectMean, double);
-  virtual void
-  SetObjectVariance(double variance)
-  {
-    this->SetAffinityParameter(m_ObjectVariance, variance);
-  }
-  itkGetConstMacro(ObjectVariance, double);
-
-  /** Mean (WeightedSum only) and variance of the differences in the object. Initially 0 and 1. */
-  virtual void
-  SetDifferenceMean(double mean)
-  {
-    this->SetAffinityParameter(m_DifferenceMean, mean);
-  }
-  itkGetConstMacro(DifferenceMean, double);
-  virtual void
-  SetDifferenceVariance(double variance)
-  {
-    this->SetAffinityParameter(m_DifferenceVariance, variance);
-  }
-  itkGetConstMacro(DifferenceVariance, double);
-
-  /** Mean vector and covariance matrix of the vectors of the object, if pixels have components. Default: empty, for an
-   * estimate. */
-  VoxelMapsSetGetMacro(ObjectMeanVector, Array<double>, m_Vectors.objectMean);
-  VoxelMapsSetGetMacro(ObjectCovariance, Array2D<double>, m_Vectors.objectCovariance);
-
-  /** Mean vector (WeightedSum only) and covariance matrix of the differences in the object, if pixels have components.
-   * Default: empty, for an estimate. */
-  VoxelMapsSetGetMacro(DifferenceMeanVector, Array<double>, m_Vectors.differenceMean);
-  VoxelMapsSetGetMacro(DifferenceCovariance, Array2D<double>, m_Vectors.differenceCovariance);
+  /** Means and variances of the object, or mean vectors and covariance matrices: { { mean }, { variance }, {}, {
+   * difference variance } } for scalars, see voxelmaps::FuzzyConnectednessAffinity. Default: empty; Update() throws an
+   * exception unless this is set, EstimateAffinityFromSeeds is on, or AffinityFunction is AbsoluteDifference. */
+  VoxelMapsSetGetMacro(Affinity, FuzzyConnectednessAffinity, m_Affinity);
 
   /** Weight of the first term of WeightedSum, in [0, 1]. Default: 0.5. */
   itkSetMacro(Weight, double);
   itkGetConstMacro(Weight, double);
 
-  /** Whether to estimate means and variances around the seeds instead of using the values above. Default: off. */
+  /** Whether to estimate the affinity from the seeds, in place of the one that is set. Default: off. */
   itkSetMacro(EstimateAffinityFromSeeds, bool);
   itkGetConstMacro(EstimateAffinityFromSeeds, bool);
   itkBooleanMacro(EstimateAffinityFromSeeds);
@@ -163,33 +114,8 @@ public:
   itkSetMacro(EstimationRadius, unsigned int);
   itkGetConstMacro(EstimationRadius, unsigned int);
 
-  /** The parameters that the last Update() used: those above, or the estimate. */
-  itkGetConstMacro(UsedObjectMean, double);
-  itkGetConstMacro(UsedObjectVariance, double);
-  itkGetConstMacro(UsedDifferenceMean, double);
-  itkGetConstMacro(UsedDifferenceVariance, double);
-
-  /** The same if pixels have components; what the affinity function does not need may be empty. */
-  virtual Array<double>
-  GetUsedObjectMeanVector() const
-  {
-    return m_UsedVectors.objectMean;
-  }
-  virtual Array2D<double>
-  GetUsedObjectCovariance() const
-  {
-    return m_UsedVectors.objectCovariance;
-  }
-  virtual Array<double>
-  GetUsedDifferenceMeanVector() const
-  {
-    return m_UsedVectors.differenceMean;
-  }
-  virtual Array2D<double>
-  GetUsedDifferenceCovariance() const
-  {
-    return m_UsedVectors.differenceCovariance;
-  }
+  /** The affinity that the last Update() used: the one that is set, or the estimate. */
+  itkGetConstReferenceMacro(UsedAffinity, FuzzyConnectednessAffinity);
 
   /** Minimum strength, in [0, 1]; smaller strengths become 0 and are not searched for. Default: 0. */
   itkSetMacro(MinimumStrength, double);
@@ -237,12 +163,6 @@ protected:
   PrintSelf(std::ostream & os, Indent indent) const override;
   void
   VerifyPreconditions() const override;
-  /** Whether means and variances of scalars have been set, or are estimated. */
-  virtual bool
-  HasAffinity() const
-  {
-    return m_IsAffinitySet || m_EstimateAffinityFromSeeds;
-  }
   void
   VerifyInputInformation() const override;
   void
@@ -250,32 +170,10 @@ protected:
   void
   EnlargeOutputRequestedRegion(DataObject * output) override;
 
-  /** Throw an itk::ExceptionObject, with the name, if a parameter of the affinity is invalid. */
-  void
-  VerifyMean(const std::string & name, double mean) const;
-  void
-  VerifyVariance(const std::string & name, double variance) const;
-
-  /** Throw an itk::ExceptionObject, with the name and " of ..." in addition, if mean vectors or covariance matrices
-   * that are not empty do not suit the input. */
-  void
-  VerifyVectors(const VoxelMapsDetail::VectorParameters & parameters, const std::string & context) const;
-
-  /** Copy what is not empty. */
-  static void
-  CopyVectors(const VoxelMapsDetail::VectorParameters & parameters, voxelmaps::VectorAffinity & vectors);
-
-  /** Estimate mean vectors and covariance matrices from the seeds of a problem. */
-  voxelmaps::VectorAffinity
-  EstimateVectors(const voxelmaps::FuzzyConnectednessInput & input, const voxelmaps::JobExecution & execution) const;
-
-  /** Throws if the given or estimated mean vectors and covariance matrices are invalid. */
-  void
-  VerifyUsedVectors(const voxelmaps::FuzzyConnectednessProblem & problem, const std::string & context) const;
-
-  /** Throws if an estimate from seeds is invalid. */
-  void
-  VerifyEstimate(const voxelmaps::AffinityEstimate & estimate, const std::string & context) const;
+  /** Estimate an affinity from the seeds of an input; warn, with the context, if the object may leak. */
+  FuzzyConnectednessAffinity
+  EstimateAffinity(const voxelmaps::FuzzyConnectednessInput & input, const voxelmaps::JobExecution & execution,
+                   const std::string & context) const;
 
   /** Throw an itk::ExceptionObject if a seed is outside the image. */
   void
@@ -285,7 +183,7 @@ protected:
   void
   SetUsedCropRegion(const std::vector<IndexType> & seeds);
 
-  /** Set everything in a problem except mask, seeds and means and variances. The image, whose buffer is the region to
+  /** Set everything in a problem except mask, seeds and affinity. The image, whose buffer is the region to
    * compute, and the progress must outlive it. */
   void
   FillProblem(const VoxelMapsDetail::BufferedImage<InputImageType> & image, const voxelmaps::JobExecution & execution,
@@ -297,49 +195,16 @@ protected:
   AddImageSeeds(const VoxelMapsDetail::BufferedImage<InputImageType> & image,
                 voxelmaps::FuzzyConnectednessProblem &                 problem) const;
 
-  /** Set the means and variances of a problem, estimated if requested. */
+  /** Set the affinity of a problem, estimated if requested. */
   void
-  SetAffinity(voxelmaps::FuzzyConnectednessProblem & problem);
+  SetUsedAffinity(voxelmaps::FuzzyConnectednessProblem & problem);
 
 private:
-  void
-  SetAffinityParameter(double & parameter, double value)
-  {
-    if (!m_IsAffinitySet || parameter != value)
-    {
-      m_IsAffinitySet = true;
-      parameter = value;
-      this->Modified();
-    }
-  }
-
-  // Sums of two intensities are then finite, or so far from the mean that the affinity is 0; factors of costs are
-  // finite.
-  static constexpr double maxMean = 8.9e307;
-  static constexpr double minVariance = 1e-299;
-  static constexpr double maxVariance = 1e307;
-
-  static bool
-  IsMean(double mean)
-  {
-    return mean >= -maxMean && mean <= maxMean;
-  }
-  static bool
-  IsVariance(double variance)
-  {
-    return variance >= minVariance && variance <= maxVariance;
-  }
-
   /** Linear indices in a region of the voxels of the seed image that are not zero, in ascending order. */
   std::vector<std::int64_t>
   FindImageSeeds(const InputImageRegionType & region, const voxelmaps::JobExecution & execution) const;
 
   AffinityFunctionEnum m_AffinityFunction{ AffinityFunctionEnum::GeometricMean };
-  bool                 m_IsAffinitySet{ false };
-  double               m_ObjectMean{ 0.0 };
-  double               m_ObjectVariance{ 1.0 };
-  double               m_DifferenceMean{ 0.0 };
-  double               m_DifferenceVariance{ 1.0 };
   double               m_Weight{ 0.5 };
   bool                 m_EstimateAffinityFromSeeds{ false };
   unsigned int         m_EstimationRadius{ 2 };
@@ -350,19 +215,9 @@ private:
   CropMarginType       m_CropMargin;
   bool                 m_CropMarginInMillimeters{ false };
 
-  /** Set the mean vectors and covariance matrices of a problem, estimated if requested or not set. */
-  void
-  SetVectorAffinity(voxelmaps::FuzzyConnectednessProblem & problem);
-
-  VoxelMapsDetail::VectorParameters m_Vectors;
-  VoxelMapsDetail::VectorParameters m_UsedVectors;
-
-  double m_UsedObjectMean{ 0.0 };
-  double m_UsedObjectVariance{ 0.0 };
-  double m_UsedDifferenceMean{ 0.0 };
-  double m_UsedDifferenceVariance{ 0.0 };
-
-  InputImageRegionType m_UsedCropRegion;
+  FuzzyConnectednessAffinity m_Affinity;
+  FuzzyConnectednessAffinity m_UsedAffinity;
+  InputImageRegionType       m_UsedCropRegion;
 };
 } // namespace itk
 

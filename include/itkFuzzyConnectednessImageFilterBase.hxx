@@ -28,15 +28,22 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
                                                                                                 Indent indent) const
 {
   Superclass::PrintSelf(os, indent);
+  const auto print = [&](const char * prefix, const FuzzyConnectednessAffinity & affinity) {
+    const auto printValues = [&](const char * name, const std::vector<double> & values) {
+      os << indent << prefix << name << ':';
+      for (const double value : values)
+      {
+        os << ' ' << value;
+      }
+      os << std::endl;
+    };
+    printValues("ObjectMean", affinity.objectMean);
+    printValues("ObjectCovariance", affinity.objectCovariance);
+    printValues("DifferenceMean", affinity.differenceMean);
+    printValues("DifferenceCovariance", affinity.differenceCovariance);
+  };
   os << indent << "AffinityFunction: " << m_AffinityFunction << std::endl;
-  os << indent << "ObjectMean: " << m_ObjectMean << std::endl;
-  os << indent << "ObjectVariance: " << m_ObjectVariance << std::endl;
-  os << indent << "DifferenceMean: " << m_DifferenceMean << std::endl;
-  os << indent << "DifferenceVariance: " << m_DifferenceVariance << std::endl;
-  os << indent << "ObjectMeanVector: " << m_Vectors.objectMean << std::endl;
-  os << indent << "ObjectCovariance: " << m_Vectors.objectCovariance << std::endl;
-  os << indent << "DifferenceMeanVector: " << m_Vectors.differenceMean << std::endl;
-  os << indent << "DifferenceCovariance: " << m_Vectors.differenceCovariance << std::endl;
+  print("", m_Affinity);
   os << indent << "Weight: " << m_Weight << std::endl;
   os << indent << "EstimateAffinityFromSeeds: " << (m_EstimateAffinityFromSeeds ? "On" : "Off") << std::endl;
   os << indent << "EstimationRadius: " << m_EstimationRadius << std::endl;
@@ -47,14 +54,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   os << indent << "CropMargin: " << m_CropMargin << std::endl;
   os << indent << "CropMarginInMillimeters: " << (m_CropMarginInMillimeters ? "On" : "Off") << std::endl;
   os << indent << "UsedCropRegion: " << m_UsedCropRegion;
-  os << indent << "UsedObjectMean: " << m_UsedObjectMean << std::endl;
-  os << indent << "UsedObjectVariance: " << m_UsedObjectVariance << std::endl;
-  os << indent << "UsedDifferenceMean: " << m_UsedDifferenceMean << std::endl;
-  os << indent << "UsedDifferenceVariance: " << m_UsedDifferenceVariance << std::endl;
-  os << indent << "UsedObjectMeanVector: " << m_UsedVectors.objectMean << std::endl;
-  os << indent << "UsedObjectCovariance: " << m_UsedVectors.objectCovariance << std::endl;
-  os << indent << "UsedDifferenceMeanVector: " << m_UsedVectors.differenceMean << std::endl;
-  os << indent << "UsedDifferenceCovariance: " << m_UsedVectors.differenceCovariance << std::endl;
+  print("Used", m_UsedAffinity);
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
@@ -66,55 +66,12 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   VoxelMapsDetail::VerifyEnumerator(
     *this, "AffinityFunction", m_AffinityFunction, AffinityFunctionEnum::AbsoluteDifference);
   VoxelMapsDetail::VerifyEnumerator(*this, "Adjacency", m_Adjacency, AdjacencyEnum::Full);
-  const auto verifyFraction = [this](const char * name, double fraction) {
-    if (!(fraction >= 0.0 && fraction <= 1.0))
-    {
-      itkExceptionMacro(<< name << " is " << fraction << ", but must be 0 to 1.");
-    }
-  };
-  if (!m_EstimateAffinityFromSeeds)
-  {
-    this->VerifyMean("ObjectMean", m_ObjectMean);
-    this->VerifyVariance("ObjectVariance", m_ObjectVariance);
-    this->VerifyMean("DifferenceMean", m_DifferenceMean);
-    this->VerifyVariance("DifferenceVariance", m_DifferenceVariance);
-  }
-  if (m_DistanceWeighting && m_AffinityFunction == AffinityFunctionEnum::AbsoluteDifference)
-  {
-    itkExceptionMacro("DistanceWeighting is on, but AffinityFunction is AbsoluteDifference, which has no weighting.");
-  }
-  verifyFraction("Weight", m_Weight);
-  verifyFraction("MinimumStrength", m_MinimumStrength);
   for (unsigned int d = 0; d < ImageDimension; ++d)
   {
     if (!(m_CropMargin[d] >= 0.0))
     {
       itkExceptionMacro("CropMargin is " << m_CropMargin[d] << " along axis " << d << ", but must be at least 0.");
     }
-  }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
-void
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyMean(
-  const std::string & name, double mean) const
-{
-  if (!IsMean(mean))
-  {
-    itkExceptionMacro(<< name << " is " << mean << ", but must be finite, from " << -maxMean << " to " << maxMean
-                      << '.');
-  }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
-void
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyVariance(
-  const std::string & name, double variance) const
-{
-  if (!IsVariance(variance))
-  {
-    itkExceptionMacro(<< name << " is " << variance << ", but must be positive and finite, from " << minVariance
-                      << " to " << maxVariance << '.');
   }
 }
 
@@ -132,149 +89,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
       itkExceptionMacro("The pixels of the input have " << components << " components, but must have 1 to "
                                                         << voxelmaps::maxNumberOfComponents << '.');
     }
-    if (m_ObjectMean != 0.0 || m_ObjectVariance != 1.0 || m_DifferenceMean != 0.0 || m_DifferenceVariance != 1.0)
-    {
-      itkExceptionMacro("ObjectMean is " << m_ObjectMean << ", ObjectVariance " << m_ObjectVariance
-                                         << ", DifferenceMean " << m_DifferenceMean << " and DifferenceVariance "
-                                         << m_DifferenceVariance << ", but the pixels of the input have " << components
-                                         << " components: set ObjectMeanVector, ObjectCovariance, DifferenceMeanVector "
-                                            "and DifferenceCovariance, and leave these values at 0 and 1.");
-    }
   }
-  this->VerifyVectors(m_Vectors, "");
-  // Last, since all else may be wrong too.
-  if (!InputComponentsType::isVector && m_AffinityFunction != AffinityFunctionEnum::AbsoluteDifference &&
-      !this->HasAffinity())
-  {
-    itkExceptionMacro("There is no affinity: set ObjectMean, ObjectVariance and DifferenceVariance, or turn "
-                      "EstimateAffinityFromSeeds on.");
-  }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
-void
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyVectors(
-  const VoxelMapsDetail::VectorParameters & parameters, const std::string & context) const
-{
-  const auto verify = [&](const std::string & name, std::size_t rows, std::size_t columns, const auto & verifyValues) {
-    if (rows * columns == 0)
-    {
-      return;
-    }
-    if (!InputComponentsType::isVector)
-    {
-      itkExceptionMacro(<< name << context << " has " << rows * columns
-                        << " elements, but the input is a scalar image: set means and variances.");
-    }
-    VoxelMapsDetail::CallEngine(*this, verifyValues);
-  };
-  const unsigned int        n = this->GetInput()->GetNumberOfComponentsPerPixel();
-  voxelmaps::VectorAffinity vectors;
-  CopyVectors(parameters, vectors);
-  const auto verifyMean = [&](const std::string & name, const std::vector<double> & mean) {
-    verify(name, mean.size(), 1, [&] { voxelmaps::VerifyMeanVector(name + context, mean, n); });
-  };
-  const auto verifyCovariance =
-    [&](const std::string & name, const Array2D<double> & matrix, const std::vector<double> & covariance) {
-      verify(name, matrix.rows(), matrix.cols(), [&] {
-        if (matrix.rows() != n || matrix.cols() != n)
-        {
-          itkExceptionMacro(<< name << context << " has " << matrix.rows() << " rows and " << matrix.cols()
-                            << " columns, but pixels of " << n << " components need " << n << " of both.");
-        }
-        voxelmaps::VerifyCovariance(name + context, covariance, n);
-      });
-    };
-  verifyMean("ObjectMeanVector", vectors.objectMean);
-  verifyCovariance("ObjectCovariance", parameters.objectCovariance, vectors.objectCovariance);
-  verifyMean("DifferenceMeanVector", vectors.differenceMean);
-  verifyCovariance("DifferenceCovariance", parameters.differenceCovariance, vectors.differenceCovariance);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
-void
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::CopyVectors(
-  const VoxelMapsDetail::VectorParameters & parameters, voxelmaps::VectorAffinity & vectors)
-{
-  // vnl has the elements of a matrix in the order of rows.
-  const auto copy = [](const auto & from, std::vector<double> & to) {
-    if (from.size() > 0)
-    {
-      to.assign(from.data_block(), from.data_block() + from.size());
-    }
-  };
-  copy(parameters.objectMean, vectors.objectMean);
-  copy(parameters.objectCovariance, vectors.objectCovariance);
-  copy(parameters.differenceMean, vectors.differenceMean);
-  copy(parameters.differenceCovariance, vectors.differenceCovariance);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
-voxelmaps::VectorAffinity
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::EstimateVectors(
-  const voxelmaps::FuzzyConnectednessInput & input, const voxelmaps::JobExecution & execution) const
-{
-  return voxelmaps::EstimateVectorAffinity(input, { m_AffinityFunction, m_EstimationRadius }, execution).vectors;
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
-void
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyUsedVectors(
-  const voxelmaps::FuzzyConnectednessProblem & problem, const std::string & context) const
-{
-  try
-  {
-    voxelmaps::VerifyVectorAffinity(problem, context);
-  }
-  catch (const voxelmaps::EngineError & error)
-  {
-    // What is set was verified before.
-    itkExceptionMacro("The estimate from the voxels around the seeds (EstimationRadius "
-                      << m_EstimationRadius << ") is no affinity. " << error.what()
-                      << " Increase EstimationRadius, or set the parameter and turn EstimateAffinityFromSeeds off.");
-  }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
-void
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::SetVectorAffinity(
-  voxelmaps::FuzzyConnectednessProblem & problem)
-{
-  m_UsedVectors = VoxelMapsDetail::VectorParameters();
-  if (m_AffinityFunction == AffinityFunctionEnum::AbsoluteDifference)
-  {
-    return;
-  }
-  const bool usesObject = m_AffinityFunction != AffinityFunctionEnum::Homogeneity;
-  const bool usesDifferenceMean = m_AffinityFunction == AffinityFunctionEnum::WeightedSum;
-  if (m_EstimateAffinityFromSeeds || m_Vectors.differenceCovariance.size() == 0 ||
-      (usesObject && (m_Vectors.objectMean.size() == 0 || m_Vectors.objectCovariance.size() == 0)) ||
-      (usesDifferenceMean && m_Vectors.differenceMean.size() == 0))
-  {
-    problem.vectors = this->EstimateVectors(problem, problem.execution);
-  }
-  if (!m_EstimateAffinityFromSeeds)
-  {
-    CopyVectors(m_Vectors, problem.vectors);
-  }
-  this->VerifyUsedVectors(problem, "");
-
-  const unsigned int n = problem.numberOfComponents;
-  const auto         copyMean = [](const std::vector<double> & from, Array<double> & to) {
-    to.SetSize(from.size());
-    std::copy(from.begin(), from.end(), to.begin());
-  };
-  const auto copyCovariance = [n](const std::vector<double> & from, Array2D<double> & to) {
-    if (!from.empty())
-    {
-      to.SetSize(n, n);
-      std::copy(from.begin(), from.end(), to.begin());
-    }
-  };
-  copyMean(problem.vectors.objectMean, m_UsedVectors.objectMean);
-  copyCovariance(problem.vectors.objectCovariance, m_UsedVectors.objectCovariance);
-  copyMean(problem.vectors.differenceMean, m_UsedVectors.differenceMean);
-  copyCovariance(problem.vectors.differenceCovariance, m_UsedVectors.differenceCovariance);
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
@@ -455,52 +270,38 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
-void
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyEstimate(
-  const voxelmaps::AffinityEstimate & estimate, const std::string & context) const
+FuzzyConnectednessAffinity
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::EstimateAffinity(
+  const voxelmaps::FuzzyConnectednessInput & input, const voxelmaps::JobExecution & execution,
+  const std::string & context) const
 {
-  if (!IsVariance(estimate.variance) || !IsVariance(estimate.differenceVariance) || !IsMean(estimate.mean) ||
-      !IsMean(estimate.differenceMean))
+  const std::string remark = ", EstimationRadius " + std::to_string(m_EstimationRadius) + context;
+  const auto        estimate = VoxelMapsDetail::CallEngine(
+    *this,
+    [&] { return voxelmaps::EstimateAffinity(input, { m_AffinityFunction, m_EstimationRadius }, execution); },
+    remark.c_str());
+  if (!estimate.warning.empty())
   {
-    itkExceptionMacro(
-      "The " << estimate.numberOfVoxels << " voxels around the seeds" << context << " (EstimationRadius "
-             << m_EstimationRadius << ") have the mean " << estimate.mean << ", the variance " << estimate.variance
-             << " and the difference variance " << estimate.differenceVariance << ", but the mean must be from "
-             << -maxMean << " to " << maxMean << ", and both variances positive and finite, from " << minVariance
-             << " to " << maxVariance
-             << ": increase EstimationRadius, or set ObjectMean, ObjectVariance and DifferenceVariance and turn "
-                "EstimateAffinityFromSeeds off.");
+    itkWarningMacro(<< estimate.warning << remark << '.');
   }
+  return estimate.affinity;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::SetAffinity(
+FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::SetUsedAffinity(
   voxelmaps::FuzzyConnectednessProblem & problem)
 {
-  m_UsedObjectMean = m_ObjectMean;
-  m_UsedObjectVariance = m_ObjectVariance;
-  m_UsedDifferenceMean = m_DifferenceMean;
-  m_UsedDifferenceVariance = m_DifferenceVariance;
-  if (InputComponentsType::isVector)
+  m_UsedAffinity = m_Affinity;
+  if (m_AffinityFunction == AffinityFunctionEnum::AbsoluteDifference)
   {
-    this->SetVectorAffinity(problem);
+    m_UsedAffinity = {};
   }
-  else if (m_EstimateAffinityFromSeeds && m_AffinityFunction != AffinityFunctionEnum::AbsoluteDifference)
+  else if (m_EstimateAffinityFromSeeds)
   {
-    const voxelmaps::AffinityEstimate estimate =
-      voxelmaps::EstimateAffinity(problem, { m_AffinityFunction, m_EstimationRadius }, problem.execution);
-    m_UsedObjectMean = estimate.mean;
-    m_UsedObjectVariance = estimate.variance;
-    m_UsedDifferenceMean = estimate.differenceMean;
-    m_UsedDifferenceVariance = estimate.differenceVariance;
-    this->VerifyEstimate(estimate, "");
+    m_UsedAffinity = this->EstimateAffinity(problem, problem.execution, "");
   }
-  problem.affinityFunction = m_AffinityFunction;
-  problem.objectMean = m_UsedObjectMean;
-  problem.objectVariance = m_UsedObjectVariance;
-  problem.differenceMean = m_UsedDifferenceMean;
-  problem.differenceVariance = m_UsedDifferenceVariance;
+  problem.affinity = m_UsedAffinity;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>

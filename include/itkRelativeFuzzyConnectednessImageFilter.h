@@ -6,7 +6,6 @@
 #include "itkFuzzyConnectednessImageFilterBase.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -15,19 +14,6 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
-
-/** Setters of a parameter of the affinity, of all labels and of one. SWIG does not wrap a using-declaration of the
- * first. */
-#define VoxelMapsLabelParameterMacro(name, type, setter, parameter)                                                    \
-  void Set##name(type value) override                                                                                  \
-  {                                                                                                                    \
-    Superclass::Set##name(value);                                                                                      \
-  }                                                                                                                    \
-  virtual void Set##name(unsigned int label, type value)                                                               \
-  {                                                                                                                    \
-    this->setter(label, parameter, value);                                                                             \
-  }                                                                                                                    \
-  ITK_MACROEND_NOOP_STATEMENT
 
 namespace itk
 {
@@ -74,12 +60,10 @@ namespace itk
  * - Seeds (none), SeedImage (none): AddSeed(index, label), and an image whose non-zero voxels are seeds of the label
  * that is their value. At least one seed is required, and a voxel may be a seed of one label only.
  * - Competition (Relative), TieRule (Background): see above.
- * - SetObjectMean(label, mean), SetObjectVariance(label, variance), SetDifferenceMean(label, mean),
- *   SetDifferenceVariance(label, variance): the affinity of a label by itself, for Relative. \f$f(l, v)\f$ is then
- *   computed with the affinity of \f$l\f$, one label after the other. AffinityFunction, Weight and Adjacency are the
- *   same for all. If pixels have components, SetObjectMeanVector(label, mean), SetObjectCovariance(label, covariance)
- *   and so on.
- * - EstimateAffinityOfEveryLabel (off): whether to estimate these values from the seeds of each label.
+ * - SetAffinityOfLabel(label, affinity): the affinity of a label by itself, for Relative. \f$f(l, v)\f$ is then
+ * computed with the affinity of \f$l\f$, one label after the other; labels without one have Affinity. AffinityFunction,
+ * Weight and Adjacency are the same for all.
+ * - EstimateAffinityOfEveryLabel (off): whether to estimate these affinities from the seeds of each label.
  * - GenerateStrengthImage (off), GenerateMarginImage (off): see above.
  * - KeepHierarchy (off): see below.
  * - All others: see FuzzyConnectednessImageFilter. EstimateAffinityFromSeeds uses the seeds of all labels together.
@@ -88,8 +72,8 @@ namespace itk
  * Most of the time goes into the contraction of the image to a small graph, which does not depend on the seeds. With
  * KeepHierarchyOn(), the filter retains it (GetMemoryOfHierarchy(); about 7 bytes per voxel, on a device 9 and those
  * of the image) for the next update, if only seeds, labels, competition, ties, MinimumStrength or the outputs have
- * changed since. Adding a seed takes as long as deleting one. If EstimateAffinityFromSeeds is on, or mean vectors or
- * covariance matrices of images of vectors are not set, other seeds give another affinity, which needs another graph.
+ * changed since. Adding a seed takes as long as deleting one. If EstimateAffinityFromSeeds is on, other seeds give
+ * another affinity, which needs another graph.
  * Images count as changed if the pipeline considers them modified: call Modified() after writing to a buffer.
  * With CropToSeeds, the graph is that of the box, so seeds that change the box need another graph. ReleaseHierarchy()
  * frees the memory. With one affinity per label, there is no such graph.
@@ -170,20 +154,9 @@ public:
     return m_Seeds.size();
   }
 
-  /** The affinity of all labels, and of one label; what is not set for a label is the same as for all. See Parameters
-   * above. */
-  VoxelMapsLabelParameterMacro(ObjectMean, double, SetLabelParameter, objectMean);
-  VoxelMapsLabelParameterMacro(ObjectVariance, double, SetLabelParameter, objectVariance);
-  VoxelMapsLabelParameterMacro(DifferenceMean, double, SetLabelParameter, differenceMean);
-  VoxelMapsLabelParameterMacro(DifferenceVariance, double, SetLabelParameter, differenceVariance);
-  VoxelMapsLabelParameterMacro(ObjectMeanVector, const Array<double> &, SetLabelVectors,
-                               &VoxelMapsDetail::VectorParameters::objectMean);
-  VoxelMapsLabelParameterMacro(ObjectCovariance, const Array2D<double> &, SetLabelVectors,
-                               &VoxelMapsDetail::VectorParameters::objectCovariance);
-  VoxelMapsLabelParameterMacro(DifferenceMeanVector, const Array<double> &, SetLabelVectors,
-                               &VoxelMapsDetail::VectorParameters::differenceMean);
-  VoxelMapsLabelParameterMacro(DifferenceCovariance, const Array2D<double> &, SetLabelVectors,
-                               &VoxelMapsDetail::VectorParameters::differenceCovariance);
+  /** The affinity of one label, in place of that of all. */
+  virtual void
+  SetAffinityOfLabel(unsigned int label, const FuzzyConnectednessAffinity & affinity);
   virtual void
   ClearAffinitiesOfLabels();
 
@@ -194,7 +167,7 @@ public:
   itkBooleanMacro(EstimateAffinityOfEveryLabel);
 
   /** The affinities of labels that the last Update() used; empty if there was one for all. */
-  const std::vector<voxelmaps::LabelAffinity> &
+  const std::map<std::uint16_t, FuzzyConnectednessAffinity> &
   GetUsedAffinitiesOfLabels() const
   {
     return m_UsedLabelAffinities;
@@ -255,11 +228,6 @@ protected:
   PrintSelf(std::ostream & os, Indent indent) const override;
   void
   VerifyPreconditions() const override;
-  bool
-  HasAffinity() const override
-  {
-    return Superclass::HasAffinity() || this->EstimatesAffinityOfEveryLabel() || !m_LabelParameters.empty();
-  }
   void
   VerifyInputInformation() const override;
   void
@@ -321,32 +289,13 @@ private:
   void
   SetLabelAffinities(voxelmaps::RelativeFuzzyConnectednessJob & job);
 
-  void
-  SetLabelParameter(unsigned int label, std::size_t parameter, double value);
-
   /** The region to compute of an image of strengths; nothing if it is not generated, and then it becomes empty. */
   std::optional<VoxelMapsDetail::OutputRegion<StrengthImageType>>
   PrepareStrengths(StrengthImageType * image, bool isGenerated) const;
 
-  // The order of LabelParameters.
-  enum : std::size_t
-  {
-    objectMean,
-    objectVariance,
-    differenceMean,
-    differenceVariance
-  };
-  using LabelParameters = std::array<std::optional<double>, 4>;
-
-  template <typename TParameter>
-  void
-  SetLabelVectors(unsigned int label, TParameter VoxelMapsDetail::VectorParameters::* parameter,
-                  const TParameter & value);
-
-  std::map<unsigned int, LabelParameters>                   m_LabelParameters;
-  std::map<unsigned int, VoxelMapsDetail::VectorParameters> m_LabelVectors;
-  bool                                                      m_EstimateAffinityOfEveryLabel{ false };
-  std::vector<voxelmaps::LabelAffinity>                     m_UsedLabelAffinities;
+  std::map<unsigned int, FuzzyConnectednessAffinity>  m_LabelAffinities;
+  bool                                                m_EstimateAffinityOfEveryLabel{ false };
+  std::map<std::uint16_t, FuzzyConnectednessAffinity> m_UsedLabelAffinities;
 
   std::vector<Seed> m_Seeds;
   CompetitionEnum   m_Competition{ CompetitionEnum::Relative };

@@ -98,27 +98,13 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetLabelParameter(
-  unsigned int label, std::size_t parameter, double value)
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetAffinityOfLabel(
+  unsigned int label, const FuzzyConnectednessAffinity & affinity)
 {
-  std::optional<double> & known = m_LabelParameters[label][parameter];
-  if (known != value)
+  const auto known = m_LabelAffinities.find(label);
+  if (known == m_LabelAffinities.end() || known->second != affinity)
   {
-    known = value;
-    this->Modified();
-  }
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-template <typename TParameter>
-void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetLabelVectors(
-  unsigned int label, TParameter VoxelMapsDetail::VectorParameters::* parameter, const TParameter & value)
-{
-  TParameter & known = m_LabelVectors[label].*parameter;
-  if (known != value)
-  {
-    known = value;
+    m_LabelAffinities[label] = affinity;
     this->Modified();
   }
 }
@@ -127,10 +113,9 @@ template <typename TInputImage, typename TLabelImage, typename TStrengthImage, t
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ClearAffinitiesOfLabels()
 {
-  if (!m_LabelParameters.empty() || !m_LabelVectors.empty())
+  if (!m_LabelAffinities.empty())
   {
-    m_LabelParameters.clear();
-    m_LabelVectors.clear();
+    m_LabelAffinities.clear();
     this->Modified();
   }
 }
@@ -171,11 +156,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   os << std::endl;
   os << indent << "EstimateAffinityOfEveryLabel: " << (m_EstimateAffinityOfEveryLabel ? "On" : "Off") << std::endl;
   os << indent << "LabelsWithAffinities:";
-  for (const auto & each : m_LabelParameters)
-  {
-    os << ' ' << each.first;
-  }
-  for (const auto & each : m_LabelVectors)
+  for (const auto & each : m_LabelAffinities)
   {
     os << ' ' << each.first;
   }
@@ -207,39 +188,13 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   }
   VoxelMapsDetail::VerifyEnumerator(*this, "Competition", m_Competition, CompetitionEnum::Iterative);
   VoxelMapsDetail::VerifyEnumerator(*this, "TieRule", m_TieRule, TieRuleEnum::LowestLabel);
-  if (m_Competition == CompetitionEnum::Iterative &&
-      (this->EstimatesAffinityOfEveryLabel() || !m_LabelParameters.empty() || !m_LabelVectors.empty()))
+  for (const auto & each : m_LabelAffinities)
   {
-    itkExceptionMacro("Competition is Iterative, for which all labels must have the same affinity, but "
-                      << (this->EstimatesAffinityOfEveryLabel() ? "EstimateAffinityOfEveryLabel is on."
-                                                                : "some labels have affinities of their own."));
-  }
-  const auto verifyLabel = [this](unsigned int label) {
-    if (!IsLabel(label))
+    if (!IsLabel(each.first))
     {
-      itkExceptionMacro("The label " << label << " has an affinity of its own, but labels must be 1 to " << maximumLabel
-                                     << '.');
+      itkExceptionMacro("The label " << each.first << " has an affinity of its own, but labels must be 1 to "
+                                     << maximumLabel << '.');
     }
-  };
-  for (const auto & each : m_LabelVectors)
-  {
-    verifyLabel(each.first);
-  }
-  for (const auto & each : m_LabelParameters)
-  {
-    verifyLabel(each.first);
-    const auto verify = [&](std::size_t parameter, const char * name, bool isVariance) {
-      if (each.second[parameter])
-      {
-        const std::string text = name + (" of label " + std::to_string(each.first));
-        isVariance ? this->VerifyVariance(text, *each.second[parameter])
-                   : this->VerifyMean(text, *each.second[parameter]);
-      }
-    };
-    verify(objectMean, "ObjectMean", false);
-    verify(objectVariance, "ObjectVariance", true);
-    verify(differenceMean, "DifferenceMean", false);
-    verify(differenceVariance, "DifferenceVariance", true);
   }
 }
 
@@ -252,17 +207,6 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   for (const Seed & seed : m_Seeds)
   {
     this->VerifySeed(seed.first);
-  }
-  if (InputComponentsType::isVector && !m_LabelParameters.empty())
-  {
-    itkExceptionMacro(
-      "Label " << m_LabelParameters.begin()->first
-               << " has means or variances of its own, but the pixels of the input have components: set "
-                  "mean vectors and covariance matrices of labels.");
-  }
-  for (const auto & each : m_LabelVectors)
-  {
-    this->VerifyVectors(each.second, " of label " + std::to_string(each.first));
   }
 }
 
@@ -303,49 +247,24 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   {
     for (const std::uint16_t label : std::set<std::uint16_t>(job.labels.begin(), job.labels.end()))
     {
-      voxelmaps::FuzzyConnectednessInput labelInput = job;
-      labelInput.seeds.clear();
+      voxelmaps::FuzzyConnectednessInput input = job;
+      input.seeds.clear();
       for (std::size_t i = 0; i < job.seeds.size(); ++i)
       {
         if (job.labels[i] == label)
         {
-          labelInput.seeds.push_back(job.seeds[i]);
+          input.seeds.push_back(job.seeds[i]);
         }
       }
-      if (InputComponentsType::isVector)
-      {
-        voxelmaps::FuzzyConnectednessProblem problem = job;
-        problem.vectors = this->EstimateVectors(labelInput, job.execution);
-        this->VerifyUsedVectors(problem, " of label " + std::to_string(label));
-        m_UsedLabelAffinities.push_back({ label, 0.0, 1.0, 0.0, 1.0, problem.vectors });
-        continue;
-      }
-      const voxelmaps::AffinityEstimate estimate = voxelmaps::EstimateAffinity(
-        labelInput, { this->GetAffinityFunction(), this->GetEstimationRadius() }, job.execution);
-      this->VerifyEstimate(estimate, " of label " + std::to_string(label));
-      m_UsedLabelAffinities.push_back(
-        { label, estimate.mean, estimate.variance, estimate.differenceMean, estimate.differenceVariance, {} });
+      m_UsedLabelAffinities[label] =
+        this->EstimateAffinity(input, job.execution, ", seeds of label " + std::to_string(label));
     }
   }
   else
   {
-    for (const auto & each : m_LabelParameters)
-    {
-      const LabelParameters & parameters = each.second;
-      m_UsedLabelAffinities.push_back({ static_cast<std::uint16_t>(each.first),
-                                        parameters[objectMean].value_or(job.objectMean),
-                                        parameters[objectVariance].value_or(job.objectVariance),
-                                        parameters[differenceMean].value_or(job.differenceMean),
-                                        parameters[differenceVariance].value_or(job.differenceVariance),
-                                        {} });
-    }
-    for (const auto & each : m_LabelVectors)
-    {
-      m_UsedLabelAffinities.push_back({ static_cast<std::uint16_t>(each.first), 0.0, 1.0, 0.0, 1.0, job.vectors });
-      Superclass::CopyVectors(each.second, m_UsedLabelAffinities.back().vectors);
-    }
+    m_UsedLabelAffinities.insert(m_LabelAffinities.begin(), m_LabelAffinities.end());
   }
-  job.affinities = m_UsedLabelAffinities;
+  job.labelAffinities = m_UsedLabelAffinities;
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -404,11 +323,9 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   return input == other.input && inputTime == other.inputTime && mask == other.mask && maskTime == other.maskTime &&
          insideValue == other.insideValue && region == other.region && problem.size == other.problem.size &&
          problem.spacing == other.problem.spacing && problem.affinityFunction == other.problem.affinityFunction &&
-         problem.objectMean == other.problem.objectMean && problem.objectVariance == other.problem.objectVariance &&
-         problem.differenceMean == other.problem.differenceMean &&
-         problem.differenceVariance == other.problem.differenceVariance && problem.vectors == other.problem.vectors &&
-         problem.numberOfComponents == other.problem.numberOfComponents && problem.weight == other.problem.weight &&
-         problem.adjacency == other.problem.adjacency && problem.distanceWeighting == other.problem.distanceWeighting;
+         problem.affinity == other.problem.affinity && problem.numberOfComponents == other.problem.numberOfComponents &&
+         problem.weight == other.problem.weight && problem.adjacency == other.problem.adjacency &&
+         problem.distanceWeighting == other.problem.distanceWeighting;
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
@@ -442,7 +359,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   if (numberOfVoxels > 0)
   {
     this->FindSeeds(*bufferedInput, job);
-    this->SetAffinity(job);
+    this->SetUsedAffinity(job);
     this->SetLabelAffinities(job);
   }
 

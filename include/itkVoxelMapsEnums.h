@@ -7,14 +7,14 @@
 #include "voxelmaps/CudaDevices.h"
 #include "voxelmaps/DependenceFeatureMapEnums.h"
 #include "voxelmaps/FirstOrderFeatureMapEnums.h"
-#include "voxelmaps/FuzzyConnectednessEnums.h"
+#include "voxelmaps/FuzzyConnectednessJob.h"
 #include "voxelmaps/GrayLevelDiscretizationEnums.h"
 #include "voxelmaps/GrayToneDifferenceFeatureMapEnums.h"
 #include "voxelmaps/RelativeFuzzyConnectednessEnums.h"
 #include "voxelmaps/RunLengthFeatureMapEnums.h"
 #include "voxelmaps/SizeZoneFeatureMapEnums.h"
 
-// The enumerations belong to the core; the filters and their users find them in ITK's namespace.
+// These types belong to the core; the filters and their users find them in ITK's namespace.
 namespace itk
 {
 using CooccurrenceFeatureMapEnums = ::voxelmaps::CooccurrenceFeatureMapEnums;
@@ -22,6 +22,7 @@ using CudaDevices = ::voxelmaps::CudaDevices;
 using DependenceFeatureMapEnums = ::voxelmaps::DependenceFeatureMapEnums;
 using DeviceEnums = ::voxelmaps::DeviceEnums;
 using FirstOrderFeatureMapEnums = ::voxelmaps::FirstOrderFeatureMapEnums;
+using FuzzyConnectednessAffinity = ::voxelmaps::FuzzyConnectednessAffinity;
 using FuzzyConnectednessEnums = ::voxelmaps::FuzzyConnectednessEnums;
 using GrayLevelDiscretizationEnums = ::voxelmaps::GrayLevelDiscretizationEnums;
 using GrayToneDifferenceFeatureMapEnums = ::voxelmaps::GrayToneDifferenceFeatureMapEnums;

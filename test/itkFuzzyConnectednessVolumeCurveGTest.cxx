@@ -37,7 +37,7 @@ MakeBridge(short step, std::int64_t noiseLevel, RandomNumbers & random)
   filter->SetInput(MakeImage<ImageType>({ { 60, 30 } }, pixels));
   filter->SetSeed({ { 10, 12 } });
   filter->SetAffinityFunction(itk::FuzzyConnectednessEnums::AffinityFunction::Homogeneity);
-  filter->SetDifferenceVariance(100.0);
+  filter->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 100.0 } });
   return filter;
 }
 } // namespace
@@ -151,7 +151,7 @@ TEST(FuzzyConnectednessVolumeCurve, FollowsTheOutputAndItsSpacing)
   const_cast<ImageType *>(filter->GetInput())->SetSpacing(spacing);
   filter->Update();
   EXPECT_EQ(1.5 * volume, filter->GetVolumeOfThreshold(0.5));
-  filter->SetDifferenceVariance(1.0);
+  filter->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1.0 } });
   filter->Update();
   const auto strengths = GetBuffer(filter->GetOutput());
   EXPECT_EQ(1.5 *

@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "FuzzyConnectednessRandomCase.h"
+#include "ItkTestUtilities.h"
 #include "RelativeFuzzyConnectednessOracle.h"
 #include "itkCovariantVector.h"
 #include "itkFuzzyConnectednessImageFilter.h"
 #include "itkRGBPixel.h"
+#include "itkRegionOfInterestImageFilter.h"
 #include "itkRelativeFuzzyConnectednessImageFilter.h"
 #include "itkVector.h"
 
@@ -15,7 +17,6 @@ namespace
 {
 using VoxelMapsTest::RandomNumbers;
 using PixelType = voxelmaps::FuzzyConnectednessJob::PixelType;
-using AffinityFunction = itk::FuzzyConnectednessEnums::AffinityFunction;
 
 template <unsigned int VDimension>
 typename itk::ImageRegion<VDimension>
@@ -50,55 +51,13 @@ MakeImage(const FuzzyConnectednessRandomCase & randomCase)
   return image;
 }
 
-itk::Array<double>
-ToArray(const std::vector<double> & values)
-{
-  itk::Array<double> array(values.size());
-  std::copy(values.begin(), values.end(), array.begin());
-  return array;
-}
-
-itk::Array2D<double>
-ToMatrix(const std::vector<double> & values, unsigned int n)
-{
-  itk::Array2D<double> matrix(n, n);
-  for (unsigned int i = 0; i < n * n; ++i)
-  {
-    matrix(i / n, i % n) = values[i];
-  }
-  return matrix;
-}
-
-template <typename TFilter>
-void
-SetParameters(TFilter * filter, const FuzzyConnectednessOracle::Scene & scene)
-{
-  filter->SetAffinityFunction(scene.affinityFunction);
-  filter->SetAdjacency(scene.adjacency);
-  filter->SetDistanceWeighting(scene.distanceWeighting);
-  filter->SetWeight(scene.weight);
-  filter->SetObjectMeanVector(ToArray(scene.objectMeanVector));
-  filter->SetObjectCovariance(ToMatrix(scene.objectCovariance, scene.components));
-  filter->SetDifferenceMeanVector(ToArray(scene.differenceMeanVector));
-  filter->SetDifferenceCovariance(ToMatrix(scene.differenceCovariance, scene.components));
-}
-
-template <typename TImage>
-typename TImage::IndexType
-IndexOf(const TImage * image, std::int64_t voxel)
-{
-  return image->ComputeIndex(voxel);
-}
-
-/** Random cases of images of a type, in both filters, with a mask, against the oracles. */
+/** Random cases of images of a type, with a mask, against the oracles; and a crop against the image that it crops. */
 template <typename TImage>
 void
 CheckImages(PixelType type, unsigned int components, std::uint64_t firstSeed)
 {
   constexpr unsigned int dimension = TImage::ImageDimension;
   using MaskType = itk::Image<unsigned char, dimension>;
-  using FilterType = itk::FuzzyConnectednessImageFilter<TImage>;
-  using RelativeType = itk::RelativeFuzzyConnectednessImageFilter<TImage>;
   for (std::uint64_t seed = firstSeed; seed < firstSeed + 8; ++seed)
   {
     RandomNumbers random(seed);
@@ -107,89 +66,62 @@ CheckImages(PixelType type, unsigned int components, std::uint64_t firstSeed)
     const auto & scene = randomCase.scene;
     SCOPED_TRACE(::testing::Message() << randomCase);
     const auto image = MakeImage<TImage>(randomCase);
-    const auto count = static_cast<std::size_t>(scene.GetNumberOfVoxels());
     const auto mask = MaskType::New();
     mask->CopyInformation(image);
     mask->SetRegions(image->GetLargestPossibleRegion());
     mask->Allocate();
-    for (std::size_t voxel = 0; voxel < count; ++voxel)
+    for (std::int64_t voxel = 0; voxel < scene.GetNumberOfVoxels(); ++voxel)
     {
       mask->GetBufferPointer()[voxel] = scene.mask.empty() || scene.mask[voxel] != 0 ? 1 : 0;
     }
-
-    const auto filter = FilterType::New();
-    SetParameters(filter.GetPointer(), scene);
+    const auto prepare = [&](auto * filter) {
+      filter->SetAffinityFunction(scene.affinityFunction);
+      filter->SetAdjacency(scene.adjacency);
+      filter->SetDistanceWeighting(scene.distanceWeighting);
+      filter->SetWeight(scene.weight);
+      filter->SetAffinity(scene.affinity);
+    };
+    const auto filter = itk::FuzzyConnectednessImageFilter<TImage>::New();
+    prepare(filter.GetPointer());
     filter->SetInput(image);
     filter->SetMaskImage(mask);
-    const auto relative = RelativeType::New();
-    SetParameters(relative.GetPointer(), scene);
+    const auto relative = itk::RelativeFuzzyConnectednessImageFilter<TImage>::New();
+    prepare(relative.GetPointer());
     relative->SetInput(image);
     relative->SetMaskImage(mask);
-    relative->KeepHierarchyOn();
     std::vector<std::uint16_t> labels;
     for (const std::int64_t voxel : scene.seeds)
     {
       labels.push_back(static_cast<std::uint16_t>(1 + voxel % 3));
-      filter->AddSeed(IndexOf(image.GetPointer(), voxel));
-      relative->AddSeed(IndexOf(image.GetPointer(), voxel), static_cast<unsigned char>(labels.back()));
+      filter->AddSeed(image->ComputeIndex(voxel));
+      relative->AddSeed(image->ComputeIndex(voxel), labels.back());
     }
     filter->Update();
     const auto expected =
       ConvertToStrengths<float>(MakeFuzzyConnectednessJob(randomCase), FuzzyConnectednessOracle::ComputeKeys(scene));
     EXPECT_TRUE(std::equal(expected.begin(), expected.end(), filter->GetOutput()->GetBufferPointer()));
+    relative->Update();
+    const auto expectedLabels = RelativeFuzzyConnectednessOracle::ComputeRelative(
+      RelativeFuzzyConnectednessOracle::ComputeStrengths(scene, labels), relative->GetTieRule());
+    EXPECT_TRUE(std::equal(expectedLabels.begin(), expectedLabels.end(), relative->GetOutput()->GetBufferPointer()));
 
-    const auto strengths = RelativeFuzzyConnectednessOracle::ComputeStrengths(scene, labels);
-    for (const auto tieRule : { itk::RelativeFuzzyConnectednessEnums::TieRule::Background,
-                                itk::RelativeFuzzyConnectednessEnums::TieRule::LowestLabel })
-    {
-      relative->SetTieRule(tieRule);
-      relative->Update();
-      const auto expectedLabels = RelativeFuzzyConnectednessOracle::ComputeRelative(strengths, tieRule);
-      EXPECT_TRUE(std::equal(expectedLabels.begin(), expectedLabels.end(), relative->GetOutput()->GetBufferPointer()));
-    }
-
-    // A crop is what an image of this region gives.
-    if (scene.mask.empty())
-    {
-      continue;
-    }
-    filter->SetCropToSeeds(true);
+    filter->SetMaskImage(nullptr);
+    filter->CropToSeedsOn();
     filter->SetCropMargin(1.0);
     filter->Update();
-    const auto                   cropped = filter->GetUsedCropRegion();
-    FuzzyConnectednessRandomCase part = randomCase;
-    part.scene.intensities.clear();
-    part.scene.mask.clear();
-    part.scene.seeds.clear();
-    for (unsigned int d = 0; d < dimension; ++d)
+    const auto crop = itk::RegionOfInterestImageFilter<TImage, TImage>::New();
+    crop->SetInput(image);
+    crop->SetRegionOfInterest(filter->GetUsedCropRegion());
+    const auto cropped = itk::FuzzyConnectednessImageFilter<TImage>::New();
+    prepare(cropped.GetPointer());
+    cropped->SetInput(crop->GetOutput());
+    for (const auto & index : filter->GetSeeds())
     {
-      part.scene.size[d] = static_cast<std::int64_t>(cropped.GetSize(d));
+      cropped->AddSeed(typename TImage::IndexType{ {} } + (index - filter->GetUsedCropRegion().GetIndex()));
     }
-    std::vector<std::size_t> voxels;
-    for (std::size_t voxel = 0; voxel < count; ++voxel)
-    {
-      if (cropped.IsInside(image->ComputeIndex(static_cast<itk::OffsetValueType>(voxel))))
-      {
-        if (std::count(scene.seeds.begin(), scene.seeds.end(), static_cast<std::int64_t>(voxel)) > 0)
-        {
-          part.scene.seeds.push_back(static_cast<std::int64_t>(voxels.size()));
-        }
-        const auto first = scene.intensities.begin() + static_cast<std::ptrdiff_t>(voxel * components);
-        part.scene.intensities.insert(part.scene.intensities.end(), first, first + components);
-        part.scene.mask.push_back(scene.mask[voxel]);
-        voxels.push_back(voxel);
-      }
-    }
-    StorePixels(part, type);
-    const auto expectedPart =
-      ConvertToStrengths<float>(MakeFuzzyConnectednessJob(part), FuzzyConnectednessOracle::ComputeKeys(part.scene));
-    std::vector<float> expectedWhole(count, 0.0f);
-    for (std::size_t i = 0; i < voxels.size(); ++i)
-    {
-      expectedWhole[voxels[i]] = expectedPart[i];
-    }
-    EXPECT_TRUE(std::equal(expectedWhole.begin(), expectedWhole.end(), filter->GetOutput()->GetBufferPointer()))
-      << "cropped";
+    cropped->Update();
+    EXPECT_EQ(VoxelMapsTest::GetBuffer(cropped->GetOutput()),
+              VoxelMapsTest::GetBuffer(filter->GetOutput(), filter->GetUsedCropRegion()));
   }
 }
 
@@ -242,55 +174,39 @@ TEST(VectorFuzzyConnectednessImageFilter, AllKindsOfImagesEqualTheOracle)
   CheckImages<itk::VectorImage<int, 2>>(PixelType::Int32, 1, 1700);
 }
 
-TEST(VectorFuzzyConnectednessImageFilter, WhatIsNotSetIsEstimated)
+TEST(VectorFuzzyConnectednessImageFilter, EstimatesAnAffinity)
 {
   using FilterType = itk::FuzzyConnectednessImageFilter<RGBImageType>;
   const auto image = MakeColorImage();
   const auto filter = FilterType::New();
   filter->SetInput(image);
   filter->SetSeed({ { 10, 15 } });
+  filter->EstimateAffinityFromSeedsOn();
   filter->Update();
-  const auto mean = filter->GetUsedObjectMeanVector();
-  ASSERT_EQ(3u, mean.GetSize());
-  EXPECT_NEAR(160.0, mean[0], 3.0);
-  EXPECT_NEAR(100.0, mean[1], 3.0);
-  EXPECT_NEAR(80.0, mean[2], 3.0);
-  EXPECT_EQ(3u, filter->GetUsedObjectCovariance().rows());
-  EXPECT_NEAR(10.0, filter->GetUsedObjectCovariance()(0, 0), 6.0);
-  EXPECT_EQ(3u, filter->GetUsedDifferenceCovariance().cols());
+  const auto used = filter->GetUsedAffinity();
+  ASSERT_EQ(3u, used.objectMean.size());
+  EXPECT_NEAR(160.0, used.objectMean[0], 3.0);
+  EXPECT_NEAR(100.0, used.objectMean[1], 3.0);
+  EXPECT_NEAR(80.0, used.objectMean[2], 3.0);
+  ASSERT_EQ(9u, used.objectCovariance.size());
+  EXPECT_NEAR(10.0, used.objectCovariance[0], 6.0);
   EXPECT_GT(filter->GetOutput()->GetPixel({ { 3, 3 } }), 0.1f);
   EXPECT_LT(filter->GetOutput()->GetPixel({ { 30, 15 } }), 1e-6f);
-  const std::vector<float> strengths(filter->GetOutput()->GetBufferPointer(),
-                                     filter->GetOutput()->GetBufferPointer() + 1200);
 
   // The same values, set by hand.
   const auto again = FilterType::New();
   again->SetInput(image);
   again->SetSeed({ { 10, 15 } });
-  again->SetObjectMeanVector(mean);
-  again->SetObjectCovariance(filter->GetUsedObjectCovariance());
-  again->SetDifferenceCovariance(filter->GetUsedDifferenceCovariance());
+  again->SetAffinity(used);
   again->Update();
-  EXPECT_TRUE(std::equal(strengths.begin(), strengths.end(), again->GetOutput()->GetBufferPointer()));
-  // Other values, until the estimate replaces them.
-  again->SetObjectMeanVector(ToArray({ 0.0, 0.0, 0.0 }));
-  again->Update();
-  EXPECT_FALSE(std::equal(strengths.begin(), strengths.end(), again->GetOutput()->GetBufferPointer()));
-  again->EstimateAffinityFromSeedsOn();
-  again->Update();
-  EXPECT_TRUE(std::equal(strengths.begin(), strengths.end(), again->GetOutput()->GetBufferPointer()));
-
-  std::ostringstream printed;
-  filter->Print(printed);
-  EXPECT_NE(std::string::npos, printed.str().find("UsedObjectMeanVector: ["));
+  EXPECT_EQ(VoxelMapsTest::GetBuffer(filter->GetOutput()), VoxelMapsTest::GetBuffer(again->GetOutput()));
 }
 
 TEST(VectorFuzzyConnectednessImageFilter, LabelsByColor)
 {
   using FilterType = itk::RelativeFuzzyConnectednessImageFilter<RGBImageType>;
-  const auto image = MakeColorImage();
   const auto filter = FilterType::New();
-  filter->SetInput(image);
+  filter->SetInput(MakeColorImage());
   filter->AddSeed({ { 10, 15 } }, 7);
   filter->AddSeed({ { 30, 15 } }, 9);
   const auto expectSides = [&] {
@@ -300,90 +216,41 @@ TEST(VectorFuzzyConnectednessImageFilter, LabelsByColor)
       EXPECT_EQ(x < 20 ? 7 : 9, filter->GetOutput()->GetPixel({ { x, 4 } })) << x;
     }
   };
-  filter->SetAffinityFunction(AffinityFunction::Homogeneity);
-  expectSides();
-  EXPECT_TRUE(filter->GetUsedAffinitiesOfLabels().empty());
-
-  filter->SetAffinityFunction(AffinityFunction::GeometricMean);
   filter->EstimateAffinityOfEveryLabelOn();
   expectSides();
   const auto used = filter->GetUsedAffinitiesOfLabels();
   ASSERT_EQ(2u, used.size());
-  EXPECT_NEAR(160.0, used[0].vectors.objectMean[0], 3.0);
-  EXPECT_NEAR(100.0, used[1].vectors.objectMean[0], 3.0);
+  EXPECT_NEAR(160.0, used.at(7).objectMean[0], 3.0);
+  EXPECT_NEAR(100.0, used.at(9).objectMean[0], 3.0);
 
   filter->EstimateAffinityOfEveryLabelOff();
-  filter->SetObjectMeanVector(7, ToArray({ 160.0, 100.0, 80.0 }));
-  filter->SetObjectMeanVector(9, ToArray({ 100.0, 160.0, 80.0 }));
-  const auto covariance = ToMatrix({ 20.0, 1.0, 0.0, 1.0, 20.0, 0.0, 0.0, 0.0, 20.0 }, 3);
-  filter->SetObjectCovariance(7, covariance);
-  filter->SetObjectCovariance(9, covariance);
-  filter->SetDifferenceCovariance(7, covariance);
-  filter->SetDifferenceCovariance(9, covariance);
-  filter->SetDifferenceMeanVector(9, ToArray({ 0.0, 0.0, 0.0 }));
+  const std::vector<double> covariance{ 20.0, 1.0, 0.0, 1.0, 20.0, 0.0, 0.0, 0.0, 20.0 };
+  filter->SetAffinityOfLabel(7, { { 160.0, 100.0, 80.0 }, covariance, {}, covariance });
+  filter->SetAffinityOfLabel(9, { { 100.0, 160.0, 80.0 }, covariance, {}, covariance });
   expectSides();
-  EXPECT_EQ(100.0, filter->GetUsedAffinitiesOfLabels()[1].vectors.objectMean[0]);
-  filter->SetObjectCovariance(9, ToMatrix({ 1.0, 2.0, 2.0, 1.0 }, 2));
+  EXPECT_EQ(100.0, filter->GetUsedAffinitiesOfLabels().at(9).objectMean[0]);
+  filter->SetAffinityOfLabel(9, { { 100.0, 160.0, 80.0 }, { 20.0 }, {}, covariance });
   EXPECT_NE(
     std::string::npos,
     GetErrorMessage(filter.GetPointer())
-      .find("ObjectCovariance of label 9 has 2 rows and 2 columns, but pixels of 3 components need 3 of both."));
-  filter->ClearAffinitiesOfLabels();
-  filter->Update();
-  EXPECT_TRUE(filter->GetUsedAffinitiesOfLabels().empty());
-  filter->SetObjectMean(7, 5.0);
-  EXPECT_NE(std::string::npos, GetErrorMessage(filter.GetPointer()).find("Label 7 has means or variances of its own"));
+      .find("The object covariance of the affinity of label 9 has 1 elements, but voxels of 3 components need 9."));
 }
 
 TEST(VectorFuzzyConnectednessImageFilter, ErrorsNameTheValue)
 {
-  using FilterType = itk::FuzzyConnectednessImageFilter<RGBImageType>;
   const auto image = MakeColorImage();
-  const auto getError = [&](const auto & change) {
-    const auto filter = FilterType::New();
-    filter->SetInput(image);
-    filter->SetSeed({ { 10, 15 } });
-    change(*filter);
-    return GetErrorMessage(filter.GetPointer());
-  };
-  const auto expectError = [&](const std::string & expected, const auto & change) {
-    const std::string error = getError(change);
-    EXPECT_NE(std::string::npos, error.find(expected)) << error;
-  };
-  EXPECT_EQ("no error", getError([](FilterType &) {}));
-  expectError("ObjectMeanVector has 2 elements, but pixels of 3 components need 3.",
-              [](FilterType & filter) { filter.SetObjectMeanVector(ToArray({ 1.0, 2.0 })); });
-  expectError("DifferenceCovariance has 2 rows and 2 columns, but pixels of 3 components need 3 of both.",
-              [](FilterType & filter) { filter.SetDifferenceCovariance(ToMatrix({ 1.0, 0.0, 0.0, 1.0 }, 2)); });
-  expectError("ObjectCovariance is not positive definite: of the variance 1 of component 1, 0 is left",
-              [](FilterType & filter) {
-                filter.SetObjectCovariance(ToMatrix({ 1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0 }, 3));
-              });
-  expectError("a covariance matrix must be symmetric", [](FilterType & filter) {
-    filter.SetObjectCovariance(ToMatrix({ 1.0, 0.5, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0 }, 3));
-  });
-  expectError("ObjectMean is 5, ObjectVariance 1,", [](FilterType & filter) { filter.SetObjectMean(5.0); });
-  // All voxels of one color.
-  const auto gray = RGBImageType::New();
-  gray->SetRegions(image->GetLargestPossibleRegion());
-  gray->Allocate();
-  gray->FillBuffer(itk::RGBPixel<unsigned char>(50));
-  expectError(
-    "The estimate from the voxels around the seeds (EstimationRadius 2) is no affinity. ObjectCovariance has the "
-    "variance 0 of component 0",
-    [&](FilterType & filter) { filter.SetInput(gray); });
-
-  using ScalarImageType = itk::Image<float, 2>;
-  const auto scalars = ScalarImageType::New();
-  scalars->SetRegions(image->GetLargestPossibleRegion());
-  scalars->Allocate(true);
-  const auto scalarFilter = itk::FuzzyConnectednessImageFilter<ScalarImageType>::New();
-  scalarFilter->SetInput(scalars);
-  scalarFilter->SetSeed({ { 1, 1 } });
-  scalarFilter->SetObjectMeanVector(ToArray({ 1.0 }));
+  const auto filter = itk::FuzzyConnectednessImageFilter<RGBImageType>::New();
+  filter->SetInput(image);
+  filter->SetSeed({ { 10, 15 } });
+  filter->SetAffinity({ { 1.0, 2.0 }, { 1.0 }, {}, { 1.0 } });
   EXPECT_NE(std::string::npos,
-            GetErrorMessage(scalarFilter.GetPointer())
-              .find("ObjectMeanVector has 1 elements, but the input is a scalar image: set means and variances."));
+            GetErrorMessage(filter.GetPointer())
+              .find("The object mean of the affinity has 2 elements, but voxels of 3 components need 3."));
+  // All voxels of one color.
+  image->FillBuffer(itk::RGBPixel<unsigned char>(50));
+  filter->EstimateAffinityFromSeedsOn();
+  EXPECT_NE(std::string::npos,
+            GetErrorMessage(filter.GetPointer()).find("The object covariance of the estimate has the variance 0 of"));
 
   using VectorImageType = itk::VectorImage<float, 2>;
   const auto vectors = VectorImageType::New();
@@ -412,10 +279,12 @@ TEST(VectorFuzzyConnectednessImageFilter, NoVoxels)
   const auto filter = itk::FuzzyConnectednessImageFilter<VectorImageType>::New();
   filter->SetInput(vectors);
   filter->SetSeedImage(seeds);
+  filter->EstimateAffinityFromSeedsOn();
   EXPECT_EQ("no error", GetErrorMessage(filter.GetPointer()));
   const auto relative = itk::RelativeFuzzyConnectednessImageFilter<VectorImageType>::New();
   relative->SetInput(vectors);
   relative->SetSeedImage(seeds);
+  relative->EstimateAffinityFromSeedsOn();
   EXPECT_EQ("no error", GetErrorMessage(relative.GetPointer()));
   EXPECT_EQ(0u, relative->GetOutput()->GetBufferedRegion().GetNumberOfPixels());
 }

@@ -147,7 +147,7 @@ TEST(ImagesWithoutVoxels, HaveOutputsWithoutVoxels)
           connectedness->SetMaskImage(isMasked ? mask : nullptr);
           connectedness->SetSeedImage(mask);
           connectedness->SetMethod(method);
-          connectedness->SetObjectMean(0.0);
+          connectedness->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1.0 } });
           connectedness->SetEstimateAffinityFromSeeds(isEstimated);
           expectEmpty(connectedness.GetPointer());
         }
@@ -157,7 +157,7 @@ TEST(ImagesWithoutVoxels, HaveOutputsWithoutVoxels)
     const auto connectedness = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
     connectedness->SetInput(image);
     connectedness->SetSeed(region.GetIndex());
-    connectedness->SetObjectMean(0.0);
+    connectedness->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1.0 } });
     ExpectError([&] { connectedness->Update(); }, { "seed", "-2", "0" });
   }
 }
@@ -195,6 +195,7 @@ TEST(ExtremeParameters, SpacingsWhoseSquaresDoNotFitAreRefused)
       job.seeds = { 0 };
       job.spacing = { { 1.0, spacing, 1.0 } };
       job.affinityFunction = affinityFunction;
+      job.affinity = { { 0.0 }, { 1.0 }, {}, { 1.0 } };
       job.output = output.data();
       EXPECT_NO_THROW(voxelmaps::ComputeFuzzyConnectedness(job)) << "without weighting, it is of no matter";
       job.distanceWeighting = true;
@@ -270,7 +271,7 @@ TEST(NotEnoughMemory, TheMessageSaysForWhat)
   const auto connectedness = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   connectedness->SetInput(source->GetOutput());
   connectedness->SetSeed({ { 0, 0, 0 } });
-  connectedness->SetObjectMean(0.0);
+  connectedness->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1.0 } });
   ExpectMemoryError(connectedness.GetPointer(), { "Not enough memory", "[524288, 524288, 1024] voxels", "1.13 PB" });
 }
 
@@ -285,43 +286,6 @@ TEST(NotEnoughMemory, NumbersOfVoxelsMayOverflow)
   const auto connectedness = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   connectedness->SetInput(source->GetOutput());
   connectedness->SetSeed({ { 0, 0, 0 } });
-  connectedness->SetObjectMean(0.0);
+  connectedness->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1.0 } });
   ExpectMemoryError(connectedness.GetPointer(), { "Not enough memory", "73.8 EB" });
-}
-
-TEST(AffinityEstimate, TakesStepsInProportionToVoxelsAndSeeds)
-{
-  struct Case
-  {
-    voxelmaps::Triple size;
-    std::int64_t      seeds;
-    unsigned int      radius;
-  };
-  for (const Case & each : { Case{ { { 1, 100000, 1 } }, 20000, 2000 },
-                             Case{ { { 1, 1, 100000 } }, 20000, 2000 },
-                             Case{ { { 4, 200, 200 } }, 500, 100 },
-                             Case{ { { 64, 64, 64 } }, 100000, 20 } })
-  {
-    RandomNumbers                      random(11);
-    voxelmaps::FuzzyConnectednessInput input;
-    input.size = each.size;
-    std::vector<short> image(static_cast<std::size_t>(input.GetNumberOfVoxels()));
-    for (short & pixel : image)
-    {
-      pixel = static_cast<short>(random.Below(1000));
-    }
-    input.image = image.data();
-    input.pixelType = voxelmaps::FuzzyConnectednessInput::PixelType::Int16;
-    for (std::int64_t i = 0; i < each.seeds; ++i)
-    {
-      input.seeds.push_back(random.Below(input.GetNumberOfVoxels()));
-    }
-    // An abort is checked for once in 65536 steps.
-    std::int64_t            checks = 0;
-    voxelmaps::JobExecution execution;
-    execution.reportProgress = [&checks](std::uint64_t) { ++checks; };
-    voxelmaps::EstimateAffinity(input, { AffinityFunction::GeometricMean, each.radius }, execution);
-    EXPECT_LT(checks * 65536, 32 * (input.GetNumberOfVoxels() + each.seeds)) << each.size[0] << ' ' << each.size[1];
-    EXPECT_GT(checks, 0);
-  }
 }

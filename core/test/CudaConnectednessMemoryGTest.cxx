@@ -227,9 +227,9 @@ TEST_F(CudaConnectednessMemory, SlabsHaveTheBitsOfTheCpu)
   const Stream  stream;
   RandomNumbers random(12);
   auto          scene = MakeNoiseScene({ { 60, 50, 40 } }, 30, random);
-  scene.objectMean = 15.0;
-  scene.objectVariance = 100.0;
-  scene.differenceVariance = 40.0;
+  scene.affinity.objectMean = { 15.0 };
+  scene.affinity.objectCovariance = { 100.0 };
+  scene.affinity.differenceCovariance = { 40.0 };
   scene.seeds = { 7, 60000 };
   const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
   for (const Place & place : GetPlaces(stream))
@@ -295,15 +295,10 @@ TEST_F(CudaConnectednessMemory, LabelsHaveTheBitsOfTheCpu)
           CheckLabels<std::uint16_t, double>(job, scene, place, &hierarchy);
           CheckLabels<std::uint8_t, float>(job, scene, place, &hierarchy);
         }
-        RelativeJob              labelJob = job;
-        voxelmaps::LabelAffinity affinity;
-        affinity.label = job.labels.front();
-        affinity.objectMean = job.objectMean + 1.0;
-        affinity.objectVariance = job.objectVariance;
-        affinity.differenceMean = job.differenceMean;
-        affinity.differenceVariance = job.differenceVariance;
+        RelativeJob labelJob = job;
         labelJob.competition = RelativeJob::Competition::Relative;
-        labelJob.affinities = { affinity };
+        labelJob.labelAffinities[job.labels.front()] = job.affinity;
+        labelJob.labelAffinities[job.labels.front()].objectMean[0] += 1.0;
         CheckLabels<std::uint16_t, float>(labelJob, scene, place, nullptr);
         ASSERT_FALSE(this->HasFailure());
       }
@@ -317,9 +312,9 @@ TEST_F(CudaConnectednessMemory, ErrorsAndAbortsLeaveNoMemoryBehind)
   {};
   RandomNumbers random(111);
   auto          scene = MakeNoiseScene({ { 200, 200, 50 } }, 30, random);
-  scene.objectMean = 15.0;
-  scene.objectVariance = 100.0;
-  scene.differenceVariance = 40.0;
+  scene.affinity.objectMean = { 15.0 };
+  scene.affinity.objectCovariance = { 100.0 };
+  scene.affinity.differenceCovariance = { 40.0 };
   scene.seeds = { 1000000 };
   const auto         randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
   Job                job = MakeFuzzyConnectednessJob(randomCase);

@@ -67,9 +67,9 @@ TEST_F(CudaFuzzyConnectednessJob, SmallCases)
       }
       scene.mask[2000] = 1;
       scene.seeds = { 2000 };
-      scene.objectMean = 15.0;
-      scene.objectVariance = 100.0;
-      scene.differenceVariance = 40.0;
+      scene.affinity.objectMean = { 15.0 };
+      scene.affinity.objectCovariance = { 100.0 };
+      scene.affinity.differenceCovariance = { 40.0 };
       VoxelMapsTest::ExpectKeys(Oracle::ComputeKeys(scene), scene, type);
     }
   }
@@ -92,9 +92,9 @@ TEST_F(CudaFuzzyConnectednessJob, LargerVolumesEqualTheCPU)
       scene.intensities[voxel] = i % 2 == 0 ? static_cast<double>(random.Below(static_cast<std::int64_t>(steps)))
                                             : smooth + static_cast<double>(random.Between(-2, 2));
     }
-    scene.objectMean = 0.5 * steps;
-    scene.objectVariance = 0.2 * steps * steps;
-    scene.differenceVariance = 0.1 * steps * steps;
+    scene.affinity.objectMean = { 0.5 * steps };
+    scene.affinity.objectCovariance = { 0.2 * steps * steps };
+    scene.affinity.differenceCovariance = { 0.1 * steps * steps };
     scene.distanceWeighting = i % 7 < 2 && scene.affinityFunction != AffinityFunction::AbsoluteDifference;
     for (int n = 0; n < 1 + 10 * (i % 3); ++n)
     {
@@ -124,9 +124,9 @@ TEST_F(CudaFuzzyConnectednessJob, RepeatedRunsGiveTheSameBits)
 {
   RandomNumbers random(91);
   Scene         scene = MakeNoiseScene({ { 100, 90, 80 } }, 30, random);
-  scene.objectMean = 15.0;
-  scene.objectVariance = 100.0;
-  scene.differenceVariance = 40.0;
+  scene.affinity.objectMean = { 15.0 };
+  scene.affinity.objectCovariance = { 100.0 };
+  scene.affinity.differenceCovariance = { 40.0 };
   scene.seeds = { 350000 };
   for (const Adjacency adjacency : { Adjacency::Face, Adjacency::Full })
   {
@@ -226,11 +226,11 @@ TEST_F(CudaFuzzyConnectednessJob, MoreThan2To31Voxels)
   job.image = image.data();
   job.pixelType = PixelType::UInt8;
   job.affinityFunction = AffinityFunction::Homogeneity;
-  job.differenceVariance = 100.0;
+  job.affinity.differenceCovariance = { 100.0 };
   job.seeds = { planeSize / 2 };
   Scene scene;
   scene.affinityFunction = job.affinityFunction;
-  scene.differenceVariance = job.differenceVariance;
+  scene.affinity = job.affinity;
   Keys keys(image.size());
   for (const std::uint64_t budget : { std::uint64_t{ 0 }, std::uint64_t{ 20 } << 30 })
   {
@@ -244,7 +244,9 @@ TEST_F(CudaFuzzyConnectednessJob, MoreThan2To31Voxels)
     {
       if (z > 0)
       {
-        expected = std::min(expected, Oracle::LinkKey(scene, intensity(z - 1), intensity(z), { { 0, 0, 1 } }));
+        const double before = intensity(z - 1);
+        const double here = intensity(z);
+        expected = std::min(expected, Oracle::LinkKey(scene, &before, &here, { { 0, 0, 1 } }));
       }
       wrong += static_cast<std::uint64_t>(
         planeSize - std::count(keys.begin() + z * planeSize, keys.begin() + (z + 1) * planeSize, expected));

@@ -32,9 +32,9 @@ MakeNoiseCase(const Triple & size, std::int64_t levels, PixelType type, Adjacenc
 {
   Scene scene = MakeNoiseScene(size, levels, random);
   scene.adjacency = adjacency;
-  scene.objectMean = 0.5 * static_cast<double>(levels);
-  scene.objectVariance = static_cast<double>(levels * levels);
-  scene.differenceVariance = 0.1 * static_cast<double>(levels * levels);
+  scene.affinity.objectMean = { 0.5 * static_cast<double>(levels) };
+  scene.affinity.objectCovariance = { static_cast<double>(levels * levels) };
+  scene.affinity.differenceCovariance = { 0.1 * static_cast<double>(levels * levels) };
   return MakeFuzzyConnectednessCase(scene, type);
 }
 
@@ -133,7 +133,7 @@ TEST_F(CudaRelativeFuzzyConnectednessJob, SmallCases)
   Labels labels;
   DrawStrokes(randomCase, labels, 4, 5, random);
   RelativeJob job = MakeRelativeJob(randomCase, labels);
-  job.affinities = { { labels.front(), 3.0, 60.0, 0.0, 30.0 } };
+  job.labelAffinities = { { labels.front(), { { 3.0 }, { 60.0 }, {}, { 30.0 } } } };
   EXPECT_TRUE(AreSameOutputs(RunRelativeJob(job, {}, computeOnCpu), RunRelativeJob(job, {}, computeOnDevice)));
 }
 

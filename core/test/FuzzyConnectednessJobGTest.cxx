@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "FuzzyConnectednessJobChecks.h"
 
-#include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,139 +60,7 @@ MakeSpiral(std::int64_t side)
   return path;
 }
 
-/** The documented estimate, with a flag for every voxel of the image. */
-voxelmaps::AffinityEstimate
-EstimateWithFlags(const Scene & scene, std::int64_t radius, AffinityFunction affinityFunction)
-{
-  const auto offset = [&](std::int64_t x, std::int64_t y, std::int64_t z) {
-    return static_cast<std::size_t>((z * scene.size[1] + y) * scene.size[0] + x);
-  };
-  const auto forEachVoxel = [&](const auto & f) {
-    for (std::int64_t z = 0; z < scene.size[2]; ++z)
-    {
-      for (std::int64_t y = 0; y < scene.size[1]; ++y)
-      {
-        for (std::int64_t x = 0; x < scene.size[0]; ++x)
-        {
-          f(x, y, z);
-        }
-      }
-    }
-  };
-  std::vector<char> isUsed(scene.intensities.size(), 0);
-  for (const std::int64_t seed : scene.seeds)
-  {
-    const std::int64_t row = seed / scene.size[0];
-    const Triple       at{ { seed % scene.size[0], row % scene.size[1], row / scene.size[1] } };
-    forEachVoxel([&](std::int64_t x, std::int64_t y, std::int64_t z) {
-      const std::size_t voxel = offset(x, y, z);
-      if (std::abs(x - at[0]) <= radius && std::abs(y - at[1]) <= radius && std::abs(z - at[2]) <= radius &&
-          (scene.mask.empty() || scene.mask[voxel] != 0) && std::isfinite(scene.intensities[voxel]))
-      {
-        isUsed[voxel] = 1;
-      }
-    });
-  }
-  std::vector<double> intensities;
-  std::vector<double> differences;
-  forEachVoxel([&](std::int64_t x, std::int64_t y, std::int64_t z) {
-    const std::size_t voxel = offset(x, y, z);
-    const auto        compare = [&](bool isInside, std::size_t neighbor) {
-      if (isInside && isUsed[neighbor] != 0)
-      {
-        differences.push_back(std::abs(scene.intensities[voxel] - scene.intensities[neighbor]));
-      }
-    };
-    if (isUsed[voxel] != 0)
-    {
-      intensities.push_back(scene.intensities[voxel]);
-      compare(x + 1 < scene.size[0], offset(x + 1, y, z));
-      compare(y + 1 < scene.size[1], offset(x, y + 1, z));
-      compare(z + 1 < scene.size[2], offset(x, y, z + 1));
-    }
-  });
-  std::sort(differences.begin(), differences.end());
-  differences.resize(differences.size() - differences.size() / 10);
-  const auto computeMean = [](const std::vector<double> & values) {
-    double sum = 0.0;
-    for (const double value : values)
-    {
-      sum += value;
-    }
-    return values.empty() ? 0.0 : sum / static_cast<double>(values.size());
-  };
-  const auto computeVariance = [&](std::vector<double> values) {
-    const double mean = computeMean(values);
-    for (double & value : values)
-    {
-      value = (value - mean) * (value - mean);
-    }
-    return computeMean(values);
-  };
-  voxelmaps::AffinityEstimate estimate;
-  estimate.mean = computeMean(intensities);
-  estimate.variance = computeVariance(intensities);
-  const double mean = computeMean(differences);
-  const bool   isSum = affinityFunction == AffinityFunction::WeightedSum;
-  estimate.differenceMean = isSum ? mean : 0.0;
-  estimate.differenceVariance =
-    isSum ? computeVariance(differences) : 0.25 * (computeVariance(differences) + mean * mean);
-  estimate.numberOfVoxels = static_cast<std::int64_t>(intensities.size());
-  return estimate;
-}
 } // namespace
-
-TEST(FuzzyConnectednessAffinityEstimate, EqualsThatWithAFlagForEveryVoxel)
-{
-  RandomNumbers random(1811);
-  std::int64_t  most = 0;
-  for (int trial = 0; trial < 400; ++trial)
-  {
-    SCOPED_TRACE(trial);
-    Scene      scene;
-    const bool is2D = random.Chance(0.4);
-    scene.size = { { random.Between(1, 14), random.Between(1, 11), is2D ? 1 : random.Between(1, 9) } };
-    const std::int64_t voxels = scene.GetNumberOfVoxels();
-    const bool         hasMask = random.Chance(0.4);
-    const double       nanShare = random.Chance(0.3) ? 0.2 : 0.0;
-    for (std::int64_t voxel = 0; voxel < voxels; ++voxel)
-    {
-      scene.intensities.push_back(
-        random.Chance(nanShare)
-          ? random.OneOf<double>({ std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity() })
-          : static_cast<double>(random.Between(-100, 100)) / 7.0);
-      if (hasMask)
-      {
-        scene.mask.push_back(random.Chance(0.7) ? 1 : 0);
-      }
-    }
-    // Seeds alone, in clusters whose boxes overlap, at both ends of the image, and repeated.
-    scene.seeds.push_back(random.Below(voxels));
-    for (std::int64_t more = random.Below(6); more > 0; --more)
-    {
-      scene.seeds.push_back(random.OneOf<std::int64_t>(
-        { 0, voxels - 1, random.Below(voxels), std::min(scene.seeds.back() + random.Below(3), voxels - 1) }));
-    }
-    const auto affinityFunction = random.OneOf(allAffinityFunctions);
-    const auto radius = static_cast<unsigned int>(random.Chance(0.05) ? 4294967295 : random.Below(5));
-
-    voxelmaps::FuzzyConnectednessInput input;
-    input.image = scene.intensities.data();
-    input.pixelType = PixelType::Double;
-    input.size = scene.size;
-    input.mask = hasMask ? scene.mask.data() : nullptr;
-    input.seeds = scene.seeds;
-    const auto estimate = voxelmaps::EstimateAffinity(input, { affinityFunction, radius }, {});
-    const auto expected = EstimateWithFlags(scene, radius, affinityFunction);
-    ASSERT_EQ(expected.numberOfVoxels, estimate.numberOfVoxels);
-    ASSERT_EQ(expected.mean, estimate.mean);
-    ASSERT_EQ(expected.variance, estimate.variance);
-    ASSERT_EQ(expected.differenceMean, estimate.differenceMean);
-    ASSERT_EQ(expected.differenceVariance, estimate.differenceVariance);
-    most = std::max(most, estimate.numberOfVoxels);
-  }
-  EXPECT_GT(most, 300);
-}
 
 TEST_P(FuzzyConnectednessRandom, EqualsTheOracleIn2D)
 {
@@ -229,10 +95,10 @@ TEST(FuzzyConnectednessJob, AllPixelTypesGiveTheSameBits)
     Scene scene = MakeNoiseScene({ { 41, 19, 18 } }, 128, random);
     scene.seeds = { 5000, 17 };
     scene.affinityFunction = affinityFunction;
-    scene.objectMean = 60.3;
-    scene.objectVariance = 300.0;
-    scene.differenceMean = 3.5;
-    scene.differenceVariance = 90.0;
+    scene.affinity.objectMean = { 60.3 };
+    scene.affinity.objectCovariance = { 300.0 };
+    scene.affinity.differenceMean = { 3.5 };
+    scene.affinity.differenceCovariance = { 90.0 };
     const Keys expected = Oracle::ComputeKeys(scene);
     for (const PixelType type : allPixelTypes)
     {
@@ -262,8 +128,8 @@ TEST(FuzzyConnectednessJob, AllEqual)
     scene.size = size;
     scene.intensities.assign(static_cast<std::size_t>(scene.GetNumberOfVoxels()), 7.0);
     scene.seeds = { scene.GetNumberOfVoxels() / 2, 3 };
-    scene.objectMean = 5.0;
-    scene.objectVariance = 2.0;
+    scene.affinity.objectMean = { 5.0 };
+    scene.affinity.objectCovariance = { 2.0 };
     // sqrt(exp(-(7 - 5)^2 / (2 2)) 1) = exp(-1 / 2)
     Keys expected(scene.intensities.size(), Oracle::fullAffinity - (1u << 23));
     expected[static_cast<std::size_t>(scene.seeds[0])] = Oracle::seedKey;
@@ -321,22 +187,22 @@ TEST(FuzzyConnectednessJob, LinesOneVoxelWide)
     Scene             scene = MakeNoiseScene(size, 40, random);
     const std::size_t seed = scene.intensities.size() / 3;
     scene.seeds = { static_cast<std::int64_t>(seed) };
-    scene.objectMean = 20.0;
-    scene.objectVariance = 50.0;
-    scene.differenceVariance = 50.0;
+    scene.affinity.objectMean = { 20.0 };
+    scene.affinity.objectCovariance = { 50.0 };
+    scene.affinity.differenceCovariance = { 50.0 };
 
     // The key of a voxel is that of the weakest link on the way from the seed.
     Keys         expected(scene.intensities.size(), Oracle::seedKey);
     const Triple step{ { 1, 0, 0 } };
     for (std::size_t voxel = seed + 1; voxel < expected.size(); ++voxel)
     {
-      expected[voxel] = std::min(expected[voxel - 1],
-                                 Oracle::LinkKey(scene, scene.intensities[voxel - 1], scene.intensities[voxel], step));
+      expected[voxel] = std::min(
+        expected[voxel - 1], Oracle::LinkKey(scene, &scene.intensities[voxel - 1], &scene.intensities[voxel], step));
     }
     for (std::size_t voxel = seed; voxel-- > 0;)
     {
-      expected[voxel] = std::min(expected[voxel + 1],
-                                 Oracle::LinkKey(scene, scene.intensities[voxel + 1], scene.intensities[voxel], step));
+      expected[voxel] = std::min(
+        expected[voxel + 1], Oracle::LinkKey(scene, &scene.intensities[voxel + 1], &scene.intensities[voxel], step));
     }
     for (const Adjacency adjacency : { Adjacency::Face, Adjacency::Full })
     {
@@ -373,7 +239,7 @@ TEST(FuzzyConnectednessJob, SerpentineOfHundredThousandVoxels)
       std::uint32_t key = Oracle::seedKey;
       for (std::int64_t i = 0; i < length; ++i)
       {
-        const auto intensity = [&](std::int64_t at) { return scene.intensities[path[at]]; };
+        const auto intensity = [&](std::int64_t at) { return &scene.intensities[path[at]]; };
         if (i > 0)
         {
           key = std::min(key, Oracle::LinkKey(scene, intensity(i - 1), intensity(i), { { 1, 0, 0 } }));
@@ -440,9 +306,9 @@ TEST(FuzzyConnectednessJob, MinimumStrengthOnlyRemovesWeakVoxels)
   {
     Scene scene = MakeNoiseScene({ { 70, 40, 20 } }, 60, random);
     scene.affinityFunction = affinityFunction;
-    scene.objectMean = 30.0;
-    scene.objectVariance = 400.0;
-    scene.differenceVariance = 100.0;
+    scene.affinity.objectMean = { 30.0 };
+    scene.affinity.objectCovariance = { 400.0 };
+    scene.affinity.differenceCovariance = { 100.0 };
     scene.seeds = { 20000 };
     const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
     Job        job = MakeFuzzyConnectednessJob(randomCase);
@@ -579,9 +445,9 @@ TEST(FuzzyConnectednessJob, OutputHoldsStrengthsOfKeys)
 {
   RandomNumbers random(71);
   Scene         scene = MakeNoiseScene({ { 70, 60, 50 } }, 60, random);
-  scene.objectMean = 30.0;
-  scene.objectVariance = 400.0;
-  scene.differenceVariance = 100.0;
+  scene.affinity.objectMean = { 30.0 };
+  scene.affinity.objectCovariance = { 400.0 };
+  scene.affinity.differenceCovariance = { 100.0 };
   scene.seeds = { 20000, 7 };
   const auto          each = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
   Job                 job = MakeFuzzyConnectednessJob(each);
@@ -659,18 +525,18 @@ TEST(FuzzyConnectednessJob, KeysAreNearTheClosedFormula)
   {
     Scene scene;
     scene.affinityFunction = random.OneOf(allAffinityFunctions);
-    scene.objectMean = static_cast<double>(random.Below(100));
-    scene.objectVariance = 1.0 + static_cast<double>(random.Below(1000));
-    scene.differenceMean = static_cast<double>(random.Below(20));
-    scene.differenceVariance = 1.0 + static_cast<double>(random.Below(300));
+    scene.affinity.objectMean = { static_cast<double>(random.Below(100)) };
+    scene.affinity.objectCovariance = { 1.0 + static_cast<double>(random.Below(1000)) };
+    scene.affinity.differenceMean = { static_cast<double>(random.Below(20)) };
+    scene.affinity.differenceCovariance = { 1.0 + static_cast<double>(random.Below(300)) };
     scene.weight = static_cast<double>(random.Below(101)) / 100.0;
     scene.distanceWeighting = random.Chance(0.5);
     scene.spacing = { { 0.7, 1.3, 1.0 } };
     const double        a = static_cast<double>(random.Below(1000)) / 10.0;
     const double        b = static_cast<double>(random.Below(1000)) / 10.0;
     const Triple        step{ { 1, random.Between(-1, 1), 0 } };
-    const long double   expected = Oracle::Affinity(scene, a, b, step);
-    const std::uint32_t key = Oracle::LinkKey(scene, a, b, step);
+    const long double   expected = Oracle::ComputeAffinity(scene, &a, &b, step);
+    const std::uint32_t key = Oracle::LinkKey(scene, &a, &b, step);
     // Bounds of the rounding of keys: three times 2^-25 of the logarithm, or 2^-31 twice and 2^-30 once of the sum; and
     // of the computation.
     const long double bound =
@@ -688,8 +554,8 @@ TEST(FuzzyConnectednessJob, CountsWhatItReaches)
     intensity = random.Chance(0.2) ? 10000.0 : intensity;
   }
   scene.seeds = { 0, 100000, 199999 };
-  scene.objectVariance = 100.0;
-  scene.differenceVariance = 100.0;
+  scene.affinity.objectCovariance = { 100.0 };
+  scene.affinity.differenceCovariance = { 100.0 };
   const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
   Job        job = MakeFuzzyConnectednessJob(randomCase);
   const Keys expected = Oracle::ComputeKeys(randomCase.scene);
@@ -745,9 +611,9 @@ TEST(FuzzyConnectednessJob, HundredThousandSeeds)
 {
   RandomNumbers random(81);
   Scene         scene = MakeNoiseScene({ { 120, 110, 40 } }, 100, random);
-  scene.objectMean = 50.0;
-  scene.objectVariance = 500.0;
-  scene.differenceVariance = 200.0;
+  scene.affinity.objectMean = { 50.0 };
+  scene.affinity.objectCovariance = { 500.0 };
+  scene.affinity.differenceCovariance = { 200.0 };
   for (int i = 0; i < 100000; ++i)
   {
     scene.seeds.push_back(random.Below(scene.GetNumberOfVoxels()));
@@ -811,32 +677,26 @@ TEST(FuzzyConnectednessJob, RefusesInvalidJobs)
   expectError([](Job & job) { job.affinityFunction = static_cast<AffinityFunction>(5); }, { "5", "affinity function" });
   expectError([](Job & job) { job.adjacency = static_cast<Adjacency>(3); }, { "3", "adjacency" });
   expectError([](Job & job) { job.method = static_cast<Method>(5); }, { "5", "method" });
-  for (const double value : { nan, infinity, -infinity })
+  expectError([](Job & job) { job.affinity = {}; }, { "object mean", "0 elements", "need 1" });
+  for (const double value : { nan, infinity, -infinity, 9e307 })
   {
-    expectError([value](Job & job) { job.objectMean = value; }, { "object mean", "finite" });
-    expectError([value](Job & job) { job.differenceMean = value; }, { "difference mean", "finite" });
+    expectError([value](Job & job) { job.affinity.objectMean = { value }; }, { "object mean", "finite" });
+    expectError(
+      [value](Job & job) {
+        job.affinityFunction = AffinityFunction::WeightedSum;
+        job.affinity.differenceMean = { value };
+      },
+      { "difference mean", "finite" });
   }
-  for (const double value : { nan, infinity, 0.0, -1.0, 1e-300 })
+  for (const double value : { nan, infinity, 0.0, -1.0, 1e-300, 2e307 })
   {
-    expectError([value](Job & job) { job.objectVariance = value; }, { "object variance", "finite" });
-    expectError([value](Job & job) { job.differenceVariance = value; }, { "difference variance", "finite" });
+    expectError([value](Job & job) { job.affinity.objectCovariance = { value }; }, { "object variance", "finite" });
+    expectError([value](Job & job) { job.affinity.differenceCovariance = { value }; },
+                { "difference variance", "finite" });
   }
   for (const double value : { nan, infinity, -0.01, 1.01 })
   {
     expectError([value](Job & job) { job.weight = value; }, { "weight", "0 to 1" });
     expectError([value](Job & job) { job.minimumStrength = value; }, { "minimum strength", "0 to 1" });
-  }
-}
-
-TEST(FuzzyConnectednessAffinityEstimate, RefusesSeedsOutside)
-{
-  const std::vector<float>           intensities(12, 7.0f);
-  voxelmaps::FuzzyConnectednessInput input;
-  input.image = intensities.data();
-  input.size = { { 4, 3, 1 } };
-  for (const std::int64_t seed : { INT64_C(-1), INT64_C(12), INT64_MAX, INT64_MIN })
-  {
-    input.seeds = { 3, seed };
-    EXPECT_THROW(voxelmaps::EstimateAffinity(input, {}, {}), voxelmaps::EngineError) << seed;
   }
 }

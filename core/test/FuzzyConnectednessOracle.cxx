@@ -69,6 +69,13 @@ DistanceKey(double distance)
   return fullAffinity - static_cast<std::uint32_t>(bits);
 }
 
+/** Number of elements of an intensity. */
+unsigned int
+GetLength(const Scene & scene)
+{
+  return std::max(scene.components, 1u);
+}
+
 /** Key of the costs of mean and difference, and of the length of the link. */
 std::uint32_t
 CostKey(const Scene & scene, double cost1, double cost2, const Step & step)
@@ -128,54 +135,33 @@ VectorCost(const std::vector<double> & x, const std::vector<double> & covariance
 }
 
 std::uint32_t
-VectorStepKey(const Scene & scene, const double * a, const double * b, const Step & step)
+StepKey(const Scene & scene, const double * a, const double * b, const Step & step)
 {
-  const bool          isSum = scene.affinityFunction == AffinityFunction::WeightedSum;
+  const bool isSum = scene.affinityFunction == AffinityFunction::WeightedSum;
+  const bool usesMean = scene.affinityFunction != AffinityFunction::Homogeneity &&
+                        scene.affinityFunction != AffinityFunction::AbsoluteDifference;
   std::vector<double> fromMean;
   std::vector<double> difference;
   double              squares = 0.0;
-  for (unsigned int i = 0; i < scene.components; ++i)
+  for (unsigned int i = 0; i < GetLength(scene); ++i)
   {
     if (!std::isfinite(a[i]) || !std::isfinite(b[i]))
     {
       return notReached;
     }
     squares += (a[i] - b[i]) * (a[i] - b[i]);
-    fromMean.push_back((a[i] + b[i]) * 0.5 - (scene.objectMeanVector.empty() ? 0.0 : scene.objectMeanVector[i]));
-    difference.push_back(isSum ? std::abs(a[i] - b[i]) - scene.differenceMeanVector[i] : (a[i] - b[i]) * 0.5);
+    fromMean.push_back((a[i] + b[i]) * 0.5 - (usesMean ? scene.affinity.objectMean[i] : 0.0));
+    difference.push_back(isSum ? std::abs(a[i] - b[i]) - scene.affinity.differenceMean[i] : (a[i] - b[i]) * 0.5);
   }
   if (scene.affinityFunction == AffinityFunction::AbsoluteDifference)
   {
     return DistanceKey(std::sqrt(squares));
   }
   const double half = scene.affinityFunction == AffinityFunction::GeometricMean ? 0.5 : 1.0;
-  const bool   usesMean = scene.affinityFunction != AffinityFunction::Homogeneity;
   return CostKey(scene,
-                 usesMean ? VectorCost(fromMean, scene.objectCovariance, half) : 0.0,
-                 VectorCost(difference, scene.differenceCovariance, half),
+                 usesMean ? VectorCost(fromMean, scene.affinity.objectCovariance, half) : 0.0,
+                 VectorCost(difference, scene.affinity.differenceCovariance, half),
                  step);
-}
-
-std::uint32_t
-StepKey(const Scene & scene, double a, double b, const Step & step)
-{
-  if (!std::isfinite(a) || !std::isfinite(b))
-  {
-    return notReached;
-  }
-  if (scene.affinityFunction == AffinityFunction::AbsoluteDifference)
-  {
-    return DistanceKey(std::abs(a - b));
-  }
-  const bool   isSum = scene.affinityFunction == AffinityFunction::WeightedSum;
-  const double fromMean = (a + b) * 0.5 - scene.objectMean;
-  const double difference = std::abs(a - b);
-  const double fromDifference = isSum ? difference - scene.differenceMean : difference * 0.5;
-  // -ln of the two Gaussians; their geometric mean has half of it.
-  const double half = scene.affinityFunction == AffinityFunction::GeometricMean ? 0.5 : 1.0;
-  const double cost1 = fromMean * fromMean * (0x1p24 * (half / (2.0 * scene.objectVariance)));
-  const double cost2 = fromDifference * fromDifference * (0x1p24 * (half / (2.0 * scene.differenceVariance)));
-  return CostKey(scene, cost1, cost2, step);
 }
 
 /** Steps to half of the neighbors, those that come later in memory. */
@@ -251,15 +237,9 @@ NegativeExponential(double x)
 }
 
 std::uint32_t
-LinkKey(const Scene & scene, double a, double b, const Triple & step)
+LinkKey(const Scene & scene, const double * a, const double * b, const Triple & step)
 {
   return StepKey(scene, a, b, MakeStep(scene, step));
-}
-
-std::uint32_t
-VectorLinkKey(const Scene & scene, const double * a, const double * b, const Triple & step)
-{
-  return VectorStepKey(scene, a, b, MakeStep(scene, step));
 }
 
 std::vector<Edge>
@@ -288,12 +268,9 @@ MakeEdges(const Scene & scene)
           {
             continue;
           }
-          const std::uint32_t key = scene.components == 0
-                                      ? StepKey(scene, scene.intensities[voxel], scene.intensities[neighbor], step)
-                                      : VectorStepKey(scene,
-                                                      scene.intensities.data() + voxel * scene.components,
-                                                      scene.intensities.data() + neighbor * scene.components,
-                                                      step);
+          const std::int64_t  n = GetLength(scene);
+          const double *      intensities = scene.intensities.data();
+          const std::uint32_t key = StepKey(scene, intensities + voxel * n, intensities + neighbor * n, step);
           if (key != notReached)
           {
             edges.push_back({ key, static_cast<std::uint32_t>(voxel), static_cast<std::uint32_t>(neighbor) });
@@ -358,58 +335,31 @@ ComputeKeys(const Scene & scene)
 }
 
 long double
-Affinity(const Scene & scene, double a, double b, const Triple & step)
-{
-  const auto gaussian = [](long double x, long double mean, long double variance) {
-    return std::exp(-(x - mean) * (x - mean) / (2.0L * variance));
-  };
-  const long double h = (static_cast<long double>(a) + b) / 2.0L;
-  const long double d = std::abs(static_cast<long double>(a) - b);
-  const long double meanTerm = gaussian(h, scene.objectMean, scene.objectVariance);
-  const long double halfTerm = gaussian(d / 2.0L, 0.0L, scene.differenceVariance);
-  const long double length = scene.distanceWeighting ? LengthRatio(scene, step) : 1.0L;
-  switch (scene.affinityFunction)
-  {
-    case AffinityFunction::WeightedSum:
-      return (scene.weight * meanTerm +
-              (1.0L - scene.weight) * gaussian(d, scene.differenceMean, scene.differenceVariance)) /
-             length;
-    case AffinityFunction::Minimum:
-      return std::min(meanTerm, halfTerm) / length;
-    case AffinityFunction::Homogeneity:
-      return halfTerm / length;
-    case AffinityFunction::AbsoluteDifference:
-      return 1.0L / (1.0L + d);
-    default:
-      return std::sqrt(meanTerm * halfTerm) / length;
-  }
-}
-
-long double
-ComputeVectorAffinity(const Scene & scene, const double * a, const double * b, const Triple & step)
+ComputeAffinity(const Scene & scene, const double * a, const double * b, const Triple & step)
 {
   std::vector<long double> h;
   std::vector<long double> half;
   std::vector<long double> absolute;
   long double              squares = 0.0L;
-  for (unsigned int i = 0; i < scene.components; ++i)
+  for (unsigned int i = 0; i < GetLength(scene); ++i)
   {
     const long double difference = static_cast<long double>(a[i]) - b[i];
-    h.push_back((static_cast<long double>(a[i]) + b[i]) / 2.0L - scene.objectMeanVector[i]);
+    h.push_back((static_cast<long double>(a[i]) + b[i]) / 2.0L - scene.affinity.objectMean[i]);
     half.push_back(difference / 2.0L);
-    absolute.push_back(std::abs(difference) - scene.differenceMeanVector[i]);
+    absolute.push_back(std::abs(difference) - scene.affinity.differenceMean[i]);
     squares += difference * difference;
   }
   const auto gaussian = [](const std::vector<long double> & x, const std::vector<double> & covariance) {
     return std::exp(-SquaredMahalanobisDistance(x, covariance) / 2.0L);
   };
-  const long double meanTerm = gaussian(h, scene.objectCovariance);
-  const long double halfTerm = gaussian(half, scene.differenceCovariance);
+  const long double meanTerm = gaussian(h, scene.affinity.objectCovariance);
+  const long double halfTerm = gaussian(half, scene.affinity.differenceCovariance);
   const long double length = scene.distanceWeighting ? LengthRatio(scene, step) : 1.0L;
   switch (scene.affinityFunction)
   {
     case AffinityFunction::WeightedSum:
-      return (scene.weight * meanTerm + (1.0L - scene.weight) * gaussian(absolute, scene.differenceCovariance)) /
+      return (scene.weight * meanTerm +
+              (1.0L - scene.weight) * gaussian(absolute, scene.affinity.differenceCovariance)) /
              length;
     case AffinityFunction::Minimum:
       return std::min(meanTerm, halfTerm) / length;

@@ -3,7 +3,7 @@
 #ifndef FuzzyConnectednessOracle_h
 #define FuzzyConnectednessOracle_h
 
-#include "voxelmaps/FuzzyConnectednessEnums.h"
+#include "voxelmaps/FuzzyConnectednessJob.h"
 
 #include <array>
 #include <cstdint>
@@ -17,6 +17,7 @@
 namespace FuzzyConnectednessOracle
 {
 using Triple = std::array<std::int64_t, 3>;
+using Affinity = voxelmaps::FuzzyConnectednessAffinity;
 using AffinityFunction = voxelmaps::FuzzyConnectednessEnums::AffinityFunction;
 using Adjacency = voxelmaps::FuzzyConnectednessEnums::Adjacency;
 
@@ -36,18 +37,10 @@ struct Scene
   std::vector<std::int64_t> seeds;
 
   AffinityFunction affinityFunction{ AffinityFunction::GeometricMean };
-  double           objectMean{ 0.0 };
-  double           objectVariance{ 1.0 };
-  double           differenceMean{ 0.0 };
-  double           differenceVariance{ 1.0 };
-  /** In place of these four values, if voxels have components; matrices in the order of rows. */
-  std::vector<double> objectMeanVector;
-  std::vector<double> objectCovariance;
-  std::vector<double> differenceMeanVector;
-  std::vector<double> differenceCovariance;
-  double              weight{ 0.5 };
-  Adjacency           adjacency{ Adjacency::Face };
-  bool                distanceWeighting{ false };
+  Affinity         affinity{ { 0.0 }, { 1.0 }, { 0.0 }, { 1.0 } };
+  double           weight{ 0.5 };
+  Adjacency        adjacency{ Adjacency::Face };
+  bool             distanceWeighting{ false };
 
   std::int64_t
   GetNumberOfVoxels() const
@@ -60,15 +53,11 @@ struct Scene
 double
 NegativeExponential(double x);
 
-/** Key of the link of two voxels of intensities a and b, step voxels apart. */
+/** Key of the link of two voxels whose intensities begin at a and b, step voxels apart. The covariance matrix is
+ * factored as L D L^T, row by row; z[i] = x[i] - L[i][0] z[0] - L[i][1] z[1] - ..., and the squared distance in units
+ * of the cost is the sum of z[i]^2 times (unit / 2 / D[i]), all in this order, in double. */
 std::uint32_t
-LinkKey(const Scene & scene, double a, double b, const Triple & step);
-
-/** Key of the link of two voxels whose components begin at a and b. The covariance matrix is factored as L D L^T, row
- * by row; z[i] = x[i] - L[i][0] z[0] - L[i][1] z[1] - ..., and the squared distance in units of the cost is the sum of
- * z[i]^2 times (unit / 2 / D[i]), all in this order, in double. */
-std::uint32_t
-VectorLinkKey(const Scene & scene, const double * a, const double * b, const Triple & step);
+LinkKey(const Scene & scene, const double * a, const double * b, const Triple & step);
 
 /** A link of two voxels, and its key, which is not 0. */
 struct Edge
@@ -86,13 +75,10 @@ MakeEdges(const Scene & scene);
 std::vector<std::uint32_t>
 ComputeKeys(const Scene & scene);
 
-/** The affinity of two voxels by its closed formula, not rounded to a key. */
+/** The affinity of two voxels whose intensities begin at a and b by its closed formula, not rounded to a key, and by
+ * Gaussian elimination. */
 long double
-Affinity(const Scene & scene, double a, double b, const Triple & step);
-
-/** The same for voxels whose components begin at a and b, by Gaussian elimination. */
-long double
-ComputeVectorAffinity(const Scene & scene, const double * a, const double * b, const Triple & step);
+ComputeAffinity(const Scene & scene, const double * a, const double * b, const Triple & step);
 
 /** The strength of a key in long double. */
 long double

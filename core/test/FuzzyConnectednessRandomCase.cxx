@@ -195,10 +195,12 @@ DrawAffinity(const Levels & levels, Scene & scene, RandomNumbers & random)
     const double deviation = random.OneOf<double>({ 0.01, 0.05, 0.1, 0.3, 1.0, 5.0 }) * std::min(span, 1e150);
     return deviation * deviation;
   };
-  scene.objectMean = levels.base + span * fraction();
-  scene.objectVariance = variance();
-  scene.differenceMean = random.Chance(0.5) ? 0.0 : 0.3 * span * fraction();
-  scene.differenceVariance = variance();
+  // Greater means are not allowed.
+  constexpr double maxMean = 8e307;
+  scene.affinity.objectMean = { std::min(levels.base + span * fraction(), maxMean) };
+  scene.affinity.objectCovariance = { variance() };
+  scene.affinity.differenceMean = { random.Chance(0.5) ? 0.0 : std::min(0.3 * span * fraction(), maxMean) };
+  scene.affinity.differenceCovariance = { variance() };
   scene.weight = random.OneOf<double>({ 0.0, 0.5, 1.0, fraction(), fraction() });
   scene.distanceWeighting = random.Chance(0.4);
   for (double & spacing : scene.spacing)
@@ -216,12 +218,12 @@ operator<<(std::ostream & out, const FuzzyConnectednessRandomCase & randomCase)
   return out << "case " << randomCase.seed << ", " << randomCase.dimension << "D, " << scene.size[0] << " x "
              << scene.size[1] << " x " << scene.size[2] << ", " << randomCase.pattern << ", pixel type "
              << static_cast<int>(randomCase.pixelType) << ", " << scene.affinityFunction << ", mean "
-             << scene.objectMean << ", variance " << scene.objectVariance << ", difference mean "
-             << scene.differenceMean << ", difference variance " << scene.differenceVariance << ", weight "
-             << scene.weight << ", " << scene.components << " components, " << scene.adjacency
-             << (scene.distanceWeighting ? ", by distance" : "") << ", spacing " << scene.spacing[0] << ' '
-             << scene.spacing[1] << ' ' << scene.spacing[2] << ", " << (scene.mask.empty() ? "no" : "with") << " mask, "
-             << scene.seeds.size() << " seeds";
+             << scene.affinity.objectMean.front() << ", variance " << scene.affinity.objectCovariance.front()
+             << ", difference mean " << scene.affinity.differenceMean.front() << ", difference variance "
+             << scene.affinity.differenceCovariance.front() << ", weight " << scene.weight << ", " << scene.components
+             << " components, " << scene.adjacency << (scene.distanceWeighting ? ", by distance" : "") << ", spacing "
+             << scene.spacing[0] << ' ' << scene.spacing[1] << ' ' << scene.spacing[2] << ", "
+             << (scene.mask.empty() ? "no" : "with") << " mask, " << scene.seeds.size() << " seeds";
 }
 
 FuzzyConnectednessRandomCase
@@ -261,6 +263,8 @@ MakeVectors(FuzzyConnectednessRandomCase & randomCase, unsigned int components, 
   Scene &                   scene = randomCase.scene;
   const std::vector<double> scalars = scene.intensities;
   const auto                voxels = static_cast<std::int64_t>(scalars.size());
+  const auto                scalar = scene.affinity;
+  scene.affinity = {};
   scene.components = components;
   scene.intensities.resize(scalars.size() * components);
   const auto fraction = [&random] { return static_cast<double>(random.Below(1001)) / 1000.0; };
@@ -272,11 +276,8 @@ MakeVectors(FuzzyConnectednessRandomCase & randomCase, unsigned int components, 
       scene.intensities[static_cast<std::size_t>(voxel * components + c)] =
         scalars[static_cast<std::size_t>((voxel + shift) % voxels)];
     }
-    // Greater means are not allowed.
-    constexpr double maxMean = 8e307;
-    scene.objectMeanVector.push_back(
-      std::min(std::max(-maxMean, scene.objectMean * (0.8 + 0.4 * fraction())), maxMean));
-    scene.differenceMeanVector.push_back(std::min(maxMean, scene.differenceMean * (0.1 + fraction())));
+    scene.affinity.objectMean.push_back(scalar.objectMean[0] * (0.8 + 0.2 * fraction()));
+    scene.affinity.differenceMean.push_back(scalar.differenceMean[0] * fraction());
   }
   // Components that depend on common factors, and each on something of its own.
   const auto drawCovariance = [&](double variance) {
@@ -309,8 +310,8 @@ MakeVectors(FuzzyConnectednessRandomCase & randomCase, unsigned int components, 
     return covariance;
   };
   // Mean squared distances grow with the number of components.
-  scene.objectCovariance = drawCovariance(scene.objectVariance * components);
-  scene.differenceCovariance = drawCovariance(scene.differenceVariance * components);
+  scene.affinity.objectCovariance = drawCovariance(scalar.objectCovariance[0] * components);
+  scene.affinity.differenceCovariance = drawCovariance(scalar.differenceCovariance[0] * components);
   StorePixels(randomCase, randomCase.pixelType);
 }
 
@@ -391,7 +392,7 @@ MakePathScene(const Triple & size, const std::vector<std::int64_t> & path)
   Scene scene;
   scene.size = size;
   scene.affinityFunction = Job::AffinityFunction::Homogeneity;
-  scene.differenceVariance = 100.0;
+  scene.affinity.differenceCovariance = { 100.0 };
   scene.intensities.assign(static_cast<std::size_t>(scene.GetNumberOfVoxels()), 20000.0);
   const auto length = static_cast<std::int64_t>(path.size());
   for (std::int64_t i = 0; i < length; ++i)
@@ -429,18 +430,12 @@ MakeFuzzyConnectednessJob(const FuzzyConnectednessRandomCase & randomCase)
   job.image = randomCase.pixels.data();
   job.pixelType = randomCase.pixelType;
   job.numberOfComponents = scene.components;
-  job.vectors = {
-    scene.objectMeanVector, scene.objectCovariance, scene.differenceMeanVector, scene.differenceCovariance
-  };
+  job.affinity = scene.affinity;
   job.size = scene.size;
   job.spacing = scene.spacing;
   job.mask = scene.mask.empty() ? nullptr : scene.mask.data();
   job.seeds = scene.seeds;
   job.affinityFunction = scene.affinityFunction;
-  job.objectMean = scene.objectMean;
-  job.objectVariance = scene.objectVariance;
-  job.differenceMean = scene.differenceMean;
-  job.differenceVariance = scene.differenceVariance;
   job.weight = scene.weight;
   job.adjacency = scene.adjacency;
   job.distanceWeighting = scene.distanceWeighting;

@@ -96,7 +96,7 @@ MakeLine(const std::vector<double> & intensities)
   scene.size = { { static_cast<std::int64_t>(intensities.size()), 1, 1 } };
   scene.intensities = intensities;
   scene.affinityFunction = RelativeJob::AffinityFunction::Homogeneity;
-  scene.differenceVariance = 100.0;
+  scene.affinity.differenceCovariance = { 100.0 };
   return scene;
 }
 
@@ -207,29 +207,20 @@ TEST(RelativeFuzzyConnectednessJob, AffinitiesOfLabels)
     RelativeJob  job = MakeRelativeJob(randomCase, labels, static_cast<unsigned int>(random.Between(1, 3)));
     for (const std::uint16_t label : labels)
     {
-      const auto isKnown = [label](const auto & affinity) { return affinity.label == label; };
-      if (random.Chance(0.8) && std::none_of(job.affinities.begin(), job.affinities.end(), isKnown))
+      if (random.Chance(0.8))
       {
         const double factor = static_cast<double>(random.Between(1, 30)) / 10.0;
-        job.affinities.push_back({ label,
-                                   job.objectMean * factor,
-                                   job.objectVariance * factor,
-                                   job.differenceMean / factor,
-                                   job.differenceVariance / factor });
+        auto &       affinity = job.labelAffinities[label] = job.affinity;
+        affinity.objectMean[0] *= 0.1 * factor;
+        affinity.objectCovariance[0] *= factor;
+        affinity.differenceMean[0] *= 0.1 * factor;
+        affinity.differenceCovariance[0] /= factor;
       }
     }
     const auto strengths =
       Oracle::ComputeStrengths(randomCase.scene, labels, [&job](std::uint16_t label, Scene & scene) {
-        for (const auto & affinity : job.affinities)
-        {
-          if (affinity.label == label)
-          {
-            scene.objectMean = affinity.objectMean;
-            scene.objectVariance = affinity.objectVariance;
-            scene.differenceMean = affinity.differenceMean;
-            scene.differenceVariance = affinity.differenceVariance;
-          }
-        }
+        const auto affinity = job.labelAffinities.find(label);
+        scene.affinity = affinity != job.labelAffinities.end() ? affinity->second : scene.affinity;
       });
     job.minimumStrength = random.Chance(0.3) ? static_cast<double>(random.Below(1000)) / 1000.0 : 0.0;
     for (const TieRule tieRule : { TieRule::Background, TieRule::LowestLabel })
@@ -296,9 +287,9 @@ TEST(RelativeFuzzyConnectednessJob, ReportsProgressAndAborts)
   RandomNumbers random(4);
   Scene         scene = MakeNoiseScene({ { 70, 70, 40 } }, 500, random);
   scene.seeds = { 1000, 150000 };
-  scene.objectMean = 250.0;
-  scene.objectVariance = 9000.0;
-  scene.differenceVariance = 9000.0;
+  scene.affinity.objectMean = { 250.0 };
+  scene.affinity.objectCovariance = { 9000.0 };
+  scene.affinity.differenceCovariance = { 9000.0 };
   const auto  randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
   RelativeJob job = MakeRelativeJob(randomCase, { 1, 2 });
   job.competition = Competition::Iterative;
@@ -376,13 +367,14 @@ TEST(RelativeFuzzyConnectednessJob, InvalidJobsAreErrors)
   expectError([](RelativeJob & job) { job.seeds = { 0, 4 }; }, "a seed at voxel 4");
   expectError([](RelativeJob & job) { job.competition = static_cast<Competition>(2); }, "the competition 2");
   expectError([](RelativeJob & job) { job.tieRule = static_cast<TieRule>(7); }, "the tie rule 7");
-  expectError([](RelativeJob & job) { job.affinities = { { 1, 0.0, 0.0, 0.0, 1.0 } }; }, "the object variance 0");
+  expectError([](RelativeJob & job) { job.labelAffinities = { { 1, { { 0.0 }, { 1.0 }, {}, { 0.0 } } } }; },
+              "The difference variance of the affinity of label 1 has the value 0");
   expectError(
     [](RelativeJob & job) {
-      job.affinities = { { 1, 0.0, 1.0, 0.0, 1.0 } };
+      job.labelAffinities = { { 1, job.affinity } };
       job.competition = Competition::Iterative;
     },
-    "a number of affinities of labels of 1");
+    "the competition Iterative, but labels have separate affinities");
   expectError(
     [](RelativeJob & job) {
       job.affinityFunction = RelativeJob::AffinityFunction::AbsoluteDifference;
@@ -405,9 +397,9 @@ TEST(RelativeFuzzyConnectednessJob, PixelsBeyondTheFormerRangeAreErrors)
   job.size = { { 4, 1, 1 } };
   job.seeds = { 0, 3 };
   job.labels = { 1, 2 };
-  job.objectMean = 30.0;
-  job.objectVariance = 900.0;
-  job.differenceVariance = 100.0;
+  job.affinity.objectMean = { 30.0 };
+  job.affinity.objectCovariance = { 900.0 };
+  job.affinity.differenceCovariance = { 100.0 };
   job.labelOutput = labels.data();
   Hierarchy hierarchy;
   VoxelMapsTest::ComputeLabels(job, hierarchy);

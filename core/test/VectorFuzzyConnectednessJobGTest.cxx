@@ -3,7 +3,6 @@
 #include "FuzzyConnectednessJobChecks.h"
 #include "RelativeFuzzyConnectednessRandomCase.h"
 #include "TestedEngines.h"
-#include "voxelmaps/FuzzyConnectednessVectorAffinity.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +15,6 @@ using PixelType = Job::PixelType;
 using AffinityFunction = Job::AffinityFunction;
 using FuzzyConnectednessOracle::Scene;
 using voxelmaps::EngineError;
-using voxelmaps::VectorAffinity;
 using VoxelMapsTest::RandomNumbers;
 using VoxelMapsTest::RelativeJob;
 
@@ -90,10 +88,6 @@ TEST_P(VectorFuzzyConnectednessRandom, OneComponentHasTheBitsOfScalars)
     SCOPED_TRACE(::testing::Message() << scalars);
     auto vectors = scalars;
     vectors.scene.components = 1;
-    vectors.scene.objectMeanVector = { scalars.scene.objectMean };
-    vectors.scene.objectCovariance = { scalars.scene.objectVariance };
-    vectors.scene.differenceMeanVector = { scalars.scene.differenceMean };
-    vectors.scene.differenceCovariance = { scalars.scene.differenceVariance };
     for (int function = 0; function <= static_cast<int>(AffinityFunction::AbsoluteDifference); ++function)
     {
       const auto run = [&](const FuzzyConnectednessRandomCase & randomCase) {
@@ -153,10 +147,10 @@ TEST(VectorFuzzyConnectednessJob, TwoComponentsByHand)
   scene.size = { { 2, 1, 1 } };
   scene.components = 2;
   scene.intensities = { 1.0, 0.0, 2.0, 2.0 };
-  scene.objectMeanVector = { 1.0, 1.0 };
-  scene.objectCovariance = { 2.0, 1.0, 1.0, 2.0 };
-  scene.differenceMeanVector = { 0.5, 1.0 };
-  scene.differenceCovariance = { 1.0, 0.0, 0.0, 4.0 };
+  scene.affinity.objectMean = { 1.0, 1.0 };
+  scene.affinity.objectCovariance = { 2.0, 1.0, 1.0, 2.0 };
+  scene.affinity.differenceMean = { 0.5, 1.0 };
+  scene.affinity.differenceCovariance = { 1.0, 0.0, 0.0, 4.0 };
   scene.seeds = { 0 };
   const auto getStrength = [&](AffinityFunction function) {
     const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::UInt8);
@@ -187,8 +181,8 @@ TEST(VectorFuzzyConnectednessJob, KeysAreNearTheClosedFormula)
     {
       const double * const a = scene.intensities.data() + random.Below(scene.GetNumberOfVoxels()) * scene.components;
       const double * const b = scene.intensities.data() + random.Below(scene.GetNumberOfVoxels()) * scene.components;
-      const std::uint32_t  key = FuzzyConnectednessOracle::VectorLinkKey(scene, a, b, step);
-      const long double    expected = FuzzyConnectednessOracle::ComputeVectorAffinity(scene, a, b, step);
+      const std::uint32_t  key = FuzzyConnectednessOracle::LinkKey(scene, a, b, step);
+      const long double    expected = FuzzyConnectednessOracle::ComputeAffinity(scene, a, b, step);
       // Up to two terms and the length are rounded to 2^-25, relative to the strength or to 1; sums of squares have
       // errors relative to costs of up to 89.
       EXPECT_NEAR(
@@ -203,9 +197,9 @@ TEST(VectorFuzzyConnectednessJob, NonFiniteVoxelsHaveNoLinks)
   scene.size = { { 4, 1, 1 } };
   scene.components = 2;
   scene.intensities = { 1.0, 1.0, 1.0, 1.0, 1.0, std::numeric_limits<double>::quiet_NaN(), 1.0, 1.0 };
-  scene.objectMeanVector = { 1.0, 1.0 };
-  scene.objectCovariance = { 1.0, 0.0, 0.0, 1.0 };
-  scene.differenceCovariance = scene.objectCovariance;
+  scene.affinity.objectMean = { 1.0, 1.0 };
+  scene.affinity.objectCovariance = { 1.0, 0.0, 0.0, 1.0 };
+  scene.affinity.differenceCovariance = scene.affinity.objectCovariance;
   scene.seeds = { 0 };
   for (const PixelType type : { PixelType::Float, PixelType::Double })
   {
@@ -222,23 +216,16 @@ TEST(VectorFuzzyConnectednessJob, LabelsHaveAffinitiesOfTheirOwn)
     const auto    labels = VoxelMapsTest::DrawLabels(randomCase.scene.seeds, 9, random);
     RelativeJob   job = VoxelMapsTest::MakeRelativeJob(randomCase, labels, 2);
     Scene         other = randomCase.scene;
-    for (double & each : other.objectMeanVector)
+    for (double & each : other.affinity.objectMean)
     {
       each += 5.0;
     }
-    for (double & each : other.objectCovariance)
+    for (double & each : other.affinity.objectCovariance)
     {
       each *= 2.0;
     }
-    other.differenceCovariance = randomCase.scene.objectCovariance;
-    job.affinities = {
-      { labels.front(),
-        0.0,
-        1.0,
-        0.0,
-        1.0,
-        { other.objectMeanVector, other.objectCovariance, other.differenceMeanVector, other.differenceCovariance } }
-    };
+    other.affinity.differenceCovariance = randomCase.scene.affinity.objectCovariance;
+    job.labelAffinities = { { labels.front(), other.affinity } };
     const auto strengths = RelativeFuzzyConnectednessOracle::ComputeStrengths(
       randomCase.scene, labels, [&](std::uint16_t label, Scene & scene) {
         if (label == labels.front())
@@ -253,184 +240,16 @@ TEST(VectorFuzzyConnectednessJob, LabelsHaveAffinitiesOfTheirOwn)
   }
 }
 
-namespace
-{
-/** Moments of vectors in their order: sums of all components, then of all products. */
-struct Moments
-{
-  std::vector<double> mean;
-  std::vector<double> covariance;
-
-  Moments(const std::vector<std::vector<double>> & vectors, std::size_t n, bool hasMean)
-    : mean(n, 0.0)
-    , covariance(n * n, 0.0)
-  {
-    const auto count = static_cast<double>(vectors.size());
-    for (std::size_t i = 0; i < n && hasMean; ++i)
-    {
-      for (const auto & vector : vectors)
-      {
-        mean[i] += vector[i];
-      }
-      mean[i] /= count;
-    }
-    for (std::size_t i = 0; i < n; ++i)
-    {
-      for (std::size_t j = 0; j < n; ++j)
-      {
-        for (const auto & vector : vectors)
-        {
-          covariance[i * n + j] += (vector[i] - mean[i]) * (vector[j] - mean[j]);
-        }
-        covariance[i * n + j] /= count;
-      }
-    }
-  }
-};
-} // namespace
-
-TEST(VectorFuzzyConnectednessAffinityEstimate, EqualsThatWithAListOfAllPairs)
-{
-  for (std::uint64_t seed = 0; seed < 60; ++seed)
-  {
-    RandomNumbers random(990000 + seed);
-    const auto    type =
-      random.OneOf<PixelType>({ PixelType::UInt8, PixelType::Int16, PixelType::Float, PixelType::Double });
-    const auto    randomCase = DrawVectorCase(seed, seed % 2 == 0 ? 2 : 3, type, DrawComponents(random), random);
-    const Scene & scene = randomCase.scene;
-    SCOPED_TRACE(::testing::Message() << randomCase);
-    const std::int64_t radius = random.Between(0, 3);
-    const std::size_t  n = scene.components;
-
-    const auto getPlace = [&](std::int64_t voxel) {
-      return FuzzyConnectednessOracle::Triple{
-        { voxel % scene.size[0], voxel / scene.size[0] % scene.size[1], voxel / scene.size[0] / scene.size[1] }
-      };
-    };
-    const auto getVector = [&](std::int64_t voxel) {
-      const double * const first = scene.intensities.data() + voxel * static_cast<std::int64_t>(n);
-      return std::vector<double>(first, first + n);
-    };
-    std::vector<bool>                isUsed(static_cast<std::size_t>(scene.GetNumberOfVoxels()), false);
-    std::vector<std::vector<double>> vectors;
-    for (std::int64_t voxel = 0; voxel < scene.GetNumberOfVoxels(); ++voxel)
-    {
-      const auto place = getPlace(voxel);
-      const auto vector = getVector(voxel);
-      for (const std::int64_t seedVoxel : scene.seeds)
-      {
-        const auto center = getPlace(seedVoxel);
-        bool       isNear = true;
-        for (int d = 0; d < 3; ++d)
-        {
-          isNear = isNear && std::abs(place[d] - center[d]) <= radius;
-        }
-        isUsed[voxel] = isUsed[voxel] || isNear;
-      }
-      isUsed[voxel] = isUsed[voxel] && (scene.mask.empty() || scene.mask[voxel] != 0) &&
-                      std::all_of(vector.begin(), vector.end(), [](double each) { return std::isfinite(each); });
-      if (isUsed[voxel])
-      {
-        vectors.push_back(vector);
-      }
-    }
-    const auto job = MakeFuzzyConnectednessJob(randomCase);
-    const auto estimate = voxelmaps::EstimateVectorAffinity(
-      job, { scene.affinityFunction, static_cast<unsigned int>(radius) }, job.execution);
-    ASSERT_EQ(static_cast<std::int64_t>(vectors.size()), estimate.numberOfVoxels);
-    if (vectors.empty())
-    {
-      continue;
-    }
-    const Moments vectorMoments(vectors, n, true);
-    EXPECT_EQ(vectorMoments.mean, estimate.vectors.objectMean);
-    EXPECT_EQ(vectorMoments.covariance, estimate.vectors.objectCovariance);
-
-    std::vector<std::pair<double, std::size_t>> lengths;
-    std::vector<std::vector<double>>            differences;
-    for (std::int64_t voxel = 0; voxel < scene.GetNumberOfVoxels(); ++voxel)
-    {
-      std::int64_t stride = 1;
-      for (int d = 0; d < 3; ++d)
-      {
-        const std::int64_t neighbor = voxel + stride;
-        stride *= scene.size[d];
-        if (!isUsed[voxel] || getPlace(voxel)[d] + 1 == scene.size[d] || !isUsed[neighbor])
-        {
-          continue;
-        }
-        const auto          a = getVector(voxel);
-        const auto          b = getVector(neighbor);
-        std::vector<double> difference;
-        double              length = 0.0;
-        for (std::size_t i = 0; i < n; ++i)
-        {
-          const double each = a[i] - b[i];
-          const double variance = vectorMoments.covariance[i * n + i];
-          length += variance > 0.0 ? each * each / variance : 0.0;
-          difference.push_back(scene.affinityFunction == AffinityFunction::WeightedSum ? std::abs(each) : 0.5 * each);
-        }
-        lengths.emplace_back(std::isnan(length) ? std::numeric_limits<double>::infinity() : length, differences.size());
-        differences.push_back(difference);
-      }
-    }
-    std::sort(lengths.begin(), lengths.end());
-    lengths.resize(lengths.size() - lengths.size() / 10);
-    std::vector<std::size_t> used;
-    for (const auto & each : lengths)
-    {
-      used.push_back(each.second);
-    }
-    std::sort(used.begin(), used.end());
-    std::vector<std::vector<double>> usedDifferences;
-    for (const std::size_t each : used)
-    {
-      usedDifferences.push_back(differences[each]);
-    }
-    if (!usedDifferences.empty())
-    {
-      const Moments differenceMoments(usedDifferences, n, scene.affinityFunction == AffinityFunction::WeightedSum);
-      const auto    areSame = [](const std::vector<double> & a, const std::vector<double> & b) {
-        return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](double x, double y) {
-                 return x == y || (std::isnan(x) && std::isnan(y));
-               });
-      };
-      EXPECT_TRUE(areSame(differenceMoments.mean, estimate.vectors.differenceMean));
-      EXPECT_TRUE(areSame(differenceMoments.covariance, estimate.vectors.differenceCovariance));
-    }
-  }
-}
-
-TEST(VectorFuzzyConnectednessAffinityEstimate, OfOneComponentIsThatOfScalars)
-{
-  for (std::uint64_t seed = 0; seed < 20; ++seed)
-  {
-    RandomNumbers random(995000 + seed);
-    const auto    scalars = DrawFuzzyConnectednessRandomCase(seed, 2, PixelType::UInt8, random);
-    auto          job = MakeFuzzyConnectednessJob(scalars);
-    const auto    expected = voxelmaps::EstimateAffinity(job, { job.affinityFunction, 2 }, job.execution);
-    job.numberOfComponents = 1;
-    const auto estimate = voxelmaps::EstimateVectorAffinity(job, { job.affinityFunction, 2 }, job.execution);
-    EXPECT_EQ(expected.numberOfVoxels, estimate.numberOfVoxels);
-    EXPECT_EQ(expected.mean, estimate.vectors.objectMean[0]);
-    EXPECT_EQ(expected.variance, estimate.vectors.objectCovariance[0]);
-    EXPECT_NEAR(expected.differenceMean, estimate.vectors.differenceMean[0], 1e-12 * expected.differenceMean);
-    // The order of the sums is another one.
-    EXPECT_NEAR(
-      expected.differenceVariance, estimate.vectors.differenceCovariance[0], 1e-12 * expected.differenceVariance);
-  }
-}
-
 TEST(VectorFuzzyConnectednessJob, RefusesInvalidJobs)
 {
   Scene scene;
   scene.size = { { 2, 1, 1 } };
   scene.components = 3;
   scene.intensities = { 1.0, 2.0, 3.0, 4.0, 5.0, 6.0 };
-  scene.objectMeanVector = { 1.0, 1.0, 1.0 };
-  scene.objectCovariance = { 2.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 4.0 };
-  scene.differenceMeanVector = { 0.0, 0.0, 0.0 };
-  scene.differenceCovariance = scene.objectCovariance;
+  scene.affinity.objectMean = { 1.0, 1.0, 1.0 };
+  scene.affinity.objectCovariance = { 2.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 4.0 };
+  scene.affinity.differenceMean = { 0.0, 0.0, 0.0 };
+  scene.affinity.differenceCovariance = scene.affinity.objectCovariance;
   scene.seeds = { 0 };
   const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Float);
   const auto getError = [&](const auto & change) {
@@ -445,46 +264,50 @@ TEST(VectorFuzzyConnectednessJob, RefusesInvalidJobs)
   EXPECT_EQ("no error", getError([](Job &) {}));
   EXPECT_EQ("A job has a number of components of 17, but it must be at most 16.",
             getError([](Job & job) { job.numberOfComponents = 17; }));
-  EXPECT_EQ("ObjectMeanVector of a job has 2 elements, but pixels of 3 components need 3.",
-            getError([](Job & job) { job.vectors.objectMean.resize(2); }));
-  EXPECT_EQ("DifferenceMeanVector of a job has 0 elements, but pixels of 3 components need 3.",
-            getError([](Job & job) { job.vectors.differenceMean.clear(); }));
-  EXPECT_EQ("ObjectMeanVector of a job has the element nan, but all must be finite, from -8.9e+307 to 8.9e+307.",
-            getError([](Job & job) { job.vectors.objectMean[1] = nan; }));
-  EXPECT_EQ("DifferenceCovariance of a job has 4 elements, but pixels of 3 components need 9.",
-            getError([](Job & job) { job.vectors.differenceCovariance.resize(4); }));
+  EXPECT_EQ("The object mean of the affinity has 2 elements, but voxels of 3 components need 3.",
+            getError([](Job & job) { job.affinity.objectMean.resize(2); }));
+  EXPECT_EQ("The difference mean of the affinity has 1 elements, but voxels of 3 components need 3.",
+            getError([](Job & job) { job.affinity.differenceMean.resize(1); }));
+  EXPECT_EQ("The object mean of the affinity has the value nan, but must be finite, from -8.9e+307 to 8.9e+307.",
+            getError([](Job & job) { job.affinity.objectMean[1] = nan; }));
+  EXPECT_EQ("The difference covariance of the affinity has 4 elements, but voxels of 3 components need 9.",
+            getError([](Job & job) { job.affinity.differenceCovariance.resize(4); }));
   EXPECT_EQ(
-    "ObjectCovariance of a job has the variance 0 of component 1, but variances must be positive and finite, from "
+    "The object covariance of the affinity has the variance 0 of component 1, but must be positive and finite, from "
     "1e-299 to 1e+307.",
-    getError([](Job & job) { job.vectors.objectCovariance[4] = 0.0; }));
+    getError([](Job & job) { job.affinity.objectCovariance[4] = 0.0; }));
+  EXPECT_EQ("The object covariance of the affinity has the elements 0 in row 1, column 0, and 1 in row 0, column 1, "
+            "but a covariance "
+            "matrix must be symmetric and finite.",
+            getError([](Job & job) { job.affinity.objectCovariance[1] = 1.0; }));
   EXPECT_EQ(
-    "ObjectCovariance of a job has the elements 0 in row 1, column 0, and 1 in row 0, column 1, but a covariance "
-    "matrix must be symmetric and finite.",
-    getError([](Job & job) { job.vectors.objectCovariance[1] = 1.0; }));
-  EXPECT_EQ(
-    "DifferenceCovariance of a job has the elements nan in row 1, column 0, and nan in row 0, column 1, but a "
+    "The difference covariance of the affinity has the elements nan in row 1, column 0, and nan in row 0, column 1, "
+    "but a "
     "covariance matrix must be symmetric and finite.",
-    getError([](Job & job) { job.vectors.differenceCovariance[1] = job.vectors.differenceCovariance[3] = nan; }));
+    getError([](Job & job) { job.affinity.differenceCovariance[1] = job.affinity.differenceCovariance[3] = nan; }));
   // Component 2 is the sum of the others.
   EXPECT_EQ(
-    "ObjectCovariance of a job is not positive definite: of the variance 5 of component 2, 0 is left if the "
+    "The object covariance of the affinity is not positive definite: of the variance 5 of component 2, 0 is left if "
+    "the "
     "components before it are known, but at least 1e-12 of the variance must be: no component may be constant or "
     "depend linearly on others.",
-    getError([](Job & job) { job.vectors.objectCovariance = { 2.0, 0.0, 2.0, 0.0, 3.0, 3.0, 2.0, 3.0, 5.0 }; }));
+    getError([](Job & job) { job.affinity.objectCovariance = { 2.0, 0.0, 2.0, 0.0, 3.0, 3.0, 2.0, 3.0, 5.0 }; }));
   EXPECT_EQ(
-    "DifferenceCovariance of a job is not positive definite: of the variance 1 of component 1, -3 is left if the "
+    "The difference covariance of the affinity is not positive definite: of the variance 1 of component 1, -3 is left "
+    "if the "
     "components before it are known, but at least 1e-12 of the variance must be: no component may be constant or "
     "depend linearly on others.",
-    getError([](Job & job) { job.vectors.differenceCovariance = { 1.0, 2.0, 0.0, 2.0, 1.0, 0.0, 0.0, 0.0, 1.0 }; }));
-  // What the function does not use may be empty.
+    getError([](Job & job) { job.affinity.differenceCovariance = { 1.0, 2.0, 0.0, 2.0, 1.0, 0.0, 0.0, 0.0, 1.0 }; }));
+  // What the function does not use may be empty, and a difference mean of 0.
+  EXPECT_EQ("no error", getError([](Job & job) { job.affinity.differenceMean.clear(); }));
   EXPECT_EQ("no error", getError([](Job & job) {
               job.affinityFunction = AffinityFunction::Homogeneity;
-              job.vectors.objectMean.clear();
-              job.vectors.objectCovariance.clear();
-              job.vectors.differenceMean.clear();
+              job.affinity.objectMean.clear();
+              job.affinity.objectCovariance.clear();
+              job.affinity.differenceMean.clear();
             }));
   EXPECT_EQ("no error", getError([](Job & job) {
               job.affinityFunction = AffinityFunction::AbsoluteDifference;
-              job.vectors = VectorAffinity();
+              job.affinity = {};
             }));
 }

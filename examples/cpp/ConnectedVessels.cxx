@@ -103,7 +103,7 @@ Run(int, char * argv[])
   auto connectedness = itk::FuzzyConnectednessImageFilter<ImageType>::New();
   connectedness->SetInput(image);
   connectedness->SetSeed(Example::ParseIndex(argv[2]));
-  // Mean and variance of the vessel, from the voxels around the seed.
+  // Mean and variance of the vessel, from the voxels around the seed; those around it show the contrast.
   connectedness->EstimateAffinityFromSeedsOn();
   auto object = itk::BinaryThresholdImageFilter<ImageType, ObjectType>::New();
   object->SetInput(connectedness->GetOutput());

@@ -45,6 +45,9 @@ def segmented_by_filter():
         filter_class = itk.RelativeFuzzyConnectednessImageFilter if many else itk.FuzzyConnectednessImageFilter
         parameters["estimate_affinity_from_seeds"] = "difference_variance" not in parameters
         parameters["affinity_function"] = parameters.pop("affinity", "geometric_mean")
+        moments = ("object_mean", "object_variance", "difference_mean", "difference_variance")
+        affinity = [[float(parameters.pop(name))] if name in parameters else [] for name in moments]
+        parameters["affinity"] = itk.FuzzyConnectednessAffinity(*affinity)
         for enums, name in (
             (itk.FuzzyConnectednessEnums, "affinity_function"),
             (itk.FuzzyConnectednessEnums, "adjacency"),

@@ -106,6 +106,48 @@ def test_seeds_and_output():
     np.testing.assert_allclose(out, expected, rtol=1e-6)
 
 
+@pytest.fixture(scope="module")
+def ct():
+    return voxelmaps.sample_ct()
+
+
+def vessel_seeds(ct, thickness, count):
+    """Voxels of the portal vein with so many of its voxels in the box around them, and as bright as it is."""
+    inside = ct.organs.array == 2
+    around = np.lib.stride_tricks.sliding_window_view(np.pad(inside, 2), (5, 5, 5)).sum(axis=(-3, -2, -1))
+    bright = ct.image.array > 175
+    found = np.argwhere(inside & bright & (around >= thickness) & (around < thickness + 8))
+    return [tuple(map(int, seed)) for seed in found[:: len(found) // count][:count]]
+
+
+@pytest.mark.parametrize("thickness", [6, 15, 30])
+def test_seeds_in_thin_vessels_estimate_the_affinity(ct, thickness):
+    vessels = ct.organs.array == 2
+    for seed in vessel_seeds(ct, thickness, 1):
+        strength = voxelmaps.fuzzy_connectedness(ct.image, [ct.seeds["vessel"], seed]).array
+        found = strength >= 0.4
+        # The body has 60 times the volume of the vessels.
+        assert 2 * np.count_nonzero(found & vessels) / (found.sum() + vessels.sum()) > 0.6
+
+
+def test_a_seed_in_another_object_warns(ct):
+    seeds = [ct.seeds["vessel"], ct.seeds["liver"]]
+    with pytest.warns(UserWarning, match="The object may leak: .*standard deviation 4.*estimation_radius 2"):
+        voxelmaps.fuzzy_connectedness(ct.image, seeds)
+    with pytest.warns(UserWarning, match="The object may leak: .* or estimate_of_every_label=True"):
+        voxelmaps.labels(ct.image, {1: seeds[0], 2: seeds[1]})
+
+
+@pytest.mark.filterwarnings("error")
+def test_seeds_inside_objects_do_not_warn(ct):
+    interior = np.argwhere((ct.organs.array == 1) & (ct.image.array > 70) & (ct.image.array < 150))
+    for seed in interior[:: len(interior) // 3]:
+        around = ct.organs.array[tuple(slice(i - 3, i + 4) for i in seed)]
+        if (around == 1).all():
+            voxelmaps.fuzzy_connectedness(ct.image, tuple(map(int, seed)))
+    voxelmaps.fuzzy_connectedness(ct.image, ct.seeds["vessel"])
+
+
 @pytest.mark.parametrize(
     "arguments, error, message",
     [

@@ -37,6 +37,11 @@ def array_of(dtype=np.int16, shape=(5, 6, 7)):
     return np.random.default_rng(3).integers(0, 200, shape).astype(dtype)
 
 
+def affinity_of(object_mean):
+    """AFFINITY with another mean."""
+    return itk.FuzzyConnectednessAffinity([object_mean], [500.0], [], [900.0])
+
+
 def maps_of(x, texture_class, **parameters):
     """Maps of voxelmaps as ITK has them: the components are the last axis."""
     features = [f"{texture_class}_{name}" for name in FEATURES[texture_class]]
@@ -133,7 +138,9 @@ def test_names_of_components():
 
 def test_connectedness_is_that_of_the_function():
     x = array_of(np.float32)
-    strength = itk.fuzzy_connectedness_image_filter(itk.image_from_array(x), seed=[2, 3, 1], **AFFINITY)
+    strength = itk.fuzzy_connectedness_image_filter(
+        itk.image_from_array(x), seed=[2, 3, 1], affinity=affinity_of(100.0)
+    )
     expected = voxelmaps.fuzzy_connectedness(x, [(1, 3, 2)], **AFFINITY)
     assert np.array_equal(itk.array_view_from_image(strength), expected)
 
@@ -152,14 +159,14 @@ def test_labels_are_those_of_the_function():
     x = array_of(np.float32)
     seeds = {1: [(0, 0, 0)], 2: [(4, 5, 6)]}
     filter = itk.RelativeFuzzyConnectednessImageFilter[itk.Image[itk.F, 3], itk.Image[itk.UC, 3]].New(
-        itk.image_from_array(x), **AFFINITY
+        itk.image_from_array(x), affinity=affinity_of(100.0)
     )
     filter.AddSeed([0, 0, 0], 1)
     filter.AddSeed([6, 5, 4], 2)
     filter.Update()
     expected = voxelmaps.labels(x, seeds, **AFFINITY)
     assert np.array_equal(itk.array_view_from_image(filter.GetOutput()), expected)
-    filter.SetObjectMean(2, 20.0)
+    filter.SetAffinityOfLabel(2, affinity_of(20.0))
     filter.Update()
     assert not np.array_equal(itk.array_view_from_image(filter.GetOutput()), expected)
 

@@ -7,8 +7,6 @@ import pytest
 import voxelmaps
 from array_libraries import library
 
-AFFINITY = dict(object_mean=100, object_variance=900, difference_variance=400)
-
 
 def leaking(noise, shape):
     """Two bright boxes with a bridge of one voxel, and noise."""
@@ -28,7 +26,8 @@ def test_equals_the_filter(noise, shape):
     spacing, seed = (2.5, 0.8, 0.7)[-len(shape) :], (1, 9, 8)[-len(shape) :]
     image = itk.image_from_array(leaking(noise, shape))
     image.SetSpacing(spacing[::-1])
-    filter = itk.FuzzyConnectednessImageFilter.New(image, seed=seed[::-1], **AFFINITY)
+    affinity = itk.FuzzyConnectednessAffinity([100.0], [900.0], [], [400.0])
+    filter = itk.FuzzyConnectednessImageFilter.New(image, seed=seed[::-1], affinity=affinity)
     filter.Update()
     strength = itk.array_from_image(filter.GetOutput())
     found = []

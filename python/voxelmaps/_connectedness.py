@@ -6,17 +6,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from . import _arrays, _core, _image, _parameters, _regions, _seeds
 from ._devices import device_of_arrays, triple
 from ._parameters import ADJACENCIES, AFFINITIES, FUZZY_CONNECTEDNESS, MOMENTS, checked, number, with_parameters
+from ._suggestions import warn
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._types import Array, FuzzyConnectednessParameters, ImageLike, Path
-
-# Of scalars, in the order of MOMENTS, for what the affinity does not use.
-NO_AFFINITY = (0.0, 1.0, 0.0, 1.0)
 
 _MAX_COMPONENTS = 16
 
@@ -113,6 +113,53 @@ def moments_of(values: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
+def elements(value: Any, components: int, name: str) -> list[float]:
+    """The elements of a mean or a variance, or of a mean vector or a covariance matrix."""
+    if components == 0:
+        return [number(value, name)]
+    shape = (components,) * (1 if name.split("[")[0].endswith("mean") else 2)
+    try:
+        array = np.asarray(value, float)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {value!r}, but must be numbers of the shape {shape}") from None
+    if array.shape != shape:
+        raise ValueError(f"{name} is {value!r}, but voxels of {components} components need the shape {shape}")
+    return array.ravel().tolist()
+
+
+def estimate(
+    scene: Scene,
+    pixels: _arrays.Array,
+    mask: _arrays.Array | None,
+    numbers: Any,
+    shape: Any,
+    values: dict[str, Any],
+    remedy: str = "",
+) -> tuple[list[float], ...]:
+    """The affinity of the voxels around seeds, in the order of MOMENTS. Warns if the object may leak.
+
+    pixels, mask, shape    Of the scene, or of a part of it.
+    numbers                Of the seeds, in the order of memory.
+    remedy                 In addition to that of the warning.
+    """
+    radius = values["estimation_radius"]
+    near, near_mask, numbers, shape = _seeds.surroundings(pixels, mask, numbers, radius, shape)
+    affinity, warning = _core.estimate_affinity(
+        pixels=near.address,
+        pixel_type=_arrays.PIXEL_TYPES.index(near.dtype),
+        number_of_components=scene.components,
+        size=triple(shape, 1),
+        mask=0 if near_mask is None else near_mask.address,
+        seeds=numbers,
+        affinity_function=AFFINITIES.index(values["affinity"]),
+        radius=radius,
+        threads=values["threads"],
+    )
+    if warning:
+        warn(f"{warning}{remedy} (estimation_radius {radius})")
+    return affinity
+
+
 def is_estimated(values: dict[str, Any], moments: dict[str, Any]) -> bool:
     return not moments and values["affinity"] != "absolute_difference"
 
@@ -138,8 +185,10 @@ def fuzzy_connectedness(
                    has a geometry. 3D Slicer (RAS) has the opposite sign for x and y.
     object_mean, object_variance, difference_mean, difference_variance
                    Of the intensities of the object, and of the differences of neighbors in it. If all are left out, they are
-                   estimated from the boxes of estimation_radius voxels around the seeds. difference_mean is 0 if the others are
-                   given; it and weight, 0 to 1, are parameters of the affinity "weighted_sum".
+                   estimated from the voxels around the seeds: those in boxes of estimation_radius voxels that are connected to
+                   the seed and close to it in intensity. A warning states that the object may leak, if its intensities vary
+                   as much as they differ from their surroundings. difference_mean is 0 if the others are given; it and
+                   weight, 0 to 1, are parameters of the affinity "weighted_sum".
     affinity       "geometric_mean" (Li et al. 2016), "weighted_sum", "minimum", "homogeneity" or "absolute_difference".
     minimum_strength
                    Smaller strengths are set to 0 and not searched.
@@ -174,22 +223,10 @@ def fuzzy_connectedness(
     region = scene.region(mask, values["label"])
     numbers = _seeds.unlabeled(seeds, values["seed_points"], scene.opened, image, shape)
     _seeds.check_inside(numbers, image, region, shape)
-    function = AFFINITIES.index(values["affinity"])
     if is_estimated(values, moments):
-        radius = values["estimation_radius"]
-        near, near_mask, near_numbers, near_shape = _seeds.surroundings(image, region, numbers, radius, shape)
-        of_affinity = _core.estimate_affinity(
-            pixels=near.address,
-            pixel_type=_arrays.PIXEL_TYPES.index(near.dtype),
-            size=triple(near_shape, 1),
-            mask=0 if near_mask is None else near_mask.address,
-            seeds=near_numbers,
-            affinity_function=function,
-            radius=radius,
-            threads=values["threads"],
-        )
+        affinity = estimate(scene, image, region, numbers, shape, values)
     else:
-        of_affinity = tuple(number(moments.get(name, none), name) for name, none in zip(MOMENTS, NO_AFFINITY))
+        affinity = tuple(elements(moments[name], 0, name) if name in moments else [] for name in MOMENTS)
     is_double, out, device = values["precision"] == "double", values["out"], values["device"]
     output = _arrays.output_of(out, image, shape, "float64" if is_double else "float32")
     _core.compute_fuzzy_connectedness(
@@ -198,10 +235,10 @@ def fuzzy_connectedness(
         size=triple(shape, 1),
         mask=0 if region is None else region.address,
         seeds=numbers,
-        affinity_function=function,
+        affinity_function=AFFINITIES.index(values["affinity"]),
         adjacency=ADJACENCIES.index(values["adjacency"]),
         spacing=triple(scene.sizes, 1.0),
-        moments=of_affinity,
+        affinity=affinity,
         weight=values["weight"],
         minimum_strength=values["minimum_strength"],
         distance_weighting=values["distance_weighting"],

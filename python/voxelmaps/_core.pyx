@@ -18,7 +18,6 @@ cdef extern from *:
     #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
     #include "voxelmaps/FeatureMapsJob.h"
     #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
-    #include "voxelmaps/FuzzyConnectednessVectorAffinity.h"
     #include "voxelmaps/RegionFeaturesJob.h"
     #include "voxelmaps/ThreadPool.h"
 
@@ -206,18 +205,6 @@ cdef extern from *:
       job.spacing = { { x, y, z } };
     }
     void
-    EstimateFromSeeds(voxelmaps::FuzzyConnectednessJob & job, unsigned int radius)
-    {
-      voxelmaps::AffinityEstimateParameters parameters;
-      parameters.affinityFunction = job.affinityFunction;
-      parameters.radius = radius;
-      const voxelmaps::AffinityEstimate estimate = voxelmaps::EstimateAffinity(job, parameters, job.execution);
-      job.objectMean = estimate.mean;
-      job.objectVariance = estimate.variance;
-      job.differenceMean = estimate.differenceMean;
-      job.differenceVariance = estimate.differenceVariance;
-    }
-    void
     ComputeConnectedness(const voxelmaps::FuzzyConnectednessJob &          job,
                          const voxelmaps::CudaFuzzyConnectednessOptions & options, bool mayUseCpu)
     {
@@ -248,40 +235,6 @@ cdef extern from *:
       job.tieRule = static_cast<Job::TieRule>(tieRule);
     }
 
-    /** Estimate from the seeds of a label; of all labels if it is 0. */
-    std::int64_t
-    EstimateFromLabel(const voxelmaps::RelativeFuzzyConnectednessJob & job, std::uint16_t label, unsigned int radius,
-                      voxelmaps::LabelAffinity & affinity)
-    {
-      voxelmaps::FuzzyConnectednessInput input = job;
-      if (label != 0)
-      {
-        input.seeds.clear();
-        for (std::size_t i = 0; i < job.seeds.size(); ++i)
-        {
-          if (job.labels[i] == label)
-          {
-            input.seeds.push_back(job.seeds[i]);
-          }
-        }
-      }
-      voxelmaps::AffinityEstimateParameters parameters;
-      parameters.affinityFunction = job.affinityFunction;
-      parameters.radius = radius;
-      if (job.numberOfComponents > 0)
-      {
-        voxelmaps::VectorAffinityEstimate estimate =
-          voxelmaps::EstimateVectorAffinity(input, parameters, job.execution);
-        affinity.vectors = std::move(estimate.vectors);
-        return estimate.numberOfVoxels;
-      }
-      const voxelmaps::AffinityEstimate estimate = voxelmaps::EstimateAffinity(input, parameters, job.execution);
-      affinity.objectMean = estimate.mean;
-      affinity.objectVariance = estimate.variance;
-      affinity.differenceMean = estimate.differenceMean;
-      affinity.differenceVariance = estimate.differenceVariance;
-      return estimate.numberOfVoxels;
-    }
     void
     ComputeLabels(const voxelmaps::RelativeFuzzyConnectednessJob & job,
                   const voxelmaps::CudaRelativeFuzzyConnectednessOptions & options, bool mayUseCpu,
@@ -319,16 +272,12 @@ cdef extern from *:
     void SetConnectednessEnumerators(
         FuzzyConnectednessProblem & job, unsigned int pixel_type, unsigned int affinity_function, unsigned int adjacency)
     void SetSpacing(FuzzyConnectednessProblem & job, double x, double y, double z)
-    void EstimateFromSeeds(FuzzyConnectednessJob & job, unsigned int radius) except +RaisePythonError nogil
     void ComputeConnectedness(
         const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options,
         cpp_bool may_use_cpu) except +RaisePythonError nogil
     void SetLabeledSeeds(
         RelativeFuzzyConnectednessJob & job, uintptr_t voxels, uintptr_t labels, size_t count) except +RaisePythonError
     void SetRules(RelativeFuzzyConnectednessJob & job, unsigned int competition, unsigned int tie_rule)
-    int64_t EstimateFromLabel(
-        const RelativeFuzzyConnectednessJob & job, uint16_t label, unsigned int radius,
-        LabelAffinity & affinity) except +RaisePythonError nogil
     void ComputeLabels(
         const RelativeFuzzyConnectednessJob & job, const CudaRelativeFuzzyConnectednessOptions & options,
         cpp_bool may_use_cpu, RelativeFuzzyConnectednessHierarchy * hierarchy) except +RaisePythonError nogil
@@ -375,11 +324,16 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
         double backgroundValue
         JobExecution execution
 
-    cdef cppclass VectorAffinity:
+    cdef cppclass FuzzyConnectednessAffinity:
+        FuzzyConnectednessAffinity() except +
         vector[double] objectMean
         vector[double] objectCovariance
         vector[double] differenceMean
         vector[double] differenceCovariance
+
+
+    cdef cppclass AffinityFunction "voxelmaps::FuzzyConnectednessEnums::AffinityFunction":
+        pass
 
     cdef cppclass FuzzyConnectednessProblem:
         const void * image
@@ -387,10 +341,8 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
         Triple size
         const uint8_t * mask
         vector[int64_t] seeds
-        double objectMean
-        double objectVariance
-        double differenceMean
-        double differenceVariance
+        AffinityFunction affinityFunction
+        FuzzyConnectednessAffinity affinity
         double weight
         double minimumStrength
         cpp_bool distanceWeighting
@@ -401,19 +353,9 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
         void * output
         cpp_bool outputIsDouble
 
-    cdef cppclass LabelAffinity:
-        LabelAffinity() except +
-        uint16_t label
-        double objectMean
-        double objectVariance
-        double differenceMean
-        double differenceVariance
-        VectorAffinity vectors
-        void ApplyTo(FuzzyConnectednessProblem & problem) except +
-
     cdef cppclass RelativeFuzzyConnectednessJob(FuzzyConnectednessProblem):
         RelativeFuzzyConnectednessJob() except +
-        vector[LabelAffinity] affinities
+        map[uint16_t, FuzzyConnectednessAffinity] labelAffinities
         void * labelOutput
         cpp_bool labelsAre16Bit
         void * strengthOutput
@@ -435,6 +377,18 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
     cdef cppclass CudaRelativeFuzzyConnectednessOptions(CudaOptions):
         CudaRelativeFuzzyConnectednessOptions() except +
 
+    cdef cppclass AffinityEstimateParameters:
+        AffinityFunction affinityFunction
+        unsigned int radius
+
+    cdef cppclass AffinityEstimate:
+        AffinityEstimate() except +
+        FuzzyConnectednessAffinity affinity
+        string warning
+
+    AffinityEstimate EstimateAffinity(
+        const FuzzyConnectednessProblem & job, const AffinityEstimateParameters & parameters,
+        const JobExecution & execution) except +RaisePythonError
     GrayLevelDiscretizationResult ComputeFeatureMaps(const FeatureMapsJob & job) except +RaisePythonError
     GrayLevelDiscretizationResult ComputeFeatureMapsCuda(
         const FeatureMapsJob & job, const CudaOptions & options) except +RaisePythonError
@@ -686,10 +640,18 @@ def compute_region_features(
     return [(one.label, one.numberOfVoxels, one.numberOfGrayLevels, one.values) for one in regions]
 
 
+cdef FuzzyConnectednessAffinity _affinity(values) except *:
+    """An affinity is four lists: mean and covariance of the object, and of the differences. Scalars have one element."""
+    cdef FuzzyConnectednessAffinity affinity
+    affinity.objectMean, affinity.objectCovariance, affinity.differenceMean, affinity.differenceCovariance = values
+    return affinity
+
+
 def estimate_affinity(
     *,
     uintptr_t pixels,
     unsigned int pixel_type,
+    unsigned int number_of_components,
     size,
     uintptr_t mask,
     seeds,
@@ -697,20 +659,32 @@ def estimate_affinity(
     unsigned int radius,
     unsigned int threads,
 ):
-    """Mean and variance of the object, and of the differences, from boxes around seeds in host memory; enumerators are numbers.
+    """An affinity from seeds in host memory, and a warning or an empty string; enumerators are numbers.
 
-    seeds      Numbers of voxels, in the order of memory.
+    number_of_components    0 for scalars.
+    seeds                   Numbers of voxels.
     """
     cdef FuzzyConnectednessJob job
+    cdef AffinityEstimateParameters parameters
+    cdef AffinityEstimate estimate
     job.image = <const void *>pixels
     job.mask = <const uint8_t *>mask
+    job.numberOfComponents = number_of_components
     SetConnectednessEnumerators(job, pixel_type, affinity_function, 0)
     SetTriple(job.size, size[0], size[1], size[2])
     job.seeds = seeds
     job.execution = MakeExecution(threads, _is_main_thread())
+    parameters.affinityFunction = job.affinityFunction
+    parameters.radius = radius
     with nogil:
-        EstimateFromSeeds(job, radius)
-    return job.objectMean, job.objectVariance, job.differenceMean, job.differenceVariance
+        estimate = EstimateAffinity(job, parameters, job.execution)
+    affinity = (
+        list(estimate.affinity.objectMean),
+        list(estimate.affinity.objectCovariance),
+        list(estimate.affinity.differenceMean),
+        list(estimate.affinity.differenceCovariance),
+    )
+    return affinity, estimate.warning.decode()
 
 
 def compute_fuzzy_connectedness(
@@ -723,7 +697,7 @@ def compute_fuzzy_connectedness(
     unsigned int affinity_function,
     unsigned int adjacency,
     spacing,
-    moments,
+    affinity,
     double weight,
     double minimum_strength,
     cpp_bool distance_weighting,
@@ -738,7 +712,7 @@ def compute_fuzzy_connectedness(
     """Compute a FuzzyConnectednessJob; enumerators are numbers.
 
     seeds      Numbers of voxels, in the order of memory.
-    moments    Mean and variance of the object and of the differences.
+    affinity   See _affinity.
     device     -1 for the CPU.
     may_use_cpu
                Whether the CPU may compute small images, since the caller has not chosen a device.
@@ -753,7 +727,7 @@ def compute_fuzzy_connectedness(
     SetTriple(job.size, size[0], size[1], size[2])
     SetSpacing(job, spacing[0], spacing[1], spacing[2])
     job.seeds = seeds
-    job.objectMean, job.objectVariance, job.differenceMean, job.differenceVariance = moments
+    job.affinity = _affinity(affinity)
     job.weight = weight
     job.minimumStrength = minimum_strength
     job.distanceWeighting = distance_weighting
@@ -785,8 +759,6 @@ cdef class LabelsJob:
 
     number_of_components    0 for scalars.
     seeds                   Addresses of the numbers of voxels (int64) and of their labels (uint16), and how many there are.
-
-    An affinity is four values: mean and variance of the object, and of the differences; numbers, or lists for vectors.
     """
 
     cdef RelativeFuzzyConnectednessJob job
@@ -823,52 +795,12 @@ cdef class LabelsJob:
         SetRules(self.job, competition, tie_rule)
         self.job.execution = MakeExecution(threads, _is_main_thread())
 
-    cdef LabelAffinity _affinity(self, unsigned int label, values) except *:
-        cdef LabelAffinity affinity
-        affinity.label = label
-        if self.job.numberOfComponents == 0:
-            (
-                affinity.objectMean,
-                affinity.objectVariance,
-                affinity.differenceMean,
-                affinity.differenceVariance,
-            ) = values
-        else:
-            affinity.vectors.objectMean = values[0]
-            affinity.vectors.objectCovariance = values[1]
-            affinity.vectors.differenceMean = values[2]
-            affinity.vectors.differenceCovariance = values[3]
-        return affinity
-
-    def estimate(self, unsigned int label, unsigned int radius):
-        """An affinity from the boxes around the seeds of a label, or of all labels if it is 0, and the number of voxels in
-        these boxes."""
-        cdef LabelAffinity affinity
-        cdef int64_t number_of_voxels
-        with nogil:
-            number_of_voxels = EstimateFromLabel(self.job, label, radius, affinity)
-        if self.job.numberOfComponents == 0:
-            values = (
-                affinity.objectMean,
-                affinity.objectVariance,
-                affinity.differenceMean,
-                affinity.differenceVariance,
-            )
-        else:
-            values = (
-                list(affinity.vectors.objectMean),
-                list(affinity.vectors.objectCovariance),
-                list(affinity.vectors.differenceMean),
-                list(affinity.vectors.differenceCovariance),
-            )
-        return values, number_of_voxels
-
     def set_affinity(self, of_all, of_labels):
         """Set the affinity of all labels, and a dict of those of single ones."""
-        self._affinity(0, of_all).ApplyTo(self.job)
-        self.job.affinities.clear()
+        self.job.affinity = _affinity(of_all)
+        self.job.labelAffinities.clear()
         for label, values in of_labels.items():
-            self.job.affinities.push_back(self._affinity(label, values))
+            self.job.labelAffinities[label] = _affinity(values)
 
     def compute(
         self,

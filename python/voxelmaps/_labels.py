@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import _arrays, _core, _seeds
-from ._connectedness import NO_AFFINITY, check_effects, is_estimated, moments_of, scene_of
+from ._connectedness import check_effects, elements, estimate, is_estimated, moments_of, scene_of
 from ._devices import device_of_arrays, triple
 from ._parameters import (
     ADJACENCIES,
@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._types import Array, ImageLike, LabeledIndices, LabelsParameters, Path
-
-# Sums of two intensities are then finite, and so are the factors of costs.
-_MAX_MEAN = 8.9e307
-_MIN_VARIANCE, _MAX_VARIANCE = 1e-299, 1e307
 
 # Of the voxels, that may have no label without a warning.
 _LARGE_PART = 0.1
@@ -60,59 +56,12 @@ class Segmentation(NamedTuple):
 # --- Affinity ----------------------------------------------------------------------------------------------------------
 
 
-def _is_mean(value):
-    return -_MAX_MEAN <= value <= _MAX_MEAN
-
-
-def _is_variance(value):
-    return _MIN_VARIANCE <= value <= _MAX_VARIANCE
-
-
-def _moment(position, value, what, number_of_components):
-    """A mean (position 0 or 2) or a variance (1 or 3) of scalars, or the elements of a vector or a covariance matrix."""
-    is_mean = position % 2 == 0
-    if number_of_components == 0:
-        value = number(value, what)
-        if is_mean and not _is_mean(value):
-            raise ValueError(f"{what} is {value}, but must be finite, from {-_MAX_MEAN} to {_MAX_MEAN}")
-        if not is_mean and not _is_variance(value):
-            raise ValueError(
-                f"{what} is {value}, but must be positive and finite, from {_MIN_VARIANCE} to {_MAX_VARIANCE}"
-            )
-        return value
-    shape = (number_of_components,) * (1 if is_mean else 2)
+def _estimate_of_label(job, label):
+    """The affinity of the voxels around the seeds of a label."""
     try:
-        values = np.asarray(value, float)
-    except (TypeError, ValueError):
-        raise TypeError(f"{what} is {value!r}, but must be numbers of the shape {shape}") from None
-    if values.shape != shape:
-        raise ValueError(f"{what} is {value!r}, but voxels of {number_of_components} components need the shape {shape}")
-    return values.ravel().tolist()
-
-
-def _estimate(job, number_of_components, radius, label=0):
-    """The affinity of the voxels around the seeds of a label, or of all labels if it is 0."""
-    values, voxels = job.estimate(label, radius)
-    if number_of_components == 0:
-        mean, variance, difference_mean, difference_variance = values
-        if not all(map(_is_mean, (mean, difference_mean))) or not all(
-            map(_is_variance, (variance, difference_variance))
-        ):
-            of_label = f" of the label {label}" if label > 0 else ""
-            raise ValueError(
-                f"the {voxels} voxels around the seeds{of_label} (estimation_radius {radius}) have the mean {mean}, the variance "
-                f"{variance} and the difference variance {difference_variance}, but the mean must be from {-_MAX_MEAN} to "
-                f"{_MAX_MEAN}, and both variances positive and finite, from {_MIN_VARIANCE} to {_MAX_VARIANCE}: increase "
-                "estimation_radius, or give object_mean, object_variance and difference_variance"
-            )
-    return values
-
-
-def _estimates_of_labels(job, number_of_components, radius, labels):
-    """A dict of the affinity of each label, estimated from its own seeds."""
-    return {
-        label: _estimate(job, number_of_components, radius, label) for label in sorted({int(label) for label in labels})
-    }
+        return job.estimate(label)
+    except ValueError as error:
+        raise ValueError(f"label {label}: {error}") from None
 
 
 def _given_affinities(moments, labels, largest, components):
@@ -134,7 +83,7 @@ def _given_affinities(moments, labels, largest, components):
             )
         if isinstance(value, Mapping):
             each = {
-                _seeds.label_of(label, largest): _moment(position, v, f"{name}[{label}]", components)
+                _seeds.label_of(label, largest): elements(v, components, f"{name}[{label}]")
                 for label, v in value.items()
             }
             missing = [label for label in labels if label not in each]
@@ -144,8 +93,7 @@ def _given_affinities(moments, labels, largest, components):
             value = None
         else:
             of_each.append({})
-        none = NO_AFFINITY[position] if components == 0 else []
-        of_all.append(none if value is None else _moment(position, value, name, components))
+        of_all.append([] if value is None else elements(value, components, name))
     if not any(of_each):
         return of_all, {}
     each = {label: [values.get(label, v) for values, v in zip(of_each, of_all)] for label in labels}
@@ -193,18 +141,14 @@ class Job:
                 for array in (scene.pixels, mask)
             )
         self._job = self._core_job(self._pixels, self._mask, self._seeds, self._shape)
-        # For estimates with a radius: a job in host memory, and its arrays.
-        self._near = None
-        components, radius = scene.components, values["estimation_radius"]
         if not is_estimated(values, moments):
-            self.affinity, of_labels = _given_affinities(
-                moments, labels, np.iinfo(values["label_type"]).max, components
-            )
+            largest = np.iinfo(values["label_type"]).max
+            self.affinity, of_labels = _given_affinities(moments, labels, largest, scene.components)
         elif values["estimate_of_every_label"]:
-            of_labels = _estimates_of_labels(self, components, radius, labels)
+            of_labels = {label: _estimate_of_label(self, label) for label in labels}
             self.affinity = of_labels[labels[0]]
         else:
-            self.affinity, of_labels = _estimate(self, components, radius), {}
+            self.affinity, of_labels = self.estimate(), {}
         self._job.set_affinity(self.affinity, of_labels)
 
     def _core_job(self, pixels, mask, seeds, shape):
@@ -225,24 +169,21 @@ class Job:
             **{name: values[name] for name in ("weight", "minimum_strength", "distance_weighting", "threads")},
         )
 
-    def estimate(self, label, radius):
-        """See _core.LabelsJob.estimate."""
-        if self._scene.library.device is None:
-            return self._job.estimate(label, radius)
-        if self._near is None:
-            # All labels have the same box, which is copied to the host.
-            numbers, labels = self._seeds
-            near, mask, numbers, shape = _seeds.surroundings(self._pixels, self._mask, numbers, radius, self._shape)
-            self._near = self._core_job(near, mask, (numbers, labels), shape), near, mask
-        return self._near[0].estimate(label, radius)
+    def estimate(self, label=None):
+        """The affinity of the voxels around the seeds of a label, or of all labels."""
+        numbers, labels = self._seeds
+        numbers = numbers if label is None else numbers[labels == label]
+        remedy = ", or estimate_of_every_label=True" if label is None and len(np.unique(labels)) > 1 else ""
+        return estimate(self._scene, self._pixels, self._mask, numbers, self._shape, self._values, remedy)
 
     def named_affinity(self):
         """Means and variances that the affinity has, by name; those of vectors are arrays."""
         components, result = self._scene.components, {}
         for name, values in zip(MOMENTS, self.affinity):
             if self._values["affinity"] in LABELS[name].affects:
+                values = values or [0.0] * max(components, 1)
                 shape = (components,) if name.endswith("mean") else (components, components)
-                result[name] = np.reshape(np.array(values, float), shape) if components > 0 else values
+                result[name] = np.reshape(np.array(values, float), shape) if components > 0 else values[0]
         return result
 
     def compute(self, names, outputs=Segmentation(None), hierarchy=None):
@@ -281,12 +222,13 @@ class Job:
         return {name: output.array for name, output in complete.items()}
 
     def warn_of_ties(self, labels):
-        """Warn if a large part of the labels, an array of the library, is 0."""
+        """Warn if a large part of the labels, an array of the library, is 0, although several labels compete."""
         values = self._values
         if (
             self._scene.library.device is not None
             or values["tie_rule"] != "background"
             or values["minimum_strength"] > 0
+            or len(np.unique(self._seeds[1])) == 1
         ):
             return
         labels = _arrays.Array(labels, self._scene.library).host()
@@ -348,7 +290,7 @@ def labels(
     tie_rule       "background": ties between labels get 0. "lowest_label": ties get the lowest of the tied labels.
     object_mean, object_variance, difference_mean, difference_variance
                    Of the intensities of the objects, and of the differences of neighbors in them. If all are left out, they
-                   are estimated from the boxes of estimation_radius voxels around the seeds of all labels together. For
+                   are estimated from the voxels around the seeds of all labels together, as by fuzzy_connectedness. For
                    "relative", each can be a dict, such as object_mean={1: 40, 2: 120}, with a value for every label.
                    difference_mean is 0 if the others are given; it and weight, 0 to 1, are parameters of the affinity
                    "weighted_sum".

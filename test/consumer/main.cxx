@@ -18,7 +18,7 @@ UseEverything(ImageType * image)
   const auto connectedness = itk::FuzzyConnectednessImageFilter<ImageType>::New();
   connectedness->SetInput(image);
   connectedness->SetSeed({ { 4, 4 } });
-  connectedness->SetObjectMean(7.0);
+  connectedness->SetAffinity({ { 7.0 }, { 1.0 }, {}, { 1.0 } });
   connectedness->Update();
   const auto discretization = itk::GrayLevelDiscretizationImageFilter<ImageType>::New();
   discretization->SetInput(image);

@@ -443,20 +443,23 @@ CheckConnectednessFilter(GoldenGroup & group)
     }
     filter->SetAffinityFunction(static_cast<typename FilterType::AffinityFunctionEnum>(draws.Below(4)));
     filter->SetAdjacency(static_cast<typename FilterType::AdjacencyEnum>(draws.Below(3)));
-    filter->SetObjectMean(static_cast<double>(draws.Between(0, 60)));
-    filter->SetObjectVariance(draws.OneOf<double>({ 30.0, 400.0, 1000.5 }));
-    filter->SetDifferenceMean(draws.OneOf<double>({ 0.0, 4.5 }));
-    filter->SetDifferenceVariance(draws.OneOf<double>({ 10.0, 250.25 }));
+    itk::FuzzyConnectednessAffinity affinity;
+    affinity.objectMean = { static_cast<double>(draws.Between(0, 60)) };
+    affinity.objectCovariance = { draws.OneOf<double>({ 30.0, 400.0, 1000.5 }) };
+    affinity.differenceMean = { draws.OneOf<double>({ 0.0, 4.5 }) };
+    affinity.differenceCovariance = { draws.OneOf<double>({ 10.0, 250.25 }) };
+    filter->SetAffinity(affinity);
     filter->SetEstimateAffinityFromSeeds(draws.Percent(50));
     filter->SetEstimationRadius(3);
     filter->SetWeight(draws.OneOf<double>({ 0.25, 0.5 }));
     filter->SetMinimumStrength(draws.OneOf<double>({ 0.0, 0.0, 0.125 }));
     filter->SetDistanceWeighting(draws.Percent(30));
     CheckWorkUnits(group, filter.GetPointer(), [&filter] {
-      const double used[]{ filter->GetUsedObjectMean(),
-                           filter->GetUsedObjectVariance(),
-                           filter->GetUsedDifferenceMean(),
-                           filter->GetUsedDifferenceVariance() };
+      const auto & affinity = filter->GetUsedAffinity();
+      const double used[]{ affinity.objectMean[0],
+                           affinity.objectCovariance[0],
+                           affinity.differenceMean[0],
+                           affinity.differenceCovariance[0] };
       return Hash(used, sizeof(used), Hash(GetBuffer(filter->GetOutput())));
     });
   }

@@ -6,6 +6,7 @@
 #include "voxelmaps/FuzzyConnectednessJob.h"
 
 #include <cstdint>
+#include <string>
 
 namespace voxelmaps
 {
@@ -16,7 +17,7 @@ namespace voxelmaps
  */
 struct AffinityEstimateParameters
 {
-  /** Decides which moments of the differences are needed. */
+  /** Determines which moments of the differences are needed. */
   FuzzyConnectednessEnums::AffinityFunction affinityFunction{
     FuzzyConnectednessEnums::AffinityFunction::GeometricMean
   };
@@ -25,24 +26,37 @@ struct AffinityEstimateParameters
 };
 
 /** \class AffinityEstimate
- * \brief Statistics of the intensities around the seeds, as parameters of an affinity function.
+ * \brief Statistics of the object around the seeds, as parameters of an affinity function.
  *
  * \ingroup VoxelMaps
  */
 struct AffinityEstimate
 {
-  double mean{ 0.0 };
-  double variance{ 0.0 };
-  /** Mean of the smallest 90 % of the differences |a - b| for WeightedSum; 0 for the other functions. */
-  double differenceMean{ 0.0 };
-  /** Variance of these differences for WeightedSum; mean square of half the difference for the other functions. */
-  double differenceVariance{ 0.0 };
-  /** Number of voxels that the estimate uses. */
+  FuzzyConnectednessAffinity affinity;
+  /** Number of voxels of the object in the boxes of all seeds; a voxel counts once for each. */
   std::int64_t numberOfVoxels{ 0 };
+  /** Why the object may leak, and what to do, as one sentence; empty unless twice the standard deviation of the object
+   * exceeds the root mean square of the differences between its mean and its surroundings, in all components. */
+  std::string warning;
 };
 
-/** Estimate from all finite intensities in the boxes around the seeds, clipped to image and mask. The number of workers
- * does not change the result. Throws EngineError if the input is invalid. */
+/** Estimate an affinity from the surroundings of the seeds.
+ *
+ * - The object: in the box around each seed, clipped to the image and the mask, the finite voxels that are connected to
+ *   the seed by faces and close to it in intensity: they differ from it by at most twice the median of the differences
+ *   between neighbors in the box that are not 0. For several components, the differences are divided by their medians,
+ *   and the root mean square of the quotients is at most 2.
+ * - If less than a tenth of the box differs from the mean of this object by more than three medians, the box is inside
+ * the object, which is then all that differs from the mean by at most three medians.
+ * - Mean and covariance of the intensities are those of the object. From the differences d between neighbors in it, the
+ *   mean and covariance of |d| serve WeightedSum, and the mean of (d / 2) (d / 2)^T the other functions.
+ * - The contrast: the mean of the absolute differences between the other voxels and the mean of the object, in boxes
+ * that are not inside the object. Spreads are at least such that the Gaussians of both terms fall to 1/2 at half the
+ *   contrast, so that parts of the object that are somewhat different belong to it.
+ *
+ * This also holds for objects that are thinner than the box. If the boxes of all seeds have more than 2^26 voxels,
+ * evenly spaced seeds are used. Neither the order of seeds nor the number of workers changes the result. Throws
+ * EngineError if the input or the estimate is invalid, such as that of a constant image. */
 VoxelMapsCore_EXPORT AffinityEstimate
 EstimateAffinity(const FuzzyConnectednessInput & input, const AffinityEstimateParameters & parameters,
                  const JobExecution & execution);

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace voxelmaps
@@ -15,25 +16,46 @@ namespace voxelmaps
 /** Maximum number of components of a voxel. */
 constexpr unsigned int maxNumberOfComponents = 16;
 
-/** \class VectorAffinity
- * \brief Mean vectors and covariance matrices of an affinity, for images whose voxels have several components.
+/** \class FuzzyConnectednessAffinity
+ * \brief Means and variances of an affinity function; mean vectors and covariance matrices if voxels have components.
  *
- * Matrices are in the order of rows. What an affinity function does not use may be empty.
+ * A scalar has one element of each, as a vector of one component. Of n components, means have n elements and matrices
+ * n * n, in the order of rows. What the affinity function does not use may be empty, and so may a difference mean of 0.
+ * For example, { { 110.0 }, { 400.0 }, {}, { 60.0 } } is the affinity of an object of mean 110 and variance 400.
  *
  * \ingroup VoxelMaps
  */
-struct VectorAffinity
+struct FuzzyConnectednessAffinity
 {
+  FuzzyConnectednessAffinity() = default;
+  FuzzyConnectednessAffinity(std::vector<double> objectMean, std::vector<double> objectCovariance,
+                             std::vector<double> differenceMean, std::vector<double> differenceCovariance)
+    : objectMean(std::move(objectMean))
+    , objectCovariance(std::move(objectCovariance))
+    , differenceMean(std::move(differenceMean))
+    , differenceCovariance(std::move(differenceCovariance))
+  {}
+
+  /** Mean of the intensities of the object: from -8.9e307 to 8.9e307. */
   std::vector<double> objectMean;
+  /** Variance of the intensities of the object, or a symmetric positive definite matrix. Variances are from 1e-299 to
+   * 1e307; of the variance of each component, at least 1e-12 is left if the components before it are known. */
   std::vector<double> objectCovariance;
+  /** Mean of the differences between neighbors in the object, for WeightedSum. */
   std::vector<double> differenceMean;
+  /** Variance of the differences for WeightedSum; mean square of half the difference for the other functions. */
   std::vector<double> differenceCovariance;
 
   bool
-  operator==(const VectorAffinity & other) const
+  operator==(const FuzzyConnectednessAffinity & other) const
   {
     return objectMean == other.objectMean && objectCovariance == other.objectCovariance &&
            differenceMean == other.differenceMean && differenceCovariance == other.differenceCovariance;
+  }
+  bool
+  operator!=(const FuzzyConnectednessAffinity & other) const
+  {
+    return !(*this == other);
   }
 };
 
@@ -73,6 +95,12 @@ struct FuzzyConnectednessInput
   {
     return size[0] * size[1] * size[2];
   }
+  /** Number of elements of a mean of the affinity. */
+  unsigned int
+  GetAffinityLength() const
+  {
+    return numberOfComponents > 0 ? numberOfComponents : 1;
+  }
 };
 
 /** \class FuzzyConnectednessProblem
@@ -87,15 +115,12 @@ struct FuzzyConnectednessProblem : FuzzyConnectednessInput
 
   std::array<double, 3> spacing{ { 1.0, 1.0, 1.0 } };
   AffinityFunction      affinityFunction{ AffinityFunction::GeometricMean };
-  double                objectMean{ 0.0 };
-  double                objectVariance{ 1.0 };
-  double                differenceMean{ 0.0 };
-  double                differenceVariance{ 1.0 };
-  VectorAffinity        vectors; // in place of the four values above, if voxels have components
-  double                weight{ 0.5 };
-  double                minimumStrength{ 0.0 };
-  Adjacency             adjacency{ Adjacency::Face };
-  bool                  distanceWeighting{ false };
+
+  FuzzyConnectednessAffinity affinity;
+  double                     weight{ 0.5 };
+  double                     minimumStrength{ 0.0 };
+  Adjacency                  adjacency{ Adjacency::Face };
+  bool                       distanceWeighting{ false };
 
   JobExecution execution;
 

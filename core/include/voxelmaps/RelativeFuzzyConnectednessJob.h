@@ -7,38 +7,12 @@
 #include "voxelmaps/RelativeFuzzyConnectednessEnums.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
 namespace voxelmaps
 {
-/** \class LabelAffinity
- * \brief Means and variances of the affinity of one label.
- *
- * \ingroup VoxelMaps
- */
-struct LabelAffinity
-{
-  std::uint16_t label{ 0 };
-  double        objectMean{ 0.0 };
-  double        objectVariance{ 1.0 };
-  double        differenceMean{ 0.0 };
-  double        differenceVariance{ 1.0 };
-  /** In place of the values above, if voxels have components. */
-  VectorAffinity vectors{};
-
-  /** Give a problem this affinity. */
-  void
-  ApplyTo(FuzzyConnectednessProblem & problem) const
-  {
-    problem.objectMean = objectMean;
-    problem.objectVariance = objectVariance;
-    problem.differenceMean = differenceMean;
-    problem.differenceVariance = differenceVariance;
-    problem.vectors = vectors;
-  }
-};
-
 /** \class RelativeFuzzyConnectednessJob
  * \brief The complete input, parameters and outputs of an engine that lets labels compete for voxels.
  *
@@ -53,9 +27,8 @@ struct RelativeFuzzyConnectednessJob : FuzzyConnectednessProblem
   std::vector<std::uint16_t> labels;
   Competition                competition{ Competition::Relative };
   TieRule                    tieRule{ TieRule::Background };
-  /** If not empty, labels have affinities of their own; those that are not here have that of the problem. For Relative
-   * only. */
-  std::vector<LabelAffinity> affinities;
+  /** Separate affinities of labels, for Relative; the other labels have that of the problem. */
+  std::map<std::uint16_t, FuzzyConnectednessAffinity> labelAffinities;
 
   /** One label per voxel: std::uint8_t, or std::uint16_t if labelsAre16Bit. */
   void * labelOutput{ nullptr };

@@ -1,518 +1,439 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "voxelmaps/FuzzyConnectednessVectorAffinity.h"
+#include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
 
 #include "common/ParallelFor.h"
-#include "connectedness/InputImage.h"
 #include "connectedness/VectorKeys.h"
 #include "connectedness/VerifyJob.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <tuple>
-#include <type_traits>
+#include <functional>
+#include <sstream>
 #include <vector>
 
 namespace voxelmaps
 {
 namespace
 {
-/** Asks about an abort once in many steps of a loop. */
-class AbortChecker
+using Function = FuzzyConnectednessEnums::AffinityFunction;
+using Vector = std::vector<double>;
+
+// Boxes of so many voxels, 2^26, take about 3 s on one thread.
+constexpr double maxBoxVoxels = 67108864.0;
+// Sums are over the seeds of a chunk, then over the chunks, whatever the number of workers.
+constexpr std::int64_t chunkSeeds = 64;
+// exp(-x^2 / (2 v)) is 1/2 for v = x^2 / (2 ln 2).
+constexpr double halfValueFactor = 0.72134752044448170;
+
+/** Sums over the boxes of seeds. Intensities are relative to those of one of the seeds. */
+struct Sums
 {
-public:
-  explicit AbortChecker(const JobExecution & execution)
-    : m_Execution(execution)
+  explicit Sums(std::size_t n)
+    : intensities(n, 0.0)
+    , products(n * n, 0.0)
+    , differences(n, 0.0)
+    , differenceProducts(n * n, 0.0)
+    , contrasts(n, 0.0)
+    , others(n, 0.0)
+    , otherProducts(n * n, 0.0)
   {}
+
   void
-  Step()
+  Add(const Sums & other)
   {
-    if (++m_Steps % 65536 == 0)
+    voxels += other.voxels;
+    pairs += other.pairs;
+    otherVoxels += other.otherVoxels;
+    const auto add = [](Vector & to, const Vector & from) {
+      std::transform(to.begin(), to.end(), from.begin(), to.begin(), std::plus<>());
+    };
+    add(intensities, other.intensities);
+    add(products, other.products);
+    add(differences, other.differences);
+    add(differenceProducts, other.differenceProducts);
+    add(contrasts, other.contrasts);
+    add(others, other.others);
+    add(otherProducts, other.otherProducts);
+  }
+
+  /** Add a vector, and the products of its elements. */
+  static void
+  AddProducts(const double * vector, Vector & sums, Vector & products)
+  {
+    const std::size_t n = sums.size();
+    for (std::size_t i = 0; i < n; ++i)
     {
-      m_Execution.CheckAbort();
+      sums[i] += vector[i];
+      for (std::size_t j = 0; j < n; ++j)
+      {
+        products[i * n + j] += vector[i] * vector[j];
+      }
     }
   }
 
-private:
-  const JobExecution & m_Execution;
-  std::uint64_t        m_Steps{ 0 };
+  std::int64_t voxels{ 0 };
+  std::int64_t pairs{ 0 };
+  std::int64_t otherVoxels{ 0 };
+  Vector       intensities;
+  Vector       products;
+  Vector       differences;
+  Vector       differenceProducts;
+  Vector       contrasts;
+  Vector       others;
+  Vector       otherProducts;
 };
 
-/** Mean and variance of values that forEach(f) passes to f, each in one pass in their order. */
-struct Moments
+/** The box around a seed; its memory serves one seed after the other. */
+class SeedBox
 {
-  double mean{ 0.0 };
-  double variance{ 0.0 };
+public:
+  SeedBox(const FuzzyConnectednessInput & input, const AffinityEstimateParameters & parameters, const Vector & origin,
+          const JobExecution & execution)
+    : m_Input(input)
+    , m_Radius(parameters.radius)
+    , m_IsSum(parameters.affinityFunction == Function::WeightedSum)
+    , m_Origin(origin)
+    , m_Execution(execution)
+    , m_Count(origin.size())
+  {}
 
-  template <typename TForEach>
-  Moments(std::int64_t count, const TForEach & forEach)
+  void
+  AddTo(std::int64_t seed, Sums & sums)
   {
-    if (count == 0)
+    const std::int64_t seedVoxel = this->Load(seed);
+    if (m_States[seedVoxel] == State::Absent)
     {
       return;
     }
-    double sum = 0.0;
-    forEach([&sum](double value) { sum += value; });
-    mean = sum / static_cast<double>(count);
-    double squares = 0.0;
-    forEach([&squares, this](double value) { squares += (value - mean) * (value - mean); });
-    variance = squares / static_cast<double>(count);
-  }
-};
+    this->FindObject(seedVoxel);
 
-/** The size of an image without its axes of one voxel, which come last instead. The voxels keep their numbers. */
-Triple
-WithoutFlatAxes(const Triple & size)
-{
-  Triple result{ { 1, 1, 1 } };
-  std::copy_if(size.begin(), size.end(), result.begin(), [](std::int64_t voxels) { return voxels != 1; });
-  return result;
-}
-
-/** Voxels begin ... end - 1 of one row of the image. */
-struct Interval
-{
-  std::int64_t begin;
-  std::int64_t end;
-};
-
-/** The voxels in any of the boxes around the seeds: intervals in ascending order that do not overlap. Boxes grow axis
- * by axis, so that those that overlap are united early, and to twice their extent in each step. */
-class Boxes
-{
-public:
-  Boxes(const Triple & size, std::vector<std::int64_t> seeds, unsigned int radius, AbortChecker & abort)
-    : m_Size(size)
-    , m_Abort(abort)
-  {
-    const auto radiusAlong = [&](int axis) { return std::min(std::int64_t{ radius }, m_Size[axis] - 1); };
-    std::sort(seeds.begin(), seeds.end());
-    for (const std::int64_t seed : seeds)
+    Sums   box = this->MeasureObject();
+    double mean[maxComponents];
+    for (std::size_t i = 0; i < m_Count; ++i)
     {
-      const std::int64_t row = seed - seed % m_Size[0];
-      this->Append(intervals,
-                   { std::max(seed - radiusAlong(0), row), std::min(seed + radiusAlong(0) + 1, row + m_Size[0]) });
+      mean[i] = box.intensities[i] / static_cast<double>(box.voxels);
     }
-    for (int axis = 1; axis < 3; ++axis)
+    std::int64_t present = 0;
+    std::int64_t different = 0;
+    for (std::size_t voxel = 0; voxel < m_States.size(); ++voxel)
     {
-      if (radiusAlong(axis) > 0)
+      present += m_States[voxel] != State::Absent ? 1 : 0;
+      different += m_States[voxel] == State::Other && !this->IsClose(this->At(voxel), mean, 3.0) ? 1 : 0;
+    }
+    const bool isInside = different * 10 < present;
+    for (std::size_t voxel = 0; voxel < m_States.size(); ++voxel)
+    {
+      if (m_States[voxel] == State::Other && isInside)
       {
-        intervals = this->Unite(this->Grow(intervals, axis, 1, radiusAlong(axis)),
-                                this->Grow(intervals, axis, -1, radiusAlong(axis)),
-                                axis,
-                                0);
+        m_States[voxel] = this->IsClose(this->At(voxel), mean, 3.0) ? State::Object : State::Other;
       }
-    }
-  }
-
-  using Intervals = std::vector<Interval>;
-  Intervals intervals;
-
-private:
-  /** Add an interval that begins at or after the last one. */
-  void
-  Append(Intervals & to, const Interval & interval) const
-  {
-    if (!to.empty() && (interval.begin < to.back().end ||
-                        // In the same row.
-                        (interval.begin == to.back().end && interval.begin % m_Size[0] != 0)))
-    {
-      to.back().end = std::max(to.back().end, interval.end);
-    }
-    else
-    {
-      to.push_back(interval);
-    }
-    m_Abort.Step();
-  }
-
-  /** The union of intervals shifted by 0 ... radius along an axis, in direction 1 or -1. */
-  Intervals
-  Grow(Intervals grown, int axis, std::int64_t direction, std::int64_t radius) const
-  {
-    for (std::int64_t reached = 0; reached < radius;)
-    {
-      const std::int64_t step = std::min(reached + 1, radius - reached);
-      grown = this->Unite(grown, grown, axis, direction * step);
-      reached += step;
-    }
-    return grown;
-  }
-
-  /** The union of a with b shifted along an axis, clipped to the image. */
-  Intervals
-  Unite(const Intervals & a, const Intervals & b, int axis, std::int64_t shift) const
-  {
-    const std::int64_t stride = axis == 1 ? m_Size[0] : m_Size[0] * m_Size[1];
-    auto               nextA = a.begin();
-    auto               nextB = b.begin();
-    Intervals          result;
-    result.reserve(std::max(a.size(), b.size()));
-    // Of b, only what stays in the image.
-    const auto skip = [&] {
-      for (; nextB != b.end(); ++nextB)
+      else if (m_States[voxel] == State::Other)
       {
-        const std::int64_t at = nextB->begin / stride % m_Size[axis] + shift;
-        if (at >= 0 && at < m_Size[axis])
+        for (std::size_t i = 0; i < m_Count; ++i)
         {
-          return;
+          box.contrasts[i] += std::abs(this->At(voxel)[i] - mean[i]);
         }
-      }
-    };
-    for (skip(); nextA != a.end() || nextB != b.end();)
-    {
-      if (nextB == b.end() || (nextA != a.end() && nextA->begin < nextB->begin + shift * stride))
-      {
-        this->Append(result, *nextA++);
-      }
-      else
-      {
-        this->Append(result, { nextB->begin + shift * stride, nextB->end + shift * stride });
-        ++nextB;
-        skip();
+        ++box.otherVoxels;
+        Sums::AddProducts(this->At(voxel), box.others, box.otherProducts);
       }
     }
-    return result;
-  }
-
-  const Triple   m_Size;
-  AbortChecker & m_Abort;
-};
-
-/** Answers whether intervals contain voxels, which must be asked about in ascending order. */
-class Membership
-{
-public:
-  explicit Membership(const std::vector<Interval> & intervals)
-    : m_Next(intervals.begin())
-    , m_End(intervals.end())
-  {}
-  bool
-  Contains(std::int64_t voxel)
-  {
-    while (m_Next != m_End && m_Next->end <= voxel)
+    if (isInside)
     {
-      ++m_Next;
+      box = this->MeasureObject();
     }
-    return m_Next != m_End && m_Next->begin <= voxel;
+    this->ForEachPair([&](std::size_t voxel, std::size_t neighbor) {
+      if (m_States[voxel] == State::Object && m_States[neighbor] == State::Object)
+      {
+        double difference[maxComponents];
+        for (std::size_t i = 0; i < m_Count; ++i)
+        {
+          difference[i] = this->At(voxel)[i] - this->At(neighbor)[i];
+          difference[i] = m_IsSum ? std::abs(difference[i]) : 0.5 * difference[i];
+        }
+        ++box.pairs;
+        Sums::AddProducts(difference, box.differences, box.differenceProducts);
+      }
+    });
+    sums.Add(box);
   }
 
 private:
-  std::vector<Interval>::const_iterator       m_Next;
-  const std::vector<Interval>::const_iterator m_End;
-};
-
-/** Voxels and pairs of face neighbors in boxes, where isFinite(voxel). */
-template <typename TIsFinite>
-class Neighborhoods
-{
-public:
-  Neighborhoods(const TIsFinite & isFinite, const std::uint8_t * mask, const Triple & size,
-                const std::vector<Interval> & intervals, AbortChecker & abort)
-    : m_IsFinite(isFinite)
-    , m_Mask(mask)
-    , m_Size(size)
-    , m_Intervals(intervals)
-    , m_Abort(abort)
-  {}
-
-  /** Call f(voxel) for all voxels in ascending order. */
-  template <typename TFunction>
-  void
-  ForEachVoxel(const TFunction & f) const
+  enum class State : std::uint8_t
   {
-    for (const Interval & interval : m_Intervals)
+    Absent,
+    Other,
+    Object
+  };
+
+  const double *
+  At(std::size_t voxel) const
+  {
+    return m_Vectors.data() + voxel * m_Count;
+  }
+
+  /** Sums over the intensities of the object. */
+  Sums
+  MeasureObject() const
+  {
+    Sums box(m_Count);
+    for (std::size_t voxel = 0; voxel < m_States.size(); ++voxel)
     {
-      for (std::int64_t voxel = interval.begin; voxel < interval.end; ++voxel)
+      if (m_States[voxel] == State::Object)
       {
-        m_Abort.Step();
-        if (this->IsUsed(voxel))
+        ++box.voxels;
+        Sums::AddProducts(this->At(voxel), box.intensities, box.products);
+      }
+    }
+    return box;
+  }
+
+  /** Load the intensities of a box. Returns the number of the seed in it. */
+  std::int64_t
+  Load(std::int64_t seed)
+  {
+    const Triple & size = m_Input.size;
+    const Triple   place{ { seed % size[0], seed / size[0] % size[1], seed / size[0] / size[1] } };
+    Triple         begin;
+    for (int d = 0; d < 3; ++d)
+    {
+      begin[d] = std::max<std::int64_t>(place[d] - m_Radius, 0);
+      m_Size[d] = std::min(place[d] + m_Radius + 1, size[d]) - begin[d];
+    }
+    const auto count = static_cast<std::size_t>(m_Size[0] * m_Size[1] * m_Size[2]);
+    m_States.assign(count, State::Absent);
+    m_Vectors.resize(count * m_Count);
+    const std::size_t bytes = ComponentSize(m_Input.pixelType) * m_Count;
+    std::size_t       to = 0;
+    for (std::int64_t z = 0; z < m_Size[2]; ++z)
+    {
+      for (std::int64_t y = 0; y < m_Size[1]; ++y)
+      {
+        m_Execution.CheckAbort();
+        std::int64_t voxel = ((begin[2] + z) * size[1] + begin[1] + y) * size[0] + begin[0];
+        for (std::int64_t x = 0; x < m_Size[0]; ++x, ++voxel, ++to)
         {
-          f(voxel);
+          double * const components = m_Vectors.data() + to * m_Count;
+          const auto *   pixel =
+            static_cast<const unsigned char *>(m_Input.image) + static_cast<std::size_t>(voxel) * bytes;
+          if ((m_Input.mask == nullptr || m_Input.mask[voxel] != 0) &&
+              LoadComponents(pixel, m_Input.pixelType, static_cast<int>(m_Count), components))
+          {
+            m_States[to] = State::Other;
+            std::transform(components, components + m_Count, m_Origin.begin(), components, std::minus<>());
+          }
         }
       }
     }
+    return ((place[2] - begin[2]) * m_Size[1] + place[1] - begin[1]) * m_Size[0] + place[0] - begin[0];
   }
 
-  /** Call f(voxel, neighbor) for all pairs, in ascending order of the voxel, then of the neighbor. */
+  /** Call f(voxel, neighbor) for each voxel and its neighbor across the next face along each axis. */
   template <typename TFunction>
   void
   ForEachPair(const TFunction & f) const
   {
-    const std::int64_t strides[3] = { 1, m_Size[0], m_Size[0] * m_Size[1] };
-    Membership         neighbors[3] = { Membership(m_Intervals), Membership(m_Intervals), Membership(m_Intervals) };
-    for (const Interval & interval : m_Intervals)
+    std::size_t voxel = 0;
+    for (std::int64_t z = 0; z < m_Size[2]; ++z)
     {
-      const std::int64_t row = interval.begin / m_Size[0];
-      // The neighbors of voxels before these are in the image.
-      const std::int64_t ends[3] = { (row + 1) * m_Size[0] - 1,
-                                     row % m_Size[1] + 1 < m_Size[1] ? interval.end : interval.begin,
-                                     row / m_Size[1] + 1 < m_Size[2] ? interval.end : interval.begin };
-      for (std::int64_t voxel = interval.begin; voxel < interval.end; ++voxel)
+      for (std::int64_t y = 0; y < m_Size[1]; ++y)
       {
-        m_Abort.Step();
-        if (!this->IsUsed(voxel))
+        for (std::int64_t x = 0; x < m_Size[0]; ++x, ++voxel)
         {
-          continue;
-        }
-        for (int d = 0; d < 3; ++d)
-        {
-          const std::int64_t neighbor = voxel + strides[d];
-          if (voxel < ends[d] && neighbors[d].Contains(neighbor) && this->IsUsed(neighbor))
+          std::size_t stride = 1;
+          for (int d = 0; d < 3; ++d)
           {
-            f(voxel, neighbor);
+            if ((d == 0 ? x : d == 1 ? y : z) + 1 < m_Size[d])
+            {
+              f(voxel, voxel + stride);
+            }
+            stride *= static_cast<std::size_t>(m_Size[d]);
           }
         }
       }
     }
   }
 
-private:
-  bool
-  IsUsed(std::int64_t voxel) const
+  /** The median of the differences of a component that are not 0; the lower one of two, and 0 if there is none. */
+  double
+  GetMedianDifference(std::size_t component)
   {
-    return (m_Mask == nullptr || m_Mask[voxel] != 0) && m_IsFinite(voxel);
-  }
-
-  const TIsFinite               m_IsFinite;
-  const std::uint8_t *          m_Mask;
-  const Triple                  m_Size;
-  const std::vector<Interval> & m_Intervals;
-  AbortChecker &                m_Abort;
-};
-
-/** Whether an intensity is finite. */
-template <typename TPixel>
-struct IsFinitePixel
-{
-  const TPixel * image;
-
-  bool
-  operator()(std::int64_t voxel) const
-  {
-    return std::isfinite(static_cast<double>(image[voxel]));
-  }
-};
-
-/** The intensities in boxes, and their differences between face neighbors. */
-template <typename TPixel>
-class Surroundings
-{
-public:
-  Surroundings(const TPixel * image, const std::uint8_t * mask, const Triple & size,
-               const std::vector<Interval> & intervals, AbortChecker & abort)
-    : m_Image(image)
-    , m_Neighborhoods({ image }, mask, size, intervals, abort)
-  {}
-
-  /** Call f(intensity) for all voxels in ascending order. */
-  template <typename TFunction>
-  void
-  ForEachIntensity(const TFunction & f) const
-  {
-    m_Neighborhoods.ForEachVoxel([&](std::int64_t voxel) { f(static_cast<double>(m_Image[voxel])); });
-  }
-
-  /** Call f(difference) for all pairs of neighbors. */
-  template <typename TFunction>
-  void
-  ForEachDifference(const TFunction & f) const
-  {
-    m_Neighborhoods.ForEachPair([&](std::int64_t voxel, std::int64_t neighbor) {
-      f(std::abs(static_cast<double>(m_Image[voxel]) - static_cast<double>(m_Image[neighbor])));
+    m_Differences.clear();
+    this->ForEachPair([&](std::size_t voxel, std::size_t neighbor) {
+      const double difference = std::abs(this->At(voxel)[component] - this->At(neighbor)[component]);
+      if (m_States[voxel] != State::Absent && m_States[neighbor] != State::Absent && difference > 0.0)
+      {
+        m_Differences.push_back(difference);
+      }
     });
+    if (m_Differences.empty())
+    {
+      return 0.0;
+    }
+    const auto median = m_Differences.begin() + (static_cast<std::ptrdiff_t>(m_Differences.size()) - 1) / 2;
+    std::nth_element(m_Differences.begin(), median, m_Differences.end());
+    return *median;
   }
 
-private:
-  const TPixel *                       m_Image;
-  Neighborhoods<IsFinitePixel<TPixel>> m_Neighborhoods;
-};
-
-/** How many of so many differences are used. */
-std::int64_t
-SmallestNinetyPercent(std::int64_t count)
-{
-  return count - count / 10;
-}
-
-/** Moments of the smallest 90 % of the differences of small integers, which are counted. */
-template <typename TPixel>
-Moments
-CountDifferences(const Surroundings<TPixel> & surroundings, AbortChecker & abort)
-{
-  std::vector<std::int64_t> counts(std::size_t{ 1 } << (8 * sizeof(TPixel)), 0);
-  std::int64_t              all = 0;
-  surroundings.ForEachDifference([&](double difference) {
-    ++counts[static_cast<std::size_t>(difference)];
-    ++all;
-  });
-  const std::int64_t used = SmallestNinetyPercent(all);
-  return Moments(used, [&](const auto & f) {
-    std::int64_t rest = used;
-    for (std::size_t difference = 0; rest > 0; ++difference)
+  /** Whether the root mean square of the differences of two vectors, in units of the medians, is at most a number. */
+  bool
+  IsClose(const double * a, const double * b, double most) const
+  {
+    double squares = 0.0;
+    for (std::size_t i = 0; i < m_Count; ++i)
     {
-      const std::int64_t count = std::min(counts[difference], rest);
-      for (std::int64_t i = 0; i < count; ++i)
+      const double difference = m_Medians[i] > 0.0 ? (a[i] - b[i]) / m_Medians[i] : 0.0;
+      squares += difference * difference;
+    }
+    return squares <= most * most * static_cast<double>(m_Count);
+  }
+
+  void
+  FindObject(std::int64_t seed)
+  {
+    for (std::size_t i = 0; i < m_Count; ++i)
+    {
+      m_Medians[i] = this->GetMedianDifference(i);
+    }
+    const std::int64_t strides[3] = { 1, m_Size[0], m_Size[0] * m_Size[1] };
+    m_States[seed] = State::Object;
+    m_Next.assign(1, seed);
+    for (std::uint64_t steps = 1; !m_Next.empty(); ++steps)
+    {
+      if (steps % 65536 == 0)
       {
-        abort.Step();
-        f(static_cast<double>(difference));
+        m_Execution.CheckAbort();
       }
-      rest -= count;
-    }
-  });
-}
-
-/** Moments of the smallest 90 % of the differences, which are put into bins of equal width, and sorted there. */
-template <typename TPixel>
-Moments
-SortDifferences(const Surroundings<TPixel> & surroundings, const JobExecution & execution, AbortChecker & abort)
-{
-  // Bins of about so many differences fit in the first-level cache; more bins would not fit in the second one.
-  constexpr std::int64_t binDifferences = 1024;
-  constexpr std::int64_t maxBins = 16384;
-
-  std::int64_t all = 0;
-  double       maximum = 0.0;
-  surroundings.ForEachDifference([&](double difference) {
-    ++all;
-    maximum = std::max(maximum, difference);
-  });
-  std::int64_t bins = std::min(all / binDifferences + 1, maxBins);
-  double       binsPerUnit = static_cast<double>(bins - 1) / maximum;
-  if (!(maximum >= std::numeric_limits<double>::min() && std::isfinite(maximum) && std::isfinite(binsPerUnit)))
-  {
-    bins = 1;
-    binsPerUnit = 0.0;
-  }
-  const auto getBin = [&](double difference) {
-    return bins == 1 ? 0 : std::min(static_cast<std::int64_t>(difference * binsPerUnit), bins - 1);
-  };
-  std::vector<std::int64_t> ends(static_cast<std::size_t>(bins), 0);
-  surroundings.ForEachDifference([&](double difference) { ++ends[static_cast<std::size_t>(getBin(difference))]; });
-  std::int64_t before = 0;
-  for (std::int64_t & end : ends)
-  {
-    const std::int64_t count = end;
-    end = before;
-    before += count;
-  }
-  std::vector<double> differences(static_cast<std::size_t>(all));
-  surroundings.ForEachDifference([&](double difference) {
-    differences[static_cast<std::size_t>(ends[static_cast<std::size_t>(getBin(difference))]++)] = difference;
-  });
-  ForEachTask(bins, execution, [&](unsigned int) {
-    return [&](std::int64_t bin) {
-      execution.CheckAbort();
-      std::sort(differences.begin() + (bin == 0 ? 0 : ends[static_cast<std::size_t>(bin - 1)]),
-                differences.begin() + ends[static_cast<std::size_t>(bin)]);
-    };
-  });
-  differences.resize(static_cast<std::size_t>(SmallestNinetyPercent(all)));
-  return Moments(static_cast<std::int64_t>(differences.size()), [&](const auto & f) {
-    for (const double difference : differences)
-    {
-      abort.Step();
-      f(difference);
-    }
-  });
-}
-/** Mean vector, and sums of products of two components. */
-class VectorMoments
-{
-public:
-  explicit VectorMoments(unsigned int numberOfComponents)
-    : mean(numberOfComponents, 0.0)
-    , m_Products(std::size_t{ numberOfComponents } * numberOfComponents, 0.0)
-  {}
-
-  void
-  AddToMean(const double * vector)
-  {
-    for (std::size_t i = 0; i < mean.size(); ++i)
-    {
-      mean[i] += vector[i];
-    }
-  }
-  void
-  DivideMean(std::int64_t count)
-  {
-    for (double & each : mean)
-    {
-      each = count == 0 ? 0.0 : each / static_cast<double>(count);
-    }
-  }
-  /** Add the products of the components, relative to the mean. */
-  void
-  AddProducts(const double * vector)
-  {
-    double relative[maxComponents];
-    for (std::size_t i = 0; i < mean.size(); ++i)
-    {
-      relative[i] = vector[i] - mean[i];
-      for (std::size_t j = 0; j <= i; ++j)
+      const std::int64_t voxel = m_Next.back();
+      m_Next.pop_back();
+      for (int d = 0; d < 3; ++d)
       {
-        m_Products[i * mean.size() + j] += relative[i] * relative[j];
+        const std::int64_t place = voxel / strides[d] % m_Size[d];
+        for (const std::int64_t step : { -1, 1 })
+        {
+          const std::int64_t neighbor = voxel + step * strides[d];
+          if (place + step >= 0 && place + step < m_Size[d] && m_States[neighbor] == State::Other &&
+              this->IsClose(this->At(neighbor), this->At(seed), 2.0))
+          {
+            m_States[neighbor] = State::Object;
+            m_Next.push_back(neighbor);
+          }
+        }
       }
     }
   }
-  std::vector<double>
-  GetCovariance(std::int64_t count) const
+
+  const FuzzyConnectednessInput & m_Input;
+  const std::int64_t              m_Radius;
+  const bool                      m_IsSum;
+  const Vector &                  m_Origin;
+  const JobExecution &            m_Execution;
+  const std::size_t               m_Count; // of components
+  Triple                          m_Size{};
+  Vector                          m_Vectors;
+  std::vector<State>              m_States;
+  std::vector<std::int64_t>       m_Next;
+  Vector                          m_Differences;
+  double                          m_Medians[maxComponents]{};
+};
+
+/** Voxels that are seeds, in ascending order; evenly spaced ones if their boxes are too large for all. */
+std::vector<std::int64_t>
+ChooseSeeds(const FuzzyConnectednessInput & input, unsigned int radius)
+{
+  std::vector<std::int64_t> seeds(input.seeds);
+  std::sort(seeds.begin(), seeds.end());
+  seeds.erase(std::unique(seeds.begin(), seeds.end()), seeds.end());
+  // Not clipped, so that an image that ends at the boxes has the same estimate.
+  double boxVoxels = 1.0;
+  for (const std::int64_t size : input.size)
   {
-    const std::size_t   n = mean.size();
-    std::vector<double> covariance(m_Products);
-    for (std::size_t i = 0; i < n; ++i)
+    boxVoxels *= size > 1 ? 2.0 * radius + 1.0 : 1.0;
+  }
+  const auto count = static_cast<std::int64_t>(seeds.size());
+  const auto used = std::min(count, std::max<std::int64_t>(static_cast<std::int64_t>(maxBoxVoxels / boxVoxels), 1));
+  for (std::int64_t i = 0; i < used; ++i)
+  {
+    seeds[i] = seeds[i * count / used];
+  }
+  seeds.resize(static_cast<std::size_t>(used));
+  return seeds;
+}
+
+/** Moments of count vectors from their sums; the mean is 0 unless it is wanted. */
+void
+ComputeMoments(std::int64_t count, const Vector & sums, const Vector & products, bool wantsMean, Vector & mean,
+               Vector & covariance)
+{
+  const std::size_t n = sums.size();
+  const auto        divisor = static_cast<double>(std::max<std::int64_t>(count, 1));
+  mean.assign(n, 0.0);
+  covariance.resize(n * n);
+  for (std::size_t i = 0; i < n; ++i)
+  {
+    mean[i] = wantsMean ? sums[i] / divisor : 0.0;
+    for (std::size_t j = 0; j < n; ++j)
     {
-      for (std::size_t j = 0; j <= i; ++j)
-      {
-        covariance[i * n + j] = count == 0 ? 0.0 : covariance[i * n + j] / static_cast<double>(count);
-        covariance[j * n + i] = covariance[i * n + j];
-      }
+      covariance[i * n + j] = (products[i * n + j] - (wantsMean ? sums[i] * sums[j] / divisor : 0.0)) / divisor;
     }
-    return covariance;
   }
+}
 
-  std::vector<double> mean;
-
-private:
-  std::vector<double> m_Products; // of the lower triangle
-};
-
-/** The vectors of an image. */
-struct Vectors
+/** Let the variance of each component be at least that which makes its Gaussian 1/2 at a deviation; correlations stay.
+ */
+void
+Widen(Vector & covariance, const Vector & deviations)
 {
-  const FuzzyConnectednessInput & input;
-  const std::size_t               bytes;
-
-  bool
-  Load(std::int64_t voxel, double * components) const
+  const std::size_t n = deviations.size();
+  Vector            factors(n, 1.0);
+  for (std::size_t i = 0; i < n; ++i)
   {
-    return LoadComponents(static_cast<const unsigned char *>(input.image) + static_cast<std::size_t>(voxel) * bytes,
-                          input.pixelType,
-                          static_cast<int>(input.numberOfComponents),
-                          components);
+    double &     variance = covariance[i * n + i];
+    const double least = deviations[i] > 0.0 ? halfValueFactor * (deviations[i] * deviations[i]) : 0.0;
+    factors[i] = variance > 0.0 && variance < least ? std::sqrt(least / variance) : 1.0;
+    variance = std::max(variance, least);
   }
-  bool
-  operator()(std::int64_t voxel) const
+  for (std::size_t i = 0; i < n; ++i)
   {
-    double components[maxComponents];
-    return this->Load(voxel, components);
+    for (std::size_t j = 0; j < n; ++j)
+    {
+      covariance[i * n + j] *= i == j ? 1.0 : factors[i] * factors[j];
+    }
   }
-};
+}
 
-/** A pair of neighbors, and the length of the difference of their vectors. */
-struct VectorPair
+/** See AffinityEstimate::warning. */
+std::string
+MakeWarning(const Sums & sums, const Vector & covariance)
 {
-  double       length;
-  std::int64_t voxel;
-  std::int64_t neighbor;
-
-  bool
-  operator<(const VectorPair & other) const
+  const std::size_t n = sums.others.size();
+  double            clearest = 0.0;
+  double            deviation = 0.0;
+  double            distance = 0.0;
+  for (std::size_t i = 0; i < n; ++i)
   {
-    return std::tie(length, voxel, neighbor) < std::tie(other.length, other.voxel, other.neighbor);
+    const auto   count = static_cast<double>(sums.otherVoxels);
+    const double mean = sums.intensities[i] / static_cast<double>(sums.voxels);
+    const double squares = sums.otherProducts[i * n + i] / count - 2.0 * mean * (sums.others[i] / count) + mean * mean;
+    const double ratio = std::sqrt(std::max(squares, 0.0) / covariance[i * n + i]);
+    if (i == 0 || ratio > clearest)
+    {
+      clearest = ratio;
+      deviation = std::sqrt(covariance[i * n + i]);
+      distance = std::sqrt(std::max(squares, 0.0));
+    }
   }
-};
+  if (!(clearest < 2.0))
+  {
+    return {};
+  }
+  std::ostringstream warning;
+  warning.precision(3);
+  warning << "The object may leak: the intensities that the seeds suggest for it have the standard deviation "
+          << deviation << ", but those around it differ from its mean by only " << distance
+          << "; move seeds that are at edges or in other objects, or set the affinity";
+  return warning.str();
+}
 } // namespace
 
 AffinityEstimate
@@ -521,134 +442,79 @@ EstimateAffinity(const FuzzyConnectednessInput & input, const AffinityEstimatePa
 {
   const DefaultFloatingPointEnvironment environment;
   VerifyInput(input);
-  AffinityEstimate estimate;
-  AbortChecker     abort(execution);
-  const Triple     size = WithoutFlatAxes(input.size);
-  if (input.GetNumberOfVoxels() == 0)
+  const unsigned int              n = input.GetAffinityLength();
+  const std::vector<std::int64_t> seeds = ChooseSeeds(input, parameters.radius);
+  const auto                      numberOfSeeds = static_cast<std::int64_t>(seeds.size());
+  Vector                          origin(n, 0.0);
+  for (const std::int64_t seed : seeds)
   {
-    return estimate;
+    const auto * const image = static_cast<const unsigned char *>(input.image);
+    if (LoadComponents(image + static_cast<std::size_t>(seed) * ComponentSize(input.pixelType) * n,
+                       input.pixelType,
+                       static_cast<int>(n),
+                       origin.data()))
+    {
+      break;
+    }
+    origin.assign(n, 0.0);
   }
-  const Boxes boxes(size, input.seeds, parameters.radius, abort);
-  WithImage(input, [&](const auto * image) {
-    using Pixel = std::remove_cv_t<std::remove_reference_t<decltype(*image)>>;
-    const Surroundings<Pixel> surroundings(image, input.mask, size, boxes.intervals, abort);
-    surroundings.ForEachIntensity([&estimate](double) { ++estimate.numberOfVoxels; });
-    const Moments intensityMoments(estimate.numberOfVoxels, [&](const auto & f) { surroundings.ForEachIntensity(f); });
-    estimate.mean = intensityMoments.mean;
-    estimate.variance = intensityMoments.variance;
-
-    constexpr bool isSmallInteger = std::is_integral<Pixel>::value && sizeof(Pixel) <= 2;
-    const Moments  differenceMoments = [&] {
-      if constexpr (isSmallInteger)
+  std::vector<Sums> chunks(static_cast<std::size_t>((numberOfSeeds + chunkSeeds - 1) / chunkSeeds), Sums(n));
+  ForEachTask(static_cast<std::int64_t>(chunks.size()), execution, [&](unsigned int) {
+    return [&, box = SeedBox(input, parameters, origin, execution)](std::int64_t chunk) mutable {
+      for (std::int64_t i = chunk * chunkSeeds; i < std::min((chunk + 1) * chunkSeeds, numberOfSeeds); ++i)
       {
-        return CountDifferences(surroundings, abort);
+        box.AddTo(seeds[i], chunks[chunk]);
       }
-      else
-      {
-        return SortDifferences(surroundings, execution, abort);
-      }
-    }();
-    if (parameters.affinityFunction == FuzzyConnectednessEnums::AffinityFunction::WeightedSum)
-    {
-      estimate.differenceMean = differenceMoments.mean;
-      estimate.differenceVariance = differenceMoments.variance;
-    }
-    else
-    {
-      // The mean square of half the difference, from E[d^2] = variance + mean^2.
-      estimate.differenceVariance =
-        0.25 * (differenceMoments.variance + differenceMoments.mean * differenceMoments.mean);
-    }
+    };
   });
-  return estimate;
-}
-
-VectorAffinityEstimate
-EstimateVectorAffinity(const FuzzyConnectednessInput & input, const AffinityEstimateParameters & parameters,
-                       const JobExecution & execution)
-{
-  const DefaultFloatingPointEnvironment environment;
-  VerifyInput(input);
-  const unsigned int     n = input.numberOfComponents;
-  VectorAffinityEstimate estimate;
-  if (input.GetNumberOfVoxels() == 0)
+  Sums sums(n);
+  for (const Sums & chunk : chunks)
   {
-    return estimate;
-  }
-  AbortChecker                 abort(execution);
-  const Triple                 size = WithoutFlatAxes(input.size);
-  const Boxes                  boxes(size, input.seeds, parameters.radius, abort);
-  const Vectors                vectors{ input, ComponentSize(input.pixelType) * n };
-  const Neighborhoods<Vectors> neighborhoods(vectors, input.mask, size, boxes.intervals, abort);
-  double                       vector[maxComponents];
-
-  VectorMoments vectorMoments(n);
-  neighborhoods.ForEachVoxel([&](std::int64_t voxel) {
-    vectors.Load(voxel, vector);
-    vectorMoments.AddToMean(vector);
-    ++estimate.numberOfVoxels;
-  });
-  vectorMoments.DivideMean(estimate.numberOfVoxels);
-  neighborhoods.ForEachVoxel([&](std::int64_t voxel) {
-    vectors.Load(voxel, vector);
-    vectorMoments.AddProducts(vector);
-  });
-  estimate.vectors.objectMean = vectorMoments.mean;
-  estimate.vectors.objectCovariance = vectorMoments.GetCovariance(estimate.numberOfVoxels);
-
-  const auto loadDifference = [&](std::int64_t voxel, std::int64_t neighbor) {
-    double other[maxComponents];
-    vectors.Load(voxel, vector);
-    vectors.Load(neighbor, other);
-    for (unsigned int i = 0; i < n; ++i)
-    {
-      vector[i] = vector[i] - other[i];
-    }
-  };
-  std::vector<VectorPair> pairs;
-  neighborhoods.ForEachPair([&](std::int64_t voxel, std::int64_t neighbor) {
-    loadDifference(voxel, neighbor);
-    double squares = 0.0;
-    for (unsigned int i = 0; i < n; ++i)
-    {
-      const double variance = estimate.vectors.objectCovariance[i * n + i];
-      squares += variance > 0.0 ? vector[i] * vector[i] / variance : 0.0;
-    }
-    // NaN, of infinite components, would have no place in an order.
-    pairs.push_back({ squares >= 0.0 ? squares : std::numeric_limits<double>::infinity(), voxel, neighbor });
-  });
-  const std::int64_t used = SmallestNinetyPercent(static_cast<std::int64_t>(pairs.size()));
-  if (used < static_cast<std::int64_t>(pairs.size()))
-  {
-    std::vector<VectorPair> ordered(pairs);
-    std::nth_element(ordered.begin(), ordered.begin() + used, ordered.end());
-    const VectorPair end = ordered[static_cast<std::size_t>(used)];
-    pairs.erase(std::remove_if(pairs.begin(), pairs.end(), [&end](const VectorPair & pair) { return !(pair < end); }),
-                pairs.end());
+    sums.Add(chunk);
   }
 
-  const bool    isSum = parameters.affinityFunction == FuzzyConnectednessEnums::AffinityFunction::WeightedSum;
-  VectorMoments differenceMoments(n);
-  const auto    forEachDifference = [&](const auto & f) {
-    for (const VectorPair & pair : pairs)
-    {
-      abort.Step();
-      loadDifference(pair.voxel, pair.neighbor);
-      for (unsigned int i = 0; i < n; ++i)
-      {
-        vector[i] = isSum ? std::abs(vector[i]) : 0.5 * vector[i];
-      }
-      f(vector);
-    }
-  };
-  if (isSum)
+  AffinityEstimate             estimate;
+  FuzzyConnectednessAffinity & affinity = estimate.affinity;
+  const bool                   isSum = parameters.affinityFunction == Function::WeightedSum;
+  estimate.numberOfVoxels = sums.voxels;
+  ComputeMoments(sums.voxels, sums.intensities, sums.products, true, affinity.objectMean, affinity.objectCovariance);
+  std::transform(origin.begin(), origin.end(), affinity.objectMean.begin(), affinity.objectMean.begin(), std::plus<>());
+  ComputeMoments(sums.pairs,
+                 sums.differences,
+                 sums.differenceProducts,
+                 isSum,
+                 affinity.differenceMean,
+                 affinity.differenceCovariance);
+  if (sums.otherVoxels > 0)
   {
-    forEachDifference([&](const double * difference) { differenceMoments.AddToMean(difference); });
-    differenceMoments.DivideMean(used);
+    Vector contrasts(sums.contrasts);
+    Vector halves;
+    Vector differences;
+    for (std::size_t i = 0; i < n; ++i)
+    {
+      contrasts[i] /= static_cast<double>(sums.otherVoxels);
+      halves.push_back(0.5 * contrasts[i]);
+      differences.push_back(isSum ? 0.5 * contrasts[i] - affinity.differenceMean[i] : 0.25 * contrasts[i]);
+    }
+    if (parameters.affinityFunction != Function::Homogeneity)
+    {
+      estimate.warning = MakeWarning(sums, affinity.objectCovariance);
+    }
+    Widen(affinity.objectCovariance, halves);
+    Widen(affinity.differenceCovariance, differences);
   }
-  forEachDifference([&](const double * difference) { differenceMoments.AddProducts(difference); });
-  estimate.vectors.differenceMean = differenceMoments.mean;
-  estimate.vectors.differenceCovariance = differenceMoments.GetCovariance(used);
+  try
+  {
+    VerifyAffinity(affinity, parameters.affinityFunction, n, "the estimate");
+  }
+  catch (const EngineError & error)
+  {
+    std::ostringstream message;
+    message << "The affinity cannot be estimated from the " << sums.voxels
+            << " voxels of the object in boxes of radius " << parameters.radius << " around the seeds. " << error.what()
+            << " Increase the radius, or set the affinity.";
+    throw EngineError(message.str());
+  }
   return estimate;
 }
 } // namespace voxelmaps

@@ -20,13 +20,15 @@ MakeAffinityTerms(const FuzzyConnectednessProblem & problem)
                                                                                  : Combination::Product;
   terms.usesMean =
     problem.affinityFunction != Function::Homogeneity && problem.affinityFunction != Function::AbsoluteDifference;
-  terms.mean = problem.objectMean;
+  // Those of vectors are in VectorTerms.
+  const auto first = [](const std::vector<double> & values) { return values.empty() ? 0.0 : values.front(); };
+  terms.mean = first(problem.affinity.objectMean);
   // The square root of the geometric mean halves the logarithms.
   const double half = problem.affinityFunction == Function::GeometricMean ? 0.5 : 1.0;
-  terms.meanFactor = logUnits * (half / (2.0 * problem.objectVariance));
-  terms.difference = sum ? problem.differenceMean : 0.0;
+  terms.meanFactor = logUnits * (half / (2.0 * first(problem.affinity.objectCovariance)));
+  terms.difference = sum ? first(problem.affinity.differenceMean) : 0.0;
   terms.differenceScale = sum ? 1.0 : 0.5;
-  terms.differenceFactor = logUnits * (half / (2.0 * problem.differenceVariance));
+  terms.differenceFactor = logUnits * (half / (2.0 * first(problem.affinity.differenceCovariance)));
   // Both weights are integers, so that no sum exceeds 2^30.
   terms.meanWeight = std::floor(sumUnits * problem.weight + 0.5);
   terms.differenceWeight = sumUnits - terms.meanWeight;

@@ -61,13 +61,8 @@ ForEachLabelJob(const RelativeFuzzyConnectednessJob & job, const TFunction & f)
         labelJob.seeds.push_back(job.seeds[i]);
       }
     }
-    for (const LabelAffinity & affinity : job.affinities)
-    {
-      if (affinity.label == label)
-      {
-        affinity.ApplyTo(labelJob);
-      }
-    }
+    const auto affinity = job.labelAffinities.find(label);
+    labelJob.affinity = affinity != job.labelAffinities.end() ? affinity->second : job.affinity;
     f(label, labelJob);
   }
 }

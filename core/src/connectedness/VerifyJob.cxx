@@ -3,7 +3,6 @@
 #include "connectedness/VerifyJob.h"
 
 #include "connectedness/AffinityPlan.h"
-#include "voxelmaps/FuzzyConnectednessVectorAffinity.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,9 +16,6 @@ namespace
 {
 // Numbers of voxels, and of bytes of their strengths, are computed with 64 bits.
 constexpr double maxNumberOfVoxels = 0x1p59;
-
-// Costs are inversely proportional to a variance, and their factors must be finite.
-constexpr double minVariance = 1e-299;
 
 template <typename TValue>
 void
@@ -89,23 +85,9 @@ VerifyProblem(const FuzzyConnectednessProblem & problem, MemoryLocation maskLoca
           "AbsoluteDifference",
           "that function has no weighting");
   RequireEnumerator(problem.adjacency, FuzzyConnectednessProblem::Adjacency::Full, "the adjacency");
-  const auto verifyMean = [](double mean, const char * name) {
-    Require(std::isfinite(mean), name, mean, "it must be finite");
-  };
-  const auto verifyVariance = [](double variance, const char * name) {
-    Require(variance >= minVariance && std::isfinite(variance), name, variance, "it must be finite, at least 1e-299");
-  };
   const auto verifyFraction = [](double fraction, const char * name) {
     Require(fraction >= 0.0 && fraction <= 1.0, name, fraction, "it must be 0 to 1");
   };
-  verifyMean(problem.objectMean, "the object mean");
-  verifyVariance(problem.objectVariance, "the object variance");
-  verifyMean(problem.differenceMean, "the difference mean");
-  verifyVariance(problem.differenceVariance, "the difference variance");
-  if (problem.numberOfComponents > 0)
-  {
-    VerifyVectorAffinity(problem, " of a job");
-  }
   verifyFraction(problem.weight, "the weight");
   verifyFraction(problem.minimumStrength, "the minimum strength");
 }
@@ -114,6 +96,7 @@ void
 VerifyJob(const FuzzyConnectednessJob & job, MemoryLocation maskLocation)
 {
   VerifyProblem(job, maskLocation);
+  VerifyAffinity(job.affinity, job.affinityFunction, job.GetAffinityLength(), "the affinity");
   RequireEnumerator(job.method, FuzzyConnectednessJob::Method::Hierarchy, "the method");
 }
 
@@ -132,17 +115,19 @@ VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job, MemoryLocation mask
   RequireEnumerator(job.tieRule, RelativeFuzzyConnectednessJob::TieRule::LowestLabel, "the tie rule");
   Require(
     job.GetNumberOfVoxels() == 0 || job.labelOutput != nullptr, "labels at", "a null pointer", "there are voxels");
-  Require(job.affinities.empty() || job.competition == RelativeFuzzyConnectednessJob::Competition::Relative,
-          "a number of affinities of labels of",
-          job.affinities.size(),
-          "labels must have the same affinity for Iterative");
-  for (const LabelAffinity & affinity : job.affinities)
+  Require(job.labelAffinities.empty() || job.competition == RelativeFuzzyConnectednessJob::Competition::Relative,
+          "the competition",
+          "Iterative",
+          "labels have separate affinities, which need Relative");
+  for (const auto & [label, affinity] : job.labelAffinities)
   {
-    FuzzyConnectednessProblem labelProblem;
-    labelProblem.numberOfComponents = job.numberOfComponents;
-    labelProblem.affinityFunction = job.affinityFunction;
-    affinity.ApplyTo(labelProblem);
-    VerifyProblem(labelProblem);
+    VerifyAffinity(
+      affinity, job.affinityFunction, job.GetAffinityLength(), "the affinity of label " + std::to_string(label));
+  }
+  const auto hasOwnAffinity = [&job](std::uint16_t label) { return job.labelAffinities.count(label) > 0; };
+  if (job.labelAffinities.empty() || !std::all_of(job.labels.begin(), job.labels.end(), hasOwnAffinity))
+  {
+    VerifyAffinity(job.affinity, job.affinityFunction, job.GetAffinityLength(), "the affinity");
   }
   // The engines number links with 32 bits, and seeds as well.
   const std::size_t neighbors = std::max<std::size_t>(MakeLinks(job).size() / 2, 1);

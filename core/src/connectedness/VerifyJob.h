@@ -5,6 +5,8 @@
 
 #include "voxelmaps/RelativeFuzzyConnectednessJob.h"
 
+#include <string>
+
 namespace voxelmaps
 {
 /** Throw an EngineError that names the value if size, pixel type or seeds are invalid. */
@@ -15,12 +17,18 @@ VerifyInput(const FuzzyConnectednessInput & input);
 void
 VerifySeedMask(std::int64_t seed, std::uint8_t mask);
 
-/** VerifyInput, and the same for the parameters. The spacing is verified where the links are made, and a mask in device
- * memory by VerifyDeviceMask. */
+/** Throw an EngineError, with the context, unless the means and covariance matrices that an affinity function uses are
+ * valid for so many components; see FuzzyConnectednessAffinity. */
+void
+VerifyAffinity(const FuzzyConnectednessAffinity & affinity, FuzzyConnectednessEnums::AffinityFunction function,
+               unsigned int numberOfComponents, const std::string & context);
+
+/** VerifyInput, and the same for the parameters except the affinity. The spacing is verified where the links are made,
+ * and a mask in device memory by VerifyDeviceMask. */
 void
 VerifyProblem(const FuzzyConnectednessProblem & problem, MemoryLocation maskLocation = MemoryLocation::Host);
 
-/** VerifyProblem, and the same for the method. */
+/** VerifyProblem, and the same for affinity and method. */
 void
 VerifyJob(const FuzzyConnectednessJob & job, MemoryLocation maskLocation = MemoryLocation::Host);
 
@@ -28,7 +36,7 @@ VerifyJob(const FuzzyConnectednessJob & job, MemoryLocation maskLocation = Memor
 void
 VerifyOutput(const FuzzyConnectednessJob & job);
 
-/** VerifyProblem, and the same for the labels. */
+/** VerifyProblem, and the same for labels and their affinities. */
 void
 VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job, MemoryLocation maskLocation = MemoryLocation::Host);
 } // namespace voxelmaps

@@ -3,7 +3,7 @@
 #include "FuzzyConnectednessJobChecks.h"
 #include "GoldenHashes.h"
 
-#include "voxelmaps/FuzzyConnectednessVectorAffinity.h"
+#include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
 
 #include <gtest/gtest.h>
 
@@ -31,33 +31,35 @@ struct Case
   unsigned int estimationRadius{ 2 };
 };
 
-/** Give a job the affinity of vectors that a case has or estimates. */
+/** Give a job the affinity that a case has or estimates. */
 void
-SetVectors(const Case & golden, Job & job)
+SetAffinity(const Case & golden, Job & job)
 {
-  const std::size_t           n = job.numberOfComponents;
-  voxelmaps::VectorAffinity & vectors = job.vectors;
-  if (golden.isEstimated)
+  try
   {
-    vectors =
-      voxelmaps::EstimateVectorAffinity(job, { job.affinityFunction, golden.estimationRadius }, job.execution).vectors;
-    // Components may be constant.
-    for (std::size_t i = 0; i < n; ++i)
+    if (golden.isEstimated)
     {
-      vectors.objectCovariance[i * n + i] += 0.5;
-      vectors.differenceCovariance[i * n + i] += 0.5;
+      job.affinity =
+        voxelmaps::EstimateAffinity(job, { job.affinityFunction, golden.estimationRadius }, job.execution).affinity;
+      return;
     }
-    return;
   }
+  catch (const voxelmaps::EngineError &)
+  {
+    // The surroundings of the seeds are constant.
+  }
+  const auto scalar = job.affinity;
+  const auto n = static_cast<std::size_t>(job.GetAffinityLength());
+  job.affinity = {};
   for (std::size_t i = 0; i < n; ++i)
   {
-    vectors.objectMean.push_back(job.objectMean + static_cast<double>(i));
-    vectors.differenceMean.push_back(job.differenceMean + 0.25 * static_cast<double>(i));
+    job.affinity.objectMean.push_back(scalar.objectMean[0] + static_cast<double>(i));
+    job.affinity.differenceMean.push_back(scalar.differenceMean[0] + 0.25 * static_cast<double>(i));
     for (std::size_t j = 0; j < n; ++j)
     {
       const double correlation = i == j ? static_cast<double>(n) : 0.375;
-      vectors.objectCovariance.push_back(job.objectVariance * correlation);
-      vectors.differenceCovariance.push_back(job.differenceVariance * correlation);
+      job.affinity.objectCovariance.push_back(scalar.objectCovariance[0] * correlation);
+      job.affinity.differenceCovariance.push_back(scalar.differenceCovariance[0] * correlation);
     }
   }
 }
@@ -69,19 +71,7 @@ CheckAllEngines(GoldenGroup & group, const Case & golden)
   Job job = golden.job;
   job.image = golden.pixels.data();
   job.mask = golden.mask.empty() ? nullptr : golden.mask.data();
-  if (job.numberOfComponents > 0)
-  {
-    SetVectors(golden, job);
-  }
-  else if (golden.isEstimated)
-  {
-    const voxelmaps::AffinityEstimate estimate =
-      voxelmaps::EstimateAffinity(job, { job.affinityFunction, golden.estimationRadius }, job.execution);
-    job.objectMean = estimate.mean;
-    job.objectVariance = estimate.variance + 0.5;
-    job.differenceMean = estimate.differenceMean;
-    job.differenceVariance = estimate.differenceVariance + 0.5;
-  }
+  SetAffinity(golden, job);
   for (const auto & engine : VoxelMapsTest::GetEngines(job))
   {
     const auto                 computed = engine.computeKeys(job);
@@ -204,10 +194,10 @@ DrawCase(unsigned int dimension, int number, Draws & draws)
       golden.mask[static_cast<std::size_t>(seed)] = 1;
     }
   }
-  golden.job.objectMean = static_cast<double>(draws.Between(-80, 320)) * 0.25;
-  golden.job.objectVariance = draws.OneOf<double>({ 1.0, 100.5, 400.0, 2500.0, 2500.0, 10000.0 });
-  golden.job.differenceMean = draws.OneOf<double>({ 0.0, 1.5, 10.0 });
-  golden.job.differenceVariance = draws.OneOf<double>({ 0.5, 50.0, 400.0, 400.0, 3000.0 });
+  golden.job.affinity.objectMean = { static_cast<double>(draws.Between(-80, 320)) * 0.25 };
+  golden.job.affinity.objectCovariance = { draws.OneOf<double>({ 1.0, 100.5, 400.0, 2500.0, 2500.0, 10000.0 }) };
+  golden.job.affinity.differenceMean = { draws.OneOf<double>({ 0.0, 1.5, 10.0 }) };
+  golden.job.affinity.differenceCovariance = { draws.OneOf<double>({ 0.5, 50.0, 400.0, 400.0, 3000.0 }) };
   golden.isEstimated = draws.Percent(20);
   golden.estimationRadius = static_cast<unsigned int>(draws.Between(1, 3));
   golden.job.weight = draws.OneOf<double>({ 0.0, 0.25, 0.5, 0.5, 0.875, 1.0 });

@@ -80,10 +80,10 @@ DrawCase(int number, Draws & draws, Case & golden)
     }
   }
   job.mask = golden.mask.empty() ? nullptr : golden.mask.data();
-  job.objectMean = static_cast<double>(levels);
-  job.objectVariance = static_cast<double>(levels * levels);
-  job.differenceMean = draws.OneOf<double>({ 0.0, 1.5 });
-  job.differenceVariance = static_cast<double>(levels) * 2.0;
+  job.affinity.objectMean = { static_cast<double>(levels) };
+  job.affinity.objectCovariance = { static_cast<double>(levels * levels) };
+  job.affinity.differenceMean = { draws.OneOf<double>({ 0.0, 1.5 }) };
+  job.affinity.differenceCovariance = { static_cast<double>(levels) * 2.0 };
   job.weight = 0.375;
   job.spacing = { { 1.0, draws.OneOf<double>({ 0.5, 1.0, 1.25 }), 3.0 } };
   job.distanceWeighting = draws.Percent(30) && job.affinityFunction != Job::AffinityFunction::AbsoluteDifference;
@@ -92,7 +92,9 @@ DrawCase(int number, Draws & draws, Case & golden)
   job.outputIsDouble = draws.Percent(50);
   if (job.competition == Job::Competition::Relative && draws.Percent(20))
   {
-    job.affinities = { { job.labels[0], job.objectMean * 0.5, job.objectVariance, 0.5, job.differenceVariance } };
+    auto & affinity = job.labelAffinities[job.labels[0]] = job.affinity;
+    affinity.objectMean[0] *= 0.5;
+    affinity.differenceMean[0] = 0.5;
   }
 }
 

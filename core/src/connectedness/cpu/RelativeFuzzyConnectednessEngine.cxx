@@ -70,7 +70,7 @@ ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job)
   {
     return;
   }
-  if (!job.affinities.empty())
+  if (!job.labelAffinities.empty())
   {
     ComputeScenes(job);
     return;
@@ -82,7 +82,7 @@ void
 ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job,
                                   RelativeFuzzyConnectednessHierarchy & hierarchy)
 {
-  if (!job.affinities.empty() || job.GetNumberOfVoxels() == 0)
+  if (!job.labelAffinities.empty() || job.GetNumberOfVoxels() == 0)
   {
     ComputeRelativeFuzzyConnectedness(job);
     return;

@@ -163,14 +163,14 @@ EstimateBytes(const Job & job, bool hasHierarchy)
     job.strengthOutput != nullptr || job.marginOutput != nullptr ? (job.outputIsDouble ? 8.0 : 4.0) : 2.0;
   const double computing = nodes * (24.0 + 24.0 + 20.0) + output;
   const double image = static_cast<double>(CudaConnectednessSlab::GetImageBytes(problem));
-  const double bytes = !job.affinities.empty() ? image + scenes + output
-                       : hasHierarchy          ? computing
-                                               : image + kept + std::max(building, computing);
+  const double bytes = !job.labelAffinities.empty() ? image + scenes + output
+                       : hasHierarchy               ? computing
+                                                    : image + kept + std::max(building, computing);
   // Nodes and keys of tiles with seeds are saved.
   const auto   voxels = static_cast<double>(job.GetNumberOfVoxels());
   const double saved = 8.0 * std::min(voxels, 2048.0 * static_cast<double>(job.seeds.size()));
   // Tables of terms, up to 0.8 MB, counters, and the rounding up of allocations.
-  return static_cast<std::uint64_t>(bytes * voxels + (job.affinities.empty() ? saved : 0.0)) + 2000000;
+  return static_cast<std::uint64_t>(bytes * voxels + (job.labelAffinities.empty() ? saved : 0.0)) + 2000000;
 }
 
 /** Call f() if the device has enough memory. hierarchyBytes are those of a hierarchy that is there already. */
@@ -240,7 +240,7 @@ ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &     
   VerifyMaskOnDevice(job, options);
   Report report = MakeReport(options);
   WithinMemory(job, options, 0, [&] {
-    if (!job.affinities.empty())
+    if (!job.labelAffinities.empty())
     {
       ComputeScenes(job, options, report);
     }
@@ -257,7 +257,7 @@ ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &     
                                       const CudaRelativeFuzzyConnectednessOptions & options,
                                       RelativeFuzzyConnectednessHierarchy &         hierarchy)
 {
-  if (!job.affinities.empty() || job.GetNumberOfVoxels() == 0)
+  if (!job.labelAffinities.empty() || job.GetNumberOfVoxels() == 0)
   {
     return ComputeRelativeFuzzyConnectednessCuda(job, options);
   }

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "voxelmaps/FuzzyConnectednessVectorAffinity.h"
-
+#include "common/ParallelFor.h"
 #include "connectedness/AffinityPlan.h"
 #include "connectedness/VectorKeys.h"
-#include "common/ParallelFor.h"
+#include "connectedness/VerifyJob.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +13,8 @@ namespace voxelmaps
 {
 namespace
 {
+using Function = FuzzyConnectednessEnums::AffinityFunction;
+
 // Sums of two components are then finite, or so far from the mean that the affinity is 0; factors of costs are finite.
 constexpr double maxMean = 8.9e307;
 constexpr double minVariance = 1e-299;
@@ -34,15 +35,6 @@ Fail(const TParts &... parts)
   message.precision(9);
   (message << ... << parts);
   throw EngineError(message.str());
-}
-
-void
-VerifySize(const std::string & name, std::size_t size, unsigned int numberOfComponents, std::size_t expected)
-{
-  if (size != expected)
-  {
-    Fail(name, " has ", size, " elements, but pixels of ", numberOfComponents, " components need ", expected, '.');
-  }
 }
 
 /** Factor a covariance matrix as L D L^T, from its lower triangle. Returns the number of the first component for which
@@ -92,37 +84,51 @@ MakeMahalanobisTerms(const std::vector<double> & mean, const std::vector<double>
   }
   return terms;
 }
-} // namespace
+void
+VerifySize(const std::string & name, std::size_t size, unsigned int numberOfComponents, std::size_t expected)
+{
+  if (size != expected)
+  {
+    Fail("The ",
+         name,
+         " has ",
+         size,
+         " elements, but voxels of ",
+         numberOfComponents,
+         numberOfComponents == 1 ? " component need " : " components need ",
+         expected,
+         size == 0 ? ": set the affinity, or estimate it from the seeds." : ".");
+  }
+}
 
 void
-VerifyMeanVector(const std::string & name, const std::vector<double> & mean, unsigned int numberOfComponents)
+VerifyMean(const std::string & name, const std::vector<double> & mean, unsigned int numberOfComponents)
 {
   VerifySize(name, mean.size(), numberOfComponents, numberOfComponents);
-  for (unsigned int i = 0; i < numberOfComponents; ++i)
+  for (const double each : mean)
   {
-    if (!(mean[i] >= -maxMean && mean[i] <= maxMean))
+    if (!(each >= -maxMean && each <= maxMean))
     {
-      Fail(name, " has the element ", mean[i], ", but all must be finite, from ", -maxMean, " to ", maxMean, '.');
+      Fail("The ", name, " has the value ", each, ", but must be finite, from ", -maxMean, " to ", maxMean, '.');
     }
   }
 }
 
 void
-VerifyCovariance(const std::string & name, const std::vector<double> & covariance, unsigned int numberOfComponents)
+VerifyCovariance(const std::string & name, const std::vector<double> & covariance, unsigned int n)
 {
-  const unsigned int n = numberOfComponents;
   VerifySize(name, covariance.size(), n, std::size_t{ n } * n);
   for (unsigned int i = 0; i < n; ++i)
   {
     const double variance = covariance[i * n + i];
     if (!(variance >= minVariance && variance <= maxVariance))
     {
-      Fail(name,
-           " has the variance ",
+      Fail("The ",
+           name,
+           n == 1 ? " has the value " : " has the variance ",
            variance,
-           " of component ",
-           i,
-           ", but variances must be positive and finite, from ",
+           n == 1 ? "" : " of component " + std::to_string(i),
+           ", but must be positive and finite, from ",
            minVariance,
            " to ",
            maxVariance,
@@ -138,7 +144,8 @@ VerifyCovariance(const std::string & name, const std::vector<double> & covarianc
       const double allowed = maxAsymmetry * std::sqrt(covariance[i * n + i]) * std::sqrt(covariance[j * n + j]);
       if (!(std::abs(below - above) <= allowed))
       {
-        Fail(name,
+        Fail("The ",
+             name,
              " has the elements ",
              below,
              " in row ",
@@ -160,7 +167,8 @@ VerifyCovariance(const std::string & name, const std::vector<double> & covarianc
   const unsigned int failed = Factor(covariance, n, lower, diagonal);
   if (failed < n)
   {
-    Fail(name,
+    Fail("The ",
+         name,
          " is not positive definite: of the variance ",
          covariance[failed * n + failed],
          " of component ",
@@ -172,51 +180,50 @@ VerifyCovariance(const std::string & name, const std::vector<double> & covarianc
          " of the variance must be: no component may be constant or depend linearly on others.");
   }
 }
+} // namespace
 
 void
-VerifyVectorAffinity(const FuzzyConnectednessProblem & problem, const std::string & context)
+VerifyAffinity(const FuzzyConnectednessAffinity & affinity, Function function, unsigned int numberOfComponents,
+               const std::string & context)
 {
-  using Function = FuzzyConnectednessProblem::AffinityFunction;
-  const VectorAffinity & vectors = problem.vectors;
-  const unsigned int     n = problem.numberOfComponents;
-  if (problem.affinityFunction == Function::AbsoluteDifference)
+  if (function == Function::AbsoluteDifference)
   {
     return;
   }
-  if (problem.affinityFunction != Function::Homogeneity)
+  const std::string variance = numberOfComponents == 1 ? "variance of " : "covariance of ";
+  if (function != Function::Homogeneity)
   {
-    VerifyMeanVector("ObjectMeanVector" + context, vectors.objectMean, n);
-    VerifyCovariance("ObjectCovariance" + context, vectors.objectCovariance, n);
+    VerifyMean("object mean of " + context, affinity.objectMean, numberOfComponents);
+    VerifyCovariance("object " + variance + context, affinity.objectCovariance, numberOfComponents);
   }
-  if (problem.affinityFunction == Function::WeightedSum)
+  if (function == Function::WeightedSum && !affinity.differenceMean.empty())
   {
-    VerifyMeanVector("DifferenceMeanVector" + context, vectors.differenceMean, n);
+    VerifyMean("difference mean of " + context, affinity.differenceMean, numberOfComponents);
   }
-  VerifyCovariance("DifferenceCovariance" + context, vectors.differenceCovariance, n);
+  VerifyCovariance("difference " + variance + context, affinity.differenceCovariance, numberOfComponents);
 }
 
 VectorTerms
 MakeVectorTerms(const FuzzyConnectednessProblem & problem)
 {
   const DefaultFloatingPointEnvironment environment;
-  const VectorAffinity &                vectors = problem.vectors;
+  const FuzzyConnectednessAffinity &    affinity = problem.affinity;
   const unsigned int                    n = problem.numberOfComponents;
   VectorTerms                           terms{};
   terms.common = MakeAffinityTerms(problem);
   terms.componentType = problem.pixelType;
   terms.numberOfComponents = static_cast<int>(n);
   // The square root of the geometric mean halves the logarithms.
-  const double half =
-    problem.affinityFunction == FuzzyConnectednessProblem::AffinityFunction::GeometricMean ? 0.5 : 1.0;
+  const double half = problem.affinityFunction == Function::GeometricMean ? 0.5 : 1.0;
   if (terms.common.usesMean)
   {
-    terms.object = MakeMahalanobisTerms(vectors.objectMean, vectors.objectCovariance, n, half);
+    terms.object = MakeMahalanobisTerms(affinity.objectMean, affinity.objectCovariance, n, half);
   }
   if (terms.common.combination != Combination::Difference)
   {
     const bool isSum = terms.common.combination == Combination::WeightedSum;
     terms.difference = MakeMahalanobisTerms(
-      isSum ? vectors.differenceMean : std::vector<double>(), vectors.differenceCovariance, n, half);
+      isSum ? affinity.differenceMean : std::vector<double>(), affinity.differenceCovariance, n, half);
   }
   return terms;
 }
