@@ -3,18 +3,7 @@
 """Dock widgets of the plugin. What they do is in _live and _maps."""
 
 import numpy as np
-from magicgui.widgets import (
-    CheckBox,
-    ComboBox,
-    Container,
-    FloatSpinBox,
-    Label,
-    LineEdit,
-    ProgressBar,
-    PushButton,
-    Select,
-    SpinBox,
-)
+from magicgui import widgets as w
 from napari.layers import Image, Labels
 from napari.qt.threading import create_worker
 from qtpy.QtCore import QTimer
@@ -25,11 +14,11 @@ from . import _layers, _maps
 from ._live import LiveLabels
 
 
-class _Widget(Container):
+class _Widget(w.Container):
     """A column of controls, with a line of text below."""
 
     def __init__(self, viewer, controls):
-        self.viewer, self.is_closed, self.status = viewer, False, Label(name="status", label=" ")
+        self.viewer, self.is_closed, self.status = viewer, False, w.Label(name="status", label=" ")
         super().__init__(widgets=[*controls, self.status])
         self.status.native.setWordWrap(True)
         self.native.destroyed.connect(self._on_destroyed)
@@ -83,19 +72,19 @@ class LabelsWidget(_Widget):
     def __init__(self, napari_viewer):
         self.live = None
         self.viewer = napari_viewer
-        self.images = Select(label="image (channels)", choices=self.choices(Image))
-        self.strokes = ComboBox(label="strokes", choices=self.choices(Labels))
+        self.images = w.Select(label="image (channels)", choices=self.choices(Image))
+        self.strokes = w.ComboBox(label="strokes", choices=self.choices(Labels))
         self.images.native.setMaximumHeight(80)
-        new = PushButton(text="New strokes")
-        self.affinity = ComboBox(label="affinity", choices=AFFINITIES, value="absolute_difference")
-        self.competition = ComboBox(label="competition", choices=COMPETITIONS, value="iterative")
-        self.ties = ComboBox(label="ties", choices=TIE_RULES, value="lowest_label")
-        self.adjacency = ComboBox(label="adjacency", choices=ADJACENCIES)
-        self.radius = SpinBox(label="estimation radius", value=2, max=50, enabled=False)
-        estimate = PushButton(text="Estimate again")
-        self.has_margin = CheckBox(text="Margin")
-        self.is_live = CheckBox(text="Update while painting")
-        save = PushButton(text="Save labels and strokes...")
+        new = w.PushButton(text="New strokes")
+        self.affinity = w.ComboBox(label="affinity", choices=AFFINITIES, value="absolute_difference")
+        self.competition = w.ComboBox(label="competition", choices=COMPETITIONS, value="iterative")
+        self.ties = w.ComboBox(label="ties", choices=TIE_RULES, value="lowest_label")
+        self.adjacency = w.ComboBox(label="adjacency", choices=ADJACENCIES)
+        self.radius = w.SpinBox(label="estimation radius", value=2, max=50, enabled=False)
+        estimate = w.PushButton(text="Estimate again")
+        self.has_margin = w.CheckBox(text="Margin")
+        self.is_live = w.CheckBox(text="Update while painting")
+        save = w.PushButton(text="Save labels and strokes...")
         self.parameters = [self.affinity, self.competition, self.ties, self.adjacency, self.radius]
         controls = [self.images, self.strokes, new, *self.parameters, estimate, self.has_margin, self.is_live, save]
         super().__init__(napari_viewer, controls)
@@ -173,19 +162,19 @@ class MapsWidget(_Widget):
         self.viewer = napari_viewer
         self._descriptions, self._worker, self._results = _maps.descriptions(), None, None
         self._preview_layer, self._preview_worker, self._preview_is_stale = None, None, False
-        self.image = ComboBox(label="image", choices=self.choices(Image))
-        self.mask = ComboBox(label="mask", choices=self.choices((Labels, Image)), nullable=True)
-        self.mask_label = SpinBox(label="label of the mask", value=0, max=65535, tooltip="0: the mask has one label")
-        self.search = LineEdit(label="search")
-        self.features = Select(label="features", choices=list(self._descriptions), value=["glcm_Contrast"])
-        self.description = Label(label=" ")
-        self.radius = FloatSpinBox(label="radius", value=2, min=0, max=127, step=1)
-        self.unit = ComboBox(label="unit of the radius", choices=["voxels", "mm"])
-        self.bins = ComboBox(label="bins", choices=["bin_width", "number_of_gray_levels"])
-        self.bin_value = FloatSpinBox(label="width or number", value=25, min=0, max=65535)
-        self.has_preview = CheckBox(text="Preview of the visible slice", value=False)
-        compute, cancel, save = (PushButton(text=text) for text in ("Compute the volume", "Cancel", "Save maps..."))
-        self.progress = ProgressBar(label=" ", max=100)
+        self.image = w.ComboBox(label="image", choices=self.choices(Image))
+        self.mask = w.ComboBox(label="mask", choices=self.choices((Labels, Image)), nullable=True)
+        self.mask_label = w.SpinBox(label="label of the mask", value=0, max=65535, tooltip="0: the mask has one label")
+        self.search = w.LineEdit(label="search")
+        self.features = w.Select(label="features", choices=list(self._descriptions), value=["glcm_Contrast"])
+        self.description = w.Label(label=" ")
+        self.radius = w.FloatSpinBox(label="radius", value=2, min=0, max=127, step=1)
+        self.unit = w.ComboBox(label="unit of the radius", choices=["voxels", "mm"])
+        self.bins = w.ComboBox(label="bins", choices=["bin_width", "number_of_gray_levels"])
+        self.bin_value = w.FloatSpinBox(label="width or number", value=25, min=0, max=65535)
+        self.has_preview = w.CheckBox(text="Preview of the visible slice", value=False)
+        compute, cancel, save = (w.PushButton(text=text) for text in ("Compute the volume", "Cancel", "Save maps..."))
+        self.progress = w.ProgressBar(label=" ", max=100)
         settings = [
             self.image,
             self.mask,
