@@ -5,7 +5,7 @@
 
 #include "RunLengthOracle.h"
 
-#include "voxelmaps/DependenceFeatureMapEnums.h"
+#include "voxelmaps/DependenceJob.h"
 
 #include <cstdint>
 #include <vector>

@@ -5,7 +5,7 @@
 
 #include "RunLengthOracle.h"
 
-#include "voxelmaps/GrayToneDifferenceFeatureMapEnums.h"
+#include "voxelmaps/GrayToneDifferenceJob.h"
 
 #include <cstdint>
 #include <map>

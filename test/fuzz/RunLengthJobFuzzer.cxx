@@ -133,7 +133,7 @@ Compute(Job job)
   const bool isInvalid = IsInvalid(job);
   try
   {
-    voxelmaps::ComputeRunLengthFeatureMaps(job);
+    voxelmaps::ComputeFeatureMaps(job);
   }
   catch (const voxelmaps::EngineError & error)
   {

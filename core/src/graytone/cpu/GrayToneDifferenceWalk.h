@@ -4,7 +4,7 @@
 #define GrayToneDifferenceWalk_h
 
 #include "graytone/GrayToneDifferenceFormulas.h"
-#include "graytone/GrayToneDifferenceTask.h"
+#include "graytone/GrayToneDifference.h"
 #include "voxelmaps/Job.h"
 #include "texture/cpu/WindowBox.h"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "BoxSumsTile.h"
 #include "WindowWalk.h"
-#include "runlength/RunLengthPlan.h"
+#include "runlength/RunLength.h"
 #include "runlength/WeightedRunLength.h"
 #include "texture/cpu/TileKernel.h"
 #include "texture/cpu/Tiling.h"
@@ -89,22 +89,17 @@ MakeBoxSumsTask(const RunLengthJob & job, const RunLengthTask & task)
 } // namespace
 
 void
-ComputeRunLengthFeatureMaps(const RunLengthJob & job)
+TextureClass<RunLengthJob>::ComputeOnCpu(const RunLengthJob & job) const
 {
-  const RunLengthPlan plan(job);
-  if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
-  {
-    return;
-  }
   if (!job.offsetWeights.empty())
   {
-    ComputeWeightedWindows<WeightedRunLength>(plan.task, static_cast<std::int64_t>(plan.task.maxVoxels), job);
+    ComputeWeightedWindows<WeightedRunLength>(task, static_cast<std::int64_t>(task.maxVoxels), job);
     return;
   }
   // Merged matrices with directions that differ from window to window have no common box sums.
   const bool mergesVaryingDirections =
     job.skipDirectionsWithoutPairs && job.aggregation == RunLengthJob::Aggregation::Merge;
-  const BoxSumsTask boxSums = MakeBoxSumsTask(job, plan.task);
+  const BoxSumsTask boxSums = MakeBoxSumsTask(job, task);
   if (!job.walkWindows && !mergesVaryingDirections && BoxSumsSupports(boxSums) &&
       BoxSumsWorkspaceSize(boxSums) <= maxWorkspaceBytes)
   {
@@ -112,7 +107,7 @@ ComputeRunLengthFeatureMaps(const RunLengthJob & job)
   }
   else
   {
-    ComputeByWindowWalk(plan.task, job.outputSize, job.execution);
+    ComputeByWindowWalk(task, job.outputSize, job.execution);
   }
 }
 } // namespace voxelmaps

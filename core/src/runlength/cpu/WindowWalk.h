@@ -3,7 +3,7 @@
 #ifndef WindowWalk_h
 #define WindowWalk_h
 
-#include "runlength/RunLengthTask.h"
+#include "runlength/RunLength.h"
 #include "texture/cpu/WindowBox.h"
 
 #include <functional>

@@ -1,20 +1,20 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaRunLengthMethods.h"
-#include "runlength/RunLengthPlan.h"
+#include "runlength/RunLength.h"
 #include "texture/cuda/CudaTextureEngine.h"
-#include "voxelmaps/RunLengthJob.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace voxelmaps
 {
 namespace
 {
-using Method = CudaRunLengthOptions::Method;
-using RunLengthMethod = CudaTextureMethod<RunLengthTask, Method>;
+using Method = RunLengthJob::CudaMethod;
+using RunLengthMethod = CudaTextureMethod<RunLengthJob>;
 
 /** Lets windows be computed again by WindowWalk if directions without pairs are to be skipped. */
 RunLengthMethod
@@ -39,9 +39,9 @@ WithSkippedDirections(const RunLengthMethod & method, const RunLengthTask & task
   return result;
 }
 
-/** Computes run entropy, which the method leaves out, by its own kernel. The steps are set before the first slab. */
+/** Computes run entropy, which the method leaves out, by its own kernel. */
 RunLengthMethod
-WithEntropy(const RunLengthMethod & method, const RunLengthTask & task, const std::uint32_t *& steps)
+WithEntropy(const RunLengthMethod & method, const RunLengthTask & task)
 {
   if (!task.needsEntropy)
   {
@@ -49,85 +49,63 @@ WithEntropy(const RunLengthMethod & method, const RunLengthTask & task, const st
   }
   RunLengthMethod result = method;
   result.isSupported = method.isSupported && CudaRunEntropySupports(task, GetCudaDeviceLimits());
-  result.compute = [method, &steps](const RunLengthTask & slab, const CudaMethodResources & resources) {
+  const auto steps = std::make_shared<const std::uint32_t *>(nullptr);
+  result.addTables = [task, steps](CudaTables & tables) { tables.Add(MakeCudaRunEntropySteps(task), *steps); };
+  result.compute = [method, steps](const RunLengthTask & slab, const CudaMethodResources & resources) {
     if (slab.numberOfFeatures > 1)
     {
       method.compute(slab, resources);
     }
     // Afterwards, since the other methods write all components of a voxel.
-    ComputeCudaRunEntropy(slab, steps, resources);
+    ComputeCudaRunEntropy(slab, *steps, resources);
   };
   return WithSkippedDirections(result, task);
 }
 } // namespace
 
-CudaRunLengthReport
-ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOptions & options)
+CudaTextureMethods<RunLengthJob>
+TextureClass<RunLengthJob>::GetCudaMethods() const
 {
-  if (!options.otherDeviceIDs.empty())
+  const CudaDeviceLimits & limits = GetCudaDeviceLimits();
+  const auto               withEntropy = [&](const RunLengthMethod & method) { return WithEntropy(method, task); };
+  // SortReduce counts merged matrices of all directions alike.
+  const bool sortReduceSupports =
+    !(task.skipDirectionsWithoutPairs && task.aggregation == RunLengthJob::Aggregation::Merge);
+  const std::string description =
+    " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and these features";
+  if (task.offsetWeights != nullptr)
   {
-    return ComputeOnSeveralDevices<RunLengthPlan>(job, options, ComputeRunLengthFeatureMapsCuda);
+    return {
+      description,
+      { { Method::WindowWalk, true, true, CudaWeightedRunLengthScratchBytes, ComputeByCudaWeightedRunLength } }
+    };
   }
-  const std::uint32_t * entropySteps = nullptr;
-  CudaSortReduceTimes   times;
-  auto                  report = RunCudaTextureEngine<RunLengthPlan, CudaRunLengthReport>(
-    job,
-    options,
-    [&](const RunLengthTask & task) {
-      const CudaDeviceLimits & limits = GetCudaDeviceLimits();
-      const auto withEntropy = [&](const RunLengthMethod & method) { return WithEntropy(method, task, entropySteps); };
-      // SortReduce counts merged matrices of all directions alike.
-      const bool sortReduceSupports =
-        !(task.skipDirectionsWithoutPairs && task.aggregation == RunLengthJob::Aggregation::Merge);
-      const std::string description =
-        " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and these features";
-      if (task.offsetWeights != nullptr)
-      {
-        return CudaTextureMethods<RunLengthTask, Method>{
-          description,
-          { { Method::WindowWalk, true, true, CudaWeightedRunLengthScratchBytes, ComputeByCudaWeightedRunLength } }
-        };
-      }
-      return CudaTextureMethods<RunLengthTask, Method>{
-        description,
-        { withEntropy({ Method::WindowWord, CudaWindowWordSupports(task, limits), true, {}, ComputeByCudaWindowWord }),
-          withEntropy({ Method::BoxSums,
-                        CudaBoxSumsSupports(task, limits),
-                        true,
-                        CudaBoxSumsScratchBytes,
-                        ComputeByCudaBoxSums }),
-          withEntropy({ Method::SlidingWindow,
-                        CudaSlidingWindowSupports(task, limits),
-                        true,
-                        CudaSlidingWindowScratchBytes,
-                        ComputeByCudaSlidingWindow }),
-          { Method::WindowWalk, true, true, CudaWindowWalkScratchBytes, ComputeByCudaWindowWalk },
-          WithSkippedDirections({ Method::SortReduce,
-                                  sortReduceSupports,
-                                  false,
-                                  CudaSortReduceScratchBytes,
-                                  [&times](const RunLengthTask & slab, const CudaMethodResources & resources) {
-                                    ComputeByCudaSortReduce(slab, resources, times);
-                                  } },
-                                task) }
-      };
-    },
-    [&](const RunLengthPlan & plan, Method method, CudaTables & tables, RunLengthTask & task) {
-      if (!plan.offsetWeights.empty())
-      {
-        tables.Add(plan.offsetWeights, task.offsetWeights);
-      }
-      tables.Add(plan.lengthSquares, task.lengthSquares);
-      tables.Add(plan.shortRunWeights, task.shortRunWeights);
-      tables.Add(plan.inverseSquares, task.inverseSquares);
-      tables.Add(plan.entropyTable, task.entropyTable);
-      if (task.needsEntropy && method != Method::WindowWalk && method != Method::SortReduce)
-      {
-        tables.Add(MakeCudaRunEntropySteps(task), entropySteps);
-      }
-    });
-  report.matricesMilliseconds = times.matrices;
-  report.featuresMilliseconds = times.features;
-  return report;
+  return {
+    description,
+    { withEntropy({ Method::WindowWord, CudaWindowWordSupports(task, limits), true, {}, ComputeByCudaWindowWord }),
+      withEntropy(
+        { Method::BoxSums, CudaBoxSumsSupports(task, limits), true, CudaBoxSumsScratchBytes, ComputeByCudaBoxSums }),
+      withEntropy({ Method::SlidingWindow,
+                    CudaSlidingWindowSupports(task, limits),
+                    true,
+                    CudaSlidingWindowScratchBytes,
+                    ComputeByCudaSlidingWindow }),
+      { Method::WindowWalk, true, true, CudaWindowWalkScratchBytes, ComputeByCudaWindowWalk },
+      WithSkippedDirections(
+        { Method::SortReduce, sortReduceSupports, false, CudaSortReduceScratchBytes, ComputeByCudaSortReduce }, task) }
+  };
+}
+
+void
+TextureClass<RunLengthJob>::AddCudaTables(CudaTables & tables, RunLengthTask & deviceTask) const
+{
+  if (!offsetWeights.empty())
+  {
+    tables.Add(offsetWeights, deviceTask.offsetWeights);
+  }
+  tables.Add(lengthSquares, deviceTask.lengthSquares);
+  tables.Add(shortRunWeights, deviceTask.shortRunWeights);
+  tables.Add(inverseSquares, deviceTask.inverseSquares);
+  tables.Add(entropyTable, deviceTask.entropyTable);
 }
 } // namespace voxelmaps
