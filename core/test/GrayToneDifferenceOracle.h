@@ -30,13 +30,6 @@ struct Row
 };
 using Matrix = std::map<std::uint32_t, Row>;
 
-struct Parameters
-{
-  std::vector<Triple>  offsets;
-  std::vector<Feature> features;
-  bool                 countVoxelsWithoutNeighbors{ true };
-};
-
 /** The matrix of the window at a position; the window ends at the image's border. */
 Matrix
 MakeMatrix(const Levels & levels, const Window & window, const Triple & position, const std::vector<Triple> & offsets,

@@ -16,20 +16,6 @@ namespace
 // What a worker does between two reports: a few milliseconds.
 constexpr std::int64_t maxTileSteps = 1000000;
 
-/** A tile of about so many voxels, with long rows. */
-Triple
-TileSize(const Triple & outputSize, std::int64_t voxels, const Triple & maxSize)
-{
-  Triple       size;
-  std::int64_t rest = std::max<std::int64_t>(voxels, 1);
-  for (int d = 0; d < 3; ++d)
-  {
-    size[d] = EqualPart(outputSize[d], std::min(rest, maxSize[d]));
-    rest = std::max<std::int64_t>(rest / size[d], 1);
-  }
-  return size;
-}
-
 void
 ComputeByWalk(const DependenceTask & task, const Triple & outputSize, const JobExecution & execution)
 {
