@@ -114,7 +114,7 @@ TEST_F(CudaRunLengthJob, FewVoxels)
 
 TEST_F(CudaRunLengthJob, RunEntropyOfSmallWindows)
 {
-  // Levels of 6, 9 and 16 bits; windows of 10 voxels along an axis, or with a direction twice, have tables instead.
+  // Levels of 6, 9 and 16 bits; windows of 10 voxels along an axis, or with a direction twice, are walked instead.
   for (const Triple & windowSize : { Triple{ { 1, 3, 2 } },
                                      Triple{ { 3, 3, 3 } },
                                      Triple{ { 5, 5, 5 } },
@@ -190,13 +190,14 @@ TEST_F(CudaRunLengthJob, AutomaticChoosesSlidingWindowForWideAndMergedWindows)
   EXPECT_EQ(Method::BoxSums, chooseMethod(merged.job));
   merged.job.aggregation = Job::Aggregation::Merge;
   EXPECT_EQ(Method::SlidingWindow, chooseMethod(merged.job));
-  // Run entropy has a kernel of its own, for windows whose counts fit shared memory.
+  // Run entropy has kernels of its own.
   merged.job.features = { Enums::Feature::RunEntropy };
   EXPECT_EQ(Method::SlidingWindow, chooseMethod(merged.job));
-  Scene wide({ { 12, 11, 10 } }, { { 9, 9, 9 } }, 1000);
-  wide.job.features = Enums::GetAllFeatures();
-  EXPECT_FALSE(Supports(wide.job, Method::BoxSums));
-  EXPECT_EQ(Method::WindowWalk, chooseMethod(wide.job));
+  Scene manyLevels({ { 12, 11, 10 } }, { { 9, 9, 9 } }, 1000);
+  manyLevels.job.features = Enums::GetAllFeatures();
+  EXPECT_EQ(Method::BoxSums, chooseMethod(manyLevels.job));
+  manyLevels.job.numberOfGrayLevels = 65535;
+  EXPECT_EQ(Method::WindowWalk, chooseMethod(manyLevels.job));
 }
 
 TEST_F(CudaRunLengthJob, RunEntropyWithOtherMethods)
@@ -208,8 +209,8 @@ TEST_F(CudaRunLengthJob, RunEntropyWithOtherMethods)
     double        newLevelChance;
     Method        method;
   };
-  // Windows of 255, 256 and more voxels, whose counts are of 8 and 16 bits; as many levels as voxels; levels that are
-  // looked up or searched; and windows of one level, with the greatest counts.
+  // Windows up to 9 voxels wide and wider ones; as many levels as voxels, counted in arrays and hash tables; and
+  // windows of one level, with the greatest counts.
   const std::vector<EntropyCase> cases{
     { { { 4, 4, 1 } }, 32, 0.5, Method::WindowWord },      { { { 4, 3, 1 } }, 16383, 1.0, Method::WindowWord },
     { { { 5, 5, 5 } }, 32, 0.5, Method::BoxSums },         { { { 5, 5, 5 } }, 256, 1.0, Method::BoxSums },

@@ -14,4 +14,12 @@
 #  define VOXELMAPS_HOST_DEVICE
 #endif
 
+// For functions that nvcc compiles for the device alone, since they use what it has there only, and other compilers for
+// the host.
+#if defined(__CUDACC__)
+#  define VOXELMAPS_DEVICE __device__
+#else
+#  define VOXELMAPS_DEVICE
+#endif
+
 #endif // HostDevice_h

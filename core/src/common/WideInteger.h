@@ -131,6 +131,24 @@ LeadingZeros(std::uint64_t bits)
 #endif
 }
 
+/** Number of bits that are set. */
+VOXELMAPS_HOST_DEVICE inline int
+CountBits(std::uint32_t bits)
+{
+#if defined(__CUDA_ARCH__)
+  return __popc(bits);
+#elif defined(__GNUC__)
+  return __builtin_popcount(bits);
+#else
+  int number = 0;
+  for (; bits != 0; bits &= bits - 1)
+  {
+    ++number;
+  }
+  return number;
+#endif
+}
+
 /** The nearest double, rounded once. */
 template <int VWords>
 VOXELMAPS_HOST_DEVICE inline double

@@ -30,6 +30,9 @@ struct DependenceTask : FeatureTask<DependenceFeatureMapEnums>
   /** Voxels of a window that is not clipped, and the greatest size of an entry. */
   int windowVoxels;
   int maxSize;
+  /** Where a method has found them before: of every voxel of the levels, bits 2 k and 2 k + 1 for the neighbors along
+   * offset k and against it that are dependent. */
+  const std::uint32_t * dependentNeighbors;
 
   SizeMatrixScales scales;
 };

@@ -93,6 +93,25 @@ ClearEntries(SizeMatrixSums & sums)
   sums = SizeMatrixSums{ 0, 0, { axis, axis }, zero, zero };
 }
 
+VOXELMAPS_HOST_DEVICE inline SizeMatrixSums
+operator+(const SizeMatrixSums & a, const SizeMatrixSums & b)
+{
+  SizeMatrixSums sums = a;
+  sums.entries += b.entries;
+  sums.entropyTerms += b.entropyTerms;
+  for (int i = 0; i < 2; ++i)
+  {
+    sums.axes[i].sum += b.axes[i].sum;
+    sums.axes[i].squares += b.axes[i].squares;
+    sums.axes[i].nonUniformity += b.axes[i].nonUniformity;
+    sums.axes[i].inverses = a.axes[i].inverses + b.axes[i].inverses;
+    sums.axes[i].squaresTimesInverses = a.axes[i].squaresTimesInverses + b.axes[i].squaresTimesInverses;
+  }
+  sums.squares = a.squares + b.squares;
+  sums.inverses = a.inverses + b.inverses;
+  return sums;
+}
+
 /** Add an entry with the coordinate v, inverse is q(v). */
 VOXELMAPS_HOST_DEVICE inline void
 AddEntry(SizeMatrixGroup & group, std::uint32_t v, std::uint64_t inverse)

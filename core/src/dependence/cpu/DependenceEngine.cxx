@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "DependenceTile.h"
-#include "DependenceWalk.h"
 #include "dependence/Dependence.h"
-#include "texture/cpu/TileKernel.h"
-#include "texture/cpu/Tiling.h"
+#include "dependence/DependenceWalk.h"
+#include "texture/cpu/Walk.h"
 
 #include <algorithm>
 #include <memory>
@@ -15,17 +14,6 @@ namespace
 {
 // What a worker does between two reports: a few milliseconds.
 constexpr std::int64_t maxTileSteps = 1000000;
-
-void
-ComputeByWalk(const DependenceTask & task, const Triple & outputSize, const JobExecution & execution)
-{
-  const std::int64_t steps = std::int64_t{ task.windowVoxels } * (task.numberOfOffsets + 1);
-  const Tiling       tiling(outputSize, TileSize(outputSize, maxTileSteps / steps, { { 4096, 4096, 1 } }));
-  ForEachTile(tiling, execution, [&]() {
-    auto walk = std::make_shared<DependenceWalk>(task, execution);
-    return [walk](const Triple & start, const Triple & size) { walk->Compute(start, size); };
-  });
-}
 } // namespace
 
 void
@@ -38,7 +26,8 @@ TextureClass<DependenceJob>::ComputeOnCpu(const DependenceJob & job) const
                            static_cast<int>(tileSize[2]) };
   if (job.walkWindows || !DependenceTilePlan::Supports(task, maxSize))
   {
-    ComputeByWalk(task, job.outputSize, job.execution);
+    ComputeByWalk<DependenceWalk<SingleThread>>(
+      task, std::int64_t{ task.windowVoxels } * (2 * task.numberOfOffsets + 10), job.execution);
     return;
   }
   const DependenceTilePlan tilePlan(task, maxSize);

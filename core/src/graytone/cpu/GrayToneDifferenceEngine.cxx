@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "GrayToneDifferenceTile.h"
-#include "GrayToneDifferenceWalk.h"
 #include "common/FixedPoint.h"
 #include "graytone/GrayToneDifference.h"
-#include "texture/cpu/TileKernel.h"
-#include "texture/cpu/Tiling.h"
+#include "graytone/GrayToneDifferenceWalk.h"
+#include "texture/cpu/Walk.h"
 #include "texture/cpu/WindowBox.h"
 
 #include <algorithm>
@@ -15,26 +14,6 @@ namespace voxelmaps
 {
 namespace
 {
-// What a worker does between two reports: a few milliseconds.
-constexpr std::int64_t maxTileNeighbors = 2000000;
-constexpr std::int64_t maxWalkVoxels = 4096;
-
-template <typename TDifference>
-void
-ComputeByWalk(const GrayToneDifferenceTask & task, const Triple & outputSize, const JobExecution & execution)
-{
-  const std::int64_t steps = std::int64_t{ task.windowVoxels } * (2 * task.numberOfOffsets + 1);
-  const std::int64_t voxels = std::min(std::max<std::int64_t>(maxTileNeighbors / steps, 1), maxWalkVoxels);
-  const Tiling       tiling(outputSize,
-                            { { EqualPart(outputSize[0], voxels),
-                                EqualPart(outputSize[1], std::max<std::int64_t>(voxels / outputSize[0], 1)),
-                                1 } });
-  ForEachTile(tiling, execution, [&]() {
-    auto walk = std::make_shared<GrayToneDifferenceWalk<TDifference>>(task, execution);
-    return [walk](const Triple & start, const Triple & size) { walk->Compute(start, size); };
-  });
-}
-
 bool
 TilesSupport(const GrayToneDifferenceTask & task)
 {
@@ -82,17 +61,18 @@ StoreGrayToneDifferenceBackground(const GrayToneDifferenceTask & task, std::int6
 void
 TextureClass<GrayToneDifferenceJob>::ComputeOnCpu(const GrayToneDifferenceJob & job) const
 {
+  const std::int64_t steps = std::int64_t{ task.windowVoxels } * (task.numberOfOffsets + 10);
   if (!job.walkWindows && TilesSupport(task))
   {
     ComputeByTiles(job, task);
   }
   else if (task.isWide)
   {
-    ComputeByWalk<WideDifference>(task, job.outputSize, job.execution);
+    ComputeByWalk<GrayToneDifferenceWalk<SingleThread, WideDifference>>(task, steps, job.execution);
   }
   else
   {
-    ComputeByWalk<NarrowDifference>(task, job.outputSize, job.execution);
+    ComputeByWalk<GrayToneDifferenceWalk<SingleThread, NarrowDifference>>(task, steps, job.execution);
   }
 }
 } // namespace voxelmaps

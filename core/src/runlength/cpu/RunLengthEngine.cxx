@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "BoxSumsTile.h"
-#include "WindowWalk.h"
 #include "runlength/RunLength.h"
+#include "runlength/RunLengthWalk.h"
 #include "runlength/WeightedRunLength.h"
-#include "texture/cpu/TileKernel.h"
-#include "texture/cpu/Tiling.h"
+#include "texture/cpu/Walk.h"
 #include "texture/cpu/WeightedWindows.h"
 
 #include <algorithm>
@@ -18,25 +17,6 @@ namespace
 // Per thread. Only run entropy with very long runs and many directions needs more.
 constexpr std::size_t maxWorkspaceBytes = std::size_t{ 256 } << 20;
 
-// What a worker does between two reports: about ten milliseconds of walking, but rows short enough to share out.
-constexpr std::int64_t maxTileSteps = 4000000;
-constexpr std::int64_t maxTileVoxels = 4096;
-
-void
-ComputeByWindowWalk(const RunLengthTask & task, const Triple & outputSize, const JobExecution & execution)
-{
-  const auto         steps = static_cast<std::int64_t>(task.maxVoxels) * task.directions.number;
-  const std::int64_t voxels = std::min(std::max<std::int64_t>(maxTileSteps / steps, 1), maxTileVoxels);
-  const Tiling       tiling(outputSize,
-                            { { EqualPart(outputSize[0], voxels),
-                                EqualPart(outputSize[1], std::max<std::int64_t>(voxels / outputSize[0], 1)),
-                                1 } });
-  ForEachTile(tiling, execution, [&]() {
-    auto walk = std::make_shared<WindowWalk>(task, execution);
-    return [walk](const Triple & start, const Triple & size) { walk->Compute(start, size); };
-  });
-}
-
 void
 ComputeByBoxSums(const BoxSumsTask & task, const Triple & outputSize, const RunLengthJob & job)
 {
@@ -44,13 +24,9 @@ ComputeByBoxSums(const BoxSumsTask & task, const Triple & outputSize, const RunL
   const std::size_t bytes = BoxSumsWorkspaceSize(task);
   const Tiling      tiling(outputSize, { { task.tileSize[0], task.tileSize[1], task.tileSize[2] } });
   ForEachTile(tiling, job.execution, [&]() {
-    auto                        memory = MakeWorkspace(bytes);
-    std::shared_ptr<WindowWalk> walk;
-    if (task.skipDirectionsWithoutPairs)
-    {
-      walk = std::make_shared<WindowWalk>(task, job.execution);
-    }
-    return [memory, walk, compute, &task](const Triple & start, const Triple & size) {
+    auto memory = MakeWorkspace(bytes);
+    auto skipDirections = MakeWalker<SkippedDirectionsWalk<SingleThread>>(task, job.execution);
+    return [memory, skipDirections, compute, &task](const Triple & start, const Triple & size) {
       BoxSumsTile tile;
       for (int d = 0; d < 3; ++d)
       {
@@ -58,9 +34,9 @@ ComputeByBoxSums(const BoxSumsTask & task, const Triple & outputSize, const RunL
         tile.size[d] = static_cast<int>(size[d]);
       }
       compute(task, tile, memory.get());
-      if (walk)
+      if (task.skipDirectionsWithoutPairs)
       {
-        walk->SkipDirections(start, size);
+        skipDirections(start, size);
       }
     };
   });
@@ -107,7 +83,8 @@ TextureClass<RunLengthJob>::ComputeOnCpu(const RunLengthJob & job) const
   }
   else
   {
-    ComputeByWindowWalk(task, job.outputSize, job.execution);
+    ComputeByWalk<RunLengthWalk<SingleThread>>(
+      task, static_cast<std::int64_t>(task.maxVoxels) * task.directions.number, job.execution);
   }
 }
 } // namespace voxelmaps

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <string>
 
 namespace voxelmaps
@@ -16,84 +15,94 @@ namespace
 using Method = RunLengthJob::CudaMethod;
 using RunLengthMethod = CudaTextureMethod<RunLengthJob>;
 
-/** Lets windows be computed again by WindowWalk if directions without pairs are to be skipped. */
-RunLengthMethod
-WithSkippedDirections(const RunLengthMethod & method, const RunLengthTask & task)
+/** The task of run entropy alone, which is stored at its place among the features. */
+RunLengthTask
+EntropyTask(const RunLengthTask & task)
 {
-  if (!task.skipDirectionsWithoutPairs)
-  {
-    return method;
-  }
-  RunLengthMethod result = method;
-  result.scratchBytes = [method](const RunLengthTask & slab) {
-    CudaScratchBytes       bytes = method.scratchBytes ? method.scratchBytes(slab) : CudaScratchBytes{};
-    const CudaScratchBytes walk = CudaWindowWalkScratchBytes(slab);
-    bytes.minimum = std::max(bytes.minimum, walk.minimum);
-    bytes.maximum = std::max(bytes.maximum, walk.maximum);
-    return bytes;
-  };
-  result.compute = [method](const RunLengthTask & slab, const CudaMethodResources & resources) {
-    method.compute(slab, resources);
-    SkipDirectionsByCudaWindowWalk(slab, resources);
-  };
-  return result;
+  constexpr auto feature = RunLengthJob::Feature::RunEntropy;
+  const auto     place = std::find(task.features, task.features + task.numberOfFeatures, feature) - task.features;
+  RunLengthTask  entropy = task;
+  entropy.numberOfFeatures = 1;
+  entropy.features[0] = feature;
+  entropy.numberOfComponents = task.numberOfComponents / task.numberOfFeatures;
+  entropy.output =
+    static_cast<char *>(task.output) + place * task.componentStride * static_cast<std::int64_t>(ComponentBytes(task));
+  entropy.componentStride = task.componentStride * task.numberOfFeatures;
+  entropy.needsLevelCounts = entropy.needsLevelSum = entropy.needsSquares = entropy.needsInverses = false;
+  return entropy;
 }
 
-/** Computes run entropy, which the method leaves out, by its own kernel. */
+/** Lets other kernels compute what a method leaves out: run entropy, if so, and windows in which directions without
+ * pairs are to be skipped. */
 RunLengthMethod
-WithEntropy(const RunLengthMethod & method, const RunLengthTask & task)
+Complete(const RunLengthMethod & method, const RunLengthTask & task, bool leavesOutEntropy = true)
 {
-  if (!task.needsEntropy)
-  {
-    return WithSkippedDirections(method, task);
-  }
+  const bool      needsEntropy = leavesOutEntropy && task.needsEntropy;
+  const bool      hasEntropyBits = CudaRunEntropyBitsSupports(task);
   RunLengthMethod result = method;
-  result.isSupported = method.isSupported && CudaRunEntropySupports(task, GetCudaDeviceLimits());
-  const auto steps = std::make_shared<const std::uint32_t *>(nullptr);
-  result.addTables = [task, steps](CudaTables & tables) { tables.Add(MakeCudaRunEntropySteps(task), *steps); };
-  result.compute = [method, steps](const RunLengthTask & slab, const CudaMethodResources & resources) {
-    if (slab.numberOfFeatures > 1)
+  if (task.skipDirectionsWithoutPairs || (needsEntropy && !hasEntropyBits))
+  {
+    result.scratchBytes = [method](const RunLengthTask & slab) {
+      CudaScratchBytes       bytes = method.scratchBytes ? method.scratchBytes(slab) : CudaScratchBytes{};
+      const CudaScratchBytes walk = CudaRunLengthWalkScratchBytes(slab);
+      bytes.minimum = std::max(bytes.minimum, walk.minimum);
+      bytes.maximum = std::max(bytes.maximum, walk.maximum);
+      return bytes;
+    };
+  }
+  result.compute = [=](const RunLengthTask & slab, const CudaMethodResources & resources) {
+    if (slab.numberOfFeatures > 1 || !needsEntropy)
     {
       method.compute(slab, resources);
     }
-    // Afterwards, since the other methods write all components of a voxel.
-    ComputeCudaRunEntropy(slab, *steps, resources);
+    // Afterwards, since the methods write all components of a voxel.
+    if (needsEntropy)
+    {
+      hasEntropyBits ? ComputeCudaRunEntropyBits(slab, resources)
+                     : ComputeByCudaRunLengthWalk(EntropyTask(slab), resources);
+    }
+    if (slab.skipDirectionsWithoutPairs)
+    {
+      SkipDirectionsByCudaRunLengthWalk(slab, resources);
+    }
   };
-  return WithSkippedDirections(result, task);
+  return result;
 }
 } // namespace
 
 CudaTextureMethods<RunLengthJob>
 TextureClass<RunLengthJob>::GetCudaMethods() const
 {
-  const CudaDeviceLimits & limits = GetCudaDeviceLimits();
-  const auto               withEntropy = [&](const RunLengthMethod & method) { return WithEntropy(method, task); };
-  // SortReduce counts merged matrices of all directions alike.
-  const bool sortReduceSupports =
-    !(task.skipDirectionsWithoutPairs && task.aggregation == RunLengthJob::Aggregation::Merge);
-  const std::string description =
-    " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and these features";
-  if (task.offsetWeights != nullptr)
+  CudaTextureMethods<RunLengthJob> methods{
+    " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and these features", {}
+  };
+  if (task.offsetWeights == nullptr)
   {
-    return {
-      description,
-      { { Method::WindowWalk, true, true, CudaWeightedRunLengthScratchBytes, ComputeByCudaWeightedRunLength } }
+    const CudaDeviceLimits & limits = GetCudaDeviceLimits();
+    methods.methods = {
+      Complete({ Method::WindowWord, CudaWindowWordSupports(task, limits), true, {}, ComputeByCudaWindowWord }, task),
+      Complete(
+        { Method::BoxSums, CudaBoxSumsSupports(task, limits), true, CudaBoxSumsScratchBytes, ComputeByCudaBoxSums },
+        task),
+      Complete({ Method::SlidingWindow,
+                 CudaSlidingWindowSupports(task, limits),
+                 true,
+                 CudaSlidingWindowScratchBytes,
+                 ComputeByCudaSlidingWindow },
+               task)
     };
   }
-  return {
-    description,
-    { withEntropy({ Method::WindowWord, CudaWindowWordSupports(task, limits), true, {}, ComputeByCudaWindowWord }),
-      withEntropy(
-        { Method::BoxSums, CudaBoxSumsSupports(task, limits), true, CudaBoxSumsScratchBytes, ComputeByCudaBoxSums }),
-      withEntropy({ Method::SlidingWindow,
-                    CudaSlidingWindowSupports(task, limits),
-                    true,
-                    CudaSlidingWindowScratchBytes,
-                    ComputeByCudaSlidingWindow }),
-      { Method::WindowWalk, true, true, CudaWindowWalkScratchBytes, ComputeByCudaWindowWalk },
-      WithSkippedDirections(
-        { Method::SortReduce, sortReduceSupports, false, CudaSortReduceScratchBytes, ComputeByCudaSortReduce }, task) }
-  };
+  methods.methods.push_back(
+    { Method::WindowWalk, true, true, CudaRunLengthWalkScratchBytes, ComputeByCudaRunLengthWalk });
+  // It counts merged matrices of all directions alike.
+  const bool sortReduceSupports =
+    task.offsetWeights == nullptr &&
+    !(task.skipDirectionsWithoutPairs && task.aggregation == RunLengthJob::Aggregation::Merge);
+  methods.methods.push_back(
+    Complete({ Method::SortReduce, sortReduceSupports, false, CudaSortReduceScratchBytes, ComputeByCudaSortReduce },
+             task,
+             false));
+  return methods;
 }
 
 void

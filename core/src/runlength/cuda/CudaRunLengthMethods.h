@@ -7,25 +7,18 @@
 #include "runlength/RunLength.h"
 #include "texture/cuda/CudaSlabEngine.h"
 
-#include <vector>
-
 // The methods of the CUDA engine. All accept tasks with device pointers and give bit-identical results.
 namespace voxelmaps
 {
-/** One warp per window; supports every task. The warps in flight share the scratch memory. */
+/** Supports every task, also with weights of directions, which the other methods do not support. The windows in flight
+ * share the scratch memory. */
 CudaScratchBytes
-CudaWindowWalkScratchBytes(const RunLengthTask & task);
+CudaRunLengthWalkScratchBytes(const RunLengthTask & task);
 void
-ComputeByCudaWindowWalk(const RunLengthTask & task, const CudaMethodResources & resources);
+ComputeByCudaRunLengthWalk(const RunLengthTask & task, const CudaMethodResources & resources);
 /** Compute again the windows in which a direction without pairs is to be skipped. */
 void
-SkipDirectionsByCudaWindowWalk(const RunLengthTask & task, const CudaMethodResources & resources);
-
-/** One thread per window; supports every task with weights of directions, and no other. */
-CudaScratchBytes
-CudaWeightedRunLengthScratchBytes(const RunLengthTask & task);
-void
-ComputeByCudaWeightedRunLength(const RunLengthTask & task, const CudaMethodResources & resources);
+SkipDirectionsByCudaRunLengthWalk(const RunLengthTask & task, const CudaMethodResources & resources);
 
 /** Zhang et al. 2019 with CUB. Supports every task; more scratch memory means fewer batches of windows. Waits for the
  * stream now and then. */
@@ -56,16 +49,7 @@ CudaSlidingWindowScratchBytes(const RunLengthTask & task);
 void
 ComputeByCudaSlidingWindow(const RunLengthTask & task, const CudaMethodResources & resources);
 
-/** Computes run entropy only; WindowWord, BoxSums and SlidingWindow leave its component unspecified. The steps are
- * those of MakeCudaRunEntropySteps in device memory. */
-bool
-CudaRunEntropySupports(const RunLengthTask & task, const CudaDeviceLimits & limits);
-std::vector<std::uint32_t>
-MakeCudaRunEntropySteps(const RunLengthTask & task);
-void
-ComputeCudaRunEntropy(const RunLengthTask & task, const std::uint32_t * steps, const CudaMethodResources & resources);
-
-/** The same for windows of up to 9 voxels along each axis, without steps. */
+/** Computes run entropy only, of windows of up to 9 voxels along each axis. */
 bool
 CudaRunEntropyBitsSupports(const RunLengthTask & task);
 void

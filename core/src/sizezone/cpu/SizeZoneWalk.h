@@ -4,7 +4,11 @@
 #define SizeZoneWalk_h
 
 #include "sizezone/SizeZone.h"
+#include "texture/PaddedWindow.h"
+#include "texture/SingleThread.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -50,28 +54,90 @@ private:
 class SizeZoneWalk
 {
 public:
-  SizeZoneWalk(const SizeZoneTask & task, const JobExecution & execution);
+  using Task = SizeZoneTask;
 
-  /** Compute a box of the output region. */
+  static std::size_t
+  GetWorkspaceBytes(const Task & task)
+  {
+    return PaddedWindow<>(task, margin).Bytes();
+  }
+
+  SizeZoneWalk(const Task & task, const SingleThread & thread, void * workspace)
+    : m_Task(task)
+    , m_Thread(thread)
+    , m_Matrix(task)
+    , m_Window(task, margin)
+  {
+    m_Window.SetMemory(workspace);
+    const int slices = task.connectsSlices ? 1 : 0;
+    for (int z = -slices; z <= slices; ++z)
+    {
+      for (int y = -1; y <= 1; ++y)
+      {
+        for (int x = -1; x <= 1; ++x)
+        {
+          m_Neighbors.push_back(m_Window.Stride({ x, y, z }));
+        }
+      }
+    }
+  }
+
+  /** Compute an output voxel, counted x fastest. */
   void
-  Compute(const Triple & start, const Triple & size);
+  Compute(std::int64_t voxel)
+  {
+    const WindowBox window = WindowBox::At(m_Task, voxel);
+    if (!window.isComputed)
+    {
+      m_Matrix.StoreBackground(voxel);
+      return;
+    }
+    m_Thread.CountSteps(static_cast<std::uint64_t>(m_Task.windowVoxels) * m_Neighbors.size());
+    m_Window.Load(m_Task, window, m_Thread);
+    m_Zones.clear();
+    m_Window.ForEachVoxel(window, m_Thread, [this](std::uint16_t * voxel) {
+      const std::uint32_t level = *voxel;
+      m_Zones.push_back(MakeZone(level, this->RemoveZone(voxel)));
+    });
+    std::sort(m_Zones.begin(), m_Zones.end());
+    m_Matrix.Finish(voxel, m_Zones.data(), static_cast<int>(m_Zones.size()));
+  }
 
 private:
-  void
-  ComputeWindow(const std::int64_t (&voxel)[3], std::int64_t outputVoxel);
+  static constexpr int margin[3] = { 1, 1, 1 };
+
   /** Remove the zone of a voxel from the copy; returns its number of voxels. */
   std::uint32_t
-  RemoveZone(std::size_t seed);
+  RemoveZone(std::uint16_t * seed)
+  {
+    const std::uint16_t level = *seed;
+    std::uint32_t       size = 1;
+    *seed = 0;
+    m_Front.assign(1, seed);
+    while (!m_Front.empty())
+    {
+      std::uint16_t * const at = m_Front.back();
+      m_Front.pop_back();
+      for (const int neighbor : m_Neighbors)
+      {
+        if (at[neighbor] == level)
+        {
+          at[neighbor] = 0;
+          m_Front.push_back(at + neighbor);
+          ++size;
+        }
+      }
+    }
+    return size;
+  }
 
-  const SizeZoneTask &        m_Task;
-  const JobExecution &        m_Execution;
-  SizeZoneMatrix              m_Matrix;
-  std::size_t                 m_Row;
-  std::size_t                 m_Slice;
-  std::vector<std::ptrdiff_t> m_Neighbors;
-  std::vector<std::uint16_t>  m_Levels; // of the window, between absent voxels
-  std::vector<std::size_t>    m_Front;  // voxels whose neighbors are to be looked at
-  std::vector<std::uint32_t>  m_Zones;
+  const Task &                 m_Task;
+  SingleThread                 m_Thread;
+  SizeZoneMatrix               m_Matrix;
+  PaddedWindow<>               m_Window;
+  std::vector<int>             m_Neighbors;
+  std::vector<std::uint16_t *> m_Front; // voxels whose neighbors are to be looked at
+  std::vector<std::uint32_t>   m_Zones;
 };
 } // namespace voxelmaps
 

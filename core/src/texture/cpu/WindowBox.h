@@ -37,6 +37,17 @@ struct WindowBox
     isComputed = isComputed && task.levels[task.LevelOffset(at[0], at[1], at[2])] != 0;
   }
 
+  /** The window of an output voxel by its number, x fastest. */
+  static VOXELMAPS_HOST_DEVICE WindowBox
+  At(const TextureTask & task, std::int64_t number)
+  {
+    const std::int64_t row = number / task.outputSize[0];
+    const std::int64_t voxel[3] = { number - row * task.outputSize[0],
+                                    row % task.outputSize[1],
+                                    row / task.outputSize[1] };
+    return WindowBox(task, voxel);
+  }
+
   VOXELMAPS_HOST_DEVICE bool
   Contains(int x, int y, int z) const
   {
@@ -113,6 +124,17 @@ StoreComponentOrNaN(const TextureTask & task, std::int64_t out, std::int64_t com
   {
     const std::uint32_t bits = 0x7fc00000u;
     std::memcpy(static_cast<float *>(task.output) + at, &bits, sizeof(bits));
+  }
+}
+
+/** Store the background in all components of an output voxel; the threads of a team share them. */
+template <typename TTeam>
+VOXELMAPS_DEVICE inline void
+StoreBackground(const TextureTask & task, std::int64_t voxel, const TTeam & team)
+{
+  for (int c = team.Rank(); c < task.numberOfComponents; c += team.Size())
+  {
+    StoreComponentOrNaN(task, voxel * task.voxelStride, c, task.backgroundValue);
   }
 }
 } // namespace voxelmaps

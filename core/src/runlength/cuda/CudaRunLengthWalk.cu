@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: Copyright NumFOCUS
+// SPDX-License-Identifier: Apache-2.0
+// One warp per window walks its runs, or one thread if directions have weights.
+#include "CudaRunLengthMethods.h"
+#include "runlength/RunLengthWalk.h"
+#include "runlength/WeightedRunLength.h"
+#include "texture/cuda/CudaWalk.cuh"
+#include "texture/cuda/CudaWeightedWindows.cuh"
+
+namespace voxelmaps
+{
+namespace
+{
+using Walk = RunLengthWalk<CudaThreadBlock>;
+using SkippedWalk = SkippedDirectionsWalk<CudaThreadBlock>;
+
+// 32 blocks are the most that a multiprocessor runs; larger workspaces would leave room for less than 14 on an H100.
+constexpr CudaWalkPolicy policy{ CudaThreadBlock::lanesPerWarp, 16384, 32 };
+
+std::int64_t
+WindowSteps(const RunLengthTask & task)
+{
+  return static_cast<std::int64_t>(task.maxVoxels) * task.directions.number;
+}
+} // namespace
+
+CudaScratchBytes
+CudaRunLengthWalkScratchBytes(const RunLengthTask & task)
+{
+  return task.offsetWeights != nullptr ? CudaWeightedWindowsScratchBytes<WeightedRunLength>(task)
+                                       : CudaWalkScratchBytes<Walk>(task, policy);
+}
+
+void
+ComputeByCudaRunLengthWalk(const RunLengthTask & task, const CudaMethodResources & resources)
+{
+  task.offsetWeights != nullptr
+    ? ComputeByCudaWeightedWindows<WeightedRunLength>(task, static_cast<std::int64_t>(task.maxVoxels), resources)
+    : ComputeByCudaWalk<Walk>(task, policy, WindowSteps(task), resources);
+}
+
+void
+SkipDirectionsByCudaRunLengthWalk(const RunLengthTask & task, const CudaMethodResources & resources)
+{
+  ComputeByCudaWalk<SkippedWalk>(task, policy, WindowSteps(task), resources);
+}
+} // namespace voxelmaps

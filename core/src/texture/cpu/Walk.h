@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: Copyright NumFOCUS
+// SPDX-License-Identifier: Apache-2.0
+#ifndef Walk_h
+#define Walk_h
+
+#include "texture/SingleThread.h"
+#include "texture/cpu/TileKernel.h"
+#include "texture/cpu/Tiling.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+namespace voxelmaps
+{
+/** A worker that computes the windows of boxes by a walk, one after the other. */
+template <typename TWalk>
+auto
+MakeWalker(const typename TWalk::Task & task, const JobExecution & execution)
+{
+  auto workspace = MakeWorkspace(TWalk::GetWorkspaceBytes(task));
+  auto walk = std::make_shared<TWalk>(task, SingleThread(execution), workspace.get());
+  return [workspace, walk, &task](const Triple & start, const Triple & size) {
+    for (std::int64_t z = start[2]; z < start[2] + size[2]; ++z)
+    {
+      for (std::int64_t y = start[1]; y < start[1] + size[1]; ++y)
+      {
+        const std::int64_t first = (z * task.outputSize[1] + y) * task.outputSize[0] + start[0];
+        for (std::int64_t x = 0; x < size[0]; ++x)
+        {
+          walk->Compute(first + x);
+        }
+      }
+    }
+  };
+}
+
+/** Compute all windows. windowSteps: a measure of the work for one, about two nanoseconds each. */
+template <typename TWalk>
+void
+ComputeByWalk(const typename TWalk::Task & task, std::int64_t windowSteps, const JobExecution & execution)
+{
+  // What a worker does between two reports: some milliseconds, but rows short enough to share out.
+  constexpr std::int64_t maxSteps = 2000000;
+  constexpr std::int64_t maxVoxels = 4096;
+  const std::int64_t     voxels =
+    std::min(std::max<std::int64_t>(maxSteps / std::max<std::int64_t>(windowSteps, 1), 1), maxVoxels);
+  const std::int64_t rows = std::max<std::int64_t>(voxels / task.outputSize[0], 1);
+  const Triple       outputSize{ { task.outputSize[0], task.outputSize[1], task.outputSize[2] } };
+  ForEachTile(Tiling(outputSize, { { EqualPart(outputSize[0], voxels), EqualPart(outputSize[1], rows), 1 } }),
+              execution,
+              [&]() { return MakeWalker<TWalk>(task, execution); });
+}
+} // namespace voxelmaps
+
+#endif // Walk_h

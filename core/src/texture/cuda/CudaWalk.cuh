@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: Copyright NumFOCUS
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CudaWalk_cuh
+#define CudaWalk_cuh
+
+#include "cuda/CudaLaunch.h"
+#include "texture/cuda/CudaChunkedLaunch.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace voxelmaps
+{
+/** The team of walks on the device: all threads of a block, one warp or several. SingleThread documents its functions.
+ */
+class CudaThreadBlock
+{
+public:
+  static constexpr int lanesPerWarp = 32;
+  static constexpr int maxWarps = 8;
+  static constexpr int maxSize = lanesPerWarp * maxWarps;
+  static constexpr int maxBallotSize = lanesPerWarp;
+
+  static __device__ int
+  Rank()
+  {
+    return static_cast<int>(threadIdx.x);
+  }
+  static __device__ int
+  Size()
+  {
+    return static_cast<int>(blockDim.x);
+  }
+  static __device__ void
+  Synchronize()
+  {
+    __syncthreads();
+  }
+  template <typename T>
+  static __device__ T
+  Sum(T value)
+  {
+    for (int offset = lanesPerWarp / 2; offset > 0; offset /= 2)
+    {
+      value = value + ShuffleXor(value, offset);
+    }
+    if (Size() == lanesPerWarp)
+    {
+      return value;
+    }
+    __shared__ T warpSums[maxWarps];
+    Synchronize();
+    if (Rank() % lanesPerWarp == 0)
+    {
+      warpSums[Rank() / lanesPerWarp] = value;
+    }
+    Synchronize();
+    value = warpSums[0];
+    for (int warp = 1; warp < Size() / lanesPerWarp; ++warp)
+    {
+      value = value + warpSums[warp];
+    }
+    return value;
+  }
+  /** For blocks of maxBallotSize. */
+  static __device__ std::uint32_t
+                    Ballot(bool value)
+  {
+    return __ballot_sync(0xffffffffu, value);
+  }
+  static __device__ std::uint32_t
+                    Add(std::uint32_t & number, std::uint32_t value)
+  {
+    return atomicAdd(&number, value);
+  }
+  static __device__ std::uint64_t
+                    Add(std::uint64_t & number, std::uint64_t value)
+  {
+    return atomicAdd(reinterpret_cast<unsigned long long *>(&number), static_cast<unsigned long long>(value));
+  }
+  static __device__ void
+  SetBits(std::uint32_t & word, std::uint32_t bits)
+  {
+    // Reading is faster, and most bits are set already.
+    if ((*static_cast<volatile std::uint32_t *>(&word) & bits) != bits)
+    {
+      atomicOr(&word, bits);
+    }
+  }
+  static __device__ std::uint32_t
+                    ReplaceZero(std::uint32_t & number, std::uint32_t value)
+  {
+    const std::uint32_t before = *static_cast<volatile std::uint32_t *>(&number);
+    return before != 0 ? before : atomicCAS(&number, 0u, value);
+  }
+  template <typename TVisit>
+  static __device__ void
+  ForEachVoxel(const int (&size)[3], const TVisit & visit)
+  {
+    for (int i = Rank(); i < size[0] * size[1] * size[2]; i += Size())
+    {
+      const int row = i / size[0];
+      visit(i - row * size[0], row % size[1], row / size[1]);
+    }
+  }
+  /** Aborts are checked between launches. */
+  static __device__ void
+  CountSteps(std::uint64_t)
+  {}
+
+private:
+  template <typename T>
+  static __device__ T
+  ShuffleXor(const T & value, int laneMask)
+  {
+    constexpr int numberOfWords = sizeof(T) / sizeof(std::uint32_t);
+    static_assert(sizeof(T) % sizeof(std::uint32_t) == 0, "consists of words");
+    std::uint32_t words[numberOfWords];
+    std::memcpy(words, &value, sizeof(T));
+    for (std::uint32_t & word : words)
+    {
+      word = __shfl_xor_sync(0xffffffffu, word, laneMask);
+    }
+    T other;
+    std::memcpy(&other, words, sizeof(T));
+    return other;
+  }
+};
+
+/** How the walk of a class is launched. */
+struct CudaWalkPolicy
+{
+  /** Of a block, which computes a window. */
+  int threads;
+  /** A block with a larger workspace has it in device memory. */
+  std::size_t maxSharedBytes;
+  /** Blocks in flight on every multiprocessor, if there is memory for them. */
+  int blocksPerMultiprocessor;
+};
+
+template <typename TWalk>
+__global__ void
+__launch_bounds__(CudaThreadBlock::maxSize)
+  WalkKernel(const __grid_constant__ typename TWalk::Task task, char * scratch, std::size_t workspaceBytes,
+             std::int64_t first, std::int64_t end)
+{
+  extern __shared__ __align__(16) char shared[];
+  TWalk walk(task, CudaThreadBlock(), scratch == nullptr ? shared : scratch + blockIdx.x * workspaceBytes);
+  for (std::int64_t number = first + blockIdx.x; number < end; number += gridDim.x)
+  {
+    walk.Compute(number);
+  }
+}
+
+/** Workspaces of blocks, and how many there are at most. */
+template <typename TWalk>
+struct CudaWalkBlocks
+{
+  std::size_t   workspaceBytes;
+  bool          areShared;
+  std::int64_t  groups; // of windows
+  std::uint64_t number;
+
+  CudaWalkBlocks(const typename TWalk::Task & task, const CudaWalkPolicy & policy)
+    : workspaceBytes((TWalk::GetWorkspaceBytes(task) + 15) / 16 * 16)
+    , areShared(workspaceBytes <= policy.maxSharedBytes)
+    , groups(static_cast<std::int64_t>((NumberOfVoxels(task.outputSize) + TWalk::numberOfWindows - 1) /
+                                       TWalk::numberOfWindows))
+    , number(std::min(static_cast<std::uint64_t>(groups),
+                      static_cast<std::uint64_t>(GetCudaDeviceLimits().numberOfMultiprocessors) *
+                        static_cast<std::uint64_t>(policy.blocksPerMultiprocessor)))
+  {}
+};
+
+template <typename TWalk>
+CudaScratchBytes
+CudaWalkScratchBytes(const typename TWalk::Task & task, const CudaWalkPolicy & policy)
+{
+  const CudaWalkBlocks<TWalk> blocks(task, policy);
+  const std::uint64_t         bytes = blocks.areShared ? 0 : blocks.workspaceBytes;
+  return { bytes, bytes * blocks.number };
+}
+
+/** windowSteps: a measure of the work for one window, about a third of a nanosecond each. */
+template <typename TWalk>
+void
+ComputeByCudaWalk(const typename TWalk::Task & task, const CudaWalkPolicy & policy, std::int64_t windowSteps,
+                  const CudaMethodResources & resources)
+{
+  const CudaWalkBlocks<TWalk> blocks(task, policy);
+  const std::uint64_t         number =
+    blocks.areShared ? blocks.number : std::min(blocks.number, resources.scratchBytes / blocks.workspaceBytes);
+  // In parts of about a tenth of a second, so that an abort is quick whatever the window.
+  constexpr std::int64_t partSteps = std::int64_t{ 1 } << 34;
+  const std::int64_t     part =
+    std::max<std::int64_t>(partSteps / (std::max<std::int64_t>(windowSteps, 1) * TWalk::numberOfWindows),
+                           GetCudaDeviceLimits().numberOfMultiprocessors);
+  LaunchChunked(
+    blocks.groups, part, resources, "starting the kernel of WindowWalk", [&](std::int64_t first, std::int64_t end) {
+      WalkKernel<TWalk><<<static_cast<unsigned int>(std::min(number, static_cast<std::uint64_t>(end - first))),
+                          static_cast<unsigned int>(policy.threads),
+                          blocks.areShared ? blocks.workspaceBytes : 0,
+                          resources.stream>>>(
+        task, blocks.areShared ? nullptr : static_cast<char *>(resources.scratch), blocks.workspaceBytes, first, end);
+    });
+}
+} // namespace voxelmaps
+
+#endif // CudaWalk_cuh
