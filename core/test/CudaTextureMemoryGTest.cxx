@@ -329,7 +329,7 @@ TYPED_TEST(CudaTextureMemory, SeveralDevicesReportProgressAbortsAndErrors)
 {
   using Options = CudaJobOptions<TypeParam>;
   TextureMemoryScene<TypeParam> scene({ { 23, 9, 7 } }, { { 3, 4, 3 } }, 16);
-  std::vector<float>            output(CountVoxels(scene.job.outputSize) * GetNumberOfComponents(scene.job));
+  std::vector<float>            output(CountVoxels(scene.job.outputSize) * scene.job.GetNumberOfComponents());
   TypeParam                     job = scene.job;
   job.output = output.data();
   Options options;
@@ -378,7 +378,7 @@ TYPED_TEST(CudaTextureMemory, CallsComeBetweenTheEarlierAndTheLaterWorkOfTheirSt
     for (const auto method : voxelmaps::GetEnumerators<typename Options::Method>())
     {
       for (const OutputLayout & layout :
-           GetOutputLayouts(CountVoxels(scene.job.outputSize), GetNumberOfComponents(scene.job)))
+           GetOutputLayouts(CountVoxels(scene.job.outputSize), scene.job.GetNumberOfComponents()))
       {
         SCOPED_TRACE(::testing::Message() << place << ", " << method << ", " << layout.name);
         const DeviceInput<TypeParam> right(scene, place.stream);
