@@ -3,16 +3,16 @@
 #ifndef itkVoxelMapsEnums_h
 #define itkVoxelMapsEnums_h
 
-#include "voxelmaps/CooccurrenceFeatureMapEnums.h"
+#include "voxelmaps/CooccurrenceJob.h"
 #include "voxelmaps/CudaDevices.h"
-#include "voxelmaps/DependenceFeatureMapEnums.h"
-#include "voxelmaps/FirstOrderFeatureMapEnums.h"
+#include "voxelmaps/DependenceJob.h"
+#include "voxelmaps/FirstOrderJob.h"
 #include "voxelmaps/FuzzyConnectednessJob.h"
 #include "voxelmaps/GrayLevelDiscretizationEnums.h"
-#include "voxelmaps/GrayToneDifferenceFeatureMapEnums.h"
+#include "voxelmaps/GrayToneDifferenceJob.h"
 #include "voxelmaps/RelativeFuzzyConnectednessEnums.h"
-#include "voxelmaps/RunLengthFeatureMapEnums.h"
-#include "voxelmaps/SizeZoneFeatureMapEnums.h"
+#include "voxelmaps/RunLengthJob.h"
+#include "voxelmaps/SizeZoneJob.h"
 
 // These types belong to the core; the filters and their users find them in ITK's namespace.
 namespace itk

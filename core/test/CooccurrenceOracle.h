@@ -5,7 +5,7 @@
 
 #include "RunLengthOracle.h"
 
-#include "voxelmaps/CooccurrenceFeatureMapEnums.h"
+#include "voxelmaps/CooccurrenceJob.h"
 
 #include <cstdint>
 #include <map>

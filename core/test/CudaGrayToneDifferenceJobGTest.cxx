@@ -49,7 +49,7 @@ TEST_F(CudaGrayToneDifferenceJob, ManyAndFewLevelsInAWindow)
         const SceneJob scene({ { 70, 11, 7 } }, { { 5, 5, 5 } }, numberOfGrayLevels, newLevelChance, holeChance);
         // Tables of many levels do not fit the shared memory of all devices.
         EXPECT_TRUE(numberOfGrayLevels >= 256 || Supports(scene.job, Method::LevelTables));
-        voxelmaps::CudaGrayToneDifferenceReport report;
+        voxelmaps::CudaTextureReport<voxelmaps::GrayToneDifferenceJob> report;
         VoxelMapsTest::ComputeOnDevice<float>(scene.job, Method::Automatic, report);
         ExpectCpuBits(scene.job, report.method);
       }

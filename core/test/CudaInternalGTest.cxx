@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "InternalRunLengthJob.h"
 
-#include "cooccurrence/CooccurrencePlan.h"
+#include "cooccurrence/Cooccurrence.h"
 #include "cooccurrence/cuda/CudaCooccurrenceMethods.h"
 #include "cuda/CudaMemory.h"
 #include "cuda/RetryWithSmallerSize.h"
 #include "cuda/CudaStream.h"
-#include "runlength/RunLengthPlan.h"
+#include "runlength/RunLength.h"
 #include "runlength/cuda/CudaRunLengthMethods.h"
 #include "texture/cuda/CudaRegisterSort.cuh"
 #include "voxelmaps/CudaDevices.h"
@@ -27,6 +27,8 @@ using namespace voxelmaps;
 using Aggregation = RunLengthJob::Aggregation;
 using VoxelMapsTest::fourDirections;
 using VoxelMapsTest::MakeJob;
+using RunLengthClass = TextureClass<RunLengthJob>;
+using CooccurrenceClass = TextureClass<CooccurrenceJob>;
 } // namespace
 
 TEST(SlabsOfCuda, RetriesWithSmallerSizes)
@@ -78,11 +80,11 @@ constexpr KnownDevice knownDevices[] = { { "7.5", 65536 },  { "8.0", 166912 }, {
 TEST(RunLengthMethodsOfCuda, SupportWhatFitsSharedMemory)
 {
   // 66,072 bytes: output and voxels of a tile.
-  const RunLengthPlan word(MakeJob({ { 4, 4, 1 } }, fourDirections, 16, Aggregation::PerDirection, true));
+  const RunLengthClass word(MakeJob({ { 4, 4, 1 } }, fourDirections, 16, Aggregation::PerDirection, true));
   // 69,648 bytes: averages of 512 voxels on their way to the output, and 1,024 levels.
-  const RunLengthPlan boxSums(MakeJob({ { 3, 3, 1 } }, fourDirections, 1024, Aggregation::Average, true));
+  const RunLengthClass boxSums(MakeJob({ { 3, 3, 1 } }, fourDirections, 1024, Aggregation::Average, true));
   // 160,016 bytes: counts of 20,001 levels in 4 windows.
-  const RunLengthPlan sliding(MakeJob({ { 4, 4, 1 } }, fourDirections, 20000, Aggregation::Merge, true));
+  const RunLengthClass sliding(MakeJob({ { 4, 4, 1 } }, fourDirections, 20000, Aggregation::Merge, true));
   for (const KnownDevice & device : knownDevices)
   {
     SCOPED_TRACE(device.capability);
@@ -96,11 +98,11 @@ TEST(RunLengthMethodsOfCuda, SupportWhatFitsSharedMemory)
 TEST(RunLengthMethodsOfCuda, SmallJobsFitEveryDevice)
 {
   const CudaDeviceLimits smallest{ 65536, 1 };
-  const RunLengthPlan    word(MakeJob({ { 4, 4, 1 } }, fourDirections, 256, Aggregation::Average, false));
-  const RunLengthPlan    boxSums(MakeJob({ { 5, 5, 5 } }, fourDirections, 32, Aggregation::Average, false));
+  const RunLengthClass   word(MakeJob({ { 4, 4, 1 } }, fourDirections, 256, Aggregation::Average, false));
+  const RunLengthClass   boxSums(MakeJob({ { 5, 5, 5 } }, fourDirections, 32, Aggregation::Average, false));
   EXPECT_TRUE(CudaWindowWordSupports(word.task, smallest));
   EXPECT_TRUE(CudaBoxSumsSupports(boxSums.task, smallest));
-  const RunLengthPlan sliding(MakeJob({ { 31, 31, 1 } }, fourDirections, 256, Aggregation::Merge, false));
+  const RunLengthClass sliding(MakeJob({ { 31, 31, 1 } }, fourDirections, 256, Aggregation::Merge, false));
   EXPECT_TRUE(CudaSlidingWindowSupports(sliding.task, smallest));
 }
 
@@ -159,9 +161,9 @@ TEST(SortedPairsOfCuda, SupportsWhatFitsSharedMemory)
     SCOPED_TRACE(device.capability);
     const CudaDeviceLimits limits{ device.sharedMemory, 1 };
     job.numberOfGrayLevels = 32;
-    EXPECT_TRUE(CudaSortedPairsSupports(CooccurrencePlan(job).task, limits));
+    EXPECT_TRUE(CudaSortedPairsSupports(CooccurrenceClass(job).task, limits));
     // 68,192 bytes in blocks of two warps.
     job.numberOfGrayLevels = 256;
-    EXPECT_EQ(device.sharedMemory >= 68192, CudaSortedPairsSupports(CooccurrencePlan(job).task, limits));
+    EXPECT_EQ(device.sharedMemory >= 68192, CudaSortedPairsSupports(CooccurrenceClass(job).task, limits));
   }
 }

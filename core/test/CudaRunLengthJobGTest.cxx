@@ -22,7 +22,7 @@ using Job = voxelmaps::RunLengthJob;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::RunLengthFeatureMapEnums;
 using Method = Enums::CudaMethod;
-using Report = voxelmaps::CudaRunLengthReport;
+using Report = voxelmaps::CudaTextureReport<voxelmaps::RunLengthJob>;
 using VoxelMapsTest::ComputeOnCpu;
 using VoxelMapsTest::ComputeOnDevice;
 using VoxelMapsTest::HasSameBits;
@@ -375,14 +375,14 @@ TEST_F(CudaRunLengthJob, MoreThan2To31Voxels)
   job.execution.parallelFor = RunThreads;
   std::vector<float> expected(voxels);
   job.output = expected.data();
-  voxelmaps::ComputeRunLengthFeatureMaps(job);
+  voxelmaps::ComputeFeatureMaps(job);
   std::vector<float> actual(voxels);
   job.output = actual.data();
   for (const Method method : generalMethods)
   {
     std::fill(actual.begin(), actual.end(), -1.0F);
-    voxelmaps::ComputeRunLengthFeatureMapsCuda(job,
-                                               VoxelMapsTest::MakeCudaOptions<voxelmaps::CudaRunLengthOptions>(method));
+    voxelmaps::ComputeFeatureMapsCuda(
+      job, VoxelMapsTest::MakeCudaOptions<voxelmaps::CudaTextureOptions<voxelmaps::RunLengthJob>>(method));
     EXPECT_TRUE(HasSameBits(expected, actual)) << method;
   }
 }

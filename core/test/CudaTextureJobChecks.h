@@ -19,9 +19,9 @@
 namespace VoxelMapsTest
 {
 template <typename TJob>
-using CudaJobOptions = typename JobTextureClass<TJob>::Options;
+using CudaJobOptions = voxelmaps::CudaTextureOptions<TJob>;
 template <typename TJob>
-using CudaJobReport = typename JobTextureClass<TJob>::Report;
+using CudaJobReport = voxelmaps::CudaTextureReport<TJob>;
 template <typename TJob>
 using CudaJobMethod = typename CudaJobOptions<TJob>::Method;
 
@@ -30,7 +30,7 @@ template <typename TJob>
 std::size_t
 CountNumbers(const TJob & job)
 {
-  return GetNumberOfComponents(job) *
+  return job.GetNumberOfComponents() *
          static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]);
 }
 

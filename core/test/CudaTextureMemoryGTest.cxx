@@ -30,7 +30,6 @@ using VoxelMapsTest::CudaJobOptions;
 using VoxelMapsTest::CudaJobReport;
 using VoxelMapsTest::DelayStream;
 using VoxelMapsTest::DeviceArray;
-using VoxelMapsTest::GetNumberOfComponents;
 using VoxelMapsTest::GetOutputLayouts;
 using VoxelMapsTest::GetPlaces;
 using VoxelMapsTest::LaidOutOutput;
@@ -82,7 +81,7 @@ public:
   template <typename TJob>
   PlacedOutput(const TJob & job, const OutputLayout & layout, const Place & place)
     : m_Layout(layout)
-    , m_OnHost(layout, CountVoxels(job.outputSize), GetNumberOfComponents(job))
+    , m_OnHost(layout, CountVoxels(job.outputSize), job.GetNumberOfComponents())
   {
     if (place.output == MemoryLocation::Device)
     {
@@ -138,7 +137,7 @@ CheckLayouts(TJob job, const std::vector<TReal> & expected, const DeviceInput<TJ
   {
     input.Set(job);
   }
-  for (const OutputLayout & layout : GetOutputLayouts(CountVoxels(job.outputSize), GetNumberOfComponents(job)))
+  for (const OutputLayout & layout : GetOutputLayouts(CountVoxels(job.outputSize), job.GetNumberOfComponents()))
   {
     if (!areAll && std::string(layout.name).find("gaps") == std::string::npos)
     {
@@ -147,7 +146,7 @@ CheckLayouts(TJob job, const std::vector<TReal> & expected, const DeviceInput<TJ
     SCOPED_TRACE(layout.name);
     PlacedOutput<TReal> output(job, layout, place);
     output.Set(job);
-    const CudaJobReport<TJob> report = VoxelMapsTest::ComputeFeatureMapsCuda(job, options);
+    const CudaJobReport<TJob> report = voxelmaps::ComputeFeatureMapsCuda(job, options);
     EXPECT_TRUE(output.Has(expected));
     const bool isOnCpu = report.method == CudaJobMethod<TJob>::Automatic;
     EXPECT_EQ(place.output == MemoryLocation::Device || isOnCpu, report.kernelMilliseconds == 0.0);
@@ -315,7 +314,7 @@ TYPED_TEST(CudaTextureMemory, SeveralDevicesHaveTheBitsOfTheCpu)
             TypeParam                                 onHost = job;
             typename std::decay_t<decltype(expected)> output(expected.size());
             onHost.output = output.data();
-            VoxelMapsTest::ComputeFeatureMapsCuda(onHost, options);
+            voxelmaps::ComputeFeatureMapsCuda(onHost, options);
             EXPECT_EQ(0, std::memcmp(expected.data(), output.data(), expected.size() * sizeof(expected[0])));
           }
         };
@@ -330,7 +329,7 @@ TYPED_TEST(CudaTextureMemory, SeveralDevicesReportProgressAbortsAndErrors)
 {
   using Options = CudaJobOptions<TypeParam>;
   TextureMemoryScene<TypeParam> scene({ { 23, 9, 7 } }, { { 3, 4, 3 } }, 16);
-  std::vector<float>            output(CountVoxels(scene.job.outputSize) * GetNumberOfComponents(scene.job));
+  std::vector<float>            output(CountVoxels(scene.job.outputSize) * scene.job.GetNumberOfComponents());
   TypeParam                     job = scene.job;
   job.output = output.data();
   Options options;
@@ -341,7 +340,7 @@ TYPED_TEST(CudaTextureMemory, SeveralDevicesReportProgressAbortsAndErrors)
     EXPECT_EQ(caller, std::this_thread::get_id());
     finished += voxels;
   };
-  const CudaJobReport<TypeParam> report = VoxelMapsTest::ComputeFeatureMapsCuda(job, options);
+  const CudaJobReport<TypeParam> report = voxelmaps::ComputeFeatureMapsCuda(job, options);
   EXPECT_EQ(CountVoxels(job.outputSize), finished);
   EXPECT_EQ(3u, report.numberOfSlabs);
   const std::string name = voxelmaps::CudaDevices::GetName(0);
@@ -350,20 +349,20 @@ TYPED_TEST(CudaTextureMemory, SeveralDevicesReportProgressAbortsAndErrors)
   struct Aborted
   {};
   job.execution.reportProgress = [](std::uint64_t) { throw Aborted{}; };
-  EXPECT_THROW(VoxelMapsTest::ComputeFeatureMapsCuda(job, options), Aborted);
+  EXPECT_THROW(voxelmaps::ComputeFeatureMapsCuda(job, options), Aborted);
   job.execution.reportProgress = nullptr;
   options.memoryBudget = 1;
-  EXPECT_THROW(VoxelMapsTest::ComputeFeatureMapsCuda(job, options), voxelmaps::EngineError);
+  EXPECT_THROW(voxelmaps::ComputeFeatureMapsCuda(job, options), voxelmaps::EngineError);
   options.memoryBudget = 0;
   options.otherDeviceIDs = { 1000 };
-  EXPECT_THROW(VoxelMapsTest::ComputeFeatureMapsCuda(job, options), voxelmaps::EngineError);
+  EXPECT_THROW(voxelmaps::ComputeFeatureMapsCuda(job, options), voxelmaps::EngineError);
   options.otherDeviceIDs = { 0 };
   job.outputSize[1] = -1;
-  EXPECT_THROW(VoxelMapsTest::ComputeFeatureMapsCuda(job, options), voxelmaps::EngineError);
+  EXPECT_THROW(voxelmaps::ComputeFeatureMapsCuda(job, options), voxelmaps::EngineError);
   job = scene.job;
   job.output = output.data();
   job.outputSize[1] = 0;
-  VoxelMapsTest::ComputeFeatureMapsCuda(job, options);
+  voxelmaps::ComputeFeatureMapsCuda(job, options);
 }
 
 TYPED_TEST(CudaTextureMemory, CallsComeBetweenTheEarlierAndTheLaterWorkOfTheirStream)
@@ -379,7 +378,7 @@ TYPED_TEST(CudaTextureMemory, CallsComeBetweenTheEarlierAndTheLaterWorkOfTheirSt
     for (const auto method : voxelmaps::GetEnumerators<typename Options::Method>())
     {
       for (const OutputLayout & layout :
-           GetOutputLayouts(CountVoxels(scene.job.outputSize), GetNumberOfComponents(scene.job)))
+           GetOutputLayouts(CountVoxels(scene.job.outputSize), scene.job.GetNumberOfComponents()))
       {
         SCOPED_TRACE(::testing::Message() << place << ", " << method << ", " << layout.name);
         const DeviceInput<TypeParam> right(scene, place.stream);
@@ -401,7 +400,7 @@ TYPED_TEST(CudaTextureMemory, CallsComeBetweenTheEarlierAndTheLaterWorkOfTheirSt
         output.Assign(empty);
         try
         {
-          VoxelMapsTest::ComputeFeatureMapsCuda(job, options);
+          voxelmaps::ComputeFeatureMapsCuda(job, options);
         }
         catch (const voxelmaps::UnsupportedOnDeviceError &)
         {
@@ -444,7 +443,7 @@ TYPED_TEST(CudaTextureMemory, TablesOutliveCallsThatDoNotWait)
       }
       random.Shuffle(job.features);
       job.features.resize(static_cast<std::size_t>(random.Between(1, static_cast<std::int64_t>(job.features.size()))));
-      const auto layouts = GetOutputLayouts(CountVoxels(job.outputSize), GetNumberOfComponents(job));
+      const auto layouts = GetOutputLayouts(CountVoxels(job.outputSize), job.GetNumberOfComponents());
       jobs.push_back(job);
       outputs.push_back(std::make_unique<PlacedOutput<float>>(job, random.OneOf(layouts), place));
     }
@@ -456,7 +455,7 @@ TYPED_TEST(CudaTextureMemory, TablesOutliveCallsThatDoNotWait)
       input.Set(job);
       CudaJobOptions<TypeParam> options;
       place.Set(options);
-      VoxelMapsTest::ComputeFeatureMapsCuda(job, options);
+      voxelmaps::ComputeFeatureMapsCuda(job, options);
     }
     VoxelMapsTest::CheckCudaCall(cudaStreamSynchronize(used));
     for (std::size_t call = 0; call < jobs.size(); ++call)

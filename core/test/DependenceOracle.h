@@ -5,7 +5,7 @@
 
 #include "RunLengthOracle.h"
 
-#include "voxelmaps/DependenceFeatureMapEnums.h"
+#include "voxelmaps/DependenceJob.h"
 
 #include <cstdint>
 #include <vector>
@@ -25,12 +25,7 @@ using RunLengthOracle::Value;
 /** Number of voxels of each (level, size). */
 using RunLengthOracle::Matrix;
 
-struct Parameters
-{
-  std::vector<Triple>  offsets;
-  std::uint32_t        alpha{ 0 };
-  std::vector<Feature> features;
-};
+using Parameters = voxelmaps::DependenceJob;
 
 /** The matrix of the window at a position; the window ends at the image's border. */
 Matrix

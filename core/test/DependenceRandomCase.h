@@ -18,19 +18,7 @@
 
 namespace VoxelMapsTest
 {
-/** What a test of gray level dependences is drawn from, without ITK types. */
-struct DependenceRandomCase
-{
-  /** Levels, window and region; its features and aggregation do not matter. */
-  TextureRandomCase            common;
-  DependenceOracle::Parameters parameters;
-};
-
-inline std::ostream &
-operator<<(std::ostream & out, const DependenceRandomCase & randomCase)
-{
-  return out << randomCase.common << ", alpha " << randomCase.parameters.alpha;
-}
+using DependenceRandomCase = ClassRandomCase<voxelmaps::DependenceJob>;
 
 /** Draw a case. All levels are 1..numberOfGrayLevels, so that masks can be laid over them. */
 inline DependenceRandomCase
@@ -46,18 +34,6 @@ DrawDependenceRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32
                        : random.OneOf<std::uint32_t>({ 1, 2, 7, randomCase.common.numberOfGrayLevels, 4000000000u });
   randomCase.parameters.features = DrawFeatures<voxelmaps::DependenceFeatureMapEnums>(random);
   return randomCase;
-}
-
-/** The job of a case, without output buffer. */
-inline voxelmaps::DependenceJob
-MakeDependenceJob(const DependenceRandomCase & randomCase)
-{
-  voxelmaps::DependenceJob job;
-  static_cast<voxelmaps::TextureFeatureMapJob &>(job) = MakeRunLengthJob(randomCase.common);
-  job.offsets = randomCase.parameters.offsets;
-  job.alpha = randomCase.parameters.alpha;
-  job.features = randomCase.parameters.features;
-  return job;
 }
 
 /** Compare components of the region with the oracle. */

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "VoxelMapsTestUtilities.h"
 
-#include "voxelmaps/CooccurrenceFeatureMapEnums.h"
-#include "voxelmaps/DependenceFeatureMapEnums.h"
-#include "voxelmaps/FirstOrderFeatureMapEnums.h"
+#include "voxelmaps/CooccurrenceJob.h"
+#include "voxelmaps/DependenceJob.h"
+#include "voxelmaps/FirstOrderJob.h"
 #include "voxelmaps/FuzzyConnectednessEnums.h"
 #include "voxelmaps/GrayLevelDiscretizationEnums.h"
-#include "voxelmaps/GrayToneDifferenceFeatureMapEnums.h"
+#include "voxelmaps/GrayToneDifferenceJob.h"
 #include "voxelmaps/RelativeFuzzyConnectednessEnums.h"
-#include "voxelmaps/RunLengthFeatureMapEnums.h"
-#include "voxelmaps/SizeZoneFeatureMapEnums.h"
+#include "voxelmaps/RunLengthJob.h"
+#include "voxelmaps/SizeZoneJob.h"
 
 #include <gtest/gtest.h>
 

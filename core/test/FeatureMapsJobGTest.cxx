@@ -99,9 +99,9 @@ public:
           typedJob.backgroundValue = job.backgroundValue;
           typedJob.outputVoxelStride = 1;
           typedJob.outputComponentStride = voxels;
-          std::vector<float> planar(voxels * VoxelMapsTest::GetNumberOfComponents(typedJob));
+          std::vector<float> planar(voxels * typedJob.GetNumberOfComponents());
           typedJob.output = planar.data();
-          VoxelMapsTest::ComputeFeatureMaps(typedJob);
+          voxelmaps::ComputeFeatureMaps(typedJob);
           maps.insert(maps.end(), planar.begin(), planar.end());
         },
         classJob);
@@ -118,7 +118,7 @@ private:
   void
   Add(TJob classJob)
   {
-    classJob.features = VoxelMapsTest::JobTextureClass<TJob>::Enums::GetAllFeatures();
+    classJob.features = TJob::Enums::GetAllFeatures();
     if constexpr (VoxelMapsTest::HasOffsets<TJob>::value)
     {
       classJob.offsets = { { { 1, 0, 0 } }, { { 0, 1, 1 } } };

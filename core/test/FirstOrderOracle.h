@@ -3,7 +3,7 @@
 #ifndef FirstOrderOracle_h
 #define FirstOrderOracle_h
 
-#include "voxelmaps/FirstOrderFeatureMapEnums.h"
+#include "voxelmaps/FirstOrderJob.h"
 
 #include <cstdint>
 #include <vector>

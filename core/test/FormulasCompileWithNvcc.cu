@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "connectedness/ConnectednessKeys.h"
-#include "cooccurrence/CooccurrenceTask.h"
-#include "dependence/DependenceTask.h"
+#include "cooccurrence/Cooccurrence.h"
+#include "dependence/Dependence.h"
 #include "discretization/GrayLevelFormula.h"
 #include "firstorder/FirstOrderFormulas.h"
 #include "graytone/GrayToneDifferenceFormulas.h"
 #include "runlength/RunLengthFormulas.h"
-#include "sizezone/SizeZoneFormulas.h"
+#include "sizezone/SizeZone.h"
 #include "texture/SizeMatrix.h"
 
 // Instantiated for host and device by name alone, so that this file need not follow every change of an argument.

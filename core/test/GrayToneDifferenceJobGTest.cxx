@@ -16,6 +16,8 @@ namespace
 using Job = voxelmaps::GrayToneDifferenceJob;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::GrayToneDifferenceFeatureMapEnums;
+using VoxelMapsTest::DrawGrayToneDifferenceRandomCase;
+using VoxelMapsTest::GrayToneDifferenceRandomCase;
 using VoxelMapsTest::CheckCase;
 using VoxelMapsTest::ComputeJob;
 using VoxelMapsTest::ExpectRefusal;

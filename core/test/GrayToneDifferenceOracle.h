@@ -5,7 +5,7 @@
 
 #include "RunLengthOracle.h"
 
-#include "voxelmaps/GrayToneDifferenceFeatureMapEnums.h"
+#include "voxelmaps/GrayToneDifferenceJob.h"
 
 #include <cstdint>
 #include <map>
@@ -29,13 +29,6 @@ struct Row
   long double difference{ 0.0L };
 };
 using Matrix = std::map<std::uint32_t, Row>;
-
-struct Parameters
-{
-  std::vector<Triple>  offsets;
-  std::vector<Feature> features;
-  bool                 countVoxelsWithoutNeighbors{ true };
-};
 
 /** The matrix of the window at a position; the window ends at the image's border. */
 Matrix

@@ -63,39 +63,19 @@ DrawOffsets(unsigned int dimension, RandomNumbers & random)
 }
 } // namespace
 
-std::ostream &
-operator<<(std::ostream & out, const GrayToneDifferenceRandomCase & randomCase)
+namespace VoxelMapsTest
 {
-  out << randomCase.common
-      << (randomCase.parameters.countVoxelsWithoutNeighbors ? "; of all voxels:" : "; of voxels with neighbors:");
-  for (const GrayToneDifferenceOracle::Feature feature : randomCase.parameters.features)
-  {
-    out << ' ' << Enums::GetAbbreviation(feature);
-  }
-  return out;
-}
-
 GrayToneDifferenceRandomCase
 DrawGrayToneDifferenceRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_t maxNumberOfGrayLevels,
                                  RandomNumbers & random)
 {
   GrayToneDifferenceRandomCase randomCase;
   randomCase.common = DrawTextureRandomCase(seed, dimension, maxNumberOfGrayLevels, random);
-  GrayToneDifferenceOracle::Parameters & parameters = randomCase.parameters;
+  voxelmaps::GrayToneDifferenceJob & parameters = randomCase.parameters;
   parameters.offsets = DrawOffsets(dimension, random);
   parameters.countVoxelsWithoutNeighbors = random.Chance(0.6);
   parameters.features = DrawFeatures<Enums>(random);
   randomCase.common.offsets = parameters.offsets; // for DrawPositions
   return randomCase;
 }
-
-voxelmaps::GrayToneDifferenceJob
-MakeGrayToneDifferenceJob(const GrayToneDifferenceRandomCase & randomCase)
-{
-  voxelmaps::GrayToneDifferenceJob job;
-  static_cast<voxelmaps::TextureFeatureMapJob &>(job) = MakeRunLengthJob(randomCase.common);
-  job.offsets = randomCase.parameters.offsets;
-  job.features = randomCase.parameters.features;
-  job.countVoxelsWithoutNeighbors = randomCase.parameters.countVoxelsWithoutNeighbors;
-  return job;
-}
+} // namespace VoxelMapsTest

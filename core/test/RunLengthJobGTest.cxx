@@ -291,24 +291,24 @@ TEST(RunLengthJob, RefusesRegionsBeyondTheRangeOfIndices)
       Job job = noise.job;
       job.output = output.data();
       (job.*index)[1] = value;
-      EXPECT_THROW(voxelmaps::ComputeRunLengthFeatureMaps(job), voxelmaps::EngineError) << value;
+      EXPECT_THROW(voxelmaps::ComputeFeatureMaps(job), voxelmaps::EngineError) << value;
     }
   }
   for (const Triple & size : { Triple{ { -1, 3, 1 } }, Triple{ { INT64_MAX, INT64_MAX, 0 } } })
   {
     Job job = noise.job;
     job.outputSize = size;
-    EXPECT_THROW(voxelmaps::ComputeRunLengthFeatureMaps(job), voxelmaps::EngineError) << size[0];
+    EXPECT_THROW(voxelmaps::ComputeFeatureMaps(job), voxelmaps::EngineError) << size[0];
     job.outputSize = { { 1, 1, 1 } };
     job.output = output.data();
     job.levelsSize = size;
-    EXPECT_THROW(voxelmaps::ComputeRunLengthFeatureMaps(job), voxelmaps::EngineError) << size[0];
+    EXPECT_THROW(voxelmaps::ComputeFeatureMaps(job), voxelmaps::EngineError) << size[0];
   }
   // Far from the levels, all voxels are absent.
   Job job = noise.job;
   job.output = output.data();
   job.backgroundValue = 5.0;
   job.outputIndex[2] = INT64_C(1) << 55;
-  voxelmaps::ComputeRunLengthFeatureMaps(job);
+  voxelmaps::ComputeFeatureMaps(job);
   EXPECT_EQ(std::vector<float>(output.size(), 5.0f), output);
 }

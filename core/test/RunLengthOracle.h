@@ -3,7 +3,7 @@
 #ifndef RunLengthOracle_h
 #define RunLengthOracle_h
 
-#include "voxelmaps/RunLengthFeatureMapEnums.h"
+#include "voxelmaps/RunLengthJob.h"
 
 #include <array>
 #include <cstdint>

@@ -89,7 +89,7 @@ TEST(SizeZoneJob, GreatestZone)
   const Triple       size{ { 255, 255, 1 } };
   VoxelMapsTest::DrawLargeWindow(randomCase.common, size, size, { { 1, 1, 1 } }, 65535, 1, random);
   std::fill(randomCase.common.levels.values.begin(), randomCase.common.levels.values.end(), std::uint16_t{ 65535 });
-  randomCase.features = voxelmaps::SizeZoneFeatureMapEnums::GetAllFeatures();
+  randomCase.parameters.features = voxelmaps::SizeZoneFeatureMapEnums::GetAllFeatures();
   VoxelMapsTest::CheckCase<double, Job>(randomCase, random, 1);
 }
 

@@ -5,7 +5,7 @@
 
 #include "RunLengthOracle.h"
 
-#include "voxelmaps/SizeZoneFeatureMapEnums.h"
+#include "voxelmaps/SizeZoneJob.h"
 
 /** Features of gray level size zone matrices by brute force: zones by a flood fill on a map from position to level, and
  * the formulas of the oracle of run lengths.

@@ -19,27 +19,7 @@
 
 namespace VoxelMapsTest
 {
-/** Levels, window and region of a random case of run lengths, with features of size zones. */
-struct SizeZoneRandomCase
-{
-  using Feature = SizeZoneOracle::Feature;
-  using Connectivity = SizeZoneOracle::Connectivity;
-
-  TextureRandomCase    common;
-  std::vector<Feature> features;
-  Connectivity         connectivity{ Connectivity::Full };
-};
-
-inline std::ostream &
-operator<<(std::ostream & out, const SizeZoneRandomCase & randomCase)
-{
-  out << randomCase.common << ", " << randomCase.connectivity << ", features of zones:";
-  for (const SizeZoneRandomCase::Feature feature : randomCase.features)
-  {
-    out << ' ' << voxelmaps::SizeZoneFeatureMapEnums::GetAbbreviation(feature);
-  }
-  return out;
-}
+using SizeZoneRandomCase = ClassRandomCase<voxelmaps::SizeZoneJob>;
 
 /** Draw a case. All levels are 1..numberOfGrayLevels, so that masks can be laid over them. */
 inline SizeZoneRandomCase
@@ -48,23 +28,12 @@ DrawSizeZoneRandomCase(std::uint64_t seed, unsigned int dimension, std::uint32_t
 {
   SizeZoneRandomCase randomCase;
   randomCase.common = DrawTextureRandomCase(seed, dimension, maxNumberOfGrayLevels, random);
-  randomCase.features = DrawFeatures<voxelmaps::SizeZoneFeatureMapEnums>(random);
-  randomCase.connectivity = random.Chance(0.7) ? SizeZoneOracle::Connectivity::Full //
-                                               : SizeZoneOracle::Connectivity::InPlane;
+  randomCase.parameters.features = DrawFeatures<voxelmaps::SizeZoneFeatureMapEnums>(random);
+  randomCase.parameters.connectivity = random.Chance(0.7) ? SizeZoneOracle::Connectivity::Full //
+                                                          : SizeZoneOracle::Connectivity::InPlane;
   // A flood fill visits the neighbors of a voxel.
   randomCase.common.offsets.assign(26, { { 1, 0, 0 } });
   return randomCase;
-}
-
-/** The job of a case, without output buffer. */
-inline voxelmaps::SizeZoneJob
-MakeSizeZoneJob(const SizeZoneRandomCase & randomCase)
-{
-  voxelmaps::SizeZoneJob job;
-  static_cast<voxelmaps::TextureFeatureMapJob &>(job) = MakeRunLengthJob(randomCase.common);
-  job.features = randomCase.features;
-  job.connectivity = randomCase.connectivity;
-  return job;
 }
 
 /** Compare components of the region with the oracle, whose budget is in neighbors visited. */
@@ -74,13 +43,15 @@ AgreesWithOracle(const SizeZoneRandomCase & randomCase, const std::vector<TReal>
                  RandomNumbers & random, std::int64_t budget = 100000)
 {
   const TextureRandomCase & common = randomCase.common;
-  const auto &              features = randomCase.features;
+  const auto &              features = randomCase.parameters.features;
   const auto                expect = [&](const SizeZoneOracle::Triple & position) {
-    return [&, matrix = SizeZoneOracle::CountZones(common.levels, common.window, position, randomCase.connectivity)](
-             std::size_t f, TReal actual) {
-      const auto expected = SizeZoneOracle::ComputeFeature(matrix, features[f]);
-      return PrintUnlessAgrees(Agrees(expected, actual), expected);
-    };
+    return
+      [&,
+       matrix = SizeZoneOracle::CountZones(common.levels, common.window, position, randomCase.parameters.connectivity)](
+        std::size_t f, TReal actual) {
+        const auto expected = SizeZoneOracle::ComputeFeature(matrix, features[f]);
+        return PrintUnlessAgrees(Agrees(expected, actual), expected);
+      };
   };
   return ::AgreesWithOracle(common, features, features.size(), result, backgroundValue, random, budget, expect);
 }

@@ -7,13 +7,8 @@
 
 #include "TestedProcessor.h"
 
-#include "voxelmaps/CooccurrenceJob.h"
-#include "voxelmaps/DependenceJob.h"
-#include "voxelmaps/FirstOrderJob.h"
-#include "voxelmaps/GrayToneDifferenceJob.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
-#include "voxelmaps/RunLengthJob.h"
-#include "voxelmaps/SizeZoneJob.h"
+#include "voxelmaps/FeatureMapsJob.h"
 
 #include <functional>
 #include <sstream>
@@ -34,11 +29,11 @@ struct Engine
 
 template <typename TJob>
 Engine<TJob>
-MakeCpuEngine(void (*compute)(const TJob &), voxelmaps::InstructionSet instructionSet)
+MakeCpuEngine(voxelmaps::InstructionSet instructionSet)
 {
-  return { "instruction set " + std::to_string(static_cast<int>(instructionSet)), [compute, instructionSet](TJob job) {
+  return { "instruction set " + std::to_string(static_cast<int>(instructionSet)), [instructionSet](TJob job) {
             job.widestInstructionSet = instructionSet;
-            compute(job);
+            ComputeFeatureMaps(job);
             return true;
           } };
 }
@@ -53,9 +48,9 @@ struct HasWalkWindows<TJob, std::void_t<decltype(TJob::walkWindows)>> : std::tru
 /** The CPU engine that walks every window, for jobs that do not have too many steps. */
 template <typename TJob>
 Engine<TJob>
-MakeWalkEngine(void (*compute)(const TJob &))
+MakeWalkEngine()
 {
-  return { "windows walked one by one", [compute](TJob job) {
+  return { "windows walked one by one", [](TJob job) {
             auto steps = static_cast<double>(job.offsets.size());
             for (unsigned int axis = 0; axis < 3; ++axis)
             {
@@ -65,24 +60,24 @@ MakeWalkEngine(void (*compute)(const TJob &))
             const bool isShort = steps < (std::is_same<TJob, voxelmaps::RunLengthJob>::value ? 2e7 : 2e6);
             if (isShort)
             {
-              compute(job);
+              ComputeFeatureMaps(job);
             }
             return isShort;
           } };
 }
 
-template <typename TJob, typename TOptions, typename TReport>
+template <typename TJob>
 Engine<TJob>
-MakeCudaEngine(TReport (*compute)(const TJob &, const TOptions &), typename TOptions::Method method)
+MakeCudaEngine(typename TJob::CudaMethod method)
 {
   std::ostringstream name;
   name << method;
-  return { name.str(), [compute, method](const TJob & job) {
-            TOptions options;
+  return { name.str(), [method](const TJob & job) {
+            voxelmaps::CudaTextureOptions<TJob> options;
             options.method = method;
             try
             {
-              compute(job, options);
+              ComputeFeatureMapsCuda(job, options);
             }
             catch (const voxelmaps::UnsupportedOnDeviceError &)
             {
@@ -92,68 +87,33 @@ MakeCudaEngine(TReport (*compute)(const TJob &, const TOptions &), typename TOpt
           } };
 }
 
-/** For the CPU, its engine with every instruction set, and the one that walks every window. For CUDA, all methods,
- * Automatic first, and the CPU engine: its bits are those of CUDA. */
-template <typename TJob, typename TOptions, typename TReport>
+/** The engines for a job, the first of which is to be compared with the oracle. For the CPU, its engine with every
+ * instruction set, and the one that walks every window. For CUDA, all methods, Automatic first, and the CPU engine: its
+ * bits are those of CUDA. */
+template <typename TJob>
 std::vector<Engine<TJob>>
-MakeEngines(void (*computeOnCpu)(const TJob &), TReport (*computeOnDevice)(const TJob &, const TOptions &))
+GetEngines(const TJob &)
 {
   using voxelmaps::InstructionSet;
   std::vector<Engine<TJob>> engines;
   if (!IsCudaTest())
   {
-    engines = { MakeCpuEngine(computeOnCpu, InstructionSet::Baseline),
-                MakeCpuEngine(computeOnCpu, InstructionSet::AVX2),
-                MakeCpuEngine(computeOnCpu, InstructionSet::AVX512) };
+    engines = { MakeCpuEngine<TJob>(InstructionSet::Baseline),
+                MakeCpuEngine<TJob>(InstructionSet::AVX2),
+                MakeCpuEngine<TJob>(InstructionSet::AVX512) };
     if constexpr (HasWalkWindows<TJob>::value)
     {
-      engines.push_back(MakeWalkEngine(computeOnCpu));
+      engines.push_back(MakeWalkEngine<TJob>());
     }
     return engines;
   }
-  for (const auto method : GetMethods<typename TOptions::Method>())
+  for (const auto method : GetMethods<typename TJob::CudaMethod>())
   {
-    engines.push_back(MakeCudaEngine(computeOnDevice, method));
+    engines.push_back(MakeCudaEngine<TJob>(method));
   }
-  engines.push_back(MakeCpuEngine(computeOnCpu, InstructionSet::AVX512));
+  engines.push_back(MakeCpuEngine<TJob>(InstructionSet::AVX512));
   return engines;
 }
-
-/** Enumerations and name of a texture class, and options and report of its CUDA engine. */
-template <typename TJob>
-struct JobTextureClass;
-
-// For a job: GetEngines(job), the first of which is to be compared with the oracle, and the engines by the same names
-// for all classes.
-#define VOXELMAPS_TESTED_ENGINES(name)                                                                                 \
-  template <>                                                                                                          \
-  struct JobTextureClass<voxelmaps::name##Job>                                                                         \
-  {                                                                                                                    \
-    using Enums = voxelmaps::name##FeatureMapEnums;                                                                    \
-    static constexpr const char * className = #name;                                                                   \
-    using Options = voxelmaps::Cuda##name##Options;                                                                    \
-    using Report = voxelmaps::Cuda##name##Report;                                                                      \
-  };                                                                                                                   \
-  inline void ComputeFeatureMaps(const voxelmaps::name##Job & job)                                                     \
-  {                                                                                                                    \
-    voxelmaps::Compute##name##FeatureMaps(job);                                                                        \
-  }                                                                                                                    \
-  inline voxelmaps::Cuda##name##Report ComputeFeatureMapsCuda(const voxelmaps::name##Job &           job,              \
-                                                              const voxelmaps::Cuda##name##Options & options)          \
-  {                                                                                                                    \
-    return voxelmaps::Compute##name##FeatureMapsCuda(job, options);                                                    \
-  }                                                                                                                    \
-  inline std::vector<Engine<voxelmaps::name##Job>> GetEngines(const voxelmaps::name##Job &)                            \
-  {                                                                                                                    \
-    return MakeEngines(voxelmaps::Compute##name##FeatureMaps, voxelmaps::Compute##name##FeatureMapsCuda);              \
-  }
-VOXELMAPS_TESTED_ENGINES(Cooccurrence)
-VOXELMAPS_TESTED_ENGINES(Dependence)
-VOXELMAPS_TESTED_ENGINES(FirstOrder)
-VOXELMAPS_TESTED_ENGINES(GrayToneDifference)
-VOXELMAPS_TESTED_ENGINES(RunLength)
-VOXELMAPS_TESTED_ENGINES(SizeZone)
-#undef VOXELMAPS_TESTED_ENGINES
 
 /** The engine of labels; hierarchy is that of a job, or nothing. */
 template <typename... THierarchy>

@@ -76,7 +76,8 @@ struct ClassCase<voxelmaps::CooccurrenceJob> : DrawnClassCase<DrawCooccurrenceRa
 };
 
 template <>
-struct ClassCase<voxelmaps::DependenceJob> : DrawnClassCase<DrawDependenceRandomCase, MakeDependenceJob>
+struct ClassCase<voxelmaps::DependenceJob>
+  : DrawnClassCase<DrawDependenceRandomCase, MakeCaseJob<voxelmaps::DependenceJob>>
 {
   static constexpr std::uint64_t seeds[]{ 709000, 710000, 720000 };
   static constexpr unsigned int  counts[]{ 400, 400 };
@@ -116,7 +117,7 @@ struct ClassCase<voxelmaps::FirstOrderJob> : ClassCaseDefaults
 
 template <>
 struct ClassCase<voxelmaps::GrayToneDifferenceJob>
-  : DrawnClassCase<DrawGrayToneDifferenceRandomCase, MakeGrayToneDifferenceJob>
+  : DrawnClassCase<DrawGrayToneDifferenceRandomCase, MakeCaseJob<voxelmaps::GrayToneDifferenceJob>>
 {
   static constexpr std::uint64_t     seeds[]{ 810000, 811000, 820000 };
   static constexpr unsigned int      counts[]{ 700, 700 };
@@ -149,7 +150,7 @@ struct ClassCase<voxelmaps::RunLengthJob> : DrawnClassCase<DrawTextureRandomCase
 };
 
 template <>
-struct ClassCase<voxelmaps::SizeZoneJob> : DrawnClassCase<DrawSizeZoneRandomCase, MakeSizeZoneJob>
+struct ClassCase<voxelmaps::SizeZoneJob> : DrawnClassCase<DrawSizeZoneRandomCase, MakeCaseJob<voxelmaps::SizeZoneJob>>
 {
   static constexpr std::uint64_t seeds[]{ 9000, 710000, 720000 };
   static constexpr unsigned int  counts[]{ 200, 300 };

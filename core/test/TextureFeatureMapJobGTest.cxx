@@ -171,7 +171,7 @@ TYPED_TEST(TextureClassJob, RefusesInvalidFeatures)
 {
   using Feature = typename TypeParam::Feature;
   const ClassNoise<TypeParam> noise(Triple{ { 4, 3, 1 } });
-  constexpr unsigned int      number = VoxelMapsTest::JobTextureClass<TypeParam>::Enums::NumberOfFeatures;
+  constexpr unsigned int      number = TypeParam::Enums::NumberOfFeatures;
   const auto                  last = static_cast<Feature>(number - 1);
   TypeParam                   job = noise.job;
   job.features.clear();

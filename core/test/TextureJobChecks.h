@@ -19,14 +19,21 @@
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 namespace VoxelMapsTest
 {
+template <typename TVariant>
+struct Alternatives;
+template <typename... TJobs>
+struct Alternatives<std::variant<TJobs...>>
+{
+  using Types = ::testing::Types<TJobs...>;
+};
+
 /** The jobs of all texture classes, for typed tests. */
-using AllTextureJobs =
-  ::testing::Types<voxelmaps::CooccurrenceJob, voxelmaps::DependenceJob, voxelmaps::FirstOrderJob,
-                   voxelmaps::GrayToneDifferenceJob, voxelmaps::RunLengthJob, voxelmaps::SizeZoneJob>;
+using AllTextureJobs = Alternatives<voxelmaps::TextureClassJob>::Types;
 
 /** Names the tests of AllTextureJobs. */
 struct TextureJobName
@@ -35,7 +42,7 @@ struct TextureJobName
   static std::string
   GetName(int)
   {
-    return JobTextureClass<TJob>::className;
+    return TJob::Enums::GetFeatureTable().GetClassName();
   }
 };
 
@@ -53,27 +60,12 @@ template <typename TJob>
 struct HasAggregation<TJob, std::void_t<decltype(TJob::aggregation)>> : std::true_type
 {};
 
-/** Number of components of a voxel of the output. */
-template <typename TJob>
-std::size_t
-GetNumberOfComponents(const TJob & job)
-{
-  if constexpr (HasAggregation<TJob>::value)
-  {
-    return job.GetNumberOfComponents();
-  }
-  else
-  {
-    return job.features.size();
-  }
-}
-
 /** The output of a job by an engine; nothing if the engine does not support the job. */
 template <typename TReal, typename TJob>
 std::vector<TReal>
 ComputeJob(const TJob & job, const Engine<TJob> & engine)
 {
-  return ComputeIntoGuardedOutput<TReal>(job, GetNumberOfComponents(job), engine);
+  return ComputeIntoGuardedOutput<TReal>(job, job.GetNumberOfComponents(), engine);
 }
 
 /** The output of a job by the first engine. */
@@ -159,7 +151,7 @@ struct TextureScene
     job.windowSize = windowSize;
     job.windowAnchor = { { windowSize[0] / 2, windowSize[1] / 2, windowSize[2] / 2 } };
     job.backgroundValue = -7.0;
-    job.features = JobTextureClass<TJob>::Enums::GetAllFeatures();
+    job.features = TJob::Enums::GetAllFeatures();
     if constexpr (HasOffsets<TJob>::value)
     {
       job.offsets = { { { 1, 0, 0 } }, { { -1, 1, 0 } } };
@@ -214,7 +206,7 @@ CheckRegions(const TJob & job)
 {
   const voxelmaps::Triple size = job.outputSize;
   const auto              all = ComputeJob<double>(job);
-  const auto              components = static_cast<std::int64_t>(GetNumberOfComponents(job));
+  const auto              components = static_cast<std::int64_t>(job.GetNumberOfComponents());
   RandomNumbers           random(3);
   for (int i = 0; i < 30; ++i)
   {
@@ -265,7 +257,7 @@ template <typename TJob>
 void
 CheckSelection(TJob job)
 {
-  const std::size_t         components = GetNumberOfComponents(job);
+  const std::size_t         components = job.GetNumberOfComponents();
   const auto                all = ComputeJob<float>(job);
   const auto                rowLength = static_cast<std::size_t>(job.outputSize[0]);
   std::vector<std::uint8_t> selection(all.size() / components);
@@ -307,7 +299,7 @@ CheckProgressException(TJob job)
   struct Aborted
   {};
   const auto         voxels = static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]);
-  std::vector<float> output(GetNumberOfComponents(job) * voxels);
+  std::vector<float> output(job.GetNumberOfComponents() * voxels);
   job.output = output.data();
   for (const bool threads : { false, true })
   {
@@ -341,7 +333,7 @@ template <typename TJob>
 void
 ExpectRefusal(TJob job, const std::vector<std::string> & words)
 {
-  std::vector<float> output(64 * (GetNumberOfComponents(job) + 1));
+  std::vector<float> output(64 * (job.GetNumberOfComponents() + 1));
   job.output = output.data();
   for (const Engine<TJob> & engine : GetEngines(job))
   {

@@ -20,7 +20,6 @@ namespace
 using VoxelMapsTest::CountVoxels;
 using VoxelMapsTest::Engine;
 using VoxelMapsTest::GetEngines;
-using VoxelMapsTest::GetNumberOfComponents;
 using VoxelMapsTest::GetOutputLayouts;
 using VoxelMapsTest::LaidOutOutput;
 using VoxelMapsTest::MakeCudaOptions;
@@ -38,7 +37,7 @@ void
 ExpectSameBitsInAllLayouts(TJob job, const std::vector<TReal> & expected, const TCompute & compute)
 {
   const std::size_t voxels = CountVoxels(job.outputSize);
-  const std::size_t components = GetNumberOfComponents(job);
+  const std::size_t components = job.GetNumberOfComponents();
   job.outputIsDouble = std::is_same<TReal, double>::value;
   for (const OutputLayout & layout : GetOutputLayouts(voxels, components))
   {
@@ -182,7 +181,7 @@ TYPED_TEST(CudaTextureLayouts, SlabsHaveTheSameBits)
       {
         SCOPED_TRACE(::testing::Message() << "budget " << budget);
         ExpectSameBitsInAllLayouts(job, expected, [&](const TypeParam & laidOut) {
-          const auto report = VoxelMapsTest::ComputeFeatureMapsCuda(laidOut, MakeCudaOptions<Options>(method, budget));
+          const auto report = voxelmaps::ComputeFeatureMapsCuda(laidOut, MakeCudaOptions<Options>(method, budget));
           maxNumberOfSlabs = std::max(maxNumberOfSlabs, report.numberOfSlabs);
           return true;
         });
@@ -202,7 +201,7 @@ TYPED_TEST(TextureMemory, InvalidStridesAreRefused)
   constexpr auto greatest = std::numeric_limits<std::int64_t>::max();
   for (TypeParam job : WithAllAggregations(scene.job))
   {
-    const auto                      components = static_cast<std::int64_t>(GetNumberOfComponents(job));
+    const auto                      components = static_cast<std::int64_t>(job.GetNumberOfComponents());
     const std::vector<OutputLayout> layouts{ { "components overlap", components - 1, 1 },
                                              { "maps overlap", 1, voxels - 1 },
                                              { "all at one place", 0, 1 },

@@ -143,6 +143,41 @@ PrintUnlessAgrees(bool agrees, const TValue & expected)
   return text.str();
 }
 
+namespace VoxelMapsTest
+{
+/** A random case of a class whose job is TJob. */
+template <typename TJob>
+struct ClassRandomCase
+{
+  /** Levels, window and region; its features and aggregation do not matter. */
+  TextureRandomCase common;
+  /** Features and parameters. */
+  TJob parameters;
+};
+
+template <typename TJob>
+std::ostream &
+operator<<(std::ostream & out, const ClassRandomCase<TJob> & randomCase)
+{
+  out << randomCase.common << "; in " << TJob::Enums::GetFeatureTable().GetClassName() << ':';
+  for (const auto feature : randomCase.parameters.features)
+  {
+    out << ' ' << TJob::Enums::GetAbbreviation(feature);
+  }
+  return out;
+}
+
+/** The job of a case, without output buffer. */
+template <typename TJob>
+TJob
+MakeCaseJob(const ClassRandomCase<TJob> & randomCase)
+{
+  TJob job = randomCase.parameters;
+  static_cast<voxelmaps::TextureFeatureMapJob &>(job) = MakeRunLengthJob(randomCase.common);
+  return job;
+}
+} // namespace VoxelMapsTest
+
 /** Compare with the oracle of run lengths. */
 template <typename TReal>
 bool

@@ -7,7 +7,7 @@
 #include "common/WideProduct.h"
 #include "cuda/CudaArchitectures.h"
 #include "voxelmaps/RunLengthJob.h"
-#include "runlength/RunLengthPlan.h"
+#include "runlength/RunLength.h"
 
 #include <gtest/gtest.h>
 
@@ -29,6 +29,7 @@ using Feature = RunLengthJob::Feature;
 using Aggregation = RunLengthJob::Aggregation;
 using VoxelMapsTest::fourDirections;
 using VoxelMapsTest::MakeJob;
+using RunLengthClass = TextureClass<RunLengthJob>;
 
 const auto runBackwards = [](unsigned int workers, const std::function<void(unsigned int)> & body) {
   while (workers-- > 0)
@@ -39,10 +40,10 @@ const auto runBackwards = [](unsigned int workers, const std::function<void(unsi
 
 } // namespace
 
-TEST(RunLengthPlan, RefusesJobsThatExceedItsArrays)
+TEST(RunLengthClass, RefusesJobsThatExceedItsArrays)
 {
   const RunLengthJob valid = MakeJob({ { 4, 4, 1 } }, fourDirections, 8, Aggregation::Average, false);
-  EXPECT_NO_THROW(RunLengthPlan{ valid });
+  EXPECT_NO_THROW(RunLengthClass{ valid });
   const std::pair<void (*)(RunLengthJob &), const char *> changes[]{
     { [](RunLengthJob & job) { job.offsets.assign(14, { { 1, 0, 0 } }); }, "14 offsets" },
     { [](RunLengthJob & job) { job.offsets.clear(); }, "0 offsets" },
@@ -61,7 +62,7 @@ TEST(RunLengthPlan, RefusesJobsThatExceedItsArrays)
     change.first(job);
     try
     {
-      RunLengthPlan plan(job);
+      RunLengthClass plan(job);
       ADD_FAILURE() << "no error: " << change.second;
     }
     catch (const EngineError & error)

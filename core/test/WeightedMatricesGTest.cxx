@@ -36,7 +36,7 @@ struct WeightedNoise : VoxelMapsTest::ClassNoise<TJob>
     : VoxelMapsTest::ClassNoise<TJob>(size, numberOfGrayLevels)
   {
     TJob & job = this->job;
-    job.features = VoxelMapsTest::JobTextureClass<TJob>::Enums::GetAllFeatures();
+    job.features = TJob::Enums::GetAllFeatures();
     job.aggregation = TJob::Aggregation::Merge;
     job.offsets = VoxelMapsTest::GetNeighborOffsets(true);
     job.windowSize = { { 3, 3, std::min<std::int64_t>(size[2], 3) } };

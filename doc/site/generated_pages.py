@@ -57,7 +57,7 @@ def read_features(page, text):
     codes = dict(
         re.findall(
             r"/\*\*< (\w+),(?: IBSI)? (\w+)",
-            (ROOT / f"core/include/voxelmaps/{name}FeatureMapEnums.h").read_text(),
+            (ROOT / f"core/include/voxelmaps/{name}Job.h").read_text(),
         )
     )
     rows = []

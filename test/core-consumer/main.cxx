@@ -44,7 +44,7 @@ main()
   try
   {
     job.numberOfGrayLevels = voxelmaps::DiscretizeGrayLevels(discretization).numberOfGrayLevels;
-    voxelmaps::ComputeRunLengthFeatureMaps(job);
+    voxelmaps::ComputeFeatureMaps(job);
   }
   catch (const voxelmaps::EngineError & error)
   {

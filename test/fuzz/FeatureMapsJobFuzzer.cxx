@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "FuzzerUtilities.h"
 #include "TestedEngines.h"
-#include "texture/FeatureMapsClasses.h"
+#include "features/FeatureMapsClasses.h"
 
 #include <cmath>
 #include <set>

@@ -3,7 +3,7 @@
 #ifndef voxelmaps_CooccurrenceJob_h
 #define voxelmaps_CooccurrenceJob_h
 
-#include "voxelmaps/CooccurrenceFeatureMapEnums.h"
+#include "voxelmaps/FeatureTable.h"
 #include "voxelmaps/TextureFeatureMapJob.h"
 
 #include <cstddef>
@@ -13,23 +13,115 @@
 
 namespace voxelmaps
 {
+/** \class CooccurrenceFeatureMapEnums
+ * \brief Enumerations of CooccurrenceFeatureMapImageFilter, and the names of the features.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT CooccurrenceFeatureMapEnums
+{
+public:
+  /** \class Feature
+   * \brief The features of the gray level co-occurrence matrix, with the identifiers of the Image Biomarker
+   * Standardisation Initiative, in the order of PyRadiomics but for the last one.
+   *
+   * The IBSI does not define the maximal correlation coefficient.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Feature : std::uint8_t
+  {
+    Autocorrelation = 0,                /**< AC, IBSI QWB0 */
+    ClusterProminence,                  /**< CP, IBSI AE86 */
+    ClusterShade,                       /**< CS, IBSI 7NFM */
+    ClusterTendency,                    /**< CT, IBSI DG8W; also IBSI's sum variance, OEEB */
+    Contrast,                           /**< CON, IBSI ACUI */
+    Correlation,                        /**< COR, IBSI NI2N */
+    DifferenceAverage,                  /**< DA, IBSI TF7R; also IBSI's dissimilarity, 8S9J */
+    DifferenceEntropy,                  /**< DE, IBSI NTRS */
+    DifferenceVariance,                 /**< DV, IBSI D3YU */
+    InverseDifference,                  /**< ID, IBSI IB1Z */
+    InverseDifferenceMoment,            /**< IDM, IBSI WF0Z */
+    InverseDifferenceMomentNormalized,  /**< IDMN, IBSI 1QCO */
+    InverseDifferenceNormalized,        /**< IDN, IBSI NDRX */
+    InformationalMeasureOfCorrelation1, /**< IMC1, IBSI R8DG */
+    InformationalMeasureOfCorrelation2, /**< IMC2, IBSI JN9H */
+    InverseVariance,                    /**< IV, IBSI E8JP */
+    JointAverage,                       /**< JA, IBSI 60VM */
+    JointEnergy,                        /**< JEN, IBSI 8ZQL (angular second moment) */
+    JointEntropy,                       /**< JE, IBSI TU9B */
+    MaximumProbability,                 /**< MP, IBSI GYBY (joint maximum) */
+    SumAverage,                         /**< SA, IBSI ZGXS */
+    SumEntropy,                         /**< SE, IBSI P6QZ */
+    SumSquares,                         /**< SS, IBSI UR99 (joint variance) */
+    MaximalCorrelationCoefficient       /**< MCC; by far the slowest feature */
+  };
+
+  /** \class Aggregation
+   * \brief How the matrices of the directions of one window are combined into features.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Aggregation : std::uint8_t
+  {
+    /** The features of every direction, one direction after another. */
+    PerDirection = 0,
+    /** The mean of the features over the directions that have a pair of voxels (PyRadiomics' default, IBSI
+     * "averaged"). */
+    Average,
+    /** The features of the sum of all matrices (IBSI "merged"). */
+    Merge
+  };
+
+  /** \class CudaMethod
+   * \brief How the features are computed on a CUDA device. All methods give bit-identical results.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class CudaMethod : std::uint8_t
+  {
+    /** The fastest method that supports the job. */
+    Automatic = 0,
+    /** A thread sorts the pairs of one window in its registers. */
+    SortedPairs,
+    /** A thread counts the pairs of one matrix in a table of the ranks of the levels of its window. */
+    RankTables,
+    /** A warp counts the pairs of one window by atomic additions; supports every job. */
+    WindowWalk
+  };
+
+  static constexpr unsigned int NumberOfFeatures = 24;
+
+  VOXELMAPS_FEATURE_NAMES_MACRO;
+};
+
+/** Names of the enumerators, which are printed. */
+constexpr auto
+GetEnumeratorNames(CooccurrenceFeatureMapEnums::Aggregation)
+{
+  return MakeEnumeratorNames({ "PerDirection", "Average", "Merge" }, "invalid aggregation");
+}
+constexpr auto
+GetEnumeratorNames(CooccurrenceFeatureMapEnums::CudaMethod)
+{
+  return MakeEnumeratorNames({ "Automatic", "SortedPairs", "RankTables", "WindowWalk" }, "invalid method");
+}
+
 /** \class CooccurrenceJob
  * \brief The complete input, parameters and output of a co-occurrence engine.
  *
  * \ingroup VoxelMaps
  */
-struct CooccurrenceJob : TextureFeatureMapJob
+struct CooccurrenceJob : FeatureJob<CooccurrenceFeatureMapEnums>
 {
-  using Feature = CooccurrenceFeatureMapEnums::Feature;
   using Aggregation = CooccurrenceFeatureMapEnums::Aggregation;
 
   /** A pair consists of the voxels p and p + offset. */
   std::vector<Triple> offsets;
   /** Weight of the pairs of each offset in the sum of the matrices, 0 to 1e100; empty if all count alike. For Merge.
    * Such matrices are counted window by window, which is slow, and windows must have at most 512 voxels or levels. */
-  std::vector<double>  offsetWeights;
-  std::vector<Feature> features;
-  Aggregation          aggregation{ Aggregation::Average };
+  std::vector<double> offsetWeights;
+  Aggregation         aggregation{ Aggregation::Average };
   /** Count every pair in both orders. */
   bool symmetric{ true };
   /** Value of features of a matrix without pairs. */
@@ -42,7 +134,6 @@ struct CooccurrenceJob : TextureFeatureMapJob
    * the result is bit-identical. */
   bool walkWindows{ false };
 
-  /** Number of components of a voxel of the output. */
   std::size_t
   GetNumberOfComponents() const
   {
@@ -50,16 +141,11 @@ struct CooccurrenceJob : TextureFeatureMapJob
   }
 };
 
-/** See TextureFeatureMapJob. */
 VoxelMapsCore_EXPORT void
-ComputeCooccurrenceFeatureMaps(const CooccurrenceJob & job);
+ComputeFeatureMaps(const CooccurrenceJob & job);
 
-using CudaCooccurrenceOptions = CudaTextureOptions<CooccurrenceFeatureMapEnums::CudaMethod>;
-using CudaCooccurrenceReport = CudaTextureReport<CooccurrenceFeatureMapEnums::CudaMethod>;
-
-/** The same on a CUDA device. */
-VoxelMapsCore_EXPORT CudaCooccurrenceReport
-ComputeCooccurrenceFeatureMapsCuda(const CooccurrenceJob & job, const CudaCooccurrenceOptions & options);
+VoxelMapsCore_EXPORT CudaTextureReport<CooccurrenceJob>
+ComputeFeatureMapsCuda(const CooccurrenceJob & job, const CudaTextureOptions<CooccurrenceJob> & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_CooccurrenceJob_h

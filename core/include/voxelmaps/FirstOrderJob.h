@@ -3,39 +3,100 @@
 #ifndef voxelmaps_FirstOrderJob_h
 #define voxelmaps_FirstOrderJob_h
 
-#include "voxelmaps/FirstOrderFeatureMapEnums.h"
+#include "voxelmaps/FeatureTable.h"
 #include "voxelmaps/TextureFeatureMapJob.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace voxelmaps
 {
+/** \class FirstOrderFeatureMapEnums
+ * \brief Enumerations of FirstOrderFeatureMapImageFilter, and the names of the features.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT FirstOrderFeatureMapEnums
+{
+public:
+  /** \class Feature
+   * \brief First order features, in alphabetical order of their names in PyRadiomics.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Feature : std::uint8_t
+  {
+    Percentile10 = 0,            /**< P10, IBSI QG58 */
+    Percentile90,                /**< P90, IBSI 8DWT */
+    Energy,                      /**< ENE, IBSI N8CA */
+    Entropy,                     /**< ENT, IBSI TLU2 */
+    InterquartileRange,          /**< IQR, IBSI SALO */
+    Kurtosis,                    /**< KUR, IBSI IPH6 + 3 */
+    Maximum,                     /**< MAX, IBSI 84IY */
+    MeanAbsoluteDeviation,       /**< MAD, IBSI 4FUA */
+    Mean,                        /**< MEAN, IBSI Q4LE */
+    Median,                      /**< MED, IBSI Y12H */
+    Minimum,                     /**< MIN, IBSI 1GSF */
+    Range,                       /**< RAN, IBSI 2OJQ */
+    RobustMeanAbsoluteDeviation, /**< RMAD, IBSI 1128 */
+    RootMeanSquared,             /**< RMS, IBSI 5ZWQ */
+    Skewness,                    /**< SKE, IBSI KE2M */
+    StandardDeviation,           /**< SD */
+    TotalEnergy,                 /**< TE */
+    Uniformity,                  /**< UNI, IBSI BJ5W */
+    Variance                     /**< VAR, IBSI ECT3 */
+  };
+
+  /** \class CudaMethod
+   * \brief How the features are computed on a CUDA device. All methods give bit-identical results.
+   *
+   * Most windows of up to 2000 voxels are computed in tiles; a method computes only the others, and images of doubles
+   * that are no floats.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class CudaMethod : std::uint8_t
+  {
+    /** The method for the job. */
+    Automatic = 0,
+    /** A warp finds the percentiles of a window digit by digit, without sorting; supports every job. */
+    RadixSelection
+  };
+
+  static constexpr unsigned int NumberOfFeatures = 19;
+
+  VOXELMAPS_FEATURE_NAMES_MACRO;
+
+  /** The features that PyRadiomics computes unless told otherwise: all but StandardDeviation. */
+  static std::vector<Feature>
+  GetPyRadiomicsFeatures();
+};
+
+/** Names of the enumerators, which are printed. */
+constexpr auto
+GetEnumeratorNames(FirstOrderFeatureMapEnums::CudaMethod)
+{
+  return MakeEnumeratorNames({ "Automatic", "RadixSelection" }, "invalid method");
+}
+
 /** \class FirstOrderJob
  * \brief The complete input, parameters and output of a first order engine; it needs intensities.
  *
  * \ingroup VoxelMaps
  */
-struct FirstOrderJob : TextureFeatureMapJob
+struct FirstOrderJob : FeatureJob<FirstOrderFeatureMapEnums>
 {
-  using Feature = FirstOrderFeatureMapEnums::Feature;
-
-  std::vector<Feature> features;
   /** Added to intensities in Energy, TotalEnergy and RootMeanSquared. */
   double voxelArrayShift{ 0.0 };
   /** Product of the spacing along all axes, for TotalEnergy. */
   double voxelVolume{ 1.0 };
 };
 
-/** See TextureFeatureMapJob. */
 VoxelMapsCore_EXPORT void
-ComputeFirstOrderFeatureMaps(const FirstOrderJob & job);
+ComputeFeatureMaps(const FirstOrderJob & job);
 
-using CudaFirstOrderOptions = CudaTextureOptions<FirstOrderFeatureMapEnums::CudaMethod>;
-using CudaFirstOrderReport = CudaTextureReport<FirstOrderFeatureMapEnums::CudaMethod>;
-
-/** The same on a CUDA device. */
-VoxelMapsCore_EXPORT CudaFirstOrderReport
-ComputeFirstOrderFeatureMapsCuda(const FirstOrderJob & job, const CudaFirstOrderOptions & options);
+VoxelMapsCore_EXPORT CudaTextureReport<FirstOrderJob>
+ComputeFeatureMapsCuda(const FirstOrderJob & job, const CudaTextureOptions<FirstOrderJob> & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_FirstOrderJob_h

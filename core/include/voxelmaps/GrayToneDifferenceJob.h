@@ -3,25 +3,73 @@
 #ifndef voxelmaps_GrayToneDifferenceJob_h
 #define voxelmaps_GrayToneDifferenceJob_h
 
-#include "voxelmaps/GrayToneDifferenceFeatureMapEnums.h"
+#include "voxelmaps/FeatureTable.h"
 #include "voxelmaps/TextureFeatureMapJob.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace voxelmaps
 {
+/** \class GrayToneDifferenceFeatureMapEnums
+ * \brief Enumerations of GrayToneDifferenceFeatureMapImageFilter, and the names of the features.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT GrayToneDifferenceFeatureMapEnums
+{
+public:
+  /** \class Feature
+   * \brief The features of the neighborhood gray tone difference matrix, with the identifiers of the Image Biomarker
+   * Standardisation Initiative, in the order of PyRadiomics.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Feature : std::uint8_t
+  {
+    Busyness = 0, /**< BUS, IBSI NQ30 */
+    Coarseness,   /**< COA, IBSI QCDE */
+    Complexity,   /**< COM, IBSI HDEZ */
+    Contrast,     /**< CON, IBSI 65HE */
+    Strength      /**< STR, IBSI 1X9X */
+  };
+
+  /** \class CudaMethod
+   * \brief How the features are computed on a CUDA device. All methods give bit-identical results.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class CudaMethod : std::uint8_t
+  {
+    /** The fastest method that supports the job. */
+    Automatic = 0,
+    /** A thread sums the differences of one window by level. */
+    LevelTables,
+    /** A block of threads sums the differences of one window; supports every job. */
+    WindowWalk
+  };
+
+  static constexpr unsigned int NumberOfFeatures = 5;
+
+  VOXELMAPS_FEATURE_NAMES_MACRO;
+};
+
+/** Names of the enumerators, which are printed. */
+constexpr auto
+GetEnumeratorNames(GrayToneDifferenceFeatureMapEnums::CudaMethod)
+{
+  return MakeEnumeratorNames({ "Automatic", "LevelTables", "WindowWalk" }, "invalid method");
+}
+
 /** \class GrayToneDifferenceJob
  * \brief The complete input, parameters and output of an engine of gray tone differences.
  *
  * \ingroup VoxelMaps
  */
-struct GrayToneDifferenceJob : TextureFeatureMapJob
+struct GrayToneDifferenceJob : FeatureJob<GrayToneDifferenceFeatureMapEnums>
 {
-  using Feature = GrayToneDifferenceFeatureMapEnums::Feature;
-
   /** The neighbors of the voxel p are p + offset and p - offset. */
-  std::vector<Triple>  offsets;
-  std::vector<Feature> features;
+  std::vector<Triple> offsets;
   /** Whether voxels without neighbors count, with a difference of 0. */
   bool countVoxelsWithoutNeighbors{ true };
 
@@ -30,17 +78,11 @@ struct GrayToneDifferenceJob : TextureFeatureMapJob
   bool walkWindows{ false };
 };
 
-/** See TextureFeatureMapJob. */
 VoxelMapsCore_EXPORT void
-ComputeGrayToneDifferenceFeatureMaps(const GrayToneDifferenceJob & job);
+ComputeFeatureMaps(const GrayToneDifferenceJob & job);
 
-using CudaGrayToneDifferenceOptions = CudaTextureOptions<GrayToneDifferenceFeatureMapEnums::CudaMethod>;
-using CudaGrayToneDifferenceReport = CudaTextureReport<GrayToneDifferenceFeatureMapEnums::CudaMethod>;
-
-/** The same on a CUDA device. */
-VoxelMapsCore_EXPORT CudaGrayToneDifferenceReport
-ComputeGrayToneDifferenceFeatureMapsCuda(const GrayToneDifferenceJob &         job,
-                                         const CudaGrayToneDifferenceOptions & options);
+VoxelMapsCore_EXPORT CudaTextureReport<GrayToneDifferenceJob>
+ComputeFeatureMapsCuda(const GrayToneDifferenceJob & job, const CudaTextureOptions<GrayToneDifferenceJob> & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_GrayToneDifferenceJob_h

@@ -3,7 +3,7 @@
 #ifndef voxelmaps_RunLengthJob_h
 #define voxelmaps_RunLengthJob_h
 
-#include "voxelmaps/RunLengthFeatureMapEnums.h"
+#include "voxelmaps/FeatureTable.h"
 #include "voxelmaps/TextureFeatureMapJob.h"
 
 #include <cstddef>
@@ -12,23 +12,116 @@
 
 namespace voxelmaps
 {
+/** \class RunLengthFeatureMapEnums
+ * \brief Enumerations of RunLengthFeatureMapImageFilter, and the names of the features.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT RunLengthFeatureMapEnums
+{
+public:
+  /** \class Feature
+   * \brief The sixteen run length features, with the identifiers of the Image Biomarker Standardisation Initiative.
+   *
+   * The first eleven are those of \cite Galloway1975, \cite Chu1990 and \cite Dasarathy1991, as collected by
+   * Zhang et al. \cite Zhang2019, equations (2) to (12).
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Feature : std::uint8_t
+  {
+    ShortRunEmphasis = 0,             /**< SRE, IBSI 22OV */
+    LongRunEmphasis,                  /**< LRE, IBSI W4KF */
+    GrayLevelNonUniformity,           /**< GLN, IBSI R5YN */
+    RunLengthNonUniformity,           /**< RLN, IBSI W92Y */
+    RunPercentage,                    /**< RP, IBSI 9ZK5 */
+    LowGrayLevelRunEmphasis,          /**< LGRE, IBSI V3SW */
+    HighGrayLevelRunEmphasis,         /**< HGRE, IBSI G3QZ */
+    ShortRunLowGrayLevelEmphasis,     /**< SRLGE, IBSI HTZT */
+    ShortRunHighGrayLevelEmphasis,    /**< SRHGE, IBSI GD3A */
+    LongRunLowGrayLevelEmphasis,      /**< LRLGE, IBSI IVPO */
+    LongRunHighGrayLevelEmphasis,     /**< LRHGE, IBSI 3KUM */
+    GrayLevelNonUniformityNormalized, /**< GLNN, IBSI OVBL */
+    RunLengthNonUniformityNormalized, /**< RLNN, IBSI IC23 */
+    GrayLevelVariance,                /**< GLV, IBSI 8CE5 */
+    RunVariance,                      /**< RV, IBSI SXLW */
+    RunEntropy                        /**< RE, IBSI HJ9O */
+  };
+
+  /** \class Aggregation
+   * \brief How the matrices of the directions of one window are combined into features.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Aggregation : std::uint8_t
+  {
+    /** The features of every direction, one direction after another \cite Zhang2019. */
+    PerDirection = 0,
+    /** The mean of the features over the directions (PyRadiomics' default, IBSI "averaged"). */
+    Average,
+    /** The features of the sum of all matrices (IBSI "merged"). */
+    Merge
+  };
+
+  /** \class CudaMethod
+   * \brief How the features are computed on a CUDA device. All methods give bit-identical results.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class CudaMethod : std::uint8_t
+  {
+    /** The fastest method that supports the job. */
+    Automatic = 0,
+    /** All windows are written out, sorted and reduced by key: the parallel algorithm of Zhang et al. \cite Zhang2019.
+     */
+    SortReduce,
+    /** A warp walks the runs of one window; supports every job. */
+    WindowWalk,
+    /** The voxels of a small 2D window are the bits of a machine word. */
+    WindowWord,
+    /** Box sums that neighboring windows share, for windows of up to 9 voxels along each axis. */
+    BoxSums,
+    /** Windows slide along y and keep their matrices up to date; supports windows of any size and merged matrices. */
+    SlidingWindow
+  };
+
+  static constexpr unsigned int NumberOfFeatures = 16;
+
+  VOXELMAPS_FEATURE_NAMES_MACRO;
+
+  /** The eleven features of Zhang et al. \cite Zhang2019, the default of the filter. */
+  static std::vector<Feature>
+  GetElevenFeatures();
+};
+
+/** Names of the enumerators, which are printed. */
+constexpr auto
+GetEnumeratorNames(RunLengthFeatureMapEnums::Aggregation)
+{
+  return MakeEnumeratorNames({ "PerDirection", "Average", "Merge" }, "invalid aggregation");
+}
+constexpr auto
+GetEnumeratorNames(RunLengthFeatureMapEnums::CudaMethod)
+{
+  return MakeEnumeratorNames({ "Automatic", "SortReduce", "WindowWalk", "WindowWord", "BoxSums", "SlidingWindow" },
+                             "invalid method");
+}
+
 /** \class RunLengthJob
  * \brief The complete input, parameters and output of a run length engine.
  *
  * \ingroup VoxelMaps
  */
-struct RunLengthJob : TextureFeatureMapJob
+struct RunLengthJob : FeatureJob<RunLengthFeatureMapEnums>
 {
-  using Feature = RunLengthFeatureMapEnums::Feature;
   using Aggregation = RunLengthFeatureMapEnums::Aggregation;
 
   /** Directions of the runs: at most 13 different directions with components -1, 0 or 1. */
   std::vector<Triple> offsets;
   /** Weight of the runs of each direction in the sum of the matrices, 0 to 1e100; empty if all count alike. For Merge.
    * Such matrices are counted window by window, which is slow, and windows must have at most 512 voxels or levels. */
-  std::vector<double>  offsetWeights;
-  std::vector<Feature> features;
-  Aggregation          aggregation{ Aggregation::Average };
+  std::vector<double> offsetWeights;
+  Aggregation         aggregation{ Aggregation::Average };
   /** Leave out, window by window, directions in which no line holds two voxels: see
    * RunLengthFeatureMapImageFilter::SetSkipDirectionsWithoutPairs. */
   bool skipDirectionsWithoutPairs{ false };
@@ -37,7 +130,6 @@ struct RunLengthJob : TextureFeatureMapJob
    * bit-identical. */
   bool walkWindows{ false };
 
-  /** Number of components of a voxel of the output. */
   std::size_t
   GetNumberOfComponents() const
   {
@@ -45,27 +137,11 @@ struct RunLengthJob : TextureFeatureMapJob
   }
 };
 
-/** See TextureFeatureMapJob. */
 VoxelMapsCore_EXPORT void
-ComputeRunLengthFeatureMaps(const RunLengthJob & job);
+ComputeFeatureMaps(const RunLengthJob & job);
 
-using CudaRunLengthOptions = CudaTextureOptions<RunLengthFeatureMapEnums::CudaMethod>;
-
-/** \class CudaRunLengthReport
- * \brief How the CUDA engine computed a job.
- *
- * \ingroup VoxelMaps
- */
-struct CudaRunLengthReport : CudaTextureReport<RunLengthFeatureMapEnums::CudaMethod>
-{
-  /** Kernel time that SortReduce spent on matrices and on features; 0 with other methods. */
-  double matricesMilliseconds{ 0.0 };
-  double featuresMilliseconds{ 0.0 };
-};
-
-/** The same on a CUDA device. */
-VoxelMapsCore_EXPORT CudaRunLengthReport
-ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOptions & options);
+VoxelMapsCore_EXPORT CudaTextureReport<RunLengthJob>
+                     ComputeFeatureMapsCuda(const RunLengthJob & job, const CudaTextureOptions<RunLengthJob> & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_RunLengthJob_h

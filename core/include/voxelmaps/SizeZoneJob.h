@@ -3,38 +3,108 @@
 #ifndef voxelmaps_SizeZoneJob_h
 #define voxelmaps_SizeZoneJob_h
 
-#include "voxelmaps/SizeZoneFeatureMapEnums.h"
+#include "voxelmaps/FeatureTable.h"
 #include "voxelmaps/TextureFeatureMapJob.h"
 
-#include <vector>
+#include <cstdint>
 
 namespace voxelmaps
 {
+/** \class SizeZoneFeatureMapEnums
+ * \brief Enumerations of SizeZoneFeatureMapImageFilter, and the names of the features.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT SizeZoneFeatureMapEnums
+{
+public:
+  /** \class Feature
+   * \brief Features of gray level size zone matrices, in alphabetical order of their names in PyRadiomics.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Feature : std::uint8_t
+  {
+    GrayLevelNonUniformity = 0,       /**< GLN, IBSI JNSA */
+    GrayLevelNonUniformityNormalized, /**< GLNN, IBSI Y1RO */
+    GrayLevelVariance,                /**< GLV, IBSI BYLV */
+    HighGrayLevelZoneEmphasis,        /**< HGLZE, IBSI 5GN9 */
+    LargeAreaEmphasis,                /**< LAE, IBSI 48P8 */
+    LargeAreaHighGrayLevelEmphasis,   /**< LAHGLE, IBSI J17V */
+    LargeAreaLowGrayLevelEmphasis,    /**< LALGLE, IBSI YH51 */
+    LowGrayLevelZoneEmphasis,         /**< LGLZE, IBSI XMSY */
+    SizeZoneNonUniformity,            /**< SZN, IBSI 4JP3 */
+    SizeZoneNonUniformityNormalized,  /**< SZNN, IBSI VB3A */
+    SmallAreaEmphasis,                /**< SAE, IBSI 5QRC */
+    SmallAreaHighGrayLevelEmphasis,   /**< SAHGLE, IBSI HW1V */
+    SmallAreaLowGrayLevelEmphasis,    /**< SALGLE, IBSI 5RAI */
+    ZoneEntropy,                      /**< ZE, IBSI GU8N */
+    ZonePercentage,                   /**< ZP, IBSI P30P */
+    ZoneVariance                      /**< ZV, IBSI 3NSA */
+  };
+
+  /** \class Connectivity
+   * \brief Which voxels are neighbors in a zone.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Connectivity : std::uint8_t
+  {
+    /** All that share a face, an edge or a corner: 26 in 3D, 8 in 2D (PyRadiomics, IBSI "3D"). */
+    Full = 0,
+    /** The 8 neighbors in the xy plane: zones of 3D windows are those of their slices (IBSI "2.5D"). */
+    InPlane
+  };
+
+  /** \class CudaMethod
+   * \brief How the features are computed on a CUDA device. All methods give bit-identical results.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class CudaMethod : std::uint8_t
+  {
+    /** BitPlanes, or the CPU engine for jobs that it does not support. */
+    Automatic = 0,
+    /** A thread, or a lane per slice, fills the zones of a window as sets of bits; supports slices of up to 256 bits,
+     * which are rows of one bit more than voxels, and up to 32 slices: 11 x 11 x 11, for example. */
+    BitPlanes
+  };
+
+  static constexpr unsigned int NumberOfFeatures = 16;
+
+  VOXELMAPS_FEATURE_NAMES_MACRO;
+};
+
+/** Names of the enumerators, which are printed. */
+constexpr auto
+GetEnumeratorNames(SizeZoneFeatureMapEnums::Connectivity)
+{
+  return MakeEnumeratorNames({ "Full", "InPlane" }, "invalid connectivity");
+}
+constexpr auto
+GetEnumeratorNames(SizeZoneFeatureMapEnums::CudaMethod)
+{
+  return MakeEnumeratorNames({ "Automatic", "BitPlanes" }, "invalid method");
+}
+
 /** \class SizeZoneJob
  * \brief The complete input, parameters and output of a size zone engine.
  *
  * \ingroup VoxelMaps
  */
-struct SizeZoneJob : TextureFeatureMapJob
+struct SizeZoneJob : FeatureJob<SizeZoneFeatureMapEnums>
 {
-  using Feature = SizeZoneFeatureMapEnums::Feature;
   using Connectivity = SizeZoneFeatureMapEnums::Connectivity;
 
-  std::vector<Feature> features;
   /** Which voxels are neighbors. */
   Connectivity connectivity{ Connectivity::Full };
 };
 
-/** See TextureFeatureMapJob. */
 VoxelMapsCore_EXPORT void
-ComputeSizeZoneFeatureMaps(const SizeZoneJob & job);
+ComputeFeatureMaps(const SizeZoneJob & job);
 
-using CudaSizeZoneOptions = CudaTextureOptions<SizeZoneFeatureMapEnums::CudaMethod>;
-using CudaSizeZoneReport = CudaTextureReport<SizeZoneFeatureMapEnums::CudaMethod>;
-
-/** The same on a CUDA device. Automatic computes jobs that no method supports on the CPU. */
-VoxelMapsCore_EXPORT CudaSizeZoneReport
-ComputeSizeZoneFeatureMapsCuda(const SizeZoneJob & job, const CudaSizeZoneOptions & options);
+VoxelMapsCore_EXPORT CudaTextureReport<SizeZoneJob>
+                     ComputeFeatureMapsCuda(const SizeZoneJob & job, const CudaTextureOptions<SizeZoneJob> & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_SizeZoneJob_h

@@ -5,7 +5,9 @@
 
 #include "voxelmaps/Job.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace voxelmaps
 {
@@ -23,13 +25,14 @@ enum class InstructionSet : std::uint8_t
  * The level buffer and the output region share one index frame. Voxels outside the level buffer count as absent, like
  * level 0.
  *
- * Each class has a job with its features, each at most once, and parameters, and two functions. Compute*FeatureMaps
+ * Each class has a job with its features, each at most once, and parameters, and two functions. ComputeFeatureMaps
  * computes the features of all voxels of the output region on the CPU. The result depends only on levels, intensities
  * and parameters; it is bit-identical for all numbers of workers and instruction sets. Throws EngineError if the job is
- * invalid, except for levels above numberOfGrayLevels and intensities that break the rules below, which it does not
- * look for. Compute*FeatureMapsCuda computes the same bits on a CUDA device. Throws EngineError also if CUDA fails or
- * the device has too little memory, and UnsupportedOnDeviceError if the method does not support the job; the message
- * has the text of CUDA, what was needed and what to do.
+ * invalid, except for levels above numberOfGrayLevels and intensities that break the rules below, which are not
+ * searched for. ComputeFeatureMapsCuda computes the same bits on a CUDA device; Automatic computes jobs that no method
+ * supports on the CPU. Throws EngineError also if CUDA fails or the device has too little memory, and
+ * UnsupportedOnDeviceError if the chosen method does not support the job; the message has the text of CUDA, what was
+ * needed and what to do.
  *
  * \ingroup VoxelMaps
  */
@@ -71,15 +74,37 @@ struct TextureFeatureMapJob
   JobExecution execution;
 };
 
+/** \class FeatureJob
+ * \brief A job of the texture class with these enumerations; each class derives its job, with its parameters.
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TEnums>
+struct FeatureJob : TextureFeatureMapJob
+{
+  using Enums = TEnums;
+  using Feature = typename TEnums::Feature;
+  using CudaMethod = typename TEnums::CudaMethod;
+
+  std::vector<Feature> features;
+
+  /** Number of components of a voxel of the output. */
+  std::size_t
+  GetNumberOfComponents() const
+  {
+    return features.size();
+  }
+};
+
 /** \class CudaTextureOptions
  * \brief Options of the CUDA engine of a texture class. They do not affect the result.
  *
  * \ingroup VoxelMaps
  */
-template <typename TMethod>
+template <typename TJob>
 struct CudaTextureOptions : CudaOptions
 {
-  using Method = TMethod;
+  using Method = typename TJob::CudaMethod;
 
   Method method{ Method::Automatic };
 };
@@ -89,11 +114,11 @@ struct CudaTextureOptions : CudaOptions
  *
  * \ingroup VoxelMaps
  */
-template <typename TMethod>
+template <typename TJob>
 struct CudaTextureReport : CudaReport
 {
   /** Automatic only if the output region is empty, or if the CPU has computed the job: the device is then "CPU". */
-  TMethod method{ TMethod::Automatic };
+  typename TJob::CudaMethod method{};
 };
 
 /** The widest instruction set that the CPU engines can use on this processor. */

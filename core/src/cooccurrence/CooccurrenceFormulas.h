@@ -6,7 +6,7 @@
 #include "common/Division.h"
 #include "common/ExpMinus.h"
 #include "common/WideInteger.h"
-#include "voxelmaps/CooccurrenceFeatureMapEnums.h"
+#include "voxelmaps/CooccurrenceJob.h"
 
 #include <cmath>
 #include <cstdint>
@@ -34,7 +34,7 @@ enum CooccurrenceWeight : int
   NumberOfCooccurrenceWeights
 };
 
-/** How the numerators of a job are computed without rounding: decided by CooccurrencePlan. */
+/** How the numerators of a job are computed without rounding: decided by TextureClass. */
 enum class CooccurrenceArithmetic : std::uint8_t
 {
   /** In doubles, as all numbers are integers of at most 2^53; divisors are below 2^48, as FusedDivision needs them. */

@@ -3,7 +3,7 @@
 #ifndef CooccurrencePairs_h
 #define CooccurrencePairs_h
 
-#include "cooccurrence/CooccurrenceTask.h"
+#include "cooccurrence/Cooccurrence.h"
 
 #include <cstdint>
 

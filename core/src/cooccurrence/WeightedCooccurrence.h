@@ -4,7 +4,7 @@
 #define WeightedCooccurrence_h
 
 #include "common/Log2.h"
-#include "cooccurrence/CooccurrenceTask.h"
+#include "cooccurrence/Cooccurrence.h"
 #include "cooccurrence/MaximalCorrelation.h"
 #include "texture/WindowLevels.h"
 

@@ -2,17 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replaces the device layer and the CUDA engines in a build without CUDA.
 #include "connectedness/ConnectednessKeyEngines.h"
-#include "voxelmaps/CooccurrenceJob.h"
+#include "features/FeatureMapsClasses.h"
 #include "voxelmaps/CudaDevices.h"
 #include "voxelmaps/CudaFuzzyConnectednessJob.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
-#include "voxelmaps/DependenceJob.h"
-#include "voxelmaps/FeatureMapsJob.h"
-#include "voxelmaps/FirstOrderJob.h"
 #include "voxelmaps/GrayLevelDiscretization.h"
-#include "voxelmaps/GrayToneDifferenceJob.h"
-#include "voxelmaps/RunLengthJob.h"
-#include "voxelmaps/SizeZoneJob.h"
 
 namespace voxelmaps
 {
@@ -81,14 +75,15 @@ CudaDevices::GetDriverVersion()
   }                                                                                                                    \
   static_assert(true, "ends with a semicolon")
 
-VOXELMAPS_NO_CUDA_ENGINE(Cooccurrence, ComputeCooccurrenceFeatureMapsCuda);
-VOXELMAPS_NO_CUDA_ENGINE(Dependence, ComputeDependenceFeatureMapsCuda);
-VOXELMAPS_NO_CUDA_ENGINE(FirstOrder, ComputeFirstOrderFeatureMapsCuda);
 VOXELMAPS_NO_CUDA_ENGINE(FuzzyConnectedness, ComputeFuzzyConnectednessCuda);
-VOXELMAPS_NO_CUDA_ENGINE(GrayToneDifference, ComputeGrayToneDifferenceFeatureMapsCuda);
 VOXELMAPS_NO_CUDA_ENGINE(RelativeFuzzyConnectedness, ComputeRelativeFuzzyConnectednessCuda);
-VOXELMAPS_NO_CUDA_ENGINE(RunLength, ComputeRunLengthFeatureMapsCuda);
-VOXELMAPS_NO_CUDA_ENGINE(SizeZone, ComputeSizeZoneFeatureMapsCuda);
+
+#define VOXELMAPS_NO_CUDA_CLASS(name)                                                                                  \
+  CudaTextureReport<name##Job> ComputeFeatureMapsCuda(const name##Job &, const CudaTextureOptions<name##Job> &)        \
+  {                                                                                                                    \
+    throw DeviceError(reason);                                                                                         \
+  }
+VOXELMAPS_TEXTURE_CLASSES(VOXELMAPS_NO_CUDA_CLASS)
 
 CudaRelativeFuzzyConnectednessReport
 ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &,

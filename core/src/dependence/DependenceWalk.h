@@ -3,7 +3,7 @@
 #ifndef DependenceWalk_h
 #define DependenceWalk_h
 
-#include "dependence/DependenceTask.h"
+#include "dependence/Dependence.h"
 #include "texture/CountTable.h"
 #include "texture/cpu/WindowBox.h"
 

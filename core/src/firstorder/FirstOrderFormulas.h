@@ -4,7 +4,7 @@
 #define FirstOrderFormulas_h
 
 #include "common/HostDevice.h"
-#include "voxelmaps/FirstOrderFeatureMapEnums.h"
+#include "voxelmaps/FirstOrderJob.h"
 
 #if defined(__FAST_MATH__)
 #  error "NaN is an absent voxel, and the order of sums is fixed: -ffast-math breaks both"

@@ -4,7 +4,7 @@
 #define GrayToneDifferenceFormulas_h
 
 #include "common/WideInteger.h"
-#include "voxelmaps/GrayToneDifferenceFeatureMapEnums.h"
+#include "voxelmaps/GrayToneDifferenceJob.h"
 
 #include <cstdint>
 

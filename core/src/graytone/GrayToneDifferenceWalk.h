@@ -4,7 +4,7 @@
 #define GrayToneDifferenceWalk_h
 
 #include "graytone/GrayToneDifferenceFormulas.h"
-#include "graytone/GrayToneDifferenceTask.h"
+#include "graytone/GrayToneDifference.h"
 #include "texture/PaddedWindow.h"
 
 #include <cmath>

@@ -7,7 +7,7 @@
 #include "discretization/GrayLevelJob.h"
 #include "firstorder/FirstOrderFormulas.h"
 #include "region/RegionParts.h"
-#include "sizezone/SizeZoneFormulas.h"
+#include "sizezone/SizeZone.h"
 #include "texture/OffsetWeights.h"
 #include "texture/PairOffsets.h"
 

@@ -4,7 +4,7 @@
 #define RunLengthFormulas_h
 
 #include "common/Division.h"
-#include "voxelmaps/RunLengthFeatureMapEnums.h"
+#include "voxelmaps/RunLengthJob.h"
 
 #include <cstdint>
 

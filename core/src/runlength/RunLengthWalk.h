@@ -4,7 +4,7 @@
 #define RunLengthWalk_h
 
 #include "common/WideInteger.h"
-#include "runlength/RunLengthTask.h"
+#include "runlength/RunLength.h"
 #include "texture/CountTable.h"
 #include "texture/PaddedWindow.h"
 

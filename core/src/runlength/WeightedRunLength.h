@@ -4,7 +4,7 @@
 #define WeightedRunLength_h
 
 #include "common/Log2.h"
-#include "runlength/RunLengthTask.h"
+#include "runlength/RunLength.h"
 #include "texture/WindowLevels.h"
 
 /** Merged matrices whose runs have the weights of their directions. One text for host and device.

@@ -58,7 +58,7 @@ CheckAllEngines(GoldenGroup & group, TJob job)
     // Over all cases, each method has its turn.
     const auto method = methods[static_cast<std::size_t>(job.levelsSize[0]) % methods.size()];
     const auto compute = [method](const TJob & each, std::uint64_t budget) {
-      VoxelMapsTest::ComputeFeatureMapsCuda(each, VoxelMapsTest::MakeCudaOptions<Options>(method, budget));
+      voxelmaps::ComputeFeatureMapsCuda(each, VoxelMapsTest::MakeCudaOptions<Options>(method, budget));
       return true;
     };
     const auto checkBudget = [&](std::uint64_t budget) {

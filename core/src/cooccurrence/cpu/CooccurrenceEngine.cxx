@@ -3,7 +3,7 @@
 #include "CooccurrenceColumns.h"
 #include "CooccurrenceSlide.h"
 #include "CooccurrenceWalk.h"
-#include "cooccurrence/CooccurrencePlan.h"
+#include "cooccurrence/Cooccurrence.h"
 #include "cooccurrence/WeightedCooccurrence.h"
 #include "texture/cpu/Tiling.h"
 #include "texture/cpu/WeightedWindows.h"
@@ -88,30 +88,25 @@ ComputeByColumns(const CooccurrenceTask & task, const CooccurrenceJob & job)
 } // namespace
 
 void
-ComputeCooccurrenceFeatureMaps(const CooccurrenceJob & job)
+TextureClass<CooccurrenceJob>::ComputeOnCpu(const CooccurrenceJob & job) const
 {
-  const CooccurrencePlan plan(job);
-  if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
-  {
-    return;
-  }
   if (!job.offsetWeights.empty())
   {
-    const auto         levels = static_cast<std::int64_t>(MaxWindowLevels(plan.task));
-    const std::int64_t steps = static_cast<std::int64_t>(plan.task.maxPairs) + levels * levels;
-    ComputeWeightedWindows<WeightedCooccurrence>(plan.task, steps + CorrelationPairs(plan.task), job);
+    const auto         levels = static_cast<std::int64_t>(MaxWindowLevels(task));
+    const std::int64_t steps = static_cast<std::int64_t>(task.maxPairs) + levels * levels;
+    ComputeWeightedWindows<WeightedCooccurrence>(task, steps + CorrelationPairs(task), job);
   }
   else if (job.walkWindows)
   {
-    ComputeByWalk(plan.task, job);
+    ComputeByWalk(task, job);
   }
-  else if (CooccurrenceColumns::Supports(plan.task, job.widestInstructionSet))
+  else if (CooccurrenceColumns::Supports(task, job.widestInstructionSet))
   {
-    ComputeByColumns(plan.task, job);
+    ComputeByColumns(task, job);
   }
   else
   {
-    ComputeBySlide(plan.task, job);
+    ComputeBySlide(task, job);
   }
 }
 } // namespace voxelmaps

@@ -3,7 +3,7 @@
 #ifndef CooccurrenceRow_h
 #define CooccurrenceRow_h
 
-#include "cooccurrence/CooccurrenceTask.h"
+#include "cooccurrence/Cooccurrence.h"
 #include "texture/cpu/WindowBox.h"
 
 #include <cstdint>

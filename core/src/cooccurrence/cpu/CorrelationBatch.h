@@ -4,7 +4,7 @@
 #define CorrelationBatch_h
 
 #include "CorrelationMatrices.h"
-#include "cooccurrence/CooccurrenceTask.h"
+#include "cooccurrence/Cooccurrence.h"
 #include "voxelmaps/TextureFeatureMapJob.h"
 
 #include <cstddef>

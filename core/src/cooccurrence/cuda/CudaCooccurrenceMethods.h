@@ -3,7 +3,7 @@
 #ifndef CudaCooccurrenceMethods_h
 #define CudaCooccurrenceMethods_h
 
-#include "cooccurrence/CooccurrenceTask.h"
+#include "cooccurrence/Cooccurrence.h"
 #include "cuda/CudaLaunch.h"
 #include "texture/cuda/CudaSlabEngine.h"
 

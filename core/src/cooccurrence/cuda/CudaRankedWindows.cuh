@@ -3,7 +3,7 @@
 #ifndef CudaRankedWindows_cuh
 #define CudaRankedWindows_cuh
 
-#include "cooccurrence/CooccurrenceTask.h"
+#include "cooccurrence/Cooccurrence.h"
 #include "cooccurrence/MaximalCorrelation.h"
 #include "texture/cpu/WindowBox.h"
 

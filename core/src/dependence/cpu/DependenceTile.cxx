@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "DependenceTile.h"
 
-#include "DependenceTileMemory.h"
-
 #include "common/FixedPoint.h"
 
 #include <algorithm>

@@ -3,7 +3,8 @@
 #ifndef DependenceTile_h
 #define DependenceTile_h
 
-#include "dependence/DependenceTask.h"
+#include "dependence/Dependence.h"
+#include "texture/cpu/TileShape.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,15 +31,9 @@ struct DependenceWindow
   std::uint64_t              levelSquares; // sum of squares of the entries of the levels
 };
 
-/** A box of the output region. */
-struct DependenceTile
+/** A tile, and what stores its features. */
+struct DependenceTile : KernelTile
 {
-  std::int64_t start[3];
-  int          size[3];
-
-  // Called every few milliseconds; throws to end the job.
-  void (*checkAbort)(const void * execution);
-  const void * execution;
   /** Stores the features of a window. Kernels call it, since code for one instruction set must not contain functions
    * that other code may call. */
   void (*finish)(const DependenceTask & task, std::int64_t outputVoxel, const DependenceWindow & window);
@@ -99,25 +94,60 @@ private:
   std::vector<std::int64_t>       m_EntropyDifferences;
 };
 
-// One compilation of DependenceTileKernel.h per instruction set.
-namespace baseline
+namespace
 {
-void
-ComputeDependenceTile(const DependenceTask & task, const DependenceTileLayout & layout, const DependenceTile & tile,
-                      void * workspace);
-}
-namespace avx2
+/** Windows whose sizes are computed at once: at most the bytes of the widest vector. */
+constexpr int maxBlockWindows = 64;
+
+/** The parts of a workspace. Laid out twice: without memory to learn the size, then on the memory. */
+struct DependenceTileMemory
 {
-void
-ComputeDependenceTile(const DependenceTask & task, const DependenceTileLayout & layout, const DependenceTile & tile,
-                      void * workspace);
-}
-namespace avx512
-{
-void
-ComputeDependenceTile(const DependenceTask & task, const DependenceTileLayout & layout, const DependenceTile & tile,
-                      void * workspace);
-}
+  std::uint16_t * levels;
+  /** For every offset and voxel of the input, whether the voxel and that at the offset depend on each other. */
+  std::uint8_t * dependent;
+  /** For every voxel of the windows of a block, 1 + its number of dependent neighbors in each of the windows. */
+  std::uint8_t *       sizes;
+  void *               elements;     // of the matrix of a window, bytes or 16 bits, all 0 between windows
+  DependenceSizeSums * sums;         // by size, of a window
+  std::uint32_t *      levelCounts;  // voxels of every level, of one window; all 0 between rows
+  std::uint64_t *      levelSquares; // of the windows of a row
+
+  std::size_t elementBytes;
+  std::size_t bytes;
+
+  DependenceTileMemory(const DependenceTask & task, const DependenceTileLayout & layout, void * memory)
+    : bytes(0)
+  {
+    constexpr std::size_t alignment = 64;
+    const auto            take = [&](std::size_t n) {
+      void * part = memory == nullptr ? nullptr : static_cast<char *>(memory) + bytes;
+      bytes += (n + alignment - 1) / alignment * alignment;
+      return part;
+    };
+    const auto voxels = static_cast<std::size_t>(layout.inputVoxels);
+    const auto numberOfLevels = static_cast<std::size_t>(task.numberOfGrayLevels) + 1;
+    levels = static_cast<std::uint16_t *>(take(voxels * sizeof(std::uint16_t)));
+    // Blocks may read past the last row.
+    dependent = static_cast<std::uint8_t *>(
+      take(voxels * static_cast<std::size_t>(task.numberOfOffsets) + std::size_t{ maxBlockWindows }));
+    sizes =
+      static_cast<std::uint8_t *>(take(static_cast<std::size_t>(task.windowVoxels) * std::size_t{ maxBlockWindows }));
+    elementBytes = layout.entropyDifferences == nullptr
+                     ? 0
+                     : (numberOfLevels << layout.sizeBits) * (task.windowVoxels < 256 ? 1 : sizeof(std::uint16_t));
+    elements = take(elementBytes);
+    sums = static_cast<DependenceSizeSums *>(
+      take((static_cast<std::size_t>(task.maxSize) + 1) * sizeof(DependenceSizeSums)));
+    levelCounts =
+      static_cast<std::uint32_t *>(take(layout.needsLevelSquares ? numberOfLevels * sizeof(std::uint32_t) : 0));
+    levelSquares =
+      static_cast<std::uint64_t *>(take(static_cast<std::size_t>(layout.rowLength) * sizeof(std::uint64_t)));
+  }
+};
+} // namespace
+
+VOXELMAPS_DECLARE_KERNEL(void ComputeDependenceTile(const DependenceTask & task, const DependenceTileLayout & layout,
+                                                    const DependenceTile & tile, void * workspace))
 } // namespace voxelmaps
 
 #endif // DependenceTile_h

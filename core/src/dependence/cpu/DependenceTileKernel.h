@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Included once per instruction set by DependenceTile*.cxx, which define VOXELMAPS_INSTRUCTION_SET.
-#include "DependenceTileMemory.h"
+#include "DependenceTile.h"
 #include "texture/cpu/Simd.h"
 #include "texture/cpu/WindowBox.h"
 

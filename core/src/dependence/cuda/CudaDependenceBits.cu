@@ -6,8 +6,10 @@
 #include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cuda/CudaWindowBits.cuh"
 #include "texture/cpu/WindowBox.h"
+#include "texture/cuda/CudaTextureEngine.h"
 
 #include <algorithm>
+#include <string>
 
 namespace voxelmaps
 {
@@ -477,5 +479,37 @@ ComputeByCudaDependenceBits(const DependenceTask & task, const CudaNearNeighbors
                       : width <= 7 ? (levels >= 64 ? Launch<7, 7, 9> : Launch<7, 7, 6>)
                                    : Launch<9, 9, 6>;
   launch(task, neighbors, resources);
+}
+
+CudaTextureMethods<DependenceJob>
+TextureClass<DependenceJob>::GetCudaMethods() const
+{
+  using Method = DependenceJob::CudaMethod;
+  const bool areBits = CudaDependenceNeighborsAreBits(task);
+  return {
+    " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and " + std::to_string(task.numberOfOffsets) +
+      " offsets",
+    { { Method::BitPlanes,
+        CudaDependenceBitsSupports(task),
+        true,
+        {},
+        [neighbors = MakeCudaNearNeighbors(task)](const DependenceTask & slab, const CudaMethodResources & resources) {
+          ComputeByCudaDependenceBits(slab, neighbors, resources);
+        } },
+      { Method::WindowWalk,
+        true,
+        true,
+        [areBits](const DependenceTask & slab) { return CudaDependenceWalkScratchBytes(slab, areBits); },
+        [areBits](const DependenceTask & slab, const CudaMethodResources & resources) {
+          ComputeByCudaDependenceWalk(slab, areBits, resources);
+        } } }
+  };
+}
+
+void
+TextureClass<DependenceJob>::AddCudaTables(CudaTables & tables, DependenceTask & deviceTask) const
+{
+  tables.Add(offsets, deviceTask.offsets);
+  matrix.AddTables(tables, deviceTask.scales);
 }
 } // namespace voxelmaps

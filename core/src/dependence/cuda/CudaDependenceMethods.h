@@ -3,7 +3,7 @@
 #ifndef CudaDependenceMethods_h
 #define CudaDependenceMethods_h
 
-#include "dependence/DependenceTask.h"
+#include "dependence/Dependence.h"
 #include "texture/cuda/CudaSlabEngine.h"
 
 #include <cstdint>

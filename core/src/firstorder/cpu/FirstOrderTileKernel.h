@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Included once per instruction set by FirstOrderTile*.cxx, which define VOXELMAPS_INSTRUCTION_SET.
-#include "FirstOrderTileMemory.h"
+#include "FirstOrderTile.h"
 #include "SortingNetwork.h"
 #include "firstorder/FirstOrderFormulas.h"
 #include "texture/cpu/Simd.h"
@@ -84,7 +84,7 @@ template <typename T>
 class FirstOrderTileComputer
 {
 public:
-  FirstOrderTileComputer(const FirstOrderTask & task, const FirstOrderTile & tile, void * workspace)
+  FirstOrderTileComputer(const FirstOrderTask & task, const KernelTile & tile, void * workspace)
     : m_Task(task)
     , m_Tile(tile)
     , m_Shape(task, tile.size)
@@ -434,7 +434,7 @@ private:
   }
 
   const FirstOrderTask &     m_Task;
-  const FirstOrderTile &     m_Tile;
+  const KernelTile &         m_Tile;
   const TileShape            m_Shape;
   const FirstOrderTileMemory m_Memory;
   T * const                  m_Intensities;
@@ -442,7 +442,7 @@ private:
 } // namespace
 
 void
-ComputeFirstOrderTile(const FirstOrderTask & task, const FirstOrderTile & tile, void * workspace)
+ComputeFirstOrderTile(const FirstOrderTask & task, const KernelTile & tile, void * workspace)
 {
   if (task.intensitiesAreDouble)
   {

@@ -3,7 +3,7 @@
 #ifndef CudaFirstOrderMethods_h
 #define CudaFirstOrderMethods_h
 
-#include "firstorder/FirstOrderTask.h"
+#include "firstorder/FirstOrder.h"
 #include "texture/cuda/CudaSlabEngine.h"
 
 namespace voxelmaps

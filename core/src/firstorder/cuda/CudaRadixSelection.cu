@@ -4,6 +4,7 @@
 #include "CudaFirstOrderSums.cuh"
 #include "cuda/CudaLaunch.h"
 #include "texture/cuda/CudaChunkedLaunch.h"
+#include "texture/cuda/CudaTextureEngine.h"
 
 #include <algorithm>
 
@@ -450,5 +451,22 @@ ComputeByCudaRadixSelection(const FirstOrderTask & task, const CudaMethodResourc
   others.scratch = static_cast<char *>(resources.scratch) + cudaIntensityRangeBytes;
   others.scratchBytes -= cudaIntensityRangeBytes;
   task.intensitiesAreDouble ? Launch<double>(task, range, others) : Launch<float>(task, range, others);
+}
+
+CudaTextureMethods<FirstOrderJob>
+TextureClass<FirstOrderJob>::GetCudaMethods() const
+{
+  return { "",
+           { { FirstOrderJob::CudaMethod::RadixSelection,
+               true,
+               true,
+               CudaRadixSelectionScratchBytes,
+               ComputeByCudaRadixSelection } } };
+}
+
+void
+TextureClass<FirstOrderJob>::AddCudaTables(CudaTables & tables, FirstOrderTask & deviceTask) const
+{
+  tables.Add(entropyTable, deviceTask.entropyTable);
 }
 } // namespace voxelmaps

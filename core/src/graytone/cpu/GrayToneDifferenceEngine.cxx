@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "GrayToneDifferenceTile.h"
-#include "graytone/GrayToneDifferencePlan.h"
+#include "common/FixedPoint.h"
+#include "graytone/GrayToneDifference.h"
 #include "graytone/GrayToneDifferenceWalk.h"
 #include "texture/cpu/Walk.h"
+#include "texture/cpu/WindowBox.h"
 
 #include <algorithm>
 #include <memory>
@@ -12,6 +14,15 @@ namespace voxelmaps
 {
 namespace
 {
+bool
+TilesSupport(const GrayToneDifferenceTask & task)
+{
+  // The table of a window is searched from the first to the last level.
+  constexpr int maxLevels = 1024;
+  return task.isBox && !task.isWide && task.numberOfGrayLevels <= maxLevels &&
+         task.differenceBits + BitCount(static_cast<std::uint64_t>(task.windowVoxels)) <= 64;
+}
+
 void
 ComputeByTiles(const GrayToneDifferenceJob & job, const GrayToneDifferenceTask & task)
 {
@@ -22,44 +33,46 @@ ComputeByTiles(const GrayToneDifferenceJob & job, const GrayToneDifferenceTask &
   };
   const Tiling      tiling(job.outputSize, size);
   const int         maxSize[3] = { static_cast<int>(size[0]), static_cast<int>(size[1]), static_cast<int>(size[2]) };
-  const std::size_t bytes = GrayToneDifferenceWorkspaceSize(task, maxSize);
-  ForEachTile(tiling, job.execution, [&]() {
-    auto memory = MakeWorkspace(bytes);
-    return [memory, compute, &task, &job](const Triple & start, const Triple & tileSize) {
-      GrayToneDifferenceTile tile;
-      for (int d = 0; d < 3; ++d)
-      {
-        tile.start[d] = start[d];
-        tile.size[d] = static_cast<int>(tileSize[d]);
-      }
-      tile.execution = &job.execution;
-      tile.checkAbort = [](const void * execution) { static_cast<const JobExecution *>(execution)->CheckAbort(); };
-      compute(task, tile, memory.get());
-    };
-  });
+  const std::size_t bytes = GrayToneDifferenceTileMemory(task, maxSize, nullptr).bytes;
+  ForEachKernelTile(
+    tiling, job.execution, bytes, [&](const KernelTile & tile, void * workspace) { compute(task, tile, workspace); });
 }
 } // namespace
 
 void
-ComputeGrayToneDifferenceFeatureMaps(const GrayToneDifferenceJob & job)
+StoreGrayToneDifferenceFeatures(const GrayToneDifferenceTask & task, const GrayToneDifferenceSums & sums,
+                                std::int64_t firstComponent)
 {
-  const GrayToneDifferencePlan plan(job);
-  if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
+  for (int f = 0; f < task.numberOfFeatures; ++f)
   {
-    return;
+    StoreComponent(task, firstComponent, f, GrayToneDifferenceFeatureValue(task.features[f], sums, task.scale));
   }
-  const std::int64_t steps = std::int64_t{ plan.task.windowVoxels } * (plan.task.numberOfOffsets + 10);
-  if (!job.walkWindows && GrayToneDifferenceTileSupports(plan.task))
+}
+
+void
+StoreGrayToneDifferenceBackground(const GrayToneDifferenceTask & task, std::int64_t firstComponent)
+{
+  for (int f = 0; f < task.numberOfFeatures; ++f)
   {
-    ComputeByTiles(job, plan.task);
+    StoreComponentOrNaN(task, firstComponent, f, task.backgroundValue);
   }
-  else if (plan.task.isWide)
+}
+
+void
+TextureClass<GrayToneDifferenceJob>::ComputeOnCpu(const GrayToneDifferenceJob & job) const
+{
+  const std::int64_t steps = std::int64_t{ task.windowVoxels } * (task.numberOfOffsets + 10);
+  if (!job.walkWindows && TilesSupport(task))
   {
-    ComputeByWalk<GrayToneDifferenceWalk<SingleThread, WideDifference>>(plan.task, steps, job.execution);
+    ComputeByTiles(job, task);
+  }
+  else if (task.isWide)
+  {
+    ComputeByWalk<GrayToneDifferenceWalk<SingleThread, WideDifference>>(task, steps, job.execution);
   }
   else
   {
-    ComputeByWalk<GrayToneDifferenceWalk<SingleThread, NarrowDifference>>(plan.task, steps, job.execution);
+    ComputeByWalk<GrayToneDifferenceWalk<SingleThread, NarrowDifference>>(task, steps, job.execution);
   }
 }
 } // namespace voxelmaps

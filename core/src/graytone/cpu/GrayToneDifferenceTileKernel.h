@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Included once per instruction set by GrayToneDifferenceTile*.cxx, which define VOXELMAPS_INSTRUCTION_SET.
-#include "GrayToneDifferenceTileMemory.h"
+#include "GrayToneDifferenceTile.h"
 #include "texture/cpu/Simd.h"
 
 #include <initializer_list>
@@ -105,8 +105,7 @@ ElementSum(const TPack & pack)
 class GrayToneDifferenceTileComputer
 {
 public:
-  GrayToneDifferenceTileComputer(const GrayToneDifferenceTask & task, const GrayToneDifferenceTile & tile,
-                                 void * workspace)
+  GrayToneDifferenceTileComputer(const GrayToneDifferenceTask & task, const KernelTile & tile, void * workspace)
     : m_Task(task)
     , m_Tile(tile)
     , m_Memory(task, tile.size, workspace)
@@ -507,7 +506,7 @@ private:
   }
 
   const GrayToneDifferenceTask &     m_Task;
-  const GrayToneDifferenceTile &     m_Tile;
+  const KernelTile &                 m_Tile;
   const GrayToneDifferenceTileMemory m_Memory;
   const bool                         m_Slides;
   double                             m_Weights[maxNeighbors + 2]; // by the number of neighbors and the voxel itself
@@ -516,8 +515,7 @@ private:
 } // namespace
 
 void
-ComputeGrayToneDifferenceTile(const GrayToneDifferenceTask & task, const GrayToneDifferenceTile & tile,
-                              void * workspace)
+ComputeGrayToneDifferenceTile(const GrayToneDifferenceTask & task, const KernelTile & tile, void * workspace)
 {
   GrayToneDifferenceTileComputer(task, tile, workspace).Compute();
 }

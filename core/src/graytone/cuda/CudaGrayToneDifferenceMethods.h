@@ -4,7 +4,7 @@
 #define CudaGrayToneDifferenceMethods_h
 
 #include "cuda/CudaLaunch.h"
-#include "graytone/GrayToneDifferenceTask.h"
+#include "graytone/GrayToneDifference.h"
 #include "texture/cuda/CudaSlabEngine.h"
 
 namespace voxelmaps

@@ -7,8 +7,10 @@
 #include "graytone/GrayToneDifferenceFormulas.h"
 #include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cpu/WindowBox.h"
+#include "texture/cuda/CudaTextureEngine.h"
 
 #include <algorithm>
+#include <string>
 
 namespace voxelmaps
 {
@@ -426,5 +428,27 @@ ComputeByCudaLevelTables(const GrayToneDifferenceTask & task, const CudaMethodRe
                           static_cast<std::size_t>(layout.bytes),
                           resources.stream>>>(task, layout, first, end);
     });
+}
+
+CudaTextureMethods<GrayToneDifferenceJob>
+TextureClass<GrayToneDifferenceJob>::GetCudaMethods() const
+{
+  using Method = GrayToneDifferenceJob::CudaMethod;
+  // Where tables of many levels leave a block a single warp, WindowWalk takes half the time.
+  constexpr int minWarps = 2;
+  const int     warps = CudaLevelTableWarps(task, GetCudaDeviceLimits());
+  return {
+    " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and " +
+      std::to_string(2 * task.numberOfOffsets) + " neighbors of a voxel",
+    { { Method::LevelTables, warps > 0, warps >= minWarps, {}, ComputeByCudaLevelTables },
+      { Method::WindowWalk, true, true, CudaGrayToneDifferenceWalkScratchBytes, ComputeByCudaGrayToneDifferenceWalk } }
+  };
+}
+
+void
+TextureClass<GrayToneDifferenceJob>::AddCudaTables(CudaTables & tables, GrayToneDifferenceTask & deviceTask) const
+{
+  tables.Add(offsets, deviceTask.offsets);
+  tables.Add(weights, deviceTask.weights);
 }
 } // namespace voxelmaps

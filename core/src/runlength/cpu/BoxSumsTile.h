@@ -3,7 +3,7 @@
 #ifndef BoxSumsTile_h
 #define BoxSumsTile_h
 
-#include "runlength/RunLengthTask.h"
+#include "runlength/RunLength.h"
 
 #include <cstddef>
 #include <cstdint>

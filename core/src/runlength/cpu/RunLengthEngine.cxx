@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "BoxSumsTile.h"
-#include "runlength/RunLengthPlan.h"
+#include "runlength/RunLength.h"
 #include "runlength/RunLengthWalk.h"
 #include "runlength/WeightedRunLength.h"
 #include "texture/cpu/Walk.h"
@@ -65,22 +65,17 @@ MakeBoxSumsTask(const RunLengthJob & job, const RunLengthTask & task)
 } // namespace
 
 void
-ComputeRunLengthFeatureMaps(const RunLengthJob & job)
+TextureClass<RunLengthJob>::ComputeOnCpu(const RunLengthJob & job) const
 {
-  const RunLengthPlan plan(job);
-  if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
-  {
-    return;
-  }
   if (!job.offsetWeights.empty())
   {
-    ComputeWeightedWindows<WeightedRunLength>(plan.task, static_cast<std::int64_t>(plan.task.maxVoxels), job);
+    ComputeWeightedWindows<WeightedRunLength>(task, static_cast<std::int64_t>(task.maxVoxels), job);
     return;
   }
   // Merged matrices with directions that differ from window to window have no common box sums.
   const bool mergesVaryingDirections =
     job.skipDirectionsWithoutPairs && job.aggregation == RunLengthJob::Aggregation::Merge;
-  const BoxSumsTask boxSums = MakeBoxSumsTask(job, plan.task);
+  const BoxSumsTask boxSums = MakeBoxSumsTask(job, task);
   if (!job.walkWindows && !mergesVaryingDirections && BoxSumsSupports(boxSums) &&
       BoxSumsWorkspaceSize(boxSums) <= maxWorkspaceBytes)
   {
@@ -89,7 +84,7 @@ ComputeRunLengthFeatureMaps(const RunLengthJob & job)
   else
   {
     ComputeByWalk<RunLengthWalk<SingleThread>>(
-      plan.task, static_cast<std::int64_t>(plan.task.maxVoxels) * plan.task.directions.number, job.execution);
+      task, static_cast<std::int64_t>(task.maxVoxels) * task.directions.number, job.execution);
   }
 }
 } // namespace voxelmaps

@@ -5,7 +5,7 @@
 
 #include "CudaFeatureComponents.h"
 #include "CudaRunAccumulator.cuh"
-#include "runlength/RunLengthTask.h"
+#include "runlength/RunLength.h"
 
 // What the two kernels of BoxSums share: the tile of a block, and sums along its axes.
 namespace voxelmaps

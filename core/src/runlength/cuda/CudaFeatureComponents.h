@@ -3,7 +3,7 @@
 #ifndef CudaFeatureComponents_h
 #define CudaFeatureComponents_h
 
-#include "runlength/RunLengthTask.h"
+#include "runlength/RunLength.h"
 
 namespace voxelmaps
 {

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaRunLengthMethods.h"
-#include "runlength/RunLengthPlan.h"
+#include "runlength/RunLength.h"
 #include "texture/cuda/CudaTextureEngine.h"
-#include "voxelmaps/RunLengthJob.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,8 +12,8 @@ namespace voxelmaps
 {
 namespace
 {
-using Method = CudaRunLengthOptions::Method;
-using RunLengthMethod = CudaTextureMethod<RunLengthTask, Method>;
+using Method = RunLengthJob::CudaMethod;
+using RunLengthMethod = CudaTextureMethod<RunLengthJob>;
 
 /** The task of run entropy alone, which is stored at its place among the features. */
 RunLengthTask
@@ -71,67 +70,51 @@ Complete(const RunLengthMethod & method, const RunLengthTask & task, bool leaves
 }
 } // namespace
 
-CudaRunLengthReport
-ComputeRunLengthFeatureMapsCuda(const RunLengthJob & job, const CudaRunLengthOptions & options)
+CudaTextureMethods<RunLengthJob>
+TextureClass<RunLengthJob>::GetCudaMethods() const
 {
-  if (!options.otherDeviceIDs.empty())
+  CudaTextureMethods<RunLengthJob> methods{
+    " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and these features", {}
+  };
+  if (task.offsetWeights == nullptr)
   {
-    return ComputeOnSeveralDevices<RunLengthPlan>(job, options, ComputeRunLengthFeatureMapsCuda);
+    const CudaDeviceLimits & limits = GetCudaDeviceLimits();
+    methods.methods = {
+      Complete({ Method::WindowWord, CudaWindowWordSupports(task, limits), true, {}, ComputeByCudaWindowWord }, task),
+      Complete(
+        { Method::BoxSums, CudaBoxSumsSupports(task, limits), true, CudaBoxSumsScratchBytes, ComputeByCudaBoxSums },
+        task),
+      Complete({ Method::SlidingWindow,
+                 CudaSlidingWindowSupports(task, limits),
+                 true,
+                 CudaSlidingWindowScratchBytes,
+                 ComputeByCudaSlidingWindow },
+               task)
+    };
   }
-  CudaSortReduceTimes times;
-  auto                report = RunCudaTextureEngine<RunLengthPlan, CudaRunLengthReport>(
-    job,
-    options,
-    [&](const RunLengthTask & task) {
-      const CudaDeviceLimits &                  limits = GetCudaDeviceLimits();
-      CudaTextureMethods<RunLengthTask, Method> methods{
-        " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and these features", {}
-      };
-      if (task.offsetWeights == nullptr)
-      {
-        methods.methods = {
-          Complete({ Method::WindowWord, CudaWindowWordSupports(task, limits), true, {}, ComputeByCudaWindowWord },
-                   task),
-          Complete(
-            { Method::BoxSums, CudaBoxSumsSupports(task, limits), true, CudaBoxSumsScratchBytes, ComputeByCudaBoxSums },
-            task),
-          Complete({ Method::SlidingWindow,
-                     CudaSlidingWindowSupports(task, limits),
-                     true,
-                     CudaSlidingWindowScratchBytes,
-                     ComputeByCudaSlidingWindow },
-                   task)
-        };
-      }
-      methods.methods.push_back(
-        { Method::WindowWalk, true, true, CudaRunLengthWalkScratchBytes, ComputeByCudaRunLengthWalk });
-      // It counts merged matrices of all directions alike.
-      const bool sortReduceSupports =
-        task.offsetWeights == nullptr &&
-        !(task.skipDirectionsWithoutPairs && task.aggregation == RunLengthJob::Aggregation::Merge);
-      methods.methods.push_back(Complete({ Method::SortReduce,
-                                           sortReduceSupports,
-                                           false,
-                                           CudaSortReduceScratchBytes,
-                                           [&times](const RunLengthTask & slab, const CudaMethodResources & resources) {
-                                             ComputeByCudaSortReduce(slab, resources, times);
-                                           } },
-                                         task,
-                                         false));
-      return methods;
-    },
-    [](const RunLengthPlan & plan, Method, CudaTables & tables, RunLengthTask & task) {
-      if (!plan.offsetWeights.empty())
-      {
-        tables.Add(plan.offsetWeights, task.offsetWeights);
-      }
-      tables.Add(plan.lengthSquares, task.lengthSquares);
-      tables.Add(plan.shortRunWeights, task.shortRunWeights);
-      tables.Add(plan.inverseSquares, task.inverseSquares);
-      tables.Add(plan.entropyTable, task.entropyTable);
-    });
-  report.matricesMilliseconds = times.matrices;
-  report.featuresMilliseconds = times.features;
-  return report;
+  methods.methods.push_back(
+    { Method::WindowWalk, true, true, CudaRunLengthWalkScratchBytes, ComputeByCudaRunLengthWalk });
+  // It counts merged matrices of all directions alike.
+  const bool sortReduceSupports =
+    task.offsetWeights == nullptr &&
+    !(task.skipDirectionsWithoutPairs && task.aggregation == RunLengthJob::Aggregation::Merge);
+  methods.methods.push_back(
+    Complete({ Method::SortReduce, sortReduceSupports, false, CudaSortReduceScratchBytes, ComputeByCudaSortReduce },
+             task,
+             false));
+  return methods;
+}
+
+void
+TextureClass<RunLengthJob>::AddCudaTables(CudaTables & tables, RunLengthTask & deviceTask) const
+{
+  if (!offsetWeights.empty())
+  {
+    tables.Add(offsetWeights, deviceTask.offsetWeights);
+  }
+  tables.Add(lengthSquares, deviceTask.lengthSquares);
+  tables.Add(shortRunWeights, deviceTask.shortRunWeights);
+  tables.Add(inverseSquares, deviceTask.inverseSquares);
+  tables.Add(entropyTable, deviceTask.entropyTable);
 }
 } // namespace voxelmaps

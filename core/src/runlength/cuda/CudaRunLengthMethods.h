@@ -4,7 +4,7 @@
 #define CudaRunLengthMethods_h
 
 #include "cuda/CudaLaunch.h"
-#include "runlength/RunLengthTask.h"
+#include "runlength/RunLength.h"
 #include "texture/cuda/CudaSlabEngine.h"
 
 // The methods of the CUDA engine. All accept tasks with device pointers and give bit-identical results.
@@ -20,19 +20,12 @@ ComputeByCudaRunLengthWalk(const RunLengthTask & task, const CudaMethodResources
 void
 SkipDirectionsByCudaRunLengthWalk(const RunLengthTask & task, const CudaMethodResources & resources);
 
-/** Time that SortReduce spent on matrices and on features, in milliseconds. */
-struct CudaSortReduceTimes
-{
-  double matrices{ 0.0 };
-  double features{ 0.0 };
-};
-
 /** Zhang et al. 2019 with CUB. Supports every task; more scratch memory means fewer batches of windows. Waits for the
- * stream now and then, and adds to the times. */
+ * stream now and then. */
 CudaScratchBytes
 CudaSortReduceScratchBytes(const RunLengthTask & task);
 void
-ComputeByCudaSortReduce(const RunLengthTask & task, const CudaMethodResources & resources, CudaSortReduceTimes & times);
+ComputeByCudaSortReduce(const RunLengthTask & task, const CudaMethodResources & resources);
 
 /** The voxels of a window in a machine word. This and the following methods leave run entropy out. */
 bool

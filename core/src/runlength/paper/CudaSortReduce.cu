@@ -616,10 +616,9 @@ template <typename TKey>
 class Batches
 {
 public:
-  Batches(const RunLengthTask & task, const CudaMethodResources & resources, CudaSortReduceTimes & times)
+  Batches(const RunLengthTask & task, const CudaMethodResources & resources)
     : m_Task(task)
     , m_Resources(resources)
-    , m_Times(times)
     , m_Shape(MakeKeyShape(task))
   {
     const std::uint64_t maximum = MaxWindows(task, 8 * sizeof(TKey));
@@ -699,18 +698,12 @@ private:
   void
   ComputeMatrix(int matrix, const std::vector<Line> & lines)
   {
-    const CudaEvent events[3];
-    events[0].Record(m_Resources.stream);
     this->MakeMatrices(lines);
-    events[1].Record(m_Resources.stream);
     this->SumByWindow();
     this->SumByLevel();
     this->SumByLength();
     this->Evaluate(matrix);
-    events[2].Record(m_Resources.stream);
-    events[2].Synchronize();
-    m_Times.matrices += events[1].MillisecondsSince(events[0]);
-    m_Times.features += events[2].MillisecondsSince(events[1]);
+    CheckCuda(cudaStreamSynchronize(m_Resources.stream), "computing windows");
   }
 
   /** The paper's steps 1 to 5: key_GLRLMs in m_Cells and nnz_GLRLMs in m_Memory.counts. */
@@ -862,7 +855,6 @@ private:
 
   const RunLengthTask &       m_Task;
   const CudaMethodResources & m_Resources;
-  CudaSortReduceTimes &       m_Times;
   const KeyShape              m_Shape;
   BatchMemory<TKey>           m_Memory{};
   Workspace                   m_Work;
@@ -894,15 +886,15 @@ CudaSortReduceScratchBytes(const RunLengthTask & task)
 }
 
 void
-ComputeByCudaSortReduce(const RunLengthTask & task, const CudaMethodResources & resources, CudaSortReduceTimes & times)
+ComputeByCudaSortReduce(const RunLengthTask & task, const CudaMethodResources & resources)
 {
   if (Has32BitKeys(task))
   {
-    Batches<std::uint32_t>(task, resources, times).Compute();
+    Batches<std::uint32_t>(task, resources).Compute();
   }
   else
   {
-    Batches<std::uint64_t>(task, resources, times).Compute();
+    Batches<std::uint64_t>(task, resources).Compute();
   }
 }
 } // namespace voxelmaps

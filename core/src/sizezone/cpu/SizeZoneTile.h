@@ -3,52 +3,58 @@
 #ifndef SizeZoneTile_h
 #define SizeZoneTile_h
 
-#include "sizezone/SizeZoneTask.h"
+#include "sizezone/SizeZone.h"
+#include "texture/cpu/TileShape.h"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace voxelmaps
 {
-/** A box of the output region. */
-struct SizeZoneTile
+/** A tile, and what stores its features. */
+struct SizeZoneTile : KernelTile
 {
-  std::int64_t start[3];
-  int          size[3];
-
   /** Stores the features of an output voxel from the zones of its window, or the background if there are none. */
   void (*finish)(void * matrix, std::int64_t outputVoxel, const std::uint32_t * zones, int numberOfZones);
   void * matrix;
-
-  // Called every few milliseconds; throws to end the job.
-  void (*checkAbort)(const void * execution);
-  const void * execution;
 };
 
-/** Whether the bits of a window fit the words of the kernel. */
-bool
-SizeZoneTileSupports(const SizeZoneTask & task);
+namespace
+{
+constexpr int maxVectorBytes = 64; // of the widest instruction set
+constexpr int maxVectorWindows = maxVectorBytes / static_cast<int>(sizeof(std::uint32_t));
 
-/** Bytes of the memory that a call of ComputeSizeZoneTile for a tile of at most this size needs, aligned to 64. */
-std::size_t
-SizeZoneWorkspaceSize(const SizeZoneTask & task, const int (&tileSize)[3]);
+/** The parts of a workspace. Laid out twice: without memory to learn the size, then on the memory. */
+struct SizeZoneTileMemory
+{
+  std::uint16_t * levels; // of every input voxel
+  /** For every slice of the input and every vector of windows: words of the voxels that have a level, and of each bit
+   * of the levels. */
+  void *          slices;
+  std::uint32_t * zones; // of the windows of one vector
 
-// One compilation of SizeZoneTileKernel.h per instruction set.
-namespace baseline
-{
-void
-ComputeSizeZoneTile(const SizeZoneTask & task, const SizeZoneTile & tile, void * workspace);
-}
-namespace avx2
-{
-void
-ComputeSizeZoneTile(const SizeZoneTask & task, const SizeZoneTile & tile, void * workspace);
-}
-namespace avx512
-{
-void
-ComputeSizeZoneTile(const SizeZoneTask & task, const SizeZoneTile & tile, void * workspace);
-}
+  std::size_t bytes;
+
+  SizeZoneTileMemory(const SizeZoneTask & task, const TileShape & shape, void * memory)
+    : bytes(0)
+  {
+    const auto take = [&](std::ptrdiff_t n) {
+      void * part = memory == nullptr ? nullptr : static_cast<char *>(memory) + bytes;
+      bytes += (static_cast<std::size_t>(n) + maxVectorBytes - 1) / maxVectorBytes * maxVectorBytes;
+      return part;
+    };
+    constexpr auto levelBytes = static_cast<std::ptrdiff_t>(sizeof(std::uint16_t));
+    levels = static_cast<std::uint16_t *>(take((shape.inputVoxels + inputSlack) * levelBytes));
+    constexpr int wordBytes = maxWordBits / 8; // of a window, at most
+    slices = take(std::ptrdiff_t{ shape.ez } * shape.nx * (LevelBits(task) + 1) * wordBytes);
+    zones = static_cast<std::uint32_t *>(
+      take(std::ptrdiff_t{ maxVectorWindows } * task.windowVoxels * static_cast<int>(sizeof(std::uint32_t))));
+  }
+};
+} // namespace
+
+VOXELMAPS_DECLARE_KERNEL(void ComputeSizeZoneTile(const SizeZoneTask & task, const SizeZoneTile & tile,
+                                                  void * workspace))
 } // namespace voxelmaps
 
 #endif // SizeZoneTile_h

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Included once per instruction set by SizeZoneTile*.cxx, which define VOXELMAPS_INSTRUCTION_SET.
-#include "SizeZoneTileMemory.h"
+#include "SizeZoneTile.h"
 #include "texture/cpu/Simd.h"
 #include "texture/cpu/WindowBox.h"
 

@@ -3,12 +3,13 @@
 #include "CudaSizeZoneMethods.h"
 #include "cuda/CudaError.h"
 #include "cuda/CudaLaunch.h"
-#include "sizezone/SizeZoneWords.h"
 #include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cuda/CudaThreadTables.cuh"
 #include "texture/cpu/WindowBox.h"
+#include "texture/cuda/CudaTextureEngine.h"
 
 #include <algorithm>
+#include <string>
 
 /* A thread computes a window of up to five slices, in two steps: it fills the zones one by one, level by level, as the
  * CPU engine does, and lists them; then it adds them up, level by level. For larger windows, a lane has a slice. */
@@ -460,5 +461,18 @@ ComputeByCudaBitPlanes(const SizeZoneTask & task, const CudaMethodResources & re
   {
     LaunchForWords<std::uint64_t>(task, resources);
   }
+}
+
+CudaTextureMethods<SizeZoneJob>
+TextureClass<SizeZoneJob>::GetCudaMethods() const
+{
+  return { " with " + std::to_string(task.numberOfGrayLevels) + " gray levels",
+           { { SizeZoneJob::CudaMethod::BitPlanes, CudaBitPlanesSupports(task), true, {}, ComputeByCudaBitPlanes } } };
+}
+
+void
+TextureClass<SizeZoneJob>::AddCudaTables(CudaTables & tables, SizeZoneTask & deviceTask) const
+{
+  matrix.AddTables(tables, deviceTask.scales);
 }
 } // namespace voxelmaps

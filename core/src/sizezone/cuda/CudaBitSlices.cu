@@ -3,7 +3,6 @@
 #include "CudaSizeZoneMethods.h"
 #include "cuda/CudaError.h"
 #include "cuda/CudaLaunch.h"
-#include "sizezone/SizeZoneWords.h"
 #include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cpu/WindowBox.h"
 

@@ -3,7 +3,7 @@
 #ifndef CudaSizeZoneMethods_h
 #define CudaSizeZoneMethods_h
 
-#include "sizezone/SizeZoneTask.h"
+#include "sizezone/SizeZone.h"
 #include "texture/cuda/CudaSlabEngine.h"
 
 namespace voxelmaps

@@ -3,6 +3,8 @@
 #ifndef TileKernel_h
 #define TileKernel_h
 
+#include "texture/cpu/TileShape.h"
+#include "texture/cpu/Tiling.h"
 #include "voxelmaps/TextureFeatureMapJob.h"
 
 #include <algorithm>
@@ -36,6 +38,43 @@ MakeWorkspace(std::size_t bytes)
   constexpr std::align_val_t alignment{ 64 };
   return std::shared_ptr<void>(::operator new(bytes, alignment),
                                [](void * memory) { ::operator delete(memory, alignment); });
+}
+
+/** Call compute(tile, workspace, context) for the tiles of a tiling, by all workers. Each worker has a workspace of so
+ * many bytes, and a context from makeContext(). */
+template <typename TMakeContext, typename TCompute>
+void
+ForEachKernelTile(const Tiling & tiling, const JobExecution & execution, std::size_t workspaceBytes,
+                  const TMakeContext & makeContext, const TCompute & compute)
+{
+  ForEachTile(tiling, execution, [&]() {
+    return [&compute, &execution, memory = MakeWorkspace(workspaceBytes), context = makeContext()](
+             const Triple & start, const Triple & size) {
+      KernelTile tile;
+      for (int d = 0; d < 3; ++d)
+      {
+        tile.start[d] = start[d];
+        tile.size[d] = static_cast<int>(size[d]);
+      }
+      tile.execution = &execution;
+      tile.checkAbort = [](const void * jobExecution) {
+        static_cast<const JobExecution *>(jobExecution)->CheckAbort();
+      };
+      compute(tile, memory.get(), context);
+    };
+  });
+}
+template <typename TCompute>
+void
+ForEachKernelTile(const Tiling & tiling, const JobExecution & execution, std::size_t workspaceBytes,
+                  const TCompute & compute)
+{
+  ForEachKernelTile(
+    tiling,
+    execution,
+    workspaceBytes,
+    []() { return nullptr; },
+    [&compute](const KernelTile & tile, void * workspace, std::nullptr_t) { compute(tile, workspace); });
 }
 } // namespace voxelmaps
 

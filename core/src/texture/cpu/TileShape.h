@@ -6,9 +6,36 @@
 #include "texture/TextureTask.h"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace voxelmaps
 {
+/** A box of the output region, as kernels see it. */
+struct KernelTile
+{
+  std::int64_t start[3];
+  int          size[3];
+
+  // Called every few milliseconds; throws to end the job.
+  void (*checkAbort)(const void * execution);
+  const void * execution;
+};
+
+/** Declares a kernel, of which there is one compilation per instruction set. */
+#define VOXELMAPS_DECLARE_KERNEL(...)                                                                                  \
+  namespace baseline                                                                                                   \
+  {                                                                                                                    \
+  __VA_ARGS__;                                                                                                         \
+  }                                                                                                                    \
+  namespace avx2                                                                                                       \
+  {                                                                                                                    \
+  __VA_ARGS__;                                                                                                         \
+  }                                                                                                                    \
+  namespace avx512                                                                                                     \
+  {                                                                                                                    \
+  __VA_ARGS__;                                                                                                         \
+  }
+
 namespace
 {
 constexpr int            blockVoxels = 32;               // rows are processed in blocks of this many voxels

@@ -18,6 +18,20 @@ EqualPart(std::int64_t n, std::int64_t maxSize)
   return (n + parts - 1) / parts;
 }
 
+/** A tile of about so many voxels, with long rows. */
+inline Triple
+TileSize(const Triple & outputSize, std::int64_t voxels, const Triple & maxSize)
+{
+  Triple       size;
+  std::int64_t rest = std::max<std::int64_t>(voxels, 1);
+  for (int d = 0; d < 3; ++d)
+  {
+    size[d] = EqualPart(outputSize[d], std::min(rest, maxSize[d]));
+    rest = std::max<std::int64_t>(rest / size[d], 1);
+  }
+  return size;
+}
+
 /** A region cut into boxes, x fastest. */
 struct Tiling
 {

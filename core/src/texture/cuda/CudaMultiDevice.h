@@ -3,7 +3,7 @@
 #ifndef CudaMultiDevice_h
 #define CudaMultiDevice_h
 
-#include "texture/TextureTask.h"
+#include "texture/TextureClass.h"
 #include "voxelmaps/CudaDevices.h"
 
 #include <functional>
@@ -18,28 +18,29 @@ ForEachDevice(const TextureFeatureMapJob & job, const TextureTask & task, const 
               const std::function<void(const TextureFeatureMapJob & box, const CudaOptions & deviceOptions)> & compute);
 
 /** Compute a job on all devices of the options by the engine of its class. */
-template <typename TPlan, typename TReport, typename TJob, typename TOptions>
-TReport
-ComputeOnSeveralDevices(const TJob & job, const TOptions & options,
-                        TReport (*computeOnOne)(const TJob & job, const TOptions & options))
+template <typename TJob>
+CudaTextureReport<TJob>
+ComputeOnSeveralDevices(const TJob & job, const CudaTextureOptions<TJob> & options)
 {
-  const TPlan plan(job);
-  TReport     report;
-  std::mutex  mutex;
+  const TextureClass<TJob> textureClass(job);
+  CudaTextureReport<TJob>  report;
+  std::mutex               mutex;
   if (job.outputSize[0] > 0 && job.outputSize[1] > 0 && job.outputSize[2] > 0)
   {
-    ForEachDevice(job, plan.task, options, [&](const TextureFeatureMapJob & box, const CudaOptions & deviceOptions) {
-      TJob boxJob = job;
-      static_cast<TextureFeatureMapJob &>(boxJob) = box;
-      TOptions boxOptions = options;
-      static_cast<CudaOptions &>(boxOptions) = deviceOptions;
-      const TReport                     boxReport = computeOnOne(boxJob, boxOptions);
-      const std::lock_guard<std::mutex> lock(mutex);
-      report.method = boxReport.method;
-      report.numberOfSlabs += boxReport.numberOfSlabs;
-      // As for one device: 0 if the output is in device memory.
-      report.kernelMilliseconds += options.outputLocation == MemoryLocation::Host ? boxReport.kernelMilliseconds : 0.0;
-    });
+    ForEachDevice(
+      job, textureClass.task, options, [&](const TextureFeatureMapJob & box, const CudaOptions & deviceOptions) {
+        TJob boxJob = job;
+        static_cast<TextureFeatureMapJob &>(boxJob) = box;
+        CudaTextureOptions<TJob> boxOptions = options;
+        static_cast<CudaOptions &>(boxOptions) = deviceOptions;
+        const CudaTextureReport<TJob>     boxReport = ComputeFeatureMapsCuda(boxJob, boxOptions);
+        const std::lock_guard<std::mutex> lock(mutex);
+        report.method = boxReport.method;
+        report.numberOfSlabs += boxReport.numberOfSlabs;
+        // As for one device: 0 if the output is in device memory.
+        report.kernelMilliseconds +=
+          options.outputLocation == MemoryLocation::Host ? boxReport.kernelMilliseconds : 0.0;
+      });
   }
   report.deviceName = CudaDevices::GetName(options.deviceID);
   for (const int deviceID : options.otherDeviceIDs)

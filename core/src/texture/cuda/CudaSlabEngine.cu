@@ -60,7 +60,7 @@ struct LevelBox
   Triple start;
   Triple size;
 
-  LevelBox(const TextureTask & whole, const CudaOptions & options, const Triple & boxStart, const Triple & boxSize)
+  LevelBox(const TextureTask & entire, const CudaOptions & options, const Triple & boxStart, const Triple & boxSize)
   {
     for (int d = 0; d < 3; ++d)
     {
@@ -68,28 +68,28 @@ struct LevelBox
       {
         // Levels that are not copied stay in their planes.
         start[d] = 0;
-        size[d] = whole.levelsSize[d];
+        size[d] = entire.levelsSize[d];
         continue;
       }
-      const std::int64_t first = boxStart[d] + whole.outputToLevels[d] - whole.anchor[d];
-      const std::int64_t end = first + boxSize[d] + whole.window[d] - 1;
-      start[d] = std::min(std::max<std::int64_t>(first, 0), whole.levelsSize[d]);
-      size[d] = std::max<std::int64_t>(std::min(end, whole.levelsSize[d]) - start[d], 0);
+      const std::int64_t first = boxStart[d] + entire.outputToLevels[d] - entire.anchor[d];
+      const std::int64_t end = first + boxSize[d] + entire.window[d] - 1;
+      start[d] = std::min(std::max<std::int64_t>(first, 0), entire.levelsSize[d]);
+      size[d] = std::max<std::int64_t>(std::min(end, entire.levelsSize[d]) - start[d], 0);
     }
   }
 };
 
 /** Where voxels of the output, which follow each other, are in host memory. */
 HostRows
-OutputRows(const TextureTask & whole, std::int64_t firstVoxel, std::uint64_t voxels)
+OutputRows(const TextureTask & entire, std::int64_t firstVoxel, std::uint64_t voxels)
 {
-  const std::size_t bytes = ComponentBytes(whole);
-  const auto        components = static_cast<std::size_t>(whole.numberOfComponents);
+  const std::size_t bytes = ComponentBytes(entire);
+  const auto        components = static_cast<std::size_t>(entire.numberOfComponents);
   HostRows          rows{};
-  rows.data = static_cast<char *>(whole.output) + static_cast<std::size_t>(firstVoxel * whole.voxelStride) * bytes;
-  rows.rowBytes = bytes * (whole.IsPlanar() ? voxels : components);
-  rows.numberOfRows = whole.IsPlanar() ? components : voxels;
-  rows.pitch = bytes * static_cast<std::size_t>(whole.IsPlanar() ? whole.componentStride : whole.voxelStride);
+  rows.data = static_cast<char *>(entire.output) + static_cast<std::size_t>(firstVoxel * entire.voxelStride) * bytes;
+  rows.rowBytes = bytes * (entire.IsPlanar() ? voxels : components);
+  rows.numberOfRows = entire.IsPlanar() ? components : voxels;
+  rows.pitch = bytes * static_cast<std::size_t>(entire.IsPlanar() ? entire.componentStride : entire.voxelStride);
   return rows;
 }
 } // namespace
@@ -188,53 +188,53 @@ public:
   /** Copies use the stream of the slot; the kernels of all slots share one, so that each has the device for itself. The
    * stream of a slot may be that of the kernels. */
   void
-  Start(const TextureFeatureMapJob & job, const TextureTask & whole, const CudaOptions & options,
+  Start(const TextureFeatureMapJob & job, const TextureTask & entire, const CudaOptions & options,
         const ComputeFunction & compute, const Triple & start, const Triple & size, CudaStaging & staging,
         cudaStream_t kernels)
   {
-    TextureTask        task = whole;
-    const LevelBox     box(whole, options, start, size);
-    const std::int64_t firstVoxel = (start[2] * whole.outputSize[1] + start[1]) * whole.outputSize[0];
+    TextureTask        task = entire;
+    const LevelBox     box(entire, options, start, size);
+    const std::int64_t firstVoxel = (start[2] * entire.outputSize[1] + start[1]) * entire.outputSize[0];
     for (int d = 0; d < 3; ++d)
     {
       task.levelsSize[d] = box.size[d];
       task.outputSize[d] = size[d];
-      task.outputToLevels[d] = start[d] + whole.outputToLevels[d] - box.start[d];
+      task.outputToLevels[d] = start[d] + entire.outputToLevels[d] - box.start[d];
     }
     if (options.outputLocation == MemoryLocation::Device)
     {
-      const auto bytes = static_cast<std::int64_t>(ComponentBytes(whole));
-      task.output = static_cast<char *>(whole.output) + firstVoxel * whole.voxelStride * bytes;
+      const auto bytes = static_cast<std::int64_t>(ComponentBytes(entire));
+      task.output = static_cast<char *>(entire.output) + firstVoxel * entire.voxelStride * bytes;
     }
     else
     {
       task.output = m_Buffer.data();
-      task.voxelStride = whole.IsPlanar() ? 1 : whole.numberOfComponents;
-      task.componentStride = whole.IsPlanar() ? static_cast<std::int64_t>(NumberOfVoxels(size)) : 1;
+      task.voxelStride = entire.IsPlanar() ? 1 : entire.numberOfComponents;
+      task.componentStride = entire.IsPlanar() ? static_cast<std::int64_t>(NumberOfVoxels(size)) : 1;
     }
     if (options.inputLocation == MemoryLocation::Device)
     {
-      const std::int64_t firstLevel = box.start[2] * whole.levelsSize[1] * whole.levelsSize[0];
-      task.levels = whole.levels + firstLevel;
-      if (whole.intensities != nullptr)
+      const std::int64_t firstLevel = box.start[2] * entire.levelsSize[1] * entire.levelsSize[0];
+      task.levels = entire.levels + firstLevel;
+      if (entire.intensities != nullptr)
       {
         task.intensities =
-          static_cast<const char *>(whole.intensities) + static_cast<std::size_t>(firstLevel) * IntensityBytes(whole);
+          static_cast<const char *>(entire.intensities) + static_cast<std::size_t>(firstLevel) * IntensityBytes(entire);
       }
-      task.selection = whole.selection != nullptr ? whole.selection + firstVoxel : nullptr;
+      task.selection = entire.selection != nullptr ? entire.selection + firstVoxel : nullptr;
     }
     else
     {
       task.levels = reinterpret_cast<std::uint16_t *>(m_Levels);
       this->CopyVoxels(job, box, job.levels, sizeof(std::uint16_t), m_Levels, staging);
-      if (whole.intensities != nullptr)
+      if (entire.intensities != nullptr)
       {
-        this->CopyVoxels(job, box, whole.intensities, IntensityBytes(whole), m_Intensities, staging);
+        this->CopyVoxels(job, box, entire.intensities, IntensityBytes(entire), m_Intensities, staging);
         task.intensities = m_Intensities;
       }
-      if (whole.selection != nullptr)
+      if (entire.selection != nullptr)
       {
-        staging.ToDevice(m_Selection, whole.selection + firstVoxel, NumberOfVoxels(size), stream);
+        staging.ToDevice(m_Selection, entire.selection + firstVoxel, NumberOfVoxels(size), stream);
         task.selection = reinterpret_cast<std::uint8_t *>(m_Selection);
       }
     }
@@ -244,7 +244,7 @@ public:
       m_Events->started.Record(kernels);
     }
     compute(task, CudaMethodResources{ kernels, m_Scratch, m_ScratchBytes, [&job] { job.execution.CheckAbort(); } });
-    if (whole.selection != nullptr || std::isnan(whole.backgroundValue))
+    if (entire.selection != nullptr || std::isnan(entire.backgroundValue))
     {
       const std::uint64_t voxels = NumberOfVoxels(size);
       BackgroundKernel<<<BlocksFor(voxels, threadsPerBlock, maxBackgroundBlocks), threadsPerBlock, 0, kernels>>>(
@@ -365,10 +365,11 @@ struct CudaSlabEngine::Layout
   std::vector<std::unique_ptr<Slot>>       slots;
 };
 
-CudaSlabEngine::CudaSlabEngine(const TextureFeatureMapJob & job, const TextureTask & whole, const CudaOptions & options,
-                               const ScratchBytesFunction & scratchBytes, std::uint64_t otherBytes)
+CudaSlabEngine::CudaSlabEngine(const TextureFeatureMapJob & job, const TextureTask & entire,
+                               const CudaOptions & options, const ScratchBytesFunction & scratchBytes,
+                               std::uint64_t otherBytes)
   : m_Job(job)
-  , m_Whole(whole)
+  , m_Whole(entire)
   , m_Options(options)
 {
   const std::uint64_t budget = options.memoryBudget;
@@ -376,7 +377,7 @@ CudaSlabEngine::CudaSlabEngine(const TextureFeatureMapJob & job, const TextureTa
   if (options.outputLocation == MemoryLocation::Host)
   {
     const auto rowBytes =
-      static_cast<std::uint64_t>(job.outputSize[0] * whole.numberOfComponents) * ComponentBytes(whole);
+      static_cast<std::uint64_t>(job.outputSize[0] * entire.numberOfComponents) * ComponentBytes(entire);
     const auto preferredRows = static_cast<std::int64_t>(std::max<std::uint64_t>(preferredSlabBytes / rowBytes, 1));
     rows = std::min(rows, std::max(preferredRows, preferredPlanes * job.outputSize[1]));
   }

@@ -41,7 +41,7 @@ public:
 
   /** Allocates the buffers. Throws CudaOutOfMemory if the smallest slab, and what else the caller allocates, need more
    * memory than the budget of the options, or than is free. */
-  CudaSlabEngine(const TextureFeatureMapJob & job, const TextureTask & whole, const CudaOptions & options,
+  CudaSlabEngine(const TextureFeatureMapJob & job, const TextureTask & entire, const CudaOptions & options,
                  const ScratchBytesFunction & scratchBytes, std::uint64_t otherBytes);
   ~CudaSlabEngine();
 

@@ -4,7 +4,7 @@
 #define CudaTextureEngine_h
 
 #include "cuda/CudaDevice.h"
-#include "texture/TextureTask.h"
+#include "texture/TextureClass.h"
 #include "texture/cuda/CudaMultiDevice.h"
 #include "texture/cuda/CudaSlabEngine.h"
 #include "texture/cuda/CudaTables.h"
@@ -21,34 +21,41 @@
 namespace voxelmaps
 {
 /** A method of a CUDA engine for one job. Its functions see the task of a slab, with device pointers. */
-template <typename TTask, typename TMethod>
+template <typename TJob>
 struct CudaTextureMethod
 {
-  TMethod method;
-  bool    isSupported;
+  using Task = typename TextureClass<TJob>::Task;
+
+  typename TJob::CudaMethod method;
+  bool                      isSupported;
   /** Whether Automatic may choose it. */
   bool isAutomatic;
   /** Empty if the method needs no scratch memory. */
-  std::function<CudaScratchBytes(const TTask & slab)>                            scratchBytes;
-  std::function<void(const TTask & slab, const CudaMethodResources & resources)> compute;
+  std::function<CudaScratchBytes(const Task & slab)>                            scratchBytes;
+  std::function<void(const Task & slab, const CudaMethodResources & resources)> compute;
+  /** Adds tables that only this method uses. */
+  std::function<void(CudaTables & tables)> addTables{};
 };
 
 /** All methods of a CUDA engine for one job. */
-template <typename TTask, typename TMethod>
+template <typename TJob>
 struct CudaTextureMethods
 {
+  using Method = typename TJob::CudaMethod;
+
   /** The parameters that limit the methods, in addition to the window, for messages: " with 8 gray levels". */
   std::string limits;
-  /** Automatic chooses the first one that it may choose and that supports the job. */
-  std::vector<CudaTextureMethod<TTask, TMethod>> methods;
+  /** Automatic chooses the first one that it may choose and that supports the job; the CPU computes jobs that it has no
+   * method for. */
+  std::vector<CudaTextureMethod<TJob>> methods;
 
   /** Null if the method does not support the job. */
-  const CudaTextureMethod<TTask, TMethod> *
-  Find(TMethod wanted) const
+  const CudaTextureMethod<TJob> *
+  Find(Method wanted) const
   {
     for (const auto & method : methods)
     {
-      if (method.isSupported && (wanted == TMethod::Automatic ? method.isAutomatic : wanted == method.method))
+      if (method.isSupported && (wanted == Method::Automatic ? method.isAutomatic : wanted == method.method))
       {
         return &method;
       }
@@ -56,8 +63,8 @@ struct CudaTextureMethods
     return nullptr;
   }
   /** Throws UnsupportedOnDeviceError if the method does not support the job. */
-  const CudaTextureMethod<TTask, TMethod> &
-  Choose(TMethod wanted, const TextureTask & task) const
+  const CudaTextureMethod<TJob> &
+  Choose(Method wanted, const TextureTask & task) const
   {
     if (const auto * const method = this->Find(wanted))
     {
@@ -73,57 +80,70 @@ struct CudaTextureMethods
 /** The task of a slab: its part of the entire task, whose tables are on the device. */
 template <typename TTask>
 TTask
-SlabTask(const TTask & whole, const TextureTask & slab)
+SlabTask(const TTask & entire, const TextureTask & slab)
 {
-  TTask task = whole;
+  TTask task = entire;
   static_cast<TextureTask &>(task) = slab;
   return task;
 }
 
-/** Run the CUDA engine of a texture class. makeMethods(task) returns the CudaTextureMethods for a task with host
- * pointers. addTables(plan, method, tables, task) adds the tables of the chosen method to those that are copied to the
- * device, and whose pointers in the task are set. computeOnCpu(task) computes a job that Automatic has no method for;
- * empty if it has one for every job. */
-template <typename TPlan, typename TReport, typename TJob, typename TMethod, typename TMakeMethods, typename TAddTables>
-TReport
-RunCudaTextureEngine(const TJob & job, const CudaTextureOptions<TMethod> & options, const TMakeMethods & makeMethods,
-                     const TAddTables &                                    addTables,
-                     const std::function<void(const TextureTask & task)> & computeOnCpu = {})
+/** Call compute with a job whose arrays are in host memory, and copy its output where that of the job is. */
+void
+ComputeOnHostArrays(const TextureFeatureMapJob & job, const TextureTask & task, const CudaOptions & options,
+                    const std::function<void(const TextureFeatureMapJob & hostJob)> & compute);
+
+/** The CUDA engine of a texture class. */
+template <typename TJob>
+CudaTextureReport<TJob>
+RunCudaTextureEngine(const TJob & job, const CudaTextureOptions<TJob> & options)
 {
-  const CurrentDevice device(options.deviceID);
-  const TPlan         plan(job);
-  TReport             report;
+  using Method = typename TJob::CudaMethod;
+  if (!options.otherDeviceIDs.empty())
+  {
+    return ComputeOnSeveralDevices(job, options);
+  }
+  const CurrentDevice      device(options.deviceID);
+  const TextureClass<TJob> textureClass(job);
+  CudaTextureReport<TJob>  report;
   report.deviceName = CudaDevices::GetName(options.deviceID);
   if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
   {
     return report;
   }
-  const auto methods = makeMethods(plan.task);
-  if (computeOnCpu && options.method == TMethod::Automatic && methods.Find(TMethod::Automatic) == nullptr)
+  auto       task = textureClass.task;
+  const auto methods = textureClass.GetCudaMethods();
+  if (options.method == Method::Automatic && methods.Find(Method::Automatic) == nullptr)
   {
-    computeOnCpu(plan.task);
+    ComputeOnHostArrays(job, task, options, [&job](const TextureFeatureMapJob & hostArrays) {
+      TJob hostJob = job;
+      static_cast<TextureFeatureMapJob &>(hostJob) = hostArrays;
+      ComputeFeatureMaps(hostJob);
+    });
     report.deviceName = "CPU";
     report.numberOfSlabs = 1;
     return report;
   }
-  const auto & method = methods.Choose(options.method, plan.task);
+  const auto & method = methods.Choose(options.method, task);
   report.method = method.method;
 
-  auto whole = plan.task;
   // Before the slabs, which wait for the kernels that use them.
   CudaTables tables;
-  addTables(plan, method.method, tables, whole);
+  textureClass.AddCudaTables(tables, task);
+  if (method.addTables)
+  {
+    method.addTables(tables);
+  }
   tables.Upload();
   CudaSlabEngine slabs(
     job,
-    whole,
+    task,
     options,
     [&](const TextureTask & slab) {
-      return method.scratchBytes ? method.scratchBytes(SlabTask(whole, slab)) : CudaScratchBytes{};
+      return method.scratchBytes ? method.scratchBytes(SlabTask(task, slab)) : CudaScratchBytes{};
     },
     tables.GetBytes());
   slabs.Compute([&](const TextureTask &         slab,
-                    const CudaMethodResources & resources) { method.compute(SlabTask(whole, slab), resources); },
+                    const CudaMethodResources & resources) { method.compute(SlabTask(task, slab), resources); },
                 report);
   if (options.outputLocation == MemoryLocation::Device)
   {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "runlength/RunLengthPlan.h"
+#include "runlength/RunLength.h"
 
 #include "common/FixedPoint.h"
 #include "common/ParallelFor.h"
@@ -11,6 +11,38 @@
 
 namespace voxelmaps
 {
+const FeatureTable &
+RunLengthFeatureMapEnums::GetFeatureTable()
+{
+  static const FeatureTable table(
+    "glrlm",
+    {
+      { "SRE", "ShortRunEmphasis", "", "short_runs_emphasis" },
+      { "LRE", "LongRunEmphasis", "", "long_runs_emphasis" },
+      { "GLN", "GrayLevelNonUniformity", "", "grey_level_non_uniformity" },
+      { "RLN", "RunLengthNonUniformity", "", "run_length_non_uniformity" },
+      { "RP", "RunPercentage", "", "run_percentage" },
+      { "LGRE", "LowGrayLevelRunEmphasis", "", "low_grey_level_run_emphasis" },
+      { "HGRE", "HighGrayLevelRunEmphasis", "", "high_grey_level_run_emphasis" },
+      { "SRLGE", "ShortRunLowGrayLevelEmphasis", "", "short_run_low_grey_level_emphasis" },
+      { "SRHGE", "ShortRunHighGrayLevelEmphasis", "", "short_run_high_grey_level_emphasis" },
+      { "LRLGE", "LongRunLowGrayLevelEmphasis", "", "long_run_low_grey_level_emphasis" },
+      { "LRHGE", "LongRunHighGrayLevelEmphasis", "", "long_run_high_grey_level_emphasis" },
+      { "GLNN", "GrayLevelNonUniformityNormalized", "", "normalised_grey_level_non_uniformity" },
+      { "RLNN", "RunLengthNonUniformityNormalized", "", "normalised_run_length_non_uniformity" },
+      { "GLV", "GrayLevelVariance", "", "grey_level_variance" },
+      { "RV", "RunVariance", "", "run_length_variance" },
+      { "RE", "RunEntropy", "", "run_entropy" },
+    });
+  return table;
+}
+
+std::vector<RunLengthFeatureMapEnums::Feature>
+RunLengthFeatureMapEnums::GetElevenFeatures()
+{
+  return GetFirstEnumerators<Feature>(11);
+}
+
 namespace
 {
 constexpr int entropyBits = 36;
@@ -24,7 +56,7 @@ constexpr int shortSumBits = 40;
 constexpr int longSumBits = 62;
 } // namespace
 
-RunLengthPlan::RunLengthPlan(const RunLengthJob & job)
+TextureClass<RunLengthJob>::TextureClass(const RunLengthJob & job)
 {
   const DefaultFloatingPointEnvironment environment;
   if (job.aggregation > RunLengthJob::Aggregation::Merge)
@@ -53,7 +85,7 @@ RunLengthPlan::RunLengthPlan(const RunLengthJob & job)
 }
 
 void
-RunLengthPlan::SetFeatures(const RunLengthJob & job)
+TextureClass<RunLengthJob>::SetFeatures(const RunLengthJob & job)
 {
   using Feature = RunLengthJob::Feature;
   SetTaskFeatures(job.features, "RunLengthFeatureMapEnums::Feature", task);
@@ -89,7 +121,7 @@ RunLengthPlan::SetFeatures(const RunLengthJob & job)
 }
 
 void
-RunLengthPlan::MakeLengthTables()
+TextureClass<RunLengthJob>::MakeLengthTables()
 {
   // Up to length 12 the weights lcm^2 / l^2 are integers and the sums of short runs exact.
   const auto    longest = static_cast<std::uint64_t>(task.directions.longestLine);
@@ -109,7 +141,7 @@ RunLengthPlan::MakeLengthTables()
 }
 
 void
-RunLengthPlan::MakeInverses()
+TextureClass<RunLengthJob>::MakeInverses()
 {
   const auto levels = static_cast<std::uint64_t>(task.numberOfGrayLevels);
   const int  minBits = minInverseBits + 2 * CeilLog2(levels);

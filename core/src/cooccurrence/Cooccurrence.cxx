@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "cooccurrence/CooccurrencePlan.h"
+#include "cooccurrence/Cooccurrence.h"
 
 #include "common/FixedPoint.h"
-#include "cooccurrence/MaximalCorrelation.h"
 #include "common/ParallelFor.h"
+#include "cooccurrence/MaximalCorrelation.h"
 #include "texture/OffsetWeights.h"
 
 #include <algorithm>
@@ -15,6 +15,42 @@
 
 namespace voxelmaps
 {
+const FeatureTable &
+CooccurrenceFeatureMapEnums::GetFeatureTable()
+{
+  static const FeatureTable table(
+    "glcm",
+    {
+      { "AC", "Autocorrelation", "", "autocorrelation" },
+      { "CP", "ClusterProminence", "", "cluster_prominence" },
+      { "CS", "ClusterShade", "", "cluster_shade" },
+      { "CT", "ClusterTendency", "", "cluster_tendency" },
+      { "CON", "Contrast", "", "contrast" },
+      { "COR", "Correlation", "", "correlation" },
+      { "DA", "DifferenceAverage", "", "difference_average" },
+      { "DE", "DifferenceEntropy", "", "difference_entropy" },
+      { "DV", "DifferenceVariance", "", "difference_variance" },
+      { "ID", "InverseDifference", "Id", "inverse_difference" },
+      { "IDM", "InverseDifferenceMoment", "Idm", "inverse_difference_moment" },
+      { "IDMN", "InverseDifferenceMomentNormalized", "Idmn", "normalised_inverse_difference_moment" },
+      { "IDN", "InverseDifferenceNormalized", "Idn", "normalised_inverse_difference" },
+      { "IMC1", "InformationalMeasureOfCorrelation1", "Imc1", "first_measure_of_information_correlation" },
+      { "IMC2", "InformationalMeasureOfCorrelation2", "Imc2", "second_measure_of_information_correlation" },
+      { "IV", "InverseVariance", "", "inverse_variance" },
+      { "JA", "JointAverage", "", "joint_average" },
+      { "JEN", "JointEnergy", "", "angular_second_moment" },
+      { "JE", "JointEntropy", "", "joint_entropy" },
+      { "MP", "MaximumProbability", "", "joint_maximum" },
+      { "SA", "SumAverage", "", "sum_average" },
+      { "SE", "SumEntropy", "", "sum_entropy" },
+      { "SS", "SumSquares", "", "joint_variance" },
+      { "MCC", "MaximalCorrelationCoefficient", "MCC" },
+    },
+    // Second names that the IBSI has for features.
+    { { "sum_variance", "ClusterTendency" }, { "dissimilarity", "DifferenceAverage" } });
+  return table;
+}
+
 namespace
 {
 constexpr std::uint64_t maxMatrixPairs = 4194304; // the table of n log2 n has 64 MiB
@@ -24,7 +60,7 @@ constexpr int minWeightBits = 38;
 constexpr int weightSumBits = 62;
 } // namespace
 
-CooccurrencePlan::CooccurrencePlan(const CooccurrenceJob & job)
+TextureClass<CooccurrenceJob>::TextureClass(const CooccurrenceJob & job)
 {
   const DefaultFloatingPointEnvironment environment;
   if (job.aggregation > CooccurrenceJob::Aggregation::Merge)
@@ -47,7 +83,7 @@ CooccurrencePlan::CooccurrencePlan(const CooccurrenceJob & job)
 }
 
 void
-CooccurrencePlan::SetOffsets(const CooccurrenceJob & job)
+TextureClass<CooccurrenceJob>::SetOffsets(const CooccurrenceJob & job)
 {
   offsets = MakePairOffsets(job.offsets);
   task.maxPairs = 1;
@@ -88,7 +124,7 @@ CooccurrencePlan::SetOffsets(const CooccurrenceJob & job)
 }
 
 void
-CooccurrencePlan::SetFeatures(const CooccurrenceJob & job)
+TextureClass<CooccurrenceJob>::SetFeatures(const CooccurrenceJob & job)
 {
   using Feature = CooccurrenceJob::Feature;
   SetTaskFeatures(job.features, "CooccurrenceFeatureMapEnums::Feature", task);
@@ -132,7 +168,7 @@ CooccurrencePlan::SetFeatures(const CooccurrenceJob & job)
 }
 
 void
-CooccurrencePlan::ChooseArithmetic()
+TextureClass<CooccurrenceJob>::ChooseArithmetic()
 {
   // |v| and k are at most Ng - 1; the bounds of CooccurrenceProminence are the greatest ones.
   const double pairs = static_cast<double>(task.maxPairs);
@@ -152,7 +188,7 @@ CooccurrencePlan::ChooseArithmetic()
 }
 
 void
-CooccurrencePlan::MakeWeights()
+TextureClass<CooccurrenceJob>::MakeWeights()
 {
   const auto levels = static_cast<std::uint64_t>(task.numberOfGrayLevels);
   int        bits = weightSumBits - CeilLog2(task.maxPairs);
@@ -179,7 +215,7 @@ CooccurrencePlan::MakeWeights()
 }
 
 void
-CooccurrencePlan::SetEntropyTable(const JobExecution & execution)
+TextureClass<CooccurrenceJob>::SetEntropyTable(const JobExecution & execution)
 {
   const std::uint64_t maxTotal = task.scales.symmetric ? 2 * task.maxPairs : task.maxPairs;
   const int           bits = EntropyBits(maxTotal);

@@ -5,8 +5,8 @@
 #include "cuda/CudaStaging.h"
 #include "cuda/CudaStream.h"
 #include "discretization/GrayLevelJob.h"
-#include "texture/FeatureMapsClasses.h"
-#include "texture/TextureTask.h"
+#include "features/FeatureMapsClasses.h"
+#include "texture/cuda/CudaTextureEngine.h"
 
 #include <memory>
 #include <type_traits>
@@ -15,21 +15,14 @@ namespace voxelmaps
 {
 namespace
 {
-#define VOXELMAPS_COMPUTE(name)                                                                                        \
-  void Compute(const name##Job & job, const CudaOptions & options)                                                     \
-  {                                                                                                                    \
-    Cuda##name##Options classOptions;                                                                                  \
-    static_cast<CudaOptions &>(classOptions) = options;                                                                \
-    Compute##name##FeatureMapsCuda(job, classOptions);                                                                 \
-  }                                                                                                                    \
-  static_assert(true, "ends with a semicolon")
-VOXELMAPS_COMPUTE(Cooccurrence);
-VOXELMAPS_COMPUTE(Dependence);
-VOXELMAPS_COMPUTE(FirstOrder);
-VOXELMAPS_COMPUTE(GrayToneDifference);
-VOXELMAPS_COMPUTE(RunLength);
-VOXELMAPS_COMPUTE(SizeZone);
-#undef VOXELMAPS_COMPUTE
+template <typename TJob>
+void
+Compute(const TJob & job, const CudaOptions & options)
+{
+  CudaTextureOptions<TJob> classOptions;
+  static_cast<CudaOptions &>(classOptions) = options;
+  ComputeFeatureMapsCuda(job, classOptions);
+}
 
 /** A copy of host memory in a buffer of the device. */
 template <typename T>
@@ -110,6 +103,15 @@ ComputeFromDeviceMemory(const FeatureMapsJob & job, const CudaOptions & options)
   return result;
 }
 } // namespace
+
+#define VOXELMAPS_CUDA_ENGINE(name)                                                                                    \
+  CudaTextureReport<name##Job> ComputeFeatureMapsCuda(const name##Job &                     job,                       \
+                                                      const CudaTextureOptions<name##Job> & options)                   \
+  {                                                                                                                    \
+    return RunCudaTextureEngine(job, options);                                                                         \
+  }
+VOXELMAPS_TEXTURE_CLASSES(VOXELMAPS_CUDA_ENGINE)
+#undef VOXELMAPS_CUDA_ENGINE
 
 GrayLevelDiscretizationResult
 ComputeFeatureMapsCuda(const FeatureMapsJob & job, const CudaOptions & options)

@@ -1,18 +1,19 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#ifndef RunLengthTask_h
-#define RunLengthTask_h
+#ifndef RunLength_h
+#define RunLength_h
 
-#include "voxelmaps/RunLengthJob.h"
 #include "runlength/RunLengthFormulas.h"
 #include "texture/Directions.h"
-#include "texture/TextureTask.h"
+#include "texture/TextureClass.h"
+#include "voxelmaps/RunLengthJob.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace voxelmaps
 {
-/** A RunLengthJob, or a slab of one, as all engines and kernels see it. RunLengthPlan makes it and owns its tables. */
+/** A RunLengthJob, or a slab of one, as all engines and kernels see it. TextureClass makes it and owns its tables. */
 struct RunLengthTask : FeatureTask<RunLengthFeatureMapEnums>
 {
   using Aggregation = RunLengthJob::Aggregation;
@@ -50,6 +51,36 @@ struct RunLengthTask : FeatureTask<RunLengthFeatureMapEnums>
     return aggregation == Aggregation::Merge ? directions.number : 1;
   }
 };
+
+/** See the primary template. */
+template <>
+class TextureClass<RunLengthJob> : public TextureClassBase<RunLengthTask>
+{
+public:
+  explicit TextureClass(const RunLengthJob & job);
+
+  void
+  ComputeOnCpu(const RunLengthJob & job) const;
+  CudaTextureMethods<RunLengthJob>
+  GetCudaMethods() const;
+  void
+  AddCudaTables(CudaTables & tables, RunLengthTask & task) const;
+
+  // The tables of the task.
+  std::vector<double>        offsetWeights;
+  std::vector<double>        lengthSquares;
+  std::vector<double>        shortRunWeights;
+  std::vector<std::uint64_t> inverseSquares;
+  std::vector<std::int64_t>  entropyTable;
+
+private:
+  void
+  SetFeatures(const RunLengthJob & job);
+  void
+  MakeLengthTables();
+  void
+  MakeInverses();
+};
 } // namespace voxelmaps
 
-#endif // RunLengthTask_h
+#endif // RunLength_h

@@ -1,18 +1,20 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#ifndef DependenceTask_h
-#define DependenceTask_h
+#ifndef Dependence_h
+#define Dependence_h
 
-#include "voxelmaps/DependenceJob.h"
 #include "texture/PairOffsets.h"
 #include "texture/SizeMatrix.h"
-#include "texture/TextureTask.h"
+#include "texture/SizeMatrixPlan.h"
+#include "texture/TextureClass.h"
+#include "voxelmaps/DependenceJob.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace voxelmaps
 {
-/** A DependenceJob, or a slab of one, as all engines and kernels see it. DependencePlan makes it and owns its tables.
+/** A DependenceJob, or a slab of one, as all engines and kernels see it. TextureClass makes it and owns its tables.
  *
  * Every voxel of a window that has a level is an entry of the matrix of the window: its size is 1 + the number of its
  * dependent neighbors in the window. */
@@ -53,6 +55,29 @@ StoreDependenceFeatures(const DependenceTask & task, std::int64_t voxel, const S
       task, voxel * task.voxelStride, f, SizeMatrixFeatureValue(task.matrixFeatures[f], sums, task.scales));
   }
 }
+
+/** See the primary template. */
+template <>
+class TextureClass<DependenceJob> : public TextureClassBase<DependenceTask>
+{
+public:
+  explicit TextureClass(const DependenceJob & job);
+
+  void
+  ComputeOnCpu(const DependenceJob & job) const;
+  CudaTextureMethods<DependenceJob>
+  GetCudaMethods() const;
+  void
+  AddCudaTables(CudaTables & tables, DependenceTask & task) const;
+
+  // The tables of the task.
+  std::vector<PairOffset> offsets;
+  SizeMatrixPlan          matrix;
+
+private:
+  void
+  SetOffsets(const DependenceJob & job);
+};
 } // namespace voxelmaps
 
-#endif // DependenceTask_h
+#endif // Dependence_h

@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "texture/FeatureMapsClasses.h"
-
-#include "texture/TextureTask.h"
+#include "features/FeatureMapsClasses.h"
 
 #include <algorithm>
 #include <string>
@@ -11,37 +9,26 @@ namespace voxelmaps
 {
 namespace
 {
+/** The CPU engine of a texture class. */
+template <typename TJob>
 void
-Compute(const CooccurrenceJob & job)
+ComputeClass(const TJob & job)
 {
-  ComputeCooccurrenceFeatureMaps(job);
-}
-void
-Compute(const DependenceJob & job)
-{
-  ComputeDependenceFeatureMaps(job);
-}
-void
-Compute(const FirstOrderJob & job)
-{
-  ComputeFirstOrderFeatureMaps(job);
-}
-void
-Compute(const GrayToneDifferenceJob & job)
-{
-  ComputeGrayToneDifferenceFeatureMaps(job);
-}
-void
-Compute(const RunLengthJob & job)
-{
-  ComputeRunLengthFeatureMaps(job);
-}
-void
-Compute(const SizeZoneJob & job)
-{
-  ComputeSizeZoneFeatureMaps(job);
+  const TextureClass<TJob> textureClass(job);
+  if (job.outputSize[0] > 0 && job.outputSize[1] > 0 && job.outputSize[2] > 0)
+  {
+    textureClass.ComputeOnCpu(job);
+  }
 }
 } // namespace
+
+#define VOXELMAPS_CPU_ENGINE(name)                                                                                     \
+  void ComputeFeatureMaps(const name##Job & job)                                                                       \
+  {                                                                                                                    \
+    ComputeClass(job);                                                                                                 \
+  }
+VOXELMAPS_TEXTURE_CLASSES(VOXELMAPS_CPU_ENGINE)
+#undef VOXELMAPS_CPU_ENGINE
 
 std::int64_t
 GetNumberOfMaps(const FeatureMapsJob & job)
@@ -49,7 +36,8 @@ GetNumberOfMaps(const FeatureMapsJob & job)
   std::int64_t maps = 0;
   for (const TextureClassJob & classJob : job.classes)
   {
-    maps += std::visit([](const auto & typedJob) { return GetNumberOfMaps(typedJob); }, classJob);
+    maps += std::visit(
+      [](const auto & typedJob) { return static_cast<std::int64_t>(typedJob.GetNumberOfComponents()); }, classJob);
   }
   return maps;
 }
@@ -116,6 +104,6 @@ MakeDiscretizationJob(const FeatureMapsJob & job)
 GrayLevelDiscretizationResult
 ComputeFeatureMaps(const FeatureMapsJob & job)
 {
-  return ComputeFromHostMemory(job, [](const auto & typedJob) { Compute(typedJob); });
+  return ComputeFromHostMemory(job, [](const auto & typedJob) { ComputeFeatureMaps(typedJob); });
 }
 } // namespace voxelmaps

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "graytone/GrayToneDifferencePlan.h"
+#include "graytone/GrayToneDifference.h"
 
 #include "common/FixedPoint.h"
 #include "common/ParallelFor.h"
@@ -10,6 +10,20 @@
 
 namespace voxelmaps
 {
+const FeatureTable &
+GrayToneDifferenceFeatureMapEnums::GetFeatureTable()
+{
+  static const FeatureTable table("ngtdm",
+                                  {
+                                    { "BUS", "Busyness", "", "busyness" },
+                                    { "COA", "Coarseness", "", "coarseness" },
+                                    { "COM", "Complexity", "", "complexity" },
+                                    { "CON", "Contrast", "", "contrast" },
+                                    { "STR", "Strength", "", "strength" },
+                                  });
+  return table;
+}
+
 namespace
 {
 // Up to so many neighbors, their number divides the least common multiple of 1 ... 26.
@@ -22,7 +36,7 @@ constexpr int weightBits = 62;
 constexpr int narrowSumBits = 62;
 } // namespace
 
-GrayToneDifferencePlan::GrayToneDifferencePlan(const GrayToneDifferenceJob & job)
+TextureClass<GrayToneDifferenceJob>::TextureClass(const GrayToneDifferenceJob & job)
 {
   const DefaultFloatingPointEnvironment environment;
   SetTextureTask(job, static_cast<int>(job.features.size()), task);
@@ -34,7 +48,7 @@ GrayToneDifferencePlan::GrayToneDifferencePlan(const GrayToneDifferenceJob & job
 }
 
 void
-GrayToneDifferencePlan::SetFeatures(const GrayToneDifferenceJob & job)
+TextureClass<GrayToneDifferenceJob>::SetFeatures(const GrayToneDifferenceJob & job)
 {
   using Feature = GrayToneDifferenceJob::Feature;
   SetTaskFeatures(job.features, "GrayToneDifferenceFeatureMapEnums::Feature", task);
@@ -46,7 +60,7 @@ GrayToneDifferencePlan::SetFeatures(const GrayToneDifferenceJob & job)
 }
 
 void
-GrayToneDifferencePlan::SetOffsets(const GrayToneDifferenceJob & job)
+TextureClass<GrayToneDifferenceJob>::SetOffsets(const GrayToneDifferenceJob & job)
 {
   offsets = MakeNeighborOffsets(job.offsets, task.window);
   int longest = 0;
@@ -70,7 +84,7 @@ GrayToneDifferencePlan::SetOffsets(const GrayToneDifferenceJob & job)
 }
 
 void
-GrayToneDifferencePlan::MakeWeights()
+TextureClass<GrayToneDifferenceJob>::MakeWeights()
 {
   const std::uint64_t neighbors = 2 * offsets.size();
   const bool          isExact = neighbors <= maxExactNeighbors;

@@ -1,10 +1,14 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#ifndef SizeZoneFormulas_h
-#define SizeZoneFormulas_h
+#ifndef SizeZone_h
+#define SizeZone_h
 
-#include "voxelmaps/SizeZoneFeatureMapEnums.h"
 #include "texture/SizeMatrix.h"
+#include "texture/SizeMatrixPlan.h"
+#include "texture/TextureClass.h"
+#include "voxelmaps/SizeZoneJob.h"
+
+#include <cstdint>
 
 namespace voxelmaps
 {
@@ -67,6 +71,71 @@ ZoneSize(std::uint32_t zone)
 {
   return zone & 0xffffu;
 }
+
+/** A SizeZoneJob, or a slab of one, as all engines and kernels see it. TextureClass makes it and owns its tables. */
+struct SizeZoneTask : FeatureTask<SizeZoneFeatureMapEnums>
+{
+  /** Whether zones connect across slices. */
+  bool connectsSlices;
+  /** Number of voxels of a window that is not clipped. */
+  int windowVoxels;
+
+  SizeMatrixScales scales;
+};
+
+// A slice of a window as a word of bits, row by row. A row is followed by one bit that is always 0, so that no voxel
+// becomes a neighbor of the next row's.
+namespace
+{
+constexpr int maxWordSlices = 9;
+constexpr int maxWordBits = 128;
+
+/** From a row to the next one. */
+VOXELMAPS_HOST_DEVICE inline int
+RowBits(const SizeZoneTask & task)
+{
+  return task.window[0] + 1;
+}
+
+/** Whether the slices of a window fit words of so many bits. From row to row, words are shifted by less than 64 bits.
+ */
+inline bool
+SlicesFitWords(const SizeZoneTask & task, int bits)
+{
+  return RowBits(task) < (bits < 64 ? bits : 64) && RowBits(task) * task.window[1] - 1 <= bits &&
+         task.window[2] <= maxWordSlices;
+}
+
+/** Number of bits of a level - 1. */
+inline int
+LevelBits(const SizeZoneTask & task)
+{
+  int bits = 0;
+  while ((task.numberOfGrayLevels - 1) >> bits != 0)
+  {
+    ++bits;
+  }
+  return bits;
+}
+} // namespace
+
+/** See the primary template. */
+template <>
+class TextureClass<SizeZoneJob> : public TextureClassBase<SizeZoneTask>
+{
+public:
+  explicit TextureClass(const SizeZoneJob & job);
+
+  void
+  ComputeOnCpu(const SizeZoneJob & job) const;
+  CudaTextureMethods<SizeZoneJob>
+  GetCudaMethods() const;
+  void
+  AddCudaTables(CudaTables & tables, SizeZoneTask & task) const;
+
+  /** The tables of the task. */
+  SizeMatrixPlan matrix;
+};
 } // namespace voxelmaps
 
-#endif // SizeZoneFormulas_h
+#endif // SizeZone_h

@@ -1,18 +1,19 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CooccurrenceTask_h
-#define CooccurrenceTask_h
+#ifndef Cooccurrence_h
+#define Cooccurrence_h
 
 #include "cooccurrence/CooccurrenceFormulas.h"
-#include "voxelmaps/CooccurrenceJob.h"
 #include "texture/PairOffsets.h"
-#include "texture/TextureTask.h"
+#include "texture/TextureClass.h"
+#include "voxelmaps/CooccurrenceJob.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace voxelmaps
 {
-/** A CooccurrenceJob, or a slab of one, as all engines and kernels see it. CooccurrencePlan makes it and owns its
+/** A CooccurrenceJob, or a slab of one, as all engines and kernels see it. TextureClass makes it and owns its
  * tables. */
 struct CooccurrenceTask : FeatureTask<CooccurrenceFeatureMapEnums>
 {
@@ -61,6 +62,39 @@ struct CooccurrenceTask : FeatureTask<CooccurrenceFeatureMapEnums>
     return aggregation == Aggregation::Merge ? numberOfOffsets : 1;
   }
 };
+
+/** See the primary template. */
+template <>
+class TextureClass<CooccurrenceJob> : public TextureClassBase<CooccurrenceTask>
+{
+public:
+  explicit TextureClass(const CooccurrenceJob & job);
+
+  void
+  ComputeOnCpu(const CooccurrenceJob & job) const;
+  CudaTextureMethods<CooccurrenceJob>
+  GetCudaMethods() const;
+  void
+  AddCudaTables(CudaTables & tables, CooccurrenceTask & task) const;
+
+  // The tables of the task.
+  std::vector<PairOffset>   offsets;
+  std::vector<double>       offsetWeights;
+  std::vector<std::int64_t> weights;
+  std::vector<std::int64_t> entropyTable;
+
+private:
+  void
+  SetOffsets(const CooccurrenceJob & job);
+  void
+  SetFeatures(const CooccurrenceJob & job);
+  void
+  ChooseArithmetic();
+  void
+  MakeWeights();
+  void
+  SetEntropyTable(const JobExecution & execution);
+};
 } // namespace voxelmaps
 
-#endif // CooccurrenceTask_h
+#endif // Cooccurrence_h

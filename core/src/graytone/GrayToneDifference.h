@@ -1,17 +1,18 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#ifndef GrayToneDifferenceTask_h
-#define GrayToneDifferenceTask_h
+#ifndef GrayToneDifference_h
+#define GrayToneDifference_h
 
-#include "voxelmaps/GrayToneDifferenceJob.h"
 #include "texture/PairOffsets.h"
-#include "texture/TextureTask.h"
+#include "texture/TextureClass.h"
+#include "voxelmaps/GrayToneDifferenceJob.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace voxelmaps
 {
-/** A GrayToneDifferenceJob, or a slab of one, as all engines and kernels see it. GrayToneDifferencePlan makes it and
+/** A GrayToneDifferenceJob, or a slab of one, as all engines and kernels see it. TextureClass makes it and
  * owns its tables. */
 struct GrayToneDifferenceTask : FeatureTask<GrayToneDifferenceFeatureMapEnums>
 {
@@ -38,6 +39,33 @@ struct GrayToneDifferenceTask : FeatureTask<GrayToneDifferenceFeatureMapEnums>
   bool needsComplexity;
   bool needsImbalances;
 };
+
+/** See the primary template. */
+template <>
+class TextureClass<GrayToneDifferenceJob> : public TextureClassBase<GrayToneDifferenceTask>
+{
+public:
+  explicit TextureClass(const GrayToneDifferenceJob & job);
+
+  void
+  ComputeOnCpu(const GrayToneDifferenceJob & job) const;
+  CudaTextureMethods<GrayToneDifferenceJob>
+  GetCudaMethods() const;
+  void
+  AddCudaTables(CudaTables & tables, GrayToneDifferenceTask & task) const;
+
+  // The tables of the task.
+  std::vector<PairOffset>    offsets;
+  std::vector<std::uint64_t> weights;
+
+private:
+  void
+  SetFeatures(const GrayToneDifferenceJob & job);
+  void
+  SetOffsets(const GrayToneDifferenceJob & job);
+  void
+  MakeWeights();
+};
 } // namespace voxelmaps
 
-#endif // GrayToneDifferenceTask_h
+#endif // GrayToneDifference_h

@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#ifndef FirstOrderTask_h
-#define FirstOrderTask_h
+#ifndef FirstOrder_h
+#define FirstOrder_h
 
+#include "texture/TextureClass.h"
 #include "voxelmaps/FirstOrderJob.h"
-#include "texture/TextureTask.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace voxelmaps
 {
-/** A FirstOrderJob, or a slab of one, as all engines and kernels see it. FirstOrderPlan makes it and owns its table. */
+/** A FirstOrderJob, or a slab of one, as all engines and kernels see it. TextureClass makes it and owns its table. */
 struct FirstOrderTask : FeatureTask<FirstOrderFeatureMapEnums>
 {
   double voxelArrayShift;
@@ -28,6 +29,24 @@ struct FirstOrderTask : FeatureTask<FirstOrderFeatureMapEnums>
   bool needsRobustDeviations;
   bool needsLevelCounts;
 };
+
+/** See the primary template. */
+template <>
+class TextureClass<FirstOrderJob> : public TextureClassBase<FirstOrderTask>
+{
+public:
+  explicit TextureClass(const FirstOrderJob & job);
+
+  void
+  ComputeOnCpu(const FirstOrderJob & job) const;
+  CudaTextureMethods<FirstOrderJob>
+  GetCudaMethods() const;
+  void
+  AddCudaTables(CudaTables & tables, FirstOrderTask & task) const;
+
+  /** The table of the task. */
+  std::vector<std::int64_t> entropyTable;
+};
 } // namespace voxelmaps
 
-#endif // FirstOrderTask_h
+#endif // FirstOrder_h

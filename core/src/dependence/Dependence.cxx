@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "dependence/DependencePlan.h"
+#include "dependence/Dependence.h"
 
 #include "common/ParallelFor.h"
 
@@ -8,6 +8,30 @@
 
 namespace voxelmaps
 {
+const FeatureTable &
+DependenceFeatureMapEnums::GetFeatureTable()
+{
+  static const FeatureTable table(
+    "gldm",
+    {
+      { "SDE", "SmallDependenceEmphasis", "", "low_dependence_emphasis" },
+      { "LDE", "LargeDependenceEmphasis", "", "high_dependence_emphasis" },
+      { "GLN", "GrayLevelNonUniformity", "", "grey_level_non_uniformity" },
+      { "DN", "DependenceNonUniformity", "", "dependence_count_non_uniformity" },
+      { "DNN", "DependenceNonUniformityNormalized", "", "normalised_dependence_count_non_uniformity" },
+      { "GLV", "GrayLevelVariance", "", "grey_level_variance" },
+      { "DV", "DependenceVariance", "", "dependence_count_variance" },
+      { "DE", "DependenceEntropy", "", "dependence_count_entropy" },
+      { "LGLE", "LowGrayLevelEmphasis", "", "low_grey_level_count_emphasis" },
+      { "HGLE", "HighGrayLevelEmphasis", "", "high_grey_level_count_emphasis" },
+      { "SDLGLE", "SmallDependenceLowGrayLevelEmphasis", "", "low_dependence_low_grey_level_emphasis" },
+      { "SDHGLE", "SmallDependenceHighGrayLevelEmphasis", "", "low_dependence_high_grey_level_emphasis" },
+      { "LDLGLE", "LargeDependenceLowGrayLevelEmphasis", "", "high_dependence_low_grey_level_emphasis" },
+      { "LDHGLE", "LargeDependenceHighGrayLevelEmphasis", "", "high_dependence_high_grey_level_emphasis" },
+    });
+  return table;
+}
+
 namespace
 {
 // In the order of the enumeration of features.
@@ -29,7 +53,7 @@ constexpr SizeMatrixFeature matrixFeatures[DependenceTask::maxFeatures] = {
 };
 } // namespace
 
-DependencePlan::DependencePlan(const DependenceJob & job)
+TextureClass<DependenceJob>::TextureClass(const DependenceJob & job)
 {
   const DefaultFloatingPointEnvironment environment;
   SetTextureTask(job, static_cast<int>(job.features.size()), task);
@@ -53,7 +77,7 @@ DependencePlan::DependencePlan(const DependenceJob & job)
 }
 
 void
-DependencePlan::SetOffsets(const DependenceJob & job)
+TextureClass<DependenceJob>::SetOffsets(const DependenceJob & job)
 {
   offsets = MakeNeighborOffsets(job.offsets, task.window);
   task.numberOfOffsets = static_cast<int>(offsets.size());

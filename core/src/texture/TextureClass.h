@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TexturePlan_h
-#define TexturePlan_h
+#ifndef TextureClass_h
+#define TextureClass_h
 
+#include "texture/TextureTask.h"
 #include "voxelmaps/Job.h"
 
 #include <algorithm>
@@ -11,22 +12,37 @@
 
 namespace voxelmaps
 {
-/** Values derived from the parameters of a job, which are the same for all its voxels and for all engines. The plan of
- * a texture class fills the task, and owns the tables to which the task points. */
+class CudaTables;
+template <typename TJob>
+struct CudaTextureMethods;
+
+/** A texture class, by its job: the values derived from the parameters of a job, which are the same for all its voxels
+ * and for all engines, and the engines. Every class specializes it, with the base TextureClassBase:
+ * - TextureClass(const TJob &) throws EngineError if the job breaks a rule. It fills the task, and owns the tables to
+ *   which the task points.
+ * - ComputeOnCpu(const TJob &) computes the job, whose output is not empty, on the CPU.
+ * - GetCudaMethods() lists the methods of CUDA for the job.
+ * - AddCudaTables(CudaTables &, TTask &) adds the tables to those that are copied to the device, and whose pointers in
+ *   the task are set. */
+template <typename TJob>
+class TextureClass;
+
 template <typename TTask>
-class TexturePlan
+class TextureClassBase
 {
 public:
-  TexturePlan(const TexturePlan &) = delete;
-  TexturePlan &
-  operator=(const TexturePlan &) = delete;
+  using Task = TTask;
+
+  TextureClassBase(const TextureClassBase &) = delete;
+  TextureClassBase &
+  operator=(const TextureClassBase &) = delete;
 
   /** The task of the entire job, with host pointers. */
   TTask task{};
 
 protected:
-  TexturePlan() = default;
-  ~TexturePlan() = default;
+  TextureClassBase() = default;
+  ~TextureClassBase() = default;
 };
 
 /** Copy the features of a job into its task. Throws EngineError, with the name of the enumeration, unless there is a
@@ -55,4 +71,4 @@ SetTaskFeatures(const std::vector<TFeature> & features, const char * enumeration
 }
 } // namespace voxelmaps
 
-#endif // TexturePlan_h
+#endif // TextureClass_h

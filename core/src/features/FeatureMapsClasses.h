@@ -3,7 +3,13 @@
 #ifndef FeatureMapsClasses_h
 #define FeatureMapsClasses_h
 
+#include "cooccurrence/Cooccurrence.h"
+#include "dependence/Dependence.h"
 #include "discretization/GrayLevelJob.h"
+#include "firstorder/FirstOrder.h"
+#include "graytone/GrayToneDifference.h"
+#include "runlength/RunLength.h"
+#include "sizezone/SizeZone.h"
 #include "voxelmaps/FeatureMapsJob.h"
 #include "voxelmaps/HostMemory.h"
 
@@ -12,27 +18,18 @@
 #include <memory>
 #include <type_traits>
 
+/** Calls a macro with the name of each texture class. */
+#define VOXELMAPS_TEXTURE_CLASSES(macro)                                                                               \
+  macro(Cooccurrence);                                                                                                 \
+  macro(Dependence);                                                                                                   \
+  macro(FirstOrder);                                                                                                   \
+  macro(GrayToneDifference);                                                                                           \
+  macro(RunLength);                                                                                                    \
+  macro(SizeZone);
+
 // What CPU and device have in common in the computation of maps of several classes.
 namespace voxelmaps
 {
-/** Number of maps of a class. */
-template <typename TJob>
-std::int64_t
-GetNumberOfMaps(const TJob & job)
-{
-  return static_cast<std::int64_t>(job.features.size());
-}
-inline std::int64_t
-GetNumberOfMaps(const CooccurrenceJob & job)
-{
-  return static_cast<std::int64_t>(job.GetNumberOfComponents());
-}
-inline std::int64_t
-GetNumberOfMaps(const RunLengthJob & job)
-{
-  return static_cast<std::int64_t>(job.GetNumberOfComponents());
-}
-
 /** The job of one class of a FeatureMapsJob, without levels, intensities and output. */
 template <typename TJob>
 TJob
@@ -80,7 +77,8 @@ ForEachClassJob(const FeatureMapsJob & job, const GrayLevelDiscretizationResult 
         result.numberOfGrayLevels = discretization.numberOfGrayLevels;
         result.output = output;
         compute(result);
-        output += static_cast<std::size_t>(GetNumberOfMaps(typedJob) * job.mapStride) * bytes;
+        output +=
+          static_cast<std::size_t>(static_cast<std::int64_t>(typedJob.GetNumberOfComponents()) * job.mapStride) * bytes;
       },
       classJob);
   }

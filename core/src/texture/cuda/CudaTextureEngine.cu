@@ -1,12 +1,9 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "CudaSizeZoneMethods.h"
-#include "cuda/CudaError.h"
-#include "sizezone/SizeZonePlan.h"
 #include "texture/cuda/CudaTextureEngine.h"
-#include "voxelmaps/SizeZoneJob.h"
 
-#include <string>
+#include "cuda/CudaError.h"
+
 #include <vector>
 
 namespace voxelmaps
@@ -23,20 +20,29 @@ CopyToHost(const T * onDevice, std::uint64_t size, std::vector<T> & onHost, cuda
             "copying from the device");
   return onHost.data();
 }
+} // namespace
 
-/** Compute a job on the CPU, with copies of its arrays that are in device memory. */
 void
-ComputeOnCpu(const SizeZoneJob & job, const TextureTask & task, const CudaOptions & options)
+ComputeOnHostArrays(const TextureFeatureMapJob & job, const TextureTask & task, const CudaOptions & options,
+                    const std::function<void(const TextureFeatureMapJob & hostJob)> & compute)
 {
   const auto                 stream = static_cast<cudaStream_t>(options.stream);
   const std::uint64_t        voxels = NumberOfVoxels(job.outputSize);
-  SizeZoneJob                hostJob = job;
+  TextureFeatureMapJob       hostJob = job;
   std::vector<std::uint16_t> levels;
   std::vector<std::uint8_t>  selection;
+  std::vector<char>          intensities;
   std::vector<char>          output;
   if (options.inputLocation == MemoryLocation::Device)
   {
     hostJob.levels = CopyToHost(job.levels, NumberOfVoxels(job.levelsSize), levels, stream);
+    if (job.intensities != nullptr)
+    {
+      hostJob.intensities = CopyToHost(static_cast<const char *>(job.intensities),
+                                       NumberOfVoxels(job.levelsSize) * IntensityBytes(task),
+                                       intensities,
+                                       stream);
+    }
     if (job.selection != nullptr)
     {
       hostJob.selection = CopyToHost(job.selection, voxels, selection, stream);
@@ -45,7 +51,7 @@ ComputeOnCpu(const SizeZoneJob & job, const TextureTask & task, const CudaOption
   }
   if (options.outputLocation == MemoryLocation::Host)
   {
-    ComputeSizeZoneFeatureMaps(hostJob);
+    compute(hostJob);
     return;
   }
   // Rows without gaps: the maps, or the components of the voxels.
@@ -58,34 +64,10 @@ ComputeOnCpu(const SizeZoneJob & job, const TextureTask & task, const CudaOption
   hostJob.output = output.data();
   hostJob.outputVoxelStride = task.IsPlanar() ? 1 : task.numberOfComponents;
   hostJob.outputComponentStride = task.IsPlanar() ? static_cast<std::int64_t>(voxels) : 1;
-  ComputeSizeZoneFeatureMaps(hostJob);
+  compute(hostJob);
   CheckCuda(
     cudaMemcpy2DAsync(job.output, pitch, output.data(), rowBytes, rowBytes, rows, cudaMemcpyHostToDevice, stream),
     "copying to the device");
   CheckCuda(cudaStreamSynchronize(stream), "waiting for the device");
-}
-} // namespace
-
-CudaSizeZoneReport
-ComputeSizeZoneFeatureMapsCuda(const SizeZoneJob & job, const CudaSizeZoneOptions & options)
-{
-  if (!options.otherDeviceIDs.empty())
-  {
-    return ComputeOnSeveralDevices<SizeZonePlan>(job, options, ComputeSizeZoneFeatureMapsCuda);
-  }
-  using Method = CudaSizeZoneOptions::Method;
-  return RunCudaTextureEngine<SizeZonePlan, CudaSizeZoneReport>(
-    job,
-    options,
-    [](const SizeZoneTask & task) {
-      return CudaTextureMethods<SizeZoneTask, Method>{
-        " with " + std::to_string(task.numberOfGrayLevels) + " gray levels",
-        { { Method::BitPlanes, CudaBitPlanesSupports(task), true, {}, ComputeByCudaBitPlanes } }
-      };
-    },
-    [](const SizeZonePlan & plan, Method, CudaTables & tables, SizeZoneTask & task) {
-      plan.matrix.AddTables(tables, task.scales);
-    },
-    [&](const TextureTask & task) { ComputeOnCpu(job, task, options); });
 }
 } // namespace voxelmaps
