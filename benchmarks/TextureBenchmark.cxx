@@ -19,25 +19,14 @@ namespace
 using namespace VoxelMapsBenchmarks;
 using voxelmaps::InstructionSet;
 
-#define VOXELMAPS_ENGINES(name)                                                                                        \
-  void Compute(const voxelmaps::name##Job & job)                                                                       \
-  {                                                                                                                    \
-    voxelmaps::Compute##name##FeatureMaps(job);                                                                        \
-  }                                                                                                                    \
-  using name##Method = voxelmaps::Cuda##name##Options::Method;                                                         \
-  auto ComputeCuda(const voxelmaps::name##Job & job, name##Method method)                                              \
-  {                                                                                                                    \
-    voxelmaps::Cuda##name##Options options;                                                                            \
-    options.method = method;                                                                                           \
-    return voxelmaps::Compute##name##FeatureMapsCuda(job, options);                                                    \
-  }
-
-VOXELMAPS_ENGINES(Cooccurrence)
-VOXELMAPS_ENGINES(Dependence)
-VOXELMAPS_ENGINES(FirstOrder)
-VOXELMAPS_ENGINES(GrayToneDifference)
-VOXELMAPS_ENGINES(RunLength)
-VOXELMAPS_ENGINES(SizeZone)
+template <typename TJob>
+auto
+ComputeCuda(const TJob & job, typename TJob::CudaMethod method)
+{
+  voxelmaps::CudaTextureOptions<TJob> options;
+  options.method = method;
+  return voxelmaps::ComputeFeatureMapsCuda(job, options);
+}
 
 /** The methods of a device: Automatic alone for the large image, since others take minutes. */
 template <typename TMethod>
@@ -125,7 +114,7 @@ struct Fixture
     output.resize(expected.size());
     job.output = expected.data();
     job.execution = MakeExecution(allThreads);
-    Compute(job);
+    voxelmaps::ComputeFeatureMaps(job);
     job.output = output.data();
     job.execution = {};
   }
@@ -181,7 +170,7 @@ RegisterEngines(const std::string & jobName, const Case & thisCase, const TJob &
                    job.execution = MakeExecution(threads);
                    for (auto _ : state)
                    {
-                     Compute(job);
+                     voxelmaps::ComputeFeatureMaps(job);
                    }
                    Finish(state, fixture);
                  });
@@ -345,15 +334,17 @@ RegisterBenchmarks(int & argc, char ** argv)
   for (const Case & each : cases)
   {
     const bool isLarge = GetNumberOfVoxels(each.size) > 1000000;
-    RegisterEngines("cooccurrence", each, withoutCorrelation, GetMethods<CooccurrenceMethod>(isLarge));
-    RegisterEngines("correlation", each, correlation, GetMethods<CooccurrenceMethod>(isLarge));
-    RegisterEngines("dependence", each, dependence, GetMethods<DependenceMethod>(isLarge));
-    RegisterEngines("firstorder", each, firstOrder, GetMethods<FirstOrderMethod>(isLarge));
-    RegisterEngines("graytonedifference", each, grayTone, GetMethods<GrayToneDifferenceMethod>(isLarge));
-    RegisterEngines("runlength", each, runLength, GetMethods<RunLengthMethod>(isLarge));
-    RegisterEngines("runlength11", each, elevenFeatures, GetMethods<RunLengthMethod>(isLarge));
-    RegisterEngines("runlength11,merged", each, merged, GetMethods<RunLengthMethod>(isLarge));
-    RegisterEngines("sizezone", each, sizeZone, GetMethods<SizeZoneMethod>(isLarge));
+    RegisterEngines(
+      "cooccurrence", each, withoutCorrelation, GetMethods<voxelmaps::CooccurrenceJob::CudaMethod>(isLarge));
+    RegisterEngines("correlation", each, correlation, GetMethods<voxelmaps::CooccurrenceJob::CudaMethod>(isLarge));
+    RegisterEngines("dependence", each, dependence, GetMethods<voxelmaps::DependenceJob::CudaMethod>(isLarge));
+    RegisterEngines("firstorder", each, firstOrder, GetMethods<voxelmaps::FirstOrderJob::CudaMethod>(isLarge));
+    RegisterEngines(
+      "graytonedifference", each, grayTone, GetMethods<voxelmaps::GrayToneDifferenceJob::CudaMethod>(isLarge));
+    RegisterEngines("runlength", each, runLength, GetMethods<voxelmaps::RunLengthJob::CudaMethod>(isLarge));
+    RegisterEngines("runlength11", each, elevenFeatures, GetMethods<voxelmaps::RunLengthJob::CudaMethod>(isLarge));
+    RegisterEngines("runlength11,merged", each, merged, GetMethods<voxelmaps::RunLengthJob::CudaMethod>(isLarge));
+    RegisterEngines("sizezone", each, sizeZone, GetMethods<voxelmaps::SizeZoneJob::CudaMethod>(isLarge));
   }
   RegisterAllClasses(cases.back(), { withoutCorrelation, dependence, firstOrder, grayTone, runLength, sizeZone });
 
@@ -362,7 +353,7 @@ RegisterBenchmarks(int & argc, char ** argv)
   paper.offsets = GetDirections(true);
   paper.aggregation = voxelmaps::RunLengthJob::Aggregation::PerDirection;
   const Case slice{ { { std::min<std::int64_t>(181, size[0]), std::min<std::int64_t>(217, size[1]), 1 } }, 4, 256 };
-  RegisterEngines("paper", slice, paper, GetMethods<RunLengthMethod>(false), true);
+  RegisterEngines("paper", slice, paper, GetMethods<voxelmaps::RunLengthJob::CudaMethod>(false), true);
   RegisterSequential("paper", slice, paper);
 }
 } // namespace

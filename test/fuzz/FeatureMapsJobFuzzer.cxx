@@ -285,7 +285,7 @@ IsSlow(const Job & job)
   double steps = 0.0;
   for (const auto & classJob : job.classes)
   {
-    const auto   maps = std::visit([](const auto & each) { return voxelmaps::GetNumberOfMaps(each); }, classJob);
+    const auto   maps = std::visit([](const auto & each) { return each.GetNumberOfComponents(); }, classJob);
     const auto * cooccurrence = std::get_if<voxelmaps::CooccurrenceJob>(&classJob);
     const bool   isSlow =
       cooccurrence != nullptr && std::count(cooccurrence->features.begin(),
@@ -359,7 +359,7 @@ ComputeClass(const Job & job, const TJob & parameters, const std::vector<std::ui
              unsigned int numberOfGrayLevels)
 {
   TJob              typedJob = voxelmaps::MakeClassJob(job, parameters);
-  const auto        maps = static_cast<std::size_t>(voxelmaps::GetNumberOfMaps(typedJob));
+  const auto        maps = static_cast<std::size_t>(typedJob.GetNumberOfComponents());
   const std::size_t stride = maps + 2;
   const auto        voxels = static_cast<std::size_t>(CountVoxels(job.outputSize));
   typedJob.levels = levels.data();
@@ -384,7 +384,7 @@ ComputeClass(const Job & job, const TJob & parameters, const std::vector<std::ui
   }
   Output<TReal> output(voxels * stride);
   typedJob.output = output.GetData();
-  VoxelMapsTest::ComputeFeatureMaps(typedJob);
+  voxelmaps::ComputeFeatureMaps(typedJob);
   const std::vector<TReal> interleaved = output.Take([&](std::size_t i) { return i % stride < maps; });
   std::vector<TReal>       result;
   for (std::size_t i = 0; i < interleaved.size(); ++i)
