@@ -6,7 +6,7 @@
 #include "cooccurrence/CooccurrencePlan.h"
 #include "cooccurrence/WeightedCooccurrence.h"
 #include "texture/cpu/Tiling.h"
-#include "texture/cpu/WeightedWindows.h"
+#include "texture/cpu/Walk.h"
 
 #include <algorithm>
 #include <memory>
@@ -99,7 +99,7 @@ ComputeCooccurrenceFeatureMaps(const CooccurrenceJob & job)
   {
     const auto         levels = static_cast<std::int64_t>(MaxWindowLevels(plan.task));
     const std::int64_t steps = static_cast<std::int64_t>(plan.task.maxPairs) + levels * levels;
-    ComputeWeightedWindows<WeightedCooccurrence>(plan.task, steps + CorrelationPairs(plan.task), job);
+    ComputeByWalk<WeightedCooccurrence>(plan.task, 2 * (steps + CorrelationPairs(plan.task)), job.execution);
   }
   else if (job.walkWindows)
   {

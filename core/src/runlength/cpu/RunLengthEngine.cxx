@@ -5,7 +5,6 @@
 #include "runlength/RunLengthWalk.h"
 #include "runlength/WeightedRunLength.h"
 #include "texture/cpu/Walk.h"
-#include "texture/cpu/WeightedWindows.h"
 
 #include <algorithm>
 #include <memory>
@@ -74,7 +73,7 @@ ComputeRunLengthFeatureMaps(const RunLengthJob & job)
   }
   if (!job.offsetWeights.empty())
   {
-    ComputeWeightedWindows<WeightedRunLength>(plan.task, static_cast<std::int64_t>(plan.task.maxVoxels), job);
+    ComputeByWalk<WeightedRunLength>(plan.task, 2 * static_cast<std::int64_t>(plan.task.maxVoxels), job.execution);
     return;
   }
   // Merged matrices with directions that differ from window to window have no common box sums.
