@@ -46,26 +46,33 @@ struct SerialLane
   }
 };
 
-/** Computes windows one after the other, in memory of its own. */
+/** A walk: computes windows one after the other, in memory of its own. */
 class WeightedCooccurrence
 {
 public:
   using Task = CooccurrenceTask;
 
-  /** Number of doubles that one object needs. */
-  static std::uint64_t
-  GetWorkspaceSize(const Task & task)
+  /** Windows of a call of Compute. */
+  static constexpr int numberOfWindows = 1;
+  /** Whether a thread of a device computes windows on its own; else all threads of a block are a team. */
+  static constexpr bool usesSingleThreads = true;
+
+  static std::size_t
+  GetWorkspaceBytes(const Task & task)
   {
     const auto levels = static_cast<std::uint64_t>(MaxWindowLevels(task));
-    return 3 * levels + levels * levels + CorrelationNumbers(task) + NumberOfSums(task) + NumberOfDifferences(task);
+    return (3 * levels + levels * levels + CorrelationNumbers(task) + NumberOfSums(task) + NumberOfDifferences(task)) *
+           sizeof(double);
   }
 
+  /** The team is unused: a thread computes windows on its own. */
+  template <typename TTeam>
   VOXELMAPS_HOST_DEVICE
-  WeightedCooccurrence(const Task & task, double * workspace)
+  WeightedCooccurrence(const Task & task, const TTeam &, void * workspace)
     : m_Task(task)
-    , m_Levels(workspace)
+    , m_Levels(static_cast<double *>(workspace))
     , m_MaxLevels(MaxWindowLevels(task))
-    , m_Rows(workspace + m_MaxLevels)
+    , m_Rows(static_cast<double *>(workspace) + m_MaxLevels)
     , m_Columns(m_Rows + m_MaxLevels)
     , m_Cells(m_Columns + m_MaxLevels)
     , m_Correlation(m_Cells + std::int64_t{ m_MaxLevels } * m_MaxLevels)

@@ -22,6 +22,8 @@ public:
 
   /** Windows of a call of Compute. */
   static constexpr int numberOfWindows = 1;
+  /** Whether a thread of a device computes windows on its own; else all threads of a block are a team. */
+  static constexpr bool usesSingleThreads = false;
 
   static std::size_t
   GetWorkspaceBytes(const Task & task)

@@ -14,26 +14,32 @@
  * is by rows in rising order of levels. Compile with contraction off, and all compilers give the same bits. */
 namespace voxelmaps
 {
-/** Computes windows one after the other, in memory of its own. */
+/** A walk: computes windows one after the other, in memory of its own. */
 class WeightedRunLength
 {
 public:
   using Task = RunLengthTask;
 
-  /** Number of doubles that one object needs. */
-  static std::uint64_t
-  GetWorkspaceSize(const Task & task)
+  /** Windows of a call of Compute. */
+  static constexpr int numberOfWindows = 1;
+  /** Whether a thread of a device computes windows on its own; else all threads of a block are a team. */
+  static constexpr bool usesSingleThreads = true;
+
+  static std::size_t
+  GetWorkspaceBytes(const Task & task)
   {
     const auto levels = static_cast<std::uint64_t>(MaxWindowLevels(task));
-    return (levels + 1) * (static_cast<std::uint64_t>(task.directions.longestLine) + 1);
+    return (levels + 1) * (static_cast<std::uint64_t>(task.directions.longestLine) + 1) * sizeof(double);
   }
 
+  /** The team is unused: a thread computes windows on its own. */
+  template <typename TTeam>
   VOXELMAPS_HOST_DEVICE
-  WeightedRunLength(const Task & task, double * workspace)
+  WeightedRunLength(const Task & task, const TTeam &, void * workspace)
     : m_Task(task)
-    , m_Levels(workspace)
+    , m_Levels(static_cast<double *>(workspace))
     , m_LongestLine(task.directions.longestLine)
-    , m_Lengths(workspace + MaxWindowLevels(task))
+    , m_Lengths(static_cast<double *>(workspace) + MaxWindowLevels(task))
     , m_Cells(m_Lengths + m_LongestLine + 1)
   {}
 

@@ -6,7 +6,7 @@
 #include "cooccurrence/Cooccurrence.h"
 #include "cooccurrence/WeightedCooccurrence.h"
 #include "texture/cpu/Tiling.h"
-#include "texture/cpu/WeightedWindows.h"
+#include "texture/cpu/Walk.h"
 
 #include <algorithm>
 #include <memory>
@@ -94,7 +94,7 @@ TextureClass<CooccurrenceJob>::ComputeOnCpu(const CooccurrenceJob & job) const
   {
     const auto         levels = static_cast<std::int64_t>(MaxWindowLevels(task));
     const std::int64_t steps = static_cast<std::int64_t>(task.maxPairs) + levels * levels;
-    ComputeWeightedWindows<WeightedCooccurrence>(task, steps + CorrelationPairs(task), job);
+    ComputeByWalk<WeightedCooccurrence>(task, 2 * (steps + CorrelationPairs(task)), job.execution);
   }
   else if (job.walkWindows)
   {

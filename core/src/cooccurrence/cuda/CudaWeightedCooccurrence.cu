@@ -3,23 +3,22 @@
 // One thread per window adds the weights of its pairs.
 #include "CudaCooccurrenceMethods.h"
 #include "cooccurrence/WeightedCooccurrence.h"
-#include "texture/cuda/CudaWeightedWindows.cuh"
+#include "texture/cuda/CudaWalk.cuh"
 
 namespace voxelmaps
 {
 CudaScratchBytes
 CudaWeightedCooccurrenceScratchBytes(const CooccurrenceTask & task)
 {
-  return CudaWeightedWindowsScratchBytes<WeightedCooccurrence>(task);
+  return CudaWalkScratchBytes<WeightedCooccurrence>(task, cudaThreadWalkPolicy);
 }
 
 void
 ComputeByCudaWeightedCooccurrence(const CooccurrenceTask & task, const CudaMethodResources & resources)
 {
   const std::int64_t levels = MaxWindowLevels(task);
-  ComputeByCudaWeightedWindows<WeightedCooccurrence>(task,
-                                                     static_cast<std::int64_t>(task.maxPairs) +
-                                                       levels * levels * (task.needsMaximalCorrelation ? levels : 1),
-                                                     resources);
+  const std::int64_t steps =
+    static_cast<std::int64_t>(task.maxPairs) + levels * levels * (task.needsMaximalCorrelation ? levels : 1);
+  ComputeByCudaWalk<WeightedCooccurrence>(task, cudaThreadWalkPolicy, 8 * steps, resources);
 }
 } // namespace voxelmaps

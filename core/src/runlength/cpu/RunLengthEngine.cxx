@@ -5,7 +5,6 @@
 #include "runlength/RunLengthWalk.h"
 #include "runlength/WeightedRunLength.h"
 #include "texture/cpu/Walk.h"
-#include "texture/cpu/WeightedWindows.h"
 
 #include <algorithm>
 #include <memory>
@@ -69,7 +68,7 @@ TextureClass<RunLengthJob>::ComputeOnCpu(const RunLengthJob & job) const
 {
   if (!job.offsetWeights.empty())
   {
-    ComputeWeightedWindows<WeightedRunLength>(task, static_cast<std::int64_t>(task.maxVoxels), job);
+    ComputeByWalk<WeightedRunLength>(task, 2 * static_cast<std::int64_t>(task.maxVoxels), job.execution);
     return;
   }
   // Merged matrices with directions that differ from window to window have no common box sums.

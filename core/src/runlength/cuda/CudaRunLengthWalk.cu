@@ -5,7 +5,6 @@
 #include "runlength/RunLengthWalk.h"
 #include "runlength/WeightedRunLength.h"
 #include "texture/cuda/CudaWalk.cuh"
-#include "texture/cuda/CudaWeightedWindows.cuh"
 
 namespace voxelmaps
 {
@@ -27,15 +26,17 @@ WindowSteps(const RunLengthTask & task)
 CudaScratchBytes
 CudaRunLengthWalkScratchBytes(const RunLengthTask & task)
 {
-  return task.offsetWeights != nullptr ? CudaWeightedWindowsScratchBytes<WeightedRunLength>(task)
+  return task.offsetWeights != nullptr ? CudaWalkScratchBytes<WeightedRunLength>(task, cudaThreadWalkPolicy)
                                        : CudaWalkScratchBytes<Walk>(task, policy);
 }
 
 void
 ComputeByCudaRunLengthWalk(const RunLengthTask & task, const CudaMethodResources & resources)
 {
+  // A thread needs eight times as long for a step as a warp.
   task.offsetWeights != nullptr
-    ? ComputeByCudaWeightedWindows<WeightedRunLength>(task, static_cast<std::int64_t>(task.maxVoxels), resources)
+    ? ComputeByCudaWalk<WeightedRunLength>(
+        task, cudaThreadWalkPolicy, 8 * static_cast<std::int64_t>(task.maxVoxels), resources)
     : ComputeByCudaWalk<Walk>(task, policy, WindowSteps(task), resources);
 }
 

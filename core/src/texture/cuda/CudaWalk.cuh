@@ -132,45 +132,58 @@ private:
 /** How the walk of a class is launched. */
 struct CudaWalkPolicy
 {
-  /** Of a block, which computes a window. */
+  /** Of a block. */
   int threads;
-  /** A block with a larger workspace has it in device memory. */
+  /** A larger workspace is in device memory. */
   std::size_t maxSharedBytes;
-  /** Blocks in flight on every multiprocessor, if there is memory for them. */
-  int blocksPerMultiprocessor;
+  /** Teams in flight on every multiprocessor, if there is memory for them. */
+  int teamsPerMultiprocessor;
 };
+
+/** For walks of single threads, as those of weighted matrices, which are added up in one order. */
+constexpr CudaWalkPolicy cudaThreadWalkPolicy{ 64, 0, 512 };
 
 template <typename TWalk>
 __global__ void
 __launch_bounds__(CudaThreadBlock::maxSize)
-  WalkKernel(const __grid_constant__ typename TWalk::Task task, char * scratch, std::size_t workspaceBytes,
-             std::int64_t first, std::int64_t end)
+  WalkKernel(const __grid_constant__ typename TWalk::Task task, std::int64_t teams, char * scratch,
+             std::size_t workspaceBytes, std::int64_t first, std::int64_t end)
 {
   extern __shared__ __align__(16) char shared[];
-  TWalk walk(task, CudaThreadBlock(), scratch == nullptr ? shared : scratch + blockIdx.x * workspaceBytes);
-  for (std::int64_t number = first + blockIdx.x; number < end; number += gridDim.x)
+  std::int64_t                         team = blockIdx.x;
+  if constexpr (TWalk::usesSingleThreads)
+  {
+    team = team * blockDim.x + threadIdx.x;
+  }
+  if (team >= teams)
+  {
+    return;
+  }
+  TWalk walk(
+    task, CudaThreadBlock(), scratch == nullptr ? shared : scratch + static_cast<std::uint64_t>(team) * workspaceBytes);
+  for (std::int64_t number = first + team; number < end; number += teams)
   {
     walk.Compute(number);
   }
 }
 
-/** Workspaces of blocks, and how many there are at most. */
+/** The teams of a walk at most, and their workspaces. */
 template <typename TWalk>
-struct CudaWalkBlocks
+struct CudaWalkTeams
 {
   std::size_t   workspaceBytes;
   bool          areShared;
   std::int64_t  groups; // of windows
   std::uint64_t number;
 
-  CudaWalkBlocks(const typename TWalk::Task & task, const CudaWalkPolicy & policy)
+  CudaWalkTeams(const typename TWalk::Task & task, const CudaWalkPolicy & policy)
     : workspaceBytes((TWalk::GetWorkspaceBytes(task) + 15) / 16 * 16)
     , areShared(workspaceBytes <= policy.maxSharedBytes)
     , groups(static_cast<std::int64_t>((NumberOfVoxels(task.outputSize) + TWalk::numberOfWindows - 1) /
                                        TWalk::numberOfWindows))
     , number(std::min(static_cast<std::uint64_t>(groups),
                       static_cast<std::uint64_t>(GetCudaDeviceLimits().numberOfMultiprocessors) *
-                        static_cast<std::uint64_t>(policy.blocksPerMultiprocessor)))
+                        static_cast<std::uint64_t>(policy.teamsPerMultiprocessor)))
   {}
 };
 
@@ -178,32 +191,38 @@ template <typename TWalk>
 CudaScratchBytes
 CudaWalkScratchBytes(const typename TWalk::Task & task, const CudaWalkPolicy & policy)
 {
-  const CudaWalkBlocks<TWalk> blocks(task, policy);
-  const std::uint64_t         bytes = blocks.areShared ? 0 : blocks.workspaceBytes;
-  return { bytes, bytes * blocks.number };
+  const CudaWalkTeams<TWalk> teams(task, policy);
+  const std::uint64_t        bytes = teams.areShared ? 0 : teams.workspaceBytes;
+  return { bytes, bytes * teams.number };
 }
 
-/** windowSteps: a measure of the work for one window, about a third of a nanosecond each. */
+/** windowSteps: a measure of the work for one window, about six picoseconds each on a busy device. */
 template <typename TWalk>
 void
 ComputeByCudaWalk(const typename TWalk::Task & task, const CudaWalkPolicy & policy, std::int64_t windowSteps,
                   const CudaMethodResources & resources)
 {
-  const CudaWalkBlocks<TWalk> blocks(task, policy);
-  const std::uint64_t         number =
-    blocks.areShared ? blocks.number : std::min(blocks.number, resources.scratchBytes / blocks.workspaceBytes);
-  // In parts of about a tenth of a second, so that an abort is quick whatever the window.
+  const CudaWalkTeams<TWalk> teams(task, policy);
+  const auto                 number = static_cast<std::int64_t>(
+    teams.areShared ? teams.number : std::min(teams.number, resources.scratchBytes / teams.workspaceBytes));
+  // In parts of about a tenth of a second, so that an abort is quick whatever the window; each team has a window.
   constexpr std::int64_t partSteps = std::int64_t{ 1 } << 34;
   const std::int64_t     part =
-    std::max<std::int64_t>(partSteps / (std::max<std::int64_t>(windowSteps, 1) * TWalk::numberOfWindows),
-                           GetCudaDeviceLimits().numberOfMultiprocessors);
+    std::max(partSteps / (std::max<std::int64_t>(windowSteps, 1) * TWalk::numberOfWindows),
+             TWalk::usesSingleThreads ? number : std::int64_t{ GetCudaDeviceLimits().numberOfMultiprocessors });
   LaunchChunked(
-    blocks.groups, part, resources, "starting the kernel of WindowWalk", [&](std::int64_t first, std::int64_t end) {
-      WalkKernel<TWalk><<<static_cast<unsigned int>(std::min(number, static_cast<std::uint64_t>(end - first))),
-                          static_cast<unsigned int>(policy.threads),
-                          blocks.areShared ? blocks.workspaceBytes : 0,
-                          resources.stream>>>(
-        task, blocks.areShared ? nullptr : static_cast<char *>(resources.scratch), blocks.workspaceBytes, first, end);
+    teams.groups, part, resources, "starting the kernel of WindowWalk", [&](std::int64_t first, std::int64_t end) {
+      const auto used = static_cast<std::uint64_t>(std::min(number, end - first));
+      const auto threads = static_cast<unsigned int>(policy.threads);
+      WalkKernel<TWalk><<<BlocksFor(used, TWalk::usesSingleThreads ? threads : 1),
+                          threads,
+                          teams.areShared ? teams.workspaceBytes : 0,
+                          resources.stream>>>(task,
+                                              static_cast<std::int64_t>(used),
+                                              teams.areShared ? nullptr : static_cast<char *>(resources.scratch),
+                                              teams.workspaceBytes,
+                                              first,
+                                              end);
     });
 }
 } // namespace voxelmaps
