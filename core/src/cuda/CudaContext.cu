@@ -5,6 +5,7 @@
 #include "cuda/CudaMemory.h"
 #include "cuda/CudaStream.h"
 
+#include <cstdlib>
 #include <algorithm>
 #include <iterator>
 #include <atomic>
@@ -117,6 +118,12 @@ CudaContext::CudaContext(int device)
 {
   m_Limits.maxSharedMemoryPerBlock =
     static_cast<std::size_t>(GetAttribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  // For tests: compute as a device with less shared memory does.
+  if (const char * const bytes = std::getenv("VOXELMAPS_TEST_SHARED_MEMORY"))
+  {
+    m_Limits.maxSharedMemoryPerBlock =
+      std::min<std::size_t>(m_Limits.maxSharedMemoryPerBlock, std::strtoull(bytes, nullptr, 10));
+  }
   m_Limits.numberOfMultiprocessors = GetAttribute(cudaDevAttrMultiProcessorCount, device);
   CheckCuda(cudaStreamCreateWithFlags(&m_TableStream, cudaStreamNonBlocking), "creating a stream");
   if (GetAttribute(cudaDevAttrMemoryPoolsSupported, device) != 0)

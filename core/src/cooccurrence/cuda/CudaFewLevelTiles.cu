@@ -434,6 +434,10 @@ private:
     __syncthreads();
     if (this->IsNarrow())
     {
+      if (this->Range() >= m_Layout.maxNarrowLevels)
+      {
+        return false;
+      }
       for (int i = threadIdx.x; i < m_Layout.tileVoxels; i += blockDim.x)
       {
         m_Tile[i] = m_Tile[i] != 0 ? Table::Code(m_Tile[i] - m_Info.least) : std::uint16_t{ noLevel };
@@ -451,7 +455,7 @@ private:
       return false;
     }
     this->FindRanks();
-    if (m_Info.levels > VLevels)
+    if (m_Info.levels > min(VLevels, m_Layout.maxLevels))
     {
       return false;
     }
@@ -761,15 +765,45 @@ using LastBlock = TableBlock<mostLevels, std::uint8_t, true>;
 
 template <typename TBlock>
 TileLayout
-MakeLayout(const CooccurrenceTask & task, int blockWarps)
+MakeLayout(const CooccurrenceTask & task, int blockWarps, int featuresAtATime = mostFeaturesAtATime)
 {
-  return TileLayout(task, TBlock::tableWords, TBlock::listBytes, blockWarps);
+  return TileLayout(task, TBlock::tableWords, TBlock::listBytes, blockWarps, featuresAtATime);
 }
+/** The layout of the first stage: for 5 x 5 x 5 voxels, 113 KB, or 94 KB where a block cannot have as much. */
 TileLayout
-MakeFirstLayout(const CooccurrenceTask & task)
+MakeFirstLayout(const CooccurrenceTask & task, const CudaDeviceLimits & limits)
 {
-  return HasByteCounts(task) ? MakeLayout<TableBlock<fewLevels, std::uint8_t, false>>(task, maxTileWarps)
-                             : MakeLayout<TableBlock<fewLevels, std::uint16_t, false>>(task, maxTileWarps);
+  const auto make = [&](int featuresAtATime) {
+    return HasByteCounts(task)
+             ? MakeLayout<TableBlock<fewLevels, std::uint8_t, false>>(task, maxTileWarps, featuresAtATime)
+             : MakeLayout<TableBlock<fewLevels, std::uint16_t, false>>(task, maxTileWarps, featuresAtATime);
+  };
+  const TileLayout layout = make(mostFeaturesAtATime);
+  return FitsSharedMemory(layout, limits) ? layout : make(fewFeaturesAtATime);
+}
+
+/** Let SortedPairs have the tiles that it computes faster, and return whether it leaves some to the second stage.
+ * Measured on an H100, 32 x 256 x 256 voxels, tiles with n consecutive levels, in ms:
+ *
+ *   window    n       1st stage   2nd stage   SortedPairs
+ *   3^3       8, 14   4.0, 5.6                4.7, 5.2
+ *   5^3       16      6.4                     12.9
+ *   5^3       20, 24              9.5, 11.1   13.0, 13.2
+ *   7^2       16, 18  2.3         3.2         2.8, 2.9
+ *
+ * Other levels have longer lists: 3^3 gains up to 7, and the second stage does not gain. */
+bool
+LeaveTilesToSorting(const CooccurrenceTask & task, std::int64_t tiles, TileLayout & first, TileLayout & second)
+{
+  constexpr std::uint64_t  smallPairs = 32;
+  constexpr std::uint64_t  largePairs = 100;
+  constexpr std::int64_t   secondTilesPerMultiprocessor = 32;
+  const CudaDeviceLimits & limits = GetCudaDeviceLimits();
+  first.maxNarrowLevels = task.maxPairs <= smallPairs ? 12 : fewLevels;
+  first.maxLevels = task.maxPairs <= smallPairs ? 7 : task.maxPairs < largePairs ? 14 : fewLevels;
+  second.maxNarrowLevels = moreLevels;
+  second.maxLevels = fewLevels;
+  return task.maxPairs >= largePairs && tiles >= secondTilesPerMultiprocessor * limits.numberOfMultiprocessors;
 }
 
 /** The layout of the last stage, of as many warps as the shared memory allows. */
@@ -806,13 +840,13 @@ CudaFewLevelTilesSupports(const CooccurrenceTask & task, const CudaDeviceLimits 
          task.outputSize[1] <= maxRowsOfTiles / std::max<std::int64_t>(task.outputSize[2], 1) &&
          task.scales.symmetric && !task.wideWeights && task.maxPairs <= maxTablePairs &&
          task.numberOfOffsets / task.OffsetsPerMatrix() <= maxTileWarps &&
-         FitsSharedMemory(MakeFirstLayout(task), limits) && FitsSharedMemory(MakeLastLayout(task, limits), limits);
+         FitsSharedMemory(MakeFirstLayout(task, limits), limits);
 }
 
 CudaTileRows
 GetCudaTileRows(const CooccurrenceTask & task)
 {
-  const TileLayout layout = MakeFirstLayout(task);
+  const TileLayout layout = MakeFirstLayout(task, GetCudaDeviceLimits());
   return {
     layout.tilesX, layout.tilesY, layout.groups * layout.steps, std::int64_t{ layout.tilesY } * task.outputSize[2]
   };
@@ -828,20 +862,24 @@ void
 LaunchCudaFewLevelTiles(const CooccurrenceTask & task, std::int64_t firstRow, std::int64_t endRow,
                         const CudaOtherWindows & others, void * scratch, cudaStream_t stream)
 {
-  const TileLayout    layout = MakeFirstLayout(task);
-  const std::uint64_t listBytes = TileListBytes((endRow - firstRow) * layout.tilesX);
-  std::uint32_t *     tiles = static_cast<std::uint32_t *>(scratch);
-  std::uint32_t *     otherTiles = tiles + listBytes / sizeof(std::uint32_t);
+  const CudaDeviceLimits & limits = GetCudaDeviceLimits();
+  TileLayout               layout = MakeFirstLayout(task, limits);
+  const std::uint64_t      listBytes = TileListBytes((endRow - firstRow) * layout.tilesX);
+  std::uint32_t *          tiles = static_cast<std::uint32_t *>(scratch);
+  std::uint32_t *          otherTiles = tiles + listBytes / sizeof(std::uint32_t);
   for (std::uint32_t * const list : { tiles, otherTiles })
   {
     CheckCuda(cudaMemsetAsync(list, 0, sizeof(*list), stream), "starting the kernel of tiles");
   }
   // SortedPairs sorts what the second stage leaves; RankTables has a last stage before its tables of windows.
-  const CudaDeviceLimits & limits = GetCudaDeviceLimits();
-  const TileLayout         second = MakeLayout<SecondBlock>(task, maxTileWarps);
-  const bool               hasSecond = FitsSharedMemory(second, limits);
-  const bool               hasLast = others.marks == nullptr;
-  const auto               start = [&](auto kernel) {
+  const bool isSorted = others.marks != nullptr;
+  TileLayout second = MakeLayout<SecondBlock>(task, maxTileWarps);
+  const bool gainsBySecond =
+    !isSorted || LeaveTilesToSorting(task, (endRow - firstRow) * layout.tilesX, layout, second);
+  const bool       hasSecond = gainsBySecond && FitsSharedMemory(second, limits);
+  const TileLayout last = MakeLastLayout(task, limits);
+  const bool       hasLast = !isSorted && FitsSharedMemory(last, limits);
+  const auto       start = [&](auto kernel) {
     AllowSharedMemory(kernel, static_cast<std::size_t>(layout.bytes));
     const dim3 blocks(static_cast<unsigned int>(endRow - firstRow), layout.tilesX);
     kernel<<<blocks, layout.warps * lanesPerWarp, layout.bytes, stream>>>(
@@ -856,8 +894,7 @@ LaunchCudaFewLevelTiles(const CooccurrenceTask & task, std::int64_t firstRow, st
   }
   if (hasLast)
   {
-    LaunchTileList<LastBlock>(
-      task, MakeLastLayout(task, limits), layout, firstRow, endRow, others, tiles, nullptr, stream);
+    LaunchTileList<LastBlock>(task, last, layout, firstRow, endRow, others, tiles, nullptr, stream);
   }
 }
 } // namespace voxelmaps

@@ -24,9 +24,11 @@ constexpr unsigned int allLanes = 0xffffffffu;
 /** From the least level of a tile to its greatest. */
 constexpr int maxRange = 255;
 
-/** Features that are averaged at a time: about one for each warp. */
-constexpr int featuresAtATime = 12;
-static_assert(CooccurrenceTask::maxFeatures % featuresAtATime == 0, "all groups of features have as many");
+/** Features that are averaged at a time: about one for each warp, or half as many where shared memory is scarce. */
+constexpr int mostFeaturesAtATime = 12;
+constexpr int fewFeaturesAtATime = 6;
+static_assert(CooccurrenceTask::maxFeatures % mostFeaturesAtATime == 0 && mostFeaturesAtATime % fewFeaturesAtATime == 0,
+              "all groups of features have as many");
 
 /** The greatest number of rows of a tile, and the number of rows if matrices are computed in chunks. */
 constexpr int maxRows = 32;
@@ -67,20 +69,24 @@ struct TileInfo
 /** How the output is cut into tiles of 32 columns, and the shared memory of a block. */
 struct TileLayout
 {
-  int          matrices; // of a window
-  int          chunks;   // of matrices, one after the other
-  int          groups;   // of rows of a tile, each with warps of its own
-  int          steps;    // rows of a group, one after the other
-  int          groupWarps;
-  int          warps;
-  int          tileColumns;
-  int          tileRows;
-  int          tileVoxels;
-  int          terms;
-  int          listBytes;
-  int          tableWords;
-  int          maxDoubleRange;
-  bool         hasAverages;
+  int  matrices; // of a window
+  int  chunks;   // of matrices, one after the other
+  int  groups;   // of rows of a tile, each with warps of its own
+  int  steps;    // rows of a group, one after the other
+  int  groupWarps;
+  int  warps;
+  int  tileColumns;
+  int  tileRows;
+  int  tileVoxels;
+  int  terms;
+  int  listBytes;
+  int  tableWords;
+  int  maxDoubleRange;
+  int  featuresAtATime;
+  bool hasAverages;
+  /** Tiles with more levels are left: those that span as few levels as a table has, and others. */
+  int          maxNarrowLevels;
+  int          maxLevels;
   unsigned int tilesX;
   unsigned int tilesY;
   /** Component of a feature among those of a matrix, -1 if it is not selected. */
@@ -95,7 +101,7 @@ struct TileLayout
   int tablesBegin;
   int bytes;
 
-  TileLayout(const CooccurrenceTask & task, int wordsOfTable, int bytesOfLists, int blockWarps)
+  TileLayout(const CooccurrenceTask & task, int wordsOfTable, int bytesOfLists, int blockWarps, int features)
     : matrices(task.numberOfOffsets / task.OffsetsPerMatrix())
     , chunks((matrices + blockWarps - 1) / blockWarps)
     , groups(matrices == 1 ? (blockWarps < 8 ? 4 : 8) : std::max(1, std::min(blockWarps, 12) / matrices))
@@ -109,8 +115,11 @@ struct TileLayout
     , listBytes(bytesOfLists)
     , tableWords(wordsOfTable)
     , maxDoubleRange(MaxDoubleRange(static_cast<double>(task.maxPairs)))
+    , featuresAtATime(features)
     // The features of one matrix are final.
     , hasAverages(matrices > 1 && task.aggregation == CooccurrenceJob::Aggregation::Average)
+    , maxNarrowLevels(maxRange)
+    , maxLevels(maxRange)
     , tilesX(static_cast<unsigned int>((task.outputSize[0] + lanesPerWarp - 1) / lanesPerWarp))
     , tilesY(static_cast<unsigned int>((task.outputSize[1] + groups * steps - 1) / (groups * steps)))
   {
@@ -502,12 +511,13 @@ protected:
         atomicOr(m_Info.withoutPairs + row, ~withPairs);
       }
     }
-    this->AverageFeatures<TNumber>(chunk,
-                                   row,
-                                   sums,
-                                   divisors,
-                                   scales,
-                                   std::make_integer_sequence<int, CooccurrenceTask::maxFeatures / featuresAtATime>());
+    this->AverageFeatures<TNumber>(
+      chunk,
+      row,
+      sums,
+      divisors,
+      scales,
+      std::make_integer_sequence<int, CooccurrenceTask::maxFeatures / fewFeaturesAtATime>());
   }
 
   /** Call f(feature, component, value) for some features of a matrix, if they are selected. */
@@ -545,32 +555,38 @@ protected:
   AverageFeatures(int chunk, int row, const CooccurrenceSums & sums, const CooccurrenceDivisors<Division> & divisors,
                   const CooccurrenceScales & scales, std::integer_sequence<int, VGroups...>) const
   {
-    (this->AverageGroup<TNumber, VGroups * featuresAtATime>(chunk, row, sums, divisors, scales), ...);
+    (this->AverageGroup<TNumber, VGroups * fewFeaturesAtATime>(chunk, row, sums, divisors, scales), ...);
   }
   template <typename TNumber, int VFirst>
   __device__ void
   AverageGroup(int chunk, int row, const CooccurrenceSums & sums, const CooccurrenceDivisors<Division> & divisors,
                const CooccurrenceScales & scales) const
   {
+    const int featuresAtATime = m_Layout.featuresAtATime;
+    const int first = VFirst / featuresAtATime * featuresAtATime;
     this->ForEachFeature<TNumber>(
       sums,
       divisors,
       scales,
-      [&](int feature, int, double value) { this->Value(feature - VFirst, m_Warp) = sums.pairs != 0 ? value : 0.0; },
-      Shifted<VFirst>(std::make_integer_sequence<int, featuresAtATime>()));
+      [&](int feature, int, double value) { this->Value(feature - first, m_Warp) = sums.pairs != 0 ? value : 0.0; },
+      Shifted<VFirst>(std::make_integer_sequence<int, fewFeaturesAtATime>()));
+    if (VFirst + fewFeaturesAtATime != first + featuresAtATime)
+    {
+      return;
+    }
     __syncthreads();
     for (int item = m_Warp; item < m_Layout.groups * featuresAtATime; item += m_Layout.warps)
     {
       const int group = item / featuresAtATime;
       const int i = item - group * featuresAtATime;
-      const int component = m_Layout.components[VFirst + i];
+      const int component = m_Layout.components[first + i];
       const int itemRow = row + (group - m_Group) * m_Layout.steps;
       if (component < 0 || (m_Info.computed[itemRow] >> m_Lane & 1u) == 0)
       {
         continue;
       }
       // Features of matrices without pairs are 0 here.
-      double total = chunk != 0 ? this->Total(VFirst + i, itemRow) : 0.0;
+      double total = chunk != 0 ? this->Total(first + i, itemRow) : 0.0;
       if (m_Layout.groupWarps == maxTileWarps)
       {
 #pragma unroll
@@ -589,7 +605,7 @@ protected:
       }
       if (chunk + 1 < m_Layout.chunks)
       {
-        this->Total(VFirst + i, itemRow) = total;
+        this->Total(first + i, itemRow) = total;
         continue;
       }
       const int matrices = this->MatricesWithPairs(group, itemRow);
