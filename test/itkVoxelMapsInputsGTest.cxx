@@ -167,7 +167,7 @@ TEST(EnumeratorsThatDoNotExist, OfConnectedness)
   const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   filter->SetInput(MakeNoise(1));
   filter->SetSeed(noiseIndex);
-  filter->SetObjectMean(0.0);
+  filter->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1.0 } });
   filter->SetAffinityFunction(static_cast<AffinityFunction>(5));
   ExpectError([&] { filter->Update(); }, { "AffinityFunction", "5", "0", "4", "AbsoluteDifference" });
   filter->SetAffinityFunction(AffinityFunction::Minimum);
@@ -209,7 +209,7 @@ TEST(ExtremeParameters, SpacingsWhoseSquaresDoNotFitAreRefused)
   const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   filter->SetInput(image);
   filter->SetSeed(noiseIndex);
-  filter->SetObjectMean(0.0);
+  filter->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1.0 } });
   EXPECT_NO_THROW(filter->Update());
   filter->DistanceWeightingOn();
   ExpectError([&] { filter->Update(); }, { "DistanceWeighting", "spacing", "~1e-160", "~1e-140" });
@@ -223,18 +223,17 @@ TEST(ExtremeParameters, MeansAndVariancesWhoseCostsAreNotFiniteAreRefused)
   const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   filter->SetInput(MakeNoise(1));
   filter->SetSeed(noiseIndex);
-  filter->SetObjectMean(-1.7e308);
-  ExpectError([&] { filter->Update(); }, { "ObjectMean", "~-1.7e+308", "~8.9e+307" });
-  filter->SetObjectMean(0.0);
-  filter->SetDifferenceMean(1.7e308);
-  ExpectError([&] { filter->Update(); }, { "DifferenceMean", "~1.7e+308", "~8.9e+307" });
-  filter->SetDifferenceMean(0.0);
-  filter->SetObjectVariance(1.7e308);
-  ExpectError([&] { filter->Update(); }, { "ObjectVariance", "~1.7e+308", "~1e+307" });
-  filter->SetObjectVariance(1.0);
-  filter->SetDifferenceVariance(1e-305);
-  ExpectError([&] { filter->Update(); }, { "DifferenceVariance", "~1e-305", "~1e-299" });
-  filter->SetDifferenceVariance(1e-299);
+  const std::vector<std::pair<itk::FuzzyConnectednessAffinity, std::vector<std::string>>> wrong{
+    { { { -1.7e308 }, { 1.0 }, {}, { 1.0 } }, { "object mean", "~-1.7e+308", "~8.9e+307" } },
+    { { { 0.0 }, { 1.7e308 }, {}, { 1.0 } }, { "object variance", "~1.7e+308", "~1e+307" } },
+    { { { 0.0 }, { 1.0 }, {}, { 1e-305 } }, { "difference variance", "~1e-305", "~1e-299" } },
+  };
+  for (const auto & [affinity, words] : wrong)
+  {
+    filter->SetAffinity(affinity);
+    ExpectError([&] { filter->Update(); }, words);
+  }
+  filter->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1e-299 } });
   EXPECT_NO_THROW(filter->Update());
 
   // The same of an estimate.

@@ -3,7 +3,6 @@ set(
   VoxelMaps_FUZZ_TARGETS
   FeatureMapsJob
   FuzzyConnectednessJob
-  FuzzyConnectednessOracle
   GrayLevelDiscretization
   RelativeFuzzyConnectednessJob
 )

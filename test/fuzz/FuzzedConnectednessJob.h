@@ -41,10 +41,7 @@ ConsumeConnectednessJob(FuzzedInput & data)
   {
     spacing = consume(1.0);
   }
-  job.objectMean = consume(30.0);
-  job.objectVariance = consume(300.0);
-  job.differenceMean = consume(3.0);
-  job.differenceVariance = consume(100.0);
+  job.affinity = { { consume(30.0) }, { consume(300.0) }, { consume(3.0) }, { consume(100.0) } };
   job.weight = consume(0.1);
   job.minimumStrength = data.ConsumeBool() ? 0.0 : consume(0.1);
   job.execution.numberOfWorkers = data.ConsumeIntegralInRange<unsigned int>(0, 4);
@@ -73,11 +70,25 @@ IsInvalidInput(const voxelmaps::FuzzyConnectednessInput & input)
          std::any_of(input.seeds.begin(), input.seeds.end(), isOutside);
 }
 
-/** Whether the header excludes a problem. */
+/** Whether the header excludes an affinity of scalars. */
+inline bool
+IsInvalidAffinity(const voxelmaps::FuzzyConnectednessAffinity &                     affinity,
+                  const voxelmaps::FuzzyConnectednessProblem::AffinityFunction function)
+{
+  using Function = voxelmaps::FuzzyConnectednessProblem::AffinityFunction;
+  const auto isMean = [](double mean) { return std::abs(mean) <= 8.9e307; };
+  const auto isVariance = [](double variance) { return variance >= 1e-299 && variance <= 1e307; };
+  const bool isObjectInvalid = !isMean(affinity.objectMean[0]) || !isVariance(affinity.objectCovariance[0]);
+  return function != Function::AbsoluteDifference &&
+         ((function != Function::Homogeneity && isObjectInvalid) ||
+          (function == Function::WeightedSum && !isMean(affinity.differenceMean[0])) ||
+          !isVariance(affinity.differenceCovariance[0]));
+}
+
+/** Whether the header excludes a problem, apart from its affinity. */
 inline bool
 IsInvalidProblem(const voxelmaps::FuzzyConnectednessProblem & problem)
 {
-  const auto isVariance = [](double variance) { return variance >= 1e-299 && std::isfinite(variance); };
   const auto isSpacing = [](double spacing) { return spacing >= 1e-140 && spacing <= 1e140; };
   const auto isFraction = [](double fraction) { return fraction >= 0.0 && fraction <= 1.0; };
   const auto isMasked = [&problem](std::int64_t seed) { return problem.mask != nullptr && problem.mask[seed] == 0; };
@@ -85,10 +96,7 @@ IsInvalidProblem(const voxelmaps::FuzzyConnectednessProblem & problem)
     problem.affinityFunction == voxelmaps::FuzzyConnectednessProblem::AffinityFunction::AbsoluteDifference;
   return IsInvalidInput(problem) || std::any_of(problem.seeds.begin(), problem.seeds.end(), isMasked) ||
          static_cast<std::uint8_t>(problem.affinityFunction) > 4 || (isDifference && problem.distanceWeighting) ||
-         static_cast<std::uint8_t>(problem.adjacency) > 2 || !std::isfinite(problem.objectMean) ||
-         !isVariance(problem.objectVariance) || !std::isfinite(problem.differenceMean) ||
-         !isVariance(problem.differenceVariance) || !isFraction(problem.weight) ||
-         !isFraction(problem.minimumStrength) ||
+         static_cast<std::uint8_t>(problem.adjacency) > 2 || !isFraction(problem.weight) || !isFraction(problem.minimumStrength) ||
          (problem.distanceWeighting && !std::all_of(problem.spacing.begin(), problem.spacing.end(), isSpacing));
 }
 

@@ -63,13 +63,8 @@ ConsumeJob(FuzzedInput & data)
   const bool mayHaveAffinities = job.competition == Job::Competition::Relative || ConsumeOneIn(data, 16);
   for (std::uint8_t i = data.ConsumeIntegralInRange<std::uint8_t>(0, 2); mayHaveAffinities && i > 0; --i)
   {
-    voxelmaps::LabelAffinity affinity;
-    affinity.label = consumeLabel();
-    affinity.objectMean = consume(30.0);
-    affinity.objectVariance = consume(300.0);
-    affinity.differenceMean = consume(3.0);
-    affinity.differenceVariance = consume(100.0);
-    job.affinities.push_back(affinity);
+    const auto label = consumeLabel();
+    job.labelAffinities[label] = { { consume(30.0) }, { consume(300.0) }, { consume(3.0) }, { consume(100.0) } };
   }
   return job;
 }
@@ -81,18 +76,22 @@ IsInvalid(const Job & job)
   std::map<std::int64_t, std::uint16_t> labels;
   bool isInvalid = VoxelMapsFuzz::IsInvalidProblem(job) || static_cast<std::uint8_t>(job.competition) > 1 ||
                    static_cast<std::uint8_t>(job.tieRule) > 1 || job.labels.size() != job.seeds.size() ||
-                   (job.competition == Job::Competition::Iterative && !job.affinities.empty());
+                   (job.competition == Job::Competition::Iterative && !job.labelAffinities.empty());
   for (std::size_t i = 0; i < job.labels.size() && !isInvalid; ++i)
   {
     const std::uint16_t label = job.labels[i];
     isInvalid =
       label == 0 || (label > 255 && !job.labelsAre16Bit) || labels.emplace(job.seeds[i], label).first->second != label;
   }
-  voxelmaps::FuzzyConnectednessProblem labelJob;
-  for (const voxelmaps::LabelAffinity & affinity : job.affinities)
+  bool usesCommonAffinity = job.labelAffinities.empty();
+  for (const std::uint16_t label : job.labels)
   {
-    affinity.ApplyTo(labelJob);
-    isInvalid = isInvalid || VoxelMapsFuzz::IsInvalidProblem(labelJob);
+    usesCommonAffinity = usesCommonAffinity || job.labelAffinities.count(label) == 0;
+  }
+  isInvalid = isInvalid || (usesCommonAffinity && VoxelMapsFuzz::IsInvalidAffinity(job.affinity, job.affinityFunction));
+  for (const auto & affinity : job.labelAffinities)
+  {
+    isInvalid = isInvalid || VoxelMapsFuzz::IsInvalidAffinity(affinity.second, job.affinityFunction);
   }
   return isInvalid;
 }
@@ -110,25 +109,14 @@ ComputeExpected(const Job & job, const FuzzedImage & image)
   scene.mask = job.mask == nullptr ? std::vector<std::uint8_t>() : image.GetMask();
   scene.seeds = job.seeds;
   scene.affinityFunction = job.affinityFunction;
-  scene.objectMean = job.objectMean;
-  scene.objectVariance = job.objectVariance;
-  scene.differenceMean = job.differenceMean;
-  scene.differenceVariance = job.differenceVariance;
+  scene.affinity = job.affinity;
   scene.weight = job.weight;
   scene.adjacency = job.adjacency;
   scene.distanceWeighting = job.distanceWeighting;
   const auto strengths = Oracle::ComputeStrengths(
     scene, job.labels, [&job](std::uint16_t label, FuzzyConnectednessOracle::Scene & labelJob) {
-      for (const voxelmaps::LabelAffinity & affinity : job.affinities)
-      {
-        if (affinity.label == label)
-        {
-          labelJob.objectMean = affinity.objectMean;
-          labelJob.objectVariance = affinity.objectVariance;
-          labelJob.differenceMean = affinity.differenceMean;
-          labelJob.differenceVariance = affinity.differenceVariance;
-        }
-      }
+      const auto found = job.labelAffinities.find(label);
+      labelJob.affinity = found == job.labelAffinities.end() ? job.affinity : found->second;
     });
   return VoxelMapsTest::ExpectedOutputs(randomCase, job, strengths, job.outputIsDouble);
 }
@@ -160,7 +148,7 @@ CheckOtherWays(Job job, const RelativeOutputs & expected, const RelativeRequest 
   for (const bool isKept : { false, true })
   {
     check("with tiles", [isKept, &tileSize](const Job & other) {
-      if (other.affinities.empty())
+      if (other.labelAffinities.empty())
       {
         voxelmaps::CpuRelativeHierarchy(other, isKept, tileSize).Compute(other);
       }
