@@ -88,7 +88,10 @@ CheckEstimate(const Job & job, unsigned int radius)
     Require(!IsInvalidInput(job), "the estimate of an invalid input was computed");
     Require(estimate.numberOfVoxels >= 0 && estimate.numberOfVoxels <= CountVoxels(job.size),
             "the estimate uses more voxels than there are");
-    Require(!(estimate.variance < 0.0) && !(estimate.differenceVariance < 0.0), "a variance is negative");
+    for (const auto & variances : { estimate.affinity.objectCovariance, estimate.affinity.differenceCovariance })
+    {
+      Require(variances.empty() || !(variances[0] < 0.0), "a variance is negative");
+    }
   }
   catch (const voxelmaps::EngineError & error)
   {
