@@ -165,8 +165,9 @@ CheckSmallTiles(const Triple & size, const Triple & windowSize, std::initializer
           scene.levels[scene.levels.size() / 2] = 0;
           scene.job.aggregation = aggregation;
           scene.job.offsets.resize(std::min(numberOfOffsets, scene.job.offsets.size()));
-          const auto expected = ComputeOnCpu<float>(scene.job);
-          ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, Method::RankTables)));
+          // The tables of some jobs need more shared memory than ordinary devices have.
+          const Method method = Supports(scene.job, Method::RankTables) ? Method::RankTables : Method::Automatic;
+          ASSERT_TRUE(HasSameBits(ComputeOnCpu<float>(scene.job), ComputeOnDevice<float>(scene.job, method)));
         }
       }
     }
@@ -326,6 +327,10 @@ TEST_F(CudaCooccurrenceJob, FewPairsOfLargeWindows)
   scene.job.offsets = { { { 250, 240, 0 } }, { { -251, 240, 0 } } };
   scene.job.outputIndex = { { 120, 124, 0 } };
   scene.job.outputSize = { { 40, 5, 1 } };
+  if (!Supports(scene.job, Method::SortedPairs))
+  {
+    GTEST_SKIP() << "the device has too little shared memory per block";
+  }
   ExpectCpuBits(scene.job, true);
   scene.job.features.pop_back();
   ExpectCpuBits(scene.job, true);

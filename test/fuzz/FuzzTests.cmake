@@ -1,11 +1,5 @@
 # The tests of the fuzz targets: in the build of the targets, and in the normal build, where a test makes that build.
-set(
-  VoxelMaps_FUZZ_TARGETS
-  FeatureMapsJob
-  FuzzyConnectednessJob
-  GrayLevelDiscretization
-  RelativeFuzzyConnectednessJob
-)
+set(VoxelMaps_FUZZ_TARGETS FeatureMapsJob FuzzyConnectednessJob GrayLevelDiscretization RelativeFuzzyConnectednessJob)
 set(VoxelMaps_FUZZ_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
 # Run the programs of this folder, each over its stored corpus and then for 20 seconds.

@@ -72,7 +72,7 @@ IsInvalidInput(const voxelmaps::FuzzyConnectednessInput & input)
 
 /** Whether the header excludes an affinity of scalars. */
 inline bool
-IsInvalidAffinity(const voxelmaps::FuzzyConnectednessAffinity &                     affinity,
+IsInvalidAffinity(const voxelmaps::FuzzyConnectednessAffinity &                affinity,
                   const voxelmaps::FuzzyConnectednessProblem::AffinityFunction function)
 {
   using Function = voxelmaps::FuzzyConnectednessProblem::AffinityFunction;
@@ -96,7 +96,8 @@ IsInvalidProblem(const voxelmaps::FuzzyConnectednessProblem & problem)
     problem.affinityFunction == voxelmaps::FuzzyConnectednessProblem::AffinityFunction::AbsoluteDifference;
   return IsInvalidInput(problem) || std::any_of(problem.seeds.begin(), problem.seeds.end(), isMasked) ||
          static_cast<std::uint8_t>(problem.affinityFunction) > 4 || (isDifference && problem.distanceWeighting) ||
-         static_cast<std::uint8_t>(problem.adjacency) > 2 || !isFraction(problem.weight) || !isFraction(problem.minimumStrength) ||
+         static_cast<std::uint8_t>(problem.adjacency) > 2 || !isFraction(problem.weight) ||
+         !isFraction(problem.minimumStrength) ||
          (problem.distanceWeighting && !std::all_of(problem.spacing.begin(), problem.spacing.end(), isSpacing));
 }
 

@@ -23,8 +23,8 @@ using VoxelMapsTest::HasSameBits;
 bool
 IsInvalid(const Job & job)
 {
-  return VoxelMapsFuzz::IsInvalidProblem(job) ||
-         VoxelMapsFuzz::IsInvalidAffinity(job.affinity, job.affinityFunction) || static_cast<std::uint8_t>(job.method) > 2;
+  return VoxelMapsFuzz::IsInvalidProblem(job) || VoxelMapsFuzz::IsInvalidAffinity(job.affinity, job.affinityFunction) ||
+         static_cast<std::uint8_t>(job.method) > 2;
 }
 
 template <typename TReal>
