@@ -174,10 +174,10 @@ def test_labels_are_those_of_the_function():
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"feature_names": ["SRE", "Sharpness"]}, ("Sharpness", "does not exist", "SRE, LRE")),
+        ({"feature_names": ["SRE", "Sharpness"]}, ("Sharpness", "does not exist", "SRE (", "LRE (")),
         ({"neighborhood_radius": 200}, ("window", "255")),
         ({"number_of_gray_levels": 0}, ("NumberOfGrayLevels is 0",)),
-        ({"offset": [9, 9, 9]}, ("9", "-1, 0 or 1")),
+        ({"offset": [9, 9, 9]}, ("9", "-1 to 1")),
         ({"bin_width": 5.0, "number_of_gray_levels": 9}, ("NumberOfGrayLevels is set, but has no effect",)),
         ({"mask_image": np.zeros((5, 6, 7), np.uint8)}, ("the mask has no voxel inside",)),
         ({"mask_image": array_of(np.uint8)}, ("the mask has the values 0 and 17, 35", "SetInsidePixelValue")),

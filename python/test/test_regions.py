@@ -209,24 +209,23 @@ def test_morphology_of_the_ibsi():
         assert float(f"{computed:.3g}") == value, name
 
 
-TESTS = {
-    "glcm": "CooccurrenceFeatureMapImageFilterPublishedValues",
-    "gldm": "DependenceFeatureMapImageFilter",
-    "glrlm": "RunLengthFeatureMapImageFilterPublishedValues",
-    "glszm": "SizeZoneFeatureMapImageFilter",
-    "ngtdm": "GrayToneDifferenceFeatureMapImageFilterPublishedValues",
+# The tables of test/itkPublishedValuesGTest.cxx.
+TABLES = {
+    "glcm": "cooccurrence",
+    "gldm": "dependence",
+    "glrlm": "runLength",
+    "glszm": "sizeZone",
+    "ngtdm": "grayToneDifference",
 }
 
 
-@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize("name", TABLES)
 def test_textures_of_the_ibsi(name):
     """All aggregations: over slices, in slices merged, and in space, each averaged, and merged where there are directions."""
     image, mask = phantom()
-    text = (ROOT / f"test/itk{TESTS[name]}GTest.cxx").read_text()
-    rows = re.findall(r"{ Feature::(\w+), { { ([^}]*) } } }", text)
-    if not rows:
-        table = re.search(r"PublishedValues> published{(.*?)^};", text, re.DOTALL | re.MULTILINE)[1]
-        rows = list(zip(_core.feature_names()[name], re.findall(r"{ ([^}]*) }", table)))
+    text = (ROOT / "test/itkPublishedValuesGTest.cxx").read_text("utf-8")
+    table = re.search(rf"^const Rows {TABLES[name]}{{(.*?)^}};", text, re.DOTALL | re.MULTILINE)[1]
+    rows = re.findall(r'{ "(\w+)", { ([^}]*) } }', table)
     slices = mask * np.arange(1, 5)[:, None, None]
     columns = []
     for regions, plane_axis in ((slices, 0), (mask, 0), (mask, None)):

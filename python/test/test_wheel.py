@@ -13,7 +13,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "voxelmaps"
-SOURCES = [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyi")]
+SOURCES = [path for kind in ("py", "pyi", "tsv", "yaml") for path in PACKAGE.rglob(f"*.{kind}")]
 CORE = "voxelmaps/libVoxelMapsCore.so.0.3"
 WHEELS = ["voxelmaps", "itk-voxelmaps"]
 
