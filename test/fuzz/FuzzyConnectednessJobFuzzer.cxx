@@ -86,7 +86,8 @@ CheckEstimate(const Job & job, unsigned int radius)
   {
     const auto estimate = voxelmaps::EstimateAffinity(job, { job.affinityFunction, radius }, job.execution);
     Require(!IsInvalidInput(job), "the estimate of an invalid input was computed");
-    Require(estimate.numberOfVoxels >= 0 && estimate.numberOfVoxels <= CountVoxels(job.size) * static_cast<std::int64_t>(job.seeds.size()),
+    Require(estimate.numberOfVoxels >= 0 &&
+              estimate.numberOfVoxels <= CountVoxels(job.size) * static_cast<std::int64_t>(job.seeds.size()),
             "the estimate uses more voxels than there are");
     for (const auto & variances : { estimate.affinity.objectCovariance, estimate.affinity.differenceCovariance })
     {
