@@ -32,7 +32,7 @@ HasLine(const RegionLevels & levels, const Triple & direction, const JobExecutio
       {
         Triple     next = voxel;
         const auto isInside = [&](int d) { return (next[d] += direction[d]) >= 0 && next[d] < levels.size[d]; };
-        const auto step = [&] { return isInside(0) & isInside(1) & isInside(2); };
+        const auto step = [&] { return isInside(0) && isInside(1) && isInside(2); };
         while (row[voxel[0]] != 0 && !isFound && step())
         {
           isFound = levels.Row(next[1], next[2])[next[0]] != 0;
