@@ -32,27 +32,6 @@ DependenceFeatureMapEnums::GetFeatureTable()
   return table;
 }
 
-namespace
-{
-// In the order of the enumeration of features.
-constexpr SizeMatrixFeature matrixFeatures[DependenceTask::maxFeatures] = {
-  SizeMatrixFeature::SmallEmphasis,
-  SizeMatrixFeature::LargeEmphasis,
-  SizeMatrixFeature::LevelNonUniformity,
-  SizeMatrixFeature::SizeNonUniformity,
-  SizeMatrixFeature::SizeNonUniformityNormalized,
-  SizeMatrixFeature::LevelVariance,
-  SizeMatrixFeature::SizeVariance,
-  SizeMatrixFeature::Entropy,
-  SizeMatrixFeature::LowLevelEmphasis,
-  SizeMatrixFeature::HighLevelEmphasis,
-  SizeMatrixFeature::SmallLowLevelEmphasis,
-  SizeMatrixFeature::SmallHighLevelEmphasis,
-  SizeMatrixFeature::LargeLowLevelEmphasis,
-  SizeMatrixFeature::LargeHighLevelEmphasis,
-};
-} // namespace
-
 TextureClass<DependenceJob>::TextureClass(const DependenceJob & job)
 {
   const DefaultFloatingPointEnvironment environment;
@@ -61,7 +40,7 @@ TextureClass<DependenceJob>::TextureClass(const DependenceJob & job)
   std::transform(task.features,
                  task.features + task.numberOfFeatures,
                  task.matrixFeatures,
-                 [](DependenceTask::Feature feature) { return matrixFeatures[static_cast<int>(feature)]; });
+                 [](DependenceTask::Feature feature) { return dependenceMatrixFeatures[static_cast<int>(feature)]; });
   this->SetOffsets(job);
   task.alpha = static_cast<int>(std::min(job.alpha, job.numberOfGrayLevels));
   task.windowVoxels = static_cast<int>(NumberOfVoxels(job.windowSize));

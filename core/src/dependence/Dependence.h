@@ -37,6 +37,24 @@ struct DependenceTask : FeatureTask<DependenceFeatureMapEnums>
   SizeMatrixScales scales;
 };
 
+/** The features of a matrix by level and size whose entries are voxels, in the order of DependenceJob::Feature. */
+constexpr SizeMatrixFeature dependenceMatrixFeatures[DependenceTask::maxFeatures] = {
+  SizeMatrixFeature::SmallEmphasis,
+  SizeMatrixFeature::LargeEmphasis,
+  SizeMatrixFeature::LevelNonUniformity,
+  SizeMatrixFeature::SizeNonUniformity,
+  SizeMatrixFeature::SizeNonUniformityNormalized,
+  SizeMatrixFeature::LevelVariance,
+  SizeMatrixFeature::SizeVariance,
+  SizeMatrixFeature::Entropy,
+  SizeMatrixFeature::LowLevelEmphasis,
+  SizeMatrixFeature::HighLevelEmphasis,
+  SizeMatrixFeature::SmallLowLevelEmphasis,
+  SizeMatrixFeature::SmallHighLevelEmphasis,
+  SizeMatrixFeature::LargeLowLevelEmphasis,
+  SizeMatrixFeature::LargeHighLevelEmphasis,
+};
+
 /** Whether two voxels depend on each other, if both have a level. */
 VOXELMAPS_HOST_DEVICE inline bool
 AreDependent(int level, int other, int alpha)

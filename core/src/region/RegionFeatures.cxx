@@ -28,7 +28,6 @@ constexpr double notANumber = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // --- Regions
-// ----------------------------------------------------------------------------------------------------------
 
 /** What the first pass finds of a region, and its levels while it is computed. */
 struct Region
@@ -105,7 +104,6 @@ FittingOffsets(const std::vector<Triple> & offsets, const Triple & size)
 }
 
 // --- First order
-// ------------------------------------------------------------------------------------------------------
 
 struct Root
 {
@@ -191,10 +189,13 @@ ComputeFirstOrderSums(const std::vector<TPixel> & sorted, const RegionLevels & l
 }
 
 // --- Classes
-// ----------------------------------------------------------------------------------------------------------
 
 template <typename TJob>
 constexpr bool hasDirections = std::is_same<TJob, CooccurrenceJob>::value || std::is_same<TJob, RunLengthJob>::value;
+
+template <typename TJob>
+constexpr bool hasOffsets =
+  hasDirections<TJob> || std::is_same<TJob, DependenceJob>::value || std::is_same<TJob, GrayToneDifferenceJob>::value;
 
 /** The features of a job from values by their number. */
 template <typename TFeature, typename TValues>
@@ -322,7 +323,7 @@ VerifyClass(const TJob & job, Triple & reach)
                         ", but must have a finite one.");
     }
   }
-  else if constexpr (!std::is_same<TJob, SizeZoneJob>::value)
+  else if constexpr (hasOffsets<TJob>)
   {
     MakePairOffsets(job.offsets);
     for (const Triple & offset : job.offsets)
@@ -340,7 +341,6 @@ VerifyClass(const TJob & job, Triple & reach)
 }
 
 // --- The job
-// ----------------------------------------------------------------------------------------------------------
 
 /** Computes regions in groups, so that memory holds the levels of a group, and all workers have something to compute:
  * a class of a region each. */
@@ -660,19 +660,21 @@ private:
     {
       return this->ComputeFirstOrder(job, region);
     }
+    else if constexpr (std::is_same<TJob, DependenceJob>::value)
+    {
+      const auto offsets = FittingOffsets(job.offsets, levels.size);
+      const auto cells = CountDependences(levels, offsets, job.alpha, m_Job.execution);
+      return Select(job.features, ComputeSizeMatrixValues(cells));
+    }
+    else if constexpr (std::is_same<TJob, GrayToneDifferenceJob>::value)
+    {
+      const auto offsets = FittingOffsets(job.offsets, levels.size);
+      const auto differences = CountToneDifferences(levels, offsets, m_Job.execution);
+      return Select(job.features, ComputeGrayToneDifferenceValues(differences));
+    }
     else
     {
-      const std::vector<Triple> offsets = FittingOffsets(job.offsets, levels.size);
-      if constexpr (std::is_same<TJob, DependenceJob>::value)
-      {
-        const auto cells = CountDependences(levels, offsets, job.alpha, m_Job.execution);
-        return Select(job.features, ComputeSizeMatrixValues(cells));
-      }
-      else
-      {
-        return Select(job.features,
-                      ComputeGrayToneDifferenceValues(CountToneDifferences(levels, offsets, m_Job.execution)));
-      }
+      throw EngineError("This class has no features of regions: compute feature maps.");
     }
   }
 

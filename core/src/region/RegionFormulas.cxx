@@ -5,6 +5,7 @@
 #include "common/ExpMinus.h"
 #include "common/Log2.h"
 #include "cooccurrence/MaximalCorrelation.h"
+#include "dependence/Dependence.h"
 #include "voxelmaps/Job.h"
 
 #include <algorithm>
@@ -289,23 +290,7 @@ ToSizeMatrixFeature(RunLengthFeatureMapEnums::Feature feature)
 SizeMatrixFeature
 ToSizeMatrixFeature(DependenceFeatureMapEnums::Feature feature)
 {
-  using F = SizeMatrixFeature;
-  // In the order of the enumeration.
-  constexpr F features[DependenceFeatureMapEnums::NumberOfFeatures] = { F::SmallEmphasis,
-                                                                        F::LargeEmphasis,
-                                                                        F::LevelNonUniformity,
-                                                                        F::SizeNonUniformity,
-                                                                        F::SizeNonUniformityNormalized,
-                                                                        F::LevelVariance,
-                                                                        F::SizeVariance,
-                                                                        F::Entropy,
-                                                                        F::LowLevelEmphasis,
-                                                                        F::HighLevelEmphasis,
-                                                                        F::SmallLowLevelEmphasis,
-                                                                        F::SmallHighLevelEmphasis,
-                                                                        F::LargeLowLevelEmphasis,
-                                                                        F::LargeHighLevelEmphasis };
-  return features[static_cast<std::size_t>(feature)];
+  return dependenceMatrixFeatures[static_cast<std::size_t>(feature)];
 }
 
 std::array<double, GrayToneDifferenceFeatureMapEnums::NumberOfFeatures>

@@ -18,7 +18,6 @@ namespace
 constexpr double pi = 3.14159265358979323846;
 
 // --- Principal axes
-// ---------------------------------------------------------------------------------------------------
 
 using Matrix3 = std::array<std::array<double, 3>, 3>;
 
@@ -129,7 +128,6 @@ AxisRatio(double lesser, double greater)
 }
 
 // --- Diameters
-// --------------------------------------------------------------------------------------------------------
 
 /** Coordinates in half voxels, so that vertices in the middle of edges are exact. */
 using Point = std::array<std::int64_t, 3>;
@@ -282,7 +280,6 @@ ComputeDiameters(const ShapeMask & mask, const JobExecution & execution)
 }
 
 // --- The mesh
-// ---------------------------------------------------------------------------------------------------------
 
 // Corners of a cube, in the order x, y, z: bit i of a case is set if corner i is inside.
 constexpr std::array<std::int64_t, 3> corners[8] = {
