@@ -364,6 +364,31 @@ def _classes(selected, values, window, sizes, has_all_pairs):
     return [(name, list(of_class.values()), parameters[name]()) for name, of_class in selected.items()]
 
 
+def scalars_of(opened):
+    """The array of x. Raises TypeError if its voxels have several components."""
+    image = _arrays.pixels_of(_arrays.array_of(opened.image.array, "x"), "x")
+    if opened.components_axis is not None:
+        raise TypeError(
+            f"x has voxels of {image.shape[-1]} components, but they must be scalars: choose one, such as x[..., 0]"
+        )
+    return image
+
+
+def spacing_of(values, volume, dimension):
+    """The spacing of the parameters or the image, None if neither has one, and the size of a voxel along each axis."""
+    spacing, norm = values["spacing"], values["weighting_norm"]
+    if spacing is None and volume.spacing is not None:
+        spacing = tuple(reversed(volume.spacing))[-dimension:]
+    sizes = _parameters.sizes(spacing, dimension)
+    if norm is not None and spacing is None:
+        raise ValueError(
+            f"weighting_norm is {norm!r}, which needs the spacing, the size of a voxel along each axis in mm"
+        )
+    if norm is not None and values["aggregation"] == "average":
+        raise ValueError(f"weighting_norm is {norm!r} and aggregation 'average', but matrices with weights are merged")
+    return spacing, sizes
+
+
 def request_of(x, mask, parameters, function="feature_maps"):
     """The Request of the arguments of feature_maps, or of another function with the same parameters."""
     values = checked(parameters, function, FEATURE_MAPS, ("mask",))
@@ -376,7 +401,7 @@ def request_of(x, mask, parameters, function="feature_maps"):
         if name not in CLASSES:
             raise ValueError(f"{name} is that of regions, not of the windows of voxels: use voxelmaps.region_features")
     check_effects(parameters, values, FEATURE_MAPS, tuple(selected), "on features of")
-    dimension, norm, background = values["dimension"], values["weighting_norm"], values["background_value"]
+    dimension, background = values["dimension"], values["background_value"]
     if values["precision"] == "float" and math.isfinite(background) and abs(background) > _MAX_FLOAT:
         raise ValueError(
             f"background_value is {background!r}, but float32 holds values up to {np.finfo(np.float32).max}"
@@ -384,12 +409,8 @@ def request_of(x, mask, parameters, function="feature_maps"):
 
     opened = _image.opened(x, "x", dimension=dimension)
     volume = opened.image
-    image = _arrays.pixels_of(_arrays.array_of(volume.array, "x"), "x")
+    image = scalars_of(opened)
     library = image.library
-    if opened.components_axis is not None:
-        raise TypeError(
-            f"x has voxels of {image.shape[-1]} components, but they must be scalars: choose one, such as x[..., 0]"
-        )
     if dimension is None and values["spacing"] is None:
         _image.check_axes(
             opened, image.shape, "give dimension=3", "choose a channel, such as x[..., 0], or give dimension=2"
@@ -401,16 +422,7 @@ def request_of(x, mask, parameters, function="feature_maps"):
             f"x has {len(image.shape)} axes, but images must have 2 or 3 axes, and dimension is {dimension}"
         )
     shape, batch = image.shape[-dimension:], image.shape[:-dimension]
-    spacing = values["spacing"]
-    if spacing is None and volume.spacing is not None:
-        spacing = tuple(reversed(volume.spacing))[-dimension:]
-    sizes = _parameters.sizes(spacing, dimension)
-    if norm is not None and spacing is None:
-        raise ValueError(
-            f"weighting_norm is {norm!r}, which needs the spacing, the size of a voxel along each axis in mm"
-        )
-    if norm is not None and values["aggregation"] == "average":
-        raise ValueError(f"weighting_norm is {norm!r} and aggregation 'average', but matrices with weights are merged")
+    spacing, sizes = spacing_of(values, volume, dimension)
 
     def array_of(value, what):
         return _arrays.array_like(opened.on_grid(value, what), what, image, image.shape, shape)

@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import _arrays, _core, _feature_maps, _image, _parameters, _regions
+from . import _arrays, _core, _feature_maps, _image, _regions
 from ._devices import triple
 from ._parameters import FEATURE_MAPS, Parameter, check_effects, checked, with_parameters
 from ._suggestions import warn
@@ -117,11 +117,7 @@ def region_features(
     """
     values = checked(parameters, "region_features", REGION_FEATURES, ("mask",))
     opened = _image.opened(x, "x")
-    image = _arrays.pixels_of(_arrays.array_of(opened.image.array, "x"), "x")
-    if opened.components_axis is not None:
-        raise TypeError(
-            f"x has voxels of {image.shape[-1]} components, but they must be scalars: choose one, such as x[..., 0]"
-        )
+    image = _feature_maps.scalars_of(opened)
     dimension = len(image.shape)
     if dimension not in (2, 3):
         raise ValueError(f"x has {dimension} axes, but must be one image with 2 or 3 axes: call this for each image")
@@ -129,19 +125,9 @@ def region_features(
         _image.check_axes(opened, image.shape, "give spacing=(1, 1, 1)", "choose a channel, such as x[..., 0]")
     if 0 in image.shape:
         raise ValueError(f"x has the shape {image.shape}, but must have voxels")
-    spacing = values["spacing"]
-    if spacing is None and opened.image.spacing is not None:
-        spacing = tuple(reversed(opened.image.spacing))
-    sizes = _parameters.sizes(spacing, dimension)
-    plane_axis, norm = values["plane_axis"], values["weighting_norm"]
+    plane_axis, (_, sizes) = values["plane_axis"], _feature_maps.spacing_of(values, opened.image, dimension)
     if plane_axis is not None and plane_axis >= dimension:
         raise ValueError(f"plane_axis is {plane_axis}, but x has {dimension} axes, counted from 0")
-    if norm is not None and spacing is None:
-        raise ValueError(
-            f"weighting_norm is {norm!r}, which needs the spacing, the size of a voxel along each axis in mm"
-        )
-    if norm is not None and values["aggregation"] == "average":
-        raise ValueError(f"weighting_norm is {norm!r} and aggregation 'average', but matrices with weights are merged")
     features = values["features"]
     if features is None:
         features = [*_feature_maps.CLASSES, "shape" if dimension == 3 else "shape2D"]

@@ -382,19 +382,30 @@ def outcomes(task, case, report):
     """
     job = job_of(task)
     writing.Threads.number = task.threads
-    for part in case.parts(_labels_of_mask(case, job) if case.labels == "all" else case.labels):
+    parts = case.parts(_labels_of_mask(case, job) if case.labels == "all" else case.labels)
+    yield from outcomes_of_parts(parts, lambda part: _finished_or_computed(job, part, report))
+
+
+def outcomes_of_parts(parts, compute):
+    """Yields the Outcome of each part of a case, which is an error where compute(part) raises one."""
+    for part in parts:
         start = time.monotonic()
         try:
-            outcome = _finished_or_computed(job, part, report)
+            outcome = compute(part)
         except Exception as error:
             outcome = Outcome(part, part.label, error=one_line(error))
         yield outcome._replace(seconds=time.monotonic() - start)
 
 
-def _finished_or_computed(job, case, report):
+def check_inputs(case):
+    """Raise FileNotFoundError if an input is missing."""
     for what in ("image", "mask"):
         if not getattr(case, what).exists():
             raise FileNotFoundError(f"the {what} {getattr(case, what)} does not exist")
+
+
+def _finished_or_computed(job, case, report):
+    check_inputs(case)
     record = _Record(job, case)
     finished = record.finished()
     if finished is not None:

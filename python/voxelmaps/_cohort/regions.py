@@ -5,12 +5,11 @@
 import functools
 import importlib.metadata
 import json
-import time
 
 from .._files import writing
 from ..radiomics import _filters, _preparation, _settings, _values
 from . import cases
-from .tables import Outcome, one_line
+from .tables import Outcome
 
 
 @functools.lru_cache(1)
@@ -38,20 +37,13 @@ def outcomes(task, case, report):
     """Compute the labels of a case, or take them from an earlier run; yields an Outcome of each."""
     parameters = parameters_of(task)
     writing.Threads.number = task.threads
-    for what in ("image", "mask"):
-        if not getattr(case, what).exists():
-            raise FileNotFoundError(f"the {what} {getattr(case, what)} does not exist")
+    cases.check_inputs(case)
     labels = case.labels
     if labels == "all":
         mask, entry = cases._load(case.mask, "mask")
         labels = cases.labels_in(mask, entry, case, parameters.settings)
-    for label in labels or [parameters.settings["label"]]:
-        start = time.monotonic()
-        try:
-            outcome = _outcome(parameters, case._replace(label=label), report)
-        except Exception as error:
-            outcome = Outcome(case._replace(label=label), label, error=one_line(error))
-        yield outcome._replace(seconds=time.monotonic() - start)
+    parts = [case._replace(label=label) for label in labels or [parameters.settings["label"]]]
+    yield from cases.outcomes_of_parts(parts, lambda part: _outcome(parameters, part, report))
 
 
 def _outcome(parameters, case, report):
