@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Build the core and its tests for another platform with Clang, as the PyPI package ziglang has it, and run the golden suites,
-# the published values and a share of the random cases there, under emulation:
+# Build the core and its tests for another platform with Clang, as the PyPI package ziglang has it, and run the golden suites
+# and a share of the other tests there, under emulation:
 #
 #   cross-test.sh linux-aarch64 | windows-x86_64 | macos-arm64 | macos-x86_64
 #   cross-test.sh linux-aarch64 --wheel   also build the wheel, and test it with Debian's Python for Arm
@@ -126,7 +126,7 @@ if [[ "${with_wheel}" ]]; then
   scripts/install-packages.sh "${folder}/packages.txt"
   if [[ ! -x "${root}/usr/bin/python3.11" ]]; then
     debootstrap --arch=arm64 --foreign --variant=minbase --include=python3,libpython3.11-dev bookworm "${root}" \
-      http://deb.debian.org/debian >"${folder}/debootstrap.txt"
+      >"${folder}/debootstrap.txt"
     for package in "${root}"/var/cache/apt/archives/*.deb; do
       dpkg-deb --fsys-tarfile "${package}" | tar --extract --keep-directory-symlink --directory "${root}"
     done
