@@ -109,7 +109,7 @@ def features_of(pairs, number_of_levels):
 
 
 def feature_maps(levels, radius, offsets, number_of_levels, aggregation="average", symmetric=True, names=NAMES):
-    """Float64 maps, whose last axis is the feature; 0 where there is no level, and NaN where there is no pair."""
+    """Maps in float64; the last axis is the feature. Voxels without a level are 0, windows without pairs NaN."""
     result = np.zeros(levels.shape + (len(names),))
     for position in np.argwhere(levels > 0):
         box = tuple(slice(max(p - r, 0), p + r + 1) for p, r in zip(position, np.broadcast_to(radius, levels.ndim)))

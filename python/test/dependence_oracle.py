@@ -57,7 +57,7 @@ def features_of(matrix):
 
 
 def feature_maps(levels, radius, offsets, alpha=0, names=NAMES):
-    """Float64 maps, whose last axis is the feature; 0 where there is no level."""
+    """Maps in float64; the last axis is the feature. Voxels without a level are 0."""
     result = np.zeros(levels.shape + (len(names),))
     for position in np.argwhere(levels > 0):
         box = tuple(slice(max(p - r, 0), p + r + 1) for p, r in zip(position, np.broadcast_to(radius, levels.ndim)))

@@ -44,7 +44,7 @@ def features_of(intensities, levels, shift=0.0, volume=1.0):
 
 
 def feature_maps(image, levels, radius, names, shift=0.0, volume=1.0):
-    """Float64 maps, whose last axis is the feature; 0 where there is no level."""
+    """Maps in float64; the last axis is the feature. Voxels without a level are 0."""
     result = np.zeros(image.shape + (len(names),))
     for position in np.argwhere(levels > 0):
         box = tuple(slice(max(p - r, 0), p + r + 1) for p, r in zip(position, np.broadcast_to(radius, image.ndim)))

@@ -95,7 +95,7 @@ def has_pairs(window, direction):
 
 
 def feature_maps(levels, radius, aggregation="average"):
-    """Float64 maps, whose last axis is the feature; 0 where there is no level. Only directions with has_pairs() count;
+    """Maps in float64; the last axis is the feature. Voxels without a level are 0. Only directions with has_pairs() count;
     NaN where there is none."""
     result = np.zeros(levels.shape + (len(NAMES),))
     for position in np.argwhere(levels > 0):
