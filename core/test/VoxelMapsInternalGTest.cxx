@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "InternalRunLengthJob.h"
+#include "VoxelMapsTestUtilities.h"
 #include "common/FixedPoint.h"
 #include "common/HostMemory.h"
 #include "common/ParallelFor.h"
@@ -29,6 +30,7 @@ using Feature = RunLengthJob::Feature;
 using Aggregation = RunLengthJob::Aggregation;
 using VoxelMapsTest::fourDirections;
 using VoxelMapsTest::MakeJob;
+using VoxelMapsTest::RunThreads;
 using RunLengthClass = TextureClass<RunLengthJob>;
 
 const auto runBackwards = [](unsigned int workers, const std::function<void(unsigned int)> & body) {
@@ -120,22 +122,41 @@ TEST(ParallelFor, RangesCoverEverythingOnce)
   }
 }
 
+TEST(ParallelFor, TheExceptionIsThatOfTheLowestTask)
+{
+  JobExecution execution;
+  execution.numberOfWorkers = 4;
+  execution.parallelFor = RunThreads;
+  for (int repetition = 0; repetition < 200; ++repetition)
+  {
+    try
+    {
+      ForEachTask(64, execution, [](unsigned int) {
+        return [](std::int64_t task) {
+          if (task == 5)
+          {
+            std::this_thread::yield();
+          }
+          if (task >= 5)
+          {
+            throw EngineError(std::to_string(task));
+          }
+        };
+      });
+      FAIL() << "no exception";
+    }
+    catch (const EngineError & error)
+    {
+      ASSERT_STREQ("5", error.what());
+    }
+  }
+}
+
 TEST(ParallelFor, TasksComputeInTheDefaultFloatingPointEnvironment)
 {
   JobExecution execution;
   execution.numberOfWorkers = 2;
-  execution.parallelFor = [](unsigned int workers, const std::function<void(unsigned int)> & body) {
-    std::vector<std::thread> threads;
-    for (unsigned int i = 1; i < workers; ++i)
-    {
-      threads.emplace_back(body, i);
-    }
-    body(0);
-    for (auto & thread : threads)
-    {
-      thread.join();
-    }
-  };
+  execution.parallelFor = RunThreads;
   std::fesetround(FE_UPWARD);
 #if defined(__GLIBC__)
   // A flag that an earlier test of this process left would trap at the next instruction.

@@ -34,22 +34,24 @@ private:
 };
 
 /** Let workers take tasks 0 ... numberOfTasks - 1 until none is left. makeWorker(number) is called once in every worker
- * and returns the function that is called with each task. The first exception ends all tasks and is thrown again here:
- * thread pools lose them. */
+ * and returns the function that is called with each task. An exception ends all tasks and is thrown again here, since
+ * thread pools lose them: that of the lowest task, so that it does not depend on the number of workers. */
 template <typename TMakeWorker>
 void
 ForEachTask(std::int64_t numberOfTasks, const JobExecution & execution, const TMakeWorker & makeWorker)
 {
   std::atomic<std::int64_t> next{ 0 };
   std::exception_ptr        error;
+  std::int64_t              errorTask{ 0 };
   std::mutex                mutex;
 
   const std::function<void(unsigned int)> body = [&](unsigned int worker) {
     const DefaultFloatingPointEnvironment environment;
+    std::int64_t                          task = -1;
     try
     {
       auto compute = makeWorker(worker);
-      for (std::int64_t task = next++; task < numberOfTasks; task = next++)
+      for (task = next++; task < numberOfTasks; task = next++)
       {
         compute(task);
       }
@@ -58,9 +60,10 @@ ForEachTask(std::int64_t numberOfTasks, const JobExecution & execution, const TM
     {
       next = numberOfTasks;
       const std::lock_guard<std::mutex> lock(mutex);
-      if (!error)
+      if (!error || task < errorTask)
       {
         error = std::current_exception();
+        errorTask = task;
       }
     }
   };
