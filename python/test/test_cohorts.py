@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from test_program import COMMAND, rows_of, run, write_case  # noqa: F401
 from voxelmaps import _image, radiomics
+from voxelmaps._files import paths
 
 pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
 
@@ -346,6 +347,9 @@ def test_runs_that_are_killed_are_resumed(file_format, tmp_path):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+    # A run that was killed while it replaced a record.
+    (tmp_path / "maps" / "0").mkdir(parents=True, exist_ok=True)
+    (tmp_path / "maps" / "0" / f"{paths._STAGING_PREFIX}1.part").write_text("{")
     subprocess.run(arguments, cwd=tmp_path, capture_output=True, check=False)
     found = maps_of(tmp_path), (tmp_path / "t-summary.csv").read_bytes()
     shutil.rmtree(tmp_path / "maps")

@@ -123,10 +123,14 @@ def check_writable(path):
 
 def remove_staging(path, seconds=0):
     """Remove the incomplete files of runs that were killed, if nothing was added to them for so many seconds."""
-    for folder in pathlib.Path(path).glob(f"{_STAGING_PREFIX}*"):
+    for staged in pathlib.Path(path).glob(f"{_STAGING_PREFIX}*"):
         with contextlib.suppress(OSError):
-            if time.time() - folder.stat().st_mtime >= seconds:
-                shutil.rmtree(folder, ignore_errors=True)
+            if time.time() - staged.stat().st_mtime < seconds:
+                continue
+            if staged.is_dir():
+                shutil.rmtree(staged, ignore_errors=True)
+            else:
+                staged.unlink()
 
 
 @contextlib.contextmanager
