@@ -43,6 +43,12 @@ public:
   {
     return value;
   }
+  template <typename T>
+  static T
+  Max(const T & value)
+  {
+    return value;
+  }
   /** A bit for each thread, at its rank. */
   static std::uint32_t
   Ballot(bool value)
@@ -64,10 +70,11 @@ public:
     word |= bits;
   }
   /** Replace a number if it is 0; returns the number before. */
-  static std::uint32_t
-  ReplaceZero(std::uint32_t & number, std::uint32_t value)
+  template <typename T>
+  static T
+  ReplaceZero(T & number, T value)
   {
-    const std::uint32_t before = number;
+    const T before = number;
     number = before == 0 ? value : before;
     return before;
   }
