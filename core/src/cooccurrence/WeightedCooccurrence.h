@@ -89,12 +89,8 @@ public:
   VOXELMAPS_HOST_DEVICE void
   Compute(std::int64_t number)
   {
-    const std::int64_t row = number / m_Task.outputSize[0];
-    const std::int64_t voxel[3] = { number - row * m_Task.outputSize[0],
-                                    row % m_Task.outputSize[1],
-                                    row / m_Task.outputSize[1] };
-    const WindowBox    window(m_Task, voxel);
-    const double       total = window.isComputed ? this->AddPairs(window) : 0.0;
+    const WindowBox window = WindowBox::At(m_Task, number);
+    const double    total = window.isComputed ? this->AddPairs(window) : 0.0;
     if (total > 0.0)
     {
       this->Normalize(total);
