@@ -127,51 +127,35 @@ __launch_bounds__(contractThreads)
   }
 }
 
-constexpr unsigned int nodeThreads = 256;
-
 template <typename TKeys>
 void
 Run(CudaConnectednessContext & context, const CudaConnectednessSlab & slab)
 {
   const CudaConnectednessScene & scene = slab.GetScene();
   const CudaStream &             stream = context.stream;
-  const CudaTileGrid             grid = MakeTileGrid(scene,
-                                         contractTileBits,
-                                         (GetCudaDeviceLimits().maxSharedMemoryPerBlock - sizeof(TileGraph) - 8) /
-                                           sizeof(typename TKeys::Pixel));
+  const CudaTileGrid             grid = MakeContractGrid<TKeys>(scene);
   const auto                     voxels = static_cast<std::uint64_t>(scene.numberOfVoxels);
   DeviceBuffer<std::uint32_t>    labels(voxels, stream);
   DeviceBuffer<unsigned int>     counter(1, stream);
   {
-    const std::size_t sharedBytes =
-      (grid.GetNumberOfLocalVoxels() * sizeof(typename TKeys::Pixel) + 7) / 8 * 8 + sizeof(TileGraph);
-    const auto kernel = scene.numberOfLinks <= 3 ? ContractTilesKernel<TKeys, true> : ContractTilesKernel<TKeys, false>;
-    PrepareKernel(kernel, contractThreads, sharedBytes);
     CudaKernelClock clock(context.kernelTimes);
     CheckCuda(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned int), stream), "clearing a counter");
-    kernel<<<static_cast<unsigned int>(grid.GetNumberOfTiles()), contractThreads, sharedBytes, stream>>>(
-      scene, grid, nullptr, labels.data(), counter.data());
-    CheckLaunch("contracting tiles");
+    ContractTiles<TKeys>(scene,
+                         grid,
+                         nullptr,
+                         static_cast<unsigned int>(grid.GetNumberOfTiles()),
+                         labels.data(),
+                         counter.data(),
+                         stream);
     context.RunHostWork();
     clock.Stop();
   }
   context.job.execution.ReportProgress(voxels - voxels / 4);
 
-  NodeGraph graph{};
-  graph.numberOfNodes = CopyFromDevice(counter, stream) + 1;
-  const std::size_t                nodes = graph.numberOfNodes;
-  DeviceBuffer<unsigned long long> best(nodes, stream);
-  DeviceBuffer<std::uint32_t>      others(4 * nodes, stream);
-  graph.best = best.data();
-  graph.parents = others.data();
-  graph.keys = graph.parents + nodes;
-  graph.roots = graph.keys + nodes;
-  graph.seedKeys = graph.roots + nodes;
-
-  const unsigned int nodeBlocks = BlocksFor(graph.numberOfNodes, nodeThreads);
-  CudaKernelClock    clock(context.kernelTimes);
-  StartNodesKernel<<<nodeBlocks, nodeThreads, 0, stream>>>(graph);
-  CheckLaunch("starting nodes");
+  const NodeGraphBuffers buffers(std::size_t{ CopyFromDevice(counter, stream) } + 1, stream);
+  CudaKernelClock        clock(context.kernelTimes);
+  const NodeGraph        graph = buffers.Start(stream);
+  const unsigned int     nodeBlocks = BlocksFor(graph.numberOfNodes, nodeThreads);
   const auto enter = [&](const std::uint32_t * theirLabels,
                          const std::int64_t *  seeds,
                          const std::uint32_t * keys,
@@ -220,10 +204,7 @@ Run(CudaConnectednessContext & context, const CudaConnectednessSlab & slab)
     CheckLaunch("offering links");
     PointKernel<<<nodeBlocks, nodeThreads, 0, stream>>>(graph, counter.data());
     CheckLaunch("pointing along links");
-    FindRootsKernel<<<nodeBlocks, nodeThreads, 0, stream>>>(graph);
-    CheckLaunch("finding roots");
-    FollowRootsKernel<<<nodeBlocks, nodeThreads, 0, stream>>>(graph);
-    CheckLaunch("following roots");
+    MergeNodes(graph, stream);
     roundClock.Stop();
     merged = CopyFromDevice(counter, stream);
     ++context.numberOfIterations;

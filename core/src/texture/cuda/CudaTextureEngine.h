@@ -147,11 +147,6 @@ SlabTask(const TTask & entire, const TextureTask & slab)
   return task;
 }
 
-/** Call compute with a job whose arrays are in host memory, and copy its output where that of the job is. */
-void
-ComputeOnHostArrays(const TextureFeatureMapJob & job, const TextureTask & task, const CudaOptions & options,
-                    const std::function<void(const TextureFeatureMapJob & hostJob)> & compute);
-
 /** The CUDA engine of a texture class. */
 template <typename TJob>
 CudaTextureReport<TJob>
