@@ -6,6 +6,7 @@
 #include "common/Log2.h"
 #include "cooccurrence/Cooccurrence.h"
 #include "cooccurrence/MaximalCorrelation.h"
+#include "texture/SingleThread.h"
 #include "texture/WindowLevels.h"
 
 /** Merged matrices whose pairs have the weights of their offsets. One text for host and device.
@@ -47,16 +48,9 @@ struct SerialLane
 };
 
 /** A walk: computes windows one after the other, in memory of its own. */
-class WeightedCooccurrence
+class WeightedCooccurrence : public WindowWalk<CooccurrenceTask, true>
 {
 public:
-  using Task = CooccurrenceTask;
-
-  /** Windows of a call of Compute. */
-  static constexpr int numberOfWindows = 1;
-  /** Whether a thread of a device computes windows on its own; else all threads of a block are a team. */
-  static constexpr bool usesSingleThreads = true;
-
   static std::size_t
   GetWorkspaceBytes(const Task & task)
   {

@@ -5,6 +5,7 @@
 
 #include "common/Log2.h"
 #include "runlength/RunLength.h"
+#include "texture/SingleThread.h"
 #include "texture/WindowLevels.h"
 
 /** Merged matrices whose runs have the weights of their directions. One text for host and device.
@@ -15,16 +16,9 @@
 namespace voxelmaps
 {
 /** A walk: computes windows one after the other, in memory of its own. */
-class WeightedRunLength
+class WeightedRunLength : public WindowWalk<RunLengthTask, true>
 {
 public:
-  using Task = RunLengthTask;
-
-  /** Windows of a call of Compute. */
-  static constexpr int numberOfWindows = 1;
-  /** Whether a thread of a device computes windows on its own; else all threads of a block are a team. */
-  static constexpr bool usesSingleThreads = true;
-
   static std::size_t
   GetWorkspaceBytes(const Task & task)
   {
