@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "CooccurrenceRandomCase.h"
 #include "TestedFilters.h"
 #include "TextureFilterChecks.h"
 

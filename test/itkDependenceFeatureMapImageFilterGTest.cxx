@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "DependenceRandomCase.h"
 #include "IbsiPhantom.h"
 #include "TestedFilters.h"
 #include "TextureFilterChecks.h"
@@ -20,7 +19,6 @@ using Enums = itk::DependenceFeatureMapEnums;
 using Feature = Enums::Feature;
 using Method = itk::GrayLevelDiscretizationEnums::Method;
 using VoxelMapsTest::ComputePixel;
-using VoxelMapsTest::DependenceRandomCase;
 using VoxelMapsTest::documentedImage;
 using VoxelMapsTest::Expectation;
 using VoxelMapsTest::ExpectValues;

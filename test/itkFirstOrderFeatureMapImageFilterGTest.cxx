@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "FirstOrderRandomCase.h"
 #include "IbsiPhantom.h"
 #include "TestedFilters.h"
 #include "ItkTestUtilities.h"
@@ -29,7 +28,6 @@ using Method = itk::GrayLevelDiscretizationEnums::Method;
 using RangeSource = itk::GrayLevelDiscretizationEnums::RangeSource;
 using Names = std::vector<std::string>;
 using VoxelMapsTest::ExpectError;
-using VoxelMapsTest::FirstOrderRandomCase;
 using VoxelMapsTest::GetBuffer;
 using VoxelMapsTest::MakeImage;
 

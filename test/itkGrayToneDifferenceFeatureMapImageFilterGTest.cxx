@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "GrayToneDifferenceRandomCase.h"
 #include "TestedFilters.h"
 #include "TextureFilterChecks.h"
 

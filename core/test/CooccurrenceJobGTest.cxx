@@ -17,15 +17,8 @@ namespace
 using Job = voxelmaps::CooccurrenceJob;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::CooccurrenceFeatureMapEnums;
-using VoxelMapsTest::CheckAllEngines;
-using VoxelMapsTest::CheckCase;
-using VoxelMapsTest::ComputeJob;
-using VoxelMapsTest::ExpectRefusal;
-using VoxelMapsTest::GetEngines;
-using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::IsCudaTest;
-using VoxelMapsTest::RandomNumbers;
-using NoiseJob = VoxelMapsTest::ClassNoise<Job>;
+using namespace VoxelMapsTest;
+using NoiseJob = ClassNoise<Job>;
 } // namespace
 
 TEST(CooccurrenceJob, LargeWindowsAndManyLevels)
@@ -41,11 +34,10 @@ TEST(CooccurrenceJob, LargeWindowsAndManyLevels)
     {
       for (const std::int64_t used : { std::int64_t{ 3 }, std::int64_t{ levels } })
       {
-        RandomNumbers          random(++seed);
-        CooccurrenceRandomCase randomCase = DrawCooccurrenceRandomCase(seed, 3, 65535, random);
-        TextureRandomCase &    common = randomCase.common;
-        randomCase.parameters.numberOfGrayLevels = levels;
-        VoxelMapsTest::DrawLargeWindow(common, window, levels, used, 4, random);
+        RandomNumbers       random(++seed);
+        auto                randomCase = ClassCase<Job>::Draw(seed, 3, random);
+        TextureRandomCase & common = randomCase.common;
+        DrawLargeWindow(common, window, levels, used, 4, random);
         randomCase.parameters.offsets.resize(std::min<std::size_t>(randomCase.parameters.offsets.size(), 3));
         common.offsets = randomCase.parameters.offsets;
         LeaveOutLargeCorrelations(randomCase);
@@ -120,9 +112,9 @@ TEST(CooccurrenceJob, MaximalCorrelationOfManyLevels)
   {
     for (const bool symmetric : { true, false })
     {
-      RandomNumbers          random(++seed);
-      CooccurrenceRandomCase randomCase = DrawCooccurrenceRandomCase(seed, 2, 2, random);
-      TextureRandomCase &    common = randomCase.common;
+      RandomNumbers       random(++seed);
+      auto                randomCase = ClassCase<Job>::Draw(seed, 2, random, 2);
+      TextureRandomCase & common = randomCase.common;
       common.levels.size = { { 44, 40, 1 } };
       common.levels.values.clear();
       for (std::int64_t i = 0; i < 44 * 40; ++i)
@@ -139,7 +131,6 @@ TEST(CooccurrenceJob, MaximalCorrelationOfManyLevels)
       common.offsets = { { { 1, 0, 0 } }, { { 0, 1, 0 } } };
       randomCase.parameters.offsets = common.offsets;
       randomCase.parameters.symmetric = symmetric;
-      randomCase.parameters.numberOfGrayLevels = levels;
       randomCase.parameters.features = { Job::Feature::MaximalCorrelationCoefficient };
       SCOPED_TRACE(::testing::Message() << randomCase);
       if (levels < 200)
@@ -148,7 +139,7 @@ TEST(CooccurrenceJob, MaximalCorrelationOfManyLevels)
         continue;
       }
       // The oracle would take minutes.
-      Job        job = MakeCooccurrenceJob(randomCase);
+      Job        job = MakeCaseJob(randomCase);
       const auto first = ComputeJob<double>(job);
       job.widestInstructionSet = voxelmaps::InstructionSet::Baseline;
       EXPECT_TRUE(HasSameBits(first, ComputeJob<double>(job)));
@@ -307,7 +298,7 @@ TEST(CooccurrenceJob, FeaturesOfAsymmetricMatricesDoNotDependOnOthers)
   {
     NoiseJob noise(Triple{ { 20, 9, 3 } }, levels);
     noise.job.symmetric = false;
-    VoxelMapsTest::CheckFeaturesAlone(noise.job);
+    CheckFeaturesAlone(noise.job);
   }
 }
 

@@ -19,19 +19,13 @@ namespace
 {
 using voxelmaps::FuzzyConnectednessProblem;
 using voxelmaps::MemoryLocation;
-using VoxelMapsTest::DelayStream;
-using VoxelMapsTest::DeviceArray;
-using VoxelMapsTest::GetPlaces;
-using VoxelMapsTest::Place;
-using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::RelativeJob;
-using VoxelMapsTest::Stream;
+using namespace VoxelMapsTest;
 using Job = voxelmaps::FuzzyConnectednessJob;
 using Options = voxelmaps::CudaFuzzyConnectednessOptions;
 using RelativeOptions = voxelmaps::CudaRelativeFuzzyConnectednessOptions;
 using PixelType = Job::PixelType;
 
-class CudaConnectednessMemory : public VoxelMapsTest::CudaTest
+class CudaConnectednessMemory : public CudaTest
 {};
 
 /** Image and mask of a job in device memory. */
@@ -211,7 +205,7 @@ TEST_F(CudaConnectednessMemory, StrengthsHaveTheBitsOfTheCpu)
         {
           for (const auto method : voxelmaps::GetEnumerators<Options::Method>())
           {
-            const auto options = VoxelMapsTest::MakeCudaOptions<Options>(method);
+            const auto options = MakeCudaOptions<Options>(method);
             CheckStrengths<float>(randomCase, place, options);
             CheckStrengths<double>(randomCase, place, options);
             ASSERT_FALSE(this->HasFailure());
@@ -281,8 +275,7 @@ TEST_F(CudaConnectednessMemory, LabelsHaveTheBitsOfTheCpu)
     for (const unsigned int dimension : { 2u, 3u })
     {
       auto        randomCase = DrawFuzzyConnectednessRandomCase(++seed, dimension, type, random);
-      RelativeJob job =
-        VoxelMapsTest::MakeRelativeJob(randomCase, VoxelMapsTest::DrawLabels(randomCase.scene.seeds, 255, random), 2);
+      RelativeJob job = MakeRelativeJob(randomCase, DrawLabels(randomCase.scene.seeds, 255, random), 2);
       for (const Place & place : GetPlaces(stream))
       {
         const DeviceScene                              scene(randomCase, job, place.stream);
@@ -323,7 +316,7 @@ TEST_F(CudaConnectednessMemory, ErrorsAndAbortsLeaveNoMemoryBehind)
   for (const auto method : voxelmaps::GetEnumerators<Options::Method>())
   {
     SCOPED_TRACE(::testing::Message() << method);
-    const auto options = VoxelMapsTest::MakeCudaOptions<Options>(method);
+    const auto options = MakeCudaOptions<Options>(method);
     for (int callsBeforeEnd = 0; callsBeforeEnd < 3; ++callsBeforeEnd)
     {
       int calls = 0;
@@ -334,16 +327,16 @@ TEST_F(CudaConnectednessMemory, ErrorsAndAbortsLeaveNoMemoryBehind)
         }
       };
       EXPECT_THROW(voxelmaps::ComputeFuzzyConnectednessCuda(job, options), Aborted);
-      EXPECT_EQ(0u, VoxelMapsTest::GetUsedDeviceBytes());
+      EXPECT_EQ(0u, GetUsedDeviceBytes());
     }
     job.execution.reportProgress = nullptr;
-    EXPECT_THROW(voxelmaps::ComputeFuzzyConnectednessCuda(job, VoxelMapsTest::MakeCudaOptions<Options>(method, 100000)),
+    EXPECT_THROW(voxelmaps::ComputeFuzzyConnectednessCuda(job, MakeCudaOptions<Options>(method, 100000)),
                  voxelmaps::EngineError);
-    EXPECT_EQ(0u, VoxelMapsTest::GetUsedDeviceBytes());
+    EXPECT_EQ(0u, GetUsedDeviceBytes());
     // The device works after errors.
     voxelmaps::ComputeFuzzyConnectednessCuda(job, options);
     EXPECT_EQ(ComputeOnCpu<float>(job), strengths);
-    EXPECT_EQ(0u, VoxelMapsTest::GetUsedDeviceBytes());
+    EXPECT_EQ(0u, GetUsedDeviceBytes());
   }
   Options options;
   options.deviceID = voxelmaps::CudaDevices::GetNumberOfDevices();

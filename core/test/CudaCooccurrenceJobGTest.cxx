@@ -17,14 +17,10 @@ using Job = voxelmaps::CooccurrenceJob;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::CooccurrenceFeatureMapEnums;
 using Method = Enums::CudaMethod;
-using VoxelMapsTest::ComputeOnCpu;
-using VoxelMapsTest::ComputeOnDevice;
-using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::Supports;
-using SceneJob = VoxelMapsTest::NeighborScene<Job>;
+using namespace VoxelMapsTest;
+using SceneJob = NeighborScene<Job>;
 
-class CudaCooccurrenceJob : public VoxelMapsTest::CudaTest
+class CudaCooccurrenceJob : public CudaTest
 {};
 
 /** Expect the bits of the CPU, and that Automatic chooses SortedPairs if it is to support the job, or the next method

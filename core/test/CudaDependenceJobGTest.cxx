@@ -15,10 +15,10 @@ namespace
 using Job = voxelmaps::DependenceJob;
 using Triple = voxelmaps::Triple;
 using Method = voxelmaps::DependenceFeatureMapEnums::CudaMethod;
-using VoxelMapsTest::ExpectCpuBits;
-using SceneJob = VoxelMapsTest::NeighborScene<Job>;
+using namespace VoxelMapsTest;
+using SceneJob = NeighborScene<Job>;
 
-class CudaDependenceJob : public VoxelMapsTest::CudaTest
+class CudaDependenceJob : public CudaTest
 {};
 
 /** What Automatic chooses for a job with near neighbors. */

@@ -26,26 +26,26 @@ using Adjacency = Job::Adjacency;
 using PixelType = Job::PixelType;
 using Keys = std::vector<std::uint32_t>;
 using FuzzyConnectednessOracle::Scene;
-using VoxelMapsTest::RandomNumbers;
+using namespace VoxelMapsTest;
 namespace Oracle = FuzzyConnectednessOracle;
 
 Options
 MakeOptions(CudaMethod method, std::uint64_t memoryBudget = 0)
 {
-  return VoxelMapsTest::MakeCudaOptions<Options>(method, memoryBudget);
+  return MakeCudaOptions<Options>(method, memoryBudget);
 }
 
 /** Keys of a job on the device. */
 Keys
 ComputeOnDevice(const Job & job, CudaMethod method)
 {
-  return VoxelMapsTest::MakeConnectednessEngine(MakeOptions(method)).computeKeys(job);
+  return MakeConnectednessEngine(MakeOptions(method)).computeKeys(job);
 }
 
-class CudaFuzzyConnectednessJob : public VoxelMapsTest::CudaTest
+class CudaFuzzyConnectednessJob : public CudaTest
 {
 protected:
-  const std::vector<CudaMethod> methods = VoxelMapsTest::GetMethods<CudaMethod>();
+  const std::vector<CudaMethod> methods = GetMethods<CudaMethod>();
 };
 } // namespace
 
@@ -70,7 +70,7 @@ TEST_F(CudaFuzzyConnectednessJob, SmallCases)
       scene.affinity.objectMean = { 15.0 };
       scene.affinity.objectCovariance = { 100.0 };
       scene.affinity.differenceCovariance = { 40.0 };
-      VoxelMapsTest::ExpectKeys(Oracle::ComputeKeys(scene), scene, type);
+      ExpectKeys(Oracle::ComputeKeys(scene), scene, type);
     }
   }
 }
@@ -107,8 +107,8 @@ TEST_F(CudaFuzzyConnectednessJob, LargerVolumesEqualTheCPU)
     }
     const Job job = MakeFuzzyConnectednessJob(each);
     SCOPED_TRACE(::testing::Message() << each);
-    VoxelMapsTest::ExpectKeys(RunFuzzyConnectednessJob(job, Job::Method::Hierarchy, 4), job);
-    const auto         inSlabs = MakeOptions(CudaMethod::Hierarchy, VoxelMapsTest::BudgetForPlanes(job, 7));
+    ExpectKeys(RunFuzzyConnectednessJob(job, Job::Method::Hierarchy, 4), job);
+    const auto         inSlabs = MakeOptions(CudaMethod::Hierarchy, BudgetForPlanes(job, 7));
     std::vector<float> strengths(static_cast<std::size_t>(job.GetNumberOfVoxels()));
     Job                withOutput = job;
     withOutput.output = strengths.data();
@@ -201,7 +201,7 @@ TEST_F(CudaFuzzyConnectednessJob, ReportsMethodAndSlabs)
     EXPECT_GT(report.numberOfIterations, 0u);
     EXPECT_GT(report.kernelMilliseconds, 0.0);
     EXPECT_EQ(voxelmaps::CudaDevices::GetName(0), report.deviceName);
-    const auto inSlabs = MakeOptions(method, VoxelMapsTest::BudgetForPlanes(job, 10));
+    const auto inSlabs = MakeOptions(method, BudgetForPlanes(job, 10));
     EXPECT_GT(voxelmaps::ComputeFuzzyConnectednessCuda(job, inSlabs).numberOfSlabs, 1u);
   }
 }

@@ -26,8 +26,7 @@ using voxelmaps::CudaOptions;
 using voxelmaps::GetPixelType;
 using voxelmaps::MemoryLocation;
 using voxelmaps::PixelType;
-using VoxelMapsTest::DeviceArray;
-using VoxelMapsTest::Stream;
+using namespace VoxelMapsTest;
 using Job = voxelmaps::GrayLevelDiscretizationJob;
 using Result = voxelmaps::GrayLevelDiscretizationResult;
 using Parameters = voxelmaps::GrayLevelDiscretizationParameters;
@@ -277,7 +276,7 @@ CheckType()
   CheckPixels(ends, parameters, random);
 }
 
-class CudaGrayLevelDiscretization : public VoxelMapsTest::CudaTest
+class CudaGrayLevelDiscretization : public CudaTest
 {};
 } // namespace
 
@@ -425,7 +424,7 @@ CheckSelections()
   }
 }
 
-class CudaSelectIntensities : public VoxelMapsTest::CudaTest
+class CudaSelectIntensities : public CudaTest
 {};
 } // namespace
 

@@ -14,11 +14,10 @@ namespace
 using Job = voxelmaps::GrayToneDifferenceJob;
 using Triple = voxelmaps::Triple;
 using Method = voxelmaps::GrayToneDifferenceFeatureMapEnums::CudaMethod;
-using VoxelMapsTest::ExpectCpuBits;
-using VoxelMapsTest::Supports;
-using SceneJob = VoxelMapsTest::NeighborScene<Job>;
+using namespace VoxelMapsTest;
+using SceneJob = NeighborScene<Job>;
 
-class CudaGrayToneDifferenceJob : public VoxelMapsTest::CudaTest
+class CudaGrayToneDifferenceJob : public CudaTest
 {};
 } // namespace
 
@@ -50,7 +49,7 @@ TEST_F(CudaGrayToneDifferenceJob, ManyAndFewLevelsInAWindow)
         // Tables of many levels do not fit the shared memory of all devices.
         EXPECT_TRUE(numberOfGrayLevels >= 256 || Supports(scene.job, Method::LevelTables));
         voxelmaps::CudaTextureReport<voxelmaps::GrayToneDifferenceJob> report;
-        VoxelMapsTest::ComputeOnDevice<float>(scene.job, Method::Automatic, report);
+        ComputeOnDevice<float>(scene.job, Method::Automatic, report);
         ExpectCpuBits(scene.job, report.method);
       }
     }

@@ -23,22 +23,17 @@ using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::RunLengthFeatureMapEnums;
 using Method = Enums::CudaMethod;
 using Report = voxelmaps::CudaTextureReport<voxelmaps::RunLengthJob>;
-using VoxelMapsTest::ComputeOnCpu;
-using VoxelMapsTest::ComputeOnDevice;
-using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::RunThreads;
-using VoxelMapsTest::Supports;
+using namespace VoxelMapsTest;
 
-const std::vector<Method> allMethods = VoxelMapsTest::GetMethods<Method>();
+const std::vector<Method> allMethods = GetMethods<Method>();
 // These must support every job.
 const std::vector<Method> generalMethods{ Method::Automatic, Method::SortReduce, Method::WindowWalk };
 
-class CudaRunLengthJob : public VoxelMapsTest::CudaTest
+class CudaRunLengthJob : public CudaTest
 {};
 
 /** Levels with runs and holes, the eleven features, and a direction in each plane or slice. */
-struct Scene : VoxelMapsTest::TextureScene<Job>
+struct Scene : TextureScene<Job>
 {
   Scene(const Triple & size, const Triple & windowSize, std::uint32_t numberOfGrayLevels, double newLevelChance = 0.4,
         double holeChance = 0.05)
@@ -86,7 +81,7 @@ TEST_F(CudaRunLengthJob, SelectionsAndDirectionsWithoutPairs)
     const std::string holes = DrawHoles(randomCase.levels, random);
     SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes);
     Job                       job = MakeRunLengthJob(randomCase);
-    std::vector<std::uint8_t> selection(VoxelMapsTest::CountNumbers(job) / job.GetNumberOfComponents());
+    std::vector<std::uint8_t> selection(CountNumbers(job) / job.GetNumberOfComponents());
     std::generate(selection.begin(), selection.end(), [&random] { return random.Chance(0.5) ? 1 : 0; });
     job.selection = selection.data();
     job.skipDirectionsWithoutPairs = true;
@@ -311,7 +306,7 @@ TEST_F(CudaRunLengthJob, ErrorStatesRequiredBytes)
   {
     SCOPED_TRACE(::testing::Message() << method);
     const auto compute = [&](std::uint64_t budget) { return ComputeOnDevice<float>(scene.job, method, budget); };
-    const std::uint64_t needed = VoxelMapsTest::FindSmallBudgets(method, compute).at(0);
+    const std::uint64_t needed = FindSmallBudgets(method, compute).at(0);
     EXPECT_TRUE(HasSameBits(expected, compute(needed)));
     EXPECT_THROW(compute(needed - 1), voxelmaps::EngineError);
   }
@@ -381,8 +376,8 @@ TEST_F(CudaRunLengthJob, MoreThan2To31Voxels)
   for (const Method method : generalMethods)
   {
     std::fill(actual.begin(), actual.end(), -1.0F);
-    voxelmaps::ComputeFeatureMapsCuda(
-      job, VoxelMapsTest::MakeCudaOptions<voxelmaps::CudaTextureOptions<voxelmaps::RunLengthJob>>(method));
+    voxelmaps::ComputeFeatureMapsCuda(job,
+                                      MakeCudaOptions<voxelmaps::CudaTextureOptions<voxelmaps::RunLengthJob>>(method));
     EXPECT_TRUE(HasSameBits(expected, actual)) << method;
   }
 }

@@ -23,24 +23,7 @@
 namespace
 {
 using voxelmaps::MemoryLocation;
-using VoxelMapsTest::ComputeOnCpu;
-using VoxelMapsTest::CountVoxels;
-using VoxelMapsTest::CudaJobMethod;
-using VoxelMapsTest::CudaJobOptions;
-using VoxelMapsTest::CudaJobReport;
-using VoxelMapsTest::DelayStream;
-using VoxelMapsTest::DeviceArray;
-using VoxelMapsTest::GetOutputLayouts;
-using VoxelMapsTest::GetPlaces;
-using VoxelMapsTest::LaidOutOutput;
-using VoxelMapsTest::MakeCudaOptions;
-using VoxelMapsTest::OutputLayout;
-using VoxelMapsTest::Place;
-using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::Stream;
-using VoxelMapsTest::TextureMemoryScene;
-using VoxelMapsTest::TextureRegion;
-using VoxelMapsTest::WithAllAggregations;
+using namespace VoxelMapsTest;
 
 /** The arrays of a scene in device memory, copied in a stream. */
 template <typename TJob>
@@ -176,7 +159,7 @@ CheckMethod(const TJob & job, const std::vector<TReal> & expected, const DeviceI
   {
     return 0;
   }
-  for (const std::uint64_t budget : VoxelMapsTest::FindSmallBudgets(method, compute))
+  for (const std::uint64_t budget : FindSmallBudgets(method, compute))
   {
     maxNumberOfSlabs = std::max(maxNumberOfSlabs, compute(budget));
   }
@@ -184,12 +167,12 @@ CheckMethod(const TJob & job, const std::vector<TReal> & expected, const DeviceI
 }
 
 template <typename TJob>
-class CudaTextureMemory : public VoxelMapsTest::CudaTest
+class CudaTextureMemory : public CudaTest
 {};
 
-TYPED_TEST_SUITE(CudaTextureMemory, VoxelMapsTest::AllTextureJobs, VoxelMapsTest::TextureJobName);
+TYPED_TEST_SUITE(CudaTextureMemory, AllTextureJobs, TextureJobName);
 
-class CudaSizeZoneMemory : public VoxelMapsTest::CudaTest
+class CudaSizeZoneMemory : public CudaTest
 {};
 } // namespace
 
@@ -212,11 +195,10 @@ TEST_F(CudaSizeZoneMemory, TheCpuComputesWhatNoMethodSupports)
     CheckLayouts(scene.job, expected, input, place, options);
   }
   CudaJobReport<Job> report;
-  EXPECT_EQ(expected, VoxelMapsTest::ComputeOnDevice<float>(scene.job, Method::Automatic, report));
+  EXPECT_EQ(expected, ComputeOnDevice<float>(scene.job, Method::Automatic, report));
   EXPECT_EQ(Method::Automatic, report.method);
   EXPECT_EQ("CPU", report.deviceName);
-  EXPECT_THROW(VoxelMapsTest::ComputeOnDevice<float>(scene.job, Method::BitPlanes),
-               voxelmaps::UnsupportedOnDeviceError);
+  EXPECT_THROW(ComputeOnDevice<float>(scene.job, Method::BitPlanes), voxelmaps::UnsupportedOnDeviceError);
 }
 
 TYPED_TEST(CudaTextureMemory, AllPlacesAndLayoutsHaveTheBitsOfTheCpu)
@@ -232,7 +214,7 @@ TYPED_TEST(CudaTextureMemory, AllPlacesAndLayoutsHaveTheBitsOfTheCpu)
     std::uint64_t                maxNumberOfSlabs = 0; // of any method
     for (TypeParam job : WithAllAggregations(scene.job))
     {
-      for (const auto method : voxelmaps::GetEnumerators<VoxelMapsTest::CudaJobMethod<TypeParam>>())
+      for (const auto method : voxelmaps::GetEnumerators<CudaJobMethod<TypeParam>>())
       {
         job.selection = nullptr;
         job.backgroundValue = -7.0;
@@ -261,12 +243,12 @@ TYPED_TEST(CudaTextureMemory, ErrorsAndAbortsLeaveNoMemoryBehind)
   for (const auto method : voxelmaps::GetEnumerators<CudaJobMethod<TypeParam>>())
   {
     SCOPED_TRACE(::testing::Message() << method);
-    if (!VoxelMapsTest::Supports(scene.job, method))
+    if (!Supports(scene.job, method))
     {
       continue;
     }
-    EXPECT_EQ(0u, VoxelMapsTest::GetUsedDeviceBytes());
-    EXPECT_THROW(VoxelMapsTest::ComputeOnDevice<float>(scene.job, method, 100), voxelmaps::EngineError);
+    EXPECT_EQ(0u, GetUsedDeviceBytes());
+    EXPECT_THROW(ComputeOnDevice<float>(scene.job, method, 100), voxelmaps::EngineError);
     TypeParam aborted = scene.job;
     for (const bool atOnce : { true, false })
     {
@@ -276,9 +258,9 @@ TYPED_TEST(CudaTextureMemory, ErrorsAndAbortsLeaveNoMemoryBehind)
           throw Aborted{};
         }
       };
-      EXPECT_THROW(VoxelMapsTest::ComputeOnDevice<float>(aborted, method), Aborted);
+      EXPECT_THROW(ComputeOnDevice<float>(aborted, method), Aborted);
     }
-    EXPECT_EQ(0u, VoxelMapsTest::GetUsedDeviceBytes());
+    EXPECT_EQ(0u, GetUsedDeviceBytes());
   }
 }
 
@@ -457,7 +439,7 @@ TYPED_TEST(CudaTextureMemory, TablesOutliveCallsThatDoNotWait)
       place.Set(options);
       voxelmaps::ComputeFeatureMapsCuda(job, options);
     }
-    VoxelMapsTest::CheckCudaCall(cudaStreamSynchronize(used));
+    CheckCudaCall(cudaStreamSynchronize(used));
     for (std::size_t call = 0; call < jobs.size(); ++call)
     {
       ASSERT_TRUE(outputs[call]->Has(ComputeOnCpu<float>(jobs[call]))) << "call " << call;

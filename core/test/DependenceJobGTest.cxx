@@ -15,11 +15,7 @@ namespace
 using Job = voxelmaps::DependenceJob;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::DependenceFeatureMapEnums;
-using VoxelMapsTest::CheckCase;
-using VoxelMapsTest::DependenceRandomCase;
-using VoxelMapsTest::DrawDependenceRandomCase;
-using VoxelMapsTest::ExpectRefusal;
-using VoxelMapsTest::RandomNumbers;
+using namespace VoxelMapsTest;
 } // namespace
 
 TEST(DependenceJob, LargeWindowsAndManyLevels)
@@ -37,9 +33,9 @@ TEST(DependenceJob, LargeWindowsAndManyLevels)
       {
         continue; // the oracle takes long
       }
-      RandomNumbers        random(++seed);
-      DependenceRandomCase randomCase = DrawDependenceRandomCase(seed, 3, 65535, random);
-      VoxelMapsTest::DrawLargeWindow(randomCase.common, window, levels, levels, 4, random);
+      RandomNumbers random(++seed);
+      auto          randomCase = ClassCase<Job>::Draw(seed, 3, random);
+      DrawLargeWindow(randomCase.common, window, levels, levels, 4, random);
       SCOPED_TRACE(::testing::Message() << randomCase);
       CheckCase<double, Job>(randomCase, random, 100);
       if (::testing::Test::HasFailure())
@@ -58,16 +54,9 @@ TEST(DependenceJob, ManyOffsets)
   {
     for (const std::uint32_t levels : { 1u, 2u, 40u })
     {
-      RandomNumbers        random(++seed);
-      DependenceRandomCase randomCase = DrawDependenceRandomCase(seed, 3, 4, random);
-      randomCase.parameters.offsets.clear();
-      const std::int64_t side = 2 * distance + 1;
-      // The second half of the cube around a voxel.
-      for (std::int64_t i = side * side * side / 2 + 1; i < side * side * side; ++i)
-      {
-        randomCase.parameters.offsets.push_back(
-          { { i % side - distance, i / side % side - distance, i / (side * side) - distance } });
-      }
+      RandomNumbers random(++seed);
+      auto          randomCase = ClassCase<Job>::Draw(seed, 3, random, 4);
+      randomCase.parameters.offsets = GetNeighborOffsets(true, distance);
       TextureRandomCase & common = randomCase.common;
       common.numberOfGrayLevels = levels;
       common.levels.size = { { 9, 8, 8 } };
@@ -87,8 +76,8 @@ TEST(DependenceJob, ManyOffsets)
 
 TEST(DependenceJob, RefusesOffsetsThatAreGivenTwice)
 {
-  const VoxelMapsTest::ClassNoise<Job> noise(Triple{ { 4, 3, 1 } });
-  Job                                  job = noise.job;
+  const ClassNoise<Job> noise(Triple{ { 4, 3, 1 } });
+  Job                   job = noise.job;
   job.offsets = { { { 1, 0, 0 } }, { { 1, -2, 0 } }, { { 1, 0, 0 } } };
   ExpectRefusal(job, { "offset", "1, 0, 0", "twice" });
   job.offsets = { { { 1, 0, 0 } }, { { 1, -2, 0 } }, { { -1, 2, 0 } } };

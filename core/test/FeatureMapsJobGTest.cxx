@@ -16,6 +16,7 @@
 
 namespace
 {
+using namespace VoxelMapsTest;
 using voxelmaps::FeatureMapsJob;
 using voxelmaps::GrayLevelDiscretizationResult;
 using voxelmaps::Triple;
@@ -119,7 +120,7 @@ private:
   Add(TJob classJob)
   {
     classJob.features = TJob::Enums::GetAllFeatures();
-    if constexpr (VoxelMapsTest::HasOffsets<TJob>::value)
+    if constexpr (HasOffsets<TJob>::value)
     {
       classJob.offsets = { { { 1, 0, 0 } }, { { 0, 1, 1 } } };
     }
@@ -187,8 +188,7 @@ TEST(FeatureMapsJob, MapsAreThoseOfTheClasses)
       voxelmaps::CudaOptions options;
       options.memoryBudget = budget;
       ExpectClassMaps(scene, [&options](const FeatureMapsJob & job) {
-        VoxelMapsTest::IsCudaTest() ? voxelmaps::ComputeFeatureMapsCuda(job, options)
-                                    : voxelmaps::ComputeFeatureMaps(job);
+        IsCudaTest() ? voxelmaps::ComputeFeatureMapsCuda(job, options) : voxelmaps::ComputeFeatureMaps(job);
       });
     }
   }

@@ -19,7 +19,7 @@ using PixelType = Job::PixelType;
 using AffinityFunction = Job::AffinityFunction;
 using FuzzyConnectednessOracle::Scene;
 using FuzzyConnectednessOracle::Triple;
-using VoxelMapsTest::RandomNumbers;
+using namespace VoxelMapsTest;
 using voxelmaps::EngineError;
 using Vector = std::vector<double>;
 
@@ -389,7 +389,7 @@ TEST(FuzzyConnectednessAffinityEstimate, EqualsTheBruteForceEstimate)
     // The order of the seeds and the number of workers do not matter.
     random.Shuffle(job.seeds);
     job.execution.numberOfWorkers = 3;
-    job.execution.parallelFor = VoxelMapsTest::RunThreads;
+    job.execution.parallelFor = RunThreads;
     ASSERT_EQ(estimate.affinity,
               voxelmaps::EstimateAffinity(job, { scene.affinityFunction, radius }, job.execution).affinity);
   }
@@ -409,7 +409,7 @@ TEST(FuzzyConnectednessAffinityEstimate, WorkersShareManySeeds)
   const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Float);
   Job        job = MakeFuzzyConnectednessJob(randomCase);
   const auto expected = voxelmaps::EstimateAffinity(job, {}, {});
-  job.execution.parallelFor = VoxelMapsTest::RunThreads;
+  job.execution.parallelFor = RunThreads;
   for (const unsigned int workers : { 2u, 7u })
   {
     job.execution.numberOfWorkers = workers;

@@ -23,9 +23,7 @@ using PixelType = Job::PixelType;
 using Keys = std::vector<std::uint32_t>;
 using FuzzyConnectednessOracle::Scene;
 using FuzzyConnectednessOracle::Triple;
-using VoxelMapsTest::ExpectKeys;
-using VoxelMapsTest::GetEngines;
-using VoxelMapsTest::RandomNumbers;
+using namespace VoxelMapsTest;
 namespace Oracle = FuzzyConnectednessOracle;
 
 const std::vector<AffinityFunction> allAffinityFunctions = voxelmaps::GetEnumerators<AffinityFunction>();
@@ -37,7 +35,7 @@ public:
   CheckCases(unsigned int dimension, std::uint64_t firstSeed)
   {
     CheckFuzzyConnectednessRandomCases(dimension, GetParam(), firstSeed, [](const auto & randomCase, auto & random) {
-      VoxelMapsTest::CheckFuzzyConnectednessCase(randomCase, random);
+      CheckFuzzyConnectednessCase(randomCase, random);
     });
   }
 };
@@ -81,7 +79,7 @@ TEST_P(FuzzyConnectednessRandom, AbsoluteDifferenceEqualsTheOracle)
     randomCase.scene.affinityFunction = AffinityFunction::AbsoluteDifference;
     randomCase.scene.distanceWeighting = false;
     SCOPED_TRACE(::testing::Message() << randomCase);
-    VoxelMapsTest::CheckFuzzyConnectednessCase(randomCase, random);
+    CheckFuzzyConnectednessCase(randomCase, random);
   }
 }
 
@@ -420,13 +418,13 @@ ExpectKeyStrengthsInTheOutput(std::size_t count)
   for (const unsigned int workers : { 1u, 2u, 8u })
   {
     job.execution.numberOfWorkers = workers;
-    job.execution.parallelFor = VoxelMapsTest::RunThreads;
+    job.execution.parallelFor = RunThreads;
     std::vector<TReal> output(count + 2 * guard, TReal{ -7 });
     job.output = output.data() + guard;
     std::uint32_t * const keysInOutput = voxelmaps::GetKeysInOutput(job);
     std::memcpy(keysInOutput, keys.data(), count * sizeof(std::uint32_t));
     voxelmaps::ConvertKeysToStrengths(job, keysInOutput);
-    EXPECT_TRUE(VoxelMapsTest::HasSameBits(expected, output)) << count << " voxels, " << workers << " workers";
+    EXPECT_TRUE(HasSameBits(expected, output)) << count << " voxels, " << workers << " workers";
   }
 }
 } // namespace
@@ -459,11 +457,11 @@ TEST(FuzzyConnectednessJob, OutputHoldsStrengthsOfKeys)
     job.output = floats.data();
     job.outputIsDouble = false;
     engine.compute(job);
-    EXPECT_TRUE(VoxelMapsTest::HasSameBits(ConvertToStrengths<float>(job, keys), floats)) << engine.name;
+    EXPECT_TRUE(HasSameBits(ConvertToStrengths<float>(job, keys), floats)) << engine.name;
     job.output = doubles.data();
     job.outputIsDouble = true;
     engine.compute(job);
-    EXPECT_TRUE(VoxelMapsTest::HasSameBits(ConvertToStrengths<double>(job, keys), doubles)) << engine.name;
+    EXPECT_TRUE(HasSameBits(ConvertToStrengths<double>(job, keys), doubles)) << engine.name;
   }
 }
 
@@ -660,7 +658,7 @@ TEST(FuzzyConnectednessJob, RefusesInvalidJobs)
     {
       for (const std::string & word : words)
       {
-        EXPECT_TRUE(VoxelMapsTest::ContainsWord(error.what(), word)) << word << ": " << error.what();
+        EXPECT_TRUE(ContainsWord(error.what(), word)) << word << ": " << error.what();
       }
     }
   };

@@ -14,8 +14,7 @@ using Job = voxelmaps::FuzzyConnectednessJob;
 using PixelType = Job::PixelType;
 using FuzzyConnectednessOracle::Scene;
 using FuzzyConnectednessOracle::Triple;
-using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::RunThreads;
+using namespace VoxelMapsTest;
 
 template <typename TPixel>
 void

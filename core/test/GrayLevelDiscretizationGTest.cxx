@@ -24,7 +24,7 @@ namespace
 {
 using voxelmaps::GetPixelType;
 using voxelmaps::PixelType;
-using VoxelMapsTest::RunThreads;
+using namespace VoxelMapsTest;
 using Job = voxelmaps::GrayLevelDiscretizationJob;
 using Result = voxelmaps::GrayLevelDiscretizationResult;
 using Parameters = voxelmaps::GrayLevelDiscretizationParameters;
@@ -209,8 +209,7 @@ private:
 Result
 DiscretizeLevels(const Job & job)
 {
-  return VoxelMapsTest::IsCudaTest() ? voxelmaps::DiscretizeGrayLevelsCuda(job, {})
-                                     : voxelmaps::DiscretizeGrayLevels(job);
+  return IsCudaTest() ? voxelmaps::DiscretizeGrayLevelsCuda(job, {}) : voxelmaps::DiscretizeGrayLevels(job);
 }
 
 template <typename TPixel>

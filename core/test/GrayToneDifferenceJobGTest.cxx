@@ -16,36 +16,8 @@ namespace
 using Job = voxelmaps::GrayToneDifferenceJob;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::GrayToneDifferenceFeatureMapEnums;
-using VoxelMapsTest::DrawGrayToneDifferenceRandomCase;
-using VoxelMapsTest::GrayToneDifferenceRandomCase;
-using VoxelMapsTest::CheckCase;
-using VoxelMapsTest::ComputeJob;
-using VoxelMapsTest::ExpectRefusal;
-using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::RandomNumbers;
-using NoiseJob = VoxelMapsTest::ClassNoise<Job>;
-
-/** All offsets of the neighbors at a distance. */
-std::vector<Triple>
-OffsetsAtDistance(std::int64_t distance)
-{
-  std::vector<Triple> offsets;
-  for (std::int64_t z = -distance; z <= distance; ++z)
-  {
-    for (std::int64_t y = -distance; y <= distance; ++y)
-    {
-      for (std::int64_t x = -distance; x <= distance; ++x)
-      {
-        const std::int64_t last = z != 0 ? z : y != 0 ? y : x;
-        if (last > 0 && std::max({ std::abs(x), std::abs(y), std::abs(z) }) == distance)
-        {
-          offsets.push_back({ { x, y, z } });
-        }
-      }
-    }
-  }
-  return offsets;
-}
+using namespace VoxelMapsTest;
+using NoiseJob = ClassNoise<Job>;
 } // namespace
 
 TEST(GrayToneDifferenceJob, LargeWindowsAndManyLevels)
@@ -68,12 +40,23 @@ TEST(GrayToneDifferenceJob, LargeWindowsAndManyLevels)
         {
           continue;
         }
-        RandomNumbers                random(seed);
-        GrayToneDifferenceRandomCase randomCase = DrawGrayToneDifferenceRandomCase(seed, 3, 65535, random);
-        TextureRandomCase &          common = randomCase.common;
-        VoxelMapsTest::DrawLargeWindow(common, window, levels, used, isLarge ? 1 : 2, random);
-        randomCase.parameters.offsets = OffsetsAtDistance(random.Chance(0.7) ? 1 : 2);
-        common.offsets = randomCase.parameters.offsets;
+        RandomNumbers       random(seed);
+        auto                randomCase = ClassCase<Job>::Draw(seed, 3, random);
+        TextureRandomCase & common = randomCase.common;
+        DrawLargeWindow(common, window, levels, used, isLarge ? 1 : 2, random);
+        auto & offsets = randomCase.parameters.offsets;
+        offsets = GetNeighborOffsets(true, random.Chance(0.7) ? 1 : 2);
+        if (offsets.size() > 13)
+        {
+          // Only the neighbors at distance 2.
+          offsets.erase(std::remove_if(offsets.begin(),
+                                       offsets.end(),
+                                       [](const Triple & offset) {
+                                         return std::abs(offset[0]) < 2 && std::abs(offset[1]) < 2 && offset[2] < 2;
+                                       }),
+                        offsets.end());
+        }
+        common.offsets = offsets;
         SCOPED_TRACE(::testing::Message() << randomCase << ", " << used << " levels used");
         CheckCase<double, Job>(randomCase, random, 100);
         if (::testing::Test::HasFailure())
@@ -88,10 +71,10 @@ TEST(GrayToneDifferenceJob, LargeWindowsAndManyLevels)
 TEST(GrayToneDifferenceJob, ThousandsOfNeighbors)
 {
   // Voxels of extreme levels with up to 575 neighbors; weights of 2208.
-  constexpr std::int64_t       edge = 24;
-  RandomNumbers                random(9);
-  GrayToneDifferenceRandomCase randomCase;
-  TextureRandomCase &          common = randomCase.common;
+  constexpr std::int64_t edge = 24;
+  RandomNumbers          random(9);
+  ClassRandomCase<Job>   randomCase;
+  TextureRandomCase &    common = randomCase.common;
   common.dimension = 2;
   common.numberOfGrayLevels = 65535;
   common.levels.size = { { edge, edge, 1 } };
@@ -104,17 +87,7 @@ TEST(GrayToneDifferenceJob, ThousandsOfNeighbors)
   common.window.size = common.levels.size;
   common.window.anchor = { { edge / 2, edge / 2, 0 } };
   common.regionIndex = { { edge / 2, edge / 2, 0 } };
-  for (std::int64_t y = 0; y < edge; ++y)
-  {
-    for (std::int64_t x = 1 - edge; x < edge; ++x)
-    {
-      if (y > 0 || x > 0)
-      {
-        common.offsets.push_back({ { x, y, 0 } });
-      }
-    }
-  }
-  randomCase.parameters.offsets = common.offsets;
+  randomCase.parameters.offsets = common.offsets = GetNeighborOffsets(false, edge - 1);
   randomCase.parameters.features = Enums::GetAllFeatures();
   CheckCase<double, Job>(randomCase, random, 1);
 }

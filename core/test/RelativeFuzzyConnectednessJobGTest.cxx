@@ -26,7 +26,7 @@ using Hierarchy = voxelmaps::RelativeFuzzyConnectednessHierarchy;
 using Labels = std::vector<std::uint16_t>;
 namespace Oracle = RelativeFuzzyConnectednessOracle;
 
-const auto computeOnce = [](const RelativeJob & job) { VoxelMapsTest::ComputeLabels(job); };
+const auto computeOnce = [](const RelativeJob & job) { ComputeLabels(job); };
 
 /** Once, with a hierarchy, and on the CPU with hierarchies of small tiles, so that small images have many. */
 std::vector<std::function<void(const RelativeJob &)>>
@@ -36,7 +36,7 @@ GetAllWays(RandomNumbers & random)
     computeOnce,
     [](const RelativeJob & job) {
       Hierarchy hierarchy;
-      VoxelMapsTest::ComputeLabels(job, hierarchy);
+      ComputeLabels(job, hierarchy);
       EXPECT_GT(hierarchy.GetMemory(), 0u);
     },
   };
@@ -277,7 +277,7 @@ TEST(RelativeFuzzyConnectednessJob, NoSeedsAndNoVoxels)
   job.size = { { 0, 4, 4 } };
   RunRelativeJob(job, {}, computeOnce);
   Hierarchy hierarchy;
-  VoxelMapsTest::ComputeLabels(job, hierarchy);
+  ComputeLabels(job, hierarchy);
   EXPECT_TRUE(hierarchy.IsEmpty());
   EXPECT_EQ(0u, hierarchy.GetMemory());
 }
@@ -317,7 +317,7 @@ TEST(RelativeFuzzyConnectednessJob, ReportsProgressAndAborts)
       }
     };
     const bool wasEmpty = kept.IsEmpty();
-    const auto computeKept = [&kept](const RelativeJob & each) { VoxelMapsTest::ComputeLabels(each, kept); };
+    const auto computeKept = [&kept](const RelativeJob & each) { ComputeLabels(each, kept); };
     bool       isAborted = false;
     try
     {
@@ -402,14 +402,14 @@ TEST(RelativeFuzzyConnectednessJob, PixelsBeyondTheFormerRangeAreErrors)
   job.affinity.differenceCovariance = { 100.0 };
   job.labelOutput = labels.data();
   Hierarchy hierarchy;
-  VoxelMapsTest::ComputeLabels(job, hierarchy);
+  ComputeLabels(job, hierarchy);
   for (const int changed : { -1, 61, 32767, -32768 })
   {
     pixels[1] = static_cast<std::int16_t>(changed);
-    EXPECT_THROW(VoxelMapsTest::ComputeLabels(job, hierarchy), voxelmaps::EngineError) << changed;
+    EXPECT_THROW(ComputeLabels(job, hierarchy), voxelmaps::EngineError) << changed;
   }
   pixels[1] = 60;
-  VoxelMapsTest::ComputeLabels(job, hierarchy);
+  ComputeLabels(job, hierarchy);
 }
 
 TEST(RelativeFuzzyConnectednessJob, EditsEqualFreshRuns)
@@ -478,7 +478,7 @@ TEST(RelativeFuzzyConnectednessJob, EditsEqualFreshRuns)
       const auto            fresh = RunRelativeJob(
         job, request, [](const RelativeJob & each) { voxelmaps::ComputeRelativeFuzzyConnectedness(each); });
       const auto edited =
-        RunRelativeJob(job, request, [&](const RelativeJob & each) { VoxelMapsTest::ComputeLabels(each, hierarchy); });
+        RunRelativeJob(job, request, [&](const RelativeJob & each) { ComputeLabels(each, hierarchy); });
       EXPECT_TRUE(AreSameOutputs(fresh, edited)) << "edit " << edit;
       different += fresh.labels != previous ? 1 : 0;
       previous = fresh.labels;

@@ -16,12 +16,8 @@ namespace
 using Job = voxelmaps::RunLengthJob;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::RunLengthFeatureMapEnums;
-using VoxelMapsTest::CheckCase;
-using VoxelMapsTest::ComputeJob;
-using VoxelMapsTest::DrawLargeWindow;
-using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::RandomNumbers;
-using NoiseJob = VoxelMapsTest::ClassNoise<Job>;
+using namespace VoxelMapsTest;
+using NoiseJob = ClassNoise<Job>;
 
 /** A case of one voxel whose window is the entire image, so that nothing is clipped. */
 TextureRandomCase

@@ -15,10 +15,9 @@ using PixelType = Job::PixelType;
 using AffinityFunction = Job::AffinityFunction;
 using FuzzyConnectednessOracle::Scene;
 using voxelmaps::EngineError;
-using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::RelativeJob;
+using namespace VoxelMapsTest;
 
-const auto computeOnce = [](const RelativeJob & job) { VoxelMapsTest::ComputeLabels(job); };
+const auto computeOnce = [](const RelativeJob & job) { ComputeLabels(job); };
 
 /** A case of so many components, of any affinity function. */
 FuzzyConnectednessRandomCase
@@ -70,7 +69,7 @@ TEST_P(VectorFuzzyConnectednessRandom, EqualsTheOracle)
     const auto          randomCase = DrawVectorCase(
       seed, i % 2 == 0 ? 2 : 3, GetParam(), i < 16 ? static_cast<unsigned int>(i + 1) : DrawComponents(random), random);
     SCOPED_TRACE(::testing::Message() << randomCase);
-    VoxelMapsTest::CheckFuzzyConnectednessCase(randomCase, random);
+    CheckFuzzyConnectednessCase(randomCase, random);
     if (HasFailure())
     {
       return;
@@ -108,9 +107,9 @@ TEST_P(VectorFuzzyConnectednessRandom, LabelsEqualTheOracle)
     const std::uint64_t seed = 950000 + 100 * static_cast<std::uint64_t>(GetParam()) + i;
     RandomNumbers       random(seed);
     const auto randomCase = DrawVectorCase(seed, i % 2 == 0 ? 2 : 3, GetParam(), DrawComponents(random), random);
-    const auto labels = VoxelMapsTest::DrawLabels(randomCase.scene.seeds, 65535, random);
+    const auto labels = DrawLabels(randomCase.scene.seeds, 65535, random);
     SCOPED_TRACE(::testing::Message() << randomCase);
-    RelativeJob job = VoxelMapsTest::MakeRelativeJob(randomCase, labels, 3);
+    RelativeJob job = MakeRelativeJob(randomCase, labels, 3);
     const auto  strengths = RelativeFuzzyConnectednessOracle::ComputeStrengths(randomCase.scene, labels);
     voxelmaps::RelativeFuzzyConnectednessHierarchy hierarchy;
     for (const auto competition : { RelativeJob::Competition::Relative, RelativeJob::Competition::Iterative })
@@ -119,12 +118,10 @@ TEST_P(VectorFuzzyConnectednessRandom, LabelsEqualTheOracle)
       {
         job.competition = competition;
         job.tieRule = tieRule;
-        const auto expected = VoxelMapsTest::ExpectedOutputs(randomCase, job, strengths, true);
-        EXPECT_TRUE(AreSameOutputs(expected, VoxelMapsTest::RunRelativeJob(job, {}, computeOnce)));
-        EXPECT_TRUE(
-          AreSameOutputs(expected,
-                         VoxelMapsTest::RunRelativeJob(
-                           job, {}, [&](const RelativeJob & each) { VoxelMapsTest::ComputeLabels(each, hierarchy); })))
+        const auto expected = ExpectedOutputs(randomCase, job, strengths, true);
+        EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, {}, computeOnce)));
+        EXPECT_TRUE(AreSameOutputs(
+          expected, RunRelativeJob(job, {}, [&](const RelativeJob & each) { ComputeLabels(each, hierarchy); })))
           << "with a hierarchy that is retained";
       }
     }
@@ -203,7 +200,7 @@ TEST(VectorFuzzyConnectednessJob, NonFiniteVoxelsHaveNoLinks)
   scene.seeds = { 0 };
   for (const PixelType type : { PixelType::Float, PixelType::Double })
   {
-    VoxelMapsTest::ExpectKeys({ 0x7fffffff, 0x7ffffffe, 0, 0 }, scene, type);
+    ExpectKeys({ 0x7fffffff, 0x7ffffffe, 0, 0 }, scene, type);
   }
 }
 
@@ -213,8 +210,8 @@ TEST(VectorFuzzyConnectednessJob, LabelsHaveAffinitiesOfTheirOwn)
   {
     RandomNumbers random(seed);
     auto          randomCase = DrawVectorCase(seed, 2, PixelType::Int16, 3, random);
-    const auto    labels = VoxelMapsTest::DrawLabels(randomCase.scene.seeds, 9, random);
-    RelativeJob   job = VoxelMapsTest::MakeRelativeJob(randomCase, labels, 2);
+    const auto    labels = DrawLabels(randomCase.scene.seeds, 9, random);
+    RelativeJob   job = MakeRelativeJob(randomCase, labels, 2);
     Scene         other = randomCase.scene;
     for (double & each : other.affinity.objectMean)
     {
@@ -235,8 +232,8 @@ TEST(VectorFuzzyConnectednessJob, LabelsHaveAffinitiesOfTheirOwn)
           scene.seeds = seeds;
         }
       });
-    const auto expected = VoxelMapsTest::ExpectedOutputs(randomCase, job, strengths, true);
-    EXPECT_TRUE(AreSameOutputs(expected, VoxelMapsTest::RunRelativeJob(job, {}, computeOnce))) << "case " << seed;
+    const auto expected = ExpectedOutputs(randomCase, job, strengths, true);
+    EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, {}, computeOnce))) << "case " << seed;
   }
 }
 

@@ -28,9 +28,7 @@ namespace
 using namespace voxelmaps;
 using Feature = RunLengthJob::Feature;
 using Aggregation = RunLengthJob::Aggregation;
-using VoxelMapsTest::fourDirections;
-using VoxelMapsTest::MakeJob;
-using VoxelMapsTest::RunThreads;
+using namespace VoxelMapsTest;
 using RunLengthClass = TextureClass<RunLengthJob>;
 
 const auto runBackwards = [](unsigned int workers, const std::function<void(unsigned int)> & body) {

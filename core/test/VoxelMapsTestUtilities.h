@@ -110,14 +110,24 @@ Print(const T & value)
   return text.str();
 }
 
-/** Offsets of the neighbors at distance 1 in a plane or a volume, one of each two opposite ones. */
+/** The position of a voxel with a number, x fastest. */
+inline std::array<std::int64_t, 3>
+GetPosition(std::int64_t number, const std::array<std::int64_t, 3> & size)
+{
+  return { { number % size[0], number / size[0] % size[1], number / size[0] / size[1] } };
+}
+
+/** Offsets of the neighbors at a distance of up to 1, or more, in a plane or a volume, one of each two opposite ones.
+ */
 inline std::vector<std::array<std::int64_t, 3>>
-GetNeighborOffsets(bool isVolume)
+GetNeighborOffsets(bool isVolume, std::int64_t distance = 1)
 {
   std::vector<std::array<std::int64_t, 3>> offsets;
-  for (std::int64_t i = 14; i < (isVolume ? 27 : 18); ++i)
+  const std::int64_t                       side = 2 * distance + 1;
+  const std::int64_t                       planes = isVolume ? side : distance + 1;
+  for (std::int64_t i = side * side * side / 2 + 1; i < side * side * planes; ++i)
   {
-    offsets.push_back({ { i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1 } });
+    offsets.push_back({ { i % side - distance, i / side % side - distance, i / (side * side) - distance } });
   }
   return offsets;
 }
