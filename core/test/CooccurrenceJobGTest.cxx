@@ -43,10 +43,7 @@ TEST(CooccurrenceJob, LargeWindowsAndManyLevels)
         LeaveOutLargeCorrelations(randomCase);
         SCOPED_TRACE(::testing::Message() << randomCase << ", " << used << " levels used");
         CheckCase<double, Job>(randomCase, random, 100);
-        if (::testing::Test::HasFailure())
-        {
-          return;
-        }
+        ASSERT_FALSE(::testing::Test::HasFailure());
       }
     }
   }
@@ -97,10 +94,7 @@ TEST(CooccurrenceJob, SlidingTablesHaveTheBitsOfSingleWindows)
     job.aggregation = random.Chance(0.5) ? Job::Aggregation::Average : Job::Aggregation::PerDirection;
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     CheckAllEngines<double>(job, random, [](const std::vector<double> &, double) { return true; });
-    if (::testing::Test::HasFailure())
-    {
-      return;
-    }
+    ASSERT_FALSE(::testing::Test::HasFailure());
   }
 }
 

@@ -221,9 +221,7 @@ TEST_F(CudaConnectednessMemory, SlabsHaveTheBitsOfTheCpu)
   const Stream  stream;
   RandomNumbers random(12);
   auto          scene = MakeNoiseScene({ { 60, 50, 40 } }, 30, random);
-  scene.affinity.objectMean = { 15.0 };
-  scene.affinity.objectCovariance = { 100.0 };
-  scene.affinity.differenceCovariance = { 40.0 };
+  scene.affinity = { { 15.0 }, { 100.0 }, { 0.0 }, { 40.0 } };
   scene.seeds = { 7, 60000 };
   const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
   for (const Place & place : GetPlaces(stream))
@@ -301,13 +299,9 @@ TEST_F(CudaConnectednessMemory, LabelsHaveTheBitsOfTheCpu)
 
 TEST_F(CudaConnectednessMemory, ErrorsAndAbortsLeaveNoMemoryBehind)
 {
-  struct Aborted
-  {};
   RandomNumbers random(111);
   auto          scene = MakeNoiseScene({ { 200, 200, 50 } }, 30, random);
-  scene.affinity.objectMean = { 15.0 };
-  scene.affinity.objectCovariance = { 100.0 };
-  scene.affinity.differenceCovariance = { 40.0 };
+  scene.affinity = { { 15.0 }, { 100.0 }, { 0.0 }, { 40.0 } };
   scene.seeds = { 1000000 };
   const auto         randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
   Job                job = MakeFuzzyConnectednessJob(randomCase);
@@ -355,15 +349,7 @@ TEST_F(CudaConnectednessMemory, SeedsOutsideAMaskOnTheDeviceAreErrors)
   job.mask = mask.data();
   std::vector<float> strengths(mask.size());
   job.output = strengths.data();
-  std::string expected;
-  try
-  {
-    voxelmaps::ComputeFuzzyConnectedness(job);
-  }
-  catch (const voxelmaps::EngineError & error)
-  {
-    expected = error.what();
-  }
+  const std::string expected = GetErrorMessage([&job] { voxelmaps::ComputeFuzzyConnectedness(job); });
   const Place       place{ MemoryLocation::Device, MemoryLocation::Host, nullptr };
   const DeviceScene onDevice(randomCase, job, nullptr);
   Options           options;
@@ -377,18 +363,8 @@ TEST_F(CudaConnectednessMemory, SeedsOutsideAMaskOnTheDeviceAreErrors)
   relative.labelOutput = labels.data();
   onDevice.Set(job);
   onDevice.Set(relative);
-  const auto getMessage = [](const auto & compute) {
-    try
-    {
-      compute();
-    }
-    catch (const voxelmaps::EngineError & error)
-    {
-      return std::string(error.what());
-    }
-    return std::string("no error");
-  };
   EXPECT_NE(std::string::npos, expected.find("a seed at voxel 100"));
-  EXPECT_EQ(expected, getMessage([&] { voxelmaps::ComputeFuzzyConnectednessCuda(job, options); }));
-  EXPECT_EQ(expected, getMessage([&] { voxelmaps::ComputeRelativeFuzzyConnectednessCuda(relative, relativeOptions); }));
+  EXPECT_EQ(expected, GetErrorMessage([&] { voxelmaps::ComputeFuzzyConnectednessCuda(job, options); }));
+  EXPECT_EQ(expected,
+            GetErrorMessage([&] { voxelmaps::ComputeRelativeFuzzyConnectednessCuda(relative, relativeOptions); }));
 }

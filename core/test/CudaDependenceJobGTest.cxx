@@ -62,10 +62,7 @@ TEST_F(CudaDependenceJob, ManyAndFewLevelsInAWindow)
           SceneJob scene({ { 35, 11, 9 } }, { { side, side, side } }, numberOfGrayLevels, newLevelChance, 0.1);
           scene.job.alpha = alpha;
           ExpectCpuBits(scene.job, GetExpectedMethod(scene.job));
-          if (::testing::Test::HasFailure())
-          {
-            return;
-          }
+          ASSERT_FALSE(::testing::Test::HasFailure());
         }
       }
     }

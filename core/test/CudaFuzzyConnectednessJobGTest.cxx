@@ -67,9 +67,7 @@ TEST_F(CudaFuzzyConnectednessJob, SmallCases)
       }
       scene.mask[2000] = 1;
       scene.seeds = { 2000 };
-      scene.affinity.objectMean = { 15.0 };
-      scene.affinity.objectCovariance = { 100.0 };
-      scene.affinity.differenceCovariance = { 40.0 };
+      scene.affinity = { { 15.0 }, { 100.0 }, { 0.0 }, { 40.0 } };
       ExpectKeys(Oracle::ComputeKeys(scene), scene, type);
     }
   }
@@ -92,9 +90,7 @@ TEST_F(CudaFuzzyConnectednessJob, LargerVolumesEqualTheCPU)
       scene.intensities[voxel] = i % 2 == 0 ? static_cast<double>(random.Below(static_cast<std::int64_t>(steps)))
                                             : smooth + static_cast<double>(random.Between(-2, 2));
     }
-    scene.affinity.objectMean = { 0.5 * steps };
-    scene.affinity.objectCovariance = { 0.2 * steps * steps };
-    scene.affinity.differenceCovariance = { 0.1 * steps * steps };
+    scene.affinity = { { 0.5 * steps }, { 0.2 * steps * steps }, { 0.0 }, { 0.1 * steps * steps } };
     scene.distanceWeighting = i % 7 < 2 && scene.affinityFunction != AffinityFunction::AbsoluteDifference;
     for (int n = 0; n < 1 + 10 * (i % 3); ++n)
     {
@@ -113,10 +109,7 @@ TEST_F(CudaFuzzyConnectednessJob, LargerVolumesEqualTheCPU)
     Job                withOutput = job;
     withOutput.output = strengths.data();
     EXPECT_GT(voxelmaps::ComputeFuzzyConnectednessCuda(withOutput, inSlabs).numberOfSlabs, 1u);
-    if (HasFailure())
-    {
-      return;
-    }
+    ASSERT_FALSE(::testing::Test::HasFailure());
   }
 }
 
@@ -124,9 +117,7 @@ TEST_F(CudaFuzzyConnectednessJob, RepeatedRunsGiveTheSameBits)
 {
   RandomNumbers random(91);
   Scene         scene = MakeNoiseScene({ { 100, 90, 80 } }, 30, random);
-  scene.affinity.objectMean = { 15.0 };
-  scene.affinity.objectCovariance = { 100.0 };
-  scene.affinity.differenceCovariance = { 40.0 };
+  scene.affinity = { { 15.0 }, { 100.0 }, { 0.0 }, { 40.0 } };
   scene.seeds = { 350000 };
   for (const Adjacency adjacency : { Adjacency::Face, Adjacency::Full })
   {

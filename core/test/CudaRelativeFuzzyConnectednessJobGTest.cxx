@@ -32,9 +32,8 @@ MakeNoiseCase(const Triple & size, std::int64_t levels, PixelType type, Adjacenc
 {
   Scene scene = MakeNoiseScene(size, levels, random);
   scene.adjacency = adjacency;
-  scene.affinity.objectMean = { 0.5 * static_cast<double>(levels) };
-  scene.affinity.objectCovariance = { static_cast<double>(levels * levels) };
-  scene.affinity.differenceCovariance = { 0.1 * static_cast<double>(levels * levels) };
+  const auto squared = static_cast<double>(levels * levels);
+  scene.affinity = { { 0.5 * static_cast<double>(levels) }, { squared }, { 0.0 }, { 0.1 * squared } };
   return MakeFuzzyConnectednessCase(scene, type);
 }
 

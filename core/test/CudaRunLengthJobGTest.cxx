@@ -136,10 +136,7 @@ TEST_F(CudaRunLengthJob, RunEntropyOfSmallWindows)
       ExpectCpuBits<double>(scene.job);
       scene.job.offsets.back() = scene.job.offsets.front();
       ExpectCpuBits<double>(scene.job);
-      if (::testing::Test::HasFailure())
-      {
-        return;
-      }
+      ASSERT_FALSE(::testing::Test::HasFailure());
     }
   }
 }

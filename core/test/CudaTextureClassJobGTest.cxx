@@ -88,8 +88,6 @@ TYPED_TEST(CudaTextureClassJob, InvalidDeviceIDsThrow)
 
 TYPED_TEST(CudaTextureClassJob, RepeatedAndAbortedRunsGiveTheSameBits)
 {
-  struct Aborted
-  {};
   const TextureScene<TypeParam> scene({ { 64, 48, 24 } }, { { 5, 5, 5 } }, 32);
   const TextureScene<TypeParam> other({ { 70, 45, 25 } }, { { 3, 3, 3 } }, 7, 1.0, 0.0, 77);
   const auto                    expected = ComputeOnCpu<float>(scene.job);

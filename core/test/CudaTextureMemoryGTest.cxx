@@ -237,8 +237,6 @@ TYPED_TEST(CudaTextureMemory, AllPlacesAndLayoutsHaveTheBitsOfTheCpu)
 
 TYPED_TEST(CudaTextureMemory, ErrorsAndAbortsLeaveNoMemoryBehind)
 {
-  struct Aborted
-  {};
   const TextureMemoryScene<TypeParam> scene({ { 60, 40, 12 } }, { { 5, 5, 5 } }, 64);
   for (const auto method : voxelmaps::GetEnumerators<CudaJobMethod<TypeParam>>())
   {
@@ -328,8 +326,6 @@ TYPED_TEST(CudaTextureMemory, SeveralDevicesReportProgressAbortsAndErrors)
   const std::string name = voxelmaps::CudaDevices::GetName(0);
   EXPECT_EQ(name + ", " + name + ", " + name, report.deviceName);
 
-  struct Aborted
-  {};
   job.execution.reportProgress = [](std::uint64_t) { throw Aborted{}; };
   EXPECT_THROW(voxelmaps::ComputeFeatureMapsCuda(job, options), Aborted);
   job.execution.reportProgress = nullptr;

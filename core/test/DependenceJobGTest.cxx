@@ -38,10 +38,7 @@ TEST(DependenceJob, LargeWindowsAndManyLevels)
       DrawLargeWindow(randomCase.common, window, levels, levels, 4, random);
       SCOPED_TRACE(::testing::Message() << randomCase);
       CheckCase<double, Job>(randomCase, random, 100);
-      if (::testing::Test::HasFailure())
-      {
-        return;
-      }
+      ASSERT_FALSE(::testing::Test::HasFailure());
     }
   }
 }

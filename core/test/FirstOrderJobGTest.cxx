@@ -33,10 +33,7 @@ CheckWindow(std::uint64_t seed, const Triple & imageSize, const Triple & windowS
     DrawLargeWindow(
       randomCase.common, imageSize, windowSize, regionSize, numberOfGrayLevels, numberOfGrayLevels, random);
     CheckDrawnCase<Job>(randomCase, random, budget);
-    if (::testing::Test::HasFailure())
-    {
-      return;
-    }
+    ASSERT_FALSE(::testing::Test::HasFailure());
   }
 }
 
@@ -83,10 +80,7 @@ TEST(FirstOrderJob, SmallRandomCasesIn3D)
     const Triple  image{ { random.Between(1, 40), edge(), edge() } };
     const Triple  window{ { random.Between(1, 6), random.Between(1, 6), random.Between(1, 6) } };
     CheckWindow(seed, image, window, { { random.Between(1, 40), edge(), edge() } }, 1, 20000);
-    if (::testing::Test::HasFailure())
-    {
-      return;
-    }
+    ASSERT_FALSE(::testing::Test::HasFailure());
   }
 }
 

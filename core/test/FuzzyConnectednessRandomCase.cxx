@@ -345,10 +345,7 @@ CheckFuzzyConnectednessRandomCases(
     const auto          randomCase = DrawFuzzyConnectednessRandomCase(seed, dimension, type, random);
     SCOPED_TRACE(::testing::Message() << randomCase);
     check(randomCase, random);
-    if (::testing::Test::HasFailure())
-    {
-      return;
-    }
+    ASSERT_FALSE(::testing::Test::HasFailure());
   }
 }
 

@@ -395,20 +395,6 @@ CheckExtremes()
   }
 }
 
-template <typename TRun>
-void
-ExpectError(const std::string & message, const TRun & run)
-{
-  try
-  {
-    run();
-    ADD_FAILURE() << "no error, but expected: " << message;
-  }
-  catch (const voxelmaps::EngineError & error)
-  {
-    EXPECT_EQ(message, error.what());
-  }
-}
 } // namespace
 
 TEST(GrayLevelDiscretization, AllTypesMethodsRangesAndMasks)
@@ -584,8 +570,6 @@ TEST(GrayLevelDiscretization, ProgressCountsAllVoxels)
   job.execution.reportProgress = [&voxels](std::uint64_t count) { voxels += count; };
   Discretize(job);
   EXPECT_EQ(pixels.size(), voxels);
-  struct Aborted
-  {};
   job.execution.reportProgress = [](std::uint64_t) { throw Aborted(); };
   EXPECT_THROW(Discretize(job), Aborted);
 }
@@ -604,17 +588,17 @@ TEST(GrayLevelDiscretizationErrors, Intensities)
   {
     job.execution.numberOfWorkers = workers;
     job.execution.parallelFor = RunThreads;
-    ExpectError(
+    EXPECT_EQ(
       "Intensity -5 is not a valid gray level: Identity accepts integers from 0 to 31 (NumberOfGrayLevels - 1).",
-      [&] { Discretize(job); });
+      GetErrorMessage([&] { Discretize(job); }));
   }
   parameters.method = Method::Levels;
-  ExpectError("Intensity -inf is not a valid gray level: Levels accepts integers from 0 to 32 (NumberOfGrayLevels).",
-              [&] { Discretize<double>({ infinity, 1.0, -infinity }, parameters); });
+  EXPECT_EQ("Intensity -inf is not a valid gray level: Levels accepts integers from 0 to 32 (NumberOfGrayLevels).",
+            GetErrorMessage([&] { Discretize<double>({ infinity, 1.0, -infinity }, parameters); }));
   EXPECT_EQ((Levels{ 0, 1, 0 }), Discretize<double>({ infinity, 1.0, -infinity }, parameters, { 0, 1, 0 }));
   EXPECT_EQ((Levels{ 0, 32 }), Discretize<std::uint8_t>({ 0, 32 }, parameters));
-  ExpectError("Intensity 33 is not a valid gray level: Levels accepts integers from 0 to 32 (NumberOfGrayLevels).",
-              [&] { Discretize<std::uint8_t>({ 0, 33 }, parameters); });
+  EXPECT_EQ("Intensity 33 is not a valid gray level: Levels accepts integers from 0 to 32 (NumberOfGrayLevels).",
+            GetErrorMessage([&] { Discretize<std::uint8_t>({ 0, 33 }, parameters); }));
 }
 
 TEST(GrayLevelDiscretizationErrors, Ranges)
@@ -623,15 +607,15 @@ TEST(GrayLevelDiscretizationErrors, Ranges)
   for (const RangeSource source : { RangeSource::Image, RangeSource::Mask })
   {
     parameters.rangeSource = source;
-    ExpectError("No intensity of the image is finite, so there is no range; the image has 2 voxels.",
-                [&] { Discretize<double>({ quietNaN, infinity }, parameters); });
+    EXPECT_EQ("No intensity of the image is finite, so there is no range; the image has 2 voxels.",
+              GetErrorMessage([&] { Discretize<double>({ quietNaN, infinity }, parameters); }));
   }
   parameters.rangeSource = RangeSource::Given;
   parameters.method = Method::FixedBinSize;
   parameters.binWidth = 1.0;
   parameters.rangeMaximum = 65535.0;
-  ExpectError("BinWidth 1 over the range 0 to 65535 makes 65536 gray levels, but at most 65535 are possible.",
-              [&] { Discretize<int>({ 1 }, parameters); });
+  EXPECT_EQ("BinWidth 1 over the range 0 to 65535 makes 65536 gray levels, but at most 65535 are possible.",
+            GetErrorMessage([&] { Discretize<int>({ 1 }, parameters); }));
   parameters.rangeMaximum = 65534.5;
   EXPECT_EQ((Levels{ 1, 65535 }), Discretize<int>({ 0, 65535 }, parameters));
 }
@@ -644,7 +628,7 @@ TEST(GrayLevelDiscretizationErrors, Jobs)
     Job job = MakeJob(pixels, {}, Parameters());
     job.levels = levels.data();
     change(job);
-    ExpectError(message, [&] { DiscretizeLevels(job); });
+    EXPECT_EQ(message, GetErrorMessage([&] { DiscretizeLevels(job); }));
   };
   expectError("The array has 2 voxels, but pixels is null.", [](Job & job) { job.pixels = nullptr; });
   expectError("The array has 2 voxels, but levels is null.", [](Job & job) { job.levels = nullptr; });
@@ -720,9 +704,9 @@ TEST(SelectIntensities, NegativeZeroAndWorkers)
 
 TEST(SelectIntensities, Errors)
 {
-  ExpectError("The pixel type is 10, which does not exist; it must be 0 (Int8) to 9 (Double).", [] {
-    voxelmaps::SelectIntensities(static_cast<PixelType>(10), nullptr, nullptr, 0, nullptr, false, {});
-  });
+  EXPECT_EQ("The pixel type is 10, which does not exist; it must be 0 (Int8) to 9 (Double).", GetErrorMessage([] {
+              voxelmaps::SelectIntensities(static_cast<PixelType>(10), nullptr, nullptr, 0, nullptr, false, {});
+            }));
 }
 
 TEST(SelectIntensities, LargeIntegersNeedDouble)

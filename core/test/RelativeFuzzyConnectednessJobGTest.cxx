@@ -127,10 +127,7 @@ TEST_P(RelativeFuzzyConnectednessRandom, EqualsTheOracle)
     const auto randomCase = DrawFuzzyConnectednessRandomCase(seed, random.Chance(0.5) ? 2 : 3, GetParam(), random);
     SCOPED_TRACE(::testing::Message() << randomCase);
     small += CheckRelativeCase(randomCase, random) ? 1 : 0;
-    if (HasFailure())
-    {
-      return;
-    }
+    ASSERT_FALSE(::testing::Test::HasFailure());
   }
   EXPECT_GT(small, cases / 3);
 }
@@ -287,9 +284,7 @@ TEST(RelativeFuzzyConnectednessJob, ReportsProgressAndAborts)
   RandomNumbers random(4);
   Scene         scene = MakeNoiseScene({ { 70, 70, 40 } }, 500, random);
   scene.seeds = { 1000, 150000 };
-  scene.affinity.objectMean = { 250.0 };
-  scene.affinity.objectCovariance = { 9000.0 };
-  scene.affinity.differenceCovariance = { 9000.0 };
+  scene.affinity = { { 250.0 }, { 9000.0 }, { 0.0 }, { 9000.0 } };
   const auto  randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
   RelativeJob job = MakeRelativeJob(randomCase, { 1, 2 });
   job.competition = Competition::Iterative;
@@ -351,15 +346,7 @@ TEST(RelativeFuzzyConnectednessJob, InvalidJobsAreErrors)
   const auto expectError = [&](const std::function<void(RelativeJob &)> & change, const std::string & words) {
     RelativeJob job = MakeRelativeJob(randomCase, { 1, 2 });
     change(job);
-    try
-    {
-      RunRelativeJob(job, {}, computeOnce);
-      ADD_FAILURE() << "no error: " << words;
-    }
-    catch (const voxelmaps::EngineError & error)
-    {
-      EXPECT_NE(std::string::npos, std::string(error.what()).find(words)) << error.what();
-    }
+    ExpectError({ words }, [&job] { RunRelativeJob(job, {}, computeOnce); });
   };
   expectError([](RelativeJob & job) { job.labels = { 1 }; }, "a number of labels of 1");
   expectError([](RelativeJob & job) { job.labels = { 1, 0 }; }, "a seed of label 0");
@@ -397,9 +384,7 @@ TEST(RelativeFuzzyConnectednessJob, PixelsBeyondTheFormerRangeAreErrors)
   job.size = { { 4, 1, 1 } };
   job.seeds = { 0, 3 };
   job.labels = { 1, 2 };
-  job.affinity.objectMean = { 30.0 };
-  job.affinity.objectCovariance = { 900.0 };
-  job.affinity.differenceCovariance = { 100.0 };
+  job.affinity = { { 30.0 }, { 900.0 }, {}, { 100.0 } };
   job.labelOutput = labels.data();
   Hierarchy hierarchy;
   ComputeLabels(job, hierarchy);

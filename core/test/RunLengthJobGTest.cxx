@@ -50,10 +50,7 @@ CheckLargeWindow(std::uint64_t seed, const Triple & imageSize, const Triple & wi
     {
       CheckCase<double, Job>(randomCase, random, budget);
     }
-    if (::testing::Test::HasFailure())
-    {
-      return;
-    }
+    ASSERT_FALSE(::testing::Test::HasFailure());
   }
 }
 } // namespace

@@ -296,8 +296,6 @@ template <typename TJob>
 void
 CheckProgressException(TJob job)
 {
-  struct Aborted
-  {};
   const auto         voxels = static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]);
   std::vector<float> output(job.GetNumberOfComponents() * voxels);
   job.output = output.data();

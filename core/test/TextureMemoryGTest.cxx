@@ -56,10 +56,7 @@ CheckJob(TJob job)
     job.execution.numberOfWorkers = number++ % 3 + 1;
     job.execution.parallelFor = job.execution.numberOfWorkers > 1 ? RunThreads : voxelmaps::ParallelFor{};
     ExpectSameBitsInAllLayouts(job, expected, engine.compute);
-    if (::testing::Test::HasFailure())
-    {
-      return;
-    }
+    ASSERT_FALSE(::testing::Test::HasFailure());
   }
 }
 
@@ -88,10 +85,7 @@ CheckScene(TextureMemoryScene<TJob> & scene)
         // It is NaN after an instruction with MMX registers.
         const volatile long double half = 0.5L;
         EXPECT_EQ(1.0L, half + half);
-        if (::testing::Test::HasFailure())
-        {
-          return;
-        }
+        ASSERT_FALSE(::testing::Test::HasFailure());
       }
     }
   }

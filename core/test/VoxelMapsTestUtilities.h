@@ -3,6 +3,10 @@
 #ifndef VoxelMapsTestUtilities_h
 #define VoxelMapsTestUtilities_h
 
+#include "voxelmaps/Job.h"
+
+#include <gtest/gtest.h>
+
 #include <array>
 #include <cctype>
 #include <cstdint>
@@ -99,6 +103,38 @@ ContainsWord(const std::string & text, const std::string & word)
   }
   return false;
 }
+
+/** The message of the EngineError that a call throws. */
+template <typename TCall>
+std::string
+GetErrorMessage(const TCall & call)
+{
+  try
+  {
+    call();
+  }
+  catch (const voxelmaps::EngineError & error)
+  {
+    return error.what();
+  }
+  return "no error";
+}
+
+/** Expect that a call throws an EngineError whose message contains all of these words or phrases. */
+template <typename TCall>
+void
+ExpectError(const std::vector<std::string> & words, const TCall & call)
+{
+  const std::string message = GetErrorMessage(call);
+  for (const std::string & word : words)
+  {
+    EXPECT_TRUE(ContainsWord(message, word)) << word << " is missing in: " << message;
+  }
+}
+
+/** What tests throw to end a job. */
+struct Aborted
+{};
 
 /** A value as an output stream prints it. */
 template <typename T>
