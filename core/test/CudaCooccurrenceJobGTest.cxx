@@ -41,8 +41,7 @@ TEST_F(CudaCooccurrenceJob, SmallCases)
   // For compute-sanitizer: few voxels, all methods and features.
   for (const std::uint32_t numberOfGrayLevels : { 5u, 256u, 1000u })
   {
-    for (const auto aggregation :
-         { Job::Aggregation::PerDirection, Job::Aggregation::Average, Job::Aggregation::Merge })
+    for (const auto aggregation : voxelmaps::GetEnumerators<Job::Aggregation>())
     {
       SceneJob                  scene({ { 7, 5, 3 } }, { { 5, 5, 5 } }, numberOfGrayLevels, 0.6, 0.1);
       std::vector<std::uint8_t> selection(scene.levels.size(), 1);
@@ -60,7 +59,7 @@ TEST_F(CudaCooccurrenceJob, LargeImagesOfFewAndManyLevels)
   // Enough tiles for the stages of SortedPairs: tiles of up to 16 and of up to 24 levels, near each other and far from
   // each other, and of more. All numbers of keys, and numbers of 128 bits.
   for (const Triple & windowSize :
-       { Triple{ { 3, 3, 3 } }, Triple{ { 5, 3, 3 } }, Triple{ { 5, 5, 5 } }, Triple{ { 6, 5, 4 } } })
+       std::vector<Triple>{ { { 3, 3, 3 } }, { { 5, 3, 3 } }, { { 5, 5, 5 } }, { { 6, 5, 4 } } })
   {
     const std::uint64_t spread = windowSize[1] > 3 ? 4 : 1;
     SceneJob            scene({ { 33, 9, 320 } }, windowSize, static_cast<std::uint32_t>(64 * spread), 0.5);
@@ -93,8 +92,7 @@ TEST_F(CudaCooccurrenceJob, TilesWithCountsBeyondBytes)
   // tables have bytes: those windows are computed again.
   for (const std::uint32_t numberOfGrayLevels : { 10u, 22u, 30u, 60u })
   {
-    for (const auto aggregation :
-         { Job::Aggregation::PerDirection, Job::Aggregation::Average, Job::Aggregation::Merge })
+    for (const auto aggregation : voxelmaps::GetEnumerators<Job::Aggregation>())
     {
       SCOPED_TRACE(::testing::Message() << numberOfGrayLevels << ", " << aggregation);
       SceneJob      scene({ { 40, 13, 10 } }, { { 9, 9, 9 } }, numberOfGrayLevels, 0.5);
@@ -206,7 +204,7 @@ TEST_F(CudaCooccurrenceJob, TablesOfFewAndManyLevels)
 {
   // Smooth parts, whose windows have few levels, next to noise of more and more levels and of levels far from each
   // other: the windows of one job need all tables, and WindowWalk.
-  for (const Triple & windowSize : { Triple{ { 5, 5, 5 } }, Triple{ { 7, 6, 5 } }, Triple{ { 9, 9, 1 } } })
+  for (const Triple & windowSize : std::vector<Triple>{ { { 5, 5, 5 } }, { { 7, 6, 5 } }, { { 9, 9, 1 } } })
   {
     for (const std::uint32_t numberOfGrayLevels : { 32u, 64u, 300u, 1000u })
     {
@@ -219,8 +217,7 @@ TEST_F(CudaCooccurrenceJob, TablesOfFewAndManyLevels)
         scene.levels[i] = scene.levels[i] == 0 ? std::uint16_t{ 0 }
                                                : static_cast<std::uint16_t>(1 + (200 + noise) % numberOfGrayLevels);
       }
-      for (const auto aggregation :
-           { Job::Aggregation::PerDirection, Job::Aggregation::Average, Job::Aggregation::Merge })
+      for (const auto aggregation : voxelmaps::GetEnumerators<Job::Aggregation>())
       {
         SCOPED_TRACE(::testing::Message() << windowSize[0] << ", " << numberOfGrayLevels << ", " << aggregation);
         scene.job.aggregation = aggregation;
@@ -263,7 +260,7 @@ TEST_F(CudaCooccurrenceJob, WindowsWithUpTo127Pairs)
 TEST_F(CudaCooccurrenceJob, EveryNumberOfLevels)
 {
   // All sizes of shared memory, for which blocks of different sizes are launched.
-  for (const Triple & windowSize : { Triple{ { 5, 5, 5 } }, Triple{ { 5, 4, 3 } }, Triple{ { 2, 3, 4 } } })
+  for (const Triple & windowSize : std::vector<Triple>{ { { 5, 5, 5 } }, { { 5, 4, 3 } }, { { 2, 3, 4 } } })
   {
     for (std::uint32_t numberOfGrayLevels = 1; numberOfGrayLevels <= 256; ++numberOfGrayLevels)
     {
@@ -301,7 +298,7 @@ TEST_F(CudaCooccurrenceJob, DistancesAndAsymmetricMatrices)
   // Also one that no window has a pair of, and both of two opposite ones.
   scene.job.offsets = { { { 2, 0, 0 } },  { { -2, 1, 0 } },  { { 0, -1, -2 } }, { { 5, 0, 0 } },
                         { { 4, -4, 4 } }, { { -4, 4, -4 } }, { { 0, 0, 1 } } };
-  for (const auto aggregation : { Job::Aggregation::PerDirection, Job::Aggregation::Average, Job::Aggregation::Merge })
+  for (const auto aggregation : voxelmaps::GetEnumerators<Job::Aggregation>())
   {
     for (const bool symmetric : { true, false })
     {

@@ -71,17 +71,10 @@ TEST_F(CudaDependenceJob, ManyAndFewLevelsInAWindow)
 
 TEST_F(CudaDependenceJob, WindowsOfAllShapes)
 {
-  for (const Triple & windowSize : { Triple{ { 1, 1, 1 } },
-                                     Triple{ { 5, 1, 1 } },
-                                     Triple{ { 1, 6, 1 } },
-                                     Triple{ { 1, 1, 9 } },
-                                     Triple{ { 2, 2, 2 } },
-                                     Triple{ { 2, 3, 4 } },
-                                     Triple{ { 5, 5, 1 } },
-                                     Triple{ { 4, 8, 6 } },
-                                     Triple{ { 9, 1, 3 } },
-                                     Triple{ { 10, 2, 3 } },
-                                     Triple{ { 10, 5, 3 } } })
+  const std::vector<Triple> windows{ { { 1, 1, 1 } }, { { 5, 1, 1 } },  { { 1, 6, 1 } }, { { 1, 1, 9 } },
+                                     { { 2, 2, 2 } }, { { 2, 3, 4 } },  { { 5, 5, 1 } }, { { 4, 8, 6 } },
+                                     { { 9, 1, 3 } }, { { 10, 2, 3 } }, { { 10, 5, 3 } } };
+  for (const Triple & windowSize : windows)
   {
     SCOPED_TRACE(::testing::Message() << windowSize[0] << " x " << windowSize[1] << " x " << windowSize[2]);
     SceneJob     scene({ { 70, 13, 10 } }, windowSize, 32, 0.6, 0.3);

@@ -58,16 +58,10 @@ TEST_F(CudaGrayToneDifferenceJob, ManyAndFewLevelsInAWindow)
 
 TEST_F(CudaGrayToneDifferenceJob, WindowsOfAllShapes)
 {
-  for (const Triple & windowSize : { Triple{ { 1, 1, 1 } },
-                                     Triple{ { 5, 1, 1 } },
-                                     Triple{ { 1, 6, 1 } },
-                                     Triple{ { 1, 1, 4 } },
-                                     Triple{ { 2, 2, 2 } },
-                                     Triple{ { 2, 3, 4 } },
-                                     Triple{ { 5, 5, 1 } },
-                                     Triple{ { 7, 7, 7 } },
-                                     Triple{ { 9, 9, 9 } },
-                                     Triple{ { 33, 2, 3 } } })
+  const std::vector<Triple> windows{ { { 1, 1, 1 } }, { { 5, 1, 1 } }, { { 1, 6, 1 } }, { { 1, 1, 4 } },
+                                     { { 2, 2, 2 } }, { { 2, 3, 4 } }, { { 5, 5, 1 } }, { { 7, 7, 7 } },
+                                     { { 9, 9, 9 } }, { { 33, 2, 3 } } };
+  for (const Triple & windowSize : windows)
   {
     for (const bool countVoxelsWithoutNeighbors : { true, false })
     {

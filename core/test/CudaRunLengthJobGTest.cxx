@@ -110,15 +110,10 @@ TEST_F(CudaRunLengthJob, FewVoxels)
 TEST_F(CudaRunLengthJob, RunEntropyOfSmallWindows)
 {
   // Levels of 6, 9 and 16 bits; windows of 10 voxels along an axis, or with a direction twice, are walked instead.
-  for (const Triple & windowSize : { Triple{ { 1, 3, 2 } },
-                                     Triple{ { 3, 3, 3 } },
-                                     Triple{ { 5, 5, 5 } },
-                                     Triple{ { 5, 4, 1 } },
-                                     Triple{ { 2, 7, 6 } },
-                                     Triple{ { 7, 7, 7 } },
-                                     Triple{ { 8, 9, 1 } },
-                                     Triple{ { 9, 9, 9 } },
-                                     Triple{ { 10, 3, 3 } } })
+  const std::vector<Triple> windows{ { { 1, 3, 2 } }, { { 3, 3, 3 } }, { { 5, 5, 5 } },
+                                     { { 5, 4, 1 } }, { { 2, 7, 6 } }, { { 7, 7, 7 } },
+                                     { { 8, 9, 1 } }, { { 9, 9, 9 } }, { { 10, 3, 3 } } };
+  for (const Triple & windowSize : windows)
   {
     for (const std::uint32_t numberOfGrayLevels : { 1u, 20u, 63u, 64u, 511u, 512u, 65535u })
     {
@@ -126,8 +121,7 @@ TEST_F(CudaRunLengthJob, RunEntropyOfSmallWindows)
                                         << numberOfGrayLevels << " levels");
       Scene scene({ { 35, 11, 10 } }, windowSize, numberOfGrayLevels);
       scene.job.features = { Job::Feature::RunEntropy };
-      for (const auto aggregation :
-           { Job::Aggregation::Average, Job::Aggregation::PerDirection, Job::Aggregation::Merge })
+      for (const auto aggregation : voxelmaps::GetEnumerators<Job::Aggregation>())
       {
         scene.job.aggregation = aggregation;
         ExpectCpuBits<double>(scene.job);
@@ -219,8 +213,7 @@ TEST_F(CudaRunLengthJob, RunEntropyWithOtherMethods)
       Scene scene(
         { { 45, 21, 6 } }, entropy.windowSize, entropy.numberOfGrayLevels, entropy.newLevelChance, holeChance);
       scene.job.offsets.push_back({ { 0, 1, 0 } });
-      for (const auto aggregation :
-           { Job::Aggregation::PerDirection, Job::Aggregation::Average, Job::Aggregation::Merge })
+      for (const auto aggregation : voxelmaps::GetEnumerators<Job::Aggregation>())
       {
         scene.job.aggregation = aggregation;
         for (const bool isAlone : { false, true })
@@ -279,8 +272,7 @@ TEST_F(CudaRunLengthJob, WideWindowsHaveTheBitsOfTheCpu)
       scene.job.offsets.push_back({ { 0, 1, 0 } });
       scene.job.features = Enums::GetAllFeatures();
       scene.job.features.pop_back(); // run entropy
-      for (const auto aggregation :
-           { Job::Aggregation::PerDirection, Job::Aggregation::Average, Job::Aggregation::Merge })
+      for (const auto aggregation : voxelmaps::GetEnumerators<Job::Aggregation>())
       {
         SCOPED_TRACE(::testing::Message() << wide.windowSize[0] << " x " << wide.windowSize[1] << " x "
                                           << wide.windowSize[2] << ", " << holeChance << ", " << aggregation);

@@ -206,12 +206,8 @@ TEST(FirstOrderJob, IntegersAroundTheLimitsOfKeys)
                                                  { 0, 9, 65535 },
                                                  { 7, 7 } };
   std::uint64_t                          seed = 600;
-  for (const Triple & window : { Triple{ { 3, 3, 3 } },
-                                 Triple{ { 5, 5, 5 } },
-                                 Triple{ { 5, 4, 3 } },
-                                 Triple{ { 5, 5, 1 } },
-                                 Triple{ { 7, 7, 7 } },
-                                 Triple{ { 6, 3, 8 } } })
+  for (const Triple & window : std::vector<Triple>{
+         { { 3, 3, 3 } }, { { 5, 5, 5 } }, { { 5, 4, 3 } }, { { 5, 5, 1 } }, { { 7, 7, 7 } }, { { 6, 3, 8 } } })
   {
     for (const auto & range : ranges)
     {

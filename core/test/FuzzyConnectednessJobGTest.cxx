@@ -117,7 +117,7 @@ TEST(FuzzyConnectednessJob, AllPixelTypesGiveTheSameBits)
 
 TEST(FuzzyConnectednessJob, AllEqual)
 {
-  for (const Triple & size : { Triple{ { 150, 70, 1 } }, Triple{ { 40, 41, 43 } }, Triple{ { 1, 200, 30 } } })
+  for (const Triple & size : std::vector<Triple>{ { { 150, 70, 1 } }, { { 40, 41, 43 } }, { { 1, 200, 30 } } })
   {
     Scene scene;
     scene.size = size;
@@ -170,12 +170,8 @@ TEST(FuzzyConnectednessJob, CheckerboardOfZeroAffinities)
 TEST(FuzzyConnectednessJob, LinesOneVoxelWide)
 {
   const std::int64_t n = 3000;
-  for (const Triple & size : { Triple{ { n, 1, 1 } },
-                               Triple{ { 1, n, 1 } },
-                               Triple{ { 1, 1, n } },
-                               Triple{ { 1, 1, 1 } },
-                               Triple{ { 2, 1, 1 } },
-                               Triple{ { 1, 2, 1 } } })
+  for (const Triple & size : std::vector<Triple>{
+         { { n, 1, 1 } }, { { 1, n, 1 } }, { { 1, 1, n } }, { { 1, 1, 1 } }, { { 2, 1, 1 } }, { { 1, 2, 1 } } })
   {
     RandomNumbers     random(5);
     Scene             scene = MakeNoiseScene(size, 40, random);

@@ -104,10 +104,9 @@ TEST(RunLengthJob, LargeWindows)
 TEST(RunLengthJob, ExtremeSumsOf65535Levels)
 {
   // All voxels of the greatest level in one run per line: the greatest sums of l^2 i^2.
-  for (const Triple & windowSize : { Triple{ { 255, 255, 1 } }, Triple{ { 40, 40, 40 } }, Triple{ { 5, 5, 5 } } })
+  for (const Triple & windowSize : std::vector<Triple>{ { { 255, 255, 1 } }, { { 40, 40, 40 } }, { { 5, 5, 5 } } })
   {
-    for (const auto aggregation :
-         { Job::Aggregation::Merge, Job::Aggregation::Average, Job::Aggregation::PerDirection })
+    for (const auto aggregation : voxelmaps::GetEnumerators<Job::Aggregation>())
     {
       RandomNumbers     random(1);
       TextureRandomCase randomCase = MakeUnclippedCase(570000, windowSize, 65535, random);
@@ -139,11 +138,8 @@ TEST(RunLengthJob, EveryVoxelARunOfTheSameLevel)
   // Flat windows and directions that leave them: the greatest counts of runs of one level and of one length.
   const std::vector<Triple> leaving{ { { 0, 0, 1 } },  { { 1, 0, 1 } },  { { 1, 1, 1 } },
                                      { { -1, 1, 1 } }, { { 0, -1, 1 } }, { { 1, -1, 1 } } };
-  for (const Triple & windowSize : { Triple{ { 17, 15, 1 } },
-                                     Triple{ { 16, 16, 1 } },
-                                     Triple{ { 32, 16, 1 } },
-                                     Triple{ { 255, 1, 1 } },
-                                     Triple{ { 255, 255, 1 } } })
+  for (const Triple & windowSize : std::vector<Triple>{
+         { { 17, 15, 1 } }, { { 16, 16, 1 } }, { { 32, 16, 1 } }, { { 255, 1, 1 } }, { { 255, 255, 1 } } })
   {
     for (const auto aggregation : { Job::Aggregation::Merge, Job::Aggregation::PerDirection })
     {
@@ -170,7 +166,7 @@ TEST(RunLengthJob, VariancesOfGreatLevelsThatCancel)
 {
   // N * sum i^2 and (sum i)^2 exceed 2^53, their difference is small.
   for (const Triple & windowSize :
-       { Triple{ { 9, 9, 9 } }, Triple{ { 15, 15, 15 } }, Triple{ { 40, 20, 20 } }, Triple{ { 40, 40, 40 } } })
+       std::vector<Triple>{ { { 9, 9, 9 } }, { { 15, 15, 15 } }, { { 40, 20, 20 } }, { { 40, 40, 40 } } })
   {
     for (const auto aggregation : { Job::Aggregation::Merge, Job::Aggregation::PerDirection })
     {

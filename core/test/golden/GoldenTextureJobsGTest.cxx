@@ -407,8 +407,7 @@ TEST(GoldenRunLengthJob, SingleFeatures)
   GoldenGroup group("RunLengthJobOfOneFeature");
   for (const Enums::Feature feature : Enums::GetAllFeatures())
   {
-    for (const auto aggregation :
-         { Enums::Aggregation::PerDirection, Enums::Aggregation::Average, Enums::Aggregation::Merge })
+    for (const auto aggregation : voxelmaps::GetEnumerators<Enums::Aggregation>())
     {
       Draws              draws(group.NextCase());
       const unsigned int dimension = draws.Percent(50) ? 2 : 3;
