@@ -45,7 +45,7 @@ ComputeOnDevice(const Job & job, CudaMethod method)
 class CudaFuzzyConnectednessJob : public CudaTest
 {
 protected:
-  const std::vector<CudaMethod> methods = GetMethods<CudaMethod>();
+  const std::vector<CudaMethod> methods = voxelmaps::GetEnumerators<CudaMethod>();
 };
 } // namespace
 

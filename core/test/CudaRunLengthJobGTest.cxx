@@ -25,7 +25,7 @@ using Method = Enums::CudaMethod;
 using Report = voxelmaps::CudaTextureReport<voxelmaps::RunLengthJob>;
 using namespace VoxelMapsTest;
 
-const std::vector<Method> allMethods = GetMethods<Method>();
+const std::vector<Method> allMethods = voxelmaps::GetEnumerators<Method>();
 // These must support every job.
 const std::vector<Method> generalMethods{ Method::Automatic, Method::SortReduce, Method::WindowWalk };
 

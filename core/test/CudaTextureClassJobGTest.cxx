@@ -24,7 +24,7 @@ class CudaTextureClassJob : public CudaTest
 protected:
   using Method = CudaJobMethod<TJob>;
 
-  const std::vector<Method> methods = GetMethods<Method>();
+  const std::vector<Method> methods = voxelmaps::GetEnumerators<Method>();
 };
 TYPED_TEST_SUITE(CudaTextureClassJob, AllTextureJobs, TextureJobName);
 } // namespace

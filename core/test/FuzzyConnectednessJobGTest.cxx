@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "FuzzyConnectednessJobChecks.h"
+#include "GuardedOutput.h"
 
 #include <gtest/gtest.h>
 
@@ -391,8 +392,7 @@ template <typename TReal>
 void
 ExpectKeyStrengthsInTheOutput(std::size_t count)
 {
-  constexpr std::size_t guard = 64;
-  Keys                  keys(count);
+  Keys keys(count);
   for (std::size_t i = 0; i < count; ++i)
   {
     keys[i] = Oracle::fullAffinity - static_cast<std::uint32_t>(i * 5432 % 400000000);
@@ -400,19 +400,17 @@ ExpectKeyStrengthsInTheOutput(std::size_t count)
   Job job;
   job.size = { { static_cast<std::int64_t>(count), 1, 1 } };
   job.outputIsDouble = std::is_same<TReal, double>::value;
-  std::vector<TReal> expected(count + 2 * guard, TReal{ -7 });
-  const auto         strengths = ConvertToStrengths<TReal>(job, keys);
-  std::copy(strengths.begin(), strengths.end(), expected.begin() + guard);
+  const auto expected = ConvertToStrengths<TReal>(job, keys);
   for (const unsigned int workers : { 1u, 2u, 8u })
   {
     job.execution.numberOfWorkers = workers;
     job.execution.parallelFor = RunThreads;
-    std::vector<TReal> output(count + 2 * guard, TReal{ -7 });
-    job.output = output.data() + guard;
+    GuardedOutput<TReal> output(count, TReal{ -7 });
+    job.output = output.data();
     std::uint32_t * const keysInOutput = voxelmaps::GetKeysInOutput(job);
     std::memcpy(keysInOutput, keys.data(), count * sizeof(std::uint32_t));
     voxelmaps::ConvertKeysToStrengths(job, keysInOutput);
-    EXPECT_TRUE(HasSameBits(expected, output)) << count << " voxels, " << workers << " workers";
+    EXPECT_TRUE(HasSameBits(expected, output.Get())) << count << " voxels, " << workers << " workers";
   }
 }
 } // namespace

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "FuzzyConnectednessRandomCase.h"
 
+#include "GuardedOutput.h"
+
 #include "connectedness/ConnectednessKeyEngines.h"
 
 #include <algorithm>
@@ -441,15 +443,10 @@ MakeFuzzyConnectednessJob(const FuzzyConnectednessRandomCase & randomCase)
 std::vector<std::uint32_t>
 ComputeGuardedKeys(std::int64_t numberOfVoxels, const std::function<void(std::uint32_t *)> & computeKeys)
 {
-  constexpr std::size_t   guard = 64;
-  constexpr std::uint32_t untouched = 0xdeadbeef; // no key has the highest bit
-
-  std::vector<std::uint32_t> buffer(static_cast<std::size_t>(numberOfVoxels) + 2 * guard, untouched);
-  computeKeys(buffer.data() + guard);
-  const auto isUntouched = [](std::uint32_t key) { return key == untouched; };
-  EXPECT_TRUE(std::all_of(buffer.begin(), buffer.begin() + guard, isUntouched)) << "wrote before the keys";
-  EXPECT_TRUE(std::all_of(buffer.end() - guard, buffer.end(), isUntouched)) << "wrote after the keys";
-  return std::vector<std::uint32_t>(buffer.begin() + guard, buffer.end() - guard);
+  // No key has the highest bit.
+  VoxelMapsTest::GuardedOutput<std::uint32_t> keys(static_cast<std::size_t>(numberOfVoxels), 0xdeadbeef);
+  computeKeys(keys.data());
+  return keys.Get();
 }
 
 std::vector<std::uint32_t>

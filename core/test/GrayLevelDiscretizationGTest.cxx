@@ -1,9 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
+#include "GrayLevelDiscretizationCases.h"
 #include "TestedProcessor.h"
-#include "VoxelMapsTestUtilities.h"
-
-#include "voxelmaps/GrayLevelDiscretization.h"
 
 #include <gtest/gtest.h>
 
@@ -22,23 +20,12 @@
 
 namespace
 {
-using voxelmaps::GetPixelType;
-using voxelmaps::PixelType;
-using namespace VoxelMapsTest;
-using Job = voxelmaps::GrayLevelDiscretizationJob;
-using Result = voxelmaps::GrayLevelDiscretizationResult;
-using Parameters = voxelmaps::GrayLevelDiscretizationParameters;
-using Method = Parameters::MethodEnum;
-using RangeSource = Parameters::RangeSourceEnum;
-using Mask = std::vector<std::uint8_t>;
-using Levels = std::vector<std::uint16_t>;
+using namespace GrayLevelDiscretizationCases;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
 
-const std::vector<Method>      allMethods = voxelmaps::GetEnumerators<Method>();
-const std::vector<Method>      rangeMethods(allMethods.begin(), allMethods.begin() + 3);
-const std::vector<RangeSource> allSources = voxelmaps::GetEnumerators<RangeSource>();
+const std::vector<Method> rangeMethods(allMethods.begin(), allMethods.begin() + 3);
 
 /** Levels from low to high are right: real numbers are rounded on either side of the edge of a bin. */
 struct Bounds
@@ -212,39 +199,18 @@ DiscretizeLevels(const Job & job)
   return IsCudaTest() ? voxelmaps::DiscretizeGrayLevelsCuda(job, {}) : voxelmaps::DiscretizeGrayLevels(job);
 }
 
-template <typename TPixel>
-Job
-MakeJob(const std::vector<TPixel> & pixels, const Mask & mask, const Parameters & parameters)
-{
-  Job job;
-  job.pixels = pixels.data();
-  job.pixelType = GetPixelType<TPixel>();
-  job.size = { { static_cast<std::int64_t>(pixels.size()), 1, 1 } };
-  job.mask = mask.empty() ? nullptr : mask.data();
-  job.parameters = parameters;
-  return job;
-}
-
 /** Run a job into levels between guards. */
 Levels
 Discretize(Job job, Result * result = nullptr)
 {
-  constexpr std::size_t   guard = 16;
-  constexpr std::uint16_t untouched = 0xabcd;
-  const auto              size = static_cast<std::size_t>(job.size[0] * job.size[1] * job.size[2]);
-  Levels                  buffer(size + 2 * guard, untouched);
-  job.levels = buffer.data() + guard;
+  GuardedOutput<std::uint16_t> levels(static_cast<std::size_t>(job.size[0] * job.size[1] * job.size[2]), 0xabcd);
+  job.levels = levels.data();
   const Result got = DiscretizeLevels(job);
   if (result != nullptr)
   {
     *result = got;
   }
-  for (std::size_t i = 0; i < guard; ++i)
-  {
-    EXPECT_EQ(untouched, buffer[i]) << "wrote before the levels";
-    EXPECT_EQ(untouched, buffer[guard + size + i]) << "wrote after the levels";
-  }
-  return Levels(buffer.begin() + guard, buffer.end() - guard);
+  return levels.Get();
 }
 
 template <typename TPixel>
@@ -296,28 +262,6 @@ Check(const std::vector<TPixel> & pixels, const Mask & mask, const Parameters & 
   }
 }
 
-/** Pixels that are valid levels for Identity and Levels, and the ends of the type and other numbers for other methods.
- */
-template <typename TPixel>
-std::vector<TPixel>
-DrawPixels(Method method, std::size_t count, std::mt19937 & random)
-{
-  using Limits = std::numeric_limits<TPixel>;
-  std::vector<TPixel> pixels(count);
-  for (TPixel & pixel : pixels)
-  {
-    const int  value = static_cast<int>(random() % 100);
-    const bool isReal = std::is_floating_point<TPixel>::value;
-    pixel = static_cast<TPixel>(value);
-    if (method == Method::Identity || method == Method::Levels)
-    {
-      continue;
-    }
-    pixel = static_cast<TPixel>(isReal ? value * 0.37 - 11.0 : Limits::is_signed ? value - 40 : value + 3);
-  }
-  return pixels;
-}
-
 template <typename TPixel>
 void
 CheckAllMethods()
@@ -326,14 +270,11 @@ CheckAllMethods()
   // The large one is divided among workers, and has tables for 16 bits.
   for (const std::size_t count : { std::size_t{ 1 }, std::size_t{ 61 }, std::size_t{ 2500 }, std::size_t{ 140003 } })
   {
-    Mask mask(count);
-    for (std::uint8_t & inside : mask)
-    {
-      inside = static_cast<std::uint8_t>(random() % 3 * 100); // 0, 100, 200
-    }
+    const Mask mask = DrawMask(count, random);
     for (const Method method : allMethods)
     {
-      const std::vector<TPixel> pixels = DrawPixels<TPixel>(method, count, random);
+      const bool isLevel = method == Method::Identity || method == Method::Levels;
+      const auto pixels = DrawPixels<TPixel>(isLevel ? Kind::SmallNumbers : Kind::Finite, count, random);
       for (const RangeSource source : allSources)
       {
         Parameters parameters;

@@ -55,7 +55,7 @@ CheckAllEngines(GoldenGroup & group, TJob job)
   if (IsCudaTest())
   {
     using Options = CudaJobOptions<TJob>;
-    const auto methods = GetMethods<typename Options::Method>();
+    const auto methods = voxelmaps::GetEnumerators<typename Options::Method>();
     // Over all cases, each method has its turn.
     const auto method = methods[static_cast<std::size_t>(job.levelsSize[0]) % methods.size()];
     const auto compute = [method](const TJob & each, std::uint64_t budget) {
