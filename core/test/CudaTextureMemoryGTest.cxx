@@ -65,12 +65,8 @@ public:
   PlacedOutput(const TJob & job, const OutputLayout & layout, const Place & place)
     : m_Layout(layout)
     , m_OnHost(layout, CountVoxels(job.outputSize), job.GetNumberOfComponents())
-  {
-    if (place.output == MemoryLocation::Device)
-    {
-      m_OnDevice = std::make_unique<DeviceArray<TReal>>(m_OnHost.buffer, place.stream);
-    }
-  }
+    , m_Placed(m_OnHost.buffer, place)
+  {}
 
   /** Let a job write here. */
   template <typename TJob>
@@ -79,32 +75,25 @@ public:
   {
     m_Layout.Set(job);
     job.outputIsDouble = std::is_same<TReal, double>::value;
-    job.output = m_OnDevice ? m_OnDevice->data() + m_OnHost.guard : m_OnHost.data();
+    job.output = m_Placed.data() + m_OnHost.guard;
   }
-  /** Copy what is there, without waiting for it; nothing for host memory. */
   void
   Assign(const PlacedOutput & other)
   {
-    if (m_OnDevice)
-    {
-      m_OnDevice->Assign(*other.m_OnDevice);
-    }
+    m_Placed.Assign(other.m_Placed);
   }
   /** After the work so far in the stream, if in device memory. */
   ::testing::AssertionResult
   Has(const std::vector<TReal> & expected)
   {
-    if (m_OnDevice)
-    {
-      m_OnHost.buffer = m_OnDevice->Get();
-    }
+    m_Placed.CopyBack();
     return m_OnHost.Has(expected);
   }
 
 private:
-  const OutputLayout                  m_Layout;
-  LaidOutOutput<TReal>                m_OnHost;
-  std::unique_ptr<DeviceArray<TReal>> m_OnDevice;
+  const OutputLayout   m_Layout;
+  LaidOutOutput<TReal> m_OnHost;
+  PlacedVector<TReal>  m_Placed;
 };
 
 /** Compute a job over the arrays of a scene in a place, with all layouts or those with gaps; the greatest number of
