@@ -5,7 +5,6 @@
 
 #include "itkVoxelPairFeatureMapImageFilter.h"
 
-#include <limits>
 
 namespace itk
 {

@@ -5,7 +5,6 @@
 
 #include "itkVoxelPairFeatureMapImageFilter.h"
 
-#include <string>
 #include <vector>
 
 namespace itk

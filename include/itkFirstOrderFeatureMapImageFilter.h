@@ -5,9 +5,6 @@
 
 #include "itkTextureFeatureMapImageFilter.h"
 
-#include <cstdint>
-#include <memory>
-#include <type_traits>
 
 namespace itk
 {

@@ -6,7 +6,6 @@
 #include "itkVoxelMapsImageFilter.h"
 #include "itkVoxelMapsParameters.h"
 
-#include <vector>
 
 namespace itk
 {

@@ -6,7 +6,6 @@
 #include "itkFuzzyConnectednessImageFilterBase.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>

@@ -11,15 +11,10 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <map>
-#include <sstream>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace VoxelMapsTest

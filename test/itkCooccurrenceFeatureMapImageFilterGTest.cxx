@@ -9,7 +9,6 @@
 
 #include <cmath>
 #include <limits>
-#include <string>
 #include <vector>
 
 namespace

@@ -8,13 +8,10 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
-#include <sstream>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 namespace

@@ -15,8 +15,6 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <limits>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>

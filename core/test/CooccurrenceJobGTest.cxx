@@ -2,14 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "TextureClassCase.h"
 
-#include "voxelmaps/CooccurrenceJob.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 namespace

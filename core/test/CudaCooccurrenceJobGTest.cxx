@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaTextureJobChecks.h"
 
-#include "voxelmaps/CooccurrenceJob.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -4,8 +4,6 @@
 #include "TextureMemoryScene.h"
 #include "TextureRandomCase.h"
 
-#include "voxelmaps/RunLengthJob.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>

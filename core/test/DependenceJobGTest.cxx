@@ -2,12 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "TextureClassCase.h"
 
-#include "voxelmaps/DependenceJob.h"
-
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <string>
 #include <vector>
 
 namespace

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "TextureJobChecks.h"
 
-#include "voxelmaps/FeatureMapsJob.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>

@@ -2,13 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "TextureClassCase.h"
 
-#include "voxelmaps/RunLengthJob.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <functional>
-#include <string>
 #include <vector>
 
 namespace

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "TextureClassCase.h"
 
-#include <cmath>
 #include <limits>
 
 namespace VoxelMapsTest

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "TextureClassCase.h"
 
-#include "voxelmaps/RunLengthJob.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>

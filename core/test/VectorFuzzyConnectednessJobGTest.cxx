@@ -4,7 +4,6 @@
 #include "RelativeFuzzyConnectednessRandomCase.h"
 #include "TestedEngines.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -5,8 +5,6 @@
 #include "TextureClassCase.h"
 
 #include "common/Log2.h"
-#include "voxelmaps/CooccurrenceJob.h"
-#include "voxelmaps/RunLengthJob.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,6 @@
 #include "connectedness/cpu/RelativeHierarchy.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 // Valid and invalid jobs for the engine that lets labels compete: it must refuse those that its header excludes with an
