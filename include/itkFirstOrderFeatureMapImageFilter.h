@@ -79,7 +79,6 @@ public:
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(FirstOrderFeatureMapImageFilter);
 
-  using Superclass::ImageDimension;
   using FeatureEnum = FirstOrderFeatureMapEnums::Feature;
   using FeaturesType = std::vector<FeatureEnum>;
 

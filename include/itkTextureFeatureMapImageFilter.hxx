@@ -8,73 +8,6 @@
 namespace itk
 {
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::TextureFeatureMapImageFilter(
-  VoxelMapsDetail::TextureFilter filter)
-  : m_Parameters(filter, ImageDimension, std::is_same<OutputValueType, double>::value)
-{
-  this->AddOptionalInputName("SelectionImage");
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetNeighborhoodRadius(const SizeType & radius)
-{
-  const voxelmaps::Triple triple = Self::ToTriple(radius);
-  if (m_Parameters.radius != triple || m_Parameters.windowSize || m_Parameters.windowAnchor)
-  {
-    m_Parameters.radius = triple;
-    m_Parameters.windowSize.reset();
-    m_Parameters.windowAnchor.reset();
-    this->Modified();
-  }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetFeatureNames(
-  const std::vector<std::string> & names)
-{
-  if (VoxelMapsDetail::CallEngine(*this, [&] { return m_Parameters.SetFeatureNames(names); }))
-  {
-    this->Modified();
-  }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSelf(std::ostream & os, Indent indent) const
-{
-  Superclass::PrintSelf(os, indent);
-  m_Parameters.Print(os, indent);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreconditions() const
-{
-  Superclass::VerifyPreconditions();
-  VoxelMapsDetail::CallEngine(*this, [this] { m_Parameters.Verify(); });
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyInputInformation() const
-{
-  Superclass::VerifyInputInformation();
-  this->VerifySameGrid("the selection", this->GetSelectionImage());
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateOutputInformation()
-{
-  Superclass::GenerateOutputInformation();
-  const std::vector<std::string> names = this->GetFeatureNames();
-  this->GetOutput()->SetNumberOfComponentsPerPixel(static_cast<unsigned int>(names.size()));
-  VoxelMapsDetail::SetFeatureNames(this->GetOutput()->GetMetaDataDictionary(), names);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 auto
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetInputRegion() const -> InputRegionType
 {
@@ -93,25 +26,6 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetInputReg
   }
   region.Crop(whole);
   return region;
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateInputRequestedRegion()
-{
-  Superclass::GenerateInputRequestedRegion();
-  const_cast<InputImageType *>(this->GetInput())->SetRequestedRegion(this->GetInputRegion());
-  if (this->GetSelectionImage() != nullptr)
-  {
-    const_cast<MaskImageType *>(this->GetSelectionImage())->SetRequestedRegionToLargestPossibleRegion();
-  }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateData()
-{
-  VoxelMapsDetail::ReportMemoryErrors(*this, *this->GetOutput(), [this] { this->GenerateFeatureMaps(); });
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
