@@ -19,12 +19,7 @@ using DoubleFilter2D = itk::CooccurrenceFeatureMapImageFilter<Image2D, itk::Vect
 using Enums = itk::CooccurrenceFeatureMapEnums;
 using Feature = Enums::Feature;
 using Aggregation = Enums::Aggregation;
-using VoxelMapsTest::Compute;
-using VoxelMapsTest::ComputePixel;
-using VoxelMapsTest::documentedImage;
-using VoxelMapsTest::Expectation;
-using VoxelMapsTest::ExpectValues;
-using VoxelMapsTest::MakeImage;
+using namespace VoxelMapsTest;
 
 constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -34,7 +29,7 @@ typename TFilter::Pointer
 MakeFilter(const typename TFilter::SizeType & size, const std::vector<unsigned char> & levels,
            unsigned int numberOfGrayLevels, unsigned int radius = 2)
 {
-  const auto filter = VoxelMapsTest::MakeLevelsFilter<TFilter>(size, levels, numberOfGrayLevels, radius);
+  const auto filter = MakeLevelsFilter<TFilter>(size, levels, numberOfGrayLevels, radius);
   filter->SetFeatures(Enums::GetAllFeatures());
   return filter;
 }

@@ -17,13 +17,7 @@ using DoubleFilter2D = itk::DependenceFeatureMapImageFilter<Image2D, itk::Vector
 using Enums = itk::DependenceFeatureMapEnums;
 using Feature = Enums::Feature;
 using Method = itk::GrayLevelDiscretizationEnums::Method;
-using VoxelMapsTest::ComputePixel;
-using VoxelMapsTest::documentedImage;
-using VoxelMapsTest::Expectation;
-using VoxelMapsTest::ExpectValues;
-using VoxelMapsTest::GetBuffer;
-using VoxelMapsTest::MakeLevelsFilter;
-using VoxelMapsTest::MakeImage;
+using namespace VoxelMapsTest;
 
 } // namespace
 

@@ -24,9 +24,7 @@ using Feature = Enums::Feature;
 using Method = itk::GrayLevelDiscretizationEnums::Method;
 using RangeSource = itk::GrayLevelDiscretizationEnums::RangeSource;
 using Names = std::vector<std::string>;
-using VoxelMapsTest::ExpectError;
-using VoxelMapsTest::GetBuffer;
-using VoxelMapsTest::MakeImage;
+using namespace VoxelMapsTest;
 
 constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -81,7 +79,7 @@ void
 ExpectRepairableError(TMistake && mistake, TRepair && repair, const Names & words)
 {
   const auto make = [] {
-    const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
+    const auto filter = NewFilter<Filter2D>();
     filter->SetInput(MakeRamp());
     return filter;
   };
@@ -100,7 +98,7 @@ ExpectRepairableError(TMistake && mistake, TRepair && repair, const Names & word
 // Checked with PyRadiomics 3.0.1.
 TEST(FirstOrderFeatureMapImageFilter, HandCase)
 {
-  const auto filter = VoxelMapsTest::NewFilter<itk::FirstOrderFeatureMapImageFilter<Image2D, Doubles<2>>>();
+  const auto filter = NewFilter<itk::FirstOrderFeatureMapImageFilter<Image2D, Doubles<2>>>();
   filter->SetInput(MakeImage<Image2D>({ { 5, 5 } }, handImage));
   UseHandImageLevels(filter.GetPointer());
   const auto values = FeaturesAt(filter.GetPointer(), { { 2, 2 } });
@@ -130,7 +128,7 @@ TEST(FirstOrderFeatureMapImageFilter, VoxelArrayShiftAndVolumeOfVoxels)
   const auto   image = MakeImage<Image2D>({ { 3, 1 } }, { -3, 0, 3 });
   const double spacing[2] = { 0.5, 3.0 };
   image->SetSpacing(spacing);
-  const auto filter = VoxelMapsTest::NewFilter<itk::FirstOrderFeatureMapImageFilter<Image2D, Doubles<2>>>();
+  const auto filter = NewFilter<itk::FirstOrderFeatureMapImageFilter<Image2D, Doubles<2>>>();
   filter->SetInput(image);
   const auto plain = FeaturesAt(filter.GetPointer(), { { 1, 0 } });
   EXPECT_EQ(18.0, plain.at(Feature::Energy));
@@ -149,7 +147,7 @@ TEST(FirstOrderFeatureMapImageFilter, NaNAndMaskedPixelsAreAbsent)
 {
   using ImageType = itk::Image<float, 2>;
   const auto nan = std::numeric_limits<float>::quiet_NaN();
-  const auto filter = VoxelMapsTest::NewFilter<itk::FirstOrderFeatureMapImageFilter<ImageType>>();
+  const auto filter = NewFilter<itk::FirstOrderFeatureMapImageFilter<ImageType>>();
   filter->SetInput(MakeImage<ImageType>({ { 5, 1 } }, { 1.0f, nan, 2.5f, 100.0f, 4.0f }));
   filter->SetMaskImage(MakeImage<itk::Image<unsigned char, 2>>({ { 5, 1 } }, { 1, 1, 1, 0, 1 }));
   filter->SetFeatures({ Feature::Mean, Feature::Maximum });
@@ -163,11 +161,11 @@ TEST(FirstOrderFeatureMapImageFilter, NaNAndMaskedPixelsAreAbsent)
 TEST(FirstOrderFeatureMapImageFilter, NegativeZeroIsZero)
 {
   using ImageType = itk::Image<double, 2>;
-  const auto filter = VoxelMapsTest::NewFilter<itk::FirstOrderFeatureMapImageFilter<ImageType, Doubles<2>>>();
+  const auto filter = NewFilter<itk::FirstOrderFeatureMapImageFilter<ImageType, Doubles<2>>>();
   filter->SetInput(MakeImage<ImageType>({ { 4, 1 } }, { 0.0, -0.0, -0.0, 0.0 }));
   filter->SetFeatures({ Feature::Minimum, Feature::Maximum, Feature::Median, Feature::Mean });
   filter->Update();
-  EXPECT_TRUE(VoxelMapsTest::HasSameBits(std::vector<double>(16, 0.0), GetBuffer(filter->GetOutput())));
+  EXPECT_TRUE(HasSameBits(std::vector<double>(16, 0.0), GetBuffer(filter->GetOutput())));
 }
 
 TEST(FirstOrderFeatureMapImageFilterErrors, WindowsAndVolumes)
@@ -178,7 +176,7 @@ TEST(FirstOrderFeatureMapImageFilterErrors, WindowsAndVolumes)
   const auto   image = MakeRamp();
   const double spacing[2] = { 1e200, 1e200 };
   image->SetSpacing(spacing);
-  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
+  const auto filter = NewFilter<Filter2D>();
   filter->SetInput(image);
   ExpectError([&] { filter->Update(); }, { "voxelVolume", "inf" });
 }

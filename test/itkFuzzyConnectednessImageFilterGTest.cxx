@@ -26,9 +26,7 @@ using AffinityFunction = Enums::AffinityFunction;
 using Adjacency = Enums::Adjacency;
 using Method = Enums::Method;
 using Names = std::vector<std::string>;
-using VoxelMapsTest::ExpectError;
-using VoxelMapsTest::GetBuffer;
-using VoxelMapsTest::MakeImage;
+using namespace VoxelMapsTest;
 
 constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -42,7 +40,7 @@ MakeRamp()
 Filter2D::Pointer
 MakeFilter()
 {
-  auto filter = VoxelMapsTest::NewFilter<Filter2D>();
+  auto filter = NewFilter<Filter2D>();
   filter->SetInput(MakeRamp());
   filter->SetSeed({ { 1, 1 } });
   filter->SetAffinity({ { 5.0 }, { 4.0 }, {}, { 1.0 } });
@@ -73,7 +71,7 @@ ExpectRepairableError(const std::function<void(Filter2D *)> & mistake, const std
 
 TEST(FuzzyConnectednessImageFilter, IsABasicObjectWithTheDocumentedDefaults)
 {
-  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
+  const auto filter = NewFilter<Filter3D>();
   EXPECT_STREQ("FuzzyConnectednessImageFilter", filter->GetNameOfClass());
   EXPECT_TRUE(filter->GetSeeds().empty());
   EXPECT_EQ(nullptr, filter->GetSeedImage());
@@ -95,7 +93,7 @@ TEST(FuzzyConnectednessImageFilter, IsABasicObjectWithTheDocumentedDefaults)
 
 TEST(FuzzyConnectednessImageFilter, SettersStoreAndModify)
 {
-  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
+  const auto filter = NewFilter<Filter2D>();
   const auto mask = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 1));
   const std::vector<std::function<void(Filter2D *)>> setters{
     [](Filter2D * f) { f->SetSeed({ { 1, 2 } }); },
@@ -144,7 +142,7 @@ TEST(FuzzyConnectednessImageFilter, SettersStoreAndModify)
 TEST(FuzzyConnectednessImageFilter, SeedsAreSetAddedAndCleared)
 {
   using Seeds = Filter2D::SeedsType;
-  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
+  const auto filter = NewFilter<Filter2D>();
   auto       time = filter->GetMTime();
   const auto wasModified = [&filter, &time] {
     const auto before = time;
@@ -184,29 +182,29 @@ TEST(FuzzyConnectednessImageFilter, PrintsAllParameters)
   filter->SetAdjacency(Adjacency::FaceEdge);
   filter->SetMethod(Method::Buckets);
   filter->Update();
-  VoxelMapsTest::ExpectPrints(filter.GetPointer(),
-                              { "Seeds: [1, 2] [0, 1]",
-                                "InsidePixelValue: 65",
-                                "AffinityFunction: WeightedSum",
-                                "ObjectMean: 5",
-                                "ObjectCovariance: 4",
-                                "DifferenceMean: 0.75",
-                                "DifferenceCovariance: 6.5",
-                                "Weight: 0.25",
-                                "EstimateAffinityFromSeeds: Off",
-                                "EstimationRadius: 4",
-                                "MinimumStrength: 0.125",
-                                "Adjacency: FaceEdge",
-                                "DistanceWeighting: Off",
-                                "Method: Buckets",
-                                "UsedObjectMean: 5",
-                                "UsedObjectCovariance: 4",
-                                "UsedDifferenceMean: 0.75",
-                                "UsedDifferenceCovariance: 6.5",
-                                "UsedMethod: Buckets" });
+  ExpectPrints(filter.GetPointer(),
+               { "Seeds: [1, 2] [0, 1]",
+                 "InsidePixelValue: 65",
+                 "AffinityFunction: WeightedSum",
+                 "ObjectMean: 5",
+                 "ObjectCovariance: 4",
+                 "DifferenceMean: 0.75",
+                 "DifferenceCovariance: 6.5",
+                 "Weight: 0.25",
+                 "EstimateAffinityFromSeeds: Off",
+                 "EstimationRadius: 4",
+                 "MinimumStrength: 0.125",
+                 "Adjacency: FaceEdge",
+                 "DistanceWeighting: Off",
+                 "Method: Buckets",
+                 "UsedObjectMean: 5",
+                 "UsedObjectCovariance: 4",
+                 "UsedDifferenceMean: 0.75",
+                 "UsedDifferenceCovariance: 6.5",
+                 "UsedMethod: Buckets" });
   // Not all of many seeds.
   filter->SetSeeds(Filter2D::SeedsType(1000, Filter2D::IndexType{ { 1, 2 } }));
-  VoxelMapsTest::ExpectPrints(filter.GetPointer(), { "Seeds: [1, 2]", "[1, 2] and others, in all 1000\n" });
+  ExpectPrints(filter.GetPointer(), { "Seeds: [1, 2]", "[1, 2] and others, in all 1000\n" });
 }
 
 TEST(FuzzyConnectednessImageFilter, ReportsTheUsedMethod)
@@ -234,14 +232,14 @@ TEST(FuzzyConnectednessImageFilter, ReportsTheUsedMethod)
 
 TEST(FuzzyConnectednessImageFilter, EstimatesAreThoseOfTheCore)
 {
-  VoxelMapsTest::RandomNumbers random(3);
-  std::vector<short>           pixels(600);
+  RandomNumbers      random(3);
+  std::vector<short> pixels(600);
   for (short & pixel : pixels)
   {
     pixel = static_cast<short>(random.Below(100));
   }
   const auto image = MakeImage<Image2D>({ { 30, 20 } }, pixels, { { -4, 7 } });
-  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
+  const auto filter = NewFilter<Filter2D>();
   filter->SetInput(image);
   filter->SetSeed({ { 3, 9 } });
   filter->SetEstimationRadius(3);
@@ -264,13 +262,13 @@ TEST(FuzzyConnectednessImageFilter, EstimatesAreThoseOfTheCore)
 TEST(FuzzyConnectednessImageFilter, WarnsOfALeak)
 {
   // One of two seeds is in the background.
-  VoxelMapsTest::RandomNumbers random(4);
-  std::vector<short>           pixels;
+  RandomNumbers      random(4);
+  std::vector<short> pixels;
   for (int i = 0; i < 400; ++i)
   {
     pixels.push_back(static_cast<short>((i % 20 > 7 && i % 20 < 11 ? 100 : 0) + random.Between(-9, 9)));
   }
-  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
+  const auto filter = NewFilter<Filter2D>();
   filter->SetInput(MakeImage<Image2D>({ { 20, 20 } }, pixels));
   filter->EstimateAffinityFromSeedsOn();
   const auto getWarning = [&filter] {
@@ -291,7 +289,7 @@ TEST(FuzzyConnectednessImageFilter, SeedImagesAndMasksAreReadBySeveralThreads)
   // More voxels than two workers take at a time, in rows that are no multiple of the blocks that are looked at.
   constexpr itk::SizeValueType columns = 331;
   constexpr itk::SizeValueType rows = 607;
-  VoxelMapsTest::RandomNumbers random(77);
+  RandomNumbers                random(77);
   const auto                   image = MakeImage<Image2D>({ { columns, rows } }, std::vector<short>(columns * rows, 0));
   const auto seedImage = MakeImage<Mask2D>({ { columns, rows } }, std::vector<unsigned char>(columns * rows, 0));
   const auto mask = MakeImage<Mask2D>({ { columns, rows } }, std::vector<unsigned char>(columns * rows, 5));
@@ -311,7 +309,7 @@ TEST(FuzzyConnectednessImageFilter, SeedImagesAndMasksAreReadBySeveralThreads)
     }
   }
   const auto makeFilter = [&](unsigned int threads) {
-    auto filter = VoxelMapsTest::NewFilter<Filter2D>();
+    auto filter = NewFilter<Filter2D>();
     filter->SetInput(image);
     filter->SetMaskImage(mask);
     filter->SetInsidePixelValue(5);
@@ -356,7 +354,7 @@ TEST(FuzzyConnectednessImageFilterErrors, NoSeed)
 TEST(FuzzyConnectednessImageFilterErrors, NoAffinity)
 {
   const auto make = [] {
-    auto filter = VoxelMapsTest::NewFilter<Filter2D>();
+    auto filter = NewFilter<Filter2D>();
     filter->SetInput(MakeRamp());
     filter->SetSeed({ { 1, 1 } });
     return filter;

@@ -63,7 +63,7 @@ At(itk::IndexValueType x, itk::IndexValueType y, itk::IndexValueType z)
 FilterType::Pointer
 MakeFilter(const ImageType * image)
 {
-  const auto filter = VoxelMapsTest::NewFilter<FilterType>();
+  const auto filter = NewFilter<FilterType>();
   filter->SetInput(image);
   filter->AddSeed(At(11, 12, 10), 3);
   filter->AddSeed(At(28, 12, 10), 9);
@@ -190,7 +190,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, StrengthIsThatOfTheFilterForOneObjec
   const auto filter = MakeFilter(image);
   filter->GenerateStrengthImageOn();
   filter->EstimateAffinityFromSeedsOn();
-  const auto oneObject = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
+  const auto oneObject = NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   oneObject->SetInput(image);
   oneObject->SetSeeds({ At(11, 12, 10), At(28, 12, 10), At(1, 1, 1) });
   oneObject->EstimateAffinityFromSeedsOn();
@@ -225,8 +225,8 @@ TEST(RelativeFuzzyConnectednessImageFilter, SeedImagesAndOtherTypes)
 
   // Labels that need 16 bits, in double, in 3D and 2D.
   using ShortLabelType = itk::Image<unsigned short, 3>;
-  const auto wide = VoxelMapsTest::NewFilter<
-    itk::RelativeFuzzyConnectednessImageFilter<ImageType, ShortLabelType, itk::Image<double, 3>>>();
+  const auto wide =
+    NewFilter<itk::RelativeFuzzyConnectednessImageFilter<ImageType, ShortLabelType, itk::Image<double, 3>>>();
   wide->SetInput(image);
   wide->AddSeed(At(11, 12, 10), 40000);
   wide->AddSeed(At(28, 12, 10), 65535);
@@ -244,7 +244,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, SeedImagesAndOtherTypes)
   }
 
   using FlatType = itk::Image<float, 2>;
-  const auto flat = VoxelMapsTest::NewFilter<itk::RelativeFuzzyConnectednessImageFilter<FlatType>>();
+  const auto flat = NewFilter<itk::RelativeFuzzyConnectednessImageFilter<FlatType>>();
   flat->SetInput(MakeImage<FlatType>({ { 4, 1 } }, { 0.0f, 1.0f, 4.0f, 6.0f }));
   flat->AddSeed({ { 0, 0 } }, 5);
   flat->AddSeed({ { 3, 0 } }, 2);
@@ -257,7 +257,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, SeedImagesAndOtherTypes)
 TEST(RelativeFuzzyConnectednessImageFilter, TiesAndMinimumStrength)
 {
   const auto image = MakeImage<ImageType>({ { 5, 1, 1 } }, { 7, 7, 7, 7, 30 });
-  const auto filter = VoxelMapsTest::NewFilter<FilterType>();
+  const auto filter = NewFilter<FilterType>();
   filter->SetInput(image);
   filter->AddSeed({ { 0, 0, 0 } }, 8);
   filter->AddSeed({ { 3, 0, 0 } }, 6);
@@ -331,7 +331,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, EditsWithAHierarchyEqualFreshFilters
       filter->SetGenerateMarginImage(setting.wantsMargins);
       filter->SetGenerateStrengthImage(true);
     };
-    const auto kept = VoxelMapsTest::NewFilter<FilterType>();
+    const auto kept = NewFilter<FilterType>();
     kept->KeepHierarchyOn();
     for (int edit = 0; edit < 20 && !HasFailure(); ++edit)
     {
@@ -404,7 +404,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, EditsWithAHierarchyEqualFreshFilters
           }
       }
       apply(kept);
-      const auto fresh = VoxelMapsTest::NewFilter<FilterType>();
+      const auto fresh = NewFilter<FilterType>();
       apply(fresh);
       fresh->SetNumberOfWorkUnits(static_cast<unsigned int>(random.Between(1, 5)));
       ExpectSame(ComputeAll(fresh), ComputeAll(kept));
@@ -442,7 +442,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, AffinitiesOfLabels)
   const auto image = MakeBalls();
   // The strength for a label is that of the filter for one object with the affinity of the label.
   const auto computeOne = [&](const IndexType & seed, double mean, double variance, bool isEstimated) {
-    const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
+    const auto filter = NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
     filter->SetInput(image);
     filter->SetSeed(seed);
     filter->SetAffinity({ { mean }, { variance }, {}, { 25.0 } });
@@ -454,7 +454,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, AffinitiesOfLabels)
     const auto left = computeOne(At(11, 12, 10), 100.0, 400.0, isEstimated);
     const auto right = computeOne(At(28, 12, 10), 150.0, 900.0, isEstimated);
     const auto outside = computeOne(At(2, 2, 2), 20.0, 900.0, isEstimated);
-    const auto filter = VoxelMapsTest::NewFilter<FilterType>();
+    const auto filter = NewFilter<FilterType>();
     filter->SetInput(image);
     filter->AddSeed(At(11, 12, 10), 3);
     filter->AddSeed(At(28, 12, 10), 9);
@@ -497,7 +497,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, AffinitiesOfLabels)
   ExpectError([&] { filter->Update(); }, { "difference variance", "label", "9", "-2" });
   // The surroundings of a seed in a constant image have no variance.
   const auto constant = MakeImage<ImageType>({ { 8, 8, 8 } }, std::vector<short>(512, 5));
-  const auto estimating = VoxelMapsTest::NewFilter<FilterType>();
+  const auto estimating = NewFilter<FilterType>();
   estimating->SetInput(constant);
   estimating->AddSeed({ { 1, 1, 1 } }, 4);
   estimating->EstimateAffinityOfEveryLabelOn();
@@ -556,7 +556,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, ProgressAndThreads)
 {
   const auto image = MakeImageForProgress({ { 64, 64, 64 } });
   const auto makeFilter = [&image] {
-    const auto filter = VoxelMapsTest::NewFilter<FilterType>();
+    const auto filter = NewFilter<FilterType>();
     filter->SetInput(image);
     filter->AddSeed({ { 3, 3, 3 } }, 1);
     filter->AddSeed({ { 60, 60, 60 } }, 2);
@@ -570,7 +570,6 @@ TEST(RelativeFuzzyConnectednessImageFilter, ProgressAndThreads)
 
 TEST(RelativeFuzzyConnectednessImageFilter, PrintsItsParameters)
 {
-  VoxelMapsTest::ExpectPrints(
-    MakeFilter(MakeBalls()).GetPointer(),
-    { "Competition: Relative", "TieRule: Background", "KeepHierarchy: Off", "=9", "ObjectMean: 100" });
+  ExpectPrints(MakeFilter(MakeBalls()).GetPointer(),
+               { "Competition: Relative", "TieRule: Background", "KeepHierarchy: Off", "=9", "ObjectMean: 100" });
 }

@@ -17,7 +17,7 @@ namespace
 using Enums = itk::RunLengthFeatureMapEnums;
 using Feature = Enums::Feature;
 using Aggregation = Enums::Aggregation;
-using VoxelMapsTest::MakeImage;
+using namespace VoxelMapsTest;
 
 /* Zhang et al. (2019) */
 
@@ -152,7 +152,7 @@ ExpectFeature(Feature feature, double expected, float actual)
 
 TEST(RunLengthFeatureMapImageFilter, PaperFeaturesAtEveryPixel)
 {
-  const auto filter = VoxelMapsTest::NewFilter<PaperFilter>();
+  const auto filter = NewFilter<PaperFilter>();
   filter->SetInput(MakeImage<itk::Image<unsigned char, 2>>({ { 5, 5 } }, paperImage));
   filter->SetDiscretizationMethod(PaperFilter::MethodEnum::Identity);
   filter->SetNumberOfGrayLevels(256);
@@ -186,7 +186,7 @@ TEST(RunLengthFeatureMapImageFilter, PaperFeaturesAtEveryPixel)
 // 4 x 4 windows whose anchor is their top-left pixel, as in the paper, against matrices counted by hand.
 TEST(RunLengthFeatureMapImageFilter, PaperWindowByHand)
 {
-  const auto filter = VoxelMapsTest::NewFilter<PaperFilter>();
+  const auto filter = NewFilter<PaperFilter>();
   filter->SetInput(MakeImage<itk::Image<unsigned char, 2>>({ { 5, 5 } }, paperImage));
   filter->SetDiscretizationMethod(PaperFilter::MethodEnum::Identity);
   filter->SetNumberOfGrayLevels(256);
@@ -216,7 +216,7 @@ TEST(RunLengthFeatureMapImageFilter, WindowsComeFromRadiusOrSizeAndAnchor)
 {
   using SizeType = PaperFilter::SizeType;
   using OffsetType = PaperFilter::OffsetType;
-  const auto filter = VoxelMapsTest::NewFilter<PaperFilter>();
+  const auto filter = NewFilter<PaperFilter>();
 
   filter->SetNeighborhoodRadius({ { 0, 3 } });
   EXPECT_EQ((SizeType{ { 0, 3 } }), filter->GetNeighborhoodRadius());

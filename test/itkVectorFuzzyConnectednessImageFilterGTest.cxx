@@ -15,7 +15,7 @@
 
 namespace
 {
-using VoxelMapsTest::RandomNumbers;
+using namespace VoxelMapsTest;
 using PixelType = voxelmaps::FuzzyConnectednessJob::PixelType;
 
 template <unsigned int VDimension>
@@ -120,8 +120,7 @@ CheckImages(PixelType type, unsigned int components, std::uint64_t firstSeed)
       cropped->AddSeed(typename TImage::IndexType{ {} } + (index - filter->GetUsedCropRegion().GetIndex()));
     }
     cropped->Update();
-    EXPECT_EQ(VoxelMapsTest::GetBuffer(cropped->GetOutput()),
-              VoxelMapsTest::GetBuffer(filter->GetOutput(), filter->GetUsedCropRegion()));
+    EXPECT_EQ(GetBuffer(cropped->GetOutput()), GetBuffer(filter->GetOutput(), filter->GetUsedCropRegion()));
   }
 }
 
@@ -199,7 +198,7 @@ TEST(VectorFuzzyConnectednessImageFilter, EstimatesAnAffinity)
   again->SetSeed({ { 10, 15 } });
   again->SetAffinity(used);
   again->Update();
-  EXPECT_EQ(VoxelMapsTest::GetBuffer(filter->GetOutput()), VoxelMapsTest::GetBuffer(again->GetOutput()));
+  EXPECT_EQ(GetBuffer(filter->GetOutput()), GetBuffer(again->GetOutput()));
 }
 
 TEST(VectorFuzzyConnectednessImageFilter, LabelsByColor)

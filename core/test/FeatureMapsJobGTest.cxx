@@ -187,7 +187,7 @@ TEST(FeatureMapsJob, InvalidJobsAreErrors)
   scene.job.mapStride = Scene::voxels;
   FeatureMapsJob job = scene.job;
   const auto     compute = [&job] { voxelmaps::ComputeFeatureMaps(job); };
-  const auto     expectError = [&compute](const std::string & words) { ExpectError({ words }, compute); };
+  const auto     expectError = [&compute](const std::string & words) { ExpectEngineError(compute, { words }); };
   EXPECT_EQ("no error", GetErrorMessage(compute));
 
   job.outputIndex[1] = 3;

@@ -629,7 +629,7 @@ TEST(FuzzyConnectednessJob, RefusesInvalidJobs)
     Job job = MakeFuzzyConnectednessJob(randomCase);
     job.output = strengths.data();
     change(job);
-    ExpectError(words, [&job] { voxelmaps::ComputeFuzzyConnectedness(job); });
+    ExpectEngineError([&job] { voxelmaps::ComputeFuzzyConnectedness(job); }, words);
   };
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();

@@ -45,7 +45,7 @@ protected:
   void
   ExpectError(const std::string & message)
   {
-    VoxelMapsTest::ExpectError({ message }, [this] { voxelmaps::ComputeRegionFeatures(job); });
+    VoxelMapsTest::ExpectEngineError([this] { voxelmaps::ComputeRegionFeatures(job); }, { message });
   }
 
   RegionFeaturesJob         job;

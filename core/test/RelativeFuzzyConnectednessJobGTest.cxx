@@ -345,7 +345,7 @@ TEST(RelativeFuzzyConnectednessJob, InvalidJobsAreErrors)
   const auto expectError = [&](const std::function<void(RelativeJob &)> & change, const std::string & words) {
     RelativeJob job = MakeRelativeJob(randomCase, { 1, 2 });
     change(job);
-    ExpectError({ words }, [&job] { RunRelativeJob(job, {}, computeOnce); });
+    ExpectEngineError([&job] { RunRelativeJob(job, {}, computeOnce); }, { words });
   };
   expectError([](RelativeJob & job) { job.labels = { 1 }; }, "a number of labels of 1");
   expectError([](RelativeJob & job) { job.labels = { 1, 0 }; }, "a seed of label 0");

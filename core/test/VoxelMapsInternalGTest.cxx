@@ -60,7 +60,7 @@ TEST(RunLengthClass, RefusesJobsThatExceedItsArrays)
   {
     RunLengthJob job = valid;
     change.first(job);
-    ExpectError({ change.second }, [&job] { RunLengthClass plan(job); });
+    ExpectEngineError([&job] { RunLengthClass plan(job); }, { change.second });
   }
 }
 

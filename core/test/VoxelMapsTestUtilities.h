@@ -123,7 +123,7 @@ GetErrorMessage(const TCall & call)
 /** Expect that a call throws an EngineError whose message contains all of these words or phrases. */
 template <typename TCall>
 void
-ExpectError(const std::vector<std::string> & words, const TCall & call)
+ExpectEngineError(const TCall & call, const std::vector<std::string> & words)
 {
   const std::string message = GetErrorMessage(call);
   for (const std::string & word : words)
