@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaTestMemory.h"
 #include "CudaTestUtilities.h"
-#include "GuardedOutput.h"
 #include "RelativeFuzzyConnectednessRandomCase.h"
 
 #include "voxelmaps/CudaFuzzyConnectednessJob.h"

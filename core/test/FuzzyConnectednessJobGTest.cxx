@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "FuzzyConnectednessJobChecks.h"
-#include "GuardedOutput.h"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "FuzzyConnectednessRandomCase.h"
 
-#include "GuardedOutput.h"
-
 #include "connectedness/ConnectednessKeyEngines.h"
 
 #include <algorithm>

@@ -5,7 +5,6 @@
 
 // Pixels, masks and jobs of the tests of gray levels on the CPU and on devices.
 
-#include "GuardedOutput.h"
 #include "VoxelMapsTestUtilities.h"
 
 #include "voxelmaps/GrayLevelDiscretization.h"

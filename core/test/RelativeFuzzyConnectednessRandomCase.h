@@ -4,7 +4,6 @@
 #define RelativeFuzzyConnectednessRandomCase_h
 
 #include "FuzzyConnectednessRandomCase.h"
-#include "GuardedOutput.h"
 #include "RelativeFuzzyConnectednessOracle.h"
 #include "voxelmaps/RelativeFuzzyConnectednessJob.h"
 

@@ -5,7 +5,6 @@
 
 // Checks that are the same for the jobs of all texture classes.
 
-#include "GuardedOutput.h"
 #include "TestedEngines.h"
 #include "VoxelMapsTestUtilities.h"
 

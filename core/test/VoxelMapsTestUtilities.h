@@ -7,8 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -167,6 +169,41 @@ GetNeighborOffsets(bool isVolume, std::int64_t distance = 1)
   }
   return offsets;
 }
+
+/** An output between guards; both hold a value, if possible one that is not a result, until something is written. */
+template <typename T>
+class GuardedOutput
+{
+public:
+  static constexpr std::size_t guard = 64;
+
+  GuardedOutput(std::size_t size, T untouched)
+    : values(size + 2 * guard, untouched)
+    , m_Untouched(untouched)
+  {}
+
+  T *
+  data()
+  {
+    return values.data() + guard;
+  }
+
+  /** The output; expect that nothing was written outside of it. */
+  std::vector<T>
+  Get() const
+  {
+    const auto isUntouched = [this](T value) { return value == m_Untouched; };
+    EXPECT_TRUE(std::all_of(values.begin(), values.begin() + guard, isUntouched)) << "wrote before the output";
+    EXPECT_TRUE(std::all_of(values.end() - guard, values.end(), isUntouched)) << "wrote after the output";
+    return std::vector<T>(values.begin() + guard, values.end() - guard);
+  }
+
+  /** With guards. */
+  std::vector<T> values;
+
+private:
+  const T m_Untouched;
+};
 
 /** Workers as real threads, whatever the number of processors; passes an exception on. */
 inline void
