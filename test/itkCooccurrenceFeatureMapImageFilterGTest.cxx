@@ -164,27 +164,8 @@ TEST(CooccurrenceFeatureMapImageFilter, MatricesWithoutPairsAreEmpty)
   for (const double empty : { quietNaN, 0.0, -2.5 })
   {
     // A line along x has pairs in one of the four directions, an isolated pixel in none.
-    const auto filter = MakeFilter<Filter2D>({ { 6, 3 } },
-                                             { 2,
-                                               4,
-                                               3,
-                                               0,
-                                               0,
-                                               0, //
-                                               0,
-                                               0,
-                                               0,
-                                               0,
-                                               0,
-                                               0, //
-                                               0,
-                                               0,
-                                               0,
-                                               0,
-                                               0,
-                                               1 },
-                                             4,
-                                             1);
+    const std::vector<unsigned char> levels{ 2, 4, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 };
+    const auto                       filter = MakeFilter<Filter2D>({ { 6, 3 } }, levels, 4, 1);
     filter->SetInsidePixelValue(1);
     filter->SetMaskImage(MakeImage<Image2D>({ { 6, 3 } }, { 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 }));
     filter->SetEmptyValue(empty);

@@ -72,13 +72,7 @@ struct Scene
   FilterType::SeedsType seeds;
 };
 
-/** An image for which every CPU method needs more than a second. */
-ImageType::Pointer
-MakeLargeImage()
-{
-  return MakeLargeImage(10);
-}
-
+/** For an image for which every CPU method needs more than a second. */
 FilterType::Pointer
 MakeLargeFilter(ImageType * image, Method method)
 {
@@ -250,7 +244,7 @@ TEST(FuzzyConnectednessPipeline, ProgressIsReportedOnTheWay)
 
 TEST(FuzzyConnectednessPipeline, AbortFromAnObserver)
 {
-  const auto image = MakeLargeImage();
+  const auto image = MakeLargeImage(10);
   for (const Method method : { Method::Buckets, Method::Hierarchy })
   {
     // With CUDA, there are few progress events between start and end.
@@ -267,7 +261,7 @@ TEST(FuzzyConnectednessPipeline, AbortFromAnObserver)
 
 TEST(FuzzyConnectednessPipeline, AbortFromAnotherThread)
 {
-  const auto image = MakeLargeImage();
+  const auto image = MakeLargeImage(10);
   const auto mask = MaskType::New();
   mask->SetRegions(image->GetLargestPossibleRegion());
   mask->Allocate();

@@ -285,7 +285,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, TiesAndMinimumStrength)
 
 TEST(RelativeFuzzyConnectednessImageFilter, EditsWithAHierarchyEqualFreshFilters)
 {
-  for (std::uint64_t sequence = 0; sequence < 8 && !HasFailure(); ++sequence)
+  for (std::uint64_t sequence = 0; sequence < 12 && !HasFailure(); ++sequence)
   {
     SCOPED_TRACE(sequence);
     RandomNumbers random(900 + sequence);
@@ -310,6 +310,8 @@ TEST(RelativeFuzzyConnectednessImageFilter, EditsWithAHierarchyEqualFreshFilters
       bool                                             isWeighted{ false };
       bool                                             hasMask{ false };
       bool                                             wantsMargins{ true };
+      bool                                             isCropped{ false };
+      double                                           cropMargin{ 5.0 };
     } setting;
     setting.seeds = { { At(11, 12, 10), 3 }, { At(28, 12, 10), 9 } };
     const auto apply = [&](FilterType * filter) {
@@ -329,6 +331,8 @@ TEST(RelativeFuzzyConnectednessImageFilter, EditsWithAHierarchyEqualFreshFilters
       filter->SetDistanceWeighting(setting.isWeighted);
       filter->SetMaskImage(setting.hasMask ? mask.GetPointer() : nullptr);
       filter->SetGenerateMarginImage(setting.wantsMargins);
+      filter->SetCropToSeeds(setting.isCropped);
+      filter->SetCropMargin(setting.cropMargin);
       filter->SetGenerateStrengthImage(true);
     };
     const auto kept = NewFilter<FilterType>();
@@ -336,7 +340,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, EditsWithAHierarchyEqualFreshFilters
     for (int edit = 0; edit < 20 && !HasFailure(); ++edit)
     {
       SCOPED_TRACE(edit);
-      switch (random.Below(13))
+      switch (random.Below(15))
       {
         case 0:
           setting.competition =
@@ -388,6 +392,12 @@ TEST(RelativeFuzzyConnectednessImageFilter, EditsWithAHierarchyEqualFreshFilters
           setting.isWeighted = true;
           break;
         }
+        case 11:
+          setting.isCropped = !setting.isCropped;
+          break;
+        case 12:
+          setting.cropMargin = static_cast<double>(random.Below(8));
+          break;
         default:
           if (setting.seeds.size() > 2 && random.Chance(0.5))
           {
@@ -408,7 +418,11 @@ TEST(RelativeFuzzyConnectednessImageFilter, EditsWithAHierarchyEqualFreshFilters
       apply(fresh);
       fresh->SetNumberOfWorkUnits(static_cast<unsigned int>(random.Between(1, 5)));
       ExpectSame(ComputeAll(fresh), ComputeAll(kept));
-      EXPECT_GT(kept->GetMemoryOfHierarchy(), 6u * 40 * 24 * 20);
+      EXPECT_EQ(fresh->GetUsedCropRegion(), kept->GetUsedCropRegion());
+      // Of the box: about 6 bytes per voxel, but not twice.
+      const auto voxels = kept->GetUsedCropRegion().GetNumberOfPixels();
+      EXPECT_LE(6u * voxels, kept->GetMemoryOfHierarchy());
+      EXPECT_GE(19u * voxels, kept->GetMemoryOfHierarchy());
       EXPECT_EQ(0u, fresh->GetMemoryOfHierarchy());
     }
     kept->ReleaseHierarchy();
