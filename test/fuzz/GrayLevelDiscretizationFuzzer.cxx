@@ -17,17 +17,11 @@
 namespace
 {
 using GrayLevelDiscretizationOracle::Oracle;
-using VoxelMapsFuzz::FuzzedInput;
+using namespace VoxelMapsFuzz;
 using Parameters = voxelmaps::GrayLevelDiscretizationParameters;
 using Method = Parameters::MethodEnum;
 using RangeSource = Parameters::RangeSourceEnum;
 using Levels = std::vector<unsigned short>;
-using VoxelMapsFuzz::ConsumeAnyDouble;
-using VoxelMapsFuzz::ConsumeAnyInteger;
-using VoxelMapsFuzz::ConsumeEnumerator;
-using VoxelMapsFuzz::ConsumeOneIn;
-using VoxelMapsFuzz::Fail;
-using VoxelMapsFuzz::Require;
 
 /** What an input says, except for the values of its pixels. */
 struct Case
@@ -200,8 +194,7 @@ LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
   {
     palette.push_back(ConsumeAnyDouble(data));
   }
-  const auto pixelBytes =
-    VoxelMapsFuzz::ConsumeBytesForVoxels(data, static_cast<std::int64_t>(input.size[0] * input.size[1]));
+  const auto pixelBytes = ConsumeBytesForVoxels(data, static_cast<std::int64_t>(input.size[0] * input.size[1]));
   for (std::size_t i = 0; hasMask && i < pixelBytes.size(); ++i)
   {
     input.mask.push_back(pixelBytes[i] % 4 != 3 || inside == 0 ? 1 : 0);
