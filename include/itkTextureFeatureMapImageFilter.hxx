@@ -46,30 +46,34 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateFea
   const auto                    input = VoxelMapsDetail::MakeBufferedRegion(this->GetInput(), inputRegion, execution);
   const auto                    mask = this->MakeMaskBytes("the mask", this->GetMaskImage(), inputRegion, execution);
   const auto selection = this->MakeMaskBytes("the selection", this->GetSelectionImage(), region, execution);
-  VoxelMapsDetail::TextureImages images;
-  images.pixels = input->GetBufferPointer();
-  images.pixelType = voxelmaps::GetPixelType<InputPixelType>();
-  images.mask = mask.get();
-  images.selection = selection.get();
+  voxelmaps::FeatureMapsJob job;
+  double                    voxelVolume = 1.0;
+  job.size = job.outputSize = { { 1, 1, 1 } };
+  job.pixels = input->GetBufferPointer();
+  job.pixelType = voxelmaps::GetPixelType<InputPixelType>();
+  job.mask = mask.get();
+  job.selection = selection.get();
   for (unsigned int d = 0; d < ImageDimension; ++d)
   {
-    images.size[d] = static_cast<std::int64_t>(inputRegion.GetSize(d));
-    images.outputIndex[d] = region.GetIndex(d) - inputRegion.GetIndex(d);
-    images.outputSize[d] = static_cast<std::int64_t>(region.GetSize(d));
-    images.voxelVolume *= this->GetInput()->GetSpacing()[d];
+    job.size[d] = static_cast<std::int64_t>(inputRegion.GetSize(d));
+    job.outputIndex[d] = region.GetIndex(d) - inputRegion.GetIndex(d);
+    job.outputSize[d] = static_cast<std::int64_t>(region.GetSize(d));
+    voxelVolume *= this->GetInput()->GetSpacing()[d];
   }
-  images.output = output->GetBufferPointer();
-  images.numberOfComponents = output->GetNumberOfComponentsPerPixel();
-  voxelmaps::UseHugePages(images.output, output->GetPixelContainer()->Size() * sizeof(OutputValueType));
+  job.output = output->GetBufferPointer();
+  job.voxelStride = output->GetNumberOfComponentsPerPixel();
+  job.mapStride = 1;
+  job.execution = execution;
+  voxelmaps::UseHugePages(job.output, output->GetPixelContainer()->Size() * sizeof(OutputValueType));
   if (this->UsesCuda())
   {
     this->template CallCuda<voxelmaps::CudaOptions>(
-      [&](const voxelmaps::CudaOptions & options) { m_Parameters.Compute(images, execution, &options); });
+      [&](const voxelmaps::CudaOptions & options) { m_Parameters.Compute(job, voxelVolume, &options); });
     this->SetUsedDeviceName(CudaDevices::GetName(this->GetDeviceID()));
   }
   else
   {
-    VoxelMapsDetail::CallEngine(*this, [&] { m_Parameters.Compute(images, execution, nullptr); });
+    VoxelMapsDetail::CallEngine(*this, [&] { m_Parameters.Compute(job, voxelVolume, nullptr); });
     this->SetUsedDeviceName("CPU");
   }
   this->UpdateProgress(1.0f);
