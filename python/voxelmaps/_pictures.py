@@ -153,6 +153,9 @@ class _Map(NamedTuple):
         result[part] = np.ma.masked_array(array, ~inside[part] | ~np.isfinite(array))
         return result
 
+    def is_integral(self):
+        return bool(np.all(self.array == np.rint(self.array)))
+
     def labels(self):
         """Values other than 0 of a map of labels; None for a map of numbers."""
         if self.array.dtype.kind not in "iu" or self.array.min() < 0 or self.array.max() > 65535:
@@ -454,7 +457,7 @@ def show(
     percentiles    For these limits.
     window         Intensities that are black and white. Default: the 1st and the 99th percentile of what is drawn.
     unit           Of intensities, such as "HU", for the image and for first order features.
-    labels         Names of labels, for the legend; also draws maps of floats as labels.
+    labels         Names of labels, for the legend; also draws maps of floats that are integers as labels.
     outlines       Whether labels are drawn as outlines.
     cmap           Name of a color map of matplotlib. The default one is perceptually uniform, also in gray.
     margin         What is drawn around the mask, in mm (voxels, if the spacing is not known). Default: half of its extent,
@@ -529,7 +532,7 @@ def show(
                 f"labels is {reprlib.repr(labels)}, but must be a dict of names by label, which are integers above 0; an array of labels is "
                 "one of the maps"
             )
-        for one in listed:
+        for one in filter(_Map.is_integral, listed):
             missing = np.setdiff1d(one.array, [0, *labels])
             if missing.size:
                 raise ValueError(f"the map {one.name} has the label {missing[0]:g}, but labels names {sorted(labels)}")
@@ -558,7 +561,9 @@ def show(
     )
     width, height = scene.sizes()
     extent_x, extent_y = (right - left + 1) * width, (bottom - top + 1) * height
-    of_map = [None if one is None else sorted(labels) if labels else one.labels() for one in panels]
+    of_map = [
+        None if one is None else sorted(labels) if labels and one.is_integral() else one.labels() for one in panels
+    ]
     ordered = sorted(set().union(*(each or [] for each in of_map)))
     present = set(ordered)
     if not labels:
