@@ -18,6 +18,7 @@ import voxelmaps
 from test_program import CASE, COMMAND, ONE_FEATURE, rows_of, run, write_case  # noqa: F401
 from voxelmaps import _image, radiomics
 from voxelmaps._files import paths
+from voxelmaps._maps import Geometry
 
 SimpleITK = pytest.importorskip("SimpleITK")
 
@@ -126,7 +127,7 @@ def test_formats(file_format, shape, run, tmp_path):
     assert files_in(tmp_path / "maps") == before
 
     exact = dict.fromkeys(("rtol", "atol"), 1e-5 if "nii" in file_format else 1e-15)
-    geometry = voxelmaps._maps.Geometry(*next(iter(expected.values()))[1:])
+    geometry = Geometry(*next(iter(expected.values()))[1:])
     if zarr:
         group = zarr.open_group("maps/maps.zarr", mode="r")
         own, (multiscale,) = group.attrs["voxelmaps"], group.attrs["ome"]["multiscales"]

@@ -29,7 +29,7 @@ NAMES = {
     "sample": voxelmaps.sample_ct,
 }
 
-# Calls, and the type of the error and a part of its text. Without out, sessions have the errors of labels.
+# Calls, and the type of the error and a part of its text. Without out and seed_points, sessions have the errors of labels.
 ERRORS = {
     # Features.
     "maps(features='glcm_Nope')": "ValueError: class glcm has no feature 'Nope'; choose from Autocorrelation",
@@ -156,7 +156,7 @@ ERRORS = {
 def test_errors(call):
     kind, _, text = ERRORS[call].partition(": ")
     calls = [call]
-    if call.startswith("labels") and "out=" not in call:
+    if call.startswith("labels") and "out=" not in call and "seed_points=" not in call:
         calls.append(call.replace("labels", "session", 1))
     if "no effect with the affinity" in text:
         calls.append(call.replace("labels", "strength", 1))
