@@ -211,39 +211,6 @@ def test_vessels(run, ct_series, tmp_path):
     assert 150 < ct[vessels == 1].mean() < 250
 
 
-def test_drawings(ct_series, tmp_path):
-    pytest.importorskip("vtk")
-    sitk = pytest.importorskip("SimpleITK")
-    folder, seeds = ct_series
-    names = sitk.ImageSeriesReader.GetGDCMSeriesFileNames(str(folder))
-    ct = sitk.Shrink(sitk.Cast(sitk.ReadImage(names), sitk.sitkFloat32), [4, 4, 2])
-    maps = sitk.Compose(ct, ct + 2000)
-    maps.SetMetaData("FeatureNames", "SRE,LGRE")
-    images = {"ct": ct, "maps": maps, "labels": sitk.Cast(ct > 100, sitk.sitkUInt8) + (ct > 400)}
-    images["strength"] = 1 / (1 + sitk.Abs(ct - 110))
-    files = {name: str(tmp_path / f"{name}.nrrd") for name in images}
-    for name, image in images.items():
-        sitk.WriteImage(image, files[name])
-    draw = [sys.executable, str(EXAMPLES.parent / "scripts" / "draw.py")]
-    labels = [files[name] for name in ("ct", "labels", "strength")]
-    more = ["--names", "soft,bone", "--strokes", files["labels"], "--slices", "24,24,20"]
-    for kind, inputs in (
-        ("maps", [files["ct"], files["maps"], "--title", "A head"]),
-        ("object", [str(folder), *labels[1:2], "--window=-150,350"]),
-        ("object", [*labels[:2], "--window=-150,350", "--unit", "HU"]),
-        ("labels", [*labels, *more]),
-        ("curve", [files["strength"], "--suggested", "0.1"]),
-    ):
-        picture = tmp_path / f"{kind}.png"
-        picture.unlink(missing_ok=True)
-        done = subprocess.run([*draw, kind, *inputs, str(picture)], capture_output=True, text=True)
-        if inputs[0] == str(folder):
-            assert done.returncode == 1 and done.stderr == f"draw.py: {files['labels']} and the image differ in size\n"
-        else:
-            assert done.returncode == 0, done.stderr
-            check_picture(picture)
-
-
 def test_edited_seeds(run, ct_series, tmp_path):
     folder, seeds = ct_series
     # The README shows the seeds of the CT.

@@ -150,7 +150,7 @@ def test_many_ties_are_a_warning():
 
     text = "4 of 8 voxels have no label, since several labels have the same claim to them, or no seed reaches them: "
     for given, advice in (
-        ({}, "competition='iterative' leaves fewer ties, and "),
+        ({}, "competition='iterative' leaves fewer ties, "),
         ({"competition": "iterative"}, ""),
     ):
         with pytest.warns(UserWarning) as caught:

@@ -178,7 +178,10 @@ def test_dataframe(library):
             lambda maps: maps.save("maps.mha"),
             "maps.mha has the ending .mha, but files of maps are .nrrd, .nii.gz or .nii",
         ),
+        (lambda maps: maps.save("A.NRRD"), "A.NRRD has the ending .NRRD, but files of maps are .nrrd, .nii.gz or .nii"),
         (lambda maps: maps[[]].save("maps.nrrd"), "there are no maps to save"),
+        (lambda maps: maps_of(np.zeros((0, 9, 9))).save("maps.nrrd"), "or they have no voxels"),
+        (lambda maps: maps[["glcm_Contrast"] * 2], "the names glcm_Contrast, glcm_Contrast must be different"),
         (lambda maps: maps.save("maps.nii.gz"), "maps.nii.gz cannot hold the names of 3 maps: give a folder"),
         (
             lambda maps: maps_of(np.zeros((2, 9, 9, 9))).save("maps"),

@@ -372,6 +372,9 @@ def test_segmentations_and_mappings(case):
     labels = (image > np.median(image)).astype(np.uint8)
     figure = voxelmaps.show(image, voxelmaps.Segmentation(labels, strength=image))
     assert save(figure) == save(voxelmaps.show(image, {"labels": labels, "strength": image}))
+    # Names are those of labels, not of strengths.
+    figure = voxelmaps.show(image, voxelmaps.Segmentation(labels, image), labels={1: "rim"})
+    assert legend_of(figure)[0] == ["rim"]
     with pytest.raises(TypeError, match=r"show\(x, maps\), or show\(None, maps\)"):
         voxelmaps.show(maps)
 
