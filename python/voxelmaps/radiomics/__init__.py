@@ -12,11 +12,12 @@ doc/radiomics.md lists the settings, and where and why values differ from PyRadi
 from __future__ import annotations
 
 import importlib.metadata
+import itertools
 import logging
 import math
 import os
 import platform
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Mapping
 
 import numpy as np
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 __all__ = ["execute", "read_image"]
 
 _logger = logging.getLogger(__name__)
+
+# Of an image whose maps are converted one by one; those of smaller ones are converted together.
+_BYTES_AT_ONCE = 2**22
 
 # A limit of the filters, whose own errors do not name PyRadiomics' settings.
 _MAX_VOXELS_IN_WINDOW = 65535
@@ -373,15 +377,20 @@ def execute(
                     result.update((key, folder.path / layout.location(key)) for key in keys.values())
         return result
     # Images of the caller's library are made while the next maps are computed.
+    tasks, converted = [], lambda volumes: {key: convert(volume) for key, volume in volumes.items()}
     with ThreadPoolExecutor(writing.number_of_threads()) as executor:
         for name, of_maps, own in images_of(prepared, parameters):
             if images:
-                result[name] = executor.submit(convert, of_maps)
+                result[name] = convert(of_maps)
             maps = Maps(of_maps, prepared.roi, own, precision, name) if parameters.classes else None
             for class_name, keys in parameters.keys(name).items():
-                volumes = map(of_maps.with_array, maps.compute(class_name, list(keys)))
-                result.update((key, executor.submit(convert, volume)) for key, volume in zip(keys.values(), volumes))
-    return {key: value.result() if isinstance(value, Future) else value for key, value in result.items()}
+                volumes = zip(keys.values(), map(of_maps.with_array, maps.compute(class_name, list(keys))))
+                result.update(dict.fromkeys(keys.values()))
+                while part := dict(itertools.islice(volumes, max(1, _BYTES_AT_ONCE // of_maps.array.nbytes))):
+                    tasks.append(executor.submit(converted, part))
+    for task in tasks:
+        result.update(task.result())
+    return result
 
 
 def image_names(parameters):
