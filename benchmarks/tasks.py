@@ -105,14 +105,14 @@ def main():
             arrays = [on_device(sitk.GetArrayFromImage(each)) for each in (image, mask)]
             execute = lambda: voxelmaps.radiomics.execute(image, mask, featureClass=classes, additionalInfo=False)
             show(
-                f"93 maps of {what}, 3×3×3: `feature_maps`", lambda: voxelmaps.feature_maps(*arrays, **options_of_maps)
+                f"all maps of {what}, 3×3×3: `feature_maps`", lambda: voxelmaps.feature_maps(*arrays, **options_of_maps)
             )
             show("the same, SimpleITK images: `radiomics.execute`", execute)
 
         maps = ["-m", "voxelmaps", "maps", "--classes", ",".join(CLASSES)]
         table = [*maps, "--jobs", "table.csv"]
         one = ["image.nii.gz", "--mask", "mask0.nii.gz", "--out", "maps0"]
-        show("93 maps of a lesion of 32,000 voxels, command", lambda: run(*maps, *one), remove_maps)
+        show("all maps of a lesion of 32,000 voxels, command", lambda: run(*maps, *one), remove_maps)
         for folder, voxels in ((folder, "32,000"), (root / "small", "1,900")):
             show(f"{options.lesions} lesions of {voxels} voxels, command", lambda: run(*table), remove_maps)
         show("the same, finished before", lambda: run(*table))
@@ -121,7 +121,7 @@ def main():
         sitk.WriteImage(cube, str(folder / "mask0.nii.gz"))
         for file_format in ("nii.gz", "nii"):
             arguments = [*maps, *one, "--radius", "2", "--format", file_format]
-            show(f"93 maps of a cube of 64³ voxels, 5×5×5, to .{file_format}", lambda: run(*arguments), remove_maps)
+            show(f"all maps of a cube of 64³ voxels, 5×5×5, to .{file_format}", lambda: run(*arguments), remove_maps)
         run(*arguments)
         content = b"".join(path.read_bytes() for path in folder.glob("maps0/*.nii"))
 
@@ -131,6 +131,11 @@ def main():
                 os.fsync(file.fileno())
 
         show(f"writing the {len(content) / 1e6:.0f} MB of these files", write)
+        if options.device:
+            body = np.tile(synthetic_ct(64), (3, 8, 8))[:155]
+            arrays = [on_device(each) for each in (body, ellipsoid(body.shape, (77, 256, 256), (1e9, 200, 240)))]
+            compute = lambda: voxelmaps.feature_maps(*arrays, features=CLASSES, bin_width=25)
+            show(f"all maps of {int(arrays[1].sum()):,} of {body.size:,} voxels, 5×5×5", compute)
         array, region = (on_device(sitk.GetArrayFromImage(each)) for each in (image, lesion))
         for features in (CLASSES, ["glrlm"]):
             parameters = {"features": features, "bin_width": 25, "neighborhood_radius": 2}
@@ -149,8 +154,9 @@ def main():
         f"`fuzzy_connectedness` of {array.size:,} voxels",
         lambda: voxelmaps.fuzzy_connectedness(array, ct.seeds["vessel"]),
     )
-    show("`labels`", lambda: voxelmaps.labels(array, strokes))
-    session = voxelmaps.SeedSession(array)
+    parameters = {"affinity": "absolute_difference", "competition": "iterative"}
+    show("`labels`", lambda: voxelmaps.labels(array, strokes, **parameters))
+    session = voxelmaps.SeedSession(array, **parameters)
     show("`SeedSession`: first labels", lambda: session.update(strokes), session.release)
     show("`SeedSession`: labels after an edit", lambda: session.update(strokes), lambda: session.update(fewer))
     if options.peers:
