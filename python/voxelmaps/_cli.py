@@ -540,7 +540,7 @@ def _maps(options, console, worker):
 
     def names(case):
         layout = layouts.layout(task.file_format, task.channels, task.fill, keys, case)
-        return [*layout.names(), *map(layout.image_location, images), tables.PROVENANCE]
+        return [*layout.names(), *map(layout.location, images), tables.PROVENANCE]
 
     read = [("the table", options.jobs), ("the parameter file", options.params)]
     written = [("the summary", summary), ("the log", options.log)]

@@ -3,6 +3,7 @@
 """Images: arrays with a geometry, from and to arrays of all libraries, ITK, SimpleITK, nibabel, xarray and MONAI, and files; and when
 two of them are on the same grid."""
 
+import ctypes
 import functools
 import importlib.util
 import itertools
@@ -10,6 +11,7 @@ import math
 import operator
 import os
 import sys
+import types
 import zlib
 from typing import Any, Callable, NamedTuple, Optional, Tuple
 
@@ -224,16 +226,25 @@ def is_image(value):
 
 
 def from_simpleitk(image):
-    from SimpleITK import GetArrayFromImage
+    """The volume of an image of SimpleITK, whose array cannot be written: it is the memory of the image."""
+    from SimpleITK import GetArrayViewFromImage
 
-    return Image(GetArrayFromImage(image), image.GetSpacing(), image.GetOrigin(), image.GetDirection())
+    interface = GetArrayViewFromImage(image).__array_interface__
+    # A second reference keeps the memory, and lets changes of the image copy it first.
+    array = np.asarray(types.SimpleNamespace(image=type(image)(image), __array_interface__=interface))
+    return Image(array, image.GetSpacing(), image.GetOrigin(), image.GetDirection())
 
 
 def to_simpleitk(volume):
-    from SimpleITK import GetImageFromArray
+    import SimpleITK
 
-    array = volume.array.view(np.uint8) if volume.array.dtype == bool else volume.array
-    image = GetImageFromArray(array, isVector=array.ndim > len(volume.spacing))
+    array = _arrays.pixels_of(_arrays.array_of(volume.array, "the image"), "the image").host()
+    dimension = len(volume.spacing)
+    name = array.dtype.name.replace("uint", "UInt").replace("int", "Int").replace("float", "Float")
+    pixel = getattr(SimpleITK, f"sitk{'Vector' if array.ndim > dimension else ''}{name}")
+    image = SimpleITK.Image(array.shape[:dimension][::-1], pixel, *array.shape[dimension:])
+    # Unlike GetImageFromArray, this lets other threads of Python run meanwhile.
+    ctypes.memmove(SimpleITK.GetArrayViewFromImage(image).ctypes.data, array.ctypes.data, array.nbytes)
     image.SetSpacing(volume.spacing)
     image.SetOrigin(volume.origin)
     image.SetDirection(volume.direction)

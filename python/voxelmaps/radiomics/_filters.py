@@ -5,6 +5,7 @@ PyRadiomics, to the last bit, since the same libraries compute them. Most filter
 as the values in the part that maps cover need."""
 
 import contextlib
+import functools
 import importlib
 import importlib.metadata
 import itertools
@@ -211,9 +212,9 @@ def _local_binary_pattern_2d(source, settings):
         # What is before the part stays, since numbers of rows and columns round.
         plane = plane[tuple(slice(0, along.stop + margin) for along in part)]
         with warnings.catch_warnings():
-            # That numbers of float are compared.
+            # That numbers of float are compared. A copy can be written, as the function requires.
             warnings.simplefilter("ignore", UserWarning)
-            return feature.local_binary_pattern(plane, *options)[part]
+            return feature.local_binary_pattern(plane.copy(), *options)[part]
 
     whole = source.whole.array
     if whole.ndim == 2:
@@ -387,13 +388,19 @@ def check_libraries(image_types):
             _library(module, package, image_type)
 
 
-def versions(image_type):
-    """Versions of the packages that compute an image type."""
+@functools.lru_cache(maxsize=None)
+def installed(*packages):
+    """Versions by package, of those that are installed."""
     result = {}
-    for _, package in IMAGE_TYPES[image_type].libraries:
+    for package in packages:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             result[package] = importlib.metadata.version(package)
     return result
+
+
+def versions(image_type):
+    """Versions of the packages that compute an image type."""
+    return installed(*(package for _, package in IMAGE_TYPES[image_type].libraries))
 
 
 def names(image_type, settings, dimension):
