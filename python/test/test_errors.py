@@ -79,7 +79,9 @@ ERRORS = {
         }.items()
     },
     # Gray levels and windows.
-    "maps(bin_width=-1)": "ValueError: BinWidth is -1",
+    "maps(bin_width=-1)": "ValueError: ^bin_width is -1, but must be positive and finite$",
+    "maps(bin_edges=[2, 1])": r"ValueError: ^bin_edges is \[2, 1\], but must be finite numbers, each greater than the one before$",
+    "maps(intensity_range=(1, 0))": "ValueError: but must be 'mask', 'image' or two numbers, the lower one first$",
     "maps(bin_width='narrow')": "TypeError: bin_width is 'narrow', but must be a number",
     "maps(bin_edges=3)": "TypeError: bin_edges is 3, but must be a list of numbers",
     "maps(intensity_range=(1, 2, 3))": r"ValueError: intensity_range is \(1, 2, 3\)",

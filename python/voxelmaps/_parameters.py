@@ -5,6 +5,7 @@
 import inspect
 import math
 import operator
+import reprlib
 from typing import Any, Callable, NamedTuple, Tuple, TypeVar
 
 import numpy as np
@@ -125,12 +126,28 @@ def _distances(value, name):
     return tuple(count(each, "a value of distances", 1, MAX_WINDOW) for each in values)
 
 
+def _bin_width(value, name):
+    result = number(value, name)
+    if not 0 < result < math.inf:
+        raise ValueError(f"{name} is {value!r}, but must be positive and finite")
+    return result
+
+
+def _bin_edges(value, name):
+    edges = numbers(value, name)
+    if not (edges and np.isfinite(edges).all() and (np.diff(edges) > 0).all()):
+        raise ValueError(
+            f"{name} is {reprlib.repr(value)}, but must be finite numbers, each greater than the one before"
+        )
+    return edges
+
+
 def _intensity_range(value, name):
-    rule = "'mask', 'image' or two numbers"
+    rule = "'mask', 'image' or two numbers, the lower one first"
     if isinstance(value, str) and value in ("mask", "image"):
         return value
     limits = [] if isinstance(value, str) else numbers(value, name, rule)
-    if len(limits) != 2:
+    if len(limits) != 2 or not 0 < limits[1] - limits[0] < math.inf:
         raise ValueError(f"{name} is {value!r}, but must be {rule}")
     return limits
 
@@ -197,9 +214,9 @@ FEATURE_MAPS = {
     "window_size": Parameter("Integers | None"),
     "window_anchor": Parameter("Integers | None"),
     # In units of the intensities.
-    "bin_width": Parameter("Number | None", None, number),
+    "bin_width": Parameter("Number | None", None, _bin_width),
     "number_of_gray_levels": Parameter("Integer | None", None, _integer(1, MAX_LEVELS)),
-    "bin_edges": Parameter("Numbers | None", None, numbers),
+    "bin_edges": Parameter("Numbers | None", None, _bin_edges),
     "gray_levels": Parameter("Integer | None", None, _integer(1, MAX_LEVELS)),
     "intensity_range": Parameter("Literal['mask', 'image'] | Numbers", "mask", _intensity_range),
     "selection": Parameter("Array | ImageLike | Path | None"),
