@@ -117,6 +117,7 @@ voxelmaps::FirstOrderJob
 MakeCaseJob(const FirstOrderRandomCase & randomCase)
 {
   auto job = MakeCaseJob<voxelmaps::FirstOrderJob>(randomCase);
+  job.intensitiesAreDouble = randomCase.parameters.intensitiesAreDouble;
   job.intensities = job.intensitiesAreDouble ? static_cast<const void *>(randomCase.intensities.data())
                                              : static_cast<const void *>(randomCase.floats.data());
   return job;
