@@ -180,6 +180,13 @@ CASES = {
     "null byte": ({"p.json": '{"setting\0": {}}'}, [*CASE, *JSON], "parameter file p.json has a null byte in line 1"),
     "huge integer": ({"p.json": '{"setting": {"binWidth": 1%s}}' % ("0" * 10000)}, [*CASE, *JSON], "setting binWidth is inf"),
     "deep value": ({}, [*CASE, "--setting", "binWidth=" + "[" * 50000], "setting binWidth is '\\[.*, but must be a number"),
+    "option with a typo": ({}, [*CASE, "--bin-with", "3"], "unrecognized arguments: --bin-with 3 .did you mean --bin-width"),
+    "fill without channels": ({}, [*CASE, "--fill", "3"], "--fill is 3, but has no effect without --channels"),
+    "dataset of other channels": (
+        {"labelsTr": os.mkdir, "labelsTr/b.nii.gz": "", "dataset.json": '{"channel_names": {"0": "glcm_Id"}}'},
+        [*CASE, "--channels", "nnunet"],
+        "the dataset .* has cases with other channels, such as b with glcm_Id: choose another folder",
+    ),
     "setting of an option": ({}, [*CASE, "--radius", "1" + "0" * 5000], "setting kernelRadius is inf, but must be an integer"),
 }  # fmt: skip
 

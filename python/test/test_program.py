@@ -481,7 +481,7 @@ def start_slow_run(folder):
     )
     for _ in range(2400):
         time.sleep(0.05)
-        if list(folder.glob("maps/.voxelmaps-*/original_glcm_*")) and (folder / "maps/provenance.json").exists():
+        if (folder / "maps/provenance.json").exists():
             break
     with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
         children = file.read().split()
