@@ -50,8 +50,8 @@ def test_files_hold_the_maps(shape, precision, tmp_path, monkeypatch):
         paths = radiomics.execute(image, mask, out_dir=tmp_path / "maps", **arguments)
         assert list(paths) == list(result)
         assert paths == result | {key: tmp_path / "maps" / f"{key}.nii.gz" for key in maps}
-        for key, path in paths.items():
-            values = np.asarray(nibabel.load(path).dataobj).T
+        for key in maps:
+            values = np.asarray(nibabel.load(paths[key]).dataobj).T
             np.testing.assert_array_equal(values, itk.array_from_image(maps[key]))
             assert values.dtype == itk.array_from_image(maps[key]).dtype
     assert sorted(p.name for p in (tmp_path / "maps").iterdir()) == sorted(f"{key}.nii.gz" for key in maps)
@@ -110,6 +110,7 @@ def test_an_error_while_computing_leaves_no_file(tmp_path, monkeypatch):
 PEAK = """
 import pathlib, re, sys
 import itk, numpy as np
+from voxelmaps import radiomics
 from voxelmaps._files import writing as _radiomics_files
 _radiomics_files._SLAB_BYTES = _radiomics_files._SLAB_BYTES_OF_DEVICE = 2**25
 shape = (60, 200, 200)
