@@ -5,6 +5,7 @@ PyRadiomics, to the last bit, since the same libraries compute them. Most filter
 as the values in the part that maps cover need."""
 
 import contextlib
+import functools
 import importlib
 import importlib.metadata
 import itertools
@@ -16,6 +17,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from .. import _image
+from .._files import library
 
 _logger = logging.getLogger(__name__)
 
@@ -78,7 +80,7 @@ def _exponential(source, settings):
 
 
 def _gradient(source, settings):
-    sitk = _image.simpleitk("imageType Gradient")
+    sitk = library("SimpleITK", "imageType Gradient")
     # Differences of neighbors.
     lower = [max(part.start - 2, 0) for part in source.box]
     block = tuple(slice(first, part.stop + 2) for first, part in zip(lower, source.box))
@@ -94,7 +96,7 @@ def _laplacian_of_gaussian(source, whole, sigma):
 
     whole    The image before it was cropped, of SimpleITK.
     """
-    sitk = _image.simpleitk("imageType LoG")
+    sitk = library("SimpleITK", "imageType LoG")
     axes = range(whole.GetDimension())
     total = None
     for derived in axes:
@@ -210,9 +212,9 @@ def _local_binary_pattern_2d(source, settings):
         # What is before the part stays, since numbers of rows and columns round.
         plane = plane[tuple(slice(0, along.stop + margin) for along in part)]
         with warnings.catch_warnings():
-            # That numbers of float are compared.
+            # That numbers of float are compared. A copy can be written, as the function requires.
             warnings.simplefilter("ignore", UserWarning)
-            return feature.local_binary_pattern(plane, *options)[part]
+            return feature.local_binary_pattern(plane.copy(), *options)[part]
 
     whole = source.whole.array
     if whole.ndim == 2:
@@ -386,13 +388,19 @@ def check_libraries(image_types):
             _library(module, package, image_type)
 
 
-def versions(image_type):
-    """Versions of the packages that compute an image type."""
+@functools.lru_cache(maxsize=None)
+def installed(*packages):
+    """Versions by package, of those that are installed."""
     result = {}
-    for _, package in IMAGE_TYPES[image_type].libraries:
+    for package in packages:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             result[package] = importlib.metadata.version(package)
     return result
+
+
+def versions(image_type):
+    """Versions of the packages that compute an image type."""
+    return installed(*(package for _, package in IMAGE_TYPES[image_type].libraries))
 
 
 def names(image_type, settings, dimension):
