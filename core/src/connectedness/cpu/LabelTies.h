@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <iterator>
+#include <limits>
 #include <vector>
 
 namespace voxelmaps
@@ -30,7 +32,9 @@ public:
     , m_KeepsTies(keepsTies)
     , m_Labels(labels)
     , m_Execution(execution)
-  {}
+  {
+    std::copy_if(graph.links.begin(), graph.links.end(), std::back_inserter(m_Ahead), TileGrid::IsForward);
+  }
 
   void
   Settle()
@@ -44,11 +48,22 @@ public:
     });
     for (;;)
     {
+      // With the lowest label first, no voxel changes twice.
+      TLabel lowest = std::numeric_limits<TLabel>::max();
+      for (const std::vector<Claim> & list : claims)
+      {
+        for (const Claim & claim : list)
+        {
+          lowest = std::min(lowest, claim.label);
+        }
+      }
       std::vector<Claim> current;
       for (std::vector<Claim> & list : claims)
       {
-        current.insert(current.end(), list.begin(), list.end());
-        list.clear();
+        const auto begin =
+          std::partition(list.begin(), list.end(), [=](const Claim & claim) { return claim.label != lowest; });
+        current.insert(current.end(), begin, list.end());
+        list.erase(begin, list.end());
       }
       if (current.empty())
       {
@@ -72,7 +87,7 @@ public:
   }
 
 private:
-  /** That a voxel has a label, or a tie. */
+  /** A voxel that has a label, or 0 for a tie. */
   struct Claim
   {
     std::int64_t voxel;
@@ -103,10 +118,10 @@ private:
     const std::int64_t   first = row * length;
     const TLabel * const labels = m_Labels + first;
     differences.assign(static_cast<std::size_t>(length), TLabel{ 0 });
-    for (const Link & link : m_Graph.links)
+    for (const Link & link : m_Ahead)
     {
       at[0] = link.x < 0 ? 1 : 0;
-      if (TileGrid::IsForward(link) && this->IsInImage(at, link))
+      if (this->IsInImage(at, link))
       {
         const TLabel * const others = labels + link.stride;
         for (std::int64_t x = at[0]; x < length - std::max(link.x, 0); ++x)
@@ -118,10 +133,10 @@ private:
     for (at[0] = 0; at[0] < length; ++at[0])
     {
       const TLabel label = labels[at[0]];
-      for (std::size_t l = 0; differences[at[0]] != 0 && label != 0 && l < m_Graph.links.size(); ++l)
+      for (std::size_t l = 0; differences[at[0]] != 0 && label != 0 && l < m_Ahead.size(); ++l)
       {
-        const Link & link = m_Graph.links[l];
-        if (!TileGrid::IsForward(link) || !this->IsInImage(at, link))
+        const Link & link = m_Ahead[l];
+        if (!this->IsInImage(at, link))
         {
           continue;
         }
@@ -187,6 +202,7 @@ private:
   const bool                  m_KeepsTies;
   TLabel * const              m_Labels;
   const JobExecution &        m_Execution;
+  std::vector<Link>           m_Ahead; // one of the two links between any two neighbors
 };
 } // namespace voxelmaps
 

@@ -140,13 +140,8 @@ Run(CudaConnectednessContext & context, const CudaConnectednessSlab & slab)
   {
     CudaKernelClock clock(context.kernelTimes);
     CheckCuda(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned int), stream), "clearing a counter");
-    ContractTiles<TKeys>(scene,
-                         grid,
-                         nullptr,
-                         static_cast<unsigned int>(grid.GetNumberOfTiles()),
-                         labels.data(),
-                         counter.data(),
-                         stream);
+    ContractTiles<TKeys>(
+      scene, grid, nullptr, static_cast<unsigned int>(grid.GetNumberOfTiles()), labels.data(), counter.data(), stream);
     context.RunHostWork();
     clock.Stop();
   }
@@ -156,7 +151,7 @@ Run(CudaConnectednessContext & context, const CudaConnectednessSlab & slab)
   CudaKernelClock        clock(context.kernelTimes);
   const NodeGraph        graph = buffers.Start(stream);
   const unsigned int     nodeBlocks = BlocksFor(graph.numberOfNodes, nodeThreads);
-  const auto enter = [&](const std::uint32_t * theirLabels,
+  const auto             enter = [&](const std::uint32_t * theirLabels,
                          const std::int64_t *  seeds,
                          const std::uint32_t * keys,
                          std::int64_t          count) {
