@@ -37,10 +37,7 @@ TextureClass<DependenceJob>::TextureClass(const DependenceJob & job)
   const DefaultFloatingPointEnvironment environment;
   SetTextureTask(job, static_cast<int>(job.features.size()), task);
   SetTaskFeatures(job.features, "DependenceFeatureMapEnums::Feature", task);
-  std::transform(task.features,
-                 task.features + task.numberOfFeatures,
-                 task.matrixFeatures,
-                 [](DependenceTask::Feature feature) { return dependenceMatrixFeatures[static_cast<int>(feature)]; });
+  std::transform(task.features, task.features + task.numberOfFeatures, task.matrixFeatures, ToSizeMatrixFeature);
   this->SetOffsets(job);
   task.alpha = static_cast<int>(std::min(job.alpha, job.numberOfGrayLevels));
   task.windowVoxels = static_cast<int>(NumberOfVoxels(job.windowSize));

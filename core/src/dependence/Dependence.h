@@ -37,23 +37,29 @@ struct DependenceTask : FeatureTask<DependenceFeatureMapEnums>
   SizeMatrixScales scales;
 };
 
-/** The features of a matrix by level and size whose entries are voxels, in the order of DependenceJob::Feature. */
-constexpr SizeMatrixFeature dependenceMatrixFeatures[DependenceTask::maxFeatures] = {
-  SizeMatrixFeature::SmallEmphasis,
-  SizeMatrixFeature::LargeEmphasis,
-  SizeMatrixFeature::LevelNonUniformity,
-  SizeMatrixFeature::SizeNonUniformity,
-  SizeMatrixFeature::SizeNonUniformityNormalized,
-  SizeMatrixFeature::LevelVariance,
-  SizeMatrixFeature::SizeVariance,
-  SizeMatrixFeature::Entropy,
-  SizeMatrixFeature::LowLevelEmphasis,
-  SizeMatrixFeature::HighLevelEmphasis,
-  SizeMatrixFeature::SmallLowLevelEmphasis,
-  SizeMatrixFeature::SmallHighLevelEmphasis,
-  SizeMatrixFeature::LargeLowLevelEmphasis,
-  SizeMatrixFeature::LargeHighLevelEmphasis,
-};
+/** The same feature of a matrix by level and size whose entries are voxels. */
+constexpr SizeMatrixFeature
+ToSizeMatrixFeature(DependenceFeatureMapEnums::Feature feature)
+{
+  // In the order of the enumeration.
+  constexpr SizeMatrixFeature features[DependenceFeatureMapEnums::NumberOfFeatures] = {
+    SizeMatrixFeature::SmallEmphasis,
+    SizeMatrixFeature::LargeEmphasis,
+    SizeMatrixFeature::LevelNonUniformity,
+    SizeMatrixFeature::SizeNonUniformity,
+    SizeMatrixFeature::SizeNonUniformityNormalized,
+    SizeMatrixFeature::LevelVariance,
+    SizeMatrixFeature::SizeVariance,
+    SizeMatrixFeature::Entropy,
+    SizeMatrixFeature::LowLevelEmphasis,
+    SizeMatrixFeature::HighLevelEmphasis,
+    SizeMatrixFeature::SmallLowLevelEmphasis,
+    SizeMatrixFeature::SmallHighLevelEmphasis,
+    SizeMatrixFeature::LargeLowLevelEmphasis,
+    SizeMatrixFeature::LargeHighLevelEmphasis,
+  };
+  return features[static_cast<int>(feature)];
+}
 
 /** Whether two voxels depend on each other, if both have a level. */
 VOXELMAPS_HOST_DEVICE inline bool

@@ -5,6 +5,7 @@ PyRadiomics, to the last bit, since the same libraries compute them. Most filter
 as the values in the part that maps cover need."""
 
 import contextlib
+import functools
 import importlib
 import importlib.metadata
 import itertools
@@ -386,13 +387,17 @@ def check_libraries(image_types):
             _library(module, package, image_type)
 
 
+@functools.lru_cache(maxsize=None)
+def version(package):
+    """The version of a package, or None if it is not installed; finding it takes a millisecond."""
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        return importlib.metadata.version(package)
+
+
 def versions(image_type):
     """Versions of the packages that compute an image type."""
-    result = {}
-    for _, package in IMAGE_TYPES[image_type].libraries:
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            result[package] = importlib.metadata.version(package)
-    return result
+    packages = [package for _, package in IMAGE_TYPES[image_type].libraries]
+    return {package: version(package) for package in packages if version(package) is not None}
 
 
 def names(image_type, settings, dimension):

@@ -14,7 +14,7 @@ from . import _filters, _preparation, _settings
 _logger = logging.getLogger(__name__)
 
 
-def _computed(image, inside, classes, shapes, settings, discretization):
+def _computed(image, inside, classes, shapes, settings, **discretization):
     """List of the values of classes, and of features of shape by class."""
     plane_axis = settings["force2Ddimension"] if settings["force2D"] else None
     numbers = {name: [] for name in shapes}
@@ -23,14 +23,14 @@ def _computed(image, inside, classes, shapes, settings, discretization):
         by_name, of_sphericity = _settings.SHAPE_CLASSES[name].numbers(), _settings.SHAPE_CLASSES[name].of_sphericity
         numbers[name] = [by_name["Sphericity" if each in of_sphericity else each] for each in features]
         functions += [of_sphericity.get(each, lambda value: value) for each in features]
-    [(_, _, _, values)] = _region_features.compute(
+    [(*_, values)] = _region_features.compute(
         np.ascontiguousarray(image.array),
         np.ascontiguousarray(inside).view(np.uint8),
         [1],
         classes=classes,
         shape=numbers.get("shape", []),
         planar_shape=numbers.get("shape2D", []),
-        discretization=discretization,
+        **discretization,
         sizes=image.spacing[::-1],
         plane_axis=plane_axis,
         threads=writing.Threads.number,
@@ -53,7 +53,7 @@ def shape_values(roi, classes, settings, name="original"):
         return {}
     # Shape does not depend on intensities.
     pixels = roi.with_array(roi.array.view(np.uint8))
-    values = _computed(pixels, roi.array, [], shapes, settings, radiomics.discretization_of_edges([0.0]))
+    values = _computed(pixels, roi.array, [], shapes, settings)
     return dict(zip(keys, values))
 
 
@@ -77,7 +77,8 @@ def texture_values(image, roi, classes, settings, name="original"):
             radiomics.class_of(each, classes[each], settings, window, image.spacing, has_one_level=False)
             for each in group
         ]
-        values = _computed(pixels, roi.array, prepared, {}, settings, radiomics.discretization_of_edges(edges))
+        discretization = _feature_maps.discretization_of_edges(edges)
+        values = _computed(pixels, roi.array, prepared, {}, settings, discretization=discretization)
         keys = [f"{name}_{each}_{feature}" for each in group for feature in classes[each]]
         result.update(zip(keys, values))
     return result
