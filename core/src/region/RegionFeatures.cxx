@@ -696,7 +696,8 @@ private:
       using Pixel = decltype(pixel);
       std::vector<Pixel> sorted;
       region.levels->ForEachRow(m_Job.execution, [&](const RegionLevels::RowSpan & row) {
-        const auto * const pixels = static_cast<const Pixel *>(m_Job.pixels) + this->RowOffset(region.features, row.y, row.z);
+        const auto * const pixels =
+          static_cast<const Pixel *>(m_Job.pixels) + this->RowOffset(region.features, row.y, row.z);
         for (std::int64_t x = row.begin; x < row.end; ++x)
         {
           if (row.levels[x] != 0)

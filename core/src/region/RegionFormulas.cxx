@@ -175,7 +175,7 @@ ComputeCooccurrenceValues(const std::vector<Cell> & cells, std::uint32_t levels,
 SizeMatrixValues
 ComputeSizeMatrixValues(const std::vector<Cell> & cells)
 {
-  const auto sumsBy = [&cells](std::uint64_t Cell::*coordinate) {
+  const auto sumsBy = [&cells](std::uint64_t Cell::* coordinate) {
     std::vector<Cell> sums;
     for (const Cell & cell : cells)
     {
