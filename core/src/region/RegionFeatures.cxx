@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <string>
 
@@ -694,21 +695,28 @@ private:
     FirstOrderSums<double> sums{};
     VisitPixelType(m_Job.pixelType, [&](auto pixel) {
       using Pixel = decltype(pixel);
-      std::vector<Pixel> sorted;
-      region.levels->ForEachRow(m_Job.execution, [&](const RegionLevels::RowSpan & row) {
-        const auto * const pixels =
-          static_cast<const Pixel *>(m_Job.pixels) + this->RowOffset(region.features, row.y, row.z);
+      // Sorted level by level: levels rise with intensities.
+      const RegionLevels &       levels = *region.levels;
+      std::vector<Pixel>         sorted(static_cast<std::size_t>(levels.numberOfVoxels));
+      std::vector<std::uint64_t> ends(levels.counts.size());
+      std::exclusive_scan(levels.counts.begin(), levels.counts.end(), ends.begin(), std::uint64_t{ 0 });
+      levels.ForEachRow(m_Job.execution, [&](const RegionLevels::RowSpan & row) {
+        const auto * const pixels = static_cast<const Pixel *>(m_Job.pixels) + this->RowOffset(region.features, row.y, row.z);
         for (std::int64_t x = row.begin; x < row.end; ++x)
         {
           if (row.levels[x] != 0)
           {
             // Adding 0 makes negative zero positive.
-            sorted.push_back(static_cast<Pixel>(pixels[x] + Pixel{ 0 }));
+            sorted[ends[row.levels[x]]++] = static_cast<Pixel>(pixels[x] + Pixel{ 0 });
           }
         }
       });
-      std::sort(sorted.begin(), sorted.end());
-      sums = ComputeFirstOrderSums(sorted, *region.levels, job.voxelArrayShift);
+      for (std::size_t level = 1; level < ends.size(); ++level)
+      {
+        std::sort(sorted.begin() + static_cast<std::ptrdiff_t>(ends[level - 1]),
+                  sorted.begin() + static_cast<std::ptrdiff_t>(ends[level]));
+      }
+      sums = ComputeFirstOrderSums(sorted, levels, job.voxelArrayShift);
     });
     const double        volume = m_Job.spacing[0] * m_Job.spacing[1] * m_Job.spacing[2];
     std::vector<double> values;

@@ -73,20 +73,20 @@ MergeCells(std::vector<Cell> cells)
   return cells;
 }
 
-/** Counts of the elements of a matrix of any size: a table, or if that has many elements per voxel, a list of elements
- * that are merged from time to time. */
+/** Counts of the elements of a matrix of any size: a table of the first columns, of a few elements per voxel, and a list
+ * of the other elements, which are merged from time to time. */
 class CellCounts
 {
 public:
   CellCounts(std::uint64_t rows, std::uint64_t columns, std::int64_t voxels)
-    : m_Columns(columns)
-    , m_Table(columns <= maxElementsPerVoxel * static_cast<std::uint64_t>(voxels) / rows ? rows * columns : 0)
+    : m_Columns(std::min(columns, maxElementsPerVoxel * static_cast<std::uint64_t>(voxels) / rows))
+    , m_Table(rows * m_Columns)
   {}
 
   void
   Add(std::uint64_t row, std::uint64_t column, std::uint64_t count = 1)
   {
-    if (!m_Table.empty())
+    if (column < m_Columns)
     {
       m_Table[row * m_Columns + column] += count;
       return;
@@ -110,7 +110,7 @@ public:
         m_List.push_back({ i / m_Columns, i % m_Columns, static_cast<double>(m_Table[i]) });
       }
     }
-    return m_Table.empty() ? MergeCells(std::move(m_List)) : std::move(m_List);
+    return MergeCells(std::move(m_List));
   }
 
 private:
