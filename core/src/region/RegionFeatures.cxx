@@ -701,7 +701,8 @@ private:
       std::vector<std::uint64_t> ends(levels.counts.size());
       std::exclusive_scan(levels.counts.begin(), levels.counts.end(), ends.begin(), std::uint64_t{ 0 });
       levels.ForEachRow(m_Job.execution, [&](const RegionLevels::RowSpan & row) {
-        const auto * const pixels = static_cast<const Pixel *>(m_Job.pixels) + this->RowOffset(region.features, row.y, row.z);
+        const auto * const pixels =
+          static_cast<const Pixel *>(m_Job.pixels) + this->RowOffset(region.features, row.y, row.z);
         for (std::int64_t x = row.begin; x < row.end; ++x)
         {
           if (row.levels[x] != 0)

@@ -121,7 +121,16 @@ CountRuns(const RegionLevels & levels, const Triple & direction, bool skipsWitho
 std::vector<Cell>
 CountZones(const RegionLevels & levels, const std::array<bool, 3> & connectsAxis, const JobExecution & execution)
 {
-  const auto reach = [&connectsAxis](int axis) -> std::int64_t { return connectsAxis[axis] ? 1 : 0; };
+  const auto                reach = [&connectsAxis](int axis) -> std::int64_t { return connectsAxis[axis] ? 1 : 0; };
+  const std::int64_t        beyond = reach(0);
+  std::vector<std::int64_t> rowSteps;
+  for (std::int64_t z = -reach(2); z <= reach(2); ++z)
+  {
+    for (std::int64_t y = -reach(1); y <= reach(1); ++y)
+    {
+      rowSteps.push_back(levels.Step({ { 0, y, z } }));
+    }
+  }
   // Zones are removed from a copy, one run of voxels along x after the other.
   std::vector<std::uint16_t>   left = levels.levels;
   std::vector<std::uint16_t *> found;
@@ -134,28 +143,25 @@ CountZones(const RegionLevels & levels, const std::array<bool, 3> & connectsAxis
       std::uint16_t * begin = found.back();
       std::uint16_t * end = begin;
       found.pop_back();
-      while (*end == level && (end == begin || connectsAxis[0]))
+      while (*end == level && (end == begin || beyond > 0))
       {
         ++end;
       }
-      while (begin < end && begin[-1] == level && connectsAxis[0])
+      while (begin < end && begin[-1] == level && beyond > 0)
       {
         --begin;
       }
       std::fill(begin, end, std::uint16_t{ 0 });
       zone += static_cast<std::uint64_t>(end - begin);
-      for (std::int64_t z = -reach(2); z <= reach(2) && begin < end; ++z)
+      for (std::size_t i = 0; i < rowSteps.size() && begin < end; ++i)
       {
-        for (std::int64_t y = -reach(1); y <= reach(1); ++y)
+        std::uint16_t * const first = begin + rowSteps[i] - beyond;
+        std::uint16_t * const last = end + rowSteps[i] + beyond;
+        for (std::uint16_t * other = first; other < last; ++other)
         {
-          const std::int64_t step = levels.Step({ { 0, y, z } });
-          std::uint16_t * const  first = begin + step - reach(0);
-          for (std::uint16_t * other = first; other < end + step + reach(0); ++other)
+          if (*other == level && (other == first || other[-1] != level))
           {
-            if (*other == level && (other == first || other[-1] != level))
-            {
-              found.push_back(other);
-            }
+            found.push_back(other);
           }
         }
       }

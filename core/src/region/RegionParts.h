@@ -73,8 +73,8 @@ MergeCells(std::vector<Cell> cells)
   return cells;
 }
 
-/** Counts of the elements of a matrix of any size: a table of the first columns, of a few elements per voxel, and a list
- * of the other elements, which are merged from time to time. */
+/** Counts of the elements of a matrix of any size: a table of the first columns, of a few elements per voxel, and a
+ * list of the other elements, which are merged from time to time. */
 class CellCounts
 {
 public:
