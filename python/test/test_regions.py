@@ -486,7 +486,9 @@ def test_regions_of_a_table(run, tmp_path):
     # Each label is computed in its box.
     given = {"voxelBased": False, "featureClass": {"firstorder": ["Mean"], "shape": ["Sphericity"]}}
     for row in rows[:-1]:
-        values = radiomics.execute(tmp_path / "image.nii.gz", tmp_path / "mask.nii.gz", label=int(row["label"]), **given)
+        values = radiomics.execute(
+            tmp_path / "image.nii.gz", tmp_path / "mask.nii.gz", label=int(row["label"]), **given
+        )
         for name in ("original_firstorder_Mean", "original_shape_Sphericity"):
             assert float(row[name]) == values[name]
     columns = "image mask label voxels original_shape_Sphericity original_firstorder_Mean"
