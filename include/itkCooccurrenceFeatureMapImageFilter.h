@@ -5,7 +5,6 @@
 
 #include "itkVoxelPairFeatureMapImageFilter.h"
 
-#include <limits>
 
 namespace itk
 {
@@ -117,10 +116,6 @@ public:
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(CooccurrenceFeatureMapImageFilter);
 
-  using Superclass::ImageDimension;
-  using typename Superclass::OffsetsType;
-  using typename Superclass::OffsetType;
-  using typename Superclass::OutputValueType;
   using FeatureEnum = CooccurrenceFeatureMapEnums::Feature;
   using FeaturesType = std::vector<FeatureEnum>;
   using AggregationEnum = CooccurrenceFeatureMapEnums::Aggregation;

@@ -5,7 +5,6 @@
 
 #include "itkVoxelPairFeatureMapImageFilter.h"
 
-#include <string>
 #include <vector>
 
 namespace itk
@@ -77,9 +76,6 @@ public:
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(DependenceFeatureMapImageFilter);
 
-  using Superclass::ImageDimension;
-  using typename Superclass::OffsetsType;
-  using typename Superclass::OffsetType;
   using FeatureEnum = DependenceFeatureMapEnums::Feature;
   using FeaturesType = std::vector<FeatureEnum>;
 

@@ -5,9 +5,6 @@
 
 #include "itkTextureFeatureMapImageFilter.h"
 
-#include <cstdint>
-#include <memory>
-#include <type_traits>
 
 namespace itk
 {
@@ -82,7 +79,6 @@ public:
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(FirstOrderFeatureMapImageFilter);
 
-  using Superclass::ImageDimension;
   using FeatureEnum = FirstOrderFeatureMapEnums::Feature;
   using FeaturesType = std::vector<FeatureEnum>;
 

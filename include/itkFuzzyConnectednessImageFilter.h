@@ -147,19 +147,44 @@ public:
 
   /** Indices of the seeds. */
   virtual void
-  SetSeed(const IndexType & seed);
+  SetSeed(const IndexType & seed)
+  {
+    this->SetSeeds(SeedsType(1, seed));
+  }
   virtual void
-  AddSeed(const IndexType & seed);
+  AddSeed(const IndexType & seed)
+  {
+    m_Seeds.push_back(seed);
+    this->Modified();
+  }
   virtual void
-  ClearSeeds();
+  ClearSeeds()
+  {
+    this->SetSeeds(SeedsType());
+  }
   virtual void
-  SetSeeds(const SeedsType & seeds);
+  SetSeeds(const SeedsType & seeds)
+  {
+    if (m_Seeds != seeds)
+    {
+      m_Seeds = seeds;
+      this->Modified();
+    }
+  }
   itkGetConstReferenceMacro(Seeds, SeedsType);
 
   /** Volume, in the units of the spacing, of the voxels of the output whose strength is not 0 and at least the
    * threshold. The first call after an update sorts the strengths of the output. */
   double
-  GetVolumeOfThreshold(double threshold) const;
+  GetVolumeOfThreshold(double threshold) const
+  {
+    double volume = static_cast<double>(this->GetVolumeCurve().GetNumberOfVoxels(threshold));
+    for (unsigned int d = 0; d < TInputImage::ImageDimension; ++d)
+    {
+      volume *= this->GetOutput()->GetSpacing()[d];
+    }
+    return volume;
+  }
 
   /** A suggestion for the threshold of the output, for an object that is known to have at least a volume; see
    * "Suggested threshold" above. 0 if there is none. */
@@ -180,13 +205,47 @@ protected:
   ~FuzzyConnectednessImageFilter() override = default;
 
   void
-  PrintSelf(std::ostream & os, Indent indent) const override;
+  PrintSelf(std::ostream & os, Indent indent) const override
+  {
+    Superclass::PrintSelf(os, indent);
+    os << indent << "Seeds:";
+    constexpr std::size_t maxPrinted = 10;
+    for (std::size_t i = 0; i < std::min(m_Seeds.size(), maxPrinted); ++i)
+    {
+      os << ' ' << m_Seeds[i];
+    }
+    os << (m_Seeds.size() > maxPrinted ? " and others, in all " + std::to_string(m_Seeds.size()) : "");
+    os << std::endl;
+    os << indent << "Method: " << m_Method << std::endl;
+    os << indent << "UsedMethod: " << m_UsedMethod << std::endl;
+  }
   void
-  VerifyPreconditions() const override;
+  VerifyPreconditions() const override
+  {
+    Superclass::VerifyPreconditions();
+
+    if (m_Seeds.empty() && this->GetSeedImage() == nullptr)
+    {
+      itkExceptionMacro("There are 0 seeds, but at least one is needed: SetSeed, AddSeed, SetSeeds or SetSeedImage.");
+    }
+    VoxelMapsDetail::VerifyEnumerator(*this, "Method", m_Method, MethodEnum::Hierarchy);
+  }
   void
-  VerifyInputInformation() const override;
+  VerifyInputInformation() const override
+  {
+    Superclass::VerifyInputInformation();
+    for (const IndexType & seed : m_Seeds)
+    {
+      this->VerifySeed(seed);
+    }
+  }
   void
-  GenerateData() override;
+  GenerateData() override
+  {
+    m_IsOutputComplete = false;
+    VoxelMapsDetail::ReportMemoryErrors(*this, *this->GetOutput(), [this] { this->ComputeOutput(); });
+    m_IsOutputComplete = true;
+  }
 
 private:
   void

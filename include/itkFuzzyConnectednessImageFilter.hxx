@@ -14,39 +14,6 @@
 namespace itk
 {
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::SetSeed(const IndexType & seed)
-{
-  this->SetSeeds(SeedsType(1, seed));
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::AddSeed(const IndexType & seed)
-{
-  m_Seeds.push_back(seed);
-  this->Modified();
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ClearSeeds()
-{
-  this->SetSeeds(SeedsType());
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::SetSeeds(const SeedsType & seeds)
-{
-  if (m_Seeds != seeds)
-  {
-    m_Seeds = seeds;
-    this->Modified();
-  }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 const voxelmaps::FuzzyConnectednessVolumeCurve &
 FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GetVolumeCurve() const
 {
@@ -74,18 +41,6 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GetVolumeC
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 double
-FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GetVolumeOfThreshold(double threshold) const
-{
-  double volume = static_cast<double>(this->GetVolumeCurve().GetNumberOfVoxels(threshold));
-  for (unsigned int d = 0; d < TInputImage::ImageDimension; ++d)
-  {
-    volume *= this->GetOutput()->GetSpacing()[d];
-  }
-  return volume;
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-double
 FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GetSuggestedThreshold(double minimumVolume) const
 {
   double box = 1.0;
@@ -102,56 +57,6 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GetSuggest
   }
   const double minVoxels = std::max(box, std::ceil(minimumVolume / voxelVolume));
   return this->GetVolumeCurve().GetSuggestedThreshold(static_cast<std::int64_t>(minVoxels));
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSelf(std::ostream & os, Indent indent) const
-{
-  Superclass::PrintSelf(os, indent);
-  os << indent << "Seeds:";
-  constexpr std::size_t maxPrinted = 10;
-  for (std::size_t i = 0; i < std::min(m_Seeds.size(), maxPrinted); ++i)
-  {
-    os << ' ' << m_Seeds[i];
-  }
-  os << (m_Seeds.size() > maxPrinted ? " and others, in all " + std::to_string(m_Seeds.size()) : "");
-  os << std::endl;
-  os << indent << "Method: " << m_Method << std::endl;
-  os << indent << "UsedMethod: " << m_UsedMethod << std::endl;
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreconditions() const
-{
-  Superclass::VerifyPreconditions();
-
-  if (m_Seeds.empty() && this->GetSeedImage() == nullptr)
-  {
-    itkExceptionMacro("There are 0 seeds, but at least one is needed: SetSeed, AddSeed, SetSeeds or SetSeedImage.");
-  }
-  VoxelMapsDetail::VerifyEnumerator(*this, "Method", m_Method, MethodEnum::Hierarchy);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyInputInformation() const
-{
-  Superclass::VerifyInputInformation();
-  for (const IndexType & seed : m_Seeds)
-  {
-    this->VerifySeed(seed);
-  }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateData()
-{
-  m_IsOutputComplete = false;
-  VoxelMapsDetail::ReportMemoryErrors(*this, *this->GetOutput(), [this] { this->ComputeOutput(); });
-  m_IsOutputComplete = true;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>

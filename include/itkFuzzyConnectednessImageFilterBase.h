@@ -156,28 +156,91 @@ public:
   itkGetConstReferenceMacro(UsedCropRegion, InputImageRegionType);
 
 protected:
-  FuzzyConnectednessImageFilterBase();
+  FuzzyConnectednessImageFilterBase()
+  {
+    this->AddOptionalInputName("SeedImage");
+    m_CropMargin.Fill(10.0);
+  }
   ~FuzzyConnectednessImageFilterBase() override = default;
 
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
   void
-  VerifyPreconditions() const override;
+  VerifyPreconditions() const override
+  {
+    Superclass::VerifyPreconditions();
+
+    VoxelMapsDetail::VerifyEnumerator(
+      *this, "AffinityFunction", m_AffinityFunction, AffinityFunctionEnum::AbsoluteDifference);
+    VoxelMapsDetail::VerifyEnumerator(*this, "Adjacency", m_Adjacency, AdjacencyEnum::Full);
+    for (unsigned int d = 0; d < ImageDimension; ++d)
+    {
+      if (!(m_CropMargin[d] >= 0.0))
+      {
+        itkExceptionMacro("CropMargin is " << m_CropMargin[d] << " along axis " << d << ", but must be at least 0.");
+      }
+    }
+  }
   void
-  VerifyInputInformation() const override;
+  VerifyInputInformation() const override
+  {
+    Superclass::VerifyInputInformation();
+    this->VerifySameGrid("the seed image", this->GetSeedImage());
+    if constexpr (InputComponentsType::isVector)
+    {
+      const unsigned int components = this->GetInput()->GetNumberOfComponentsPerPixel();
+      if (components == 0 || components > voxelmaps::maxNumberOfComponents)
+      {
+        itkExceptionMacro("The pixels of the input have " << components << " components, but must have 1 to "
+                                                          << voxelmaps::maxNumberOfComponents << '.');
+      }
+    }
+  }
   void
-  GenerateInputRequestedRegion() override;
+  GenerateInputRequestedRegion() override
+  {
+    Superclass::GenerateInputRequestedRegion();
+    const_cast<InputImageType *>(this->GetInput())->SetRequestedRegionToLargestPossibleRegion();
+    if (this->GetSeedImage() != nullptr)
+    {
+      const_cast<SeedImageType *>(this->GetSeedImage())->SetRequestedRegionToLargestPossibleRegion();
+    }
+  }
   void
-  EnlargeOutputRequestedRegion(DataObject * output) override;
+  EnlargeOutputRequestedRegion(DataObject * output) override
+  {
+    Superclass::EnlargeOutputRequestedRegion(output);
+    output->SetRequestedRegionToLargestPossibleRegion();
+  }
 
   /** Estimate an affinity from the seeds of an input; warn, with the context, if the object may leak. */
   FuzzyConnectednessAffinity
   EstimateAffinity(const voxelmaps::FuzzyConnectednessInput & input, const voxelmaps::JobExecution & execution,
-                   const std::string & context) const;
+                   const std::string & context) const
+  {
+    const std::string remark = ", EstimationRadius " + std::to_string(m_EstimationRadius) + context;
+    const auto        estimate = VoxelMapsDetail::CallEngine(
+      *this,
+      [&] { return voxelmaps::EstimateAffinity(input, { m_AffinityFunction, m_EstimationRadius }, execution); },
+      remark.c_str());
+    if (!estimate.warning.empty())
+    {
+      itkWarningMacro(<< estimate.warning << remark << '.');
+    }
+    return estimate.affinity;
+  }
 
   /** Throw an itk::ExceptionObject if a seed is outside the image. */
   void
-  VerifySeed(const IndexType & seed) const;
+  VerifySeed(const IndexType & seed) const
+  {
+    const auto region = this->GetInput()->GetLargestPossibleRegion();
+    if (!region.IsInside(seed))
+    {
+      itkExceptionMacro("The seed " << seed << " is outside the image, whose index is " << region.GetIndex()
+                                    << " and size " << region.GetSize() << '.');
+    }
+  }
 
   /** Set UsedCropRegion to what is to be computed, given the seeds that are not those of the seed image. */
   void
@@ -186,18 +249,29 @@ protected:
   /** Set everything in a problem except mask, seeds and affinity. The image, whose buffer is the region to
    * compute, and the progress must outlive it. */
   void
-  FillProblem(const VoxelMapsDetail::BufferedImage<InputImageType> & image, const voxelmaps::JobExecution & execution,
+  FillProblem(const InputImageType & image, const voxelmaps::JobExecution & execution,
               voxelmaps::FuzzyConnectednessProblem & problem) const;
 
   /** Add the voxels of the seed image that are not zero to the seeds of a problem, in ascending order. Then throw an
    * itk::ExceptionObject if a seed is outside the mask, or if the seed image has no seed. */
   void
-  AddImageSeeds(const VoxelMapsDetail::BufferedImage<InputImageType> & image,
-                voxelmaps::FuzzyConnectednessProblem &                 problem) const;
+  AddImageSeeds(const InputImageType & image, voxelmaps::FuzzyConnectednessProblem & problem) const;
 
   /** Set the affinity of a problem, estimated if requested. */
   void
-  SetUsedAffinity(voxelmaps::FuzzyConnectednessProblem & problem);
+  SetUsedAffinity(voxelmaps::FuzzyConnectednessProblem & problem)
+  {
+    m_UsedAffinity = m_Affinity;
+    if (m_AffinityFunction == AffinityFunctionEnum::AbsoluteDifference)
+    {
+      m_UsedAffinity = {};
+    }
+    else if (m_EstimateAffinityFromSeeds)
+    {
+      m_UsedAffinity = this->EstimateAffinity(problem, problem.execution, "");
+    }
+    problem.affinity = m_UsedAffinity;
+  }
 
 private:
   /** Linear indices in a region of the voxels of the seed image that are not zero, in ascending order. */

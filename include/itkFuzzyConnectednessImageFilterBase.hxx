@@ -15,14 +15,6 @@
 namespace itk
 {
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage,
-                                  TSeedImage>::FuzzyConnectednessImageFilterBase()
-{
-  this->AddOptionalInputName("SeedImage");
-  m_CropMargin.Fill(10.0);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::PrintSelf(std::ostream & os,
                                                                                                 Indent indent) const
@@ -58,75 +50,6 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
-void
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyPreconditions() const
-{
-  Superclass::VerifyPreconditions();
-
-  VoxelMapsDetail::VerifyEnumerator(
-    *this, "AffinityFunction", m_AffinityFunction, AffinityFunctionEnum::AbsoluteDifference);
-  VoxelMapsDetail::VerifyEnumerator(*this, "Adjacency", m_Adjacency, AdjacencyEnum::Full);
-  for (unsigned int d = 0; d < ImageDimension; ++d)
-  {
-    if (!(m_CropMargin[d] >= 0.0))
-    {
-      itkExceptionMacro("CropMargin is " << m_CropMargin[d] << " along axis " << d << ", but must be at least 0.");
-    }
-  }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
-void
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifyInputInformation() const
-{
-  Superclass::VerifyInputInformation();
-  this->VerifySameGrid("the seed image", this->GetSeedImage());
-  if constexpr (InputComponentsType::isVector)
-  {
-    const unsigned int components = this->GetInput()->GetNumberOfComponentsPerPixel();
-    if (components == 0 || components > voxelmaps::maxNumberOfComponents)
-    {
-      itkExceptionMacro("The pixels of the input have " << components << " components, but must have 1 to "
-                                                        << voxelmaps::maxNumberOfComponents << '.');
-    }
-  }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
-void
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::VerifySeed(
-  const IndexType & seed) const
-{
-  const auto region = this->GetInput()->GetLargestPossibleRegion();
-  if (!region.IsInside(seed))
-  {
-    itkExceptionMacro("The seed " << seed << " is outside the image, whose index is " << region.GetIndex()
-                                  << " and size " << region.GetSize() << '.');
-  }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
-void
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::GenerateInputRequestedRegion()
-{
-  Superclass::GenerateInputRequestedRegion();
-  const_cast<InputImageType *>(this->GetInput())->SetRequestedRegionToLargestPossibleRegion();
-  if (this->GetSeedImage() != nullptr)
-  {
-    const_cast<SeedImageType *>(this->GetSeedImage())->SetRequestedRegionToLargestPossibleRegion();
-  }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
-void
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::EnlargeOutputRequestedRegion(
-  DataObject * output)
-{
-  Superclass::EnlargeOutputRequestedRegion(output);
-  output->SetRequestedRegionToLargestPossibleRegion();
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 std::vector<std::int64_t>
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::FindImageSeeds(
   const InputImageRegionType & region, const voxelmaps::JobExecution & execution) const
@@ -141,16 +64,15 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   std::mutex                                        mutex;
   voxelmaps::ForEachRangeOfVoxels(
     static_cast<std::int64_t>(region.GetNumberOfPixels()), execution, [&](std::int64_t begin, std::int64_t end) {
-      std::vector<std::int64_t>                 seeds;
-      VoxelMapsDetail::RowReader<SeedImageType> reader(seedImage);
+      std::vector<std::int64_t> seeds;
       VoxelMapsDetail::ForEachRow(region, begin, end, [&](const auto & index, std::int64_t voxel, std::int64_t count) {
-        const SeedPixelType * const row = reader.Read(index, count);
-        const auto   isSeed = [row](std::int64_t i) { return row[i] != NumericTraits<SeedPixelType>::ZeroValue(); };
-        std::int64_t i = 0;
-        for (; i + blockSize <= count; i += blockSize)
+        const SeedPixelType * const row = seedImage->GetBufferPointer() + seedImage->ComputeOffset(index);
+        const auto isSeed = [row](std::int64_t i) { return row[i] != NumericTraits<SeedPixelType>::ZeroValue(); };
+        for (std::int64_t i = 0; i < count; i += blockSize)
         {
-          int blockSeeds = 0;
-          for (std::int64_t j = i; j < i + blockSize; ++j)
+          const std::int64_t blockEnd = std::min(i + blockSize, count);
+          int                blockSeeds = 0;
+          for (std::int64_t j = i; j < blockEnd; ++j)
           {
             blockSeeds += isSeed(j) ? 1 : 0;
           }
@@ -161,13 +83,6 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
               seeds.push_back(voxel + j);
               --blockSeeds;
             }
-          }
-        }
-        for (; i < count; ++i)
-        {
-          if (isSeed(i))
-          {
-            seeds.push_back(voxel + i);
           }
         }
       });
@@ -246,7 +161,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::AddImageSeeds(
-  const VoxelMapsDetail::BufferedImage<InputImageType> & image, voxelmaps::FuzzyConnectednessProblem & problem) const
+  const InputImageType & image, voxelmaps::FuzzyConnectednessProblem & problem) const
 {
   if (this->GetSeedImage() != nullptr)
   {
@@ -270,44 +185,9 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
-FuzzyConnectednessAffinity
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::EstimateAffinity(
-  const voxelmaps::FuzzyConnectednessInput & input, const voxelmaps::JobExecution & execution,
-  const std::string & context) const
-{
-  const std::string remark = ", EstimationRadius " + std::to_string(m_EstimationRadius) + context;
-  const auto        estimate = VoxelMapsDetail::CallEngine(
-    *this,
-    [&] { return voxelmaps::EstimateAffinity(input, { m_AffinityFunction, m_EstimationRadius }, execution); },
-    remark.c_str());
-  if (!estimate.warning.empty())
-  {
-    itkWarningMacro(<< estimate.warning << remark << '.');
-  }
-  return estimate.affinity;
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
-void
-FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::SetUsedAffinity(
-  voxelmaps::FuzzyConnectednessProblem & problem)
-{
-  m_UsedAffinity = m_Affinity;
-  if (m_AffinityFunction == AffinityFunctionEnum::AbsoluteDifference)
-  {
-    m_UsedAffinity = {};
-  }
-  else if (m_EstimateAffinityFromSeeds)
-  {
-    m_UsedAffinity = this->EstimateAffinity(problem, problem.execution, "");
-  }
-  problem.affinity = m_UsedAffinity;
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::FillProblem(
-  const VoxelMapsDetail::BufferedImage<InputImageType> & image, const voxelmaps::JobExecution & execution,
+  const InputImageType & image, const voxelmaps::JobExecution & execution,
   voxelmaps::FuzzyConnectednessProblem & problem) const
 {
   using PixelTypeEnum = voxelmaps::FuzzyConnectednessInput::PixelType;

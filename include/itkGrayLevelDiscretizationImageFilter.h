@@ -6,7 +6,6 @@
 #include "itkVoxelMapsImageFilter.h"
 #include "itkVoxelMapsParameters.h"
 
-#include <vector>
 
 namespace itk
 {
@@ -85,24 +84,71 @@ protected:
   ~GrayLevelDiscretizationImageFilter() override = default;
 
   void
-  PrintSelf(std::ostream & os, Indent indent) const override;
+  PrintSelf(std::ostream & os, Indent indent) const override
+  {
+    Superclass::PrintSelf(os, indent);
+    m_Discretization.Print(os, indent);
+  }
   void
-  VerifyPreconditions() const override;
+  VerifyPreconditions() const override
+  {
+    Superclass::VerifyPreconditions();
+    VoxelMapsDetail::CallEngine(*this, [this] { m_Discretization.Verify(); });
+  }
   void
-  EnlargeOutputRequestedRegion(DataObject * output) override;
+  EnlargeOutputRequestedRegion(DataObject * output) override
+  {
+    Superclass::EnlargeOutputRequestedRegion(output);
+    if (m_Discretization.Get().NeedsWholeInput())
+    {
+      output->SetRequestedRegionToLargestPossibleRegion();
+    }
+  }
   void
-  GenerateData() override;
+  GenerateData() override
+  {
+    VoxelMapsDetail::ReportMemoryErrors(*this, *this->GetOutput(), [this] { this->GenerateLevels(); });
+  }
 
 private:
   void
-  GenerateLevels();
+  GenerateLevels()
+  {
+    this->UpdateProgress(0.0f);
+    this->AllocateOutputs();
+    const auto region = this->GetOutput()->GetRequestedRegion();
+    if (region.GetNumberOfPixels() == 0)
+    {
+      return;
+    }
+    VoxelMapsDetail::JobProgress          progress(this, region.GetNumberOfPixels());
+    voxelmaps::GrayLevelDiscretizationJob job;
+    job.execution = VoxelMapsDetail::MakeJobExecution(this, progress);
+    const auto pixels = VoxelMapsDetail::MakeBufferedRegion(this->GetInput(), region, job.execution);
+    const auto mask = this->MakeMaskBytes("the mask", this->GetMaskImage(), region, job.execution);
+    job.pixels = pixels->GetBufferPointer();
+    job.pixelType = voxelmaps::GetPixelType<typename InputImageType::PixelType>();
+    job.mask = mask.get();
+    job.size[2] = 1;
+    for (unsigned int d = 0; d < ImageDimension; ++d)
+    {
+      job.size[d] = static_cast<std::int64_t>(region.GetSize(d));
+    }
+    job.parameters = m_Discretization.Get();
+    job.levels = this->GetOutput()->GetBufferPointer();
+    voxelmaps::UseHugePages(job.levels, region.GetNumberOfPixels() * sizeof(unsigned short));
+    // The copies to and from a device take longer than the CPU.
+    const bool usesCuda = this->GetDevice() == DeviceEnums::Device::CUDA;
+    m_Discretization.used = usesCuda ? this->template CallCuda<voxelmaps::CudaOptions>([&job](const auto & options) {
+      return voxelmaps::DiscretizeGrayLevelsCuda(job, options);
+    })
+                                     : VoxelMapsDetail::CallEngine(*this, [&job] { return DiscretizeGrayLevels(job); });
+    this->SetUsedDeviceName(usesCuda ? CudaDevices::GetName(this->GetDeviceID()) : "CPU");
+    this->UpdateProgress(1.0f);
+  }
 
   VoxelMapsDetail::DiscretizationSettings m_Discretization;
 };
 } // namespace itk
-
-#ifndef ITK_MANUAL_INSTANTIATION
-#  include "itkGrayLevelDiscretizationImageFilter.hxx"
-#endif
 
 #endif // itkGrayLevelDiscretizationImageFilter_h

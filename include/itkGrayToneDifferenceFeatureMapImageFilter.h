@@ -65,7 +65,6 @@ public:
   itkNewMacro(Self);
   itkOverrideGetNameOfClassMacro(GrayToneDifferenceFeatureMapImageFilter);
 
-  using Superclass::ImageDimension;
   using FeatureEnum = GrayToneDifferenceFeatureMapEnums::Feature;
   using FeaturesType = std::vector<FeatureEnum>;
 

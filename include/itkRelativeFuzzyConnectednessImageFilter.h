@@ -6,7 +6,6 @@
 #include "itkFuzzyConnectednessImageFilterBase.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -145,9 +144,20 @@ public:
 
   /** Add a seed of a label: 1 to 255, or to 65535 if labels are unsigned short; others are an error of Update(). */
   virtual void
-  AddSeed(const IndexType & seed, unsigned int label);
+  AddSeed(const IndexType & seed, unsigned int label)
+  {
+    m_Seeds.emplace_back(seed, label);
+    this->Modified();
+  }
   virtual void
-  ClearSeeds();
+  ClearSeeds()
+  {
+    if (!m_Seeds.empty())
+    {
+      m_Seeds.clear();
+      this->Modified();
+    }
+  }
   virtual SizeValueType
   GetNumberOfSeeds() const
   {
@@ -156,9 +166,24 @@ public:
 
   /** The affinity of one label, in place of that of all. */
   virtual void
-  SetAffinityOfLabel(unsigned int label, const FuzzyConnectednessAffinity & affinity);
+  SetAffinityOfLabel(unsigned int label, const FuzzyConnectednessAffinity & affinity)
+  {
+    const auto known = m_LabelAffinities.find(label);
+    if (known == m_LabelAffinities.end() || known->second != affinity)
+    {
+      m_LabelAffinities[label] = affinity;
+      this->Modified();
+    }
+  }
   virtual void
-  ClearAffinitiesOfLabels();
+  ClearAffinitiesOfLabels()
+  {
+    if (!m_LabelAffinities.empty())
+    {
+      m_LabelAffinities.clear();
+      this->Modified();
+    }
+  }
 
   /** Whether to estimate the affinity of every label from its own seeds, in place of all values that are set. Default:
    * off. */
@@ -186,27 +211,50 @@ public:
   itkGetConstMacro(GenerateStrengthImage, bool);
   itkBooleanMacro(GenerateStrengthImage);
   StrengthImageType *
-  GetStrengthImage();
+  GetStrengthImage()
+  {
+    return static_cast<StrengthImageType *>(this->ProcessObject::GetOutput(1));
+  }
   const StrengthImageType *
-  GetStrengthImage() const;
+  GetStrengthImage() const
+  {
+    return static_cast<const StrengthImageType *>(this->ProcessObject::GetOutput(1));
+  }
 
   /** Whether to generate the image of margins. Default: off. */
   itkSetMacro(GenerateMarginImage, bool);
   itkGetConstMacro(GenerateMarginImage, bool);
   itkBooleanMacro(GenerateMarginImage);
   StrengthImageType *
-  GetMarginImage();
+  GetMarginImage()
+  {
+    return static_cast<StrengthImageType *>(this->ProcessObject::GetOutput(2));
+  }
   const StrengthImageType *
-  GetMarginImage() const;
+  GetMarginImage() const
+  {
+    return static_cast<const StrengthImageType *>(this->ProcessObject::GetOutput(2));
+  }
 
   /** Whether to keep the contracted graph, with which other seeds take less time. It affects run time and memory, not
    * the result. Default: off. */
   virtual void
-  SetKeepHierarchy(bool keepHierarchy);
+  SetKeepHierarchy(bool keepHierarchy)
+  {
+    // Does not call Modified(): the outputs stay as they are.
+    m_KeepHierarchy = keepHierarchy;
+    if (!keepHierarchy)
+    {
+      this->ReleaseHierarchy();
+    }
+  }
   itkGetConstMacro(KeepHierarchy, bool);
   itkBooleanMacro(KeepHierarchy);
   virtual void
-  ReleaseHierarchy();
+  ReleaseHierarchy()
+  {
+    m_Hierarchy.Release();
+  }
   /** Number of bytes of the graph that is kept now. */
   virtual std::uint64_t
   GetMemoryOfHierarchy() const
@@ -215,27 +263,71 @@ public:
   }
 
 protected:
-  RelativeFuzzyConnectednessImageFilter();
+  RelativeFuzzyConnectednessImageFilter()
+  {
+    this->SetNumberOfRequiredOutputs(1);
+    this->SetNthOutput(1, this->MakeOutput(1));
+    this->SetNthOutput(2, this->MakeOutput(2));
+  }
   ~RelativeFuzzyConnectednessImageFilter() override = default;
 
   DataObject::Pointer
-  MakeOutput(DataObjectPointerArraySizeType number) override;
+  MakeOutput(DataObjectPointerArraySizeType number) override
+  {
+    if (number == 0)
+    {
+      return Superclass::MakeOutput(number);
+    }
+    return StrengthImageType::New().GetPointer();
+  }
   // ImageSource makes images of labels for all names, also when an image of strengths is disconnected.
   DataObject::Pointer
-  MakeOutput(const ProcessObject::DataObjectIdentifierType & name) override;
+  MakeOutput(const ProcessObject::DataObjectIdentifierType & name) override
+  {
+    return this->IsIndexedOutputName(name) ? this->MakeOutput(this->MakeIndexFromOutputName(name))
+                                           : Superclass::MakeOutput(name);
+  }
 
   void
   PrintSelf(std::ostream & os, Indent indent) const override;
   void
   VerifyPreconditions() const override;
   void
-  VerifyInputInformation() const override;
+  VerifyInputInformation() const override
+  {
+    Superclass::VerifyInputInformation();
+    for (const Seed & seed : m_Seeds)
+    {
+      this->VerifySeed(seed.first);
+    }
+  }
   void
-  GenerateOutputInformation() override;
+  GenerateOutputInformation() override
+  {
+    Superclass::GenerateOutputInformation();
+    // What is not generated has no voxels, so that nothing downstream asks for them.
+    const typename StrengthImageType::RegionType nothing;
+    if (!m_GenerateStrengthImage)
+    {
+      this->GetStrengthImage()->SetLargestPossibleRegion(nothing);
+    }
+    if (!m_GenerateMarginImage)
+    {
+      this->GetMarginImage()->SetLargestPossibleRegion(nothing);
+    }
+  }
   void
-  GenerateOutputRequestedRegion(DataObject * output) override;
+  GenerateOutputRequestedRegion(DataObject *) override
+  {
+    this->GetOutput()->SetRequestedRegionToLargestPossibleRegion();
+    this->GetStrengthImage()->SetRequestedRegionToLargestPossibleRegion();
+    this->GetMarginImage()->SetRequestedRegionToLargestPossibleRegion();
+  }
   void
-  GenerateData() override;
+  GenerateData() override
+  {
+    VoxelMapsDetail::ReportMemoryErrors(*this, *this->GetOutput(), [this] { this->ComputeOutput(); });
+  }
 
 private:
   /** Compute a job, with the hierarchy if it is not null. */
@@ -265,8 +357,7 @@ private:
 
   /** Set labels and seeds of a job. Throws an itk::ExceptionObject if a voxel has two labels. */
   void
-  FindSeeds(const VoxelMapsDetail::BufferedImage<InputImageType> & image,
-            voxelmaps::RelativeFuzzyConnectednessJob &             job) const;
+  FindSeeds(const InputImageType & image, voxelmaps::RelativeFuzzyConnectednessJob & job) const;
 
   static constexpr unsigned int maximumLabel = std::numeric_limits<LabelPixelType>::max();
 
@@ -291,7 +382,16 @@ private:
 
   /** The region to compute of an image of strengths; nothing if it is not generated, and then it becomes empty. */
   std::optional<VoxelMapsDetail::OutputRegion<StrengthImageType>>
-  PrepareStrengths(StrengthImageType * image, bool isGenerated) const;
+  PrepareStrengths(StrengthImageType * image, bool isGenerated) const
+  {
+    if (!isGenerated)
+    {
+      image->Initialize();
+      return std::nullopt;
+    }
+    return std::optional<VoxelMapsDetail::OutputRegion<StrengthImageType>>(
+      std::in_place, image, this->GetUsedCropRegion());
+  }
 
   std::map<unsigned int, FuzzyConnectednessAffinity>  m_LabelAffinities;
   bool                                                m_EstimateAffinityOfEveryLabel{ false };

@@ -15,132 +15,6 @@
 namespace itk
 {
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage,
-                                      TMaskImage>::RelativeFuzzyConnectednessImageFilter()
-{
-  this->SetNumberOfRequiredOutputs(1);
-  this->SetNthOutput(1, this->MakeOutput(1));
-  this->SetNthOutput(2, this->MakeOutput(2));
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-DataObject::Pointer
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::MakeOutput(
-  DataObjectPointerArraySizeType number)
-{
-  if (number == 0)
-  {
-    return Superclass::MakeOutput(number);
-  }
-  return StrengthImageType::New().GetPointer();
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-DataObject::Pointer
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::MakeOutput(
-  const ProcessObject::DataObjectIdentifierType & name)
-{
-  return this->IsIndexedOutputName(name) ? this->MakeOutput(this->MakeIndexFromOutputName(name))
-                                         : Superclass::MakeOutput(name);
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-auto
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::GetStrengthImage()
-  -> StrengthImageType *
-{
-  return static_cast<StrengthImageType *>(this->ProcessObject::GetOutput(1));
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-auto
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::GetStrengthImage() const
-  -> const StrengthImageType *
-{
-  return static_cast<const StrengthImageType *>(this->ProcessObject::GetOutput(1));
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-auto
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::GetMarginImage()
-  -> StrengthImageType *
-{
-  return static_cast<StrengthImageType *>(this->ProcessObject::GetOutput(2));
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-auto
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::GetMarginImage() const
-  -> const StrengthImageType *
-{
-  return static_cast<const StrengthImageType *>(this->ProcessObject::GetOutput(2));
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::AddSeed(
-  const IndexType & seed, unsigned int label)
-{
-  m_Seeds.emplace_back(seed, label);
-  this->Modified();
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ClearSeeds()
-{
-  if (!m_Seeds.empty())
-  {
-    m_Seeds.clear();
-    this->Modified();
-  }
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetAffinityOfLabel(
-  unsigned int label, const FuzzyConnectednessAffinity & affinity)
-{
-  const auto known = m_LabelAffinities.find(label);
-  if (known == m_LabelAffinities.end() || known->second != affinity)
-  {
-    m_LabelAffinities[label] = affinity;
-    this->Modified();
-  }
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ClearAffinitiesOfLabels()
-{
-  if (!m_LabelAffinities.empty())
-  {
-    m_LabelAffinities.clear();
-    this->Modified();
-  }
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetKeepHierarchy(
-  bool keepHierarchy)
-{
-  // Does not call Modified(): the outputs stay as they are.
-  m_KeepHierarchy = keepHierarchy;
-  if (!keepHierarchy)
-  {
-    this->ReleaseHierarchy();
-  }
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ReleaseHierarchy()
-{
-  m_Hierarchy.Release();
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::PrintSelf(
   std::ostream & os, Indent indent) const
@@ -200,45 +74,6 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::VerifyInputInformation()
-  const
-{
-  Superclass::VerifyInputInformation();
-  for (const Seed & seed : m_Seeds)
-  {
-    this->VerifySeed(seed.first);
-  }
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::GenerateOutputInformation()
-{
-  Superclass::GenerateOutputInformation();
-  // What is not generated has no voxels, so that nothing downstream asks for them.
-  const typename StrengthImageType::RegionType nothing;
-  if (!m_GenerateStrengthImage)
-  {
-    this->GetStrengthImage()->SetLargestPossibleRegion(nothing);
-  }
-  if (!m_GenerateMarginImage)
-  {
-    this->GetMarginImage()->SetLargestPossibleRegion(nothing);
-  }
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage,
-                                      TMaskImage>::GenerateOutputRequestedRegion(DataObject *)
-{
-  this->GetOutput()->SetRequestedRegionToLargestPossibleRegion();
-  this->GetStrengthImage()->SetRequestedRegionToLargestPossibleRegion();
-  this->GetMarginImage()->SetRequestedRegionToLargestPossibleRegion();
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::SetLabelAffinities(
   voxelmaps::RelativeFuzzyConnectednessJob & job)
 {
@@ -270,7 +105,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::FindSeeds(
-  const VoxelMapsDetail::BufferedImage<InputImageType> & image, voxelmaps::RelativeFuzzyConnectednessJob & job) const
+  const InputImageType & image, voxelmaps::RelativeFuzzyConnectednessJob & job) const
 {
   for (const Seed & seed : m_Seeds)
   {
@@ -302,20 +137,6 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-auto
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::PrepareStrengths(
-  StrengthImageType * image, bool isGenerated) const -> std::optional<VoxelMapsDetail::OutputRegion<StrengthImageType>>
-{
-  if (!isGenerated)
-  {
-    image->Initialize();
-    return std::nullopt;
-  }
-  return std::optional<VoxelMapsDetail::OutputRegion<StrengthImageType>>(
-    std::in_place, image, this->GetUsedCropRegion());
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 bool
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::State::IsSame(
   const State & other) const
@@ -326,13 +147,6 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
          problem.affinity == other.problem.affinity && problem.numberOfComponents == other.problem.numberOfComponents &&
          problem.weight == other.problem.weight && problem.adjacency == other.problem.adjacency &&
          problem.distanceWeighting == other.problem.distanceWeighting;
-}
-
-template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::GenerateData()
-{
-  VoxelMapsDetail::ReportMemoryErrors(*this, *this->GetOutput(), [this] { this->ComputeOutput(); });
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>

@@ -118,7 +118,17 @@ public:
   /** Radius of the window, which has 2 * radius + 1 voxels along each axis. Replaces the values set by SetWindowSize
    * and SetWindowAnchor. Default: 2. */
   virtual void
-  SetNeighborhoodRadius(const SizeType & radius);
+  SetNeighborhoodRadius(const SizeType & radius)
+  {
+    const voxelmaps::Triple triple = Self::ToTriple(radius);
+    if (m_Parameters.radius != triple || m_Parameters.windowSize || m_Parameters.windowAnchor)
+    {
+      m_Parameters.radius = triple;
+      m_Parameters.windowSize.reset();
+      m_Parameters.windowAnchor.reset();
+      this->Modified();
+    }
+  }
   virtual void
   SetNeighborhoodRadius(SizeValueType radius)
   {
@@ -163,7 +173,13 @@ public:
    * ("ShortRunEmphasis") or names in PyRadiomics, whose class may stand in front ("glrlm_ShortRunEmphasis"). Case does
    * not matter. Throws an itk::ExceptionObject for a name that is not one of these. */
   virtual void
-  SetFeatureNames(const std::vector<std::string> & names);
+  SetFeatureNames(const std::vector<std::string> & names)
+  {
+    if (VoxelMapsDetail::CallEngine(*this, [&] { return m_Parameters.SetFeatureNames(names); }))
+    {
+      this->Modified();
+    }
+  }
 
   /** Names of the output components in order: the abbreviations of the features, unless a class has several components
    * for a feature. */
@@ -174,21 +190,54 @@ public:
   }
 
 protected:
-  explicit TextureFeatureMapImageFilter(VoxelMapsDetail::TextureFilter filter);
+  explicit TextureFeatureMapImageFilter(VoxelMapsDetail::TextureFilter filter)
+    : m_Parameters(filter, ImageDimension, std::is_same<OutputValueType, double>::value)
+  {
+    this->AddOptionalInputName("SelectionImage");
+  }
   ~TextureFeatureMapImageFilter() override = default;
 
   void
-  PrintSelf(std::ostream & os, Indent indent) const override;
+  PrintSelf(std::ostream & os, Indent indent) const override
+  {
+    Superclass::PrintSelf(os, indent);
+    m_Parameters.Print(os, indent);
+  }
   void
-  VerifyPreconditions() const override;
+  VerifyPreconditions() const override
+  {
+    Superclass::VerifyPreconditions();
+    VoxelMapsDetail::CallEngine(*this, [this] { m_Parameters.Verify(); });
+  }
   void
-  VerifyInputInformation() const override;
+  VerifyInputInformation() const override
+  {
+    Superclass::VerifyInputInformation();
+    this->VerifySameGrid("the selection", this->GetSelectionImage());
+  }
   void
-  GenerateOutputInformation() override;
+  GenerateOutputInformation() override
+  {
+    Superclass::GenerateOutputInformation();
+    const std::vector<std::string> names = this->GetFeatureNames();
+    this->GetOutput()->SetNumberOfComponentsPerPixel(static_cast<unsigned int>(names.size()));
+    VoxelMapsDetail::SetFeatureNames(this->GetOutput()->GetMetaDataDictionary(), names);
+  }
   void
-  GenerateInputRequestedRegion() override;
+  GenerateInputRequestedRegion() override
+  {
+    Superclass::GenerateInputRequestedRegion();
+    const_cast<InputImageType *>(this->GetInput())->SetRequestedRegion(this->GetInputRegion());
+    if (this->GetSelectionImage() != nullptr)
+    {
+      const_cast<MaskImageType *>(this->GetSelectionImage())->SetRequestedRegionToLargestPossibleRegion();
+    }
+  }
   void
-  GenerateData() override;
+  GenerateData() override
+  {
+    VoxelMapsDetail::ReportMemoryErrors(*this, *this->GetOutput(), [this] { this->GenerateFeatureMaps(); });
+  }
 
   /** Set a parameter, and call Modified() if that changes it. */
   template <typename TParameter, typename TValue>

@@ -8,73 +8,6 @@
 namespace itk
 {
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::TextureFeatureMapImageFilter(
-  VoxelMapsDetail::TextureFilter filter)
-  : m_Parameters(filter, ImageDimension, std::is_same<OutputValueType, double>::value)
-{
-  this->AddOptionalInputName("SelectionImage");
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetNeighborhoodRadius(const SizeType & radius)
-{
-  const voxelmaps::Triple triple = Self::ToTriple(radius);
-  if (m_Parameters.radius != triple || m_Parameters.windowSize || m_Parameters.windowAnchor)
-  {
-    m_Parameters.radius = triple;
-    m_Parameters.windowSize.reset();
-    m_Parameters.windowAnchor.reset();
-    this->Modified();
-  }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::SetFeatureNames(
-  const std::vector<std::string> & names)
-{
-  if (VoxelMapsDetail::CallEngine(*this, [&] { return m_Parameters.SetFeatureNames(names); }))
-  {
-    this->Modified();
-  }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::PrintSelf(std::ostream & os, Indent indent) const
-{
-  Superclass::PrintSelf(os, indent);
-  m_Parameters.Print(os, indent);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyPreconditions() const
-{
-  Superclass::VerifyPreconditions();
-  VoxelMapsDetail::CallEngine(*this, [this] { m_Parameters.Verify(); });
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::VerifyInputInformation() const
-{
-  Superclass::VerifyInputInformation();
-  this->VerifySameGrid("the selection", this->GetSelectionImage());
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateOutputInformation()
-{
-  Superclass::GenerateOutputInformation();
-  const std::vector<std::string> names = this->GetFeatureNames();
-  this->GetOutput()->SetNumberOfComponentsPerPixel(static_cast<unsigned int>(names.size()));
-  VoxelMapsDetail::SetFeatureNames(this->GetOutput()->GetMetaDataDictionary(), names);
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 auto
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetInputRegion() const -> InputRegionType
 {
@@ -97,25 +30,6 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetInputReg
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateInputRequestedRegion()
-{
-  Superclass::GenerateInputRequestedRegion();
-  const_cast<InputImageType *>(this->GetInput())->SetRequestedRegion(this->GetInputRegion());
-  if (this->GetSelectionImage() != nullptr)
-  {
-    const_cast<MaskImageType *>(this->GetSelectionImage())->SetRequestedRegionToLargestPossibleRegion();
-  }
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
-TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateData()
-{
-  VoxelMapsDetail::ReportMemoryErrors(*this, *this->GetOutput(), [this] { this->GenerateFeatureMaps(); });
-}
-
-template <typename TInputImage, typename TOutputImage, typename TMaskImage>
-void
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateFeatureMaps()
 {
   this->UpdateProgress(0.0f);
@@ -132,30 +46,34 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateFea
   const auto                    input = VoxelMapsDetail::MakeBufferedRegion(this->GetInput(), inputRegion, execution);
   const auto                    mask = this->MakeMaskBytes("the mask", this->GetMaskImage(), inputRegion, execution);
   const auto selection = this->MakeMaskBytes("the selection", this->GetSelectionImage(), region, execution);
-  VoxelMapsDetail::TextureImages images;
-  images.pixels = input->GetBufferPointer();
-  images.pixelType = voxelmaps::GetPixelType<InputPixelType>();
-  images.mask = mask.get();
-  images.selection = selection.get();
+  voxelmaps::FeatureMapsJob job;
+  double                    voxelVolume = 1.0;
+  job.size = job.outputSize = { { 1, 1, 1 } };
+  job.pixels = input->GetBufferPointer();
+  job.pixelType = voxelmaps::GetPixelType<InputPixelType>();
+  job.mask = mask.get();
+  job.selection = selection.get();
   for (unsigned int d = 0; d < ImageDimension; ++d)
   {
-    images.size[d] = static_cast<std::int64_t>(inputRegion.GetSize(d));
-    images.outputIndex[d] = region.GetIndex(d) - inputRegion.GetIndex(d);
-    images.outputSize[d] = static_cast<std::int64_t>(region.GetSize(d));
-    images.voxelVolume *= this->GetInput()->GetSpacing()[d];
+    job.size[d] = static_cast<std::int64_t>(inputRegion.GetSize(d));
+    job.outputIndex[d] = region.GetIndex(d) - inputRegion.GetIndex(d);
+    job.outputSize[d] = static_cast<std::int64_t>(region.GetSize(d));
+    voxelVolume *= this->GetInput()->GetSpacing()[d];
   }
-  images.output = output->GetBufferPointer();
-  images.numberOfComponents = output->GetNumberOfComponentsPerPixel();
-  voxelmaps::UseHugePages(images.output, output->GetPixelContainer()->Size() * sizeof(OutputValueType));
+  job.output = output->GetBufferPointer();
+  job.voxelStride = output->GetNumberOfComponentsPerPixel();
+  job.mapStride = 1;
+  job.execution = execution;
+  voxelmaps::UseHugePages(job.output, output->GetPixelContainer()->Size() * sizeof(OutputValueType));
   if (this->UsesCuda())
   {
     this->template CallCuda<voxelmaps::CudaOptions>(
-      [&](const voxelmaps::CudaOptions & options) { m_Parameters.Compute(images, execution, &options); });
+      [&](const voxelmaps::CudaOptions & options) { m_Parameters.Compute(job, voxelVolume, &options); });
     this->SetUsedDeviceName(CudaDevices::GetName(this->GetDeviceID()));
   }
   else
   {
-    VoxelMapsDetail::CallEngine(*this, [&] { m_Parameters.Compute(images, execution, nullptr); });
+    VoxelMapsDetail::CallEngine(*this, [&] { m_Parameters.Compute(job, voxelVolume, nullptr); });
     this->SetUsedDeviceName("CPU");
   }
   this->UpdateProgress(1.0f);

@@ -113,17 +113,56 @@ public:
   itkGetStringMacro(UsedDeviceName);
 
 protected:
-  VoxelMapsImageFilter();
+  VoxelMapsImageFilter()
+  {
+    this->AddOptionalInputName("MaskImage");
+    this->SetCoordinateTolerance(1e-3);
+  }
   ~VoxelMapsImageFilter() override = default;
 
   void
-  PrintSelf(std::ostream & os, Indent indent) const override;
+  PrintSelf(std::ostream & os, Indent indent) const override
+  {
+    Superclass::PrintSelf(os, indent);
+    os << indent << "InsidePixelValue: ";
+    if (m_InsidePixelValue)
+    {
+      os << static_cast<typename NumericTraits<MaskPixelType>::PrintType>(*m_InsidePixelValue) << std::endl;
+    }
+    else
+    {
+      os << "(not set)" << std::endl;
+    }
+    os << indent << "Device: " << m_Device << std::endl;
+    os << indent << "DeviceID: " << m_DeviceID << std::endl;
+    os << indent << "DeviceMemoryBudget: " << m_DeviceMemoryBudget << std::endl;
+    os << indent << "UsedDeviceName: " << m_UsedDeviceName << std::endl;
+  }
   void
-  VerifyPreconditions() const override;
+  VerifyPreconditions() const override
+  {
+    Superclass::VerifyPreconditions();
+    VoxelMapsDetail::VerifyEnumerator(*this, "Device", m_Device, DeviceEnum::CUDA);
+    if (m_Device == DeviceEnum::CUDA)
+    {
+      VoxelMapsDetail::CallEngine(*this, [this] { CudaDevices::Verify(m_DeviceID); }, ", which needs a CUDA device");
+    }
+  }
   void
-  VerifyInputInformation() const override;
+  VerifyInputInformation() const override
+  {
+    // Not that of the superclass, whose tolerance of the origin depends on the spacing along x alone.
+    this->VerifySameGrid("the mask", this->GetMaskImage());
+  }
   void
-  GenerateInputRequestedRegion() override;
+  GenerateInputRequestedRegion() override
+  {
+    Superclass::GenerateInputRequestedRegion();
+    if (this->GetMaskImage() != nullptr)
+    {
+      const_cast<MaskImageType *>(this->GetMaskImage())->SetRequestedRegionToLargestPossibleRegion();
+    }
+  }
 
   /** Not Modified(): it is a result. */
   void
@@ -134,7 +173,11 @@ protected:
 
   /** Whether the CUDA device is to compute. */
   bool
-  UsesCuda() const;
+  UsesCuda() const
+  {
+    return m_Device == DeviceEnum::CUDA ||
+           (m_Device == DeviceEnum::Automatic && VoxelMapsDetail::IsCudaAllowed() && CudaDevices::IsUsable(m_DeviceID));
+  }
 
   /** Call an engine with options for the device; errors become an itk::ExceptionObject. */
   template <typename TOptions, typename TCompute>
@@ -188,9 +231,5 @@ private:
   std::string   m_UsedDeviceName;
 };
 } // namespace itk
-
-#ifndef ITK_MANUAL_INSTANTIATION
-#  include "itkVoxelMapsImageFilter.hxx"
-#endif
 
 #endif // itkVoxelMapsImageFilter_h

@@ -132,35 +132,6 @@ MakeBufferedRegion(const TImage * image, const typename TImage::RegionType & reg
   return result;
 }
 
-template <typename TImage>
-using BufferedImage = TImage;
-
-/** \class RowReader
- * \brief Pointers to the pixels of rows, which loops read faster than iterators.
- *
- * \ingroup VoxelMaps
- */
-template <typename TImage>
-class RowReader
-{
-public:
-  static_assert(hasPixelsInBuffer<TImage>, "Images must be an itk::Image or itk::VectorImage");
-
-  explicit RowReader(const TImage * image)
-    : m_Image(image)
-  {}
-
-  /** The pixels of a row from an index on. */
-  auto
-  Read(const typename TImage::IndexType & index, std::int64_t)
-  {
-    return m_Image->GetBufferPointer() + m_Image->ComputeOffset(index) * GetElementsPerPixel(m_Image);
-  }
-
-private:
-  const TImage * m_Image;
-};
-
 /** \class OutputRegion
  * \brief The pixels of a region of an output, for engines that need them one after the other in memory.
  *

@@ -7,7 +7,7 @@
 #include "itkIndent.h"
 #include "itkVoxelMapsCompatibility.h"
 #include "itkVoxelMapsEnums.h"
-#include "voxelmaps/GrayLevelDiscretization.h"
+#include "voxelmaps/FeatureMapsJob.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -116,25 +116,6 @@ enum class TextureFilter : unsigned char
   SeveralClasses
 };
 
-/** \class TextureImages
- * \brief The arrays of a computation, in the notation of voxelmaps::FeatureMapsJob.
- *
- * \ingroup VoxelMaps
- */
-struct TextureImages
-{
-  const void *         pixels;
-  voxelmaps::PixelType pixelType;
-  const std::uint8_t * mask;
-  const std::uint8_t * selection;
-  voxelmaps::Triple    size{ { 1, 1, 1 } };
-  voxelmaps::Triple    outputIndex{ { 0, 0, 0 } };
-  voxelmaps::Triple    outputSize{ { 1, 1, 1 } };
-  void *               output;
-  unsigned int         numberOfComponents;
-  double               voxelVolume{ 1.0 };
-};
-
 /** \class TextureParameters
  * \brief The parameters of all texture filters, of which each uses its own; their documentation is that of the filters.
  *
@@ -202,10 +183,10 @@ struct VoxelMaps_EXPORT TextureParameters
   void
   Print(std::ostream & os, Indent indent) const;
 
-  /** Compute the maps, on the CPU without options. Sets what the discretization used. */
+  /** Set the parameters of a job that has arrays, and compute its maps, on the CPU without options. Sets what the
+   * discretization used. */
   void
-  Compute(const TextureImages & images, const voxelmaps::JobExecution & execution,
-          const voxelmaps::CudaOptions * options);
+  Compute(voxelmaps::FeatureMapsJob & job, double voxelVolume, const voxelmaps::CudaOptions * options);
 };
 } // namespace VoxelMapsDetail
 } // namespace itk

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The main job from nothing: install packages, build, fetch images of real heads, compute their feature maps, find objects by
-# fuzzy connectedness, in C++ and in Python, and draw all to demo-output/. Running it again only does what is missing, and computes the maps and
-# objects anew.
+# fuzzy connectedness, in C++ and in Python, and draw all to demo-output/. Running it again only does what is missing, and computes
+# the maps and objects anew.
 #
 #   demo.sh [--cuda]
 #
@@ -35,7 +35,6 @@ quietly core scripts/build-core.sh "${core[@]}"
 say "C++ examples"
 configure
 build FeatureMaps
-draw() { "${python}" scripts/draw.py "$@"; }
 
 say "Python packages"
 wait "${python_packages}" || {
@@ -45,10 +44,8 @@ wait "${python_packages}" || {
 
 head="${data}/KmeansTest_T1UCharRaw.nii.gz"
 features="$(sed 's/\([A-Z]*\)/glrlm_\1/g' <<<SRE,LRE,GLN,RLN,RP,LGRE,HGRE,SRLGE,SRHGE,LRLGE,LRHGE)"
-say "Head.png: run length maps of a 3D head by the C++ example FeatureMaps"
+say "Run length maps of a 3D head by the C++ example FeatureMaps"
 build/examples/FeatureMaps "${head}" "${out}/Head.nrrd" "${features}" 2 levels=32
-draw maps "${head}" "${out}/Head.nrrd" "${out}/Head.png" \
-  --title "KmeansTest_T1UCharRaw.nii.gz: 32 levels, windows of 5 x 5 x 5, mean of 13 directions"
 
 say "Python: the package"
 quietly python-wheel scripts/python-environment.sh "${core[@]}"
@@ -59,22 +56,8 @@ seeds="$("${python}" examples/write_sample_ct.py "${out}/LiverCT" --strokes "${o
 echo "${seeds}"
 vessel="$(sed -n 's/^vessel seed //p' <<<"${seeds}")"
 
-say "Maps of two slices, objects and labels, by the Python package"
-threshold="$("${python}" scripts/demo_results.py "${data}" "${out}")"
-for name in BrainT1Slice BrainProtonDensitySlice; do
-  draw maps "${data}/${name}.png" "${out}/${name}.nrrd" "${out}/${name}.png" \
-    --title "${name}.png: 256 levels, windows of 4 x 4, mean of 4 directions"
-done
-draw object "${out}/LiverCT" "${out}/Vessels.nii.gz" "${out}/Vessels.png" \
-  --title "Synthetic CT: connected with a seed in the portal vein, strength >= 0.4" --window=-150,350 --unit HU
-draw labels "${out}/LiverCT" "${out}/Labels.nii.gz" "${out}/Labels_margin.nii.gz" "${out}/Labels.png" \
-  --names "liver,vessels of the liver,spine,spleen" --window=-150,350 --unit HU --slices 85,92,40 \
-  --strokes "${out}/Strokes.nrrd" \
-  --title "Synthetic CT: labels of seeds in four organs and all else, by iterative relative fuzzy connectedness"
-draw curve "${out}/Spleen_strength.nii.gz" "${out}/VolumeCurve.png" --suggested "${threshold}" \
-  --title "Synthetic CT: volume connected with a seed in the spleen"
-draw object "${head}" "${out}/WhiteMatter.nii.gz" "${out}/WhiteMatter.png" \
-  --title "$(basename "${head}"): connected with a seed in white matter, strength >= 0.3" --color "#f0d2a0"
+say "Maps, objects and labels, and their pictures, by the Python package"
+"${python}" scripts/demo_results.py "${data}" "${out}"
 
 say "The other C++ examples"
 build examples/all

@@ -4,7 +4,6 @@
 
 #include "itkMacro.h"
 #include "itkMetaDataObject.h"
-#include "voxelmaps/FeatureMapsJob.h"
 
 #include <algorithm>
 #include <cmath>
@@ -553,10 +552,8 @@ TextureParameters::Print(std::ostream & os, Indent indent) const
 }
 
 void
-TextureParameters::Compute(const TextureImages & images, const voxelmaps::JobExecution & execution,
-                           const voxelmaps::CudaOptions * options)
+TextureParameters::Compute(voxelmaps::FeatureMapsJob & job, double voxelVolume, const voxelmaps::CudaOptions * options)
 {
-  voxelmaps::FeatureMapsJob job;
   for (const ClassFeatures & each : classes)
   {
     job.classes.push_back(GetClasses()[each.textureClass].makeJob(each.features));
@@ -579,7 +576,7 @@ TextureParameters::Compute(const TextureImages & images, const voxelmaps::JobExe
     else if (auto * const firstOrder = std::get_if<voxelmaps::FirstOrderJob>(&made))
     {
       firstOrder->voxelArrayShift = voxelArrayShift;
-      firstOrder->voxelVolume = images.voxelVolume;
+      firstOrder->voxelVolume = voxelVolume;
     }
     else if (auto * const grayTone = std::get_if<voxelmaps::GrayToneDifferenceJob>(&made))
     {
@@ -600,21 +597,10 @@ TextureParameters::Compute(const TextureImages & images, const voxelmaps::JobExe
     }
   }
   job.discretization = discretization.Get();
-  job.pixels = images.pixels;
-  job.pixelType = images.pixelType;
-  job.mask = images.mask;
-  job.selection = images.selection;
-  job.size = images.size;
-  job.outputIndex = images.outputIndex;
-  job.outputSize = images.outputSize;
   job.windowSize = this->GetWindowSize();
   job.windowAnchor = this->GetWindowAnchor();
-  job.output = images.output;
   job.outputIsDouble = outputIsDouble;
-  job.voxelStride = images.numberOfComponents;
-  job.mapStride = 1;
   job.backgroundValue = backgroundValue;
-  job.execution = execution;
   job.execution.CheckAbort();
   if (options == nullptr)
   {

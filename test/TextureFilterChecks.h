@@ -11,15 +11,10 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <map>
-#include <sstream>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace VoxelMapsTest
@@ -57,20 +52,6 @@ typename TFilter::Pointer
 MakeDocumentedFilter()
 {
   return MakeLevelsFilter<TFilter>({ { 5, 5 } }, documentedImage, 5);
-}
-
-/** Expect an error of a filter of documentedImage that names these words, and that the filter works once the mistake is
- * undone. */
-template <typename TFilter, typename TMistake, typename TRepair>
-void
-ExpectRepairableError(TMistake && mistake, TRepair && repair, const std::vector<std::string> & words)
-{
-  const auto filter = MakeDocumentedFilter<TFilter>();
-  mistake(filter.GetPointer());
-  ExpectError([&] { filter->Update(); }, words);
-  repair(filter.GetPointer());
-  EXPECT_NO_THROW(filter->Update());
-  EXPECT_TRUE(HasSameBits(Compute(MakeDocumentedFilter<TFilter>()), GetBuffer(filter->GetOutput())));
 }
 
 /** The features of a pixel, by feature. For filters with one component per feature. */

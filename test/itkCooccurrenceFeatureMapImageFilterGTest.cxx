@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "CooccurrenceRandomCase.h"
 #include "TestedFilters.h"
 #include "TextureFilterChecks.h"
 
@@ -10,7 +9,6 @@
 
 #include <cmath>
 #include <limits>
-#include <string>
 #include <vector>
 
 namespace
@@ -21,12 +19,7 @@ using DoubleFilter2D = itk::CooccurrenceFeatureMapImageFilter<Image2D, itk::Vect
 using Enums = itk::CooccurrenceFeatureMapEnums;
 using Feature = Enums::Feature;
 using Aggregation = Enums::Aggregation;
-using VoxelMapsTest::Compute;
-using VoxelMapsTest::ComputePixel;
-using VoxelMapsTest::documentedImage;
-using VoxelMapsTest::Expectation;
-using VoxelMapsTest::ExpectValues;
-using VoxelMapsTest::MakeImage;
+using namespace VoxelMapsTest;
 
 constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -36,7 +29,7 @@ typename TFilter::Pointer
 MakeFilter(const typename TFilter::SizeType & size, const std::vector<unsigned char> & levels,
            unsigned int numberOfGrayLevels, unsigned int radius = 2)
 {
-  const auto filter = VoxelMapsTest::MakeLevelsFilter<TFilter>(size, levels, numberOfGrayLevels, radius);
+  const auto filter = MakeLevelsFilter<TFilter>(size, levels, numberOfGrayLevels, radius);
   filter->SetFeatures(Enums::GetAllFeatures());
   return filter;
 }
@@ -171,27 +164,8 @@ TEST(CooccurrenceFeatureMapImageFilter, MatricesWithoutPairsAreEmpty)
   for (const double empty : { quietNaN, 0.0, -2.5 })
   {
     // A line along x has pairs in one of the four directions, an isolated pixel in none.
-    const auto filter = MakeFilter<Filter2D>({ { 6, 3 } },
-                                             { 2,
-                                               4,
-                                               3,
-                                               0,
-                                               0,
-                                               0, //
-                                               0,
-                                               0,
-                                               0,
-                                               0,
-                                               0,
-                                               0, //
-                                               0,
-                                               0,
-                                               0,
-                                               0,
-                                               0,
-                                               1 },
-                                             4,
-                                             1);
+    const std::vector<unsigned char> levels{ 2, 4, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 };
+    const auto                       filter = MakeFilter<Filter2D>({ { 6, 3 } }, levels, 4, 1);
     filter->SetInsidePixelValue(1);
     filter->SetMaskImage(MakeImage<Image2D>({ { 6, 3 } }, { 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 }));
     filter->SetEmptyValue(empty);

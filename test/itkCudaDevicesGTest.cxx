@@ -26,22 +26,21 @@ namespace
 using ImageType = itk::Image<unsigned char, 3>;
 using TextureFilter = itk::CudaRunLengthFeatureMapImageFilter<ImageType>;
 using ConnectednessFilter = itk::CudaFuzzyConnectednessImageFilter<ImageType>;
-using VoxelMapsTest::GetBuffer;
-using VoxelMapsTest::HasSameBits;
+using namespace VoxelMapsTest;
 
-class CudaDevices : public VoxelMapsTest::CudaTest
+class CudaDevices : public CudaTest
 {};
 
 ImageType::Pointer
 MakeNoise(unsigned int seed, const ImageType::SizeType & size)
 {
-  VoxelMapsTest::RandomNumbers random(seed);
-  std::vector<unsigned char>   pixels(size[0] * size[1] * size[2]);
+  RandomNumbers              random(seed);
+  std::vector<unsigned char> pixels(size[0] * size[1] * size[2]);
   for (unsigned char & pixel : pixels)
   {
     pixel = static_cast<unsigned char>(random.Below(200));
   }
-  return VoxelMapsTest::MakeImage<ImageType>(size, pixels);
+  return MakeImage<ImageType>(size, pixels);
 }
 
 template <typename TFilter = TextureFilter>

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "DependenceRandomCase.h"
 #include "IbsiPhantom.h"
 #include "TestedFilters.h"
 #include "TextureFilterChecks.h"
@@ -9,7 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
 #include <vector>
 
 namespace
@@ -19,14 +17,7 @@ using DoubleFilter2D = itk::DependenceFeatureMapImageFilter<Image2D, itk::Vector
 using Enums = itk::DependenceFeatureMapEnums;
 using Feature = Enums::Feature;
 using Method = itk::GrayLevelDiscretizationEnums::Method;
-using VoxelMapsTest::ComputePixel;
-using VoxelMapsTest::DependenceRandomCase;
-using VoxelMapsTest::documentedImage;
-using VoxelMapsTest::Expectation;
-using VoxelMapsTest::ExpectValues;
-using VoxelMapsTest::GetBuffer;
-using VoxelMapsTest::MakeLevelsFilter;
-using VoxelMapsTest::MakeImage;
+using namespace VoxelMapsTest;
 
 } // namespace
 

@@ -369,56 +369,6 @@ TEST(FuzzyConnectednessImageFilterBase, MarginsAreInVoxelsOrMillimeters)
   EXPECT_EQ(12u, fine->GetUsedCropRegion().GetSize(0));
 }
 
-TEST(FuzzyConnectednessImageFilterBase, KeptHierarchiesFollowTheBox)
-{
-  for (std::uint64_t sequence = 0; sequence < 6 && !HasFailure(); ++sequence)
-  {
-    SCOPED_TRACE(sequence);
-    RandomNumbers random(300 + sequence);
-    Scene         scene = MakeScene(random);
-    scene.mask = nullptr;
-    scene.seedImage = nullptr;
-    scene.isEstimated = false;
-    const auto kept = SeveralLabels::New();
-    kept->KeepHierarchyOn();
-    double margin = 2.0;
-    bool   isCropped = true;
-    for (int edit = 0; edit < 20 && !HasFailure(); ++edit)
-    {
-      SCOPED_TRACE(edit);
-      const IndexType index = RandomIndex(random);
-      const auto      all = scene.GetAllSeeds();
-      if (std::find(all.begin(), all.end(), index) == all.end())
-      {
-        scene.seeds.emplace_back(index, static_cast<unsigned char>(random.Between(1, 4)));
-      }
-      while (scene.seeds.size() > 2 && random.Chance(0.5))
-      {
-        scene.seeds.erase(scene.seeds.begin() + random.Below(static_cast<std::int64_t>(scene.seeds.size())));
-      }
-      margin = random.Chance(0.2) ? static_cast<double>(random.Below(4)) : margin;
-      isCropped = random.Chance(0.9);
-      const auto prepare = [&](SeveralLabels * filter) {
-        scene.Apply(filter);
-        filter->SetCropToSeeds(isCropped);
-        filter->SetCropMargin(margin);
-        filter->Update();
-      };
-      const auto fresh = SeveralLabels::New();
-      prepare(kept);
-      prepare(fresh);
-      EXPECT_EQ(fresh->GetUsedCropRegion(), kept->GetUsedCropRegion());
-      EXPECT_EQ(GetBuffer(fresh->GetOutput()), GetBuffer(kept->GetOutput()));
-      EXPECT_TRUE(HasSameBits(GetBuffer(fresh->GetStrengthImage()), GetBuffer(kept->GetStrengthImage())));
-      EXPECT_TRUE(HasSameBits(GetBuffer(fresh->GetMarginImage()), GetBuffer(kept->GetMarginImage())));
-      // Of the box: about 6 bytes per voxel, but not twice.
-      const auto voxels = kept->GetUsedCropRegion().GetNumberOfPixels();
-      EXPECT_LE(6u * voxels, kept->GetMemoryOfHierarchy());
-      EXPECT_GE(19u * voxels, kept->GetMemoryOfHierarchy());
-    }
-  }
-}
-
 TEST(FuzzyConnectednessImageFilterBase, ChangesOfTheCropComputeAgain)
 {
   const Scene  scene = MakeOneSeedScene({ { 3, 46, 7 } });

@@ -26,9 +26,7 @@ using AffinityFunction = Enums::AffinityFunction;
 using Adjacency = Enums::Adjacency;
 using Method = Enums::Method;
 using Names = std::vector<std::string>;
-using VoxelMapsTest::ExpectError;
-using VoxelMapsTest::GetBuffer;
-using VoxelMapsTest::MakeImage;
+using namespace VoxelMapsTest;
 
 constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -42,7 +40,7 @@ MakeRamp()
 Filter2D::Pointer
 MakeFilter()
 {
-  auto filter = VoxelMapsTest::NewFilter<Filter2D>();
+  auto filter = NewFilter<Filter2D>();
   filter->SetInput(MakeRamp());
   filter->SetSeed({ { 1, 1 } });
   filter->SetAffinity({ { 5.0 }, { 4.0 }, {}, { 1.0 } });
@@ -73,7 +71,7 @@ ExpectRepairableError(const std::function<void(Filter2D *)> & mistake, const std
 
 TEST(FuzzyConnectednessImageFilter, IsABasicObjectWithTheDocumentedDefaults)
 {
-  const auto filter = VoxelMapsTest::NewFilter<Filter3D>();
+  const auto filter = NewFilter<Filter3D>();
   EXPECT_STREQ("FuzzyConnectednessImageFilter", filter->GetNameOfClass());
   EXPECT_TRUE(filter->GetSeeds().empty());
   EXPECT_EQ(nullptr, filter->GetSeedImage());
@@ -93,120 +91,72 @@ TEST(FuzzyConnectednessImageFilter, IsABasicObjectWithTheDocumentedDefaults)
   EXPECT_NE(nullptr, dynamic_cast<Filter3D *>(another.GetPointer()));
 }
 
-TEST(FuzzyConnectednessImageFilter, SettersStoreAndModify)
+TEST(FuzzyConnectednessImageFilter, SettersStoreModifyAndArePrinted)
 {
-  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
-  const auto mask = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 1));
-  const std::vector<std::function<void(Filter2D *)>> setters{
-    [](Filter2D * f) { f->SetSeed({ { 1, 2 } }); },
-    [](Filter2D * f) { f->SetInsidePixelValue(7); },
-    [](Filter2D * f) { f->SetAffinityFunction(AffinityFunction::Minimum); },
-    [](Filter2D * f) { f->SetAffinity({ { 3.5 }, { 4.5 }, { 5.5 }, { 6.5 } }); },
-    [](Filter2D * f) { f->SetWeight(0.25); },
-    [](Filter2D * f) { f->EstimateAffinityFromSeedsOn(); },
-    [](Filter2D * f) { f->SetEstimationRadius(4); },
-    [](Filter2D * f) { f->SetMinimumStrength(0.125); },
-    [](Filter2D * f) { f->SetAdjacency(Adjacency::FaceEdge); },
-    [](Filter2D * f) { f->DistanceWeightingOn(); },
-    [](Filter2D * f) { f->SetMethod(Method::Buckets); },
-    [&mask](Filter2D * f) { f->SetMaskImage(mask); },
-    [&mask](Filter2D * f) { f->SetSeedImage(mask); },
-  };
-  for (std::size_t i = 0; i < setters.size(); ++i)
+  const auto filter = MakeFilter();
+  const auto mask = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 65));
+  const auto expectModified = MakeModifiedCheck(filter.GetPointer());
+  for (const bool modified : { true, false })
   {
-    const auto before = filter->GetMTime();
-    setters[i](filter);
-    const auto after = filter->GetMTime();
-    EXPECT_LT(before, after) << "setter " << i;
-    setters[i](filter);
-    EXPECT_EQ(after, filter->GetMTime()) << "setter " << i << " modifies without a change";
+    expectModified([&] { filter->SetSeeds({ { { 1, 2 } }, { { 0, 1 } } }); }, modified);
+    expectModified([&] { filter->SetInsidePixelValue(65); }, modified);
+    expectModified([&] { filter->SetAffinityFunction(AffinityFunction::WeightedSum); }, modified);
+    expectModified([&] { filter->SetAffinity({ { 5.0 }, { 4.0 }, { 0.75 }, { 6.5 } }); }, modified);
+    expectModified([&] { filter->SetWeight(0.25); }, modified);
+    expectModified([&] { filter->SetEstimationRadius(4); }, modified);
+    expectModified([&] { filter->SetMinimumStrength(0.125); }, modified);
+    expectModified([&] { filter->SetAdjacency(Adjacency::FaceEdge); }, modified);
+    expectModified([&] { filter->DistanceWeightingOn(); }, modified);
+    expectModified([&] { filter->SetMethod(Method::Buckets); }, modified);
+    expectModified([&] { filter->SetMaskImage(mask); }, modified);
+    expectModified([&] { filter->SetSeedImage(mask); }, modified);
   }
-  EXPECT_EQ((Filter2D::SeedsType{ { { 1, 2 } } }), filter->GetSeeds());
-  EXPECT_EQ(7, filter->GetInsidePixelValue());
-  EXPECT_EQ(AffinityFunction::Minimum, filter->GetAffinityFunction());
-  EXPECT_EQ(itk::FuzzyConnectednessAffinity({ 3.5 }, { 4.5 }, { 5.5 }, { 6.5 }), filter->GetAffinity());
-  EXPECT_EQ(0.25, filter->GetWeight());
-  EXPECT_TRUE(filter->GetEstimateAffinityFromSeeds());
-  EXPECT_EQ(4u, filter->GetEstimationRadius());
-  EXPECT_EQ(0.125, filter->GetMinimumStrength());
-  EXPECT_EQ(Adjacency::FaceEdge, filter->GetAdjacency());
-  EXPECT_TRUE(filter->GetDistanceWeighting());
-  EXPECT_EQ(Method::Buckets, filter->GetMethod());
   EXPECT_EQ(mask, filter->GetMaskImage());
   EXPECT_EQ(mask, filter->GetSeedImage());
-
-  filter->EstimateAffinityFromSeedsOff();
-  filter->DistanceWeightingOff();
-  EXPECT_FALSE(filter->GetEstimateAffinityFromSeeds());
-  EXPECT_FALSE(filter->GetDistanceWeighting());
+  filter->Update();
+  ExpectPrints(filter.GetPointer(),
+               { "Seeds: [1, 2] [0, 1]",
+                 "InsidePixelValue: 65",
+                 "AffinityFunction: WeightedSum",
+                 "ObjectMean: 5",
+                 "ObjectCovariance: 4",
+                 "DifferenceMean: 0.75",
+                 "DifferenceCovariance: 6.5",
+                 "Weight: 0.25",
+                 "EstimateAffinityFromSeeds: Off",
+                 "EstimationRadius: 4",
+                 "MinimumStrength: 0.125",
+                 "Adjacency: FaceEdge",
+                 "DistanceWeighting: On",
+                 "Method: Buckets",
+                 "UsedObjectMean: 5",
+                 "UsedObjectCovariance: 4",
+                 "UsedDifferenceMean: 0.75",
+                 "UsedDifferenceCovariance: 6.5",
+                 "UsedMethod: Buckets" });
+  expectModified([&] { filter->EstimateAffinityFromSeedsOn(); }, true);
+  expectModified([&] { filter->EstimateAffinityFromSeedsOff(); }, true);
+  // Not all of many seeds.
+  filter->SetSeeds(Filter2D::SeedsType(1000, Filter2D::IndexType{ { 1, 2 } }));
+  ExpectPrints(filter.GetPointer(), { "Seeds: [1, 2]", "[1, 2] and others, in all 1000\n" });
 }
 
 TEST(FuzzyConnectednessImageFilter, SeedsAreSetAddedAndCleared)
 {
   using Seeds = Filter2D::SeedsType;
-  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
-  auto       time = filter->GetMTime();
-  const auto wasModified = [&filter, &time] {
-    const auto before = time;
-    time = filter->GetMTime();
-    return before < time;
-  };
-  filter->ClearSeeds();
-  EXPECT_FALSE(wasModified());
-  filter->AddSeed({ { 1, 2 } });
-  EXPECT_TRUE(wasModified());
-  filter->AddSeed({ { -3, 4 } });
-  EXPECT_TRUE(wasModified());
+  const auto filter = NewFilter<Filter2D>();
+  const auto expectModified = MakeModifiedCheck(filter.GetPointer());
+  expectModified([&] { filter->ClearSeeds(); }, false);
+  expectModified([&] { filter->AddSeed({ { 1, 2 } }); }, true);
+  expectModified([&] { filter->AddSeed({ { -3, 4 } }); }, true);
   EXPECT_EQ((Seeds{ { { 1, 2 } }, { { -3, 4 } } }), filter->GetSeeds());
-  filter->SetSeeds({ { { 1, 2 } }, { { -3, 4 } } });
-  EXPECT_FALSE(wasModified());
-  filter->SetSeed({ { 5, 6 } });
-  EXPECT_TRUE(wasModified());
+  expectModified([&] { filter->SetSeeds({ { { 1, 2 } }, { { -3, 4 } } }); }, false);
+  expectModified([&] { filter->SetSeed({ { 5, 6 } }); }, true);
   EXPECT_EQ((Seeds{ { { 5, 6 } } }), filter->GetSeeds());
-  filter->SetSeeds({ { { 0, 1 } }, { { 2, 3 } }, { { 2, 3 } } });
-  EXPECT_TRUE(wasModified());
+  expectModified([&] { filter->SetSeeds({ { { 0, 1 } }, { { 2, 3 } }, { { 2, 3 } } }); }, true);
   EXPECT_EQ(3u, filter->GetSeeds().size());
-  filter->ClearSeeds();
-  EXPECT_TRUE(wasModified());
+  expectModified([&] { filter->ClearSeeds(); }, true);
   EXPECT_TRUE(filter->GetSeeds().empty());
-}
-
-TEST(FuzzyConnectednessImageFilter, PrintsAllParameters)
-{
-  const auto filter = MakeFilter();
-  filter->SetSeeds({ { { 1, 2 } }, { { 0, 1 } } });
-  filter->SetInsidePixelValue(65);
-  filter->SetAffinityFunction(AffinityFunction::WeightedSum);
-  filter->SetAffinity({ { 5.0 }, { 4.0 }, { 0.75 }, { 6.5 } });
-  filter->SetWeight(0.25);
-  filter->SetEstimationRadius(4);
-  filter->SetMinimumStrength(0.125);
-  filter->SetAdjacency(Adjacency::FaceEdge);
-  filter->SetMethod(Method::Buckets);
-  filter->Update();
-  VoxelMapsTest::ExpectPrints(filter.GetPointer(),
-                              { "Seeds: [1, 2] [0, 1]",
-                                "InsidePixelValue: 65",
-                                "AffinityFunction: WeightedSum",
-                                "ObjectMean: 5",
-                                "ObjectCovariance: 4",
-                                "DifferenceMean: 0.75",
-                                "DifferenceCovariance: 6.5",
-                                "Weight: 0.25",
-                                "EstimateAffinityFromSeeds: Off",
-                                "EstimationRadius: 4",
-                                "MinimumStrength: 0.125",
-                                "Adjacency: FaceEdge",
-                                "DistanceWeighting: Off",
-                                "Method: Buckets",
-                                "UsedObjectMean: 5",
-                                "UsedObjectCovariance: 4",
-                                "UsedDifferenceMean: 0.75",
-                                "UsedDifferenceCovariance: 6.5",
-                                "UsedMethod: Buckets" });
-  // Not all of many seeds.
-  filter->SetSeeds(Filter2D::SeedsType(1000, Filter2D::IndexType{ { 1, 2 } }));
-  VoxelMapsTest::ExpectPrints(filter.GetPointer(), { "Seeds: [1, 2]", "[1, 2] and others, in all 1000\n" });
 }
 
 TEST(FuzzyConnectednessImageFilter, ReportsTheUsedMethod)
@@ -234,14 +184,14 @@ TEST(FuzzyConnectednessImageFilter, ReportsTheUsedMethod)
 
 TEST(FuzzyConnectednessImageFilter, EstimatesAreThoseOfTheCore)
 {
-  VoxelMapsTest::RandomNumbers random(3);
-  std::vector<short>           pixels(600);
+  RandomNumbers      random(3);
+  std::vector<short> pixels(600);
   for (short & pixel : pixels)
   {
     pixel = static_cast<short>(random.Below(100));
   }
   const auto image = MakeImage<Image2D>({ { 30, 20 } }, pixels, { { -4, 7 } });
-  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
+  const auto filter = NewFilter<Filter2D>();
   filter->SetInput(image);
   filter->SetSeed({ { 3, 9 } });
   filter->SetEstimationRadius(3);
@@ -264,13 +214,13 @@ TEST(FuzzyConnectednessImageFilter, EstimatesAreThoseOfTheCore)
 TEST(FuzzyConnectednessImageFilter, WarnsOfALeak)
 {
   // One of two seeds is in the background.
-  VoxelMapsTest::RandomNumbers random(4);
-  std::vector<short>           pixels;
+  RandomNumbers      random(4);
+  std::vector<short> pixels;
   for (int i = 0; i < 400; ++i)
   {
     pixels.push_back(static_cast<short>((i % 20 > 7 && i % 20 < 11 ? 100 : 0) + random.Between(-9, 9)));
   }
-  const auto filter = VoxelMapsTest::NewFilter<Filter2D>();
+  const auto filter = NewFilter<Filter2D>();
   filter->SetInput(MakeImage<Image2D>({ { 20, 20 } }, pixels));
   filter->EstimateAffinityFromSeedsOn();
   const auto getWarning = [&filter] {
@@ -291,7 +241,7 @@ TEST(FuzzyConnectednessImageFilter, SeedImagesAndMasksAreReadBySeveralThreads)
   // More voxels than two workers take at a time, in rows that are no multiple of the blocks that are looked at.
   constexpr itk::SizeValueType columns = 331;
   constexpr itk::SizeValueType rows = 607;
-  VoxelMapsTest::RandomNumbers random(77);
+  RandomNumbers                random(77);
   const auto                   image = MakeImage<Image2D>({ { columns, rows } }, std::vector<short>(columns * rows, 0));
   const auto seedImage = MakeImage<Mask2D>({ { columns, rows } }, std::vector<unsigned char>(columns * rows, 0));
   const auto mask = MakeImage<Mask2D>({ { columns, rows } }, std::vector<unsigned char>(columns * rows, 5));
@@ -311,7 +261,7 @@ TEST(FuzzyConnectednessImageFilter, SeedImagesAndMasksAreReadBySeveralThreads)
     }
   }
   const auto makeFilter = [&](unsigned int threads) {
-    auto filter = VoxelMapsTest::NewFilter<Filter2D>();
+    auto filter = NewFilter<Filter2D>();
     filter->SetInput(image);
     filter->SetMaskImage(mask);
     filter->SetInsidePixelValue(5);
@@ -356,7 +306,7 @@ TEST(FuzzyConnectednessImageFilterErrors, NoSeed)
 TEST(FuzzyConnectednessImageFilterErrors, NoAffinity)
 {
   const auto make = [] {
-    auto filter = VoxelMapsTest::NewFilter<Filter2D>();
+    auto filter = NewFilter<Filter2D>();
     filter->SetInput(MakeRamp());
     filter->SetSeed({ { 1, 1 } });
     return filter;
@@ -418,21 +368,6 @@ TEST(FuzzyConnectednessImageFilterErrors, SeedImage)
   shifted->SetOrigin(std::vector<double>{ 17.5, 0.0 }.data());
   ExpectRepairableError(
     [&shifted](Filter2D * f) { f->SetSeedImage(shifted); }, repair, { "the seed image", "grid", "17.5" });
-}
-
-TEST(FuzzyConnectednessImageFilterErrors, Mask)
-{
-  const auto repair = [](Filter2D * f) { f->SetMaskImage(nullptr); };
-  const auto other = MakeImage<Mask2D>({ { 3, 2 } }, std::vector<unsigned char>(6, 1));
-  ExpectRepairableError([&other](Filter2D * f) { f->SetMaskImage(other); }, repair, { "the mask", "[3, 2]", "[3, 3]" });
-  const auto shifted = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 1));
-  shifted->SetOrigin(std::vector<double>{ 0.0, -17.5 }.data());
-  ExpectRepairableError(
-    [&shifted](Filter2D * f) { f->SetMaskImage(shifted); }, repair, { "the mask", "grid", "-17.5" });
-  const auto stretched = MakeImage<Mask2D>({ { 3, 3 } }, std::vector<unsigned char>(9, 1));
-  stretched->SetSpacing(std::vector<double>{ 1.0, 2.25 }.data());
-  ExpectRepairableError(
-    [&stretched](Filter2D * f) { f->SetMaskImage(stretched); }, repair, { "the mask", "grid", "2.25" });
 }
 
 TEST(FuzzyConnectednessImageFilterErrors, ImagesWithoutBuffer)

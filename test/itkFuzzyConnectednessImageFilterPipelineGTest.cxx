@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <functional>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 namespace
@@ -25,13 +24,7 @@ using RegionType = ImageType::RegionType;
 using AffinityFunction = FilterType::AffinityFunctionEnum;
 using Adjacency = FilterType::AdjacencyEnum;
 using Method = FilterType::MethodEnum;
-using VoxelMapsTest::Compute;
-using VoxelMapsTest::GetBuffer;
-using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::MakeImage;
-using VoxelMapsTest::maxSecondsToAbort;
-using VoxelMapsTest::Observe;
-using VoxelMapsTest::RandomNumbers;
+using namespace VoxelMapsTest;
 
 const std::vector<Method> allMethods{ Method::Automatic, Method::Buckets, Method::Hierarchy };
 
@@ -65,7 +58,7 @@ struct Scene
   FilterType::Pointer
   MakeFilter() const
   {
-    auto filter = VoxelMapsTest::NewFilter<FilterType>();
+    auto filter = NewFilter<FilterType>();
     filter->SetInput(image);
     filter->SetMaskImage(mask);
     filter->SetSeeds(seeds);
@@ -79,17 +72,11 @@ struct Scene
   FilterType::SeedsType seeds;
 };
 
-/** An image for which every CPU method needs more than a second. */
-ImageType::Pointer
-MakeLargeImage()
-{
-  return VoxelMapsTest::MakeLargeImage(10);
-}
-
+/** For an image for which every CPU method needs more than a second. */
 FilterType::Pointer
 MakeLargeFilter(ImageType * image, Method method)
 {
-  auto filter = VoxelMapsTest::NewFilter<FilterType>();
+  auto filter = NewFilter<FilterType>();
   filter->SetInput(image);
   filter->SetSeed({ { 128, 128, 128 } });
   filter->SetAffinity({ { 512.0 }, { 1e5 }, {}, { 1e4 } });
@@ -105,7 +92,7 @@ TEST(FuzzyConnectednessPipeline, WorkUnitsDoNotChangeBits)
   const Scene scene;
   for (const Method method : allMethods)
   {
-    VoxelMapsTest::ExpectWorkUnitsDoNotChangeBits([&scene, method] {
+    ExpectWorkUnitsDoNotChangeBits([&scene, method] {
       auto filter = scene.MakeFilter();
       filter->SetMethod(method);
       return filter;
@@ -152,11 +139,11 @@ TEST(FuzzyConnectednessPipeline, GeometryIsKeptAndDoesNotChangeBits)
   const auto  expected = Compute(plain.MakeFilter());
 
   const Scene placed(ImageType::IndexType{ { -70, 3, 1000000 } });
-  VoxelMapsTest::Place(placed.image.GetPointer(), placed.mask.GetPointer());
+  Place(placed.image.GetPointer(), placed.mask.GetPointer());
 
   const auto filter = placed.MakeFilter();
   EXPECT_TRUE(HasSameBits(expected, Compute(filter)));
-  VoxelMapsTest::ExpectGeometry(filter.GetPointer(), placed.image.GetPointer());
+  ExpectGeometry(filter.GetPointer(), placed.image.GetPointer());
   for (const ImageType::IndexType & seed : placed.seeds)
   {
     EXPECT_EQ(1.0f, filter->GetOutput()->GetPixel(seed));
@@ -171,7 +158,7 @@ TEST(FuzzyConnectednessPipeline, DoubleAndFloatAreTheSameStrengths)
   using DoubleFilter = itk::FuzzyConnectednessImageFilter<ImageType, itk::Image<double, 3>>;
   const Scene scene;
   const auto  floats = Compute(scene.MakeFilter());
-  const auto  filter = VoxelMapsTest::NewFilter<DoubleFilter>();
+  const auto  filter = NewFilter<DoubleFilter>();
   filter->SetInput(scene.image);
   filter->SetMaskImage(scene.mask);
   filter->SetSeeds(scene.seeds);
@@ -188,8 +175,8 @@ TEST(FuzzyConnectednessPipeline, DoubleAndFloatAreTheSameStrengths)
 
 TEST(FuzzyConnectednessPipeline, ComputesAgainOnlyAfterAChange)
 {
-  const Scene                                     scene;
-  VoxelMapsTest::ChangeChecker<FilterType, Scene> checker(scene);
+  const Scene                      scene;
+  ChangeChecker<FilterType, Scene> checker(scene);
   // Every parameter must change the result, and to that of a fresh filter.
   const std::vector<std::function<void(FilterType *)>> changes{
     [](FilterType * f) { f->SetAffinity({ { 300.0 }, { 40000.0 }, { 100.0 }, { 10000.0 } }); },
@@ -230,51 +217,51 @@ TEST(FuzzyConnectednessPipeline, ProgressGrowsFrom0To1)
       const auto filter = scene.MakeFilter();
       filter->SetMethod(method);
       filter->SetNumberOfWorkUnits(workUnits);
-      VoxelMapsTest::ExpectProgressGrowsTo1(filter, [](float first) { EXPECT_EQ(0.0f, first); });
+      ExpectProgressGrowsTo1(filter, [](float first) { EXPECT_EQ(0.0f, first); });
     }
   }
 }
 
 TEST(FuzzyConnectednessPipeline, ProgressIsReportedOnTheWay)
 {
-  if (VoxelMapsTest::IsCudaTest())
+  if (IsCudaTest())
   {
     GTEST_SKIP() << "CUDA finishes this image without intermediate reports";
   }
-  const auto image = VoxelMapsTest::MakeImageForProgress({ { 120, 110, 60 } });
+  const auto image = MakeImageForProgress({ { 120, 110, 60 } });
   for (const Method method : allMethods)
   {
-    const auto filter = VoxelMapsTest::NewFilter<FilterType>();
+    const auto filter = NewFilter<FilterType>();
     filter->SetInput(image);
     filter->SetSeed({ { 60, 55, 30 } });
     filter->SetAffinity({ { 0.0 }, { 90000.0 }, {}, { 10000.0 } });
     filter->SetMethod(method);
     filter->SetNumberOfWorkUnits(2);
     SCOPED_TRACE(method);
-    VoxelMapsTest::ExpectProgressOnTheWay(filter);
+    ExpectProgressOnTheWay(filter);
   }
 }
 
 TEST(FuzzyConnectednessPipeline, AbortFromAnObserver)
 {
-  const auto image = MakeLargeImage();
+  const auto image = MakeLargeImage(10);
   for (const Method method : { Method::Buckets, Method::Hierarchy })
   {
     // With CUDA, there are few progress events between start and end.
-    for (const float progress : { 0.0f, VoxelMapsTest::IsCudaTest() ? 0.0f : 0.05f })
+    for (const float progress : { 0.0f, IsCudaTest() ? 0.0f : 0.05f })
     {
       SCOPED_TRACE(::testing::Message() << method << " at progress " << progress);
       const auto filter = MakeLargeFilter(image, method);
       // Of many threads, the one that reports the progress may get nothing to do before the others have finished.
       filter->SetNumberOfWorkUnits(2);
-      EXPECT_LT(VoxelMapsTest::AbortFromAnObserver(filter, progress).elapsed, maxSecondsToAbort);
+      EXPECT_LT(AbortFromAnObserver(filter, progress).elapsed, maxSecondsToAbort);
     }
   }
 }
 
 TEST(FuzzyConnectednessPipeline, AbortFromAnotherThread)
 {
-  const auto image = MakeLargeImage();
+  const auto image = MakeLargeImage(10);
   const auto mask = MaskType::New();
   mask->SetRegions(image->GetLargestPossibleRegion());
   mask->Allocate();
@@ -286,13 +273,13 @@ TEST(FuzzyConnectednessPipeline, AbortFromAnotherThread)
   for (const Method method : { Method::Buckets, Method::Hierarchy })
   {
     // CUDA may have finished after 20 ms.
-    for (const int milliseconds : { VoxelMapsTest::IsCudaTest() ? 4 : 50, VoxelMapsTest::IsCudaTest() ? 8 : 400 })
+    for (const int milliseconds : { IsCudaTest() ? 4 : 50, IsCudaTest() ? 8 : 400 })
     {
       SCOPED_TRACE(::testing::Message() << method << " after " << milliseconds << " ms");
       const auto filter = MakeLargeFilter(image, method);
       filter->SetMaskImage(mask);
       filter->SetSeedImage(seedImage);
-      EXPECT_LT(VoxelMapsTest::AbortFromAnotherThread(filter, milliseconds).elapsed, maxSecondsToAbort);
+      EXPECT_LT(AbortFromAnotherThread(filter, milliseconds).elapsed, maxSecondsToAbort);
     }
   }
 }
@@ -306,7 +293,7 @@ TEST(FuzzyConnectednessPipeline, WorksAgainAfterAnAbort)
     const auto filter = scene.MakeFilter();
     filter->SetMethod(method);
     bool abort = true;
-    VoxelMapsTest::ExpectWorksAgainAfterAborts(filter.GetPointer(), expected, abort);
+    ExpectWorksAgainAfterAborts(filter.GetPointer(), expected, abort);
   }
 }
 
@@ -337,7 +324,7 @@ TEST(FuzzyConnectednessPipeline, ExceptionsOfObserversPassUnchanged)
       EXPECT_STREQ("from an observer", error.what());
     }
     // The engine was at work; CUDA may report the first voxels together with the last.
-    EXPECT_LT(filter->GetProgress(), VoxelMapsTest::IsCudaTest() ? 1.1f : 1.0f);
+    EXPECT_LT(filter->GetProgress(), IsCudaTest() ? 1.1f : 1.0f);
     filter->RemoveObserver(tag);
     EXPECT_TRUE(HasSameBits(expected, Compute(filter)));
   }
@@ -345,7 +332,7 @@ TEST(FuzzyConnectednessPipeline, ExceptionsOfObserversPassUnchanged)
 
 TEST(FuzzyConnectednessPipeline, TwoFiltersMayRunAtTheSameTime)
 {
-  VoxelMapsTest::ExpectSameBitsAtTheSameTime(
+  ExpectSameBitsAtTheSameTime(
     Scene(), static_cast<unsigned int>(allMethods.size()), [](const FilterType::Pointer & filter, unsigned int number) {
       filter->SetMethod(allMethods[number]);
     });

@@ -22,10 +22,7 @@ using FilterType = itk::GrayLevelDiscretizationImageFilter<ImageType>;
 using Method = itk::GrayLevelDiscretizationEnums::Method;
 using RangeSource = itk::GrayLevelDiscretizationEnums::RangeSource;
 using Levels = std::vector<unsigned short>;
-using VoxelMapsTest::Compute;
-using VoxelMapsTest::ExpectError;
-using VoxelMapsTest::GetBuffer;
-using VoxelMapsTest::MakeImage;
+using namespace VoxelMapsTest;
 
 constexpr float quietNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -33,7 +30,7 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 FilterType::Pointer
 MakeFilter(const std::vector<float> & pixels)
 {
-  const auto filter = VoxelMapsTest::NewFilter<FilterType>();
+  const auto filter = NewFilter<FilterType>();
   filter->SetInput(MakeImage<ImageType>({ { pixels.size(), 1 } }, pixels));
   return filter;
 }
@@ -85,8 +82,8 @@ TEST(GrayLevelDiscretizationImageFilter, RangesComeFromImageOrMask)
 
 TEST(GrayLevelDiscretizationImageFilter, RegionsAndStreamingDoNotChangeLevels)
 {
-  VoxelMapsTest::RandomNumbers random(4);
-  std::vector<float>           pixels(40 * 30);
+  RandomNumbers      random(4);
+  std::vector<float> pixels(40 * 30);
   for (float & pixel : pixels)
   {
     pixel = static_cast<float>(random.Between(-500, 500));
@@ -96,7 +93,7 @@ TEST(GrayLevelDiscretizationImageFilter, RegionsAndStreamingDoNotChangeLevels)
   for (const bool isGiven : { true, false })
   {
     const auto makeFilter = [&] {
-      const auto filter = VoxelMapsTest::NewFilter<FilterType>();
+      const auto filter = NewFilter<FilterType>();
       filter->SetInput(image);
       if (isGiven)
       {
@@ -118,6 +115,6 @@ TEST(GrayLevelDiscretizationImageFilter, RegionsAndStreamingDoNotChangeLevels)
     streamer->SetInput(streamed->GetOutput());
     streamer->SetNumberOfStreamDivisions(4);
     EXPECT_EQ(expected, Compute(streamer));
-    VoxelMapsTest::ExpectWorkUnitsDoNotChangeBits(makeFilter);
+    ExpectWorkUnitsDoNotChangeBits(makeFilter);
   }
 }

@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "GrayToneDifferenceRandomCase.h"
 #include "TestedFilters.h"
 #include "TextureFilterChecks.h"
 
@@ -9,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <string>
 #include <vector>
 
 namespace
@@ -21,12 +19,7 @@ using DoubleFilter2D = itk::GrayToneDifferenceFeatureMapImageFilter<Image2D, itk
 using DoubleFilter3D = itk::GrayToneDifferenceFeatureMapImageFilter<Image3D, itk::VectorImage<double, 3>>;
 using Enums = itk::GrayToneDifferenceFeatureMapEnums;
 using Values = std::vector<double>;
-using VoxelMapsTest::Compute;
-using VoxelMapsTest::documentedImage;
-using VoxelMapsTest::GetBuffer;
-using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::MakeDocumentedFilter;
-using VoxelMapsTest::MakeLevelsFilter;
+using namespace VoxelMapsTest;
 
 // The values of flat windows and of single voxels, in the order of the features.
 const Values flatValues{ 0.0, 1e6, 0.0, 0.0, 0.0 };

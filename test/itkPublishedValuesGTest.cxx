@@ -23,7 +23,7 @@
 namespace
 {
 using IbsiPhantom::phantomSize;
-using VoxelMapsTest::MakeImage;
+using namespace VoxelMapsTest;
 template <template <typename...> class TFilter, unsigned int VDimension>
 using DoubleFilter = TFilter<itk::Image<short, VDimension>, itk::VectorImage<double, VDimension>>;
 
@@ -170,7 +170,7 @@ ComputePart(const typename TFilter::SizeType & size, std::size_t first, const Ro
   const auto                       end = static_cast<std::ptrdiff_t>(first + number);
   const std::vector<unsigned char> mask(IbsiPhantom::phantomMask.begin() + begin,
                                         IbsiPhantom::phantomMask.begin() + end);
-  const auto                       filter = VoxelMapsTest::NewFilter<TFilter>();
+  const auto                       filter = NewFilter<TFilter>();
   filter->SetInput(MakeImage<typename TFilter::InputImageType>(
     size, { IbsiPhantom::phantomImage.begin() + begin, IbsiPhantom::phantomImage.begin() + end }));
   filter->SetMaskImage(MakeImage<typename TFilter::MaskImageType>(size, mask));
@@ -180,7 +180,7 @@ ComputePart(const typename TFilter::SizeType & size, std::size_t first, const Ro
   filter->SetFeatureNames(GetNames(rows));
   prepare(*filter);
   filter->Update();
-  const auto          output = VoxelMapsTest::GetBuffer(filter->GetOutput());
+  const auto          output = GetBuffer(filter->GetOutput());
   std::vector<double> values;
   for (std::size_t i = 0; i < number; ++i)
   {

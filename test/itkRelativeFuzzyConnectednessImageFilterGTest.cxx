@@ -15,8 +15,6 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <limits>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,7 +63,7 @@ At(itk::IndexValueType x, itk::IndexValueType y, itk::IndexValueType z)
 FilterType::Pointer
 MakeFilter(const ImageType * image)
 {
-  const auto filter = VoxelMapsTest::NewFilter<FilterType>();
+  const auto filter = NewFilter<FilterType>();
   filter->SetInput(image);
   filter->AddSeed(At(11, 12, 10), 3);
   filter->AddSeed(At(28, 12, 10), 9);
@@ -192,7 +190,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, StrengthIsThatOfTheFilterForOneObjec
   const auto filter = MakeFilter(image);
   filter->GenerateStrengthImageOn();
   filter->EstimateAffinityFromSeedsOn();
-  const auto oneObject = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
+  const auto oneObject = NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   oneObject->SetInput(image);
   oneObject->SetSeeds({ At(11, 12, 10), At(28, 12, 10), At(1, 1, 1) });
   oneObject->EstimateAffinityFromSeedsOn();
@@ -227,8 +225,8 @@ TEST(RelativeFuzzyConnectednessImageFilter, SeedImagesAndOtherTypes)
 
   // Labels that need 16 bits, in double, in 3D and 2D.
   using ShortLabelType = itk::Image<unsigned short, 3>;
-  const auto wide = VoxelMapsTest::NewFilter<
-    itk::RelativeFuzzyConnectednessImageFilter<ImageType, ShortLabelType, itk::Image<double, 3>>>();
+  const auto wide =
+    NewFilter<itk::RelativeFuzzyConnectednessImageFilter<ImageType, ShortLabelType, itk::Image<double, 3>>>();
   wide->SetInput(image);
   wide->AddSeed(At(11, 12, 10), 40000);
   wide->AddSeed(At(28, 12, 10), 65535);
@@ -246,7 +244,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, SeedImagesAndOtherTypes)
   }
 
   using FlatType = itk::Image<float, 2>;
-  const auto flat = VoxelMapsTest::NewFilter<itk::RelativeFuzzyConnectednessImageFilter<FlatType>>();
+  const auto flat = NewFilter<itk::RelativeFuzzyConnectednessImageFilter<FlatType>>();
   flat->SetInput(MakeImage<FlatType>({ { 4, 1 } }, { 0.0f, 1.0f, 4.0f, 6.0f }));
   flat->AddSeed({ { 0, 0 } }, 5);
   flat->AddSeed({ { 3, 0 } }, 2);
@@ -259,7 +257,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, SeedImagesAndOtherTypes)
 TEST(RelativeFuzzyConnectednessImageFilter, TiesAndMinimumStrength)
 {
   const auto image = MakeImage<ImageType>({ { 5, 1, 1 } }, { 7, 7, 7, 7, 30 });
-  const auto filter = VoxelMapsTest::NewFilter<FilterType>();
+  const auto filter = NewFilter<FilterType>();
   filter->SetInput(image);
   filter->AddSeed({ { 0, 0, 0 } }, 8);
   filter->AddSeed({ { 3, 0, 0 } }, 6);
@@ -287,7 +285,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, TiesAndMinimumStrength)
 
 TEST(RelativeFuzzyConnectednessImageFilter, EditsWithAHierarchyEqualFreshFilters)
 {
-  for (std::uint64_t sequence = 0; sequence < 8 && !HasFailure(); ++sequence)
+  for (std::uint64_t sequence = 0; sequence < 12 && !HasFailure(); ++sequence)
   {
     SCOPED_TRACE(sequence);
     RandomNumbers random(900 + sequence);
@@ -312,6 +310,8 @@ TEST(RelativeFuzzyConnectednessImageFilter, EditsWithAHierarchyEqualFreshFilters
       bool                                             isWeighted{ false };
       bool                                             hasMask{ false };
       bool                                             wantsMargins{ true };
+      bool                                             isCropped{ false };
+      double                                           cropMargin{ 5.0 };
     } setting;
     setting.seeds = { { At(11, 12, 10), 3 }, { At(28, 12, 10), 9 } };
     const auto apply = [&](FilterType * filter) {
@@ -331,14 +331,16 @@ TEST(RelativeFuzzyConnectednessImageFilter, EditsWithAHierarchyEqualFreshFilters
       filter->SetDistanceWeighting(setting.isWeighted);
       filter->SetMaskImage(setting.hasMask ? mask.GetPointer() : nullptr);
       filter->SetGenerateMarginImage(setting.wantsMargins);
+      filter->SetCropToSeeds(setting.isCropped);
+      filter->SetCropMargin(setting.cropMargin);
       filter->SetGenerateStrengthImage(true);
     };
-    const auto kept = VoxelMapsTest::NewFilter<FilterType>();
+    const auto kept = NewFilter<FilterType>();
     kept->KeepHierarchyOn();
     for (int edit = 0; edit < 20 && !HasFailure(); ++edit)
     {
       SCOPED_TRACE(edit);
-      switch (random.Below(13))
+      switch (random.Below(15))
       {
         case 0:
           setting.competition =
@@ -390,6 +392,12 @@ TEST(RelativeFuzzyConnectednessImageFilter, EditsWithAHierarchyEqualFreshFilters
           setting.isWeighted = true;
           break;
         }
+        case 11:
+          setting.isCropped = !setting.isCropped;
+          break;
+        case 12:
+          setting.cropMargin = static_cast<double>(random.Below(8));
+          break;
         default:
           if (setting.seeds.size() > 2 && random.Chance(0.5))
           {
@@ -406,11 +414,15 @@ TEST(RelativeFuzzyConnectednessImageFilter, EditsWithAHierarchyEqualFreshFilters
           }
       }
       apply(kept);
-      const auto fresh = VoxelMapsTest::NewFilter<FilterType>();
+      const auto fresh = NewFilter<FilterType>();
       apply(fresh);
       fresh->SetNumberOfWorkUnits(static_cast<unsigned int>(random.Between(1, 5)));
       ExpectSame(ComputeAll(fresh), ComputeAll(kept));
-      EXPECT_GT(kept->GetMemoryOfHierarchy(), 6u * 40 * 24 * 20);
+      EXPECT_EQ(fresh->GetUsedCropRegion(), kept->GetUsedCropRegion());
+      // Of the box: about 6 bytes per voxel, but not twice.
+      const auto voxels = kept->GetUsedCropRegion().GetNumberOfPixels();
+      EXPECT_LE(6u * voxels, kept->GetMemoryOfHierarchy());
+      EXPECT_GE(19u * voxels, kept->GetMemoryOfHierarchy());
       EXPECT_EQ(0u, fresh->GetMemoryOfHierarchy());
     }
     kept->ReleaseHierarchy();
@@ -444,7 +456,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, AffinitiesOfLabels)
   const auto image = MakeBalls();
   // The strength for a label is that of the filter for one object with the affinity of the label.
   const auto computeOne = [&](const IndexType & seed, double mean, double variance, bool isEstimated) {
-    const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
+    const auto filter = NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
     filter->SetInput(image);
     filter->SetSeed(seed);
     filter->SetAffinity({ { mean }, { variance }, {}, { 25.0 } });
@@ -456,7 +468,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, AffinitiesOfLabels)
     const auto left = computeOne(At(11, 12, 10), 100.0, 400.0, isEstimated);
     const auto right = computeOne(At(28, 12, 10), 150.0, 900.0, isEstimated);
     const auto outside = computeOne(At(2, 2, 2), 20.0, 900.0, isEstimated);
-    const auto filter = VoxelMapsTest::NewFilter<FilterType>();
+    const auto filter = NewFilter<FilterType>();
     filter->SetInput(image);
     filter->AddSeed(At(11, 12, 10), 3);
     filter->AddSeed(At(28, 12, 10), 9);
@@ -499,7 +511,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, AffinitiesOfLabels)
   ExpectError([&] { filter->Update(); }, { "difference variance", "label", "9", "-2" });
   // The surroundings of a seed in a constant image have no variance.
   const auto constant = MakeImage<ImageType>({ { 8, 8, 8 } }, std::vector<short>(512, 5));
-  const auto estimating = VoxelMapsTest::NewFilter<FilterType>();
+  const auto estimating = NewFilter<FilterType>();
   estimating->SetInput(constant);
   estimating->AddSeed({ { 1, 1, 1 } }, 4);
   estimating->EstimateAffinityOfEveryLabelOn();
@@ -558,7 +570,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, ProgressAndThreads)
 {
   const auto image = MakeImageForProgress({ { 64, 64, 64 } });
   const auto makeFilter = [&image] {
-    const auto filter = VoxelMapsTest::NewFilter<FilterType>();
+    const auto filter = NewFilter<FilterType>();
     filter->SetInput(image);
     filter->AddSeed({ { 3, 3, 3 } }, 1);
     filter->AddSeed({ { 60, 60, 60 } }, 2);
@@ -572,7 +584,6 @@ TEST(RelativeFuzzyConnectednessImageFilter, ProgressAndThreads)
 
 TEST(RelativeFuzzyConnectednessImageFilter, PrintsItsParameters)
 {
-  VoxelMapsTest::ExpectPrints(
-    MakeFilter(MakeBalls()).GetPointer(),
-    { "Competition: Relative", "TieRule: Background", "KeepHierarchy: Off", "=9", "ObjectMean: 100" });
+  ExpectPrints(MakeFilter(MakeBalls()).GetPointer(),
+               { "Competition: Relative", "TieRule: Background", "KeepHierarchy: Off", "=9", "ObjectMean: 100" });
 }

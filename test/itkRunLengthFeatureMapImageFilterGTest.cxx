@@ -17,7 +17,7 @@ namespace
 using Enums = itk::RunLengthFeatureMapEnums;
 using Feature = Enums::Feature;
 using Aggregation = Enums::Aggregation;
-using VoxelMapsTest::MakeImage;
+using namespace VoxelMapsTest;
 
 /* Zhang et al. (2019) */
 
@@ -35,40 +35,18 @@ const std::array<unsigned int, 5> paperLevels{ 0, 42, 113, 128, 255 };
 
 struct PaperMatrix
 {
-  std::string                                direction;
-  PaperFilter::OffsetType                    offset;
-  std::array<std::array<unsigned int, 5>, 5> runs;
+  std::string                  direction;
+  PaperFilter::OffsetType      offset;
+  std::array<unsigned int, 25> runs;
 };
 
-// Table 2
-const std::vector<PaperMatrix> paperMatrices{ { "0 degrees",
-                                                { { 1, 0 } },
-                                                { { { { 4, 0, 0, 0, 0 } },
-                                                    { { 5, 0, 0, 0, 0 } },
-                                                    { { 3, 2, 0, 0, 0 } },
-                                                    { { 3, 0, 0, 0, 0 } },
-                                                    { { 4, 1, 0, 0, 0 } } } } },
-                                              { "45 degrees",
-                                                { { 1, -1 } },
-                                                { { { { 1, 0, 1, 0, 0 } },
-                                                    { { 5, 0, 0, 0, 0 } },
-                                                    { { 3, 0, 0, 1, 0 } },
-                                                    { { 1, 1, 0, 0, 0 } },
-                                                    { { 2, 2, 0, 0, 0 } } } } },
-                                              { "90 degrees",
-                                                { { 0, -1 } },
-                                                { { { { 4, 0, 0, 0, 0 } },
-                                                    { { 3, 1, 0, 0, 0 } },
-                                                    { { 3, 2, 0, 0, 0 } },
-                                                    { { 3, 0, 0, 0, 0 } },
-                                                    { { 6, 0, 0, 0, 0 } } } } },
-                                              { "135 degrees",
-                                                { { -1, -1 } },
-                                                { { { { 4, 0, 0, 0, 0 } },
-                                                    { { 5, 0, 0, 0, 0 } },
-                                                    { { 3, 2, 0, 0, 0 } },
-                                                    { { 3, 0, 0, 0, 0 } },
-                                                    { { 6, 0, 0, 0, 0 } } } } } };
+// Table 2, row by row.
+const std::vector<PaperMatrix> paperMatrices{
+  { "0 degrees", { { 1, 0 } }, { { 4, 0, 0, 0, 0, 5, 0, 0, 0, 0, 3, 2, 0, 0, 0, 3, 0, 0, 0, 0, 4, 1, 0, 0, 0 } } },
+  { "45 degrees", { { 1, -1 } }, { { 1, 0, 1, 0, 0, 5, 0, 0, 0, 0, 3, 0, 0, 1, 0, 1, 1, 0, 0, 0, 2, 2, 0, 0, 0 } } },
+  { "90 degrees", { { 0, -1 } }, { { 4, 0, 0, 0, 0, 3, 1, 0, 0, 0, 3, 2, 0, 0, 0, 3, 0, 0, 0, 0, 6, 0, 0, 0, 0 } } },
+  { "135 degrees", { { -1, -1 } }, { { 4, 0, 0, 0, 0, 5, 0, 0, 0, 0, 3, 2, 0, 0, 0, 3, 0, 0, 0, 0, 6, 0, 0, 0, 0 } } },
+};
 
 /** The eleven features as equations (2) to (12), in the order of the enumeration; i = value + 1. */
 std::array<double, 11>
@@ -93,7 +71,7 @@ WorkOutFeatures(const PaperMatrix & matrix)
     for (std::size_t column = 0; column < 5; ++column)
     {
       const double j = static_cast<double>(column) + 1.0;
-      const double p = matrix.runs[row][column];
+      const double p = matrix.runs[row * 5 + column];
       runs += p;
       pixels += p * j;
       lre += p * j * j;
@@ -152,7 +130,7 @@ ExpectFeature(Feature feature, double expected, float actual)
 
 TEST(RunLengthFeatureMapImageFilter, PaperFeaturesAtEveryPixel)
 {
-  const auto filter = VoxelMapsTest::NewFilter<PaperFilter>();
+  const auto filter = NewFilter<PaperFilter>();
   filter->SetInput(MakeImage<itk::Image<unsigned char, 2>>({ { 5, 5 } }, paperImage));
   filter->SetDiscretizationMethod(PaperFilter::MethodEnum::Identity);
   filter->SetNumberOfGrayLevels(256);
@@ -186,7 +164,7 @@ TEST(RunLengthFeatureMapImageFilter, PaperFeaturesAtEveryPixel)
 // 4 x 4 windows whose anchor is their top-left pixel, as in the paper, against matrices counted by hand.
 TEST(RunLengthFeatureMapImageFilter, PaperWindowByHand)
 {
-  const auto filter = VoxelMapsTest::NewFilter<PaperFilter>();
+  const auto filter = NewFilter<PaperFilter>();
   filter->SetInput(MakeImage<itk::Image<unsigned char, 2>>({ { 5, 5 } }, paperImage));
   filter->SetDiscretizationMethod(PaperFilter::MethodEnum::Identity);
   filter->SetNumberOfGrayLevels(256);
@@ -216,7 +194,7 @@ TEST(RunLengthFeatureMapImageFilter, WindowsComeFromRadiusOrSizeAndAnchor)
 {
   using SizeType = PaperFilter::SizeType;
   using OffsetType = PaperFilter::OffsetType;
-  const auto filter = VoxelMapsTest::NewFilter<PaperFilter>();
+  const auto filter = NewFilter<PaperFilter>();
 
   filter->SetNeighborhoodRadius({ { 0, 3 } });
   EXPECT_EQ((SizeType{ { 0, 3 } }), filter->GetNeighborhoodRadius());

@@ -18,9 +18,7 @@ using DoubleFilter3D = itk::SizeZoneFeatureMapImageFilter<Image3D, itk::VectorIm
 using Enums = itk::SizeZoneFeatureMapEnums;
 using Feature = Enums::Feature;
 using Connectivity = Enums::Connectivity;
-using VoxelMapsTest::ComputePixel;
-using VoxelMapsTest::documentedImage;
-using VoxelMapsTest::MakeLevelsFilter;
+using namespace VoxelMapsTest;
 } // namespace
 
 // Checked with PyRadiomics 3.0.1; quotients of integers are met exactly.

@@ -37,15 +37,7 @@ using Method = itk::GrayLevelDiscretizationEnums::Method;
 using RangeSource = itk::GrayLevelDiscretizationEnums::RangeSource;
 using Device = itk::DeviceEnums::Device;
 using Names = std::vector<std::string>;
-using VoxelMapsTest::Compute;
-using VoxelMapsTest::ExpectError;
-using VoxelMapsTest::GetBuffer;
-using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::MakeImage;
-using VoxelMapsTest::maxSecondsToAbort;
-using VoxelMapsTest::NewFilter;
-using VoxelMapsTest::Observe;
-using VoxelMapsTest::RandomNumbers;
+using namespace VoxelMapsTest;
 
 /** A noisy image with flat parts, and a mask with holes. */
 struct Images
@@ -157,7 +149,7 @@ TYPED_TEST(TextureFilters, DefaultsAreAsDocumented)
 TYPED_TEST(TextureFilters, SettersStoreModifyAndArePrinted)
 {
   const auto filter = MakeDefaultFilter<typename TestFixture::FilterType>();
-  const auto expectModified = VoxelMapsTest::MakeModifiedCheck(filter.GetPointer());
+  const auto expectModified = MakeModifiedCheck(filter.GetPointer());
   const auto names = filter->GetFeatureNames();
   // Setting the same value again changes nothing, so nothing is computed again.
   for (const bool modified : { true, false })
@@ -176,22 +168,22 @@ TYPED_TEST(TextureFilters, SettersStoreModifyAndArePrinted)
     expectModified([&] { filter->SetFeatureNames({ names.front() }); }, modified && names.size() > 1);
     expectModified([&] { filter->SetNeighborhoodRadius(8); }, modified);
   }
-  VoxelMapsTest::ExpectPrints(filter.GetPointer(),
-                              { "InsidePixelValue: 66\n",
-                                "DeviceID: 3\n",
-                                "OtherDeviceIDs: 4 5\n",
-                                "BackgroundValue: nan\n",
-                                "DiscretizationMethod: FixedBinSize\n",
-                                "NumberOfGrayLevels: 77\n",
-                                "BinWidth: 12.25\n",
-                                "BinEdges: 1.5 2.5\n",
-                                "RangeSource: Image\n",
-                                "RangeMinimum: -33.5\n",
-                                "RangeMaximum: 44.5\n",
-                                "NeighborhoodRadius: [8, 8, 8]\n",
-                                "WindowSize: [17, 17, 17]\n",
-                                "WindowAnchor: [8, 8, 8]\n",
-                                "FeatureNames: " + names.front() + "\n" });
+  ExpectPrints(filter.GetPointer(),
+               { "InsidePixelValue: 66\n",
+                 "DeviceID: 3\n",
+                 "OtherDeviceIDs: 4 5\n",
+                 "BackgroundValue: nan\n",
+                 "DiscretizationMethod: FixedBinSize\n",
+                 "NumberOfGrayLevels: 77\n",
+                 "BinWidth: 12.25\n",
+                 "BinEdges: 1.5 2.5\n",
+                 "RangeSource: Image\n",
+                 "RangeMinimum: -33.5\n",
+                 "RangeMaximum: 44.5\n",
+                 "NeighborhoodRadius: [8, 8, 8]\n",
+                 "WindowSize: [17, 17, 17]\n",
+                 "WindowAnchor: [8, 8, 8]\n",
+                 "FeatureNames: " + names.front() + "\n" });
 }
 
 TYPED_TEST(TextureFilters, ComponentsHaveNamesInTheMetadata)
@@ -275,7 +267,7 @@ TYPED_TEST(TextureFilters, SelectionsAndMasksChooseVoxels)
 
 TYPED_TEST(TextureFilters, WorkUnitsDoNotChangeBits)
 {
-  VoxelMapsTest::ExpectWorkUnitsDoNotChangeBits([this] { return this->MakeFilter(); });
+  ExpectWorkUnitsDoNotChangeBits([this] { return this->MakeFilter(); });
 }
 
 TYPED_TEST(TextureFilters, RegionsAndStreamingDoNotChangeBits)
@@ -358,13 +350,13 @@ TYPED_TEST(TextureFilters, ComputesAgainOnlyAfterAChange)
 TYPED_TEST(TextureFilters, ReportsProgressAndAborts)
 {
   const auto filter = this->MakeFilter();
-  VoxelMapsTest::ExpectProgressGrowsTo1(filter, [](float first) {
+  ExpectProgressGrowsTo1(filter, [](float first) {
     EXPECT_GE(first, 0.0f);
     EXPECT_LT(first, 1.0f);
   });
   bool abort = true;
   filter->Modified();
-  VoxelMapsTest::ExpectWorksAgainAfterAborts(filter.GetPointer(), Compute(this->MakeFilter()), abort);
+  ExpectWorksAgainAfterAborts(filter.GetPointer(), Compute(this->MakeFilter()), abort);
   filter->AddObserver(itk::ProgressEvent(), [](const itk::EventObject &) { throw std::runtime_error("of the user"); });
   filter->Modified();
   EXPECT_THROW(filter->Update(), std::runtime_error);
@@ -372,20 +364,20 @@ TYPED_TEST(TextureFilters, ReportsProgressAndAborts)
 
 TYPED_TEST(TextureFilters, AbortsSoon)
 {
-  static const auto large = VoxelMapsTest::MakeLargeImage(8);
+  static const auto large = MakeLargeImage(8);
   const auto        filter = MakeDefaultFilter<typename TestFixture::FilterType>();
   filter->SetInput(large);
   filter->SetNumberOfWorkUnits(2);
-  EXPECT_LT(VoxelMapsTest::AbortFromAnObserver(filter, 0.01f).withoutOthers, maxSecondsToAbort);
-  const int milliseconds = VoxelMapsTest::IsCudaTest() ? 50 : 300;
-  EXPECT_LT(VoxelMapsTest::AbortFromAnotherThread(filter, milliseconds).withoutOthers, maxSecondsToAbort);
+  EXPECT_LT(AbortFromAnObserver(filter, 0.01f).withoutOthers, maxSecondsToAbort);
+  const int milliseconds = IsCudaTest() ? 50 : 300;
+  EXPECT_LT(AbortFromAnotherThread(filter, milliseconds).withoutOthers, maxSecondsToAbort);
 }
 
 TYPED_TEST(TextureFilters, SeveralMayRunAtTheSameTime)
 {
   const auto                      expected = Compute(this->MakeFilter());
   std::vector<std::vector<float>> results(4);
-  VoxelMapsTest::RunThreads(4, [&](unsigned int number) {
+  RunThreads(4, [&](unsigned int number) {
     const auto filter = this->MakeFilter();
     // Filters write the requested region into their input.
     const auto own = Images();
@@ -402,10 +394,10 @@ TYPED_TEST(TextureFilters, SeveralMayRunAtTheSameTime)
 TYPED_TEST(TextureFilters, GeometryIsKeptAndMustAgree)
 {
   const auto expected = Compute(this->MakeFilter());
-  VoxelMapsTest::Place(this->image.GetPointer(), this->mask.GetPointer());
+  Place(this->image.GetPointer(), this->mask.GetPointer());
   const auto filter = this->MakeFilter();
   filter->Update();
-  VoxelMapsTest::ExpectGeometry(filter.GetPointer(), this->image.GetPointer());
+  ExpectGeometry(filter.GetPointer(), this->image.GetPointer());
   EXPECT_EQ((!std::is_same<TypeParam, FirstOrder>::value), HasSameBits(expected, GetBuffer(filter->GetOutput())));
 
   // NIfTI stores origins as float.

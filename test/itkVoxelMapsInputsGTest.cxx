@@ -13,7 +13,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -47,9 +46,7 @@ using RangeSource = itk::GrayLevelDiscretizationEnums::RangeSource;
 using AffinityFunction = itk::FuzzyConnectednessEnums::AffinityFunction;
 using Adjacency = itk::FuzzyConnectednessEnums::Adjacency;
 using Method = itk::FuzzyConnectednessEnums::Method;
-using VoxelMapsTest::ExpectError;
-using VoxelMapsTest::MakeImage;
-using VoxelMapsTest::RandomNumbers;
+using namespace VoxelMapsTest;
 
 const std::vector<Method> allMethods{ Method::Automatic, Method::Buckets, Method::Hierarchy };
 
@@ -142,7 +139,7 @@ TEST(ImagesWithoutVoxels, HaveOutputsWithoutVoxels)
       {
         for (const bool isEstimated : { false, true })
         {
-          const auto connectedness = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
+          const auto connectedness = NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
           connectedness->SetInput(image);
           connectedness->SetMaskImage(isMasked ? mask : nullptr);
           connectedness->SetSeedImage(mask);
@@ -154,7 +151,7 @@ TEST(ImagesWithoutVoxels, HaveOutputsWithoutVoxels)
       }
     }
     // There is no voxel that a seed could have.
-    const auto connectedness = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
+    const auto connectedness = NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
     connectedness->SetInput(image);
     connectedness->SetSeed(region.GetIndex());
     connectedness->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1.0 } });
@@ -164,7 +161,7 @@ TEST(ImagesWithoutVoxels, HaveOutputsWithoutVoxels)
 
 TEST(EnumeratorsThatDoNotExist, OfConnectedness)
 {
-  const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
+  const auto filter = NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   filter->SetInput(MakeNoise(1));
   filter->SetSeed(noiseIndex);
   filter->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1.0 } });
@@ -206,7 +203,7 @@ TEST(ExtremeParameters, SpacingsWhoseSquaresDoNotFitAreRefused)
   ImageType::SpacingType spacing(1.0);
   spacing[1] = 1e-160;
   image->SetSpacing(spacing);
-  const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
+  const auto filter = NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   filter->SetInput(image);
   filter->SetSeed(noiseIndex);
   filter->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1.0 } });
@@ -218,29 +215,12 @@ TEST(ExtremeParameters, SpacingsWhoseSquaresDoNotFitAreRefused)
   EXPECT_NO_THROW(filter->Update());
 }
 
-TEST(ExtremeParameters, MeansAndVariancesWhoseCostsAreNotFiniteAreRefused)
+TEST(ExtremeParameters, VariancesOfEstimatesWhoseCostsAreNotFiniteAreRefused)
 {
-  const auto filter = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
-  filter->SetInput(MakeNoise(1));
-  filter->SetSeed(noiseIndex);
-  const std::vector<std::pair<itk::FuzzyConnectednessAffinity, std::vector<std::string>>> wrong{
-    { { { -1.7e308 }, { 1.0 }, {}, { 1.0 } }, { "object mean", "~-1.7e+308", "~8.9e+307" } },
-    { { { 0.0 }, { 1.7e308 }, {}, { 1.0 } }, { "object variance", "~1.7e+308", "~1e+307" } },
-    { { { 0.0 }, { 1.0 }, {}, { 1e-305 } }, { "difference variance", "~1e-305", "~1e-299" } },
-  };
-  for (const auto & [affinity, words] : wrong)
-  {
-    filter->SetAffinity(affinity);
-    ExpectError([&] { filter->Update(); }, words);
-  }
-  filter->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1e-299 } });
-  EXPECT_NO_THROW(filter->Update());
-
-  // The same of an estimate.
   using DoubleImage = itk::Image<double, 2>;
   for (const double value : { 1e-160, 1e160 })
   {
-    const auto estimating = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<DoubleImage>>();
+    const auto estimating = NewFilter<itk::FuzzyConnectednessImageFilter<DoubleImage>>();
     estimating->SetInput(MakeImage<DoubleImage>({ { 4, 1 } }, { 0.0, value, 3.0 * value, 2.0 * value }));
     estimating->SetSeed({ { 1, 0 } });
     estimating->EstimateAffinityFromSeedsOn();
@@ -261,13 +241,13 @@ TEST(NotEnoughMemory, TheMessageSaysForWhat)
   discretization->SetRangeSource(RangeSource::Given);
   ExpectMemoryError(discretization.GetPointer(), { "Not enough memory", "[524288, 524288, 1024] voxels", "563 TB" });
 
-  const auto runLengths = VoxelMapsTest::NewFilter<itk::RunLengthFeatureMapImageFilter<ImageType>>();
+  const auto runLengths = NewFilter<itk::RunLengthFeatureMapImageFilter<ImageType>>();
   runLengths->SetInput(source->GetOutput());
   runLengths->SetRangeSource(RangeSource::Given);
   ExpectMemoryError(runLengths.GetPointer(),
                     { "Not enough memory", "[524288, 524288, 1024] voxels", "11 components", "12.4 PB" });
 
-  const auto connectedness = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
+  const auto connectedness = NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   connectedness->SetInput(source->GetOutput());
   connectedness->SetSeed({ { 0, 0, 0 } });
   connectedness->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1.0 } });
@@ -279,10 +259,10 @@ TEST(NotEnoughMemory, NumbersOfVoxelsMayOverflow)
   // 2^64 voxels, which is 0 as an integer.
   const auto source = SourceWithoutPixels::New();
   source->size = { { 1 << 22, 1 << 21, 1 << 21 } };
-  const auto runLengths = VoxelMapsTest::NewFilter<itk::RunLengthFeatureMapImageFilter<ImageType>>();
+  const auto runLengths = NewFilter<itk::RunLengthFeatureMapImageFilter<ImageType>>();
   runLengths->SetInput(source->GetOutput());
   ExpectMemoryError(runLengths.GetPointer(), { "Not enough memory", "812 EB" });
-  const auto connectedness = VoxelMapsTest::NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
+  const auto connectedness = NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   connectedness->SetInput(source->GetOutput());
   connectedness->SetSeed({ { 0, 0, 0 } });
   connectedness->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1.0 } });

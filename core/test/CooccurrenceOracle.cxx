@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <numeric>
 #include <type_traits>
 
@@ -328,74 +327,24 @@ SecondSingularValue(const Matrix & matrix)
 
 /** Half a step of the grid of the results, and as much for the rounding of their computation. */
 constexpr long double correlationUncertainty = 1e-12L;
-
-template <typename TReal>
-TReal
-FloatSpacing(long double value)
-{
-  const float magnitude = std::fabs(static_cast<float>(value));
-  return static_cast<TReal>(std::nextafter(magnitude, std::numeric_limits<float>::infinity())) -
-         static_cast<TReal>(magnitude);
-}
-
-template <typename TReal>
-bool
-AgreesAs(const Value & expected, TReal actual, double emptyValue)
-{
-  if (expected.isEmpty)
-  {
-    return std::isnan(emptyValue) ? std::isnan(actual) : actual == static_cast<TReal>(emptyValue);
-  }
-  if (expected.isExact)
-  {
-    return actual == static_cast<TReal>(expected.exact);
-  }
-  const long double error = std::fabs(static_cast<long double>(actual) - expected.reference);
-  // Fixed-point weights are good to 2^-39 relative, and entropies to a few 10^-14.
-  const long double tolerance = std::is_same<TReal, float>::value ? 2 * FloatSpacing<long double>(expected.reference)
-                                                                  : 4e-12L * std::fabs(expected.reference) + 1e-13L;
-  return error <= tolerance + expected.uncertainty;
-}
 } // namespace
 
 void
 AddPairs(const Levels & levels, const Window & window, const Triple & position, const Triple & offset, bool symmetric,
          Matrix & matrix)
 {
-  const auto levelAt = [&](const Triple & at) -> std::uint16_t {
-    for (unsigned int axis = 0; axis < 3; ++axis)
+  const RunLengthOracle::WindowLevels inWindow(levels, window, position);
+  inWindow.ForEachVoxel([&](const Triple & at, std::uint16_t i) {
+    const std::uint16_t j = inWindow(RunLengthOracle::Move(at, offset));
+    if (j != 0)
     {
-      const std::int64_t first = position[axis] - window.anchor[axis];
-      if (at[axis] < first || at[axis] >= first + window.size[axis] || at[axis] < 0 || at[axis] >= levels.size[axis])
+      ++matrix[{ i, j }];
+      if (symmetric)
       {
-        return 0;
+        ++matrix[{ j, i }];
       }
     }
-    return levels(at);
-  };
-  Triple p;
-  for (std::int64_t z = 0; z < window.size[2]; ++z)
-  {
-    for (std::int64_t y = 0; y < window.size[1]; ++y)
-    {
-      for (std::int64_t x = 0; x < window.size[0]; ++x)
-      {
-        p = {
-          { position[0] - window.anchor[0] + x, position[1] - window.anchor[1] + y, position[2] - window.anchor[2] + z }
-        };
-        const std::uint16_t i = levelAt(p);
-        const std::uint16_t j = levelAt({ { p[0] + offset[0], p[1] + offset[1], p[2] + offset[2] } });
-        if (i != 0 && j != 0)
-        {
-          ++matrix[{ i, j }];
-          if (symmetric)
-          {
-            ++matrix[{ j, i }];
-          }
-        }
-      }
-    }
-  }
+  });
 }
 
 Value
@@ -517,7 +466,8 @@ ComputeFeature(const Matrix & matrix, Feature feature, bool symmetric, std::uint
 }
 
 std::vector<Value>
-ComputeFeatures(const Levels & levels, const Window & window, const Triple & position, const Parameters & parameters)
+ComputeFeatures(const Levels & levels, const Window & window, const Triple & position,
+                const voxelmaps::CooccurrenceJob & parameters)
 {
   std::int64_t greatestTotal = 1;
   std::int64_t totalSum = 0;
@@ -601,15 +551,27 @@ ComputeFeatures(const Levels & levels, const Window & window, const Triple & pos
   return means;
 }
 
+template <typename TReal>
 bool
-Agrees(const Value & expected, float actual, double emptyValue)
+Agrees(const Value & expected, TReal actual, double emptyValue)
 {
-  return AgreesAs(expected, actual, emptyValue);
+  if (expected.isEmpty)
+  {
+    return std::isnan(emptyValue) ? std::isnan(actual) : actual == static_cast<TReal>(emptyValue);
+  }
+  if (expected.isExact)
+  {
+    return actual == static_cast<TReal>(expected.exact);
+  }
+  const long double error = std::fabs(static_cast<long double>(actual) - expected.reference);
+  // Fixed-point weights are good to 2^-39 relative, and entropies to a few 10^-14.
+  const long double tolerance = std::is_same<TReal, float>::value
+                                  ? 2 * RunLengthOracle::FloatSpacing(expected.reference)
+                                  : 4e-12L * std::fabs(expected.reference) + 1e-13L;
+  return error <= tolerance + expected.uncertainty;
 }
-
-bool
-Agrees(const Value & expected, double actual, double emptyValue)
-{
-  return AgreesAs(expected, actual, emptyValue);
-}
+template bool
+Agrees(const Value &, float, double);
+template bool
+Agrees(const Value &, double, double);
 } // namespace CooccurrenceOracle

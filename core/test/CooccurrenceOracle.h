@@ -40,15 +40,6 @@ struct Value
   bool isEmpty{ false };
 };
 
-struct Parameters
-{
-  std::vector<Triple>  offsets;
-  std::vector<Feature> features;
-  Aggregation          aggregation{ Aggregation::Average };
-  bool                 symmetric{ true };
-  std::uint32_t        numberOfGrayLevels{ 2 };
-};
-
 /** Add the pairs of the window at a position with one offset; the window ends at the image's border. */
 void
 AddPairs(const Levels & levels, const Window & window, const Triple & position, const Triple & offset, bool symmetric,
@@ -62,14 +53,14 @@ ComputeFeature(const Matrix & matrix, Feature feature, bool symmetric, std::uint
 
 /** All components at a voxel that has a level. */
 std::vector<Value>
-ComputeFeatures(const Levels & levels, const Window & window, const Triple & position, const Parameters & parameters);
+ComputeFeatures(const Levels & levels, const Window & window, const Triple & position,
+                const voxelmaps::CooccurrenceJob & parameters);
 
 /** Whether a result is what it must be: equal to the rounded exact value, within two units in the last place of a float
  * of the reference, or the value of matrices without pairs. */
+template <typename TReal>
 bool
-Agrees(const Value & expected, float actual, double emptyValue);
-bool
-Agrees(const Value & expected, double actual, double emptyValue);
+Agrees(const Value & expected, TReal actual, double emptyValue);
 } // namespace CooccurrenceOracle
 
 #endif // CooccurrenceOracle_h

@@ -19,19 +19,13 @@ namespace
 {
 using voxelmaps::FuzzyConnectednessProblem;
 using voxelmaps::MemoryLocation;
-using VoxelMapsTest::DelayStream;
-using VoxelMapsTest::DeviceArray;
-using VoxelMapsTest::GetPlaces;
-using VoxelMapsTest::Place;
-using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::RelativeJob;
-using VoxelMapsTest::Stream;
+using namespace VoxelMapsTest;
 using Job = voxelmaps::FuzzyConnectednessJob;
 using Options = voxelmaps::CudaFuzzyConnectednessOptions;
 using RelativeOptions = voxelmaps::CudaRelativeFuzzyConnectednessOptions;
 using PixelType = Job::PixelType;
 
-class CudaConnectednessMemory : public VoxelMapsTest::CudaTest
+class CudaConnectednessMemory : public CudaTest
 {};
 
 /** Image and mask of a job in device memory. */
@@ -65,41 +59,31 @@ private:
   std::unique_ptr<DeviceArray<std::uint8_t>> m_Mask;
 };
 
-/** An output of a job in a place, between values that nothing may write to. */
-template <typename T>
-class Output
+/** Lets a job write to the memory of a place, between guards. */
+class PlacedOutput
 {
 public:
-  Output(std::int64_t size, const Place & place)
-    : m_Values(static_cast<std::size_t>(size) + 2 * guard, T{ 77 })
+  PlacedOutput(void *& output, std::size_t bytes, const Place & place)
+    : m_Output(output)
+    , m_Guarded(output != nullptr ? bytes : 0, 0xa5)
+    , m_Placed(m_Guarded.values, place)
   {
-    if (place.output == MemoryLocation::Device)
-    {
-      m_OnDevice = std::make_unique<DeviceArray<T>>(m_Values, place.stream);
-    }
+    output = output != nullptr ? m_Placed.data() + m_Guarded.guard : nullptr;
   }
-  T *
-  data()
+
+  /** To where the job would have written otherwise. */
+  void
+  CopyBack()
   {
-    return (m_OnDevice ? m_OnDevice->data() : m_Values.data()) + guard;
-  }
-  ::testing::AssertionResult
-  Has(const std::vector<T> & expected)
-  {
-    if (m_OnDevice)
-    {
-      m_Values = m_OnDevice->Get();
-    }
-    std::vector<T> all(guard, T{ 77 });
-    all.insert(all.end(), expected.begin(), expected.end());
-    all.insert(all.end(), guard, T{ 77 });
-    return all == m_Values ? ::testing::AssertionSuccess() : ::testing::AssertionFailure() << "other values";
+    m_Placed.CopyBack();
+    const std::vector<unsigned char> bytes = m_Guarded.Get();
+    std::copy(bytes.begin(), bytes.end(), static_cast<unsigned char *>(m_Output));
   }
 
 private:
-  static constexpr std::size_t    guard = 32;
-  std::vector<T>                  m_Values;
-  std::unique_ptr<DeviceArray<T>> m_OnDevice;
+  void * const                 m_Output;
+  GuardedOutput<unsigned char> m_Guarded;
+  PlacedVector<unsigned char>  m_Placed;
 };
 
 template <typename TReal>
@@ -120,74 +104,51 @@ CheckStrengths(const FuzzyConnectednessRandomCase & randomCase, const Place & pl
   Job                      job = MakeFuzzyConnectednessJob(randomCase);
   const std::vector<TReal> expected = ComputeOnCpu<TReal>(job);
   const DeviceScene        scene(randomCase, job, place.stream);
-  Output<TReal>            output(job.GetNumberOfVoxels(), place);
+  std::vector<TReal>       actual(expected.size());
   if (place.input == MemoryLocation::Device)
   {
     scene.Set(job);
   }
-  job.output = output.data();
+  job.output = actual.data();
   job.outputIsDouble = sizeof(TReal) == sizeof(double);
+  PlacedOutput output(job.output, actual.size() * sizeof(TReal), place);
   place.Set(options);
   const auto report = voxelmaps::ComputeFuzzyConnectednessCuda(job, options);
-  EXPECT_TRUE(output.Has(expected)) << randomCase << ' ' << place << ' ' << options.method;
+  output.CopyBack();
+  EXPECT_EQ(expected, actual) << randomCase << ' ' << place << ' ' << options.method;
   return report.numberOfSlabs;
 }
 
-/** The outputs of a relative job. */
-template <typename TLabel, typename TReal>
-struct Outputs
-{
-  std::vector<TLabel> labels;
-  std::vector<TReal>  strengths;
-  std::vector<TReal>  margins;
-};
-
-template <typename TLabel, typename TReal>
-Outputs<TLabel, TReal>
-ComputeOnCpu(RelativeJob job)
-{
-  const auto             voxels = static_cast<std::size_t>(job.GetNumberOfVoxels());
-  Outputs<TLabel, TReal> result{ std::vector<TLabel>(voxels), std::vector<TReal>(voxels), std::vector<TReal>(voxels) };
-  job.labelOutput = result.labels.data();
-  job.labelsAre16Bit = sizeof(TLabel) == 2;
-  job.strengthOutput = result.strengths.data();
-  job.marginOutput = result.margins.data();
-  job.outputIsDouble = sizeof(TReal) == sizeof(double);
-  voxelmaps::ComputeRelativeFuzzyConnectedness(job);
-  return result;
-}
-
-template <typename TLabel, typename TReal>
 void
-CheckLabels(RelativeJob job, const DeviceScene & scene, const Place & place,
+CheckLabels(const RelativeJob & job, const RelativeRequest & request, const DeviceScene & scene, const Place & place,
             voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy)
 {
-  const auto      expected = ComputeOnCpu<TLabel, TReal>(job);
-  Output<TLabel>  labels(job.GetNumberOfVoxels(), place);
-  Output<TReal>   strengths(job.GetNumberOfVoxels(), place);
-  Output<TReal>   margins(job.GetNumberOfVoxels(), place);
-  RelativeOptions options;
-  place.Set(options);
-  if (place.input == MemoryLocation::Device)
-  {
-    scene.Set(job);
-  }
-  job.labelOutput = labels.data();
-  job.labelsAre16Bit = sizeof(TLabel) == 2;
-  job.strengthOutput = strengths.data();
-  job.marginOutput = margins.data();
-  job.outputIsDouble = sizeof(TReal) == sizeof(double);
-  if (hierarchy != nullptr)
-  {
-    voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, options, *hierarchy);
-  }
-  else
-  {
-    voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, options);
-  }
-  EXPECT_TRUE(labels.Has(expected.labels));
-  EXPECT_TRUE(strengths.Has(expected.strengths));
-  EXPECT_TRUE(margins.Has(expected.margins));
+  const auto computeInPlace = [&](RelativeJob placed) {
+    const auto      voxels = static_cast<std::size_t>(job.GetNumberOfVoxels());
+    const auto      realBytes = placed.outputIsDouble ? sizeof(double) : sizeof(float);
+    PlacedOutput    labels(placed.labelOutput, voxels * (placed.labelsAre16Bit ? 2 : 1), place);
+    PlacedOutput    strengths(placed.strengthOutput, voxels * realBytes, place);
+    PlacedOutput    margins(placed.marginOutput, voxels * realBytes, place);
+    RelativeOptions options;
+    place.Set(options);
+    if (place.input == MemoryLocation::Device)
+    {
+      scene.Set(placed);
+    }
+    if (hierarchy != nullptr)
+    {
+      voxelmaps::ComputeRelativeFuzzyConnectednessCuda(placed, options, *hierarchy);
+    }
+    else
+    {
+      voxelmaps::ComputeRelativeFuzzyConnectednessCuda(placed, options);
+    }
+    labels.CopyBack();
+    strengths.CopyBack();
+    margins.CopyBack();
+  };
+  const auto computeOnCpu = [](const RelativeJob & each) { voxelmaps::ComputeRelativeFuzzyConnectedness(each); };
+  EXPECT_TRUE(AreSameOutputs(RunRelativeJob(job, request, computeOnCpu), RunRelativeJob(job, request, computeInPlace)));
 }
 } // namespace
 
@@ -211,7 +172,7 @@ TEST_F(CudaConnectednessMemory, StrengthsHaveTheBitsOfTheCpu)
         {
           for (const auto method : voxelmaps::GetEnumerators<Options::Method>())
           {
-            const auto options = VoxelMapsTest::MakeCudaOptions<Options>(method);
+            const auto options = MakeCudaOptions<Options>(method);
             CheckStrengths<float>(randomCase, place, options);
             CheckStrengths<double>(randomCase, place, options);
             ASSERT_FALSE(this->HasFailure());
@@ -227,9 +188,7 @@ TEST_F(CudaConnectednessMemory, SlabsHaveTheBitsOfTheCpu)
   const Stream  stream;
   RandomNumbers random(12);
   auto          scene = MakeNoiseScene({ { 60, 50, 40 } }, 30, random);
-  scene.affinity.objectMean = { 15.0 };
-  scene.affinity.objectCovariance = { 100.0 };
-  scene.affinity.differenceCovariance = { 40.0 };
+  scene.affinity = { { 15.0 }, { 100.0 }, { 0.0 }, { 40.0 } };
   scene.seeds = { 7, 60000 };
   const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
   for (const Place & place : GetPlaces(stream))
@@ -253,21 +212,23 @@ TEST_F(CudaConnectednessMemory, CallsComeBetweenTheEarlierAndTheLaterWorkOfTheir
   wrongCase.pixels.assign(wrongCase.pixels.size(), 1);
   for (const cudaStream_t used : { cudaStream_t{ nullptr }, cudaStream_t(stream) })
   {
-    const Place   place{ MemoryLocation::Device, MemoryLocation::Device, used };
-    Job           job = MakeFuzzyConnectednessJob(randomCase);
-    DeviceScene   right(randomCase, job, used);
-    DeviceScene   wrong(wrongCase, job, used);
-    DeviceScene   input(wrongCase, job, used);
-    Output<float> output(job.GetNumberOfVoxels(), place);
+    const Place        place{ MemoryLocation::Device, MemoryLocation::Device, used };
+    Job                job = MakeFuzzyConnectednessJob(randomCase);
+    DeviceScene        right(randomCase, job, used);
+    DeviceScene        wrong(wrongCase, job, used);
+    DeviceScene        input(wrongCase, job, used);
+    std::vector<float> actual(expected.size());
+    job.output = actual.data();
+    PlacedOutput output(job.output, actual.size() * sizeof(float), place);
     input.Set(job);
-    job.output = output.data();
     Options options;
     place.Set(options);
     DelayStream<50>(used);
     input.GetImage().Assign(right.GetImage());
     voxelmaps::ComputeFuzzyConnectednessCuda(job, options);
     input.GetImage().Assign(wrong.GetImage());
-    EXPECT_TRUE(output.Has(expected));
+    output.CopyBack();
+    EXPECT_EQ(expected, actual);
   }
 }
 
@@ -281,8 +242,7 @@ TEST_F(CudaConnectednessMemory, LabelsHaveTheBitsOfTheCpu)
     for (const unsigned int dimension : { 2u, 3u })
     {
       auto        randomCase = DrawFuzzyConnectednessRandomCase(++seed, dimension, type, random);
-      RelativeJob job =
-        VoxelMapsTest::MakeRelativeJob(randomCase, VoxelMapsTest::DrawLabels(randomCase.scene.seeds, 255, random), 2);
+      RelativeJob job = MakeRelativeJob(randomCase, DrawLabels(randomCase.scene.seeds, 255, random), 2);
       for (const Place & place : GetPlaces(stream))
       {
         const DeviceScene                              scene(randomCase, job, place.stream);
@@ -291,15 +251,15 @@ TEST_F(CudaConnectednessMemory, LabelsHaveTheBitsOfTheCpu)
         {
           SCOPED_TRACE(::testing::Message() << randomCase << ' ' << place << ' ' << competition);
           job.competition = competition;
-          CheckLabels<std::uint8_t, float>(job, scene, place, nullptr);
-          CheckLabels<std::uint16_t, double>(job, scene, place, &hierarchy);
-          CheckLabels<std::uint8_t, float>(job, scene, place, &hierarchy);
+          CheckLabels(job, { false, false }, scene, place, nullptr);
+          CheckLabels(job, { true, true }, scene, place, &hierarchy);
+          CheckLabels(job, { false, false }, scene, place, &hierarchy);
         }
         RelativeJob labelJob = job;
         labelJob.competition = RelativeJob::Competition::Relative;
         labelJob.labelAffinities[job.labels.front()] = job.affinity;
         labelJob.labelAffinities[job.labels.front()].objectMean[0] += 1.0;
-        CheckLabels<std::uint16_t, float>(labelJob, scene, place, nullptr);
+        CheckLabels(labelJob, { true, false }, scene, place, nullptr);
         ASSERT_FALSE(this->HasFailure());
       }
     }
@@ -308,13 +268,9 @@ TEST_F(CudaConnectednessMemory, LabelsHaveTheBitsOfTheCpu)
 
 TEST_F(CudaConnectednessMemory, ErrorsAndAbortsLeaveNoMemoryBehind)
 {
-  struct Aborted
-  {};
   RandomNumbers random(111);
   auto          scene = MakeNoiseScene({ { 200, 200, 50 } }, 30, random);
-  scene.affinity.objectMean = { 15.0 };
-  scene.affinity.objectCovariance = { 100.0 };
-  scene.affinity.differenceCovariance = { 40.0 };
+  scene.affinity = { { 15.0 }, { 100.0 }, { 0.0 }, { 40.0 } };
   scene.seeds = { 1000000 };
   const auto         randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
   Job                job = MakeFuzzyConnectednessJob(randomCase);
@@ -323,7 +279,7 @@ TEST_F(CudaConnectednessMemory, ErrorsAndAbortsLeaveNoMemoryBehind)
   for (const auto method : voxelmaps::GetEnumerators<Options::Method>())
   {
     SCOPED_TRACE(::testing::Message() << method);
-    const auto options = VoxelMapsTest::MakeCudaOptions<Options>(method);
+    const auto options = MakeCudaOptions<Options>(method);
     for (int callsBeforeEnd = 0; callsBeforeEnd < 3; ++callsBeforeEnd)
     {
       int calls = 0;
@@ -334,16 +290,16 @@ TEST_F(CudaConnectednessMemory, ErrorsAndAbortsLeaveNoMemoryBehind)
         }
       };
       EXPECT_THROW(voxelmaps::ComputeFuzzyConnectednessCuda(job, options), Aborted);
-      EXPECT_EQ(0u, VoxelMapsTest::GetUsedDeviceBytes());
+      EXPECT_EQ(0u, GetUsedDeviceBytes());
     }
     job.execution.reportProgress = nullptr;
-    EXPECT_THROW(voxelmaps::ComputeFuzzyConnectednessCuda(job, VoxelMapsTest::MakeCudaOptions<Options>(method, 100000)),
+    EXPECT_THROW(voxelmaps::ComputeFuzzyConnectednessCuda(job, MakeCudaOptions<Options>(method, 100000)),
                  voxelmaps::EngineError);
-    EXPECT_EQ(0u, VoxelMapsTest::GetUsedDeviceBytes());
+    EXPECT_EQ(0u, GetUsedDeviceBytes());
     // The device works after errors.
     voxelmaps::ComputeFuzzyConnectednessCuda(job, options);
     EXPECT_EQ(ComputeOnCpu<float>(job), strengths);
-    EXPECT_EQ(0u, VoxelMapsTest::GetUsedDeviceBytes());
+    EXPECT_EQ(0u, GetUsedDeviceBytes());
   }
   Options options;
   options.deviceID = voxelmaps::CudaDevices::GetNumberOfDevices();
@@ -362,15 +318,7 @@ TEST_F(CudaConnectednessMemory, SeedsOutsideAMaskOnTheDeviceAreErrors)
   job.mask = mask.data();
   std::vector<float> strengths(mask.size());
   job.output = strengths.data();
-  std::string expected;
-  try
-  {
-    voxelmaps::ComputeFuzzyConnectedness(job);
-  }
-  catch (const voxelmaps::EngineError & error)
-  {
-    expected = error.what();
-  }
+  const std::string expected = GetErrorMessage([&job] { voxelmaps::ComputeFuzzyConnectedness(job); });
   const Place       place{ MemoryLocation::Device, MemoryLocation::Host, nullptr };
   const DeviceScene onDevice(randomCase, job, nullptr);
   Options           options;
@@ -384,18 +332,8 @@ TEST_F(CudaConnectednessMemory, SeedsOutsideAMaskOnTheDeviceAreErrors)
   relative.labelOutput = labels.data();
   onDevice.Set(job);
   onDevice.Set(relative);
-  const auto getMessage = [](const auto & compute) {
-    try
-    {
-      compute();
-    }
-    catch (const voxelmaps::EngineError & error)
-    {
-      return std::string(error.what());
-    }
-    return std::string("no error");
-  };
   EXPECT_NE(std::string::npos, expected.find("a seed at voxel 100"));
-  EXPECT_EQ(expected, getMessage([&] { voxelmaps::ComputeFuzzyConnectednessCuda(job, options); }));
-  EXPECT_EQ(expected, getMessage([&] { voxelmaps::ComputeRelativeFuzzyConnectednessCuda(relative, relativeOptions); }));
+  EXPECT_EQ(expected, GetErrorMessage([&] { voxelmaps::ComputeFuzzyConnectednessCuda(job, options); }));
+  EXPECT_EQ(expected,
+            GetErrorMessage([&] { voxelmaps::ComputeRelativeFuzzyConnectednessCuda(relative, relativeOptions); }));
 }

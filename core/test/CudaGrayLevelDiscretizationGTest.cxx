@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaTestMemory.h"
 #include "CudaTestUtilities.h"
-
-#include "voxelmaps/GrayLevelDiscretization.h"
+#include "GrayLevelDiscretizationCases.h"
 
 #include <gtest/gtest.h>
 
@@ -22,26 +21,11 @@
 // The device against the CPU, which GrayLevelDiscretizationGTest.cxx compares with an oracle.
 namespace
 {
+using namespace GrayLevelDiscretizationCases;
 using voxelmaps::CudaOptions;
-using voxelmaps::GetPixelType;
 using voxelmaps::MemoryLocation;
-using voxelmaps::PixelType;
-using VoxelMapsTest::DeviceArray;
-using VoxelMapsTest::Stream;
-using Job = voxelmaps::GrayLevelDiscretizationJob;
-using Result = voxelmaps::GrayLevelDiscretizationResult;
-using Parameters = voxelmaps::GrayLevelDiscretizationParameters;
-using Method = Parameters::MethodEnum;
-using RangeSource = Parameters::RangeSourceEnum;
-using Mask = std::vector<std::uint8_t>;
-using Levels = std::vector<std::uint16_t>;
-
-constexpr std::size_t   guard = 16;
-constexpr std::uint16_t untouched = 0xabcd;
 
 const std::vector<MemoryLocation> bothLocations{ MemoryLocation::Host, MemoryLocation::Device };
-const std::vector<Method>         allMethods = voxelmaps::GetEnumerators<Method>();
-const std::vector<RangeSource>    allSources = voxelmaps::GetEnumerators<RangeSource>();
 
 /** What a discretization gave: an error, or levels and a result. */
 struct Outcome
@@ -81,42 +65,9 @@ template <typename TRun>
 Outcome
 GetOutcome(const TRun & run)
 {
-  Outcome outcome;
-  try
-  {
-    run(outcome);
-  }
-  catch (const voxelmaps::EngineError & error)
-  {
-    outcome = Outcome();
-    outcome.error = error.what();
-  }
-  return outcome;
-}
-
-/** The levels without their guards. */
-Levels
-CheckGuards(const Levels & buffer)
-{
-  for (std::size_t i = 0; i < guard; ++i)
-  {
-    EXPECT_EQ(untouched, buffer[i]) << "wrote before the levels";
-    EXPECT_EQ(untouched, buffer[buffer.size() - 1 - i]) << "wrote after the levels";
-  }
-  return Levels(buffer.begin() + guard, buffer.end() - guard);
-}
-
-template <typename TPixel>
-Job
-MakeJob(const std::vector<TPixel> & pixels, const Mask & mask, const Parameters & parameters)
-{
-  Job job;
-  job.pixels = pixels.data();
-  job.pixelType = GetPixelType<TPixel>();
-  job.size = { { static_cast<std::int64_t>(pixels.size()), 1, 1 } };
-  job.mask = mask.empty() ? nullptr : mask.data();
-  job.parameters = parameters;
-  return job;
+  Outcome           outcome;
+  const std::string error = GetErrorMessage([&] { run(outcome); });
+  return error == "no error" ? outcome : Outcome{ error, {}, {} };
 }
 
 template <typename TPixel>
@@ -138,11 +89,10 @@ RunOnDevice(const std::vector<TPixel> & pixels, const Mask & mask, const Paramet
             CudaOptions options = {}, const voxelmaps::JobExecution & execution = {})
 {
   const Stream                    stream;
-  const Levels                    empty(pixels.size() + 2 * guard, untouched);
-  Levels                          onHost = empty;
+  GuardedOutput<std::uint16_t>    levels(pixels.size(), 0xabcd);
   const DeviceArray<TPixel>       pixelsOnDevice(pixels, stream);
   const DeviceArray<std::uint8_t> maskOnDevice(mask, stream);
-  const DeviceArray               levelsOnDevice(empty, stream);
+  const DeviceArray               levelsOnDevice(levels.values, stream);
   options.stream = static_cast<cudaStream_t>(stream);
   const bool hasDeviceOutput = options.outputLocation == MemoryLocation::Device;
   return GetOutcome([&](Outcome & outcome) {
@@ -152,10 +102,11 @@ RunOnDevice(const std::vector<TPixel> & pixels, const Mask & mask, const Paramet
       job.pixels = pixelsOnDevice.data();
       job.mask = mask.empty() ? nullptr : maskOnDevice.data();
     }
-    job.levels = (hasDeviceOutput ? levelsOnDevice.data() : onHost.data()) + guard;
+    job.levels = hasDeviceOutput ? levelsOnDevice.data() + levels.guard : levels.data();
     job.execution = execution;
     outcome.result = voxelmaps::DiscretizeGrayLevelsCuda(job, options);
-    outcome.levels = CheckGuards(hasDeviceOutput ? levelsOnDevice.Get() : onHost);
+    levels.values = hasDeviceOutput ? levelsOnDevice.Get() : levels.values;
+    outcome.levels = levels.Get();
   });
 }
 
@@ -182,55 +133,12 @@ Check(const std::vector<TPixel> & pixels, const Mask & mask, const Parameters & 
   }
 }
 
-enum class Kind
-{
-  /** Valid for Identity and Levels. */
-  SmallNumbers,
-  /** Negative numbers and fractions; of real types, some NaN, infinities, zeros of both signs, and denormals. */
-  Mixed,
-  /** All bits are random. */
-  AllBits
-};
-
-template <typename TPixel>
-std::vector<TPixel>
-DrawPixels(Kind kind, std::size_t count, std::mt19937 & random)
-{
-  using Limits = std::numeric_limits<TPixel>;
-  std::vector<TPixel> pixels(count);
-  for (TPixel & pixel : pixels)
-  {
-    const int value = static_cast<int>(random() % 100);
-    pixel = static_cast<TPixel>(value);
-    if (kind == Kind::AllBits)
-    {
-      const std::uint64_t bits = std::uint64_t{ random() } << 32 | random();
-      std::memcpy(&pixel, &bits, sizeof(pixel));
-    }
-    else if (kind == Kind::Mixed && std::is_floating_point<TPixel>::value)
-    {
-      const TPixel special[] = { Limits::quiet_NaN(),       Limits::infinity(),     -Limits::infinity(),
-                                 static_cast<TPixel>(-0.0), static_cast<TPixel>(0), Limits::denorm_min() };
-      pixel = random() % 8 == 0 ? special[random() % 6] : static_cast<TPixel>(value * 0.37 - 11.0);
-    }
-    else if (kind == Kind::Mixed)
-    {
-      pixel = static_cast<TPixel>(Limits::is_signed ? value - 40 : value + 3);
-    }
-  }
-  return pixels;
-}
-
 /** All methods, range sources and masks. */
 template <typename TPixel>
 void
 CheckPixels(const std::vector<TPixel> & pixels, Parameters parameters, std::mt19937 & random)
 {
-  Mask mask(pixels.size());
-  for (std::uint8_t & inside : mask)
-  {
-    inside = static_cast<std::uint8_t>(random() % 3 * 100); // 0, 100, 200
-  }
+  const Mask mask = DrawMask(pixels.size(), random);
   for (const Method method : allMethods)
   {
     parameters.method = method;
@@ -277,7 +185,7 @@ CheckType()
   CheckPixels(ends, parameters, random);
 }
 
-class CudaGrayLevelDiscretization : public VoxelMapsTest::CudaTest
+class CudaGrayLevelDiscretization : public CudaTest
 {};
 } // namespace
 
@@ -339,11 +247,7 @@ TEST_F(CudaGrayLevelDiscretization, LargeArraysInParts)
 {
   std::mt19937             random(4);
   const std::vector<float> pixels = DrawPixels<float>(Kind::Mixed, 3000001, random);
-  Mask                     mask(pixels.size());
-  for (std::uint8_t & inside : mask)
-  {
-    inside = static_cast<std::uint8_t>(random() % 2);
-  }
+  const Mask               mask = DrawMask(pixels.size(), random);
   for (const Method method : { Method::FixedBinNumber, Method::Identity })
   {
     Parameters parameters;
@@ -425,7 +329,7 @@ CheckSelections()
   }
 }
 
-class CudaSelectIntensities : public VoxelMapsTest::CudaTest
+class CudaSelectIntensities : public CudaTest
 {};
 } // namespace
 
@@ -442,10 +346,8 @@ TEST_F(CudaSelectIntensities, Errors)
   const std::uint16_t level = 1;
   float               intensity = 0.0f;
   const auto          select = [&](const CudaOptions & options, PixelType pixelType) {
-    return GetOutcome([&](Outcome &) {
-             voxelmaps::SelectIntensitiesCuda(pixelType, &pixel, &level, 1, &intensity, false, options);
-           })
-      .error;
+    return GetErrorMessage(
+      [&] { voxelmaps::SelectIntensitiesCuda(pixelType, &pixel, &level, 1, &intensity, false, options); });
   };
   CudaOptions options;
   EXPECT_EQ("The pixel type is 10, which does not exist; it must be 0 (Int8) to 9 (Double).",

@@ -25,8 +25,7 @@ namespace
 {
 using namespace voxelmaps;
 using Aggregation = RunLengthJob::Aggregation;
-using VoxelMapsTest::fourDirections;
-using VoxelMapsTest::MakeJob;
+using namespace VoxelMapsTest;
 using RunLengthClass = TextureClass<RunLengthJob>;
 using CooccurrenceClass = TextureClass<CooccurrenceJob>;
 } // namespace

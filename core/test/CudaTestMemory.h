@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <ostream>
 #include <stdexcept>
 #include <thread>
@@ -159,6 +160,46 @@ GetPlaces(const Stream & stream)
   }
   return places;
 }
+
+/** A vector in the memory that a place has for outputs: the vector itself, or a copy on the device. */
+template <typename T>
+class PlacedVector
+{
+public:
+  PlacedVector(std::vector<T> & values, const Place & place)
+    : m_Values(values)
+  {
+    if (place.output == voxelmaps::MemoryLocation::Device)
+    {
+      m_OnDevice = std::make_unique<DeviceArray<T>>(values, place.stream);
+    }
+  }
+
+  T *
+  data() const
+  {
+    return m_OnDevice ? m_OnDevice->data() : m_Values.data();
+  }
+  /** Copy what is on the device, without waiting for it. */
+  void
+  Assign(const PlacedVector & other)
+  {
+    if (m_OnDevice)
+    {
+      m_OnDevice->Assign(*other.m_OnDevice);
+    }
+  }
+  /** Copy the device's values to the vector, after the work so far in the stream. */
+  void
+  CopyBack()
+  {
+    m_Values = m_OnDevice ? m_OnDevice->Get() : m_Values;
+  }
+
+private:
+  std::vector<T> &                m_Values;
+  std::unique_ptr<DeviceArray<T>> m_OnDevice;
+};
 } // namespace VoxelMapsTest
 
 #endif // CudaTestMemory_h

@@ -16,26 +16,17 @@
 // TextureFeatureMapJobGTest.cxx and TextureMemoryGTest.cxx.
 namespace
 {
-using VoxelMapsTest::ClassCase;
-using VoxelMapsTest::ComputeOnCpu;
-using VoxelMapsTest::ComputeOnDevice;
-using VoxelMapsTest::CudaJobMethod;
-using VoxelMapsTest::CudaJobOptions;
-using VoxelMapsTest::CudaJobReport;
-using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::Supports;
-using VoxelMapsTest::TextureScene;
+using namespace VoxelMapsTest;
 
 template <typename TJob>
-class CudaTextureClassJob : public VoxelMapsTest::CudaTest
+class CudaTextureClassJob : public CudaTest
 {
 protected:
   using Method = CudaJobMethod<TJob>;
 
-  const std::vector<Method> methods = VoxelMapsTest::GetMethods<Method>();
+  const std::vector<Method> methods = voxelmaps::GetEnumerators<Method>();
 };
-TYPED_TEST_SUITE(CudaTextureClassJob, VoxelMapsTest::AllTextureJobs, VoxelMapsTest::TextureJobName);
+TYPED_TEST_SUITE(CudaTextureClassJob, AllTextureJobs, TextureJobName);
 } // namespace
 
 TYPED_TEST(CudaTextureClassJob, EveryMethodSupportsRandomCases)
@@ -49,19 +40,18 @@ TYPED_TEST(CudaTextureClassJob, EveryMethodSupportsRandomCases)
     auto              randomCase = ClassCase<TypeParam>::Draw(seed, 2 + seed % 2, random);
     const std::string rest = ClassCase<TypeParam>::DrawRest(randomCase, random);
     SCOPED_TRACE(::testing::Message() << randomCase << ", " << rest);
-    ClassCase<TypeParam>::Compute(randomCase, [&](const TypeParam & job) {
-      for (const Method method : this->methods)
+    const TypeParam job = MakeCaseJob(randomCase);
+    for (const Method method : this->methods)
+    {
+      if (Supports(job, method))
       {
-        if (Supports(job, method))
-        {
-          supported.insert(method);
-        }
-        else
-        {
-          EXPECT_NE(Method::Automatic, method);
-        }
+        supported.insert(method);
       }
-    });
+      else
+      {
+        EXPECT_NE(Method::Automatic, method);
+      }
+    }
   }
   EXPECT_EQ(this->methods.size(), supported.size());
 }
@@ -98,8 +88,6 @@ TYPED_TEST(CudaTextureClassJob, InvalidDeviceIDsThrow)
 
 TYPED_TEST(CudaTextureClassJob, RepeatedAndAbortedRunsGiveTheSameBits)
 {
-  struct Aborted
-  {};
   const TextureScene<TypeParam> scene({ { 64, 48, 24 } }, { { 5, 5, 5 } }, 32);
   const TextureScene<TypeParam> other({ { 70, 45, 25 } }, { { 3, 3, 3 } }, 7, 1.0, 0.0, 77);
   const auto                    expected = ComputeOnCpu<float>(scene.job);
@@ -134,7 +122,7 @@ TYPED_TEST(CudaTextureClassJob, SeveralHostThreadsAtTheSameTime)
     expected.push_back(ComputeOnCpu<double>(scenes.back()->job));
   }
   std::atomic<int> differences{ 0 };
-  VoxelMapsTest::RunThreads(8, [&](unsigned int thread) {
+  RunThreads(8, [&](unsigned int thread) {
     for (std::size_t run = thread; run < thread + 8; ++run)
     {
       const std::size_t which = run % scenes.size();

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -100,7 +99,7 @@ ExpectCpuBits(const TJob & job, CudaJobMethod<TJob> expectedMethod)
 {
   using Method = CudaJobMethod<TJob>;
   const auto expected = ComputeOnCpu<double>(job);
-  for (const Method method : GetMethods<Method>())
+  for (const Method method : voxelmaps::GetEnumerators<Method>())
   {
     SCOPED_TRACE(::testing::Message() << method);
     try

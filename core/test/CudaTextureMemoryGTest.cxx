@@ -23,24 +23,7 @@
 namespace
 {
 using voxelmaps::MemoryLocation;
-using VoxelMapsTest::ComputeOnCpu;
-using VoxelMapsTest::CountVoxels;
-using VoxelMapsTest::CudaJobMethod;
-using VoxelMapsTest::CudaJobOptions;
-using VoxelMapsTest::CudaJobReport;
-using VoxelMapsTest::DelayStream;
-using VoxelMapsTest::DeviceArray;
-using VoxelMapsTest::GetOutputLayouts;
-using VoxelMapsTest::GetPlaces;
-using VoxelMapsTest::LaidOutOutput;
-using VoxelMapsTest::MakeCudaOptions;
-using VoxelMapsTest::OutputLayout;
-using VoxelMapsTest::Place;
-using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::Stream;
-using VoxelMapsTest::TextureMemoryScene;
-using VoxelMapsTest::TextureRegion;
-using VoxelMapsTest::WithAllAggregations;
+using namespace VoxelMapsTest;
 
 /** The arrays of a scene in device memory, copied in a stream. */
 template <typename TJob>
@@ -82,12 +65,8 @@ public:
   PlacedOutput(const TJob & job, const OutputLayout & layout, const Place & place)
     : m_Layout(layout)
     , m_OnHost(layout, CountVoxels(job.outputSize), job.GetNumberOfComponents())
-  {
-    if (place.output == MemoryLocation::Device)
-    {
-      m_OnDevice = std::make_unique<DeviceArray<TReal>>(m_OnHost.buffer, place.stream);
-    }
-  }
+    , m_Placed(m_OnHost.buffer, place)
+  {}
 
   /** Let a job write here. */
   template <typename TJob>
@@ -96,32 +75,25 @@ public:
   {
     m_Layout.Set(job);
     job.outputIsDouble = std::is_same<TReal, double>::value;
-    job.output = m_OnDevice ? m_OnDevice->data() + m_OnHost.guard : m_OnHost.data();
+    job.output = m_Placed.data() + m_OnHost.guard;
   }
-  /** Copy what is there, without waiting for it; nothing for host memory. */
   void
   Assign(const PlacedOutput & other)
   {
-    if (m_OnDevice)
-    {
-      m_OnDevice->Assign(*other.m_OnDevice);
-    }
+    m_Placed.Assign(other.m_Placed);
   }
   /** After the work so far in the stream, if in device memory. */
   ::testing::AssertionResult
   Has(const std::vector<TReal> & expected)
   {
-    if (m_OnDevice)
-    {
-      m_OnHost.buffer = m_OnDevice->Get();
-    }
+    m_Placed.CopyBack();
     return m_OnHost.Has(expected);
   }
 
 private:
-  const OutputLayout                  m_Layout;
-  LaidOutOutput<TReal>                m_OnHost;
-  std::unique_ptr<DeviceArray<TReal>> m_OnDevice;
+  const OutputLayout   m_Layout;
+  LaidOutOutput<TReal> m_OnHost;
+  PlacedVector<TReal>  m_Placed;
 };
 
 /** Compute a job over the arrays of a scene in a place, with all layouts or those with gaps; the greatest number of
@@ -176,7 +148,7 @@ CheckMethod(const TJob & job, const std::vector<TReal> & expected, const DeviceI
   {
     return 0;
   }
-  for (const std::uint64_t budget : VoxelMapsTest::FindSmallBudgets(method, compute))
+  for (const std::uint64_t budget : FindSmallBudgets(method, compute))
   {
     maxNumberOfSlabs = std::max(maxNumberOfSlabs, compute(budget));
   }
@@ -184,12 +156,12 @@ CheckMethod(const TJob & job, const std::vector<TReal> & expected, const DeviceI
 }
 
 template <typename TJob>
-class CudaTextureMemory : public VoxelMapsTest::CudaTest
+class CudaTextureMemory : public CudaTest
 {};
 
-TYPED_TEST_SUITE(CudaTextureMemory, VoxelMapsTest::AllTextureJobs, VoxelMapsTest::TextureJobName);
+TYPED_TEST_SUITE(CudaTextureMemory, AllTextureJobs, TextureJobName);
 
-class CudaSizeZoneMemory : public VoxelMapsTest::CudaTest
+class CudaSizeZoneMemory : public CudaTest
 {};
 } // namespace
 
@@ -212,11 +184,10 @@ TEST_F(CudaSizeZoneMemory, TheCpuComputesWhatNoMethodSupports)
     CheckLayouts(scene.job, expected, input, place, options);
   }
   CudaJobReport<Job> report;
-  EXPECT_EQ(expected, VoxelMapsTest::ComputeOnDevice<float>(scene.job, Method::Automatic, report));
+  EXPECT_EQ(expected, ComputeOnDevice<float>(scene.job, Method::Automatic, report));
   EXPECT_EQ(Method::Automatic, report.method);
   EXPECT_EQ("CPU", report.deviceName);
-  EXPECT_THROW(VoxelMapsTest::ComputeOnDevice<float>(scene.job, Method::BitPlanes),
-               voxelmaps::UnsupportedOnDeviceError);
+  EXPECT_THROW(ComputeOnDevice<float>(scene.job, Method::BitPlanes), voxelmaps::UnsupportedOnDeviceError);
 }
 
 TYPED_TEST(CudaTextureMemory, AllPlacesAndLayoutsHaveTheBitsOfTheCpu)
@@ -232,7 +203,7 @@ TYPED_TEST(CudaTextureMemory, AllPlacesAndLayoutsHaveTheBitsOfTheCpu)
     std::uint64_t                maxNumberOfSlabs = 0; // of any method
     for (TypeParam job : WithAllAggregations(scene.job))
     {
-      for (const auto method : voxelmaps::GetEnumerators<VoxelMapsTest::CudaJobMethod<TypeParam>>())
+      for (const auto method : voxelmaps::GetEnumerators<CudaJobMethod<TypeParam>>())
       {
         job.selection = nullptr;
         job.backgroundValue = -7.0;
@@ -255,18 +226,16 @@ TYPED_TEST(CudaTextureMemory, AllPlacesAndLayoutsHaveTheBitsOfTheCpu)
 
 TYPED_TEST(CudaTextureMemory, ErrorsAndAbortsLeaveNoMemoryBehind)
 {
-  struct Aborted
-  {};
   const TextureMemoryScene<TypeParam> scene({ { 60, 40, 12 } }, { { 5, 5, 5 } }, 64);
   for (const auto method : voxelmaps::GetEnumerators<CudaJobMethod<TypeParam>>())
   {
     SCOPED_TRACE(::testing::Message() << method);
-    if (!VoxelMapsTest::Supports(scene.job, method))
+    if (!Supports(scene.job, method))
     {
       continue;
     }
-    EXPECT_EQ(0u, VoxelMapsTest::GetUsedDeviceBytes());
-    EXPECT_THROW(VoxelMapsTest::ComputeOnDevice<float>(scene.job, method, 100), voxelmaps::EngineError);
+    EXPECT_EQ(0u, GetUsedDeviceBytes());
+    EXPECT_THROW(ComputeOnDevice<float>(scene.job, method, 100), voxelmaps::EngineError);
     TypeParam aborted = scene.job;
     for (const bool atOnce : { true, false })
     {
@@ -276,9 +245,9 @@ TYPED_TEST(CudaTextureMemory, ErrorsAndAbortsLeaveNoMemoryBehind)
           throw Aborted{};
         }
       };
-      EXPECT_THROW(VoxelMapsTest::ComputeOnDevice<float>(aborted, method), Aborted);
+      EXPECT_THROW(ComputeOnDevice<float>(aborted, method), Aborted);
     }
-    EXPECT_EQ(0u, VoxelMapsTest::GetUsedDeviceBytes());
+    EXPECT_EQ(0u, GetUsedDeviceBytes());
   }
 }
 
@@ -346,8 +315,6 @@ TYPED_TEST(CudaTextureMemory, SeveralDevicesReportProgressAbortsAndErrors)
   const std::string name = voxelmaps::CudaDevices::GetName(0);
   EXPECT_EQ(name + ", " + name + ", " + name, report.deviceName);
 
-  struct Aborted
-  {};
   job.execution.reportProgress = [](std::uint64_t) { throw Aborted{}; };
   EXPECT_THROW(voxelmaps::ComputeFeatureMapsCuda(job, options), Aborted);
   job.execution.reportProgress = nullptr;
@@ -457,7 +424,7 @@ TYPED_TEST(CudaTextureMemory, TablesOutliveCallsThatDoNotWait)
       place.Set(options);
       voxelmaps::ComputeFeatureMapsCuda(job, options);
     }
-    VoxelMapsTest::CheckCudaCall(cudaStreamSynchronize(used));
+    CheckCudaCall(cudaStreamSynchronize(used));
     for (std::size_t call = 0; call < jobs.size(); ++call)
     {
       ASSERT_TRUE(outputs[call]->Has(ComputeOnCpu<float>(jobs[call]))) << "call " << call;

@@ -20,7 +20,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <vector>
 
 // Numbers of enumerators, and names: unique, printed, and by which features are found.
 namespace

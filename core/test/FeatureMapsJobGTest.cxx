@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "TextureJobChecks.h"
 
-#include "voxelmaps/FeatureMapsJob.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -16,6 +14,7 @@
 
 namespace
 {
+using namespace VoxelMapsTest;
 using voxelmaps::FeatureMapsJob;
 using voxelmaps::GrayLevelDiscretizationResult;
 using voxelmaps::Triple;
@@ -119,7 +118,7 @@ private:
   Add(TJob classJob)
   {
     classJob.features = TJob::Enums::GetAllFeatures();
-    if constexpr (VoxelMapsTest::HasOffsets<TJob>::value)
+    if constexpr (HasOffsets<TJob>::value)
     {
       classJob.offsets = { { { 1, 0, 0 } }, { { 0, 1, 1 } } };
     }
@@ -161,19 +160,6 @@ ExpectClassMaps(Scene & scene, const TCompute & compute)
   }
 }
 
-std::string
-GetErrorMessage(const FeatureMapsJob & job)
-{
-  try
-  {
-    voxelmaps::ComputeFeatureMaps(job);
-  }
-  catch (const voxelmaps::EngineError & error)
-  {
-    return error.what();
-  }
-  return "no error";
-}
 } // namespace
 
 TEST(FeatureMapsJob, MapsAreThoseOfTheClasses)
@@ -187,8 +173,7 @@ TEST(FeatureMapsJob, MapsAreThoseOfTheClasses)
       voxelmaps::CudaOptions options;
       options.memoryBudget = budget;
       ExpectClassMaps(scene, [&options](const FeatureMapsJob & job) {
-        VoxelMapsTest::IsCudaTest() ? voxelmaps::ComputeFeatureMapsCuda(job, options)
-                                    : voxelmaps::ComputeFeatureMaps(job);
+        IsCudaTest() ? voxelmaps::ComputeFeatureMapsCuda(job, options) : voxelmaps::ComputeFeatureMaps(job);
       });
     }
   }
@@ -200,32 +185,34 @@ TEST(FeatureMapsJob, InvalidJobsAreErrors)
   std::vector<float> output(Scene::voxels * 64);
   scene.job.output = output.data();
   scene.job.mapStride = Scene::voxels;
-  EXPECT_EQ(GetErrorMessage(scene.job), "no error");
-
   FeatureMapsJob job = scene.job;
+  const auto     compute = [&job] { voxelmaps::ComputeFeatureMaps(job); };
+  const auto     expectError = [&compute](const std::string & words) { ExpectEngineError(compute, { words }); };
+  EXPECT_EQ("no error", GetErrorMessage(compute));
+
   job.outputIndex[1] = 3;
-  EXPECT_NE(GetErrorMessage(job).find("an output of index 3 and size 6 along axis 1"), std::string::npos);
+  expectError("an output of index 3 and size 6 along axis 1");
   job = scene.job;
   job.output = nullptr;
-  EXPECT_NE(GetErrorMessage(job).find("the output is null"), std::string::npos);
+  expectError("the output is null");
   job = scene.job;
   job.classes.clear();
-  EXPECT_NE(GetErrorMessage(job).find("no texture classes"), std::string::npos);
+  expectError("no texture classes");
   job = scene.job;
   job.mapStride = Scene::voxels - 1;
-  EXPECT_NE(GetErrorMessage(job).find("a map stride of 125"), std::string::npos);
+  expectError("a map stride of 125");
   // One map of each class would be interleaved without a gap, and those of the two classes overlap.
   std::get<voxelmaps::FirstOrderJob>(job.classes[0]).features.resize(1);
   auto & runLength = std::get<voxelmaps::RunLengthJob>(job.classes[1]);
   runLength.features.resize(1);
   runLength.offsets.resize(1);
   job.mapStride = 1;
-  EXPECT_NE(GetErrorMessage(job).find("a map stride of 1, but they must be 1 and at least 126"), std::string::npos);
+  expectError("a map stride of 1, but they must be 1 and at least 126");
   job.mapStride = std::numeric_limits<std::int64_t>::max();
-  EXPECT_NE(GetErrorMessage(job).find("at most 2^56"), std::string::npos);
+  expectError("at most 2^56");
   job = scene.job;
   job.pixels = nullptr;
-  EXPECT_NE(GetErrorMessage(job).find("pixels is null"), std::string::npos);
+  expectError("pixels is null");
 }
 
 TEST(FeatureMapsJob, AbortEndsTheJob)
@@ -234,8 +221,6 @@ TEST(FeatureMapsJob, AbortEndsTheJob)
   std::vector<float> output(Scene::voxels * 64);
   scene.job.output = output.data();
   scene.job.mapStride = Scene::voxels;
-  struct Aborted
-  {};
   scene.job.execution.reportProgress = [](std::uint64_t) { throw Aborted{}; };
   EXPECT_THROW(voxelmaps::ComputeFeatureMaps(scene.job), Aborted);
 }

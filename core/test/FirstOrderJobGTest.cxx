@@ -16,15 +16,7 @@ using Job = voxelmaps::FirstOrderJob;
 using Feature = Job::Feature;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::FirstOrderFeatureMapEnums;
-using CaseJob = VoxelMapsTest::FirstOrderCaseJob;
-using VoxelMapsTest::ComputeJob;
-using VoxelMapsTest::DrawFirstOrderFeatures;
-using VoxelMapsTest::DrawIntensities;
-using VoxelMapsTest::ExpectRefusal;
-using VoxelMapsTest::FirstOrderRandomCase;
-using VoxelMapsTest::GetEngines;
-using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::RandomNumbers;
+using namespace VoxelMapsTest;
 
 constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -35,18 +27,13 @@ CheckWindow(std::uint64_t seed, const Triple & imageSize, const Triple & windowS
 {
   for (unsigned int i = 0; i < count; ++i)
   {
-    RandomNumbers        random(seed + i);
-    FirstOrderRandomCase randomCase;
-    TextureRandomCase &  levels = randomCase.levels;
-    levels = DrawTextureRandomCase(seed + i, imageSize[2] > 1 ? 3 : 2, 65535, random);
-    const auto numberOfGrayLevels = random.OneOf<std::uint32_t>({ 1, 2, 32, 256, 65535 });
-    VoxelMapsTest::DrawLargeWindow(
-      levels, imageSize, windowSize, regionSize, numberOfGrayLevels, numberOfGrayLevels, random);
-    VoxelMapsTest::CheckDrawnCase<Job>(randomCase, random, budget);
-    if (::testing::Test::HasFailure())
-    {
-      return;
-    }
+    RandomNumbers random(seed + i);
+    auto          randomCase = ClassCase<Job>::Draw(seed + i, imageSize[2] > 1 ? 3 : 2, random);
+    const auto    numberOfGrayLevels = random.OneOf<std::uint32_t>({ 1, 2, 32, 256, 65535 });
+    DrawLargeWindow(
+      randomCase.common, imageSize, windowSize, regionSize, numberOfGrayLevels, numberOfGrayLevels, random);
+    CheckDrawnCase<Job>(randomCase, random, budget);
+    ASSERT_FALSE(::testing::Test::HasFailure());
   }
 }
 
@@ -93,10 +80,7 @@ TEST(FirstOrderJob, SmallRandomCasesIn3D)
     const Triple  image{ { random.Between(1, 40), edge(), edge() } };
     const Triple  window{ { random.Between(1, 6), random.Between(1, 6), random.Between(1, 6) } };
     CheckWindow(seed, image, window, { { random.Between(1, 40), edge(), edge() } }, 1, 20000);
-    if (::testing::Test::HasFailure())
-    {
-      return;
-    }
+    ASSERT_FALSE(::testing::Test::HasFailure());
   }
 }
 
@@ -222,32 +206,28 @@ TEST(FirstOrderJob, IntegersAroundTheLimitsOfKeys)
                                                  { 0, 9, 65535 },
                                                  { 7, 7 } };
   std::uint64_t                          seed = 600;
-  for (const Triple & window : { Triple{ { 3, 3, 3 } },
-                                 Triple{ { 5, 5, 5 } },
-                                 Triple{ { 5, 4, 3 } },
-                                 Triple{ { 5, 5, 1 } },
-                                 Triple{ { 7, 7, 7 } },
-                                 Triple{ { 6, 3, 8 } } })
+  for (const Triple & window : std::vector<Triple>{
+         { { 3, 3, 3 } }, { { 5, 5, 5 } }, { { 5, 4, 3 } }, { { 5, 5, 1 } }, { { 7, 7, 7 } }, { { 6, 3, 8 } } })
   {
     for (const auto & range : ranges)
     {
       for (const std::uint32_t numberOfGrayLevels : { 3u, 700u })
       {
-        RandomNumbers        random(++seed);
-        FirstOrderRandomCase randomCase;
-        randomCase.levels = DrawTextureRandomCase(seed, 3, numberOfGrayLevels, random);
-        auto & levels = randomCase.levels.levels;
+        RandomNumbers random(++seed);
+        auto          randomCase = ClassCase<Job>::Draw(seed, 3, random, numberOfGrayLevels);
+        auto &        common = randomCase.common;
+        auto &        levels = common.levels;
         levels.size = { { 40, 10, 9 } };
         levels.values.resize(40 * 10 * 9);
         for (auto & level : levels.values)
         {
           level = static_cast<std::uint16_t>(random.Between(1, numberOfGrayLevels));
         }
-        randomCase.levels.numberOfGrayLevels = numberOfGrayLevels;
-        randomCase.levels.window.size = window;
-        randomCase.levels.window.anchor = { { 1, random.Below(window[1]), 0 } };
-        randomCase.levels.regionIndex = { { 0, 0, 0 } };
-        randomCase.levels.regionSize = levels.size;
+        common.numberOfGrayLevels = numberOfGrayLevels;
+        common.window.size = window;
+        common.window.anchor = { { 1, random.Below(window[1]), 0 } };
+        common.regionIndex = { { 0, 0, 0 } };
+        common.regionSize = levels.size;
         const std::string holes = DrawHoles(levels, random);
         for (const std::uint16_t level : levels.values)
         {
@@ -261,14 +241,15 @@ TEST(FirstOrderJob, IntegersAroundTheLimitsOfKeys)
           auto & own = randomCase.intensities[static_cast<std::size_t>(random.Below(40 * 10 * 9))];
           own = std::isnan(own) ? own : range[2];
         }
-        randomCase.features = Enums::GetAllFeatures();
-        randomCase.voxelArrayShift = random.OneOf<double>({ 0.0, -limit, 0.5, 2.0 * limit });
-        const bool    areDouble = random.Chance(0.5);
-        const CaseJob caseJob(randomCase, areDouble);
-        const auto    expected = ComputeJob<double>(caseJob.job);
-        for (const auto & engine : GetEngines(caseJob.job))
+        randomCase.floats.assign(randomCase.intensities.begin(), randomCase.intensities.end());
+        randomCase.parameters.features = Enums::GetAllFeatures();
+        randomCase.parameters.voxelArrayShift = random.OneOf<double>({ 0.0, -limit, 0.5, 2.0 * limit });
+        randomCase.parameters.intensitiesAreDouble = random.Chance(0.5);
+        const Job  job = MakeCaseJob(randomCase);
+        const auto expected = ComputeJob<double>(job);
+        for (const auto & engine : GetEngines(job))
         {
-          ASSERT_TRUE(HasSameBits(expected, ComputeJob<double>(caseJob.job, engine)))
+          ASSERT_TRUE(HasSameBits(expected, ComputeJob<double>(job, engine)))
             << engine.name << ", " << range[0] << " ... " << range[1] << ", window " << window[0] << " x " << window[1]
             << " x " << window[2] << ", " << holes;
         }
@@ -281,20 +262,19 @@ TEST(FirstOrderJob, DoublesThatAreFloatsHaveTheBitsOfFloats)
 {
   for (std::uint64_t seed = 540; seed < 600; ++seed)
   {
-    RandomNumbers        random(seed);
-    FirstOrderRandomCase randomCase;
-    randomCase.levels = DrawTextureRandomCase(seed, 3, 64, random);
-    const std::string holes = DrawHoles(randomCase.levels.levels, random);
+    RandomNumbers     random(seed);
+    auto              randomCase = ClassCase<Job>::Draw(seed, 3, random, 64);
+    const std::string holes = DrawHoles(randomCase.common.levels, random);
     DrawIntensities(false, randomCase, random);
-    randomCase.features = DrawFirstOrderFeatures(random);
-    randomCase.voxelArrayShift = random.OneOf<double>({ 0.0, 0.5 });
-    const CaseJob floats(randomCase, false);
-    const CaseJob doubles(randomCase, true);
-    const auto    expected = ComputeJob<double>(floats.job);
-    for (const auto & engine : GetEngines(doubles.job))
+    randomCase.parameters.features = DrawFirstOrderFeatures(random);
+    randomCase.parameters.voxelArrayShift = random.OneOf<double>({ 0.0, 0.5 });
+    const auto expected = ComputeJob<double>(MakeCaseJob(randomCase));
+    randomCase.parameters.intensitiesAreDouble = true;
+    const Job job = MakeCaseJob(randomCase);
+    for (const auto & engine : GetEngines(job))
     {
-      ASSERT_TRUE(HasSameBits(expected, ComputeJob<double>(doubles.job, engine)))
-        << engine.name << ", " << randomCase.levels << ", " << holes << ", intensities: " << randomCase.pattern;
+      ASSERT_TRUE(HasSameBits(expected, ComputeJob<double>(job, engine)))
+        << engine.name << ", " << randomCase << ", " << holes << ", intensities: " << randomCase.pattern;
     }
   }
 }

@@ -41,48 +41,44 @@ struct Numbers
   }
 };
 
+template <typename... TFunctions>
+__host__ __device__ bool
+AreFunctions(TFunctions... functions)
+{
+  return (... && (functions != nullptr));
+}
+
 __host__ __device__ bool
 HasAllFunctions()
 {
-  const auto add = &AddRunsWithLength<double>;
-  const auto evaluate = &RunLengthFeatureValue<double, PlainDivision<double>>;
-  const auto averageTerm = &RunLengthAverageTerm<double>;
-  const auto average = &RunLengthAverage<double, PlainDivision<double>>;
-  const auto cooccurrence = &CooccurrenceFeatureValue<double, FusedDivision<double, DoubleArithmetic>>;
-  const auto wideCooccurrence = &CooccurrenceFeatureValue<WideInteger<2>, PlainDivision<double>>;
-  const auto widestCooccurrence = &CooccurrenceFeatureValue<WideInteger<4>, PlainDivision<double>>;
-  const auto termKey = &TermKey;
-  const auto keyStrength = &KeyStrength;
-  const auto meanTerm = &MeanTerm;
-  const auto differenceTerm = &DifferenceTerm;
-  const auto startFirstOrder = &StartFirstOrderSums<double>;
-  const auto addIntensity = &AddIntensity<double>;
-  const auto addDeviation = &AddDeviation<double>;
-  const auto addRobustIntensity = &AddRobustIntensity<double>;
-  const auto addRobustDeviation = &AddRobustDeviation<double>;
-  const auto firstOrder = &FirstOrderFeatureValue<double, Root>;
-  const auto percentile = &Percentile<Numbers>;
-  const auto median = &ComputeMedian<Numbers>;
-  const auto grayToneDifference = &GrayToneDifferenceFeatureValue;
-  const auto pairTerm = &GrayToneDifferencePairTerm<double>;
-  const auto dependent = &AreDependent;
-  const auto storeDependences = &StoreDependenceFeatures;
-  const auto grayLevel = &GrayLevelFormula::GetLevel;
-  const auto addLevel = &AddGroup<levelAxis>;
-  const auto addSize = &AddGroup<sizeAxis>;
-  const auto sizeMatrix = &SizeMatrixFeatureValue;
-  const auto zoneSizeMatrix = &ToSizeMatrixFeature;
-  if (startFirstOrder == nullptr || addIntensity == nullptr || addDeviation == nullptr ||
-      addRobustIntensity == nullptr || addRobustDeviation == nullptr || firstOrder == nullptr ||
-      percentile == nullptr || median == nullptr || addLevel == nullptr || addSize == nullptr ||
-      sizeMatrix == nullptr || grayToneDifference == nullptr || pairTerm == nullptr || dependent == nullptr ||
-      storeDependences == nullptr || zoneSizeMatrix == nullptr || grayLevel == nullptr)
-  {
-    return false;
-  }
-  return add != nullptr && evaluate != nullptr && averageTerm != nullptr && average != nullptr &&
-         cooccurrence != nullptr && wideCooccurrence != nullptr && widestCooccurrence != nullptr &&
-         termKey != nullptr && keyStrength != nullptr && meanTerm != nullptr && differenceTerm != nullptr;
+  return AreFunctions(&AddRunsWithLength<double>,
+                      &RunLengthFeatureValue<double, PlainDivision<double>>,
+                      &RunLengthAverageTerm<double>,
+                      &RunLengthAverage<double, PlainDivision<double>>,
+                      &CooccurrenceFeatureValue<double, FusedDivision<double, DoubleArithmetic>>,
+                      &CooccurrenceFeatureValue<WideInteger<2>, PlainDivision<double>>,
+                      &CooccurrenceFeatureValue<WideInteger<4>, PlainDivision<double>>,
+                      &TermKey,
+                      &KeyStrength,
+                      &MeanTerm,
+                      &DifferenceTerm,
+                      &StartFirstOrderSums<double>,
+                      &AddIntensity<double>,
+                      &AddDeviation<double>,
+                      &AddRobustIntensity<double>,
+                      &AddRobustDeviation<double>,
+                      &FirstOrderFeatureValue<double, Root>,
+                      &Percentile<Numbers>,
+                      &ComputeMedian<Numbers>,
+                      &GrayToneDifferenceFeatureValue,
+                      &GrayToneDifferencePairTerm<double>,
+                      &AreDependent,
+                      &StoreDependenceFeatures,
+                      &GrayLevelFormula::GetLevel,
+                      &AddGroup<levelAxis>,
+                      &AddGroup<sizeAxis>,
+                      &SizeMatrixFeatureValue,
+                      &ToSizeMatrixFeature);
 }
 } // namespace
 

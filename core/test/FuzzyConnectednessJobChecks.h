@@ -80,7 +80,7 @@ GetEngines(const voxelmaps::FuzzyConnectednessJob & job)
              MakeConnectednessEngine(Method::Hierarchy, 8), MakeConnectednessEngine(Method::Automatic, 3) };
   }
   std::vector<ConnectednessEngine> engines;
-  for (const Options::Method method : GetMethods<Options::Method>())
+  for (const Options::Method method : voxelmaps::GetEnumerators<Options::Method>())
   {
     auto options = MakeCudaOptions<Options>(method);
     engines.push_back(MakeConnectednessEngine(options));

@@ -14,8 +14,7 @@ using Job = voxelmaps::FuzzyConnectednessJob;
 using PixelType = Job::PixelType;
 using FuzzyConnectednessOracle::Scene;
 using FuzzyConnectednessOracle::Triple;
-using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::RunThreads;
+using namespace VoxelMapsTest;
 
 template <typename TPixel>
 void
@@ -346,10 +345,7 @@ CheckFuzzyConnectednessRandomCases(
     const auto          randomCase = DrawFuzzyConnectednessRandomCase(seed, dimension, type, random);
     SCOPED_TRACE(::testing::Message() << randomCase);
     check(randomCase, random);
-    if (::testing::Test::HasFailure())
-    {
-      return;
-    }
+    ASSERT_FALSE(::testing::Test::HasFailure());
   }
 }
 
@@ -445,15 +441,10 @@ MakeFuzzyConnectednessJob(const FuzzyConnectednessRandomCase & randomCase)
 std::vector<std::uint32_t>
 ComputeGuardedKeys(std::int64_t numberOfVoxels, const std::function<void(std::uint32_t *)> & computeKeys)
 {
-  constexpr std::size_t   guard = 64;
-  constexpr std::uint32_t untouched = 0xdeadbeef; // no key has the highest bit
-
-  std::vector<std::uint32_t> buffer(static_cast<std::size_t>(numberOfVoxels) + 2 * guard, untouched);
-  computeKeys(buffer.data() + guard);
-  const auto isUntouched = [](std::uint32_t key) { return key == untouched; };
-  EXPECT_TRUE(std::all_of(buffer.begin(), buffer.begin() + guard, isUntouched)) << "wrote before the keys";
-  EXPECT_TRUE(std::all_of(buffer.end() - guard, buffer.end(), isUntouched)) << "wrote after the keys";
-  return std::vector<std::uint32_t>(buffer.begin() + guard, buffer.end() - guard);
+  // No key has the highest bit.
+  VoxelMapsTest::GuardedOutput<std::uint32_t> keys(static_cast<std::size_t>(numberOfVoxels), 0xdeadbeef);
+  computeKeys(keys.data());
+  return keys.Get();
 }
 
 std::vector<std::uint32_t>

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
+#include "GrayLevelDiscretizationCases.h"
+#include "GrayLevelDiscretizationOracle.h"
 #include "TestedProcessor.h"
-#include "VoxelMapsTestUtilities.h"
-
-#include "voxelmaps/GrayLevelDiscretization.h"
 
 #include <gtest/gtest.h>
 
@@ -22,230 +21,34 @@
 
 namespace
 {
-using voxelmaps::GetPixelType;
-using voxelmaps::PixelType;
-using VoxelMapsTest::RunThreads;
-using Job = voxelmaps::GrayLevelDiscretizationJob;
-using Result = voxelmaps::GrayLevelDiscretizationResult;
-using Parameters = voxelmaps::GrayLevelDiscretizationParameters;
-using Method = Parameters::MethodEnum;
-using RangeSource = Parameters::RangeSourceEnum;
-using Mask = std::vector<std::uint8_t>;
-using Levels = std::vector<std::uint16_t>;
+using namespace GrayLevelDiscretizationCases;
+using GrayLevelDiscretizationOracle::Bounds;
+using GrayLevelDiscretizationOracle::Oracle;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
 
-const std::vector<Method>      allMethods = voxelmaps::GetEnumerators<Method>();
-const std::vector<Method>      rangeMethods(allMethods.begin(), allMethods.begin() + 3);
-const std::vector<RangeSource> allSources = voxelmaps::GetEnumerators<RangeSource>();
-
-/** Levels from low to high are right: real numbers are rounded on either side of the edge of a bin. */
-struct Bounds
-{
-  long double low;
-  long double high;
-};
-
-/** floor of a quotient of doubles, of which up to four operations may have been rounded. */
-Bounds
-QuotientFloor(long double numerator, long double denominator)
-{
-  const long double quotient = numerator / denominator;
-  const long double error = std::abs(quotient) * 4.01L * 0x1p-53L + 0x1p-1073L;
-  return { std::floor(quotient - error), std::floor(quotient + error) };
-}
-
-bool
-IsSmallInteger(double value)
-{
-  return std::abs(value) <= 0x1p32 && value == std::floor(value);
-}
-
-std::int64_t
-IntegerFloor(std::int64_t numerator, std::int64_t denominator)
-{
-  return numerator / denominator - (numerator % denominator < 0 ? 1 : 0);
-}
-
-/** The definitions of the methods: in integers if all numbers are, otherwise in long double. */
-class Oracle
-{
-public:
-  Oracle(const Parameters & parameters, const std::vector<double> & pixels, const Mask & mask)
-    : m_Parameters(parameters)
-    , m_Minimum(parameters.rangeMinimum)
-    , m_Maximum(parameters.rangeMaximum)
-  {
-    if (parameters.rangeSource == RangeSource::Given)
-    {
-      return;
-    }
-    std::vector<double> used;
-    for (std::size_t i = 0; i < pixels.size(); ++i)
-    {
-      if (std::isfinite(pixels[i]) && (parameters.rangeSource == RangeSource::Image || mask.empty() || mask[i] != 0))
-      {
-        used.push_back(pixels[i]);
-      }
-    }
-    m_Minimum = used.empty() ? 0.0 : *std::min_element(used.begin(), used.end());
-    m_Maximum = used.empty() ? 0.0 : *std::max_element(used.begin(), used.end());
-  }
-
-  Bounds
-  GetLevel(double x) const
-  {
-    const auto exactly = [](long double level) { return Bounds{ level, level }; };
-    if (std::isnan(x))
-    {
-      return exactly(0);
-    }
-    switch (m_Parameters.method)
-    {
-      case Method::Identity:
-        return exactly(x + 1.0L);
-      case Method::Levels:
-        return exactly(x);
-      case Method::Edges:
-        return exactly(static_cast<long double>(std::count_if(
-          m_Parameters.binEdges.begin(), m_Parameters.binEdges.end(), [x](double edge) { return edge <= x; })));
-      default:
-        return this->GetBin(x < m_Minimum ? m_Minimum : x > m_Maximum ? m_Maximum : x);
-    }
-  }
-
-  Bounds
-  GetNumberOfLevels() const
-  {
-    const long double number = m_Parameters.numberOfGrayLevels;
-    const auto        edges = static_cast<long double>(m_Parameters.binEdges.size());
-    switch (m_Parameters.method)
-    {
-      case Method::FixedBinSize:
-      case Method::FixedBinSizeAtMultiples:
-        return this->GetBin(m_Maximum);
-      case Method::Edges:
-        return { edges, edges };
-      default:
-        return { number, number };
-    }
-  }
-
-  double
-  GetMinimum() const
-  {
-    return m_Parameters.method == Method::Identity ? 0.0
-           : m_Parameters.method == Method::Levels ? 1.0
-           : m_Parameters.method == Method::Edges  ? m_Parameters.binEdges.front()
-                                                   : m_Minimum;
-  }
-  double
-  GetMaximum() const
-  {
-    return m_Parameters.method == Method::Identity ? m_Parameters.numberOfGrayLevels - 1.0
-           : m_Parameters.method == Method::Levels ? m_Parameters.numberOfGrayLevels
-           : m_Parameters.method == Method::Edges  ? m_Parameters.binEdges.back()
-                                                   : m_Maximum;
-  }
-
-private:
-  Bounds
-  GetBin(double x) const
-  {
-    const bool        isNumber = m_Parameters.method == Method::FixedBinNumber;
-    const long double number = m_Parameters.numberOfGrayLevels;
-    const double      width = m_Parameters.binWidth;
-    if (m_Minimum == m_Maximum)
-    {
-      return { 1, 1 };
-    }
-    if (IsSmallInteger(x) && IsSmallInteger(m_Minimum) && IsSmallInteger(m_Maximum) &&
-        (isNumber || IsSmallInteger(width)))
-    {
-      const auto level = static_cast<long double>(this->GetIntegerBin(static_cast<std::int64_t>(x)));
-      return { level, level };
-    }
-    const long double minimum = m_Minimum;
-    if (isNumber)
-    {
-      const Bounds bin = QuotientFloor(number * (x - minimum), m_Maximum - minimum);
-      return { std::max(std::min(bin.low + 1, number), 1.0L), std::min(bin.high + 1, number) };
-    }
-    if (m_Parameters.method == Method::FixedBinSize)
-    {
-      const Bounds bin = QuotientFloor(x - minimum, width);
-      return { std::max(bin.low + 1, 1.0L), bin.high + 1 };
-    }
-    const Bounds bin = QuotientFloor(x, width);
-    const Bounds first = QuotientFloor(minimum, width);
-    return { std::max(bin.low - first.high + 1, 1.0L), bin.high - first.low + 1 };
-  }
-
-  std::int64_t
-  GetIntegerBin(std::int64_t x) const
-  {
-    const auto         minimum = static_cast<std::int64_t>(m_Minimum);
-    const auto         maximum = static_cast<std::int64_t>(m_Maximum);
-    const auto         width = static_cast<std::int64_t>(m_Parameters.binWidth);
-    const std::int64_t number = m_Parameters.numberOfGrayLevels;
-    switch (m_Parameters.method)
-    {
-      case Method::FixedBinNumber:
-        return std::min(number * (x - minimum) / (maximum - minimum) + 1, number);
-      case Method::FixedBinSize:
-        return (x - minimum) / width + 1;
-      default:
-        return IntegerFloor(x, width) - IntegerFloor(minimum, width) + 1;
-    }
-  }
-
-  const Parameters m_Parameters;
-  double           m_Minimum;
-  double           m_Maximum;
-};
+const std::vector<Method> rangeMethods(allMethods.begin(), allMethods.begin() + 3);
 
 /** Discretize on the processor that is tested. */
 Result
 DiscretizeLevels(const Job & job)
 {
-  return VoxelMapsTest::IsCudaTest() ? voxelmaps::DiscretizeGrayLevelsCuda(job, {})
-                                     : voxelmaps::DiscretizeGrayLevels(job);
-}
-
-template <typename TPixel>
-Job
-MakeJob(const std::vector<TPixel> & pixels, const Mask & mask, const Parameters & parameters)
-{
-  Job job;
-  job.pixels = pixels.data();
-  job.pixelType = GetPixelType<TPixel>();
-  job.size = { { static_cast<std::int64_t>(pixels.size()), 1, 1 } };
-  job.mask = mask.empty() ? nullptr : mask.data();
-  job.parameters = parameters;
-  return job;
+  return IsCudaTest() ? voxelmaps::DiscretizeGrayLevelsCuda(job, {}) : voxelmaps::DiscretizeGrayLevels(job);
 }
 
 /** Run a job into levels between guards. */
 Levels
 Discretize(Job job, Result * result = nullptr)
 {
-  constexpr std::size_t   guard = 16;
-  constexpr std::uint16_t untouched = 0xabcd;
-  const auto              size = static_cast<std::size_t>(job.size[0] * job.size[1] * job.size[2]);
-  Levels                  buffer(size + 2 * guard, untouched);
-  job.levels = buffer.data() + guard;
+  GuardedOutput<std::uint16_t> levels(static_cast<std::size_t>(job.size[0] * job.size[1] * job.size[2]), 0xabcd);
+  job.levels = levels.data();
   const Result got = DiscretizeLevels(job);
   if (result != nullptr)
   {
     *result = got;
   }
-  for (std::size_t i = 0; i < guard; ++i)
-  {
-    EXPECT_EQ(untouched, buffer[i]) << "wrote before the levels";
-    EXPECT_EQ(untouched, buffer[guard + size + i]) << "wrote after the levels";
-  }
-  return Levels(buffer.begin() + guard, buffer.end() - guard);
+  return levels.Get();
 }
 
 template <typename TPixel>
@@ -279,12 +82,7 @@ Check(const std::vector<TPixel> & pixels, const Mask & mask, const Parameters & 
   EXPECT_GE(oracle.GetNumberOfLevels().high, result.numberOfGrayLevels);
   for (std::size_t i = 0; i < pixels.size(); ++i)
   {
-    if (!mask.empty() && mask[i] == 0)
-    {
-      ASSERT_EQ(0, levels[i]) << "outside the mask";
-      continue;
-    }
-    const Bounds bounds = oracle.GetLevel(numbers[i]);
+    const Bounds bounds = oracle.GetLevel(i);
     ASSERT_LE(bounds.low, levels[i]) << "of " << numbers[i];
     ASSERT_GE(bounds.high, levels[i]) << "of " << numbers[i];
     ASSERT_LE(levels[i], result.numberOfGrayLevels) << "of " << numbers[i];
@@ -297,28 +95,6 @@ Check(const std::vector<TPixel> & pixels, const Mask & mask, const Parameters & 
   }
 }
 
-/** Pixels that are valid levels for Identity and Levels, and the ends of the type and other numbers for other methods.
- */
-template <typename TPixel>
-std::vector<TPixel>
-DrawPixels(Method method, std::size_t count, std::mt19937 & random)
-{
-  using Limits = std::numeric_limits<TPixel>;
-  std::vector<TPixel> pixels(count);
-  for (TPixel & pixel : pixels)
-  {
-    const int  value = static_cast<int>(random() % 100);
-    const bool isReal = std::is_floating_point<TPixel>::value;
-    pixel = static_cast<TPixel>(value);
-    if (method == Method::Identity || method == Method::Levels)
-    {
-      continue;
-    }
-    pixel = static_cast<TPixel>(isReal ? value * 0.37 - 11.0 : Limits::is_signed ? value - 40 : value + 3);
-  }
-  return pixels;
-}
-
 template <typename TPixel>
 void
 CheckAllMethods()
@@ -327,14 +103,11 @@ CheckAllMethods()
   // The large one is divided among workers, and has tables for 16 bits.
   for (const std::size_t count : { std::size_t{ 1 }, std::size_t{ 61 }, std::size_t{ 2500 }, std::size_t{ 140003 } })
   {
-    Mask mask(count);
-    for (std::uint8_t & inside : mask)
-    {
-      inside = static_cast<std::uint8_t>(random() % 3 * 100); // 0, 100, 200
-    }
+    const Mask mask = DrawMask(count, random);
     for (const Method method : allMethods)
     {
-      const std::vector<TPixel> pixels = DrawPixels<TPixel>(method, count, random);
+      const bool isLevel = method == Method::Identity || method == Method::Levels;
+      const auto pixels = DrawPixels<TPixel>(isLevel ? Kind::SmallNumbers : Kind::Finite, count, random);
       for (const RangeSource source : allSources)
       {
         Parameters parameters;
@@ -396,20 +169,6 @@ CheckExtremes()
   }
 }
 
-template <typename TRun>
-void
-ExpectError(const std::string & message, const TRun & run)
-{
-  try
-  {
-    run();
-    ADD_FAILURE() << "no error, but expected: " << message;
-  }
-  catch (const voxelmaps::EngineError & error)
-  {
-    EXPECT_EQ(message, error.what());
-  }
-}
 } // namespace
 
 TEST(GrayLevelDiscretization, AllTypesMethodsRangesAndMasks)
@@ -585,8 +344,6 @@ TEST(GrayLevelDiscretization, ProgressCountsAllVoxels)
   job.execution.reportProgress = [&voxels](std::uint64_t count) { voxels += count; };
   Discretize(job);
   EXPECT_EQ(pixels.size(), voxels);
-  struct Aborted
-  {};
   job.execution.reportProgress = [](std::uint64_t) { throw Aborted(); };
   EXPECT_THROW(Discretize(job), Aborted);
 }
@@ -605,17 +362,17 @@ TEST(GrayLevelDiscretizationErrors, Intensities)
   {
     job.execution.numberOfWorkers = workers;
     job.execution.parallelFor = RunThreads;
-    ExpectError(
+    EXPECT_EQ(
       "Intensity -5 is not a valid gray level: Identity accepts integers from 0 to 31 (NumberOfGrayLevels - 1).",
-      [&] { Discretize(job); });
+      GetErrorMessage([&] { Discretize(job); }));
   }
   parameters.method = Method::Levels;
-  ExpectError("Intensity -inf is not a valid gray level: Levels accepts integers from 0 to 32 (NumberOfGrayLevels).",
-              [&] { Discretize<double>({ infinity, 1.0, -infinity }, parameters); });
+  EXPECT_EQ("Intensity -inf is not a valid gray level: Levels accepts integers from 0 to 32 (NumberOfGrayLevels).",
+            GetErrorMessage([&] { Discretize<double>({ infinity, 1.0, -infinity }, parameters); }));
   EXPECT_EQ((Levels{ 0, 1, 0 }), Discretize<double>({ infinity, 1.0, -infinity }, parameters, { 0, 1, 0 }));
   EXPECT_EQ((Levels{ 0, 32 }), Discretize<std::uint8_t>({ 0, 32 }, parameters));
-  ExpectError("Intensity 33 is not a valid gray level: Levels accepts integers from 0 to 32 (NumberOfGrayLevels).",
-              [&] { Discretize<std::uint8_t>({ 0, 33 }, parameters); });
+  EXPECT_EQ("Intensity 33 is not a valid gray level: Levels accepts integers from 0 to 32 (NumberOfGrayLevels).",
+            GetErrorMessage([&] { Discretize<std::uint8_t>({ 0, 33 }, parameters); }));
 }
 
 TEST(GrayLevelDiscretizationErrors, Ranges)
@@ -624,15 +381,15 @@ TEST(GrayLevelDiscretizationErrors, Ranges)
   for (const RangeSource source : { RangeSource::Image, RangeSource::Mask })
   {
     parameters.rangeSource = source;
-    ExpectError("No intensity of the image is finite, so there is no range; the image has 2 voxels.",
-                [&] { Discretize<double>({ quietNaN, infinity }, parameters); });
+    EXPECT_EQ("No intensity of the image is finite, so there is no range; the image has 2 voxels.",
+              GetErrorMessage([&] { Discretize<double>({ quietNaN, infinity }, parameters); }));
   }
   parameters.rangeSource = RangeSource::Given;
   parameters.method = Method::FixedBinSize;
   parameters.binWidth = 1.0;
   parameters.rangeMaximum = 65535.0;
-  ExpectError("BinWidth 1 over the range 0 to 65535 makes 65536 gray levels, but at most 65535 are possible.",
-              [&] { Discretize<int>({ 1 }, parameters); });
+  EXPECT_EQ("BinWidth 1 over the range 0 to 65535 makes 65536 gray levels, but at most 65535 are possible.",
+            GetErrorMessage([&] { Discretize<int>({ 1 }, parameters); }));
   parameters.rangeMaximum = 65534.5;
   EXPECT_EQ((Levels{ 1, 65535 }), Discretize<int>({ 0, 65535 }, parameters));
 }
@@ -645,7 +402,7 @@ TEST(GrayLevelDiscretizationErrors, Jobs)
     Job job = MakeJob(pixels, {}, Parameters());
     job.levels = levels.data();
     change(job);
-    ExpectError(message, [&] { DiscretizeLevels(job); });
+    EXPECT_EQ(message, GetErrorMessage([&] { DiscretizeLevels(job); }));
   };
   expectError("The array has 2 voxels, but pixels is null.", [](Job & job) { job.pixels = nullptr; });
   expectError("The array has 2 voxels, but levels is null.", [](Job & job) { job.levels = nullptr; });
@@ -721,9 +478,9 @@ TEST(SelectIntensities, NegativeZeroAndWorkers)
 
 TEST(SelectIntensities, Errors)
 {
-  ExpectError("The pixel type is 10, which does not exist; it must be 0 (Int8) to 9 (Double).", [] {
-    voxelmaps::SelectIntensities(static_cast<PixelType>(10), nullptr, nullptr, 0, nullptr, false, {});
-  });
+  EXPECT_EQ("The pixel type is 10, which does not exist; it must be 0 (Int8) to 9 (Double).", GetErrorMessage([] {
+              voxelmaps::SelectIntensities(static_cast<PixelType>(10), nullptr, nullptr, 0, nullptr, false, {});
+            }));
 }
 
 TEST(SelectIntensities, LargeIntegersNeedDouble)

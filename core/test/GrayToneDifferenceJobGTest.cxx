@@ -1,14 +1,12 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
+#include "CudaTextureJobChecks.h"
 #include "TextureClassCase.h"
-
-#include "voxelmaps/GrayToneDifferenceJob.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <vector>
 
 namespace
@@ -16,36 +14,10 @@ namespace
 using Job = voxelmaps::GrayToneDifferenceJob;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::GrayToneDifferenceFeatureMapEnums;
-using VoxelMapsTest::DrawGrayToneDifferenceRandomCase;
-using VoxelMapsTest::GrayToneDifferenceRandomCase;
-using VoxelMapsTest::CheckCase;
-using VoxelMapsTest::ComputeJob;
-using VoxelMapsTest::ExpectRefusal;
-using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::RandomNumbers;
-using NoiseJob = VoxelMapsTest::ClassNoise<Job>;
-
-/** All offsets of the neighbors at a distance. */
-std::vector<Triple>
-OffsetsAtDistance(std::int64_t distance)
-{
-  std::vector<Triple> offsets;
-  for (std::int64_t z = -distance; z <= distance; ++z)
-  {
-    for (std::int64_t y = -distance; y <= distance; ++y)
-    {
-      for (std::int64_t x = -distance; x <= distance; ++x)
-      {
-        const std::int64_t last = z != 0 ? z : y != 0 ? y : x;
-        if (last > 0 && std::max({ std::abs(x), std::abs(y), std::abs(z) }) == distance)
-        {
-          offsets.push_back({ { x, y, z } });
-        }
-      }
-    }
-  }
-  return offsets;
-}
+using Method = voxelmaps::GrayToneDifferenceFeatureMapEnums::CudaMethod;
+using namespace VoxelMapsTest;
+using NoiseJob = ClassNoise<Job>;
+using SceneJob = NeighborScene<Job>;
 } // namespace
 
 TEST(GrayToneDifferenceJob, LargeWindowsAndManyLevels)
@@ -68,18 +40,26 @@ TEST(GrayToneDifferenceJob, LargeWindowsAndManyLevels)
         {
           continue;
         }
-        RandomNumbers                random(seed);
-        GrayToneDifferenceRandomCase randomCase = DrawGrayToneDifferenceRandomCase(seed, 3, 65535, random);
-        TextureRandomCase &          common = randomCase.common;
-        VoxelMapsTest::DrawLargeWindow(common, window, levels, used, isLarge ? 1 : 2, random);
-        randomCase.parameters.offsets = OffsetsAtDistance(random.Chance(0.7) ? 1 : 2);
-        common.offsets = randomCase.parameters.offsets;
+        RandomNumbers       random(seed);
+        auto                randomCase = ClassCase<Job>::Draw(seed, 3, random);
+        TextureRandomCase & common = randomCase.common;
+        DrawLargeWindow(common, window, levels, used, isLarge ? 1 : 2, random);
+        auto & offsets = randomCase.parameters.offsets;
+        offsets = GetNeighborOffsets(true, random.Chance(0.7) ? 1 : 2);
+        if (offsets.size() > 13)
+        {
+          // Only the neighbors at distance 2.
+          offsets.erase(std::remove_if(offsets.begin(),
+                                       offsets.end(),
+                                       [](const Triple & offset) {
+                                         return std::abs(offset[0]) < 2 && std::abs(offset[1]) < 2 && offset[2] < 2;
+                                       }),
+                        offsets.end());
+        }
+        common.offsets = offsets;
         SCOPED_TRACE(::testing::Message() << randomCase << ", " << used << " levels used");
         CheckCase<double, Job>(randomCase, random, 100);
-        if (::testing::Test::HasFailure())
-        {
-          return;
-        }
+        ASSERT_FALSE(::testing::Test::HasFailure());
       }
     }
   }
@@ -88,10 +68,10 @@ TEST(GrayToneDifferenceJob, LargeWindowsAndManyLevels)
 TEST(GrayToneDifferenceJob, ThousandsOfNeighbors)
 {
   // Voxels of extreme levels with up to 575 neighbors; weights of 2208.
-  constexpr std::int64_t       edge = 24;
-  RandomNumbers                random(9);
-  GrayToneDifferenceRandomCase randomCase;
-  TextureRandomCase &          common = randomCase.common;
+  constexpr std::int64_t edge = 24;
+  RandomNumbers          random(9);
+  ClassRandomCase<Job>   randomCase;
+  TextureRandomCase &    common = randomCase.common;
   common.dimension = 2;
   common.numberOfGrayLevels = 65535;
   common.levels.size = { { edge, edge, 1 } };
@@ -104,17 +84,7 @@ TEST(GrayToneDifferenceJob, ThousandsOfNeighbors)
   common.window.size = common.levels.size;
   common.window.anchor = { { edge / 2, edge / 2, 0 } };
   common.regionIndex = { { edge / 2, edge / 2, 0 } };
-  for (std::int64_t y = 0; y < edge; ++y)
-  {
-    for (std::int64_t x = 1 - edge; x < edge; ++x)
-    {
-      if (y > 0 || x > 0)
-      {
-        common.offsets.push_back({ { x, y, 0 } });
-      }
-    }
-  }
-  randomCase.parameters.offsets = common.offsets;
+  randomCase.parameters.offsets = common.offsets = GetNeighborOffsets(false, edge - 1);
   randomCase.parameters.features = Enums::GetAllFeatures();
   CheckCase<double, Job>(randomCase, random, 1);
 }
@@ -135,4 +105,81 @@ TEST(GrayToneDifferenceJob, RefusesOppositeOffsets)
   Job            job = noise.job;
   job.offsets = { { { 1, 0, 0 } }, { { -1, 0, 0 } } };
   ExpectRefusal(job, { "offset", "twice" });
+}
+
+// What only the CUDA engine has.
+namespace
+{
+
+class CudaGrayToneDifferenceJob : public CudaTest
+{};
+} // namespace
+
+TEST_F(CudaGrayToneDifferenceJob, SmallCases)
+{
+  // For compute-sanitizer: few voxels, all methods and features.
+  for (const std::uint32_t numberOfGrayLevels : { 5u, 64u, 5000u })
+  {
+    SceneJob                  scene({ { 7, 5, 3 } }, { { 5, 5, 5 } }, numberOfGrayLevels, 0.6, 0.1);
+    std::vector<std::uint8_t> selection(scene.levels.size(), 1);
+    selection[10] = 0;
+    scene.job.selection = selection.data();
+    ExpectCpuBits(scene.job, numberOfGrayLevels < 5000 ? Method::LevelTables : Method::WindowWalk);
+  }
+}
+
+TEST_F(CudaGrayToneDifferenceJob, ManyAndFewLevelsInAWindow)
+{
+  // One level in all windows, a few, as many as there are voxels; blocks of all sizes.
+  for (const std::uint32_t numberOfGrayLevels : { 1u, 2u, 32u, 64u, 128u, 200u, 256u, 400u, 1000u, 65535u })
+  {
+    for (const double newLevelChance : { 0.0, 0.05, 1.0 })
+    {
+      for (const double holeChance : { 0.0, 0.2, 0.9 })
+      {
+        SCOPED_TRACE(::testing::Message()
+                     << numberOfGrayLevels << " levels, new with " << newLevelChance << ", holes with " << holeChance);
+        const SceneJob scene({ { 70, 11, 7 } }, { { 5, 5, 5 } }, numberOfGrayLevels, newLevelChance, holeChance);
+        // Tables of many levels do not fit the shared memory of all devices.
+        EXPECT_TRUE(numberOfGrayLevels >= 256 || Supports(scene.job, Method::LevelTables));
+        voxelmaps::CudaTextureReport<voxelmaps::GrayToneDifferenceJob> report;
+        ComputeOnDevice<float>(scene.job, Method::Automatic, report);
+        ExpectCpuBits(scene.job, report.method);
+      }
+    }
+  }
+}
+
+TEST_F(CudaGrayToneDifferenceJob, WindowsOfAllShapes)
+{
+  const std::vector<Triple> windows{ { { 1, 1, 1 } }, { { 5, 1, 1 } }, { { 1, 6, 1 } }, { { 1, 1, 4 } },
+                                     { { 2, 2, 2 } }, { { 2, 3, 4 } }, { { 5, 5, 1 } }, { { 7, 7, 7 } },
+                                     { { 9, 9, 9 } }, { { 33, 2, 3 } } };
+  for (const Triple & windowSize : windows)
+  {
+    for (const bool countVoxelsWithoutNeighbors : { true, false })
+    {
+      SCOPED_TRACE(::testing::Message() << windowSize[0] << " x " << windowSize[1] << " x " << windowSize[2]);
+      SceneJob scene({ { 70, 13, 10 } }, windowSize, 32, 0.6, 0.3);
+      scene.job.countVoxelsWithoutNeighbors = countVoxelsWithoutNeighbors;
+      ExpectCpuBits(scene.job, Method::LevelTables);
+      // Neighbors in the plane alone.
+      scene.job.offsets.resize(4);
+      ExpectCpuBits(scene.job, Method::LevelTables);
+    }
+  }
+}
+
+TEST_F(CudaGrayToneDifferenceJob, UnsupportedMethodThrows)
+{
+  for (const bool hasManyLevels : { true, false })
+  {
+    SceneJob scene({ { 9, 8, 7 } }, { { 3, 3, 3 } }, hasManyLevels ? 65535 : 8, 0.5);
+    if (!hasManyLevels)
+    {
+      scene.job.offsets.pop_back(); // not all neighbors of a box
+    }
+    EXPECT_FALSE(Supports(scene.job, Method::LevelTables));
+    ExpectCpuBits(scene.job, Method::WindowWalk);
+  }
 }

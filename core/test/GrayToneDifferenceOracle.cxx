@@ -11,57 +11,30 @@ Matrix
 MakeMatrix(const Levels & levels, const Window & window, const Triple & position, const std::vector<Triple> & offsets,
            bool countVoxelsWithoutNeighbors)
 {
-  std::map<Triple, std::uint32_t> voxels;
-  for (std::int64_t z = 0; z < window.size[2]; ++z)
-  {
-    for (std::int64_t y = 0; y < window.size[1]; ++y)
-    {
-      for (std::int64_t x = 0; x < window.size[0]; ++x)
-      {
-        const Triple at{
-          { position[0] - window.anchor[0] + x, position[1] - window.anchor[1] + y, position[2] - window.anchor[2] + z }
-        };
-        bool isInside = true;
-        for (std::size_t axis = 0; axis < 3; ++axis)
-        {
-          isInside = isInside && at[axis] >= 0 && at[axis] < levels.size[axis];
-        }
-        if (isInside && levels(at) != 0)
-        {
-          voxels[at] = levels(at);
-        }
-      }
-    }
-  }
-  Matrix matrix;
-  for (const auto & voxel : voxels)
-  {
+  Matrix                              matrix;
+  const RunLengthOracle::WindowLevels inWindow(levels, window, position);
+  inWindow.ForEachVoxel([&](const Triple & at, std::uint16_t level) {
     long double neighbors = 0.0L;
     long double sum = 0.0L;
     for (const Triple & offset : offsets)
     {
       for (const std::int64_t sign : { -1, 1 })
       {
-        const auto found = voxels.find({ { voxel.first[0] + sign * offset[0],
-                                           voxel.first[1] + sign * offset[1],
-                                           voxel.first[2] + sign * offset[2] } });
-        if (found != voxels.end())
-        {
-          neighbors += 1.0L;
-          sum += static_cast<long double>(found->second);
-        }
+        const std::uint16_t neighbor = inWindow(RunLengthOracle::Move(at, offset, sign));
+        neighbors += neighbor != 0 ? 1.0L : 0.0L;
+        sum += static_cast<long double>(neighbor);
       }
     }
     if (neighbors > 0.0L)
     {
       // Not rounded before the quotient, so that equal levels differ by exactly 0.
-      matrix[voxel.second].difference += std::abs(neighbors * static_cast<long double>(voxel.second) - sum) / neighbors;
+      matrix[level].difference += std::abs(neighbors * static_cast<long double>(level) - sum) / neighbors;
     }
     if (neighbors > 0.0L || countVoxelsWithoutNeighbors)
     {
-      matrix[voxel.second].count += 1.0L;
+      matrix[level].count += 1.0L;
     }
-  }
+  });
   return matrix;
 }
 

@@ -11,8 +11,8 @@
 #include <map>
 #include <vector>
 
-/** Features of the neighborhood gray tone difference matrix by brute force, from their definitions: the window is a map
- * from position to level, the matrix a map from level to its row, and numbers are those of long double.
+/** Features of the neighborhood gray tone difference matrix by brute force, from their definitions: the matrix is a map
+ * from level to its row, and numbers are those of long double.
  *
  * Only names of features are shared with the module; no formula and no algorithm is. */
 namespace GrayToneDifferenceOracle

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
+#include "VoxelMapsTestUtilities.h"
+
 #include "voxelmaps/RegionFeaturesJob.h"
 #include "voxelmaps/ThreadPool.h"
 
@@ -43,15 +45,7 @@ protected:
   void
   ExpectError(const std::string & message)
   {
-    try
-    {
-      voxelmaps::ComputeRegionFeatures(job);
-      FAIL() << "no error: " << message;
-    }
-    catch (const voxelmaps::EngineError & error)
-    {
-      EXPECT_NE(std::string(error.what()).find(message), std::string::npos) << error.what();
-    }
+    VoxelMapsTest::ExpectEngineError([this] { voxelmaps::ComputeRegionFeatures(job); }, { message });
   }
 
   RegionFeaturesJob         job;

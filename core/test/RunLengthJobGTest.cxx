@@ -1,14 +1,18 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
+#include "CudaTextureJobChecks.h"
 #include "TextureClassCase.h"
-
-#include "voxelmaps/RunLengthJob.h"
+#include "TextureMemoryScene.h"
+#include "TextureRandomCase.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace
@@ -16,12 +20,10 @@ namespace
 using Job = voxelmaps::RunLengthJob;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::RunLengthFeatureMapEnums;
-using VoxelMapsTest::CheckCase;
-using VoxelMapsTest::ComputeJob;
-using VoxelMapsTest::DrawLargeWindow;
-using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::RandomNumbers;
-using NoiseJob = VoxelMapsTest::ClassNoise<Job>;
+using Report = voxelmaps::CudaTextureReport<voxelmaps::RunLengthJob>;
+using namespace VoxelMapsTest;
+using NoiseJob = ClassNoise<Job>;
+using Method = Enums::CudaMethod;
 
 /** A case of one voxel whose window is the entire image, so that nothing is clipped. */
 TextureRandomCase
@@ -54,10 +56,7 @@ CheckLargeWindow(std::uint64_t seed, const Triple & imageSize, const Triple & wi
     {
       CheckCase<double, Job>(randomCase, random, budget);
     }
-    if (::testing::Test::HasFailure())
-    {
-      return;
-    }
+    ASSERT_FALSE(::testing::Test::HasFailure());
   }
 }
 } // namespace
@@ -111,10 +110,9 @@ TEST(RunLengthJob, LargeWindows)
 TEST(RunLengthJob, ExtremeSumsOf65535Levels)
 {
   // All voxels of the greatest level in one run per line: the greatest sums of l^2 i^2.
-  for (const Triple & windowSize : { Triple{ { 255, 255, 1 } }, Triple{ { 40, 40, 40 } }, Triple{ { 5, 5, 5 } } })
+  for (const Triple & windowSize : std::vector<Triple>{ { { 255, 255, 1 } }, { { 40, 40, 40 } }, { { 5, 5, 5 } } })
   {
-    for (const auto aggregation :
-         { Job::Aggregation::Merge, Job::Aggregation::Average, Job::Aggregation::PerDirection })
+    for (const auto aggregation : voxelmaps::GetEnumerators<Job::Aggregation>())
     {
       RandomNumbers     random(1);
       TextureRandomCase randomCase = MakeUnclippedCase(570000, windowSize, 65535, random);
@@ -146,11 +144,8 @@ TEST(RunLengthJob, EveryVoxelARunOfTheSameLevel)
   // Flat windows and directions that leave them: the greatest counts of runs of one level and of one length.
   const std::vector<Triple> leaving{ { { 0, 0, 1 } },  { { 1, 0, 1 } },  { { 1, 1, 1 } },
                                      { { -1, 1, 1 } }, { { 0, -1, 1 } }, { { 1, -1, 1 } } };
-  for (const Triple & windowSize : { Triple{ { 17, 15, 1 } },
-                                     Triple{ { 16, 16, 1 } },
-                                     Triple{ { 32, 16, 1 } },
-                                     Triple{ { 255, 1, 1 } },
-                                     Triple{ { 255, 255, 1 } } })
+  for (const Triple & windowSize : std::vector<Triple>{
+         { { 17, 15, 1 } }, { { 16, 16, 1 } }, { { 32, 16, 1 } }, { { 255, 1, 1 } }, { { 255, 255, 1 } } })
   {
     for (const auto aggregation : { Job::Aggregation::Merge, Job::Aggregation::PerDirection })
     {
@@ -177,7 +172,7 @@ TEST(RunLengthJob, VariancesOfGreatLevelsThatCancel)
 {
   // N * sum i^2 and (sum i)^2 exceed 2^53, their difference is small.
   for (const Triple & windowSize :
-       { Triple{ { 9, 9, 9 } }, Triple{ { 15, 15, 15 } }, Triple{ { 40, 20, 20 } }, Triple{ { 40, 40, 40 } } })
+       std::vector<Triple>{ { { 9, 9, 9 } }, { { 15, 15, 15 } }, { { 40, 20, 20 } }, { { 40, 40, 40 } } })
   {
     for (const auto aggregation : { Job::Aggregation::Merge, Job::Aggregation::PerDirection })
     {
@@ -311,4 +306,354 @@ TEST(RunLengthJob, RefusesRegionsBeyondTheRangeOfIndices)
   job.outputIndex[2] = INT64_C(1) << 55;
   voxelmaps::ComputeFeatureMaps(job);
   EXPECT_EQ(std::vector<float>(output.size(), 5.0f), output);
+}
+
+// What only the CUDA engine has.
+namespace
+{
+
+const std::vector<Method> allMethods = voxelmaps::GetEnumerators<Method>();
+// These must support every job.
+const std::vector<Method> generalMethods{ Method::Automatic, Method::SortReduce, Method::WindowWalk };
+
+class CudaRunLengthJob : public CudaTest
+{};
+
+/** Levels with runs and holes, the eleven features, and a direction in each plane or slice. */
+struct Scene : TextureScene<Job>
+{
+  Scene(const Triple & size, const Triple & windowSize, std::uint32_t numberOfGrayLevels, double newLevelChance = 0.4,
+        double holeChance = 0.05)
+    : TextureScene(size, windowSize, numberOfGrayLevels, newLevelChance, holeChance, 5)
+  {
+    job.features = Enums::GetElevenFeatures();
+  }
+};
+
+/** Expect the bits of the CPU of all methods that support a job, among them the general ones. */
+template <typename TReal>
+void
+ExpectCpuBits(const Job & job)
+{
+  const auto expected = ComputeOnCpu<TReal>(job);
+  for (const Method method : allMethods)
+  {
+    SCOPED_TRACE(::testing::Message() << method);
+    try
+    {
+      ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<TReal>(job, method)));
+    }
+    catch (const voxelmaps::UnsupportedOnDeviceError & error)
+    {
+      const bool mergesVaryingDirections =
+        job.skipDirectionsWithoutPairs && job.aggregation == Job::Aggregation::Merge && method == Method::SortReduce;
+      ASSERT_EQ(mergesVaryingDirections ? 1 : 0, std::count(generalMethods.begin(), generalMethods.end(), method))
+        << error.what();
+    }
+  }
+}
+} // namespace
+
+TEST_F(CudaRunLengthJob, SelectionsAndDirectionsWithoutPairs)
+{
+  int count = 0;
+  for (std::uint64_t seed = 620000; count < 30; ++seed)
+  {
+    RandomNumbers     random(seed);
+    TextureRandomCase randomCase = DrawTextureRandomCase(seed, 2 + seed % 2, 300, random);
+    if (randomCase.levels.values.size() > 500)
+    {
+      continue;
+    }
+    const std::string holes = DrawHoles(randomCase.levels, random);
+    SCOPED_TRACE(::testing::Message() << randomCase << ", " << holes);
+    Job                       job = MakeRunLengthJob(randomCase);
+    std::vector<std::uint8_t> selection(CountNumbers(job) / job.GetNumberOfComponents());
+    std::generate(selection.begin(), selection.end(), [&random] { return random.Chance(0.5) ? 1 : 0; });
+    job.selection = selection.data();
+    job.skipDirectionsWithoutPairs = true;
+    ExpectCpuBits<float>(job);
+    ++count;
+  }
+}
+
+TEST_F(CudaRunLengthJob, FewVoxels)
+{
+  // For racecheck, which takes minutes for the small cases of all classes.
+  int count = 0;
+  for (std::uint64_t seed = 630000; count < 4; ++seed)
+  {
+    RandomNumbers           random(seed);
+    const TextureRandomCase randomCase = DrawTextureRandomCase(seed, 2 + seed % 2, 20, random);
+    if (randomCase.levels.values.size() <= 30)
+    {
+      SCOPED_TRACE(randomCase);
+      ExpectCpuBits<float>(MakeRunLengthJob(randomCase));
+      ++count;
+    }
+  }
+}
+
+TEST_F(CudaRunLengthJob, RunEntropyOfSmallWindows)
+{
+  // Levels of 6, 9 and 16 bits; windows of 10 voxels along an axis, or with a direction twice, are walked instead.
+  const std::vector<Triple> windows{ { { 1, 3, 2 } }, { { 3, 3, 3 } }, { { 5, 5, 5 } },
+                                     { { 5, 4, 1 } }, { { 2, 7, 6 } }, { { 7, 7, 7 } },
+                                     { { 8, 9, 1 } }, { { 9, 9, 9 } }, { { 10, 3, 3 } } };
+  for (const Triple & windowSize : windows)
+  {
+    for (const std::uint32_t numberOfGrayLevels : { 1u, 20u, 63u, 64u, 511u, 512u, 65535u })
+    {
+      SCOPED_TRACE(::testing::Message() << windowSize[0] << " x " << windowSize[1] << " x " << windowSize[2] << ", "
+                                        << numberOfGrayLevels << " levels");
+      Scene scene({ { 35, 11, 10 } }, windowSize, numberOfGrayLevels);
+      scene.job.features = { Job::Feature::RunEntropy };
+      for (const auto aggregation : voxelmaps::GetEnumerators<Job::Aggregation>())
+      {
+        scene.job.aggregation = aggregation;
+        ExpectCpuBits<double>(scene.job);
+      }
+      scene.SetAllNeighbors();
+      ExpectCpuBits<double>(scene.job);
+      scene.job.offsets.back() = scene.job.offsets.front();
+      ExpectCpuBits<double>(scene.job);
+      ASSERT_FALSE(::testing::Test::HasFailure());
+    }
+  }
+}
+
+TEST_F(CudaRunLengthJob, AveragesAtTheLimitsOfPackedSums)
+{
+  // Several tiles; up to 32 levels (5 x 5 x 5) or 63 (3 x 3 x 3) share a 64-bit word with 1 / i^2, and greatest sums
+  // come from scenes of one level.
+  for (const std::int64_t side : { 3, 5 })
+  {
+    for (const std::uint32_t numberOfGrayLevels : { 1u, 9u, 31u, 32u, 33u, 63u, 64u, 65u, 255u })
+    {
+      Scene scene({ { 67, 35, 7 } }, { { side, side, side } }, numberOfGrayLevels);
+      scene.SetAllNeighbors();
+      for (const std::uint32_t onlyLevel : { 0u, 1u, numberOfGrayLevels })
+      {
+        SCOPED_TRACE(::testing::Message()
+                     << "side " << side << ", " << numberOfGrayLevels << " levels, only " << onlyLevel);
+        if (onlyLevel > 0)
+        {
+          std::fill(scene.levels.begin(), scene.levels.end(), static_cast<std::uint16_t>(onlyLevel));
+        }
+        scene.job.features = Enums::GetElevenFeatures();
+        ASSERT_TRUE(HasSameBits(ComputeOnCpu<double>(scene.job), ComputeOnDevice<double>(scene.job, Method::BoxSums)));
+        // Without 1 / i^2 and without sums over levels.
+        scene.job.features = { Enums::Feature::RunPercentage, Enums::Feature::LongRunHighGrayLevelEmphasis };
+        ASSERT_TRUE(HasSameBits(ComputeOnCpu<float>(scene.job), ComputeOnDevice<float>(scene.job, Method::BoxSums)));
+      }
+    }
+  }
+}
+
+TEST_F(CudaRunLengthJob, AutomaticChoosesSlidingWindowForWideAndMergedWindows)
+{
+  const auto chooseMethod = [](const Job & job) {
+    Report report;
+    ComputeOnDevice<float>(job, Method::Automatic, report);
+    return report.method;
+  };
+  EXPECT_EQ(Method::SlidingWindow, chooseMethod(Scene({ { 30, 20, 1 } }, { { 10, 10, 1 } }, 32).job));
+  EXPECT_EQ(Method::SlidingWindow, chooseMethod(Scene({ { 12, 11, 10 } }, { { 3, 3, 11 } }, 32).job));
+  Scene merged({ { 12, 11, 10 } }, { { 5, 5, 5 } }, 32);
+  EXPECT_EQ(Method::BoxSums, chooseMethod(merged.job));
+  merged.job.aggregation = Job::Aggregation::Merge;
+  EXPECT_EQ(Method::SlidingWindow, chooseMethod(merged.job));
+  // Run entropy has kernels of its own.
+  merged.job.features = { Enums::Feature::RunEntropy };
+  EXPECT_EQ(Method::SlidingWindow, chooseMethod(merged.job));
+  Scene manyLevels({ { 12, 11, 10 } }, { { 9, 9, 9 } }, 1000);
+  manyLevels.job.features = Enums::GetAllFeatures();
+  EXPECT_EQ(Method::BoxSums, chooseMethod(manyLevels.job));
+  manyLevels.job.numberOfGrayLevels = 65535;
+  EXPECT_EQ(Method::WindowWalk, chooseMethod(manyLevels.job));
+}
+
+TEST_F(CudaRunLengthJob, RunEntropyWithOtherMethods)
+{
+  struct EntropyCase
+  {
+    Triple        windowSize;
+    std::uint32_t numberOfGrayLevels;
+    double        newLevelChance;
+    Method        method;
+  };
+  // Windows up to 9 voxels wide and wider ones; as many levels as voxels, counted in arrays and hash tables; and
+  // windows of one level, with the greatest counts.
+  const std::vector<EntropyCase> cases{
+    { { { 4, 4, 1 } }, 32, 0.5, Method::WindowWord },      { { { 4, 3, 1 } }, 16383, 1.0, Method::WindowWord },
+    { { { 5, 5, 5 } }, 32, 0.5, Method::BoxSums },         { { { 5, 5, 5 } }, 256, 1.0, Method::BoxSums },
+    { { { 3, 4, 3 } }, 1024, 1.0, Method::BoxSums },       { { { 7, 7, 7 } }, 32, 0.2, Method::BoxSums },
+    { { { 5, 5, 5 } }, 3, 0.0, Method::BoxSums },          { { { 7, 7, 7 } }, 3, 0.0, Method::BoxSums },
+    { { { 17, 15, 1 } }, 32, 0.5, Method::SlidingWindow }, { { { 16, 16, 1 } }, 32, 0.5, Method::SlidingWindow },
+    { { { 17, 15, 1 } }, 2, 0.0, Method::SlidingWindow },  { { { 3, 3, 3 } }, 20000, 1.0, Method::SlidingWindow },
+    { { { 16, 16, 1 } }, 2, 0.0, Method::SlidingWindow },  { { { 10, 5, 5 } }, 60, 0.9, Method::SlidingWindow }
+  };
+  for (const EntropyCase & entropy : cases)
+  {
+    for (const double holeChance : { 0.0, 0.1 })
+    {
+      Scene scene(
+        { { 45, 21, 6 } }, entropy.windowSize, entropy.numberOfGrayLevels, entropy.newLevelChance, holeChance);
+      scene.job.offsets.push_back({ { 0, 1, 0 } });
+      for (const auto aggregation : voxelmaps::GetEnumerators<Job::Aggregation>())
+      {
+        scene.job.aggregation = aggregation;
+        for (const bool isAlone : { false, true })
+        {
+          SCOPED_TRACE(::testing::Message()
+                       << entropy.windowSize[0] << " x " << entropy.windowSize[1] << " x " << entropy.windowSize[2]
+                       << ", " << entropy.numberOfGrayLevels << " levels, " << holeChance << ", " << aggregation
+                       << (isAlone ? ", alone" : ""));
+          scene.job.features = Enums::GetAllFeatures();
+          // Not the last component.
+          std::swap(scene.job.features[3], scene.job.features.back());
+          if (isAlone)
+          {
+            scene.job.features = { Enums::Feature::RunEntropy };
+          }
+          const auto expected = ComputeOnCpu<double>(scene.job);
+          Report     report;
+          for (const std::uint64_t budget : { std::uint64_t{ 0 }, std::uint64_t{ 4 } << 20 })
+          {
+            ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(scene.job, Method::Automatic, report, budget)));
+            const bool isMerged = aggregation == Job::Aggregation::Merge;
+            ASSERT_EQ(isMerged ? Method::SlidingWindow : entropy.method, report.method);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudaRunLengthJob, WideWindowsHaveTheBitsOfTheCpu)
+{
+  struct WideCase
+  {
+    Triple        size;
+    Triple        windowSize;
+    std::uint32_t numberOfGrayLevels;
+  };
+  // Runs of up to 255 voxels, which are more than sums of all lengths fit for; many levels; windows that go beyond the
+  // image.
+  const std::vector<WideCase> cases{
+    { { { 70, 50, 1 } }, { { 31, 31, 1 } }, 256 },  { { { 300, 9, 1 } }, { { 255, 4, 1 } }, 2 },
+    { { { 9, 300, 1 } }, { { 4, 255, 1 } }, 2 },    { { { 40, 30, 1 } }, { { 90, 10, 1 } }, 5000 },
+    { { { 24, 20, 18 } }, { { 15, 15, 15 } }, 32 }, { { { 13, 12, 40 } }, { { 2, 3, 33 } }, 1000 }
+  };
+  for (const WideCase & wide : cases)
+  {
+    for (const double holeChance : { 0.0, 0.3 })
+    {
+      Scene scene(wide.size, wide.windowSize, wide.numberOfGrayLevels);
+      // One direction has the longest runs.
+      RandomNumbers random(11);
+      for (std::uint16_t & level : scene.levels)
+      {
+        level = random.Chance(holeChance) ? 0 : random.Chance(0.02) ? level : 1;
+      }
+      scene.job.offsets.push_back({ { 0, 1, 0 } });
+      scene.job.features = Enums::GetAllFeatures();
+      scene.job.features.pop_back(); // run entropy
+      for (const auto aggregation : voxelmaps::GetEnumerators<Job::Aggregation>())
+      {
+        SCOPED_TRACE(::testing::Message() << wide.windowSize[0] << " x " << wide.windowSize[1] << " x "
+                                          << wide.windowSize[2] << ", " << holeChance << ", " << aggregation);
+        scene.job.aggregation = aggregation;
+        const auto expected = ComputeOnCpu<double>(scene.job);
+        for (const std::uint64_t budget : { std::uint64_t{ 0 }, std::uint64_t{ 1 } << 22 })
+        {
+          ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(scene.job, Method::SlidingWindow, budget)));
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudaRunLengthJob, ErrorStatesRequiredBytes)
+{
+  const Scene scene({ { 300, 200, 5 } }, { { 5, 5, 5 } }, 32);
+  const auto  expected = ComputeOnCpu<float>(scene.job);
+  for (const Method method : { Method::Automatic, Method::WindowWalk })
+  {
+    SCOPED_TRACE(::testing::Message() << method);
+    const auto compute = [&](std::uint64_t budget) { return ComputeOnDevice<float>(scene.job, method, budget); };
+    const std::uint64_t needed = FindSmallBudgets(method, compute).at(0);
+    EXPECT_TRUE(HasSameBits(expected, compute(needed)));
+    EXPECT_THROW(compute(needed - 1), voxelmaps::EngineError);
+  }
+}
+
+TEST_F(CudaRunLengthJob, KeysOfPrimitivesThatNeed64Bits)
+{
+  // 40000 windows, 65536 levels and 15 lengths are more than 2^32 keys.
+  for (const auto aggregation : { Job::Aggregation::PerDirection, Job::Aggregation::Merge })
+  {
+    Scene scene({ { 200, 200, 1 } }, { { 15, 15, 1 } }, 65535);
+    scene.job.features = Enums::GetAllFeatures();
+    scene.job.aggregation = aggregation;
+    EXPECT_TRUE(HasSameBits(ComputeOnCpu<double>(scene.job), ComputeOnDevice<double>(scene.job, Method::SortReduce)));
+  }
+}
+
+TEST_F(CudaRunLengthJob, BatchesOfPrimitivesDoNotChangeBits)
+{
+  // 2^27 voxels of windows fit a batch; these are more, and with less memory there are more batches.
+  Scene scene({ { 500, 400, 3 } }, { { 9, 9, 3 } }, 100);
+  scene.job.features = Enums::GetAllFeatures();
+  for (const auto aggregation : { Job::Aggregation::Average, Job::Aggregation::Merge })
+  {
+    scene.job.aggregation = aggregation;
+    const auto expected = ComputeOnCpu<float>(scene.job);
+    for (const std::uint64_t budget : { 0, 100000000, 400000000 })
+    {
+      EXPECT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, Method::SortReduce, budget))) << budget;
+    }
+  }
+}
+
+TEST_F(CudaRunLengthJob, MoreThan2To31Voxels)
+{
+  const char * const variable = std::getenv("VOXELMAPS_LARGE_TESTS");
+  if (variable == nullptr || std::string(variable) != "1")
+  {
+    GTEST_SKIP() << "needs 22 GB of memory: set VOXELMAPS_LARGE_TESTS=1";
+  }
+  const Triple               size{ { 1291, 1291, 1291 } };
+  const auto                 voxels = static_cast<std::size_t>(size[0] * size[1] * size[2]);
+  std::vector<std::uint16_t> levels(voxels);
+  std::uint32_t              state = 1;
+  for (std::uint16_t & level : levels)
+  {
+    state = state * 1664525u + 1013904223u;
+    level = static_cast<std::uint16_t>(state >> 30);
+  }
+  ASSERT_GT(voxels, std::size_t{ 1 } << 31);
+  Job job;
+  job.levels = levels.data();
+  job.levelsSize = size;
+  job.numberOfGrayLevels = 3;
+  job.outputSize = size;
+  job.windowSize = { { 2, 2, 2 } };
+  job.windowAnchor = { { 1, 0, 1 } };
+  job.offsets = { { { 1, -1, 1 } } };
+  job.features = { Enums::Feature::LongRunEmphasis };
+  job.execution.numberOfWorkers = std::max(1u, std::thread::hardware_concurrency());
+  job.execution.parallelFor = RunThreads;
+  std::vector<float> expected(voxels);
+  job.output = expected.data();
+  voxelmaps::ComputeFeatureMaps(job);
+  std::vector<float> actual(voxels);
+  job.output = actual.data();
+  for (const Method method : generalMethods)
+  {
+    std::fill(actual.begin(), actual.end(), -1.0F);
+    voxelmaps::ComputeFeatureMapsCuda(job,
+                                      MakeCudaOptions<voxelmaps::CudaTextureOptions<voxelmaps::RunLengthJob>>(method));
+    EXPECT_TRUE(HasSameBits(expected, actual)) << method;
+  }
 }

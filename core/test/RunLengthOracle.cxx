@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "RunLengthOracle.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -19,43 +18,6 @@ using Wide = long double;
 #endif
 
 constexpr Wide maxExactInteger = std::uint64_t{ 1 } << 53;
-
-bool
-IsInside(const Triple & position, const Triple & begin, const Triple & end)
-{
-  for (unsigned int axis = 0; axis < 3; ++axis)
-  {
-    if (position[axis] < begin[axis] || position[axis] >= end[axis])
-    {
-      return false;
-    }
-  }
-  return true;
-}
-
-/** The part of the window that lies inside the image. */
-void
-ClipWindow(const Levels & levels, const Window & window, const Triple & position, Triple & begin, Triple & end)
-{
-  for (unsigned int axis = 0; axis < 3; ++axis)
-  {
-    const std::int64_t first = position[axis] - window.anchor[axis];
-    begin[axis] = std::max<std::int64_t>(first, 0);
-    end[axis] = std::min(first + window.size[axis], levels.size[axis]);
-  }
-}
-
-Triple
-Plus(const Triple & a, const Triple & b)
-{
-  return { { a[0] + b[0], a[1] + b[1], a[2] + b[2] } };
-}
-
-Triple
-Minus(const Triple & a, const Triple & b)
-{
-  return { { a[0] - b[0], a[1] - b[1], a[2] - b[2] } };
-}
 
 /** numerator / (runs^power * common) */
 Value
@@ -96,84 +58,39 @@ Spread(Wide count, Wide sum, Wide squareSum)
 {
   return count * squareSum - Square(sum);
 }
+} // namespace
 
-template <typename TReal>
-TReal
+long double
 FloatSpacing(long double value)
 {
   const float magnitude = std::fabs(static_cast<float>(value));
-  return static_cast<TReal>(std::nextafter(magnitude, std::numeric_limits<float>::infinity())) -
-         static_cast<TReal>(magnitude);
+  return static_cast<long double>(std::nextafter(magnitude, std::numeric_limits<float>::infinity())) - magnitude;
 }
-
-template <typename TReal>
-bool
-AgreesAs(const Value & expected, TReal actual)
-{
-  if (expected.isExact)
-  {
-    return actual == static_cast<TReal>(expected.exact);
-  }
-  const long double error = std::fabs(static_cast<long double>(actual) - expected.reference);
-  return error <= (std::is_same<TReal, double>::value && expected.tolerance > 0.0L
-                     ? expected.tolerance * std::fabs(expected.reference)
-                     : 2 * FloatSpacing<long double>(expected.reference));
-}
-} // namespace
 
 void
 AddRuns(const Levels & levels, const Window & window, const Triple & position, const Triple & direction,
         Matrix & matrix)
 {
-  Triple begin;
-  Triple end;
-  ClipWindow(levels, window, position, begin, end);
-  Triple p;
-  for (p[2] = begin[2]; p[2] < end[2]; ++p[2])
-  {
-    for (p[1] = begin[1]; p[1] < end[1]; ++p[1])
+  const WindowLevels inWindow(levels, window, position);
+  inWindow.ForEachVoxel([&](const Triple & first, std::uint16_t level) {
+    if (inWindow(Move(first, direction, -1)) == level)
     {
-      for (p[0] = begin[0]; p[0] < end[0]; ++p[0])
-      {
-        const std::uint16_t level = levels(p);
-        if (level == 0)
-        {
-          continue;
-        }
-        const Triple before = Minus(p, direction);
-        if (IsInside(before, begin, end) && levels(before) == level)
-        {
-          continue;
-        }
-        std::uint32_t length = 0;
-        for (Triple q = p; IsInside(q, begin, end) && levels(q) == level; q = Plus(q, direction))
-        {
-          ++length;
-        }
-        ++matrix[{ level, length }];
-      }
+      return;
     }
-  }
+    std::uint32_t length = 0;
+    for (Triple at = first; inWindow(at) == level; at = Move(at, direction))
+    {
+      ++length;
+    }
+    ++matrix[{ level, length }];
+  });
 }
 
 std::uint64_t
 CountVoxels(const Levels & levels, const Window & window, const Triple & position)
 {
-  Triple begin;
-  Triple end;
-  ClipWindow(levels, window, position, begin, end);
   std::uint64_t count = 0;
-  Triple        p;
-  for (p[2] = begin[2]; p[2] < end[2]; ++p[2])
-  {
-    for (p[1] = begin[1]; p[1] < end[1]; ++p[1])
-    {
-      for (p[0] = begin[0]; p[0] < end[0]; ++p[0])
-      {
-        count += levels(p) != 0 ? 1 : 0;
-      }
-    }
-  }
+  WindowLevels(levels, window, position).ForEachVoxel([&count](const Triple &, std::uint16_t) { ++count; });
   return count;
 }
 
@@ -391,15 +308,21 @@ ComputeFeatures(const Levels & levels, const Window & window, const Triple & pos
   return means;
 }
 
+template <typename TReal>
 bool
-Agrees(const Value & expected, float actual)
+Agrees(const Value & expected, TReal actual)
 {
-  return AgreesAs(expected, actual);
+  if (expected.isExact)
+  {
+    return actual == static_cast<TReal>(expected.exact);
+  }
+  const long double error = std::fabs(static_cast<long double>(actual) - expected.reference);
+  return error <= (std::is_same<TReal, double>::value && expected.tolerance > 0.0L
+                     ? expected.tolerance * std::fabs(expected.reference)
+                     : 2 * FloatSpacing(expected.reference));
 }
-
-bool
-Agrees(const Value & expected, double actual)
-{
-  return AgreesAs(expected, actual);
-}
+template bool
+Agrees(const Value &, float);
+template bool
+Agrees(const Value &, double);
 } // namespace RunLengthOracle

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 namespace
@@ -14,13 +13,8 @@ using Job = voxelmaps::SizeZoneJob;
 using Triple = voxelmaps::Triple;
 using Feature = Job::Feature;
 using Connectivity = Job::Connectivity;
-using VoxelMapsTest::ComputeJob;
-using VoxelMapsTest::DrawSizeZoneRandomCase;
-using VoxelMapsTest::ExpectRefusal;
-using VoxelMapsTest::GetEngines;
-using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::SizeZoneRandomCase;
-using NoiseJob = VoxelMapsTest::ClassNoise<Job>;
+using namespace VoxelMapsTest;
+using NoiseJob = ClassNoise<Job>;
 
 /** Cases with a window of this size, of a few voxels of a larger image with few or many levels. */
 void
@@ -30,7 +24,7 @@ CheckWindow(std::uint64_t firstSeed, const Triple & windowSize, const Triple & r
   for (std::uint64_t seed = firstSeed; seed < firstSeed + count && !::testing::Test::HasFailure(); ++seed)
   {
     RandomNumbers       random(seed);
-    SizeZoneRandomCase  randomCase = DrawSizeZoneRandomCase(seed, 3, 65535, random);
+    auto                randomCase = ClassCase<Job>::Draw(seed, 3, random);
     TextureRandomCase & common = randomCase.common;
     const auto          levels = random.OneOf<std::uint32_t>({ 1, 2, 3, 5, 32, 64, 256, 65535 });
     Triple              imageSize = windowSize;
@@ -39,8 +33,8 @@ CheckWindow(std::uint64_t firstSeed, const Triple & windowSize, const Triple & r
       imageSize[axis] = std::max<std::int64_t>(windowSize[axis] + random.Between(-2, 3), regionSize[axis]);
     }
     // Long runs make large and winding zones.
-    VoxelMapsTest::DrawLargeWindow(common, imageSize, windowSize, regionSize, levels, levels, random);
-    VoxelMapsTest::CheckDrawnCase<Job>(randomCase, random, budget);
+    DrawLargeWindow(common, imageSize, windowSize, regionSize, levels, levels, random);
+    CheckDrawnCase<Job>(randomCase, random, budget);
   }
 }
 } // namespace
@@ -84,13 +78,13 @@ TEST(SizeZoneJob, LargerWindows)
 TEST(SizeZoneJob, GreatestZone)
 {
   // 65,025 voxels of the greatest level.
-  RandomNumbers      random(1);
-  SizeZoneRandomCase randomCase = DrawSizeZoneRandomCase(1, 2, 65535, random);
-  const Triple       size{ { 255, 255, 1 } };
-  VoxelMapsTest::DrawLargeWindow(randomCase.common, size, size, { { 1, 1, 1 } }, 65535, 1, random);
+  RandomNumbers random(1);
+  auto          randomCase = ClassCase<Job>::Draw(1, 2, random);
+  const Triple  size{ { 255, 255, 1 } };
+  DrawLargeWindow(randomCase.common, size, size, { { 1, 1, 1 } }, 65535, 1, random);
   std::fill(randomCase.common.levels.values.begin(), randomCase.common.levels.values.end(), std::uint16_t{ 65535 });
   randomCase.parameters.features = voxelmaps::SizeZoneFeatureMapEnums::GetAllFeatures();
-  VoxelMapsTest::CheckCase<double, Job>(randomCase, random, 1);
+  CheckCase<double, Job>(randomCase, random, 1);
 }
 
 TEST(SizeZoneJob, ZonesConnectInTheWindowAlone)
@@ -148,7 +142,7 @@ TEST(SizeZoneJob, ExceptionOfReportProgressEndsTheJobWithLargerWindows)
 {
   NoiseJob noise(Triple{ { 200, 200, 10 } });
   noise.job.windowSize[0] = noise.job.windowSize[1] = 8;
-  VoxelMapsTest::CheckProgressException(noise.job);
+  CheckProgressException(noise.job);
 }
 
 TEST(SizeZoneJob, RefusesInvalidJobs)

@@ -107,7 +107,7 @@ GetEngines(const TJob &)
     }
     return engines;
   }
-  for (const auto method : GetMethods<typename TJob::CudaMethod>())
+  for (const auto method : voxelmaps::GetEnumerators<typename TJob::CudaMethod>())
   {
     engines.push_back(MakeCudaEngine<TJob>(method));
   }

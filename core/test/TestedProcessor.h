@@ -3,11 +3,6 @@
 #ifndef TestedProcessor_h
 #define TestedProcessor_h
 
-#include "voxelmaps/EnumeratorNames.h"
-
-#include <string>
-#include <vector>
-
 namespace VoxelMapsTest
 {
 /** Whether the CUDA engines and the Cuda filters are tested: the environment variable VOXELMAPS_TEST_PROCESSOR is Cuda.
@@ -20,13 +15,6 @@ IsCudaTest();
 int
 RunTests(int argc, char * argv[]);
 
-/** All methods of an enumeration. */
-template <typename TMethod>
-std::vector<TMethod>
-GetMethods()
-{
-  return voxelmaps::GetEnumerators<TMethod>();
-}
 } // namespace VoxelMapsTest
 
 #endif // TestedProcessor_h

@@ -6,11 +6,10 @@
 // The random cases, noise and oracles of all texture classes by the same names, for tests that differ only in the
 // class.
 
-#include "CooccurrenceRandomCase.h"
-#include "DependenceRandomCase.h"
-#include "FirstOrderRandomCase.h"
-#include "GrayToneDifferenceRandomCase.h"
-#include "SizeZoneRandomCase.h"
+#include "CooccurrenceOracle.h"
+#include "FirstOrderOracle.h"
+#include "GrayToneDifferenceOracle.h"
+#include "SizeMatrixOracle.h"
 #include "TextureJobChecks.h"
 #include "TextureRandomCase.h"
 
@@ -19,18 +18,99 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <ostream>
 #include <string>
 #include <vector>
 
 namespace VoxelMapsTest
 {
-/** The random cases of a texture class: their first seeds and numbers, and how to draw and compute them. */
+/** A random case of a class whose job is TJob. */
+template <typename TJob>
+struct ClassRandomCase
+{
+  /** Levels, window and region; of its other members, only the number of offsets matters, for DrawPositions. */
+  TextureRandomCase common;
+  /** Features and parameters. */
+  TJob parameters;
+};
+
+struct FirstOrderRandomCase : ClassRandomCase<voxelmaps::FirstOrderJob>
+{
+  /** NaN where the level is 0. */
+  std::vector<double> intensities;
+  std::vector<float>  floats;
+  std::string         pattern;
+};
+
+inline const TextureRandomCase &
+GetCommon(const TextureRandomCase & randomCase)
+{
+  return randomCase;
+}
+template <typename TJob>
+const TextureRandomCase &
+GetCommon(const ClassRandomCase<TJob> & randomCase)
+{
+  return randomCase.common;
+}
+
+template <typename TJob>
+std::ostream &
+operator<<(std::ostream & out, const ClassRandomCase<TJob> & randomCase)
+{
+  out << randomCase.common << "; in " << TJob::Enums::GetFeatureTable().GetClassName() << ':';
+  if constexpr (HasAggregation<TJob>::value)
+  {
+    out << ' ' << randomCase.parameters.aggregation << ", " << randomCase.parameters.offsets.size() << " offsets";
+  }
+  for (const auto feature : randomCase.parameters.features)
+  {
+    out << ' ' << TJob::Enums::GetAbbreviation(feature);
+  }
+  return out;
+}
+
+/** The job of a case, without output buffer; it refers to the case. */
+inline voxelmaps::RunLengthJob
+MakeCaseJob(const TextureRandomCase & randomCase)
+{
+  return MakeRunLengthJob(randomCase);
+}
+template <typename TJob>
+TJob
+MakeCaseJob(const ClassRandomCase<TJob> & randomCase)
+{
+  TJob job = randomCase.parameters;
+  static_cast<voxelmaps::TextureFeatureMapJob &>(job) = MakeRunLengthJob(randomCase.common);
+  return job;
+}
+voxelmaps::FirstOrderJob
+MakeCaseJob(const FirstOrderRandomCase & randomCase);
+
+/** Intensities for the levels of a case, each a float if they are to be floats. */
+void
+DrawIntensities(bool areDouble, FirstOrderRandomCase & randomCase, RandomNumbers & random);
+
+/** All features in any order, or some of them. */
+std::vector<voxelmaps::FirstOrderJob::Feature>
+DrawFirstOrderFeatures(RandomNumbers & random);
+
+/** Leave out the maximal correlation coefficient where windows can have hundreds of levels, which takes the oracle too
+ * long. */
+void
+LeaveOutLargeCorrelations(ClassRandomCase<voxelmaps::CooccurrenceJob> & randomCase);
+
+/** The random cases of a texture class: their first seeds and numbers, how to draw one, whose levels are all 1 ...
+ * numberOfGrayLevels, so that masks can be laid over them, and what the oracle expects: Expect(randomCase, position)
+ * returns the check of AgreesWithOracle. */
 template <typename TJob>
 struct ClassCase;
 
+template <typename TJob>
 struct ClassCaseDefaults
 {
+  using RandomCase = ClassRandomCase<TJob>;
+
   /** Bounds the work of the oracle for a case. */
   static constexpr std::int64_t      budget = 15000;
   static constexpr std::uint32_t     numberOfNoiseLevels = 16;
@@ -45,98 +125,146 @@ struct ClassCaseDefaults
     return DrawHoles(randomCase.common.levels, random);
   }
   /** Set what a job over noise needs in addition to what a scene has. */
-  template <typename TJob>
   static void
   SetNoise(TJob &)
   {}
 };
 
-/** Cases of a class that one function draws and another one makes jobs of. */
-template <auto VDraw, auto VMakeJob>
-struct DrawnClassCase : ClassCaseDefaults
+/** The check of values that an oracle computes one by one from a matrix or from the voxels of a window. */
+template <typename TMatrix, typename TCompute>
+auto
+ExpectOf(TMatrix matrix, const TCompute & compute)
 {
-  static auto
-  Draw(std::uint64_t seed, unsigned int dimension, RandomNumbers & random)
-  {
-    return VDraw(seed, dimension, 65535, random);
-  }
-  template <typename TCase, typename TCompute>
-  static void
-  Compute(const TCase & randomCase, const TCompute & compute)
-  {
-    compute(VMakeJob(randomCase));
-  }
-};
+  return [matrix = std::move(matrix), compute](std::size_t f, auto actual) {
+    const auto expected = compute(matrix, f);
+    return PrintUnlessAgrees(Agrees(expected, actual), expected);
+  };
+}
 
 template <>
-struct ClassCase<voxelmaps::CooccurrenceJob> : DrawnClassCase<DrawCooccurrenceRandomCase, MakeCooccurrenceJob>
+struct ClassCase<voxelmaps::CooccurrenceJob> : ClassCaseDefaults<voxelmaps::CooccurrenceJob>
 {
   static constexpr std::uint64_t seeds[]{ 609000, 610000, 620000 };
   static constexpr unsigned int  counts[]{ 1200, 1200 };
+
+  static RandomCase
+  Draw(std::uint64_t seed, unsigned int dimension, RandomNumbers & random, std::uint32_t maxNumberOfGrayLevels = 65535);
+
+  static auto
+  Expect(const RandomCase & randomCase, const voxelmaps::Triple & position)
+  {
+    const auto & common = randomCase.common;
+    return
+      [emptyValue = randomCase.parameters.emptyValue,
+       expected = CooccurrenceOracle::ComputeFeatures(common.levels, common.window, position, MakeCaseJob(randomCase))](
+        std::size_t c, auto actual) { return PrintUnlessAgrees(Agrees(expected[c], actual, emptyValue), expected[c]); };
+  }
 };
 
 template <>
-struct ClassCase<voxelmaps::DependenceJob>
-  : DrawnClassCase<DrawDependenceRandomCase, MakeCaseJob<voxelmaps::DependenceJob>>
+struct ClassCase<voxelmaps::DependenceJob> : ClassCaseDefaults<voxelmaps::DependenceJob>
 {
   static constexpr std::uint64_t seeds[]{ 709000, 710000, 720000 };
   static constexpr unsigned int  counts[]{ 400, 400 };
+
+  static RandomCase
+  Draw(std::uint64_t seed, unsigned int dimension, RandomNumbers & random, std::uint32_t maxNumberOfGrayLevels = 65535);
+
+  static auto
+  Expect(const RandomCase & randomCase, const voxelmaps::Triple & position)
+  {
+    const auto & common = randomCase.common;
+    const auto & parameters = randomCase.parameters;
+    return ExpectOf(SizeMatrixOracle::CountDependences(common.levels, common.window, position, parameters),
+                    [&parameters](const auto & matrix, std::size_t f) {
+                      return SizeMatrixOracle::ComputeFeature(matrix, parameters.features[f]);
+                    });
+  }
 };
 
 template <>
-struct ClassCase<voxelmaps::FirstOrderJob> : ClassCaseDefaults
+struct ClassCase<voxelmaps::FirstOrderJob> : ClassCaseDefaults<voxelmaps::FirstOrderJob>
 {
+  using RandomCase = FirstOrderRandomCase;
   static constexpr std::uint64_t seeds[]{ 9000, 20261201, 20263301 };
   static constexpr unsigned int  counts[]{ 1000, 1000 };
   static constexpr std::int64_t  budget = 30000;
 
-  static FirstOrderRandomCase
-  Draw(std::uint64_t seed, unsigned int dimension, RandomNumbers & random)
-  {
-    FirstOrderRandomCase randomCase;
-    randomCase.levels = DrawTextureRandomCase(seed, dimension, 65535, random);
-    return randomCase;
-  }
+  static RandomCase
+  Draw(std::uint64_t seed, unsigned int dimension, RandomNumbers & random, std::uint32_t maxNumberOfGrayLevels = 65535);
   static std::string
-  DrawRest(FirstOrderRandomCase & randomCase, RandomNumbers & random)
+  DrawRest(RandomCase & randomCase, RandomNumbers & random);
+
+  static auto
+  Expect(const RandomCase & randomCase, const voxelmaps::Triple & position)
   {
-    const std::string holes = DrawHoles(randomCase.levels.levels, random);
-    DrawIntensities(random.Chance(0.4), randomCase, random);
-    randomCase.features = DrawFirstOrderFeatures(random);
-    randomCase.voxelArrayShift = random.OneOf<double>({ 0.0, 1000.0, -37.5 });
-    randomCase.voxelVolume = random.OneOf<double>({ 1.0, 0.3 });
-    return holes;
-  }
-  template <typename TCompute>
-  static void
-  Compute(const FirstOrderRandomCase & randomCase, const TCompute & compute)
-  {
-    compute(FirstOrderCaseJob(randomCase, randomCase.areDouble).job);
+    std::vector<FirstOrderOracle::Voxel> voxels;
+    const auto &                         levels = randomCase.common.levels;
+    RunLengthOracle::WindowLevels(levels, randomCase.common.window, position)
+      .ForEachVoxel([&](const voxelmaps::Triple & at, std::uint16_t level) {
+        voxels.push_back({ randomCase.intensities[levels.GetNumber(at)], level });
+      });
+    return ExpectOf(std::move(voxels), [&parameters = randomCase.parameters](const auto & window, std::size_t f) {
+      return FirstOrderOracle::Compute(
+        parameters.features[f], window, parameters.voxelArrayShift, parameters.voxelVolume);
+    });
   }
 };
 
 template <>
-struct ClassCase<voxelmaps::GrayToneDifferenceJob>
-  : DrawnClassCase<DrawGrayToneDifferenceRandomCase, MakeCaseJob<voxelmaps::GrayToneDifferenceJob>>
+struct ClassCase<voxelmaps::GrayToneDifferenceJob> : ClassCaseDefaults<voxelmaps::GrayToneDifferenceJob>
 {
   static constexpr std::uint64_t     seeds[]{ 810000, 811000, 820000 };
   static constexpr unsigned int      counts[]{ 700, 700 };
   static constexpr voxelmaps::Triple sizeForWorkers{ { 197, 61, 3 } };
   static constexpr voxelmaps::Triple sizeForRegions{ { 150, 27, 24 } };
+
+  static RandomCase
+  Draw(std::uint64_t seed, unsigned int dimension, RandomNumbers & random, std::uint32_t maxNumberOfGrayLevels = 65535);
+
+  static auto
+  Expect(const RandomCase & randomCase, const voxelmaps::Triple & position)
+  {
+    namespace Oracle = GrayToneDifferenceOracle;
+    const auto & parameters = randomCase.parameters;
+    return [&parameters,
+            matrix = Oracle::MakeMatrix(randomCase.common.levels,
+                                        randomCase.common.window,
+                                        position,
+                                        parameters.offsets,
+                                        parameters.countVoxelsWithoutNeighbors)](std::size_t f, auto actual) {
+      const auto        feature = parameters.features[f];
+      const long double expected = Oracle::ComputeFeature(matrix, feature);
+      return Oracle::Agrees(expected, Oracle::GetTolerance(matrix, feature), actual) ? std::string() : Print(expected);
+    };
+  }
 };
 
 template <>
-struct ClassCase<voxelmaps::RunLengthJob> : DrawnClassCase<DrawTextureRandomCase, MakeRunLengthJob>
+struct ClassCase<voxelmaps::RunLengthJob> : ClassCaseDefaults<voxelmaps::RunLengthJob>
 {
+  using RandomCase = TextureRandomCase;
   static constexpr std::uint64_t seeds[]{ 399000, 400000, 410000 };
   static constexpr unsigned int  counts[]{ 600, 600 };
   static constexpr std::int64_t  budget = 150000;
   static constexpr std::uint32_t numberOfNoiseLevels = 4;
 
+  static RandomCase
+  Draw(std::uint64_t seed, unsigned int dimension, RandomNumbers & random, std::uint32_t maxNumberOfGrayLevels = 65535)
+  {
+    return DrawTextureRandomCase(seed, dimension, maxNumberOfGrayLevels, random);
+  }
   static std::string
-  DrawRest(TextureRandomCase & randomCase, RandomNumbers & random)
+  DrawRest(RandomCase & randomCase, RandomNumbers & random)
   {
     return DrawHoles(randomCase.levels, random);
+  }
+  static auto
+  Expect(const RandomCase & each, const voxelmaps::Triple & position)
+  {
+    return ExpectOf(RunLengthOracle::ComputeFeatures(
+                      each.levels, each.window, position, each.offsets, each.features, each.aggregation),
+                    [](const auto & expected, std::size_t c) { return expected[c]; });
   }
   static void
   SetNoise(voxelmaps::RunLengthJob & job)
@@ -150,13 +278,26 @@ struct ClassCase<voxelmaps::RunLengthJob> : DrawnClassCase<DrawTextureRandomCase
 };
 
 template <>
-struct ClassCase<voxelmaps::SizeZoneJob> : DrawnClassCase<DrawSizeZoneRandomCase, MakeCaseJob<voxelmaps::SizeZoneJob>>
+struct ClassCase<voxelmaps::SizeZoneJob> : ClassCaseDefaults<voxelmaps::SizeZoneJob>
 {
   static constexpr std::uint64_t seeds[]{ 9000, 710000, 720000 };
   static constexpr unsigned int  counts[]{ 200, 300 };
   static constexpr std::int64_t  budget = 50000;
   static constexpr std::uint32_t numberOfNoiseLevels = 6;
 
+  static RandomCase
+  Draw(std::uint64_t seed, unsigned int dimension, RandomNumbers & random, std::uint32_t maxNumberOfGrayLevels = 65535);
+
+  static auto
+  Expect(const RandomCase & randomCase, const voxelmaps::Triple & position)
+  {
+    const auto & common = randomCase.common;
+    const auto & parameters = randomCase.parameters;
+    return ExpectOf(SizeMatrixOracle::CountZones(common.levels, common.window, position, parameters.connectivity),
+                    [&parameters](const auto & matrix, std::size_t f) {
+                      return SizeMatrixOracle::ComputeFeature(matrix, parameters.features[f]);
+                    });
+  }
   static void
   SetNoise(voxelmaps::SizeZoneJob & job)
   {
@@ -170,10 +311,13 @@ template <typename TReal, typename TJob, typename TCase>
 void
 CheckCase(const TCase & randomCase, RandomNumbers & random, std::int64_t budget = ClassCase<TJob>::budget)
 {
-  const auto agrees = [&](const std::vector<TReal> & result, double backgroundValue) {
-    return AgreesWithOracle(randomCase, result, backgroundValue, random, budget);
+  const TJob job = MakeCaseJob(randomCase);
+  const auto expect = [&randomCase](const voxelmaps::Triple & position) {
+    return ClassCase<TJob>::Expect(randomCase, position);
   };
-  ClassCase<TJob>::Compute(randomCase, [&](const TJob & job) { CheckAllEngines<TReal>(job, random, agrees); });
+  CheckAllEngines<TReal>(job, random, [&](const std::vector<TReal> & result, double backgroundValue) {
+    return AgreesWithOracle(GetCommon(randomCase), job, result, backgroundValue, random, budget, expect);
+  });
 }
 
 /** Draw the rest of a case, and compare it with the oracle, with float or double. */

@@ -2,12 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "TextureClassCase.h"
 
-#include "voxelmaps/RunLengthJob.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -20,15 +17,9 @@ namespace
 using Job = voxelmaps::RunLengthJob;
 using Triple = voxelmaps::Triple;
 using Aggregation = Job::Aggregation;
-using VoxelMapsTest::CheckRandomCases;
-using VoxelMapsTest::ClassCase;
-using VoxelMapsTest::ClassNoise;
-using VoxelMapsTest::ComputeJob;
-using VoxelMapsTest::ExpectRefusal;
-using VoxelMapsTest::GetEngines;
-using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::RunThreads;
+
+constexpr double quietNaN = std::numeric_limits<double>::quiet_NaN();
+using namespace VoxelMapsTest;
 
 /** A small random job with many absent voxels; the levels live in the case. */
 Job
@@ -48,48 +39,23 @@ DrawSparseJob(std::uint64_t seed, RandomNumbers & random, TextureRandomCase & ra
 
 /** Whether some line along a direction holds two voxels with a level in the window of a voxel, from the definition. */
 bool
-HasPair(const TextureRandomCase & randomCase, const std::array<std::int64_t, 3> & voxel,
-        const std::array<std::int64_t, 3> & step)
+HasPair(const TextureRandomCase & randomCase, const Triple & voxel, const Triple & step)
 {
-  const auto & levels = randomCase.levels;
-  const auto   isPresent = [&](const std::array<std::int64_t, 3> & at) {
-    for (int d = 0; d < 3; ++d)
+  const RunLengthOracle::WindowLevels inWindow(randomCase.levels, randomCase.window, voxel);
+  bool                                hasPair = false;
+  inWindow.ForEachVoxel([&](const Triple & at, std::uint16_t) {
+    for (std::int64_t k = 1; k < 255 && !hasPair; ++k)
     {
-      const std::int64_t inWindow = at[d] - voxel[d] + randomCase.window.anchor[d];
-      if (at[d] < 0 || at[d] >= levels.size[d] || inWindow < 0 || inWindow >= randomCase.window.size[d])
-      {
-        return false;
-      }
+      hasPair = inWindow(RunLengthOracle::Move(at, step, k)) != 0;
     }
-    return levels({ { at[0], at[1], at[2] } }) != 0;
-  };
-  for (std::int64_t z = 0; z < levels.size[2]; ++z)
-  {
-    for (std::int64_t y = 0; y < levels.size[1]; ++y)
-    {
-      for (std::int64_t x = 0; x < levels.size[0]; ++x)
-      {
-        if (!isPresent({ { x, y, z } }))
-        {
-          continue;
-        }
-        for (std::int64_t k = 1; k < 255; ++k)
-        {
-          if (isPresent({ { x + k * step[0], y + k * step[1], z + k * step[2] } }))
-          {
-            return true;
-          }
-        }
-      }
-    }
-  }
-  return false;
+  });
+  return hasPair;
 }
 
 template <typename TJob>
 class TextureClassJob : public ::testing::Test
 {};
-TYPED_TEST_SUITE(TextureClassJob, VoxelMapsTest::AllTextureJobs, VoxelMapsTest::TextureJobName);
+TYPED_TEST_SUITE(TextureClassJob, AllTextureJobs, TextureJobName);
 
 /** The classes whose offsets are those of pairs of voxels. */
 template <typename TJob>
@@ -97,7 +63,7 @@ class PairClassJob : public ::testing::Test
 {};
 using PairJobs =
   ::testing::Types<voxelmaps::CooccurrenceJob, voxelmaps::DependenceJob, voxelmaps::GrayToneDifferenceJob>;
-TYPED_TEST_SUITE(PairClassJob, PairJobs, VoxelMapsTest::TextureJobName);
+TYPED_TEST_SUITE(PairClassJob, PairJobs, TextureJobName);
 } // namespace
 
 // Few enough for compute-sanitizer.
@@ -121,13 +87,13 @@ TYPED_TEST(TextureClassJob, RandomCasesIn3D)
 TYPED_TEST(TextureClassJob, WorkersDoNotChangeBits)
 {
   const ClassNoise<TypeParam> noise(ClassCase<TypeParam>::sizeForWorkers);
-  VoxelMapsTest::CheckWorkers(noise.job);
+  CheckWorkers(noise.job);
 }
 
 TYPED_TEST(TextureClassJob, RegionsDoNotChangeBits)
 {
   const ClassNoise<TypeParam> noise(ClassCase<TypeParam>::sizeForRegions, 40);
-  VoxelMapsTest::CheckRegions(noise.job);
+  CheckRegions(noise.job);
 }
 
 TYPED_TEST(TextureClassJob, FeaturesDoNotDependOnOtherFeatures)
@@ -135,20 +101,20 @@ TYPED_TEST(TextureClassJob, FeaturesDoNotDependOnOtherFeatures)
   for (const std::uint32_t levels : { 5u, 300u, 65535u })
   {
     const ClassNoise<TypeParam> noise(Triple{ { 20, 9, 3 } }, levels);
-    VoxelMapsTest::CheckFeaturesAlone(noise.job);
+    CheckFeaturesAlone(noise.job);
   }
 }
 
 TYPED_TEST(TextureClassJob, OnlySelectedVoxelsAreComputed)
 {
   const ClassNoise<TypeParam> noise(Triple{ { 200, 11, 2 } });
-  VoxelMapsTest::CheckSelection(noise.job);
+  CheckSelection(noise.job);
 }
 
 TYPED_TEST(TextureClassJob, ExceptionOfReportProgressEndsTheJob)
 {
   const ClassNoise<TypeParam> noise(Triple{ { 300, 300, 10 } });
-  VoxelMapsTest::CheckProgressException(noise.job);
+  CheckProgressException(noise.job);
 }
 
 TYPED_TEST(TextureClassJob, EmptyRegionNeedsNoWork)
@@ -265,44 +231,27 @@ TEST(TextureFeatureMapJob, DirectionsWithoutPairsAreSkipped)
       return result;
     };
     std::vector<double> expected;
-    std::size_t         at = 0;
-    for (std::int64_t z = 0; z < job.outputSize[2]; ++z)
+    for (std::size_t at = 0; at < values.size(); at += directions * features)
     {
-      for (std::int64_t y = 0; y < job.outputSize[1]; ++y)
+      const auto   i = static_cast<std::int64_t>(at / (directions * features));
+      const Triple voxel = RunLengthOracle::Move(
+        RunLengthOracle::Move(GetPosition(i, job.outputSize), job.outputIndex), job.levelsIndex, -1);
+      const bool        isPresent = randomCase.levels(voxel) != 0;
+      std::vector<bool> usedDirections;
+      for (std::size_t d = 0; d < directions; ++d)
       {
-        for (std::int64_t x = 0; x < job.outputSize[0]; ++x, at += directions * features)
+        usedDirections.push_back(!isPresent || HasPair(randomCase, voxel, job.offsets[d]));
+        for (std::size_t f = 0; f < features && job.aggregation == Aggregation::PerDirection; ++f)
         {
-          const std::array<std::int64_t, 3> voxel = { { job.outputIndex[0] - job.levelsIndex[0] + x,
-                                                        job.outputIndex[1] - job.levelsIndex[1] + y,
-                                                        job.outputIndex[2] - job.levelsIndex[2] + z } };
-          std::vector<bool>                 usedDirections(directions);
-          std::size_t                       used = 0;
-          const bool                        isPresent = randomCase.levels({ { voxel[0], voxel[1], voxel[2] } }) != 0;
-          for (std::size_t d = 0; d < directions; ++d)
-          {
-            const auto & step = job.offsets[d];
-            const bool   isUsed = !isPresent || HasPair(randomCase, voxel, { { step[0], step[1], step[2] } }) ||
-                                HasPair(randomCase, voxel, { { -step[0], -step[1], -step[2] } });
-            usedDirections[d] = isUsed;
-            used += isUsed ? 1 : 0;
-            for (std::size_t f = 0; f < features; ++f)
-            {
-              const double value = values[at + d * features + f];
-              if (job.aggregation == Aggregation::PerDirection)
-              {
-                expected.push_back(isUsed ? value : std::numeric_limits<double>::quiet_NaN());
-              }
-            }
-          }
-          numberOfChanges += used < directions ? 1 : 0;
-          numberOfNaN += used == 0 ? 1 : 0;
-          for (std::size_t f = 0; f < features && job.aggregation == Aggregation::Average; ++f)
-          {
-            expected.push_back(!isPresent ? -1.0
-                               : used > 0 ? getAverages(usedDirections)[at / directions + f]
-                                          : std::numeric_limits<double>::quiet_NaN());
-          }
+          expected.push_back(usedDirections[d] ? values[at + d * features + f] : quietNaN);
         }
+      }
+      const auto used = std::count(usedDirections.begin(), usedDirections.end(), true);
+      numberOfChanges += used < static_cast<std::int64_t>(directions) ? 1 : 0;
+      numberOfNaN += used == 0 ? 1 : 0;
+      for (std::size_t f = 0; f < features && job.aggregation == Aggregation::Average; ++f)
+      {
+        expected.push_back(!isPresent ? -1.0 : used > 0 ? getAverages(usedDirections)[at / directions + f] : quietNaN);
       }
     }
 

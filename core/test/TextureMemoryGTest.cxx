@@ -17,18 +17,7 @@
 // Where the numbers of an output are: strides must not change their bits, and nothing else must be written.
 namespace
 {
-using VoxelMapsTest::CountVoxels;
-using VoxelMapsTest::Engine;
-using VoxelMapsTest::GetEngines;
-using VoxelMapsTest::GetOutputLayouts;
-using VoxelMapsTest::LaidOutOutput;
-using VoxelMapsTest::MakeCudaOptions;
-using VoxelMapsTest::OutputLayout;
-using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::RunThreads;
-using VoxelMapsTest::TextureMemoryScene;
-using VoxelMapsTest::TextureRegion;
-using VoxelMapsTest::WithAllAggregations;
+using namespace VoxelMapsTest;
 
 /** Compute a job in all layouts, and expect the bits of the default one. compute(job) returns false if it does not
  * support the job. */
@@ -59,7 +48,7 @@ void
 CheckJob(TJob job)
 {
   SCOPED_TRACE((std::is_same<TReal, double>::value ? "double" : "float"));
-  const auto expected = VoxelMapsTest::ComputeJob<TReal>(job);
+  const auto expected = ComputeJob<TReal>(job);
   unsigned   number = 0;
   for (const Engine<TJob> & engine : GetEngines(job))
   {
@@ -67,10 +56,7 @@ CheckJob(TJob job)
     job.execution.numberOfWorkers = number++ % 3 + 1;
     job.execution.parallelFor = job.execution.numberOfWorkers > 1 ? RunThreads : voxelmaps::ParallelFor{};
     ExpectSameBitsInAllLayouts(job, expected, engine.compute);
-    if (::testing::Test::HasFailure())
-    {
-      return;
-    }
+    ASSERT_FALSE(::testing::Test::HasFailure());
   }
 }
 
@@ -85,7 +71,7 @@ CheckScene(TextureMemoryScene<TJob> & scene)
     scene.SetRegion(region);
     for (TJob job : WithAllAggregations(scene.job))
     {
-      if constexpr (VoxelMapsTest::HasAggregation<TJob>::value)
+      if constexpr (HasAggregation<TJob>::value)
       {
         SCOPED_TRACE(::testing::Message() << job.aggregation);
       }
@@ -99,10 +85,7 @@ CheckScene(TextureMemoryScene<TJob> & scene)
         // It is NaN after an instruction with MMX registers.
         const volatile long double half = 0.5L;
         EXPECT_EQ(1.0L, half + half);
-        if (::testing::Test::HasFailure())
-        {
-          return;
-        }
+        ASSERT_FALSE(::testing::Test::HasFailure());
       }
     }
   }
@@ -114,11 +97,11 @@ class TextureMemory : public ::testing::Test
 
 /** What only the CUDA engines have. */
 template <typename TJob>
-class CudaTextureLayouts : public VoxelMapsTest::CudaTest
+class CudaTextureLayouts : public CudaTest
 {};
 
-TYPED_TEST_SUITE(TextureMemory, VoxelMapsTest::AllTextureJobs, VoxelMapsTest::TextureJobName);
-TYPED_TEST_SUITE(CudaTextureLayouts, VoxelMapsTest::AllTextureJobs, VoxelMapsTest::TextureJobName);
+TYPED_TEST_SUITE(TextureMemory, AllTextureJobs, TextureJobName);
+TYPED_TEST_SUITE(CudaTextureLayouts, AllTextureJobs, TextureJobName);
 } // namespace
 
 TYPED_TEST(TextureMemory, LayoutsOfVolumesHaveTheSameBits)
@@ -163,7 +146,7 @@ TYPED_TEST(TextureMemory, LayoutsOfSomeFeaturesHaveTheSameBits)
 
 TYPED_TEST(CudaTextureLayouts, SlabsHaveTheSameBits)
 {
-  using Options = VoxelMapsTest::CudaJobOptions<TypeParam>;
+  using Options = CudaJobOptions<TypeParam>;
   // Rows that are copied in several parts, and a part of the image, so that slabs reach beyond the output.
   TextureMemoryScene<TypeParam> scene({ { 43, 9, 7 } }, { { 3, 4, 5 } }, 16);
   scene.SetRegion({ { { 1, 2, 0 } }, { { 40, 7, 7 } } });
@@ -171,12 +154,12 @@ TYPED_TEST(CudaTextureLayouts, SlabsHaveTheSameBits)
   std::uint64_t maxNumberOfSlabs = 0; // of any method: some need scratch memory for more than a slab
   for (const TypeParam & job : WithAllAggregations(scene.job))
   {
-    const auto expected = VoxelMapsTest::ComputeOnCpu<float>(job);
+    const auto expected = ComputeOnCpu<float>(job);
     for (const auto method : voxelmaps::GetEnumerators<typename Options::Method>())
     {
       SCOPED_TRACE(::testing::Message() << method);
-      const auto budgets = VoxelMapsTest::FindSmallBudgets(
-        method, [&](std::uint64_t budget) { VoxelMapsTest::ComputeOnDevice<float>(job, method, budget); });
+      const auto budgets =
+        FindSmallBudgets(method, [&](std::uint64_t budget) { ComputeOnDevice<float>(job, method, budget); });
       for (const std::uint64_t budget : budgets)
       {
         SCOPED_TRACE(::testing::Message() << "budget " << budget);
@@ -222,11 +205,11 @@ TYPED_TEST(TextureMemory, InvalidStridesAreRefused)
     {
       SCOPED_TRACE(layout.name);
       layout.Set(job);
-      VoxelMapsTest::ExpectRefusal(job,
-                                   { "voxel stride " + std::to_string(layout.voxelStride),
-                                     "component stride " + std::to_string(layout.componentStride),
-                                     std::to_string(components),
-                                     std::to_string(voxels) });
+      ExpectRefusal(job,
+                    { "voxel stride " + std::to_string(layout.voxelStride),
+                      "component stride " + std::to_string(layout.componentStride),
+                      std::to_string(components),
+                      std::to_string(voxels) });
     }
   }
 }

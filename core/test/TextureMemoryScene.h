@@ -16,7 +16,6 @@
 #include <cstring>
 #include <limits>
 #include <ostream>
-#include <string>
 #include <type_traits>
 #include <vector>
 

@@ -99,11 +99,8 @@ DrawLevels(TextureRandomCase & randomCase, RandomNumbers & random)
     std::to_string(palette.size()) + " levels";
   for (std::size_t i = 0; i < count; ++i)
   {
-    const auto         p = static_cast<std::int64_t>(i);
-    const std::int64_t x = p % size[0];
-    const std::int64_t y = p / size[0] % size[1];
-    const std::int64_t z = p / size[0] / size[1];
-    const auto         fromPalette = [&palette](std::int64_t at) {
+    const auto [x, y, z] = VoxelMapsTest::GetPosition(static_cast<std::int64_t>(i), size);
+    const auto fromPalette = [&palette](std::int64_t at) {
       const auto n = static_cast<std::int64_t>(palette.size());
       return palette[static_cast<std::size_t>((at % n + n) % n)];
     };
@@ -154,19 +151,7 @@ void
 DrawOffsets(TextureRandomCase & randomCase, RandomNumbers & random)
 {
   auto & offsets = randomCase.offsets;
-  for (std::int64_t z = 0; z <= (randomCase.dimension == 3 ? 1 : 0); ++z)
-  {
-    for (std::int64_t y = -1; y <= 1; ++y)
-    {
-      for (std::int64_t x = -1; x <= 1; ++x)
-      {
-        if (z > 0 || y > 0 || (y == 0 && x > 0))
-        {
-          offsets.push_back({ { x, y, z } });
-        }
-      }
-    }
-  }
+  offsets = VoxelMapsTest::GetNeighborOffsets(randomCase.dimension == 3);
   if (random.Chance(0.7))
   {
     random.Shuffle(offsets);
@@ -328,8 +313,7 @@ DrawHoles(RunLengthOracle::Levels & levels, RandomNumbers & random)
     }
     for (std::size_t i = 0; i < levels.values.size(); ++i)
     {
-      const auto   p = static_cast<std::int64_t>(i);
-      const Triple position{ { p % size[0], p / size[0] % size[1], p / size[0] / size[1] } };
+      const Triple position = VoxelMapsTest::GetPosition(static_cast<std::int64_t>(i), size);
       for (unsigned int axis = 0; axis < 3; ++axis)
       {
         if (position[axis] < first[axis] || position[axis] > last[axis])
@@ -360,7 +344,7 @@ DrawPositions(const TextureRandomCase & randomCase, RandomNumbers & random, std:
   }
   const std::int64_t voxels = size[0] * size[1] * size[2];
   const auto         getPosition = [&](std::int64_t i) {
-    return Triple{ { index[0] + i % size[0], index[1] + i / size[0] % size[1], index[2] + i / size[0] / size[1] } };
+    return RunLengthOracle::Move(VoxelMapsTest::GetPosition(i, size), index);
   };
   std::vector<Triple> positions;
   if (voxels * workPerVoxel <= budget)

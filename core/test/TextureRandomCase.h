@@ -37,12 +37,6 @@ struct TextureRandomCase
   /** Part of the image whose features are asked for. */
   Triple regionIndex{ { 0, 0, 0 } };
   Triple regionSize{ { 1, 1, 1 } };
-
-  std::size_t
-  GetNumberOfComponents() const
-  {
-    return features.size() * (aggregation == Aggregation::PerDirection ? offsets.size() : 1);
-  }
 };
 
 std::ostream &
@@ -65,33 +59,21 @@ DrawHoles(RunLengthOracle::Levels & levels, VoxelMapsTest::RandomNumbers & rando
 std::vector<TextureRandomCase::Triple>
 DrawPositions(const TextureRandomCase & randomCase, VoxelMapsTest::RandomNumbers & random, std::int64_t budget);
 
-/** All features of a class, or some of them in any order. */
-template <typename TEnums>
-std::vector<typename TEnums::Feature>
-DrawFeatures(VoxelMapsTest::RandomNumbers & random)
-{
-  auto features = TEnums::GetAllFeatures();
-  if (random.Chance(0.5))
-  {
-    random.Shuffle(features);
-    features.resize(static_cast<std::size_t>(random.Between(1, TEnums::NumberOfFeatures)));
-  }
-  return features;
-}
-
 /** Compare components of the region (x fastest, components interleaved) with an oracle; false at the first difference.
  * expect(position) returns the check of a voxel that has a level: check(component, actual) returns what the component
  * must be, or nothing if it is that.
  *
  * The budget bounds the oracle's work, in voxels visited. */
-template <typename TReal, typename TFeature, typename TExpect>
+template <typename TReal, typename TJob, typename TExpect>
 bool
-AgreesWithOracle(const TextureRandomCase & randomCase, const std::vector<TFeature> & features, std::size_t components,
-                 const std::vector<TReal> & result, double backgroundValue, VoxelMapsTest::RandomNumbers & random,
-                 std::int64_t budget, const TExpect & expect)
+AgreesWithOracle(const TextureRandomCase & randomCase, const TJob & job, const std::vector<TReal> & result,
+                 double backgroundValue, VoxelMapsTest::RandomNumbers & random, std::int64_t budget,
+                 const TExpect & expect)
 {
   const auto & origin = randomCase.regionIndex;
   const auto & size = randomCase.regionSize;
+  const auto & features = job.features;
+  const auto   components = job.GetNumberOfComponents();
   if (result.size() != components * static_cast<std::size_t>(size[0] * size[1] * size[2]))
   {
     ADD_FAILURE() << "the result has " << result.size() << " numbers";
@@ -141,67 +123,6 @@ PrintUnlessAgrees(bool agrees, const TValue & expected)
     text << std::setprecision(20) << (expected.isExact ? expected.exact : expected.reference);
   }
   return text.str();
-}
-
-namespace VoxelMapsTest
-{
-/** A random case of a class whose job is TJob. */
-template <typename TJob>
-struct ClassRandomCase
-{
-  /** Levels, window and region; its features and aggregation do not matter. */
-  TextureRandomCase common;
-  /** Features and parameters. */
-  TJob parameters;
-};
-
-template <typename TJob>
-std::ostream &
-operator<<(std::ostream & out, const ClassRandomCase<TJob> & randomCase)
-{
-  out << randomCase.common << "; in " << TJob::Enums::GetFeatureTable().GetClassName() << ':';
-  for (const auto feature : randomCase.parameters.features)
-  {
-    out << ' ' << TJob::Enums::GetAbbreviation(feature);
-  }
-  return out;
-}
-
-/** The job of a case, without output buffer. */
-template <typename TJob>
-TJob
-MakeCaseJob(const ClassRandomCase<TJob> & randomCase)
-{
-  TJob job = randomCase.parameters;
-  static_cast<voxelmaps::TextureFeatureMapJob &>(job) = MakeRunLengthJob(randomCase.common);
-  return job;
-}
-} // namespace VoxelMapsTest
-
-/** Compare with the oracle of run lengths. */
-template <typename TReal>
-bool
-AgreesWithOracle(const TextureRandomCase & randomCase, const std::vector<TReal> & result, double backgroundValue,
-                 VoxelMapsTest::RandomNumbers & random, std::int64_t budget = 250000)
-{
-  return AgreesWithOracle(randomCase,
-                          randomCase.features,
-                          randomCase.GetNumberOfComponents(),
-                          result,
-                          backgroundValue,
-                          random,
-                          budget,
-                          [&](const TextureRandomCase::Triple & position) {
-                            return [expected = RunLengthOracle::ComputeFeatures(randomCase.levels,
-                                                                                randomCase.window,
-                                                                                position,
-                                                                                randomCase.offsets,
-                                                                                randomCase.features,
-                                                                                randomCase.aggregation)](std::size_t c,
-                                                                                                         TReal actual) {
-                              return PrintUnlessAgrees(Agrees(expected[c], actual), expected[c]);
-                            };
-                          });
 }
 
 #endif // TextureRandomCase_h

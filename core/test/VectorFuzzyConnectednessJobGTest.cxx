@@ -4,7 +4,6 @@
 #include "RelativeFuzzyConnectednessRandomCase.h"
 #include "TestedEngines.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -14,11 +13,9 @@ using Job = voxelmaps::FuzzyConnectednessJob;
 using PixelType = Job::PixelType;
 using AffinityFunction = Job::AffinityFunction;
 using FuzzyConnectednessOracle::Scene;
-using voxelmaps::EngineError;
-using VoxelMapsTest::RandomNumbers;
-using VoxelMapsTest::RelativeJob;
+using namespace VoxelMapsTest;
 
-const auto computeOnce = [](const RelativeJob & job) { VoxelMapsTest::ComputeLabels(job); };
+const auto computeOnce = [](const RelativeJob & job) { ComputeLabels(job); };
 
 /** A case of so many components, of any affinity function. */
 FuzzyConnectednessRandomCase
@@ -41,22 +38,6 @@ DrawComponents(RandomNumbers & random)
   return static_cast<unsigned int>(random.OneOf<std::int64_t>({ 1, 2, 3, 3, 4, random.Between(5, 16), 16 }));
 }
 
-/** What a call says when it throws. */
-template <typename TCall>
-std::string
-GetErrorMessage(const TCall & call)
-{
-  try
-  {
-    call();
-  }
-  catch (const EngineError & error)
-  {
-    return error.what();
-  }
-  return "no error";
-}
-
 class VectorFuzzyConnectednessRandom : public ::testing::TestWithParam<PixelType>
 {};
 } // namespace
@@ -70,11 +51,8 @@ TEST_P(VectorFuzzyConnectednessRandom, EqualsTheOracle)
     const auto          randomCase = DrawVectorCase(
       seed, i % 2 == 0 ? 2 : 3, GetParam(), i < 16 ? static_cast<unsigned int>(i + 1) : DrawComponents(random), random);
     SCOPED_TRACE(::testing::Message() << randomCase);
-    VoxelMapsTest::CheckFuzzyConnectednessCase(randomCase, random);
-    if (HasFailure())
-    {
-      return;
-    }
+    CheckFuzzyConnectednessCase(randomCase, random);
+    ASSERT_FALSE(::testing::Test::HasFailure());
   }
 }
 
@@ -108,9 +86,9 @@ TEST_P(VectorFuzzyConnectednessRandom, LabelsEqualTheOracle)
     const std::uint64_t seed = 950000 + 100 * static_cast<std::uint64_t>(GetParam()) + i;
     RandomNumbers       random(seed);
     const auto randomCase = DrawVectorCase(seed, i % 2 == 0 ? 2 : 3, GetParam(), DrawComponents(random), random);
-    const auto labels = VoxelMapsTest::DrawLabels(randomCase.scene.seeds, 65535, random);
+    const auto labels = DrawLabels(randomCase.scene.seeds, 65535, random);
     SCOPED_TRACE(::testing::Message() << randomCase);
-    RelativeJob job = VoxelMapsTest::MakeRelativeJob(randomCase, labels, 3);
+    RelativeJob job = MakeRelativeJob(randomCase, labels, 3);
     const auto  strengths = RelativeFuzzyConnectednessOracle::ComputeStrengths(randomCase.scene, labels);
     voxelmaps::RelativeFuzzyConnectednessHierarchy hierarchy;
     for (const auto competition : { RelativeJob::Competition::Relative, RelativeJob::Competition::Iterative })
@@ -119,19 +97,14 @@ TEST_P(VectorFuzzyConnectednessRandom, LabelsEqualTheOracle)
       {
         job.competition = competition;
         job.tieRule = tieRule;
-        const auto expected = VoxelMapsTest::ExpectedOutputs(randomCase, job, strengths, true);
-        EXPECT_TRUE(AreSameOutputs(expected, VoxelMapsTest::RunRelativeJob(job, {}, computeOnce)));
-        EXPECT_TRUE(
-          AreSameOutputs(expected,
-                         VoxelMapsTest::RunRelativeJob(
-                           job, {}, [&](const RelativeJob & each) { VoxelMapsTest::ComputeLabels(each, hierarchy); })))
+        const auto expected = ExpectedOutputs(randomCase, job, strengths, true);
+        EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, {}, computeOnce)));
+        EXPECT_TRUE(AreSameOutputs(
+          expected, RunRelativeJob(job, {}, [&](const RelativeJob & each) { ComputeLabels(each, hierarchy); })))
           << "with a hierarchy that is retained";
       }
     }
-    if (HasFailure())
-    {
-      return;
-    }
+    ASSERT_FALSE(::testing::Test::HasFailure());
   }
 }
 
@@ -147,10 +120,7 @@ TEST(VectorFuzzyConnectednessJob, TwoComponentsByHand)
   scene.size = { { 2, 1, 1 } };
   scene.components = 2;
   scene.intensities = { 1.0, 0.0, 2.0, 2.0 };
-  scene.affinity.objectMean = { 1.0, 1.0 };
-  scene.affinity.objectCovariance = { 2.0, 1.0, 1.0, 2.0 };
-  scene.affinity.differenceMean = { 0.5, 1.0 };
-  scene.affinity.differenceCovariance = { 1.0, 0.0, 0.0, 4.0 };
+  scene.affinity = { { 1.0, 1.0 }, { 2.0, 1.0, 1.0, 2.0 }, { 0.5, 1.0 }, { 1.0, 0.0, 0.0, 4.0 } };
   scene.seeds = { 0 };
   const auto getStrength = [&](AffinityFunction function) {
     const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::UInt8);
@@ -197,13 +167,12 @@ TEST(VectorFuzzyConnectednessJob, NonFiniteVoxelsHaveNoLinks)
   scene.size = { { 4, 1, 1 } };
   scene.components = 2;
   scene.intensities = { 1.0, 1.0, 1.0, 1.0, 1.0, std::numeric_limits<double>::quiet_NaN(), 1.0, 1.0 };
-  scene.affinity.objectMean = { 1.0, 1.0 };
-  scene.affinity.objectCovariance = { 1.0, 0.0, 0.0, 1.0 };
+  scene.affinity = { { 1.0, 1.0 }, { 1.0, 0.0, 0.0, 1.0 }, { 0.0 }, { 1.0 } };
   scene.affinity.differenceCovariance = scene.affinity.objectCovariance;
   scene.seeds = { 0 };
   for (const PixelType type : { PixelType::Float, PixelType::Double })
   {
-    VoxelMapsTest::ExpectKeys({ 0x7fffffff, 0x7ffffffe, 0, 0 }, scene, type);
+    ExpectKeys({ 0x7fffffff, 0x7ffffffe, 0, 0 }, scene, type);
   }
 }
 
@@ -213,8 +182,8 @@ TEST(VectorFuzzyConnectednessJob, LabelsHaveAffinitiesOfTheirOwn)
   {
     RandomNumbers random(seed);
     auto          randomCase = DrawVectorCase(seed, 2, PixelType::Int16, 3, random);
-    const auto    labels = VoxelMapsTest::DrawLabels(randomCase.scene.seeds, 9, random);
-    RelativeJob   job = VoxelMapsTest::MakeRelativeJob(randomCase, labels, 2);
+    const auto    labels = DrawLabels(randomCase.scene.seeds, 9, random);
+    RelativeJob   job = MakeRelativeJob(randomCase, labels, 2);
     Scene         other = randomCase.scene;
     for (double & each : other.affinity.objectMean)
     {
@@ -235,8 +204,8 @@ TEST(VectorFuzzyConnectednessJob, LabelsHaveAffinitiesOfTheirOwn)
           scene.seeds = seeds;
         }
       });
-    const auto expected = VoxelMapsTest::ExpectedOutputs(randomCase, job, strengths, true);
-    EXPECT_TRUE(AreSameOutputs(expected, VoxelMapsTest::RunRelativeJob(job, {}, computeOnce))) << "case " << seed;
+    const auto expected = ExpectedOutputs(randomCase, job, strengths, true);
+    EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, {}, computeOnce))) << "case " << seed;
   }
 }
 
@@ -246,9 +215,7 @@ TEST(VectorFuzzyConnectednessJob, RefusesInvalidJobs)
   scene.size = { { 2, 1, 1 } };
   scene.components = 3;
   scene.intensities = { 1.0, 2.0, 3.0, 4.0, 5.0, 6.0 };
-  scene.affinity.objectMean = { 1.0, 1.0, 1.0 };
-  scene.affinity.objectCovariance = { 2.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 4.0 };
-  scene.affinity.differenceMean = { 0.0, 0.0, 0.0 };
+  scene.affinity = { { 1.0, 1.0, 1.0 }, { 2.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 4.0 }, { 0.0, 0.0, 0.0 }, { 1.0 } };
   scene.affinity.differenceCovariance = scene.affinity.objectCovariance;
   scene.seeds = { 0 };
   const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Float);

@@ -28,9 +28,7 @@ namespace
 using namespace voxelmaps;
 using Feature = RunLengthJob::Feature;
 using Aggregation = RunLengthJob::Aggregation;
-using VoxelMapsTest::fourDirections;
-using VoxelMapsTest::MakeJob;
-using VoxelMapsTest::RunThreads;
+using namespace VoxelMapsTest;
 using RunLengthClass = TextureClass<RunLengthJob>;
 
 const auto runBackwards = [](unsigned int workers, const std::function<void(unsigned int)> & body) {
@@ -62,15 +60,7 @@ TEST(RunLengthClass, RefusesJobsThatExceedItsArrays)
   {
     RunLengthJob job = valid;
     change.first(job);
-    try
-    {
-      RunLengthClass plan(job);
-      ADD_FAILURE() << "no error: " << change.second;
-    }
-    catch (const EngineError & error)
-    {
-      EXPECT_NE(std::string::npos, std::string(error.what()).find(change.second)) << error.what();
-    }
+    ExpectEngineError([&job] { RunLengthClass plan(job); }, { change.second });
   }
 }
 

@@ -5,17 +5,15 @@ add_library(
   VoxelMapsTestCases
   STATIC
   "${CMAKE_CURRENT_LIST_DIR}/CooccurrenceOracle.cxx"
-  "${CMAKE_CURRENT_LIST_DIR}/CooccurrenceRandomCase.cxx"
-  "${CMAKE_CURRENT_LIST_DIR}/DependenceOracle.cxx"
   "${CMAKE_CURRENT_LIST_DIR}/FirstOrderOracle.cxx"
   "${CMAKE_CURRENT_LIST_DIR}/FuzzyConnectednessOracle.cxx"
   "${CMAKE_CURRENT_LIST_DIR}/FuzzyConnectednessRandomCase.cxx"
   "${CMAKE_CURRENT_LIST_DIR}/GrayToneDifferenceOracle.cxx"
-  "${CMAKE_CURRENT_LIST_DIR}/GrayToneDifferenceRandomCase.cxx"
   "${CMAKE_CURRENT_LIST_DIR}/RelativeFuzzyConnectednessOracle.cxx"
   "${CMAKE_CURRENT_LIST_DIR}/RunLengthOracle.cxx"
+  "${CMAKE_CURRENT_LIST_DIR}/SizeMatrixOracle.cxx"
+  "${CMAKE_CURRENT_LIST_DIR}/TextureClassCase.cxx"
   "${CMAKE_CURRENT_LIST_DIR}/TextureRandomCase.cxx"
-  "${CMAKE_CURRENT_LIST_DIR}/SizeZoneOracle.cxx"
   "${CMAKE_CURRENT_LIST_DIR}/TestedProcessor.cxx"
   "${CMAKE_CURRENT_LIST_DIR}/golden/GoldenHashes.cxx"
 )

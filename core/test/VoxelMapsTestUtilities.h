@@ -3,8 +3,14 @@
 #ifndef VoxelMapsTestUtilities_h
 #define VoxelMapsTestUtilities_h
 
+#include "voxelmaps/Job.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -100,6 +106,38 @@ ContainsWord(const std::string & text, const std::string & word)
   return false;
 }
 
+/** The message of the EngineError that a call throws. */
+template <typename TCall>
+std::string
+GetErrorMessage(const TCall & call)
+{
+  try
+  {
+    call();
+  }
+  catch (const voxelmaps::EngineError & error)
+  {
+    return error.what();
+  }
+  return "no error";
+}
+
+/** Expect that a call throws an EngineError whose message contains all of these words or phrases. */
+template <typename TCall>
+void
+ExpectEngineError(const TCall & call, const std::vector<std::string> & words)
+{
+  const std::string message = GetErrorMessage(call);
+  for (const std::string & word : words)
+  {
+    EXPECT_TRUE(ContainsWord(message, word)) << word << " is missing in: " << message;
+  }
+}
+
+/** What tests throw to end a job. */
+struct Aborted
+{};
+
 /** A value as an output stream prints it. */
 template <typename T>
 std::string
@@ -110,17 +148,62 @@ Print(const T & value)
   return text.str();
 }
 
-/** Offsets of the neighbors at distance 1 in a plane or a volume, one of each two opposite ones. */
+/** The position of a voxel with a number, x fastest. */
+inline std::array<std::int64_t, 3>
+GetPosition(std::int64_t number, const std::array<std::int64_t, 3> & size)
+{
+  return { { number % size[0], number / size[0] % size[1], number / size[0] / size[1] } };
+}
+
+/** Offsets of the neighbors at a distance of up to 1, or more, in a plane or a volume, one of each two opposite ones.
+ */
 inline std::vector<std::array<std::int64_t, 3>>
-GetNeighborOffsets(bool isVolume)
+GetNeighborOffsets(bool isVolume, std::int64_t distance = 1)
 {
   std::vector<std::array<std::int64_t, 3>> offsets;
-  for (std::int64_t i = 14; i < (isVolume ? 27 : 18); ++i)
+  const std::int64_t                       side = 2 * distance + 1;
+  const std::int64_t                       planes = isVolume ? side : distance + 1;
+  for (std::int64_t i = side * side * side / 2 + 1; i < side * side * planes; ++i)
   {
-    offsets.push_back({ { i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1 } });
+    offsets.push_back({ { i % side - distance, i / side % side - distance, i / (side * side) - distance } });
   }
   return offsets;
 }
+
+/** An output between guards; both hold a value, if possible one that is not a result, until something is written. */
+template <typename T>
+class GuardedOutput
+{
+public:
+  static constexpr std::size_t guard = 64;
+
+  GuardedOutput(std::size_t size, T untouched)
+    : values(size + 2 * guard, untouched)
+    , m_Untouched(untouched)
+  {}
+
+  T *
+  data()
+  {
+    return values.data() + guard;
+  }
+
+  /** The output; expect that nothing was written outside of it. */
+  std::vector<T>
+  Get() const
+  {
+    const auto isUntouched = [this](T value) { return value == m_Untouched; };
+    EXPECT_TRUE(std::all_of(values.begin(), values.begin() + guard, isUntouched)) << "wrote before the output";
+    EXPECT_TRUE(std::all_of(values.end() - guard, values.end(), isUntouched)) << "wrote after the output";
+    return std::vector<T>(values.begin() + guard, values.end() - guard);
+  }
+
+  /** With guards. */
+  std::vector<T> values;
+
+private:
+  const T m_Untouched;
+};
 
 /** Workers as real threads, whatever the number of processors; passes an exception on. */
 inline void

@@ -5,8 +5,6 @@
 #include "TextureClassCase.h"
 
 #include "common/Log2.h"
-#include "voxelmaps/CooccurrenceJob.h"
-#include "voxelmaps/RunLengthJob.h"
 
 #include <gtest/gtest.h>
 
@@ -22,23 +20,19 @@ namespace
 using CooccurrenceJob = voxelmaps::CooccurrenceJob;
 using RunLengthJob = voxelmaps::RunLengthJob;
 using Triple = voxelmaps::Triple;
-using VoxelMapsTest::ComputeJob;
-using VoxelMapsTest::ExpectRefusal;
-using VoxelMapsTest::GetEngines;
-using VoxelMapsTest::HasSameBits;
-using VoxelMapsTest::RandomNumbers;
+using namespace VoxelMapsTest;
 
 /** Noise with holes, all features, and all neighbors with weights between which there are many magnitudes. */
 template <typename TJob>
-struct WeightedNoise : VoxelMapsTest::ClassNoise<TJob>
+struct WeightedNoise : ClassNoise<TJob>
 {
   explicit WeightedNoise(const Triple & size, std::uint32_t numberOfGrayLevels = 6)
-    : VoxelMapsTest::ClassNoise<TJob>(size, numberOfGrayLevels)
+    : ClassNoise<TJob>(size, numberOfGrayLevels)
   {
     TJob & job = this->job;
     job.features = TJob::Enums::GetAllFeatures();
     job.aggregation = TJob::Aggregation::Merge;
-    job.offsets = VoxelMapsTest::GetNeighborOffsets(true);
+    job.offsets = GetNeighborOffsets(true);
     job.windowSize = { { 3, 3, std::min<std::int64_t>(size[2], 3) } };
     job.windowAnchor = { { 1, 1, job.windowSize[2] / 2 } };
     job.backgroundValue = 0.0;
@@ -138,12 +132,12 @@ template <typename TFeature>
 bool
 IsCount(TFeature feature)
 {
-  const std::string name = VoxelMapsTest::Print(feature);
+  const std::string name = Print(feature);
   return name == "GrayLevelNonUniformity" || name == "RunLengthNonUniformity";
 }
 } // namespace
 
-TYPED_TEST_SUITE(WeightedMatrices, Jobs, VoxelMapsTest::TextureJobName);
+TYPED_TEST_SUITE(WeightedMatrices, Jobs, TextureJobName);
 
 TYPED_TEST(WeightedMatrices, IntegerWeightsRepeatPairs)
 {
@@ -184,7 +178,7 @@ TYPED_TEST(WeightedMatrices, IntegerWeightsRepeatPairs)
       std::size_t voxel = 0;
       for (std::int64_t i = 0; i < size[0] * size[1] * size[2]; ++i, ++voxel)
       {
-        const Triple position{ { i % size[0], i / size[0] % size[1], i / (size[0] * size[1]) } };
+        const Triple position = GetPosition(i, size);
         for (std::size_t f = 0; f < job.features.size(); ++f)
         {
           const double      actual = result[voxel * job.features.size() + f];
@@ -198,7 +192,7 @@ TYPED_TEST(WeightedMatrices, IntegerWeightsRepeatPairs)
           }
           const long double tolerance =
             scale * GetTolerance(job.features[f], numberOfGrayLevels) + 1e-13L * std::fabs(expected);
-          const bool agrees = VoxelMapsTest::Print(job.features[f]) == "InformationalMeasureOfCorrelation2"
+          const bool agrees = Print(job.features[f]) == "InformationalMeasureOfCorrelation2"
                                 ? std::fabs(actual * actual - expected * expected) < 1e-11L
                                 : std::fabs(static_cast<long double>(actual) - expected) <= tolerance;
           ASSERT_TRUE(agrees) << engine.name << ", " << job.features[f] << " of voxel " << i << " is " << actual
@@ -230,7 +224,7 @@ TYPED_TEST(WeightedMatrices, AllEnginesGiveTheSameBits)
     {
       noise.job.skipDirectionsWithoutPairs = random.Chance(0.5);
     }
-    VoxelMapsTest::CheckAllEngines<double>(
+    CheckAllEngines<double>(
       noise.job, random, [](const std::vector<double> & result, double) { return !result.empty(); });
   }
 }
@@ -273,11 +267,11 @@ TYPED_TEST(WeightedMatrices, WeightOfZeroOmitsOffset)
 
 TYPED_TEST(WeightedMatrices, WorkersRegionsAndSelectionsDoNotChangeBits)
 {
-  VoxelMapsTest::CheckWorkers(WeightedNoise<TypeParam>(Triple{ { 40, 11, 5 } }).job);
-  VoxelMapsTest::CheckRegions(WeightedNoise<TypeParam>(Triple{ { 13, 7, 5 } }).job);
-  VoxelMapsTest::CheckSelection(WeightedNoise<TypeParam>(Triple{ { 60, 5, 2 } }).job);
-  VoxelMapsTest::CheckFeaturesAlone(WeightedNoise<TypeParam>(Triple{ { 11, 6, 3 } }).job);
-  VoxelMapsTest::CheckProgressException(WeightedNoise<TypeParam>(Triple{ { 150, 150, 10 } }).job);
+  CheckWorkers(WeightedNoise<TypeParam>(Triple{ { 40, 11, 5 } }).job);
+  CheckRegions(WeightedNoise<TypeParam>(Triple{ { 13, 7, 5 } }).job);
+  CheckSelection(WeightedNoise<TypeParam>(Triple{ { 60, 5, 2 } }).job);
+  CheckFeaturesAlone(WeightedNoise<TypeParam>(Triple{ { 11, 6, 3 } }).job);
+  CheckProgressException(WeightedNoise<TypeParam>(Triple{ { 150, 150, 10 } }).job);
 }
 
 TYPED_TEST(WeightedMatrices, RefusesInvalidJobs)

@@ -11,9 +11,8 @@ import itk
 import numpy as np
 import pytest
 from voxelmaps.radiomics import _preparation as images
-from voxelmaps import _image
+from voxelmaps import _image, radiomics
 from voxelmaps.radiomics import _settings as parameters
-from voxelmaps import radiomics
 
 # --- Scenes ------------------------------------------------------------------------------------------------------------
 

@@ -14,14 +14,13 @@ import itk
 import nibabel
 import numpy as np
 import pytest
-from test_program import COMMAND, rows_of, run, write_case  # noqa: F401
+import voxelmaps
+from test_program import CASE, COMMAND, ONE_FEATURE, rows_of, run, write_case  # noqa: F401
 from voxelmaps import _image, radiomics
 from voxelmaps._files import paths
 
-pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
+SimpleITK = pytest.importorskip("SimpleITK")
 
-CASE = ["maps", "image.nii.gz", "--mask", "mask.nii.gz", "--out", "maps"]
-ONE_FEATURE = ["--features", "firstorder_Mean"]
 MEAN = "original_firstorder_Mean"
 
 
@@ -54,10 +53,8 @@ def test_labels_of_one_mask(run, tmp_path):
     code, output, errors = run(*CASE[:-1], "several", *ONE_FEATURE, "--label", "2,7")
     assert code == 1 and "1 of them kept" in output[0]
     assert errors[0].endswith("label 7: no voxel of the mask is 7 (label); it has the values 0, 1 and 2")
-    assert [(row["label"], bool(row["error"])) for row in rows_of(several / "summary.csv")] == [
-        ("2", False),
-        ("7", True),
-    ]
+    found = [(row["label"], bool(row["error"])) for row in rows_of(several / "summary.csv")]
+    assert found == [("2", False), ("7", True)]
 
 
 def test_column_of_labels(run, tmp_path):
@@ -77,12 +74,9 @@ def test_column_of_labels(run, tmp_path):
     assert values[0] == values[2] == values[4] != values[1] == values[3] == values[5] and rows[6]["error"]
     code, _, errors = run("maps", "--jobs", "t.csv", *ONE_FEATURE, "--label", "2")
     assert code == 1 and errors[0].endswith("--label and the column label of t.csv exclude each other")
+    rule = "must be an integer from 1 up, several of them with commas, or all"
     for label, output, message in (
-        (
-            "x",
-            "e",
-            "line 2 of the table t.csv: label is 'x', but must be an integer from 1 up, several of them with commas, or all",
-        ),
+        ("x", "e", f"line 2 of the table t.csv: label is 'x', but {rule}"),
         ("-1", "e", "label is '-1'"),
         ("1;1", "e", "label is '1;1'"),
         ('"1,1"', "e", "label 1 is given twice"),
@@ -99,81 +93,69 @@ def test_column_of_labels(run, tmp_path):
 # --- Formats -----------------------------------------------------------------------------------------------------------
 
 
-def arrays_of(folder, file_format, keys):
-    """Maps of a folder as readers of other packages see them."""
-    if file_format == "zarr":
-        import zarr
-
-        group = zarr.open_group(str(folder / "maps.zarr"), mode="r")
-        assert group.attrs["voxelmaps"]["names"] == keys
-        return dict(zip(keys, group["0"][:]))
-    return {key: itk.array_from_image(itk.imread(str(folder / f"{key}.{file_format}"))) for key in keys}
-
-
 @pytest.mark.parametrize("shape", [(12, 14, 16), (40, 41)])
-@pytest.mark.parametrize("file_format", ["nii", "nrrd", "zarr"])
+@pytest.mark.parametrize("file_format", ["nii.gz", "nii", "nrrd", "zarr"])
 def test_formats(file_format, shape, run, tmp_path):
-    """Values and geometry, for slabs and chunks of any thickness; finished maps are kept."""
-    if file_format == "zarr":
-        pytest.importorskip("zarr", minversion="3")
-    rng = np.random.default_rng(0)
-    image = itk.image_from_array(rng.integers(0, 200, shape).astype(np.int16))
-    mask = itk.image_from_array((rng.random(shape) < 0.6).astype(np.uint8))
-    turn = np.linalg.qr(rng.normal(size=(len(shape),) * 2))[0]
-    for one, name in ((image, "image"), (mask, "mask")):
-        one.SetSpacing([0.1, 1 / 3, 2.5][: len(shape)])
-        one.SetOrigin([-120.3, 45.6, 7.8][: len(shape)])
-        one.SetDirection(itk.matrix_from_array(turn * np.linalg.det(turn)))
-        itk.imwrite(one, str(tmp_path / f"{name}.nrrd"))
+    """Values and geometry, as other packages and read_maps read them; finished maps are kept."""
+    zarr = pytest.importorskip("zarr", minversion="3") if file_format == "zarr" else None
+    rng, n = np.random.default_rng(0), len(shape)
+    turn = np.linalg.qr(rng.normal(size=(n, n)))[0]
+    grid = (0.1, 1 / 3, 2.5)[:n], (-120.3, 45.6, 7.8)[:n], tuple(np.ravel(turn * np.linalg.det(turn)).tolist())
+    arrays = {"image": rng.integers(0, 200, shape).astype(np.int16), "mask": (rng.random(shape) < 0.6).astype(np.uint8)}
+    for name, array in arrays.items():
+        SimpleITK.WriteImage(_image.to_simpleitk(_image.Image(array, *grid)), f"{name}.nrrd")
     classes = {"glrlm": None, "ngtdm": None}
-    expected = radiomics.execute(str(tmp_path / "image.nrrd"), str(tmp_path / "mask.nrrd"), featureClass=classes)
-    expected = {key: itk_image(one) for key, one in expected.items() if "diagnostics" not in key}
-    arguments = ["maps", "image.nrrd", "--mask", "mask.nrrd", "--out", "maps", "--format", file_format]
-    assert run(*arguments, "--classes", "ngtdm")[0] == 0
-    code, output, errors = run(*arguments, "--classes", "glrlm,ngtdm")
-    if file_format == "zarr":
+    expected = radiomics.execute("image.nrrd", "mask.nrrd", featureClass=classes, additionalInfo=False)
+    expected = {key: _image.from_simpleitk(one) for key, one in expected.items()}
+    arguments = ["maps", "image.nrrd", "--mask", "mask.nrrd", "--out", "maps", "--format", file_format, "--classes"]
+    assert run(*arguments, "ngtdm")[0] == 0
+    code, output, errors = run(*arguments, "glrlm,ngtdm")
+    if zarr:
         assert code == 1 and "has maps of another selection of features: choose another output" in errors[0]
-        code, output, errors = run(*arguments, "--classes", "glrlm,ngtdm", "--overwrite")
-    assert (code, errors) == (0, []) and ("21 maps (5 of them kept)" in output[0]) == (file_format != "zarr")
+        code, output, errors = run(*arguments, "glrlm,ngtdm", "--overwrite")
+    assert (code, errors) == (0, []) and ("21 maps (5 of them kept)" in output[0]) == (not zarr)
     before = files_in(tmp_path / "maps")
-    code, output, errors = run(*arguments, "--classes", "glrlm,ngtdm")
+    code, output, errors = run(*arguments, "glrlm,ngtdm")
     assert (code, errors) == (0, []) and "21 maps (21 of them kept)" in output[0]
     assert files_in(tmp_path / "maps") == before
-    found = arrays_of(tmp_path / "maps", file_format, list(expected))
-    for key, one in expected.items():
-        # ITK reads 0 instead of NaN from NIfTI files.
-        values = itk.array_from_image(one)
-        np.testing.assert_array_equal(found[key], np.nan_to_num(values) if file_format == "nii" else values)
-    if file_format == "zarr":
-        attributes = json.loads((tmp_path / "maps/maps.zarr/zarr.json").read_text("utf-8"))["attributes"]
-        geometry = attributes["voxelmaps"]
-        (multiscale,) = attributes["ome"]["multiscales"]
-        assert [axis["name"] for axis in multiscale["axes"]] == ["c", *"zyx"[-len(shape) :]]
-        scale, translation = multiscale["datasets"][0]["coordinateTransformations"]
-        assert scale["scale"] == [1, *geometry["spacing"][::-1]]
-        assert translation["translation"] == [0, *geometry["origin"][::-1]]
-        assert [channel["label"] for channel in attributes["ome"]["omero"]["channels"]] == list(expected)
-        spacing, origin, direction = (geometry[name] for name in ("spacing", "origin", "direction"))
-    else:
-        read = itk.imread(str(tmp_path / "maps" / f"original_ngtdm_Busyness.{file_format}"))
-        spacing, origin, direction = read.GetSpacing(), read.GetOrigin(), itk.array_from_matrix(read.GetDirection())
-    exact = {} if file_format == "nii" else {"rtol": 1e-15, "atol": 1e-15}
-    exact = exact or {"rtol": 1e-5, "atol": 1e-5}
-    one = next(iter(expected.values()))
-    np.testing.assert_allclose(spacing, one.GetSpacing(), **exact)
-    np.testing.assert_allclose(origin, one.GetOrigin(), **exact)
-    np.testing.assert_allclose(np.ravel(direction), np.ravel(itk.array_from_matrix(one.GetDirection())), **exact)
     # What is lost is computed again, to the same bytes.
-    max(
-        path for path in (tmp_path / "maps").rglob("*") if path.is_file() and path.suffix not in (".csv", ".json")
-    ).unlink()
-    code, output, errors = run(*arguments, "--classes", "glrlm,ngtdm")
-    assert (code, errors) == (0, []) and ("20 of them kept" in output[0]) == (file_format != "zarr")
+    files = [path for path in (tmp_path / "maps").rglob("*") if path.is_file() and path.suffix not in (".csv", ".json")]
+    max(files).unlink()
+    code, output, errors = run(*arguments, "glrlm,ngtdm")
+    assert (code, errors) == (0, []) and ("20 of them kept" in output[0]) == (not zarr)
     assert files_in(tmp_path / "maps") == before
 
-
-def itk_image(image):
-    return _image.to_itk(_image.from_simpleitk(image))
+    exact = dict.fromkeys(("rtol", "atol"), 1e-5 if "nii" in file_format else 1e-15)
+    geometry = voxelmaps._maps.Geometry(*next(iter(expected.values()))[1:])
+    if zarr:
+        group = zarr.open_group("maps/maps.zarr", mode="r")
+        own, (multiscale,) = group.attrs["voxelmaps"], group.attrs["ome"]["multiscales"]
+        assert (
+            own["names"] == [channel["label"] for channel in group.attrs["ome"]["omero"]["channels"]] == list(expected)
+        )
+        assert [axis["name"] for axis in multiscale["axes"]] == ["c", *"zyx"[-n:]]
+        scale, translation = multiscale["datasets"][0]["coordinateTransformations"]
+        assert scale["scale"] == [1, *own["spacing"][::-1]] and translation["translation"] == [0, *own["origin"][::-1]]
+        found = {key: (array, *(own[name] for name in geometry._fields)) for key, array in zip(expected, group["0"][:])}
+    else:
+        found = {key: SimpleITK.ReadImage(f"maps/{key}.{file_format}") for key in expected}
+        found = {key: _image.from_simpleitk(one) for key, one in found.items()}
+    maps = [voxelmaps.read_maps("maps"), *([voxelmaps.read_maps("maps/maps.zarr")] if zarr else [])]
+    if not zarr:
+        # Copied without the record.
+        (tmp_path / "maps" / "provenance.json").unlink()
+        maps.append(voxelmaps.read_maps("maps"))
+    for read in maps:
+        assert sorted(read) == sorted(expected)
+        for ours, theirs in zip(read.geometry, geometry, strict=True):
+            np.testing.assert_allclose(ours, theirs, **exact)
+    for key, one in expected.items():
+        # ITK reads 0 instead of NaN from NIfTI files.
+        np.testing.assert_array_equal(found[key][0], np.nan_to_num(one.array) if "nii" in file_format else one.array)
+        for ours, theirs in zip(found[key][1:], geometry, strict=True):
+            np.testing.assert_allclose(ours, theirs, **exact)
+        for read in maps:
+            np.testing.assert_array_equal(read[key], one.array)
 
 
 def test_formats_that_are_not_there(run, tmp_path, monkeypatch):
@@ -234,6 +216,7 @@ def test_dataset_of_nnunet(run, tmp_path):
             filled += np.isnan(values).sum()
             np.testing.assert_array_equal(channel.dataobj, np.where(np.isnan(values), np.float32(-7), values))
             assert channel.shape == labels.shape and (channel.affine == labels.affine).all()
+            np.testing.assert_array_equal(voxelmaps.read_maps(folder / plain)[key].T, channel.dataobj)
     assert filled > 0
     mask = np.asarray(nibabel.load("maska.nii.gz").dataobj) == 1
     assert np.asarray(labels.dataobj).max() == 1 and labels.get_data_dtype() == np.uint8
@@ -397,23 +380,14 @@ def test_dry_run(run, tmp_path):
     before = sorted(tmp_path.rglob("*"))
     code, output, errors = run("maps", "--jobs", "cohort.csv", "--classes", "glcm", "--bin-width", "10", "--dry-run")
     assert code == 1 and sorted(tmp_path.rglob("*")) == before
-    assert [line.split(": ")[0] for line in output] == [
-        "[1/6] a/image.nii.gz label 1",
-        "[1/6] a/image.nii.gz label 2",
-        "total",
-    ]
+    titles = ["[1/6] a/image.nii.gz label 1", "[1/6] a/image.nii.gz label 2", "total"]
+    assert [line.split(": ")[0] for line in output] == titles
     assert re.fullmatch(r".*: 24 maps of \d+ voxels, \d[.\d]* MB before compression, 20 gray levels", output[0])
     assert re.fullmatch(r"total: 48 maps of 2 of 7 cases, \d[.\d]* MB before compression", output[2])
     assert [line.split(": ")[1] for line in errors[:-1]] == [
         f"[{i}/6] {name}/image.nii.gz" for i, name in enumerate("bcded", 2)
     ]
-    texts = [
-        "truncated or corrupt",
-        "spacing",
-        "no voxel of the mask is 7",
-        "does not exist",
-        "file is in its place",
-    ]
+    texts = ["truncated or corrupt", "spacing", "no voxel of the mask is 7", "does not exist", "file is in its place"]
     for line, text in zip(errors, texts):
         assert re.search(text, line), line
     assert errors[-1] == "voxelmaps: 5 of 7 cases would fail"
@@ -442,11 +416,8 @@ def test_wide_summary(run, tmp_path):
     long = rows_of(tmp_path / "cohort-summary.csv")
     assert run(*command, "--summary-format", "wide")[0] == 1
     wide = rows_of(tmp_path / "cohort-summary.csv")
-    assert [(row["image"], row["label"], bool(row["error"])) for row in wide] == [
-        ("a/image.nii.gz", "1", False),
-        ("a/image.nii.gz", "2", False),
-        ("b/image.nii.gz", "", True),
-    ]
+    cases = [("a/image.nii.gz", "1", False), ("a/image.nii.gz", "2", False), ("b/image.nii.gz", "", True)]
+    assert [(row["image"], row["label"], bool(row["error"])) for row in wide] == cases
     for row in long[:4]:
         (same,) = (each for each in wide if each["label"] == row["label"] and each["output"] == row["output"])
         assert same["mask_voxels"] == row["mask_voxels"]

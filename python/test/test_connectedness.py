@@ -1,11 +1,14 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""voxelmaps.fuzzy_connectedness of arrays of all libraries has the values of the filters."""
+"""voxelmaps.fuzzy_connectedness, labels and suggest_threshold have the values of the filters; affinities that are estimated."""
+
+import itertools
 
 import numpy as np
 import pytest
 import voxelmaps
-from array_libraries import is_like, library, needs_device, to_numpy, with_effect
+from array_libraries import library, to_numpy, with_effect
+from voxelmaps import _parameters
 
 MOMENTS = dict(object_mean=60, object_variance=400, difference_variance=150)
 
@@ -14,51 +17,71 @@ def image_of(dtype=np.int16, shape=(7, 9, 11)):
     return np.random.default_rng(3).integers(0, 120, shape).astype(dtype)
 
 
-def test_pixel_types():
-    x, seeds = image_of(), [(3, 4, 5), (0, 0, 0)]
-    expected = voxelmaps.fuzzy_connectedness(x.astype(float), seeds, **MOMENTS)
-    assert expected.dtype == np.float32 and expected[3, 4, 5] == expected[0, 0, 0] == 1
-    for dtype in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float32"):
-        np.testing.assert_array_equal(voxelmaps.fuzzy_connectedness(x.astype(dtype), seeds, **MOMENTS), expected)
+@pytest.fixture
+def segmented_by_filter():
+    """The labels, strength and margin of ITK's filters, which the tests of C++ compare with oracles, with parameters of
+    voxelmaps.labels; without competition, the strength of one object alone."""
+    itk = pytest.importorskip("itk", reason="ITK is not installed")
+    if not hasattr(itk, "FuzzyConnectednessImageFilter"):
+        pytest.skip("needs itk-voxelmaps")
+
+    def compute(x, seeds, mask=None, spacing=None, **parameters):
+        def image(array):
+            result = itk.image_from_array(array)
+            result.SetSpacing([float(size) for size in reversed(spacing or [1] * x.ndim)])
+            return result
+
+        many = "competition" in parameters
+        filter_class = itk.RelativeFuzzyConnectednessImageFilter if many else itk.FuzzyConnectednessImageFilter
+        parameters["estimate_affinity_from_seeds"] = "difference_variance" not in parameters
+        parameters["affinity_function"] = parameters.pop("affinity", "geometric_mean")
+        moments = ("object_mean", "object_variance", "difference_mean", "difference_variance")
+        affinity = [[float(parameters.pop(name))] if name in parameters else [] for name in moments]
+        parameters["affinity"] = itk.FuzzyConnectednessAffinity(*affinity)
+        for enums, name in (
+            (itk.FuzzyConnectednessEnums, "affinity_function"),
+            (itk.FuzzyConnectednessEnums, "adjacency"),
+            (itk.RelativeFuzzyConnectednessEnums, "competition"),
+            (itk.RelativeFuzzyConnectednessEnums, "tie_rule"),
+        ):
+            if name in parameters:
+                words = f"{name} {parameters[name]}".replace("_", " ").title().split()
+                split = len(name.split("_"))
+                parameters[name] = getattr(enums, "".join(words[:split]) + "_" + "".join(words[split:]))
+        parameters["seed_image"] = image(np.asarray(seeds, np.uint8))
+        if mask is not None:
+            parameters["mask_image"] = image(np.asarray(mask, np.uint8))
+        if many:
+            parameters.update(generate_strength_image=True, generate_margin_image=True)
+        result = filter_class.New(image(np.asarray(x, float)), **parameters)
+        result.Update()
+        outputs = [result.GetOutput(), *((result.GetStrengthImage(), result.GetMarginImage()) if many else ())]
+        return [itk.array_from_image(output) for output in outputs]
+
+    return compute
 
 
-@pytest.mark.parametrize(
-    "affinity", ["geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"]
-)
+@pytest.mark.parametrize("affinity", _parameters.AFFINITIES)
+@pytest.mark.parametrize("adjacency", _parameters.ADJACENCIES)
 @pytest.mark.parametrize("shape", [(7, 9, 11), (9, 11)])
-def test_parameters(affinity, shape, segmented_by_filter):
+def test_parameters(affinity, adjacency, shape, segmented_by_filter):
     x, seeds = image_of(shape=shape), np.zeros(shape, np.uint8)
     seeds[tuple(n // 2 for n in shape)] = 1
     mask = (np.random.default_rng(4).random(shape) < 0.8) | (seeds > 0)
-    common = dict(
-        affinity=affinity, minimum_strength=0.05, adjacency="full", weight=0.3, spacing=(3, 2, 1.5)[: len(shape)]
-    )
-    common = with_effect(affinity, common)
+    common = dict(affinity=affinity, minimum_strength=0.05, weight=0.3, spacing=(3, 2, 1.5)[: len(shape)])
+    common = {**with_effect(affinity, common), "adjacency": adjacency}
     common["distance_weighting"] = affinity != "absolute_difference"
+    several = np.where(mask & (np.indices(shape).sum(0) % 6 == 0), np.random.default_rng(5).integers(0, 4, shape), 0)
     for moments in ({}, with_effect(affinity, {**MOMENTS, "difference_mean": 5})):
-        strengths = voxelmaps.fuzzy_connectedness(x, seeds, mask, **common, **moments)
-        (expected,) = segmented_by_filter(x, seeds, mask, **common, **moments)
-        np.testing.assert_array_equal(strengths, expected)
-
-
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "float32", "float64"])
-def test_libraries(library, dtype):
-    for shape in ((7, 9, 11), (9, 11)):
-        x, mask = image_of(shape=shape), np.random.default_rng(4).random(shape) < 0.8
-        x = x > 60 if dtype == "bool" else x.astype(dtype)
-        seeds = np.zeros(shape, np.uint16)
-        seeds[tuple(n // 2 for n in shape)] = seeds[(1,) * len(shape)] = 700
-        mask |= seeds > 0
-        # Estimated, and given.
-        for moments in (dict(estimation_radius=1), MOMENTS):
-            for precision in ("float", "double"):
-                parameters = dict(precision=precision, adjacency="full", **moments)
-                expected = voxelmaps.fuzzy_connectedness(x, seeds, mask, device="cpu", **parameters)
-                given = library(x)
-                for of_seeds in (library(seeds), np.argwhere(seeds)):
-                    result = voxelmaps.fuzzy_connectedness(given, of_seeds, library(mask), **parameters)
-                    assert is_like(result, given)
-                    np.testing.assert_array_equal(to_numpy(result), expected)
+        given = common | moments
+        (expected,) = segmented_by_filter(x, seeds, mask, **given)
+        np.testing.assert_array_equal(voxelmaps.fuzzy_connectedness(x, seeds, mask, **given), expected)
+        for given["competition"], given["tie_rule"] in itertools.product(
+            _parameters.COMPETITIONS, _parameters.TIE_RULES
+        ):
+            actual = voxelmaps.labels(x, several, mask, strength=True, margin=True, **given)
+            for one, expected in zip(actual, segmented_by_filter(x, several, mask, **given), strict=True):
+                np.testing.assert_array_equal(one, expected)
 
 
 def test_layouts_and_output_of_libraries(library):
@@ -74,24 +97,6 @@ def test_layouts_and_output_of_libraries(library):
         np.testing.assert_array_equal(to_numpy(out), voxelmaps.fuzzy_connectedness(x, seed, device="cpu"))
     with pytest.raises(ValueError, match=r"the seed \(1, 2, 3\) is outside the mask"):
         voxelmaps.fuzzy_connectedness(given, seed, library((x > np.abs(x[seed])).astype(np.uint8)))
-
-
-@needs_device
-def test_streams_and_freed_inputs():
-    torch = pytest.importorskip("torch")
-    images = [np.random.default_rng(s).integers(0, 120, (24, 25, 26)).astype(np.int16) for s in range(6)]
-    results = []
-    for image in images:
-        with torch.cuda.stream(torch.cuda.Stream()):
-            x = torch.as_tensor(image).cuda(non_blocking=True)
-            results.append(voxelmaps.fuzzy_connectedness(x + 0, (3, 4, 5), **MOMENTS))
-            # Its memory may be used again by the next work in the stream.
-            del x
-            torch.zeros(24, 25, 26, device="cuda")
-    torch.cuda.synchronize()
-    for image, result in zip(images, results):
-        expected = voxelmaps.fuzzy_connectedness(image, (3, 4, 5), device="cpu", **MOMENTS)
-        np.testing.assert_array_equal(result.cpu().numpy(), expected)
 
 
 def test_seeds_and_output():
@@ -148,21 +153,43 @@ def test_seeds_inside_objects_do_not_warn(ct):
     voxelmaps.fuzzy_connectedness(ct.image, ct.seeds["vessel"])
 
 
-@pytest.mark.parametrize(
-    "arguments, error, message",
-    [
-        (dict(seeds=(7, 0, 0)), ValueError, r"the seed \(7, 0, 0\) is not an index"),
-        (dict(seeds=[]), ValueError, "no seeds"),
-        (dict(seeds="liver"), FileNotFoundError, "seeds liver does not exist"),
-        (dict(object_mean=3, object_variance=-1, difference_variance=1), ValueError, "-1"),
-        (dict(minimum_strength=2), ValueError, "2"),
-        (dict(spacing=(1, 0, 1)), ValueError, "spacing is"),
-        (dict(out=np.zeros((7, 9, 11))), ValueError, "type float64"),
-        (dict(x=np.zeros(3)), ValueError, "must have 2 or 3"),
-    ],
-)
-def test_errors_name_value_and_rule(arguments, error, message):
-    if error is FileNotFoundError:
-        pytest.importorskip("SimpleITK", reason="SimpleITK, which reads files, is not installed")
-    with pytest.raises(error, match=message):
-        voxelmaps.fuzzy_connectedness(**{"x": image_of(), "seeds": (1, 2, 3), **arguments})
+# --- Thresholds --------------------------------------------------------------------------------------------------------
+
+
+def leaking(noise, shape):
+    """Two bright boxes with a bridge of one voxel, and noise."""
+    rng = np.random.default_rng(noise)
+    x = np.zeros(shape, np.float32)
+    x[..., 4:16, 3:14] = x[..., 4:16, 15:28] = 100
+    x[..., 9, 14] = 75
+    return x + noise * rng.standard_normal(shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("shape", [(20, 30), (3, 20, 30)])
+@pytest.mark.parametrize("noise", [0, 2, 8])
+def test_equals_the_filter(noise, shape):
+    itk = pytest.importorskip("itk")
+    if not hasattr(itk, "fuzzy_connectedness_image_filter"):
+        pytest.skip("itk-voxelmaps is not installed")
+    spacing, seed = (2.5, 0.8, 0.7)[-len(shape) :], (1, 9, 8)[-len(shape) :]
+    image = itk.image_from_array(leaking(noise, shape))
+    image.SetSpacing(spacing[::-1])
+    affinity = itk.FuzzyConnectednessAffinity([100.0], [900.0], [], [400.0])
+    filter = itk.FuzzyConnectednessImageFilter.New(image, seed=seed[::-1], affinity=affinity)
+    filter.Update()
+    strength = itk.array_from_image(filter.GetOutput())
+    found = []
+    for volume in (0.0, 30.0, 66.1, 200.0, 1e6):
+        found.append(voxelmaps.suggest_threshold(strength, seed, minimum_volume=volume, spacing=spacing))
+        assert found[-1] == filter.GetSuggestedThreshold(volume)
+        assert found[-1] == voxelmaps.suggest_threshold(filter.GetOutput(), minimum_volume=volume)
+    filter.SetEstimationRadius(1)
+    assert voxelmaps.suggest_threshold(strength, estimation_radius=1) == filter.GetSuggestedThreshold()
+    assert found[0] > 0 and found[-1] == 0
+
+
+def test_libraries_and_known_voxels(library):
+    strength = np.array([[1.0] * 30, [0.9] * 20 + [0.8] * 10, [0.2] * 30, [0.1] * 30], np.float32)
+    assert voxelmaps.suggest_threshold(library(strength)) == 1.0
+    # The object also contains a voxel behind the first leak.
+    assert voxelmaps.suggest_threshold(library(strength), [(0, 0), (1, 25)]) == np.float32(0.8)

@@ -285,6 +285,7 @@ def test_different_slices(write, elements, words):
         (lambda k: {"DiffusionBValue": 1000 * k}, "DiffusionBValue 0, 1000"),
         (lambda k: {"TemporalPositionIdentifier": k}, "TemporalPositionIdentifier 0, 1"),
         (lambda k: {"ImageType": ["ORIGINAL", "PRIMARY", "MP"[k]]}, "ImageType"),
+        (lambda k: {"AcquisitionTime": f"12000{k}"}, "AcquisitionTime 120000, 120001"),
         (lambda k: {}, "remove the copies"),
     ],
 )
@@ -304,6 +305,8 @@ def test_several_images_of_one_place(write, elements, words):
         )
         expect_refused(folder, f"select has {name} 7, but the images have", select={name: 7})
         expect_refused(folder, "did you mean EchoTime?", select={"EchoTimes": 7})
+        with pytest.raises(TypeError, match="select is 'EchoTime', but must be a dict"):
+            voxelmaps.read_dicom_series(folder, select="EchoTime")
 
 
 def test_copies_and_series(write, tmp_path):
@@ -524,6 +527,13 @@ def test_segmentations_that_do_not_fit(write, tmp_path):
     overlapping = frames_of((1, FIRST, range(7)), (2, FIRST | SECOND, range(7)))
     segmentation(path, overlapping)
     np.testing.assert_array_equal(_image.load(path, "it", grid=image, segment=2)[0].array, 2 * (FIRST | SECOND))
+    maps = [
+        voxelmaps.feature_maps(image, mask, features="firstorder_Mean", label=2)
+        for mask in (path, 2 * (FIRST | SECOND))
+    ]
+    np.testing.assert_array_equal(*maps)
+    with pytest.raises(ValueError, match=r"no segment 9; its segments are 1 \(part 1\), 2 \(part 2\)"):
+        voxelmaps.fuzzy_connectedness(image, (1, 0, 1), path, label=9)
     for frames, options, words in (
         (overlapping, {}, "segments 1 and 2 overlap"),
         (right, {"PixelSpacing": [0.5, 0.8]}, "geometry"),
@@ -542,5 +552,6 @@ def test_segmentations_that_do_not_fit(write, tmp_path):
             with pytest.raises(ValueError, match=words):
                 _image.load(path, "the mask", grid=image)
     save(path, header(SOPClassUID="1.2.840.10008.5.1.4.1.1.481.3", Modality="RTSTRUCT"))
-    with pytest.raises(ValueError, match="RTSTRUCT, with contours .* convert it"):
-        _image.load(path, "the mask", grid=image)
+    for place in (path, path.parent):
+        with pytest.raises(ValueError, match="RTSTRUCT, with contours .* convert it"):
+            _image.load(place, "the mask", grid=image)

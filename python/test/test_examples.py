@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the Python commands of examples/README.md."""
 
-import csv
 import importlib.util
 import os
 import pathlib
@@ -15,6 +14,7 @@ import itk
 import numpy as np
 import pytest
 import voxelmaps
+from test_program import rows_of
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 COMMANDS = dict(
@@ -144,17 +144,14 @@ def test_habitats_of_a_cohort(run, habitats, tmp_path):
         tissue = tissue[part]
         assert [np.bincount(volume[tissue == t]).argmax() for t in (1, 2, 3)] == [1, 2, 3]
         assert (volume == tissue)[tissue > 0].mean() > 0.75
-    with open(tmp_path / "habitats" / "habitats.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [(row["case"], row["habitat"]) for row in rows] == [
-        (f"image {c}.nii.gz", f"{h}") for c in range(3) for h in (1, 2, 3)
-    ]
+    rows = rows_of(tmp_path / "habitats" / "habitats.csv")
+    expected = [(f"image {c}.nii.gz", f"{h}") for c in range(3) for h in (1, 2, 3)]
+    assert [(row["case"], row["habitat"]) for row in rows] == expected
     for row, volume, label in zip(rows, [v for v in labels for _ in range(3)], 3 * [1, 2, 3]):
         assert int(row["voxels"]) == (volume == label).sum()
         assert float(row["fraction"]) == pytest.approx((volume == label).sum() / (volume > 0).sum(), abs=1e-4)
         assert float(row["volume_ml"]) == pytest.approx((volume == label).sum() * 0.8 * 0.8 * 1.5 / 1000, abs=1e-3)
-    with open(tmp_path / "habitats" / "features.csv", newline="") as file:
-        features = list(csv.DictReader(file))
+    features = rows_of(tmp_path / "habitats" / "features.csv")
     assert [row["feature"] for row in features] == available
     used = [row["feature"] for row in features if row["used"] == "1"]
     assert list(rows[0])[6:] == [f"mean_{name}" for name in used] and 2 <= len(used) < len(available)
@@ -172,8 +169,7 @@ def test_habitats_that_follow_patients(run, habitats, tmp_path):
     fractions = {}
     for more in ([], ["--normalize"]):
         run("habitats.py", {}, *more, arguments=options)
-        with open(tmp_path / "results" / "habitats.csv", newline="") as file:
-            fractions[bool(more)] = [float(row["fraction"]) for row in csv.DictReader(file)]
+        fractions[bool(more)] = [float(row["fraction"]) for row in rows_of(tmp_path / "results" / "habitats.csv")]
         assert ("habitats may follow the patients" in run.errors) == (not more)
     assert min(fractions[False]) == 0 and min(fractions[True]) > 0.1
 
@@ -213,39 +209,6 @@ def test_vessels(run, ct_series, tmp_path):
     # The vessels are as bright as contrast agent in the portal vein.
     ct = itk.array_from_image(itk.imread(str(folder)))
     assert 150 < ct[vessels == 1].mean() < 250
-
-
-def test_drawings(ct_series, tmp_path):
-    pytest.importorskip("vtk")
-    sitk = pytest.importorskip("SimpleITK")
-    folder, seeds = ct_series
-    names = sitk.ImageSeriesReader.GetGDCMSeriesFileNames(str(folder))
-    ct = sitk.Shrink(sitk.Cast(sitk.ReadImage(names), sitk.sitkFloat32), [4, 4, 2])
-    maps = sitk.Compose(ct, ct + 2000)
-    maps.SetMetaData("FeatureNames", "SRE,LGRE")
-    images = {"ct": ct, "maps": maps, "labels": sitk.Cast(ct > 100, sitk.sitkUInt8) + (ct > 400)}
-    images["strength"] = 1 / (1 + sitk.Abs(ct - 110))
-    files = {name: str(tmp_path / f"{name}.nrrd") for name in images}
-    for name, image in images.items():
-        sitk.WriteImage(image, files[name])
-    draw = [sys.executable, str(EXAMPLES.parent / "scripts" / "draw.py")]
-    labels = [files[name] for name in ("ct", "labels", "strength")]
-    more = ["--names", "soft,bone", "--strokes", files["labels"], "--slices", "24,24,20"]
-    for kind, inputs in (
-        ("maps", [files["ct"], files["maps"], "--title", "A head"]),
-        ("object", [str(folder), *labels[1:2], "--window=-150,350"]),
-        ("object", [*labels[:2], "--window=-150,350", "--unit", "HU"]),
-        ("labels", [*labels, *more]),
-        ("curve", [files["strength"], "--suggested", "0.1"]),
-    ):
-        picture = tmp_path / f"{kind}.png"
-        picture.unlink(missing_ok=True)
-        done = subprocess.run([*draw, kind, *inputs, str(picture)], capture_output=True, text=True)
-        if inputs[0] == str(folder):
-            assert done.returncode == 1 and done.stderr == f"draw.py: {files['labels']} and the image differ in size\n"
-        else:
-            assert done.returncode == 0, done.stderr
-            check_picture(picture)
 
 
 def test_edited_seeds(run, ct_series, tmp_path):
@@ -322,14 +285,8 @@ def test_pytorch_channels(run, head, tmp_path):
 def test_feature_pictures(run, head, tmp_path):
     output = run("feature_pictures.py", head, "--radius", "1")
     voxels = re.findall(r"^(\w+): (\d+) maps of (\d+) voxels$", output, flags=re.MULTILINE)
-    assert [f"{name} {maps}" for name, maps, _ in voxels] == [
-        "firstorder 18",
-        "glcm 24",
-        "gldm 14",
-        "glrlm 16",
-        "glszm 16",
-        "ngtdm 5",
-    ]
+    classes = "firstorder 18, glcm 24, gldm 14, glrlm 16, glszm 16, ngtdm 5"
+    assert ", ".join(f"{name} {maps}" for name, maps, _ in voxels) == classes
     assert int(voxels[0][2]) > 1000
     for name, _, _ in voxels:
         check_picture(tmp_path / "feature-pictures" / f"{name}.png")
@@ -360,11 +317,8 @@ WRONG = [
 
 @pytest.mark.parametrize("name, arguments, message", WRONG)
 def test_wrong_input_makes_one_line(name, arguments, message, head, tmp_path):
-    pytest.importorskip(
-        {"vessels": "vtk", "habitats": "sklearn", "compare": "radiomics", "large": "zarr"}.get(
-            name.removesuffix(".py").partition("_")[0], "matplotlib"
-        )
-    )
+    libraries = {"vessels": "vtk", "habitats": "sklearn", "compare": "radiomics", "large": "zarr"}
+    pytest.importorskip(libraries.get(re.match("[a-z]+", name)[0], "matplotlib"))
     image = itk.imread(head["head.nii.gz"])
     empty = itk.image_duplicator(image)
     empty.FillBuffer(0)
@@ -388,11 +342,7 @@ def test_pyradiomics(run, head, tmp_path):
         output,
         flags=re.MULTILINE,
     )
-    assert [b[0] for b in blocks] == [
-        "solid mask",
-        "scattered mask",
-        "sheet of 2 voxels",
-    ]
+    assert [b[0] for b in blocks] == ["solid mask", "scattered mask", "sheet of 2 voxels"]
     for title, _, equal, nans, differences in blocks:
         values = [float(v) for v in re.findall(r" (\S+?)(?:,|$)", differences)]
         assert len(values) == 16

@@ -1,17 +1,14 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""What a new user meets in the first hour: plausible mistakes, and the answers, whose texts all stand here."""
+"""What a new user meets in the first hour: parameters without effect, descriptions, warnings, and pictures in notebooks."""
 
-import re
 import warnings
 
 import itk
 import numpy as np
 import pytest
 import voxelmaps
-from voxelmaps import _cli as program
 from voxelmaps import radiomics
-from voxelmaps.radiomics._settings import SETTINGS
 
 
 @pytest.fixture(scope="module")
@@ -24,75 +21,6 @@ def image():
 
 
 ARRAY = np.random.default_rng(1).integers(0, 200, (8, 9, 10)).astype(np.int16)
-
-
-# Call, error and its text.
-MISTAKES = [
-    (
-        lambda image: voxelmaps.feature_maps(ARRAY, features="glcm", neighborhood_radius=-1),
-        ValueError,
-        "neighborhood_radius is -1, but must be one integer from 0 to 65535, or 3 of them, one per axis",
-    ),
-    (
-        lambda image: voxelmaps.feature_maps(image, features="glcm", radius_mm=0.4),
-        ValueError,
-        "radius_mm is 0.4, which reaches no neighbor of a voxel: its sizes are (3.0, 0.75, 0.5) mm",
-    ),
-    (
-        lambda image: voxelmaps.feature_maps(image, features="glcm", radius_mm=2, neighborhood_radius=1),
-        ValueError,
-        "neighborhood_radius and radius_mm are given, but only one can be",
-    ),
-    (
-        lambda image: voxelmaps.describe(np.full((4, 4), np.nan), features="glcm"),
-        ValueError,
-        "no voxel of x inside the mask has a finite intensity",
-    ),
-    (
-        lambda image: voxelmaps.feature_maps("no-such-file.nii.gz", features="glcm"),
-        FileNotFoundError,
-        "x no-such-file.nii.gz does not exist",
-    ),
-    (
-        lambda image: radiomics.execute(image, image, {"setting": {"binwidht": 5}}),
-        ValueError,
-        f"setting binwidht is not known (did you mean binWidth?); choose from {', '.join(SETTINGS)}",
-    ),
-    (
-        lambda image: radiomics.execute(image, image, voxelBased=False, out_dir="maps"),
-        ValueError,
-        "out_dir is 'maps', but voxelBased is False, so that there are values of the region and no maps",
-    ),
-    (
-        lambda image: voxelmaps.labels(ARRAY, {1: (0, 0, 0)}, competition="iterativ"),
-        ValueError,
-        "competition is 'iterativ' (did you mean iterative?), but must be one of relative, iterative",
-    ),
-    (
-        lambda image: voxelmaps.fuzzy_connectedness(ARRAY, (0, 0, 0), seed=(0, 0, 0)),
-        TypeError,
-        "fuzzy_connectedness has no parameter seed (did you mean seeds or seed_points?)",
-    ),
-    (
-        lambda image: voxelmaps.fuzzy_connectedness(image, seed_points=(1, 2)),
-        ValueError,
-        "a seed point is (1, 2), but must be 3 finite numbers x, y, z in mm, or a list of such points",
-    ),
-    (
-        lambda image: voxelmaps.labels(image, seed_points=[(1, 2, 3)]),
-        TypeError,
-        "seed_points must be a dict of labels and points in mm, and seeds a dict or left out",
-    ),
-]
-
-
-@pytest.mark.parametrize(
-    "call, error, text", MISTAKES, ids=[f"{i} {text[:60]}" for i, (_, _, text) in enumerate(MISTAKES)]
-)
-def test_mistakes(call, error, text, image):
-    with pytest.raises(error) as caught:
-        call(image)
-    assert str(caught.value) == text
 
 
 # Parameters of classes of features, and the classes that they belong to.
@@ -222,7 +150,7 @@ def test_many_ties_are_a_warning():
 
     text = "4 of 8 voxels have no label, since several labels have the same claim to them, or no seed reaches them: "
     for given, advice in (
-        ({}, "competition='iterative' leaves fewer ties, and "),
+        ({}, "competition='iterative' leaves fewer ties, "),
         ({"competition": "iterative"}, ""),
     ):
         with pytest.warns(UserWarning) as caught:
@@ -236,111 +164,6 @@ def test_many_ties_are_a_warning():
         compute(mask=np.array([[1, 1, 0, 0, 0, 0, 1, 1]]))
 
 
-def test_version_and_public_names():
-    assert re.fullmatch(r"\d+\.\d+\.\d+", voxelmaps.__version__)
-    assert set(voxelmaps.__all__) <= set(dir(voxelmaps))
-
-
-# --- Maps of files -----------------------------------------------------------------------------------------------------
-
-
-def check_maps(read, expected, geometry):
-    assert list(read) == list(expected)
-    for name in expected:
-        np.testing.assert_array_equal(read[name], expected[name])
-    for ours, theirs in zip(read.geometry, geometry):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
-
-
-@pytest.mark.parametrize("suffix", ["nrrd", "mha", "nii.gz", "nii"])
-def test_read_maps_of_a_vector_image(suffix, image, tmp_path):
-    image = itk.image_duplicator(image)
-    image.SetOrigin([-5.0, 7.0, 20.0])
-    names = ["SRE", "RE"]
-    array = itk.array_from_image(image)
-    expected = {"SRE": np.where(array > 20, array / 7, np.nan).astype(np.float32), "RE": array.astype(np.float32)}
-    maps = itk.image_from_array(np.stack([*expected.values()], axis=-1), is_vector=True)
-    maps.SetSpacing(image.GetSpacing())
-    maps.SetOrigin(image.GetOrigin())
-    maps["FeatureNames"] = "SRE,RE"
-    itk.imwrite(maps, str(tmp_path / f"maps.{suffix}"))
-    geometry = image.GetSpacing(), image.GetOrigin(), np.eye(3).ravel()
-    path = tmp_path / f"maps.{suffix}"
-    if suffix.startswith("nii"):
-        with pytest.raises(ValueError, match="has 2 components without names: pass names"):
-            voxelmaps.read_maps(path)
-    else:
-        check_maps(voxelmaps.read_maps(path), expected, geometry)
-    check_maps(voxelmaps.read_maps(path, names), expected, geometry)
-    with pytest.raises(ValueError, match="has 2 components, but the names are a, b, c"):
-        voxelmaps.read_maps(path, list("abc"))
-
-
-@pytest.mark.parametrize(
-    "options", [["--format", each] for each in ("nii.gz", "nii", "nrrd", "zarr")] + [["--channels", "nnunet"]]
-)
-def test_read_maps_of_the_program(options, image, tmp_path, monkeypatch):
-    if "zarr" in options:
-        pytest.importorskip("zarr")
-    monkeypatch.chdir(tmp_path)
-    mask = np.zeros((8, 9, 10), np.uint8)
-    mask[2:5, 2:6, 3:8] = 1
-    mask[7, 0, 0] = 1
-    mask = itk.image_from_array(mask)
-    mask.CopyInformation(image)
-    for each, name in ((image, "image.nrrd"), (mask, "mask.nrrd")):
-        itk.imwrite(each, name)
-    features = {"glcm": ["Correlation", "Contrast"], "firstorder": ["Mean"]}
-    command = ["image.nrrd", "--mask", "mask.nrrd", "--out", "maps", *options, "--setting", "initValue=nan"]
-    names = [f"{name}_{each}" for name, of_class in features.items() for each in of_class]
-    assert program.main([*command, "--features", ",".join(names)]) == 0
-    results = radiomics.execute(image, mask, featureClass=features, initValue=float("nan"), additionalInfo=False)
-    expected = {name: itk.array_from_image(value) for name, value in results.items()}
-    assert np.isnan(expected["original_firstorder_Mean"]).any()
-    like = results["original_firstorder_Mean"]
-    geometry = like.GetSpacing(), like.GetOrigin(), np.eye(3).ravel()
-    read = voxelmaps.read_maps("maps")
-    assert read.slices == ()
-    if "nnunet" in options:
-        expected = {name: np.where(np.isfinite(array), array, np.float32(0)) for name, array in expected.items()}
-        check_maps(read, expected, geometry)
-        return
-    check_maps(read, expected, geometry)
-    if "zarr" in options:
-        check_maps(voxelmaps.read_maps("maps/maps.zarr"), expected, geometry)
-        return
-    # Copied without the record.
-    (tmp_path / "maps" / "provenance.json").unlink()
-    check_maps(voxelmaps.read_maps("maps"), {name: expected[name] for name in sorted(expected)}, geometry)
-
-
-def test_read_maps_that_are_not_whole(image, tmp_path):
-    with pytest.raises(FileNotFoundError, match="none does not exist"):
-        voxelmaps.read_maps(tmp_path / "none")
-    with pytest.raises(ValueError, match="has no maps$"):
-        voxelmaps.read_maps(tmp_path)
-    (tmp_path / "case" / "label-2").mkdir(parents=True)
-    with pytest.raises(ValueError, match="has no maps: read those of a label, in label-2$"):
-        voxelmaps.read_maps(tmp_path / "case")
-    itk.imwrite(image, str(tmp_path / "a.nrrd"))
-    (tmp_path / "b.nrrd").write_bytes((tmp_path / "a.nrrd").read_bytes()[:-7])
-    with pytest.raises(ValueError, match="b.nrrd"):
-        voxelmaps.read_maps(tmp_path)
-    itk.imwrite(itk.image_from_array(itk.array_from_image(image)), str(tmp_path / "b.nrrd"))
-    with pytest.raises(
-        ValueError, match="b.nrrd has the spacing .* but .*a.nrrd has .*; files of one folder must be maps of one case"
-    ):
-        voxelmaps.read_maps(tmp_path)
-
-
-def test_geometry_of_maps_of_images(image):
-    mask = np.zeros((8, 9, 10), np.uint8)
-    mask[5:7, 4:7, 4:8] = 1
-    maps = voxelmaps.feature_maps(image, mask, features="glcm_Contrast", neighborhood_radius=1, crop="mask")
-    assert maps.geometry.spacing == (0.5, 0.75, 3.0) and maps.geometry.origin == (1.5, 2.25, 12.0)
-    assert voxelmaps.feature_maps(ARRAY, features="glcm_Contrast").geometry is None
-
-
 def test_notebooks_show_maps(image):
     pytest.importorskip("matplotlib")
     mask = np.zeros((8, 9, 10), np.uint8)
@@ -352,58 +175,6 @@ def test_notebooks_show_maps(image):
         )
         picture = maps._repr_png_()
         assert picture.startswith(b"\x89PNG") and len(picture) > 5000
-
-
-MOMENTS = {"object_mean": 100, "object_variance": 2, "difference_variance": 3}
-OF_OBJECT = "it belongs to geometric_mean, weighted_sum and minimum"
-# Parameters of connectedness that have no effect with the others; of all functions, or of labels and sessions.
-WITHOUT_EFFECT = [
-    (
-        {"weight": 0.2},
-        "weight is 0.2, but has no effect with the affinity geometric_mean; it belongs to weighted_sum",
-        True,
-    ),
-    (
-        {**MOMENTS, "difference_mean": 3},
-        "difference_mean is 3, but has no effect with the affinity geometric_mean",
-        True,
-    ),
-    (
-        {"affinity": "homogeneity", "object_mean": 7},
-        f"object_mean is 7, but has no effect with the affinity homogeneity; {OF_OBJECT}",
-        True,
-    ),
-    (
-        {"affinity": "absolute_difference", "estimation_radius": 5},
-        "estimation_radius is 5, but has no effect with the affinity absolute_difference",
-        True,
-    ),
-    (
-        {**MOMENTS, "estimation_radius": 1},
-        "estimation_radius is 1, but nothing is estimated: the affinity is given",
-        True,
-    ),
-    ({"crop_margin": 3}, "crop_margin is [3.0], but has no effect without crop_to_seeds", False),
-    ({"crop_margin_in_millimeters": True}, "crop_margin_in_millimeters is True, but has no effect without", False),
-]
-
-
-@pytest.mark.parametrize(
-    "parameters, text, is_of_all", WITHOUT_EFFECT, ids=[text[:40] for _, text, _ in WITHOUT_EFFECT]
-)
-def test_parameters_of_connectedness_without_effect(parameters, text, is_of_all):
-    seeds = {1: (1, 1, 1), 2: (1, 1, 8)}
-    session = voxelmaps.SeedSession(ARRAY)
-    calls = [
-        lambda: voxelmaps.labels(ARRAY, seeds, **parameters),
-        lambda: voxelmaps.SeedSession(ARRAY, **parameters),
-        lambda: session.update(seeds, **parameters),
-    ]
-    for call in calls + [lambda: voxelmaps.fuzzy_connectedness(ARRAY, seeds[1], **parameters)] * is_of_all:
-        with pytest.raises(ValueError, match=re.escape(text)):
-            call()
-    # What was refused is forgotten.
-    np.testing.assert_array_equal(session.update(seeds), voxelmaps.labels(ARRAY, seeds))
 
 
 def test_affinities_that_are_reported_can_be_given():

@@ -19,8 +19,7 @@ import pytest
 from voxelmaps._cohort import cases as _program_cases
 from voxelmaps._cohort import tables as _program_tables
 from voxelmaps import _cli as program
-from voxelmaps import radiomics
-from voxelmaps import _image
+from voxelmaps import _image, radiomics
 from voxelmaps.radiomics import _settings as parameters
 
 pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")

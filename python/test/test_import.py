@@ -99,14 +99,17 @@ def test_package_without_itk():
     code = """
 import sys
 sys.modules["itk"] = sys.modules["itkConfig"] = None
-import voxelmaps
+import numpy as np, voxelmaps
 from voxelmaps import *
 try:
     read_dicom_series("missing")
 except FileNotFoundError as error:
     print(error)
+x, seeds = np.random.default_rng(0).integers(0, 100, (6, 8, 9)), {1: (1, 2, 3), 2: (4, 5, 6)}
+session = SeedSession(x, mask=np.ones(x.shape, bool))
+print((session.update(seeds) == labels(x.astype(float), seeds)).all(), len(feature_maps(x, features="glcm")))
 """
-    assert run_code(code) == "the DICOM series missing does not exist"
+    assert run_code(code) == "the DICOM series missing does not exist\nTrue 24"
 
 
 @pytest.mark.parametrize("module", ["voxelmaps", "voxelmaps.__main__"])

@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""The filters of itk-voxelmaps by ITK's own interface: their results are those of the functions of voxelmaps."""
+"""The filters of itk-voxelmaps by ITK's own interface: their results are those of the functions of voxelmaps; versions, and the end of
+the interpreter."""
 
+import importlib.metadata
 import subprocess
 import sys
 
 import numpy as np
 import pytest
-
 import voxelmaps
 
 itk = pytest.importorskip("itk")
@@ -117,12 +118,10 @@ def test_offsets_are_set_one_by_one():
     merged = voxelmaps.feature_maps(x, features=["glcm_Contrast"], aggregation="merge", number_of_gray_levels=32)
     assert np.array_equal(itk.array_view_from_image(filter.GetOutput())[..., 0], merged["glcm_Contrast"])
     two = itk.dependence_feature_map_image_filter(itk.image_from_array(x), distances=[2], feature_names=["DE"])
-    assert np.array_equal(
-        itk.array_view_from_image(two)[..., 0],
-        voxelmaps.feature_maps(x, features=["gldm_DependenceEntropy"], distances=[2], number_of_gray_levels=32).array[
-            0
-        ],
-    )
+    (expected,) = voxelmaps.feature_maps(
+        x, features="gldm_DependenceEntropy", distances=2, number_of_gray_levels=32
+    ).array
+    assert np.array_equal(itk.array_view_from_image(two)[..., 0], expected)
 
 
 def test_names_of_components():
@@ -134,15 +133,6 @@ def test_names_of_components():
         offset=[1, 0, 0],
     )
     assert list(filter.GetFeatureNames()) == ["SRE_1_0_0"]
-
-
-def test_connectedness_is_that_of_the_function():
-    x = array_of(np.float32)
-    strength = itk.fuzzy_connectedness_image_filter(
-        itk.image_from_array(x), seed=[2, 3, 1], affinity=affinity_of(100.0)
-    )
-    expected = voxelmaps.fuzzy_connectedness(x, [(1, 3, 2)], **AFFINITY)
-    assert np.array_equal(itk.array_view_from_image(strength), expected)
 
 
 def test_connectedness_of_vectors():
@@ -190,9 +180,47 @@ def test_errors_name_the_value(parameters, words):
         assert word.lower() in str(error.value).lower()
 
 
-def test_another_version_of_voxelmaps_is_one_clear_line():
-    code = "import voxelmaps; voxelmaps.__version__ = '0.1.0'; import itk; itk.RunLengthFeatureMapImageFilter"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert result.returncode != 0
-    line = result.stderr.strip().splitlines()[-1]
-    assert "needs voxelmaps" in line and "0.1.0" in line and "pip install" in line
+# --- Processes ---------------------------------------------------------------------------------------------------------
+
+START = "import itk, numpy as np\na = np.zeros((9, 9), np.uint8)\n"
+ITK = "itk.ShiftScaleImageFilter.New(itk.image_from_array(a)).Update()\n"
+MODULE = "itk.run_length_feature_map_image_filter(a)\n"
+THREADER = "print(itk.MultiThreaderBase.GetGlobalDefaultThreader(), itk.MultiThreaderBase.New().GetNameOfClass())\n"
+
+
+def run(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("code", [MODULE, ITK + MODULE, MODULE + ITK, "import voxelmaps\n" + ITK + MODULE])
+def test_processes_end_and_leave_itk_as_it_is(code):
+    """The interpreter ends, and the module neither needs nor changes the threads of ITK's own filters."""
+    expected, actual = run(START + ITK + THREADER), run(START + code + THREADER)
+    assert expected.returncode == actual.returncode == 0, expected.stderr + actual.stderr
+    assert (actual.stdout, actual.stderr) == (expected.stdout, expected.stderr)
+
+
+VERSION = importlib.metadata.version("itk-voxelmaps") if hasattr(itk, "RunLengthFeatureMapImageFilter") else ""
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (
+            "import itkConfig; itkConfig.ITK_GLOBAL_VERSION_STRING = '5.3.0'",
+            "itk-voxelmaps needs itk 5.4, but this is itk 5.3.0; ",
+        ),
+        (
+            "import itkConfig; itkConfig.ITK_GLOBAL_VERSION_STRING = '6.0.0'",
+            "itk-voxelmaps needs itk 5.4, but this is itk 6.0.0; ",
+        ),
+        (
+            "import voxelmaps; voxelmaps.__version__ = '0.2.9'",
+            f"itk-voxelmaps {VERSION} needs voxelmaps {VERSION}, but this is voxelmaps 0.2.9; install it with: pip install "
+            f"voxelmaps=={VERSION}",
+        ),
+    ],
+)
+def test_other_versions_are_refused(change, message):
+    done = run(f"{change}; import itk; itk.RunLengthFeatureMapImageFilter")
+    assert done.returncode == 1 and done.stderr.splitlines()[-1].startswith(f"ImportError: {message}")

@@ -1,23 +1,19 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""voxelmaps.labels: the definition, the values of the program, and errors; and that voxelmaps.SeedSession has its labels, however seeds
-and parameters are edited."""
+"""voxelmaps.labels: the definition, arguments and results; and that voxelmaps.SeedSession has its labels, however seeds and parameters
+are edited."""
 
 import copy
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import voxelmaps
+from array_libraries import library, to_numpy
 from voxelmaps import _image
-from array_libraries import is_like, library, to_numpy, with_effect
-from connectedness_oracle import relative_labels
+from voxelmaps._parameters import COMPETITIONS
 
 MOMENTS = dict(object_mean=120, object_variance=2500, difference_variance=400)
-COMPETITIONS = ["relative", "iterative"]
-TIE_RULES = ["background", "lowest_label"]
 
 
 def make_case(shape=(6, 8, 9), number=0, levels=12):
@@ -37,28 +33,6 @@ def check_equal(result, expected):
 
 
 # --- Definition --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("tie_rule", TIE_RULES)
-@pytest.mark.parametrize("adjacency", ["face", "face_edge", "full"])
-@pytest.mark.parametrize("affinity", ["geometric_mean", "minimum", "homogeneity"])
-def test_labels_of_the_definition(affinity, adjacency, tie_rule):
-    for number, shape in enumerate([(5, 6, 7), (9, 11)]):
-        x, seeds, mask = make_case(shape, number, levels=[40, 3][number])
-        expected = relative_labels(x, seeds, adjacency, tie_rule, mask, function=affinity, **MOMENTS)
-        result = voxelmaps.labels(
-            x,
-            seeds,
-            mask,
-            affinity=affinity,
-            adjacency=adjacency,
-            tie_rule=tie_rule,
-            strength=True,
-            margin=True,
-            **with_effect(affinity, MOMENTS),
-        )
-        check_equal(result, voxelmaps.Segmentation(*expected))
-        assert result.labels.dtype == np.uint16 and result.strength.dtype == result.margin.dtype == np.float32
 
 
 def test_labels_by_hand():
@@ -81,17 +55,16 @@ def test_labels_by_hand():
 
 
 def test_affinities_of_labels():
+    """Each voxel has the label whose strength is greatest; that of a label at its own seeds is greater than any."""
     x, seeds, _ = make_case()
     means = {1: 30.0, 2: 120.0, 7: 200.0}
-    expected, _, _ = relative_labels(
-        x,
-        seeds,
-        "face",
-        "background",
-        affinities={label: {"object_mean": mean} for label, mean in means.items()},
-        function="geometric_mean",
-        **MOMENTS,
-    )
+    strengths = []
+    for label, mean in means.items():
+        moments = {**MOMENTS, "object_mean": mean}
+        strength = voxelmaps.fuzzy_connectedness(x, seeds == label, precision="double", **moments)
+        strengths.append(np.where(seeds == label, 2, strength))
+    wins = strengths == np.max(strengths, axis=0)
+    expected = np.where(wins.sum(axis=0) == 1, np.array(list(means))[wins.argmax(axis=0)], 0)
     assert not np.array_equal(voxelmaps.labels(x, seeds, **MOMENTS), expected)
     np.testing.assert_array_equal(voxelmaps.labels(x, seeds, **{**MOMENTS, "object_mean": means}), expected)
 
@@ -153,33 +126,6 @@ def test_seeds_and_outputs():
     assert isinstance(voxelmaps.labels(x, seeds), np.ndarray)
 
 
-def is_numpy(array):
-    return isinstance(array, np.ndarray)
-
-
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "float32", "float64"])
-@pytest.mark.parametrize("label_type", ["uint8", "uint16"])
-def test_libraries(library, label_type, dtype):
-    for number, shape in enumerate([(6, 8, 9), (14, 19)]):
-        x, seeds, mask = make_case(shape, number)
-        x = (x > 100 if dtype == "bool" else x // 2).astype(dtype)
-        given, of_mask = library(x), library(mask)
-        switches = dict(label_type=label_type, strength=True, margin=True)
-        for parameters in (MOMENTS, dict(estimation_radius=1), dict(estimate_of_every_label=True)):
-            expected = voxelmaps.labels(x, seeds, mask, device="cpu", **switches, **parameters)
-            for of_seeds in (
-                library(seeds.astype(label_type)),
-                {label: np.argwhere(seeds == label) for label in (1, 2, 7)},
-            ):
-                result = voxelmaps.labels(given, of_seeds, of_mask, **switches, **parameters)
-                assert all(is_like(array, given) for array in result)
-                check_equal(voxelmaps.Segmentation(*map(to_numpy, result)), expected)
-        # Seeds and masks may be in host memory.
-        result = voxelmaps.labels(given, seeds, mask, **switches, **MOMENTS)
-        expected = voxelmaps.labels(x, seeds, mask, device="cpu", **switches, **MOMENTS)
-        check_equal(voxelmaps.Segmentation(*map(to_numpy, result)), expected)
-
-
 def test_vectors_and_outputs_of_libraries(library):
     _, seeds, _ = make_case()
     x = np.random.default_rng(1).integers(0, 255, (3, *seeds.shape)).astype(np.float32)
@@ -196,149 +142,17 @@ def test_vectors_and_outputs_of_libraries(library):
     check_equal(voxelmaps.Segmentation(to_numpy(result.labels), to_numpy(result.strength)), expected)
 
 
-@pytest.mark.parametrize("crop", [False, True])
-def test_sessions_of_libraries(library, crop):
-    x, seeds, mask = make_case((12, 13, 14))
-    for image in (x, x.astype(np.int64)):
-        common = dict(mask=mask, **(dict(crop_to_seeds=True, crop_margin=2) if crop else {}))
-        session = voxelmaps.SeedSession(library(image), **common)
-        expected = voxelmaps.SeedSession(image, device="cpu", **common)
-        for of_seeds in (seeds, {1: (3, 4, 5), 2: (7, 6, 5)}):
-            mask[3:9, 3:9, 3:9] = True
-            for each in (session, expected):
-                each.reestimate()
-            labels = session.update(library(seeds) if is_numpy(of_seeds) else of_seeds, mask=library(mask))
-            assert is_like(labels, library(image))
-            np.testing.assert_array_equal(to_numpy(labels), expected.update(of_seeds, mask=mask))
-            np.testing.assert_array_equal(to_numpy(session.strength), expected.strength)
-            np.testing.assert_array_equal(to_numpy(session.margin), expected.margin)
-            assert session.affinity == expected.affinity
-
-
-def test_device():
-    from voxelmaps import _core
-
-    if _core.number_of_devices() == 0:
-        pytest.skip(_core.reason_for_no_device())
-    for number in range(4):
-        x, seeds, mask = make_case((20, 30, 25), number)
-        for competition in COMPETITIONS:
-            switches = dict(competition=competition, strength=True, margin=True)
-            expected = voxelmaps.labels(x, seeds, mask, device="cpu", **switches)
-            check_equal(voxelmaps.labels(x, seeds, mask, device="cuda", **switches), expected)
-            session = voxelmaps.SeedSession(x, mask=mask, competition=competition, device="cuda")
-            for _ in range(2):
-                np.testing.assert_array_equal(session.update(seeds), expected.labels)
-            np.testing.assert_array_equal(session.margin, expected.margin)
-
-
-@pytest.mark.parametrize(
-    "arguments, error, message",
-    [
-        (dict(seeds={1: np.array([[0, 0, 0], [0, -1, 0]])}), ValueError, r"the seed \(0, -1, 0\) is not an index"),
-        (dict(seeds={1: (1.5, 2, 3)}), TypeError, "must be an index of integers"),
-        (dict(seeds={1: 5}), TypeError, "a seed must be an index or a list of indices, not int"),
-        (dict(seeds={0: (1, 2, 3)}), ValueError, "the label 0 is not from 1 to 65535"),
-        (dict(seeds={"liver": (1, 2, 3)}), TypeError, "the label 'liver' is not an integer"),
-        (dict(seeds=np.ones((6, 8), np.uint8)), ValueError, r"seeds has the shape \(6, 8\), but x has \(6, 8, 9\)"),
-        (dict(seeds=np.ones((6, 8, 9), complex)), TypeError, "complex128"),
-        (
-            dict(mask=np.arange(9) > np.full((6, 8, 1), 3)),
-            ValueError,
-            r"the seed \(1, 2, 3\) of the label 1 is outside the mask",
-        ),
-        (dict(tie_rule="toss"), ValueError, "tie_rule is 'toss', but must be one of background, lowest_label"),
-        (dict(affinity="mean"), ValueError, "affinity is 'mean'"),
-        (dict(adjacency=6), ValueError, "adjacency is 6"),
-        (dict(object_mean=3), ValueError, "object_mean is given without object_variance and difference_variance"),
-        (
-            dict(MOMENTS, object_variance=-1),
-            ValueError,
-            "object variance of the affinity has the value -1, but must be positive",
-        ),
-        (
-            dict(MOMENTS, object_mean={1: np.inf}),
-            ValueError,
-            "object mean of the affinity of label 1 has the value inf, but must be finite",
-        ),
-        (dict(MOMENTS, object_mean={2: 5}), ValueError, "object_mean has no value of the label 1, which has seeds"),
-        (dict(MOMENTS, object_mean={0: 5}), ValueError, "the label 0 is not from 1"),
-        (dict(MOMENTS, object_mean={1: 5}, competition="iterative"), ValueError, "object_mean is a dict"),
-        (dict(MOMENTS, estimate_of_every_label=True), ValueError, "an affinity is given"),
-        (dict(estimate_of_every_label=True, competition="iterative"), ValueError, "must have the same affinity"),
-        (
-            dict(x=np.zeros((6, 8, 9))),
-            ValueError,
-            "cannot be estimated .* object variance of the estimate has the value 0",
-        ),
-        (dict(minimum_strength=2), ValueError, "minimum_strength is 2, but must be 0 to 1"),
-        (dict(weight=2), ValueError, "weight is 2, but must be 0 to 1"),
-        (dict(distance_weighting="yes"), TypeError, "distance_weighting is 'yes', but must be True or False"),
-        (
-            dict(crop_to_seeds=True, crop_margin=[1, 2]),
-            ValueError,
-            r"crop_margin is \[1.0, 2.0\], but must be one number or 3",
-        ),
-        (dict(difference_mean=1, affinity="weighted_sum"), ValueError, "difference_mean is given without object_mean"),
-        (dict(spacing=(1, 0, 1)), ValueError, "spacing is"),
-        (dict(label_type="float32"), ValueError, "label_type is 'float32', but must be uint8 or uint16"),
-        (dict(precision="half"), ValueError, "precision is 'half'"),
-        (dict(components_axis=1), ValueError, "components_axis is 1, but must be 0 or -1"),
-        (dict(x=np.zeros((6, 8, 9, 17)), components_axis=-1), ValueError, "x has 17 components"),
-        (dict(x=np.zeros((6, 8, 9, 2)), components_axis=-1, **MOMENTS), ValueError, "components need the shape"),
-        (dict(out=np.zeros((6, 8, 9))), ValueError, "out has the shape .* and the type float64"),
-        (dict(x=np.zeros(3)), ValueError, "must have 2 or 3"),
-        (dict(device="tpu"), ValueError, "device is 'tpu'"),
-    ],
-)
-def test_errors_name_value_and_rule(arguments, error, message):
-    with pytest.raises(error, match=message):
-        voxelmaps.labels(**{"x": make_case()[0], "seeds": {1: (1, 2, 3)}, **arguments})
-    if "out" not in arguments:
-        given = {"x": make_case()[0], "seeds": {1: (1, 2, 3)}, **arguments}
-        with pytest.raises(error, match=message):
-            seeds = given.pop("seeds")
-            voxelmaps.SeedSession(given.pop("x"), **given).update(seeds)
-
-
-# --- Sessions and their arrays ------------------------------------------------------------------------------------------------
-
-
-def test_arrays_need_no_itk():
-    code = """
-import sys
-sys.modules["itk"] = sys.modules["itkConfig"] = None
-import numpy as np, voxelmaps
-x = np.random.default_rng(0).integers(0, 100, (6, 8, 9))
-seeds = np.zeros(x.shape, np.uint8)
-seeds[1, 2, 3], seeds[4, 5, 6] = 1, 2
-expected = voxelmaps.labels(x.astype(np.int16), seeds, strength=True, margin=True)
-session = voxelmaps.SeedSession(x, mask=np.ones(x.shape, bool))
-assert (session.update(seeds) == expected.labels).all()
-assert (session.update({1: (1, 2, 3), 2: (4, 5, 6)}) == expected.labels).all()
-assert (session.strength == expected.strength).all() and (session.margin == expected.margin).all()
-assert (voxelmaps.labels(x.astype(float), seeds, **session.affinity) == expected.labels).all()
-print(session.memory > 0)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stdout.strip()) == (0, "True"), done.stderr
+# --- Sessions -----------------------------------------------------------------------------------------------------------------
 
 
 def test_a_session_makes_the_graph_again_for_what_it_depends_on():
     x, seeds, mask = make_case()
     session = voxelmaps.SeedSession(x, **MOMENTS)
     of_all = dict(mask=None, adjacency="face", affinity="geometric_mean", weight=0.5, **MOMENTS)
-    for change in (
-        dict(mask=mask),
-        dict(adjacency="full"),
-        dict(object_mean=60),
-        dict(affinity="weighted_sum"),
-        dict(weight=0.2),
-        dict(mask=None),
-    ):
+    changes = [dict(adjacency="full"), dict(object_mean=60), dict(affinity="weighted_sum"), dict(weight=0.2)]
+    for change in (dict(mask=mask), *changes, dict(mask=None)):
         of_all.update(change)
-        names = {"mask": "mask", "affinity": "affinity"}
-        labels = session.update(seeds, **{names.get(name, name): value for name, value in change.items()})
+        labels = session.update(seeds, **change)
         np.testing.assert_array_equal(labels, voxelmaps.labels(x, seeds, **of_all))
 
 
@@ -353,9 +167,6 @@ def test_crop_of_a_session():
         expected[box] = voxelmaps.labels(x[box], seeds[box], mask[box], **MOMENTS)
         np.testing.assert_array_equal(session.update(seeds, crop_margin=margin), expected)
         assert session.margin.shape == x.shape and not session.margin[expected == 0].any()
-
-
-# --- Sessions ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -542,20 +353,22 @@ def test_a_refused_update_changes_nothing(case, start, wrong):
     np.testing.assert_array_equal(session.update(seeds), labels)
 
 
-def test_images_of_seeds_and_masks_are_copied(case):
+def test_images_seeds_and_masks_are_copied(case):
     itk = pytest.importorskip("itk", reason="ITK, whose images are given, is not installed")
     image, seeds = case
     wide = seeds.astype(np.uint16)
     mask = np.ones(image.shape, np.uint8)
     mask[:, :2] = 0
     wide[:, :2] = 0
-    session = voxelmaps.SeedSession(image, **MOMENTS)
+    changed = image.copy()
+    session = voxelmaps.SeedSession(changed, **MOMENTS)
     labels = session.update(itk.image_view_from_array(wide), mask=itk.image_view_from_array(mask))
     expected = voxelmaps.labels(image, wide, mask, margin=True, **MOMENTS)
-    wide[...], mask[...] = 9, 0
+    wide[...], mask[...], changed[...] = 9, 0, 32000
     del wide, mask
     np.testing.assert_array_equal(labels, expected.labels)
     np.testing.assert_array_equal(session.margin, expected.margin)
+    np.testing.assert_array_equal(session.update(seeds, mask=None), voxelmaps.labels(image, seeds, **MOMENTS))
     # Edited in place, the same image gives other labels.
     edited_image = itk.image_from_array(seeds.astype(np.uint16))
     session = voxelmaps.SeedSession(image, **MOMENTS)
@@ -595,14 +408,3 @@ def test_sessions_are_not_copied(case):
     for make_copy in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match="a SeedSession cannot be copied or pickled"):
             make_copy(session)
-
-
-def test_a_session_has_its_own_image(case):
-    image, seeds = case
-    changed = image.copy()
-    session = voxelmaps.SeedSession(changed, **MOMENTS)
-    labels = session.update(seeds)
-    changed[...] = 32000
-    np.testing.assert_array_equal(session.update(seeds), labels)
-    expected = voxelmaps.labels(image, seeds == 2, **MOMENTS)
-    np.testing.assert_array_equal(session.update(seeds == 2), expected)

@@ -8,15 +8,15 @@ import hashlib
 import numpy as np
 import pytest
 import voxelmaps
-from array_libraries import library, needs_device, to_numpy, with_effect
-from voxelmaps import _arrays
-from voxelmaps import _core
-from voxelmaps import _feature_maps
+from array_libraries import is_like, library, needs_device, to_numpy, with_effect
+from voxelmaps import _arrays, _core, _feature_maps
 
 NUMBER_OF_JOBS = 60
-NUMBER_OF_CONNECTEDNESS_JOBS = 32
+NUMBER_OF_CONNECTEDNESS_JOBS = 36
 FEATURES = {name: names for name, names in _core.feature_names().items() if "shape" not in name}
 
+TYPES = [*_arrays.PIXEL_TYPES, "bool", "float16"]
+CONNECTEDNESS_TYPES = [dtype for dtype in TYPES if dtype not in ("int64", "uint64", "float16")]
 DISCRETIZATIONS = ["bin_width", "number_of_gray_levels", "bin_edges", "gray_levels"]
 AFFINITIES = ["geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"]
 MASKS = [None, "scattered", "ball", "plane"]
@@ -25,7 +25,7 @@ MASKS = [None, "scattered", "ball", "plane"]
 def image_of(random, dtype, shape, discretization):
     if discretization == "gray_levels":
         return random.integers(0, 13, shape).astype(dtype)
-    is_signed = np.dtype(dtype).kind != "u"
+    is_signed = np.dtype(dtype).kind not in "ub"
     values = random.integers(-100 if is_signed else 0, 120, shape)
     # Regions, as organs have them, beside noise.
     values = np.where(random.random(shape) < 0.3, values, values // 40 * 40)
@@ -46,7 +46,7 @@ def mask_of(random, kind, shape):
 def make_job(number):
     """The image, the arrays like it, and the other parameters of a job."""
     random = np.random.default_rng(number)
-    dtype = _arrays.PIXEL_TYPES[number % len(_arrays.PIXEL_TYPES)]
+    dtype = TYPES[number % 12]
     discretization = DISCRETIZATIONS[number // 3 % 4]
     dimension = 2 if number % 4 == 3 else 3
     shape = tuple(int(n) for n in random.integers(*((9, 30) if dimension == 2 else (5, 13)), dimension))
@@ -63,7 +63,7 @@ def make_job(number):
     for name in random.permutation(_feature_maps.CLASSES)[:2].tolist():
         features.setdefault(name, random.permutation(FEATURES[name])[:4].tolist())
 
-    parameters = {"features": features, "precision": ["float", "double"][number // 2 % 2]}
+    parameters = {"features": features, "precision": ["float", "double"][number // 12 % 2]}
     if number % 3 < 2:
         radius = random.integers(0, 3, dimension).tolist()
         radius[number % dimension] = 1
@@ -110,7 +110,6 @@ CLASSES_OF_PARAMETERS = {
 def make_connectedness_job(number):
     """The same of fuzzy_connectedness and labels, and the seeds."""
     random = np.random.default_rng(1000 + number)
-    dtypes = [dtype for dtype in _arrays.PIXEL_TYPES if not dtype.endswith("int64")]
     dimension = 2 if number % 4 == 3 else 3
     shape = tuple(int(n) for n in random.integers(*((9, 30) if dimension == 2 else (5, 13)), dimension))
     seeds = {}
@@ -133,31 +132,49 @@ def make_connectedness_job(number):
         "minimum_strength": float(random.choice([0, 0.1])),
         "spacing": random.uniform(0.5, 3, dimension).tolist(),
         "estimation_radius": int(random.integers(2, 4)),
-        "precision": ["float", "double"][number // 8 % 2],
+        "precision": ["float", "double"][number // 9 % 2],
     }
     if number // 3 % 2:
         moments = {"object_mean": 40, "object_variance": 900.5, "difference_mean": 7, "difference_variance": 400}
         parameters.update(moments)
     parameters = with_effect(affinity, parameters)
     x = random.integers(0, 3, shape) * 30 + random.integers(0, 20, shape)
-    return x.astype(dtypes[number % 8]), arrays, parameters, seeds
+    return x.astype(CONNECTEDNESS_TYPES[number % 9]), arrays, parameters, seeds
 
 
 def compute_maps(number, convert, **more):
     x, arrays, parameters = make_job(number)
     arrays = {name: convert(array) for name, array in arrays.items()}
-    return dict(voxelmaps.feature_maps(convert(x), **arrays, **parameters, **more))
+    x = convert(x)
+    maps = voxelmaps.feature_maps(x, **arrays, **parameters, **more)
+    assert is_like(maps.array, x)
+    return dict(maps)
 
 
 def compute_connectedness(number, convert, **more):
     x, arrays, parameters, seeds = make_connectedness_job(number)
     arrays = {name: convert(array) for name, array in arrays.items()}
     x, parameters = convert(x), {**arrays, **parameters, **more}
-    results = {"strength of 3": voxelmaps.fuzzy_connectedness(x, seeds[3], **parameters)}
-    own = {"label_type": "uint8", "strength": True, "margin": True}
+    marked = np.zeros(x.shape, np.uint8)
+    for label, indices in seeds.items():
+        marked[tuple(np.transpose(indices))] = label
+    # Indices, and labels in host memory and where the image is.
+    seeds, of_object = ((seeds, seeds[3]), (marked, marked == 3), (convert(marked), convert(marked == 3)))[number % 3]
+    results = {"strength of 3": voxelmaps.fuzzy_connectedness(x, of_object, **parameters)}
+    parameters["label_type"] = ["uint8", "uint16"][number // 2 % 2]
+    if number % 4 == 1:
+        parameters.update(crop_to_seeds=True, crop_margin=2)
     for competition, tie_rule in (("relative", "lowest_label"), ("iterative", "background")):
-        labels = voxelmaps.labels(x, seeds, competition=competition, tie_rule=tie_rule, **own, **parameters)
+        is_of_every_label = competition == "relative" and number % 3 == 0 and "estimation_radius" in parameters
+        parameters.update(competition=competition, tie_rule=tie_rule, estimate_of_every_label=is_of_every_label)
+        labels = voxelmaps.labels(x, seeds, strength=True, margin=True, **parameters)
         results.update((f"{competition} {name}", array) for name, array in labels._asdict().items())
+        session = voxelmaps.SeedSession(x, **parameters)
+        session.update({1: tuple(np.argwhere(marked)[0])})
+        session.reestimate()
+        results[f"{competition} labels of a session"] = session.update(seeds)
+        results[f"{competition} margin of a session"] = session.margin
+    assert all(is_like(result, x) for result in results.values())
     return results
 
 
@@ -205,14 +222,14 @@ def test_same_bytes_of_host_memory_on_a_device(kind):
 def test_jobs_are_of_all_kinds():
     jobs = [make_job(number) for number in range(NUMBER_OF_JOBS)]
     assert {(x.dtype.name, p["precision"]) for x, _, p in jobs} == {
-        (dtype, precision) for dtype in _arrays.PIXEL_TYPES for precision in ("float", "double")
+        (dtype, precision) for dtype in TYPES for precision in ("float", "double")
     }
     pairs = {(name, d) for _, _, p in jobs for name in p["features"] for d in DISCRETIZATIONS if d in p}
     assert pairs == {(name, d) for name in FEATURES for d in DISCRETIZATIONS}
     pairs = {(x.ndim, "mask" in arrays, "window_size" in p) for x, arrays, p in jobs}
     assert len(pairs) == 8 and any("crop" in p for _, _, p in jobs)
     jobs = [make_connectedness_job(number) for number in range(NUMBER_OF_CONNECTEDNESS_JOBS)]
-    assert len({(x.dtype.name, p["precision"]) for x, _, p, _ in jobs}) == 16
+    assert len({(x.dtype.name, p["precision"]) for x, _, p, _ in jobs}) == 18
     estimated_or_given = {(a, g) for a in AFFINITIES for g in (0, 1)} - {("absolute_difference", 1)}
     assert {(p["affinity"], "difference_variance" in p) for _, _, p, _ in jobs} == estimated_or_given
     # Different jobs have different results, and one of them has the same results again.

@@ -178,7 +178,10 @@ def test_dataframe(library):
             lambda maps: maps.save("maps.mha"),
             "maps.mha has the ending .mha, but files of maps are .nrrd, .nii.gz or .nii",
         ),
+        (lambda maps: maps.save("A.NRRD"), "A.NRRD has the ending .NRRD, but files of maps are .nrrd, .nii.gz or .nii"),
         (lambda maps: maps[[]].save("maps.nrrd"), "there are no maps to save"),
+        (lambda maps: maps_of(np.zeros((0, 9, 9))).save("maps.nrrd"), "or they have no voxels"),
+        (lambda maps: maps[["glcm_Contrast"] * 2], "the names glcm_Contrast, glcm_Contrast must be different"),
         (lambda maps: maps.save("maps.nii.gz"), "maps.nii.gz cannot hold the names of 3 maps: give a folder"),
         (
             lambda maps: maps_of(np.zeros((2, 9, 9, 9))).save("maps"),
@@ -195,3 +198,38 @@ def test_errors(call, message, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=message):
         call(maps_of())
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("suffix", ["nrrd", "mha", "nii.gz", "nii"])
+def test_vector_images(suffix, tmp_path):
+    """Of ITK's filters, which write names where the format has a place for them."""
+    maps, path = maps_of()[SOME[:2]], tmp_path / f"maps.{suffix}"
+    vectors = sitk.GetImageFromArray(np.moveaxis(maps.array, 0, -1), isVector=True)
+    vectors.CopyInformation(image_of())
+    vectors.SetMetaData("FeatureNames", ",".join(maps))
+    sitk.WriteImage(vectors, str(path))
+    if suffix.startswith("nii"):
+        with pytest.raises(ValueError, match="has 2 components without names: pass names"):
+            voxelmaps.read_maps(path)
+    else:
+        same_maps(voxelmaps.read_maps(path), maps, SOME[:2])
+    same_maps(voxelmaps.read_maps(path, SOME[:2]), maps, SOME[:2])
+    with pytest.raises(ValueError, match="has 2 components, but the names are a, b, c"):
+        voxelmaps.read_maps(path, list("abc"))
+
+
+def test_files_that_are_not_maps_of_one_case(tmp_path):
+    def refused(folder, error, message):
+        with pytest.raises(error, match=message):
+            voxelmaps.read_maps(folder)
+
+    refused(tmp_path / "none", FileNotFoundError, "none does not exist")
+    refused(tmp_path, ValueError, "has no maps$")
+    (tmp_path / "case" / "label-2").mkdir(parents=True)
+    refused(tmp_path / "case", ValueError, "has no maps: read those of a label, in label-2$")
+    sitk.WriteImage(image_of(), str(tmp_path / "a.nrrd"))
+    (tmp_path / "b.nrrd").write_bytes((tmp_path / "a.nrrd").read_bytes()[:-7])
+    refused(tmp_path, ValueError, "b.nrrd")
+    sitk.WriteImage(sitk.GetImageFromArray(sitk.GetArrayFromImage(image_of())), str(tmp_path / "b.nrrd"))
+    message = "b.nrrd has the spacing .* but .*a.nrrd has .*; files of one folder must be maps of one case"
+    refused(tmp_path, ValueError, message)

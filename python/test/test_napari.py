@@ -333,7 +333,7 @@ def test_maps_by_parts_and_slices_are_those_of_the_volume(viewer, tmp_path):
         assert maps.slices == expected.slices and len(parts) > 9 and parts[-1] == 1.0 and parts == sorted(parts)
         for axis in range(3):
             first = expected.slices[axis].start
-            one = _maps.compute_slice(x, region, {**settings, **cropped}, axis, first + 3)
+            _, one = run(_maps.compute(x, region, {**settings, **cropped}, axis, first + 3))
             np.testing.assert_array_equal(one.array, expected.array.take([3], axis + 1))
 
     widget = _widgets.MapsWidget(viewer)

@@ -3,10 +3,6 @@
 """Labels and strengths of connectedness beside other packages, which share no code with it: a forest made voxel by voxel,
 scikit-image's watershed, and the trees of higra."""
 
-import os
-from pathlib import Path
-
-import itk
 import numpy as np
 import pytest
 import voxelmaps
@@ -38,28 +34,17 @@ def strokes(shape, count, seed, labels=4):
     return seeds
 
 
-def real_slices():
-    """Slices of heads where they are there, and noisy blobs, which always are."""
-    rng = np.random.default_rng(3)
+def make_images():
+    """Noisy blobs, and slices and a part of a CT."""
     grid = np.mgrid[0:70, 0:90] / 9.0
-    blobs = 90.0 + 60.0 * np.sin(grid[0]) * np.cos(1.3 * grid[1]) + 6.0 * rng.standard_normal((70, 90))
-    images = {"blobs": np.round(20.0 * blobs).astype(np.int16)}
-    if "VOXELMAPS_DATA" in os.environ:
-        images["slice"] = itk.array_from_image(
-            itk.imread(os.path.join(os.environ["VOXELMAPS_DATA"], "BrainT1Slice.png"))
-        )[60:160, 40:140]
-    path = Path(__file__).resolve().parents[3] / "shared" / "data" / "brainweb_t1.mha"
-    if path.exists():
-        volume = itk.array_from_image(itk.imread(str(path)))
-        middle = [n // 2 for n in volume.shape]
-        images["axial"] = np.ascontiguousarray(volume[middle[0], 50:150, 40:130])
-        images["coronal"] = np.ascontiguousarray(volume[50:150, middle[1], 40:130])
-        part = tuple(slice(m - 12, m + 12) for m in middle)
-        images["volume"] = np.ascontiguousarray(volume[part])
-    return images
+    noise = np.random.default_rng(3).standard_normal((70, 90))
+    blobs = 90.0 + 60.0 * np.sin(grid[0]) * np.cos(1.3 * grid[1]) + 6.0 * noise
+    ct = voxelmaps.sample_ct((96, 96, 40)).image.array
+    parts = {"axial": ct[20], "coronal": ct[:, 48], "volume": ct[8:32, 36:60, 20:44]}
+    return {"blobs": np.round(20.0 * blobs).astype(np.int16), **parts}
 
 
-IMAGES = real_slices()
+IMAGES = make_images()
 
 
 @pytest.mark.parametrize("shape", [(16, 18), (7, 8, 9)])

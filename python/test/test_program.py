@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command voxelmaps: maps, summary and provenance, resuming, cohorts, signals, corrupt and wrong input."""
 
+import contextlib
 import csv
 import gzip
 import hashlib
@@ -71,37 +72,29 @@ def maps_in(folder):
     return sorted(path.name for path in folder.glob("*") if path.name.endswith(".nii.gz"))
 
 
+def check_maps_of_execute(**settings):
+    """The folder maps has the files of execute with these settings, which it returns by key."""
+    files = {"out_dir": "expected", "additionalInfo": False}
+    expected = radiomics.execute("image.nii.gz", "mask.nii.gz", **files, **settings)
+    assert maps_in(pathlib.Path("maps")) == sorted(path.name for path in expected.values())
+    for path in expected.values():
+        assert pathlib.Path("maps", path.name).read_bytes() == path.read_bytes()
+    return expected
+
+
 # --- One case ----------------------------------------------------------------------------------------------------------
 
 
 def test_maps_summary_and_provenance(run, tmp_path):
     write_case(tmp_path)
-    (tmp_path / "params.json").write_text(
-        json.dumps(
-            {
-                "setting": {"binWidth": 10},
-                "voxelSetting": {"kernelRadius": 2},
-                # NaN where a window has no pair of voxels.
-                "featureClass": {"glrlm": ["RunVariance", "RunEntropy"], "firstorder": None},
-            }
-        )
-    )
+    # NaN where a window has no pair of voxels.
+    classes = {"glrlm": ["RunVariance", "RunEntropy"], "firstorder": None}
+    params = {"setting": {"binWidth": 10}, "voxelSetting": {"kernelRadius": 2}, "featureClass": classes}
+    (tmp_path / "params.json").write_text(json.dumps(params))
     code, output, errors = run(*CASE, "--params", "params.json", "--radius", "1", "--setting", "initValue=-1")
     assert (code, errors) == (0, [])
     assert re.fullmatch(r"image.nii.gz: 20 maps of \d+ voxels in maps, [\d.]+ s", output[0]) and len(output) == 1
-    expected = radiomics.execute(
-        "image.nii.gz",
-        "mask.nii.gz",
-        "params.json",
-        kernelRadius=1,
-        initValue=-1,
-        out_dir="expected",
-        additionalInfo=False,
-    )
-    assert maps_in(tmp_path / "maps") == sorted(path.name for path in expected.values())
-    for path in expected.values():
-        assert (tmp_path / "maps" / path.name).read_bytes() == path.read_bytes()
-
+    expected = check_maps_of_execute(params="params.json", kernelRadius=1, initValue=-1)
     record = json.loads((tmp_path / "maps" / "provenance.json").read_text("utf-8"))
     assert record["complete"] and record["settings"]["binWidth"] == 10 and record["settings"]["kernelRadius"] == 1
     assert list(record["maps"]) == list(expected)
@@ -131,24 +124,9 @@ def test_options_are_the_settings_of_the_drop_in(run, tmp_path):
     more = "--force2d --force2d-dimension 0 --precision double --setting weightingNorm=no_weighting --setting distances=[1,2]"
     code, _, _ = run(*CASE, *options.split(), *more.split())
     assert code == 0
-    expected = radiomics.execute(
-        "image.nii.gz",
-        "mask.nii.gz",
-        featureClass={"glcm": None, "glrlm": ["RunEntropy"], "firstorder": ["Mean"]},
-        binCount=8,
-        kernelRadius=2,
-        label=2,
-        force2D=True,
-        force2Ddimension=0,
-        weightingNorm="no_weighting",
-        distances=[1, 2],
-        precision="double",
-        out_dir="expected",
-        additionalInfo=False,
-    )
-    assert maps_in(tmp_path / "maps") == sorted(path.name for path in expected.values())
-    for path in expected.values():
-        assert (tmp_path / "maps" / path.name).read_bytes() == path.read_bytes()
+    own = {"force2D": True, "force2Ddimension": 0, "weightingNorm": "no_weighting", "distances": [1, 2]}
+    classes = {"glcm": None, "glrlm": ["RunEntropy"], "firstorder": ["Mean"]}
+    check_maps_of_execute(featureClass=classes, binCount=8, kernelRadius=2, label=2, precision="double", **own)
 
 
 def test_finished_maps_are_kept(run, tmp_path):
@@ -168,9 +146,11 @@ def test_finished_maps_are_kept(run, tmp_path):
     changed = [path.name for path, (_, time_ns) in before.items() if path.stat().st_mtime_ns != time_ns]
     assert sorted(changed) == ["original_firstorder_Mean.nii.gz", "original_firstorder_Median.nii.gz"]
     assert all(path.read_bytes() == content for path, (content, _) in before.items())
-    assert [line.split(",")[3:] for line in summary.splitlines()] == [
-        line.split(",")[3:] for line in (maps / "summary.csv").read_text("utf-8").splitlines()[: len(before) + 1]
+    lines = [
+        [line.split(",")[3:] for line in text.splitlines()]
+        for text in (summary, (maps / "summary.csv").read_text("utf-8"))
     ]
+    assert lines[0] == lines[1][: len(before) + 1]
     assert "18 maps (18 of them kept)" in run(*CASE, "--classes", "firstorder")[1][0]
 
 
@@ -216,20 +196,15 @@ def test_maps_of_other_settings_are_refused_or_replaced(run, tmp_path):
 def test_progress_bar_on_a_terminal_only(run, tmp_path):
     write_case(tmp_path)
     ours, terminal = os.openpty()
-    process = subprocess.Popen([*COMMAND, *CASE, *ONE_FEATURE], stderr=terminal, stdout=subprocess.PIPE, cwd=tmp_path)
-    output, _ = process.communicate(timeout=60)
+    command = [*COMMAND, *CASE, *ONE_FEATURE]
+    done = subprocess.run(command, stderr=terminal, stdout=subprocess.PIPE, cwd=tmp_path, timeout=60)
     os.close(terminal)
     shown = b""
-    while True:
-        try:
-            part = os.read(ours, 4096)
-        except OSError:
-            break
-        if not part:
-            break
-        shown += part
-    os.close(ours)
-    assert process.returncode == 0 and output.startswith(b"image.nii.gz: 1 map")
+    # It ends with an error.
+    with contextlib.suppress(OSError), open(ours, "rb", buffering=0) as file:
+        while part := file.read(4096):
+            shown += part
+    assert done.returncode == 0 and done.stdout.startswith(b"image.nii.gz: 1 map")
     assert re.search(rb"\r\[#+\] 100 %", shown) and shown.endswith(b"\r\x1b[K")
 
 
@@ -265,11 +240,8 @@ def test_cohort_goes_on_after_errors(run, tmp_path):
     (data / "table.csv").write_text("\ufeff" + "\r\n".join(lines) + "\r\n", encoding="utf-8")
     code, output, errors = run("maps", "--jobs", data / "table.csv", *ONE_FEATURE)
     assert code == 1
-    assert [line.split(":")[0] for line in output] == [
-        "[1/8] image0.nii.gz",
-        "[7/8] image1.nii.gz",
-        f"[8/8] {data / 'image2.nii.gz'}",
-    ]
+    titles = ["[1/8] image0.nii.gz", "[7/8] image1.nii.gz", f"[8/8] {data / 'image2.nii.gz'}"]
+    assert [line.split(":")[0] for line in output] == titles
     messages = (
         "note: columns of .*table.csv that are not used: patient",
         r"\[2/8\] crash.mha: the image: cannot read '.*crash.mha': its NDims is '-3', but must be an integer from 1 on",
@@ -384,11 +356,11 @@ def test_store_without_messages(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_warnings_are_lines(run, tmp_path):
+def test_default_command_and_warnings(run, tmp_path):
     write_case(tmp_path)
-    code, _, errors = run(
-        "labels", "image.nii.gz", "--seeds", '{"1": [1, 1, 1]}', "--out", "l.nii", "--tie-rule", "lowest_label"
-    )
+    assert run(*CASE[1:], *ONE_FEATURE)[0] == 0 and maps_in(tmp_path / "maps") == ["original_firstorder_Mean.nii.gz"]
+    seeds = ["--seeds", '{"1": [1, 1, 1]}', "--tie-rule", "lowest_label"]
+    code, _, errors = run("labels", "image.nii.gz", "--out", "l.nii", *seeds)
     assert code == 0 and len(errors) == 1 and errors[0].startswith("voxelmaps: warning: all seeds have the label 1")
 
 
@@ -433,20 +405,12 @@ def test_functions_of_one_image(run, tmp_path):
     means = ["--object-mean", '{"1": 50, "2": 90}', "--object-variance", "400", "--difference-variance", "400"]
     assert run("labels", "image.nii.gz", "--seed_points", points, "--out", "p.nrrd", *means)[0] == 0
     assert run("connect", "image.nii.gz", "--seeds", "[5,5,5]", "--precision", "double", "--out", "c.nrrd")[0] == 0
+    moments = {"object_mean": {1: 50, 2: 90}, "object_variance": 400, "difference_variance": 400}
+    of_points = voxelmaps.labels(x, {1: [5, 5, 5], 2: [1, 10, 10]}, spacing=(2, 0.7, 0.7), **moments)
     for path, expected in (
         ("out/l.nii.gz", voxelmaps.labels(x, seeds, **options)),
         ("s.nrrd", voxelmaps.labels(x, stroke, **options)),
-        (
-            "p.nrrd",
-            voxelmaps.labels(
-                x,
-                {1: [5, 5, 5], 2: [1, 10, 10]},
-                object_mean={1: 50, 2: 90},
-                object_variance=400,
-                difference_variance=400,
-                spacing=(2, 0.7, 0.7),
-            ),
-        ),
+        ("p.nrrd", of_points),
         ("c.nrrd", voxelmaps.fuzzy_connectedness(x, [5, 5, 5], precision="double")),
     ):
         read = itk.imread(path)
@@ -455,9 +419,7 @@ def test_functions_of_one_image(run, tmp_path):
     mask = itk.array_from_image(itk.imread("mask.nii.gz")) == 1
     itk.imwrite(itk.image_from_array(mask.astype(np.uint8)), "one.nrrd")
     itk.imwrite(itk.image_from_array(x), "image.nrrd")
-    code, output, _ = run(
-        "describe", "image.nrrd", "--mask", "one.nrrd", "--bin_width", "10", "--features", "glcm,ngtdm"
-    )
+    code, output, _ = run(*"describe image.nrrd --mask one.nrrd --bin_width 10 --features glcm,ngtdm".split())
     expected = voxelmaps.describe(x, mask, bin_width=10, features=["glcm", "ngtdm"])
     assert (code, output) == (0, str(expected).splitlines())
 
@@ -473,11 +435,6 @@ def test_check_of_images(run, tmp_path):
     assert len(errors) == 2 and "cut.nii.gz" in errors[0] and "none.nii does not exist" in errors[1]
     code, output, errors = run("check", "image.nii.gz", "--mask", "mask.nii.gz", *ONE_FEATURE)
     assert (code, errors) == (0, []) and output[0].startswith("image.nii.gz: 1 map of ")
-
-
-def test_maps_is_the_default_command(run, tmp_path):
-    write_case(tmp_path)
-    assert run(*CASE[1:], *ONE_FEATURE)[0] == 0 and maps_in(tmp_path / "maps") == ["original_firstorder_Mean.nii.gz"]
 
 
 # --- Signals, crashes, full disks --------------------------------------------------------------------------------------
@@ -523,24 +480,20 @@ def has_ended(number):
 @pytest.mark.parametrize("how", ["Ctrl-C", "SIGKILL", "SIGKILL of the worker"])
 def test_runs_that_are_ended(how, tmp_path):
     process, worker = start_slow_run(tmp_path)
-    if how == "Ctrl-C":
-        # A terminal sends it to the whole group.
-        os.killpg(process.pid, signal.SIGINT)
-        code = 130
-    elif how == "SIGKILL of the worker":
-        os.kill(worker, signal.SIGKILL)
-        code = 1
-    else:
-        process.kill()
-        code = -signal.SIGKILL
+    # A terminal sends Ctrl-C to all of the group.
+    end, code, last = {
+        "Ctrl-C": (lambda: os.killpg(process.pid, signal.SIGINT), 130, "ended by SIGINT; complete maps are kept"),
+        "SIGKILL": (process.kill, -signal.SIGKILL, None),
+        "SIGKILL of the worker": (
+            lambda: os.kill(worker, signal.SIGKILL),
+            1,
+            "image.nii.gz: the process that computed it ended: a reader crashed on a corrupt file, or there was too little memory",
+        ),
+    }[how]
+    end()
     errors = process.communicate(timeout=60)[1].splitlines()
     assert process.returncode == code and has_ended(worker)
-    last = {
-        "Ctrl-C": "voxelmaps: ended by SIGINT; complete maps are kept",
-        "SIGKILL of the worker": "voxelmaps: image.nii.gz: the process that computed it ended: a reader crashed on a "
-        "corrupt file, or there was too little memory",
-    }.get(how)
-    assert last is None or errors[-1] == last
+    assert last is None or errors[-1] == f"voxelmaps: {last}"
     maps = tmp_path / "maps"
     # The first class, and nothing of the second.
     assert maps_in(maps) == [name for name in maps_in(maps) if "firstorder" in name] and len(maps_in(maps)) == 18
@@ -548,28 +501,30 @@ def test_runs_that_are_ended(how, tmp_path):
         gzip.decompress((maps / name).read_bytes())
     assert json.loads((maps / "provenance.json").read_text("utf-8"))["complete"] is False
     if how == "SIGKILL":
-        done = subprocess.run(
-            [*COMMAND, *CASE, "--classes", "firstorder", "--radius", "3"], cwd=tmp_path, capture_output=True, text=True
-        )
+        command = [*COMMAND, *CASE, "--classes", "firstorder", "--radius", "3"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0 and "18 maps (18 of them kept)" in done.stdout
         assert not list(maps.glob(".*"))
 
 
-def test_full_disk(tmp_path, monkeypatch, capfd):
-    """Files may have so many bytes; those of maps have more."""
+@pytest.mark.parametrize("limit", [100, 5000])
+def test_full_disk(limit, tmp_path, monkeypatch, capfd):
+    """Files may have so many bytes: the header, or voxels, most of which do not fit."""
     monkeypatch.chdir(tmp_path)
     write_case(tmp_path, shape=(24, 24, 24))
     (tmp_path / "maps").mkdir()
     (tmp_path / "maps" / "original_firstorder_Mean.nii.gz").write_text("what was there before")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (5000, limits[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limits[1]))
     try:
         code = program.main([*CASE, "--classes", "firstorder"])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert code == 1
     error = capfd.readouterr().err.splitlines()[-1]
-    assert re.fullmatch("voxelmaps: image.nii.gz: .*maps/original_firstorder_.*.nii.gz: File too large", error), error
+    assert re.fullmatch(
+        "voxelmaps: image.nii.gz: .*maps/original_firstorder_.*(File too large|disk full.*)", error
+    ), error
     assert {path.name: path.read_text("utf-8") for path in (tmp_path / "maps").iterdir()} == {
         "original_firstorder_Mean.nii.gz": "what was there before"
     }

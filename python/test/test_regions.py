@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import warnings
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -15,13 +16,8 @@ from test_program import rows_of, run, write_case  # noqa: F401
 from test_rules import LABELS, SPACING, X, kind, volume  # noqa: F401
 from voxelmaps import _core, radiomics
 
-import cooccurrence_oracle
-import dependence_oracle
-import first_order_oracle
-import gray_tone_difference_oracle
+import oracles
 import pyradiomics_oracle
-import run_length_oracle
-import size_zone_oracle
 
 ROOT = pathlib.Path(__file__).parents[2]
 CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
@@ -59,23 +55,21 @@ def test_matrices_of_oracles(shape, distances, levels, density):
     mask.flat[:2] = True
     window = np.where(mask, x, 0)
     features = region(x, mask, features=CLASSES, gray_levels=levels, distances=distances, alpha=0)
-    offsets = cooccurrence_oracle.all_offsets(len(shape), distances)
-    pairs = [cooccurrence_oracle.count_pairs(window, offset) for offset in offsets]
-    directions = [d for d in run_length_oracle.all_directions(len(shape)) if run_length_oracle.has_pairs(window, d)]
-    runs = [run_length_oracle.count_runs(window, direction) for direction in directions]
-    voxels = int(mask.sum())
-    check("glcm", features, mean_of([cooccurrence_oracle.features_of(each, levels) for each in pairs if each]))
-    check("glrlm", features, mean_of([run_length_oracle.features_of(each, voxels) for each in runs]))
-    check("gldm", features, dependence_oracle.features_of(dependence_oracle.dependence_matrix(window, offsets, 0)))
-    differences = gray_tone_difference_oracle.matrix_of(window, offsets)
-    check("ngtdm", features, gray_tone_difference_oracle.features_of(*differences))
-    check("glszm", features, size_zone_oracle.features_of(size_zone_oracle.count_zones(window)))
-    check("firstorder", features, first_order_oracle.features_of(x[mask].astype(float), window[mask]))
+    offsets = oracles.all_offsets(len(shape), distances)
+    pairs = [oracles.pairs_of(window, offset) for offset in offsets]
+    directions = [step for step in oracles.all_offsets(len(shape)) if oracles.has_pairs(window, step)]
+    runs = [oracles.runs_of(window, direction) for direction in directions]
+    features_of = oracles.level_size_features
+    check("glcm", features, mean_of([oracles.pair_features(each, levels) for each in pairs if each]))
+    check("glrlm", features, mean_of([features_of(each, oracles.RUNS) for each in runs]))
+    check("glszm", features, features_of(oracles.zones_of(window), oracles.ZONES))
+    check("gldm", features, features_of(oracles.dependences_of(window, offsets, 0), oracles.DEPENDENCES))
+    check("ngtdm", features, oracles.tone_difference_features(*oracles.tone_differences_of(window, offsets)))
+    check("firstorder", features, oracles.first_order_features(x[mask], window[mask]))
     merged = region(x, mask, features=["glcm", "glrlm"], gray_levels=levels, distances=distances, aggregation="merge")
-    total = sum(pairs, start=type(pairs[0])())
-    check("glcm", merged, cooccurrence_oracle.features_of(total, levels) if total else {})
-    total = sum(runs, start=type(runs[0])())
-    check("glrlm", merged, run_length_oracle.features_of(total, voxels * len(runs)))
+    total = sum(pairs, start=Counter())
+    check("glcm", merged, oracles.pair_features(total, levels) if total else {})
+    check("glrlm", merged, features_of(sum(runs, start=Counter()), oracles.RUNS))
 
 
 def diameters_of(mask, spacing):
@@ -394,7 +388,7 @@ def test_many_labels_and_levels():
         gray_levels=None,
         bin_width=2,
     )
-    steps = cooccurrence_oracle.all_offsets(3)
+    steps = oracles.all_offsets(3)
     assert one["glrlm_RunPercentage"] == (13 + 0) / 13 - 0.5 / 13 and one["glszm_ZonePercentage"] == 0.5
     expected = np.mean([mean_square(x // 2, step) for step in steps])
     assert one["glcm_Contrast"] == pytest.approx(expected, rel=1e-13)

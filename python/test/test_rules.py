@@ -315,6 +315,10 @@ def test_seeds_of_every_kind(kind):
                 (kind(volume(seeds * np.int32(70000))), "seeds has the value 70000, but values must be from 0 to 65535"),
                 (kind(volume(X + 1)), "seeds has values other than 0 at 1080 of 1080 voxels, 198 of them, as an image has: seeds are labels of "
                  "some voxels, and 0 where there is none"),
+                ({1: [SEED, (3, 4)]}, "the seed (3, 4) is not an index of x, which has the shape (9, 10, 12) (axes z, y, x)"),
+                (np.array([SEED]), "seeds is a ndarray, but must have labels: a dict such as {1: array([3, 4, 5])}, or an array"),
+                ({1: np.nonzero(np.eye(3)[None])}, "the seed (0, 0, 0) is not an index of x, which has the shape (9, 10, 12) (axes z, y, x): "
+                 "numpy.argwhere has indices of voxels as rows"),
                 ({1: np.nonzero(MASK)}, "the seed (2, 2, 2, 2, 2, 2, ...) is not an index of x, which has the shape (9, 10, 12) (axes z, y, x): "
                  "numpy.argwhere has indices of voxels as rows"),
                 (kind(volume(seeds * 0)), "there are no seeds: give seeds, indices of voxels or an array, or seed_points, points in mm"),
@@ -326,6 +330,15 @@ def test_seeds_of_every_kind(kind):
         TypeError, match="seeds is a dict, as voxelmaps.labels has it, but must be the seeds of one object"
     ):
         voxelmaps.fuzzy_connectedness(x, given, **COMMON)
+    for wrong, sentence in (
+        (kind(volume(-seeds.astype(np.int8))), "seeds has the value -1, but values must be from 0 to 65535"),
+        (np.nonzero(np.eye(3)[None]), "numpy.argwhere has indices of voxels as rows"),
+        (seeds[1:], "seeds has the shape (8, 10, 12), but x has (9, 10, 12)"),
+    ):
+        if kind.name == "nibabel" and isinstance(wrong, np.ndarray):
+            sentence = "seeds is an array, whose axes may be x, y, z or z, y, x"
+        with pytest.raises((TypeError, ValueError), match=re.escape(sentence)):
+            voxelmaps.fuzzy_connectedness(x, wrong, **COMMON)
     for of_seed in (SEED, [SEED], np.array([SEED]), kind(volume((seeds == 1).astype(np.uint8)))):
         assert np.array_equal(array_of(voxelmaps.fuzzy_connectedness(x, of_seed, **COMMON)), strength)
     if kind.name == "array":
@@ -380,8 +393,13 @@ def test_axes_of_a_dataarray_and_a_tensor_of_monai():
     # Of a batch of one channel.
     (batch,) = voxelmaps.feature_maps(tensors[0][None], tensors[1], features=FEATURES[:1]).values()
     assert np.array_equal(batch[0], voxelmaps.feature_maps(*tensors, features=FEATURES[:1]).array[0])
-    with pytest.raises(ValueError, match="sheared axes, with a cosine of"):
-        voxelmaps.feature_maps(MetaTensor(X, np.eye(4) + np.eye(4, k=1) * 0.1), features="glcm")
+    for tensor, message in (
+        (MetaTensor(X, np.eye(4) + np.eye(4, k=1) * 0.1), "sheared axes, with a cosine of"),
+        (MetaTensor(X), r"x has an affine of the shape \(\), but it must be a matrix"),
+        (MetaTensor(np.stack([X] * 3, -1), np.eye(4)), "whose last axis looks like 3 channels"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            voxelmaps.feature_maps(tensor, features="glcm")
 
 
 @pytest.mark.parametrize(
@@ -428,6 +446,9 @@ def test_units_of_coordinates(unit, length):
 def test_spacing_as_an_attribute():
     x = xarray.DataArray(X, dims=("z", "y", "x"), attrs={"spacing": SPACING[::-1]})
     assert np.array_equal(feature_maps(x, MASK), feature_maps(X, MASK))
+    for wrong in ((1, 2), (1, -2, 3), "1 2 3", {"z": 1, "y": 2}):
+        with pytest.raises(ValueError, match="^x: in its attributes, (a value of )?spacing is"):
+            feature_maps(x.assign_attrs(spacing=wrong), MASK)
     with pytest.raises(ValueError, match=r"attribute direction of x has 9 numbers, but it has 2 axes"):
         voxelmaps.feature_maps(_image.to_xarray(volume(X)).isel(z=3), features="glcm")
 
@@ -567,18 +588,46 @@ def test_types_of_execute(dtype, settings):
     assert np.array_equal(execute(x, mask, **settings), expected)
 
 
-def test_two_places_in_a_header():
-    x = _image.to_nibabel(volume(X))
-    x.set_sform(x.affine, 2)
-    x.set_qform(x.affine, 1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        voxelmaps.feature_maps(x, features="firstorder_Mean")
-    moved = x.affine.copy()
-    moved[0, 3] += 5
-    x.set_qform(moved, 1)
-    with pytest.warns(UserWarning, match="^x: sform and qform place corners 5 units apart: the sform is used"):
-        assert voxelmaps.feature_maps(x, features="firstorder_Mean").geometry.origin == pytest.approx(ORIGIN)
+MOVED = np.eye(4) + 5 * np.eye(4, k=3)
+
+
+@pytest.mark.parametrize(
+    "sform, qform, unit, said",
+    [
+        ((np.eye(4), 2), (np.eye(4), 1), "mm", None),
+        ((np.eye(4), 2), (MOVED, 1), "mm", "sform and qform place corners 5 mm apart: the qform is used, as ITK does"),
+        (
+            (np.eye(4), 1),
+            (MOVED, 1),
+            "meter",
+            "sform and qform place corners 5e+03 mm apart: the sform is used, as ITK does",
+        ),
+        ((None, 0), (np.eye(4), 1), "micron", None),
+        ((None, 0), (None, 0), "unknown", None),
+        ((np.eye(4) + 4e-4 * np.eye(4, k=1), 1), (None, 0), "mm", None),
+    ],
+)
+@pytest.mark.parametrize("array", [X, X[3]])
+def test_headers_of_nibabel(sform, qform, unit, said, array, tmp_path):
+    """An image of nibabel has the place of its file; results have its header."""
+    path = tmp_path / "x.nii"
+    x = nibabel.Nifti1Image(array.T, _image.to_nibabel(volume(X)).affine)
+    for set_form, (change, code) in ((x.set_sform, sform), (x.set_qform, qform)):
+        set_form(None if change is None else change @ x.affine, code)
+    x.header.set_xyzt_units(unit)
+    nibabel.save(x, path)
+    x = nibabel.load(path)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ours, theirs = (_image.opened(each, "x").image for each in (x, str(path)))
+        result = voxelmaps.fuzzy_connectedness(x, SEED[-array.ndim :], **COMMON)
+    assert [str(each.message).partition(": ")[2] for each in caught] == [said] * 3 * (said is not None)
+    assert np.array_equal(ours.array, theirs.array) and ours[1:] == theirs[1:]
+    assert np.array_equal(result.affine, x.affine) and result.header.get_xyzt_units()[0] == unit
+    # In memory, it can be changed.
+    x.affine[:3, 3] += 1
+    origin = {"meter": 1e3, "micron": 1e-3}.get(unit, 1) * np.array([-1, -1, 1]) * x.affine[:3, 3]
+    assert np.allclose(_image.opened(x, "x").image.origin, origin[: array.ndim])
 
 
 @pytest.mark.parametrize("name", MASKS)
@@ -607,12 +656,13 @@ def test_nan_and_infinity_of_libraries(library):
 
 
 def test_values_that_are_not_exact():
-    for function in CONNECTED:
-        function(np.full(SHAPE, 2**53), None)
+    regions = lambda x, mask: voxelmaps.region_features(x, MASK, features="firstorder_Range")  # noqa: E731
+    for function in (feature_maps, regions, *CONNECTED):
+        function(np.full(SHAPE, 2**53), MASK if function is feature_maps else None)
         with pytest.raises(
             ValueError, match=r"x has uint64 values from .*, which cannot be converted to float64 without a change"
         ):
-            function(np.full(SHAPE, 2**64 - 1, np.uint64), None)
+            function(np.full(SHAPE, 2**64 - 1, np.uint64), MASK if function is feature_maps else None)
     masked = np.ma.masked_equal(X, 0)
     for function in (feature_maps, *CONNECTED):
         for arguments in ((masked, None), (X, masked)):

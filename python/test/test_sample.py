@@ -26,17 +26,3 @@ def test_voxels():
     noise = (image.array - without_noise)[np.abs(without_noise) < 1000]
     assert abs(noise.mean()) < 0.1 and noise.std() == pytest.approx(10, rel=0.01)
     assert not np.array_equal(voxelmaps.sample_ct((96, 96, 40), random_seed=2, noise=0).image.array, without_noise)
-
-
-@pytest.mark.parametrize(
-    "arguments, message",
-    (
-        ({"size": (5, 96, 40)}, r"size is \(5, 96, 40\), but must be three numbers of at least 8"),
-        ({"size": (96, 96)}, r"size is \(96, 96\), but must be three"),
-        ({"noise": -3}, "noise is -3, but must be 0 to 1000"),
-        ({"noise": float("nan")}, "noise is nan"),
-    ),
-)
-def test_errors(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        voxelmaps.sample_ct(**arguments)

@@ -309,16 +309,23 @@ def bytes_of(array, what):
     return Array(array.library.contiguous(values, "uint8"), array.library)
 
 
-def without_int64(array, what):
-    """The array, with integers of 64 bits as float64. Raises ValueError if that changes a value."""
+def check_exact(array, what):
+    """Raise ValueError for integers that float64, in which all is computed, does not represent."""
     if array.dtype not in ("int64", "uint64"):
-        return array
+        return
     extremes = array.extremes() if 0 not in array.shape else (0, 0)
     if max(map(abs, extremes)) > _MAX_EXACT_INTEGER:
         raise ValueError(
             f"{what} has {array.dtype} values from {extremes[0]} to {extremes[1]}, which cannot be converted to float64 without a "
             "change: they must not exceed 2^53"
         )
+
+
+def without_int64(array, what):
+    """The array, with integers of 64 bits as float64. Raises ValueError if that changes a value."""
+    if array.dtype not in ("int64", "uint64"):
+        return array
+    check_exact(array, what)
     return Array(array.library.contiguous(array.array, "float64"), array.library)
 
 

@@ -135,15 +135,6 @@ def _dashed(name):
     return re.sub("(?<=[a-z])(?=[A-Z])|(?<=2D)(?=d)", "-", name).replace("_", "-").lower()
 
 
-# Options of maps with the names of settings of radiomics.execute.
-_SETTINGS = {
-    "binWidth": "bin width of the intensities (default: 25)",
-    "binCount": "number of bins, instead of the bin width",
-    "kernelRadius": "radius of the window in voxels (default: 1)",
-    "force2Ddimension": "axis across the windows of --force2d (default: 0, z)",
-    "force2D": "windows of one slice",
-}
-
 # Options of maps with their values, and what they mean.
 _OPTIONS = {
     "--mask MASK": "image with the labels of regions, on the grid of the image",
@@ -164,14 +155,29 @@ _OPTIONS = {
     "--features NAMES": "features, such as glcm_Contrast,ngtdm_Busyness",
     "--label N": "label of the region in the mask (default: 1); with several, such as 1,2,3, or all, each has a folder label-N",
     "--setting NAME=VALUE": "any setting of PyRadiomics, such as distances=[1,2]",
+    "--bin-width N": "bin width of the intensities (default: 25)",
+    "--bin-count N": "number of bins, instead of the bin width",
+    "--kernel-radius --radius N": "radius of the window in voxels (default: 1)",
+    "--force2d-dimension N": "axis across the windows of --force2d (default: 0, z)",
+    "--force2d": "windows of one slice",
     "--precision NAME": "float or double (default: float)",
     "--threads N": "threads per case (default: one per processor)",
     "--dry-run": "check all files and the parameters, and report what would be computed, without writing anything",
     "--overwrite": "replace maps of an earlier run with other settings, image or mask",
     "--verbose": "show the messages of image readers",
 }
+# Settings of radiomics.execute with options of their own.
+_SETTINGS = {
+    "--bin-width": "binWidth",
+    "--bin-count": "binCount",
+    "--kernel-radius": "kernelRadius",
+    "--force2d-dimension": "force2Ddimension",
+    "--force2d": "force2D",
+}
 _KEYWORDS = {
-    "--format": {"default": "nii.gz"},
+    **{option: {"dest": name, "type": _value} for option, name in _SETTINGS.items()},
+    "--force2d": {"dest": "force2D", "default": None},
+    "--format": {"default": "nii.gz", "dest": "file_format"},
     "--fill": {"default": 0.0, "type": float},
     "--summary-format": {"default": "long", "choices": ("long", "wide")},
     "--classes": {"type": _names},
@@ -180,13 +186,16 @@ _KEYWORDS = {
     "--setting": {"default": [], "action": "append"},
     "--precision": {"default": "float"},
     "--threads": {"type": _threads},
+    "--dry-run": {"dest": "is_dry_run"},
 }
 
-
 # Options of regions that mean the same as those of maps, and the others.
-_SAME_OPTIONS = ("--mask", "--dask", "--params", "--classes", "--features", "--setting", "--threads", "--verbose")
+_SAME_OPTIONS = (
+    "--mask --dask --params --classes --features --setting --threads --verbose --bin-width --bin-count --force2d "
+)
+_SAME_OPTIONS += "--force2d-dimension"
 _REGION_OPTIONS = {
-    **{text: meaning for text, meaning in _OPTIONS.items() if text.split()[0] in _SAME_OPTIONS},
+    **{text: meaning for text, meaning in _OPTIONS.items() if text.split()[0] in _SAME_OPTIONS.split()},
     "--jobs TABLE": "CSV file with the columns image, mask and optionally label, instead of IMAGE and --mask",
     "--label N": "label of the region in the mask (default: 1); several, such as 1,2,3, or all have a row each",
     "--out FILE": "CSV file with a row per region; FILE.jsonl has what they come from, and a later run keeps rows of the same "
@@ -197,16 +206,9 @@ _REGION_OPTIONS = {
 def _add_maps(parser, images, texts=_OPTIONS):
     parser.add_argument("image", nargs=images, metavar="IMAGE", help="image, or folder with a DICOM series")
     for text, meaning in texts.items():
-        option, _, metavar = text.partition(" ")
+        *options, metavar = text.split() if " " in text else (text, None)
         keywords = {"metavar": metavar} if metavar else {"action": "store_true"}
-        parser.add_argument(option, help=meaning, **keywords, **_KEYWORDS.get(option, {}))
-    for name, meaning in _SETTINGS.items():
-        if name == "kernelRadius" and texts is not _OPTIONS:
-            continue
-        is_switch = name == "force2D"
-        keywords = {"action": "store_const", "const": True} if is_switch else {"type": _value, "metavar": "N"}
-        options = [f"--{_dashed(name)}", *(["--radius"] if name == "kernelRadius" else [])]
-        parser.add_argument(*options, dest=name, help=meaning, **keywords)
+        parser.add_argument(*options, help=meaning, **keywords, **_KEYWORDS.get(options[0], {}))
 
 
 def _add_function(parser, function, omitted):
@@ -341,7 +343,7 @@ def _call(options, console):
 
 def _settings(options):
     """Settings from options, as keywords of voxelmaps.radiomics.execute."""
-    settings = {name: getattr(options, name, None) for name in _SETTINGS}
+    settings = {name: getattr(options, name, None) for name in _SETTINGS.values()}
     settings = {name: value for name, value in settings.items() if value is not None}
     if options.label not in (None, "all") and len(options.label) == 1:
         (settings["label"],) = options.label
@@ -363,36 +365,41 @@ def _settings(options):
     return {**settings, **({"featureClass": classes} if classes else {})}
 
 
-def _cases(options, console):
-    """The cases, and the path of the summary."""
-    for name in ("summary", "log"):
+def _check_folders(options, *names):
+    for name in names:
         path = getattr(options, name)
         if path is not None and not pathlib.Path(path).absolute().parent.is_dir():
             raise ValueError(f"--{name} {path} is in a folder that does not exist")
-    single = {"IMAGE": options.image, "--mask": options.mask, "--out": options.out}
-    several = options.label if options.label == "all" or options.label is not None and len(options.label) > 1 else None
-    if options.jobs is not None:
-        for name, value in single.items():
-            if value is not None:
-                raise ValueError(f"{name} {value} and --jobs exclude each other")
-        cases, unused = tables.read_cases(options.jobs)
-        if unused:
-            names = ", ".join(unused[:20] + ["..."] * (len(unused) > 20))
-            console.error(f"note: columns of {options.jobs} that are not used: {names}")
-        if options.label is not None and any(case.labels is not None for case in cases):
-            raise ValueError(f"--label and the column label of {options.jobs} exclude each other")
-        if several is not None:
-            cases = [case._replace(labels=several) for case in cases]
-        table = pathlib.Path(options.jobs)
-        return cases, pathlib.Path(options.summary or table.with_name(f"{table.stem}-summary.csv"))
-    if options.dask is not None:
-        raise ValueError("--dask needs a table, --jobs")
-    for name, value in single.items():
-        if not value:
-            raise ValueError(f"{name} is {'missing; --help lists the options' if value is None else 'empty'}")
-    given = dict(zip(("image", "mask", "output"), single.values()))
-    case = tables.Case(given, *map(pathlib.Path, given.values()), labels=several)
-    return [case], pathlib.Path(options.summary or case.output / "summary.csv")
+
+
+def _cases(options, console, **names):
+    """The cases, from the table or from the options with these names."""
+    given = {name: getattr(options, option.strip("-").lower()) for name, option in names.items()}
+    if options.jobs is None:
+        if options.dask is not None:
+            raise ValueError("--dask needs a table, --jobs")
+        for name, value in given.items():
+            if not value:
+                problem = "missing; --help lists the options" if value is None else "empty"
+                raise ValueError(f"{names[name]} is {problem}")
+        places = {"output": pathlib.Path(), **{name: pathlib.Path(value) for name, value in given.items()}}
+        return [tables.Case(given, **places, labels=options.label)]
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{names[name]} {value} and --jobs exclude each other")
+    cases, unused = tables.read_cases(options.jobs, tuple(given))
+    if unused:
+        listed = ", ".join(unused[:20] + ["..."] * (len(unused) > 20))
+        console.error(f"note: columns of {options.jobs} that are not used: {listed}")
+    if options.label is not None and any(case.labels is not None for case in cases):
+        raise ValueError(f"--label and the column label of {options.jobs} exclude each other")
+    return [case._replace(labels=case.labels or options.label) for case in cases]
+
+
+def _task(options, **own):
+    threads = options.threads or (1 if options.dask == "local" else 0)
+    given = {name: getattr(options, name, None) for name in workers.Task._fields}
+    return workers.Task(**{**given, "settings": json.dumps(_settings(options)), "threads": threads, **own})
 
 
 def _write_log(path, number, outcome, console):
@@ -449,44 +456,47 @@ def _place(number, cases):
     return f"[{number + 1}/{len(cases)}] " if len(cases) > 1 else ""
 
 
-def _run_cases(cases, results, task, console, summary, options):
-    """Compute or check all cases. Returns whether none failed."""
+def _outcomes(cases, task, options, console, worker, text, on_outcome, finish):
+    """Compute or check all cases, and print how they end.
+
+    text          Function of an outcome that returns what its line says.
+    on_outcome    Called with the number of a case and an outcome.
+    finish        Called with all outcomes, also of a run that is ended.
+
+    Returns the outcomes.
+    """
+    if options.dask is None:
+        results = _computed_here(worker, task, cases, console)
+    else:
+        worker.end()
+        results = workers.outcomes_of_dask(options.dask, task, cases)
     found = [[] for _ in cases]
     try:
         for done, (number, outcomes, lines) in enumerate(results, 1):
-            title = f"{_place(number, cases)}{cases[number].title()}"
+            place = _place(number, cases)
             for line in lines:
-                console.error(f"{title}: {line}")
-            for outcome in outcomes:
-                found[number].append(outcome)
-                title = f"{_place(number, cases)}{outcome.case.title()}"
-                if outcome.error is None:
-                    console.line(f"{title}: {_text(outcome, task.is_dry_run)}")
-                else:
-                    console.error(f"{title}: {outcome.error}")
-                if options.log is not None and not task.is_dry_run:
-                    _write_log(options.log, number, outcome, console)
+                console.error(f"{place}{cases[number].title()}: {line}")
+            for one in outcomes:
+                found[number].append(one)
+                on_outcome(number, one)
+                show = console.line if one.error is None else console.error
+                show(f"{place}{one.case.title()}: {text(one) if one.error is None else one.error}")
             console.progress(done / len(cases), f"{done} of {len(cases)} cases")
     finally:
         console.clear()
-        ended = "not computed: the run was ended"
-        all_outcomes = [
-            outcome
-            for case, outcomes in zip(cases, found)
-            for outcome in outcomes or [tables.Outcome(case, case.labels, error=ended)]
-        ]
-        good = [outcome for outcome in all_outcomes if outcome.error is None]
-        # A single case that failed leaves its folder as it was.
-        if not task.is_dry_run and (good or len(cases) > 1):
-            tables.write_summary(summary, all_outcomes, options.summary_format == "wide")
-    number, failed = len(all_outcomes), len(all_outcomes) - len(good)
-    if task.is_dry_run:
-        maps, size = sum(len(one.maps) for one in good), sum(one.map_bytes for one in good)
-        console.line(f"total: {maps} maps of {len(good)} of {number} cases, {_size(size)} before compression")
-    elif task.channels and good:
-        _write_dataset(good, task, console)
-    if failed and number > 1:
-        console.error(f"{failed} of {number} cases {'would fail' if task.is_dry_run else 'failed'}")
+        results.close()
+        for case, outcomes in zip(cases, found):
+            if not outcomes:
+                outcomes.append(tables.Outcome(case, case.labels, error="not computed: the run was ended"))
+        found = [one for outcomes in found for one in outcomes]
+        finish(found)
+    return found
+
+
+def _is_good(outcomes, what, console):
+    failed = sum(one.error is not None for one in outcomes)
+    if failed and len(outcomes) > 1:
+        console.error(f"{failed} of {len(outcomes)} {what}")
     return not failed
 
 
@@ -502,30 +512,22 @@ def _write_dataset(outcomes, task, console):
 
 
 def _maps(options, console, worker):
-    if options.dry_run and options.dask is not None:
+    if options.is_dry_run and options.dask is not None:
         raise ValueError("--dry-run and --dask exclude each other")
-    threads = options.threads or (1 if options.dask == "local" else 0)
-    task = workers.Task(
-        options.params,
-        json.dumps(_settings(options)),
-        options.precision,
-        options.format,
-        options.channels,
-        options.fill,
-        options.save_images,
-        options.overwrite,
-        options.dry_run,
-        threads,
-    )
+    task = _task(options)
     if not math.isfinite(task.fill):
         raise ValueError(f"--fill is {task.fill}, but must be finite")
     # The process starts while the table is read.
     prepared = worker.submit(workers.prepare, task)
-    cases, summary = _cases(options, console)
+    _check_folders(options, "summary", "log")
+    cases = _cases(options, console, image="IMAGE", mask="--mask", output="--out")
     if task.channels and len({case.output.absolute().parent for case in cases}) > 1:
         raise ValueError(
             "--channels nnunet writes one dataset: all outputs must be in one folder, such as dataset/case1"
         )
+    table = pathlib.Path(options.jobs or "")
+    summary = table.with_name(f"{table.stem}-summary.csv") if options.jobs else cases[0].output / "summary.csv"
+    summary = pathlib.Path(options.summary or summary)
     keys, images, lines = worker.result(prepared)
     for line in lines:
         console.error(line)
@@ -534,20 +536,28 @@ def _maps(options, console, worker):
         layout = layouts.layout(task.file_format, task.channels, task.fill, keys, case)
         return [*layout.names(), *map(layout.image_location, images), tables.PROVENANCE]
 
-    read = [
-        (what, path) for what, path in (("the table", options.jobs), ("the parameter file", options.params)) if path
-    ]
-    written = [(what, path) for what, path in (("the summary", summary), ("the log", options.log)) if path]
-    tables.check_outputs(cases, names, read, written)
-    if options.dask is not None:
-        worker.end()
-        results = workers.outcomes_of_dask(options.dask, task, cases)
-    else:
-        results = _computed_here(worker, task, cases, console)
-    try:
-        return _run_cases(cases, results, task, console, summary, options)
-    finally:
-        results.close()
+    read = [("the table", options.jobs), ("the parameter file", options.params)]
+    written = [("the summary", summary), ("the log", options.log)]
+    tables.check_outputs(cases, names, *([each for each in pairs if each[1]] for pairs in (read, written)))
+
+    def log(number, outcome):
+        if options.log is not None and not task.is_dry_run:
+            _write_log(options.log, number, outcome, console)
+
+    def finish(outcomes):
+        # A single case that failed leaves its folder as it was.
+        if not task.is_dry_run and (len(cases) > 1 or any(one.error is None for one in outcomes)):
+            tables.write_summary(summary, outcomes, options.summary_format == "wide")
+
+    text = lambda outcome: _text(outcome, task.is_dry_run)
+    outcomes = _outcomes(cases, task, options, console, worker, text, log, finish)
+    good = [one for one in outcomes if one.error is None]
+    if task.is_dry_run:
+        maps, size = sum(len(one.maps) for one in good), sum(one.map_bytes for one in good)
+        console.line(f"total: {maps} maps of {len(good)} of {len(outcomes)} cases, {_size(size)} before compression")
+    elif task.channels and good:
+        _write_dataset(good, task, console)
+    return _is_good(outcomes, f"cases {'would fail' if task.is_dry_run else 'failed'}", console)
 
 
 # --- Regions -----------------------------------------------------------------------------------------------------------
@@ -563,26 +573,6 @@ def _known_regions(path):
     return known
 
 
-def _cases_of_regions(options):
-    single = {"IMAGE": options.image, "--mask": options.mask}
-    if options.jobs is not None:
-        for name, value in single.items():
-            if value is not None:
-                raise ValueError(f"{name} {value} and --jobs exclude each other")
-        cases, _ = tables.read_cases(options.jobs, ("image", "mask"))
-        if options.label is not None and any(case.labels is not None for case in cases):
-            raise ValueError(f"--label and the column label of {options.jobs} exclude each other")
-        return [case._replace(labels=case.labels or options.label) for case in cases]
-    if options.dask is not None:
-        raise ValueError("--dask needs a table, --jobs")
-    for name, value in single.items():
-        if not value:
-            raise ValueError(f"{name} is {'missing; --help lists the options' if value is None else 'empty'}")
-    image, mask = single.values()
-    given = {"image": image, "mask": mask}
-    return [tables.Case(given, pathlib.Path(image), pathlib.Path(mask), pathlib.Path(), labels=options.label)]
-
-
 def _regions(options, console, worker):
     """Values of regions. Returns whether none failed."""
     from ._files import paths
@@ -591,55 +581,35 @@ def _regions(options, console, worker):
         raise ValueError("--out is missing; --help lists the options")
     out = pathlib.Path(options.out)
     records = out.with_name(f"{out.name}.jsonl")
-    cases = _cases_of_regions(options)
+    cases = _cases(options, console, image="IMAGE", mask="--mask")
     read = [("the table", options.jobs), ("the parameter file", options.params)]
     read += [(f"the {what}", getattr(case, what)) for case in cases for what in ("image", "mask")]
     written = [("the output", out), ("the records", records)]
-    paths.check_outputs([(what, path) for what, path in read if path], (), written)
-    if not out.absolute().parent.is_dir():
-        raise ValueError(f"--out {out} is in a folder that does not exist")
+    paths.check_outputs([each for each in read if each[1]], (), written)
+    _check_folders(options, "out")
     known = _known_regions(records)
     place = lambda case: (str(case.image.absolute()), str(case.mask.absolute()))
     cases = [case._replace(known=tuple(known.get(place(case), ()))) for case in cases]
-    threads = options.threads or (1 if options.dask == "local" else 0)
-    settings = json.dumps(_settings(options))
-    task = workers.Task(options.params, settings, "double", "regions", None, 0.0, False, False, False, threads)
+    task = _task(options, precision="double", file_format="regions")
     for line in worker.call(workers.prepare, task)[2]:
         console.error(line)
-    is_here = options.dask is None
-    results = (_computed_here if is_here else workers.outcomes_of_dask)(
-        *((worker, task, cases, console) if is_here else (options.dask, task, cases))
-    )
-    found = [[] for _ in cases]
-    try:
-        with open(records, "a", encoding="utf-8") as file:
-            if file.tell() and not records.read_bytes().endswith(b"\n"):
-                # A run was killed while it wrote a line.
-                file.write("\n")
-            for number, outcomes, lines in results:
-                for line in lines:
-                    console.error(f"{_place(number, cases)}{cases[number].title()}: {line}")
-                for one in outcomes:
-                    found[number].append(one)
-                    title = f"{_place(number, cases)}{one.case.given['image']}"
-                    title += "" if one.case.label is None else f" label {one.label}"
-                    if one.record is not None:
-                        file.write(json.dumps({**one.record, "values": one.maps}) + "\n")
-                        file.flush()
-                    kept = " (kept)" if one.kept else ""
-                    text = one.error or f"{len(one.maps)} values{kept} of {one.mask_voxels} voxels, {one.seconds:.1f} s"
-                    (console.line if one.error is None else console.error)(f"{title}: {text}")
-                console.progress(sum(map(bool, found)) / len(cases), f"{sum(map(bool, found))} of {len(cases)} cases")
-    finally:
-        console.clear()
-        results.close()
-        ended = "not computed: the run was ended"
-        found = [every or [tables.Outcome(case, case.labels, error=ended)] for case, every in zip(cases, found)]
-        tables.write_regions(out, [one for every in found for one in every])
-    failed = sum(one.error is not None for every in found for one in every)
-    if failed:
-        console.error(f"{failed} of {sum(map(len, found))} regions failed")
-    return not failed
+
+    def text(one):
+        return f"{len(one.maps)} values{' (kept)' * one.kept} of {one.mask_voxels} voxels, {one.seconds:.1f} s"
+
+    with open(records, "a", encoding="utf-8") as file:
+        if file.tell() and not records.read_bytes().endswith(b"\n"):
+            # A run was killed while it wrote a line.
+            file.write("\n")
+
+        def write(number, one):
+            if one.record is not None:
+                file.write(json.dumps({**one.record, "values": one.maps}) + "\n")
+                file.flush()
+
+        finish = lambda outcomes: tables.write_regions(out, outcomes)
+        outcomes = _outcomes(cases, task, options, console, worker, text, write, finish)
+    return _is_good(outcomes, "regions failed", console)
 
 
 def _check_images(paths, console, worker):
@@ -678,7 +648,7 @@ def _run(arguments, console):
                 return _check_images(options.image, console, worker)
             if len(options.image) > 1:
                 raise ValueError(f"--mask {options.mask} is for one IMAGE, but {len(options.image)} are given")
-            options.image, options.dry_run = next(iter(options.image), None), True
+            options.image, options.is_dry_run = next(iter(options.image), None), True
             options.out = options.out or (None if options.jobs else ".")
         return _maps(options, console, worker)
     finally:

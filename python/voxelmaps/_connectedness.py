@@ -47,7 +47,7 @@ class Scene(NamedTuple):
                 raise ValueError(f"label is {label!r}, but there is no mask whose label it is")
             _regions.check_finite(self.pixels, None)
             return None
-        array = self.opened.on_grid(mask, "mask")
+        array = self.opened.on_grid(mask, "mask", label)
         array = _arrays.array_like(array, "mask", self.pixels, self.shape, may_be_on_host=True)
         region = _regions.region(array, label, "mask", self.pixels)
         inside = region.array[..., None] if self.components else region.array

@@ -383,6 +383,7 @@ def scalars_of(opened):
         raise TypeError(
             f"x has voxels of {image.shape[-1]} components, but they must be scalars: choose one, such as x[..., 0]"
         )
+    _arrays.check_exact(image, "x")
     return image
 
 
@@ -436,13 +437,13 @@ def request_of(x, mask, parameters, function="feature_maps"):
     shape, batch = image.shape[-dimension:], image.shape[:-dimension]
     spacing, sizes = spacing_of(values, volume, dimension)
 
-    def array_of(value, what):
-        return _arrays.array_like(opened.on_grid(value, what), what, image, image.shape, shape)
+    def array_of(value, what, label=None):
+        return _arrays.array_like(opened.on_grid(value, what, label), what, image, image.shape, shape)
 
     if mask is None and values["label"] is not None:
         raise ValueError(f"label is {values['label']!r}, but there is no mask whose label it is")
     if mask is not None:
-        mask = _regions.region(array_of(mask, "mask"), values["label"], "mask", image)
+        mask = _regions.region(array_of(mask, "mask", values["label"]), values["label"], "mask", image)
     _regions.check_finite(image, mask, "x", None if mask is None else "mask")
     selection = values["selection"]
     if selection is not None:

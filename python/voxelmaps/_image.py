@@ -9,16 +9,13 @@ import itertools
 import math
 import os
 import sys
+import zlib
 from typing import Any, Callable, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from . import _arrays
-from ._suggestions import warn
+from . import _arrays, _parameters
 
-
-# As in float32 headers of oblique scans.
-MOST_SHEAR = 1e-3
 
 # The other way round along x and y: nibabel and MONAI have RAS, and ITK LPS.
 _RAS = np.array([-1.0, -1.0, 1.0])
@@ -55,7 +52,7 @@ class Image(NamedTuple):
 
     @property
     def shear(self):
-        """The greatest cosine between two axes, which is 0 if they are orthogonal; NIfTI files have at most MOST_SHEAR."""
+        """The greatest cosine between two axes, which is 0 if they are orthogonal."""
         axes = np.reshape(self.direction, (len(self.spacing),) * 2)
         return np.abs(axes.T @ axes - np.eye(len(axes))).max()
 
@@ -91,6 +88,8 @@ class Image(NamedTuple):
 
 def check_orthogonal(volume):
     """Raise ValueError for an image that NIfTI cannot hold."""
+    from ._files.nifti import MOST_SHEAR
+
     if volume.shear > MOST_SHEAR:
         raise ValueError(
             f"axes of NIfTI are orthogonal, but those of the image have a cosine of {volume.shear:.3g}: write .nrrd, or resample the "
@@ -180,18 +179,12 @@ def _short(values):
 
 def _image_of_steps(array, steps, origin, what):
     """The image of an array whose axes have steps, the vectors in mm (LPS) from one voxel to the next, in the order of the axes."""
-    steps = np.array(steps, float)[::-1]
-    spacing = np.linalg.norm(steps, axis=1)
-    if not (np.isfinite(steps).all() and np.isfinite(origin).all() and (spacing > 0).all()):
-        raise ValueError(f"{what} has an affine that is not finite or has no volume: {steps.tolist()}")
-    direction = (steps / spacing[:, np.newaxis]).T
-    image = Image(array, tuple(spacing.tolist()), tuple(map(float, origin)), tuple(direction.ravel().tolist()))
-    if image.shear > MOST_SHEAR:
-        raise ValueError(
-            f"{what} has sheared axes, with a cosine of {image.shear:.3g} between them, but they must be orthogonal within "
-            "0.001: resample it"
-        )
-    return image
+    from ._files import nifti
+
+    affine, dimension = np.eye(4), len(steps)
+    affine[:dimension, :dimension] = np.transpose(steps[::-1])
+    affine[:dimension, 3] = origin
+    return Image(array, *nifti.of_affine(np.diag([*_RAS, 1.0]) @ affine, dimension, what))
 
 
 # --- Kinds of images ---------------------------------------------------------------------------------------------------
@@ -255,12 +248,14 @@ def to_simpleitk(volume):
     return image
 
 
-def _from_itk(image):
+def _from_itk(image, what):
     from ._itk import itk
 
     image.Update()
     region = image.GetBufferedRegion()
     array = itk.array_from_image(image)
+    if array is None:
+        raise ValueError(f"{what} has no voxels: it is not allocated")
     # Lines of voxels have their axes in another order.
     size = tuple(int(n) for n in reversed(region.GetSize()))
     return Image(
@@ -309,45 +304,42 @@ def to_itk(volume, like=None):
 
 
 def _from_nibabel(image, what):
-    array = np.asanyarray(image.dataobj)
-    while array.ndim > 3 and array.shape[-1] == 1:
-        array = array[..., 0]
-    if array.ndim not in (2, 3):
-        raise ValueError(
-            f"{what} has the shape {array.shape}, but must be one volume: choose one, such as x.slicer[..., 0]"
-        )
+    from ._files import nifti
+
+    header, is_nifti = image.header.copy(), hasattr(image.header, "get_sform")
+    shape, components = nifti.shape_of(header, what) if is_nifti else (image.shape, 1)
+    if len(shape) not in (2, 3):
+        raise ValueError(f"{what} has the shape {shape}, but must be one volume: choose one, such as x.slicer[..., 0]")
     if image.affine is None:
         raise ValueError(f"{what} has no affine, which says where its voxels are: give it one, such as numpy.eye(4)")
-    units = getattr(image.header, "get_xyzt_units", lambda: ("mm",))()[0]
-    steps = np.asarray(image.affine, float)[:3] * {"meter": 1e3, "micron": 1e-3}.get(units, 1.0) * _RAS[:, np.newaxis]
-    if array.ndim == 2:
-        array = array[..., np.newaxis]
-    _warn_of_qform(image, array.shape, what)
-    return _image_of_steps(array.T, steps[:, 2::-1].T, steps[:, 3], what)
+    try:
+        array = np.asanyarray(image.dataobj).reshape(*shape, components)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{what}: its file is truncated or corrupt: {' '.join(str(error).split())}") from None
+    # An affine that was changed in memory is not yet in the header.
+    if is_nifti and np.allclose(image.affine, header.get_best_affine()):
+        place = nifti.geometry(header, shape, what)
+    else:
+        place = nifti.of_affine(image.affine, len(shape), what, nifti.unit_of(header) if is_nifti else 1.0)
+    return Image(nifti.in_itk_order(array), *place)
 
 
-def _warn_of_qform(image, shape, what):
-    """Warn if another place stands in the header than nibabel's, which ITK and our own reader may use."""
-    if not hasattr(image, "get_qform") or 0 in (image.get_qform(coded=True)[1], image.get_sform(coded=True)[1]):
-        return
-    corners = np.array([(*corner, 1) for corner in itertools.product(*((0, n - 1) for n in shape))])
-    distance = np.linalg.norm((corners @ (image.get_qform() - image.affine).T)[:, :3], axis=1).max()
-    if distance > _SAME_CORNER * np.linalg.norm(image.affine[:3, :3], axis=0).min():
-        warn(f"{what}: sform and qform place corners {distance:.3g} units apart: the sform is used, as nibabel does")
+def to_nibabel(volume, like=None, place=None):
+    """An image of nibabel.
 
-
-def to_nibabel(volume, like=None):
-    """An image of nibabel, of the class and with the header of another one."""
+    like     An image of nibabel, for its class and header.
+    place    Its spacing, origin and direction; if the volume has the same, its affine also remains.
+    """
     import nibabel
 
-    affine = volume.affine
-    if like is not None and np.allclose(affine, like.affine, rtol=0, atol=1e-6):
-        affine = like.affine
     array = volume.array.view(np.uint8) if volume.array.dtype == bool else volume.array
-    header = None if like is None else like.header.copy()
-    if header is not None:
+    kind, header = nibabel.Nifti1Image, None
+    if like is not None:
+        kind, header = type(like), like.header.copy()
         header.set_data_dtype(array.dtype)
-    image = (nibabel.Nifti1Image if like is None else type(like))(array.T, affine, header)
+    if place == volume[1:]:
+        return kind(array.T, like.affine, header)
+    image = kind(array.T, volume.affine, header)
     if hasattr(image.header, "set_xyzt_units"):
         image.header.set_xyzt_units("mm")
     return image
@@ -370,7 +362,7 @@ _LENGTHS |= {"micrometer": 1e-3, "micron": 1e-3}
 
 def _millimeters(coordinate, what):
     """The length of the unit of coordinates."""
-    unit = str(coordinate.attrs.get("units", "")).lower().replace("metre", "meter")
+    unit = str(coordinate.attrs.get("units") or "").lower().replace("metre", "meter")
     factor = _LENGTHS.get(unit, _LENGTHS.get(unit.removesuffix("s")))
     if factor is None:
         raise ValueError(
@@ -380,13 +372,21 @@ def _millimeters(coordinate, what):
     return factor
 
 
-def _steps_of_axis(value, name, position, what):
-    """The step and the first position along an axis of a DataArray; None for an axis without."""
+def _spacing_attribute(value, names, what):
+    """The attribute spacing of a DataArray, along these axes; None if there is none."""
     spacing = value.attrs.get("spacing")
+    if isinstance(spacing, dict):
+        spacing = [spacing.get(name) for name in names]
+    try:
+        return None if spacing is None else _parameters.sizes(spacing, len(names))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what}: in its attributes, {error}") from None
+
+
+def _steps_of_axis(value, name, spacing, what):
+    """The step and the first position along an axis of a DataArray; None for an axis without coordinates and spacing."""
     if name not in value.coords:
-        if spacing is None:
-            return None
-        return float(spacing[name] if isinstance(spacing, dict) else np.ravel(spacing)[position]), 0.0
+        return None if spacing is None else (spacing, 0.0)
     positions = np.asarray(value.coords[name].values)
     if positions.dtype.kind not in "iuf":
         raise ValueError(f"{what}: coordinates along the axis {name} must be numbers in mm, but are {positions.dtype}")
@@ -422,7 +422,8 @@ def _from_xarray(value, what, components_axis, dimension):
     names = names[-3:] if {"x", "y", "z"} == set(names[-3:]) else names[-(dimension or 3) :]
     if len(names) < 2:
         return Image(array)
-    found = [_steps_of_axis(value, name, position, what) for position, name in enumerate(names)]
+    spacing = _spacing_attribute(value, names, what) or [None] * len(names)
+    found = [_steps_of_axis(value, *each, what) for each in zip(names, spacing)]
     if all(each is None for each in found):
         return Image(array)
     order = sorted(names)
@@ -500,6 +501,8 @@ def _affine_of_metatensor(value, what):
         if not np.allclose(affine, affine[:1]):
             raise ValueError(f"{what} is a batch of images with different affines: pass them one by one")
         affine = affine[0]
+    if affine.ndim != 2 or affine.shape[0] != affine.shape[1]:
+        raise ValueError(f"{what} has an affine of the shape {affine.shape}, but it must be a matrix, such as 4 x 4")
     space = getattr(value, "meta", {}).get("space", "RAS")
     return affine, str(getattr(space, "value", space)).upper() != "LPS"
 
@@ -554,9 +557,12 @@ class Opened(NamedTuple):
     convert: Callable[[Image], Any]
     components_axis: Optional[int] = None
 
-    def on_grid(self, value, what):
+    def on_grid(self, value, what, label=None):
         """The array of a mask, of seeds or of a selection, whose axes are in the order of those of this image. Raises ValueError if
-        it is not on the grid of this image."""
+        it is not on the grid of this image.
+
+        label    If it is one number, other segments of a DICOM segmentation, which may overlap this one, are not read.
+        """
         if _is_nibabel(self.given) and not is_image(value) and not is_xarray(value):
             raise TypeError(
                 f"{what} is an array, whose axes may be x, y, z or z, y, x, but x is an image of nibabel: pass {what} as one, such as "
@@ -564,7 +570,8 @@ class Opened(NamedTuple):
             )
         value = self._in_order(value, what)
         # The grid of a DICOM segmentation, whose frames may be sparse.
-        other = opened(value, what, grid=self.image if self.image.spacing is not None else None)
+        grid = self.image if self.image.spacing is not None else None
+        other = opened(value, what, grid=grid, segment=label if isinstance(label, (int, np.integer)) else None)
         if other.components_axis is not None:
             raise TypeError(f"{what} has voxels of several components, but they must be scalars")
         ours, theirs = self.image, other.image
@@ -616,9 +623,11 @@ def check_axes(x, shape, volume_remedy, color_remedy):
                 f"{color_remedy}, or {volume_remedy} if it is an axis of space"
             )
         return
-    if x.image.spacing is not None or len(shape) < 3:
+    # Images have a geometry of their axes, but for a MetaTensor of color as it is read.
+    first = -3 if x.image.spacing is None else -4 if _is_metatensor(x.given) else None
+    if first is None or len(shape) < -first:
         return
-    if shape[-1] <= _MOST_COLORS and min(shape[-3:-1]) >= _LEAST_SIZE:
+    if 0 < shape[-1] <= _MOST_COLORS and min(shape[first:-1]) >= _LEAST_SIZE:
         raise ValueError(
             f"x has the shape {tuple(shape)}, whose last axis looks like {shape[-1]} channel{'s' * (shape[-1] > 1)}, but the axes must "
             f"be z, y, x: {color_remedy}, or {volume_remedy} if x has {shape[-1]} voxel{'s' * (shape[-1] > 1)} along x"
@@ -656,9 +665,10 @@ def opened(value, what, components_axis=None, dimension=None, **options):
         value = itk.output(value)
         if not hasattr(value, "GetBufferedRegion") or not hasattr(value, "GetSpacing"):
             raise TypeError(f"{what} must be an image, not {type(value).__name__} of ITK")
-        image, convert = _from_itk(value), functools.partial(to_itk, like=value)
+        image, convert = _from_itk(value, what), functools.partial(to_itk, like=value)
     elif _is_nibabel(value):
-        image, convert = _from_nibabel(value, what), functools.partial(to_nibabel, like=value)
+        image = _from_nibabel(value, what)
+        convert = functools.partial(to_nibabel, like=value, place=image[1:])
     elif is_xarray(value) and hasattr(value, "dims") and hasattr(value, "data"):
         if components_axis is None and value.ndim > 2 and value.dims[-1] == "c":
             components_axis = -1
@@ -673,7 +683,7 @@ def opened(value, what, components_axis=None, dimension=None, **options):
     else:
         return Opened(Image(value), given, _array_of_volume, components_axis)
     if len(image.spacing) not in (2, 3):
-        raise ValueError(f"{what} has {len(image.spacing)} dimensions, but must have 2 or 3")
+        raise ValueError(f"{what} has {len(image.spacing)} dimensions, but must have 2 or 3: choose a volume of it")
     if image.array.size == 0:
         raise ValueError(f"{what} of size {image.size} has no voxels")
     if image.array.dtype.kind not in "biuf":

@@ -236,10 +236,15 @@ class Job:
         voxels = labels.size if self._mask is None else int(np.count_nonzero(self._mask.host()))
         zeros = voxels - int(np.count_nonzero(labels))
         if zeros > _LARGE_PART * voxels:
-            advice = "" if values["competition"] == "iterative" else "competition='iterative' leaves fewer ties, and "
+            remedies = (
+                ("competition", "iterative", "leaves fewer ties"),
+                ("affinity", "absolute_difference", "suits objects of different noise"),
+                ("tie_rule", "lowest_label", "labels all ties"),
+            )
+            advice = [f"{name}={value!r} {effect}" for name, value, effect in remedies if values[name] != value]
             warn(
-                f"{zeros} of {voxels} voxels have no label, since several labels have the same claim to them, or no seed reaches them: "
-                f"{advice}tie_rule='lowest_label' labels all ties"
+                f"{zeros} of {voxels} voxels have no label, since several labels have the same claim to them, or no seed reaches "
+                f"them: {', '.join(advice)}"
             )
 
 

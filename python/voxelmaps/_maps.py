@@ -75,10 +75,12 @@ class FeatureMaps(Mapping[str, Any]):
     def __getitem__(self, name: str | list[str]) -> Any:
         names = list(name) if isinstance(name, Iterable) and not isinstance(name, str) else [name]
         for each in names:
-            if each not in self._index:
+            if not isinstance(each, str) or each not in self._index:
                 raise KeyError(f"there is no map {each!r}{did_you_mean(each, self)}; the maps are {', '.join(self)}")
         if isinstance(name, str):
             return self.array[self._index[name]]
+        if len(set(names)) < len(names):
+            raise ValueError(f"the names {', '.join(names)} must be different")
         given = _arrays.array_of(self.array, "maps")
         with given.library.current_device():
             part = given.array[[self._index[each] for each in names]]
@@ -244,10 +246,10 @@ class FeatureMaps(Mapping[str, Any]):
         if format is not None and (suffix or f".{format}" not in _FORMATS):
             rule = f"has no effect on the file {place}" if suffix else "must be nii.gz, nii or nrrd"
             raise ValueError(f"format is {format!r}, but {rule}")
-        if place.suffix.lower() in _OTHER_FORMATS and suffix is None:
+        if place.suffix.lower() in (*_FORMATS, *_OTHER_FORMATS) and suffix is None:
             raise ValueError(f"{place} has the ending {place.suffix}, but files of maps are .nrrd, .nii.gz or .nii")
-        if not self:
-            raise ValueError("there are no maps to save")
+        if not self or 0 in self.array.shape:
+            raise ValueError("there are no maps to save, or they have no voxels")
         for name in self:
             if not name or set(name) & set("/\\,"):
                 raise ValueError(

@@ -279,7 +279,8 @@ def check_names(given, function, table, arguments=()):
     """
     for name in given:
         if name not in table:
-            raise TypeError(f"{function} has no parameter {name}{did_you_mean(name, [*arguments, *table])}")
+            similar = did_you_mean(name, [*arguments, *table]) or f"; it has {', '.join([*arguments, *table])}"
+            raise TypeError(f"{function} has no parameter {name}{similar}")
 
 
 def checked(given, function, table, arguments=()):

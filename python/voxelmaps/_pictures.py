@@ -8,6 +8,7 @@ import colorsys
 import math
 import operator
 import re
+import reprlib
 import textwrap
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Sequence
@@ -151,6 +152,9 @@ class _Map(NamedTuple):
             array, part, inside = array[z - part[0].start], part[1:], inside[z]
         result[part] = np.ma.masked_array(array, ~inside[part] | ~np.isfinite(array))
         return result
+
+    def is_integral(self):
+        return bool(np.all(self.array == np.rint(self.array)))
 
     def labels(self):
         """Values other than 0 of a map of labels; None for a map of numbers."""
@@ -453,7 +457,7 @@ def show(
     percentiles    For these limits.
     window         Intensities that are black and white. Default: the 1st and the 99th percentile of what is drawn.
     unit           Of intensities, such as "HU", for the image and for first order features.
-    labels         Names of labels, for the legend; also draws maps of floats as labels.
+    labels         Names of labels, for the legend; also draws maps of floats that are integers as labels.
     outlines       Whether labels are drawn as outlines.
     cmap           Name of a color map of matplotlib. The default one is perceptually uniform, also in gray.
     margin         What is drawn around the mask, in mm (voxels, if the spacing is not known). Default: half of its extent,
@@ -522,9 +526,13 @@ def show(
     if margin is not None and not number(margin, "margin") >= 0:
         raise ValueError(f"margin is {margin!r}, but must be at least 0")
     if labels is not None:
-        if not labels or not all(isinstance(each, (int, np.integer)) and each > 0 for each in labels):
-            raise ValueError(f"labels is {labels!r}, but must be a dict of names by label, which are integers above 0")
-        for one in listed:
+        is_dict = isinstance(labels, Mapping) and len(labels) > 0
+        if not is_dict or not all(isinstance(each, (int, np.integer)) and each > 0 for each in labels):
+            raise ValueError(
+                f"labels is {reprlib.repr(labels)}, but must be a dict of names by label, which are integers above 0; an array of labels is "
+                "one of the maps"
+            )
+        for one in filter(_Map.is_integral, listed):
             missing = np.setdiff1d(one.array, [0, *labels])
             if missing.size:
                 raise ValueError(f"the map {one.name} has the label {missing[0]:g}, but labels names {sorted(labels)}")
@@ -553,7 +561,9 @@ def show(
     )
     width, height = scene.sizes()
     extent_x, extent_y = (right - left + 1) * width, (bottom - top + 1) * height
-    of_map = [None if one is None else sorted(labels) if labels else one.labels() for one in panels]
+    of_map = [
+        None if one is None else sorted(labels) if labels and one.is_integral() else one.labels() for one in panels
+    ]
     ordered = sorted(set().union(*(each or [] for each in of_map)))
     present = set(ordered)
     if not labels:

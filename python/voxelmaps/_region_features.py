@@ -166,7 +166,7 @@ def region_features(
     shapes = {name: list(numbers.get(name, {}).values()) for name in SHAPE_CLASSES}
     texture = {name: of_class for name, of_class in numbers.items() if name not in shapes}
 
-    given = _arrays.array_like(opened.on_grid(mask, "mask"), "mask", image, image.shape)
+    given = _arrays.array_like(opened.on_grid(mask, "mask", values["label"]), "mask", image, image.shape)
     label_image, labels = _regions.label_map(given, values["label"], image=image)
     host = _arrays.Array(np.ascontiguousarray(image.host()), _arrays.Library("NumPy"))
     if texture and not all(map(math.isfinite, host.extremes())):

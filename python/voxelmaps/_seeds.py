@@ -13,6 +13,8 @@ from . import _arrays, _image, _regions
 
 # An image has more values at more than half of its voxels; strokes have fewer.
 _MANY_LABELS = 100
+# Of label_type uint16.
+_LARGEST = 65535
 _NO_SEEDS = "there are no seeds: give seeds, indices of voxels or an array, or seed_points, points in mm"
 
 
@@ -32,10 +34,11 @@ def _numbers_of_indices(indices, shape):
     """Numbers of voxels in the order of memory, from an index or several."""
     if not isinstance(indices, (list, tuple, np.ndarray)):
         raise TypeError(f"a seed must be an index or a list of indices, not {type(indices).__name__}")
-    if np.shape(indices) == shape and len(shape) > 2:
+    if getattr(indices, "shape", None) == shape and len(shape) > 2:
         raise TypeError(
             "the seeds of a label are an array of the shape of x, but must be indices: np.argwhere(array) has them"
         )
+    is_nonzero = isinstance(indices, tuple) and all(isinstance(each, np.ndarray) and each.ndim for each in indices)
     array = np.asarray(indices) if isinstance(indices, np.ndarray) else None
     if array is not None and array.ndim == 2 and array.dtype.kind in "iu" and array.shape[1] == len(shape):
         # Many at once; those that are wrong are named below.
@@ -48,9 +51,9 @@ def _numbers_of_indices(indices, shape):
             index = tuple(operator.index(i) for i in index)
         except TypeError:
             raise TypeError(f"the seed {reprlib.repr(index)} must be an index of integers, one per axis of x") from None
-        if len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape)):
+        if is_nonzero or len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape)):
             axes = ("z, y, x")[-3 * len(shape) + 2 :]
-            advice = ": numpy.argwhere has indices of voxels as rows" if len(index) > 3 else ""
+            advice = ": numpy.argwhere has indices of voxels as rows" if is_nonzero or len(index) > 3 else ""
             raise ValueError(
                 f"the seed {reprlib.repr(index)} is not an index of x, which has the shape {shape} (axes {axes}){advice}"
             )
@@ -80,13 +83,14 @@ def _numbers_of_points(points, image, shape):
             ends = [image.point(corner) for corner in ([0] * dimension, [n - 1 for n in reversed(shape)])]
             first, last = (tuple(round(i, 4) + 0.0 for i in end) for end in ends)
             raise ValueError(
-                f"the seed point {tuple(point)} mm is outside of x, whose first and last voxels are at {first} and {last}"
+                f"the seed point {tuple(point)} mm is outside of x, whose first and last voxels are at {first} and {last} (LPS; the x and y "
+                "of RAS have the opposite sign)"
             )
         indices.append(index)
     return _numbers_of_indices(indices, shape)
 
 
-def _array(seeds, x, image, shape):
+def _array(seeds, x, image, shape, largest):
     """Numbers and labels of the voxels of an array of seeds."""
     array = _arrays.array_like(x.on_grid(seeds, "seeds"), "seeds", image, shape, may_be_on_host=True)
     numbers, values = _regions.integers(array, "seeds", "seeds are labels, and 0 where there is none").nonzero()
@@ -95,7 +99,18 @@ def _array(seeds, x, image, shape):
             f"seeds has values other than 0 at {len(numbers)} of {math.prod(shape)} voxels, {len(np.unique(values))} of them, as an "
             "image has: seeds are labels of some voxels, and 0 where there is none"
         )
+    if len(values) and not 0 <= values.min() <= values.max() <= largest:
+        wrong = float(values[(values < 0) | (values > largest)][0])
+        raise ValueError(f"seeds has the value {wrong:.12g}, but values must be from 0 to {largest}")
     return numbers.astype(np.int64, copy=False), values
+
+
+def _is_indices(seeds, shape):
+    """Whether seeds are indices, and not an array of labels or an image."""
+    if isinstance(seeds, np.ndarray):
+        is_list_of_indices = seeds.ndim == 2 and seeds.shape[1] == len(shape) and seeds.shape != shape
+        return type(seeds) is np.ndarray and (seeds.ndim == 1 or is_list_of_indices)
+    return isinstance(seeds, (list, tuple)) and not _image.is_image(seeds)
 
 
 def unlabeled(seeds, points, x, image, shape):
@@ -109,9 +124,10 @@ def unlabeled(seeds, points, x, image, shape):
             "seeds is a dict, as voxelmaps.labels has it, but must be the seeds of one object: an index, or a list of them"
         )
     if seeds is not None:
-        is_list = isinstance(seeds, (list, tuple)) and not _image.is_image(seeds)
-        is_index = is_list or isinstance(seeds, np.ndarray) and seeds.shape != shape
-        numbers = _numbers_of_indices(seeds, shape) if is_index else _array(seeds, x, image, shape)[0].tolist()
+        if _is_indices(seeds, shape):
+            numbers = _numbers_of_indices(seeds, shape)
+        else:
+            numbers = _array(seeds, x, image, shape, _LARGEST)[0].tolist()
     if points is not None:
         numbers = numbers + _numbers_of_points(points, x.image, shape)
     if not numbers:
@@ -124,15 +140,15 @@ def labeled(seeds, points, x, image, shape, largest):
     is_dict = seeds is None or isinstance(seeds, Mapping)
     if points is not None and not (is_dict and isinstance(points, Mapping)):
         raise TypeError("seed_points must be a dict of labels and points in mm, and seeds a dict or left out")
-    if isinstance(seeds, (list, tuple)) and not _image.is_image(seeds) and np.ndim(seeds) != len(shape):
-        raise TypeError(
-            f"seeds is a {type(seeds).__name__}, but must have labels: a dict such as {{1: {seeds[0] if seeds else ()}}}, or an array"
-        )
+    if _is_indices(seeds, shape):
+        first = seeds[0] if len(seeds) > 0 and np.ndim(seeds[0]) > 0 else seeds
+        # A list of lists may be an array of labels.
+        if isinstance(seeds, np.ndarray) or np.ndim(first) != len(shape) - 1:
+            raise TypeError(
+                f"seeds is a {type(seeds).__name__}, but must have labels: a dict such as {{1: {reprlib.repr(first)}}}, or an array"
+            )
     if not is_dict:
-        numbers, labels = _array(seeds, x, image, shape)
-        if len(labels) > 0 and not (labels.min() >= 0 and labels.max() <= largest):
-            wrong = float(labels[(labels < 0) | (labels > largest)][0])
-            raise ValueError(f"seeds has the value {wrong:.12g}, but values must be from 0 to {largest}")
+        numbers, labels = _array(seeds, x, image, shape, largest)
         labels = labels.astype(np.uint16)
     else:
         numbers, labels = [], []

@@ -3,18 +3,7 @@
 """Types of arguments, for type checkers only: no module of this name is there when programs run."""
 
 from os import PathLike
-from typing import (
-    Any,
-    Iterable,
-    Literal,
-    Mapping,
-    Protocol,
-    Sequence,
-    SupportsFloat,
-    SupportsIndex,
-    TypedDict,
-    Union,
-)
+from typing import Any, Iterable, Literal, Mapping, Protocol, Sequence, SupportsFloat, SupportsIndex, TypedDict, Union
 
 from numpy.typing import DTypeLike, NDArray
 from typing_extensions import Required
@@ -71,51 +60,40 @@ LabelType = DTypeLike
 
 # The tables of _parameters.py.
 
-class FeatureMapsParameters(TypedDict, total=False):
-    features: Required[str | Iterable[str] | Mapping[str, str | Iterable[str] | None]]
-    label: Integer | Sequence[Integer] | None
+class _FeaturesParameters(TypedDict, total=False):
     spacing: Numbers | None
-    neighborhood_radius: Integers | None
-    radius_mm: Number | None
-    window_size: Integers | None
-    window_anchor: Integers | None
     bin_width: Number | None
     number_of_gray_levels: Integer | None
     bin_edges: Numbers | None
     gray_levels: Integer | None
     intensity_range: Literal["mask", "image"] | Numbers
-    selection: Array | ImageLike | Path | None
     distances: Integers
     aggregation: Literal["average", "merge"] | None
     weighting_norm: Literal["manhattan", "euclidean", "infinity"] | None
     symmetric: bool
     alpha: Integer
     voxel_array_shift: Number
+    threads: Integer
+
+class FeatureMapsParameters(_FeaturesParameters, total=False):
+    features: Required[str | Iterable[str] | Mapping[str, str | Iterable[str] | None]]
+    label: Integer | Sequence[Integer] | None
+    neighborhood_radius: Integers | None
+    radius_mm: Number | None
+    window_size: Integers | None
+    window_anchor: Integers | None
+    selection: Array | ImageLike | Path | None
     background_value: Number
     crop: Literal["mask"] | None
     dimension: Literal[2, 3] | None
     precision: Precision
     out: Array | None
     device: Devices
-    threads: Integer
 
-class RegionFeaturesParameters(TypedDict, total=False):
+class RegionFeaturesParameters(_FeaturesParameters, total=False):
     label: Integer | Sequence[Integer] | Literal["all"]
     features: str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None
     plane_axis: Literal[0, 1, 2] | None
-    spacing: Numbers | None
-    bin_width: Number | None
-    number_of_gray_levels: Integer | None
-    bin_edges: Numbers | None
-    gray_levels: Integer | None
-    intensity_range: Literal["mask", "image"] | Numbers
-    distances: Integers
-    aggregation: Literal["average", "merge"] | None
-    weighting_norm: Literal["manhattan", "euclidean", "infinity"] | None
-    symmetric: bool
-    alpha: Integer
-    voxel_array_shift: Number
-    threads: Integer
 
 class _ConnectednessParameters(TypedDict, total=False):
     label: Integer | Sequence[Integer] | None

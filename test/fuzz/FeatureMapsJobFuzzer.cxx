@@ -13,16 +13,10 @@
 // method, and slice by slice with another number of workers.
 namespace
 {
-using VoxelMapsFuzz::FuzzedInput;
+using namespace VoxelMapsFuzz;
 using Job = voxelmaps::FeatureMapsJob;
 using voxelmaps::Triple;
-using VoxelMapsFuzz::ConsumeAnyDouble;
-using VoxelMapsFuzz::ConsumeAnyInteger;
-using VoxelMapsFuzz::ConsumeEnumerator;
-using VoxelMapsFuzz::ConsumeOneIn;
-using VoxelMapsFuzz::CountVoxels;
-using VoxelMapsFuzz::Require;
-using VoxelMapsTest::HasSameBits;
+using namespace VoxelMapsTest;
 
 template <typename TJob, typename TOther>
 constexpr bool isSame = std::is_same<TJob, TOther>::value;
@@ -161,7 +155,7 @@ Job
 ConsumeJob(FuzzedInput & data)
 {
   Job job;
-  job.size = VoxelMapsFuzz::ConsumeSize(data);
+  job.size = ConsumeSize(data);
   job.pixelType = ConsumeEnumerator<voxelmaps::PixelType>(data, 10);
   ConsumeDiscretization(data, job.discretization);
   for (std::size_t axis = 0; axis < 3; ++axis)
@@ -195,7 +189,7 @@ ConsumeJob(FuzzedInput & data)
   job.execution.numberOfWorkers = data.ConsumeIntegralInRange<unsigned int>(0, 3);
   if (data.ConsumeBool())
   {
-    job.execution.parallelFor = VoxelMapsTest::RunThreads;
+    job.execution.parallelFor = RunThreads;
   }
   // Sometimes too small, or so large that no buffer would do.
   job.mapStride = CountVoxels(job.outputSize) + data.ConsumeIntegralInRange<std::int64_t>(0, 5);
@@ -454,9 +448,9 @@ Check(Job job, std::size_t axis)
   }
   catch (const voxelmaps::EngineError & error)
   {
-    if (!isInvalid && !VoxelMapsFuzz::IsLarge(job.size))
+    if (!isInvalid && !IsLarge(job.size))
     {
-      VoxelMapsFuzz::Fail(std::string("a valid job was refused: ") + error.what());
+      Fail(std::string("a valid job was refused: ") + error.what());
     }
     return;
   }
@@ -470,7 +464,7 @@ Check(Job job, std::size_t axis)
   }
   Require(HasSameBits(result, maps), "the jobs of the classes give other maps");
   job.execution.numberOfWorkers = job.execution.numberOfWorkers == 2 ? 1 : 2;
-  job.execution.parallelFor = VoxelMapsTest::RunThreads;
+  job.execution.parallelFor = RunThreads;
   Require(HasSameBits(result, ComputeBySlices(job, axis, std::vector<TReal>(result.size()))),
           "the job gives other maps slice by slice");
 }
@@ -488,7 +482,7 @@ LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
   {
     return 0;
   }
-  const auto                voxelBytes = VoxelMapsFuzz::ConsumeBytesForVoxels(data, CountVoxels(job.size));
+  const auto                voxelBytes = ConsumeBytesForVoxels(data, CountVoxels(job.size));
   std::vector<std::uint8_t> mask;
   for (const std::uint8_t byte : voxelBytes)
   {
@@ -502,8 +496,8 @@ LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
   }
   job.selection = bits % 4 < 2 ? nullptr : selection.data();
   std::vector<char> pixels(1);
-  voxelmaps::VisitPixelType(
-    job.pixelType, [&](auto pixel) { pixels = VoxelMapsFuzz::MakePixels<decltype(pixel)>(voxelBytes, scale); });
+  voxelmaps::VisitPixelType(job.pixelType,
+                            [&](auto pixel) { pixels = MakePixels<decltype(pixel)>(voxelBytes, scale); });
   job.pixels = pixels.data();
   if (job.outputIsDouble)
   {

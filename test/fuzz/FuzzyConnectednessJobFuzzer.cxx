@@ -10,20 +10,15 @@
 // every voxel and nothing else.
 namespace
 {
-using VoxelMapsFuzz::FuzzedInput;
+using namespace VoxelMapsFuzz;
 using Job = voxelmaps::FuzzyConnectednessJob;
-using VoxelMapsFuzz::ConsumeAnyInteger;
-using VoxelMapsFuzz::ConsumeOneIn;
-using VoxelMapsFuzz::CountVoxels;
-using VoxelMapsFuzz::IsInvalidInput;
-using VoxelMapsFuzz::Require;
 using VoxelMapsTest::HasSameBits;
 
 /** Whether the header of the job excludes it. */
 bool
 IsInvalid(const Job & job)
 {
-  return VoxelMapsFuzz::IsInvalidProblem(job) || VoxelMapsFuzz::IsInvalidAffinity(job.affinity, job.affinityFunction) ||
+  return IsInvalidProblem(job) || IsInvalidAffinity(job.affinity, job.affinityFunction) ||
          static_cast<std::uint8_t>(job.method) > 2;
 }
 
@@ -45,7 +40,7 @@ Compute(Job job)
   {
     if (!isInvalid)
     {
-      VoxelMapsFuzz::Fail(std::string("a valid job was refused: ") + error.what());
+      Fail(std::string("a valid job was refused: ") + error.what());
     }
     return {};
   }
@@ -105,11 +100,11 @@ extern "C" int
 LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
 {
   FuzzedInput data(bytes, numberOfBytes);
-  Job         job = VoxelMapsFuzz::ConsumeConnectednessJob(data);
+  Job         job = ConsumeConnectednessJob(data);
   const auto  otherMethod = data.ConsumeIntegralInRange<std::uint8_t>(0, 2);
   const auto  radius =
     ConsumeOneIn(data, 16) ? ConsumeAnyInteger<unsigned int>(data) : data.ConsumeIntegralInRange<unsigned int>(0, 4);
-  const VoxelMapsFuzz::FuzzedImage image(data, job);
+  const FuzzedImage image(data, job);
   CheckEstimate(job, radius);
   if (job.outputIsDouble)
   {

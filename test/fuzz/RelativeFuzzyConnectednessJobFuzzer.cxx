@@ -5,7 +5,6 @@
 #include "connectedness/cpu/RelativeHierarchy.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 // Valid and invalid jobs for the engine that lets labels compete: it must refuse those that its header excludes with an
@@ -13,16 +12,10 @@
 // number of workers, and as the oracle does.
 namespace
 {
-using VoxelMapsFuzz::FuzzedImage;
-using VoxelMapsFuzz::FuzzedInput;
+using namespace VoxelMapsFuzz;
 using Job = voxelmaps::RelativeFuzzyConnectednessJob;
 using voxelmaps::Triple;
-using VoxelMapsFuzz::ConsumeAnyDouble;
-using VoxelMapsFuzz::ConsumeEnumerator;
-using VoxelMapsFuzz::ConsumeOneIn;
-using VoxelMapsFuzz::Require;
-using VoxelMapsTest::RelativeOutputs;
-using VoxelMapsTest::RelativeRequest;
+using namespace VoxelMapsTest;
 namespace Oracle = RelativeFuzzyConnectednessOracle;
 
 /** Without image and mask. */
@@ -30,13 +23,13 @@ Job
 ConsumeJob(FuzzedInput & data)
 {
   Job        job;
-  const auto problem = VoxelMapsFuzz::ConsumeConnectednessJob(data);
+  const auto problem = ConsumeConnectednessJob(data);
   static_cast<voxelmaps::FuzzyConnectednessProblem &>(job) = problem;
   job.outputIsDouble = problem.outputIsDouble;
   job.competition = ConsumeEnumerator<Job::Competition>(data, 2);
   job.tieRule = ConsumeEnumerator<Job::TieRule>(data, 2);
   job.labelsAre16Bit = data.ConsumeBool();
-  const std::int64_t voxels = std::max<std::int64_t>(1, VoxelMapsFuzz::CountVoxels(job.size));
+  const std::int64_t voxels = std::max<std::int64_t>(1, CountVoxels(job.size));
   const auto         numberOfMoreSeeds = data.ConsumeIntegralInRange<std::uint8_t>(0, 12);
   for (std::uint8_t i = 0; i < numberOfMoreSeeds; ++i)
   {
@@ -74,7 +67,7 @@ bool
 IsInvalid(const Job & job)
 {
   std::map<std::int64_t, std::uint16_t> labels;
-  bool isInvalid = VoxelMapsFuzz::IsInvalidProblem(job) || static_cast<std::uint8_t>(job.competition) > 1 ||
+  bool isInvalid = IsInvalidProblem(job) || static_cast<std::uint8_t>(job.competition) > 1 ||
                    static_cast<std::uint8_t>(job.tieRule) > 1 || job.labels.size() != job.seeds.size() ||
                    (job.competition == Job::Competition::Iterative && !job.labelAffinities.empty());
   for (std::size_t i = 0; i < job.labels.size() && !isInvalid; ++i)
@@ -88,10 +81,10 @@ IsInvalid(const Job & job)
   {
     usesCommonAffinity = usesCommonAffinity || job.labelAffinities.count(label) == 0;
   }
-  isInvalid = isInvalid || (usesCommonAffinity && VoxelMapsFuzz::IsInvalidAffinity(job.affinity, job.affinityFunction));
+  isInvalid = isInvalid || (usesCommonAffinity && IsInvalidAffinity(job.affinity, job.affinityFunction));
   for (const auto & affinity : job.labelAffinities)
   {
-    isInvalid = isInvalid || VoxelMapsFuzz::IsInvalidAffinity(affinity.second, job.affinityFunction);
+    isInvalid = isInvalid || IsInvalidAffinity(affinity.second, job.affinityFunction);
   }
   return isInvalid;
 }
@@ -118,7 +111,7 @@ ComputeExpected(const Job & job, const FuzzedImage & image)
       const auto found = job.labelAffinities.find(label);
       labelJob.affinity = found == job.labelAffinities.end() ? job.affinity : found->second;
     });
-  return VoxelMapsTest::ExpectedOutputs(randomCase, job, strengths, job.outputIsDouble);
+  return ExpectedOutputs(randomCase, job, strengths, job.outputIsDouble);
 }
 
 /** All ways to compute a valid job give the outputs. */
@@ -126,14 +119,14 @@ void
 CheckOtherWays(Job job, const RelativeOutputs & expected, const RelativeRequest & request, const Triple & tileSize)
 {
   const auto check = [&](const char * name, const auto & compute) {
-    const auto comparison = AreSameOutputs(expected, VoxelMapsTest::RunRelativeJob(job, request, compute));
+    const auto comparison = AreSameOutputs(expected, RunRelativeJob(job, request, compute));
     if (!comparison)
     {
-      VoxelMapsFuzz::Fail(std::string(name) + ": " + comparison.message());
+      Fail(std::string(name) + ": " + comparison.message());
     }
   };
   job.execution.numberOfWorkers = 3;
-  job.execution.parallelFor = VoxelMapsTest::RunThreads;
+  job.execution.parallelFor = RunThreads;
   voxelmaps::RelativeFuzzyConnectednessHierarchy hierarchy;
   const auto                                     computeWithHierarchy = [&hierarchy](const Job & other) {
     voxelmaps::ComputeRelativeFuzzyConnectedness(other, hierarchy);
@@ -142,7 +135,7 @@ CheckOtherWays(Job job, const RelativeOutputs & expected, const RelativeRequest 
   const Job whole = job;
   job.seeds.resize(job.seeds.size() / 2);
   job.labels.resize(job.seeds.size());
-  VoxelMapsTest::RunRelativeJob(job, request, computeWithHierarchy);
+  RunRelativeJob(job, request, computeWithHierarchy);
   job = whole;
   check("with a kept hierarchy", computeWithHierarchy);
   for (const bool isKept : { false, true })
@@ -192,14 +185,14 @@ LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
   RelativeOutputs outputs;
   try
   {
-    outputs = VoxelMapsTest::RunRelativeJob(
-      job, request, [](const Job & other) { voxelmaps::ComputeRelativeFuzzyConnectedness(other); });
+    outputs =
+      RunRelativeJob(job, request, [](const Job & other) { voxelmaps::ComputeRelativeFuzzyConnectedness(other); });
   }
   catch (const voxelmaps::EngineError & error)
   {
     if (!isInvalid)
     {
-      VoxelMapsFuzz::Fail(std::string("a valid job was refused: ") + error.what());
+      Fail(std::string("a valid job was refused: ") + error.what());
     }
     return 0;
   }
@@ -207,9 +200,9 @@ LLVMFuzzerTestOneInput(const std::uint8_t * bytes, std::size_t numberOfBytes)
   const auto comparison = AreSameOutputs(ComputeExpected(job, image), outputs);
   if (!comparison)
   {
-    VoxelMapsFuzz::Fail(std::string("not as the oracle: ") + comparison.message());
+    Fail(std::string("not as the oracle: ") + comparison.message());
   }
-  if (VoxelMapsFuzz::CountVoxels(job.size) > 0)
+  if (CountVoxels(job.size) > 0)
   {
     CheckOtherWays(job, outputs, request, tileSize);
   }

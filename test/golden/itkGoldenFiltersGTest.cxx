@@ -26,7 +26,7 @@
 namespace
 {
 using namespace VoxelMapsGolden;
-using VoxelMapsTest::GetBuffer;
+using namespace VoxelMapsTest;
 
 template <unsigned int VDimension>
 using MaskImage = itk::Image<unsigned char, VDimension>;
@@ -73,8 +73,8 @@ struct Scene
     insideValue = static_cast<unsigned char>(draws.Between(1, 2));
     const auto seedOffset = static_cast<std::size_t>(draws.Below(static_cast<std::int64_t>(pixels.size())));
     inside[seedOffset] = insideValue;
-    image = VoxelMapsTest::MakeImage<ImageType>(size, pixels, start);
-    mask = VoxelMapsTest::MakeImage<MaskType>(size, inside, start);
+    image = MakeImage<ImageType>(size, pixels, start);
+    mask = MakeImage<MaskType>(size, inside, start);
     seed = image->ComputeIndex(static_cast<itk::OffsetValueType>(seedOffset));
     typename ImageType::SpacingType spacing;
     for (unsigned int axis = 0; axis < VDimension; ++axis)
@@ -384,7 +384,7 @@ CheckTextureFilter(GoldenGroup & group)
     Draws           draws(group.NextCase());
     const auto      method = static_cast<Discretization>(draws.Below(4));
     const SceneType scene(method == Discretization::Identity, draws);
-    const auto      pointer = VoxelMapsTest::NewFilter<FilterType>();
+    const auto      pointer = NewFilter<FilterType>();
     auto * const    filter = pointer.GetPointer();
     filter->SetInput(scene.image);
     DrawRange(filter, method, draws);
@@ -428,7 +428,7 @@ CheckConnectednessFilter(GoldenGroup & group)
   {
     Draws           draws(group.NextCase());
     const SceneType scene(true, draws);
-    const auto      filter = VoxelMapsTest::NewFilter<FilterType>();
+    const auto      filter = NewFilter<FilterType>();
     filter->SetInput(scene.image);
     SetMask(filter.GetPointer(), scene, draws);
     filter->SetSeed(scene.seed);

@@ -96,16 +96,10 @@ public:
 };
 
 /** Names of the enumerators, which are printed. */
-constexpr auto
-GetEnumeratorNames(CooccurrenceFeatureMapEnums::Aggregation)
-{
-  return MakeEnumeratorNames({ "PerDirection", "Average", "Merge" }, "invalid aggregation");
-}
-constexpr auto
-GetEnumeratorNames(CooccurrenceFeatureMapEnums::CudaMethod)
-{
-  return MakeEnumeratorNames({ "Automatic", "SortedPairs", "RankTables", "WindowWalk" }, "invalid method");
-}
+VOXELMAPS_ENUMERATOR_NAMES(CooccurrenceFeatureMapEnums::Aggregation, "invalid aggregation", "PerDirection", "Average",
+                           "Merge");
+VOXELMAPS_ENUMERATOR_NAMES(CooccurrenceFeatureMapEnums::CudaMethod, "invalid method", "Automatic", "SortedPairs",
+                           "RankTables", "WindowWalk");
 
 /** \class CooccurrenceJob
  * \brief The complete input, parameters and output of a co-occurrence engine.

@@ -49,11 +49,7 @@ public:
 };
 
 /** Names of the enumerators, which are printed. */
-constexpr auto
-GetEnumeratorNames(DeviceEnums::Device)
-{
-  return MakeEnumeratorNames({ "Automatic", "CPU", "CUDA" }, "invalid device");
-}
+VOXELMAPS_ENUMERATOR_NAMES(DeviceEnums::Device, "invalid device", "Automatic", "CPU", "CUDA");
 
 /** \class CudaDevices
  * \brief The CUDA devices that the Cuda filters of this module can use.

@@ -65,11 +65,8 @@ public:
 };
 
 /** Names of the enumerators, which are printed. */
-constexpr auto
-GetEnumeratorNames(DependenceFeatureMapEnums::CudaMethod)
-{
-  return MakeEnumeratorNames({ "Automatic", "BitPlanes", "WindowWalk" }, "invalid method");
-}
+VOXELMAPS_ENUMERATOR_NAMES(DependenceFeatureMapEnums::CudaMethod, "invalid method", "Automatic", "BitPlanes",
+                           "WindowWalk");
 
 /** \class DependenceJob
  * \brief The complete input, parameters and output of an engine of gray level dependences.

@@ -12,8 +12,8 @@ namespace voxelmaps
 /** \class EnumeratorNames
  * \brief Names of all enumerators of an enumeration that counts from 0, and the text for any other value.
  *
- * An enumeration gets its names from an overload of GetEnumeratorNames next to it. It can be printed then, and
- * GetEnumerators lists its enumerators.
+ * VOXELMAPS_ENUMERATOR_NAMES next to an enumeration gives it names. It can be printed then, and GetEnumerators lists
+ * its enumerators.
  *
  * \ingroup VoxelMaps
  */
@@ -76,5 +76,13 @@ operator<<(std::ostream & out, TEnum value)
   return out << GetEnumeratorNames(value)[static_cast<unsigned int>(value)];
 }
 } // namespace voxelmaps
+
+/** Give an enumeration that counts from 0 names, which are printed: its text for other values, and its names. */
+#define VOXELMAPS_ENUMERATOR_NAMES(TEnum, invalid, ...)                                                                \
+  constexpr auto GetEnumeratorNames(TEnum)                                                                             \
+  {                                                                                                                    \
+    return MakeEnumeratorNames({ __VA_ARGS__ }, invalid);                                                              \
+  }                                                                                                                    \
+  static_assert(true, "ends with a semicolon")
 
 #endif // voxelmaps_EnumeratorNames_h

@@ -73,11 +73,7 @@ public:
 };
 
 /** Names of the enumerators, which are printed. */
-constexpr auto
-GetEnumeratorNames(FirstOrderFeatureMapEnums::CudaMethod)
-{
-  return MakeEnumeratorNames({ "Automatic", "RadixSelection" }, "invalid method");
-}
+VOXELMAPS_ENUMERATOR_NAMES(FirstOrderFeatureMapEnums::CudaMethod, "invalid method", "Automatic", "RadixSelection");
 
 /** \class FirstOrderJob
  * \brief The complete input, parameters and output of a first order engine; it needs intensities.

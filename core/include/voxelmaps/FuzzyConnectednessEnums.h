@@ -88,27 +88,12 @@ public:
 };
 
 /** Names of the enumerators, which are printed. */
-constexpr auto
-GetEnumeratorNames(FuzzyConnectednessEnums::AffinityFunction)
-{
-  return MakeEnumeratorNames({ "GeometricMean", "WeightedSum", "Minimum", "Homogeneity", "AbsoluteDifference" },
-                             "invalid affinity function");
-}
-constexpr auto
-GetEnumeratorNames(FuzzyConnectednessEnums::Adjacency)
-{
-  return MakeEnumeratorNames({ "Face", "FaceEdge", "Full" }, "invalid adjacency");
-}
-constexpr auto
-GetEnumeratorNames(FuzzyConnectednessEnums::Method)
-{
-  return MakeEnumeratorNames({ "Automatic", "Buckets", "Hierarchy" }, "invalid method");
-}
-constexpr auto
-GetEnumeratorNames(FuzzyConnectednessEnums::CudaMethod)
-{
-  return MakeEnumeratorNames({ "Automatic", "CorrectedKFOE", "Hierarchy" }, "invalid method");
-}
+VOXELMAPS_ENUMERATOR_NAMES(FuzzyConnectednessEnums::AffinityFunction, "invalid affinity function", "GeometricMean",
+                           "WeightedSum", "Minimum", "Homogeneity", "AbsoluteDifference");
+VOXELMAPS_ENUMERATOR_NAMES(FuzzyConnectednessEnums::Adjacency, "invalid adjacency", "Face", "FaceEdge", "Full");
+VOXELMAPS_ENUMERATOR_NAMES(FuzzyConnectednessEnums::Method, "invalid method", "Automatic", "Buckets", "Hierarchy");
+VOXELMAPS_ENUMERATOR_NAMES(FuzzyConnectednessEnums::CudaMethod, "invalid method", "Automatic", "CorrectedKFOE",
+                           "Hierarchy");
 } // namespace voxelmaps
 
 #endif // voxelmaps_FuzzyConnectednessEnums_h

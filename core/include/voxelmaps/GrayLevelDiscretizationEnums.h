@@ -58,17 +58,9 @@ public:
 };
 
 /** Names of the enumerators, which are printed. */
-constexpr auto
-GetEnumeratorNames(GrayLevelDiscretizationEnums::Method)
-{
-  return MakeEnumeratorNames(
-    { "FixedBinNumber", "FixedBinSize", "FixedBinSizeAtMultiples", "Identity", "Levels", "Edges" }, "invalid method");
-}
-constexpr auto
-GetEnumeratorNames(GrayLevelDiscretizationEnums::RangeSource)
-{
-  return MakeEnumeratorNames({ "Given", "Image", "Mask" }, "invalid range source");
-}
+VOXELMAPS_ENUMERATOR_NAMES(GrayLevelDiscretizationEnums::Method, "invalid method", "FixedBinNumber", "FixedBinSize",
+                           "FixedBinSizeAtMultiples", "Identity", "Levels", "Edges");
+VOXELMAPS_ENUMERATOR_NAMES(GrayLevelDiscretizationEnums::RangeSource, "invalid range source", "Given", "Image", "Mask");
 } // namespace voxelmaps
 
 #endif // voxelmaps_GrayLevelDiscretizationEnums_h

@@ -55,11 +55,8 @@ public:
 };
 
 /** Names of the enumerators, which are printed. */
-constexpr auto
-GetEnumeratorNames(GrayToneDifferenceFeatureMapEnums::CudaMethod)
-{
-  return MakeEnumeratorNames({ "Automatic", "LevelTables", "WindowWalk" }, "invalid method");
-}
+VOXELMAPS_ENUMERATOR_NAMES(GrayToneDifferenceFeatureMapEnums::CudaMethod, "invalid method", "Automatic", "LevelTables",
+                           "WindowWalk");
 
 /** \class GrayToneDifferenceJob
  * \brief The complete input, parameters and output of an engine of gray tone differences.

@@ -61,21 +61,11 @@ public:
 };
 
 /** Names of the enumerators, which are printed. */
-constexpr auto
-GetEnumeratorNames(RelativeFuzzyConnectednessEnums::Competition)
-{
-  return MakeEnumeratorNames({ "Relative", "Iterative" }, "invalid competition");
-}
-constexpr auto
-GetEnumeratorNames(RelativeFuzzyConnectednessEnums::TieRule)
-{
-  return MakeEnumeratorNames({ "Background", "LowestLabel" }, "invalid tie rule");
-}
-constexpr auto
-GetEnumeratorNames(RelativeFuzzyConnectednessEnums::CudaMethod)
-{
-  return MakeEnumeratorNames({ "Automatic", "Hierarchy" }, "invalid CUDA method");
-}
+VOXELMAPS_ENUMERATOR_NAMES(RelativeFuzzyConnectednessEnums::Competition, "invalid competition", "Relative",
+                           "Iterative");
+VOXELMAPS_ENUMERATOR_NAMES(RelativeFuzzyConnectednessEnums::TieRule, "invalid tie rule", "Background", "LowestLabel");
+VOXELMAPS_ENUMERATOR_NAMES(RelativeFuzzyConnectednessEnums::CudaMethod, "invalid CUDA method", "Automatic",
+                           "Hierarchy");
 } // namespace voxelmaps
 
 #endif // voxelmaps_RelativeFuzzyConnectednessEnums_h

@@ -95,17 +95,10 @@ public:
 };
 
 /** Names of the enumerators, which are printed. */
-constexpr auto
-GetEnumeratorNames(RunLengthFeatureMapEnums::Aggregation)
-{
-  return MakeEnumeratorNames({ "PerDirection", "Average", "Merge" }, "invalid aggregation");
-}
-constexpr auto
-GetEnumeratorNames(RunLengthFeatureMapEnums::CudaMethod)
-{
-  return MakeEnumeratorNames({ "Automatic", "SortReduce", "WindowWalk", "WindowWord", "BoxSums", "SlidingWindow" },
-                             "invalid method");
-}
+VOXELMAPS_ENUMERATOR_NAMES(RunLengthFeatureMapEnums::Aggregation, "invalid aggregation", "PerDirection", "Average",
+                           "Merge");
+VOXELMAPS_ENUMERATOR_NAMES(RunLengthFeatureMapEnums::CudaMethod, "invalid method", "Automatic", "SortReduce",
+                           "WindowWalk", "WindowWord", "BoxSums", "SlidingWindow");
 
 /** \class RunLengthJob
  * \brief The complete input, parameters and output of a run length engine.

@@ -76,16 +76,8 @@ public:
 };
 
 /** Names of the enumerators, which are printed. */
-constexpr auto
-GetEnumeratorNames(SizeZoneFeatureMapEnums::Connectivity)
-{
-  return MakeEnumeratorNames({ "Full", "InPlane" }, "invalid connectivity");
-}
-constexpr auto
-GetEnumeratorNames(SizeZoneFeatureMapEnums::CudaMethod)
-{
-  return MakeEnumeratorNames({ "Automatic", "BitPlanes" }, "invalid method");
-}
+VOXELMAPS_ENUMERATOR_NAMES(SizeZoneFeatureMapEnums::Connectivity, "invalid connectivity", "Full", "InPlane");
+VOXELMAPS_ENUMERATOR_NAMES(SizeZoneFeatureMapEnums::CudaMethod, "invalid method", "Automatic", "BitPlanes");
 
 /** \class SizeZoneJob
  * \brief The complete input, parameters and output of a size zone engine.

@@ -14,6 +14,7 @@
 
 namespace
 {
+using namespace VoxelMapsTest;
 using namespace VoxelMapsGolden;
 using Job = voxelmaps::RelativeFuzzyConnectednessJob;
 using Hierarchy = voxelmaps::RelativeFuzzyConnectednessHierarchy;
@@ -126,11 +127,11 @@ TEST(GoldenRelativeFuzzyConnectednessJob, Drawn)
     for (const unsigned int workers : { 1u, 3u })
     {
       golden.job.execution.numberOfWorkers = workers;
-      golden.job.execution.parallelFor = VoxelMapsTest::RunThreads;
+      golden.job.execution.parallelFor = RunThreads;
       const std::string variant = std::to_string(workers) + " workers";
-      group.Check(variant, HashResult(golden.job, [](const Job & job) { VoxelMapsTest::ComputeLabels(job); }));
+      group.Check(variant, HashResult(golden.job, [](const Job & job) { ComputeLabels(job); }));
       Hierarchy  hierarchy;
-      const auto computeWithHierarchy = [&hierarchy](const Job & job) { VoxelMapsTest::ComputeLabels(job, hierarchy); };
+      const auto computeWithHierarchy = [&hierarchy](const Job & job) { ComputeLabels(job, hierarchy); };
       group.Check(variant + ", hierarchy", HashResult(golden.job, computeWithHierarchy));
       group.Check(variant + ", hierarchy again", HashResult(golden.job, computeWithHierarchy));
     }

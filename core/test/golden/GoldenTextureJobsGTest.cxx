@@ -15,6 +15,7 @@
 // All texture classes: features of small images with all engines.
 namespace
 {
+using namespace VoxelMapsTest;
 using namespace VoxelMapsGolden;
 using voxelmaps::CooccurrenceJob;
 using voxelmaps::DependenceJob;
@@ -31,7 +32,7 @@ template <typename TJob>
 void
 CheckAllEngines(GoldenGroup & group, TJob job)
 {
-  const std::size_t bytes = VoxelMapsTest::CountNumbers(job) * (job.outputIsDouble ? sizeof(double) : sizeof(float));
+  const std::size_t bytes = CountNumbers(job) * (job.outputIsDouble ? sizeof(double) : sizeof(float));
   const auto        check = [&](const std::string & name, const auto & compute) {
     auto buffer = MakeGuardedBuffer(bytes);
     job.output = buffer.data() + guardBytes;
@@ -42,30 +43,30 @@ CheckAllEngines(GoldenGroup & group, TJob job)
     }
     return isSupported;
   };
-  job.execution.parallelFor = VoxelMapsTest::RunThreads;
-  for (const unsigned int workers : VoxelMapsTest::IsCudaTest() ? std::vector{ 3u } : std::vector{ 1u, 3u })
+  job.execution.parallelFor = RunThreads;
+  for (const unsigned int workers : IsCudaTest() ? std::vector{ 3u } : std::vector{ 1u, 3u })
   {
     job.execution.numberOfWorkers = workers;
-    for (const auto & engine : VoxelMapsTest::GetEngines(job))
+    for (const auto & engine : GetEngines(job))
     {
       check(engine.name + ", " + std::to_string(workers) + " workers", engine.compute);
     }
   }
-  if (VoxelMapsTest::IsCudaTest())
+  if (IsCudaTest())
   {
-    using Options = VoxelMapsTest::CudaJobOptions<TJob>;
-    const auto methods = VoxelMapsTest::GetMethods<typename Options::Method>();
+    using Options = CudaJobOptions<TJob>;
+    const auto methods = voxelmaps::GetEnumerators<typename Options::Method>();
     // Over all cases, each method has its turn.
     const auto method = methods[static_cast<std::size_t>(job.levelsSize[0]) % methods.size()];
     const auto compute = [method](const TJob & each, std::uint64_t budget) {
-      voxelmaps::ComputeFeatureMapsCuda(each, VoxelMapsTest::MakeCudaOptions<Options>(method, budget));
+      voxelmaps::ComputeFeatureMapsCuda(each, MakeCudaOptions<Options>(method, budget));
       return true;
     };
     const auto checkBudget = [&](std::uint64_t budget) {
-      return check(VoxelMapsTest::Print(method) + " with a budget of " + std::to_string(budget),
+      return check(Print(method) + " with a budget of " + std::to_string(budget),
                    [&](const TJob & each) { return compute(each, budget); });
     };
-    const auto budgets = VoxelMapsTest::FindSmallBudgets(method, checkBudget);
+    const auto budgets = FindSmallBudgets(method, checkBudget);
     if (!budgets.empty())
     {
       checkBudget(budgets.back());
@@ -348,7 +349,7 @@ TEST(GoldenTextureJobs, Cooccurrence)
 {
   CheckClass<CooccurrenceJob, voxelmaps::CooccurrenceFeatureMapEnums>(
     "CooccurrenceJob", 60, [](CooccurrenceJob & job, const Scene &, unsigned int dimension, Draws & draws) {
-      job.offsets = VoxelMapsTest::GetNeighborOffsets(dimension == 3);
+      job.offsets = GetNeighborOffsets(dimension == 3);
       job.aggregation = draws.OneOf<CooccurrenceJob::Aggregation>({ CooccurrenceJob::Aggregation::PerDirection,
                                                                     CooccurrenceJob::Aggregation::Average,
                                                                     CooccurrenceJob::Aggregation::Average,
@@ -361,7 +362,7 @@ TEST(GoldenTextureJobs, Dependence)
 {
   CheckClass<DependenceJob, voxelmaps::DependenceFeatureMapEnums>(
     "DependenceJob", 40, [](DependenceJob & job, const Scene &, unsigned int dimension, Draws & draws) {
-      job.offsets = VoxelMapsTest::GetNeighborOffsets(dimension == 3);
+      job.offsets = GetNeighborOffsets(dimension == 3);
       job.alpha = draws.OneOf<std::uint32_t>({ 0, 0, 1, 3 });
     });
 }
@@ -379,7 +380,7 @@ TEST(GoldenTextureJobs, GrayToneDifference)
 {
   CheckClass<GrayToneDifferenceJob, voxelmaps::GrayToneDifferenceFeatureMapEnums>(
     "GrayToneDifferenceJob", 40, [](GrayToneDifferenceJob & job, const Scene &, unsigned int dimension, Draws &) {
-      job.offsets = VoxelMapsTest::GetNeighborOffsets(dimension == 3);
+      job.offsets = GetNeighborOffsets(dimension == 3);
     });
 }
 
@@ -406,8 +407,7 @@ TEST(GoldenRunLengthJob, SingleFeatures)
   GoldenGroup group("RunLengthJobOfOneFeature");
   for (const Enums::Feature feature : Enums::GetAllFeatures())
   {
-    for (const auto aggregation :
-         { Enums::Aggregation::PerDirection, Enums::Aggregation::Average, Enums::Aggregation::Merge })
+    for (const auto aggregation : voxelmaps::GetEnumerators<Enums::Aggregation>())
     {
       Draws              draws(group.NextCase());
       const unsigned int dimension = draws.Percent(50) ? 2 : 3;

@@ -201,9 +201,13 @@ def check_outputs(cases, names, read, files):
 _SUMMARY_COLUMNS = (*_COLUMNS, "label", "map", *STATISTICS, "mask_voxels", "error")
 
 
+def _label_text(label):
+    """A label, or those of a case that failed as one, as parse_labels reads them."""
+    return label if isinstance(label, (int, str)) else ",".join(map(str, label or ()))
+
+
 def _summary_rows(outcome) -> List[list]:
-    label = outcome.label if outcome.label is not None else ""
-    start = [*(outcome.case.given[name] for name in _COLUMNS), label]
+    start = [*(outcome.case.given[name] for name in _COLUMNS), _label_text(outcome.label)]
     if outcome.error is not None:
         return [[*start, *[""] * (2 + len(STATISTICS)), outcome.error]]
     values = lambda entries: ["" if entries[name] is None else entries[name] for name in STATISTICS]
@@ -238,8 +242,7 @@ def write_regions(path, outcomes):
     keys = list(dict.fromkeys(key for outcome in outcomes for key in outcome.maps))
     rows = [["image", "mask", "label", "voxels", *keys, "error"]]
     for one in outcomes:
-        label = one.label if isinstance(one.label, (int, str)) else ",".join(map(str, one.label or [""]))
-        start = [one.case.given["image"], one.case.given["mask"], label, one.mask_voxels]
+        start = [one.case.given["image"], one.case.given["mask"], _label_text(one.label), one.mask_voxels]
         rows.append([*start, *(one.maps.get(key, "") for key in keys), one.error or ""])
     text = io.StringIO(newline="")
     csv.writer(text).writerows(rows)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import tempfile
-import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from . import library
-from .._suggestions import did_you_mean
+from .._suggestions import did_you_mean, warn
 
 if TYPE_CHECKING:
     from .._types import Path
@@ -210,7 +210,8 @@ def _frames(path, header):
 def _text(value):
     """A number as a text that does not depend on how it was written."""
     try:
-        return f"{float(value):.5g}"
+        # Times have six digits.
+        return f"{float(value):.6g}"
     except (TypeError, ValueError):
         return str(value)
 
@@ -481,6 +482,8 @@ def _geometry(spacing, origin, direction):
 def _selected(files, select):
     """Files with the frames that have these values of distinctions."""
     names = [name for name in _DISTINCTIONS if name]
+    if not isinstance(select, Mapping):
+        raise TypeError(f"select is {select!r}, but must be a dict such as {{'EchoTime': 4.6}}")
     for name, value in select.items():
         if name not in names:
             raise ValueError(f"select has {name!r}{did_you_mean(name, names)}, but must have one of {', '.join(names)}")
@@ -667,7 +670,11 @@ def _read(path, series, allow_uneven_slices, grid, segment, select):
     if os.path.isdir(path):
         found, unreadable = _scan(path)
         if not found and not unreadable:
-            raise ValueError("it holds no DICOM series with images")
+            others = (_read_file(entry.path) for entry in os.scandir(path) if entry.is_file())
+            files = [file for file in others if file is not None]
+            if len(files) != 1:
+                raise ValueError("it holds no DICOM series with images")
+            return _read(files[0].path, series, allow_uneven_slices, grid, segment, select)
         if series is not None and series not in found:
             raise ValueError(
                 f"it has no series '{series}', but {'; '.join(_describe(*each) for each in found.items())}"
@@ -703,7 +710,7 @@ def _read(path, series, allow_uneven_slices, grid, segment, select):
         return _segmentation(files[0], grid, segment)
     *result, warning = _volume(files, allow_uneven_slices, select)
     if warning:
-        warnings.warn(f"{path}: {warning}", stacklevel=2)
+        warn(f"{path}: {warning}")
     return tuple(result)
 
 
@@ -733,7 +740,7 @@ def list_dicom_series(folder: Path) -> list[DicomSeries]:
     with library("pydicom", f"reading {folder}").config.disable_value_validation():
         series, unreadable = _list(folder)
     if unreadable:
-        warnings.warn(f"files in '{folder}' cannot be read: {'; '.join(unreadable[:4])}", stacklevel=2)
+        warn(f"files in '{folder}' cannot be read: {'; '.join(unreadable[:4])}")
     return series
 
 

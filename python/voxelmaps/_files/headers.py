@@ -93,6 +93,14 @@ def _product(fields, name, dimension):
     return math.prod(map(int, sizes))
 
 
+def _check_units(fields, name):
+    """Raise ValueError for lengths in another unit than mm, which SimpleITK ignores."""
+    units = re.findall(r"\w+", fields.get(name.replace(" ", ""), ""))
+    other = [unit for unit in units if not re.fullmatch("mm|milli-?met(er|re)s?|none", unit, re.I)]
+    if other:
+        raise ValueError(f"its {name} are {other[0][:99]}, which readers ignore: save it with lengths in mm")
+
+
 def _data_file(path, name):
     if not name or name.startswith("LIST") or "%" in name:
         raise ValueError(f"its voxels are in several files ({name[:99]}): save it as one file")
@@ -118,6 +126,7 @@ def _voxels_of_meta(path):
     for name, neutral in (("ElementToIntensityFunctionSlope", 1), ("ElementToIntensityFunctionOffset", 0)):
         if name in fields and fields[name] not in (f"{neutral}", f"{neutral}.0"):
             raise ValueError(f"its {name} is {fields[name][:99]}, which readers ignore: save the scaled values")
+    _check_units(fields, "DistanceUnits")
     is_binary, is_compressed = (
         fields.get(name, "T")[:1] in ("T", "t", "1") for name in ("BinaryData", "CompressedData")
     )
@@ -145,6 +154,8 @@ def _voxels_of_nrrd(path):
     size = _NRRD_BYTES.get(kind) or _NRRD_BYTES.get(kind.removeprefix("u"))
     if size is None:
         raise ValueError(f"its type is '{kind[:99]}', which is not one of voxels")
+    for name in ("units", "space units"):
+        _check_units(fields, name)
     encoding = fields.get("encoding", "").lower()
     if encoding not in ("raw", "gzip", "gz"):
         raise ValueError(f"its encoding is '{encoding[:99]}', but must be raw or gzip: save it as one of these")

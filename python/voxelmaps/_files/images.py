@@ -55,8 +55,12 @@ def read(path, what, **options):
             not np.isfinite([*spacing, *origin, *direction]).all()
             or min(spacing) <= 0
             or abs(np.linalg.det(matrix)) < 1e-3
+            or abs(np.linalg.norm(matrix, axis=0) - 1).max() > 1e-3
         ):
-            raise ValueError(f"its geometry is invalid: spacing {spacing}, origin {origin}, direction {direction}")
+            raise ValueError(
+                f"its geometry is invalid: spacing {spacing}, origin {origin}, direction {direction}; spacings must be positive, and "
+                "columns of the direction independent and of the length 1"
+            )
         if array.size == 0:
             raise ValueError("it has no voxels")
         return result

@@ -4,13 +4,13 @@
 
 import logging
 import os
-import warnings
 import zlib
 
 import numpy as np
 
 from . import library
 from .headers import pair
+from .._suggestions import warn
 
 try:
     # Decompresses about three times as fast.
@@ -25,9 +25,12 @@ SUFFIXES = (".nii", ".nii.gz", ".hdr", ".img")
 _REAL_TYPES = (2, 4, 8, 16, 64, 256, 512, 768, 1024, 1280)
 _VECTOR = 1007
 _MM_OF_UNIT = {1: 1000.0, 3: 0.001}
-# Columns of an affine are orthogonal up to this cosine, as in float32 headers of oblique scans; affines agree within this
-# part of a voxel.
+# Axes are orthogonal up to this cosine, as in float32 headers of oblique scans.
+MOST_SHEAR = 1e-3
+# Of a voxel, within which sform and qform agree.
 _TOLERANCE = 1e-3
+# From RAS.
+_LPS = np.array([-1.0, -1.0, 1.0])
 # Deflate compresses at most 1032 : 1.
 _MAX_COMPRESSION = 1032
 
@@ -47,7 +50,7 @@ def read(path):
     try:
         with opener(header_path, "rb") as file:
             header = _header(file, header_path == voxels_path)
-            shape, components = _shape(header)
+            shape, components = shape_of(header, "it")
             kind = header.get_data_dtype()
             offset, size = float(header["vox_offset"]), os.path.getsize(voxels_path)
             if not offset.is_integer() or offset < (header.structarr.nbytes if header_path == voxels_path else 0):
@@ -65,7 +68,7 @@ def read(path):
                 while opener is not open and file.read(2**20):
                     pass
         slope, inter = header.get_slope_inter()
-        geometry = _geometry(header, shape, path)
+        place = geometry(header, shape, "it", path)
     except (OSError, EOFError, zlib.error, _IsalError) as error:
         raise ValueError(f"it is truncated or corrupt: {error}") from None
     except (HeaderDataError, WrapStructError) as error:
@@ -73,8 +76,12 @@ def read(path):
     array = array.astype(kind.newbyteorder("="), copy=False)
     if (slope, inter) not in ((None, None), (1, 0)):
         array = apply_read_scaling(array, np.float64(slope), np.float64(inter)).astype(np.float64, copy=False)
-    array = array[..., 0].T if components == 1 else np.ascontiguousarray(np.moveaxis(array.T, 0, -1))
-    return array, *geometry
+    return in_itk_order(array), *place
+
+
+def in_itk_order(array):
+    """The array with the axes z, y, x, and components if there are several, of one with x, y, z and components."""
+    return array[..., 0].T if array.shape[-1] == 1 else np.ascontiguousarray(np.moveaxis(array.T, 0, -1))
 
 
 def _header(file, is_single):
@@ -103,23 +110,23 @@ def _header(file, is_single):
     return header
 
 
-def _shape(header):
-    """The size along x, y and perhaps z, and the number of components."""
+def shape_of(header, name):
+    """The size along x, y and perhaps z, and the number of components. Raises ValueError, unless it is one image of real numbers."""
     dim = header["dim"].tolist()
     if not 2 <= dim[0] <= 7 or min(dim[1 : dim[0] + 1]) < 1:
         raise ValueError(
-            f"its sizes {dim} are not those of an image: the number of axes, 2 to 7, and their sizes, from 1 on"
+            f"{name} has the sizes {dim}, which are not those of an image: the number of axes, 2 to 7, and their sizes, from 1 on"
         )
     if int(header["datatype"]) not in _REAL_TYPES:
         raise ValueError(
-            f"its voxels are of the type {header.get_data_dtype()} (code {header['datatype']}), but must be real numbers"
+            f"{name} has voxels of {header.get_data_dtype()} (code {header['datatype']}), but they must be real numbers"
         )
     shape, rest = tuple(dim[1:4][: dim[0]]), dim[4 : dim[0] + 1]
     components = rest[1] if len(rest) > 1 and int(header["intent_code"]) == _VECTOR else 1
     number = int(np.prod(rest, dtype=object)) // components
     if number > 1:
         raise ValueError(
-            f"it has {number} volumes (time points, directions or channels) of {'x'.join(map(str, shape))} voxels, "
+            f"{name} has {number} volumes (time points, directions or channels) of {'x'.join(map(str, shape))} voxels, "
             "but must have one: save one, such as nibabel.load(path).slicer[..., 0]"
         )
     # So does ITK: it writes vectors of two dimensions with one slice.
@@ -131,62 +138,69 @@ def _corners(affine, shape):
     return affine @ np.stack([axis.ravel() for axis in grid])
 
 
-def _geometry(header, shape, path):
-    """Spacing, origin and direction in ITK's order and frame (LPS). Of sform and qform, the one that ITK chooses."""
-    factor = _MM_OF_UNIT.get(int(header["xyzt_units"]) & 7, 1.0)
+def unit_of(header):
+    """The unit of a header in mm, which is 1 if it is unknown."""
+    return _MM_OF_UNIT.get(int(header["xyzt_units"]) & 7, 1.0)
+
+
+def geometry(header, shape, name, path=None):
+    """Spacing, origin and direction of a header of nibabel in ITK's order and frame (LPS). Of sform and qform, the one that ITK chooses.
+
+    name, path    How errors and warnings call the image.
+    """
+    header, dimension = header.copy(), len(shape)
+    unit = unit_of(header)
     zooms = np.abs(np.array(header["pixdim"][1:4], float))
-    if len(shape) == 2 and not (np.isfinite(zooms[2]) and zooms[2] > 0):
+    if dimension == 2 and not (np.isfinite(zooms[2]) and zooms[2] > 0):
         zooms[2] = 1
         header["pixdim"][3] = 1
     if not (np.isfinite(zooms).all() and (np.array(header["pixdim"][1:4]) > 0).all()):
-        raise ValueError(f"its pixdim {header['pixdim'][1:4].tolist()} must be positive numbers")
+        raise ValueError(f"{name} has the pixdim {header['pixdim'][1:4].tolist()}, which must be positive numbers")
     sform, qform = header.get_sform(coded=True)[0], header.get_qform(coded=True)[0]
-    for name, affine in (("sform", sform), ("qform", qform)):
-        if affine is not None and not np.isfinite(affine).all():
-            raise ValueError(f"its {name} has numbers that are not finite")
-    if sform is None and qform is None:
-        dimension = len(shape)
-        return tuple(factor * zooms[:dimension]), (0.0,) * dimension, tuple(np.eye(dimension).ravel())
-    affine = sform if qform is None else qform
-    if sform is not None:
-        norms = np.linalg.norm(sform[:3, :3], axis=0)
-        if not (norms > 0).all():
-            raise ValueError(f"its sform has the spacing {norms.tolist()}, which must be positive")
-        cosines = (sform[:3, :3] / norms).T @ (sform[:3, :3] / norms) - np.eye(3)
-        if not (abs(cosines) <= _TOLERANCE).all():
-            raise ValueError(
-                f"its sform is sheared: axes differ from right angles by {np.degrees(np.arcsin(min(1, abs(cosines).max()))):.3g} "
-                "degrees, but 0.057 are allowed: resample it onto an orthogonal grid"
-            )
+    # With neither, ITK has the origin 0 and unrotated axes.
+    affine = sform if sform is not None else qform if qform is not None else np.diag([*zooms * _LPS, 1.0])
+    place = of_affine(affine, dimension, name, unit, zooms)
     if sform is not None and qform is not None:
         distance = np.linalg.norm((_corners(sform, shape) - _corners(qform, shape))[:3], axis=0).max()
-        if distance > _TOLERANCE * zooms.min():
-            affine, used = (sform, "sform") if int(header["sform_code"]) == 1 else (qform, "qform")
-            warnings.warn(
-                f"{path}: sform and qform place corners {factor * distance:.3g} mm apart: the {used} is used, as ITK does",
-                stacklevel=2,
+        if not distance <= _TOLERANCE * zooms.min():
+            is_sform = int(header["sform_code"]) == 1
+            warn(
+                f"{path or name}: sform and qform place corners {unit * distance:.3g} mm apart: the {'sform' if is_sform else 'qform'} is "
+                "used, as ITK does"
             )
-    spacing = np.linalg.norm(affine[:3, :3], axis=0)
-    direction = affine[:3, :3] / spacing
-    if np.allclose(spacing, zooms, rtol=1e-5, atol=0):
-        spacing = zooms
-    elif affine is sform and qform is None:
-        warnings.warn(
-            f"{path}: the sform has the spacing {spacing.tolist()}, but pixdim is {zooms.tolist()}: the sform is used",
-            stacklevel=2,
+            place = place if is_sform else of_affine(qform, dimension, name, unit, zooms)
+    elif sform is not None and not np.allclose(place[0], unit * zooms[:dimension], rtol=1e-5, atol=0):
+        warn(
+            f"{path or name}: the sform has the spacing {place[0]}, but pixdim is {(unit * zooms).tolist()} mm: the sform is used"
         )
-    if abs(direction.T @ direction - np.eye(3)).max() > 1e-6:
-        # The nearest rotation.
+    return place
+
+
+def of_affine(affine, dimension, name, unit=1.0, zooms=None):
+    """Spacing, origin and direction, as ITK has them (LPS), of an affine (RAS). The direction is the nearest rotation.
+
+    zooms    The spacing, if the affine has the same but for rounding.
+    """
+    spacing = np.linalg.norm(affine[:3, :3], axis=0)
+    if not (np.isfinite(affine).all() and (spacing > 0).all()):
+        raise ValueError(f"{name} has an affine that is not finite or has no volume: {affine[:3].tolist()}")
+    direction = affine[:3, :3] / spacing
+    shear = abs(direction.T @ direction - np.eye(3)).max()
+    if shear > MOST_SHEAR:
+        raise ValueError(
+            f"{name} has sheared axes, with a cosine of {shear:.3g} between them ({np.degrees(np.arcsin(min(1, shear))):.3g} degrees), but "
+            f"they must be orthogonal within {MOST_SHEAR}: resample it"
+        )
+    if shear > 1e-6:
         left, _, right = np.linalg.svd(direction)
         direction = left @ right
-    # From RAS to LPS.
-    flip = np.array([-1.0, -1.0, 1.0])
-    direction, origin = flip[:, None] * direction + 0.0, flip * affine[:3, 3] + 0.0
-    dimension = len(shape)
+    if zooms is not None and np.allclose(spacing, zooms, rtol=1e-5, atol=0):
+        spacing = zooms
+    direction, origin = _LPS[:, None] * direction + 0.0, _LPS * affine[:3, 3] + 0.0
     if dimension == 2 and abs(direction[2, :2]).max() > _TOLERANCE:
-        raise ValueError("its plane is not axial, but it has two dimensions: store it as a volume of one slice")
+        raise ValueError(f"{name} has two dimensions, but its plane is not axial: store it as a volume of one slice")
     return (
-        tuple(float(factor * s) for s in spacing[:dimension]),
-        tuple(float(factor * o) for o in origin[:dimension]),
+        tuple(float(unit * s) for s in spacing[:dimension]),
+        tuple(float(unit * o) for o in origin[:dimension]),
         tuple(map(float, direction[:dimension, :dimension].ravel())),
     )

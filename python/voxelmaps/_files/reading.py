@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-import warnings
 from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from .. import _image
 from . import layouts, library, paths
 from .writing import FEATURE_NAMES
+from .._suggestions import warn
 from .._maps import FeatureMaps, Geometry
 from .._cohort.tables import PROVENANCE
 
@@ -98,9 +98,7 @@ def _names_of_folder(path: pathlib.Path) -> dict[str, pathlib.Path]:
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{path / PROVENANCE} is not what voxelmaps maps writes: there is no {error}") from None
         if not is_complete:
-            warnings.warn(
-                f"the run that has written {path} was interrupted: there are {len(files)} of its maps", stacklevel=4
-            )
+            warn(f"the run that has written {path} was interrupted: there are {len(files)} of its maps")
         return files
     files = sorted(each for each in path.iterdir() if each.name.endswith(_SUFFIXES))
     return {_stem(each.name): each for each in files}

@@ -26,37 +26,28 @@ def descriptions():
     return {name: tuple(texts) for name, *texts in (line.split("\t") for line in lines)}
 
 
-def compute(x, mask, settings):
-    """Compute feature_maps(x, mask, **settings) part by part along z.
+def compute(x, mask, settings, axis=0, index=None):
+    """Compute feature_maps(x, mask, **settings) part by part along z, or in one part the slice with an index along an axis.
 
     Yields the part that is done, from 0 to 1; returns the FeatureMaps.
     """
     request = request_of(x, mask, settings)
-    shape = request.map_shape()
+    if index is not None:
+        box = list(request.box)
+        if not box[axis].start <= index < box[axis].stop:
+            reach = f"from {box[axis].start} to {box[axis].stop - 1}"
+            raise ValueError(f"the slice {index} is outside of the mask, which reaches {reach}")
+        box[axis] = slice(index, index + 1)
+        request = request._replace(box=tuple(box), geometry=None)
+    shape = tuple(part.stop - part.start for part in request.box)
     maps = np.empty((len(request.names), *shape), request.dtype)
     first, end, plane = request.box[0].start, request.box[0].stop, math.prod(shape[1:]) * maps.itemsize
-    step = -(-(end - first) // _MOST_PARTS)
+    step = -(-(end - first) // (_MOST_PARTS if index is None else 1))
     for start in range(first, end, step):
         part = request._replace(box=(slice(start, min(start + step, end)), *request.box[1:]))
         part.run((), maps.ctypes.data + (start - first) * plane, math.prod(shape))
         yield min((start + step - first) / (end - first), 1.0)
     return FeatureMaps(request.names, maps, request.box, request.geometry, request.image.shape)
-
-
-def compute_slice(x, mask, settings, axis, index):
-    """The maps of one slice along an axis, or of all if the index is None: the same values as those of the volume."""
-    request = request_of(x, mask, settings)
-    box = list(request.box)
-    if index is not None and not box[axis].start <= index < box[axis].stop:
-        raise ValueError(
-            f"the slice {index} is outside of the mask, which reaches from {box[axis].start} to {box[axis].stop - 1}"
-        )
-    if index is not None:
-        box[axis] = slice(index, index + 1)
-    shape = tuple(part.stop - part.start for part in box)
-    maps = np.empty((len(request.names), *shape), request.dtype)
-    request._replace(box=tuple(box)).run((), maps.ctypes.data, math.prod(shape))
-    return FeatureMaps(request.names, maps, tuple(box), None, request.image.shape)
 
 
 def visible_slice(layer, dims):

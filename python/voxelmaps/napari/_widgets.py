@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dock widgets of the plugin. What they do is in _live and _maps."""
 
+import inspect
+
 import numpy as np
 from magicgui import widgets as w
 from napari.layers import Image, Labels
@@ -37,7 +39,7 @@ class _Widget(w.Container):
             # Workers show errors that they return or raise with a traceback.
             try:
                 result = function(*arguments)
-                return (yield from result) if progress else result, ""
+                return (yield from result) if inspect.isgenerator(result) else result, ""
             except (ValueError, TypeError, RuntimeError, OSError, ImportError, MemoryError) as error:
                 return None, str(error)
 
@@ -175,17 +177,9 @@ class MapsWidget(_Widget):
         self.has_preview = w.CheckBox(text="Preview of the visible slice", value=False)
         compute, cancel, save = (w.PushButton(text=text) for text in ("Compute the volume", "Cancel", "Save maps..."))
         self.progress = w.ProgressBar(label=" ", max=100)
-        settings = [
-            self.image,
-            self.mask,
-            self.mask_label,
-            self.features,
-            self.radius,
-            self.unit,
-            self.bins,
-            self.bin_value,
-        ]
-        controls = [*settings[:3], self.search, self.features, self.description, *settings[4:], self.has_preview]
+        layers = [self.image, self.mask, self.mask_label]
+        windows = [self.radius, self.unit, self.bins, self.bin_value]
+        controls = [*layers, self.search, self.features, self.description, *windows, self.has_preview]
         super().__init__(napari_viewer, [*controls, compute, cancel, self.progress, save])
         self.description.native.setWordWrap(True)
         self.search.changed.connect(self._filter)
@@ -193,7 +187,7 @@ class MapsWidget(_Widget):
         self._timer = QTimer()
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._start_preview)
-        for control in (*settings, self.has_preview):
+        for control in (*layers, self.features, *windows, self.has_preview):
             control.changed.connect(self.update_preview)
         for name in ("point", "order", "ndisplay"):
             getattr(napari_viewer.dims.events, name).connect(self.update_preview)
@@ -286,7 +280,7 @@ class MapsWidget(_Widget):
         self._preview_is_stale = False
         settings = self._settings()
         settings["features"] = settings["features"][:1]
-        where = None if image.ndim == 2 else _maps.visible_slice(image, self.viewer.dims)
+        where = (0, None) if image.ndim == 2 else _maps.visible_slice(image, self.viewer.dims)
 
         def done(maps):
             start = [part.start for part in maps.slices]
@@ -307,22 +301,14 @@ class MapsWidget(_Widget):
             if not self.is_closed:
                 self._start_preview()
 
-        self._preview_worker = self.in_thread(
-            _preview, image, self.mask.value, settings, where, done=done, finished=finish
-        )
+        arguments = _compute, image, self.mask.value, settings, *where
+        self._preview_worker = self.in_thread(*arguments, done=done, finished=finish)
 
 
-def _images(image, mask):
+def _compute(image, mask, settings, *where):
     if image.rgb:
         raise ValueError(
             f"the layer {image.name} is RGB, but feature maps need one channel: split it into three layers"
         )
-    return _layers.image_of(image), None if mask is None else _layers.image_of(mask)
-
-
-def _compute(image, mask, settings):
-    return _maps.compute(*_images(image, mask), settings)
-
-
-def _preview(image, mask, settings, where):
-    return _maps.compute_slice(*_images(image, mask), settings, *(where or (0, None)))
+    mask = None if mask is None else _layers.image_of(mask)
+    return _maps.compute(_layers.image_of(image), mask, settings, *where)

@@ -88,7 +88,7 @@ def bin_edges(extremes, settings):
     if len(used) > _MAX_LEVELS:
         raise ValueError(f"setting binCount is {count}, but at most {_MAX_LEVELS} gray levels are possible")
     used = np.asarray(used, dtype=float)
-    if not (np.diff(used) > 0).all():
+    if not (len(used) and (np.diff(used) > 0).all()):
         raise ValueError(
             f"setting {'binWidth' if count is None else 'binCount'} makes bins that are too narrow for intensities from "
             f"{minimum} to {maximum} of type {extremes.dtype}"

@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""Wrong arguments of functions of arrays are errors that name the value, the rule and the remedy. Needs no ITK."""
+
+import numpy as np
+import pytest
+import voxelmaps
+from array_libraries import needs_device
+from voxelmaps import _image
+
+X = np.random.default_rng(1).integers(0, 200, (6, 8, 9)).astype(np.int16)
+SEED = (1, 2, 3)
+
+
+# Of the calls below.
+NAMES = {
+    "np": np,
+    "X": X,
+    "image": _image.Image(X, (0.5, 0.75, 3.0), (0.0, 0.0, 0.0), tuple(np.eye(3).ravel())),
+    "vectors": lambda components: np.zeros((6, 8, 9, components)),
+    "half": np.broadcast_to(np.arange(9) > 3, X.shape),
+    "moments": {"object_mean": 120, "object_variance": 2500, "difference_variance": 400},
+    "maps": lambda x=X, features="glcm_Contrast", **k: voxelmaps.feature_maps(x, features=features, **k),
+    "describe": voxelmaps.describe,
+    "strength": lambda x=X, seeds=SEED, **k: voxelmaps.fuzzy_connectedness(x, seeds, **k),
+    "labels": lambda x=X, seeds={1: SEED}, **k: voxelmaps.labels(x, seeds, **k),
+    "session": lambda x=X, seeds={1: SEED}, **k: voxelmaps.SeedSession(x, **k).update(seeds),
+    "threshold": voxelmaps.suggest_threshold,
+    "sample": voxelmaps.sample_ct,
+}
+
+# Calls, and the type of the error and a part of its text. Without out, sessions have the errors of labels.
+ERRORS = {
+    # Features.
+    "maps(features='glcm_Nope')": "ValueError: class glcm has no feature 'Nope'; choose from Autocorrelation",
+    "maps(features='firstorder_quartile_coefficient_of_dispersion')": "ValueError: class firstorder has no feature 'quartile_",
+    "maps(features=['glcm', 'glcm_Contrast'])": "ValueError: glcm_Contrast is given twice",
+    "maps(features=['glrlm_RunEntropy', 'glrlm_run_entropy'])": "ValueError: glrlm_run_entropy is given twice, also as glrlm_Run",
+    "maps(features=5)": "TypeError: features are 5",
+    "maps(features={'glcm': ['Contrast', 3]})": "TypeError: must be names",
+    # Gray levels and windows.
+    "maps(bin_width=-1)": "ValueError: BinWidth is -1",
+    "maps(bin_width='narrow')": "TypeError: bin_width is 'narrow', but must be a number",
+    "maps(bin_edges=3)": "TypeError: bin_edges is 3, but must be a list of numbers",
+    "maps(intensity_range=(1, 2, 3))": r"ValueError: intensity_range is \(1, 2, 3\)",
+    "maps(features='gldm', alpha=1.5)": "TypeError: alpha is 1.5, but must be an integer",
+    "maps(distances=[])": "ValueError: distances is empty",
+    "maps(distances=9, neighborhood_radius=1)": "ValueError: distances is",
+    "maps(background_value=1e300)": "ValueError: float32 holds values up to",
+    "maps(window_size=300)": "ValueError: at most 255 voxels",
+    "maps(window_size=3, window_anchor=3)": "ValueError: anchor 3",
+    "maps(neighborhood_radius=(1, 2))": "ValueError: one per axis",
+    "maps(neighborhood_radius=-1)": "ValueError: neighborhood_radius is -1, but must be one integer from 0 to 65535, or 3 of them, "
+    "one per axis$",
+    "maps(radius_mm=0.4, spacing=(3, 0.75, 0.5))": "ValueError: radius_mm is 0.4, which reaches no neighbor of a voxel: its sizes are "
+    r"\(3.0, 0.75, 0.5\) mm$",
+    "maps(radius_mm=2, neighborhood_radius=1)": "ValueError: neighborhood_radius and radius_mm are given, but only one can be$",
+    "maps(weighting_norm='euclidian')": "ValueError: weighting_norm is 'euclidian' .did you mean euclidean.., but must be one of "
+    "manhattan, euclidean, infinity",
+    "maps(weighting_norm='euclidean')": "ValueError: weighting_norm is 'euclidean', which needs the spacing",
+    "maps(weighting_norm='euclidean', spacing=(1, 1, 1), aggregation='average')": "ValueError: but matrices with weights are merged",
+    "maps(features='ngtdm', weighting_norm='euclidean', spacing=(1, 1, 1))": "ValueError: weighting_norm is 'euclidean', but has no "
+    "effect on features of ngtdm",
+    # Images, masks and outputs.
+    "maps(b'ct.nii')": "TypeError: x must be an array",
+    "maps(None)": "TypeError: not NoneType",
+    "maps(np.zeros(4))": "ValueError: must have 2 or 3 axes",
+    "maps(np.ma.array(X))": "TypeError: masked array",
+    "maps(X.astype(np.complex64))": "TypeError: complex64",
+    "maps(np.full((4, 4), np.nan))": "ValueError: No intensity of the image is finite",
+    "maps('no-such-file.nii.gz')": "FileNotFoundError: x no-such-file.nii.gz does not exist$",
+    "maps(mask=np.ones((6, 8, 7)))": r"ValueError: mask has the shape \(6, 8, 7\), but x has \(6, 8, 9\)",
+    "maps(spacing=(1, 2))": "ValueError: spacing is",
+    "maps(crop='mask')": "ValueError: needs a mask",
+    "describe(np.full((4, 4), np.nan), features='glcm')": "ValueError: no voxel of x inside the mask has a finite intensity$",
+    # Devices.
+    "maps(device='gpu')": "ValueError: device is 'gpu'",
+    "maps(device=97)": "RuntimeError: CUDA device 97 cannot be used",
+    "maps(device=[97])": "RuntimeError: CUDA device 97 cannot be used",
+    "maps(device=[])": "ValueError: device is empty",
+    "maps(device=['cpu'])": "ValueError: the CPU cannot be one of several devices",
+    "labels(device='tpu')": "ValueError: device is 'tpu'",
+    # Seeds.
+    "strength(seeds=(7, 0, 0))": r"ValueError: the seed \(7, 0, 0\) is not an index",
+    "strength(seeds=[])": "ValueError: no seeds",
+    "strength(seeds='liver')": "FileNotFoundError: seeds liver does not exist",
+    "strength(seed=(0, 0, 0))": "TypeError: fuzzy_connectedness has no parameter seed .did you mean seeds or seed_points",
+    "strength(image, None, seed_points=(1, 2))": r"ValueError: a seed point is \(1, 2\), but must be 3 finite numbers x, y, z in mm, or a "
+    "list of such points$",
+    "labels(image, None, seed_points=[(1, 2, 3)])": "TypeError: seed_points must be a dict of labels and points in mm, and seeds a dict or "
+    "left out$",
+    "labels(seeds={1: np.array([[0, 0, 0], [0, -1, 0]])})": r"ValueError: the seed \(0, -1, 0\) is not an index",
+    "labels(seeds={1: (1.5, 2, 3)})": "TypeError: must be an index of integers",
+    "labels(seeds={1: 5})": "TypeError: a seed must be an index or a list of indices, not int",
+    "labels(seeds={0: (1, 2, 3)})": "ValueError: the label 0 is not from 1 to 65535",
+    "labels(seeds={'liver': (1, 2, 3)})": "TypeError: the label 'liver' is not an integer",
+    "labels(seeds=np.ones((6, 8), np.uint8))": r"ValueError: seeds has the shape \(6, 8\), but x has \(6, 8, 9\)",
+    "labels(seeds=np.ones((6, 8, 9), complex))": "TypeError: complex128",
+    "labels(mask=half)": r"ValueError: the seed \(1, 2, 3\) of the label 1 is outside the mask",
+    # Affinities.
+    "labels(affinity='mean')": "ValueError: affinity is 'mean'",
+    "labels(object_mean=3)": "ValueError: object_mean is given without object_variance and difference_variance",
+    "labels(difference_mean=1, affinity='weighted_sum')": "ValueError: difference_mean is given without object_mean",
+    "strength(object_mean=3, object_variance=-1, difference_variance=1)": "ValueError: -1",
+    "labels(**moments | {'object_variance': -1})": "ValueError: object variance of the affinity has the value -1, but must be positive",
+    "labels(**moments | {'object_mean': {1: np.inf}})": "ValueError: object mean of the affinity of label 1 has the value inf, but must "
+    "be finite",
+    "labels(**moments | {'object_mean': {2: 5}})": "ValueError: object_mean has no value of the label 1, which has seeds",
+    "labels(**moments | {'object_mean': {0: 5}})": "ValueError: the label 0 is not from 1",
+    "labels(**moments | {'object_mean': {1: 5}}, competition='iterative')": "ValueError: object_mean is a dict",
+    "labels(**moments, estimate_of_every_label=True)": "ValueError: an affinity is given",
+    "labels(estimate_of_every_label=True, competition='iterative')": "ValueError: must have the same affinity",
+    "labels(np.zeros((6, 8, 9)))": "ValueError: cannot be estimated .* object variance of the estimate has the value 0",
+    "labels(vectors(17), components_axis=-1)": "ValueError: x has 17 components",
+    "labels(vectors(2), components_axis=-1, **moments)": "ValueError: components need the shape",
+    # Other parameters of connectedness.
+    "labels(competition='iterativ')": r"ValueError: competition is 'iterativ' \(did you mean iterative\?\), but must be one of relative, "
+    "iterative",
+    "labels(tie_rule='toss')": "ValueError: tie_rule is 'toss', but must be one of background, lowest_label",
+    "labels(adjacency=6)": "ValueError: adjacency is 6",
+    "labels(minimum_strength=2)": "ValueError: minimum_strength is 2, but must be 0 to 1",
+    "labels(weight=2)": "ValueError: weight is 2, but must be 0 to 1",
+    "labels(distance_weighting='yes')": "TypeError: distance_weighting is 'yes', but must be True or False",
+    "labels(crop_to_seeds=True, crop_margin=[1, 2])": r"ValueError: crop_margin is \[1.0, 2.0\], but must be one number or 3",
+    "labels(spacing=(1, 0, 1))": "ValueError: spacing is",
+    "labels(label_type='float32')": "ValueError: label_type is 'float32', but must be uint8 or uint16",
+    "labels(precision='half')": "ValueError: precision is 'half'",
+    "labels(components_axis=1)": "ValueError: components_axis is 1, but must be 0 or -1",
+    "labels(np.zeros(3))": "ValueError: must have 2 or 3",
+    "labels(out=np.zeros(X.shape))": "ValueError: out has the shape .* and the type float64",
+    "strength(np.zeros(3))": "ValueError: must have 2 or 3",
+    "strength(out=np.zeros(X.shape))": "ValueError: type float64",
+    # Parameters without effect.
+    "labels(weight=0.2)": "ValueError: weight is 0.2, but has no effect with the affinity geometric_mean; it belongs to weighted_sum",
+    "labels(**moments, difference_mean=3)": "ValueError: difference_mean is 3, but has no effect with the affinity geometric_mean",
+    "labels(affinity='homogeneity', object_mean=7)": "ValueError: object_mean is 7, but has no effect with the affinity homogeneity; it "
+    "belongs to geometric_mean, weighted_sum and minimum",
+    "labels(affinity='absolute_difference', estimation_radius=5)": "ValueError: estimation_radius is 5, but has no effect with the "
+    "affinity absolute_difference",
+    "labels(**moments, estimation_radius=1)": "ValueError: estimation_radius is 1, but nothing is estimated: the affinity is given",
+    "labels(crop_margin=3)": r"ValueError: crop_margin is \[3.0\], but has no effect without crop_to_seeds",
+    "labels(crop_margin_in_millimeters=True)": "ValueError: crop_margin_in_millimeters is True, but has no effect without",
+    # Other functions.
+    "threshold(np.ones((3, 3)) * 7)": "ValueError: strength has values from 7.0 to 7.0, but must be from 0 to 1",
+    "threshold(np.ones(3))": "ValueError: strength has 1 axes, but must have 2 or 3",
+    "threshold(np.eye(3), minimum_volume=-2)": "ValueError: minimum_volume is -2, but must be at least 0 and finite",
+    "threshold(np.eye(3), (3, 0))": r"ValueError: the seed \(3, 0\) is not an index",
+    "sample((5, 96, 40))": r"ValueError: size is \(5, 96, 40\), but must be three numbers of at least 8",
+    "sample((96, 96))": r"ValueError: size is \(96, 96\), but must be three",
+    "sample(noise=-3)": "ValueError: noise is -3, but must be 0 to 1000",
+    "sample(noise=np.nan)": "ValueError: noise is nan",
+}
+
+
+@pytest.mark.parametrize("call", ERRORS)
+def test_errors(call):
+    kind, _, text = ERRORS[call].partition(": ")
+    calls = [call]
+    if call.startswith("labels") and "out=" not in call:
+        calls.append(call.replace("labels", "session", 1))
+    if "no effect with the affinity" in text:
+        calls.append(call.replace("labels", "strength", 1))
+    for each in calls:
+        with pytest.raises(Exception, match=text) as caught:
+            eval(each, NAMES)
+        assert type(caught.value).__name__ == kind and "\n" not in str(caught.value)
+
+
+def test_gradients():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(ValueError, match="x requires gradients, which are not computed"):
+        voxelmaps.feature_maps(torch.zeros(4, 4, requires_grad=True), features="glcm")
+
+
+@needs_device
+def test_arrays_of_two_places():
+    cupy = pytest.importorskip("cupy")
+    x, mask = cupy.asarray(X), X > 40
+    with pytest.raises(
+        TypeError, match=r"x is an array of CuPy \(CUDA device 0\), but mask is one of NumPy \(host memory\)"
+    ):
+        voxelmaps.feature_maps(x, mask, features="glcm")
+    with pytest.raises(ValueError, match="device is 'cpu', but x is on CUDA device 0"):
+        voxelmaps.feature_maps(x, features="glcm", device="cpu")
