@@ -15,7 +15,6 @@ import voxelmaps
 from pyradiomics_oracle import ORIGIN, SHAPE, SPACING
 from pyradiomics_oracle import all_features, compare, image_array, mask_array, to_itk, to_simpleitk
 from voxelmaps import _image, radiomics
-from voxelmaps.radiomics import _preparation as images
 from voxelmaps.radiomics import _settings as parameters
 
 CLASSES = list(parameters.CLASSES)
