@@ -114,7 +114,7 @@ TEST_F(RegionFeatures, RefuseInvalidJobs)
   this->ExpectError("planes, but planar shape is that of one");
   job.planarShapeFeatures.clear();
   job.spacing[1] = -1.0;
-  this->ExpectError("A job has the spacing -1");
+  this->ExpectError("A job has the spacing -1.000000");
   job.spacing[1] = 1.0;
   std::get<voxelmaps::CooccurrenceJob>(job.classes[0]).aggregation =
     voxelmaps::CooccurrenceFeatureMapEnums::Aggregation::PerDirection;
