@@ -4,12 +4,13 @@
 """Measure what users wait for, and print a Markdown table: calls of the package, and the command until the files are on the disk.
 
 Run it with the Python of an environment that has voxelmaps and SimpleITK. Each time is the shortest of --runs, those of new processes
-included. With --device, calls are on arrays of CuPy in memory of the device.
+included. With --device, calls of feature_maps and of connectedness are on arrays of CuPy in memory of the device. --peers adds the
+table of other packages, see peers.py.
 """
 
 import argparse
+import os
 import pathlib
-import platform
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,7 @@ import time
 import numpy as np
 import SimpleITK as sitk
 import voxelmaps
-from peers import synthetic_ct
+from peers import ROOT, box, processor_name, synthetic_ct
 
 CLASSES = ["firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm"]
 FIRST_MAP = (
@@ -32,16 +33,24 @@ def ellipsoid(shape, center, radii):
     return (sum(((axis - c) / r) ** 2 for axis, c, r in zip(grid, center, radii)) < 1).astype(np.uint8)
 
 
-def write_cases(folder, number):
-    """A CT with lesions of 32,000 voxels at different places, and the table of them."""
+def write_cases(folder, number, center, radii):
+    """A CT with lesions at different places, and the table of them. Returns the array of the first one."""
     array = np.tile(synthetic_ct(64), (1, 2, 2))
+    folder.mkdir()
     sitk.WriteImage(sitk.GetImageFromArray(array), str(folder / "image.nii.gz"))
     rows = ["image,mask,output"]
     for i in range(number):
-        mask = ellipsoid(array.shape, (32, 60 - i % 24, 50 + i % 24), (14, 22, 25))
+        mask = ellipsoid(array.shape, (center, 60 - i % 24, 50 + i % 24), radii)
         sitk.WriteImage(sitk.GetImageFromArray(mask), str(folder / f"mask{i}.nii.gz"))
         rows.append(f"image.nii.gz,mask{i}.nii.gz,maps{i}")
     (folder / "table.csv").write_text("\n".join(rows) + "\n")
+
+
+def machine():
+    commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True)
+    return (
+        f"{processor_name()}, {os.cpu_count()} processors, {voxelmaps.__version__} {commit.stdout.strip()}; wall time"
+    )
 
 
 def main():
@@ -50,6 +59,8 @@ def main():
     parser.add_argument("--lesions", type=int, default=24, help="cases of the table (default: 24)")
     parser.add_argument("--size", type=int, nargs=3, default=[192, 192, 80], help="of the CT for connectedness: x y z")
     parser.add_argument("--device", action="store_true", help="arrays of CuPy instead of NumPy")
+    parser.add_argument("--folder", help="for files (default: that of temporary files)")
+    parser.add_argument("--peers", action="store_true", help="also run peers.py for the case of HABIT and for labels")
     options = parser.parse_args()
     on_device, finish = np.asarray, lambda: None
     if options.device:
@@ -57,9 +68,7 @@ def main():
 
         on_device, finish = cupy.asarray, cupy.cuda.Device().synchronize
         print(f"{cupy.cuda.runtime.getDeviceProperties(0)['name'].decode()}; ", end="")
-    print(
-        f"{platform.processor() or platform.machine()}, {voxelmaps.__version__}; wall time\n\n| task | s |\n|---|---|"
-    )
+    print(f"{machine()}\n\n| task | s |\n|---|---|")
 
     def show(task, compute, prepare=lambda: None):
         seconds = []
@@ -72,9 +81,11 @@ def main():
             seconds.append(time.perf_counter() - begin)
         print(f"| {task} | {min(seconds):.3g} |", flush=True)
 
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        write_cases(folder, options.lesions)
+    with tempfile.TemporaryDirectory(dir=options.folder) as name:
+        root = pathlib.Path(name)
+        folder = root / "large"
+        write_cases(folder, options.lesions, 32, (14, 22, 25))
+        write_cases(root / "small", options.lesions, 32, (6, 8, 9.5))
 
         def run(*arguments):
             done = subprocess.run([sys.executable, *arguments], cwd=folder, capture_output=True, text=True)
@@ -85,18 +96,47 @@ def main():
             for maps in [*folder.glob("maps*"), *folder.glob("table-*")]:
                 shutil.rmtree(maps) if maps.is_dir() else maps.unlink()
 
+        show("first map of 8³ voxels, new process", lambda: run("-c", FIRST_MAP))
+        image, lesion = (sitk.ReadImage(str(folder / f"{name}.nii.gz")) for name in ("image", "mask0"))
+        cube = sitk.GetImageFromArray(box(image.GetSize()[::-1], 64)[: image.GetDepth()])
+        classes = dict.fromkeys(CLASSES)
+        options_of_maps = {"features": CLASSES, "bin_width": 25, "neighborhood_radius": 1, "crop": "mask"}
+        for mask, what in ((lesion, "a lesion of 32,000 voxels"), (cube, "a cube of 64³ voxels")):
+            arrays = [on_device(sitk.GetArrayFromImage(each)) for each in (image, mask)]
+            execute = lambda: voxelmaps.radiomics.execute(image, mask, featureClass=classes, additionalInfo=False)
+            show(
+                f"all maps of {what}, 3×3×3: `feature_maps`", lambda: voxelmaps.feature_maps(*arrays, **options_of_maps)
+            )
+            show("the same, SimpleITK images: `radiomics.execute`", execute)
+
         maps = ["-m", "voxelmaps", "maps", "--classes", ",".join(CLASSES)]
         table = [*maps, "--jobs", "table.csv"]
-        show("first map of 8³ voxels, new process", lambda: run("-c", FIRST_MAP))
-        image, mask = (sitk.ReadImage(str(folder / f"{name}.nii.gz")) for name in ("image", "mask0"))
-        classes = dict.fromkeys(CLASSES)
-        execute = lambda: voxelmaps.radiomics.execute(image, mask, featureClass=classes, additionalInfo=False)
-        show("93 maps of a lesion of 32,000 voxels, 3×3×3, `radiomics.execute`", execute)
         one = ["image.nii.gz", "--mask", "mask0.nii.gz", "--out", "maps0"]
-        show("the same, command", lambda: run(*maps, *one), remove_maps)
-        show(f"{options.lesions} lesions, command", lambda: run(*table), remove_maps)
+        show("all maps of a lesion of 32,000 voxels, command", lambda: run(*maps, *one), remove_maps)
+        for folder, voxels in ((folder, "32,000"), (root / "small", "1,900")):
+            show(f"{options.lesions} lesions of {voxels} voxels, command", lambda: run(*table), remove_maps)
         show("the same, finished before", lambda: run(*table))
-        array, region = (on_device(sitk.GetArrayFromImage(each)) for each in (image, mask))
+
+        folder = root / "large"
+        sitk.WriteImage(cube, str(folder / "mask0.nii.gz"))
+        for file_format in ("nii.gz", "nii"):
+            arguments = [*maps, *one, "--radius", "2", "--format", file_format]
+            show(f"all maps of a cube of 64³ voxels, 5×5×5, to .{file_format}", lambda: run(*arguments), remove_maps)
+        run(*arguments)
+        content = b"".join(path.read_bytes() for path in folder.glob("maps0/*.nii"))
+
+        def write():
+            with open(folder / "content", "wb") as file:
+                file.write(content)
+                os.fsync(file.fileno())
+
+        show(f"writing the {len(content) / 1e6:.0f} MB of these files", write)
+        if options.device:
+            body = np.tile(synthetic_ct(64), (3, 8, 8))[:155]
+            arrays = [on_device(each) for each in (body, ellipsoid(body.shape, (77, 256, 256), (1e9, 200, 240)))]
+            compute = lambda: voxelmaps.feature_maps(*arrays, features=CLASSES, bin_width=25)
+            show(f"all maps of {int(arrays[1].sum()):,} of {body.size:,} voxels, 5×5×5", compute)
+        array, region = (on_device(sitk.GetArrayFromImage(each)) for each in (image, lesion))
         for features in (CLASSES, ["glrlm"]):
             parameters = {"features": features, "bin_width": 25, "neighborhood_radius": 2}
             what = "all classes" if len(features) > 1 else "GLRLM"
@@ -114,10 +154,14 @@ def main():
         f"`fuzzy_connectedness` of {array.size:,} voxels",
         lambda: voxelmaps.fuzzy_connectedness(array, ct.seeds["vessel"]),
     )
-    show("`labels`", lambda: voxelmaps.labels(array, strokes))
-    session = voxelmaps.SeedSession(array)
+    parameters = {"affinity": "absolute_difference", "competition": "iterative"}
+    show("`labels`", lambda: voxelmaps.labels(array, strokes, **parameters))
+    session = voxelmaps.SeedSession(array, **parameters)
     show("`SeedSession`: first labels", lambda: session.update(strokes), session.release)
     show("`SeedSession`: labels after an edit", lambda: session.update(strokes), lambda: session.update(fewer))
+    if options.peers:
+        print(flush=True)
+        subprocess.run([sys.executable, ROOT / "benchmarks/peers.py", "--only", "90 maps", "labels"], check=True)
 
 
 if __name__ == "__main__":

@@ -21,18 +21,14 @@ from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 from voxelmaps import _core
 
-# Page of doc/features: class in PyRadiomics, name of the filter and of its tests, and tests of the class alone.
+# Page of doc/features: class in PyRadiomics, and name of the job, its tests and its table of published values.
 CLASSES = {
-    "first-order": ("firstorder", "FirstOrder", "FirstOrderFeatureMapImageFilter"),
-    "gray-level-cooccurrence": ("glcm", "Cooccurrence", "CooccurrenceFeatureMapImageFilterPublishedValues"),
-    "gray-level-dependence": ("gldm", "Dependence", "DependenceFeatureMapImageFilter"),
-    "gray-level-size-zone": ("glszm", "SizeZone", "SizeZoneFeatureMapImageFilter"),
-    "run-length": ("glrlm", "RunLength", "RunLengthFeatureMapImageFilterPublishedValues"),
-    "neighborhood-gray-tone-difference": (
-        "ngtdm",
-        "GrayToneDifference",
-        "GrayToneDifferenceFeatureMapImageFilterPublishedValues",
-    ),
+    "first-order": ("firstorder", "FirstOrder"),
+    "gray-level-cooccurrence": ("glcm", "Cooccurrence"),
+    "gray-level-dependence": ("gldm", "Dependence"),
+    "gray-level-size-zone": ("glszm", "SizeZone"),
+    "run-length": ("glrlm", "RunLength"),
+    "neighborhood-gray-tone-difference": ("ngtdm", "GrayToneDifference"),
 }
 
 # The window of the worked examples of all classes, with intensities of ten times its levels.
@@ -53,7 +49,7 @@ def names_in_pyradiomics(page, features):
 
 def read_features(page, text):
     """The rows of the table of features of a page, checked against the core."""
-    class_name, name, _ = CLASSES[page]
+    class_name, name = CLASSES[page]
     codes = dict(
         re.findall(
             r"/\*\*< (\w+),(?: IBSI)? (\w+)",
@@ -98,7 +94,7 @@ def draw_map(values, path):
 
 def entries(page, text):
     """An entry for each feature, in place of the table."""
-    class_name, name, test = CLASSES[page]
+    class_name, name = CLASSES[page]
     rows = read_features(page, text)
     names = [f"{class_name}_{row[1]}" for row in rows]
     example = voxelmaps.feature_maps(EXAMPLE, features=names, bin_width=10, precision="double")
@@ -156,7 +152,7 @@ def entries(page, text):
         "",
         f"All features of this class are compared with an independent implementation on random images "
         f"([`{name}JobGTest.cxx`](/core/test/{name}JobGTest.cxx)), with the reference values of the IBSI "
-        f"([`itk{test}GTest.cxx`](/test/itk{test}GTest.cxx)), and with PyRadiomics "
+        "([`itkPublishedValuesGTest.cxx`](/test/itkPublishedValuesGTest.cxx)), and with PyRadiomics "
         "([`test_radiomics.py`](/python/test/test_radiomics.py)). The values of the example and the ranges above were checked when "
         "this page was built.",
         "",
@@ -207,20 +203,16 @@ def phantom():
 
 def published(page):
     """Reference values by feature, from the tables of the tests: the last ones are those of volumes, averaged before merged."""
-    class_name, _, test = CLASSES[page]
-    text = (ROOT / f"test/itk{test}GTest.cxx").read_text()
-    rows = re.findall(r"{ Feature::(\w+), { { ([^}]*) } } }", text) or re.findall(
-        r'{ Feature::(\w+), "([^"]*)" }', text
-    )
-    if not rows:
-        table = re.search(r"PublishedValues> published{(.*?)^};", text, re.DOTALL | re.MULTILINE)[1]
-        rows = zip(_core.feature_names()[class_name], re.findall(r"{ ([^}]*) }", table))
+    _, name = CLASSES[page]
+    text = (ROOT / "test/itkPublishedValuesGTest.cxx").read_text()
+    table = re.search(rf"^const Rows {name[0].lower()}{name[1:]}{{$(.*?)^}};", text, re.DOTALL | re.MULTILINE)[1]
+    rows = re.findall(r'{ "(\w+)", { ([^}]*) } }', table)
     return {feature: [float(value) for value in values.split(",")] for feature, values in rows}
 
 
 def computed(page, features, aggregation):
     """The features of the phantom's region, by a window that contains all of it."""
-    class_name, _, _ = CLASSES[page]
+    class_name, _ = CLASSES[page]
     image, mask = phantom()
     maps = voxelmaps.feature_maps(
         image,

@@ -95,10 +95,10 @@ def test_an_error_while_computing_leaves_no_file(tmp_path, monkeypatch):
     image, mask = scene((7, 9, 8))
     compute = radiomics.Maps.compute
 
-    def fail_at_the_second_slab(maps, classes, first=0, last=None):
+    def fail_at_the_second_slab(maps, name, features, first=0, last=None):
         if first > 0:
             raise RuntimeError("stopped")
-        return compute(maps, classes, first, last)
+        return compute(maps, name, features, first, last)
 
     monkeypatch.setattr(files, "_SLAB_BYTES", 1)
     monkeypatch.setattr(radiomics.Maps, "compute", fail_at_the_second_slab)

@@ -350,8 +350,11 @@ def _window(values, spacing, dimension):
     return window, tuple(n // 2 for n in window) if anchor is None else per_axis(anchor, "window_anchor", dimension, 0)
 
 
-def _classes(selected, values, window, sizes, has_all_pairs):
-    """Classes as _core.compute_feature_maps has them."""
+def _classes(selected, values, window, sizes, has_all_pairs, has_one_level=False, order=1):
+    """Classes as _core.compute_feature_maps has them.
+
+    order    -1 to add and multiply along x first, as PyRadiomics does; sums are rounded.
+    """
     norm = values["weighting_norm"]
     is_merged = values["aggregation"] == "merge" or norm is not None
 
@@ -361,19 +364,30 @@ def _classes(selected, values, window, sizes, has_all_pairs):
     def directions(name, distances):
         result = {"aggregation": MERGE if is_merged else AVERAGE, "offsets": offsets(distances)}
         if norm is not None:
-            result["offset_weights"] = offset_weights(name, _offsets(distances, window), sizes, norm)
+            steps = [offset[::order] for offset in _offsets(distances, window)]
+            result["offset_weights"] = offset_weights(name, steps, sizes[::order], norm)
         return result
 
-    distances = values["distances"]
+    distances, volume = values["distances"], math.prod(sizes[::order])
     parameters = {
-        "firstorder": lambda: {"voxel_array_shift": values["voxel_array_shift"], "voxel_volume": math.prod(sizes)},
-        "glcm": lambda: {**directions("glcm", distances), "symmetric": values["symmetric"], "has_one_level": False},
+        "firstorder": lambda: {"voxel_array_shift": values["voxel_array_shift"], "voxel_volume": volume},
+        "glcm": lambda: {
+            **directions("glcm", distances),
+            "symmetric": values["symmetric"],
+            "has_one_level": has_one_level,
+        },
         "gldm": lambda: {"offsets": offsets(distances), "alpha": values["alpha"]},
         "glrlm": lambda: {**directions("glrlm", (1,)), "skip_directions_without_pairs": not has_all_pairs},
         "glszm": dict,
         "ngtdm": lambda: {"offsets": offsets(distances)},
     }
     return [(name, list(of_class.values()), parameters[name]()) for name, of_class in selected.items()]
+
+
+def check_background(value, precision, name):
+    """Raise ValueError for a background that maps cannot hold."""
+    if precision == "float" and math.isfinite(value) and abs(value) > _MAX_FLOAT:
+        raise ValueError(f"{name} is {value!r}, but float32 holds values up to {np.finfo(np.float32).max}")
 
 
 def scalars_of(opened):
@@ -415,10 +429,7 @@ def request_of(x, mask, parameters, function="feature_maps"):
             raise ValueError(f"{name} is that of regions, not of the windows of voxels: use voxelmaps.region_features")
     check_effects(parameters, values, FEATURE_MAPS, tuple(selected), "on features of")
     dimension, background = values["dimension"], values["background_value"]
-    if values["precision"] == "float" and math.isfinite(background) and abs(background) > _MAX_FLOAT:
-        raise ValueError(
-            f"background_value is {background!r}, but float32 holds values up to {np.finfo(np.float32).max}"
-        )
+    check_background(background, values["precision"], "background_value")
 
     opened = _image.opened(x, "x", dimension=dimension)
     volume = opened.image

@@ -3,12 +3,15 @@
 """Images: arrays with a geometry, from and to arrays of all libraries, ITK, SimpleITK, nibabel, xarray and MONAI, and files; and when
 two of them are on the same grid."""
 
+import ctypes
 import functools
 import importlib.util
 import itertools
 import math
+import operator
 import os
 import sys
+import types
 import zlib
 from typing import Any, Callable, NamedTuple, Optional, Tuple
 
@@ -190,15 +193,6 @@ def _image_of_steps(array, steps, origin, what):
 # --- Kinds of images ---------------------------------------------------------------------------------------------------
 
 
-def simpleitk(purpose):
-    """The module SimpleITK. Raises ImportError with the purpose if it is not installed."""
-    try:
-        import SimpleITK
-    except ImportError:
-        raise ImportError(f"{purpose} needs SimpleITK: pip install SimpleITK") from None
-    return SimpleITK
-
-
 def _package(value):
     return type(value).__module__.partition(".")[0]
 
@@ -232,16 +226,25 @@ def is_image(value):
 
 
 def from_simpleitk(image):
-    from SimpleITK import GetArrayFromImage
+    """The volume of an image of SimpleITK, whose array cannot be written: it is the memory of the image."""
+    from SimpleITK import GetArrayViewFromImage
 
-    return Image(GetArrayFromImage(image), image.GetSpacing(), image.GetOrigin(), image.GetDirection())
+    interface = GetArrayViewFromImage(image).__array_interface__
+    # A second reference keeps the memory, and lets changes of the image copy it first.
+    array = np.asarray(types.SimpleNamespace(image=type(image)(image), __array_interface__=interface))
+    return Image(array, image.GetSpacing(), image.GetOrigin(), image.GetDirection())
 
 
 def to_simpleitk(volume):
-    from SimpleITK import GetImageFromArray
+    import SimpleITK
 
-    array = volume.array.view(np.uint8) if volume.array.dtype == bool else volume.array
-    image = GetImageFromArray(array, isVector=array.ndim > len(volume.spacing))
+    array = _arrays.pixels_of(_arrays.array_of(volume.array, "the image"), "the image").host()
+    dimension = len(volume.spacing)
+    name = array.dtype.name.replace("uint", "UInt").replace("int", "Int").replace("float", "Float")
+    pixel = getattr(SimpleITK, f"sitk{'Vector' if array.ndim > dimension else ''}{name}")
+    image = SimpleITK.Image(array.shape[:dimension][::-1], pixel, *array.shape[dimension:])
+    # Unlike GetImageFromArray, this lets other threads of Python run meanwhile.
+    ctypes.memmove(SimpleITK.GetArrayViewFromImage(image).ctypes.data, array.ctypes.data, array.nbytes)
     image.SetSpacing(volume.spacing)
     image.SetOrigin(volume.origin)
     image.SetDirection(volume.direction)
@@ -346,18 +349,8 @@ def to_nibabel(volume, like=None, place=None):
 
 
 # Of the attribute units of coordinates, as in netCDF, in mm.
-_LENGTHS = {
-    "": 1.0,
-    "mm": 1.0,
-    "millimeter": 1.0,
-    "cm": 10.0,
-    "centimeter": 10.0,
-    "m": 1e3,
-    "meter": 1e3,
-    "um": 1e-3,
-    "µm": 1e-3,
-}
-_LENGTHS |= {"micrometer": 1e-3, "micron": 1e-3}
+_LENGTHS = {"": 1.0, "mm": 1.0, "millimeter": 1.0, "cm": 10.0, "centimeter": 10.0, "m": 1e3, "meter": 1e3}
+_LENGTHS |= dict.fromkeys(("um", "µm", "micrometer", "micron"), 1e-3)
 
 
 def _millimeters(coordinate, what):
@@ -450,7 +443,8 @@ def _from_xarray(value, what, components_axis, dimension):
     return _image_of_steps(array, steps, origin, what)
 
 
-def _to_xarray(volume, like=None, components_axis=None):
+def to_xarray(volume, like=None, components_axis=None):
+    """A DataArray with coordinates x, y, z in mm, and the attribute direction in the order z, y, x, row by row; like another one."""
     import xarray
 
     if like is None:
@@ -486,11 +480,6 @@ def _to_xarray(volume, like=None, components_axis=None):
     if like is not None:
         coords.update((axis, like.coords[axis]) for axis in names[:-dimension] if axis in like.coords)
     return xarray.DataArray(volume.array, dims=names, coords=coords, attrs=attributes, name=name)
-
-
-def to_xarray(volume):
-    """A DataArray with coordinates x, y, z in mm, and the attribute direction in the order z, y, x, row by row."""
-    return _to_xarray(volume)
 
 
 def _affine_of_metatensor(value, what):
@@ -634,8 +623,7 @@ def check_axes(x, shape, volume_remedy, color_remedy):
         )
 
 
-def _array_of_volume(volume):
-    return volume.array
+_array_of_volume = operator.attrgetter("array")
 
 
 def opened(value, what, components_axis=None, dimension=None, **options):
@@ -673,7 +661,7 @@ def opened(value, what, components_axis=None, dimension=None, **options):
         if components_axis is None and value.ndim > 2 and value.dims[-1] == "c":
             components_axis = -1
         image = _from_xarray(value, what, components_axis, dimension)
-        convert = functools.partial(_to_xarray, like=value, components_axis=components_axis)
+        convert = functools.partial(to_xarray, like=value, components_axis=components_axis)
         return Opened(image, given, convert, components_axis)
     elif _is_metatensor(value):
         if components_axis == -1:

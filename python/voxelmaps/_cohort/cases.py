@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One case of a cohort: from image and mask to maps, their statistics, and where they come from."""
 
-import concurrent.futures
 import contextlib
 import datetime
 import functools
@@ -33,6 +32,9 @@ _MAX_LABELS = 1000
 # Images of which no file is a DICOM segmentation.
 _NO_DICOM = (".nii", ".nii.gz", ".hdr", ".img", ".nrrd", ".nhdr", ".mha", ".mhd", ".png")
 
+# A run that is killed loses maps of at most so many seconds.
+_SAVE_SECONDS = 1
+
 # What a malformed record raises.
 _MALFORMED = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
@@ -61,12 +63,6 @@ class Job:
         _filters.check_libraries(self.parameters.image_types)
         self.dtype = radiomics.dtype_of(task.precision)
 
-    def all_keys(self):
-        return radiomics.all_keys(self.parameters)
-
-    def all_images(self):
-        return radiomics.image_names(self.parameters) if self.task.save_images else []
-
     def settings_of(self, case):
         own = {} if case.label is None else {"label": case.label}
         return {**self.parameters.settings, **own}
@@ -78,25 +74,21 @@ class Job:
         files = {"format": task.file_format, "channels": task.channels, "fill": task.fill if task.channels else None}
         return _jsonable({**settings, **files, "voxelmaps": importlib.metadata.version("voxelmaps")})
 
-    def _special(self, image_type):
-        settings = self.parameters.special(image_type)
-        return {"type": image_type, **_jsonable(settings), **_filters.versions(image_type)}
-
-    def keys(self, dimension, skipped):
-        """Keys of the maps of an image, and what they depend on in addition. skipped has names of images that are too small."""
-        special = {image_type: self._special(image_type) for image_type in self.parameters.image_types}
-        return {
-            key: special[image_type]
-            for image_name, image_type in self.parameters.image_names(dimension).items()
-            if image_name not in skipped
-            for key in self.parameters.keys(image_name).values()
-        }
-
-    def images(self, dimension, skipped):
-        """Names of the images that are written, and what they depend on in addition."""
-        names = self.parameters.image_names(dimension) if self.task.save_images else {}
-        images = {name: self._special(image_type) for name, image_type in names.items() if name not in skipped}
-        return {**images, **({layouts.NnunetLayout.SEGMENTATION: {}} if self.task.channels else {})}
+    def files(self, dimension, skipped):
+        """What maps, and images that are also written, depend on in addition: two dicts by key. skipped has names of images that are
+        too small."""
+        maps, images = {}, {}
+        for image_name, image_type in self.parameters.image_names(dimension).items():
+            if image_name in skipped:
+                continue
+            special = {"type": image_type, **_jsonable(self.parameters.special(image_type))}
+            special.update(_filters.versions(image_type))
+            maps.update(dict.fromkeys(self.parameters.all_keys(image_name), special))
+            if self.task.save_images:
+                images[image_name] = special
+        if self.task.channels:
+            images[layouts.NnunetLayout.SEGMENTATION] = {}
+        return maps, images
 
     def layout(self, case, keys):
         return layouts.layout(self.task.file_format, self.task.channels, self.task.fill, keys, case)
@@ -183,12 +175,15 @@ def _load(path, what, grid=None, segment=None):
 
 
 class _Record:
-    """The file provenance.json of a folder: what its maps come from. Maps are reused if that is the same."""
+    """The file provenance.json of a folder: what its maps come from. Maps are reused if that is the same.
+
+    files    Entries of maps and images by key.
+    """
 
     def __init__(self, job, case):
         self._job, self._case = job, case
         self.path = case.output / PROVENANCE
-        self.maps, self.images, self._content = {}, {}, None
+        self.files, self._content, self.saved = {}, None, -math.inf
         # Entries of files of other settings.
         self._others = []
         if self.path.exists():
@@ -197,105 +192,89 @@ class _Record:
     def _read(self):
         try:
             content = json.loads(paths.read_text(self.path, str(self.path), _MAX_BYTES))
-            keys = self._job.keys(len(content["inputs"]["image"]["size"]), content["skipped_images"])
-            differences = self._differences(content, keys)
-            maps, images = dict(content["maps"]), dict(content["images"])
-            list(content["keys"]), int(content["region_voxels"]), [entry["state"] for entry in maps.values()]
+            maps, images = self._job.files(len(content["inputs"]["image"]["size"]), content["skipped_images"])
+            differences = self._differences(content, maps)
+            complete = {key: entry for key, entry in content["maps"].items() if set(STATISTICS) < set(entry)}
+            files = {**complete, **content["images"]}
+            list(content["keys"]), int(content["region_voxels"]), [
+                entry["file"] + str(entry["state"]) for entry in files.values()
+            ]
         except _MALFORMED:
             _logger.warning("%s cannot be read, so no map in the folder is reused", self.path)
             return
         if not differences:
-            self.maps, self.images, self._content = maps, images, content
+            self.files, self._content = files, content
         elif not self._job.task.overwrite:
             raise ValueError(
                 f"the folder {self.path.parent} has maps of another {', '.join(differences)}: choose another output, or "
                 "replace them with --overwrite"
             )
         else:
-            self._others = [*maps.values(), *images.values()]
+            self._others = list(files.values())
 
-    def _differences(self, content, keys):
+    def _differences(self, content, maps):
         """Names of what differs from an earlier run."""
-        origin = self._job.origin(self._case)
-        names = [
-            name for name in {**content["settings"], **origin} if content["settings"].get(name) != origin.get(name)
-        ]
-        names += [
-            what for what in ("image", "mask") if not _is_unchanged(getattr(self._case, what), content["inputs"][what])
-        ]
-        names += sorted(
-            {f"imageType {special['type']}" for key, special in keys.items() if self._has_other(content, key, special)}
-        )
+        ours, theirs, found = self._job.origin(self._case), content["settings"], content["maps"]
+        names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
+        inputs = {what: getattr(self._case, what) for what in ("image", "mask")}
+        names += [what for what, path in inputs.items() if not _is_unchanged(path, content["inputs"][what])]
+        others = {
+            special["type"] for key, special in maps.items() if found.get(key, {"image": special})["image"] != special
+        }
+        names += [f"imageType {image_type}" for image_type in sorted(others)]
         is_open = self._job.layout(self._case, []).is_open
-        return names + (["selection of features"] if not is_open and content["keys"] != list(keys) else [])
+        return names + (["selection of features"] if not is_open and content["keys"] != list(maps) else [])
 
-    @staticmethod
-    def _has_other(content, key, special):
-        return key in content["maps"] and content["maps"][key]["image"] != special
+    def _has(self, entry):
+        """Whether a file is as it was written."""
+        with contextlib.suppress(OSError, ValueError):
+            return _state(self.path.parent / entry["file"]) == entry["state"]
+        return False
 
     def remove_others(self):
         """Remove files of other settings unless they were changed since."""
         for entry in self._others:
             path = self.path.parent / entry["file"]
-            if _has_state(path, entry) and path.is_file():
+            if self._has(entry) and path.is_file():
                 path.unlink()
 
-    def entry(self, location, **content):
-        """The entry of a file that is in its place."""
-        return {"file": location, "state": _state(self.path.parent / location), **content}
+    def add(self, key, layout, special, statistics):
+        """Add the entry of a file that is in its place."""
+        location = layout.location(key)
+        state = _state(self.path.parent / location)
+        self.files[key] = {"file": location, "state": state, "image": special, **_jsonable(statistics)}
 
     def missing(self, keys, layout):
-        """Keys of the maps that are not there as they were written."""
-        there = lambda key: set(STATISTICS) < set(self.maps.get(key, {})) and _has_state(
-            self.path.parent / layout.location(key), self.maps[key]
-        )
-        return {key for key in keys if not there(key)}
-
-    def missing_images(self, names, layout):
-        there = lambda name: name in self.images and _has_state(
-            self.path.parent / layout.image_location(name), self.images[name]
-        )
-        return {name for name in names if not there(name)}
+        """Keys of the files that are not there as they were written."""
+        is_there = lambda entry, key: entry and entry["file"] == layout.location(key) and self._has(entry)
+        return {key for key in keys if not is_there(self.files.get(key), key)}
 
     def finished(self):
         """The outcome, if an earlier run has finished the case, as sizes and times of files show; or None."""
         if self._content is None:
             return None
-        dimension, skipped = len(self._content["inputs"]["image"]["size"]), self._content["skipped_images"]
-        keys = list(self._job.keys(dimension, skipped))
-        layout = self._job.layout(self._case, keys)
-        if self.missing(keys, layout) or self.missing_images(self._job.images(dimension, skipped), layout):
+        maps, images = self._job.files(len(self._content["inputs"]["image"]["size"]), self._content["skipped_images"])
+        if self.missing([*maps, *images], self._job.layout(self._case, maps)):
             return None
-        label, voxels = self._job.settings_of(self._case)["label"], self._content["region_voxels"]
-        return Outcome(self._case, label, {key: self.maps[key] for key in keys}, len(keys), voxels)
+        return self.outcome(maps, len(maps), self._content["region_voxels"])
+
+    def outcome(self, maps, kept, voxels):
+        label = self._job.settings_of(self._case)["label"]
+        return Outcome(self._case, label, {key: self.files[key] for key in maps}, kept, voxels)
 
     def save(self, keys, content):
+        maps = {key: entry for key, entry in self.files.items() if STATISTICS[0] in entry}
         content = {
             "program": "voxelmaps maps",
             "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-            "complete": set(keys) <= set(self.maps),
+            "complete": set(keys) <= set(maps),
             "keys": keys,
             **content,
-            "maps": self.maps,
-            "images": self.images,
+            "maps": maps,
+            "images": {key: entry for key, entry in self.files.items() if key not in maps},
         }
         paths.replace_text(self.path, json.dumps(content, indent=2, allow_nan=False) + "\n")
-
-
-def _has_state(path, entry):
-    try:
-        return _state(path) == entry["state"]
-    except (OSError, ValueError):
-        return False
-
-
-@functools.lru_cache(maxsize=None)
-def _versions():
-    versions = {"NumPy": np.__version__}
-    for name in ("nibabel", "SimpleITK"):
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            versions[name] = importlib.metadata.version(name)
-    return versions
+        self.saved = time.monotonic()
 
 
 @functools.lru_cache(maxsize=None)
@@ -314,10 +293,19 @@ def _processor():
 _BLOCK = 2**16
 
 
+def _median(values):
+    """As numpy.median, whose partition by three elements is five times as slow as that by one; reorders the values."""
+    half = len(values) // 2
+    values.partition(half)
+    middle = values[half : half + 1]
+    return float(np.mean(middle if len(values) % 2 else np.append(values[:half].max(), middle)))
+
+
 def _statistics(file, dtype):
     """Of the values of a map inside the region, without NaN."""
+    values = np.empty(file.values.tell() // dtype.itemsize, dtype)
     file.values.seek(0)
-    values = np.frombuffer(bytearray(file.values.read()), dtype)
+    file.values.readinto(values)
     # A minimum of values with NaN is NaN.
     if len(values) and np.isnan(np.min(values)):
         values = values[~np.isnan(values)]
@@ -335,7 +323,7 @@ def _statistics(file, dtype):
             "standard_deviation": math.sqrt(squares / len(values)) if squares == squares else math.nan,
             "minimum": float(np.min(values)),
             "maximum": float(np.max(values)),
-            "median": float(np.median(values, overwrite_input=True)),
+            "median": _median(values),
         }
     return {**entries, "valid_voxels": len(values)}
 
@@ -423,7 +411,7 @@ def _finished_or_computed(job, case, report):
         for name in _filters.skipped(prepared, image_type, job.parameters.settings_of(image_type))
     }
     content = {
-        "software": _versions(),
+        "software": {"NumPy": np.__version__, **_filters.installed("nibabel", "SimpleITK")},
         "device": None,
         "inputs": {"image": of_image, "mask": of_mask},
         "settings": job.origin(case),
@@ -439,12 +427,11 @@ def _finished_or_computed(job, case, report):
 def _checked(job, case, prepared, skipped, content):
     """What would be computed."""
     paths.check_writable(case.output)
-    keys, levels = job.keys(prepared.image.array.ndim, skipped), 0
+    (keys, _), levels = job.files(prepared.image.array.ndim, skipped), 0
     if "Original" in job.parameters.image_types:
         settings = job.parameters.settings_of("Original")
-        levels = radiomics.Maps(prepared.image, prepared.roi, settings, job.task.precision).levels(
-            job.parameters.classes
-        )
+        maps = radiomics.Maps(prepared.image, prepared.roi, settings, job.task.precision)
+        levels = maps.levels(job.parameters.classes)
     map_bytes = len(keys) * prepared.image.array.size * job.dtype.itemsize
     label = job.settings_of(case)["label"]
     return Outcome(case, label, keys, 0, content["region_voxels"], levels=levels, map_bytes=map_bytes)
@@ -453,67 +440,57 @@ def _checked(job, case, prepared, skipped, content):
 def _computed(job, case, prepared, skipped, record, content, report):
     """Compute the maps that an earlier run has not left."""
     inside, parameters, image = prepared.roi.array, job.parameters, prepared.image
-    keys, images = (function(image.array.ndim, skipped) for function in (job.keys, job.images))
+    keys, images = job.files(image.array.ndim, skipped)
     layout = job.layout(case, keys)
-    missing = record.missing(keys, layout)
-    if job.task.file_format == "zarr" and missing:
+    missing = record.missing([*keys, *images], layout)
+    if job.task.file_format == "zarr" and not missing.isdisjoint(keys):
         # A store is written as one.
-        missing = set(keys)
-    missing_images = record.missing_images(images, layout)
-    for names, entries in ((missing, record.maps), (missing_images, record.images)):
-        for name in names:
-            entries.pop(name, None)
-    kept = done = len(keys) - len(missing)
+        missing.update(keys)
+    for key in missing:
+        record.files.pop(key, None)
+    kept = done = sum(key not in missing for key in keys)
     statistics = {}
-    place = lambda name: pathlib.Path(os.path.normpath(case.output / layout.image_location(name)))
+
+    def write_image(volume, name):
+        writing.write_image(volume, pathlib.Path(os.path.normpath(case.output / layout.location(name))), folder)
+        record.add(name, layout, images[name], {})
+
+    def complete(found):
+        statistics.update(found)
+        if writer.store is None:
+            for key, entries in found.items():
+                record.add(key, layout, keys[key], entries)
+            if time.monotonic() - record.saved > _SAVE_SECONDS:
+                record.save(list(keys), content)
+
     record.remove_others()
     paths.remove_staging(case.output)
     with (
         paths.output_folder(case.output) as folder,
         writing.Writer(image, job.dtype, folder, layout) as writer,
-        concurrent.futures.ThreadPoolExecutor(1) as finisher,
     ):
-
-        def finish(written):
-            found = writer.finish(written, lambda file: _statistics(file, job.dtype))
-            statistics.update(found)
-            if writer.store is None:
-                record.maps.update(
-                    (key, record.entry(layout.location(key), image=keys[key], **_jsonable(entries)))
-                    for key, entries in found.items()
-                )
-                record.save(list(keys), content)
-
-        # Files are finished while the next class is computed, one class at a time, since they are in memory.
-        finished = finisher.submit(int)
-        for image_name, of_maps, settings in radiomics.images_of(prepared, parameters, missing | missing_images):
-            if image_name in missing_images:
-                writing.write_image(of_maps, place(image_name), folder)
-                record.images[image_name] = record.entry(layout.image_location(image_name), image=images[image_name])
+        for image_name, of_maps, settings in radiomics.images_of(prepared, parameters, missing):
+            if image_name in missing:
+                write_image(of_maps, image_name)
             maps = radiomics.Maps(of_maps, prepared.roi, settings, job.task.precision, image_name)
             content["device"] = maps.device or _processor()
-            of_image = parameters.keys(image_name)
-            for name, features in parameters.classes.items():
-                by_feature = {f: of_image[name, f] for f in features if of_image[name, f] in missing}
+            for name, of_class in parameters.keys(image_name).items():
+                by_feature = {feature: key for feature, key in of_class.items() if key in missing}
                 if not by_feature:
                     continue
                 start, text = done, name if image_name == "original" else f"{image_name} {name}"
                 progress = lambda part: report(((start + part * len(by_feature)) / len(keys), text))
                 progress(0)
-                written = writer.write(maps, name, by_feature, inside, progress)
-                finished.result()
-                finished = finisher.submit(finish, written)
+                statistics_of = lambda file: _statistics(file, job.dtype)
+                writer.write(maps, name, by_feature, inside, progress, statistics_of, complete)
                 done += len(by_feature)
-        finished.result()
-        if writer.store is not None and missing:
+        writer.finish()
+        if writer.store is not None and statistics:
             writer.store.publish(statistics)
-            entry = record.entry(layouts.STORE)
-            record.maps = {key: {**entry, "image": keys[key], **_jsonable(statistics[key])} for key in keys}
-        segmentation = layouts.NnunetLayout.SEGMENTATION
-        if segmentation in missing_images:
-            writing.write_image(prepared.roi.with_array(inside.view(np.uint8)), place(segmentation), folder)
-            record.images[segmentation] = record.entry(layout.image_location(segmentation), image={})
+            for key in keys:
+                record.add(key, layout, keys[key], statistics[key])
+        if layouts.NnunetLayout.SEGMENTATION in missing:
+            write_image(prepared.roi.with_array(inside.view(np.uint8)), layouts.NnunetLayout.SEGMENTATION)
         record.save(list(keys), content)
         report((1, ""))
-    label = job.settings_of(case)["label"]
-    return Outcome(case, label, {key: record.maps[key] for key in keys}, kept, content["region_voxels"])
+    return record.outcome(keys, kept, content["region_voxels"])

@@ -102,7 +102,8 @@ def prepare(task):
             regions.parameters_of(task)
             return [], [], lines
         job = cases.job_of(task)
-    return job.all_keys(), job.all_images(), lines
+    images = cases.radiomics.image_names(job.parameters) if task.save_images else []
+    return cases.radiomics.all_keys(job.parameters), images, lines
 
 
 def compute(task, case):

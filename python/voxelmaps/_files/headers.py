@@ -47,8 +47,8 @@ def files_of_image(path):
     files = [path]
     with contextlib.suppress(OSError, ValueError):
         files += pair(path)
-        # Opening a pipe would wait for its other end.
-        if os.path.isfile(path):
+        # Opening a pipe would wait for its other end, and parsing what is not a header of text would take time.
+        if os.path.isfile(path) and os.fspath(path).lower().endswith((".mha", ".mhd", ".nrrd", ".nhdr")):
             files.append(voxels(path).file)
     return list(dict.fromkeys(files))
 

@@ -26,12 +26,8 @@ class Layout:
         self.format, self.keys = file_format, list(keys)
 
     def location(self, key):
-        """The file of a map, relative to the folder of the case."""
+        """The file of a map, or of an image that is also written, relative to the folder of the case."""
         return f"{key}.{self.format}"
-
-    def image_location(self, name):
-        """The file of an image, such as one of a wavelet."""
-        return f"{name}.{'nii.gz' if self.format == 'zarr' else self.format}"
 
     def names(self):
         return list(dict.fromkeys(map(self.location, self.keys)))
@@ -43,7 +39,7 @@ class ZarrLayout(Layout):
     is_open = False
 
     def location(self, key):
-        return STORE
+        return STORE if key in self.keys else f"{key}.nii.gz"
 
 
 class NnunetLayout(Layout):
@@ -59,15 +55,14 @@ class NnunetLayout(Layout):
         self._dataset = os.path.relpath(case.dataset(), case.output)
 
     def location(self, key):
-        return os.path.join(self._dataset, "imagesTr", f"{self._name}_{self._numbers[key]:04}.{self.format}")
-
-    def image_location(self, name):
-        if name != self.SEGMENTATION:
-            return super().image_location(name)
-        return os.path.join(self._dataset, "labelsTr", f"{self._name}.{self.format}")
+        if key in self._numbers:
+            return os.path.join(self._dataset, "imagesTr", f"{self._name}_{self._numbers[key]:04}.{self.format}")
+        if key == self.SEGMENTATION:
+            return os.path.join(self._dataset, "labelsTr", f"{self._name}.{self.format}")
+        return super().location(key)
 
     def names(self):
-        return [*super().names(), self.image_location(self.SEGMENTATION)]
+        return [*super().names(), self.location(self.SEGMENTATION)]
 
 
 def layout(file_format, channels, fill, keys, case):
@@ -86,6 +81,20 @@ def write_dataset(folder, keys, file_format):
         "file_ending": f".{file_format}",
     }
     paths.replace_text(folder / "dataset.json", json.dumps(content, indent=2) + "\n")
+
+
+def check_dataset(folder, keys, names, file_format):
+    """Raise ValueError if a folder of nnU-Net has cases of other names with other channels."""
+    try:
+        channels = list(json.loads((folder / "dataset.json").read_text("utf-8"))["channel_names"].values())
+        others = [name.removesuffix(f".{file_format}") for name in os.listdir(folder / "labelsTr")]
+    except (OSError, ValueError, LookupError, AttributeError):
+        return
+    others = [name for name in others if name.partition("-label-")[0] not in names]
+    if others and channels != list(keys):
+        raise ValueError(
+            f"the dataset {folder} has cases with other channels, such as {min(others)} with {', '.join(channels)}: choose another folder"
+        )
 
 
 def zarr_package():

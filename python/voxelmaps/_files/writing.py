@@ -5,8 +5,8 @@
 import concurrent.futures
 import math
 import os
-import pathlib
 import tempfile
+import zlib
 
 import numpy as np
 
@@ -15,9 +15,9 @@ from .._image import check_orthogonal
 
 try:
     # Intel's library compresses seven times as fast as zlib, to files of the same size.
-    from isal.igzip import IGzipFile as _GzipFile
+    from isal.isal_zlib import compressobj
 except ImportError:
-    from gzip import GzipFile as _GzipFile
+    from zlib import compressobj
 
 # Of the maps of a slab. Windows reach beyond slabs, so smaller ones take longer.
 _SLAB_BYTES = 2**28
@@ -25,6 +25,9 @@ _SLAB_BYTES_OF_DEVICE = 2**30
 
 # Of the values of a map in the region that are kept in memory for its statistics; more are kept in a temporary file.
 _REGION_BYTES = 2**22
+
+# Files that are written to the disk at the same time share the commits of its journal.
+_FILES_AT_ONCE = 4
 
 # What is compressed at once, which fits into a cache of the processor.
 _BLOCK_BYTES = 2**20
@@ -92,23 +95,35 @@ class _Growing:
     """
 
     def __init__(self, path, staging, fill=None):
-        self.path = path
+        self.path = os.fspath(path)
         # In the region.
         self.values = tempfile.SpooledTemporaryFile(_REGION_BYTES, dir=staging)
         self._fill = fill
 
-    def append(self, slab, inside=None):
-        """Append planes. inside is the region whose values are kept for statistics."""
+    def append(self, slab, region=None):
+        """Append planes. region has the numbers of the voxels whose values are kept for statistics."""
         with paths.errors_named(self.path):
-            if inside is not None:
-                self.values.write(slab[inside].tobytes())
+            if region is not None:
+                self.values.write(slab.reshape(-1)[region])
             if self._fill is not None:
                 slab = np.where(np.isfinite(slab), slab, slab.dtype.type(self._fill))
             self._write(slab)
 
+    def append_last(self, slab, region=None, function=None):
+        """Append the last planes, and write everything to the disk. Returns the value of a function of the file."""
+        try:
+            self.append(slab, region)
+            with paths.errors_named(self.path):
+                self._finish()
+            return None if function is None else function(self)
+        finally:
+            self.close()
+
+    def _finish(self):
+        pass
+
     def publish(self):
-        """Give the complete file its name. Returns its path."""
-        return self.path
+        """Give the complete file its name."""
 
     def close(self):
         self.values.close()
@@ -119,40 +134,37 @@ class _File(_Growing):
 
     def __init__(self, path, staging, head, fill=None):
         super().__init__(path, staging, fill)
-        self._staged = staging / path.name
-        with paths.errors_named(path):
-            self._raw = self._file = open(self._staged, "wb")
-            if path.suffix == ".nrrd":
-                self._raw.write(head)
-            if path.suffix != ".nii":
-                # Without name and time: equal maps are equal files.
-                self._file = _GzipFile(filename="", mode="wb", compresslevel=1, fileobj=self._raw, mtime=0)
-            if path.suffix != ".nrrd":
-                self._file.write(head)
+        self._staged, self._head, self._file = os.path.join(staging, os.path.basename(self.path)), head, None
+        # A gzip file without name and time: equal maps are equal files.
+        self._compressor = None if self.path.endswith(".nii") else compressobj(1, zlib.DEFLATED, 31)
+
+    def _write_bytes(self, data):
+        self._file.write(data if self._compressor is None else self._compressor.compress(data))
 
     def _write(self, slab):
+        if self._file is None:
+            # Here, in a thread of its own, since a new file waits for others that are synchronized with the disk.
+            self._file = open(self._staged, "wb")
+            (self._file.write if self.path.endswith(".nrrd") else self._write_bytes)(self._head)
         data = memoryview(np.ascontiguousarray(slab)).cast("B")
         for first in range(0, len(data), _BLOCK_BYTES):
-            self._file.write(data[first : first + _BLOCK_BYTES])
+            self._write_bytes(data[first : first + _BLOCK_BYTES])
 
-    def finish(self):
-        """Write the rest, to the disk."""
-        with paths.errors_named(self.path):
-            if self._file is not self._raw:
-                self._file.close()
-            self._raw.flush()
-            os.fsync(self._raw.fileno())
-            self._raw.close()
+    def _finish(self):
+        if self._compressor is not None:
+            self._file.write(self._compressor.flush())
+        self._file.flush()
+        os.fsync(self._file.fileno())
 
     def publish(self):
         with paths.errors_named(self.path):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            os.makedirs(os.path.dirname(self.path) or os.curdir, exist_ok=True)
             os.replace(self._staged, self.path)
-        return self.path
 
     def close(self):
         super().close()
-        self._raw.close()
+        if self._file is not None:
+            self._file.close()
 
 
 def _header(volume, dtype, file_format):
@@ -167,12 +179,9 @@ def write_image(volume, path, folder, names=()):
     dtype = volume.array.dtype
     head = _nrrd_header(volume, dtype, names) if path.suffix == ".nrrd" else _nifti_header(volume, dtype)
     file = _File(path, folder.staging, head)
-    try:
-        file.append(volume.array)
-        file.finish()
-        return file.publish()
-    finally:
-        file.close()
+    file.append_last(volume.array)
+    file.publish()
+    return path
 
 
 # --- Stores of zarr ----------------------------------------------------------------------------------------------------
@@ -222,9 +231,6 @@ class _Channel(_Growing):
     def _write(self, slab):
         self._array[self._number, self._planes : self._planes + len(slab)] = slab
         self._planes += len(slab)
-
-    def finish(self):
-        pass
 
 
 def _attributes(volume, maps):
@@ -278,7 +284,7 @@ def _slabs(depth, plane_bytes, is_on_device, multiple):
 
 class Writer:
     """Writes the maps of a case into a folder. Compresses maps on all processors while the next ones are computed. To be used in a
-    with statement.
+    with statement, at whose end all maps are complete.
 
     volume    The image, for its geometry.
     folder    paths.Folder.
@@ -287,60 +293,78 @@ class Writer:
 
     def __init__(self, volume, dtype, folder, layout):
         self._shape, self._dtype, self._folder, self._layout = volume.array.shape, np.dtype(dtype), folder, layout
-        # Compression releases the lock of the interpreter.
-        self._pool = concurrent.futures.ThreadPoolExecutor(number_of_threads())
+        # Compression releases the lock of the interpreter, and most threads wait for the disk.
+        self._pool = concurrent.futures.ThreadPoolExecutor(max(number_of_threads(), _FILES_AT_ONCE))
         is_store = isinstance(layout, layouts.ZarrLayout)
         self.store = Store(volume, layout.keys, dtype, folder) if is_store else None
         self._head = None if is_store else _header(volume, dtype, layout.format)
-        self._appended = []
+        # Of maps that are in memory, whose bytes these are.
+        self._tasks, self._bytes = [], 0
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self._pool.shutdown(cancel_futures=True)
+        try:
+            self.finish()
+        finally:
+            self._pool.shutdown(cancel_futures=True)
 
     def _open(self, key):
         if self.store is not None:
             return self.store.open(key)
-        path = pathlib.Path(os.path.normpath(self._folder.path / self._layout.location(key)))
+        path = os.path.normpath(os.path.join(self._folder.path, self._layout.location(key)))
         return _File(path, self._folder.staging, self._head, self._layout.fill)
 
-    def write(self, maps, name, keys, inside=None, progress=lambda part: None):
-        """Compute the maps of a class, and begin to write them. Returns files by key, which finish completes.
+    def _submit(self, slab, tasks):
+        # Two large slabs at most are in memory.
+        if self._bytes + slab.nbytes > _SLAB_BYTES:
+            self.finish()
+        self._bytes += slab.nbytes
+        begun = [self._pool.submit(*task) for task in tasks]
+        self._tasks += begun
+        return begun
 
-        maps      radiomics.Maps of the volume.
-        keys      Dict of keys by feature.
-        inside    Region whose values are kept for statistics, or None.
+    def write(
+        self, maps, name, keys, inside=None, progress=lambda part: None, function=None, complete=lambda found: None
+    ):
+        """Compute the maps of a class, and begin to write them.
+
+        maps        radiomics.Maps of the volume.
+        keys        Dict of keys by feature.
+        inside      Region whose values are kept for statistics, or None.
+        function    Of each complete file.
+        complete    Called when all files have their names, with a dict of the values of the function by key.
         """
         files = {key: self._open(key) for key in keys.values()}
         planes = 1 if self.store is None else self.store.planes
         plane_bytes = len(keys) * self._dtype.itemsize * math.prod(self._shape[1:])
         depth = self._shape[0]
+
+        def publish(tasks, before):
+            for task in before:
+                task.result()
+            found = {key: task.result() for key, task in zip(files, tasks)}
+            for file in files.values():
+                file.publish()
+            complete(found)
+
         for first, last in _slabs(depth, plane_bytes, maps.device is not None, planes):
-            slab = maps.compute({name: list(keys)}, first, last)
-            region = None if inside is None else inside[first:last]
-            # Two slabs at most are in memory.
-            for appended in self._appended:
-                appended.result()
-            self._appended = [self._pool.submit(file.append, one, region) for file, one in zip(files.values(), slab)]
+            slab = maps.compute(name, list(keys), first, last)
+            region = None if inside is None else np.flatnonzero(inside[first:last])
+            if first > 0:
+                # Planes are appended in their order.
+                self.finish()
+            if last < depth:
+                self._submit(slab, [(file.append, one, region) for file, one in zip(files.values(), slab)])
+            else:
+                before = list(self._tasks)
+                tasks = [(file.append_last, one, region, function) for file, one in zip(files.values(), slab)]
+                self._tasks.append(self._pool.submit(publish, self._submit(slab, tasks), before))
             progress(last / depth)
-        return files, self._appended
 
-    def finish(self, written, function=lambda file: None):
-        """Write the rest of files to the disk. Returns the values of a function of each by key."""
-        files, appended = written
-        for one in appended:
-            one.result()
-
-        def finish(file):
-            try:
-                file.finish()
-                return function(file)
-            finally:
-                file.close()
-
-        results = list(self._pool.map(finish, files.values()))
-        for file in files.values():
-            file.publish()
-        return dict(zip(files, results))
+    def finish(self):
+        """Wait until everything is written, and complete maps have their names."""
+        for task in self._tasks:
+            task.result()
+        self._tasks, self._bytes = [], 0

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any, Mapping
 
 import numpy as np
 
-from .. import _arrays, _core, _devices, _feature_maps, _image, _parameters, _regions
+from .. import _arrays, _core, _devices, _feature_maps, _image, _regions
 from .._files import layouts, paths, writing
+from .._parameters import MAX_LEVELS, WEIGHTING_NORMS
 from . import _filters, _preparation
 from . import _settings
 
@@ -34,12 +35,11 @@ __all__ = ["execute", "read_image"]
 
 _logger = logging.getLogger(__name__)
 
-# Limits of the filters, whose own errors do not name PyRadiomics' settings.
-_MAX_LEVELS = 65535
-_MAX_VOXELS_IN_WINDOW = 65535
-_MAX_OFFSETS = 4096
+# Of an image whose maps are converted one by one; those of smaller ones are converted together.
+_BYTES_AT_ONCE = 2**22
 
-_MIN_BYTES_FOR_THREADS = 2**27
+# A limit of the filters, whose own errors do not name PyRadiomics' settings.
+_MAX_VOXELS_IN_WINDOW = 65535
 
 
 def extremes_of(image, inside, settings, name):
@@ -67,8 +67,8 @@ def bin_edges(extremes, settings):
     minimum, maximum = convert(extremes[0]), convert(extremes[1])
     count, width = settings["binCount"], settings["binWidth"]
     if count is not None:
-        if count > _MAX_LEVELS:
-            raise ValueError(f"setting binCount is {count}, but at most {_MAX_LEVELS} gray levels are possible")
+        if count > MAX_LEVELS:
+            raise ValueError(f"setting binCount is {count}, but at most {MAX_LEVELS} gray levels are possible")
         edges = np.histogram_bin_edges(extremes, count)
         # The greatest value belongs to the last bin.
         edges[-1] += 1
@@ -77,16 +77,16 @@ def bin_edges(extremes, settings):
         steps = (float(maximum) - float(lowest)) / width
         if not math.isfinite(float(maximum) + 2 * width):
             raise ValueError(f"setting binWidth is {width}, which is too wide for float64")
-        if steps < _MAX_LEVELS:
+        if steps < MAX_LEVELS:
             edges = np.arange(lowest, maximum + 2 * width, width)
         else:
             raise ValueError(
                 f"setting binWidth is {width}, which makes {steps:.0f} gray levels of intensities from {minimum} to {maximum}; "
-                f"at most {_MAX_LEVELS} are possible"
+                f"at most {MAX_LEVELS} are possible"
             )
     used = edges[edges <= maximum]
-    if len(used) > _MAX_LEVELS:
-        raise ValueError(f"setting binCount is {count}, but at most {_MAX_LEVELS} gray levels are possible")
+    if len(used) > MAX_LEVELS:
+        raise ValueError(f"setting binCount is {count}, but at most {MAX_LEVELS} gray levels are possible")
     used = np.asarray(used, dtype=float)
     if not (len(used) and (np.diff(used) > 0).all()):
         raise ValueError(
@@ -114,61 +114,26 @@ def _window_size(dimension, settings):
     return size
 
 
-def _offsets(distances, window):
-    """One of each two opposite steps whose greatest component is one of the distances, in the order x, y, z and with the sign
-    that PyRadiomics chooses. Steps that do not fit into the window have no pair of voxels and are left out."""
-    offsets = [list(reversed(step)) for step in _feature_maps.neighbor_offsets(distances, window[::-1])]
-    if not 1 <= len(offsets) <= _MAX_OFFSETS:
-        raise ValueError(
-            f"setting distances is {distances}, which makes {len(offsets)} directions in windows of {window} voxels, but there "
-            f"must be 1 to {_MAX_OFFSETS}"
-        )
-    return offsets
-
-
-def _class_parameters(name, settings, window, spacing, has_one_level):
-    """Parameters that only this class has; window and spacing have the order x, y, z."""
-    if name == "firstorder":
-        return {"voxel_array_shift": float(settings["voxelArrayShift"])}
-    if name == "glszm":
-        return {}
-    if name == "ngtdm":
-        return {"offsets": _offsets(settings["distances"], window)}
-    weighting = settings["weightingNorm"]
-
-    def directions(distances):
-        offsets = _offsets(distances, window)
-        result = {"aggregation": "average" if weighting is None else "merge", "offsets": offsets}
-        if weighting in _parameters.WEIGHTING_NORMS:
-            result["offset_weights"] = _feature_maps.offset_weights(name, offsets, spacing, weighting)
-        return result
-
-    if name == "glcm":
-        return {
-            **directions(settings["distances"]),
-            "symmetric": settings["symmetricalGLCM"],
-            "region_has_one_level": has_one_level,
-        }
-    if name == "gldm":
-        # No two levels differ by more.
-        return {"offsets": _offsets(settings["distances"], window), "alpha": min(settings["gldm_a"], _MAX_LEVELS)}
-    return {**directions([1]), "skip_directions_without_pairs": True}
-
-
 def class_of(name, features, settings, window, spacing, has_one_level):
     """A class as _feature_maps.compute takes it; window and spacing have the order x, y, z."""
-    parameters = dict(_class_parameters(name, settings, window, spacing, has_one_level))
-    if "aggregation" in parameters:
-        merges = parameters["aggregation"] == "merge"
-        parameters["aggregation"] = _feature_maps.MERGE if merges else _feature_maps.AVERAGE
-    if "offsets" in parameters:
-        parameters["offsets"] = [_devices.triple(offset[::-1], 0) for offset in parameters["offsets"]]
-    if name == "glcm":
-        parameters["has_one_level"] = parameters.pop("region_has_one_level")
-    if name == "firstorder":
-        parameters["voxel_volume"] = math.prod(spacing)
-    numbers = _settings.CLASSES[name].numbers()
-    return name, [numbers[feature] for feature in features], parameters
+    norm, numbers = settings["weightingNorm"], _settings.CLASSES[name].numbers()
+    values = {
+        "aggregation": "average" if norm is None else "merge",
+        "weighting_norm": norm if norm in WEIGHTING_NORMS else None,
+        "distances": settings["distances"],
+        "symmetric": settings["symmetricalGLCM"],
+        # No two levels differ by more.
+        "alpha": min(settings["gldm_a"], MAX_LEVELS),
+        "voxel_array_shift": float(settings["voxelArrayShift"]),
+    }
+    selected = {name: {feature: numbers[feature] for feature in features}}
+    try:
+        [result] = _feature_maps._classes(
+            selected, values, window[::-1], spacing[::-1], has_all_pairs=False, has_one_level=has_one_level, order=-1
+        )
+    except ValueError as error:
+        raise ValueError(f"setting {error}") from None
+    return result
 
 
 def check_classes(image, parameters):
@@ -176,23 +141,12 @@ def check_classes(image, parameters):
     for image_type in parameters.image_types:
         settings = parameters.settings_of(image_type)
         for name in parameters.classes:
-            _class_parameters(
-                name, settings, _window_size(image.array.ndim, settings), image.spacing, has_one_level=False
-            )
+            class_of(name, [], settings, _window_size(image.array.ndim, settings), image.spacing, has_one_level=False)
 
 
 def edges_of_class(name, extremes, settings):
     # PyRadiomics' class of first order features converts the image before it computes edges.
     return bin_edges(extremes.astype(float) if name == "firstorder" else extremes, settings)
-
-
-def _background(settings, precision):
-    background = float(settings["initValue"])
-    if precision == "float" and np.isfinite(background) and abs(background) > np.finfo(np.float32).max:
-        raise ValueError(
-            f"setting initValue is {background}, but float32 holds values up to {np.finfo(np.float32).max}"
-        )
-    return background
 
 
 def pixels_of(array, precision):
@@ -219,7 +173,8 @@ class Maps:
         self._spacing = image.spacing
         self._inside = np.ascontiguousarray(roi.array).view(np.uint8)
         self._extremes = extremes_of(image, roi.array, settings, "image" if name == "original" else f"image {name}")
-        self._background = _background(settings, precision)
+        self._background = float(settings["initValue"])
+        _feature_maps.check_background(self._background, precision, "setting initValue")
         self._window = list(reversed(_window_size(roi.array.ndim, settings)))
         self._pixels = pixels_of(image.array, precision)
         self.dtype = dtype_of(precision)
@@ -234,8 +189,8 @@ class Maps:
         """The most gray levels of a class. Raises ValueError if they are too many."""
         return max(len(edges_of_class(name, self._extremes, self._settings)) for name in classes)
 
-    def compute(self, classes, first=0, last=None):
-        """Array of the maps of the planes from first to last - 1; the features, a dict of lists by class, are the first axis."""
+    def compute(self, name, features, first=0, last=None):
+        """Array of the maps of a class, of the planes from first to last - 1; the features are the first axis."""
         depth, *plane = self._inside.shape
         last = depth if last is None else last
         # The planes that windows reach.
@@ -246,45 +201,24 @@ class Maps:
         mask, selection = None, _arrays.Array(self._inside[first:last], numpy)
         if self._settings["maskedKernel"]:
             mask, selection = _arrays.Array(self._inside[lower:upper], numpy), None
-        maps = np.empty((sum(map(len, classes.values())), last - first, *plane), self.dtype)
-        number = 0
-        edges_of = {name: edges_of_class(name, self._extremes, self._settings).tolist() for name in classes}
-        for edges, group in itertools.groupby(classes, edges_of.get):
-            group = list(group)
-            has_one_level = bool(self._extremes[0] >= edges[-1])
-            _feature_maps.compute(
-                pixels,
-                mask,
-                selection,
-                (maps[number:].ctypes.data, maps[0].size, self.dtype == np.float64),
-                box=[slice(first - lower, last - lower), *(slice(0, n) for n in plane)],
-                window=self._window,
-                anchor=anchor,
-                classes=[
-                    class_of(name, classes[name], self._settings, self._window[::-1], self._spacing, has_one_level)
-                    for name in group
-                ],
-                discretization=_feature_maps.discretization_of_edges(edges),
-                background=self._background,
-                threads=writing.Threads.number,
-                device=self._device,
-            )
-            number += sum(len(classes[name]) for name in group)
+        edges = edges_of_class(name, self._extremes, self._settings).tolist()
+        has_one_level = bool(self._extremes[0] >= edges[-1])
+        maps = np.empty((len(features), last - first, *plane), self.dtype)
+        _feature_maps.compute(
+            pixels,
+            mask,
+            selection,
+            (maps.ctypes.data, maps[0].size, self.dtype == np.float64),
+            box=[slice(first - lower, last - lower), *(slice(0, n) for n in plane)],
+            window=self._window,
+            anchor=anchor,
+            classes=[class_of(name, features, self._settings, self._window[::-1], self._spacing, has_one_level)],
+            discretization=_feature_maps.discretization_of_edges(edges),
+            background=self._background,
+            threads=writing.Threads.number,
+            device=self._device,
+        )
         return maps
-
-
-def maps_of_classes(image, roi, classes, settings, precision, name="original"):
-    """Compute maps; returns a dict of volumes by key. The maps are parts of one array.
-
-    image, roi    Volumes, cropped as PyRadiomics does.
-    classes       Dict of lists of features by class.
-    name          Of the image, with which keys begin.
-    """
-    keys = [f"{name}_{class_name}_{feature}" for class_name, features in classes.items() for feature in features]
-    if not keys:
-        return {}
-    maps = Maps(image, roi, settings, precision, name).compute(classes)
-    return {key: image.with_array(values) for key, values in zip(keys, maps)}
 
 
 def check_precision(precision):
@@ -293,12 +227,11 @@ def check_precision(precision):
 
 
 def general_diagnostics(parameters):
-    itk = _filters.version("itk-core")
-    libraries = {} if itk is None else {"ITK": itk}
+    libraries = {"ITK": version for version in _filters.installed("itk-core").values()}
     for image_type in parameters.image_types:
         libraries.update(_filters.versions(image_type))
     return {
-        "diagnostics_Versions_VoxelMaps": _filters.version("voxelmaps"),
+        "diagnostics_Versions_VoxelMaps": _filters.installed("voxelmaps")["voxelmaps"],
         "diagnostics_Versions_Numpy": np.__version__,
         **{f"diagnostics_Versions_{name}": version for name, version in sorted(libraries.items())},
         "diagnostics_Versions_Python": platform.python_version(),
@@ -331,14 +264,6 @@ def read_image(path: Path, segment: int | None = None) -> ImageLike:
     return _image.to_itk_or_simpleitk(_image.read(path, "the image", segment=segment))
 
 
-def _converted(volumes, convert):
-    # Both libraries copy the maps. Small ones are copied before threads have started.
-    if sum(volume.array.nbytes for volume in volumes) >= _MIN_BYTES_FOR_THREADS:
-        with ThreadPoolExecutor() as executor:
-            return list(executor.map(convert, volumes))
-    return list(map(convert, volumes))
-
-
 def images_of(prepared, parameters, keys=None):
     """Tuples of the name of an image, the image, and the settings of its maps, one by one.
 
@@ -348,7 +273,7 @@ def images_of(prepared, parameters, keys=None):
         settings = parameters.settings_of(image_type)
         names = _filters.names(image_type, settings, prepared.image.array.ndim)
         if keys is not None:
-            names = [name for name in names if not keys.isdisjoint([name, *parameters.keys(name).values()])]
+            names = [name for name in names if not keys.isdisjoint([name, *parameters.all_keys(name)])]
         for name, volume in _filters.images(prepared, image_type, settings, names):
             yield name, volume, settings
 
@@ -432,18 +357,26 @@ def execute(
         ):
             for name, of_maps, own in images_of(prepared, parameters):
                 if images:
-                    result[name] = writing.write_image(of_maps, folder.path / layout.image_location(name), folder)
+                    result[name] = writing.write_image(of_maps, folder.path / layout.location(name), folder)
                 maps = Maps(of_maps, prepared.roi, own, precision, name) if parameters.classes else None
-                for class_name, features in parameters.classes.items():
-                    keys = {feature: parameters.keys(name)[class_name, feature] for feature in features}
-                    writer.finish(writer.write(maps, class_name, keys))
+                for class_name, keys in parameters.keys(name).items():
+                    writer.write(maps, class_name, keys)
                     result.update((key, folder.path / layout.location(key)) for key in keys.values())
         return result
-    for name, of_maps, own in images_of(prepared, parameters):
-        if images:
-            result[name] = convert(of_maps)
-        maps = maps_of_classes(of_maps, prepared.roi, parameters.classes, own, precision, name)
-        result.update(zip(maps, _converted(list(maps.values()), convert)))
+    # Images of the caller's library are made while the next maps are computed.
+    tasks, converted = [], lambda volumes: {key: convert(volume) for key, volume in volumes.items()}
+    with ThreadPoolExecutor(writing.number_of_threads()) as executor:
+        for name, of_maps, own in images_of(prepared, parameters):
+            if images:
+                result[name] = convert(of_maps)
+            maps = Maps(of_maps, prepared.roi, own, precision, name) if parameters.classes else None
+            for class_name, keys in parameters.keys(name).items():
+                volumes = zip(keys.values(), map(of_maps.with_array, maps.compute(class_name, list(keys))))
+                result.update(dict.fromkeys(keys.values()))
+                while part := dict(itertools.islice(volumes, max(1, _BYTES_AT_ONCE // of_maps.array.nbytes))):
+                    tasks.append(executor.submit(converted, part))
+    for task in tasks:
+        result.update(task.result())
     return result
 
 
@@ -455,7 +388,7 @@ def image_names(parameters):
 def all_keys(parameters, images=False):
     """Keys of all maps that an image, of 2 or 3 dimensions, can have; and those of the images."""
     names = image_names(parameters)
-    return [key for name in names for key in parameters.keys(name).values()] + (names if images else [])
+    return [key for name in names for key in parameters.all_keys(name)] + (names if images else [])
 
 
 def __getattr__(name):

@@ -103,12 +103,13 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
             _logger.warning("PyRadiomics computes %s of the class %s", ", ".join(others), name)
             results.update(self._compute_by_pyradiomics(image, mask, image_type, name, others, kwargs))
         settings = _settings.class_settings(kwargs)
-        wanted = {name: [feature for feature in features if feature in ours]}
-        if wanted[name] and kwargs.get("voxelBased", False):
-            maps = radiomics.maps_of_classes(volume, roi, wanted, settings, self.precision, image_type)
-            results.update((key, _image.to_simpleitk(values)) for key, values in maps.items())
-        elif wanted[name]:
-            results.update(_values.texture_values(volume, roi, wanted, settings, image_type))
+        wanted = [feature for feature in features if feature in ours]
+        if wanted and kwargs.get("voxelBased", False):
+            maps = radiomics.Maps(volume, roi, settings, self.precision, image_type).compute(name, wanted)
+            keys = [f"{image_type}_{name}_{feature}" for feature in wanted]
+            results.update(zip(keys, map(_image.to_simpleitk, map(volume.with_array, maps))))
+        elif wanted:
+            results.update(_values.texture_values(volume, roi, {name: wanted}, settings, image_type))
         keys = [f"{image_type}_{name}_{feature}" for feature in features]
         return {key: results[key] for key in keys if key in results}
 

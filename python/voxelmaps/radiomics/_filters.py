@@ -17,6 +17,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from .. import _image
+from .._files import library
 
 _logger = logging.getLogger(__name__)
 
@@ -79,7 +80,7 @@ def _exponential(source, settings):
 
 
 def _gradient(source, settings):
-    sitk = _image.simpleitk("imageType Gradient")
+    sitk = library("SimpleITK", "imageType Gradient")
     # Differences of neighbors.
     lower = [max(part.start - 2, 0) for part in source.box]
     block = tuple(slice(first, part.stop + 2) for first, part in zip(lower, source.box))
@@ -95,7 +96,7 @@ def _laplacian_of_gaussian(source, whole, sigma):
 
     whole    The image before it was cropped, of SimpleITK.
     """
-    sitk = _image.simpleitk("imageType LoG")
+    sitk = library("SimpleITK", "imageType LoG")
     axes = range(whole.GetDimension())
     total = None
     for derived in axes:
@@ -211,9 +212,9 @@ def _local_binary_pattern_2d(source, settings):
         # What is before the part stays, since numbers of rows and columns round.
         plane = plane[tuple(slice(0, along.stop + margin) for along in part)]
         with warnings.catch_warnings():
-            # That numbers of float are compared.
+            # That numbers of float are compared. A copy can be written, as the function requires.
             warnings.simplefilter("ignore", UserWarning)
-            return feature.local_binary_pattern(plane, *options)[part]
+            return feature.local_binary_pattern(plane.copy(), *options)[part]
 
     whole = source.whole.array
     if whole.ndim == 2:
@@ -388,16 +389,18 @@ def check_libraries(image_types):
 
 
 @functools.lru_cache(maxsize=None)
-def version(package):
-    """The version of a package, or None if it is not installed; finding it takes a millisecond."""
-    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-        return importlib.metadata.version(package)
+def installed(*packages):
+    """Versions by package, of those that are installed."""
+    result = {}
+    for package in packages:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            result[package] = importlib.metadata.version(package)
+    return result
 
 
 def versions(image_type):
     """Versions of the packages that compute an image type."""
-    packages = [package for _, package in IMAGE_TYPES[image_type].libraries]
-    return {package: version(package) for package in packages if version(package) is not None}
+    return installed(*(package for _, package in IMAGE_TYPES[image_type].libraries))
 
 
 def names(image_type, settings, dimension):

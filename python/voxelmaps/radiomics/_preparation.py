@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Tuple
 import numpy as np
 
 from .. import _arrays, _region_features, _regions
-from .._files import writing
-from .._image import Image, difference_of_grids, from_simpleitk, simpleitk, to_simpleitk
+from .._files import library, writing
+from .._image import Image, difference_of_grids, from_simpleitk, to_simpleitk
 
 _logger = logging.getLogger(__name__)
 
@@ -43,9 +43,14 @@ def region_of_interest(mask, settings, image=None):
 
 def _bounds(inside):
     """First and last index inside, in NumPy's order."""
-    axes = range(inside.ndim)
-    used = [np.flatnonzero(inside.any(axis=tuple(a for a in axes if a != axis))) for axis in axes]
-    return [int(u[0]) for u in used], [int(u[-1]) for u in used]
+    lower, upper = [], []
+    for axis in range(inside.ndim):
+        used = np.flatnonzero(inside.any(axis=tuple(a for a in range(inside.ndim) if a != axis)))
+        lower.append(int(used[0]))
+        upper.append(int(used[-1]))
+        # The next axes search what is left.
+        inside = inside[(slice(None),) * axis + (slice(used[0], used[-1] + 1),)]
+    return lower, upper
 
 
 def check_grids(image, mask, settings):
@@ -73,7 +78,7 @@ def _check_inside(image, roi):
 
 def _on_grid_of(image, roi, purpose):
     """The region of interest, resampled to the grid of the image."""
-    sitk = simpleitk(purpose)
+    sitk = library("SimpleITK", purpose)
     resample = sitk.ResampleImageFilter()
     resample.SetReferenceImage(to_simpleitk(image))
     resample.SetInterpolator(sitk.sitkNearestNeighbor)
@@ -110,7 +115,7 @@ def check(image, roi, settings):
 
 
 def _normalized(image, settings):
-    sitk = simpleitk("setting normalize")
+    sitk = library("SimpleITK", "setting normalize")
     if image.array.min() == image.array.max():
         raise ValueError(
             f"setting normalize divides by the deviation of the image, which is 0: all intensities are {image.array.min()}"
@@ -119,9 +124,9 @@ def _normalized(image, settings):
     if settings["removeOutliers"] is not None:
         limit = settings["removeOutliers"]
         volume = from_simpleitk(result)
-        array = volume.array
+        array = volume.array.copy()
         array[array > limit], array[array < -limit] = limit, -limit
-        result = to_simpleitk(volume)
+        result = to_simpleitk(volume.with_array(array))
     return from_simpleitk(result * float(settings["normalizeScale"]))
 
 
@@ -135,7 +140,7 @@ def _check_resampled(resampled, roi, wanted):
 
 def _resampled(image, roi, settings):
     """Image and region of interest with the spacing resampledPixelSpacing, cropped to the region and padDistance."""
-    sitk = simpleitk("setting resampledPixelSpacing")
+    sitk = library("SimpleITK", "setting resampledPixelSpacing")
     wanted = np.array(settings["resampledPixelSpacing"], dtype=float)
     old = np.array(roi.spacing)
     if len(wanted) != len(old):
@@ -224,11 +229,12 @@ def _moments(values):
     return {"Mean": _sum(values.ravel()) / values.size, **extremes}
 
 
-def _center(inside):
-    """The mean index, in the order x, y, z. Sums of integers are exact."""
+def _center(inside, lower):
+    """The mean index, in the order x, y, z, of voxels of a part that begins at an index. Sums of integers are exact."""
     axes = range(inside.ndim)
     counts = [np.count_nonzero(inside, axis=tuple(a for a in axes if a != axis)) for axis in axes]
-    return tuple(np.float64(np.dot(np.arange(len(n)), n)) / n.sum() for n in reversed(counts))
+    indices = [np.arange(first, first + len(n)) for first, n in zip(lower, counts)]
+    return tuple(np.float64(np.dot(i, n)) / n.sum() for i, n in zip(reversed(indices), reversed(counts)))
 
 
 def _image_diagnostics(image, kind, hashes):
@@ -247,14 +253,14 @@ def _mask_diagnostics(roi, kind, image=None, labels=None):
     if labels is not None:
         entries["Hash"] = hashlib.sha1(np.rint(labels).astype(np.uint32).tobytes()).hexdigest()
     lower, upper = _bounds(roi.array)
-    size = [last - first + 1 for first, last in zip(lower, upper)]
-    center = _center(roi.array)
+    part = roi.cropped(lower, upper, 0).array
+    center = _center(part, lower)
     entries.update(
         Spacing=roi.spacing,
         Size=roi.size,
-        BoundingBox=tuple(reversed(lower)) + tuple(reversed(size)),
-        VoxelNum=int(np.count_nonzero(roi.array)),
-        VolumeNum=_region_features.number_of_parts(roi.array, writing.Threads.number),
+        BoundingBox=tuple(reversed(lower)) + part.shape[::-1],
+        VoxelNum=int(np.count_nonzero(part)),
+        VolumeNum=_region_features.number_of_parts(part, writing.Threads.number),
         CenterOfMassIndex=center,
         CenterOfMass=roi.point(center),
     )
@@ -284,31 +290,31 @@ def prepare(image, mask, settings, hashes):
     mask = scalar_mask(mask, settings)
     roi = region_of_interest(mask, settings, image)
     diagnostics = {}
-    add = diagnostics.update if settings["additionalInfo"] else lambda entries: None
-    if settings["additionalInfo"]:
-        add(_image_diagnostics(image, "original", hashes))
-        add(_mask_diagnostics(roi, "original", labels=mask.array if hashes else None))
 
+    def add(function, *arguments):
+        if settings["additionalInfo"]:
+            diagnostics.update(function(*arguments))
+
+    add(_image_diagnostics, image, "original", hashes)
+    add(_mask_diagnostics, roi, "original", None, mask.array if hashes else None)
     if settings["normalize"]:
         image = _normalized(image, settings)
     if settings["interpolator"] is not None and settings["resampledPixelSpacing"] is not None:
         image, roi = _resampled(image, roi, settings)
-        if settings["additionalInfo"]:
-            add(_image_diagnostics(image, "interpolated", False))
-            add(_mask_diagnostics(roi, "interpolated", image))
+        add(_image_diagnostics, image, "interpolated", False)
+        add(_mask_diagnostics, roi, "interpolated", image)
     elif settings["preCrop"]:
         roi, lower, upper = check(image, roi, settings)
         image, roi = (volume.cropped(lower, upper, settings["padDistance"]) for volume in (image, roi))
 
     given = roi
     roi, lower, upper = check(image, given, settings)
-    if roi is not given and settings["additionalInfo"]:
-        add(_mask_diagnostics(roi, "corrected", image))
+    if roi is not given:
+        add(_mask_diagnostics, roi, "corrected", image)
     shape_roi = roi.cropped(lower, upper, 0)
     if settings["resegmentRange"] is not None:
         roi, lower, upper = check(image, _resegmented(image, roi, settings), settings)
-        if settings["additionalInfo"]:
-            add(_mask_diagnostics(roi, "resegmented", image))
+        add(_mask_diagnostics, roi, "resegmented", image)
         if settings["resegmentShape"]:
             shape_roi = roi.cropped(lower, upper, 0)
     # PyRadiomics crops along all axes, with force2D too.

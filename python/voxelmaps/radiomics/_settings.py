@@ -70,6 +70,24 @@ def _real(value):
     return value if isinstance(value, (int, float)) else float(value)
 
 
+def _number(rule, is_valid):
+    def check(value):
+        value = _real(value)
+        if not is_valid(value):
+            raise ValueError(rule)
+        return value
+
+    return check
+
+
+_finite = _number("must be a finite number", math.isfinite)
+_positive = _number("must be greater than 0 and finite", lambda value: 0 < value < math.inf)
+_positive_or_infinite = _number("must be greater than 0", lambda value: value > 0)
+_positive_or_not_finite = _number("must be greater than 0", lambda value: value > 0 or value != value)
+_not_negative = _number("must not be negative, and finite", lambda value: 0 <= value < math.inf)
+_positive_up_to_1000 = _number("must be greater than 0 and at most 1000", lambda value: 0 < value <= 1000)
+
+
 def _real_or_text(value):
     """Where PyRadiomics takes texts too: YAML has nan as .nan, and nan is a text."""
     if isinstance(value, str) and len(value) <= 1000:
@@ -82,35 +100,6 @@ def _not_nan(value):
     value = _real_or_text(value)
     if value != value:
         raise ValueError("must not be NaN")
-    return value
-
-
-def _finite(value):
-    value = _real(value)
-    if not abs(value) <= sys.float_info.max:
-        raise ValueError("must be a finite number")
-    return value
-
-
-def _positive(value):
-    value = _finite(value)
-    if not value > 0:
-        raise ValueError("must be greater than 0")
-    return value
-
-
-def _positive_or_infinite(value):
-    return value if _real(value) == math.inf else _positive(value)
-
-
-def _positive_or_not_finite(value):
-    return value if _real(value) != value else _positive_or_infinite(value)
-
-
-def _not_negative(value):
-    value = _finite(value)
-    if not value >= 0:
-        raise ValueError("must not be negative")
     return value
 
 
@@ -164,15 +153,6 @@ def _wavelet(value):
     if value not in pywt.wavelist(kind="discrete"):
         raise ValueError("must be the name of a discrete wavelet of PyWavelets, such as coif1")
     return value
-
-
-def _positive_up_to(maximum):
-    def check(value):
-        if _positive(value) > maximum:
-            raise ValueError(f"must be at most {maximum}")
-        return _real(value)
-
-    return check
 
 
 # --- Settings ----------------------------------------------------------------------------------------------------------
@@ -254,11 +234,11 @@ SETTINGS = {
     "level": _Setting(_integer(1, 100), 1, belongs_to_filter=True),
     "wavelet": _Setting(_wavelet, "coif1", belongs_to_filter=True),
     "gradientUseSpacing": _Setting(_boolean, True, belongs_to_filter=True),
-    "lbp2DRadius": _Setting(_positive_up_to(1000), 1, belongs_to_filter=True),
+    "lbp2DRadius": _Setting(_positive_up_to_1000, 1, belongs_to_filter=True),
     "lbp2DSamples": _Setting(_integer(1, 1000), 8, belongs_to_filter=True),
     "lbp2DMethod": _Setting(_one_of("default", "ror", "uniform", "var"), "uniform", belongs_to_filter=True),
     "lbp3DLevels": _Setting(_integer(1, 50), 2, belongs_to_filter=True),
-    "lbp3DIcosphereRadius": _Setting(_positive_up_to(1000), 1, belongs_to_filter=True),
+    "lbp3DIcosphereRadius": _Setting(_positive_up_to_1000, 1, belongs_to_filter=True),
     "lbp3DIcosphereSubdivision": _Setting(_integer(0, 5), 1, belongs_to_filter=True),
 }
 
@@ -564,10 +544,12 @@ class Parameters(NamedTuple):
     def keys(self, image_name):
         """The keys of the maps of an image, by class and feature."""
         return {
-            (name, feature): f"{image_name}_{name}_{feature}"
+            name: {feature: f"{image_name}_{name}_{feature}" for feature in features}
             for name, features in self.classes.items()
-            for feature in features
         }
+
+    def all_keys(self, image_name):
+        return [key for of_class in self.keys(image_name).values() for key in of_class.values()]
 
 
 def read(params: Optional[Any], keywords: Dict[str, Any], voxel_based: Optional[bool] = None) -> Parameters:
