@@ -59,6 +59,7 @@ TEST_F(RegionFeatures, DoNotDependOnWorkers)
   const auto expected = voxelmaps::ComputeRegionFeatures(job);
   ASSERT_EQ(expected.size(), 2u);
   EXPECT_EQ(expected[1].label, 2);
+  EXPECT_EQ(expected[1].boxSize, job.size);
   ASSERT_EQ(expected[0].values.size(), 26u);
   job.execution.parallelFor = voxelmaps::GetThreadPool();
   for (const unsigned int workers : { 2u, 7u })

@@ -14,8 +14,7 @@ import pytest
 import voxelmaps
 from pyradiomics_oracle import ORIGIN, SHAPE, SPACING
 from pyradiomics_oracle import all_features, compare, image_array, mask_array, to_itk, to_simpleitk
-from voxelmaps import _image, _itk, radiomics
-from voxelmaps.radiomics import _preparation as images
+from voxelmaps import _image, radiomics
 from voxelmaps.radiomics import _settings as parameters
 
 CLASSES = list(parameters.CLASSES)
@@ -269,27 +268,11 @@ def test_diagnostics_of_pyradiomics():
 
 
 def test_number_of_parts_without_simpleitk(monkeypatch):
-    roi = np.zeros((5, 6, 7), bool)
-    roi[:2, :2, :2] = roi[2, 2, 2] = roi[4, 5, 0:7:2] = True
-    counts = [images._number_of_components(roi)]
     monkeypatch.setitem(sys.modules, "SimpleITK", None)
-    counts.append(images._number_of_components(roi))
-    assert counts == [5, 5]
-
-
-def test_diagnostics_need_more_than_the_core_of_itk(monkeypatch):
-    monkeypatch.setitem(sys.modules, "SimpleITK", None)
-
-    class Core:
-        def __getattr__(self, name):
-            if name == "ConnectedComponentImageFilter":
-                raise AttributeError(name)
-            return getattr(itk, name)
-
-    monkeypatch.setattr(_itk, "itk", Core())
-    with pytest.raises(ImportError, match="setting additionalInfo .* needs itk-segmentation: pip install itk"):
-        radiomics.execute(*scene(), featureClass="glrlm")
-    radiomics.execute(*scene(), featureClass="glrlm", additionalInfo=False)
+    mask = np.zeros((5, 6, 7), np.uint8)
+    mask[:2, :2, :2] = mask[2, 2, 2] = mask[4, 5, 0:7:2] = 1
+    images = [to_itk(array) for array in (np.arange(210.0).reshape(mask.shape), mask)]
+    assert radiomics.execute(*images, featureClass="glrlm")["diagnostics_Mask-original_VolumeNum"] == 5
 
 
 # --- Types and geometry ------------------------------------------------------------------------------------------------

@@ -286,7 +286,7 @@ cdef extern from *:
 
 cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
     cdef cppclass Triple:
-        pass
+        int64_t & operator[](size_t)
 
     cdef cppclass JobExecution:
         pass
@@ -432,6 +432,8 @@ cdef extern from "voxelmaps/RegionFeaturesJob.h" namespace "voxelmaps" nogil:
         int64_t label
         int64_t numberOfVoxels
         unsigned int numberOfGrayLevels
+        Triple boxIndex
+        Triple boxSize
         vector[double] values
 
     vector[RegionFeatures] ComputeRegionFeatures(const RegionFeaturesJob & job) except +RaisePythonError
@@ -610,7 +612,8 @@ def compute_region_features(
     labels                 Of the regions; all that are greater than 0 if empty.
     shape, planar_shape    Numbers of features.
 
-    Returns tuples of label, number of voxels, number of gray levels and list of values of each region.
+    Returns tuples of label, number of voxels, number of gray levels, bounding box and list of values of each region. The box is pairs
+    of the first index and the number of voxels along x, y and z.
     """
     cdef RegionFeaturesJob job
     cdef FeatureMapsJob maps
@@ -637,7 +640,10 @@ def compute_region_features(
     job.execution = MakeExecution(threads, _is_main_thread())
     with nogil:
         regions = ComputeRegionFeatures(job)
-    return [(one.label, one.numberOfVoxels, one.numberOfGrayLevels, one.values) for one in regions]
+    return [
+        (one.label, one.numberOfVoxels, one.numberOfGrayLevels, [(one.boxIndex[d], one.boxSize[d]) for d in range(3)], one.values)
+        for one in regions
+    ]
 
 
 cdef FuzzyConnectednessAffinity _affinity(values) except *:

@@ -199,6 +199,18 @@ def _discretization(values):
     }
 
 
+def discretization_of_edges(edges):
+    """Parameters of _core that make gray levels with these lower edges of bins."""
+    return {
+        "method": EDGES,
+        "range_source": RANGE_GIVEN,
+        "number_of_gray_levels": 1,
+        "bin_width": 1.0,
+        "bin_edges": edges,
+        "value_range": (0.0, 1.0),
+    }
+
+
 # --- Computation -------------------------------------------------------------------------------------------------------
 
 

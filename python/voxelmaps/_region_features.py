@@ -43,12 +43,25 @@ REGION_FEATURES = {
 }
 
 
-def compute(pixels, label_image, labels, *, classes, shape, planar_shape, discretization, sizes, plane_axis, threads):
-    """Tuples of label, number of voxels, number of gray levels, and values of the regions.
+def compute(
+    pixels,
+    label_image,
+    labels,
+    *,
+    classes=(),
+    shape=(),
+    planar_shape=(),
+    discretization=_feature_maps.discretization_of_edges([0.0]),
+    sizes=(1.0, 1.0, 1.0),
+    plane_axis=None,
+    threads,
+):
+    """Tuples of label, number of voxels, number of gray levels, bounding box and values of the regions, as _core has them.
 
     pixels, label_image    Arrays of NumPy in C order.
     labels                 Empty for all that are greater than 0.
     classes                As _core.compute_feature_maps has them; shape and planar_shape are numbers of features.
+    discretization         All intensities from 0 up have one level, if it is not given.
     sizes                  Of a voxel along each axis.
     """
     return _core.compute_region_features(
@@ -66,6 +79,21 @@ def compute(pixels, label_image, labels, *, classes, shape, planar_shape, discre
         connects_axis=triple([axis != plane_axis for axis in range(pixels.ndim)], True),
         threads=threads,
     )
+
+
+def boxes(label_image, threads):
+    """Dict of the bounding boxes of the labels of a label image that are greater than 0, as slices."""
+    regions = compute(label_image, label_image, [], threads=threads)
+    slices = lambda box: tuple(slice(first, first + n) for first, n in reversed(box[: label_image.ndim]))
+    return {label: slices(box) for label, _, _, box, _ in regions}
+
+
+def number_of_parts(inside, threads):
+    """The number of connected components of a mask of bool, with 26 neighbors, or 8 in 2D: that of zones of one gray level."""
+    mask = np.ascontiguousarray(inside).view(np.uint8)
+    classes = [("glszm", [_core.find_feature("glszm", "ZonePercentage")], {})]
+    [(_, voxels, _, _, [zones_per_voxel])] = compute(mask, mask, [1], classes=classes, threads=threads)
+    return round(zones_per_voxel * voxels)
 
 
 @with_parameters(REGION_FEATURES)
@@ -159,13 +187,13 @@ def region_features(
         plane_axis=plane_axis,
         threads=values["threads"],
     )
-    missing = [label for label, voxels, *_ in regions if voxels == 0]
+    labels, voxels, levels, _, rows = zip(*regions)
+    missing = [label for label, number in zip(labels, voxels) if number == 0]
     if missing:
         _regions.warn_or_refuse_missing(given, missing, len(missing) == len(regions))
-    flat = [label for label, voxels, levels, _ in regions if voxels > 1 and levels == 1]
+    flat = [label for label, number, count in zip(labels, voxels, levels) if number > 1 and count == 1]
     if flat and discretization["method"] == _feature_maps.FIXED_BIN_SIZE_AT_MULTIPLES and set(texture) - {"firstorder"}:
         text = _feature_maps.ONE_LEVEL.format(discretization["bin_width"])
         warn(f"label {', '.join(map(str, flat[:20]))}{', ...' * (len(flat) > 20)}: {text}")
     names = [f"{name}_{feature}" for name in [*texture, *shapes] for feature in numbers.get(name, {})]
-    labels, voxels, _, rows = zip(*regions)
     return {"label": np.array(labels), "voxels": np.array(voxels), **dict(zip(names, np.array(rows).T.copy()))}

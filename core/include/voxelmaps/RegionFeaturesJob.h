@@ -61,6 +61,9 @@ struct RegionFeatures
   /** All voxels with the label. Those with NaN, or below the first edge of bins, have no gray level. */
   std::int64_t numberOfVoxels{ 0 };
   unsigned int numberOfGrayLevels{ 0 };
+  /** The bounding box in the array. */
+  Triple boxIndex{ { 0, 0, 0 } };
+  Triple boxSize{ { 0, 0, 0 } };
   /** Those of the classes in their order, then shape and planar shape; NaN where a feature is undefined. */
   std::vector<double> values;
 };

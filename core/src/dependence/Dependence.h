@@ -49,6 +49,12 @@ constexpr SizeMatrixFeature dependenceMatrixFeatures[DependenceTask::maxFeatures
   SizeMatrixFeature::LargeHighLevelEmphasis,
 };
 
+constexpr SizeMatrixFeature
+ToSizeMatrixFeature(DependenceFeatureMapEnums::Feature feature)
+{
+  return dependenceMatrixFeatures[static_cast<int>(feature)];
+}
+
 /** Whether two voxels depend on each other, if both have a level. */
 VOXELMAPS_HOST_DEVICE inline bool
 AreDependent(int level, int other, int alpha)

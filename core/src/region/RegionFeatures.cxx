@@ -4,6 +4,7 @@
 
 #include "common/Log2.h"
 #include "common/ParallelFor.h"
+#include "dependence/Dependence.h"
 #include "discretization/GrayLevelJob.h"
 #include "firstorder/FirstOrderFormulas.h"
 #include "region/RegionParts.h"
@@ -13,10 +14,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <string>
 
@@ -29,8 +32,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // --- Regions
 
-/** What the first pass finds of a region, and its levels while it is computed. */
-struct Region
+/** What the first pass finds of a region. */
+struct Extent
 {
   std::int64_t voxels{ 0 };
   Triple       first{ { std::numeric_limits<std::int64_t>::max(),
@@ -40,21 +43,12 @@ struct Region
   double       minimum{ infinity };
   double       maximum{ -infinity };
 
-  std::shared_ptr<RegionLevels> levels;
-
-  Triple
-  Size() const
-  {
-    return voxels == 0 ? Triple{ { 0, 0, 0 } }
-                       : Triple{ { last[0] - first[0] + 1, last[1] - first[1] + 1, last[2] - first[2] + 1 } };
-  }
-
   /** Voxels of a row that begin here. NaN changes no extreme. */
   template <typename TPixel>
   void
   Add(const Triple & begin, std::int64_t count, const TPixel * pixels)
   {
-    Region row;
+    Extent row;
     row.voxels = count;
     row.first = row.last = begin;
     row.last[0] += count - 1;
@@ -67,7 +61,7 @@ struct Region
     this->Merge(row);
   }
   void
-  Merge(const Region & other)
+  Merge(const Extent & other)
   {
     voxels += other.voxels;
     for (int d = 0; d < 3; ++d)
@@ -78,6 +72,17 @@ struct Region
     minimum = std::min(minimum, other.minimum);
     maximum = std::max(maximum, other.maximum);
   }
+};
+
+/** A region while it is computed. */
+struct Region
+{
+  RegionFeatures &              features;
+  const Extent &                extent;
+  RegionMask                    mask{};
+  std::unique_ptr<RegionLevels> levels{};
+  /** Of each class, then of shape. */
+  std::vector<std::vector<double>> values{};
 };
 
 template <typename TVisit>
@@ -217,44 +222,40 @@ Select(const std::vector<TFeature> & features, const TValues & values)
   return selected;
 }
 
-std::vector<Cell>
-CountDirection(const CooccurrenceJob & job, const RegionLevels & levels, const Triple & offset,
-               const JobExecution & execution)
-{
-  std::vector<Cell> cells = CountPairs(levels, offset, execution);
-  for (std::size_t i = 0, pairs = cells.size(); job.symmetric && i < pairs; ++i)
-  {
-    cells.push_back({ cells[i].column, cells[i].row, cells[i].value });
-  }
-  return MergeCells(std::move(cells));
-}
-
-std::vector<Cell>
-CountDirection(const RunLengthJob & job, const RegionLevels & levels, const Triple & offset,
-               const JobExecution & execution)
-{
-  return CountRuns(levels, offset, job.skipDirectionsWithoutPairs, execution);
-}
-
-std::vector<double>
-Evaluate(const CooccurrenceJob & job, const std::vector<Cell> & cells, const RegionLevels & levels)
-{
-  const auto correlation = CooccurrenceJob::Feature::MaximalCorrelationCoefficient;
-  const bool needsIt = std::find(job.features.begin(), job.features.end(), correlation) != job.features.end();
-  return Select(job.features, ComputeCooccurrenceValues(cells, levels.numberOfGrayLevels, needsIt, levels.hasOneLevel));
-}
-
-std::vector<double>
-Evaluate(const RunLengthJob & job, const std::vector<Cell> & cells, const RegionLevels &)
-{
-  return Select(job.features, ComputeSizeMatrixValues(cells));
-}
-
 /** The mean of the features of the directions with pairs, or the features of the sum of their matrices. */
 template <typename TJob>
 std::vector<double>
 ComputeDirections(const TJob & job, const RegionLevels & levels, const JobExecution & execution)
 {
+  const auto count = [&](const Triple & offset) {
+    if constexpr (std::is_same<TJob, CooccurrenceJob>::value)
+    {
+      return CountPairs(levels, offset, job.symmetric, execution);
+    }
+    else
+    {
+      return CountRuns(levels, offset, job.skipDirectionsWithoutPairs, execution);
+    }
+  };
+  // Of the maximal correlation, which is 1 even without pairs if there is one level; else -1.
+  std::ptrdiff_t correlation = -1;
+  if constexpr (std::is_same<TJob, CooccurrenceJob>::value)
+  {
+    const auto place =
+      std::find(job.features.begin(), job.features.end(), TJob::Feature::MaximalCorrelationCoefficient);
+    correlation = place == job.features.end() ? -1 : place - job.features.begin();
+  }
+  const auto evaluate = [&](const std::vector<Cell> & cells) {
+    if constexpr (std::is_same<TJob, CooccurrenceJob>::value)
+    {
+      return Select(job.features,
+                    ComputeCooccurrenceValues(cells, levels.numberOfGrayLevels, correlation >= 0, levels.hasOneLevel));
+    }
+    else
+    {
+      return Select(job.features, ComputeSizeMatrixValues(cells));
+    }
+  };
   const bool                  isMerged = job.aggregation == TJob::Aggregation::Merge;
   std::vector<Cell>           merged;
   std::vector<CompensatedSum> sums(job.features.size());
@@ -265,7 +266,7 @@ ComputeDirections(const TJob & job, const RegionLevels & levels, const JobExecut
     {
       continue;
     }
-    const std::vector<Cell> cells = CountDirection(job, levels, job.offsets[i], execution);
+    const std::vector<Cell> cells = count(job.offsets[i]);
     const double            weight = job.offsetWeights.empty() ? 1.0 : job.offsetWeights[i];
     for (std::size_t c = 0; isMerged && weight > 0.0 && c < cells.size(); ++c)
     {
@@ -273,27 +274,26 @@ ComputeDirections(const TJob & job, const RegionLevels & levels, const JobExecut
     }
     if (!isMerged && !cells.empty())
     {
-      const std::vector<double> values = Evaluate(job, cells, levels);
-      std::transform(sums.begin(), sums.end(), values.begin(), sums.begin(), [](CompensatedSum sum, double value) {
-        sum += value;
-        return sum;
-      });
+      const std::vector<double> values = evaluate(cells);
+      for (std::size_t f = 0; f < sums.size(); ++f)
+      {
+        sums[f] += values[f];
+      }
       ++directions;
     }
   }
   if (!merged.empty())
   {
-    return Evaluate(job, MergeCells(std::move(merged)), levels);
+    return evaluate(MergeCells(std::move(merged)));
   }
-  std::vector<double> means;
-  for (std::size_t f = 0; f < sums.size(); ++f)
+  std::vector<double> means(sums.size(), notANumber);
+  for (std::size_t f = 0; f < sums.size() && directions > 0.0; ++f)
   {
-    means.push_back(directions > 0.0 ? sums[f] / directions : notANumber);
-    if constexpr (std::is_same<TJob, CooccurrenceJob>::value)
-    {
-      const bool isOne = levels.hasOneLevel && job.features[f] == TJob::Feature::MaximalCorrelationCoefficient;
-      means[f] = isOne ? 1.0 : means[f];
-    }
+    means[f] = sums[f] / directions;
+  }
+  if (correlation >= 0 && levels.hasOneLevel)
+  {
+    means[static_cast<std::size_t>(correlation)] = 1.0;
   }
   return means;
 }
@@ -389,15 +389,15 @@ public:
   {
     this->FindRegions();
     constexpr std::int64_t maxGroupVoxels = std::int64_t{ 1 } << 22;
-    std::size_t            begin = 0;
-    for (std::size_t end = 0; begin < m_Features.size(); begin = end)
+    for (auto next = m_Features.begin(); next != m_Features.end();)
     {
-      for (std::int64_t voxels = 0; end < m_Features.size() && (end == begin || voxels < maxGroupVoxels); ++end)
+      std::vector<Region> regions;
+      for (std::int64_t voxels = 0; next != m_Features.end() && (regions.empty() || voxels < maxGroupVoxels); ++next)
       {
-        const Triple size = m_Regions[m_Features[end].label].Size();
-        voxels += size[0] * size[1] * size[2];
+        regions.push_back({ *next, m_Extents.at(next->label) });
+        voxels += next->boxSize[0] * next->boxSize[1] * next->boxSize[2];
       }
-      this->ComputeGroup(begin, end);
+      this->ComputeGroup(regions);
     }
     return std::move(m_Features);
   }
@@ -405,9 +405,9 @@ public:
 private:
   /** Where a row of a region begins in the array. */
   std::int64_t
-  RowOffset(const Region & region, std::int64_t y, std::int64_t z) const
+  RowOffset(const RegionFeatures & region, std::int64_t y, std::int64_t z) const
   {
-    return ((region.first[2] + z) * m_Job.size[1] + region.first[1] + y) * m_Job.size[0] + region.first[0];
+    return ((region.boxIndex[2] + z) * m_Job.size[1] + region.boxIndex[1] + y) * m_Job.size[0] + region.boxIndex[0];
   }
 
   /** One pass over all voxels: boxes and ranges of all labels. */
@@ -420,7 +420,7 @@ private:
     std::mutex mutex;
     ForEachTask(m_Job.size[2], m_Job.execution, [&](unsigned int) {
       return [&](std::int64_t z) {
-        std::map<std::int64_t, Region> regions;
+        std::map<std::int64_t, Extent> extents;
         IntensityRange                 range;
         for (std::int64_t y = 0; y < m_Job.size[1]; ++y)
         {
@@ -432,44 +432,58 @@ private:
           }
           VisitLabelType(m_Job.labelType, [&](auto label) {
             const auto * const labels = static_cast<const decltype(label) *>(m_Job.labelImage) + offset;
-            this->AddRow(labels, pixels, y, z, regions);
+            this->AddRow(labels, pixels, y, z, extents);
           });
         }
         const std::lock_guard<std::mutex> lock(mutex);
-        for (const auto & [label, region] : regions)
+        for (const auto & [label, extent] : extents)
         {
-          m_Regions[label].Merge(region);
+          m_Extents[label].Merge(extent);
         }
         m_ImageRange.Merge(range);
         m_Job.execution.ReportProgress(static_cast<std::uint64_t>(m_Job.size[0] * m_Job.size[1]));
       };
     });
     std::vector<std::int64_t> labels = m_Job.labels;
-    for (auto region = m_Regions.begin(); m_Job.labels.empty() && region != m_Regions.end(); ++region)
+    for (auto extent = m_Extents.begin(); m_Job.labels.empty() && extent != m_Extents.end(); ++extent)
     {
-      if (region->first > 0)
+      if (extent->first > 0)
       {
-        labels.push_back(region->first);
+        labels.push_back(extent->first);
       }
     }
     for (const std::int64_t label : labels)
     {
-      const Region & region = m_Regions[label];
-      if (!m_Job.classes.empty() && (region.minimum == -infinity || region.maximum == infinity) && region.voxels > 0 &&
-          region.minimum <= region.maximum)
+      const Extent & extent = m_Extents[label];
+      if (!m_Job.classes.empty() && (extent.minimum == -infinity || extent.maximum == infinity) && extent.voxels > 0 &&
+          extent.minimum <= extent.maximum)
       {
         throw EngineError("The region with the label " + std::to_string(label) +
                           " has infinite intensities, which have no features: leave these voxels out of the region.");
       }
-      m_Features.push_back({ label, region.voxels, 0, {} });
+      RegionFeatures features;
+      features.label = label;
+      features.numberOfVoxels = extent.voxels;
+      for (int d = 0; d < 3 && extent.voxels > 0; ++d)
+      {
+        features.boxIndex[d] = extent.first[d];
+        features.boxSize[d] = extent.last[d] - extent.first[d] + 1;
+      }
+      m_Features.push_back(features);
     }
   }
 
   template <typename TLabel>
   void
   AddRow(const TLabel * labels, const char * pixels, std::int64_t y, std::int64_t z,
-         std::map<std::int64_t, Region> & regions) const
+         std::map<std::int64_t, Extent> & extents) const
   {
+    const auto size = static_cast<std::size_t>(m_Job.size[0]);
+    // Most rows of most images have no label.
+    if (size == 0 || (labels[0] == 0 && std::memcmp(labels, labels + 1, (size - 1) * sizeof(TLabel)) == 0))
+    {
+      return;
+    }
     for (std::int64_t begin = 0, end = 0; begin < m_Job.size[0]; begin = end)
     {
       while (end < m_Job.size[0] && labels[end] == labels[begin])
@@ -478,163 +492,160 @@ private:
       }
       if (labels[begin] != 0)
       {
-        Region & region = regions[static_cast<std::int64_t>(labels[begin])];
+        Extent & extent = extents[static_cast<std::int64_t>(labels[begin])];
         VisitPixelType(m_Job.pixelType, [&](auto pixel) {
-          region.Add({ { begin, y, z } }, end - begin, reinterpret_cast<const decltype(pixel) *>(pixels) + begin);
+          extent.Add({ { begin, y, z } }, end - begin, reinterpret_cast<const decltype(pixel) *>(pixels) + begin);
         });
       }
     }
   }
 
-  /** 1 for the voxels of a row of a region, of the size of its box, else 0. */
   void
-  MakeMaskRow(const Region & region, std::int64_t label, std::int64_t y, std::int64_t z, std::uint8_t * mask) const
+  ComputeGroup(std::vector<Region> & regions) const
   {
-    VisitLabelType(m_Job.labelType, [&](auto pixel) {
-      const auto * const labels =
-        static_cast<const decltype(pixel) *>(m_Job.labelImage) + this->RowOffset(region, y, z);
-      const auto wanted = static_cast<decltype(pixel)>(label);
-      std::transform(labels, labels + region.Size()[0], mask, [wanted](auto one) { return one == wanted ? 1 : 0; });
+    const auto parts = static_cast<std::int64_t>(m_Job.classes.size() + 1);
+    ForEachTask(static_cast<std::int64_t>(regions.size()), m_Job.execution, [&](unsigned int) {
+      return [&](std::int64_t i) {
+        Region & region = regions[static_cast<std::size_t>(i)];
+        region.values.resize(static_cast<std::size_t>(parts));
+        this->MakeMask(region);
+        this->MakeLevels(region);
+      };
     });
-  }
-
-  void
-  ComputeGroup(std::size_t begin, std::size_t end)
-  {
-    const auto                                    classes = m_Job.classes.size();
-    const auto                                    parts = static_cast<std::int64_t>(classes + 1);
-    std::vector<std::vector<std::vector<double>>> values(end - begin, std::vector<std::vector<double>>(classes + 1));
-    ForEachTask(static_cast<std::int64_t>(end - begin), m_Job.execution, [&](unsigned int) {
-      return [&](std::int64_t i) { this->MakeLevels(m_Features[begin + static_cast<std::size_t>(i)]); };
-    });
-    ForEachTask(parts * static_cast<std::int64_t>(end - begin), m_Job.execution, [&](unsigned int) {
+    ForEachTask(parts * static_cast<std::int64_t>(regions.size()), m_Job.execution, [&](unsigned int) {
       return [&](std::int64_t number) {
-        const auto     i = static_cast<std::size_t>(number / parts);
-        const auto     part = static_cast<std::size_t>(number % parts);
-        const Region & region = m_Regions.at(m_Features[begin + i].label);
-        values[i][part] = part == classes
-                            ? this->ComputeShape(m_Features[begin + i].label, region)
-                            : std::visit([&](const auto & typedJob) { return this->ComputeClass(typedJob, region); },
-                                         m_Job.classes[part]);
+        Region &   region = regions[static_cast<std::size_t>(number / parts)];
+        const auto part = static_cast<std::size_t>(number % parts);
+        if (part < m_Job.classes.size())
+        {
+          std::visit([&](const auto & job) { region.values[part] = this->ComputeClass(job, region); },
+                     m_Job.classes[part]);
+        }
+        else
+        {
+          region.values[part] = this->ComputeShape(region);
+        }
         m_Job.execution.CheckAbort();
       };
     });
-    for (std::size_t i = begin; i < end; ++i)
+    for (Region & region : regions)
     {
-      m_Regions[m_Features[i].label].levels.reset();
-      for (const std::vector<double> & part : values[i - begin])
+      for (const std::vector<double> & part : region.values)
       {
-        m_Features[i].values.insert(m_Features[i].values.end(), part.begin(), part.end());
+        region.features.values.insert(region.features.values.end(), part.begin(), part.end());
       }
     }
   }
 
+  void
+  MakeMask(Region & region) const
+  {
+    region.mask.spacing = m_Job.spacing;
+    const Triple & size = region.features.boxSize;
+    std::transform(size.begin(), size.end(), region.mask.size.begin(), [](auto length) { return length + 2; });
+    region.mask.inside.resize(
+      static_cast<std::size_t>(region.mask.size[0] * region.mask.size[1] * region.mask.size[2]));
+    VisitLabelType(m_Job.labelType, [&](auto pixel) {
+      const auto label = static_cast<decltype(pixel)>(region.features.label);
+      for (std::int64_t z = 0; z < size[2]; ++z)
+      {
+        for (std::int64_t y = 0; y < size[1]; ++y)
+        {
+          const auto * const row =
+            static_cast<const decltype(pixel) *>(m_Job.labelImage) + this->RowOffset(region.features, y, z);
+          std::transform(row, row + size[0], region.mask.Row(y + 1, z + 1) + 1, [label](auto one) {
+            return static_cast<std::uint8_t>(one == label);
+          });
+        }
+        m_Job.execution.CheckAbort();
+      }
+    });
+  }
+
   /** Discretize a region. */
   void
-  MakeLevels(RegionFeatures & features)
+  MakeLevels(Region & region) const
   {
-    Region & region = m_Regions.at(features.label);
     // A region of NaN has no range.
-    if (m_Job.classes.empty() || region.minimum > region.maximum)
+    if (m_Job.classes.empty() || region.extent.minimum > region.extent.maximum)
     {
       return;
     }
     IntensityRange range = m_ImageRange;
     if (range.IsEmpty())
     {
-      range.AddRange(region.minimum, region.maximum, 0);
+      range.AddRange(region.extent.minimum, region.extent.maximum, 0);
     }
-    const Triple size = region.Size();
-    Triple       margin{};
+    const Triple & size = region.features.boxSize;
+    Triple         margin{};
     std::transform(size.begin(), size.end(), m_Reach.begin(), margin.begin(), [](auto length, auto reach) {
       return std::max<std::int64_t>(1, std::min(length - 1, reach));
     });
     try
     {
-      GrayLevelDiscretization   discretization(m_Job.discretization, m_Job.pixelType, range, region.voxels);
-      auto                      levels = std::make_shared<RegionLevels>(size, margin);
-      std::vector<std::uint8_t> mask(static_cast<std::size_t>(size[0]));
+      GrayLevelDiscretization discretization(m_Job.discretization, m_Job.pixelType, range, region.extent.voxels);
+      region.levels = std::make_unique<RegionLevels>(size, margin);
       for (std::int64_t z = 0; z < size[2]; ++z)
       {
         for (std::int64_t y = 0; y < size[1]; ++y)
         {
-          this->MakeMaskRow(region, features.label, y, z, mask.data());
-          const auto * const pixels =
-            static_cast<const char *>(m_Job.pixels) + this->RowOffset(region, y, z) * GetPixelSize(m_Job.pixelType);
-          discretization.DiscretizeRow(pixels, mask.data(), size[0], levels->Row(y, z));
+          const std::uint8_t * const mask = region.mask.Row(y + 1, z + 1) + 1;
+          std::int64_t               begin = 0;
+          std::int64_t               end = size[0];
+          for (; begin < end && mask[begin] == 0; ++begin)
+          {
+          }
+          for (; begin < end && mask[end - 1] == 0; --end)
+          {
+          }
+          if (begin < end)
+          {
+            std::uint16_t * const row = region.levels->Row(y, z);
+            const auto offset = (this->RowOffset(region.features, y, z) + begin) * GetPixelSize(m_Job.pixelType);
+            const auto * const pixels = static_cast<const char *>(m_Job.pixels) + offset;
+            discretization.DiscretizeRow(pixels, mask + begin, end - begin, row + begin);
+            region.levels->rows.push_back({ row, begin, end, y, z });
+          }
         }
         m_Job.execution.CheckAbort();
       }
       discretization.VerifyIntensities();
-      levels->Count(discretization.GetNumberOfGrayLevels(), m_Job.execution);
-      features.numberOfGrayLevels = levels->numberOfVoxels > 0 ? levels->numberOfGrayLevels : 0;
-      region.levels = std::move(levels);
+      region.levels->Count(discretization.GetNumberOfGrayLevels(), m_Job.execution);
     }
     catch (const EngineError & error)
     {
-      throw EngineError("Region with the label " + std::to_string(features.label) + ": " + error.what());
+      throw EngineError("Region with the label " + std::to_string(region.features.label) + ": " + error.what());
     }
-    m_Job.execution.ReportProgress(static_cast<std::uint64_t>(region.voxels));
-  }
-
-  /** A region, with axis d of the mask along axes[d] of the array. */
-  ShapeMask
-  MakeShapeMask(const Region & region, std::int64_t label, const std::array<int, 3> & axes) const
-  {
-    const Triple size = region.Size();
-    ShapeMask    mask;
-    Triple       steps{};
-    std::int64_t step = 1;
-    for (int d = 0; d < 3; ++d)
-    {
-      mask.size[d] = size[axes[d]] + 2;
-      mask.spacing[d] = m_Job.spacing[axes[d]];
-      steps[axes[d]] = step;
-      step *= mask.size[d];
-    }
-    mask.inside.resize(static_cast<std::size_t>(step));
-    std::vector<std::uint8_t> row(static_cast<std::size_t>(size[0]));
-    for (std::int64_t z = 0; z < size[2]; ++z)
-    {
-      for (std::int64_t y = 0; y < size[1]; ++y)
-      {
-        this->MakeMaskRow(region, label, y, z, row.data());
-        std::uint8_t * inside = mask.inside.data() + steps[0] + (y + 1) * steps[1] + (z + 1) * steps[2];
-        for (std::int64_t x = 0; x < size[0]; ++x)
-        {
-          inside[x * steps[0]] = row[static_cast<std::size_t>(x)];
-        }
-      }
-    }
-    return mask;
+    region.features.numberOfGrayLevels = region.levels->numberOfVoxels > 0 ? region.levels->numberOfGrayLevels : 0;
+    m_Job.execution.ReportProgress(static_cast<std::uint64_t>(region.extent.voxels));
   }
 
   std::vector<double>
-  ComputeShape(std::int64_t label, const Region & region) const
+  ComputeShape(const Region & region) const
   {
-    if (region.voxels == 0)
+    if (region.extent.voxels == 0)
     {
       return std::vector<double>(m_Job.shapeFeatures.size() + m_Job.planarShapeFeatures.size(), notANumber);
     }
     std::vector<double> values;
     if (!m_Job.shapeFeatures.empty())
     {
-      const ShapeMask mask = this->MakeShapeMask(region, label, { { 0, 1, 2 } });
-      values = Select(m_Job.shapeFeatures, ComputeShapeValues(mask, m_Job.execution));
+      values = Select(m_Job.shapeFeatures, ComputeShapeValues(region.mask, m_Job.execution));
     }
     if (!m_Job.planarShapeFeatures.empty())
     {
       // The axis across the plane: that along which voxels are not connected, or z.
-      const int across = !m_Job.connectsAxis[0] ? 0 : !m_Job.connectsAxis[1] ? 1 : 2;
-      if (region.Size()[across] != 1)
+      const int          across = !m_Job.connectsAxis[0] ? 0 : !m_Job.connectsAxis[1] ? 1 : 2;
+      const std::int64_t planes = region.features.boxSize[across];
+      if (planes != 1)
       {
-        throw EngineError(
-          "The region with the label " + std::to_string(label) + " has " + std::to_string(region.Size()[across]) +
-          " planes, but planar shape is that of one: choose a " + "slice, or shape in three dimensions.");
+        throw EngineError("The region with the label " + std::to_string(region.features.label) + " has " +
+                          std::to_string(planes) +
+                          " planes, but planar shape is that of one: choose a slice, or shape in three dimensions.");
       }
-      const ShapeMask mask = this->MakeShapeMask(region, label, { { across == 0, across == 2 ? 1 : 2, across } });
-      const auto      planar = Select(m_Job.planarShapeFeatures, ComputePlanarShapeValues(mask, m_Job.execution));
-      values.insert(values.end(), planar.begin(), planar.end());
+      const auto planar = ComputePlanarShapeValues(region.mask, across, m_Job.execution);
+      const auto selected = Select(m_Job.planarShapeFeatures, planar);
+      values.insert(values.end(), selected.begin(), selected.end());
     }
     return values;
   }
@@ -684,22 +695,29 @@ private:
     FirstOrderSums<double> sums{};
     VisitPixelType(m_Job.pixelType, [&](auto pixel) {
       using Pixel = decltype(pixel);
-      std::vector<Pixel> sorted;
-      region.levels->ForEachRow(
-        m_Job.execution,
-        [&](const std::uint16_t * row, std::int64_t begin, std::int64_t end, std::int64_t y, std::int64_t z) {
-          const auto * const pixels = static_cast<const Pixel *>(m_Job.pixels) + this->RowOffset(region, y, z);
-          for (std::int64_t x = begin; x < end; ++x)
+      // Sorted level by level: levels rise with intensities.
+      const RegionLevels &       levels = *region.levels;
+      std::vector<Pixel>         sorted(static_cast<std::size_t>(levels.numberOfVoxels));
+      std::vector<std::uint64_t> ends(levels.counts.size());
+      std::exclusive_scan(levels.counts.begin(), levels.counts.end(), ends.begin(), std::uint64_t{ 0 });
+      levels.ForEachRow(m_Job.execution, [&](const RegionLevels::RowSpan & row) {
+        const auto * const pixels =
+          static_cast<const Pixel *>(m_Job.pixels) + this->RowOffset(region.features, row.y, row.z);
+        for (std::int64_t x = row.begin; x < row.end; ++x)
+        {
+          if (row.levels[x] != 0)
           {
-            if (row[x] != 0)
-            {
-              // Adding 0 makes negative zero positive.
-              sorted.push_back(static_cast<Pixel>(pixels[x] + Pixel{ 0 }));
-            }
+            // Adding 0 makes negative zero positive.
+            sorted[ends[row.levels[x]]++] = static_cast<Pixel>(pixels[x] + Pixel{ 0 });
           }
-        });
-      std::sort(sorted.begin(), sorted.end());
-      sums = ComputeFirstOrderSums(sorted, *region.levels, job.voxelArrayShift);
+        }
+      });
+      for (std::size_t level = 1; level < ends.size(); ++level)
+      {
+        std::sort(sorted.begin() + static_cast<std::ptrdiff_t>(ends[level - 1]),
+                  sorted.begin() + static_cast<std::ptrdiff_t>(ends[level]));
+      }
+      sums = ComputeFirstOrderSums(sorted, levels, job.voxelArrayShift);
     });
     const double        volume = m_Job.spacing[0] * m_Job.spacing[1] * m_Job.spacing[2];
     std::vector<double> values;
@@ -712,7 +730,7 @@ private:
 
   const RegionFeaturesJob &      m_Job;
   Triple                         m_Reach{};
-  std::map<std::int64_t, Region> m_Regions;
+  std::map<std::int64_t, Extent> m_Extents;
   IntensityRange                 m_ImageRange;
   std::vector<RegionFeatures>    m_Features;
 };

@@ -4,9 +4,7 @@
 
 #include "common/ExpMinus.h"
 #include "common/Log2.h"
-#include "cooccurrence/MaximalCorrelation.h"
-#include "dependence/Dependence.h"
-#include "voxelmaps/Job.h"
+#include "cooccurrence/WeightedCooccurrence.h"
 
 #include <algorithm>
 #include <cmath>
@@ -51,36 +49,10 @@ Variance(const std::vector<double> & probabilities, double mean)
            : Mean(probabilities, [mean](double k) { return (k - mean) * (k - mean); });
 }
 
-struct OneThread
-{
-  static constexpr int  first = 0;
-  static constexpr int  step = 1;
-  static constexpr bool isAlone = true;
-
-  void
-  Sync() const
-  {}
-  bool
-  FinishColumn(int) const
-  {
-    return false;
-  }
-  static double
-  SquareRoot(double value)
-  {
-    return std::sqrt(value);
-  }
-  bool
-  AreZero(double value) const
-  {
-    return value == 0.0;
-  }
-};
-
 double
 ComputeMaximalCorrelation(const std::vector<Cell> & cells, std::uint32_t numberOfGrayLevels)
 {
-  using Correlation = MaximalCorrelation<double, OneThread>;
+  using Correlation = MaximalCorrelation<double, SerialLane>;
   std::vector<int> ranks(numberOfGrayLevels + 1, -1);
   for (const Cell & cell : cells)
   {
@@ -101,7 +73,7 @@ ComputeMaximalCorrelation(const std::vector<Cell> & cells, std::uint32_t numberO
                       " gray levels, but MaximalCorrelationCoefficient supports at most " +
                       std::to_string(maxCorrelationLevels) + ": use wider or fewer bins, or leave this feature out.");
   }
-  const OneThread     team;
+  const SerialLane    lane;
   const auto          size = static_cast<std::size_t>(levels);
   std::vector<double> counts(size * size);
   std::vector<double> triangle(size * (size + 1) / 2);
@@ -112,9 +84,9 @@ ComputeMaximalCorrelation(const std::vector<Cell> & cells, std::uint32_t numberO
     counts[ranks[cell.row] * size + ranks[cell.column]] = cell.value;
   }
   Correlation::MultiplyByTransposed(
-    team, levels, levels, counts.data(), first.data(), second.data(), triangle.data(), 1);
-  Correlation::Tridiagonalize(team, levels, triangle.data(), first.data(), second.data());
-  return Correlation::Search(team, levels, first.data(), second.data(), true);
+    lane, levels, levels, counts.data(), first.data(), second.data(), triangle.data(), 1);
+  Correlation::Tridiagonalize(lane, levels, triangle.data(), first.data(), second.data());
+  return Correlation::Search(lane, levels, first.data(), second.data(), true);
 }
 } // namespace
 
@@ -203,26 +175,35 @@ ComputeCooccurrenceValues(const std::vector<Cell> & cells, std::uint32_t levels,
 SizeMatrixValues
 ComputeSizeMatrixValues(const std::vector<Cell> & cells)
 {
-  // Sums over the elements of a row, and over those of a column.
-  std::vector<Cell> levels;
-  std::vector<Cell> sizes;
-  CompensatedSum    total;
+  const auto sumsBy = [&cells](std::uint64_t Cell::* coordinate) {
+    std::vector<Cell> sums;
+    for (const Cell & cell : cells)
+    {
+      sums.push_back({ cell.*coordinate, 0, cell.value });
+    }
+    return MergeCells(std::move(sums));
+  };
+  const std::vector<Cell> levels = sumsBy(&Cell::row);
+  const std::vector<Cell> sizes = sumsBy(&Cell::column);
+  CompensatedSum          total, entropy;
   for (const Cell & cell : cells)
   {
     total += cell.value;
-    levels.push_back({ cell.row, 0, cell.value });
-    sizes.push_back({ cell.column, 0, cell.value });
   }
-  levels = MergeCells(std::move(levels));
-  sizes = MergeCells(std::move(sizes));
+  const double n = total;
+  for (const Cell & cell : cells)
+  {
+    const double p = cell.value / n;
+    entropy += -p * Log2(p);
+  }
 
-  const auto mean = [&total](const std::vector<Cell> & parts, const auto & weight) {
+  const auto mean = [n](const std::vector<Cell> & parts, const auto & weight) {
     CompensatedSum sum;
     for (const Cell & cell : parts)
     {
       sum += cell.value * weight(static_cast<double>(cell.row), static_cast<double>(cell.column));
     }
-    return sum / total;
+    return sum / n;
   };
   const auto nonUniformity = [](const std::vector<Cell> & parts) {
     CompensatedSum sum;
@@ -237,13 +218,6 @@ ComputeSizeMatrixValues(const std::vector<Cell> & cells)
     // Exactly 0 if there is one v, whatever the rounding of weights.
     return parts.size() < 2 ? 0.0 : mean(parts, [center](double v, double) { return (v - center) * (v - center); });
   };
-  const double   n = total;
-  CompensatedSum entropy;
-  for (const Cell & cell : cells)
-  {
-    const double p = cell.value / n;
-    entropy += -p * Log2(p);
-  }
   // In the order of the enumeration.
   return { { mean(sizes, [](double j, double) { return 1.0 / (j * j); }),
              mean(sizes, [](double j, double) { return j * j; }),
@@ -285,12 +259,6 @@ ToSizeMatrixFeature(RunLengthFeatureMapEnums::Feature feature)
                                                                        F::SizeVariance,
                                                                        F::Entropy };
   return features[static_cast<std::size_t>(feature)];
-}
-
-SizeMatrixFeature
-ToSizeMatrixFeature(DependenceFeatureMapEnums::Feature feature)
-{
-  return dependenceMatrixFeatures[static_cast<std::size_t>(feature)];
 }
 
 std::array<double, GrayToneDifferenceFeatureMapEnums::NumberOfFeatures>

@@ -2,12 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "region/RegionParts.h"
 
+#include "graytone/GrayToneDifferenceFormulas.h"
+
 #include <algorithm>
+#include <set>
 
 namespace voxelmaps
 {
 namespace
 {
+using RowSpan = RegionLevels::RowSpan;
+
 /** Steps to the neighbors of a voxel on both sides. */
 std::vector<std::int64_t>
 MakeSteps(const RegionLevels & levels, const std::vector<Triple> & offsets)
@@ -21,34 +26,41 @@ MakeSteps(const RegionLevels & levels, const std::vector<Triple> & offsets)
   return steps;
 }
 
-/** Whether two voxels of the region are on the same line along a direction; for regions without neighbors along it. */
+CellCounts
+MakeCounts(const RegionLevels & levels, std::uint64_t greatestColumn)
+{
+  return { levels.numberOfGrayLevels + std::uint64_t{ 1 }, greatestColumn + 1, levels.numberOfVoxels };
+}
+
+/** Whether two voxels of the region are on the same line along a direction. */
 bool
 HasLine(const RegionLevels & levels, const Triple & direction, const JobExecution & execution)
 {
-  bool isFound = false;
-  levels.ForEachRow(
-    execution, [&](const std::uint16_t * row, std::int64_t begin, std::int64_t end, std::int64_t y, std::int64_t z) {
-      for (Triple voxel{ { begin, y, z } }; voxel[0] < end && !isFound; ++voxel[0])
-      {
-        Triple     next = voxel;
-        const auto isInside = [&](int d) { return (next[d] += direction[d]) >= 0 && next[d] < levels.size[d]; };
-        const auto step = [&] { return isInside(0) && isInside(1) && isInside(2); };
-        while (row[voxel[0]] != 0 && !isFound && step())
-        {
-          isFound = levels.Row(next[1], next[2])[next[0]] != 0;
-        }
-      }
-    });
+  const int        axis = direction[0] != 0 ? 0 : direction[1] != 0 ? 1 : 2;
+  std::set<Triple> lines;
+  bool             isFound = false;
+  levels.ForEachRow(execution, [&](const RowSpan & row) {
+    for (Triple voxel{ { row.begin, row.y, row.z } }; voxel[0] < row.end && !isFound; ++voxel[0])
+    {
+      // Where the line of the voxel has the coordinate 0 along the axis.
+      Triple             origin = voxel;
+      const std::int64_t steps = voxel[axis] * direction[axis];
+      std::transform(origin.begin(), origin.end(), direction.begin(), origin.begin(), [steps](auto from, auto along) {
+        return from - steps * along;
+      });
+      isFound = row.levels[voxel[0]] != 0 && !lines.insert(origin).second;
+    }
+  });
   return isFound;
 }
 } // namespace
 
 RegionLevels::RegionLevels(const Triple & boxSize, const Triple & margin)
   : size(boxSize)
-  , m_Pitch(boxSize[0] + margin[0])
-  , m_PlanePitch(m_Pitch * (boxSize[1] + margin[1]))
-  , m_Start(margin[0] + margin[1] * m_Pitch + margin[2] * m_PlanePitch)
-  , m_Levels(static_cast<std::size_t>(2 * m_Start + boxSize[2] * m_PlanePitch))
+  , pitch(size[0] + margin[0])
+  , planePitch(pitch * (size[1] + margin[1]))
+  , start(this->Step(margin))
+  , levels(static_cast<std::size_t>(2 * start + size[2] * planePitch))
 {}
 
 void
@@ -56,33 +68,25 @@ RegionLevels::Count(std::uint32_t largestLevel, const JobExecution & execution)
 {
   numberOfGrayLevels = largestLevel;
   counts.assign(std::size_t{ largestLevel } + 1, 0);
-  this->ForEachRow(execution, [this](const std::uint16_t * row, std::int64_t begin, std::int64_t end, auto, auto) {
-    for (std::int64_t x = begin; x < end; ++x)
-    {
-      ++counts[row[x]];
-    }
+  this->ForEachVoxel(execution, [this](const std::uint16_t * voxel) {
+    ++counts[*voxel];
+    ++numberOfVoxels;
   });
-  counts[0] = 0;
-  numberOfVoxels = 0;
-  for (const std::uint64_t count : counts)
-  {
-    numberOfVoxels += static_cast<std::int64_t>(count);
-  }
   hasOneLevel = std::count(counts.begin(), counts.end(), 0) == static_cast<std::int64_t>(largestLevel);
 }
 
 std::vector<Cell>
-CountPairs(const RegionLevels & levels, const Triple & offset, const JobExecution & execution)
+CountPairs(const RegionLevels & levels, const Triple & offset, bool isSymmetric, const JobExecution & execution)
 {
-  const std::uint64_t number = levels.numberOfGrayLevels + std::uint64_t{ 1 };
-  const std::int64_t  step = levels.Step(offset);
-  CellCounts          cells(number, number);
-  levels.ForEachRow(execution, [&](const std::uint16_t * row, std::int64_t begin, std::int64_t end, auto, auto) {
-    for (std::int64_t x = begin; x < end; ++x)
+  const std::int64_t step = levels.Step(offset);
+  CellCounts         cells = MakeCounts(levels, levels.numberOfGrayLevels);
+  levels.ForEachVoxel(execution, [&](const std::uint16_t * voxel) {
+    if (voxel[step] != 0)
     {
-      if (row[x] != 0 && row[x + step] != 0)
+      cells.Add(*voxel, voxel[step]);
+      if (isSymmetric)
       {
-        cells.Add(row[x], row[x + step]);
+        cells.Add(voxel[step], *voxel);
       }
     }
   });
@@ -94,16 +98,12 @@ CountRuns(const RegionLevels & levels, const Triple & direction, bool skipsWitho
 {
   const std::int64_t step = levels.Step(direction);
   const auto         longest = static_cast<std::uint64_t>(std::max({ levels.size[0], levels.size[1], levels.size[2] }));
-  CellCounts         cells(levels.numberOfGrayLevels + std::uint64_t{ 1 }, longest + 1);
+  CellCounts         cells = MakeCounts(levels, longest);
   bool               hasNeighbors = false;
-  levels.ForEachRow(execution, [&](const std::uint16_t * row, std::int64_t begin, std::int64_t end, auto, auto) {
-    for (const std::uint16_t * voxel = row + begin; voxel < row + end; ++voxel)
+  levels.ForEachVoxel(execution, [&](const std::uint16_t * voxel) {
+    const std::uint16_t level = *voxel;
+    if (voxel[-step] != level)
     {
-      const std::uint16_t level = *voxel;
-      if (level == 0 || voxel[-step] == level)
-      {
-        continue;
-      }
       const std::uint16_t * next = voxel + step;
       std::uint64_t         length = 1;
       for (; *next == level; next += step)
@@ -121,58 +121,53 @@ CountRuns(const RegionLevels & levels, const Triple & direction, bool skipsWitho
 std::vector<Cell>
 CountZones(const RegionLevels & levels, const std::array<bool, 3> & connectsAxis, const JobExecution & execution)
 {
-  std::vector<std::int64_t> steps;
-  for (std::int64_t z = -1; z <= 1; ++z)
+  const auto                reach = [&connectsAxis](int axis) -> std::int64_t { return connectsAxis[axis] ? 1 : 0; };
+  const std::int64_t        beyond = reach(0);
+  std::vector<std::int64_t> rowSteps;
+  for (std::int64_t z = -reach(2); z <= reach(2); ++z)
   {
-    for (std::int64_t y = -1; y <= 1; ++y)
+    for (std::int64_t y = -reach(1); y <= reach(1); ++y)
     {
-      for (std::int64_t x = -1; x <= 1; ++x)
+      rowSteps.push_back(levels.Step({ { 0, y, z } }));
+    }
+  }
+  // Zones are removed from a copy, one run of voxels along x after the other.
+  std::vector<std::uint16_t>   left = levels.levels;
+  std::vector<std::uint16_t *> found;
+  CellCounts                   cells = MakeCounts(levels, static_cast<std::uint64_t>(levels.numberOfVoxels));
+  levels.ForEachVoxel(execution, [&](const std::uint16_t * voxel) {
+    const std::uint16_t level = *voxel;
+    std::uint64_t       zone = 0;
+    for (found.assign(1, left.data() + (voxel - levels.levels.data())); !found.empty();)
+    {
+      std::uint16_t * begin = found.back();
+      std::uint16_t * end = begin;
+      found.pop_back();
+      while (*end == level && (end == begin || beyond > 0))
       {
-        const bool isNeighbor =
-          (connectsAxis[0] || x == 0) && (connectsAxis[1] || y == 0) && (connectsAxis[2] || z == 0);
-        if (isNeighbor && (x != 0 || y != 0 || z != 0))
+        ++end;
+      }
+      while (begin < end && begin[-1] == level && beyond > 0)
+      {
+        --begin;
+      }
+      std::fill(begin, end, std::uint16_t{ 0 });
+      zone += static_cast<std::uint64_t>(end - begin);
+      for (std::size_t i = 0; i < rowSteps.size() && begin < end; ++i)
+      {
+        std::uint16_t * const first = begin + rowSteps[i] - beyond;
+        std::uint16_t * const last = end + rowSteps[i] + beyond;
+        for (std::uint16_t * other = first; other < last; ++other)
         {
-          steps.push_back(levels.Step({ { x, y, z } }));
+          if (*other == level && (other == first || other[-1] != level))
+          {
+            found.push_back(other);
+          }
         }
       }
     }
-  }
-  // Zones are removed from a copy, one front of voxels after the other.
-  std::vector<std::uint16_t> left = levels.m_Levels;
-  std::vector<std::int64_t>  front;
-  std::vector<std::int64_t>  next;
-  CellCounts                 cells(levels.numberOfGrayLevels + std::uint64_t{ 1 },
-                                   static_cast<std::uint64_t>(levels.numberOfVoxels) + 1);
-  levels.ForEachRow(execution, [&](const std::uint16_t * row, std::int64_t begin, std::int64_t end, auto, auto) {
-    for (std::int64_t x = begin; x < end; ++x)
+    if (zone != 0)
     {
-      const std::int64_t  seed = row + x - levels.m_Levels.data();
-      const std::uint16_t level = left[static_cast<std::size_t>(seed)];
-      if (level == 0)
-      {
-        continue;
-      }
-      std::uint64_t zone = 1;
-      left[static_cast<std::size_t>(seed)] = 0;
-      front.assign(1, seed);
-      while (!front.empty())
-      {
-        next.clear();
-        for (const std::int64_t voxel : front)
-        {
-          for (const std::int64_t step : steps)
-          {
-            std::uint16_t & neighbor = left[static_cast<std::size_t>(voxel + step)];
-            if (neighbor == level)
-            {
-              neighbor = 0;
-              next.push_back(voxel + step);
-            }
-          }
-        }
-        zone += next.size();
-        front.swap(next);
-      }
       cells.Add(level, zone);
     }
   });
@@ -185,25 +180,25 @@ CountDependences(const RegionLevels & levels, const std::vector<Triple> & offset
 {
   const std::vector<std::int64_t> steps = MakeSteps(levels, offsets);
   const auto                      limit = static_cast<std::int32_t>(std::min(alpha, levels.numberOfGrayLevels));
-  CellCounts                      cells(levels.numberOfGrayLevels + std::uint64_t{ 1 }, steps.size() + 2);
+  CellCounts                      cells = MakeCounts(levels, steps.size() + 1);
   std::vector<std::uint32_t>      dependent(static_cast<std::size_t>(levels.size[0]));
-  levels.ForEachRow(execution, [&](const std::uint16_t * row, std::int64_t begin, std::int64_t end, auto, auto) {
+  levels.ForEachRow(execution, [&](const RowSpan & row) {
     std::uint32_t * const numbers = dependent.data();
-    std::fill(numbers + begin, numbers + end, 1);
+    std::fill(numbers + row.begin, numbers + row.end, 1);
     for (const std::int64_t step : steps)
     {
-      for (std::int64_t x = begin; x < end; ++x)
+      for (std::int64_t x = row.begin; x < row.end; ++x)
       {
-        const std::int32_t other = row[x + step];
-        const std::int32_t difference = other - row[x];
+        const std::int32_t other = row.levels[x + step];
+        const std::int32_t difference = other - row.levels[x];
         numbers[x] += static_cast<std::uint32_t>((other != 0) & (difference <= limit) & (difference >= -limit));
       }
     }
-    for (std::int64_t x = begin; x < end; ++x)
+    for (std::int64_t x = row.begin; x < row.end; ++x)
     {
-      if (row[x] != 0)
+      if (row.levels[x] != 0)
       {
-        cells.Add(row[x], numbers[x]);
+        cells.Add(row.levels[x], numbers[x]);
       }
     }
   });
@@ -215,35 +210,33 @@ CountToneDifferences(const RegionLevels & levels, const std::vector<Triple> & of
 {
   const std::vector<std::int64_t> steps = MakeSteps(levels, offsets);
   // Sums of |k i - S|, exact, by level i and number k of neighbors with the sum S of levels.
-  CellCounts                 sums(levels.numberOfGrayLevels + std::uint64_t{ 1 }, steps.size() + 1);
+  CellCounts                 cells = MakeCounts(levels, steps.size());
   std::vector<std::uint32_t> present(static_cast<std::size_t>(levels.size[0]));
   std::vector<std::uint32_t> added(present.size());
-  levels.ForEachRow(execution, [&](const std::uint16_t * row, std::int64_t begin, std::int64_t end, auto, auto) {
+  levels.ForEachRow(execution, [&](const RowSpan & row) {
     std::fill(present.begin(), present.end(), 0);
     std::fill(added.begin(), added.end(), 0);
     std::uint32_t * const numbers = present.data();
-    std::uint32_t * const sumsOfLevels = added.data();
+    std::uint32_t * const sums = added.data();
     for (const std::int64_t step : steps)
     {
-      for (std::int64_t x = begin; x < end; ++x)
+      for (std::int64_t x = row.begin; x < row.end; ++x)
       {
-        const std::uint32_t other = row[x + step];
+        const std::uint32_t other = row.levels[x + step];
         numbers[x] += static_cast<std::uint32_t>(other != 0);
-        sumsOfLevels[x] += other;
+        sums[x] += other;
       }
     }
-    for (std::int64_t x = begin; x < end; ++x)
+    for (std::int64_t x = row.begin; x < row.end; ++x)
     {
-      if (row[x] != 0 && numbers[x] != 0)
+      if (row.levels[x] != 0 && numbers[x] != 0)
       {
-        const std::uint64_t product = std::uint64_t{ numbers[x] } * row[x];
-        const std::uint64_t sum = sumsOfLevels[x];
-        sums.Add(row[x], numbers[x], product < sum ? sum - product : product - sum);
+        cells.Add(row.levels[x], numbers[x], NeighborDifference(row.levels[x], numbers[x], sums[x]));
       }
     }
   });
   std::vector<CompensatedSum> differences(levels.counts.size());
-  for (const Cell & cell : sums.Take())
+  for (const Cell & cell : cells.Take())
   {
     differences[cell.row] += cell.value / static_cast<double>(cell.column);
   }

@@ -18,7 +18,7 @@
  * the last digits. */
 namespace voxelmaps
 {
-/** A sum of doubles with Neumaier's compensation: as accurate as with twice the digits. */
+/** A sum of doubles and of the errors of its additions, which are exact: as accurate as with twice the digits. */
 class CompensatedSum
 {
 public:
@@ -26,8 +26,8 @@ public:
   operator+=(double term)
   {
     const double sum = m_Sum + term;
-    const bool   isLarger = (m_Sum < 0.0 ? -m_Sum : m_Sum) >= (term < 0.0 ? -term : term);
-    m_Rest += isLarger ? (m_Sum - sum) + term : (term - sum) + m_Sum;
+    const double added = sum - m_Sum;
+    m_Rest += (m_Sum - (sum - added)) + (term - added);
     m_Sum = sum;
   }
   operator double() const { return m_Sum + m_Rest; }
@@ -50,13 +50,17 @@ struct Cell
 inline std::vector<Cell>
 MergeCells(std::vector<Cell> cells)
 {
-  std::stable_sort(cells.begin(), cells.end(), [](const Cell & a, const Cell & b) {
+  const auto isBefore = [](const Cell & a, const Cell & b) {
     return a.row != b.row ? a.row < b.row : a.column < b.column;
-  });
+  };
+  if (!std::is_sorted(cells.begin(), cells.end(), isBefore))
+  {
+    std::stable_sort(cells.begin(), cells.end(), isBefore);
+  }
   std::size_t size = 0;
   for (const Cell & cell : cells)
   {
-    if (size > 0 && cells[size - 1].row == cell.row && cells[size - 1].column == cell.column)
+    if (size > 0 && !isBefore(cells[size - 1], cell))
     {
       cells[size - 1].value += cell.value;
     }
@@ -69,20 +73,20 @@ MergeCells(std::vector<Cell> cells)
   return cells;
 }
 
-/** Counts of the elements of a matrix of any size: a table, or if that is large, a list of the elements that are merged
- * from time to time. */
+/** Counts of the elements of a matrix of any size: a table of the first columns, of a few elements per voxel, and a
+ * list of the other elements, which are merged from time to time. */
 class CellCounts
 {
 public:
-  CellCounts(std::uint64_t rows, std::uint64_t columns)
-    : m_Columns(columns)
-    , m_Table(columns <= maxTable / rows ? rows * columns : 0)
+  CellCounts(std::uint64_t rows, std::uint64_t columns, std::int64_t voxels)
+    : m_Columns(std::min(columns, maxElementsPerVoxel * static_cast<std::uint64_t>(voxels) / rows))
+    , m_Table(rows * m_Columns)
   {}
 
   void
   Add(std::uint64_t row, std::uint64_t column, std::uint64_t count = 1)
   {
-    if (!m_Table.empty())
+    if (column < m_Columns)
     {
       m_Table[row * m_Columns + column] += count;
       return;
@@ -106,16 +110,16 @@ public:
         m_List.push_back({ i / m_Columns, i % m_Columns, static_cast<double>(m_Table[i]) });
       }
     }
-    return m_Table.empty() ? MergeCells(std::move(m_List)) : std::move(m_List);
+    return MergeCells(std::move(m_List));
   }
 
 private:
-  static constexpr std::uint64_t maxTable = std::uint64_t{ 1 } << 20;
+  static constexpr std::uint64_t maxElementsPerVoxel = 8;
 
   std::uint64_t              m_Columns;
   std::vector<std::uint64_t> m_Table;
   std::vector<Cell>          m_List;
-  std::size_t                m_MergeAt{ maxTable };
+  std::size_t                m_MergeAt{ std::size_t{ 1 } << 20 };
 };
 
 /** Features of a co-occurrence matrix by their number.
@@ -135,8 +139,6 @@ ComputeSizeMatrixValues(const std::vector<Cell> & cells);
 
 SizeMatrixFeature
 ToSizeMatrixFeature(RunLengthFeatureMapEnums::Feature feature);
-SizeMatrixFeature
-ToSizeMatrixFeature(DependenceFeatureMapEnums::Feature feature);
 
 /** A gray level, the number n of its voxels, and the sum of their differences from the mean of their neighbors. */
 struct ToneDifference
@@ -151,80 +153,84 @@ std::array<double, GrayToneDifferenceFeatureMapEnums::NumberOfFeatures>
 ComputeGrayToneDifferenceValues(const std::vector<ToneDifference> & levels);
 
 /** The gray levels of a region in its bounding box, 0 elsewhere and in a margin that all steps stay in. */
-class RegionLevels
+struct RegionLevels
 {
-public:
+  /** The part of a row of the box from its first to its last voxel with the label. */
+  struct RowSpan
+  {
+    std::uint16_t * levels;
+    std::int64_t    begin;
+    std::int64_t    end;
+    std::int64_t    y;
+    std::int64_t    z;
+  };
+
   /** The margin is that of steps of up to so many voxels along each axis. */
   RegionLevels(const Triple & size, const Triple & margin);
 
   std::uint16_t *
   Row(std::int64_t y, std::int64_t z)
   {
-    return m_Levels.data() + m_Start + z * m_PlanePitch + y * m_Pitch;
-  }
-  const std::uint16_t *
-  Row(std::int64_t y, std::int64_t z) const
-  {
-    return m_Levels.data() + m_Start + z * m_PlanePitch + y * m_Pitch;
+    return levels.data() + start + y * pitch + z * planePitch;
   }
   /** The distance in memory of two voxels. */
   std::int64_t
   Step(const Triple & offset) const
   {
-    return offset[0] + offset[1] * m_Pitch + offset[2] * m_PlanePitch;
+    return offset[0] + offset[1] * pitch + offset[2] * planePitch;
   }
 
-  /** Call visit(row, begin, end, y, z) for the rows with voxels of the region: from the first to the last one. */
   template <typename TVisit>
   void
   ForEachRow(const JobExecution & execution, const TVisit & visit) const
   {
-    for (std::int64_t z = 0; z < size[2]; ++z)
+    std::int64_t z = -1;
+    for (const RowSpan & row : rows)
     {
-      for (std::int64_t y = 0; y < size[1]; ++y)
+      if (row.z != z)
       {
-        const std::uint16_t * const row = this->Row(y, z);
-        std::int64_t                begin = 0;
-        std::int64_t                end = size[0];
-        for (; begin < end && row[begin] == 0; ++begin)
-        {
-        }
-        for (; begin < end && row[end - 1] == 0; --end)
-        {
-        }
-        if (begin < end)
-        {
-          visit(row, begin, end, y, z);
-        }
+        execution.CheckAbort();
+        z = row.z;
       }
-      execution.CheckAbort();
+      visit(row);
     }
   }
+  /** Call visit with a pointer to each level that is not 0. */
+  template <typename TVisit>
+  void
+  ForEachVoxel(const JobExecution & execution, const TVisit & visit) const
+  {
+    this->ForEachRow(execution, [&visit](const RowSpan & row) {
+      for (const std::uint16_t * voxel = row.levels + row.begin; voxel < row.levels + row.end; ++voxel)
+      {
+        if (*voxel != 0)
+        {
+          visit(voxel);
+        }
+      }
+    });
+  }
 
-  /** Fill counts, when all levels are there. */
+  /** Fill counts, when all rows are there. */
   void
   Count(std::uint32_t largestLevel, const JobExecution & execution);
 
-  Triple        size;
-  std::uint32_t numberOfGrayLevels{ 0 };
+  Triple                     size;
+  std::int64_t               pitch;
+  std::int64_t               planePitch;
+  std::int64_t               start;
+  std::vector<std::uint16_t> levels;
+  std::vector<RowSpan>       rows;
+  std::uint32_t              numberOfGrayLevels{ 0 };
   /** Number of voxels of each level; those of level 0 are not counted. */
   std::vector<std::uint64_t> counts;
   std::int64_t               numberOfVoxels{ 0 };
   bool                       hasOneLevel{ false };
-
-private:
-  friend std::vector<Cell>
-  CountZones(const RegionLevels & levels, const std::array<bool, 3> & connectsAxis, const JobExecution & execution);
-
-  std::int64_t               m_Pitch;
-  std::int64_t               m_PlanePitch;
-  std::int64_t               m_Start;
-  std::vector<std::uint16_t> m_Levels;
 };
 
-/** Pairs of levels of the voxels p and p + offset. */
+/** Pairs of levels of the voxels p and p + offset, in both orders if the matrix is symmetric. */
 std::vector<Cell>
-CountPairs(const RegionLevels & levels, const Triple & offset, const JobExecution & execution);
+CountPairs(const RegionLevels & levels, const Triple & offset, bool isSymmetric, const JobExecution & execution);
 
 /** Runs by level and length; none if no line along the direction has two voxels of the region and these are skipped. */
 std::vector<Cell>
@@ -245,12 +251,17 @@ std::vector<ToneDifference>
 CountToneDifferences(const RegionLevels & levels, const std::vector<Triple> & offsets, const JobExecution & execution);
 
 /** A region in its bounding box, with a margin of one voxel on all sides: 1 inside, else 0. */
-struct ShapeMask
+struct RegionMask
 {
   std::vector<std::uint8_t> inside;
   Triple                    size;
   std::array<double, 3>     spacing;
 
+  std::uint8_t *
+  Row(std::int64_t y, std::int64_t z)
+  {
+    return inside.data() + (z * size[1] + y) * size[0];
+  }
   const std::uint8_t *
   Row(std::int64_t y, std::int64_t z) const
   {
@@ -260,11 +271,11 @@ struct ShapeMask
 
 /** Features by their number. */
 std::array<double, 14>
-ComputeShapeValues(const ShapeMask & mask, const JobExecution & execution);
+ComputeShapeValues(const RegionMask & mask, const JobExecution & execution);
 
-/** The same of a region in one plane across z. */
+/** The same of a region in one plane across an axis. */
 std::array<double, 9>
-ComputePlanarShapeValues(const ShapeMask & mask, const JobExecution & execution);
+ComputePlanarShapeValues(const RegionMask & mask, int across, const JobExecution & execution);
 } // namespace voxelmaps
 
 #endif // RegionParts_h

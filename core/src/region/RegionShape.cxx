@@ -25,34 +25,31 @@ using Matrix3 = std::array<std::array<double, 3>, 3>;
 std::array<double, 3>
 ComputeEigenvalues(Matrix3 a)
 {
-  constexpr int maxSweeps = 50;
-  for (int sweep = 0; sweep < maxSweeps && (a[0][1] != 0.0 || a[0][2] != 0.0 || a[1][2] != 0.0); ++sweep)
+  constexpr int maxRotations = 150;
+  for (int rotation = 0; rotation < maxRotations; ++rotation)
   {
-    for (int p = 0; p < 2; ++p)
+    // The planes 0 and 1, 0 and 2, 1 and 2 in turn.
+    const int r = 2 - rotation % 3;
+    const int p = r == 0 ? 1 : 0;
+    const int q = 3 - p - r;
+    if (a[p][q] == 0.0)
     {
-      for (int q = p + 1; q < 3; ++q)
-      {
-        if (a[p][q] == 0.0)
-        {
-          continue;
-        }
-        // The tangent of the angle for which the element becomes 0.
-        const double theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
-        const double magnitude = 1.0 / (std::abs(theta) + std::sqrt(theta * theta + 1.0));
-        const double t = theta < 0.0 ? -magnitude : magnitude;
-        const double cosine = 1.0 / std::sqrt(t * t + 1.0);
-        const double sine = t * cosine;
-        const int    r = 3 - p - q;
-        const double change = t * a[p][q];
-        const double first = a[r][p];
-        const double second = a[r][q];
-        a[p][p] -= change;
-        a[q][q] += change;
-        a[p][q] = a[q][p] = 0.0;
-        a[r][p] = a[p][r] = cosine * first - sine * second;
-        a[r][q] = a[q][r] = sine * first + cosine * second;
-      }
+      continue;
     }
+    // The tangent of the angle for which the element becomes 0.
+    const double theta = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
+    const double magnitude = 1.0 / (std::abs(theta) + std::sqrt(theta * theta + 1.0));
+    const double t = theta < 0.0 ? -magnitude : magnitude;
+    const double cosine = 1.0 / std::sqrt(t * t + 1.0);
+    const double sine = t * cosine;
+    const double change = t * a[p][q];
+    const double first = a[r][p];
+    const double second = a[r][q];
+    a[p][p] -= change;
+    a[q][q] += change;
+    a[p][q] = a[q][p] = 0.0;
+    a[r][p] = a[p][r] = cosine * first - sine * second;
+    a[r][q] = a[q][r] = sine * first + cosine * second;
   }
   std::array<double, 3> values{ { a[0][0], a[1][1], a[2][2] } };
   std::sort(values.begin(), values.end());
@@ -66,26 +63,34 @@ ComputeEigenvalues(Matrix3 a)
 /** Exact sums of the indices of the voxels and of their products. */
 struct Moments
 {
-  explicit Moments(const ShapeMask & mask)
+  explicit Moments(const RegionMask & mask)
   {
-    Triple at{};
-    for (at[2] = 0; at[2] < mask.size[2]; ++at[2])
+    for (std::int64_t z = 0; z < mask.size[2]; ++z)
     {
-      for (at[1] = 0; at[1] < mask.size[1]; ++at[1])
+      for (std::int64_t y = 0; y < mask.size[1]; ++y)
       {
-        for (at[0] = 0; at[0] < mask.size[0]; ++at[0])
+        const std::uint8_t * const row = mask.Row(y, z);
+        std::int64_t               number = 0;
+        std::int64_t               sum = 0;
+        std::int64_t               squares = 0;
+        for (std::int64_t x = 0; x < mask.size[0]; ++x)
         {
-          const std::int64_t inside = mask.Row(at[1], at[2])[at[0]];
-          voxels += inside;
-          for (int i = 0; i < 3; ++i)
+          number += row[x];
+          sum += row[x] * x;
+          squares += row[x] * x * x;
+        }
+        voxels += number;
+        const Triple at{ { sum, y * number, z * number } };
+        const Triple unit{ { 0, y, z } };
+        for (int i = 0; i < 3; ++i)
+        {
+          sums[i] += at[i];
+          for (int j = std::max(i, 1); j < 3; ++j)
           {
-            sums[i] += inside * at[i];
-            for (int j = i; j < 3; ++j)
-            {
-              products[i][j] += inside * at[i] * at[j];
-            }
+            products[i][j] += at[i] * unit[j];
           }
         }
+        products[0][0] += squares;
       }
     }
   }
@@ -178,8 +183,8 @@ SquaredDistance(const Point & a, const Point & b, const std::array<double, 3> & 
 double
 ComputeGreatestDistance(const std::vector<Point> & points, const std::array<double, 3> & spacing)
 {
-  Point lower = points.front();
-  Point upper = points.front();
+  Point lower = points.empty() ? Point{} : points.front();
+  Point upper = lower;
   for (const Point & point : points)
   {
     for (int d = 0; d < 3; ++d)
@@ -212,59 +217,55 @@ ComputeGreatestDistance(const std::vector<Point> & points, const std::array<doub
   return greatest;
 }
 
-/** The hulls of the vertices of the mesh in the planes across axes[2], which are the middles between neighbors of which
- * one is inside: of the first and the last one of each line along axes[0]. */
-std::vector<std::vector<Point>>
-ComputeHulls(const ShapeMask & mask, const std::array<int, 3> & axes)
-{
-  const Triple steps{ { 1, mask.size[0], mask.size[0] * mask.size[1] } };
-  const auto   at = [&](std::int64_t u, std::int64_t v, std::int64_t w) {
-    return mask.inside[static_cast<std::size_t>(u * steps[axes[0]] + v * steps[axes[1]] + w * steps[axes[2]])];
-  };
-  std::vector<std::vector<Point>> hulls;
-  for (std::int64_t w = 1; w < 2 * mask.size[axes[2]] - 1; ++w)
-  {
-    std::vector<Point> points;
-    for (std::int64_t v = 1; v < 2 * mask.size[axes[1]] - 1; ++v)
-    {
-      // Neighbors along one of the axes; places between four or eight voxels are none of two.
-      const bool isAlong = v % 2 == 0 && w % 2 == 0;
-      Point      ends[2]{};
-      int        number = 0;
-      for (std::int64_t u = 0; v * w % 2 == 0 && u + 1 < mask.size[axes[0]]; ++u)
-      {
-        const bool isVertex = at(u, v / 2, w / 2) != at(isAlong ? u + 1 : u, (v + 1) / 2, (w + 1) / 2);
-        if (isVertex)
-        {
-          Point & end = ends[number == 0 ? 0 : 1];
-          end[axes[0]] = isAlong ? 2 * u + 1 : 2 * u;
-          end[axes[1]] = v;
-          end[axes[2]] = w;
-          number = std::min(number + 1, 2);
-        }
-      }
-      points.insert(points.end(), ends, ends + number);
-    }
-    if (!points.empty())
-    {
-      hulls.push_back(ComputeHull(points, axes[1], axes[0]));
-    }
-  }
-  return hulls;
-}
-
 /** Diameters in planes across x, y and z, and in space. */
 std::array<double, 4>
-ComputeDiameters(const ShapeMask & mask, const JobExecution & execution)
+ComputeDiameters(const RegionMask & mask, const JobExecution & execution)
 {
+  // The vertices of the mesh are the middles between neighbors of which one is inside. By axis and plane across it: of
+  // each line, the first and the last one.
+  std::array<std::vector<std::vector<Point>>, 3> planes;
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    planes[axis].resize(static_cast<std::size_t>(2 * mask.size[axis]));
+  }
+  const auto add = [&planes](const Point & vertex) {
+    for (int axis = 0; axis < 3; ++axis)
+    {
+      std::vector<Point> & plane = planes[axis][static_cast<std::size_t>(vertex[axis])];
+      const int            line = axis == 2 ? 1 : 2;
+      if (plane.size() > 1 && plane.back()[line] == vertex[line] && plane[plane.size() - 2][line] == vertex[line])
+      {
+        plane.pop_back();
+      }
+      plane.push_back(vertex);
+    }
+  };
+  for (std::int64_t z = 1; z < 2 * mask.size[2] - 1; ++z)
+  {
+    for (std::int64_t y = 1 + z % 2; y < 2 * mask.size[1] - 1; y += 1 + z % 2)
+    {
+      const std::int64_t         isAlongX = y % 2 == 0 && z % 2 == 0 ? 1 : 0;
+      const std::uint8_t * const row = mask.Row(y / 2, z / 2);
+      const std::uint8_t * const neighbors = isAlongX == 1 ? row + 1 : mask.Row((y + 1) / 2, (z + 1) / 2);
+      for (std::int64_t x = 0; x + 1 < mask.size[0]; ++x)
+      {
+        if (row[x] != neighbors[x])
+        {
+          add({ { 2 * x + isAlongX, y, z } });
+        }
+      }
+    }
+    execution.CheckAbort();
+  }
   std::array<double, 4> greatest{};
   // A vertex of the convex hull in space is one of the hull in each plane through it.
   std::vector<Point> common;
   for (int axis = 0; axis < 3; ++axis)
   {
     std::vector<Point> vertices;
-    for (const std::vector<Point> & hull : ComputeHulls(mask, { { axis == 0, axis == 2 ? 1 : 2, axis } }))
+    for (const std::vector<Point> & plane : planes[axis])
     {
+      const std::vector<Point> hull = ComputeHull(plane, axis == 2 ? 1 : 2, axis == 0 ? 1 : 0);
       greatest[axis] = std::max(greatest[axis], ComputeGreatestDistance(hull, mask.spacing));
       vertices.insert(vertices.end(), hull.begin(), hull.end());
     }
@@ -417,7 +418,7 @@ GetPlanarShapeFeatureTable()
 }
 
 std::array<double, 14>
-ComputeShapeValues(const ShapeMask & mask, const JobExecution & execution)
+ComputeShapeValues(const RegionMask & mask, const JobExecution & execution)
 {
   std::array<CubeCount, 256> counts{};
   for (std::int64_t z = 0; z + 1 < mask.size[2]; ++z)
@@ -434,12 +435,15 @@ ComputeShapeValues(const ShapeMask & mask, const JobExecution & execution)
         const auto right =
           static_cast<unsigned int>(rows[0][x + 1] | rows[1][x + 1] << 3 | rows[2][x + 1] << 4 | rows[3][x + 1] << 7);
         const unsigned int cube = left | (right & 1) << 1 | (right & 8) >> 1 | (right & 16) << 1 | (right & 128) >> 1;
-        CubeCount &        count = counts[cube];
-        ++count.cubes;
-        count.positions[0] += x;
-        count.positions[1] += y;
-        count.positions[2] += z;
         left = right;
+        if (cube != 0 && cube != 255)
+        {
+          CubeCount & count = counts[cube];
+          ++count.cubes;
+          count.positions[0] += x;
+          count.positions[1] += y;
+          count.positions[2] += z;
+        }
       }
     }
     execution.CheckAbort();
@@ -481,7 +485,7 @@ ComputeShapeValues(const ShapeMask & mask, const JobExecution & execution)
 }
 
 std::array<double, 9>
-ComputePlanarShapeValues(const ShapeMask & mask, const JobExecution & execution)
+ComputePlanarShapeValues(const RegionMask & mask, int across, const JobExecution & execution)
 {
   // By the bits of the pixels (0, 0), (1, 0), (0, 1) and (1, 1) of a square: the part of it that is inside, and half
   // diagonals of the line around that part. Opposite pixels are cut off one by one.
@@ -489,34 +493,38 @@ ComputePlanarShapeValues(const ShapeMask & mask, const JobExecution & execution)
                                  0.125, 0.25,  0.5,   0.875, 0.5,   0.875, 0.875, 1.0 };
   constexpr double halfDiagonals[16] = { 0, 1, 1, 0, 1, 0, 2, 1, 1, 2, 0, 1, 0, 1, 1, 0 };
 
-  std::array<double, 16> counts{};
-  for (std::int64_t y = 0; y + 1 < mask.size[1]; ++y)
+  const Triple               steps{ { 1, mask.size[0], mask.size[0] * mask.size[1] } };
+  const int                  first = across == 0 ? 1 : 0;
+  const int                  second = across == 2 ? 1 : 2;
+  const std::uint8_t * const plane = mask.inside.data() + steps[across];
+  std::array<double, 16>     counts{};
+  for (std::int64_t v = 0; v + 1 < mask.size[second]; ++v)
   {
-    const std::uint8_t * const upper = mask.Row(y, 1);
-    const std::uint8_t * const lower = mask.Row(y + 1, 1);
-    for (std::int64_t x = 0; x + 1 < mask.size[0]; ++x)
+    for (std::int64_t u = 0; u + 1 < mask.size[first]; ++u)
     {
-      counts[static_cast<std::size_t>(upper[x] | upper[x + 1] << 1 | lower[x] << 2 | lower[x + 1] << 3)] += 1.0;
+      const std::uint8_t * const pixel = plane + u * steps[first] + v * steps[second];
+      const std::uint8_t * const next = pixel + steps[second];
+      counts[static_cast<std::size_t>(*pixel | pixel[steps[first]] << 1 | *next << 2 | next[steps[first]] << 3)] += 1.0;
     }
   }
-  const auto & spacing = mask.spacing;
-  const double pixel = spacing[0] * spacing[1];
-  const double surface = pixel * std::inner_product(counts.begin(), counts.end(), parts, 0.0);
+  const double width = mask.spacing[first];
+  const double height = mask.spacing[second];
+  const double surface = width * height * std::inner_product(counts.begin(), counts.end(), parts, 0.0);
   const double perimeter = std::inner_product(counts.begin(), counts.end(), halfDiagonals, 0.0) * 0.5 *
-                             std::sqrt(spacing[0] * spacing[0] + spacing[1] * spacing[1]) +
-                           spacing[0] * (counts[3] + counts[12]) + spacing[1] * (counts[5] + counts[10]);
+                             std::sqrt(width * width + height * height) +
+                           width * (counts[3] + counts[12]) + height * (counts[5] + counts[10]);
   const Moments moments(mask);
   // The variance across the plane is 0, and so the least.
-  const std::array<double, 3> variances = ComputeAxisVariances(moments, spacing);
+  const std::array<double, 3> variances = ComputeAxisVariances(moments, mask.spacing);
   // In the order of the table.
   return { { AxisRatio(variances[1], variances[2]),
              AxisLength(variances[2]),
-             ComputeDiameters(mask, execution)[2],
+             ComputeDiameters(mask, execution)[across],
              surface,
              AxisLength(variances[1]),
              perimeter,
              perimeter / surface,
-             static_cast<double>(moments.voxels) * pixel,
+             static_cast<double>(moments.voxels) * (width * height),
              2.0 * std::sqrt(pi * surface) / perimeter } };
 }
 } // namespace voxelmaps

@@ -6,7 +6,9 @@ import functools
 import importlib.metadata
 import json
 
+from .. import _arrays, _region_features, _regions
 from .._files import writing
+from .._image import difference_of_grids
 from ..radiomics import _filters, _preparation, _settings, _values
 from . import cases
 from .tables import Outcome
@@ -43,10 +45,30 @@ def outcomes(task, case, report):
         mask, entry = cases._load(case.mask, "mask")
         labels = cases.labels_in(mask, entry, case, parameters.settings)
     parts = [case._replace(label=label) for label in labels or [parameters.settings["label"]]]
-    yield from cases.outcomes_of_parts(parts, lambda part: _outcome(parameters, part, report))
+    boxes = {} if len(parts) > 1 else None
+    yield from cases.outcomes_of_parts(parts, lambda part: _outcome(parameters, part, boxes, report))
 
 
-def _outcome(parameters, case, report):
+def _cropped(image, mask, settings, boxes):
+    """Image, mask and settings of a label in its bounding box, where that has all that the values depend on.
+
+    boxes    Keeps the boxes of the labels of the last mask, which are found in one pass.
+    """
+    is_resampled = settings["interpolator"] is not None and settings["resampledPixelSpacing"] is not None
+    if settings["normalize"] or is_resampled or difference_of_grids(image, mask, "the mask"):
+        return image, mask, settings
+    if boxes.get("mask") is not mask:
+        arrays = [_arrays.array_of(each, "") for each in (_preparation.scalar_mask(mask, settings).array, image.array)]
+        labels, _ = _regions.label_map(arrays[0], settings["label"], "the mask", arrays[1], "the image")
+        boxes.update(mask=mask, labels=labels, of_label=_region_features.boxes(labels, writing.Threads.number))
+    box = boxes["of_label"].get(settings["label"])
+    if box is None:
+        return image, mask, settings
+    inside = mask.with_array(boxes["labels"]).part(box)
+    return image.part(box), inside.with_array(inside.array == settings["label"]), {**settings, "label": None}
+
+
+def _outcome(parameters, case, boxes, report):
     origin = _origin(parameters)
     for record in case.known:
         if record["label"] == case.label and record["origin"] == origin:
@@ -57,6 +79,9 @@ def _outcome(parameters, case, report):
     mask, of_mask = cases._load(case.mask, "mask", image, case.label)
     report((0.1, f"label {case.label}"))
     settings = {**parameters.settings, "label": case.label, "kernelRadius": 0, "additionalInfo": False}
+    # All other images depend on what is around the box.
+    if boxes is not None and list(parameters.image_types) == ["Original"]:
+        image, mask, settings = _cropped(image, mask, settings, boxes)
     prepared = _preparation.prepare(image, mask, settings, False)
     values = _values.values_of(prepared, parameters._replace(settings=settings))
     voxels = int(prepared.roi.array.sum())

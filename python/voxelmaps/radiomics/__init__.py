@@ -11,7 +11,6 @@ doc/radiomics.md lists the settings, and where and why values differ from PyRadi
 
 from __future__ import annotations
 
-import importlib.metadata
 import itertools
 import logging
 import math
@@ -137,18 +136,6 @@ def class_of(name, features, settings, window, spacing, has_one_level):
     return result
 
 
-def discretization_of_edges(edges):
-    """The discretization as _feature_maps.compute takes it."""
-    return {
-        "method": _feature_maps.EDGES,
-        "range_source": _feature_maps.RANGE_GIVEN,
-        "number_of_gray_levels": 1,
-        "bin_width": 1.0,
-        "bin_edges": edges,
-        "value_range": (0.0, 1.0),
-    }
-
-
 def check_classes(image, parameters):
     """Raise ValueError if the settings of a class do not fit the dimension of the image, before any class is computed."""
     for image_type in parameters.image_types:
@@ -226,7 +213,7 @@ class Maps:
             window=self._window,
             anchor=anchor,
             classes=[class_of(name, features, self._settings, self._window[::-1], self._spacing, has_one_level)],
-            discretization=discretization_of_edges(edges),
+            discretization=_feature_maps.discretization_of_edges(edges),
             background=self._background,
             threads=writing.Threads.number,
             device=self._device,
@@ -244,7 +231,7 @@ def general_diagnostics(parameters):
     for image_type in parameters.image_types:
         libraries.update(_filters.versions(image_type))
     return {
-        "diagnostics_Versions_VoxelMaps": importlib.metadata.version("voxelmaps"),
+        "diagnostics_Versions_VoxelMaps": _filters.installed("voxelmaps")["voxelmaps"],
         "diagnostics_Versions_Numpy": np.__version__,
         **{f"diagnostics_Versions_{name}": version for name, version in sorted(libraries.items())},
         "diagnostics_Versions_Python": platform.python_version(),

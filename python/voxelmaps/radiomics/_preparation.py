@@ -3,7 +3,6 @@
 """Loading and preparing an image and its region of interest as PyRadiomics does: geometry, label, normalization, resampling,
 cropping, resegmentation."""
 
-import contextlib
 import hashlib
 import logging
 import math
@@ -11,9 +10,9 @@ from typing import Any, NamedTuple, Tuple
 
 import numpy as np
 
-from .. import _arrays, _regions
-from .._files import library
-from .._image import Image, difference_of_grids, from_simpleitk, to_itk, to_simpleitk
+from .. import _arrays, _region_features, _regions
+from .._files import library, writing
+from .._image import Image, difference_of_grids, from_simpleitk, to_simpleitk
 
 _logger = logging.getLogger(__name__)
 
@@ -248,30 +247,6 @@ def _image_diagnostics(image, kind, hashes):
     return {f"diagnostics_Image-{kind}_{name}": value for name, value in entries.items()}
 
 
-def _number_of_components(inside):
-    """The number of connected components, with 26 neighbors (8 in 2D)."""
-    with contextlib.suppress(ImportError):
-        # ITK's takes seconds to load.
-        from SimpleITK import ConnectedComponentImageFilter, GetImageFromArray
-
-        components = ConnectedComponentImageFilter()
-        components.FullyConnectedOn()
-        components.Execute(GetImageFromArray(inside.astype(np.uint8)))
-        return components.GetObjectCount()
-    from .._itk import itk
-
-    if not hasattr(itk, "ConnectedComponentImageFilter"):
-        raise ImportError(
-            "setting additionalInfo counts parts of the mask, which needs itk-segmentation: pip install itk"
-        )
-    dimension = inside.ndim
-    image = to_itk(Image(inside, (1.0,) * dimension, (0.0,) * dimension, tuple(np.eye(dimension).ravel())))
-    components = itk.ConnectedComponentImageFilter[type(image), itk.Image[itk.UL, inside.ndim]].New(image)
-    components.FullyConnectedOn()
-    components.Update()
-    return int(components.GetObjectCount())
-
-
 def _mask_diagnostics(roi, kind, image=None, labels=None):
     """Entries of a region of interest; of the intensities in it, if there is an image; the hash, if there are labels."""
     entries = {}
@@ -285,7 +260,7 @@ def _mask_diagnostics(roi, kind, image=None, labels=None):
         Size=roi.size,
         BoundingBox=tuple(reversed(lower)) + part.shape[::-1],
         VoxelNum=int(np.count_nonzero(part)),
-        VolumeNum=_number_of_components(part),
+        VolumeNum=_region_features.number_of_parts(part, writing.Threads.number),
         CenterOfMassIndex=center,
         CenterOfMass=roi.point(center),
     )

@@ -14,7 +14,7 @@ from . import _filters, _preparation, _settings
 _logger = logging.getLogger(__name__)
 
 
-def _computed(image, inside, classes, shapes, settings, discretization):
+def _computed(image, inside, classes, shapes, settings, **discretization):
     """List of the values of classes, and of features of shape by class."""
     plane_axis = settings["force2Ddimension"] if settings["force2D"] else None
     numbers = {name: [] for name in shapes}
@@ -23,14 +23,14 @@ def _computed(image, inside, classes, shapes, settings, discretization):
         by_name, of_sphericity = _settings.SHAPE_CLASSES[name].numbers(), _settings.SHAPE_CLASSES[name].of_sphericity
         numbers[name] = [by_name["Sphericity" if each in of_sphericity else each] for each in features]
         functions += [of_sphericity.get(each, lambda value: value) for each in features]
-    [(_, _, _, values)] = _region_features.compute(
+    [(*_, values)] = _region_features.compute(
         np.ascontiguousarray(image.array),
         np.ascontiguousarray(inside).view(np.uint8),
         [1],
         classes=classes,
         shape=numbers.get("shape", []),
         planar_shape=numbers.get("shape2D", []),
-        discretization=discretization,
+        **discretization,
         sizes=image.spacing[::-1],
         plane_axis=plane_axis,
         threads=writing.Threads.number,
@@ -38,27 +38,33 @@ def _computed(image, inside, classes, shapes, settings, discretization):
     return [function(value) for function, value in zip(functions, values)]
 
 
-def shape_values(roi, classes, settings, name="original"):
-    """Dict of the values of the classes of shape by key."""
-    dimension, shapes = roi.array.ndim, {}
-    for class_name in filter(classes.get, _settings.SHAPE_CLASSES):
-        if class_name == "shape" and dimension == 2:
+def _keys(name, classes):
+    return [f"{name}_{class_name}_{feature}" for class_name, features in classes.items() for feature in features]
+
+
+def _shapes_of(classes, dimension, settings):
+    """The classes of shape that regions have."""
+    shapes = {}
+    for name in filter(classes.get, _settings.SHAPE_CLASSES):
+        if name == "shape" and dimension == 2:
             _logger.warning("featureClass shape is left out: it is that of volumes, use shape2D for images")
-        elif class_name == "shape2D" and dimension == 3 and not settings["force2D"]:
+        elif name == "shape2D" and dimension == 3 and not settings["force2D"]:
             _logger.warning("featureClass shape2D is left out: volumes have it only with the setting force2D")
         else:
-            shapes[class_name] = classes[class_name]
-    keys = [f"{name}_{class_name}_{feature}" for class_name, features in shapes.items() for feature in features]
-    if not keys:
-        return {}
+            shapes[name] = classes[name]
+    return shapes
+
+
+def shape_values(roi, classes, settings):
+    """Dict of the values of the classes of shape by key."""
+    shapes = _shapes_of(classes, roi.array.ndim, settings)
     # Shape does not depend on intensities.
     pixels = roi.with_array(roi.array.view(np.uint8))
-    values = _computed(pixels, roi.array, [], shapes, settings, radiomics.discretization_of_edges([0.0]))
-    return dict(zip(keys, values))
+    return dict(zip(_keys("original", shapes), _computed(pixels, roi.array, [], shapes, settings) if shapes else ()))
 
 
-def texture_values(image, roi, classes, settings, name="original"):
-    """Dict of the values of all other classes by key.
+def texture_values(image, roi, classes, settings, name="original", shapes={}):
+    """Dict of the values of all other classes by key, and of shape, if classes of it are given.
 
     image, roi    Volumes, cropped to the region.
     """
@@ -72,14 +78,15 @@ def texture_values(image, roi, classes, settings, name="original"):
     edges_of = {each: radiomics.edges_of_class(each, extremes, settings).tolist() for each in classes}
     result = {}
     for edges, group in itertools.groupby(classes, edges_of.get):
-        group = list(group)
+        group = {each: classes[each] for each in group}
         prepared = [
-            radiomics.class_of(each, classes[each], settings, window, image.spacing, has_one_level=False)
-            for each in group
+            radiomics.class_of(each, features, settings, window, image.spacing, has_one_level=False)
+            for each, features in group.items()
         ]
-        values = _computed(pixels, roi.array, prepared, {}, settings, radiomics.discretization_of_edges(edges))
-        keys = [f"{name}_{each}_{feature}" for each in group for feature in classes[each]]
-        result.update(zip(keys, values))
+        discretization = _feature_maps.discretization_of_edges(edges)
+        values = _computed(pixels, roi.array, prepared, shapes, settings, discretization=discretization)
+        result.update(zip([*_keys(name, group), *_keys("original", shapes)], values))
+        shapes = {}
     return result
 
 
@@ -103,8 +110,14 @@ def values_of(prepared, parameters):
     result = {}
     if parameters.settings["additionalInfo"]:
         result.update(radiomics.general_diagnostics(parameters), **prepared.diagnostics)
-    result.update(shape_values(prepared.shape_roi, shapes, parameters.settings))
+    roi, shape_roi = prepared.roi, prepared.shape_roi
+    shapes = _shapes_of(shapes, roi.array.ndim, parameters.settings)
+    result.update(dict.fromkeys(_keys("original", shapes)))
+    # In one call, which uses more threads, if the region is the same.
+    is_same = roi.spacing == prepared.image.spacing and np.array_equal(roi.array, shape_roi.array)
     for name, of_type, own in radiomics.images_of(prepared, parameters):
         if classes:
-            result.update(texture_values(of_type, prepared.roi, classes, own, name))
+            result.update(texture_values(of_type, roi, classes, own, name, shapes if is_same else {}))
+            shapes = {} if is_same else shapes
+    result.update(shape_values(shape_roi, shapes, parameters.settings))
     return result
