@@ -323,28 +323,17 @@ TYPED_TEST(TextureFilters, RegionsAndStreamingDoNotChangeBits)
 
 TYPED_TEST(TextureFilters, ComputesAgainOnlyAfterAChange)
 {
-  const auto   filter = this->MakeFilter();
-  unsigned int runs = 0;
-  Observe<itk::StartEvent>(filter, [&runs] { ++runs; });
-  auto       previous = Compute(filter);
-  const auto expectNew = [&](const auto & change) {
-    const unsigned int before = runs;
-    change();
-    const auto actual = Compute(filter);
-    filter->Update();
-    EXPECT_EQ(before + 1, runs);
-    EXPECT_FALSE(HasSameBits(previous, actual));
-    previous = actual;
-  };
-  expectNew([&] { filter->SetNumberOfGrayLevels(5); });
-  expectNew([&] { filter->SetNeighborhoodRadius(2); });
-  expectNew([&] { filter->SetBackgroundValue(-1.0); });
-  expectNew([&] { filter->SetMaskImage(nullptr); });
-  expectNew([&] {
-    this->image->GetBufferPointer()[77] = 999;
-    this->image->GetBufferPointer()[78] = -150;
-    this->image->Modified();
-  });
+  using FilterType = typename TestFixture::FilterType;
+  ChangeChecker<FilterType, TestFixture> checker(*this);
+  checker.ExpectNewResults({ [](FilterType * filter) { filter->SetNumberOfGrayLevels(5); },
+                             [](FilterType * filter) { filter->SetNeighborhoodRadius(2); },
+                             [](FilterType * filter) { filter->SetBackgroundValue(-1.0); },
+                             [](FilterType * filter) { filter->SetMaskImage(nullptr); },
+                             [this](FilterType *) {
+                               this->image->GetBufferPointer()[77] = 999;
+                               this->image->GetBufferPointer()[78] = -150;
+                               this->image->Modified();
+                             } });
 }
 
 TYPED_TEST(TextureFilters, ReportsProgressAndAborts)
@@ -375,20 +364,7 @@ TYPED_TEST(TextureFilters, AbortsSoon)
 
 TYPED_TEST(TextureFilters, SeveralMayRunAtTheSameTime)
 {
-  const auto                      expected = Compute(this->MakeFilter());
-  std::vector<std::vector<float>> results(4);
-  RunThreads(4, [&](unsigned int number) {
-    const auto filter = this->MakeFilter();
-    // Filters write the requested region into their input.
-    const auto own = Images();
-    filter->SetInput(own.image);
-    filter->SetMaskImage(own.mask);
-    results[number] = Compute(filter);
-  });
-  for (const auto & result : results)
-  {
-    EXPECT_TRUE(HasSameBits(expected, result));
-  }
+  ExpectSameBitsAtTheSameTime(static_cast<const TestFixture &>(*this), 4, [](const auto &, unsigned int) {});
 }
 
 TYPED_TEST(TextureFilters, GeometryIsKeptAndMustAgree)

@@ -333,22 +333,6 @@ MakeFuzzyConnectednessCase(const Scene & scene, PixelType type)
   return result;
 }
 
-void
-CheckFuzzyConnectednessRandomCases(
-  unsigned int dimension, PixelType type, std::uint64_t firstSeed,
-  const std::function<void(const FuzzyConnectednessRandomCase &, RandomNumbers &)> & check)
-{
-  for (std::uint64_t i = 0; i < 96; ++i)
-  {
-    const std::uint64_t seed = firstSeed + 100 * static_cast<std::uint64_t>(type) * 12 + i;
-    RandomNumbers       random(seed);
-    const auto          randomCase = DrawFuzzyConnectednessRandomCase(seed, dimension, type, random);
-    SCOPED_TRACE(::testing::Message() << randomCase);
-    check(randomCase, random);
-    ASSERT_FALSE(::testing::Test::HasFailure());
-  }
-}
-
 std::vector<std::int64_t>
 MakeSerpentine(const Triple & size)
 {

@@ -80,12 +80,6 @@ FuzzyConnectednessRandomCase
 MakeFuzzyConnectednessCase(const FuzzyConnectednessOracle::Scene &     scene,
                            voxelmaps::FuzzyConnectednessJob::PixelType type);
 
-/** Check cases of a pixel type until one fails: every affinity function with every adjacency eight times. */
-void
-CheckFuzzyConnectednessRandomCases(
-  unsigned int dimension, voxelmaps::FuzzyConnectednessJob::PixelType type, std::uint64_t firstSeed,
-  const std::function<void(const FuzzyConnectednessRandomCase &, VoxelMapsTest::RandomNumbers &)> & check);
-
 /** A path one voxel wide through a 2D or 3D image, whose voxels only touch the one before and the one after: rows
  * connected at alternating ends, in slices connected at alternating ends. */
 std::vector<std::int64_t>

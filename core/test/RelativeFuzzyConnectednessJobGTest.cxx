@@ -69,26 +69,20 @@ CheckRelativeCase(const FuzzyConnectednessRandomCase & randomCase, RandomNumbers
     job.minimumStrength =
       random.OneOf<double>({ static_cast<double>(random.Below(1000)) / 1000.0, random.OneOf(reached), 1.0 });
   }
-  for (const Competition competition : { Competition::Relative, Competition::Iterative })
-  {
-    for (const TieRule tieRule : { TieRule::Background, TieRule::LowestLabel })
+  ForEachRule(job, [&] {
+    if (job.competition == Competition::Iterative && job.tieRule == TieRule::Background && !isSmall)
     {
-      if (competition == Competition::Iterative && tieRule == TieRule::Background && !isSmall)
-      {
-        continue;
-      }
-      job.competition = competition;
-      job.tieRule = tieRule;
-      const auto expected = ExpectedOutputs(randomCase, job, strengths, request.realsAreDouble);
-      for (const auto & compute : GetAllWays(random))
-      {
-        job.execution.numberOfWorkers = static_cast<unsigned int>(random.OneOf<std::int64_t>({ 1, 2, 3, 8 }));
-        EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, request, compute)))
-          << competition << ", " << tieRule << ", minimum " << job.minimumStrength << ", " << strengths.labels.size()
-          << " labels, " << job.execution.numberOfWorkers << " workers";
-      }
+      return;
     }
-  }
+    const auto expected = ExpectedOutputs(randomCase, job, strengths, request.realsAreDouble);
+    for (const auto & compute : GetAllWays(random))
+    {
+      job.execution.numberOfWorkers = static_cast<unsigned int>(random.OneOf<std::int64_t>({ 1, 2, 3, 8 }));
+      EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, request, compute)))
+        << "minimum " << job.minimumStrength << ", " << strengths.labels.size() << " labels, "
+        << job.execution.numberOfWorkers << " workers";
+    }
+  });
   return isSmall;
 }
 
@@ -530,22 +524,15 @@ CheckAll(const FuzzyConnectednessRandomCase & randomCase, const Labels & labels,
 {
   RelativeJob job = MakeRelativeJob(randomCase, labels, 2);
   job.minimumStrength = minimumStrength;
-  for (const Competition competition : { Competition::Relative, Competition::Iterative })
-  {
-    for (const TieRule tieRule : { TieRule::Background, TieRule::LowestLabel })
-    {
-      job.competition = competition;
-      job.tieRule = tieRule;
-      SCOPED_TRACE(::testing::Message() << competition << ", " << tieRule);
-      const auto expected = RunRelativeJob(
-        job, {}, [&](const RelativeJob & each) { voxelmaps::ComputeRelativeFuzzyConnectedness(each, cpuHierarchy); });
-      const auto computeRetained = [&](const RelativeJob & each) {
-        voxelmaps::ComputeRelativeFuzzyConnectednessCuda(each, {}, deviceHierarchy);
-      };
-      EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, {}, computeOnDevice))) << "once";
-      EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, {}, computeRetained))) << "retained";
-    }
-  }
+  ForEachRule(job, [&] {
+    const auto expected = RunRelativeJob(
+      job, {}, [&](const RelativeJob & each) { voxelmaps::ComputeRelativeFuzzyConnectedness(each, cpuHierarchy); });
+    const auto computeRetained = [&](const RelativeJob & each) {
+      voxelmaps::ComputeRelativeFuzzyConnectednessCuda(each, {}, deviceHierarchy);
+    };
+    EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, {}, computeOnDevice))) << "once";
+    EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, {}, computeRetained))) << "retained";
+  });
 }
 
 /** The same for drawn strokes and new hierarchies. */

@@ -82,6 +82,23 @@ MakeRelativeJob(const FuzzyConnectednessRandomCase & randomCase, const std::vect
   return job;
 }
 
+/** Call check() for every competition and tie rule, set in a job. */
+template <typename TCheck>
+void
+ForEachRule(RelativeJob & job, const TCheck & check)
+{
+  for (const auto competition : { RelativeJob::Competition::Relative, RelativeJob::Competition::Iterative })
+  {
+    for (const auto tieRule : { RelativeJob::TieRule::Background, RelativeJob::TieRule::LowestLabel })
+    {
+      SCOPED_TRACE(::testing::Message() << competition << ", " << tieRule);
+      job.competition = competition;
+      job.tieRule = tieRule;
+      check();
+    }
+  }
+}
+
 /** A label for every seed, the same for seeds of the same voxel: any numbers up to a maximum, of up to 40 labels. */
 inline std::vector<std::uint16_t>
 DrawLabels(const std::vector<std::int64_t> & seeds, std::int64_t maxLabel, RandomNumbers & random)

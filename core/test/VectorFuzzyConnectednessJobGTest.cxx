@@ -91,19 +91,13 @@ TEST_P(VectorFuzzyConnectednessRandom, LabelsEqualTheOracle)
     RelativeJob job = MakeRelativeJob(randomCase, labels, 3);
     const auto  strengths = RelativeFuzzyConnectednessOracle::ComputeStrengths(randomCase.scene, labels);
     voxelmaps::RelativeFuzzyConnectednessHierarchy hierarchy;
-    for (const auto competition : { RelativeJob::Competition::Relative, RelativeJob::Competition::Iterative })
-    {
-      for (const auto tieRule : { RelativeJob::TieRule::Background, RelativeJob::TieRule::LowestLabel })
-      {
-        job.competition = competition;
-        job.tieRule = tieRule;
-        const auto expected = ExpectedOutputs(randomCase, job, strengths, true);
-        EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, {}, computeOnce)));
-        EXPECT_TRUE(AreSameOutputs(
-          expected, RunRelativeJob(job, {}, [&](const RelativeJob & each) { ComputeLabels(each, hierarchy); })))
-          << "with a hierarchy that is retained";
-      }
-    }
+    ForEachRule(job, [&] {
+      const auto expected = ExpectedOutputs(randomCase, job, strengths, true);
+      EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, {}, computeOnce)));
+      EXPECT_TRUE(AreSameOutputs(
+        expected, RunRelativeJob(job, {}, [&](const RelativeJob & each) { ComputeLabels(each, hierarchy); })))
+        << "with a hierarchy that is retained";
+    });
     ASSERT_FALSE(::testing::Test::HasFailure());
   }
 }

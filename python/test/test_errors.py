@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wrong arguments of functions of arrays are errors that name the value, the rule and the remedy. Needs no ITK."""
 
+import re
+
 import numpy as np
 import pytest
 import voxelmaps
@@ -15,21 +17,24 @@ SEED = (1, 2, 3)
 # Of the calls below.
 NAMES = {
     "np": np,
+    "voxelmaps": voxelmaps,
     "X": X,
     "image": _image.Image(X, (0.5, 0.75, 3.0), (0.0, 0.0, 0.0), tuple(np.eye(3).ravel())),
     "vectors": lambda components: np.zeros((6, 8, 9, components)),
     "half": np.broadcast_to(np.arange(9) > 3, X.shape),
     "moments": {"object_mean": 120, "object_variance": 2500, "difference_variance": 400},
     "maps": lambda x=X, features="glcm_Contrast", **k: voxelmaps.feature_maps(x, features=features, **k),
-    "describe": voxelmaps.describe,
+    "describe": lambda x=X, features="glcm", **k: voxelmaps.describe(x, features=features, **k),
     "strength": lambda x=X, seeds=SEED, **k: voxelmaps.fuzzy_connectedness(x, seeds, **k),
     "labels": lambda x=X, seeds={1: SEED}, **k: voxelmaps.labels(x, seeds, **k),
     "session": lambda x=X, seeds={1: SEED}, **k: voxelmaps.SeedSession(x, **k).update(seeds),
+    "update": lambda seeds={1: SEED}, **k: voxelmaps.SeedSession(X).update(seeds, **k),
+    "transform": voxelmaps.FeatureMapsd,
     "threshold": voxelmaps.suggest_threshold,
     "sample": voxelmaps.sample_ct,
 }
 
-# Calls, and the type of the error and a part of its text. Without out, sessions have the errors of labels.
+# Calls, and the type of the error and a part of its text. Without out and seed_points, sessions have the errors of labels.
 ERRORS = {
     # Features.
     "maps(features='glcm_Nope')": "ValueError: class glcm has no feature 'Nope'; choose from Autocorrelation",
@@ -38,6 +43,41 @@ ERRORS = {
     "maps(features=['glrlm_RunEntropy', 'glrlm_run_entropy'])": "ValueError: glrlm_run_entropy is given twice, also as glrlm_Run",
     "maps(features=5)": "TypeError: features are 5",
     "maps(features={'glcm': ['Contrast', 3]})": "TypeError: must be names",
+    "maps(features='all')": r"ValueError: did you mean \['firstorder', 'glcm', 'gldm', 'glrlm', 'glszm', 'ngtdm'\]",
+    "maps(features='original_glcm_Contrast')": "ValueError: did you mean glcm_Contrast",
+    "maps(features='wavelet-LLH_glcm_Contrast')": "ValueError: did you mean glcm_Contrast",
+    "maps(features='Coarseness')": "ValueError: did you mean ngtdm_Coarseness",
+    "maps(features='ngtdm_Busynes')": "ValueError: did you mean Busyness",
+    "voxelmaps.feature_maps(X)": r"TypeError: feature_maps needs the features to compute, such as features=\['glcm_Contrast'\]",
+    # Names of other libraries, and mistakes in names.
+    **{
+        f"maps({name}=1)": rf"TypeError: ^(feature_maps|describe) has no parameter {name} \({advice}\)$"
+        for name, advice in {
+            "kernelRadius": r"did you mean neighborhood_radius\?",
+            "binCount": r"did you mean number_of_gray_levels\?",
+            "binWidth": r"did you mean bin_width\?",
+            "bin_with": r"did you mean bin_width\?",
+            "radius": r"did you mean radius_mm or neighborhood_radius\?",
+            "voxelArrayShift": r"did you mean voxel_array_shift\?",
+            "weightingNorm": r"did you mean weighting_norm\?",
+            "force2D": r"did you mean neighborhood_radius=\(0, 1, 1\), which keeps windows in slices with one set of gray levels\?",
+            "zooms": r"did you mean spacing\?",
+            "affine": r"did you mean spacing, or pass an image that has an affine\?",
+            "normalize": "this is a setting of voxelmaps.radiomics.execute",
+            "featureClass": r"did you mean features\?",
+        }.items()
+    },
+    **{
+        f"labels({name}=1)": f"TypeError: has no parameter {name} .did you mean {meant}."
+        for name, meant in {
+            "mask_image": "mask",
+            "affinity_function": "affinity",
+            "generate_margin_image": "margin",
+            "inside_pixel_value": "label",
+            "estimate_affinity_of_every_label": "estimate_of_every_label",
+            "tie_rules": "tie_rule",
+        }.items()
+    },
     # Gray levels and windows.
     "maps(bin_width=-1)": "ValueError: BinWidth is -1",
     "maps(bin_width='narrow')": "TypeError: bin_width is 'narrow', but must be a number",
@@ -145,6 +185,13 @@ ERRORS = {
     "threshold(np.ones(3))": "ValueError: strength has 1 axes, but must have 2 or 3",
     "threshold(np.eye(3), minimum_volume=-2)": "ValueError: minimum_volume is -2, but must be at least 0 and finite",
     "threshold(np.eye(3), (3, 0))": r"ValueError: the seed \(3, 0\) is not an index",
+    "transform('ct', features=['glcm_Contrst'])": "ValueError: Contrst.*did you mean Contrast",
+    "transform('ct', features='glcm', bin_widht=3)": "TypeError: bin_widht.*did you mean bin_width",
+    "transform('ct', features='glcm', neighborhood_radius=-1)": "ValueError: neighborhood_radius is -1",
+    "transform('ct', features='glcm', number_of_gray_levels=0)": "ValueError: number_of_gray_levels is 0, but must be 1 to 65535",
+    "transform('ct', features='glcm', out=3)": "TypeError: has no parameter out",
+    "transform('ct', 'm', features='glcm', crop='mask', batch_first=True)": "ValueError: images of a batch have maps of one",
+    "transform('ct')": "TypeError: features",
     "sample((5, 96, 40))": r"ValueError: size is \(5, 96, 40\), but must be three numbers of at least 8",
     "sample((96, 96))": r"ValueError: size is \(96, 96\), but must be three",
     "sample(noise=-3)": "ValueError: noise is -3, but must be 0 to 1000",
@@ -156,8 +203,12 @@ ERRORS = {
 def test_errors(call):
     kind, _, text = ERRORS[call].partition(": ")
     calls = [call]
-    if call.startswith("labels") and "out=" not in call:
+    if call.startswith("labels") and "out=" not in call and "seed_points=" not in call:
         calls.append(call.replace("labels", "session", 1))
+    if "has no parameter" in text and not call.startswith("strength"):
+        calls.append(
+            re.sub("maps|labels", lambda name: {"maps": "describe", "labels": "update"}[name[0]], call, count=1)
+        )
     if "no effect with the affinity" in text:
         calls.append(call.replace("labels", "strength", 1))
     for each in calls:

@@ -362,7 +362,7 @@ def test_values_of_other_formats(name, tmp_path):
         ("a.nhdr", 'space units: "mm" "mm" "millimeters"', None),
         ("a.mhd", "DistanceUnits = cm", "DistanceUnits are cm, which readers ignore"),
         ("a.mhd", "DistanceUnits = mm", None),
-        ("a.mhd", "TransformMatrix = 2 0 0 0 2 0 0 0 2", "columns of the direction independent and of the length 1"),
+        ("a.mhd", "TransformMatrix = 2 0 0 0 2 0 0 0 2", "whose columns must have the length 1"),
     ],
 )
 def test_lengths_of_other_formats(name, line, message, tmp_path):

@@ -153,30 +153,11 @@ CASES = {
         JOBS,
         "the table table.csv is longer than 67108864 bytes",
     ),
-    "table has null bytes": ({"table.csv": ROW + "a\0b,c,d\n"}, JOBS, "the table table.csv has a null byte in line 3"),
-    "table is UTF-16": ({"table.csv": ROW.encode("utf-16")}, JOBS, "the table table.csv is not UTF-8"),
-    "table has a column twice": ({"table.csv": "image,mask,output,IMAGE\na,b,c,d\n"}, JOBS, "the column image .* is given twice"),
-    "outputs differ in case": (
-        {"table.csv": ROW + "image.nii.gz,mask.nii.gz,MAPS\n"},
-        JOBS,
-        "the output MAPS of image.nii.gz is also the output maps of image.nii.gz",
-    ),
-    "outputs differ in normal form": (
-        {"table.csv": HEAD + "image.nii.gz,mask.nii.gz,\u00e9\nimage.nii.gz,mask.nii.gz,e\u0301\n"},
-        JOBS,
-        "the output .* is also the output .*",
-    ),
-    "outputs are one folder": (
-        {"table.csv": ROW + "image.nii.gz,mask.nii.gz,none/../maps/.\n"},
-        JOBS,
-        "the output none/../maps/. of image.nii.gz is also the output maps of image.nii.gz$",
-    ),
     "escape sequence": (
         {"table.csv": HEAD + '"\x1b[2J\x1b]0;a\x07",mask.nii.gz,maps\n'},
         JOBS,
         r"\\x1b\[2J\\x1b\]0;a\\x07: the image .* does not exist",
     ),
-    "long cell": ({"table.csv": HEAD + "a" * 200000 + ",b,c\n"}, JOBS, "not valid in line 2: field larger than field limit"),
     "formula": ({"=1+1.nii.gz": link("image.nii.gz"), "table.csv": HEAD + "=1+1.nii.gz,mask.nii.gz,@maps\n"}, JOBS, None),
     "output above": ({"t": os.mkdir, "t/table.csv": HEAD + "../image.nii.gz,../mask.nii.gz,../b\n"}, ["--jobs", "t/table.csv", *ONE], None),
     "byte order mark": ({"table.csv": "\ufeff" + ROW.replace("\n", "\r\n")}, JOBS, None),
@@ -199,6 +180,13 @@ CASES = {
     "null byte": ({"p.json": '{"setting\0": {}}'}, [*CASE, *JSON], "parameter file p.json has a null byte in line 1"),
     "huge integer": ({"p.json": '{"setting": {"binWidth": 1%s}}' % ("0" * 10000)}, [*CASE, *JSON], "setting binWidth is inf"),
     "deep value": ({}, [*CASE, "--setting", "binWidth=" + "[" * 50000], "setting binWidth is '\\[.*, but must be a number"),
+    "option with a typo": ({}, [*CASE, "--bin-with", "3"], "unrecognized arguments: --bin-with 3 .did you mean --bin-width"),
+    "fill without channels": ({}, [*CASE, "--fill", "3"], "--fill is 3, but has no effect without --channels"),
+    "dataset of other channels": (
+        {"labelsTr": os.mkdir, "labelsTr/b.nii.gz": "", "dataset.json": '{"channel_names": {"0": "glcm_Id"}}'},
+        [*CASE, "--channels", "nnunet"],
+        "the dataset .* has cases with other channels, such as b with glcm_Id: choose another folder",
+    ),
     "setting of an option": ({}, [*CASE, "--radius", "1" + "0" * 5000], "setting kernelRadius is inf, but must be an integer"),
 }  # fmt: skip
 

@@ -139,7 +139,8 @@ def make_connectedness_job(number):
         parameters.update(moments)
     parameters = with_effect(affinity, parameters)
     x = random.integers(0, 3, shape) * 30 + random.integers(0, 20, shape)
-    return x.astype(CONNECTEDNESS_TYPES[number % 9]), arrays, parameters, seeds
+    dtype = CONNECTEDNESS_TYPES[number % 9]
+    return (x > 45 if dtype == "bool" else x.astype(dtype)), arrays, parameters, seeds
 
 
 def compute_maps(number, convert, **more):
@@ -170,7 +171,7 @@ def compute_connectedness(number, convert, **more):
         labels = voxelmaps.labels(x, seeds, strength=True, margin=True, **parameters)
         results.update((f"{competition} {name}", array) for name, array in labels._asdict().items())
         session = voxelmaps.SeedSession(x, **parameters)
-        session.update({1: tuple(np.argwhere(marked)[0])})
+        session.update({1: np.argwhere(marked == 3)})
         session.reestimate()
         results[f"{competition} labels of a session"] = session.update(seeds)
         results[f"{competition} margin of a session"] = session.margin

@@ -231,5 +231,5 @@ def test_files_that_are_not_maps_of_one_case(tmp_path):
     (tmp_path / "b.nrrd").write_bytes((tmp_path / "a.nrrd").read_bytes()[:-7])
     refused(tmp_path, ValueError, "b.nrrd")
     sitk.WriteImage(sitk.GetImageFromArray(sitk.GetArrayFromImage(image_of())), str(tmp_path / "b.nrrd"))
-    message = "b.nrrd has the spacing .* but .*a.nrrd has .*; files of one folder must be maps of one case"
+    message = "b.nrrd has the origin .* but .*a.nrrd has .*; files of one folder must be maps of one case"
     refused(tmp_path, ValueError, message)

@@ -6,6 +6,7 @@ and selections."""
 import numpy as np
 import pytest
 import voxelmaps
+from voxelmaps._feature_maps import CLASSES
 
 # Features of regions are computed in double precision; those of maps partly from fixed-point numbers.
 TOLERANCE = {"rtol": 2**-22, "atol": 1e-7}
@@ -65,13 +66,15 @@ def regions_of_windows(x, mask, size, anchor, **parameters):
     ],
 )
 def test_maps_are_features_of_windows(mask, size, anchor, levels, parameters):
-    parameters = {"features": list(voxelmaps._feature_maps.CLASSES), "gray_levels": levels, **parameters}
+    parameters = {"features": CLASSES, "gray_levels": levels, **parameters}
     x = gray_levels(mask, levels)
     maps = voxelmaps.feature_maps(x, mask, window_size=size, window_anchor=anchor, precision="double", **parameters)
     expected = regions_of_windows(x, mask, size, anchor, **parameters)
     assert len(maps) == 94
     for name in maps:
-        np.testing.assert_allclose(maps[name], expected[name], **TOLERANCE, err_msg=name)
+        # A region of one level has the correlation 1; windows of one level of several have not.
+        where = expected["firstorder_Entropy"] > 0 if name == "glcm_MCC" else ...
+        np.testing.assert_allclose(maps[name][where], expected[name][where], **TOLERANCE, err_msg=name)
 
 
 def equal_bins(x, number, low, high):

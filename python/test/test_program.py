@@ -266,6 +266,7 @@ def test_cohort_goes_on_after_errors(run, tmp_path):
     assert (data / "table-summary.csv").read_text("utf-8") == summary
 
 
+ROW = "image,mask,output\nimage.nii.gz,mask.nii.gz,maps\n"
 TABLES = {
     "": "table.csv is empty; its first line must name the columns image, mask, output",
     "image,mask\na,b\n": "the column output of the table .* is missing; its columns are image, mask",
@@ -274,15 +275,23 @@ TABLES = {
     "image,mask,output\na,b\n": "line 2 of the table .* has 2 cells, but there are 3 columns",
     "image,mask,output\na,,c\n": "line 2 of the table .* has no mask",
     'image,mask,output\na,"b,c\n': "is not valid in line 2: unexpected end of data",
-    b"image,mask,output\n\xe9,b,c\n".decode("latin-1"): "is not UTF-8: invalid continuation byte at byte 18",
+    b"image,mask,output\n\xe9,b,c\n": "is not UTF-8: invalid continuation byte at byte 18",
     "image,mask,output\na,b,c\nd,e,./c\n": "the output ./c of d is also the output c of a",
+    ROW + "a\0b,c,d\n": "the table table.csv has a null byte in line 3",
+    ROW.encode("utf-16"): "the table table.csv is not UTF-8",
+    "image,mask,output,IMAGE\na,b,c,d\n": "the column image .* is given twice",
+    "image,mask,output\n" + "a" * 200000 + ",b,c\n": "not valid in line 2: field larger than field limit",
+    ROW + "image.nii.gz,mask.nii.gz,MAPS\n": "the output MAPS of image.nii.gz is also the output maps of image.nii.gz",
+    ROW + "a,b,\u00e9\nd,e,e\u0301\n": "the output .* is also the output .*",
+    ROW
+    + "image.nii.gz,mask.nii.gz,none/../maps/.\n": "the output none/../maps/. of image.nii.gz is also the output maps of image.nii.gz$",
     "image,mask,output\na,b,c\nc/original_firstorder_Mean.nii.gz,e,f\n": "the file .*c/original_firstorder_Mean.nii.gz would replace the image .*c/original_firstorder_Mean.nii.gz",
 }
 
 
-@pytest.mark.parametrize("text", TABLES)
+@pytest.mark.parametrize("text", TABLES, ids=range(len(TABLES)))
 def test_tables_that_are_not_valid(text, run, tmp_path):
-    (tmp_path / "table.csv").write_bytes(text.encode("latin-1"))
+    (tmp_path / "table.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
     code, output, errors = run("maps", "--jobs", "table.csv", *ONE_FEATURE)
     assert (code, output, len(errors)) == (1, [], 1)
     assert re.match(f"voxelmaps: error: .*{TABLES[text]}", errors[0]), errors[0]
@@ -336,16 +345,33 @@ ARGUMENTS = {
     'labels image.nii.gz --seeds {"a":[1,1,1]} --out l.nii': "--seeds has the labels a, but they must be integers",
     "connect none.nii.gz --seeds [1,1,1] --out s.nii.gz": "none.nii.gz does not exist",
     "describe image.nii.gz --bin-wdth 5": "unrecognized arguments: --bin-wdth 5",
+    "ONE --dask local": "--dask needs a table, --jobs",
+    "maps --jobs t.csv --dask nowhere": "--dask nowhere is neither local nor the address of a scheduler that answers",
+    "ONE --label 1, --log l": "argument --label: label is '1,', but must be an integer from 1 up",
+    "ONE --label 1 --setting label=1": "setting label is given twice",
+    "ONE --log none/l": "--log none/l is in a folder that does not exist",
+    "ONE --log s.csv --summary s.csv": "the log s.csv is also the summary",
+    "ONE --log mask.nii.gz": "the log mask.nii.gz would replace the mask mask.nii.gz",
+    "ONE --log maps/provenance.json": "the log maps/provenance.json is also a file of the output maps|in a folder that does not",
+    "ONE --format mha": "format is mha, but must be one of nii.gz, nii, nrrd, zarr",
+    "ONE --channels x": "channels is x, but must be nnunet",
+    "ONE --channels nnunet --format zarr": "channels of nnU-Net are files of nii.gz or nrrd, not zarr",
+    "maps --jobs t.csv --dry-run --dask local": "--dry-run and --dask exclude each other",
+    "ONE --threads 0": "must be an integer from 1 to 4096",
+    "ONE --threads many": "must be an integer from 1 to 4096",
 }
 
 
 @pytest.mark.parametrize("text", ARGUMENTS)
 def test_arguments_that_are_not_valid(text, run, tmp_path):
+    if "nowhere" in text:
+        pytest.importorskip("distributed")
+    (tmp_path / "t.csv").write_text("image,mask,output\na.nii,b.nii,c\n")
     arguments = text.replace("CASE", " ".join(CASE)).replace("ONE", " ".join(CASE + ONE_FEATURE)).split()
     code, output, errors = run(*arguments)
     assert (code, output, len(errors)) == (1, [], 1), errors
     assert re.match(f"voxelmaps: error: .*({ARGUMENTS[text]})", errors[0]), errors[0]
-    assert os.listdir(tmp_path) == []
+    assert os.listdir(tmp_path) == ["t.csv"]
 
 
 def test_store_without_messages(tmp_path):

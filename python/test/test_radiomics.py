@@ -22,55 +22,51 @@ CLASSES = list(parameters.CLASSES)
 
 # --- Values beside PyRadiomics -----------------------------------------------------------------------------------------
 
-# Name -> kind of image, kind of mask, settings.
+# Name -> kind of image, kind of mask, settings; bins are 10 wide by default.
 CASES = {
-    "default": ("int16", "holes", {}),
+    "default": ("int16", "holes", {"binWidth": 25}),
     "binWidth": ("int32", "border", {"binWidth": 7, "kernelRadius": 2}),
     "binWidth_of_float": ("float32", "holes", {"binWidth": 0.1}),
     "binWidth_of_double": ("float64", "border", {"binWidth": 0.1}),
     "binCount": ("int16", "holes", {"binCount": 16}),
     "binCount_of_float": ("float32", "border", {"binCount": 20, "kernelRadius": 2}),
-    "scattered": ("int16", "scattered", {"binWidth": 10}),
-    "sheet": ("int16", "sheet", {"binWidth": 10, "kernelRadius": 2}),
-    "force2D_0": ("int16", "holes", {"binWidth": 10, "force2D": True}),
-    "force2D_1": ("int16", "holes", {"binWidth": 10, "force2D": True, "force2Ddimension": 1, "kernelRadius": 2}),
-    "force2D_2": ("int16", "scattered", {"binWidth": 10, "force2D": True, "force2Ddimension": 2}),
-    "maskedKernel": ("int16", "border", {"binWidth": 10, "maskedKernel": False}),
+    "scattered": ("int16", "scattered", {}),
+    "sheet": ("int16", "sheet", {"kernelRadius": 2}),
+    "force2D_0": ("int16", "holes", {"force2D": True}),
+    "force2D_1": ("int16", "holes", {"force2D": True, "force2Ddimension": 1, "kernelRadius": 2}),
+    "force2D_2": ("int16", "scattered", {"force2D": True, "force2Ddimension": 2}),
+    "maskedKernel": ("int16", "border", {"maskedKernel": False}),
     "maskedKernel_binCount": ("float32", "scattered", {"binCount": 12, "maskedKernel": False}),
-    "initValue": ("int16", "holes", {"binWidth": 10, "initValue": -3.5}),
-    "label": ("int16", "holes", {"binWidth": 10, "label": 2}),
-    "no_weighting": ("int16", "holes", {"binWidth": 10, "weightingNorm": "no_weighting"}),
-    "no_weighting_scattered": ("int16", "scattered", {"binWidth": 10, "weightingNorm": "no_weighting"}),
-    "manhattan": ("int16", "holes", {"binWidth": 10, "weightingNorm": "manhattan"}),
-    "euclidean": ("int16", "scattered", {"binWidth": 10, "weightingNorm": "euclidean", "kernelRadius": 2}),
+    "initValue": ("int16", "holes", {"initValue": -3.5}),
+    "label": ("int16", "holes", {"label": 2}),
+    "no_weighting": ("int16", "holes", {"weightingNorm": "no_weighting"}),
+    "no_weighting_scattered": ("int16", "scattered", {"weightingNorm": "no_weighting"}),
+    "manhattan": ("int16", "holes", {"weightingNorm": "manhattan"}),
+    "euclidean": ("int16", "scattered", {"weightingNorm": "euclidean", "kernelRadius": 2}),
     "infinity": (
         "float32",
         "border",
         {"binWidth": 0.2, "weightingNorm": "infinity", "distances": [2, 1], "kernelRadius": 2},
     ),
-    "weighting_asymmetric": (
-        "int16",
-        "holes",
-        {"binWidth": 10, "weightingNorm": "euclidean", "symmetricalGLCM": False},
-    ),
+    "weighting_asymmetric": ("int16", "holes", {"weightingNorm": "euclidean", "symmetricalGLCM": False}),
     "weighting_force2D": ("int16", "sheet", {"binWidth": 60, "weightingNorm": "manhattan", "force2D": True}),
-    "distances": ("int16", "holes", {"binWidth": 10, "distances": [1, 2], "kernelRadius": 2}),
-    "distance_2": ("int16", "border", {"binWidth": 10, "distances": [2]}),
+    "distances": ("int16", "holes", {"distances": [1, 2], "kernelRadius": 2}),
+    "distance_2": ("int16", "border", {"distances": [2]}),
     "distances_force2D": (
         "int16",
         "holes",
-        {"binWidth": 10, "distances": [2, 1], "force2D": True, "force2Ddimension": 1, "kernelRadius": 2},
+        {"distances": [2, 1], "force2D": True, "force2Ddimension": 1, "kernelRadius": 2},
     ),
-    "gldm_a": ("int16", "holes", {"binWidth": 10, "gldm_a": 2}),
-    "symmetricalGLCM": ("int16", "holes", {"binWidth": 10, "symmetricalGLCM": False}),
+    "gldm_a": ("int16", "holes", {"gldm_a": 2}),
+    "symmetricalGLCM": ("int16", "holes", {"symmetricalGLCM": False}),
     "symmetricalGLCM_scattered": ("int16", "scattered", {"binWidth": 60, "symmetricalGLCM": False}),
-    "symmetricalGLCM_border": ("int16", "border", {"binWidth": 10, "symmetricalGLCM": False}),
+    "symmetricalGLCM_border": ("int16", "border", {"symmetricalGLCM": False}),
     "one_level_border": ("int16", "border", {"binCount": 1}),
     "one_level": ("int16", "scattered", {"binWidth": 1000}),
-    "voxelArrayShift": ("int16", "holes", {"binWidth": 10, "voxelArrayShift": 100}),
-    "resegmentRange": ("int16", "border", {"binWidth": 10, "resegmentRange": [20, 140]}),
+    "voxelArrayShift": ("int16", "holes", {"voxelArrayShift": 100}),
+    "resegmentRange": ("int16", "border", {"resegmentRange": [20, 140]}),
     "resegment_relative": ("float32", "holes", {"binWidth": 0.2, "resegmentRange": [0.4], "resegmentMode": "relative"}),
-    "resegment_sigma": ("int16", "holes", {"binWidth": 10, "resegmentRange": [-1.5, 1], "resegmentMode": "sigma"}),
+    "resegment_sigma": ("int16", "holes", {"resegmentRange": [-1.5, 1], "resegmentMode": "sigma"}),
     "preCrop": ("int16", "border", {"preCrop": True, "padDistance": 1, "kernelRadius": 2, "maskedKernel": False}),
     "normalize": ("int16", "holes", {"binWidth": 0.3, "normalize": True}),
     "removeOutliers": (
@@ -78,13 +74,13 @@ CASES = {
         "holes",
         {"binWidth": 20, "normalize": True, "normalizeScale": 100, "removeOutliers": 1.5},
     ),
-    "resampled": ("int16", "border", {"binWidth": 10, "resampledPixelSpacing": [0.6, 0.6, 1.5], "padDistance": 2}),
+    "resampled": ("int16", "border", {"resampledPixelSpacing": [0.6, 0.6, 1.5], "padDistance": 2}),
     "resampled_in_plane": (
         "float32",
         "sheet",
         {"binWidth": 0.2, "resampledPixelSpacing": [0.7, 0.7, 0], "interpolator": "sitkLinear"},
     ),
-    "resampled_to_itself": ("int16", "holes", {"binWidth": 10, "resampledPixelSpacing": [0.5, 0.75, 2.0]}),
+    "resampled_to_itself": ("int16", "holes", {"resampledPixelSpacing": [0.5, 0.75, 2.0]}),
 }
 # Settings that the class does not depend on.
 NOT_OF_CLASS = {
@@ -109,6 +105,7 @@ def params_of(features, settings):
 @pytest.mark.parametrize("case", CASES)
 def test_values_of_pyradiomics(case, name):
     image, mask, settings = CASES[case]
+    settings = {"binWidth": 10, **settings}
     image, mask, features = image_array(image), mask_array(mask), {name: all_features(name)}
     used = {key: value for key, value in settings.items() if key not in NOT_OF_CLASS[name]}
     if used == settings:

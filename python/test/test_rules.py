@@ -3,8 +3,11 @@
 """The rules of doc/rules.md: whatever kind an image is, and whichever function it is given to, results are equal, or the error is the
 same sentence."""
 
+import ast
 import functools
+import graphlib
 import itertools
+import pathlib
 import re
 import warnings
 
@@ -12,7 +15,7 @@ import numpy as np
 import pytest
 import voxelmaps
 from array_libraries import library, to_numpy
-from voxelmaps import _image, _parameters
+from voxelmaps import _image
 
 itk, sitk, nibabel, xarray = map(pytest.importorskip, ("itk", "SimpleITK", "nibabel", "xarray"))
 
@@ -570,6 +573,8 @@ def test_types_and_layouts(dtype):
     x = (X // 2).astype(dtype)
     mask = (MASK * (1 if dtype == "?" else 5)).astype(dtype)
     changes = [lambda a: a, lambda a: a[::-1].copy()[::-1], lambda a: a.copy(order="F"), Tensor]
+    # Read-only.
+    changes.append(lambda a: np.broadcast_to(a, a.shape))
     for function in (feature_maps, *CONNECTED):
         expected = function(x.astype(np.float64), MASK == 1)
         for change in changes:
@@ -703,76 +708,11 @@ def test_regions_of_itk_that_do_not_start_at_zero():
     assert np.allclose(maps.geometry.origin, moved.origin, rtol=0, atol=1e-9)
 
 
-# --- Names ---------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "keyword, meant",
-    [
-        ("kernelRadius", "did you mean neighborhood_radius?"),
-        ("binCount", "did you mean number_of_gray_levels?"),
-        ("binWidth", "did you mean bin_width?"),
-        ("bin_with", "did you mean bin_width?"),
-        ("radius", "did you mean radius_mm or neighborhood_radius?"),
-        ("voxelArrayShift", "did you mean voxel_array_shift?"),
-        ("weightingNorm", "did you mean weighting_norm?"),
-        (
-            "force2D",
-            r"did you mean neighborhood_radius=\(0, 1, 1\), which keeps windows in slices with one set of gray levels?",
-        ),
-        ("zooms", "did you mean spacing?"),
-        ("affine", "did you mean spacing, or pass an image that has an affine?"),
-        ("normalize", "this is a setting of voxelmaps.radiomics.execute"),
-        ("featureClass", "did you mean features?"),
-    ],
-)
-def test_names_of_others(keyword, meant):
-    for name, function in (("feature_maps", voxelmaps.feature_maps), ("describe", voxelmaps.describe)):
-        with pytest.raises(TypeError, match=rf"^{name} has no parameter {keyword} \({meant.rstrip('?')}\??\)$"):
-            function(X, features="glcm", **{keyword: 1})
-
-
-@pytest.mark.parametrize(
-    "features, message",
-    [
-        ("all", r"did you mean \['firstorder', 'glcm', 'gldm', 'glrlm', 'glszm', 'ngtdm'\]"),
-        ("original_glcm_Contrast", "did you mean glcm_Contrast"),
-        ("wavelet-LLH_glcm_Contrast", "did you mean glcm_Contrast"),
-        ("Coarseness", "did you mean ngtdm_Coarseness"),
-        ("ngtdm_Busynes", "did you mean Busyness"),
-    ],
-)
-def test_names_of_features(features, message):
-    with pytest.raises(ValueError, match=message):
-        voxelmaps.feature_maps(X, features=features)
-    with pytest.raises(
-        TypeError, match=r"feature_maps needs the features to compute, such as features=\['glcm_Contrast'\]"
-    ):
-        voxelmaps.feature_maps(X)
-
-
-def test_names_of_parameters():
-    assert list(_parameters.SEED_SESSION)[1:] == [n for n in _parameters.LABELS if n not in ("out", "seed_points")]
-    for keyword, meant in (
-        ("mask_image", "mask"),
-        ("affinity_function", "affinity"),
-        ("generate_margin_image", "margin"),
-        ("inside_pixel_value", "label"),
-        ("estimate_affinity_of_every_label", "estimate_of_every_label"),
-        ("tie_rules", "tie_rule"),
-    ):
-        for function in (voxelmaps.labels, voxelmaps.SeedSession, voxelmaps.SeedSession(X).update):
-            with pytest.raises(TypeError, match=f"has no parameter {keyword} .did you mean {meant}."):
-                function(X, **{keyword: 1})
-    with pytest.raises(ValueError, match="setting neighborhood_radius is not known .did you mean kernelRadius"):
-        voxelmaps.radiomics.execute(_image.to_itk(volume(X)), _image.to_itk(volume(MASK)), neighborhood_radius=2)
+# --- Modules -------------------------------------------------------------------------------------------------------------
 
 
 def test_modules_have_no_circles():
     """What is imported at the top of modules, and in functions."""
-    import ast
-    import pathlib
-
     folder = pathlib.Path(voxelmaps.__file__).parent
     imports = {}
     for path in folder.rglob("*.py"):
@@ -787,15 +727,5 @@ def test_modules_have_no_circles():
                     is_module = (folder.joinpath(*module).with_suffix(".py")).exists()
                     found.add(module if is_module else base or ("__init__",))
         imports[parts] = {each + ("__init__",) if folder.joinpath(*each).is_dir() else each for each in found} - {parts}
-    circles = set()
-
-    def visit(name, above):
-        if name in above:
-            circles.add(" > ".join(".".join(each) for each in (*above[above.index(name) :], name)))
-        elif len(above) < 12:
-            for other in sorted(imports.get(name, ())):
-                visit(other, (*above, name))
-
-    for name in imports:
-        visit(name, ())
-    assert not circles
+    # The error names a circle.
+    graphlib.TopologicalSorter(imports).prepare()

@@ -49,26 +49,6 @@ def test_batch_first(library):
 
 
 @pytest.mark.parametrize(
-    "parameters, message",
-    [
-        ({"features": ["glcm_Contrst"]}, "Contrst.*did you mean Contrast"),
-        ({"features": SOME, "bin_widht": 3}, "bin_widht.*did you mean bin_width"),
-        ({"features": SOME, "neighborhood_radius": -1}, "neighborhood_radius is -1"),
-        ({"features": SOME, "number_of_gray_levels": 0}, "number_of_gray_levels is 0, but must be 1 to 65535"),
-        ({"features": SOME, "out": 3}, "has no parameter out"),
-        (
-            {"features": SOME, "crop": "mask", "batch_first": True, "mask_key": "m"},
-            "images of a batch have maps of one",
-        ),
-        ({}, "features"),
-    ],
-)
-def test_errors_when_it_is_made(parameters, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        voxelmaps.FeatureMapsd("ct", **parameters)
-
-
-@pytest.mark.parametrize(
     "parameters",
     [
         {"radius_mm": 0.5, "weighting_norm": "euclidean"},

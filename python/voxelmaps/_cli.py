@@ -17,6 +17,7 @@ import warnings
 
 from ._cohort import tables, workers
 from ._files import layouts
+from ._suggestions import did_you_mean
 
 _MAX_THREADS = 4096
 
@@ -265,6 +266,7 @@ def _parser(command):
         one.add_argument("--mask", metavar="MASK", help="image that is not 0 inside")
         if name == command:
             _add_function(one, _function(name), ("out", "strength", "margin", "components_axis"))
+    parser.commands = commands.choices
     return parser
 
 
@@ -310,8 +312,9 @@ def _call(options, console):
     results = ("out", "strength", "margin")
     own = ("command", "image", "mask", "seeds", *results)
     keywords = {name: _by_label(name, value) for name, value in vars(options).items() if name not in own}
+    image = _image.load(options.image, "the image")[0]
     if options.command == "describe":
-        for line in str(voxelmaps.describe(options.image, options.mask, **keywords)).splitlines():
+        for line in str(voxelmaps.describe(image, options.mask, **keywords)).splitlines():
             console.line(line)
         return True
     seeds = None if options.seeds is None else _by_label("seeds", _value(options.seeds))
@@ -325,7 +328,6 @@ def _call(options, console):
     files = [(f"the file of --{name}", path) for name, path in written.items()]
     paths.check_outputs([one for one in read if isinstance(one[1], str)], (), files)
     keywords.update((name, True) for name in written if name != "out")
-    image = _image.load(options.image, "the image")[0]
     result = _function(options.command)(image, seeds, options.mask, **keywords)
     for name, path in written.items():
         volume = getattr(result, "labels" if name == "out" else name) if len(written) > 1 else result
@@ -517,6 +519,8 @@ def _maps(options, console, worker):
     task = _task(options)
     if not math.isfinite(task.fill):
         raise ValueError(f"--fill is {task.fill}, but must be finite")
+    if task.fill != 0 and not task.channels:
+        raise ValueError(f"--fill is {task.fill:g}, but has no effect without --channels")
     # The process starts while the table is read.
     prepared = worker.submit(workers.prepare, task)
     _check_folders(options, "summary", "log")
@@ -529,6 +533,8 @@ def _maps(options, console, worker):
     summary = table.with_name(f"{table.stem}-summary.csv") if options.jobs else cases[0].output / "summary.csv"
     summary = pathlib.Path(options.summary or summary)
     keys, images, lines = worker.result(prepared)
+    if task.channels:
+        layouts.check_dataset(cases[0].dataset(), keys, {case.name() for case in cases}, task.file_format)
     for line in lines:
         console.error(line)
 
@@ -634,7 +640,11 @@ def _run(arguments, console):
     is_path = os.path.exists(first) or any(mark in first for mark in (".", os.sep))
     if first not in _COMMANDS and (is_path or first[:2] == "--" and first not in ("--help", "--version")):
         arguments.insert(0, "maps")
-    options = _parser(first).parse_args(arguments)
+    parser = _parser(first)
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        similar = did_you_mean(unknown[0].partition("=")[0], parser.commands[options.command]._option_string_actions)
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{similar}")
     if options.command in _FUNCTIONS:
         return _call(options, console)
     worker = workers.Worker(options.verbose, options.threads or 0)

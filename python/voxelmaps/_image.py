@@ -8,6 +8,7 @@ import functools
 import importlib.util
 import itertools
 import math
+import operator
 import os
 import sys
 import types
@@ -192,15 +193,6 @@ def _image_of_steps(array, steps, origin, what):
 # --- Kinds of images ---------------------------------------------------------------------------------------------------
 
 
-def simpleitk(purpose):
-    """The module SimpleITK. Raises ImportError with the purpose if it is not installed."""
-    try:
-        import SimpleITK
-    except ImportError:
-        raise ImportError(f"{purpose} needs SimpleITK: pip install SimpleITK") from None
-    return SimpleITK
-
-
 def _package(value):
     return type(value).__module__.partition(".")[0]
 
@@ -357,18 +349,8 @@ def to_nibabel(volume, like=None, place=None):
 
 
 # Of the attribute units of coordinates, as in netCDF, in mm.
-_LENGTHS = {
-    "": 1.0,
-    "mm": 1.0,
-    "millimeter": 1.0,
-    "cm": 10.0,
-    "centimeter": 10.0,
-    "m": 1e3,
-    "meter": 1e3,
-    "um": 1e-3,
-    "µm": 1e-3,
-}
-_LENGTHS |= {"micrometer": 1e-3, "micron": 1e-3}
+_LENGTHS = {"": 1.0, "mm": 1.0, "millimeter": 1.0, "cm": 10.0, "centimeter": 10.0, "m": 1e3, "meter": 1e3}
+_LENGTHS |= dict.fromkeys(("um", "µm", "micrometer", "micron"), 1e-3)
 
 
 def _millimeters(coordinate, what):
@@ -461,7 +443,8 @@ def _from_xarray(value, what, components_axis, dimension):
     return _image_of_steps(array, steps, origin, what)
 
 
-def _to_xarray(volume, like=None, components_axis=None):
+def to_xarray(volume, like=None, components_axis=None):
+    """A DataArray with coordinates x, y, z in mm, and the attribute direction in the order z, y, x, row by row; like another one."""
     import xarray
 
     if like is None:
@@ -497,11 +480,6 @@ def _to_xarray(volume, like=None, components_axis=None):
     if like is not None:
         coords.update((axis, like.coords[axis]) for axis in names[:-dimension] if axis in like.coords)
     return xarray.DataArray(volume.array, dims=names, coords=coords, attrs=attributes, name=name)
-
-
-def to_xarray(volume):
-    """A DataArray with coordinates x, y, z in mm, and the attribute direction in the order z, y, x, row by row."""
-    return _to_xarray(volume)
 
 
 def _affine_of_metatensor(value, what):
@@ -645,8 +623,7 @@ def check_axes(x, shape, volume_remedy, color_remedy):
         )
 
 
-def _array_of_volume(volume):
-    return volume.array
+_array_of_volume = operator.attrgetter("array")
 
 
 def opened(value, what, components_axis=None, dimension=None, **options):
@@ -684,7 +661,7 @@ def opened(value, what, components_axis=None, dimension=None, **options):
         if components_axis is None and value.ndim > 2 and value.dims[-1] == "c":
             components_axis = -1
         image = _from_xarray(value, what, components_axis, dimension)
-        convert = functools.partial(_to_xarray, like=value, components_axis=components_axis)
+        convert = functools.partial(to_xarray, like=value, components_axis=components_axis)
         return Opened(image, given, convert, components_axis)
     elif _is_metatensor(value):
         if components_axis == -1:

@@ -135,16 +135,13 @@ def _intensity_range(value, name):
     return limits
 
 
-def _dimension(value, name):
-    if value not in (2, 3):
-        raise ValueError(f"{name} is {value!r}, but must be 2 or 3")
-    return int(value)
+def _either(first, second):
+    def check(value, name):
+        if value not in (first, second):
+            raise ValueError(f"{name} is {value!r}, but must be {first} or {second}")
+        return int(value)
 
-
-def _components_axis(value, name):
-    if value not in (0, -1):
-        raise ValueError(f"{name} is {value!r}, but must be 0 or -1")
-    return int(value)
+    return check
 
 
 def _label_type(value, name):
@@ -216,7 +213,7 @@ FEATURE_MAPS = {
     "voxel_array_shift": Parameter("Number", 0.0, number, ("firstorder",)),
     "background_value": Parameter("Number", 0.0, number),
     "crop": Parameter("Literal['mask'] | None", None, one_of("mask")),
-    "dimension": Parameter("Literal[2, 3] | None", None, _dimension),
+    "dimension": Parameter("Literal[2, 3] | None", None, _either(2, 3)),
     "precision": _PRECISION,
     "out": _OUT,
     "device": Parameter("Devices"),
@@ -253,7 +250,7 @@ LABELS = {
     "competition": Parameter("Competition", "relative", one_of(*COMPETITIONS)),
     "tie_rule": Parameter("TieRule", "background", one_of(*TIE_RULES)),
     "estimate_of_every_label": Parameter("bool", False, _switch, AFFINITIES[:-1]),
-    "components_axis": Parameter("Literal[0, -1] | None", None, _components_axis),
+    "components_axis": Parameter("Literal[0, -1] | None", None, _either(0, -1)),
     "label_type": Parameter("LabelType", "uint16", _label_type),
     "strength": Parameter("bool", False, _switch),
     "margin": Parameter("bool", False, _switch),

@@ -526,12 +526,10 @@ def show(
     if margin is not None and not number(margin, "margin") >= 0:
         raise ValueError(f"margin is {margin!r}, but must be at least 0")
     if labels is not None:
-        is_dict = isinstance(labels, Mapping) and len(labels) > 0
-        if not is_dict or not all(isinstance(each, (int, np.integer)) and each > 0 for each in labels):
-            raise ValueError(
-                f"labels is {reprlib.repr(labels)}, but must be a dict of names by label, which are integers above 0; an array of labels is "
-                "one of the maps"
-            )
+        numbers = labels if isinstance(labels, Mapping) and labels else [None]
+        if not all(isinstance(each, (int, np.integer)) and each > 0 for each in numbers):
+            rule = "a dict of names by label, which are integers above 0; an array of labels is one of the maps"
+            raise ValueError(f"labels is {reprlib.repr(labels)}, but must be {rule}")
         for one in filter(_Map.is_integral, listed):
             missing = np.setdiff1d(one.array, [0, *labels])
             if missing.size:

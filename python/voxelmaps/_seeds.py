@@ -13,8 +13,6 @@ from . import _arrays, _image, _regions
 
 # An image has more values at more than half of its voxels; strokes have fewer.
 _MANY_LABELS = 100
-# Of label_type uint16.
-_LARGEST = 65535
 _NO_SEEDS = "there are no seeds: give seeds, indices of voxels or an array, or seed_points, points in mm"
 
 
@@ -83,14 +81,13 @@ def _numbers_of_points(points, image, shape):
             ends = [image.point(corner) for corner in ([0] * dimension, [n - 1 for n in reversed(shape)])]
             first, last = (tuple(round(i, 4) + 0.0 for i in end) for end in ends)
             raise ValueError(
-                f"the seed point {tuple(point)} mm is outside of x, whose first and last voxels are at {first} and {last} (LPS; the x and y "
-                "of RAS have the opposite sign)"
+                f"the seed point {tuple(point)} mm is outside of x, whose first and last voxels are at {first} and {last} (LPS, not RAS)"
             )
         indices.append(index)
     return _numbers_of_indices(indices, shape)
 
 
-def _array(seeds, x, image, shape, largest):
+def _array(seeds, x, image, shape, largest=65535):
     """Numbers and labels of the voxels of an array of seeds."""
     array = _arrays.array_like(x.on_grid(seeds, "seeds"), "seeds", image, shape, may_be_on_host=True)
     numbers, values = _regions.integers(array, "seeds", "seeds are labels, and 0 where there is none").nonzero()
@@ -127,7 +124,7 @@ def unlabeled(seeds, points, x, image, shape):
         if _is_indices(seeds, shape):
             numbers = _numbers_of_indices(seeds, shape)
         else:
-            numbers = _array(seeds, x, image, shape, _LARGEST)[0].tolist()
+            numbers = _array(seeds, x, image, shape)[0].tolist()
     if points is not None:
         numbers = numbers + _numbers_of_points(points, x.image, shape)
     if not numbers:

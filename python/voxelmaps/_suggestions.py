@@ -49,19 +49,10 @@ _OTHER_NAMES = {
     "padDistance": "crop='mask'",
     "estimate_affinity_from_seeds": "reestimate() before update()",
     **dict.fromkeys(
-        (
-            "normalize",
-            "normalise",
-            "resample",
-            "sigma",
-            "normalizeScale",
-            "removeOutliers",
-            "resampledPixelSpacing",
-            "interpolator",
-            "resegmentRange",
-        )
+        ("normalize", "normalizeScale", "removeOutliers", "resampledPixelSpacing", "interpolator", "resegmentRange")
         + ("resegmentMode", "imageType", "correctMask", "geometryTolerance", "label_channel", "additionalInfo")
-        + ("preCrop", "minimumROISize", "minimumROIDimensions", "out_dir", "voxelBased", "voxelBatch"),
+        + ("preCrop", "minimumROISize", "minimumROIDimensions", "out_dir", "voxelBased", "voxelBatch")
+        + ("normalise", "resample", "sigma"),
         _OF_EXECUTE,
     ),
 }

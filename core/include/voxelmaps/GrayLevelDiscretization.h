@@ -32,9 +32,14 @@ enum class PixelType : std::uint8_t
   Double
 };
 
-/** Print the name of an enumerator. */
-extern VoxelMapsCore_EXPORT std::ostream &
-                            operator<<(std::ostream & out, PixelType value);
+/** Names of the enumerators, which are printed. */
+constexpr auto
+GetEnumeratorNames(PixelType)
+{
+  return MakeEnumeratorNames(
+    { "Int8", "UInt8", "Int16", "UInt16", "Int32", "UInt32", "Int64", "UInt64", "Float", "Double" },
+    "invalid pixel type");
+}
 
 /** Whether there is a PixelType for an arithmetic type: for all integer types, float and double. */
 template <typename TPixel>

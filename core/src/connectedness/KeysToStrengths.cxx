@@ -12,39 +12,20 @@ namespace voxelmaps
 {
 namespace
 {
-// The work of a few milliseconds.
-constexpr std::int64_t voxelsBetweenChecks = 1 << 20;
-// Fewer take less time than it takes to start a worker.
-constexpr std::int64_t minVoxelsPerWorker = 1 << 15;
-
-/** Call f(begin, end) for parts of begin ... end - 1, and ask about an abort after each. */
-template <typename TFunction>
-void
-InParts(std::int64_t begin, std::int64_t end, const JobExecution & execution, const TFunction & f)
-{
-  for (; begin < end; begin += voxelsBetweenChecks)
-  {
-    f(begin, std::min(begin + voxelsBetweenChecks, end));
-    execution.CheckAbort();
-  }
-}
-
 template <typename TReal>
 void
 ConvertInOrder(const FuzzyConnectednessJob & job, const std::uint32_t * keys, std::int64_t begin, std::int64_t end)
 {
   const Combination combination = MakeAffinityTerms(job).combination;
   auto * const      strengths = static_cast<TReal *>(job.output);
-  InParts(begin, end, job.execution, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t voxel = first; voxel < last; ++voxel)
-    {
-      // memcpy, since keys and strengths share memory.
-      std::uint32_t key;
-      std::memcpy(&key, keys + voxel, sizeof(key));
-      const auto strength = static_cast<TReal>(KeyStrength(combination, key));
-      std::memcpy(strengths + voxel, &strength, sizeof(strength));
-    }
-  });
+  for (std::int64_t voxel = begin; voxel < end; ++voxel)
+  {
+    // memcpy, since keys and strengths share memory.
+    std::uint32_t key;
+    std::memcpy(&key, keys + voxel, sizeof(key));
+    const auto strength = static_cast<TReal>(KeyStrength(combination, key));
+    std::memcpy(strengths + voxel, &strength, sizeof(strength));
+  }
 }
 } // namespace
 
@@ -57,10 +38,8 @@ GetKeysInOutput(const FuzzyConnectednessJob & job)
 void
 ClearKeys(const FuzzyConnectednessJob & job, std::uint32_t * keys)
 {
-  ForEachRange(job.GetNumberOfVoxels(), voxelsBetweenChecks, job.execution, [&](std::int64_t begin, std::int64_t end) {
-    InParts(begin, end, job.execution, [&](std::int64_t first, std::int64_t last) {
-      std::fill(keys + first, keys + last, noKey);
-    });
+  ForEachRangeOfVoxels(job.GetNumberOfVoxels(), job.execution, [&](std::int64_t begin, std::int64_t end) {
+    std::fill(keys + begin, keys + end, noKey);
   });
 }
 
@@ -71,7 +50,7 @@ ConvertKeysToStrengths(const FuzzyConnectednessJob & job, const std::uint32_t * 
   if (!job.outputIsDouble)
   {
     // Every strength lies where its own key was.
-    ForEachRange(count, minVoxelsPerWorker, job.execution, [&](std::int64_t begin, std::int64_t end) {
+    ForEachRangeOfVoxels(count, job.execution, [&](std::int64_t begin, std::int64_t end) {
       ConvertInOrder<float>(job, keys, begin, end);
     });
     return;
@@ -80,11 +59,12 @@ ConvertKeysToStrengths(const FuzzyConnectednessJob & job, const std::uint32_t * 
   // end at byte 8 last. So with last = (count + first) / 2, the strengths of first ... last - 1 cover no key of their
   // own range or after it, and can be written in any order. The rest is written in order: strength i ends at byte
   // 8 (i + 1), and the next key that is needed begins at byte 4 (count + i + 1), which is never less.
-  std::int64_t first = 0;
-  while (count - first > 4 * minVoxelsPerWorker)
+  constexpr std::int64_t maxInOrder = 1 << 17;
+  std::int64_t           first = 0;
+  while (count - first > maxInOrder)
   {
     const std::int64_t last = (count + first) / 2;
-    ForEachRange(last - first, minVoxelsPerWorker, job.execution, [&](std::int64_t begin, std::int64_t end) {
+    ForEachRangeOfVoxels(last - first, job.execution, [&](std::int64_t begin, std::int64_t end) {
       ConvertInOrder<double>(job, keys, first + begin, first + end);
     });
     first = last;

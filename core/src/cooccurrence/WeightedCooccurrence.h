@@ -6,6 +6,7 @@
 #include "common/Log2.h"
 #include "cooccurrence/Cooccurrence.h"
 #include "cooccurrence/MaximalCorrelation.h"
+#include "texture/SingleThread.h"
 #include "texture/WindowLevels.h"
 
 /** Merged matrices whose pairs have the weights of their offsets. One text for host and device.
@@ -47,16 +48,9 @@ struct SerialLane
 };
 
 /** A walk: computes windows one after the other, in memory of its own. */
-class WeightedCooccurrence
+class WeightedCooccurrence : public WindowWalk<CooccurrenceTask, true>
 {
 public:
-  using Task = CooccurrenceTask;
-
-  /** Windows of a call of Compute. */
-  static constexpr int numberOfWindows = 1;
-  /** Whether a thread of a device computes windows on its own; else all threads of a block are a team. */
-  static constexpr bool usesSingleThreads = true;
-
   static std::size_t
   GetWorkspaceBytes(const Task & task)
   {
@@ -89,12 +83,8 @@ public:
   VOXELMAPS_HOST_DEVICE void
   Compute(std::int64_t number)
   {
-    const std::int64_t row = number / m_Task.outputSize[0];
-    const std::int64_t voxel[3] = { number - row * m_Task.outputSize[0],
-                                    row % m_Task.outputSize[1],
-                                    row / m_Task.outputSize[1] };
-    const WindowBox    window(m_Task, voxel);
-    const double       total = window.isComputed ? this->AddPairs(window) : 0.0;
+    const WindowBox window = WindowBox::At(m_Task, number);
+    const double    total = window.isComputed ? this->AddPairs(window) : 0.0;
     if (total > 0.0)
     {
       this->Normalize(total);

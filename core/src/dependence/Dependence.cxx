@@ -37,29 +37,12 @@ TextureClass<DependenceJob>::TextureClass(const DependenceJob & job)
   const DefaultFloatingPointEnvironment environment;
   SetTextureTask(job, static_cast<int>(job.features.size()), task);
   SetTaskFeatures(job.features, "DependenceFeatureMapEnums::Feature", task);
-  std::transform(task.features,
-                 task.features + task.numberOfFeatures,
-                 task.matrixFeatures,
-                 [](DependenceTask::Feature feature) { return dependenceMatrixFeatures[static_cast<int>(feature)]; });
-  this->SetOffsets(job);
-  task.alpha = static_cast<int>(std::min(job.alpha, job.numberOfGrayLevels));
-  task.windowVoxels = static_cast<int>(NumberOfVoxels(job.windowSize));
-  task.maxSize = std::min(1 + 2 * task.numberOfOffsets, task.windowVoxels);
-  const auto voxels = static_cast<std::uint64_t>(task.windowVoxels);
-  const bool needsEntropy =
-    std::find(job.features.begin(), job.features.end(), DependenceTask::Feature::DependenceEntropy) !=
-    job.features.end();
-  matrix.Make({ voxels, job.numberOfGrayLevels, static_cast<std::uint64_t>(task.maxSize) },
-              needsEntropy,
-              job.execution,
-              task.scales);
-}
-
-void
-TextureClass<DependenceJob>::SetOffsets(const DependenceJob & job)
-{
+  SizeMatrixPlan::SetFeatures(dependenceMatrixFeatures, task);
   offsets = MakeNeighborOffsets(job.offsets, task.window);
   task.numberOfOffsets = static_cast<int>(offsets.size());
   task.offsets = offsets.data();
+  task.alpha = static_cast<int>(std::min(job.alpha, job.numberOfGrayLevels));
+  task.maxSize = std::min(1 + 2 * task.numberOfOffsets, task.windowVoxels);
+  matrix.Make(task.maxSize, job.execution, task);
 }
 } // namespace voxelmaps

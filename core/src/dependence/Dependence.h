@@ -4,7 +4,6 @@
 #define Dependence_h
 
 #include "texture/PairOffsets.h"
-#include "texture/SizeMatrix.h"
 #include "texture/SizeMatrixPlan.h"
 #include "texture/TextureClass.h"
 #include "voxelmaps/DependenceJob.h"
@@ -18,23 +17,18 @@ namespace voxelmaps
  *
  * Every voxel of a window that has a level is an entry of the matrix of the window: its size is 1 + the number of its
  * dependent neighbors in the window. */
-struct DependenceTask : FeatureTask<DependenceFeatureMapEnums>
+struct DependenceTask : SizeMatrixTask<DependenceFeatureMapEnums>
 {
   /** The offsets that a window can hold. */
   int                numberOfOffsets;
   const PairOffset * offsets;
   /** At most numberOfGrayLevels. */
   int alpha;
-  /** The same features of a matrix by level and size. */
-  SizeMatrixFeature matrixFeatures[maxFeatures];
-  /** Voxels of a window that is not clipped, and the greatest size of an entry. */
-  int windowVoxels;
+  /** The greatest size of an entry. */
   int maxSize;
   /** Where a method has found them before: of every voxel of the levels, bits 2 k and 2 k + 1 for the neighbors along
    * offset k and against it that are dependent. */
   const std::uint32_t * dependentNeighbors;
-
-  SizeMatrixScales scales;
 };
 
 /** The features of a matrix by level and size whose entries are voxels, in the order of DependenceJob::Feature. */
@@ -63,17 +57,6 @@ AreDependent(int level, int other, int alpha)
   return level != 0 && other != 0 && difference <= alpha && -difference <= alpha;
 }
 
-/** Store all components of a voxel of the output. */
-VOXELMAPS_HOST_DEVICE inline void
-StoreDependenceFeatures(const DependenceTask & task, std::int64_t voxel, const SizeMatrixSums & sums)
-{
-  for (int f = 0; f < task.numberOfFeatures; ++f)
-  {
-    StoreComponent(
-      task, voxel * task.voxelStride, f, SizeMatrixFeatureValue(task.matrixFeatures[f], sums, task.scales));
-  }
-}
-
 /** See the primary template. */
 template <>
 class TextureClass<DependenceJob> : public TextureClassBase<DependenceTask>
@@ -91,10 +74,6 @@ public:
   // The tables of the task.
   std::vector<PairOffset> offsets;
   SizeMatrixPlan          matrix;
-
-private:
-  void
-  SetOffsets(const DependenceJob & job);
 };
 } // namespace voxelmaps
 

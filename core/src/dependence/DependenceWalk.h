@@ -5,6 +5,7 @@
 
 #include "dependence/Dependence.h"
 #include "texture/CountTable.h"
+#include "texture/SingleThread.h"
 #include "texture/cpu/WindowBox.h"
 
 #include <cstddef>
@@ -19,16 +20,9 @@ constexpr int numberOfPlaces = axisPlaces * axisPlaces * axisPlaces;
 
 /** Looks at the neighbors of all voxels of windows. Supports every task. */
 template <typename TTeam>
-class DependenceWalk
+class DependenceWalk : public WindowWalk<DependenceTask, false>
 {
 public:
-  using Task = DependenceTask;
-
-  /** Windows of a call of Compute. */
-  static constexpr int numberOfWindows = 1;
-  /** Whether a thread of a device computes windows on its own; else all threads of a block are a team. */
-  static constexpr bool usesSingleThreads = false;
-
   static std::size_t
   GetWorkspaceBytes(const Task & task)
   {

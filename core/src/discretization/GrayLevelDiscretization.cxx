@@ -10,7 +10,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <ostream>
+#include <limits>
 #include <sstream>
 
 namespace voxelmaps
@@ -26,6 +26,29 @@ ThrowError(const TParts &... parts)
   throw EngineError(message.str());
 }
 
+void
+VerifyBinEdges(const std::vector<double> & edges)
+{
+  if (edges.empty() || edges.size() > GrayLevelDiscretizationParameters::MaximumNumberOfGrayLevels)
+  {
+    ThrowError("There are ",
+               edges.size(),
+               " BinEdges, but must be 1 to ",
+               GrayLevelDiscretizationParameters::MaximumNumberOfGrayLevels,
+               '.');
+  }
+  for (std::size_t i = 0; i < edges.size(); ++i)
+  {
+    if (!std::isfinite(edges[i]) || (i > 0 && !(edges[i - 1] < edges[i])))
+    {
+      ThrowError("Number ",
+                 i,
+                 " of the BinEdges is ",
+                 edges[i],
+                 ", but all must be finite and each greater than the one before.");
+    }
+  }
+}
 /** False for all integers. */
 template <typename TPixel>
 bool
@@ -34,6 +57,18 @@ IsNaN(TPixel value)
   return value != value;
 }
 
+template <typename TPixel, typename TIntensity>
+void
+Select(const TPixel * pixels, const std::uint16_t * levels, std::int64_t begin, std::int64_t end,
+       TIntensity * intensities)
+{
+  for (std::int64_t i = begin; i < end; ++i)
+  {
+    // Adding 0 makes negative zero positive.
+    intensities[i] = levels[i] != 0 ? static_cast<TIntensity>(pixels[i]) + TIntensity{ 0 }
+                                    : std::numeric_limits<TIntensity>::quiet_NaN();
+  }
+}
 /** Voxels of a job, whose size is verified here. */
 std::int64_t
 GetNumberOfVoxels(const GrayLevelDiscretizationJob & job)
@@ -60,33 +95,54 @@ GetNumberOfVoxels(const GrayLevelDiscretizationJob & job)
 }
 } // namespace
 
-std::ostream &
-operator<<(std::ostream & out, PixelType value)
+bool
+GrayLevelDiscretizationParameters::UsesRange() const
 {
-  switch (value)
+  return method == MethodEnum::FixedBinNumber || method == MethodEnum::FixedBinSize ||
+         method == MethodEnum::FixedBinSizeAtMultiples;
+}
+
+bool
+GrayLevelDiscretizationParameters::NeedsWholeInput() const
+{
+  return this->UsesRange() && rangeSource != RangeSourceEnum::Given;
+}
+
+void
+GrayLevelDiscretizationParameters::Verify() const
+{
+  VerifyEnumerator("The discretization method", method, MethodEnum::Edges);
+  VerifyEnumerator("RangeSource", rangeSource, RangeSourceEnum::Mask);
+  switch (method)
   {
-    case PixelType::Int8:
-      return out << "Int8";
-    case PixelType::UInt8:
-      return out << "UInt8";
-    case PixelType::Int16:
-      return out << "Int16";
-    case PixelType::UInt16:
-      return out << "UInt16";
-    case PixelType::Int32:
-      return out << "Int32";
-    case PixelType::UInt32:
-      return out << "UInt32";
-    case PixelType::Int64:
-      return out << "Int64";
-    case PixelType::UInt64:
-      return out << "UInt64";
-    case PixelType::Float:
-      return out << "Float";
-    case PixelType::Double:
-      return out << "Double";
+    case MethodEnum::FixedBinNumber:
+    case MethodEnum::Identity:
+    case MethodEnum::Levels:
+      if (numberOfGrayLevels < 1 || numberOfGrayLevels > MaximumNumberOfGrayLevels)
+      {
+        ThrowError("NumberOfGrayLevels is ", numberOfGrayLevels, ", but must be 1 to ", MaximumNumberOfGrayLevels, '.');
+      }
+      break;
+    case MethodEnum::FixedBinSize:
+    case MethodEnum::FixedBinSizeAtMultiples:
+      if (!(binWidth > 0.0 && std::isfinite(binWidth)))
+      {
+        ThrowError("BinWidth is ", binWidth, ", but must be positive and finite.");
+      }
+      break;
+    case MethodEnum::Edges:
+      VerifyBinEdges(binEdges);
+      break;
   }
-  return out << "invalid pixel type";
+  if (this->UsesRange() && rangeSource == RangeSourceEnum::Given &&
+      (!(rangeMinimum < rangeMaximum) || !std::isfinite(rangeMaximum - rangeMinimum)))
+  {
+    ThrowError("The given range is ",
+               rangeMinimum,
+               " to ",
+               rangeMaximum,
+               ", but RangeMinimum must be less than RangeMaximum, and their difference finite.");
+  }
 }
 
 template <typename TPixel, typename TIsInside>
@@ -474,5 +530,19 @@ DiscretizeGrayLevels(const GrayLevelDiscretizationJob & job)
   });
   discretization.VerifyIntensities();
   return MakeGrayLevelResult(discretization);
+}
+
+void
+SelectIntensities(PixelType pixelType, const void * pixels, const std::uint16_t * levels, std::int64_t count,
+                  void * intensities, bool intensitiesAreDouble, const JobExecution & execution)
+{
+  VerifyEnumerator("The pixel type", pixelType, PixelType::Double);
+  ForEachRangeOfVoxels(count, execution, [&](std::int64_t begin, std::int64_t end) {
+    VisitPixelType(pixelType, [&](auto pixel) {
+      const auto * const values = static_cast<const decltype(pixel) *>(pixels);
+      intensitiesAreDouble ? Select(values, levels, begin, end, static_cast<double *>(intensities))
+                           : Select(values, levels, begin, end, static_cast<float *>(intensities));
+    });
+  });
 }
 } // namespace voxelmaps

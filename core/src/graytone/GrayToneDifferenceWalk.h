@@ -6,6 +6,7 @@
 #include "graytone/GrayToneDifferenceFormulas.h"
 #include "graytone/GrayToneDifference.h"
 #include "texture/PaddedWindow.h"
+#include "texture/SingleThread.h"
 
 #include <cmath>
 #include <cstddef>
@@ -15,16 +16,9 @@ namespace voxelmaps
 /** Visits the neighbors of every voxel of windows. Supports every task, and is slow. TDifference is WideDifference if
  * the task says so, or NarrowDifference. */
 template <typename TTeam, typename TDifference>
-class GrayToneDifferenceWalk
+class GrayToneDifferenceWalk : public WindowWalk<GrayToneDifferenceTask, false>
 {
 public:
-  using Task = GrayToneDifferenceTask;
-
-  /** Windows of a call of Compute. */
-  static constexpr int numberOfWindows = 1;
-  /** Whether a thread of a device computes windows on its own; else all threads of a block are a team. */
-  static constexpr bool usesSingleThreads = false;
-
   static std::size_t
   GetWorkspaceBytes(const Task & task)
   {

@@ -6,6 +6,7 @@
 #include "common/WideInteger.h"
 #include "runlength/RunLength.h"
 #include "texture/CountTable.h"
+#include "texture/SingleThread.h"
 #include "texture/PaddedWindow.h"
 
 #include <cstddef>
@@ -14,16 +15,9 @@ namespace voxelmaps
 {
 /** Walks the runs of windows. Supports every task but those with weights of directions, and is slow. */
 template <typename TTeam>
-class RunLengthWalk
+class RunLengthWalk : public WindowWalk<RunLengthTask, false>
 {
 public:
-  using Task = RunLengthTask;
-
-  /** Windows of a call of Compute. */
-  static constexpr int numberOfWindows = 1;
-  /** Whether a thread of a device computes windows on its own; else all threads of a block are a team. */
-  static constexpr bool usesSingleThreads = false;
-
   static std::size_t
   GetWorkspaceBytes(const Task & task)
   {

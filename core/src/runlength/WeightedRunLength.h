@@ -5,6 +5,7 @@
 
 #include "common/Log2.h"
 #include "runlength/RunLength.h"
+#include "texture/SingleThread.h"
 #include "texture/WindowLevels.h"
 
 /** Merged matrices whose runs have the weights of their directions. One text for host and device.
@@ -15,16 +16,9 @@
 namespace voxelmaps
 {
 /** A walk: computes windows one after the other, in memory of its own. */
-class WeightedRunLength
+class WeightedRunLength : public WindowWalk<RunLengthTask, true>
 {
 public:
-  using Task = RunLengthTask;
-
-  /** Windows of a call of Compute. */
-  static constexpr int numberOfWindows = 1;
-  /** Whether a thread of a device computes windows on its own; else all threads of a block are a team. */
-  static constexpr bool usesSingleThreads = true;
-
   static std::size_t
   GetWorkspaceBytes(const Task & task)
   {
@@ -47,12 +41,8 @@ public:
   VOXELMAPS_HOST_DEVICE void
   Compute(std::int64_t number)
   {
-    const std::int64_t row = number / m_Task.outputSize[0];
-    const std::int64_t voxel[3] = { number - row * m_Task.outputSize[0],
-                                    row % m_Task.outputSize[1],
-                                    row / m_Task.outputSize[1] };
-    const WindowBox    window(m_Task, voxel);
-    const double       runs = window.isComputed ? this->AddRuns(window) : 0.0;
+    const WindowBox window = WindowBox::At(m_Task, number);
+    const double    runs = window.isComputed ? this->AddRuns(window) : 0.0;
     if (runs > 0.0)
     {
       this->AddCells(runs);

@@ -4,7 +4,6 @@
 
 #include "common/ParallelFor.h"
 
-#include <algorithm>
 #include <string>
 
 namespace voxelmaps
@@ -46,10 +45,7 @@ TextureClass<SizeZoneJob>::TextureClass(const SizeZoneJob & job)
   SetTextureTask(job, static_cast<int>(job.features.size()), task);
   SetTaskFeatures(job.features, "SizeZoneFeatureMapEnums::Feature", task);
   task.connectsSlices = job.connectivity == SizeZoneJob::Connectivity::Full;
-  task.windowVoxels = static_cast<int>(NumberOfVoxels(job.windowSize));
-  const auto voxels = static_cast<std::uint64_t>(task.windowVoxels);
-  const bool needsEntropy =
-    std::find(job.features.begin(), job.features.end(), SizeZoneJob::Feature::ZoneEntropy) != job.features.end();
-  matrix.Make({ voxels, job.numberOfGrayLevels, voxels }, needsEntropy, job.execution, task.scales);
+  SizeMatrixPlan::SetFeatures(sizeZoneMatrixFeatures, task);
+  matrix.Make(task.windowVoxels, job.execution, task);
 }
 } // namespace voxelmaps

@@ -3,7 +3,6 @@
 #ifndef SizeZone_h
 #define SizeZone_h
 
-#include "texture/SizeMatrix.h"
 #include "texture/SizeMatrixPlan.h"
 #include "texture/TextureClass.h"
 #include "voxelmaps/SizeZoneJob.h"
@@ -12,47 +11,29 @@
 
 namespace voxelmaps
 {
-/** The feature of a matrix by level and size, whose entries are zones. */
-VOXELMAPS_HOST_DEVICE constexpr SizeMatrixFeature
+/** The features of a matrix by level and size whose entries are zones, in the order of SizeZoneJob::Feature. */
+constexpr SizeMatrixFeature sizeZoneMatrixFeatures[SizeZoneFeatureMapEnums::NumberOfFeatures] = {
+  SizeMatrixFeature::LevelNonUniformity,
+  SizeMatrixFeature::LevelNonUniformityNormalized,
+  SizeMatrixFeature::LevelVariance,
+  SizeMatrixFeature::HighLevelEmphasis,
+  SizeMatrixFeature::LargeEmphasis,
+  SizeMatrixFeature::LargeHighLevelEmphasis,
+  SizeMatrixFeature::LargeLowLevelEmphasis,
+  SizeMatrixFeature::LowLevelEmphasis,
+  SizeMatrixFeature::SizeNonUniformity,
+  SizeMatrixFeature::SizeNonUniformityNormalized,
+  SizeMatrixFeature::SmallEmphasis,
+  SizeMatrixFeature::SmallHighLevelEmphasis,
+  SizeMatrixFeature::SmallLowLevelEmphasis,
+  SizeMatrixFeature::Entropy,
+  SizeMatrixFeature::Percentage,
+  SizeMatrixFeature::SizeVariance,
+};
+constexpr SizeMatrixFeature
 ToSizeMatrixFeature(SizeZoneFeatureMapEnums::Feature feature)
 {
-  using Feature = SizeZoneFeatureMapEnums::Feature;
-  switch (feature)
-  {
-    case Feature::GrayLevelNonUniformity:
-      return SizeMatrixFeature::LevelNonUniformity;
-    case Feature::GrayLevelNonUniformityNormalized:
-      return SizeMatrixFeature::LevelNonUniformityNormalized;
-    case Feature::GrayLevelVariance:
-      return SizeMatrixFeature::LevelVariance;
-    case Feature::HighGrayLevelZoneEmphasis:
-      return SizeMatrixFeature::HighLevelEmphasis;
-    case Feature::LargeAreaEmphasis:
-      return SizeMatrixFeature::LargeEmphasis;
-    case Feature::LargeAreaHighGrayLevelEmphasis:
-      return SizeMatrixFeature::LargeHighLevelEmphasis;
-    case Feature::LargeAreaLowGrayLevelEmphasis:
-      return SizeMatrixFeature::LargeLowLevelEmphasis;
-    case Feature::LowGrayLevelZoneEmphasis:
-      return SizeMatrixFeature::LowLevelEmphasis;
-    case Feature::SizeZoneNonUniformity:
-      return SizeMatrixFeature::SizeNonUniformity;
-    case Feature::SizeZoneNonUniformityNormalized:
-      return SizeMatrixFeature::SizeNonUniformityNormalized;
-    case Feature::SmallAreaEmphasis:
-      return SizeMatrixFeature::SmallEmphasis;
-    case Feature::SmallAreaHighGrayLevelEmphasis:
-      return SizeMatrixFeature::SmallHighLevelEmphasis;
-    case Feature::SmallAreaLowGrayLevelEmphasis:
-      return SizeMatrixFeature::SmallLowLevelEmphasis;
-    case Feature::ZoneEntropy:
-      return SizeMatrixFeature::Entropy;
-    case Feature::ZonePercentage:
-      return SizeMatrixFeature::Percentage;
-    case Feature::ZoneVariance:
-      return SizeMatrixFeature::SizeVariance;
-  }
-  return SizeMatrixFeature::Percentage;
+  return sizeZoneMatrixFeatures[static_cast<int>(feature)];
 }
 
 /** A zone in a list: the level in the upper 16 bits, the number of voxels in the lower ones. */
@@ -73,14 +54,10 @@ ZoneSize(std::uint32_t zone)
 }
 
 /** A SizeZoneJob, or a slab of one, as all engines and kernels see it. TextureClass makes it and owns its tables. */
-struct SizeZoneTask : FeatureTask<SizeZoneFeatureMapEnums>
+struct SizeZoneTask : SizeMatrixTask<SizeZoneFeatureMapEnums>
 {
   /** Whether zones connect across slices. */
   bool connectsSlices;
-  /** Number of voxels of a window that is not clipped. */
-  int windowVoxels;
-
-  SizeMatrixScales scales;
 };
 
 // A slice of a window as a word of bits, row by row. A row is followed by one bit that is always 0, so that no voxel

@@ -5,10 +5,30 @@
 
 #include "voxelmaps/Job.h"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace voxelmaps
 {
+/** Base of walks, which compute windows one after the other: on the CPU in one thread, on a device in all threads of a
+ * block together, or in single threads, each with windows of its own. A walk has a constructor (task, team, workspace)
+ * and Compute(number of an output voxel, x fastest). */
+template <typename TTask, bool VUsesSingleThreads>
+struct WindowWalk
+{
+  using Task = TTask;
+
+  static constexpr bool usesSingleThreads = VUsesSingleThreads;
+  /** Windows of a call of Compute. */
+  static constexpr int numberOfWindows = 1;
+
+  static std::size_t
+  GetWorkspaceBytes(const Task &)
+  {
+    return 0;
+  }
+};
+
 /** A team of one thread of the CPU. A walk is written for a team, whose threads compute one window after the other
  * together: all of them run its functions, share loops by their rank, and synchronize between writing and reading the
  * memory of the team. CudaThreadBlock is the team of the device. */
@@ -43,6 +63,12 @@ public:
   {
     return value;
   }
+  template <typename T>
+  static T
+  Max(const T & value)
+  {
+    return value;
+  }
   /** A bit for each thread, at its rank. */
   static std::uint32_t
   Ballot(bool value)
@@ -64,10 +90,11 @@ public:
     word |= bits;
   }
   /** Replace a number if it is 0; returns the number before. */
-  static std::uint32_t
-  ReplaceZero(std::uint32_t & number, std::uint32_t value)
+  template <typename T>
+  static T
+  ReplaceZero(T & number, T value)
   {
-    const std::uint32_t before = number;
+    const T before = number;
     number = before == 0 ? value : before;
     return before;
   }

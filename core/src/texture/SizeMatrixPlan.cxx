@@ -16,20 +16,21 @@ constexpr int maxInverseBits = 62;
 } // namespace
 
 void
-SizeMatrixPlan::Make(const Bounds & bounds, bool needsEntropy, const JobExecution & execution,
-                     SizeMatrixScales & scales)
+SizeMatrixPlan::MakeTables(int maxEntries, int greatest, bool needsEntropy, const JobExecution & execution,
+                           SizeMatrixScales & scales)
 {
-  const int bits = std::min(maxInverseBits, (sumBits - CeilLog2(bounds.entries + 1)) / 2);
-  inverseSquares = MakeInverseSquares(std::max(bounds.level, bounds.size), bits);
-  scales.inverseSquares = inverseSquares.data();
+  const auto entries = static_cast<std::uint64_t>(maxEntries);
+  const int  bits = std::min(maxInverseBits, (sumBits - CeilLog2(entries + 1)) / 2);
+  m_InverseSquares = MakeInverseSquares(static_cast<std::uint64_t>(greatest), bits);
+  scales.inverseSquares = m_InverseSquares.data();
   scales.inverseScale = PowerOfTwo(-bits);
-  const int entropyBits = EntropyBits(bounds.entries);
+  const int entropyBits = EntropyBits(entries);
   scales.entropyScale = PowerOfTwo(-entropyBits);
   scales.entropyTable = nullptr;
   if (needsEntropy)
   {
-    entropyTable = MakeEntropyTable(bounds.entries, entropyBits, execution);
-    scales.entropyTable = entropyTable.data();
+    m_EntropyTable = MakeEntropyTable(entries, entropyBits, execution);
+    scales.entropyTable = m_EntropyTable.data();
   }
 }
 } // namespace voxelmaps

@@ -22,8 +22,8 @@ struct CudaTextureMethods;
  *   which the task points.
  * - ComputeOnCpu(const TJob &) computes the job, whose output is not empty, on the CPU.
  * - GetCudaMethods() lists the methods of CUDA for the job.
- * - AddCudaTables(CudaTables &, TTask &) adds the tables to those that are copied to the device, and whose pointers in
- *   the task are set. */
+ * - AddCudaTables(CudaTables &, TTask &) adds the tables, if there are any, to those that are copied to the device, and
+ *   whose pointers in the task are set. */
 template <typename TJob>
 class TextureClass;
 
@@ -36,6 +36,10 @@ public:
   TextureClassBase(const TextureClassBase &) = delete;
   TextureClassBase &
   operator=(const TextureClassBase &) = delete;
+
+  void
+  AddCudaTables(CudaTables &, TTask &) const
+  {}
 
   /** The task of the entire job, with host pointers. */
   TTask task{};

@@ -58,8 +58,7 @@ def read(path, what, **options):
             or abs(np.linalg.norm(matrix, axis=0) - 1).max() > 1e-3
         ):
             raise ValueError(
-                f"its geometry is invalid: spacing {spacing}, origin {origin}, direction {direction}; spacings must be positive, and "
-                "columns of the direction independent and of the length 1"
+                f"its geometry is invalid: spacing {spacing}, origin {origin}, direction {direction}, whose columns must have the length 1"
             )
         if array.size == 0:
             raise ValueError("it has no voxels")

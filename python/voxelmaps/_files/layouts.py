@@ -83,6 +83,20 @@ def write_dataset(folder, keys, file_format):
     paths.replace_text(folder / "dataset.json", json.dumps(content, indent=2) + "\n")
 
 
+def check_dataset(folder, keys, names, file_format):
+    """Raise ValueError if a folder of nnU-Net has cases of other names with other channels."""
+    try:
+        channels = list(json.loads((folder / "dataset.json").read_text("utf-8"))["channel_names"].values())
+        others = [name.removesuffix(f".{file_format}") for name in os.listdir(folder / "labelsTr")]
+    except (OSError, ValueError, LookupError, AttributeError):
+        return
+    others = [name for name in others if name.partition("-label-")[0] not in names]
+    if others and channels != list(keys):
+        raise ValueError(
+            f"the dataset {folder} has cases with other channels, such as {min(others)} with {', '.join(channels)}: choose another folder"
+        )
+
+
 def zarr_package():
     try:
         import zarr

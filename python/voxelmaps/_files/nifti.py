@@ -25,10 +25,8 @@ SUFFIXES = (".nii", ".nii.gz", ".hdr", ".img")
 _REAL_TYPES = (2, 4, 8, 16, 64, 256, 512, 768, 1024, 1280)
 _VECTOR = 1007
 _MM_OF_UNIT = {1: 1000.0, 3: 0.001}
-# Axes are orthogonal up to this cosine, as in float32 headers of oblique scans.
+# Axes are orthogonal up to this cosine, as in float32 headers of oblique scans; affines agree within this part of a voxel.
 MOST_SHEAR = 1e-3
-# Of a voxel, within which sform and qform agree.
-_TOLERANCE = 1e-3
 # From RAS.
 _LPS = np.array([-1.0, -1.0, 1.0])
 # Deflate compresses at most 1032 : 1.
@@ -150,19 +148,18 @@ def geometry(header, shape, name, path=None):
     """
     header, dimension = header.copy(), len(shape)
     unit = unit_of(header)
-    zooms = np.abs(np.array(header["pixdim"][1:4], float))
-    if dimension == 2 and not (np.isfinite(zooms[2]) and zooms[2] > 0):
-        zooms[2] = 1
-        header["pixdim"][3] = 1
-    if not (np.isfinite(zooms).all() and (np.array(header["pixdim"][1:4]) > 0).all()):
-        raise ValueError(f"{name} has the pixdim {header['pixdim'][1:4].tolist()}, which must be positive numbers")
+    zooms = np.array(header["pixdim"][1:4], float)
+    if dimension == 2 and not 0 < zooms[2] < np.inf:
+        zooms[2] = header["pixdim"][3] = 1
+    if not ((zooms > 0) & (zooms < np.inf)).all():
+        raise ValueError(f"{name} has the pixdim {zooms.tolist()}, which must be positive numbers")
     sform, qform = header.get_sform(coded=True)[0], header.get_qform(coded=True)[0]
     # With neither, ITK has the origin 0 and unrotated axes.
     affine = sform if sform is not None else qform if qform is not None else np.diag([*zooms * _LPS, 1.0])
     place = of_affine(affine, dimension, name, unit, zooms)
     if sform is not None and qform is not None:
         distance = np.linalg.norm((_corners(sform, shape) - _corners(qform, shape))[:3], axis=0).max()
-        if not distance <= _TOLERANCE * zooms.min():
+        if not distance <= MOST_SHEAR * zooms.min():
             is_sform = int(header["sform_code"]) == 1
             warn(
                 f"{path or name}: sform and qform place corners {unit * distance:.3g} mm apart: the {'sform' if is_sform else 'qform'} is "
@@ -197,7 +194,7 @@ def of_affine(affine, dimension, name, unit=1.0, zooms=None):
     if zooms is not None and np.allclose(spacing, zooms, rtol=1e-5, atol=0):
         spacing = zooms
     direction, origin = _LPS[:, None] * direction + 0.0, _LPS * affine[:3, 3] + 0.0
-    if dimension == 2 and abs(direction[2, :2]).max() > _TOLERANCE:
+    if dimension == 2 and abs(direction[2, :2]).max() > MOST_SHEAR:
         raise ValueError(f"{name} has two dimensions, but its plane is not axial: store it as a volume of one slice")
     return (
         tuple(float(unit * s) for s in spacing[:dimension]),

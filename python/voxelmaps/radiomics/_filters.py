@@ -17,6 +17,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from .. import _image
+from .._files import library
 
 _logger = logging.getLogger(__name__)
 
@@ -79,7 +80,7 @@ def _exponential(source, settings):
 
 
 def _gradient(source, settings):
-    sitk = _image.simpleitk("imageType Gradient")
+    sitk = library("SimpleITK", "imageType Gradient")
     # Differences of neighbors.
     lower = [max(part.start - 2, 0) for part in source.box]
     block = tuple(slice(first, part.stop + 2) for first, part in zip(lower, source.box))
@@ -95,7 +96,7 @@ def _laplacian_of_gaussian(source, whole, sigma):
 
     whole    The image before it was cropped, of SimpleITK.
     """
-    sitk = _image.simpleitk("imageType LoG")
+    sitk = library("SimpleITK", "imageType LoG")
     axes = range(whole.GetDimension())
     total = None
     for derived in axes:

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, Tuple
 import numpy as np
 
 from .. import _arrays, _regions
-from .._image import Image, difference_of_grids, from_simpleitk, simpleitk, to_itk, to_simpleitk
+from .._files import library
+from .._image import Image, difference_of_grids, from_simpleitk, to_itk, to_simpleitk
 
 _logger = logging.getLogger(__name__)
 
@@ -78,7 +79,7 @@ def _check_inside(image, roi):
 
 def _on_grid_of(image, roi, purpose):
     """The region of interest, resampled to the grid of the image."""
-    sitk = simpleitk(purpose)
+    sitk = library("SimpleITK", purpose)
     resample = sitk.ResampleImageFilter()
     resample.SetReferenceImage(to_simpleitk(image))
     resample.SetInterpolator(sitk.sitkNearestNeighbor)
@@ -115,7 +116,7 @@ def check(image, roi, settings):
 
 
 def _normalized(image, settings):
-    sitk = simpleitk("setting normalize")
+    sitk = library("SimpleITK", "setting normalize")
     if image.array.min() == image.array.max():
         raise ValueError(
             f"setting normalize divides by the deviation of the image, which is 0: all intensities are {image.array.min()}"
@@ -140,7 +141,7 @@ def _check_resampled(resampled, roi, wanted):
 
 def _resampled(image, roi, settings):
     """Image and region of interest with the spacing resampledPixelSpacing, cropped to the region and padDistance."""
-    sitk = simpleitk("setting resampledPixelSpacing")
+    sitk = library("SimpleITK", "setting resampledPixelSpacing")
     wanted = np.array(settings["resampledPixelSpacing"], dtype=float)
     old = np.array(roi.spacing)
     if len(wanted) != len(old):

@@ -4,10 +4,84 @@
 #define PixelAccess_h
 
 #include "connectedness/InputImage.h"
-#include "VectorVoxel.h"
+#include "connectedness/AffinityPlan.h"
+#include "connectedness/VectorKeys.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 
 namespace voxelmaps
 {
+/** A voxel of several components, which stay in the image. */
+struct VectorVoxel
+{
+  const unsigned char * components;
+};
+
+/** Voxels of several components in the order of memory. */
+class VectorVoxelIterator
+{
+public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = VectorVoxel;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const VectorVoxel *;
+  using reference = VectorVoxel;
+
+  explicit VectorVoxelIterator(const FuzzyConnectednessInput & input)
+    : m_At(static_cast<const unsigned char *>(input.image))
+    , m_Bytes(static_cast<std::int64_t>(ComponentSize(input.pixelType) * input.numberOfComponents))
+  {}
+
+  VectorVoxel
+  operator*() const
+  {
+    return { m_At };
+  }
+  VectorVoxel
+  operator[](std::int64_t voxel) const
+  {
+    return { m_At + voxel * m_Bytes };
+  }
+  VectorVoxelIterator
+  operator+(std::int64_t voxels) const
+  {
+    VectorVoxelIterator result = *this;
+    result.m_At += voxels * m_Bytes;
+    return result;
+  }
+  VectorVoxelIterator &
+  operator++()
+  {
+    m_At += m_Bytes;
+    return *this;
+  }
+
+private:
+  const unsigned char * m_At;
+  std::int64_t          m_Bytes;
+};
+
+/** Keys of links between voxels of several components, computed where they are needed. */
+template <>
+class EdgeKeys<VectorVoxel>
+{
+public:
+  explicit EdgeKeys(const FuzzyConnectednessProblem & problem)
+    : m_Terms(MakeVectorTerms(problem))
+  {}
+
+  std::uint32_t
+  Key(VectorVoxel a, VectorVoxel b, const LinkWeight & link) const
+  {
+    return VectorKey(m_Terms, a.components, b.components, link);
+  }
+
+private:
+  VectorTerms m_Terms;
+};
+
 /** Access to the pixels of an image: a pointer, or VectorVoxelIterator. */
 template <typename TPixel>
 struct PixelAccess

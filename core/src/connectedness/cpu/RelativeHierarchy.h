@@ -326,36 +326,41 @@ private:
   Write(const RelativeFuzzyConnectednessJob & job, const SeededTiles & seededTiles,
         const std::vector<ComponentResult> & results, const SeedTree & seedTree)
   {
+    const bool            isIterative = job.competition == RelativeFuzzyConnectednessJob::Competition::Iterative;
+    const std::uint32_t   minKey = MinKey(job);
     const RelativeResults writer(job);
     const TileGrid &      grid = m_Tiles.grid;
-    const auto            getTile = [&](std::int64_t tile) {
-      const SeededTile * seeded =
-        m_IsKept && seededTiles.places[tile] != none ? &seededTiles.tiles[seededTiles.places[tile]] : nullptr;
-      return seeded != nullptr
-                          ? TileStrengths{ seeded->strengths.data(), seeded->numbers.get(), &results[seeded->firstNode], true }
-                          : TileStrengths{
-                   m_Strengths.get(), m_Tiles.numbers.get(), &results[m_Tiles.firstComponents[tile]], false
-                 };
-    };
+    // Strengths of voxels, for ties; a hierarchy that is not kept needs its own no more.
+    const auto            copies = m_IsKept && isIterative ? MakeKeys(job) : nullptr;
+    std::uint32_t * const keys = m_IsKept ? copies.get() : m_Strengths.get();
     ForEachTask(grid.GetNumberOfTiles(), job.execution, [&](unsigned int) {
       return [&](std::int64_t tile) {
-        const Box           box = grid.GetBox(tile);
-        const TileStrengths strengths = getTile(tile);
+        const Box          box = grid.GetBox(tile);
+        const SeededTile * seeded =
+          m_IsKept && seededTiles.places[tile] != none ? &seededTiles.tiles[seededTiles.places[tile]] : nullptr;
+        const ComponentResult * const components =
+          &results[seeded != nullptr ? seeded->firstNode : m_Tiles.firstComponents[tile]];
         grid.ForEachRow(box, [&](std::int64_t global, int local, int count) {
-          const std::int64_t first = strengths.isTileLocal ? local : global;
-          writer.Write(
-            global, count, strengths.strengths + first, strengths.numbers + first, strengths.components, seedTree);
+          const std::uint32_t * const strengths =
+            seeded != nullptr ? seeded->strengths.data() + local : m_Strengths.get() + global;
+          const std::uint16_t * const numbers =
+            seeded != nullptr ? seeded->numbers.get() + local : m_Tiles.numbers.get() + global;
+          writer.Write(global, count, strengths, numbers, components, seedTree);
+          for (int i = 0; i < count && isIterative; ++i)
+          {
+            const std::uint32_t key = std::min(strengths[i], components[numbers[i]].strength);
+            keys[global + i] = key >= minKey ? key : noKey;
+          }
         });
         job.execution.ReportProgress(box.GetNumberOfVoxels() / 4);
       };
     });
-    if (job.competition == RelativeFuzzyConnectednessJob::Competition::Iterative)
+    if (isIterative)
     {
       const auto settleTies = [&](auto * labels) {
         using Label = std::remove_pointer_t<decltype(labels)>;
         const bool keepsTies = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
-        LabelTies<Label>(m_Graph, grid, keepsTies, MinKey(job), labels, job.execution)
-          .Settle(getTile, this->GetTileLabels(seededTiles, results));
+        LabelTies<Label>(m_Graph, keys, keepsTies, labels, job.execution).Settle();
       };
       if (job.labelsAre16Bit)
       {
@@ -366,30 +371,6 @@ private:
         settleTies(static_cast<std::uint8_t *>(job.labelOutput));
       }
     }
-  }
-
-  /** The label of all components of every tile that have one, as LabelTies needs it. */
-  std::vector<std::uint32_t>
-  GetTileLabels(const SeededTiles & seededTiles, const std::vector<ComponentResult> & results) const
-  {
-    std::vector<std::uint32_t> labels(m_Tiles.grid.GetNumberOfTiles(), 0);
-    for (std::size_t tile = 0; tile < labels.size(); ++tile)
-    {
-      std::uint32_t first = m_Tiles.firstComponents[tile];
-      std::uint32_t last = m_Tiles.firstComponents[tile + 1];
-      if (m_IsKept && seededTiles.places[tile] != none)
-      {
-        const SeededTile & seeded = seededTiles.tiles[seededTiles.places[tile]];
-        first = seeded.firstNode;
-        last = first + seeded.numberOfNodes;
-      }
-      for (std::uint32_t node = first; node < last; ++node)
-      {
-        const std::uint32_t label = results[node].label;
-        labels[tile] = label == 0 || label == labels[tile] ? labels[tile] : labels[tile] == 0 ? label : manyLabels;
-      }
-    }
-    return labels;
   }
 
   const bool                       m_IsKept;

@@ -1,14 +1,131 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaConnectednessSlab.h"
-#include "CudaListLinks.cuh"
 #include "CudaNodeGraph.cuh"
 
 namespace voxelmaps
 {
 namespace
 {
-constexpr unsigned int nodeThreads = 256;
+/** What ListLinksKernel needs in shared memory besides the nodes of the voxels of a tile and of those around it. */
+template <int slotBits>
+struct NodePairs
+{
+  static constexpr std::uint32_t slots = 1u << slotBits;
+  static constexpr int           maxProbes = 16;
+
+  unsigned long long pairs[slots];     // of nodes; 0 if there is none
+  unsigned long long strongest[slots]; // key << 16 | entry of OpenLinks
+  std::uint32_t      count;            // of the list
+};
+
+/** List the links between nodes before the first round, but of all links of a tile between the same two nodes only the
+ * strongest: if voxels have many neighbors, that is a small part. */
+template <typename TKeys, int slotBits>
+__global__ void
+__launch_bounds__(contractThreads)
+  ListLinksKernel(CudaConnectednessScene scene, CudaTileGrid grid, const std::uint32_t * labels, OpenLinks open)
+{
+  using Pixel = typename TKeys::Pixel;
+  using Pairs = NodePairs<slotBits>;
+  extern __shared__ double sharedMemory[];
+  auto &                   table = *reinterpret_cast<Pairs *>(sharedMemory);
+  auto * const             nodes = reinterpret_cast<std::uint32_t *>(sharedMemory + sizeof(Pairs) / sizeof(double));
+  const CudaPlace<int>     origin = GetTileOrigin(grid, static_cast<int>(blockIdx.x));
+  std::uint16_t * const    list = open.links + std::size_t{ blockIdx.x } * OpenLinks::capacity;
+  const int                thread = static_cast<int>(threadIdx.x);
+  for (std::uint32_t slot = threadIdx.x; slot < Pairs::slots; slot += contractThreads)
+  {
+    table.pairs[slot] = 0;
+    table.strongest[slot] = 0;
+  }
+  if (thread == 0)
+  {
+    table.count = 0;
+  }
+  ForEachLocalVoxel(scene, grid, origin, [&](int local, std::int64_t voxel, bool inside) {
+    nodes[local] = inside ? labels[voxel] : isolated;
+  });
+  __syncthreads();
+  const auto put = [&](std::uint32_t entry) {
+    const std::uint32_t at = atomicAdd(&table.count, 1u);
+    if (at < OpenLinks::capacity)
+    {
+      list[at] = static_cast<std::uint16_t>(entry);
+    }
+  };
+  const int localX = grid.GetLocalSize(0);
+  const int localXY = localX * grid.GetLocalSize(1);
+  for (int i = 0; i < contractVoxelsPerThread; ++i)
+  {
+    const int            v = i * contractThreads + thread;
+    const CudaPlace<int> place = GetPlaceInTile(grid, v);
+    const int local = (place.z + grid.halo[2]) * localXY + (place.y + grid.halo[1]) * localX + place.x + grid.halo[0];
+    const std::uint32_t a = nodes[local];
+    if (a == isolated)
+    {
+      continue;
+    }
+    const std::int64_t voxel = GetVoxel(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z);
+    const Pixel        pixel = TKeys::Load(scene, voxel);
+    std::uint32_t      formerB = isolated;
+    std::uint32_t      formerKey = noKey;
+    for (int l = 0; l < scene.numberOfLinks; ++l)
+    {
+      const std::uint32_t b = nodes[local + grid.localStrides[l]];
+      if (b == a || b == isolated)
+      {
+        continue;
+      }
+      const CudaLink &    link = scene.links[l];
+      const std::uint32_t key = TKeys::Key(scene, pixel, TKeys::Load(scene, voxel + link.stride), link.weight);
+      // Neighbors in a row are often of the same node.
+      if (key == noKey || (b == formerB && key <= formerKey))
+      {
+        continue;
+      }
+      formerB = b;
+      formerKey = key;
+      const unsigned long long pair = static_cast<unsigned long long>(a < b ? b : a) << 32 | (a < b ? a : b);
+      const auto               entry = static_cast<std::uint32_t>(l * contractTileVoxels + v);
+      const unsigned long long value = static_cast<unsigned long long>(key) << 16 | entry;
+      std::uint32_t slot = ((a < b ? a : b) * 0x9e3779b1u ^ (a < b ? b : a) * 0x85ebca6bu) >> (32 - slotBits);
+      int           probe = 0;
+      for (; probe < Pairs::maxProbes; ++probe)
+      {
+        unsigned long long seen = *static_cast<volatile unsigned long long *>(table.pairs + slot);
+        seen = seen != 0 ? seen : atomicCAS(table.pairs + slot, 0ull, pair);
+        if (seen == 0 || seen == pair)
+        {
+          // Read before the atomic operation: most links are too weak.
+          if (value > *static_cast<volatile unsigned long long *>(table.strongest + slot))
+          {
+            atomicMax(table.strongest + slot, value);
+          }
+          break;
+        }
+        slot = (slot + 1) % Pairs::slots;
+      }
+      if (probe == Pairs::maxProbes)
+      {
+        put(entry);
+      }
+    }
+  }
+  __syncthreads();
+  for (std::uint32_t slot = threadIdx.x; slot < Pairs::slots; slot += contractThreads)
+  {
+    if (table.strongest[slot] != 0)
+    {
+      put(static_cast<std::uint32_t>(table.strongest[slot] & 0xffffu));
+    }
+  }
+  __syncthreads();
+  if (thread == 0)
+  {
+    open.counts[blockIdx.x] = table.count <= OpenLinks::capacity ? table.count : OpenLinks::unlisted;
+  }
+}
 
 template <typename TKeys>
 void
@@ -16,43 +133,29 @@ Run(CudaConnectednessContext & context, const CudaConnectednessSlab & slab)
 {
   const CudaConnectednessScene & scene = slab.GetScene();
   const CudaStream &             stream = context.stream;
-  const CudaTileGrid             grid = MakeTileGrid(scene,
-                                         contractTileBits,
-                                         (GetCudaDeviceLimits().maxSharedMemoryPerBlock - sizeof(TileGraph) - 8) /
-                                           sizeof(typename TKeys::Pixel));
+  const CudaTileGrid             grid = MakeContractGrid<TKeys>(scene);
   const auto                     voxels = static_cast<std::uint64_t>(scene.numberOfVoxels);
   DeviceBuffer<std::uint32_t>    labels(voxels, stream);
   DeviceBuffer<unsigned int>     counter(1, stream);
   {
-    const std::size_t sharedBytes =
-      (grid.GetNumberOfLocalVoxels() * sizeof(typename TKeys::Pixel) + 7) / 8 * 8 + sizeof(TileGraph);
-    const auto kernel = scene.numberOfLinks <= 3 ? ContractTilesKernel<TKeys, true> : ContractTilesKernel<TKeys, false>;
-    PrepareKernel(kernel, contractThreads, sharedBytes);
     CudaKernelClock clock(context.kernelTimes);
     CheckCuda(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned int), stream), "clearing a counter");
-    kernel<<<static_cast<unsigned int>(grid.GetNumberOfTiles()), contractThreads, sharedBytes, stream>>>(
-      scene, grid, nullptr, labels.data(), counter.data());
-    CheckLaunch("contracting tiles");
+    ContractTiles<TKeys>(scene,
+                         grid,
+                         nullptr,
+                         static_cast<unsigned int>(grid.GetNumberOfTiles()),
+                         labels.data(),
+                         counter.data(),
+                         stream);
     context.RunHostWork();
     clock.Stop();
   }
   context.job.execution.ReportProgress(voxels - voxels / 4);
 
-  NodeGraph graph{};
-  graph.numberOfNodes = CopyFromDevice(counter, stream) + 1;
-  const std::size_t                nodes = graph.numberOfNodes;
-  DeviceBuffer<unsigned long long> best(nodes, stream);
-  DeviceBuffer<std::uint32_t>      others(4 * nodes, stream);
-  graph.best = best.data();
-  graph.parents = others.data();
-  graph.keys = graph.parents + nodes;
-  graph.roots = graph.keys + nodes;
-  graph.seedKeys = graph.roots + nodes;
-
-  const unsigned int nodeBlocks = BlocksFor(graph.numberOfNodes, nodeThreads);
-  CudaKernelClock    clock(context.kernelTimes);
-  StartNodesKernel<<<nodeBlocks, nodeThreads, 0, stream>>>(graph);
-  CheckLaunch("starting nodes");
+  const NodeGraphBuffers buffers(std::size_t{ CopyFromDevice(counter, stream) } + 1, stream);
+  CudaKernelClock        clock(context.kernelTimes);
+  const NodeGraph        graph = buffers.Start(stream);
+  const unsigned int     nodeBlocks = BlocksFor(graph.numberOfNodes, nodeThreads);
   const auto enter = [&](const std::uint32_t * theirLabels,
                          const std::int64_t *  seeds,
                          const std::uint32_t * keys,
@@ -101,10 +204,7 @@ Run(CudaConnectednessContext & context, const CudaConnectednessSlab & slab)
     CheckLaunch("offering links");
     PointKernel<<<nodeBlocks, nodeThreads, 0, stream>>>(graph, counter.data());
     CheckLaunch("pointing along links");
-    FindRootsKernel<<<nodeBlocks, nodeThreads, 0, stream>>>(graph);
-    CheckLaunch("finding roots");
-    FollowRootsKernel<<<nodeBlocks, nodeThreads, 0, stream>>>(graph);
-    CheckLaunch("following roots");
+    MergeNodes(graph, stream);
     roundClock.Stop();
     merged = CopyFromDevice(counter, stream);
     ++context.numberOfIterations;

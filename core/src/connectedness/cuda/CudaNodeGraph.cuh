@@ -3,6 +3,7 @@
 #ifndef CudaNodeGraph_cuh
 #define CudaNodeGraph_cuh
 
+#include "CudaConnectednessSlab.h"
 #include "CudaContractTiles.cuh"
 
 namespace voxelmaps
@@ -269,6 +270,70 @@ FinishVoxelsKernel(CudaConnectednessScene scene, const std::uint32_t * labels, c
     const std::uint32_t key = scene.keys[voxel];
     scene.keys[voxel] = strength < key ? strength : key;
   }
+}
+
+constexpr unsigned int nodeThreads = 256;
+
+/** The tiles that ContractTilesKernel has shared memory for. */
+template <typename TKeys>
+CudaTileGrid
+MakeContractGrid(const CudaConnectednessScene & scene)
+{
+  const std::size_t bytes = GetCudaDeviceLimits().maxSharedMemoryPerBlock - sizeof(TileGraph) - 8;
+  return MakeTileGrid(scene, contractTileBits, bytes / sizeof(typename TKeys::Pixel));
+}
+
+/** Launch ContractTilesKernel for the tiles of a list, or for all if it is null. */
+template <typename TKeys>
+void
+ContractTiles(const CudaConnectednessScene & scene, const CudaTileGrid & grid, const int * tiles,
+              unsigned int numberOfTiles, std::uint32_t * labels, unsigned int * counter, cudaStream_t stream)
+{
+  const std::size_t pixelBytes = grid.GetNumberOfLocalVoxels() * sizeof(typename TKeys::Pixel);
+  const std::size_t sharedBytes = (pixelBytes + 7) / 8 * 8 + sizeof(TileGraph);
+  const auto kernel = scene.numberOfLinks <= 3 ? ContractTilesKernel<TKeys, true> : ContractTilesKernel<TKeys, false>;
+  PrepareKernel(kernel, contractThreads, sharedBytes);
+  kernel<<<numberOfTiles, contractThreads, sharedBytes, stream>>>(scene, grid, tiles, labels, counter);
+  CheckLaunch("contracting tiles");
+}
+
+/** Device memory for a graph of nodes. */
+struct NodeGraphBuffers
+{
+  DeviceBuffer<unsigned long long> best;
+  DeviceBuffer<std::uint32_t>      others;
+
+  NodeGraphBuffers(std::size_t nodes, cudaStream_t stream)
+    : best(nodes, stream)
+    , others(4 * nodes, stream)
+  {}
+
+  /** The graph, with every node a component by itself. */
+  NodeGraph
+  Start(cudaStream_t stream) const
+  {
+    NodeGraph graph{};
+    graph.numberOfNodes = static_cast<std::uint32_t>(best.size());
+    graph.best = best.data();
+    graph.parents = others.data();
+    graph.keys = graph.parents + best.size();
+    graph.roots = graph.keys + best.size();
+    graph.seedKeys = graph.roots + best.size();
+    StartNodesKernel<<<BlocksFor(best.size(), nodeThreads), nodeThreads, 0, stream>>>(graph);
+    CheckLaunch("starting nodes");
+    return graph;
+  }
+};
+
+/** Merge the components that pointers connect. */
+inline void
+MergeNodes(const NodeGraph & graph, cudaStream_t stream)
+{
+  const unsigned int blocks = BlocksFor(graph.numberOfNodes, nodeThreads);
+  FindRootsKernel<<<blocks, nodeThreads, 0, stream>>>(graph);
+  CheckLaunch("finding roots");
+  FollowRootsKernel<<<blocks, nodeThreads, 0, stream>>>(graph);
+  CheckLaunch("following roots");
 }
 } // namespace voxelmaps
 

@@ -22,7 +22,6 @@ namespace
 {
 using Job = RelativeFuzzyConnectednessJob;
 
-constexpr unsigned int nodeThreads = 256;
 
 /** Let roots point along their strongest links, which are traced, and add these links to the forest. */
 __global__ void
@@ -318,10 +317,7 @@ ContractNodes(const NodeGraph & graph, NodeLinks & list, NodeLink * pointers, st
       ListPointersKernel<<<listBlocks, nodeThreads, 0, stream>>>(graph, pointers, numberOfPointers);
       CheckLaunch("listing links");
     }
-    FindRootsKernel<<<nodeBlocks, nodeThreads, 0, stream>>>(graph);
-    CheckLaunch("finding roots");
-    FollowRootsKernel<<<nodeBlocks, nodeThreads, 0, stream>>>(graph);
-    CheckLaunch("following roots");
+    MergeNodes(graph, stream);
     clock.StopLater();
     if (round + 1 < roundsWithoutQuestion)
     {
@@ -339,34 +335,6 @@ ContractNodes(const NodeGraph & graph, NodeLinks & list, NodeLink * pointers, st
     }
   }
 }
-
-/** Device memory for a graph of nodes. */
-struct NodeGraphBuffers
-{
-  DeviceBuffer<unsigned long long> best;
-  DeviceBuffer<std::uint32_t>      others;
-
-  NodeGraphBuffers(std::size_t nodes, cudaStream_t stream)
-    : best(nodes, stream)
-    , others(4 * nodes, stream)
-  {}
-
-  /** The graph, with every node a component by itself. */
-  NodeGraph
-  Start(cudaStream_t stream) const
-  {
-    NodeGraph graph{};
-    graph.numberOfNodes = static_cast<std::uint32_t>(best.size());
-    graph.best = best.data();
-    graph.parents = others.data();
-    graph.keys = graph.parents + best.size();
-    graph.roots = graph.keys + best.size();
-    graph.seedKeys = graph.roots + best.size();
-    StartNodesKernel<<<BlocksFor(best.size(), nodeThreads), nodeThreads, 0, stream>>>(graph);
-    CheckLaunch("starting nodes");
-    return graph;
-  }
-};
 
 /** A SeedTree on the device. */
 struct SeedTreeBuffers
@@ -528,20 +496,6 @@ private:
     };
   }
 
-  /** Launch ContractTilesKernel for the tiles of a list, or for all if it is null. */
-  template <typename TKeys>
-  void
-  ContractTiles(const int * tiles, unsigned int numberOfTiles, unsigned int * counter)
-  {
-    using Pixel = typename TKeys::Pixel;
-    const CudaConnectednessScene & scene = slab.GetScene();
-    const std::size_t sharedBytes = (grid.GetNumberOfLocalVoxels() * sizeof(Pixel) + 7) / 8 * 8 + sizeof(TileGraph);
-    const auto kernel = scene.numberOfLinks <= 3 ? ContractTilesKernel<TKeys, true> : ContractTilesKernel<TKeys, false>;
-    PrepareKernel(kernel, contractThreads, sharedBytes);
-    kernel<<<numberOfTiles, contractThreads, sharedBytes, stream>>>(scene, grid, tiles, labels.data(), counter);
-    CheckLaunch("contracting tiles");
-  }
-
   template <typename TKeys>
   void
   Build()
@@ -549,17 +503,14 @@ private:
     const CudaConnectednessScene & scene = slab.GetScene();
     const JobExecution &           execution = job.execution;
     const auto                     voxels = static_cast<std::uint64_t>(scene.numberOfVoxels);
-    grid = MakeTileGrid(scene,
-                        contractTileBits,
-                        (GetCudaDeviceLimits().maxSharedMemoryPerBlock - sizeof(TileGraph) - 8) /
-                          sizeof(typename TKeys::Pixel));
+    grid = MakeContractGrid<TKeys>(scene);
     const auto tiles = static_cast<unsigned int>(grid.GetNumberOfTiles());
     labels.Allocate(voxels, stream);
     DeviceBuffer<unsigned int> counter(1, stream);
     {
       CudaKernelClock clock(context.kernelTimes);
       CheckCuda(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned int), stream), "clearing a counter");
-      this->ContractTiles<TKeys>(nullptr, tiles, counter.data());
+      ContractTiles<TKeys>(scene, grid, nullptr, tiles, labels.data(), counter.data(), stream);
       context.RunHostWork();
       clock.Stop();
     }
@@ -579,7 +530,6 @@ private:
     CheckCuda(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned int), stream), "clearing a counter");
     const std::size_t rootBytes = grid.GetNumberOfLocalVoxels() * sizeof(std::uint32_t);
     PrepareKernel(OfferLinksKernel<TKeys, true>, contractThreads, rootBytes);
-    const unsigned int nodeBlocks = BlocksFor(numberOfNodes, nodeThreads);
     for (;;)
     {
       CudaKernelClock clock(context.kernelTimes);
@@ -589,10 +539,7 @@ private:
       PointTracedKernel<<<BlocksForGridStride(numberOfNodes, nodeThreads), nodeThreads, 0, stream>>>(
         scene, graph, labels.data(), forest.data(), counter.data());
       CheckLaunch("pointing along links");
-      FindRootsKernel<<<nodeBlocks, nodeThreads, 0, stream>>>(graph);
-      CheckLaunch("finding roots");
-      FollowRootsKernel<<<nodeBlocks, nodeThreads, 0, stream>>>(graph);
-      CheckLaunch("following roots");
+      MergeNodes(graph, stream);
       clock.Stop();
       ++context.numberOfIterations;
       execution.CheckAbort();
@@ -715,7 +662,8 @@ private:
         PlantSeedsKernel<<<BlocksFor(numberOfSeeds, nodeThreads), nodeThreads, 0, stream>>>(
           scene.keys, seeds.data(), numberOfSeeds);
         CheckLaunch("planting seeds");
-        this->ContractTiles<TKeys>(seeded.numbers.data(), seeded.GetBlocks(), counters.data());
+        ContractTiles<TKeys>(
+          scene, grid, seeded.numbers.data(), seeded.GetBlocks(), labels.data(), counters.data(), stream);
         linkTiles(nullptr, counters.data() + 1);
       }
       clock.StopLater();

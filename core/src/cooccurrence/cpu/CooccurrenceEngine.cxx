@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CooccurrenceColumns.h"
 #include "CooccurrenceSlide.h"
-#include "CooccurrenceWalk.h"
 #include "cooccurrence/Cooccurrence.h"
 #include "cooccurrence/WeightedCooccurrence.h"
 #include "texture/cpu/Tiling.h"
@@ -26,24 +25,6 @@ CorrelationPairs(const CooccurrenceTask & task)
   constexpr std::int64_t stepsPerPair = 64;
   const std::int64_t     levels = task.needsMaximalCorrelation ? task.maxCorrelationLevels : 0;
   return levels * levels * levels / stepsPerPair;
-}
-
-void
-ComputeByWalk(const CooccurrenceTask & task, const CooccurrenceJob & job)
-{
-  const Triple &       outputSize = job.outputSize;
-  const JobExecution & execution = job.execution;
-  const std::int64_t   pairs = (static_cast<std::int64_t>(task.maxPairs) + CorrelationPairs(task)) *
-                             (task.numberOfOffsets / task.OffsetsPerMatrix());
-  const std::int64_t voxels = std::min(std::max<std::int64_t>(maxTilePairs / pairs, 1), maxTileVoxels);
-  const Tiling       tiling(outputSize,
-                            { { EqualPart(outputSize[0], voxels),
-                                EqualPart(outputSize[1], std::max<std::int64_t>(voxels / outputSize[0], 1)),
-                                1 } });
-  ForEachTile(tiling, execution, [&]() {
-    auto walk = std::make_shared<CooccurrenceWalk>(task, execution, job.widestInstructionSet);
-    return [walk](const Triple & start, const Triple & size) { walk->Compute(start, size); };
-  });
 }
 
 void
@@ -98,7 +79,11 @@ TextureClass<CooccurrenceJob>::ComputeOnCpu(const CooccurrenceJob & job) const
   }
   else if (job.walkWindows)
   {
-    ComputeByWalk(task, job);
+    const std::int64_t pairs = static_cast<std::int64_t>(task.maxPairs) + CorrelationPairs(task);
+    ComputeByWalkers(task, 2 * pairs * (task.numberOfOffsets / task.OffsetsPerMatrix()), job.execution, [&]() {
+      auto walker = std::make_shared<CooccurrenceWalker>(task, job.execution, job.widestInstructionSet);
+      return [walker](const Triple & start, const Triple & size) { walker->Compute(start, size); };
+    });
   }
   else if (CooccurrenceColumns::Supports(task, job.widestInstructionSet))
   {

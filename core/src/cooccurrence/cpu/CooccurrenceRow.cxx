@@ -43,47 +43,18 @@ CooccurrenceRow::EvaluateFeature(double * values) const
   }
 }
 
-template <typename TNumber>
+template <typename TNumber, int... VFeatures>
 void
-CooccurrenceRow::Evaluate()
+CooccurrenceRow::Evaluate(std::integer_sequence<int, VFeatures...>)
 {
-  using Feature = CooccurrenceTask::Feature;
+  // The feature is a constant of the loop over voxels, for speed.
+  using Evaluator = void (CooccurrenceRow::*)(double *) const;
+  constexpr Evaluator evaluators[] = {
+    &CooccurrenceRow::EvaluateFeature<TNumber, static_cast<CooccurrenceTask::Feature>(VFeatures)>...
+  };
   for (int f = 0; f < m_Task.numberOfFeatures; ++f)
   {
-    double * const values = &m_Values[static_cast<std::size_t>(f) * m_Sums.size()];
-    // The feature is a constant of the loop over voxels, for speed.
-    switch (m_Task.features[f])
-    {
-#define VOXELMAPS_EVALUATE(feature)                                                                                    \
-  case Feature::feature:                                                                                               \
-    this->EvaluateFeature<TNumber, Feature::feature>(values);                                                          \
-    break
-      VOXELMAPS_EVALUATE(Autocorrelation);
-      VOXELMAPS_EVALUATE(ClusterProminence);
-      VOXELMAPS_EVALUATE(ClusterShade);
-      VOXELMAPS_EVALUATE(ClusterTendency);
-      VOXELMAPS_EVALUATE(Contrast);
-      VOXELMAPS_EVALUATE(Correlation);
-      VOXELMAPS_EVALUATE(DifferenceAverage);
-      VOXELMAPS_EVALUATE(DifferenceEntropy);
-      VOXELMAPS_EVALUATE(DifferenceVariance);
-      VOXELMAPS_EVALUATE(InverseDifference);
-      VOXELMAPS_EVALUATE(InverseDifferenceMoment);
-      VOXELMAPS_EVALUATE(InverseDifferenceMomentNormalized);
-      VOXELMAPS_EVALUATE(InverseDifferenceNormalized);
-      VOXELMAPS_EVALUATE(InformationalMeasureOfCorrelation1);
-      VOXELMAPS_EVALUATE(InformationalMeasureOfCorrelation2);
-      VOXELMAPS_EVALUATE(InverseVariance);
-      VOXELMAPS_EVALUATE(JointAverage);
-      VOXELMAPS_EVALUATE(JointEnergy);
-      VOXELMAPS_EVALUATE(JointEntropy);
-      VOXELMAPS_EVALUATE(MaximumProbability);
-      VOXELMAPS_EVALUATE(SumAverage);
-      VOXELMAPS_EVALUATE(SumEntropy);
-      VOXELMAPS_EVALUATE(SumSquares);
-      VOXELMAPS_EVALUATE(MaximalCorrelationCoefficient);
-#undef VOXELMAPS_EVALUATE
-    }
+    (this->*evaluators[static_cast<int>(m_Task.features[f])])(&m_Values[static_cast<std::size_t>(f) * m_Sums.size()]);
   }
 }
 
@@ -95,25 +66,26 @@ CooccurrenceRow::FinishMatrix(int matrix)
   {
     m_Divisors.emplace_back(sums.pairs);
   }
+  const std::make_integer_sequence<int, CooccurrenceTask::maxFeatures> features;
   switch (m_Task.arithmetic)
   {
     case CooccurrenceArithmetic::Double:
-      this->Evaluate<double>();
+      this->Evaluate<double>(features);
       break;
     case CooccurrenceArithmetic::Bits128:
-      this->Evaluate<WideInteger<2>>();
+      this->Evaluate<WideInteger<2>>(features);
       break;
     case CooccurrenceArithmetic::Bits256:
-      this->Evaluate<WideInteger<4>>();
+      this->Evaluate<WideInteger<4>>(features);
       break;
   }
-  const auto features = static_cast<std::size_t>(m_Task.numberOfFeatures);
+  const auto numberOfFeatures = static_cast<std::size_t>(m_Task.numberOfFeatures);
   if (m_Task.aggregation == CooccurrenceTask::Aggregation::PerDirection)
   {
     for (std::size_t n = 0; n < m_Voxels.size(); ++n)
     {
       const std::int64_t out = m_Voxels[n] * m_Task.voxelStride;
-      for (std::size_t f = 0; f < features; ++f)
+      for (std::size_t f = 0; f < numberOfFeatures; ++f)
       {
         StoreComponentOrNaN(m_Task,
                             out,
@@ -128,7 +100,7 @@ CooccurrenceRow::FinishMatrix(int matrix)
     if (m_Sums[n].pairs != 0)
     {
       m_Matrices[n] += 1.0;
-      for (std::size_t f = 0; f < features; ++f)
+      for (std::size_t f = 0; f < numberOfFeatures; ++f)
       {
         m_Totals[f * m_Voxels.size() + n] += m_Values[f * m_Voxels.size() + n];
       }

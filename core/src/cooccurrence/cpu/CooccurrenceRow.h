@@ -7,6 +7,7 @@
 #include "texture/cpu/WindowBox.h"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace voxelmaps
@@ -43,9 +44,9 @@ public:
   Finish();
 
 private:
-  template <typename TNumber>
+  template <typename TNumber, int... VFeatures>
   void
-  Evaluate();
+  Evaluate(std::integer_sequence<int, VFeatures...> all);
   template <typename TNumber, CooccurrenceTask::Feature VFeature>
   void
   EvaluateFeature(double * values) const;

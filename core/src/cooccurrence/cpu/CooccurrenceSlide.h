@@ -5,16 +5,37 @@
 
 #include "CooccurrenceRow.h"
 #include "CooccurrenceTile.h"
-#include "CooccurrenceWalk.h"
 #include "CorrelationBatch.h"
 #include "voxelmaps/Job.h"
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace voxelmaps
 {
+/** Computes windows one by one, for one thread; supports every task without weights of offsets. */
+class CooccurrenceWalker
+{
+public:
+  CooccurrenceWalker(const CooccurrenceTask & task, const JobExecution & execution, InstructionSet widest)
+    : m_Task(task)
+    , m_Execution(execution)
+    , m_Widest(widest)
+  {}
+
+  /** Compute the output voxels of a box. */
+  void
+  Compute(const Triple & start, const Triple & size);
+
+private:
+  const CooccurrenceTask &                                       m_Task;
+  const JobExecution &                                           m_Execution;
+  InstructionSet                                                 m_Widest;
+  std::function<void(const Triple & start, const Triple & size)> m_Compute; // once it is needed
+};
+
 /** What all threads of CooccurrenceSlide share. */
 class CooccurrenceSlideTables
 {
@@ -148,7 +169,7 @@ private:
   const CooccurrenceSlideTables & m_Tables;
   const JobExecution &            m_Execution;
   CooccurrenceRow                 m_Row;
-  CooccurrenceWalk                m_Walk;
+  CooccurrenceWalker              m_Walk;
   CorrelationBatch                m_Correlations;
   const bool                      m_IsWide;
   const bool                      m_CountsPairs;

@@ -202,11 +202,7 @@ public:
   {
     if (isWindow)
     {
-      const std::int64_t row = number / m_Task.outputSize[0];
-      const std::int64_t voxel[3] = { number - row * m_Task.outputSize[0],
-                                      row % m_Task.outputSize[1],
-                                      row / m_Task.outputSize[1] };
-      m_Window = WindowBox(m_Task, voxel);
+      m_Window = WindowBox::At(m_Task, number);
     }
     m_IsComputed = isWindow && m_Window.isComputed;
     const std::int64_t out = number * m_Task.voxelStride;

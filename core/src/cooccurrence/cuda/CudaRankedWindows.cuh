@@ -61,11 +61,7 @@ struct RankedWindow
     if (i < numbers.number)
     {
       number = numbers[i];
-      const std::int64_t row = number / task.outputSize[0];
-      const std::int64_t voxel[3] = { number - row * task.outputSize[0],
-                                      row % task.outputSize[1],
-                                      row / task.outputSize[1] };
-      box = WindowBox(task, voxel);
+      box = WindowBox::At(task, number);
     }
     if (box.isComputed)
     {

@@ -602,10 +602,7 @@ __launch_bounds__(VRows * lanesPerWarp, warpsPerMultiprocessor / VRows)
   const std::int64_t out = number * task.voxelStride;
   if (marks == nullptr && isOutput && !isComputed)
   {
-    for (int c = 0; c < task.numberOfComponents; ++c)
-    {
-      StoreComponentOrNaN(task, out, c, task.backgroundValue);
-    }
+    StoreBackground(task, number);
   }
   if (__any_sync(0xffffffffu, isComputed))
   {

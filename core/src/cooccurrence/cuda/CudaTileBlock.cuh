@@ -289,10 +289,7 @@ protected:
       const bool         isComputed = isOutput && WindowBox(m_Task, voxel).isComputed;
       if (storesBackground && isOutput && !isComputed)
       {
-        for (int c = 0; c < m_Task.numberOfComponents; ++c)
-        {
-          StoreComponentOrNaN(m_Task, this->Number(row) * m_Task.voxelStride, c, m_Task.backgroundValue);
-        }
+        StoreBackground(m_Task, this->Number(row));
       }
       const unsigned int computed = __ballot_sync(allLanes, isComputed);
       isAny = isAny || computed != 0;

@@ -155,6 +155,6 @@ FinishDependenceWindow(const DependenceTask & task, std::int64_t outputVoxel, co
   AddProduct(sums.squares, timesSizeSquares.squares, 1);
   sums.entropyTerms = window.entropyTerms;
   levels.nonUniformity = window.levelSquares;
-  StoreDependenceFeatures(task, outputVoxel, sums);
+  StoreSizeMatrixFeatures(task, outputVoxel, sums);
 }
 } // namespace voxelmaps

@@ -115,33 +115,22 @@ struct DependenceTileMemory
   std::size_t elementBytes;
   std::size_t bytes;
 
-  DependenceTileMemory(const DependenceTask & task, const DependenceTileLayout & layout, void * memory)
-    : bytes(0)
+  DependenceTileMemory(const DependenceTask & task, const DependenceTileLayout & tiles, void * memory)
   {
-    constexpr std::size_t alignment = 64;
-    const auto            take = [&](std::size_t n) {
-      void * part = memory == nullptr ? nullptr : static_cast<char *>(memory) + bytes;
-      bytes += (n + alignment - 1) / alignment * alignment;
-      return part;
-    };
-    const auto voxels = static_cast<std::size_t>(layout.inputVoxels);
-    const auto numberOfLevels = static_cast<std::size_t>(task.numberOfGrayLevels) + 1;
-    levels = static_cast<std::uint16_t *>(take(voxels * sizeof(std::uint16_t)));
+    WorkspaceLayout      layout(memory);
+    const std::ptrdiff_t numberOfLevels = std::ptrdiff_t{ task.numberOfGrayLevels } + 1;
+    levels = layout.Append<std::uint16_t>(tiles.inputVoxels);
     // Blocks may read past the last row.
-    dependent = static_cast<std::uint8_t *>(
-      take(voxels * static_cast<std::size_t>(task.numberOfOffsets) + std::size_t{ maxBlockWindows }));
-    sizes =
-      static_cast<std::uint8_t *>(take(static_cast<std::size_t>(task.windowVoxels) * std::size_t{ maxBlockWindows }));
-    elementBytes = layout.entropyDifferences == nullptr
-                     ? 0
-                     : (numberOfLevels << layout.sizeBits) * (task.windowVoxels < 256 ? 1 : sizeof(std::uint16_t));
-    elements = take(elementBytes);
-    sums = static_cast<DependenceSizeSums *>(
-      take((static_cast<std::size_t>(task.maxSize) + 1) * sizeof(DependenceSizeSums)));
-    levelCounts =
-      static_cast<std::uint32_t *>(take(layout.needsLevelSquares ? numberOfLevels * sizeof(std::uint32_t) : 0));
-    levelSquares =
-      static_cast<std::uint64_t *>(take(static_cast<std::size_t>(layout.rowLength) * sizeof(std::uint64_t)));
+    dependent = layout.Append<std::uint8_t>(tiles.inputVoxels * task.numberOfOffsets + maxBlockWindows);
+    sizes = layout.Append<std::uint8_t>(std::ptrdiff_t{ task.windowVoxels } * maxBlockWindows);
+    elementBytes = tiles.entropyDifferences == nullptr ? 0
+                                                       : (static_cast<std::size_t>(numberOfLevels) << tiles.sizeBits) *
+                                                           (task.windowVoxels < 256 ? 1 : sizeof(std::uint16_t));
+    elements = layout.Append<char>(static_cast<std::ptrdiff_t>(elementBytes));
+    sums = layout.Append<DependenceSizeSums>(std::ptrdiff_t{ task.maxSize } + 1);
+    levelCounts = layout.Append<std::uint32_t>(tiles.needsLevelSquares ? numberOfLevels : 0);
+    levelSquares = layout.Append<std::uint64_t>(tiles.rowLength);
+    bytes = layout.Bytes();
   }
 };
 } // namespace

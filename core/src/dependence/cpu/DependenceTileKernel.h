@@ -31,7 +31,11 @@ public:
   void
   Compute()
   {
-    this->LoadLevels();
+    std::memset(m_Memory.levels, 0, static_cast<std::size_t>(m_Layout.inputVoxels) * sizeof(std::uint16_t));
+    CopyInput(
+      m_Task, m_Tile, m_Task.levels, m_Layout.rowLength, 0, m_Layout.rows, m_Layout.planes, [this](int y, int z) {
+        return m_Memory.levels + this->InputOffset(0, y, z);
+      });
     this->FindDependentVoxels();
     std::memset(m_Memory.elements, 0, m_Memory.elementBytes);
     if (m_Layout.needsLevelSquares)
@@ -63,13 +67,6 @@ private:
     return (std::ptrdiff_t{ z } * m_Layout.rows + y) * m_Layout.rowLength + x;
   }
 
-  std::int64_t
-  OutputVoxel(int x, int y, int z) const
-  {
-    return ((m_Tile.start[2] + z) * m_Task.outputSize[1] + m_Tile.start[1] + y) * m_Task.outputSize[0] +
-           m_Tile.start[0] + x;
-  }
-
   void
   CheckAbort(int voxels)
   {
@@ -78,40 +75,6 @@ private:
     {
       m_VoxelsSinceCheck = 0;
       m_Tile.checkAbort(m_Tile.execution);
-    }
-  }
-
-  /** Copy the levels that the windows reach; what lies beyond the level buffer is absent. */
-  void
-  LoadLevels()
-  {
-    std::int64_t start[3];
-    for (int d = 0; d < 3; ++d)
-    {
-      start[d] = m_Tile.start[d] + m_Task.outputToLevels[d] - m_Task.anchor[d];
-    }
-    const std::int64_t length = m_Layout.rowLength;
-    // The columns of a row that are in the level buffer.
-    std::int64_t first = start[0] < 0 ? -start[0] : 0;
-    std::int64_t end = m_Task.levelsSize[0] - start[0];
-    first = first < length ? first : length;
-    end = end < length ? end : length;
-    end = end > first ? end : first;
-    for (int z = 0; z < m_Layout.planes; ++z)
-    {
-      for (int y = 0; y < m_Layout.rows; ++y)
-      {
-        std::uint16_t * const levels = m_Memory.levels + this->InputOffset(0, y, z);
-        const std::int64_t    atY = start[1] + y;
-        const std::int64_t    atZ = start[2] + z;
-        std::memset(levels, 0, static_cast<std::size_t>(length) * sizeof(std::uint16_t));
-        if (atY >= 0 && atY < m_Task.levelsSize[1] && atZ >= 0 && atZ < m_Task.levelsSize[2] && end > first)
-        {
-          std::memcpy(levels + first,
-                      m_Task.levels + m_Task.LevelOffset(start[0] + first, atY, atZ),
-                      static_cast<std::size_t>(end - first) * sizeof(std::uint16_t));
-        }
-      }
     }
   }
 
@@ -180,7 +143,7 @@ private:
       {
         const std::uint16_t level =
           m_Memory.levels[this->InputOffset(i + m_Task.anchor[0], y + m_Task.anchor[1], z + m_Task.anchor[2])];
-        isComputed[i - x] = level != 0 && m_Task.IsSelected(this->OutputVoxel(i, y, z));
+        isComputed[i - x] = level != 0 && m_Task.IsSelected(OutputVoxel(m_Task, m_Tile, i, y, z));
         isAny = isAny || isComputed[i - x];
       }
       if (isAny)
@@ -195,16 +158,13 @@ private:
       }
       for (int i = x; i < end; ++i)
       {
-        const std::int64_t voxel = this->OutputVoxel(i, y, z);
+        const std::int64_t voxel = OutputVoxel(m_Task, m_Tile, i, y, z);
         if (isComputed[i - x])
         {
           this->ComputeWindow(this->InputOffset(i, y, z), i - x, i, voxel);
           continue;
         }
-        for (int c = 0; c < m_Task.numberOfComponents; ++c)
-        {
-          StoreComponentOrNaN(m_Task, voxel * m_Task.voxelStride, c, m_Task.backgroundValue);
-        }
+        StoreBackground(m_Task, voxel);
       }
     }
   }

@@ -352,10 +352,7 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLev
     const std::int64_t output = (voxel[2] * task.outputSize[1] + voxel[1]) * task.outputSize[0] + voxel[0];
     if (isOutput && !isComputed)
     {
-      for (int c = 0; c < task.numberOfComponents; ++c)
-      {
-        StoreComponentOrNaN(task, output * task.voxelStride, c, task.backgroundValue);
-      }
+      StoreBackground(task, output);
     }
     bits.Start(isComputed ? task.window[2] : 0);
 
@@ -403,7 +400,7 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLev
     }
     if (isComputed)
     {
-      StoreDependenceFeatures(task, output, sums.Get());
+      StoreSizeMatrixFeatures(task, output, sums.Get());
     }
   }
 }

@@ -30,22 +30,16 @@ struct FirstOrderTileMemory
   std::size_t bytes;
 
   FirstOrderTileMemory(const FirstOrderTask & task, const TileShape & shape, void * memory)
-    : bytes(0)
   {
-    const auto voxels = static_cast<std::size_t>(shape.inputVoxels);
-    const auto take = [&](std::size_t n) {
-      void * part = memory == nullptr ? nullptr : static_cast<char *>(memory) + bytes;
-      bytes += (n + vectorBytes - 1) / vectorBytes * vectorBytes;
-      return part;
-    };
-    intensities = take(voxels * (task.intensitiesAreDouble ? sizeof(double) : sizeof(float)));
-    levels = static_cast<std::uint16_t *>(take(voxels * sizeof(std::uint16_t)));
-    sorted = take(task.needsPercentiles ? static_cast<std::size_t>(task.windowVoxels) * vectorBytes : 0);
-    counts = static_cast<std::uint32_t *>(take(
-      task.needsLevelCounts ? (static_cast<std::size_t>(task.numberOfGrayLevels) + 1) * sizeof(std::uint32_t) : 0));
-    const auto windows = static_cast<std::size_t>(shape.nx);
-    levelEntropies = static_cast<std::int64_t *>(take(windows * sizeof(std::int64_t)));
-    levelSquares = static_cast<std::uint64_t *>(take(windows * sizeof(std::uint64_t)));
+    WorkspaceLayout layout(memory);
+    intensities = task.intensitiesAreDouble ? static_cast<void *>(layout.Append<double>(shape.inputVoxels))
+                                            : layout.Append<float>(shape.inputVoxels);
+    levels = layout.Append<std::uint16_t>(shape.inputVoxels);
+    sorted = layout.Append<char>(task.needsPercentiles ? std::ptrdiff_t{ task.windowVoxels } * vectorBytes : 0);
+    counts = layout.Append<std::uint32_t>(task.needsLevelCounts ? task.numberOfGrayLevels + 1 : 0);
+    levelEntropies = layout.Append<std::int64_t>(shape.nx);
+    levelSquares = layout.Append<std::uint64_t>(shape.nx);
+    bytes = layout.Bytes();
   }
 };
 } // namespace

@@ -3,7 +3,6 @@
 
 // Included once per instruction set by FirstOrderTile*.cxx, which define VOXELMAPS_INSTRUCTION_SET.
 #include "FirstOrderTile.h"
-#include "SortingNetwork.h"
 #include "firstorder/FirstOrderFormulas.h"
 #include "texture/cpu/Simd.h"
 #include "texture/cpu/WindowBox.h"
@@ -17,6 +16,42 @@ namespace VOXELMAPS_INSTRUCTION_SET
 {
 namespace
 {
+/** Batcher's merge exchange (Knuth, The Art of Computer Programming, 5.2.2, algorithm M), which sorts numbers
+ * 0 ... size - 1 by exchange(i, j) with i < j, which must leave the lesser of the numbers i and j at i. Exchanges do
+ * not depend on the numbers, so many windows are sorted at a time. */
+template <typename TExchange>
+inline void
+SortByMergeExchange(int size, const TExchange & exchange)
+{
+  int most = 1;
+  while (2 * most < size)
+  {
+    most *= 2;
+  }
+  for (int p = most; p > 0; p /= 2)
+  {
+    int r = 0;
+    int d = p;
+    for (int q = most;; q /= 2)
+    {
+      // All i < size - d with (i & p) == r.
+      for (int block = r; block < size - d; block += 2 * p)
+      {
+        const int end = block + p < size - d ? block + p : size - d;
+        for (int i = block; i < end; ++i)
+        {
+          exchange(i, i + d);
+        }
+      }
+      if (q == p)
+      {
+        break;
+      }
+      d = q - p;
+      r = p;
+    }
+  }
+}
 /** A vector of intensities, of one or two vectors of doubles. */
 template <typename T>
 struct Intensities;
@@ -113,66 +148,17 @@ private:
   static_assert(blockVoxels % width == 0, "rows are whole vectors");
   static_assert(sizeof(Vector) <= vectorBytes, "the memory for sorting is enough");
 
-  std::ptrdiff_t
-  InputOffset(int x, int y, int z) const
-  {
-    return (std::ptrdiff_t{ z } * m_Shape.ey + y) * m_Shape.ex + x;
-  }
-
-  std::int64_t
-  OutputVoxel(int x, int y, int z) const
-  {
-    return ((m_Tile.start[2] + z) * m_Task.outputSize[1] + m_Tile.start[1] + y) * m_Task.outputSize[0] +
-           m_Tile.start[0] + x;
-  }
-
-  /** Copy the part of the input that the windows reach; what lies beyond the level buffer is absent. */
+  /** Absent voxels have no level, and NaN. */
   void
   LoadInput()
   {
-    const T * const from = static_cast<const T *>(m_Task.intensities);
-    std::int64_t    start[3];
-    for (int d = 0; d < 3; ++d)
+    for (std::ptrdiff_t i = 0; i < m_Shape.inputVoxels; ++i)
     {
-      start[d] = m_Tile.start[d] + m_Task.outputToLevels[d] - m_Task.anchor[d];
+      m_Intensities[i] = std::numeric_limits<T>::quiet_NaN();
+      m_Memory.levels[i] = 0;
     }
-    // The columns of a row that are in the level buffer.
-    std::int64_t first = start[0] < 0 ? -start[0] : 0;
-    std::int64_t end = m_Task.levelsSize[0] - start[0];
-    first = first < m_Shape.ex ? first : m_Shape.ex;
-    end = end < m_Shape.ex ? end : m_Shape.ex;
-    end = end > first ? end : first;
-    for (int z = 0; z < m_Shape.ez; ++z)
-    {
-      for (int y = 0; y < m_Shape.ey; ++y)
-      {
-        T * const             intensities = m_Intensities + this->InputOffset(0, y, z);
-        std::uint16_t * const levels = m_Memory.levels + this->InputOffset(0, y, z);
-        const std::int64_t    atY = start[1] + y;
-        const std::int64_t    atZ = start[2] + z;
-        const bool   isInside = atY >= 0 && atY < m_Task.levelsSize[1] && atZ >= 0 && atZ < m_Task.levelsSize[2];
-        const auto   begin = isInside ? first : std::int64_t{ m_Shape.ex };
-        const auto   rest = isInside ? end : std::int64_t{ m_Shape.ex };
-        std::int64_t x = 0;
-        for (; x < begin; ++x)
-        {
-          intensities[x] = std::numeric_limits<T>::quiet_NaN();
-          levels[x] = 0;
-        }
-        if (rest > begin)
-        {
-          const std::int64_t at = m_Task.LevelOffset(start[0] + begin, atY, atZ);
-          std::memcpy(intensities + begin, from + at, static_cast<std::size_t>(rest - begin) * sizeof(T));
-          std::memcpy(
-            levels + begin, m_Task.levels + at, static_cast<std::size_t>(rest - begin) * sizeof(std::uint16_t));
-        }
-        for (x = rest; x < m_Shape.ex; ++x)
-        {
-          intensities[x] = std::numeric_limits<T>::quiet_NaN();
-          levels[x] = 0;
-        }
-      }
-    }
+    CopyInput(m_Task, m_Tile, static_cast<const T *>(m_Task.intensities), m_Shape, m_Intensities);
+    CopyInput(m_Task, m_Tile, m_Task.levels, m_Shape, m_Memory.levels);
   }
 
   void
@@ -189,7 +175,8 @@ private:
       bool isAny = false;
       for (int i = 0; i < width; ++i)
       {
-        isComputed[i] = x + i < m_Tile.size[0] && own[x + i] != 0 && m_Task.IsSelected(this->OutputVoxel(x + i, y, z));
+        isComputed[i] =
+          x + i < m_Tile.size[0] && own[x + i] != 0 && m_Task.IsSelected(OutputVoxel(m_Task, m_Tile, x + i, y, z));
         isAny = isAny || isComputed[i];
       }
       double values[FirstOrderTask::maxFeatures][width];
@@ -199,7 +186,7 @@ private:
       }
       for (int i = 0; i < width && x + i < m_Tile.size[0]; ++i)
       {
-        const std::int64_t out = this->OutputVoxel(x + i, y, z) * m_Task.voxelStride;
+        const std::int64_t out = OutputVoxel(m_Task, m_Tile, x + i, y, z) * m_Task.voxelStride;
         for (int f = 0; f < m_Task.numberOfFeatures; ++f)
         {
           StoreComponentOrNaN(m_Task, out, f, isComputed[i] ? values[f][i] : m_Task.backgroundValue);
@@ -212,7 +199,7 @@ private:
   std::ptrdiff_t
   OwnVoxel(int x, int y, int z) const
   {
-    return this->InputOffset(x + m_Task.anchor[0], y + m_Task.anchor[1], z + m_Task.anchor[2]);
+    return m_Shape.InputOffset(x + m_Task.anchor[0], y + m_Task.anchor[1], z + m_Task.anchor[2]);
   }
 
   /** Sums over the levels of all windows of a row: n + 1 voxels of a level after n add t(n + 1) - t(n), (n + 1)^2 -
@@ -227,7 +214,7 @@ private:
     const auto            forEachInColumn = [&](int x, const auto & visit) {
       for (int wz = 0; wz < m_Task.window[2]; ++wz)
       {
-        const std::uint16_t * level = m_Memory.levels + this->InputOffset(x, y, z + wz);
+        const std::uint16_t * level = m_Memory.levels + m_Shape.InputOffset(x, y, z + wz);
         for (int wy = 0; wy < m_Task.window[1]; ++wy, level += m_Shape.ex)
         {
           if (*level != 0)
@@ -269,7 +256,7 @@ private:
     {
       for (int wy = 0; wy < m_Task.window[1]; ++wy)
       {
-        const T * const row = m_Intensities + this->InputOffset(x, y + wy, z + wz);
+        const T * const row = m_Intensities + m_Shape.InputOffset(x, y + wy, z + wz);
         for (int wx = 0; wx < m_Task.window[0]; ++wx)
         {
           f(row + wx);

@@ -67,14 +67,6 @@ StoreFirstOrderFeatures(const FirstOrderTask & task, std::int64_t number, const 
       FirstOrderFeatureValue<double, DoubleRoot>(task.features[f], sums, task.voxelVolume, task.entropyScale));
   }
 }
-inline __device__ void
-StoreFirstOrderBackground(const FirstOrderTask & task, std::int64_t number)
-{
-  for (int c = 0; c < task.numberOfComponents; ++c)
-  {
-    StoreComponentOrNaN(task, number * task.voxelStride, c, task.backgroundValue);
-  }
-}
 
 /** The window of an output voxel, of a job with intensities of type T. */
 template <typename T>
@@ -88,18 +80,8 @@ struct FirstOrderWindow
   FirstOrderWindow(const FirstOrderTask & theTask, std::int64_t theNumber)
     : task(theTask)
     , number(theNumber)
-    , box(MakeBox(theTask, theNumber))
+    , box(WindowBox::At(theTask, theNumber))
   {}
-
-  static __device__ WindowBox
-  MakeBox(const FirstOrderTask & task, std::int64_t number)
-  {
-    const std::int64_t row = number / task.outputSize[0];
-    const std::int64_t voxel[3] = { number - row * task.outputSize[0],
-                                    row % task.outputSize[1],
-                                    row / task.outputSize[1] };
-    return WindowBox(task, voxel);
-  }
 
   /** Call f(intensity) for the voxels, in the order of the sums. Rows of usual lengths are read as a whole, so that
    * their loads do not wait for each other. */

@@ -948,7 +948,7 @@ __launch_bounds__(threadsPerBlock, blocksPerMultiprocessor)
     isComputed[w] = isOutput && WindowBox(task, voxel).isComputed;
     if (isOutput && !isComputed[w])
     {
-      StoreFirstOrderBackground(task, outputs[w]);
+      StoreBackground(task, outputs[w]);
     }
   }
   if (__syncthreads_or(isComputed[0] || isComputed[1] ? 1 : 0) == 0)

@@ -383,7 +383,7 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp)
     }
     else if (isWindow)
     {
-      StoreFirstOrderBackground(task, number);
+      StoreBackground(task, number);
     }
     __syncwarp();
   }

@@ -50,15 +50,6 @@ StoreGrayToneDifferenceFeatures(const GrayToneDifferenceTask & task, const GrayT
 }
 
 void
-StoreGrayToneDifferenceBackground(const GrayToneDifferenceTask & task, std::int64_t firstComponent)
-{
-  for (int f = 0; f < task.numberOfFeatures; ++f)
-  {
-    StoreComponentOrNaN(task, firstComponent, f, task.backgroundValue);
-  }
-}
-
-void
 TextureClass<GrayToneDifferenceJob>::ComputeOnCpu(const GrayToneDifferenceJob & job) const
 {
   const std::int64_t steps = std::int64_t{ task.windowVoxels } * (task.numberOfOffsets + 10);

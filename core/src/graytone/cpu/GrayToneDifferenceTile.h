@@ -16,13 +16,9 @@ namespace voxelmaps
 void
 StoreGrayToneDifferenceFeatures(const GrayToneDifferenceTask & task, const GrayToneDifferenceSums & sums,
                                 std::int64_t firstComponent);
-/** The same for a voxel without features. */
-void
-StoreGrayToneDifferenceBackground(const GrayToneDifferenceTask & task, std::int64_t firstComponent);
 
 namespace
 {
-constexpr int vectorBytes = 64; // of the widest instruction set
 constexpr int maxSimdWidth = 8;
 constexpr int maxClasses = 3;
 
@@ -117,36 +113,28 @@ struct GrayToneDifferenceTileMemory
     , planeVoxels(std::ptrdiff_t{ pitch } * rows)
     , maxLevels((task.numberOfGrayLevels < task.windowVoxels ? task.numberOfGrayLevels : task.windowVoxels) +
                 2 * maxSimdWidth)
-    , bytes(0)
   {
-    const auto take = [&](std::ptrdiff_t n, std::size_t size) {
-      void * part = memory == nullptr ? nullptr : static_cast<char *>(memory) + bytes;
-      bytes += (static_cast<std::size_t>(n) * size + vectorBytes - 1) / vectorBytes * vectorBytes;
-      return part;
-    };
+    WorkspaceLayout      layout(memory);
     const std::ptrdiff_t images = std::ptrdiff_t{ classes[0].number } * classes[1].number;
-    levels =
-      static_cast<std::uint16_t *>(take(this->LevelOffset(-1, -1, planes) + 2 * maxSimdWidth, sizeof(std::uint16_t)));
-    rowSums = static_cast<std::uint32_t *>(
-      take(std::ptrdiff_t{ pitch } * (rows + 2) * classes[0].number, sizeof(std::uint32_t)));
-    planeSums = static_cast<std::uint32_t *>(take(planeVoxels * images * task.window[2], sizeof(std::uint32_t)));
+    levels = layout.Append<std::uint16_t>(this->LevelOffset(-1, -1, planes) + 2 * maxSimdWidth);
+    rowSums = layout.Append<std::uint32_t>(std::ptrdiff_t{ pitch } * (rows + 2) * classes[0].number);
+    planeSums = layout.Append<std::uint32_t>(planeVoxels * images * task.window[2]);
     std::ptrdiff_t numberOfTerms = 0;
     for (int c = 0; c < maxClasses; ++c)
     {
       classTerms[c] = numberOfTerms;
       numberOfTerms += classes[2].positions[c] * images * planeVoxels;
     }
-    terms = static_cast<std::uint64_t *>(take(numberOfTerms, sizeof(std::uint64_t)));
-    windowRows = static_cast<GrayToneDifferenceWindowRow *>(
-      take(std::ptrdiff_t{ task.window[1] } * task.window[2], sizeof(GrayToneDifferenceWindowRow)));
-    table = static_cast<std::uint64_t *>(
-      take(2 * (std::ptrdiff_t{ task.numberOfGrayLevels } + maxSimdWidth), sizeof(std::uint64_t)));
-    packed = static_cast<std::uint64_t *>(take(maxLevels, sizeof(std::uint64_t)));
-    present = static_cast<double *>(take(maxLevels, sizeof(double)));
-    counts = static_cast<std::uint32_t *>(take(maxLevels, sizeof(std::uint32_t)));
-    products = static_cast<double *>(take(maxLevels, sizeof(double)));
-    weighted = static_cast<double *>(take(maxLevels, sizeof(double)));
-    reciprocals = static_cast<double *>(take(std::ptrdiff_t{ task.windowVoxels } + 1, sizeof(double)));
+    terms = layout.Append<std::uint64_t>(numberOfTerms);
+    windowRows = layout.Append<GrayToneDifferenceWindowRow>(std::ptrdiff_t{ task.window[1] } * task.window[2]);
+    table = layout.Append<std::uint64_t>(2 * (std::ptrdiff_t{ task.numberOfGrayLevels } + maxSimdWidth));
+    packed = layout.Append<std::uint64_t>(maxLevels);
+    present = layout.Append<double>(maxLevels);
+    counts = layout.Append<std::uint32_t>(maxLevels);
+    products = layout.Append<double>(maxLevels);
+    weighted = layout.Append<double>(maxLevels);
+    reciprocals = layout.Append<double>(std::ptrdiff_t{ task.windowVoxels } + 1);
+    bytes = layout.Bytes();
   }
 
   /** Among the levels, which have margins. */

@@ -4,6 +4,7 @@
 // Included once per instruction set by GrayToneDifferenceTile*.cxx, which define VOXELMAPS_INSTRUCTION_SET.
 #include "GrayToneDifferenceTile.h"
 #include "texture/cpu/Simd.h"
+#include "texture/cpu/WindowBox.h"
 
 #include <initializer_list>
 
@@ -131,7 +132,12 @@ public:
   void
   Compute()
   {
-    this->LoadInput();
+    std::memset(m_Memory.levels,
+                0,
+                static_cast<std::size_t>(m_Memory.LevelOffset(-1, -1, m_Memory.planes)) * sizeof(std::uint16_t));
+    CopyInput(m_Task, m_Tile, m_Task.levels, m_Memory.pitch, -1, m_Memory.rows + 1, m_Memory.planes, [&](int y, int z) {
+      return m_Memory.levels + m_Memory.LevelOffset(0, y, z);
+    });
     const PositionClasses & classes = m_Memory.classes[2];
     int                     summed = 0;
     int                     ready[maxClasses] = { classes.first[0], classes.first[1], classes.first[2] };
@@ -160,38 +166,6 @@ private:
   static constexpr int maxNeighbors = 26;
   // Four columns of a window that slides take less time than all columns of larger windows.
   static constexpr int minSlidingSize = 6;
-
-  /** Copy the part of the input that the windows reach, with margins; what lies beyond the level buffer is absent. */
-  void
-  LoadInput()
-  {
-    std::int64_t start[3];
-    for (int d = 0; d < 3; ++d)
-    {
-      start[d] = m_Tile.start[d] + m_Task.outputToLevels[d] - m_Task.anchor[d];
-    }
-    // The columns of a row that are in the level buffer.
-    std::int64_t first = start[0] < 0 ? -start[0] : 0;
-    std::int64_t end = m_Task.levelsSize[0] - start[0];
-    first = first < m_Memory.pitch ? first : m_Memory.pitch;
-    end = end < m_Memory.pitch ? end : m_Memory.pitch;
-    for (int z = 0; z < m_Memory.planes; ++z)
-    {
-      for (int y = -1; y <= m_Memory.rows; ++y)
-      {
-        std::uint16_t * const row = m_Memory.levels + m_Memory.LevelOffset(-1, y, z);
-        const std::int64_t    atY = start[1] + y;
-        const std::int64_t    atZ = start[2] + z;
-        std::memset(row, 0, (static_cast<std::size_t>(m_Memory.pitch) + 2) * sizeof(std::uint16_t));
-        if (atY >= 0 && atY < m_Task.levelsSize[1] && atZ >= 0 && atZ < m_Task.levelsSize[2] && end > first)
-        {
-          std::memcpy(row + 1 + first,
-                      m_Task.levels + m_Task.LevelOffset(start[0] + first, atY, atZ),
-                      static_cast<std::size_t>(end - first) * sizeof(std::uint16_t));
-        }
-      }
-    }
-  }
 
   /** Levels and number of the neighbors along x and y of all voxels of a plane, themselves among them. */
   void
@@ -298,8 +272,7 @@ private:
   {
     const std::uint16_t * const own =
       m_Memory.levels + m_Memory.LevelOffset(m_Task.anchor[0], y + m_Task.anchor[1], z + m_Task.anchor[2]);
-    const std::int64_t firstVoxel =
-      ((m_Tile.start[2] + z) * m_Task.outputSize[1] + m_Tile.start[1] + y) * m_Task.outputSize[0] + m_Tile.start[0];
+    const std::int64_t firstVoxel = OutputVoxel(m_Task, m_Tile, 0, y, z);
     this->ListRows(y, z);
     int last = -1; // window whose sums are in the tables, if they are kept
     for (int x = 0; x < m_Tile.size[0]; ++x)
@@ -307,7 +280,7 @@ private:
       const std::int64_t out = (firstVoxel + x) * m_Task.voxelStride;
       if (own[x] == 0 || !m_Task.IsSelected(firstVoxel + x))
       {
-        StoreGrayToneDifferenceBackground(m_Task, out);
+        StoreBackground(m_Task, firstVoxel + x);
         continue;
       }
       if (m_Slides && x > 0 && last == x - 1)

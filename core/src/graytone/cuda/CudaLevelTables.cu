@@ -145,8 +145,7 @@ public:
     {
       isComputed = WindowBox(m_Task, voxel).isComputed;
     }
-    const std::int64_t out =
-      ((z * m_Task.outputSize[1] + voxel[1]) * m_Task.outputSize[0] + voxel[0]) * m_Task.voxelStride;
+    const std::int64_t number = (z * m_Task.outputSize[1] + voxel[1]) * m_Task.outputSize[0] + voxel[0];
     if (__syncthreads_or(isComputed ? 1 : 0) != 0)
     {
       this->LoadLevels(tileX * tileWidth, tileY * m_Layout.tileRows, z);
@@ -167,15 +166,15 @@ public:
       const GrayToneDifferenceSums sums = this->AddLevels();
       for (int f = 0; f < m_Task.numberOfFeatures; ++f)
       {
-        StoreComponent(m_Task, out, f, GrayToneDifferenceFeatureValue(m_Task.features[f], sums, m_Task.scale));
+        StoreComponent(m_Task,
+                       number * m_Task.voxelStride,
+                       f,
+                       GrayToneDifferenceFeatureValue(m_Task.features[f], sums, m_Task.scale));
       }
     }
     else if (isInside)
     {
-      for (int c = 0; c < m_Task.numberOfComponents; ++c)
-      {
-        StoreComponentOrNaN(m_Task, out, c, m_Task.backgroundValue);
-      }
+      StoreBackground(m_Task, number);
     }
     // Before the next tile's levels.
     __syncthreads();

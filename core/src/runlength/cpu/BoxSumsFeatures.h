@@ -7,6 +7,9 @@
 #include "texture/cpu/Simd.h"
 #include "BoxSumsTileContext.h"
 
+#include <type_traits>
+#include <utility>
+
 namespace voxelmaps
 {
 namespace VOXELMAPS_INSTRUCTION_SET
@@ -129,9 +132,9 @@ private:
         if (average)
         {
           const Real reciprocal = Division::Reciprocal(sums.runs);
-          ForEachFeature([&](auto feature) {
-            all[static_cast<int>(feature())] = RunLengthAverageTerm(feature(), sums, reciprocal);
-          });
+          ForEachFeature(
+            [&](auto feature) { all[static_cast<int>(feature())] = RunLengthAverageTerm(feature(), sums, reciprocal); },
+            AllFeatures());
           double * to = m_Memory.averages + at;
           for (int f = 0; f < features; ++f, to += m_Shape.outputVoxels)
           {
@@ -142,9 +145,11 @@ private:
         else
         {
           const RunLengthDivisors<Real, Division> by(sums, shortRunScale);
-          ForEachFeature([&](auto feature) {
-            all[static_cast<int>(feature())] = RunLengthFeatureValue(feature(), sums, by, m_Task.scales);
-          });
+          ForEachFeature(
+            [&](auto feature) {
+              all[static_cast<int>(feature())] = RunLengthFeatureValue(feature(), sums, by, m_Task.scales);
+            },
+            AllFeatures());
           this->WriteBlock(all, order, merge ? 0 : d * features, x, y, z);
         }
       }
@@ -310,29 +315,15 @@ private:
     }
   }
 
-  /** Every feature, so that no branch is taken per voxel; those that were not asked for are meaningless. */
-  template <typename TEvaluate>
+  /** Every feature, so that there is no branch per voxel; those that were not asked for are meaningless. */
+  template <typename TEvaluate, int... VFeatures>
   static void
-  ForEachFeature(const TEvaluate & evaluate)
+  ForEachFeature(const TEvaluate & evaluate, std::integer_sequence<int, VFeatures...>)
   {
     using Feature = RunLengthFeatureMapEnums::Feature;
-    evaluate([] { return Feature::ShortRunEmphasis; });
-    evaluate([] { return Feature::LongRunEmphasis; });
-    evaluate([] { return Feature::GrayLevelNonUniformity; });
-    evaluate([] { return Feature::RunLengthNonUniformity; });
-    evaluate([] { return Feature::RunPercentage; });
-    evaluate([] { return Feature::LowGrayLevelRunEmphasis; });
-    evaluate([] { return Feature::HighGrayLevelRunEmphasis; });
-    evaluate([] { return Feature::ShortRunLowGrayLevelEmphasis; });
-    evaluate([] { return Feature::ShortRunHighGrayLevelEmphasis; });
-    evaluate([] { return Feature::LongRunLowGrayLevelEmphasis; });
-    evaluate([] { return Feature::LongRunHighGrayLevelEmphasis; });
-    evaluate([] { return Feature::GrayLevelNonUniformityNormalized; });
-    evaluate([] { return Feature::RunLengthNonUniformityNormalized; });
-    evaluate([] { return Feature::GrayLevelVariance; });
-    evaluate([] { return Feature::RunVariance; });
-    evaluate([] { return Feature::RunEntropy; });
+    (evaluate(std::integral_constant<Feature, static_cast<Feature>(VFeatures)>()), ...);
   }
+  using AllFeatures = std::make_integer_sequence<int, RunLengthFeatureMapEnums::NumberOfFeatures>;
 
   /** Write values[order[f]], f = 0, 1 ..., of simdWidth voxels to the output, from component `first` on. */
   void

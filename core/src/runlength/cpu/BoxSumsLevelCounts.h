@@ -101,7 +101,7 @@ private:
 
     for (int g = 0; g < levels; ++g)
     {
-      m_Task.checkAbort(m_Task.execution);
+      m_Context.tile.checkAbort(m_Context.tile.execution);
       this->MakeIndicator(m_Memory.presentLevels[g]);
       const LevelRows rows = this->FindRows();
       for (int z = 0; z < m_Shape.nz; ++z)

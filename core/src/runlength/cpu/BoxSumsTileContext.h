@@ -4,7 +4,7 @@
 #define BoxSumsTileContext_h
 
 // Part of BoxSumsTileKernel.h: the input of a tile and where its voxels are.
-#include "BoxSumsTileMemory.h"
+#include "BoxSumsTile.h"
 #include "texture/cpu/BoxSums.h"
 
 namespace voxelmaps
@@ -17,12 +17,12 @@ namespace
 struct TileContext
 {
   const BoxSumsTask &  task;
-  const BoxSumsTile &  tile;
+  const KernelTile &   tile;
   const TileShape      shape;
   const TileMemory     memory;
   const std::ptrdiff_t inputVoxels; // with the slack that blocks may read
 
-  TileContext(const BoxSumsTask & theTask, const BoxSumsTile & theTile, void * workspace)
+  TileContext(const BoxSumsTask & theTask, const KernelTile & theTile, void * workspace)
     : task(theTask)
     , tile(theTile)
     , shape(theTask, theTile.size)
@@ -44,7 +44,7 @@ struct TileContext
   std::ptrdiff_t
   InputOffset(int x, int y, int z) const
   {
-    return (std::ptrdiff_t{ z } * shape.ey + y) * shape.ex + x;
+    return shape.InputOffset(x, y, z);
   }
 
   /** From the least corner of k voxels along a direction to their first. */
@@ -74,7 +74,7 @@ struct TileContext
   std::int64_t
   OutputVoxel(int y, int z) const
   {
-    return ((tile.start[2] + z) * task.outputSize[1] + tile.start[1] + y) * task.outputSize[0] + tile.start[0];
+    return voxelmaps::OutputVoxel(task, tile, 0, y, z);
   }
 
   std::ptrdiff_t
@@ -88,32 +88,10 @@ struct TileContext
   bool
   LoadLevels()
   {
-    const std::int64_t * size = task.levelsSize;
-    std::int64_t         start[3];
-    for (int i = 0; i < 3; ++i)
-    {
-      start[i] = tile.start[i] + task.outputToLevels[i] - task.anchor[i];
-    }
-    const std::int64_t input = tile.size[0] + task.window[0] - 1;
-    const std::int64_t first = start[0] < 0 ? (-start[0] < input ? -start[0] : input) : 0;
-    const std::int64_t end =
-      size[0] - start[0] < input ? (size[0] - start[0] > first ? size[0] - start[0] : first) : input;
     std::memset(memory.levels, 0, 2 * static_cast<std::size_t>(inputVoxels));
-    // Levels without voxels have a null pointer, to which no offset may be added.
-    for (int z = 0; z < shape.ez && first < end; ++z)
-    {
-      for (int y = 0; y < shape.ey; ++y)
-      {
-        const std::int64_t fromZ = start[2] + z;
-        const std::int64_t fromY = start[1] + y;
-        if (fromZ >= 0 && fromZ < size[2] && fromY >= 0 && fromY < size[1])
-        {
-          std::memcpy(memory.levels + this->InputOffset(static_cast<int>(first), y, z),
-                      task.levels + (fromZ * size[1] + fromY) * size[0] + start[0] + first,
-                      2 * static_cast<std::size_t>(end - first));
-        }
-      }
-    }
+    CopyInput(task, tile, task.levels, tile.size[0] + task.window[0] - 1, 0, shape.ey, shape.ez, [this](int y, int z) {
+      return memory.levels + this->InputOffset(0, y, z);
+    });
     for (int z = 0; z < shape.nz; ++z)
     {
       for (int y = 0; y < shape.ny; ++y)

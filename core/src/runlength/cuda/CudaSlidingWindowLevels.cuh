@@ -3,7 +3,7 @@
 #ifndef CudaSlidingWindowLevels_cuh
 #define CudaSlidingWindowLevels_cuh
 
-#include "CudaSlidingWindowSegment.cuh"
+#include "CudaSlidingWindowLayout.cuh"
 
 // The runs of each level. Windows slide along y.
 namespace voxelmaps

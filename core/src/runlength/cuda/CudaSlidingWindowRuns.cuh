@@ -3,7 +3,7 @@
 #ifndef CudaSlidingWindowRuns_cuh
 #define CudaSlidingWindowRuns_cuh
 
-#include "CudaSlidingWindowSegment.cuh"
+#include "CudaSlidingWindowLayout.cuh"
 
 // The runs of each length, and what they sum to. Windows slide along y.
 namespace voxelmaps

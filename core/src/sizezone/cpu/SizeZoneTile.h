@@ -36,19 +36,13 @@ struct SizeZoneTileMemory
   std::size_t bytes;
 
   SizeZoneTileMemory(const SizeZoneTask & task, const TileShape & shape, void * memory)
-    : bytes(0)
   {
-    const auto take = [&](std::ptrdiff_t n) {
-      void * part = memory == nullptr ? nullptr : static_cast<char *>(memory) + bytes;
-      bytes += (static_cast<std::size_t>(n) + maxVectorBytes - 1) / maxVectorBytes * maxVectorBytes;
-      return part;
-    };
-    constexpr auto levelBytes = static_cast<std::ptrdiff_t>(sizeof(std::uint16_t));
-    levels = static_cast<std::uint16_t *>(take((shape.inputVoxels + inputSlack) * levelBytes));
+    WorkspaceLayout layout(memory);
+    levels = layout.Append<std::uint16_t>(shape.inputVoxels + inputSlack);
     constexpr int wordBytes = maxWordBits / 8; // of a window, at most
-    slices = take(std::ptrdiff_t{ shape.ez } * shape.nx * (LevelBits(task) + 1) * wordBytes);
-    zones = static_cast<std::uint32_t *>(
-      take(std::ptrdiff_t{ maxVectorWindows } * task.windowVoxels * static_cast<int>(sizeof(std::uint32_t))));
+    slices = layout.Append<char>(std::ptrdiff_t{ shape.ez } * shape.nx * (LevelBits(task) + 1) * wordBytes);
+    zones = layout.Append<std::uint32_t>(std::ptrdiff_t{ maxVectorWindows } * task.windowVoxels);
+    bytes = layout.Bytes();
   }
 };
 } // namespace

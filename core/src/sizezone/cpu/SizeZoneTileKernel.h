@@ -267,7 +267,8 @@ public:
   void
   Compute()
   {
-    this->LoadInput();
+    std::memset(m_Memory.levels, 0, static_cast<std::size_t>(m_Shape.inputVoxels + inputSlack) * sizeof(std::uint16_t));
+    CopyInput(m_Task, m_Tile, m_Task.levels, m_Shape, m_Memory.levels);
     std::memset(m_Memory.slices, 0, static_cast<std::size_t>(m_Shape.ez) * this->SliceVectors() * sizeof(Words));
     for (int y = 0; y < m_Tile.size[1] + m_Task.window[1] - 1; ++y)
     {
@@ -299,17 +300,6 @@ private:
   static_assert(blockVoxels % width == 0, "rows are whole vectors");
   static_assert(width <= maxVectorWindows && sizeof(Elements) <= maxVectorBytes, "the workspace is large enough");
 
-  std::ptrdiff_t
-  InputOffset(int x, int y, int z) const
-  {
-    return (std::ptrdiff_t{ z } * m_Shape.ey + y) * m_Shape.ex + x;
-  }
-  std::int64_t
-  OutputVoxel(int x, int y, int z) const
-  {
-    return ((m_Tile.start[2] + z) * m_Task.outputSize[1] + m_Tile.start[1] + y) * m_Task.outputSize[0] +
-           m_Tile.start[0] + x;
-  }
   std::size_t
   SliceVectors() const
   {
@@ -323,42 +313,12 @@ private:
            static_cast<std::size_t>(x / width * (m_LevelBits + 1));
   }
 
-  /** Copy the part of the levels that the windows reach; what lies beyond the level buffer is absent. */
-  void
-  LoadInput()
-  {
-    std::int64_t start[3];
-    for (int d = 0; d < 3; ++d)
-    {
-      start[d] = m_Tile.start[d] + m_Task.outputToLevels[d] - m_Task.anchor[d];
-    }
-    std::memset(m_Memory.levels, 0, static_cast<std::size_t>(m_Shape.inputVoxels + inputSlack) * sizeof(std::uint16_t));
-    // The columns of a row that are in the level buffer.
-    const std::int64_t first = start[0] < 0 ? -start[0] : 0;
-    const std::int64_t rest = m_Task.levelsSize[0] - start[0];
-    const std::int64_t end = rest < m_Shape.ex ? rest : m_Shape.ex;
-    for (int z = 0; z < m_Shape.ez && end > first; ++z)
-    {
-      for (int y = 0; y < m_Shape.ey; ++y)
-      {
-        const std::int64_t atY = start[1] + y;
-        const std::int64_t atZ = start[2] + z;
-        if (atY >= 0 && atY < m_Task.levelsSize[1] && atZ >= 0 && atZ < m_Task.levelsSize[2])
-        {
-          std::memcpy(m_Memory.levels + this->InputOffset(static_cast<int>(first), y, z),
-                      m_Task.levels + m_Task.LevelOffset(start[0] + first, atY, atZ),
-                      static_cast<std::size_t>(end - first) * sizeof(std::uint16_t));
-        }
-      }
-    }
-  }
-
   /** Let the slices of the windows from x on move by a row, which becomes their last one. */
   void
   AddRow(int x, int y, int z)
   {
     const int                   place = m_RowBits * (m_Task.window[1] - 1);
-    const std::uint16_t * const levels = m_Memory.levels + this->InputOffset(x, y, z);
+    const std::uint16_t * const levels = m_Memory.levels + m_Shape.InputOffset(x, y, z);
     Words * const               slice = this->SliceAt(x, z);
     for (int b = 0; b <= m_LevelBits; ++b)
     {
@@ -392,12 +352,12 @@ private:
   {
     const int                   windows = m_Tile.size[0] - x < width ? m_Tile.size[0] - x : width;
     const std::uint16_t * const own =
-      m_Memory.levels + this->InputOffset(x + m_Task.anchor[0], y + m_Task.anchor[1], z + m_Task.anchor[2]);
+      m_Memory.levels + m_Shape.InputOffset(x + m_Task.anchor[0], y + m_Task.anchor[1], z + m_Task.anchor[2]);
     Element computed[width] = {};
     bool    isAny = false;
     for (int i = 0; i < windows; ++i)
     {
-      const bool isComputed = own[i] != 0 && m_Task.IsSelected(this->OutputVoxel(x + i, y, z));
+      const bool isComputed = own[i] != 0 && m_Task.IsSelected(OutputVoxel(m_Task, m_Tile, x + i, y, z));
       computed[i] = isComputed ? ~Element{ 0 } : Element{ 0 };
       isAny = isAny || isComputed;
     }
@@ -408,8 +368,10 @@ private:
     }
     for (int i = 0; i < windows; ++i)
     {
-      m_Tile.finish(
-        m_Tile.matrix, this->OutputVoxel(x + i, y, z), m_Memory.zones + i * m_Task.windowVoxels, zoneCounts[i]);
+      m_Tile.finish(m_Tile.matrix,
+                    OutputVoxel(m_Task, m_Tile, x + i, y, z),
+                    m_Memory.zones + i * m_Task.windowVoxels,
+                    zoneCounts[i]);
     }
   }
 

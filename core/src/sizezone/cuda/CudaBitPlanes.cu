@@ -238,7 +238,7 @@ public:
 
   /** Store the features of the zones. */
   __device__ void
-  Finish(std::int64_t out)
+  Finish(std::int64_t voxel)
   {
     const SizeMatrixScales & scales = m_Task.scales;
     SizeMatrixSums           sums;
@@ -277,10 +277,7 @@ public:
       AddGroup<levelAxis>(sums, level, __ldg(scales.inverseSquares + level), group);
       first = end;
     }
-    for (int f = 0; f < m_Task.numberOfFeatures; ++f)
-    {
-      StoreComponent(m_Task, out, f, SizeMatrixFeatureValue(ToSizeMatrixFeature(m_Task.features[f]), sums, scales));
-    }
+    StoreSizeMatrixFeatures(m_Task, voxel, sums);
   }
 
 private:
@@ -382,24 +379,16 @@ __launch_bounds__(threadsPerBlock)
   {
     return;
   }
-  const std::int64_t row = number / task.outputSize[0];
-  const std::int64_t voxel[3] = { number - row * task.outputSize[0],
-                                  row % task.outputSize[1],
-                                  row / task.outputSize[1] };
-  const std::int64_t out = number * task.voxelStride;
-  const WindowBox    box(task, voxel);
+  const WindowBox box = WindowBox::At(task, number);
   if (!box.isComputed)
   {
-    for (int f = 0; f < task.numberOfFeatures; ++f)
-    {
-      StoreComponentOrNaN(task, out, f, task.backgroundValue);
-    }
+    StoreBackground(task, number);
     return;
   }
   ThreadWindow<TWord, VSlices> window(task, layout, shared);
   window.Load(box);
   window.FillZones();
-  window.Finish(out);
+  window.Finish(number);
 }
 
 template <typename TWord, int VSlices>

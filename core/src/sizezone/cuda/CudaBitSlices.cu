@@ -525,17 +525,6 @@ private:
   std::uint64_t m_LevelNonUniformity;
 };
 
-/** The window of an output voxel. */
-inline __device__ WindowBox
-MakeWindowBox(const SizeZoneTask & task, std::int64_t number)
-{
-  const std::int64_t row = number / task.outputSize[0];
-  const std::int64_t voxel[3] = { number - row * task.outputSize[0],
-                                  row % task.outputSize[1],
-                                  row / task.outputSize[1] };
-  return WindowBox(task, voxel);
-}
-
 template <int VWords>
 __global__ void
 __launch_bounds__(maxWarpsPerBlock * lanesPerWarp)
@@ -550,7 +539,7 @@ __launch_bounds__(maxWarpsPerBlock * lanesPerWarp)
     WarpWindows<VWords> windows(task, layout, shared + warp * layout.warpWords);
     const std::int64_t  number = blockFirst + warp * layout.windowsPerWarp + windows.GetWindow();
     const bool          isWindow = windows.GetWindow() < layout.windowsPerWarp && number < endWindow;
-    const WindowBox     box = MakeWindowBox(task, isWindow ? number : blockFirst);
+    const WindowBox     box = WindowBox::At(task, isWindow ? number : blockFirst);
     windows.Load(box, isWindow && box.isComputed);
     windows.FillZones();
     windows.AddZones();
@@ -559,15 +548,14 @@ __launch_bounds__(maxWarpsPerBlock * lanesPerWarp)
   const auto numberOfWindows = static_cast<int>(min(std::int64_t{ blockWindows }, endWindow - blockFirst));
   for (int i = threadIdx.x; i < numberOfWindows * task.numberOfFeatures; i += blockDim.x)
   {
-    const int               f = i / numberOfWindows;
-    const int               window = i - f * numberOfWindows;
-    const std::int64_t      out = (blockFirst + window) * task.voxelStride;
-    const SizeMatrixSums &  sums = WarpWindows<VWords>::SumsOfWindow(layout, shared, window);
-    const SizeMatrixFeature feature = ToSizeMatrixFeature(task.features[f]);
+    const int              f = i / numberOfWindows;
+    const int              window = i - f * numberOfWindows;
+    const std::int64_t     out = (blockFirst + window) * task.voxelStride;
+    const SizeMatrixSums & sums = WarpWindows<VWords>::SumsOfWindow(layout, shared, window);
     // A window that is computed has a zone.
     if (sums.entries != 0)
     {
-      StoreComponent(task, out, f, SizeMatrixFeatureValue(feature, sums, task.scales));
+      StoreComponent(task, out, f, SizeMatrixFeatureValue(task.matrixFeatures[f], sums, task.scales));
     }
     else
     {

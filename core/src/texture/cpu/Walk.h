@@ -13,6 +13,24 @@
 
 namespace voxelmaps
 {
+/** Call visit(number) for the output voxels of a box. */
+template <typename TVisit>
+void
+ForEachVoxelOfBox(const TextureTask & task, const Triple & start, const Triple & size, const TVisit & visit)
+{
+  for (std::int64_t z = start[2]; z < start[2] + size[2]; ++z)
+  {
+    for (std::int64_t y = start[1]; y < start[1] + size[1]; ++y)
+    {
+      const std::int64_t first = (z * task.outputSize[1] + y) * task.outputSize[0] + start[0];
+      for (std::int64_t x = 0; x < size[0]; ++x)
+      {
+        visit(first + x);
+      }
+    }
+  }
+}
+
 /** A worker that computes the windows of boxes by a walk, one after the other. */
 template <typename TWalk>
 auto
@@ -21,24 +39,16 @@ MakeWalker(const typename TWalk::Task & task, const JobExecution & execution)
   auto workspace = MakeWorkspace(TWalk::GetWorkspaceBytes(task));
   auto walk = std::make_shared<TWalk>(task, SingleThread(execution), workspace.get());
   return [workspace, walk, &task](const Triple & start, const Triple & size) {
-    for (std::int64_t z = start[2]; z < start[2] + size[2]; ++z)
-    {
-      for (std::int64_t y = start[1]; y < start[1] + size[1]; ++y)
-      {
-        const std::int64_t first = (z * task.outputSize[1] + y) * task.outputSize[0] + start[0];
-        for (std::int64_t x = 0; x < size[0]; ++x)
-        {
-          walk->Compute(first + x);
-        }
-      }
-    }
+    ForEachVoxelOfBox(task, start, size, [&](std::int64_t voxel) { walk->Compute(voxel); });
   };
 }
 
-/** Compute all windows. windowSteps: a measure of the work for one, about two nanoseconds each. */
-template <typename TWalk>
+/** Compute all windows by workers that makeWalker() returns. windowSteps: a measure of the work for one, about two
+ * nanoseconds each. */
+template <typename TMakeWalker>
 void
-ComputeByWalk(const typename TWalk::Task & task, std::int64_t windowSteps, const JobExecution & execution)
+ComputeByWalkers(const TextureTask & task, std::int64_t windowSteps, const JobExecution & execution,
+                 const TMakeWalker & makeWalker)
 {
   // What a worker does between two reports: some milliseconds, but rows short enough to share out.
   constexpr std::int64_t maxSteps = 2000000;
@@ -49,7 +59,13 @@ ComputeByWalk(const typename TWalk::Task & task, std::int64_t windowSteps, const
   const Triple       outputSize{ { task.outputSize[0], task.outputSize[1], task.outputSize[2] } };
   ForEachTile(Tiling(outputSize, { { EqualPart(outputSize[0], voxels), EqualPart(outputSize[1], rows), 1 } }),
               execution,
-              [&]() { return MakeWalker<TWalk>(task, execution); });
+              makeWalker);
+}
+template <typename TWalk>
+void
+ComputeByWalk(const typename TWalk::Task & task, std::int64_t windowSteps, const JobExecution & execution)
+{
+  ComputeByWalkers(task, windowSteps, execution, [&]() { return MakeWalker<TWalk>(task, execution); });
 }
 } // namespace voxelmaps
 

@@ -127,7 +127,16 @@ StoreComponentOrNaN(const TextureTask & task, std::int64_t out, std::int64_t com
   }
 }
 
-/** Store the background in all components of an output voxel; the threads of a team share them. */
+/** Store the background in all components of an output voxel. */
+VOXELMAPS_HOST_DEVICE inline void
+StoreBackground(const TextureTask & task, std::int64_t voxel)
+{
+  for (int c = 0; c < task.numberOfComponents; ++c)
+  {
+    StoreComponentOrNaN(task, voxel * task.voxelStride, c, task.backgroundValue);
+  }
+}
+/** The same, by a team, whose threads share the components. */
 template <typename TTeam>
 VOXELMAPS_DEVICE inline void
 StoreBackground(const TextureTask & task, std::int64_t voxel, const TTeam & team)

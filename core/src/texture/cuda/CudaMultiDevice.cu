@@ -11,7 +11,6 @@
 #include <exception>
 #include <future>
 #include <mutex>
-#include <type_traits>
 #include <vector>
 
 namespace voxelmaps
@@ -35,26 +34,92 @@ GetBox(TextureFeatureMapJob job, const TextureTask & task, int axis, std::int64_
   return job;
 }
 
-void
-CopyOutput(const TextureFeatureMapJob & to, const void * from, const TextureTask & task, cudaStream_t stream)
+/** A job with copies in host memory of its arrays in device memory. */
+class HostArrays
 {
-  const std::size_t bytes = ComponentBytes(task);
-  const std::size_t pitch = bytes * static_cast<std::size_t>(task.voxelStride);
-  const int         maps = task.IsPlanar() ? task.numberOfComponents : 1;
-  const std::size_t width = bytes * static_cast<std::size_t>(task.numberOfComponents / maps);
-  const std::size_t height = NumberOfVoxels(to.outputSize);
-  for (int map = 0; map < maps; ++map)
+public:
+  HostArrays(const TextureFeatureMapJob & theJob, const TextureTask & task, const CudaOptions & options)
+    : job(theJob)
+    , m_Task(task)
+    , m_Stream(static_cast<cudaStream_t>(options.stream))
   {
-    const std::size_t offset = bytes * static_cast<std::size_t>(map * task.componentStride);
-    char * const      mapTo = static_cast<char *>(to.output) + offset;
-    const char *      mapFrom = static_cast<const char *>(from) + offset;
-    CheckCuda(width == pitch
-                ? cudaMemcpyAsync(mapTo, mapFrom, width * height, cudaMemcpyHostToDevice, stream)
-                : cudaMemcpy2DAsync(mapTo, pitch, mapFrom, pitch, width, height, cudaMemcpyHostToDevice, stream),
-              "copying to the device");
+    if (options.inputLocation == MemoryLocation::Device)
+    {
+      const std::uint64_t levels = NumberOfVoxels(job.levelsSize);
+      this->CopyInput(job.levels, levels * sizeof(std::uint16_t));
+      this->CopyInput(job.intensities, levels * IntensityBytes(task));
+      this->CopyInput(job.selection, NumberOfVoxels(job.outputSize));
+      this->Wait();
+    }
+    if (options.outputLocation == MemoryLocation::Device)
+    {
+      const auto lastVoxel = static_cast<std::int64_t>(NumberOfVoxels(job.outputSize)) - 1;
+      const auto last = lastVoxel * task.voxelStride + (task.numberOfComponents - 1) * task.componentStride;
+      job.output = m_Arrays.emplace_back(static_cast<std::size_t>(last + 1) * ComponentBytes(task)).data();
+    }
+    job.outputVoxelStride = task.voxelStride;
+    job.outputComponentStride = task.componentStride;
+  }
+
+  /** Copy the components of an output to the device. */
+  void
+  CopyOutput(const TextureFeatureMapJob & to, const void * from) const
+  {
+    const std::size_t bytes = ComponentBytes(m_Task);
+    const std::size_t pitch = bytes * static_cast<std::size_t>(m_Task.voxelStride);
+    const int         maps = m_Task.IsPlanar() ? m_Task.numberOfComponents : 1;
+    const std::size_t width = bytes * static_cast<std::size_t>(m_Task.numberOfComponents / maps);
+    const std::size_t height = NumberOfVoxels(to.outputSize);
+    for (int map = 0; map < maps; ++map)
+    {
+      const std::size_t offset = bytes * static_cast<std::size_t>(map * m_Task.componentStride);
+      char * const      mapTo = static_cast<char *>(to.output) + offset;
+      const char *      mapFrom = static_cast<const char *>(from) + offset;
+      CheckCuda(width == pitch
+                  ? cudaMemcpyAsync(mapTo, mapFrom, width * height, cudaMemcpyHostToDevice, m_Stream)
+                  : cudaMemcpy2DAsync(mapTo, pitch, mapFrom, pitch, width, height, cudaMemcpyHostToDevice, m_Stream),
+                "copying to the device");
+    }
+  }
+  void
+  Wait() const
+  {
+    CheckCuda(cudaStreamSynchronize(m_Stream), "waiting for the device");
+  }
+
+  TextureFeatureMapJob job;
+
+private:
+  template <typename TPointer>
+  void
+  CopyInput(TPointer & array, std::uint64_t bytes)
+  {
+    if (array != nullptr)
+    {
+      void * const copy = m_Arrays.emplace_back(bytes).data();
+      CheckCuda(cudaMemcpyAsync(copy, array, bytes, cudaMemcpyDeviceToHost, m_Stream), "copying from the device");
+      array = static_cast<TPointer>(copy);
+    }
+  }
+
+  const TextureTask &            m_Task;
+  const cudaStream_t             m_Stream;
+  std::vector<std::vector<char>> m_Arrays;
+};
+} // namespace
+
+void
+ComputeOnHostArrays(const TextureFeatureMapJob & job, const TextureTask & task, const CudaOptions & options,
+                    const std::function<void(const TextureFeatureMapJob & hostJob)> & compute)
+{
+  const HostArrays host(job, task, options);
+  compute(host.job);
+  if (options.outputLocation == MemoryLocation::Device)
+  {
+    host.CopyOutput(job, host.job.output);
+    host.Wait();
   }
 }
-} // namespace
 
 void
 ForEachDevice(const TextureFeatureMapJob & job, const TextureTask & task, const CudaOptions & options,
@@ -64,32 +129,7 @@ ForEachDevice(const TextureFeatureMapJob & job, const TextureTask & task, const 
   const CurrentDevice device(options.deviceID);
 
   // The other devices use arrays in the memory of this one through host memory.
-  const auto                     stream = static_cast<cudaStream_t>(options.stream);
-  TextureFeatureMapJob           hostJob = job;
-  std::vector<std::vector<char>> arrays;
-  const auto                     toHost = [&](auto *& array, std::uint64_t bytes) {
-    if (array != nullptr)
-    {
-      arrays.emplace_back(bytes);
-      void * const copy = arrays.back().data();
-      CheckCuda(cudaMemcpyAsync(copy, array, bytes, cudaMemcpyDeviceToHost, stream), "copying from the device");
-      array = static_cast<std::decay_t<decltype(array)>>(copy);
-    }
-  };
-  if (options.inputLocation == MemoryLocation::Device)
-  {
-    const std::uint64_t levels = NumberOfVoxels(job.levelsSize);
-    toHost(hostJob.levels, levels * sizeof(std::uint16_t));
-    toHost(hostJob.intensities, levels * IntensityBytes(task));
-    toHost(hostJob.selection, NumberOfVoxels(job.outputSize));
-    CheckCuda(cudaStreamSynchronize(stream), "waiting for the device");
-  }
-  if (options.outputLocation == MemoryLocation::Device)
-  {
-    const auto lastVoxel = static_cast<std::int64_t>(NumberOfVoxels(job.outputSize)) - 1;
-    const auto last = lastVoxel * task.voxelStride + (task.numberOfComponents - 1) * task.componentStride;
-    hostJob.output = arrays.emplace_back(static_cast<std::size_t>(last + 1) * ComponentBytes(task)).data();
-  }
+  const HostArrays host(job, task, options);
 
   std::atomic<bool>  isStopped{ false };
   std::exception_ptr error;
@@ -130,7 +170,7 @@ ForEachDevice(const TextureFeatureMapJob & job, const TextureTask & task, const 
   const auto boxes = std::min(job.outputSize[axis], static_cast<std::int64_t>(options.otherDeviceIDs.size()) + 1);
   std::vector<std::future<void>> futures;
   const auto                     start = [&](std::int64_t i) {
-    TextureFeatureMapJob box = GetBox(i == 0 ? job : hostJob, task, axis, i, boxes);
+    TextureFeatureMapJob box = GetBox(i == 0 ? job : host.job, task, axis, i, boxes);
     CudaOptions          deviceOptions = options;
     box.execution = execution;
     deviceOptions.otherDeviceIDs.clear();
@@ -162,9 +202,9 @@ ForEachDevice(const TextureFeatureMapJob & job, const TextureTask & task, const 
   {
     for (std::int64_t i = 1; i < boxes; ++i)
     {
-      CopyOutput(GetBox(job, task, axis, i, boxes), GetBox(hostJob, task, axis, i, boxes).output, task, stream);
+      host.CopyOutput(GetBox(job, task, axis, i, boxes), GetBox(host.job, task, axis, i, boxes).output);
     }
-    CheckCuda(cudaStreamSynchronize(stream), "waiting for the device");
+    host.Wait();
   }
   reportProgress();
 }

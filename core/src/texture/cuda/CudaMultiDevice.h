@@ -11,6 +11,11 @@
 
 namespace voxelmaps
 {
+/** Call compute with a job whose arrays are in host memory, and copy its output where that of the job is. */
+void
+ComputeOnHostArrays(const TextureFeatureMapJob & job, const TextureTask & task, const CudaOptions & options,
+                    const std::function<void(const TextureFeatureMapJob & hostJob)> & compute);
+
 /** Split a valid, nonempty job into one box per device of the options, and call compute for each box in a thread of its
  * own. The first exception stops all devices and is rethrown. Progress is reported by the calling thread. */
 void

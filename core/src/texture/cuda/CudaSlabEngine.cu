@@ -42,14 +42,9 @@ BackgroundKernel(const __grid_constant__ TextureTask task, std::int64_t voxels)
   const std::int64_t step = std::int64_t{ gridDim.x } * blockDim.x;
   for (std::int64_t i = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; i < voxels; i += step)
   {
-    const std::int64_t row = i / task.outputSize[0];
-    const std::int64_t voxel[3] = { i - row * task.outputSize[0], row % task.outputSize[1], row / task.outputSize[1] };
-    if (!WindowBox(task, voxel).isComputed)
+    if (!WindowBox::At(task, i).isComputed)
     {
-      for (int c = 0; c < task.numberOfComponents; ++c)
-      {
-        StoreComponentOrNaN(task, i * task.voxelStride, c, task.backgroundValue);
-      }
+      StoreBackground(task, i);
     }
   }
 }
