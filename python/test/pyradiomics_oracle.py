@@ -11,7 +11,7 @@ import itk
 import numpy as np
 import pytest
 from voxelmaps.radiomics import _preparation as images
-from voxelmaps import _image, radiomics
+from voxelmaps import _feature_maps, _image, radiomics
 from voxelmaps.radiomics import _settings as parameters
 
 # --- Scenes ------------------------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ class Windows:
         return list(self._matrices())
 
     def _matrices(self):
-        offsets = [step[::-1] for step in radiomics._offsets(self.settings["distances"], self.window)]
+        offsets = _feature_maps.neighbor_offsets(self.settings["distances"], self.window[::-1])
         for box in self.boxes(self.levels):
             present, ranks = np.unique(box, return_inverse=True)
             ranks = ranks.reshape(box.shape)

@@ -67,7 +67,7 @@ def _nifti_header(volume, dtype):
     return header.binaryblock + bytes(4)
 
 
-def _nrrd_header(volume, dtype, names=()):
+def _nrrd_header(volume, dtype, names):
     dimension, components = len(volume.spacing), volume.array.ndim - len(volume.spacing)
     vector = lambda values: f"({','.join(repr(float(value)) for value in values)})"
     axes = np.reshape(volume.direction, (dimension, dimension)) * volume.spacing
@@ -87,6 +87,10 @@ def _nrrd_header(volume, dtype, names=()):
     return "\n".join([*lines, "", ""]).encode()
 
 
+def _header(volume, dtype, file_format, names=()):
+    return _nrrd_header(volume, dtype, names) if file_format == "nrrd" else _nifti_header(volume, dtype)
+
+
 class _Growing:
     """A map on the disk that grows.
 
@@ -100,24 +104,24 @@ class _Growing:
         self.values = tempfile.SpooledTemporaryFile(_REGION_BYTES, dir=staging)
         self._fill = fill
 
-    def append(self, slab, region=None):
-        """Append planes. region has the numbers of the voxels whose values are kept for statistics."""
-        with paths.errors_named(self.path):
-            if region is not None:
-                self.values.write(slab.reshape(-1)[region])
-            if self._fill is not None:
-                slab = np.where(np.isfinite(slab), slab, slab.dtype.type(self._fill))
-            self._write(slab)
+    def append(self, slab, region=None, is_last=True, function=None):
+        """Append planes. After the last ones, write everything to the disk, and return the value of a function of the map.
 
-    def append_last(self, slab, region=None, function=None):
-        """Append the last planes, and write everything to the disk. Returns the value of a function of the file."""
+        region    Numbers of the voxels whose values are kept for the function.
+        """
         try:
-            self.append(slab, region)
             with paths.errors_named(self.path):
-                self._finish()
-            return None if function is None else function(self)
+                if region is not None:
+                    self.values.write(slab.reshape(-1)[region])
+                if self._fill is not None:
+                    slab = np.where(np.isfinite(slab), slab, slab.dtype.type(self._fill))
+                self._write(slab)
+                if is_last:
+                    self._finish()
+            return function(self) if is_last and function is not None else None
         finally:
-            self.close()
+            if is_last:
+                self.close()
 
     def _finish(self):
         pass
@@ -167,19 +171,14 @@ class _File(_Growing):
             self._file.close()
 
 
-def _header(volume, dtype, file_format):
-    return (_nrrd_header if file_format == "nrrd" else _nifti_header)(volume, dtype)
-
-
 def write_image(volume, path, folder, names=()):
     """Write an image into a folder. Returns its path.
 
     names    Of its components, or of the map that it is; files of NIfTI have none.
     """
-    dtype = volume.array.dtype
-    head = _nrrd_header(volume, dtype, names) if path.suffix == ".nrrd" else _nifti_header(volume, dtype)
+    head = _header(volume, volume.array.dtype, path.suffix[1:], names)
     file = _File(path, folder.staging, head)
-    file.append_last(volume.array)
+    file.append(volume.array)
     file.publish()
     return path
 
@@ -316,18 +315,7 @@ class Writer:
         path = os.path.normpath(os.path.join(self._folder.path, self._layout.location(key)))
         return _File(path, self._folder.staging, self._head, self._layout.fill)
 
-    def _submit(self, slab, tasks):
-        # Two large slabs at most are in memory.
-        if self._bytes + slab.nbytes > _SLAB_BYTES:
-            self.finish()
-        self._bytes += slab.nbytes
-        begun = [self._pool.submit(*task) for task in tasks]
-        self._tasks += begun
-        return begun
-
-    def write(
-        self, maps, name, keys, inside=None, progress=lambda part: None, function=None, complete=lambda found: None
-    ):
+    def write(self, maps, name, keys, inside=None, progress=lambda part: None, function=None, complete=lambda found: 0):
         """Compute the maps of a class, and begin to write them.
 
         maps        radiomics.Maps of the volume.
@@ -352,15 +340,16 @@ class Writer:
         for first, last in _slabs(depth, plane_bytes, maps.device is not None, planes):
             slab = maps.compute(name, list(keys), first, last)
             region = None if inside is None else np.flatnonzero(inside[first:last])
-            if first > 0:
-                # Planes are appended in their order.
+            # Planes are appended in their order, and two large slabs at most are in memory.
+            if first > 0 or self._bytes + slab.nbytes > _SLAB_BYTES:
                 self.finish()
-            if last < depth:
-                self._submit(slab, [(file.append, one, region) for file, one in zip(files.values(), slab)])
-            else:
-                before = list(self._tasks)
-                tasks = [(file.append_last, one, region, function) for file, one in zip(files.values(), slab)]
-                self._tasks.append(self._pool.submit(publish, self._submit(slab, tasks), before))
+            before, self._bytes = list(self._tasks), self._bytes + slab.nbytes
+            is_last = last == depth
+            begun = [
+                self._pool.submit(file.append, one, region, is_last, function)
+                for file, one in zip(files.values(), slab)
+            ]
+            self._tasks += [*begun, *([self._pool.submit(publish, begun, before)] if is_last else [])]
             progress(last / depth)
 
     def finish(self):

@@ -70,24 +70,6 @@ def _real(value):
     return value if isinstance(value, (int, float)) else float(value)
 
 
-def _number(rule, is_valid):
-    def check(value):
-        value = _real(value)
-        if not is_valid(value):
-            raise ValueError(rule)
-        return value
-
-    return check
-
-
-_finite = _number("must be a finite number", math.isfinite)
-_positive = _number("must be greater than 0 and finite", lambda value: 0 < value < math.inf)
-_positive_or_infinite = _number("must be greater than 0", lambda value: value > 0)
-_positive_or_not_finite = _number("must be greater than 0", lambda value: value > 0 or value != value)
-_not_negative = _number("must not be negative, and finite", lambda value: 0 <= value < math.inf)
-_positive_up_to_1000 = _number("must be greater than 0 and at most 1000", lambda value: 0 < value <= 1000)
-
-
 def _real_or_text(value):
     """Where PyRadiomics takes texts too: YAML has nan as .nan, and nan is a text."""
     if isinstance(value, str) and len(value) <= 1000:
@@ -96,11 +78,23 @@ def _real_or_text(value):
     return _real(value)
 
 
-def _not_nan(value):
-    value = _real_or_text(value)
-    if value != value:
-        raise ValueError("must not be NaN")
-    return value
+def _number(rule, is_valid, read=_real):
+    def check(value):
+        value = read(value)
+        if not is_valid(value):
+            raise ValueError(rule)
+        return value
+
+    return check
+
+
+_not_nan = _number("must not be NaN", lambda value: value == value, _real_or_text)
+_finite = _number("must be a finite number", math.isfinite)
+_positive = _number("must be greater than 0 and finite", lambda value: 0 < value < math.inf)
+_positive_or_infinite = _number("must be greater than 0", lambda value: value > 0)
+_positive_or_not_finite = _number("must be greater than 0", lambda value: value > 0 or value != value)
+_not_negative = _number("must not be negative, and finite", lambda value: 0 <= value < math.inf)
+_positive_up_to_1000 = _number("must be greater than 0 and at most 1000", lambda value: 0 < value <= 1000)
 
 
 def _list_of(check_item, rule, is_valid):
