@@ -8,7 +8,7 @@
 #include "graytone/GrayToneDifferenceFormulas.h"
 #include "runlength/RunLengthFormulas.h"
 #include "sizezone/SizeZone.h"
-#include "texture/SizeMatrix.h"
+#include "texture/SizeMatrixPlan.h"
 
 // Instantiated for host and device by name alone, so that this file need not follow every change of an argument.
 using namespace voxelmaps;
@@ -73,12 +73,12 @@ HasAllFunctions()
                       &GrayToneDifferenceFeatureValue,
                       &GrayToneDifferencePairTerm<double>,
                       &AreDependent,
-                      &StoreDependenceFeatures,
+                      &StoreSizeMatrixFeatures<DependenceFeatureMapEnums>,
+                      &StoreSizeMatrixFeatures<SizeZoneFeatureMapEnums>,
                       &GrayLevelFormula::GetLevel,
                       &AddGroup<levelAxis>,
                       &AddGroup<sizeAxis>,
-                      &SizeMatrixFeatureValue,
-                      &ToSizeMatrixFeature);
+                      &SizeMatrixFeatureValue);
 }
 } // namespace
 
