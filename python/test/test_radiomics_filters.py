@@ -456,7 +456,7 @@ def patient_of(name, is_small):
         mask = sitk.GetArrayFromImage(mask)
         mask[:, 34:] = mask[:10] = mask[15:] = 0
         return image, to_simpleitk(mask), 1
-    if not (PYRADIOMICS / "examples").is_dir():
+    if not (PYRADIOMICS / "examples" / "exampleSettings").is_dir():
         pytest.skip("no files of PyRadiomics; set VOXELMAPS_PYRADIOMICS to a copy of its repository")
     *files, label = PATIENTS[name]
     image, mask = (sitk.ReadImage(str(PYRADIOMICS / "data" / f"{file}.nrrd")) for file in files)

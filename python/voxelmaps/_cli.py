@@ -312,8 +312,8 @@ def _call(options, console):
     results = ("out", "strength", "margin")
     own = ("command", "image", "mask", "seeds", *results)
     keywords = {name: _by_label(name, value) for name, value in vars(options).items() if name not in own}
-    image = _image.load(options.image, "the image")[0]
     if options.command == "describe":
+        image = _image.load(options.image, "the image")[0]
         for line in str(voxelmaps.describe(image, options.mask, **keywords)).splitlines():
             console.line(line)
         return True
@@ -328,6 +328,7 @@ def _call(options, console):
     files = [(f"the file of --{name}", path) for name, path in written.items()]
     paths.check_outputs([one for one in read if isinstance(one[1], str)], (), files)
     keywords.update((name, True) for name in written if name != "out")
+    image = _image.load(options.image, "the image")[0]
     result = _function(options.command)(image, seeds, options.mask, **keywords)
     for name, path in written.items():
         volume = getattr(result, "labels" if name == "out" else name) if len(written) > 1 else result
