@@ -192,11 +192,11 @@ _KEYWORDS = {
 
 # Options of regions that mean the same as those of maps, and the others.
 _SAME_OPTIONS = (
-    "--mask --dask --params --classes --features --setting --threads --verbose --bin-width --bin-count --force2d "
+    *("--mask", "--dask", "--params", "--classes", "--features", "--setting", "--threads", "--verbose"),
+    *("--bin-width", "--bin-count", "--force2d", "--force2d-dimension"),
 )
-_SAME_OPTIONS += "--force2d-dimension"
 _REGION_OPTIONS = {
-    **{text: meaning for text, meaning in _OPTIONS.items() if text.split()[0] in _SAME_OPTIONS.split()},
+    **{text: meaning for text, meaning in _OPTIONS.items() if text.split()[0] in _SAME_OPTIONS},
     "--jobs TABLE": "CSV file with the columns image, mask and optionally label, instead of IMAGE and --mask",
     "--label N": "label of the region in the mask (default: 1); several, such as 1,2,3, or all have a row each",
     "--out FILE": "CSV file with a row per region; FILE.jsonl has what they come from, and a later run keeps rows of the same "

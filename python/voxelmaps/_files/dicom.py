@@ -22,14 +22,12 @@ SUFFIXES = (".dcm", ".dicom", ".ima")
 _SEGMENTATIONS = {"1.2.840.10008.5.1.4.1.1.66.4", "1.2.840.10008.5.1.4.1.1.66.7"}
 _RTSTRUCT, _DIRECTORY = "1.2.840.10008.5.1.4.1.1.481.3", "1.2.840.10008.1.3.10"
 # In which images at one position can differ; of a volume, those before None must be the same for all slices.
-_DISTINCTIONS = ("EchoTime", "EffectiveEchoTime", "EchoNumbers", "DiffusionBValue", "b-value", None)
-_DISTINCTIONS += (
-    *"DiffusionGradientOrientation InversionTime InversionTimes FlipAngle RepetitionTime StackID".split(),
+_DISTINCTIONS = (
+    *("EchoTime", "EffectiveEchoTime", "EchoNumbers", "DiffusionBValue", "b-value", None),
+    *("DiffusionGradientOrientation", "InversionTime", "InversionTimes", "FlipAngle", "RepetitionTime", "StackID"),
+    *("TemporalPositionIdentifier", "TemporalPositionIndex", "TriggerTime", "NominalCardiacTriggerDelayTime"),
+    *("ImageType", "FrameType", "AcquisitionNumber", "AcquisitionTime", "ContentTime"),
 )
-_DISTINCTIONS += (
-    *"TemporalPositionIdentifier TemporalPositionIndex TriggerTime NominalCardiacTriggerDelayTime".split(),
-)
-_DISTINCTIONS += (*"ImageType FrameType AcquisitionNumber AcquisitionTime ContentTime".split(),)
 _CHOOSE = "choose one, such as read_dicom_series(folder, select={'EchoTime': 4.6}), or save each as a series of its own"
 _GROUPS = ("SharedFunctionalGroupsSequence", "PerFrameFunctionalGroupsSequence")
 _PIXEL_SPACINGS = ("PixelSpacing", "ImagerPixelSpacing", "NominalScannedPixelSpacing")

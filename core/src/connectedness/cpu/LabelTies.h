@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <vector>
 
 namespace voxelmaps
@@ -39,50 +38,34 @@ public:
   void
   Settle()
   {
-    std::vector<std::vector<Claim>> claims(std::max(1u, m_Execution.numberOfWorkers)); // of every worker
+    std::vector<std::vector<Claim>> found(std::max(1u, m_Execution.numberOfWorkers)); // of every worker
+    const auto                      collect = [&found]() {
+      std::vector<Claim> claims;
+      for (std::vector<Claim> & list : found)
+      {
+        claims.insert(claims.end(), list.begin(), list.end());
+        list.clear();
+      }
+      return claims;
+    };
     ForEachTask(m_Graph.size[1] * m_Graph.size[2], m_Execution, [&](unsigned int worker) {
       return [&, worker, differences = std::vector<TLabel>()](std::int64_t row) mutable {
-        this->FindClaims(row, differences, claims[worker]);
+        this->FindClaims(row, differences, found[worker]);
         m_Execution.CheckAbort();
       };
     });
-    for (;;)
+    // With the lowest label first, no voxel changes twice.
+    std::vector<Claim> claims = collect();
+    std::sort(claims.begin(), claims.end(), [](const Claim & a, const Claim & b) { return a.label < b.label; });
+    for (auto begin = claims.begin(); begin != claims.end();)
     {
-      // With the lowest label first, no voxel changes twice.
-      TLabel lowest = std::numeric_limits<TLabel>::max();
-      for (const std::vector<Claim> & list : claims)
+      const auto end =
+        std::find_if(begin, claims.end(), [&](const Claim & claim) { return claim.label != begin->label; });
+      for (std::vector<Claim> current(begin, end); !current.empty(); current = collect())
       {
-        for (const Claim & claim : list)
-        {
-          lowest = std::min(lowest, claim.label);
-        }
+        this->SpreadAll(current, found);
       }
-      std::vector<Claim> current;
-      for (std::vector<Claim> & list : claims)
-      {
-        const auto begin =
-          std::partition(list.begin(), list.end(), [=](const Claim & claim) { return claim.label != lowest; });
-        current.insert(current.end(), begin, list.end());
-        list.erase(begin, list.end());
-      }
-      if (current.empty())
-      {
-        return;
-      }
-      // Fewer take less time than it takes to start a worker.
-      constexpr std::size_t taskClaims = 4096;
-      ForEachTask(static_cast<std::int64_t>((current.size() + taskClaims - 1) / taskClaims),
-                  m_Execution,
-                  [&](unsigned int worker) {
-                    return [&, worker](std::int64_t task) {
-                      const std::size_t first = static_cast<std::size_t>(task) * taskClaims;
-                      for (std::size_t i = first; i < std::min(first + taskClaims, current.size()); ++i)
-                      {
-                        this->Spread(current[i], claims[worker]);
-                      }
-                      m_Execution.CheckAbort();
-                    };
-                  });
+      begin = end;
     }
   }
 
@@ -195,6 +178,25 @@ private:
         claims.push_back({ other, claim.label });
       }
     }
+  }
+
+  /** Spread claims, and find those of the same label that follow. */
+  void
+  SpreadAll(const std::vector<Claim> & claims, std::vector<std::vector<Claim>> & found) const
+  {
+    // Fewer take less time than it takes to start a worker.
+    constexpr std::size_t taskClaims = 4096;
+    const std::size_t     tasks = (claims.size() + taskClaims - 1) / taskClaims;
+    ForEachTask(static_cast<std::int64_t>(tasks), m_Execution, [&](unsigned int worker) {
+      return [&, worker](std::int64_t task) {
+        const std::size_t first = static_cast<std::size_t>(task) * taskClaims;
+        for (std::size_t i = first; i < std::min(first + taskClaims, claims.size()); ++i)
+        {
+          this->Spread(claims[i], found[worker]);
+        }
+        m_Execution.CheckAbort();
+      };
+    });
   }
 
   const ConnectednessGraph &  m_Graph;
