@@ -57,9 +57,15 @@ public:
     m_Team.Synchronize();
     m_Counts.Clear(m_Team);
     m_Team.Synchronize();
+    m_Team.ForEachVoxel(window.size, [&](int x, int y, int z) { this->CountVoxel(window, x, y, z); });
+    m_Team.Synchronize();
     SizeMatrixSums sums;
     ClearEntries(sums);
-    m_Team.ForEachVoxel(window.size, [&](int x, int y, int z) { this->AddVoxel(window, x, y, z, sums); });
+    m_Counts.ForEach(this->FirstKey(), m_Team, [&](std::uint32_t key, std::uint32_t number) {
+      const auto          sizes = static_cast<std::uint32_t>(m_Task.maxSize);
+      const std::uint32_t element = key - this->FirstKey();
+      this->AddElement(element / sizes + 1, element % sizes + 1, number, sums);
+    });
     sums = m_Team.Sum(sums);
     for (int f = m_Team.Rank(); f < m_Task.numberOfFeatures; f += m_Team.Size())
     {
@@ -76,35 +82,46 @@ private:
     const auto levels = static_cast<std::uint64_t>(task.numberOfGrayLevels);
     const auto sizes = static_cast<std::uint64_t>(task.maxSize);
     const auto voxels = static_cast<std::uint64_t>(task.windowVoxels);
-    return CountTable(levels + sizes + (task.scales.entropyTable == nullptr ? 0 : levels * sizes),
-                      voxels + sizes + (voxels < levels ? voxels : levels));
+    return CountTable(levels + sizes + levels * sizes, voxels + sizes + (voxels < levels ? voxels : levels));
+  }
+
+  /** Of the elements of the matrix. */
+  VOXELMAPS_DEVICE std::uint32_t
+                   FirstKey() const
+  {
+    return 1 + static_cast<std::uint32_t>(m_Task.numberOfGrayLevels + m_Task.maxSize);
   }
 
   VOXELMAPS_DEVICE void
-  AddVoxel(const WindowBox & window, int x, int y, int z, SizeMatrixSums & sums)
+  CountVoxel(const WindowBox & window, int x, int y, int z)
   {
-    const int at = window.Level(m_Task, x, y, z);
-    if (at == 0)
+    const int level = window.Level(m_Task, x, y, z);
+    if (level != 0)
     {
-      return;
+      const std::uint32_t neighbors = this->CountDependentNeighbors(window, x, y, z, level);
+      m_Counts.Count(
+        this->FirstKey() + static_cast<std::uint32_t>((level - 1) * m_Task.maxSize) + neighbors, 1, m_Team);
     }
+  }
+
+  /** Add the voxels of a level and size. */
+  VOXELMAPS_DEVICE void
+  AddElement(std::uint32_t level, std::uint32_t size, std::uint32_t number, SizeMatrixSums & sums)
+  {
     const std::uint64_t * inverses = m_Task.scales.inverseSquares;
-    const auto            level = static_cast<std::uint32_t>(at);
-    const std::uint32_t   size = 1 + this->CountDependentNeighbors(window, x, y, z, at);
-    SizeMatrixGroup       group;
-    ClearEntries(group);
-    AddEntry(group, size, inverses[size]);
+    SizeMatrixGroup       group{ number, std::uint64_t{ number } * size, std::uint64_t{ number } * size * size, {} };
+    AddProduct(group.inverses, inverses[size], number);
     AddGroup<levelAxis>(sums, level, inverses[level], group);
 
-    // The entries after n add (n + 1)^2 - n^2; AddGroup has added 1.
-    const auto levels = static_cast<std::uint32_t>(m_Task.numberOfGrayLevels);
-    const auto sizes = static_cast<std::uint32_t>(m_Task.maxSize);
-    sums.axes[levelAxis].nonUniformity += 2 * std::uint64_t{ m_Counts.Count(level, m_Team) };
-    sums.axes[sizeAxis].nonUniformity += 2 * std::uint64_t{ m_Counts.Count(levels + size, m_Team) } + 1;
+    // (a + n)^2 - a^2 add up to the same square in any order of the elements; AddGroup has added n^2.
+    const std::uint64_t ofLevel = m_Counts.Count(level, number, m_Team);
+    const std::uint64_t ofSize =
+      m_Counts.Count(static_cast<std::uint32_t>(m_Task.numberOfGrayLevels) + size, number, m_Team);
+    sums.axes[levelAxis].nonUniformity += 2 * ofLevel * number;
+    sums.axes[sizeAxis].nonUniformity += (2 * ofSize + number) * number;
     if (m_Task.scales.entropyTable != nullptr)
     {
-      const std::uint32_t before = m_Counts.Count(levels + sizes + (level - 1) * sizes + size, m_Team);
-      sums.entropyTerms += m_Task.scales.entropyTable[before + 1] - m_Task.scales.entropyTable[before];
+      sums.entropyTerms += m_Task.scales.entropyTable[number];
     }
   }
 

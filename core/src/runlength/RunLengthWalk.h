@@ -143,14 +143,20 @@ private:
     }
     return PaddedWindow<>(task, margin);
   }
-  /** Counts of the levels of runs, then of level and length. */
+  /** Counts of the levels of runs, if they are needed, then of level and length: the elements of the matrix. */
   static VOXELMAPS_HOST_DEVICE CountTable
   MakeTable(const Task & task)
   {
     const auto levels = static_cast<std::uint64_t>(task.numberOfGrayLevels);
     const auto lengths = static_cast<std::uint64_t>(task.directions.longestLine);
-    return CountTable((task.needsLevelCounts ? levels : 0) + (task.needsEntropy ? levels * lengths : 0),
-                      task.maxVoxels * (task.needsLevelCounts && task.needsEntropy ? 2 : 1));
+    return CountTable((task.needsLevelCounts ? levels : 0) + levels * lengths,
+                      task.maxVoxels * (task.needsLevelCounts ? 2 : 1));
+  }
+  /** Of the elements. */
+  VOXELMAPS_DEVICE std::uint32_t
+                   FirstKey() const
+  {
+    return 1 + (m_Task.needsLevelCounts ? static_cast<std::uint32_t>(m_Task.numberOfGrayLevels) : 0);
   }
 
   VOXELMAPS_DEVICE void
@@ -197,49 +203,55 @@ private:
         {
           ++length;
         }
-        this->AddRun(level, length);
+        const std::uint32_t row = this->FirstKey() + (std::uint32_t{ level } - 1) * m_Task.directions.longestLine;
+        m_Counts.Count(row + static_cast<std::uint32_t>(length) - 1, 1, m_Team);
       }
     });
     m_Team.Synchronize();
   }
 
+  /** Add the runs of a level and length. */
   VOXELMAPS_DEVICE void
-  AddRun(std::uint32_t level, int length)
+  AddElement(std::uint32_t level, std::uint32_t length, std::uint32_t number)
   {
     LengthSums & sums = m_Lengths[length];
-    m_Team.Add(sums.runs, std::uint32_t{ 1 });
-    m_LevelSum += level;
+    m_Team.Add(sums.runs, number);
+    m_LevelSum += std::uint64_t{ number } * level;
     if (m_Task.needsSquares)
     {
-      m_Team.Add(sums.squares, std::uint64_t{ level } * level);
+      m_Team.Add(sums.squares, number * (std::uint64_t{ level } * level));
     }
     if (m_Task.needsInverses)
     {
       const std::uint64_t inverse = m_Task.inverseSquares[level];
-      m_Team.Add(sums.inversesLow, m_Task.wideInverses ? inverse & 0xffffffffu : inverse);
+      m_Team.Add(sums.inversesLow, number * (m_Task.wideInverses ? inverse & 0xffffffffu : inverse));
       if (m_Task.wideInverses)
       {
-        m_Team.Add(sums.inversesHigh, inverse >> 32);
+        m_Team.Add(sums.inversesHigh, number * (inverse >> 32));
       }
     }
-    // (n + 1)^2 - n^2 and t(n + 1) - t(n) add up to the same sums in any order of the runs.
     if (m_Task.needsLevelCounts)
     {
-      m_LevelNonUniformity += 2 * std::uint64_t{ m_Counts.Count(level, m_Team) } + 1;
+      // (a + n)^2 - a^2 add up to the same square in any order of the lengths.
+      const std::uint64_t before = m_Counts.Count(level, number, m_Team);
+      m_LevelNonUniformity += (2 * before + number) * number;
     }
     if (m_Task.needsEntropy)
     {
-      const auto          levels = static_cast<std::uint32_t>(m_Task.needsLevelCounts ? m_Task.numberOfGrayLevels : 0);
-      const auto          lengths = static_cast<std::uint32_t>(m_Task.directions.longestLine);
-      const std::uint32_t key = levels + (level - 1) * lengths + static_cast<std::uint32_t>(length);
-      const std::uint32_t count = m_Counts.Count(key, m_Team);
-      m_EntropySum += m_Task.entropyTable[count + 1] - m_Task.entropyTable[count];
+      m_EntropySum += m_Task.entropyTable[number];
     }
   }
 
+  /** Sums over the matrix. */
   VOXELMAPS_DEVICE RunLengthSums<double>
-                   GetSums(double voxels) const
+                   GetSums(double voxels)
   {
+    m_Counts.ForEach(this->FirstKey(), m_Team, [this](std::uint32_t key, std::uint32_t number) {
+      const std::uint32_t element = key - this->FirstKey();
+      const auto          lengths = static_cast<std::uint32_t>(m_Task.directions.longestLine);
+      this->AddElement(element / lengths + 1, element % lengths + 1, number);
+    });
+    m_Team.Synchronize();
     const std::uint64_t   levelSum = m_Team.Sum(m_LevelSum);
     RunLengthSums<double> sums{};
     ClearRuns(sums);

@@ -57,14 +57,14 @@ public:
     }
   }
 
-  /** Count one more of a key; returns how many there were. */
+  /** Count some more of a key; returns how many there were. */
   template <typename TTeam>
   VOXELMAPS_DEVICE std::uint32_t
-                   Count(std::uint32_t key, const TTeam & team)
+                   Count(std::uint32_t key, std::uint32_t number, const TTeam & team)
   {
     if (m_Bits == 0)
     {
-      return team.Add(m_Counts[key], std::uint32_t{ 1 });
+      return team.Add(m_Counts[key], number);
     }
     // Keys, then their counts.
     const std::uint32_t entries = std::uint32_t{ 1 } << m_Bits;
@@ -74,9 +74,27 @@ public:
       const std::uint32_t found = team.ReplaceZero(m_Counts[entry], key);
       if (found == 0 || found == key)
       {
-        return team.Add(m_Counts[entries + entry], std::uint32_t{ 1 });
+        return team.Add(m_Counts[entries + entry], number);
       }
       entry = (entry + 1) & (entries - 1);
+    }
+  }
+
+  /** Call visit(key, count) for the keys from one on that were counted. It may count keys before that one. */
+  template <typename TTeam, typename TVisit>
+  VOXELMAPS_DEVICE void
+  ForEach(std::uint32_t firstKey, const TTeam & team, const TVisit & visit) const
+  {
+    const std::uint32_t entries = m_Bits == 0 ? static_cast<std::uint32_t>(m_Words) : std::uint32_t{ 1 } << m_Bits;
+    const auto          size = static_cast<std::uint32_t>(team.Size());
+    for (auto i = (m_Bits == 0 ? firstKey : 0) + static_cast<std::uint32_t>(team.Rank()); i < entries; i += size)
+    {
+      const std::uint32_t key = m_Bits == 0 ? i : m_Counts[i];
+      const std::uint32_t count = key < firstKey ? 0 : m_Counts[m_Bits == 0 ? i : entries + i];
+      if (count != 0)
+      {
+        visit(key, count);
+      }
     }
   }
 

@@ -316,11 +316,9 @@ HasSmallCounts(const CooccurrenceTask & task)
 bool
 CudaFewLevelCorrelationsSupports(const CooccurrenceTask & task)
 {
-  // Else, threads without a matrix, or ranks of windows in shared memory, were too many.
-  constexpr int           maxMatrices = blockThreads / 2;
-  constexpr std::uint64_t maxVoxels = 1000;
-  if (!task.scales.symmetric || task.numberOfOffsets / task.OffsetsPerMatrix() > maxMatrices ||
-      NumberOfVoxels(task.window) > maxVoxels || task.maxPairs > 0xffff)
+  // Else, threads without a matrix were too many.
+  constexpr int maxMatrices = blockThreads / 2;
+  if (!task.scales.symmetric || task.numberOfOffsets / task.OffsetsPerMatrix() > maxMatrices || task.maxPairs > 0xffff)
   {
     return false;
   }

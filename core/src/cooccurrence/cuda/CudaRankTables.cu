@@ -413,11 +413,9 @@ ListBytes(const CooccurrenceTask & task)
 bool
 CudaRankTablesSupports(const CooccurrenceTask & task, const CudaDeviceLimits & limits)
 {
-  constexpr std::uint64_t maxVoxels = 1000;
-  const int               matrices = task.numberOfOffsets / task.OffsetsPerMatrix();
+  const int matrices = task.numberOfOffsets / task.OffsetsPerMatrix();
   if (!task.scales.symmetric || task.wideMoments || task.wideWeights ||
-      task.arithmetic == CooccurrenceArithmetic::Bits256 || NumberOfVoxels(task.window) > maxVoxels ||
-      task.maxPairs > 0xffff || matrices > manyLevelThreads)
+      task.arithmetic == CooccurrenceArithmetic::Bits256 || task.maxPairs > 0xffff || matrices > manyLevelThreads)
   {
     return false;
   }

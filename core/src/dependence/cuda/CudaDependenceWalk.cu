@@ -14,13 +14,7 @@ namespace
 {
 using Walk = DependenceWalk<CudaThreadBlock>;
 
-CudaWalkPolicy
-MakePolicy(const DependenceTask & task)
-{
-  // A warp for small windows.
-  constexpr int maxWarpVoxels = 1024;
-  return { task.windowVoxels <= maxWarpVoxels ? CudaThreadBlock::lanesPerWarp : CudaThreadBlock::maxSize, 40960, 16 };
-}
+constexpr CudaWalkPolicy policy{ CudaThreadBlock::lanesPerWarp, 40960, 16 };
 
 // Two bits each, in 32.
 constexpr int maxBitOffsets = 13;
@@ -81,7 +75,7 @@ CudaScratchBytes
 CudaDependenceWalkScratchBytes(const DependenceTask & task, bool areNeighborsInBits)
 {
   const std::uint64_t    neighborBytes = NeighborBytes(task, areNeighborsInBits);
-  const CudaScratchBytes walk = CudaWalkScratchBytes<Walk>(task, MakePolicy(task));
+  const CudaScratchBytes walk = CudaWalkScratchBytes<Walk>(task, policy);
   return { neighborBytes + walk.minimum, neighborBytes + walk.maximum };
 }
 
@@ -103,6 +97,6 @@ ComputeByCudaDependenceWalk(const DependenceTask & task, bool areNeighborsInBits
   }
   constexpr std::int64_t voxelSteps = 20;
   const std::int64_t     neighborSteps = areNeighborsInBits ? 0 : task.numberOfOffsets;
-  ComputeByCudaWalk<Walk>(walkTask, MakePolicy(task), task.windowVoxels * (neighborSteps + voxelSteps), walkResources);
+  ComputeByCudaWalk<Walk>(walkTask, policy, task.windowVoxels * (neighborSteps + voxelSteps), walkResources);
 }
 } // namespace voxelmaps

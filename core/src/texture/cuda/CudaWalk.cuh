@@ -99,10 +99,27 @@ public:
   static __device__ void
   ForEachVoxel(const int (&size)[3], const TVisit & visit)
   {
-    for (int i = Rank(); i < size[0] * size[1] * size[2]; i += Size())
+    // Divisions of integers are slow: only steps between the voxels of a thread have them.
+    const int rowStep = Size() / size[0];
+    const int step[3] = { Size() % size[0], rowStep % size[1], rowStep / size[1] };
+    const int row = Rank() / size[0];
+    int       x = Rank() % size[0];
+    int       y = row % size[1];
+    for (int z = row / size[1]; z < size[2]; z += step[2])
     {
-      const int row = i / size[0];
-      visit(i - row * size[0], row % size[1], row / size[1]);
+      visit(x, y, z);
+      x += step[0];
+      y += step[1];
+      if (x >= size[0])
+      {
+        x -= size[0];
+        ++y;
+      }
+      if (y >= size[1])
+      {
+        y -= size[1];
+        ++z;
+      }
     }
   }
   /** Aborts are checked between launches. */
@@ -143,7 +160,8 @@ struct CudaWalkPolicy
 /** For walks of single threads, as those of weighted matrices, which are added up in one order. */
 constexpr CudaWalkPolicy cudaThreadWalkPolicy{ 64, 0, 512 };
 
-template <typename TWalk>
+/** Compilers access shared memory faster if they know that it is. */
+template <typename TWalk, bool VIsShared>
 __global__ void
 __launch_bounds__(CudaThreadBlock::maxSize)
   WalkKernel(const __grid_constant__ typename TWalk::Task task, std::int64_t teams, char * scratch,
@@ -159,11 +177,20 @@ __launch_bounds__(CudaThreadBlock::maxSize)
   {
     return;
   }
-  TWalk walk(
-    task, CudaThreadBlock(), scratch == nullptr ? shared : scratch + static_cast<std::uint64_t>(team) * workspaceBytes);
-  for (std::int64_t number = first + team; number < end; number += teams)
+  const auto compute = [&](void * workspace) {
+    TWalk walk(task, CudaThreadBlock(), workspace);
+    for (std::int64_t number = first + team; number < end; number += teams)
+    {
+      walk.Compute(number);
+    }
+  };
+  if constexpr (VIsShared)
   {
-    walk.Compute(number);
+    compute(shared);
+  }
+  else
+  {
+    compute(scratch + static_cast<std::uint64_t>(team) * workspaceBytes);
   }
 }
 
@@ -214,15 +241,16 @@ ComputeByCudaWalk(const typename TWalk::Task & task, const CudaWalkPolicy & poli
     teams.groups, part, resources, "starting the kernel of WindowWalk", [&](std::int64_t first, std::int64_t end) {
       const auto used = static_cast<std::uint64_t>(std::min(number, end - first));
       const auto threads = static_cast<unsigned int>(policy.threads);
-      WalkKernel<TWalk><<<BlocksFor(used, TWalk::usesSingleThreads ? threads : 1),
-                          threads,
-                          teams.areShared ? teams.workspaceBytes : 0,
-                          resources.stream>>>(task,
-                                              static_cast<std::int64_t>(used),
-                                              teams.areShared ? nullptr : static_cast<char *>(resources.scratch),
-                                              teams.workspaceBytes,
-                                              first,
-                                              end);
+      const auto kernel = teams.areShared ? WalkKernel<TWalk, true> : WalkKernel<TWalk, false>;
+      kernel<<<BlocksFor(used, TWalk::usesSingleThreads ? threads : 1),
+               threads,
+               teams.areShared ? teams.workspaceBytes : 0,
+               resources.stream>>>(task,
+                                   static_cast<std::int64_t>(used),
+                                   static_cast<char *>(resources.scratch),
+                                   teams.workspaceBytes,
+                                   first,
+                                   end);
     });
 }
 } // namespace voxelmaps
