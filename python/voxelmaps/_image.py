@@ -240,11 +240,15 @@ def to_simpleitk(volume):
 
     array = _arrays.pixels_of(_arrays.array_of(volume.array, "the image"), "the image").host()
     dimension = len(volume.spacing)
-    name = array.dtype.name.replace("uint", "UInt").replace("int", "Int").replace("float", "Float")
-    pixel = getattr(SimpleITK, f"sitk{'Vector' if array.ndim > dimension else ''}{name}")
-    image = SimpleITK.Image(array.shape[:dimension][::-1], pixel, *array.shape[dimension:])
-    # Unlike GetImageFromArray, this lets other threads of Python run meanwhile.
-    ctypes.memmove(SimpleITK.GetArrayViewFromImage(image).ctypes.data, array.ctypes.data, array.nbytes)
+    is_vector = array.ndim > dimension
+    if array.nbytes < 2**20:  # fewer calls, which count for many small images
+        image = SimpleITK.GetImageFromArray(array, isVector=is_vector)
+    else:
+        name = array.dtype.name.replace("uint", "UInt").replace("int", "Int").replace("float", "Float")
+        pixel = getattr(SimpleITK, f"sitk{'Vector' if is_vector else ''}{name}")
+        image = SimpleITK.Image(array.shape[:dimension][::-1], pixel, *array.shape[dimension:])
+        # Unlike GetImageFromArray, this lets other threads of Python run meanwhile.
+        ctypes.memmove(SimpleITK.GetArrayViewFromImage(image).ctypes.data, array.ctypes.data, array.nbytes)
     image.SetSpacing(volume.spacing)
     image.SetOrigin(volume.origin)
     image.SetDirection(volume.direction)

@@ -338,7 +338,7 @@ class Writer:
             complete(found)
 
         for first, last in _slabs(depth, plane_bytes, maps.device is not None, planes):
-            slab = maps.compute(name, list(keys), first, last)
+            slab = maps.compute({name: list(keys)}, first, last)
             region = None if inside is None else np.flatnonzero(inside[first:last])
             # Planes are appended in their order, and two large slabs at most are in memory.
             if first > 0 or self._bytes + slab.nbytes > _SLAB_BYTES:

@@ -35,8 +35,8 @@ __all__ = ["execute", "read_image"]
 
 _logger = logging.getLogger(__name__)
 
-# Of an image whose maps are converted one by one; those of smaller ones are converted together.
-_BYTES_AT_ONCE = 2**22
+# Maps of smaller images are computed and converted together.
+_VOXELS_AT_ONCE = 2**20
 
 # A limit of the filters, whose own errors do not name PyRadiomics' settings.
 _MAX_VOXELS_IN_WINDOW = 65535
@@ -189,8 +189,23 @@ class Maps:
         """The most gray levels of a class. Raises ValueError if they are too many."""
         return max(len(edges_of_class(name, self._extremes, self._settings)) for name in classes)
 
-    def compute(self, name, features, first=0, last=None):
-        """Array of the maps of a class, of the planes from first to last - 1; the features are the first axis."""
+    def groups(self, classes):
+        """The classes, in their order, in lists of those that one call computes: their maps are small, and their bins are equal."""
+        groups, before = [], None
+        for name in classes:
+            edges = edges_of_class(name, self._extremes, self._settings).tolist()
+            if edges == before and self._inside.size <= _VOXELS_AT_ONCE:
+                groups[-1].append(name)
+            else:
+                groups.append([name])
+            before = edges
+        return groups
+
+    def compute(self, classes, first=0, last=None):
+        """Array of the maps of classes with the same bins, of the planes from first to last - 1; the features are the first axis.
+
+        classes    Dict of the features by class.
+        """
         depth, *plane = self._inside.shape
         last = depth if last is None else last
         # The planes that windows reach.
@@ -201,9 +216,9 @@ class Maps:
         mask, selection = None, _arrays.Array(self._inside[first:last], numpy)
         if self._settings["maskedKernel"]:
             mask, selection = _arrays.Array(self._inside[lower:upper], numpy), None
-        edges = edges_of_class(name, self._extremes, self._settings).tolist()
+        edges = edges_of_class(next(iter(classes)), self._extremes, self._settings).tolist()
         has_one_level = bool(self._extremes[0] >= edges[-1])
-        maps = np.empty((len(features), last - first, *plane), self.dtype)
+        maps = np.empty((sum(map(len, classes.values())), last - first, *plane), self.dtype)
         _feature_maps.compute(
             pixels,
             mask,
@@ -212,7 +227,10 @@ class Maps:
             box=[slice(first - lower, last - lower), *(slice(0, n) for n in plane)],
             window=self._window,
             anchor=anchor,
-            classes=[class_of(name, features, self._settings, self._window[::-1], self._spacing, has_one_level)],
+            classes=[
+                class_of(name, features, self._settings, self._window[::-1], self._spacing, has_one_level)
+                for name, features in classes.items()
+            ],
             discretization=_feature_maps.discretization_of_edges(edges),
             background=self._background,
             threads=writing.Threads.number,
@@ -365,15 +383,20 @@ def execute(
         return result
     # Images of the caller's library are made while the next maps are computed.
     tasks, converted = [], lambda volumes: {key: convert(volume) for key, volume in volumes.items()}
-    with ThreadPoolExecutor(writing.number_of_threads()) as executor:
+    # Threads that make many small images wait for the interpreter's lock.
+    threads = writing.number_of_threads() if prepared.image.array.size > _VOXELS_AT_ONCE else 4
+    with ThreadPoolExecutor(threads) as executor:
         for name, of_maps, own in images_of(prepared, parameters):
             if images:
                 result[name] = convert(of_maps)
             maps = Maps(of_maps, prepared.roi, own, precision, name) if parameters.classes else None
-            for class_name, keys in parameters.keys(name).items():
-                volumes = zip(keys.values(), map(of_maps.with_array, maps.compute(class_name, list(keys))))
-                result.update(dict.fromkeys(keys.values()))
-                while part := dict(itertools.islice(volumes, max(1, _BYTES_AT_ONCE // of_maps.array.nbytes))):
+            of_classes = parameters.keys(name)
+            for group in maps.groups(of_classes) if maps else ():
+                keys = [key for class_name in group for key in of_classes[class_name].values()]
+                arrays = maps.compute({class_name: list(of_classes[class_name]) for class_name in group})
+                volumes = zip(keys, map(of_maps.with_array, arrays))
+                result.update(dict.fromkeys(keys))
+                while part := dict(itertools.islice(volumes, max(1, _VOXELS_AT_ONCE // of_maps.array.size))):
                     tasks.append(executor.submit(converted, part))
     for task in tasks:
         result.update(task.result())

@@ -105,7 +105,7 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
         settings = _settings.class_settings(kwargs)
         wanted = [feature for feature in features if feature in ours]
         if wanted and kwargs.get("voxelBased", False):
-            maps = radiomics.Maps(volume, roi, settings, self.precision, image_type).compute(name, wanted)
+            maps = radiomics.Maps(volume, roi, settings, self.precision, image_type).compute({name: wanted})
             keys = [f"{image_type}_{name}_{feature}" for feature in wanted]
             results.update(zip(keys, map(_image.to_simpleitk, map(volume.with_array, maps))))
         elif wanted:
