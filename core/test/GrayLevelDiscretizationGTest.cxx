@@ -100,7 +100,7 @@ void
 CheckAllMethods()
 {
   std::mt19937 random(GetPixelType<TPixel>() == PixelType::Float ? 7 : 3);
-  // The large one is divided among workers, and has tables for 16 bits.
+  // The large one is divided among workers.
   for (const std::size_t count : { std::size_t{ 1 }, std::size_t{ 61 }, std::size_t{ 2500 }, std::size_t{ 140003 } })
   {
     const Mask mask = DrawMask(count, random);
@@ -207,41 +207,6 @@ TEST(GrayLevelDiscretization, TypesHaveTheirPixelType)
     names << static_cast<PixelType>(i) << ' ';
   }
   EXPECT_EQ("Int8 UInt8 Int16 UInt16 Int32 UInt32 Int64 UInt64 Float Double invalid pixel type ", names.str());
-}
-
-// The table of 16 bits has the levels that wider types compute.
-TEST(GrayLevelDiscretization, AllIntensitiesOf16Bits)
-{
-  std::vector<std::int16_t>  narrow;
-  std::vector<std::uint16_t> narrowUnsigned;
-  std::vector<std::int32_t>  wide;
-  std::vector<std::int32_t>  wideUnsigned;
-  for (int i = 0; i < 9 * 65536; ++i)
-  {
-    wide.push_back(i % 65536 - 32768);
-    narrow.push_back(static_cast<std::int16_t>(wide.back()));
-    wideUnsigned.push_back(i % 65536);
-    narrowUnsigned.push_back(static_cast<std::uint16_t>(wideUnsigned.back()));
-  }
-  const std::vector<std::pair<double, double>> ranges{
-    { -1000.5, 3000.25 }, { -1e9, 1e9 }, { 40000.0, 40001.0 }, { -1e6, -1e5 }, { 65535.0, 1e6 }
-  };
-  for (const Method method : rangeMethods)
-  {
-    for (const auto & range : ranges)
-    {
-      Parameters parameters;
-      parameters.method = method;
-      parameters.rangeSource = RangeSource::Given;
-      parameters.rangeMinimum = range.first;
-      parameters.rangeMaximum = range.second;
-      parameters.binWidth = (range.second - range.first) / 1234.5;
-      parameters.numberOfGrayLevels = 1001;
-      EXPECT_EQ(Discretize(wide, parameters), Discretize(narrow, parameters)) << method << ' ' << range.first;
-      EXPECT_EQ(Discretize(wideUnsigned, parameters), Discretize(narrowUnsigned, parameters))
-        << method << ' ' << range.first;
-    }
-  }
 }
 
 TEST(GrayLevelDiscretization, SpecialValues)

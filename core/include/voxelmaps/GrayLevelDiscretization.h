@@ -13,7 +13,6 @@
 #include <mutex>
 #include <optional>
 #include <type_traits>
-#include <vector>
 
 namespace voxelmaps
 {
@@ -140,11 +139,10 @@ private:
 class VoxelMapsCore_EXPORT GrayLevelDiscretization
 {
 public:
-  /** The range of the intensities is used only if parameters.NeedsWholeInput(). The number of voxels to be discretized
-   * only affects performance. Throws EngineError, which names the value and the rule, if a parameter is invalid, if
-   * there is no range, or if there are more levels than possible. */
+  /** The range of the intensities is used only if parameters.NeedsWholeInput(). Throws EngineError, which names the
+   * value and the rule, if a parameter is invalid, if there is no range, or if there are more levels than possible. */
   GrayLevelDiscretization(const GrayLevelDiscretizationParameters & parameters, PixelType pixelType,
-                          const IntensityRange & range, std::int64_t numberOfVoxels);
+                          const IntensityRange & range);
   GrayLevelDiscretization(const GrayLevelDiscretization &) = delete;
   GrayLevelDiscretization &
   operator=(const GrayLevelDiscretization &) = delete;
@@ -194,9 +192,6 @@ private:
 
   template <typename TPixel>
   void
-  MakeTable(std::int64_t numberOfVoxels);
-  template <typename TPixel>
-  void
   Discretize(const TPixel * pixels, std::int64_t count, std::uint16_t * levels) const;
   template <typename TPixel>
   void
@@ -211,10 +206,6 @@ private:
 
   // Factor of intensities and widths with which products with the range are finite; a power of two changes no level.
   double m_Scale{ 1.0 };
-
-  // Levels of all intensities of the type. Empty for wide types, and where computing it would take longer than it
-  // saves.
-  std::vector<std::uint16_t> m_Table;
 
   std::mutex            m_Mutex;
   std::optional<double> m_SmallestInvalid;

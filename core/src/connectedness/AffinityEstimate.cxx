@@ -26,42 +26,19 @@ constexpr std::int64_t chunkSeeds = 64;
 // exp(-x^2 / (2 v)) is 1/2 for v = x^2 / (2 ln 2).
 constexpr double halfValueFactor = 0.72134752044448170;
 
-/** Sums over the boxes of seeds. Intensities are relative to those of one of the seeds. */
-struct Sums
+/** Sums over vectors, and over the products of their elements. */
+struct Moments
 {
-  explicit Sums(std::size_t n)
-    : intensities(n, 0.0)
+  explicit Moments(std::size_t n)
+    : sums(n, 0.0)
     , products(n * n, 0.0)
-    , differences(n, 0.0)
-    , differenceProducts(n * n, 0.0)
-    , contrasts(n, 0.0)
-    , others(n, 0.0)
-    , otherProducts(n * n, 0.0)
   {}
 
   void
-  Add(const Sums & other)
-  {
-    voxels += other.voxels;
-    pairs += other.pairs;
-    otherVoxels += other.otherVoxels;
-    const auto add = [](Vector & to, const Vector & from) {
-      std::transform(to.begin(), to.end(), from.begin(), to.begin(), std::plus<>());
-    };
-    add(intensities, other.intensities);
-    add(products, other.products);
-    add(differences, other.differences);
-    add(differenceProducts, other.differenceProducts);
-    add(contrasts, other.contrasts);
-    add(others, other.others);
-    add(otherProducts, other.otherProducts);
-  }
-
-  /** Add a vector, and the products of its elements. */
-  static void
-  AddProducts(const double * vector, Vector & sums, Vector & products)
+  Add(const double * vector)
   {
     const std::size_t n = sums.size();
+    ++count;
     for (std::size_t i = 0; i < n; ++i)
     {
       sums[i] += vector[i];
@@ -71,17 +48,60 @@ struct Sums
       }
     }
   }
+  void
+  Add(const Moments & other)
+  {
+    count += other.count;
+    std::transform(sums.begin(), sums.end(), other.sums.begin(), sums.begin(), std::plus<>());
+    std::transform(products.begin(), products.end(), other.products.begin(), products.begin(), std::plus<>());
+  }
 
-  std::int64_t voxels{ 0 };
-  std::int64_t pairs{ 0 };
-  std::int64_t otherVoxels{ 0 };
-  Vector       intensities;
+  /** Mean and covariance; the mean is 0 unless it is wanted. */
+  void
+  Get(bool wantsMean, Vector & mean, Vector & covariance) const
+  {
+    const std::size_t n = sums.size();
+    const auto        divisor = static_cast<double>(std::max<std::int64_t>(count, 1));
+    mean.assign(n, 0.0);
+    covariance.resize(n * n);
+    for (std::size_t i = 0; i < n; ++i)
+    {
+      mean[i] = wantsMean ? sums[i] / divisor : 0.0;
+      for (std::size_t j = 0; j < n; ++j)
+      {
+        covariance[i * n + j] = (products[i * n + j] - (wantsMean ? sums[i] * sums[j] / divisor : 0.0)) / divisor;
+      }
+    }
+  }
+
+  std::int64_t count{ 0 };
+  Vector       sums;
   Vector       products;
-  Vector       differences;
-  Vector       differenceProducts;
-  Vector       contrasts;
-  Vector       others;
-  Vector       otherProducts;
+};
+
+/** Sums over the boxes of seeds. Intensities are relative to those of one of the seeds. */
+struct Sums
+{
+  explicit Sums(std::size_t n)
+    : object(n)
+    , differences(n)
+    , others(n)
+    , contrasts(n, 0.0)
+  {}
+
+  void
+  Add(const Sums & other)
+  {
+    object.Add(other.object);
+    differences.Add(other.differences);
+    others.Add(other.others);
+    std::transform(contrasts.begin(), contrasts.end(), other.contrasts.begin(), contrasts.begin(), std::plus<>());
+  }
+
+  Moments object;
+  Moments differences;
+  Moments others;
+  Vector  contrasts;
 };
 
 /** The box around a seed; its memory serves one seed after the other. */
@@ -108,11 +128,12 @@ public:
     }
     this->FindObject(seedVoxel);
 
-    Sums   box = this->MeasureObject();
+    Sums box(m_Count);
+    box.object = this->MeasureObject();
     double mean[maxComponents];
     for (std::size_t i = 0; i < m_Count; ++i)
     {
-      mean[i] = box.intensities[i] / static_cast<double>(box.voxels);
+      mean[i] = box.object.sums[i] / static_cast<double>(box.object.count);
     }
     std::int64_t present = 0;
     std::int64_t different = 0;
@@ -134,13 +155,12 @@ public:
         {
           box.contrasts[i] += std::abs(this->At(voxel)[i] - mean[i]);
         }
-        ++box.otherVoxels;
-        Sums::AddProducts(this->At(voxel), box.others, box.otherProducts);
+        box.others.Add(this->At(voxel));
       }
     }
     if (isInside)
     {
-      box = this->MeasureObject();
+      box.object = this->MeasureObject();
     }
     this->ForEachPair([&](std::size_t voxel, std::size_t neighbor) {
       if (m_States[voxel] == State::Object && m_States[neighbor] == State::Object)
@@ -151,8 +171,7 @@ public:
           difference[i] = this->At(voxel)[i] - this->At(neighbor)[i];
           difference[i] = m_IsSum ? std::abs(difference[i]) : 0.5 * difference[i];
         }
-        ++box.pairs;
-        Sums::AddProducts(difference, box.differences, box.differenceProducts);
+        box.differences.Add(difference);
       }
     });
     sums.Add(box);
@@ -172,20 +191,18 @@ private:
     return m_Vectors.data() + voxel * m_Count;
   }
 
-  /** Sums over the intensities of the object. */
-  Sums
+  Moments
   MeasureObject() const
   {
-    Sums box(m_Count);
+    Moments moments(m_Count);
     for (std::size_t voxel = 0; voxel < m_States.size(); ++voxel)
     {
       if (m_States[voxel] == State::Object)
       {
-        ++box.voxels;
-        Sums::AddProducts(this->At(voxel), box.intensities, box.products);
+        moments.Add(this->At(voxel));
       }
     }
-    return box;
+    return moments;
   }
 
   /** Load the intensities of a box. Returns the number of the seed in it. */
@@ -360,25 +377,6 @@ ChooseSeeds(const FuzzyConnectednessInput & input, unsigned int radius)
   return seeds;
 }
 
-/** Moments of count vectors from their sums; the mean is 0 unless it is wanted. */
-void
-ComputeMoments(std::int64_t count, const Vector & sums, const Vector & products, bool wantsMean, Vector & mean,
-               Vector & covariance)
-{
-  const std::size_t n = sums.size();
-  const auto        divisor = static_cast<double>(std::max<std::int64_t>(count, 1));
-  mean.assign(n, 0.0);
-  covariance.resize(n * n);
-  for (std::size_t i = 0; i < n; ++i)
-  {
-    mean[i] = wantsMean ? sums[i] / divisor : 0.0;
-    for (std::size_t j = 0; j < n; ++j)
-    {
-      covariance[i * n + j] = (products[i * n + j] - (wantsMean ? sums[i] * sums[j] / divisor : 0.0)) / divisor;
-    }
-  }
-}
-
 /** Let the variance of each component be at least that which makes its Gaussian 1/2 at a deviation; correlations stay.
  */
 void
@@ -406,15 +404,16 @@ Widen(Vector & covariance, const Vector & deviations)
 std::string
 MakeWarning(const Sums & sums, const Vector & covariance)
 {
-  const std::size_t n = sums.others.size();
+  const Moments &   others = sums.others;
+  const std::size_t n = others.sums.size();
   double            clearest = 0.0;
   double            deviation = 0.0;
   double            distance = 0.0;
   for (std::size_t i = 0; i < n; ++i)
   {
-    const auto   count = static_cast<double>(sums.otherVoxels);
-    const double mean = sums.intensities[i] / static_cast<double>(sums.voxels);
-    const double squares = sums.otherProducts[i * n + i] / count - 2.0 * mean * (sums.others[i] / count) + mean * mean;
+    const auto   count = static_cast<double>(others.count);
+    const double mean = sums.object.sums[i] / static_cast<double>(sums.object.count);
+    const double squares = others.products[i * n + i] / count - 2.0 * mean * (others.sums[i] / count) + mean * mean;
     const double ratio = std::sqrt(std::max(squares, 0.0) / covariance[i * n + i]);
     if (i == 0 || ratio > clearest)
     {
@@ -476,23 +475,18 @@ EstimateAffinity(const FuzzyConnectednessInput & input, const AffinityEstimatePa
   AffinityEstimate             estimate;
   FuzzyConnectednessAffinity & affinity = estimate.affinity;
   const bool                   isSum = parameters.affinityFunction == Function::WeightedSum;
-  estimate.numberOfVoxels = sums.voxels;
-  ComputeMoments(sums.voxels, sums.intensities, sums.products, true, affinity.objectMean, affinity.objectCovariance);
+  estimate.numberOfVoxels = sums.object.count;
+  sums.object.Get(true, affinity.objectMean, affinity.objectCovariance);
   std::transform(origin.begin(), origin.end(), affinity.objectMean.begin(), affinity.objectMean.begin(), std::plus<>());
-  ComputeMoments(sums.pairs,
-                 sums.differences,
-                 sums.differenceProducts,
-                 isSum,
-                 affinity.differenceMean,
-                 affinity.differenceCovariance);
-  if (sums.otherVoxels > 0)
+  sums.differences.Get(isSum, affinity.differenceMean, affinity.differenceCovariance);
+  if (sums.others.count > 0)
   {
     Vector contrasts(sums.contrasts);
     Vector halves;
     Vector differences;
     for (std::size_t i = 0; i < n; ++i)
     {
-      contrasts[i] /= static_cast<double>(sums.otherVoxels);
+      contrasts[i] /= static_cast<double>(sums.others.count);
       halves.push_back(0.5 * contrasts[i]);
       differences.push_back(isSum ? 0.5 * contrasts[i] - affinity.differenceMean[i] : 0.25 * contrasts[i]);
     }
@@ -510,7 +504,7 @@ EstimateAffinity(const FuzzyConnectednessInput & input, const AffinityEstimatePa
   catch (const EngineError & error)
   {
     std::ostringstream message;
-    message << "The affinity cannot be estimated from the " << sums.voxels
+    message << "The affinity cannot be estimated from the " << sums.object.count
             << " voxels of the object in boxes of radius " << parameters.radius << " around the seeds. " << error.what()
             << " Increase the radius, or set the affinity.";
     throw EngineError(message.str());

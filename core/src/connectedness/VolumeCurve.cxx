@@ -5,7 +5,6 @@
 #include "common/ParallelFor.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -26,55 +25,6 @@ std::size_t
 GetGroup(TBits bits)
 {
   return static_cast<std::size_t>(bits >> (8 * sizeof(TBits) - 16));
-}
-
-/** Sort by all bytes but the first two, one after the other. */
-template <typename TBits>
-void
-SortGroup(TBits * values, std::size_t count, std::unique_ptr<TBits[]> & buffer, std::size_t & bufferSize)
-{
-  constexpr std::size_t maxForComparisons = 512;
-  if (count <= maxForComparisons)
-  {
-    std::sort(values, values + count);
-    return;
-  }
-  if (bufferSize < count)
-  {
-    buffer.reset(new TBits[count]);
-    bufferSize = count;
-  }
-  TBits * from = values;
-  TBits * to = buffer.get();
-  for (unsigned int byte = 0; byte < sizeof(TBits) - 2; ++byte)
-  {
-    const auto                   getDigit = [byte](TBits bits) { return bits >> (8 * byte) & 0xff; };
-    std::array<std::size_t, 256> first{};
-    for (std::size_t i = 0; i < count; ++i)
-    {
-      ++first[getDigit(from[i])];
-    }
-    if (first[getDigit(from[0])] == count)
-    {
-      continue;
-    }
-    std::size_t sum = 0;
-    for (std::size_t & each : first)
-    {
-      const std::size_t thisCount = each;
-      each = sum;
-      sum += thisCount;
-    }
-    for (std::size_t i = 0; i < count; ++i)
-    {
-      to[first[getDigit(from[i])]++] = from[i];
-    }
-    std::swap(from, to);
-  }
-  if (from != values)
-  {
-    std::copy_n(from, count, values);
-  }
 }
 } // namespace
 
@@ -150,7 +100,7 @@ FuzzyConnectednessVolumeCurve::Count(const TReal * strengths, std::int64_t numbe
     };
   });
   ForEachTask(static_cast<std::int64_t>(groups.size()), execution, [&](unsigned int) {
-    return [&, buffer = std::make_shared<std::unique_ptr<Bits[]>>(), size = std::size_t{ 0 }](std::int64_t i) mutable {
+    return [&](std::int64_t i) {
       Group &      group = groups[i];
       Bits * const values = sorted.get() + group.first;
       if (sizeof(Bits) == sizeof(std::uint32_t) && group.count > numberOfGroups / 8)
@@ -171,7 +121,7 @@ FuzzyConnectednessVolumeCurve::Count(const TReal * strengths, std::int64_t numbe
         }
         return;
       }
-      SortGroup(values, group.count, *buffer, size);
+      std::sort(values, values + group.count);
       for (std::size_t j = group.count; j-- > 0;)
       {
         if (group.strengths.empty() || group.strengths.back() != values[j])

@@ -227,8 +227,7 @@ IntensityRange::Merge(const IntensityRange & other)
 }
 
 GrayLevelDiscretization::GrayLevelDiscretization(const GrayLevelDiscretizationParameters & parameters,
-                                                 PixelType pixelType, const IntensityRange & range,
-                                                 std::int64_t numberOfVoxels)
+                                                 PixelType pixelType, const IntensityRange & range)
   : m_Parameters(parameters)
   , m_PixelType(pixelType)
 {
@@ -236,12 +235,6 @@ GrayLevelDiscretization::GrayLevelDiscretization(const GrayLevelDiscretizationPa
   parameters.Verify();
   this->SetRange(range);
   this->SetNumberOfGrayLevels();
-  VisitPixelType(pixelType, [&](auto pixel) {
-    if constexpr (sizeof(pixel) <= 2)
-    {
-      this->MakeTable<decltype(pixel)>(numberOfVoxels);
-    }
-  });
 }
 
 void
@@ -320,63 +313,11 @@ GrayLevelDiscretization::SetNumberOfGrayLevels()
   m_NumberOfGrayLevels = static_cast<unsigned int>(numberOfLevels);
 }
 
-template <typename TPixel>
-void
-GrayLevelDiscretization::MakeTable(std::int64_t numberOfVoxels)
-{
-  // With fewer voxels, a table takes longer to compute than it saves. Copying an entry is faster than computing it.
-  constexpr std::int64_t minVoxelsPerTableEntry = 8;
-  constexpr std::int64_t copiesPerComputedEntry = 16;
-
-  constexpr int lowest = std::numeric_limits<TPixel>::lowest();
-  constexpr int highest = std::numeric_limits<TPixel>::max();
-  constexpr int size = highest - lowest + 1;
-  int           first = lowest;
-  int           last = highest;
-  if (m_Parameters.UsesRange())
-  {
-    // Intensities outside the range have the levels of its ends.
-    const auto clamp = [](double value) {
-      return static_cast<int>(std::min(std::max(value, static_cast<double>(lowest)), static_cast<double>(highest)));
-    };
-    first = clamp(std::floor(m_Minimum));
-    last = clamp(std::ceil(m_Maximum));
-  }
-  const std::int64_t entries = last - first + 1 + size / copiesPerComputedEntry;
-  if (sizeof(TPixel) > 1 && entries * minVoxelsPerTableEntry > numberOfVoxels)
-  {
-    return;
-  }
-  m_Table.resize(static_cast<std::size_t>(size));
-  const auto             at = [this](int value) { return m_Table.begin() + (value - lowest); };
-  const GrayLevelFormula formula(*this);
-  for (int value = first; value <= last; ++value)
-  {
-    *at(value) = formula.GetLevel(value);
-  }
-  std::fill(m_Table.begin(), at(first), *at(first));
-  std::fill(at(last) + 1, m_Table.end(), *at(last));
-}
-
 /** Levels of pixels without a mask. */
 template <typename TPixel>
 void
 GrayLevelDiscretization::Discretize(const TPixel * pixels, std::int64_t count, std::uint16_t * levels) const
 {
-  if constexpr (sizeof(TPixel) <= 2)
-  {
-    if (!m_Table.empty())
-    {
-      // The same function, evaluated once per value instead of once per voxel.
-      const std::uint16_t * const table = m_Table.data();
-      constexpr int               first = std::numeric_limits<TPixel>::lowest();
-      for (std::int64_t i = 0; i < count; ++i)
-      {
-        levels[i] = table[static_cast<int>(pixels[i]) - first];
-      }
-      return;
-    }
-  }
   const bool   isNumber = m_Parameters.method == MethodEnum::FixedBinNumber;
   const double minimum = m_Minimum;
   const double maximum = m_Maximum;
@@ -522,7 +463,7 @@ DiscretizeGrayLevels(const GrayLevelDiscretizationJob & job)
     });
   }
 
-  GrayLevelDiscretization discretization(job.parameters, job.pixelType, range, voxels);
+  GrayLevelDiscretization discretization(job.parameters, job.pixelType, range);
   ForEachRangeOfVoxels(voxels, job.execution, [&](std::int64_t begin, std::int64_t end) {
     discretization.DiscretizeRow(
       pixels + begin * pixelSize, job.mask == nullptr ? nullptr : job.mask + begin, end - begin, job.levels + begin);

@@ -583,7 +583,7 @@ private:
     });
     try
     {
-      GrayLevelDiscretization discretization(m_Job.discretization, m_Job.pixelType, range, region.extent.voxels);
+      GrayLevelDiscretization discretization(m_Job.discretization, m_Job.pixelType, range);
       region.levels = std::make_unique<RegionLevels>(size, margin);
       for (std::int64_t z = 0; z < size[2]; ++z)
       {

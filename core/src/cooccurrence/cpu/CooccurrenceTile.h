@@ -3,6 +3,8 @@
 #ifndef CooccurrenceTile_h
 #define CooccurrenceTile_h
 
+#include "texture/cpu/TileShape.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -90,30 +92,10 @@ struct CooccurrenceTile
   void *               context;
 };
 
-// One compilation of CooccurrenceTileKernel.h per instruction set.
-namespace baseline
-{
 /** The counts of a table that cost as much time as a pair of a plane in CooccurrenceSlide, measured with 32 to 128
  * levels on an AMD EPYC (Zen 4); 0 if there is no kernel. */
-int
-GetCooccurrenceTileCounts();
-void
-ComputeCooccurrenceTile(const CooccurrenceTile & tile);
-} // namespace baseline
-namespace avx2
-{
-int
-GetCooccurrenceTileCounts();
-void
-ComputeCooccurrenceTile(const CooccurrenceTile & tile);
-} // namespace avx2
-namespace avx512
-{
-int
-GetCooccurrenceTileCounts();
-void
-ComputeCooccurrenceTile(const CooccurrenceTile & tile);
-} // namespace avx512
+VOXELMAPS_DECLARE_KERNEL(int GetCooccurrenceTileCounts())
+VOXELMAPS_DECLARE_KERNEL(void ComputeCooccurrenceTile(const CooccurrenceTile & tile))
 } // namespace voxelmaps
 
 #endif // CooccurrenceTile_h

@@ -3,6 +3,8 @@
 #ifndef CorrelationMatrices_h
 #define CorrelationMatrices_h
 
+#include "texture/cpu/TileShape.h"
+
 #include <cstdint>
 
 namespace voxelmaps
@@ -29,29 +31,9 @@ struct CorrelationMatrices
   std::int64_t * work;
 };
 
-// One compilation of CorrelationMatricesKernel.h per instruction set.
-namespace baseline
-{
 /** Matrices side by side. */
-int
-GetCorrelationWidth();
-void
-ComputeMaximalCorrelations(const CorrelationMatrices & matrices);
-} // namespace baseline
-namespace avx2
-{
-int
-GetCorrelationWidth();
-void
-ComputeMaximalCorrelations(const CorrelationMatrices & matrices);
-} // namespace avx2
-namespace avx512
-{
-int
-GetCorrelationWidth();
-void
-ComputeMaximalCorrelations(const CorrelationMatrices & matrices);
-} // namespace avx512
+VOXELMAPS_DECLARE_KERNEL(int GetCorrelationWidth())
+VOXELMAPS_DECLARE_KERNEL(void ComputeMaximalCorrelations(const CorrelationMatrices & matrices))
 } // namespace voxelmaps
 
 #endif // CorrelationMatrices_h

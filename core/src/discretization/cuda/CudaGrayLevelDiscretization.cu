@@ -452,7 +452,7 @@ DiscretizeGrayLevelsCuda(const GrayLevelDiscretizationJob & job, const CudaOptio
   const std::int64_t                    voxels = VerifyGrayLevelJob(job);
   if (voxels == 0)
   {
-    return MakeGrayLevelResult(GrayLevelDiscretization(job.parameters, job.pixelType, IntensityRange(), 0));
+    return MakeGrayLevelResult(GrayLevelDiscretization(job.parameters, job.pixelType, IntensityRange()));
   }
   std::optional<CudaStream> ownStream;
   auto                      stream = static_cast<cudaStream_t>(options.stream);
@@ -467,7 +467,7 @@ DiscretizeGrayLevelsCuda(const GrayLevelDiscretizationJob & job, const CudaOptio
     range = discretizer.FindRange();
   }
   // The device uses no table, so that none need be made for the number of voxels.
-  GrayLevelDiscretization discretization(job.parameters, job.pixelType, range, 0);
+  GrayLevelDiscretization discretization(job.parameters, job.pixelType, range);
   discretizer.ComputeLevels(discretization);
   discretization.VerifyIntensities();
   return MakeGrayLevelResult(discretization);

@@ -352,40 +352,23 @@ private:
     TOutput *             out = static_cast<TOutput *>(m_Task.output) + voxel * voxelStride + first * stride;
     const auto            background = static_cast<TOutput>(m_Task.backgroundValue);
 
-    if (sizeof(TOutput) == sizeof(float) && features >= simdWidth && canTranspose && !m_Task.IsPlanar())
+    for (int f = 0; f < features; ++f)
     {
-      // The last group overlaps the one before, so that all stores are whole.
-      for (int group = 0; group < features; group += simdWidth)
+      double voxelValues[simdWidth];
+      std::memcpy(voxelValues, values + order[f], sizeof(voxelValues));
+      TOutput * const to = out + f * stride;
+      if (m_Task.IsPlanar())
       {
-        const int f = group + simdWidth <= features ? group : features - simdWidth;
-        float     rows[simdWidth][simdWidth];
-        TransposeToFloat(values, order + f, rows);
         for (int i = 0; i < voxels; ++i)
         {
-          std::memcpy(out + i * voxelStride + f, rows[i], sizeof(rows[i]));
+          to[i] = static_cast<TOutput>(voxelValues[i]);
         }
       }
-    }
-    else
-    {
-      for (int f = 0; f < features; ++f)
+      else
       {
-        double voxelValues[simdWidth];
-        std::memcpy(voxelValues, values + order[f], sizeof(voxelValues));
-        TOutput * to = out + f * stride;
-        if (m_Task.IsPlanar())
+        for (int i = 0; i < voxels; ++i)
         {
-          for (int i = 0; i < voxels; ++i)
-          {
-            to[i] = static_cast<TOutput>(voxelValues[i]);
-          }
-        }
-        else
-        {
-          for (int i = 0; i < voxels; ++i)
-          {
-            to[i * voxelStride] = static_cast<TOutput>(voxelValues[i]);
-          }
+          to[i * voxelStride] = static_cast<TOutput>(voxelValues[i]);
         }
       }
     }

@@ -103,11 +103,10 @@ private:
     {
       m_Context.tile.checkAbort(m_Context.tile.execution);
       this->MakeIndicator(m_Memory.presentLevels[g]);
-      const LevelRows rows = this->FindRows();
       for (int z = 0; z < m_Shape.nz; ++z)
       {
         const Counted<TCount> source{ m_Memory.indicator };
-        m_Context.SumBox<false>(window, source, z, plane, voxels + z * planeOutputs, rows);
+        m_Context.SumBox<false>(window, source, z, plane, voxels + z * planeOutputs);
       }
       int overallLongest = 1;
       if (merge)
@@ -116,16 +115,16 @@ private:
       }
       for (int d = 0; d < directions; ++d)
       {
-        const int longest = this->SumLevelRunStarts(d, rows, plane, runStarts);
+        const int longest = this->SumLevelRunStarts(d, plane, runStarts);
         overallLongest = longest > overallLongest ? longest : overallLongest;
         if (!merge)
         {
-          this->AddLevelRuns(d, longest, rows, voxels, runStarts, 1, squares);
+          this->AddLevelRuns(d, longest, voxels, runStarts, 1, squares);
         }
       }
       if (merge)
       {
-        this->AddLevelRuns(0, overallLongest, rows, voxels, runStarts, directions, squares);
+        this->AddLevelRuns(0, overallLongest, voxels, runStarts, directions, squares);
       }
     }
   }
@@ -134,30 +133,23 @@ private:
    */
   template <typename TCount>
   int
-  SumLevelRunStarts(int d, const LevelRows & rows, TCount * plane, TCount * runStarts) const
+  SumLevelRunStarts(int d, TCount * plane, TCount * runStarts) const
   {
     const bool merge = m_Task.aggregation == BoxSumsTask::Aggregation::Merge;
-    const auto planeOutputs = m_Context.PlaneOutputs();
     for (int k = 2; k <= m_Memory.longestRuns[d]; ++k)
     {
       const std::uint8_t * directionLinks =
         m_Task.needsEntropy ? m_Context.RunStarts(d, k) : m_Memory.links + d * m_Context.inputVoxels;
       const LevelSource<TCount> source{ directionLinks, m_Memory.indicator + m_Context.FirstVoxel(d, k) };
-      TCount *                  sums = runStarts + (k - 2) * m_Shape.outputVoxels;
+      const Box                 box = m_Context.GetBox(d, k);
+      TCount * const            sums = runStarts + (k - 2) * m_Shape.outputVoxels;
       for (int z = 0; z < m_Shape.nz; ++z)
       {
-        TCount * out = sums + z * planeOutputs;
-        if (k == 2)
-        {
-          this->SumOrAdd(merge, m_Context.GetBox(d, k), source, z, plane, out, rows);
-        }
-        else
-        {
-          // The least corner of a longer run start can be further from its voxels than the rows allow for.
-          this->SumOrAdd(merge, m_Context.GetBox(d, k), source, z, plane, out, LevelOutputRows{ rows });
-        }
+        TCount * const out = sums + z * m_Context.PlaneOutputs();
+        merge ? m_Context.SumBox<true>(box, source, z, plane, out)
+              : m_Context.SumBox<false>(box, source, z, plane, out);
       }
-      if (k > 2 && !merge && !this->HasNonzero(rows, sums))
+      if (k > 2 && !merge && this->AreZero(sums))
       {
         return k - 1;
       }
@@ -165,71 +157,34 @@ private:
     return m_Memory.longestRuns[d];
   }
 
-  template <typename TCount, typename TRows>
-  void
-  SumOrAdd(bool add, const Box & box, const LevelSource<TCount> & source, int z, TCount * plane, TCount * out,
-           const TRows & rows) const
-  {
-    if (add)
-    {
-      m_Context.SumBox<true>(box, source, z, plane, out, rows);
-    }
-    else
-    {
-      m_Context.SumBox<false>(box, source, z, plane, out, rows);
-    }
-  }
-
-  /** Call f(offset of the row) for the rows of outputs that may hold the level. */
-  template <typename TFunction>
-  void
-  ForEachRow(const LevelRows & rows, const TFunction & f) const
-  {
-    for (int z = 0; z < m_Shape.nz; ++z)
-    {
-      for (int y = 0; y < m_Shape.ny; ++y)
-      {
-        if (rows.Output(y, z))
-        {
-          f(z * m_Context.PlaneOutputs() + std::ptrdiff_t{ y } * m_Shape.nx);
-        }
-      }
-    }
-  }
-
   template <typename TCount>
   bool
-  HasNonzero(const LevelRows & rows, const TCount * sums) const
+  AreZero(const TCount * sums) const
   {
     TCount any = 0;
-    this->ForEachRow(rows, [&](std::ptrdiff_t at) {
-      TCount rowAny = 0;
-      for (int x = 0; x < m_Shape.nx; ++x)
-      {
-        rowAny |= sums[at + x];
-      }
-      any |= rowAny;
-    });
-    return any != 0;
+    for (std::ptrdiff_t i = 0; i < m_Shape.outputVoxels; ++i)
+    {
+      any |= sums[i];
+    }
+    return any == 0;
   }
 
   /** What the runs of the level add to the sums of a matrix. */
   template <typename TCount, typename TSquare>
   void
-  AddLevelRuns(int d, int longest, const LevelRows & rows, const TCount * voxels, const TCount * runStarts,
-               int directions, TSquare * squares) const
+  AddLevelRuns(int d, int longest, const TCount * voxels, const TCount * runStarts, int directions,
+               TSquare * squares) const
   {
     if (m_Task.needsLevelCounts)
     {
       const TCount * links = longest >= 2 ? runStarts : nullptr;
-      this->AddSquares(rows, voxels, links, directions, squares + d * m_Shape.outputVoxels);
+      this->AddSquares(voxels, links, directions, squares + d * m_Shape.outputVoxels);
     }
     if (m_Task.needsEntropy)
     {
       for (int l = 1; l <= longest; ++l)
       {
-        this->AddEntropy(
-          l, longest, rows, voxels, runStarts, directions, m_Memory.entropies + d * m_Shape.outputVoxels);
+        this->AddEntropy(l, longest, voxels, runStarts, directions, m_Memory.entropies + d * m_Shape.outputVoxels);
       }
     }
   }
@@ -237,8 +192,8 @@ private:
   /** Add t(runs of the level of length l). */
   template <typename TCount>
   void
-  AddEntropy(int l, int longest, const LevelRows & rows, const TCount * voxels, const TCount * runStarts,
-             int directions, std::uint64_t * entropies) const
+  AddEntropy(int l, int longest, const TCount * voxels, const TCount * runStarts, int directions,
+             std::uint64_t * entropies) const
   {
     const auto           factor = static_cast<TCount>(l == 1 ? directions : 1);
     const TCount *       first = l == 1 ? voxels : runStarts + (l - 2) * m_Shape.outputVoxels;
@@ -247,69 +202,62 @@ private:
     const std::int64_t * table = m_Task.entropyTable;
     constexpr int        width = 32;
 
-    this->ForEachRow(rows, [&](std::ptrdiff_t row) {
-      for (std::ptrdiff_t at = row; at < row + m_Shape.nx; at += width)
+    for (std::ptrdiff_t at = 0; at < m_Shape.outputVoxels; at += width)
+    {
+      TCount runs[width];
+      for (int i = 0; i < width; ++i)
       {
-        TCount runs[width];
+        runs[i] = static_cast<TCount>(factor * first[at + i]);
+      }
+      if (second != nullptr)
+      {
         for (int i = 0; i < width; ++i)
         {
-          runs[i] = static_cast<TCount>(factor * first[at + i]);
-        }
-        if (second != nullptr)
-        {
-          for (int i = 0; i < width; ++i)
-          {
-            runs[i] = static_cast<TCount>(runs[i] - second[at + i] - second[at + i]);
-          }
-        }
-        if (third != nullptr)
-        {
-          for (int i = 0; i < width; ++i)
-          {
-            runs[i] = static_cast<TCount>(runs[i] + third[at + i]);
-          }
-        }
-        // t(0) and t(1) are 0.
-        TCount several = 0;
-        for (int i = 0; i < width; ++i)
-        {
-          several |= runs[i] >> 1;
-        }
-        if (several != 0)
-        {
-          for (int i = 0; i < width; ++i)
-          {
-            entropies[at + i] += static_cast<std::uint64_t>(table[runs[i]]);
-          }
+          runs[i] = static_cast<TCount>(runs[i] - second[at + i] - second[at + i]);
         }
       }
-    });
+      if (third != nullptr)
+      {
+        for (int i = 0; i < width; ++i)
+        {
+          runs[i] = static_cast<TCount>(runs[i] + third[at + i]);
+        }
+      }
+      // t(0) and t(1) are 0.
+      TCount several = 0;
+      for (int i = 0; i < width; ++i)
+      {
+        several |= runs[i] >> 1;
+      }
+      if (several != 0)
+      {
+        for (int i = 0; i < width; ++i)
+        {
+          entropies[at + i] += static_cast<std::uint64_t>(table[runs[i]]);
+        }
+      }
+    }
   }
 
   /** Add (directions * voxels - links)^2, the square of the runs; no links is all zero. */
   template <typename TCount, typename TSquare>
   void
-  AddSquares(const LevelRows & rows, const TCount * voxels, const TCount * links, int directions,
-             TSquare * squares) const
+  AddSquares(const TCount * VOXELMAPS_RESTRICT voxels, const TCount * VOXELMAPS_RESTRICT links, int directions,
+             TSquare * VOXELMAPS_RESTRICT squares) const
   {
     const auto factor = static_cast<TCount>(directions);
-    this->ForEachRow(rows, [&](std::ptrdiff_t at) {
-      const TCount * VOXELMAPS_RESTRICT rowVoxels = voxels + at;
-      TSquare * VOXELMAPS_RESTRICT      rowSquares = squares + at;
-      if (links == nullptr)
-      {
-        ForEachLane<TCount>(m_Shape.nx, [=](std::ptrdiff_t x) {
-          const auto runs = static_cast<TSquare>(static_cast<TCount>(factor * rowVoxels[x]));
-          rowSquares[x] = static_cast<TSquare>(rowSquares[x] + runs * runs);
-        });
-        return;
-      }
-      const TCount * VOXELMAPS_RESTRICT rowLinks = links + at;
-      ForEachLane<TCount>(m_Shape.nx, [=](std::ptrdiff_t x) {
-        const auto runs = static_cast<TSquare>(static_cast<TCount>(factor * rowVoxels[x] - rowLinks[x]));
-        rowSquares[x] = static_cast<TSquare>(rowSquares[x] + runs * runs);
-      });
-    });
+    const auto add = [=](std::ptrdiff_t i, TCount linked) {
+      const auto runs = static_cast<TSquare>(static_cast<TCount>(factor * voxels[i] - linked));
+      squares[i] = static_cast<TSquare>(squares[i] + runs * runs);
+    };
+    if (links == nullptr)
+    {
+      ForEachLane<TCount>(m_Shape.outputVoxels, [=](std::ptrdiff_t i) { add(i, TCount{ 0 }); });
+    }
+    else
+    {
+      ForEachLane<TCount>(m_Shape.outputVoxels, [=](std::ptrdiff_t i) { add(i, links[i]); });
+    }
   }
 
   void
@@ -319,56 +267,6 @@ private:
     std::uint8_t * VOXELMAPS_RESTRICT        indicator = m_Memory.indicator;
     ForEachLane<std::uint8_t>(m_Shape.inputVoxels + inputSlack,
                               [=](std::ptrdiff_t i) { indicator[i] = levels[i] == level ? 1 : 0; });
-  }
-
-  /** Rows that the indicator, links of its level, or sums of them can reach. */
-  LevelRows
-  FindRows() const
-  {
-    std::uint8_t * input = m_Memory.inputRows;
-    for (int row = 0; row < m_Shape.ez * m_Shape.ey; ++row)
-    {
-      const std::uint8_t * indicator = m_Memory.indicator + std::ptrdiff_t{ row } * m_Shape.ex;
-      std::uint8_t         any = 0;
-      for (int x = 0; x < m_Shape.ex; ++x)
-      {
-        any |= indicator[x];
-      }
-      input[row] = any;
-    }
-    // The least corner of a link may be a row before its voxels, in y, z or both; later rows are not changed yet.
-    for (int z = 0; z < m_Shape.ez; ++z)
-    {
-      for (int y = 0; y < m_Shape.ey; ++y)
-      {
-        const int row = z * m_Shape.ey + y;
-        const int nextY = y + 1 < m_Shape.ey ? 1 : 0;
-        const int nextZ = z + 1 < m_Shape.ez ? m_Shape.ey : 0;
-        input[row] = input[row] | input[row + nextY] | input[row + nextZ] | input[row + nextY + nextZ];
-      }
-    }
-    for (int z = 0; z < m_Shape.nz; ++z)
-    {
-      std::uint8_t * plane = m_Memory.planeRows + z * m_Shape.ey;
-      for (int y = 0; y < m_Shape.ey; ++y)
-      {
-        plane[y] = 0;
-        for (int k = 0; k < m_Task.window[2]; ++k)
-        {
-          plane[y] |= input[(z + k) * m_Shape.ey + y];
-        }
-      }
-      for (int y = 0; y < m_Shape.ny; ++y)
-      {
-        std::uint8_t & output = m_Memory.outputRows[z * m_Shape.ny + y];
-        output = 0;
-        for (int k = 0; k < m_Task.window[1]; ++k)
-        {
-          output |= plane[y + k];
-        }
-      }
-    }
-    return LevelRows{ m_Shape, input, m_Memory.planeRows, m_Memory.outputRows };
   }
 
   /** Both ways give the same sums; estimated instructions per block decide. */

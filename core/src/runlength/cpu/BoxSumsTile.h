@@ -85,11 +85,8 @@ struct TileMemory
   std::uint8_t *  present;     // whether a level occurs in the tile
   std::uint16_t * presentLevels;
   std::uint8_t *  indicator; // whether a voxel has the level
-  std::uint8_t *  inputRows; // whether a row of the input, of sums along z, of box sums may hold the level
-  std::uint8_t *  planeRows;
-  std::uint8_t *  outputRows;
-  std::uint8_t *  links;  // start_2 of every direction
-  std::uint8_t *  equals; // whether two voxels have one level, for every difference of voxels of the window
+  std::uint8_t *  links;     // start_2 of every direction
+  std::uint8_t *  equals;    // whether two voxels have one level, for every difference of voxels of the window
   void *          countPlane;
   void *          levelVoxels;
   void *          levelRunStarts;  // box sums of start_k of the level, k = 2 ... longest run
@@ -148,9 +145,6 @@ struct TileMemory
     present = layout.Append<std::uint8_t>(u * (task.numberOfGrayLevels + 1));
     presentLevels = layout.Append<std::uint16_t>(u * (task.numberOfGrayLevels + 1));
     indicator = layout.Append<std::uint8_t>(u * voxels);
-    inputRows = layout.Append<std::uint8_t>(u * shape.ez * shape.ey);
-    planeRows = layout.Append<std::uint8_t>(u * shape.nz * shape.ey);
-    outputRows = layout.Append<std::uint8_t>(u * shape.nz * shape.ny);
     links = layout.Append<std::uint8_t>(u * directions * voxels);
     equals = layout.Append<std::uint8_t>(UsesPairs(task) ? NumberOfDifferences(task) * voxels : 0);
     countPlane = layout.Append<char>(n * planeVoxels);

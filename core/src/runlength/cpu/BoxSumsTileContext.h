@@ -194,12 +194,12 @@ struct TileContext
   }
 
   /** Box sums of output plane z; call for plane after plane. */
-  template <bool VAdd, typename T, typename TSource, typename TRows = AllRows>
+  template <bool VAdd, typename T, typename TSource>
   void
-  SumBox(const Box & box, const TSource & source, int z, T * plane, T * out, const TRows & rowsUsed = TRows()) const
+  SumBox(const Box & box, const TSource & source, int z, T * plane, T * out) const
   {
-    AdvancePlane(shape, box, source, rowsUsed, z, plane);
-    SumPlane<VAdd>(shape, box, rowsUsed, z, plane, static_cast<T *>(memory.row), this->Scratch<T>(), out);
+    AdvancePlane(shape, box, source, z, plane);
+    SumPlane<VAdd>(shape, box, plane, static_cast<T *>(memory.row), this->Scratch<T>(), out);
   }
 };
 } // namespace

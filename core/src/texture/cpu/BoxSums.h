@@ -99,76 +99,10 @@ struct LevelSource
   }
 };
 
-/** Which rows may hold anything but zeros: all. */
-struct AllRows
-{
-  constexpr bool
-  Input(int, int) const
-  {
-    return true;
-  }
-  constexpr bool
-  Plane(int, int) const
-  {
-    return true;
-  }
-  constexpr bool
-  Output(int, int) const
-  {
-    return true;
-  }
-};
-
-/** Which rows may hold anything but zeros: those near voxels of one level. Others are neither computed nor written. */
-struct LevelRows
-{
-  const TileShape &    shape;
-  const std::uint8_t * input;  // of the input
-  const std::uint8_t * plane;  // of the sums along z
-  const std::uint8_t * output; // of the box sums
-  bool
-  Input(int y, int z) const
-  {
-    return input[z * shape.ey + y] != 0;
-  }
-  bool
-  Plane(int y, int z) const
-  {
-    return plane[z * shape.ey + y] != 0;
-  }
-  bool
-  Output(int y, int z) const
-  {
-    return output[z * shape.ny + y] != 0;
-  }
-};
-
-/** As LevelRows, but of the box sums only. */
-struct LevelOutputRows
-{
-  const LevelRows & rows;
-  constexpr bool
-  Input(int, int) const
-  {
-    return true;
-  }
-  constexpr bool
-  Plane(int, int) const
-  {
-    return true;
-  }
-  bool
-  Output(int y, int z) const
-  {
-    return rows.Output(y, z);
-  }
-};
-
 /** Sums along z of the boxes that start in input plane z; call with z = 0, 1, ... in turn. */
-template <typename T, typename TSource, typename TRows>
+template <typename T, typename TSource>
 inline void
-AdvancePlane(const TileShape & shape, const Box & box, const TSource & source, const TRows & rowsUsed, int z,
-             T * VOXELMAPS_RESTRICT plane)
+AdvancePlane(const TileShape & shape, const Box & box, const TSource & source, int z, T * VOXELMAPS_RESTRICT plane)
 {
   const std::ptrdiff_t planeStride = std::ptrdiff_t{ shape.ex } * shape.ey;
   const int            rows = shape.ny + box.y - 1;
@@ -177,11 +111,7 @@ AdvancePlane(const TileShape & shape, const Box & box, const TSource & source, c
   {
     T * VOXELMAPS_RESTRICT out = plane + std::ptrdiff_t{ y } * shape.ex;
     const std::ptrdiff_t   at = z * planeStride + std::ptrdiff_t{ y } * shape.ex;
-    if ((z == 0 || box.z == 1) && !rowsUsed.Plane(y, z))
-    {
-      std::memset(out, 0, width * sizeof(T));
-    }
-    else if (z == 0 || box.z == 1)
+    if (z == 0 || box.z == 1)
     {
       ForEachLane<T>(width, [&](std::ptrdiff_t x) { out[x] = source(at + x); });
       for (int k = 1; k < box.z; ++k)
@@ -190,7 +120,7 @@ AdvancePlane(const TileShape & shape, const Box & box, const TSource & source, c
         ForEachLane<T>(width, [&](std::ptrdiff_t x) { out[x] = static_cast<T>(out[x] + source(from + x)); });
       }
     }
-    else if (rowsUsed.Input(y, z + box.z - 1) || rowsUsed.Input(y, z - 1))
+    else
     {
       const std::ptrdiff_t entering = at + (box.z - 1) * planeStride;
       const std::ptrdiff_t leaving = at - planeStride;
@@ -271,10 +201,9 @@ SumAlongRow(const T * VOXELMAPS_RESTRICT in, T * VOXELMAPS_RESTRICT out, int n, 
 }
 
 /** Sums along y and x of a plane of sums along z, for a plane of outputs. */
-template <bool VAdd, typename T, typename TRows>
+template <bool VAdd, typename T>
 inline void
-SumPlane(const TileShape & shape, const Box & box, const TRows & rowsUsed, int z, const T * plane,
-         T * VOXELMAPS_RESTRICT row, T * scratch, T * out)
+SumPlane(const TileShape & shape, const Box & box, const T * plane, T * VOXELMAPS_RESTRICT row, T * scratch, T * out)
 {
   const int width = RoundUp(shape.nx + box.x - 1, blockSize<T>);
   for (int y = 0; y < shape.ny; ++y)
@@ -293,16 +222,13 @@ SumPlane(const TileShape & shape, const Box & box, const TRows & rowsUsed, int z
           ForEachLane<T>(width, [&](std::ptrdiff_t x) { row[x] = static_cast<T>(row[x] + next[x]); });
         }
       }
-      else if (rowsUsed.Plane(y + box.y - 1, z) || rowsUsed.Plane(y - 1, z))
+      else
       {
         const T * VOXELMAPS_RESTRICT leaving = plane + std::ptrdiff_t{ y - 1 } * shape.ex;
         ForEachLane<T>(width, [&](std::ptrdiff_t x) { row[x] = static_cast<T>(row[x] + entering[x] - leaving[x]); });
       }
     }
-    if (rowsUsed.Output(y, z))
-    {
-      SumAlongRow<VAdd>(sums, out + std::ptrdiff_t{ y } * shape.nx, shape.nx, box.x, scratch, shape.ex + blockVoxels);
-    }
+    SumAlongRow<VAdd>(sums, out + std::ptrdiff_t{ y } * shape.nx, shape.nx, box.x, scratch, shape.ex + blockVoxels);
   }
 }
 } // namespace

@@ -11,14 +11,10 @@
 #include <cstdint>
 #include <cstring>
 
-// Vector types of Clang and GCC 10 or later; shuffles came to GCC with version 12. Without them, a vector is one
-// number.
+// Vector types of Clang and GCC 10 or later. Without them, a vector is one number.
 #if defined(__has_builtin) && !defined(VOXELMAPS_WITHOUT_COMPILER_EXTENSIONS)
 #  if __has_builtin(__builtin_convertvector)
 #    define VOXELMAPS_VECTOR_TYPES
-#    if __has_builtin(__builtin_shufflevector)
-#      define VOXELMAPS_VECTOR_SHUFFLES
-#    endif
 #    if defined(__AVX2__)
 #      include <immintrin.h>
 #    endif
@@ -128,74 +124,6 @@ struct VectorArithmetic
 using Division = FusedDivision<Real, VectorArithmetic>;
 #else
 using Division = PlainDivision<Real>;
-#endif
-
-/** Features from[order[0]], from[order[1]] ... of simdWidth voxels to floats, voxel by voxel. */
-#if defined(VOXELMAPS_VECTOR_SHUFFLES) && defined(__AVX512F__)
-constexpr bool canTranspose = true;
-using Floats = float __attribute__((vector_size(4 * simdWidth)));
-
-inline void
-TransposeToFloat(const Real from[], const int order[], float to[][simdWidth])
-{
-  Floats m[8];
-  for (int i = 0; i < 8; ++i)
-  {
-    m[i] = __builtin_convertvector(from[order[i]], Floats);
-  }
-  for (int i = 0; i < 8; i += 2)
-  {
-    const Floats a = m[i];
-    m[i] = __builtin_shufflevector(a, m[i + 1], 0, 8, 2, 10, 4, 12, 6, 14);
-    m[i + 1] = __builtin_shufflevector(a, m[i + 1], 1, 9, 3, 11, 5, 13, 7, 15);
-  }
-  for (int n = 0; n < 4; ++n)
-  {
-    const int    i = n / 2 * 4 + n % 2;
-    const Floats a = m[i];
-    m[i] = __builtin_shufflevector(a, m[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-    m[i + 2] = __builtin_shufflevector(a, m[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-  }
-  for (int i = 0; i < 4; ++i)
-  {
-    const Floats a = m[i];
-    m[i] = __builtin_shufflevector(a, m[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-    m[i + 4] = __builtin_shufflevector(a, m[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-  }
-  std::memcpy(to, m, sizeof(m));
-}
-#elif defined(VOXELMAPS_VECTOR_SHUFFLES) && defined(__AVX2__)
-constexpr bool canTranspose = true;
-using Floats = float __attribute__((vector_size(4 * simdWidth)));
-
-inline void
-TransposeToFloat(const Real from[], const int order[], float to[][simdWidth])
-{
-  Floats m[4];
-  for (int i = 0; i < 4; ++i)
-  {
-    m[i] = __builtin_convertvector(from[order[i]], Floats);
-  }
-  for (int i = 0; i < 4; i += 2)
-  {
-    const Floats a = m[i];
-    m[i] = __builtin_shufflevector(a, m[i + 1], 0, 4, 2, 6);
-    m[i + 1] = __builtin_shufflevector(a, m[i + 1], 1, 5, 3, 7);
-  }
-  for (int i = 0; i < 2; ++i)
-  {
-    const Floats a = m[i];
-    m[i] = __builtin_shufflevector(a, m[i + 2], 0, 1, 4, 5);
-    m[i + 2] = __builtin_shufflevector(a, m[i + 2], 2, 3, 6, 7);
-  }
-  std::memcpy(to, m, sizeof(m));
-}
-#else
-constexpr bool canTranspose = false;
-
-inline void
-TransposeToFloat(const Real[], const int[], float[][simdWidth])
-{}
 #endif
 } // namespace
 } // namespace VOXELMAPS_INSTRUCTION_SET
