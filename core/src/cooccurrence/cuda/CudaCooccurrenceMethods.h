@@ -87,8 +87,7 @@ void
 ComputeByCudaSortedPairs(const CooccurrenceTask & task, const std::int32_t * pairList,
                          const CudaMethodResources & resources);
 
-/** One thread per matrix, which counts pairs in a table of the ranks of levels; WindowWalk computes windows with too
- * many levels. */
+/** The windows in tiles of few levels, and WindowWalk for the others. */
 bool
 CudaRankTablesSupports(const CooccurrenceTask & task, const CudaDeviceLimits & limits);
 CudaScratchBytes

@@ -9,8 +9,8 @@
 
 #include <cstdint>
 
-// What kernels share in which a block computes some windows and a thread counts the pairs of one matrix, in a table of
-// the ranks of levels: most windows of medical images have few levels.
+// A block that computes some windows, in which a thread counts the pairs of one matrix, in a table of the ranks of
+// levels: most windows of medical images have few levels.
 namespace voxelmaps
 {
 /** The windows that a kernel computes: those of a list, as numbers from first on, or all. */
@@ -44,8 +44,6 @@ struct RankedWindow
   int  before[setWords];
   int  levels;
   bool hasFarLevels;
-  /** Voxels without a level. */
-  bool hasHoles;
 
   __device__ void
   Begin(const CooccurrenceTask & task, const WindowNumbers & numbers, std::int64_t i)
@@ -53,7 +51,6 @@ struct RankedWindow
     box.isComputed = false;
     number = -1;
     hasFarLevels = false;
-    hasHoles = false;
     for (int word = 0; word < setWords; ++word)
     {
       set[word] = 0;
@@ -155,11 +152,6 @@ public:
   {
     return m_Windows[w];
   }
-  __device__ int
-  Number() const
-  {
-    return m_Number;
-  }
 
   /** Make the windows from the one with this number on, and replace their levels by ranks, where isUsed(window). */
   template <typename TIsUsed>
@@ -199,9 +191,9 @@ public:
           {
             window.Add(bit);
           }
-          else
+          else if (level != 0)
           {
-            (level != 0 ? window.hasFarLevels : window.hasHoles) = true;
+            window.hasFarLevels = true;
           }
           ranks[x] = level != 0 ? static_cast<std::uint8_t>(bit) : RankedWindow::noLevel;
         }
