@@ -293,7 +293,7 @@ private:
     m_Sums.entropyTerms += m_Tables.entropy[count];
     m_Sum += size * count;
     m_Squares += size * size * count;
-    // Below 2^63 and at most 729 entries: the halves do not overflow.
+    // Below 2^63 and at most 343 entries: the halves do not overflow.
     m_LowInverses += std::uint64_t{ static_cast<std::uint32_t>(inverse) } * count;
     m_HighInverses += std::uint64_t{ static_cast<std::uint32_t>(inverse >> 32) } * count;
   }
@@ -411,7 +411,7 @@ Launch(const DependenceTask & task, const CudaNearNeighbors & neighbors, const C
 {
   const DependenceBitsLayout layout{ Tiles(task), neighbors };
   // In parts of about a tenth of a second at most, so that an abort is quick.
-  constexpr std::int64_t partTiles = std::int64_t{ 1 } << (VSlices <= 5 ? 13 : VSlices <= 7 ? 12 : 11);
+  constexpr std::int64_t partTiles = std::int64_t{ 1 } << (VSlices <= 5 ? 13 : 12);
   LaunchChunked(layout.tiles.Number(),
                 partTiles,
                 resources,
@@ -429,9 +429,8 @@ CudaDependenceBitsSupports(const DependenceTask & hostTask)
 {
   const int width = *std::max_element(hostTask.window, hostTask.window + 3);
   // More levels of larger windows fit no registers.
-  return CudaDependenceNeighborsAreBits(hostTask) &&
-         (hostTask.numberOfGrayLevels < 64 ? width <= maxWindowBitsWidth
-                                           : hostTask.numberOfGrayLevels < 512 && hostTask.window[2] > 1 && width <= 7);
+  return CudaDependenceNeighborsAreBits(hostTask) && width <= maxWindowBitsWidth &&
+         (hostTask.numberOfGrayLevels < 64 || (hostTask.numberOfGrayLevels < 512 && hostTask.window[2] > 1));
 }
 
 CudaNearNeighbors
@@ -467,14 +466,11 @@ ComputeByCudaDependenceBits(const DependenceTask & task, const CudaNearNeighbors
   const int  width = *std::max_element(task.window, task.window + 3);
   const int  levels = task.numberOfGrayLevels;
   const bool isFlat = task.window[2] == 1;
-  const auto launch = isFlat       ? (width <= 5   ? Launch<5, 1, 6>
-                                      : width <= 7 ? Launch<7, 1, 6>
-                                                   : Launch<9, 1, 6>)
+  const auto launch = isFlat       ? (width <= 5 ? Launch<5, 1, 6> : Launch<7, 1, 6>)
                       : width <= 5 ? (levels >= 64 ? Launch<5, 5, 9>
                                       : width <= 3 ? Launch<3, 3, 6>
                                                    : Launch<5, 5, 6>)
-                      : width <= 7 ? (levels >= 64 ? Launch<7, 7, 9> : Launch<7, 7, 6>)
-                                   : Launch<9, 9, 6>;
+                                   : (levels >= 64 ? Launch<7, 7, 9> : Launch<7, 7, 6>);
   launch(task, neighbors, resources);
 }
 
