@@ -20,12 +20,6 @@ using Tiles = CudaWindowBitsTiles;
 // Of a size, at most 27: all voxels at distance 1 and the voxel itself.
 constexpr int sizeBits = 5;
 
-struct DependenceBitsLayout
-{
-  Tiles             tiles;
-  CudaNearNeighbors neighbors;
-};
-
 /** Adds up the sizes of voxels: bit b of all of them is in one word per slice. */
 template <int VWidth, int VSlices, typename TWord>
 struct VoxelSizes
@@ -63,46 +57,6 @@ struct VoxelSizes
       bits[4][z] = carries[3] ^ carry;
       before = current;
       current = after;
-    }
-  }
-
-  /** Count near voxels among some neighbors, and the voxel itself. */
-  __device__ void
-  CountSome(const CudaNearNeighbors & neighbors, const Slices & close)
-  {
-#pragma unroll
-    for (int z = 0; z < VSlices; ++z)
-    {
-      bits[0][z] = ~TWord(0);
-#pragma unroll
-      for (int b = 1; b < sizeBits; ++b)
-      {
-        bits[b][z] = TWord(0);
-      }
-    }
-#pragma unroll
-    for (int dz = -1; dz <= 1; ++dz)
-    {
-#pragma unroll 1
-      for (int n = 0; n < neighbors.numbers[dz + 1]; ++n)
-      {
-        const int shift = -(neighbors.steps[dz + 1][n][0] + neighbors.steps[dz + 1][n][1] * rowBits);
-#pragma unroll
-        for (int z = 0; z < VSlices; ++z)
-        {
-          if (z + dz >= 0 && z + dz < VSlices)
-          {
-            TWord carry = ShiftWord(close[z + dz >= 0 && z + dz < VSlices ? z + dz : z], shift);
-#pragma unroll
-            for (int b = 0; b < sizeBits; ++b)
-            {
-              const TWord sum = bits[b][z] ^ carry;
-              carry &= bits[b][z];
-              bits[b][z] = sum;
-            }
-          }
-        }
-      }
     }
   }
 
@@ -321,7 +275,7 @@ constexpr int blocksPerMultiprocessor = VSlices == 1                     ? 4
 template <int VWidth, int VSlices, int VLevelBits>
 __global__ void
 __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLevelBits>))
-  DependenceBitsKernel(const __grid_constant__ DependenceTask task, const __grid_constant__ DependenceBitsLayout layout,
+  DependenceBitsKernel(const __grid_constant__ DependenceTask task, const __grid_constant__ Tiles tiles,
                        std::int64_t firstTile)
 {
   using Bits = CudaWindowBits<VWidth, VSlices, VLevelBits>;
@@ -331,8 +285,8 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLev
   __shared__ DependenceBitsTables<VWidth, VSlices> tables;
   tables.Load(task);
   std::int64_t start[3];
-  layout.tiles.GetStart(firstTile + blockIdx.x, start);
-  const int slices = static_cast<int>(min(std::int64_t{ layout.tiles.slices }, task.outputSize[2] - start[2]));
+  tiles.GetStart(firstTile + blockIdx.x, start);
+  const int slices = static_cast<int>(min(std::int64_t{ tiles.slices }, task.outputSize[2] - start[2]));
   tile.Load(task, start, slices);
 
   const int lane = threadIdx.x % Tiles::lanes;
@@ -388,14 +342,7 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLev
           level > alpha ? level - alpha : 1, min(level + alpha, (1u << VLevelBits) - 1), task.window[2], close);
       }
       VoxelSizes<VWidth, VSlices, Word> sizes;
-      if (layout.neighbors.areAll)
-      {
-        sizes.CountAll(close);
-      }
-      else
-      {
-        sizes.CountSome(layout.neighbors, close);
-      }
+      sizes.CountAll(close);
       sums.AddLevel(level, inverse, number, voxels, sizes);
     }
     if (isComputed)
@@ -407,19 +354,19 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLev
 
 template <int VWidth, int VSlices, int VLevelBits>
 void
-Launch(const DependenceTask & task, const CudaNearNeighbors & neighbors, const CudaMethodResources & resources)
+Launch(const DependenceTask & task, const CudaMethodResources & resources)
 {
-  const DependenceBitsLayout layout{ Tiles(task), neighbors };
+  const Tiles tiles(task);
   // In parts of about a tenth of a second at most, so that an abort is quick.
   constexpr std::int64_t partTiles = std::int64_t{ 1 } << (VSlices <= 5 ? 13 : 12);
-  LaunchChunked(layout.tiles.Number(),
+  LaunchChunked(tiles.Number(),
                 partTiles,
                 resources,
                 "starting the kernel of BitPlanes",
                 [&](std::int64_t first, std::int64_t end) {
                   DependenceBitsKernel<VWidth, VSlices, VLevelBits>
                     <<<static_cast<unsigned int>(end - first), Tiles::threads, 0, resources.stream>>>(
-                      task, layout, first);
+                      task, tiles, first);
                 });
 }
 } // namespace
@@ -428,40 +375,19 @@ bool
 CudaDependenceBitsSupports(const DependenceTask & hostTask)
 {
   const int width = *std::max_element(hostTask.window, hostTask.window + 3);
+  int       nearVoxels = 1;
+  for (const int size : hostTask.window)
+  {
+    nearVoxels *= size > 1 ? 3 : 1;
+  }
   // More levels of larger windows fit no registers.
-  return CudaDependenceNeighborsAreBits(hostTask) && width <= maxWindowBitsWidth &&
+  return CudaDependenceNeighborsAreBits(hostTask) && 1 + 2 * hostTask.numberOfOffsets == nearVoxels &&
+         width <= maxWindowBitsWidth &&
          (hostTask.numberOfGrayLevels < 64 || (hostTask.numberOfGrayLevels < 512 && hostTask.window[2] > 1));
 }
 
-CudaNearNeighbors
-MakeCudaNearNeighbors(const DependenceTask & hostTask)
-{
-  CudaNearNeighbors neighbors{};
-  if (!CudaDependenceBitsSupports(hostTask))
-  {
-    return neighbors;
-  }
-  for (int k = 0; k < 2 * hostTask.numberOfOffsets; ++k)
-  {
-    const auto & step = hostTask.offsets[k / 2].step;
-    const int    sign = k % 2 == 0 ? 1 : -1;
-    const int    slice = sign * step[2] + 1;
-    auto &       at = neighbors.steps[slice][neighbors.numbers[slice]++];
-    at[0] = static_cast<std::int8_t>(sign * step[0]);
-    at[1] = static_cast<std::int8_t>(sign * step[1]);
-  }
-  int box = 1;
-  for (const int size : hostTask.window)
-  {
-    box *= size > 1 ? 3 : 1;
-  }
-  neighbors.areAll = 1 + 2 * hostTask.numberOfOffsets == box;
-  return neighbors;
-}
-
 void
-ComputeByCudaDependenceBits(const DependenceTask & task, const CudaNearNeighbors & neighbors,
-                            const CudaMethodResources & resources)
+ComputeByCudaDependenceBits(const DependenceTask & task, const CudaMethodResources & resources)
 {
   const int  width = *std::max_element(task.window, task.window + 3);
   const int  levels = task.numberOfGrayLevels;
@@ -471,7 +397,7 @@ ComputeByCudaDependenceBits(const DependenceTask & task, const CudaNearNeighbors
                                       : width <= 3 ? Launch<3, 3, 6>
                                                    : Launch<5, 5, 6>)
                                    : (levels >= 64 ? Launch<7, 7, 9> : Launch<7, 7, 6>);
-  launch(task, neighbors, resources);
+  launch(task, resources);
 }
 
 CudaTextureMethods<DependenceJob>
@@ -479,24 +405,16 @@ TextureClass<DependenceJob>::GetCudaMethods() const
 {
   using Method = DependenceJob::CudaMethod;
   const bool areBits = CudaDependenceNeighborsAreBits(task);
-  return {
-    " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and " + std::to_string(task.numberOfOffsets) +
-      " offsets",
-    { { Method::BitPlanes,
-        CudaDependenceBitsSupports(task),
-        true,
-        {},
-        [neighbors = MakeCudaNearNeighbors(task)](const DependenceTask & slab, const CudaMethodResources & resources) {
-          ComputeByCudaDependenceBits(slab, neighbors, resources);
-        } },
-      { Method::WindowWalk,
-        true,
-        true,
-        [areBits](const DependenceTask & slab) { return CudaDependenceWalkScratchBytes(slab, areBits); },
-        [areBits](const DependenceTask & slab, const CudaMethodResources & resources) {
-          ComputeByCudaDependenceWalk(slab, areBits, resources);
-        } } }
-  };
+  return { " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and " +
+             std::to_string(task.numberOfOffsets) + " offsets",
+           { { Method::BitPlanes, CudaDependenceBitsSupports(task), true, {}, ComputeByCudaDependenceBits },
+             { Method::WindowWalk,
+               true,
+               true,
+               [areBits](const DependenceTask & slab) { return CudaDependenceWalkScratchBytes(slab, areBits); },
+               [areBits](const DependenceTask & slab, const CudaMethodResources & resources) {
+                 ComputeByCudaDependenceWalk(slab, areBits, resources);
+               } } } };
 }
 
 void

@@ -21,25 +21,11 @@ void
 ComputeByCudaDependenceWalk(const DependenceTask & task, bool areNeighborsInBits,
                             const CudaMethodResources & resources);
 
-/** The neighbors at distance 1. */
-struct CudaNearNeighbors
-{
-  /** Whether they are all that a window can hold. */
-  bool areAll;
-  /** In the slice before that of the voxel, in its slice, and in the one after it: how many, and the steps to them. */
-  int         numbers[3];
-  std::int8_t steps[3][9][2];
-};
-
-/** One thread per window, which has the voxels as bits in its registers. The neighbors are those of
- * MakeCudaNearNeighbors. */
+/** One thread per window, which has the voxels as bits in its registers. The neighbors are all voxels at distance 1. */
 bool
 CudaDependenceBitsSupports(const DependenceTask & hostTask);
-CudaNearNeighbors
-MakeCudaNearNeighbors(const DependenceTask & hostTask);
 void
-ComputeByCudaDependenceBits(const DependenceTask & task, const CudaNearNeighbors & neighbors,
-                            const CudaMethodResources & resources);
+ComputeByCudaDependenceBits(const DependenceTask & task, const CudaMethodResources & resources);
 } // namespace voxelmaps
 
 #endif // CudaDependenceMethods_h

@@ -31,14 +31,6 @@ LowestBit(TWord word)
   return word & (TWord(0) - word);
 }
 
-/** To higher bits if positive, else to lower ones. */
-template <typename TWord>
-__device__ TWord
-ShiftWord(TWord word, int bits)
-{
-  return bits >= 0 ? word << bits : word >> -bits;
-}
-
 /** Number of bits of some words. Carry-save adders replace most of the population counts, which are slow. */
 template <int VWords>
 __device__ std::uint32_t
