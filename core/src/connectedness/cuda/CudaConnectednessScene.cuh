@@ -198,15 +198,14 @@ struct CudaTileGrid
 };
 
 /** A place in a tile, or in the image. */
-template <typename T>
 struct CudaPlace
 {
-  T x, y, z;
+  int x, y, z;
 };
 
 /** The first voxel of a tile. */
-inline __device__ CudaPlace<int>
-                  GetTileOrigin(const CudaTileGrid & grid, int tile)
+inline __device__ CudaPlace
+GetTileOrigin(const CudaTileGrid & grid, int tile)
 {
   const int row = tile / grid.tiles[0];
   return { tile % grid.tiles[0] << grid.bits[0],
@@ -215,12 +214,20 @@ inline __device__ CudaPlace<int>
 }
 
 /** Place of voxel number v in its tile. */
-inline __device__ CudaPlace<int>
-                  GetPlaceInTile(const CudaTileGrid & grid, int v)
+inline __device__ CudaPlace
+GetPlaceInTile(const CudaTileGrid & grid, int v)
 {
   return { v & ((1 << grid.bits[0]) - 1),
            (v >> grid.bits[0]) & ((1 << grid.bits[1]) - 1),
            v >> (grid.bits[0] + grid.bits[1]) };
+}
+
+/** Number of a place in a tile among the voxels of the tile with its halo. */
+inline __device__ int
+GetLocalNumber(const CudaTileGrid & grid, const CudaPlace & place)
+{
+  return ((place.z + grid.halo[2]) * grid.GetLocalSize(1) + place.y + grid.halo[1]) * grid.GetLocalSize(0) + place.x +
+         grid.halo[0];
 }
 
 inline __device__ bool
@@ -252,24 +259,28 @@ Divide(int number, unsigned int reciprocal)
   return reciprocal == 0 ? number : static_cast<int>(__umulhi(static_cast<unsigned int>(number), reciprocal));
 }
 
-/** Call f(number in the tile with its halo, voxel number, whether it is in the image) for a tile and its halo. */
+/** The voxel of this number in a tile with its halo; -1 beyond the image or the tile. */
+inline __device__ std::int64_t
+GetLocalVoxel(const CudaConnectednessScene & scene, const CudaTileGrid & grid, const CudaPlace & origin, int local)
+{
+  const int row = Divide(local, grid.reciprocal[0]);
+  const int plane = Divide(row, grid.reciprocal[1]);
+  const int x = origin.x + local - row * grid.GetLocalSize(0) - grid.halo[0];
+  const int y = origin.y + row - plane * grid.GetLocalSize(1) - grid.halo[1];
+  const int z = origin.z + plane - grid.halo[2];
+  return plane < grid.GetLocalSize(2) && IsInImage(scene, x, y, z) ? GetVoxel(scene, x, y, z) : -1;
+}
+
+/** Call f(number in the tile with its halo, voxel number, -1 if it is not in the image) for a tile and its halo. */
 template <typename TFunction>
 inline __device__ void
-ForEachLocalVoxel(const CudaConnectednessScene & scene, const CudaTileGrid & grid, const CudaPlace<int> & origin,
+ForEachLocalVoxel(const CudaConnectednessScene & scene, const CudaTileGrid & grid, const CudaPlace & origin,
                   const TFunction & f)
 {
-  const int sizeX = grid.GetLocalSize(0);
-  const int sizeY = grid.GetLocalSize(1);
   const int count = grid.GetNumberOfLocalVoxels();
   for (int local = static_cast<int>(threadIdx.x); local < count; local += static_cast<int>(blockDim.x))
   {
-    const int  row = Divide(local, grid.reciprocal[0]);
-    const int  plane = Divide(row, grid.reciprocal[1]);
-    const int  x = origin.x + local - row * sizeX - grid.halo[0];
-    const int  y = origin.y + row - plane * sizeY - grid.halo[1];
-    const int  z = origin.z + plane - grid.halo[2];
-    const bool inside = IsInImage(scene, x, y, z);
-    f(local, inside ? GetVoxel(scene, x, y, z) : 0, inside);
+    f(local, GetLocalVoxel(scene, grid, origin, local));
   }
 }
 } // namespace voxelmaps

@@ -85,10 +85,9 @@ __launch_bounds__(contractThreads, 4)
     return HasFewLinks ? graph.pointers[c] : *reinterpret_cast<TilePointer *>(graph.bestLinks + c);
   };
 
-  const CudaPlace<int> origin =
-    GetTileOrigin(grid, tiles != nullptr ? tiles[blockIdx.x] : static_cast<int>(blockIdx.x));
-  ForEachLocalVoxel(scene, grid, origin, [&](int local, std::int64_t voxel, bool inside) {
-    pixels[local] = inside ? TKeys::Load(scene, voxel) : TKeys::Outside();
+  const CudaPlace origin = GetTileOrigin(grid, tiles != nullptr ? tiles[blockIdx.x] : static_cast<int>(blockIdx.x));
+  ForEachLocalVoxel(scene, grid, origin, [&](int local, std::int64_t voxel) {
+    pixels[local] = voxel >= 0 ? TKeys::Load(scene, voxel) : TKeys::Outside();
   });
   if (threadIdx.x == 0)
   {
@@ -97,11 +96,6 @@ __launch_bounds__(contractThreads, 4)
   }
   __syncthreads();
 
-  const int  localX = grid.GetLocalSize(0);
-  const int  localXY = localX * grid.GetLocalSize(1);
-  const auto getLocal = [&](const CudaPlace<int> & place) {
-    return (place.z + grid.halo[2]) * localXY + (place.y + grid.halo[1]) * localX + place.x + grid.halo[0];
-  };
   // Keys of the links from each voxel to neighbors that come later in the tile; 0 without such a neighbor, or if both
   // ends are in one component. If keys are not kept, alive has one bit per link instead.
   std::uint32_t keys[contractVoxelsPerThread][HasFewLinks ? 3 : 1];
@@ -111,12 +105,12 @@ __launch_bounds__(contractThreads, 4)
 #pragma unroll
   for (int i = 0; i < contractVoxelsPerThread; ++i)
   {
-    const int            v = i * contractThreads + static_cast<int>(threadIdx.x);
-    const CudaPlace<int> place = GetPlaceInTile(grid, v);
-    const int            local = getLocal(place);
-    const Pixel          pixel = pixels[local];
-    const bool           inside = IsInImage(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z);
-    std::uint32_t        leaving =
+    const int       v = i * contractThreads + static_cast<int>(threadIdx.x);
+    const CudaPlace place = GetPlaceInTile(grid, v);
+    const int       local = GetLocalNumber(grid, place);
+    const Pixel     pixel = pixels[local];
+    const bool      inside = IsInImage(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z);
+    std::uint32_t   leaving =
       inside ? scene.keys[GetVoxel(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z)] : noKey;
     std::uint32_t strongest = noKey;
     int           to = v;
@@ -284,7 +278,7 @@ __launch_bounds__(contractThreads, 4)
       }
       else if (alive[i] != 0)
       {
-        const int   local = getLocal(GetPlaceInTile(grid, v));
+        const int   local = GetLocalNumber(grid, GetPlaceInTile(grid, v));
         const Pixel pixel = pixels[local];
         for (int l = 0; l < scene.numberOfLinks; ++l)
         {
@@ -382,8 +376,8 @@ __launch_bounds__(contractThreads, 4)
 #pragma unroll
   for (int i = 0; i < contractVoxelsPerThread; ++i)
   {
-    const int            v = i * contractThreads + static_cast<int>(threadIdx.x);
-    const CudaPlace<int> place = GetPlaceInTile(grid, v);
+    const int       v = i * contractThreads + static_cast<int>(threadIdx.x);
+    const CudaPlace place = GetPlaceInTile(grid, v);
     if (IsInImage(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z))
     {
       const std::int64_t  voxel = GetVoxel(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z);

@@ -31,7 +31,7 @@ __launch_bounds__(contractThreads)
   extern __shared__ double sharedMemory[];
   auto &                   table = *reinterpret_cast<Pairs *>(sharedMemory);
   auto * const             nodes = reinterpret_cast<std::uint32_t *>(sharedMemory + sizeof(Pairs) / sizeof(double));
-  const CudaPlace<int>     origin = GetTileOrigin(grid, static_cast<int>(blockIdx.x));
+  const CudaPlace          origin = GetTileOrigin(grid, static_cast<int>(blockIdx.x));
   std::uint16_t * const    list = open.links + std::size_t{ blockIdx.x } * OpenLinks::capacity;
   const int                thread = static_cast<int>(threadIdx.x);
   for (std::uint32_t slot = threadIdx.x; slot < Pairs::slots; slot += contractThreads)
@@ -43,9 +43,8 @@ __launch_bounds__(contractThreads)
   {
     table.count = 0;
   }
-  ForEachLocalVoxel(scene, grid, origin, [&](int local, std::int64_t voxel, bool inside) {
-    nodes[local] = inside ? labels[voxel] : isolated;
-  });
+  ForEachLocalVoxel(
+    scene, grid, origin, [&](int local, std::int64_t voxel) { nodes[local] = voxel >= 0 ? labels[voxel] : isolated; });
   __syncthreads();
   const auto put = [&](std::uint32_t entry) {
     const std::uint32_t at = atomicAdd(&table.count, 1u);
@@ -54,13 +53,11 @@ __launch_bounds__(contractThreads)
       list[at] = static_cast<std::uint16_t>(entry);
     }
   };
-  const int localX = grid.GetLocalSize(0);
-  const int localXY = localX * grid.GetLocalSize(1);
   for (int i = 0; i < contractVoxelsPerThread; ++i)
   {
-    const int            v = i * contractThreads + thread;
-    const CudaPlace<int> place = GetPlaceInTile(grid, v);
-    const int local = (place.z + grid.halo[2]) * localXY + (place.y + grid.halo[1]) * localX + place.x + grid.halo[0];
+    const int           v = i * contractThreads + thread;
+    const CudaPlace     place = GetPlaceInTile(grid, v);
+    const int           local = GetLocalNumber(grid, place);
     const std::uint32_t a = nodes[local];
     if (a == isolated)
     {

@@ -76,7 +76,7 @@ __launch_bounds__(contractThreads) OfferLinksKernel(CudaConnectednessScene scene
   {
     return;
   }
-  const CudaPlace<int>  origin = GetTileOrigin(grid, static_cast<int>(blockIdx.x));
+  const CudaPlace       origin = GetTileOrigin(grid, static_cast<int>(blockIdx.x));
   std::uint16_t * const list = open.links + std::size_t{ blockIdx.x } * OpenLinks::capacity;
   const int             thread = static_cast<int>(threadIdx.x);
   if (thread == 0)
@@ -111,17 +111,15 @@ __launch_bounds__(contractThreads) OfferLinksKernel(CudaConnectednessScene scene
   };
   if (count == OpenLinks::unlisted)
   {
-    ForEachLocalVoxel(scene, grid, origin, [&](int local, std::int64_t voxel, bool inside) {
-      roots[local] = inside ? graph.roots[labels[voxel]] : isolated;
+    ForEachLocalVoxel(scene, grid, origin, [&](int local, std::int64_t voxel) {
+      roots[local] = voxel >= 0 ? graph.roots[labels[voxel]] : isolated;
     });
     __syncthreads();
-    const int localX = grid.GetLocalSize(0);
-    const int localXY = localX * grid.GetLocalSize(1);
     for (int i = 0; i < contractVoxelsPerThread; ++i)
     {
-      const int            v = i * contractThreads + thread;
-      const CudaPlace<int> place = GetPlaceInTile(grid, v);
-      const int local = (place.z + grid.halo[2]) * localXY + (place.y + grid.halo[1]) * localX + place.x + grid.halo[0];
+      const int           v = i * contractThreads + thread;
+      const CudaPlace     place = GetPlaceInTile(grid, v);
+      const int           local = GetLocalNumber(grid, place);
       const std::uint32_t a = roots[local];
       const std::int64_t  voxel = GetVoxel(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z);
       const Pixel         pixel = a != isolated ? TKeys::Load(scene, voxel) : TKeys::Outside();
@@ -146,11 +144,11 @@ __launch_bounds__(contractThreads) OfferLinksKernel(CudaConnectednessScene scene
       const std::uint16_t entry = j < count ? list[j] : std::uint16_t{ 0 };
       if (j < count)
       {
-        const int            l = entry / contractTileVoxels;
-        const CudaPlace<int> place = GetPlaceInTile(grid, entry % contractTileVoxels);
-        const std::int64_t   voxel = GetVoxel(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z);
-        const std::uint32_t  a = graph.roots[labels[voxel]];
-        const std::uint32_t  b = graph.roots[labels[voxel + links[l].stride]];
+        const int           l = entry / contractTileVoxels;
+        const CudaPlace     place = GetPlaceInTile(grid, entry % contractTileVoxels);
+        const std::int64_t  voxel = GetVoxel(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z);
+        const std::uint32_t a = graph.roots[labels[voxel]];
+        const std::uint32_t b = graph.roots[labels[voxel + links[l].stride]];
         isOpen = a != b && offer(voxel, TKeys::Load(scene, voxel), l, a, b);
       }
       // All threads have read their entries before any thread writes to this or an earlier part of the list.

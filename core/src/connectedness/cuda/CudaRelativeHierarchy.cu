@@ -22,7 +22,6 @@ namespace
 {
 using Job = RelativeFuzzyConnectednessJob;
 
-
 /** Let roots point along their strongest links, which are traced, and add these links to the forest. */
 __global__ void
 PointTracedKernel(CudaConnectednessScene scene, NodeGraph graph, const std::uint32_t * labels, NodeLink * forest,
@@ -69,11 +68,11 @@ inline __device__ void
 ForEachTileVoxel(const CudaConnectednessScene & scene, const CudaTileGrid & grid, const int * tiles,
                  const TFunction & f)
 {
-  const CudaPlace<int> origin = GetTileOrigin(grid, tiles[blockIdx.x]);
+  const CudaPlace origin = GetTileOrigin(grid, tiles[blockIdx.x]);
   for (int v = static_cast<int>(threadIdx.x); v < contractTileVoxels; v += static_cast<int>(blockDim.x))
   {
-    const CudaPlace<int> place = GetPlaceInTile(grid, v);
-    const CudaPlace<int> at{ origin.x + place.x, origin.y + place.y, origin.z + place.z };
+    const CudaPlace place = GetPlaceInTile(grid, v);
+    const CudaPlace at{ origin.x + place.x, origin.y + place.y, origin.z + place.z };
     if (IsInImage(scene, at.x, at.y, at.z))
     {
       f(GetVoxel(scene, at.x, at.y, at.z), std::size_t{ blockIdx.x } * contractTileVoxels + v);
@@ -136,14 +135,14 @@ __global__ void
 LinkTilesKernel(CudaConnectednessScene scene, CudaTileGrid grid, const int * tiles, const std::uint32_t * labels,
                 std::uint32_t firstNode, NodeLink * links, std::uint32_t * numberOfLinks)
 {
-  const CudaPlace<int> origin = GetTileOrigin(grid, tiles[blockIdx.x]);
+  const CudaPlace origin = GetTileOrigin(grid, tiles[blockIdx.x]);
   for (int i = 0; i < contractVoxelsPerThread; ++i)
   {
-    const CudaPlace<int> place = GetPlaceInTile(grid, i * contractThreads + static_cast<int>(threadIdx.x));
-    const CudaPlace<int> at{ origin.x + place.x, origin.y + place.y, origin.z + place.z };
-    const bool           inside = IsInImage(scene, at.x, at.y, at.z);
-    const std::int64_t   voxel = inside ? GetVoxel(scene, at.x, at.y, at.z) : 0;
-    const std::uint32_t  a = inside ? labels[voxel] : isolated;
+    const CudaPlace     place = GetPlaceInTile(grid, i * contractThreads + static_cast<int>(threadIdx.x));
+    const CudaPlace     at{ origin.x + place.x, origin.y + place.y, origin.z + place.z };
+    const bool          inside = IsInImage(scene, at.x, at.y, at.z);
+    const std::int64_t  voxel = inside ? GetVoxel(scene, at.x, at.y, at.z) : 0;
+    const std::uint32_t a = inside ? labels[voxel] : isolated;
     for (int l = 0; l < scene.numberOfLinks; ++l)
     {
       const CudaLink & link = scene.links[l];

@@ -42,18 +42,6 @@ struct CudaTieTiles
   unsigned int * numberOfWoken;
 };
 
-/** The voxel of this number in a tile with its halo; -1 beyond the image or the tile. */
-inline __device__ std::int64_t
-GetLocalVoxel(const CudaConnectednessScene & scene, const CudaTileGrid & grid, const CudaPlace<int> & origin, int local)
-{
-  const int row = Divide(local, grid.reciprocal[0]);
-  const int plane = Divide(row, grid.reciprocal[1]);
-  const int x = origin.x + local - row * grid.GetLocalSize(0) - grid.halo[0];
-  const int y = origin.y + row - plane * grid.GetLocalSize(1) - grid.halo[1];
-  const int z = origin.z + plane - grid.halo[2];
-  return plane < grid.GetLocalSize(2) && IsInImage(scene, x, y, z) ? GetVoxel(scene, x, y, z) : -1;
-}
-
 /** Apply the tie rule of Iterative to one tile, until nothing in it changes. A voxel v takes part in what a neighbor u
  * has if min(strength of u, key of the link) is the strength of v: either the lowest label, or 0 if the labels differ.
  * Labels only become lower, or 0, so it does not matter that neighbor tiles change at the same time, as long as every
@@ -66,12 +54,12 @@ __launch_bounds__(contractThreads) SettleTiesKernel(CudaConnectednessScene scene
   // Of the tile and the voxels around it; beyond the image, keys are noKey, so that nothing passes from there.
   extern __shared__ std::uint32_t keys[];
   auto * const                    labelsHere = reinterpret_cast<TLabel *>(keys + grid.GetNumberOfLocalVoxels());
-  const int            tile = tieTiles.tiles != nullptr ? tieTiles.tiles[blockIdx.x] : static_cast<int>(blockIdx.x);
-  const CudaPlace<int> origin = GetTileOrigin(grid, tile);
-  const TLabel         first = labels[GetVoxel(scene, origin.x, origin.y, origin.z)];
-  bool                 differs = false;
-  ForEachLocalVoxel(scene, grid, origin, [&](int local, std::int64_t voxel, bool inside) {
-    const TLabel label = inside ? labels[voxel] : first;
+  const int       tile = tieTiles.tiles != nullptr ? tieTiles.tiles[blockIdx.x] : static_cast<int>(blockIdx.x);
+  const CudaPlace origin = GetTileOrigin(grid, tile);
+  const TLabel    first = labels[GetVoxel(scene, origin.x, origin.y, origin.z)];
+  bool            differs = false;
+  ForEachLocalVoxel(scene, grid, origin, [&](int local, std::int64_t voxel) {
+    const TLabel label = voxel >= 0 ? labels[voxel] : first;
     labelsHere[local] = label;
     differs = differs || label != first;
   });
@@ -104,21 +92,16 @@ __launch_bounds__(contractThreads) SettleTiesKernel(CudaConnectednessScene scene
   }
   __syncthreads();
 
-  const int  localX = grid.GetLocalSize(0);
-  const int  localXY = localX * grid.GetLocalSize(1);
   const auto getPlace = [&](int i) {
     return GetPlaceInTile(grid, i * contractThreads + static_cast<int>(threadIdx.x));
-  };
-  const auto getLocal = [&](const CudaPlace<int> & place) {
-    return (place.z + grid.halo[2]) * localXY + (place.y + grid.halo[1]) * localX + place.x + grid.halo[0];
   };
   // Neighbors have numbers: that of the link times 2, and 1 more against its direction.
   const auto getSign = [](int n) { return n % 2 == 0 ? 1 : -1; };
   /** Call f(number of the neighbor, its local number, key of the link) for all neighbors in the image. */
-  const auto forEachNeighbor = [&](const CudaPlace<int> & place, const auto & f) {
+  const auto forEachNeighbor = [&](const CudaPlace & place, const auto & f) {
     using Pixel = typename TKeys::Pixel;
     const std::int64_t voxel = GetVoxel(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z);
-    const int          local = getLocal(place);
+    const int          local = GetLocalNumber(grid, place);
     const Pixel        pixel = TKeys::Load(scene, voxel);
     const auto         look = [&](int n, Pixel neighborValue) {
       const int neighbor = local + getSign(n) * grid.localStrides[n / 2];
@@ -165,9 +148,9 @@ __launch_bounds__(contractThreads) SettleTiesKernel(CudaConnectednessScene scene
   for (int i = 0; i < contractVoxelsPerThread; ++i)
   {
     passing[i] = 0;
-    const CudaPlace<int> place = getPlace(i);
-    const int            local = getLocal(place);
-    const std::uint32_t  key = keys[local];
+    const CudaPlace     place = getPlace(i);
+    const int           local = GetLocalNumber(grid, place);
+    const std::uint32_t key = keys[local];
     // A voxel of label 0 is below the minimum, or a tie already.
     if (key != noKey && labelsHere[local] != 0)
     {
@@ -186,7 +169,7 @@ __launch_bounds__(contractThreads) SettleTiesKernel(CudaConnectednessScene scene
 #pragma unroll
     for (int i = 0; i < contractVoxelsPerThread; ++i)
     {
-      const int    local = getLocal(getPlace(i));
+      const int    local = GetLocalNumber(grid, getPlace(i));
       const TLabel former = labelsHere[local];
       TLabel       label = former;
       for (std::uint32_t left = passing[i]; left != 0; left &= left - 1)
@@ -212,7 +195,7 @@ __launch_bounds__(contractThreads) SettleTiesKernel(CudaConnectednessScene scene
     {
       if ((changing >> i & 1u) != 0)
       {
-        labelsHere[getLocal(getPlace(i))] = settled[i];
+        labelsHere[GetLocalNumber(grid, getPlace(i))] = settled[i];
       }
     }
     __syncthreads();
@@ -224,16 +207,16 @@ __launch_bounds__(contractThreads) SettleTiesKernel(CudaConnectednessScene scene
     {
       continue;
     }
-    const CudaPlace<int> place = getPlace(i);
-    const int            local = getLocal(place);
-    const TLabel         label = labelsHere[local];
+    const CudaPlace place = getPlace(i);
+    const int       local = GetLocalNumber(grid, place);
+    const TLabel    label = labelsHere[local];
     labels[GetVoxel(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z)] = label;
     forEachNeighbor(place, [&](int n, int neighbor, std::uint32_t linkKey) {
-      const CudaLink &     link = scene.links[n / 2];
-      const int            sign = getSign(n);
-      const CudaPlace<int> to{ place.x + sign * link.x, place.y + sign * link.y, place.z + sign * link.z };
-      const TLabel         neighborValue = labelsHere[neighbor];
-      const bool           isNews = keepsTies ? neighborValue > label : neighborValue != 0;
+      const CudaLink & link = scene.links[n / 2];
+      const int        sign = getSign(n);
+      const CudaPlace  to{ place.x + sign * link.x, place.y + sign * link.y, place.z + sign * link.z };
+      const TLabel     neighborValue = labelsHere[neighbor];
+      const bool       isNews = keepsTies ? neighborValue > label : neighborValue != 0;
       if (isNews && !IsInTile(grid, to.x, to.y, to.z) &&
           (linkKey < keys[local] ? linkKey : keys[local]) == keys[neighbor])
       {
