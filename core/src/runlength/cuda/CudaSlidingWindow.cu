@@ -15,6 +15,8 @@
 #include "CudaSlidingWindowRuns.cuh"
 #include "common/WideProduct.h"
 
+#include <limits>
+
 namespace voxelmaps
 {
 namespace slidingwindow
@@ -232,19 +234,6 @@ ComputeLengths(const RunLengthTask & task, const SlidingLayout & layout, const S
   }
 }
 
-template <bool VMerge, bool VLevelSum>
-void
-ComputeLevels(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
-              unsigned int segments, cudaStream_t stream)
-{
-  const auto kernel = task.maxVoxels < 65536 ? LevelsKernel<VMerge, VLevelSum, std::uint16_t>
-                                             : LevelsKernel<VMerge, VLevelSum, std::uint32_t>;
-  AllowSharedMemory(kernel, layout.windowBytes);
-  const unsigned int blocks = segments * layout.matrices * layout.windowBlocks;
-  kernel<<<blocks, layout.windows, layout.windowBytes, stream>>>(task, layout, buffers);
-  CheckLaunch("starting the kernel of levels");
-}
-
 void
 ComputeSegments(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
                 cudaStream_t stream)
@@ -252,16 +241,11 @@ ComputeSegments(const RunLengthTask & task, const SlidingLayout & layout, const 
   const auto segments = static_cast<unsigned int>(buffers.endSegment - buffers.firstSegment);
   if (NeedsLevels(task))
   {
-    if (IsMerged(task))
-    {
-      task.needsLevelSum ? ComputeLevels<true, true>(task, layout, buffers, segments, stream)
-                         : ComputeLevels<true, false>(task, layout, buffers, segments, stream);
-    }
-    else
-    {
-      task.needsLevelSum ? ComputeLevels<false, true>(task, layout, buffers, segments, stream)
-                         : ComputeLevels<false, false>(task, layout, buffers, segments, stream);
-    }
+    const auto kernel = IsMerged(task) ? LevelsKernel<true> : LevelsKernel<false>;
+    AllowSharedMemory(kernel, layout.windowBytes);
+    kernel<<<segments * layout.matrices * layout.windowBlocks, layout.windows, layout.windowBytes, stream>>>(
+      task, layout, buffers);
+    CheckLaunch("starting the kernel of levels");
   }
   AllowSharedMemory(RunsKernel, layout.columnBytes + sizeof(int));
   const unsigned int blocks = segments * layout.matrices * layout.tiles;
@@ -285,7 +269,8 @@ using namespace slidingwindow;
 bool
 CudaSlidingWindowSupports(const RunLengthTask & task, const CudaDeviceLimits & limits)
 {
-  return !(task.needsInverses && task.wideInverses) && SquareBits(task) + BitCount(task.maxVoxels) <= 64 &&
+  return !(task.needsInverses && task.wideInverses) && task.maxVoxels <= std::numeric_limits<LevelCount>::max() &&
+         SquareBits(task) + BitCount(task.maxVoxels) <= 64 &&
          static_cast<double>(task.maxVoxels) * task.numberOfGrayLevels * task.numberOfGrayLevels < 9007199254740992.0 &&
          static_cast<double>(task.maxVoxels) * task.scales.shortRunScale < maxFusedDivisor &&
          WindowsPerBlock(task, limits) > 0;

@@ -161,13 +161,15 @@ NeedsLevels(const RunLengthTask & task)
   return task.needsLevelCounts || task.needsLevelSum;
 }
 
+/** Runs of a level in a window. */
+using LevelCount = std::uint16_t;
+
 /** Shared memory for the counts of all levels, with level 0 among them. */
 inline std::size_t
 WindowBytes(const RunLengthTask & task, int windows)
 {
-  const std::size_t bytes = task.maxVoxels < 65536 ? sizeof(std::uint16_t) : sizeof(std::uint32_t);
   const std::size_t levels = NeedsLevels(task) ? static_cast<std::size_t>(task.numberOfGrayLevels) + 1 : 0;
-  return (levels * bytes * windows + sizeof(uint4) - 1) / sizeof(uint4) * sizeof(uint4);
+  return (levels * sizeof(LevelCount) * windows + sizeof(uint4) - 1) / sizeof(uint4) * sizeof(uint4);
 }
 
 /** 0 if the counts of too few windows fit for the threads of a block. */

@@ -11,13 +11,13 @@ namespace voxelmaps
 namespace slidingwindow
 {
 /** The counts of the levels of a window. */
-template <bool VMerge, bool VLevelSum, typename TCount>
+template <bool VMerge>
 class LevelRunCounter
 {
 public:
   __device__
   LevelRunCounter(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
-                  const SlidingSegment & segment, int matrix, std::int64_t column, TCount * counts)
+                  const SlidingSegment & segment, int matrix, std::int64_t column, LevelCount * counts)
     : m_Task(task)
     , m_Layout(layout)
     , m_Buffers(buffers)
@@ -45,10 +45,6 @@ public:
   }
 
 private:
-  // Sums of squares of counts, and of levels, over a window.
-  using Square = std::conditional_t<sizeof(TCount) == 2, std::uint32_t, std::uint64_t>;
-  using Difference = std::make_signed_t<Square>;
-
   /** Directions in which the next voxel can be in the window, for the voxels of a row; not for its first or last voxel.
    */
   struct RowMasks
@@ -171,8 +167,8 @@ private:
       runsIn = 1;
     }
     const auto          stride = static_cast<std::uint32_t>(m_Layout.windows);
-    TCount *            countOut = m_Counts + levelOut * stride;
-    TCount *            countIn = m_Counts + levelIn * stride;
+    LevelCount *        countOut = m_Counts + levelOut * stride;
+    LevelCount *        countIn = m_Counts + levelIn * stride;
     const std::uint32_t beforeOut = changesOut ? *countOut : 0;
     const std::uint32_t beforeIn = changesIn ? *countIn : 0;
     if (changesOut)
@@ -184,18 +180,15 @@ private:
       *countIn = this->Change(levelIn, beforeIn, runsIn);
     }
   }
-  __device__ TCount
+  __device__ LevelCount
   Change(std::uint32_t level, std::uint32_t before, int runs)
   {
-    const std::uint32_t after = before + static_cast<std::uint32_t>(runs);
-    const auto          difference = static_cast<Square>(static_cast<Difference>(runs));
+    const auto          difference = static_cast<std::uint32_t>(runs);
+    const std::uint32_t after = before + difference;
     // after^2 - before^2
     m_SquareSum += difference * (before + after);
-    if constexpr (VLevelSum)
-    {
-      m_LevelSum += difference * level;
-    }
-    return static_cast<TCount>(after);
+    m_LevelSum += difference * level;
+    return static_cast<LevelCount>(after);
   }
 
   __device__ void
@@ -204,8 +197,8 @@ private:
     if (m_Column < m_Task.outputSize[0])
     {
       // Absent voxels were counted as level 0.
-      const Square absent = m_Counts[0];
-      double *     to = m_Buffers.sums + std::int64_t{ m_Matrix } * NumberOfSums * m_Buffers.capacity + m_Segment.sums +
+      const std::uint32_t absent = m_Counts[0];
+      double * to = m_Buffers.sums + std::int64_t{ m_Matrix } * NumberOfSums * m_Buffers.capacity + m_Segment.sums +
                     y * m_Task.outputSize[0] + m_Column;
       to[LevelNonUniformity * m_Buffers.capacity] = static_cast<double>(m_SquareSum - absent * absent);
       to[LevelSum * m_Buffers.capacity] = static_cast<double>(m_LevelSum);
@@ -219,12 +212,13 @@ private:
   const int              m_Matrix;
   const std::int64_t     m_Column;
   const std::uint32_t    m_Directions;
-  TCount * const         m_Counts;
-  Square                 m_SquareSum{ 0 };
-  Square                 m_LevelSum{ 0 };
+  LevelCount * const     m_Counts;
+  // Over the levels of the window.
+  std::uint32_t m_SquareSum{ 0 };
+  std::uint32_t m_LevelSum{ 0 };
 };
 
-template <bool VMerge, bool VLevelSum, typename TCount>
+template <bool VMerge>
 __global__ void
 LevelsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ SlidingLayout layout,
              const __grid_constant__ SlidingBuffers buffers)
@@ -247,8 +241,8 @@ LevelsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__
     words[i] = make_uint4(0, 0, 0, 0);
   }
   __syncthreads();
-  LevelRunCounter<VMerge, VLevelSum, TCount> runs(
-    task, layout, buffers, segment, matrix, column, reinterpret_cast<TCount *>(shared) + thread);
+  LevelRunCounter<VMerge> runs(
+    task, layout, buffers, segment, matrix, column, reinterpret_cast<LevelCount *>(shared) + thread);
   runs.Compute();
 }
 } // namespace slidingwindow
