@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -161,34 +162,6 @@ SelectKernel(const TPixel * pixels, const std::uint16_t * levels, std::int64_t c
   }
 }
 
-/** Edges as an argument of a kernel: a copy could still be reading the vector of a call that has returned. */
-struct LaunchEdges
-{
-  double edges[threadsPerBlock];
-};
-
-__global__ void
-StoreEdgesKernel(const __grid_constant__ LaunchEdges launch, unsigned int count, double * edges)
-{
-  if (threadIdx.x < count)
-  {
-    edges[threadIdx.x] = launch.edges[threadIdx.x];
-  }
-}
-
-void
-StoreEdges(const std::vector<double> & edges, double * onDevice, cudaStream_t stream)
-{
-  for (std::size_t first = 0; first < edges.size(); first += threadsPerBlock)
-  {
-    const auto  count = static_cast<unsigned int>(std::min<std::size_t>(threadsPerBlock, edges.size() - first));
-    LaunchEdges launch{};
-    std::copy_n(edges.data() + first, count, launch.edges);
-    StoreEdgesKernel<<<1, threadsPerBlock, 0, stream>>>(launch, count, onDevice + first);
-    CheckLaunch("starting the kernel that stores edges");
-  }
-}
-
 /** The discretization of a job. Arrays in host memory pass through the device in parts if it cannot hold them. */
 class Discretizer
 {
@@ -254,11 +227,13 @@ public:
   void
   ComputeLevels(GrayLevelDiscretization & discretization)
   {
-    GrayLevelFormula formula(discretization);
+    GrayLevelFormula            formula(discretization);
+    std::shared_ptr<const void> edges;
     if (m_Job.parameters.method == GrayLevelFormula::MethodEnum::Edges)
     {
-      StoreEdges(m_Job.parameters.binEdges, m_Edges, m_Stream);
-      formula.edges = m_Edges;
+      const auto * const bytes = reinterpret_cast<const char *>(formula.edges);
+      edges = CudaContext::Current().GetTable({ bytes, bytes + m_Job.parameters.binEdges.size() * sizeof(double) });
+      formula.edges = static_cast<const double *>(edges.get());
     }
     if (formula.HasInvalidIntensities())
     {
@@ -273,6 +248,10 @@ public:
       CheckLaunch("starting the kernel of the levels");
       this->Finish(begin, size);
     });
+    if (edges != nullptr)
+    {
+      CudaContext::Current().KeepTable(edges, m_Stream);
+    }
     if (formula.HasInvalidIntensities())
     {
       Key keys[numberOfKeys];
@@ -293,12 +272,6 @@ private:
     return RoundUpToAlignment(numberOfKeys * sizeof(Key));
   }
   std::uint64_t
-  GetEdgeBytes() const
-  {
-    const bool hasEdges = m_Job.parameters.method == GrayLevelFormula::MethodEnum::Edges;
-    return hasEdges ? RoundUpToAlignment(m_Job.parameters.binEdges.size() * sizeof(double)) : 0;
-  }
-  std::uint64_t
   GetPixelBytes(std::int64_t size) const
   {
     return m_HasHostInput ? RoundUpToAlignment(static_cast<std::uint64_t>(size * GetPixelSize(m_Job.pixelType))) : 0;
@@ -317,8 +290,7 @@ private:
   std::uint64_t
   GetBytes(std::int64_t size) const
   {
-    return GetKeyBytes() + this->GetEdgeBytes() + this->GetPixelBytes(size) + this->GetMaskBytes(size) +
-           this->GetLevelBytes(size);
+    return GetKeyBytes() + this->GetPixelBytes(size) + this->GetMaskBytes(size) + this->GetLevelBytes(size);
   }
 
   /** All in one buffer: each allocation takes time. */
@@ -332,9 +304,7 @@ private:
     }
     m_PartSize = partSize;
     m_Keys = reinterpret_cast<Key *>(m_Buffer.data());
-    char * const edges = m_Buffer.data() + GetKeyBytes();
-    m_Edges = reinterpret_cast<double *>(edges);
-    m_Pixels = edges + this->GetEdgeBytes();
+    m_Pixels = m_Buffer.data() + GetKeyBytes();
     m_Mask = reinterpret_cast<std::uint8_t *>(m_Pixels + this->GetPixelBytes(partSize));
     m_Levels = reinterpret_cast<std::uint16_t *>(m_Mask + this->GetMaskBytes(partSize));
     return true;
@@ -435,7 +405,6 @@ private:
   // Of pixels, mask and levels, those of a part that are in host memory.
   DeviceBuffer<char> m_Buffer;
   Key *              m_Keys{ nullptr };
-  double *           m_Edges{ nullptr };
   char *             m_Pixels{ nullptr };
   std::uint8_t *     m_Mask{ nullptr };
   std::uint16_t *    m_Levels{ nullptr };
