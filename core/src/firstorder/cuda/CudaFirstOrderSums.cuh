@@ -83,10 +83,28 @@ struct FirstOrderWindow
     , box(WindowBox::At(theTask, theNumber))
   {}
 
-  /** Call f(intensity) for the voxels, in the order of the sums. */
+  /** Call f(intensity) for the voxels, in the order of the sums. Rows of usual lengths are read as a whole, so that
+   * their loads do not wait for each other. */
   template <typename TFunction>
   __device__ void
   ForEachVoxel(const TFunction & f) const
+  {
+    switch (box.size[0])
+    {
+      case 3:
+        return this->ForEachInRows<3>(f);
+      case 5:
+        return this->ForEachInRows<5>(f);
+      case 7:
+        return this->ForEachInRows<7>(f);
+      default:
+        return this->ForEachInRows<0>(f);
+    }
+  }
+  /** VLength is the length of rows, or 0. */
+  template <int VLength, typename TFunction>
+  __device__ void
+  ForEachInRows(const TFunction & f) const
   {
     const T * const intensities = static_cast<const T *>(task.intensities);
     for (int z = 0; z < box.size[2]; ++z)
@@ -94,10 +112,26 @@ struct FirstOrderWindow
       for (int y = 0; y < box.size[1]; ++y)
       {
         const T * const row = intensities + task.LevelOffset(box.first[0], box.first[1] + y, box.first[2] + z);
-#pragma unroll 4
-        for (int x = 0; x < box.size[0]; ++x)
+        if constexpr (VLength > 0)
         {
-          f(row[x]);
+          T values[VLength];
+#pragma unroll
+          for (int x = 0; x < VLength; ++x)
+          {
+            values[x] = row[x];
+          }
+#pragma unroll
+          for (int x = 0; x < VLength; ++x)
+          {
+            f(values[x]);
+          }
+        }
+        else
+        {
+          for (int x = 0; x < box.size[0]; ++x)
+          {
+            f(row[x]);
+          }
         }
       }
     }

@@ -362,6 +362,35 @@ IntensityRangeKernel(const T * intensities, std::int64_t voxels, bool hasInteger
   }
 }
 
+/** Sums over the levels of a window. */
+class LevelSums
+{
+public:
+  __device__
+  LevelSums(const std::int64_t * table, int voxels)
+    : m_Table(table)
+    , m_Entropy(table[voxels])
+  {}
+
+  __device__ void
+  AddLevel(std::uint32_t voxels)
+  {
+    m_Entropy -= m_Table[voxels];
+    m_Squares += voxels * voxels;
+  }
+  __device__ void
+  Store(FirstOrderSums<double> & sums) const
+  {
+    sums.entropy = static_cast<double>(m_Entropy);
+    sums.levelSquares = static_cast<double>(m_Squares);
+  }
+
+private:
+  const std::int64_t * m_Table;
+  std::int64_t         m_Entropy;
+  std::uint32_t        m_Squares{ 0 };
+};
+
 /** How the output is cut into tiles. */
 struct TileLayout
 {
@@ -373,7 +402,7 @@ struct TileLayout
   int          listStride; // from a key of a list to its next one
   int          listKeys;   // 0 if there are no lists
   int          positions;  // of a window, a multiple of voxelsAtATime
-  int          levelWords; // 0 if levels are not counted
+  int          levelWords; // 0 if levels are not counted, or sorted
   std::int64_t tilesX;
   std::int64_t tilesY;
 
@@ -394,9 +423,12 @@ struct TileLayout
   static int
   LevelWords(const FirstOrderTask & task)
   {
-    const int levels = task.needsLevelCounts ? task.numberOfGrayLevels + 1 : 0;
-    return HasByteCounts(task) ? Tables::NumberOfWords<std::uint8_t>(levels)
-                               : Tables::NumberOfWords<std::uint16_t>(levels);
+    const int levels = task.numberOfGrayLevels + 1;
+    const int words =
+      HasByteCounts(task) ? Tables::NumberOfWords<std::uint8_t>(levels) : Tables::NumberOfWords<std::uint16_t>(levels);
+    // With more, blocks do not fit a multiprocessor.
+    constexpr int maxWords = 96;
+    return !task.needsLevelCounts || (task.windowVoxels <= maxVoxelsToSort && words > maxWords) ? 0 : words;
   }
   static VOXELMAPS_HOST_DEVICE bool
   HasByteCounts(const FirstOrderTask & task)
@@ -702,6 +734,22 @@ LoadWindow(const FirstOrderTask & task, const TileLayout & layout, const TileMem
   }
 }
 
+/** Sort the levels of windows, where there are too many to count each. */
+template <int VKeys>
+__device__ __noinline__ void
+SortLevels(const FirstOrderTask & task, const TileLayout & layout, const TileMemory & memory,
+           const std::uint32_t * words, std::uint32_t * sorted)
+{
+  std::uint32_t keys[VKeys];
+  LoadWindow(task, layout, memory, words, keys);
+  SortHalves(keys);
+#pragma unroll
+  for (int v = 0; v < VKeys; ++v)
+  {
+    sorted[v] = keys[v];
+  }
+}
+
 /** Sort windows in registers, those of the words that begin here: number w, or both. Find the keys of all ranks. */
 template <typename TTile, int VKeys>
 __device__ void
@@ -812,21 +860,38 @@ public:
                                           ++Tables::At<TCount>(counts, Tables::Offset<TCount>(levels[k]));
                                         }
                                       });
-    std::int64_t  entropy = m_Memory.entropyTable[static_cast<int>(sums.voxels)];
-    std::uint32_t squares = 0;
+    LevelSums levelSums(m_Memory.entropyTable, static_cast<int>(sums.voxels));
     for (int i = 0; i < m_Layout.levelWords; ++i)
     {
       // Level 0 marks absent voxels.
       std::uint32_t word = Tables::At<std::uint32_t>(counts, i * Tables::wordStride) & (i == 0 ? ~mask : ~0u);
       for (; word != 0; word >>= bits)
       {
-        const std::uint32_t voxels = word & mask;
-        entropy -= m_Memory.entropyTable[voxels];
-        squares += voxels * voxels;
+        levelSums.AddLevel(word & mask);
       }
     }
-    sums.entropy = static_cast<double>(entropy);
-    sums.levelSquares = static_cast<double>(squares);
+    levelSums.Store(sums);
+  }
+  /** The same from so many sorted levels. */
+  __device__ void
+  CountSortedLevels(const std::uint32_t * sorted, int number, int w, FirstOrderSums<double> & sums) const
+  {
+    LevelSums     levelSums(m_Memory.entropyTable, static_cast<int>(sums.voxels));
+    std::uint32_t level = 0;
+    std::uint32_t voxels = 0;
+    for (int i = 0; i < number; ++i)
+    {
+      const std::uint32_t next = IntegerTile::Key(sorted[i], w % TTile::windowsPerWord);
+      if (next != level)
+      {
+        levelSums.AddLevel(voxels);
+        level = next;
+        voxels = 0;
+      }
+      voxels += level != 0 ? 1 : 0;
+    }
+    levelSums.AddLevel(voxels);
+    levelSums.Store(sums);
   }
 
 private:
@@ -915,6 +980,7 @@ __launch_bounds__(threadsPerBlock, blocksPerMultiprocessor)
       __syncthreads();
     }
   }
+  std::uint32_t sortedLevels[VPlanes ? 1 : VKeys];
 #pragma unroll 1
   for (int w = 0; w < windowsPerThread; ++w)
   {
@@ -924,6 +990,10 @@ __launch_bounds__(threadsPerBlock, blocksPerMultiprocessor)
       if (task.needsPercentiles && w % TTile::windowsPerWord == 0)
       {
         SelectFromRegisters<TTile, VKeys>(task, layout, memory, memory.values + place, w, ranks);
+      }
+      if (task.needsLevelCounts && layout.levelWords == 0 && w % TTile::windowsPerWord == 0)
+      {
+        SortLevels<VKeys>(task, layout, memory, memory.levels + place, sortedLevels);
       }
     }
     if (w == 0 ? isComputed[0] : isComputed[1])
@@ -939,7 +1009,11 @@ __launch_bounds__(threadsPerBlock, blocksPerMultiprocessor)
           tile.SumRobustly(window, sums);
         }
       }
-      if (task.needsLevelCounts)
+      if (task.needsLevelCounts && layout.levelWords == 0)
+      {
+        window.CountSortedLevels(sortedLevels, VPlanes ? 0 : VKeys, w, sums);
+      }
+      else if (task.needsLevelCounts)
       {
         TileLayout::HasByteCounts(task) ? window.template CountLevels<std::uint8_t>(sums)
                                         : window.template CountLevels<std::uint16_t>(sums);
