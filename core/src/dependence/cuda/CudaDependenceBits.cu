@@ -18,6 +18,7 @@ namespace
 using Tiles = CudaWindowBitsTiles;
 
 // Of a size, at most 27: all voxels at distance 1 and the voxel itself.
+constexpr int maxWidth = 7;
 constexpr int sizeBits = 5;
 
 /** Adds up the sizes of voxels: bit b of all of them is in one word per slice. */
@@ -382,7 +383,7 @@ CudaDependenceBitsSupports(const DependenceTask & hostTask)
   }
   // More levels of larger windows fit no registers.
   return CudaDependenceNeighborsAreBits(hostTask) && 1 + 2 * hostTask.numberOfOffsets == nearVoxels &&
-         width <= maxWindowBitsWidth &&
+         width <= maxWidth &&
          (hostTask.numberOfGrayLevels < 64 || (hostTask.numberOfGrayLevels < 512 && hostTask.window[2] > 1));
 }
 
