@@ -431,13 +431,6 @@ TEST_F(CudaCooccurrenceJob, TilesWithCountsBeyondBytes)
   }
 }
 
-TEST_F(CudaCooccurrenceJob, OffsetsLongerThanTheWindow)
-{
-  SceneJob scene({ { 33, 20, 3 } }, { { 5, 1, 1 } }, 9, 0.5);
-  scene.job.offsets = { { { 0, 2, 0 } }, { { 1, 0, 0 } }, { { 1, 3, 0 } }, { { 0, 1, 1 } } };
-  ExpectCpuBits(scene.job, true);
-}
-
 TEST_F(CudaCooccurrenceJob, FewVoxels)
 {
   // For racecheck, which takes minutes for the small cases.
@@ -599,41 +592,6 @@ TEST_F(CudaCooccurrenceJob, EveryNumberOfLevels)
       }
     }
   }
-}
-
-TEST_F(CudaCooccurrenceJob, EveryFeatureAlone)
-{
-  for (const std::uint32_t numberOfGrayLevels : { 32u, 200u })
-  {
-    SceneJob scene({ { 40, 11, 6 } }, { { 5, 4, 3 } }, numberOfGrayLevels, 0.7, 0.1);
-    for (const Enums::Feature feature : Enums::GetAllFeatures())
-    {
-      SCOPED_TRACE(::testing::Message() << feature);
-      scene.job.features = { feature };
-      ExpectCpuBits(scene.job, true);
-    }
-  }
-}
-
-TEST_F(CudaCooccurrenceJob, DistancesAndAsymmetricMatrices)
-{
-  SceneJob scene({ { 40, 21, 6 } }, { { 5, 5, 5 } }, 32, 0.7, 0.1);
-  // Also one that no window has a pair of, and both of two opposite ones.
-  scene.job.offsets = { { { 2, 0, 0 } },  { { -2, 1, 0 } },  { { 0, -1, -2 } }, { { 5, 0, 0 } },
-                        { { 4, -4, 4 } }, { { -4, 4, -4 } }, { { 0, 0, 1 } } };
-  for (const auto aggregation : voxelmaps::GetEnumerators<Job::Aggregation>())
-  {
-    for (const bool symmetric : { true, false })
-    {
-      scene.job.aggregation = aggregation;
-      scene.job.symmetric = symmetric;
-      const bool isSorted = symmetric && aggregation != Job::Aggregation::Merge;
-      ExpectCpuBits(scene.job, isSorted);
-    }
-  }
-  scene.job.offsets.resize(1);
-  scene.job.symmetric = true;
-  ExpectCpuBits(scene.job, true);
 }
 
 TEST_F(CudaCooccurrenceJob, FewPairsOfLargeWindows)

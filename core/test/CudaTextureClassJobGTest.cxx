@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -27,6 +28,26 @@ protected:
   const std::vector<Method> methods = voxelmaps::GetEnumerators<Method>();
 };
 TYPED_TEST_SUITE(CudaTextureClassJob, AllTextureJobs, TextureJobName);
+
+/** The classes whose features depend on the neighbors of each voxel. */
+template <typename TJob>
+class CudaNeighborClassJob : public CudaTest
+{};
+using NeighborJobs = ::testing::Types<voxelmaps::DependenceJob, voxelmaps::GrayToneDifferenceJob>;
+TYPED_TEST_SUITE(CudaNeighborClassJob, NeighborJobs, TextureJobName);
+
+/** One of the values of the parameter that a class has of its own. */
+void
+SetParameter(std::size_t number, voxelmaps::DependenceJob & job)
+{
+  constexpr std::uint32_t alphas[]{ 0, 1, 40, 65535 };
+  job.alpha = alphas[number % 4];
+}
+void
+SetParameter(std::size_t number, voxelmaps::GrayToneDifferenceJob & job)
+{
+  job.countVoxelsWithoutNeighbors = number % 2 == 0;
+}
 } // namespace
 
 TYPED_TEST(CudaTextureClassJob, EveryMethodSupportsRandomCases)
@@ -135,4 +156,70 @@ TYPED_TEST(CudaTextureClassJob, SeveralHostThreadsAtTheSameTime)
     }
   });
   EXPECT_EQ(0, differences.load());
+}
+
+// Few voxels, for compute-sanitizer.
+TYPED_TEST(CudaNeighborClassJob, SmallCases)
+{
+  struct SmallCase
+  {
+    std::int64_t  side;
+    std::uint32_t levels;
+  };
+  for (const SmallCase & each : { SmallCase{ 3, 60 }, { 5, 5 }, { 5, 5000 }, { 7, 64 }, { 9, 60 } })
+  {
+    NeighborScene<TypeParam>  scene({ { 7, 5, 3 } }, { { each.side, each.side, each.side } }, each.levels, 0.6, 0.1);
+    std::vector<std::uint8_t> selection(scene.levels.size(), 1);
+    selection[10] = 0;
+    scene.job.selection = selection.data();
+    ExpectCpuBits(scene.job);
+  }
+}
+
+TYPED_TEST(CudaNeighborClassJob, ManyAndFewLevelsInAWindow)
+{
+  // Levels of 6, 9 and 16 bits, tables of all sizes. One level in all windows, a few, as many as there are voxels.
+  std::size_t number = 0;
+  for (const std::int64_t side : { 3, 5, 7, 9 })
+  {
+    for (const std::uint32_t levels : { 1u, 2u, 32u, 63u, 64u, 128u, 256u, 400u, 511u, 512u, 1000u, 65535u })
+    {
+      for (const double newLevelChance : { 0.0, 0.05, 1.0 })
+      {
+        for (const double holeChance : { 0.0, 0.2, 0.9 })
+        {
+          SCOPED_TRACE(::testing::Message() << side << ", " << levels << " levels, new with " << newLevelChance
+                                            << ", holes with " << holeChance);
+          NeighborScene<TypeParam> scene(
+            { { 35, 11, 9 } }, { { side, side, side } }, levels, newLevelChance, holeChance);
+          SetParameter(number++, scene.job);
+          ExpectCpuBits(scene.job);
+          ASSERT_FALSE(this->HasFailure());
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(CudaNeighborClassJob, WindowsOfAllShapes)
+{
+  const std::vector<voxelmaps::Triple> windows{ { { 1, 1, 1 } }, { { 5, 1, 1 } },  { { 1, 6, 1 } },  { { 1, 1, 4 } },
+                                                { { 1, 1, 9 } }, { { 2, 2, 2 } },  { { 2, 3, 4 } },  { { 5, 5, 1 } },
+                                                { { 4, 8, 6 } }, { { 7, 7, 7 } },  { { 9, 1, 3 } },  { { 9, 9, 9 } },
+                                                { { 10, 2, 3 } }, { { 10, 5, 3 } }, { { 33, 2, 3 } } };
+  for (const voxelmaps::Triple & windowSize : windows)
+  {
+    SCOPED_TRACE(::testing::Message() << windowSize[0] << " x " << windowSize[1] << " x " << windowSize[2]);
+    NeighborScene<TypeParam> scene({ { 70, 13, 10 } }, windowSize, 32, 0.6, 0.3);
+    ExpectCpuBits(scene.job);
+    // Anchors at the faces.
+    scene.job.windowAnchor = { { windowSize[0] - 1, 0, windowSize[2] - 1 } };
+    // Some of the neighbors; the first four are those in the plane.
+    for (const std::size_t neighbors : { 13, 12, 7, 4, 1 })
+    {
+      scene.job.offsets.resize(neighbors);
+      SetParameter(neighbors, scene.job);
+      ExpectCpuBits(scene.job);
+    }
+  }
 }

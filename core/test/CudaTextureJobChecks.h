@@ -116,6 +116,16 @@ ExpectCpuBits(const TJob & job, CudaJobMethod<TJob> expectedMethod)
   }
 }
 
+/** The same, whatever method Automatic chooses. */
+template <typename TJob>
+void
+ExpectCpuBits(const TJob & job)
+{
+  CudaJobReport<TJob> report;
+  ComputeOnDevice<float>(job, CudaJobMethod<TJob>::Automatic, report);
+  ExpectCpuBits(job, report.method);
+}
+
 /** A scene with the offsets of all neighbors. */
 template <typename TJob>
 struct NeighborScene : TextureScene<TJob>

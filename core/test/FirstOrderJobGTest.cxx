@@ -71,19 +71,6 @@ ComputeLine(const std::vector<TReal> & intensities, const std::vector<Feature> &
 }
 } // namespace
 
-TEST(FirstOrderJob, SmallRandomCasesIn3D)
-{
-  for (std::uint64_t seed = 20261401; seed < 20261401 + 200; ++seed)
-  {
-    RandomNumbers random(seed);
-    const auto    edge = [&random] { return random.Between(1, 9); };
-    const Triple  image{ { random.Between(1, 40), edge(), edge() } };
-    const Triple  window{ { random.Between(1, 6), random.Between(1, 6), random.Between(1, 6) } };
-    CheckWindow(seed, image, window, { { random.Between(1, 40), edge(), edge() } }, 1, 20000);
-    ASSERT_FALSE(::testing::Test::HasFailure());
-  }
-}
-
 TEST(FirstOrderJob, LargeWindows)
 {
   CheckWindow(1, { { 45, 9, 8 } }, { { 5, 5, 5 } }, { { 45, 9, 8 } }, 10, 100000);

@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <stdexcept>
@@ -55,25 +54,6 @@ public:
     }
   }
 };
-
-/** A square spiral from a corner inwards, one voxel wide between walls of one voxel. */
-std::vector<std::int64_t>
-MakeSpiral(std::int64_t side)
-{
-  std::vector<std::int64_t> path{ 0 };
-  const std::int64_t        steps[] = { 1, side, -1, -side };
-  std::int64_t              length = side - 1;
-  for (int turn = 0; length > 0; ++turn)
-  {
-    for (std::int64_t i = 0; i < length; ++i)
-    {
-      path.push_back(path.back() + steps[turn % 4]);
-    }
-    length -= turn >= 2 && turn % 2 == 0 ? 2 : 0;
-  }
-  return path;
-}
-
 } // namespace
 
 TEST_P(FuzzyConnectednessRandom, EqualsTheOracleIn2D)
@@ -131,30 +111,6 @@ TEST(FuzzyConnectednessJob, AllPixelTypesGiveTheSameBits)
   }
 }
 
-TEST(FuzzyConnectednessJob, AllEqual)
-{
-  for (const Triple & size : std::vector<Triple>{ { { 150, 70, 1 } }, { { 40, 41, 43 } }, { { 1, 200, 30 } } })
-  {
-    Scene scene;
-    scene.size = size;
-    scene.intensities.assign(static_cast<std::size_t>(scene.GetNumberOfVoxels()), 7.0);
-    scene.seeds = { scene.GetNumberOfVoxels() / 2, 3 };
-    scene.affinity = { { 5.0 }, { 2.0 }, { 0.0 }, { 1.0 } };
-    // sqrt(exp(-(7 - 5)^2 / (2 2)) 1) = exp(-1 / 2)
-    Keys expected(scene.intensities.size(), Oracle::fullAffinity - (1u << 23));
-    expected[static_cast<std::size_t>(scene.seeds[0])] = Oracle::seedKey;
-    expected[3] = Oracle::seedKey;
-    for (const Adjacency adjacency : { Adjacency::Face, Adjacency::FaceEdge, Adjacency::Full })
-    {
-      scene.adjacency = adjacency;
-      for (const PixelType type : { PixelType::UInt8, PixelType::Float })
-      {
-        ExpectKeys(expected, scene, type);
-      }
-    }
-  }
-}
-
 TEST(FuzzyConnectednessJob, CheckerboardOfZeroAffinities)
 {
   for (const Triple & size : { Triple{ { 131, 67, 1 } }, Triple{ { 35, 19, 17 } } })
@@ -180,40 +136,6 @@ TEST(FuzzyConnectednessJob, CheckerboardOfZeroAffinities)
       expected[voxel] = std::max(expected[voxel], Oracle::fullAffinity);
     }
     ExpectKeys(expected, scene, PixelType::Int16);
-  }
-}
-
-TEST(FuzzyConnectednessJob, LinesOneVoxelWide)
-{
-  const std::int64_t n = 3000;
-  for (const Triple & size : std::vector<Triple>{
-         { { n, 1, 1 } }, { { 1, n, 1 } }, { { 1, 1, n } }, { { 1, 1, 1 } }, { { 2, 1, 1 } }, { { 1, 2, 1 } } })
-  {
-    RandomNumbers     random(5);
-    Scene             scene = MakeNoiseScene(size, 40, random);
-    const std::size_t seed = scene.intensities.size() / 3;
-    scene.seeds = { static_cast<std::int64_t>(seed) };
-    scene.affinity = { { 20.0 }, { 50.0 }, { 0.0 }, { 50.0 } };
-
-    // The key of a voxel is that of the weakest link on the way from the seed.
-    Keys         expected(scene.intensities.size(), Oracle::seedKey);
-    const Triple step{ { 1, 0, 0 } };
-    for (std::size_t voxel = seed + 1; voxel < expected.size(); ++voxel)
-    {
-      expected[voxel] = std::min(
-        expected[voxel - 1], Oracle::LinkKey(scene, &scene.intensities[voxel - 1], &scene.intensities[voxel], step));
-    }
-    for (std::size_t voxel = seed; voxel-- > 0;)
-    {
-      expected[voxel] = std::min(
-        expected[voxel + 1], Oracle::LinkKey(scene, &scene.intensities[voxel + 1], &scene.intensities[voxel], step));
-    }
-    for (const Adjacency adjacency : { Adjacency::Face, Adjacency::Full })
-    {
-      scene.adjacency = adjacency;
-      ExpectKeys(expected, scene, PixelType::UInt8);
-      ExpectKeys(expected, scene, PixelType::Double);
-    }
   }
 }
 
@@ -254,28 +176,6 @@ TEST(FuzzyConnectednessJob, SerpentineOfHundredThousandVoxels)
       ASSERT_TRUE(AreSameKeys(expected, Oracle::ComputeKeys(scene)));
       ExpectKeys(expected, scene, PixelType::Int16);
     }
-  }
-}
-
-TEST(FuzzyConnectednessJob, SpiralAndComb)
-{
-  const Scene spiral = MakePathScene({ { 255, 255, 1 } }, MakeSpiral(255));
-  // A spine along x with teeth along y, and the seed at the end of the last tooth.
-  Scene comb = MakePathScene({ { 301, 100, 1 } }, { 301 * 99 + 300 });
-  for (std::int64_t x = 0; x < 301; x += 2)
-  {
-    comb.intensities[static_cast<std::size_t>(x)] = 0.0;
-    comb.intensities[static_cast<std::size_t>(std::min<std::int64_t>(x + 1, 300))] = 1.0;
-    for (std::int64_t y = 1; y < 100; ++y)
-    {
-      comb.intensities[static_cast<std::size_t>(y * 301 + x)] = static_cast<double>(y % 7);
-    }
-  }
-  for (const Scene & scene : { spiral, comb })
-  {
-    const Keys expected = Oracle::ComputeKeys(scene);
-    EXPECT_GT(expected.size() - static_cast<std::size_t>(std::count(expected.begin(), expected.end(), 0u)), 15000u);
-    ExpectKeys(expected, scene, PixelType::Int16);
   }
 }
 
@@ -400,46 +300,6 @@ TEST(FuzzyConnectednessJob, StrengthsOfKeys)
   }
 }
 
-namespace
-{
-/** Expect that keys in the output become the same strengths as keys elsewhere, without writes around the output. */
-template <typename TReal>
-void
-ExpectKeyStrengthsInTheOutput(std::size_t count)
-{
-  Keys keys(count);
-  for (std::size_t i = 0; i < count; ++i)
-  {
-    keys[i] = Oracle::fullAffinity - static_cast<std::uint32_t>(i * 5432 % 400000000);
-  }
-  Job job;
-  job.size = { { static_cast<std::int64_t>(count), 1, 1 } };
-  job.outputIsDouble = std::is_same<TReal, double>::value;
-  const auto expected = ConvertToStrengths<TReal>(job, keys);
-  for (const unsigned int workers : { 1u, 2u, 8u })
-  {
-    job.execution.numberOfWorkers = workers;
-    job.execution.parallelFor = RunThreads;
-    GuardedOutput<TReal> output(count, TReal{ -7 });
-    job.output = output.data();
-    std::uint32_t * const keysInOutput = voxelmaps::GetKeysInOutput(job);
-    std::memcpy(keysInOutput, keys.data(), count * sizeof(std::uint32_t));
-    voxelmaps::ConvertKeysToStrengths(job, keysInOutput);
-    EXPECT_TRUE(HasSameBits(expected, output.Get())) << count << " voxels, " << workers << " workers";
-  }
-}
-} // namespace
-
-TEST(FuzzyConnectednessJob, KeysInTheOutputBecomeStrengths)
-{
-  // Large ones are converted by several workers, doubles in several rounds.
-  for (const std::size_t count : { 1, 2, 3, 4, 1000, 131071, 131072, 131073, 1000003, 3000000 })
-  {
-    ExpectKeyStrengthsInTheOutput<float>(count);
-    ExpectKeyStrengthsInTheOutput<double>(count);
-  }
-}
-
 TEST(FuzzyConnectednessJob, OutputHoldsStrengthsOfKeys)
 {
   RandomNumbers random(71);
@@ -500,19 +360,6 @@ TEST(FuzzyConnectednessJob, ReportsTheMethodThatComputes)
   EXPECT_EQ(Method::Buckets, choose(Method::Automatic));
   job.size = { { 40000, 40000, 1 } };
   EXPECT_EQ(Method::Hierarchy, choose(Method::Hierarchy));
-}
-
-TEST(FuzzyConnectednessJob, OracleExponentialIsAccurate)
-{
-  RandomNumbers random(41);
-  for (int i = 0; i < 200000; ++i)
-  {
-    const double      x = static_cast<double>(random.Below(std::int64_t{ 1 } << 40)) * 0x1p-31;
-    const long double expected = std::exp(-static_cast<long double>(x));
-    ASSERT_LE(std::abs(Oracle::NegativeExponential(x) - expected), expected * 0x1p-51L) << x;
-  }
-  EXPECT_EQ(1.0, Oracle::NegativeExponential(0.0));
-  EXPECT_EQ(0.0, Oracle::NegativeExponential(700.0));
 }
 
 TEST(FuzzyConnectednessJob, KeysAreNearTheClosedFormula)
@@ -613,21 +460,6 @@ TEST(FuzzyConnectednessJob, HundredThousandSeeds)
     scene.seeds.push_back(random.Below(scene.GetNumberOfVoxels()));
   }
   ExpectKeys(Oracle::ComputeKeys(scene), scene, PixelType::UInt8);
-}
-
-TEST(FuzzyConnectednessJob, RunsWithoutCallbacks)
-{
-  Scene scene;
-  scene.size = { { 40, 40, 40 } };
-  scene.intensities.assign(static_cast<std::size_t>(scene.GetNumberOfVoxels()), 0.0);
-  scene.seeds = { 12345 };
-  const auto         randomCase = MakeFuzzyConnectednessCase(scene, PixelType::UInt16);
-  Job                job = MakeFuzzyConnectednessJob(randomCase);
-  std::vector<float> strengths(scene.intensities.size(), 99.0f);
-  job.output = strengths.data();
-  job.execution.numberOfWorkers = 5;
-  voxelmaps::ComputeFuzzyConnectedness(job);
-  EXPECT_EQ(ConvertToStrengths<float>(job, Oracle::ComputeKeys(scene)), strengths);
 }
 
 TEST(FuzzyConnectednessJob, RefusesInvalidJobs)

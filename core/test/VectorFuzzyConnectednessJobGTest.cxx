@@ -132,44 +132,6 @@ TEST(VectorFuzzyConnectednessJob, TwoComponentsByHand)
   EXPECT_EQ(1.0 / (1.0 + static_cast<float>(std::sqrt(5.0))), getStrength(AffinityFunction::AbsoluteDifference));
 }
 
-TEST(VectorFuzzyConnectednessJob, KeysAreNearTheClosedFormula)
-{
-  for (std::uint64_t seed = 0; seed < 400; ++seed)
-  {
-    RandomNumbers random(970000 + seed);
-    auto          randomCase = DrawVectorCase(seed, 2, PixelType::UInt8, DrawComponents(random), random);
-    Scene &       scene = randomCase.scene;
-    SCOPED_TRACE(::testing::Message() << randomCase);
-    const FuzzyConnectednessOracle::Triple step{ { 1, 1, 0 } };
-    for (int pair = 0; pair < 20; ++pair)
-    {
-      const double * const a = scene.intensities.data() + random.Below(scene.GetNumberOfVoxels()) * scene.components;
-      const double * const b = scene.intensities.data() + random.Below(scene.GetNumberOfVoxels()) * scene.components;
-      const std::uint32_t  key = FuzzyConnectednessOracle::LinkKey(scene, a, b, step);
-      const long double    expected = FuzzyConnectednessOracle::ComputeAffinity(scene, a, b, step);
-      // Up to two terms and the length are rounded to 2^-25, relative to the strength or to 1; sums of squares have
-      // errors relative to costs of up to 89.
-      EXPECT_NEAR(
-        static_cast<double>(expected), static_cast<double>(FuzzyConnectednessOracle::KeyStrength(scene, key)), 2e-7);
-    }
-  }
-}
-
-TEST(VectorFuzzyConnectednessJob, NonFiniteVoxelsHaveNoLinks)
-{
-  Scene scene;
-  scene.size = { { 4, 1, 1 } };
-  scene.components = 2;
-  scene.intensities = { 1.0, 1.0, 1.0, 1.0, 1.0, std::numeric_limits<double>::quiet_NaN(), 1.0, 1.0 };
-  scene.affinity = { { 1.0, 1.0 }, { 1.0, 0.0, 0.0, 1.0 }, { 0.0 }, { 1.0 } };
-  scene.affinity.differenceCovariance = scene.affinity.objectCovariance;
-  scene.seeds = { 0 };
-  for (const PixelType type : { PixelType::Float, PixelType::Double })
-  {
-    ExpectKeys({ 0x7fffffff, 0x7ffffffe, 0, 0 }, scene, type);
-  }
-}
-
 TEST(VectorFuzzyConnectednessJob, LabelsHaveAffinitiesOfTheirOwn)
 {
   for (std::uint64_t seed = 980000; seed < 980010; ++seed)

@@ -321,9 +321,6 @@ FuzzyConnectednessReport
 ComputeFuzzyConnectedness(const FuzzyConnectednessJob & job)
 {
   VerifyOutput(job);
-  std::uint32_t * const          keys = GetKeysInOutput(job);
-  const FuzzyConnectednessReport report = ComputeFuzzyConnectednessKeys(job, keys);
-  ConvertKeysToStrengths(job, keys);
-  return report;
+  return ComputeStrengths(job, [&job](std::uint32_t * keys) { return ComputeFuzzyConnectednessKeys(job, keys); });
 }
 } // namespace voxelmaps

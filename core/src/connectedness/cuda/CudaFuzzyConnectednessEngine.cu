@@ -294,9 +294,7 @@ ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob & job, const CudaFuzzy
   {
     return ComputeKeysOrStrengths(job, options, nullptr);
   }
-  std::uint32_t * const keys = GetKeysInOutput(job);
-  auto                  report = ComputeFuzzyConnectednessKeysCuda(job, options, keys);
-  ConvertKeysToStrengths(job, keys);
-  return report;
+  return ComputeStrengths(job,
+                          [&](std::uint32_t * keys) { return ComputeFuzzyConnectednessKeysCuda(job, options, keys); });
 }
 } // namespace voxelmaps

@@ -77,7 +77,7 @@ TextureClass<CooccurrenceJob>::ComputeOnCpu(const CooccurrenceJob & job) const
     const std::int64_t steps = static_cast<std::int64_t>(task.maxPairs) + levels * levels;
     ComputeByWalk<WeightedCooccurrence>(task, 2 * (steps + CorrelationPairs(task)), job.execution);
   }
-  else if (job.walkWindows)
+  else if (job.walkWindows || !CooccurrenceSlide::Supports(task))
   {
     const std::int64_t pairs = static_cast<std::int64_t>(task.maxPairs) + CorrelationPairs(task);
     ComputeByWalkers(task, 2 * pairs * (task.numberOfOffsets / task.OffsetsPerMatrix()), job.execution, [&]() {

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
+#include <limits>
 #include <utility>
 
 namespace voxelmaps
@@ -28,11 +30,17 @@ constexpr std::size_t atSums = CooccurrenceSlideTables::differenceSize;
 constexpr std::size_t atSigned = atSums + CooccurrenceSlideTables::sumSize;
 constexpr std::size_t atCubesHigh = atSigned + 2;
 constexpr std::size_t atWeightsHigh = atCubesHigh + 2;
+
+/** The greatest sum of the cells of a matrix. */
+std::size_t
+MaxTotal(const CooccurrenceTask & task)
+{
+  return (task.scales.symmetric ? 2 : 1) * task.maxPairs;
+}
 } // namespace
 
 CooccurrenceSlideTables::CooccurrenceSlideTables(const CooccurrenceTask & task)
-  : hasShortCounts((task.scales.symmetric ? 2 : 1) * task.maxPairs <= 65535)
-  , rowLength(maxRowLength)
+  : rowLength(maxRowLength)
 {
   if (task.needsCells && task.numberOfGrayLevels > maxRanks)
   {
@@ -40,10 +48,9 @@ CooccurrenceSlideTables::CooccurrenceSlideTables(const CooccurrenceTask & task)
     rowLength = std::max(minRowLength, std::min(maxRowLength, planes - task.window[0] + 1));
   }
   const std::int64_t * const terms = task.scales.entropyTable;
-  if (hasShortCounts && terms != nullptr)
+  if (terms != nullptr)
   {
-    const std::size_t maxTotal = (task.scales.symmetric ? 2 : 1) * task.maxPairs;
-    for (std::size_t n = 0; n < maxTotal; ++n)
+    for (std::size_t n = 0; n < MaxTotal(task); ++n)
     {
       termSteps.push_back(terms[n + 1] - terms[n]);
     }
@@ -103,20 +110,15 @@ CooccurrenceSlide::CooccurrenceSlide(const CooccurrenceTask & task, const Cooccu
   , m_Sliders(static_cast<std::size_t>(task.OffsetsPerMatrix()))
 {
   const auto levels = static_cast<std::size_t>(task.numberOfGrayLevels);
-  const auto prepare = [&](auto & counts) {
-    counts.sums.resize(task.needsSumCounts ? 2 * levels + 1 : 0);
-    counts.differences.resize(task.needsDifferenceCounts ? levels : 0);
-    counts.countCells.resize(
-      task.needsCells ? (task.scales.symmetric ? 2 : 1) * static_cast<std::size_t>(task.maxPairs) + 1 : 0);
-  };
-  if (tables.hasShortCounts)
-  {
-    prepare(m_ShortCounts);
-  }
-  else
-  {
-    prepare(m_LongCounts);
-  }
+  m_Counts.sums.resize(task.needsSumCounts ? 2 * levels + 1 : 0);
+  m_Counts.differences.resize(task.needsDifferenceCounts ? levels : 0);
+  m_Counts.countCells.resize(task.needsCells ? MaxTotal(task) + 1 : 0);
+}
+
+bool
+CooccurrenceSlide::Supports(const CooccurrenceTask & task)
+{
+  return MaxTotal(task) <= std::numeric_limits<Count>::max();
 }
 
 void
@@ -174,16 +176,8 @@ CooccurrenceSlide::ComputeRow(std::int64_t y, std::int64_t z, std::int64_t xBegi
   for (int offset = 0; offset < m_Task.numberOfOffsets; offset += perMatrix)
   {
     m_Row.ClearSums();
-    if (m_Tables.hasShortCounts)
-    {
-      m_Task.scales.symmetric ? this->ComputeMatrix<std::uint16_t, true>(offset, perMatrix, m_ShortCounts)
-                              : this->ComputeMatrix<std::uint16_t, false>(offset, perMatrix, m_ShortCounts);
-    }
-    else
-    {
-      m_Task.scales.symmetric ? this->ComputeMatrix<std::uint32_t, true>(offset, perMatrix, m_LongCounts)
-                              : this->ComputeMatrix<std::uint32_t, false>(offset, perMatrix, m_LongCounts);
-    }
+    m_Task.scales.symmetric ? this->ComputeMatrix<true>(offset, perMatrix)
+                            : this->ComputeMatrix<false>(offset, perMatrix);
     m_Row.FinishMatrix(offset / perMatrix);
   }
   m_Row.Finish();
@@ -406,17 +400,17 @@ CooccurrenceSlide::StoreMoments(const Moments & moments, CooccurrenceSums & sums
   }
 }
 
-template <typename TCount, bool VSymmetric>
+template <bool VSymmetric>
 void
-CooccurrenceSlide::ComputeMatrix(int firstOffset, int numberOfOffsets, Counts<TCount> & counts)
+CooccurrenceSlide::ComputeMatrix(int firstOffset, int numberOfOffsets)
 {
   if (m_Task.needsCells)
   {
     const std::size_t ranks = m_RankLevels.size();
     const std::size_t cells = VSymmetric ? ranks * (ranks + 1) / 2 : ranks * ranks;
-    counts.cells.resize(std::max(counts.cells.size(), cells));
-    counts.rows.resize(std::max(counts.rows.size(), ranks + 1));
-    counts.columns.resize(std::max(counts.columns.size(), ranks + 1));
+    m_Counts.cells.resize(std::max(m_Counts.cells.size(), cells));
+    m_Counts.rows.resize(std::max(m_Counts.rows.size(), ranks + 1));
+    m_Counts.columns.resize(std::max(m_Counts.columns.size(), ranks + 1));
   }
   for (int i = 0; i < numberOfOffsets; ++i)
   {
@@ -428,11 +422,11 @@ CooccurrenceSlide::ComputeMatrix(int firstOffset, int numberOfOffsets, Counts<TC
     CooccurrenceSums & to = m_Row.Sums()[n];
     for (Slider & slider : m_Sliders)
     {
-      this->MoveTo<TCount, VSymmetric>(m_Windows[n], slider, counts, sums);
+      this->MoveTo<VSymmetric>(m_Windows[n], slider, sums);
       this->StoreMoments(slider.moments, to);
     }
     // Counts that fall leave the maximum too great.
-    while (sums.maximum > 0 && counts.countCells[static_cast<std::size_t>(sums.maximum)] == 0)
+    while (sums.maximum > 0 && m_Counts.countCells[static_cast<std::size_t>(sums.maximum)] == 0)
     {
       --sums.maximum;
     }
@@ -445,7 +439,7 @@ CooccurrenceSlide::ComputeMatrix(int firstOffset, int numberOfOffsets, Counts<TC
     to.maximum = sums.maximum;
     if (m_Task.needsMaximalCorrelation && to.pairs != 0)
     {
-      this->CorrelateCells<TCount, VSymmetric>(counts, to);
+      this->CorrelateCells<VSymmetric>(to);
     }
   }
   m_Correlations.Flush();
@@ -453,16 +447,16 @@ CooccurrenceSlide::ComputeMatrix(int firstOffset, int numberOfOffsets, Counts<TC
   const int end = m_Windows.back().end;
   for (Slider & slider : m_Sliders)
   {
-    this->MoveTo<TCount, VSymmetric>({ end, end }, slider, counts, sums);
+    this->MoveTo<VSymmetric>({ end, end }, slider, sums);
   }
 }
 
-template <typename TCount, bool VSymmetric>
+template <bool VSymmetric>
 void
-CooccurrenceSlide::CorrelateCells(const Counts<TCount> & counts, CooccurrenceSums & sums)
+CooccurrenceSlide::CorrelateCells(CooccurrenceSums & sums)
 {
   const std::size_t ranks = m_RankLevels.size();
-  const auto        findRanks = [ranks](const std::vector<TCount> & rankCounts, std::vector<std::size_t> & found) {
+  const auto        findRanks = [ranks](const std::vector<Count> & rankCounts, std::vector<std::size_t> & found) {
     found.clear();
     for (std::size_t rank = 1; rank <= ranks; ++rank)
     {
@@ -472,14 +466,14 @@ CooccurrenceSlide::CorrelateCells(const Counts<TCount> & counts, CooccurrenceSum
       }
     }
   };
-  findRanks(counts.rows, m_WindowRows);
+  findRanks(m_Counts.rows, m_WindowRows);
   if constexpr (VSymmetric)
   {
     double * to = m_Correlations.BeginSymmetric(static_cast<int>(m_WindowRows.size()), &sums.maximalCorrelation);
     const std::ptrdiff_t stride = m_Correlations.GetStride();
     for (std::size_t i = 0; i < m_WindowRows.size(); ++i)
     {
-      const TCount * const cells = &counts.cells[m_WindowRows[i] * (m_WindowRows[i] + 1) / 2];
+      const Count * const cells = &m_Counts.cells[m_WindowRows[i] * (m_WindowRows[i] + 1) / 2];
       for (std::size_t j = 0; j < i; ++j, to += stride)
       {
         *to = cells[m_WindowRows[j]];
@@ -491,23 +485,23 @@ CooccurrenceSlide::CorrelateCells(const Counts<TCount> & counts, CooccurrenceSum
   }
   else
   {
-    findRanks(counts.columns, m_WindowColumns);
+    findRanks(m_Counts.columns, m_WindowColumns);
     double * to = m_Correlations.BeginAsymmetric(
       static_cast<int>(m_WindowRows.size()), static_cast<int>(m_WindowColumns.size()), &sums.maximalCorrelation);
     for (const std::size_t row : m_WindowRows)
     {
       for (const std::size_t column : m_WindowColumns)
       {
-        *to++ = counts.cells[row * ranks + column];
+        *to++ = m_Counts.cells[row * ranks + column];
       }
     }
     m_Correlations.FinishAsymmetric();
   }
 }
 
-template <typename TCount, bool VSymmetric>
+template <bool VSymmetric>
 void
-CooccurrenceSlide::MoveTo(const Window & window, Slider & slider, Counts<TCount> & counts, CooccurrenceSums & sums)
+CooccurrenceSlide::MoveTo(const Window & window, Slider & slider, CooccurrenceSums & sums)
 {
   // Windows move upward: both ends never decrease.
   const int  begin = window.begin + slider.before;
@@ -515,25 +509,17 @@ CooccurrenceSlide::MoveTo(const Window & window, Slider & slider, Counts<TCount>
   const auto getPlane = [&slider](int x) -> Plane & {
     return slider.planes[static_cast<std::size_t>(x) % slider.planes.size()];
   };
-  const auto addMoments = [&](const Plane & plane) {
-    for (std::size_t i = 0; i < (m_IsWide ? numberOfMoments : atCubesHigh); ++i)
-    {
-      slider.moments[i] += plane.moments[i];
-    }
-  };
-  const auto removeMoments = [&](const Plane & plane) {
-    for (std::size_t i = 0; i < (m_IsWide ? numberOfMoments : atCubesHigh); ++i)
-    {
-      slider.moments[i] -= plane.moments[i];
-    }
+  const auto change = [&](const Moments & by, const auto & operation) {
+    std::int64_t * const moments = slider.moments.data();
+    std::transform(moments, moments + (m_IsWide ? numberOfMoments : atCubesHigh), by.data(), moments, operation);
   };
   for (; slider.begin < begin && slider.begin < slider.end; ++slider.begin)
   {
     const Plane & plane = getPlane(slider.begin);
-    removeMoments(plane);
+    change(plane.moments, std::minus<>());
     if (m_CountsPairs)
     {
-      this->CountPlane<TCount, VSymmetric, false>(plane, counts, sums);
+      this->CountPlane<VSymmetric, false>(plane, sums);
     }
   }
   if (slider.begin == slider.end)
@@ -546,20 +532,18 @@ CooccurrenceSlide::MoveTo(const Window & window, Slider & slider, Counts<TCount>
     this->CheckAbort(slider);
     Plane & plane = getPlane(slider.end);
     this->MakePlane<VSymmetric>(slider, slider.end, plane);
-    addMoments(plane);
+    change(plane.moments, std::plus<>());
     if (m_CountsPairs)
     {
-      this->CountPlane<TCount, VSymmetric, true>(plane, counts, sums);
+      this->CountPlane<VSymmetric, true>(plane, sums);
     }
   }
 }
 
-template <typename TCount, bool VSymmetric, bool VAdd>
+template <bool VSymmetric, bool VAdd>
 void
-CooccurrenceSlide::CountPlane(const Plane & plane, Counts<TCount> & counts, CooccurrenceSums & sums) const
+CooccurrenceSlide::CountPlane(const Plane & plane, CooccurrenceSums & sums)
 {
-  constexpr bool             isShort = sizeof(TCount) == 2;
-  const std::int64_t * const terms = m_Task.scales.entropyTable;
   const std::int64_t * const steps = m_Tables.termSteps.data();
   const bool                 needsSumCounts = m_Task.needsSumCounts;
   const bool                 needsDifferenceCounts = m_Task.needsDifferenceCounts;
@@ -567,25 +551,18 @@ CooccurrenceSlide::CountPlane(const Plane & plane, Counts<TCount> & counts, Cooc
   const bool                 needsRows = m_Task.needsRows;
 
   // The change of the sum of terms as a count goes up or down by one.
-  const auto count = [=](TCount & n) {
-    const auto smaller = static_cast<TCount>(VAdd ? n : n - 1);
-    n = static_cast<TCount>(VAdd ? smaller + 1 : smaller);
-    if constexpr (isShort)
-    {
-      return steps[smaller];
-    }
-    else
-    {
-      return terms[smaller + 1] - terms[smaller];
-    }
+  const auto count = [=](Count & n) {
+    const auto smaller = static_cast<Count>(VAdd ? n : n - 1);
+    n = static_cast<Count>(VAdd ? smaller + 1 : smaller);
+    return steps[smaller];
   };
   const CooccurrenceSlideTables::CellStep * const cellSteps = m_Tables.cellSteps.data();
-  TCount * const                                  cells = counts.cells.data();
-  TCount * const                                  rows = counts.rows.data();
-  TCount * const                                  columns = counts.columns.data();
-  TCount * const                                  sumCounts = counts.sums.data();
-  TCount * const                                  differences = counts.differences.data();
-  std::uint32_t * const                           countCells = counts.countCells.data();
+  Count * const                                   cells = m_Counts.cells.data();
+  Count * const                                   rows = m_Counts.rows.data();
+  Count * const                                   columns = m_Counts.columns.data();
+  Count * const                                   sumCounts = m_Counts.sums.data();
+  Count * const                                   differences = m_Counts.differences.data();
+  std::uint32_t * const                           countCells = m_Counts.countCells.data();
 
   std::int64_t       sumTerms = 0;
   std::int64_t       differenceTerms = 0;
@@ -611,24 +588,14 @@ CooccurrenceSlide::CountPlane(const Plane & plane, Counts<TCount> & counts, Cooc
     }
     // Pairs of one level are counted twice in the same cell of a symmetric matrix, others in two cells.
     const std::uint32_t isDouble = VSymmetric ? pair->isEqual : 0;
-    TCount &            cell = cells[pair->cell];
-    const auto          smaller = static_cast<TCount>(VAdd ? cell : cell - 1);
-    cell = static_cast<TCount>(VAdd ? smaller + 1 : smaller);
-    const std::uint32_t less = std::uint32_t{ smaller } << isDouble;
-    const std::uint32_t more = less + 1 + isDouble;
-    if constexpr (isShort)
-    {
-      const CooccurrenceSlideTables::CellStep & step = cellSteps[2 * std::size_t{ smaller } + isDouble];
-      cellTerms += step.terms;
-      cellSquares += step.squares;
-    }
-    else
-    {
-      const std::uint32_t isTwice = VSymmetric ? 1 - isDouble : 0;
-      const std::int64_t  squares = static_cast<std::int64_t>(more - less) * (std::int64_t{ more } + less);
-      cellTerms += (terms[more] - terms[less]) << isTwice;
-      cellSquares += squares << isTwice;
-    }
+    Count &             cell = cells[pair->cell];
+    const auto          smaller = static_cast<Count>(VAdd ? cell : cell - 1);
+    cell = static_cast<Count>(VAdd ? smaller + 1 : smaller);
+    const std::uint32_t                       less = std::uint32_t{ smaller } << isDouble;
+    const std::uint32_t                       more = less + 1 + isDouble;
+    const CooccurrenceSlideTables::CellStep & step = cellSteps[2 * std::size_t{ smaller } + isDouble];
+    cellTerms += step.terms;
+    cellSquares += step.squares;
     if (VAdd)
     {
       --countCells[less];

@@ -57,14 +57,10 @@ public:
     std::int64_t terms;
     std::int64_t squares;
   };
-  /** t(n + 1) - t(n), and the steps of cells, at [2 m] of two levels and at [2 m + 1] of one, while counts have 16
-   * bits.
-   */
+  /** t(n + 1) - t(n), and the steps of cells, at [2 m] of two levels and at [2 m + 1] of one. */
   std::vector<std::int64_t> termSteps;
   std::vector<CellStep>     cellSteps;
 
-  /** Counts have 16 bits, if that is enough, or 32. */
-  bool hasShortCounts;
   /** Voxels of a row that are computed together. */
   std::int64_t rowLength;
 };
@@ -75,6 +71,10 @@ class CooccurrenceSlide
 public:
   CooccurrenceSlide(const CooccurrenceTask & task, const CooccurrenceSlideTables & tables,
                     const JobExecution & execution, InstructionSet widest);
+
+  /** Whether counts fit 16 bits. */
+  static bool
+  Supports(const CooccurrenceTask & task);
 
   /** Compute the output voxels of a box, of at most rowLength voxels along x. */
   void
@@ -142,28 +142,28 @@ private:
   void
   CheckAbort(const Slider & slider);
 
-  template <typename TCount>
+  using Count = std::uint16_t;
   struct Counts
   {
-    std::vector<TCount>        cells;
-    std::vector<TCount>        rows;
-    std::vector<TCount>        columns;
-    std::vector<TCount>        sums;
-    std::vector<TCount>        differences;
-    std::vector<std::uint32_t> countCells;
+    std::vector<Count>         cells;
+    std::vector<Count>         rows;
+    std::vector<Count>         columns;
+    std::vector<Count>         sums;
+    std::vector<Count>         differences;
+    std::vector<std::uint32_t> countCells; // by their count
   };
-  template <typename TCount, bool VSymmetric>
+  template <bool VSymmetric>
   void
-  ComputeMatrix(int firstOffset, int numberOfOffsets, Counts<TCount> & counts);
-  template <typename TCount, bool VSymmetric>
+  ComputeMatrix(int firstOffset, int numberOfOffsets);
+  template <bool VSymmetric>
   void
-  MoveTo(const Window & window, Slider & slider, Counts<TCount> & counts, CooccurrenceSums & sums);
-  template <typename TCount, bool VSymmetric, bool VAdd>
+  MoveTo(const Window & window, Slider & slider, CooccurrenceSums & sums);
+  template <bool VSymmetric, bool VAdd>
   void
-  CountPlane(const Plane & plane, Counts<TCount> & counts, CooccurrenceSums & sums) const;
-  template <typename TCount, bool VSymmetric>
+  CountPlane(const Plane & plane, CooccurrenceSums & sums);
+  template <bool VSymmetric>
   void
-  CorrelateCells(const Counts<TCount> & counts, CooccurrenceSums & sums);
+  CorrelateCells(CooccurrenceSums & sums);
 
   const CooccurrenceTask &        m_Task;
   const CooccurrenceSlideTables & m_Tables;
@@ -187,9 +187,7 @@ private:
   std::vector<std::size_t>   m_WindowColumns;
   std::vector<Window>        m_Windows;
   std::vector<Slider>        m_Sliders;
-
-  Counts<std::uint16_t> m_ShortCounts;
-  Counts<std::uint32_t> m_LongCounts;
+  Counts                     m_Counts;
 };
 } // namespace voxelmaps
 

@@ -17,8 +17,9 @@ namespace
 {
 using Tiles = CudaWindowBitsTiles;
 
-// Of a size, at most 27: all voxels at distance 1 and the voxel itself.
+// More voxels along an axis do not fit registers.
 constexpr int maxWidth = 7;
+// Of a size, at most 27: all voxels at distance 1 and the voxel itself.
 constexpr int sizeBits = 5;
 
 /** Adds up the sizes of voxels: bit b of all of them is in one word per slice. */
