@@ -362,33 +362,15 @@ private:
     }
     if (m_Task.aggregation == RunLengthJob::Aggregation::Average)
     {
-      const double reciprocal = CudaDivision::Reciprocal(sums.runs);
-#pragma unroll
-      for (int f = 0; f < numberOfFeatures; ++f)
-      {
-        if (m_Tiling.components.of[f] >= 0)
-        {
-          averages[f] += RunLengthAverageTerm(static_cast<RunLengthJob::Feature>(f), sums, reciprocal);
-        }
-      }
+      AddAverageTerms(m_Tiling.components, sums, averages);
+      return;
     }
-    else
-    {
-      const RunLengthDivisors<double, CudaDivision> divisors(sums, CudaDivision::By(m_Task.scales.shortRunScale));
-#pragma unroll
-      for (int f = 0; f < numberOfFeatures; ++f)
-      {
-        if (m_Tiling.components.of[f] >= 0)
-        {
-          const double value =
-            RunLengthFeatureValue(static_cast<RunLengthJob::Feature>(f), sums, divisors, m_Task.scales);
-          StoreComponent(m_Task,
-                         m_Position.OutputVoxel(m_Task, r) * m_Task.voxelStride,
-                         d * m_Task.numberOfFeatures + m_Tiling.components.of[f],
-                         m_IsPresent[r] ? value : m_Task.backgroundValue);
-        }
-      }
-    }
+    StoreFeatures<numberOfFeatures>(m_Task, m_Tiling.components, sums, [&](int component, double value) {
+      StoreComponent(m_Task,
+                     m_Position.OutputVoxel(m_Task, r) * m_Task.voxelStride,
+                     d * m_Task.numberOfFeatures + component,
+                     m_IsPresent[r] ? value : m_Task.backgroundValue);
+    });
   }
 
   const RunLengthTask &   m_Task;

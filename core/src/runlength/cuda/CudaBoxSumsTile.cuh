@@ -226,23 +226,15 @@ WriteAverages(const RunLengthTask & task, const BoxSumsTiling & tiling, const Bo
   auto *    staging = reinterpret_cast<TOutput *>(shared) + position.row / 2 * tileColumns * features;
   if (position.HasOutput(task, tiling, r))
   {
-    const auto         directions = static_cast<double>(task.directions.number);
     const std::int64_t stride = task.componentStride;
     TOutput *          to = staging + warpLane * features;
     if (task.IsPlanar())
     {
       to = static_cast<TOutput *>(task.output) + position.OutputVoxel(task, r);
     }
-#pragma unroll
-    for (int f = 0; f < VFeatures; ++f)
-    {
-      if (tiling.components.of[f] >= 0)
-      {
-        const double average = RunLengthAverage<double, CudaDivision>(
-          static_cast<RunLengthJob::Feature>(f), averages[f], voxels, directions, task.scales);
-        to[tiling.components.of[f] * stride] = static_cast<TOutput>(isPresent ? average : task.backgroundValue);
-      }
-    }
+    StoreAverages(task, tiling.components, averages, voxels, [&](int component, double average) {
+      to[component * stride] = static_cast<TOutput>(isPresent ? average : task.backgroundValue);
+    });
   }
   if (task.IsPlanar())
   {

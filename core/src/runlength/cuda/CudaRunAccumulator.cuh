@@ -3,12 +3,66 @@
 #ifndef CudaRunAccumulator_cuh
 #define CudaRunAccumulator_cuh
 
+#include "CudaFeatureComponents.h"
 #include "runlength/RunLength.h"
 
 namespace voxelmaps
 {
 /** Division on the device: faster than the operator, with the same bits. */
 using CudaDivision = FusedDivision<double, DoubleArithmetic>;
+
+/** Add the terms of the first VFeatures features of a matrix to their averages. */
+template <int VFeatures>
+__device__ void
+AddAverageTerms(const FeatureComponents & components, const RunLengthSums<double> & sums, double (&averages)[VFeatures])
+{
+  const double reciprocal = CudaDivision::Reciprocal(sums.runs);
+#pragma unroll
+  for (int f = 0; f < VFeatures; ++f)
+  {
+    if (components.of[f] >= 0)
+    {
+      averages[f] += RunLengthAverageTerm(static_cast<RunLengthJob::Feature>(f), sums, reciprocal);
+    }
+  }
+}
+
+/** Call store(component, value) for the averages of a window with so many voxels. */
+template <int VFeatures, typename TStore>
+__device__ void
+StoreAverages(const RunLengthTask & task, const FeatureComponents & components, const double (&averages)[VFeatures],
+              double voxels, const TStore & store)
+{
+  const auto directions = static_cast<double>(task.directions.number);
+#pragma unroll
+  for (int f = 0; f < VFeatures; ++f)
+  {
+    if (components.of[f] >= 0)
+    {
+      store(components.of[f],
+            RunLengthAverage<double, CudaDivision>(
+              static_cast<RunLengthJob::Feature>(f), averages[f], voxels, directions, task.scales));
+    }
+  }
+}
+
+/** Call store(component, value) for the first VFeatures features of one matrix. */
+template <int VFeatures, typename TStore>
+__device__ void
+StoreFeatures(const RunLengthTask & task, const FeatureComponents & components, const RunLengthSums<double> & sums,
+              const TStore & store)
+{
+  const RunLengthDivisors<double, CudaDivision> divisors(sums, CudaDivision::By(task.scales.shortRunScale));
+#pragma unroll
+  for (int f = 0; f < VFeatures; ++f)
+  {
+    if (components.of[f] >= 0)
+    {
+      store(components.of[f],
+            RunLengthFeatureValue(static_cast<RunLengthJob::Feature>(f), sums, divisors, task.scales));
+    }
+  }
+}
 
 /** How sums over runs are kept. */
 enum class SumWidth

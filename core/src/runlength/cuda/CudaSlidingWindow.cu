@@ -142,47 +142,20 @@ WriteFeatures(const RunLengthTask & task, const SlidingLayout & layout, const Sl
     voxels = sums.voxels;
     if (isAverage)
     {
-      const double reciprocal = CudaDivision::Reciprocal(sums.runs);
-#pragma unroll
-      for (int f = 0; f < numberOfFeatures; ++f)
-      {
-        if (components.of[f] >= 0)
-        {
-          averages[f] += RunLengthAverageTerm(static_cast<RunLengthJob::Feature>(f), sums, reciprocal);
-        }
-      }
+      AddAverageTerms(components, sums, averages);
     }
     else
     {
-      const RunLengthDivisors<double, CudaDivision> divisors(sums, CudaDivision::By(task.scales.shortRunScale));
-#pragma unroll
-      for (int f = 0; f < numberOfFeatures; ++f)
-      {
-        if (components.of[f] >= 0)
-        {
-          StoreComponent(task,
-                         out,
-                         m * task.numberOfFeatures + components.of[f],
-                         RunLengthFeatureValue(static_cast<RunLengthJob::Feature>(f), sums, divisors, task.scales));
-        }
-      }
+      StoreFeatures<numberOfFeatures>(task, components, sums, [&](int component, double value) {
+        StoreComponent(task, out, m * task.numberOfFeatures + component, value);
+      });
     }
   }
   if (isAverage)
   {
-    const auto numberOfDirections = static_cast<double>(task.directions.number);
-#pragma unroll
-    for (int f = 0; f < numberOfFeatures; ++f)
-    {
-      if (components.of[f] >= 0)
-      {
-        StoreComponent(task,
-                       out,
-                       components.of[f],
-                       RunLengthAverage<double, CudaDivision>(
-                         static_cast<RunLengthJob::Feature>(f), averages[f], voxels, numberOfDirections, task.scales));
-      }
-    }
+    StoreAverages(task, components, averages, voxels, [&](int component, double value) {
+      StoreComponent(task, out, component, value);
+    });
   }
 }
 

@@ -481,8 +481,9 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp, 3)
     {
       break;
     }
-    const int window = row * lanesPerWarp + warpLane;
-    TOutput * to = tile.output + window * components + first * task.numberOfFeatures;
+    const int  window = row * lanesPerWarp + warpLane;
+    TOutput *  to = tile.output + window * components + first * task.numberOfFeatures;
+    const auto store = [to](int component, double value) { to[component] = static_cast<TOutput>(value); };
     if constexpr (VAverage)
     {
       double values[features] = {};
@@ -490,41 +491,15 @@ __launch_bounds__(warpsPerBlock * lanesPerWarp, 3)
       for (int d = 0; d < task.directions.number; ++d)
       {
         const RunLengthSums<double> sums = SumDirectionRuns<VAllFeatures, VWidth>(task, tiling, tile, window, d);
-        const double                reciprocal = CudaDivision::Reciprocal(sums.runs);
         voxels = sums.voxels;
-#pragma unroll
-        for (int f = 0; f < features; ++f)
-        {
-          if (tiling.components.of[f] >= 0)
-          {
-            values[f] += RunLengthAverageTerm(static_cast<RunLengthJob::Feature>(f), sums, reciprocal);
-          }
-        }
+        AddAverageTerms(tiling.components, sums, values);
       }
-      const auto numberOfDirections = static_cast<double>(task.directions.number);
-#pragma unroll
-      for (int f = 0; f < features; ++f)
-      {
-        if (tiling.components.of[f] >= 0)
-        {
-          to[tiling.components.of[f]] = static_cast<TOutput>(RunLengthAverage<double, CudaDivision>(
-            static_cast<RunLengthJob::Feature>(f), values[f], voxels, numberOfDirections, task.scales));
-        }
-      }
+      StoreAverages(task, tiling.components, values, voxels, store);
     }
     else
     {
-      const RunLengthSums<double> sums = SumDirectionRuns<VAllFeatures, VWidth>(task, tiling, tile, window, first);
-      const RunLengthDivisors<double, CudaDivision> divisors(sums, CudaDivision::By(task.scales.shortRunScale));
-#pragma unroll
-      for (int f = 0; f < features; ++f)
-      {
-        if (tiling.components.of[f] >= 0)
-        {
-          to[tiling.components.of[f]] = static_cast<TOutput>(
-            RunLengthFeatureValue(static_cast<RunLengthJob::Feature>(f), sums, divisors, task.scales));
-        }
-      }
+      StoreFeatures<features>(
+        task, tiling.components, SumDirectionRuns<VAllFeatures, VWidth>(task, tiling, tile, window, first), store);
     }
     // Voxels beyond the levels have none in the tile either.
     if (tile.levels[(row + task.anchor[1]) * tileColumns + warpLane + task.anchor[0]] == 0)
