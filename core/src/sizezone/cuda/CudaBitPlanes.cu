@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <string>
+#include <type_traits>
 
 /* A thread computes a window of up to five slices, in two steps: it fills the zones one by one, level by level, as the
  * CPU engine does, and lists them; then it adds them up, level by level. For larger windows, a lane has a slice. */
@@ -22,19 +23,9 @@ constexpr int threadsPerBlock = 64;
 constexpr int maxThreadSlices = 5;
 using Tables = CudaThreadTables<threadsPerBlock>;
 
-/** Numbers of voxels and of zones of a window. */
+/** Numbers of voxels and of zones of a window: at most 32 * 5, or 64 * 5. */
 template <typename TWord>
-struct WindowCount;
-template <>
-struct WindowCount<std::uint32_t>
-{
-  using Type = std::uint8_t; // at most 32 * 5
-};
-template <>
-struct WindowCount<std::uint64_t>
-{
-  using Type = std::uint16_t;
-};
+using WindowCount = std::conditional_t<sizeof(TWord) == sizeof(std::uint32_t), std::uint8_t, std::uint16_t>;
 
 /** The tables of a thread in shared memory, in words of 32 bits. */
 struct BitPlanesLayout
@@ -53,7 +44,7 @@ struct BitPlanesLayout
   static BitPlanesLayout
   Make(const SizeZoneTask & task)
   {
-    using Count = typename WindowCount<TWord>::Type;
+    using Count = WindowCount<TWord>;
     const int       levels = std::min(task.numberOfGrayLevels, task.windowVoxels);
     BitPlanesLayout layout;
     layout.levelBits = LevelBits(task);
@@ -88,7 +79,7 @@ template <typename TWord, int VSlices>
 class ThreadWindow
 {
 public:
-  using Count = typename WindowCount<TWord>::Type;
+  using Count = WindowCount<TWord>;
 
   __device__
   ThreadWindow(const SizeZoneTask & task, const BitPlanesLayout & layout, char * shared)
