@@ -6,6 +6,7 @@
 #include "connectedness/KeysToStrengths.h"
 #include "connectedness/VerifyJob.h"
 #include "cuda/CudaDevice.h"
+#include "cuda/CudaGrid.cuh"
 #include "cuda/CudaJobArrays.h"
 #include "cuda/RetryWithSmallerSize.h"
 #include "voxelmaps/CudaDevices.h"
@@ -51,11 +52,7 @@ template <typename TReal>
 __global__ void
 WriteStrengthsKernel(const std::uint32_t * keys, std::int64_t count, Combination combination, TReal * strengths)
 {
-  const std::int64_t threads = std::int64_t{ gridDim.x } * blockDim.x;
-  for (std::int64_t i = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; i < count; i += threads)
-  {
-    strengths[i] = static_cast<TReal>(KeyStrength(combination, keys[i]));
-  }
+  ForEachInGrid(count, [&](std::int64_t i) { strengths[i] = static_cast<TReal>(KeyStrength(combination, keys[i])); });
 }
 
 /** Write the strengths of voxels from number first on to an output in device memory, from their keys there. */

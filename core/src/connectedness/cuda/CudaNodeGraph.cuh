@@ -5,6 +5,7 @@
 
 #include "CudaConnectednessSlab.h"
 #include "CudaContractTiles.cuh"
+#include "cuda/CudaGrid.cuh"
 
 namespace voxelmaps
 {
@@ -22,15 +23,13 @@ struct NodeGraph
 static __global__ void
 StartNodesKernel(NodeGraph graph)
 {
-  const std::uint32_t n = blockIdx.x * blockDim.x + threadIdx.x;
-  if (n < graph.numberOfNodes)
-  {
+  ForEachInGrid(graph.numberOfNodes, [&](std::int64_t n) {
     graph.best[n] = 0;
-    graph.parents[n] = n;
+    graph.parents[n] = static_cast<std::uint32_t>(n);
     graph.keys[n] = seedKey;
-    graph.roots[n] = n;
+    graph.roots[n] = static_cast<std::uint32_t>(n);
     graph.seedKeys[n] = noKey;
-  }
+  });
 }
 
 /** Let seeds, or the known keys of the voxels 0 ... count - 1, enter their nodes. */
@@ -38,15 +37,13 @@ static __global__ void
 EnterKeysKernel(NodeGraph graph, const std::uint32_t * labels, const std::int64_t * seeds, const std::uint32_t * keys,
                 std::int64_t count)
 {
-  const std::int64_t i = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x;
-  if (i < count)
-  {
+  ForEachInGrid(count, [&](std::int64_t i) {
     const std::uint32_t key = keys != nullptr ? keys[i] : seedKey;
     if (key != noKey)
     {
       atomicMax(graph.seedKeys + labels[seeds != nullptr ? seeds[i] : i], key);
     }
-  }
+  });
 }
 
 /** The remaining links between components, listed by tile as number of the link * contractTileVoxels + voxel. */
@@ -260,14 +257,11 @@ FindStrengthsKernel(NodeGraph graph)
 static __global__ void
 FinishVoxelsKernel(CudaConnectednessScene scene, const std::uint32_t * labels, const std::uint32_t * strengths)
 {
-  const std::int64_t step = std::int64_t{ gridDim.x } * blockDim.x;
-  for (std::int64_t voxel = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; voxel < scene.numberOfVoxels;
-       voxel += step)
-  {
+  ForEachInGrid(scene.numberOfVoxels, [&](std::int64_t voxel) {
     const std::uint32_t strength = strengths[labels[voxel]];
     const std::uint32_t key = scene.keys[voxel];
     scene.keys[voxel] = strength < key ? strength : key;
-  }
+  });
 }
 
 constexpr unsigned int nodeThreads = 256;

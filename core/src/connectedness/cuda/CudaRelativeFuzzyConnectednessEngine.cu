@@ -7,6 +7,7 @@
 #include "connectedness/RelativeResults.h"
 #include "connectedness/VerifyJob.h"
 #include "cuda/CudaDevice.h"
+#include "cuda/CudaGrid.cuh"
 #include "cuda/CudaJobArrays.h"
 #include "voxelmaps/CudaDevices.h"
 #include "voxelmaps/CudaFuzzyConnectednessJob.h"
@@ -32,24 +33,11 @@ struct BestKeys
   std::uint16_t * winners;
 };
 
-/** Call f(voxel) for the voxels of this thread. */
-template <typename TFunction>
-inline __device__ void
-ForEachVoxel(std::int64_t numberOfVoxels, const TFunction & f)
-{
-  const std::int64_t step = std::int64_t{ gridDim.x } * blockDim.x;
-  for (std::int64_t voxel = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; voxel < numberOfVoxels;
-       voxel += step)
-  {
-    f(voxel);
-  }
-}
-
 __global__ void
 AddLabelKernel(std::int64_t numberOfVoxels, const std::uint32_t * scene, std::uint16_t label, bool keepsTies,
                BestKeys keys)
 {
-  ForEachVoxel(numberOfVoxels, [&](std::int64_t voxel) {
+  ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
     BestTwo bestTwo{ keys.best[voxel], keys.second[voxel], keys.winners[voxel] };
     bestTwo.Add(scene[voxel], label, keepsTies);
     keys.best[voxel] = bestTwo.best;
@@ -62,7 +50,7 @@ template <typename TLabel>
 __global__ void
 WriteLabelsKernel(std::int64_t numberOfVoxels, BestKeys keys, std::uint32_t minKey, TLabel * labels)
 {
-  ForEachVoxel(numberOfVoxels, [&](std::int64_t voxel) {
+  ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
     labels[voxel] = static_cast<TLabel>(keys.best[voxel] >= minKey ? keys.winners[voxel] : 0);
   });
 }
@@ -72,7 +60,7 @@ __global__ void
 WriteRealsKernel(std::int64_t numberOfVoxels, BestKeys keys, Combination combination, std::uint32_t minKey,
                  TReal * reals)
 {
-  ForEachVoxel(numberOfVoxels, [&](std::int64_t voxel) {
+  ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
     const std::uint32_t key = keys.best[voxel];
     reals[voxel] = static_cast<TReal>(IsMargin ? GetMargin(combination, minKey, key, keys.second[voxel])
                                                : GetStrength(combination, minKey, key));

@@ -107,11 +107,7 @@ RestoreTilesKernel(CudaConnectednessScene scene, CudaTileGrid grid, const int * 
 __global__ void
 PlantSeedsKernel(std::uint32_t * keys, const std::int64_t * seeds, std::uint32_t numberOfSeeds)
 {
-  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < numberOfSeeds)
-  {
-    keys[seeds[i]] = seedKey;
-  }
+  ForEachInGrid(numberOfSeeds, [&](std::int64_t i) { keys[seeds[i]] = seedKey; });
 }
 
 /** Tell the nodes of seeds which seed they have. */
@@ -119,13 +115,11 @@ __global__ void
 EnterSeedsKernel(NodeGraph graph, const std::uint32_t * labels, const std::int64_t * seeds, std::uint32_t numberOfSeeds,
                  std::uint32_t * nodeSeeds)
 {
-  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < numberOfSeeds)
-  {
+  ForEachInGrid(numberOfSeeds, [&](std::int64_t i) {
     const std::uint32_t node = labels[seeds[i]];
     graph.seedKeys[node] = seedKey;
-    nodeSeeds[node] = i;
-  }
+    nodeSeeds[node] = static_cast<std::uint32_t>(i);
+  });
 }
 
 /** List the links of nodes in the tiles of a list, if it is not null; otherwise only count them. Nodes from firstNode
@@ -189,12 +183,10 @@ ListForestKernel(const NodeLink * forest, std::uint32_t forestSize, const std::u
 __global__ void
 NameSeedsKernel(NodeLink * links, std::uint32_t numberOfLinks, const std::uint32_t * nodeSeeds)
 {
-  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < numberOfLinks)
-  {
+  ForEachInGrid(numberOfLinks, [&](std::int64_t i) {
     links[i].a = nodeSeeds[links[i].a];
     links[i].b = nodeSeeds[links[i].b];
-  }
+  });
 }
 
 /** Follow the pointers of all nodes to a seed, if there is one. */
@@ -257,15 +249,12 @@ __global__ void
 WriteRealsKernel(std::int64_t numberOfVoxels, VoxelNodes voxels, Combination combination, std::uint32_t minKey,
                  TReal * reals)
 {
-  const std::int64_t step = std::int64_t{ gridDim.x } * blockDim.x;
-  for (std::int64_t voxel = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; voxel < numberOfVoxels;
-       voxel += step)
-  {
+  ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
     const NodeResult    result = voxels.results[voxels.nodes[voxel]];
     const std::uint32_t key = voxels.GetKey(voxel, result.strength);
     reals[voxel] = static_cast<TReal>(IsMargin ? GetMargin(combination, minKey, key, result.otherKey)
                                                : GetStrength(combination, minKey, key));
-  }
+  });
 }
 
 /** Links in two buffers, which are used in turn. */

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "connectedness/cuda/CudaConnectednessSlab.h"
+#include "cuda/CudaGrid.cuh"
 
 #include <array>
 #include <utility>
@@ -86,12 +87,7 @@ __launch_bounds__(blockSide * blockSide)
 __global__ void
 FlagKnownKernel(const std::uint32_t * keys, std::int64_t numberOfVoxels, std::uint8_t * flags)
 {
-  const std::int64_t step = std::int64_t{ gridDim.x } * blockDim.x;
-  for (std::int64_t voxel = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; voxel < numberOfVoxels;
-       voxel += step)
-  {
-    flags[voxel] = keys[voxel] != noKey ? 1 : 0;
-  }
+  ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) { flags[voxel] = keys[voxel] != noKey ? 1 : 0; });
 }
 } // namespace
 

@@ -4,6 +4,7 @@
 
 #include "common/ParallelFor.h"
 #include "cuda/CudaDevice.h"
+#include "cuda/CudaGrid.cuh"
 #include "cuda/CudaLaunch.h"
 #include "cuda/CudaMemory.h"
 #include "cuda/RetryWithSmallerSize.h"
@@ -79,19 +80,6 @@ LowerKey(Key key, Key * smallest)
   }
 }
 
-/** The first index of a thread; it takes one of GridStep() after the other. */
-__device__ std::int64_t
-           FirstIndex()
-{
-  return std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x;
-}
-
-__device__ std::int64_t
-           GridStep()
-{
-  return std::int64_t{ gridDim.x } * blockDim.x;
-}
-
 /** Lower the first key to that of the minimum of all finite intensities inside the mask, and the second one to the
  * complement of that of the maximum. */
 template <typename TPixel>
@@ -100,23 +88,22 @@ RangeKernel(const TPixel * pixels, const std::uint8_t * mask, std::int64_t count
 {
   TPixel lowest = highestValue<TPixel>;
   TPixel highest = lowestValue<TPixel>;
-  for (std::int64_t i = FirstIndex(); i < count; i += GridStep())
-  {
+  ForEachInGrid(count, [&](std::int64_t i) {
     if (mask != nullptr && mask[i] == 0)
     {
-      continue;
+      return;
     }
     const TPixel value = pixels[i];
     if constexpr (std::is_floating_point<TPixel>::value)
     {
       if (!(value >= lowestValue<TPixel> && value <= highestValue<TPixel>))
       {
-        continue;
+        return;
       }
     }
     lowest = value < lowest ? value : lowest;
     highest = value > highest ? value : highest;
-  }
+  });
   // Adding zero makes a negative zero positive. There was no intensity if the range is still inverted.
   const bool isEmpty = lowest > highest;
   LowerKey(isEmpty ? noKey : NumberKey(static_cast<double>(lowest) + 0.0), keys);
@@ -130,8 +117,7 @@ LevelsKernel(const __grid_constant__ GrayLevelFormula formula, const TPixel * pi
              std::int64_t count, std::uint16_t * levels, Key * smallestInvalid)
 {
   Key smallest = noKey;
-  for (std::int64_t i = FirstIndex(); i < count; i += GridStep())
-  {
+  ForEachInGrid(count, [&](std::int64_t i) {
     std::uint16_t level = 0;
     if (mask == nullptr || mask[i] != 0)
     {
@@ -144,7 +130,7 @@ LevelsKernel(const __grid_constant__ GrayLevelFormula formula, const TPixel * pi
       }
     }
     levels[i] = level;
-  }
+  });
   if (formula.HasInvalidIntensities())
   {
     LowerKey(smallest, smallestInvalid);
@@ -155,11 +141,10 @@ template <typename TPixel, typename TIntensity>
 __global__ void
 SelectKernel(const TPixel * pixels, const std::uint16_t * levels, std::int64_t count, TIntensity * intensities)
 {
-  for (std::int64_t i = FirstIndex(); i < count; i += GridStep())
-  {
+  ForEachInGrid(count, [&](std::int64_t i) {
     // Adding 0 makes negative zero positive.
     intensities[i] = levels[i] != 0 ? static_cast<TIntensity>(pixels[i]) + TIntensity{ 0 } : quietNaN<TIntensity>;
-  }
+  });
 }
 
 /** The discretization of a job. Arrays in host memory pass through the device in parts if it cannot hold them. */

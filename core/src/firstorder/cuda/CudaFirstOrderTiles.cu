@@ -12,6 +12,7 @@
 // twice the differences from the median. Sums of deviations are of doubles, in the order of the definition.
 #include "CudaFirstOrderMethods.h"
 #include "CudaFirstOrderSums.cuh"
+#include "cuda/CudaGrid.cuh"
 #include "cuda/CudaLaunch.h"
 #include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cuda/CudaRegisterSort.cuh"
@@ -329,14 +330,12 @@ IntensityRangeKernel(const T * intensities, std::int64_t voxels, bool hasInteger
   std::uint32_t            hasDoubles = hasFloatTiles ? 0 : 1;
   std::uint32_t            fromMinimum = 0;
   std::uint32_t            fromMaximum = 0;
-  const std::int64_t       step = std::int64_t{ gridDim.x } * blockDim.x;
   if (threadIdx.x < 4)
   {
     shared[threadIdx.x] = 0;
   }
   __syncthreads();
-  for (std::int64_t i = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; i < voxels; i += step)
-  {
+  ForEachInGrid(voxels, [&](std::int64_t i) {
     const T intensity = intensities[i];
     if (intensity == intensity)
     {
@@ -347,7 +346,7 @@ IntensityRangeKernel(const T * intensities, std::int64_t voxels, bool hasInteger
       fromMinimum = max(fromMinimum, static_cast<std::uint32_t>(limit + 1 - integer));
       fromMaximum = max(fromMaximum, static_cast<std::uint32_t>(limit + 1 + integer));
     }
-  }
+  });
   atomicOr(shared, hasOthers);
   atomicOr(shared + 1, hasDoubles);
   atomicMax(shared + 2, fromMinimum);

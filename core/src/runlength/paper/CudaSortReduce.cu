@@ -11,6 +11,7 @@
 //    and level (14) are sorted for GLN only. A thread per window adds up its cells, as integers by run length; the
 //    weights of the lengths come last, as in all engines. So the features have the bits of the other engines.
 #include "common/WideProduct.h"
+#include "cuda/CudaGrid.cuh"
 #include "cuda/CudaLaunch.h"
 #include "cuda/RetryWithSmallerSize.h"
 #include "runlength/cuda/CudaRunLengthMethods.h"
@@ -68,18 +69,6 @@ struct Cells
   }
 };
 
-inline __device__ std::uint64_t
-                  ThreadNumber()
-{
-  return std::uint64_t{ blockIdx.x } * blockDim.x + threadIdx.x;
-}
-
-inline __device__ std::uint64_t
-                  NumberOfThreads()
-{
-  return std::uint64_t{ gridDim.x } * blockDim.x;
-}
-
 /** Where the voxel of a window is among the levels. */
 inline __device__ void
 LocateWindow(const RunLengthTask & task, std::uint64_t window, std::int64_t (&at)[3])
@@ -112,8 +101,7 @@ ScatterWindows(const RunLengthTask task, const Line * lines, std::uint32_t numbe
     const int *         step = task.directions.steps[line.direction];
     const std::uint64_t entries = std::uint64_t{ numberOfWindows } * length;
     Key *               target = keys + std::uint64_t{ numberOfWindows } * line.entriesBefore;
-    for (std::uint64_t i = ThreadNumber(); i < entries; i += NumberOfThreads())
-    {
+    ForEachInGrid(static_cast<std::int64_t>(entries), [&](std::uint64_t i) {
       const std::uint64_t window = i / length;
       const auto          l = static_cast<std::int64_t>(i % length);
       std::int64_t        at[3];
@@ -128,7 +116,7 @@ ScatterWindows(const RunLengthTask task, const Line * lines, std::uint32_t numbe
                         at[2] - task.anchor[2] + line.start[2] + l * step[2]);
       }
       target[i] = (window * shape.levels + level) * 2 + (k & 1);
-    }
+    });
   }
 }
 
@@ -137,13 +125,12 @@ __global__ void
 AppendLengths(const Key * lineKeys, const Count * runLengths, std::uint32_t number, KeyShape shape, Key * levelKeys,
               Key * keys)
 {
-  for (std::uint64_t i = ThreadNumber(); i < number; i += NumberOfThreads())
-  {
+  ForEachInGrid(number, [&](std::int64_t i) {
     const Key levelKey = lineKeys[i] >> 1;
     const Key window = levelKey / shape.levels;
     levelKeys[i] = levelKey;
     keys[i] = (window * shape.lengths + runLengths[i] - 1) * shape.levels + levelKey % shape.levels;
-  }
+  });
 }
 
 /** The sums of a window over its cells. */
@@ -226,8 +213,7 @@ EvaluateWindows(const RunLengthTask task, const Cells cells, const Cells levelCe
   const bool isAverage = task.aggregation == RunLengthJob::Aggregation::Average;
   const bool isLast = !isAverage || matrix == task.directions.number - 1;
   const int  first = isAverage ? 0 : matrix * features;
-  for (std::uint64_t w = ThreadNumber(); w < numberOfWindows; w += NumberOfThreads())
-  {
+  ForEachInGrid(numberOfWindows, [&](std::uint64_t w) {
     const RunLengthSums<double>               sums = SumCells(task, cells, levelCells, shape, w);
     const RunLengthDivisors<double, Division> divisors(sums, Division::By(task.scales.shortRunScale));
     const double                              reciprocal = Division::Reciprocal(sums.runs);
@@ -254,7 +240,7 @@ EvaluateWindows(const RunLengthTask task, const Cells cells, const Cells levelCe
         StoreComponent(task, out, first + f, value);
       }
     }
-  }
+  });
 }
 
 KeyShape

@@ -4,6 +4,7 @@
 
 #include "common/HostMemory.h"
 #include "cuda/CudaDevice.h"
+#include "cuda/CudaGrid.cuh"
 #include "cuda/CudaLaunch.h"
 #include "cuda/CudaMemory.h"
 #include "cuda/RetryWithSmallerSize.h"
@@ -39,14 +40,12 @@ constexpr std::uint64_t maxBackgroundBlocks = 65535;
 __global__ void
 BackgroundKernel(const __grid_constant__ TextureTask task, std::int64_t voxels)
 {
-  const std::int64_t step = std::int64_t{ gridDim.x } * blockDim.x;
-  for (std::int64_t i = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; i < voxels; i += step)
-  {
+  ForEachInGrid(voxels, [&](std::int64_t i) {
     if (!WindowBox::At(task, i).isComputed)
     {
       StoreBackground(task, i);
     }
-  }
+  });
 }
 
 /** Part of the levels that the windows of a box of the output reach. */
