@@ -162,24 +162,23 @@ private:
     }
     for (at[0] = 0; at[0] < length; ++at[0])
     {
-      const TLabel label = labels[at[0]];
-      for (std::size_t l = 0; differences[at[0]] != 0 && l < m_Ahead.size(); ++l)
+      if (differences[at[0]] == 0)
       {
-        const Link & link = m_Ahead[l];
-        if (!this->IsInImage(at, link))
-        {
-          continue;
-        }
-        const std::int64_t voxel = first + at[0];
+        continue;
+      }
+      const std::int64_t  voxel = first + at[0];
+      const TLabel        label = m_Labels[voxel];
+      const std::uint32_t strength = m_GetStrength(voxel, at);
+      for (const Link & link : m_Ahead)
+      {
         const std::int64_t other = voxel + link.stride;
-        const TLabel       otherLabel = m_Labels[other];
-        if (otherLabel == label)
+        if (!this->IsInImage(at, link) || m_Labels[other] == label)
         {
           continue;
         }
-        const std::uint32_t key = m_Graph.GetKey(voxel, link); // of the link back, too
-        const std::uint32_t strength = m_GetStrength(voxel, at);
+        const TLabel        otherLabel = m_Labels[other];
         const std::uint32_t otherStrength = m_GetStrength(other, GetEnd(at, link));
+        const std::uint32_t key = m_Graph.GetKey(voxel, link); // of the link back, too
         const TLabel        claimed = m_KeepsTies ? std::min(label, otherLabel) : TLabel{ 0 };
         if (claimed < otherLabel && Passes(strength, otherStrength, key))
         {
