@@ -116,7 +116,7 @@ class Job:
         self._values, self._scene = values, scene
         check_crop(values, len(scene.shape))
         _seeds.check_inside(seeds[0], scene.pixels, mask, scene.shape, seeds[1])
-        labels = sorted(set(seeds[1].tolist()))
+        labels = np.flatnonzero(np.bincount(seeds[1])).tolist()
         of_labels = [name for name, value in moments.items() if isinstance(value, Mapping)]
         if values["estimate_of_every_label"] and moments:
             raise ValueError("estimate_of_every_label is on, but an affinity is given: leave one of them out")

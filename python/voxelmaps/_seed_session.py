@@ -83,6 +83,11 @@ class SeedSession:
         self._last: tuple[Job, dict[str, Any]] | None = None
         self._affinity: dict[str, Any] | None = None
 
+    @property
+    def _grid(self):
+        """What _seeds has to know of the image, and the greatest label."""
+        return self._scene.opened, self._scene.pixels, self._scene.shape, np.iinfo(self._values["label_type"]).max
+
     def _copied_region(self, values):
         region = self._scene.region(values["mask"], values["label"])
         return region and _arrays.Array(region.library.copy(region.array), region.library)
@@ -135,8 +140,7 @@ class SeedSession:
             region = self._region
             if "mask" in parameters or "label" in parameters:
                 region = self._copied_region(values)
-            largest = np.iinfo(values["label_type"]).max
-            voxels = _seeds.labeled(seeds, seed_points, scene.opened, scene.pixels, scene.shape, largest)
+            voxels = _seeds.labeled(seeds, seed_points, *self._grid)
             job = Job(scene, region, voxels, values, moments)
             # The region by identity, since it is not written to.
             key = [job.box, list(job.affinity), *(values[name] for name in _OF_GRAPH)]

@@ -6,6 +6,7 @@ import math
 import operator
 import reprlib
 from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,13 @@ from . import _arrays, _image, _regions
 # An image has more values at more than half of its voxels; strokes have fewer.
 _MANY_LABELS = 100
 _NO_SEEDS = "there are no seeds: give seeds, indices of voxels or an array, or seed_points, points in mm"
+
+
+class Seeds(NamedTuple):
+    """Numbers of the voxels that are seeds, in the order of memory, and their labels: arrays of NumPy."""
+
+    numbers: Any
+    labels: Any
 
 
 def label_of(value, largest):
@@ -87,8 +95,8 @@ def _numbers_of_points(points, image, shape):
     return _numbers_of_indices(indices, shape)
 
 
-def _array(seeds, x, image, shape, largest=65535):
-    """Numbers and labels of the voxels of an array of seeds."""
+def of_array(seeds, x, image, shape, largest=65535):
+    """The Seeds of an array or an image of labels, or none."""
     array = _arrays.array_like(x.on_grid(seeds, "seeds"), "seeds", image, shape, may_be_on_host=True)
     numbers, values = _regions.integers(array, "seeds", "seeds are labels, and 0 where there is none").nonzero()
     if 2 * len(numbers) > math.prod(shape) and len(np.unique(values)) >= _MANY_LABELS:
@@ -99,7 +107,7 @@ def _array(seeds, x, image, shape, largest=65535):
     if len(values) and not 0 <= values.min() <= values.max() <= largest:
         wrong = float(values[(values < 0) | (values > largest)][0])
         raise ValueError(f"seeds has the value {wrong:.12g}, but values must be from 0 to {largest}")
-    return numbers.astype(np.int64, copy=False), values
+    return Seeds(numbers.astype(np.int64, copy=False), values.astype(np.uint16))
 
 
 def _is_indices(seeds, shape):
@@ -124,7 +132,7 @@ def unlabeled(seeds, points, x, image, shape):
         if _is_indices(seeds, shape):
             numbers = _numbers_of_indices(seeds, shape)
         else:
-            numbers = _array(seeds, x, image, shape)[0].tolist()
+            numbers = of_array(seeds, x, image, shape).numbers.tolist()
     if points is not None:
         numbers = numbers + _numbers_of_points(points, x.image, shape)
     if not numbers:
@@ -133,7 +141,9 @@ def unlabeled(seeds, points, x, image, shape):
 
 
 def labeled(seeds, points, x, image, shape, largest):
-    """Numbers of the voxels that are seeds, in the order of memory, and their labels."""
+    """The Seeds that seeds and points mean."""
+    if isinstance(seeds, Seeds):
+        return seeds
     is_dict = seeds is None or isinstance(seeds, Mapping)
     if points is not None and not (is_dict and isinstance(points, Mapping)):
         raise TypeError("seed_points must be a dict of labels and points in mm, and seeds a dict or left out")
@@ -145,8 +155,7 @@ def labeled(seeds, points, x, image, shape, largest):
                 f"seeds is a {type(seeds).__name__}, but must have labels: a dict such as {{1: {reprlib.repr(first)}}}, or an array"
             )
     if not is_dict:
-        numbers, labels = _array(seeds, x, image, shape, largest)
-        labels = labels.astype(np.uint16)
+        numbers, labels = of_array(seeds, x, image, shape, largest)
     else:
         numbers, labels = [], []
         for given, numbers_of in (
@@ -169,7 +178,7 @@ def labeled(seeds, points, x, image, shape, largest):
             )
     if len(numbers) == 0:
         raise ValueError(_NO_SEEDS)
-    return numbers, labels
+    return Seeds(numbers, labels)
 
 
 def _index_of(voxel, shape):

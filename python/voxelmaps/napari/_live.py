@@ -10,6 +10,7 @@ import numpy as np
 from napari.qt.threading import create_worker
 from qtpy.QtCore import QTimer
 
+from .. import _seeds
 from .._seed_session import SeedSession
 from . import _layers
 
@@ -35,9 +36,11 @@ class LiveLabels:
         self.viewer, self.images, self.strokes, self.has_margin = viewer, list(images), strokes, has_margin
         self.labels = self.margin = None
         self._parameters, self._report = dict(parameters), report
-        # The session with the type of its labels and the parameters that it has, and the strokes of the last update.
-        self._session, self._type, self._applied, self._seeds = None, None, {}, None
-        self._is_margin_due, self._is_stale, self._is_stopped, self._since = True, False, False, 0.0
+        # The session with the parameters that it has, and the seeds of the last update.
+        self._session, self._applied, self._seeds = None, {}, None
+        # What is to be made again, even of the same strokes: session, labels, margin. Threads change it.
+        self._due = set()
+        self._is_stale, self._is_stopped, self._since = False, False, 0.0
         self._worker, self._lock = None, threading.Lock()
         self._timer, self._poll = QTimer(), QTimer()
         # Napari emits some events before it changes the voxels: look at them once it is done.
@@ -66,12 +69,12 @@ class LiveLabels:
         """Label again with other parameters."""
         self.has_margin = self.has_margin if has_margin is None else has_margin
         self._parameters = {**self._parameters, **parameters}
-        self._seeds = None
+        self._due.add("labels")
         self.update()
 
     def reestimate(self, event=None):
         """Label again, with a new session and an affinity that is estimated from the present strokes."""
-        self._session = self._seeds = None
+        self._due.add("session")
         self.update()
 
     def stop(self):
@@ -85,11 +88,13 @@ class LiveLabels:
 
     def save(self, folder):
         """Write the present strokes, and labels of exactly these, to a folder as NIfTI; returns their paths."""
-        strokes = self._snapshot()
         with self._lock:
-            labels = self._label(strokes)
+            seeds = self._read()
+            labels = self._label(seeds)
+        strokes = np.zeros_like(labels)
+        strokes.ravel()[seeds.numbers] = seeds.labels
         name = self.images[0].name
-        return _layers.save({f"{name}-labels": labels, f"{name}-strokes": strokes.array}, self.images[0], folder)
+        return _layers.save({f"{name}-labels": labels, f"{name}-strokes": strokes}, self.images[0], folder)
 
     @property
     def is_busy(self):
@@ -102,44 +107,47 @@ class LiveLabels:
 
     # --- In a thread -----------------------------------------------------------------------------------------------------
 
-    def _snapshot(self):
+    def _read(self):
+        """The present strokes as seeds of the session, which is made if it must be."""
         strokes = _layers.image_of(self.strokes)
-        return strokes.with_array(strokes.array.copy())
+        label_type = "uint8" if strokes.array.dtype.itemsize == 1 else "uint16"
+        if self._session is None or "session" in self._due or self._applied["label_type"] != label_type:
+            self._due.discard("session")
+            self._due.add("labels")
+            self._session = None
+            self._session = SeedSession(_layers.image_of_channels(self.images), label_type=label_type)
+            self._applied = {"label_type": label_type}
+        return _seeds.of_array(strokes, *self._session._grid)
 
-    def _label(self, strokes):
-        """The labels of strokes, as an array."""
-        if not strokes.array.any():
-            _layers.check_grid(self.images[0], strokes, f"the layer {self.strokes.name}")
-            return np.zeros_like(strokes.array)
-        session, parameters = self._session, self._parameters
-        type_of_labels = "uint8" if strokes.array.dtype.itemsize == 1 else "uint16"
-        if session is None or self._type != type_of_labels:
-            image = _layers.image_of_channels(self.images)
-            session = SeedSession(image, label_type=type_of_labels)
-            self._session, self._type, self._applied = session, type_of_labels, {}
-        changed = {name: value for name, value in parameters.items() if self._applied.get(name) != value}
+    def _label(self, seeds):
+        """The labels of seeds, as an array."""
+        if len(seeds.numbers) == 0:
+            return np.zeros(self._session._scene.shape, self._applied["label_type"])
+        changed = {name: value for name, value in self._parameters.items() if self._applied.get(name) != value}
         with warnings.catch_warnings():
             # A window would show after each stroke that there is only one label yet.
             warnings.simplefilter("ignore", UserWarning)
-            labels = session.update(strokes, **changed).array
-        self._applied = parameters
+            labels = self._session.update(seeds, **changed).array
+        self._applied.update(changed)
         return labels
 
     def _compute(self):
         """Yields the labels and the margin, as names of layers, arrays and seconds, or an error."""
         started = time.perf_counter()
         try:
-            strokes = self._snapshot()
             with self._lock:
-                last, self._seeds = self._seeds, strokes
-                is_same = last is not None and last[1:] == strokes[1:] and np.array_equal(last.array, strokes.array)
-                if not is_same:
-                    self._is_margin_due = True
-                    yield "labels", self._label(strokes), time.perf_counter() - started
-                # Not of strokes that have changed meanwhile.
-                if self.has_margin and self._is_margin_due and not self._is_stale and self._session is not None:
+                seeds, last = self._read(), self._seeds
+                if "labels" in self._due or not all(map(np.array_equal, seeds, last)):
+                    self._seeds = seeds
+                    self._due.discard("labels")
+                    labels = self._label(seeds)
+                    self._due.add("margin")
+                    yield "labels", labels, time.perf_counter() - started
+                # Not of strokes that have changed meanwhile, and not where nobody sees it.
+                is_seen = self.has_margin and (self.margin is None or self.margin.visible)
+                if is_seen and "margin" in self._due and not self._is_stale and len(seeds.numbers):
+                    self._due.discard("margin")
                     yield "margin", self._session.margin.array, time.perf_counter() - started
-                    self._is_margin_due = False
         except (ValueError, TypeError, RuntimeError, MemoryError) as error:
             yield "error", str(error), 0.0
 
@@ -166,12 +174,13 @@ class LiveLabels:
             self._report(value)
             return
         layer = getattr(self, name)
-        if layer is None or layer not in self.viewer.layers:
+        if layer is None or layer not in self.viewer.layers or layer.data.dtype != value.dtype:
             layer = self._add(name, value)
             setattr(self, name, layer)
         else:
-            layer.data = value
-        layer.editable = False
+            # A new array would make napari compile shaders and measure all layers again.
+            np.copyto(layer.data, value)
+            layer.refresh(extent=False)
         if name == "margin":
             layer.contrast_limits = _layers.limits(value)
         else:
@@ -185,7 +194,9 @@ class LiveLabels:
         if name == "labels":
             layer = self.viewer.add_labels(array, name=name, opacity=0.4, **where)
         else:
-            layer = self.viewer.add_image(array, name=name, colormap="viridis", opacity=0.6, visible=False, **where)
+            layer = self.viewer.add_image(array, name=name, colormap="viridis", opacity=0.6, **where)
+            layer.events.visible.connect(self.update)
         layers.move(layers.index(layer), layers.index(self.strokes))
         layers.selection = selected
+        layer.editable = False
         return layer

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,7 @@ public:
     std::int64_t tile;
     std::int64_t voxel;
   };
-  /** Seeds in the order of tiles. */
+  /** Seeds in the order of tiles, and of voxels in each. */
   using Seeds = std::vector<Seed>;
 
   /** Keys of one link of all voxels of a tile, after as many zeros as the link's stride: voxel v finds the key of the
@@ -80,7 +81,9 @@ public:
     {
       seeds.push_back({ grid.GetTileNumber(voxel), voxel });
     }
-    std::sort(seeds.begin(), seeds.end(), [](const Seed & a, const Seed & b) { return a.tile < b.tile; });
+    std::sort(seeds.begin(), seeds.end(), [](const Seed & a, const Seed & b) {
+      return std::tie(a.tile, a.voxel) < std::tie(b.tile, b.voxel);
+    });
     return seeds;
   }
 

@@ -19,15 +19,15 @@ namespace voxelmaps
  * keys. All are known from the links along which strengths can be passed on: those from u to v for which min(strength
  * of u, key) is the strength of v. If such a link joins two labels, v and all that follows from it in the same way have
  * both. Labels only become lower, or 0, so the order of changes does not matter. */
-template <typename TLabel>
+template <typename TLabel, typename TGetStrength>
 class LabelTies
 {
 public:
-  /** strengths has the key of every voxel; noKey below the minimum. */
-  LabelTies(const ConnectednessGraph & graph, const std::uint32_t * strengths, bool keepsTies, TLabel * labels,
+  /** getStrength(voxel, at) returns the key of a voxel by its number and its index; noKey below the minimum. */
+  LabelTies(const ConnectednessGraph & graph, const TGetStrength & getStrength, bool keepsTies, TLabel * labels,
             const JobExecution & execution)
     : m_Graph(graph)
-    , m_Strengths(strengths)
+    , m_GetStrength(getStrength)
     , m_KeepsTies(keepsTies)
     , m_Labels(labels)
     , m_Execution(execution)
@@ -35,33 +35,49 @@ public:
     std::copy_if(graph.links.begin(), graph.links.end(), std::back_inserter(m_Ahead), TileGrid::IsForward);
   }
 
-  void
-  Settle()
+  /** A link from a voxel to another one that would change its label. */
+  struct Tie
   {
-    std::vector<std::vector<Claim>> found(std::max(1u, m_Execution.numberOfWorkers)); // of every worker
-    const auto                      collect = [&found]() {
-      std::vector<Claim> claims;
-      for (std::vector<Claim> & list : found)
-      {
-        claims.insert(claims.end(), list.begin(), list.end());
-        list.clear();
-      }
-      return claims;
-    };
-    ForEachTask(m_Graph.size[1] * m_Graph.size[2], m_Execution, [&](unsigned int worker) {
+    std::int64_t  from;
+    std::int64_t  to;
+    std::uint32_t key;
+    TLabel        label; // or 0
+  };
+
+  /** Find those of the rows of voxels that are due. */
+  std::vector<Tie>
+  Find(const std::vector<std::uint8_t> & isDue) const
+  {
+    std::vector<std::vector<Tie>> found = this->MakeLists<Tie>();
+    ForEachTask(static_cast<std::int64_t>(isDue.size()), m_Execution, [&](unsigned int worker) {
       return [&, worker, differences = std::vector<TLabel>()](std::int64_t row) mutable {
-        this->FindClaims(row, differences, found[worker]);
-        m_Execution.CheckAbort();
+        if (isDue[row] != 0)
+        {
+          this->FindTies(row, differences, found[worker]);
+          m_Execution.CheckAbort();
+        }
       };
     });
+    return Collect(found);
+  }
+
+  /** Change labels for these ties, and all that follow. */
+  void
+  Settle(const std::vector<Tie> & ties) const
+  {
+    std::vector<Claim> claims;
+    for (const Tie & tie : ties)
+    {
+      claims.push_back({ tie.to, tie.label });
+    }
     // With the lowest label first, no voxel changes twice.
-    std::vector<Claim> claims = collect();
     std::sort(claims.begin(), claims.end(), [](const Claim & a, const Claim & b) { return a.label < b.label; });
+    std::vector<std::vector<Claim>> found = this->MakeLists<Claim>();
     for (auto begin = claims.begin(); begin != claims.end();)
     {
       const auto end =
         std::find_if(begin, claims.end(), [&](const Claim & claim) { return claim.label != begin->label; });
-      for (std::vector<Claim> current(begin, end); !current.empty(); current = collect())
+      for (std::vector<Claim> current(begin, end); !current.empty(); current = Collect(found))
       {
         this->SpreadAll(current, found);
       }
@@ -77,13 +93,41 @@ private:
     TLabel       label;
   };
 
+  /** A list for every worker. */
+  template <typename T>
+  std::vector<std::vector<T>>
+  MakeLists() const
+  {
+    return std::vector<std::vector<T>>(std::max(1u, m_Execution.numberOfWorkers));
+  }
+
+  /** Take the contents of all lists. */
+  template <typename T>
+  static std::vector<T>
+  Collect(std::vector<std::vector<T>> & lists)
+  {
+    std::vector<T> all;
+    for (std::vector<T> & list : lists)
+    {
+      all.insert(all.end(), list.begin(), list.end());
+      list.clear();
+    }
+    return all;
+  }
+
+  static Triple
+  GetEnd(const Triple & at, const Link & link)
+  {
+    return { { at[0] + link.x, at[1] + link.y, at[2] + link.z } };
+  }
+
   /** Whether a link from a voxel leads to another one of the image. */
   bool
   IsInImage(const Triple & at, const Link & link) const
   {
-    const auto contains = [](std::int64_t index, std::int64_t size) { return index >= 0 && index < size; };
-    return contains(at[0] + link.x, m_Graph.size[0]) && contains(at[1] + link.y, m_Graph.size[1]) &&
-           contains(at[2] + link.z, m_Graph.size[2]);
+    const auto   contains = [](std::int64_t index, std::int64_t size) { return index >= 0 && index < size; };
+    const Triple end = GetEnd(at, link);
+    return contains(end[0], m_Graph.size[0]) && contains(end[1], m_Graph.size[1]) && contains(end[2], m_Graph.size[2]);
   }
 
   static bool
@@ -92,9 +136,9 @@ private:
     return to != noKey && std::min(from, key) == to;
   }
 
-  /** Find what the links between the voxels of a row and those ahead of them claim. */
+  /** Find ties along the links between the voxels of a row and those ahead of them. */
   void
-  FindClaims(std::int64_t row, std::vector<TLabel> & differences, std::vector<Claim> & claims) const
+  FindTies(std::int64_t row, std::vector<TLabel> & differences, std::vector<Tie> & ties) const
   {
     Triple               at{ { 0, row % m_Graph.size[1], row / m_Graph.size[1] } };
     const std::int64_t   length = m_Graph.size[0];
@@ -107,39 +151,43 @@ private:
       if (this->IsInImage(at, link))
       {
         const TLabel * const others = labels + link.stride;
-        for (std::int64_t x = at[0]; x < length - std::max(link.x, 0); ++x)
+        TLabel * const       out = differences.data();
+        // A variable of its own, as labels could be parts of the link.
+        const std::int64_t end = length - std::max(link.x, 0);
+        for (std::int64_t x = at[0]; x < end; ++x)
         {
-          differences[x] = static_cast<TLabel>(differences[x] | (labels[x] ^ others[x]));
+          out[x] = static_cast<TLabel>(out[x] | (labels[x] ^ others[x]));
         }
       }
     }
     for (at[0] = 0; at[0] < length; ++at[0])
     {
-      const TLabel label = labels[at[0]];
-      for (std::size_t l = 0; differences[at[0]] != 0 && label != 0 && l < m_Ahead.size(); ++l)
+      if (differences[at[0]] == 0)
       {
-        const Link & link = m_Ahead[l];
-        if (!this->IsInImage(at, link))
-        {
-          continue;
-        }
-        const std::int64_t voxel = first + at[0];
+        continue;
+      }
+      const std::int64_t  voxel = first + at[0];
+      const TLabel        label = m_Labels[voxel];
+      const std::uint32_t strength = m_GetStrength(voxel, at);
+      for (const Link & link : m_Ahead)
+      {
         const std::int64_t other = voxel + link.stride;
-        const TLabel       otherLabel = m_Labels[other];
-        if (otherLabel == 0 || otherLabel == label)
+        if (!this->IsInImage(at, link) || m_Labels[other] == label)
         {
           continue;
         }
+        const TLabel        otherLabel = m_Labels[other];
+        const std::uint32_t otherStrength = m_GetStrength(other, GetEnd(at, link));
         const std::uint32_t key = m_Graph.GetKey(voxel, link); // of the link back, too
-        const auto          claim = [&](std::int64_t from, TLabel fromLabel, std::int64_t to, TLabel toLabel) {
-          const TLabel claimed = m_KeepsTies ? fromLabel : TLabel{ 0 };
-          if (claimed < toLabel && Passes(m_Strengths[from], m_Strengths[to], key))
-          {
-            claims.push_back({ to, claimed });
-          }
-        };
-        claim(voxel, label, other, otherLabel);
-        claim(other, otherLabel, voxel, label);
+        const TLabel        claimed = m_KeepsTies ? std::min(label, otherLabel) : TLabel{ 0 };
+        if (claimed < otherLabel && Passes(strength, otherStrength, key))
+        {
+          ties.push_back({ voxel, other, key, claimed });
+        }
+        if (claimed < label && Passes(otherStrength, strength, key))
+        {
+          ties.push_back({ other, voxel, key, claimed });
+        }
       }
     }
   }
@@ -165,15 +213,14 @@ private:
     {
       return;
     }
-    const std::uint32_t strength = m_Strengths[claim.voxel];
     const std::int64_t  row = claim.voxel / m_Graph.size[0];
     const Triple        at{ { claim.voxel % m_Graph.size[0], row % m_Graph.size[1], row / m_Graph.size[1] } };
+    const std::uint32_t strength = m_GetStrength(claim.voxel, at);
     for (const Link & link : m_Graph.links)
     {
       const std::int64_t other = claim.voxel + link.stride;
-      if (this->IsInImage(at, link) && strength >= m_Strengths[other] &&
-          claim.label < this->AtomicLabel(other).load(std::memory_order_relaxed) &&
-          Passes(strength, m_Strengths[other], m_Graph.GetKey(claim.voxel, link)))
+      if (this->IsInImage(at, link) && claim.label < this->AtomicLabel(other).load(std::memory_order_relaxed) &&
+          Passes(strength, m_GetStrength(other, GetEnd(at, link)), m_Graph.GetKey(claim.voxel, link)))
       {
         claims.push_back({ other, claim.label });
       }
@@ -199,12 +246,12 @@ private:
     });
   }
 
-  const ConnectednessGraph &  m_Graph;
-  const std::uint32_t * const m_Strengths;
-  const bool                  m_KeepsTies;
-  TLabel * const              m_Labels;
-  const JobExecution &        m_Execution;
-  std::vector<Link>           m_Ahead; // one of the two links between any two neighbors
+  const ConnectednessGraph & m_Graph;
+  const TGetStrength &       m_GetStrength;
+  const bool                 m_KeepsTies;
+  TLabel * const             m_Labels;
+  const JobExecution &       m_Execution;
+  std::vector<Link>          m_Ahead; // one of the two links between any two neighbors
 };
 } // namespace voxelmaps
 

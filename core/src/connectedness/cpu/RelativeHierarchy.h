@@ -4,6 +4,7 @@
 #define RelativeHierarchy_h
 
 #include "ContractedTiles.h"
+#include "ComponentTies.h"
 #include "LabelTies.h"
 
 #include "connectedness/RelativeHierarchyBase.h"
@@ -14,9 +15,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <numeric>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -83,6 +85,7 @@ public:
     {
       graph.TakeLinks(m_Tiles.links, checkAbort);
     }
+    std::vector<ComponentLink> links(graph.links.get(), graph.links.get() + graph.numberOfLinks);
     graph.Start(nodes);
     graph.leaving.assign(nodes, noKey);
     std::vector<std::uint32_t> seedNodes;
@@ -127,7 +130,21 @@ public:
       const std::uint32_t seed = componentSeeds[numbers[node]];
       results[node] = { strengths[node], seedTree.GetOtherKey(seed), seed, seedTree.GetLabel(seed) };
     }
-    this->Write(job, seededTiles, results, seedTree);
+    job.execution.ReportProgress(this->GetNumberOfVoxels() - this->GetNumberOfVoxels() * 3 / 4);
+    if (job.competition != RelativeFuzzyConnectednessJob::Competition::Iterative)
+    {
+      this->Write(job, seededTiles, results, seedTree, [](std::int64_t, const Contents &) { return true; });
+    }
+    else if (job.labelsAre16Bit)
+    {
+      auto * const labels = static_cast<std::uint16_t *>(job.labelOutput);
+      this->WriteIterative(job, seededTiles, results, seedTree, std::move(links), labels);
+    }
+    else
+    {
+      auto * const labels = static_cast<std::uint8_t *>(job.labelOutput);
+      this->WriteIterative(job, seededTiles, results, seedTree, std::move(links), labels);
+    }
   }
 
   std::uint64_t
@@ -143,15 +160,22 @@ private:
   using Seeds = ContractedTiles::Seeds;
   using Workspace = ContractedTiles::Workspace;
 
-  /** A tile that was contracted again. */
+  /** What contracting a tile with certain seeds again gives. */
+  struct SeededContents
+  {
+    std::vector<std::int64_t>  seeds;
+    std::uint32_t              numberOfNodes;
+    std::vector<std::uint16_t> numbers;
+    std::vector<std::uint32_t> strengths;
+    std::vector<ComponentLink> links; // between components of the tile
+  };
+
   struct SeededTile
   {
-    std::int64_t                     tile;
-    std::uint32_t                    firstNode;
-    std::uint32_t                    numberOfNodes;
-    std::unique_ptr<std::uint16_t[]> numbers;
-    std::vector<std::uint32_t>       strengths;
-    std::vector<ComponentLink>       links; // between nodes
+    std::int64_t                          tile;
+    std::shared_ptr<const SeededContents> contents;
+    std::uint32_t                         firstNode;
+    std::vector<ComponentLink>            links; // between nodes
   };
 
   struct SeededTiles
@@ -161,6 +185,30 @@ private:
     std::vector<std::uint32_t> places;
   };
   static constexpr std::uint32_t none = 0xffffffffu;
+
+  /** Where the strengths of the voxels of a tile and the numbers of their components are, either by the number of the
+   * voxel in the image or, if it has seeds, in the tile. */
+  struct Contents
+  {
+    bool                  isSeeded;
+    std::uint32_t         firstNode;
+    std::uint32_t         numberOfNodes;
+    const std::uint32_t * strengths;
+    const std::uint16_t * numbers;
+  };
+
+  Contents
+  GetContents(const SeededTiles & seededTiles, std::int64_t tile) const
+  {
+    if (!m_IsKept || seededTiles.places[tile] == none)
+    {
+      const std::uint32_t first = m_Tiles.firstComponents[tile];
+      return { false, first, m_Tiles.firstComponents[tile + 1] - first, m_Strengths.get(), m_Tiles.numbers.get() };
+    }
+    const SeededTile &     seeded = seededTiles.tiles[seededTiles.places[tile]];
+    const SeededContents & contents = *seeded.contents;
+    return { true, seeded.firstNode, contents.numberOfNodes, contents.strengths.data(), contents.numbers.data() };
+  }
 
   static std::unique_ptr<std::uint32_t[]>
   MakeKeys(const FuzzyConnectednessProblem & problem)
@@ -197,24 +245,28 @@ private:
     return m_Tiles.GetNumberOfComponents();
   }
 
-  std::uint32_t
-  GetNode(const SeededTiles & seededTiles, std::int64_t seed) const
+  /** Where a voxel is in the contents of its tile. */
+  std::int64_t
+  GetPlace(const Contents & contents, std::int64_t tile, std::int64_t voxel) const
   {
-    const std::int64_t tile = m_Tiles.grid.GetTileNumber(seed);
-    if (!m_IsKept)
-    {
-      return m_Tiles.GetComponent(tile, seed);
-    }
-    const SeededTile & seeded = seededTiles.tiles[seededTiles.places[tile]];
-    return seeded.firstNode + seeded.numbers[m_Tiles.grid.GetLocal(m_Tiles.grid.GetBox(tile), seed)];
+    return contents.isSeeded ? m_Tiles.grid.GetLocal(m_Tiles.grid.GetBox(tile), voxel) : voxel;
   }
 
-  /** Contract all tiles that have seeds. Their components get the numbers after those of all tiles. Returns the number
-   * of nodes. */
   std::uint32_t
-  ContractSeededTiles(const RelativeFuzzyConnectednessJob & job, const Seeds & seeds, SeededTiles & seededTiles) const
+  GetNode(const SeededTiles & seededTiles, std::int64_t voxel) const
   {
-    std::vector<SeededTile> & tiles = seededTiles.tiles;
+    const std::int64_t tile = m_Tiles.grid.GetTileNumber(voxel);
+    const Contents     contents = this->GetContents(seededTiles, tile);
+    return contents.firstNode + contents.numbers[this->GetPlace(contents, tile, voxel)];
+  }
+
+  /** Contract all tiles that have other seeds than last time. The components of seeded tiles get the numbers after those
+   * of all tiles. Returns the number of nodes. */
+  std::uint32_t
+  ContractSeededTiles(const RelativeFuzzyConnectednessJob & job, const Seeds & seeds, SeededTiles & seededTiles)
+  {
+    std::vector<SeededTile> &              tiles = seededTiles.tiles;
+    std::vector<std::vector<std::int64_t>> seedsOfTiles;
     seededTiles.places.assign(m_Tiles.grid.GetNumberOfTiles(), none);
     for (const auto & seed : seeds)
     {
@@ -223,33 +275,39 @@ private:
         seededTiles.places[seed.tile] = static_cast<std::uint32_t>(tiles.size());
         tiles.emplace_back();
         tiles.back().tile = seed.tile;
+        seedsOfTiles.emplace_back();
       }
+      seedsOfTiles.back().push_back(seed.voxel);
     }
     const auto count = static_cast<std::int64_t>(tiles.size());
     ForEachTask(count, job.execution, [&](unsigned int) {
       auto workspace = std::make_shared<Workspace>();
       return [&, workspace](std::int64_t i) {
-        SeededTile & seeded = tiles[i];
-        seeded.numberOfNodes = m_Tiles.ContractTile(seeded.tile, seeds, *workspace, seeded.links);
-        const std::size_t voxels = workspace->strengths.size();
-        seeded.strengths = workspace->strengths;
-        seeded.numbers.reset(new std::uint16_t[voxels]);
-        std::transform(workspace->numbers.begin(),
-                       workspace->numbers.begin() + static_cast<std::ptrdiff_t>(voxels),
-                       seeded.numbers.get(),
-                       [](std::uint32_t number) { return static_cast<std::uint16_t>(number); });
+        const auto last = m_SeededContents.find(tiles[i].tile);
+        if (last != m_SeededContents.end() && last->second->seeds == seedsOfTiles[i])
+        {
+          tiles[i].contents = last->second;
+          return;
+        }
+        const auto contents = std::make_shared<SeededContents>();
+        contents->seeds = std::move(seedsOfTiles[i]);
+        contents->numberOfNodes = m_Tiles.ContractTile(tiles[i].tile, seeds, *workspace, contents->links);
+        contents->strengths = workspace->strengths;
+        contents->numbers.assign(workspace->numbers.begin(), workspace->numbers.end());
+        tiles[i].contents = contents;
         job.execution.CheckAbort();
       };
     });
+    m_SeededContents.clear();
     std::uint32_t nodes = this->GetNumberOfNodes();
     for (SeededTile & seeded : tiles)
     {
+      m_SeededContents[seeded.tile] = seeded.contents;
       seeded.firstNode = nodes;
-      nodes += seeded.numberOfNodes;
-      for (ComponentLink & link : seeded.links)
+      nodes += seeded.contents->numberOfNodes;
+      for (const ComponentLink & link : seeded.contents->links)
       {
-        link.a += seeded.firstNode;
-        link.b += seeded.firstNode;
+        seeded.links.push_back({ link.a + seeded.firstNode, link.b + seeded.firstNode, link.key });
       }
     }
     ForEachTask(count, job.execution, [&](unsigned int) {
@@ -271,13 +329,13 @@ private:
         {
           return;
         }
-        const std::uint16_t * const from = seeded.numbers.get() + local;
+        const std::uint16_t * const from = seeded.contents->numbers.data() + local;
         const std::uint16_t *       to = m_Tiles.numbers.get() + global + link.stride;
         std::uint32_t               firstTo = m_Tiles.firstComponents[other];
         if (seededTiles.places[other] != none)
         {
           const SeededTile & otherSeeded = seededTiles.tiles[seededTiles.places[other]];
-          to = otherSeeded.numbers.get() + grid.GetLocal(grid.GetBox(other), global + link.stride);
+          to = otherSeeded.contents->numbers.data() + grid.GetLocal(grid.GetBox(other), global + link.stride);
           firstTo = otherSeeded.firstNode;
         }
         m_Graph.ForEachKey(global, count, link, [&](int i, std::uint32_t key) {
@@ -321,63 +379,123 @@ private:
     }
   }
 
-  /** Write all outputs. */
+  /** Write the outputs of tiles, except for those that need not be written again. */
+  template <typename TIsDue>
   void
   Write(const RelativeFuzzyConnectednessJob & job, const SeededTiles & seededTiles,
-        const std::vector<ComponentResult> & results, const SeedTree & seedTree)
+        const std::vector<ComponentResult> & results, const SeedTree & seedTree, const TIsDue & isDue) const
   {
-    const bool            isIterative = job.competition == RelativeFuzzyConnectednessJob::Competition::Iterative;
-    const std::uint32_t   minKey = MinKey(job);
     const RelativeResults writer(job);
-    const TileGrid &      grid = m_Tiles.grid;
-    // Strengths of voxels, for ties; a hierarchy that is not kept needs its own no more.
-    const auto            copies = m_IsKept && isIterative ? MakeKeys(job) : nullptr;
-    std::uint32_t * const keys = m_IsKept ? copies.get() : m_Strengths.get();
-    ForEachTask(grid.GetNumberOfTiles(), job.execution, [&](unsigned int) {
+    ForEachTask(m_Tiles.grid.GetNumberOfTiles(), job.execution, [&](unsigned int) {
       return [&](std::int64_t tile) {
-        const Box          box = grid.GetBox(tile);
-        const SeededTile * seeded =
-          m_IsKept && seededTiles.places[tile] != none ? &seededTiles.tiles[seededTiles.places[tile]] : nullptr;
-        const ComponentResult * const components =
-          &results[seeded != nullptr ? seeded->firstNode : m_Tiles.firstComponents[tile]];
-        grid.ForEachRow(box, [&](std::int64_t global, int local, int count) {
-          const std::uint32_t * const strengths =
-            seeded != nullptr ? seeded->strengths.data() + local : m_Strengths.get() + global;
-          const std::uint16_t * const numbers =
-            seeded != nullptr ? seeded->numbers.get() + local : m_Tiles.numbers.get() + global;
-          writer.Write(global, count, strengths, numbers, components, seedTree);
-          for (int i = 0; i < count && isIterative; ++i)
-          {
-            const std::uint32_t key = std::min(strengths[i], components[numbers[i]].strength);
-            keys[global + i] = key >= minKey ? key : noKey;
-          }
-        });
-        job.execution.ReportProgress(box.GetNumberOfVoxels() / 4);
+        const Box      box = m_Tiles.grid.GetBox(tile);
+        const Contents contents = this->GetContents(seededTiles, tile);
+        if (isDue(tile, contents))
+        {
+          m_Tiles.grid.ForEachRow(box, [&](std::int64_t global, int local, int count) {
+            const std::int64_t first = contents.isSeeded ? local : global;
+            const auto *       components = &results[contents.firstNode];
+            writer.Write(global, count, contents.strengths + first, contents.numbers + first, components, seedTree);
+          });
+        }
+        job.execution.CheckAbort();
       };
     });
-    if (isIterative)
+  }
+
+  /** Write all outputs, with the labels that the tie rule of Iterative gives. The links are some of those between nodes.
+   */
+  template <typename TLabel>
+  void
+  WriteIterative(const RelativeFuzzyConnectednessJob & job, const SeededTiles & seededTiles,
+                 std::vector<ComponentResult> & results, const SeedTree & seedTree, std::vector<ComponentLink> links,
+                 TLabel * labels)
+  {
+    const TileGrid & grid = m_Tiles.grid;
+    const auto getStrength = [&, minKey = MinKey(job)](std::int64_t voxel, const Triple & at) {
+      const std::int64_t  tile = grid.GetTileAt(at);
+      const Contents      contents = this->GetContents(seededTiles, tile);
+      const std::int64_t  place = this->GetPlace(contents, tile, voxel);
+      const std::uint32_t ofNode = results[contents.firstNode + contents.numbers[place]].strength;
+      const std::uint32_t key = std::min(contents.strengths[place], ofNode);
+      return key >= minKey ? key : noKey;
+    };
+    const bool                keepsTies = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
+    const LabelTies           ties(m_Graph, getStrength, keepsTies, labels, job.execution);
+    ComponentTies             componentTies(keepsTies, results);
+    std::vector<std::uint8_t> isDue(grid.GetNumberOfTiles(), 1); // of tiles
+    auto                      found = ties.Find({});
+    do
     {
-      const auto settleTies = [&](auto * labels) {
-        using Label = std::remove_pointer_t<decltype(labels)>;
-        const bool keepsTies = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
-        LabelTies<Label>(m_Graph, keys, keepsTies, labels, job.execution).Settle();
-      };
-      if (job.labelsAre16Bit)
+      for (const ComponentLink & link : links)
       {
-        settleTies(static_cast<std::uint16_t *>(job.labelOutput));
+        componentTies.Add(link);
       }
-      else
+      links.clear();
+      componentTies.Settle();
+      this->Write(job, seededTiles, results, seedTree, [&](std::int64_t tile, const Contents & contents) {
+        isDue[tile] |= componentTies.Apply(contents.firstNode, contents.numberOfNodes) ? 1 : 0;
+        return isDue[tile] != 0;
+      });
+      for (const auto & tie : ties.Find(this->GetRows(isDue)))
       {
-        settleTies(static_cast<std::uint8_t *>(job.labelOutput));
+        found.push_back(tie);
+        const std::int64_t  tile = grid.GetTileNumber(tie.to);
+        const Contents      contents = this->GetContents(seededTiles, tile);
+        const std::int64_t  place = this->GetPlace(contents, tile, tie.to);
+        const std::uint32_t node = contents.firstNode + contents.numbers[place];
+        // A weaker voxel has other ties than its node.
+        if (contents.strengths[place] >= results[node].strength)
+        {
+          links.push_back({ this->GetNode(seededTiles, tie.from), node, tie.key });
+        }
+      }
+      std::fill(isDue.begin(), isDue.end(), std::uint8_t{ 0 });
+      this->KeepLinks(links);
+    } while (!links.empty());
+    ties.Settle(found);
+  }
+
+  /** Ties spread along links that are not in the forest, and will do so again. */
+  void
+  KeepLinks(const std::vector<ComponentLink> & links)
+  {
+    if (m_IsKept)
+    {
+      std::copy_if(links.begin(), links.end(), std::back_inserter(m_Forest), [this](const ComponentLink & link) {
+        return std::max(link.a, link.b) < this->GetNumberOfNodes();
+      });
+    }
+  }
+
+  /** Whether rows of voxels are in any of these tiles, or next to one. */
+  std::vector<std::uint8_t>
+  GetRows(const std::vector<std::uint8_t> & tiles) const
+  {
+    const Triple              size = m_Graph.size;
+    std::vector<std::uint8_t> rows(size[1] * size[2], 0);
+    for (std::size_t tile = 0; tile < tiles.size(); ++tile)
+    {
+      const Box box = m_Tiles.grid.GetBox(static_cast<std::int64_t>(tile));
+      for (std::int64_t z = std::max<std::int64_t>(box.first[2] - 1, 0);
+           tiles[tile] != 0 && z < std::min(box.first[2] + box.size[2] + 1, size[2]);
+           ++z)
+      {
+        const std::int64_t begin = std::max<std::int64_t>(box.first[1] - 1, 0);
+        const std::int64_t end = std::min(box.first[1] + box.size[1] + 1, size[1]);
+        std::fill(rows.begin() + z * size[1] + begin, rows.begin() + z * size[1] + end, std::uint8_t{ 1 });
       }
     }
+    return rows;
   }
 
   const bool                       m_IsKept;
   ConnectednessGraph               m_Graph;
   ContractedTiles                  m_Tiles;
   std::unique_ptr<std::uint32_t[]> m_Strengths; // of all voxels, if their components have seedKey
-  std::vector<ComponentLink>       m_Forest;    // of the components of tiles, if it is kept
+  // If it is kept, a spanning forest of the components of tiles with some more links, and what tiles with seeds were.
+  std::vector<ComponentLink>                                    m_Forest;
+  std::map<std::int64_t, std::shared_ptr<const SeededContents>> m_SeededContents;
 };
 } // namespace voxelmaps
 

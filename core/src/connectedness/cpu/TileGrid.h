@@ -55,10 +55,14 @@ public:
   GetTileNumber(std::int64_t voxel) const
   {
     const std::int64_t row = voxel / m_ImageSize[0];
-    const std::int64_t x = voxel % m_ImageSize[0] / m_TileSize[0];
-    const std::int64_t y = row % m_ImageSize[1] / m_TileSize[1];
-    const std::int64_t z = row / m_ImageSize[1] / m_TileSize[2];
-    return this->GetNeighborTile(0, x, y, z);
+    return this->GetTileAt({ { voxel % m_ImageSize[0], row % m_ImageSize[1], row / m_ImageSize[1] } });
+  }
+
+  /** The tile of the voxel at an index. */
+  std::int64_t
+  GetTileAt(const Triple & at) const
+  {
+    return this->GetNeighborTile(0, at[0] / m_TileSize[0], at[1] / m_TileSize[1], at[2] / m_TileSize[2]);
   }
 
   /** The tile that is so many tiles away along each axis. */
