@@ -24,6 +24,7 @@ NAMES = {
     "half": np.broadcast_to(np.arange(9) > 3, X.shape),
     "moments": {"object_mean": 120, "object_variance": 2500, "difference_variance": 400},
     "maps": lambda x=X, features="glcm_Contrast", **k: voxelmaps.feature_maps(x, features=features, **k),
+    "regions": lambda **k: voxelmaps.region_features(X, X > 40, features="glcm", **k),
     "describe": lambda x=X, features="glcm", **k: voxelmaps.describe(x, features=features, **k),
     "strength": lambda x=X, seeds=SEED, **k: voxelmaps.fuzzy_connectedness(x, seeds, **k),
     "labels": lambda x=X, seeds={1: SEED}, **k: voxelmaps.labels(x, seeds, **k),
@@ -79,8 +80,13 @@ ERRORS = {
         }.items()
     },
     # Gray levels and windows.
-    "maps(bin_width=-1)": "ValueError: ^bin_width is -1, but must be positive and finite$",
+    "maps(bin_width=-1)": "ValueError: ^bin_width is -1, but must be greater than 0 and finite$",
     "maps(bin_edges=[2, 1])": r"ValueError: ^bin_edges is \[2, 1\], but must be finite numbers, each greater than the one before$",
+    "maps(intensity_range=(1000, 2000))": "ValueError: ^intensity_range is for intensities from 1000 to 2000, but x has . to 199: is it in "
+    r"other units\?$",
+    "maps(np.where(X > 9, X, np.nan), bin_edges=[300, 400])": "ValueError: ^bin_edges is for intensities from 300 to inf, but x has 10 to",
+    "maps(X * 0, gray_levels=4)": "ValueError: ^gray_levels is for intensities from 1 to 4, but x has 0 to 0",
+    "regions(bin_edges=[300, 400])": "ValueError: ^bin_edges is for intensities from 300 to inf, but x has . to 199",
     "maps(intensity_range=(1, 0))": "ValueError: but must be 'mask', 'image' or two numbers, the lower one first$",
     "maps(bin_width='narrow')": "TypeError: bin_width is 'narrow', but must be a number",
     "maps(bin_edges=3)": "TypeError: bin_edges is 3, but must be a list of numbers",
@@ -109,12 +115,12 @@ ERRORS = {
     "maps(np.zeros(4))": "ValueError: must have 2 or 3 axes",
     "maps(np.ma.array(X))": "TypeError: masked array",
     "maps(X.astype(np.complex64))": "TypeError: complex64",
-    "maps(np.full((4, 4), np.nan))": "ValueError: No intensity of the image is finite",
+    "maps(np.full((4, 4), np.nan))": "ValueError: ^x is NaN at all 16 voxels, so that there are no intensities$",
     "maps('no-such-file.nii.gz')": "FileNotFoundError: x no-such-file.nii.gz does not exist$",
     "maps(mask=np.ones((6, 8, 7)))": r"ValueError: mask has the shape \(6, 8, 7\), but x has \(6, 8, 9\)",
     "maps(spacing=(1, 2))": "ValueError: spacing is",
     "maps(crop='mask')": "ValueError: needs a mask",
-    "describe(np.full((4, 4), np.nan), features='glcm')": "ValueError: no voxel of x inside the mask has a finite intensity$",
+    "describe(np.full((4, 4), np.nan), features='glcm')": "ValueError: ^x is NaN at all 16 voxels, so that",
     # Devices.
     "maps(device='gpu')": "ValueError: device is 'gpu'",
     "maps(device=97)": "RuntimeError: CUDA device 97 cannot be used",
@@ -131,6 +137,7 @@ ERRORS = {
     "list of such points$",
     "labels(image, None, seed_points=[(1, 2, 3)])": "TypeError: seed_points must be a dict of labels and points in mm, and seeds a dict or "
     "left out$",
+    "strength(X[0], (1, 9))": r"ValueError: the shape \(8, 9\) \(axes y, x\)$",
     "labels(seeds={1: np.array([[0, 0, 0], [0, -1, 0]])})": r"ValueError: the seed \(0, -1, 0\) is not an index",
     "labels(seeds={1: (1.5, 2, 3)})": "TypeError: must be an index of integers",
     "labels(seeds={1: 5})": "TypeError: a seed must be an index or a list of indices, not int",
@@ -191,6 +198,7 @@ ERRORS = {
     "transform('ct', features='glcm', bin_widht=3)": "TypeError: bin_widht.*did you mean bin_width",
     "transform('ct', features='glcm', neighborhood_radius=-1)": "ValueError: neighborhood_radius is -1",
     "transform('ct', features='glcm', number_of_gray_levels=0)": "ValueError: number_of_gray_levels is 0, but must be 1 to 65535",
+    "transform('ct', mask='m', features='glcm')": "TypeError: has no parameter mask: mask_key is the name of the mask in the dictionary$",
     "transform('ct', features='glcm', out=3)": "TypeError: has no parameter out",
     "transform('ct', 'm', features='glcm', crop='mask', batch_first=True)": "ValueError: images of a batch have maps of one",
     "transform('ct')": "TypeError: features",

@@ -526,6 +526,7 @@ def test_runs_that_are_ended(how, tmp_path):
     for name in maps_in(maps):
         gzip.decompress((maps / name).read_bytes())
     assert json.loads((maps / "provenance.json").read_text("utf-8"))["complete"] is False
+    assert how == "SIGKILL" or not list(maps.glob(".*"))
     if how == "SIGKILL":
         command = [*COMMAND, *CASE, "--classes", "firstorder", "--radius", "3"]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)

@@ -174,6 +174,9 @@ def region_features(
         _regions.check_finite(host, inside, "x", "mask")
 
     discretization = _feature_maps._discretization(values)
+    if texture:
+        _regions.refuse_same(given, "mask", image)
+        _feature_maps.check_levels(image, discretization)
     window = [1 if axis == plane_axis else n for axis, n in enumerate(image.shape)]
     regions = compute(
         host.array,
