@@ -77,7 +77,10 @@ def test_netcdf(tmp_path):
 def test_axes_of_a_dataarray():
     depth = ("depth", np.arange(6) / 4, {"units": "cm"})
     x = xarray.DataArray(sitk.GetArrayFromImage(image_of()), dims=("depth", "row", "column"), coords={"depth": depth})
-    maps = maps_of(x, mask=mask_of(), crop="mask").to_xarray()
+    with pytest.warns(
+        UserWarning, match="^x has coordinates along other axes, but not along row, column: 1 mm is assumed$"
+    ):
+        maps = maps_of(x, mask=mask_of(), crop="mask").to_xarray()
     assert maps.dims == ("feature", *x.dims) and maps["depth"].identical(x["depth"][1:5])
     assert maps["row"].values.tolist() == list(range(2, 7))
 

@@ -415,8 +415,11 @@ def test_axes_of_a_dataarray_and_a_tensor_of_monai():
     # Of a batch of one channel.
     (batch,) = voxelmaps.feature_maps(tensors[0][None], tensors[1], features=FEATURES[:1]).values()
     assert np.array_equal(batch[0], voxelmaps.feature_maps(*tensors, features=FEATURES[:1]).array[0])
+    lazy = MetaTensor(X, np.eye(4))
+    lazy.pending_operations = [{"lazy_affine": np.eye(4) * 2}]
     for tensor, message in (
         (MetaTensor(X, np.eye(4) + np.eye(4, k=1) * 0.1), "sheared axes, with a cosine of"),
+        (lazy, "^x has pending operations of MONAI: apply them"),
         (MetaTensor(X), r"x has an affine of the shape \(\), but it must be a matrix"),
         (MetaTensor(np.stack([X] * 3, -1), np.eye(4)), "whose last axis looks like 3 channels"),
     ):
@@ -471,6 +474,27 @@ def test_spacing_as_an_attribute():
     for wrong in ((1, 2), (1, -2, 3), "1 2 3", {"z": 1, "y": 2}):
         with pytest.raises(ValueError, match="^x: in its attributes, (a value of )?spacing is"):
             feature_maps(x.assign_attrs(spacing=wrong), MASK)
+    for coords, attributes, wrong in (
+        (
+            {"z": np.arange(9)},
+            {"spacing": (3, 1, 1)},
+            "along the axis z have the step 1 mm, but the attribute spacing is 3: delete one",
+        ),
+        (
+            {"z": np.arange(9)},
+            {"direction": 2 * np.eye(3)},
+            r"^the attribute direction of x must have columns of the length 1, but is \[\[2",
+        ),
+    ):
+        with pytest.raises(ValueError, match=wrong):
+            feature_maps(
+                xarray.DataArray(X, coords, ("z", "y", "x"), attrs=attributes | {"spacing": (1, 1, 1)} | attributes),
+                MASK,
+            )
+    for function in (feature_maps, *CONNECTED):
+        for given in ((x.to_dataset(name="ct"), MASK), (x, x.to_dataset(name="ct"))):
+            with pytest.raises(TypeError, match="^(x|mask) is a Dataset of xarray: choose one of its variables"):
+                function(*given)
     with pytest.raises(ValueError, match=r"attribute direction of x has 9 numbers, but it has 2 axes"):
         voxelmaps.feature_maps(_image.to_xarray(volume(X)).isel(z=3), features="glcm")
 

@@ -228,7 +228,7 @@ def fuzzy_connectedness(
     else:
         affinity = tuple(elements(moments[name], 0, name) if name in moments else [] for name in MOMENTS)
     is_double, out, device = values["precision"] == "double", values["out"], values["device"]
-    output = _arrays.output_of(out, image, shape, "float64" if is_double else "float32")
+    output = _arrays.output_of(out, image, shape, "float64" if is_double else "float32", mask=region)
     _core.compute_fuzzy_connectedness(
         pixels=image.address,
         pixel_type=_arrays.PIXEL_TYPES.index(image.dtype),

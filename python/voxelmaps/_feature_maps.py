@@ -602,7 +602,7 @@ def feature_maps(
     request = request_of(x, mask, parameters)
     out = parameters.get("out")
     shape, library = request.map_shape(), request.image.library
-    output = _arrays.output_of(out, request.image, (len(request.names), *shape), request.dtype)
+    output = _arrays.output_of(out, request.image, (len(request.names), *shape), request.dtype, mask=request.mask)
     if 0 not in shape:
         stride, item_bytes = math.prod(shape), np.dtype(request.dtype).itemsize
         of_image = math.prod(shape[len(request.batch) :]) * item_bytes

@@ -19,6 +19,7 @@ import numpy as np
 
 from . import _arrays, _parameters
 from ._files import nifti
+from ._suggestions import warn
 
 
 class Image(NamedTuple):
@@ -402,6 +403,10 @@ def _steps_of_axis(value, name, spacing, what):
             f"{what}: coordinates along the axis {name} must be evenly spaced within 1 %, but the mean step is {step:g}, and that from "
             f"{positions[worst]:g} to {positions[worst + 1]:g} is {steps[worst]:g}: interpolate them, x.interp({name}=...)"
         )
+    if spacing is not None and abs(spacing - step) > 0.01 * step:
+        raise ValueError(
+            f"{what}: coordinates along the axis {name} have the step {step:g} mm, but the attribute spacing is {spacing:g}: delete one of them"
+        )
     return step, float(positions[0])
 
 
@@ -417,8 +422,11 @@ def _from_xarray(value, what, components_axis, dimension):
         return Image(array)
     spacing = _spacing_attribute(value, names, what) or [None] * len(names)
     found = [_steps_of_axis(value, *each, what) for each in zip(names, spacing)]
-    if all(each is None for each in found):
+    without = [str(name) for name, each in zip(names, found) if each is None]
+    if len(without) == len(names):
         return Image(array)
+    if without:
+        warn(f"{what} has coordinates along other axes, but not along {', '.join(without)}: 1 mm is assumed")
     order = sorted(names)
     is_named = order in (["x", "y"], ["x", "y", "z"])
     dimension = len(names)
@@ -432,6 +440,10 @@ def _from_xarray(value, what, components_axis, dimension):
             )
         # As itk.xarray_from_image writes it, in the order z, y, x; or row by row, since attributes of netCDF have one dimension.
         matrix = np.flip(np.reshape(np.asarray(direction, float), (dimension, dimension)))
+        if not np.allclose(np.linalg.norm(matrix, axis=0), 1, rtol=0, atol=nifti.MOST_SHEAR):
+            raise ValueError(
+                f"the attribute direction of {what} must have columns of the length 1, but is {np.asarray(direction).tolist()}"
+            )
     # Position of each axis of the array among x, y, z.
     places = [order.index(name) if is_named else dimension - 1 - i for i, name in enumerate(names)]
     origin = np.zeros(dimension)
@@ -498,6 +510,8 @@ def _affine_of_metatensor(value, what):
 
 def _from_metatensor(value, what):
     """The image of a tensor of MONAI, whose last axes are those of its affine, in its order."""
+    if getattr(value, "pending_operations", None):
+        raise ValueError(f"{what} has pending operations of MONAI: apply them, monai.transforms.apply_pending(x)[0]")
     affine, is_ras = _affine_of_metatensor(value, what)
     dimension = min(len(affine) - 1, value.ndim, 3)
     vectors = affine[:dimension] * (nifti.LPS[:dimension, np.newaxis] if is_ras else 1)
@@ -592,7 +606,7 @@ class Opened(NamedTuple):
 
 def in_order(value, axes, what="mask"):
     """A DataArray with its axes in the order of those of another one, or z, y, x if that has no names; other values as they are."""
-    if not is_xarray(value) or value.ndim == 0:
+    if not is_xarray(value) or not getattr(value, "ndim", 0):
         return value
     names = list(axes or ("z", "y", "x"))[-value.ndim :]
     if set(value.dims) == set(names):
@@ -682,6 +696,10 @@ def opened(value, what, components_axis=None, dimension=None, **options):
             raise ValueError(f"components_axis is -1, but channels of {what}, a MetaTensor, are the first axis")
         convert = functools.partial(_to_metatensor, like=value)
         return Opened(_from_metatensor(value, what), given, convert, components_axis)
+    elif is_xarray(value):
+        raise TypeError(
+            f"{what} is a {type(value).__name__} of xarray: choose one of its variables, which are DataArrays"
+        )
     else:
         return Opened(Image(value), given, _array_of_volume, components_axis)
     if len(image.spacing) not in (2, 3):

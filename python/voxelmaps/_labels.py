@@ -199,7 +199,8 @@ class Job:
         for name, given, dtype in zip(Segmentation._fields, outputs, dtypes):
             if name in names:
                 what = "out" if name == "labels" else f"out.{name}"
-                complete[name] = parts[name] = _arrays.output_of(given, self._pixels, self._scene.shape, dtype, what)
+                output = _arrays.output_of(given, self._pixels, self._scene.shape, dtype, what, self._mask)
+                complete[name] = parts[name] = output
                 if self.box is not None:
                     parts[name] = _arrays.Array(library.empty(self._shape, dtype), library)
         addresses = {name: parts[name].address if name in parts else 0 for name in Segmentation._fields}

@@ -149,6 +149,20 @@ def edges_of_class(name, extremes, settings):
     return bin_edges(extremes.astype(float) if name == "firstorder" else extremes, settings)
 
 
+def has_one_level(extremes, edges):
+    return bool(extremes[0] >= edges[-1])
+
+
+def warn_of_one_level(name, settings):
+    width = _feature_maps.ONE_LEVEL.format(settings["binWidth"]).replace("number_of_gray_levels", "binCount")
+    text = (
+        width.replace("bin_width", "binWidth")
+        if settings["binCount"] is None
+        else "there is one gray level, so that there is no texture"
+    )
+    _logger.warning("image %s: %s", name, text)
+
+
 def pixels_of(array, precision):
     """The array in C order with a type of the engines, without a change of values."""
     array = _arrays.without_int64(_arrays.array_of(array, "the image"), "the image").array
@@ -169,7 +183,7 @@ class Maps:
     """
 
     def __init__(self, image, roi, settings, precision, name="original"):
-        self._settings = settings
+        self._settings, self._name, self._has_warned = settings, name, False
         self._spacing = image.spacing
         self._inside = np.ascontiguousarray(roi.array).view(np.uint8)
         self._extremes = extremes_of(image, roi.array, settings, "image" if name == "original" else f"image {name}")
@@ -202,7 +216,10 @@ class Maps:
         if self._settings["maskedKernel"]:
             mask, selection = _arrays.Array(self._inside[lower:upper], numpy), None
         edges = edges_of_class(name, self._extremes, self._settings).tolist()
-        has_one_level = bool(self._extremes[0] >= edges[-1])
+        is_flat = has_one_level(self._extremes, edges)
+        if is_flat and name != "firstorder" and not self._has_warned:
+            warn_of_one_level(self._name, self._settings)
+            self._has_warned = True
         maps = np.empty((len(features), last - first, *plane), self.dtype)
         _feature_maps.compute(
             pixels,
@@ -212,7 +229,7 @@ class Maps:
             box=[slice(first - lower, last - lower), *(slice(0, n) for n in plane)],
             window=self._window,
             anchor=anchor,
-            classes=[class_of(name, features, self._settings, self._window[::-1], self._spacing, has_one_level)],
+            classes=[class_of(name, features, self._settings, self._window[::-1], self._spacing, is_flat)],
             discretization=_feature_maps.discretization_of_edges(edges),
             background=self._background,
             threads=writing.Threads.number,
