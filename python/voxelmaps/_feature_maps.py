@@ -257,7 +257,7 @@ def compute(image, mask, selection, out, *, box, window, anchor, classes, discre
         size=triple(image.shape, 1),
         mask=0 if mask is None else mask.address,
         selection=0 if selection is None else selection.address,
-        **discretization,
+        discretization=discretization,
         window_size=triple(window, 1),
         window_anchor=triple(anchor, 0),
         classes=classes,

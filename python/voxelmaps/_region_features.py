@@ -71,7 +71,7 @@ def compute(
         label_image=label_image.ctypes.data,
         label_type=_arrays.PIXEL_TYPES.index(label_image.dtype.name),
         labels=labels,
-        **discretization,
+        discretization=discretization,
         classes=classes,
         shape=shape,
         planar_shape=planar_shape,
