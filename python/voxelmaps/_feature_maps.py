@@ -276,19 +276,6 @@ def compute(image, mask, selection, out, *, box, window, anchor, classes, discre
     )
 
 
-def _bounds(mask):
-    """First and last index of the mask along each axis; of an array of any library."""
-    bounds = []
-    for axis in range(len(mask.shape)):
-        used = mask.array
-        for other in reversed([a for a in range(len(mask.shape)) if a != axis]):
-            used = used.any(other) if mask.library.name == "PyTorch" else used.any(axis=other)
-        used = used.cpu().numpy() if mask.library.name == "PyTorch" else used
-        used = np.flatnonzero(used.get() if mask.library.name == "CuPy" else used)
-        bounds.append((int(used[0]), int(used[-1])))
-    return bounds
-
-
 class Request(NamedTuple):
     """What feature_maps computes, from arguments that are checked."""
 
@@ -499,7 +486,7 @@ def request_of(x, mask, parameters, function="feature_maps"):
             raise ValueError("crop='mask' needs a mask with the axes of one image")
         box = tuple(
             slice(max(first - a, 0), min(last + n - a, size))
-            for (first, last), a, n, size in zip(_bounds(mask), anchor, window, shape)
+            for first, last, a, n, size in zip(*_regions.bounds(mask), anchor, window, shape)
         )
         if selection is not None:
             selection = _arrays.Array(library.contiguous(selection.array[(..., *box)]), library)

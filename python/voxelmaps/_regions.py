@@ -218,6 +218,23 @@ def selection(array, mask):
     return selected
 
 
+def bounds(mask):
+    """Lists of the first and of the last index inside along each axis, of an Array that is not empty."""
+    first, last, inside = [], [], mask.array
+    axes = range(len(mask.shape))
+    with mask.library.current_device():
+        for axis in axes:
+            used = inside
+            for other in reversed([other for other in axes if other != axis]):
+                used = used.any(other)
+            used = np.flatnonzero(_arrays.Array(used, mask.library).host())
+            first.append(int(used[0]))
+            last.append(int(used[-1]))
+            # The next axes search what is left.
+            inside = inside[(slice(None),) * axis + (slice(first[-1], last[-1] + 1),)]
+    return first, last
+
+
 def check_finite(image, inside, what="x", mask_name=None, nan_is_absent=True, remedy=None):
     """Raise ValueError for infinite intensities inside, or if all are NaN, and warn of NaN inside a mask.
 
