@@ -7,7 +7,7 @@ import pytest
 import voxelmaps
 from array_libraries import is_like, library, to_numpy
 
-sitk = pytest.importorskip("SimpleITK")
+sitk, xarray = pytest.importorskip("SimpleITK"), pytest.importorskip("xarray")
 
 SOME = ["firstorder_Mean", "glcm_Contrast", "glrlm_RunEntropy"]
 COS, SIN = 0.8, 0.6
@@ -72,6 +72,17 @@ def test_netcdf(tmp_path):
         again = voxelmaps.feature_maps(read.sel(feature="firstorder_Mean", drop=True), features="firstorder_Mean")
         assert np.array_equal(read.values, maps.array)
     np.testing.assert_allclose(again.geometry.direction, maps.geometry.direction, atol=1e-12)
+
+
+def test_axes_of_a_dataarray():
+    depth = ("depth", np.arange(6) / 4, {"units": "cm"})
+    x = xarray.DataArray(sitk.GetArrayFromImage(image_of()), dims=("depth", "row", "column"), coords={"depth": depth})
+    with pytest.warns(
+        UserWarning, match="^x has coordinates along other axes, but not along row, column: 1 mm is assumed$"
+    ):
+        maps = maps_of(x, mask=mask_of(), crop="mask").to_xarray()
+    assert maps.dims == ("feature", *x.dims) and maps["depth"].identical(x["depth"][1:5])
+    assert maps["row"].values.tolist() == list(range(2, 7))
 
 
 def test_pandas_does_not_read_names_as_values():

@@ -322,17 +322,11 @@ ARGUMENTS = {
     "maps --jobs t.csv image.nii.gz": "IMAGE image.nii.gz and --jobs exclude each other",
     "maps --jobs none.csv": "none.csv: No such file or directory",
     "CASE --classes glcm,": "argument --classes: 'glcm,' has an empty name",
-    "CASE --classes gxcm": r"featureClass gxcm is not known \(did you mean glcm\?\); choose from firstorder, glcm",
     "CASE --features glcm": "--features has glcm, but must have names such as glcm_Contrast",
-    "CASE --features glcm_Foo": "feature Foo of glcm is not known; choose from ",
     "CASE --features glcm_Id --classes glcm": "--features has glcm_Id, but --classes has all features of glcm",
-    "ONE --bin-width 0": "setting binWidth is 0, but must be greater than 0",
     "ONE --bin-width wide": "setting binWidth is 'wide', but must be a number",
-    "ONE --radius 1.5": "setting kernelRadius is 1.5, but must be an integer from 1 to 127",
     "ONE --setting binWidth": "--setting binWidth must be NAME=VALUE",
-    "ONE --setting binwidth=5": r"setting binwidth is not known \(did you mean binWidth\?\); choose from label, ",
     "ONE --setting binWidth=5 --bin-width 6": "setting binWidth is given twice|argument",
-    "ONE --setting weightingNorm=manhatten": "setting weightingNorm is 'manhatten', but must be one of manhattan, euclidean",
     "ONE --precision half": "precision is 'half', but must be float or double",
     "ONE --params none.yaml": "parameter file none.yaml does not exist",
     "ONE --summary mask.nii.gz": "the summary mask.nii.gz would replace the mask mask.nii.gz",
@@ -526,6 +520,7 @@ def test_runs_that_are_ended(how, tmp_path):
     for name in maps_in(maps):
         gzip.decompress((maps / name).read_bytes())
     assert json.loads((maps / "provenance.json").read_text("utf-8"))["complete"] is False
+    assert how == "SIGKILL" or not list(maps.glob(".*"))
     if how == "SIGKILL":
         command = [*COMMAND, *CASE, "--classes", "firstorder", "--radius", "3"]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)

@@ -238,6 +238,19 @@ def test_swapped_image_and_mask(kind):
             # With fewer gray levels, the image has two values.
             with pytest.raises(ValueError, match="has 67 values, .* are (x|the image) and (mask|the mask) swapped"):
                 function(kind(volume(MASK)), kind(volume(X // 3)), **{"label": 1, **options})
+    # The image itself.
+    x, options = kind(volume(X)), {} if kind.name != "array" else {"spacing": SPACING[::-1]}
+    sentence = (
+        "^(mask|the mask) has the values of (x|the image), but must say where the regions are: is it the image\\?$"
+    )
+    regions = lambda x, mask, **labels: voxelmaps.region_features(x, mask, features="glcm", **labels)  # noqa: E731
+    for function in (feature_maps, *CONNECTED, regions) if kind.name == "array" else (*MAPS, *CONNECTED, regions):
+        with pytest.raises(ValueError, match=sentence):
+            function(x, x, label=7)
+    with pytest.raises(ValueError, match=sentence):
+        regions(x, x)
+    # Shape does not depend on intensities.
+    voxelmaps.region_features(kind(volume(LABELS)), kind(volume(LABELS)), features="shape_VoxelVolume", **options)
     # An atlas has hundreds of labels.
     atlas = np.where(MASK == 1, 900, EVERYWHERE).astype(np.int16)
     assert np.array_equal(feature_maps(kind(volume(X)), kind(volume(atlas)), label=900), feature_maps(X, atlas == 900))
@@ -383,6 +396,12 @@ def test_axes_of_a_dataarray_and_a_tensor_of_monai():
             turned, {1: tuple(np.array(SEED)[["zyx".index(axis) for axis in order]])}, mask, **COMMON
         )
         assert result.dims == order and result.transpose("z", "y", "x").coords.equals(x.coords)
+        back = maps[["firstorder_Mean"]].to_xarray()
+        box = dict(zip(order, maps.slices))
+        assert back.dims == ("feature", *order) and all(back[axis].equals(turned[axis][box[axis]]) for axis in order)
+        assert maps.to_dataframe(mask).index.names == list(order)
+        with pytest.raises(ValueError, match=rf"which has the shape \(.*\) \(axes {', '.join(order)}\)$"):
+            voxelmaps.fuzzy_connectedness(turned, (99, 0, 0))
     image = nibabel.Nifti1Image(X.T, _image.to_nibabel(volume(X)).affine)
     tensors = [MetaTensor(np.ascontiguousarray(array.T), image.affine) for array in (X, MASK)]
     maps = voxelmaps.feature_maps(*tensors, features=FEATURES[:2], bin_width=25, neighborhood_radius=1)
@@ -396,8 +415,11 @@ def test_axes_of_a_dataarray_and_a_tensor_of_monai():
     # Of a batch of one channel.
     (batch,) = voxelmaps.feature_maps(tensors[0][None], tensors[1], features=FEATURES[:1]).values()
     assert np.array_equal(batch[0], voxelmaps.feature_maps(*tensors, features=FEATURES[:1]).array[0])
+    lazy = MetaTensor(X, np.eye(4))
+    lazy.pending_operations = [{"lazy_affine": np.eye(4) * 2}]
     for tensor, message in (
         (MetaTensor(X, np.eye(4) + np.eye(4, k=1) * 0.1), "sheared axes, with a cosine of"),
+        (lazy, "^x has pending operations of MONAI: apply them"),
         (MetaTensor(X), r"x has an affine of the shape \(\), but it must be a matrix"),
         (MetaTensor(np.stack([X] * 3, -1), np.eye(4)), "whose last axis looks like 3 channels"),
     ):
@@ -452,6 +474,27 @@ def test_spacing_as_an_attribute():
     for wrong in ((1, 2), (1, -2, 3), "1 2 3", {"z": 1, "y": 2}):
         with pytest.raises(ValueError, match="^x: in its attributes, (a value of )?spacing is"):
             feature_maps(x.assign_attrs(spacing=wrong), MASK)
+    for coords, attributes, wrong in (
+        (
+            {"z": np.arange(9)},
+            {"spacing": (3, 1, 1)},
+            "along the axis z have the step 1 mm, but the attribute spacing is 3: delete one",
+        ),
+        (
+            {"z": np.arange(9)},
+            {"direction": 2 * np.eye(3)},
+            r"^the attribute direction of x must have columns of the length 1, but is \[\[2",
+        ),
+    ):
+        with pytest.raises(ValueError, match=wrong):
+            feature_maps(
+                xarray.DataArray(X, coords, ("z", "y", "x"), attrs=attributes | {"spacing": (1, 1, 1)} | attributes),
+                MASK,
+            )
+    for function in (feature_maps, *CONNECTED):
+        for given in ((x.to_dataset(name="ct"), MASK), (x, x.to_dataset(name="ct"))):
+            with pytest.raises(TypeError, match="^(x|mask) is a Dataset of xarray: choose one of its variables"):
+                function(*given)
     with pytest.raises(ValueError, match=r"attribute direction of x has 9 numbers, but it has 2 axes"):
         voxelmaps.feature_maps(_image.to_xarray(volume(X)).isel(z=3), features="glcm")
 
@@ -491,6 +534,11 @@ def test_nan_and_infinity(kind):
             ValueError, match="^x is NaN at all 120 voxels inside mask, so that there are no intensities$"
         ):
             function(kind(volume(nothing)), mask)
+    nothing = np.full(SHAPE, np.nan, np.float32)
+    levels = {"features": "firstorder_Mean", "bin_edges": [0, 1]}
+    for function in (*CONNECTED, lambda x, mask: voxelmaps.feature_maps(x, **levels)):
+        with pytest.raises(ValueError, match="^x is NaN at all 1080 voxels, so that there are no intensities$"):
+            function(kind(volume(nothing)), None)
     nothing = np.where(np.indices(SHAPE)[2] == SEED[2], np.nan, X).astype(np.float32)
     for function in CONNECTED:
         with pytest.raises(ValueError, match=r"^the seed \(3, 4, 5\).* has no intensity, but NaN$"):
@@ -658,6 +706,23 @@ def test_nan_and_infinity_of_libraries(library):
     assert np.array_equal(to_numpy(maps.array), reference.array)
     with pytest.raises(ValueError, match="^x is infinite at 2 voxels inside mask"):
         voxelmaps.feature_maps(library(WITH_INF), mask, features="firstorder_Mean")
+
+
+@pytest.mark.parametrize(
+    "selection, sentence",
+    [
+        (MASK * 0, "no voxel of selection is other than 0; it has only the value 0"),
+        (1 - MASK, "no voxel of selection is inside mask, so that there is nothing to compute"),
+        (X, f"selection has hundreds of values, from {X.min()} to {X.max()}, as an image has: are x and selection swapped? If not, make a "
+         "mask of it, such as selection == 1"),
+    ],
+)  # fmt: skip
+def test_selections_that_mean_nothing(selection, sentence, kind):
+    x, mask = kind(volume(X)), kind(volume(MASK))
+    for function in (feature_maps, lambda *given, **options: voxelmaps.describe(*given, features="glcm", **options)):
+        with pytest.raises(ValueError) as caught:
+            function(x, mask, selection=kind(volume(selection)))
+        assert str(caught.value) == sentence
 
 
 def test_values_that_are_not_exact():

@@ -5,6 +5,7 @@ the same library."""
 
 import contextlib
 import functools
+import math
 import sys
 from typing import Any, NamedTuple, Optional, Tuple
 
@@ -133,6 +134,12 @@ class Array(NamedTuple):
     def address(self):
         return self.library.address(self.array)
 
+    @property
+    def end(self):
+        """The address after the last element in C order."""
+        item_bytes = self.array.element_size() if self.library.name == "PyTorch" else self.array.itemsize
+        return self.address + item_bytes * math.prod(self.shape)
+
     def host(self):
         """The array as one of NumPy: a copy of what is in device memory."""
         if self.library.name == "PyTorch":
@@ -243,7 +250,12 @@ def array_of(value, what):
     if _is_of(value, "cupy", "ndarray"):
         return Array(value, Library("CuPy", value.device.id))
     if isinstance(value, (list, tuple)):
-        return Array(np.asarray(value), Library("NumPy"))
+        try:
+            return Array(np.asarray(value), Library("NumPy"))
+        except ValueError:
+            raise ValueError(
+                f"{what} is a {type(value).__name__} whose parts have different lengths: it is no array"
+            ) from None
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{what} is a masked array; pass its data, and the voxels to use as mask")
     has_device = not isinstance(value, np.ndarray) and hasattr(value, "__dlpack_device__")
@@ -341,9 +353,9 @@ def without_int64(array, what):
     return Array(array.library.contiguous(array.array, "float64"), array.library)
 
 
-def output_of(value, image, shape, dtype, what="out"):
-    """The array in a value that takes results for an image, or a new one if it is None. Raises TypeError or ValueError if they do
-    not fit."""
+def output_of(value, image, shape, dtype, what="out", mask=None):
+    """The array in a value that takes results for an image and its mask, or a new one if it is None. Raises TypeError or ValueError if
+    they do not fit, or if it has the memory of one of them, which is read meanwhile."""
     if value is None:
         return Array(image.library.empty(shape, dtype), image.library)
     out = array_of(value, what)
@@ -358,4 +370,9 @@ def output_of(value, image, shape, dtype, what="out"):
     is_writable = out.library.name != "NumPy" or (out.array.flags.writeable and out.array is value)
     if not (is_contiguous and is_writable):
         raise ValueError(f"{what} must be writable and in C order, without gaps")
+    for other, name in ((image, "x"), (mask, "mask")):
+        if other is not None and out.address < other.end and other.address < out.end:
+            raise ValueError(
+                f"{what} has memory of {name}, which is read while results are written: give another array"
+            )
     return out

@@ -451,7 +451,12 @@ def _computed_here(worker, task, cases, console):
         progress = lambda message: console.progress(message[0], f"{_place(number, cases)}{case.title()} {message[1]}")
         try:
             yield number, *worker.call(workers.compute, task, case, on_progress=progress)
+        except KeyboardInterrupt:
+            worker.end()
+            case.remove_incomplete_files()
+            raise
         except RuntimeError as error:
+            case.remove_incomplete_files()
             yield number, [tables.Outcome(case, case.labels, error=str(error))], []
 
 
@@ -490,6 +495,8 @@ def _outcomes(cases, task, options, console, worker, text, on_outcome, finish):
         results.close()
         for case, outcomes in zip(cases, found):
             if not outcomes:
+                if options.dask == "local":
+                    case.remove_incomplete_files()
                 outcomes.append(tables.Outcome(case, case.labels, error="not computed: the run was ended"))
         found = [one for outcomes in found for one in outcomes]
         finish(found)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import _arrays, _core, _image, _parameters, _regions, _seeds
-from ._devices import device_of_arrays, triple
+from ._devices import place_of, triple
 from ._parameters import ADJACENCIES, AFFINITIES, FUZZY_CONNECTEDNESS, MOMENTS, checked, number, with_parameters
 from ._suggestions import warn
 
@@ -39,6 +39,20 @@ class Scene(NamedTuple):
     @property
     def library(self) -> _arrays.Library:
         return self.pixels.library
+
+    def problem(self, pixels: _arrays.Array, mask: Any, shape: Any, values: dict[str, Any]) -> dict[str, Any]:
+        """What _core knows of the scene, or of a part of it, and of the parameters."""
+        return {
+            "pixels": pixels.address,
+            "pixel_type": _arrays.PIXEL_TYPES.index(pixels.dtype),
+            "number_of_components": self.components,
+            "size": triple(shape, 1),
+            "mask": 0 if mask is None else mask.address,
+            "affinity_function": AFFINITIES.index(values["affinity"]),
+            "adjacency": ADJACENCIES.index(values["adjacency"]),
+            "spacing": triple(tuple(self.sizes), 1.0),
+            **{name: values[name] for name in ("weight", "minimum_strength", "distance_weighting", "threads")},
+        }
 
     def region(self, mask: Any, label: Any) -> _arrays.Array | None:
         """The mask as bytes. Raises ValueError for infinite intensities inside."""
@@ -144,17 +158,8 @@ def estimate(
     """
     radius = values["estimation_radius"]
     near, near_mask, numbers, shape = _seeds.surroundings(pixels, mask, numbers, radius, shape)
-    affinity, warning = _core.estimate_affinity(
-        pixels=near.address,
-        pixel_type=_arrays.PIXEL_TYPES.index(near.dtype),
-        number_of_components=scene.components,
-        size=triple(shape, 1),
-        mask=0 if near_mask is None else near_mask.address,
-        seeds=numbers,
-        affinity_function=AFFINITIES.index(values["affinity"]),
-        radius=radius,
-        threads=values["threads"],
-    )
+    problem = scene.problem(near, near_mask, shape, values)
+    affinity, warning = _core.estimate_affinity(problem, numbers, radius)
     if warning:
         warn(f"{warning}{remedy} (estimation_radius {radius})")
     return affinity
@@ -227,27 +232,14 @@ def fuzzy_connectedness(
         affinity = estimate(scene, image, region, numbers, shape, values)
     else:
         affinity = tuple(elements(moments[name], 0, name) if name in moments else [] for name in MOMENTS)
-    is_double, out, device = values["precision"] == "double", values["out"], values["device"]
-    output = _arrays.output_of(out, image, shape, "float64" if is_double else "float32")
+    is_double, out = values["precision"] == "double", values["out"]
+    output = _arrays.output_of(out, image, shape, "float64" if is_double else "float32", mask=region)
     _core.compute_fuzzy_connectedness(
-        pixels=image.address,
-        pixel_type=_arrays.PIXEL_TYPES.index(image.dtype),
-        size=triple(shape, 1),
-        mask=0 if region is None else region.address,
-        seeds=numbers,
-        affinity_function=AFFINITIES.index(values["affinity"]),
-        adjacency=ADJACENCIES.index(values["adjacency"]),
-        spacing=triple(scene.sizes, 1.0),
-        affinity=affinity,
-        weight=values["weight"],
-        minimum_strength=values["minimum_strength"],
-        distance_weighting=values["distance_weighting"],
+        scene.problem(image, region, shape, values),
+        numbers,
+        affinity,
         output=output.address,
         is_double=is_double,
-        threads=values["threads"],
-        device=device_of_arrays(device, library),
-        may_use_cpu=device is None and library.device is None,
-        is_on_device=library.device is not None,
-        stream=library.stream(),
+        **place_of(values["device"], library),
     )
     return scene.result(output.array, out)

@@ -515,6 +515,14 @@ cdef _add_class(FeatureMapsJob & job, name, vector[unsigned int] features, param
     AddClass(job, name.encode(), features, offsets, parameters.get("offset_weights", ()), numbers)
 
 
+cdef _set_levels(FeatureMapsJob & job, pixel_type, levels):
+    SetEnumerators(job, pixel_type, levels["method"], levels["range_source"])
+    job.discretization.numberOfGrayLevels = levels["number_of_gray_levels"]
+    job.discretization.binWidth = levels["bin_width"]
+    job.discretization.binEdges = levels["bin_edges"]
+    job.discretization.rangeMinimum, job.discretization.rangeMaximum = levels["value_range"]
+
+
 def compute_feature_maps(
     *,
     uintptr_t pixels,
@@ -522,12 +530,7 @@ def compute_feature_maps(
     size,
     uintptr_t mask,
     uintptr_t selection,
-    unsigned int method,
-    unsigned int range_source,
-    unsigned int number_of_gray_levels,
-    double bin_width,
-    bin_edges,
-    value_range,
+    discretization,
     window_size,
     window_anchor,
     classes,
@@ -546,6 +549,8 @@ def compute_feature_maps(
 ):
     """Compute a FeatureMapsJob; enumerators are numbers.
 
+    discretization
+               Dict of method, range_source, number_of_gray_levels, bin_width, bin_edges and value_range.
     classes    Tuples of the name in PyRadiomics, numbers of features, and a dict of parameters.
     threads    0 for one per processor.
     device     -1 for the CPU.
@@ -558,16 +563,12 @@ def compute_feature_maps(
     job.pixels = <const void *>pixels
     job.mask = <const uint8_t *>mask
     job.selection = <const uint8_t *>selection
-    SetEnumerators(job, pixel_type, method, range_source)
+    _set_levels(job, pixel_type, discretization)
     SetTriple(job.size, size[0], size[1], size[2])
     SetTriple(job.windowSize, window_size[0], window_size[1], window_size[2])
     SetTriple(job.windowAnchor, window_anchor[0], window_anchor[1], window_anchor[2])
     SetTriple(job.outputIndex, output_index[0], output_index[1], output_index[2])
     SetTriple(job.outputSize, output_size[0], output_size[1], output_size[2])
-    job.discretization.numberOfGrayLevels = number_of_gray_levels
-    job.discretization.binWidth = bin_width
-    job.discretization.binEdges = bin_edges
-    job.discretization.rangeMinimum, job.discretization.rangeMaximum = value_range
     for name, features, parameters in classes:
         _add_class(job, name, features, parameters)
     job.output = <void *>output
@@ -594,12 +595,7 @@ def compute_region_features(
     uintptr_t label_image,
     unsigned int label_type,
     labels,
-    unsigned int method,
-    unsigned int range_source,
-    unsigned int number_of_gray_levels,
-    double bin_width,
-    bin_edges,
-    value_range,
+    discretization,
     classes,
     shape,
     planar_shape,
@@ -626,12 +622,8 @@ def compute_region_features(
     job.planarShapeFeatures = planar_shape
     SetTriple(job.size, size[0], size[1], size[2])
     job.labels = labels
-    SetEnumerators(maps, pixel_type, method, range_source)
+    _set_levels(maps, pixel_type, discretization)
     job.discretization = maps.discretization
-    job.discretization.numberOfGrayLevels = number_of_gray_levels
-    job.discretization.binWidth = bin_width
-    job.discretization.binEdges = bin_edges
-    job.discretization.rangeMinimum, job.discretization.rangeMaximum = value_range
     for name, features, parameters in classes:
         _add_class(maps, name, features, parameters)
     job.classes = maps.classes
@@ -653,33 +645,36 @@ cdef FuzzyConnectednessAffinity _affinity(values) except *:
     return affinity
 
 
-def estimate_affinity(
-    *,
-    uintptr_t pixels,
-    unsigned int pixel_type,
-    unsigned int number_of_components,
-    size,
-    uintptr_t mask,
-    seeds,
-    unsigned int affinity_function,
-    unsigned int radius,
-    unsigned int threads,
-):
-    """An affinity from seeds in host memory, and a warning or an empty string; enumerators are numbers.
+cdef _set_problem(FuzzyConnectednessProblem & job, problem):
+    """Set what all jobs of connectedness have, from a dict.
 
-    number_of_components    0 for scalars.
-    seeds                   Numbers of voxels.
+    pixels, mask                     Addresses; 0 for no mask.
+    pixel_type, affinity_function, adjacency
+                                     Enumerators as numbers.
+    number_of_components             0 for scalars.
+    size, spacing, weight, minimum_strength, distance_weighting, threads
     """
+    cdef uintptr_t pixels = problem["pixels"], mask = problem["mask"]
+    size, spacing = problem["size"], problem["spacing"]
+    job.image = <const void *>pixels
+    job.mask = <const uint8_t *>mask
+    job.numberOfComponents = problem["number_of_components"]
+    SetConnectednessEnumerators(job, problem["pixel_type"], problem["affinity_function"], problem["adjacency"])
+    SetTriple(job.size, size[0], size[1], size[2])
+    SetSpacing(job, spacing[0], spacing[1], spacing[2])
+    job.weight = problem["weight"]
+    job.minimumStrength = problem["minimum_strength"]
+    job.distanceWeighting = problem["distance_weighting"]
+    job.execution = MakeExecution(problem["threads"], _is_main_thread())
+
+
+def estimate_affinity(problem, seeds, unsigned int radius):
+    """An affinity from seeds, which are numbers of voxels in host memory, and a warning or an empty string."""
     cdef FuzzyConnectednessJob job
     cdef AffinityEstimateParameters parameters
     cdef AffinityEstimate estimate
-    job.image = <const void *>pixels
-    job.mask = <const uint8_t *>mask
-    job.numberOfComponents = number_of_components
-    SetConnectednessEnumerators(job, pixel_type, affinity_function, 0)
-    SetTriple(job.size, size[0], size[1], size[2])
+    _set_problem(job, problem)
     job.seeds = seeds
-    job.execution = MakeExecution(threads, _is_main_thread())
     parameters.affinityFunction = job.affinityFunction
     parameters.radius = radius
     with nogil:
@@ -694,52 +689,24 @@ def estimate_affinity(
 
 
 def compute_fuzzy_connectedness(
-    *,
-    uintptr_t pixels,
-    unsigned int pixel_type,
-    size,
-    uintptr_t mask,
-    seeds,
-    unsigned int affinity_function,
-    unsigned int adjacency,
-    spacing,
-    affinity,
-    double weight,
-    double minimum_strength,
-    cpp_bool distance_weighting,
-    uintptr_t output,
-    cpp_bool is_double,
-    unsigned int threads,
-    int device,
-    cpp_bool may_use_cpu,
-    cpp_bool is_on_device,
+    problem, seeds, affinity, *, uintptr_t output, cpp_bool is_double, int device, cpp_bool may_use_cpu, cpp_bool is_on_device,
     uintptr_t stream,
 ):
-    """Compute a FuzzyConnectednessJob; enumerators are numbers.
+    """Compute a FuzzyConnectednessJob.
 
-    seeds      Numbers of voxels, in the order of memory.
-    affinity   See _affinity.
-    device     -1 for the CPU.
-    may_use_cpu
-               Whether the CPU may compute small images, since the caller has not chosen a device.
-    is_on_device
-               Whether pixels, mask and output are in the memory of the device.
+    seeds           Numbers of voxels, in the order of memory.
+    affinity        See _affinity.
+    device          -1 for the CPU.
+    may_use_cpu     Whether the CPU may compute small images, since the caller has not chosen a device.
+    is_on_device    Whether pixels, mask and output are in the memory of the device.
     """
     cdef FuzzyConnectednessJob job
     cdef CudaFuzzyConnectednessOptions options
-    job.image = <const void *>pixels
-    job.mask = <const uint8_t *>mask
-    SetConnectednessEnumerators(job, pixel_type, affinity_function, adjacency)
-    SetTriple(job.size, size[0], size[1], size[2])
-    SetSpacing(job, spacing[0], spacing[1], spacing[2])
+    _set_problem(job, problem)
     job.seeds = seeds
     job.affinity = _affinity(affinity)
-    job.weight = weight
-    job.minimumStrength = minimum_strength
-    job.distanceWeighting = distance_weighting
     job.output = <void *>output
     job.outputIsDouble = is_double
-    job.execution = MakeExecution(threads, _is_main_thread())
     options.deviceID = device
     SetLocations(options, is_on_device, is_on_device, stream)
     with nogil:
@@ -761,45 +728,17 @@ cdef class Hierarchy:
 
 
 cdef class LabelsJob:
-    """A RelativeFuzzyConnectednessJob; enumerators are numbers. The arrays must outlive it.
+    """A RelativeFuzzyConnectednessJob. The arrays must outlive it.
 
-    number_of_components    0 for scalars.
-    seeds                   Addresses of the numbers of voxels (int64) and of their labels (uint16), and how many there are.
+    seeds    Addresses of the numbers of voxels (int64) and of their labels (uint16), and how many there are.
     """
 
     cdef RelativeFuzzyConnectednessJob job
 
-    def __init__(
-        self,
-        *,
-        uintptr_t pixels,
-        unsigned int pixel_type,
-        unsigned int number_of_components,
-        size,
-        uintptr_t mask,
-        seeds,
-        unsigned int affinity_function,
-        unsigned int adjacency,
-        spacing,
-        double weight,
-        double minimum_strength,
-        cpp_bool distance_weighting,
-        unsigned int competition,
-        unsigned int tie_rule,
-        unsigned int threads,
-    ):
-        self.job.image = <const void *>pixels
-        self.job.numberOfComponents = number_of_components
-        self.job.mask = <const uint8_t *>mask
-        SetConnectednessEnumerators(self.job, pixel_type, affinity_function, adjacency)
-        SetTriple(self.job.size, size[0], size[1], size[2])
-        SetSpacing(self.job, spacing[0], spacing[1], spacing[2])
+    def __init__(self, problem, seeds, *, unsigned int competition, unsigned int tie_rule):
+        _set_problem(self.job, problem)
         SetLabeledSeeds(self.job, seeds[0], seeds[1], seeds[2])
-        self.job.weight = weight
-        self.job.minimumStrength = minimum_strength
-        self.job.distanceWeighting = distance_weighting
         SetRules(self.job, competition, tie_rule)
-        self.job.execution = MakeExecution(threads, _is_main_thread())
 
     def set_affinity(self, of_all, of_labels):
         """Set the affinity of all labels, and a dict of those of single ones."""
@@ -824,10 +763,9 @@ cdef class LabelsJob:
     ):
         """Compute into arrays; the addresses of strength and margin are 0 if they are not needed.
 
-        device       -1 for the CPU.
-        may_use_cpu  Whether the CPU may compute small images, since the caller has not chosen a device.
-        is_on_device Whether all arrays are in the memory of the device.
         hierarchy    That of the same image, mask and affinity, or an empty one, which is made.
+
+        See compute_fuzzy_connectedness.
         """
         cdef CudaRelativeFuzzyConnectednessOptions options
         cdef RelativeFuzzyConnectednessHierarchy * kept = NULL

@@ -158,8 +158,6 @@ def describe(x: Array | ImageLike | Path, mask: Array | ImageLike | Path | None 
         computed = inside & selected
     values = image[inside]
     finite = values[np.isfinite(values)]
-    if finite.size == 0:
-        raise ValueError("no voxel of x inside the mask has a finite intensity")
     voxels = int(np.count_nonzero(computed))
     levels = _levels(plan, computed)
     map_shape = plan.map_shape()

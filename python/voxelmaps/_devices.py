@@ -31,6 +31,16 @@ def device_of_arrays(device, library):
     return number
 
 
+def place_of(device, library):
+    """Where _core computes, of an array in host memory or on a device."""
+    return {
+        "device": device_of_arrays(device, library),
+        "may_use_cpu": device is None and library.device is None,
+        "is_on_device": library.device is not None,
+        "stream": library.stream(),
+    }
+
+
 def devices_of_arrays(device, library):
     """The result of device_of_arrays, and the numbers of further devices, if device is "all" or a list."""
     if isinstance(device, str) and device == "all":

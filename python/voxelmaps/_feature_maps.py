@@ -199,6 +199,28 @@ def _discretization(values):
     }
 
 
+def check_levels(image, discretization):
+    """Raise ValueError if limits of gray levels that are given leave all intensities outside: they are of other units."""
+    method, limits = discretization["method"], discretization["value_range"]
+    if method == EDGES:
+        name, limits = "bin_edges", (discretization["bin_edges"][0], math.inf)
+    elif method == LEVELS:
+        name, limits = "gray_levels", (1, discretization["number_of_gray_levels"])
+    elif discretization["range_source"] == RANGE_GIVEN:
+        name = "intensity_range"
+    else:
+        return
+    if 0 in image.shape:
+        return
+    least, greatest = image.extremes()
+    if least != least:
+        least, greatest = _arrays.Array(image.array[image.array == image.array], image.library).extremes()
+    if greatest < limits[0] or least > limits[1]:
+        raise ValueError(
+            f"{name} is for intensities from {limits[0]:g} to {limits[1]:g}, but x has {least:g} to {greatest:g}: is it in other units?"
+        )
+
+
 def discretization_of_edges(edges):
     """Parameters of _core that make gray levels with these lower edges of bins."""
     return {
@@ -235,7 +257,7 @@ def compute(image, mask, selection, out, *, box, window, anchor, classes, discre
         size=triple(image.shape, 1),
         mask=0 if mask is None else mask.address,
         selection=0 if selection is None else selection.address,
-        **discretization,
+        discretization=discretization,
         window_size=triple(window, 1),
         window_anchor=triple(anchor, 0),
         classes=classes,
@@ -252,19 +274,6 @@ def compute(image, mask, selection, out, *, box, window, anchor, classes, discre
         is_output_on_device=library.device is not None,
         stream=library.stream(),
     )
-
-
-def _bounds(mask):
-    """First and last index of the mask along each axis; of an array of any library."""
-    bounds = []
-    for axis in range(len(mask.shape)):
-        used = mask.array
-        for other in reversed([a for a in range(len(mask.shape)) if a != axis]):
-            used = used.any(other) if mask.library.name == "PyTorch" else used.any(axis=other)
-        used = used.cpu().numpy() if mask.library.name == "PyTorch" else used
-        used = np.flatnonzero(used.get() if mask.library.name == "CuPy" else used)
-        bounds.append((int(used[0]), int(used[-1])))
-    return bounds
 
 
 class Request(NamedTuple):
@@ -290,6 +299,8 @@ class Request(NamedTuple):
     device: Any
     # Of an image.
     geometry: Geometry | None
+    # Of a DataArray.
+    axes: dict[str, Any] | None
 
     @property
     def dtype(self) -> str:
@@ -458,8 +469,7 @@ def request_of(x, mask, parameters, function="feature_maps"):
     _regions.check_finite(image, mask, "x", None if mask is None else "mask")
     selection = values["selection"]
     if selection is not None:
-        selection = array_of(selection, "selection")
-        selection = _arrays.bytes_of(_regions.integers(selection, "selection"), "selection")
+        selection = _regions.selection(array_of(selection, "selection"), mask)
 
     window, anchor = _window(values, spacing, dimension)
     # Every window has pairs in all directions if no voxel is absent: looking for those without would take time.
@@ -476,10 +486,12 @@ def request_of(x, mask, parameters, function="feature_maps"):
             raise ValueError("crop='mask' needs a mask with the axes of one image")
         box = tuple(
             slice(max(first - a, 0), min(last + n - a, size))
-            for (first, last), a, n, size in zip(_bounds(mask), anchor, window, shape)
+            for first, last, a, n, size in zip(*_regions.bounds(mask), anchor, window, shape)
         )
         if selection is not None:
             selection = _arrays.Array(library.contiguous(selection.array[(..., *box)]), library)
+    discretization = _discretization(values)
+    check_levels(image, discretization)
     geometry = None
     if volume.spacing is not None:
         start = [0] * len(volume.spacing)
@@ -497,12 +509,13 @@ def request_of(x, mask, parameters, function="feature_maps"):
         window=window,
         anchor=anchor,
         classes=_classes(selected, values, window, sizes, has_all_pairs),
-        discretization=_discretization(values),
+        discretization=discretization,
         precision=values["precision"],
         background=background,
         threads=values["threads"],
         device=devices_of_arrays(values["device"], library),
         geometry=geometry,
+        axes=opened.axes,
     )
 
 
@@ -576,7 +589,7 @@ def feature_maps(
     request = request_of(x, mask, parameters)
     out = parameters.get("out")
     shape, library = request.map_shape(), request.image.library
-    output = _arrays.output_of(out, request.image, (len(request.names), *shape), request.dtype)
+    output = _arrays.output_of(out, request.image, (len(request.names), *shape), request.dtype, mask=request.mask)
     if 0 not in shape:
         stride, item_bytes = math.prod(shape), np.dtype(request.dtype).itemsize
         of_image = math.prod(shape[len(request.batch) :]) * item_bytes
@@ -588,4 +601,4 @@ def feature_maps(
         if max(levels) == 1 and is_width and request.has_texture():
             warn(ONE_LEVEL.format(request.discretization["bin_width"]))
     result = library.result(output.array, out)
-    return FeatureMaps(request.names, result, request.box, request.geometry, request.image.shape)
+    return FeatureMaps(request.names, result, request.box, request.geometry, request.image.shape, request.axes)

@@ -18,10 +18,8 @@ from typing import Any, Callable, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _arrays, _parameters
-
-
-# The other way round along x and y: nibabel and MONAI have RAS, and ITK LPS.
-_RAS = np.array([-1.0, -1.0, 1.0])
+from ._files import nifti
+from ._suggestions import warn
 
 
 class Image(NamedTuple):
@@ -51,7 +49,7 @@ class Image(NamedTuple):
         affine, dimension = np.eye(4), len(self.spacing)
         affine[:dimension, :dimension] = self._matrix()
         affine[:dimension, 3] = self.origin
-        return np.diag([*_RAS, 1.0]) @ affine
+        return np.diag([*nifti.LPS, 1.0]) @ affine
 
     @property
     def shear(self):
@@ -85,15 +83,22 @@ class Image(NamedTuple):
         origin = self.point(reversed([part.start for part in box]))
         return self._replace(array=np.ascontiguousarray(self.array[box]), origin=origin)
 
+    def transposed(self, axes):
+        """The image with the axes of its array in another order."""
+        array, n = self.array.transpose(axes), self.array.ndim
+        if self.spacing is None:
+            return self.with_array(array)
+        places = [n - 1 - axis for axis in reversed(axes)]
+        direction = np.reshape(self.direction, (n, n))[:, places]
+        return Image(array, tuple(self.spacing[i] for i in places), self.origin, tuple(direction.ravel().tolist()))
+
     def cropped(self, lower, upper, margin):
         return self.part(self.box(lower, upper, margin))
 
 
 def check_orthogonal(volume):
     """Raise ValueError for an image that NIfTI cannot hold."""
-    from ._files.nifti import MOST_SHEAR
-
-    if volume.shear > MOST_SHEAR:
+    if volume.shear > nifti.MOST_SHEAR:
         raise ValueError(
             f"axes of NIfTI are orthogonal, but those of the image have a cosine of {volume.shear:.3g}: write .nrrd, or resample the "
             "image first"
@@ -182,12 +187,10 @@ def _short(values):
 
 def _image_of_steps(array, steps, origin, what):
     """The image of an array whose axes have steps, the vectors in mm (LPS) from one voxel to the next, in the order of the axes."""
-    from ._files import nifti
-
     affine, dimension = np.eye(4), len(steps)
     affine[:dimension, :dimension] = np.transpose(steps[::-1])
     affine[:dimension, 3] = origin
-    return Image(array, *nifti.of_affine(np.diag([*_RAS, 1.0]) @ affine, dimension, what))
+    return Image(array, *nifti.of_affine(np.diag([*nifti.LPS, 1.0]) @ affine, dimension, what))
 
 
 # --- Kinds of images ---------------------------------------------------------------------------------------------------
@@ -235,23 +238,29 @@ def from_simpleitk(image):
     return Image(array, image.GetSpacing(), image.GetOrigin(), image.GetDirection())
 
 
-def to_simpleitk(volume):
+def new_simpleitk(volume, dtype):
+    """An image of SimpleITK of zeros, with the size and the geometry of a volume."""
     import SimpleITK
 
-    array = _arrays.pixels_of(_arrays.array_of(volume.array, "the image"), "the image").host()
     dimension = len(volume.spacing)
-    is_vector = array.ndim > dimension
-    if array.nbytes < 2**20:  # fewer calls, which count for many small images
-        image = SimpleITK.GetImageFromArray(array, isVector=is_vector)
-    else:
-        name = array.dtype.name.replace("uint", "UInt").replace("int", "Int").replace("float", "Float")
-        pixel = getattr(SimpleITK, f"sitk{'Vector' if is_vector else ''}{name}")
-        image = SimpleITK.Image(array.shape[:dimension][::-1], pixel, *array.shape[dimension:])
-        # Unlike GetImageFromArray, this lets other threads of Python run meanwhile.
-        ctypes.memmove(SimpleITK.GetArrayViewFromImage(image).ctypes.data, array.ctypes.data, array.nbytes)
+    shape = volume.array.shape
+    name = np.dtype(dtype).name.replace("uint", "UInt").replace("int", "Int").replace("float", "Float")
+    pixel = getattr(SimpleITK, f"sitk{'Vector' if len(shape) > dimension else ''}{name}")
+    image = SimpleITK.Image(shape[:dimension][::-1], pixel, *shape[dimension:])
     image.SetSpacing(volume.spacing)
     image.SetOrigin(volume.origin)
     image.SetDirection(volume.direction)
+    return image
+
+
+def to_simpleitk(volume, image=None):
+    """The image of SimpleITK of a volume, or the one of new_simpleitk with its values."""
+    import SimpleITK
+
+    array = _arrays.pixels_of(_arrays.array_of(volume.array, "the image"), "the image").host()
+    image = new_simpleitk(volume, array.dtype) if image is None else image
+    # Unlike GetImageFromArray, this lets other threads of Python run meanwhile.
+    ctypes.memmove(SimpleITK.GetArrayViewFromImage(image).ctypes.data, array.ctypes.data, array.nbytes)
     return image
 
 
@@ -311,8 +320,6 @@ def to_itk(volume, like=None):
 
 
 def _from_nibabel(image, what):
-    from ._files import nifti
-
     header, is_nifti = image.header.copy(), hasattr(image.header, "get_sform")
     shape, components = nifti.shape_of(header, what) if is_nifti else (image.shape, 1)
     if len(shape) not in (2, 3):
@@ -406,6 +413,10 @@ def _steps_of_axis(value, name, spacing, what):
             f"{what}: coordinates along the axis {name} must be evenly spaced within 1 %, but the mean step is {step:g}, and that from "
             f"{positions[worst]:g} to {positions[worst + 1]:g} is {steps[worst]:g}: interpolate them, x.interp({name}=...)"
         )
+    if spacing is not None and abs(spacing - step) > 0.01 * step:
+        raise ValueError(
+            f"{what}: coordinates along the axis {name} have the step {step:g} mm, but the attribute spacing is {spacing:g}: delete one of them"
+        )
     return step, float(positions[0])
 
 
@@ -421,8 +432,11 @@ def _from_xarray(value, what, components_axis, dimension):
         return Image(array)
     spacing = _spacing_attribute(value, names, what) or [None] * len(names)
     found = [_steps_of_axis(value, *each, what) for each in zip(names, spacing)]
-    if all(each is None for each in found):
+    without = [str(name) for name, each in zip(names, found) if each is None]
+    if len(without) == len(names):
         return Image(array)
+    if without:
+        warn(f"{what} has coordinates along other axes, but not along {', '.join(without)}: 1 mm is assumed")
     order = sorted(names)
     is_named = order in (["x", "y"], ["x", "y", "z"])
     dimension = len(names)
@@ -436,6 +450,10 @@ def _from_xarray(value, what, components_axis, dimension):
             )
         # As itk.xarray_from_image writes it, in the order z, y, x; or row by row, since attributes of netCDF have one dimension.
         matrix = np.flip(np.reshape(np.asarray(direction, float), (dimension, dimension)))
+        if not np.allclose(np.linalg.norm(matrix, axis=0), 1, rtol=0, atol=nifti.MOST_SHEAR):
+            raise ValueError(
+                f"the attribute direction of {what} must have columns of the length 1, but is {np.asarray(direction).tolist()}"
+            )
     # Position of each axis of the array among x, y, z.
     places = [order.index(name) if is_named else dimension - 1 - i for i, name in enumerate(names)]
     origin = np.zeros(dimension)
@@ -447,17 +465,16 @@ def _from_xarray(value, what, components_axis, dimension):
     return _image_of_steps(array, steps, origin, what)
 
 
-def to_xarray(volume, like=None, components_axis=None):
-    """A DataArray with coordinates x, y, z in mm, and the attribute direction in the order z, y, x, row by row; like another one."""
+def to_xarray(volume, axes=None, attributes=None, name=None):
+    """A DataArray with coordinates in mm, and the attribute direction in the order z, y, x, row by row.
+
+    axes          Coordinates of another DataArray by axis, as Opened has them: names and units are kept.
+    attributes    Of another one, like which the result has a direction, and coordinates along the same axes.
+    """
     import xarray
 
-    if like is None:
-        names, attributes, name = ("z", "y", "x")[-len(volume.spacing) :], {"direction": None}, None
-    else:
-        names, attributes, name = list(like.dims), dict(like.attrs), like.name
-        if components_axis is not None:
-            del names[components_axis]
-    names = tuple(names)[-volume.array.ndim :]
+    is_like, attributes = attributes is not None, {"direction": None} if attributes is None else dict(attributes)
+    names = tuple(axes or ("z", "y", "x"))[-volume.array.ndim :]
     if volume.spacing is None:
         return xarray.DataArray(volume.array, dims=names, attrs=attributes, name=name)
     spatial = names[-len(volume.spacing) :]
@@ -468,10 +485,10 @@ def to_xarray(volume, like=None, components_axis=None):
     coords = {}
     for i, axis in enumerate(spatial):
         place = order.index(axis) if is_named else dimension - 1 - i
-        known = like.coords[axis] if like is not None and axis in like.coords else None
+        known = axes and axes[axis]
         if known is not None and known.size == volume.array.shape[i - dimension]:
             coords[axis] = known
-        elif known is not None or like is None:
+        elif known is not None or not is_like:
             steps = volume.spacing[dimension - 1 - i] * np.arange(volume.array.shape[i - dimension])
             unit = 1.0 if known is None else _millimeters(known, "x")
             coords[axis] = xarray.Variable(
@@ -481,8 +498,9 @@ def to_xarray(volume, like=None, components_axis=None):
         columns = [dimension - 1 - spatial.index(axis) for axis in order] if is_named else range(dimension)
         matrix = np.flip(matrix[:, list(columns)])
         attributes["direction"] = matrix if np.ndim(attributes["direction"]) == 2 else matrix.ravel().tolist()
-    if like is not None:
-        coords.update((axis, like.coords[axis]) for axis in names[:-dimension] if axis in like.coords)
+    for axis in names[:-dimension]:
+        if axes and axes[axis] is not None:
+            coords[axis] = axes[axis]
     return xarray.DataArray(volume.array, dims=names, coords=coords, attrs=attributes, name=name)
 
 
@@ -502,9 +520,11 @@ def _affine_of_metatensor(value, what):
 
 def _from_metatensor(value, what):
     """The image of a tensor of MONAI, whose last axes are those of its affine, in its order."""
+    if getattr(value, "pending_operations", None):
+        raise ValueError(f"{what} has pending operations of MONAI: apply them, monai.transforms.apply_pending(x)[0]")
     affine, is_ras = _affine_of_metatensor(value, what)
     dimension = min(len(affine) - 1, value.ndim, 3)
-    vectors = affine[:dimension] * (_RAS[:dimension, np.newaxis] if is_ras else 1)
+    vectors = affine[:dimension] * (nifti.LPS[:dimension, np.newaxis] if is_ras else 1)
     array = value.as_tensor() if hasattr(value, "as_tensor") else value
     return _image_of_steps(array, vectors[:, :dimension].T, vectors[:, -1], what)
 
@@ -515,7 +535,7 @@ def _to_metatensor(volume, like):
     affine = affine.copy()
     affine[:dimension, :dimension] = volume._matrix()[:, ::-1]
     affine[:dimension, -1] = volume.origin
-    affine[:dimension] *= _RAS[:dimension, np.newaxis] if is_ras else 1
+    affine[:dimension] *= nifti.LPS[:dimension, np.newaxis] if is_ras else 1
     meta = dict(getattr(like, "meta", {}))
     meta.pop("affine", None)
     array = volume.array
@@ -550,6 +570,22 @@ class Opened(NamedTuple):
     convert: Callable[[Image], Any]
     components_axis: Optional[int] = None
 
+    @property
+    def axes(self):
+        """Coordinates of a DataArray by axis, without that of components; None for an axis without them, and for other kinds."""
+        if not is_xarray(self.given):
+            return None
+        names = list(self.given.dims)
+        if self.components_axis is not None:
+            del names[self.components_axis]
+        return {name: self.given.coords[name].variable if name in self.given.coords else None for name in names}
+
+    def order_of_indices(self, n):
+        """How errors call the n axes."""
+        if _is_metatensor(self.given) and abs(self.image._matrix()[:, -1]).argmax() != n - 1:
+            return "axes in the order of its affine"
+        return f"axes {', '.join(map(str, self.axes or ('z', 'y', 'x')[-n:]))}"
+
     def on_grid(self, value, what, label=None):
         """The array of a mask, of seeds or of a selection, whose axes are in the order of those of this image. Raises ValueError if
         it is not on the grid of this image.
@@ -561,7 +597,7 @@ class Opened(NamedTuple):
                 f"{what} is an array, whose axes may be x, y, z or z, y, x, but x is an image of nibabel: pass {what} as one, such as "
                 f"nibabel.Nifti1Image({what}, x.affine)"
             )
-        value = self._in_order(value, what)
+        value = in_order(value, self.axes, what)
         # The grid of a DICOM segmentation, whose frames may be sparse.
         grid = self.image if self.image.spacing is not None else None
         other = opened(value, what, grid=grid, segment=label if isinstance(label, (int, np.integer)) else None)
@@ -577,21 +613,17 @@ class Opened(NamedTuple):
                 raise ValueError(difference)
         return theirs.array
 
-    def _in_order(self, value, what):
-        """A DataArray with its axes in the order of those of this image, or z, y, x if those have no names."""
-        if not is_xarray(value) or value.ndim == 0:
-            return value
-        names = list(self.given.dims if is_xarray(self.given) else ("z", "y", "x"))
-        if is_xarray(self.given) and self.components_axis is not None:
-            del names[self.components_axis]
-        names = names[-value.ndim :]
-        if set(value.dims) == set(names):
-            return value.transpose(*names)
-        if not is_xarray(self.given):
-            return value
-        raise ValueError(
-            f"{what} has the axes {', '.join(map(str, value.dims))}, but x has {', '.join(map(str, names))}"
-        )
+
+def in_order(value, axes, what="mask"):
+    """A DataArray with its axes in the order of those of another one, or z, y, x if that has no names; other values as they are."""
+    if not is_xarray(value) or not getattr(value, "ndim", 0):
+        return value
+    names = list(axes or ("z", "y", "x"))[-value.ndim :]
+    if set(value.dims) == set(names):
+        return value.transpose(*names)
+    if axes is None:
+        return value
+    raise ValueError(f"{what} has the axes {', '.join(map(str, value.dims))}, but x has {', '.join(map(str, names))}")
 
 
 # Names of axes that are not those of a volume.
@@ -665,13 +697,19 @@ def opened(value, what, components_axis=None, dimension=None, **options):
         if components_axis is None and value.ndim > 2 and value.dims[-1] == "c":
             components_axis = -1
         image = _from_xarray(value, what, components_axis, dimension)
-        convert = functools.partial(to_xarray, like=value, components_axis=components_axis)
-        return Opened(image, given, convert, components_axis)
+        result = Opened(image, given, None, components_axis)
+        return result._replace(
+            convert=functools.partial(to_xarray, axes=result.axes, attributes=value.attrs, name=value.name)
+        )
     elif _is_metatensor(value):
         if components_axis == -1:
             raise ValueError(f"components_axis is -1, but channels of {what}, a MetaTensor, are the first axis")
         convert = functools.partial(_to_metatensor, like=value)
         return Opened(_from_metatensor(value, what), given, convert, components_axis)
+    elif is_xarray(value):
+        raise TypeError(
+            f"{what} is a {type(value).__name__} of xarray: choose one of its variables, which are DataArrays"
+        )
     else:
         return Opened(Image(value), given, _array_of_volume, components_axis)
     if len(image.spacing) not in (2, 3):

@@ -12,18 +12,8 @@ import numpy as np
 
 from . import _arrays, _core, _seeds
 from ._connectedness import check_effects, elements, estimate, is_estimated, moments_of, scene_of
-from ._devices import device_of_arrays, triple
-from ._parameters import (
-    ADJACENCIES,
-    AFFINITIES,
-    COMPETITIONS,
-    LABELS,
-    MOMENTS,
-    TIE_RULES,
-    checked,
-    number,
-    with_parameters,
-)
+from ._devices import place_of
+from ._parameters import COMPETITIONS, LABELS, MOMENTS, TIE_RULES, checked, number, with_parameters
 from ._suggestions import warn
 
 if TYPE_CHECKING:
@@ -155,18 +145,10 @@ class Job:
         numbers, labels = (np.ascontiguousarray(values) for values in seeds)
         values = self._values
         return _core.LabelsJob(
-            pixels=pixels.address,
-            pixel_type=_arrays.PIXEL_TYPES.index(pixels.dtype),
-            number_of_components=self._scene.components,
-            size=triple(shape, 1),
-            mask=0 if mask is None else mask.address,
-            seeds=(numbers.ctypes.data, labels.ctypes.data, len(numbers)),
-            affinity_function=AFFINITIES.index(values["affinity"]),
-            adjacency=ADJACENCIES.index(values["adjacency"]),
-            spacing=triple(tuple(self._scene.sizes), 1.0),
+            self._scene.problem(pixels, mask, shape, values),
+            (numbers.ctypes.data, labels.ctypes.data, len(numbers)),
             competition=COMPETITIONS.index(values["competition"]),
             tie_rule=TIE_RULES.index(values["tie_rule"]),
-            **{name: values[name] for name in ("weight", "minimum_strength", "distance_weighting", "threads")},
         )
 
     def estimate(self, label=None):
@@ -199,20 +181,17 @@ class Job:
         for name, given, dtype in zip(Segmentation._fields, outputs, dtypes):
             if name in names:
                 what = "out" if name == "labels" else f"out.{name}"
-                complete[name] = parts[name] = _arrays.output_of(given, self._pixels, self._scene.shape, dtype, what)
+                output = _arrays.output_of(given, self._pixels, self._scene.shape, dtype, what, self._mask)
+                complete[name] = parts[name] = output
                 if self.box is not None:
                     parts[name] = _arrays.Array(library.empty(self._shape, dtype), library)
         addresses = {name: parts[name].address if name in parts else 0 for name in Segmentation._fields}
-        device = values["device"]
         self._job.compute(
             **addresses,
             labels_are_16_bit=values["label_type"] == "uint16",
             is_double=values["precision"] == "double",
-            device=device_of_arrays(device, library),
-            may_use_cpu=device is None and library.device is None,
-            is_on_device=library.device is not None,
-            stream=library.stream(),
             hierarchy=hierarchy,
+            **place_of(values["device"], library),
         )
         if self.box is not None:
             with library.current_device():

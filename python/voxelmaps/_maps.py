@@ -37,6 +37,7 @@ class FeatureMaps(Mapping[str, Any]):
     slices      The part of the input that the maps cover, as a tuple of slices of its last axes; empty for maps of files.
     geometry    Spacing (mm), origin and direction of the maps, in the order of ITK; None for maps of arrays without spacing.
     input_shape The shape of the input; None for maps of files.
+    axes        Names of the axes of a DataArray, and their coordinates or None; None for maps of other kinds.
 
     numpy.asarray(maps) is the array. What is made of maps has their geometry; without one, the spacing is 1, and the origin is the
     index of the first voxel in the input. Maps in device memory are copied to the host.
@@ -61,12 +62,14 @@ class FeatureMaps(Mapping[str, Any]):
         slices: tuple[slice, ...],
         geometry: Geometry | None = None,
         input_shape: tuple[int, ...] | None = None,
+        axes: Mapping[str, Any] | None = None,
     ) -> None:
         self._index = {name: i for i, name in enumerate(names)}
         self.array = array
         self.slices = slices
         self.geometry = geometry
         self.input_shape = input_shape
+        self.axes = axes
 
     @overload
     def __getitem__(self, name: str) -> SameArray: ...
@@ -84,7 +87,7 @@ class FeatureMaps(Mapping[str, Any]):
         given = _arrays.array_of(self.array, "maps")
         with given.library.current_device():
             part = given.array[[self._index[each] for each in names]]
-        return FeatureMaps(names, given.library.result(part), self.slices, self.geometry, self.input_shape)
+        return FeatureMaps(names, given.library.result(part), self.slices, self.geometry, self.input_shape, self.axes)
 
     def __contains__(self, name: object) -> bool:
         return name in self._index
@@ -145,8 +148,8 @@ class FeatureMaps(Mapping[str, Any]):
         return {name: kinds[kind](image.with_array(array)) for name, array in zip(self, image.array)}
 
     def to_xarray(self) -> Any:
-        """A DataArray with the axes feature, z, y and x, coordinates in mm (LPS), and the attribute direction row by row, in the order
-        z, y, x, which to_netcdf can write.
+        """A DataArray with the axes feature and those of the input, by default z, y and x, coordinates in mm (LPS) or in the unit of
+        the input, and the attribute direction row by row, in the order z, y, x, which to_netcdf can write.
 
         Examples
 
@@ -158,8 +161,12 @@ class FeatureMaps(Mapping[str, Any]):
         import xarray
 
         image = self._image()
+        axes = dict(self.axes or {})
+        for name, part in zip(list(axes)[-len(self.slices) :], self.slices):
+            axes[name] = None if axes[name] is None else axes[name][part]
         features = xarray.Variable("feature", list(self))
-        result = xarray.concat([_image.to_xarray(image.with_array(array)) for array in image.array], features)
+        maps = [_image.to_xarray(image.with_array(array), axes or None) for array in image.array]
+        result = xarray.concat(maps, features)
         if self.geometry is None:
             del result.attrs["direction"]
         return result
@@ -170,7 +177,7 @@ class FeatureMaps(Mapping[str, Any]):
         mask     Of the input of the maps, or of the part that they cover, as feature_maps takes it; None for all voxels of the maps.
         label    A label of the mask, or several, if it is a label map.
 
-        The index of a row is that of its voxel in the input: z, y, x. Raises ValueError if a voxel of the mask has no maps.
+        The index of a row is that of its voxel in the input: z, y, x, or the axes of a DataArray. Raises ValueError if a voxel of the mask has no maps.
 
         Examples
 
@@ -196,7 +203,7 @@ class FeatureMaps(Mapping[str, Any]):
                     f"the mask has {outside} of its {local.shape[1]} voxels outside of the maps: compute them with this mask"
                 )
         index = pandas.MultiIndex.from_arrays(
-            [axis + first for axis, first in zip(local, start)], names=["z", "y", "x"][-len(shape) :]
+            [axis + first for axis, first in zip(local, start)], names=list(self.axes or ("z", "y", "x"))[-len(shape) :]
         )
         return pandas.DataFrame(image.array[(slice(None), *local)].T, index, list(self))
 
@@ -204,7 +211,7 @@ class FeatureMaps(Mapping[str, Any]):
         """The voxels of a mask of the input or of the maps, and the index of the first voxel of the maps in it."""
         from . import _regions
 
-        given = _image.opened(mask, "mask").image
+        given = _image.opened(_image.in_order(mask, self.axes), "mask").image
         region = _regions.region(_arrays.array_of(given.array, "mask"), label).host()
         shape = image.array.shape[1:]
         if given.spacing is not None and self.geometry is not None:

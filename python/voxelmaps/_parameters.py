@@ -81,7 +81,7 @@ def sizes(value, dimension):
         return [1.0] * dimension
     rule = f"{dimension} positive numbers, one per axis"
     result = numbers(value, "spacing", rule)
-    if len(result) != dimension or not all(0 < size < math.inf for size in result):
+    if len(result) != dimension or not all(map(is_positive, result)):
         raise ValueError(f"spacing is {value!r}, but must be {rule}")
     return result
 
@@ -126,10 +126,17 @@ def _distances(value, name):
     return tuple(count(each, "a value of distances", 1, MAX_WINDOW) for each in values)
 
 
-def _bin_width(value, name):
+POSITIVE = "must be greater than 0 and finite"
+
+
+def is_positive(value):
+    return 0 < value < math.inf
+
+
+def _positive(value, name):
     result = number(value, name)
-    if not 0 < result < math.inf:
-        raise ValueError(f"{name} is {value!r}, but must be positive and finite")
+    if not is_positive(result):
+        raise ValueError(f"{name} is {value!r}, but {POSITIVE}")
     return result
 
 
@@ -214,7 +221,7 @@ FEATURE_MAPS = {
     "window_size": Parameter("Integers | None"),
     "window_anchor": Parameter("Integers | None"),
     # In units of the intensities.
-    "bin_width": Parameter("Number | None", None, _bin_width),
+    "bin_width": Parameter("Number | None", None, _positive),
     "number_of_gray_levels": Parameter("Integer | None", None, _integer(1, MAX_LEVELS)),
     "bin_edges": Parameter("Numbers | None", None, _bin_edges),
     "gray_levels": Parameter("Integer | None", None, _integer(1, MAX_LEVELS)),

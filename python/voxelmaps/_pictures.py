@@ -101,9 +101,16 @@ def _matplotlib():
     return matplotlib
 
 
-def _scene_of(value, what, spacing=None):
-    if is_xarray(value) and set(value.dims) in ({"y", "x"}, {"z", "y", "x"}):
-        value = value.transpose(*(axis for axis in "zyx" if axis in value.dims))
+def _order(axes):
+    """Where z, y and x are among the axes of a DataArray; None if it has others."""
+    axes = list(axes or ())
+    return (
+        [axes.index(axis) for axis in "zyx" if axis in axes] if sorted(axes) in (["x", "y"], ["x", "y", "z"]) else None
+    )
+
+
+def _scene_of(value, what, spacing=None, order=None):
+    """The scene with the axes z, y, x, which arrays have in another order if a DataArray has."""
     given = opened(value, what)
     image = given.image
     if given.components_axis is not None:
@@ -114,6 +121,8 @@ def _scene_of(value, what, spacing=None):
     if array.size == 0:
         raise ValueError(f"{what} of shape {array.shape} has no voxels")
     image, n = image.with_array(array), array.ndim
+    order = _order(given.axes) if given.axes else order if image.spacing is None else None
+    image = image.transposed(order) if order and len(order) == n else image
     if spacing is not None:
         if image.spacing is not None and not is_xarray(value):
             raise ValueError(f"spacing is {spacing!r}, but {what} has a spacing: it is for arrays only")
@@ -164,9 +173,9 @@ class _Map(NamedTuple):
         return [label for label in labels if label > 0] if len(labels) <= _MOST_LABELS else None
 
 
-def _maps_of(maps, image):
+def _maps_of(maps, image, order=None):
     """The maps that were given, with their parts of the image, or of the first map; the caption that the settings of an extraction
-    make; and the image."""
+    make; and the image, whose axes are z, y, x, and whose DataArray has this order."""
     if maps is None:
         return [], "", image
     if is_xarray(maps) and "feature" in maps.dims:
@@ -181,21 +190,25 @@ def _maps_of(maps, image):
     caption = ", ".join(f"{text} {settings[key]}" for key, text in names.items() if settings.get(key) is not None)
     slices, geometry = getattr(maps, "slices", ()), getattr(maps, "geometry", None)
     result, are_alone = [], image is None
+    order = _order(getattr(maps, "axes", None)) if image is None else order
+    input_shape = getattr(maps, "input_shape", None)
+    if order and len(order) == len(slices) == len(input_shape):
+        slices, input_shape = (tuple(each[axis] for axis in order) for each in (slices, input_shape))
     for name, value in maps.items():
         if str(name).startswith("diagnostics_"):
             continue
         what = f"the map {name}"
-        one = _scene_of(value, what).image
-        one = one if geometry is None else Image(one.array, *geometry)
+        one = _scene_of(value, what, order=order if geometry is None else None).image
+        if geometry is not None:
+            one = Image(one.array, *geometry)
+            one = one.transposed(order) if order else one
         image = one if image is None else image
         if one is image or are_alone and one.array.shape == image.array.shape:
             part = tuple(slice(0, n) for n in one.array.shape)
         elif image.array.ndim == one.array.ndim == len(slices):
             part = slices
-            if getattr(maps, "input_shape", None) not in (None, image.array.shape):
-                raise ValueError(
-                    f"{what} is of an input of shape {maps.input_shape}, but the image has {image.array.shape}"
-                )
+            if input_shape not in (None, image.array.shape):
+                raise ValueError(f"{what} is of an input of shape {input_shape}, but the image has {image.array.shape}")
         else:
             part = covered_part(image, one, what)
         result.append(_Map(str(name), one.array, part))
@@ -204,11 +217,11 @@ def _maps_of(maps, image):
     return result, caption, image
 
 
-def _inside(image, mask, label):
+def _inside(image, mask, label, order=None):
     """The mask on the grid of the image, as bool; None without a mask."""
     if mask is None:
         return None
-    given = _scene_of(mask, "the mask").image
+    given = _scene_of(mask, "the mask", order=order).image
     inside = np.zeros(image.array.shape, bool)
     values = _arrays.array_of(given.array, "the mask")
     inside[covered_part(image, given, "the mask")] = _regions.region(
@@ -508,11 +521,12 @@ def show(
             "give its spacing, such as spacing=(1, 1, 1),",
             "draw a channel, such as x[..., 0]",
         )
-    listed, settings, grid = _maps_of(maps, None if scene is None else scene.image)
+    order = None if image is None else _order(opened(image, "the image").axes)
+    listed, settings, grid = _maps_of(maps, None if scene is None else scene.image, order)
     if grid is None:
         raise TypeError("image and maps are None, but there must be something to draw")
     scene = scene or _Scene.of(grid)
-    inside = _inside(grid, mask, label)
+    inside = _inside(grid, mask, label, order)
     names = [one.name for one in listed]
     if limits is not None and not isinstance(limits, Mapping):
         limits = dict.fromkeys(names, limits)

@@ -71,7 +71,7 @@ def compute(
         label_image=label_image.ctypes.data,
         label_type=_arrays.PIXEL_TYPES.index(label_image.dtype.name),
         labels=labels,
-        **discretization,
+        discretization=discretization,
         classes=classes,
         shape=shape,
         planar_shape=planar_shape,
@@ -112,19 +112,10 @@ def region_features(
     features           Names, classes or a dict, as in feature_maps; also those of the classes shape, for volumes, and shape2D, for
                        regions in one plane, such as "shape_MeshVolume". Default: all classes, with the shape of the dimension of x.
     plane_axis         Axis across planes whose voxels are no neighbors (force2D of PyRadiomics): 0 for slices along z.
-    spacing            Size of a voxel along each axis, in mm, for shape, TotalEnergy and weighting_norm. Default: that of an image, or 1.
-    bin_width          Bins of this width, with edges at its multiples. Default: 25.
-    number_of_gray_levels, bin_edges, gray_levels
-                       Instead: so many bins of equal width over the range; bins with these lower edges; or, if x holds
-                       gray levels from 1 to gray_levels (0 is absent), that number.
     intensity_range    "mask" for the range of the intensities of each region, "image" for that of the image, or two numbers.
-    distances          Of pairs of voxels, for glcm, gldm and ngtdm: the greatest component of a step.
-    aggregation        "average" of the features of all directions, which is the default, or "merge" of their matrices, for glcm
-                       and glrlm.
-    weighting_norm     Merge the matrices of glcm and glrlm with weights of their directions, as in feature_maps.
-    symmetric, alpha, voxel_array_shift
-                       Parameters of glcm, gldm and firstorder: settings symmetricalGLCM, gldm_a and voxelArrayShift.
-    threads            Number of threads; 0 for one per processor. Values do not depend on it.
+    spacing, bin_width, number_of_gray_levels, bin_edges, gray_levels, distances, aggregation, weighting_norm, symmetric, alpha,
+    voxel_array_shift, threads
+                       As in feature_maps; the spacing is also for shape.
 
     Returns a dict of columns, arrays with a row per region: "label", "voxels", and the features by name in float64; pandas.DataFrame
     makes a table of it. Features are computed on the CPU. A feature that a region does not have is NaN, as is every feature of a
@@ -174,6 +165,9 @@ def region_features(
         _regions.check_finite(host, inside, "x", "mask")
 
     discretization = _feature_maps._discretization(values)
+    if texture:
+        _regions.refuse_same(given, "mask", image)
+        _feature_maps.check_levels(image, discretization)
     window = [1 if axis == plane_axis else n for axis, n in enumerate(image.shape)]
     regions = compute(
         host.array,

@@ -142,11 +142,22 @@ def _refuse_image(values, what, image, image_name, is_first_label=False):
     named, and their image has more than a few values."""
     least, greatest = values.extremes()
     if greatest - least >= _FEW:
+        if image is not None:
+            refuse_same(values, what, image, image_name)
         of_image = _MANY if image is None else _number_of_values(image)
         if of_image <= _BINARY:
             _refuse_many_values(values, what, image_name, _FEW)
         elif is_first_label or of_image <= _FEW:
             _refuse_many_values(values, what, image_name)
+
+
+def refuse_same(mask, what, image, image_name="x"):
+    """Raise ValueError if the values of a mask are those of the image: each region would have one intensity."""
+    with image.library.current_device():
+        if mask.shape == image.shape and bool((mask.comparable() == image.comparable()).all()):
+            raise ValueError(
+                f"{what} has the values of {image_name}, but must say where the regions are: is it the image?"
+            )
 
 
 def label_map(mask, label, what="mask", image=None, image_name="x"):
@@ -193,8 +204,39 @@ def _refuse_empty(mask, what, wanted):
     raise ValueError(f"no voxel of {what} is {wanted}; it has {_list_of_values(mask.host())}")
 
 
+def selection(array, mask):
+    """The voxels whose features are computed, as an Array of bytes. Raises ValueError if there are none inside the mask, or if they are
+    an image."""
+    values = integers(array, "selection")
+    _refuse_many_values(values, "selection", "x")
+    selected = _arrays.bytes_of(values, "selection")
+    with selected.library.current_device():
+        if not (selected.array != 0).any():
+            _refuse_empty(array, "selection", "other than 0")
+        if mask is not None and not ((selected.array != 0) & (mask.array != 0)).any():
+            raise ValueError("no voxel of selection is inside mask, so that there is nothing to compute")
+    return selected
+
+
+def bounds(mask):
+    """Lists of the first and of the last index inside along each axis, of an Array that is not empty."""
+    first, last, inside = [], [], mask.array
+    axes = range(len(mask.shape))
+    with mask.library.current_device():
+        for axis in axes:
+            used = inside
+            for other in reversed([other for other in axes if other != axis]):
+                used = used.any(other)
+            used = np.flatnonzero(_arrays.Array(used, mask.library).host())
+            first.append(int(used[0]))
+            last.append(int(used[-1]))
+            # The next axes search what is left.
+            inside = inside[(slice(None),) * axis + (slice(first[-1], last[-1] + 1),)]
+    return first, last
+
+
 def check_finite(image, inside, what="x", mask_name=None, nan_is_absent=True, remedy=None):
-    """Raise ValueError for infinite intensities inside, and warn of NaN inside a mask.
+    """Raise ValueError for infinite intensities inside, or if all are NaN, and warn of NaN inside a mask.
 
     image        Array of pixels.
     inside       Array of bytes of its shape, or of that of its last axes, which are not 0 inside; None for all voxels.
@@ -222,10 +264,8 @@ def check_finite(image, inside, what="x", mask_name=None, nan_is_absent=True, re
         raise ValueError(f"{what} is infinite at {voxels(infinite)}: {remedy}")
     if absent and not nan_is_absent:
         raise ValueError(f"{what} is NaN at {voxels(absent)}: {remedy}")
+    with library.current_device():
+        if absent and not ((image.array == image.array) & region).any():
+            raise ValueError(f"{what} is NaN at all {absent} voxels{where}, so that there are no intensities")
     if absent and mask_name is not None:
-        with library.current_device():
-            if not ((image.array == image.array) & region).any():
-                raise ValueError(
-                    f"{what} is NaN at all {absent} voxels inside {mask_name}, so that there are no intensities"
-                )
         warn(f"{what} is NaN at {voxels(absent)}, which {'are' if absent > 1 else 'is'} absent as those outside")

@@ -36,8 +36,8 @@ def label_of(value, largest):
     return label
 
 
-def _numbers_of_indices(indices, shape):
-    """Numbers of voxels in the order of memory, from an index or several."""
+def _numbers_of_indices(indices, x, shape):
+    """Numbers of voxels of an image, Opened, in the order of memory, from an index or several."""
     if not isinstance(indices, (list, tuple, np.ndarray)):
         raise TypeError(f"a seed must be an index or a list of indices, not {type(indices).__name__}")
     if getattr(indices, "shape", None) == shape and len(shape) > 2:
@@ -58,10 +58,9 @@ def _numbers_of_indices(indices, shape):
         except TypeError:
             raise TypeError(f"the seed {reprlib.repr(index)} must be an index of integers, one per axis of x") from None
         if is_nonzero or len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape)):
-            axes = ("z, y, x")[-3 * len(shape) + 2 :]
             advice = ": numpy.argwhere has indices of voxels as rows" if is_nonzero or len(index) > 3 else ""
             raise ValueError(
-                f"the seed {reprlib.repr(index)} is not an index of x, which has the shape {shape} (axes {axes}){advice}"
+                f"the seed {reprlib.repr(index)} is not an index of x, which has the shape {shape} ({x.order_of_indices(len(shape))}){advice}"
             )
         numbers.append(int(np.ravel_multi_index(index, shape)))
     return numbers
@@ -92,7 +91,7 @@ def _numbers_of_points(points, image, shape):
                 f"the seed point {tuple(point)} mm is outside of x, whose first and last voxels are at {first} and {last} (LPS, not RAS)"
             )
         indices.append(index)
-    return _numbers_of_indices(indices, shape)
+    return [int(np.ravel_multi_index(index, shape)) for index in indices]
 
 
 def of_array(seeds, x, image, shape, largest=65535):
@@ -130,7 +129,7 @@ def unlabeled(seeds, points, x, image, shape):
         )
     if seeds is not None:
         if _is_indices(seeds, shape):
-            numbers = _numbers_of_indices(seeds, shape)
+            numbers = _numbers_of_indices(seeds, x, shape)
         else:
             numbers = of_array(seeds, x, image, shape).numbers.tolist()
     if points is not None:
@@ -159,12 +158,12 @@ def labeled(seeds, points, x, image, shape, largest):
     else:
         numbers, labels = [], []
         for given, numbers_of in (
-            (seeds, _numbers_of_indices),
-            (points, lambda p, s: _numbers_of_points(p, x.image, s)),
+            (seeds, lambda each: _numbers_of_indices(each, x, shape)),
+            (points, lambda each: _numbers_of_points(each, x.image, shape)),
         ):
             for label, each in (given or {}).items():
                 label = label_of(label, largest)
-                of_label = numbers_of(each, shape)
+                of_label = numbers_of(each)
                 numbers += of_label
                 labels += [label] * len(of_label)
         numbers, labels = np.array(numbers, np.int64), np.array(labels, np.uint16)

@@ -26,8 +26,11 @@ except ImportError:
             self.allow_missing_keys = allow_missing_keys
 
 
-# They would have the size of one image, or another one than the image.
-_UNAVAILABLE = ("out", "selection")
+# Arrays, which would be the same for all images.
+_UNAVAILABLE = {
+    "mask": "mask_key is the name of the mask in the dictionary",
+    **dict.fromkeys(("x", "out", "selection"), "use voxelmaps.feature_maps"),
+}
 
 
 class FeatureMapsd(_MapTransform):
@@ -70,9 +73,9 @@ class FeatureMapsd(_MapTransform):
         **parameters: Any,
     ) -> None:
         super().__init__(keys, allow_missing_keys)
-        for name in _UNAVAILABLE:
+        for name, remedy in _UNAVAILABLE.items():
             if name in parameters:
-                raise TypeError(f"FeatureMapsd has no parameter {name}: use voxelmaps.feature_maps")
+                raise TypeError(f"FeatureMapsd has no parameter {name}: {remedy}")
         if batch_first and parameters.get("crop") is not None:
             raise ValueError(
                 f"crop is {parameters['crop']!r}, but images of a batch have maps of one size: leave one of them out"

@@ -55,6 +55,11 @@ class Case(NamedTuple):
         folders = self.output.glob(f"{_LABEL_FOLDER}*")
         return sorted(folder for folder in folders if folder.name[len(_LABEL_FOLDER) :].isdecimal())
 
+    def remove_incomplete_files(self):
+        """After a process that computed it was killed."""
+        for folder in (self.output, *self.label_folders()):
+            paths.remove_staging(folder)
+
     def title(self):
         """The text that names it in messages."""
         is_part = self.label is not None and self._has_folders()

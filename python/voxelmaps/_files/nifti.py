@@ -27,8 +27,8 @@ _VECTOR = 1007
 _MM_OF_UNIT = {1: 1000.0, 3: 0.001}
 # Axes are orthogonal up to this cosine, as in float32 headers of oblique scans; affines agree within this part of a voxel.
 MOST_SHEAR = 1e-3
-# From RAS.
-_LPS = np.array([-1.0, -1.0, 1.0])
+# From RAS to LPS, and back: nibabel and MONAI have RAS, and ITK LPS.
+LPS = np.array([-1.0, -1.0, 1.0])
 # Deflate compresses at most 1032 : 1.
 _MAX_COMPRESSION = 1032
 
@@ -155,7 +155,7 @@ def geometry(header, shape, name, path=None):
         raise ValueError(f"{name} has the pixdim {zooms.tolist()}, which must be positive numbers")
     sform, qform = header.get_sform(coded=True)[0], header.get_qform(coded=True)[0]
     # With neither, ITK has the origin 0 and unrotated axes.
-    affine = sform if sform is not None else qform if qform is not None else np.diag([*zooms * _LPS, 1.0])
+    affine = sform if sform is not None else qform if qform is not None else np.diag([*zooms * LPS, 1.0])
     place = of_affine(affine, dimension, name, unit, zooms)
     if sform is not None and qform is not None:
         distance = np.linalg.norm((_corners(sform, shape) - _corners(qform, shape))[:3], axis=0).max()
@@ -193,7 +193,7 @@ def of_affine(affine, dimension, name, unit=1.0, zooms=None):
         direction = left @ right
     if zooms is not None and np.allclose(spacing, zooms, rtol=1e-5, atol=0):
         spacing = zooms
-    direction, origin = _LPS[:, None] * direction + 0.0, _LPS * affine[:3, 3] + 0.0
+    direction, origin = LPS[:, None] * direction + 0.0, LPS * affine[:3, 3] + 0.0
     if dimension == 2 and abs(direction[2, :2]).max() > MOST_SHEAR:
         raise ValueError(f"{name} has two dimensions, but its plane is not axial: store it as a volume of one slice")
     return (

@@ -11,7 +11,6 @@ doc/radiomics.md lists the settings, and where and why values differ from PyRadi
 
 from __future__ import annotations
 
-import itertools
 import logging
 import math
 import os
@@ -149,6 +148,20 @@ def edges_of_class(name, extremes, settings):
     return bin_edges(extremes.astype(float) if name == "firstorder" else extremes, settings)
 
 
+def has_one_level(extremes, edges):
+    return bool(extremes[0] >= edges[-1])
+
+
+def warn_of_one_level(name, settings):
+    width = _feature_maps.ONE_LEVEL.format(settings["binWidth"]).replace("number_of_gray_levels", "binCount")
+    text = (
+        width.replace("bin_width", "binWidth")
+        if settings["binCount"] is None
+        else "there is one gray level, so that there is no texture"
+    )
+    _logger.warning("image %s: %s", name, text)
+
+
 def pixels_of(array, precision):
     """The array in C order with a type of the engines, without a change of values."""
     array = _arrays.without_int64(_arrays.array_of(array, "the image"), "the image").array
@@ -169,7 +182,7 @@ class Maps:
     """
 
     def __init__(self, image, roi, settings, precision, name="original"):
-        self._settings = settings
+        self._settings, self._name, self._has_warned = settings, name, False
         self._spacing = image.spacing
         self._inside = np.ascontiguousarray(roi.array).view(np.uint8)
         self._extremes = extremes_of(image, roi.array, settings, "image" if name == "original" else f"image {name}")
@@ -217,7 +230,10 @@ class Maps:
         if self._settings["maskedKernel"]:
             mask, selection = _arrays.Array(self._inside[lower:upper], numpy), None
         edges = edges_of_class(next(iter(classes)), self._extremes, self._settings).tolist()
-        has_one_level = bool(self._extremes[0] >= edges[-1])
+        is_flat = has_one_level(self._extremes, edges)
+        if is_flat and list(classes) != ["firstorder"] and not self._has_warned:
+            warn_of_one_level(self._name, self._settings)
+            self._has_warned = True
         maps = np.empty((sum(map(len, classes.values())), last - first, *plane), self.dtype)
         _feature_maps.compute(
             pixels,
@@ -228,7 +244,7 @@ class Maps:
             window=self._window,
             anchor=anchor,
             classes=[
-                class_of(name, features, self._settings, self._window[::-1], self._spacing, has_one_level)
+                class_of(name, features, self._settings, self._window[::-1], self._spacing, is_flat)
                 for name, features in classes.items()
             ],
             discretization=_feature_maps.discretization_of_edges(edges),
@@ -294,6 +310,16 @@ def images_of(prepared, parameters, keys=None):
             names = [name for name in names if not keys.isdisjoint([name, *parameters.all_keys(name)])]
         for name, volume in _filters.images(prepared, image_type, settings, names):
             yield name, volume, settings
+
+
+def _new_images(volume, dtype, number):
+    return [_image.new_simpleitk(volume, dtype) for _ in range(number)]
+
+
+def _converted(convert, keys, arrays, volume, new):
+    """Dict of the images of some maps; new is the task that made images of SimpleITK for them, or None."""
+    volumes = map(volume.with_array, arrays)
+    return dict(zip(keys, map(convert, volumes, new.result()) if new else map(convert, volumes)))
 
 
 def execute(
@@ -381,8 +407,8 @@ def execute(
                     writer.write(maps, class_name, keys)
                     result.update((key, folder.path / layout.location(key)) for key in keys.values())
         return result
-    # Images of the caller's library are made while the next maps are computed.
-    tasks, converted = [], lambda volumes: {key: convert(volume) for key, volume in volumes.items()}
+    # Images of the caller's library are made while maps are computed: those of SimpleITK, which touch new memory, even before.
+    tasks = []
     # Threads that make many small images wait for the interpreter's lock.
     threads = writing.number_of_threads() if prepared.image.array.size > _VOXELS_AT_ONCE else 4
     with ThreadPoolExecutor(threads) as executor:
@@ -393,11 +419,15 @@ def execute(
             of_classes = parameters.keys(name)
             for group in maps.groups(of_classes) if maps else ():
                 keys = [key for class_name in group for key in of_classes[class_name].values()]
-                arrays = maps.compute({class_name: list(of_classes[class_name]) for class_name in group})
-                volumes = zip(keys, map(of_maps.with_array, arrays))
                 result.update(dict.fromkeys(keys))
-                while part := dict(itertools.islice(volumes, max(1, _VOXELS_AT_ONCE // of_maps.array.size))):
-                    tasks.append(executor.submit(converted, part))
+                at_once = max(1, _VOXELS_AT_ONCE // of_maps.array.size)
+                parts = [slice(i, i + at_once) for i in range(0, len(keys), at_once)]
+                made = [None] * len(parts)
+                if convert is _image.to_simpleitk:
+                    made = [executor.submit(_new_images, of_maps, maps.dtype, len(keys[part])) for part in parts]
+                arrays = maps.compute({class_name: list(of_classes[class_name]) for class_name in group})
+                for part, new in zip(parts, made):
+                    tasks.append(executor.submit(_converted, convert, keys[part], arrays[part], of_maps, new))
     for task in tasks:
         result.update(task.result())
     return result

@@ -42,15 +42,7 @@ def region_of_interest(mask, settings, image=None):
 
 
 def _bounds(inside):
-    """First and last index inside, in NumPy's order."""
-    lower, upper = [], []
-    for axis in range(inside.ndim):
-        used = np.flatnonzero(inside.any(axis=tuple(a for a in range(inside.ndim) if a != axis)))
-        lower.append(int(used[0]))
-        upper.append(int(used[-1]))
-        # The next axes search what is left.
-        inside = inside[(slice(None),) * axis + (slice(used[0], used[-1] + 1),)]
-    return lower, upper
+    return _regions.bounds(_arrays.array_of(inside, "the region"))
 
 
 def check_grids(image, mask, settings):

@@ -17,7 +17,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 import numpy as np
 
-from .. import _core
+from .. import _core, _parameters
 from .._files import paths
 from . import _filters
 from .._suggestions import did_you_mean
@@ -90,7 +90,7 @@ def _number(rule, is_valid, read=_real):
 
 _not_nan = _number("must not be NaN", lambda value: value == value, _real_or_text)
 _finite = _number("must be a finite number", math.isfinite)
-_positive = _number("must be greater than 0 and finite", lambda value: 0 < value < math.inf)
+_positive = _number(_parameters.POSITIVE, _parameters.is_positive)
 _positive_or_infinite = _number("must be greater than 0", lambda value: value > 0)
 _positive_or_not_finite = _number("must be greater than 0", lambda value: value > 0 or value != value)
 _not_negative = _number("must not be negative, and finite", lambda value: 0 <= value < math.inf)

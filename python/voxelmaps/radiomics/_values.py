@@ -76,6 +76,8 @@ def texture_values(image, roi, classes, settings, name="original", shapes={}):
     if settings["force2D"]:
         window[len(window) - 1 - settings["force2Ddimension"]] = 1
     edges_of = {each: radiomics.edges_of_class(each, extremes, settings).tolist() for each in classes}
+    if any(radiomics.has_one_level(extremes, edges) for each, edges in edges_of.items() if each != "firstorder"):
+        radiomics.warn_of_one_level(name, settings)
     result = {}
     for edges, group in itertools.groupby(classes, edges_of.get):
         group = {each: classes[each] for each in group}
