@@ -126,26 +126,13 @@ def _hash(path):
     return digest.hexdigest()
 
 
-def _is_same_image(path, other):
-    try:
-        image, other = (_image.load(each, "the image")[0] for each in (path, other))
-    except (OSError, TypeError, ValueError):
-        return False
-    arrays = image.array, other.array
-    return image[1:] == other[1:] and arrays[0].dtype == arrays[1].dtype and arrays[0].tobytes() == arrays[1].tobytes()
-
-
 def _is_unchanged(path, entry):
-    """Whether an input is as it was when it was read: by sizes and times, or else, as for a copy, by its content; or is another file of
-    the same image, such as a compressed one."""
+    """Whether an input is as it was when it was read: by sizes and times, or else, as for a copy, by its content."""
     states = _states(path)
     if not states or states == entry["files"]:
         return bool(states)
     sizes = lambda states: [size for size, _ in states.values()]
-    if sizes(states) == sizes(entry["files"]) and _hash(path) == entry["sha256"]:
-        return True
-    is_other = entry["path"] != str(path.absolute()) and os.path.exists(entry["path"])
-    return is_other and _states(entry["path"]) == entry["files"] and _is_same_image(path, entry["path"])
+    return sizes(states) == sizes(entry["files"]) and _hash(path) == entry["sha256"]
 
 
 # The last image and the last mask, which cases often share.

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """NIfTI-1 and NIfTI-2, by nibabel: values as those of get_fdata(), geometry as ITK's, in mm."""
 
-import logging
 import os
 import zlib
 
@@ -11,15 +10,6 @@ import numpy as np
 from . import library
 from .headers import pair
 from .._suggestions import warn
-
-try:
-    # Decompresses about three times as fast.
-    from isal import igzip as gzip
-    from isal.isal_zlib import error as _IsalError
-except ImportError:
-    import gzip
-
-    _IsalError = zlib.error
 
 SUFFIXES = (".nii", ".nii.gz", ".hdr", ".img")
 _REAL_TYPES = (2, 4, 8, 16, 64, 256, 512, 768, 1024, 1280)
@@ -44,7 +34,7 @@ def read(path):
     for each in (header_path, voxels_path):
         if not os.path.isfile(each):
             raise ValueError(f"its file {each} is missing")
-    opener = gzip.open if path.lower().endswith(".gz") else open
+    opener, corrupt = _gzip() if path.lower().endswith(".gz") else (open, zlib.error)
     try:
         with opener(header_path, "rb") as file:
             header = _header(file, header_path == voxels_path)
@@ -67,7 +57,7 @@ def read(path):
                     pass
         slope, inter = header.get_slope_inter()
         place = geometry(header, shape, "it", path)
-    except (OSError, EOFError, zlib.error, _IsalError) as error:
+    except (OSError, EOFError, zlib.error, corrupt) as error:
         raise ValueError(f"it is truncated or corrupt: {error}") from None
     except (HeaderDataError, WrapStructError) as error:
         raise ValueError(f"its header is corrupt: {error}") from None
@@ -77,12 +67,26 @@ def read(path):
     return in_itk_order(array), *place
 
 
+def _gzip():
+    """What opens compressed files, and its error."""
+    try:
+        # Decompresses about three times as fast.
+        from isal import igzip, isal_zlib
+
+        return igzip.open, isal_zlib.error
+    except ImportError:
+        import gzip
+
+        return gzip.open, zlib.error
+
+
 def in_itk_order(array):
     """The array with the axes z, y, x, and components if there are several, of one with x, y, z and components."""
     return array[..., 0].T if array.shape[-1] == 1 else np.ascontiguousarray(np.moveaxis(array.T, 0, -1))
 
 
 def _header(file, is_single):
+    import logging
     from nibabel import Nifti1Header, Nifti2Header
 
     block = file.read(348)
