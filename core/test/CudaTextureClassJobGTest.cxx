@@ -203,9 +203,9 @@ TYPED_TEST(CudaNeighborClassJob, ManyAndFewLevelsInAWindow)
 
 TYPED_TEST(CudaNeighborClassJob, WindowsOfAllShapes)
 {
-  const std::vector<voxelmaps::Triple> windows{ { { 1, 1, 1 } }, { { 5, 1, 1 } },  { { 1, 6, 1 } },  { { 1, 1, 4 } },
-                                                { { 1, 1, 9 } }, { { 2, 2, 2 } },  { { 2, 3, 4 } },  { { 5, 5, 1 } },
-                                                { { 4, 8, 6 } }, { { 7, 7, 7 } },  { { 9, 1, 3 } },  { { 9, 9, 9 } },
+  const std::vector<voxelmaps::Triple> windows{ { { 1, 1, 1 } },  { { 5, 1, 1 } },  { { 1, 6, 1 } }, { { 1, 1, 4 } },
+                                                { { 1, 1, 9 } },  { { 2, 2, 2 } },  { { 2, 3, 4 } }, { { 5, 5, 1 } },
+                                                { { 4, 8, 6 } },  { { 7, 7, 7 } },  { { 9, 1, 3 } }, { { 9, 9, 9 } },
                                                 { { 10, 2, 3 } }, { { 10, 5, 3 } }, { { 33, 2, 3 } } };
   for (const voxelmaps::Triple & windowSize : windows)
   {

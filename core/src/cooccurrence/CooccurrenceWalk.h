@@ -38,7 +38,7 @@ struct CooccurrenceCountTable
 inline CooccurrenceCountTable
 MakeCooccurrenceCountTable(const CooccurrenceTask & task)
 {
-  constexpr std::uint64_t sharedEntries = 2048;
+  constexpr std::uint64_t sharedBytes = 49152;
   const auto              levels = static_cast<std::uint64_t>(task.numberOfGrayLevels);
   const std::uint64_t     voxels = NumberOfVoxels(task.window);
   CooccurrenceCountTable  table{};
@@ -59,7 +59,7 @@ MakeCooccurrenceCountTable(const CooccurrenceTask & task)
   table.sums = add(task.needsSumCounts, 2 * levels - 1, task.maxPairs);
   table.differences = add(task.needsDifferenceCounts, levels, task.maxPairs);
   table.entries = table.keys;
-  if (table.keys > 4 * maxKeys && table.keys > sharedEntries)
+  if (table.keys > 4 * maxKeys && table.Bytes() > sharedBytes)
   {
     table.isHash = true;
     table.entries = 64;
@@ -68,7 +68,7 @@ MakeCooccurrenceCountTable(const CooccurrenceTask & task)
       table.entries *= 2;
     }
   }
-  table.isShared = !table.isHash && table.entries <= sharedEntries;
+  table.isShared = table.Bytes() <= sharedBytes;
   return table;
 }
 

@@ -260,8 +260,8 @@ private:
     return contents.firstNode + contents.numbers[this->GetPlace(contents, tile, voxel)];
   }
 
-  /** Contract all tiles that have other seeds than last time. The components of seeded tiles get the numbers after those
-   * of all tiles. Returns the number of nodes. */
+  /** Contract all tiles that have other seeds than last time. The components of seeded tiles get the numbers after
+   * those of all tiles. Returns the number of nodes. */
   std::uint32_t
   ContractSeededTiles(const RelativeFuzzyConnectednessJob & job, const Seeds & seeds, SeededTiles & seededTiles)
   {
@@ -403,7 +403,8 @@ private:
     });
   }
 
-  /** Write all outputs, with the labels that the tie rule of Iterative gives. The links are some of those between nodes.
+  /** Write all outputs, with the labels that the tie rule of Iterative gives. The links are some of those between
+   * nodes.
    */
   template <typename TLabel>
   void
@@ -412,7 +413,7 @@ private:
                  TLabel * labels)
   {
     const TileGrid & grid = m_Tiles.grid;
-    const auto getStrength = [&, minKey = MinKey(job)](std::int64_t voxel, const Triple & at) {
+    const auto       getStrength = [&, minKey = MinKey(job)](std::int64_t voxel, const Triple & at) {
       const std::int64_t  tile = grid.GetTileAt(at);
       const Contents      contents = this->GetContents(seededTiles, tile);
       const std::int64_t  place = this->GetPlace(contents, tile, voxel);

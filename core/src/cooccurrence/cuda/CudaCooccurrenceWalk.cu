@@ -76,21 +76,31 @@ struct NoCorrelation
   {}
 };
 
-template <typename TNumber>
+/** Compilers access shared memory faster if they know that it is. */
+template <typename TNumber, bool VIsShared>
 __global__ void
 __launch_bounds__(Warp::Size())
   WalkKernel(const __grid_constant__ CooccurrenceTask task, const __grid_constant__ CooccurrenceCountTable table,
              char * scratch, const __grid_constant__ WindowNumbers numbers, std::int64_t firstWindow,
              std::int64_t endWindow)
 {
-  extern __shared__ __align__(16) char           shared[];
-  NoCorrelation                                  correlation;
-  CooccurrenceWalk<Warp, TNumber, NoCorrelation> walk(
-    task, table, Warp(), correlation, table.isShared ? shared : scratch + std::uint64_t{ blockIdx.x } * table.Bytes());
-  for (std::int64_t i = firstWindow + blockIdx.x; i < endWindow; i += gridDim.x)
+  extern __shared__ __align__(16) char shared[];
+  const auto                           compute = [&](void * memory) {
+    NoCorrelation                                  correlation;
+    CooccurrenceWalk<Warp, TNumber, NoCorrelation> walk(task, table, Warp(), correlation, memory);
+    for (std::int64_t i = firstWindow + blockIdx.x; i < endWindow; i += gridDim.x)
+    {
+      walk.Compute(numbers[i]);
+      __syncwarp();
+    }
+  };
+  if constexpr (VIsShared)
   {
-    walk.Compute(numbers[i]);
-    __syncwarp();
+    compute(shared);
+  }
+  else
+  {
+    compute(scratch + std::uint64_t{ blockIdx.x } * table.Bytes());
   }
 }
 
@@ -118,7 +128,8 @@ Launch(const CooccurrenceTask & task, const WindowNumbers & numbers, const CudaM
   const std::int64_t     part = std::max(partSteps, steps) / std::max<std::int64_t>(steps, 1);
   LaunchChunked(
     numbers.number, part, resources, "starting the kernel of WindowWalk", [&](std::int64_t first, std::int64_t end) {
-      WalkKernel<TNumber><<<static_cast<unsigned int>(warps), Warp::Size(), sharedBytes, resources.stream>>>(
+      const auto kernel = table.isShared ? WalkKernel<TNumber, true> : WalkKernel<TNumber, false>;
+      kernel<<<static_cast<unsigned int>(warps), Warp::Size(), sharedBytes, resources.stream>>>(
         task, table, static_cast<char *>(resources.scratch), numbers, first, end);
     });
 }
