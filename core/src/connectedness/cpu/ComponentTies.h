@@ -14,9 +14,9 @@
 
 namespace voxelmaps
 {
-/** Applies the tie rule of Iterative to components, as LabelTies does to voxels. A link between two components joins two
- * voxels that have the strengths of their components, and so have most voxels: ties that spread to millions of voxels
- * need few steps here. */
+/** Applies the tie rule of Iterative to components, as LabelTies does to voxels. A link between two components joins
+ * two voxels that have the strengths of their components, and so have most voxels: ties that spread to millions of
+ * voxels need few steps here. */
 class ComponentTies
 {
 public:
