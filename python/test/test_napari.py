@@ -131,9 +131,9 @@ def test_edits_of_a_hidden_layer_of_strokes(viewer):
     live.strokes.paint((9, 15, 20), 2)
     assert_fresh(live)
     live.strokes.visible = False
-    before = live.labels.data
+    before = live.labels.data.copy()
     live.strokes.undo()
-    wait(lambda: live.labels.data is before)
+    wait(lambda: np.array_equal(live.labels.data, before))
     assert_fresh(live)
     live.stop()
 

@@ -29,9 +29,9 @@ namespace voxelmaps
  *
  * A hierarchy that is kept is built without seeds. Of the links between the components of tiles, a maximum spanning
  * forest suffices: no other link is on the strongest path between two components. Tiles that have seeds are contracted
- * again, and their new components and all links of these replace the former ones. That is exact, because a path through
- * a component of a tile is not weaker than the links by which it enters and leaves, so what connected other components
- * still does. */
+ * again, if these have changed, and their new components and all links of these replace the former ones. That is exact,
+ * because a path through a component of a tile is not weaker than the links by which it enters and leaves, so what
+ * connected other components still does. */
 class CpuRelativeHierarchy : public RelativeHierarchy
 {
 public:
@@ -150,9 +150,14 @@ public:
   std::uint64_t
   GetMemory() const override
   {
-    const std::uint64_t bytesPerVoxel = sizeof(std::uint32_t) + sizeof(std::uint16_t);
-    return bytesPerVoxel * static_cast<std::uint64_t>(this->GetNumberOfVoxels()) +
-           m_Tiles.firstComponents.size() * sizeof(std::uint32_t) + m_Forest.size() * sizeof(ComponentLink);
+    constexpr std::uint64_t bytesPerVoxel = sizeof(std::uint32_t) + sizeof(std::uint16_t);
+    std::uint64_t           voxels = this->GetNumberOfVoxels();
+    for (const auto & seeded : m_SeededContents)
+    {
+      voxels += seeded.second->strengths.size();
+    }
+    return bytesPerVoxel * voxels + m_Tiles.firstComponents.size() * sizeof(std::uint32_t) +
+           m_Forest.size() * sizeof(ComponentLink);
   }
 
 private:
@@ -421,11 +426,12 @@ private:
       const std::uint32_t key = std::min(contents.strengths[place], ofNode);
       return key >= minKey ? key : noKey;
     };
-    const bool                keepsTies = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
-    const LabelTies           ties(m_Graph, getStrength, keepsTies, labels, job.execution);
-    ComponentTies             componentTies(keepsTies, results);
-    std::vector<std::uint8_t> isDue(grid.GetNumberOfTiles(), 1); // of tiles
-    auto                      found = ties.Find({});
+    using Ties = LabelTies<TLabel, decltype(getStrength)>;
+    const bool                      keepsTies = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
+    const Ties                      ties(m_Graph, getStrength, keepsTies, labels, job.execution);
+    ComponentTies                   componentTies(keepsTies, results);
+    std::vector<std::uint8_t>       isDue(grid.GetNumberOfTiles(), 1); // of tiles
+    std::vector<typename Ties::Tie> found;
     do
     {
       for (const ComponentLink & link : links)
