@@ -721,12 +721,6 @@ def opened(value, what, components_axis=None, dimension=None, **options):
     return Opened(image, given, convert, -1 if image.array.ndim > len(image.spacing) else None)
 
 
-def like(value, array):
-    """The array, of the shape of a value without its components, as what the value is: an image of ITK, a DataArray, or the array."""
-    x = opened(value, "x")
-    return x.convert(x.image.with_array(array))
-
-
 def load(value, what, **options):
     """The image of a value that must have a geometry, and the function that makes what the value is of an image.
 

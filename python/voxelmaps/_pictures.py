@@ -521,7 +521,7 @@ def show(
             "give its spacing, such as spacing=(1, 1, 1),",
             "draw a channel, such as x[..., 0]",
         )
-    order = None if image is None else _order(opened(image, "the image").axes)
+    order = _order(opened(image, "the image").axes) if is_xarray(image) else None
     listed, settings, grid = _maps_of(maps, None if scene is None else scene.image, order)
     if grid is None:
         raise TypeError("image and maps are None, but there must be something to draw")

@@ -208,8 +208,10 @@ def selection(array, mask):
     """The voxels whose features are computed, as an Array of bytes. Raises ValueError if there are none inside the mask, or if they are
     an image."""
     values = integers(array, "selection")
-    _refuse_many_values(values, "selection", "x")
     selected = _arrays.bytes_of(values, "selection")
+    if 0 in array.shape:
+        return selected
+    _refuse_many_values(values, "selection", "x")
     with selected.library.current_device():
         if not (selected.array != 0).any():
             _refuse_empty(array, "selection", "other than 0")
