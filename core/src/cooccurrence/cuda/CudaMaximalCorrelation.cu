@@ -11,6 +11,8 @@
 #include "texture/cpu/WindowBox.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace voxelmaps
 {
@@ -86,6 +88,8 @@ struct TeamLanes
   static constexpr int lanesInWarp = VLanes < lanesPerWarp ? VLanes : lanesPerWarp;
 
   int first;
+  /** In memory of the host. */
+  const volatile int * cancelled;
 
   __device__ void
   Sync() const
@@ -99,10 +103,21 @@ struct TeamLanes
       __syncwarp();
     }
   }
+  /** Large matrices end early if the host wants it. */
   __device__ bool
-  FinishColumn(int) const
+  FinishColumn(int rows) const
   {
+    constexpr int rowsBetweenLooks = 64;
+    if constexpr (VLanes > lanesPerWarp)
+    {
+      return rows % rowsBetweenLooks == 0 && this->IsCancelled();
+    }
     return false;
+  }
+  __device__ bool
+  IsCancelled() const
+  {
+    return __syncthreads_or(threadIdx.x == 0 && *cancelled != 0) != 0;
   }
   static __device__ double
   SquareRoot(double value)
@@ -162,10 +177,10 @@ class TeamCorrelation
 
 public:
   __device__
-  TeamCorrelation(const CooccurrenceTask & task, const CorrelationLayout & layout, char * memory)
+  TeamCorrelation(const CooccurrenceTask & task, const CorrelationLayout & layout, char * memory, const int * cancelled)
     : m_Task(task)
     , m_Layout(layout)
-    , m_Team{ static_cast<int>(threadIdx.x) % VLanes }
+    , m_Team{ static_cast<int>(threadIdx.x) % VLanes, cancelled }
     , m_Matrix(reinterpret_cast<double *>(memory))
     , m_First(m_Matrix + TriangleRow(layout.maxLevels))
     , m_Second(m_First + layout.maxLevels)
@@ -198,6 +213,13 @@ public:
     double             matrices = 0.0;
     for (int first = 0; first < m_Task.numberOfOffsets; first += offsetsPerMatrix)
     {
+      if constexpr (VLanes > lanesPerWarp)
+      {
+        if (m_Team.IsCancelled())
+        {
+          return;
+        }
+      }
       bool         hasPairs = false;
       const double value = this->ComputeMatrix(first, first + offsetsPerMatrix, hasPairs);
       total += hasPairs ? value : 0.0;
@@ -425,18 +447,19 @@ private:
 template <int VLanes>
 constexpr int blockThreads = VLanes < lanesPerWarp ? lanesPerWarp : VLanes;
 
-template <int VLanes, bool VSymmetric>
+template <int VLanes, bool VSymmetric, bool VShared>
 __global__ void
 __launch_bounds__(blockThreads<VLanes>)
   CorrelationKernel(const __grid_constant__ CooccurrenceTask task, const __grid_constant__ CorrelationLayout layout,
-                    char * scratch, WindowNumbers numbers, std::int64_t firstWindow, std::int64_t endWindow)
+                    char * scratch, WindowNumbers numbers, std::int64_t firstWindow, std::int64_t endWindow,
+                    const int * cancelled)
 {
   extern __shared__ __align__(16) char shared[];
   constexpr int                        teams = blockThreads<VLanes> / VLanes;
   const int                            team = static_cast<int>(threadIdx.x) / VLanes;
   char * const                         memory = layout.isShared ? shared + team * layout.BytesPerTeam()
                                                                 : scratch + std::size_t{ blockIdx.x } * layout.BytesPerTeam();
-  TeamCorrelation<VLanes, VSymmetric>  correlation(task, layout, memory);
+  TeamCorrelation<VLanes, VSymmetric>  correlation(task, layout, memory, cancelled);
   for (std::int64_t first = firstWindow + std::int64_t{ blockIdx.x } * teams; first < endWindow;
        first += std::int64_t{ gridDim.x } * teams)
   {
@@ -444,6 +467,54 @@ __launch_bounds__(blockThreads<VLanes>)
     correlation.Compute(isWindow ? numbers[first + team] : 0, isWindow);
   }
 }
+
+/** A number that kernels of minutes look at, so that they end soon after an abort. */
+class CancelFlag
+{
+public:
+  explicit CancelFlag(bool isUsed)
+  {
+    if (isUsed)
+    {
+      CheckCuda(cudaHostAlloc(reinterpret_cast<void **>(&m_Flag), sizeof(int), cudaHostAllocMapped),
+                "allocating page-locked memory");
+      *m_Flag = 0;
+    }
+  }
+  ~CancelFlag() { cudaFreeHost(m_Flag); }
+  CancelFlag(const CancelFlag &) = delete;
+  CancelFlag &
+  operator=(const CancelFlag &) = delete;
+
+  const int *
+  Get() const
+  {
+    return m_Flag;
+  }
+  /** Wait for the kernels of a stream. */
+  void
+  WaitFor(const CudaMethodResources & resources)
+  {
+    while (cudaStreamQuery(resources.stream) == cudaErrorNotReady)
+    {
+      try
+      {
+        resources.checkAbort();
+      }
+      catch (...)
+      {
+        *static_cast<volatile int *>(m_Flag) = 1;
+        cudaStreamSynchronize(resources.stream);
+        throw;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    CheckCuda(cudaStreamSynchronize(resources.stream), "computing maximal correlations");
+  }
+
+private:
+  int * m_Flag{ nullptr };
+};
 
 /** The layout for windows of a list, or for all. */
 CorrelationLayout
@@ -474,14 +545,16 @@ ScratchBlocks()
   return static_cast<std::uint64_t>(GetCudaDeviceLimits().numberOfMultiprocessors) * scratchBlocksPerMultiprocessor;
 }
 
-template <int VLanes, bool VSymmetric>
+template <int VLanes, bool VSymmetric, bool VShared>
 void
 Launch(const CooccurrenceTask & task, const CorrelationLayout & layout, const WindowNumbers & numbers, void * scratch,
        std::uint64_t scratchBytes, const CudaMethodResources & resources)
 {
   constexpr int       threads = blockThreads<VLanes>;
   constexpr int       teams = threads / VLanes;
-  const auto          kernel = CorrelationKernel<VLanes, VSymmetric>;
+  constexpr bool      isLarge = VLanes > lanesPerWarp;
+  CancelFlag          flag(isLarge);
+  const auto          kernel = CorrelationKernel<VLanes, VSymmetric, VShared>;
   const std::size_t   bytes = layout.isShared ? layout.BytesPerBlock() : 0;
   const auto          resident = static_cast<std::uint64_t>(PrepareKernel(kernel, threads, bytes));
   const std::uint64_t blocks =
@@ -503,7 +576,13 @@ Launch(const CooccurrenceTask & task, const CorrelationLayout & layout, const Wi
                 [&](std::int64_t first, std::int64_t end) {
                   const unsigned int needed = BlocksFor(static_cast<std::uint64_t>(end - first), teams, blocks);
                   kernel<<<needed, threads, bytes, resources.stream>>>(
-                    task, layout, static_cast<char *>(scratch), numbers, first, end);
+                    task, layout, static_cast<char *>(scratch), numbers, first, end, flag.Get());
+                  // What waits needs a kernel that runs.
+                  CheckLaunch("starting the kernel of maximal correlations");
+                  if constexpr (isLarge)
+                  {
+                    flag.WaitFor(resources);
+                  }
                 });
 }
 
@@ -515,9 +594,10 @@ LaunchMatrices(const CooccurrenceTask & task, const CorrelationLayout & layout, 
   const std::uint64_t listBytes = ListBytes(task);
   void * const        scratch = static_cast<char *>(resources.scratch) + listBytes;
   const std::uint64_t bytes = resources.scratchBytes - listBytes;
-  const auto          launch = layout.lanes == blockLanes     ? Launch<blockLanes, VSymmetric>
-                               : layout.lanes == lanesPerWarp ? Launch<lanesPerWarp, VSymmetric>
-                                                              : Launch<8, VSymmetric>;
+  const auto          launch = !layout.isShared               ? Launch<blockLanes, VSymmetric, false>
+                               : layout.lanes == blockLanes   ? Launch<blockLanes, VSymmetric, true>
+                               : layout.lanes == lanesPerWarp ? Launch<lanesPerWarp, VSymmetric, true>
+                                                              : Launch<8, VSymmetric, true>;
   launch(task, layout, numbers, scratch, bytes, resources);
 }
 
