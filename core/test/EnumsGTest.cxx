@@ -134,13 +134,3 @@ TEST(Enums, FeaturesAreFoundByTheirNames)
   ExpectFound<CooccurrenceFeatureMapEnums>(CooccurrenceFeatureMapEnums::Feature::DifferenceAverage, "dissimilarity");
   ExpectFound<CooccurrenceFeatureMapEnums>(CooccurrenceFeatureMapEnums::Feature::ClusterTendency, "sum_variance");
 }
-
-TEST(Enums, DefaultFeaturesAreInTheOrderOfAll)
-{
-  auto expected = FirstOrderFeatureMapEnums::GetAllFeatures();
-  expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(FirstOrderFeatureMapEnums::Feature::StandardDeviation));
-  EXPECT_EQ(expected, FirstOrderFeatureMapEnums::GetPyRadiomicsFeatures());
-  auto eleven = RunLengthFeatureMapEnums::GetAllFeatures();
-  eleven.resize(11);
-  EXPECT_EQ(eleven, RunLengthFeatureMapEnums::GetElevenFeatures());
-}

@@ -111,34 +111,6 @@ TEST(FuzzyConnectednessJob, AllPixelTypesGiveTheSameBits)
   }
 }
 
-TEST(FuzzyConnectednessJob, CheckerboardOfZeroAffinities)
-{
-  for (const Triple & size : { Triple{ { 131, 67, 1 } }, Triple{ { 35, 19, 17 } } })
-  {
-    Scene scene;
-    scene.size = size;
-    for (std::int64_t voxel = 0; voxel < scene.GetNumberOfVoxels(); ++voxel)
-    {
-      // Sizes are odd, so the parity of a voxel number is the color.
-      scene.intensities.push_back(voxel % 2 == 0 ? 0.0 : 30000.0);
-    }
-    scene.seeds = { 2, 40 };
-    scene.affinityFunction = AffinityFunction::Homogeneity;
-    Keys expected(scene.intensities.size(), Oracle::notReached);
-    expected[2] = Oracle::seedKey;
-    expected[40] = Oracle::seedKey;
-    ExpectKeys(expected, scene, PixelType::Int16);
-
-    // Across edges, a voxel has neighbors of its own color.
-    scene.adjacency = Adjacency::FaceEdge;
-    for (std::size_t voxel = 0; voxel < expected.size(); voxel += 2)
-    {
-      expected[voxel] = std::max(expected[voxel], Oracle::fullAffinity);
-    }
-    ExpectKeys(expected, scene, PixelType::Int16);
-  }
-}
-
 TEST(FuzzyConnectednessJob, SerpentineOfHundredThousandVoxels)
 {
   for (const Triple & size : { Triple{ { 401, 501, 1 } }, Triple{ { 61, 61, 105 } } })

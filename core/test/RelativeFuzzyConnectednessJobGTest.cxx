@@ -168,28 +168,6 @@ TEST(RelativeFuzzyConnectednessJob, CompetitionsOnALine)
             ComputeSceneLabels(beyond, { 2, 5 }, Competition::Iterative, TieRule::LowestLabel));
 }
 
-TEST(RelativeFuzzyConnectednessJob, TiesOfEqualImages)
-{
-  // Everything but the seeds is a tie.
-  Scene scene;
-  scene.size = { { 70, 40, 9 } };
-  scene.intensities.assign(static_cast<std::size_t>(scene.GetNumberOfVoxels()), 3.0);
-  scene.seeds = { 12, 5000, 20000, 20001 };
-  const Labels labels{ 300, 7, 9, 65535 };
-  for (const Competition competition : { Competition::Relative, Competition::Iterative })
-  {
-    for (const TieRule tieRule : { TieRule::Background, TieRule::LowestLabel })
-    {
-      Labels expected(scene.intensities.size(), tieRule == TieRule::Background ? 0 : 7);
-      for (std::size_t i = 0; i < labels.size(); ++i)
-      {
-        expected[static_cast<std::size_t>(scene.seeds[i])] = labels[i];
-      }
-      EXPECT_EQ(expected, ComputeSceneLabels(scene, labels, competition, tieRule));
-    }
-  }
-}
-
 TEST(RelativeFuzzyConnectednessJob, AffinitiesOfLabels)
 {
   for (std::uint64_t seed = 500; seed < 620 && !HasFailure(); ++seed)

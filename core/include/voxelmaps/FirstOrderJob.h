@@ -66,10 +66,6 @@ public:
   static constexpr unsigned int NumberOfFeatures = 19;
 
   VOXELMAPS_FEATURE_NAMES_MACRO;
-
-  /** The features that PyRadiomics computes unless told otherwise: all but StandardDeviation. */
-  static std::vector<Feature>
-  GetPyRadiomicsFeatures();
 };
 
 /** Names of the enumerators, which are printed. */

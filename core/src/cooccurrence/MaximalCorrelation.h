@@ -5,6 +5,7 @@
 
 #include "common/HostDevice.h"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -547,6 +548,37 @@ private:
       }
     }
   };
+};
+
+/** The one lane of a thread. */
+struct SerialLane
+{
+  static constexpr int  first = 0;
+  static constexpr int  step = 1;
+  static constexpr bool isAlone = true;
+
+  VOXELMAPS_HOST_DEVICE void
+  Sync() const
+  {}
+  VOXELMAPS_HOST_DEVICE bool
+  FinishColumn(int) const
+  {
+    return false;
+  }
+  static VOXELMAPS_HOST_DEVICE double
+  SquareRoot(double value)
+  {
+#if defined(__CUDA_ARCH__)
+    return __dsqrt_rn(value);
+#else
+    return std::sqrt(value);
+#endif
+  }
+  static VOXELMAPS_HOST_DEVICE bool
+  AreZero(double value)
+  {
+    return value == 0.0;
+  }
 };
 } // namespace voxelmaps
 

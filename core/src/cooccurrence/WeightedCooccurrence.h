@@ -16,37 +16,6 @@
  * by rows in rising order of levels. Compile with contraction off, and all compilers give the same bits. */
 namespace voxelmaps
 {
-/** Serial execution policy; see MaximalCorrelation. */
-struct SerialLane
-{
-  static constexpr int  first = 0;
-  static constexpr int  step = 1;
-  static constexpr bool isAlone = true;
-
-  VOXELMAPS_HOST_DEVICE void
-  Sync() const
-  {}
-  VOXELMAPS_HOST_DEVICE bool
-  FinishColumn(int) const
-  {
-    return false;
-  }
-  static VOXELMAPS_HOST_DEVICE double
-  SquareRoot(double value)
-  {
-#if defined(__CUDA_ARCH__)
-    return __dsqrt_rn(value);
-#else
-    return std::sqrt(value);
-#endif
-  }
-  static VOXELMAPS_HOST_DEVICE bool
-  AreZero(double value)
-  {
-    return value == 0.0;
-  }
-};
-
 /** A walk: computes windows one after the other, in memory of its own. */
 class WeightedCooccurrence : public WindowWalk<CooccurrenceTask, true>
 {

@@ -5,7 +5,6 @@
 #include "common/FixedPoint.h"
 #include "common/ParallelFor.h"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -39,14 +38,6 @@ FirstOrderFeatureMapEnums::GetFeatureTable()
       { "VAR", "Variance", "", "intensity_variance" },
     });
   return table;
-}
-
-std::vector<FirstOrderFeatureMapEnums::Feature>
-FirstOrderFeatureMapEnums::GetPyRadiomicsFeatures()
-{
-  std::vector<Feature> features = GetAllFeatures();
-  features.erase(std::find(features.begin(), features.end(), Feature::StandardDeviation));
-  return features;
 }
 
 namespace

@@ -43,7 +43,7 @@ struct TracedLink : ComponentLink
  * without the second term where X was held back. Links of equal keys are ordered by number, so the only cycles are two
  * components that point along the same link.
  *
- * Functions that may take long call checkAbort() every few milliseconds. */
+ * Functions that may take long call checkAbort() after each pass over components or links. */
 template <typename TLink>
 class LinkContraction
 {
@@ -147,48 +147,44 @@ public:
   {
     const std::uint32_t   n = m_NumberOfComponents;
     std::uint32_t * const pointers = m_Rounds[m_NumberOfRounds - 1].parents.data();
-    InChunks(n, checkAbort, [&](std::size_t first, std::size_t last) {
-      for (std::size_t c = first; c < last; ++c)
-      {
-        // Of two components that point at each other, the first one is the root.
-        const std::uint32_t to = pointers[c];
-        pointers[c] = ((to > c) & (pointers[to] == c)) ? static_cast<std::uint32_t>(c) : to;
-      }
-    });
+    for (std::size_t c = 0; c < n; ++c)
+    {
+      // Of two components that point at each other, the first one is the root.
+      const std::uint32_t to = pointers[c];
+      pointers[c] = ((to > c) & (pointers[to] == c)) ? static_cast<std::uint32_t>(c) : to;
+    }
+    checkAbort();
 
     m_Numbers.resize(n);
     std::uint32_t * const numbers = m_Numbers.data();
     std::uint32_t         count = 0;
-    InChunks(n, checkAbort, [&](std::size_t first, std::size_t last) {
-      for (std::size_t c = first; c < last; ++c)
-      {
-        numbers[c] = count;
-        count += pointers[c] == c ? 1 : 0;
-      }
-    });
+    for (std::size_t c = 0; c < n; ++c)
+    {
+      numbers[c] = count;
+      count += pointers[c] == c ? 1 : 0;
+    }
+    checkAbort();
     for (std::uint32_t changed = 1; changed != 0;)
     {
       changed = 0;
-      InChunks(n, checkAbort, [&](std::size_t first, std::size_t last) {
-        for (std::size_t c = first; c < last; ++c)
-        {
-          const std::uint32_t to = pointers[c];
-          const std::uint32_t next = pointers[to];
-          pointers[c] = next;
-          changed |= to ^ next;
-        }
-      });
+      for (std::size_t c = 0; c < n; ++c)
+      {
+        const std::uint32_t to = pointers[c];
+        const std::uint32_t next = pointers[to];
+        pointers[c] = next;
+        changed |= to ^ next;
+      }
+      checkAbort();
     }
 
     m_Leaving.assign(count, noKey);
-    InChunks(n, checkAbort, [&](std::size_t first, std::size_t last) {
-      for (std::size_t c = first; c < last; ++c)
-      {
-        const std::uint32_t parent = numbers[pointers[c]];
-        pointers[c] = parent;
-        m_Leaving[parent] = std::max(m_Leaving[parent], leaving[c]);
-      }
-    });
+    for (std::size_t c = 0; c < n; ++c)
+    {
+      const std::uint32_t parent = numbers[pointers[c]];
+      pointers[c] = parent;
+      m_Leaving[parent] = std::max(m_Leaving[parent], leaving[c]);
+    }
+    checkAbort();
     leaving.swap(m_Leaving);
     m_NumberOfComponents = count;
   }
@@ -203,16 +199,15 @@ public:
       this->Merge(checkAbort);
       const std::uint32_t * const parents = m_Rounds[m_NumberOfRounds - 1].parents.data();
       std::size_t                 kept = 0;
-      InChunks(numberOfLinks, checkAbort, [&](std::size_t first, std::size_t last) {
-        for (std::size_t i = first; i < last; ++i)
-        {
-          TLink link = links[i];
-          link.a = parents[link.a];
-          link.b = parents[link.b];
-          links[kept] = link;
-          kept += link.a != link.b ? 1 : 0;
-        }
-      });
+      for (std::size_t i = 0; i < numberOfLinks; ++i)
+      {
+        TLink link = links[i];
+        link.a = parents[link.a];
+        link.b = parents[link.b];
+        links[kept] = link;
+        kept += link.a != link.b ? 1 : 0;
+      }
+      checkAbort();
       numberOfLinks = kept;
       // Takes as long as a round, which is worth it once there are many links for few components.
       if (m_NumberOfRounds >= 3 && numberOfLinks / 5 > m_NumberOfComponents)
@@ -231,56 +226,53 @@ public:
     constexpr std::uint32_t never = 0xffffffffu;
     m_First.assign(m_NumberOfComponents + 1, 0);
     m_Sorted.resize(numberOfLinks);
-    InChunks(numberOfLinks, checkAbort, [&](std::size_t first, std::size_t last) {
-      for (std::size_t i = first; i < last; ++i)
+    for (std::size_t i = 0; i < numberOfLinks; ++i)
+    {
+      if (links[i].a > links[i].b)
       {
-        if (links[i].a > links[i].b)
-        {
-          std::swap(links[i].a, links[i].b);
-        }
-        ++m_First[links[i].a + 1];
+        std::swap(links[i].a, links[i].b);
       }
-    });
+      ++m_First[links[i].a + 1];
+    }
+    checkAbort();
     for (std::size_t c = 0; c < m_NumberOfComponents; ++c)
     {
       m_First[c + 1] += m_First[c];
     }
-    InChunks(numberOfLinks, checkAbort, [&](std::size_t first, std::size_t last) {
-      for (std::size_t i = first; i < last; ++i)
-      {
-        m_Sorted[m_First[links[i].a]++] = links[i];
-      }
-    });
+    for (std::size_t i = 0; i < numberOfLinks; ++i)
+    {
+      m_Sorted[m_First[links[i].a]++] = links[i];
+    }
+    checkAbort();
 
     m_Last.assign(m_NumberOfComponents, never);
     std::uint32_t kept = 0;
     std::uint32_t firstA = 0;
     std::uint32_t a = never;
-    InChunks(numberOfLinks, checkAbort, [&](std::size_t first, std::size_t last) {
-      for (std::size_t i = first; i < last; ++i)
+    for (std::size_t i = 0; i < numberOfLinks; ++i)
+    {
+      const TLink & link = m_Sorted[i];
+      if (link.a != a)
       {
-        const TLink & link = m_Sorted[i];
-        if (link.a != a)
+        a = link.a;
+        firstA = kept;
+      }
+      const std::uint32_t at = m_Last[link.b];
+      if (at != never && at >= firstA)
+      {
+        // All of it: a TracedLink must keep the components that its key belongs to.
+        if (link.key > links[at].key)
         {
-          a = link.a;
-          firstA = kept;
-        }
-        const std::uint32_t at = m_Last[link.b];
-        if (at != never && at >= firstA)
-        {
-          // All of it: a TracedLink must keep the components that its key belongs to.
-          if (link.key > links[at].key)
-          {
-            links[at] = link;
-          }
-        }
-        else
-        {
-          m_Last[link.b] = kept;
-          links[kept++] = link;
+          links[at] = link;
         }
       }
-    });
+      else
+      {
+        m_Last[link.b] = kept;
+        links[kept++] = link;
+      }
+    }
+    checkAbort();
     numberOfLinks = kept;
   }
 
@@ -293,12 +285,11 @@ public:
     {
       const Round & round = m_Rounds[r];
       m_Numbers.resize(round.keys.size());
-      InChunks(round.keys.size(), checkAbort, [&](std::size_t first, std::size_t last) {
-        for (std::size_t c = first; c < last; ++c)
-        {
-          m_Numbers[c] = std::min(strengths[round.parents[c]], round.keys[c]);
-        }
-      });
+      for (std::size_t c = 0; c < round.keys.size(); ++c)
+      {
+        m_Numbers[c] = std::min(strengths[round.parents[c]], round.keys[c]);
+      }
+      checkAbort();
       strengths.swap(m_Numbers);
     }
   }
@@ -320,20 +311,6 @@ public:
   }
 
 private:
-  /** Call f(first, last) for parts of 0 ... count - 1, and checkAbort after each. */
-  template <typename TCheckAbort, typename TFunction>
-  static void
-  InChunks(std::size_t count, const TCheckAbort & checkAbort, const TFunction & f)
-  {
-    // The work of about a millisecond.
-    constexpr std::size_t chunk = std::size_t{ 1 } << 17;
-    for (std::size_t first = 0; first < count; first += chunk)
-    {
-      f(first, std::min(count, first + chunk));
-      checkAbort();
-    }
-  }
-
   /** Begin a round, and set its pointers. Returns false, without a round, if no component points anywhere. */
   template <typename TCheckAbort>
   bool
@@ -341,46 +318,44 @@ private:
   {
     const std::uint32_t n = m_NumberOfComponents;
     m_Best.assign(n, 0);
-    InChunks(numberOfLinks, checkAbort, [&](std::size_t first, std::size_t last) {
-      for (std::size_t i = first; i < last; ++i)
-      {
-        const std::uint64_t offer = std::uint64_t{ links[i].key } << 32 | i;
-        std::uint64_t &     bestA = m_Best[links[i].a];
-        bestA = std::max(bestA, offer);
-        std::uint64_t & bestB = m_Best[links[i].b];
-        bestB = std::max(bestB, offer);
-      }
-    });
+    for (std::size_t i = 0; i < numberOfLinks; ++i)
+    {
+      const std::uint64_t offer = std::uint64_t{ links[i].key } << 32 | i;
+      std::uint64_t &     bestA = m_Best[links[i].a];
+      bestA = std::max(bestA, offer);
+      std::uint64_t & bestB = m_Best[links[i].b];
+      bestB = std::max(bestB, offer);
+    }
+    checkAbort();
 
     Round &       round = this->AddRound();
     std::uint32_t pointing = 0;
-    InChunks(n, checkAbort, [&](std::size_t first, std::size_t last) {
-      for (std::size_t i = first; i < last; ++i)
+    for (std::size_t i = 0; i < n; ++i)
+    {
+      const auto c = static_cast<std::uint32_t>(i);
+      const auto key = static_cast<std::uint32_t>(m_Best[c] >> 32);
+      if (key == noKey || leaving[c] > key)
       {
-        const auto c = static_cast<std::uint32_t>(i);
-        const auto key = static_cast<std::uint32_t>(m_Best[c] >> 32);
-        if (key == noKey || leaving[c] > key)
+        round.parents[c] = c;
+        round.keys[c] = seedKey;
+      }
+      else
+      {
+        const TLink & link = links[static_cast<std::uint32_t>(m_Best[c])];
+        round.parents[c] = link.a ^ link.b ^ c;
+        round.keys[c] = key;
+        ++pointing;
+        if constexpr (std::is_same<TLink, TracedLink>::value)
         {
-          round.parents[c] = c;
-          round.keys[c] = seedKey;
-        }
-        else
-        {
-          const TLink & link = links[static_cast<std::uint32_t>(m_Best[c])];
-          round.parents[c] = link.a ^ link.b ^ c;
-          round.keys[c] = key;
-          ++pointing;
-          if constexpr (std::is_same<TLink, TracedLink>::value)
+          // Two components may point along the same link.
+          if (c == link.a || m_Best[link.a] != m_Best[c])
           {
-            // Two components may point along the same link.
-            if (c == link.a || m_Best[link.a] != m_Best[c])
-            {
-              forest.push_back({ link.from, link.to, key });
-            }
+            forest.push_back({ link.from, link.to, key });
           }
         }
       }
-    });
+    }
+    checkAbort();
     m_NumberOfRounds -= pointing == 0 ? 1 : 0;
     return pointing != 0;
   }

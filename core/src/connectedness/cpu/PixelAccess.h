@@ -7,9 +7,7 @@
 #include "connectedness/AffinityPlan.h"
 #include "connectedness/VectorKeys.h"
 
-#include <cstddef>
 #include <cstdint>
-#include <iterator>
 
 namespace voxelmaps
 {
@@ -23,22 +21,11 @@ struct VectorVoxel
 class VectorVoxelIterator
 {
 public:
-  using iterator_category = std::input_iterator_tag;
-  using value_type = VectorVoxel;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const VectorVoxel *;
-  using reference = VectorVoxel;
-
   explicit VectorVoxelIterator(const FuzzyConnectednessInput & input)
     : m_At(static_cast<const unsigned char *>(input.image))
     , m_Bytes(static_cast<std::int64_t>(ComponentSize(input.pixelType) * input.numberOfComponents))
   {}
 
-  VectorVoxel
-  operator*() const
-  {
-    return { m_At };
-  }
   VectorVoxel
   operator[](std::int64_t voxel) const
   {
@@ -50,12 +37,6 @@ public:
     VectorVoxelIterator result = *this;
     result.m_At += voxels * m_Bytes;
     return result;
-  }
-  VectorVoxelIterator &
-  operator++()
-  {
-    m_At += m_Bytes;
-    return *this;
   }
 
 private:

@@ -44,13 +44,6 @@ public:
     return m_Tiles[0] * m_Tiles[1] * m_Tiles[2];
   }
 
-  /** Number of tiles along each axis. */
-  const Triple &
-  GetTiles() const
-  {
-    return m_Tiles;
-  }
-
   std::int64_t
   GetTileNumber(std::int64_t voxel) const
   {

@@ -6,7 +6,6 @@
 #include "texture/cpu/TileKernel.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace voxelmaps
 {
@@ -17,17 +16,11 @@ constexpr int maxLevelsSideBySide = 512;
 // Larger matrices wait together, filled up with zeros, since those of each number of levels need memory.
 constexpr int maxLevelsApart = 48;
 
-/** The lane that multiplies a matrix by its transposed; see MaximalCorrelation. */
-struct ProductLane
+/** The lane that multiplies a matrix by its transposed. */
+struct ProductLane : SerialLane
 {
-  static constexpr int first = 0;
-  static constexpr int step = 1;
-
   const JobExecution & execution;
 
-  void
-  Sync() const
-  {}
   bool
   FinishColumn(int row) const
   {
@@ -37,11 +30,6 @@ struct ProductLane
       execution.CheckAbort();
     }
     return false;
-  }
-  static double
-  SquareRoot(double value)
-  {
-    return std::sqrt(value);
   }
 };
 } // namespace
@@ -107,7 +95,7 @@ CorrelationBatch::FinishAsymmetric()
 {
   const auto rows = static_cast<std::size_t>(m_Rows);
   m_Sums.resize(2 * (rows + static_cast<std::size_t>(m_Columns)));
-  MaximalCorrelation<double, ProductLane>::MultiplyByTransposed(ProductLane{ m_Execution },
+  MaximalCorrelation<double, ProductLane>::MultiplyByTransposed(ProductLane{ {}, m_Execution },
                                                                 m_Rows,
                                                                 m_Columns,
                                                                 m_Counts.data(),

@@ -107,12 +107,12 @@ struct DependenceTileMemory
   std::uint8_t * dependent;
   /** For every voxel of the windows of a block, 1 + its number of dependent neighbors in each of the windows. */
   std::uint8_t *       sizes;
-  void *               elements;     // of the matrix of a window, bytes or 16 bits, all 0 between windows
+  std::uint16_t *      elements;     // of the matrix of a window, all 0 between windows
   DependenceSizeSums * sums;         // by size, of a window
   std::uint32_t *      levelCounts;  // voxels of every level, of one window; all 0 between rows
   std::uint64_t *      levelSquares; // of the windows of a row
 
-  std::size_t elementBytes;
+  std::size_t numberOfElements;
   std::size_t bytes;
 
   DependenceTileMemory(const DependenceTask & task, const DependenceTileLayout & tiles, void * memory)
@@ -123,10 +123,9 @@ struct DependenceTileMemory
     // Blocks may read past the last row.
     dependent = layout.Append<std::uint8_t>(tiles.inputVoxels * task.numberOfOffsets + maxBlockWindows);
     sizes = layout.Append<std::uint8_t>(std::ptrdiff_t{ task.windowVoxels } * maxBlockWindows);
-    elementBytes = tiles.entropyDifferences == nullptr ? 0
-                                                       : (static_cast<std::size_t>(numberOfLevels) << tiles.sizeBits) *
-                                                           (task.windowVoxels < 256 ? 1 : sizeof(std::uint16_t));
-    elements = layout.Append<char>(static_cast<std::ptrdiff_t>(elementBytes));
+    numberOfElements =
+      tiles.entropyDifferences == nullptr ? 0 : static_cast<std::size_t>(numberOfLevels) << tiles.sizeBits;
+    elements = layout.Append<std::uint16_t>(static_cast<std::ptrdiff_t>(numberOfElements));
     sums = layout.Append<DependenceSizeSums>(std::ptrdiff_t{ task.maxSize } + 1);
     levelCounts = layout.Append<std::uint32_t>(tiles.needsLevelSquares ? numberOfLevels : 0);
     levelSquares = layout.Append<std::uint64_t>(tiles.rowLength);

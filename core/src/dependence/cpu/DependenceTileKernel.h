@@ -13,8 +13,7 @@ namespace VOXELMAPS_INSTRUCTION_SET
 {
 namespace
 {
-/** Computes a tile of a job whose elements of matrices are counted by TCount. */
-template <typename TCount>
+/** Computes a tile. */
 class DependenceTileComputer
 {
 public:
@@ -24,8 +23,7 @@ public:
     , m_Layout(layout)
     , m_Tile(tile)
     , m_Memory(task, layout, workspace)
-    , m_Elements(static_cast<TCount *>(m_Memory.elements))
-    , m_ClearsAll(m_Memory.elementBytes <= maxBytesPerVoxel * static_cast<std::size_t>(task.windowVoxels))
+    , m_ClearsAll(m_Memory.numberOfElements <= maxElementsPerVoxel * static_cast<std::size_t>(task.windowVoxels))
   {}
 
   void
@@ -37,7 +35,7 @@ public:
         return m_Memory.levels + this->InputOffset(0, y, z);
       });
     this->FindDependentVoxels();
-    std::memset(m_Memory.elements, 0, m_Memory.elementBytes);
+    std::memset(m_Memory.elements, 0, m_Memory.numberOfElements * sizeof(std::uint16_t));
     if (m_Layout.needsLevelSquares)
     {
       std::memset(
@@ -56,8 +54,8 @@ private:
   static constexpr int blockWindows = sizeof(Bytes);
   static_assert(maxBlockWindows % blockWindows == 0, "rows are whole blocks");
 
-  // Up to so many bytes, it takes less time to clear all elements than those of each voxel.
-  static constexpr std::size_t maxBytesPerVoxel = 32;
+  // Up to so many elements, it takes less time to clear all than those of each voxel.
+  static constexpr std::size_t maxElementsPerVoxel = 32;
 
   static constexpr int voxelsBetweenAbortChecks = 1000000;
 
@@ -247,21 +245,21 @@ private:
     }
     else
     {
-      const int      sizeBits = m_Layout.sizeBits;
-      TCount * const elements = m_Elements;
-      std::int64_t   terms = 0;
+      const int    sizeBits = m_Layout.sizeBits;
+      auto * const elements = m_Memory.elements;
+      std::int64_t terms = 0;
       for (int v = 0; v < number; ++v)
       {
-        const std::size_t level = levels[voxels[v]];
-        const std::size_t size = sizes[std::ptrdiff_t{ v } * blockWindows];
-        TCount &          element = elements[(level << sizeBits) + size];
-        const TCount      count = element;
-        element = static_cast<TCount>(count + 1);
+        const std::size_t   level = levels[voxels[v]];
+        const std::size_t   size = sizes[std::ptrdiff_t{ v } * blockWindows];
+        std::uint16_t &     element = elements[(level << sizeBits) + size];
+        const std::uint16_t count = element;
+        element = static_cast<std::uint16_t>(count + 1);
         terms += differences[count];
         AddVoxel(levelSums[level], sums[size]);
       }
       // Voxels without level have the size 1.
-      const TCount absent = elements[1];
+      const std::uint16_t absent = elements[1];
       for (int n = 0; n < absent; ++n)
       {
         terms -= differences[n];
@@ -297,13 +295,13 @@ private:
   {
     if (m_ClearsAll)
     {
-      std::memset(m_Elements, 0, m_Memory.elementBytes);
+      std::memset(m_Memory.elements, 0, m_Memory.numberOfElements * sizeof(std::uint16_t));
       return;
     }
     for (int v = 0; v < m_Task.windowVoxels; ++v)
     {
       const std::size_t level = levels[m_Layout.voxels[v]];
-      m_Elements[(level << m_Layout.sizeBits) + sizes[std::ptrdiff_t{ v } * blockWindows]] = 0;
+      m_Memory.elements[(level << m_Layout.sizeBits) + sizes[std::ptrdiff_t{ v } * blockWindows]] = 0;
     }
   }
 
@@ -311,7 +309,6 @@ private:
   const DependenceTileLayout & m_Layout;
   const DependenceTile &       m_Tile;
   const DependenceTileMemory   m_Memory;
-  TCount * const               m_Elements;
   const bool                   m_ClearsAll;
   int                          m_VoxelsSinceCheck{ 0 };
 };
@@ -321,14 +318,7 @@ void
 ComputeDependenceTile(const DependenceTask & task, const DependenceTileLayout & layout, const DependenceTile & tile,
                       void * workspace)
 {
-  if (task.windowVoxels < 256)
-  {
-    DependenceTileComputer<std::uint8_t>(task, layout, tile, workspace).Compute();
-  }
-  else
-  {
-    DependenceTileComputer<std::uint16_t>(task, layout, tile, workspace).Compute();
-  }
+  DependenceTileComputer(task, layout, tile, workspace).Compute();
 }
 } // namespace VOXELMAPS_INSTRUCTION_SET
 } // namespace voxelmaps
