@@ -40,7 +40,7 @@ def viewer():
     wait(lambda: False, 0.2)
 
 
-def wait(is_busy, seconds=60, extra=0.0):
+def wait(is_busy, seconds=60):
     """Let the window run as long as something is busy."""
     end = time.monotonic() + seconds
     while is_busy() and time.monotonic() < end:
@@ -125,11 +125,19 @@ def test_every_edit_in_slices_of_all_orientations(viewer, axis, where):
     live.stop()
 
 
-def test_edits_of_a_hidden_layer_of_strokes(viewer):
-    live = live_labels(viewer)
+def test_edits_of_a_hidden_layer_of_strokes_and_a_hidden_margin(viewer):
+    live = live_labels(viewer, has_margin=True)
     live.strokes.paint((3, 5, 5), 1)
     live.strokes.paint((9, 15, 20), 2)
     assert_fresh(live)
+    live.margin.visible, margin = False, live.margin.data.copy()
+    live.strokes.paint((6, 2, 18), 3)
+    assert_fresh(live)
+    np.testing.assert_array_equal(live.margin.data, margin)
+    live.margin.visible = True
+    wait(lambda: live.is_busy)
+    np.testing.assert_array_equal(live.margin.data, live._session.margin.array)
+    assert not np.array_equal(live.margin.data, margin)
     live.strokes.visible = False
     before = live.labels.data.copy()
     live.strokes.undo()

@@ -174,13 +174,16 @@ class LiveLabels:
             self._report(value)
             return
         layer = getattr(self, name)
-        if layer is None or layer not in self.viewer.layers or layer.data.dtype != value.dtype:
+        if layer is None or layer not in self.viewer.layers:
             layer = self._add(name, value)
             setattr(self, name, layer)
-        else:
+        elif layer.data.dtype == value.dtype:
             # A new array would make napari compile shaders and measure all layers again.
             np.copyto(layer.data, value)
             layer.refresh(extent=False)
+        else:
+            layer.data = value
+        layer.editable = False
         if name == "margin":
             layer.contrast_limits = _layers.limits(value)
         else:
@@ -188,7 +191,7 @@ class LiveLabels:
             self._report(f"updated in {1e3 * seconds:.0f} ms, shown {1e3 * total:.0f} ms after the stroke")
 
     def _add(self, name, array):
-        """A new layer below the strokes, which stay selected."""
+        """A new layer below the strokes, which stay selected, and the labels."""
         layers = self.viewer.layers
         selected, where = set(layers.selection), _layers.placement(self.images[0])
         if name == "labels":
@@ -196,7 +199,7 @@ class LiveLabels:
         else:
             layer = self.viewer.add_image(array, name=name, colormap="viridis", opacity=0.6, **where)
             layer.events.visible.connect(self.update)
-        layers.move(layers.index(layer), layers.index(self.strokes))
+        above = [layers.index(each) for each in (self.strokes, self.labels) if each in layers]
+        layers.move(layers.index(layer), min(above))
         layers.selection = selected
-        layer.editable = False
         return layer

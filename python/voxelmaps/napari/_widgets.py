@@ -23,6 +23,8 @@ class _Widget(w.Container):
         self.viewer, self.is_closed, self.status = viewer, False, w.Label(name="status", label=" ")
         super().__init__(widgets=[*controls, self.status])
         self.status.native.setWordWrap(True)
+        # Room for an error of a few lines.
+        self.status.native.setMinimumHeight(4 * self.status.native.fontMetrics().height())
         self.native.destroyed.connect(self._on_destroyed)
 
     def choices(self, kind):
