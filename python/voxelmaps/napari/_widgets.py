@@ -296,7 +296,8 @@ class MapsWidget(_Widget):
                 self._preview_layer, self.viewer.layers.selection = layer, selected
             else:
                 layer.data, layer.affine, layer.contrast_limits = array, where["affine"], limits
-            self.report(f"preview of {next(iter(maps))}")
+            if self._worker is None:
+                self.report(f"preview of {next(iter(maps))}")
 
         def finish():
             self._preview_worker = None
