@@ -179,6 +179,8 @@ def test_images_of_two_dimensions(caplog):
         np.testing.assert_array_equal(sitk.GetArrayFromImage(ours[name]), theirs[name], err_msg=name)
     assert [record.getMessage() for record in caplog.records if record.name.startswith("voxelmaps")] == [
         "imageType LoG has no image log-sigma-20-0-mm-3D: the image of size (11, 10) is too short for the setting sigma 20.0",
+        "image lbp-2D: all intensities are in one bin of the width 25, so that there is no texture: choose a smaller binWidth, or "
+        "binCount",
         *(
             f"imageType LBP3D has no image lbp-3D-{name}: the image has 2 dimensions, but must have 3"
             for name in ("m1", "m2", "k")
