@@ -16,7 +16,6 @@ namespace
 {
 // What a worker does between two reports: about ten milliseconds.
 constexpr std::int64_t maxTilePairs = 1000000;
-constexpr std::int64_t maxTileVoxels = 4096;
 
 /** Cost of the maximal correlation of a matrix, in pairs that are counted meanwhile. */
 std::int64_t
