@@ -328,3 +328,33 @@ TEST_F(CudaSelectIntensities, Errors)
   options.inputLocation = MemoryLocation::Device;
   EXPECT_EQ(message, select(options, PixelType::Float));
 }
+
+TEST_F(CudaGrayLevelDiscretization, IntegersThatDoubleCannotHold)
+{
+  constexpr std::int64_t     exact = std::int64_t{ 1 } << 53;
+  std::mt19937               random(1);
+  std::vector<std::int64_t>  pixels;
+  std::vector<std::uint64_t> unsignedPixels;
+  constexpr std::uint64_t    high = std::uint64_t{ 1 } << 63;
+  for (int i = 0; i < 64; ++i)
+  {
+    pixels.push_back(exact + i);
+    unsignedPixels.push_back(high + static_cast<std::uint64_t>(i) * 511);
+  }
+  Parameters parameters;
+  parameters.numberOfGrayLevels = 1000;
+  parameters.binWidth = 1.0;
+  for (int i = 0; i < 40; ++i)
+  {
+    parameters.binEdges.push_back(static_cast<double>(exact + 2 * i));
+  }
+  parameters.rangeMinimum = static_cast<double>(exact);
+  parameters.rangeMaximum = static_cast<double>(exact + 62);
+  CheckPixels(pixels, parameters, random);
+  for (std::int64_t & pixel : pixels)
+  {
+    pixel = -pixel;
+  }
+  CheckPixels(pixels, parameters, random);
+  CheckPixels(unsignedPixels, parameters, random);
+}

@@ -709,3 +709,16 @@ TEST_F(CudaFuzzyConnectednessJob, MoreThan2To31Voxels)
     EXPECT_EQ(Oracle::seedKey, keys[static_cast<std::size_t>(job.seeds[0])]);
   }
 }
+
+TEST(FuzzyConnectednessJob, OracleExponentialIsAccurate)
+{
+  RandomNumbers random(41);
+  for (int i = 0; i < 200000; ++i)
+  {
+    const double      x = static_cast<double>(random.Below(std::int64_t{ 1 } << 40)) * 0x1p-31;
+    const long double expected = std::exp(-static_cast<long double>(x));
+    ASSERT_LE(std::abs(Oracle::NegativeExponential(x) - expected), expected * 0x1p-51L) << x;
+  }
+  EXPECT_EQ(1.0, Oracle::NegativeExponential(0.0));
+  EXPECT_EQ(0.0, Oracle::NegativeExponential(700.0));
+}

@@ -234,3 +234,26 @@ TEST(VectorFuzzyConnectednessJob, RefusesInvalidJobs)
               job.affinity = {};
             }));
 }
+
+TEST(VectorFuzzyConnectednessJob, KeysAreNearTheClosedFormula)
+{
+  for (std::uint64_t seed = 0; seed < 400; ++seed)
+  {
+    RandomNumbers random(970000 + seed);
+    auto          randomCase = DrawVectorCase(seed, 2, PixelType::UInt8, DrawComponents(random), random);
+    Scene &       scene = randomCase.scene;
+    SCOPED_TRACE(::testing::Message() << randomCase);
+    const FuzzyConnectednessOracle::Triple step{ { 1, 1, 0 } };
+    for (int pair = 0; pair < 20; ++pair)
+    {
+      const double * const a = scene.intensities.data() + random.Below(scene.GetNumberOfVoxels()) * scene.components;
+      const double * const b = scene.intensities.data() + random.Below(scene.GetNumberOfVoxels()) * scene.components;
+      const std::uint32_t  key = FuzzyConnectednessOracle::LinkKey(scene, a, b, step);
+      const long double    expected = FuzzyConnectednessOracle::ComputeAffinity(scene, a, b, step);
+      // Up to two terms and the length are rounded to 2^-25, relative to the strength or to 1; sums of squares have
+      // errors relative to costs of up to 89.
+      EXPECT_NEAR(
+        static_cast<double>(expected), static_cast<double>(FuzzyConnectednessOracle::KeyStrength(scene, key)), 2e-7);
+    }
+  }
+}
