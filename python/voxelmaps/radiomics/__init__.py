@@ -182,7 +182,7 @@ class Maps:
     """
 
     def __init__(self, image, roi, settings, precision, name="original"):
-        self._settings, self._name, self._has_warned = settings, name, False
+        self._settings, self._name, self._has_warned, self._edges = settings, name, False, {}
         self._spacing = image.spacing
         self._inside = np.ascontiguousarray(roi.array).view(np.uint8)
         self._extremes = extremes_of(image, roi.array, settings, "image" if name == "original" else f"image {name}")
@@ -200,13 +200,18 @@ class Maps:
 
     def levels(self, classes):
         """The most gray levels of a class. Raises ValueError if they are too many."""
-        return max(len(edges_of_class(name, self._extremes, self._settings)) for name in classes)
+        return max(len(self._edges_of(name)) for name in classes)
+
+    def _edges_of(self, name):
+        if name not in self._edges:
+            self._edges[name] = edges_of_class(name, self._extremes, self._settings).tolist()
+        return self._edges[name]
 
     def groups(self, classes):
         """The classes, in their order, in lists of those that one call computes: their maps are small, and their bins are equal."""
         groups, before = [], None
         for name in classes:
-            edges = edges_of_class(name, self._extremes, self._settings).tolist()
+            edges = self._edges_of(name)
             if edges == before and self._inside.size <= _VOXELS_AT_ONCE:
                 groups[-1].append(name)
             else:
@@ -229,7 +234,7 @@ class Maps:
         mask, selection = None, _arrays.Array(self._inside[first:last], numpy)
         if self._settings["maskedKernel"]:
             mask, selection = _arrays.Array(self._inside[lower:upper], numpy), None
-        edges = edges_of_class(next(iter(classes)), self._extremes, self._settings).tolist()
+        edges = self._edges_of(next(iter(classes)))
         is_flat = has_one_level(self._extremes, edges)
         if is_flat and list(classes) != ["firstorder"] and not self._has_warned:
             warn_of_one_level(self._name, self._settings)
@@ -410,8 +415,8 @@ def execute(
     # Images of the caller's library are made while maps are computed: those of SimpleITK, which touch new memory, even before.
     tasks = []
     # Threads that make many small images wait for the interpreter's lock.
-    threads = writing.number_of_threads() if prepared.image.array.size > _VOXELS_AT_ONCE else 4
-    with ThreadPoolExecutor(threads) as executor:
+    most_threads = math.inf if prepared.image.array.size > _VOXELS_AT_ONCE else 4
+    with ThreadPoolExecutor(min(writing.number_of_threads(), most_threads)) as executor:
         for name, of_maps, own in images_of(prepared, parameters):
             if images:
                 result[name] = convert(of_maps)

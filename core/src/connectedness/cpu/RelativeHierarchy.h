@@ -85,7 +85,12 @@ public:
     {
       graph.TakeLinks(m_Tiles.links, checkAbort);
     }
-    std::vector<ComponentLink> links(graph.links.get(), graph.links.get() + graph.numberOfLinks);
+    const bool                 isIterative = job.competition == RelativeFuzzyConnectednessJob::Competition::Iterative;
+    std::vector<ComponentLink> links; // for ties
+    if (isIterative)
+    {
+      links.assign(graph.links.get(), graph.links.get() + graph.numberOfLinks);
+    }
     graph.Start(nodes);
     graph.leaving.assign(nodes, noKey);
     std::vector<std::uint32_t> seedNodes;
@@ -131,7 +136,7 @@ public:
       results[node] = { strengths[node], seedTree.GetOtherKey(seed), seed, seedTree.GetLabel(seed) };
     }
     job.execution.ReportProgress(this->GetNumberOfVoxels() - this->GetNumberOfVoxels() * 3 / 4);
-    if (job.competition != RelativeFuzzyConnectednessJob::Competition::Iterative)
+    if (!isIterative)
     {
       this->Write(job, seededTiles, results, seedTree, [](std::int64_t, const Contents &) { return true; });
     }

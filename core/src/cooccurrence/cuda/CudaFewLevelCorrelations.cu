@@ -23,28 +23,11 @@ constexpr int           maxLevels = 16;
 constexpr int           tableElements = TriangleRow(maxLevels);
 constexpr std::uint32_t allLanes = 0xffffffffu;
 /** A thread that computes matrices of its own in its warp; see MaximalCorrelation. */
-struct WarpThread
+struct WarpThread : SerialLane
 {
-  static constexpr int  first = 0;
-  static constexpr int  step = 1;
-  static constexpr bool isAlone = true;
-
-  __device__ void
-  Sync() const
-  {}
-  __device__ bool
-  FinishColumn(int) const
-  {
-    return false;
-  }
-  static __device__ double
-  SquareRoot(double value)
-  {
-    return __dsqrt_rn(value);
-  }
   /** All threads of a warp take the same branches. */
-  __device__ bool
-  AreZero(double value) const
+  static __device__ bool
+  AreZero(double value)
   {
     return __all_sync(allLanes, value == 0.0);
   }
