@@ -3,8 +3,8 @@
 // Run entropy of small windows. A thread walks the levels of one window, whose voxels are bits of its registers: those
 // that end at least k voxels of the level in a line are the bits that are left of k - 1 shifts along the direction.
 // Their numbers S(k) give the numbers of runs of a level by length, S(l) - 2 S(l + 1) + S(l + 2), without a table.
+#include "CudaRunEntropy.cuh"
 #include "CudaRunLengthMethods.h"
-#include "CudaRunAccumulator.cuh"
 #include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cuda/CudaWindowBits.cuh"
 #include "texture/cpu/WindowBox.h"
@@ -17,8 +17,6 @@ namespace voxelmaps
 namespace
 {
 using Tiles = CudaWindowBitsTiles;
-
-constexpr auto feature = RunLengthJob::Feature::RunEntropy;
 
 constexpr int maxDirections = Directions::maxNumber;
 
@@ -44,8 +42,7 @@ struct RunEntropyBitsLayout
     : tiles(task)
     , numbers{}
     , areUsed(0)
-    , component(
-        static_cast<int>(std::find(task.features, task.features + task.numberOfFeatures, feature) - task.features))
+    , component(FindRunEntropy(task))
   {
     for (int d = 0; d < task.directions.number; ++d)
     {
@@ -266,7 +263,6 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLev
 
   const int  lane = threadIdx.x % Tiles::lanes;
   const int  row = threadIdx.x / Tiles::lanes;
-  const bool isPerDirection = task.aggregation == RunLengthJob::Aggregation::PerDirection;
   Bits       bits;
 #pragma unroll 1
   for (int plane = 0; plane < slices + VSlices - 1; ++plane)
@@ -283,10 +279,7 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLev
       ((voxel[2] * task.outputSize[1] + voxel[1]) * task.outputSize[0] + voxel[0]) * task.voxelStride;
     if (isOutput && !isComputed)
     {
-      for (int d = 0; d < (isPerDirection ? task.directions.number : 1); ++d)
-      {
-        StoreComponentOrNaN(task, out, d * task.numberOfFeatures + layout.component, task.backgroundValue);
-      }
+      StoreRunEntropyBackground(task, out, layout.component);
     }
     bits.Start(isComputed ? task.window[2] : 0);
     const std::uint32_t numberOfVoxels = bits.NumberLeft();
@@ -325,45 +318,15 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLev
       continue;
     }
 
-    RunLengthSums<double> matrix{};
-    if constexpr (VIsMerged)
-    {
-      const std::uint32_t runs = numberOfVoxels * static_cast<std::uint32_t>(task.directions.number) - merged.pairs;
-      matrix.runs = static_cast<double>(runs);
-      matrix.entropy = static_cast<double>(task.entropyTable[runs] - merged.entropy);
-      const double quotient =
-        CudaDivision::Quotient(RunLengthNumerator(feature, matrix), CudaDivision::By(matrix.runs));
-      StoreComponent(task, out, layout.component, RunLengthToUnit(feature, quotient, task.scales));
-    }
-    else
-    {
-      double average = 0.0;
-      for (int d = 0; d < task.directions.number; ++d)
+    StoreRunEntropy(task, out, layout.component, [&](int m) -> RunEntropySums {
+      if constexpr (VIsMerged)
       {
-        const std::uint64_t sum = directionSums[layout.numbers[d]][threadIdx.x];
-        const std::uint32_t runs = numberOfVoxels - static_cast<std::uint32_t>(sum >> pairsShift);
-        const std::uint64_t entropy = sum & ((std::uint64_t{ 1 } << pairsShift) - 1);
-        matrix.runs = static_cast<double>(runs);
-        matrix.entropy = static_cast<double>(entropyTable[runs] - static_cast<std::int64_t>(entropy));
-        if (!isPerDirection)
-        {
-          average += RunLengthAverageTerm(feature, matrix, CudaDivision::Reciprocal(matrix.runs));
-          continue;
-        }
-        const double quotient =
-          CudaDivision::Quotient(RunLengthNumerator(feature, matrix), CudaDivision::By(matrix.runs));
-        StoreComponent(
-          task, out, d * task.numberOfFeatures + layout.component, RunLengthToUnit(feature, quotient, task.scales));
+        return { merged.entropy, numberOfVoxels * static_cast<std::uint32_t>(task.directions.number) - merged.pairs };
       }
-      if (!isPerDirection)
-      {
-        StoreComponent(task,
-                       out,
-                       layout.component,
-                       RunLengthAverage<double, CudaDivision>(
-                         feature, average, 1.0, static_cast<double>(task.directions.number), task.scales));
-      }
-    }
+      const std::uint64_t sum = directionSums[layout.numbers[m]][threadIdx.x];
+      return { static_cast<std::int64_t>(sum & ((std::uint64_t{ 1 } << pairsShift) - 1)),
+               numberOfVoxels - static_cast<std::uint32_t>(sum >> pairsShift) };
+    });
   }
 }
 

@@ -37,19 +37,28 @@ EntropyTask(const RunLengthTask & task)
 RunLengthMethod
 Complete(const RunLengthMethod & method, const RunLengthTask & task, bool leavesOutEntropy = true)
 {
-  const bool      needsEntropy = leavesOutEntropy && task.needsEntropy;
-  const bool      hasEntropyBits = CudaRunEntropyBitsSupports(task);
+  const bool needsEntropy = leavesOutEntropy && task.needsEntropy;
+  const bool hasBits = needsEntropy && CudaRunEntropyBitsSupports(task);
+  const bool slides = needsEntropy && !hasBits && CudaRunEntropySlideSupports(task);
+  const bool walks = task.skipDirectionsWithoutPairs || (needsEntropy && !hasBits && !slides);
+
   RunLengthMethod result = method;
-  if (task.skipDirectionsWithoutPairs || (needsEntropy && !hasEntropyBits))
-  {
-    result.scratchBytes = [method](const RunLengthTask & slab) {
-      CudaScratchBytes       bytes = method.scratchBytes ? method.scratchBytes(slab) : CudaScratchBytes{};
-      const CudaScratchBytes walk = CudaRunLengthWalkScratchBytes(slab);
-      bytes.minimum = std::max(bytes.minimum, walk.minimum);
-      bytes.maximum = std::max(bytes.maximum, walk.maximum);
-      return bytes;
+  result.scratchBytes = [=](const RunLengthTask & slab) {
+    CudaScratchBytes bytes = method.scratchBytes ? method.scratchBytes(slab) : CudaScratchBytes{};
+    const auto       include = [&bytes](const CudaScratchBytes & other) {
+      bytes.minimum = std::max(bytes.minimum, other.minimum);
+      bytes.maximum = std::max(bytes.maximum, other.maximum);
     };
-  }
+    if (slides)
+    {
+      include(CudaRunEntropySlideScratchBytes(slab));
+    }
+    if (walks)
+    {
+      include(CudaRunLengthWalkScratchBytes(slab));
+    }
+    return bytes;
+  };
   result.compute = [=](const RunLengthTask & slab, const CudaMethodResources & resources) {
     if (slab.numberOfFeatures > 1 || !needsEntropy)
     {
@@ -58,8 +67,9 @@ Complete(const RunLengthMethod & method, const RunLengthTask & task, bool leaves
     // Afterwards, since the methods write all components of a voxel.
     if (needsEntropy)
     {
-      hasEntropyBits ? ComputeCudaRunEntropyBits(slab, resources)
-                     : ComputeByCudaRunLengthWalk(EntropyTask(slab), resources);
+      hasBits  ? ComputeCudaRunEntropyBits(slab, resources)
+      : slides ? ComputeCudaRunEntropySlide(slab, resources)
+               : ComputeByCudaRunLengthWalk(EntropyTask(slab), resources);
     }
     if (slab.skipDirectionsWithoutPairs)
     {

@@ -54,6 +54,14 @@ bool
 CudaRunEntropyBitsSupports(const RunLengthTask & task);
 void
 ComputeCudaRunEntropyBits(const RunLengthTask & task, const CudaMethodResources & resources);
+
+/** Computes run entropy only, of windows that slide. More scratch memory means fewer batches of windows. */
+bool
+CudaRunEntropySlideSupports(const RunLengthTask & task);
+CudaScratchBytes
+CudaRunEntropySlideScratchBytes(const RunLengthTask & task);
+void
+ComputeCudaRunEntropySlide(const RunLengthTask & task, const CudaMethodResources & resources);
 } // namespace voxelmaps
 
 #endif // CudaRunLengthMethods_h

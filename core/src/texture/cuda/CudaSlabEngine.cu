@@ -432,13 +432,14 @@ CudaSlabEngine::TryLayout(std::int64_t rows, const ScratchBytesFunction & scratc
   {
     return false;
   }
+  // In addition to what must be.
+  const std::uint64_t useful = std::min(scratch.maximum - scratch.minimum, preferredScratchBytes);
   const std::uint64_t free = (memory - m_NeededBytes) / slots;
-  if (withMaximum && scratch.minimum + free < std::min(scratch.maximum, preferredScratchBytes))
+  if (withMaximum && free < useful)
   {
     return false;
   }
-  bytes.scratch =
-    std::max(scratch.minimum, std::min({ scratch.maximum, scratch.minimum + free, preferredScratchBytes }));
+  bytes.scratch = scratch.minimum + std::min(useful, free);
   // Rounding up must not exceed the budget.
   bytes.scratch = std::max(scratch.minimum, bytes.scratch / 256 * 256);
   auto layout = std::make_unique<Layout>(slabs, m_Options);
