@@ -14,14 +14,6 @@
 
 namespace voxelmaps
 {
-/** A link between two components. */
-struct ComponentLink
-{
-  std::uint32_t a;
-  std::uint32_t b;
-  std::uint32_t key;
-};
-
 /** A link that also knows which components it connected before the first round. */
 struct TracedLink : ComponentLink
 {

@@ -208,6 +208,10 @@ private:
 CudaTileGrid
 MakeTileGrid(const CudaConnectednessScene & scene, int bits, std::size_t maxLocalVoxels);
 
+/** Set the keys of seeds. */
+void
+PlantSeeds(std::uint32_t * keys, const DeviceBuffer<std::int64_t> & seeds, cudaStream_t stream);
+
 /** Throws EngineError unless all seeds, which are in the image, are inside a mask in device memory. */
 void
 VerifyDeviceMask(const FuzzyConnectednessProblem & problem, cudaStream_t stream);
