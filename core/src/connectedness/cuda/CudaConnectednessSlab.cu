@@ -448,13 +448,15 @@ CudaConnectednessSlab::CopyKeysToHost()
 }
 
 void
-VerifyDeviceMask(const FuzzyConnectednessProblem & problem, cudaStream_t stream)
+VerifyDeviceMask(const FuzzyConnectednessProblem & problem, const CudaOptions & options)
 {
   const std::size_t count = problem.seeds.size();
-  if (problem.mask == nullptr || count == 0)
+  if (problem.mask == nullptr || count == 0 || options.inputLocation != MemoryLocation::Device)
   {
     return;
   }
+  const CurrentDevice              device(options.deviceID);
+  const auto                       stream = static_cast<cudaStream_t>(options.stream);
   const DeviceBuffer<std::int64_t> seeds = CopyToDevice(problem.seeds, stream);
   const DeviceBuffer<std::uint8_t> onDevice(count, stream);
   GatherMaskKernel<<<BlocksFor(count, threadsPerBlock), threadsPerBlock, 0, stream>>>(

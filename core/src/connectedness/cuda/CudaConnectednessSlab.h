@@ -212,9 +212,9 @@ MakeTileGrid(const CudaConnectednessScene & scene, int bits, std::size_t maxLoca
 void
 PlantSeeds(std::uint32_t * keys, const DeviceBuffer<std::int64_t> & seeds, cudaStream_t stream);
 
-/** Throws EngineError unless all seeds, which are in the image, are inside a mask in device memory. */
+/** Throws EngineError unless all seeds, which are in the image, are inside a mask in device memory, if there is one. */
 void
-VerifyDeviceMask(const FuzzyConnectednessProblem & problem, cudaStream_t stream);
+VerifyDeviceMask(const FuzzyConnectednessProblem & problem, const CudaOptions & options);
 
 /** The algorithm of Li et al. 2016. */
 void

@@ -167,15 +167,6 @@ WithinMemory(const Job & job, const CudaOptions & options, std::uint64_t hierarc
   }
 }
 
-void
-VerifyMaskOnDevice(const Job & job, const CudaOptions & options)
-{
-  if (options.inputLocation == MemoryLocation::Device)
-  {
-    VerifyDeviceMask(job, static_cast<cudaStream_t>(options.stream));
-  }
-}
-
 Report
 MakeReport(const CudaOptions & options)
 {
@@ -196,7 +187,7 @@ ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &     
     return {};
   }
   const CurrentDevice device(options.deviceID);
-  VerifyMaskOnDevice(job, options);
+  VerifyDeviceMask(job, options);
   Report report = MakeReport(options);
   WithinMemory(job, options, 0, [&] {
     if (!job.labelAffinities.empty())
@@ -222,7 +213,7 @@ ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &     
   }
   VerifyRelativeJob(job, options.inputLocation);
   const CurrentDevice device(options.deviceID);
-  VerifyMaskOnDevice(job, options);
+  VerifyDeviceMask(job, options);
   Report report = MakeReport(options);
   auto * kept = dynamic_cast<CudaRelativeHierarchy *>(hierarchy.m_Hierarchy.get());
   if (kept != nullptr && kept->GetDeviceID() == options.deviceID)
