@@ -6,7 +6,6 @@
 #include "common/Division.h"
 #include "voxelmaps/RunLengthJob.h"
 
-#include <cstdint>
 
 /** The last step: from exact integers to features. One text for scalars, vectors, host and device.
  *

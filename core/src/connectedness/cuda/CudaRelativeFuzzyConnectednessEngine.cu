@@ -3,7 +3,6 @@
 #include "CudaConnectednessSlab.h"
 #include "CudaRelativeHierarchy.h"
 #include "CudaRelativeOutputs.cuh"
-#include "common/HostMemory.h"
 #include "connectedness/LabelJobs.h"
 #include "connectedness/RelativeResults.h"
 #include "connectedness/VerifyJob.h"
@@ -11,7 +10,6 @@
 #include "cuda/CudaGrid.cuh"
 #include "cuda/CudaJobArrays.h"
 #include "voxelmaps/CudaDevices.h"
-#include "voxelmaps/CudaFuzzyConnectednessJob.h"
 
 #include <algorithm>
 #include <memory>

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
