@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaConnectednessSlab.h"
+#include "cuda/CudaDevice.h"
 #include "cuda/CudaGrid.cuh"
 #include "cuda/CudaJobArrays.h"
 #include "connectedness/InputImage.h"
