@@ -43,7 +43,7 @@ public:
   static void
   CheckCases(unsigned int dimension, std::uint64_t firstSeed)
   {
-    for (std::uint64_t i = 0; i < 96; ++i)
+    for (std::uint64_t i = 0; i < 120; ++i)
     {
       const std::uint64_t seed = firstSeed + 100 * static_cast<std::uint64_t>(GetParam()) * 12 + i;
       RandomNumbers       random(seed);
@@ -66,50 +66,7 @@ TEST_P(FuzzyConnectednessRandom, EqualsTheOracleIn3D)
   CheckCases(3, 2000004);
 }
 
-TEST_P(FuzzyConnectednessRandom, AbsoluteDifferenceEqualsTheOracle)
-{
-  for (std::uint64_t seed = 3000000; seed < 3000024 && !HasFailure(); ++seed)
-  {
-    RandomNumbers random(seed);
-    auto          randomCase = DrawFuzzyConnectednessRandomCase(seed, random.Chance(0.5) ? 2 : 3, GetParam(), random);
-    randomCase.scene.affinityFunction = AffinityFunction::AbsoluteDifference;
-    randomCase.scene.distanceWeighting = false;
-    SCOPED_TRACE(::testing::Message() << randomCase);
-    CheckFuzzyConnectednessCase(randomCase, random);
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(PixelTypes, FuzzyConnectednessRandom, ::testing::ValuesIn(allPixelTypes), PixelTypeName);
-
-TEST(FuzzyConnectednessJob, AllPixelTypesGiveTheSameBits)
-{
-  RandomNumbers random(11);
-  for (const AffinityFunction affinityFunction : allAffinityFunctions)
-  {
-    Scene scene = MakeNoiseScene({ { 41, 19, 18 } }, 128, random);
-    scene.seeds = { 5000, 17 };
-    scene.affinityFunction = affinityFunction;
-    scene.affinity = { { 60.3 }, { 300.0 }, { 3.5 }, { 90.0 } };
-    const Keys expected = Oracle::ComputeKeys(scene);
-    for (const PixelType type : allPixelTypes)
-    {
-      ExpectKeys(expected, scene, type);
-    }
-    // An outlier in the first voxel makes the range too large for tables, but does not change keys far from it.
-    scene.intensities[0] = 1e9;
-    const Keys withOutlier = Oracle::ComputeKeys(scene);
-    for (const PixelType type : { PixelType::Int32, PixelType::UInt32, PixelType::Double })
-    {
-      ExpectKeys(withOutlier, scene, type);
-    }
-    std::size_t different = 0;
-    for (std::size_t voxel = 0; voxel < expected.size(); ++voxel)
-    {
-      different += expected[voxel] != withOutlier[voxel] ? 1 : 0;
-    }
-    EXPECT_LT(different, 100u);
-  }
-}
 
 TEST(FuzzyConnectednessJob, SerpentineOfHundredThousandVoxels)
 {

@@ -232,8 +232,8 @@ DrawFuzzyConnectednessRandomCase(std::uint64_t seed, unsigned int dimension, Pix
   randomCase.seed = seed;
   randomCase.dimension = dimension;
   Scene & scene = randomCase.scene;
-  scene.affinityFunction = static_cast<Job::AffinityFunction>(seed % 4);
-  scene.adjacency = static_cast<Job::Adjacency>(seed / 4 % 3);
+  scene.affinityFunction = static_cast<Job::AffinityFunction>(seed % 5);
+  scene.adjacency = static_cast<Job::Adjacency>(seed / 5 % 3);
   scene.size = DrawSize(dimension, random);
   const Levels levels = DrawLevels(type, random);
   randomCase.pattern = DrawIntensities(levels, scene, random);
@@ -253,6 +253,8 @@ DrawFuzzyConnectednessRandomCase(std::uint64_t seed, unsigned int dimension, Pix
   DrawMask(scene, random);
   DrawSeeds(scene, random);
   DrawAffinity(levels, scene, random);
+  scene.distanceWeighting =
+    scene.distanceWeighting && scene.affinityFunction != Job::AffinityFunction::AbsoluteDifference;
   return randomCase;
 }
 

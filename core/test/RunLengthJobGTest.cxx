@@ -168,30 +168,6 @@ TEST(RunLengthJob, EveryVoxelARunOfTheSameLevel)
   }
 }
 
-TEST(RunLengthJob, VariancesOfGreatLevelsThatCancel)
-{
-  // N * sum i^2 and (sum i)^2 exceed 2^53, their difference is small.
-  for (const Triple & windowSize :
-       std::vector<Triple>{ { { 9, 9, 9 } }, { { 15, 15, 15 } }, { { 40, 20, 20 } }, { { 40, 40, 40 } } })
-  {
-    for (const auto aggregation : { Job::Aggregation::Merge, Job::Aggregation::PerDirection })
-    {
-      RandomNumbers     random(2);
-      TextureRandomCase randomCase = MakeUnclippedCase(571000, windowSize, 65535, random);
-      randomCase.pattern = "two greatest levels";
-      randomCase.aggregation = aggregation;
-      randomCase.offsets = { { { 1, 0, 0 } }, { { -1, 1, 1 } } };
-      randomCase.features = { Enums::Feature::GrayLevelVariance, Enums::Feature::HighGrayLevelRunEmphasis };
-      for (std::uint16_t & level : randomCase.levels.values)
-      {
-        level = static_cast<std::uint16_t>(random.Between(65534, 65535));
-      }
-      SCOPED_TRACE(::testing::Message() << randomCase);
-      CheckCase<double, Job>(randomCase, random, 1);
-    }
-  }
-}
-
 TEST(RunLengthJob, ManyRunsThatAreAllShort)
 {
   // 12 x 12 x 255 voxels, twelve directions merged: no run is longer than 12, but there are about 400000 of them.

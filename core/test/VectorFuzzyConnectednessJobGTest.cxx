@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "FuzzyConnectednessJobChecks.h"
-#include "RelativeFuzzyConnectednessRandomCase.h"
-#include "TestedEngines.h"
 
 #include <cmath>
 #include <limits>
@@ -15,8 +13,6 @@ using AffinityFunction = Job::AffinityFunction;
 using FuzzyConnectednessOracle::Scene;
 using namespace VoxelMapsTest;
 
-const auto computeOnce = [](const RelativeJob & job) { ComputeLabels(job); };
-
 /** A case of so many components, of any affinity function. */
 FuzzyConnectednessRandomCase
 DrawVectorCase(std::uint64_t seed, unsigned int dimension, PixelType type, unsigned int components,
@@ -24,11 +20,6 @@ DrawVectorCase(std::uint64_t seed, unsigned int dimension, PixelType type, unsig
 {
   auto randomCase = DrawFuzzyConnectednessRandomCase(seed, dimension, type, random);
   MakeVectors(randomCase, components, random);
-  if (random.Chance(0.15))
-  {
-    randomCase.scene.affinityFunction = AffinityFunction::AbsoluteDifference;
-    randomCase.scene.distanceWeighting = false;
-  }
   return randomCase;
 }
 
@@ -79,29 +70,6 @@ TEST_P(VectorFuzzyConnectednessRandom, OneComponentHasTheBitsOfScalars)
   }
 }
 
-TEST_P(VectorFuzzyConnectednessRandom, LabelsEqualTheOracle)
-{
-  for (std::uint64_t i = 0; i < 8; ++i)
-  {
-    const std::uint64_t seed = 950000 + 100 * static_cast<std::uint64_t>(GetParam()) + i;
-    RandomNumbers       random(seed);
-    const auto randomCase = DrawVectorCase(seed, i % 2 == 0 ? 2 : 3, GetParam(), DrawComponents(random), random);
-    const auto labels = DrawLabels(randomCase.scene.seeds, 65535, random);
-    SCOPED_TRACE(::testing::Message() << randomCase);
-    RelativeJob job = MakeRelativeJob(randomCase, labels, 3);
-    const auto  strengths = RelativeFuzzyConnectednessOracle::ComputeStrengths(randomCase.scene, labels);
-    voxelmaps::RelativeFuzzyConnectednessHierarchy hierarchy;
-    ForEachRule(job, [&] {
-      const auto expected = ExpectedOutputs(randomCase, job, strengths, true);
-      EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, {}, computeOnce)));
-      EXPECT_TRUE(AreSameOutputs(
-        expected, RunRelativeJob(job, {}, [&](const RelativeJob & each) { ComputeLabels(each, hierarchy); })))
-        << "with a hierarchy that is retained";
-    });
-    ASSERT_FALSE(::testing::Test::HasFailure());
-  }
-}
-
 INSTANTIATE_TEST_SUITE_P(AllPixelTypes, VectorFuzzyConnectednessRandom, ::testing::ValuesIn(allPixelTypes),
                          PixelTypeName);
 
@@ -130,39 +98,6 @@ TEST(VectorFuzzyConnectednessJob, TwoComponentsByHand)
   EXPECT_NEAR(
     0.5 * std::exp(-1.0 / 12.0) + 0.5 * std::exp(-1.0 / 4.0), getStrength(AffinityFunction::WeightedSum), unit);
   EXPECT_EQ(1.0 / (1.0 + static_cast<float>(std::sqrt(5.0))), getStrength(AffinityFunction::AbsoluteDifference));
-}
-
-TEST(VectorFuzzyConnectednessJob, LabelsHaveAffinitiesOfTheirOwn)
-{
-  for (std::uint64_t seed = 980000; seed < 980010; ++seed)
-  {
-    RandomNumbers random(seed);
-    auto          randomCase = DrawVectorCase(seed, 2, PixelType::Int16, 3, random);
-    const auto    labels = DrawLabels(randomCase.scene.seeds, 9, random);
-    RelativeJob   job = MakeRelativeJob(randomCase, labels, 2);
-    Scene         other = randomCase.scene;
-    for (double & each : other.affinity.objectMean)
-    {
-      each += 5.0;
-    }
-    for (double & each : other.affinity.objectCovariance)
-    {
-      each *= 2.0;
-    }
-    other.affinity.differenceCovariance = randomCase.scene.affinity.objectCovariance;
-    job.labelAffinities = { { labels.front(), other.affinity } };
-    const auto strengths = RelativeFuzzyConnectednessOracle::ComputeStrengths(
-      randomCase.scene, labels, [&](std::uint16_t label, Scene & scene) {
-        if (label == labels.front())
-        {
-          const auto seeds = scene.seeds;
-          scene = other;
-          scene.seeds = seeds;
-        }
-      });
-    const auto expected = ExpectedOutputs(randomCase, job, strengths, true);
-    EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, {}, computeOnce))) << "case " << seed;
-  }
 }
 
 TEST(VectorFuzzyConnectednessJob, RefusesInvalidJobs)

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <cstdint>
 #include <mutex>
 #include <thread>
 

@@ -7,10 +7,8 @@
 #include "voxelmaps/FuzzyConnectednessJob.h"
 #include "common/ParallelFor.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 #include <vector>
 

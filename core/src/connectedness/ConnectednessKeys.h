@@ -149,6 +149,14 @@ TermKey(Combination combination, std::uint32_t meanTerm, std::uint32_t differenc
   return cost < topKey ? static_cast<std::uint32_t>(topKey - cost) : noKey;
 }
 
+/** A link between two components, or between the seeds that they have. */
+struct ComponentLink
+{
+  std::uint32_t a;
+  std::uint32_t b;
+  std::uint32_t key;
+};
+
 /** Strength of a key: 1 for seeds, 0 for noKey. */
 VOXELMAPS_HOST_DEVICE inline double
 KeyStrength(Combination combination, std::uint32_t key)

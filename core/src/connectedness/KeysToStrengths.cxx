@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "connectedness/KeysToStrengths.h"
 
-#include "common/ParallelFor.h"
 #include "connectedness/AffinityPlan.h"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 
 namespace voxelmaps
 {
-SeedTree::SeedTree(const std::vector<std::uint16_t> & labels, std::vector<SeedLink> links,
+SeedTree::SeedTree(const std::vector<std::uint16_t> & labels, std::vector<ComponentLink> links,
                    const std::function<void()> & checkAbort)
   : m_Labels(labels)
   , m_Parents(labels.size())
@@ -29,7 +29,7 @@ SeedTree::SeedTree(const std::vector<std::uint16_t> & labels, std::vector<SeedLi
     return seed;
   };
 
-  std::sort(links.begin(), links.end(), [](const SeedLink & a, const SeedLink & b) { return a.key > b.key; });
+  std::sort(links.begin(), links.end(), [](const ComponentLink & a, const ComponentLink & b) { return a.key > b.key; });
   constexpr std::size_t linksBetweenChecks = std::size_t{ 1 } << 16;
   for (std::size_t i = 0; i < links.size(); ++i)
   {
@@ -37,9 +37,9 @@ SeedTree::SeedTree(const std::vector<std::uint16_t> & labels, std::vector<SeedLi
     {
       checkAbort();
     }
-    const SeedLink & link = links[i];
-    std::uint32_t    root = findRoot(link.a);
-    std::uint32_t    other = findRoot(link.b);
+    const ComponentLink & link = links[i];
+    std::uint32_t         root = findRoot(link.a);
+    std::uint32_t         other = findRoot(link.b);
     if (root == other)
     {
       continue;

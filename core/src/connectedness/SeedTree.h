@@ -49,14 +49,6 @@ struct SeedTreeView
   }
 };
 
-/** A link between two seeds. */
-struct SeedLink
-{
-  std::uint32_t a;
-  std::uint32_t b;
-  std::uint32_t key;
-};
-
 /** How strongly the seeds of several labels are connected to each other.
  *
  * Let s be a seed to which a voxel v has its greatest strength t. A path from another seed to v continues to s without
@@ -70,7 +62,7 @@ class SeedTree
 public:
   /** labels has one label per seed. Links are consumed. checkAbort is called every few milliseconds, if there is any.
    */
-  SeedTree(const std::vector<std::uint16_t> & labels, std::vector<SeedLink> links,
+  SeedTree(const std::vector<std::uint16_t> & labels, std::vector<ComponentLink> links,
            const std::function<void()> & checkAbort = {});
 
   std::uint16_t

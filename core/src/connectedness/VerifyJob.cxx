@@ -5,7 +5,6 @@
 #include "connectedness/AffinityPlan.h"
 
 #include <algorithm>
-#include <cmath>
 #include <sstream>
 #include <utility>
 #include <vector>

@@ -63,11 +63,7 @@ constexpr int weightSumBits = 62;
 TextureClass<CooccurrenceJob>::TextureClass(const CooccurrenceJob & job)
 {
   const DefaultFloatingPointEnvironment environment;
-  if (job.aggregation > CooccurrenceJob::Aggregation::Merge)
-  {
-    throw EngineError("A job has the aggregation " + std::to_string(static_cast<int>(job.aggregation)) +
-                      ", but must have one of CooccurrenceFeatureMapEnums::Aggregation.");
-  }
+  VerifyEnumerator("The aggregation", job.aggregation, CooccurrenceJob::Aggregation::Merge);
   SetTextureTask(job, static_cast<int>(job.GetNumberOfComponents()), task);
   task.aggregation = job.aggregation;
   // The sign and payload of NaN would depend on the processor.

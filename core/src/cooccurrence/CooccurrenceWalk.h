@@ -7,7 +7,6 @@
 #include "texture/cpu/WindowBox.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 namespace voxelmaps

@@ -62,7 +62,7 @@ public:
     for (int f = 0; f < m_Task.numberOfFeatures; ++f)
     {
       const double value = !window.isComputed ? m_Task.backgroundValue
-                           : total > 0.0      ? this->GetValue(m_Task.features[f])
+                           : total > 0.0      ? m_Values[static_cast<int>(m_Task.features[f])]
                                               : m_Task.emptyValue;
       StoreComponentOrNaN(m_Task, number * m_Task.voxelStride, f, value);
     }
@@ -70,6 +70,7 @@ public:
 
 private:
   using Correlation = MaximalCorrelation<double, SerialLane>;
+  using Feature = Task::Feature;
 
   /** Two numbers per row and column, and a triangle. */
   static VOXELMAPS_HOST_DEVICE std::uint64_t
@@ -165,38 +166,46 @@ private:
     }
   }
 
-  /** Mean and variance of the levels; the variance is 0 if they have one. Returns the entropy. */
-  VOXELMAPS_HOST_DEVICE double
-  AddMarginals(const double * marginals, double & mean, double & variance) const
+  /** Mean, variance and entropy of the levels of rows or columns; the latter two are 0 if there is one level. */
+  struct Marginal
+  {
+    double mean, variance, entropy;
+  };
+
+  VOXELMAPS_HOST_DEVICE Marginal
+  GetMarginal(const double * probabilities) const
   {
     int    number = 0;
+    double mean = 0.0;
     double entropy = 0.0;
-    mean = 0.0;
     for (int i = 0; i < m_Number; ++i)
     {
-      if (marginals[i] > 0.0)
+      if (probabilities[i] > 0.0)
       {
         ++number;
-        mean += marginals[i] * m_Levels[i];
-        entropy -= marginals[i] * Log2(marginals[i]);
+        mean += probabilities[i] * m_Levels[i];
+        entropy -= probabilities[i] * Log2(probabilities[i]);
       }
     }
-    variance = 0.0;
+    double variance = 0.0;
     for (int i = 0; i < m_Number && number > 1; ++i)
     {
       const double deviation = m_Levels[i] - mean;
-      variance += marginals[i] * (deviation * deviation);
+      variance += probabilities[i] * (deviation * deviation);
     }
-    return number > 1 ? entropy : 0.0;
+    return { mean, variance, number > 1 ? entropy : 0.0 };
   }
 
+  /** Compute the values of all features. */
   VOXELMAPS_HOST_DEVICE void
   AddCells()
   {
-    m_Values = Values{};
-    m_Values.rowEntropy = this->AddMarginals(m_Rows, m_Values.rowMean, m_Values.rowVariance);
-    m_Values.columnEntropy = this->AddMarginals(m_Columns, m_Values.columnMean, m_Values.columnVariance);
-    const double levels = m_Task.numberOfGrayLevels;
+    double         values[Task::maxFeatures] = {};
+    const auto     value = [&values](Feature feature) -> double & { return values[static_cast<int>(feature)]; };
+    const Marginal rows = this->GetMarginal(m_Rows);
+    const Marginal columns = this->GetMarginal(m_Columns);
+    const double   levels = m_Task.numberOfGrayLevels;
+    double         covariance = 0.0;
     for (int i = 0; i < m_Number; ++i)
     {
       for (int j = 0; j < m_Number; ++j)
@@ -208,27 +217,28 @@ private:
         }
         const double a = m_Levels[i];
         const double b = m_Levels[j];
-        const double rowDeviation = a - m_Values.rowMean;
-        const double columnDeviation = b - m_Values.columnMean;
+        const double rowDeviation = a - rows.mean;
+        const double columnDeviation = b - columns.mean;
         const double deviation = rowDeviation + columnDeviation;
         const double square = deviation * deviation;
         const double k = a < b ? b - a : a - b;
-        m_Values.autocorrelation += p * (a * b);
-        m_Values.tendency += p * square;
-        m_Values.shade += p * (square * deviation);
-        m_Values.prominence += p * (square * square);
-        m_Values.contrast += p * (k * k);
-        m_Values.covariance += p * (rowDeviation * columnDeviation);
-        m_Values.differenceAverage += p * k;
-        m_Values.inverseDifference += p / (1.0 + k);
-        m_Values.inverseDifferenceMoment += p / (1.0 + k * k);
-        m_Values.inverseDifferenceMomentNormalized += p / (1.0 + k * k / (levels * levels));
-        m_Values.inverseDifferenceNormalized += p / (1.0 + k / levels);
-        m_Values.inverseVariance += k > 0.0 ? p / (k * k) : 0.0;
-        m_Values.energy += p * p;
-        m_Values.entropy -= p * Log2(p);
-        m_Values.maximum = p > m_Values.maximum ? p : m_Values.maximum;
-        m_Values.sumAverage += p * (a + b);
+        covariance += p * (rowDeviation * columnDeviation);
+        value(Feature::Autocorrelation) += p * (a * b);
+        value(Feature::ClusterTendency) += p * square;
+        value(Feature::ClusterShade) += p * (square * deviation);
+        value(Feature::ClusterProminence) += p * (square * square);
+        value(Feature::Contrast) += p * (k * k);
+        value(Feature::DifferenceAverage) += p * k;
+        value(Feature::InverseDifference) += p / (1.0 + k);
+        value(Feature::InverseDifferenceMoment) += p / (1.0 + k * k);
+        value(Feature::InverseDifferenceMomentNormalized) += p / (1.0 + k * k / (levels * levels));
+        value(Feature::InverseDifferenceNormalized) += p / (1.0 + k / levels);
+        value(Feature::InverseVariance) += k > 0.0 ? p / (k * k) : 0.0;
+        value(Feature::JointEnergy) += p * p;
+        value(Feature::JointEntropy) -= p * Log2(p);
+        value(Feature::MaximumProbability) =
+          p > value(Feature::MaximumProbability) ? p : value(Feature::MaximumProbability);
+        value(Feature::SumAverage) += p * (a + b);
         if (m_Task.needsSumCounts)
         {
           m_Sums[static_cast<int>(a + b)] += p;
@@ -239,16 +249,33 @@ private:
         }
       }
     }
-    this->AddDifferences();
-    if (m_Task.needsMaximalCorrelation)
+    value(Feature::JointAverage) = rows.mean;
+    value(Feature::SumSquares) = rows.variance;
+    value(Feature::Correlation) = rows.variance > 0.0 && columns.variance > 0.0
+                                    ? covariance / SerialLane::SquareRoot(rows.variance * columns.variance)
+                                    : 1.0;
+    // 0 where it is not greater than what rounding could make of 0, since Imc2 has a root of it.
+    constexpr double rounding = 1e-12;
+    const double     difference = rows.entropy + columns.entropy - value(Feature::JointEntropy);
+    const double     information = difference > rounding ? difference : 0.0;
+    const double     greater = rows.entropy > columns.entropy ? rows.entropy : columns.entropy;
+    value(Feature::InformationalMeasureOfCorrelation1) = information > 0.0 ? -information / greater : 0.0;
+    value(Feature::InformationalMeasureOfCorrelation2) = SerialLane::SquareRoot(OneMinusExpMinus(2.0 * information));
+    this->AddDifferences(value);
+    value(Feature::MaximalCorrelationCoefficient) = m_Task.hasOneLevel               ? 1.0
+                                                    : m_Task.needsMaximalCorrelation ? this->Correlate()
+                                                                                     : 0.0;
+    // Only now, so that sums can stay in registers.
+    for (int f = 0; f < Task::maxFeatures; ++f)
     {
-      m_Values.maximalCorrelation = this->Correlate();
+      m_Values[f] = values[f];
     }
   }
 
   /** What needs all cells before. Clears sums and differences. */
+  template <typename TValue>
   VOXELMAPS_HOST_DEVICE void
-  AddDifferences()
+  AddDifferences(const TValue & value)
   {
     for (int i = 0; i < m_Number; ++i)
     {
@@ -260,15 +287,15 @@ private:
           continue;
         }
         const double k = m_Levels[i] < m_Levels[j] ? m_Levels[j] - m_Levels[i] : m_Levels[i] - m_Levels[j];
-        const double deviation = k - m_Values.differenceAverage;
-        m_Values.differenceVariance += p * (deviation * deviation);
+        const double deviation = k - value(Feature::DifferenceAverage);
+        value(Feature::DifferenceVariance) += p * (deviation * deviation);
         if (m_Task.needsSumCounts)
         {
-          m_Values.sumEntropy += TakeTerm(m_Sums[static_cast<int>(m_Levels[i] + m_Levels[j])]);
+          value(Feature::SumEntropy) += TakeTerm(m_Sums[static_cast<int>(m_Levels[i] + m_Levels[j])]);
         }
         if (m_Task.needsDifferenceCounts)
         {
-          m_Values.differenceEntropy += TakeTerm(m_Differences[static_cast<int>(k)]);
+          value(Feature::DifferenceEntropy) += TakeTerm(m_Differences[static_cast<int>(k)]);
         }
       }
     }
@@ -309,91 +336,6 @@ private:
     return Correlation::Search(lane, m_Number, diagonal, squares, !m_Task.scales.symmetric);
   }
 
-  /** 0 where it is not greater than what rounding could make of 0, since Imc2 has a root of it. */
-  VOXELMAPS_HOST_DEVICE double
-  GetMutualInformation() const
-  {
-    constexpr double rounding = 1e-12;
-    const double     information = m_Values.rowEntropy + m_Values.columnEntropy - m_Values.entropy;
-    return information > rounding ? information : 0.0;
-  }
-
-  VOXELMAPS_HOST_DEVICE double
-  GetValue(CooccurrenceFeatureMapEnums::Feature feature) const
-  {
-    using Feature = CooccurrenceFeatureMapEnums::Feature;
-    switch (feature)
-    {
-      case Feature::Autocorrelation:
-        return m_Values.autocorrelation;
-      case Feature::ClusterProminence:
-        return m_Values.prominence;
-      case Feature::ClusterShade:
-        return m_Values.shade;
-      case Feature::ClusterTendency:
-        return m_Values.tendency;
-      case Feature::Contrast:
-        return m_Values.contrast;
-      case Feature::Correlation:
-        return m_Values.rowVariance > 0.0 && m_Values.columnVariance > 0.0
-                 ? m_Values.covariance / SerialLane::SquareRoot(m_Values.rowVariance * m_Values.columnVariance)
-                 : 1.0;
-      case Feature::DifferenceAverage:
-        return m_Values.differenceAverage;
-      case Feature::DifferenceEntropy:
-        return m_Values.differenceEntropy;
-      case Feature::DifferenceVariance:
-        return m_Values.differenceVariance;
-      case Feature::InverseDifference:
-        return m_Values.inverseDifference;
-      case Feature::InverseDifferenceMoment:
-        return m_Values.inverseDifferenceMoment;
-      case Feature::InverseDifferenceMomentNormalized:
-        return m_Values.inverseDifferenceMomentNormalized;
-      case Feature::InverseDifferenceNormalized:
-        return m_Values.inverseDifferenceNormalized;
-      case Feature::InformationalMeasureOfCorrelation1:
-      {
-        const double greater =
-          m_Values.rowEntropy > m_Values.columnEntropy ? m_Values.rowEntropy : m_Values.columnEntropy;
-        const double information = this->GetMutualInformation();
-        return information > 0.0 ? -information / greater : 0.0;
-      }
-      case Feature::InformationalMeasureOfCorrelation2:
-        return SerialLane::SquareRoot(OneMinusExpMinus(2.0 * this->GetMutualInformation()));
-      case Feature::InverseVariance:
-        return m_Values.inverseVariance;
-      case Feature::MaximalCorrelationCoefficient:
-        return m_Task.hasOneLevel ? 1.0 : m_Values.maximalCorrelation;
-      case Feature::JointAverage:
-        return m_Values.rowMean;
-      case Feature::JointEnergy:
-        return m_Values.energy;
-      case Feature::JointEntropy:
-        return m_Values.entropy;
-      case Feature::MaximumProbability:
-        return m_Values.maximum;
-      case Feature::SumAverage:
-        return m_Values.sumAverage;
-      case Feature::SumEntropy:
-        return m_Values.sumEntropy;
-      case Feature::SumSquares:
-        return m_Values.rowVariance;
-    }
-    return 0.0;
-  }
-
-  /** Inputs of the features of a matrix. */
-  struct Values
-  {
-    double autocorrelation, tendency, shade, prominence, contrast, covariance;
-    double differenceAverage, differenceVariance, differenceEntropy;
-    double inverseDifference, inverseDifferenceMoment, inverseDifferenceMomentNormalized, inverseDifferenceNormalized;
-    double inverseVariance, energy, entropy, maximum, sumAverage, sumEntropy;
-    double rowMean, rowVariance, rowEntropy, columnMean, columnVariance, columnEntropy;
-    double maximalCorrelation;
-  };
-
   const Task & m_Task;
   WindowLevels m_Levels;
   int          m_MaxLevels;
@@ -404,7 +346,7 @@ private:
   double *     m_Correlation;
   double *     m_Sums;
   double *     m_Differences;
-  Values       m_Values{};
+  double       m_Values[Task::maxFeatures];
 };
 } // namespace voxelmaps
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <atomic>
 
 #if defined(__unix__) || defined(__APPLE__)

@@ -136,29 +136,48 @@ private:
   std::size_t m_Size{ 0 };
 };
 
-/** Copy a host vector into a new device buffer. */
+/** Copy elements in host memory into a new device buffer. */
 template <typename T>
 DeviceBuffer<T>
-CopyToDevice(const std::vector<T> & values, cudaStream_t stream)
+CopyToDevice(const T * values, std::size_t count, cudaStream_t stream)
 {
-  DeviceBuffer<T> buffer(values.size(), stream);
-  if (!values.empty())
+  DeviceBuffer<T> buffer(count, stream);
+  if (count > 0)
   {
-    CheckCuda(cudaMemcpyAsync(buffer.data(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice, stream),
+    CheckCuda(cudaMemcpyAsync(buffer.data(), values, count * sizeof(T), cudaMemcpyHostToDevice, stream),
               "copying to the device");
   }
   return buffer;
 }
+template <typename T>
+DeviceBuffer<T>
+CopyToDevice(const std::vector<T> & values, cudaStream_t stream)
+{
+  return CopyToDevice(values.data(), values.size(), stream);
+}
 
-/** The first element of a device buffer, after the work so far in the stream. */
+template <typename T>
+void
+CopyOnDevice(T * to, const T * from, std::size_t count, cudaStream_t stream)
+{
+  CheckCuda(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDeviceToDevice, stream), "copying on the device");
+}
+
+/** Copy elements in device memory to the host, after the work so far in the stream, and wait for them. */
+template <typename T>
+void
+CopyFromDevice(T * to, const T * from, std::size_t count, cudaStream_t stream)
+{
+  CheckCuda(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDeviceToHost, stream), "copying from the device");
+  CheckCuda(cudaStreamSynchronize(stream), "waiting for the device");
+}
+/** The same for the first element of a buffer. */
 template <typename T>
 T
 CopyFromDevice(const DeviceBuffer<T> & buffer, cudaStream_t stream)
 {
   T value;
-  CheckCuda(cudaMemcpyAsync(&value, buffer.data(), sizeof(T), cudaMemcpyDeviceToHost, stream),
-            "copying from the device");
-  CheckCuda(cudaStreamSynchronize(stream), "waiting for the device");
+  CopyFromDevice(&value, buffer.data(), 1, stream);
   return value;
 }
 } // namespace voxelmaps

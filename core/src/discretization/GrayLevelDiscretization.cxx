@@ -17,35 +17,37 @@ namespace voxelmaps
 {
 namespace
 {
-template <typename... TParts>
-[[noreturn]] void
-ThrowError(const TParts &... parts)
+/** Text that is written like a stream. */
+class Text
 {
-  std::ostringstream message;
-  (message << ... << parts);
-  throw EngineError(message.str());
-}
+public:
+  template <typename T>
+  Text &
+  operator<<(const T & part)
+  {
+    m_Stream << part;
+    return *this;
+  }
+  operator std::string() const { return m_Stream.str(); }
+
+private:
+  std::ostringstream m_Stream;
+};
 
 void
 VerifyBinEdges(const std::vector<double> & edges)
 {
   if (edges.empty() || edges.size() > GrayLevelDiscretizationParameters::MaximumNumberOfGrayLevels)
   {
-    ThrowError("There are ",
-               edges.size(),
-               " BinEdges, but must be 1 to ",
-               GrayLevelDiscretizationParameters::MaximumNumberOfGrayLevels,
-               '.');
+    throw EngineError(Text() << "There are " << edges.size() << " BinEdges, but must be 1 to "
+                             << GrayLevelDiscretizationParameters::MaximumNumberOfGrayLevels << '.');
   }
   for (std::size_t i = 0; i < edges.size(); ++i)
   {
     if (!std::isfinite(edges[i]) || (i > 0 && !(edges[i - 1] < edges[i])))
     {
-      ThrowError("Number ",
-                 i,
-                 " of the BinEdges is ",
-                 edges[i],
-                 ", but all must be finite and each greater than the one before.");
+      throw EngineError(Text() << "Number " << i << " of the BinEdges is " << edges[i]
+                               << ", but all must be finite and each greater than the one before.");
     }
   }
 }
@@ -81,13 +83,8 @@ GetNumberOfVoxels(const GrayLevelDiscretizationJob & job)
   {
     if (extent < 0 || (extent > 0 && voxels > limit / extent))
     {
-      ThrowError("The size of the array is ",
-                 size[0],
-                 " x ",
-                 size[1],
-                 " x ",
-                 size[2],
-                 ", but must not be negative, and its pixels must fit into memory.");
+      throw EngineError(Text() << "The size of the array is " << size[0] << " x " << size[1] << " x " << size[2]
+                               << ", but must not be negative, and its pixels must fit into memory.");
     }
     voxels *= extent;
   }
@@ -120,14 +117,15 @@ GrayLevelDiscretizationParameters::Verify() const
     case MethodEnum::Levels:
       if (numberOfGrayLevels < 1 || numberOfGrayLevels > MaximumNumberOfGrayLevels)
       {
-        ThrowError("NumberOfGrayLevels is ", numberOfGrayLevels, ", but must be 1 to ", MaximumNumberOfGrayLevels, '.');
+        throw EngineError(Text() << "NumberOfGrayLevels is " << numberOfGrayLevels << ", but must be 1 to "
+                                 << MaximumNumberOfGrayLevels << '.');
       }
       break;
     case MethodEnum::FixedBinSize:
     case MethodEnum::FixedBinSizeAtMultiples:
       if (!(binWidth > 0.0 && std::isfinite(binWidth)))
       {
-        ThrowError("BinWidth is ", binWidth, ", but must be positive and finite.");
+        throw EngineError(Text() << "BinWidth is " << binWidth << ", but must be positive and finite.");
       }
       break;
     case MethodEnum::Edges:
@@ -137,11 +135,8 @@ GrayLevelDiscretizationParameters::Verify() const
   if (this->UsesRange() && rangeSource == RangeSourceEnum::Given &&
       (!(rangeMinimum < rangeMaximum) || !std::isfinite(rangeMaximum - rangeMinimum)))
   {
-    ThrowError("The given range is ",
-               rangeMinimum,
-               " to ",
-               rangeMaximum,
-               ", but RangeMinimum must be less than RangeMaximum, and their difference finite.");
+    throw EngineError(Text() << "The given range is " << rangeMinimum << " to " << rangeMaximum
+                             << ", but RangeMinimum must be less than RangeMaximum, and their difference finite.");
   }
 }
 
@@ -268,9 +263,8 @@ GrayLevelDiscretization::SetRange(const IntensityRange & range)
       }
       else if (range.GetNumberOfUnmaskedPixels() > 0)
       {
-        ThrowError("No intensity of the image is finite, so there is no range; the image has ",
-                   range.GetNumberOfUnmaskedPixels(),
-                   " voxels.");
+        throw EngineError(Text() << "No intensity of the image is finite, so there is no range; the image has "
+                                 << range.GetNumberOfUnmaskedPixels() << " voxels.");
       }
       // An empty mask or image has no voxel to discretize, so any range works.
   }
@@ -298,17 +292,9 @@ GrayLevelDiscretization::SetNumberOfGrayLevels()
   }
   if (!(numberOfLevels <= maxLevels))
   {
-    ThrowError("BinWidth ",
-               width,
-               " over the range ",
-               m_Minimum,
-               " to ",
-               m_Maximum,
-               " makes ",
-               numberOfLevels,
-               " gray levels, but at most ",
-               maxLevels,
-               " are possible.");
+    throw EngineError(Text() << "BinWidth " << width << " over the range " << m_Minimum << " to " << m_Maximum
+                             << " makes " << numberOfLevels << " gray levels, but at most " << maxLevels
+                             << " are possible.");
   }
   m_NumberOfGrayLevels = static_cast<unsigned int>(numberOfLevels);
 }
@@ -417,15 +403,10 @@ GrayLevelDiscretization::VerifyIntensities() const
 {
   if (m_SmallestInvalid)
   {
-    ThrowError("Intensity ",
-               *m_SmallestInvalid,
-               " is not a valid gray level: ",
-               m_Parameters.method,
-               " accepts integers from 0 to ",
-               m_Maximum,
-               " (NumberOfGrayLevels",
-               m_Parameters.method == MethodEnum::Identity ? " - 1" : "",
-               ").");
+    throw EngineError(Text() << "Intensity " << *m_SmallestInvalid
+                             << " is not a valid gray level: " << m_Parameters.method << " accepts integers from 0 to "
+                             << m_Maximum << " (NumberOfGrayLevels"
+                             << (m_Parameters.method == MethodEnum::Identity ? " - 1" : "") << ").");
   }
 }
 
@@ -437,7 +418,8 @@ VerifyGrayLevelJob(const GrayLevelDiscretizationJob & job)
   const std::int64_t voxels = GetNumberOfVoxels(job);
   if (voxels > 0 && (job.pixels == nullptr || job.levels == nullptr))
   {
-    ThrowError("The array has ", voxels, " voxels, but ", job.pixels == nullptr ? "pixels" : "levels", " is null.");
+    throw EngineError(Text() << "The array has " << voxels << " voxels, but "
+                             << (job.pixels == nullptr ? "pixels" : "levels") << " is null.");
   }
   return voxels;
 }

@@ -7,7 +7,6 @@
 #include "texture/OffsetWeights.h"
 
 #include <numeric>
-#include <string>
 
 namespace voxelmaps
 {
@@ -59,11 +58,7 @@ constexpr int longSumBits = 62;
 TextureClass<RunLengthJob>::TextureClass(const RunLengthJob & job)
 {
   const DefaultFloatingPointEnvironment environment;
-  if (job.aggregation > RunLengthJob::Aggregation::Merge)
-  {
-    throw EngineError("A job has the aggregation " + std::to_string(static_cast<int>(job.aggregation)) +
-                      ", but must have one of RunLengthFeatureMapEnums::Aggregation.");
-  }
+  VerifyEnumerator("The aggregation", job.aggregation, RunLengthJob::Aggregation::Merge);
   SetTextureTask(job, static_cast<int>(job.GetNumberOfComponents()), task);
   task.directions = MakeDirections(job.offsets, job.windowSize);
   task.aggregation = job.aggregation;

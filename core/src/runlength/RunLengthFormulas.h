@@ -6,7 +6,6 @@
 #include "common/Division.h"
 #include "voxelmaps/RunLengthJob.h"
 
-#include <cstdint>
 
 /** The last step: from exact integers to features. One text for scalars, vectors, host and device.
  *
@@ -53,7 +52,7 @@ template <typename TReal>
 VOXELMAPS_HOST_DEVICE inline void
 ClearRuns(RunLengthSums<TReal> & sums)
 {
-  const TReal zero = TReal() * 0.0;
+  const TReal zero{};
   sums.runs = zero;
   sums.squares = zero;
   sums.inverses = zero;
@@ -67,9 +66,9 @@ ClearRuns(RunLengthSums<TReal> & sums)
 }
 
 /** Add the runs of one length: their number, sum of i^2 and sum of q(i). To be called with increasing lengths. */
-template <typename TReal>
+template <typename TReal, typename TWeight>
 VOXELMAPS_HOST_DEVICE inline void
-AddRunsWithLength(RunLengthSums<TReal> & sums, double lengthSquared, double shortRunWeight, TReal runs, TReal squares,
+AddRunsWithLength(RunLengthSums<TReal> & sums, TWeight lengthSquared, TWeight shortRunWeight, TReal runs, TReal squares,
                   TReal inverses)
 {
   sums.runs += runs;

@@ -51,13 +51,15 @@ public:
     {
       // 0 / 0 is NaN where all directions were skipped.
       const double value = !window.isComputed ? m_Task.backgroundValue
-                           : runs > 0.0       ? this->GetValue(m_Task.features[f], runs)
+                           : runs > 0.0       ? m_Values[static_cast<int>(m_Task.features[f])]
                                               : runs / runs;
       StoreComponentOrNaN(m_Task, number * m_Task.voxelStride, f, value);
     }
   }
 
 private:
+  using Feature = Task::Feature;
+
   /** Runs of a level and a length, from 1. */
   VOXELMAPS_HOST_DEVICE double &
   Cell(int i, int length)
@@ -115,10 +117,12 @@ private:
     }
   }
 
+  /** Compute the values of all features. */
   VOXELMAPS_HOST_DEVICE void
   AddCells(double runs)
   {
-    m_Values = Values{};
+    double     values[Task::maxFeatures] = {};
+    const auto value = [&values](Feature feature) -> double & { return values[static_cast<int>(feature)]; };
     for (int l = 1; l <= m_LongestLine; ++l)
     {
       m_Lengths[l] = 0.0;
@@ -143,22 +147,21 @@ private:
         m_Lengths[l] += cell;
         lengthMean += p * l;
         levelMean += p * level;
-        m_Values.shortRuns += p / lengthSquared;
-        m_Values.longRuns += p * lengthSquared;
-        m_Values.lowLevels += p / levelSquared;
-        m_Values.highLevels += p * levelSquared;
-        m_Values.shortLow += p / (lengthSquared * levelSquared);
-        m_Values.shortHigh += p / lengthSquared * levelSquared;
-        m_Values.longLow += p * lengthSquared / levelSquared;
-        m_Values.longHigh += p * (lengthSquared * levelSquared);
-        m_Values.entropy -= p < 1.0 ? p * Log2(p) : 0.0;
+        value(Feature::ShortRunEmphasis) += p / lengthSquared;
+        value(Feature::LongRunEmphasis) += p * lengthSquared;
+        value(Feature::LowGrayLevelRunEmphasis) += p / levelSquared;
+        value(Feature::HighGrayLevelRunEmphasis) += p * levelSquared;
+        value(Feature::ShortRunLowGrayLevelEmphasis) += p / (lengthSquared * levelSquared);
+        value(Feature::ShortRunHighGrayLevelEmphasis) += p / lengthSquared * levelSquared;
+        value(Feature::LongRunLowGrayLevelEmphasis) += p * lengthSquared / levelSquared;
+        value(Feature::LongRunHighGrayLevelEmphasis) += p * (lengthSquared * levelSquared);
+        value(Feature::RunEntropy) -= p < 1.0 ? p * Log2(p) : 0.0;
       }
-      m_Values.levelNonUniformity += levelRuns * (levelRuns / runs);
+      value(Feature::GrayLevelNonUniformity) += levelRuns * (levelRuns / runs);
     }
-    m_Values.lengthMean = lengthMean;
     for (int l = 1; l <= m_LongestLine; ++l)
     {
-      m_Values.lengthNonUniformity += m_Lengths[l] * (m_Lengths[l] / runs);
+      value(Feature::RunLengthNonUniformity) += m_Lengths[l] * (m_Lengths[l] / runs);
     }
     for (int i = 0; i < m_Number; ++i)
     {
@@ -167,61 +170,20 @@ private:
         const double p = this->Cell(i, l) / runs;
         const double levelDeviation = m_Levels[i] - levelMean;
         const double lengthDeviation = l - lengthMean;
-        m_Values.levelVariance += p * (levelDeviation * levelDeviation);
-        m_Values.lengthVariance += p * (lengthDeviation * lengthDeviation);
+        value(Feature::GrayLevelVariance) += p * (levelDeviation * levelDeviation);
+        value(Feature::RunVariance) += p * (lengthDeviation * lengthDeviation);
       }
     }
-  }
-
-  VOXELMAPS_HOST_DEVICE double
-  GetValue(RunLengthFeatureMapEnums::Feature feature, double runs) const
-  {
-    using Feature = RunLengthFeatureMapEnums::Feature;
-    switch (feature)
+    value(Feature::GrayLevelNonUniformityNormalized) = value(Feature::GrayLevelNonUniformity) / runs;
+    value(Feature::RunLengthNonUniformityNormalized) = value(Feature::RunLengthNonUniformity) / runs;
+    // The lengths of the runs of a direction add up to the voxels of the window.
+    value(Feature::RunPercentage) = 1.0 / lengthMean;
+    // Only now, so that sums can stay in registers.
+    for (int f = 0; f < Task::maxFeatures; ++f)
     {
-      case Feature::ShortRunEmphasis:
-        return m_Values.shortRuns;
-      case Feature::LongRunEmphasis:
-        return m_Values.longRuns;
-      case Feature::GrayLevelNonUniformity:
-        return m_Values.levelNonUniformity;
-      case Feature::GrayLevelNonUniformityNormalized:
-        return m_Values.levelNonUniformity / runs;
-      case Feature::RunLengthNonUniformity:
-        return m_Values.lengthNonUniformity;
-      case Feature::RunLengthNonUniformityNormalized:
-        return m_Values.lengthNonUniformity / runs;
-      case Feature::RunPercentage:
-        // The lengths of the runs of a direction add up to the voxels of the window.
-        return 1.0 / m_Values.lengthMean;
-      case Feature::LowGrayLevelRunEmphasis:
-        return m_Values.lowLevels;
-      case Feature::HighGrayLevelRunEmphasis:
-        return m_Values.highLevels;
-      case Feature::ShortRunLowGrayLevelEmphasis:
-        return m_Values.shortLow;
-      case Feature::ShortRunHighGrayLevelEmphasis:
-        return m_Values.shortHigh;
-      case Feature::LongRunLowGrayLevelEmphasis:
-        return m_Values.longLow;
-      case Feature::LongRunHighGrayLevelEmphasis:
-        return m_Values.longHigh;
-      case Feature::GrayLevelVariance:
-        return m_Values.levelVariance;
-      case Feature::RunVariance:
-        return m_Values.lengthVariance;
-      case Feature::RunEntropy:
-        return m_Values.entropy;
+      m_Values[f] = values[f];
     }
-    return 0.0;
   }
-
-  /** Inputs of the features of a matrix. */
-  struct Values
-  {
-    double shortRuns, longRuns, lowLevels, highLevels, shortLow, shortHigh, longLow, longHigh;
-    double levelNonUniformity, lengthNonUniformity, levelVariance, lengthVariance, lengthMean, entropy;
-  };
 
   const Task & m_Task;
   WindowLevels m_Levels;
@@ -229,7 +191,7 @@ private:
   int          m_Number{ 0 };
   double *     m_Lengths;
   double *     m_Cells;
-  Values       m_Values{};
+  double       m_Values[Task::maxFeatures];
 };
 } // namespace voxelmaps
 

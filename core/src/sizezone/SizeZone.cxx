@@ -4,8 +4,6 @@
 
 #include "common/ParallelFor.h"
 
-#include <string>
-
 namespace voxelmaps
 {
 const FeatureTable &
@@ -37,11 +35,7 @@ SizeZoneFeatureMapEnums::GetFeatureTable()
 TextureClass<SizeZoneJob>::TextureClass(const SizeZoneJob & job)
 {
   const DefaultFloatingPointEnvironment environment;
-  if (job.connectivity > SizeZoneJob::Connectivity::InPlane)
-  {
-    throw EngineError("A job has the connectivity " + std::to_string(static_cast<int>(job.connectivity)) +
-                      ", but must have one of SizeZoneFeatureMapEnums::Connectivity.");
-  }
+  VerifyEnumerator("The connectivity", job.connectivity, SizeZoneJob::Connectivity::InPlane);
   SetTextureTask(job, static_cast<int>(job.features.size()), task);
   SetTaskFeatures(job.features, "SizeZoneFeatureMapEnums::Feature", task);
   task.connectsSlices = job.connectivity == SizeZoneJob::Connectivity::Full;

@@ -3,6 +3,7 @@
 #ifndef SizeZone_h
 #define SizeZone_h
 
+#include "common/FixedPoint.h"
 #include "texture/SizeMatrixPlan.h"
 #include "texture/TextureClass.h"
 #include "voxelmaps/SizeZoneJob.h"
@@ -87,12 +88,7 @@ SlicesFitWords(const SizeZoneTask & task, int bits)
 inline int
 LevelBits(const SizeZoneTask & task)
 {
-  int bits = 0;
-  while ((task.numberOfGrayLevels - 1) >> bits != 0)
-  {
-    ++bits;
-  }
-  return bits;
+  return BitCount(static_cast<std::uint64_t>(task.numberOfGrayLevels - 1));
 }
 } // namespace
 

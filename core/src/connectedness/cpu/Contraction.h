@@ -14,14 +14,6 @@
 
 namespace voxelmaps
 {
-/** A link between two components. */
-struct ComponentLink
-{
-  std::uint32_t a;
-  std::uint32_t b;
-  std::uint32_t key;
-};
-
 /** A link that also knows which components it connected before the first round. */
 struct TracedLink : ComponentLink
 {
@@ -281,22 +273,22 @@ public:
   void
   ExpandStrengths(std::vector<std::uint32_t> & strengths, const TCheckAbort & checkAbort)
   {
-    for (std::size_t r = m_NumberOfRounds; r-- > 0;)
-    {
-      const Round & round = m_Rounds[r];
-      m_Numbers.resize(round.keys.size());
-      for (std::size_t c = 0; c < round.keys.size(); ++c)
-      {
-        m_Numbers[c] = std::min(strengths[round.parents[c]], round.keys[c]);
-      }
-      checkAbort();
-      strengths.swap(m_Numbers);
-    }
+    this->Expand(
+      strengths, checkAbort, [](std::uint32_t strength, std::uint32_t key) { return std::min(strength, key); });
   }
 
   /** Give every component before all rounds the value of the component that it has become a part of. */
   void
   ExpandNumbers(std::vector<std::uint32_t> & values)
+  {
+    this->Expand(values, [] {}, [](std::uint32_t value, std::uint32_t) { return value; });
+  }
+
+private:
+  /** From the values of components after a round and the keys of pointers to those before, round by round. */
+  template <typename TCheckAbort, typename TGet>
+  void
+  Expand(std::vector<std::uint32_t> & values, const TCheckAbort & checkAbort, const TGet & get)
   {
     for (std::size_t r = m_NumberOfRounds; r-- > 0;)
     {
@@ -304,13 +296,13 @@ public:
       m_Numbers.resize(round.keys.size());
       for (std::size_t c = 0; c < round.keys.size(); ++c)
       {
-        m_Numbers[c] = values[round.parents[c]];
+        m_Numbers[c] = get(values[round.parents[c]], round.keys[c]);
       }
+      checkAbort();
       values.swap(m_Numbers);
     }
   }
 
-private:
   /** Begin a round, and set its pointers. Returns false, without a round, if no component points anywhere. */
   template <typename TCheckAbort>
   bool

@@ -111,7 +111,7 @@ public:
     {
       componentSeeds[numbers[seedNodes[seed]]] = seed;
     }
-    std::vector<SeedLink> seedLinks;
+    std::vector<ComponentLink> seedLinks;
     seedLinks.reserve(graph.numberOfLinks);
     for (std::size_t i = 0; i < graph.numberOfLinks; ++i)
     {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaConnectednessSlab.h"
+#include "cuda/CudaDevice.h"
+#include "cuda/CudaGrid.cuh"
 #include "cuda/CudaJobArrays.h"
 #include "connectedness/InputImage.h"
 #include "connectedness/VectorKeys.h"
@@ -174,22 +176,14 @@ MakeKeysKernel(CudaConnectednessScene scene, const VectorTerms * terms, const un
 __global__ void
 PlantSeedsKernel(std::uint32_t * keys, const std::int64_t * seeds, std::int64_t numberOfSeeds)
 {
-  const std::int64_t i = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x;
-  if (i < numberOfSeeds)
-  {
-    keys[seeds[i]] = seedKey;
-  }
+  ForEachInGrid(numberOfSeeds, [&](std::int64_t i) { keys[seeds[i]] = seedKey; });
 }
 
 __global__ void
 GatherMaskKernel(const std::uint8_t * mask, const std::int64_t * seeds, std::int64_t numberOfSeeds,
                  std::uint8_t * seedMask)
 {
-  const std::int64_t i = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x;
-  if (i < numberOfSeeds)
-  {
-    seedMask[i] = mask[seeds[i]];
-  }
+  ForEachInGrid(numberOfSeeds, [&](std::int64_t i) { seedMask[i] = mask[seeds[i]]; });
 }
 } // namespace
 
@@ -258,9 +252,6 @@ CudaConnectednessSlab::CudaConnectednessSlab(CudaConnectednessContext & context,
     }
   }
 
-  const auto copy = [&](void * to, const void * from, std::size_t bytes) {
-    CheckCuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, context.stream), "copying to the device");
-  };
   this->LoadImage();
   m_Keys.Allocate(count, context.stream);
   m_Scene.keys = m_Keys.data();
@@ -273,17 +264,14 @@ CudaConnectednessSlab::CudaConnectednessSlab(CudaConnectednessContext & context,
     }
   }
   m_Seeds = CopyToDevice(seeds, context.stream);
+  const auto planeSize = static_cast<std::size_t>(m_PlaneSize);
   if (first > 0)
   {
-    m_KeysBefore.Allocate(static_cast<std::size_t>(m_PlaneSize), context.stream);
-    copy(m_KeysBefore.data(), context.keys + m_First, m_PlaneSize * sizeof(std::uint32_t));
+    m_KeysBefore = CopyToDevice(context.keys + m_First, planeSize, context.stream);
   }
   if (last < GetNumberOfPlanes(job))
   {
-    m_KeysBehind.Allocate(static_cast<std::size_t>(m_PlaneSize), context.stream);
-    copy(m_KeysBehind.data(),
-         context.keys + m_First + (last - first - 1) * m_PlaneSize,
-         m_PlaneSize * sizeof(std::uint32_t));
+    m_KeysBehind = CopyToDevice(context.keys + m_First + (last - first - 1) * m_PlaneSize, planeSize, context.stream);
   }
   // The copy from the vector of seeds must end before the vector is destroyed.
   context.stream.Synchronize();
@@ -386,9 +374,7 @@ CudaConnectednessSlab::LoadTypedImage(const TPixel * image)
     FindRangeKernel<<<blocks, threadsPerBlock, 0, stream>>>(onDevice, voxels, rangeOnDevice.data());
     CheckLaunch("finding the range of intensities");
     clock.Stop();
-    CheckCuda(cudaMemcpyAsync(range, rangeOnDevice.data(), sizeof(range), cudaMemcpyDeviceToHost, stream),
-              "copying from the device");
-    m_Context.stream.Synchronize();
+    CopyFromDevice(range, rangeOnDevice.data(), 2, stream);
     if (range[1] - range[0] < LevelKeys::outside)
     {
       m_Pixels = CudaPixels::Levels;
@@ -425,31 +411,30 @@ void
 CudaConnectednessSlab::ResetKeys()
 {
   const cudaStream_t stream = m_Context.stream;
-  const std::size_t  planeBytes = static_cast<std::size_t>(m_PlaneSize) * sizeof(std::uint32_t);
   CudaKernelClock    clock(m_Context.kernelTimes);
   CheckCuda(cudaMemsetAsync(m_Keys.data(), 0, m_Keys.size() * sizeof(std::uint32_t), stream), "clearing keys");
   if (m_KeysBefore.size() > 0)
   {
-    CheckCuda(cudaMemcpyAsync(m_Keys.data(), m_KeysBefore.data(), planeBytes, cudaMemcpyDeviceToDevice, stream),
-              "copying keys");
+    CopyOnDevice(m_Keys.data(), m_KeysBefore.data(), m_KeysBefore.size(), stream);
   }
   if (m_KeysBehind.size() > 0)
   {
-    CheckCuda(cudaMemcpyAsync(m_Keys.data() + m_Scene.numberOfVoxels - m_PlaneSize,
-                              m_KeysBehind.data(),
-                              planeBytes,
-                              cudaMemcpyDeviceToDevice,
-                              stream),
-              "copying keys");
+    CopyOnDevice(
+      m_Keys.data() + m_Scene.numberOfVoxels - m_PlaneSize, m_KeysBehind.data(), m_KeysBehind.size(), stream);
   }
-  if (m_Seeds.size() > 0)
+  PlantSeeds(m_Keys.data(), m_Seeds, stream);
+  clock.StopLater();
+}
+
+void
+PlantSeeds(std::uint32_t * keys, const DeviceBuffer<std::int64_t> & seeds, cudaStream_t stream)
+{
+  if (seeds.size() > 0)
   {
-    const auto seeds = static_cast<std::int64_t>(m_Seeds.size());
-    PlantSeedsKernel<<<BlocksFor(m_Seeds.size(), threadsPerBlock), threadsPerBlock, 0, stream>>>(
-      m_Keys.data(), m_Seeds.data(), seeds);
+    PlantSeedsKernel<<<BlocksFor(seeds.size(), threadsPerBlock), threadsPerBlock, 0, stream>>>(
+      keys, seeds.data(), static_cast<std::int64_t>(seeds.size()));
     CheckLaunch("planting seeds");
   }
-  clock.StopLater();
 }
 
 void
@@ -464,22 +449,22 @@ CudaConnectednessSlab::CopyKeysToHost()
 }
 
 void
-VerifyDeviceMask(const FuzzyConnectednessProblem & problem, cudaStream_t stream)
+VerifyDeviceMask(const FuzzyConnectednessProblem & problem, const CudaOptions & options)
 {
   const std::size_t count = problem.seeds.size();
-  if (problem.mask == nullptr || count == 0)
+  if (problem.mask == nullptr || count == 0 || options.inputLocation != MemoryLocation::Device)
   {
     return;
   }
+  const CurrentDevice              device(options.deviceID);
+  const auto                       stream = static_cast<cudaStream_t>(options.stream);
   const DeviceBuffer<std::int64_t> seeds = CopyToDevice(problem.seeds, stream);
   const DeviceBuffer<std::uint8_t> onDevice(count, stream);
   GatherMaskKernel<<<BlocksFor(count, threadsPerBlock), threadsPerBlock, 0, stream>>>(
     problem.mask, seeds.data(), static_cast<std::int64_t>(count), onDevice.data());
   CheckLaunch("reading the mask of seeds");
   std::vector<std::uint8_t> seedMask(count);
-  CheckCuda(cudaMemcpyAsync(seedMask.data(), onDevice.data(), count, cudaMemcpyDeviceToHost, stream),
-            "copying from the device");
-  CheckCuda(cudaStreamSynchronize(stream), "waiting for the device");
+  CopyFromDevice(seedMask.data(), onDevice.data(), count, stream);
   for (std::size_t i = 0; i < count; ++i)
   {
     VerifySeedMask(problem.seeds[i], seedMask[i]);

@@ -208,9 +208,13 @@ private:
 CudaTileGrid
 MakeTileGrid(const CudaConnectednessScene & scene, int bits, std::size_t maxLocalVoxels);
 
-/** Throws EngineError unless all seeds, which are in the image, are inside a mask in device memory. */
+/** Set the keys of seeds. */
 void
-VerifyDeviceMask(const FuzzyConnectednessProblem & problem, cudaStream_t stream);
+PlantSeeds(std::uint32_t * keys, const DeviceBuffer<std::int64_t> & seeds, cudaStream_t stream);
+
+/** Throws EngineError unless all seeds, which are in the image, are inside a mask in device memory, if there is one. */
+void
+VerifyDeviceMask(const FuzzyConnectednessProblem & problem, const CudaOptions & options);
 
 /** The algorithm of Li et al. 2016. */
 void

@@ -184,10 +184,12 @@ private:
   std::vector<bool>                     m_Waiting;
 };
 
-/** ComputeFuzzyConnectednessKeysCuda; without keys, strengths are written to the output, which is in device memory. */
+} // namespace
+
+/** Without keys, strengths are written to the output, which is in device memory. */
 CudaFuzzyConnectednessReport
-ComputeKeysOrStrengths(const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options,
-                       std::uint32_t * keys)
+ComputeFuzzyConnectednessKeysCuda(const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options,
+                                  std::uint32_t * keys)
 {
   const CurrentDevice          device(options.deviceID);
   CudaFuzzyConnectednessReport report;
@@ -264,15 +266,6 @@ ComputeKeysOrStrengths(const FuzzyConnectednessJob & job, const CudaFuzzyConnect
   }
   return report;
 }
-} // namespace
-
-CudaFuzzyConnectednessReport
-ComputeFuzzyConnectednessKeysCuda(const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options,
-                                  std::uint32_t * keys)
-{
-  return ComputeKeysOrStrengths(job, options, keys);
-}
-
 CudaFuzzyConnectednessReport
 ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options)
 {
@@ -282,14 +275,10 @@ ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob & job, const CudaFuzzy
   {
     return {};
   }
-  if (options.inputLocation == MemoryLocation::Device)
-  {
-    const CurrentDevice device(options.deviceID);
-    VerifyDeviceMask(job, static_cast<cudaStream_t>(options.stream));
-  }
+  VerifyDeviceMask(job, options);
   if (options.outputLocation == MemoryLocation::Device)
   {
-    return ComputeKeysOrStrengths(job, options, nullptr);
+    return ComputeFuzzyConnectednessKeysCuda(job, options, nullptr);
   }
   return ComputeStrengths(job,
                           [&](std::uint32_t * keys) { return ComputeFuzzyConnectednessKeysCuda(job, options, keys); });

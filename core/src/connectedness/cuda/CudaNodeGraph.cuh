@@ -46,6 +46,24 @@ EnterKeysKernel(NodeGraph graph, const std::uint32_t * labels, const std::int64_
   });
 }
 
+/** Offer a link to a component, unless a seed that is at least as strong holds this back; returns whether it does not.
+ */
+inline __device__ bool
+OfferTo(const NodeGraph & graph, std::uint32_t to, std::uint32_t fromOrNumber, std::uint32_t key)
+{
+  if (key <= graph.seedKeys[to])
+  {
+    return false;
+  }
+  const unsigned long long value = static_cast<unsigned long long>(key) << 32 | fromOrNumber;
+  // Read before the atomic operation, even if the value may be out of date: most offers are too weak.
+  if (value > graph.best[to])
+  {
+    atomicMax(graph.best + to, value);
+  }
+  return true;
+}
+
 /** The remaining links between components, listed by tile as number of the link * contractTileVoxels + voxel. */
 struct OpenLinks
 {
@@ -85,25 +103,11 @@ __launch_bounds__(contractThreads) OfferLinksKernel(CudaConnectednessScene scene
     links[thread] = scene.links[thread];
   }
   __syncthreads();
-  // A component with a seed that is at least as strong as a link never needs the link. Returns whether it does.
-  const auto offerTo = [&](std::uint32_t to, std::uint32_t fromOrNumber, std::uint32_t key) {
-    if (key <= graph.seedKeys[to])
-    {
-      return false;
-    }
-    const unsigned long long value = static_cast<unsigned long long>(key) << 32 | fromOrNumber;
-    // Read before the atomic operation, even if the value may be out of date: most offers are too weak.
-    if (value > graph.best[to])
-    {
-      atomicMax(graph.best + to, value);
-    }
-    return true;
-  };
   const auto offer = [&](std::int64_t voxel, Pixel pixel, int l, std::uint32_t a, std::uint32_t b) {
     const std::uint32_t key = TKeys::Key(scene, pixel, TKeys::Load(scene, voxel + links[l].stride), links[l].weight);
     const auto          number = static_cast<std::uint32_t>(l * scene.numberOfVoxels + voxel);
-    const bool          mattersToA = offerTo(a, IsTraced ? number : b, key);
-    const bool          mattersToB = offerTo(b, IsTraced ? number : a, key);
+    const bool          mattersToA = OfferTo(graph, a, IsTraced ? number : b, key);
+    const bool          mattersToB = OfferTo(graph, b, IsTraced ? number : a, key);
     return mattersToA || mattersToB;
   };
   if (count == OpenLinks::unlisted)
@@ -236,6 +240,19 @@ FollowRootsKernel(NodeGraph graph)
   }
 }
 
+/** Follow the pointers from a node to a root; returns this, and the smallest key on the way. */
+inline __device__ std::uint32_t
+                  FollowPointers(const NodeGraph & graph, std::uint32_t at, std::uint32_t & key)
+{
+  key = seedKey;
+  for (std::uint32_t parent = graph.parents[at]; parent != at; parent = graph.parents[at])
+  {
+    key = graph.keys[at] < key ? graph.keys[at] : key;
+    at = parent;
+  }
+  return at;
+}
+
 /** Strengths of nodes, following their pointers. */
 static __global__ void
 FindStrengthsKernel(NodeGraph graph)
@@ -243,13 +260,8 @@ FindStrengthsKernel(NodeGraph graph)
   const std::uint32_t n = blockIdx.x * blockDim.x + threadIdx.x;
   if (n < graph.numberOfNodes)
   {
-    std::uint32_t key = seedKey;
-    std::uint32_t at = n;
-    for (std::uint32_t parent = graph.parents[at]; parent != at; parent = graph.parents[at])
-    {
-      key = graph.keys[at] < key ? graph.keys[at] : key;
-      at = parent;
-    }
+    std::uint32_t       key = seedKey;
+    const std::uint32_t at = FollowPointers(graph, n, key);
     graph.roots[n] = graph.seedKeys[at] < key ? graph.seedKeys[at] : key;
   }
 }

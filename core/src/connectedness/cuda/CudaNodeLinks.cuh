@@ -7,14 +7,6 @@
 
 namespace voxelmaps
 {
-/** A link between two nodes. */
-struct NodeLink
-{
-  std::uint32_t a;
-  std::uint32_t b;
-  std::uint32_t key;
-};
-
 /** What a round leaves. */
 struct NodeRound
 {
@@ -57,25 +49,13 @@ ForEachInBlocks(std::uint32_t count, const TFunction & f)
   }
 }
 
-/** Offer a link to a component, unless a seed holds this back. */
-inline __device__ void
-OfferTo(const NodeGraph & graph, std::uint32_t to, std::uint32_t from, std::uint32_t key)
-{
-  const unsigned long long value = static_cast<unsigned long long>(key) << 32 | from;
-  // Read before the atomic operation, even if the value may be out of date: most offers are too weak.
-  if (key > graph.seedKeys[to] && value > graph.best[to])
-  {
-    atomicMax(graph.best + to, value);
-  }
-}
-
 /** Offer links to the components at both ends, and keep those between different components, seeds or not. */
 static __global__ void
-OfferListedLinksKernel(NodeGraph graph, const NodeLink * links, const NodeRound * before, NodeLink * kept,
+OfferListedLinksKernel(NodeGraph graph, const ComponentLink * links, const NodeRound * before, ComponentLink * kept,
                        NodeRound * after)
 {
   ForEachInBlocks(before->numberOfLinks, [&](std::uint32_t i, bool isLink) {
-    NodeLink link{ 0, 0, noKey };
+    ComponentLink link{ 0, 0, noKey };
     if (isLink)
     {
       link = links[i];
@@ -99,7 +79,7 @@ OfferListedLinksKernel(NodeGraph graph, const NodeLink * links, const NodeRound 
 /** After PointKernel: list the links along which roots point. Between roots, paths of these links are as strong as
  * those of all links, as keys do not get weaker on the way from the end of a link to the root of its component. */
 static __global__ void
-ListPointersKernel(NodeGraph graph, NodeLink * pointers, std::uint32_t * numberOfPointers)
+ListPointersKernel(NodeGraph graph, ComponentLink * pointers, std::uint32_t * numberOfPointers)
 {
   ForEachInBlocks(graph.numberOfNodes, [&](std::uint32_t n, bool isNode) {
     const bool          points = isNode && graph.roots[n] == n && graph.parents[n] != n;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaConnectednessSlab.h"
 #include "CudaRelativeHierarchy.h"
-#include "common/HostMemory.h"
+#include "CudaRelativeOutputs.cuh"
 #include "connectedness/LabelJobs.h"
 #include "connectedness/RelativeResults.h"
 #include "connectedness/VerifyJob.h"
@@ -10,7 +10,6 @@
 #include "cuda/CudaGrid.cuh"
 #include "cuda/CudaJobArrays.h"
 #include "voxelmaps/CudaDevices.h"
-#include "voxelmaps/CudaFuzzyConnectednessJob.h"
 
 #include <algorithm>
 #include <memory>
@@ -23,14 +22,19 @@ namespace
 using Job = RelativeFuzzyConnectednessJob;
 using Report = CudaRelativeFuzzyConnectednessReport;
 
-constexpr unsigned int threadsPerBlock = 256;
-
 /** The greatest keys of all voxels, and the labels of the greatest. */
 struct BestKeys
 {
   std::uint32_t * best;
   std::uint32_t * second;
   std::uint16_t * winners;
+
+  __device__ std::uint32_t
+             GetKeys(std::int64_t voxel, std::uint32_t & otherKey) const
+  {
+    otherKey = second[voxel];
+    return best[voxel];
+  }
 };
 
 __global__ void
@@ -55,18 +59,6 @@ WriteLabelsKernel(std::int64_t numberOfVoxels, BestKeys keys, std::uint32_t minK
   });
 }
 
-template <bool IsMargin, typename TReal>
-__global__ void
-WriteRealsKernel(std::int64_t numberOfVoxels, BestKeys keys, Combination combination, std::uint32_t minKey,
-                 TReal * reals)
-{
-  ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
-    const std::uint32_t key = keys.best[voxel];
-    reals[voxel] = static_cast<TReal>(IsMargin ? GetMargin(combination, minKey, key, keys.second[voxel])
-                                               : GetStrength(combination, minKey, key));
-  });
-}
-
 /** Compute one scene for every label, each with its own affinity, and keep the best two of every voxel. */
 void
 ComputeScenes(const Job & job, const CudaOptions & options, Report & report)
@@ -79,7 +71,8 @@ ComputeScenes(const Job & job, const CudaOptions & options, Report & report)
   DeviceBuffer<std::uint32_t> best(2 * voxels, stream);
   DeviceBuffer<std::uint16_t> winners(voxels, stream);
   const BestKeys              keys{ best.data(), best.data() + voxels, winners.data() };
-  const unsigned int          blocks = BlocksForGridStride(voxels, threadsPerBlock);
+  const CudaRelativeOutputs   outputs{ job, options, stream, times };
+  constexpr unsigned int      threads = CudaRelativeOutputs::threads;
   CheckCuda(cudaMemsetAsync(best.data(), 0, best.size() * sizeof(std::uint32_t), stream), "clearing keys");
   CheckCuda(cudaMemsetAsync(winners.data(), 0, winners.size() * sizeof(std::uint16_t), stream), "clearing labels");
   static_assert(noKey == 0, "memset fills the keys with it");
@@ -87,49 +80,25 @@ ComputeScenes(const Job & job, const CudaOptions & options, Report & report)
     CudaConnectednessContext    context{ labelJob, options, nullptr, stream, CudaKernelTimes(stream), nullptr, 0 };
     const CudaConnectednessSlab slab(context, 0, CudaConnectednessSlab::GetNumberOfPlanes(labelJob));
     RunCudaHierarchy(context, slab);
-    CudaKernelClock clock(times);
-    AddLabelKernel<<<blocks, threadsPerBlock, 0, stream>>>(
-      count, slab.GetScene().keys, label, job.tieRule == Job::TieRule::LowestLabel, keys);
-    CheckLaunch("adding a label");
-    clock.Stop();
+    outputs.Launch([&](unsigned int blocks) {
+      AddLabelKernel<<<blocks, threads, 0, stream>>>(
+        count, slab.GetScene().keys, label, job.tieRule == Job::TieRule::LowestLabel, keys);
+    });
     report.numberOfIterations += context.numberOfIterations;
     report.kernelMilliseconds += context.kernelTimes.GetMilliseconds();
   });
 
-  const Combination   combination = MakeAffinityTerms(job).combination;
-  const std::uint32_t minKey = MinKey(job);
-  const auto          write = [&](void * output, auto * type, const auto & launch) {
-    using T = std::remove_pointer_t<decltype(type)>;
-    DeviceBuffer<T> out(voxels, stream);
-    CudaKernelClock clock(times);
-    launch(out.data());
-    CheckLaunch("writing the output");
-    clock.Stop();
-    CudaJobArrays(options, job.execution)
-      .CopyOutput(output, out.data(), voxels * sizeof(T), stream, [&job](std::size_t) { job.execution.CheckAbort(); });
-  };
-  const auto writeLabels = [&](auto * type) {
-    write(job.labelOutput, type, [&](auto * out) {
-      WriteLabelsKernel<<<blocks, threadsPerBlock, 0, stream>>>(count, keys, minKey, out);
+  const auto writeLabels = [&](auto label) {
+    using Label = decltype(label);
+    outputs.Write<Label>(job.labelOutput, [&](Label * out) {
+      outputs.Launch(
+        [&](unsigned int blocks) { WriteLabelsKernel<<<blocks, threads, 0, stream>>>(count, keys, MinKey(job), out); });
     });
   };
-  const auto writeReals = [&](auto * type) {
-    if (job.strengthOutput != nullptr)
-    {
-      write(job.strengthOutput, type, [&](auto * out) {
-        WriteRealsKernel<false><<<blocks, threadsPerBlock, 0, stream>>>(count, keys, combination, minKey, out);
-      });
-    }
-    if (job.marginOutput != nullptr)
-    {
-      write(job.marginOutput, type, [&](auto * out) {
-        WriteRealsKernel<true><<<blocks, threadsPerBlock, 0, stream>>>(count, keys, combination, minKey, out);
-      });
-    }
-  };
-  job.labelsAre16Bit ? writeLabels(static_cast<std::uint16_t *>(nullptr))
-                     : writeLabels(static_cast<std::uint8_t *>(nullptr));
-  job.outputIsDouble ? writeReals(static_cast<double *>(nullptr)) : writeReals(static_cast<float *>(nullptr));
+  job.labelsAre16Bit ? writeLabels(std::uint16_t{ 0 }) : writeLabels(std::uint8_t{ 0 });
+  outputs.WriteReals(keys);
+  // Adds the times of all kernels so far.
+  CudaKernelClock(times).Stop();
   report.kernelMilliseconds += times.GetMilliseconds();
 }
 
@@ -196,15 +165,6 @@ WithinMemory(const Job & job, const CudaOptions & options, std::uint64_t hierarc
   }
 }
 
-void
-VerifyMaskOnDevice(const Job & job, const CudaOptions & options)
-{
-  if (options.inputLocation == MemoryLocation::Device)
-  {
-    VerifyDeviceMask(job, static_cast<cudaStream_t>(options.stream));
-  }
-}
-
 Report
 MakeReport(const CudaOptions & options)
 {
@@ -225,7 +185,7 @@ ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &     
     return {};
   }
   const CurrentDevice device(options.deviceID);
-  VerifyMaskOnDevice(job, options);
+  VerifyDeviceMask(job, options);
   Report report = MakeReport(options);
   WithinMemory(job, options, 0, [&] {
     if (!job.labelAffinities.empty())
@@ -251,7 +211,7 @@ ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &     
   }
   VerifyRelativeJob(job, options.inputLocation);
   const CurrentDevice device(options.deviceID);
-  VerifyMaskOnDevice(job, options);
+  VerifyDeviceMask(job, options);
   Report report = MakeReport(options);
   auto * kept = dynamic_cast<CudaRelativeHierarchy *>(hierarchy.m_Hierarchy.get());
   if (kept != nullptr && kept->GetDeviceID() == options.deviceID)

@@ -4,6 +4,7 @@
 
 #include "CudaConnectednessSlab.h"
 #include "CudaNodeLinks.cuh"
+#include "CudaRelativeOutputs.cuh"
 #include "CudaSettleTies.cuh"
 #include "common/HostMemory.h"
 #include "connectedness/RelativeResults.h"
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,12 +24,12 @@ using Job = RelativeFuzzyConnectednessJob;
 
 /** Let roots point along their strongest links, which are traced, and add these links to the forest. */
 __global__ void
-PointTracedKernel(CudaConnectednessScene scene, NodeGraph graph, const std::uint32_t * labels, NodeLink * forest,
+PointTracedKernel(CudaConnectednessScene scene, NodeGraph graph, const std::uint32_t * labels, ComponentLink * forest,
                   std::uint32_t * forestSize)
 {
   ForEachInBlocks(graph.numberOfNodes, [&](std::uint32_t n, bool isNode) {
     bool                     merges = false;
-    NodeLink                 link{ 0, 0, noKey };
+    ComponentLink            link{ 0, 0, noKey };
     const unsigned long long best = isNode && graph.roots[n] == n ? graph.best[n] : 0;
     if (best != 0)
     {
@@ -104,12 +104,6 @@ RestoreTilesKernel(CudaConnectednessScene scene, CudaTileGrid grid, const int * 
   });
 }
 
-__global__ void
-PlantSeedsKernel(std::uint32_t * keys, const std::int64_t * seeds, std::uint32_t numberOfSeeds)
-{
-  ForEachInGrid(numberOfSeeds, [&](std::int64_t i) { keys[seeds[i]] = seedKey; });
-}
-
 /** Tell the nodes of seeds which seed they have. */
 __global__ void
 EnterSeedsKernel(NodeGraph graph, const std::uint32_t * labels, const std::int64_t * seeds, std::uint32_t numberOfSeeds,
@@ -127,7 +121,7 @@ EnterSeedsKernel(NodeGraph graph, const std::uint32_t * labels, const std::int64
 template <typename TKeys>
 __global__ void
 LinkTilesKernel(CudaConnectednessScene scene, CudaTileGrid grid, const int * tiles, const std::uint32_t * labels,
-                std::uint32_t firstNode, NodeLink * links, std::uint32_t * numberOfLinks)
+                std::uint32_t firstNode, ComponentLink * links, std::uint32_t * numberOfLinks)
 {
   const CudaPlace origin = GetTileOrigin(grid, tiles[blockIdx.x]);
   for (int i = 0; i < contractVoxelsPerThread; ++i)
@@ -142,7 +136,7 @@ LinkTilesKernel(CudaConnectednessScene scene, CudaTileGrid grid, const int * til
       const CudaLink & link = scene.links[l];
       for (int sign = -1; sign <= 1; sign += 2)
       {
-        NodeLink found{ a, isolated, noKey };
+        ComponentLink found{ a, isolated, noKey };
         if (a != isolated && IsInImage(scene, at.x + sign * link.x, at.y + sign * link.y, at.z + sign * link.z))
         {
           const std::int64_t neighbor = voxel + sign * link.stride;
@@ -165,11 +159,11 @@ LinkTilesKernel(CudaConnectednessScene scene, CudaTileGrid grid, const int * til
 
 /** List the links of the forest whose nodes have not been replaced. */
 __global__ void
-ListForestKernel(const NodeLink * forest, std::uint32_t forestSize, const std::uint8_t * isReplaced, NodeLink * links,
-                 std::uint32_t * numberOfLinks)
+ListForestKernel(const ComponentLink * forest, std::uint32_t forestSize, const std::uint8_t * isReplaced,
+                 ComponentLink * links, std::uint32_t * numberOfLinks)
 {
   ForEachInBlocks(forestSize, [&](std::uint32_t i, bool isLink) {
-    const NodeLink      link = isLink ? forest[i] : NodeLink{ 0, 0, noKey };
+    const ComponentLink link = isLink ? forest[i] : ComponentLink{ 0, 0, noKey };
     const bool          stays = isLink && isReplaced[link.a] == 0 && isReplaced[link.b] == 0;
     const std::uint32_t at = Append(numberOfLinks, stays);
     if (stays)
@@ -181,7 +175,7 @@ ListForestKernel(const NodeLink * forest, std::uint32_t forestSize, const std::u
 
 /** Turn links between nodes of seeds into links between the seeds. */
 __global__ void
-NameSeedsKernel(NodeLink * links, std::uint32_t numberOfLinks, const std::uint32_t * nodeSeeds)
+NameSeedsKernel(ComponentLink * links, std::uint32_t numberOfLinks, const std::uint32_t * nodeSeeds)
 {
   ForEachInGrid(numberOfLinks, [&](std::int64_t i) {
     links[i].a = nodeSeeds[links[i].a];
@@ -197,14 +191,9 @@ FindResultsKernel(NodeGraph graph, const std::uint32_t * nodeSeeds, const std::u
   const std::uint32_t n = blockIdx.x * blockDim.x + threadIdx.x;
   if (n < graph.numberOfNodes)
   {
-    std::uint32_t key = seedKey;
-    std::uint32_t at = n;
-    for (std::uint32_t parent = graph.parents[at]; parent != at; parent = graph.parents[at])
-    {
-      key = graph.keys[at] < key ? graph.keys[at] : key;
-      at = parent;
-    }
-    NodeResult result{ noKey, noKey, 0, 0 };
+    std::uint32_t       key = seedKey;
+    const std::uint32_t at = FollowPointers(graph, n, key);
+    NodeResult          result{ noKey, noKey, 0, 0 };
     if (graph.seedKeys[at] != noKey)
     {
       const std::uint32_t seed = nodeSeeds[at];
@@ -243,27 +232,13 @@ WriteLabelsKernel(std::int64_t numberOfVoxels, VoxelNodes voxels, LabelRules rul
   }
 }
 
-/** Write strengths or margins. */
-template <bool IsMargin, typename TReal>
-__global__ void
-WriteRealsKernel(std::int64_t numberOfVoxels, VoxelNodes voxels, Combination combination, std::uint32_t minKey,
-                 TReal * reals)
-{
-  ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
-    const NodeResult    result = voxels.results[voxels.nodes[voxel]];
-    const std::uint32_t key = voxels.GetKey(voxel, result.strength);
-    reals[voxel] = static_cast<TReal>(IsMargin ? GetMargin(combination, minKey, key, result.otherKey)
-                                               : GetStrength(combination, minKey, key));
-  });
-}
-
 /** Links in two buffers, which are used in turn. */
 struct NodeLinks
 {
-  DeviceBuffer<NodeLink>  buffers[2];
-  DeviceBuffer<NodeRound> rounds; // the first one before all rounds
-  NodeLink *              links;  // after all rounds
-  std::uint32_t           numberOfLinks;
+  DeviceBuffer<ComponentLink> buffers[2];
+  DeviceBuffer<NodeRound>     rounds; // the first one before all rounds
+  ComponentLink *             links;  // after all rounds
+  std::uint32_t               numberOfLinks;
 
   // Every component that is not held back merges with another one in every round.
   static constexpr int maxRounds = 40;
@@ -283,7 +258,7 @@ struct NodeLinks
 /** Contract the nodes of a graph in rounds, until all components are held back by seeds or have no links. If pointers
  * is not null, the links along which components pointed are listed there. */
 std::uint64_t
-ContractNodes(const NodeGraph & graph, NodeLinks & list, NodeLink * pointers, std::uint32_t * numberOfPointers,
+ContractNodes(const NodeGraph & graph, NodeLinks & list, ComponentLink * pointers, std::uint32_t * numberOfPointers,
               CudaKernelTimes & times, const CudaStream & stream, const JobExecution & execution)
 {
   // Reading the count from the device takes as long as a short round.
@@ -312,8 +287,7 @@ ContractNodes(const NodeGraph & graph, NodeLinks & list, NodeLink * pointers, st
       continue;
     }
     NodeRound result;
-    CheckCuda(cudaMemcpyAsync(&result, after, sizeof(result), cudaMemcpyDeviceToHost, stream), "copying counters");
-    stream.Synchronize();
+    CopyFromDevice<NodeRound>(&result, after, 1, stream);
     execution.CheckAbort();
     if (result.merged == 0)
     {
@@ -346,7 +320,7 @@ struct CudaRelativeHierarchy::Data
   CudaTileGrid                grid{};
   DeviceBuffer<std::uint32_t> labels;
   std::uint32_t               numberOfNodes{ 0 };
-  DeviceBuffer<NodeLink>      forest;
+  DeviceBuffer<ComponentLink> forest;
   std::uint32_t               forestSize{ 0 };
   bool                        isDamaged{ false };
 
@@ -372,7 +346,7 @@ struct CudaRelativeHierarchy::Data
   std::uint64_t
   GetMemory() const
   {
-    return slab.GetNumberOfBytes() + labels.size() * sizeof(std::uint32_t) + forest.size() * sizeof(NodeLink);
+    return slab.GetNumberOfBytes() + labels.size() * sizeof(std::uint32_t) + forest.size() * sizeof(ComponentLink);
   }
 
   void
@@ -573,10 +547,10 @@ private:
     // So few are faster on the host.
     constexpr std::uint32_t maxHostLinks = 1 << 15;
 
-    std::uint32_t            count = links.numberOfLinks;
-    const NodeLink *         onDevice = links.links;
-    std::optional<NodeLinks> reduced;
-    DeviceBuffer<NodeLink>   pointers;
+    std::uint32_t               count = links.numberOfLinks;
+    const ComponentLink *       onDevice = links.links;
+    std::optional<NodeLinks>    reduced;
+    DeviceBuffer<ComponentLink> pointers;
     if (count > 0)
     {
       CudaKernelClock clock(times);
@@ -595,22 +569,17 @@ private:
       const NodeRound before{ count, 0 };
       CheckCuda(cudaMemcpyAsync(reduced->rounds.data(), &before, sizeof(before), cudaMemcpyHostToDevice, stream),
                 "copying to the device");
-      CheckCuda(cudaMemcpyAsync(
-                  reduced->buffers[0].data(), links.links, count * sizeof(NodeLink), cudaMemcpyDeviceToDevice, stream),
-                "copying links");
+      CopyOnDevice<ComponentLink>(reduced->buffers[0].data(), links.links, count, stream);
       CheckCuda(cudaMemsetAsync(size.data(), 0, sizeof(std::uint32_t), stream), "clearing a counter");
       iterations +=
         ContractNodes(buffers.Start(stream), *reduced, pointers.data(), size.data(), times, stream, query.execution);
       count = CopyFromDevice(size, stream);
       onDevice = pointers.data();
     }
-    static_assert(sizeof(SeedLink) == sizeof(NodeLink), "seeds and nodes have numbers of the same type");
-    std::vector<SeedLink> seedLinks(count);
+    std::vector<ComponentLink> seedLinks(count);
     if (count > 0)
     {
-      CheckCuda(cudaMemcpyAsync(seedLinks.data(), onDevice, count * sizeof(NodeLink), cudaMemcpyDeviceToHost, stream),
-                "copying from the device");
-      stream.Synchronize();
+      CopyFromDevice(seedLinks.data(), onDevice, count, stream);
     }
     return SeedTree(query.labels, std::move(seedLinks));
   }
@@ -629,9 +598,9 @@ private:
     DeviceBuffer<std::uint8_t>       isReplaced(numberOfNodes, stream);
     SeededTiles                      seeded(*this);
     // The number of nodes, and that of links of seeded tiles.
-    DeviceBuffer<std::uint32_t> counters(2, stream);
-    std::uint32_t               counts[2]{ numberOfNodes - 1, 0 };
-    const auto                  linkTiles = [&](NodeLink * links, std::uint32_t * size) {
+    std::uint32_t                     counts[2]{ numberOfNodes - 1, 0 };
+    const DeviceBuffer<std::uint32_t> counters = CopyToDevice(counts, 2, stream);
+    const auto                        linkTiles = [&](ComponentLink * links, std::uint32_t * size) {
       if (!tiles.empty())
       {
         LinkTilesKernel<TKeys><<<seeded.GetBlocks(), contractThreads, 0, stream>>>(
@@ -642,23 +611,17 @@ private:
     {
       CudaKernelClock clock(times);
       CheckCuda(cudaMemsetAsync(isReplaced.data(), 0, numberOfNodes, stream), "clearing flags");
-      CheckCuda(cudaMemcpyAsync(counters.data(), counts, sizeof(counts), cudaMemcpyHostToDevice, stream),
-                "copying counters");
       seeded.Save(tiles, isReplaced.data());
       if (!tiles.empty())
       {
-        PlantSeedsKernel<<<BlocksFor(numberOfSeeds, nodeThreads), nodeThreads, 0, stream>>>(
-          scene.keys, seeds.data(), numberOfSeeds);
-        CheckLaunch("planting seeds");
+        PlantSeeds(scene.keys, seeds, stream);
         ContractTiles<TKeys>(
           scene, grid, seeded.numbers.data(), seeded.GetBlocks(), labels.data(), counters.data(), stream);
         linkTiles(nullptr, counters.data() + 1);
       }
       clock.StopLater();
     }
-    CheckCuda(cudaMemcpyAsync(counts, counters.data(), sizeof(counts), cudaMemcpyDeviceToHost, stream),
-              "copying counters");
-    stream.Synchronize();
+    CopyFromDevice(counts, counters.data(), 2, stream);
     execution.CheckAbort();
 
     const std::uint32_t         nodes = counts[0] + 1;
@@ -705,22 +668,10 @@ private:
     {
       rules.seeds = CopySeedTree(*seedTree, numberOfSeeds, tree);
     }
-    if (query.labelsAre16Bit)
-    {
-      this->WriteLabels<TKeys, std::uint16_t>(query, outputOptions, voxels, rules, times, report);
-    }
-    else
-    {
-      this->WriteLabels<TKeys, std::uint8_t>(query, outputOptions, voxels, rules, times, report);
-    }
-    if (query.outputIsDouble)
-    {
-      this->WriteReals<double>(query, outputOptions, voxels, minKey, times);
-    }
-    else
-    {
-      this->WriteReals<float>(query, outputOptions, voxels, minKey, times);
-    }
+    const CudaRelativeOutputs outputs{ query, outputOptions, stream, times };
+    query.labelsAre16Bit ? this->WriteLabels<TKeys, std::uint16_t>(outputs, voxels, rules, report)
+                         : this->WriteLabels<TKeys, std::uint8_t>(outputs, voxels, rules, report);
+    outputs.WriteReals(voxels);
     CudaKernelClock clock(times);
     seeded.Restore();
     clock.Stop();
@@ -731,78 +682,34 @@ private:
   CopySeedTree(const SeedTree & seedTree, std::uint32_t numberOfSeeds, SeedTreeBuffers & tree)
   {
     const SeedTreeView view = seedTree.GetView();
-    const auto         copy = [this](auto & buffer, const auto * from, std::size_t count) {
-      buffer.Allocate(count, stream);
-      if (count > 0)
-      {
-        CheckCuda(cudaMemcpyAsync(buffer.data(), from, count * sizeof(*from), cudaMemcpyHostToDevice, stream),
-                  "copying to the device");
-      }
-    };
-    copy(tree.parents, view.parents, numberOfSeeds);
-    copy(tree.keys, view.keys, numberOfSeeds);
-    copy(tree.firstSteps, view.firstSteps, std::size_t{ numberOfSeeds } + 1);
-    copy(tree.steps, view.steps, seedTree.GetNumberOfSteps());
+    tree.parents = CopyToDevice(view.parents, numberOfSeeds, stream);
+    tree.keys = CopyToDevice(view.keys, numberOfSeeds, stream);
+    tree.firstSteps = CopyToDevice(view.firstSteps, std::size_t{ numberOfSeeds } + 1, stream);
+    tree.steps = CopyToDevice(view.steps, seedTree.GetNumberOfSteps(), stream);
     return { tree.labels.data(), tree.parents.data(), tree.keys.data(), tree.firstSteps.data(), tree.steps.data() };
   }
 
   template <typename TKeys, typename TLabel>
   void
-  WriteLabels(const Job & query, const CudaOptions & outputOptions, const VoxelNodes & voxels, const LabelRules & rules,
-              CudaKernelTimes & times, CudaRelativeFuzzyConnectednessReport & report)
+  WriteLabels(const CudaRelativeOutputs & outputs, const VoxelNodes & voxels, const LabelRules & rules,
+              CudaRelativeFuzzyConnectednessReport & report)
   {
-    const std::int64_t   count = slab.GetScene().numberOfVoxels;
-    DeviceBuffer<TLabel> out(static_cast<std::size_t>(count), stream);
-    CudaKernelClock      clock(times);
-    WriteLabelsKernel<<<BlocksForGridStride(count, nodeThreads), nodeThreads, 0, stream>>>(
-      count, voxels, rules, out.data());
-    CheckLaunch("writing labels");
-    clock.StopLater();
-    if (!rules.isRelative)
-    {
-      this->SettleTies<TKeys>(query, voxels, rules.keepsTies, times, out.data(), report);
-    }
-    CopyOut(query, outputOptions, query.labelOutput, out, true);
-  }
-
-  template <typename TReal>
-  void
-  WriteReals(const Job & query, const CudaOptions & outputOptions, const VoxelNodes & voxels, std::uint32_t minKey,
-             CudaKernelTimes & times)
-  {
-    const auto write = [&](void * output, auto kernel) {
-      if (output != nullptr)
+    const auto fill = [&](TLabel * out) {
+      outputs.Launch([&](unsigned int blocks) {
+        WriteLabelsKernel<<<blocks, CudaRelativeOutputs::threads, 0, stream>>>(
+          slab.GetScene().numberOfVoxels, voxels, rules, out);
+      });
+      if (!rules.isRelative)
       {
-        const CudaConnectednessScene & scene = slab.GetScene();
-        const std::int64_t             count = scene.numberOfVoxels;
-        DeviceBuffer<TReal>            out(static_cast<std::size_t>(count), stream);
-        CudaKernelClock                clock(times);
-        kernel<<<BlocksForGridStride(count, nodeThreads), nodeThreads, 0, stream>>>(
-          count, voxels, scene.terms.combination, minKey, out.data());
-        CheckLaunch("writing strengths");
-        clock.StopLater();
-        CopyOut(query, outputOptions, output, out, false);
+        this->SettleTies<TKeys>(outputs, voxels, rules.keepsTies, out, report);
       }
     };
-    write(query.strengthOutput, WriteRealsKernel<false, TReal>);
-    write(query.marginOutput, WriteRealsKernel<true, TReal>);
-  }
-
-  template <typename T>
-  void
-  CopyOut(const Job & query, const CudaOptions & outputOptions, void * output, const DeviceBuffer<T> & out,
-          bool reportsProgress)
-  {
-    const JobExecution & execution = query.execution;
-    CudaJobArrays(outputOptions, execution)
-      .CopyOutput(output, out.data(), out.size() * sizeof(T), stream, [&](std::size_t bytes) {
-        execution.ReportProgress(reportsProgress ? bytes / sizeof(T) / 4 : 0);
-      });
+    outputs.Write<TLabel>(outputs.job.labelOutput, fill, true);
   }
 
   template <typename TKeys, typename TLabel>
   void
-  SettleTies(const Job & query, const VoxelNodes & voxels, bool keepsTies, CudaKernelTimes & times, TLabel * out,
+  SettleTies(const CudaRelativeOutputs & outputs, const VoxelNodes & voxels, bool keepsTies, TLabel * out,
              CudaRelativeFuzzyConnectednessReport & report)
   {
     const auto                 tiles = static_cast<std::size_t>(grid.GetNumberOfTiles());
@@ -817,7 +724,7 @@ private:
     auto awake = static_cast<unsigned int>(tiles);
     for (unsigned int pass = 1; awake > 0; ++pass)
     {
-      CudaKernelClock    clock(times);
+      CudaKernelClock    clock(outputs.times);
       const CudaTieTiles tieTiles{
         pass == 1 ? nullptr : lists[pass % 2].data(), pass, passes.data(), lists[(pass + 1) % 2].data(), counter.data()
       };
@@ -827,7 +734,7 @@ private:
       clock.StopLater();
       awake = CopyFromDevice(counter, stream);
       ++report.numberOfIterations;
-      query.execution.CheckAbort();
+      outputs.job.execution.CheckAbort();
     }
   }
 };

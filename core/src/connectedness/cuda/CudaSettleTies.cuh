@@ -30,6 +30,13 @@ struct VoxelNodes
     const std::uint32_t key = __ldg(keys + voxel);
     return key < nodeStrength ? key : nodeStrength;
   }
+  __device__ std::uint32_t
+             GetKeys(std::int64_t voxel, std::uint32_t & otherKey) const
+  {
+    const NodeResult result = results[nodes[voxel]];
+    otherKey = result.otherKey;
+    return this->GetKey(voxel, result.strength);
+  }
 };
 
 /** Tiles whose voxels may change. */

@@ -127,9 +127,7 @@ RunCudaCorrectedKFOE(CudaConnectednessContext & context, const CudaConnectedness
     }
     context.RunHostWork();
     clock.Stop();
-    CheckCuda(cudaMemcpyAsync(any.data(), anyGrew.data(), sizeof(any), cudaMemcpyDeviceToHost, stream),
-              "copying from the device");
-    context.stream.Synchronize();
+    CopyFromDevice(any.data(), anyGrew.data(), any.size(), stream);
     for (int i = 0; i < iterationsAtOnce && !done; ++i)
     {
       ++context.numberOfIterations;

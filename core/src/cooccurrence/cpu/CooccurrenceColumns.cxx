@@ -120,10 +120,7 @@ CooccurrenceColumns::ComputePlane(const Triple & start, const Triple & size)
         voxels.push_back(voxel);
         continue;
       }
-      for (int c = 0; c < m_Task.numberOfComponents; ++c)
-      {
-        StoreComponentOrNaN(m_Task, voxel * m_Task.voxelStride, c, m_Task.backgroundValue);
-      }
+      StoreBackground(m_Task, voxel);
     }
     m_Rows[static_cast<std::size_t>(y)].Begin(std::move(voxels));
   }

@@ -154,10 +154,7 @@ CooccurrenceSlide::ComputeRow(std::int64_t y, std::int64_t z, std::int64_t xBegi
     }
     else
     {
-      for (int c = 0; c < m_Task.numberOfComponents; ++c)
-      {
-        StoreComponentOrNaN(m_Task, voxel * m_Task.voxelStride, c, m_Task.backgroundValue);
-      }
+      StoreBackground(m_Task, voxel);
     }
   }
   if (voxels.empty())

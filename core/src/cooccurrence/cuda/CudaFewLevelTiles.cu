@@ -644,6 +644,23 @@ private:
     }
     sums.maximalCorrelation = m_Task.hasOneLevel ? 1.0 : 0.0;
   }
+  /** Call add(value, number) for the groups that have pairs, with the sum or difference and the number of pairs. */
+  template <typename TAdd>
+  __device__ void
+  ForEachGroup(const CellGroups & groups, int number, const TAdd & add) const
+  {
+    int quad = 0;
+#pragma unroll 1
+    for (int group = 0; group < number; ++group)
+    {
+      const std::uint32_t header = groups.groups[group];
+      const int           n = this->GroupCount(groups, quad, static_cast<int>(header & 0xffffu));
+      if (__any_sync(allLanes, n != 0))
+      {
+        add(static_cast<int>(header >> 16), n);
+      }
+    }
+  }
   /** The number of pairs in a group; quad is its first four cells, and then those of the next group. */
   __device__ int
   GroupCount(const CellGroups & groups, int & quad, int end) const
@@ -668,21 +685,10 @@ private:
   SumDifferences(CooccurrenceSums & sums) const
   {
     // With at most 2047 pairs and differences up to 255, 32 bits are enough.
-    int              pairs = 0;
-    int              differences = 0;
-    int              squares = 0;
-    int              quad = 0;
-    const CellGroups groups = this->DifferenceGroups();
-#pragma unroll 1
-    for (int group = 0; group < m_Info.differences; ++group)
-    {
-      const std::uint32_t header = groups.groups[group];
-      const int           n = this->GroupCount(groups, quad, static_cast<int>(header & 0xffffu));
-      if (!__any_sync(allLanes, n != 0))
-      {
-        continue;
-      }
-      const auto k = static_cast<int>(header >> 16);
+    int pairs = 0;
+    int differences = 0;
+    int squares = 0;
+    this->ForEachGroup(this->DifferenceGroups(), m_Info.differences, [&](int k, int n) {
       pairs += n;
       differences += n * k;
       squares += n * (k * k);
@@ -691,7 +697,7 @@ private:
       {
         AddWeights(n, m_Task.weights + k * NumberOfCooccurrenceWeights, sums);
       }
-    }
+    });
     sums.pairs = pairs;
     sums.differences = differences;
     sums.differenceSquares = squares;
@@ -699,28 +705,18 @@ private:
   __device__ void
   SumSums(CooccurrenceSums & sums) const
   {
-    int              firsts = 0;
-    int              squares = 0;
-    int              quad = 0;
-    const CellGroups groups = this->SumGroups();
-    const int        range = this->Range();
-#pragma unroll 1
-    for (int group = 0; group < m_Info.sums; ++group)
-    {
-      const std::uint32_t header = groups.groups[group];
-      const int           n = this->GroupCount(groups, quad, static_cast<int>(header & 0xffffu));
-      if (!__any_sync(allLanes, n != 0))
-      {
-        continue;
-      }
-      const int v = static_cast<int>(header >> 16) - range;
+    int       firsts = 0;
+    int       squares = 0;
+    const int range = this->Range();
+    this->ForEachGroup(this->SumGroups(), m_Info.sums, [&](int sum, int n) {
+      const int v = sum - range;
       const int square = v * v;
       firsts += n * v;
       squares += n * square;
       sums.sumCubes += std::int64_t{ n * v } * square;
       sums.sumFourths += std::int64_t{ n * square } * square;
       sums.sumTerms += m_Terms[n];
-    }
+    });
     sums.sums = firsts;
     sums.sumSquares = squares;
   }

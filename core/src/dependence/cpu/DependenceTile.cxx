@@ -5,7 +5,6 @@
 #include "common/FixedPoint.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace voxelmaps
 {

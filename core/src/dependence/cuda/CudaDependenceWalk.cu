@@ -3,6 +3,7 @@
 // The dependent neighbors at distance 1 are the same in all windows, but for those beyond the faces of a window, so
 // they are found once, before; others are looked for in every window.
 #include "CudaDependenceMethods.h"
+#include "cuda/CudaMemory.h"
 #include "dependence/DependenceWalk.h"
 #include "texture/cuda/CudaWalk.cuh"
 
@@ -23,9 +24,7 @@ constexpr int maxBitOffsets = 13;
 std::uint64_t
 NeighborBytes(const DependenceTask & task, bool areNeighborsInBits)
 {
-  constexpr std::uint64_t alignment = 256;
-  const std::uint64_t     bytes = areNeighborsInBits ? NumberOfVoxels(task.levelsSize) * sizeof(std::uint32_t) : 0;
-  return (bytes + alignment - 1) / alignment * alignment;
+  return RoundUpToAlignment(areNeighborsInBits ? NumberOfVoxels(task.levelsSize) * sizeof(std::uint32_t) : 0);
 }
 
 constexpr unsigned int neighborThreads = 256;

@@ -20,7 +20,6 @@
 #include <optional>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 namespace voxelmaps
 {

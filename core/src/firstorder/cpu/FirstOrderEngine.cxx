@@ -6,7 +6,6 @@
 #include "texture/cpu/Tiling.h"
 
 #include <algorithm>
-#include <memory>
 
 namespace voxelmaps
 {

@@ -18,7 +18,6 @@
 #include "texture/cuda/CudaRegisterSort.cuh"
 #include "texture/cuda/CudaThreadTables.cuh"
 
-#include <algorithm>
 #include <cmath>
 #include <type_traits>
 #include <utility>

@@ -7,8 +7,6 @@
 #include "texture/cpu/Walk.h"
 #include "texture/cpu/WindowBox.h"
 
-#include <algorithm>
-#include <memory>
 
 namespace voxelmaps
 {

@@ -6,7 +6,6 @@
 #include "texture/cpu/Simd.h"
 #include "texture/cpu/WindowBox.h"
 
-#include <initializer_list>
 
 /* What a voxel adds to its window depends on its neighbors in the window, so on the faces of the window it is on: its
  * class of positions, one of up to 27. The terms of all voxels and classes are computed once, in vectors of voxels, and

@@ -7,7 +7,6 @@
 #include "texture/cpu/Walk.h"
 
 #include <algorithm>
-#include <memory>
 
 namespace voxelmaps
 {

@@ -24,8 +24,15 @@ struct StartSums<true>
 };
 
 template <int VWindow, WindowShape VShape, SumWidth VWidth, bool VAllFeatures>
-class RunBoxSums
+class RunBoxSums : private BoxSumsThread<VWindow>
 {
+  using Base = BoxSumsThread<VWindow>;
+  using Base::m_BufferOffset;
+  using Base::m_Position;
+  using Base::m_Shared;
+  using Base::m_Task;
+  using Base::m_Tiling;
+
 public:
   using Window = BoxSumsWindow<VWindow, VShape>;
   static constexpr int  planes = Window::planes;
@@ -36,11 +43,8 @@ public:
 
   __device__
   RunBoxSums(const RunLengthTask & task, const BoxSumsTiling & tiling, const BoxSumsPosition & position, char * shared)
-    : m_Task(task)
-    , m_Tiling(tiling)
-    , m_Position(position)
+    : Base(task, tiling, position, shared + InverseTableBytes(task))
     , m_InverseTable(reinterpret_cast<std::uint64_t *>(shared))
-    , m_Shared(shared + InverseTableBytes(task))
   {
 #pragma unroll
     for (int r = 0; r < 2; ++r)
@@ -120,14 +124,7 @@ public:
 #pragma unroll
       for (int r = 0; r < 2; ++r)
       {
-        if (m_Task.outputIsDouble)
-        {
-          WriteAverages<double>(m_Task, m_Tiling, m_Position, m_Shared, r, m_IsPresent[r], m_Voxels[r], averages[r]);
-        }
-        else
-        {
-          WriteAverages<float>(m_Task, m_Tiling, m_Position, m_Shared, r, m_IsPresent[r], m_Voxels[r], averages[r]);
-        }
+        this->Write(r, m_IsPresent[r], m_Voxels[r], averages[r]);
       }
     }
   }
@@ -156,15 +153,6 @@ private:
   {
     return reinterpret_cast<std::uint32_t *>(m_Shared + m_BufferOffset) + kinds * (isPacked ? 3 : 4) * tileVoxels;
   }
-  __device__ void
-  NextBuffer()
-  {
-    if (m_Tiling.bufferStride == 0)
-    {
-      __syncthreads();
-    }
-    m_BufferOffset = m_Tiling.bufferStride - m_BufferOffset;
-  }
   __device__ std::uint32_t
              GetCount(const Starts & starts) const
   {
@@ -181,19 +169,6 @@ private:
              GetSquares(const Starts & starts) const
   {
     return isPacked ? starts.squares & ((1u << m_Tiling.squareBits) - 1) : starts.squares;
-  }
-
-  /** Sum over x, into shared memory at the column of the output voxel. */
-  template <typename T>
-  __device__ void
-  SumAlongX(T value, int start, int width, int r, T * to) const
-  {
-    const T   sum = LaneSum<VWindow>(value, width);
-    const int column = m_Position.warpLane - start;
-    if (column >= 0)
-    {
-      to[(m_Position.row + r) * tileColumns + column] = sum;
-    }
   }
 
   /** Sums over z and x for k = VFirst ... VLast. In directions along z, k voxels start in the first planes only. */
@@ -373,17 +348,12 @@ private:
     });
   }
 
-  const RunLengthTask &   m_Task;
-  const BoxSumsTiling &   m_Tiling;
-  const BoxSumsPosition & m_Position;
-  std::uint64_t *         m_InverseTable;
-  char *                  m_Shared;
-  int                     m_BufferOffset{ 0 };
-  std::uint64_t           m_RunLengthWords[2][planes];
-  bool                    m_IsPresent[2];
-  Starts                  m_First[2];
-  std::uint32_t           m_FirstLevels[2];
-  double                  m_Voxels[2];
+  std::uint64_t * m_InverseTable;
+  std::uint64_t   m_RunLengthWords[2][planes];
+  bool            m_IsPresent[2];
+  Starts          m_First[2];
+  std::uint32_t   m_FirstLevels[2];
+  double          m_Voxels[2];
 };
 
 /** All features of all windows but the sums over levels, which LevelNonUniformityKernel has written. */

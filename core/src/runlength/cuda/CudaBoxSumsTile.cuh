@@ -254,7 +254,7 @@ WriteAverages(const RunLengthTask & task, const BoxSumsTiling & tiling, const Bo
   __syncwarp();
 }
 
-/** Sum over `width` lanesPerWarp from this one on. */
+/** Sum over `width` lanes from this one on. */
 template <int VMax, typename T>
 __device__ T
 LaneSum(T value, int width)
@@ -309,6 +309,65 @@ RowSum(const T * from, int width, T & first, T & second)
   first = value + sum;
   second = sum + from[width * tileColumns];
 }
+
+/** A thread of the kernels that add up runs, with sums in shared memory behind a table. */
+template <int VWindow>
+class BoxSumsThread
+{
+protected:
+  __device__
+  BoxSumsThread(const RunLengthTask & task, const BoxSumsTiling & tiling, const BoxSumsPosition & position,
+                char * shared)
+    : m_Task(task)
+    , m_Tiling(tiling)
+    , m_Position(position)
+    , m_Shared(shared)
+  {}
+
+  /** Sums are written to one buffer while those of the other one are read, if there are two. */
+  __device__ void
+  NextBuffer()
+  {
+    if (m_Tiling.bufferStride == 0)
+    {
+      __syncthreads();
+    }
+    m_BufferOffset = m_Tiling.bufferStride - m_BufferOffset;
+  }
+
+  /** Sum over x, into shared memory at the column of the output voxel. */
+  template <typename T>
+  __device__ void
+  SumAlongX(T value, int start, int width, int r, T * to) const
+  {
+    const T   sum = LaneSum<VWindow>(value, width);
+    const int column = m_Position.warpLane - start;
+    if (column >= 0)
+    {
+      to[(m_Position.row + r) * tileColumns + column] = sum;
+    }
+  }
+
+  template <int VFeatures>
+  __device__ void
+  Write(int r, bool isPresent, double voxels, const double (&averages)[VFeatures]) const
+  {
+    if (m_Task.outputIsDouble)
+    {
+      WriteAverages<double>(m_Task, m_Tiling, m_Position, m_Shared, r, isPresent, voxels, averages);
+    }
+    else
+    {
+      WriteAverages<float>(m_Task, m_Tiling, m_Position, m_Shared, r, isPresent, voxels, averages);
+    }
+  }
+
+  const RunLengthTask &   m_Task;
+  const BoxSumsTiling &   m_Tiling;
+  const BoxSumsPosition & m_Position;
+  char *                  m_Shared;
+  int                     m_BufferOffset{ 0 };
+};
 } // namespace voxelmaps
 
 #endif // CudaBoxSumsTile_cuh

@@ -26,8 +26,15 @@ ToReal(std::uint32_t low, std::uint32_t high = 0)
 }
 
 template <int VWindow>
-class WordBoxSums
+class WordBoxSums : private BoxSumsThread<VWindow>
 {
+  using Base = BoxSumsThread<VWindow>;
+  using Base::m_BufferOffset;
+  using Base::m_Position;
+  using Base::m_Shared;
+  using Base::m_Task;
+  using Base::m_Tiling;
+
 public:
   static constexpr int planes = VWindow;
   static constexpr int kinds = VWindow - 1; // k = 2 ... VWindow
@@ -37,12 +44,9 @@ public:
 
   __device__
   WordBoxSums(const RunLengthTask & task, const BoxSumsTiling & tiling, const BoxSumsPosition & position, char * shared)
-    : m_Task(task)
-    , m_Tiling(tiling)
-    , m_Position(position)
+    : Base(task, tiling, position, shared + TableBytes(task))
     , m_Reciprocals(reinterpret_cast<double *>(shared))
     , m_Words(reinterpret_cast<std::uint64_t *>(shared) + reciprocals)
-    , m_Shared(shared + TableBytes(task))
   {}
 
   static __host__ __device__ int
@@ -82,7 +86,7 @@ public:
         m_Levels[r] = j == 0 ? level : m_Levels[r] | level << (wordLevelBits * j);
         sum += m_Words[level];
       }
-      this->SumAlongX(sum, 0, VWindow, r, 2);
+      this->SumAlongX(sum, 0, VWindow, r, this->Sums(2));
     }
     __syncthreads();
     std::uint64_t first[2] = { 0, 0 };
@@ -153,16 +157,7 @@ public:
     for (int r = 0; r < 2; ++r)
     {
       averages[r][static_cast<int>(RunLengthJob::Feature::RunPercentage)] = static_cast<double>(runs[r]);
-      const bool   isPresent = IsPresent(m_Task, m_Position, r);
-      const double voxels = static_cast<double>(m_Voxels[r]);
-      if (m_Task.outputIsDouble)
-      {
-        WriteAverages<double>(m_Task, m_Tiling, m_Position, m_Shared, r, isPresent, voxels, averages[r]);
-      }
-      else
-      {
-        WriteAverages<float>(m_Task, m_Tiling, m_Position, m_Shared, r, isPresent, voxels, averages[r]);
-      }
+      this->Write(r, IsPresent(m_Task, m_Position, r), static_cast<double>(m_Voxels[r]), averages[r]);
     }
   }
 
@@ -193,15 +188,6 @@ private:
   {
     return reinterpret_cast<std::uint64_t *>(m_Shared + m_BufferOffset) + (k - 2) * tileVoxels;
   }
-  __device__ void
-  NextBuffer()
-  {
-    if (m_Tiling.bufferStride == 0)
-    {
-      __syncthreads();
-    }
-    m_BufferOffset = m_Tiling.bufferStride - m_BufferOffset;
-  }
 
   /** The lengths of the directions from the eighth on. */
   __device__ void
@@ -217,18 +203,6 @@ private:
       {
         m_Lengths[r][j] = HighWord(runLengthWords[j]);
       }
-    }
-  }
-
-  /** Sum over x, into shared memory at the column of the output voxel. */
-  __device__ void
-  SumAlongX(std::uint64_t value, int start, int width, int r, int k) const
-  {
-    const std::uint64_t sum = LaneSum<VWindow>(value, width);
-    const int           column = m_Position.warpLane - start;
-    if (column >= 0)
-    {
-      this->Sums(k)[(m_Position.row + r) * tileColumns + column] = sum;
     }
   }
 
@@ -259,7 +233,8 @@ private:
 #pragma unroll
       for (int k = 2; k <= VWindow; ++k)
       {
-        this->SumAlongX(sums[k], VStepX && isBackward ? k - 1 : 0, VWindow - (VStepX ? k - 1 : 0), r, k);
+        const int start = VStepX && isBackward ? k - 1 : 0;
+        this->SumAlongX(sums[k], start, VWindow - (VStepX ? k - 1 : 0), r, this->Sums(k));
       }
     }
   }
@@ -342,15 +317,10 @@ private:
     }
   }
 
-  const RunLengthTask &   m_Task;
-  const BoxSumsTiling &   m_Tiling;
-  const BoxSumsPosition & m_Position;
-  double *                m_Reciprocals;
-  std::uint64_t *         m_Words;
-  char *                  m_Shared;
-  int                     m_BufferOffset{ 0 };
-  std::uint32_t           m_Lengths[2][planes];
-  std::uint32_t           m_Levels[2];
+  double *        m_Reciprocals;
+  std::uint64_t * m_Words;
+  std::uint32_t   m_Lengths[2][planes];
+  std::uint32_t   m_Levels[2];
   // S_1
   std::uint32_t m_Voxels[2];
   std::uint32_t m_Squares[2];

@@ -170,20 +170,17 @@ public:
   Clear()
   {
     ClearRuns(m_Sums);
-    m_Runs = m_Squares = m_LongRuns = m_LongRunSquares = m_ShortRuns = m_ShortRunSquares = m_LengthNonUniformity = 0;
+    ClearRuns(m_Integers);
   }
   __device__ void
   Add(const RunWeights & weights, int length, std::uint32_t runs, std::uint32_t squares, std::uint64_t inverses)
   {
-    const auto          lengthSquared = static_cast<std::uint32_t>(length * length);
-    const std::uint32_t weight = weights.integerWeights[length];
-    m_Runs += runs;
-    m_Squares += squares;
-    m_LongRuns += runs * lengthSquared;
-    m_LongRunSquares += squares * lengthSquared;
-    m_ShortRuns += runs * weight;
-    m_ShortRunSquares += squares * weight;
-    m_LengthNonUniformity += runs * runs;
+    AddRunsWithLength(m_Integers,
+                      static_cast<std::uint32_t>(length * length),
+                      weights.integerWeights[length],
+                      runs,
+                      squares,
+                      std::uint32_t{ 0 });
     const auto real = static_cast<double>(inverses);
     m_Sums.inverses += real;
     m_Sums.longRunInverses += real * weights.lengthSquares[length];
@@ -192,25 +189,19 @@ public:
   const __device__ RunLengthSums<double> &
                    Get()
   {
-    m_Sums.runs = static_cast<double>(m_Runs);
-    m_Sums.squares = static_cast<double>(m_Squares);
-    m_Sums.longRuns = static_cast<double>(m_LongRuns);
-    m_Sums.longRunSquares = static_cast<double>(m_LongRunSquares);
-    m_Sums.shortRuns = static_cast<double>(m_ShortRuns);
-    m_Sums.shortRunSquares = static_cast<double>(m_ShortRunSquares);
-    m_Sums.lengthNonUniformity = static_cast<double>(m_LengthNonUniformity);
+    m_Sums.runs = static_cast<double>(m_Integers.runs);
+    m_Sums.squares = static_cast<double>(m_Integers.squares);
+    m_Sums.longRuns = static_cast<double>(m_Integers.longRuns);
+    m_Sums.longRunSquares = static_cast<double>(m_Integers.longRunSquares);
+    m_Sums.shortRuns = static_cast<double>(m_Integers.shortRuns);
+    m_Sums.shortRunSquares = static_cast<double>(m_Integers.shortRunSquares);
+    m_Sums.lengthNonUniformity = static_cast<double>(m_Integers.lengthNonUniformity);
     return m_Sums;
   }
 
 private:
-  RunLengthSums<double> m_Sums;
-  std::uint32_t         m_Runs;
-  std::uint32_t         m_Squares;
-  std::uint32_t         m_LongRuns;
-  std::uint32_t         m_LongRunSquares;
-  std::uint32_t         m_ShortRuns;
-  std::uint32_t         m_ShortRunSquares;
-  std::uint32_t         m_LengthNonUniformity;
+  RunLengthSums<double>        m_Sums;
+  RunLengthSums<std::uint32_t> m_Integers;
 };
 } // namespace voxelmaps
 

@@ -22,7 +22,6 @@
 #include <thrust/execution_policy.h>
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 namespace voxelmaps

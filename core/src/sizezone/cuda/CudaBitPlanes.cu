@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaSizeZoneMethods.h"
-#include "cuda/CudaError.h"
 #include "cuda/CudaLaunch.h"
 #include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cuda/CudaThreadTables.cuh"

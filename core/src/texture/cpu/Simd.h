@@ -7,7 +7,6 @@
 // VOXELMAPS_INSTRUCTION_SET.
 #include "common/Division.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 

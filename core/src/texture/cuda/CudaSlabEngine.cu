@@ -10,6 +10,7 @@
 #include "cuda/RetryWithSmallerSize.h"
 #include "cuda/CudaStaging.h"
 #include "cuda/CudaStream.h"
+#include "texture/cpu/Tiling.h"
 #include "texture/cpu/WindowBox.h"
 
 #include <algorithm>
@@ -86,52 +87,16 @@ OutputRows(const TextureTask & entire, std::int64_t firstVoxel, std::uint64_t vo
   rows.pitch = bytes * static_cast<std::size_t>(entire.IsPlanar() ? entire.componentStride : entire.voxelStride);
   return rows;
 }
-} // namespace
 
-/** Boxes of complete rows that the output region is cut into: planes, or rows of one plane where a plane is too much.
- */
-class CudaSlabEngine::Slabs
+/** The output region in boxes of complete rows: planes, or rows of one plane where a plane is too much. */
+Tiling
+MakeSlabs(const Triple & region, std::int64_t rows)
 {
-public:
-  Slabs(const Triple & region, std::int64_t rows)
-    : m_Region(region)
-  {
-    const std::int64_t planes = rows / region[1];
-    m_Size =
-      planes > 0 ? Triple{ { region[0], region[1], std::min(planes, region[2]) } } : Triple{ { region[0], rows, 1 } };
-    for (int d = 1; d < 3; ++d)
-    {
-      m_Count[d] = (region[d] + m_Size[d] - 1) / m_Size[d];
-      // Equal slabs.
-      m_Size[d] = (region[d] + m_Count[d] - 1) / m_Count[d];
-      m_Count[d] = (region[d] + m_Size[d] - 1) / m_Size[d];
-    }
-  }
-  const Triple &
-  GetMaxSize() const
-  {
-    return m_Size;
-  }
-  std::int64_t
-  GetNumber() const
-  {
-    return m_Count[1] * m_Count[2];
-  }
-  void
-  Get(std::int64_t number, Triple & start, Triple & size) const
-  {
-    start = { { 0, number % m_Count[1] * m_Size[1], number / m_Count[1] * m_Size[2] } };
-    for (int d = 0; d < 3; ++d)
-    {
-      size[d] = std::min(m_Size[d], m_Region[d] - start[d]);
-    }
-  }
-
-private:
-  Triple m_Region;
-  Triple m_Size;
-  Triple m_Count{ { 1, 1, 1 } };
-};
+  const std::int64_t planes = rows / region[1];
+  return planes > 0 ? Tiling(region, { { region[0], region[1], EqualPart(region[2], planes) } })
+                    : Tiling(region, { { region[0], EqualPart(region[1], rows), 1 } });
+}
+} // namespace
 
 /** Stream, device memory and events of one of the slabs in flight. */
 class CudaSlabEngine::Slot
@@ -331,7 +296,7 @@ private:
 /** Slabs of a size that fits, and the slots for them. */
 struct CudaSlabEngine::Layout
 {
-  Layout(const Slabs & theSlabs, const CudaOptions & options)
+  Layout(const Tiling & theSlabs, const CudaOptions & options)
     : slabs(theSlabs)
     , ownStream(options.UsesStream() ? nullptr : std::make_unique<CudaStream>())
     , kernels(ownStream ? cudaStream_t(*ownStream) : static_cast<cudaStream_t>(options.stream))
@@ -351,7 +316,7 @@ struct CudaSlabEngine::Layout
     }
   }
 
-  const Slabs                              slabs;
+  const Tiling                             slabs;
   const std::unique_ptr<CudaStream>        ownStream;
   const cudaStream_t                       kernels;
   const bool                               waits;
@@ -395,12 +360,12 @@ bool
 CudaSlabEngine::TryLayout(std::int64_t rows, const ScratchBytesFunction & scratchBytes, std::uint64_t otherBytes,
                           std::uint64_t memory, bool withMaximum)
 {
-  const Slabs    slabs(m_Job.outputSize, rows);
-  const Triple & size = slabs.GetMaxSize();
+  const Tiling   slabs = MakeSlabs(m_Job.outputSize, rows);
+  const Triple & size = slabs.tile;
   const bool     isInputCopied = m_Options.inputLocation == MemoryLocation::Host;
   const bool     isOutputCopied = m_Options.outputLocation == MemoryLocation::Host;
   // Only copies overlap kernels.
-  const std::uint64_t slots = slabs.GetNumber() > 1 && isOutputCopied ? 2 : 1;
+  const std::uint64_t slots = slabs.Number() > 1 && isOutputCopied ? 2 : 1;
   TextureTask         slab = m_Whole;
   std::uint64_t       levelVoxels = 1;
   for (int d = 0; d < 3; ++d)
@@ -464,9 +429,9 @@ CudaSlabEngine::TryLayout(std::int64_t rows, const ScratchBytesFunction & scratc
 void
 CudaSlabEngine::Compute(const ComputeFunction & compute, CudaReport & report)
 {
-  const Slabs &      slabs = m_Layout->slabs;
+  const Tiling &     slabs = m_Layout->slabs;
   CudaStaging        staging(m_Job.execution);
-  const std::int64_t number = slabs.GetNumber();
+  const std::int64_t number = slabs.Number();
   report.numberOfSlabs = static_cast<std::uint64_t>(number);
   const std::size_t voxelBytes = static_cast<std::size_t>(m_Whole.numberOfComponents) * ComponentBytes(m_Whole);
   const auto getSlot = [&](std::int64_t slab) -> Slot & { return *m_Layout->slots[slab % m_Layout->slots.size()]; };

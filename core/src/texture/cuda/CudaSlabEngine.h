@@ -51,7 +51,6 @@ public:
   Compute(const ComputeFunction & compute, CudaReport & report);
 
 private:
-  class Slabs;
   class Slot;
   struct Layout;
 
