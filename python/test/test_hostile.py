@@ -326,7 +326,7 @@ def test_input_that_changes_while_it_is_read(folder, monkeypatch):
         monkeypatch.setattr(_image, "load", load_and_change)
         shutil.copy("image.nii.gz", "copy.nii.gz")
         with pytest.raises((ValueError, OSError), match="copy.nii.gz was written while it was read|No such file"):
-            _program_cases._load(pathlib.Path("copy.nii.gz"), "image")
+            _program_cases.load(pathlib.Path("copy.nii.gz"), "image")
 
 
 RECORDS = ["", "[" * 100000, "null", '{"maps": {}}', "{}\0", "no statistics", "\ud800"]

@@ -169,8 +169,8 @@ def test_maps_of_other_settings_are_refused_or_replaced(run, tmp_path):
         (["--format", "nrrd"], "format"),
         (["--setting", "initValue=nan"], "initValue"),
     ):
-        for more in ([], ["--dry-run"], ["--dry-run", "--overwrite"]):
-            code, _, errors = run(*other, *options, *more)
+        for command, more in (("maps", []), ("check", []), ("check", ["--overwrite"])):
+            code, _, errors = run(command, *other[1:], *options, *more)
             if "--overwrite" in more:
                 assert (code, errors) == (0, [])
             else:
@@ -191,21 +191,6 @@ def test_maps_of_other_settings_are_refused_or_replaced(run, tmp_path):
     code, output, errors = run(*other)
     assert (code, len(errors)) == (0, 1) and "kept" not in output[0]
     assert errors[0].endswith("provenance.json cannot be read, so no map in the folder is reused")
-
-
-def test_progress_bar_on_a_terminal_only(run, tmp_path):
-    write_case(tmp_path)
-    ours, terminal = os.openpty()
-    command = [*COMMAND, *CASE, *ONE_FEATURE]
-    done = subprocess.run(command, stderr=terminal, stdout=subprocess.PIPE, cwd=tmp_path, timeout=60)
-    os.close(terminal)
-    shown = b""
-    # It ends with an error.
-    with contextlib.suppress(OSError), open(ours, "rb", buffering=0) as file:
-        while part := file.read(4096):
-            shown += part
-    assert done.returncode == 0 and done.stdout.startswith(b"image.nii.gz: 1 map")
-    assert re.search(rb"\r\[#+\] 100 %", shown) and shown.endswith(b"\r\x1b[K")
 
 
 # --- Cohorts -----------------------------------------------------------------------------------------------------------
@@ -341,16 +326,12 @@ ARGUMENTS = {
     "describe image.nii.gz --bin-wdth 5": "unrecognized arguments: --bin-wdth 5",
     "ONE --dask local": "--dask needs a table, --jobs",
     "maps --jobs t.csv --dask nowhere": "--dask nowhere is neither local nor the address of a scheduler that answers",
-    "ONE --label 1, --log l": "argument --label: label is '1,', but must be an integer from 1 up",
+    "ONE --label 1,": "argument --label: label is '1,', but must be an integer from 1 up",
     "ONE --label 1 --setting label=1": "setting label is given twice",
-    "ONE --log none/l": "--log none/l is in a folder that does not exist",
-    "ONE --log s.csv --summary s.csv": "the log s.csv is also the summary",
-    "ONE --log mask.nii.gz": "the log mask.nii.gz would replace the mask mask.nii.gz",
-    "ONE --log maps/provenance.json": "the log maps/provenance.json is also a file of the output maps|in a folder that does not",
-    "ONE --format mha": "format is mha, but must be one of nii.gz, nii, nrrd, zarr",
+    "ONE --format mha": "format is mha, but must be one of nii.gz, nii, nrrd",
     "ONE --channels x": "channels is x, but must be nnunet",
-    "ONE --channels nnunet --format zarr": "channels of nnU-Net are files of nii.gz or nrrd, not zarr",
-    "maps --jobs t.csv --dry-run --dask local": "--dry-run and --dask exclude each other",
+    "ONE --channels nnunet --format nii": "channels of nnU-Net are files of nii.gz or nrrd, not nii",
+    "check --jobs t.csv --dask local": "check and --dask exclude each other",
     "ONE --threads 0": "must be an integer from 1 to 4096",
     "ONE --threads many": "must be an integer from 1 to 4096",
 }
@@ -366,14 +347,6 @@ def test_arguments_that_are_not_valid(text, run, tmp_path):
     assert (code, output, len(errors)) == (1, [], 1), errors
     assert re.match(f"voxelmaps: error: .*({ARGUMENTS[text]})", errors[0]), errors[0]
     assert os.listdir(tmp_path) == ["t.csv"]
-
-
-def test_store_without_messages(tmp_path):
-    pytest.importorskip("zarr")
-    write_case(tmp_path)
-    command = [*COMMAND, *CASE, *ONE_FEATURE, "--format", "zarr"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_default_command_and_warnings(run, tmp_path):
