@@ -604,7 +604,7 @@ def test_extractor():
     for precision, pixel in (("float", sitk.sitkFloat32), ("double", sitk.sitkFloat64)):
         extractor = radiomics.RadiomicsFeatureExtractor(params, precision=precision)
         ours = extractor.execute(image, mask, voxelBased=True)
-        assert list(ours) == list(theirs)
+        assert maps_only(ours) == maps_only(theirs)
         for key in maps_only(ours):
             assert ours[key].GetPixelID() == pixel
             a, b = (sitk.GetArrayFromImage(result[key]).astype(float) for result in (ours, theirs))
@@ -621,16 +621,6 @@ def test_extractor_without_pyradiomics(monkeypatch):
     with pytest.raises(ImportError, match="RadiomicsFeatureExtractor needs PyRadiomics; execute.. does not: "):
         radiomics.RadiomicsFeatureExtractor
     assert not hasattr(radiomics, "FeatureExtractor")
-
-
-def test_extractor_leaves_the_rest_to_pyradiomics():
-    pytest.importorskip("radiomics", reason="PyRadiomics is not installed")
-    image, mask = scene(to_simpleitk)
-    for settings in ({}, {"weightingNorm": "euclidean"}):
-        extractor = radiomics.RadiomicsFeatureExtractor(additionalInfo=False, **settings)
-        extractor.enabledFeatures = {"glcm": []}
-        ours = extractor.execute(image, mask, voxelBased=True)
-        assert list(ours) == [f"original_glcm_{name}" for name in parameters.CLASSES["glcm"].all_features()]
 
 
 def test_settings_of_the_extractor_that_are_misspelled(caplog):

@@ -6,7 +6,6 @@ as the values in the part that maps cover need."""
 
 import contextlib
 import functools
-import importlib
 import importlib.metadata
 import itertools
 import logging
@@ -26,12 +25,7 @@ _BYTES_OF_SAMPLES = 2**27
 
 
 def _library(name, package, image_type):
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise ImportError(
-            f"imageType {image_type} needs {package} ({error}): pip install 'voxelmaps[radiomics]'"
-        ) from None
+    return library(name, f"imageType {image_type}", package, "radiomics")
 
 
 # --- Images of the intensities -----------------------------------------------------------------------------------------
@@ -80,7 +74,7 @@ def _exponential(source, settings):
 
 
 def _gradient(source, settings):
-    sitk = library("SimpleITK", "imageType Gradient")
+    sitk = _library("SimpleITK", "SimpleITK", "Gradient")
     # Differences of neighbors.
     lower = [max(part.start - 2, 0) for part in source.box]
     block = tuple(slice(first, part.stop + 2) for first, part in zip(lower, source.box))
@@ -96,7 +90,7 @@ def _laplacian_of_gaussian(source, whole, sigma):
 
     whole    The image before it was cropped, of SimpleITK.
     """
-    sitk = library("SimpleITK", "imageType LoG")
+    sitk = _library("SimpleITK", "SimpleITK", "LoG")
     axes = range(whole.GetDimension())
     total = None
     for derived in axes:
