@@ -36,6 +36,8 @@ _logger = logging.getLogger(__name__)
 
 # Maps of smaller images are computed and converted together.
 _VOXELS_AT_ONCE = 2**20
+# Threads that convert smaller images would wait for the lock of the interpreter.
+_VOXELS_OF_A_TASK = 2**15
 
 # A limit of the filters, whose own errors do not name PyRadiomics' settings.
 _MAX_VOXELS_IN_WINDOW = 65535
@@ -411,8 +413,11 @@ def execute(
             for group in maps.groups(of_classes) if maps else ():
                 arrays = maps.compute({class_name: list(of_classes[class_name]) for class_name in group})
                 for key, array in zip((key for each in group for key in of_classes[each].values()), arrays):
-                    result[key] = None
-                    tasks[key] = executor.submit(convert, of_maps.with_array(array))
+                    if array.size < _VOXELS_OF_A_TASK:
+                        result[key] = convert(of_maps.with_array(array))
+                    else:
+                        result[key] = None
+                        tasks[key] = executor.submit(convert, of_maps.with_array(array))
     return result | {key: task.result() for key, task in tasks.items()}
 
 

@@ -206,7 +206,9 @@ def _resegmented(image, roi, settings):
 
 def _moments(values):
     extremes = {"Minimum": np.float64(np.min(values)), "Maximum": np.float64(np.max(values))}
-    return {"Mean": np.mean(values.ravel().astype(float)), **extremes}
+    # Sums of integers are exact without a copy.
+    values = values.ravel() if values.dtype.kind in "iu" else values.ravel().astype(float)
+    return {"Mean": np.mean(values, dtype=float), **extremes}
 
 
 def _center(inside, lower):
