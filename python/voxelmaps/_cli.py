@@ -344,11 +344,9 @@ def _settings(options):
     return {**settings, **({"featureClass": classes} if classes else {})}
 
 
-def _check_folders(options, *names):
-    for name in names:
-        path = getattr(options, name)
-        if path is not None and not pathlib.Path(path).absolute().parent.is_dir():
-            raise ValueError(f"--{name} {path} is in a folder that does not exist")
+def _check_folder(name, path):
+    if path is not None and not pathlib.Path(path).absolute().parent.is_dir():
+        raise ValueError(f"--{name} {path} is in a folder that does not exist")
 
 
 def _cases(options, console, **names):
@@ -483,12 +481,10 @@ def _maps(options, console, worker):
         raise ValueError(f"--fill is {task.fill:g}, but has no effect without --channels")
     # The process starts while the table is read.
     prepared = worker.submit(workers.prepare, task)
-    _check_folders(options, "summary")
+    _check_folder("summary", options.summary)
     cases = _cases(options, console, image="IMAGE", mask="--mask", output="--out")
     if task.channels and len({case.output.absolute().parent for case in cases}) > 1:
-        raise ValueError(
-            "--channels nnunet writes one dataset: all outputs must be in one folder, such as dataset/case1"
-        )
+        raise ValueError("--channels nnunet: all outputs must be in one folder, such as dataset/case1")
     table = pathlib.Path(options.jobs or "")
     summary = table.with_name(f"{table.stem}-summary.csv") if options.jobs else cases[0].output / "summary.csv"
     summary = pathlib.Path(options.summary or summary)
@@ -547,7 +543,7 @@ def _regions(options, console, worker):
     read += [(f"the {what}", getattr(case, what)) for case in cases for what in ("image", "mask")]
     written = [("the output", out), ("the records", records)]
     paths.check_outputs([each for each in read if each[1]], (), written)
-    _check_folders(options, "out")
+    _check_folder("out", options.out)
     known = _known_regions(records)
     place = lambda case: (str(case.image.absolute()), str(case.mask.absolute()))
     cases = [case._replace(known=tuple(known.get(place(case), ()))) for case in cases]

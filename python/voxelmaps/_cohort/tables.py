@@ -194,9 +194,8 @@ def check_outputs(cases, names, read, files):
         parts = case.parts(case.labels if labels is None else labels)
         if case.has_several_labels():
             parts.insert(0, case)
-        folders += [
-            (f"the output {part.given['output']} of {part.given['image']}", part.output, names(part)) for part in parts
-        ]
+        for part in parts:
+            folders.append((f"the output {part.given['output']} of {part.given['image']}", part.output, names(part)))
     paths.check_outputs([*read, *images], folders, files)
 
 

@@ -177,10 +177,9 @@ class Worker:
 def _client(address, stack):
     distributed = library("distributed", "--dask", extra="dask")
     if address == "local":
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        how = {"dashboard_address": None, "silence_logs": 50, "preload": [__name__]}
-        cluster = distributed.LocalCluster(cores, threads_per_worker=1, **how)
-        stack.enter_context(cluster)
+        # One process per core.
+        how = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50, "preload": [__name__]}
+        cluster = stack.enter_context(distributed.LocalCluster(**how))
         return stack.enter_context(distributed.Client(cluster, set_as_default=False))
     try:
         # The client would wait for what cannot be an address.

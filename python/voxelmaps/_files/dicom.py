@@ -166,9 +166,8 @@ def _frames(path, header):
     shared, each = map(header.get, _GROUPS)
     if number < 1 or (each is not None and len(each) != number):
         raise ValueError(f"it has {number} frames, but functional groups of {len(each or ())}")
-    common = {"b-value": header[tag].value for tag in _B_VALUES if tag in header} | (
-        _flatten(shared[0]) if shared else {}
-    )
+    common = {"b-value": header[tag].value for tag in _B_VALUES if tag in header}
+    common |= _flatten(shared[0]) if shared else {}
     offsets = header.get("GridFrameOffsetVector")
     frames = []
     for index in range(number):
@@ -192,9 +191,8 @@ def _frames(path, header):
             raise ValueError("its RescaleSlope is 0")
         pixel = [_numbers(get, keyword, 2) for keyword in _PIXEL_SPACINGS]
         spacing = *next(filter(None, pixel), (0, 0)), step or _numbers(get, "SliceThickness", 1, [0])[0]
-        intercept, segment = (
-            _numbers(get, name, 1, [0])[0] for name in ("RescaleIntercept", "ReferencedSegmentNumber")
-        )
+        intercept = _numbers(get, "RescaleIntercept", 1, [0])[0]
+        segment = _numbers(get, "ReferencedSegmentNumber", 1, [0])[0]
         distinctions = {name: _text(get(name)) for name in _DISTINCTIONS if name and get(name) not in (None, "")}
         frames.append(_Frame(path, index, position, orientation, spacing, slope, intercept, int(segment), distinctions))
     return frames
@@ -219,9 +217,8 @@ def _check_pixels(file):
         raise ValueError(f"its PhotometricInterpretation is {photometric}, not MONOCHROME2: convert it to gray values")
     if "ModalityLUTSequence" in header:
         raise ValueError("its values are defined by a table (ModalityLUTSequence): convert it to values with a slope")
-    rows, columns, allocated = (
-        int(_numbers(header.get, name, 1, [0])[0]) for name in ("Rows", "Columns", "BitsAllocated")
-    )
+    integer = lambda name: int(_numbers(header.get, name, 1, [0])[0])
+    rows, columns, allocated = map(integer, ("Rows", "Columns", "BitsAllocated"))
     # Floating-point pixels have neither.
     stored = _numbers(header.get, "BitsStored", 1, [allocated])[0]
     high = _numbers(header.get, "HighBit", 1, [stored - 1])[0]
@@ -302,9 +299,7 @@ def _axes(orientation):
     row, column = orientation[:3], orientation[3:]
     lengths = np.linalg.norm(row), np.linalg.norm(column)
     if max(abs(lengths[0] - 1), abs(lengths[1] - 1), abs(row @ column)) > _UNIT_TOLERANCE:
-        raise ValueError(
-            f"ImageOrientationPatient must be two perpendicular unit vectors, but is {_rounded(orientation)}"
-        )
+        raise ValueError(f"ImageOrientationPatient is {_rounded(orientation)}, not two perpendicular unit vectors")
     normal = np.cross(row, column)
     normal /= np.linalg.norm(normal)
     row = np.cross(column, normal)
@@ -540,9 +535,8 @@ def _segmentation(file, grid, segment):
     numbers = [int(item.SegmentNumber) for item in header.get("SegmentSequence") or ()]
     if segment is not None and segment not in numbers:
         raise ValueError(f"the segmentation has no segment {segment}; its segments are {_segments(header)}")
-    labels = np.zeros(
-        shape, np.uint8 if max([*numbers, stored.max() if kind == "LABELMAP" else 0]) < 256 else np.uint16
-    )
+    largest = max([*numbers, stored.max() if kind == "LABELMAP" else 0])
+    labels = np.zeros(shape, np.uint8 if largest < 256 else np.uint16)
     last = np.array([stored.shape[2] - 1, stored.shape[1] - 1])
     for frame in frames:
         plane = stored[frame.number]
@@ -664,14 +658,12 @@ def _read(path, series, allow_uneven_slices, grid, segment, select):
             if len(files) != 1:
                 raise ValueError("it holds no DICOM series with images")
             return _read(files[0].path, series, allow_uneven_slices, grid, segment, select)
+        texts = "; ".join(_describe(*each) for each in found.items())
         if series is not None and series not in found:
-            raise ValueError(
-                f"it has no series '{series}', but {'; '.join(_describe(*each) for each in found.items())}"
-            )
+            raise ValueError(f"it has no series '{series}', but {texts}")
         if unreadable:
             raise ValueError("; ".join(unreadable[:4]))
         if series is None and len(found) > 1:
-            texts = "; ".join(_describe(*each) for each in found.items())
             raise ValueError(
                 f"it has {len(found)} series: {texts}: read_dicom_series(folder, series=UID) reads one, and list_dicom_series "
                 "lists them"
@@ -689,9 +681,8 @@ def _read(path, series, allow_uneven_slices, grid, segment, select):
                 "it is an RTSTRUCT, with contours and no voxels: convert it to a mask, for instance with 3D Slicer, plastimatch or "
                 "dcmrtstruct2nii"
             )
-        raise ValueError(
-            f"it is no image, but {getattr(kind, 'name', kind)}" + ": pass the folder" * (kind == _DIRECTORY)
-        )
+        remedy = ": pass the folder" if kind == _DIRECTORY else ""
+        raise ValueError(f"it is not an image, but {getattr(kind, 'name', kind)}{remedy}")
     _check_files(files)
     if files[0].kind in _SEGMENTATIONS:
         if len(files) > 1:
@@ -752,9 +743,6 @@ def _list(folder):
             spacing = tuple(map(float, spacing))
         except ValueError as error:
             problem = str(error)
-        result.append(
-            DicomSeries(
-                uid, paths, files[0].text("Modality"), files[0].text("SeriesDescription"), size, spacing, problem
-            )
-        )
+        texts = files[0].text("Modality"), files[0].text("SeriesDescription")
+        result.append(DicomSeries(uid, paths, *texts, size, spacing, problem))
     return result, unreadable

@@ -92,9 +92,7 @@ def _data_file(path, name):
         raise ValueError(f"its voxels are in several files ({name[:99]}): save it as one file")
     file = os.path.join(os.path.dirname(path), name)
     if not os.path.isfile(file) or os.path.samefile(path, file):
-        raise ValueError(
-            f"its data file {file[:999]} {'is the header itself' if os.path.isfile(file) else 'is missing'}"
-        )
+        raise ValueError(f"its data file {file[:999]} is {'the header itself' if os.path.isfile(file) else 'missing'}")
     return file
 
 
@@ -113,16 +111,14 @@ def _voxels_of_meta(path):
         if name in fields and fields[name] not in (f"{neutral}", f"{neutral}.0"):
             raise ValueError(f"its {name} is {fields[name][:99]}, which readers ignore: save the scaled values")
     _check_units(fields, "DistanceUnits")
-    is_binary, is_compressed = (
-        fields.get(name, "T")[:1] in ("T", "t", "1") for name in ("BinaryData", "CompressedData")
-    )
-    if not is_binary:
+    is_true = lambda name: fields.get(name, "T")[:1] in ("T", "t", "1")
+    if not is_true("BinaryData"):
         raise ValueError("its voxels are text (BinaryData = False): save it as binary")
     if _integer(fields, "HeaderSize", "0", -1) != 0:
         raise ValueError(f"its HeaderSize is {fields['HeaderSize']}, but its voxels must begin its data file")
     element = fields["ElementDataFile"]
     file = path if element.lower() == "local" else _data_file(path, element)
-    offset, is_compressed = length if file == path else 0, is_compressed and "CompressedData" in fields
+    offset, is_compressed = length if file == path else 0, is_true("CompressedData") and "CompressedData" in fields
     if is_compressed and "CompressedDataSize" in fields:
         size, promised = os.path.getsize(file) - offset, _integer(fields, "CompressedDataSize", "", 1)
         if size != promised:

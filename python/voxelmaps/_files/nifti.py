@@ -41,9 +41,7 @@ def read(path):
             kind = header.get_data_dtype()
             offset, size = float(header["vox_offset"]), os.path.getsize(path)
             if not offset.is_integer() or offset < header.structarr.nbytes:
-                raise ValueError(
-                    f"its voxels begin at byte {offset:g} (vox_offset), which must be an integer after the header"
-                )
+                raise ValueError(f"its vox_offset is {offset:g}, but must be an integer after the header")
             needed = int(offset) + kind.itemsize * components * int(np.prod(shape, dtype=object))
             if needed > size * (1 if opener is open else _MAX_COMPRESSION):
                 raise ValueError(f"it has {size} bytes, but the header promises {needed}: it is truncated or corrupt")

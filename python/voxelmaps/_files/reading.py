@@ -57,9 +57,7 @@ def _maps_of_files(paths: dict[str, pathlib.Path], where: Path) -> FeatureMaps:
     for i, (name, path) in enumerate(paths.items()):
         volume, _ = _volume(path)
         if volume.array.ndim > len(volume.spacing):
-            raise ValueError(
-                f"{path} has {volume.array.shape[-1]} components, but is one of several files: read it alone"
-            )
+            raise ValueError(f"{path} has {volume.array.shape[-1]} components, but is not alone: read it by its path")
         if first is None or array is None:
             first, array = volume, np.empty((len(paths), *volume.array.shape), volume.array.dtype)
         difference = _image.difference_of_grids(first, volume, str(path), str(next(iter(paths.values()))))

@@ -104,9 +104,7 @@ def _window_of(dimension, settings):
     if settings["force2D"]:
         axis = settings["force2Ddimension"]
         if axis >= dimension:
-            raise ValueError(
-                f"setting force2Ddimension is {axis}, but the image has {dimension} dimensions, counted from 0"
-            )
+            raise ValueError(f"setting force2Ddimension is {axis}, but the image has {dimension} dimensions")
         size[axis] = 1
     if np.prod(size) > _MAX_VOXELS_IN_WINDOW:
         raise ValueError(

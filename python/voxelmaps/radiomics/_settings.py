@@ -254,9 +254,7 @@ def _is_voxel_based(params, keywords, wanted):
     for settings in (params.get("setting") or {}, params.get("voxelSetting") or {}, keywords):
         value = settings.get("voxelBased", value)
     if not isinstance(value, bool):
-        raise ValueError(
-            f"voxelBased is {_shown(value)}, but must be True, for maps, or False, for values of the region"
-        )
+        raise ValueError(f"voxelBased is {_shown(value)}, but must be True, for maps, or False, for values of regions")
     if wanted is not None and value is not wanted:
         remedy = (
             "maps; voxelmaps regions computes values" if wanted else "values of regions; voxelmaps maps computes maps"
@@ -285,10 +283,8 @@ class FeatureClass(NamedTuple):
     name: str
     # Features that are computed only if they are named.
     only_by_name: tuple = ()
-    # Features that PyRadiomics only has the names of, and those they equal.
-    without_values: Dict[str, str] = {}
-    # Deprecated features that are functions of Sphericity, computed only if they are named.
-    of_sphericity: Dict[str, Callable[[float], float]] = {}
+    # Features that PyRadiomics has deprecated, and what they equal.
+    replaced: Dict[str, str] = {}
 
     def numbers(self):
         """Dict of the numbers of the features by PyRadiomics' name."""
@@ -305,7 +301,7 @@ CLASSES = {
     "firstorder": FeatureClass("firstorder", only_by_name=("StandardDeviation",)),
     "glcm": FeatureClass(
         "glcm",
-        without_values={
+        replaced={
             "Dissimilarity": "DifferenceAverage",
             "Homogeneity1": "Id",
             "Homogeneity2": "Idm",
@@ -314,7 +310,7 @@ CLASSES = {
     ),
     "gldm": FeatureClass(
         "gldm",
-        without_values={"DependencePercentage": "1", "GrayLevelNonUniformityNormalized": "Uniformity of firstorder"},
+        replaced={"DependencePercentage": "1", "GrayLevelNonUniformityNormalized": "Uniformity of firstorder"},
     ),
     "glrlm": FeatureClass("glrlm"),
     "glszm": FeatureClass("glszm"),
@@ -322,16 +318,16 @@ CLASSES = {
 }
 
 # Of regions only, as in PyRadiomics.
-_OF_SPHERICITY = {
-    "Compactness1": lambda sphericity: math.sqrt(sphericity**3) / (6 * math.pi),
-    "Compactness2": lambda sphericity: sphericity**3,
-    "SphericalDisproportion": lambda sphericity: 1 / sphericity,
-}
 SHAPE_CLASSES = {
-    "shape": FeatureClass("shape", of_sphericity=_OF_SPHERICITY),
-    "shape2D": FeatureClass(
-        "shape2D", of_sphericity={"SphericalDisproportion": _OF_SPHERICITY["SphericalDisproportion"]}
+    "shape": FeatureClass(
+        "shape",
+        replaced={
+            "Compactness1": "Sphericity ** 1.5 / (6 * pi)",
+            "Compactness2": "Sphericity ** 3",
+            "SphericalDisproportion": "1 / Sphericity",
+        },
     ),
+    "shape2D": FeatureClass("shape2D", replaced={"SphericalDisproportion": "1 / Sphericity"}),
 }
 
 
@@ -358,12 +354,10 @@ def _features(name, given):
     if not isinstance(given, (list, tuple)) or not all(isinstance(feature, str) for feature in given):
         raise ValueError(f"featureClass {name} is {given!r}, but must be a list of names of features")
     for feature in given:
-        if feature in feature_class.without_values:
-            raise NotImplementedError(
-                f"feature {feature} of {name} is deprecated and has no values in PyRadiomics; it equals "
-                f"{feature_class.without_values[feature]}"
-            )
-        if feature not in feature_class.numbers() and feature not in feature_class.of_sphericity:
+        if feature in feature_class.replaced:
+            equal = feature_class.replaced[feature]
+            raise NotImplementedError(f"feature {feature} of {name} is deprecated and not computed: it equals {equal}")
+        if feature not in feature_class.numbers():
             raise _unknown(f"feature {feature} of {name}", feature, feature_class.numbers())
     return list(dict.fromkeys(given))
 

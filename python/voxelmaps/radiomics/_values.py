@@ -16,13 +16,9 @@ _logger = logging.getLogger(__name__)
 
 def _computed(image, inside, classes, shapes, settings, **discretization):
     """List of the values of classes, and of features of shape by class."""
-    plane_axis = settings["force2Ddimension"] if settings["force2D"] else None
-    numbers = {name: [] for name in shapes}
-    functions = [lambda value: value] * sum(len(features) for _, features, _ in classes)
-    for name, features in shapes.items():
-        by_name, of_sphericity = _settings.SHAPE_CLASSES[name].numbers(), _settings.SHAPE_CLASSES[name].of_sphericity
-        numbers[name] = [by_name["Sphericity" if each in of_sphericity else each] for each in features]
-        functions += [of_sphericity.get(each, lambda value: value) for each in features]
+    numbers = {
+        name: [_settings.SHAPE_CLASSES[name].numbers()[each] for each in features] for name, features in shapes.items()
+    }
     [(*_, values)] = _region_features.compute(
         np.ascontiguousarray(image.array),
         np.ascontiguousarray(inside).view(np.uint8),
@@ -32,10 +28,10 @@ def _computed(image, inside, classes, shapes, settings, **discretization):
         planar_shape=numbers.get("shape2D", []),
         **discretization,
         sizes=image.spacing[::-1],
-        plane_axis=plane_axis,
+        plane_axis=settings["force2Ddimension"] if settings["force2D"] else None,
         threads=writing.Threads.number,
     )
-    return [function(value) for function, value in zip(functions, values)]
+    return values
 
 
 def _keys(name, classes):
