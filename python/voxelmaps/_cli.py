@@ -394,7 +394,7 @@ def _text(outcome, is_dry_run):
         if outcome.levels == 1:
             levels = ", 1 gray level, so that there is no texture: choose another width of bins"
         return f"{maps} of {outcome.mask_voxels} voxels, {_size(outcome.map_bytes)} before compression{levels}"
-    kept = f" ({outcome.kept} of them kept)" if outcome.kept else ""
+    kept = " (kept)" if outcome.kept else ""
     return f"{maps}{kept} of {outcome.mask_voxels} voxels in {outcome.case.given['output']}, {outcome.seconds:.1f} s"
 
 
@@ -625,7 +625,7 @@ def main(arguments):
             return 0 if _run(arguments, console) and not console.has_failed else 1
     except KeyboardInterrupt as ended:
         number = ended.args[0] if ended.args else signal.SIGINT
-        console.error(f"ended by {signal.Signals(number).name}; complete maps are kept")
+        console.error(f"ended by {signal.Signals(number).name}; finished cases are kept")
         return 128 + number
     except BrokenPipeError:
         return 1

@@ -32,9 +32,6 @@ _MAX_LABELS = 1000
 # Images of which no file is a DICOM segmentation.
 _NO_DICOM = (".nii", ".nii.gz", ".hdr", ".img", ".nrrd", ".nhdr", ".mha", ".mhd", ".png")
 
-# A run that is killed loses maps of at most so many seconds.
-_SAVE_SECONDS = 1
-
 # What a malformed record raises.
 _MALFORMED = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
@@ -160,50 +157,46 @@ def load(path, what, grid=None, segment=None):
 
 
 class _Record:
-    """The file provenance.json of a folder: what its maps come from. Maps are reused if that is the same.
-
-    maps    Entries of maps by key.
-    """
+    """The file provenance.json of a folder: what its maps come from. A case is finished if that is the same, and its maps are there."""
 
     def __init__(self, job, case):
         self._job, self._case, self.path = job, case, case.output / PROVENANCE
-        self.maps, self._content, self.saved = {}, None, -math.inf
-        # Entries of maps of other settings.
-        self._others = []
+        # Of an earlier run with the same settings and inputs, and entries of maps of other settings.
+        self._content, self._others = None, []
         if self.path.exists():
             self._read()
 
     def _read(self):
         try:
             content = json.loads(paths.read_text(self.path, str(self.path), _MAX_BYTES))
-            maps = {key: entry for key, entry in content["maps"].items() if set(STATISTICS) < set(entry)}
-            for entry in maps.values():
-                pathlib.Path(entry["file"]), list(entry["state"]), dict(entry["image"])
+            for entry in content["maps"].values():
+                pathlib.Path(entry["file"]), list(entry["state"]), [entry[name] for name in STATISTICS]
             list(content["keys"]), int(content["region_voxels"])
-            differences = self._differences(content, self._expected(content))
+            differences = self._differences(content)
         except _MALFORMED:
             _logger.warning("%s cannot be read, so no map in the folder is reused", self.path)
             return
         if not differences:
-            self.maps, self._content = maps, content
+            self._content = content
         elif not self._job.task.overwrite:
             raise ValueError(
                 f"the folder {self.path.parent} has maps of another {', '.join(differences)}: choose another output, or "
                 "replace them with --overwrite"
             )
         else:
-            self._others = list(maps.values())
+            self._others = list(content["maps"].values())
 
     def _expected(self, content):
         """The maps of this run, by the dimension and the skipped images of an earlier one."""
         return self._job.maps(len(content["inputs"]["image"]["size"]), content["skipped_images"])
 
-    def _differences(self, content, maps):
+    def _differences(self, content):
         """Names of what differs from an earlier run."""
         ours, theirs, found = self._job.origin(self._case), content["settings"], content["maps"]
         names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
         inputs = {what: getattr(self._case, what) for what in ("image", "mask")}
         names += [what for what, path in inputs.items() if not is_unchanged(path, content["inputs"][what])]
+        maps = self._expected(content)
         others = {special["type"] for key, special in maps.items() if key in found and found[key]["image"] != special}
         names += [f"imageType {image_type}" for image_type in sorted(others)]
         # Channels of nnU-Net have numbers.
@@ -216,48 +209,42 @@ class _Record:
             return _state(self.path.parent / entry["file"]) == entry["state"]
         return False
 
-    def remove_others(self):
-        """Remove files of other settings unless they were changed since."""
-        for entry in filter(self._has, self._others):
-            (self.path.parent / entry["file"]).unlink()
-
-    def add(self, key, layout, special, statistics):
-        """Add the entry of a file that is in its place."""
-        location = layout.location(key)
-        state = _state(self.path.parent / location)
-        self.maps[key] = {"file": location, "state": state, "image": special, **jsonable(statistics)}
-
-    def keep(self, keys, layout):
-        """Forget maps that are not there as they were written. Returns the keys of those that are missing."""
-        is_there = lambda key, entry: key in keys and entry["file"] == layout.location(key) and self._has(entry)
-        self.maps = {key: entry for key, entry in self.maps.items() if key not in keys or is_there(key, entry)}
-        return set(keys) - set(self.maps)
-
     def finished(self):
         """The outcome, if an earlier run has finished the case, as sizes and times of files show; or None."""
         if self._content is None:
             return None
-        maps = self._expected(self._content)
-        layout = self._job.layout(self._case, maps)
-        if self.keep(maps, layout) or layout.segmentation and not (self.path.parent / layout.segmentation).exists():
+        keys, entries = self._expected(self._content), self._content["maps"]
+        layout = self._job.layout(self._case, keys)
+        if layout.segmentation and not (self.path.parent / layout.segmentation).exists():
             return None
-        return self.outcome(maps, len(maps), self._content["region_voxels"])
-
-    def outcome(self, maps, kept, voxels):
+        if not all(key in entries and self._has(entries[key]) for key in keys):
+            return None
+        maps = {key: entries[key] for key in keys}
         label = self._job.settings_of(self._case)["label"]
-        return Outcome(self._case, label, {key: self.maps[key] for key in maps}, kept, voxels)
+        return Outcome(self._case, label, maps, len(maps), self._content["region_voxels"])
 
-    def save(self, keys, content):
+    def begin(self, keys, content):
+        """Remove maps of other settings, unless they were changed since, and note what is computed now."""
+        for entry in filter(self._has, self._others):
+            (self.path.parent / entry["file"]).unlink()
+        self._save(keys, content, {})
+
+    def end(self, keys, content, maps):
+        """Add maps that are in their places to those of an earlier run."""
+        before = self._content["maps"] if self._content else {}
+        before = {key: entry for key, entry in before.items() if key not in maps and self._has(entry)}
+        self._save(keys, content, {**before, **maps})
+
+    def _save(self, keys, content, maps):
         content = {
             "program": "voxelmaps maps",
             "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-            "complete": set(keys) <= set(self.maps),
+            "complete": set(keys) <= set(maps),
             "keys": keys,
             **content,
-            "maps": self.maps,
+            "maps": maps,
         }
         paths.replace_text(self.path, json.dumps(content, indent=2, allow_nan=False) + "\n")
-        self.saved = time.monotonic()
 
 
 @functools.lru_cache(maxsize=None)
@@ -351,32 +338,26 @@ def _checked(job, case, prepared, skipped, content):
 
 
 def _computed(job, case, prepared, skipped, record, content):
-    """Compute the maps that an earlier run has not left."""
+    """Compute the maps of a case."""
     inside, parameters, image = prepared.roi.array, job.parameters, prepared.image
     keys = job.maps(image.array.ndim, skipped)
     layout = job.layout(case, keys)
-    missing = record.keep(keys, layout)
-    kept = len(keys) - len(missing)
-
-    def complete(statistics):
-        for key, entries in statistics.items():
-            record.add(key, layout, keys[key], entries)
-        if time.monotonic() - record.saved > _SAVE_SECONDS:
-            record.save(list(keys), content)
-
-    record.remove_others()
     paths.remove_staging(case.output)
     with paths.output_folder(case.output) as folder:
+        record.begin(list(keys), content)
         with writing.Writer(image, job.dtype, folder, layout) as writer:
-            for image_name, of_maps, settings in radiomics.images_of(prepared, parameters, missing):
+            for image_name, of_maps, settings in radiomics.images_of(prepared, parameters):
                 maps = radiomics.Maps(of_maps, prepared.roi, settings, job.task.precision, image_name)
                 content["device"] = maps.device or _processor()
-                for name, of_class in parameters.keys(image_name).items():
-                    by_feature = {feature: key for feature, key in of_class.items() if key in missing}
-                    if by_feature:
-                        writer.write(maps, name, by_feature, inside, complete)
+                for name, by_feature in parameters.keys(image_name).items():
+                    writer.write(maps, name, by_feature, inside)
         if layout.segmentation:
             path = pathlib.Path(os.path.normpath(case.output / layout.segmentation))
             writing.write_image(prepared.roi.with_array(inside.view(np.uint8)), path, folder)
-        record.save(list(keys), content)
-    return record.outcome(keys, kept, content["region_voxels"])
+        entries = {}
+        for key, special in keys.items():
+            location = layout.location(key)
+            state = _state(case.output / location)
+            entries[key] = {"file": location, "state": state, "image": special, **jsonable(writer.statistics[key])}
+        record.end(list(keys), content, entries)
+    return Outcome(case, job.settings_of(case)["label"], entries, 0, content["region_voxels"])

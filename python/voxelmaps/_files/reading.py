@@ -14,7 +14,6 @@ import numpy as np
 from .. import _image
 from . import library, paths
 from .writing import FEATURE_NAMES
-from .._suggestions import warn
 from .._maps import FeatureMaps, Geometry
 from .._cohort.tables import PROVENANCE
 
@@ -77,13 +76,11 @@ def _names_of_folder(path: pathlib.Path) -> dict[str, pathlib.Path]:
     if (path / PROVENANCE).is_file():
         record = _json(path / PROVENANCE)
         try:
-            files = {str(key): path / str(entries["file"]) for key, entries in record["maps"].items()}
-            is_complete = bool(record["complete"])
+            if not record["complete"]:
+                raise ValueError(f"the run that has written {path} was interrupted: repeat it")
+            return {str(key): path / str(entries["file"]) for key, entries in record["maps"].items()}
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{path / PROVENANCE} is not what voxelmaps maps writes: there is no {error}") from None
-        if not is_complete:
-            warn(f"the run that has written {path} was interrupted: there are {len(files)} of its maps")
-        return files
     files = sorted(each for each in path.iterdir() if each.name.endswith(_SUFFIXES))
     return {_stem(each.name): each for each in files}
 

@@ -203,9 +203,12 @@ class Writer:
     volume    The image, for its geometry.
     folder    paths.Folder.
     layout    layouts.Layout.
+
+    statistics has those of complete maps by key.
     """
 
     def __init__(self, volume, dtype, folder, layout):
+        self.statistics = {}
         self._shape, self._dtype, self._folder, self._layout = volume.array.shape, np.dtype(dtype), folder, layout
         self._head = _header(volume, dtype, layout.format)
         # Compression releases the lock of the interpreter, and most threads wait for the disk.
@@ -222,13 +225,12 @@ class Writer:
         finally:
             self._pool.shutdown(cancel_futures=True)
 
-    def write(self, maps, name, keys, inside=None, complete=lambda statistics: None):
+    def write(self, maps, name, keys, inside=None):
         """Compute the maps of a class, and begin to write them.
 
-        maps        radiomics.Maps of the volume.
-        keys        Dict of keys by feature.
-        inside      Region of the statistics, or None.
-        complete    Called when all files have their names, with a dict of their statistics by key.
+        maps      radiomics.Maps of the volume.
+        keys      Dict of keys by feature.
+        inside    Region of the statistics, or None.
         """
         paths_of = (os.path.normpath(self._folder.path / self._layout.location(key)) for key in keys.values())
         files = [_File(path, self._folder.staging, self._head, self._layout.fill) for path in paths_of]
@@ -240,7 +242,7 @@ class Writer:
             statistics = {key: task.result() for key, task in zip(keys.values(), tasks)}
             for file in files:
                 file.publish()
-            complete(statistics)
+            self.statistics.update(statistics)
 
         for first, last in _slabs(depth, plane_bytes, maps.device is not None):
             slab = maps.compute({name: list(keys)}, first, last)

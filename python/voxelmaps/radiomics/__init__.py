@@ -301,17 +301,11 @@ def read_image(path: Path, segment: int | None = None) -> ImageLike:
     return _image.to_itk_or_simpleitk(_image.read(path, "the image", segment=segment))
 
 
-def images_of(prepared, parameters, keys=None):
-    """Tuples of the name of an image, the image, and the settings of its maps, one by one.
-
-    keys    Those of the maps that are wanted, and names of images that are, if not all are.
-    """
+def images_of(prepared, parameters):
+    """Tuples of the name of an image, the image, and the settings of its maps, one by one."""
     for image_type in parameters.image_types:
         settings = parameters.settings_of(image_type)
-        names = _filters.names(image_type, settings, prepared.image.array.ndim)
-        if keys is not None:
-            names = [name for name in names if not keys.isdisjoint([name, *parameters.all_keys(name)])]
-        for name, volume in _filters.images(prepared, image_type, settings, names):
+        for name, volume in _filters.images(prepared, image_type, settings):
             yield name, volume, settings
 
 
