@@ -429,7 +429,7 @@ def test_check_of_images(run, tmp_path):
 
 
 def start_slow_run(folder):
-    """Start a run, and wait until it computes the second class. Returns it and the id of its worker."""
+    """Start a run, and wait until it has written maps. Returns it and the id of its worker."""
     write_case(folder, shape=(50, 60, 60))
     process = subprocess.Popen(
         [*COMMAND, *CASE, "--classes", "firstorder,glcm", "--radius", "3"],
@@ -443,7 +443,7 @@ def start_slow_run(folder):
     )
     for _ in range(2400):
         time.sleep(0.05)
-        if len(maps_in(folder / "maps")) == 18:
+        if len(list(folder.glob("maps/.voxelmaps-*/*.nii.gz"))) >= 18:
             break
     with open(f"/proc/{process.pid}/task/{process.pid}/children") as file:
         children = file.read().split()
@@ -483,16 +483,13 @@ def test_runs_that_are_ended(how, tmp_path):
     assert process.returncode == code and has_ended(worker)
     assert last is None or errors[-1] == f"voxelmaps: {last}"
     maps = tmp_path / "maps"
-    # The first class, and nothing of the second.
-    assert maps_in(maps) == [name for name in maps_in(maps) if "firstorder" in name] and len(maps_in(maps)) == 18
-    for name in maps_in(maps):
-        gzip.decompress((maps / name).read_bytes())
+    assert not maps_in(maps)
     assert json.loads((maps / "provenance.json").read_text("utf-8"))["complete"] is False
     assert how == "SIGKILL" or not list(maps.glob(".*"))
     if how == "SIGKILL":
         command = [*COMMAND, *CASE, "--classes", "firstorder", "--radius", "3"]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-        assert done.returncode == 0 and "18 maps of" in done.stdout
+        assert done.returncode == 0 and "18 maps of" in done.stdout and len(maps_in(maps)) == 18
         assert not list(maps.glob(".*"))
 
 

@@ -3,6 +3,7 @@
 """Feature maps as files, computed and written slab by slab, so that memory holds two slabs of the maps of one class."""
 
 import concurrent.futures
+import contextlib
 import math
 import os
 import tempfile
@@ -108,23 +109,27 @@ class _File:
 
         region    Numbers of the voxels of the planes that are in the region, or None.
         """
-        try:
-            with paths.errors_named(self.path):
-                if region is not None:
-                    self._values.write(slab.reshape(-1)[region])
-                if self._fill is not None:
-                    slab = np.where(np.isfinite(slab), slab, slab.dtype.type(self._fill))
-                self._write_voxels(slab)
-                if is_last:
-                    self._file.write(self._compressor.flush() if self._compressor else b"")
-                    self._file.flush()
-                    os.fsync(self._file.fileno())
-                    return None if region is None else self._statistics(slab.dtype)
-        finally:
-            if is_last:
-                self._values.close()
-                if self._file is not None:
-                    self._file.close()
+        with paths.errors_named(self.path):
+            if region is not None:
+                self._values.write(slab.reshape(-1)[region])
+            if self._fill is not None:
+                slab = np.where(np.isfinite(slab), slab, slab.dtype.type(self._fill))
+            self._write_voxels(slab)
+            if not is_last:
+                return None
+            self._file.write(self._compressor.flush() if self._compressor else b"")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            statistics = None if region is None else self._statistics(slab.dtype)
+            self.close()
+        return statistics
+
+    def close(self):
+        # Complete files are flushed; the disk may be full for others.
+        with contextlib.suppress(OSError):
+            self._values.close()
+            if self._file is not None:
+                self._file.close()
 
     def _write(self, data):
         self._file.write(data if self._compressor is None else self._compressor.compress(data))
@@ -169,7 +174,10 @@ def write_image(volume, path, folder, names=()):
     """
     head = _header(volume, volume.array.dtype, path.suffix[1:], names)
     file = _File(path, folder.staging, head)
-    file.append(volume.array)
+    try:
+        file.append(volume.array)
+    finally:
+        file.close()
     file.publish()
     return path
 
@@ -198,32 +206,36 @@ def _slabs(depth, plane_bytes, is_on_device):
 
 class Writer:
     """Writes the maps of a case into a folder. Compresses maps on all processors while the next ones are computed. To be used in a
-    with statement, at whose end all maps are complete.
+    with statement, at whose end all maps appear.
 
     volume    The image, for its geometry.
     folder    paths.Folder.
     layout    layouts.Layout.
 
-    statistics has those of complete maps by key.
+    statistics has those of the maps by key.
     """
 
     def __init__(self, volume, dtype, folder, layout):
-        self.statistics = {}
         self._shape, self._dtype, self._folder, self._layout = volume.array.shape, np.dtype(dtype), folder, layout
         self._head = _header(volume, dtype, layout.format)
         # Compression releases the lock of the interpreter, and most threads wait for the disk.
         self._pool = concurrent.futures.ThreadPoolExecutor(max(number_of_threads(), _FILES_AT_ONCE))
-        # Of maps that are in memory, whose bytes these are.
-        self._tasks, self._bytes = [], 0
+        # Tasks write maps that are in memory, whose bytes these are.
+        self._files, self._tasks, self._bytes, self.statistics = {}, {}, 0, {}
 
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, *_):
         try:
-            self.finish()
+            if kind is None:
+                self._finish()
+                for file in self._files.values():
+                    file.publish()
         finally:
             self._pool.shutdown(cancel_futures=True)
+            for file in self._files.values():
+                file.close()
 
     def write(self, maps, name, keys, inside=None):
         """Compute the maps of a class, and begin to write them.
@@ -232,32 +244,21 @@ class Writer:
         keys      Dict of keys by feature.
         inside    Region of the statistics, or None.
         """
-        paths_of = (os.path.normpath(self._folder.path / self._layout.location(key)) for key in keys.values())
-        files = [_File(path, self._folder.staging, self._head, self._layout.fill) for path in paths_of]
+        for key in keys.values():
+            path = os.path.normpath(self._folder.path / self._layout.location(key))
+            self._files[key] = _File(path, self._folder.staging, self._head, self._layout.fill)
         depth, plane_bytes = self._shape[0], len(keys) * self._dtype.itemsize * math.prod(self._shape[1:])
-
-        def publish(tasks, before):
-            for task in before:
-                task.result()
-            statistics = {key: task.result() for key, task in zip(keys.values(), tasks)}
-            for file in files:
-                file.publish()
-            self.statistics.update(statistics)
-
         for first, last in _slabs(depth, plane_bytes, maps.device is not None):
             slab = maps.compute({name: list(keys)}, first, last)
             region = None if inside is None else np.flatnonzero(inside[first:last])
             # Planes are appended in their order, and two large slabs at most are in memory.
             if first > 0 or self._bytes + slab.nbytes > _SLAB_BYTES:
-                self.finish()
-            before, self._bytes = list(self._tasks), self._bytes + slab.nbytes
-            begun = [self._pool.submit(file.append, one, region, last == depth) for file, one in zip(files, slab)]
-            self._tasks += begun
-            if last == depth:
-                self._tasks.append(self._pool.submit(publish, begun, before))
+                self._finish()
+            self._bytes += slab.nbytes
+            for key, one in zip(keys.values(), slab):
+                self._tasks[key] = self._pool.submit(self._files[key].append, one, region, last == depth)
 
-    def finish(self):
-        """Wait until everything is written, and complete maps have their names."""
-        for task in self._tasks:
-            task.result()
-        self._tasks, self._bytes = [], 0
+    def _finish(self):
+        """Wait until all maps in memory are written."""
+        self.statistics.update((key, task.result()) for key, task in self._tasks.items())
+        self._tasks, self._bytes = {}, 0

@@ -327,7 +327,7 @@ def execute(
     params         Path of a YAML or JSON file of parameters, or a dict with the same sections.
     out_dir        Folder for the maps, such as original_glcm_Contrast.nii.gz. They are computed slab by slab and written as
                    they are computed, so that memory holds a slab of the maps of one class; the dict has their paths. Files
-                   appear when they are complete, class by class, and replace those of the same names.
+                   appear when all are complete, and replace those of the same names.
     precision      "float" for maps of float32, "double" for float64, as PyRadiomics' are.
     hashes         Whether diagnostics contain the hashes of image and mask.
     images         Whether the dict also has the images that maps are computed from, such as "wavelet-LLH", each before its maps.
