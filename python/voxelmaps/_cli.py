@@ -379,11 +379,6 @@ def _task(options, **own):
     return workers.Task(**{**given, "settings": json.dumps(_settings(options)), "threads": threads, **own})
 
 
-def _size(number_of_bytes):
-    megabytes = number_of_bytes / 1e6
-    return f"{megabytes / 1000:.3g} GB" if megabytes >= 1000 else f"{megabytes:.3g} MB"
-
-
 def _text(outcome, is_dry_run):
     """What the line of a case says."""
     maps = f"{len(outcome.maps)} map{'s' * (len(outcome.maps) != 1)}"
@@ -393,7 +388,7 @@ def _text(outcome, is_dry_run):
         levels = f", {outcome.levels} gray levels" if outcome.levels > 1 else ""
         if outcome.levels == 1:
             levels = ", 1 gray level, so that there is no texture: choose another width of bins"
-        return f"{maps} of {outcome.mask_voxels} voxels, {_size(outcome.map_bytes)} before compression{levels}"
+        return f"{maps} of {outcome.mask_voxels} voxels{levels}"
     kept = " (kept)" if outcome.kept else ""
     return f"{maps}{kept} of {outcome.mask_voxels} voxels in {outcome.case.given['output']}, {outcome.seconds:.1f} s"
 
@@ -509,10 +504,7 @@ def _maps(options, console, worker):
     text = lambda outcome: _text(outcome, task.is_dry_run)
     outcomes = _outcomes(cases, task, options, console, worker, text, finish)
     good = [one for one in outcomes if one.error is None]
-    if task.is_dry_run:
-        maps, size = sum(len(one.maps) for one in good), sum(one.map_bytes for one in good)
-        console.line(f"total: {maps} maps of {len(good)} of {len(outcomes)} cases, {_size(size)} before compression")
-    elif task.channels and good:
+    if task.channels and good and not task.is_dry_run:
         _write_dataset(good, task, console)
     return _is_good(outcomes, f"cases {'would fail' if task.is_dry_run else 'failed'}", console)
 

@@ -332,9 +332,7 @@ def _checked(job, case, prepared, skipped, content):
         settings = job.parameters.settings_of("Original")
         maps = radiomics.Maps(prepared.image, prepared.roi, settings, job.task.precision)
         levels = maps.levels(job.parameters.classes)
-    map_bytes = len(keys) * prepared.image.array.size * job.dtype.itemsize
-    label = job.settings_of(case)["label"]
-    return Outcome(case, label, keys, 0, content["region_voxels"], levels=levels, map_bytes=map_bytes)
+    return Outcome(case, job.settings_of(case)["label"], keys, 0, content["region_voxels"], levels=levels)
 
 
 def _computed(job, case, prepared, skipped, record, content):

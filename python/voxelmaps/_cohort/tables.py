@@ -94,8 +94,7 @@ class Outcome(NamedTuple):
 
     maps        Statistics by map.
     kept        Number of maps that were reused.
-    levels      Gray levels of the original image, of a dry run.
-    map_bytes   Memory of all maps, of a dry run.
+    levels      Gray levels of the original image, of a check.
     error       Why it failed, in one line.
     """
 
@@ -106,7 +105,6 @@ class Outcome(NamedTuple):
     mask_voxels: Optional[int] = None
     seconds: float = 0.0
     levels: int = 0
-    map_bytes: int = 0
     error: Optional[str] = None
     # What the values of a region come from; maps has them.
     record: Optional[Dict[str, Any]] = None
