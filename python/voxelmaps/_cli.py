@@ -156,13 +156,14 @@ _SETTINGS = {
 _KEYWORDS = {
     **{option: {"dest": name, "type": _value} for option, name in _SETTINGS.items()},
     "--force2d": {"dest": "force2D", "default": None},
-    "--format": {"default": "nii.gz", "dest": "file_format"},
+    "--format": {"default": "nii.gz", "dest": "file_format", "choices": layouts.FORMATS},
+    "--channels": {"choices": ("nnunet",)},
     "--fill": {"default": 0.0, "type": float},
     "--classes": {"type": _names},
     "--features": {"type": _names},
     "--label": {"type": _labels},
     "--setting": {"default": [], "action": "append"},
-    "--precision": {"default": "float"},
+    "--precision": {"default": "float", "choices": ("float", "double")},
     "--threads": {"type": _threads},
 }
 
@@ -470,6 +471,8 @@ def _maps(options, console, worker):
     task = _task(options, is_dry_run=options.command == "check")
     if task.is_dry_run and options.dask is not None:
         raise ValueError("check and --dask exclude each other")
+    if task.channels and task.file_format == "nii":
+        raise ValueError("--channels nnunet is for files of nii.gz or nrrd, not nii")
     if not math.isfinite(task.fill):
         raise ValueError(f"--fill is {task.fill}, but must be finite")
     if task.fill != 0 and not task.channels:

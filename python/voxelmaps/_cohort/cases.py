@@ -65,8 +65,6 @@ class Job:
     """A task with its settings checked."""
 
     def __init__(self, task):
-        radiomics.check_precision(task.precision)
-        layouts.check_format(task.file_format, task.channels)
         self.task, self.parameters, self.dtype = task, parameters_of(task), radiomics.dtype_of(task.precision)
 
     def settings_of(self, case):

@@ -74,13 +74,3 @@ def check_dataset(folder, keys, names, file_format):
         raise ValueError(
             f"the dataset {folder} has cases with other channels, such as {min(others)} with {', '.join(channels)}: choose another folder"
         )
-
-
-def check_format(file_format, channels):
-    """Raise ValueError if there is no such format."""
-    if file_format not in FORMATS:
-        raise ValueError(f"format is {file_format}, but must be one of {', '.join(FORMATS)}")
-    if channels not in (None, "nnunet"):
-        raise ValueError(f"channels is {channels}, but must be nnunet")
-    if channels and file_format == "nii":
-        raise ValueError("channels of nnU-Net are files of nii.gz or nrrd, not nii")
