@@ -317,7 +317,7 @@ def test_records_that_are_none(text, folder, capfd):
     if text == "no statistics":
         del content["maps"][MAP[: -len(".nii.gz")]]["mean"]
         text = json.dumps(content)
-    record.write_text(text, errors="surrogatepass")
+    record.write_text(text, "utf-8", errors="surrogatepass")
     capfd.readouterr()
     assert program.main(CASE) == 0
     output, errors = capfd.readouterr()

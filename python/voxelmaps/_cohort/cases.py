@@ -225,22 +225,19 @@ class _Record:
         """Remove maps of other settings, unless they were changed since, and note what is computed now."""
         for entry in filter(self._has, self._others):
             (self.path.parent / entry["file"]).unlink()
-        self._save(keys, content, {})
+        self.save(keys, content, {})
 
-    def end(self, keys, content, maps):
-        """Add maps that are in their places to those of an earlier run."""
+    def save(self, keys, content, maps):
+        """Write the entries of the maps of this run, and of others of an earlier run."""
         before = self._content["maps"] if self._content else {}
-        before = {key: entry for key, entry in before.items() if key not in maps and self._has(entry)}
-        self._save(keys, content, {**before, **maps})
-
-    def _save(self, keys, content, maps):
+        before = {key: entry for key, entry in before.items() if key not in keys and self._has(entry)}
         content = {
             "program": "voxelmaps maps",
             "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-            "complete": set(keys) <= set(maps),
+            "complete": len(maps) == len(keys),
             "keys": keys,
             **content,
-            "maps": maps,
+            "maps": {**before, **maps},
         }
         paths.replace_text(self.path, json.dumps(content, indent=2, allow_nan=False) + "\n")
 
@@ -355,5 +352,5 @@ def _computed(job, case, prepared, skipped, record, content):
             location = layout.location(key)
             state = _state(case.output / location)
             entries[key] = {"file": location, "state": state, "image": special, **jsonable(writer.statistics[key])}
-        record.end(list(keys), content, entries)
+        record.save(list(keys), content, entries)
     return Outcome(case, job.settings_of(case)["label"], entries, 0, content["region_voxels"])
