@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Cohorts of the command voxelmaps maps: labels, formats, datasets of nnU-Net, crashes, dask, dry runs, summaries."""
+"""Cohorts of the command voxelmaps maps: labels, formats, datasets of nnU-Net, crashes, dask, dry runs."""
 
 import contextlib
 import json
@@ -52,7 +52,7 @@ def test_labels_of_one_mask(run, tmp_path):
     code, output, _ = run(*CASE[:-1], "several", *ONE_FEATURE, "--label", "all")
     assert code == 0 and [("kept" in line) for line in output] == [False, True]
     code, output, errors = run(*CASE[:-1], "several", *ONE_FEATURE, "--label", "2,7")
-    assert code == 1 and "1 of them kept" in output[0]
+    assert code == 1 and "1 map (kept)" in output[0]
     assert errors[0].endswith("label 7: no voxel of the mask is 7 (label); it has the values 0, 1 and 2")
     found = [(row["label"], bool(row["error"])) for row in rows_of(several / "summary.csv")]
     assert found == [("2", False), ("7", True)]
@@ -95,10 +95,9 @@ def test_column_of_labels(run, tmp_path):
 
 
 @pytest.mark.parametrize("shape", [(12, 14, 16), (40, 41)])
-@pytest.mark.parametrize("file_format", ["nii.gz", "nii", "nrrd", "zarr"])
+@pytest.mark.parametrize("file_format", ["nii.gz", "nii", "nrrd"])
 def test_formats(file_format, shape, run, tmp_path):
     """Values and geometry, as other packages and read_maps read them; finished maps are kept."""
-    zarr = pytest.importorskip("zarr", minversion="3") if file_format == "zarr" else None
     rng, n = np.random.default_rng(0), len(shape)
     turn = np.linalg.qr(rng.normal(size=(n, n)))[0]
     grid = (0.1, 1 / 3, 2.5)[:n], (-120.3, 45.6, 7.8)[:n], tuple(np.ravel(turn * np.linalg.det(turn)).tolist())
@@ -111,41 +110,25 @@ def test_formats(file_format, shape, run, tmp_path):
     arguments = ["maps", "image.nrrd", "--mask", "mask.nrrd", "--out", "maps", "--format", file_format, "--classes"]
     assert run(*arguments, "ngtdm")[0] == 0
     code, output, errors = run(*arguments, "glrlm,ngtdm")
-    if zarr:
-        assert code == 1 and "has maps of another selection of features: choose another output" in errors[0]
-        code, output, errors = run(*arguments, "glrlm,ngtdm", "--overwrite")
-    assert (code, errors) == (0, []) and ("21 maps (5 of them kept)" in output[0]) == (not zarr)
+    assert (code, errors) == (0, []) and "21 maps of" in output[0]
     before = files_in(tmp_path / "maps")
     code, output, errors = run(*arguments, "glrlm,ngtdm")
-    assert (code, errors) == (0, []) and "21 maps (21 of them kept)" in output[0]
+    assert (code, errors) == (0, []) and "21 maps (kept)" in output[0]
     assert files_in(tmp_path / "maps") == before
     # What is lost is computed again, to the same bytes.
     files = [path for path in (tmp_path / "maps").rglob("*") if path.is_file() and path.suffix not in (".csv", ".json")]
     max(files).unlink()
     code, output, errors = run(*arguments, "glrlm,ngtdm")
-    assert (code, errors) == (0, []) and ("20 of them kept" in output[0]) == (not zarr)
+    assert (code, errors) == (0, []) and "kept" not in output[0]
     assert files_in(tmp_path / "maps") == before
 
     exact = dict.fromkeys(("rtol", "atol"), 1e-5 if "nii" in file_format else 1e-15)
     geometry = Geometry(*next(iter(expected.values()))[1:])
-    if zarr:
-        group = zarr.open_group("maps/maps.zarr", mode="r")
-        own, (multiscale,) = group.attrs["voxelmaps"], group.attrs["ome"]["multiscales"]
-        assert (
-            own["names"] == [channel["label"] for channel in group.attrs["ome"]["omero"]["channels"]] == list(expected)
-        )
-        assert [axis["name"] for axis in multiscale["axes"]] == ["c", *"zyx"[-n:]]
-        scale, translation = multiscale["datasets"][0]["coordinateTransformations"]
-        assert scale["scale"] == [1, *own["spacing"][::-1]] and translation["translation"] == [0, *own["origin"][::-1]]
-        found = {key: (array, *(own[name] for name in geometry._fields)) for key, array in zip(expected, group["0"][:])}
-    else:
-        found = {key: SimpleITK.ReadImage(f"maps/{key}.{file_format}") for key in expected}
-        found = {key: _image.from_simpleitk(one) for key, one in found.items()}
-    maps = [voxelmaps.read_maps("maps"), *([voxelmaps.read_maps("maps/maps.zarr")] if zarr else [])]
-    if not zarr:
-        # Copied without the record.
-        (tmp_path / "maps" / "provenance.json").unlink()
-        maps.append(voxelmaps.read_maps("maps"))
+    found = {key: _image.from_simpleitk(SimpleITK.ReadImage(f"maps/{key}.{file_format}")) for key in expected}
+    maps = [voxelmaps.read_maps("maps")]
+    # Copied without the record.
+    (tmp_path / "maps" / "provenance.json").unlink()
+    maps.append(voxelmaps.read_maps("maps"))
     for read in maps:
         assert sorted(read) == sorted(expected)
         for ours, theirs in zip(read.geometry, geometry, strict=True):
@@ -157,19 +140,6 @@ def test_formats(file_format, shape, run, tmp_path):
             np.testing.assert_allclose(ours, theirs, **exact)
         for read in maps:
             np.testing.assert_array_equal(read[key], one.array)
-
-
-def test_formats_that_are_not_there(tmp_path, monkeypatch):
-    write_case(tmp_path)
-    (tmp_path / "without" / "zarr").mkdir(parents=True)
-    (tmp_path / "without" / "zarr" / "__init__.py").write_text("raise ImportError('not installed')")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "without"), prepend=os.pathsep)
-    command = [*COMMAND, *CASE, *ONE_FEATURE, "--format", "zarr"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (1, "") and done.stderr == (
-        "voxelmaps: error: stores of zarr need the package zarr, 3 or later: pip install 'voxelmaps[dask]'\n"
-    )
-    assert not (tmp_path / "maps").exists()
 
 
 # --- nnU-Net -----------------------------------------------------------------------------------------------------------
@@ -220,7 +190,7 @@ def test_dataset_of_nnunet(run, tmp_path):
     plain = [row["mean"] for row in rows_of(tmp_path / "t-summary.csv")]
     nnunet = [*arguments, "--channels", "nnunet", "--fill", "-7"]
     code, output, _ = run(*nnunet)
-    assert code == 0 and all("(2 of them kept)" in line for line in output)
+    assert code == 0 and all("2 maps (kept)" in line for line in output)
     assert [row["mean"] for row in rows_of(tmp_path / "t-summary.csv")] == plain
     (folder / "labelsTr" / "a.nii.gz").unlink()
     assert run(*nnunet)[0] == 0 and (folder / "labelsTr" / "a.nii.gz").is_file()
@@ -287,13 +257,10 @@ def test_a_crash_costs_one_case(options, run, tmp_path, monkeypatch):
     assert [bool(row["error"]) for row in rows_of(tmp_path / "t-summary.csv")] == [False, True, False]
 
 
-@pytest.mark.parametrize("file_format", ["nii.gz", "zarr"])
-def test_runs_that_are_killed_are_resumed(file_format, tmp_path):
+def test_runs_that_are_killed_are_resumed(tmp_path):
     """To the same files as a run that was not killed."""
-    if file_format == "zarr":
-        pytest.importorskip("zarr", minversion="3")
     write_table(tmp_path, 8)
-    arguments = [*COMMAND, *JOBS, "--format", file_format]
+    arguments = [*COMMAND, *JOBS]
     for seconds in np.random.default_rng(0).uniform(0.5, 3.0, 4):
         process = subprocess.Popen(arguments, cwd=tmp_path, stdout=-3, stderr=-3, start_new_session=True)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -320,15 +287,12 @@ def test_workers_of_dask(run, tmp_path):
     expected, summary = maps_of(tmp_path), (tmp_path / "t-summary.csv").read_text("utf-8")
     shutil.rmtree(tmp_path / "maps")
     with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster:
-        code, output, errors = run(*JOBS, "--dask", cluster.scheduler_address, "--log", "log.jsonl")
+        code, output, errors = run(*JOBS, "--dask", cluster.scheduler_address)
     assert code == 1 and len(output) == 7 and len(errors) == 2
     assert "none.nii.gz does not exist" in errors[0] + errors[1] and "1 of 8 cases failed" in errors[0] + errors[1]
     assert maps_of(tmp_path) == expected
     # An absolute path in the error.
     assert (tmp_path / "t-summary.csv").read_text("utf-8").replace(f"{tmp_path}/", "") == summary
-    log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text("utf-8").splitlines()]
-    assert [line["status"] for line in log].count("done") == 7 and len(log) == 8
-    assert all(line["maps"] == 6 and line["kept"] == 0 and line["seconds"] >= 0 for line in log if not line["error"])
 
 
 # --- Before anything is computed ---------------------------------------------------------------------------------------
@@ -349,12 +313,11 @@ def test_dry_run(run, tmp_path):
         "d/image.nii.gz,d/mask.nii.gz,a/image.nii.gz/maps,1\n"
     )
     before = sorted(tmp_path.rglob("*"))
-    code, output, errors = run("maps", "--jobs", "cohort.csv", "--classes", "glcm", "--bin-width", "10", "--dry-run")
+    code, output, errors = run("check", "--jobs", "cohort.csv", "--classes", "glcm", "--bin-width", "10")
     assert code == 1 and sorted(tmp_path.rglob("*")) == before
-    titles = ["[1/6] a/image.nii.gz label 1", "[1/6] a/image.nii.gz label 2", "total"]
+    titles = ["[1/6] a/image.nii.gz label 1", "[1/6] a/image.nii.gz label 2"]
     assert [line.split(": ")[0] for line in output] == titles
-    assert re.fullmatch(r".*: 24 maps of \d+ voxels, \d[.\d]* MB before compression, 20 gray levels", output[0])
-    assert re.fullmatch(r"total: 48 maps of 2 of 7 cases, \d[.\d]* MB before compression", output[2])
+    assert re.fullmatch(r".*: 24 maps of \d+ voxels, 20 gray levels", output[0])
     assert [line.split(": ")[1] for line in errors[:-1]] == [
         f"[{i}/6] {name}/image.nii.gz" for i, name in enumerate("bcded", 2)
     ]
@@ -364,35 +327,14 @@ def test_dry_run(run, tmp_path):
     assert errors[-1] == "voxelmaps: 5 of 7 cases would fail"
 
     (tmp_path / "cohort.csv").write_text("image,mask,output\na/image.nii.gz,a/mask.nii.gz,maps/a\n")
-    command = ["maps", "--jobs", "cohort.csv", "--features", "glcm_Contrast"]
-    code, output, errors = run(*command, "--bin-width", "1000", "--dry-run")
+    command = ["--jobs", "cohort.csv", "--features", "glcm_Contrast"]
+    code, output, errors = run("check", *command, "--bin-width", "1000")
     assert (code, errors) == (0, []) and output[0].endswith(
         "1 gray level, so that there is no texture: choose another width of bins"
     )
-    assert run(*command)[0] == 0
-    code, output, errors = run(*command, "--dry-run")
+    assert run("maps", *command)[0] == 0
+    code, output, errors = run("check", *command)
     assert (code, errors) == (0, []) and re.fullmatch(r"a/image.nii.gz: finished, 1 map of \d+ voxels", output[0])
-
-
-def test_wide_summary(run, tmp_path):
-    for name in "ab":
-        write_case(tmp_path / name, seed=ord(name))
-    (tmp_path / "cohort.csv").write_text(
-        "image,mask,output,label\na/image.nii.gz,a/mask.nii.gz,maps/a,all\nb/image.nii.gz,none.nii.gz,maps/b,\n"
-    )
-    command = ["maps", "--jobs", "cohort.csv", "--features", "firstorder_Mean,glcm_Contrast"]
-    assert run(*command)[0] == 1
-    long = rows_of(tmp_path / "cohort-summary.csv")
-    assert run(*command, "--summary-format", "wide")[0] == 1
-    wide = rows_of(tmp_path / "cohort-summary.csv")
-    cases = [("a/image.nii.gz", "1", False), ("a/image.nii.gz", "2", False), ("b/image.nii.gz", "", True)]
-    assert [(row["image"], row["label"], bool(row["error"])) for row in wide] == cases
-    for row in long[:4]:
-        (same,) = (each for each in wide if each["label"] == row["label"] and each["output"] == row["output"])
-        assert same["mask_voxels"] == row["mask_voxels"]
-        for statistic in ("mean", "median", "standard_deviation", "valid_voxels"):
-            assert same[f"{row['map']}_{statistic}"] == row[statistic]
-    assert wide[2]["original_glcm_Contrast_mean"] == ""
 
 
 def test_threads(run, tmp_path):

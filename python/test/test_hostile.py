@@ -96,16 +96,8 @@ CASES = {
         JOBS,
         "the summary table-summary.csv would replace the table table.csv",
     ),
-    "summary is the parameter file": (
-        {"p.json": "{}"},
-        [*CASE, *JSON, "--summary", "p.json"],
-        "the summary p.json would replace the parameter file p.json",
-    ),
-    "summary is a symbolic link": (
-        {"s.csv": link("mask.nii.gz", True)},
-        [*CASE, "--summary", "s.csv"],
-        "the summary s.csv would replace the mask mask.nii.gz",
-    ),
+    "summary is the parameter file": ({"p.json": "{}"}, [*CASE, *JSON, "--summary", "p.json"], "the summary p.json would replace the parameter file p.json"),
+    "summary is a symbolic link": ({"s.csv": link("mask.nii.gz", True)}, [*CASE, "--summary", "s.csv"], "the summary s.csv would replace the mask mask.nii.gz"),
     "summary is a link to a slice": (
         {"ct": series, "s.csv": link("ct/slice.dcm", True)},
         ["ct", *CASE[1:], "--summary", "s.csv"],
@@ -117,11 +109,7 @@ CASES = {
         [*CASE, "--params", "maps/provenance.json"],
         "the file maps/provenance.json would replace the parameter file maps/provenance.json",
     ),
-    "image is a map": (
-        {"maps": os.mkdir, f"maps/{MAP}": link("image.nii.gz")},
-        CASE,
-        f"the file maps/{MAP} would replace the image image.nii.gz",
-    ),
+    "image is a map": ({"maps": os.mkdir, f"maps/{MAP}": link("image.nii.gz")}, CASE, f"the file maps/{MAP} would replace the image image.nii.gz"),
     "mask is a map of a linked folder": (
         {"real": os.mkdir, "maps": link("real", True), f"real/{MAP}": link("../mask.nii.gz", True)},
         CASE,
@@ -132,11 +120,7 @@ CASES = {
         ["maps/.voxelmaps-a/i.nii", *CASE[1:]],
         "is in a folder for incomplete maps, which runs remove",
     ),
-    "image is a map of another case": (
-        {"table.csv": f"{ROW}maps/{MAP},mask.nii.gz,b\n"},
-        JOBS,
-        f"the file .*maps/{MAP} would replace the image .*maps/{MAP}",
-    ),
+    "image is a map of another case": ({"table.csv": f"{ROW}maps/{MAP},mask.nii.gz,b\n"}, JOBS, f"the file .*maps/{MAP} would replace the image .*maps/{MAP}"),
     # Outputs that are none.
     "summary is a device": ({}, [*CASE, "--summary", "/dev/null"], "the summary /dev/null is not a file"),
     "summary is a pipe": ({"s.csv": os.mkfifo}, [*CASE, "--summary", "s.csv"], "the summary s.csv is not a file"),
@@ -148,16 +132,8 @@ CASES = {
     # Tables.
     "table is a folder": ({"table.csv": os.mkdir}, JOBS, "the table table.csv is a folder"),
     "table is a device": ({"table.csv": link("/dev/zero", True)}, JOBS, "the table table.csv is not a file"),
-    "table is long": (
-        {"table.csv": lambda path: [path.touch(), os.truncate(path, 2**27)]},
-        JOBS,
-        "the table table.csv is longer than 67108864 bytes",
-    ),
-    "escape sequence": (
-        {"table.csv": HEAD + '"\x1b[2J\x1b]0;a\x07",mask.nii.gz,maps\n'},
-        JOBS,
-        r"\\x1b\[2J\\x1b\]0;a\\x07: the image .* does not exist",
-    ),
+    "table is long": ({"table.csv": lambda path: [path.touch(), os.truncate(path, 2**27)]}, JOBS, "the table table.csv is longer than 67108864 bytes"),
+    "escape sequence": ({"table.csv": HEAD + '"\x1b[2J\x1b]0;a\x07",mask.nii.gz,maps\n'}, JOBS, r"\\x1b\[2J\\x1b\]0;a\\x07: the image .* does not exist"),
     "formula": ({"=1+1.nii.gz": link("image.nii.gz"), "table.csv": HEAD + "=1+1.nii.gz,mask.nii.gz,@maps\n"}, JOBS, None),
     "output above": ({"t": os.mkdir, "t/table.csv": HEAD + "../image.nii.gz,../mask.nii.gz,../b\n"}, ["--jobs", "t/table.csv", *ONE], None),
     "byte order mark": ({"table.csv": "\ufeff" + ROW.replace("\n", "\r\n")}, JOBS, None),
@@ -326,7 +302,7 @@ def test_input_that_changes_while_it_is_read(folder, monkeypatch):
         monkeypatch.setattr(_image, "load", load_and_change)
         shutil.copy("image.nii.gz", "copy.nii.gz")
         with pytest.raises((ValueError, OSError), match="copy.nii.gz was written while it was read|No such file"):
-            _program_cases._load(pathlib.Path("copy.nii.gz"), "image")
+            _program_cases.load(pathlib.Path("copy.nii.gz"), "image")
 
 
 RECORDS = ["", "[" * 100000, "null", '{"maps": {}}', "{}\0", "no statistics", "\ud800"]
@@ -341,7 +317,7 @@ def test_records_that_are_none(text, folder, capfd):
     if text == "no statistics":
         del content["maps"][MAP[: -len(".nii.gz")]]["mean"]
         text = json.dumps(content)
-    record.write_text(text, errors="surrogatepass")
+    record.write_text(text, "utf-8", errors="surrogatepass")
     capfd.readouterr()
     assert program.main(CASE) == 0
     output, errors = capfd.readouterr()

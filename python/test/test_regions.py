@@ -322,7 +322,7 @@ def test_extractor_and_parameter_files(tmp_path):
     params = {
         "imageType": {"Original": {}, "LoG": {"sigma": [2.0]}, "Wavelet": {"binWidth": 10}},
         "featureClass": {
-            "shape": ["Sphericity", "Compactness1", "Compactness2", "SphericalDisproportion"],
+            "shape": ["Sphericity", "MeshVolume"],
             "glcm": None,
         },
         "setting": {"binWidth": 20, "label": 2, "normalize": True, "normalizeScale": 100, "voxelBased": False},
@@ -332,7 +332,7 @@ def test_extractor_and_parameter_files(tmp_path):
     ours = radiomics.execute(image, mask, params)
     of_extractor = radiomics.RadiomicsFeatureExtractor(given).execute(image, mask)
     keys = [key for key in theirs if "Versions" not in key and "Hash" not in key]
-    assert [key for key in ours if "Versions" not in key] == keys and list(of_extractor) == list(theirs)
+    assert [key for key in ours if "Versions" not in key] == keys and set(keys) <= set(of_extractor)
     for key in keys:
         if key.startswith("diagnostics"):
             assert key.endswith(("Settings", "ImageTypes")) or ours[key] == theirs[key], key

@@ -12,7 +12,6 @@ import pathlib
 import re
 import signal
 import sys
-import time
 import warnings
 
 from ._cohort import tables, workers
@@ -30,7 +29,7 @@ def _printable(text):
 
 
 class _Console:
-    """Lines on standard output and error, and a progress bar on a terminal."""
+    """Lines on standard output and error."""
 
     def __init__(self):
         # Other files would get the numbers of standard streams that are closed.
@@ -42,25 +41,9 @@ class _Console:
         for stream in filter(None, (sys.stdout, sys.stderr)):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
-        self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self.has_failed = False
 
-    def progress(self, part, text):
-        # A line that wraps could not be replaced.
-        width = os.get_terminal_size(2).columns - 1 if self._is_terminal else 0
-        self._show(f"[{'#' * int(part * 30):.<30}] {100 * part:3.0f} % {_printable(text)}"[:width])
-
-    def clear(self):
-        self._show("")
-
-    def _show(self, text):
-        # The terminal may be closed.
-        with contextlib.suppress(OSError):
-            if self._is_terminal:
-                print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
-
     def line(self, text):
-        self.clear()
         try:
             print(_printable(text), flush=True)
         except OSError as error:
@@ -72,7 +55,6 @@ class _Console:
             self.error(f"error: standard output: {error.strerror}")
 
     def error(self, text):
-        self.clear()
         with contextlib.suppress(OSError):
             print(f"voxelmaps: {_printable(text)}", file=sys.stderr or sys.stdout, flush=True)
 
@@ -142,15 +124,12 @@ _OPTIONS = {
     "--out FOLDER": "folder for the maps",
     "--jobs TABLE": "CSV file with the columns image, mask, output and optionally label, instead of IMAGE, --mask and --out",
     "--dask ADDRESS": "compute the table on a dask cluster, such as tcp://host:8786, or local for processes on this computer",
-    "--format NAME": "nii.gz, nii, nrrd, or zarr for one store maps.zarr with all maps (default: nii.gz)",
+    "--format NAME": "nii.gz, nii or nrrd (default: nii.gz)",
     "--channels NAME": "nnunet: write maps as channels of nnU-Net. The parent of the output folders gets imagesTr with "
     "CASE_0000.nii.gz and so on, labelsTr and dataset.json; CASE is the name of the output folder",
     "--fill N": "value of channels where a feature is undefined (NaN) or infinite (default: 0)",
-    "--save-images": "also write the images that maps are computed from, such as wavelet-LLH.nii.gz, cropped like the maps",
     "--summary FILE": "CSV file of mean, median, deviation and number of valid voxels of each map in the region (default: "
     "summary.csv in the output, or TABLE-summary.csv)",
-    "--summary-format NAME": "long for one line per map (default), or wide for one line per case",
-    "--log FILE": "append one line of JSON per case to this file",
     "--params FILE": "PyRadiomics parameter file, YAML or JSON; options override it, except for its settings of an image type",
     "--classes NAMES": "all features of classes, such as glcm,glrlm",
     "--features NAMES": "features, such as glcm_Contrast,ngtdm_Busyness",
@@ -163,7 +142,6 @@ _OPTIONS = {
     "--force2d": "windows of one slice",
     "--precision NAME": "float or double (default: float)",
     "--threads N": "threads per case (default: one per processor)",
-    "--dry-run": "check all files and the parameters, and report what would be computed, without writing anything",
     "--overwrite": "replace maps of an earlier run with other settings, image or mask",
     "--verbose": "show the messages of image readers",
 }
@@ -178,16 +156,15 @@ _SETTINGS = {
 _KEYWORDS = {
     **{option: {"dest": name, "type": _value} for option, name in _SETTINGS.items()},
     "--force2d": {"dest": "force2D", "default": None},
-    "--format": {"default": "nii.gz", "dest": "file_format"},
+    "--format": {"default": "nii.gz", "dest": "file_format", "choices": layouts.FORMATS},
+    "--channels": {"choices": ("nnunet",)},
     "--fill": {"default": 0.0, "type": float},
-    "--summary-format": {"default": "long", "choices": ("long", "wide")},
     "--classes": {"type": _names},
     "--features": {"type": _names},
     "--label": {"type": _labels},
     "--setting": {"default": [], "action": "append"},
-    "--precision": {"default": "float"},
+    "--precision": {"default": "float", "choices": ("float", "double")},
     "--threads": {"type": _threads},
-    "--dry-run": {"dest": "is_dry_run"},
 }
 
 # Options of regions that mean the same as those of maps, and the others.
@@ -368,11 +345,9 @@ def _settings(options):
     return {**settings, **({"featureClass": classes} if classes else {})}
 
 
-def _check_folders(options, *names):
-    for name in names:
-        path = getattr(options, name)
-        if path is not None and not pathlib.Path(path).absolute().parent.is_dir():
-            raise ValueError(f"--{name} {path} is in a folder that does not exist")
+def _check_folder(name, path):
+    if path is not None and not pathlib.Path(path).absolute().parent.is_dir():
+        raise ValueError(f"--{name} {path} is in a folder that does not exist")
 
 
 def _cases(options, console, **names):
@@ -405,32 +380,6 @@ def _task(options, **own):
     return workers.Task(**{**given, "settings": json.dumps(_settings(options)), "threads": threads, **own})
 
 
-def _write_log(path, number, outcome, console):
-    """Append a line of JSON, at once, so that other runs can append theirs."""
-    content = {
-        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "case": number + 1,
-        **outcome.case.given,
-        "label": outcome.label,
-        "status": "done" if outcome.error is None else "failed",
-        "maps": len(outcome.maps),
-        "kept": outcome.kept,
-        "mask_voxels": outcome.mask_voxels,
-        "seconds": round(outcome.seconds, 3),
-        "error": outcome.error,
-    }
-    try:
-        with open(path, "a", encoding="utf-8") as file:
-            file.write(json.dumps(content) + "\n")
-    except OSError as error:
-        console.fail(f"error: {path}: {error.strerror}")
-
-
-def _size(number_of_bytes):
-    megabytes = number_of_bytes / 1e6
-    return f"{megabytes / 1000:.3g} GB" if megabytes >= 1000 else f"{megabytes:.3g} MB"
-
-
 def _text(outcome, is_dry_run):
     """What the line of a case says."""
     maps = f"{len(outcome.maps)} map{'s' * (len(outcome.maps) != 1)}"
@@ -440,17 +389,16 @@ def _text(outcome, is_dry_run):
         levels = f", {outcome.levels} gray levels" if outcome.levels > 1 else ""
         if outcome.levels == 1:
             levels = ", 1 gray level, so that there is no texture: choose another width of bins"
-        return f"{maps} of {outcome.mask_voxels} voxels, {_size(outcome.map_bytes)} before compression{levels}"
-    kept = f" ({outcome.kept} of them kept)" if outcome.kept else ""
+        return f"{maps} of {outcome.mask_voxels} voxels{levels}"
+    kept = " (kept)" if outcome.kept else ""
     return f"{maps}{kept} of {outcome.mask_voxels} voxels in {outcome.case.given['output']}, {outcome.seconds:.1f} s"
 
 
-def _computed_here(worker, task, cases, console):
+def _computed_here(worker, task, cases):
     """Compute all cases; yields the number of each, its outcomes, and lines of the log."""
     for number, case in enumerate(cases):
-        progress = lambda message: console.progress(message[0], f"{_place(number, cases)}{case.title()} {message[1]}")
         try:
-            yield number, *worker.call(workers.compute, task, case, on_progress=progress)
+            yield number, *worker.call(workers.compute, task, case)
         except KeyboardInterrupt:
             worker.end()
             case.remove_incomplete_files()
@@ -464,34 +412,32 @@ def _place(number, cases):
     return f"[{number + 1}/{len(cases)}] " if len(cases) > 1 else ""
 
 
-def _outcomes(cases, task, options, console, worker, text, on_outcome, finish):
+def _outcomes(cases, task, options, console, worker, text, finish, record=lambda outcome: None):
     """Compute or check all cases, and print how they end.
 
-    text          Function of an outcome that returns what its line says.
-    on_outcome    Called with the number of a case and an outcome.
-    finish        Called with all outcomes, also of a run that is ended.
+    text      Function of an outcome that returns what its line says.
+    finish    Called with all outcomes, also of a run that is ended.
+    record    Called with each outcome.
 
     Returns the outcomes.
     """
     if options.dask is None:
-        results = _computed_here(worker, task, cases, console)
+        results = _computed_here(worker, task, cases)
     else:
         worker.end()
         results = workers.outcomes_of_dask(options.dask, task, cases)
     found = [[] for _ in cases]
     try:
-        for done, (number, outcomes, lines) in enumerate(results, 1):
+        for number, outcomes, lines in results:
             place = _place(number, cases)
             for line in lines:
                 console.error(f"{place}{cases[number].title()}: {line}")
             for one in outcomes:
                 found[number].append(one)
-                on_outcome(number, one)
+                record(one)
                 show = console.line if one.error is None else console.error
                 show(f"{place}{one.case.title()}: {text(one) if one.error is None else one.error}")
-            console.progress(done / len(cases), f"{done} of {len(cases)} cases")
     finally:
-        console.clear()
         results.close()
         for case, outcomes in zip(cases, found):
             if not outcomes:
@@ -522,25 +468,25 @@ def _write_dataset(outcomes, task, console):
 
 
 def _maps(options, console, worker):
-    if options.is_dry_run and options.dask is not None:
-        raise ValueError("--dry-run and --dask exclude each other")
-    task = _task(options)
+    task = _task(options, is_dry_run=options.command == "check")
+    if task.is_dry_run and options.dask is not None:
+        raise ValueError("check and --dask exclude each other")
+    if task.channels and task.file_format == "nii":
+        raise ValueError("--channels nnunet is for files of nii.gz or nrrd, not nii")
     if not math.isfinite(task.fill):
         raise ValueError(f"--fill is {task.fill}, but must be finite")
     if task.fill != 0 and not task.channels:
         raise ValueError(f"--fill is {task.fill:g}, but has no effect without --channels")
     # The process starts while the table is read.
     prepared = worker.submit(workers.prepare, task)
-    _check_folders(options, "summary", "log")
+    _check_folder("summary", options.summary)
     cases = _cases(options, console, image="IMAGE", mask="--mask", output="--out")
     if task.channels and len({case.output.absolute().parent for case in cases}) > 1:
-        raise ValueError(
-            "--channels nnunet writes one dataset: all outputs must be in one folder, such as dataset/case1"
-        )
+        raise ValueError("--channels nnunet: all outputs must be in one folder, such as dataset/case1")
     table = pathlib.Path(options.jobs or "")
     summary = table.with_name(f"{table.stem}-summary.csv") if options.jobs else cases[0].output / "summary.csv"
     summary = pathlib.Path(options.summary or summary)
-    keys, images, lines = worker.result(prepared)
+    keys, lines = worker.result(prepared)
     if task.channels:
         layouts.check_dataset(cases[0].dataset(), keys, {case.name() for case in cases}, task.file_format)
     for line in lines:
@@ -548,28 +494,20 @@ def _maps(options, console, worker):
 
     def names(case):
         layout = layouts.layout(task.file_format, task.channels, task.fill, keys, case)
-        return [*layout.names(), *map(layout.location, images), tables.PROVENANCE]
+        return [*layout.names(), tables.PROVENANCE]
 
     read = [("the table", options.jobs), ("the parameter file", options.params)]
-    written = [("the summary", summary), ("the log", options.log)]
-    tables.check_outputs(cases, names, *([each for each in pairs if each[1]] for pairs in (read, written)))
-
-    def log(number, outcome):
-        if options.log is not None and not task.is_dry_run:
-            _write_log(options.log, number, outcome, console)
+    tables.check_outputs(cases, names, [each for each in read if each[1]], [("the summary", summary)])
 
     def finish(outcomes):
         # A single case that failed leaves its folder as it was.
         if not task.is_dry_run and (len(cases) > 1 or any(one.error is None for one in outcomes)):
-            tables.write_summary(summary, outcomes, options.summary_format == "wide")
+            tables.write_summary(summary, outcomes)
 
     text = lambda outcome: _text(outcome, task.is_dry_run)
-    outcomes = _outcomes(cases, task, options, console, worker, text, log, finish)
+    outcomes = _outcomes(cases, task, options, console, worker, text, finish)
     good = [one for one in outcomes if one.error is None]
-    if task.is_dry_run:
-        maps, size = sum(len(one.maps) for one in good), sum(one.map_bytes for one in good)
-        console.line(f"total: {maps} maps of {len(good)} of {len(outcomes)} cases, {_size(size)} before compression")
-    elif task.channels and good:
+    if task.channels and good and not task.is_dry_run:
         _write_dataset(good, task, console)
     return _is_good(outcomes, f"cases {'would fail' if task.is_dry_run else 'failed'}", console)
 
@@ -600,12 +538,12 @@ def _regions(options, console, worker):
     read += [(f"the {what}", getattr(case, what)) for case in cases for what in ("image", "mask")]
     written = [("the output", out), ("the records", records)]
     paths.check_outputs([each for each in read if each[1]], (), written)
-    _check_folders(options, "out")
+    _check_folder("out", options.out)
     known = _known_regions(records)
     place = lambda case: (str(case.image.absolute()), str(case.mask.absolute()))
     cases = [case._replace(known=tuple(known.get(place(case), ()))) for case in cases]
-    task = _task(options, precision="double", file_format="regions")
-    for line in worker.call(workers.prepare, task)[2]:
+    task = _task(options, precision="double", file_format="regions", is_dry_run=False)
+    for line in worker.call(workers.prepare, task)[1]:
         console.error(line)
 
     def text(one):
@@ -616,13 +554,13 @@ def _regions(options, console, worker):
             # A run was killed while it wrote a line.
             file.write("\n")
 
-        def write(number, one):
+        def write(one):
             if one.record is not None:
                 file.write(json.dumps({**one.record, "values": one.maps}) + "\n")
                 file.flush()
 
         finish = lambda outcomes: tables.write_regions(out, outcomes)
-        outcomes = _outcomes(cases, task, options, console, worker, text, write, finish)
+        outcomes = _outcomes(cases, task, options, console, worker, text, finish, write)
     return _is_good(outcomes, "regions failed", console)
 
 
@@ -666,7 +604,7 @@ def _run(arguments, console):
                 return _check_images(options.image, console, worker)
             if len(options.image) > 1:
                 raise ValueError(f"--mask {options.mask} is for one IMAGE, but {len(options.image)} are given")
-            options.image, options.is_dry_run = next(iter(options.image), None), True
+            options.image = next(iter(options.image), None)
             options.out = options.out or (None if options.jobs else ".")
         return _maps(options, console, worker)
     finally:
@@ -682,7 +620,7 @@ def main(arguments):
             return 0 if _run(arguments, console) and not console.has_failed else 1
     except KeyboardInterrupt as ended:
         number = ended.args[0] if ended.args else signal.SIGINT
-        console.error(f"ended by {signal.Signals(number).name}; complete maps are kept")
+        console.error(f"ended by {signal.Signals(number).name}; finished cases are kept")
         return 128 + number
     except BrokenPipeError:
         return 1

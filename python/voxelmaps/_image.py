@@ -238,27 +238,18 @@ def from_simpleitk(image):
     return Image(array, image.GetSpacing(), image.GetOrigin(), image.GetDirection())
 
 
-def new_simpleitk(volume, dtype):
-    """An image of SimpleITK of zeros, with the size and the geometry of a volume."""
-    import SimpleITK
-
-    dimension = len(volume.spacing)
-    shape = volume.array.shape
-    name = np.dtype(dtype).name.replace("uint", "UInt").replace("int", "Int").replace("float", "Float")
-    pixel = getattr(SimpleITK, f"sitk{'Vector' if len(shape) > dimension else ''}{name}")
-    image = SimpleITK.Image(shape[:dimension][::-1], pixel, *shape[dimension:])
-    image.SetSpacing(volume.spacing)
-    image.SetOrigin(volume.origin)
-    image.SetDirection(volume.direction)
-    return image
-
-
-def to_simpleitk(volume, image=None):
-    """The image of SimpleITK of a volume, or the one of new_simpleitk with its values."""
+def to_simpleitk(volume):
+    """The image of SimpleITK of a volume."""
     import SimpleITK
 
     array = _arrays.pixels_of(_arrays.array_of(volume.array, "the image"), "the image").host()
-    image = new_simpleitk(volume, array.dtype) if image is None else image
+    dimension = len(volume.spacing)
+    name = array.dtype.name.replace("uint", "UInt").replace("int", "Int").replace("float", "Float")
+    pixel = getattr(SimpleITK, f"sitk{'Vector' if array.ndim > dimension else ''}{name}")
+    image = SimpleITK.Image(array.shape[:dimension][::-1], pixel, *array.shape[dimension:])
+    image.SetSpacing(volume.spacing)
+    image.SetOrigin(volume.origin)
+    image.SetDirection(volume.direction)
     # Unlike GetImageFromArray, this lets other threads of Python run meanwhile.
     ctypes.memmove(SimpleITK.GetArrayViewFromImage(image).ctypes.data, array.ctypes.data, array.nbytes)
     return image

@@ -32,36 +32,40 @@ _MAX_LABELS = 1000
 # Images of which no file is a DICOM segmentation.
 _NO_DICOM = (".nii", ".nii.gz", ".hdr", ".img", ".nrrd", ".nhdr", ".mha", ".mhd", ".png")
 
-# A run that is killed loses maps of at most so many seconds.
-_SAVE_SECONDS = 1
-
 # What a malformed record raises.
 _MALFORMED = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
-def _jsonable(value):
+def jsonable(value):
     """The value as JSON stores it: lists, and texts for numbers that are not finite."""
     if isinstance(value, dict):
-        return {str(key): _jsonable(item) for key, item in value.items()}
+        return {str(key): jsonable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_jsonable(item) for item in value]
+        return [jsonable(item) for item in value]
     if isinstance(value, np.generic):
         value = value.item()
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def parameters_of(task):
+    """The checked parameters of a task."""
+    parameters = _settings.read(task.params, json.loads(task.settings), voxel_based=task.file_format != "regions")
+    if not parameters.classes:
+        raise ValueError("no feature is chosen; see --classes and --features")
+    _filters.check_libraries(parameters.image_types)
+    return parameters
+
+
+def origin_of_type(parameters, image_type):
+    """What results of an image type depend on, in addition to the general settings."""
+    return jsonable({**parameters.special(image_type), **_filters.versions(image_type)})
 
 
 class Job:
     """A task with its settings checked."""
 
     def __init__(self, task):
-        radiomics.check_precision(task.precision)
-        layouts.check_format(task.file_format, task.channels)
-        self.task = task
-        self.parameters = _settings.read(task.params, json.loads(task.settings), voxel_based=True)
-        if not self.parameters.classes:
-            raise ValueError("no feature is chosen; see --classes and --features")
-        _filters.check_libraries(self.parameters.image_types)
-        self.dtype = radiomics.dtype_of(task.precision)
+        self.task, self.parameters, self.dtype = task, parameters_of(task), radiomics.dtype_of(task.precision)
 
     def settings_of(self, case):
         own = {} if case.label is None else {"label": case.label}
@@ -72,23 +76,16 @@ class Job:
         task = self.task
         settings = {**self.parameters.general(), "label": self.settings_of(case)["label"], "precision": task.precision}
         files = {"format": task.file_format, "channels": task.channels, "fill": task.fill if task.channels else None}
-        return _jsonable({**settings, **files, "voxelmaps": importlib.metadata.version("voxelmaps")})
+        return jsonable({**settings, **files, "voxelmaps": importlib.metadata.version("voxelmaps")})
 
-    def files(self, dimension, skipped):
-        """What maps, and images that are also written, depend on in addition: two dicts by key. skipped has names of images that are
-        too small."""
-        maps, images = {}, {}
+    def maps(self, dimension, skipped):
+        """What maps depend on in addition, by key. skipped has names of images that are too small."""
+        maps = {}
         for image_name, image_type in self.parameters.image_names(dimension).items():
-            if image_name in skipped:
-                continue
-            special = {"type": image_type, **_jsonable(self.parameters.special(image_type))}
-            special.update(_filters.versions(image_type))
-            maps.update(dict.fromkeys(self.parameters.all_keys(image_name), special))
-            if self.task.save_images:
-                images[image_name] = special
-        if self.task.channels:
-            images[layouts.NnunetLayout.SEGMENTATION] = {}
-        return maps, images
+            if image_name not in skipped:
+                special = {"type": image_type, **origin_of_type(self.parameters, image_type)}
+                maps.update(dict.fromkeys(self.parameters.all_keys(image_name), special))
+        return maps
 
     def layout(self, case, keys):
         return layouts.layout(self.task.file_format, self.task.channels, self.task.fill, keys, case)
@@ -102,12 +99,9 @@ job_of = functools.lru_cache(1)(Job)
 
 
 def _state(path):
-    """Size and time of a file, or of all files of a store."""
-    files = [path]
-    if os.path.isdir(path):
-        files = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
-    states = [os.stat(file) for file in files]
-    return [sum(state.st_size for state in states), max(state.st_mtime_ns for state in states)]
+    """Size and time of a file."""
+    status = os.stat(path)
+    return [status.st_size, status.st_mtime_ns]
 
 
 def _files(path):
@@ -126,7 +120,7 @@ def _hash(path):
     return digest.hexdigest()
 
 
-def _is_unchanged(path, entry):
+def is_unchanged(path, entry):
     """Whether an input is as it was when it was read: by sizes and times, or else, as for a copy, by its content."""
     states = _states(path)
     if not states or states == entry["files"]:
@@ -139,78 +133,73 @@ def _is_unchanged(path, entry):
 _last = {}
 
 
-def _load(path, what, grid=None, segment=None):
+def load(path, what, grid=None, segment=None):
     """The volume of a file or folder, and the entry that describes it.
 
     grid, segment    The image and the label of a mask that is a DICOM segmentation.
     """
-    states, last = _states(path), _last.get(what)
     place = None
     if grid is not None and not os.fspath(path).lower().endswith(_NO_DICOM):
         place = grid.size, grid[1:], segment
-    if last is not None and last[:2] == (states, place):
-        return last[2:]
-    last = None
-    _last.pop(what, None)
-    volume = _image.load(path, f"the {what}", grid=grid, segment=segment)[0]
-    entry = {"path": str(path.absolute()), "files": states, "sha256": _hash(path)}
-    if _states(path) != states:
-        raise ValueError(f"the {what} {path} was written while it was read")
-    entry.update(size=volume.size, spacing=volume.spacing, type=str(volume.array.dtype))
-    _last[what] = states, place, volume, entry
-    return volume, entry
+    states, last = _states(path), _last.pop(what, None)
+    if last is None or last[:2] != (states, place):
+        last = None
+        volume = _image.load(path, f"the {what}", grid=grid, segment=segment)[0]
+        entry = {"path": str(path.absolute()), "files": states, "sha256": _hash(path)}
+        if _states(path) != states:
+            raise ValueError(f"the {what} {path} was written while it was read")
+        entry.update(size=volume.size, spacing=volume.spacing, type=str(volume.array.dtype))
+        last = states, place, volume, entry
+    _last[what] = last
+    return last[2:]
 
 
 class _Record:
-    """The file provenance.json of a folder: what its maps come from. Maps are reused if that is the same.
-
-    files    Entries of maps and images by key.
-    """
+    """The file provenance.json of a folder: what its maps come from. A case is finished if that is the same, and its maps are there."""
 
     def __init__(self, job, case):
-        self._job, self._case = job, case
-        self.path = case.output / PROVENANCE
-        self.files, self._content, self.saved = {}, None, -math.inf
-        # Entries of files of other settings.
-        self._others = []
+        self._job, self._case, self.path = job, case, case.output / PROVENANCE
+        # Of an earlier run with the same settings and inputs, and entries of maps of other settings.
+        self._content, self._others = None, []
         if self.path.exists():
             self._read()
 
     def _read(self):
         try:
             content = json.loads(paths.read_text(self.path, str(self.path), _MAX_BYTES))
-            maps, images = self._job.files(len(content["inputs"]["image"]["size"]), content["skipped_images"])
-            differences = self._differences(content, maps)
-            complete = {key: entry for key, entry in content["maps"].items() if set(STATISTICS) < set(entry)}
-            files = {**complete, **content["images"]}
-            list(content["keys"]), int(content["region_voxels"]), [
-                entry["file"] + str(entry["state"]) for entry in files.values()
-            ]
+            for entry in content["maps"].values():
+                pathlib.Path(entry["file"]), list(entry["state"]), [entry[name] for name in STATISTICS]
+            list(content["keys"]), int(content["region_voxels"])
+            differences = self._differences(content)
         except _MALFORMED:
             _logger.warning("%s cannot be read, so no map in the folder is reused", self.path)
             return
         if not differences:
-            self.files, self._content = files, content
+            self._content = content
         elif not self._job.task.overwrite:
             raise ValueError(
                 f"the folder {self.path.parent} has maps of another {', '.join(differences)}: choose another output, or "
                 "replace them with --overwrite"
             )
         else:
-            self._others = list(files.values())
+            self._others = list(content["maps"].values())
 
-    def _differences(self, content, maps):
+    def _expected(self, content):
+        """The maps of this run, by the dimension and the skipped images of an earlier one."""
+        return self._job.maps(len(content["inputs"]["image"]["size"]), content["skipped_images"])
+
+    def _differences(self, content):
         """Names of what differs from an earlier run."""
         ours, theirs, found = self._job.origin(self._case), content["settings"], content["maps"]
         names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
         inputs = {what: getattr(self._case, what) for what in ("image", "mask")}
-        names += [what for what, path in inputs.items() if not _is_unchanged(path, content["inputs"][what])]
-        others = {
-            special["type"] for key, special in maps.items() if found.get(key, {"image": special})["image"] != special
-        }
+        names += [what for what, path in inputs.items() if not is_unchanged(path, content["inputs"][what])]
+        maps = self._expected(content)
+        others = {special["type"] for key, special in maps.items() if key in found and found[key]["image"] != special}
         names += [f"imageType {image_type}" for image_type in sorted(others)]
-        is_open = self._job.layout(self._case, []).is_open
-        return names + (["selection of features"] if not is_open and content["keys"] != list(maps) else [])
+        # Channels of nnU-Net have numbers.
+        is_fixed = self._job.task.channels is not None
+        return names + (["selection of features"] if is_fixed and content["keys"] != list(maps) else [])
 
     def _has(self, entry):
         """Whether a file is as it was written."""
@@ -218,50 +207,39 @@ class _Record:
             return _state(self.path.parent / entry["file"]) == entry["state"]
         return False
 
-    def remove_others(self):
-        """Remove files of other settings unless they were changed since."""
-        for entry in self._others:
-            path = self.path.parent / entry["file"]
-            if self._has(entry) and path.is_file():
-                path.unlink()
-
-    def add(self, key, layout, special, statistics):
-        """Add the entry of a file that is in its place."""
-        location = layout.location(key)
-        state = _state(self.path.parent / location)
-        self.files[key] = {"file": location, "state": state, "image": special, **_jsonable(statistics)}
-
-    def missing(self, keys, layout):
-        """Keys of the files that are not there as they were written."""
-        is_there = lambda entry, key: entry and entry["file"] == layout.location(key) and self._has(entry)
-        return {key for key in keys if not is_there(self.files.get(key), key)}
-
     def finished(self):
         """The outcome, if an earlier run has finished the case, as sizes and times of files show; or None."""
         if self._content is None:
             return None
-        maps, images = self._job.files(len(self._content["inputs"]["image"]["size"]), self._content["skipped_images"])
-        if self.missing([*maps, *images], self._job.layout(self._case, maps)):
+        keys, entries = self._expected(self._content), self._content["maps"]
+        layout = self._job.layout(self._case, keys)
+        if layout.segmentation and not (self.path.parent / layout.segmentation).exists():
             return None
-        return self.outcome(maps, len(maps), self._content["region_voxels"])
-
-    def outcome(self, maps, kept, voxels):
+        if not all(key in entries and self._has(entries[key]) for key in keys):
+            return None
+        maps = {key: entries[key] for key in keys}
         label = self._job.settings_of(self._case)["label"]
-        return Outcome(self._case, label, {key: self.files[key] for key in maps}, kept, voxels)
+        return Outcome(self._case, label, maps, len(maps), self._content["region_voxels"])
 
-    def save(self, keys, content):
-        maps = {key: entry for key, entry in self.files.items() if STATISTICS[0] in entry}
+    def begin(self, keys, content):
+        """Remove maps of other settings, unless they were changed since, and note what is computed now."""
+        for entry in filter(self._has, self._others):
+            (self.path.parent / entry["file"]).unlink()
+        self.save(keys, content, {})
+
+    def save(self, keys, content, maps):
+        """Write the entries of the maps of this run, and of others of an earlier run."""
+        before = self._content["maps"] if self._content else {}
+        before = {key: entry for key, entry in before.items() if key not in keys and self._has(entry)}
         content = {
             "program": "voxelmaps maps",
             "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-            "complete": set(keys) <= set(maps),
+            "complete": len(maps) == len(keys),
             "keys": keys,
             **content,
-            "maps": maps,
-            "images": {key: entry for key, entry in self.files.items() if key not in maps},
+            "maps": {**before, **maps},
         }
         paths.replace_text(self.path, json.dumps(content, indent=2, allow_nan=False) + "\n")
-        self.saved = time.monotonic()
 
 
 @functools.lru_cache(maxsize=None)
@@ -273,97 +251,31 @@ def _processor():
     return f"CPU: {model}, {writing.number_of_threads()} threads"
 
 
-# --- Statistics --------------------------------------------------------------------------------------------------------
-
-
-# Of values whose deviations are added at once, so that these stay in a cache of the processor.
-_BLOCK = 2**16
-
-
-def _median(values):
-    """As numpy.median, whose partition by three elements is five times as slow as that by one; reorders the values."""
-    half = len(values) // 2
-    values.partition(half)
-    middle = values[half : half + 1]
-    return float(np.mean(middle if len(values) % 2 else np.append(values[:half].max(), middle)))
-
-
-def _statistics(file, dtype):
-    """Of the values of a map inside the region, without NaN."""
-    values = np.empty(file.values.tell() // dtype.itemsize, dtype)
-    file.values.seek(0)
-    file.values.readinto(values)
-    # A minimum of values with NaN is NaN.
-    if len(values) and np.isnan(np.min(values)):
-        values = values[~np.isnan(values)]
-    if len(values) == 0:
-        return {"mean": None, "median": None, "standard_deviation": None, "valid_voxels": 0}
-    # Infinite values have no deviation.
-    with np.errstate(invalid="ignore"):
-        mean = np.mean(values, dtype=np.float64)
-        squares = 0.0
-        for first in range(0, len(values), _BLOCK):
-            deviations = values[first : first + _BLOCK] - mean
-            squares += float(np.sum(np.square(deviations, out=deviations)))
-        entries = {
-            "mean": float(mean),
-            "standard_deviation": math.sqrt(squares / len(values)) if squares == squares else math.nan,
-            "minimum": float(np.min(values)),
-            "maximum": float(np.max(values)),
-            "median": _median(values),
-        }
-    return {**entries, "valid_voxels": len(values)}
-
-
 # --- The case ----------------------------------------------------------------------------------------------------------
 
 
-def _labels_of_mask(case, job):
-    """The labels of the mask, by an earlier run if the mask is unchanged."""
-    channel = job.parameters.settings["label_channel"]
-    for folder in case.label_folders()[:1]:
-        try:
-            text = paths.read_text(folder / PROVENANCE, PROVENANCE, _MAX_BYTES)
-            entry = json.loads(text)["inputs"]["mask"]
-            if _is_unchanged(case.mask, entry) and entry["label_channel"] == channel:
-                return list(map(int, entry["labels"]))
-        except _MALFORMED:
-            pass
-    mask, entry = _load(case.mask, "mask")
-    return labels_in(mask, entry, case, job.parameters.settings)
+def _labels_in(case, settings):
+    """The labels of a mask."""
+    mask, _ = load(case.mask, "mask")
+    values = np.unique(_preparation.scalar_mask(mask, settings).array)
+    values = _regions.integers(_arrays.array_of(values, "the mask"), f"the mask {case.mask}").array
+    labels = [int(value) for value in np.unique(values) if value > 0]
+    if not labels:
+        raise ValueError(f"the mask {case.mask} has no label: no voxel is 1 or more")
+    if len(labels) > _MAX_LABELS:
+        raise ValueError(
+            f"the mask {case.mask} has {len(labels)} labels, but all is for at most {_MAX_LABELS}; name those to compute"
+        )
+    return labels
 
 
-def labels_in(mask, entry, case, settings):
-    """The labels of a mask that is loaded, which its entry keeps."""
-    channel = settings["label_channel"]
-    if "labels" not in entry or entry["label_channel"] != channel:
-        values = np.unique(_preparation.scalar_mask(mask, settings).array)
-        values = _regions.integers(_arrays.array_of(values, "the mask"), f"the mask {case.mask}").array
-        labels = [int(value) for value in np.unique(values) if value > 0]
-        if not labels:
-            raise ValueError(f"the mask {case.mask} has no label: no voxel is 1 or more")
-        if len(labels) > _MAX_LABELS:
-            raise ValueError(
-                f"the mask {case.mask} has {len(labels)} labels, but all is for at most {_MAX_LABELS}; name those to compute"
-            )
-        entry.update(labels=labels, label_channel=channel)
-    return entry["labels"]
-
-
-def outcomes(task, case, report):
-    """Compute or check the labels of a case; yields an Outcome of each.
-
-    report    Function of a pair of the part that is done, from 0 to 1, and of what is done now.
-    """
-    job = job_of(task)
+def outcomes_of(task, case, settings, compute):
+    """Compute the labels of a case; yields the Outcome of each, which is an error where compute(part) raises one."""
     writing.Threads.number = task.threads
-    parts = case.parts(_labels_of_mask(case, job) if case.labels == "all" else case.labels)
-    yield from outcomes_of_parts(parts, lambda part: _finished_or_computed(job, part, report))
-
-
-def outcomes_of_parts(parts, compute):
-    """Yields the Outcome of each part of a case, which is an error where compute(part) raises one."""
-    for part in parts:
+    for what in ("image", "mask"):
+        if not getattr(case, what).exists():
+            raise FileNotFoundError(f"the {what} {getattr(case, what)} does not exist")
+    for part in case.parts(_labels_in(case, settings) if case.labels == "all" else case.labels):
         start = time.monotonic()
         try:
             outcome = compute(part)
@@ -372,24 +284,20 @@ def outcomes_of_parts(parts, compute):
         yield outcome._replace(seconds=time.monotonic() - start)
 
 
-def check_inputs(case):
-    """Raise FileNotFoundError if an input is missing."""
-    for what in ("image", "mask"):
-        if not getattr(case, what).exists():
-            raise FileNotFoundError(f"the {what} {getattr(case, what)} does not exist")
+def outcomes(task, case):
+    """Compute or check the labels of a case; yields an Outcome of each."""
+    job = job_of(task)
+    return outcomes_of(task, case, job.parameters.settings, lambda part: _finished_or_computed(job, part))
 
 
-def _finished_or_computed(job, case, report):
-    check_inputs(case)
+def _finished_or_computed(job, case):
     record = _Record(job, case)
     finished = record.finished()
     if finished is not None:
         paths.remove_staging(case.output)
         return finished
-    report((0, "reading"))
-    image, of_image = _load(case.image, "image")
-    mask, of_mask = _load(case.mask, "mask", image, job.settings_of(case)["label"])
-    report((0, "preparing"))
+    image, of_image = load(case.image, "image")
+    mask, of_mask = load(case.mask, "mask", image, job.settings_of(case)["label"])
     prepared = _preparation.prepare(image, mask, job.settings_of(case), False)
     radiomics.check_classes(prepared.image, job.parameters)
     skipped = {
@@ -408,76 +316,41 @@ def _finished_or_computed(job, case, report):
     }
     if job.task.is_dry_run:
         return _checked(job, case, prepared, skipped, content)
-    return _computed(job, case, prepared, skipped, record, _jsonable(content), report)
+    return _computed(job, case, prepared, skipped, record, jsonable(content))
 
 
 def _checked(job, case, prepared, skipped, content):
     """What would be computed."""
     paths.check_writable(case.output)
-    (keys, _), levels = job.files(prepared.image.array.ndim, skipped), 0
+    keys, levels = job.maps(prepared.image.array.ndim, skipped), 0
     if "Original" in job.parameters.image_types:
         settings = job.parameters.settings_of("Original")
         maps = radiomics.Maps(prepared.image, prepared.roi, settings, job.task.precision)
         levels = maps.levels(job.parameters.classes)
-    map_bytes = len(keys) * prepared.image.array.size * job.dtype.itemsize
-    label = job.settings_of(case)["label"]
-    return Outcome(case, label, keys, 0, content["region_voxels"], levels=levels, map_bytes=map_bytes)
+    return Outcome(case, job.settings_of(case)["label"], keys, 0, content["region_voxels"], levels=levels)
 
 
-def _computed(job, case, prepared, skipped, record, content, report):
-    """Compute the maps that an earlier run has not left."""
+def _computed(job, case, prepared, skipped, record, content):
+    """Compute the maps of a case."""
     inside, parameters, image = prepared.roi.array, job.parameters, prepared.image
-    keys, images = job.files(image.array.ndim, skipped)
+    keys = job.maps(image.array.ndim, skipped)
     layout = job.layout(case, keys)
-    missing = record.missing([*keys, *images], layout)
-    if job.task.file_format == "zarr" and not missing.isdisjoint(keys):
-        # A store is written as one.
-        missing.update(keys)
-    for key in missing:
-        record.files.pop(key, None)
-    kept = done = sum(key not in missing for key in keys)
-    statistics = {}
-
-    def write_image(volume, name):
-        writing.write_image(volume, pathlib.Path(os.path.normpath(case.output / layout.location(name))), folder)
-        record.add(name, layout, images[name], {})
-
-    def complete(found):
-        statistics.update(found)
-        if writer.store is None:
-            for key, entries in found.items():
-                record.add(key, layout, keys[key], entries)
-            if time.monotonic() - record.saved > _SAVE_SECONDS:
-                record.save(list(keys), content)
-
-    record.remove_others()
     paths.remove_staging(case.output)
-    with (
-        paths.output_folder(case.output) as folder,
-        writing.Writer(image, job.dtype, folder, layout) as writer,
-    ):
-        for image_name, of_maps, settings in radiomics.images_of(prepared, parameters, missing):
-            if image_name in missing:
-                write_image(of_maps, image_name)
-            maps = radiomics.Maps(of_maps, prepared.roi, settings, job.task.precision, image_name)
-            content["device"] = maps.device or _processor()
-            for name, of_class in parameters.keys(image_name).items():
-                by_feature = {feature: key for feature, key in of_class.items() if key in missing}
-                if not by_feature:
-                    continue
-                start, text = done, name if image_name == "original" else f"{image_name} {name}"
-                progress = lambda part: report(((start + part * len(by_feature)) / len(keys), text))
-                progress(0)
-                statistics_of = lambda file: _statistics(file, job.dtype)
-                writer.write(maps, name, by_feature, inside, progress, statistics_of, complete)
-                done += len(by_feature)
-        writer.finish()
-        if writer.store is not None and statistics:
-            writer.store.publish(statistics)
-            for key in keys:
-                record.add(key, layout, keys[key], statistics[key])
-        if layouts.NnunetLayout.SEGMENTATION in missing:
-            write_image(prepared.roi.with_array(inside.view(np.uint8)), layouts.NnunetLayout.SEGMENTATION)
-        record.save(list(keys), content)
-        report((1, ""))
-    return record.outcome(keys, kept, content["region_voxels"])
+    with paths.output_folder(case.output) as folder:
+        record.begin(list(keys), content)
+        with writing.Writer(image, job.dtype, folder, layout) as writer:
+            for image_name, of_maps, settings in radiomics.images_of(prepared, parameters):
+                maps = radiomics.Maps(of_maps, prepared.roi, settings, job.task.precision, image_name)
+                content["device"] = maps.device or _processor()
+                for name, by_feature in parameters.keys(image_name).items():
+                    writer.write(maps, name, by_feature, inside)
+        if layout.segmentation:
+            path = pathlib.Path(os.path.normpath(case.output / layout.segmentation))
+            writing.write_image(prepared.roi.with_array(inside.view(np.uint8)), path, folder)
+        entries = {}
+        for key, special in keys.items():
+            location = layout.location(key)
+            state = _state(case.output / location)
+            entries[key] = {"file": location, "state": state, "image": special, **jsonable(writer.statistics[key])}
+        record.save(list(keys), content, entries)
+    return Outcome(case, job.settings_of(case)["label"], entries, 0, content["region_voxels"])

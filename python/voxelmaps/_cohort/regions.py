@@ -4,49 +4,29 @@
 
 import functools
 import importlib.metadata
-import json
 
 from .. import _arrays, _region_features, _regions
 from .._files import writing
 from .._image import difference_of_grids
-from ..radiomics import _filters, _preparation, _settings, _values
+from ..radiomics import _preparation, _values
 from . import cases
 from .tables import Outcome
 
-
-@functools.lru_cache(1)
-def parameters_of(task):
-    """The checked parameters of a task."""
-    parameters = _settings.read(task.params, json.loads(task.settings), voxel_based=False)
-    if not parameters.classes:
-        raise ValueError("no feature is chosen; see --classes and --features")
-    _filters.check_libraries(parameters.image_types)
-    return parameters
+parameters_of = functools.lru_cache(1)(cases.parameters_of)
 
 
 def _origin(parameters):
     """What values depend on, in addition to image, mask and label."""
     settings = {name: value for name, value in parameters.general().items() if name not in ("label", "additionalInfo")}
-    types = {
-        image_type: {**parameters.special(image_type), **_filters.versions(image_type)}
-        for image_type in parameters.image_types
-    }
+    types = {image_type: cases.origin_of_type(parameters, image_type) for image_type in parameters.image_types}
     origin = {"settings": settings, "classes": parameters.classes, "image_types": types}
-    return cases._jsonable({**origin, "voxelmaps": importlib.metadata.version("voxelmaps")})
+    return cases.jsonable({**origin, "voxelmaps": importlib.metadata.version("voxelmaps")})
 
 
-def outcomes(task, case, report):
+def outcomes(task, case):
     """Compute the labels of a case, or take them from an earlier run; yields an Outcome of each."""
-    parameters = parameters_of(task)
-    writing.Threads.number = task.threads
-    cases.check_inputs(case)
-    labels = case.labels
-    if labels == "all":
-        mask, entry = cases._load(case.mask, "mask")
-        labels = cases.labels_in(mask, entry, case, parameters.settings)
-    parts = [case._replace(label=label) for label in labels or [parameters.settings["label"]]]
-    boxes = {} if len(parts) > 1 else None
-    yield from cases.outcomes_of_parts(parts, lambda part: _outcome(parameters, part, boxes, report))
+    parameters, boxes = parameters_of(task), {}
+    return cases.outcomes_of(task, case, parameters.settings, lambda part: _outcome(parameters, part, boxes))
 
 
 def _cropped(image, mask, settings, boxes):
@@ -68,22 +48,20 @@ def _cropped(image, mask, settings, boxes):
     return image.part(box), inside.with_array(inside.array == settings["label"]), {**settings, "label": None}
 
 
-def _outcome(parameters, case, boxes, report):
-    origin = _origin(parameters)
+def _outcome(parameters, case, boxes):
+    label, origin = case.label or parameters.settings["label"], _origin(parameters)
     for record in case.known:
-        if record["label"] == case.label and record["origin"] == origin:
-            if all(cases._is_unchanged(getattr(case, what), record[what]) for what in ("image", "mask")):
-                return Outcome(case, case.label, record["values"], 1, record["voxels"])
-    report((0, "reading"))
-    image, of_image = cases._load(case.image, "image")
-    mask, of_mask = cases._load(case.mask, "mask", image, case.label)
-    report((0.1, f"label {case.label}"))
-    settings = {**parameters.settings, "label": case.label, "kernelRadius": 0, "additionalInfo": False}
+        if record["label"] == label and record["origin"] == origin:
+            if all(cases.is_unchanged(getattr(case, what), record[what]) for what in ("image", "mask")):
+                return Outcome(case, label, record["values"], 1, record["voxels"])
+    image, of_image = cases.load(case.image, "image")
+    mask, of_mask = cases.load(case.mask, "mask", image, label)
+    settings = {**parameters.settings, "label": label, "kernelRadius": 0, "additionalInfo": False}
     # All other images depend on what is around the box.
-    if boxes is not None and list(parameters.image_types) == ["Original"]:
+    if case.has_several_labels() and list(parameters.image_types) == ["Original"]:
         image, mask, settings = _cropped(image, mask, settings, boxes)
     prepared = _preparation.prepare(image, mask, settings, False)
     values = _values.values_of(prepared, parameters._replace(settings=settings))
     voxels = int(prepared.roi.array.sum())
-    record = {"label": case.label, "origin": origin, "image": of_image, "mask": of_mask, "voxels": voxels}
-    return Outcome(case, case.label, cases._jsonable(values), 0, voxels, record=cases._jsonable(record))
+    record = {"label": label, "origin": origin, "image": of_image, "mask": of_mask, "voxels": voxels}
+    return Outcome(case, label, cases.jsonable(values), 0, voxels, record=cases.jsonable(record))

@@ -35,13 +35,13 @@ class Case(NamedTuple):
     # Records of regions that earlier runs have computed.
     known: Tuple[Dict[str, Any], ...] = ()
 
-    def _has_folders(self):
-        """Whether each label has a folder in the output."""
+    def has_several_labels(self):
+        """Whether each label has a folder in the output, if there is one."""
         return self.labels == "all" or self.labels is not None and len(self.labels) > 1
 
     def parts(self, labels):
         """The labels of the line as cases."""
-        if not self._has_folders():
+        if "output" not in self.given or not self.has_several_labels():
             return [self._replace(label=label) for label in labels or [None]]
         names = [f"{_LABEL_FOLDER}{label}" for label in labels]
         given = [{**self.given, "output": str(pathlib.Path(self.given["output"]) / name)} for name in names]
@@ -62,18 +62,18 @@ class Case(NamedTuple):
 
     def title(self):
         """The text that names it in messages."""
-        is_part = self.label is not None and self._has_folders()
+        is_part = self.label is not None and self.has_several_labels()
         return f"{self.given['image']} label {self.label}" if is_part else self.given["image"]
 
     def name(self):
         """The name of the output folder, with the label if each label has a folder."""
         path = pathlib.Path(os.path.abspath(self.output))
-        return f"{path.parent.name}-{path.name}" if self.label is not None and self._has_folders() else path.name
+        return f"{path.parent.name}-{path.name}" if self.label is not None and self.has_several_labels() else path.name
 
     def dataset(self):
         """The folder that the outputs of all cases share."""
         path = pathlib.Path(os.path.abspath(self.output))
-        return path.parent.parent if self.label is not None and self._has_folders() else path.parent
+        return path.parent.parent if self.label is not None and self.has_several_labels() else path.parent
 
 
 def one_line(error):
@@ -94,8 +94,7 @@ class Outcome(NamedTuple):
 
     maps        Statistics by map.
     kept        Number of maps that were reused.
-    levels      Gray levels of the original image, of a dry run.
-    map_bytes   Memory of all maps, of a dry run.
+    levels      Gray levels of the original image, of a check.
     error       Why it failed, in one line.
     """
 
@@ -106,7 +105,6 @@ class Outcome(NamedTuple):
     mask_voxels: Optional[int] = None
     seconds: float = 0.0
     levels: int = 0
-    map_bytes: int = 0
     error: Optional[str] = None
     # What the values of a region come from; maps has them.
     record: Optional[Dict[str, Any]] = None
@@ -192,11 +190,10 @@ def check_outputs(cases, names, read, files):
         # Labels of the mask are unknown before it is read; those of an earlier run have folders.
         labels = [int(one.name[len(_LABEL_FOLDER) :]) for one in case.label_folders()] if case.labels == "all" else None
         parts = case.parts(case.labels if labels is None else labels)
-        if case._has_folders():
+        if case.has_several_labels():
             parts.insert(0, case)
-        folders += [
-            (f"the output {part.given['output']} of {part.given['image']}", part.output, names(part)) for part in parts
-        ]
+        for part in parts:
+            folders.append((f"the output {part.given['output']} of {part.given['image']}", part.output, names(part)))
     paths.check_outputs([*read, *images], folders, files)
 
 
@@ -219,27 +216,15 @@ def _summary_rows(outcome) -> List[list]:
     return [[*start, key, *values(entries), outcome.mask_voxels, ""] for key, entries in outcome.maps.items()]
 
 
-def _wide(rows):
-    """The columns and the rows of a summary with one row per case, from one with a row per map."""
-    maps, cases = {}, {}
-    for row in rows:
-        start, (name, *values) = tuple(row[:4]), row[4:]
-        own = cases.setdefault(start, {"mask_voxels": values[-2], "error": values[-1]})
-        if name:
-            maps[name] = None
-            own.update(zip((f"{name}_{statistic}" for statistic in STATISTICS), values))
-    columns = ["mask_voxels", "error", *(f"{name}_{statistic}" for name in maps for statistic in STATISTICS)]
-    lines = [[*start, *(own.get(column, "") for column in columns)] for start, own in cases.items()]
-    return [*_SUMMARY_COLUMNS[:4], *columns], lines
-
-
-def write_summary(path, outcomes, is_wide=False):
-    """Write a line per map and case, and one per case that failed; or one per case, with columns of all maps."""
-    rows = [row for outcome in outcomes for row in _summary_rows(outcome)]
-    columns, rows = _wide(rows) if is_wide else (_SUMMARY_COLUMNS, rows)
+def _write_csv(path, rows):
     text = io.StringIO(newline="")
-    csv.writer(text).writerows([columns, *rows])
+    csv.writer(text).writerows(rows)
     paths.replace_text(path, text.getvalue())
+
+
+def write_summary(path, outcomes):
+    """Write a line per map and case, and one per case that failed."""
+    _write_csv(path, [_SUMMARY_COLUMNS, *(row for outcome in outcomes for row in _summary_rows(outcome))])
 
 
 def write_regions(path, outcomes):
@@ -249,6 +234,4 @@ def write_regions(path, outcomes):
     for one in outcomes:
         start = [one.case.given["image"], one.case.given["mask"], _label_text(one.label), one.mask_voxels]
         rows.append([*start, *(one.maps.get(key, "") for key in keys), one.error or ""])
-    text = io.StringIO(newline="")
-    csv.writer(text).writerows(rows)
-    paths.replace_text(path, text.getvalue())
+    _write_csv(path, rows)

@@ -15,6 +15,7 @@ import traceback
 from concurrent.futures.process import BrokenProcessPool
 from typing import NamedTuple, Optional
 
+from .._files import library
 from .tables import Outcome, one_line
 
 _CRASHED = "the process that computed it ended: a reader crashed on a corrupt file, or there was too little memory"
@@ -26,7 +27,6 @@ class Task(NamedTuple):
     params, settings    Parameter file, and text of JSON with the settings that override it.
     file_format, channels, fill
                         Of the maps; see layouts.layout. The format regions is that of values of regions.
-    save_images         Whether the images that maps are computed from are also written.
     overwrite           Whether maps of other settings are replaced.
     is_dry_run          Whether cases are only checked.
     """
@@ -37,7 +37,6 @@ class Task(NamedTuple):
     file_format: str
     channels: Optional[str]
     fill: float
-    save_images: bool
     overwrite: bool
     is_dry_run: bool
     threads: int
@@ -47,13 +46,12 @@ class Task(NamedTuple):
 
 
 class _Process:
-    progress = None
     is_verbose = False
 
 
-def _begin(progress, is_verbose, threads):
+def _begin(is_verbose, threads):
     """Prepare the process of the program."""
-    _Process.progress, _Process.is_verbose = progress, is_verbose
+    _Process.is_verbose = is_verbose
     # The program ends it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -94,27 +92,24 @@ def _messages():
 
 
 def prepare(task):
-    """Check a task. Returns the keys of all maps that an image can have, names of images, and lines of the log."""
+    """Check a task. Returns the keys of all maps that an image can have, and lines of the log."""
     from . import cases, regions
 
     with _messages() as lines:
         if task.file_format == "regions":
             regions.parameters_of(task)
-            return [], [], lines
-        job = cases.job_of(task)
-    images = cases.radiomics.image_names(job.parameters) if task.save_images else []
-    return cases.radiomics.all_keys(job.parameters), images, lines
+            return [], lines
+        return cases.radiomics.all_keys(cases.job_of(task).parameters), lines
 
 
 def compute(task, case):
     """Compute or check a line of the table. Returns outcomes of its labels, and lines of the log."""
     from . import cases, regions
 
-    report = _Process.progress.send if _Process.progress is not None else lambda message: None
     with _messages() as lines:
         outcomes = []
         try:
-            for outcome in (regions if task.file_format == "regions" else cases).outcomes(task, case, report):
+            for outcome in (regions if task.file_format == "regions" else cases).outcomes(task, case):
                 outcomes.append(outcome)
         except Exception as error:
             if _Process.is_verbose:
@@ -153,21 +148,15 @@ class Worker:
             # Not fork, which copies the threads' locks of this process.
             context = multiprocessing.get_context("spawn")
             self._others = multiprocessing.active_children()
-            self._progress, theirs = context.Pipe(duplex=False)
-            self._pool = concurrent.futures.ProcessPoolExecutor(1, context, _begin, (theirs, *self._arguments))
+            self._pool = concurrent.futures.ProcessPoolExecutor(1, context, _begin, self._arguments)
         self._last = self._pool.submit(function, *arguments)
         return self._last
 
-    def call(self, function, *arguments, on_progress=lambda message: None):
-        return self.result(self.submit(function, *arguments), on_progress)
+    def call(self, function, *arguments):
+        return self.result(self.submit(function, *arguments))
 
-    def result(self, future, on_progress=lambda message: None):
+    def result(self, future):
         """The result of a call. Raises RuntimeError if the process crashed."""
-        while not future.done():
-            concurrent.futures.wait([future], 0.1)
-            with contextlib.suppress(EOFError, OSError):
-                while self._progress.poll():
-                    on_progress(self._progress.recv())
         try:
             return future.result()
         except BrokenProcessPool:
@@ -178,7 +167,7 @@ class Worker:
         """End the process at once."""
         if self._pool is not None:
             for process in multiprocessing.active_children():
-                # An idle process ends by itself, and releases its semaphores, such as those of zarr.
+                # An idle process ends by itself, and releases its semaphores.
                 if process not in self._others and not self._last.done():
                     process.kill()
             self._pool.shutdown(cancel_futures=True)
@@ -186,15 +175,11 @@ class Worker:
 
 
 def _client(address, stack):
-    try:
-        import distributed
-    except ImportError:
-        raise ImportError("--dask needs the package distributed: pip install 'voxelmaps[dask]'") from None
+    distributed = library("distributed", "--dask", extra="dask")
     if address == "local":
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        how = {"dashboard_address": None, "silence_logs": 50, "preload": [__name__]}
-        cluster = distributed.LocalCluster(cores, threads_per_worker=1, **how)
-        stack.enter_context(cluster)
+        # One process per core.
+        how = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50, "preload": [__name__]}
+        cluster = stack.enter_context(distributed.LocalCluster(**how))
         return stack.enter_context(distributed.Client(cluster, set_as_default=False))
     try:
         # The client would wait for what cannot be an address.

@@ -5,9 +5,12 @@
 import importlib
 
 
-def library(name, purpose):
-    """The module of an optional package. Raises ImportError that names the purpose and the extra to install."""
+def library(name, purpose, package=None, extra="files"):
+    """A module of an optional package. Raises ImportError that names the purpose and what to install.
+
+    package    If its name is another one.
+    """
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise ImportError(f'{purpose} needs {name}: pip install "voxelmaps[files]"') from None
+        raise ImportError(f'{purpose} needs {package or name}: pip install "voxelmaps[{extra}]"') from None

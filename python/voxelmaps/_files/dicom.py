@@ -36,6 +36,8 @@ _B_VALUES = ((0x0019, 0x100C), (0x2001, 0x1003))
 # Lengths and cosines of unit vectors may be rounded by this much, and orientations of slices differ.
 _UNIT_TOLERANCE, _ORIENTATION_TOLERANCE = 2e-3, 1e-4
 _LARGEST = 1e7
+# Of PixelData, FloatPixelData and DoubleFloatPixelData, which are not read with the header.
+_PIXELS, _DEFERRED_BYTES, _UNDEFINED = (0x7FE00010, 0x7FE00008, 0x7FE00009), 2**14, 2**32 - 1
 
 
 class DicomSeries(NamedTuple):
@@ -117,34 +119,35 @@ def _numbers(get, keyword, count, default=None):
 
 
 def _header(path):
-    """The header of a file, the bytes of its pixel data, None if these are compressed, and whether it is truncated, which pydicom
-    does not notice; None if the file is not DICOM."""
+    """The header of a file, without its longest values; None if the file is not DICOM."""
     pydicom = library("pydicom", f"reading {path}")
-    size = os.path.getsize(path)
-    with open(path, "rb") as file:
-        try:
-            header = pydicom.dcmread(file, stop_before_pixels=True)
-        except pydicom.errors.InvalidDicomError:
-            if not path.lower().endswith(SUFFIXES):
-                return None
-            file.seek(0)
-            header = pydicom.dcmread(file, stop_before_pixels=True, force=True)
-            if "SOPClassUID" not in header:
-                raise ValueError("it is not a DICOM file, in spite of its name") from None
-        syntax = header.file_meta.get("TransferSyntaxUID") or pydicom.uid.ImplicitVRLittleEndian
-        if syntax.is_deflated:
-            return header, None, False
-        start, head = file.tell(), file.read(12)
-    order = "little" if syntax.is_little_endian else "big"
-    if int.from_bytes(head[:2], order) == 0x7FE0:
-        begin = 8 if syntax.is_implicit_VR else 12
-        length = int.from_bytes(head[begin - 4 : begin], order)
-        is_native = length != 0xFFFFFFFF
-        return header, length if is_native else None, is_native and start + begin + length > size
-    last = header.get_item(max(header.keys())) if len(header) else None
+    try:
+        return pydicom.dcmread(path, defer_size=_DEFERRED_BYTES)
+    except pydicom.errors.InvalidDicomError:
+        if not path.lower().endswith(SUFFIXES):
+            return None
+    header = pydicom.dcmread(path, defer_size=_DEFERRED_BYTES, force=True)
+    if "SOPClassUID" not in header:
+        raise ValueError("it is not a DICOM file, in spite of its name")
+    return header
+
+
+def _pixel_bytes(path, header):
+    """The size of the pixel data, None if there is none or if it is compressed. Raises ValueError if the file is truncated, which
+    pydicom does not notice."""
+    if getattr(header.file_meta.get("TransferSyntaxUID"), "is_deflated", False):
+        return None
+    size, element = os.path.getsize(path), lambda tag: header.get_item(tag, keep_deferred=True)
+    pixels = next((element(tag) for tag in _PIXELS if tag in header), None)
+    last, rest = element(max(header.keys())) if len(header) else None, 0
     if last is None:
-        return header, None, header.file_meta.get("MediaStorageSOPClassUID") != _DIRECTORY
-    return header, None, hasattr(last, "value_tell") and last.length not in (0xFFFFFFFF, size - last.value_tell)
+        rest = header.file_meta.get("MediaStorageSOPClassUID") != _DIRECTORY
+    elif hasattr(last, "value_tell") and last.length != _UNDEFINED:
+        rest = size - last.value_tell - last.length
+    # A part of an element can follow the last one; after pixels it does not matter.
+    if rest < 0 or rest > 0 and pixels is None:
+        raise ValueError(f"it is truncated: it has {size} bytes, but its header promises more")
+    return pixels.length if pixels is not None and pixels.length != _UNDEFINED else None
 
 
 def _flatten(dataset):
@@ -163,9 +166,8 @@ def _frames(path, header):
     shared, each = map(header.get, _GROUPS)
     if number < 1 or (each is not None and len(each) != number):
         raise ValueError(f"it has {number} frames, but functional groups of {len(each or ())}")
-    common = {"b-value": header[tag].value for tag in _B_VALUES if tag in header} | (
-        _flatten(shared[0]) if shared else {}
-    )
+    common = {"b-value": header[tag].value for tag in _B_VALUES if tag in header}
+    common |= _flatten(shared[0]) if shared else {}
     offsets = header.get("GridFrameOffsetVector")
     frames = []
     for index in range(number):
@@ -189,9 +191,8 @@ def _frames(path, header):
             raise ValueError("its RescaleSlope is 0")
         pixel = [_numbers(get, keyword, 2) for keyword in _PIXEL_SPACINGS]
         spacing = *next(filter(None, pixel), (0, 0)), step or _numbers(get, "SliceThickness", 1, [0])[0]
-        intercept, segment = (
-            _numbers(get, name, 1, [0])[0] for name in ("RescaleIntercept", "ReferencedSegmentNumber")
-        )
+        intercept = _numbers(get, "RescaleIntercept", 1, [0])[0]
+        segment = _numbers(get, "ReferencedSegmentNumber", 1, [0])[0]
         distinctions = {name: _text(get(name)) for name in _DISTINCTIONS if name and get(name) not in (None, "")}
         frames.append(_Frame(path, index, position, orientation, spacing, slope, intercept, int(segment), distinctions))
     return frames
@@ -216,9 +217,8 @@ def _check_pixels(file):
         raise ValueError(f"its PhotometricInterpretation is {photometric}, not MONOCHROME2: convert it to gray values")
     if "ModalityLUTSequence" in header:
         raise ValueError("its values are defined by a table (ModalityLUTSequence): convert it to values with a slope")
-    rows, columns, allocated = (
-        int(_numbers(header.get, name, 1, [0])[0]) for name in ("Rows", "Columns", "BitsAllocated")
-    )
+    integer = lambda name: int(_numbers(header.get, name, 1, [0])[0])
+    rows, columns, allocated = map(integer, ("Rows", "Columns", "BitsAllocated"))
     # Floating-point pixels have neither.
     stored = _numbers(header.get, "BitsStored", 1, [allocated])[0]
     high = _numbers(header.get, "HighBit", 1, [stored - 1])[0]
@@ -236,13 +236,11 @@ def _read_file(path):
     """A file with its frames, or None if it is not DICOM."""
     file = _File(path, {}, [])
     try:
-        found = _header(path)
-        if found is None:
+        header = _header(path)
+        if header is None:
             return None
-        header, pixel_bytes, is_truncated = found
-        file = file._replace(header=header, pixel_bytes=pixel_bytes)
-        if is_truncated:
-            raise ValueError(f"it is truncated: it has {os.path.getsize(path)} bytes, but its header promises more")
+        file = file._replace(header=header)
+        file = file._replace(pixel_bytes=_pixel_bytes(path, header))
         if "Rows" in header:
             file = file._replace(frames=_frames(path, header))
             _check_pixels(file)
@@ -258,8 +256,21 @@ def _read_file(path):
 
 def _stored_values(path):
     """The stored values of all frames of a file, as (frames, rows, columns). Raises ValueError."""
+    pydicom = library("pydicom", f"reading {path}")
     try:
-        return _decode(path)
+        header = pydicom.dcmread(path, force=True)
+        if "TransferSyntaxUID" not in header.file_meta:
+            header.file_meta.TransferSyntaxUID = pydicom.uid.ImplicitVRLittleEndian
+        syntax = header.file_meta.TransferSyntaxUID
+        is_decompressed = syntax.is_encapsulated and syntax != pydicom.uid.RLELossless
+        array = _decompressed(header) if is_decompressed else header.pixel_array
+        array = array.reshape(-1, int(header.Rows), int(header.Columns))
+        if array.dtype.kind == "f" or header.BitsAllocated == 1 or is_decompressed:
+            return array
+        # Other bits, such as overlays of old files, are not part of the values.
+        left = int(header.BitsAllocated) - 1 - int(header.HighBit)
+        right = int(header.BitsAllocated) - int(header.BitsStored)
+        return array << left >> right if right else array
     except (ImportError, MemoryError):
         raise
     # Of corrupt files, pydicom and SimpleITK raise exceptions of many types.
@@ -268,32 +279,16 @@ def _stored_values(path):
         raise ValueError(f"'{os.path.basename(path)}': its pixels are truncated or corrupt: {text}") from None
 
 
-def _decode(path):
-    pydicom = library("pydicom", f"reading {path}")
-    header = pydicom.dcmread(path, force=True)
-    if "TransferSyntaxUID" not in header.file_meta:
-        header.file_meta.TransferSyntaxUID = pydicom.uid.ImplicitVRLittleEndian
-    syntax = header.file_meta.TransferSyntaxUID
-    is_plain = not syntax.is_encapsulated or syntax == pydicom.uid.RLELossless
-    if is_plain:
-        array = header.pixel_array
-    else:
-        sitk = library("SimpleITK", f"decompressing {path}")
-        # Without them, SimpleITK does not rescale.
-        for keyword in ("RescaleSlope", "RescaleIntercept", *_GROUPS):
-            if keyword in header:
-                del header[keyword]
-        with tempfile.TemporaryDirectory(prefix="voxelmaps-") as folder:
-            copy = os.path.join(folder, "image.dcm")
-            header.save_as(copy)
-            array = sitk.GetArrayFromImage(sitk.ReadImage(copy, imageIO="GDCMImageIO"))
-    array = array.reshape(-1, int(header.Rows), int(header.Columns))
-    if array.dtype.kind == "f" or header.BitsAllocated == 1 or not is_plain:
-        return array
-    # Other bits, such as overlays of old files, are not part of the values.
-    left = int(header.BitsAllocated) - 1 - int(header.HighBit)
-    right = int(header.BitsAllocated) - int(header.BitsStored)
-    return array << left >> right if right else array
+def _decompressed(header):
+    sitk = library("SimpleITK", "decompressing DICOM files")
+    # Without them, SimpleITK does not rescale.
+    for keyword in ("RescaleSlope", "RescaleIntercept", *_GROUPS):
+        if keyword in header:
+            del header[keyword]
+    with tempfile.TemporaryDirectory(prefix="voxelmaps-") as folder:
+        copy = os.path.join(folder, "image.dcm")
+        header.save_as(copy)
+        return sitk.GetArrayFromImage(sitk.ReadImage(copy, imageIO="GDCMImageIO"))
 
 
 # --- Volumes -----------------------------------------------------------------------------------------------------------
@@ -304,9 +299,7 @@ def _axes(orientation):
     row, column = orientation[:3], orientation[3:]
     lengths = np.linalg.norm(row), np.linalg.norm(column)
     if max(abs(lengths[0] - 1), abs(lengths[1] - 1), abs(row @ column)) > _UNIT_TOLERANCE:
-        raise ValueError(
-            f"ImageOrientationPatient must be two perpendicular unit vectors, but is {_rounded(orientation)}"
-        )
+        raise ValueError(f"ImageOrientationPatient is {_rounded(orientation)}, not two perpendicular unit vectors")
     normal = np.cross(row, column)
     normal /= np.linalg.norm(normal)
     row = np.cross(column, normal)
@@ -413,15 +406,14 @@ def _ordered(frames, allow_uneven):
         )
     step, warning = float(total[-1, 2]) / (len(frames) - 1), ""
     off = abs(total[:, 2] - median * np.arange(len(frames)))
-    uneven = np.flatnonzero(abs(steps - median) > tolerance)
-    if len(uneven) or off.max() > 0.1 * median:
-        text = (
-            ", ".join(f"{steps[i]:.6g} mm from {frames[i].name} to {frames[i + 1].name}" for i in uneven[:4])
-            or f"{frames[int(off.argmax())].name} is {off.max():.6g} mm off its even position"
-        )
-        text = (
-            f"the distances of slices must agree within {tolerance:.6g} mm, and their median is {median:.6g} mm: {text}"
-        )
+    uneven = [
+        f"{steps[i]:.6g} mm from {frames[i].name} to {frames[i + 1].name}"
+        for i in np.flatnonzero(abs(steps - median) > tolerance)[:4]
+    ]
+    if off.max() > 0.1 * median and not uneven:
+        uneven = [f"{frames[int(off.argmax())].name} is {off.max():.6g} mm off its even position"]
+    if uneven:
+        text = f"the distances of slices must agree within {tolerance:.6g} mm, and their median is {median:.6g} mm: {', '.join(uneven)}"
         if not allow_uneven:
             raise ValueError(
                 f"{text}; slices are missing or uneven (read_dicom_series(..., allow_uneven_slices=True) reads them)"
@@ -431,26 +423,28 @@ def _ordered(frames, allow_uneven):
     return frames, axes, first.position, (column, row, step), warning
 
 
-def _values(frames, files):
-    """The array of ordered frames, rescaled: integers if slopes and intercepts are."""
-    headers = {file.path: file.header for file in files}
-    low, high, is_integer = 0.0, 0.0, True
+def _type_of(frames, headers):
+    """The smallest type of integers that holds all rescaled values, or float64."""
+    limits = [0]
     for frame in frames:
         header = headers[frame.path]
         if "BitsStored" not in header or "PixelRepresentation" not in header:
-            is_integer = False
-            continue
+            return np.float64
         bits = int(header.BitsStored)
-        limits = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if header.PixelRepresentation else (0, 2**bits - 1)
-        limits = [limit * frame.slope + frame.intercept for limit in limits]
-        low, high = min(low, *limits), max(high, *limits)
-        is_integer &= frame.slope == int(frame.slope) and frame.intercept == int(frame.intercept)
-    kinds = [
-        kind
-        for kind in (np.uint8, np.int16, np.uint16, np.int32)
-        if np.iinfo(kind).min <= low <= high <= np.iinfo(kind).max
-    ]
-    kind = kinds[0] if is_integer and kinds else np.float64
+        stored = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if header.PixelRepresentation else (0, 2**bits - 1)
+        limits += [limit * frame.slope + frame.intercept for limit in stored]
+        if not (float(frame.slope).is_integer() and float(frame.intercept).is_integer()):
+            return np.float64
+    for kind in (np.uint8, np.int16, np.uint16, np.int32):
+        if np.iinfo(kind).min <= min(limits) and max(limits) <= np.iinfo(kind).max:
+            return kind
+    return np.float64
+
+
+def _values(frames, files):
+    """The array of ordered frames, rescaled: integers if slopes and intercepts are."""
+    kind = _type_of(frames, {file.path: file.header for file in files})
+    wide = np.int64 if kind != np.float64 else np.float64
     array, path, stored = None, None, None
     for k, frame in enumerate(frames):
         if frame.path != path:
@@ -459,7 +453,6 @@ def _values(frames, files):
         if array is None:
             array = np.empty((len(frames), *plane.shape), kind)
         if (frame.slope, frame.intercept) != (1, 0):
-            wide = np.int64 if kind != np.float64 else np.float64
             plane = plane.astype(wide) * wide(frame.slope) + wide(frame.intercept)
         array[k] = plane
     return array
@@ -542,9 +535,8 @@ def _segmentation(file, grid, segment):
     numbers = [int(item.SegmentNumber) for item in header.get("SegmentSequence") or ()]
     if segment is not None and segment not in numbers:
         raise ValueError(f"the segmentation has no segment {segment}; its segments are {_segments(header)}")
-    labels = np.zeros(
-        shape, np.uint8 if max([*numbers, stored.max() if kind == "LABELMAP" else 0]) < 256 else np.uint16
-    )
+    largest = max([*numbers, stored.max() if kind == "LABELMAP" else 0])
+    labels = np.zeros(shape, np.uint8 if largest < 256 else np.uint16)
     last = np.array([stored.shape[2] - 1, stored.shape[1] - 1])
     for frame in frames:
         plane = stored[frame.number]
@@ -597,14 +589,15 @@ def _scan(folder):
             others.append(path)
         elif file.problem or file.kind != _DIRECTORY:
             files.append(file)
-    series, unreadable = {}, []
-    kinds = {file.kind for file in files if file.frames}
-    for file in files:
-        if file.frames or (file.problem and "Rows" in file.header):
-            series.setdefault(file.text("SeriesInstanceUID"), []).append(file)
-    for file in files:
-        if not file.frames and "Rows" not in file.header and (file.problem or not file.kind or file.kind in kinds):
-            problem, uid = file.problem or "it has no pixel data", file.text("SeriesInstanceUID")
+    is_image = lambda file: bool(file.frames or file.problem and "Rows" in file.header)
+    series, unreadable, kinds = {}, [], {file.kind for file in files if file.frames}
+    for file in sorted(files, key=is_image, reverse=True):
+        uid = file.text("SeriesInstanceUID")
+        if is_image(file):
+            series.setdefault(uid, []).append(file)
+        elif file.problem or not file.kind or file.kind in kinds:
+            # A slice without its pixels.
+            problem = file.problem or "it has no pixel data"
             if uid in series:
                 series[uid].append(file._replace(problem=problem))
             elif file.problem or not uid:
@@ -665,14 +658,12 @@ def _read(path, series, allow_uneven_slices, grid, segment, select):
             if len(files) != 1:
                 raise ValueError("it holds no DICOM series with images")
             return _read(files[0].path, series, allow_uneven_slices, grid, segment, select)
+        texts = "; ".join(_describe(*each) for each in found.items())
         if series is not None and series not in found:
-            raise ValueError(
-                f"it has no series '{series}', but {'; '.join(_describe(*each) for each in found.items())}"
-            )
+            raise ValueError(f"it has no series '{series}', but {texts}")
         if unreadable:
             raise ValueError("; ".join(unreadable[:4]))
         if series is None and len(found) > 1:
-            texts = "; ".join(_describe(*each) for each in found.items())
             raise ValueError(
                 f"it has {len(found)} series: {texts}: read_dicom_series(folder, series=UID) reads one, and list_dicom_series "
                 "lists them"
@@ -690,9 +681,8 @@ def _read(path, series, allow_uneven_slices, grid, segment, select):
                 "it is an RTSTRUCT, with contours and no voxels: convert it to a mask, for instance with 3D Slicer, plastimatch or "
                 "dcmrtstruct2nii"
             )
-        raise ValueError(
-            f"it is no image, but {getattr(kind, 'name', kind)}" + ": pass the folder" * (kind == _DIRECTORY)
-        )
+        remedy = ": pass the folder" if kind == _DIRECTORY else ""
+        raise ValueError(f"it is not an image, but {getattr(kind, 'name', kind)}{remedy}")
     _check_files(files)
     if files[0].kind in _SEGMENTATIONS:
         if len(files) > 1:
@@ -753,9 +743,6 @@ def _list(folder):
             spacing = tuple(map(float, spacing))
         except ValueError as error:
             problem = str(error)
-        result.append(
-            DicomSeries(
-                uid, paths, files[0].text("Modality"), files[0].text("SeriesDescription"), size, spacing, problem
-            )
-        )
+        texts = files[0].text("Modality"), files[0].text("SeriesDescription")
+        result.append(DicomSeries(uid, paths, *texts, size, spacing, problem))
     return result, unreadable

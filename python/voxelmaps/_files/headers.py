@@ -19,25 +19,12 @@ _META_GEOMETRY |= {"TransformMatrix": 2, "Rotation": 2, "Orientation": 2}
 
 
 class Voxels(NamedTuple):
-    """Where the voxels of an image are."""
+    """Where the voxels of an image are: behind an offset in a file, up to its end."""
 
     file: str
     offset: int
     nbytes: int
     is_compressed: bool
-    # Bytes in the file, of compressed voxels; None up to its end.
-    size: int | None = None
-
-
-def pair(path):
-    """The header and the voxels of a NIfTI image: two files for .hdr and .img, else one."""
-    stem, suffix = os.path.splitext(path)
-    if suffix.lower() not in (".hdr", ".img"):
-        return path, path
-    is_header = suffix.lower() == ".hdr"
-    other = ".img" if is_header else ".hdr"
-    other = stem + (other.upper() if suffix.isupper() else other)
-    return (path, other) if is_header else (other, path)
 
 
 def files_of_image(path):
@@ -46,7 +33,6 @@ def files_of_image(path):
         return [*sorted(entry.path for entry in os.scandir(path)), path]
     files = [path]
     with contextlib.suppress(OSError, ValueError):
-        files += pair(path)
         # Opening a pipe would wait for its other end, and parsing what is not a header of text would take time.
         if os.path.isfile(path) and os.fspath(path).lower().endswith((".mha", ".mhd", ".nrrd", ".nhdr")):
             files.append(voxels(path).file)
@@ -106,9 +92,7 @@ def _data_file(path, name):
         raise ValueError(f"its voxels are in several files ({name[:99]}): save it as one file")
     file = os.path.join(os.path.dirname(path), name)
     if not os.path.isfile(file) or os.path.samefile(path, file):
-        raise ValueError(
-            f"its data file {file[:999]} {'is the header itself' if os.path.isfile(file) else 'is missing'}"
-        )
+        raise ValueError(f"its data file {file[:999]} is {'the header itself' if os.path.isfile(file) else 'missing'}")
     return file
 
 
@@ -127,22 +111,19 @@ def _voxels_of_meta(path):
         if name in fields and fields[name] not in (f"{neutral}", f"{neutral}.0"):
             raise ValueError(f"its {name} is {fields[name][:99]}, which readers ignore: save the scaled values")
     _check_units(fields, "DistanceUnits")
-    is_binary, is_compressed = (
-        fields.get(name, "T")[:1] in ("T", "t", "1") for name in ("BinaryData", "CompressedData")
-    )
-    if not is_binary:
+    is_true = lambda name: fields.get(name, "T")[:1] in ("T", "t", "1")
+    if not is_true("BinaryData"):
         raise ValueError("its voxels are text (BinaryData = False): save it as binary")
-    skip, element = _integer(fields, "HeaderSize", "0", -1), fields["ElementDataFile"]
-    is_local = element.lower() == "local"
-    if is_local and skip not in (-1, 0) and skip < length:
-        raise ValueError(f"its HeaderSize is {skip}, but the header has {length} bytes")
-    file = path if is_local else _data_file(path, element)
-    if skip == -1 and is_local and os.path.getsize(path) != length + nbytes:
-        raise ValueError(f"its HeaderSize is -1, but it has not {length + nbytes} bytes")
-    size = _integer(fields, "CompressedDataSize", "", 1) if "CompressedDataSize" in fields else None
-    return Voxels(
-        file, max(skip, length if is_local else 0), nbytes, is_compressed and "CompressedData" in fields, size
-    )
+    if _integer(fields, "HeaderSize", "0", -1) != 0:
+        raise ValueError(f"its HeaderSize is {fields['HeaderSize']}, but its voxels must begin its data file")
+    element = fields["ElementDataFile"]
+    file = path if element.lower() == "local" else _data_file(path, element)
+    offset, is_compressed = length if file == path else 0, is_true("CompressedData") and "CompressedData" in fields
+    if is_compressed and "CompressedDataSize" in fields:
+        size, promised = os.path.getsize(file) - offset, _integer(fields, "CompressedDataSize", "", 1)
+        if size != promised:
+            raise ValueError(f"{file} has {size} bytes of voxels, but the header promises {promised}")
+    return Voxels(file, offset, nbytes, is_compressed)
 
 
 def _voxels_of_nrrd(path):
@@ -159,21 +140,11 @@ def _voxels_of_nrrd(path):
     encoding = fields.get("encoding", "").lower()
     if encoding not in ("raw", "gzip", "gz"):
         raise ValueError(f"its encoding is '{encoding[:99]}', but must be raw or gzip: save it as one of these")
-    skip, lines = _integer(fields, "byteskip", "0", -1 if encoding == "raw" else 0), _integer(
-        fields, "lineskip", "0", 0
-    )
+    for name in ("byteskip", "lineskip"):
+        if _integer(fields, name, "0", -1) != 0:
+            raise ValueError(f"its {name} is {fields[name]}, but its voxels must begin its data file")
     file = _data_file(path, fields["datafile"]) if "datafile" in fields else path
-    offset = length if file == path else 0
-    if lines:
-        with open(file, "rb") as stream:
-            stream.seek(offset)
-            for _ in range(lines):
-                if not stream.readline():
-                    raise ValueError(f"its line skip is {lines}, but its data file has fewer lines")
-            offset = stream.tell()
-    # The bytes to skip are compressed too.
-    is_raw = encoding == "raw"
-    return Voxels(file, offset + max(skip, 0) * is_raw, nbytes * size + max(skip, 0) * (not is_raw), not is_raw)
+    return Voxels(file, length if file == path else 0, nbytes * size, encoding != "raw")
 
 
 def voxels(path):
@@ -189,12 +160,11 @@ def verify(part):
         if size < part.offset + part.nbytes:
             raise ValueError(f"{part.file} has {size} bytes, but the header promises {part.offset + part.nbytes}")
         return
-    total, left, decompressor = 0, os.path.getsize(part.file) if part.size is None else part.size, None
+    total, decompressor = 0, None
     try:
         with open(part.file, "rb") as file:
             file.seek(part.offset)
-            while chunk := file.read(min(left, 2**18)):
-                left -= len(chunk)
+            while chunk := file.read(2**18):
                 while chunk and (decompressor is None or not decompressor.eof or chunk.startswith(b"\x1f\x8b")):
                     if decompressor is None or decompressor.eof:
                         # zlib or gzip, which may have several members.

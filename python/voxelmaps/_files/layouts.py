@@ -7,8 +7,7 @@ import os
 
 from . import paths
 
-FORMATS = ("nii.gz", "nii", "nrrd", "zarr")
-STORE = "maps.zarr"
+FORMATS = ("nii.gz", "nii", "nrrd")
 
 
 class Layout:
@@ -17,10 +16,10 @@ class Layout:
     keys    Names of the maps, in their order.
     """
 
-    # Whether maps can be added to a folder.
-    is_open = True
     # Replaces values that are not finite, if it is a number.
     fill = None
+    # The file of the region, if it is also written.
+    segmentation = None
 
     def __init__(self, file_format, keys):
         self.format, self.keys = file_format, list(keys)
@@ -30,46 +29,26 @@ class Layout:
         return f"{key}.{self.format}"
 
     def names(self):
-        return list(dict.fromkeys(map(self.location, self.keys)))
-
-
-class ZarrLayout(Layout):
-    """One store of OME-Zarr with all maps, which appears when it is complete."""
-
-    is_open = False
-
-    def location(self, key):
-        return STORE if key in self.keys else f"{key}.nii.gz"
+        return [*map(self.location, self.keys), *filter(None, [self.segmentation])]
 
 
 class NnunetLayout(Layout):
     """Channels of a case of nnU-Net, in a folder that all cases share."""
 
-    is_open = False
-    SEGMENTATION = "segmentation"
-
     def __init__(self, file_format, keys, case, fill):
         super().__init__(file_format, keys)
         self.fill = fill
-        self._name, self._numbers = case.name(), {key: number for number, key in enumerate(self.keys)}
-        self._dataset = os.path.relpath(case.dataset(), case.output)
+        self._name, self._dataset = case.name(), os.path.relpath(case.dataset(), case.output)
+        self.segmentation = os.path.join(self._dataset, "labelsTr", f"{self._name}.{file_format}")
 
     def location(self, key):
-        if key in self._numbers:
-            return os.path.join(self._dataset, "imagesTr", f"{self._name}_{self._numbers[key]:04}.{self.format}")
-        if key == self.SEGMENTATION:
-            return os.path.join(self._dataset, "labelsTr", f"{self._name}.{self.format}")
-        return super().location(key)
-
-    def names(self):
-        return [*super().names(), self.location(self.SEGMENTATION)]
+        number = self.keys.index(key)
+        return os.path.join(self._dataset, "imagesTr", f"{self._name}_{number:04}.{self.format}")
 
 
 def layout(file_format, channels, fill, keys, case):
     """The layout of a case. channels is "nnunet" or None."""
-    if channels:
-        return NnunetLayout(file_format, keys, case, fill)
-    return (ZarrLayout if file_format == "zarr" else Layout)(file_format, keys)
+    return NnunetLayout(file_format, keys, case, fill) if channels else Layout(file_format, keys)
 
 
 def write_dataset(folder, keys, file_format):
@@ -95,24 +74,3 @@ def check_dataset(folder, keys, names, file_format):
         raise ValueError(
             f"the dataset {folder} has cases with other channels, such as {min(others)} with {', '.join(channels)}: choose another folder"
         )
-
-
-def zarr_package():
-    try:
-        import zarr
-        from zarr.codecs import BloscCodec
-    except ImportError:
-        raise ImportError("stores of zarr need the package zarr, 3 or later: pip install 'voxelmaps[dask]'") from None
-    return zarr, BloscCodec
-
-
-def check_format(file_format, channels):
-    """Raise ValueError if there is no such format, and ImportError if its package is not installed."""
-    if file_format not in FORMATS:
-        raise ValueError(f"format is {file_format}, but must be one of {', '.join(FORMATS)}")
-    if channels not in (None, "nnunet"):
-        raise ValueError(f"channels is {channels}, but must be nnunet")
-    if channels and file_format not in ("nii.gz", "nrrd"):
-        raise ValueError(f"channels of nnU-Net are files of nii.gz or nrrd, not {file_format}")
-    if file_format == "zarr":
-        zarr_package()

@@ -8,7 +8,6 @@ import zlib
 import numpy as np
 
 from . import library
-from .headers import pair
 from .._suggestions import warn
 
 SUFFIXES = (".nii", ".nii.gz", ".hdr", ".img")
@@ -30,31 +29,26 @@ def read(path):
     from nibabel.volumeutils import apply_read_scaling, array_from_file
     from nibabel.wrapstruct import WrapStructError
 
-    header_path, voxels_path = pair(path)
-    for each in (header_path, voxels_path):
-        if not os.path.isfile(each):
-            raise ValueError(f"its file {each} is missing")
+    if not path.lower().endswith((".nii", ".nii.gz")):
+        raise ValueError(
+            "it is a pair of a header and an image: save it as one file, such as nibabel.save(nibabel.load(path), 'a.nii')"
+        )
     opener, corrupt = _gzip() if path.lower().endswith(".gz") else (open, zlib.error)
     try:
-        with opener(header_path, "rb") as file:
-            header = _header(file, header_path == voxels_path)
+        with opener(path, "rb") as file:
+            header = _header(file)
             shape, components = shape_of(header, "it")
             kind = header.get_data_dtype()
-            offset, size = float(header["vox_offset"]), os.path.getsize(voxels_path)
-            if not offset.is_integer() or offset < (header.structarr.nbytes if header_path == voxels_path else 0):
-                raise ValueError(
-                    f"its voxels begin at byte {offset:g} (vox_offset), which must be an integer after the header"
-                )
+            offset, size = float(header["vox_offset"]), os.path.getsize(path)
+            if not offset.is_integer() or offset < header.structarr.nbytes:
+                raise ValueError(f"its vox_offset is {offset:g}, but must be an integer after the header")
             needed = int(offset) + kind.itemsize * components * int(np.prod(shape, dtype=object))
             if needed > size * (1 if opener is open else _MAX_COMPRESSION):
                 raise ValueError(f"it has {size} bytes, but the header promises {needed}: it is truncated or corrupt")
-            if header_path != voxels_path:
-                file = open(voxels_path, "rb")
-            with file:
-                array = array_from_file((*shape, components), kind, file, int(offset), mmap=False)
-                # The checksum of a compressed file follows the voxels.
-                while opener is not open and file.read(2**20):
-                    pass
+            array = array_from_file((*shape, components), kind, file, int(offset), mmap=False)
+            # The checksum of a compressed file follows the voxels.
+            while opener is not open and file.read(2**20):
+                pass
         slope, inter = header.get_slope_inter()
         place = geometry(header, shape, "it", path)
     except (OSError, EOFError, zlib.error, corrupt) as error:
@@ -85,7 +79,7 @@ def in_itk_order(array):
     return array[..., 0].T if array.shape[-1] == 1 else np.ascontiguousarray(np.moveaxis(array.T, 0, -1))
 
 
-def _header(file, is_single):
+def _header(file):
     import logging
     from nibabel import Nifti1Header, Nifti2Header
 
@@ -95,15 +89,8 @@ def _header(file, is_single):
     if len(block) != kind.template_dtype.itemsize:
         raise ValueError(f"it has {len(block)} bytes, fewer than a header")
     header = kind(block, check=False)
-    # As bytes without trailing zeros.
-    magic, expected = header["magic"].item(), f"{'n+' if is_single else 'ni'}{version}".encode()
-    if int(header["sizeof_hdr"]) != len(block) or magic[:3] != expected:
-        is_analyze = magic[:1] != b"n" and not is_single
-        raise ValueError(
-            "it is an Analyze 7.5 file, which has no orientation: convert it to NIfTI"
-            if is_analyze
-            else "it is not a NIfTI file, in spite of its name"
-        )
+    if int(header["sizeof_hdr"]) != len(block) or header["magic"].item()[:3] != f"n+{version}".encode():
+        raise ValueError("it is not a NIfTI file, in spite of its name")
     header["pixdim"][0] = header["pixdim"][0] or 1
     silent = logging.getLogger(f"{__name__}.silent")
     silent.disabled = True

@@ -27,9 +27,7 @@ def utf8(path, what):
     try:
         path.encode()
     except UnicodeEncodeError:
-        raise ValueError(
-            f"{what} {path} has a name that is not UTF-8, which readers and writers of images need"
-        ) from None
+        raise ValueError(f"{what} {path} has a name that is not UTF-8, which readers of images need") from None
     return path
 
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Iterable, Mapping
 import numpy as np
 
 from .. import _image
-from . import layouts, library, paths
+from . import library, paths
 from .writing import FEATURE_NAMES
-from .._suggestions import warn
 from .._maps import FeatureMaps, Geometry
 from .._cohort.tables import PROVENANCE
 
@@ -57,9 +56,7 @@ def _maps_of_files(paths: dict[str, pathlib.Path], where: Path) -> FeatureMaps:
     for i, (name, path) in enumerate(paths.items()):
         volume, _ = _volume(path)
         if volume.array.ndim > len(volume.spacing):
-            raise ValueError(
-                f"{path} has {volume.array.shape[-1]} components, but is one of several files: read it alone"
-            )
+            raise ValueError(f"{path} has {volume.array.shape[-1]} components, but is not alone: read it by its path")
         if first is None or array is None:
             first, array = volume, np.empty((len(paths), *volume.array.shape), volume.array.dtype)
         difference = _image.difference_of_grids(first, volume, str(path), str(next(iter(paths.values()))))
@@ -74,32 +71,16 @@ def _maps_of_files(paths: dict[str, pathlib.Path], where: Path) -> FeatureMaps:
     return FeatureMaps(paths, array, (), Geometry(*first[1:]))
 
 
-def _maps_of_store(path: pathlib.Path) -> FeatureMaps:
-    """Maps of a store of zarr that the program has written."""
-    zarr, _ = layouts.zarr_package()
-    try:
-        store = zarr.open_group(str(path), mode="r")
-        attributes = dict(store.attrs["voxelmaps"])
-        names = list(attributes["names"])
-        geometry = Geometry(*(tuple(attributes[name]) for name in Geometry._fields))
-        array = store["0"][...]
-    except (KeyError, TypeError, ValueError, OSError) as error:
-        raise ValueError(f"{path} is not a store of maps, or is not complete: {error}") from None
-    return FeatureMaps(names, array, (), geometry)
-
-
 def _names_of_folder(path: pathlib.Path) -> dict[str, pathlib.Path]:
     """Files of the maps of a folder by their names, in their order."""
     if (path / PROVENANCE).is_file():
         record = _json(path / PROVENANCE)
         try:
-            files = {str(key): path / str(entries["file"]) for key, entries in record["maps"].items()}
-            is_complete = bool(record["complete"])
+            if not record["complete"]:
+                raise ValueError(f"the run that has written {path} was interrupted: repeat it")
+            return {str(key): path / str(entries["file"]) for key, entries in record["maps"].items()}
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{path / PROVENANCE} is not what voxelmaps maps writes: there is no {error}") from None
-        if not is_complete:
-            warn(f"the run that has written {path} was interrupted: there are {len(files)} of its maps")
-        return files
     files = sorted(each for each in path.iterdir() if each.name.endswith(_SUFFIXES))
     return {_stem(each.name): each for each in files}
 
@@ -108,8 +89,7 @@ def read_maps(path: Path, names: Iterable[str] | None = None) -> FeatureMaps:
     """Read feature maps that were written to files.
 
     path     Folder of the maps of a case that `voxelmaps maps` or voxelmaps.radiomics.execute has written, in any format, also
-             with the names of nnU-Net; another folder of files of one map each; a store maps.zarr; or an image whose components
-             are maps, as itk.imwrite and the C++ example FeatureMaps write it. NRRD and MetaImage files of these hold the names, also of a single map.
+             with the names of nnU-Net; another folder of files of one map each; or an image whose components are maps, as itk.imwrite and the C++ example FeatureMaps write it. NRRD and MetaImage files of these hold the names, also of a single map.
     names    Of the components of an image in a file that has no names, such as NIfTI.
 
     Returns FeatureMaps, whose array is one of NumPy, and whose geometry is that of the files. All files are
@@ -132,8 +112,7 @@ def read_maps(path: Path, names: Iterable[str] | None = None) -> FeatureMaps:
     if place.is_dir():
         if given is not None:
             raise ValueError(f"names are given, but {place} is a folder, whose files have names")
-        store = place if (place / "zarr.json").is_file() else place / "maps.zarr"
-        return _maps_of_store(store) if store.is_dir() else _maps_of_files(_names_of_folder(place), place)
+        return _maps_of_files(_names_of_folder(place), place)
     volume, of_file = _volume(place)
     if volume.array.ndim == len(volume.spacing):
         volume = volume.with_array(volume.array[..., np.newaxis])

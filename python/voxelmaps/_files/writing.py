@@ -3,6 +3,7 @@
 """Feature maps as files, computed and written slab by slab, so that memory holds two slabs of the maps of one class."""
 
 import concurrent.futures
+import contextlib
 import math
 import os
 import tempfile
@@ -10,7 +11,7 @@ import zlib
 
 import numpy as np
 
-from . import layouts, library, paths
+from . import library, paths
 from .._image import check_orthogonal
 
 try:
@@ -34,9 +35,6 @@ _BLOCK_BYTES = 2**20
 
 # Sizes are 16-bit integers in NIfTI-1.
 _MAX_SIZE = 32767
-
-# Of a chunk of zarr, which has complete planes of one map.
-_CHUNK_VOXELS = 2**18
 
 # Key of the names of components in headers of NRRD and MetaImage, as the C++ example FeatureMaps writes it.
 FEATURE_NAMES = "FeatureNames"
@@ -91,84 +89,82 @@ def _header(volume, dtype, file_format, names=()):
     return _nrrd_header(volume, dtype, names) if file_format == "nrrd" else _nifti_header(volume, dtype)
 
 
-class _Growing:
-    """A map on the disk that grows.
+class _File:
+    """A map on the disk that grows: a header and voxels; both are compressed in .nii.gz, the voxels in .nrrd.
 
     path    Where it appears when it is complete.
     fill    Replaces values that are not finite, or None.
     """
 
-    def __init__(self, path, staging, fill=None):
-        self.path = os.fspath(path)
-        # In the region.
-        self.values = tempfile.SpooledTemporaryFile(_REGION_BYTES, dir=staging)
-        self._fill = fill
-
-    def append(self, slab, region=None, is_last=True, function=None):
-        """Append planes. After the last ones, write everything to the disk, and return the value of a function of the map.
-
-        region    Numbers of the voxels whose values are kept for the function.
-        """
-        try:
-            with paths.errors_named(self.path):
-                if region is not None:
-                    self.values.write(slab.reshape(-1)[region])
-                if self._fill is not None:
-                    slab = np.where(np.isfinite(slab), slab, slab.dtype.type(self._fill))
-                self._write(slab)
-                if is_last:
-                    self._finish()
-            return function(self) if is_last and function is not None else None
-        finally:
-            if is_last:
-                self.close()
-
-    def _finish(self):
-        pass
-
-    def publish(self):
-        """Give the complete file its name."""
-
-    def close(self):
-        self.values.close()
-
-
-class _File(_Growing):
-    """A file with a header and voxels; both are compressed in .nii.gz, the voxels in .nrrd."""
-
     def __init__(self, path, staging, head, fill=None):
-        super().__init__(path, staging, fill)
-        self._staged, self._head, self._file = os.path.join(staging, os.path.basename(self.path)), head, None
+        self.path, self._head, self._fill, self._file = os.fspath(path), head, fill, None
+        self._staged = os.path.join(staging, os.path.basename(self.path))
+        # In the region.
+        self._values = tempfile.SpooledTemporaryFile(_REGION_BYTES, dir=staging)
         # A gzip file without name and time: equal maps are equal files.
         self._compressor = None if self.path.endswith(".nii") else compressobj(1, zlib.DEFLATED, 31)
 
-    def _write_bytes(self, data):
+    def append(self, slab, region=None, is_last=True):
+        """Append planes. After the last ones, write everything to the disk, and return the statistics of the region.
+
+        region    Numbers of the voxels of the planes that are in the region, or None.
+        """
+        with paths.errors_named(self.path):
+            if region is not None:
+                self._values.write(slab.reshape(-1)[region])
+            if self._fill is not None:
+                slab = np.where(np.isfinite(slab), slab, slab.dtype.type(self._fill))
+            self._write_voxels(slab)
+            if not is_last:
+                return None
+            self._file.write(self._compressor.flush() if self._compressor else b"")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            statistics = None if region is None else self._statistics(slab.dtype)
+            self.close()
+        return statistics
+
+    def close(self):
+        # Complete files are flushed; the disk may be full for others.
+        with contextlib.suppress(OSError):
+            self._values.close()
+            if self._file is not None:
+                self._file.close()
+
+    def _write(self, data):
         self._file.write(data if self._compressor is None else self._compressor.compress(data))
 
-    def _write(self, slab):
+    def _write_voxels(self, slab):
         if self._file is None:
             # Here, in a thread of its own, since a new file waits for others that are synchronized with the disk.
             self._file = open(self._staged, "wb")
-            (self._file.write if self.path.endswith(".nrrd") else self._write_bytes)(self._head)
+            (self._file.write if self.path.endswith(".nrrd") else self._write)(self._head)
         data = memoryview(np.ascontiguousarray(slab)).cast("B")
         for first in range(0, len(data), _BLOCK_BYTES):
-            self._write_bytes(data[first : first + _BLOCK_BYTES])
+            self._write(data[first : first + _BLOCK_BYTES])
 
-    def _finish(self):
-        if self._compressor is not None:
-            self._file.write(self._compressor.flush())
-        self._file.flush()
-        os.fsync(self._file.fileno())
+    def _statistics(self, dtype):
+        """Of the values in the region, without NaN."""
+        values = np.empty(self._values.tell() // dtype.itemsize, dtype)
+        self._values.seek(0)
+        self._values.readinto(values)
+        values = values[~np.isnan(values)]
+        if len(values) == 0:
+            return {"mean": None, "median": None, "standard_deviation": None, "valid_voxels": 0}
+        # Infinite values have no deviation.
+        with np.errstate(invalid="ignore"):
+            return {
+                "mean": float(np.mean(values, dtype=np.float64)),
+                "standard_deviation": float(np.std(values, dtype=np.float64)),
+                "median": float(np.median(values)),
+                "valid_voxels": len(values),
+            }
 
     def publish(self):
+        """Give the complete file its name."""
         with paths.errors_named(self.path):
             os.makedirs(os.path.dirname(self.path) or os.curdir, exist_ok=True)
             os.replace(self._staged, self.path)
-
-    def close(self):
-        super().close()
-        if self._file is not None:
-            self._file.close()
 
 
 def write_image(volume, path, folder, names=()):
@@ -178,85 +174,12 @@ def write_image(volume, path, folder, names=()):
     """
     head = _header(volume, volume.array.dtype, path.suffix[1:], names)
     file = _File(path, folder.staging, head)
-    file.append(volume.array)
+    try:
+        file.append(volume.array)
+    finally:
+        file.close()
     file.publish()
     return path
-
-
-# --- Stores of zarr ----------------------------------------------------------------------------------------------------
-
-
-class Store:
-    """A store of OME-Zarr 0.5 with all maps of a case in one array, written in the folder for incomplete files."""
-
-    def __init__(self, volume, keys, dtype, folder):
-        zarr, codec = layouts.zarr_package()
-        self._volume, self._keys, self._folder = volume, list(keys), folder
-        shape = volume.array.shape
-        self.planes = max(1, min(shape[0], _CHUNK_VOXELS // math.prod(shape[1:])))
-        self._group = zarr.create_group(str(folder.staging / layouts.STORE), zarr_format=3)
-        self._array = self._group.create_array(
-            "0",
-            shape=(len(self._keys), *shape),
-            chunks=(1, self.planes, *shape[1:]),
-            dtype=dtype,
-            compressors=codec(cname="zstd", clevel=1, shuffle="shuffle", typesize=np.dtype(dtype).itemsize),
-            fill_value=float("nan"),
-            dimension_names=["c", *"zyx"[-len(shape) :]],
-            # A missing chunk would look like one that is lost.
-            config={"write_empty_chunks": True},
-        )
-
-    def open(self, key):
-        return _Channel(self._folder, self._array, self._keys.index(key))
-
-    def publish(self, statistics):
-        """Write the metadata, and give the store its name."""
-        self._group.update_attributes(_attributes(self._volume, [(key, statistics[key]) for key in self._keys]))
-        path = self._folder.path / layouts.STORE
-        with paths.errors_named(path):
-            if path.exists():
-                os.replace(path, self._folder.staging / "before")
-            os.replace(self._folder.staging / layouts.STORE, path)
-
-
-class _Channel(_Growing):
-    """A map in a store."""
-
-    def __init__(self, folder, array, number):
-        super().__init__(folder.path / layouts.STORE, folder.staging)
-        self._array, self._number, self._planes = array, number, 0
-
-    def _write(self, slab):
-        self._array[self._number, self._planes : self._planes + len(slab)] = slab
-        self._planes += len(slab)
-
-
-def _attributes(volume, maps):
-    """Metadata of OME-Zarr 0.5, which has no directions; an attribute of its own has ITK's geometry."""
-
-    def channel(key, entries):
-        first, last = (float(entries.get(name) or 0) for name in ("minimum", "maximum"))
-        first, last = (first, last) if math.isfinite(first) and math.isfinite(last) else (0.0, 1.0)
-        window = {"min": first, "max": last, "start": first, "end": last}
-        return {"label": key, "color": "FFFFFF", "active": False, "window": window}
-
-    transformations = [
-        {"type": "scale", "scale": [1.0, *map(float, reversed(volume.spacing))]},
-        {"type": "translation", "translation": [0.0, *map(float, reversed(volume.origin))]},
-    ]
-    space = [{"name": name, "type": "space", "unit": "millimeter"} for name in "zyx"[-len(volume.size) :]]
-    multiscale = {
-        "name": "maps",
-        "axes": [{"name": "c", "type": "channel"}, *space],
-        "datasets": [{"path": "0", "coordinateTransformations": transformations}],
-    }
-    geometry = {name: list(getattr(volume, name)) for name in ("spacing", "origin", "direction")}
-    channels = {"channels": [channel(*one) for one in maps]}
-    return {
-        "ome": {"version": "0.5", "multiscales": [multiscale], "omero": channels},
-        "voxelmaps": {"names": [key for key, _ in maps], **geometry},
-    }
 
 
 # --- Maps --------------------------------------------------------------------------------------------------------------
@@ -273,87 +196,69 @@ def number_of_threads():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _slabs(depth, plane_bytes, is_on_device, multiple):
-    """First and last + 1 plane of slabs of nearly equal thickness, a multiple of planes."""
+def _slabs(depth, plane_bytes, is_on_device):
+    """First and last + 1 plane of slabs of nearly equal thickness."""
     most = _SLAB_BYTES_OF_DEVICE if is_on_device else _SLAB_BYTES
     count = -(-depth // max(1, most // plane_bytes))
-    thickness = -(-depth // count // multiple) * multiple
+    thickness = -(-depth // count)
     return [(first, min(first + thickness, depth)) for first in range(0, depth, thickness)]
 
 
 class Writer:
     """Writes the maps of a case into a folder. Compresses maps on all processors while the next ones are computed. To be used in a
-    with statement, at whose end all maps are complete.
+    with statement, at whose end all maps appear.
 
     volume    The image, for its geometry.
     folder    paths.Folder.
     layout    layouts.Layout.
+
+    statistics has those of the maps by key.
     """
 
     def __init__(self, volume, dtype, folder, layout):
         self._shape, self._dtype, self._folder, self._layout = volume.array.shape, np.dtype(dtype), folder, layout
+        self._head = _header(volume, dtype, layout.format)
         # Compression releases the lock of the interpreter, and most threads wait for the disk.
         self._pool = concurrent.futures.ThreadPoolExecutor(max(number_of_threads(), _FILES_AT_ONCE))
-        is_store = isinstance(layout, layouts.ZarrLayout)
-        self.store = Store(volume, layout.keys, dtype, folder) if is_store else None
-        self._head = None if is_store else _header(volume, dtype, layout.format)
-        # Of maps that are in memory, whose bytes these are.
-        self._tasks, self._bytes = [], 0
+        # Tasks write maps that are in memory, whose bytes these are.
+        self._files, self._tasks, self._bytes, self.statistics = {}, {}, 0, {}
 
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, *_):
         try:
-            self.finish()
+            if kind is None:
+                self._finish()
+                for file in self._files.values():
+                    file.publish()
         finally:
             self._pool.shutdown(cancel_futures=True)
+            for file in self._files.values():
+                file.close()
 
-    def _open(self, key):
-        if self.store is not None:
-            return self.store.open(key)
-        path = os.path.normpath(os.path.join(self._folder.path, self._layout.location(key)))
-        return _File(path, self._folder.staging, self._head, self._layout.fill)
-
-    def write(self, maps, name, keys, inside=None, progress=lambda part: None, function=None, complete=lambda found: 0):
+    def write(self, maps, name, keys, inside=None):
         """Compute the maps of a class, and begin to write them.
 
-        maps        radiomics.Maps of the volume.
-        keys        Dict of keys by feature.
-        inside      Region whose values are kept for statistics, or None.
-        function    Of each complete file.
-        complete    Called when all files have their names, with a dict of the values of the function by key.
+        maps      radiomics.Maps of the volume.
+        keys      Dict of keys by feature.
+        inside    Region of the statistics, or None.
         """
-        files = {key: self._open(key) for key in keys.values()}
-        planes = 1 if self.store is None else self.store.planes
-        plane_bytes = len(keys) * self._dtype.itemsize * math.prod(self._shape[1:])
-        depth = self._shape[0]
-
-        def publish(tasks, before):
-            for task in before:
-                task.result()
-            found = {key: task.result() for key, task in zip(files, tasks)}
-            for file in files.values():
-                file.publish()
-            complete(found)
-
-        for first, last in _slabs(depth, plane_bytes, maps.device is not None, planes):
+        for key in keys.values():
+            path = os.path.normpath(self._folder.path / self._layout.location(key))
+            self._files[key] = _File(path, self._folder.staging, self._head, self._layout.fill)
+        depth, plane_bytes = self._shape[0], len(keys) * self._dtype.itemsize * math.prod(self._shape[1:])
+        for first, last in _slabs(depth, plane_bytes, maps.device is not None):
             slab = maps.compute({name: list(keys)}, first, last)
             region = None if inside is None else np.flatnonzero(inside[first:last])
             # Planes are appended in their order, and two large slabs at most are in memory.
             if first > 0 or self._bytes + slab.nbytes > _SLAB_BYTES:
-                self.finish()
-            before, self._bytes = list(self._tasks), self._bytes + slab.nbytes
-            is_last = last == depth
-            begun = [
-                self._pool.submit(file.append, one, region, is_last, function)
-                for file, one in zip(files.values(), slab)
-            ]
-            self._tasks += [*begun, *([self._pool.submit(publish, begun, before)] if is_last else [])]
-            progress(last / depth)
+                self._finish()
+            self._bytes += slab.nbytes
+            for key, one in zip(keys.values(), slab):
+                self._tasks[key] = self._pool.submit(self._files[key].append, one, region, last == depth)
 
-    def finish(self):
-        """Wait until everything is written, and complete maps have their names."""
-        for task in self._tasks:
-            task.result()
-        self._tasks, self._bytes = [], 0
+    def _finish(self):
+        """Wait until all maps in memory are written."""
+        self.statistics.update((key, task.result()) for key, task in self._tasks.items())
+        self._tasks, self._bytes = {}, 0

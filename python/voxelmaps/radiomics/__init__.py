@@ -36,6 +36,8 @@ _logger = logging.getLogger(__name__)
 
 # Maps of smaller images are computed and converted together.
 _VOXELS_AT_ONCE = 2**20
+# Threads that convert smaller images would wait for the lock of the interpreter.
+_VOXELS_OF_A_TASK = 2**15
 
 # A limit of the filters, whose own errors do not name PyRadiomics' settings.
 _MAX_VOXELS_IN_WINDOW = 65535
@@ -45,13 +47,14 @@ def extremes_of(image, inside, settings, name):
     """The least and the greatest intensity that is used, as an array of the type of the image."""
     used = image.array[inside] if settings["maskedKernel"] else image.array
     where = "the mask" if settings["maskedKernel"] else None
-    is_changed = name != "image" or settings.get("normalize") or settings.get("resampledPixelSpacing") is not None
+    is_changed = name != "original" or settings.get("normalize") or settings.get("resampledPixelSpacing") is not None
     remedy = (
         "normalize, resampling and filters spread NaN and infinity from voxels outside of it, too: replace them in the image first, "
         "such as np.nan_to_num(x, posinf=0, neginf=0)"
     )
     given = _arrays.array_of(used, "used")
-    _regions.check_finite(given, None, f"the {name}", where, nan_is_absent=False, remedy=remedy if is_changed else None)
+    what = "the image" if name == "original" else f"the image {name}"
+    _regions.check_finite(given, None, what, where, nan_is_absent=False, remedy=remedy if is_changed else None)
     return np.array([used.min(), used.max()])
 
 
@@ -95,16 +98,14 @@ def bin_edges(extremes, settings):
     return used
 
 
-def _window_size(dimension, settings):
-    """Size of the window, in the order x, y, z."""
+def _window_of(dimension, settings):
+    """Size of the window along each axis of the array."""
     size = [2 * settings["kernelRadius"] + 1] * dimension
     if settings["force2D"]:
         axis = settings["force2Ddimension"]
         if axis >= dimension:
-            raise ValueError(
-                f"setting force2Ddimension is {axis}, but the image has {dimension} dimensions, counted from 0"
-            )
-        size[dimension - 1 - axis] = 1
+            raise ValueError(f"setting force2Ddimension is {axis}, but the image has {dimension} dimensions")
+        size[axis] = 1
     if np.prod(size) > _MAX_VOXELS_IN_WINDOW:
         raise ValueError(
             f"setting kernelRadius is {settings['kernelRadius']}, which makes windows of {np.prod(size)} voxels; at most "
@@ -113,9 +114,13 @@ def _window_size(dimension, settings):
     return size
 
 
-def class_of(name, features, settings, window, spacing, has_one_level):
-    """A class as _feature_maps.compute takes it; window and spacing have the order x, y, z."""
-    norm, numbers = settings["weightingNorm"], _settings.CLASSES[name].numbers()
+def classes_of(classes, settings, window, sizes, has_one_level=False):
+    """Classes as _feature_maps.compute takes them. Raises ValueError if settings do not fit the window.
+
+    classes          Dict of the features by class.
+    window, sizes    Of the window and of voxels, along each axis of the array.
+    """
+    norm = settings["weightingNorm"]
     values = {
         "aggregation": "average" if norm is None else "merge",
         "weighting_norm": norm if norm in WEIGHTING_NORMS else None,
@@ -125,22 +130,20 @@ def class_of(name, features, settings, window, spacing, has_one_level):
         "alpha": min(settings["gldm_a"], MAX_LEVELS),
         "voxel_array_shift": float(settings["voxelArrayShift"]),
     }
-    selected = {name: {feature: numbers[feature] for feature in features}}
+    numbers = {name: _settings.CLASSES[name].numbers() for name in classes}
+    selected = {name: {each: numbers[name][each] for each in features} for name, features in classes.items()}
     try:
-        [result] = _feature_maps._classes(
-            selected, values, window[::-1], spacing[::-1], has_all_pairs=False, has_one_level=has_one_level, order=-1
-        )
+        return _feature_maps._classes(selected, values, window, sizes, False, has_one_level, order=-1)
     except ValueError as error:
         raise ValueError(f"setting {error}") from None
-    return result
 
 
 def check_classes(image, parameters):
     """Raise ValueError if the settings of a class do not fit the dimension of the image, before any class is computed."""
     for image_type in parameters.image_types:
         settings = parameters.settings_of(image_type)
-        for name in parameters.classes:
-            class_of(name, [], settings, _window_size(image.array.ndim, settings), image.spacing, has_one_level=False)
+        window = _window_of(image.array.ndim, settings)
+        classes_of(dict.fromkeys(parameters.classes, ()), settings, window, image.spacing[::-1])
 
 
 def edges_of_class(name, extremes, settings):
@@ -153,12 +156,10 @@ def has_one_level(extremes, edges):
 
 
 def warn_of_one_level(name, settings):
-    width = _feature_maps.ONE_LEVEL.format(settings["binWidth"]).replace("number_of_gray_levels", "binCount")
-    text = (
-        width.replace("bin_width", "binWidth")
-        if settings["binCount"] is None
-        else "there is one gray level, so that there is no texture"
-    )
+    text = "there is one gray level, so that there is no texture"
+    if settings["binCount"] is None:
+        text = _feature_maps.ONE_LEVEL.format(settings["binWidth"])
+        text = text.replace("bin_width", "binWidth").replace("number_of_gray_levels", "binCount")
     _logger.warning("image %s: %s", name, text)
 
 
@@ -183,12 +184,12 @@ class Maps:
 
     def __init__(self, image, roi, settings, precision, name="original"):
         self._settings, self._name, self._has_warned, self._edges = settings, name, False, {}
-        self._spacing = image.spacing
+        self._sizes = image.spacing[::-1]
         self._inside = np.ascontiguousarray(roi.array).view(np.uint8)
-        self._extremes = extremes_of(image, roi.array, settings, "image" if name == "original" else f"image {name}")
+        self._extremes = extremes_of(image, roi.array, settings, name)
         self._background = float(settings["initValue"])
         _feature_maps.check_background(self._background, precision, "setting initValue")
-        self._window = list(reversed(_window_size(roi.array.ndim, settings)))
+        self._window = _window_of(roi.array.ndim, settings)
         self._pixels = pixels_of(image.array, precision)
         self.dtype = dtype_of(precision)
         self._device = _devices.devices_of_arrays(None, self._pixels.library)
@@ -248,10 +249,7 @@ class Maps:
             box=[slice(first - lower, last - lower), *(slice(0, n) for n in plane)],
             window=self._window,
             anchor=anchor,
-            classes=[
-                class_of(name, features, self._settings, self._window[::-1], self._spacing, is_flat)
-                for name, features in classes.items()
-            ],
+            classes=classes_of(classes, self._settings, self._window, self._sizes, is_flat),
             discretization=_feature_maps.discretization_of_edges(edges),
             background=self._background,
             threads=writing.Threads.number,
@@ -303,28 +301,12 @@ def read_image(path: Path, segment: int | None = None) -> ImageLike:
     return _image.to_itk_or_simpleitk(_image.read(path, "the image", segment=segment))
 
 
-def images_of(prepared, parameters, keys=None):
-    """Tuples of the name of an image, the image, and the settings of its maps, one by one.
-
-    keys    Those of the maps that are wanted, and names of images that are, if not all are.
-    """
+def images_of(prepared, parameters):
+    """Tuples of the name of an image, the image, and the settings of its maps, one by one."""
     for image_type in parameters.image_types:
         settings = parameters.settings_of(image_type)
-        names = _filters.names(image_type, settings, prepared.image.array.ndim)
-        if keys is not None:
-            names = [name for name in names if not keys.isdisjoint([name, *parameters.all_keys(name)])]
-        for name, volume in _filters.images(prepared, image_type, settings, names):
+        for name, volume in _filters.images(prepared, image_type, settings):
             yield name, volume, settings
-
-
-def _new_images(volume, dtype, number):
-    return [_image.new_simpleitk(volume, dtype) for _ in range(number)]
-
-
-def _converted(convert, keys, arrays, volume, new):
-    """Dict of the images of some maps; new is the task that made images of SimpleITK for them, or None."""
-    volumes = map(volume.with_array, arrays)
-    return dict(zip(keys, map(convert, volumes, new.result()) if new else map(convert, volumes)))
 
 
 def execute(
@@ -345,7 +327,7 @@ def execute(
     params         Path of a YAML or JSON file of parameters, or a dict with the same sections.
     out_dir        Folder for the maps, such as original_glcm_Contrast.nii.gz. They are computed slab by slab and written as
                    they are computed, so that memory holds a slab of the maps of one class; the dict has their paths. Files
-                   appear when they are complete, class by class, and replace those of the same names.
+                   appear when all are complete, and replace those of the same names.
     precision      "float" for maps of float32, "double" for float64, as PyRadiomics' are.
     hashes         Whether diagnostics contain the hashes of image and mask.
     images         Whether the dict also has the images that maps are computed from, such as "wavelet-LLH", each before its maps.
@@ -412,40 +394,28 @@ def execute(
                     writer.write(maps, class_name, keys)
                     result.update((key, folder.path / layout.location(key)) for key in keys.values())
         return result
-    # Images of the caller's library are made while maps are computed: those of SimpleITK, which touch new memory, even before.
-    tasks = []
-    # Threads that make many small images wait for the interpreter's lock.
-    most_threads = math.inf if prepared.image.array.size > _VOXELS_AT_ONCE else 4
-    with ThreadPoolExecutor(min(writing.number_of_threads(), most_threads)) as executor:
+    # Images of the caller's library are made while other maps are computed.
+    tasks = {}
+    with ThreadPoolExecutor(writing.number_of_threads()) as executor:
         for name, of_maps, own in images_of(prepared, parameters):
             if images:
                 result[name] = convert(of_maps)
             maps = Maps(of_maps, prepared.roi, own, precision, name) if parameters.classes else None
             of_classes = parameters.keys(name)
             for group in maps.groups(of_classes) if maps else ():
-                keys = [key for class_name in group for key in of_classes[class_name].values()]
-                result.update(dict.fromkeys(keys))
-                at_once = max(1, _VOXELS_AT_ONCE // of_maps.array.size)
-                parts = [slice(i, i + at_once) for i in range(0, len(keys), at_once)]
-                made = [None] * len(parts)
-                if convert is _image.to_simpleitk:
-                    made = [executor.submit(_new_images, of_maps, maps.dtype, len(keys[part])) for part in parts]
                 arrays = maps.compute({class_name: list(of_classes[class_name]) for class_name in group})
-                for part, new in zip(parts, made):
-                    tasks.append(executor.submit(_converted, convert, keys[part], arrays[part], of_maps, new))
-    for task in tasks:
-        result.update(task.result())
-    return result
-
-
-def image_names(parameters):
-    """Names of all images that maps of an image of 2 or 3 dimensions are computed of."""
-    return list({**parameters.image_names(3), **parameters.image_names(2)})
+                for key, array in zip((key for each in group for key in of_classes[each].values()), arrays):
+                    if array.size < _VOXELS_OF_A_TASK:
+                        result[key] = convert(of_maps.with_array(array))
+                    else:
+                        result[key] = None
+                        tasks[key] = executor.submit(convert, of_maps.with_array(array))
+    return result | {key: task.result() for key, task in tasks.items()}
 
 
 def all_keys(parameters, images=False):
     """Keys of all maps that an image, of 2 or 3 dimensions, can have; and those of the images."""
-    names = image_names(parameters)
+    names = list({**parameters.image_names(3), **parameters.image_names(2)})
     return [key for name in names for key in parameters.all_keys(name)] + (names if images else [])
 
 

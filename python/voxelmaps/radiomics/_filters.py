@@ -6,7 +6,6 @@ as the values in the part that maps cover need."""
 
 import contextlib
 import functools
-import importlib
 import importlib.metadata
 import itertools
 import logging
@@ -26,12 +25,7 @@ _BYTES_OF_SAMPLES = 2**27
 
 
 def _library(name, package, image_type):
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise ImportError(
-            f"imageType {image_type} needs {package} ({error}): pip install 'voxelmaps[radiomics]'"
-        ) from None
+    return library(name, f"imageType {image_type}", package, "radiomics")
 
 
 # --- Images of the intensities -----------------------------------------------------------------------------------------
@@ -80,7 +74,7 @@ def _exponential(source, settings):
 
 
 def _gradient(source, settings):
-    sitk = library("SimpleITK", "imageType Gradient")
+    sitk = _library("SimpleITK", "SimpleITK", "Gradient")
     # Differences of neighbors.
     lower = [max(part.start - 2, 0) for part in source.box]
     block = tuple(slice(first, part.stop + 2) for first, part in zip(lower, source.box))
@@ -96,7 +90,7 @@ def _laplacian_of_gaussian(source, whole, sigma):
 
     whole    The image before it was cropped, of SimpleITK.
     """
-    sitk = library("SimpleITK", "imageType LoG")
+    sitk = _library("SimpleITK", "SimpleITK", "LoG")
     axes = range(whole.GetDimension())
     total = None
     for derived in axes:
@@ -120,12 +114,12 @@ def _log_name(sigma):
     return f"log-sigma-{str(sigma).replace('.', '-')}-mm-3D"
 
 
-def _log_images(source, settings, names):
-    whole = _image.to_simpleitk(source.whole)
+def _log_images(source, settings):
+    whole, skipped = _image.to_simpleitk(source.whole), dict(_log_skipped(source, settings))
     # 1 and 1.0 have different names.
-    for sigma in {_log_name(sigma): sigma for sigma in settings["sigma"]}.values():
-        if _log_name(sigma) in names:
-            yield _log_name(sigma), _laplacian_of_gaussian(source, whole, sigma)
+    for name, sigma in {_log_name(sigma): sigma for sigma in settings["sigma"]}.items():
+        if name not in skipped:
+            yield name, _laplacian_of_gaussian(source, whole, sigma)
 
 
 def _log_skipped(source, settings):
@@ -179,7 +173,7 @@ def _block(source, axes, margin):
     return block, tuple(inner)
 
 
-def _wavelet_images(source, settings, names):
+def _wavelet_images(source, settings):
     pywt = _library("pywt", "PyWavelets", "Wavelet")
     wavelet = pywt.Wavelet(settings["wavelet"])
     axes = _wavelet_axes(settings, source.whole.array.ndim)
@@ -274,7 +268,7 @@ def _powers(is_above, harmonics, degrees):
     return np.sqrt((parts**2).sum(axis=1)).real
 
 
-def _local_binary_patterns_3d(source, settings, names):
+def _local_binary_patterns_3d(source, settings):
     ndimage = _library("scipy.ndimage", "scipy", "LBP3D")
     stats = _library("scipy.stats", "scipy", "LBP3D")
     if settings["force2D"]:
@@ -328,7 +322,7 @@ class _ImageType(NamedTuple):
     settings: tuple
     # Names of the images by settings and dimension, in order.
     names: Callable[..., Any]
-    # Pairs of names and arrays of the part that maps cover, by source, settings and the names that are not skipped.
+    # Pairs of names and arrays of the part that maps cover, by source and settings.
     images: Callable[..., Any]
     # Pairs of names of images that there are not, and why.
     skipped: Callable[..., Any] = lambda source, settings: ()
@@ -337,7 +331,7 @@ class _ImageType(NamedTuple):
 
 
 def _single(name, function, settings=(), libraries=()):
-    def images(source, settings, names):
+    def images(source, settings):
         # Values that are not finite raise an error where they are used.
         with np.errstate(all="ignore"):
             array = function(source, settings)
@@ -413,16 +407,11 @@ def skipped(source, image_type, settings):
     return dict(IMAGE_TYPES[image_type].skipped(source, settings))
 
 
-def images(source, image_type, settings, wanted):
-    """Pairs of a name and an image of an image type, as volumes, one by one. A line in the log says which are skipped.
-
-    wanted    Names of the images.
-    """
+def images(source, image_type, settings):
+    """Pairs of a name and an image of an image type, as volumes, one by one. A line in the log says which are skipped."""
     left_out = skipped(source, image_type, settings)
     for name, reason in left_out.items():
         _logger.warning("imageType %s has no image %s: %s", image_type, name, reason)
-    wanted = [name for name in wanted if name not in left_out]
-    if wanted:
-        for name, array in IMAGE_TYPES[image_type].images(source, settings, wanted):
-            if name in wanted:
-                yield name, source.image.with_array(np.ascontiguousarray(array))
+    if not left_out.keys() >= set(names(image_type, settings, source.whole.array.ndim)):
+        for name, array in IMAGE_TYPES[image_type].images(source, settings):
+            yield name, source.image.with_array(np.ascontiguousarray(array))

@@ -204,21 +204,11 @@ def _resegmented(image, roi, settings):
 # --- Diagnostics -------------------------------------------------------------------------------------------------------
 
 
-# Of values that are converted to float64 at once.
-_BLOCK = 2**20
-
-
-def _sum(values):
-    """As numpy.sum of float64, to the last bit, without converting all values at once: NumPy halves arrays in the same way."""
-    if values.size <= _BLOCK:
-        return np.sum(values.astype(float))
-    half = values.size // 2 - values.size // 2 % 8
-    return _sum(values[:half]) + _sum(values[half:])
-
-
 def _moments(values):
     extremes = {"Minimum": np.float64(np.min(values)), "Maximum": np.float64(np.max(values))}
-    return {"Mean": _sum(values.ravel()) / values.size, **extremes}
+    # Sums of integers are exact without a copy.
+    values = values.ravel() if values.dtype.kind in "iu" else values.ravel().astype(float)
+    return {"Mean": np.mean(values, dtype=float), **extremes}
 
 
 def _center(inside, lower):

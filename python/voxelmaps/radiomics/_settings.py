@@ -5,6 +5,7 @@ setting that PyRadiomics has is either in SETTINGS or refused by name."""
 
 import contextlib
 import copy
+import functools
 import json
 import logging
 import math
@@ -18,7 +19,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 import numpy as np
 
 from .. import _core, _parameters
-from .._files import paths
+from .._files import library, paths
 from . import _filters
 from .._suggestions import did_you_mean
 
@@ -118,17 +119,10 @@ def _one_of(*names):
     return check
 
 
+_WINDOWS = ("Hamming", "Cosine", "Welch", "Lanczos", "Blackman")
 INTERPOLATORS = (
-    "sitkNearestNeighbor",
-    "sitkLinear",
-    "sitkBSpline",
-    "sitkGaussian",
-    "sitkLabelGaussian",
-    "sitkHammingWindowedSinc",
-    "sitkCosineWindowedSinc",
-    "sitkWelchWindowedSinc",
-    "sitkLanczosWindowedSinc",
-    "sitkBlackmanWindowedSinc",
+    *("sitkNearestNeighbor", "sitkLinear", "sitkBSpline", "sitkGaussian", "sitkLabelGaussian"),
+    *(f"sitk{window}WindowedSinc" for window in _WINDOWS),
 )
 
 
@@ -167,6 +161,19 @@ class _Setting(NamedTuple):
 
 # None is off where PyRadiomics' code tests whether the value is true.
 _OFF = {"can_be_none": True, "none": False}
+_of_voxels = functools.partial(_Setting, section="voxelSetting")
+_of_classes = functools.partial(_Setting, belongs_to_classes=True)
+_of_filter = functools.partial(_Setting, belongs_to_filter=True)
+
+_spacings = _list_of(_not_negative, "must be a list of one number per axis", lambda items: len(items) in (2, 3))
+_limits = _list_of(_not_nan, "must be a list of one or two numbers", lambda items: len(items) in (1, 2))
+# PyRadiomics counts neighbors at a distance that is repeated as often.
+_distances = _list_of(
+    _integer(1),
+    "must be a list of one or more integers without repetition",
+    lambda items: items and len(set(items)) == len(items),
+)
+_sigmas = _list_of(_positive_or_not_finite, "must be a list of numbers", lambda items: True)
 
 # With PyRadiomics' defaults. A window of radius 127 has 255 voxels along an axis, the limit of the filters.
 SETTINGS = {
@@ -180,60 +187,39 @@ SETTINGS = {
     "normalize": _Setting(_boolean, False, **_OFF),
     "normalizeScale": _Setting(_positive, 1),
     "removeOutliers": _Setting(_positive_or_not_finite, None, can_be_none=True),
-    "resampledPixelSpacing": _Setting(
-        _list_of(_not_negative, "must be a list of one number per axis", lambda items: len(items) in (2, 3)),
-        None,
-        can_be_none=True,
-    ),
+    "resampledPixelSpacing": _Setting(_spacings, None, can_be_none=True),
     "interpolator": _Setting(_interpolator, "sitkBSpline", can_be_none=True),
     "preCrop": _Setting(_boolean, False, **_OFF),
     "padDistance": _Setting(_integer(0), 5),
-    "resegmentRange": _Setting(
-        _list_of(_not_nan, "must be a list of one or two numbers", lambda items: len(items) in (1, 2)),
-        None,
-        can_be_none=True,
-    ),
+    "resegmentRange": _Setting(_limits, None, can_be_none=True),
     "resegmentMode": _Setting(_one_of("absolute", "relative", "sigma"), "absolute"),
     # Of the shape classes, which PyRadiomics does not compute for voxels either.
     "resegmentShape": _Setting(_boolean, False, **_OFF),
-    "binWidth": _Setting(_positive, 25, belongs_to_classes=True),
-    "binCount": _Setting(_integer(1), None, can_be_none=True, belongs_to_classes=True),
-    "force2D": _Setting(_boolean, False, belongs_to_classes=True),
-    "force2Ddimension": _Setting(_integer(0, 2), 0, belongs_to_classes=True),
-    # PyRadiomics counts neighbors at a distance that is repeated as often.
-    "distances": _Setting(
-        _list_of(
-            _integer(1),
-            "must be a list of one or more integers without repetition",
-            lambda items: items and len(set(items)) == len(items),
-        ),
-        [1],
-        belongs_to_classes=True,
-    ),
-    "symmetricalGLCM": _Setting(_boolean, True, **_OFF, belongs_to_classes=True),
-    "weightingNorm": _Setting(
-        _one_of("manhattan", "euclidean", "infinity", "no_weighting"), None, can_be_none=True, belongs_to_classes=True
-    ),
-    "gldm_a": _Setting(_integer(0), 0, belongs_to_classes=True),
-    "voxelArrayShift": _Setting(_finite, 0, belongs_to_classes=True),
-    "kernelRadius": _Setting(_integer(1, 127), 1, section="voxelSetting"),
-    "maskedKernel": _Setting(_boolean, True, **_OFF, section="voxelSetting"),
-    "initValue": _Setting(_real_or_text, 0, can_be_none=True, none=math.nan, section="voxelSetting"),
-    "voxelBatch": _Setting(_integer(1), None, can_be_none=True, section="voxelSetting"),
-    # Of image types. More levels, points and samples would take hours, for images of which few voxels differ.
-    "sigma": _Setting(
-        _list_of(_positive_or_not_finite, "must be a list of numbers", lambda items: True), [], belongs_to_filter=True
-    ),
-    "start_level": _Setting(_integer(0, 100), 0, belongs_to_filter=True),
-    "level": _Setting(_integer(1, 100), 1, belongs_to_filter=True),
-    "wavelet": _Setting(_wavelet, "coif1", belongs_to_filter=True),
-    "gradientUseSpacing": _Setting(_boolean, True, belongs_to_filter=True),
-    "lbp2DRadius": _Setting(_positive_up_to_1000, 1, belongs_to_filter=True),
-    "lbp2DSamples": _Setting(_integer(1, 1000), 8, belongs_to_filter=True),
-    "lbp2DMethod": _Setting(_one_of("default", "ror", "uniform", "var"), "uniform", belongs_to_filter=True),
-    "lbp3DLevels": _Setting(_integer(1, 50), 2, belongs_to_filter=True),
-    "lbp3DIcosphereRadius": _Setting(_positive_up_to_1000, 1, belongs_to_filter=True),
-    "lbp3DIcosphereSubdivision": _Setting(_integer(0, 5), 1, belongs_to_filter=True),
+    "binWidth": _of_classes(_positive, 25),
+    "binCount": _of_classes(_integer(1), None, can_be_none=True),
+    "force2D": _of_classes(_boolean, False),
+    "force2Ddimension": _of_classes(_integer(0, 2), 0),
+    "distances": _of_classes(_distances, [1]),
+    "symmetricalGLCM": _of_classes(_boolean, True, **_OFF),
+    "weightingNorm": _of_classes(_one_of(*_parameters.WEIGHTING_NORMS, "no_weighting"), None, can_be_none=True),
+    "gldm_a": _of_classes(_integer(0), 0),
+    "voxelArrayShift": _of_classes(_finite, 0),
+    "kernelRadius": _of_voxels(_integer(1, 127), 1),
+    "maskedKernel": _of_voxels(_boolean, True, **_OFF),
+    "initValue": _of_voxels(_real_or_text, 0, can_be_none=True, none=math.nan),
+    "voxelBatch": _of_voxels(_integer(1), None, can_be_none=True),
+    # More levels, points and samples would take hours, for images of which few voxels differ.
+    "sigma": _of_filter(_sigmas, []),
+    "start_level": _of_filter(_integer(0, 100), 0),
+    "level": _of_filter(_integer(1, 100), 1),
+    "wavelet": _of_filter(_wavelet, "coif1"),
+    "gradientUseSpacing": _of_filter(_boolean, True),
+    "lbp2DRadius": _of_filter(_positive_up_to_1000, 1),
+    "lbp2DSamples": _of_filter(_integer(1, 1000), 8),
+    "lbp2DMethod": _of_filter(_one_of("default", "ror", "uniform", "var"), "uniform"),
+    "lbp3DLevels": _of_filter(_integer(1, 50), 2),
+    "lbp3DIcosphereRadius": _of_filter(_positive_up_to_1000, 1),
+    "lbp3DIcosphereSubdivision": _of_filter(_integer(0, 5), 1),
 }
 
 # Of a parameter file; those of PyRadiomics' examples have some thousand.
@@ -268,9 +254,7 @@ def _is_voxel_based(params, keywords, wanted):
     for settings in (params.get("setting") or {}, params.get("voxelSetting") or {}, keywords):
         value = settings.get("voxelBased", value)
     if not isinstance(value, bool):
-        raise ValueError(
-            f"voxelBased is {_shown(value)}, but must be True, for maps, or False, for values of the region"
-        )
+        raise ValueError(f"voxelBased is {_shown(value)}, but must be True, for maps, or False, for values of regions")
     if wanted is not None and value is not wanted:
         remedy = (
             "maps; voxelmaps regions computes values" if wanted else "values of regions; voxelmaps maps computes maps"
@@ -292,15 +276,6 @@ def checked(name, value):
         raise type(error)(f"setting {name} is {_shown(value)}, but {error}") from None
 
 
-def class_settings(given):
-    """The settings of the computation of the maps, checked, from a dict that may have others too."""
-    return {
-        name: checked(name, given.get(name, setting.default))
-        for name, setting in SETTINGS.items()
-        if setting.belongs_to_classes or name in ("kernelRadius", "maskedKernel", "initValue")
-    }
-
-
 # --- Feature classes ---------------------------------------------------------------------------------------------------
 
 
@@ -308,10 +283,8 @@ class FeatureClass(NamedTuple):
     name: str
     # Features that are computed only if they are named.
     only_by_name: tuple = ()
-    # Features that PyRadiomics only has the names of, and those they equal.
-    without_values: Dict[str, str] = {}
-    # Deprecated features that are functions of Sphericity, computed only if they are named.
-    of_sphericity: Dict[str, Callable[[float], float]] = {}
+    # Features that PyRadiomics has deprecated, and what they equal.
+    replaced: Dict[str, str] = {}
 
     def numbers(self):
         """Dict of the numbers of the features by PyRadiomics' name."""
@@ -328,7 +301,7 @@ CLASSES = {
     "firstorder": FeatureClass("firstorder", only_by_name=("StandardDeviation",)),
     "glcm": FeatureClass(
         "glcm",
-        without_values={
+        replaced={
             "Dissimilarity": "DifferenceAverage",
             "Homogeneity1": "Id",
             "Homogeneity2": "Idm",
@@ -337,7 +310,7 @@ CLASSES = {
     ),
     "gldm": FeatureClass(
         "gldm",
-        without_values={"DependencePercentage": "1", "GrayLevelNonUniformityNormalized": "Uniformity of firstorder"},
+        replaced={"DependencePercentage": "1", "GrayLevelNonUniformityNormalized": "Uniformity of firstorder"},
     ),
     "glrlm": FeatureClass("glrlm"),
     "glszm": FeatureClass("glszm"),
@@ -345,16 +318,16 @@ CLASSES = {
 }
 
 # Of regions only, as in PyRadiomics.
-_OF_SPHERICITY = {
-    "Compactness1": lambda sphericity: math.sqrt(sphericity**3) / (6 * math.pi),
-    "Compactness2": lambda sphericity: sphericity**3,
-    "SphericalDisproportion": lambda sphericity: 1 / sphericity,
-}
 SHAPE_CLASSES = {
-    "shape": FeatureClass("shape", of_sphericity=_OF_SPHERICITY),
-    "shape2D": FeatureClass(
-        "shape2D", of_sphericity={"SphericalDisproportion": _OF_SPHERICITY["SphericalDisproportion"]}
+    "shape": FeatureClass(
+        "shape",
+        replaced={
+            "Compactness1": "Sphericity ** 1.5 / (6 * pi)",
+            "Compactness2": "Sphericity ** 3",
+            "SphericalDisproportion": "1 / Sphericity",
+        },
     ),
+    "shape2D": FeatureClass("shape2D", replaced={"SphericalDisproportion": "1 / Sphericity"}),
 }
 
 
@@ -381,12 +354,10 @@ def _features(name, given):
     if not isinstance(given, (list, tuple)) or not all(isinstance(feature, str) for feature in given):
         raise ValueError(f"featureClass {name} is {given!r}, but must be a list of names of features")
     for feature in given:
-        if feature in feature_class.without_values:
-            raise NotImplementedError(
-                f"feature {feature} of {name} is deprecated and has no values in PyRadiomics; it equals "
-                f"{feature_class.without_values[feature]}"
-            )
-        if feature not in feature_class.numbers() and feature not in feature_class.of_sphericity:
+        if feature in feature_class.replaced:
+            equal = feature_class.replaced[feature]
+            raise NotImplementedError(f"feature {feature} of {name} is deprecated and not computed: it equals {equal}")
+        if feature not in feature_class.numbers():
             raise _unknown(f"feature {feature} of {name}", feature, feature_class.numbers())
     return list(dict.fromkeys(given))
 
@@ -476,14 +447,10 @@ def _parse_json(path, text):
 
 
 def _parse_yaml(path, text):
-    try:
-        from ruamel.yaml import YAML
-        from ruamel.yaml.composer import Composer
-        from ruamel.yaml.error import YAMLError
-    except ImportError:
-        raise ImportError(
-            f"reading {path} needs ruamel.yaml (pip install ruamel.yaml); JSON files and dicts do not"
-        ) from None
+    library("ruamel.yaml", f"reading {path}", extra="radiomics")
+    from ruamel.yaml import YAML
+    from ruamel.yaml.composer import Composer
+    from ruamel.yaml.error import YAMLError
 
     class PlainComposer(Composer):
         """Refuses aliases: a few of aliases of aliases stand for any number of nodes."""

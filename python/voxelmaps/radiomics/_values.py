@@ -16,13 +16,9 @@ _logger = logging.getLogger(__name__)
 
 def _computed(image, inside, classes, shapes, settings, **discretization):
     """List of the values of classes, and of features of shape by class."""
-    plane_axis = settings["force2Ddimension"] if settings["force2D"] else None
-    numbers = {name: [] for name in shapes}
-    functions = [lambda value: value] * sum(len(features) for _, features, _ in classes)
-    for name, features in shapes.items():
-        by_name, of_sphericity = _settings.SHAPE_CLASSES[name].numbers(), _settings.SHAPE_CLASSES[name].of_sphericity
-        numbers[name] = [by_name["Sphericity" if each in of_sphericity else each] for each in features]
-        functions += [of_sphericity.get(each, lambda value: value) for each in features]
+    numbers = {
+        name: [_settings.SHAPE_CLASSES[name].numbers()[each] for each in features] for name, features in shapes.items()
+    }
     [(*_, values)] = _region_features.compute(
         np.ascontiguousarray(image.array),
         np.ascontiguousarray(inside).view(np.uint8),
@@ -32,10 +28,10 @@ def _computed(image, inside, classes, shapes, settings, **discretization):
         planar_shape=numbers.get("shape2D", []),
         **discretization,
         sizes=image.spacing[::-1],
-        plane_axis=plane_axis,
+        plane_axis=settings["force2Ddimension"] if settings["force2D"] else None,
         threads=writing.Threads.number,
     )
-    return [function(value) for function, value in zip(functions, values)]
+    return values
 
 
 def _keys(name, classes):
@@ -55,47 +51,36 @@ def _shapes_of(classes, dimension, settings):
     return shapes
 
 
-def shape_values(roi, classes, settings):
+def _shape_values(roi, classes, settings):
     """Dict of the values of the classes of shape by key."""
-    shapes = _shapes_of(classes, roi.array.ndim, settings)
     # Shape does not depend on intensities.
     pixels = roi.with_array(roi.array.view(np.uint8))
-    return dict(zip(_keys("original", shapes), _computed(pixels, roi.array, [], shapes, settings) if shapes else ()))
+    return dict(zip(_keys("original", classes), _computed(pixels, roi.array, [], classes, settings) if classes else ()))
 
 
-def texture_values(image, roi, classes, settings, name="original", shapes={}):
-    """Dict of the values of all other classes by key, and of shape, if classes of it are given.
+def _texture_values(image, roi, classes, settings, name):
+    """Dict of the values of all other classes by key.
 
     image, roi    Volumes, cropped to the region.
     """
     settings = {**settings, "maskedKernel": True}
-    extremes = radiomics.extremes_of(image, roi.array, settings, "image" if name == "original" else f"image {name}")
+    extremes = radiomics.extremes_of(image, roi.array, settings, name)
     pixels = image.with_array(radiomics.pixels_of(image.array, "float").array)
     # All pairs of voxels are in one window.
-    window = list(image.size)
+    window = list(image.array.shape)
     if settings["force2D"]:
-        window[len(window) - 1 - settings["force2Ddimension"]] = 1
+        window[settings["force2Ddimension"]] = 1
     edges_of = {each: radiomics.edges_of_class(each, extremes, settings).tolist() for each in classes}
     if any(radiomics.has_one_level(extremes, edges) for each, edges in edges_of.items() if each != "firstorder"):
         radiomics.warn_of_one_level(name, settings)
     result = {}
     for edges, group in itertools.groupby(classes, edges_of.get):
         group = {each: classes[each] for each in group}
-        prepared = [
-            radiomics.class_of(each, features, settings, window, image.spacing, has_one_level=False)
-            for each, features in group.items()
-        ]
+        prepared = radiomics.classes_of(group, settings, window, image.spacing[::-1])
         discretization = _feature_maps.discretization_of_edges(edges)
-        values = _computed(pixels, roi.array, prepared, shapes, settings, discretization=discretization)
-        result.update(zip([*_keys(name, group), *_keys("original", shapes)], values))
-        shapes = {}
+        values = _computed(pixels, roi.array, prepared, {}, settings, discretization=discretization)
+        result.update(zip(_keys(name, group), values))
     return result
-
-
-def split(classes):
-    """The classes of shape, and the others."""
-    shapes = {name: features for name, features in classes.items() if name in _settings.SHAPE_CLASSES}
-    return shapes, {name: features for name, features in classes.items() if name not in shapes}
 
 
 def execute(image, mask, parameters, hashes=False):
@@ -108,18 +93,13 @@ def execute(image, mask, parameters, hashes=False):
 
 def values_of(prepared, parameters):
     """Dict of diagnostics and values of an image that is prepared."""
-    shapes, classes = split(parameters.classes)
+    settings, classes = parameters.settings, parameters.classes
     result = {}
-    if parameters.settings["additionalInfo"]:
+    if settings["additionalInfo"]:
         result.update(radiomics.general_diagnostics(parameters), **prepared.diagnostics)
-    roi, shape_roi = prepared.roi, prepared.shape_roi
-    shapes = _shapes_of(shapes, roi.array.ndim, parameters.settings)
-    result.update(dict.fromkeys(_keys("original", shapes)))
-    # In one call, which uses more threads, if the region is the same.
-    is_same = roi.spacing == prepared.image.spacing and np.array_equal(roi.array, shape_roi.array)
-    for name, of_type, own in radiomics.images_of(prepared, parameters):
-        if classes:
-            result.update(texture_values(of_type, roi, classes, own, name, shapes if is_same else {}))
-            shapes = {} if is_same else shapes
-    result.update(shape_values(shape_roi, shapes, parameters.settings))
+    shapes = _shapes_of(classes, prepared.roi.array.ndim, settings)
+    result.update(_shape_values(prepared.shape_roi, shapes, settings))
+    classes = {name: features for name, features in classes.items() if name not in _settings.SHAPE_CLASSES}
+    for name, image, own in radiomics.images_of(prepared, parameters) if classes else ():
+        result.update(_texture_values(image, prepared.roi, classes, own, name))
     return result
