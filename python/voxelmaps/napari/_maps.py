@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Feature maps of layers: parts of a volume one after the other, one slice, files with provenance, and what features mean."""
+"""Feature maps of layers: parts of a volume one after the other, one slice, and files with provenance."""
 
 import datetime
-import importlib.resources
 import json
 import math
 import pathlib
@@ -13,17 +12,18 @@ import numpy as np
 import voxelmaps
 
 from .._cohort.tables import PROVENANCE
-from .._feature_maps import request_of
+from .. import _core
+from .._feature_maps import CLASSES, request_of
 from .._maps import FeatureMaps
 from . import _layers
 
 _MOST_PARTS = 32
 
 
-def descriptions():
-    """A dict of the names of all features, with the name in the IBSI, the range and what a greater value means."""
-    lines = importlib.resources.files(__package__).joinpath("features.tsv").read_text("utf-8").splitlines()
-    return {name: tuple(texts) for name, *texts in (line.split("\t") for line in lines)}
+def feature_names():
+    """Names of all features."""
+    names = _core.feature_names()
+    return [f"{name}_{feature}" for name in CLASSES for feature in names[name]]
 
 
 def compute(x, mask, settings, axis=0, index=None):

@@ -164,14 +164,13 @@ class MapsWidget(_Widget):
 
     def __init__(self, napari_viewer):
         self.viewer = napari_viewer
-        self._descriptions, self._worker, self._results = _maps.descriptions(), None, None
+        self._worker, self._results = None, None
         self._preview_layer, self._preview_worker, self._preview_is_stale = None, None, False
         self.image = w.ComboBox(label="image", choices=self.choices(Image))
         self.mask = w.ComboBox(label="mask", choices=self.choices((Labels, Image)), nullable=True)
         self.mask_label = w.SpinBox(label="label of the mask", value=0, max=65535, tooltip="0: the mask has one label")
         self.search = w.LineEdit(label="search")
-        self.features = w.Select(label="features", choices=list(self._descriptions), value=["glcm_Contrast"])
-        self.description = w.Label(label=" ")
+        self.features = w.Select(label="features", choices=_maps.feature_names(), value=["glcm_Contrast"])
         self.radius = w.FloatSpinBox(label="radius", value=2, min=0, max=127, step=1)
         self.unit = w.ComboBox(label="unit of the radius", choices=["voxels", "mm"])
         self.bins = w.ComboBox(label="bins", choices=["bin_width", "number_of_gray_levels"])
@@ -181,11 +180,9 @@ class MapsWidget(_Widget):
         self.progress = w.ProgressBar(label=" ", max=100)
         layers = [self.image, self.mask, self.mask_label]
         windows = [self.radius, self.unit, self.bins, self.bin_value]
-        controls = [*layers, self.search, self.features, self.description, *windows, self.has_preview]
+        controls = [*layers, self.search, self.features, *windows, self.has_preview]
         super().__init__(napari_viewer, [*controls, compute, cancel, self.progress, save])
-        self.description.native.setWordWrap(True)
         self.search.changed.connect(self._filter)
-        self.features.native.currentTextChanged.connect(self._describe)
         self._timer = QTimer()
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._start_preview)
@@ -196,7 +193,6 @@ class MapsWidget(_Widget):
         compute.changed.connect(self.compute)
         cancel.changed.connect(self.cancel)
         save.changed.connect(lambda: self.save(self.ask_folder()))
-        self._describe("glcm_Contrast")
 
     def compute(self):
         """Compute the maps of the volume, which replace running ones."""
@@ -261,17 +257,12 @@ class MapsWidget(_Widget):
         return settings
 
     def _filter(self, text):
-        """Offer features whose name or description has all words of the search, after those that are selected."""
+        """Offer features whose name has all words of the search, after those that are selected."""
         selected, words = self.features.value, text.lower().split()
-        texts = {name: " ".join((name, *more)).lower() for name, more in self._descriptions.items()}
-        found = [name for name in texts if name not in selected and all(word in texts[name] for word in words)]
+        found = [name for name in _maps.feature_names() if all(word in name.lower() for word in words)]
+        found = [name for name in found if name not in selected]
         self.features.choices = [*selected, *found]
         self.features.value = selected
-
-    def _describe(self, name):
-        if name in self._descriptions:
-            ibsi, limits, meaning = self._descriptions[name]
-            self.description.value = f"{name} (IBSI: {ibsi}), {limits}. Greater: {meaning}."
 
     def _start_preview(self):
         if self.is_closed or self._preview_worker is not None or not self._preview_is_stale:
