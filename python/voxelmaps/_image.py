@@ -83,15 +83,6 @@ class Image(NamedTuple):
         origin = self.point(reversed([part.start for part in box]))
         return self._replace(array=np.ascontiguousarray(self.array[box]), origin=origin)
 
-    def transposed(self, axes):
-        """The image with the axes of its array in another order."""
-        array, n = self.array.transpose(axes), self.array.ndim
-        if self.spacing is None:
-            return self.with_array(array)
-        places = [n - 1 - axis for axis in reversed(axes)]
-        direction = np.reshape(self.direction, (n, n))[:, places]
-        return Image(array, tuple(self.spacing[i] for i in places), self.origin, tuple(direction.ravel().tolist()))
-
     def cropped(self, lower, upper, margin):
         return self.part(self.box(lower, upper, margin))
 
