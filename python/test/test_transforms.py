@@ -80,7 +80,6 @@ def test_tensors_of_monai():
     image.meta["filename_or_obj"] = "a.nii"
     parameters = dict(features=SOME, neighborhood_radius=1)
     transform = voxelmaps.FeatureMapsd("ct", "lesion", **parameters)
-    assert isinstance(transform, transforms.MapTransform)
     maps = transforms.Compose([transform])({"ct": image, "lesion": lesion})["ct_maps"]
     assert isinstance(maps, data.MetaTensor) and maps.meta["filename_or_obj"] == "a.nii"
     assert (maps.affine == affine).all() and (maps.numpy() == maps_of(x, mask, neighborhood_radius=1)).all()

@@ -124,16 +124,12 @@ class _Map(NamedTuple):
         result[part] = np.ma.masked_array(array, ~drawn[part] | ~np.isfinite(array))
         return result
 
-    def labels(self, names):
-        """Values other than 0 of a map of labels, or of a map whose values all have names; None for a map of numbers."""
-        if self.array.dtype.kind not in "iu" and not names:
+    def labels(self):
+        """Values other than 0 of a map of labels; None for a map of numbers."""
+        if self.array.dtype.kind not in "iu" or self.array.min() < 0:
             return None
-        values = np.unique(self.array)
-        if self.array.dtype.kind in "iu":
-            are_labels = values[0] >= 0 and np.count_nonzero(values) <= _MOST_LABELS
-        else:
-            are_labels = np.isin(values, [0, *names]).all()
-        return [int(value) for value in values if value] if are_labels else None
+        values = np.unique(self.array[self.array > 0]).tolist()
+        return values if len(values) <= _MOST_LABELS else None
 
 
 def _slice_of(array, z):
@@ -369,7 +365,7 @@ def show(
                    those of map_limits. Default: the 2nd and the 98th percentile of the values that are drawn, in all slices.
     window         Intensities that are black and white. Default: the 1st and the 99th percentile of what is drawn.
     unit           Of intensities, such as "HU", below the image.
-    labels         Names of labels, for the legend; maps of floats that have only these values are also drawn as labels.
+    labels         Names of labels, for the legend.
     outlines       Whether labels are drawn as outlines.
     cmap           Name of a color map of matplotlib. The default one is perceptually uniform, also in gray.
     margin         What is drawn around the mask, in mm (voxels, if the spacing is not known). Default: half of its extent,
@@ -436,7 +432,7 @@ def show(
         shown = f"maps {first + 1} to {min(first + per_page, len(listed))} of {len(listed)}, page {page} of {pages}"
         caption = f"{caption}; {shown}" if caption else shown
     panels = [None] * (image is not None) + listed[first : first + per_page]
-    labels_of = [None if one is None else one.labels(labels) for one in panels]
+    labels_of = [None if one is None else one.labels() for one in panels]
     all_labels = sorted(set().union(*filter(None, labels_of)))
 
     width, height = (1.0, 1.0) if grid.spacing is None else grid.spacing[:2]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""A dictionary transform for MONAI, which it does not need."""
+"""A dictionary transform in the style of MONAI, which it does not need."""
 
 from __future__ import annotations
 
@@ -13,19 +13,6 @@ import numpy as np
 from ._arrays import array_of
 from ._feature_maps import feature_maps
 
-_MapTransform: Any
-try:
-    from monai.transforms import MapTransform as _MapTransform
-except ImportError:
-
-    class _MapTransform:  # type: ignore[no-redef]
-        """What FeatureMapsd uses of the class of MONAI."""
-
-        def __init__(self, keys, allow_missing_keys=False):
-            self.keys = (keys,) if isinstance(keys, str) else tuple(keys)
-            self.allow_missing_keys = allow_missing_keys
-
-
 # Arrays, which would be the same for all images.
 _UNAVAILABLE = {
     "mask": "mask_key is the name of the mask in the dictionary",
@@ -33,9 +20,8 @@ _UNAVAILABLE = {
 }
 
 
-class FeatureMapsd(_MapTransform):
-    """Dictionary transform that adds the feature maps of images as channels: a MapTransform of MONAI where that is installed, and else
-    for loops.
+class FeatureMapsd:
+    """Dictionary transform that adds the feature maps of images as channels, for monai.transforms.Compose, or for loops.
 
     keys          Names of the images, or one name. Images have one channel, as the first axis: (1, z, y, x) or (1, y, x).
     mask_key      Name of the mask of all images, with or without an axis of one channel; None for no mask.
@@ -70,10 +56,11 @@ class FeatureMapsd(_MapTransform):
         allow_missing_keys: bool = False,
         **parameters: Any,
     ) -> None:
-        super().__init__(keys, allow_missing_keys)
         for name, remedy in _UNAVAILABLE.items():
             if name in parameters:
                 raise TypeError(f"FeatureMapsd has no parameter {name}: {remedy}")
+        self.keys = (keys,) if isinstance(keys, str) else tuple(keys)
+        self.allow_missing_keys = allow_missing_keys
         self.mask_key = mask_key
         self.suffix = suffix
         self.with_image = with_image
