@@ -343,7 +343,7 @@ def test_errors(case):
         ((image, maps, image + 1e4), "swapped|threshold it first"),
         ((image, maps, mask * np.arange(1, 31, dtype=np.uint8)), "say which label"),
         ((image, {"a": image[0]}), r"the map a has the shape \(20, 30\), but the image has"),
-        ((image, {"a": np.full(SHAPE, np.nan)}, mask), "the map a has no finite value inside the mask"),
+        ((image, {"a": np.full(SHAPE, np.nan)}, mask), "the map a has no finite value to draw"),
         ((image, {}), "maps is empty, but must have at least one map"),
         ((None,), "image and maps are None"),
         ((image, maps, mask, 6), "slice is 6, but the image has the slices 0 to 5"),

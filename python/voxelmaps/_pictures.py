@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import colorsys
-import itertools
 import math
 import operator
 import re
@@ -110,7 +109,7 @@ class _Map(NamedTuple):
         values = self.array if drawn is None else self.array[drawn[self.part]]
         values = values[np.isfinite(values)]
         if values.size == 0:
-            raise ValueError(f"the map {self.name} has no finite value{'' if drawn is None else ' inside the mask'}")
+            raise ValueError(f"the map {self.name} has no finite value to draw")
         return values
 
     def picture(self, z, drawn):
@@ -323,6 +322,29 @@ def _add_color_bar(axis, mappable, values, name, panel_height):
     inset.tick_params(labelsize=_FONT_SIZE - 1, length=2, pad=1)
 
 
+def _new_axes(rows, columns, is_single, aspect, names, legend, caption):
+    """A figure and its axes; width and height of a panel in inches; the caption in lines.
+
+    aspect     Height of a picture by its width.
+    is_single  Whether all panels are of one slice, so that each has a color bar.
+    legend     Texts of the legend.
+    """
+    from ._figure import new_figure
+
+    # As high as wide, or less; a single panel is larger.
+    size = _PANEL_WIDTH * (1.5 if rows * columns == 1 else 1)
+    height = min(max(aspect, 0.3), 1.4) * size
+    width = min(max(height / aspect, 0.6 * size), size)
+    total = max(columns * width, _PANEL_WIDTH)
+    caption = _wrapped(caption, total)
+    bar = 0.4 + 0.13 * max(_wrapped(name, width).count("\n") for name in ("", *names))
+    all_rows = rows * (height + 0.2) + (rows if is_single else 1) * bar + 0.13 * caption.count("\n")
+    total += 0.4 + 0.057 * max(map(len, legend)) if legend else 0
+    figure = new_figure(figsize=(total, all_rows + 0.2), layout="constrained")
+    options = {"xticks": [], "yticks": [], "facecolor": "black", "anchor": "N"}
+    return figure, figure.subplots(rows, columns, squeeze=False, subplot_kw=options), width, height, caption
+
+
 def _color(label, labels):
     """Of a label: the same in all pictures with few labels."""
     k = label - 1 if labels[-1] <= len(_COLORS) else labels.index(label)
@@ -396,8 +418,6 @@ def show(
     from matplotlib.colors import to_rgb
     from matplotlib.patches import Patch
 
-    from ._figure import new_figure
-
     grid = None if image is None else _load_image(image, spacing)
     listed, grid = _load_maps(maps, grid)
     if grid is None:
@@ -444,73 +464,64 @@ def show(
         window = _limits_of_values(finite, (1, 99)) if finite.size else (0.0, 1.0)
     low, high = _pair(window, "window")
 
-    columns = len(panels) if len(slices) > 1 else min(columns, len(panels))
-    rows = len(slices) if len(slices) > 1 else -(-len(panels) // columns)
-    # As high as wide, or less; a single panel is larger.
-    size = _PANEL_WIDTH * (1.5 if len(panels) * len(slices) == 1 else 1)
-    aspect = pictures[0].shape[0] * height / (pictures[0].shape[1] * width)
-    panel_height = min(max(aspect, 0.3), 1.4) * size
-    panel_width = min(max(panel_height / aspect, 0.6 * size), size)
-    total = max(columns * panel_width, _PANEL_WIDTH)
-    caption = _wrapped(caption, total)
-    lines = max(_wrapped(name, panel_width).count("\n") for name in ("", *names))
-    more = 0.4 + 0.13 * lines
-    figure_height = (
-        rows * panel_height + (rows if len(slices) == 1 else 1) * more + 0.2 * rows + 0.13 * caption.count("\n")
+    is_single, aspect = len(slices) == 1, height / width
+    columns = min(columns, len(panels)) if is_single else len(panels)
+    rows = -(-len(panels) // columns) if is_single else len(slices)
+    shape = pictures[0].shape
+    legend = {each: labels.get(each, str(each)) for each in all_labels}
+    figure, axes, panel_width, panel_height, caption = _new_axes(
+        rows, columns, is_single, aspect * shape[0] / shape[1], names, legend.values(), caption
     )
-    legend_width = 0.4 + 0.057 * max((len(str(labels.get(each, each))) for each in all_labels), default=-7)
-    figure = new_figure(figsize=(total + legend_width, figure_height + 0.2), layout="constrained")
-    options = {"xticks": [], "yticks": [], "facecolor": "black", "anchor": "N"}
-    axes = figure.subplots(rows, columns, squeeze=False, subplot_kw=options)
     for axis in axes.flat[len(slices) * len(panels) :]:
         axis.set_visible(False)
+
+    def draw(axis, picture, **options):
+        return axis.imshow(picture, interpolation="none", aspect=aspect, **options)
 
     flips = _flips(grid)
     has_sizes = spacing is not None or grid.spacing is not None and tuple(grid[1:]) != _identity(grid.array.ndim)
     # Thin lines leave small parts visible.
-    line_width = min(max(0.4 * 72 * _PANEL_WIDTH / pictures[0].shape[1], 0.35), 0.9)
+    line_width = min(max(0.4 * 72 * _PANEL_WIDTH / shape[1], 0.35), 0.9)
     visible = set()
-    for axis, (row, panel) in zip(axes.flat, itertools.product(range(len(slices)), range(len(panels)))):
-        z, one, own_labels = slices[row], panels[panel], labels_of[panel]
-        picture = pictures[row] if image is not None else np.full(pictures[row].shape, np.nan)
-        shown = axis.imshow(picture, cmap="gray", vmin=low, vmax=high, interpolation="none", aspect=height / width)
-        axis.autoscale(False)
-        name, title = "" if one is None else _wrapped(one.name, panel_width), []
-        if one is None:
-            name, values = unit or "intensity", picture
-            if inside is not None:
+    for k, (one, own_labels) in enumerate(zip(panels, labels_of)):
+        name = unit or "intensity" if one is None else _wrapped(one.name, panel_width)
+        values = np.array(pictures) if one is None else one.values(drawn) if own_labels is None else None
+        if one is not None and own_labels is None:
+            vmin, vmax = limits.get(one.name) or _limits_of_values(values, _PERCENTILES)
+        for row, (z, picture) in enumerate(zip(slices, pictures)):
+            axis, title = axes.flat[row * len(panels) + k], []
+            shown = draw(
+                axis, picture if image is not None else np.full(shape, np.nan), cmap="gray", vmin=low, vmax=high
+            )
+            axis.autoscale(False)
+            if one is None and inside is not None:
                 for color, thickness in (("black", 2 * line_width), (_LINE_COLOR, line_width)):
                     _add_outline(axis, _slice_of(inside, z)[box], color, thickness)
-        elif own_labels is not None:
-            title += [name] * (row == 0)
-            overlay = one.picture(z, drawn)[box].filled(0)
-            colored = np.zeros((*overlay.shape, 4))
-            for each in sorted({*own_labels} & {*np.unique(overlay).tolist()}):
-                color = to_rgb(_color(each, all_labels))
-                visible.add(each)
-                if outlines:
-                    _add_outline(axis, overlay == each, color, 2 * line_width)
-                else:
-                    colored[overlay == each] = (*color, _OPACITY)
-            axis.imshow(colored, interpolation="none", aspect=height / width)
-        else:
-            values = one.values(drawn)
-            vmin, vmax = limits.setdefault(one.name, _limits_of_values(values, _PERCENTILES))
-            overlay = one.picture(z, drawn)[box]
-            shown = axis.imshow(overlay, cmap=cmap, vmin=vmin, vmax=vmax, interpolation="none", aspect=height / width)
-        if panel == 0:
-            title += [f"slice {z}"] * (grid.array.ndim == 3)
-            if has_sizes:
-                _add_scale_bar(axis, picture.shape[1], width)
-        axis.set_title("\n".join(title), fontsize=_FONT_SIZE)
-        if own_labels is None and row == len(slices) - 1:
+            elif own_labels is not None:
+                title += [name] * (row == 0)
+                overlay = one.picture(z, drawn)[box].filled(0)
+                colored = np.zeros((*shape, 4))
+                for each in set(np.unique(overlay[overlay > 0]).tolist()):
+                    visible.add(each)
+                    color = to_rgb(_color(each, all_labels))
+                    if outlines:
+                        _add_outline(axis, overlay == each, color, 2 * line_width)
+                    else:
+                        colored[overlay == each] = (*color, _OPACITY)
+                draw(axis, colored)
+            elif one is not None:
+                shown = draw(axis, one.picture(z, drawn)[box], cmap=cmap, vmin=vmin, vmax=vmax)
+            if k == 0:
+                title += [f"slice {z}"] * (grid.array.ndim == 3)
+                if has_sizes:
+                    _add_scale_bar(axis, shape[1], width)
+            axis.set_title("\n".join(title), fontsize=_FONT_SIZE)
+            axis.xaxis.set_inverted(flips[0])
+            axis.yaxis.set_inverted(not flips[1])
+        if own_labels is None:
             _add_color_bar(axis, shown, values, name, panel_height)
-        if flips[0]:
-            axis.invert_xaxis()
-        if flips[1]:
-            axis.invert_yaxis()
     if visible:
-        patches = [Patch(color=_color(k, all_labels), label=labels.get(k, str(k))) for k in sorted(visible)]
+        patches = [Patch(color=_color(each, all_labels), label=legend[each]) for each in sorted(visible)]
         style = {"fontsize": _FONT_SIZE, "frameon": False, "loc": "upper left", "borderaxespad": 0}
         axes[0, -1].legend(handles=patches, bbox_to_anchor=(1.03, 1), ncols=-(-len(patches) // 40), **style)
     if caption:
