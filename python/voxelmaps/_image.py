@@ -73,15 +73,15 @@ class Image(NamedTuple):
         """The continuous index of a point, in the order x, y, z."""
         return tuple(np.linalg.solve(self._matrix(), np.subtract(point, self.origin)).tolist())
 
+    def part(self, box):
+        origin = self.point(reversed([part.start for part in box]))
+        return self._replace(array=np.ascontiguousarray(self.array[box]), origin=origin)
+
     def box(self, lower, upper, margin):
         """Slices from lower to upper, in NumPy's order, with a margin of voxels as far as the image reaches."""
         first = [max(int(i) - margin, 0) for i in lower]
         last = [min(int(i) + margin, n - 1) for i, n in zip(upper, self.array.shape)]
         return tuple(slice(f, l + 1) for f, l in zip(first, last))
-
-    def part(self, box):
-        origin = self.point(reversed([part.start for part in box]))
-        return self._replace(array=np.ascontiguousarray(self.array[box]), origin=origin)
 
     def cropped(self, lower, upper, margin):
         return self.part(self.box(lower, upper, margin))

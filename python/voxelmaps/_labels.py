@@ -253,22 +253,19 @@ def labels(
 ) -> Any:
     """Label every voxel with the label to whose seeds it is connected most strongly.
 
-    x, mask, label, affinity, adjacency, distance_weighting, spacing, device, threads
+    x, mask, label, affinity, weight, adjacency, distance_weighting, spacing, device, threads
                    As for fuzzy_connectedness.
     seeds          Labels of voxels: an array of integers of the shape of x, or an image on its grid, 0 where there is no seed; or a
                    dict that maps each label to the index of a voxel, in the order of the axes of x (z, y, x for images), or to a
                    list of indices.
-    seed_points    In addition to or instead of a dict of seeds: a dict that maps labels to a physical point x, y, z in mm
-                   (LPS, as in ITK), or to a list of points, if x has a geometry. 3D Slicer (RAS) has the opposite sign for x and y.
+    seed_points    In addition to or instead of a dict of seeds: a dict that maps labels to a point x, y, z in mm (LPS), or to a list
+                   of points, as for fuzzy_connectedness.
     competition    "relative": a voxel goes to the label with the strongest path. "iterative": to the label whose strongest
                    path no other label blocks.
     tie_rule       "background": ties between labels get 0. "lowest_label": ties get the lowest of the tied labels.
     object_mean, object_variance, difference_mean, difference_variance
-                   Of the intensities of the objects, and of the differences of neighbors in them. If all are left out, they
-                   are estimated from the voxels around the seeds of all labels together, as by fuzzy_connectedness. For
-                   "relative", each can be a dict, such as object_mean={1: 40, 2: 120}, with a value for every label.
-                   difference_mean is 0 if the others are given; it and weight, 0 to 1, are parameters of the affinity
-                   "weighted_sum".
+                   As for fuzzy_connectedness, whose estimate is that of the seeds of all labels together. For "relative", each
+                   can be a dict, such as object_mean={1: 40, 2: 120}, with a value for every label.
     estimate_of_every_label
                    Estimate a separate affinity for each label from its own seeds, for "relative".
     minimum_strength
