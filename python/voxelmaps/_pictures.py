@@ -297,13 +297,14 @@ def _add_outline(axis, shape, color, width):
 
 def _add_scale_bar(axis, columns, width):
     """A bar of 1, 2 or 5 times a power of ten mm, at most a third of the columns, which are so many mm wide."""
+    from matplotlib.font_manager import FontProperties
     from mpl_toolkits.axes_grid1.anchored_artists import AnchoredSizeBar
 
     most = columns * width / 3
     power = 10.0 ** math.floor(math.log10(most))
     length = max(step * power for step in (1, 2, 5) if step * power <= most)
-    bar = AnchoredSizeBar(axis.transData, length / width, f"{length:g} mm", "lower left", color="white", label_top=True)
-    bar.txt_label._text.set_fontsize(_FONT_SIZE)
+    style = {"color": "white", "label_top": True, "fontproperties": FontProperties(size=_FONT_SIZE)}
+    bar = AnchoredSizeBar(axis.transData, length / width, f"{length:g} mm", "lower left", **style)
     bar.patch.set(facecolor="black", alpha=0.6, linewidth=0)
     axis.add_artist(bar)
 
