@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import voxelmaps
-from array_libraries import library, to_numpy, with_effect
+from array_libraries import library, with_effect
 from voxelmaps import _parameters
 
 MOMENTS = dict(object_mean=60, object_variance=400, difference_variance=150)
@@ -82,21 +82,6 @@ def test_parameters(affinity, adjacency, shape, segmented_by_filter):
             actual = voxelmaps.labels(x, several, mask, strength=True, margin=True, **given)
             for one, expected in zip(actual, segmented_by_filter(x, several, mask, **given), strict=True):
                 np.testing.assert_array_equal(one, expected)
-
-
-def test_layouts_and_output_of_libraries(library):
-    x, seed = image_of(shape=(14, 9, 22)), (1, 2, 3)
-    expected = voxelmaps.fuzzy_connectedness(np.ascontiguousarray(x[::2, :, 1::2]), seed, device="cpu")
-    np.testing.assert_array_equal(to_numpy(voxelmaps.fuzzy_connectedness(library(x)[::2, :, 1::2], seed)), expected)
-    given, out = library(x), library(np.full(x.shape, 5, np.float32))
-    if type(given).__module__.startswith("jax"):
-        with pytest.raises(TypeError, match="out is an array of JAX, which cannot be written to"):
-            voxelmaps.fuzzy_connectedness(given, seed, out=out)
-    else:
-        assert voxelmaps.fuzzy_connectedness(given, seed, out=out) is out
-        np.testing.assert_array_equal(to_numpy(out), voxelmaps.fuzzy_connectedness(x, seed, device="cpu"))
-    with pytest.raises(ValueError, match=r"the seed \(1, 2, 3\) is outside the mask"):
-        voxelmaps.fuzzy_connectedness(given, seed, library((x > np.abs(x[seed])).astype(np.uint8)))
 
 
 def test_seeds_and_output():

@@ -172,16 +172,6 @@ def test_notebooks_show_maps(image):
         assert picture.startswith(b"\x89PNG") and len(picture) > 5000
 
 
-def test_affinities_that_are_reported_can_be_given():
-    seeds = {1: (1, 1, 1), 2: (1, 1, 8)}
-    for affinity in ("geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"):
-        session = voxelmaps.SeedSession(ARRAY, affinity=affinity)
-        labels = session.update(seeds)
-        settings = {"affinity": affinity, **session.affinity}
-        np.testing.assert_array_equal(voxelmaps.labels(ARRAY, seeds, **settings), labels)
-        np.testing.assert_array_equal(voxelmaps.SeedSession(ARRAY, **settings).update(seeds), labels)
-
-
 def test_one_label_is_a_warning():
     with pytest.warns(UserWarning, match="all seeds have the label 2, which no other label competes with") as caught:
         labels = voxelmaps.labels(ARRAY, {2: [(1, 1, 1), (4, 4, 4)]})

@@ -218,22 +218,3 @@ def test_same_bytes(library, kind):
 def test_same_bytes_of_host_memory_on_a_device(kind):
     for number in range(JOBS[kind][2]):
         assert hashes_of(kind, number, device="cuda") == expected_hashes(kind, number), number
-
-
-def test_jobs_are_of_all_kinds():
-    jobs = [make_job(number) for number in range(NUMBER_OF_JOBS)]
-    assert {(x.dtype.name, p["precision"]) for x, _, p in jobs} == {
-        (dtype, precision) for dtype in TYPES for precision in ("float", "double")
-    }
-    pairs = {(name, d) for _, _, p in jobs for name in p["features"] for d in DISCRETIZATIONS if d in p}
-    assert pairs == {(name, d) for name in FEATURES for d in DISCRETIZATIONS}
-    pairs = {(x.ndim, "mask" in arrays, "window_size" in p) for x, arrays, p in jobs}
-    assert len(pairs) == 8 and any("crop" in p for _, _, p in jobs)
-    jobs = [make_connectedness_job(number) for number in range(NUMBER_OF_CONNECTEDNESS_JOBS)]
-    assert len({(x.dtype.name, p["precision"]) for x, _, p, _ in jobs}) == 18
-    estimated_or_given = {(a, g) for a in AFFINITIES for g in (0, 1)} - {("absolute_difference", 1)}
-    assert {(p["affinity"], "difference_variance" in p) for _, _, p, _ in jobs} == estimated_or_given
-    # Different jobs have different results, and one of them has the same results again.
-    for kind, (_, _, number_of_jobs) in JOBS.items():
-        hashes = {tuple(expected_hashes(kind, number).values()) for number in range(number_of_jobs)}
-        assert len(hashes) == number_of_jobs and hashes_of(kind, 7, device="cpu") == expected_hashes(kind, 7)

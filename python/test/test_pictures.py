@@ -39,17 +39,21 @@ def itk_image(array, spacing=(0.7, 0.8, 5.0), origin=(-10.0, 20.0, 30.0), direct
 
 
 def panels(figure):
-    """Axes with an image of voxels, and the others with a label."""
-    drawn = [a for a in figure.axes if a.get_images()]
-    return drawn, [a for a in figure.axes if a.get_xlabel()]
+    """Axes with pictures, and the color bars below them."""
+    drawn = [axis for axis in figure.axes if axis.get_visible()]
+    return drawn, [bar for axis in drawn for bar in axis.child_axes]
 
 
-def texts(axis):
-    return [t.get_text() for t in axis.texts]
+def names_of(figure):
+    return [bar.get_xlabel().replace("\n", "") for bar in panels(figure)[1]]
 
 
 def overlay(axis):
     return axis.get_images()[1].get_array()
+
+
+def scale_bars(axis):
+    return [each.txt_label.get_children()[0].get_text() for each in axis.artists]
 
 
 def save(figure, kind="png"):
@@ -58,80 +62,58 @@ def save(figure, kind="png"):
     return file.getvalue()
 
 
-def test_panels_limits_and_labels(case):
+def test_panels_and_limits(case):
     image, maps, mask = case
     figure = voxelmaps.show(image, maps, mask, spacing=(5, 0.8, 0.7), unit="HU", margin=3.5)
-    drawn, bars = panels(figure)
-    assert len(drawn) == 3
-    assert [a.get_xlabel() for a in bars] == ["HU", "firstorder_Mean (HU)", "glcm_Contrast"]
-    assert drawn[0].get_title() == "slice 3, z = 15.0 mm"
-    for axis, one in zip(drawn[1:], maps.values()):
-        expected = np.percentile(one[mask], [2, 98])
-        np.testing.assert_allclose(axis.get_images()[1].get_clim(), expected)
-        np.testing.assert_array_equal(np.ma.getmaskarray(overlay(axis)), ~mask[3])
-        np.testing.assert_array_equal(overlay(axis)[mask[3]], one[3][mask[3]])
-        # The image is below.
-        np.testing.assert_array_equal(axis.get_images()[0].get_array(), image[3])
-    # Voxels are 0.7 mm wide and 0.8 mm high, and the first one is at 0.
-    assert drawn[0].get_images()[0].get_extent() == pytest.approx([-0.35, 20.65, 15.6, -0.4])
+    assert names_of(figure) == ["HU", "firstorder_Mean", "glcm_Contrast"]
+    drawn, _ = panels(figure)
+    assert drawn[0].get_title() == "slice 3"
     # Around the mask are 3.5 mm: 5 voxels of 0.7 mm, or 4.4 of 0.8 mm, rounded up.
-    assert drawn[0].get_xlim() == pytest.approx([(8 - 5 - 0.5) * 0.7, (17 + 5 + 0.5) * 0.7])
-    assert drawn[0].get_ylim() == pytest.approx([(11 + 5 + 0.5) * 0.8, -0.5 * 0.8])
+    box = np.s_[0:17, 3:23]
+    for axis, one in zip(drawn[1:], maps.values()):
+        np.testing.assert_allclose(axis.get_images()[1].get_clim(), np.percentile(one[mask], [2, 98]))
+        np.testing.assert_array_equal(np.ma.getmaskarray(overlay(axis)), ~mask[3][box])
+        np.testing.assert_array_equal(overlay(axis)[mask[3][box]], one[3][mask[3]])
+        # The image is below.
+        np.testing.assert_array_equal(axis.get_images()[0].get_array(), image[3][box])
+        assert axis.get_aspect() == pytest.approx(0.8 / 0.7)
     # By default, half of the extent of the mask, or 10 mm.
     wide = np.zeros((4, 100, 100), bool)
     wide[1:3, 40:60, 30:70] = True
-    for one, row in ((1.0, 20), (0.1, 100)):
-        axis = panels(voxelmaps.show(wide, None, wide, spacing=(1, one, one)))[0][0]
-        assert axis.get_xlim() == pytest.approx((np.clip([30 - row, 69 + row], 0, 99) + [-0.5, 0.5]) * one)
-    # Edges around 10 x 7 voxels.
-    edges = drawn[0].collections[0].get_segments()
-    corners = np.concatenate(edges)
-    assert len(edges) == 2 * (10 + 7)
-    assert corners.min(axis=0) == pytest.approx([7.5 * 0.7, 4.5 * 0.8])
-    assert corners.max(axis=0) == pytest.approx([17.5 * 0.7, 11.5 * 0.8])
+    for size, columns in ((1.0, 80), (0.1, 100)):
+        axis = panels(voxelmaps.show(wide, None, wide, spacing=(1, size, size)))[0][0]
+        assert axis.get_images()[0].get_array().shape[1] == columns
+    # The contour is between voxels.
+    edges = np.concatenate([path.vertices for path in drawn[0].collections[0].get_paths()])
+    assert edges.min(axis=0).tolist() == [4.5, 4.5] and edges.max(axis=0).tolist() == [14.5, 11.5]
 
 
 def test_scale_bar(case):
     image, maps, mask = case
-    figure = voxelmaps.show(image, maps, mask, spacing=(5, 0.8, 0.7), margin=math.inf)
-    axis = panels(figure)[0][0]
     # A third of 21 mm is 7 mm.
-    assert texts(axis) == ["5 mm"] and axis.get_xlim() == pytest.approx([-0.35, 20.65])
-    save(figure)
-    (bar,) = [line for line in axis.lines if line.get_gid() == "scale bar"]
-    pixels = np.diff(bar.get_transform().transform(bar.get_xydata())[:, 0])[0]
-    voxel = axis.transData.transform([(0, 0), (0.7, 0.8)])
-    assert pixels == pytest.approx(5 * abs(voxel[1] - voxel[0])[0] / 0.7)
-    # Voxels have their shape.
-    assert abs(voxel[1] - voxel[0])[1] / abs(voxel[1] - voxel[0])[0] == pytest.approx(0.8 / 0.7)
+    axis = panels(voxelmaps.show(image, maps, mask, spacing=(5, 0.8, 0.7), margin=math.inf))[0][0]
+    assert scale_bars(axis) == ["5 mm"]
+    (bar,) = axis.artists[0].size_bar.get_children()
+    assert bar.get_width() == pytest.approx(5 / 0.7)
+    # Without a spacing, none.
     for without in (image, itk.image_from_array(image)):
-        axis = panels(voxelmaps.show(without, maps, mask))[0][0]
-        assert texts(axis) == [] and axis.get_title() == "slice 3" and len(axis.lines) == 0
+        assert not scale_bars(panels(voxelmaps.show(without, maps, mask))[0][0])
 
 
 @pytest.mark.parametrize(
-    "direction, letters, position, flips",
+    "direction, flips",
     [
-        (np.eye(3), "RLAP", "z = 45.0 mm", (False, False)),
+        (np.eye(3), (False, False)),
         # Rows to the right and columns to the front, as NIfTI files often have them.
-        (np.diag([-1, -1, 1]), "RLAP", "z = 45.0 mm", (True, True)),
-        # Coronal slices from the back to the front, from the top.
-        ([[1, 0, 0], [0, 0, -1], [0, -1, 0]], "RLSI", "y = 5.0 mm", (False, False)),
-        # Sagittal slices.
-        ([[0, 0, 1], [1, 0, 0], [0, 1, 0]], "APSI", "x = 5.0 mm", (False, True)),
-        (
-            [[1, 0, 0], [0, math.cos(0.3), -math.sin(0.3)], [0, math.sin(0.3), math.cos(0.3)]],
-            "RLAP",
-            f"{30 * math.cos(0.3) - 20 * math.sin(0.3) + 15:.1f} mm along its normal",
-            (False, False),
-        ),
+        (np.diag([-1, -1, 1]), (True, True)),
+        # Coronal slices from the back to the front, from the top; sagittal slices.
+        ([[1, 0, 0], [0, 0, -1], [0, -1, 0]], (False, False)),
+        ([[0, 0, 1], [1, 0, 0], [0, 1, 0]], (False, True)),
     ],
 )
-def test_letters_and_positions(case, direction, letters, position, flips):
+def test_right_and_anterior_are_at_the_left_and_at_the_top(case, direction, flips):
     image, maps, mask = case
-    image, mask = (itk_image(array, direction=direction) for array in (image, mask))
-    axis = panels(voxelmaps.show(image, maps, mask))[0][0]
-    assert texts(axis)[1:] == list(letters) and axis.get_title() == f"slice 3, {position}"
+    axis = panels(voxelmaps.show(*(itk_image(array, direction=direction) for array in (image, mask))))[0][0]
     x, y = axis.get_xlim(), axis.get_ylim()
     assert (x[0] > x[1], y[0] < y[1]) == flips
 
@@ -150,33 +132,32 @@ def test_kinds_of_input(case, tmp_path):
         itk.imwrite(itk_image(array), name)
         return name
 
-    kinds = (
-        lambda array: _image.to_simpleitk(volume(array)),
-        lambda array: _image.to_nibabel(volume(array)),
-        # With other axes.
-        lambda array: _image.to_xarray(volume(array)).transpose("x", "z", "y"),
-    )
+    kinds = [
+        lambda array, to=to: to(volume(array)) for to in (_image.to_simpleitk, _image.to_nibabel, _image.to_xarray)
+    ]
     expected = panels(voxelmaps.show(itk_image(image), maps, mask))[0]
     for convert in (itk_image, *kinds, path):
         values = [convert(image), {name: convert(one) for name, one in maps.items()}, convert(mask)]
-        drawn = panels(voxelmaps.show(*values))[0]
-        assert drawn[0].get_title() == "slice 3, z = 45.0 mm"
-        for one, other in zip(drawn, expected):
-            assert one.get_xlim() == pytest.approx(other.get_xlim())
+        for one, other in zip(panels(voxelmaps.show(*values))[0], expected):
             np.testing.assert_array_equal(one.get_images()[-1].get_array(), other.get_images()[-1].get_array())
-    one = panels(voxelmaps.show(image.tolist(), maps["glcm_Contrast"], mask))
-    assert one[1][1].get_xlabel() == "map"
+    # Names of axes say their order; in an image, arrays without names may have it.
+    data = _image.to_xarray(volume(image))
+    turned = data.transpose("x", "z", "y")
+    drawn = panels(voxelmaps.show(data, turned))[0][1]
+    np.testing.assert_array_equal(overlay(drawn), image[3])
+    with pytest.raises(ValueError, match=r"axes x, z, y, but slices of z, y, x .*x.transpose\('z', 'y', 'x'\)"):
+        voxelmaps.show(turned)
+    assert names_of(voxelmaps.show(image.tolist(), maps["glcm_Contrast"], mask)) == ["intensity", "map"]
     stack, axes = np.stack(list(maps.values()), axis=-1), ("z", "y", "x", "feature")
     features = xarray.DataArray(stack, dims=axes, coords={"feature": list(maps)})
-    bars = panels(voxelmaps.show(image, features, mask))[1]
-    assert [a.get_xlabel() for a in bars[1:]] == ["firstorder_Mean (intensity)", "glcm_Contrast"]
+    assert names_of(voxelmaps.show(image, features, mask))[1:] == list(maps)
     if torch := sys.modules.get("torch"):
         tensors = {name: torch.as_tensor(one) for name, one in maps.items()}
         assert len(panels(voxelmaps.show(torch.as_tensor(image), tensors, torch.as_tensor(mask)))[0]) == 3
     # The whole image, in two dimensions.
     drawn = panels(voxelmaps.show(image[3], maps["glcm_Contrast"][3], spacing=(1, 2)))[0]
-    assert drawn[0].get_title() == "" and drawn[0].get_xlim() == (-1, 59) and drawn[0].get_ylim() == (19.5, -0.5)
-    assert not np.ma.getmaskarray(overlay(drawn[1])).any()
+    assert drawn[0].get_title() == "" and drawn[0].get_aspect() == 0.5
+    assert overlay(drawn[1]).shape == SHAPE[1:] and not np.ma.getmaskarray(overlay(drawn[1])).any()
 
 
 def test_maps_of_a_part(case):
@@ -187,29 +168,13 @@ def test_maps_of_a_part(case):
     crop = voxelmaps.feature_maps(image, mask, crop="mask", **arguments)
     assert crop.array.shape[1:] == (5, 9, 12)
     moved = itk_image(image)
-    execute, mean = voxelmaps.radiomics.execute, {"featureClass": {"firstorder": ["Mean"]}}
-    of_class = execute(moved, itk_image(mask), binWidth=5, **mean)
-    expected = overlay(panels(voxelmaps.show(image, whole, mask))[0][1])
-    assert not np.ma.getmaskarray(expected)[mask[3]].any()
+    mean = {"featureClass": {"firstorder": ["Mean"]}}
+    of_class = voxelmaps.radiomics.execute(moved, itk_image(mask), binWidth=5, **mean)
+    expected = overlay(panels(voxelmaps.show(image, whole, mask, margin=math.inf))[0][1])
     for given, maps in ((image, crop), (moved, crop), (moved, of_class)):
-        figure = voxelmaps.show(given, maps, mask)
-        axes, bars = panels(figure)
-        np.testing.assert_allclose(overlay(axes[1])[mask[3]], expected[mask[3]], rtol=1e-6)
-        np.testing.assert_array_equal(np.ma.getmaskarray(overlay(axes[1])), ~mask[3])
-        assert bars[1].get_xlabel() == "firstorder_Mean (intensity)"
-    assert figure.get_supxlabel() == "bin width 5, kernel radius 1, label 1"
-    of_count = execute(moved, itk_image(mask), binCount=8, **mean)
-    assert voxelmaps.show(moved, of_count, mask).get_supxlabel() == "bins 8, kernel radius 1, label 1"
-    # Slices count as ITK counts them.
-    part = itk.region_of_interest_image_filter(moved, region_of_interest=itk.ImageRegion[3]([0, 0, 2], [30, 20, 4]))
-    region = part.GetLargestPossibleRegion()
-    region.SetIndex([0, 0, 2])
-    part.SetRegions(region)
-    part.SetOrigin(moved.GetOrigin())
-    axis = panels(voxelmaps.show(part, None, itk_image(mask[2:], origin=(-10.0, 20.0, 40.0))))[0][0]
-    assert axis.get_title() == "slice 3, z = 45.0 mm"
-    with pytest.raises(ValueError, match="slice is 1, but the image has the slices 2 to 5"):
-        voxelmaps.show(part, slice=1)
+        found = overlay(panels(voxelmaps.show(given, maps, mask, margin=math.inf))[0][1])
+        np.testing.assert_allclose(found[mask[3]], expected[mask[3]], rtol=1e-6)
+        np.testing.assert_array_equal(np.ma.getmaskarray(found), ~mask[3])
 
 
 def test_limits_of_several_cases(case):
@@ -221,69 +186,65 @@ def test_limits_of_several_cases(case):
     assert shared["firstorder_Mean"] == (500, 500 + image.size - 1)
     of_mask = voxelmaps.map_limits([(maps, mask)], (0, 100))
     assert of_mask["firstorder_Mean"] == (2 * 600 + 5 * 30 + 8, 4 * 600 + 10 * 30 + 17)
-    for each in (maps, other):
-        axes, bars = panels(voxelmaps.show(image, each, mask, limits=shared))
-        assert [a.get_images()[1].get_clim() for a in axes[1:]] == list(shared.values())
-    axes, _ = panels(voxelmaps.show(image, maps, mask, limits=(0, 7.5)))
-    assert [a.get_images()[1].get_clim() for a in axes[1:]] == [(0, 7.5)] * 2
+    for limits, expected in ((shared, list(shared.values())), ((0, 7.5), [(0, 7.5)] * 2)):
+        axes, _ = panels(voxelmaps.show(image, maps, mask, limits=limits))
+        assert [axis.get_images()[1].get_clim() for axis in axes[1:]] == expected
     # Equal values have limits too.
     axes, _ = panels(voxelmaps.show(image, image + 3, mask))
     assert axes[1].get_images()[1].get_clim() == (1.5, 4.5)
 
 
-def colors_of(picture, *labels):
-    return [tuple(picture.cmap(picture.norm(label))) for label in labels]
-
-
 def legend_of(figure):
     (legend,) = [axis.get_legend() for axis in figure.axes if axis.get_legend()]
-    return [text.get_text() for text in legend.get_texts()], [patch.get_facecolor() for patch in legend.get_patches()]
+    return [text.get_text() for text in legend.get_texts()], [
+        patch.get_facecolor()[:3] for patch in legend.get_patches()
+    ]
 
 
 def test_slices_as_rows_and_names_of_labels(case):
     image, _, mask = case
-    labels = np.where(mask, 1.0, 0)
+    labels = mask.astype(int)
     labels[:, 8:, :] *= 4
     names = {4: "rough: 2.1 ml", 1: "smooth"}
-    figure = voxelmaps.show(image, {"habitats": labels}, mask, slice=[2, 4], labels=names, caption="Two habitats")
+    options = {"slice": [2, 4], "labels": names, "caption": "Two habitats", "margin": math.inf}
+    figure = voxelmaps.show(image, {"habitats": labels}, mask, **options)
     axes, _ = panels(figure)
-    assert [a.get_title() for a in axes] == ["slice 2", "habitats", "slice 4", ""]
+    assert [axis.get_title() for axis in axes] == ["slice 2", "habitats", "slice 4", ""]
     assert figure.get_supxlabel() == "Two habitats"
-    picture = axes[3].get_images()[1]
-    assert legend_of(figure) == (["smooth", "rough: 2.1 ml"], colors_of(picture, 1, 4))
-    np.testing.assert_array_equal(np.ma.getmaskarray(picture.get_array()), labels[4] == 0)
+    texts, colors = legend_of(figure)
+    assert texts == ["smooth", "rough: 2.1 ml"]
+    for label, color in zip((1, 4), colors):
+        found = overlay(axes[3])[labels[4] == label]
+        np.testing.assert_allclose(found, np.broadcast_to([*color, 0.65], found.shape))
+    np.testing.assert_array_equal(overlay(axes[3])[..., 3] == 0, labels[4] == 0)
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint16, np.int64])
-@pytest.mark.parametrize("present", [(1, 2, 4), (3, 7), (5, 200, 60000), tuple(range(1, 101))])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int64])
+@pytest.mark.parametrize("present", [(1, 2, 4), (5, 100, 120), tuple(range(1, 101))])
 def test_maps_of_integers_are_labels(present, dtype):
-    if max(present) > np.iinfo(dtype).max:
-        pytest.skip(f"not of {np.dtype(dtype).name}")
     labels = np.zeros((3, 60, 60), dtype)
     labels[1, :50, 10:50].flat = np.repeat(present, -(-2000 // len(present)))[:2000]
     figure = voxelmaps.show(labels * 2.5, {"labels": labels})
-    assert panels(figure)[0][0].get_title() == "slice 1"
-    picture = panels(figure)[0][1].get_images()[1]
-    colors = colors_of(picture, *present)
-    assert len(set(colors)) == len(present)
-    names, patches = legend_of(figure)
-    assert names == list(map(str, present)) and patches == colors
+    axis = panels(figure)[0][1]
+    names, colors = legend_of(figure)
+    assert names == list(map(str, present)) and len(set(colors)) == len(present)
+    for label, color in zip(present, colors):
+        np.testing.assert_allclose(overlay(axis)[labels[1] == label][0, :3], color)
     # In several pictures, the colors of few labels are the same.
     if max(present) <= 7:
         fewer = np.where(labels == present[0], 0, labels)
-        other = panels(voxelmaps.show(labels, {"labels": fewer}))[0][1].get_images()[1]
-        assert colors_of(other, *present[1:]) == colors[1:]
+        assert legend_of(voxelmaps.show(labels, {"labels": fewer}))[1] == colors[1:]
 
 
 def test_outlines_of_labels_and_maps_of_bool(case):
     image, maps, mask = case
     figure = voxelmaps.show(image, {"mask": mask, **maps}, outlines=True)
-    axes, bars = panels(figure)
-    assert legend_of(figure)[0] == ["1"] and len(bars) == 3 and len(axes[1].get_images()) == 1
-    assert len(axes[1].collections[0].get_segments()) == 2 * (10 + 7)
+    assert legend_of(figure)[0] == ["1"] and names_of(figure) == ["intensity", *maps]
+    axis = panels(figure)[0][1]
+    assert len(axis.collections) == 1 and not overlay(axis).any()
     # A map of many integers is one of numbers.
-    axes, bars = panels(voxelmaps.show(image, {"n": np.arange(image.size).reshape(SHAPE)}))
-    assert bars[1].get_xlabel() == "n" and not any(axis.get_legend() for axis in axes)
+    figure = voxelmaps.show(image, {"n": np.arange(image.size).reshape(SHAPE)})
+    assert names_of(figure)[1] == "n" and not any(axis.get_legend() for axis in figure.axes)
 
 
 def test_middle_of_the_mask(case):
@@ -320,12 +281,11 @@ def test_pages(case):
     found = []
     for page in range(1, 5):
         figure = voxelmaps.show(image, many, mask, page=page)
-        found += [axis.get_xlabel() for axis in panels(figure)[1][1:]]
+        found += names_of(figure)[1:]
         assert max(figure.get_size_inches()) < 16
         assert figure.get_supxlabel() == f"maps {29 * page - 28} to {min(29 * page, 93)} of 93, page {page} of 4"
     assert found == list(many)
-    few = panels(voxelmaps.show(image, many, mask, slice=[2, 3], columns=3, page=47))[1]
-    assert [axis.get_xlabel() for axis in few] == ["intensity", "map 92"]
+    assert names_of(voxelmaps.show(image, many, mask, slice=[2, 3], columns=3, page=47)) == ["intensity", "map 92"]
     with pytest.raises(ValueError, match="page is 5, but must be 1 to 4"):
         voxelmaps.show(image, many, page=5)
 
@@ -346,9 +306,7 @@ def test_values_that_are_not_finite(case):
     values = maps["firstorder_Mean"].copy()
     values[3, 5, 8:10] = np.nan, np.inf
     axes, _ = panels(voxelmaps.show(image, values, mask))
-    expected = mask[3].copy()
-    expected[5, 8:10] = False
-    np.testing.assert_array_equal(np.ma.getmaskarray(overlay(axes[1])), ~expected)
+    assert np.ma.count_masked(overlay(axes[1])) == overlay(axes[1]).size - mask[3].sum() + 2
     finite = values[mask & np.isfinite(values)]
     assert axes[1].get_images()[1].get_clim() == pytest.approx(np.percentile(finite, [2, 98]))
 
@@ -360,11 +318,6 @@ def test_files_of_pictures(case):
     assert save(figure).startswith(b"\x89PNG") and save(figure, "pdf").startswith(b"%PDF")
     text = save(figure, "svg").decode()
     assert "<svg" in text and "glcm" in text
-    # In a part of a figure.
-    whole = matplotlib.figure.Figure(figsize=(8, 3), layout="constrained")
-    left, right = whole.subfigures(1, 2)
-    assert voxelmaps.show(image, maps, mask, figure=left) is whole
-    assert len(left.axes) > 3 and not right.axes and save(whole)
 
 
 def test_segmentations_and_mappings(case):
@@ -379,23 +332,6 @@ def test_segmentations_and_mappings(case):
         voxelmaps.show(maps)
 
 
-def test_units():
-    units = {
-        "original_firstorder_Variance": "firstorder_Variance (HU²)",
-        "firstorder_TotalEnergy": "firstorder_TotalEnergy (HU² mm³)",
-        "firstorder_Skewness": "firstorder_Skewness",
-        "firstorder_Entropy": "firstorder_Entropy (bits)",
-        "wavelet-LLH_firstorder_90Percentile": "wavelet-LLH_firstorder_90Percentile (HU)",
-        "glcm_SumEntropy": "glcm_SumEntropy (bits)",
-        "glrlm_LongRunHighGrayLevelEmphasis": "glrlm_LongRunHighGrayLevelEmphasis",
-        "RunEntropy": "RunEntropy (bits)",
-        "SRE": "SRE",
-    }
-    x = np.arange(9.0).reshape(3, 3)
-    bars = panels(voxelmaps.show(x, dict.fromkeys(units, x), unit="HU"))[1]
-    assert [a.get_xlabel().replace("\n", " ") for a in bars] == ["HU", *units.values()]
-
-
 def test_errors(case):
     image, maps, mask = case
     placed, components = itk_image(image), itk.image_from_array(np.zeros((4, 4, 4, 2), np.float32), is_vector=True)
@@ -407,7 +343,7 @@ def test_errors(case):
         ((image, maps, image + 1e4), "swapped|threshold it first"),
         ((image, maps, mask * np.arange(1, 31, dtype=np.uint8)), "say which label"),
         ((image, {"a": image[0]}), r"the map a has the shape \(20, 30\), but the image has"),
-        ((image, {"a": np.full(SHAPE, np.nan)}, mask), "the map a has no finite value inside the mask"),
+        ((image, {"a": np.full(SHAPE, np.nan)}, mask), "the map a has no finite value to draw"),
         ((image, {}), "maps is empty, but must have at least one map"),
         ((None,), "image and maps are None"),
         ((image, maps, mask, 6), "slice is 6, but the image has the slices 0 to 5"),
@@ -428,20 +364,20 @@ def test_errors(case):
         ({"limits": (3, 1)}, r"limits of firstorder_Mean is \(3, 1\), but must be two finite numbers"),
         ({"limits": 3}, "limits of firstorder_Mean is 3"),
         ({"limits": {"x": (1, 2)}}, "limits has 'x', but the maps are firstorder_Mean, glcm_Contrast"),
-        ({"percentiles": (2, 101)}, r"percentiles is \(2, 101\), but must be .* from 0 to 100"),
         ({"window": (math.nan, 1)}, "window is"),
-        ({"cmap": "jetter"}, "cmap is 'jetter', but must be the name of a color map"),
+        ({"cmap": "jetter"}, "jetter"),
         ({"margin": -1}, "margin is -1, but must be at least 0"),
         ({"columns": 0}, "columns is 0, but must be 1 to 1000"),
         ({"page": 2}, "page is 2, but must be 1 to 1"),
         ({"spacing": (1, 0, 1)}, "spacing is .*, but must be 3 positive numbers"),
-        ({"labels": {}}, "labels is {}, but must be a dict"),
-        ({"labels": {1: "a"}}, "the map firstorder_Mean has the label 2, but labels names"),
+        ({"labels": mask}, "labels is .*, but must be a dict of names"),
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             voxelmaps.show(image, maps, mask, **options)
     with pytest.raises(ValueError, match=r"spacing is \(1, 1, 1\), but the image has a spacing"):
         voxelmaps.show(placed, spacing=(1, 1, 1))
+    with pytest.raises(ValueError, match=r"percentiles is \(2, 101\), but must be .* from 0 to 100"):
+        voxelmaps.map_limits([(maps, mask)], (2, 101))
 
 
 def test_without_matplotlib():
@@ -461,17 +397,13 @@ print(voxelmaps.map_limits([(numpy.eye(3), None)], (0, 100)))
 
 
 PROGRAM = """
-import matplotlib, numpy, weakref, voxelmaps
+import matplotlib, numpy, voxelmaps
 from matplotlib import pyplot
-figures = [voxelmaps.show(numpy.eye(3)) for _ in range(25)]
+figures = [voxelmaps.show(numpy.eye(3)) for _ in range(9)]
 print(len(pyplot.get_fignums()), pyplot.gcf() is figures[-1])
 if matplotlib.get_backend() != "agg":
     figures[-1].show()
     pyplot.show()
-figure = weakref.ref(figures[0])
-del figures
-import gc; gc.collect()
-print(figure() is None)
 """
 BACKEND = """
 from matplotlib.backend_bases import FigureManagerBase
@@ -487,10 +419,10 @@ class FigureCanvas(FigureCanvasAgg):
 
 @pytest.mark.parametrize(
     "backend, expected",
-    [("agg", ["0 False", "True"]), ("module://windows", ["20 True", "shown", "all shown", "True"])],
+    [("agg", ["0 False"]), ("module://windows", ["9 True", "shown", "all shown"])],
 )
 def test_figures_of_scripts(backend, expected, tmp_path, monkeypatch):
-    """Those with windows are shown by pyplot, and do not fill the memory."""
+    """Those with windows are shown by pyplot, which retains no others."""
     (tmp_path / "windows.py").write_text(BACKEND)
     monkeypatch.setenv("MPLBACKEND", backend)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")

@@ -142,22 +142,6 @@ def test_shape_of_boxes(size):
         assert np.isnan(features[other]) == (mask.size == 1)
 
 
-def test_shape_of_balls():
-    radius = 20.2
-    inside = sum((axis - 21) ** 2 for axis in np.ogrid[:43, :43, :43]) <= radius**2
-    features = region(inside.astype(float), inside, features="shape", spacing=(2, 2, 2))
-    assert features["shape_MeshVolume"] == pytest.approx(4 / 3 * math.pi * (2 * radius) ** 3, rel=5e-3)
-    assert features["shape_MajorAxisLength"] == pytest.approx(4 * 2 * radius / math.sqrt(5), rel=5e-3)
-    assert 0.9 < features["shape_Sphericity"] < 1
-    assert features["shape_Maximum3DDiameter"] == pytest.approx(2 * 2 * radius, rel=0.03)
-    assert features["shape_Flatness"] == pytest.approx(1, rel=1e-14)
-    # Two components: sums of those of one.
-    two = np.concatenate([inside, inside])
-    both = region(two.astype(float), two, features="shape", spacing=(2, 2, 2))
-    for name in ("MeshVolume", "SurfaceArea", "VoxelVolume"):
-        assert both[f"shape_{name}"] == pytest.approx(2 * features[f"shape_{name}"], rel=1e-13)
-
-
 def test_flat_planes_and_single_voxels():
     x = np.full((3, 4, 5), 7.25)
     one = region(x, x > 0, features=CLASSES, number_of_gray_levels=8)

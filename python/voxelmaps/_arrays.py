@@ -102,15 +102,6 @@ class Library(NamedTuple):
             return jax.dlpack.from_dlpack(array)
         return sys.modules["numba"].cuda.as_cuda_array(array) if self.given == "Numba" else array
 
-    def address(self, array):
-        if self.name == "PyTorch":
-            return array.data_ptr()
-        return array.data.ptr if self.name == "CuPy" else array.ctypes.data
-
-    def dtype(self, array):
-        """Name of the type, such as float32."""
-        return _name_of_dtype(array.dtype)
-
     def current_device(self):
         """A context in which CuPy computes on the device; the other libraries need none."""
         return self.module().cuda.Device(self.device) if self.name == "CuPy" else contextlib.nullcontext()
@@ -128,11 +119,14 @@ class Array(NamedTuple):
 
     @property
     def dtype(self):
-        return self.library.dtype(self.array)
+        """Name of the type, such as float32."""
+        return _name_of_dtype(self.array.dtype)
 
     @property
     def address(self):
-        return self.library.address(self.array)
+        if self.library.name == "PyTorch":
+            return self.array.data_ptr()
+        return self.array.data.ptr if self.library.name == "CuPy" else self.array.ctypes.data
 
     @property
     def end(self):

@@ -95,10 +95,10 @@ def _levels(plan: Any, computed: np.ndarray) -> int:
             # It covers the part that has maps.
             moved = tuple(slice(part.start - own.start, part.stop - own.start) for part, own in zip(box, plan.box))
             selection = _arrays.Array(library.contiguous(plan.selection.array[(..., *moved)]), library)
-        output = library.empty((len(plan.names), *(1 for _ in box)), plan.dtype)
+        output = _arrays.Array(library.empty((len(plan.names), *(1 for _ in box)), plan.dtype), library)
         index = tuple(int(i) for i in np.unravel_index(number, plan.batch)) if plan.batch else ()
         part = plan._replace(box=box, selection=selection)
-        levels = max(levels, part.run(index, library.address(output), 1))
+        levels = max(levels, part.run(index, output.address, 1))
     return levels
 
 

@@ -56,7 +56,7 @@ def _numbers():
 
 
 def _names_of(features):
-    names = list(features) if hasattr(features, "__iter__") else [features]
+    names = list(features) if hasattr(features, "__iter__") and not isinstance(features, str) else [features]
     if not all(isinstance(name, str) for name in names):
         raise TypeError(f"features are {features!r}, but must be names, such as 'glcm_Contrast'")
     return names
@@ -64,28 +64,14 @@ def _names_of(features):
 
 def _selected(features):
     """A dict of dicts of numbers of features by the names given, by class, in the order given, from the names in all forms."""
-    if isinstance(features, str):
-        features = [features]
+    numbers, pairs = _numbers(), []
     if isinstance(features, Mapping):
-        numbers = _numbers()
-        pairs = []
         for name, of_class in features.items():
-            if of_class is None:
-                of_class = list(numbers.get(name, [""]))
-            pairs += [(name, feature) for feature in ([of_class] if isinstance(of_class, str) else _names_of(of_class))]
-        return _selected_pairs(tuple(pairs))
-    return _selected_names(tuple(_names_of(features)))
-
-
-@functools.lru_cache(maxsize=64)
-def _selected_names(features):
-    pairs = []
-    for feature in features:
-        if feature in _numbers():
-            pairs += [(feature, each) for each in _numbers()[feature]]
-        else:
-            name, _, of_class = feature.partition("_")
-            pairs.append((name, of_class))
+            of_class = list(numbers.get(name, [""])) if of_class is None else of_class
+            pairs += [(name, feature) for feature in _names_of(of_class)]
+    else:
+        for name in _names_of(features):
+            pairs += [(name, each) for each in numbers[name]] if name in numbers else [name.partition("_")[::2]]
     return _selected_pairs(tuple(pairs))
 
 
@@ -93,10 +79,8 @@ def _selected_names(features):
 @functools.lru_cache(maxsize=64)
 def _selected_pairs(pairs):
     """As _selected, of pairs of names of classes and features; not to be changed."""
-    numbers = _numbers()
-    selected = {}
-
-    def add(name, feature):
+    numbers, selected = _numbers(), {}
+    for name, feature in pairs:
         if name not in numbers:
             names = [*numbers, *(f"{each}_{feature}" for each, of_class in numbers.items() for feature in of_class)]
             # Keys of PyRadiomics begin with the name of an image.
@@ -105,19 +89,15 @@ def _selected_pairs(pairs):
             if name == "all":
                 similar = f" (did you mean {list(CLASSES)}?)"
             raise ValueError(f"there is no class {name!r} of features{similar}; choose from {', '.join(CLASSES)}")
-        number = _core.find_feature(name, feature)
+        number, names = _core.find_feature(name, feature), numbers[name]
         if number is None:
-            names = numbers[name]
             similar = did_you_mean(feature, names)
             raise ValueError(f"class {name} has no feature {feature!r}{similar}; choose from {', '.join(names)}")
-        for other, other_number in selected.setdefault(name, {}).items():
-            if other_number == number:
-                also = "" if other == feature else f", also as {name}_{other}"
-                raise ValueError(f"the feature {name}_{feature} is given twice{also}")
-        selected[name][feature] = number
-
-    for name, feature in pairs:
-        add(name, feature)
+        of_class = selected.setdefault(name, {})
+        for other in (other for other, other_number in of_class.items() if other_number == number):
+            also = "" if other == feature else f", also as {name}_{other}"
+            raise ValueError(f"the feature {name}_{feature} is given twice{also}")
+        of_class[feature] = number
     if not selected:
         raise ValueError("no features are given; pass names such as 'glcm_Contrast', or of classes such as 'glcm'")
     return selected

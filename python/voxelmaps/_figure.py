@@ -3,20 +3,13 @@
 """The figures of voxelmaps.show, which notebooks display and pyplot.show shows in windows."""
 
 import io
-import weakref
+import sys
 
 import matplotlib
 import matplotlib.figure
 
 # Backends without windows. Pyplot would only retain their figures.
 _FILES_ONLY = ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")
-_MOST_WINDOWS = 20
-
-_windows: list = []
-
-
-def _is_inline():
-    return "inline" in matplotlib.get_backend()
 
 
 class Figure(matplotlib.figure.Figure):
@@ -29,10 +22,8 @@ class Figure(matplotlib.figure.Figure):
 
     def _ipython_display_(self):
         # A figure that is displayed as the result of a cell is not displayed again at its end, as pyplot's figures are.
-        if _is_inline():
-            from matplotlib import pyplot
-
-            pyplot.close(self)
+        if "inline" in matplotlib.get_backend():
+            close(self)
         # IPython then displays it as it does without this method.
         raise NotImplementedError
 
@@ -42,11 +33,10 @@ def new_figure(**options):
         return Figure(**options)
     from matplotlib import pyplot
 
-    if not _is_inline():
-        # Pyplot retains windows until they are closed: in a loop, only the last ones stay open.
-        _windows[:] = [each for each in _windows if each() and pyplot.fignum_exists(each().number)]
-        while len(_windows) >= _MOST_WINDOWS:
-            pyplot.close(_windows.pop(0)())
-    figure = pyplot.figure(FigureClass=Figure, **options)
-    _windows.append(weakref.ref(figure))
-    return figure
+    return pyplot.figure(FigureClass=Figure, **options)
+
+
+def close(figure):
+    """Let pyplot forget a figure, if it has it."""
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close(figure)

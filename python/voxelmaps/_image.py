@@ -73,24 +73,15 @@ class Image(NamedTuple):
         """The continuous index of a point, in the order x, y, z."""
         return tuple(np.linalg.solve(self._matrix(), np.subtract(point, self.origin)).tolist())
 
+    def part(self, box):
+        origin = self.point(reversed([part.start for part in box]))
+        return self._replace(array=np.ascontiguousarray(self.array[box]), origin=origin)
+
     def box(self, lower, upper, margin):
         """Slices from lower to upper, in NumPy's order, with a margin of voxels as far as the image reaches."""
         first = [max(int(i) - margin, 0) for i in lower]
         last = [min(int(i) + margin, n - 1) for i, n in zip(upper, self.array.shape)]
         return tuple(slice(f, l + 1) for f, l in zip(first, last))
-
-    def part(self, box):
-        origin = self.point(reversed([part.start for part in box]))
-        return self._replace(array=np.ascontiguousarray(self.array[box]), origin=origin)
-
-    def transposed(self, axes):
-        """The image with the axes of its array in another order."""
-        array, n = self.array.transpose(axes), self.array.ndim
-        if self.spacing is None:
-            return self.with_array(array)
-        places = [n - 1 - axis for axis in reversed(axes)]
-        direction = np.reshape(self.direction, (n, n))[:, places]
-        return Image(array, tuple(self.spacing[i] for i in places), self.origin, tuple(direction.ravel().tolist()))
 
     def cropped(self, lower, upper, margin):
         return self.part(self.box(lower, upper, margin))
@@ -411,6 +402,15 @@ def _steps_of_axis(value, name, spacing, what):
     return step, float(positions[0])
 
 
+_NAMED_AXES = (["x", "y"], ["x", "y", "z"])
+
+
+def _places_of_axes(names):
+    """Where the axes of a DataArray are among x, y, z: by their names, or from the last one on."""
+    order = sorted(names)
+    return [order.index(name) if order in _NAMED_AXES else len(names) - 1 - i for i, name in enumerate(names)]
+
+
 def _from_xarray(value, what, components_axis, dimension):
     """The image of a DataArray, whose last axes but that of components have coordinates in mm, or the attribute spacing."""
     array = value.data if hasattr(value.data, "__cuda_array_interface__") else value.values
@@ -428,12 +428,10 @@ def _from_xarray(value, what, components_axis, dimension):
         return Image(array)
     if without:
         warn(f"{what} has coordinates along other axes, but not along {', '.join(without)}: 1 mm is assumed")
-    order = sorted(names)
-    is_named = order in (["x", "y"], ["x", "y", "z"])
-    dimension = len(names)
+    places, dimension = _places_of_axes(names), len(names)
     matrix = np.eye(dimension)
     direction = value.attrs.get("direction")
-    if direction is not None and is_named:
+    if direction is not None and sorted(names) in _NAMED_AXES:
         if np.size(direction) != dimension**2:
             raise ValueError(
                 f"the attribute direction of {what} has {np.size(direction)} numbers, but it has {dimension} axes, as after "
@@ -445,8 +443,6 @@ def _from_xarray(value, what, components_axis, dimension):
             raise ValueError(
                 f"the attribute direction of {what} must have columns of the length 1, but is {np.asarray(direction).tolist()}"
             )
-    # Position of each axis of the array among x, y, z.
-    places = [order.index(name) if is_named else dimension - 1 - i for i, name in enumerate(names)]
     origin = np.zeros(dimension)
     steps = []
     for place, each in zip(places, found):
@@ -469,13 +465,9 @@ def to_xarray(volume, axes=None, attributes=None, name=None):
     if volume.spacing is None:
         return xarray.DataArray(volume.array, dims=names, attrs=attributes, name=name)
     spatial = names[-len(volume.spacing) :]
-    order = sorted(spatial)
-    is_named = order in (["x", "y"], ["x", "y", "z"])
-    dimension = len(spatial)
-    matrix = np.reshape(volume.direction, (dimension, dimension))
+    places, dimension = _places_of_axes(spatial), len(spatial)
     coords = {}
-    for i, axis in enumerate(spatial):
-        place = order.index(axis) if is_named else dimension - 1 - i
+    for i, (axis, place) in enumerate(zip(spatial, places)):
         known = axes and axes[axis]
         if known is not None and known.size == volume.array.shape[i - dimension]:
             coords[axis] = known
@@ -486,8 +478,8 @@ def to_xarray(volume, axes=None, attributes=None, name=None):
                 axis, (volume.origin[place] + steps) / unit, {} if known is None else known.attrs
             )
     if "direction" in attributes:
-        columns = [dimension - 1 - spatial.index(axis) for axis in order] if is_named else range(dimension)
-        matrix = np.flip(matrix[:, list(columns)])
+        matrix = np.reshape(volume.direction, (dimension, dimension))
+        matrix = np.flip(matrix[:, [dimension - 1 - places.index(place) for place in range(dimension)]])
         attributes["direction"] = matrix if np.ndim(attributes["direction"]) == 2 else matrix.ravel().tolist()
     for axis in names[:-dimension]:
         if axes and axes[axis] is not None:

@@ -46,14 +46,6 @@ class Segmentation(NamedTuple):
 # --- Affinity ----------------------------------------------------------------------------------------------------------
 
 
-def _estimate_of_label(job, label):
-    """The affinity of the voxels around the seeds of a label."""
-    try:
-        return job.estimate(label)
-    except ValueError as error:
-        raise ValueError(f"label {label}: {error}") from None
-
-
 def _given_affinities(moments, labels, largest, components):
     """The affinity of all labels, and a dict of those of single ones, from means and variances by name.
 
@@ -130,33 +122,32 @@ class Job:
                 array and _arrays.Array(scene.library.contiguous(array.array[self.box]), scene.library)
                 for array in (scene.pixels, mask)
             )
-        self._job = self._core_job(self._pixels, self._mask, self._seeds, self._shape)
+        numbers, of_seeds = (np.ascontiguousarray(each) for each in self._seeds)
+        self._job = _core.LabelsJob(
+            scene.problem(self._pixels, self._mask, self._shape, values),
+            (numbers.ctypes.data, of_seeds.ctypes.data, len(numbers)),
+            competition=COMPETITIONS.index(values["competition"]),
+            tie_rule=TIE_RULES.index(values["tie_rule"]),
+        )
         if not is_estimated(values, moments):
             largest = np.iinfo(values["label_type"]).max
             self.affinity, of_labels = _given_affinities(moments, labels, largest, scene.components)
         elif values["estimate_of_every_label"]:
-            of_labels = {label: _estimate_of_label(self, label) for label in labels}
+            of_labels = {label: self._estimate(label) for label in labels}
             self.affinity = of_labels[labels[0]]
         else:
-            self.affinity, of_labels = self.estimate(), {}
+            self.affinity, of_labels = self._estimate(), {}
         self._job.set_affinity(self.affinity, of_labels)
 
-    def _core_job(self, pixels, mask, seeds, shape):
-        numbers, labels = (np.ascontiguousarray(values) for values in seeds)
-        values = self._values
-        return _core.LabelsJob(
-            self._scene.problem(pixels, mask, shape, values),
-            (numbers.ctypes.data, labels.ctypes.data, len(numbers)),
-            competition=COMPETITIONS.index(values["competition"]),
-            tie_rule=TIE_RULES.index(values["tie_rule"]),
-        )
-
-    def estimate(self, label=None):
+    def _estimate(self, label=None):
         """The affinity of the voxels around the seeds of a label, or of all labels."""
         numbers, labels = self._seeds
         numbers = numbers if label is None else numbers[labels == label]
         remedy = ", or estimate_of_every_label=True" if label is None and len(np.unique(labels)) > 1 else ""
-        return estimate(self._scene, self._pixels, self._mask, numbers, self._shape, self._values, remedy)
+        try:
+            return estimate(self._scene, self._pixels, self._mask, numbers, self._shape, self._values, remedy)
+        except ValueError as error:
+            raise ValueError(str(error) if label is None else f"label {label}: {error}") from None
 
     def named_affinity(self):
         """Means and variances that the affinity has, by name; those of vectors are arrays."""
@@ -262,22 +253,19 @@ def labels(
 ) -> Any:
     """Label every voxel with the label to whose seeds it is connected most strongly.
 
-    x, mask, label, affinity, adjacency, distance_weighting, spacing, device, threads
+    x, mask, label, affinity, weight, adjacency, distance_weighting, spacing, device, threads
                    As for fuzzy_connectedness.
     seeds          Labels of voxels: an array of integers of the shape of x, or an image on its grid, 0 where there is no seed; or a
                    dict that maps each label to the index of a voxel, in the order of the axes of x (z, y, x for images), or to a
                    list of indices.
-    seed_points    In addition to or instead of a dict of seeds: a dict that maps labels to a physical point x, y, z in mm
-                   (LPS, as in ITK), or to a list of points, if x has a geometry. 3D Slicer (RAS) has the opposite sign for x and y.
+    seed_points    In addition to or instead of a dict of seeds: a dict that maps labels to a point x, y, z in mm (LPS), or to a list
+                   of points, as for fuzzy_connectedness.
     competition    "relative": a voxel goes to the label with the strongest path. "iterative": to the label whose strongest
                    path no other label blocks.
     tie_rule       "background": ties between labels get 0. "lowest_label": ties get the lowest of the tied labels.
     object_mean, object_variance, difference_mean, difference_variance
-                   Of the intensities of the objects, and of the differences of neighbors in them. If all are left out, they
-                   are estimated from the voxels around the seeds of all labels together, as by fuzzy_connectedness. For
-                   "relative", each can be a dict, such as object_mean={1: 40, 2: 120}, with a value for every label.
-                   difference_mean is 0 if the others are given; it and weight, 0 to 1, are parameters of the affinity
-                   "weighted_sum".
+                   As for fuzzy_connectedness, whose estimate is that of the seeds of all labels together. For "relative", each
+                   can be a dict, such as object_mean={1: 40, 2: 120}, with a value for every label.
     estimate_of_every_label
                    Estimate a separate affinity for each label from its own seeds, for "relative".
     minimum_strength

@@ -292,8 +292,9 @@ for _name in _OF_CALLS:
     del SEED_SESSION[_name]
 
 
-def check_names(given, function, table, arguments=()):
-    """Raise TypeError, with what may be meant, for a name that is not in the table.
+def checked(given, function, table, arguments=()):
+    """A dict of all parameters of a table, from those that are given, which are checked. Raises TypeError, with what may be meant, for
+    a name that is not in the table.
 
     function     What the user calls, for errors.
     arguments    Names of other parameters.
@@ -302,11 +303,6 @@ def check_names(given, function, table, arguments=()):
         if name not in table:
             similar = did_you_mean(name, [*arguments, *table]) or f"; it has {', '.join([*arguments, *table])}"
             raise TypeError(f"{function} has no parameter {name}{similar}")
-
-
-def checked(given, function, table, arguments=()):
-    """A dict of all parameters of a table, from those that are given, which are checked."""
-    check_names(given, function, table, arguments)
     values = {}
     for name, parameter in table.items():
         value = given.get(name, parameter.default)

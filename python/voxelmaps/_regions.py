@@ -37,7 +37,7 @@ def labels_of(label):
     return tuple(map(_label, labels))
 
 
-def _list_of_values(values, separator=", "):
+def _list_of_values(values):
     """Text of the values of a NumPy array."""
     present = [f"{float(value):.12g}" for value in np.unique(values)]
     if len(present) == 1:
@@ -170,7 +170,10 @@ def label_map(mask, label, what="mask", image=None, image_name="x"):
     _refuse_image(values, what, image, image_name)
     if greatest >= 2**63:
         raise ValueError(f"{what} has the label {greatest}, but labels must be below 2^63")
-    array = label_image(values.host())
+    array = values.host()
+    # Integers with the bytes in the order of this machine.
+    kind = np.dtype({"b": "uint8", "f": "int64"}.get(array.dtype.kind, array.dtype)).newbyteorder("=")
+    array = np.ascontiguousarray(array, kind)
     if (least, greatest) == (0, 0):
         _refuse_empty(mask, what, "other than 0")
     if isinstance(label, str) and label == "all":
@@ -184,12 +187,6 @@ def label_map(mask, label, what="mask", image=None, image_name="x"):
     if len(set(labels)) < len(labels):
         raise ValueError(f"label is {label!r}, but each label must be given once")
     return array, labels
-
-
-def label_image(array):
-    """An array of NumPy of values that are integers, as integers in C order with the bytes in the order of this machine."""
-    kind = np.dtype({"b": "uint8", "f": "int64"}.get(array.dtype.kind, array.dtype)).newbyteorder("=")
-    return np.ascontiguousarray(array, kind)
 
 
 def warn_or_refuse_missing(mask, labels, are_all, what="mask"):

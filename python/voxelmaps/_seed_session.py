@@ -112,8 +112,7 @@ class SeedSession:
         """Label all voxels; returns what voxelmaps.labels returns.
 
         seeds          As for voxelmaps.labels: all seeds, not only new ones. They are copied.
-        seed_points    In addition to or instead of a dict of seeds: a dict that maps labels to a physical point x, y, z in mm
-                       (LPS, as in ITK), or to a list of points, if the image has a geometry.
+        seed_points    As for voxelmaps.labels.
         parameters     Those of the session that change, for this and later updates, such as competition="iterative". The graph is
                        made again if it depends on them: mask, the affinity, adjacency and distance_weighting. affinity and
                        estimation_radius also make an estimated affinity be estimated again.

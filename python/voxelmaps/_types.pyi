@@ -3,31 +3,13 @@
 """Types of arguments, for type checkers only: no module of this name is there when programs run."""
 
 from os import PathLike
-from typing import Any, Iterable, Literal, Mapping, Protocol, Sequence, SupportsFloat, SupportsIndex, TypedDict, Union
+from typing import Any, Iterable, Literal, Mapping, Sequence, SupportsFloat, SupportsIndex, TypedDict, Union
 
 from numpy.typing import DTypeLike, NDArray
 from typing_extensions import Required
 
-class _SupportsArray(Protocol):
-    @property
-    def __array__(self) -> Any: ...
-
-class _SupportsArrayInterface(Protocol):
-    @property
-    def __array_interface__(self) -> Any: ...
-
-class _SupportsCudaArrayInterface(Protocol):
-    @property
-    def __cuda_array_interface__(self) -> Any: ...
-
-class _SupportsDLPack(Protocol):
-    @property
-    def __dlpack__(self) -> Any: ...
-
 # Arrays of NumPy, PyTorch, CuPy and other libraries, xarray.DataArray, and nested lists of numbers.
-Array = Union[
-    _SupportsArray, _SupportsArrayInterface, _SupportsCudaArrayInterface, _SupportsDLPack, list[Any], tuple[Any, ...]
-]
+Array = Any
 # An array of the library of the array that was given.
 SameArray = Any
 # An image of ITK or of SimpleITK, which have no types.
@@ -43,10 +25,10 @@ Integers = Union[SupportsIndex, Iterable[SupportsIndex]]
 # By label: an index of a voxel, or several.
 LabeledIndices = Mapping[int, Any]
 
-# Of scalars or of vectors: a number, a vector or a matrix.
-Moment = Union[SupportsFloat, Sequence[SupportsFloat], Sequence[Sequence[SupportsFloat]], NDArray[Any]]
-# Also by label.
-MomentOfLabels = Union[Moment, Mapping[int, Any]]
+# Of scalars or of vectors, a number, a vector or a matrix; also by label.
+MomentOfLabels = Union[
+    SupportsFloat, Sequence[SupportsFloat], Sequence[Sequence[SupportsFloat]], NDArray[Any], Mapping[int, Any]
+]
 
 Device = Union[Literal["cpu", "cuda"], int, None]
 # Also of several devices.

@@ -22,8 +22,7 @@ names = ["firstorder_Mean", "glcm_Contrast", "glcm_JointEntropy", "glrlm_RunEntr
 print(voxelmaps.describe(array, ball, features=names, bin_width=10))
 
 # %%
-# The maps cover the surroundings of the region. ``show`` overlays them on the image, with color bars, a scale bar and
-# the patient directions.
+# The maps cover the surroundings of the region. ``show`` overlays them on the image, with color bars and a scale bar.
 
 maps = voxelmaps.feature_maps(array, ball, features=names, bin_width=10, crop="mask")
 for name, values in maps.items():
