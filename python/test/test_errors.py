@@ -206,6 +206,7 @@ ERRORS = {
     "transform('ct', features='glcm', number_of_gray_levels=0)": "ValueError: number_of_gray_levels is 0, but must be 1 to 65535",
     "transform('ct', mask='m', features='glcm')": "TypeError: has no parameter mask: mask_key is the name of the mask in the dictionary$",
     "transform('ct', features='glcm', out=3)": "TypeError: has no parameter out",
+    "transform('ct', 'm', features='glcm', crop='mask', batch_first=True)": "ValueError: images of a batch have maps of one",
     "transform('ct')": "TypeError: features",
     "sample((5, 96, 40))": r"ValueError: size is \(5, 96, 40\), but must be three numbers of at least 8",
     "sample((96, 96))": r"ValueError: size is \(96, 96\), but must be three",

@@ -19,6 +19,7 @@ if sys.platform.startswith("linux") and not os.environ.get("DISPLAY"):
 from napari.layers._source import layer_source  # noqa: E402
 from qtpy.QtWidgets import QApplication  # noqa: E402
 from voxelmaps import _image  # noqa: E402
+from voxelmaps._feature_maps import CLASSES  # noqa: E402
 from voxelmaps.napari import _layers, _maps, _widgets  # noqa: E402
 from voxelmaps.napari._live import LiveLabels  # noqa: E402
 
@@ -74,7 +75,7 @@ def assert_fresh(live, **parameters):
     np.testing.assert_array_equal(live.labels.data, fresh.array)
 
 
-def test_manifest():
+def test_manifest_and_descriptions():
     npe2 = pytest.importorskip("npe2")
     manifest = npe2.PluginManifest.from_file(pathlib.Path(_layers.__file__).with_name("napari.yaml"))
     manifest.validate_imports()
@@ -83,6 +84,16 @@ def test_manifest():
         for kind in ("widgets", "readers", "sample_data")
         for each in getattr(manifest.contributions, kind)
     }
+    from voxelmaps import _core
+
+    names = [f"{name}_{feature}" for name in CLASSES for feature in _core.feature_names()[name]]
+    assert sorted(_maps.descriptions()) == sorted(names)
+    folder = pathlib.Path(__file__).parents[2] / "doc/features"
+    if folder.is_dir():
+        rows = [line.strip("|").split(" | ") for page in folder.glob("*.md") for line in page.read_text().splitlines()]
+        documented = {(row[1], row[2].strip(), row[4], row[5]) for row in rows if len(row) > 6}
+        described = {(name.partition("_")[2], *texts) for name, texts in _maps.descriptions().items()}
+        assert described <= documented
 
 
 @pytest.mark.parametrize("axis", (0, 1, 2))
@@ -315,7 +326,7 @@ def run(generator):
             return parts, end.value
 
 
-def test_maps_by_parts_are_those_of_the_volume(viewer, tmp_path):
+def test_maps_by_parts_and_slices_are_those_of_the_volume(viewer, tmp_path):
     array = image_array((40, 20, 24))
     mask = np.zeros(array.shape, np.uint8)
     mask[3:30, 4:15, 5:20] = 2
@@ -328,14 +339,31 @@ def test_maps_by_parts_are_those_of_the_volume(viewer, tmp_path):
         expected = voxelmaps.feature_maps(array, region, **settings, **cropped)
         np.testing.assert_array_equal(maps.array, expected.array)
         assert maps.slices == expected.slices and len(parts) > 9 and parts[-1] == 1.0 and parts == sorted(parts)
+        for axis in range(3):
+            first = expected.slices[axis].start
+            _, one = run(_maps.compute(x, region, {**settings, **cropped}, axis, first + 3))
+            np.testing.assert_array_equal(one.array, expected.array.take([3], axis + 1))
 
     widget = _widgets.MapsWidget(viewer)
     viewer.window.add_dock_widget(widget)
     widget.image.value, widget.bin_value.value = image, 10
-    widget.search.value = "glcm contrast"
+    widget.search.value = "differences pairs"
     assert "glcm_Contrast" in widget.features.choices and "firstorder_Mean" not in widget.features.choices
     widget.search.value, widget.features.value = "", settings["features"]
-    widget.mask.value, widget.mask_label.value = labels, 2
+    whole = voxelmaps.feature_maps(array, **settings)
+    widget.has_preview.value = True
+    is_busy = lambda: widget._preview_worker is not None or widget._preview_is_stale
+    for axis in range(3):
+        viewer.dims.order = (axis, *(other for other in range(3) if other != axis))
+        inverse = np.linalg.inv(TILT)
+        viewer.dims.set_point(axis, (7.2 - inverse[axis, 3]) / inverse[axis, axis])
+        wait(is_busy)
+        shown = viewer.layers["preview"]
+        # The slice that napari shows.
+        index = int(image.world_to_data(_layers.matrix_of(shown)[:3, 3])[axis] + 0.5)
+        np.testing.assert_array_equal(np.squeeze(image._slice.image.view), array.take(index, axis))
+        np.testing.assert_array_equal(shown.data, whole["glcm_Contrast"].take([index], axis))
+    widget.mask.value, widget.mask_label.value, widget.has_preview.value = labels, 2, False
     widget.compute()
     wait(lambda: widget.status.value == "computing")
     np.testing.assert_array_equal(viewer.layers["firstorder_Mean"].data, expected["firstorder_Mean"])
@@ -349,7 +377,7 @@ def test_maps_by_parts_are_those_of_the_volume(viewer, tmp_path):
     widget.compute()
     wait(lambda: widget.status.value == "computing")
     assert "no voxel of mask is 7" in widget.status.value
-    widget.mask.value, widget.features.value = None, _maps.feature_names()
+    widget.mask.value, widget.features.value = None, list(_maps.descriptions())
     number = len(viewer.layers)
     widget.compute()
     worker = widget._worker

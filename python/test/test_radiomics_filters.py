@@ -389,13 +389,18 @@ def _types(*sigma):
     return {"Original": {}, "LoG": {"sigma": list(sigma)}, "Wavelet": {}}
 
 
-# The settings of files in examples/exampleSettings of PyRadiomics that differ most.
+# The settings of the files in examples/exampleSettings of PyRadiomics.
 PUBLISHED = {
     "exampleVoxel": {
         "imageType": {"Original": {}},
         "featureClass": {"glcm": ["JointEntropy"]},
         "setting": {"binWidth": 25, "force2D": True, "label": 1},
         "voxelSetting": {"kernelRadius": 2, "maskedKernel": True, "initValue": "nan", "voxelBatch": 10000},
+    },
+    "Params": {
+        "setting": {"binWidth": 25, "label": 1, **_SPLINE, "resampledPixelSpacing": None, "weightingNorm": None},
+        "imageType": {"Original": {}},
+        "featureClass": {**_CLASSES, "firstorder": []},
     },
     "exampleCT": {
         "imageType": _types(1.0, 2.0, 3.0, 4.0, 5.0),
@@ -408,6 +413,16 @@ PUBLISHED = {
         "imageType": _types(1.0, 3.0, 5.0),
         "featureClass": _CLASSES,
         "setting": {**_MR, "preCrop": True, "force2D": True, "force2Ddimension": 0},
+    },
+    "exampleMR_3mm": {
+        "imageType": _types(2.0, 3.0, 4.0, 5.0),
+        "featureClass": _CLASSES,
+        "setting": {**_MR, **_SPLINE, "resampledPixelSpacing": [2, 2, 2]},
+    },
+    "exampleMR_5mm": {
+        "imageType": _types(3.0, 5.0),
+        "featureClass": _CLASSES,
+        "setting": {**_MR, **_SPLINE, "resampledPixelSpacing": [3, 3, 3]},
     },
     "MR_2D_extraction": {
         "imageType": _types(2.0, 3.0, 4.0, 5.0),

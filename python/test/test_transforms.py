@@ -37,6 +37,17 @@ def test_maps(library):
     assert (channels[0] == x[expected.slices]).all() and (channels[1:] == expected.array).all()
 
 
+def test_batch_first(library):
+    cases = [case_of(i) for i in range(3)]
+    x, masks = (np.stack([case[i][None] for case in cases]) for i in (0, 1))
+    data = {"ct": library(x), "lesion": library(masks)}
+    transform = voxelmaps.FeatureMapsd("ct", "lesion", features=SOME, batch_first=True, with_image=True)
+    channels = to_numpy(transform(data)["ct_maps"])
+    assert channels.shape == (3, 3, 7, 9, 11)
+    for one, (image, mask) in zip(channels, cases):
+        assert (one[0] == image).all() and (one[1:] == maps_of(image, mask)).all()
+
+
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -61,7 +72,7 @@ def test_errors_of_cases():
         ({"ct": x[None]}, KeyError, "lesion"),
         ({"ct": x, "lesion": mask}, ValueError, r"ct has the shape \(7, 9, 11\), but must have one channel"),
         ({"ct": x[None], "lesion": np.stack([mask] * 2)}, ValueError, "lesion has the shape .*one channel"),
-        ({"ct": x[None, None], "lesion": mask}, ValueError, "images of a batch one by one"),
+        ({"ct": x[None, None], "lesion": mask}, ValueError, "with a batch, give batch_first=True"),
     ):
         with pytest.raises(kind, match=message):
             transform(data)
@@ -80,6 +91,7 @@ def test_tensors_of_monai():
     image.meta["filename_or_obj"] = "a.nii"
     parameters = dict(features=SOME, neighborhood_radius=1)
     transform = voxelmaps.FeatureMapsd("ct", "lesion", **parameters)
+    assert isinstance(transform, transforms.MapTransform)
     maps = transforms.Compose([transform])({"ct": image, "lesion": lesion})["ct_maps"]
     assert isinstance(maps, data.MetaTensor) and maps.meta["filename_or_obj"] == "a.nii"
     assert (maps.affine == affine).all() and (maps.numpy() == maps_of(x, mask, neighborhood_radius=1)).all()
@@ -90,3 +102,8 @@ def test_tensors_of_monai():
     assert (maps.affine @ torch.tensor([0.0, 0, 0, 1], dtype=torch.float64) == affine @ first).all()
     assert (maps.affine[:3, :3] == affine[:3, :3]).all() and (image.affine == affine).all()
     assert (maps[0].numpy() == x[box]).all()
+    loader = data.DataLoader(data.Dataset([{"ct": image, "lesion": lesion}] * 2), batch_size=2)
+    batch = next(iter(loader))
+    maps = voxelmaps.FeatureMapsd("ct", "lesion", batch_first=True, **parameters)(batch)["ct_maps"]
+    assert maps.shape == (2, 2, 7, 9, 11) and (maps.affine == batch["ct"].affine).all()
+    assert (maps[1].numpy() == maps_of(x, mask, neighborhood_radius=1)).all()

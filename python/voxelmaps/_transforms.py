@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""A dictionary transform in the style of MONAI, which it does not need."""
+"""A dictionary transform for MONAI, which it does not need."""
 
 from __future__ import annotations
 
@@ -13,6 +13,19 @@ import numpy as np
 from ._arrays import array_of
 from ._feature_maps import feature_maps
 
+_MapTransform: Any
+try:
+    from monai.transforms import MapTransform as _MapTransform
+except ImportError:
+
+    class _MapTransform:  # type: ignore[no-redef]
+        """What FeatureMapsd uses of the class of MONAI."""
+
+        def __init__(self, keys, allow_missing_keys=False):
+            self.keys = (keys,) if isinstance(keys, str) else tuple(keys)
+            self.allow_missing_keys = allow_missing_keys
+
+
 # Arrays, which would be the same for all images.
 _UNAVAILABLE = {
     "mask": "mask_key is the name of the mask in the dictionary",
@@ -20,13 +33,15 @@ _UNAVAILABLE = {
 }
 
 
-class FeatureMapsd:
-    """Dictionary transform that adds the feature maps of images as channels, for monai.transforms.Compose, or for loops.
+class FeatureMapsd(_MapTransform):
+    """Dictionary transform that adds the feature maps of images as channels: a MapTransform of MONAI where that is installed, and else
+    for loops.
 
     keys          Names of the images, or one name. Images have one channel, as the first axis: (1, z, y, x) or (1, y, x).
     mask_key      Name of the mask of all images, with or without an axis of one channel; None for no mask.
     suffix        Suffix that forms the name of the maps from the name of the image; "" replaces the image.
     with_image    Whether the first channel is the image itself, converted to the type of the maps.
+    batch_first   Whether images and masks are batches, as a DataLoader makes them: (B, 1, z, y, x). Maps are (B, channels, z, y, x).
     allow_missing_keys
                   Whether images that are not in the dictionary are skipped.
     parameters    Of voxelmaps.feature_maps, such as features and bin_width. They are checked when the transform is made.
@@ -53,17 +68,22 @@ class FeatureMapsd:
         *,
         suffix: str = "_maps",
         with_image: bool = False,
+        batch_first: bool = False,
         allow_missing_keys: bool = False,
         **parameters: Any,
     ) -> None:
+        super().__init__(keys, allow_missing_keys)
         for name, remedy in _UNAVAILABLE.items():
             if name in parameters:
                 raise TypeError(f"FeatureMapsd has no parameter {name}: {remedy}")
-        self.keys = (keys,) if isinstance(keys, str) else tuple(keys)
-        self.allow_missing_keys = allow_missing_keys
+        if batch_first and parameters.get("crop") is not None:
+            raise ValueError(
+                f"crop is {parameters['crop']!r}, but images of a batch have maps of one size: leave one of them out"
+            )
         self.mask_key = mask_key
         self.suffix = suffix
         self.with_image = with_image
+        self.batch_first = batch_first
         self.parameters = parameters
         self._check()
 
@@ -84,7 +104,7 @@ class FeatureMapsd:
             feature_maps(np.full(shape, float(intensity)), mask, **fixed)
 
     def __repr__(self) -> str:
-        names = ("mask_key", "suffix", "with_image", "allow_missing_keys")
+        names = ("mask_key", "suffix", "with_image", "batch_first", "allow_missing_keys")
         given = {**{name: getattr(self, name) for name in names}, **self.parameters}
         return f"FeatureMapsd({self.keys!r}, {', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
@@ -97,35 +117,48 @@ class FeatureMapsd:
         return result
 
     def _maps(self, image: Any, mask: Any, key: str) -> Any:
-        if image.ndim not in (3, 4) or image.shape[0] != 1:
+        axes = "(B, 1, z, y, x)" if self.batch_first else "(1, z, y, x)"
+        if image.ndim - self.batch_first not in (3, 4) or image.shape[self.batch_first] != 1:
             raise ValueError(
-                f"{key} has the shape {tuple(image.shape)}, but must have one channel and the axes (1, z, y, x): transform the images "
-                "of a batch one by one"
+                f"{key} has the shape {tuple(image.shape)}, but must have one channel and the axes {axes}"
+                + ("" if self.batch_first else ": with a batch, give batch_first=True")
             )
-        if mask is not None and mask.ndim == image.ndim:
-            if mask.shape[0] != 1:
-                raise ValueError(f"{self.mask_key} has the shape {tuple(mask.shape)}, but must have one channel")
-            mask = mask[0]
-        maps = feature_maps(image[0], mask, **self.parameters)
+        if mask is not None and mask.ndim == image.ndim and mask.shape[self.batch_first] != 1:
+            raise ValueError(f"{self.mask_key} has the shape {tuple(mask.shape)}, but must have one channel")
+        if not self.batch_first:
+            return self._channels(image, mask)
+        masks = [None] * len(image) if mask is None else mask
+        if len(masks) != len(image):
+            raise ValueError(f"{self.mask_key} has the shape {tuple(mask.shape)}, but {key} has {tuple(image.shape)}")
+        return _like(_joined([self._channels(*each) for each in zip(image, masks)], "stack"), image)
+
+    def _channels(self, image: Any, mask: Any) -> Any:
+        maps = feature_maps(
+            image[0], mask[0] if mask is not None and mask.ndim == image.ndim else mask, **self.parameters
+        )
         channels = maps.array
         if self.with_image:
-            channels = _concatenated([image[(..., *maps.slices)], channels])
-        if not hasattr(image, "copy_meta_from"):
-            return channels
-        # A MetaTensor, whose affine is that of the part of the image.
-        result = type(image)(channels).copy_meta_from(image)
-        start = [part.start for part in maps.slices]
-        if any(start):
-            move = np.eye(len(image.affine))
-            move[: len(start), -1] = start
-            result.affine = image.affine @ image.affine.new_tensor(move)
-        return result
+            channels = _joined([image[(..., *maps.slices)], channels], "concatenate")
+        return _like(channels, image, [part.start for part in maps.slices])
 
 
-def _concatenated(parts: list[Any]) -> Any:
+def _joined(parts: list[Any], function: str) -> Any:
     """The parts of one library as one array, with the type of the last one."""
     arrays = [array_of(part.as_tensor() if hasattr(part, "as_tensor") else part, "an image") for part in parts]
     library = arrays[-1].library
     with library.current_device():
         converted = [library.contiguous(each.array, arrays[-1].dtype) for each in arrays]
-        return library.result(library.module().concatenate(converted))
+        return library.result(getattr(library.module(), function)(converted))
+
+
+def _like(channels: Any, image: Any, start: Iterable[int] = ()) -> Any:
+    """The channels; for a MetaTensor, one with its metadata, whose affine is that of the part of the image from a voxel on."""
+    if not hasattr(image, "copy_meta_from"):
+        return channels
+    result = type(image)(channels).copy_meta_from(image)
+    start = list(start)
+    if any(start):
+        move = np.eye(len(image.affine))
+        move[len(image.shape) - 1 - len(start) : len(image.shape) - 1, -1] = start
+        result.affine = image.affine @ image.affine.new_tensor(move)
+    return result

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Feature maps of layers: parts of a volume one after the other, and files with provenance."""
+"""Feature maps of layers: parts of a volume one after the other, one slice, files with provenance, and what features mean."""
 
 import datetime
+import importlib.resources
 import json
 import math
 import pathlib
@@ -12,34 +13,52 @@ import numpy as np
 import voxelmaps
 
 from .._cohort.tables import PROVENANCE
-from .. import _core
-from .._feature_maps import CLASSES, request_of
+from .._feature_maps import request_of
 from .._maps import FeatureMaps
+from . import _layers
 
 _MOST_PARTS = 32
 
 
-def feature_names():
-    """Names of all features."""
-    names = _core.feature_names()
-    return [f"{name}_{feature}" for name in CLASSES for feature in names[name]]
+def descriptions():
+    """A dict of the names of all features, with the name in the IBSI, the range and what a greater value means."""
+    lines = importlib.resources.files(__package__).joinpath("features.tsv").read_text("utf-8").splitlines()
+    return {name: tuple(texts) for name, *texts in (line.split("\t") for line in lines)}
 
 
-def compute(x, mask, settings):
-    """Compute feature_maps(x, mask, **settings) part by part along z.
+def compute(x, mask, settings, axis=0, index=None):
+    """Compute feature_maps(x, mask, **settings) part by part along z, or in one part the slice with an index along an axis.
 
     Yields the part that is done, from 0 to 1; returns the FeatureMaps.
     """
     request = request_of(x, mask, settings)
+    if index is not None:
+        box = list(request.box)
+        if not box[axis].start <= index < box[axis].stop:
+            reach = f"from {box[axis].start} to {box[axis].stop - 1}"
+            raise ValueError(f"the slice {index} is outside of the mask, which reaches {reach}")
+        box[axis] = slice(index, index + 1)
+        request = request._replace(box=tuple(box), geometry=None)
     shape = tuple(part.stop - part.start for part in request.box)
     maps = np.empty((len(request.names), *shape), request.dtype)
     first, end, plane = request.box[0].start, request.box[0].stop, math.prod(shape[1:]) * maps.itemsize
-    step = -(-(end - first) // _MOST_PARTS)
+    step = -(-(end - first) // (_MOST_PARTS if index is None else 1))
     for start in range(first, end, step):
         part = request._replace(box=(slice(start, min(start + step, end)), *request.box[1:]))
         part.run((), maps.ctypes.data + (start - first) * plane, math.prod(shape))
         yield min((start + step - first) / (end - first), 1.0)
     return FeatureMaps(request.names, maps, request.box, request.geometry, request.image.shape)
+
+
+def visible_slice(layer, dims):
+    """The axis and the index of the slice of a 3D layer that a viewer in 2D shows."""
+    # Axes of a layer are the last ones of the viewer.
+    others = dims.ndim - layer.ndim
+    axis = max(max(dims.not_displayed, default=0) - others, 0)
+    inverse = np.linalg.inv(_layers.matrix_of(layer))
+    # As napari slices: without what is rotated out of the slice.
+    position = inverse[axis, axis] * dims.point[axis + others] + inverse[axis, -1]
+    return axis, int(np.clip(np.round(position), 0, _layers.array_of(layer).shape[axis] - 1))
 
 
 def save(maps, folder, image, mask, settings):

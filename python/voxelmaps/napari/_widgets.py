@@ -8,6 +8,7 @@ import numpy as np
 from magicgui import widgets as w
 from napari.layers import Image, Labels
 from napari.qt.threading import create_worker
+from qtpy.QtCore import QTimer
 from qtpy.QtWidgets import QFileDialog
 
 from .._parameters import ADJACENCIES, AFFINITIES, COMPETITIONS, TIE_RULES
@@ -33,7 +34,7 @@ class _Widget(w.Container):
         if not self.is_closed:
             self.status.value = str(text)
 
-    def in_thread(self, function, *arguments, done, progress=None):
+    def in_thread(self, function, *arguments, done, progress=None, finished=None):
         """Call a function in a thread, and another one with its result; returns the worker. An error is reported."""
 
         def guarded():
@@ -53,6 +54,8 @@ class _Widget(w.Container):
 
         worker = create_worker(guarded)
         worker.returned.connect(finish)
+        if finished:
+            worker.finished.connect(finished)
         if progress:
             worker.yielded.connect(lambda part: self.is_closed or progress(part))
         worker.start()
@@ -157,32 +160,46 @@ class LabelsWidget(_Widget):
 
 
 class MapsWidget(_Widget):
-    """Feature maps of a layer: layers, features and settings."""
+    """Feature maps: layers, features, settings; a preview of the visible slice, and the volume."""
 
     def __init__(self, napari_viewer):
         self.viewer = napari_viewer
-        self._worker, self._results = None, None
+        self._descriptions, self._worker, self._results = _maps.descriptions(), None, None
+        self._preview_layer, self._preview_worker, self._preview_is_stale = None, None, False
         self.image = w.ComboBox(label="image", choices=self.choices(Image))
         self.mask = w.ComboBox(label="mask", choices=self.choices((Labels, Image)), nullable=True)
         self.mask_label = w.SpinBox(label="label of the mask", value=0, max=65535, tooltip="0: the mask has one label")
         self.search = w.LineEdit(label="search")
-        self.features = w.Select(label="features", choices=_maps.feature_names(), value=["glcm_Contrast"])
+        self.features = w.Select(label="features", choices=list(self._descriptions), value=["glcm_Contrast"])
+        self.description = w.Label(label=" ")
         self.radius = w.FloatSpinBox(label="radius", value=2, min=0, max=127, step=1)
         self.unit = w.ComboBox(label="unit of the radius", choices=["voxels", "mm"])
         self.bins = w.ComboBox(label="bins", choices=["bin_width", "number_of_gray_levels"])
         self.bin_value = w.FloatSpinBox(label="width or number", value=25, min=0, max=65535)
-        compute, cancel, save = (w.PushButton(text=text) for text in ("Compute", "Cancel", "Save maps..."))
+        self.has_preview = w.CheckBox(text="Preview of the visible slice", value=False)
+        compute, cancel, save = (w.PushButton(text=text) for text in ("Compute the volume", "Cancel", "Save maps..."))
         self.progress = w.ProgressBar(label=" ", max=100)
-        controls = [self.image, self.mask, self.mask_label, self.search, self.features]
-        controls += [self.radius, self.unit, self.bins, self.bin_value]
+        layers = [self.image, self.mask, self.mask_label]
+        windows = [self.radius, self.unit, self.bins, self.bin_value]
+        controls = [*layers, self.search, self.features, self.description, *windows, self.has_preview]
         super().__init__(napari_viewer, [*controls, compute, cancel, self.progress, save])
+        self.description.native.setWordWrap(True)
         self.search.changed.connect(self._filter)
+        self.features.native.currentTextChanged.connect(self._describe)
+        self._timer = QTimer()
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._start_preview)
+        for control in (*layers, self.features, *windows, self.has_preview):
+            control.changed.connect(self.update_preview)
+        for name in ("point", "order", "ndisplay"):
+            getattr(napari_viewer.dims.events, name).connect(self.update_preview)
         compute.changed.connect(self.compute)
         cancel.changed.connect(self.cancel)
         save.changed.connect(lambda: self.save(self.ask_folder()))
+        self._describe("glcm_Contrast")
 
     def compute(self):
-        """Compute the maps, which replace running ones."""
+        """Compute the maps of the volume, which replace running ones."""
         self.cancel()
         image, mask = self.image.value, self.mask.value
         if image is None:
@@ -214,13 +231,20 @@ class MapsWidget(_Widget):
     def save(self, folder):
         """Write the maps that were computed last to a folder, with what they come from."""
         if self._results is None:
-            self.report("there are no maps to save: compute them first")
+            self.report("there are no maps to save: compute the volume first")
         elif folder:
             maps, *rest = self._results
             done = lambda paths: self.report(f"saved {len(paths)} files in {folder}")
             self.in_thread(_maps.save, maps, folder, *rest, done=done)
 
+    def update_preview(self, event=None):
+        """Compute the first selected map in the visible slice, soon."""
+        if self.has_preview.value and not self.is_closed:
+            self._preview_is_stale = True
+            self._timer.start(0)
+
     def close_down(self):
+        self.viewer.dims.events.disconnect(self.update_preview)
         if self._worker is not None:
             self._worker.quit()
 
@@ -237,18 +261,57 @@ class MapsWidget(_Widget):
         return settings
 
     def _filter(self, text):
-        """Offer features whose name has all words of the search, after those that are selected."""
+        """Offer features whose name or description has all words of the search, after those that are selected."""
         selected, words = self.features.value, text.lower().split()
-        found = [name for name in _maps.feature_names() if all(word in name.lower() for word in words)]
-        found = [name for name in found if name not in selected]
+        texts = {name: " ".join((name, *more)).lower() for name, more in self._descriptions.items()}
+        found = [name for name in texts if name not in selected and all(word in texts[name] for word in words)]
         self.features.choices = [*selected, *found]
         self.features.value = selected
 
+    def _describe(self, name):
+        if name in self._descriptions:
+            ibsi, limits, meaning = self._descriptions[name]
+            self.description.value = f"{name} (IBSI: {ibsi}), {limits}. Greater: {meaning}."
 
-def _compute(image, mask, settings):
+    def _start_preview(self):
+        if self.is_closed or self._preview_worker is not None or not self._preview_is_stale:
+            return
+        image = self.image.value
+        if image is None:
+            return
+        self._preview_is_stale = False
+        settings = self._settings()
+        settings["features"] = settings["features"][:1]
+        where = (0, None) if image.ndim == 2 else _maps.visible_slice(image, self.viewer.dims)
+
+        def done(maps):
+            start = [part.start for part in maps.slices]
+            array, where = maps.array[0], _layers.placement(image, start)
+            limits, layer = _layers.limits(array), self._preview_layer
+            if layer is None or layer not in self.viewer.layers or layer.ndim != image.ndim:
+                selected = set(self.viewer.layers.selection)
+                layer = self.viewer.add_image(
+                    array, name="preview", colormap="viridis", contrast_limits=limits, **where
+                )
+                self._preview_layer, self.viewer.layers.selection = layer, selected
+            else:
+                layer.data, layer.affine, layer.contrast_limits = array, where["affine"], limits
+            if self._worker is None:
+                self.report(f"preview of {next(iter(maps))}")
+
+        def finish():
+            self._preview_worker = None
+            if not self.is_closed:
+                self._start_preview()
+
+        arguments = _compute, image, self.mask.value, settings, *where
+        self._preview_worker = self.in_thread(*arguments, done=done, finished=finish)
+
+
+def _compute(image, mask, settings, *where):
     if image.rgb:
         raise ValueError(
             f"the layer {image.name} is RGB, but feature maps need one channel: split it into three layers"
         )
     mask = None if mask is None else _layers.image_of(mask)
-    return _maps.compute(_layers.image_of(image), mask, settings)
+    return _maps.compute(_layers.image_of(image), mask, settings, *where)
