@@ -48,8 +48,7 @@ StoreRunEntropy(const RunLengthTask & task, std::int64_t out, int component, con
       continue;
     }
     const double quotient = CudaDivision::Quotient(RunLengthNumerator(feature, sums), CudaDivision::By(sums.runs));
-    StoreComponent(
-      task, out, m * task.numberOfFeatures + component, RunLengthToUnit(feature, quotient, task.scales));
+    StoreComponent(task, out, m * task.numberOfFeatures + component, RunLengthToUnit(feature, quotient, task.scales));
   }
   if (isAverage)
   {
@@ -65,8 +64,7 @@ StoreRunEntropy(const RunLengthTask & task, std::int64_t out, int component, con
 inline __device__ void
 StoreRunEntropyBackground(const RunLengthTask & task, std::int64_t out, int component)
 {
-  const int matrices =
-    task.aggregation == RunLengthJob::Aggregation::PerDirection ? task.directions.number : 1;
+  const int matrices = task.aggregation == RunLengthJob::Aggregation::PerDirection ? task.directions.number : 1;
   for (int m = 0; m < matrices; ++m)
   {
     StoreComponentOrNaN(task, out, m * task.numberOfFeatures + component, task.backgroundValue);

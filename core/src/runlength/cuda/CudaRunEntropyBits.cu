@@ -261,9 +261,9 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLev
   const int slices = static_cast<int>(min(std::int64_t{ layout.tiles.slices }, task.outputSize[2] - start[2]));
   tile.Load(task, start, slices);
 
-  const int  lane = threadIdx.x % Tiles::lanes;
-  const int  row = threadIdx.x / Tiles::lanes;
-  Bits       bits;
+  const int lane = threadIdx.x % Tiles::lanes;
+  const int row = threadIdx.x / Tiles::lanes;
+  Bits      bits;
 #pragma unroll 1
   for (int plane = 0; plane < slices + VSlices - 1; ++plane)
   {

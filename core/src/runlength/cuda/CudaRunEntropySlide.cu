@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-// Run entropy of wide windows, which slide along y: one plane of voxels leaves, one enters. A thread owns the windows of
-// one column of outputs, and keeps the number of runs of every level and length in shared memory. A voxel that enters
-// makes the run before it longer by one, and one that leaves makes the run after it shorter, so each changes two numbers.
+// Run entropy of wide windows, which slide along y: one plane of voxels leaves, one enters. A thread owns the windows
+// of one column of outputs, and keeps the number of runs of every level and length in shared memory. A voxel that
+// enters makes the run before it longer by one, and one that leaves makes the run after it shorter, so each changes two
+// numbers.
 #include "CudaRunEntropy.cuh"
 #include "CudaRunLengthMethods.h"
 #include "cuda/CudaGrid.cuh"
@@ -109,9 +110,8 @@ __global__ void
 PrepareKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ SlideLayout layout,
               const __grid_constant__ SlideBuffers buffers)
 {
-  ForEachInGrid(static_cast<std::int64_t>(task.maxVoxels), [&](std::int64_t n) {
-    buffers.differences[n] = task.entropyTable[n + 1] - task.entropyTable[n];
-  });
+  ForEachInGrid(static_cast<std::int64_t>(task.maxVoxels),
+                [&](std::int64_t n) { buffers.differences[n] = task.entropyTable[n + 1] - task.entropyTable[n]; });
   ForEachInGrid(layout.size[0] * layout.size[1] * layout.size[2], [&](std::int64_t i) {
     const std::int64_t row = i / layout.size[0];
     const std::int64_t at[3] = { i - row * layout.size[0], row % layout.size[1], row / layout.size[1] };
@@ -141,7 +141,8 @@ public:
     , m_Counts(counts)
   {}
 
-  /** Let the voxels of a row of all slices enter, or leave, a window with so many rows that ends, or starts, with it. */
+  /** Let the voxels of a row of all slices enter, or leave, a window with so many rows that ends, or starts, with it.
+   */
   template <bool VEnters>
   __device__ void
   MovePlane(std::int64_t row, int rows)
@@ -190,7 +191,7 @@ private:
 #pragma unroll
     for (int i = 0; i < voxelsAtATime; ++i)
     {
-      const int x = firstX + i;
+      const int  x = firstX + i;
       const bool isInside = x < m_Task.window[0];
       longest[i] = isInside ? min(longestZ, this->Longest<VEnters>(stepX, x, m_Task.window[0])) : 0;
       levels[i] = isInside ? line[x] : 0;
@@ -275,8 +276,7 @@ SlideKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ 
             const __grid_constant__ SlideBuffers buffers, std::int64_t firstSegment)
 {
   extern __shared__ __align__(16) RunCount counts[];
-  const std::int64_t                       column =
-    std::int64_t{ blockIdx.x } % layout.windowBlocks * layout.windows + threadIdx.x;
+  const std::int64_t column = std::int64_t{ blockIdx.x } % layout.windowBlocks * layout.windows + threadIdx.x;
   const std::int64_t rest = std::int64_t{ blockIdx.x } / layout.windowBlocks;
   const int          matrix = static_cast<int>(rest % layout.matrices);
   const std::int64_t number = rest / layout.matrices;
