@@ -51,7 +51,7 @@ AreFunctions(TFunctions... functions)
 __host__ __device__ bool
 HasAllFunctions()
 {
-  return AreFunctions(&AddRunsWithLength<double>,
+  return AreFunctions(&AddRunsWithLength<double, double>,
                       &RunLengthFeatureValue<double, PlainDivision<double>>,
                       &RunLengthAverageTerm<double>,
                       &RunLengthAverage<double, PlainDivision<double>>,
