@@ -592,6 +592,17 @@ def test_settings_of_the_extractor_that_are_misspelled(caplog):
     ]
 
 
+@pytest.mark.parametrize(
+    "disable, what", [("disableAllFeatures", "feature is enabled"), ("disableAllImageTypes", "image type is enabled")]
+)
+def test_extractor_with_nothing_enabled(disable, what):
+    pytest.importorskip("radiomics", reason="PyRadiomics is not installed")
+    extractor = radiomics.RadiomicsFeatureExtractor()
+    getattr(extractor, disable)()
+    with pytest.raises(ValueError, match=f"^no {what}: call {disable.replace('disable', 'enable')}"):
+        extractor.execute(*scene(to_simpleitk), voxelBased=True)
+
+
 @pytest.mark.parametrize("norm", [None, "manhattan", "euclidean", "infinity"])
 def test_arrays_have_the_same_values(norm):
     """voxelmaps.feature_maps of an array, and execute of an image."""

@@ -54,6 +54,10 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
         label_channel: int | None = None,
         voxelBased: bool = False,
     ) -> dict[str, Any]:
+        # Empty dicts are the defaults of execute().
+        if not (self.enabledFeatures and self.enabledImagetypes):
+            what, method = ("image type", "ImageTypes") if self.enabledFeatures else ("feature", "Features")
+            raise ValueError(f"no {what} is enabled: call enableAll{method}(), or enable some by name")
         settings = {name: value for name, value in self.settings.items() if name in _settings.SETTINGS}
         given = {"label": label, "label_channel": label_channel}
         settings.update((name, value) for name, value in given.items() if value is not None)
