@@ -6,7 +6,6 @@
 #include "common/Division.h"
 #include "voxelmaps/RunLengthJob.h"
 
-
 /** The last step: from exact integers to features. One text for scalars, vectors, host and device.
  *
  * Every argument is an integer converted to double (rounded to nearest, so exact below 2^53). The operations below are

@@ -6,7 +6,6 @@
 #include "dependence/Dependence.h"
 #include "texture/cuda/CudaSlabEngine.h"
 
-
 // The methods of the CUDA engine. All accept tasks with device pointers and give bit-identical results.
 namespace voxelmaps
 {

@@ -7,7 +7,6 @@
 #include "texture/cpu/Walk.h"
 #include "texture/cpu/WindowBox.h"
 
-
 namespace voxelmaps
 {
 namespace

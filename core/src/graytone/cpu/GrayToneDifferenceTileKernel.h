@@ -6,7 +6,6 @@
 #include "texture/cpu/Simd.h"
 #include "texture/cpu/WindowBox.h"
 
-
 /* What a voxel adds to its window depends on its neighbors in the window, so on the faces of the window it is on: its
  * class of positions, one of up to 27. The terms of all voxels and classes are computed once, in vectors of voxels, and
  * each window adds up the terms of its voxels by level. Vectors of the pairs of levels have one level i per element:

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
+#include "CudaRunEntropy.cuh"
 #include "CudaRunLengthMethods.h"
 #include "runlength/RunLength.h"
 #include "texture/cuda/CudaTextureEngine.h"
@@ -19,14 +20,12 @@ using RunLengthMethod = CudaTextureMethod<RunLengthJob>;
 RunLengthTask
 EntropyTask(const RunLengthTask & task)
 {
-  constexpr auto feature = RunLengthJob::Feature::RunEntropy;
-  const auto     place = std::find(task.features, task.features + task.numberOfFeatures, feature) - task.features;
-  RunLengthTask  entropy = task;
+  RunLengthTask entropy = task;
   entropy.numberOfFeatures = 1;
-  entropy.features[0] = feature;
+  entropy.features[0] = RunLengthJob::Feature::RunEntropy;
   entropy.numberOfComponents = task.numberOfComponents / task.numberOfFeatures;
-  entropy.output =
-    static_cast<char *>(task.output) + place * task.componentStride * static_cast<std::int64_t>(ComponentBytes(task));
+  entropy.output = static_cast<char *>(task.output) +
+                   FindRunEntropy(task) * task.componentStride * static_cast<std::int64_t>(ComponentBytes(task));
   entropy.componentStride = task.componentStride * task.numberOfFeatures;
   entropy.needsLevelCounts = entropy.needsLevelSum = entropy.needsSquares = entropy.needsInverses = false;
   return entropy;
