@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/CudaContext.h"
 
+#include "cuda/CudaDevice.h"
 #include "cuda/CudaMemory.h"
 #include "cuda/CudaStream.h"
 
@@ -113,6 +114,29 @@ CudaContext::ReleaseAll()
     context.second->Release();
   }
   cudaSetDevice(former);
+}
+
+void
+CudaContext::AllowAccess(int first, int second)
+{
+  for (const auto & [owner, peer] : { std::pair(first, second), std::pair(second, first) })
+  {
+    int canAccess = 0;
+    if (owner == peer || cudaDeviceCanAccessPeer(&canAccess, peer, owner) != cudaSuccess || canAccess == 0)
+    {
+      continue;
+    }
+    const CurrentDevice peerDevice(peer);
+    cudaDeviceEnablePeerAccess(owner, 0);
+    const CurrentDevice ownerDevice(owner);
+    cudaMemAccessDesc   access{};
+    access.location.type = cudaMemLocationTypeDevice;
+    access.location.id = peer;
+    access.flags = cudaMemAccessFlagsProtReadWrite;
+    cudaMemPoolSetAccess(Current().m_Pool, &access, 1);
+  }
+  // It may have been allowed before; failure only affects performance.
+  cudaGetLastError();
 }
 
 CudaContext::CudaContext(int device)

@@ -43,6 +43,10 @@ public:
   static void
   ReleaseAll();
 
+  /** Let two devices copy from each other directly, if the system can. */
+  static void
+  AllowAccess(int first, int second);
+
   const CudaDeviceLimits &
   GetLimits() const
   {

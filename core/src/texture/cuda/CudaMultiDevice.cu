@@ -4,6 +4,8 @@
 
 #include "cuda/CudaDevice.h"
 #include "cuda/CudaError.h"
+#include "cuda/CudaMemory.h"
+#include "cuda/CudaStream.h"
 
 #include <algorithm>
 #include <atomic>
@@ -34,15 +36,22 @@ GetBox(TextureFeatureMapJob job, const TextureTask & task, int axis, std::int64_
   return job;
 }
 
-/** A job with copies in host memory of its arrays in device memory. */
-class HostArrays
+/** A job with copies of its arrays that are in the memory of a device: in host memory, or in that of the current
+ * device. */
+class CopiedArrays
 {
 public:
-  HostArrays(const TextureFeatureMapJob & theJob, const TextureTask & task, const CudaOptions & options)
-    : job(theJob)
+  CopiedArrays(const TextureFeatureMapJob & original, const TextureTask & task, const CudaOptions & options,
+               MemoryLocation location, cudaStream_t stream)
+    : job(original)
+    , m_Original(original)
     , m_Task(task)
-    , m_Stream(static_cast<cudaStream_t>(options.stream))
+    , m_Device(options.deviceID)
+    , m_HasOutput(options.outputLocation == MemoryLocation::Device)
+    , m_Location(location)
+    , m_Stream(stream)
   {
+    CheckCuda(cudaGetDevice(&m_CurrentDevice), "querying the device");
     if (options.inputLocation == MemoryLocation::Device)
     {
       const std::uint64_t levels = NumberOfVoxels(job.levelsSize);
@@ -51,74 +60,150 @@ public:
       this->CopyInput(job.selection, NumberOfVoxels(job.outputSize));
       this->Wait();
     }
-    if (options.outputLocation == MemoryLocation::Device)
-    {
-      const auto lastVoxel = static_cast<std::int64_t>(NumberOfVoxels(job.outputSize)) - 1;
-      const auto last = lastVoxel * task.voxelStride + (task.numberOfComponents - 1) * task.componentStride;
-      job.output = m_Arrays.emplace_back(static_cast<std::size_t>(last + 1) * ComponentBytes(task)).data();
-    }
     job.outputVoxelStride = task.voxelStride;
     job.outputComponentStride = task.componentStride;
+    if (m_HasOutput)
+    {
+      const auto voxels = NumberOfVoxels(job.outputSize);
+      job.output = this->Allocate(voxels * static_cast<std::uint64_t>(task.numberOfComponents) * ComponentBytes(task));
+      job.outputVoxelStride = task.IsPlanar() ? 1 : task.numberOfComponents;
+      job.outputComponentStride = task.IsPlanar() ? static_cast<std::int64_t>(voxels) : 1;
+    }
   }
 
-  /** Copy the components of an output to the device. */
+  /** Copy the components of an output in device memory to where it is wanted. */
   void
-  CopyOutput(const TextureFeatureMapJob & to, const void * from) const
+  CopyOutput() const
   {
+    if (!m_HasOutput)
+    {
+      return;
+    }
     const std::size_t bytes = ComponentBytes(m_Task);
     const std::size_t pitch = bytes * static_cast<std::size_t>(m_Task.voxelStride);
     const int         maps = m_Task.IsPlanar() ? m_Task.numberOfComponents : 1;
     const std::size_t width = bytes * static_cast<std::size_t>(m_Task.numberOfComponents / maps);
-    const std::size_t height = NumberOfVoxels(to.outputSize);
+    const std::size_t height = NumberOfVoxels(job.outputSize);
     for (int map = 0; map < maps; ++map)
     {
-      const std::size_t offset = bytes * static_cast<std::size_t>(map * m_Task.componentStride);
-      char * const      mapTo = static_cast<char *>(to.output) + offset;
-      const char *      mapFrom = static_cast<const char *>(from) + offset;
-      CheckCuda(width == pitch
-                  ? cudaMemcpyAsync(mapTo, mapFrom, width * height, cudaMemcpyHostToDevice, m_Stream)
-                  : cudaMemcpy2DAsync(mapTo, pitch, mapFrom, pitch, width, height, cudaMemcpyHostToDevice, m_Stream),
-                "copying to the device");
+      char * const to =
+        static_cast<char *>(m_Original.output) + bytes * static_cast<std::size_t>(map * m_Task.componentStride);
+      const char * const from = static_cast<const char *>(job.output) + width * height * static_cast<std::size_t>(map);
+      width == pitch ? this->Copy(to, m_Device, from, m_CurrentDevice, width * height)
+                     : this->CopyRows(to, pitch, from, width, height);
     }
-  }
-  void
-  Wait() const
-  {
-    CheckCuda(cudaStreamSynchronize(m_Stream), "waiting for the device");
+    this->Wait();
   }
 
   TextureFeatureMapJob job;
 
 private:
+  void *
+  Allocate(std::uint64_t bytes)
+  {
+    return m_Location == MemoryLocation::Host ? m_HostArrays.emplace_back(bytes).data()
+                                              : m_DeviceArrays.emplace_back(bytes, m_Stream).data();
+  }
+
   template <typename TPointer>
   void
   CopyInput(TPointer & array, std::uint64_t bytes)
   {
     if (array != nullptr)
     {
-      void * const copy = m_Arrays.emplace_back(bytes).data();
-      CheckCuda(cudaMemcpyAsync(copy, array, bytes, cudaMemcpyDeviceToHost, m_Stream), "copying from the device");
+      void * const copy = this->Allocate(bytes);
+      this->Copy(copy, m_CurrentDevice, array, m_Device, bytes);
       array = static_cast<TPointer>(copy);
     }
   }
 
-  const TextureTask &            m_Task;
-  const cudaStream_t             m_Stream;
-  std::vector<std::vector<char>> m_Arrays;
+  void
+  Copy(void * to, int toDevice, const void * from, int fromDevice, std::size_t bytes) const
+  {
+    // Other functions cannot copy from the pool of a device that this one has no access to.
+    CheckCuda(m_Location == MemoryLocation::Host ? cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, m_Stream)
+                                                 : cudaMemcpyPeerAsync(to, toDevice, from, fromDevice, bytes, m_Stream),
+              "copying an array of a device");
+  }
+
+  void
+  CopyRows(char * to, std::size_t pitch, const char * from, std::size_t width, std::size_t height) const
+  {
+    if (m_Location == MemoryLocation::Host)
+    {
+      CheckCuda(cudaMemcpy2DAsync(to, pitch, from, width, width, height, cudaMemcpyDefault, m_Stream),
+                "copying rows to a device");
+      return;
+    }
+    cudaMemcpy3DPeerParms rows{};
+    rows.srcDevice = m_CurrentDevice;
+    rows.srcPtr = make_cudaPitchedPtr(const_cast<char *>(from), width, width, height);
+    rows.dstDevice = m_Device;
+    rows.dstPtr = make_cudaPitchedPtr(to, pitch, width, height);
+    rows.extent = make_cudaExtent(width, height, 1);
+    CheckCuda(cudaMemcpy3DPeerAsync(&rows, m_Stream), "copying rows to a device");
+  }
+
+  void
+  Wait() const
+  {
+    CheckCuda(cudaStreamSynchronize(m_Stream), "waiting for the device");
+  }
+
+  const TextureFeatureMapJob      m_Original;
+  const TextureTask &             m_Task;
+  const int                       m_Device;
+  int                             m_CurrentDevice{ 0 };
+  const bool                      m_HasOutput;
+  const MemoryLocation            m_Location;
+  const cudaStream_t              m_Stream;
+  std::vector<std::vector<char>>  m_HostArrays;
+  std::vector<DeviceBuffer<char>> m_DeviceArrays;
 };
+
+/** Compute a box on another device than that of the options, which has its arrays unless they are in host memory. */
+void
+ComputeOnOtherDevice(
+  const TextureFeatureMapJob & box, const TextureTask & task, const CudaOptions & options, int deviceID,
+  const std::function<void(const TextureFeatureMapJob & box, const CudaOptions & deviceOptions)> & compute)
+{
+  CudaOptions deviceOptions = options;
+  deviceOptions.deviceID = deviceID;
+  deviceOptions.otherDeviceIDs.clear();
+  // A budget is for less memory than copies may need.
+  if (options.UsesStream() && options.memoryBudget == 0)
+  {
+    try
+    {
+      CudaContext::AllowAccess(deviceID, options.deviceID);
+      const CurrentDevice device(deviceID);
+      const CudaStream    stream;
+      deviceOptions.stream = static_cast<cudaStream_t>(stream);
+      const CopiedArrays copies(box, task, options, MemoryLocation::Device, stream);
+      compute(copies.job, deviceOptions);
+      copies.CopyOutput();
+      return;
+    }
+    catch (const CudaOutOfMemory &)
+    {}
+  }
+  const CurrentDevice device(options.deviceID);
+  const CudaStream    stream;
+  const CopiedArrays  copies(box, task, options, MemoryLocation::Host, stream);
+  deviceOptions.inputLocation = MemoryLocation::Host;
+  deviceOptions.outputLocation = MemoryLocation::Host;
+  compute(copies.job, deviceOptions);
+  copies.CopyOutput();
+}
 } // namespace
 
 void
 ComputeOnHostArrays(const TextureFeatureMapJob & job, const TextureTask & task, const CudaOptions & options,
                     const std::function<void(const TextureFeatureMapJob & hostJob)> & compute)
 {
-  const HostArrays host(job, task, options);
-  compute(host.job);
-  if (options.outputLocation == MemoryLocation::Device)
-  {
-    host.CopyOutput(job, host.job.output);
-    host.Wait();
-  }
+  const CopiedArrays copies(job, task, options, MemoryLocation::Host, static_cast<cudaStream_t>(options.stream));
+  compute(copies.job);
+  copies.CopyOutput();
 }
 
 void
@@ -128,8 +213,11 @@ ForEachDevice(const TextureFeatureMapJob & job, const TextureTask & task, const 
   std::for_each(options.otherDeviceIDs.begin(), options.otherDeviceIDs.end(), CudaDevices::Verify);
   const CurrentDevice device(options.deviceID);
 
-  // The other devices use arrays in the memory of this one through host memory.
-  const HostArrays host(job, task, options);
+  if (options.UsesStream())
+  {
+    // The other devices use the arrays of this one in streams of their own.
+    CheckCuda(cudaStreamSynchronize(static_cast<cudaStream_t>(options.stream)), "waiting for the device");
+  }
 
   std::atomic<bool>  isStopped{ false };
   std::exception_ptr error;
@@ -170,17 +258,20 @@ ForEachDevice(const TextureFeatureMapJob & job, const TextureTask & task, const 
   const auto boxes = std::min(job.outputSize[axis], static_cast<std::int64_t>(options.otherDeviceIDs.size()) + 1);
   std::vector<std::future<void>> futures;
   const auto                     start = [&](std::int64_t i) {
-    TextureFeatureMapJob box = GetBox(i == 0 ? job : host.job, task, axis, i, boxes);
-    CudaOptions          deviceOptions = options;
+    TextureFeatureMapJob box = GetBox(job, task, axis, i, boxes);
     box.execution = execution;
-    deviceOptions.otherDeviceIDs.clear();
-    if (i > 0)
-    {
-      deviceOptions.deviceID = options.otherDeviceIDs[static_cast<std::size_t>(i - 1)];
-      deviceOptions.inputLocation = MemoryLocation::Host;
-      deviceOptions.outputLocation = MemoryLocation::Host;
-    }
-    const auto run = [&attempt, &compute, box, deviceOptions] { attempt([&] { compute(box, deviceOptions); }); };
+    const auto run = [&, box, i] {
+      attempt([&] {
+        if (i > 0)
+        {
+          ComputeOnOtherDevice(box, task, options, options.otherDeviceIDs[static_cast<std::size_t>(i - 1)], compute);
+          return;
+        }
+        CudaOptions deviceOptions = options;
+        deviceOptions.otherDeviceIDs.clear();
+        compute(box, deviceOptions);
+      });
+    };
     futures.push_back(std::async(std::launch::async, run));
   };
   for (std::int64_t i = 0; i < boxes; ++i)
@@ -197,14 +288,6 @@ ForEachDevice(const TextureFeatureMapJob & job, const TextureTask & task, const 
   if (error)
   {
     std::rethrow_exception(error);
-  }
-  if (options.outputLocation == MemoryLocation::Device)
-  {
-    for (std::int64_t i = 1; i < boxes; ++i)
-    {
-      host.CopyOutput(GetBox(job, task, axis, i, boxes), GetBox(host.job, task, axis, i, boxes).output);
-    }
-    host.Wait();
   }
   reportProgress();
 }
