@@ -127,10 +127,10 @@ def region(mask, label=None, what="mask", image=None, image_name="x"):
     _refuse_image(values, what, image, image_name, labels == (1,))
     with mask.library.current_device():
         compared = values.comparable()
-        inside, missing = False, []
+        inside, missing = None, []
         for each in labels:
             of_label = compared == each
-            inside = of_label | inside
+            inside = of_label if inside is None else inside | of_label
             missing += [] if of_label.any() else [each]
         if missing:
             warn_or_refuse_missing(mask, missing, len(missing) == len(labels), what)

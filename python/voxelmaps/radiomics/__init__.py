@@ -396,7 +396,9 @@ def execute(
         return result
     # Images of the caller's library are made while other maps are computed.
     tasks = {}
-    with ThreadPoolExecutor(writing.number_of_threads()) as executor:
+    # More threads would wait for the lock of the interpreter between copies of small images.
+    threads = min(writing.number_of_threads(), 3 + prepared.roi.array.size // _VOXELS_AT_ONCE)
+    with ThreadPoolExecutor(threads) as executor:
         for name, of_maps, own in images_of(prepared, parameters):
             if images:
                 result[name] = convert(of_maps)

@@ -120,7 +120,7 @@ private:
   void
   Copy(void * to, int toDevice, const void * from, int fromDevice, std::size_t bytes) const
   {
-    // Other functions cannot copy from the pool of a device that this one has no access to.
+    // cudaMemcpyAsync does not copy from the pool of a device without access to it.
     CheckCuda(m_Location == MemoryLocation::Host ? cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, m_Stream)
                                                  : cudaMemcpyPeerAsync(to, toDevice, from, fromDevice, bytes, m_Stream),
               "copying an array of a device");
