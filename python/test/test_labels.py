@@ -5,6 +5,8 @@ are edited."""
 
 import copy
 import pickle
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -256,6 +258,30 @@ def test_affinity_of_a_session(case):
     np.testing.assert_array_equal(labels, voxelmaps.labels(image, seeds, affinity="absolute_difference"))
     session.update(first, affinity="geometric_mean")
     assert session.affinity == affinity
+
+
+def test_another_thread_cancels_an_update():
+    image = np.random.default_rng(5).normal(size=(64, 128, 128)).astype(np.float32)
+    seeds = {1: (3, 4, 5), 2: (60, 120, 99)}
+    session = voxelmaps.SeedSession(image, **MOMENTS)
+    errors = []
+
+    def update():
+        try:
+            session.update(seeds)
+        except InterruptedError as error:
+            errors.append(str(error))
+
+    for _ in range(2):
+        thread = threading.Thread(target=update)
+        thread.start()
+        while thread.is_alive():
+            session.cancel()
+            time.sleep(0.001)
+        with pytest.raises(RuntimeError, match="there is no margin"):
+            session.margin
+    assert errors == ["the computation was canceled"] * 2
+    np.testing.assert_array_equal(session.update(seeds), voxelmaps.labels(image, seeds, **MOMENTS))
 
 
 def test_memory_of_a_session(case):

@@ -146,6 +146,24 @@ def test_edits_of_a_hidden_layer_of_strokes_and_a_hidden_margin(viewer):
     live.stop()
 
 
+def test_the_next_stroke_cancels_a_running_update_once(viewer):
+    array = np.random.default_rng(3).normal(size=(64, 160, 160)).astype(np.float32)
+    live = live_labels(viewer, array)
+    live.strokes.paint((3, 5, 5), 1)
+    live.strokes.paint((40, 80, 80), 2)
+    assert_fresh(live)
+    for position in range(10, 15):
+        live.strokes.paint((position, 20, 40), 3)
+        wait(lambda: live._is_stale)
+        assert live._may_cancel
+        live.strokes.paint((position, 40, 60), 4)
+        assert not live._may_cancel
+        live.strokes.paint((position, 60, 30), 5)
+        assert_fresh(live)
+    assert all(message.startswith("updated in") for message in live.messages)
+    live.stop()
+
+
 def test_ten_thousand_random_edits_end_in_labels_of_a_fresh_run(viewer):
     live, random = live_labels(viewer, has_margin=True), np.random.default_rng(7)
     strokes, app = live.strokes, QApplication.instance()

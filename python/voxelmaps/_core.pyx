@@ -21,6 +21,7 @@ cdef extern from *:
     #include "voxelmaps/RegionFeaturesJob.h"
     #include "voxelmaps/ThreadPool.h"
 
+    #include <atomic>
     #include <chrono>
     #include <map>
     #include <memory>
@@ -30,6 +31,8 @@ cdef extern from *:
     namespace
     {
     struct Interrupted
+    {};
+    struct Canceled
     {};
 
     /** Lets the main thread raise KeyboardInterrupt. Other threads must not ask for the interpreter, which would end daemon
@@ -75,6 +78,10 @@ cdef extern from *:
       catch (const Interrupted &)
       {
         // PyErr_CheckSignals has set the error.
+      }
+      catch (const Canceled &)
+      {
+        PyErr_SetString(PyExc_InterruptedError, "the computation was canceled");
       }
       catch (const voxelmaps::DeviceError & error)
       {
@@ -235,11 +242,31 @@ cdef extern from *:
       job.tieRule = static_cast<Job::TieRule>(tieRule);
     }
 
-    void
-    ComputeLabels(const voxelmaps::RelativeFuzzyConnectednessJob & job,
-                  const voxelmaps::CudaRelativeFuzzyConnectednessOptions & options, bool mayUseCpu,
-                  voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy)
+    /** A hierarchy that jobs keep, and whether another thread has asked the running one to end. */
+    struct KeptHierarchy
     {
+      voxelmaps::RelativeFuzzyConnectednessHierarchy hierarchy;
+      std::atomic<bool>                              isCanceled{ false };
+    };
+
+    void
+    ComputeLabels(voxelmaps::RelativeFuzzyConnectednessJob job,
+                  const voxelmaps::CudaRelativeFuzzyConnectednessOptions & options, bool mayUseCpu, KeptHierarchy * kept)
+    {
+      auto * const hierarchy = kept != nullptr ? &kept->hierarchy : nullptr;
+      if (kept != nullptr)
+      {
+        job.execution.reportProgress = [kept, report = job.execution.reportProgress](std::uint64_t voxels) {
+          if (kept->isCanceled)
+          {
+            throw Canceled{};
+          }
+          if (report)
+          {
+            report(voxels);
+          }
+        };
+      }
       if (options.deviceID >= 0 && !(mayUseCpu && job.IsSmall()))
       {
         try
@@ -278,9 +305,14 @@ cdef extern from *:
     void SetLabeledSeeds(
         RelativeFuzzyConnectednessJob & job, uintptr_t voxels, uintptr_t labels, size_t count) except +RaisePythonError
     void SetRules(RelativeFuzzyConnectednessJob & job, unsigned int competition, unsigned int tie_rule)
+    cdef cppclass KeptHierarchy:
+        KeptHierarchy() except +
+        RelativeFuzzyConnectednessHierarchy hierarchy
+        cpp_bool isCanceled
+
     void ComputeLabels(
         const RelativeFuzzyConnectednessJob & job, const CudaRelativeFuzzyConnectednessOptions & options,
-        cpp_bool may_use_cpu, RelativeFuzzyConnectednessHierarchy * hierarchy) except +RaisePythonError nogil
+        cpp_bool may_use_cpu, KeptHierarchy * kept) except +RaisePythonError nogil
     JobExecution MakeExecution(unsigned int threads, cpp_bool is_main_thread) except +RaisePythonError
 
 
@@ -716,15 +748,19 @@ def compute_fuzzy_connectedness(
 cdef class Hierarchy:
     """The contracted graph of an image, with which labels of other seeds take less time."""
 
-    cdef RelativeFuzzyConnectednessHierarchy hierarchy
+    cdef KeptHierarchy kept
 
     @property
     def memory(self):
         """Number of bytes that it holds."""
-        return self.hierarchy.GetMemory()
+        return self.kept.hierarchy.GetMemory()
 
     def release(self):
-        self.hierarchy.Release()
+        self.kept.hierarchy.Release()
+
+    def set_canceled(self, cpp_bool is_canceled):
+        """Let a running job of another thread raise InterruptedError, or later ones not do so any more."""
+        self.kept.isCanceled = is_canceled
 
 
 cdef class LabelsJob:
@@ -768,7 +804,7 @@ cdef class LabelsJob:
         See compute_fuzzy_connectedness.
         """
         cdef CudaRelativeFuzzyConnectednessOptions options
-        cdef RelativeFuzzyConnectednessHierarchy * kept = NULL
+        cdef KeptHierarchy * kept = NULL
         self.job.labelOutput = <void *>labels
         self.job.labelsAre16Bit = labels_are_16_bit
         self.job.strengthOutput = <void *>strength
@@ -777,6 +813,6 @@ cdef class LabelsJob:
         options.deviceID = device
         SetLocations(options, is_on_device, is_on_device, stream)
         if hierarchy is not None:
-            kept = &hierarchy.hierarchy
+            kept = &hierarchy.kept
         with nogil:
             ComputeLabels(self.job, options, may_use_cpu, kept)

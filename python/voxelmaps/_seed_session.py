@@ -41,7 +41,7 @@ class SeedSession:
     object_mean={1: 40, 2: 120} or estimate_of_every_label=True, there is no graph to keep, so that every update() takes as long
     as the first.
 
-    Threads. Methods of one session wait for each other.
+    Threads. Methods of one session wait for each other, except cancel(), which is for another thread.
 
     Memory. About 7 bytes per voxel with 6 neighbors, as memory says, in addition to the copy of the image and the labels. release()
     gives it back; the next update() makes the graph again. A session used in a with statement releases it at the end.
@@ -129,6 +129,7 @@ class SeedSession:
         [[1, 1, 1], [2, 2, 2]]
         """
         with self._lock:
+            self._hierarchy.set_canceled(False)
             self._last = None
             scene = self._scene
             changed = checked(parameters, "update", _OF_UPDATES, ("seeds", "seed_points"))
@@ -162,6 +163,7 @@ class SeedSession:
                 raise RuntimeError(f"there is no {name}: the last update() did not succeed, or there was none")
             job, arrays = self._last
             if name not in arrays:
+                self._hierarchy.set_canceled(False)
                 arrays[name] = job.compute(["labels", name], hierarchy=self._hierarchy)[name]
             return self._scene.result(arrays[name])
 
@@ -236,6 +238,20 @@ class SeedSession:
         with self._lock:
             self._values = {**self._values, **dict.fromkeys(MOMENTS), "estimate_of_every_label": False}
             self._estimate = {}
+
+    def cancel(self) -> None:
+        """Let an update() that another thread is computing, or a margin or strength, end with InterruptedError. What the session keeps
+        stays valid. Without one, this has no effect.
+
+        Examples
+
+        >>> import numpy as np, voxelmaps
+        >>> session = voxelmaps.SeedSession(np.array([[7, 8, 1, 0]], np.float32), affinity="absolute_difference")
+        >>> session.cancel()
+        >>> session.update({1: (0, 0), 2: (0, 3)}).tolist()
+        [[1, 1, 2, 2]]
+        """
+        self._hierarchy.set_canceled(True)
 
     @property
     def memory(self) -> int:

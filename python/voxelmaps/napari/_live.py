@@ -29,7 +29,8 @@ class LiveLabels:
     report        Function of a line of text: the time and number of the last update, or what is wrong.
 
     Labels are those of voxelmaps.labels with all present strokes; an affinity that is estimated stays as it is until reestimate().
-    They are computed in a thread; strokes that are painted meanwhile are labeled together as soon as it is free.
+    They are computed in a thread. Strokes that are painted meanwhile cancel it, but not twice in succession, so that labels follow
+    a long stroke, nor before there is a graph.
     """
 
     def __init__(self, viewer, images, strokes, parameters, has_margin=False, report=print):
@@ -41,6 +42,8 @@ class LiveLabels:
         # What is to be made again, even of the same strokes: session, labels, margin. Threads change it.
         self._due = set()
         self._is_stale, self._is_stopped, self._since = False, False, 0.0
+        # Whether a session has a graph, and the last update was not canceled.
+        self._may_cancel = False
         self._worker, self._lock = None, threading.Lock()
         self._timer, self._poll = QTimer(), QTimer()
         # Napari emits some events before it changes the voxels: look at them once it is done.
@@ -63,6 +66,9 @@ class LiveLabels:
             return
         if not self._is_stale:
             self._is_stale, self._since = True, time.perf_counter()
+            if self._may_cancel and self._worker is not None:
+                self._may_cancel = False
+                self._session.cancel()
         self._timer.start(0)
 
     def change(self, has_margin=None, **parameters):
@@ -114,7 +120,7 @@ class LiveLabels:
         if self._session is None or "session" in self._due or self._applied["label_type"] != label_type:
             self._due.discard("session")
             self._due.add("labels")
-            self._session = None
+            self._session, self._may_cancel = None, False
             self._session = SeedSession(_layers.image_of_channels(self.images), label_type=label_type)
             self._applied = {"label_type": label_type}
         return _seeds.of_array(strokes, *self._session._grid)
@@ -148,6 +154,9 @@ class LiveLabels:
                 if is_seen and "margin" in self._due and not self._is_stale and len(seeds.numbers):
                     self._due.discard("margin")
                     yield "margin", self._session.margin.array, time.perf_counter() - started
+                self._may_cancel = True
+        except InterruptedError:
+            self._due.add("labels")
         except (ValueError, TypeError, RuntimeError, MemoryError) as error:
             yield "error", str(error), 0.0
 
