@@ -5,10 +5,8 @@
 // enters makes the run before it longer by one, and one that leaves makes the run after it shorter, so each changes two
 // numbers.
 #include "CudaRunEntropy.cuh"
-#include "CudaRunLengthMethods.h"
+#include "CudaSlidingWindowLayout.cuh"
 #include "cuda/CudaGrid.cuh"
-#include "cuda/CudaMemory.h"
-#include "texture/cpu/WindowBox.h"
 #include "texture/cuda/CudaChunkedLaunch.h"
 
 #include <limits>
@@ -19,10 +17,9 @@ namespace
 {
 using RunCount = std::uint16_t;
 
-// A column of outputs starts with all planes of its window, which long columns do less often.
-constexpr std::int64_t maxSegmentRows = 64;
-constexpr int          maxWindowsPerBlock = 32;
-constexpr int          minWindowsPerBlock = 4;
+using slidingwindow::maxSegmentRows;
+using slidingwindow::minWindowsPerBlock;
+using slidingwindow::OutputSegment;
 
 struct SlideLayout
 {
@@ -47,21 +44,15 @@ struct SlideLayout
     : matrices(task.directions.number / task.DirectionsPerMatrix())
     , component(FindRunEntropy(task))
     , cells(1 + task.numberOfGrayLevels * task.directions.longestLine)
-    , windows(maxWindowsPerBlock)
     , size{}
     , steps{}
   {
-    const CudaDeviceLimits & limits = GetCudaDeviceLimits();
-    const auto               bytes = [this](int number) { return std::size_t(cells) * number * sizeof(RunCount); };
-    while (windows >= minWindowsPerBlock && bytes(windows) > limits.maxSharedMemoryPerBlock)
-    {
-      windows /= 2;
-    }
-    windows = windows >= minWindowsPerBlock ? windows : 0;
+    const auto bytes = [this](int number) { return std::size_t(cells) * number * sizeof(RunCount); };
+    windows = slidingwindow::WindowsPerBlock(bytes);
     const std::int64_t columns = std::max(windows, minWindowsPerBlock);
     windowBlocks = static_cast<int>((task.outputSize[0] + columns - 1) / columns);
     windowBytes = bytes(windows);
-    rows = std::min(maxSegmentRows, task.outputSize[1]);
+    rows = std::min<std::int64_t>(maxSegmentRows, task.outputSize[1]);
     segmentsY = (task.outputSize[1] + rows - 1) / rows;
     segments = segmentsY * task.outputSize[2];
     size[0] = windowBlocks * columns + task.window[0] - 1;
@@ -186,8 +177,9 @@ private:
   MoveVoxels(const std::uint16_t * line, int firstX, int stepX, std::int64_t stride, int longestZ)
   {
     std::uint32_t levels[voxelsAtATime];
-    int           lengths[voxelsAtATime];
+    std::uint32_t nextLevels[voxelsAtATime];
     int           longest[voxelsAtATime];
+    int           lengths[voxelsAtATime];
 #pragma unroll
     for (int i = 0; i < voxelsAtATime; ++i)
     {
@@ -195,12 +187,12 @@ private:
       const bool isInside = x < m_Task.window[0];
       longest[i] = isInside ? min(longestZ, this->Longest<VEnters>(stepX, x, m_Task.window[0])) : 0;
       levels[i] = isInside ? line[x] : 0;
-      lengths[i] = longest[i] > 1 ? line[x + stride] : 0;
+      nextLevels[i] = longest[i] > 1 ? line[x + stride] : 0;
     }
 #pragma unroll
     for (int i = 0; i < voxelsAtATime; ++i)
     {
-      const bool            isLong = lengths[i] == static_cast<int>(levels[i]) && levels[i] != 0;
+      const bool            isLong = nextLevels[i] == levels[i] && levels[i] != 0;
       const std::uint16_t * voxel = line + firstX + i + 2 * stride;
       lengths[i] = isLong ? 2 : 1;
       while (isLong && lengths[i] < longest[i] && *voxel == levels[i])
@@ -250,45 +242,19 @@ private:
   std::uint32_t               m_Runs{ 0 };
 };
 
-/** Outputs of a segment. */
-struct Segment
-{
-  std::int64_t row;
-  std::int64_t plane;
-  std::int64_t rows;
-
-  __device__
-  Segment(const RunLengthTask & task, const SlideLayout & layout, std::int64_t number)
-    : row(number % layout.segmentsY * layout.rows)
-    , plane(number / layout.segmentsY)
-    , rows(min(layout.rows, task.outputSize[1] - row))
-  {}
-  __device__ bool
-  IsComputed(const RunLengthTask & task, std::int64_t x, std::int64_t y) const
-  {
-    const std::int64_t voxel[3] = { x, row + y, plane };
-    return x < task.outputSize[0] && WindowBox(task, voxel).isComputed;
-  }
-};
-
 __global__ void
 SlideKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ SlideLayout layout,
             const __grid_constant__ SlideBuffers buffers, std::int64_t firstSegment)
 {
   extern __shared__ __align__(16) RunCount counts[];
-  const std::int64_t column = std::int64_t{ blockIdx.x } % layout.windowBlocks * layout.windows + threadIdx.x;
-  const std::int64_t rest = std::int64_t{ blockIdx.x } / layout.windowBlocks;
-  const int          matrix = static_cast<int>(rest % layout.matrices);
-  const std::int64_t number = rest / layout.matrices;
-  const Segment      segment(task, layout, firstSegment + number);
+  const std::int64_t  column = std::int64_t{ blockIdx.x } % layout.windowBlocks * layout.windows + threadIdx.x;
+  const std::int64_t  rest = std::int64_t{ blockIdx.x } / layout.windowBlocks;
+  const int           matrix = static_cast<int>(rest % layout.matrices);
+  const std::int64_t  number = rest / layout.matrices;
+  const OutputSegment segment(task, layout, firstSegment + number);
 
   // Masks and selections leave many blocks with nothing to compute.
-  bool isComputed = false;
-  for (std::int64_t y = 0; y < segment.rows && !isComputed; ++y)
-  {
-    isComputed = segment.IsComputed(task, column, y);
-  }
-  if (__syncthreads_or(isComputed) == 0)
+  if (__syncthreads_or(segment.IsAnyComputed(task, column)) == 0)
   {
     return;
   }
@@ -326,11 +292,11 @@ StoreKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ 
 {
   const std::int64_t segmentOutputs = layout.rows * task.outputSize[0];
   ForEachInGrid(segments * segmentOutputs, [&](std::int64_t i) {
-    const std::int64_t number = i / segmentOutputs;
-    const std::int64_t at = i - number * segmentOutputs;
-    const std::int64_t y = at / task.outputSize[0];
-    const std::int64_t x = at - y * task.outputSize[0];
-    const Segment      segment(task, layout, firstSegment + number);
+    const std::int64_t  number = i / segmentOutputs;
+    const std::int64_t  at = i - number * segmentOutputs;
+    const std::int64_t  y = at / task.outputSize[0];
+    const std::int64_t  x = at - y * task.outputSize[0];
+    const OutputSegment segment(task, layout, firstSegment + number);
     if (y >= segment.rows)
     {
       return;

@@ -43,7 +43,7 @@ ComputeByCudaBoxSums(const RunLengthTask & task, const CudaMethodResources & res
 
 /** Windows that slide, and keep their matrices up to date. More scratch memory means fewer batches of windows. */
 bool
-CudaSlidingWindowSupports(const RunLengthTask & task, const CudaDeviceLimits & limits);
+CudaSlidingWindowSupports(const RunLengthTask & task);
 CudaScratchBytes
 CudaSlidingWindowScratchBytes(const RunLengthTask & task);
 void

@@ -8,11 +8,13 @@
 #include "common/Division.h"
 #include "common/FixedPoint.h"
 #include "cuda/CudaMemory.h"
+#include "texture/cpu/WindowBox.h"
 
 #include <algorithm>
 #include <type_traits>
 
-// How SlidingWindow divides a slab: segments, blocks and their shared memory, and buffers in device memory.
+// How kernels of windows that slide along y divide a slab: segments, blocks and their shared memory, and buffers in
+// device memory.
 namespace voxelmaps
 {
 namespace slidingwindow
@@ -21,7 +23,7 @@ namespace slidingwindow
 constexpr int minSegmentRows = 8;
 constexpr int maxSegmentRows = 64;
 
-// Threads of a block of LevelsKernel, if the counts of so many windows fit into shared memory.
+// Threads of a block, if the counts of so many windows fit into shared memory.
 constexpr int maxWindowsPerBlock = 32;
 constexpr int minWindowsPerBlock = 4;
 constexpr int maxBlocksPerMultiprocessor = 32;
@@ -172,16 +174,22 @@ WindowBytes(const RunLengthTask & task, int windows)
   return (levels * sizeof(LevelCount) * windows + sizeof(uint4) - 1) / sizeof(uint4) * sizeof(uint4);
 }
 
-/** 0 if the counts of too few windows fit for the threads of a block. */
-inline int
-WindowsPerBlock(const RunLengthTask & task, const CudaDeviceLimits & limits)
+/** Threads of a block, a window each, of which a number needs some bytes of shared memory; 0 if too few fit. */
+template <typename TBytes>
+int
+WindowsPerBlock(const TBytes & bytes)
 {
   int windows = maxWindowsPerBlock;
-  while (windows >= minWindowsPerBlock && WindowBytes(task, windows) > limits.maxSharedMemoryPerBlock)
+  while (windows >= minWindowsPerBlock && bytes(windows) > GetCudaDeviceLimits().maxSharedMemoryPerBlock)
   {
     windows /= 2;
   }
   return windows >= minWindowsPerBlock ? windows : 0;
+}
+inline int
+WindowsPerBlock(const RunLengthTask & task)
+{
+  return WindowsPerBlock([&task](int windows) { return WindowBytes(task, windows); });
 }
 
 inline StepMasks
@@ -219,7 +227,7 @@ MakeLayout(const RunLengthTask & task)
     layout.masks[passage] = MakeMasks(task, layout.steps, passage);
   }
 
-  layout.windows = WindowsPerBlock(task, limits);
+  layout.windows = WindowsPerBlock(task);
   layout.windowBlocks = static_cast<int>((task.outputSize[0] + layout.windows - 1) / layout.windows);
   layout.windowBytes = WindowBytes(task, layout.windows);
   layout.pitch = std::int64_t{ layout.windowBlocks } * layout.windows + task.window[0] - 1;
@@ -299,43 +307,25 @@ MakeBuffers(const RunLengthTask & task, const SlidingLayout & layout, const Cuda
   return buffers;
 }
 
-/** A segment of outputs, and the levels that its windows reach. */
-struct SlidingSegment
+/** A segment of outputs along y. */
+struct OutputSegment
 {
   std::int64_t row;
   std::int64_t plane;
   int          rows;
-  /** The row of the levels at which the first window starts, and the planes of the window that are in the levels. */
-  std::int64_t firstRow;
-  std::int64_t firstPlane;
-  int          beginZ;
-  int          endZ;
-  /** Where the sums of its outputs are. */
-  std::int64_t sums;
 
+  template <typename TLayout>
   __device__
-  SlidingSegment(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
-                 std::int64_t segment)
+  OutputSegment(const RunLengthTask & task, const TLayout & layout, std::int64_t segment)
     : row(segment % layout.segmentsY * layout.rows)
     , plane(segment / layout.segmentsY)
-    , rows(static_cast<int>(min(std::int64_t{ layout.rows }, task.outputSize[1] - row)))
-    , firstRow(row + task.outputToLevels[1] - task.anchor[1])
-    , firstPlane(plane + task.outputToLevels[2] - task.anchor[2])
-    , beginZ(static_cast<int>(max(std::int64_t{ 0 }, min(std::int64_t{ task.window[2] }, -firstPlane))))
-    , endZ(static_cast<int>(min(std::int64_t{ task.window[2] }, task.levelsSize[2] - firstPlane)))
-    , sums((segment - buffers.firstSegment) * layout.rows * task.outputSize[0])
+    , rows(static_cast<int>(min(static_cast<std::int64_t>(layout.rows), task.outputSize[1] - row)))
   {}
-  /** Whether features of an output are to be computed: a voxel that has a level, and is selected. */
   __device__ bool
-  IsComputed(const RunLengthTask & task, std::int64_t x, int y) const
+  IsComputed(const RunLengthTask & task, std::int64_t x, std::int64_t y) const
   {
-    const std::int64_t at[3] = { x + task.outputToLevels[0],
-                                 row + y + task.outputToLevels[1],
-                                 plane + task.outputToLevels[2] };
-    return x < task.outputSize[0] && at[0] >= 0 && at[0] < task.levelsSize[0] && at[1] >= 0 &&
-           at[1] < task.levelsSize[1] && at[2] >= 0 && at[2] < task.levelsSize[2] &&
-           task.levels[task.LevelOffset(at[0], at[1], at[2])] != 0 &&
-           task.IsSelected((plane * task.outputSize[1] + row + y) * task.outputSize[0] + x);
+    const std::int64_t voxel[3] = { x, row + y, plane };
+    return x < task.outputSize[0] && WindowBox(task, voxel).isComputed;
   }
   /** Whether that holds for any output of a column. */
   __device__ bool
@@ -350,6 +340,29 @@ struct SlidingSegment
     }
     return false;
   }
+};
+
+/** A segment, and the levels that its windows reach. */
+struct SlidingSegment : OutputSegment
+{
+  /** The row of the levels at which the first window starts, and the planes of the window that are in the levels. */
+  std::int64_t firstRow;
+  std::int64_t firstPlane;
+  int          beginZ;
+  int          endZ;
+  /** Where the sums of its outputs are. */
+  std::int64_t sums;
+
+  __device__
+  SlidingSegment(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
+                 std::int64_t segment)
+    : OutputSegment(task, layout, segment)
+    , firstRow(row + task.outputToLevels[1] - task.anchor[1])
+    , firstPlane(plane + task.outputToLevels[2] - task.anchor[2])
+    , beginZ(static_cast<int>(max(std::int64_t{ 0 }, min(std::int64_t{ task.window[2] }, -firstPlane))))
+    , endZ(static_cast<int>(min(std::int64_t{ task.window[2] }, task.levelsSize[2] - firstPlane)))
+    , sums((segment - buffers.firstSegment) * layout.rows * task.outputSize[0])
+  {}
   __device__ bool
   HasLevels(const RunLengthTask & task, std::int64_t y) const
   {
