@@ -194,7 +194,7 @@ TYPED_TEST(CudaTextureMemory, AllPlacesAndLayoutsHaveTheBitsOfTheCpu)
 {
   const Stream                  stream;
   TextureMemoryScene<TypeParam> scene({ { 23, 9, 5 } }, { { 3, 4, 3 } }, 16);
-  // A part of the image, so that slabs reach beyond the output; a small one, since SortReduce goes window by window.
+  // A part of the image, so that slabs reach beyond the output.
   scene.SetRegion({ { { 2, 1, 1 } }, { { 19, 4, 3 } } });
   for (const Place & place : GetPlaces(stream))
   {

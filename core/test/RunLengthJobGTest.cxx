@@ -290,7 +290,7 @@ namespace
 
 const std::vector<Method> allMethods = voxelmaps::GetEnumerators<Method>();
 // These must support every job.
-const std::vector<Method> generalMethods{ Method::Automatic, Method::SortReduce, Method::WindowWalk };
+const std::vector<Method> generalMethods{ Method::Automatic, Method::WindowWalk };
 
 class CudaRunLengthJob : public CudaTest
 {};
@@ -321,10 +321,7 @@ ExpectCpuBits(const Job & job)
     }
     catch (const voxelmaps::UnsupportedOnDeviceError & error)
     {
-      const bool mergesVaryingDirections =
-        job.skipDirectionsWithoutPairs && job.aggregation == Job::Aggregation::Merge && method == Method::SortReduce;
-      ASSERT_EQ(mergesVaryingDirections ? 1 : 0, std::count(generalMethods.begin(), generalMethods.end(), method))
-        << error.what();
+      ASSERT_EQ(0, std::count(generalMethods.begin(), generalMethods.end(), method)) << error.what();
     }
   }
 }
@@ -561,34 +558,6 @@ TEST_F(CudaRunLengthJob, ErrorStatesRequiredBytes)
     const std::uint64_t needed = FindSmallBudgets(method, compute).at(0);
     EXPECT_TRUE(HasSameBits(expected, compute(needed)));
     EXPECT_THROW(compute(needed - 1), voxelmaps::EngineError);
-  }
-}
-
-TEST_F(CudaRunLengthJob, KeysOfPrimitivesThatNeed64Bits)
-{
-  // 40000 windows, 65536 levels and 15 lengths are more than 2^32 keys.
-  for (const auto aggregation : { Job::Aggregation::PerDirection, Job::Aggregation::Merge })
-  {
-    Scene scene({ { 200, 200, 1 } }, { { 15, 15, 1 } }, 65535);
-    scene.job.features = Enums::GetAllFeatures();
-    scene.job.aggregation = aggregation;
-    EXPECT_TRUE(HasSameBits(ComputeOnCpu<double>(scene.job), ComputeOnDevice<double>(scene.job, Method::SortReduce)));
-  }
-}
-
-TEST_F(CudaRunLengthJob, BatchesOfPrimitivesDoNotChangeBits)
-{
-  // 2^27 voxels of windows fit a batch; these are more, and with less memory there are more batches.
-  Scene scene({ { 500, 400, 3 } }, { { 9, 9, 3 } }, 100);
-  scene.job.features = Enums::GetAllFeatures();
-  for (const auto aggregation : { Job::Aggregation::Average, Job::Aggregation::Merge })
-  {
-    scene.job.aggregation = aggregation;
-    const auto expected = ComputeOnCpu<float>(scene.job);
-    for (const std::uint64_t budget : { 0, 100000000, 400000000 })
-    {
-      EXPECT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, Method::SortReduce, budget))) << budget;
-    }
   }
 }
 

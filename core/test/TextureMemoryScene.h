@@ -218,18 +218,6 @@ public:
   std::vector<TReal> buffer;
 };
 
-/** Whether a method is so slow in slabs of single rows that larger ones are tested only. */
-template <typename TMethod>
-bool
-NeedsLargeSlabs(TMethod method)
-{
-  if constexpr (std::is_same<TMethod, voxelmaps::RunLengthFeatureMapEnums::CudaMethod>::value)
-  {
-    return method == TMethod::SortReduce;
-  }
-  return false;
-}
-
 /** Budgets with which jobs are computed in slabs: the least one, which the error for a smaller one states, and a larger
  * one. compute(budget) computes the job. None if a job needs no memory, or this method does not support it. */
 template <typename TMethod, typename TCompute>
@@ -245,7 +233,7 @@ FindSmallBudgets(TMethod method, const TCompute & compute)
   catch (const voxelmaps::EngineError & error)
   {
     const std::uint64_t needed = GetRequiredBytes(error);
-    return NeedsLargeSlabs(method) ? std::vector{ 8 * needed } : std::vector{ needed, 3 * needed };
+    return std::vector{ needed, 3 * needed };
   }
   return {};
 }

@@ -72,9 +72,6 @@ public:
   {
     /** The fastest method that supports the job. */
     Automatic = 0,
-    /** All windows are written out, sorted and reduced by key: the parallel algorithm of Zhang et al. \cite Zhang2019.
-     */
-    SortReduce,
     /** A warp walks the runs of one window; supports every job. */
     WindowWalk,
     /** The voxels of a small 2D window are the bits of a machine word. */
@@ -97,8 +94,8 @@ public:
 /** Names of the enumerators, which are printed. */
 VOXELMAPS_ENUMERATOR_NAMES(RunLengthFeatureMapEnums::Aggregation, "invalid aggregation", "PerDirection", "Average",
                            "Merge");
-VOXELMAPS_ENUMERATOR_NAMES(RunLengthFeatureMapEnums::CudaMethod, "invalid method", "Automatic", "SortReduce",
-                           "WindowWalk", "WindowWord", "BoxSums", "SlidingWindow");
+VOXELMAPS_ENUMERATOR_NAMES(RunLengthFeatureMapEnums::CudaMethod, "invalid method", "Automatic", "WindowWalk",
+                           "WindowWord", "BoxSums", "SlidingWindow");
 
 /** \class RunLengthJob
  * \brief The complete input, parameters and output of a run length engine.

@@ -34,9 +34,9 @@ EntropyTask(const RunLengthTask & task)
 /** Lets other kernels compute what a method leaves out: run entropy, if so, and windows in which directions without
  * pairs are to be skipped. */
 RunLengthMethod
-Complete(const RunLengthMethod & method, const RunLengthTask & task, bool leavesOutEntropy = true)
+Complete(const RunLengthMethod & method, const RunLengthTask & task)
 {
-  const bool needsEntropy = leavesOutEntropy && task.needsEntropy;
+  const bool needsEntropy = task.needsEntropy;
   const bool hasBits = needsEntropy && CudaRunEntropyBitsSupports(task);
   const bool slides = needsEntropy && !hasBits && CudaRunEntropySlideSupports(task);
   const bool walks = task.skipDirectionsWithoutPairs || (needsEntropy && !hasBits && !slides);
@@ -103,14 +103,6 @@ TextureClass<RunLengthJob>::GetCudaMethods() const
   }
   methods.methods.push_back(
     { Method::WindowWalk, true, true, CudaRunLengthWalkScratchBytes, ComputeByCudaRunLengthWalk });
-  // It counts merged matrices of all directions alike.
-  const bool sortReduceSupports =
-    task.offsetWeights == nullptr &&
-    !(task.skipDirectionsWithoutPairs && task.aggregation == RunLengthJob::Aggregation::Merge);
-  methods.methods.push_back(
-    Complete({ Method::SortReduce, sortReduceSupports, false, CudaSortReduceScratchBytes, ComputeByCudaSortReduce },
-             task,
-             false));
   return methods;
 }
 

@@ -20,13 +20,6 @@ ComputeByCudaRunLengthWalk(const RunLengthTask & task, const CudaMethodResources
 void
 SkipDirectionsByCudaRunLengthWalk(const RunLengthTask & task, const CudaMethodResources & resources);
 
-/** Zhang et al. 2019 with CUB. Supports every task; more scratch memory means fewer batches of windows. Waits for the
- * stream now and then. */
-CudaScratchBytes
-CudaSortReduceScratchBytes(const RunLengthTask & task);
-void
-ComputeByCudaSortReduce(const RunLengthTask & task, const CudaMethodResources & resources);
-
 /** The voxels of a window in a machine word. This and the following methods leave run entropy out. */
 bool
 CudaWindowWordSupports(const RunLengthTask & task, const CudaDeviceLimits & limits);

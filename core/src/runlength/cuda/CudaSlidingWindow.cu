@@ -245,8 +245,7 @@ CudaSlidingWindowSupports(const RunLengthTask & task)
   return !(task.needsInverses && task.wideInverses) && task.maxVoxels <= std::numeric_limits<LevelCount>::max() &&
          SquareBits(task) + BitCount(task.maxVoxels) <= 64 &&
          static_cast<double>(task.maxVoxels) * task.numberOfGrayLevels * task.numberOfGrayLevels < 9007199254740992.0 &&
-         static_cast<double>(task.maxVoxels) * task.scales.shortRunScale < maxFusedDivisor &&
-         WindowsPerBlock(task) > 0;
+         static_cast<double>(task.maxVoxels) * task.scales.shortRunScale < maxFusedDivisor && WindowsPerBlock(task) > 0;
 }
 
 CudaScratchBytes
