@@ -148,7 +148,7 @@ CheckMethod(const TJob & job, const std::vector<TReal> & expected, const DeviceI
   {
     return 0;
   }
-  for (const std::uint64_t budget : FindSmallBudgets(method, compute))
+  for (const std::uint64_t budget : FindSmallBudgets(compute))
   {
     maxNumberOfSlabs = std::max(maxNumberOfSlabs, compute(budget));
   }

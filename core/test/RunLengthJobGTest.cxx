@@ -555,7 +555,7 @@ TEST_F(CudaRunLengthJob, ErrorStatesRequiredBytes)
   {
     SCOPED_TRACE(::testing::Message() << method);
     const auto compute = [&](std::uint64_t budget) { return ComputeOnDevice<float>(scene.job, method, budget); };
-    const std::uint64_t needed = FindSmallBudgets(method, compute).at(0);
+    const std::uint64_t needed = FindSmallBudgets(compute).at(0);
     EXPECT_TRUE(HasSameBits(expected, compute(needed)));
     EXPECT_THROW(compute(needed - 1), voxelmaps::EngineError);
   }

@@ -158,8 +158,7 @@ TYPED_TEST(CudaTextureLayouts, SlabsHaveTheSameBits)
     for (const auto method : voxelmaps::GetEnumerators<typename Options::Method>())
     {
       SCOPED_TRACE(::testing::Message() << method);
-      const auto budgets =
-        FindSmallBudgets(method, [&](std::uint64_t budget) { ComputeOnDevice<float>(job, method, budget); });
+      const auto budgets = FindSmallBudgets([&](std::uint64_t budget) { ComputeOnDevice<float>(job, method, budget); });
       for (const std::uint64_t budget : budgets)
       {
         SCOPED_TRACE(::testing::Message() << "budget " << budget);

@@ -219,10 +219,10 @@ public:
 };
 
 /** Budgets with which jobs are computed in slabs: the least one, which the error for a smaller one states, and a larger
- * one. compute(budget) computes the job. None if a job needs no memory, or this method does not support it. */
-template <typename TMethod, typename TCompute>
+ * one. compute(budget) computes the job. None if a job needs no memory, or its method does not support it. */
+template <typename TCompute>
 std::vector<std::uint64_t>
-FindSmallBudgets(TMethod method, const TCompute & compute)
+FindSmallBudgets(const TCompute & compute)
 {
   try
   {

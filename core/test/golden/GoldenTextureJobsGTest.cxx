@@ -66,7 +66,7 @@ CheckAllEngines(GoldenGroup & group, TJob job)
       return check(Print(method) + " with a budget of " + std::to_string(budget),
                    [&](const TJob & each) { return compute(each, budget); });
     };
-    const auto budgets = FindSmallBudgets(method, checkBudget);
+    const auto budgets = FindSmallBudgets(checkBudget);
     if (!budgets.empty())
     {
       checkBudget(budgets.back());

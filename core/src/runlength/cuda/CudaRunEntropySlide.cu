@@ -48,7 +48,7 @@ struct SlideLayout
     , steps{}
   {
     const auto bytes = [this](int number) { return std::size_t(cells) * number * sizeof(RunCount); };
-    windows = slidingwindow::WindowsPerBlock(bytes);
+    windows = slidingwindow::WindowsPerBlock(GetCudaDeviceLimits(), bytes);
     const std::int64_t columns = std::max(windows, minWindowsPerBlock);
     windowBlocks = static_cast<int>((task.outputSize[0] + columns - 1) / columns);
     windowBytes = bytes(windows);

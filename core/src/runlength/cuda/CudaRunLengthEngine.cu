@@ -94,7 +94,7 @@ TextureClass<RunLengthJob>::GetCudaMethods() const
         { Method::BoxSums, CudaBoxSumsSupports(task, limits), true, CudaBoxSumsScratchBytes, ComputeByCudaBoxSums },
         task),
       Complete({ Method::SlidingWindow,
-                 CudaSlidingWindowSupports(task),
+                 CudaSlidingWindowSupports(task, limits),
                  true,
                  CudaSlidingWindowScratchBytes,
                  ComputeByCudaSlidingWindow },

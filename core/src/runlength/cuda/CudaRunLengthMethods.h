@@ -36,7 +36,7 @@ ComputeByCudaBoxSums(const RunLengthTask & task, const CudaMethodResources & res
 
 /** Windows that slide, and keep their matrices up to date. More scratch memory means fewer batches of windows. */
 bool
-CudaSlidingWindowSupports(const RunLengthTask & task);
+CudaSlidingWindowSupports(const RunLengthTask & task, const CudaDeviceLimits & limits);
 CudaScratchBytes
 CudaSlidingWindowScratchBytes(const RunLengthTask & task);
 void

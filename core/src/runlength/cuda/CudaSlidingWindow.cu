@@ -240,12 +240,13 @@ ComputeSegments(const RunLengthTask & task, const SlidingLayout & layout, const 
 using namespace slidingwindow;
 
 bool
-CudaSlidingWindowSupports(const RunLengthTask & task)
+CudaSlidingWindowSupports(const RunLengthTask & task, const CudaDeviceLimits & limits)
 {
   return !(task.needsInverses && task.wideInverses) && task.maxVoxels <= std::numeric_limits<LevelCount>::max() &&
          SquareBits(task) + BitCount(task.maxVoxels) <= 64 &&
          static_cast<double>(task.maxVoxels) * task.numberOfGrayLevels * task.numberOfGrayLevels < 9007199254740992.0 &&
-         static_cast<double>(task.maxVoxels) * task.scales.shortRunScale < maxFusedDivisor && WindowsPerBlock(task) > 0;
+         static_cast<double>(task.maxVoxels) * task.scales.shortRunScale < maxFusedDivisor &&
+         WindowsPerBlock(limits, task) > 0;
 }
 
 CudaScratchBytes

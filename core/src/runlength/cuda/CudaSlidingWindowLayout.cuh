@@ -177,19 +177,19 @@ WindowBytes(const RunLengthTask & task, int windows)
 /** Threads of a block, a window each, of which a number needs some bytes of shared memory; 0 if too few fit. */
 template <typename TBytes>
 int
-WindowsPerBlock(const TBytes & bytes)
+WindowsPerBlock(const CudaDeviceLimits & limits, const TBytes & bytes)
 {
   int windows = maxWindowsPerBlock;
-  while (windows >= minWindowsPerBlock && bytes(windows) > GetCudaDeviceLimits().maxSharedMemoryPerBlock)
+  while (windows >= minWindowsPerBlock && bytes(windows) > limits.maxSharedMemoryPerBlock)
   {
     windows /= 2;
   }
   return windows >= minWindowsPerBlock ? windows : 0;
 }
 inline int
-WindowsPerBlock(const RunLengthTask & task)
+WindowsPerBlock(const CudaDeviceLimits & limits, const RunLengthTask & task)
 {
-  return WindowsPerBlock([&task](int windows) { return WindowBytes(task, windows); });
+  return WindowsPerBlock(limits, [&task](int windows) { return WindowBytes(task, windows); });
 }
 
 inline StepMasks
@@ -227,7 +227,7 @@ MakeLayout(const RunLengthTask & task)
     layout.masks[passage] = MakeMasks(task, layout.steps, passage);
   }
 
-  layout.windows = WindowsPerBlock(task);
+  layout.windows = WindowsPerBlock(limits, task);
   layout.windowBlocks = static_cast<int>((task.outputSize[0] + layout.windows - 1) / layout.windows);
   layout.windowBytes = WindowBytes(task, layout.windows);
   layout.pitch = std::int64_t{ layout.windowBlocks } * layout.windows + task.window[0] - 1;
