@@ -137,11 +137,13 @@ def main():
             compute = lambda: voxelmaps.feature_maps(*arrays, features=CLASSES, bin_width=25)
             show(f"all maps of {int(arrays[1].sum()):,} of {body.size:,} voxels, 5×5×5", compute)
             part = on_device(np.tile(synthetic_ct(64), (2, 2, 2))[:96, :96, :96])
-            names = [name for name in voxelmaps.feature_maps(np.eye(9), features=CLASSES) if name != "glcm_MCC"]
+            names = [
+                name for name in voxelmaps.feature_maps(np.eye(9), features=CLASSES, bin_width=1) if name != "glcm_MCC"
+            ]
             for radius in (3, 4, 5):
                 parameters = {"features": names, "number_of_gray_levels": 32, "neighborhood_radius": radius}
                 what = "×".join([str(2 * radius + 1)] * 3)
-                show(f"92 maps of 96³ voxels, {what}", lambda: voxelmaps.feature_maps(part, **parameters))
+                show(f"{len(names)} maps of 96³ voxels, {what}", lambda: voxelmaps.feature_maps(part, **parameters))
         array, region = (on_device(sitk.GetArrayFromImage(each)) for each in (image, lesion))
         for features in (CLASSES, ["glrlm"]):
             parameters = {"features": features, "bin_width": 25, "neighborhood_radius": 2}
