@@ -269,6 +269,23 @@ def test_one_gray_level_is_a_warning():
         voxelmaps.feature_maps(x, features="firstorder_Mean")
         voxelmaps.feature_maps(x, features="glcm_Contrast", bin_width=0.1)
         voxelmaps.feature_maps(x, features="glcm_Contrast", number_of_gray_levels=1)
+        voxelmaps.feature_maps(x, features="glcm_Contrast", number_of_gray_levels=1, intensity_range=(-100, 100))
+        voxelmaps.feature_maps(x, features="glcm_Contrast", number_of_gray_levels=9, intensity_range=(0, 2))
+    # What is outside of the mask does not count.
+    mask = np.ones(x.shape, bool)
+    mask[0], x[0, 0, 0] = False, 1000
+    for bins in (
+        {"number_of_gray_levels": 32, "intensity_range": (-160, 240)},
+        {"number_of_gray_levels": 32, "intensity_range": (0.99, 240)},
+        {"bin_width": 25, "intensity_range": (0, 240)},
+        {"bin_edges": [0, 100, 200]},
+    ):
+        with pytest.warns(
+            UserWarning, match=f"inside the mask, which are one gray level with {list(bins)[-1]}, so that"
+        ):
+            voxelmaps.feature_maps(x, mask, features="glcm_Contrast", **bins)
+        with pytest.warns(UserWarning, match="which are one gray level"):
+            voxelmaps.region_features(x, mask, features="glcm_Contrast", **bins)
 
 
 def test_new_processes_and_forks():

@@ -179,8 +179,12 @@ def _discretization(values):
     }
 
 
-def check_levels(image, discretization):
-    """Raise ValueError if limits of gray levels that are given leave all intensities outside: they are of other units."""
+def check_levels(image, inside, discretization, has_texture):
+    """Raise ValueError if limits of gray levels that are given leave all intensities outside, and warn if all have one gray level:
+    the limits are of other units.
+
+    inside    Array of bytes that are not 0 inside, or None; of the shape of the image, or of its last axes.
+    """
     method, limits = discretization["method"], discretization["value_range"]
     if method == EDGES:
         name, limits = "bin_edges", (discretization["bin_edges"][0], math.inf)
@@ -192,13 +196,34 @@ def check_levels(image, discretization):
         return
     if 0 in image.shape:
         return
+    if inside is not None or image.dtype.startswith(("float", "bfloat")):
+        with image.library.current_device():
+            values = image.comparable()
+            present = values == values if inside is None else (values == values) & (inside.array != 0)
+            image = _arrays.Array(values[present], image.library)
     least, greatest = image.extremes()
-    if least != least:
-        least, greatest = _arrays.Array(image.array[image.array == image.array], image.library).extremes()
+    x = f"x has {least:g} to {greatest:g}" + " inside the mask" * (inside is not None)
     if greatest < limits[0] or least > limits[1]:
         raise ValueError(
-            f"{name} is for intensities from {limits[0]:g} to {limits[1]:g}, but x has {least:g} to {greatest:g}: is it in other units?"
+            f"{name} is for intensities from {limits[0]:g} to {limits[1]:g}, but {x}: is it in other units?"
         )
+    is_wanted = method == FIXED_BIN_NUMBER and discretization["number_of_gray_levels"] == 1
+    levels = {_level(value, discretization) for value in (least, greatest)}
+    if has_texture and least < greatest and len(levels) == 1 and not is_wanted:
+        warn(f"{x}, which are one gray level with {name}, so that there is no texture: is it in other units?")
+
+
+def _level(value, discretization):
+    """The gray level of an intensity, counted from any number, if limits of gray levels are given."""
+    method, (first, last) = discretization["method"], discretization["value_range"]
+    if method == LEVELS:
+        return value
+    if method == EDGES:
+        return int(np.searchsorted(discretization["bin_edges"], value, side="right"))
+    value, bins = min(max(value, first), last), discretization["number_of_gray_levels"]
+    if method == FIXED_BIN_SIZE_AT_MULTIPLES:
+        return value // discretization["bin_width"]
+    return min(int((value - first) / (last - first) * bins), bins - 1)
 
 
 def discretization_of_edges(edges):
@@ -471,7 +496,7 @@ def request_of(x, mask, parameters, function="feature_maps"):
         if selection is not None:
             selection = _arrays.Array(library.contiguous(selection.array[(..., *box)]), library)
     discretization = _discretization(values)
-    check_levels(image, discretization)
+    check_levels(image, mask, discretization, set(selected) != {"firstorder"})
     geometry = None
     if volume.spacing is not None:
         start = [0] * len(volume.spacing)

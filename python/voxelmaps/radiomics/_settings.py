@@ -266,7 +266,7 @@ def _is_voxel_based(params, keywords, wanted):
 def checked(name, value):
     """The value of a setting, checked. Raises ValueError, or NotImplementedError for what only PyRadiomics has."""
     if name not in SETTINGS:
-        raise _unknown(f"setting {_shown_name(name)}", name, SETTINGS)
+        raise _unknown(f"setting {_shown_name(name)}", name, [*SETTINGS, "featureClass", "imageType", "voxelBased"])
     setting = SETTINGS[name]
     if value is None and setting.can_be_none:
         return setting.none
