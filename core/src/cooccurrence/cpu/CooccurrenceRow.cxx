@@ -54,7 +54,8 @@ CooccurrenceRow::Evaluate(std::integer_sequence<int, VFeatures...>)
   };
   for (int f = 0; f < m_Task.numberOfFeatures; ++f)
   {
-    (this->*evaluators[static_cast<int>(m_Task.features[f])])(&m_Values[static_cast<std::size_t>(f) * m_Sums.size()]);
+    const Evaluator evaluate = evaluators[static_cast<int>(m_Task.features[f])];
+    (this->*evaluate)(m_Values.data() + static_cast<std::size_t>(f) * m_Sums.size());
   }
 }
 
