@@ -82,6 +82,7 @@ ERRORS = {
         }.items()
     },
     # Gray levels and windows.
+    "maps(['1.dcm', '2.dcm'])": "TypeError: ^x is a list of texts or paths; pass one path, such as that of the folder of a DICOM series$",
     "maps(bin_width=-1)": "ValueError: ^bin_width is -1, but must be greater than 0 and finite$",
     "maps(bin_edges=[2, 1])": r"ValueError: ^bin_edges is \[2, 1\], but must be finite numbers, each greater than the one before$",
     "maps(intensity_range=(1000, 2000))": "ValueError: ^intensity_range is for intensities from 1000 to 2000, but x has . to 199: is it in "

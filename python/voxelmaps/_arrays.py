@@ -6,6 +6,7 @@ the same library."""
 import contextlib
 import functools
 import math
+import os
 import sys
 from typing import Any, NamedTuple, Optional, Tuple
 
@@ -244,6 +245,10 @@ def array_of(value, what):
     if _is_of(value, "cupy", "ndarray"):
         return Array(value, Library("CuPy", value.device.id))
     if isinstance(value, (list, tuple)):
+        if any(isinstance(each, (str, os.PathLike)) for each in value):
+            raise TypeError(
+                f"{what} is a list of texts or paths; pass one path, such as that of the folder of a DICOM series"
+            )
         try:
             return Array(np.asarray(value), Library("NumPy"))
         except ValueError:
