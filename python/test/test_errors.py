@@ -82,6 +82,8 @@ ERRORS = {
         }.items()
     },
     # Gray levels and windows.
+    "strength(seeds=(X == 5) + 2 * (X == 6))": "ValueError: ^seeds has the labels 1, 2, but must be the seeds of one object: choose one, ",
+    "threshold(X / 200, (X == 5) + 2 * (X == 6))": "ValueError: ^seeds has the labels 1, 2, but must be the seeds of one object",
     "maps(['1.dcm', '2.dcm'])": "TypeError: ^x is a list of texts or paths; pass one path, such as that of the folder of a DICOM series$",
     "maps(bin_width=-1)": "ValueError: ^bin_width is -1, but must be greater than 0 and finite$",
     "maps(bin_edges=[2, 1])": r"ValueError: ^bin_edges is \[2, 1\], but must be finite numbers, each greater than the one before$",

@@ -131,7 +131,14 @@ def unlabeled(seeds, points, x, image, shape):
         if _is_indices(seeds, shape):
             numbers = _numbers_of_indices(seeds, x, shape)
         else:
-            numbers = of_array(seeds, x, image, shape).numbers.tolist()
+            numbers, values = of_array(seeds, x, image, shape)
+            labels = np.unique(values)
+            if len(labels) > 1:
+                raise ValueError(
+                    f"seeds has the labels {', '.join(map(str, labels[:20]))}, but must be the seeds of one object: choose one, such as "
+                    f"seeds == {labels[0]}, or use voxelmaps.labels"
+                )
+            numbers = numbers.tolist()
     if points is not None:
         numbers = numbers + _numbers_of_points(points, x.image, shape)
     if not numbers:
