@@ -117,7 +117,7 @@ TEST(Enums, NamesAreUniqueAndPrinted)
   ExpectNames<RelativeFuzzyConnectednessEnums::CudaMethod>(2);
   ExpectNames<RelativeFuzzyConnectednessEnums::TieRule>(2);
   ExpectNames<RunLengthFeatureMapEnums::Aggregation>(3);
-  ExpectNames<RunLengthFeatureMapEnums::CudaMethod>(6);
+  ExpectNames<RunLengthFeatureMapEnums::CudaMethod>(5);
   ExpectNames<SizeZoneFeatureMapEnums::Connectivity>(2);
   ExpectNames<SizeZoneFeatureMapEnums::CudaMethod>(2);
 }

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import sys
+import threading
 import time
 
 import numpy as np
@@ -147,20 +148,37 @@ def test_edits_of_a_hidden_layer_of_strokes_and_a_hidden_margin(viewer):
 
 
 def test_the_next_stroke_cancels_a_running_update_once(viewer):
-    array = np.random.default_rng(3).normal(size=(64, 160, 160)).astype(np.float32)
-    live = live_labels(viewer, array)
+    live = live_labels(viewer)
     live.strokes.paint((3, 5, 5), 1)
-    live.strokes.paint((40, 80, 80), 2)
+    live.strokes.paint((9, 15, 20), 2)
     assert_fresh(live)
-    for position in range(10, 15):
-        live.strokes.paint((position, 20, 40), 3)
-        wait(lambda: live._is_stale)
-        assert live._may_cancel
-        live.strokes.paint((position, 40, 60), 4)
-        assert not live._may_cancel
-        live.strokes.paint((position, 60, 30), 5)
-        assert_fresh(live)
+    session, compute = live._session, live._session.update
+    has_started, may_go_on, is_canceled = threading.Event(), threading.Event(), threading.Event()
+
+    def update(seeds, **parameters):
+        has_started.set()
+        assert may_go_on.wait(60)
+        may_go_on.clear()
+        if is_canceled.is_set():
+            raise InterruptedError
+        return compute(seeds, **parameters)
+
+    session.update, session.cancel = update, is_canceled.set
+    for position, cancels in ((4, True), (5, False)):
+        if cancels:
+            live.strokes.paint((position, 5, 9), 3)
+        wait(lambda: not has_started.is_set())
+        has_started.clear()
+        is_canceled.clear()
+        live.strokes.paint((position, 12, 9), 4)
+        assert is_canceled.is_set() == cancels
+        may_go_on.set()
+    wait(lambda: not has_started.is_set())
+    may_go_on.set()
+    assert_fresh(live)
     assert all(message.startswith("updated in") for message in live.messages)
+    # Nor does a stroke cancel what is saved.
+    assert not live._may_cancel
     live.stop()
 
 

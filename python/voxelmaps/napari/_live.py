@@ -42,8 +42,8 @@ class LiveLabels:
         # What is to be made again, even of the same strokes: session, labels, margin. Threads change it.
         self._due = set()
         self._is_stale, self._is_stopped, self._since = False, False, 0.0
-        # Whether a session has a graph, and the last update was not canceled.
-        self._may_cancel = False
+        # Whether a stroke cancels what the thread computes, and whether one has.
+        self._may_cancel = self._was_canceled = False
         self._worker, self._lock = None, threading.Lock()
         self._timer, self._poll = QTimer(), QTimer()
         # Napari emits some events before it changes the voxels: look at them once it is done.
@@ -66,8 +66,8 @@ class LiveLabels:
             return
         if not self._is_stale:
             self._is_stale, self._since = True, time.perf_counter()
-            if self._may_cancel and self._worker is not None:
-                self._may_cancel = False
+            if self._may_cancel:
+                self._may_cancel, self._was_canceled = False, True
                 self._session.cancel()
         self._timer.start(0)
 
@@ -120,7 +120,7 @@ class LiveLabels:
         if self._session is None or "session" in self._due or self._applied["label_type"] != label_type:
             self._due.discard("session")
             self._due.add("labels")
-            self._session, self._may_cancel = None, False
+            self._session = None
             self._session = SeedSession(_layers.image_of_channels(self.images), label_type=label_type)
             self._applied = {"label_type": label_type}
         return _seeds.of_array(strokes, *self._session._grid)
@@ -143,6 +143,8 @@ class LiveLabels:
         try:
             with self._lock:
                 seeds, last = self._read(), self._seeds
+                self._may_cancel = self._session.memory > 0 and not self._was_canceled
+                self._was_canceled = False
                 if "labels" in self._due or not all(map(np.array_equal, seeds, last)):
                     self._seeds = seeds
                     self._due.discard("labels")
@@ -154,11 +156,12 @@ class LiveLabels:
                 if is_seen and "margin" in self._due and not self._is_stale and len(seeds.numbers):
                     self._due.discard("margin")
                     yield "margin", self._session.margin.array, time.perf_counter() - started
-                self._may_cancel = True
         except InterruptedError:
             self._due.add("labels")
         except (ValueError, TypeError, RuntimeError, MemoryError) as error:
             yield "error", str(error), 0.0
+        finally:
+            self._may_cancel = False
 
     # --- In the thread of the window -------------------------------------------------------------------------------------
 
