@@ -410,6 +410,7 @@ INVALID = [
     ({"featureClass": "glxm"}, r"featureClass glxm is not known \(did you mean gldm\?\); choose from firstorder, glcm, "),
     ({"featureClass": {"glrlm": ["Contrast"]}}, "feature Contrast of glrlm is not known.*; choose from ShortRunEmphasis, "),
     ({"featureClass": {"glrlm": "RunEntropy"}}, "featureClass glrlm is 'RunEntropy', but must be a list"),
+    ({"features": ["glcm_Contrast"]}, r"setting features is not known \(did you mean featureClass\?\)"),
     # Image types and sections.
     ({"imageType": "Wavelets"}, r"imageType Wavelets is not known \(did you mean Wavelet\?\); choose from Original, LoG, "),
     ({"imageType": 5}, "imageType is 5"),

@@ -148,7 +148,9 @@ class _File:
         values = np.empty(self._values.tell() // dtype.itemsize, dtype)
         self._values.seek(0)
         self._values.readinto(values)
-        values = values[~np.isnan(values)]
+        is_missing = np.isnan(values)
+        if is_missing.any():
+            values = values[~is_missing]
         if len(values) == 0:
             return {"mean": None, "median": None, "standard_deviation": None, "valid_voxels": 0}
         # Infinite values have no deviation.
@@ -156,8 +158,9 @@ class _File:
             return {
                 "mean": float(np.mean(values, dtype=np.float64)),
                 "standard_deviation": float(np.std(values, dtype=np.float64)),
-                "median": float(np.median(values)),
                 "valid_voxels": len(values),
+                # The last one: it reorders them.
+                "median": float(np.median(values, overwrite_input=True)),
             }
 
     def publish(self):

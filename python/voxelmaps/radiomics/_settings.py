@@ -242,9 +242,9 @@ def _shown_name(name):
     return _shown(name)[1:-1] if isinstance(name, str) else _shown(name)
 
 
-def _unknown(what, name, names):
-    """The error for a name that does not exist."""
-    similar = did_you_mean(name, names) if isinstance(name, str) else ""
+def _unknown(what, name, names, others=()):
+    """The error for a name that does not exist; others may also have been meant."""
+    similar = did_you_mean(name, [*names, *others]) if isinstance(name, str) else ""
     return ValueError(f"{what} is not known{similar}; choose from {', '.join(names)}")
 
 
@@ -266,7 +266,7 @@ def _is_voxel_based(params, keywords, wanted):
 def checked(name, value):
     """The value of a setting, checked. Raises ValueError, or NotImplementedError for what only PyRadiomics has."""
     if name not in SETTINGS:
-        raise _unknown(f"setting {_shown_name(name)}", name, [*SETTINGS, "featureClass", "imageType", "voxelBased"])
+        raise _unknown(f"setting {_shown_name(name)}", name, SETTINGS, ("featureClass", "imageType"))
     setting = SETTINGS[name]
     if value is None and setting.can_be_none:
         return setting.none
