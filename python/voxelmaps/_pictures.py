@@ -416,7 +416,7 @@ def show(
     >>> figure.savefig("maps.png", dpi=300)
     """
     _check_matplotlib()
-    from matplotlib.colors import to_rgb
+    from matplotlib.colors import BoundaryNorm, ListedColormap
     from matplotlib.patches import Patch
 
     grid = None if image is None else _load_image(image, spacing)
@@ -470,6 +470,12 @@ def show(
     rows = -(-len(panels) // columns) if is_single else len(slices)
     shape = pictures[0].shape
     legend = {each: labels.get(each, str(each)) for each in all_labels}
+    if all_labels:
+        edges = [all_labels[0] - 0.5, *(np.add(all_labels[1:], all_labels[:-1]) / 2), all_labels[-1] + 0.5]
+        of_labels = {
+            "cmap": ListedColormap([_color(each, all_labels) for each in all_labels]),
+            "norm": BoundaryNorm(edges, len(all_labels)),
+        }
     figure, axes, panel_width, panel_height, caption = _new_axes(
         rows, columns, is_single, aspect * shape[0] / shape[1], names, legend.values(), caption
     )
@@ -501,15 +507,13 @@ def show(
             elif own_labels is not None:
                 title += [name] * (row == 0)
                 overlay = one.picture(z, drawn)[box].filled(0)
-                colored = np.zeros((*shape, 4))
-                for each in set(np.unique(overlay[overlay > 0]).tolist()):
-                    visible.add(each)
-                    color = to_rgb(_color(each, all_labels))
-                    if outlines:
-                        _add_outline(axis, overlay == each, color, 2 * line_width)
-                    else:
-                        colored[overlay == each] = (*color, _OPACITY)
-                draw(axis, colored)
+                present = set(np.unique(overlay[overlay > 0]).tolist())
+                visible |= present
+                if outlines:
+                    for each in present:
+                        _add_outline(axis, overlay == each, _color(each, all_labels), 2 * line_width)
+                else:
+                    draw(axis, np.ma.masked_equal(overlay, 0), alpha=_OPACITY, **of_labels)
             elif one is not None:
                 shown = draw(axis, one.picture(z, drawn)[box], cmap=cmap, vmin=vmin, vmax=vmax)
             if k == 0:
