@@ -91,7 +91,7 @@ ERRORS = {
     r"other units\?$",
     "maps(np.where(X > 9, X, np.nan), bin_edges=[300, 400])": "ValueError: ^bin_edges is for intensities from 300 to inf, but x has 10 to",
     "maps(X * 0, gray_levels=4)": "ValueError: ^gray_levels is for intensities from 1 to 4, but x has 0 to 0",
-    "regions(bin_edges=[300, 400])": "ValueError: ^bin_edges is for intensities from 300 to inf, but x has .* inside the mask",
+    "regions(bin_edges=[300, 400])": "ValueError: ^bin_edges is for intensities from 300 to inf, but x has 41 to 199 inside the mask: is it in other units",
     "maps(np.where(X > 99, 900, X), mask=(X > 9) & (X < 99), intensity_range=(300, 900))": "ValueError: but x has 10 to 98 inside the mask: ",
     "maps(intensity_range=(1, 0))": "ValueError: but must be 'mask', 'image' or two numbers, the lower one first$",
     "maps(bin_width='narrow')": "TypeError: bin_width is 'narrow', but must be a number",

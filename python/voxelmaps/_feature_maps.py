@@ -179,22 +179,26 @@ def _discretization(values):
     }
 
 
+def given_limits(discretization):
+    """The parameter that gives limits of gray levels, and these; None for both if the intensities do."""
+    method = discretization["method"]
+    if method == EDGES:
+        return "bin_edges", (discretization["bin_edges"][0], math.inf)
+    if method == LEVELS:
+        return "gray_levels", (1, discretization["number_of_gray_levels"])
+    if discretization["range_source"] == RANGE_GIVEN:
+        return "intensity_range", discretization["value_range"]
+    return None, None
+
+
 def check_levels(image, inside, discretization, has_texture):
     """Raise ValueError if limits of gray levels that are given leave all intensities outside, and warn if all have one gray level:
     the limits are of other units.
 
     inside    Array of bytes that are not 0 inside, or None; of the shape of the image, or of its last axes.
     """
-    method, limits = discretization["method"], discretization["value_range"]
-    if method == EDGES:
-        name, limits = "bin_edges", (discretization["bin_edges"][0], math.inf)
-    elif method == LEVELS:
-        name, limits = "gray_levels", (1, discretization["number_of_gray_levels"])
-    elif discretization["range_source"] == RANGE_GIVEN:
-        name = "intensity_range"
-    else:
-        return
-    if 0 in image.shape:
+    name, limits = given_limits(discretization)
+    if name is None or 0 in image.shape:
         return
     if inside is not None or image.dtype.startswith(("float", "bfloat")):
         with image.library.current_device():
@@ -207,7 +211,7 @@ def check_levels(image, inside, discretization, has_texture):
         raise ValueError(
             f"{name} is for intensities from {limits[0]:g} to {limits[1]:g}, but {x}: is it in other units?"
         )
-    is_wanted = method == FIXED_BIN_NUMBER and discretization["number_of_gray_levels"] == 1
+    is_wanted = discretization["method"] == FIXED_BIN_NUMBER and discretization["number_of_gray_levels"] == 1
     levels = {_level(value, discretization) for value in (least, greatest)}
     if has_texture and least < greatest and len(levels) == 1 and not is_wanted:
         warn(f"{x}, which are one gray level with {name}, so that there is no texture: is it in other units?")

@@ -160,11 +160,11 @@ def region_features(
     given = _arrays.array_like(opened.on_grid(mask, "mask", values["label"]), "mask", image, image.shape)
     label_image, labels = _regions.label_map(given, values["label"], image=image)
     host = _arrays.Array(np.ascontiguousarray(image.host()), _arrays.Library("NumPy"))
-    inside = _arrays.Array(np.isin(label_image, labels) if labels else label_image, host.library)
-    if texture and not all(map(math.isfinite, host.extremes())):
+    discretization, inside = _feature_maps._discretization(values), None
+    # Elsewhere, nobody needs it.
+    if texture and (_feature_maps.given_limits(discretization)[0] or not all(map(math.isfinite, host.extremes()))):
+        inside = _arrays.Array(np.isin(label_image, labels) if labels else label_image, host.library)
         _regions.check_finite(host, inside, "x", "mask")
-
-    discretization = _feature_maps._discretization(values)
     if texture:
         _regions.refuse_same(given, "mask", image)
         _feature_maps.check_levels(host, inside, discretization, set(texture) != {"firstorder"})

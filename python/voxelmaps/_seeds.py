@@ -132,7 +132,7 @@ def unlabeled(seeds, points, x, image, shape):
             numbers = _numbers_of_indices(seeds, x, shape)
         else:
             numbers, values = of_array(seeds, x, image, shape)
-            labels = np.unique(values)
+            labels = np.flatnonzero(np.bincount(values))
             if len(labels) > 1:
                 raise ValueError(
                     f"seeds has the labels {', '.join(map(str, labels[:20]))}, but must be the seeds of one object: choose one, such as "
