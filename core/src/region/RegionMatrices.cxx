@@ -131,10 +131,12 @@ CountZones(const RegionLevels & levels, const std::array<bool, 3> & connectsAxis
       rowSteps.push_back(levels.Step({ { 0, y, z } }));
     }
   }
+  // Few zones are larger than the table has columns.
+  const auto columns = std::min<std::uint64_t>(levels.numberOfVoxels, 1000);
   // Zones are removed from a copy, one run of voxels along x after the other.
   std::vector<std::uint16_t>   left = levels.levels;
   std::vector<std::uint16_t *> found;
-  CellCounts                   cells = MakeCounts(levels, static_cast<std::uint64_t>(levels.numberOfVoxels));
+  CellCounts                   cells = MakeCounts(levels, columns);
   levels.ForEachVoxel(execution, [&](const std::uint16_t * voxel) {
     const std::uint16_t level = *voxel;
     std::uint64_t       zone = 0;
