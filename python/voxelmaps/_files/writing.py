@@ -6,13 +6,13 @@ import concurrent.futures
 import contextlib
 import math
 import os
-import tempfile
 import zlib
 
 import numpy as np
 
 from . import library, paths
 from .._image import check_orthogonal
+from .statistics import Statistics
 
 try:
     # Intel's library compresses seven times as fast as zlib, to files of the same size.
@@ -23,9 +23,6 @@ except ImportError:
 # Of the maps of a slab. Windows reach beyond slabs, so smaller ones take longer.
 _SLAB_BYTES = 2**28
 _SLAB_BYTES_OF_DEVICE = 2**30
-
-# Of the values of a map in the region that are kept in memory for its statistics; more are kept in a temporary file.
-_REGION_BYTES = 2**22
 
 # Files that are written to the disk at the same time share the commits of its journal.
 _FILES_AT_ONCE = 4
@@ -99,8 +96,7 @@ class _File:
     def __init__(self, path, staging, head, fill=None):
         self.path, self._head, self._fill, self._file = os.fspath(path), head, fill, None
         self._staged = os.path.join(staging, os.path.basename(self.path))
-        # In the region.
-        self._values = tempfile.SpooledTemporaryFile(_REGION_BYTES, dir=staging)
+        self._staging, self._statistics = staging, None
         # A gzip file without name and time: equal maps are equal files.
         self._compressor = None if self.path.endswith(".nii") else compressobj(1, zlib.DEFLATED, 31)
 
@@ -111,7 +107,8 @@ class _File:
         """
         with paths.errors_named(self.path):
             if region is not None:
-                self._values.write(slab.reshape(-1)[region])
+                self._statistics = self._statistics or Statistics(slab.dtype, self._staging)
+                self._statistics.add(slab.reshape(-1)[region])
             if self._fill is not None:
                 slab = np.where(np.isfinite(slab), slab, slab.dtype.type(self._fill))
             self._write_voxels(slab)
@@ -120,16 +117,15 @@ class _File:
             self._file.write(self._compressor.flush() if self._compressor else b"")
             self._file.flush()
             os.fsync(self._file.fileno())
-            statistics = None if region is None else self._statistics(slab.dtype)
+            statistics = None if region is None else self._statistics.result()
             self.close()
         return statistics
 
     def close(self):
         # Complete files are flushed; the disk may be full for others.
         with contextlib.suppress(OSError):
-            self._values.close()
-            if self._file is not None:
-                self._file.close()
+            for each in filter(None, (self._statistics, self._file)):
+                each.close()
 
     def _write(self, data):
         self._file.write(data if self._compressor is None else self._compressor.compress(data))
@@ -142,26 +138,6 @@ class _File:
         data = memoryview(np.ascontiguousarray(slab)).cast("B")
         for first in range(0, len(data), _BLOCK_BYTES):
             self._write(data[first : first + _BLOCK_BYTES])
-
-    def _statistics(self, dtype):
-        """Of the values in the region, without NaN."""
-        values = np.empty(self._values.tell() // dtype.itemsize, dtype)
-        self._values.seek(0)
-        self._values.readinto(values)
-        is_missing = np.isnan(values)
-        if is_missing.any():
-            values = values[~is_missing]
-        if len(values) == 0:
-            return {"mean": None, "median": None, "standard_deviation": None, "valid_voxels": 0}
-        # Infinite values have no deviation.
-        with np.errstate(invalid="ignore"):
-            return {
-                "mean": float(np.mean(values, dtype=np.float64)),
-                "standard_deviation": float(np.std(values, dtype=np.float64)),
-                "valid_voxels": len(values),
-                # The last one: it reorders them.
-                "median": float(np.median(values, overwrite_input=True)),
-            }
 
     def publish(self):
         """Give the complete file its name."""
