@@ -91,12 +91,14 @@ class _File:
 
     path    Where it appears when it is complete.
     fill    Replaces values that are not finite, or None.
+    statistics
+            Statistics of the region, or None.
     """
 
-    def __init__(self, path, staging, head, fill=None):
+    def __init__(self, path, staging, head, fill=None, statistics=None):
         self.path, self._head, self._fill, self._file = os.fspath(path), head, fill, None
+        self._statistics = statistics
         self._staged = os.path.join(staging, os.path.basename(self.path))
-        self._staging, self._statistics = staging, None
         # A gzip file without name and time: equal maps are equal files.
         self._compressor = None if self.path.endswith(".nii") else compressobj(1, zlib.DEFLATED, 31)
 
@@ -107,8 +109,7 @@ class _File:
         """
         with paths.errors_named(self.path):
             if region is not None:
-                self._statistics = self._statistics or Statistics(slab.dtype, self._staging)
-                self._statistics.add(slab.reshape(-1)[region])
+                self._statistics.add(slab, region)
             if self._fill is not None:
                 slab = np.where(np.isfinite(slab), slab, slab.dtype.type(self._fill))
             self._write_voxels(slab)
@@ -124,8 +125,8 @@ class _File:
     def close(self):
         # Complete files are flushed; the disk may be full for others.
         with contextlib.suppress(OSError):
-            for each in filter(None, (self._statistics, self._file)):
-                each.close()
+            if self._file is not None:
+                self._file.close()
 
     def _write(self, data):
         self._file.write(data if self._compressor is None else self._compressor.compress(data))
@@ -173,6 +174,11 @@ def number_of_threads():
     if Threads.number:
         return Threads.number
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _memory():
+    """Bytes of memory of this machine."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 2**33
 
 
 def _slabs(depth, plane_bytes, is_on_device):
@@ -223,9 +229,12 @@ class Writer:
         keys      Dict of keys by feature.
         inside    Region of the statistics, or None.
         """
+        number = 0 if inside is None else int(np.count_nonzero(inside))
+        is_large = number * self._dtype.itemsize * len(keys) > _memory() // 8
         for key in keys.values():
             path = os.path.normpath(self._folder.path / self._layout.location(key))
-            self._files[key] = _File(path, self._folder.staging, self._head, self._layout.fill)
+            statistics = Statistics(number, self._dtype, self._folder.staging if is_large else None)
+            self._files[key] = _File(path, self._folder.staging, self._head, self._layout.fill, statistics)
         depth, plane_bytes = self._shape[0], len(keys) * self._dtype.itemsize * math.prod(self._shape[1:])
         for first, last in _slabs(depth, plane_bytes, maps.device is not None):
             slab = maps.compute({name: list(keys)}, first, last)
