@@ -381,15 +381,12 @@ TEST_F(CudaFuzzyConnectednessJob, SmallCases)
   {
     for (const Adjacency adjacency : { Adjacency::Face, Adjacency::Full })
     {
-      Scene scene;
-      scene.size = { { 21, 18, 17 } };
+      Scene scene = MakeNoiseScene({ { 21, 18, 17 } }, 30, random);
       scene.adjacency = adjacency;
       for (std::int64_t i = 0; i < scene.GetNumberOfVoxels(); ++i)
       {
-        scene.intensities.push_back(static_cast<double>(random.Below(30)));
-        scene.mask.push_back(random.Chance(0.9) ? 1 : 0);
+        scene.mask.push_back(i == 2000 || random.Chance(0.9) ? 1 : 0);
       }
-      scene.mask[2000] = 1;
       scene.seeds = { 2000 };
       scene.affinity = { { 15.0 }, { 100.0 }, { 0.0 }, { 40.0 } };
       ExpectKeys(Oracle::ComputeKeys(scene), scene, type);
@@ -470,21 +467,13 @@ TEST_F(CudaFuzzyConnectednessJob, SeveralThreadsAtATime)
       std::make_unique<FuzzyConnectednessRandomCase>(DrawFuzzyConnectednessRandomCase(i, 3, PixelType::Int16, random)));
     expected.push_back(Oracle::ComputeKeys(cases.back()->scene));
   }
-  std::vector<Keys>        actual(cases.size());
-  std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < cases.size(); ++i)
-  {
-    threads.emplace_back([&, i] {
-      for (int n = 0; n < 10; ++n)
-      {
-        actual[i] = ComputeOnDevice(MakeFuzzyConnectednessJob(*cases[i]), methods[(i + n) % methods.size()]);
-      }
-    });
-  }
-  for (std::thread & thread : threads)
-  {
-    thread.join();
-  }
+  std::vector<Keys> actual(cases.size());
+  RunThreads(8, [&](unsigned int i) {
+    for (unsigned int n = 0; n < 10; ++n)
+    {
+      actual[i] = ComputeOnDevice(MakeFuzzyConnectednessJob(*cases[i]), methods[(i + n) % methods.size()]);
+    }
+  });
   for (std::size_t i = 0; i < cases.size(); ++i)
   {
     EXPECT_TRUE(AreSameKeys(expected[i], actual[i])) << *cases[i];
