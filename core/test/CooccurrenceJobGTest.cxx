@@ -58,36 +58,25 @@ TEST(CooccurrenceJob, SlidingTablesHaveTheBitsOfSingleWindows)
                                      { { 3, 16, 1 } }, { { 1, 5, 4 } }, { { 2, 11, 11 } }, { { 12, 12, 2 } } };
   for (std::uint64_t seed = 650000; seed < 650000 + 6 * windows.size(); ++seed)
   {
-    RandomNumbers              random(seed);
-    const Triple               size{ { random.Between(1, 150), random.Between(1, 24), random.Between(1, 7) } };
-    const std::uint32_t        levels = random.OneOf<std::uint32_t>({ 1, 2, 9, 32, 75, 200, 600 });
-    const double               change = random.OneOf<double>({ 0.0, 0.02, 0.3, 1.0 });
-    const double               absent = random.OneOf<double>({ 0.0, 0.0, 0.1, 0.9 });
-    std::vector<std::uint16_t> image(static_cast<std::size_t>(size[0] * size[1] * size[2]));
-    std::uint16_t              level = 1;
-    for (std::uint16_t & to : image)
+    RandomNumbers     random(seed);
+    const Triple      size{ { random.Between(1, 150), random.Between(1, 24), random.Between(1, 7) } };
+    const auto        levels = random.OneOf<std::uint32_t>({ 1, 2, 9, 32, 75, 200, 600 });
+    const double      change = random.OneOf<double>({ 0.0, 0.02, 0.3, 1.0 });
+    const double      absent = random.OneOf<double>({ 0.0, 0.0, 0.1, 0.9 });
+    const double      selected = random.OneOf<double>({ 1.0, 0.5, 0.1 });
+    TextureScene<Job> scene(size, windows[seed % windows.size()], levels, change, absent, seed);
+    Job &             job = scene.job;
+    for (std::uint8_t & voxel : scene.selection)
     {
-      level = random.Chance(change) ? static_cast<std::uint16_t>(random.Between(1, levels)) : level;
-      to = random.Chance(absent) ? std::uint16_t{ 0 } : level;
+      voxel = random.Chance(selected) ? 1 : 0;
     }
-    const double              selected = random.OneOf<double>({ 1.0, 0.5, 0.1 });
-    std::vector<std::uint8_t> selection(image.size());
-    std::generate(selection.begin(), selection.end(), [&] { return random.Chance(selected) ? 1 : 0; });
-
-    Job job;
-    job.levels = image.data();
-    job.levelsSize = size;
-    job.outputSize = size;
-    job.numberOfGrayLevels = levels;
-    job.windowSize = windows[seed % windows.size()];
+    job.selection = selected < 1.0 ? scene.selection.data() : nullptr;
     for (unsigned int axis = 0; axis < 3; ++axis)
     {
       job.windowAnchor[axis] = random.Below(job.windowSize[axis]);
     }
-    job.selection = selected < 1.0 ? selection.data() : nullptr;
     job.offsets = { { { 1, 0, 0 } },  { { -1, 1, 0 } }, { { 0, -2, 1 } },
                     { { 1, 1, -1 } }, { { 0, 0, 4 } },  { { 3, 0, 0 } } };
-    job.features = Enums::GetAllFeatures();
     if (random.Chance(0.2))
     {
       job.features = { Job::Feature::MaximalCorrelationCoefficient };

@@ -122,7 +122,7 @@ void
 ExpectCpuBits(const TJob & job)
 {
   CudaJobReport<TJob> report;
-  ComputeOnDevice<float>(job, CudaJobMethod<TJob>::Automatic, report);
+  ComputeOnDevice<double>(job, CudaJobMethod<TJob>::Automatic, report);
   ExpectCpuBits(job, report.method);
 }
 

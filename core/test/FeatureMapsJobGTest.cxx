@@ -19,11 +19,11 @@ using voxelmaps::FeatureMapsJob;
 using voxelmaps::GrayLevelDiscretizationResult;
 using voxelmaps::Triple;
 
-/** A small image with a mask, and all features of two classes or of all. */
+/** A small image with a mask, and all features of all classes. */
 class Scene
 {
 public:
-  explicit Scene(bool hasAllClasses)
+  Scene()
   {
     std::mt19937 random(7);
     for (std::int16_t & pixel : m_Pixels)
@@ -54,13 +54,10 @@ public:
     voxelmaps::RunLengthJob runLength;
     runLength.aggregation = voxelmaps::RunLengthFeatureMapEnums::Aggregation::PerDirection;
     this->Add(runLength);
-    if (hasAllClasses)
-    {
-      this->Add(voxelmaps::CooccurrenceJob());
-      this->Add(voxelmaps::DependenceJob());
-      this->Add(voxelmaps::GrayToneDifferenceJob());
-      this->Add(voxelmaps::SizeZoneJob());
-    }
+    this->Add(voxelmaps::CooccurrenceJob());
+    this->Add(voxelmaps::DependenceJob());
+    this->Add(voxelmaps::GrayToneDifferenceJob());
+    this->Add(voxelmaps::SizeZoneJob());
   }
 
   /** Levels by DiscretizeGrayLevels, and maps by the jobs of the classes. */
@@ -164,25 +161,23 @@ ExpectClassMaps(Scene & scene, const TCompute & compute)
 
 TEST(FeatureMapsJob, MapsAreThoseOfTheClasses)
 {
-  for (const bool hasAllClasses : { false, true })
+  // With a budget, levels are computed on the CPU, and the classes cut slabs.
+  for (const std::uint64_t budget : { std::uint64_t{ 0 }, std::uint64_t{ 4 } << 20 })
   {
-    // With a budget, levels are computed on the CPU, and the classes cut slabs.
-    for (const std::uint64_t budget : { std::uint64_t{ 0 }, std::uint64_t{ 4 } << 20 })
-    {
-      Scene                  scene(hasAllClasses);
-      voxelmaps::CudaOptions options;
-      options.memoryBudget = budget;
-      ExpectClassMaps(scene, [&options](const FeatureMapsJob & job) {
-        IsCudaTest() ? voxelmaps::ComputeFeatureMapsCuda(job, options) : voxelmaps::ComputeFeatureMaps(job);
-      });
-    }
+    Scene                  scene;
+    voxelmaps::CudaOptions options;
+    options.memoryBudget = budget;
+    ExpectClassMaps(scene, [&options](const FeatureMapsJob & job) {
+      IsCudaTest() ? voxelmaps::ComputeFeatureMapsCuda(job, options) : voxelmaps::ComputeFeatureMaps(job);
+    });
   }
 }
 
 TEST(FeatureMapsJob, InvalidJobsAreErrors)
 {
-  Scene              scene(false);
+  Scene              scene;
   std::vector<float> output(Scene::voxels * 64);
+  scene.job.classes.resize(2);
   scene.job.output = output.data();
   scene.job.mapStride = Scene::voxels;
   FeatureMapsJob job = scene.job;
@@ -217,8 +212,8 @@ TEST(FeatureMapsJob, InvalidJobsAreErrors)
 
 TEST(FeatureMapsJob, AbortEndsTheJob)
 {
-  Scene              scene(false);
-  std::vector<float> output(Scene::voxels * 64);
+  Scene              scene;
+  std::vector<float> output(Scene::voxels * 128);
   scene.job.output = output.data();
   scene.job.mapStride = Scene::voxels;
   scene.job.execution.reportProgress = [](std::uint64_t) { throw Aborted{}; };

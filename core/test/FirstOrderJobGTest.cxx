@@ -40,12 +40,12 @@ CheckWindow(std::uint64_t seed, const Triple & imageSize, const Triple & windowS
 /** A job of one window that is an image of these intensities along x; the level of a voxel is its number. */
 template <typename TReal>
 std::vector<double>
-ComputeLine(const std::vector<TReal> & intensities, const std::vector<Feature> & features, bool hasLevels = true)
+ComputeLine(const std::vector<TReal> & intensities, const std::vector<Feature> & features)
 {
   std::vector<std::uint16_t> levels;
   for (std::size_t i = 0; i < intensities.size(); ++i)
   {
-    levels.push_back(hasLevels ? static_cast<std::uint16_t>(i + 1) : std::uint16_t{ 1 });
+    levels.push_back(static_cast<std::uint16_t>(i + 1));
   }
   Job job;
   job.levels = levels.data();
@@ -94,34 +94,6 @@ TEST(FirstOrderJob, PercentilesAreThoseOfNumPy)
             ComputeLine(std::vector<float>{ 32, 1, 16, 2, 8, 4 }, features));
   EXPECT_EQ((std::vector<double>{ 1.5, 11.5, 6.0, 24.0 }),
             ComputeLine(std::vector<double>{ 32, 1, 16, 2, 8, 4 }, features));
-}
-
-TEST(FirstOrderJob, FlatWindowsAreExactlyZero)
-{
-  const std::vector<Feature> zeros{ Feature::InterquartileRange,
-                                    Feature::Kurtosis,
-                                    Feature::MeanAbsoluteDeviation,
-                                    Feature::Range,
-                                    Feature::Skewness,
-                                    Feature::RobustMeanAbsoluteDeviation,
-                                    Feature::StandardDeviation,
-                                    Feature::Variance,
-                                    Feature::Entropy };
-  for (const std::size_t size : { 1, 3, 7, 10, 125 })
-  {
-    EXPECT_EQ(std::vector<double>(zeros.size(), 0.0), ComputeLine(std::vector<double>(size, 0.1), zeros, false));
-    const std::vector<Feature> same{ Feature::Mean,    Feature::Median,       Feature::Minimum,
-                                     Feature::Maximum, Feature::Percentile10, Feature::Percentile90 };
-    EXPECT_EQ(std::vector<double>(same.size(), 0.1), ComputeLine(std::vector<double>(size, 0.1), same, false));
-  }
-}
-
-TEST(FirstOrderJob, RobustMeanAbsoluteDeviationOfTwoVoxelsIsNaN)
-{
-  const auto values =
-    ComputeLine(std::vector<double>{ 1.0, 2.0 }, { Feature::RobustMeanAbsoluteDeviation, Feature::Entropy });
-  EXPECT_TRUE(std::isnan(values[0]));
-  EXPECT_EQ(1.0, values[1]);
 }
 
 TEST(FirstOrderJob, InfiniteIntensitiesHaveTheSameBitsEverywhere)

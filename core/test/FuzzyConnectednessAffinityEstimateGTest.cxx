@@ -18,7 +18,6 @@ using Job = voxelmaps::FuzzyConnectednessJob;
 using PixelType = Job::PixelType;
 using AffinityFunction = Job::AffinityFunction;
 using FuzzyConnectednessOracle::Scene;
-using FuzzyConnectednessOracle::Triple;
 using namespace VoxelMapsTest;
 using Vector = std::vector<double>;
 
@@ -87,11 +86,7 @@ struct Expected
       const auto first = scene.intensities.begin() + voxel * static_cast<std::int64_t>(n);
       return Vector(first, first + static_cast<std::int64_t>(n));
     };
-    const auto getPlace = [&](std::int64_t voxel) {
-      return Triple{
-        { voxel % scene.size[0], voxel / scene.size[0] % scene.size[1], voxel / scene.size[0] / scene.size[1] }
-      };
-    };
+    const auto getPlace = [&scene](std::int64_t voxel) { return GetPosition(voxel, scene.size); };
     const auto isFinite = [&](std::int64_t voxel) {
       const Vector vector = getVector(voxel);
       return std::all_of(vector.begin(), vector.end(), [](double each) { return std::isfinite(each); });
@@ -254,10 +249,7 @@ struct Expected
       const double variance = covariance[i * n + i];
       if (variance < least)
       {
-        for (std::size_t j = 0; j < n && variance > 0.0; ++j)
-        {
-          factors[i] = std::sqrt(least / variance);
-        }
+        factors[i] = variance > 0.0 ? std::sqrt(least / variance) : 1.0;
         covariance[i * n + i] = least;
       }
     };

@@ -11,6 +11,8 @@
 
 #include "connectedness/ConnectednessKeyEngines.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -124,11 +126,12 @@ CheckFuzzyConnectednessCase(const FuzzyConnectednessRandomCase & randomCase, Ran
   const std::vector<std::uint32_t> expected = FuzzyConnectednessOracle::ComputeKeys(randomCase.scene);
   ExpectKeys(expected, job);
 
-  // A voxel whose strength equals the minimum must be kept.
+  // A voxel whose strength equals the minimum must be kept, and not one whose strength is slightly less.
   random.Shuffle(job.seeds);
   const auto   strengths = ConvertToStrengths<double>(job, expected);
   const double fraction = static_cast<double>(random.Below(1000)) / 1000.0;
-  job.minimumStrength = random.OneOf<double>({ 0.0, fraction, random.OneOf(strengths), random.OneOf(strengths), 1.0 });
+  const double next = std::min(std::nextafter(random.OneOf(strengths), 2.0), 1.0);
+  job.minimumStrength = random.OneOf<double>({ 0.0, fraction, random.OneOf(strengths), next, 1.0 });
   SCOPED_TRACE(::testing::Message() << "shuffled seeds, minimum strength " << job.minimumStrength);
   ExpectKeys(ClearWeakKeys(job, expected, job.minimumStrength), job);
 }

@@ -186,19 +186,8 @@ TEST(GrayLevelDiscretization, EndsOfTheTypes)
 
 TEST(GrayLevelDiscretization, TypesHaveTheirPixelType)
 {
-  EXPECT_EQ(PixelType::Int8, GetPixelType<signed char>());
-  EXPECT_EQ(std::is_signed<char>::value ? PixelType::Int8 : PixelType::UInt8, GetPixelType<char>());
+  // The others are those of AllTypesMethodsRangesAndMasks.
   EXPECT_EQ(PixelType::UInt8, GetPixelType<bool>());
-  EXPECT_EQ(PixelType::UInt8, GetPixelType<unsigned char>());
-  EXPECT_EQ(PixelType::Int16, GetPixelType<std::int16_t>());
-  EXPECT_EQ(PixelType::UInt16, GetPixelType<std::uint16_t>());
-  EXPECT_EQ(PixelType::Int32, GetPixelType<std::int32_t>());
-  EXPECT_EQ(PixelType::UInt32, GetPixelType<std::uint32_t>());
-  EXPECT_EQ(PixelType::Int64, GetPixelType<long long>());
-  EXPECT_EQ(PixelType::UInt64, GetPixelType<unsigned long long>());
-  EXPECT_EQ(sizeof(long) == 8 ? PixelType::Int64 : PixelType::Int32, GetPixelType<long>());
-  EXPECT_EQ(PixelType::Float, GetPixelType<float>());
-  EXPECT_EQ(PixelType::Double, GetPixelType<double>());
   EXPECT_FALSE(voxelmaps::hasPixelType<long double>);
   std::ostringstream names;
   for (unsigned int i = 0; i <= 10; ++i)
@@ -236,18 +225,6 @@ TEST(GrayLevelDiscretization, SpecialValues)
             Discretize<double>({ 0.0, denormal, 2 * denormal, 3 * denormal, 4 * denormal }, parameters));
   const double largest = std::numeric_limits<double>::max();
   EXPECT_EQ((Levels{ 1, 3, 4 }), Discretize<double>({ -largest, 0.0, largest }, parameters));
-}
-
-TEST(GrayLevelDiscretization, OneIntensityIsLevelOne)
-{
-  for (const Method method : rangeMethods)
-  {
-    Parameters parameters;
-    parameters.method = method;
-    EXPECT_EQ((Levels{ 1, 0, 1 }), Discretize<double>({ -3.7, quietNaN, -3.7 }, parameters)) << method;
-    EXPECT_EQ((Levels{ 1, 1 }), Discretize<std::int16_t>({ 5, 5 }, parameters)) << method;
-    EXPECT_EQ((Levels{ 1 }), Discretize<double>({ 1e308 }, parameters)) << method;
-  }
 }
 
 TEST(GrayLevelDiscretization, AbsentVoxelsLeaveNoLevel)

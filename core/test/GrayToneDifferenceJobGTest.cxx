@@ -89,16 +89,6 @@ TEST(GrayToneDifferenceJob, ThousandsOfNeighbors)
   CheckCase<double, Job>(randomCase, random, 1);
 }
 
-TEST(GrayToneDifferenceJob, OffsetsLongerThanTheWindowDoNotChangeBits)
-{
-  NoiseJob   noise(Triple{ { 60, 20, 5 } });
-  const auto expected = ComputeJob<double>(noise.job);
-  noise.job.offsets.push_back({ { 3, 0, 0 } });
-  noise.job.offsets.push_back({ { 1, 1, -4 } });
-  std::rotate(noise.job.offsets.begin(), noise.job.offsets.begin() + 5, noise.job.offsets.end());
-  EXPECT_TRUE(HasSameBits(expected, ComputeJob<double>(noise.job)));
-}
-
 TEST(GrayToneDifferenceJob, RefusesOppositeOffsets)
 {
   const NoiseJob noise(Triple{ { 4, 3, 1 } });

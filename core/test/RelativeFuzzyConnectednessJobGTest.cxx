@@ -30,13 +30,15 @@ using Adjacency = RelativeJob::Adjacency;
 using Options = voxelmaps::CudaRelativeFuzzyConnectednessOptions;
 using Report = voxelmaps::CudaRelativeFuzzyConnectednessReport;
 
+using Way = std::function<void(const RelativeJob &)>;
+
 const auto computeOnce = [](const RelativeJob & job) { ComputeLabels(job); };
 
 /** Once, with a hierarchy, and on the CPU with hierarchies of small tiles, so that small images have many. */
-std::vector<std::function<void(const RelativeJob &)>>
+std::vector<Way>
 GetAllWays(RandomNumbers & random)
 {
-  std::vector<std::function<void(const RelativeJob &)>> ways{
+  std::vector<Way> ways{
     computeOnce,
     [](const RelativeJob & job) {
       Hierarchy hierarchy;
@@ -54,6 +56,27 @@ GetAllWays(RandomNumbers & random)
   return ways;
 }
 
+/** Give most labels an affinity of their own. */
+void
+DrawLabelAffinities(RelativeJob & job, RandomNumbers & random)
+{
+  const auto scale = [](std::vector<double> & values, double factor) {
+    std::for_each(values.begin(), values.end(), [factor](double & value) { value *= factor; });
+  };
+  for (const std::uint16_t label : job.labels)
+  {
+    if (random.Chance(0.8))
+    {
+      const double factor = static_cast<double>(random.Between(1, 30)) / 10.0;
+      auto &       affinity = job.labelAffinities[label] = job.affinity;
+      scale(affinity.objectMean, 0.1 * factor);
+      scale(affinity.objectCovariance, factor);
+      scale(affinity.differenceMean, 0.1 * factor);
+      scale(affinity.differenceCovariance, 1.0 / factor);
+    }
+  }
+}
+
 /** Compare a case with the oracle. Returns false if it is too large for the iteration. */
 bool
 CheckRelativeCase(const FuzzyConnectednessRandomCase & randomCase, RandomNumbers & random)
@@ -62,7 +85,15 @@ CheckRelativeCase(const FuzzyConnectednessRandomCase & randomCase, RandomNumbers
   const Labels          labels = DrawLabels(randomCase.scene.seeds, request.labelsAre16Bit ? 65535 : 255, random);
   const bool            isSmall = randomCase.scene.GetNumberOfVoxels() <= 1500;
   RelativeJob           job = MakeRelativeJob(randomCase, labels);
-  const auto            strengths = Oracle::ComputeStrengths(randomCase.scene, labels);
+  if (random.Chance(0.3))
+  {
+    DrawLabelAffinities(job, random);
+  }
+  const bool isOneScene = job.labelAffinities.empty();
+  const auto strengths = Oracle::ComputeStrengths(randomCase.scene, labels, [&job](std::uint16_t label, Scene & scene) {
+    const auto affinity = job.labelAffinities.find(label);
+    scene.affinity = affinity != job.labelAffinities.end() ? affinity->second : scene.affinity;
+  });
   if (random.Chance(0.4))
   {
     const auto reached = ConvertToStrengths<double>(MakeFuzzyConnectednessJob(randomCase), strengths.first);
@@ -70,12 +101,12 @@ CheckRelativeCase(const FuzzyConnectednessRandomCase & randomCase, RandomNumbers
       random.OneOf<double>({ static_cast<double>(random.Below(1000)) / 1000.0, random.OneOf(reached), 1.0 });
   }
   ForEachRule(job, [&] {
-    if (job.competition == Competition::Iterative && job.tieRule == TieRule::Background && !isSmall)
+    if (job.competition == Competition::Iterative && (!isOneScene || (job.tieRule == TieRule::Background && !isSmall)))
     {
       return;
     }
     const auto expected = ExpectedOutputs(randomCase, job, strengths, request.realsAreDouble);
-    for (const auto & compute : GetAllWays(random))
+    for (const auto & compute : isOneScene ? GetAllWays(random) : std::vector<Way>{ computeOnce })
     {
       job.execution.numberOfWorkers = static_cast<unsigned int>(random.OneOf<std::int64_t>({ 1, 2, 3, 8 }));
       EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, request, compute)))
@@ -86,27 +117,6 @@ CheckRelativeCase(const FuzzyConnectednessRandomCase & randomCase, RandomNumbers
   return isSmall;
 }
 
-/** A line of voxels whose links have the keys of these differences of intensity. */
-Scene
-MakeLine(const std::vector<double> & intensities)
-{
-  Scene scene;
-  scene.size = { { static_cast<std::int64_t>(intensities.size()), 1, 1 } };
-  scene.intensities = intensities;
-  scene.affinityFunction = RelativeJob::AffinityFunction::Homogeneity;
-  scene.affinity.differenceCovariance = { 100.0 };
-  return scene;
-}
-
-Labels
-ComputeSceneLabels(const Scene & scene, const Labels & labels, Competition competition, TieRule tieRule)
-{
-  const auto  randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
-  RelativeJob job = MakeRelativeJob(randomCase, labels);
-  job.competition = competition;
-  job.tieRule = tieRule;
-  return RunRelativeJob(job, {}, computeOnce).labels;
-}
 } // namespace
 
 class RelativeFuzzyConnectednessRandom : public ::testing::TestWithParam<PixelType>
@@ -136,100 +146,6 @@ TEST_P(RelativeFuzzyConnectednessRandom, EqualsTheOracle)
 
 INSTANTIATE_TEST_SUITE_P(PixelTypes, RelativeFuzzyConnectednessRandom, ::testing::ValuesIn(allPixelTypes),
                          PixelTypeName);
-
-TEST(RelativeFuzzyConnectednessJob, CompetitionsOnALine)
-{
-  // Links, from the weakest: 30-0 (a gap of 30), 20, 10. Label 5 on the left, label 2 on the right.
-  //  seed 5, gap 10, voxel 1, gap 30, voxel 2, gap 20, seed 2
-  const Scene line = [] {
-    Scene scene = MakeLine({ 0, 10, 40, 60 });
-    scene.seeds = { 0, 3 };
-    return scene;
-  }();
-  for (const Competition competition : { Competition::Relative, Competition::Iterative })
-  {
-    for (const TieRule tieRule : { TieRule::Background, TieRule::LowestLabel })
-    {
-      EXPECT_EQ((Labels{ 5, 5, 2, 2 }), ComputeSceneLabels(line, { 5, 2 }, competition, tieRule));
-    }
-  }
-
-  // Beyond a gap of 30, both labels have the same strength: seed 5, gap 10, voxel 1, gap 5, seed 2, gap 30, voxels
-  // 3, 4.
-  const Scene beyond = [] {
-    Scene scene = MakeLine({ 0, 10, 15, 45, 46 });
-    scene.seeds = { 0, 2 };
-    return scene;
-  }();
-  EXPECT_EQ((Labels{ 5, 2, 2, 0, 0 }),
-            ComputeSceneLabels(beyond, { 5, 2 }, Competition::Relative, TieRule::Background));
-  EXPECT_EQ((Labels{ 2, 5, 5, 2, 2 }),
-            ComputeSceneLabels(beyond, { 2, 5 }, Competition::Relative, TieRule::LowestLabel));
-  // But all paths to voxels 3 and 4 pass the seed of label 2 (5).
-  EXPECT_EQ((Labels{ 5, 2, 2, 2, 2 }),
-            ComputeSceneLabels(beyond, { 5, 2 }, Competition::Iterative, TieRule::Background));
-  EXPECT_EQ((Labels{ 2, 5, 5, 5, 5 }),
-            ComputeSceneLabels(beyond, { 2, 5 }, Competition::Iterative, TieRule::LowestLabel));
-}
-
-TEST(RelativeFuzzyConnectednessJob, AffinitiesOfLabels)
-{
-  for (std::uint64_t seed = 500; seed < 620 && !HasFailure(); ++seed)
-  {
-    RandomNumbers random(seed);
-    auto          randomCase =
-      DrawFuzzyConnectednessRandomCase(seed, random.Chance(0.5) ? 2 : 3, random.OneOf(allPixelTypes), random);
-    if (random.Chance(0.2))
-    {
-      MakeVectors(randomCase, 3, random);
-    }
-    SCOPED_TRACE(::testing::Message() << randomCase);
-    const Labels labels = DrawLabels(randomCase.scene.seeds, 255, random);
-    RelativeJob  job = MakeRelativeJob(randomCase, labels, static_cast<unsigned int>(random.Between(1, 3)));
-    const auto   scale = [](std::vector<double> & values, double factor) {
-      std::for_each(values.begin(), values.end(), [factor](double & value) { value *= factor; });
-    };
-    for (const std::uint16_t label : labels)
-    {
-      if (random.Chance(0.8))
-      {
-        const double factor = static_cast<double>(random.Between(1, 30)) / 10.0;
-        auto &       affinity = job.labelAffinities[label] = job.affinity;
-        scale(affinity.objectMean, 0.1 * factor);
-        scale(affinity.objectCovariance, factor);
-        scale(affinity.differenceMean, 0.1 * factor);
-        scale(affinity.differenceCovariance, 1.0 / factor);
-      }
-    }
-    const auto strengths =
-      Oracle::ComputeStrengths(randomCase.scene, labels, [&job](std::uint16_t label, Scene & scene) {
-        const auto affinity = job.labelAffinities.find(label);
-        scene.affinity = affinity != job.labelAffinities.end() ? affinity->second : scene.affinity;
-      });
-    job.minimumStrength = random.Chance(0.3) ? static_cast<double>(random.Below(1000)) / 1000.0 : 0.0;
-    for (const TieRule tieRule : { TieRule::Background, TieRule::LowestLabel })
-    {
-      job.tieRule = tieRule;
-      const RelativeRequest request{ random.Chance(0.5), random.Chance(0.5), random.Chance(0.7), random.Chance(0.7) };
-      const auto            expected = ExpectedOutputs(randomCase, job, strengths, request.realsAreDouble);
-      EXPECT_TRUE(AreSameOutputs(expected, RunRelativeJob(job, request, computeOnce))) << tieRule;
-    }
-  }
-}
-
-TEST(RelativeFuzzyConnectednessJob, AbsoluteDifferenceIsAWatershedOnEdges)
-{
-  // The best paths have the smallest steps; weak edges do not hold, whatever is on their way.
-  Scene line = MakeLine({ 0, 3, 5, 25, 21, 40 });
-  line.affinityFunction = RelativeJob::AffinityFunction::AbsoluteDifference;
-  line.seeds = { 0, 5 };
-  const auto  randomCase = MakeFuzzyConnectednessCase(line, PixelType::Float);
-  RelativeJob job = MakeRelativeJob(randomCase, { 4, 6 });
-  job.competition = Competition::Iterative;
-  const auto outputs = RunRelativeJob(job, {}, computeOnce);
-  EXPECT_EQ((Labels{ 4, 4, 4, 6, 6, 6 }), outputs.labels);
-  EXPECT_EQ((std::vector<double>{ 1.0, 1.0 / 4.0, 1.0 / 4.0, 1.0 / 20.0, 1.0 / 20.0, 1.0 }), outputs.strengths);
-}
 
 TEST(RelativeFuzzyConnectednessJob, NoSeedsAndNoVoxels)
 {
@@ -315,7 +231,9 @@ TEST(RelativeFuzzyConnectednessJob, ReportsProgressAndAborts)
 TEST(RelativeFuzzyConnectednessJob, InvalidJobsAreErrors)
 {
   const auto randomCase = [] {
-    Scene scene = MakeLine({ 0, 1, 2, 3 });
+    Scene scene;
+    scene.size = { { 4, 1, 1 } };
+    scene.intensities = { 0, 1, 2, 3 };
     scene.seeds = { 0, 3 };
     return MakeFuzzyConnectednessCase(scene, PixelType::UInt8);
   }();

@@ -11,7 +11,6 @@ namespace
 {
 using Job = voxelmaps::SizeZoneJob;
 using Triple = voxelmaps::Triple;
-using Feature = Job::Feature;
 using Connectivity = Job::Connectivity;
 using namespace VoxelMapsTest;
 using NoiseJob = ClassNoise<Job>;
@@ -85,57 +84,6 @@ TEST(SizeZoneJob, GreatestZone)
   std::fill(randomCase.common.levels.values.begin(), randomCase.common.levels.values.end(), std::uint16_t{ 65535 });
   randomCase.parameters.features = voxelmaps::SizeZoneFeatureMapEnums::GetAllFeatures();
   CheckCase<double, Job>(randomCase, random, 1);
-}
-
-TEST(SizeZoneJob, ZonesConnectInTheWindowAlone)
-{
-  // The two corners above belong together only through voxels below the smaller window.
-  const std::vector<std::uint16_t> levels{ 2, 1, 2, //
-                                           2, 1, 2, //
-                                           2, 2, 2 };
-  Job                              job;
-  job.levels = levels.data();
-  job.levelsSize = { { 3, 3, 1 } };
-  job.outputSize = { { 1, 1, 1 } };
-  job.outputIndex = { { 1, 0, 0 } };
-  job.numberOfGrayLevels = 2;
-  job.windowSize = { { 3, 3, 1 } };
-  job.windowAnchor = { { 1, 0, 0 } };
-  job.features = { Feature::ZonePercentage, Feature::LargeAreaEmphasis };
-  for (const auto & engine : GetEngines(job))
-  {
-    // Zones of 7 and 2 voxels.
-    EXPECT_EQ((std::vector<float>{ 2.0f / 9.0f, 53.0f / 2.0f }), ComputeJob<float>(job, engine)) << engine.name;
-  }
-  job.windowSize = { { 3, 1, 1 } };
-  for (const auto & engine : GetEngines(job))
-  {
-    EXPECT_EQ((std::vector<float>{ 1.0f, 1.0f }), ComputeJob<float>(job, engine)) << engine.name;
-  }
-}
-
-TEST(SizeZoneJob, CornersConnect)
-{
-  // A diagonal through the cube, and one voxel of another level at each end of the other one.
-  std::vector<std::uint16_t> levels(27, 0);
-  levels[0] = levels[13] = levels[26] = 3;
-  levels[2] = levels[24] = 1;
-  Job job;
-  job.levels = levels.data();
-  job.levelsSize = { { 3, 3, 3 } };
-  job.outputSize = { { 1, 1, 1 } };
-  job.outputIndex = { { 1, 1, 1 } };
-  job.numberOfGrayLevels = 3;
-  job.windowSize = { { 3, 3, 3 } };
-  job.windowAnchor = { { 1, 1, 1 } };
-  job.features = { Feature::ZonePercentage, Feature::LargeAreaEmphasis };
-  for (const auto & engine : GetEngines(job))
-  {
-    job.connectivity = Connectivity::Full;
-    EXPECT_EQ((std::vector<float>{ 3.0f / 5.0f, 11.0f / 3.0f }), ComputeJob<float>(job, engine)) << engine.name;
-    job.connectivity = Connectivity::InPlane;
-    EXPECT_EQ((std::vector<float>{ 1.0f, 1.0f }), ComputeJob<float>(job, engine)) << engine.name;
-  }
 }
 
 TEST(SizeZoneJob, ExceptionOfReportProgressEndsTheJobWithLargerWindows)

@@ -196,17 +196,21 @@ struct TextureScene
   TJob                      job;
 };
 
-/** The number of workers must not change bits. */
+/** The number of workers must not change bits, nor whether they run at the same time or one after another, in any
+ * order. */
 template <typename TJob>
 void
 CheckWorkers(TJob job)
 {
   const auto one = ComputeJob<float>(job);
-  job.execution.parallelFor = RunThreads;
   for (const unsigned int workers : { 0u, 1u, 2u, 3u, 8u, 64u, 500u })
   {
     job.execution.numberOfWorkers = workers;
-    EXPECT_TRUE(HasSameBits(one, ComputeJob<float>(job))) << workers;
+    for (const auto & parallelFor : { voxelmaps::ParallelFor(RunThreads), voxelmaps::ParallelFor(RunBackward) })
+    {
+      job.execution.parallelFor = parallelFor;
+      EXPECT_TRUE(HasSameBits(one, ComputeJob<float>(job))) << workers;
+    }
   }
 }
 

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
+#include "VoxelMapsTestUtilities.h"
+
 #include "voxelmaps/ThreadPool.h"
 
 #include <gtest/gtest.h>
@@ -30,20 +32,12 @@ TEST(ThreadPool, CallsFromItsThreadsAndFromOthersEnd)
 {
   const voxelmaps::ParallelFor parallelFor = voxelmaps::GetThreadPool();
   std::atomic<int>             calls{ 0 };
-  std::vector<std::thread>     threads;
-  for (int i = 0; i < 4; ++i)
-  {
-    threads.emplace_back([&] {
-      for (int repetition = 0; repetition < 20; ++repetition)
-      {
-        parallelFor(3, [&](unsigned int) { parallelFor(2, [&](unsigned int) { ++calls; }); });
-      }
-    });
-  }
-  for (std::thread & thread : threads)
-  {
-    thread.join();
-  }
+  VoxelMapsTest::RunThreads(4, [&](unsigned int) {
+    for (int repetition = 0; repetition < 20; ++repetition)
+    {
+      parallelFor(3, [&](unsigned int) { parallelFor(2, [&](unsigned int) { ++calls; }); });
+    }
+  });
   EXPECT_EQ(calls, 4 * 20 * 3 * 2);
 }
 
@@ -60,9 +54,4 @@ TEST(ThreadPool, WorkersOverlap)
     }
   });
   EXPECT_TRUE(haveMet);
-}
-
-TEST(ThreadPool, ThereAreProcessors)
-{
-  EXPECT_GE(voxelmaps::GetNumberOfProcessors(), 1u);
 }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "InternalRunLengthJob.h"
 #include "VoxelMapsTestUtilities.h"
-#include "common/FixedPoint.h"
 #include "common/HostMemory.h"
 #include "common/ParallelFor.h"
 #include "common/WideProduct.h"
@@ -16,7 +15,6 @@
 #include <atomic>
 #include <cfenv>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -30,13 +28,6 @@ using Feature = RunLengthJob::Feature;
 using Aggregation = RunLengthJob::Aggregation;
 using namespace VoxelMapsTest;
 using RunLengthClass = TextureClass<RunLengthJob>;
-
-const auto runBackwards = [](unsigned int workers, const std::function<void(unsigned int)> & body) {
-  while (workers-- > 0)
-  {
-    body(workers);
-  }
-};
 
 } // namespace
 
@@ -94,7 +85,7 @@ TEST(ParallelFor, RangesCoverEverythingOnce)
   for (const unsigned int workers : { 1u, 3u, 16u })
   {
     execution.numberOfWorkers = workers;
-    execution.parallelFor = runBackwards;
+    execution.parallelFor = RunBackward;
     for (const std::int64_t size : { 0, 1, 7, 100, 1000 })
     {
       std::vector<int> counts(static_cast<std::size_t>(size), 0);
@@ -183,7 +174,7 @@ TEST(HostMemory, EveryPageOfABufferIsTouchedAndNothingElse)
   for (const unsigned int workers : { 1u, 3u, 16u })
   {
     execution.numberOfWorkers = workers;
-    execution.parallelFor = runBackwards;
+    execution.parallelFor = RunBackward;
     for (const std::size_t offset : { std::size_t{ 0 }, std::size_t{ 1 }, std::size_t{ 4095 }, mebibyte + 16 })
     {
       for (const std::size_t bytes : { std::size_t{ 0 },
@@ -274,13 +265,3 @@ TEST(WideProduct, AgreesWithLongMultiplication)
             1125899906842624.0 * 1099511627776.0 - 17592186044416.0 * 17592186044416.0);
 }
 #endif
-
-TEST(FixedPoint, EntropyTermsOfPowersOfTwo)
-{
-  EXPECT_EQ(0, EntropyTerm(0, 36));
-  EXPECT_EQ(0, EntropyTerm(1, 36));
-  EXPECT_EQ(std::int64_t{ 2 } << 36, EntropyTerm(2, 36));
-  EXPECT_EQ(std::int64_t{ 1024 * 10 } << 20, EntropyTerm(1024, 20));
-  EXPECT_EQ(0.125, PowerOfTwo(-3));
-  EXPECT_EQ(5, CeilLog2(17));
-}

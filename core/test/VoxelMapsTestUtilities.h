@@ -205,6 +205,16 @@ private:
   const T m_Untouched;
 };
 
+/** Workers one after another, the last one first. */
+inline void
+RunBackward(unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body)
+{
+  while (numberOfWorkers-- > 0)
+  {
+    body(numberOfWorkers);
+  }
+}
+
 /** Workers as real threads, whatever the number of processors; passes an exception on. */
 inline void
 RunThreads(unsigned int numberOfWorkers, const std::function<void(unsigned int)> & body)

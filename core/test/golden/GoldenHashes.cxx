@@ -9,15 +9,15 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <utility>
 
 namespace VoxelMapsGolden
 {
 namespace
 {
 constexpr std::size_t maxFailures = 10;
-constexpr std::size_t hashesPerRow = 8;
 
-/** Hashes of successive cases, by the name of the first one. */
+/** Hashes of the cases of each group. */
 const std::map<std::string, std::vector<std::uint64_t>> goldenHashes{
 #include "GoldenHashes.inc"
 };
@@ -51,71 +51,52 @@ Hash(const void * data, std::size_t bytes, std::uint64_t hash)
   return hash;
 }
 
+GoldenGroup::GoldenGroup(std::string name)
+  : m_Name(std::move(name))
+{
+  const auto row = goldenHashes.find(m_Name);
+  if (GetNewList() == nullptr && row != goldenHashes.end())
+  {
+    m_Hashes = row->second;
+  }
+}
+
 GoldenGroup::~GoldenGroup()
 {
-  std::size_t cases = 0;
-  for (const auto & row : goldenHashes)
-  {
-    cases += row.first.compare(0, m_Name.size() + 1, m_Name + "/") == 0 ? row.second.size() : 0;
-  }
-  if (GetNewList() == nullptr)
-  {
-    EXPECT_EQ(cases, m_NumberOfCases) << "cases of " << m_Name << " in the list, and in the test";
-  }
-  this->WriteRow();
+  EXPECT_EQ(m_Hashes.size(), m_NumberOfCases) << "cases of " << m_Name << " in the list, and in the test";
   EXPECT_LE(m_NumberOfFailures, maxFailures) << "failures in " << m_Name << " in all";
-}
-
-std::string
-GoldenGroup::NextCase()
-{
-  const std::size_t inRow = m_NumberOfCases % hashesPerRow;
-  const auto        row = goldenHashes.find(m_Name + "/" + std::to_string(m_NumberOfCases - inRow));
-  m_Case = m_Name + "/" + std::to_string(m_NumberOfCases++);
-  m_IsExpectedKnown = false;
-  if (GetNewList() == nullptr)
+  if (std::ofstream * const list = GetNewList())
   {
-    m_IsExpectedKnown = row != goldenHashes.end() && inRow < row->second.size();
-    EXPECT_TRUE(m_IsExpectedKnown) << m_Case << " is not in the list";
-    m_Expected = m_IsExpectedKnown ? row->second[inRow] : 0;
-  }
-  return m_Case;
-}
-
-void
-GoldenGroup::Check(const std::string & variant, std::uint64_t hash)
-{
-  if (!m_IsExpectedKnown)
-  {
-    m_Expected = hash;
-    m_IsExpectedKnown = true;
-    m_NewHashes.push_back(hash);
-    if (m_NewHashes.size() == hashesPerRow)
-    {
-      this->WriteRow();
-    }
-  }
-  if (hash != m_Expected && ++m_NumberOfFailures <= maxFailures)
-  {
-    ADD_FAILURE() << m_Case << ", " << variant << ": " << ToText(hash) << " instead of " << ToText(m_Expected);
-  }
-}
-
-void
-GoldenGroup::WriteRow()
-{
-  std::ofstream * const list = GetNewList();
-  if (list != nullptr && !m_NewHashes.empty())
-  {
-    *list << "{ \"" << m_Name << "/" << m_NumberOfCases - m_NewHashes.size() << "\", {";
+    *list << "{ \"" << m_Name << "\", {";
     const char * separator = " ";
-    for (const std::uint64_t hash : m_NewHashes)
+    for (const std::uint64_t hash : m_Hashes)
     {
       *list << separator << ToText(hash);
       separator = ", ";
     }
     *list << " } },\n" << std::flush;
   }
-  m_NewHashes.clear();
+}
+
+std::string
+GoldenGroup::NextCase()
+{
+  m_Case = m_Name + "/" + std::to_string(m_NumberOfCases++);
+  EXPECT_TRUE(GetNewList() != nullptr || m_NumberOfCases <= m_Hashes.size()) << m_Case << " is not in the list";
+  return m_Case;
+}
+
+void
+GoldenGroup::Check(const std::string & variant, std::uint64_t hash)
+{
+  if (m_Hashes.size() < m_NumberOfCases)
+  {
+    m_Hashes.push_back(hash);
+  }
+  const std::uint64_t expected = m_Hashes[m_NumberOfCases - 1];
+  if (hash != expected && ++m_NumberOfFailures <= maxFailures)
+  {
+    ADD_FAILURE() << m_Case << ", " << variant << ": " << ToText(hash) << " instead of " << ToText(expected);
+  }
 }
 } // namespace VoxelMapsGolden

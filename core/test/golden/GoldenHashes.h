@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 // Fixed cases whose results must never change: their hashes are in GoldenHashes.inc, compiled into the tests.
@@ -79,11 +78,9 @@ public:
 class GoldenGroup
 {
 public:
-  explicit GoldenGroup(std::string name)
-    : m_Name(std::move(name))
-  {}
+  explicit GoldenGroup(std::string name);
 
-  /** Expects that all rows of the group have been checked. */
+  /** Expects that all hashes of the group have been compared, or writes the new ones. */
   ~GoldenGroup();
 
   GoldenGroup(const GoldenGroup &) = delete;
@@ -99,17 +96,11 @@ public:
   Check(const std::string & variant, std::uint64_t hash);
 
 private:
-  /** Append the new hashes to the list, if it is renewed. */
-  void
-  WriteRow();
-
   std::string                m_Name;
   std::string                m_Case;
-  std::uint64_t              m_Expected{ 0 };
-  bool                       m_IsExpectedKnown{ false };
+  std::vector<std::uint64_t> m_Hashes;
   std::size_t                m_NumberOfCases{ 0 };
   std::size_t                m_NumberOfFailures{ 0 };
-  std::vector<std::uint64_t> m_NewHashes;
 };
 } // namespace VoxelMapsGolden
 
