@@ -2,17 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Labels that follow strokes while these are edited."""
 
+import re
 import threading
 import time
 import warnings
 
 import numpy as np
-from napari.qt.threading import create_worker
 from qtpy.QtCore import QTimer
 
 from .. import _seeds
+from .._maps import FeatureMaps, Geometry
 from .._seed_session import SeedSession
 from . import _layers
+from ._thread import Newest
 
 # Of edits of a hidden layer, such as undo, napari says nothing.
 _POLL_MILLISECONDS = 500
@@ -41,14 +43,10 @@ class LiveLabels:
         self._session, self._applied, self._seeds = None, {}, None
         # What is to be made again, even of the same strokes: session, labels, margin. Threads change it.
         self._due = set()
-        self._is_stale, self._is_stopped, self._since = False, False, 0.0
         # Whether a stroke cancels what the thread computes, and whether one has.
         self._may_cancel = self._was_canceled = False
-        self._worker, self._lock = None, threading.Lock()
-        self._timer, self._poll = QTimer(), QTimer()
-        # Napari emits some events before it changes the voxels: look at them once it is done.
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._start)
+        self._lock, self._task, self._since = threading.Lock(), Newest(self._compute, self._show, report), 0.0
+        self._poll = QTimer()
         self._poll.timeout.connect(lambda: self.strokes.visible or self.update())
         self._poll.start(_POLL_MILLISECONDS)
         self._connections = [
@@ -60,20 +58,22 @@ class LiveLabels:
             emitter.connect(function)
         self.update()
 
+    @property
+    def is_busy(self):
+        return self._task.is_busy
+
     def update(self, event=None):
         """Label again, soon, if strokes or parameters have changed."""
-        if self._is_stopped:
-            return
-        if not self._is_stale:
-            self._is_stale, self._since = True, time.perf_counter()
+        if not self._task.is_due:
+            self._since = time.perf_counter()
             if self._may_cancel:
                 self._may_cancel, self._was_canceled = False, True
                 self._session.cancel()
-        self._timer.start(0)
+        self._task.request()
 
-    def change(self, has_margin=None, **parameters):
+    def change(self, has_margin, **parameters):
         """Label again with other parameters."""
-        self.has_margin = self.has_margin if has_margin is None else has_margin
+        self.has_margin = has_margin
         self._parameters = {**self._parameters, **parameters}
         self._due.add("labels")
         self.update()
@@ -85,8 +85,7 @@ class LiveLabels:
 
     def stop(self):
         """Let the layers be. A thread that still computes ends without a result."""
-        self._is_stopped = True
-        self._timer.stop()
+        self._task.stop()
         self._poll.stop()
         for emitter, function in self._connections:
             emitter.disconnect(function)
@@ -99,12 +98,11 @@ class LiveLabels:
             labels = self._label(seeds)
         strokes = np.zeros_like(labels)
         strokes.ravel()[seeds.numbers] = seeds.labels
-        name = self.images[0].name
-        return _layers.save({f"{name}-labels": labels, f"{name}-strokes": strokes}, self.images[0], folder)
-
-    @property
-    def is_busy(self):
-        return self._is_stale or self._worker is not None
+        name = re.sub(r"[/\\,]", "-", self.images[0].name)
+        geometry = Geometry(*_layers.image_as_saved(self.images[0])[1:])
+        return FeatureMaps([f"{name}-labels", f"{name}-strokes"], np.stack([labels, strokes]), (), geometry).save(
+            folder
+        )
 
     def _on_removed(self, event):
         if event.value is self.strokes or event.value in self.images:
@@ -138,10 +136,10 @@ class LiveLabels:
         return labels
 
     def _compute(self):
-        """Yields the labels and the margin, as names of layers, arrays and seconds, or an error."""
+        """Yields the labels and the margin, as names of layers, arrays and seconds."""
         started = time.perf_counter()
-        try:
-            with self._lock:
+        with self._lock:
+            try:
                 seeds, last = self._read(), self._seeds
                 self._may_cancel = self._session.memory > 0 and not self._was_canceled
                 self._was_canceled = False
@@ -153,38 +151,18 @@ class LiveLabels:
                     yield "labels", labels, time.perf_counter() - started
                 # Not of strokes that have changed meanwhile, and not where nobody sees it.
                 is_seen = self.has_margin and (self.margin is None or self.margin.visible)
-                if is_seen and "margin" in self._due and not self._is_stale and len(seeds.numbers):
+                if is_seen and "margin" in self._due and not self._task.is_due and len(seeds.numbers):
                     self._due.discard("margin")
                     yield "margin", self._session.margin.array, time.perf_counter() - started
-        except InterruptedError:
-            self._due.add("labels")
-        except (ValueError, TypeError, RuntimeError, MemoryError) as error:
-            yield "error", str(error), 0.0
-        finally:
-            self._may_cancel = False
+            except InterruptedError:
+                self._due.add("labels")
+            finally:
+                self._may_cancel = False
 
     # --- In the thread of the window -------------------------------------------------------------------------------------
 
-    def _start(self):
-        if self._is_stopped or self._worker is not None or not self._is_stale:
-            return
-        self._is_stale = False
-        worker = self._worker = create_worker(self._compute)
-        worker.yielded.connect(self._show)
-        worker.finished.connect(self._finish)
-        worker.start()
-
-    def _finish(self):
-        self._worker = None
-        self._start()
-
     def _show(self, result):
         name, value, seconds = result
-        if self._is_stopped:
-            return
-        if name == "error":
-            self._report(value)
-            return
         layer = getattr(self, name)
         if layer is None or layer not in self.viewer.layers:
             layer = self._add(name, value)

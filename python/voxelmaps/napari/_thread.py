@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""Computations in a thread, of which only the newest counts."""
+
+from napari.qt.threading import create_worker
+from qtpy.QtCore import QTimer
+
+
+def guarded(compute, *arguments):
+    """What a generator function yields, and its error as the last value: workers show errors that they raise with a traceback."""
+    try:
+        yield from compute(*arguments)
+    except (ValueError, TypeError, RuntimeError, OSError, ImportError, MemoryError) as error:
+        yield error
+
+
+class Newest:
+    """Calls a generator function in a thread, for one request after the other; newer requests replace those that have not begun.
+
+    compute    The generator function, with the arguments of a request.
+    show       Called in the thread of the window with each value, and these arguments.
+    report     Called in the thread of the window with the text of an error.
+    """
+
+    def __init__(self, compute, show, report):
+        self._compute, self._show, self._report = compute, show, report
+        self._worker, self._arguments, self._is_stopped = None, (), False
+        # Whether there is a request that has not begun.
+        self.is_due = False
+        # Napari emits some events before it changes the voxels: look at them once it is done.
+        self._timer = QTimer()
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._start)
+
+    @property
+    def is_busy(self):
+        return self.is_due or self._worker is not None
+
+    def request(self, *arguments):
+        """Compute soon."""
+        if not self._is_stopped:
+            self._arguments, self.is_due = arguments, True
+            self._timer.start(0)
+
+    def cancel(self):
+        """Show nothing more of what is requested or computed, which ends before its next value."""
+        self.is_due = False
+        if self._worker is not None:
+            self._worker.quit()
+
+    def stop(self):
+        """Cancel, and do not begin again."""
+        self._is_stopped = True
+        self.cancel()
+
+    def _start(self):
+        if self._worker is not None or not self.is_due:
+            return
+        self.is_due, arguments = False, self._arguments
+        worker = self._worker = create_worker(guarded, self._compute, *arguments)
+
+        def take(value):
+            if not worker.abort_requested:
+                self._report(str(value)) if isinstance(value, Exception) else self._show(value, *arguments)
+
+        worker.yielded.connect(take)
+        worker.finished.connect(self._finish)
+        worker.start()
+
+    def _finish(self):
+        self._worker = None
+        self._start()
