@@ -216,31 +216,25 @@ def test_channels_parameters_and_types(viewer):
 
 
 @pytest.mark.parametrize(
-    "array, seeds, where, text",
+    "images, seeds, where, text",
     (
-        (ARRAY, np.zeros((4, 4, 4), np.uint8), {}, "has the size"),
-        (ARRAY, ONES, {"scale": (1, 1, 2)}, "resample"),
-        (ARRAY, np.full(SHAPE, -1, np.int16), {}, "from 0 to"),
-        (ARRAY, np.full(SHAPE, 70000, np.int32), {}, "from 0 to"),
-        (np.full(SHAPE, np.inf), ONES, {}, "inf"),
-        (ARRAY[np.newaxis], ONES[np.newaxis], {}, "4 axes"),
-        (ARRAY, ONES, {"shear": (0.5, 0, 0)}, "sheared"),
+        ([{"data": ARRAY}], np.zeros((4, 4, 4), np.uint8), {}, "has the size"),
+        ([{"data": ARRAY}], ONES, {"scale": (1, 1, 2)}, "resample"),
+        ([{"data": ARRAY}], np.full(SHAPE, -1, np.int16), {}, "from 0 to"),
+        ([{"data": ARRAY}], np.full(SHAPE, 70000, np.int32), {}, "from 0 to"),
+        ([{"data": np.full(SHAPE, np.inf)}], ONES, {}, "inf"),
+        ([{"data": ARRAY[np.newaxis]}], ONES[np.newaxis], {}, "4 axes"),
+        ([{"data": ARRAY}], ONES, {"shear": (0.5, 0, 0)}, "sheared"),
+        ([{"data": ARRAY}, {"data": ARRAY, "scale": (1, 1, 2)}], ONES, {}, "has the spacing"),
+        ([{"data": ARRAY}, {"data": np.stack([ONES] * 3, -1), "rgb": True}], ONES, {}, "RGB"),
     ),
 )
-def test_wrong_layers_are_reported_in_one_line(viewer, array, seeds, where, text):
-    live = followed(viewer, [viewer.add_image(array)], viewer.add_labels(seeds, **where))
+def test_wrong_layers_are_reported_in_one_line(viewer, images, seeds, where, text):
+    live = followed(viewer, [viewer.add_image(**each) for each in images], viewer.add_labels(seeds, **where))
     assert text in live.messages[-1] and "\n" not in live.messages[-1] and live.labels is None
     if text == "has the size":
         live.strokes.data = ONES
         assert_fresh(live)
-
-
-def test_channels_on_other_grids(viewer):
-    other = viewer.add_image(ARRAY, scale=(1, 1, 2), name="other")
-    color = viewer.add_image(np.zeros((*SHAPE, 3), np.uint8), rgb=True)
-    for layer, text in ((other, "the layer other has the spacing"), (color, "RGB")):
-        live = followed(viewer, [viewer.add_image(ARRAY), layer], viewer.add_labels(ONES))
-        assert text in live.messages[-1]
 
 
 def test_layers_that_vanish_and_viewers_that_close(viewer):

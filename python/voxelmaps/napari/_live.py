@@ -39,23 +39,22 @@ class LiveLabels:
         self.viewer, self.images, self.strokes, self.has_margin = viewer, list(images), strokes, has_margin
         self.labels = self.margin = None
         self._parameters, self._report = dict(parameters), report
-        # The session with the parameters that it has, and the seeds of the last update.
-        self._session, self._applied, self._seeds = None, {}, None
+        # The seeds are those of the last update.
+        self._session, self._seeds = None, None
         # What is to be made again, even of the same strokes: session, labels, margin. Threads change it.
         self._due = set()
         # Whether a stroke cancels what the thread computes, and whether one has.
         self._may_cancel = self._was_canceled = False
         self._lock, self._task, self._since = threading.Lock(), Newest(self._compute, self._show, report), 0.0
         self._poll = QTimer()
-        self._poll.timeout.connect(lambda: self.strokes.visible or self.update())
+        # Of methods, emitters of napari and Qt have weak references, but of other functions, they keep them and the session alive.
+        self._poll.timeout.connect(self._on_poll)
         self._poll.start(_POLL_MILLISECONDS)
-        self._connections = [
-            *((getattr(strokes.events, name), self.update) for name in ("paint", "labels_update", "set_data", "data")),
-            *((layer.events.data, self.reestimate) for layer in self.images),
-            (viewer.layers.events.removed, self._on_removed),
-        ]
-        for emitter, function in self._connections:
-            emitter.connect(function)
+        for name in ("paint", "labels_update", "set_data", "data"):
+            getattr(strokes.events, name).connect(self.update)
+        for layer in self.images:
+            layer.events.data.connect(self.reestimate)
+        viewer.layers.events.removed.connect(self._on_removed)
         self.update()
 
     @property
@@ -87,9 +86,7 @@ class LiveLabels:
         """Let the layers be. A thread that still computes ends without a result."""
         self._task.stop()
         self._poll.stop()
-        for emitter, function in self._connections:
-            emitter.disconnect(function)
-        self._connections = []
+        self.viewer.layers.events.removed.disconnect(self._on_removed)
 
     def save(self, folder):
         """Write the present strokes, and labels of exactly these, to a folder as NIfTI; returns their paths."""
@@ -104,6 +101,10 @@ class LiveLabels:
             folder
         )
 
+    def _on_poll(self):
+        if not self.strokes.visible:
+            self.update()
+
     def _on_removed(self, event):
         if event.value is self.strokes or event.value in self.images:
             self.stop()
@@ -115,25 +116,23 @@ class LiveLabels:
         """The present strokes as seeds of the session, which is made if it must be."""
         strokes = _layers.image_of(self.strokes)
         label_type = "uint8" if strokes.array.dtype.itemsize == 1 else "uint16"
-        if self._session is None or "session" in self._due or self._applied["label_type"] != label_type:
+        if self._session is None or "session" in self._due or self._session._values["label_type"] != label_type:
             self._due.discard("session")
             self._due.add("labels")
             self._session = None
             self._session = SeedSession(_layers.image_of_channels(self.images), label_type=label_type)
-            self._applied = {"label_type": label_type}
         return _seeds.of_array(strokes, *self._session._grid)
 
     def _label(self, seeds):
         """The labels of seeds, as an array."""
+        session, values = self._session, self._session._values
         if len(seeds.numbers) == 0:
-            return np.zeros(self._session._scene.shape, self._applied["label_type"])
-        changed = {name: value for name, value in self._parameters.items() if self._applied.get(name) != value}
+            return np.zeros(session._scene.shape, values["label_type"])
+        changed = {name: value for name, value in self._parameters.items() if values[name] != value}
         with warnings.catch_warnings():
             # A window would show after each stroke that there is only one label yet.
             warnings.simplefilter("ignore", UserWarning)
-            labels = self._session.update(seeds, **changed).array
-        self._applied.update(changed)
-        return labels
+            return session.update(seeds, **changed).array
 
     def _compute(self):
         """Yields the labels and the margin, as names of layers, arrays and seconds."""
@@ -164,9 +163,8 @@ class LiveLabels:
     def _show(self, result):
         name, value, seconds = result
         layer = getattr(self, name)
-        if layer is None or layer not in self.viewer.layers:
+        if layer not in self.viewer.layers:
             layer = self._add(name, value)
-            setattr(self, name, layer)
         elif layer.data.dtype == value.dtype:
             # A new array would make napari compile shaders and measure all layers again.
             np.copyto(layer.data, value)
@@ -189,6 +187,7 @@ class LiveLabels:
         else:
             layer = self.viewer.add_image(array, name=name, colormap="viridis", opacity=0.6, **where)
             layer.events.visible.connect(self.update)
+        setattr(self, name, layer)
         above = [layers.index(each) for each in (self.strokes, self.labels) if each in layers]
         layers.move(layers.index(layer), min(above))
         layers.selection = selected

@@ -24,7 +24,7 @@ class Newest:
 
     def __init__(self, compute, show, report):
         self._compute, self._show, self._report = compute, show, report
-        self._worker, self._arguments, self._is_stopped = None, (), False
+        self._worker, self._arguments, self._running, self._is_stopped = None, (), (), False
         # Whether there is a request that has not begun.
         self.is_due = False
         # Napari emits some events before it changes the voxels: look at them once it is done.
@@ -56,16 +56,16 @@ class Newest:
     def _start(self):
         if self._worker is not None or not self.is_due:
             return
-        self.is_due, arguments = False, self._arguments
-        worker = self._worker = create_worker(guarded, self._compute, *arguments)
+        self.is_due, self._running = False, self._arguments
+        self._worker = create_worker(guarded, self._compute, *self._running)
+        # Qt has weak references to methods only: a function that knows the worker would keep it for ever.
+        self._worker.yielded.connect(self._take)
+        self._worker.finished.connect(self._finish)
+        self._worker.start()
 
-        def take(value):
-            if not worker.abort_requested:
-                self._report(str(value)) if isinstance(value, Exception) else self._show(value, *arguments)
-
-        worker.yielded.connect(take)
-        worker.finished.connect(self._finish)
-        worker.start()
+    def _take(self, value):
+        if not self._worker.abort_requested:
+            self._report(str(value)) if isinstance(value, Exception) else self._show(value, *self._running)
 
     def _finish(self):
         self._worker = None
