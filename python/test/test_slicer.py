@@ -76,17 +76,23 @@ def test_maps_are_where_the_segment_is(logic, scene):
     volume, mask = volume_of(scene, ARRAY), np.zeros(SHAPE, np.uint8)
     mask[3:7, 4:10, 5:13] = 1
     segmentation, ids = segmentation_of(scene, logic, mask)
-    settings = {"features": ["glcm_Contrast", "firstorder_Mean"], "bin_width": 10, "neighborhood_radius": 1}
-    image = logic.image_of(volume)
-    inside = voxelmaps.feature_maps(image, mask, crop="mask", **settings)
-    # The corner of the part in the volume.
-    assert image.point([part.start for part in inside.slices][::-1]) == inside.geometry.origin
-    for arguments, expected in (((), voxelmaps.feature_maps(image, **settings)), ((segmentation, ids[0]), inside)):
+    settings = {"features": ["glcm_Contrast", "firstorder_TotalEnergy"], "bin_width": 10, "radius_mm": 1.7}
+    given = {**settings, "spacing": (2.5, 0.8, 0.7)}
+    matrix = matrix_of(logic.oriented_image_of(volume))
+    for arguments, expected in (
+        ((), voxelmaps.feature_maps(ARRAY, **given)),
+        ((segmentation, ids[0]), voxelmaps.feature_maps(ARRAY, mask, crop="mask", **given)),
+    ):
         nodes = logic.add_feature_maps(scene, volume, *arguments, **settings)
         assert [node.GetName() for node in nodes] == list(expected)
+        start = [*(part.start for part in reversed(expected.slices)), 1]
         for node in nodes:
-            np.testing.assert_array_equal(logic.image_of(node).array, expected[node.GetName()])
-            assert logic.image_of(node)[1:] == expected.geometry
+            np.testing.assert_array_equal(slicer.util.arrayFromVolume(node), expected[node.GetName()])
+            assert node.GetSpacing() == volume.GetSpacing() and np.allclose(
+                node.GetOrigin(), (matrix @ start)[:3], 0, 1e-12
+            )
+            moved = matrix_of(logic.oriented_image_of(node))
+            np.testing.assert_array_equal(moved[:3, :3], matrix[:3, :3])
 
 
 def test_what_is_refused(logic, scene):

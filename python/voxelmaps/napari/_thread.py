@@ -27,10 +27,6 @@ class Newest:
         self._worker, self._arguments, self._running, self._is_stopped = None, (), (), False
         # Whether there is a request that has not begun.
         self.is_due = False
-        # Napari emits some events before it changes the voxels: look at them once it is done.
-        self._timer = QTimer()
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._start)
 
     @property
     def is_busy(self):
@@ -40,7 +36,8 @@ class Newest:
         """Compute soon."""
         if not self._is_stopped:
             self._arguments, self.is_due = arguments, True
-            self._timer.start(0)
+            # Napari emits some events before it changes the voxels: look at them once it is done, but before it draws.
+            QTimer.singleShot(0, self._start)
 
     def cancel(self):
         """Show nothing more of what is requested or computed, which ends before its next value."""

@@ -4,7 +4,6 @@
 
 import os
 
-import qt
 from SegmentEditorEffects import AbstractScriptedSegmentEditorAutoCompleteEffect
 from VoxelMapsLib import logic
 
@@ -28,9 +27,6 @@ class SegmentEditorEffect(AbstractScriptedSegmentEditorAutoCompleteEffect):
 
     def clone(self):
         return new_effect()
-
-    def icon(self):
-        return qt.QIcon()
 
     def helpText(self):
         return (

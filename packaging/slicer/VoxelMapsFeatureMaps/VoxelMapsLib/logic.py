@@ -29,22 +29,6 @@ def array_of(image):
     return vtk_to_numpy(scalars).reshape(image.GetDimensions()[::-1])
 
 
-def image_of(volume_node):
-    """The image of a volume node, with its geometry in LPS, to the last bit."""
-    package()
-    from voxelmaps._image import Image
-
-    if volume_node.GetParentTransformNode() is not None:
-        raise ValueError(
-            f"the volume {volume_node.GetName()} is in a transform: harden it first, so that its geometry is known"
-        )
-    directions, lps = np.zeros((3, 3)), np.array([-1.0, -1.0, 1.0])
-    volume_node.GetIJKToRASDirections(directions)
-    direction = tuple((directions * lps[:, None] + 0.0).ravel().tolist())
-    origin = tuple((np.array(volume_node.GetOrigin()) * lps + 0.0).tolist())
-    return Image(array_of(volume_node.GetImageData()), tuple(volume_node.GetSpacing()), origin, direction)
-
-
 def oriented_image_of(volume_node):
     """The vtkOrientedImageData of a volume node, as effects of the Segment Editor get it."""
     matrix, oriented = vtk.vtkMatrix4x4(), slicer.vtkOrientedImageData()
@@ -91,20 +75,22 @@ def add_feature_maps(scene, volume_node, segmentation_node=None, segment_id=None
 
     Returns the nodes.
     """
-    mask = None
+    if volume_node.GetParentTransformNode() is not None:
+        raise ValueError(f"the volume {volume_node.GetName()} is in a transform: harden it first")
+    image, mask = oriented_image_of(volume_node), None
     if segment_id:
-        mask = array_of(merged_labels(segmentation_node, [segment_id], oriented_image_of(volume_node)))
+        mask = array_of(merged_labels(segmentation_node, [segment_id], image))
         settings = {**settings, "label": 1, "crop": "mask"}
-    maps = package().feature_maps(image_of(volume_node), mask, **settings)
-    x, y, z = maps.geometry.origin
-    directions, nodes = np.zeros((3, 3)), []
+    maps = package().feature_maps(array_of(image), mask, spacing=volume_node.GetSpacing()[::-1], **settings)
+    matrix, directions, nodes = vtk.vtkMatrix4x4(), np.zeros((3, 3)), []
+    volume_node.GetIJKToRASMatrix(matrix)
     volume_node.GetIJKToRASDirections(directions)
+    origin = matrix.MultiplyPoint([*(part.start for part in reversed(maps.slices)), 1])[:3]
     for name in maps:
         node = scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", name)
         slicer.util.updateVolumeFromArray(node, maps[name])
-        # CopyOrientation() would round.
         node.SetSpacing(volume_node.GetSpacing())
+        node.SetOrigin(origin)
         node.SetIJKToRASDirections(directions)
-        node.SetOrigin(-x, -y, z)
         nodes.append(node)
     return nodes
