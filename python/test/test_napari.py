@@ -274,7 +274,7 @@ def test_widget_of_labels_with_the_sample(viewer, tmp_path):
     widget = _widgets.LabelsWidget(viewer)
     viewer.window.add_dock_widget(widget)
     widget.save(tmp_path)
-    assert "start the update" in widget.status.value
+    assert "nothing to save" in widget.status.value
     widget.has_margin.value = widget.is_live.value = True
     wait(lambda: widget.live.is_busy)
     assert_fresh(widget.live)
@@ -367,7 +367,7 @@ def test_widget_of_maps(viewer, maps_widget, tmp_path):
     assert "glcm_DifferenceAverage" in widget.features.choices and "glcm_Id" not in widget.features.choices
     widget.search.value = ""
     widget.save(tmp_path)
-    assert "compute the volume first" in widget.status.value
+    assert "nothing to save" in widget.status.value
     widget.mask.value, widget.mask_label.value = viewer.layers["mask"], 2
     widget.compute()
     wait(lambda: widget._volume.is_busy)

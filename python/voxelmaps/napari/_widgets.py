@@ -37,12 +37,16 @@ class _Widget(w.Container):
         if not self.is_closed:
             self.status.value = str(text)
 
-    def save_by(self, function, folder):
-        """Call a function that writes files to a folder in a thread; without a folder, ask for one."""
+    def save(self, folder=None):
+        """Write the results to a folder in a thread; without a folder, ask for one."""
+        write = self.writer()
+        if write is None:
+            self.report("there is nothing to save: compute it first")
+            return
         folder = folder or QFileDialog.getExistingDirectory(None, "Folder to save to")
 
         def saved():
-            yield f"saved {len(function(folder))} files in {folder}"
+            yield f"saved {len(write(folder))} files in {folder}"
 
         if folder:
             create_worker(guarded, saved, _connect={"yielded": self.report})
@@ -94,12 +98,9 @@ class LabelsWidget(_Widget):
             self.reset_choices()
             self.strokes.value = layer
 
-    def save(self, folder=None):
-        """Write labels and strokes to a folder."""
-        if self.live is None:
-            self.report("there are no labels to save: start the update first")
-        else:
-            self.save_by(self.live.save, folder)
+    def writer(self):
+        """The function that writes labels and strokes to a folder."""
+        return self.live and self.live.save
 
     def close_down(self):
         if self.live is not None:
@@ -150,11 +151,13 @@ class MapsWidget(_Widget):
         self._volume = Newest(_maps.compute, self._show_volume, self.report)
         self._preview = Newest(_maps.compute, self._show_preview, self.report)
         radii = [("voxels", "neighborhood_radius"), ("mm", "radius_mm")]
-        settings = [
+        controls = [
             w.ComboBox(name="image", choices=_layers_of(napari_viewer, Image)),
             w.ComboBox(name="mask", choices=_layers_of(napari_viewer, (Labels, Image)), nullable=True),
             w.SpinBox(name="mask_label", label="label of the mask", max=65535, tooltip="0: the mask has one label"),
+            w.LineEdit(name="search"),
             w.Select(name="features", choices=list(self._descriptions), value=["glcm_Contrast"]),
+            w.Label(name="description", label=" "),
             w.FloatSpinBox(name="radius", value=2, max=127, step=1),
             w.ComboBox(name="unit", label="unit of the radius", choices=radii),
             w.ComboBox(name="bins", choices=["bin_width", "number_of_gray_levels"]),
@@ -163,11 +166,7 @@ class MapsWidget(_Widget):
         ]
         super().__init__(
             napari_viewer,
-            *settings[:3],
-            w.LineEdit(name="search"),
-            settings[3],
-            w.Label(name="description", label=" "),
-            *settings[4:],
+            *controls,
             _button("Compute the volume", self.compute),
             _button("Cancel", self.cancel),
             w.ProgressBar(name="progress", label=" ", max=100),
@@ -177,7 +176,7 @@ class MapsWidget(_Widget):
         self.search.changed.connect(self._filter)
         self.features.native.currentTextChanged.connect(self._describe)
         self._describe("glcm_Contrast")
-        for control in settings:
+        for control in controls:
             control.changed.connect(self.update_preview)
         for name in ("point", "order", "ndisplay"):
             getattr(napari_viewer.dims.events, name).connect(self.update_preview)
@@ -197,12 +196,9 @@ class MapsWidget(_Widget):
             self._volume.cancel()
             self.report("canceled")
 
-    def save(self, folder=None):
-        """Write the maps that were computed last to a folder, with what they come from."""
-        if self._results is None:
-            self.report("there are no maps to save: compute the volume first")
-        else:
-            self.save_by(functools.partial(_maps.save, *self._results), folder)
+    def writer(self):
+        """The function that writes the maps that were computed last to a folder, with what they come from."""
+        return self._results and functools.partial(_maps.save, *self._results)
 
     def update_preview(self, event=None):
         """Compute the first selected map in the visible slice, soon."""
