@@ -8,6 +8,7 @@ import pathlib
 import numpy as np
 
 from .. import _image
+from .._maps import Geometry
 from .._sample import sample_ct
 
 # Parts of names of files that hold labels.
@@ -71,17 +72,17 @@ def image_of_channels(layers):
     return images[0].with_array(np.stack([image.array for image in images], -1))
 
 
-def image_as_saved(layer):
-    """The Image of a layer, with the geometry of its file if that has the voxels of the layer."""
+def geometry_of(layer):
+    """The Geometry of a layer: that of its file if that has the voxels of the layer."""
     image, path = image_of(layer), layer.source.path
     if path is not None and os.path.exists(path):
         try:
             of_file = _image.read(path, "the image")
         except (ValueError, TypeError, OSError, ImportError):
-            return image
+            return Geometry(*image[1:])
         if np.array_equal(of_file.array, image.array, equal_nan=image.array.dtype.kind == "f"):
-            return image._replace(spacing=of_file.spacing, origin=of_file.origin, direction=of_file.direction)
-    return image
+            image = of_file
+    return Geometry(*image[1:])
 
 
 def limits(array, percentiles=(1, 99)):

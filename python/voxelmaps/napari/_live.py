@@ -11,7 +11,7 @@ import numpy as np
 from qtpy.QtCore import QTimer
 
 from .. import _seeds
-from .._maps import FeatureMaps, Geometry
+from .._maps import FeatureMaps
 from .._seed_session import SeedSession
 from . import _layers
 from ._thread import Newest
@@ -96,10 +96,8 @@ class LiveLabels:
         strokes = np.zeros_like(labels)
         strokes.ravel()[seeds.numbers] = seeds.labels
         name = re.sub(r"[/\\,]", "-", self.images[0].name)
-        geometry = Geometry(*_layers.image_as_saved(self.images[0])[1:])
-        return FeatureMaps([f"{name}-labels", f"{name}-strokes"], np.stack([labels, strokes]), (), geometry).save(
-            folder
-        )
+        names, geometry = [f"{name}-labels", f"{name}-strokes"], _layers.geometry_of(self.images[0])
+        return FeatureMaps(names, np.stack([labels, strokes]), (), geometry).save(folder)
 
     def _on_poll(self):
         if not self.strokes.visible:
