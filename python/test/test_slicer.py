@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""The logic of the modules of 3D Slicer, with volume and segmentation nodes of slicer-core, in a tilted volume."""
+"""The logic of the extension of 3D Slicer, with volume and segmentation nodes of slicer-core, in a tilted volume."""
 
 import pathlib
 import sys
@@ -10,8 +10,12 @@ import pytest
 import voxelmaps
 
 slicer = pytest.importorskip("slicer", reason="3D Slicer is not installed: pip install slicer-core")
+import vtk  # noqa: E402
+
 FOLDER = pathlib.Path(__file__).parents[2] / "packaging/slicer/VoxelMapsFeatureMaps"
 SHAPE = (10, 14, 18)
+ARRAY = np.random.default_rng(0).integers(0, 60, SHAPE).astype(np.int16)
+ARRAY[np.indices(SHAPE).sum(0) > 20] += 100
 
 
 @pytest.fixture
@@ -29,13 +33,10 @@ def scene():
     return slicer.vtkMRMLScene()
 
 
-def volume_of(scene, logic, array):
+def volume_of(scene, array):
     """A volume node with axes that are tilted in all directions."""
-    import vtk
-
-    node, image = scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", "CT"), vtk.vtkImageData()
-    logic.set_scalars(image, array)
-    node.SetAndObserveImageData(image)
+    node = scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", "CT")
+    slicer.util.updateVolumeFromArray(node, array)
     node.SetSpacing(0.7, 0.8, 2.5)
     node.SetOrigin(-10.125, 20.3, 5.7)
     node.SetIJKToRASDirections(np.linalg.qr(np.array([[9.0, 1, 0], [-1, 9, 2], [0, -2, 9]]))[0])
@@ -43,76 +44,62 @@ def volume_of(scene, logic, array):
 
 
 def matrix_of(oriented):
-    import vtk
-
     matrix = vtk.vtkMatrix4x4()
     oriented.GetImageToWorldMatrix(matrix)
-    return [matrix.GetElement(i, j) for i in range(4) for j in range(4)]
+    return slicer.util.arrayFromVTKMatrix(matrix)
 
 
-def segmentation_of(scene, logic, volume, labels):
+def segmentation_of(scene, logic, labels):
     node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "strokes")
     for label in np.unique(labels[labels > 0]):
-        oriented = slicer.vtkOrientedImageData()
-        oriented.DeepCopy(logic.oriented_image_of(volume))
-        logic.set_scalars(oriented, (labels == label).astype(np.uint8))
+        oriented = logic.oriented_image_of(volume_of(scene, (labels == label).astype(np.uint8)))
         assert node.AddSegmentFromBinaryLabelmapRepresentation(oriented, f"object {label}")
-    return node
+    return node, node.GetSegmentation().GetSegmentIDs()
 
 
-@pytest.fixture
-def array():
-    random = np.random.default_rng(0)
-    return (random.integers(0, 60, SHAPE) + 100 * (np.indices(SHAPE).sum(0) > 20)).astype(np.int16)
-
-
-def test_labels_of_segments_follow_edits(logic, scene, array):
-    volume, strokes = volume_of(scene, logic, array), np.zeros(SHAPE, np.uint8)
+def test_labels_of_segments_follow_edits(logic, scene):
+    source, strokes = logic.oriented_image_of(volume_of(scene, ARRAY)), np.zeros(SHAPE, np.uint8)
+    labels, output = logic.ConnectedLabels(), slicer.vtkOrientedImageData()
     strokes[0, 0, 0] = 2
-    source, labels = logic.oriented_image_of(volume), logic.ConnectedLabels()
-    for label, index in (
-        (1, (2, 3, slice(2, 6))),
-        (2, (7, 10, slice(9, 16))),
-        (3, (5, 7, slice(0, 2))),
-        (0, (2, 3, 4)),
-    ):
+    for label, index in ((1, np.s_[2, 3, 2:6]), (2, np.s_[7, 10, 9:16]), (3, np.s_[5, 7, 0:2]), (0, np.s_[2, 3, 4])):
         strokes[index] = label
-        segmentation = segmentation_of(scene, logic, volume, strokes)
-        ids = segmentation.GetSegmentation().GetSegmentIDs()
-        merged, output = logic.merged_labels(segmentation, ids, source), slicer.vtkOrientedImageData()
+        merged = logic.merged_labels(*segmentation_of(scene, logic, strokes), source)
         np.testing.assert_array_equal(logic.array_of(merged), strokes)
         labels.update(source, merged, output)
-        np.testing.assert_array_equal(logic.array_of(output), voxelmaps.labels(array, strokes, **logic.LABELS))
-        assert output.GetExtent() == source.GetExtent() and matrix_of(output) == matrix_of(source)
+        np.testing.assert_array_equal(logic.array_of(output), voxelmaps.labels(ARRAY, strokes, **logic.LABELS))
+        np.testing.assert_array_equal(logic.array_of(merged), strokes)
+        assert output.GetExtent() == source.GetExtent()
+        np.testing.assert_array_equal(matrix_of(output), matrix_of(source))
 
 
-def test_maps_are_where_the_segment_is(logic, scene, array):
-    volume, mask = volume_of(scene, logic, array), np.zeros(SHAPE, np.uint8)
+def test_maps_are_where_the_segment_is(logic, scene):
+    volume, mask = volume_of(scene, ARRAY), np.zeros(SHAPE, np.uint8)
     mask[3:7, 4:10, 5:13] = 1
-    segmentation = segmentation_of(scene, logic, volume, mask)
-    settings = {"features": ["glcm_Contrast", "firstorder_Mean"], "bin_width": 10, "neighborhood_radius": 1}
-    segment = segmentation.GetSegmentation().GetNthSegmentID(0)
-    nodes = logic.add_feature_maps(scene, volume, segmentation, segment, **settings)
-    expected = voxelmaps.feature_maps(logic.image_of(volume), mask, crop="mask", **settings)
-    assert [node.GetName() for node in nodes] == list(expected)
-    whole = voxelmaps.feature_maps(array, **settings)
-    for node in nodes:
-        image = logic.image_of(node)
-        np.testing.assert_array_equal(image.array, expected[node.GetName()])
-        assert image[1:] == expected.geometry
-        # The corner of the part in the volume.
-        assert logic.image_of(volume).point([part.start for part in expected.slices][::-1]) == image.origin
-    for node in logic.add_feature_maps(scene, volume, **settings):
-        np.testing.assert_array_equal(logic.image_of(node).array, whole[node.GetName()])
-        assert logic.image_of(node)[1:] == logic.image_of(volume)[1:]
+    segmentation, ids = segmentation_of(scene, logic, mask)
+    settings = {"features": ["glcm_Contrast", "firstorder_TotalEnergy"], "bin_width": 10, "radius_mm": 1.7}
+    given = {**settings, "spacing": (2.5, 0.8, 0.7)}
+    matrix = matrix_of(logic.oriented_image_of(volume))
+    for arguments, expected in (
+        ((), voxelmaps.feature_maps(ARRAY, **given)),
+        ((segmentation, ids[0]), voxelmaps.feature_maps(ARRAY, mask, crop="mask", **given)),
+    ):
+        nodes = logic.add_feature_maps(scene, volume, *arguments, **settings)
+        assert [node.GetName() for node in nodes] == list(expected)
+        start = [*(part.start for part in reversed(expected.slices)), 1]
+        for node in nodes:
+            np.testing.assert_array_equal(slicer.util.arrayFromVolume(node), expected[node.GetName()])
+            assert node.GetSpacing() == volume.GetSpacing() and np.allclose(
+                node.GetOrigin(), (matrix @ start)[:3], 0, 1e-12
+            )
+            moved = matrix_of(logic.oriented_image_of(node))
+            np.testing.assert_array_equal(moved[:3, :3], matrix[:3, :3])
 
 
-def test_what_is_refused(logic, scene, array):
-    volume = volume_of(scene, logic, array)
-    transform = scene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
-    volume.SetAndObserveTransformNodeID(transform.GetID())
+def test_what_is_refused(logic, scene):
+    volume = volume_of(scene, ARRAY)
+    volume.SetAndObserveTransformNodeID(scene.AddNewNodeByClass("vtkMRMLLinearTransformNode").GetID())
     with pytest.raises(ValueError, match="harden"):
         logic.add_feature_maps(scene, volume, features="ngtdm")
     empty = slicer.vtkOrientedImageData()
-    with pytest.raises(ValueError, match="has the extent|have the extent"):
+    with pytest.raises(ValueError, match="have the extent"):
         logic.ConnectedLabels().update(logic.oriented_image_of(volume), empty, empty)

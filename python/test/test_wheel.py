@@ -13,7 +13,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "voxelmaps"
-SOURCES = [path for kind in ("py", "pyi", "tsv", "yaml") for path in PACKAGE.rglob(f"*.{kind}")]
+SOURCES = [path for kind in ("py", "pyi", "yaml") for path in PACKAGE.rglob(f"*.{kind}")]
 CORE = "voxelmaps/libVoxelMapsCore.so.0.3"
 WHEELS = ["voxelmaps", "itk-voxelmaps"]
 
@@ -32,6 +32,7 @@ def libraries_of(wheel):
 def test_files():
     """The wheels have all of their parts, also if they were built in a folder that was used before, and nothing else."""
     expected = {f"voxelmaps/{path.relative_to(PACKAGE)}" for path in SOURCES}
+    expected |= {f"voxelmaps/napari/features/{path.name}" for path in (ROOT / "doc/features").glob("*.md")}
     expected |= {CORE, "voxelmaps/_core.abi3.so", "voxelmaps/py.typed"}
     expected.update({"../../../bin/TextureFeatureMaps", "../../../bin/voxelmaps"})
     assert {name for name in files_of("voxelmaps") if "dist-info" not in name} == expected

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Module "Feature maps" of 3D Slicer: a thin form around VoxelMapsLib.logic."""
+"""Module "Feature maps" of 3D Slicer: a thin form around VoxelMapsLib.logic. It also registers the effect "Connected labels"."""
 
 import qt
 import slicer
@@ -14,17 +14,18 @@ class VoxelMapsFeatureMaps(ScriptedLoadableModule):
         parent.title = "Feature maps"
         parent.categories = ["Quantification"]
         parent.contributors = ["VoxelMaps"]
-        parent.helpText = (
-            "Texture maps of a volume, in all of it or in a segment, as PyRadiomics and the IBSI define them."
-        )
-        parent.acknowledgementText = ""
+        parent.helpText = "Texture maps of a volume or a segment, as PyRadiomics and the IBSI define them."
+        slicer.app.connect("startupCompleted()", self.registerEffect)
+
+    def registerEffect(self):
+        from VoxelMapsLib.ConnectedLabelsEffect import new_effect
+
+        new_effect().self().register()
 
 
 class VoxelMapsFeatureMapsWidget(ScriptedLoadableModuleWidget):
     def setup(self):
         ScriptedLoadableModuleWidget.setup(self)
-        form = qt.QFormLayout()
-        self.layout.addLayout(form)
         self.volume = slicer.qMRMLNodeComboBox()
         self.volume.nodeTypes = ["vtkMRMLScalarVolumeNode"]
         self.segment = slicer.qMRMLSegmentSelectorWidget()
@@ -37,22 +38,24 @@ class VoxelMapsFeatureMapsWidget(ScriptedLoadableModuleWidget):
         self.binWidth = qt.QDoubleSpinBox()
         self.binWidth.maximum, self.binWidth.value = 1e6, 25
         button = qt.QPushButton("Compute")
-        rows = {"Volume": self.volume, "Segment": self.segment, "Features": self.features}
-        rows.update({"Radius (voxels)": self.radius, "Bin width": self.binWidth, "": button})
-        for label, widget in rows.items():
-            form.addRow(label, widget)
         button.connect("clicked()", self.onCompute)
+        form = qt.QFormLayout()
+        form.addRow("Volume", self.volume)
+        form.addRow("Segment", self.segment)
+        form.addRow("Features", self.features)
+        form.addRow("Radius (voxels)", self.radius)
+        form.addRow("Bin width", self.binWidth)
+        form.addRow(button)
+        self.layout.addLayout(form)
         self.layout.addStretch(1)
 
     def onCompute(self):
         with slicer.util.tryWithErrorDisplay("Feature maps:", waitCursor=True):
-            logic.require_voxelmaps()
-            segment = self.segment.currentSegmentID()
             nodes = logic.add_feature_maps(
                 slicer.mrmlScene,
                 self.volume.currentNode(),
-                self.segment.currentNode() if segment else None,
-                segment or None,
+                self.segment.currentNode(),
+                self.segment.currentSegmentID(),
                 features=[name.strip() for name in self.features.text.split(",") if name.strip()],
                 neighborhood_radius=self.radius.value,
                 bin_width=self.binWidth.value,

@@ -8,7 +8,7 @@ import pathlib
 import numpy as np
 
 from .. import _image
-from .._maps import FeatureMaps, Geometry
+from .._maps import Geometry
 from .._sample import sample_ct
 
 # Parts of names of files that hold labels.
@@ -53,50 +53,36 @@ def image_of(layer):
     return _image._image_of_steps(array_of(layer), vectors[::-1, :n].T, vectors[::-1, n], what)
 
 
-def check_grid(layer, other, what):
-    """Raise ValueError if an Image is not on the grid of a layer."""
-    image = image_of(layer)
-    image = image.with_array(image.array[..., 0]) if image.array.ndim > layer.ndim else image
-    if image.array.ndim != other.array.ndim:
-        raise ValueError(f"{what} has the shape {other.array.shape}, but {layer.name} has {image.array.shape}")
-    difference = _image.difference_of_grids(image, other, what, layer.name)
-    if difference is not None:
-        raise ValueError(difference)
+def gray_image_of(layer):
+    """The Image of a layer. Raises ValueError if it is RGB."""
+    if layer.rgb:
+        raise ValueError(f"the layer {layer.name} is RGB, but must have one channel: split it into three layers")
+    return image_of(layer)
 
 
 def image_of_channels(layers):
     """The Image of a layer, or of several gray ones on the same grid, which are its components."""
-    images = [image_of(layer) for layer in layers]
-    if len(images) == 1:
-        return images[0]
+    if len(layers) == 1:
+        return image_of(layers[0])
+    images = [gray_image_of(layer) for layer in layers]
     for layer, image in zip(layers, images):
-        check_grid(layers[0], image, f"the layer {layer.name}")
+        difference = _image.difference_of_grids(images[0], image, f"the layer {layer.name}", layers[0].name)
+        if difference is not None:
+            raise ValueError(difference)
     return images[0].with_array(np.stack([image.array for image in images], -1))
 
 
-def image_as_saved(layer):
-    """The Image of a layer, with the geometry of its file if that has the voxels of the layer."""
+def geometry_of(layer):
+    """The Geometry of a layer: that of its file if that has the voxels of the layer."""
     image, path = image_of(layer), layer.source.path
     if path is not None and os.path.exists(path):
         try:
             of_file = _image.read(path, "the image")
         except (ValueError, TypeError, OSError, ImportError):
-            return image
+            return Geometry(*image[1:])
         if np.array_equal(of_file.array, image.array, equal_nan=image.array.dtype.kind == "f"):
-            return image._replace(spacing=of_file.spacing, origin=of_file.origin, direction=of_file.direction)
-    return image
-
-
-def save(arrays, layer, folder):
-    """Write a dict of arrays on the grid of a layer as NIfTI files with these names; returns their paths."""
-    geometry = Geometry(*image_as_saved(layer)[1:])
-    return [
-        path
-        for name, array in arrays.items()
-        for path in FeatureMaps([name.replace("/", "-").replace(",", " ")], array[np.newaxis], (), geometry).save(
-            folder
-        )
-    ]
+            image = of_file
+    return Geometry(*image[1:])
 
 
 def limits(array, percentiles=(1, 99)):

@@ -2,17 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Labels that follow strokes while these are edited."""
 
+import re
 import threading
 import time
 import warnings
 
 import numpy as np
-from napari.qt.threading import create_worker
 from qtpy.QtCore import QTimer
 
 from .. import _seeds
+from .._maps import FeatureMaps
 from .._seed_session import SeedSession
 from . import _layers
+from ._thread import Newest
 
 # Of edits of a hidden layer, such as undo, napari says nothing.
 _POLL_MILLISECONDS = 500
@@ -37,43 +39,40 @@ class LiveLabels:
         self.viewer, self.images, self.strokes, self.has_margin = viewer, list(images), strokes, has_margin
         self.labels = self.margin = None
         self._parameters, self._report = dict(parameters), report
-        # The session with the parameters that it has, and the seeds of the last update.
-        self._session, self._applied, self._seeds = None, {}, None
+        # The seeds are those of the last update.
+        self._session, self._seeds = None, None
         # What is to be made again, even of the same strokes: session, labels, margin. Threads change it.
         self._due = set()
-        self._is_stale, self._is_stopped, self._since = False, False, 0.0
         # Whether a stroke cancels what the thread computes, and whether one has.
         self._may_cancel = self._was_canceled = False
-        self._worker, self._lock = None, threading.Lock()
-        self._timer, self._poll = QTimer(), QTimer()
-        # Napari emits some events before it changes the voxels: look at them once it is done.
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._start)
-        self._poll.timeout.connect(lambda: self.strokes.visible or self.update())
+        self._lock, self._task, self._since = threading.Lock(), Newest(self._compute, self._show, report), 0.0
+        self._poll = QTimer()
+        # Of methods, emitters of napari and Qt have weak references, but of other functions, they keep them and the session alive.
+        self._poll.timeout.connect(self._on_poll)
         self._poll.start(_POLL_MILLISECONDS)
-        self._connections = [
-            *((getattr(strokes.events, name), self.update) for name in ("paint", "labels_update", "set_data", "data")),
-            *((layer.events.data, self.reestimate) for layer in self.images),
-            (viewer.layers.events.removed, self._on_removed),
-        ]
-        for emitter, function in self._connections:
-            emitter.connect(function)
+        for name in ("paint", "labels_update", "set_data", "data"):
+            getattr(strokes.events, name).connect(self.update)
+        for layer in self.images:
+            layer.events.data.connect(self.reestimate)
+        viewer.layers.events.removed.connect(self._on_removed)
         self.update()
+
+    @property
+    def is_busy(self):
+        return self._task.is_busy
 
     def update(self, event=None):
         """Label again, soon, if strokes or parameters have changed."""
-        if self._is_stopped:
-            return
-        if not self._is_stale:
-            self._is_stale, self._since = True, time.perf_counter()
+        if not self._task.is_due:
+            self._since = time.perf_counter()
             if self._may_cancel:
                 self._may_cancel, self._was_canceled = False, True
                 self._session.cancel()
-        self._timer.start(0)
+        self._task.request()
 
-    def change(self, has_margin=None, **parameters):
+    def change(self, has_margin, **parameters):
         """Label again with other parameters."""
-        self.has_margin = self.has_margin if has_margin is None else has_margin
+        self.has_margin = has_margin
         self._parameters = {**self._parameters, **parameters}
         self._due.add("labels")
         self.update()
@@ -85,12 +84,9 @@ class LiveLabels:
 
     def stop(self):
         """Let the layers be. A thread that still computes ends without a result."""
-        self._is_stopped = True
-        self._timer.stop()
+        self._task.stop()
         self._poll.stop()
-        for emitter, function in self._connections:
-            emitter.disconnect(function)
-        self._connections = []
+        self.viewer.layers.events.removed.disconnect(self._on_removed)
 
     def save(self, folder):
         """Write the present strokes, and labels of exactly these, to a folder as NIfTI; returns their paths."""
@@ -99,12 +95,13 @@ class LiveLabels:
             labels = self._label(seeds)
         strokes = np.zeros_like(labels)
         strokes.ravel()[seeds.numbers] = seeds.labels
-        name = self.images[0].name
-        return _layers.save({f"{name}-labels": labels, f"{name}-strokes": strokes}, self.images[0], folder)
+        name = re.sub(r"[/\\,]", "-", self.images[0].name)
+        names, geometry = [f"{name}-labels", f"{name}-strokes"], _layers.geometry_of(self.images[0])
+        return FeatureMaps(names, np.stack([labels, strokes]), (), geometry).save(folder)
 
-    @property
-    def is_busy(self):
-        return self._is_stale or self._worker is not None
+    def _on_poll(self):
+        if not self.strokes.visible:
+            self.update()
 
     def _on_removed(self, event):
         if event.value is self.strokes or event.value in self.images:
@@ -117,31 +114,29 @@ class LiveLabels:
         """The present strokes as seeds of the session, which is made if it must be."""
         strokes = _layers.image_of(self.strokes)
         label_type = "uint8" if strokes.array.dtype.itemsize == 1 else "uint16"
-        if self._session is None or "session" in self._due or self._applied["label_type"] != label_type:
+        if self._session is None or "session" in self._due or self._session._values["label_type"] != label_type:
             self._due.discard("session")
             self._due.add("labels")
             self._session = None
             self._session = SeedSession(_layers.image_of_channels(self.images), label_type=label_type)
-            self._applied = {"label_type": label_type}
         return _seeds.of_array(strokes, *self._session._grid)
 
     def _label(self, seeds):
         """The labels of seeds, as an array."""
+        session, values = self._session, self._session._values
         if len(seeds.numbers) == 0:
-            return np.zeros(self._session._scene.shape, self._applied["label_type"])
-        changed = {name: value for name, value in self._parameters.items() if self._applied.get(name) != value}
+            return np.zeros(session._scene.shape, values["label_type"])
+        changed = {name: value for name, value in self._parameters.items() if values[name] != value}
         with warnings.catch_warnings():
             # A window would show after each stroke that there is only one label yet.
             warnings.simplefilter("ignore", UserWarning)
-            labels = self._session.update(seeds, **changed).array
-        self._applied.update(changed)
-        return labels
+            return session.update(seeds, **changed).array
 
     def _compute(self):
-        """Yields the labels and the margin, as names of layers, arrays and seconds, or an error."""
+        """Yields the labels and the margin, as names of layers, arrays and seconds."""
         started = time.perf_counter()
-        try:
-            with self._lock:
+        with self._lock:
+            try:
                 seeds, last = self._read(), self._seeds
                 self._may_cancel = self._session.memory > 0 and not self._was_canceled
                 self._was_canceled = False
@@ -153,42 +148,21 @@ class LiveLabels:
                     yield "labels", labels, time.perf_counter() - started
                 # Not of strokes that have changed meanwhile, and not where nobody sees it.
                 is_seen = self.has_margin and (self.margin is None or self.margin.visible)
-                if is_seen and "margin" in self._due and not self._is_stale and len(seeds.numbers):
+                if is_seen and "margin" in self._due and not self._task.is_due and len(seeds.numbers):
                     self._due.discard("margin")
                     yield "margin", self._session.margin.array, time.perf_counter() - started
-        except InterruptedError:
-            self._due.add("labels")
-        except (ValueError, TypeError, RuntimeError, MemoryError) as error:
-            yield "error", str(error), 0.0
-        finally:
-            self._may_cancel = False
+            except InterruptedError:
+                self._due.add("labels")
+            finally:
+                self._may_cancel = False
 
     # --- In the thread of the window -------------------------------------------------------------------------------------
 
-    def _start(self):
-        if self._is_stopped or self._worker is not None or not self._is_stale:
-            return
-        self._is_stale = False
-        worker = self._worker = create_worker(self._compute)
-        worker.yielded.connect(self._show)
-        worker.finished.connect(self._finish)
-        worker.start()
-
-    def _finish(self):
-        self._worker = None
-        self._start()
-
     def _show(self, result):
         name, value, seconds = result
-        if self._is_stopped:
-            return
-        if name == "error":
-            self._report(value)
-            return
         layer = getattr(self, name)
-        if layer is None or layer not in self.viewer.layers:
+        if layer not in self.viewer.layers:
             layer = self._add(name, value)
-            setattr(self, name, layer)
         elif layer.data.dtype == value.dtype:
             # A new array would make napari compile shaders and measure all layers again.
             np.copyto(layer.data, value)
@@ -211,6 +185,7 @@ class LiveLabels:
         else:
             layer = self.viewer.add_image(array, name=name, colormap="viridis", opacity=0.6, **where)
             layer.events.visible.connect(self.update)
+        setattr(self, name, layer)
         above = [layers.index(each) for each in (self.strokes, self.labels) if each in layers]
         layers.move(layers.index(layer), min(above))
         layers.selection = selected

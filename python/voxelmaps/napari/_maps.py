@@ -3,10 +3,10 @@
 """Feature maps of layers: parts of a volume one after the other, one slice, files with provenance, and what features mean."""
 
 import datetime
-import importlib.resources
 import json
 import math
 import pathlib
+import re
 
 import numpy as np
 
@@ -18,20 +18,28 @@ from .._maps import FeatureMaps
 from . import _layers
 
 _MOST_PARTS = 32
+# Of tables of features: abbreviation, name, name in the IBSI, formula, range, and what a greater value means.
+_ROW = re.compile(r"^\| [A-Z0-9]+ \| (\w+) \| ([^|]*) \| \$.*?\$ \| ([^|]+) \| ([^|]+) \|", re.MULTILINE)
 
 
 def descriptions():
-    """A dict of the names of all features, with the name in the IBSI, the range and what a greater value means."""
-    lines = importlib.resources.files(__package__).joinpath("features.tsv").read_text("utf-8").splitlines()
-    return {name: tuple(texts) for name, *texts in (line.split("\t") for line in lines)}
+    """A dict of the names of all features, with a text from the tables of doc/features, which are in the package."""
+    found = {}
+    for page in sorted(pathlib.Path(__file__).with_name("features").glob("*.md")):
+        text = page.read_text("utf-8")
+        of_class = re.search(r"^\| PyRadiomics \| class `(\w+)`", text, re.MULTILINE)
+        for feature, ibsi, interval, meaning in _ROW.findall(text):
+            name, known = f"{of_class[1]}_{feature}", f" (IBSI: {ibsi})" if len(ibsi) > 1 else ""
+            found[name] = f"{name}{known}, {interval}. Greater: {meaning}."
+    return found
 
 
-def compute(x, mask, settings, axis=0, index=None):
-    """Compute feature_maps(x, mask, **settings) part by part along z, or in one part the slice with an index along an axis.
+def compute(image, mask, settings, axis=0, index=None):
+    """Compute feature_maps of layers part by part along z, or in one part the slice with an index along an axis.
 
-    Yields the part that is done, from 0 to 1; returns the FeatureMaps.
+    Yields the part that is done, from 0 to 1, and at last the FeatureMaps.
     """
-    request = request_of(x, mask, settings)
+    request = request_of(_layers.gray_image_of(image), mask and _layers.image_of(mask), settings)
     if index is not None:
         box = list(request.box)
         if not box[axis].start <= index < box[axis].stop:
@@ -39,7 +47,7 @@ def compute(x, mask, settings, axis=0, index=None):
             raise ValueError(f"the slice {index} is outside of the mask, which reaches {reach}")
         box[axis] = slice(index, index + 1)
         request = request._replace(box=tuple(box), geometry=None)
-    shape = tuple(part.stop - part.start for part in request.box)
+    shape = request.map_shape()
     maps = np.empty((len(request.names), *shape), request.dtype)
     first, end, plane = request.box[0].start, request.box[0].stop, math.prod(shape[1:]) * maps.itemsize
     step = -(-(end - first) // (_MOST_PARTS if index is None else 1))
@@ -47,7 +55,7 @@ def compute(x, mask, settings, axis=0, index=None):
         part = request._replace(box=(slice(start, min(start + step, end)), *request.box[1:]))
         part.run((), maps.ctypes.data + (start - first) * plane, math.prod(shape))
         yield min((start + step - first) / (end - first), 1.0)
-    return FeatureMaps(request.names, maps, request.box, request.geometry, request.image.shape)
+    yield FeatureMaps(request.names, maps, request.box, request.geometry, request.image.shape)
 
 
 def visible_slice(layer, dims):
@@ -61,8 +69,8 @@ def visible_slice(layer, dims):
     return axis, int(np.clip(np.round(position), 0, _layers.array_of(layer).shape[axis] - 1))
 
 
-def save(maps, folder, image, mask, settings):
-    """Write maps as NIfTI files to a folder, and what they come from to provenance.json; returns the paths."""
+def save(maps, image, mask, settings, folder):
+    """Write maps as NIfTI files to a folder, and what they come from to provenance.json; returns their paths."""
     files = maps.save(folder)
     record = {
         "program": f"voxelmaps {voxelmaps.__version__}, plugin of napari",

@@ -1,23 +1,24 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""What the modules of 3D Slicer do, without Qt: volumes and segments in, labels and maps out. Needs slicer and voxelmaps."""
+"""What the module and the effect of 3D Slicer do, without Qt: volumes and segments in, labels and maps out."""
 
 import numpy as np
+import slicer
 import vtk
-from vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtk.util.numpy_support import vtk_to_numpy
 
 # The labels meet at the strongest edges between the strokes.
 LABELS = {"affinity": "absolute_difference", "competition": "iterative", "tie_rule": "lowest_label"}
 
 
-def require_voxelmaps():
-    """Install the package at first use, with Slicer's pip."""
+def package():
+    """The package voxelmaps, which Slicer's pip installs at first use."""
     try:
-        import voxelmaps  # noqa: F401
+        import voxelmaps
     except ModuleNotFoundError:
-        import slicer
-
         slicer.util.pip_install("voxelmaps")
+        import voxelmaps
+    return voxelmaps
 
 
 def array_of(image):
@@ -28,26 +29,8 @@ def array_of(image):
     return vtk_to_numpy(scalars).reshape(image.GetDimensions()[::-1])
 
 
-def image_of(volume_node):
-    """The image of a volume node, with its geometry in LPS, to the last bit."""
-    from voxelmaps._image import Image
-
-    if volume_node.GetParentTransformNode() is not None:
-        raise ValueError(
-            f"the volume {volume_node.GetName()} is in a transform: harden it first, so that its geometry is known"
-        )
-    directions = np.zeros((3, 3))
-    volume_node.GetIJKToRASDirections(directions)
-    lps = np.array([-1.0, -1.0, 1.0])
-    direction = tuple((directions * lps[:, None] + 0.0).ravel().tolist())
-    origin = tuple((np.array(volume_node.GetOrigin()) * lps + 0.0).tolist())
-    return Image(array_of(volume_node.GetImageData()), tuple(volume_node.GetSpacing()), origin, direction)
-
-
 def oriented_image_of(volume_node):
     """The vtkOrientedImageData of a volume node, as effects of the Segment Editor get it."""
-    import slicer
-
     matrix, oriented = vtk.vtkMatrix4x4(), slicer.vtkOrientedImageData()
     volume_node.GetIJKToRASMatrix(matrix)
     oriented.ShallowCopy(volume_node.GetImageData())
@@ -57,24 +40,13 @@ def oriented_image_of(volume_node):
 
 def merged_labels(segmentation_node, segment_ids, reference):
     """vtkOrientedImageData with the number of the segment of each voxel, from 1, on the grid of another one."""
-    import slicer
-
     ids, merged = vtk.vtkStringArray(), slicer.vtkOrientedImageData()
     for segment_id in segment_ids:
         ids.InsertNextValue(segment_id)
-    if not segmentation_node.GenerateMergedLabelmapForAllSegments(
-        merged, slicer.vtkSegmentation.EXTENT_REFERENCE_GEOMETRY, reference, ids
-    ):
+    extent = slicer.vtkSegmentation.EXTENT_REFERENCE_GEOMETRY
+    if not segmentation_node.GenerateMergedLabelmapForAllSegments(merged, extent, reference, ids):
         raise ValueError(f"segments of {segmentation_node.GetName()} cannot be resampled to the grid of the volume")
     return merged
-
-
-def set_scalars(image, array):
-    """Give vtkImageData the voxels of an array."""
-    scalars = numpy_to_vtk(np.ascontiguousarray(array).ravel(), deep=True)
-    scalars.SetName("ImageScalars")
-    image.SetDimensions(*array.shape[::-1])
-    image.GetPointData().SetScalars(scalars)
 
 
 class ConnectedLabels:
@@ -85,19 +57,15 @@ class ConnectedLabels:
 
     def update(self, source, seeds, output):
         """Label all voxels of the source into the output."""
-        import voxelmaps
-
         if source.GetExtent() != seeds.GetExtent():
             raise ValueError(f"the seeds have the extent {seeds.GetExtent()}, but the image has {source.GetExtent()}")
         key = (id(source), source.GetMTime())
         if self._source != key:
-            image = array_of(source)
-            self._session = voxelmaps.SeedSession(image, spacing=source.GetSpacing()[::-1], **LABELS)
+            self._session = package().SeedSession(array_of(source), **LABELS)
             self._source = key
         labels = self._session.update(array_of(seeds))
         output.DeepCopy(seeds)
-        scalars = numpy_to_vtk(labels.astype(np.int16 if labels.max() < 2**15 else np.int32).ravel(), deep=True)
-        output.GetPointData().SetScalars(scalars)
+        array_of(output)[:] = labels
 
 
 def add_feature_maps(scene, volume_node, segmentation_node=None, segment_id=None, **settings):
@@ -107,22 +75,22 @@ def add_feature_maps(scene, volume_node, segmentation_node=None, segment_id=None
 
     Returns the nodes.
     """
-    import voxelmaps
-
-    mask = None
-    if segmentation_node is not None:
-        merged = merged_labels(segmentation_node, [segment_id], oriented_image_of(volume_node))
-        mask, settings = array_of(merged), {**settings, "label": 1, "crop": "mask"}
-    maps = voxelmaps.feature_maps(image_of(volume_node), mask, **settings)
-    directions, nodes = np.zeros((3, 3)), []
+    if volume_node.GetParentTransformNode() is not None:
+        raise ValueError(f"the volume {volume_node.GetName()} is in a transform: harden it first")
+    image, mask = oriented_image_of(volume_node), None
+    if segment_id:
+        mask = array_of(merged_labels(segmentation_node, [segment_id], image))
+        settings = {**settings, "label": 1, "crop": "mask"}
+    maps = package().feature_maps(array_of(image), mask, spacing=volume_node.GetSpacing()[::-1], **settings)
+    matrix, directions, nodes = vtk.vtkMatrix4x4(), np.zeros((3, 3)), []
+    volume_node.GetIJKToRASMatrix(matrix)
     volume_node.GetIJKToRASDirections(directions)
-    x, y, z = maps.geometry.origin
+    origin = matrix.MultiplyPoint([*(part.start for part in reversed(maps.slices)), 1])[:3]
     for name in maps:
-        node, image = scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", name), vtk.vtkImageData()
-        set_scalars(image, maps[name])
-        node.SetAndObserveImageData(image)
+        node = scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", name)
+        slicer.util.updateVolumeFromArray(node, maps[name])
         node.SetSpacing(volume_node.GetSpacing())
-        node.SetOrigin(-x, -y, z)
+        node.SetOrigin(origin)
         node.SetIJKToRASDirections(directions)
         nodes.append(node)
     return nodes

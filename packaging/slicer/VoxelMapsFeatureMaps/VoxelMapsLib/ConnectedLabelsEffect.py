@@ -1,12 +1,19 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Effect "Connected labels": Slicer's auto-complete with the labels of VoxelMapsLib.logic."""
+"""Effect "Connected labels" of the Segment Editor: Slicer's auto-complete with the labels of logic."""
 
 import os
 
-import qt
 from SegmentEditorEffects import AbstractScriptedSegmentEditorAutoCompleteEffect
 from VoxelMapsLib import logic
+
+
+def new_effect():
+    import qSlicerSegmentationsEditorEffectsPythonQt as effects
+
+    effect = effects.qSlicerSegmentEditorScriptedEffect(None)
+    effect.setPythonSource(os.path.abspath(__file__).replace("\\", "/"))
+    return effect
 
 
 class SegmentEditorEffect(AbstractScriptedSegmentEditorAutoCompleteEffect):
@@ -19,14 +26,7 @@ class SegmentEditorEffect(AbstractScriptedSegmentEditorAutoCompleteEffect):
         self.labels = logic.ConnectedLabels()
 
     def clone(self):
-        import qSlicerSegmentationsEditorEffectsPythonQt as effects
-
-        effect = effects.qSlicerSegmentEditorScriptedEffect(None)
-        effect.setPythonSource(os.path.abspath(__file__).replace("\\", "/"))
-        return effect
-
-    def icon(self):
-        return qt.QIcon()
+        return new_effect()
 
     def helpText(self):
         return (
@@ -36,5 +36,4 @@ class SegmentEditorEffect(AbstractScriptedSegmentEditorAutoCompleteEffect):
         )
 
     def computePreviewLabelmap(self, mergedImage, outputLabelmap):
-        logic.require_voxelmaps()
         self.labels.update(self.clippedMasterImageData, mergedImage, outputLabelmap)
