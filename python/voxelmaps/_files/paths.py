@@ -64,6 +64,10 @@ def check_outputs(read, folders, files=()):
         if outputs.setdefault(_key(path), what) is not what:
             raise ValueError(f"{what} is also {outputs[_key(path)]}")
 
+    def check(path, text):
+        if _key(path) in inputs:
+            raise ValueError(f"{text} {path} would replace {inputs[_key(path)]}")
+
     for what, folder, names in folders:
         utf8(os.fspath(folder), what)
         add(folder, what)
@@ -71,12 +75,11 @@ def check_outputs(read, folders, files=()):
         # Identifying all files of folders that do not exist would be slow for thousands of cases.
         places = {os.path.dirname(name) for name in names}
         places = [place for place in places if os.path.isdir(folder) or _key(os.path.join(folder, place)) in parents]
-        for path in (os.path.join(folder, name) for name in names if os.path.dirname(name) in places):
-            if _key(path) in inputs:
-                raise ValueError(f"the file {path} would replace {inputs[_key(path)]}")
+        for name in names:
+            if os.path.dirname(name) in places:
+                check(os.path.join(folder, name), "the file")
     for what, path in files:
-        if _key(path) in inputs:
-            raise ValueError(f"{what} {path} would replace {inputs[_key(path)]}")
+        check(path, what)
         if os.path.exists(path) and not os.path.isfile(path):
             raise ValueError(f"{what} {path} is {'a folder' if os.path.isdir(path) else 'not a file'}")
         owner, names = own_names.get(_key(os.path.dirname(os.path.abspath(path))), ("", ()))
@@ -85,7 +88,7 @@ def check_outputs(read, folders, files=()):
         add(path, f"{what} {path}")
 
 
-def read_text(path, what, max_bytes):
+def read_text(path, what, max_bytes=2**26):
     """The text of a file. Raises OSError, or ValueError if it is not a file, too long, or not text."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise ValueError(f"{what} is {'a folder' if os.path.isdir(path) else 'not a file'}")
@@ -103,8 +106,9 @@ def read_text(path, what, max_bytes):
 
 
 class Folder(NamedTuple):
+    """A folder for maps, and the one where files are written until they are complete."""
+
     path: pathlib.Path
-    # Where files are written until they are complete.
     staging: pathlib.Path
 
 
@@ -167,6 +171,5 @@ def replace_text(path, text):
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(staged, path)
-        except BaseException:
+        finally:
             staged.unlink(missing_ok=True)
-            raise

@@ -39,11 +39,8 @@ _MAX_SIZE = 32767
 # Key of the names of components in headers of NRRD and MetaImage, as the C++ example FeatureMaps writes it.
 FEATURE_NAMES = "FeatureNames"
 
-_NRRD_TYPES = {
-    **{f"{sign}{8 * n}": f"{sign}{8 * n}" for sign in ("int", "uint") for n in (1, 2, 4, 8)},
-    "float32": "float",
-    "float64": "double",
-}
+_NRRD_TYPES = {name: name for name in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")}
+_NRRD_TYPES |= {"float32": "float", "float64": "double"}
 
 
 # --- Files -------------------------------------------------------------------------------------------------------------
@@ -110,11 +107,17 @@ class _File:
         region    Numbers of the voxels of the planes that are in the region, or None.
         """
         with paths.errors_named(self.path):
+            if self._file is None:
+                # Here, in a thread of its own, since a new file waits for others that are synchronized with the disk.
+                self._file = open(self._staged, "wb")
+                (self._file.write if self.path.endswith(".nrrd") else self._write)(self._head)
             if region is not None:
                 self._values.write(slab.reshape(-1)[region])
             if self._fill is not None:
                 slab = np.where(np.isfinite(slab), slab, slab.dtype.type(self._fill))
-            self._write_voxels(slab)
+            data = memoryview(np.ascontiguousarray(slab)).cast("B")
+            for first in range(0, len(data), _BLOCK_BYTES):
+                self._write(data[first : first + _BLOCK_BYTES])
             if not is_last:
                 return None
             self._file.write(self._compressor.flush() if self._compressor else b"")
@@ -124,24 +127,8 @@ class _File:
             self.close()
         return statistics
 
-    def close(self):
-        # Complete files are flushed; the disk may be full for others.
-        with contextlib.suppress(OSError):
-            self._values.close()
-            if self._file is not None:
-                self._file.close()
-
     def _write(self, data):
-        self._file.write(data if self._compressor is None else self._compressor.compress(data))
-
-    def _write_voxels(self, slab):
-        if self._file is None:
-            # Here, in a thread of its own, since a new file waits for others that are synchronized with the disk.
-            self._file = open(self._staged, "wb")
-            (self._file.write if self.path.endswith(".nrrd") else self._write)(self._head)
-        data = memoryview(np.ascontiguousarray(slab)).cast("B")
-        for first in range(0, len(data), _BLOCK_BYTES):
-            self._write(data[first : first + _BLOCK_BYTES])
+        self._file.write(self._compressor.compress(data) if self._compressor else data)
 
     def _statistics(self, dtype):
         """Of the values in the region, without NaN."""
@@ -163,6 +150,13 @@ class _File:
                 "median": float(np.median(values, overwrite_input=True)),
             }
 
+    def close(self):
+        # Complete files are flushed; the disk may be full for others.
+        with contextlib.suppress(OSError):
+            self._values.close()
+            if self._file is not None:
+                self._file.close()
+
     def publish(self):
         """Give the complete file its name."""
         with paths.errors_named(self.path):
@@ -177,10 +171,8 @@ def write_image(volume, path, folder, names=()):
     """
     head = _header(volume, volume.array.dtype, path.suffix[1:], names)
     file = _File(path, folder.staging, head)
-    try:
+    with contextlib.closing(file):
         file.append(volume.array)
-    finally:
-        file.close()
     file.publish()
     return path
 
@@ -197,14 +189,6 @@ def number_of_threads():
     if Threads.number:
         return Threads.number
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _slabs(depth, plane_bytes, is_on_device):
-    """First and last + 1 plane of slabs of nearly equal thickness."""
-    most = _SLAB_BYTES_OF_DEVICE if is_on_device else _SLAB_BYTES
-    count = -(-depth // max(1, most // plane_bytes))
-    thickness = -(-depth // count)
-    return [(first, min(first + thickness, depth)) for first in range(0, depth, thickness)]
 
 
 class Writer:
@@ -248,10 +232,15 @@ class Writer:
         inside    Region of the statistics, or None.
         """
         for key in keys.values():
-            path = os.path.normpath(self._folder.path / self._layout.location(key))
+            path = os.path.normpath(self._folder.path / self._layout.files[key])
             self._files[key] = _File(path, self._folder.staging, self._head, self._layout.fill)
         depth, plane_bytes = self._shape[0], len(keys) * self._dtype.itemsize * math.prod(self._shape[1:])
-        for first, last in _slabs(depth, plane_bytes, maps.device is not None):
+        # Slabs of nearly equal thickness.
+        most = _SLAB_BYTES if maps.device is None else _SLAB_BYTES_OF_DEVICE
+        count = math.ceil(depth / max(1, most // plane_bytes))
+        thickness = math.ceil(depth / count)
+        for first in range(0, depth, thickness):
+            last = min(first + thickness, depth)
             slab = maps.compute({name: list(keys)}, first, last)
             region = None if inside is None else np.flatnonzero(inside[first:last])
             # Planes are appended in their order, and two large slabs at most are in memory.
