@@ -5,6 +5,7 @@ in one file with others or in one of its own; what is not one evenly spaced volu
 
 from __future__ import annotations
 
+import itertools
 import os
 import tempfile
 from collections.abc import Mapping
@@ -75,29 +76,44 @@ class _File:
     def text(self, keyword):
         return "".join(c for c in str(self.header.get(keyword) or "") if c.isprintable())
 
+    def description(self):
+        return self.text("Modality"), self.text("SeriesDescription")
+
     @property
     def kind(self):
         """SOPClassUID."""
         return self.header.get("SOPClassUID") or getattr(self.header, "file_meta", {}).get("MediaStorageSOPClassUID")
 
 
-class _Frame(NamedTuple):
-    file: _File
-    # In the file.
-    number: int
-    # None if the file has none, or no orientation.
-    position: np.ndarray | None
-    orientation: np.ndarray
-    # Of rows and columns, and between slices, or 0.
-    spacing: tuple[float, float, float]
-    slope: float
-    intercept: float
-    segment: int
-    distinctions: dict[str, str]
+class _Frame:
+    """A slice of a volume or of a segment, one of so many frames of a file; common and own have elements of functional groups."""
 
-    @property
-    def name(self):
-        return self.file.name + (f" frame {self.number + 1}" if self.number else "")
+    def __init__(self, file, index, number, common, own):
+        def get(keyword):
+            return own[keyword] if keyword in own else common.get(keyword, file.header.get(keyword))
+
+        self.file, self.index, self.name = file, index, file.name + (f" frame {index + 1}" if index else "")
+        # Slices of a volume must have both.
+        orientation, position = _numbers(get, "ImageOrientationPatient", 6), _numbers(get, "ImagePositionPatient", 3)
+        self.position = None if position is None or orientation is None else np.array(position)
+        self.orientation = np.array(orientation or [1, 0, 0, 0, 1, 0], float)
+        step = _number(get, "SpacingBetweenSlices", 0)
+        if number > 1 and (self.position is None or "ImagePositionPatient" not in own):
+            offsets = get("GridFrameOffsetVector")
+            distances = offsets if offsets is not None and len(offsets) == number else np.arange(number) * step
+            if self.position is None or distances[0] == distances[1]:
+                raise ValueError(f"it has {number} frames without positions: they are not slices of one volume")
+            normal = np.cross(self.orientation[:3], self.orientation[3:])
+            self.position = self.position + float(distances[index] - distances[0]) * normal
+        pixel = [_numbers(get, keyword, 2) for keyword in _PIXEL_SPACINGS]
+        # Of rows and columns, and between slices; 0 if it is not known.
+        self.spacing = (*next(filter(None, pixel), (0, 0)), step or _number(get, "SliceThickness", 0))
+        self.slope = _number(get, "RescaleSlope", _number(get, "DoseGridScaling", 1))
+        self.intercept = _number(get, "RescaleIntercept", 0)
+        if self.slope == 0:
+            raise ValueError("its RescaleSlope is 0")
+        self.segment = int(_number(get, "ReferencedSegmentNumber", 0))
+        self.distinctions = {name: _text(get(name)) for name in _DISTINCTIONS if get(name) not in (None, "")}
 
 
 class _Grid(NamedTuple):
@@ -149,24 +165,6 @@ def _header(path):
     return header
 
 
-def _pixel_bytes(path, header):
-    """The size of the pixel data, None if there is none or if it is compressed. Raises ValueError if the file is truncated, which
-    pydicom does not notice."""
-    if getattr(header.file_meta.get("TransferSyntaxUID"), "is_deflated", False):
-        return None
-    size, element = os.path.getsize(path), lambda tag: header.get_item(tag, keep_deferred=True)
-    pixels = next((element(tag) for tag in _PIXELS if tag in header), None)
-    last, rest = element(max(header.keys())) if len(header) else None, 0
-    if last is None:
-        rest = header.file_meta.get("MediaStorageSOPClassUID") != _DIRECTORY
-    elif hasattr(last, "value_tell") and last.length != _UNDEFINED:
-        rest = size - last.value_tell - last.length
-    # A part of an element can follow the last one; after pixels it does not matter.
-    if rest < 0 or rest > 0 and pixels is None:
-        raise ValueError(f"it is truncated: it has {size} bytes, but its header promises more")
-    return pixels.length if pixels is not None and pixels.length != _UNDEFINED else None
-
-
 def _b_value(dataset):
     return {"b-value": dataset[tag].value for tag in _B_VALUES if tag in dataset}
 
@@ -189,41 +187,7 @@ def _frames(file):
     if number < 1 or (each is not None and len(each) != number):
         raise ValueError(f"it has {number} frames, but functional groups of {len(each or ())}")
     common = _b_value(header) | (_flatten(shared[0]) if shared else {})
-    return [_frame(file, index, number, common, _flatten(each[index]) if each else {}) for index in range(number)]
-
-
-def _frame(file, index, number, common, own):
-    """One of so many frames; common and own have the elements of functional groups."""
-
-    def get(keyword):
-        return own[keyword] if keyword in own else common.get(keyword, file.header.get(keyword))
-
-    # Slices of a volume must have both.
-    orientation, position = _numbers(get, "ImageOrientationPatient", 6), _numbers(get, "ImagePositionPatient", 3)
-    position = None if position is None or orientation is None else np.array(position)
-    orientation = np.array(orientation or [1, 0, 0, 0, 1, 0], float)
-    step = _number(get, "SpacingBetweenSlices", 0)
-    if number > 1 and (position is None or "ImagePositionPatient" not in own):
-        offsets = get("GridFrameOffsetVector")
-        distances = offsets if offsets is not None and len(offsets) == number else np.arange(number) * step
-        if position is None or distances[0] == distances[1]:
-            raise ValueError(f"it has {number} frames without positions: they are not slices of one volume")
-        position = position + float(distances[index] - distances[0]) * np.cross(orientation[:3], orientation[3:])
-    slope = _number(get, "RescaleSlope", _number(get, "DoseGridScaling", 1))
-    if slope == 0:
-        raise ValueError("its RescaleSlope is 0")
-    pixel = [_numbers(get, keyword, 2) for keyword in _PIXEL_SPACINGS]
-    return _Frame(
-        file,
-        index,
-        position,
-        orientation,
-        spacing=(*next(filter(None, pixel), (0, 0)), step or _number(get, "SliceThickness", 0)),
-        slope=slope,
-        intercept=_number(get, "RescaleIntercept", 0),
-        segment=int(_number(get, "ReferencedSegmentNumber", 0)),
-        distinctions={name: _text(get(name)) for name in _DISTINCTIONS if get(name) not in (None, "")},
-    )
+    return [_Frame(file, index, number, common, _flatten(each[index]) if each else {}) for index in range(number)]
 
 
 def _text(value):
@@ -235,8 +199,8 @@ def _text(value):
         return str(value)
 
 
-def _check_pixels(file, pixel_bytes):
-    """Raise ValueError unless the pixels are gray values that can be read."""
+def _check_pixels(file):
+    """Raise ValueError unless the pixels are gray values that can be read, and complete, which pydicom does not notice."""
     header = file.header
     if "MOSAIC" in (header.get("ImageType") or ()):
         raise ValueError("it is a Siemens mosaic, with slices as tiles of one image: convert it to NIfTI with dcm2niix")
@@ -255,8 +219,18 @@ def _check_pixels(file, pixel_bytes):
             f"HighBit {high:g}"
         )
     needed = -(-rows * columns * allocated * len(file.frames) // 8)
-    if pixel_bytes not in (None, needed, needed + needed % 2):
-        raise ValueError(f"its pixel data has {pixel_bytes} bytes, but the header needs {needed}")
+    pixels = next((header.get_item(tag, keep_deferred=True) for tag in _PIXELS if tag in header), None)
+    if pixels is None:
+        raise ValueError("it is truncated: it has no pixel data")
+    if pixels.length not in (_UNDEFINED, needed, needed + needed % 2):
+        raise ValueError(f"its pixel data has {pixels.length} bytes, but the header needs {needed}")
+    size, is_deflated = os.path.getsize(file.path), getattr(
+        header.file_meta.get("TransferSyntaxUID"), "is_deflated", False
+    )
+    if pixels.length != _UNDEFINED and not is_deflated and pixels.value_tell + pixels.length > size:
+        raise ValueError(
+            f"it is truncated: it has {size} bytes, but its header promises {pixels.value_tell + pixels.length}"
+        )
 
 
 def _read_file(path):
@@ -267,10 +241,9 @@ def _read_file(path):
         if header is None:
             return None
         file.header = header
-        pixel_bytes = _pixel_bytes(path, header)
         if "Rows" in header:
             file.frames = _frames(file)
-            _check_pixels(file, pixel_bytes)
+            _check_pixels(file)
     except ImportError:
         raise
     except ValueError as error:
@@ -446,7 +419,7 @@ def _slice(frame):
         warning = f"{frame.name} has no PixelSpacing: 1 mm is assumed"
     if step < 0:
         raise ValueError(f"the distance of slices is {step} mm, but must not be negative")
-    frame = frame._replace(spacing=(row, column, step or 1.0))
+    frame.spacing = row, column, step or 1.0
     origin = np.zeros(3) if frame.position is None else frame.position
     return [frame], _Grid(1, (column, row, step or 1.0), origin, _axes([frame], needs_positions=False)), warning
 
@@ -455,14 +428,11 @@ def _value_type(frames):
     """The smallest type of integers that holds all rescaled values, or float64."""
     limits = [0]
     for frame in frames:
-        header = frame.file.header
-        if "BitsStored" not in header or "PixelRepresentation" not in header:
+        bits, is_signed = map(frame.file.header.get, ("BitsStored", "PixelRepresentation"))
+        if None in (bits, is_signed) or frame.slope % 1 or frame.intercept % 1:
             return np.float64
-        bits = int(header.BitsStored)
-        stored = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if header.PixelRepresentation else (0, 2**bits - 1)
-        limits += [limit * frame.slope + frame.intercept for limit in stored]
-        if not (float(frame.slope).is_integer() and float(frame.intercept).is_integer()):
-            return np.float64
+        least = -(2 ** (int(bits) - 1)) if is_signed else 0
+        limits += [limit * frame.slope + frame.intercept for limit in (least, least + 2 ** int(bits) - 1)]
     for kind in (np.uint8, np.int16, np.uint16, np.int32):
         if np.iinfo(kind).min <= min(limits) and max(limits) <= np.iinfo(kind).max:
             return kind
@@ -471,18 +441,17 @@ def _value_type(frames):
 
 def _values(frames):
     """The array of ordered frames, rescaled: integers if slopes and intercepts are."""
-    kind = _value_type(frames)
-    wide = np.int64 if kind != np.float64 else np.float64
-    array, file, stored = None, None, None
-    for k, frame in enumerate(frames):
-        if frame.file is not file:
-            file, stored = frame.file, _stored_values(frame.file)
-        plane = stored[frame.number]
-        if array is None:
-            array = np.empty((len(frames), *plane.shape), kind)
-        if (frame.slope, frame.intercept) != (1, 0):
-            plane = plane.astype(wide) * wide(frame.slope) + wide(frame.intercept)
-        array[k] = plane
+    header, kind = frames[0].file.header, _value_type(frames)
+    array, wide = np.empty((len(frames), header.Rows, header.Columns), kind), (
+        np.float64 if kind == np.float64 else np.int64
+    )
+    for file, of_file in itertools.groupby(enumerate(frames), lambda pair: pair[1].file):
+        stored = _stored_values(file)
+        for k, frame in of_file:
+            plane = stored[frame.index]
+            if (frame.slope, frame.intercept) != (1, 0):
+                plane = plane.astype(wide) * wide(frame.slope) + wide(frame.intercept)
+            array[k] = plane
     return array
 
 
@@ -534,7 +503,7 @@ def _segmentation(file, grid, segment):
     # From the first voxel of a frame to the last one, in voxels and in mm.
     size = np.array([stored.shape[2] - 1, stored.shape[1] - 1, 0])
     for frame in frames:
-        plane = stored[frame.number]
+        plane = stored[frame.index]
         values = plane if kind == "LABELMAP" else (plane > 0) * labels.dtype.type(frame.segment)
         if segment is not None:
             values = values * (values == segment)
@@ -596,8 +565,9 @@ def _scan(folder):
         if "Rows" in file.header:
             series.setdefault(uid, []).append(file)
             continue
-        if not file.problem and (not file.kind or file.kind in kinds) and (uid in series or not uid):
-            file.problem = "it has no pixel data"
+        # A slice without its pixels.
+        if not file.problem and (not uid or file.kind in kinds):
+            file.problem = "it is truncated: it has no pixel data"
         if file.problem and uid in series:
             series[uid].append(file)
         elif file.problem:
@@ -618,12 +588,8 @@ def _find(folder, series):
         return every
     texts = []
     for uid, files in found.items():
-        one = (
-            f"{len(files)} file{'s' * (len(files) > 1)}",
-            files[0].text("Modality"),
-            files[0].text("SeriesDescription"),
-        )
-        texts.append(f"{uid}: {', '.join(filter(None, one))}")
+        number = f"{len(files)} file{'s' * (len(files) > 1)}"
+        texts.append(f"{uid}: {', '.join(filter(None, (number, *files[0].description())))}")
     if series is not None and series not in found:
         raise ValueError(f"it has no series '{series}', but {'; '.join(texts)}")
     if unreadable:
@@ -713,8 +679,7 @@ def list_dicom_series(folder: Path) -> list[DicomSeries]:
                 spacing = grid.geometry()[0]
             except ValueError as error:
                 problem = str(error)
-            texts = files[0].text("Modality"), files[0].text("SeriesDescription")
-            result.append(DicomSeries(uid, paths, *texts, size, spacing, problem))
+            result.append(DicomSeries(uid, paths, *files[0].description(), size, spacing, problem))
     if unreadable:
         warn(f"files in '{folder}' cannot be read: {'; '.join(unreadable[:4])}")
     return result
