@@ -25,10 +25,8 @@ _logger = logging.getLogger(__name__)
 
 # A mask with more labels is an image of intensities.
 _MAX_LABELS = 1000
-
 # Images of which no file is a DICOM segmentation.
 _NO_DICOM = (".nii", ".nii.gz", ".hdr", ".img", ".nrrd", ".nhdr", ".mha", ".mhd", ".png")
-
 # What a malformed record raises.
 _MALFORMED = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
@@ -54,13 +52,10 @@ def parameters_of(task):
     return parameters
 
 
-def version():
-    return importlib.metadata.version("voxelmaps")
-
-
-def origin_of_type(parameters, image_type):
-    """What results of an image type depend on, in addition to the general settings."""
-    return jsonable({**parameters.special(image_type), **_filters.versions(image_type)})
+def origin(parameters, settings):
+    """What results depend on, in addition to image and mask, by name: these settings, and those of each image type."""
+    types = {name: {**parameters.special(name), **_filters.versions(name)} for name in parameters.image_types}
+    return jsonable({**settings, "image_types": types, "voxelmaps": importlib.metadata.version("voxelmaps")})
 
 
 # --- Input -------------------------------------------------------------------------------------------------------------
@@ -123,16 +118,12 @@ def load(path, what, grid=None, segment=None):
 
 def _labels_in(case, settings):
     """The labels of a mask."""
-    mask, _ = load(case.mask, "mask")
-    values = np.unique(_preparation.scalar_mask(mask, settings).array)
-    values = _regions.integers(_arrays.array_of(values, "the mask"), f"the mask {case.mask}").array
-    labels = [int(value) for value in np.unique(values) if value > 0]
-    if not labels:
-        raise ValueError(f"the mask {case.mask} has no label: no voxel is 1 or more")
+    mask = _preparation.scalar_mask(load(case.mask, "mask")[0], settings).array
+    array, _ = _regions.label_map(_arrays.array_of(mask, "the mask"), "all", f"the mask {case.mask}")
+    labels = [int(value) for value in np.unique(array) if value != 0]
     if len(labels) > _MAX_LABELS:
-        raise ValueError(
-            f"the mask {case.mask} has {len(labels)} labels, but all is for at most {_MAX_LABELS}; name those to compute"
-        )
+        rule = f"but all is for at most {_MAX_LABELS}; name those to compute"
+        raise ValueError(f"the mask {case.mask} has {len(labels)} labels, {rule}")
     return labels
 
 
@@ -176,20 +167,16 @@ class _Run:
             self._read()
 
     def _origin(self):
-        """What all maps depend on, in addition to image and mask."""
+        """What maps depend on, in addition to image and mask."""
         task = self.task
         settings = {**self.parameters.general(), "label": self.settings["label"], "precision": task.precision}
         files = {"format": task.file_format, "channels": task.channels, "fill": task.fill if task.channels else None}
-        return jsonable({**settings, **files, "voxelmaps": version()})
+        return origin(self.parameters, {**settings, **files})
 
-    def _maps(self, dimension, skipped):
-        """What maps depend on in addition, by key. skipped has names of images that are too small."""
-        maps = {}
-        for image_name, image_type in self.parameters.image_names(dimension).items():
-            if image_name not in skipped:
-                special = {"type": image_type, **origin_of_type(self.parameters, image_type)}
-                maps.update(dict.fromkeys(self.parameters.all_keys(image_name), special))
-        return maps
+    def _keys(self, dimension, skipped):
+        """The keys of the maps of an image. skipped has names of images that are too small."""
+        names = [name for name in self.parameters.image_names(dimension) if name not in skipped]
+        return [key for name in names for key in self.parameters.all_keys(name)]
 
     def _layout(self, keys):
         return layouts.layout(self.task.file_format, keys, self.task.channels, self.task.fill, self.case)
@@ -210,29 +197,26 @@ class _Run:
         if not differences:
             self.earlier = record
         elif not self.task.overwrite:
-            raise ValueError(
-                f"the folder {self.path.parent} has maps of another {', '.join(differences)}: choose another output, or "
-                "replace them with --overwrite"
-            )
+            remedy = "choose another output, or replace them with --overwrite"
+            raise ValueError(f"the folder {self.path.parent} has maps of another {', '.join(differences)}: {remedy}")
         else:
             self.others = list(record["maps"].values())
 
     def _expected(self, record):
-        """The maps of this run, by the dimension and the skipped images of an earlier one."""
-        return self._maps(len(record["inputs"]["image"]["size"]), record["skipped_images"])
+        """The keys of this run, by the dimension and the skipped images of an earlier one."""
+        return self._keys(len(record["inputs"]["image"]["size"]), record["skipped_images"])
 
     def _differences(self, record):
         """Names of what differs from an earlier run."""
-        ours, theirs, found = self._origin(), record["settings"], record["maps"]
+        ours, theirs = self._origin(), dict(record["settings"])
+        types, earlier = ours.pop("image_types"), theirs.pop("image_types")
         names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
         for what in ("image", "mask"):
             names += [] if is_unchanged(getattr(self.case, what), record["inputs"][what]) else [what]
-        maps = self._expected(record)
-        others = {special["type"] for key, special in maps.items() if key in found and found[key]["image"] != special}
-        names += [f"imageType {image_type}" for image_type in sorted(others)]
+        names += [f"imageType {name}" for name in types if name in earlier and earlier[name] != types[name]]
         # Channels of nnU-Net have numbers.
         is_fixed = self.task.channels is not None
-        return names + (["selection of features"] if is_fixed and record["keys"] != list(maps) else [])
+        return names + (["selection of features"] if is_fixed and record["keys"] != self._expected(record) else [])
 
     def _has(self, entry):
         """Whether a file is as it was written."""
@@ -253,13 +237,16 @@ class _Run:
 
     def _save(self, keys, content, maps):
         """Write the entries of the maps of this run, and of others of an earlier run."""
-        before = self.earlier["maps"] if self.earlier else {}
-        before = {key: entry for key, entry in before.items() if key not in keys and self._has(entry)}
+        before = {}
+        if self.earlier is not None:
+            before = {key: one for key, one in self.earlier["maps"].items() if key not in keys and self._has(one)}
+            types = {**self.earlier["settings"]["image_types"], **content["settings"]["image_types"]}
+            content = {**content, "settings": {**content["settings"], "image_types": types}}
         record = {
             "program": "voxelmaps maps",
             "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             "complete": len(maps) == len(keys),
-            "keys": list(keys),
+            "keys": keys,
             **content,
             "maps": {**before, **maps},
         }
@@ -276,10 +263,10 @@ class _Run:
             for image_type in self.parameters.image_types
             for name in _filters.skipped(prepared, image_type, self.parameters.settings_of(image_type))
         }
-        keys, voxels = self._maps(prepared.image.array.ndim, skipped), int(np.count_nonzero(prepared.roi.array))
+        keys, voxels = self._keys(prepared.image.array.ndim, skipped), int(np.count_nonzero(prepared.roi.array))
         if self.task.is_dry_run:
             paths.check_writable(self.case.output)
-            return self._outcome(keys, voxels, levels=self._levels(prepared))
+            return self._outcome(dict.fromkeys(keys), voxels, levels=self._levels(prepared))
         content = {
             "software": {"NumPy": np.__version__, **_filters.installed("nibabel", "SimpleITK")},
             "device": None,
@@ -302,6 +289,7 @@ class _Run:
     def _write(self, prepared, keys, content):
         """Write the maps and the record. Returns the entries of the maps."""
         inside, output, layout = prepared.roi.array, self.case.output, self._layout(keys)
+        cpu = f"CPU: {platform.machine()}, {writing.number_of_threads()} threads"
         paths.remove_staging(output)
         with paths.output_folder(output) as folder:
             # Those that were changed since are not the command's any more.
@@ -311,17 +299,15 @@ class _Run:
             with writing.Writer(prepared.image, radiomics.dtype_of(self.task.precision), folder, layout) as writer:
                 for image_name, image, settings in radiomics.images_of(prepared, self.parameters):
                     maps = radiomics.Maps(image, prepared.roi, settings, self.task.precision, image_name)
-                    content["device"] = (
-                        maps.device or f"CPU: {platform.machine()}, {writing.number_of_threads()} threads"
-                    )
+                    content["device"] = maps.device or cpu
                     for name, by_feature in self.parameters.keys(image_name).items():
                         writer.write(maps, name, by_feature, inside)
             if layout.segmentation:
                 path = pathlib.Path(os.path.normpath(output / layout.segmentation))
                 writing.write_image(prepared.roi.with_array(inside.view(np.uint8)), path, folder)
             entries = {}
-            for key, special in keys.items():
-                place = {"file": layout.files[key], "state": _state(output / layout.files[key]), "image": special}
+            for key in keys:
+                place = {"file": layout.files[key], "state": _state(output / layout.files[key])}
                 entries[key] = {**place, **jsonable(writer.statistics[key])}
             self._save(keys, content, entries)
         return entries

@@ -13,14 +13,6 @@ from .tables import Outcome
 _last = {}
 
 
-def _origin(parameters):
-    """What values depend on, in addition to image, mask and label."""
-    settings = {name: value for name, value in parameters.general().items() if name not in ("label", "additionalInfo")}
-    types = {image_type: cases.origin_of_type(parameters, image_type) for image_type in parameters.image_types}
-    origin = {"settings": settings, "classes": parameters.classes, "image_types": types}
-    return cases.jsonable({**origin, "voxelmaps": cases.version()})
-
-
 def _cropped(image, mask, settings):
     """Image, mask and settings of a label in its bounding box, where that has all that the values depend on."""
     is_resampled = settings["interpolator"] is not None and settings["resampledPixelSpacing"] is not None
@@ -40,7 +32,9 @@ def _cropped(image, mask, settings):
 def outcome(task, case):
     """Compute the values of one label, or take them from an earlier run."""
     parameters = cases.parameters_of(task)
-    label, origin = case.label or parameters.settings["label"], _origin(parameters)
+    label = case.label or parameters.settings["label"]
+    general = {name: value for name, value in parameters.general().items() if name not in ("label", "additionalInfo")}
+    origin = cases.origin(parameters, {**general, "classes": parameters.classes})
     for record in case.known:
         if record["label"] == label and record["origin"] == origin:
             if all(cases.is_unchanged(getattr(case, what), record[what]) for what in ("image", "mask")):

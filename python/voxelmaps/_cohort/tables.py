@@ -192,11 +192,9 @@ def check_outputs(cases, names, read, files):
     folders = []
     for case in cases:
         # Labels of the mask are unknown before it is read; those of an earlier run have folders.
-        labels = (
-            [int(one.name[len(_LABEL_FOLDER) :]) for one in case.label_folders()]
-            if case.labels == "all"
-            else case.labels
-        )
+        labels = case.labels
+        if labels == "all":
+            labels = [int(folder.name[len(_LABEL_FOLDER) :]) for folder in case.label_folders()]
         for part in [case] * case.has_several_labels() + case.parts(labels):
             folders.append((f"the output {part.given['output']} of {part.given['image']}", part.output, names(part)))
     paths.check_outputs([*read, *images], folders, files)

@@ -155,12 +155,10 @@ def _header(path):
     """The header of a file, without its longest values; None if the file is not DICOM."""
     pydicom = library("pydicom", f"reading {path}")
     try:
-        return pydicom.dcmread(path, defer_size=_DEFERRED_BYTES)
+        header = pydicom.dcmread(path, defer_size=_DEFERRED_BYTES, force=path.lower().endswith(SUFFIXES))
     except pydicom.errors.InvalidDicomError:
-        if not path.lower().endswith(SUFFIXES):
-            return None
-    header = pydicom.dcmread(path, defer_size=_DEFERRED_BYTES, force=True)
-    if "SOPClassUID" not in header:
+        return None
+    if header.preamble is None and "SOPClassUID" not in header:
         raise ValueError("it is not a DICOM file, in spite of its name")
     return header
 
@@ -214,23 +212,18 @@ def _check_pixels(file):
     stored = _number(header.get, "BitsStored", allocated)
     high = _number(header.get, "HighBit", stored - 1)
     if min(rows, columns) < 1 or allocated not in (1, 8, 16, 32, 64) or not 1 <= stored == high + 1 <= allocated:
-        raise ValueError(
-            f"its pixels are not valid: Rows {rows}, Columns {columns}, BitsAllocated {allocated}, BitsStored {stored:g}, "
-            f"HighBit {high:g}"
-        )
+        bits = f"BitsAllocated {allocated}, BitsStored {stored:g}, HighBit {high:g}"
+        raise ValueError(f"its pixels are not valid: Rows {rows}, Columns {columns}, {bits}")
     needed = -(-rows * columns * allocated * len(file.frames) // 8)
     pixels = next((header.get_item(tag, keep_deferred=True) for tag in _PIXELS if tag in header), None)
     if pixels is None:
         raise ValueError("it is truncated: it has no pixel data")
     if pixels.length not in (_UNDEFINED, needed, needed + needed % 2):
         raise ValueError(f"its pixel data has {pixels.length} bytes, but the header needs {needed}")
-    size, is_deflated = os.path.getsize(file.path), getattr(
-        header.file_meta.get("TransferSyntaxUID"), "is_deflated", False
-    )
-    if pixels.length != _UNDEFINED and not is_deflated and pixels.value_tell + pixels.length > size:
-        raise ValueError(
-            f"it is truncated: it has {size} bytes, but its header promises {pixels.value_tell + pixels.length}"
-        )
+    is_deflated = getattr(header.file_meta.get("TransferSyntaxUID"), "is_deflated", False)
+    size, end = os.path.getsize(file.path), pixels.value_tell + pixels.length
+    if pixels.length != _UNDEFINED and not is_deflated and end > size:
+        raise ValueError(f"it is truncated: it has {size} bytes, but its header promises {end}")
 
 
 def _read_file(path):
@@ -255,8 +248,7 @@ def _read_file(path):
 
 
 def _stored_values(file):
-    """The stored values of all frames of a file, as (frames, rows, columns), without bits such as those of overlays. Raises
-    ValueError."""
+    """The stored values of all frames of a file, as (frames, rows, columns), without bits such as those of overlays."""
     pydicom = library("pydicom", f"reading {file.path}")
     try:
         header = pydicom.dcmread(file.path, force=True)
@@ -318,9 +310,8 @@ def _axes(frames, needs_positions=True):
     row, column = first.orientation[:3], first.orientation[3:]
     lengths = np.linalg.norm(row), np.linalg.norm(column)
     if max(abs(lengths[0] - 1), abs(lengths[1] - 1), abs(row @ column)) > _UNIT_TOLERANCE:
-        raise ValueError(
-            f"ImageOrientationPatient is {_rounded(first.orientation)}, not two perpendicular unit vectors"
-        )
+        found = _rounded(first.orientation)
+        raise ValueError(f"ImageOrientationPatient is {found}, not two perpendicular unit vectors")
     normal = np.cross(row, column)
     normal /= np.linalg.norm(normal)
     row = np.cross(column, normal)
@@ -372,10 +363,7 @@ def _volume(frames, allow_uneven=False):
     is_again = steps <= min(1e-3, 0.01 * steps.max())
     if is_again.any():
         index = int(is_again.argmax())
-        last = index + 1
-        while last < len(steps) and is_again[last]:
-            last += 1
-        same = frames[index : last + 1]
+        same = frames[index : index + 1 + int(np.argmin([*is_again[index:], False]))]
         different, names = _differences(same), ", ".join(frame.name for frame in same[:4])
         remedy = f", which differ in {different}: {_CHOOSE}" if different else ": remove the copies"
         raise ValueError(f"it has several images of one place, such as {names} at {_rounded(same[0].position)}{remedy}")
@@ -403,9 +391,8 @@ def _volume(frames, allow_uneven=False):
     if uneven:
         text = f"the distances of slices must agree within {tolerance:.6g} mm, and their median is {median:.6g} mm: {', '.join(uneven)}"
         if not allow_uneven:
-            raise ValueError(
-                f"{text}; slices are missing or uneven (read_dicom_series(..., allow_uneven_slices=True) reads them)"
-            )
+            remedy = "read_dicom_series(..., allow_uneven_slices=True) reads them"
+            raise ValueError(f"{text}; slices are missing or uneven ({remedy})")
         warning = f"{text}; read as if each step were {step:.6g} mm"
     row, column, _ = frames[0].spacing
     return frames, _Grid(len(frames), (column, row, step), positions[0], axes), warning
@@ -442,9 +429,8 @@ def _value_type(frames):
 def _values(frames):
     """The array of ordered frames, rescaled: integers if slopes and intercepts are."""
     header, kind = frames[0].file.header, _value_type(frames)
-    array, wide = np.empty((len(frames), header.Rows, header.Columns), kind), (
-        np.float64 if kind == np.float64 else np.int64
-    )
+    array = np.empty((len(frames), header.Rows, header.Columns), kind)
+    wide = np.float64 if kind == np.float64 else np.int64
     for file, of_file in itertools.groupby(enumerate(frames), lambda pair: pair[1].file):
         stored = _stored_values(file)
         for k, frame in of_file:
@@ -469,9 +455,8 @@ def _segmentation_grid(frames):
     for step in (header_step, steps.min() if len(steps) else 1.0):
         if step > 0 and (abs(distances / step - np.round(distances / step)) < 0.05).all():
             return _Grid(round(distances[-1] / step) + 1, (column, row, float(step)), first.position, axes)
-    raise ValueError(
-        f"the frames of the segmentation are not evenly spaced: steps {_rounded(sorted(set(np.round(steps, 3))))[:200]} mm"
-    )
+    found = _rounded(np.unique(np.round(steps, 3)))[:200]
+    raise ValueError(f"the frames of the segmentation are not evenly spaced: steps {found} mm")
 
 
 def _segmentation(file, grid, segment):
@@ -595,10 +580,8 @@ def _find(folder, series):
     if unreadable:
         raise ValueError("; ".join(unreadable[:4]))
     if series is None and len(found) > 1:
-        raise ValueError(
-            f"it has {len(found)} series: {'; '.join(texts)}: read_dicom_series(folder, series=UID) reads one, and "
-            "list_dicom_series lists them"
-        )
+        remedy = "read_dicom_series(folder, series=UID) reads one, and list_dicom_series lists them"
+        raise ValueError(f"it has {len(found)} series: {'; '.join(texts)}: {remedy}")
     return found[series or next(iter(found))]
 
 
@@ -624,10 +607,8 @@ def read(path, series=None, allow_uneven_slices=False, grid=None, segment=None, 
             raise ValueError("it is not a DICOM file")
         frames, kind = _frames_of(files), files[0].kind
         if kind == _RTSTRUCT:
-            raise ValueError(
-                "it is an RTSTRUCT, with contours and no voxels: convert it to a mask, for instance with 3D Slicer, plastimatch or "
-                "dcmrtstruct2nii"
-            )
+            remedy = "convert it to a mask, for instance with 3D Slicer, plastimatch or dcmrtstruct2nii"
+            raise ValueError(f"it is an RTSTRUCT, with contours and no voxels: {remedy}")
         if not frames:
             remedy = ": pass the folder" if kind == _DIRECTORY else ""
             raise ValueError(f"it is not an image, but {getattr(kind, 'name', kind)}{remedy}")

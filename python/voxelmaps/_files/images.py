@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import headers, library
+from .._cohort.tables import one_line
 
 if TYPE_CHECKING:
     from .._types import Path
@@ -25,9 +26,7 @@ def _read_by_simpleitk(path, image_io):
         try:
             image = sitk.ReadImage(path, imageIO=image_io)
         except RuntimeError as error:
-            # The last line says why; those before are of the layers of SimpleITK.
-            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-            raise ValueError(lines[-1] if lines else str(error)) from None
+            raise ValueError(one_line(error)) from None
         finally:
             if verification:
                 verification.result()

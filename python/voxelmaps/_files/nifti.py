@@ -143,15 +143,12 @@ def geometry(header, shape, name, path=None):
         distance = np.linalg.norm((_corners(sform, shape) - _corners(qform, shape))[:3], axis=0).max()
         if not distance <= MOST_SHEAR * zooms.min():
             is_sform = int(header["sform_code"]) == 1
-            warn(
-                f"{path or name}: sform and qform place corners {unit * distance:.3g} mm apart: the {'sform' if is_sform else 'qform'} is "
-                "used, as ITK does"
-            )
+            used = f"the {'sform' if is_sform else 'qform'} is used, as ITK does"
+            warn(f"{path or name}: sform and qform place corners {unit * distance:.3g} mm apart: {used}")
             place = place if is_sform else of_affine(qform, dimension, name, unit, zooms)
     elif sform is not None and not np.allclose(place[0], unit * zooms[:dimension], rtol=1e-5, atol=0):
-        warn(
-            f"{path or name}: the sform has the spacing {place[0]}, but pixdim is {(unit * zooms).tolist()} mm: the sform is used"
-        )
+        found = f"spacing {place[0]}, but pixdim is {(unit * zooms).tolist()} mm"
+        warn(f"{path or name}: the sform has the {found}: the sform is used")
     return place
 
 
@@ -166,9 +163,9 @@ def of_affine(affine, dimension, name, unit=1.0, zooms=None):
     direction = affine[:3, :3] / spacing
     shear = abs(direction.T @ direction - np.eye(3)).max()
     if shear > MOST_SHEAR:
+        found = f"a cosine of {shear:.3g} between them ({np.degrees(np.arcsin(min(1, shear))):.3g} degrees)"
         raise ValueError(
-            f"{name} has sheared axes, with a cosine of {shear:.3g} between them ({np.degrees(np.arcsin(min(1, shear))):.3g} degrees), but "
-            f"they must be orthogonal within {MOST_SHEAR}: resample it"
+            f"{name} has sheared axes, with {found}, but they must be orthogonal within {MOST_SHEAR}: resample it"
         )
     if shear > 1e-6:
         left, _, right = np.linalg.svd(direction)
@@ -178,8 +175,5 @@ def of_affine(affine, dimension, name, unit=1.0, zooms=None):
     direction, origin = LPS[:, None] * direction + 0.0, LPS * affine[:3, 3] + 0.0
     if dimension == 2 and abs(direction[2, :2]).max() > MOST_SHEAR:
         raise ValueError(f"{name} has two dimensions, but its plane is not axial: store it as a volume of one slice")
-    return (
-        tuple(float(unit * s) for s in spacing[:dimension]),
-        tuple(float(unit * o) for o in origin[:dimension]),
-        tuple(map(float, direction[:dimension, :dimension].ravel())),
-    )
+    values = unit * spacing[:dimension], unit * origin[:dimension], direction[:dimension, :dimension].ravel()
+    return tuple(tuple(map(float, each)) for each in values)

@@ -17,7 +17,6 @@ from . import headers
 
 # Files are written in folders of this name until they are complete.
 _STAGING_PREFIX = ".voxelmaps-"
-
 # After so many seconds, a process that writes a folder is taken for killed.
 _LONGEST_PAUSE = 86400
 

@@ -23,22 +23,16 @@ except ImportError:
 # Of the maps of a slab. Windows reach beyond slabs, so smaller ones take longer.
 _SLAB_BYTES = 2**28
 _SLAB_BYTES_OF_DEVICE = 2**30
-
 # Of the values of a map in the region that are kept in memory for its statistics; more are kept in a temporary file.
 _REGION_BYTES = 2**22
-
 # Files that are written to the disk at the same time share the commits of its journal.
 _FILES_AT_ONCE = 4
-
 # What is compressed at once, which fits into a cache of the processor.
 _BLOCK_BYTES = 2**20
-
 # Sizes are 16-bit integers in NIfTI-1.
 _MAX_SIZE = 32767
-
 # Key of the names of components in headers of NRRD and MetaImage, as the C++ example FeatureMaps writes it.
 FEATURE_NAMES = "FeatureNames"
-
 _NRRD_TYPES = {name: name for name in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")}
 _NRRD_TYPES |= {"float32": "float", "float64": "double"}
 
