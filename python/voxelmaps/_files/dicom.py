@@ -116,19 +116,6 @@ class _Frame:
         self.distinctions = {name: _text(get(name)) for name in _DISTINCTIONS if get(name) not in (None, "")}
 
 
-class _Grid(NamedTuple):
-    """Where slices are: their number, the spacing along x, y and z, and unit vectors along rows, columns and slices."""
-
-    depth: int
-    spacing: tuple[float, float, float]
-    origin: np.ndarray
-    axes: np.ndarray
-
-    def geometry(self):
-        """Spacing, origin and direction as those of images."""
-        return tuple(tuple(map(float, np.ravel(values))) for values in (self.spacing, self.origin, self.axes.T))
-
-
 # --- One file ----------------------------------------------------------------------------------------------------------
 
 
@@ -319,6 +306,11 @@ def _axes(frames, needs_positions=True):
     return np.array([row, np.cross(normal, row), normal])
 
 
+def _geometry(spacing, origin, axes):
+    """Spacing, origin and direction as those of images."""
+    return tuple(tuple(map(float, np.ravel(values))) for values in (spacing, origin, axes.T))
+
+
 def _differences(frames, names=_DISTINCTIONS):
     """The distinctions in which frames differ, as a text."""
     texts = []
@@ -345,7 +337,7 @@ def _selected(frames, select):
 
 
 def _volume(frames, allow_uneven=False):
-    """Frames in the order of the slices, their grid, and a warning. Raises ValueError if they are not slices of one volume."""
+    """Frames in the order of the slices, their geometry, and a warning. Raises ValueError if they are not slices of one volume."""
     if len(frames) == 1:
         return _slice(frames[0])
     files = {}
@@ -395,7 +387,7 @@ def _volume(frames, allow_uneven=False):
             raise ValueError(f"{text}; slices are missing or uneven ({remedy})")
         warning = f"{text}; read as if each step were {step:.6g} mm"
     row, column, _ = frames[0].spacing
-    return frames, _Grid(len(frames), (column, row, step), positions[0], axes), warning
+    return frames, _geometry((column, row, step), positions[0], axes), warning
 
 
 def _slice(frame):
@@ -408,7 +400,7 @@ def _slice(frame):
         raise ValueError(f"the distance of slices is {step} mm, but must not be negative")
     frame.spacing = row, column, step or 1.0
     origin = np.zeros(3) if frame.position is None else frame.position
-    return [frame], _Grid(1, (column, row, step or 1.0), origin, _axes([frame], needs_positions=False)), warning
+    return [frame], _geometry((column, row, step or 1.0), origin, _axes([frame], needs_positions=False)), warning
 
 
 def _value_type(frames):
@@ -445,7 +437,7 @@ def _values(frames):
 
 
 def _segmentation_grid(frames):
-    """The smallest grid that has all frames of a segmentation."""
+    """The number of slices and the geometry of the smallest grid that has all frames of a segmentation."""
     axes = _axes(frames)
     row, column, header_step = frames[0].spacing
     first = min(frames, key=lambda frame: float(axes[2] @ frame.position))
@@ -454,7 +446,7 @@ def _segmentation_grid(frames):
     steps = steps[steps > 1e-3]
     for step in (header_step, steps.min() if len(steps) else 1.0):
         if step > 0 and (abs(distances / step - np.round(distances / step)) < 0.05).all():
-            return _Grid(round(distances[-1] / step) + 1, (column, row, float(step)), first.position, axes)
+            return round(distances[-1] / step) + 1, _geometry((column, row, step), first.position, axes)
     found = _rounded(np.unique(np.round(steps, 3)))[:200]
     raise ValueError(f"the frames of the segmentation are not evenly spaced: steps {found} mm")
 
@@ -471,8 +463,8 @@ def _segmentation(file, grid, segment):
     elif kind not in ("BINARY", "LABELMAP"):
         raise ValueError(f"its SegmentationType is {kind}, but must be BINARY, FRACTIONAL or LABELMAP")
     if grid is None:
-        smallest = _segmentation_grid(frames)
-        shape, geometry = (smallest.depth, *stored.shape[1:]), smallest.geometry()
+        depth, geometry = _segmentation_grid(frames)
+        shape = depth, *stored.shape[1:]
     elif len(grid.spacing) == 3:
         shape, geometry = grid.array.shape[:3], grid[1:]
     else:
@@ -616,10 +608,10 @@ def read(path, series=None, allow_uneven_slices=False, grid=None, segment=None, 
             if len(files) > 1:
                 raise ValueError(f"it has {len(files)} segmentations: pass one of the files")
             return _segmentation(files[0], grid, segment)
-        frames, place, warning = _volume(_selected(frames, select or {}), allow_uneven_slices)
+        frames, geometry, warning = _volume(_selected(frames, select or {}), allow_uneven_slices)
         if warning:
             warn(f"{path}: {warning}")
-        return _values(frames), *place.geometry()
+        return _values(frames), *geometry
 
 
 def list_dicom_series(folder: Path) -> list[DicomSeries]:
@@ -652,12 +644,11 @@ def list_dicom_series(folder: Path) -> list[DicomSeries]:
             try:
                 frames = _frames_of(files)
                 if files[0].kind in _SEGMENTATIONS:
-                    grid = _segmentation_grid(frames)
+                    depth, (spacing, *_) = _segmentation_grid(frames)
                 else:
-                    frames, grid, _ = _volume(frames)
-                    paths = tuple(dict.fromkeys(frame.file.path for frame in frames))
-                size = int(files[0].header.Columns), int(files[0].header.Rows), grid.depth
-                spacing = grid.geometry()[0]
+                    frames, (spacing, *_), _ = _volume(frames)
+                    depth, paths = len(frames), tuple(dict.fromkeys(frame.file.path for frame in frames))
+                size = int(files[0].header.Columns), int(files[0].header.Rows), depth
             except ValueError as error:
                 problem = str(error)
             result.append(DicomSeries(uid, paths, *files[0].description(), size, spacing, problem))

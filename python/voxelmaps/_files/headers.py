@@ -7,7 +7,6 @@ import math
 import os
 import re
 import zlib
-from typing import NamedTuple
 
 _LONGEST_HEADER = 2**20
 _POSITIVE = "0*[1-9][0-9]{0,17}"
@@ -49,15 +48,6 @@ _META_GEOMETRY = {"ElementSpacing": 1, "ElementSize": 1, "Offset": 1, "Origin": 
 _META_GEOMETRY |= {"TransformMatrix": 2, "Rotation": 2, "Orientation": 2}
 
 
-class Voxels(NamedTuple):
-    """Where the voxels of an image are: behind an offset in a file, up to its end."""
-
-    file: str
-    offset: int
-    nbytes: int
-    is_compressed: bool
-
-
 def files_of_image(path):
     """The files that reading an image opens, or the entries of a folder, and the path itself."""
     if os.path.isdir(path):
@@ -66,7 +56,7 @@ def files_of_image(path):
     with contextlib.suppress(OSError, ValueError):
         # Opening a pipe would wait for its other end, and parsing what is not a header of text would take time.
         if os.path.isfile(path) and os.fspath(path).lower().endswith((".mha", ".mhd", ".nrrd", ".nhdr")):
-            files.append(voxels(path).file)
+            files.append(voxels(path)[0])
     return list(dict.fromkeys(files))
 
 
@@ -106,7 +96,8 @@ def _data_file(path, name):
 
 
 def voxels(path):
-    """Where the voxels of a MetaImage or NRRD file are. Raises ValueError, unless its header is one of these."""
+    """Where the voxels of a MetaImage or NRRD file are: a file, an offset, up to whose end they are, their bytes, and whether they are
+    compressed. Raises ValueError, unless the header is one of these."""
     with open(path, "rb") as file:
         is_nrrd = file.read(7) == b"NRRD000"
     rules, names = (_NRRD, ("dimension", "sizes", "type")) if is_nrrd else (_META, ("NDims", "DimSize", "ElementType"))
@@ -126,7 +117,7 @@ def voxels(path):
     file = path if is_here else _data_file(path, element)
     offset = length if file == path else 0
     if is_nrrd:
-        return Voxels(file, offset, nbytes, fields["encoding"].lower() != "raw")
+        return file, offset, nbytes, fields["encoding"].lower() != "raw"
     for name, power in _META_GEOMETRY.items():
         if name in fields and len(fields[name].split()) != dimension**power:
             raise ValueError(f"its {name} is '{fields[name][:99]}', but must have {dimension**power} numbers")
@@ -134,27 +125,27 @@ def voxels(path):
     size, promised = os.path.getsize(file) - offset, fields.get("CompressedDataSize")
     if is_compressed and promised not in (None, str(size)):
         raise ValueError(f"{file} has {size} bytes of voxels, but the header promises {promised[:99]}")
-    return Voxels(file, offset, nbytes, is_compressed)
+    return file, offset, nbytes, is_compressed
 
 
-def verify(part):
+def verify(path, offset, nbytes, is_compressed):
     """Raise ValueError if voxels are truncated, or if those that are compressed have a wrong checksum."""
-    if not part.is_compressed:
-        size = os.path.getsize(part.file)
-        if size < part.offset + part.nbytes:
-            raise ValueError(f"{part.file} has {size} bytes, but the header promises {part.offset + part.nbytes}")
+    if not is_compressed:
+        size = os.path.getsize(path)
+        if size < offset + nbytes:
+            raise ValueError(f"{path} has {size} bytes, but the header promises {offset + nbytes}")
         return
     # Of zlib or gzip, which may have several members.
     total, decompressor = 0, zlib.decompressobj(47)
     try:
-        with open(part.file, "rb") as file:
-            file.seek(part.offset)
+        with open(path, "rb") as file:
+            file.seek(offset)
             while chunk := decompressor.unused_data or file.read(2**18):
                 if decompressor.eof and not chunk.startswith(b"\x1f\x8b"):
                     break
                 decompressor = zlib.decompressobj(47) if decompressor.eof else decompressor
                 total += len(decompressor.decompress(chunk))
     except zlib.error as error:
-        raise ValueError(f"the compressed voxels of {part.file} are corrupt: {error}") from None
-    if not decompressor.eof or total < part.nbytes:
-        raise ValueError(f"the compressed voxels of {part.file} are truncated: {total} bytes of {part.nbytes}")
+        raise ValueError(f"the compressed voxels of {path} are corrupt: {error}") from None
+    if not decompressor.eof or total < nbytes:
+        raise ValueError(f"the compressed voxels of {path} are truncated: {total} bytes of {nbytes}")

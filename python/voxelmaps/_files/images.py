@@ -22,7 +22,7 @@ def _read_by_simpleitk(path, image_io):
     # Decompression checks the voxels meanwhile.
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         part = None if image_io == "PNGImageIO" else headers.voxels(path)
-        verification = part and pool.submit(headers.verify, part)
+        verification = part and pool.submit(headers.verify, *part)
         try:
             image = sitk.ReadImage(path, imageIO=image_io)
         except RuntimeError as error:

@@ -57,6 +57,5 @@ def check_dataset(folder, keys, names, file_format):
         return
     others = [name for name in others if name.partition("-label-")[0] not in names]
     if others and channels != list(keys):
-        raise ValueError(
-            f"the dataset {folder} has cases with other channels, such as {min(others)} with {', '.join(channels)}: choose another folder"
-        )
+        found = f"{min(others)} with {', '.join(channels)}"
+        raise ValueError(f"the dataset {folder} has cases with other channels, such as {found}: choose another folder")
