@@ -27,8 +27,6 @@ _logger = logging.getLogger(__name__)
 _MAX_LABELS = 1000
 # Images of which no file is a DICOM segmentation.
 _NO_DICOM = (".nii", ".nii.gz", ".hdr", ".img", ".nrrd", ".nhdr", ".mha", ".mhd", ".png")
-# What a malformed record raises.
-_MALFORMED = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 def jsonable(value):
@@ -191,7 +189,7 @@ class _Run:
                 pathlib.Path(entry["file"]), list(entry["state"]), [entry[name] for name in STATISTICS]
             list(record["keys"]), int(record["region_voxels"])
             differences = self._differences(record)
-        except _MALFORMED:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             _logger.warning("%s cannot be read, so no map in the folder is reused", self.path)
             return
         if not differences:

@@ -52,14 +52,9 @@ class Case(NamedTuple):
         given = [{**self.given, "output": str(pathlib.Path(self.given["output"]) / name)} for name in names]
         return [part._replace(given=one, output=self.output / name) for part, one, name in zip(parts, given, names)]
 
-    def label_folders(self):
-        """Folders of labels that an earlier run has written."""
-        folders = self.output.glob(f"{_LABEL_FOLDER}*")
-        return sorted(folder for folder in folders if folder.name[len(_LABEL_FOLDER) :].isdecimal())
-
     def remove_incomplete_files(self):
         """After a process that computed it was killed."""
-        for folder in (self.output, *self.label_folders()):
+        for folder in (self.output, *self.output.glob(f"{_LABEL_FOLDER}*")):
             paths.remove_staging(folder)
 
     def title(self):
@@ -194,7 +189,8 @@ def check_outputs(cases, names, read, files):
         # Labels of the mask are unknown before it is read; those of an earlier run have folders.
         labels = case.labels
         if labels == "all":
-            labels = [int(folder.name[len(_LABEL_FOLDER) :]) for folder in case.label_folders()]
+            found = [folder.name.removeprefix(_LABEL_FOLDER) for folder in case.output.glob(f"{_LABEL_FOLDER}*")]
+            labels = sorted(int(label) for label in found if label.isdecimal())
         for part in [case] * case.has_several_labels() + case.parts(labels):
             folders.append((f"the output {part.given['output']} of {part.given['image']}", part.output, names(part)))
     paths.check_outputs([*read, *images], folders, files)

@@ -145,34 +145,28 @@ class Worker:
             self._pool = None
 
 
-def _client(address, stack):
-    distributed = library("distributed", "--dask", extra="dask")
-    if address == "local":
-        # One process per core.
-        how = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50, "preload": [__name__]}
-        address = stack.enter_context(distributed.LocalCluster(**how))
-    # The client would wait for what cannot be an address.
-    elif not re.fullmatch("([a-z]+://)?.+:[0-9]+", address):
-        raise OSError
-    return stack.enter_context(distributed.Client(address, timeout=10, set_as_default=False))
-
-
 def outcomes_of_dask(address, task, cases):
     """Compute cases on a cluster; yields the number of each, its outcomes, and lines of the log, in the order in which they end."""
+    distributed, scheduler = library("distributed", "--dask", extra="dask"), address
     with contextlib.ExitStack() as stack:
+        if address == "local":
+            # One process per core.
+            how = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50, "preload": [__name__]}
+            scheduler = stack.enter_context(distributed.LocalCluster(**how))
         try:
-            client = _client(address, stack)
+            # The client would wait for what cannot be an address.
+            if scheduler is address and not re.fullmatch("([a-z]+://)?.+:[0-9]+", address):
+                raise OSError
+            client = stack.enter_context(distributed.Client(scheduler, timeout=10, set_as_default=False))
         except OSError:
             raise ValueError(f"--dask {address} is neither local nor the address of a scheduler that answers") from None
-        from distributed import as_completed
-
         if task.params:
             task = task._replace(params=os.path.abspath(task.params))
         futures = {}
         for number, case in enumerate(cases):
             absolute = {name: getattr(case, name).absolute() for name in ("image", "mask", "output")}
             futures[client.submit(compute, task, case._replace(**absolute), pure=False)] = number
-        for future in as_completed(futures, loop=client.loop):
+        for future in distributed.as_completed(futures, loop=client.loop):
             number = futures[future]
             try:
                 yield number, *future.result()

@@ -272,9 +272,9 @@ def _rounded(values):
     return str([float(f"{value:.6g}") for value in values])
 
 
-def _axes(frames, needs_positions=True):
-    """Unit vectors along rows, columns and slices, orthogonal as those of ITK. Raises ValueError unless frames can be slices of one
-    volume: they have the same pixels, orientation and frame of reference."""
+def _axes(frames):
+    """Unit vectors along rows, columns and slices, orthogonal as those of ITK. Raises ValueError unless frames have a place, and the
+    same pixels, orientation and frame of reference."""
     first = frames[0]
 
     def check(frame, keyword, ours, theirs, is_same):
@@ -285,7 +285,7 @@ def _axes(frames, needs_positions=True):
         for keyword in ("Rows", "Columns", "FrameOfReferenceUID"):
             ours, theirs = first.file.header.get(keyword), frame.file.header.get(keyword)
             check(frame, keyword, ours, theirs, ours == theirs)
-        if needs_positions and frame.position is None:
+        if frame.position is None:
             raise ValueError(f"{frame.name} has no ImagePositionPatient or ImageOrientationPatient")
         ours, theirs = first.orientation, frame.orientation
         is_same = abs(theirs - ours).max() <= _ORIENTATION_TOLERANCE
@@ -399,8 +399,8 @@ def _slice(frame):
     if step < 0:
         raise ValueError(f"the distance of slices is {step} mm, but must not be negative")
     frame.spacing = row, column, step or 1.0
-    origin = np.zeros(3) if frame.position is None else frame.position
-    return [frame], _geometry((column, row, step or 1.0), origin, _axes([frame], needs_positions=False)), warning
+    frame.position = np.zeros(3) if frame.position is None else frame.position
+    return [frame], _geometry((column, row, step or 1.0), frame.position, _axes([frame])), warning
 
 
 def _value_type(frames):

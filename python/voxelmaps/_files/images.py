@@ -50,15 +50,11 @@ def read(path, what, **options):
         result = _read(path, options)
         array, spacing, origin, direction = result
         matrix = np.reshape(direction, (len(spacing), len(spacing)))
-        if (
-            not np.isfinite([*spacing, *origin, *direction]).all()
-            or min(spacing) <= 0
-            or abs(np.linalg.det(matrix)) < 1e-3
-            or abs(np.linalg.norm(matrix, axis=0) - 1).max() > 1e-3
-        ):
-            raise ValueError(
-                f"its geometry is invalid: spacing {spacing}, origin {origin}, direction {direction}, whose columns must have the length 1"
-            )
+        is_valid = np.isfinite([*spacing, *origin, *direction]).all() and min(spacing) > 0
+        has_axes = is_valid and abs(np.linalg.det(matrix)) >= 1e-3
+        if not has_axes or abs(np.linalg.norm(matrix, axis=0) - 1).max() > 1e-3:
+            found = f"spacing {spacing}, origin {origin}, direction {direction}"
+            raise ValueError(f"its geometry is invalid: {found}, whose columns must have the length 1")
         if array.size == 0:
             raise ValueError("it has no voxels")
         return result

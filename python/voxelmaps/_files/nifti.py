@@ -94,21 +94,18 @@ def shape_of(header, name):
     """The size along x, y and perhaps z, and the number of components. Raises ValueError, unless it is one image of real numbers."""
     dim = header["dim"].tolist()
     if not 2 <= dim[0] <= 7 or min(dim[1 : dim[0] + 1]) < 1:
-        raise ValueError(
-            f"{name} has the sizes {dim}, which are not those of an image: the number of axes, 2 to 7, and their sizes, from 1 on"
-        )
+        rule = "the number of axes, 2 to 7, and their sizes, from 1 on"
+        raise ValueError(f"{name} has the sizes {dim}, which are not those of an image: {rule}")
     if int(header["datatype"]) not in _REAL_TYPES:
-        raise ValueError(
-            f"{name} has voxels of {header.get_data_dtype()} (code {header['datatype']}), but they must be real numbers"
-        )
+        found = f"{header.get_data_dtype()} (code {header['datatype']})"
+        raise ValueError(f"{name} has voxels of {found}, but they must be real numbers")
     shape, rest = tuple(dim[1:4][: dim[0]]), dim[4 : dim[0] + 1]
     components = rest[1] if len(rest) > 1 and int(header["intent_code"]) == _VECTOR else 1
     number = int(np.prod(rest, dtype=object)) // components
     if number > 1:
-        raise ValueError(
-            f"{name} has {number} volumes (time points, directions or channels) of {'x'.join(map(str, shape))} voxels, "
-            "but must have one: save one, such as nibabel.load(path).slicer[..., 0]"
-        )
+        found = f"{number} volumes (time points, directions or channels) of {'x'.join(map(str, shape))} voxels"
+        remedy = "save one, such as nibabel.load(path).slicer[..., 0]"
+        raise ValueError(f"{name} has {found}, but must have one: {remedy}")
     # So does ITK: it writes vectors of two dimensions with one slice.
     return (shape[:2] if components > 1 and shape[2:] == (1,) else shape), components
 
@@ -164,9 +161,8 @@ def of_affine(affine, dimension, name, unit=1.0, zooms=None):
     shear = abs(direction.T @ direction - np.eye(3)).max()
     if shear > MOST_SHEAR:
         found = f"a cosine of {shear:.3g} between them ({np.degrees(np.arcsin(min(1, shear))):.3g} degrees)"
-        raise ValueError(
-            f"{name} has sheared axes, with {found}, but they must be orthogonal within {MOST_SHEAR}: resample it"
-        )
+        rule = f"but they must be orthogonal within {MOST_SHEAR}"
+        raise ValueError(f"{name} has sheared axes, with {found}, {rule}: resample it")
     if shear > 1e-6:
         left, _, right = np.linalg.svd(direction)
         direction = left @ right
