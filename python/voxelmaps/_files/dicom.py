@@ -199,7 +199,7 @@ def _check_pixels(file):
     stored = _number(header.get, "BitsStored", allocated)
     high = _number(header.get, "HighBit", stored - 1)
     if min(rows, columns) < 1 or allocated not in (1, 8, 16, 32, 64) or not 1 <= stored == high + 1 <= allocated:
-        bits = f"BitsAllocated {allocated}, BitsStored {stored:g}, HighBit {high:g}"
+        bits = f"BitsAllocated {allocated}, BitsStored {stored:g}, and HighBit {high:g}, which must be one less"
         raise ValueError(f"its pixels are not valid: Rows {rows}, Columns {columns}, {bits}")
     needed = -(-rows * columns * allocated * len(file.frames) // 8)
     pixels = next((header.get_item(tag, keep_deferred=True) for tag in _PIXELS if tag in header), None)
@@ -603,7 +603,8 @@ def read(path, series=None, allow_uneven_slices=False, grid=None, segment=None, 
             raise ValueError(f"it is an RTSTRUCT, with contours and no voxels: {remedy}")
         if not frames:
             remedy = ": pass the folder" if kind == _DIRECTORY else ""
-            raise ValueError(f"it is not an image, but {getattr(kind, 'name', kind)}{remedy}")
+            found = getattr(kind, "name", kind)
+            raise ValueError(f"it has no pixels: it is truncated, or it is not an image, but {found}{remedy}")
         if kind in _SEGMENTATIONS:
             if len(files) > 1:
                 raise ValueError(f"it has {len(files)} segmentations: pass one of the files")
@@ -633,10 +634,6 @@ def list_dicom_series(folder: Path) -> list[DicomSeries]:
     [((5, 4, 3), '')]
     """
     folder, result = os.fspath(folder), []
-    if not os.path.exists(folder):
-        raise FileNotFoundError(f"there is no folder '{folder}'")
-    if not os.path.isdir(folder):
-        raise NotADirectoryError(f"'{folder}' is not a folder")
     with library("pydicom", f"reading {folder}").config.disable_value_validation():
         found, unreadable, _ = _scan(folder)
         for uid, files in found.items():
