@@ -64,16 +64,14 @@ def _fields(path, is_nrrd):
     """The fields of a header of text, and its length."""
     with open(path, "rb") as file:
         content = file.read(_LONGEST_HEADER)
-    fields = {}
+    fields, pattern = {}, "([^:]*)(:?)(.*)" if is_nrrd else "([^=:]*)([=:]?)(.*)"
     for match in re.finditer(rb"[^\n]*(\n|$)", content):
         line = match[0].decode("latin-1").rstrip("\r\n")
         if match.end() >= _LONGEST_HEADER:
             break
         if is_nrrd and not line:
             return fields, match.end()
-        name, separator, value = re.fullmatch(
-            "([^:]*)(:?)(.*)" if is_nrrd else "([^=:]*)([=:]?)(.*)", line, re.S
-        ).groups()
+        name, separator, value = re.fullmatch(pattern, line, re.S).groups()
         # "key:=value" is a note of NRRD.
         if not separator or line.startswith("#") or (is_nrrd and value.startswith("=")):
             continue

@@ -57,20 +57,20 @@ def check_outputs(read, folders, files=()):
             every += headers.files_of_image(path)
         inputs.update((_key(file), f"{what} {path}") for file in every)
         parents.update(_key(os.path.dirname(os.path.abspath(file))) for file in every)
-    outputs, own_names = {}, {}
+    outputs = {}
 
-    def add(path, what):
-        if outputs.setdefault(_key(path), what) is not what:
-            raise ValueError(f"{what} is also {outputs[_key(path)]}")
+    def add(path, what, names=()):
+        other, _ = outputs.setdefault(_key(path), (what, names))
+        if other is not what:
+            raise ValueError(f"{what} is also {other}")
 
-    def check(path, text):
+    def check(path, what):
         if _key(path) in inputs:
-            raise ValueError(f"{text} {path} would replace {inputs[_key(path)]}")
+            raise ValueError(f"{what} {path} would replace {inputs[_key(path)]}")
 
     for what, folder, names in folders:
         utf8(os.fspath(folder), what)
-        add(folder, what)
-        own_names[_key(folder)] = what, names
+        add(folder, what, names)
         # Identifying all files of folders that do not exist would be slow for thousands of cases.
         places = {os.path.dirname(name) for name in names}
         places = [place for place in places if os.path.isdir(folder) or _key(os.path.join(folder, place)) in parents]
@@ -81,7 +81,7 @@ def check_outputs(read, folders, files=()):
         check(path, what)
         if os.path.exists(path) and not os.path.isfile(path):
             raise ValueError(f"{what} {path} is {'a folder' if os.path.isdir(path) else 'not a file'}")
-        owner, names = own_names.get(_key(os.path.dirname(os.path.abspath(path))), ("", ()))
+        owner, names = outputs.get(_key(os.path.dirname(os.path.abspath(path))), ("", ()))
         if os.path.basename(path) in names:
             raise ValueError(f"{what} {path} is also a file of {owner}")
         add(path, f"{what} {path}")
@@ -126,11 +126,10 @@ def remove_staging(path, seconds=0):
     """Remove the incomplete files of runs that were killed, if nothing was added to them for so many seconds."""
     for staged in pathlib.Path(path).glob(f"{_STAGING_PREFIX}*"):
         with contextlib.suppress(OSError):
-            if time.time() - staged.stat().st_mtime < seconds:
-                continue
-            if staged.is_dir():
+            is_old = time.time() - staged.stat().st_mtime >= seconds
+            if is_old and staged.is_dir():
                 shutil.rmtree(staged, ignore_errors=True)
-            else:
+            elif is_old:
                 staged.unlink()
 
 
