@@ -8,7 +8,6 @@ import hashlib
 import importlib.metadata
 import json
 import logging
-import math
 import os
 import pathlib
 import platform
@@ -31,13 +30,7 @@ _NO_DICOM = (".nii", ".nii.gz", ".hdr", ".img", ".nrrd", ".nhdr", ".mha", ".mhd"
 
 def jsonable(value):
     """The value as JSON stores it: lists, and texts for numbers that are not finite."""
-    if isinstance(value, dict):
-        return {str(key): jsonable(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [jsonable(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+    return json.loads(json.dumps(value, default=np.generic.item), parse_constant=lambda text: str(float(text)))
 
 
 @functools.lru_cache(1)
@@ -156,8 +149,7 @@ class _Run:
 
     def __init__(self, task, case):
         self.task, self.case, self.parameters = task, case, parameters_of(task)
-        own = {} if case.label is None else {"label": case.label}
-        self.settings = {**self.parameters.settings, **own}
+        self.settings = {**self.parameters.settings, "label": case.label or self.parameters.settings["label"]}
         self.path = case.output / PROVENANCE
         # The record of an earlier run with the same settings and inputs, and entries of maps of other settings.
         self.earlier, self.others = None, []
@@ -226,9 +218,8 @@ class _Run:
             return None
         keys, entries = self._expected(self.earlier), self.earlier["maps"]
         segmentation = self._layout(keys).segmentation
-        if segmentation and not (self.path.parent / segmentation).exists():
-            return None
-        if not all(key in entries and self._has(entries[key]) for key in keys):
+        has_segmentation = segmentation is None or (self.path.parent / segmentation).exists()
+        if not has_segmentation or not all(key in entries and self._has(entries[key]) for key in keys):
             return None
         maps = {key: entries[key] for key in keys}
         return self._outcome(maps, self.earlier["region_voxels"], kept=len(maps))

@@ -132,11 +132,10 @@ def read_dicom_series(
                            {"EchoTime": 4.6}. The error without it lists them.
 
     Returns an itk.Image; a SimpleITK.Image if ITK is not installed. Slices, also those of multi-frame files, are ordered along
-    their normal by ImagePositionPatient. All files that are or appear to be DICOM must be complete. Rows, Columns, PixelSpacing,
-    ImageOrientationPatient (within 0.0001), FrameOfReferenceUID, echo time and b-value must agree, no image or position may occur
-    twice, and the steps between neighboring positions must agree with their median and the normal, within 1 % or 0.01 mm (at most
-    10 %). Values are rescaled by the slope and intercept of each slice: integers if these are, else float64. Needs pydicom, and
-    SimpleITK for compressed pixels.
+    their normal. All files that are or appear to be DICOM must be complete. Sizes, spacing, orientation, frame of reference, echo
+    time and b-value must agree, no image or position may occur twice, and steps must agree with their median and the normal,
+    within 1 % or 0.01 mm (at most 10 %). Values are rescaled by the slope and intercept of each slice: integers if these are,
+    else float64. Needs pydicom, and SimpleITK for compressed pixels.
 
     Raises ValueError, with the folder, the files and the rule, if there is no such volume, and FileNotFoundError if there is no
     such folder.
