@@ -520,13 +520,15 @@ def _suffix(path):
 
 def _loss(path):
     """Why a file that is not DICOM may have been one, or an empty text."""
-    if os.path.islink(path) and not os.path.exists(path):
+    if not os.path.exists(path):
         return "it is a broken link"
     if not os.path.isfile(path):
         return ""
     with open(path, "rb") as file:
         content = file.read(2**16)
-    return "it is empty" if not content else "" if any(content) else "it has zeros only"
+    if any(content):
+        return ""
+    return "it has zeros only" if content else "it is empty"
 
 
 def _scan(folder):

@@ -83,10 +83,8 @@ def _header(file):
     if header["sizeof_hdr"] != header.structarr.nbytes or header["magic"].item()[:3] != f"n+{version}".encode():
         raise ValueError("it is not a NIfTI file, in spite of its name")
     header["pixdim"][0] = header["pixdim"][0] or 1
-    silent = logging.getLogger(f"{__name__}.silent")
-    silent.disabled = True
     # Errors are raised; what nibabel would repair is checked here, or not used.
-    header.copy().check_fix(logger=silent, error_level=40)
+    header.copy().check_fix(logger=logging.Logger("silent", logging.CRITICAL + 1), error_level=40)
     return header
 
 
