@@ -342,9 +342,9 @@ def test_values_of_other_formats(name, tmp_path):
 @pytest.mark.parametrize(
     "name, line, message",
     [
-        ("a.nhdr", 'space units: "um" "um" "um"', "space units are um, which readers ignore"),
+        ("a.nhdr", 'space units: "um" "um" "um"', "which readers ignore: save it with lengths in mm"),
         ("a.nhdr", 'space units: "mm" "mm" "millimeters"', None),
-        ("a.mhd", "DistanceUnits = cm", "DistanceUnits are cm, which readers ignore"),
+        ("a.mhd", "DistanceUnits = cm", "which readers ignore: save it with lengths in mm"),
         ("a.mhd", "DistanceUnits = mm", None),
         ("a.mhd", "TransformMatrix = 2 0 0 0 2 0 0 0 2", "whose columns must have the length 1"),
     ],

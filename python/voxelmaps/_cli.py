@@ -493,7 +493,7 @@ def _maps(options, console, worker):
         console.error(line)
 
     def names(case):
-        layout = layouts.layout(task.file_format, task.channels, task.fill, keys, case)
+        layout = layouts.layout(task.file_format, keys, task.channels, task.fill, case)
         return [*layout.names(), tables.PROVENANCE]
 
     read = [("the table", options.jobs), ("the parameter file", options.params)]

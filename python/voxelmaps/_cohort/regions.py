@@ -2,9 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values of the regions of cases: in the process that computes them."""
 
-import functools
-import importlib.metadata
-
 from .. import _arrays, _region_features, _regions
 from .._files import writing
 from .._image import difference_of_grids
@@ -12,44 +9,32 @@ from ..radiomics import _preparation, _values
 from . import cases
 from .tables import Outcome
 
-parameters_of = functools.lru_cache(1)(cases.parameters_of)
+# The last mask, its labels, and the boxes of these, which are found in one pass.
+_last = {}
 
 
-def _origin(parameters):
-    """What values depend on, in addition to image, mask and label."""
-    settings = {name: value for name, value in parameters.general().items() if name not in ("label", "additionalInfo")}
-    types = {image_type: cases.origin_of_type(parameters, image_type) for image_type in parameters.image_types}
-    origin = {"settings": settings, "classes": parameters.classes, "image_types": types}
-    return cases.jsonable({**origin, "voxelmaps": importlib.metadata.version("voxelmaps")})
-
-
-def outcomes(task, case):
-    """Compute the labels of a case, or take them from an earlier run; yields an Outcome of each."""
-    parameters, boxes = parameters_of(task), {}
-    return cases.outcomes_of(task, case, parameters.settings, lambda part: _outcome(parameters, part, boxes))
-
-
-def _cropped(image, mask, settings, boxes):
-    """Image, mask and settings of a label in its bounding box, where that has all that the values depend on.
-
-    boxes    Keeps the boxes of the labels of the last mask, which are found in one pass.
-    """
+def _cropped(image, mask, settings):
+    """Image, mask and settings of a label in its bounding box, where that has all that the values depend on."""
     is_resampled = settings["interpolator"] is not None and settings["resampledPixelSpacing"] is not None
     if settings["normalize"] or is_resampled or difference_of_grids(image, mask, "the mask"):
         return image, mask, settings
-    if boxes.get("mask") is not mask:
+    if _last.get("mask") is not mask:
         arrays = [_arrays.array_of(each, "") for each in (_preparation.scalar_mask(mask, settings).array, image.array)]
         labels, _ = _regions.label_map(arrays[0], settings["label"], "the mask", arrays[1], "the image")
-        boxes.update(mask=mask, labels=labels, of_label=_region_features.boxes(labels, writing.Threads.number))
-    box = boxes["of_label"].get(settings["label"])
+        _last.update(mask=mask, labels=labels, boxes=_region_features.boxes(labels, writing.Threads.number))
+    box = _last["boxes"].get(settings["label"])
     if box is None:
         return image, mask, settings
-    inside = mask.with_array(boxes["labels"]).part(box)
+    inside = mask.with_array(_last["labels"]).part(box)
     return image.part(box), inside.with_array(inside.array == settings["label"]), {**settings, "label": None}
 
 
-def _outcome(parameters, case, boxes):
-    label, origin = case.label or parameters.settings["label"], _origin(parameters)
+def outcome(task, case):
+    """Compute the values of one label, or take them from an earlier run."""
+    parameters = cases.parameters_of(task)
+    label = case.label or parameters.settings["label"]
+    general = {name: value for name, value in parameters.general().items() if name not in ("label", "additionalInfo")}
+    origin = cases.origin(parameters, {**general, "classes": parameters.classes})
     for record in case.known:
         if record["label"] == label and record["origin"] == origin:
             if all(cases.is_unchanged(getattr(case, what), record[what]) for what in ("image", "mask")):
@@ -59,7 +44,7 @@ def _outcome(parameters, case, boxes):
     settings = {**parameters.settings, "label": label, "kernelRadius": 0, "additionalInfo": False}
     # All other images depend on what is around the box.
     if case.has_several_labels() and list(parameters.image_types) == ["Original"]:
-        image, mask, settings = _cropped(image, mask, settings, boxes)
+        image, mask, settings = _cropped(image, mask, settings)
     prepared = _preparation.prepare(image, mask, settings, False)
     values = _values.values_of(prepared, parameters._replace(settings=settings))
     voxels = int(prepared.roi.array.sum())

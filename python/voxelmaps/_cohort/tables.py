@@ -7,7 +7,7 @@ import io
 import os
 import pathlib
 import re
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 
 from .._files import paths
 
@@ -15,8 +15,8 @@ PROVENANCE = "provenance.json"
 STATISTICS = ("mean", "median", "standard_deviation", "valid_voxels")
 
 _COLUMNS = ("image", "mask", "output")
+_SUMMARY_COLUMNS = (*_COLUMNS, "label", "map", *STATISTICS, "mask_voxels", "error")
 _LABEL_FOLDER = "label-"
-_MAX_BYTES = 2**26
 
 
 class Case(NamedTuple):
@@ -24,6 +24,7 @@ class Case(NamedTuple):
 
     labels    Labels of the line, "all" for those of the mask, or None for that of the settings.
     label     If it is one label.
+    known     Records of regions that earlier runs have computed.
     """
 
     given: Dict[str, str]
@@ -32,48 +33,68 @@ class Case(NamedTuple):
     output: pathlib.Path
     labels: Union[None, str, Tuple[int, ...]] = None
     label: Optional[int] = None
-    # Records of regions that earlier runs have computed.
     known: Tuple[Dict[str, Any], ...] = ()
 
     def has_several_labels(self):
         """Whether each label has a folder in the output, if there is one."""
         return self.labels == "all" or self.labels is not None and len(self.labels) > 1
 
+    def is_part(self):
+        """Whether it is one of several labels."""
+        return self.label is not None and self.has_several_labels()
+
     def parts(self, labels):
         """The labels of the line as cases."""
+        parts = [self._replace(label=label) for label in labels or [None]]
         if "output" not in self.given or not self.has_several_labels():
-            return [self._replace(label=label) for label in labels or [None]]
+            return parts
         names = [f"{_LABEL_FOLDER}{label}" for label in labels]
         given = [{**self.given, "output": str(pathlib.Path(self.given["output"]) / name)} for name in names]
-        return [
-            self._replace(given=one, output=self.output / name, label=label)
-            for one, name, label in zip(given, names, labels)
-        ]
-
-    def label_folders(self):
-        """Folders of labels that an earlier run has written."""
-        folders = self.output.glob(f"{_LABEL_FOLDER}*")
-        return sorted(folder for folder in folders if folder.name[len(_LABEL_FOLDER) :].isdecimal())
+        return [part._replace(given=one, output=self.output / name) for part, one, name in zip(parts, given, names)]
 
     def remove_incomplete_files(self):
         """After a process that computed it was killed."""
-        for folder in (self.output, *self.label_folders()):
+        for folder in (self.output, *self.output.glob(f"{_LABEL_FOLDER}*")):
             paths.remove_staging(folder)
 
     def title(self):
         """The text that names it in messages."""
-        is_part = self.label is not None and self.has_several_labels()
-        return f"{self.given['image']} label {self.label}" if is_part else self.given["image"]
+        return f"{self.given['image']} label {self.label}" if self.is_part() else self.given["image"]
 
     def name(self):
         """The name of the output folder, with the label if each label has a folder."""
         path = pathlib.Path(os.path.abspath(self.output))
-        return f"{path.parent.name}-{path.name}" if self.label is not None and self.has_several_labels() else path.name
+        return f"{path.parent.name}-{path.name}" if self.is_part() else path.name
 
     def dataset(self):
         """The folder that the outputs of all cases share."""
         path = pathlib.Path(os.path.abspath(self.output))
-        return path.parent.parent if self.label is not None and self.has_several_labels() else path.parent
+        return path.parent.parent if self.is_part() else path.parent
+
+
+class Outcome(NamedTuple):
+    """How a label of a case ended.
+
+    maps        Statistics by map; or the values of a region, and record what they come from.
+    kept        Number of maps that were reused.
+    levels      Gray levels of the original image, of a check.
+    error       Why it failed, in one line.
+    """
+
+    case: Case
+    label: Any
+    maps: Dict[str, Any] = {}
+    kept: int = 0
+    mask_voxels: Optional[int] = None
+    seconds: float = 0.0
+    levels: int = 0
+    error: Optional[str] = None
+    record: Optional[Dict[str, Any]] = None
+
+    def row(self):
+        """What rows of tables begin with. Labels of a case that failed as one are as parse_labels reads them."""
+        label = self.label if isinstance(self.label, (int, str)) else ",".join(map(str, self.label or ()))
+        return {**self.case.given, "label": label, "error": self.error}
 
 
 def one_line(error):
@@ -87,27 +108,6 @@ def one_line(error):
     text = lines[-1] if lines and any("ITK ERROR" in line or ".cxx:" in line for line in lines) else " ".join(lines)
     known = (ValueError, TypeError, NotImplementedError, ImportError, OSError, RuntimeError)
     return text if text and isinstance(error, known) else f"{type(error).__name__}: {text}"
-
-
-class Outcome(NamedTuple):
-    """How a label of a case ended.
-
-    maps        Statistics by map.
-    kept        Number of maps that were reused.
-    levels      Gray levels of the original image, of a check.
-    error       Why it failed, in one line.
-    """
-
-    case: Case
-    label: Any
-    maps: Dict[str, Dict[str, Any]] = {}
-    kept: int = 0
-    mask_voxels: Optional[int] = None
-    seconds: float = 0.0
-    levels: int = 0
-    error: Optional[str] = None
-    # What the values of a region come from; maps has them.
-    record: Optional[Dict[str, Any]] = None
 
 
 def parse_labels(text):
@@ -129,7 +129,7 @@ def parse_labels(text):
 
 def _rows(path):
     """Lines of a table that are not empty, with their numbers."""
-    text = paths.read_text(path, f"the table {path}", _MAX_BYTES)
+    text = paths.read_text(path, f"the table {path}")
     first = next((line for line in text.splitlines() if line.strip()), "")
     # Spreadsheets write semicolons where the comma is part of numbers.
     delimiter = max(",;\t", key=first.count)
@@ -156,7 +156,6 @@ def read_cases(path, columns=_COLUMNS):
             raise ValueError(f"the column {name} of the table {path} {found}; its columns are {', '.join(names)}")
     if not rows:
         raise ValueError(f"the table {path} has no case")
-    folder = pathlib.Path(path).parent
     cases = []
     for number, row in rows:
         where = f"line {number} of the table {path}"
@@ -171,7 +170,7 @@ def read_cases(path, columns=_COLUMNS):
             labels = parse_labels(cells["label"]) if cells.get("label") else None
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
-        places = {"output": folder, **{name: folder / value for name, value in given.items()}}
+        places = {name: pathlib.Path(path).parent / given.get(name, "") for name in _COLUMNS}
         cases.append(Case(given, **places, labels=labels))
     # pandas writes its index as a column without a name.
     return cases, [name for name in names if name not in (*columns, "label", "", "unnamed: 0")]
@@ -188,50 +187,33 @@ def check_outputs(cases, names, read, files):
     folders = []
     for case in cases:
         # Labels of the mask are unknown before it is read; those of an earlier run have folders.
-        labels = [int(one.name[len(_LABEL_FOLDER) :]) for one in case.label_folders()] if case.labels == "all" else None
-        parts = case.parts(case.labels if labels is None else labels)
-        if case.has_several_labels():
-            parts.insert(0, case)
-        for part in parts:
+        labels = case.labels
+        if labels == "all":
+            found = [folder.name.removeprefix(_LABEL_FOLDER) for folder in case.output.glob(f"{_LABEL_FOLDER}*")]
+            labels = sorted(int(label) for label in found if label.isdecimal())
+        for part in [case] * case.has_several_labels() + case.parts(labels):
             folders.append((f"the output {part.given['output']} of {part.given['image']}", part.output, names(part)))
     paths.check_outputs([*read, *images], folders, files)
 
 
-# --- The summary -------------------------------------------------------------------------------------------------------
-
-
-_SUMMARY_COLUMNS = (*_COLUMNS, "label", "map", *STATISTICS, "mask_voxels", "error")
-
-
-def _label_text(label):
-    """A label, or those of a case that failed as one, as parse_labels reads them."""
-    return label if isinstance(label, (int, str)) else ",".join(map(str, label or ()))
-
-
-def _summary_rows(outcome) -> List[list]:
-    start = [*(outcome.case.given[name] for name in _COLUMNS), _label_text(outcome.label)]
-    if outcome.error is not None:
-        return [[*start, *[""] * (2 + len(STATISTICS)), outcome.error]]
-    values = lambda entries: ["" if entries[name] is None else entries[name] for name in STATISTICS]
-    return [[*start, key, *values(entries), outcome.mask_voxels, ""] for key, entries in outcome.maps.items()]
-
-
-def _write_csv(path, rows):
+def _write(path, columns, rows):
     text = io.StringIO(newline="")
-    csv.writer(text).writerows(rows)
+    writer = csv.DictWriter(text, columns, extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(rows)
     paths.replace_text(path, text.getvalue())
 
 
 def write_summary(path, outcomes):
     """Write a line per map and case, and one per case that failed."""
-    _write_csv(path, [_SUMMARY_COLUMNS, *(row for outcome in outcomes for row in _summary_rows(outcome))])
+    rows = []
+    for one in outcomes:
+        start = {**one.row(), "mask_voxels": one.mask_voxels}
+        rows += [start] if one.error else [{**values, **start, "map": key} for key, values in one.maps.items()]
+    _write(path, _SUMMARY_COLUMNS, rows)
 
 
 def write_regions(path, outcomes):
     """Write a row per region, with a column per value."""
-    keys = list(dict.fromkeys(key for outcome in outcomes for key in outcome.maps))
-    rows = [["image", "mask", "label", "voxels", *keys, "error"]]
-    for one in outcomes:
-        start = [one.case.given["image"], one.case.given["mask"], _label_text(one.label), one.mask_voxels]
-        rows.append([*start, *(one.maps.get(key, "") for key in keys), one.error or ""])
-    _write_csv(path, rows)
+    columns = ["image", "mask", "label", "voxels", *dict.fromkeys(key for one in outcomes for key in one.maps), "error"]
+    _write(path, columns, ({**one.row(), "voxels": one.mask_voxels, **one.maps} for one in outcomes))

@@ -5,13 +5,13 @@ NumPy, so that the command starts at once."""
 
 import concurrent.futures
 import contextlib
-import logging
+import logging.handlers
 import multiprocessing
 import os
 import re
 import signal
+import sys
 import threading
-import traceback
 from concurrent.futures.process import BrokenProcessPool
 from typing import NamedTuple, Optional
 
@@ -45,18 +45,14 @@ class Task(NamedTuple):
 # --- In the process ----------------------------------------------------------------------------------------------------
 
 
-class _Process:
-    is_verbose = False
-
-
 def _begin(is_verbose, threads):
     """Prepare the process of the program."""
-    _Process.is_verbose = is_verbose
     # The program ends it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if threads:
         os.environ["ITK_GLOBAL_DEFAULT_NUMBER_OF_THREADS"] = str(threads)
+    logging.getLogger("voxelmaps").setLevel(logging.INFO if is_verbose else logging.WARNING)
     if not is_verbose:
         # Readers print what they find.
         nothing = os.open(os.devnull, os.O_WRONLY)
@@ -69,53 +65,29 @@ def _end_with_parent():
     os._exit(1)
 
 
-class _Messages(logging.Handler):
-    def __init__(self):
-        super().__init__()
-        self.lines = []
-
-    def emit(self, record):
-        self.lines.append(" ".join(record.getMessage().split()))
-
-
-@contextlib.contextmanager
-def _messages():
-    """A list of the lines of the log."""
-    logger, handler = logging.getLogger("voxelmaps"), _Messages()
+def _with_log(function, *arguments):
+    """What a function returns, and the lines of the log."""
+    logger, handler = logging.getLogger("voxelmaps"), logging.handlers.BufferingHandler(sys.maxsize)
     logger.addHandler(handler)
-    logger.setLevel(logging.INFO if _Process.is_verbose else logging.WARNING)
     logger.propagate = False
     try:
-        yield handler.lines
+        return function(*arguments), [" ".join(record.getMessage().split()) for record in handler.buffer]
     finally:
         logger.removeHandler(handler)
 
 
 def prepare(task):
     """Check a task. Returns the keys of all maps that an image can have, and lines of the log."""
-    from . import cases, regions
+    from . import cases
 
-    with _messages() as lines:
-        if task.file_format == "regions":
-            regions.parameters_of(task)
-            return [], lines
-        return cases.radiomics.all_keys(cases.job_of(task).parameters), lines
+    return _with_log(lambda: cases.radiomics.all_keys(cases.parameters_of(task)))
 
 
 def compute(task, case):
     """Compute or check a line of the table. Returns outcomes of its labels, and lines of the log."""
     from . import cases, regions
 
-    with _messages() as lines:
-        outcomes = []
-        try:
-            for outcome in (regions if task.file_format == "regions" else cases).outcomes(task, case):
-                outcomes.append(outcome)
-        except Exception as error:
-            if _Process.is_verbose:
-                traceback.print_exc()
-            outcomes.append(Outcome(case, case.labels, error=one_line(error)))
-    return outcomes, lines
+    return _with_log(cases.outcomes, task, case, regions.outcome if task.file_format == "regions" else cases.outcome)
 
 
 def check_image(path):
@@ -139,8 +111,7 @@ class Worker:
     """The process of the program, which is started again if it has crashed."""
 
     def __init__(self, is_verbose=False, threads=0):
-        self._arguments = is_verbose, threads
-        self._pool = None
+        self._arguments, self._pool = (is_verbose, threads), None
 
     def submit(self, function, *arguments):
         """Begin to call a function."""
@@ -174,40 +145,31 @@ class Worker:
             self._pool = None
 
 
-def _client(address, stack):
-    distributed = library("distributed", "--dask", extra="dask")
-    if address == "local":
-        # One process per core.
-        how = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50, "preload": [__name__]}
-        cluster = stack.enter_context(distributed.LocalCluster(**how))
-        return stack.enter_context(distributed.Client(cluster, set_as_default=False))
-    try:
-        # The client would wait for what cannot be an address.
-        if not re.fullmatch("([a-z]+://)?.+:[0-9]+", address):
-            raise OSError
-        return stack.enter_context(distributed.Client(address, timeout=10, set_as_default=False))
-    except OSError:
-        raise ValueError(f"--dask {address} is neither local nor the address of a scheduler that answers") from None
-
-
 def outcomes_of_dask(address, task, cases):
     """Compute cases on a cluster; yields the number of each, its outcomes, and lines of the log, in the order in which they end."""
+    distributed, scheduler = library("distributed", "--dask", extra="dask"), address
     with contextlib.ExitStack() as stack:
-        client = _client(address, stack)
-        from distributed import as_completed
-
+        if address == "local":
+            # One process per core.
+            how = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50, "preload": [__name__]}
+            scheduler = stack.enter_context(distributed.LocalCluster(**how))
+        try:
+            # The client would wait for what cannot be an address.
+            if scheduler is address and not re.fullmatch("([a-z]+://)?.+:[0-9]+", address):
+                raise OSError
+            client = stack.enter_context(distributed.Client(scheduler, timeout=10, set_as_default=False))
+        except OSError:
+            raise ValueError(f"--dask {address} is neither local nor the address of a scheduler that answers") from None
         if task.params:
             task = task._replace(params=os.path.abspath(task.params))
-        absolute = lambda case: {name: getattr(case, name).absolute() for name in ("image", "mask", "output")}
-        futures = {
-            client.submit(compute, task, case._replace(**absolute(case)), pure=False): number
-            for number, case in enumerate(cases)
-        }
-        for future in as_completed(futures, loop=client.loop):
+        futures = {}
+        for number, case in enumerate(cases):
+            absolute = {name: getattr(case, name).absolute() for name in ("image", "mask", "output")}
+            futures[client.submit(compute, task, case._replace(**absolute), pure=False)] = number
+        for future in distributed.as_completed(futures, loop=client.loop):
+            number = futures[future]
             try:
-                outcomes, lines = future.result()
+                yield number, *future.result()
             except Exception as error:
-                is_lost = type(error).__name__ == "KilledWorker"
-                text = _CRASHED if is_lost else one_line(error)
-                outcomes, lines = [Outcome(cases[futures[future]], cases[futures[future]].labels, error=text)], []
-            yield futures[future], outcomes, lines
+                text = _CRASHED if type(error).__name__ == "KilledWorker" else one_line(error)
+                yield number, [Outcome(cases[number], cases[number].labels, error=text)], []

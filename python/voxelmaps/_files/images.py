@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import headers, library
+from .._cohort.tables import one_line
 
 if TYPE_CHECKING:
     from .._types import Path
@@ -21,13 +22,11 @@ def _read_by_simpleitk(path, image_io):
     # Decompression checks the voxels meanwhile.
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         part = None if image_io == "PNGImageIO" else headers.voxels(path)
-        verification = part and pool.submit(headers.verify, part)
+        verification = part and pool.submit(headers.verify, *part)
         try:
             image = sitk.ReadImage(path, imageIO=image_io)
         except RuntimeError as error:
-            # The last line says why; those before are of the layers of SimpleITK.
-            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-            raise ValueError(lines[-1] if lines else str(error)) from None
+            raise ValueError(one_line(error)) from None
         finally:
             if verification:
                 verification.result()
@@ -51,15 +50,11 @@ def read(path, what, **options):
         result = _read(path, options)
         array, spacing, origin, direction = result
         matrix = np.reshape(direction, (len(spacing), len(spacing)))
-        if (
-            not np.isfinite([*spacing, *origin, *direction]).all()
-            or min(spacing) <= 0
-            or abs(np.linalg.det(matrix)) < 1e-3
-            or abs(np.linalg.norm(matrix, axis=0) - 1).max() > 1e-3
-        ):
-            raise ValueError(
-                f"its geometry is invalid: spacing {spacing}, origin {origin}, direction {direction}, whose columns must have the length 1"
-            )
+        is_valid = np.isfinite([*spacing, *origin, *direction]).all() and min(spacing) > 0
+        has_axes = is_valid and abs(np.linalg.det(matrix)) >= 1e-3
+        if not has_axes or abs(np.linalg.norm(matrix, axis=0) - 1).max() > 1e-3:
+            found = f"spacing {spacing}, origin {origin}, direction {direction}"
+            raise ValueError(f"its geometry is invalid: {found}, whose columns must have the length 1")
         if array.size == 0:
             raise ValueError("it has no voxels")
         return result

@@ -4,51 +4,37 @@
 
 import json
 import os
+from typing import Dict, NamedTuple, Optional
 
 from . import paths
 
 FORMATS = ("nii.gz", "nii", "nrrd")
 
 
-class Layout:
-    """The files of the maps of a case: one per map, with the name of the map.
+class Layout(NamedTuple):
+    """The files of the maps of a case by key, relative to its folder.
 
-    keys    Names of the maps, in their order.
+    fill            Replaces values that are not finite, if it is a number.
+    segmentation    The file of the region, if it is also written.
     """
 
-    # Replaces values that are not finite, if it is a number.
-    fill = None
-    # The file of the region, if it is also written.
-    segmentation = None
-
-    def __init__(self, file_format, keys):
-        self.format, self.keys = file_format, list(keys)
-
-    def location(self, key):
-        """The file of a map, or of an image that is also written, relative to the folder of the case."""
-        return f"{key}.{self.format}"
+    format: str
+    files: Dict[str, str]
+    fill: Optional[float] = None
+    segmentation: Optional[str] = None
 
     def names(self):
-        return [*map(self.location, self.keys), *filter(None, [self.segmentation])]
+        return [*self.files.values(), *filter(None, [self.segmentation])]
 
 
-class NnunetLayout(Layout):
-    """Channels of a case of nnU-Net, in a folder that all cases share."""
-
-    def __init__(self, file_format, keys, case, fill):
-        super().__init__(file_format, keys)
-        self.fill = fill
-        self._name, self._dataset = case.name(), os.path.relpath(case.dataset(), case.output)
-        self.segmentation = os.path.join(self._dataset, "labelsTr", f"{self._name}.{file_format}")
-
-    def location(self, key):
-        number = self.keys.index(key)
-        return os.path.join(self._dataset, "imagesTr", f"{self._name}_{number:04}.{self.format}")
-
-
-def layout(file_format, channels, fill, keys, case):
-    """The layout of a case. channels is "nnunet" or None."""
-    return NnunetLayout(file_format, keys, case, fill) if channels else Layout(file_format, keys)
+def layout(file_format, keys, channels=None, fill=0.0, case=None):
+    """The layout of a case: one file per map, with its name; with the channels "nnunet" in a folder that all cases share."""
+    if channels is None:
+        return Layout(file_format, {key: f"{key}.{file_format}" for key in keys})
+    dataset = os.path.relpath(case.dataset(), case.output)
+    images, labels = (os.path.join(dataset, folder, case.name()) for folder in ("imagesTr", "labelsTr"))
+    files = {key: f"{images}_{number:04}.{file_format}" for number, key in enumerate(keys)}
+    return Layout(file_format, files, fill, f"{labels}.{file_format}")
 
 
 def write_dataset(folder, keys, file_format):
@@ -71,6 +57,5 @@ def check_dataset(folder, keys, names, file_format):
         return
     others = [name for name in others if name.partition("-label-")[0] not in names]
     if others and channels != list(keys):
-        raise ValueError(
-            f"the dataset {folder} has cases with other channels, such as {min(others)} with {', '.join(channels)}: choose another folder"
-        )
+        found = f"{min(others)} with {', '.join(channels)}"
+        raise ValueError(f"the dataset {folder} has cases with other channels, such as {found}: choose another folder")

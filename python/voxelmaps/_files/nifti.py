@@ -2,13 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """NIfTI-1 and NIfTI-2, by nibabel: values as those of get_fdata(), geometry as ITK's, in mm."""
 
+import logging
 import os
-import zlib
 
 import numpy as np
 
 from . import library
 from .._suggestions import warn
+
+try:
+    # Decompresses about three times as fast.
+    from isal import igzip as gzip
+    from isal.isal_zlib import error as ZlibError
+except ImportError:
+    import gzip
+    from zlib import error as ZlibError
 
 SUFFIXES = (".nii", ".nii.gz", ".hdr", ".img")
 _REAL_TYPES = (2, 4, 8, 16, 64, 256, 512, 768, 1024, 1280)
@@ -30,10 +38,9 @@ def read(path):
     from nibabel.wrapstruct import WrapStructError
 
     if not path.lower().endswith((".nii", ".nii.gz")):
-        raise ValueError(
-            "it is a pair of a header and an image: save it as one file, such as nibabel.save(nibabel.load(path), 'a.nii')"
-        )
-    opener, corrupt = _gzip() if path.lower().endswith(".gz") else (open, zlib.error)
+        remedy = "save it as one file, such as nibabel.save(nibabel.load(path), 'a.nii')"
+        raise ValueError(f"it is a pair of a header and an image: {remedy}")
+    opener = gzip.open if path.lower().endswith(".gz") else open
     try:
         with opener(path, "rb") as file:
             header = _header(file)
@@ -51,7 +58,7 @@ def read(path):
                 pass
         slope, inter = header.get_slope_inter()
         place = geometry(header, shape, "it", path)
-    except (OSError, EOFError, zlib.error, corrupt) as error:
+    except (OSError, EOFError, ZlibError) as error:
         raise ValueError(f"it is truncated or corrupt: {error}") from None
     except (HeaderDataError, WrapStructError) as error:
         raise ValueError(f"its header is corrupt: {error}") from None
@@ -61,41 +68,23 @@ def read(path):
     return in_itk_order(array), *place
 
 
-def _gzip():
-    """What opens compressed files, and its error."""
-    try:
-        # Decompresses about three times as fast.
-        from isal import igzip, isal_zlib
-
-        return igzip.open, isal_zlib.error
-    except ImportError:
-        import gzip
-
-        return gzip.open, zlib.error
-
-
 def in_itk_order(array):
     """The array with the axes z, y, x, and components if there are several, of one with x, y, z and components."""
     return array[..., 0].T if array.shape[-1] == 1 else np.ascontiguousarray(np.moveaxis(array.T, 0, -1))
 
 
 def _header(file):
-    import logging
     from nibabel import Nifti1Header, Nifti2Header
 
-    block = file.read(348)
-    version, kind = (2, Nifti2Header) if block[:4] in (b"\x1c\2\0\0", b"\0\0\2\x1c") else (1, Nifti1Header)
-    block += file.read(540 - 348) if version == 2 else b""
-    if len(block) != kind.template_dtype.itemsize:
-        raise ValueError(f"it has {len(block)} bytes, fewer than a header")
-    header = kind(block, check=False)
-    if int(header["sizeof_hdr"]) != len(block) or header["magic"].item()[:3] != f"n+{version}".encode():
+    start = file.read(4)
+    file.seek(0)
+    version, kind = (2, Nifti2Header) if start in (b"\x1c\2\0\0", b"\0\0\2\x1c") else (1, Nifti1Header)
+    header = kind(file.read(kind.template_dtype.itemsize), check=False)
+    if header["sizeof_hdr"] != header.structarr.nbytes or header["magic"].item()[:3] != f"n+{version}".encode():
         raise ValueError("it is not a NIfTI file, in spite of its name")
     header["pixdim"][0] = header["pixdim"][0] or 1
-    silent = logging.getLogger(f"{__name__}.silent")
-    silent.disabled = True
     # Errors are raised; what nibabel would repair is checked here, or not used.
-    header.copy().check_fix(logger=silent, error_level=40)
+    header.copy().check_fix(logger=logging.Logger("silent", logging.CRITICAL + 1), error_level=40)
     return header
 
 
@@ -103,21 +92,18 @@ def shape_of(header, name):
     """The size along x, y and perhaps z, and the number of components. Raises ValueError, unless it is one image of real numbers."""
     dim = header["dim"].tolist()
     if not 2 <= dim[0] <= 7 or min(dim[1 : dim[0] + 1]) < 1:
-        raise ValueError(
-            f"{name} has the sizes {dim}, which are not those of an image: the number of axes, 2 to 7, and their sizes, from 1 on"
-        )
+        rule = "the number of axes, 2 to 7, and their sizes, from 1 on"
+        raise ValueError(f"{name} has the sizes {dim}, which are not those of an image: {rule}")
     if int(header["datatype"]) not in _REAL_TYPES:
-        raise ValueError(
-            f"{name} has voxels of {header.get_data_dtype()} (code {header['datatype']}), but they must be real numbers"
-        )
+        found = f"{header.get_data_dtype()} (code {header['datatype']})"
+        raise ValueError(f"{name} has voxels of {found}, but they must be real numbers")
     shape, rest = tuple(dim[1:4][: dim[0]]), dim[4 : dim[0] + 1]
     components = rest[1] if len(rest) > 1 and int(header["intent_code"]) == _VECTOR else 1
     number = int(np.prod(rest, dtype=object)) // components
     if number > 1:
-        raise ValueError(
-            f"{name} has {number} volumes (time points, directions or channels) of {'x'.join(map(str, shape))} voxels, "
-            "but must have one: save one, such as nibabel.load(path).slicer[..., 0]"
-        )
+        found = f"{number} volumes (time points, directions or channels) of {'x'.join(map(str, shape))} voxels"
+        remedy = "save one, such as nibabel.load(path).slicer[..., 0]"
+        raise ValueError(f"{name} has {found}, but must have one: {remedy}")
     # So does ITK: it writes vectors of two dimensions with one slice.
     return (shape[:2] if components > 1 and shape[2:] == (1,) else shape), components
 
@@ -152,15 +138,12 @@ def geometry(header, shape, name, path=None):
         distance = np.linalg.norm((_corners(sform, shape) - _corners(qform, shape))[:3], axis=0).max()
         if not distance <= MOST_SHEAR * zooms.min():
             is_sform = int(header["sform_code"]) == 1
-            warn(
-                f"{path or name}: sform and qform place corners {unit * distance:.3g} mm apart: the {'sform' if is_sform else 'qform'} is "
-                "used, as ITK does"
-            )
+            used = f"the {'sform' if is_sform else 'qform'} is used, as ITK does"
+            warn(f"{path or name}: sform and qform place corners {unit * distance:.3g} mm apart: {used}")
             place = place if is_sform else of_affine(qform, dimension, name, unit, zooms)
     elif sform is not None and not np.allclose(place[0], unit * zooms[:dimension], rtol=1e-5, atol=0):
-        warn(
-            f"{path or name}: the sform has the spacing {place[0]}, but pixdim is {(unit * zooms).tolist()} mm: the sform is used"
-        )
+        found = f"spacing {place[0]}, but pixdim is {(unit * zooms).tolist()} mm"
+        warn(f"{path or name}: the sform has the {found}: the sform is used")
     return place
 
 
@@ -175,10 +158,9 @@ def of_affine(affine, dimension, name, unit=1.0, zooms=None):
     direction = affine[:3, :3] / spacing
     shear = abs(direction.T @ direction - np.eye(3)).max()
     if shear > MOST_SHEAR:
-        raise ValueError(
-            f"{name} has sheared axes, with a cosine of {shear:.3g} between them ({np.degrees(np.arcsin(min(1, shear))):.3g} degrees), but "
-            f"they must be orthogonal within {MOST_SHEAR}: resample it"
-        )
+        found = f"a cosine of {shear:.3g} between them ({np.degrees(np.arcsin(min(1, shear))):.3g} degrees)"
+        rule = f"but they must be orthogonal within {MOST_SHEAR}"
+        raise ValueError(f"{name} has sheared axes, with {found}, {rule}: resample it")
     if shear > 1e-6:
         left, _, right = np.linalg.svd(direction)
         direction = left @ right
@@ -187,8 +169,5 @@ def of_affine(affine, dimension, name, unit=1.0, zooms=None):
     direction, origin = LPS[:, None] * direction + 0.0, LPS * affine[:3, 3] + 0.0
     if dimension == 2 and abs(direction[2, :2]).max() > MOST_SHEAR:
         raise ValueError(f"{name} has two dimensions, but its plane is not axial: store it as a volume of one slice")
-    return (
-        tuple(float(unit * s) for s in spacing[:dimension]),
-        tuple(float(unit * o) for o in origin[:dimension]),
-        tuple(map(float, direction[:dimension, :dimension].ravel())),
-    )
+    values = unit * spacing[:dimension], unit * origin[:dimension], direction[:dimension, :dimension].ravel()
+    return tuple(tuple(map(float, each)) for each in values)

@@ -17,7 +17,6 @@ from . import headers
 
 # Files are written in folders of this name until they are complete.
 _STAGING_PREFIX = ".voxelmaps-"
-
 # After so many seconds, a process that writes a folder is taken for killed.
 _LONGEST_PAUSE = 86400
 
@@ -58,34 +57,37 @@ def check_outputs(read, folders, files=()):
             every += headers.files_of_image(path)
         inputs.update((_key(file), f"{what} {path}") for file in every)
         parents.update(_key(os.path.dirname(os.path.abspath(file))) for file in every)
-    outputs, own_names = {}, {}
+    outputs = {}
 
-    def add(path, what):
-        if outputs.setdefault(_key(path), what) is not what:
-            raise ValueError(f"{what} is also {outputs[_key(path)]}")
+    def add(path, what, names=()):
+        other, _ = outputs.setdefault(_key(path), (what, names))
+        if other is not what:
+            raise ValueError(f"{what} is also {other}")
+
+    def check(path, what):
+        if _key(path) in inputs:
+            raise ValueError(f"{what} {path} would replace {inputs[_key(path)]}")
 
     for what, folder, names in folders:
         utf8(os.fspath(folder), what)
-        add(folder, what)
-        own_names[_key(folder)] = what, names
+        add(folder, what, names)
         # Identifying all files of folders that do not exist would be slow for thousands of cases.
         places = {os.path.dirname(name) for name in names}
         places = [place for place in places if os.path.isdir(folder) or _key(os.path.join(folder, place)) in parents]
-        for path in (os.path.join(folder, name) for name in names if os.path.dirname(name) in places):
-            if _key(path) in inputs:
-                raise ValueError(f"the file {path} would replace {inputs[_key(path)]}")
+        for name in names:
+            if os.path.dirname(name) in places:
+                check(os.path.join(folder, name), "the file")
     for what, path in files:
-        if _key(path) in inputs:
-            raise ValueError(f"{what} {path} would replace {inputs[_key(path)]}")
+        check(path, what)
         if os.path.exists(path) and not os.path.isfile(path):
             raise ValueError(f"{what} {path} is {'a folder' if os.path.isdir(path) else 'not a file'}")
-        owner, names = own_names.get(_key(os.path.dirname(os.path.abspath(path))), ("", ()))
+        owner, names = outputs.get(_key(os.path.dirname(os.path.abspath(path))), ("", ()))
         if os.path.basename(path) in names:
             raise ValueError(f"{what} {path} is also a file of {owner}")
         add(path, f"{what} {path}")
 
 
-def read_text(path, what, max_bytes):
+def read_text(path, what, max_bytes=2**26):
     """The text of a file. Raises OSError, or ValueError if it is not a file, too long, or not text."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise ValueError(f"{what} is {'a folder' if os.path.isdir(path) else 'not a file'}")
@@ -103,8 +105,9 @@ def read_text(path, what, max_bytes):
 
 
 class Folder(NamedTuple):
+    """A folder for maps, and the one where files are written until they are complete."""
+
     path: pathlib.Path
-    # Where files are written until they are complete.
     staging: pathlib.Path
 
 
@@ -123,11 +126,10 @@ def remove_staging(path, seconds=0):
     """Remove the incomplete files of runs that were killed, if nothing was added to them for so many seconds."""
     for staged in pathlib.Path(path).glob(f"{_STAGING_PREFIX}*"):
         with contextlib.suppress(OSError):
-            if time.time() - staged.stat().st_mtime < seconds:
-                continue
-            if staged.is_dir():
+            is_old = time.time() - staged.stat().st_mtime >= seconds
+            if is_old and staged.is_dir():
                 shutil.rmtree(staged, ignore_errors=True)
-            else:
+            elif is_old:
                 staged.unlink()
 
 
@@ -167,6 +169,5 @@ def replace_text(path, text):
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(staged, path)
-        except BaseException:
+        finally:
             staged.unlink(missing_ok=True)
-            raise

@@ -20,76 +20,69 @@ from .._cohort.tables import PROVENANCE
 if TYPE_CHECKING:
     from .._types import ImageLike, Path
 
-_MAX_BYTES = 2**26
-
 _SUFFIXES = (".nii.gz", ".nii", ".nrrd", ".mha")
 
 
 def _stem(name: str) -> str:
-    suffix = next((suffix for suffix in _SUFFIXES if name.endswith(suffix)), "")
-    return name.removesuffix(suffix)
+    return next((name.removesuffix(suffix) for suffix in _SUFFIXES if name.endswith(suffix)), name)
 
 
-def _json(path: pathlib.Path) -> Any:
+def _component_names(path: pathlib.Path) -> list[str]:
+    """The names of the components of an image, if the file has them."""
+    if not path.name.endswith((".nrrd", ".mha")):
+        return []
+    reader = library("SimpleITK", f"reading {path}").ImageFileReader()
+    reader.SetFileName(str(path))
+    reader.ReadImageInformation()
+    names = reader.GetMetaData(FEATURE_NAMES) if reader.HasMetaDataKey(FEATURE_NAMES) else ""
+    return [name for name in names.split(",") if name]
+
+
+def _files_of_folder(folder: pathlib.Path) -> dict[str, pathlib.Path]:
+    """Files of the maps of a folder by their names, in their order."""
+    path = folder / PROVENANCE
+    if not path.is_file():
+        files = sorted(each for each in folder.iterdir() if each.name.endswith(_SUFFIXES))
+        return {_stem(each.name): each for each in files}
     try:
-        return json.loads(paths.read_text(path, str(path), _MAX_BYTES))
+        record = json.loads(paths.read_text(path, str(path)))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} cannot be read: {error}") from None
+    try:
+        if not record["complete"]:
+            raise ValueError(f"the run that has written {folder} was interrupted: repeat it")
+        return {str(key): folder / str(entries["file"]) for key, entries in record["maps"].items()}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path} is not what voxelmaps maps writes: there is no {error}") from None
 
 
-def _volume(path: pathlib.Path) -> tuple[_image.Image, list[str]]:
-    """The image of a file, and the names of its components, if it has them."""
-    volume, _ = _image.load(path, "the map")
-    names: list[str] = []
-    if path.name.endswith((".nrrd", ".mha")):
-        reader = library("SimpleITK", f"reading {path}").ImageFileReader()
-        reader.SetFileName(str(path))
-        reader.ReadImageInformation()
-        if reader.HasMetaDataKey(FEATURE_NAMES):
-            names = [name for name in reader.GetMetaData(FEATURE_NAMES).split(",") if name]
-    return volume, names
-
-
-def _maps_of_files(paths: dict[str, pathlib.Path], where: Path) -> FeatureMaps:
-    """Maps of files, one each."""
+def _maps_of_folder(folder: pathlib.Path) -> FeatureMaps:
+    files = _files_of_folder(folder)
+    if not files:
+        folders = ", ".join(sorted(each.name for each in folder.glob("label-*")))
+        raise ValueError(f"{folder} has no maps" + (f": read those of a label, in {folders}" if folders else ""))
     array, first = None, None
-    for i, (name, path) in enumerate(paths.items()):
-        volume, _ = _volume(path)
+    for i, path in enumerate(files.values()):
+        volume, _ = _image.load(path, "the map")
         if volume.array.ndim > len(volume.spacing):
             raise ValueError(f"{path} has {volume.array.shape[-1]} components, but is not alone: read it by its path")
         if first is None or array is None:
-            first, array = volume, np.empty((len(paths), *volume.array.shape), volume.array.dtype)
-        difference = _image.difference_of_grids(first, volume, str(path), str(next(iter(paths.values()))))
+            first, array = volume, np.empty((len(files), *volume.array.shape), volume.array.dtype)
+        difference = _image.difference_of_grids(first, volume, str(path), str(next(iter(files.values()))))
         if difference is not None:
             raise ValueError(f"{difference}; files of one folder must be maps of one case")
         if volume.array.dtype != array.dtype:
             raise ValueError(f"{path} has values of {volume.array.dtype}, but the maps before it have {array.dtype}")
         array[i] = volume.array
-    if first is None:
-        folders = ", ".join(sorted(each.name for each in pathlib.Path(where).glob("label-*")))
-        raise ValueError(f"{where} has no maps" + (f": read those of a label, in {folders}" if folders else ""))
-    return FeatureMaps(paths, array, (), Geometry(*first[1:]))
-
-
-def _names_of_folder(path: pathlib.Path) -> dict[str, pathlib.Path]:
-    """Files of the maps of a folder by their names, in their order."""
-    if (path / PROVENANCE).is_file():
-        record = _json(path / PROVENANCE)
-        try:
-            if not record["complete"]:
-                raise ValueError(f"the run that has written {path} was interrupted: repeat it")
-            return {str(key): path / str(entries["file"]) for key, entries in record["maps"].items()}
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"{path / PROVENANCE} is not what voxelmaps maps writes: there is no {error}") from None
-    files = sorted(each for each in path.iterdir() if each.name.endswith(_SUFFIXES))
-    return {_stem(each.name): each for each in files}
+    return FeatureMaps(files, array, (), Geometry(*first[1:]))
 
 
 def read_maps(path: Path, names: Iterable[str] | None = None) -> FeatureMaps:
     """Read feature maps that were written to files.
 
     path     Folder of the maps of a case that `voxelmaps maps` or voxelmaps.radiomics.execute has written, in any format, also
-             with the names of nnU-Net; another folder of files of one map each; or an image whose components are maps, as itk.imwrite and the C++ example FeatureMaps write it. NRRD and MetaImage files of these hold the names, also of a single map.
+             with the names of nnU-Net; another folder of files of one map each; or an image whose components are maps, as
+             itk.imwrite and the C++ example FeatureMaps write it. NRRD and MetaImage files of these hold the names.
     names    Of the components of an image in a file that has no names, such as NIfTI.
 
     Returns FeatureMaps, whose array is one of NumPy, and whose geometry is that of the files. All files are
@@ -108,21 +101,19 @@ def read_maps(path: Path, names: Iterable[str] | None = None) -> FeatureMaps:
     place = pathlib.Path(paths.utf8(os.fspath(path), "the path"))
     if not place.exists():
         raise FileNotFoundError(f"{place} does not exist")
-    given = None if names is None else [names] if isinstance(names, str) else [str(name) for name in names]
     if place.is_dir():
-        if given is not None:
+        if names is not None:
             raise ValueError(f"names are given, but {place} is a folder, whose files have names")
-        return _maps_of_files(_names_of_folder(place), place)
-    volume, of_file = _volume(place)
-    if volume.array.ndim == len(volume.spacing):
-        volume = volume.with_array(volume.array[..., np.newaxis])
-        of_file = of_file or [_stem(place.name)]
-    number, chosen = volume.array.shape[-1], of_file if given is None else given
+        return _maps_of_folder(place)
+    volume, _ = _image.load(place, "the map")
+    is_single = volume.array.ndim == len(volume.spacing)
+    array = volume.array[np.newaxis] if is_single else np.ascontiguousarray(np.moveaxis(volume.array, -1, 0))
+    given = [names] if isinstance(names, str) else [str(name) for name in names or ()]
+    chosen = given or _component_names(place) or [_stem(place.name)] * is_single
     if not chosen:
-        raise ValueError(f"{place} has {number} components without names: pass names")
-    if len(chosen) != number or len(set(chosen)) != number:
-        raise ValueError(f"{place} has {number} components, but the names are {', '.join(chosen)}")
-    array = np.ascontiguousarray(np.moveaxis(volume.array, -1, 0))
+        raise ValueError(f"{place} has {len(array)} components without names: pass names")
+    if len(chosen) != len(array) or len(set(chosen)) != len(array):
+        raise ValueError(f"{place} has {len(array)} components, but the names are {', '.join(chosen)}")
     return FeatureMaps(chosen, array, (), Geometry(*volume[1:]))
 
 
@@ -141,11 +132,10 @@ def read_dicom_series(
                            {"EchoTime": 4.6}. The error without it lists them.
 
     Returns an itk.Image; a SimpleITK.Image if ITK is not installed. Slices, also those of multi-frame files, are ordered along
-    their normal by ImagePositionPatient. All files that are or appear to be DICOM must be complete. Rows, Columns, PixelSpacing,
-    ImageOrientationPatient (within 0.0001), FrameOfReferenceUID, echo time and b-value must agree, no image or position may occur
-    twice, and the steps between neighboring positions must agree with their median and the normal, within 1 % or 0.01 mm (at most
-    10 %). Values are rescaled by the slope and intercept of each slice: integers if these are, else float64. Needs pydicom, and
-    SimpleITK for compressed pixels.
+    their normal. All files that are or appear to be DICOM must be complete. Sizes, spacing, orientation, frame of reference, echo
+    time and b-value must agree, no image or position may occur twice, and steps must agree with their median and the normal,
+    within 1 % or 0.01 mm (at most 10 %). Values are rescaled by the slope and intercept of each slice: integers if these are,
+    else float64. Needs pydicom, and SimpleITK for compressed pixels.
 
     Raises ValueError, with the folder, the files and the rule, if there is no such volume, and FileNotFoundError if there is no
     such folder.

@@ -23,24 +23,16 @@ except ImportError:
 # Of the maps of a slab. Windows reach beyond slabs, so smaller ones take longer.
 _SLAB_BYTES = 2**28
 _SLAB_BYTES_OF_DEVICE = 2**30
-
 # Files that are written to the disk at the same time share the commits of its journal.
 _FILES_AT_ONCE = 4
-
 # What is compressed at once, which fits into a cache of the processor.
 _BLOCK_BYTES = 2**20
-
 # Sizes are 16-bit integers in NIfTI-1.
 _MAX_SIZE = 32767
-
 # Key of the names of components in headers of NRRD and MetaImage, as the C++ example FeatureMaps writes it.
 FEATURE_NAMES = "FeatureNames"
-
-_NRRD_TYPES = {
-    **{f"{sign}{8 * n}": f"{sign}{8 * n}" for sign in ("int", "uint") for n in (1, 2, 4, 8)},
-    "float32": "float",
-    "float64": "double",
-}
+_NRRD_TYPES = {name: name for name in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")}
+_NRRD_TYPES |= {"float32": "float", "float64": "double"}
 
 
 # --- Files -------------------------------------------------------------------------------------------------------------
@@ -108,11 +100,17 @@ class _File:
         region    Numbers of the voxels of the planes that are in the region, or None.
         """
         with paths.errors_named(self.path):
+            if self._file is None:
+                # Here, in a thread of its own, since a new file waits for others that are synchronized with the disk.
+                self._file = open(self._staged, "wb")
+                (self._file.write if self.path.endswith(".nrrd") else self._write)(self._head)
             if region is not None:
                 self._statistics.add(slab, region)
             if self._fill is not None:
                 slab = np.where(np.isfinite(slab), slab, slab.dtype.type(self._fill))
-            self._write_voxels(slab)
+            data = memoryview(np.ascontiguousarray(slab)).cast("B")
+            for first in range(0, len(data), _BLOCK_BYTES):
+                self._write(data[first : first + _BLOCK_BYTES])
             if not is_last:
                 return None
             self._file.write(self._compressor.flush() if self._compressor else b"")
@@ -122,23 +120,14 @@ class _File:
             self.close()
         return statistics
 
+    def _write(self, data):
+        self._file.write(self._compressor.compress(data) if self._compressor else data)
+
     def close(self):
         # Complete files are flushed; the disk may be full for others.
         with contextlib.suppress(OSError):
             if self._file is not None:
                 self._file.close()
-
-    def _write(self, data):
-        self._file.write(data if self._compressor is None else self._compressor.compress(data))
-
-    def _write_voxels(self, slab):
-        if self._file is None:
-            # Here, in a thread of its own, since a new file waits for others that are synchronized with the disk.
-            self._file = open(self._staged, "wb")
-            (self._file.write if self.path.endswith(".nrrd") else self._write)(self._head)
-        data = memoryview(np.ascontiguousarray(slab)).cast("B")
-        for first in range(0, len(data), _BLOCK_BYTES):
-            self._write(data[first : first + _BLOCK_BYTES])
 
     def publish(self):
         """Give the complete file its name."""
@@ -154,10 +143,8 @@ def write_image(volume, path, folder, names=()):
     """
     head = _header(volume, volume.array.dtype, path.suffix[1:], names)
     file = _File(path, folder.staging, head)
-    try:
+    with contextlib.closing(file):
         file.append(volume.array)
-    finally:
-        file.close()
     file.publish()
     return path
 
@@ -179,14 +166,6 @@ def number_of_threads():
 def _memory():
     """Bytes of memory of this machine."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 2**33
-
-
-def _slabs(depth, plane_bytes, is_on_device):
-    """First and last + 1 plane of slabs of nearly equal thickness."""
-    most = _SLAB_BYTES_OF_DEVICE if is_on_device else _SLAB_BYTES
-    count = -(-depth // max(1, most // plane_bytes))
-    thickness = -(-depth // count)
-    return [(first, min(first + thickness, depth)) for first in range(0, depth, thickness)]
 
 
 class Writer:
@@ -232,11 +211,16 @@ class Writer:
         number = 0 if inside is None else int(np.count_nonzero(inside))
         is_large = number * self._dtype.itemsize * len(keys) > _memory() // 8
         for key in keys.values():
-            path = os.path.normpath(self._folder.path / self._layout.location(key))
+            path = os.path.normpath(self._folder.path / self._layout.files[key])
             statistics = Statistics(number, self._dtype, self._folder.staging if is_large else None)
             self._files[key] = _File(path, self._folder.staging, self._head, self._layout.fill, statistics)
         depth, plane_bytes = self._shape[0], len(keys) * self._dtype.itemsize * math.prod(self._shape[1:])
-        for first, last in _slabs(depth, plane_bytes, maps.device is not None):
+        # Slabs of nearly equal thickness.
+        most = _SLAB_BYTES if maps.device is None else _SLAB_BYTES_OF_DEVICE
+        count = math.ceil(depth / max(1, most // plane_bytes))
+        thickness = math.ceil(depth / count)
+        for first in range(0, depth, thickness):
+            last = min(first + thickness, depth)
             slab = maps.compute({name: list(keys)}, first, last)
             region = None if inside is None else np.flatnonzero(inside[first:last])
             # Planes are appended in their order, and two large slabs at most are in memory.

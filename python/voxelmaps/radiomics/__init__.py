@@ -381,18 +381,18 @@ def execute(
     if parameters.settings["voxelBatch"] is not None:
         _logger.info("setting voxelBatch has no effect: all voxels are computed at once")
     if out_dir is not None:
-        layout = layouts.Layout("nii.gz", all_keys(parameters))
+        layout = layouts.layout("nii.gz", all_keys(parameters, images))
         with (
             paths.output_folder(out_dir) as folder,
             writing.Writer(prepared.image, dtype_of(precision), folder, layout) as writer,
         ):
             for name, of_maps, own in images_of(prepared, parameters):
                 if images:
-                    result[name] = writing.write_image(of_maps, folder.path / layout.location(name), folder)
+                    result[name] = writing.write_image(of_maps, folder.path / layout.files[name], folder)
                 maps = Maps(of_maps, prepared.roi, own, precision, name) if parameters.classes else None
                 for class_name, keys in parameters.keys(name).items():
                     writer.write(maps, class_name, keys)
-                    result.update((key, folder.path / layout.location(key)) for key in keys.values())
+                    result.update((key, folder.path / layout.files[key]) for key in keys.values())
         return result
     # Images of the caller's library are made while other maps are computed.
     tasks = {}
