@@ -17,8 +17,6 @@ namespace
 {
 using Tiles = CudaWindowBitsTiles;
 
-// More voxels along an axis do not fit registers.
-constexpr int maxWidth = 7;
 // Of a size, at most 27: all voxels at distance 1 and the voxel itself.
 constexpr int sizeBits = 5;
 
@@ -384,7 +382,7 @@ CudaDependenceBitsSupports(const DependenceTask & hostTask)
   }
   // More levels of larger windows fit no registers.
   return CudaDependenceNeighborsAreBits(hostTask) && 1 + 2 * hostTask.numberOfOffsets == nearVoxels &&
-         width <= maxWidth &&
+         width <= maxWindowBitsWidth &&
          (hostTask.numberOfGrayLevels < 64 || (hostTask.numberOfGrayLevels < 512 && hostTask.window[2] > 1));
 }
 

@@ -42,7 +42,7 @@ CudaSlidingWindowScratchBytes(const RunLengthTask & task);
 void
 ComputeByCudaSlidingWindow(const RunLengthTask & task, const CudaMethodResources & resources);
 
-/** Computes run entropy only, of windows of up to 9 voxels along each axis. */
+/** Computes run entropy only, of windows of up to 7 voxels along each axis. */
 bool
 CudaRunEntropyBitsSupports(const RunLengthTask & task);
 void
