@@ -16,33 +16,19 @@ namespace
 // Warps in flight on every multiprocessor, if there is memory for their tables.
 constexpr std::uint64_t warpsPerMultiprocessor = 32;
 
-/** The team of a walk: a block of one warp. SingleThread documents its functions. */
-class Warp
+/** The team of a walk: a block of one warp. */
+class Warp : public CudaThreadBlock
 {
 public:
-  static __device__ int
-  Rank()
-  {
-    return static_cast<int>(threadIdx.x);
-  }
   static constexpr VOXELMAPS_HOST_DEVICE int
   Size()
   {
-    return 32;
+    return lanesPerWarp;
   }
   static __device__ void
   Synchronize()
   {
     __syncwarp();
-  }
-  static __device__ std::int64_t
-                    Sum(std::int64_t value)
-  {
-    for (int offset = Size() / 2; offset > 0; offset /= 2)
-    {
-      value += __shfl_xor_sync(0xffffffffu, value, offset);
-    }
-    return value;
   }
   static __device__ std::int64_t
                     Max(std::int64_t value)
@@ -53,19 +39,11 @@ public:
     }
     return value;
   }
-  static __device__ std::uint32_t
-                    Add(std::uint32_t & number, std::uint32_t value)
-  {
-    return atomicAdd(&number, value);
-  }
   static __device__ std::uint64_t
                     ReplaceZero(std::uint64_t & number, std::uint64_t value)
   {
     return atomicCAS(reinterpret_cast<unsigned long long *>(&number), 0ull, static_cast<unsigned long long>(value));
   }
-  static __device__ void
-  CountSteps(std::uint64_t)
-  {}
 };
 
 /** Maximal correlations are computed by a kernel of their own. */
