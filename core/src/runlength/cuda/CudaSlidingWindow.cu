@@ -99,30 +99,23 @@ LengthsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant_
 __device__ RunLengthSums<double>
            LoadSums(const RunLengthTask & task, const SlidingBuffers & buffers, int matrix, std::int64_t at)
 {
-  const double *        from = buffers.sums + std::int64_t{ matrix } * NumberOfSums * buffers.capacity + at;
-  const auto            load = [&](MatrixSum i) { return from[i * buffers.capacity]; };
+  const double *        from = buffers.sums + std::int64_t{ matrix } * numberOfSums * buffers.capacity + at;
   RunLengthSums<double> sums{};
   sums.voxels = static_cast<double>(buffers.voxels[at]);
-  sums.runs = load(Runs);
-  sums.squares = load(Squares);
-  sums.inverses = load(Inverses);
-  sums.longRuns = load(LongRuns);
-  sums.longRunSquares = load(LongRunSquares);
-  sums.longRunInverses = load(LongRunInverses);
-  sums.shortRuns = load(ShortRuns);
-  sums.shortRunSquares = load(ShortRunSquares);
-  sums.shortRunInverses = load(ShortRunInverses);
-  sums.lengthNonUniformity = load(LengthNonUniformity);
+  ForEachRunSum(sums, [&, next = from](double & sum) mutable {
+    sum = *next;
+    next += buffers.capacity;
+  });
   if (task.needsLevelCounts)
   {
-    sums.levelNonUniformity = load(LevelNonUniformity);
+    sums.levelNonUniformity = from[levelNonUniformityNumber * buffers.capacity];
   }
   if (task.needsLevelSum)
   {
     // These doubles are integers below 2^53.
     sums.levelVariance = VarianceNumerator(static_cast<std::uint64_t>(sums.runs),
                                            static_cast<std::uint64_t>(sums.squares),
-                                           static_cast<std::uint64_t>(load(LevelSum)));
+                                           static_cast<std::uint64_t>(from[levelSumNumber * buffers.capacity]));
   }
   return sums;
 }

@@ -198,10 +198,10 @@ private:
     {
       // Absent voxels were counted as level 0.
       const std::uint32_t absent = m_Counts[0];
-      double * to = m_Buffers.sums + std::int64_t{ m_Matrix } * NumberOfSums * m_Buffers.capacity + m_Segment.sums +
+      double * to = m_Buffers.sums + std::int64_t{ m_Matrix } * numberOfSums * m_Buffers.capacity + m_Segment.sums +
                     y * m_Task.outputSize[0] + m_Column;
-      to[LevelNonUniformity * m_Buffers.capacity] = static_cast<double>(m_SquareSum - absent * absent);
-      to[LevelSum * m_Buffers.capacity] = static_cast<double>(m_LevelSum);
+      to[levelNonUniformityNumber * m_Buffers.capacity] = static_cast<double>(m_SquareSum - absent * absent);
+      to[levelSumNumber * m_Buffers.capacity] = static_cast<double>(m_LevelSum);
     }
   }
 

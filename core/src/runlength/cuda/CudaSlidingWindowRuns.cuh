@@ -311,13 +311,16 @@ private:
   Store(int y, int longest) const
   {
     const std::int64_t    at = m_Segment.sums + y * m_Task.outputSize[0] + m_Column;
-    double *              stored = m_Buffers.sums + std::int64_t{ m_Matrix } * NumberOfSums * m_Buffers.capacity + at;
+    double *              stored = m_Buffers.sums + std::int64_t{ m_Matrix } * numberOfSums * m_Buffers.capacity + at;
     RunLengthSums<double> sums{};
     ClearRuns(sums);
     if (m_FirstLength > 1)
     {
       // Those of shorter runs.
-      this->ForEachSum(sums, [this, stored](MatrixSum i, double & sum) { sum = stored[i * m_Buffers.capacity]; });
+      ForEachRunSum(sums, [this, from = stored](double & sum) mutable {
+        sum = *from;
+        from += m_Buffers.capacity;
+      });
     }
     VoxelSums current = this->Starts(m_FirstLength);
     if (m_FirstLength == 1 && m_Matrix == 0)
@@ -349,23 +352,10 @@ private:
       atLeast = longer;
       next = afterNext;
     }
-    this->ForEachSum(sums, [this, stored](MatrixSum i, double sum) { stored[i * m_Buffers.capacity] = sum; });
-  }
-
-  template <typename TFunction>
-  __device__ void
-  ForEachSum(RunLengthSums<double> & sums, const TFunction & function) const
-  {
-    function(Runs, sums.runs);
-    function(Squares, sums.squares);
-    function(Inverses, sums.inverses);
-    function(LongRuns, sums.longRuns);
-    function(LongRunSquares, sums.longRunSquares);
-    function(LongRunInverses, sums.longRunInverses);
-    function(ShortRuns, sums.shortRuns);
-    function(ShortRunSquares, sums.shortRunSquares);
-    function(ShortRunInverses, sums.shortRunInverses);
-    function(LengthNonUniformity, sums.lengthNonUniformity);
+    ForEachRunSum(sums, [&](double sum) {
+      *stored = sum;
+      stored += m_Buffers.capacity;
+    });
   }
 
   const RunLengthTask &  m_Task;
