@@ -46,49 +46,8 @@ constexpr int voxelsAtATime = 4;
 constexpr int maxVoxelsToSort = 125;
 constexpr int maxPlaneVoxels = 121;
 
-// Percentiles lie between two intensities each.
-constexpr int numberOfPercentiles = 5;
-constexpr int numberOfRanks = 2 * numberOfPercentiles;
-constexpr int medianNumber = 2;
-
-constexpr VOXELMAPS_HOST_DEVICE double
-PercentilePart(int percentile)
-{
-  constexpr double parts[numberOfPercentiles] = { 0.1, 0.25, 0.5, 0.75, 0.9 };
-  return parts[percentile];
-}
-
-/** The number of a rank among the keys in ascending order. */
-constexpr VOXELMAPS_HOST_DEVICE int
-KeyNumber(int rank, int voxels)
-{
-  const int percentile = rank / 2;
-  if (percentile == medianNumber)
-  {
-    return rank % 2 == 0 ? (voxels - 1) / 2 : voxels / 2;
-  }
-  const PercentilePosition position = FindPercentilePosition(voxels, PercentilePart(percentile));
-  return rank % 2 == 0 ? position.below : position.above;
-}
-
 /** The keys of all ranks, of the windows of a thread. */
 using RankKeys = std::uint32_t[numberOfRanks][windowsPerThread];
-
-/** Percentiles from the intensities of all ranks. */
-template <typename TAt>
-__device__ void
-SetPercentiles(const TAt & at, int voxels, FirstOrderSums<double> & sums)
-{
-  const auto percentile = [&](int number) {
-    return Interpolate(
-      at(2 * number), at(2 * number + 1), FindPercentilePosition(voxels, PercentilePart(number)).fraction);
-  };
-  sums.percentile10 = percentile(0);
-  sums.percentile25 = percentile(1);
-  sums.median = ComputeMedian([&](int k) { return at(2 * medianNumber + (k == (voxels - 1) / 2 ? 0 : 1)); }, voxels);
-  sums.percentile75 = percentile(3);
-  sums.percentile90 = percentile(4);
-}
 
 /** A tile of integers: a word has the intensities of two voxels, warpsPerBlock rows apart, as distances from the
  * minimum of the slab. */
@@ -243,12 +202,11 @@ public:
     return intensity == intensity ? __float_as_uint(static_cast<float>(intensity)) : absentValue;
   }
 
-  // Unsigned integers in the order of intensities.
   using Exchange = WordsExchange;
   static __device__ std::uint32_t
                     ToSort(std::uint32_t bits)
   {
-    return bits ^ ((bits >> 31) != 0 ? 0xffffffffu : 0x80000000u);
+    return ToOrder(bits);
   }
   static __device__ std::uint32_t
                     Key(std::uint32_t word, int)
@@ -310,7 +268,7 @@ public:
   __device__ double
   ToIntensity(std::uint32_t key) const
   {
-    return static_cast<double>(__uint_as_float(key ^ ((key >> 31) != 0 ? 0x80000000u : 0xffffffffu)));
+    return static_cast<double>(__uint_as_float(FromOrder(key)));
   }
 
 private:
@@ -1114,16 +1072,12 @@ ComputeByCudaFirstOrderTiles(const FirstOrderTask & task, const CudaMethodResour
     const unsigned int     blocks = BlocksForGridStride(static_cast<std::uint64_t>(voxels), threads);
     range = static_cast<CudaIntensityRange *>(resources.scratch);
     CheckCuda(cudaMemsetAsync(range, 0, sizeof(*range), resources.stream), doing);
-    if (task.intensitiesAreDouble)
-    {
+    const auto launch = [&](const auto * intensities) {
       IntensityRangeKernel<<<blocks, threads, 0, resources.stream>>>(
-        static_cast<const double *>(task.intensities), voxels, hasIntegerTiles, hasFloatTiles, range);
-    }
-    else
-    {
-      IntensityRangeKernel<<<blocks, threads, 0, resources.stream>>>(
-        static_cast<const float *>(task.intensities), voxels, hasIntegerTiles, hasFloatTiles, range);
-    }
+        intensities, voxels, hasIntegerTiles, hasFloatTiles, range);
+    };
+    task.intensitiesAreDouble ? launch(static_cast<const double *>(task.intensities))
+                              : launch(static_cast<const float *>(task.intensities));
     CheckLaunch(doing);
   }
   if (hasIntegerTiles)
