@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <string>
-#include <type_traits>
 
 /* A thread computes a window of up to five slices, in two steps: it fills the zones one by one, level by level, as the
  * CPU engine does, and lists them; then it adds them up, level by level. For larger windows, a lane has a slice. */
@@ -22,9 +21,10 @@ constexpr int threadsPerBlock = 64;
 constexpr int maxThreadSlices = 5;
 using Tables = CudaThreadTables<threadsPerBlock>;
 
-/** Numbers of voxels and of zones of a window: at most 32 * 5, or 64 * 5. */
-template <typename TWord>
-using WindowCount = std::conditional_t<sizeof(TWord) == sizeof(std::uint32_t), std::uint8_t, std::uint16_t>;
+/** A slice of a window. */
+using Word = std::uint32_t;
+/** Numbers of voxels and of zones of a window: at most 32 * 5. */
+using Count = std::uint8_t;
 
 /** The tables of a thread in shared memory, in words of 32 bits. */
 struct BitPlanesLayout
@@ -39,21 +39,16 @@ struct BitPlanesLayout
   int allPlaneWords;
   int countWords;
 
-  template <typename TWord>
-  static BitPlanesLayout
-  Make(const SizeZoneTask & task)
+  explicit BitPlanesLayout(const SizeZoneTask & task)
+    : levelBits(LevelBits(task))
+    , rowBits(RowBits(task))
+    , sizeWords(Tables::NumberOfWords<Count>(task.windowVoxels))
+    , allPlaneWords(levelBits * task.window[2])
+    , countWords(Tables::NumberOfWords<Count>(task.windowVoxels + 1))
   {
-    using Count = WindowCount<TWord>;
-    const int       levels = std::min(task.numberOfGrayLevels, task.windowVoxels);
-    BitPlanesLayout layout;
-    layout.levelBits = LevelBits(task);
-    layout.rowBits = RowBits(task);
-    layout.sizeWords = Tables::NumberOfWords<Count>(task.windowVoxels);
-    layout.levelWords = Tables::NumberOfWords<std::uint16_t>(levels);
-    layout.numberWords = Tables::NumberOfWords<Count>(levels);
-    layout.countWords = Tables::NumberOfWords<Count>(task.windowVoxels + 1);
-    layout.allPlaneWords = layout.levelBits * task.window[2] * static_cast<int>(sizeof(TWord) / sizeof(std::uint32_t));
-    return layout;
+    const int levels = std::min(task.numberOfGrayLevels, task.windowVoxels);
+    levelWords = Tables::NumberOfWords<std::uint16_t>(levels);
+    numberWords = Tables::NumberOfWords<Count>(levels);
   }
   std::size_t
   SharedBytes() const
@@ -62,24 +57,11 @@ struct BitPlanesLayout
   }
 };
 
-inline __device__ std::uint32_t
-                  NumberOfBits(std::uint32_t word)
-{
-  return static_cast<std::uint32_t>(__popc(word));
-}
-inline __device__ std::uint32_t
-                  NumberOfBits(std::uint64_t word)
-{
-  return static_cast<std::uint32_t>(__popcll(word));
-}
-
 /** Computes the window of a thread. VSlices is at least its number of slices. */
-template <typename TWord, int VSlices>
+template <int VSlices>
 class ThreadWindow
 {
 public:
-  using Count = WindowCount<TWord>;
-
   __device__
   ThreadWindow(const SizeZoneTask & task, const BitPlanesLayout & layout, char * shared)
     : m_Task(task)
@@ -97,7 +79,7 @@ public:
 #pragma unroll
     for (int s = 0; s < VSlices; ++s)
     {
-      TWord present = 0;
+      Word present = 0;
       if (s < m_Task.window[2])
       {
         if (m_Layout.levelBits <= 5)
@@ -121,10 +103,10 @@ public:
   __device__ void
   FillZones()
   {
-    const TWord across = m_Task.connectsSlices ? ~TWord{ 0 } : TWord{ 0 };
+    const Word across = m_Task.connectsSlices ? ~Word{ 0 } : Word{ 0 };
     const int   rowBits = m_Layout.rowBits;
-    TWord       same[VSlices]; // voxels of the level of the current zone that are in no zone yet
-    TWord       zone[VSlices];
+    Word       same[VSlices]; // voxels of the level of the current zone that are in no zone yet
+    Word       zone[VSlices];
     int         zones = 0;
     int         levels = 0;
     int         levelZones = 0;
@@ -136,20 +118,20 @@ public:
     }
     for (;;)
     {
-      TWord grown[VSlices];
-      TWord changes = 0;
+      Word grown[VSlices];
+      Word changes = 0;
 #pragma unroll
       for (int s = 0; s < VSlices; ++s)
       {
-        const TWord inRow = zone[s] | (zone[s] << 1) | (zone[s] >> 1);
+        const Word inRow = zone[s] | (zone[s] << 1) | (zone[s] >> 1);
         grown[s] = inRow | (inRow << rowBits) | (inRow >> rowBits);
       }
 #pragma unroll
       for (int s = 0; s < VSlices; ++s)
       {
-        const TWord below = s > 0 ? grown[s > 0 ? s - 1 : 0] : TWord{ 0 };
-        const TWord above = s + 1 < VSlices ? grown[s + 1 < VSlices ? s + 1 : s] : TWord{ 0 };
-        const TWord next = (grown[s] | ((below | above) & across)) & same[s];
+        const Word below = s > 0 ? grown[s > 0 ? s - 1 : 0] : Word{ 0 };
+        const Word above = s + 1 < VSlices ? grown[s + 1 < VSlices ? s + 1 : s] : Word{ 0 };
+        const Word next = (grown[s] | ((below | above) & across)) & same[s];
         changes |= next ^ zone[s];
         zone[s] = next;
       }
@@ -159,11 +141,11 @@ public:
       }
 
       std::uint32_t size = 0;
-      TWord         hasSame = 0;
+      Word         hasSame = 0;
 #pragma unroll
       for (int s = 0; s < VSlices; ++s)
       {
-        size += NumberOfBits(zone[s]);
+        size += static_cast<std::uint32_t>(__popc(zone[s]));
         m_Left[s] &= ~zone[s];
         same[s] &= ~zone[s];
         hasSame |= same[s];
@@ -179,8 +161,8 @@ public:
 #pragma unroll
       for (int s = 0; s < VSlices; ++s)
       {
-        const TWord candidates = isFound ? TWord{ 0 } : hasSame != 0 ? same[s] : m_Left[s];
-        zone[s] = candidates & (TWord{ 0 } - candidates);
+        const Word candidates = isFound ? Word{ 0 } : hasSame != 0 ? same[s] : m_Left[s];
+        zone[s] = candidates & (Word{ 0 } - candidates);
         isFound = isFound || candidates != 0;
       }
       if (hasSame != 0)
@@ -204,15 +186,15 @@ public:
       std::uint32_t level = 1;
       for (int b = 0; b < m_Layout.levelBits; ++b)
       {
-        TWord planes[VSlices];
-        TWord bit = 0;
+        Word planes[VSlices];
+        Word bit = 0;
 #pragma unroll
         for (int s = 0; s < VSlices; ++s)
         {
-          planes[s] = s < m_Task.window[2] ? this->GetPlane(b, s) : TWord{ 0 };
+          planes[s] = s < m_Task.window[2] ? this->Plane(b, s) : Word{ 0 };
           bit |= planes[s] & zone[s];
         }
-        const TWord isSet = bit != 0 ? ~TWord{ 0 } : TWord{ 0 };
+        const Word isSet = bit != 0 ? ~Word{ 0 } : Word{ 0 };
         level += bit != 0 ? 1u << b : 0u;
 #pragma unroll
         for (int s = 0; s < VSlices; ++s)
@@ -277,59 +259,36 @@ private:
     return Tables::At<Count>(m_Sizes, Tables::Offset<Count>(zone));
   }
 
-  static constexpr int planeWords = static_cast<int>(sizeof(TWord) / sizeof(std::uint32_t));
-
-  __device__ int
-  PlanePlace(int bit, int slice) const
+  __device__ Word &
+             Plane(int bit, int slice) const
   {
-    return (slice * m_Layout.levelBits + bit) * planeWords * Tables::wordStride;
-  }
-  __device__ TWord
-  GetPlane(int bit, int slice) const
-  {
-    const int place = this->PlanePlace(bit, slice);
-    TWord     plane = Tables::At<std::uint32_t>(m_Planes, place);
-    if constexpr (planeWords == 2)
-    {
-      plane |= static_cast<TWord>(Tables::At<std::uint32_t>(m_Planes, place + Tables::wordStride)) << 32;
-    }
-    return plane;
-  }
-  __device__ void
-  SetPlane(int bit, int slice, TWord plane)
-  {
-    const int place = this->PlanePlace(bit, slice);
-    Tables::At<std::uint32_t>(m_Planes, place) = static_cast<std::uint32_t>(plane);
-    if constexpr (planeWords == 2)
-    {
-      Tables::At<std::uint32_t>(m_Planes, place + Tables::wordStride) = static_cast<std::uint32_t>(plane >> 32);
-    }
+    return Tables::At<Word>(m_Planes, (slice * m_Layout.levelBits + bit) * Tables::wordStride);
   }
 
   /** Set the bit planes of a slice; returns the voxels that have a level. */
   template <int VMaxBits>
-  __device__ TWord
+  __device__ Word
   LoadSlice(const WindowBox & window, int slice)
   {
-    TWord planes[VMaxBits] = {};
-    TWord present = 0;
+    Word planes[VMaxBits] = {};
+    Word present = 0;
     if (slice < window.size[2])
     {
-      TWord place = 1;
+      Word place = 1;
       for (int y = 0; y < window.size[1]; ++y)
       {
         const std::uint16_t * const row =
           m_Task.levels + m_Task.LevelOffset(window.first[0], window.first[1] + y, window.first[2] + slice);
-        TWord at = place;
+        Word at = place;
         for (int x = 0; x < window.size[0]; ++x)
         {
           const std::uint32_t level = __ldg(row + x);
           const std::uint32_t index = level - 1;
-          present |= level != 0 ? at : TWord{ 0 };
+          present |= level != 0 ? at : Word{ 0 };
 #pragma unroll
           for (int b = 0; b < VMaxBits; ++b)
           {
-            planes[b] |= (index >> b & 1u) != 0 ? at : TWord{ 0 };
+            planes[b] |= (index >> b & 1u) != 0 ? at : Word{ 0 };
           }
           at <<= 1;
         }
@@ -341,7 +300,7 @@ private:
     {
       if (b < m_Layout.levelBits)
       {
-        this->SetPlane(b, slice, planes[b]);
+        this->Plane(b, slice) = planes[b];
       }
     }
     return present;
@@ -353,11 +312,11 @@ private:
   char *                  m_Levels;
   char *                  m_Numbers;
   char *                  m_Planes;
-  TWord                   m_Left[VSlices]; // voxels that are in no zone yet
+  Word                   m_Left[VSlices]; // voxels that are in no zone yet
   int                     m_NumberOfLevels;
 };
 
-template <typename TWord, int VSlices>
+template <int VSlices>
 __global__ void
 __launch_bounds__(threadsPerBlock)
   BitPlanesKernel(const __grid_constant__ SizeZoneTask task, const __grid_constant__ BitPlanesLayout layout,
@@ -375,19 +334,19 @@ __launch_bounds__(threadsPerBlock)
     StoreBackground(task, number);
     return;
   }
-  ThreadWindow<TWord, VSlices> window(task, layout, shared);
+  ThreadWindow<VSlices> window(task, layout, shared);
   window.Load(box);
   window.FillZones();
   window.Finish(number);
 }
 
-template <typename TWord, int VSlices>
+template <int VSlices>
 void
 Launch(const SizeZoneTask & task, const CudaMethodResources & resources)
 {
-  const auto        layout = BitPlanesLayout::Make<TWord>(task);
-  const std::size_t bytes = layout.SharedBytes();
-  AllowSharedMemory(BitPlanesKernel<TWord, VSlices>, bytes);
+  const BitPlanesLayout layout(task);
+  const std::size_t     bytes = layout.SharedBytes();
+  AllowSharedMemory(BitPlanesKernel<VSlices>, bytes);
   // In parts of less than a tenth of a second, so that an abort is quick.
   constexpr std::int64_t partSteps = std::int64_t{ 1 } << 31;
   const auto             windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
@@ -395,27 +354,18 @@ Launch(const SizeZoneTask & task, const CudaMethodResources & resources)
   const std::int64_t     part = partSteps / steps / threadsPerBlock * threadsPerBlock;
   LaunchChunked(
     windows, part, resources, "starting the kernel of bit planes", [&](std::int64_t first, std::int64_t end) {
-      BitPlanesKernel<TWord, VSlices><<<BlocksFor(static_cast<std::uint64_t>(end - first), threadsPerBlock),
+      BitPlanesKernel<VSlices><<<BlocksFor(static_cast<std::uint64_t>(end - first), threadsPerBlock),
                                         threadsPerBlock,
                                         bytes,
                                         resources.stream>>>(task, layout, first, end);
     });
 }
 
-template <typename TWord>
-void
-LaunchForWords(const SizeZoneTask & task, const CudaMethodResources & resources)
-{
-  const int  slices = task.window[2];
-  const auto launch = slices == 1 ? Launch<TWord, 1> : slices <= 3 ? Launch<TWord, 3> : Launch<TWord, maxThreadSlices>;
-  launch(task, resources);
-}
-
 bool
 ThreadsSupport(const SizeZoneTask & task)
 {
-  return SlicesFitWords(task, 64) && task.window[2] <= maxThreadSlices &&
-         BitPlanesLayout::Make<std::uint64_t>(task).SharedBytes() <= GetCudaDeviceLimits().maxSharedMemoryPerBlock;
+  return SlicesFitWords(task, 32) && task.window[2] <= maxThreadSlices &&
+         BitPlanesLayout(task).SharedBytes() <= GetCudaDeviceLimits().maxSharedMemoryPerBlock;
 }
 } // namespace
 
@@ -428,18 +378,12 @@ CudaBitPlanesSupports(const SizeZoneTask & task)
 void
 ComputeByCudaBitPlanes(const SizeZoneTask & task, const CudaMethodResources & resources)
 {
-  if (!ThreadsSupport(task))
-  {
-    ComputeByCudaBitSlices(task, resources);
-  }
-  else if (SlicesFitWords(task, 32))
-  {
-    LaunchForWords<std::uint32_t>(task, resources);
-  }
-  else
-  {
-    LaunchForWords<std::uint64_t>(task, resources);
-  }
+  const int  slices = task.window[2];
+  const auto launch = !ThreadsSupport(task) ? ComputeByCudaBitSlices
+                      : slices == 1         ? Launch<1>
+                      : slices <= 3         ? Launch<3>
+                                            : Launch<maxThreadSlices>;
+  launch(task, resources);
 }
 
 CudaTextureMethods<SizeZoneJob>
