@@ -27,6 +27,18 @@ BlocksFor(std::uint64_t items, unsigned int threads, std::uint64_t maxBlocks = 0
   return static_cast<unsigned int>(std::min(std::max<std::uint64_t>(blocks, 1), maxBlocks));
 }
 
+/** Call f(i) for those of the items 0 ... count - 1 that are this thread's. */
+template <typename TFunction>
+inline __device__ void
+ForEachInGrid(std::int64_t count, const TFunction & f)
+{
+  const std::int64_t step = std::int64_t{ gridDim.x } * blockDim.x;
+  for (std::int64_t i = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; i < count; i += step)
+  {
+    f(i);
+  }
+}
+
 /** Number of blocks for a kernel whose threads step through the items: at most twice as many as the current device can
  * run at a time, which keeps all multiprocessors busy until the end. */
 inline unsigned int

@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaConnectednessSlab.h"
 #include "cuda/CudaDevice.h"
-#include "cuda/CudaGrid.cuh"
 #include "cuda/CudaJobArrays.h"
-#include "connectedness/InputImage.h"
 #include "connectedness/VectorKeys.h"
 #include "connectedness/VerifyJob.h"
 #include "connectedness/cpu/TileGrid.h"

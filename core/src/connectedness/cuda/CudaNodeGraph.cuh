@@ -5,7 +5,6 @@
 
 #include "CudaConnectednessSlab.h"
 #include "CudaContractTiles.cuh"
-#include "cuda/CudaGrid.cuh"
 
 namespace voxelmaps
 {

@@ -7,7 +7,6 @@
 #include "connectedness/RelativeResults.h"
 #include "connectedness/VerifyJob.h"
 #include "cuda/CudaDevice.h"
-#include "cuda/CudaGrid.cuh"
 #include "cuda/CudaJobArrays.h"
 #include "voxelmaps/CudaDevices.h"
 

@@ -3,7 +3,7 @@
 #ifndef CudaRelativeHierarchy_h
 #define CudaRelativeHierarchy_h
 
-#include "connectedness/RelativeHierarchyBase.h"
+#include "connectedness/RelativeResults.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
 
 #include <cstdint>

@@ -5,7 +5,6 @@
 
 #include "CudaConnectednessSlab.h"
 #include "connectedness/RelativeResults.h"
-#include "cuda/CudaGrid.cuh"
 #include "cuda/CudaJobArrays.h"
 
 namespace voxelmaps

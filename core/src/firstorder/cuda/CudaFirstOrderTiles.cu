@@ -12,7 +12,6 @@
 // twice the differences from the median. Sums of deviations are of doubles, in the order of the definition.
 #include "CudaFirstOrderMethods.h"
 #include "CudaFirstOrderSums.cuh"
-#include "cuda/CudaGrid.cuh"
 #include "cuda/CudaLaunch.h"
 #include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cuda/CudaRegisterSort.cuh"

@@ -3,7 +3,6 @@
 #ifndef CudaBoxSumsTile_cuh
 #define CudaBoxSumsTile_cuh
 
-#include "CudaFeatureComponents.h"
 #include "CudaRunAccumulator.cuh"
 #include "runlength/RunLength.h"
 

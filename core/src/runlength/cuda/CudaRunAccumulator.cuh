@@ -3,7 +3,7 @@
 #ifndef CudaRunAccumulator_cuh
 #define CudaRunAccumulator_cuh
 
-#include "CudaFeatureComponents.h"
+#include "CudaRunLengthMethods.h"
 #include "runlength/RunLength.h"
 
 namespace voxelmaps

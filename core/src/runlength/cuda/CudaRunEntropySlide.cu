@@ -6,7 +6,6 @@
 // numbers.
 #include "CudaRunEntropy.cuh"
 #include "CudaSlidingWindowLayout.cuh"
-#include "cuda/CudaGrid.cuh"
 #include "texture/cuda/CudaChunkedLaunch.h"
 
 #include <limits>

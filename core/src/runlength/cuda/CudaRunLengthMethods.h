@@ -10,6 +10,35 @@
 // The methods of the CUDA engine. All accept tasks with device pointers and give bit-identical results.
 namespace voxelmaps
 {
+/** Where each feature goes, for kernels that compute features in the order of the enumeration, without entropy. */
+struct FeatureComponents
+{
+  /** Component of a feature among those of a direction, -1 if it is not selected. */
+  int  of[RunLengthTask::maxFeatures];
+  bool beyondEleven;
+};
+
+inline FeatureComponents
+MakeFeatureComponents(const RunLengthTask & task)
+{
+  FeatureComponents components{};
+  for (int & component : components.of)
+  {
+    component = -1;
+  }
+  for (int f = 0; f < task.numberOfFeatures; ++f)
+  {
+    const RunLengthJob::Feature feature = task.features[f];
+    if (feature != RunLengthJob::Feature::RunEntropy)
+    {
+      components.of[static_cast<int>(feature)] = f;
+      components.beyondEleven =
+        components.beyondEleven || feature > RunLengthJob::Feature::LongRunHighGrayLevelEmphasis;
+    }
+  }
+  return components;
+}
+
 /** Supports every task, also with weights of directions, which the other methods do not support. The windows in flight
  * share the scratch memory. */
 CudaScratchBytes

@@ -3,7 +3,6 @@
 #ifndef CudaSlidingWindowLayout_cuh
 #define CudaSlidingWindowLayout_cuh
 
-#include "CudaFeatureComponents.h"
 #include "CudaRunLengthMethods.h"
 #include "common/Division.h"
 #include "common/FixedPoint.h"

@@ -4,7 +4,6 @@
 
 #include "common/HostMemory.h"
 #include "cuda/CudaDevice.h"
-#include "cuda/CudaGrid.cuh"
 #include "cuda/CudaLaunch.h"
 #include "cuda/CudaMemory.h"
 #include "cuda/RetryWithSmallerSize.h"
