@@ -5,7 +5,7 @@
 #include "common/FixedPoint.h"
 #include "common/HostMemory.h"
 #include "common/ParallelFor.h"
-#include "common/WideProduct.h"
+#include "common/WideInteger.h"
 #include "cuda/CudaArchitectures.h"
 #include "voxelmaps/RunLengthJob.h"
 #include "runlength/RunLength.h"

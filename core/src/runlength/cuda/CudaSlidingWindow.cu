@@ -13,7 +13,7 @@
 #include "CudaRunAccumulator.cuh"
 #include "CudaSlidingWindowLevels.cuh"
 #include "CudaSlidingWindowRuns.cuh"
-#include "common/WideProduct.h"
+#include "common/WideInteger.h"
 
 #include <limits>
 

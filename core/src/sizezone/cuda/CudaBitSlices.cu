@@ -6,6 +6,7 @@
 #include "texture/cpu/WindowBox.h"
 
 #include <algorithm>
+#include <cstring>
 
 /* A lane of a warp has a slice of a window as bits in its registers, and a group of lanes a window. Groups fill the
  * zones one by one, level by level, as the CPU engine does, and list their sizes; then their lanes add them up. */
@@ -379,8 +380,11 @@ public:
     }
     for (int distance = 1; distance < m_Layout.slices; distance *= 2)
     {
-      const bool isAdded = m_Slice % (2 * distance) == 0 && m_Slice + distance < m_Layout.slices;
-      AddSumsBeyond(sums, distance, isAdded);
+      const SizeMatrixSums other = GetSumsBeyond(sums, distance);
+      if (m_Slice % (2 * distance) == 0 && m_Slice + distance < m_Layout.slices)
+      {
+        sums = sums + other;
+      }
     }
     __syncwarp();
     if (m_IsComputed && m_Slice == 0)
@@ -466,45 +470,20 @@ private:
     }
   }
 
-  static __device__ void
-  AddBeyond(std::uint64_t & sum, int distance, bool isAdded)
+  /** The sums of the lane at a distance. */
+  static __device__ SizeMatrixSums
+  GetSumsBeyond(const SizeMatrixSums & sums, int distance)
   {
-    const unsigned long long other =
-      __shfl_down_sync(allLanes, static_cast<unsigned long long>(sum), static_cast<unsigned int>(distance));
-    sum += isAdded ? other : 0u;
-  }
-  static __device__ void
-  AddBeyond(WideInteger<2> & sum, int distance, bool isAdded)
-  {
-    WideInteger<2> other(0);
-    for (int i = 0; i < 2; ++i)
-    {
-      const unsigned long long word =
-        __shfl_down_sync(allLanes, static_cast<unsigned long long>(sum.words[i]), static_cast<unsigned int>(distance));
-      other.words[i] = isAdded ? word : 0u;
-    }
-    sum = sum + other;
-  }
-  /** Add the sums of the lane at a distance. */
-  static __device__ void
-  AddSumsBeyond(SizeMatrixSums & sums, int distance, bool isAdded)
-  {
-    const std::uint32_t entries = __shfl_down_sync(allLanes, sums.entries, static_cast<unsigned int>(distance));
-    sums.entries += isAdded ? entries : 0u;
-    auto terms = static_cast<std::uint64_t>(sums.entropyTerms);
-    AddBeyond(terms, distance, isAdded);
-    sums.entropyTerms = static_cast<std::int64_t>(terms);
+    std::uint32_t words[sizeof(SizeMatrixSums) / sizeof(std::uint32_t)];
+    std::memcpy(words, &sums, sizeof(sums));
 #pragma unroll
-    for (int axis = 0; axis < 2; ++axis)
+    for (std::uint32_t & word : words)
     {
-      AddBeyond(sums.axes[axis].sum, distance, isAdded);
-      AddBeyond(sums.axes[axis].squares, distance, isAdded);
-      AddBeyond(sums.axes[axis].nonUniformity, distance, isAdded);
-      AddBeyond(sums.axes[axis].inverses, distance, isAdded);
-      AddBeyond(sums.axes[axis].squaresTimesInverses, distance, isAdded);
+      word = __shfl_down_sync(allLanes, word, static_cast<unsigned int>(distance));
     }
-    AddBeyond(sums.squares, distance, isAdded);
-    AddBeyond(sums.inverses, distance, isAdded);
+    SizeMatrixSums other;
+    std::memcpy(&other, words, sizeof(other));
+    return other;
   }
 
   const SizeZoneTask &    m_Task;
