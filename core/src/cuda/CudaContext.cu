@@ -301,20 +301,6 @@ CudaContext::PutBackEvent(cudaEvent_t event) noexcept
   m_Events.push_back(event);
 }
 
-bool
-CudaContext::HasSharedMemoryLimit(const void * kernel)
-{
-  const std::lock_guard<std::mutex> lock(m_Mutex);
-  return m_Kernels.count(kernel) > 0;
-}
-
-void
-CudaContext::SetHasSharedMemoryLimit(const void * kernel)
-{
-  const std::lock_guard<std::mutex> lock(m_Mutex);
-  m_Kernels.insert(kernel);
-}
-
 std::shared_ptr<const void>
 CudaContext::GetTable(const std::vector<char> & bytes)
 {

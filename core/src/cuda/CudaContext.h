@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -76,12 +75,6 @@ public:
   void
   PutBackEvent(cudaEvent_t event) noexcept;
 
-  /** Whether a kernel has been given its limit of shared memory. */
-  bool
-  HasSharedMemoryLimit(const void * kernel);
-  void
-  SetHasSharedMemoryLimit(const void * kernel);
-
   /** A copy of the bytes in device memory, which other jobs with the same bytes share. It has arrived on return. */
   std::shared_ptr<const void>
   GetTable(const std::vector<char> & bytes);
@@ -109,7 +102,6 @@ private:
   std::mutex                          m_Mutex;
   std::vector<cudaStream_t>           m_Streams;
   std::vector<cudaEvent_t>            m_Events;
-  std::set<const void *>              m_Kernels;
   std::vector<std::shared_ptr<Table>> m_Tables;
   // With the events after which they are not used any more.
   std::vector<UsedTable> m_UsedTables;

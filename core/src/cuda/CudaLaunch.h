@@ -57,18 +57,11 @@ template <typename TKernel>
 void
 AllowMaxSharedMemory(TKernel kernel)
 {
-  CudaContext &      context = CudaContext::Current();
-  const void * const key = reinterpret_cast<const void *>(kernel);
-  if (context.HasSharedMemoryLimit(key))
-  {
-    return;
-  }
   cudaFuncAttributes attributes;
   CheckCuda(cudaFuncGetAttributes(&attributes, kernel), "querying the attributes of a kernel");
-  const std::size_t bytes = context.GetLimits().maxSharedMemoryPerBlock - attributes.sharedSizeBytes;
+  const std::size_t bytes = GetCudaDeviceLimits().maxSharedMemoryPerBlock - attributes.sharedSizeBytes;
   CheckCuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
             "setting the shared memory of a kernel");
-  context.SetHasSharedMemoryLimit(key);
 }
 
 /** AllowMaxSharedMemory where a launch needs more than every kernel has. */

@@ -7,7 +7,7 @@
 #include "CudaMaximalCorrelation.h"
 #include "CudaRankedWindows.cuh"
 #include "cooccurrence/MaximalCorrelation.h"
-#include "texture/cuda/CudaChunkedLaunch.h"
+#include "texture/cuda/CudaSlabEngine.h"
 #include "texture/cpu/WindowBox.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 // Their numbers S(k) give the numbers of runs of a level by length, S(l) - 2 S(l + 1) + S(l + 2), without a table.
 #include "CudaRunEntropy.cuh"
 #include "CudaRunLengthMethods.h"
-#include "texture/cuda/CudaChunkedLaunch.h"
+#include "texture/cuda/CudaSlabEngine.h"
 #include "texture/cuda/CudaWindowBits.cuh"
 #include "texture/cpu/WindowBox.h"
 

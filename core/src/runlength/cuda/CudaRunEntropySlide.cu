@@ -6,7 +6,7 @@
 // numbers.
 #include "CudaRunEntropy.cuh"
 #include "CudaSlidingWindowLayout.cuh"
-#include "texture/cuda/CudaChunkedLaunch.h"
+#include "texture/cuda/CudaSlabEngine.h"
 
 #include <limits>
 

@@ -39,16 +39,6 @@ MakeFeatureComponents(const RunLengthTask & task)
   return components;
 }
 
-/** Supports every task, also with weights of directions, which the other methods do not support. The windows in flight
- * share the scratch memory. */
-CudaScratchBytes
-CudaRunLengthWalkScratchBytes(const RunLengthTask & task);
-void
-ComputeByCudaRunLengthWalk(const RunLengthTask & task, const CudaMethodResources & resources);
-/** Compute again the windows in which a direction without pairs is to be skipped. */
-void
-SkipDirectionsByCudaRunLengthWalk(const RunLengthTask & task, const CudaMethodResources & resources);
-
 /** The voxels of a window in a machine word. This and the following methods leave run entropy out. */
 bool
 CudaWindowWordSupports(const RunLengthTask & task, const CudaDeviceLimits & limits);
