@@ -11,8 +11,6 @@ namespace voxelmaps
 {
 namespace
 {
-constexpr std::uint32_t leastKey = noKey + 1;
-
 struct Keys
 {
   std::uint32_t winner;
@@ -88,27 +86,19 @@ RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * stre
     const ComponentResult & component = components[numbers[i]];
     return Keys{ std::min(strengths[i], component.strength), component.otherKey };
   };
-  if (isRelative || m_MinKey > leastKey)
-  {
-    this->WriteLabels(first, count, [&](int i) -> std::uint16_t {
-      const ComponentResult & component = components[numbers[i]];
-      const Keys              keys = getKeys(i);
-      if (keys.winner < m_MinKey)
-      {
-        return 0;
-      }
-      if (!isRelative || keys.winner > keys.others)
-      {
-        return component.label;
-      }
-      return keepsTies ? seeds.GetLowestLabel(component.seed, keys.winner) : std::uint16_t{ 0 };
-    });
-  }
-  else
-  {
-    // The voxels of a component with a label have at least the least key.
-    this->WriteLabels(first, count, [&](int i) { return components[numbers[i]].label; });
-  }
+  this->WriteLabels(first, count, [&](int i) -> std::uint16_t {
+    const ComponentResult & component = components[numbers[i]];
+    const Keys              keys = getKeys(i);
+    if (keys.winner < m_MinKey)
+    {
+      return 0;
+    }
+    if (!isRelative || keys.winner > keys.others)
+    {
+      return component.label;
+    }
+    return keepsTies ? seeds.GetLowestLabel(component.seed, keys.winner) : std::uint16_t{ 0 };
+  });
   this->WriteStrengths(first, count, getKeys);
 }
 
