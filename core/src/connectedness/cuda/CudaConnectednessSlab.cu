@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaConnectednessSlab.h"
-#include "cuda/CudaDevice.h"
-#include "cuda/CudaJobArrays.h"
+#include "cuda/CudaStaging.h"
 #include "connectedness/VectorKeys.h"
 #include "connectedness/VerifyJob.h"
 #include "connectedness/cpu/TileGrid.h"

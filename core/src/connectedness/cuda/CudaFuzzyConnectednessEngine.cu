@@ -4,9 +4,7 @@
 #include "common/HostMemory.h"
 #include "connectedness/ConnectednessKeyEngines.h"
 #include "connectedness/VerifyJob.h"
-#include "cuda/CudaDevice.h"
-#include "cuda/CudaJobArrays.h"
-#include "cuda/RetryWithSmallerSize.h"
+#include "cuda/CudaStaging.h"
 #include "voxelmaps/CudaDevices.h"
 
 #include <algorithm>

@@ -3,12 +3,11 @@
 #include "CudaRelativeHierarchy.h"
 
 #include "CudaConnectednessSlab.h"
-#include "CudaRelativeOutputs.cuh"
 #include "CudaSettleTies.cuh"
 #include "common/HostMemory.h"
 #include "connectedness/RelativeResults.h"
 #include "connectedness/SeedTree.h"
-#include "cuda/CudaJobArrays.h"
+#include "cuda/CudaStaging.h"
 #include "CudaNodeGraph.cuh"
 
 #include <algorithm>

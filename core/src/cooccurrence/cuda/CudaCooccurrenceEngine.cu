@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaCooccurrenceMethods.h"
 #include "cooccurrence/Cooccurrence.h"
+#include "cuda/CudaMemory.h"
 #include "texture/cuda/CudaTextureEngine.h"
 #include "CudaRankedWindows.cuh"
 #include "cooccurrence/CooccurrenceWalk.h"
@@ -221,8 +222,7 @@ ComputeByRankTables(const CooccurrenceTask & task, const CudaMethodResources & r
       LaunchCudaFewLevelTiles(task, firstRow, endRow, { list, first, nullptr }, others.scratch, resources.stream);
       CheckLaunch(doing);
       std::uint32_t length = 0;
-      CheckCuda(cudaMemcpyAsync(&length, list, sizeof(length), cudaMemcpyDeviceToHost, resources.stream), doing);
-      CheckCuda(cudaStreamSynchronize(resources.stream), doing);
+      CopyFromDevice(&length, list, 1, resources.stream);
       ComputeByWalk(task, WindowNumbers{ length, first, list + 1 }, others);
     });
 }

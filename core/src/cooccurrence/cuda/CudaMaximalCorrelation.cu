@@ -7,6 +7,7 @@
 #include "CudaMaximalCorrelation.h"
 #include "CudaRankedWindows.cuh"
 #include "cooccurrence/MaximalCorrelation.h"
+#include "cuda/CudaMemory.h"
 #include "texture/cuda/CudaSlabEngine.h"
 #include "texture/cpu/WindowBox.h"
 
@@ -614,9 +615,7 @@ LaunchFewLevelsFirst(const CooccurrenceTask & task, const CudaMethodResources & 
     CheckCuda(cudaMemsetAsync(lists.lengths, 0, sizeof(lengths), resources.stream), doing);
     LaunchCudaFewLevelCorrelations(task, MakeLayout(task).component, first, end, lists, resources.stream);
     CheckLaunch(doing);
-    CheckCuda(cudaMemcpyAsync(lengths, lists.lengths, sizeof(lengths), cudaMemcpyDeviceToHost, resources.stream),
-              doing);
-    CheckCuda(cudaStreamSynchronize(resources.stream), doing);
+    CopyFromDevice(lengths, lists.lengths, CorrelationLists::lists, resources.stream);
     for (int list = 0; list < CorrelationLists::lists; ++list)
     {
       if (lengths[list] != 0)

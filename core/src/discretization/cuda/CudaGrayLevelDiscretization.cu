@@ -3,12 +3,8 @@
 #include "voxelmaps/GrayLevelDiscretization.h"
 
 #include "common/ParallelFor.h"
-#include "cuda/CudaDevice.h"
 #include "cuda/CudaLaunch.h"
-#include "cuda/CudaMemory.h"
-#include "cuda/RetryWithSmallerSize.h"
 #include "cuda/CudaStaging.h"
-#include "cuda/CudaStream.h"
 #include "discretization/GrayLevelFormula.h"
 #include "discretization/GrayLevelJob.h"
 
@@ -198,7 +194,7 @@ public:
       m_Job.execution.CheckAbort();
     });
     Key keys[numberOfKeys];
-    this->GetKeys(keys);
+    CopyFromDevice(keys, m_Keys, numberOfKeys, m_Stream);
     IntensityRange range;
     constexpr auto infinity = std::numeric_limits<double>::infinity();
     range.AddRange(keys[0] == noKey ? infinity : NumberOfKey(keys[0]),
@@ -238,7 +234,7 @@ public:
     if (formula.HasInvalidIntensities())
     {
       Key keys[numberOfKeys];
-      this->GetKeys(keys);
+      CopyFromDevice(keys, m_Keys, numberOfKeys, m_Stream);
       if (keys[0] != noKey)
       {
         discretization.AddInvalidIntensity(NumberOfKey(keys[0]));
@@ -368,13 +364,6 @@ private:
   ClearKeys() const
   {
     CheckCuda(cudaMemsetAsync(m_Keys, 0xff, numberOfKeys * sizeof(Key), m_Stream), "clearing device memory");
-  }
-  void
-  GetKeys(Key * keys) const
-  {
-    CheckCuda(cudaMemcpyAsync(keys, m_Keys, numberOfKeys * sizeof(Key), cudaMemcpyDeviceToHost, m_Stream),
-              "copying from the device");
-    CheckCuda(cudaStreamSynchronize(m_Stream), "waiting for the device");
   }
 
   const GrayLevelDiscretizationJob & m_Job;

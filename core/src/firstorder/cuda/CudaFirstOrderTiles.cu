@@ -1016,27 +1016,15 @@ template <typename TTile>
 void
 Launch(const FirstOrderTask & task, const CudaIntensityRange * range, const CudaMethodResources & resources)
 {
-  if (task.windowVoxels <= 27)
-  {
-    return Launch<TTile, 27, false>(task, range, resources);
-  }
-  if (task.windowVoxels <= 64)
-  {
-    return Launch<TTile, 64, false>(task, range, resources);
-  }
-  switch (ListKeys(task))
-  {
-    case 0:
-      return Launch<TTile, maxVoxelsToSort, false>(task, range, resources);
-    case 25:
-      return Launch<TTile, 25, true>(task, range, resources);
-    case 49:
-      return Launch<TTile, 49, true>(task, range, resources);
-    case 81:
-      return Launch<TTile, 81, true>(task, range, resources);
-    default:
-      return Launch<TTile, maxPlaneVoxels, true>(task, range, resources);
-  }
+  const int  keys = ListKeys(task);
+  const auto launch = task.windowVoxels <= 27   ? Launch<TTile, 27, false>
+                      : task.windowVoxels <= 64 ? Launch<TTile, 64, false>
+                      : keys == 0               ? Launch<TTile, maxVoxelsToSort, false>
+                      : keys == 25              ? Launch<TTile, 25, true>
+                      : keys == 49              ? Launch<TTile, 49, true>
+                      : keys == 81              ? Launch<TTile, 81, true>
+                                                : Launch<TTile, maxPlaneVoxels, true>;
+  launch(task, range, resources);
 }
 
 template <typename TTile>

@@ -3,7 +3,7 @@
 // Run entropy of small windows. A thread walks the levels of one window, whose voxels are bits of its registers: those
 // that end at least k voxels of the level in a line are the bits that are left of k - 1 shifts along the direction.
 // Their numbers S(k) give the numbers of runs of a level by length, S(l) - 2 S(l + 1) + S(l + 2), without a table.
-#include "CudaRunEntropy.cuh"
+#include "CudaRunAccumulator.cuh"
 #include "CudaRunLengthMethods.h"
 #include "texture/cuda/CudaSlabEngine.h"
 #include "texture/cuda/CudaWindowBits.cuh"

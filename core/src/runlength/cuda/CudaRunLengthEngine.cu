@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "CudaRunEntropy.cuh"
+#include "CudaRunAccumulator.cuh"
 #include "CudaRunLengthMethods.h"
 #include "runlength/RunLength.h"
 #include "texture/cuda/CudaTextureEngine.h"

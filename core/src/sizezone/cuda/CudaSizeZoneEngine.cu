@@ -938,21 +938,14 @@ SlicesSupport(const SizeZoneTask & task)
 void
 ComputeBySlices(const SizeZoneTask & task, const CudaMethodResources & resources)
 {
-  switch (WordsPerSlice(task))
-  {
-    case 1:
-      return LaunchSlices<1>(task, resources);
-    case 2:
-      return LaunchSlices<2>(task, resources);
-    case 3:
-      return LaunchSlices<3>(task, resources);
-    case 4:
-      return LaunchSlices<4>(task, resources);
-    case 6:
-      return LaunchSlices<6>(task, resources);
-    default:
-      return LaunchSlices<maxWords>(task, resources);
-  }
+  const int  words = WordsPerSlice(task);
+  const auto launch = words == 1   ? LaunchSlices<1>
+                      : words == 2 ? LaunchSlices<2>
+                      : words == 3 ? LaunchSlices<3>
+                      : words == 4 ? LaunchSlices<4>
+                      : words == 6 ? LaunchSlices<6>
+                                   : LaunchSlices<maxWords>;
+  launch(task, resources);
 }
 
 // --- The engine

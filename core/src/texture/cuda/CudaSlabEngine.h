@@ -3,7 +3,7 @@
 #ifndef CudaSlabEngine_h
 #define CudaSlabEngine_h
 
-#include "cuda/CudaError.h"
+#include "cuda/CudaContext.h"
 #include "texture/TextureTask.h"
 
 #include <algorithm>
