@@ -34,14 +34,8 @@ RelativeResults::WriteLabels(std::int64_t first, int count, const TGetLabel & ge
       out[i] = static_cast<std::remove_reference_t<decltype(*out)>>(getLabel(i));
     }
   };
-  if (m_Job.labelsAre16Bit)
-  {
-    write(static_cast<std::uint16_t *>(m_Job.labelOutput) + first);
-  }
-  else
-  {
-    write(static_cast<std::uint8_t *>(m_Job.labelOutput) + first);
-  }
+  m_Job.labelsAre16Bit ? write(static_cast<std::uint16_t *>(m_Job.labelOutput) + first)
+                       : write(static_cast<std::uint8_t *>(m_Job.labelOutput) + first);
 }
 
 template <typename TGetKeys>
@@ -65,14 +59,9 @@ RelativeResults::WriteStrengths(std::int64_t first, int count, const TGetKeys & 
   };
   if (m_Job.strengthOutput != nullptr || m_Job.marginOutput != nullptr)
   {
-    if (m_Job.outputIsDouble)
-    {
-      writeReals(static_cast<double *>(m_Job.strengthOutput), static_cast<double *>(m_Job.marginOutput));
-    }
-    else
-    {
-      writeReals(static_cast<float *>(m_Job.strengthOutput), static_cast<float *>(m_Job.marginOutput));
-    }
+    m_Job.outputIsDouble
+      ? writeReals(static_cast<double *>(m_Job.strengthOutput), static_cast<double *>(m_Job.marginOutput))
+      : writeReals(static_cast<float *>(m_Job.strengthOutput), static_cast<float *>(m_Job.marginOutput));
   }
 }
 

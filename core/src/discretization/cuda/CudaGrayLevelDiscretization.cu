@@ -432,14 +432,10 @@ SelectIntensitiesCuda(PixelType pixelType, const void * pixels, const std::uint1
   const unsigned int blocks = BlocksForGridStride(static_cast<std::uint64_t>(count), threadsPerBlock);
   VisitPixelType(pixelType, [&](auto pixel) {
     const auto * const values = static_cast<const decltype(pixel) *>(pixels);
-    if (intensitiesAreDouble)
-    {
-      SelectKernel<<<blocks, threadsPerBlock, 0, stream>>>(values, levels, count, static_cast<double *>(intensities));
-    }
-    else
-    {
-      SelectKernel<<<blocks, threadsPerBlock, 0, stream>>>(values, levels, count, static_cast<float *>(intensities));
-    }
+    const auto         select = [&](auto * selected) {
+      SelectKernel<<<blocks, threadsPerBlock, 0, stream>>>(values, levels, count, selected);
+    };
+    intensitiesAreDouble ? select(static_cast<double *>(intensities)) : select(static_cast<float *>(intensities));
     CheckLaunch("starting the kernel that selects intensities");
   });
 }
