@@ -46,9 +46,9 @@ OneMinusExpMinus(double x)
     return 1.0; // exp(-60) < 2^-86
   }
   // x = n ln 2 + r with |r| <= ln 2 / 2; n times the upper part of ln 2 is exact, as that part ends in 11 zero bits.
-  const int    n = static_cast<int>(x * 1.4426950408889634 + 0.5);
-  const double r = (x - n * 0.69314718055989033) - n * 5.4979230187083712e-14;
-  const double series = 1.0 - r * ExpMinusSeries(r);
+  const int           n = static_cast<int>(x * 1.4426950408889634 + 0.5);
+  const double        r = (x - n * 0.69314718055989033) - n * 5.4979230187083712e-14;
+  const double        series = 1.0 - r * ExpMinusSeries(r);
   const std::uint64_t bits = static_cast<std::uint64_t>(1023 - n) << 52;
   double              power; // 2^-n
   std::memcpy(&power, &bits, sizeof(power));

@@ -71,9 +71,8 @@ template <typename TPixel, typename TTo, typename TConvert>
 __global__ void
 ConvertKernel(const TPixel * image, const std::uint8_t * mask, std::int64_t numberOfVoxels, TTo * to, TConvert convert)
 {
-  ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
-    to[voxel] = convert(image[voxel], mask == nullptr || mask[voxel] != 0);
-  });
+  ForEachInGrid(numberOfVoxels,
+                [&](std::int64_t voxel) { to[voxel] = convert(image[voxel], mask == nullptr || mask[voxel] != 0); });
 }
 
 __global__ void

@@ -1,15 +1,12 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaCooccurrenceMethods.h"
-#include "cooccurrence/Cooccurrence.h"
 #include "cuda/CudaMemory.h"
 #include "texture/cuda/CudaTextureEngine.h"
 #include "CudaRankedWindows.cuh"
 #include "cooccurrence/CooccurrenceWalk.h"
 #include "cooccurrence/WeightedCooccurrence.h"
 #include "texture/cuda/CudaWalk.cuh"
-#include "CudaRankedWindows.cuh"
-#include "texture/cuda/CudaSlabEngine.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -131,8 +128,7 @@ WalkScratchBytes(const CooccurrenceTask & task)
 }
 
 void
-ComputeByWalk(const CooccurrenceTask & task, const WindowNumbers & numbers,
-                              const CudaMethodResources & resources)
+ComputeByWalk(const CooccurrenceTask & task, const WindowNumbers & numbers, const CudaMethodResources & resources)
 {
   switch (task.arithmetic)
   {
@@ -148,8 +144,7 @@ ComputeByWalk(const CooccurrenceTask & task, const WindowNumbers & numbers,
 void
 ComputeByWalk(const CooccurrenceTask & task, const CudaMethodResources & resources)
 {
-  ComputeByWalk(
-    task, { static_cast<std::int64_t>(NumberOfVoxels(task.outputSize)), 0, nullptr }, resources);
+  ComputeByWalk(task, { static_cast<std::int64_t>(NumberOfVoxels(task.outputSize)), 0, nullptr }, resources);
 }
 
 CudaScratchBytes
@@ -246,40 +241,35 @@ TextureClass<CooccurrenceJob>::GetCudaMethods() const
                              std::to_string(task.maxPairs) + " pairs of a matrix and these parameters";
   if (task.offsetWeights != nullptr)
   {
-    return {
-      limits,
-      { { Method::WindowWalk, true, true, WeightedScratchBytes, ComputeWeighted } }
-    };
+    return { limits, { { Method::WindowWalk, true, true, WeightedScratchBytes, ComputeWeighted } } };
   }
   const auto pairList = std::make_shared<const std::int32_t *>(nullptr);
-  return {
-    limits,
-    { { Method::SortedPairs,
-        CudaSortedPairsSupports(task, GetCudaDeviceLimits()),
-        true,
-        [](const CooccurrenceTask & slab) { return WithCorrelations(CudaSortedPairsScratchBytes(slab), slab); },
-        [pairList](const CooccurrenceTask & slab, const CudaMethodResources & resources) {
-          ComputeByCudaSortedPairs(slab, *pairList, resources);
-          ComputeCudaMaximalCorrelations(slab, resources);
-        },
-        [this, pairList](CudaTables & tables) { tables.Add(MakeCudaPairList(task), *pairList); } },
-      { Method::RankTables,
-        RankTablesSupport(task, GetCudaDeviceLimits()),
-        true,
-        [](const CooccurrenceTask & slab) { return WithCorrelations(RankTablesScratchBytes(slab), slab); },
-        [](const CooccurrenceTask & slab, const CudaMethodResources & resources) {
-          ComputeByRankTables(slab, resources);
-          ComputeCudaMaximalCorrelations(slab, resources);
-        } },
-      { Method::WindowWalk,
-        true,
-        true,
-        [](const CooccurrenceTask & slab) { return WithCorrelations(WalkScratchBytes(slab), slab); },
-        [](const CooccurrenceTask & slab, const CudaMethodResources & resources) {
-          ComputeByWalk(slab, resources);
-          ComputeCudaMaximalCorrelations(slab, resources);
-        } } }
-  };
+  return { limits,
+           { { Method::SortedPairs,
+               CudaSortedPairsSupports(task, GetCudaDeviceLimits()),
+               true,
+               [](const CooccurrenceTask & slab) { return WithCorrelations(CudaSortedPairsScratchBytes(slab), slab); },
+               [pairList](const CooccurrenceTask & slab, const CudaMethodResources & resources) {
+                 ComputeByCudaSortedPairs(slab, *pairList, resources);
+                 ComputeCudaMaximalCorrelations(slab, resources);
+               },
+               [this, pairList](CudaTables & tables) { tables.Add(MakeCudaPairList(task), *pairList); } },
+             { Method::RankTables,
+               RankTablesSupport(task, GetCudaDeviceLimits()),
+               true,
+               [](const CooccurrenceTask & slab) { return WithCorrelations(RankTablesScratchBytes(slab), slab); },
+               [](const CooccurrenceTask & slab, const CudaMethodResources & resources) {
+                 ComputeByRankTables(slab, resources);
+                 ComputeCudaMaximalCorrelations(slab, resources);
+               } },
+             { Method::WindowWalk,
+               true,
+               true,
+               [](const CooccurrenceTask & slab) { return WithCorrelations(WalkScratchBytes(slab), slab); },
+               [](const CooccurrenceTask & slab, const CudaMethodResources & resources) {
+                 ComputeByWalk(slab, resources);
+                 ComputeCudaMaximalCorrelations(slab, resources);
+               } } } };
 }
 
 void

@@ -8,7 +8,6 @@
 #include "CudaRankedWindows.cuh"
 #include "cooccurrence/MaximalCorrelation.h"
 #include "cuda/CudaMemory.h"
-#include "texture/cuda/CudaSlabEngine.h"
 #include "texture/cpu/WindowBox.h"
 
 #include <algorithm>

@@ -5,7 +5,6 @@
 // sorts the keys of two offsets at once, in registers, whatever the number of levels. Sums of rows and differences of
 // levels, which are few, are counted in tables of bytes. doc/cooccurrence-engine.md
 #include "CudaCooccurrenceMethods.h"
-#include "texture/cuda/CudaSlabEngine.h"
 #include "texture/cuda/CudaRegisterSort.cuh"
 #include "texture/cuda/CudaThreadTables.cuh"
 #include "texture/cpu/WindowBox.h"

@@ -13,7 +13,6 @@
 #include "CudaFirstOrderMethods.h"
 #include "CudaFirstOrderSums.cuh"
 #include "cuda/CudaLaunch.h"
-#include "texture/cuda/CudaSlabEngine.h"
 #include "texture/cuda/CudaRegisterSort.cuh"
 #include "texture/cuda/CudaThreadTables.cuh"
 

@@ -3,7 +3,6 @@
 #include "CudaFirstOrderMethods.h"
 #include "CudaFirstOrderSums.cuh"
 #include "cuda/CudaLaunch.h"
-#include "texture/cuda/CudaSlabEngine.h"
 #include "texture/cuda/CudaTextureEngine.h"
 
 #include <algorithm>

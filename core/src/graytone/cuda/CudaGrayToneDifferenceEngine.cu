@@ -466,12 +466,10 @@ TextureClass<GrayToneDifferenceJob>::GetCudaMethods() const
   // Where tables of many levels leave a block a single warp, WindowWalk takes half the time.
   constexpr int minWarps = 2;
   const int     warps = CountTableWarps(task, GetCudaDeviceLimits());
-  return {
-    " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and " +
-      std::to_string(2 * task.numberOfOffsets) + " neighbors of a voxel",
-    { { Method::LevelTables, warps > 0, warps >= minWarps, {}, ComputeByTables },
-      { Method::WindowWalk, true, true, WalkScratchBytes, ComputeByWalk } }
-  };
+  return { " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and " +
+             std::to_string(2 * task.numberOfOffsets) + " neighbors of a voxel",
+           { { Method::LevelTables, warps > 0, warps >= minWarps, {}, ComputeByTables },
+             { Method::WindowWalk, true, true, WalkScratchBytes, ComputeByWalk } } };
 }
 
 void

@@ -4,7 +4,6 @@
 #define CudaBoxSumsTile_cuh
 
 #include "CudaRunAccumulator.cuh"
-#include "runlength/RunLength.h"
 
 // What the two kernels of BoxSums share: the tile of a block, and sums along its axes.
 namespace voxelmaps

@@ -3,9 +3,8 @@
 #ifndef CudaRunAccumulator_cuh
 #define CudaRunAccumulator_cuh
 
-#include "CudaRunLengthMethods.h"
-#include "runlength/RunLength.h"
 #include "texture/cpu/WindowBox.h"
+#include "CudaRunLengthMethods.h"
 
 #include <algorithm>
 #include <cstdint>

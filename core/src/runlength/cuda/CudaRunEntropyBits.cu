@@ -5,7 +5,6 @@
 // Their numbers S(k) give the numbers of runs of a level by length, S(l) - 2 S(l + 1) + S(l + 2), without a table.
 #include "CudaRunAccumulator.cuh"
 #include "CudaRunLengthMethods.h"
-#include "texture/cuda/CudaSlabEngine.h"
 #include "texture/cuda/CudaWindowBits.cuh"
 #include "texture/cpu/WindowBox.h"
 
@@ -373,7 +372,7 @@ ComputeCudaRunEntropyBits(const RunLengthTask & task, const CudaMethodResources 
                       : width <= 5 ? (levels < 64    ? Launch<5, 5, 6>
                                       : levels < 512 ? Launch<5, 5, 9>
                                                      : Launch<5, 5, 16>)
-                      : (levels < 64 ? Launch<7, 7, 6> : Launch<7, 7, 9>);
+                                   : (levels < 64 ? Launch<7, 7, 6> : Launch<7, 7, 9>);
   launch(task, resources);
 }
 } // namespace voxelmaps

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaRunAccumulator.cuh"
 #include "CudaRunLengthMethods.h"
-#include "runlength/RunLength.h"
 #include "texture/cuda/CudaTextureEngine.h"
 #include "runlength/RunLengthWalk.h"
 #include "runlength/WeightedRunLength.h"
@@ -143,8 +142,7 @@ TextureClass<RunLengthJob>::GetCudaMethods() const
                task)
     };
   }
-  methods.methods.push_back(
-    { Method::WindowWalk, true, true, WalkScratchBytes, ComputeByWalk });
+  methods.methods.push_back({ Method::WindowWalk, true, true, WalkScratchBytes, ComputeByWalk });
   return methods;
 }
 

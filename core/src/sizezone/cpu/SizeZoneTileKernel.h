@@ -218,8 +218,8 @@ struct DoubleWords
   }
 };
 
-/** Computes a tile of windows whose slices fit words of a kind. VSlices is at least their number of slices; the others are
- * empty. */
+/** Computes a tile of windows whose slices fit words of a kind. VSlices is at least their number of slices; the others
+ * are empty. */
 template <typename TKind, int VSlices>
 class SizeZoneTileComputer
 {
@@ -395,7 +395,8 @@ private:
         hasZone = hasZone | zone[s];
       }
       std::memcpy(words, zone, sizeof(words));
-      for (std::uint32_t found = MaskBits<Element>(done & ~ZeroMask(TKind::Any(hasZone))); found != 0; found &= found - 1)
+      for (std::uint32_t found = MaskBits<Element>(done & ~ZeroMask(TKind::Any(hasZone))); found != 0;
+           found &= found - 1)
       {
         const int     i = LowestBit(found);
         std::uint32_t size = 0;

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sizezone/SizeZone.h"
 #include "cuda/CudaLaunch.h"
-#include "texture/cuda/CudaSlabEngine.h"
 #include "texture/cuda/CudaThreadTables.cuh"
 #include "texture/cpu/WindowBox.h"
 #include "texture/cuda/CudaTextureEngine.h"
@@ -11,9 +10,9 @@
 #include <cstring>
 #include <string>
 
-/* Slices of a window are bits of words. Zones are filled one by one, level by level, as the CPU engine does, and listed;
- * then they are added up, level by level. A thread computes a window of up to five slices, whose words have 32 bits; of
- * others, a lane of a warp has a slice in its registers, and a group of lanes a window. */
+/* Slices of a window are bits of words. Zones are filled one by one, level by level, as the CPU engine does, and
+ * listed; then they are added up, level by level. A thread computes a window of up to five slices, whose words have 32
+ * bits; of others, a lane of a warp has a slice in its registers, and a group of lanes a window. */
 namespace voxelmaps
 {
 namespace
@@ -108,12 +107,12 @@ public:
   FillZones()
   {
     const Word across = m_Task.connectsSlices ? ~Word{ 0 } : Word{ 0 };
-    const int   rowBits = m_Layout.rowBits;
+    const int  rowBits = m_Layout.rowBits;
     Word       same[VSlices]; // voxels of the level of the current zone that are in no zone yet
     Word       zone[VSlices];
-    int         zones = 0;
-    int         levels = 0;
-    int         levelZones = 0;
+    int        zones = 0;
+    int        levels = 0;
+    int        levelZones = 0;
 #pragma unroll
     for (int s = 0; s < VSlices; ++s)
     {
@@ -145,7 +144,7 @@ public:
       }
 
       std::uint32_t size = 0;
-      Word         hasSame = 0;
+      Word          hasSame = 0;
 #pragma unroll
       for (int s = 0; s < VSlices; ++s)
       {
@@ -264,7 +263,7 @@ private:
   }
 
   __device__ Word &
-             Plane(int bit, int slice) const
+  Plane(int bit, int slice) const
   {
     return Tables::At<Word>(m_Planes, (slice * m_Layout.levelBits + bit) * Tables::wordStride);
   }
@@ -316,7 +315,7 @@ private:
   char *                  m_Levels;
   char *                  m_Numbers;
   char *                  m_Planes;
-  Word                   m_Left[VSlices]; // voxels that are in no zone yet
+  Word                    m_Left[VSlices]; // voxels that are in no zone yet
   int                     m_NumberOfLevels;
 };
 
@@ -359,9 +358,9 @@ LaunchPlanes(const SizeZoneTask & task, const CudaMethodResources & resources)
   LaunchChunked(
     windows, part, resources, "starting the kernel of bit planes", [&](std::int64_t first, std::int64_t end) {
       BitPlanesKernel<VSlices><<<BlocksFor(static_cast<std::uint64_t>(end - first), threadsPerBlock),
-                                        threadsPerBlock,
-                                        bytes,
-                                        resources.stream>>>(task, layout, first, end);
+                                 threadsPerBlock,
+                                 bytes,
+                                 resources.stream>>>(task, layout, first, end);
     });
 }
 
