@@ -27,6 +27,7 @@ BlocksFor(std::uint64_t items, unsigned int threads, std::uint64_t maxBlocks = 0
   return static_cast<unsigned int>(std::min(std::max<std::uint64_t>(blocks, 1), maxBlocks));
 }
 
+#if defined(__CUDACC__)
 /** Call f(i) for those of the items 0 ... count - 1 that are this thread's. */
 template <typename TFunction>
 inline __device__ void
@@ -38,6 +39,7 @@ ForEachInGrid(std::int64_t count, const TFunction & f)
     f(i);
   }
 }
+#endif
 
 /** Number of blocks for a kernel whose threads step through the items: at most twice as many as the current device can
  * run at a time, which keeps all multiprocessors busy until the end. */
