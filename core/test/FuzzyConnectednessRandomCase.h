@@ -5,7 +5,7 @@
 
 #include "FuzzyConnectednessOracle.h"
 #include "VoxelMapsTestUtilities.h"
-#include "connectedness/KeysToStrengths.h"
+#include "connectedness/ConnectednessKeyEngines.h"
 #include "voxelmaps/FuzzyConnectednessJob.h"
 
 #include <gtest/gtest.h>

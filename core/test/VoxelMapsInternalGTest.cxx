@@ -4,7 +4,7 @@
 #include "VoxelMapsTestUtilities.h"
 #include "common/HostMemory.h"
 #include "common/ParallelFor.h"
-#include "common/WideProduct.h"
+#include "common/WideInteger.h"
 #include "cuda/CudaArchitectures.h"
 #include "voxelmaps/RunLengthJob.h"
 #include "runlength/RunLength.h"

@@ -52,8 +52,8 @@ public:
   {
     /** The faster method that supports the job. */
     Automatic = 0,
-    /** A thread counts the dependences of one window by bits in its registers, level by level: up to 9 voxels along
-     * each axis and 63 levels, or 7 voxels and 511 levels, and neighbors at distance 1. */
+    /** A thread counts the dependences of one window by bits in its registers, level by level: up to 7 voxels along
+     * each axis, 63 levels (511 of windows of several slices), and neighbors at distance 1. */
     BitPlanes,
     /** A warp or a block counts the dependences of one window by atomic additions; supports every job. */
     WindowWalk

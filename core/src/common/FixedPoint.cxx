@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "common/FixedPoint.h"
 
-#include "common/WideProduct.h"
+#include "common/WideInteger.h"
 
 #include <algorithm>
 #include <map>

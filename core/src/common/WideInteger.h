@@ -3,13 +3,33 @@
 #ifndef WideInteger_h
 #define WideInteger_h
 
-#include "common/WideProduct.h"
+#include "common/HostDevice.h"
 
 #include <cstdint>
 #include <cstring>
 
 namespace voxelmaps
 {
+/** Upper 64 bits of a 64 x 64 bit product. */
+VOXELMAPS_HOST_DEVICE inline std::uint64_t
+MultiplyHigh(std::uint64_t a, std::uint64_t b)
+{
+#if defined(__CUDA_ARCH__)
+  return __umul64hi(a, b);
+#elif defined(__SIZEOF_INT128__) && !defined(VOXELMAPS_WITHOUT_COMPILER_EXTENSIONS)
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::uint64_t>((static_cast<Wide>(a) * b) >> 64);
+#else
+  const std::uint64_t aLow = a & 0xffffffffu;
+  const std::uint64_t aHigh = a >> 32;
+  const std::uint64_t bLow = b & 0xffffffffu;
+  const std::uint64_t bHigh = b >> 32;
+  const std::uint64_t middle = aHigh * bLow + ((aLow * bLow) >> 32);
+  const std::uint64_t middle2 = aLow * bHigh + (middle & 0xffffffffu);
+  return aHigh * bHigh + (middle >> 32) + (middle2 >> 32);
+#endif
+}
+
 /** A signed integer of VWords 64-bit words in two's complement, modulo 2^(64 VWords). */
 template <int VWords>
 struct WideInteger
@@ -186,6 +206,17 @@ ToDouble(const WideInteger<VWords> & integer)
     return isNegative ? -value : value;
   }
   return isNegative ? -static_cast<double>(bits) : static_cast<double>(bits);
+}
+
+/** n * squares - sum^2, which is positive, exact in 128 bits, rounded once to double. */
+VOXELMAPS_HOST_DEVICE inline double
+VarianceNumerator(std::uint64_t n, std::uint64_t squares, std::uint64_t sum)
+{
+  WideInteger<2> product(0);
+  AddProduct(product, n, squares);
+  WideInteger<2> square(0);
+  AddProduct(square, sum, sum);
+  return ToDouble(product - square);
 }
 
 /** For code that accepts doubles or wide integers. */

@@ -11,8 +11,6 @@ namespace voxelmaps
 {
 namespace
 {
-constexpr std::uint32_t leastKey = noKey + 1;
-
 struct Keys
 {
   std::uint32_t winner;
@@ -36,14 +34,8 @@ RelativeResults::WriteLabels(std::int64_t first, int count, const TGetLabel & ge
       out[i] = static_cast<std::remove_reference_t<decltype(*out)>>(getLabel(i));
     }
   };
-  if (m_Job.labelsAre16Bit)
-  {
-    write(static_cast<std::uint16_t *>(m_Job.labelOutput) + first);
-  }
-  else
-  {
-    write(static_cast<std::uint8_t *>(m_Job.labelOutput) + first);
-  }
+  m_Job.labelsAre16Bit ? write(static_cast<std::uint16_t *>(m_Job.labelOutput) + first)
+                       : write(static_cast<std::uint8_t *>(m_Job.labelOutput) + first);
 }
 
 template <typename TGetKeys>
@@ -67,14 +59,9 @@ RelativeResults::WriteStrengths(std::int64_t first, int count, const TGetKeys & 
   };
   if (m_Job.strengthOutput != nullptr || m_Job.marginOutput != nullptr)
   {
-    if (m_Job.outputIsDouble)
-    {
-      writeReals(static_cast<double *>(m_Job.strengthOutput), static_cast<double *>(m_Job.marginOutput));
-    }
-    else
-    {
-      writeReals(static_cast<float *>(m_Job.strengthOutput), static_cast<float *>(m_Job.marginOutput));
-    }
+    m_Job.outputIsDouble
+      ? writeReals(static_cast<double *>(m_Job.strengthOutput), static_cast<double *>(m_Job.marginOutput))
+      : writeReals(static_cast<float *>(m_Job.strengthOutput), static_cast<float *>(m_Job.marginOutput));
   }
 }
 
@@ -88,27 +75,19 @@ RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * stre
     const ComponentResult & component = components[numbers[i]];
     return Keys{ std::min(strengths[i], component.strength), component.otherKey };
   };
-  if (isRelative || m_MinKey > leastKey)
-  {
-    this->WriteLabels(first, count, [&](int i) -> std::uint16_t {
-      const ComponentResult & component = components[numbers[i]];
-      const Keys              keys = getKeys(i);
-      if (keys.winner < m_MinKey)
-      {
-        return 0;
-      }
-      if (!isRelative || keys.winner > keys.others)
-      {
-        return component.label;
-      }
-      return keepsTies ? seeds.GetLowestLabel(component.seed, keys.winner) : std::uint16_t{ 0 };
-    });
-  }
-  else
-  {
-    // The voxels of a component with a label have at least the least key.
-    this->WriteLabels(first, count, [&](int i) { return components[numbers[i]].label; });
-  }
+  this->WriteLabels(first, count, [&](int i) -> std::uint16_t {
+    const ComponentResult & component = components[numbers[i]];
+    const Keys              keys = getKeys(i);
+    if (keys.winner < m_MinKey)
+    {
+      return 0;
+    }
+    if (!isRelative || keys.winner > keys.others)
+    {
+      return component.label;
+    }
+    return keepsTies ? seeds.GetLowestLabel(component.seed, keys.winner) : std::uint16_t{ 0 };
+  });
   this->WriteStrengths(first, count, getKeys);
 }
 

@@ -10,6 +10,17 @@
 
 namespace voxelmaps
 {
+/** A contracted graph in a RelativeFuzzyConnectednessHierarchy, of the CPU or of a CUDA device. */
+class RelativeHierarchy
+{
+public:
+  virtual ~RelativeHierarchy() = default;
+
+  /** Number of bytes. */
+  virtual std::uint64_t
+  GetMemory() const = 0;
+};
+
 /** Strength of a voxel by its key for the winner; 0 below a minimum. */
 VOXELMAPS_HOST_DEVICE inline double
 GetStrength(Combination combination, std::uint32_t minKey, std::uint32_t key)

@@ -57,45 +57,67 @@ MahalanobisCost(const MahalanobisTerms & terms, int numberOfComponents, double *
   return cost;
 }
 
-template <typename TComponent>
-VOXELMAPS_HOST_DEVICE inline bool
-LoadTypedComponents(const void * pixel, int numberOfComponents, double * components)
+/** Call visit with a component of the type. */
+#if defined(__CUDACC__)
+#  pragma nv_exec_check_disable
+#endif
+template <typename TVisit>
+VOXELMAPS_HOST_DEVICE auto
+VisitComponentType(FuzzyConnectednessInput::PixelType type, const TVisit & visit)
 {
-  const auto * const from = static_cast<const TComponent *>(pixel);
-  bool               isFinite = true;
-  for (int i = 0; i < numberOfComponents; ++i)
+  using PixelType = FuzzyConnectednessInput::PixelType;
+  switch (type)
   {
-    components[i] = static_cast<double>(from[i]);
-    // Infinity minus infinity is NaN.
-    isFinite = isFinite && components[i] - components[i] == 0.0;
+    case PixelType::Int8:
+      return visit(std::int8_t{});
+    case PixelType::UInt8:
+      return visit(std::uint8_t{});
+    case PixelType::Int16:
+      return visit(std::int16_t{});
+    case PixelType::UInt16:
+      return visit(std::uint16_t{});
+    case PixelType::Int32:
+      return visit(std::int32_t{});
+    case PixelType::UInt32:
+      return visit(std::uint32_t{});
+    case PixelType::Float:
+      return visit(float{});
+    default:
+      return visit(double{});
   }
-  return isFinite;
+}
+
+/** Call f with a pointer to the image, of the type of its pixels. */
+template <typename TFunction>
+auto
+WithImage(const FuzzyConnectednessInput & input, const TFunction & f)
+{
+  return VisitComponentType(input.pixelType,
+                            [&](auto pixel) { return f(static_cast<const decltype(pixel) *>(input.image)); });
+}
+
+/** Number of bytes of a component. */
+inline std::size_t
+ComponentSize(FuzzyConnectednessInput::PixelType type)
+{
+  return VisitComponentType(type, [](auto component) { return sizeof(component); });
 }
 
 /** Convert the components of a pixel, exactly. Returns whether all are finite. */
 VOXELMAPS_HOST_DEVICE inline bool
 LoadComponents(const void * pixel, FuzzyConnectednessInput::PixelType type, int numberOfComponents, double * components)
 {
-  using PixelType = FuzzyConnectednessInput::PixelType;
-  switch (type)
-  {
-    case PixelType::Int8:
-      return LoadTypedComponents<std::int8_t>(pixel, numberOfComponents, components);
-    case PixelType::UInt8:
-      return LoadTypedComponents<std::uint8_t>(pixel, numberOfComponents, components);
-    case PixelType::Int16:
-      return LoadTypedComponents<std::int16_t>(pixel, numberOfComponents, components);
-    case PixelType::UInt16:
-      return LoadTypedComponents<std::uint16_t>(pixel, numberOfComponents, components);
-    case PixelType::Int32:
-      return LoadTypedComponents<std::int32_t>(pixel, numberOfComponents, components);
-    case PixelType::UInt32:
-      return LoadTypedComponents<std::uint32_t>(pixel, numberOfComponents, components);
-    case PixelType::Float:
-      return LoadTypedComponents<float>(pixel, numberOfComponents, components);
-    default:
-      return LoadTypedComponents<double>(pixel, numberOfComponents, components);
-  }
+  return VisitComponentType(type, [&](auto component) {
+    const auto * const from = static_cast<const decltype(component) *>(pixel);
+    bool               isFinite = true;
+    for (int i = 0; i < numberOfComponents; ++i)
+    {
+      components[i] = static_cast<double>(from[i]);
+      // Infinity minus infinity is NaN.
+      isFinite = isFinite && components[i] - components[i] == 0.0;
+    }
+    return isFinite;
+  });
 }
 
 /** Key of the link of two voxels, given pointers to their first components; noKey if a component is not finite. */
@@ -141,17 +163,6 @@ VectorKey(const VectorTerms & terms, const void * pixelA, const void * pixelB, c
   const std::uint32_t differenceTerm =
     CostTerm(common, MahalanobisCost(terms.difference, n, vector), common.differenceWeight);
   return TermKey(common.combination, meanTerm, differenceTerm, link);
-}
-
-/** Number of bytes of a component. */
-VOXELMAPS_HOST_DEVICE inline std::size_t
-ComponentSize(FuzzyConnectednessInput::PixelType type)
-{
-  using PixelType = FuzzyConnectednessInput::PixelType;
-  return type == PixelType::Int8 || type == PixelType::UInt8     ? 1
-         : type == PixelType::Int16 || type == PixelType::UInt16 ? 2
-         : type == PixelType::Double                             ? 8
-                                                                 : 4;
 }
 
 /** The affinity function of a problem whose voxels have components. */

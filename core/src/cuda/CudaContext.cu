@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/CudaContext.h"
 
-#include "cuda/CudaDevice.h"
 #include "cuda/CudaMemory.h"
-#include "cuda/CudaStream.h"
 
 #include <cstdlib>
 #include <algorithm>
@@ -253,20 +251,24 @@ CudaContext::GetUsedBytes() const
   return used;
 }
 
+template <typename T>
+T *
+CudaContext::TakeLast(std::vector<T *> & kept)
+{
+  const std::lock_guard<std::mutex> lock(m_Mutex);
+  T * const                         last = kept.empty() ? nullptr : kept.back();
+  kept.resize(kept.empty() ? 0 : kept.size() - 1);
+  return last;
+}
+
 cudaStream_t
 CudaContext::TakeStream()
 {
+  cudaStream_t stream = this->TakeLast(m_Streams);
+  if (stream == nullptr)
   {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    if (!m_Streams.empty())
-    {
-      const cudaStream_t stream = m_Streams.back();
-      m_Streams.pop_back();
-      return stream;
-    }
+    CheckCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
   }
-  cudaStream_t stream = nullptr;
-  CheckCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
   return stream;
 }
 
@@ -280,17 +282,11 @@ CudaContext::PutBackStream(cudaStream_t stream) noexcept
 cudaEvent_t
 CudaContext::TakeEvent()
 {
+  cudaEvent_t event = this->TakeLast(m_Events);
+  if (event == nullptr)
   {
-    const std::lock_guard<std::mutex> lock(m_Mutex);
-    if (!m_Events.empty())
-    {
-      const cudaEvent_t event = m_Events.back();
-      m_Events.pop_back();
-      return event;
-    }
+    CheckCuda(cudaEventCreate(&event), "creating an event");
   }
-  cudaEvent_t event = nullptr;
-  CheckCuda(cudaEventCreate(&event), "creating an event");
   return event;
 }
 
@@ -299,20 +295,6 @@ CudaContext::PutBackEvent(cudaEvent_t event) noexcept
 {
   const std::lock_guard<std::mutex> lock(m_Mutex);
   m_Events.push_back(event);
-}
-
-bool
-CudaContext::HasSharedMemoryLimit(const void * kernel)
-{
-  const std::lock_guard<std::mutex> lock(m_Mutex);
-  return m_Kernels.count(kernel) > 0;
-}
-
-void
-CudaContext::SetHasSharedMemoryLimit(const void * kernel)
-{
-  const std::lock_guard<std::mutex> lock(m_Mutex);
-  m_Kernels.insert(kernel);
 }
 
 std::shared_ptr<const void>

@@ -27,6 +27,20 @@ BlocksFor(std::uint64_t items, unsigned int threads, std::uint64_t maxBlocks = 0
   return static_cast<unsigned int>(std::min(std::max<std::uint64_t>(blocks, 1), maxBlocks));
 }
 
+#if defined(__CUDACC__)
+/** Call f(i) for those of the items 0 ... count - 1 that are this thread's. */
+template <typename TFunction>
+inline __device__ void
+ForEachInGrid(std::int64_t count, const TFunction & f)
+{
+  const std::int64_t step = std::int64_t{ gridDim.x } * blockDim.x;
+  for (std::int64_t i = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; i < count; i += step)
+  {
+    f(i);
+  }
+}
+#endif
+
 /** Number of blocks for a kernel whose threads step through the items: at most twice as many as the current device can
  * run at a time, which keeps all multiprocessors busy until the end. */
 inline unsigned int
@@ -45,18 +59,11 @@ template <typename TKernel>
 void
 AllowMaxSharedMemory(TKernel kernel)
 {
-  CudaContext &      context = CudaContext::Current();
-  const void * const key = reinterpret_cast<const void *>(kernel);
-  if (context.HasSharedMemoryLimit(key))
-  {
-    return;
-  }
   cudaFuncAttributes attributes;
   CheckCuda(cudaFuncGetAttributes(&attributes, kernel), "querying the attributes of a kernel");
-  const std::size_t bytes = context.GetLimits().maxSharedMemoryPerBlock - attributes.sharedSizeBytes;
+  const std::size_t bytes = GetCudaDeviceLimits().maxSharedMemoryPerBlock - attributes.sharedSizeBytes;
   CheckCuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
             "setting the shared memory of a kernel");
-  context.SetHasSharedMemoryLimit(key);
 }
 
 /** AllowMaxSharedMemory where a launch needs more than every kernel has. */

@@ -5,6 +5,7 @@
 
 #include "cuda/CudaContext.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -179,6 +180,23 @@ CopyFromDevice(const DeviceBuffer<T> & buffer, cudaStream_t stream)
   T value;
   CopyFromDevice(&value, buffer.data(), 1, stream);
   return value;
+}
+
+/** Call attempt(size) with a size, then with half of it, and so on down to minSize, until its result, a std::optional
+ * or a bool, is not empty or false; returns the last result. */
+template <typename TAttempt>
+auto
+RetryWithSmallerSize(std::int64_t size, std::int64_t minSize, const TAttempt & attempt) -> decltype(attempt(size))
+{
+  for (;;)
+  {
+    auto result = attempt(size);
+    if (result || size <= minSize)
+    {
+      return result;
+    }
+    size = std::max(size / 2, minSize);
+  }
 }
 } // namespace voxelmaps
 

@@ -4,7 +4,6 @@
 
 #include "common/HostMemory.h"
 #include "common/ParallelFor.h"
-#include "cuda/CudaDevice.h"
 
 #include <algorithm>
 #include <atomic>

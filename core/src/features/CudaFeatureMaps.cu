@@ -1,9 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/CudaDevice.h"
-#include "cuda/CudaMemory.h"
 #include "cuda/CudaStaging.h"
-#include "cuda/CudaStream.h"
 #include "discretization/GrayLevelJob.h"
 #include "features/FeatureMapsClasses.h"
 #include "texture/cuda/CudaTextureEngine.h"

@@ -4,15 +4,32 @@
 #define RunLength_h
 
 #include "runlength/RunLengthFormulas.h"
-#include "texture/Directions.h"
 #include "texture/TextureClass.h"
 #include "voxelmaps/RunLengthJob.h"
+#include "voxelmaps/Job.h"
 
 #include <cstdint>
 #include <vector>
 
 namespace voxelmaps
 {
+/** The directions of a job and the longest lines that its window has along them; plain data, as TextureTask. */
+struct Directions
+{
+  static constexpr int maxNumber = 13;
+
+  int number;
+  /** Components -1, 0 or 1, the last one that is not 0 being positive: opposite directions hold the same lines. */
+  int steps[maxNumber][3];
+  /** Voxels of the longest line of a window, per direction and of all. */
+  int longestLines[maxNumber];
+  int longestLine;
+};
+
+/** Throws EngineError unless there are 1 to 13 offsets with components -1, 0 or 1, none of them zero. */
+Directions
+MakeDirections(const std::vector<Triple> & offsets, const Triple & windowSize);
+
 /** A RunLengthJob, or a slab of one, as all engines and kernels see it. TextureClass makes it and owns its tables. */
 struct RunLengthTask : FeatureTask<RunLengthFeatureMapEnums>
 {

@@ -46,22 +46,31 @@ struct RunLengthScales
   double entropyScale;  // 2^-entropyBits
 };
 
+constexpr int numberOfRunSums = 10;
+
+/** Call f for the sums that AddRunsWithLength adds to. */
+template <typename TReal, typename TFunction>
+VOXELMAPS_HOST_DEVICE inline void
+ForEachRunSum(RunLengthSums<TReal> & sums, TFunction f)
+{
+  f(sums.runs);
+  f(sums.squares);
+  f(sums.inverses);
+  f(sums.longRuns);
+  f(sums.longRunSquares);
+  f(sums.longRunInverses);
+  f(sums.shortRuns);
+  f(sums.shortRunSquares);
+  f(sums.shortRunInverses);
+  f(sums.lengthNonUniformity);
+}
+
 /** Start with no run. */
 template <typename TReal>
 VOXELMAPS_HOST_DEVICE inline void
 ClearRuns(RunLengthSums<TReal> & sums)
 {
-  const TReal zero{};
-  sums.runs = zero;
-  sums.squares = zero;
-  sums.inverses = zero;
-  sums.longRuns = zero;
-  sums.longRunSquares = zero;
-  sums.longRunInverses = zero;
-  sums.shortRuns = zero;
-  sums.shortRunSquares = zero;
-  sums.shortRunInverses = zero;
-  sums.lengthNonUniformity = zero;
+  ForEachRunSum(sums, [](TReal & sum) { sum = TReal{}; });
 }
 
 /** Add the runs of one length: their number, sum of i^2 and sum of q(i). To be called with increasing lengths. */

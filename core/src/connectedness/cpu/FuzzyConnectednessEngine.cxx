@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "connectedness/ConnectednessKeyEngines.h"
-#include "connectedness/KeysToStrengths.h"
 #include "connectedness/VerifyJob.h"
 #include "ContractedTiles.h"
 #include "connectedness/AffinityPlan.h"
@@ -9,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <queue>
 #include <type_traits>
 #include <utility>
@@ -273,7 +273,39 @@ HierarchySupports(const FuzzyConnectednessJob & job)
   const auto voxelLinks = static_cast<std::int64_t>(MakeLinks(job).size() / 2);
   return job.GetNumberOfVoxels() < std::int64_t{ 0xffffffff } / std::max<std::int64_t>(voxelLinks, 1);
 }
+
+template <typename TReal>
+void
+Convert(const FuzzyConnectednessJob & job, const std::uint32_t * keys)
+{
+  const Combination combination = MakeAffinityTerms(job).combination;
+  auto * const      strengths = static_cast<TReal *>(job.output);
+  ForEachRangeOfVoxels(job.GetNumberOfVoxels(), job.execution, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t voxel = begin; voxel < end; ++voxel)
+    {
+      // memcpy, since keys and strengths may share memory.
+      std::uint32_t key;
+      std::memcpy(&key, keys + voxel, sizeof(key));
+      const auto strength = static_cast<TReal>(KeyStrength(combination, key));
+      std::memcpy(strengths + voxel, &strength, sizeof(strength));
+    }
+  });
+}
 } // namespace
+
+void
+ClearKeys(const FuzzyConnectednessJob & job, std::uint32_t * keys)
+{
+  ForEachRangeOfVoxels(job.GetNumberOfVoxels(), job.execution, [&](std::int64_t begin, std::int64_t end) {
+    std::fill(keys + begin, keys + end, noKey);
+  });
+}
+
+void
+ConvertKeysToStrengths(const FuzzyConnectednessJob & job, const std::uint32_t * keys)
+{
+  job.outputIsDouble ? Convert<double>(job, keys) : Convert<float>(job, keys);
+}
 
 FuzzyConnectednessJob::Method
 ChooseMethod(const FuzzyConnectednessJob & job)

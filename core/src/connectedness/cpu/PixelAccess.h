@@ -3,7 +3,6 @@
 #ifndef PixelAccess_h
 #define PixelAccess_h
 
-#include "connectedness/InputImage.h"
 #include "connectedness/AffinityPlan.h"
 #include "connectedness/VectorKeys.h"
 

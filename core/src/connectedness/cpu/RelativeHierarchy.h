@@ -4,10 +4,8 @@
 #define RelativeHierarchy_h
 
 #include "ContractedTiles.h"
-#include "ComponentTies.h"
 #include "LabelTies.h"
 
-#include "connectedness/RelativeHierarchyBase.h"
 #include "connectedness/RelativeResults.h"
 #include "connectedness/SeedTree.h"
 #include "voxelmaps/RelativeFuzzyConnectednessJob.h"

@@ -1,10 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaConnectednessSlab.h"
-#include "cuda/CudaDevice.h"
-#include "cuda/CudaGrid.cuh"
-#include "cuda/CudaJobArrays.h"
-#include "connectedness/InputImage.h"
+#include "cuda/CudaStaging.h"
 #include "connectedness/VectorKeys.h"
 #include "connectedness/VerifyJob.h"
 #include "connectedness/cpu/TileGrid.h"
@@ -15,54 +12,18 @@ namespace
 {
 constexpr unsigned int threadsPerBlock = 256;
 
-/** Pixels that a thread reads or writes at once: eight bytes of the smallest type. */
-template <typename TPixel>
-struct alignas(8 * sizeof(TPixel)) Pack
-{
-  static constexpr int size = 8;
-  TPixel               pixels[size];
-};
-
-/** Call f(number of a pack) for the packs of this thread, then g(number of a pixel) for its pixels after all packs. */
-template <typename TFunction, typename TRest>
-inline __device__ void
-ForEachPack(std::int64_t numberOfPixels, const TFunction & f, const TRest & g)
-{
-  const std::int64_t thread = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x;
-  const std::int64_t threads = std::int64_t{ gridDim.x } * blockDim.x;
-  const std::int64_t packs = numberOfPixels / Pack<char>::size;
-#pragma unroll 4
-  for (std::int64_t pack = thread; pack < packs; pack += threads)
-  {
-    f(pack);
-  }
-  for (std::int64_t pixel = packs * Pack<char>::size + thread; pixel < numberOfPixels; pixel += threads)
-  {
-    g(pixel);
-  }
-}
-
 /** Smallest and largest of integer pixels. */
 template <typename TPixel>
 __global__ void
 FindRangeKernel(const TPixel * image, std::int64_t numberOfVoxels, long long * range)
 {
-  TPixel     minPixel = image[0];
-  TPixel     maxPixel = image[0];
-  const auto look = [&](TPixel pixel) {
+  TPixel minPixel = image[0];
+  TPixel maxPixel = image[0];
+  ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
+    const TPixel pixel = image[voxel];
     minPixel = pixel < minPixel ? pixel : minPixel;
     maxPixel = pixel > maxPixel ? pixel : maxPixel;
-  };
-  ForEachPack(
-    numberOfVoxels,
-    [&](std::int64_t pack) {
-      const Pack<TPixel> from = reinterpret_cast<const Pack<TPixel> *>(image)[pack];
-      for (const TPixel pixel : from.pixels)
-      {
-        look(pixel);
-      }
-    },
-    [&](std::int64_t voxel) { look(image[voxel]); });
+  });
   auto warpMin = static_cast<long long>(minPixel);
   auto warpMax = static_cast<long long>(maxPixel);
   for (int distance = 16; distance > 0; distance /= 2)
@@ -110,27 +71,8 @@ template <typename TPixel, typename TTo, typename TConvert>
 __global__ void
 ConvertKernel(const TPixel * image, const std::uint8_t * mask, std::int64_t numberOfVoxels, TTo * to, TConvert convert)
 {
-  ForEachPack(
-    numberOfVoxels,
-    [&](std::int64_t pack) {
-      const Pack<TPixel> from = reinterpret_cast<const Pack<TPixel> *>(image)[pack];
-      Pack<std::uint8_t> inside;
-      for (std::uint8_t & each : inside.pixels)
-      {
-        each = 1;
-      }
-      if (mask != nullptr)
-      {
-        inside = reinterpret_cast<const Pack<std::uint8_t> *>(mask)[pack];
-      }
-      Pack<TTo> converted;
-      for (int i = 0; i < Pack<TTo>::size; ++i)
-      {
-        converted.pixels[i] = convert(from.pixels[i], inside.pixels[i] != 0);
-      }
-      reinterpret_cast<Pack<TTo> *>(to)[pack] = converted;
-    },
-    [&](std::int64_t voxel) { to[voxel] = convert(image[voxel], mask == nullptr || mask[voxel] != 0); });
+  ForEachInGrid(numberOfVoxels,
+                [&](std::int64_t voxel) { to[voxel] = convert(image[voxel], mask == nullptr || mask[voxel] != 0); });
 }
 
 __global__ void
@@ -153,10 +95,7 @@ __global__ void
 MakeKeysKernel(CudaConnectednessScene scene, const VectorTerms * terms, const unsigned char * vectors,
                std::size_t voxelBytes, const std::uint8_t * mask, std::uint32_t * keys)
 {
-  const std::int64_t threads = std::int64_t{ gridDim.x } * blockDim.x;
-  for (std::int64_t voxel = std::int64_t{ blockIdx.x } * blockDim.x + threadIdx.x; voxel < scene.numberOfVoxels;
-       voxel += threads)
-  {
+  ForEachInGrid(scene.numberOfVoxels, [&](std::int64_t voxel) {
     const std::int64_t row = voxel / scene.size[0];
     const auto         x = static_cast<int>(voxel % scene.size[0]);
     const auto         y = static_cast<int>(row % scene.size[1]);
@@ -170,7 +109,7 @@ MakeKeysKernel(CudaConnectednessScene scene, const VectorTerms * terms, const un
       keys[l * scene.numberOfVoxels + voxel] =
         isLink ? VectorKey(*terms, vectors + voxel * voxelBytes, vectors + neighbor * voxelBytes, link.weight) : noKey;
     }
-  }
+  });
 }
 
 __global__ void
@@ -328,7 +267,7 @@ CudaConnectednessSlab::LoadTypedImage(const TPixel * image)
   const cudaStream_t stream = m_Context.stream;
   const std::int64_t voxels = m_Scene.numberOfVoxels;
   const auto         count = static_cast<std::size_t>(voxels);
-  const unsigned int blocks = BlocksForGridStride(count / Pack<TPixel>::size, threadsPerBlock);
+  const unsigned int blocks = BlocksForGridStride(count, threadsPerBlock);
   m_Image.Allocate(count * sizeof(TPixel), stream);
   CudaJobArrays arrays(m_Context.options, m_Context.job.execution);
   arrays.CopyInput(m_Image.data(), image, count * sizeof(TPixel), stream);

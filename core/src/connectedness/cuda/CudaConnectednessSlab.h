@@ -5,7 +5,6 @@
 
 #include "cuda/CudaLaunch.h"
 #include "cuda/CudaMemory.h"
-#include "cuda/CudaStream.h"
 #include "connectedness/AffinityPlan.h"
 #include "CudaConnectednessScene.cuh"
 

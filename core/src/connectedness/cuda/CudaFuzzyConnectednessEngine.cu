@@ -3,12 +3,8 @@
 #include "CudaConnectednessSlab.h"
 #include "common/HostMemory.h"
 #include "connectedness/ConnectednessKeyEngines.h"
-#include "connectedness/KeysToStrengths.h"
 #include "connectedness/VerifyJob.h"
-#include "cuda/CudaDevice.h"
-#include "cuda/CudaGrid.cuh"
-#include "cuda/CudaJobArrays.h"
-#include "cuda/RetryWithSmallerSize.h"
+#include "cuda/CudaStaging.h"
 #include "voxelmaps/CudaDevices.h"
 
 #include <algorithm>
@@ -64,16 +60,10 @@ WriteStrengths(CudaConnectednessContext & context, const std::uint32_t * keys, s
   constexpr unsigned int        threads = 256;
   const unsigned int            blocks = BlocksForGridStride(static_cast<std::uint64_t>(count), threads);
   CudaKernelClock               clock(context.kernelTimes);
-  if (job.outputIsDouble)
-  {
-    WriteStrengthsKernel<<<blocks, threads, 0, context.stream>>>(
-      keys, count, combination, static_cast<double *>(job.output) + first);
-  }
-  else
-  {
-    WriteStrengthsKernel<<<blocks, threads, 0, context.stream>>>(
-      keys, count, combination, static_cast<float *>(job.output) + first);
-  }
+  const auto                    write = [&](auto * strengths) {
+    WriteStrengthsKernel<<<blocks, threads, 0, context.stream>>>(keys, count, combination, strengths + first);
+  };
+  job.outputIsDouble ? write(static_cast<double *>(job.output)) : write(static_cast<float *>(job.output));
   CheckLaunch("writing strengths");
   clock.Stop();
 }

@@ -2,13 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaConnectednessSlab.h"
 #include "CudaRelativeHierarchy.h"
-#include "CudaRelativeOutputs.cuh"
 #include "connectedness/LabelJobs.h"
 #include "connectedness/RelativeResults.h"
 #include "connectedness/VerifyJob.h"
-#include "cuda/CudaDevice.h"
-#include "cuda/CudaGrid.cuh"
-#include "cuda/CudaJobArrays.h"
+#include "cuda/CudaStaging.h"
 #include "voxelmaps/CudaDevices.h"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "connectedness/cuda/CudaConnectednessSlab.h"
-#include "cuda/CudaGrid.cuh"
 
 #include <array>
 #include <utility>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "CooccurrenceSlide.h"
+#include "cooccurrence/CooccurrenceWalk.h"
 
-#include "cooccurrence/CooccurrencePairs.h"
 #include "cooccurrence/MaximalCorrelation.h"
 
 #include <algorithm>

@@ -13,17 +13,6 @@
 // The methods of the CUDA engine. All accept tasks with device pointers and give bit-identical results.
 namespace voxelmaps
 {
-/** One warp per window; supports every task. The warps in flight share the scratch memory. */
-CudaScratchBytes
-CudaCooccurrenceWalkScratchBytes(const CooccurrenceTask & task);
-void
-ComputeByCudaCooccurrenceWalk(const CooccurrenceTask & task, const CudaMethodResources & resources);
-/** The same for some windows. */
-struct WindowNumbers;
-void
-ComputeByCudaCooccurrenceWalk(const CooccurrenceTask & task, const WindowNumbers & numbers,
-                              const CudaMethodResources & resources);
-
 /** The windows that a kernel leaves to another one: a list, which begins with their number, of numbers from first on,
  * or a byte for every window, 1 where it is left; null if not wanted. */
 struct CudaOtherWindows
@@ -86,20 +75,6 @@ MakeCudaPairList(const CooccurrenceTask & hostTask);
 void
 ComputeByCudaSortedPairs(const CooccurrenceTask & task, const std::int32_t * pairList,
                          const CudaMethodResources & resources);
-
-/** The windows in tiles of few levels, and WindowWalk for the others. */
-bool
-CudaRankTablesSupports(const CooccurrenceTask & task, const CudaDeviceLimits & limits);
-CudaScratchBytes
-CudaRankTablesScratchBytes(const CooccurrenceTask & task);
-void
-ComputeByCudaRankTables(const CooccurrenceTask & task, const CudaMethodResources & resources);
-
-/** One thread per window; supports every task with weights of offsets, and no other. */
-CudaScratchBytes
-CudaWeightedCooccurrenceScratchBytes(const CooccurrenceTask & task);
-void
-ComputeByCudaWeightedCooccurrence(const CooccurrenceTask & task, const CudaMethodResources & resources);
 
 /** The maximal correlation coefficients of all voxels, if the task needs them: the methods above leave them out, and
  * this stage follows each of them. */

@@ -7,7 +7,7 @@
 #include "CudaMaximalCorrelation.h"
 #include "CudaRankedWindows.cuh"
 #include "cooccurrence/MaximalCorrelation.h"
-#include "texture/cuda/CudaChunkedLaunch.h"
+#include "cuda/CudaMemory.h"
 #include "texture/cpu/WindowBox.h"
 
 #include <algorithm>
@@ -447,7 +447,7 @@ private:
 template <int VLanes>
 constexpr int blockThreads = VLanes < lanesPerWarp ? lanesPerWarp : VLanes;
 
-template <int VLanes, bool VSymmetric, bool VShared>
+template <int VLanes, bool VSymmetric>
 __global__ void
 __launch_bounds__(blockThreads<VLanes>)
   CorrelationKernel(const __grid_constant__ CooccurrenceTask task, const __grid_constant__ CorrelationLayout layout,
@@ -545,7 +545,7 @@ ScratchBlocks()
   return static_cast<std::uint64_t>(GetCudaDeviceLimits().numberOfMultiprocessors) * scratchBlocksPerMultiprocessor;
 }
 
-template <int VLanes, bool VSymmetric, bool VShared>
+template <int VLanes, bool VSymmetric>
 void
 Launch(const CooccurrenceTask & task, const CorrelationLayout & layout, const WindowNumbers & numbers, void * scratch,
        std::uint64_t scratchBytes, const CudaMethodResources & resources)
@@ -554,7 +554,7 @@ Launch(const CooccurrenceTask & task, const CorrelationLayout & layout, const Wi
   constexpr int       teams = threads / VLanes;
   constexpr bool      isLarge = VLanes > lanesPerWarp;
   CancelFlag          flag(isLarge);
-  const auto          kernel = CorrelationKernel<VLanes, VSymmetric, VShared>;
+  const auto          kernel = CorrelationKernel<VLanes, VSymmetric>;
   const std::size_t   bytes = layout.isShared ? layout.BytesPerBlock() : 0;
   const auto          resident = static_cast<std::uint64_t>(PrepareKernel(kernel, threads, bytes));
   const std::uint64_t blocks =
@@ -594,10 +594,9 @@ LaunchMatrices(const CooccurrenceTask & task, const CorrelationLayout & layout, 
   const std::uint64_t listBytes = ListBytes(task);
   void * const        scratch = static_cast<char *>(resources.scratch) + listBytes;
   const std::uint64_t bytes = resources.scratchBytes - listBytes;
-  const auto          launch = !layout.isShared               ? Launch<blockLanes, VSymmetric, false>
-                               : layout.lanes == blockLanes   ? Launch<blockLanes, VSymmetric, true>
-                               : layout.lanes == lanesPerWarp ? Launch<lanesPerWarp, VSymmetric, true>
-                                                              : Launch<8, VSymmetric, true>;
+  const auto          launch = layout.lanes == blockLanes     ? Launch<blockLanes, VSymmetric>
+                               : layout.lanes == lanesPerWarp ? Launch<lanesPerWarp, VSymmetric>
+                                                              : Launch<8, VSymmetric>;
   launch(task, layout, numbers, scratch, bytes, resources);
 }
 
@@ -615,9 +614,7 @@ LaunchFewLevelsFirst(const CooccurrenceTask & task, const CudaMethodResources & 
     CheckCuda(cudaMemsetAsync(lists.lengths, 0, sizeof(lengths), resources.stream), doing);
     LaunchCudaFewLevelCorrelations(task, MakeLayout(task).component, first, end, lists, resources.stream);
     CheckLaunch(doing);
-    CheckCuda(cudaMemcpyAsync(lengths, lists.lengths, sizeof(lengths), cudaMemcpyDeviceToHost, resources.stream),
-              doing);
-    CheckCuda(cudaStreamSynchronize(resources.stream), doing);
+    CopyFromDevice(lengths, lists.lengths, CorrelationLists::lists, resources.stream);
     for (int list = 0; list < CorrelationLists::lists; ++list)
     {
       if (lengths[list] != 0)

@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace voxelmaps
 {
@@ -62,36 +61,6 @@ struct DependenceTileLayout
   bool                 needsLevelSquares;
   /** Elements of the matrix are at [(i << sizeBits) + j]. */
   int sizeBits;
-};
-
-/** The function that tiles call at the end of a window. */
-void
-FinishDependenceWindow(const DependenceTask & task, std::int64_t outputVoxel, const DependenceWindow & window);
-
-/** Makes a layout and owns its tables. */
-class DependenceTilePlan
-{
-public:
-  DependenceTilePlan(const DependenceTask & task, const int (&maxTileSize)[3]);
-  DependenceTilePlan(const DependenceTilePlan &) = delete;
-  DependenceTilePlan &
-  operator=(const DependenceTilePlan &) = delete;
-
-  /** Whether tiles of so many voxels can compute the task: the number of a voxel's neighbors fits a byte, and memory is
-   * not excessive. */
-  static bool
-  Supports(const DependenceTask & task, const int (&maxTileSize)[3]);
-
-  DependenceTileLayout layout{};
-  /** Bytes of the memory that a call of ComputeDependenceTile needs, aligned to 64. */
-  std::size_t workspaceBytes;
-
-private:
-  std::vector<std::int32_t>       m_Voxels;
-  std::vector<std::int32_t>       m_FirstNeighbors;
-  std::vector<std::int32_t>       m_Neighbors;
-  std::vector<DependenceSizeSums> m_Levels;
-  std::vector<std::int64_t>       m_EntropyDifferences;
 };
 
 namespace

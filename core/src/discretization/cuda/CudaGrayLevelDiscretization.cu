@@ -3,13 +3,8 @@
 #include "voxelmaps/GrayLevelDiscretization.h"
 
 #include "common/ParallelFor.h"
-#include "cuda/CudaDevice.h"
-#include "cuda/CudaGrid.cuh"
 #include "cuda/CudaLaunch.h"
-#include "cuda/CudaMemory.h"
-#include "cuda/RetryWithSmallerSize.h"
 #include "cuda/CudaStaging.h"
-#include "cuda/CudaStream.h"
 #include "discretization/GrayLevelFormula.h"
 #include "discretization/GrayLevelJob.h"
 
@@ -199,7 +194,7 @@ public:
       m_Job.execution.CheckAbort();
     });
     Key keys[numberOfKeys];
-    this->GetKeys(keys);
+    CopyFromDevice(keys, m_Keys, numberOfKeys, m_Stream);
     IntensityRange range;
     constexpr auto infinity = std::numeric_limits<double>::infinity();
     range.AddRange(keys[0] == noKey ? infinity : NumberOfKey(keys[0]),
@@ -239,7 +234,7 @@ public:
     if (formula.HasInvalidIntensities())
     {
       Key keys[numberOfKeys];
-      this->GetKeys(keys);
+      CopyFromDevice(keys, m_Keys, numberOfKeys, m_Stream);
       if (keys[0] != noKey)
       {
         discretization.AddInvalidIntensity(NumberOfKey(keys[0]));
@@ -370,13 +365,6 @@ private:
   {
     CheckCuda(cudaMemsetAsync(m_Keys, 0xff, numberOfKeys * sizeof(Key), m_Stream), "clearing device memory");
   }
-  void
-  GetKeys(Key * keys) const
-  {
-    CheckCuda(cudaMemcpyAsync(keys, m_Keys, numberOfKeys * sizeof(Key), cudaMemcpyDeviceToHost, m_Stream),
-              "copying from the device");
-    CheckCuda(cudaStreamSynchronize(m_Stream), "waiting for the device");
-  }
 
   const GrayLevelDiscretizationJob & m_Job;
   const std::int64_t                 m_Voxels;
@@ -444,14 +432,10 @@ SelectIntensitiesCuda(PixelType pixelType, const void * pixels, const std::uint1
   const unsigned int blocks = BlocksForGridStride(static_cast<std::uint64_t>(count), threadsPerBlock);
   VisitPixelType(pixelType, [&](auto pixel) {
     const auto * const values = static_cast<const decltype(pixel) *>(pixels);
-    if (intensitiesAreDouble)
-    {
-      SelectKernel<<<blocks, threadsPerBlock, 0, stream>>>(values, levels, count, static_cast<double *>(intensities));
-    }
-    else
-    {
-      SelectKernel<<<blocks, threadsPerBlock, 0, stream>>>(values, levels, count, static_cast<float *>(intensities));
-    }
+    const auto         select = [&](auto * selected) {
+      SelectKernel<<<blocks, threadsPerBlock, 0, stream>>>(values, levels, count, selected);
+    };
+    intensitiesAreDouble ? select(static_cast<double *>(intensities)) : select(static_cast<float *>(intensities));
     CheckLaunch("starting the kernel that selects intensities");
   });
 }

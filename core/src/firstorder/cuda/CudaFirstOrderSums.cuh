@@ -54,6 +54,63 @@ struct DoubleRoot
   }
 };
 
+/** The bits of a float or double as an unsigned integer in the order of intensities. */
+template <typename TBits>
+__device__ TBits
+ToOrder(TBits bits)
+{
+  constexpr TBits sign = TBits{ 1 } << (8 * sizeof(TBits) - 1);
+  return bits ^ ((bits & sign) != 0 ? ~TBits{ 0 } : sign);
+}
+template <typename TBits>
+__device__ TBits
+FromOrder(TBits key)
+{
+  constexpr TBits sign = TBits{ 1 } << (8 * sizeof(TBits) - 1);
+  return key ^ ((key & sign) != 0 ? sign : ~TBits{ 0 });
+}
+
+// Percentiles lie between two intensities each.
+constexpr int numberOfPercentiles = 5;
+constexpr int numberOfRanks = 2 * numberOfPercentiles;
+constexpr int medianNumber = 2;
+
+constexpr VOXELMAPS_HOST_DEVICE double
+PercentilePart(int percentile)
+{
+  constexpr double parts[numberOfPercentiles] = { 0.1, 0.25, 0.5, 0.75, 0.9 };
+  return parts[percentile];
+}
+
+/** The number of a rank among the keys in ascending order. */
+constexpr VOXELMAPS_HOST_DEVICE int
+KeyNumber(int rank, int voxels)
+{
+  const int percentile = rank / 2;
+  if (percentile == medianNumber)
+  {
+    return rank % 2 == 0 ? (voxels - 1) / 2 : voxels / 2;
+  }
+  const PercentilePosition position = FindPercentilePosition(voxels, PercentilePart(percentile));
+  return rank % 2 == 0 ? position.below : position.above;
+}
+
+/** Percentiles from the intensities of all ranks. */
+template <typename TAt>
+__device__ void
+SetPercentiles(const TAt & at, int voxels, FirstOrderSums<double> & sums)
+{
+  const auto percentile = [&](int number) {
+    return Interpolate(
+      at(2 * number), at(2 * number + 1), FindPercentilePosition(voxels, PercentilePart(number)).fraction);
+  };
+  sums.percentile10 = percentile(0);
+  sums.percentile25 = percentile(1);
+  sums.median = ComputeMedian([&](int k) { return at(2 * medianNumber + (k == (voxels - 1) / 2 ? 0 : 1)); }, voxels);
+  sums.percentile75 = percentile(3);
+  sums.percentile90 = percentile(4);
+}
+
 /** Store the features of an output voxel. */
 inline __device__ void
 StoreFirstOrderFeatures(const FirstOrderTask & task, std::int64_t number, const FirstOrderSums<double> & sums)

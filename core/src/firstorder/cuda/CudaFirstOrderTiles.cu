@@ -12,9 +12,7 @@
 // twice the differences from the median. Sums of deviations are of doubles, in the order of the definition.
 #include "CudaFirstOrderMethods.h"
 #include "CudaFirstOrderSums.cuh"
-#include "cuda/CudaGrid.cuh"
 #include "cuda/CudaLaunch.h"
-#include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cuda/CudaRegisterSort.cuh"
 #include "texture/cuda/CudaThreadTables.cuh"
 
@@ -46,49 +44,8 @@ constexpr int voxelsAtATime = 4;
 constexpr int maxVoxelsToSort = 125;
 constexpr int maxPlaneVoxels = 121;
 
-// Percentiles lie between two intensities each.
-constexpr int numberOfPercentiles = 5;
-constexpr int numberOfRanks = 2 * numberOfPercentiles;
-constexpr int medianNumber = 2;
-
-constexpr VOXELMAPS_HOST_DEVICE double
-PercentilePart(int percentile)
-{
-  constexpr double parts[numberOfPercentiles] = { 0.1, 0.25, 0.5, 0.75, 0.9 };
-  return parts[percentile];
-}
-
-/** The number of a rank among the keys in ascending order. */
-constexpr VOXELMAPS_HOST_DEVICE int
-KeyNumber(int rank, int voxels)
-{
-  const int percentile = rank / 2;
-  if (percentile == medianNumber)
-  {
-    return rank % 2 == 0 ? (voxels - 1) / 2 : voxels / 2;
-  }
-  const PercentilePosition position = FindPercentilePosition(voxels, PercentilePart(percentile));
-  return rank % 2 == 0 ? position.below : position.above;
-}
-
 /** The keys of all ranks, of the windows of a thread. */
 using RankKeys = std::uint32_t[numberOfRanks][windowsPerThread];
-
-/** Percentiles from the intensities of all ranks. */
-template <typename TAt>
-__device__ void
-SetPercentiles(const TAt & at, int voxels, FirstOrderSums<double> & sums)
-{
-  const auto percentile = [&](int number) {
-    return Interpolate(
-      at(2 * number), at(2 * number + 1), FindPercentilePosition(voxels, PercentilePart(number)).fraction);
-  };
-  sums.percentile10 = percentile(0);
-  sums.percentile25 = percentile(1);
-  sums.median = ComputeMedian([&](int k) { return at(2 * medianNumber + (k == (voxels - 1) / 2 ? 0 : 1)); }, voxels);
-  sums.percentile75 = percentile(3);
-  sums.percentile90 = percentile(4);
-}
 
 /** A tile of integers: a word has the intensities of two voxels, warpsPerBlock rows apart, as distances from the
  * minimum of the slab. */
@@ -243,12 +200,11 @@ public:
     return intensity == intensity ? __float_as_uint(static_cast<float>(intensity)) : absentValue;
   }
 
-  // Unsigned integers in the order of intensities.
   using Exchange = WordsExchange;
   static __device__ std::uint32_t
                     ToSort(std::uint32_t bits)
   {
-    return bits ^ ((bits >> 31) != 0 ? 0xffffffffu : 0x80000000u);
+    return ToOrder(bits);
   }
   static __device__ std::uint32_t
                     Key(std::uint32_t word, int)
@@ -310,7 +266,7 @@ public:
   __device__ double
   ToIntensity(std::uint32_t key) const
   {
-    return static_cast<double>(__uint_as_float(key ^ ((key >> 31) != 0 ? 0x80000000u : 0xffffffffu)));
+    return static_cast<double>(__uint_as_float(FromOrder(key)));
   }
 
 private:
@@ -1059,27 +1015,15 @@ template <typename TTile>
 void
 Launch(const FirstOrderTask & task, const CudaIntensityRange * range, const CudaMethodResources & resources)
 {
-  if (task.windowVoxels <= 27)
-  {
-    return Launch<TTile, 27, false>(task, range, resources);
-  }
-  if (task.windowVoxels <= 64)
-  {
-    return Launch<TTile, 64, false>(task, range, resources);
-  }
-  switch (ListKeys(task))
-  {
-    case 0:
-      return Launch<TTile, maxVoxelsToSort, false>(task, range, resources);
-    case 25:
-      return Launch<TTile, 25, true>(task, range, resources);
-    case 49:
-      return Launch<TTile, 49, true>(task, range, resources);
-    case 81:
-      return Launch<TTile, 81, true>(task, range, resources);
-    default:
-      return Launch<TTile, maxPlaneVoxels, true>(task, range, resources);
-  }
+  const int  keys = ListKeys(task);
+  const auto launch = task.windowVoxels <= 27   ? Launch<TTile, 27, false>
+                      : task.windowVoxels <= 64 ? Launch<TTile, 64, false>
+                      : keys == 0               ? Launch<TTile, maxVoxelsToSort, false>
+                      : keys == 25              ? Launch<TTile, 25, true>
+                      : keys == 49              ? Launch<TTile, 49, true>
+                      : keys == 81              ? Launch<TTile, 81, true>
+                                                : Launch<TTile, maxPlaneVoxels, true>;
+  launch(task, range, resources);
 }
 
 template <typename TTile>
@@ -1114,16 +1058,12 @@ ComputeByCudaFirstOrderTiles(const FirstOrderTask & task, const CudaMethodResour
     const unsigned int     blocks = BlocksForGridStride(static_cast<std::uint64_t>(voxels), threads);
     range = static_cast<CudaIntensityRange *>(resources.scratch);
     CheckCuda(cudaMemsetAsync(range, 0, sizeof(*range), resources.stream), doing);
-    if (task.intensitiesAreDouble)
-    {
+    const auto launch = [&](const auto * intensities) {
       IntensityRangeKernel<<<blocks, threads, 0, resources.stream>>>(
-        static_cast<const double *>(task.intensities), voxels, hasIntegerTiles, hasFloatTiles, range);
-    }
-    else
-    {
-      IntensityRangeKernel<<<blocks, threads, 0, resources.stream>>>(
-        static_cast<const float *>(task.intensities), voxels, hasIntegerTiles, hasFloatTiles, range);
-    }
+        intensities, voxels, hasIntegerTiles, hasFloatTiles, range);
+    };
+    task.intensitiesAreDouble ? launch(static_cast<const double *>(task.intensities))
+                              : launch(static_cast<const float *>(task.intensities));
     CheckLaunch(doing);
   }
   if (hasIntegerTiles)

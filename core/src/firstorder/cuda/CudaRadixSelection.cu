@@ -3,10 +3,11 @@
 #include "CudaFirstOrderMethods.h"
 #include "CudaFirstOrderSums.cuh"
 #include "cuda/CudaLaunch.h"
-#include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cuda/CudaTextureEngine.h"
 
 #include <algorithm>
+#include <cstring>
+#include <type_traits>
 
 // A warp computes as many windows as it has lanes. The sums whose order is fixed are a lane's for its window; the
 // percentiles and levels of one window after the other are found by all lanes.
@@ -22,60 +23,8 @@ constexpr unsigned int allLanes = 0xffffffffu;
 constexpr int digitBits = 8;
 constexpr int digits = 1 << digitBits;
 
-// Percentiles lie between two intensities each; lane n finds that of number n.
-constexpr int numberOfRanks = 10;
-enum Rank
-{
-  Rank10 = 0,
-  Rank25 = 2,
-  RankMedian = 4,
-  Rank75 = 6,
-  Rank90 = 8
-};
-
 /** The words that counts of levels or of digits use. */
 constexpr int warpWords = numberOfRanks * digits;
-
-/** Unsigned integers in the order of intensities. */
-template <typename T>
-struct OrderedBits;
-
-template <>
-struct OrderedBits<float>
-{
-  using Type = std::uint32_t;
-
-  static __device__ Type
-  Of(float value)
-  {
-    const auto bits = static_cast<Type>(__float_as_int(value));
-    return bits ^ ((bits >> 31) != 0 ? 0xffffffffu : 0x80000000u);
-  }
-  static __device__ double
-  ToIntensity(Type bits)
-  {
-    return static_cast<double>(
-      __int_as_float(static_cast<int>(bits ^ ((bits >> 31) != 0 ? 0x80000000u : 0xffffffffu))));
-  }
-};
-
-template <>
-struct OrderedBits<double>
-{
-  using Type = std::uint64_t;
-
-  static __device__ Type
-  Of(double value)
-  {
-    const auto bits = static_cast<Type>(__double_as_longlong(value));
-    return bits ^ ((bits >> 63) != 0 ? ~Type{ 0 } : Type{ 1 } << 63);
-  }
-  static __device__ double
-  ToIntensity(Type bits)
-  {
-    return __longlong_as_double(static_cast<long long>(bits ^ ((bits >> 63) != 0 ? Type{ 1 } << 63 : ~Type{ 0 })));
-  }
-};
 
 /** Where the voxels of a window are. */
 struct SharedBox
@@ -119,25 +68,17 @@ public:
   __device__ void
   FindPercentiles(int lane, int voxels, FirstOrderSums<double> & sums)
   {
-    const double rankValue = this->Select(m_Shared.boxes[lane], this->LaneRank(voxels));
-    const auto   percentile = [=](Rank rank, double part) {
-      const double below = __shfl_sync(allLanes, rankValue, rank);
-      const double above = __shfl_sync(allLanes, rankValue, rank + 1);
-      return Interpolate(below, above, FindPercentilePosition(voxels, part).fraction);
-    };
-    const double percentile10 = percentile(Rank10, 0.1);
-    const double percentile25 = percentile(Rank25, 0.25);
-    const double percentile75 = percentile(Rank75, 0.75);
-    const double percentile90 = percentile(Rank90, 0.9);
-    const double middle[2] = { __shfl_sync(allLanes, rankValue, RankMedian),
-                               __shfl_sync(allLanes, rankValue, RankMedian + 1) };
+    // Lane n finds the intensity of rank n; others are as the last one.
+    const double value = this->Select(m_Shared.boxes[lane], KeyNumber(min(m_WarpLane, numberOfRanks - 1), voxels));
+    double       values[numberOfRanks];
+#pragma unroll
+    for (int rank = 0; rank < numberOfRanks; ++rank)
+    {
+      values[rank] = __shfl_sync(allLanes, value, rank);
+    }
     if (m_WarpLane == lane)
     {
-      sums.percentile10 = percentile10;
-      sums.percentile25 = percentile25;
-      sums.median = ComputeMedian([&](int k) { return middle[k - (voxels - 1) / 2]; }, voxels);
-      sums.percentile75 = percentile75;
-      sums.percentile90 = percentile90;
+      SetPercentiles([&](int rank) { return values[rank]; }, voxels, sums);
     }
   }
 
@@ -181,7 +122,7 @@ public:
   }
 
 private:
-  using Bits = typename OrderedBits<T>::Type;
+  using Bits = std::conditional_t<sizeof(T) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
 
   /** Call f(offset of a voxel among the levels) for the voxels of a window, shared by the lanes. */
   template <typename TFunction>
@@ -195,21 +136,6 @@ private:
       const int z = row / box.size[1];
       f(box.first + m_Task.LevelOffset(i - row * box.size[0], row - z * box.size[1], z));
     }
-  }
-
-  /** The number that this lane looks for among the intensities in ascending order. Lanes without one look for the last
-   * one, too. */
-  __device__ int
-  LaneRank(int voxels) const
-  {
-    const int rank = m_WarpLane < numberOfRanks ? m_WarpLane : numberOfRanks - 1;
-    if (rank / 2 == RankMedian / 2)
-    {
-      return rank == RankMedian ? (voxels - 1) / 2 : voxels / 2;
-    }
-    const double             part = rank < Rank25 ? 0.1 : rank < RankMedian ? 0.25 : rank < Rank90 ? 0.75 : 0.9;
-    const PercentilePosition position = FindPercentilePosition(voxels, part);
-    return rank % 2 == 0 ? position.below : position.above;
   }
 
   /** The intensity number rank in ascending order, of each lane's rank. */
@@ -240,7 +166,9 @@ private:
         const T intensity = intensities[at];
         if (intensity == intensity)
         {
-          const Bits rounded = OrderedBits<T>::Of(intensity) >> shift;
+          Bits bits;
+          memcpy(&bits, &intensity, sizeof(bits));
+          const Bits rounded = ToOrder(bits) >> shift;
           for (unsigned int rest = firsts; rest != 0; rest &= rest - 1)
           {
             const int of = __ffs(static_cast<int>(rest)) - 1;
@@ -255,7 +183,10 @@ private:
       this->NextDigit(first, rank, prefix);
       __syncwarp();
     }
-    return OrderedBits<T>::ToIntensity(prefix);
+    const Bits bits = FromOrder(prefix);
+    T          intensity;
+    memcpy(&intensity, &bits, sizeof(intensity));
+    return static_cast<double>(intensity);
   }
 
   /** Find the next digit of every lane from the counts; ranks become those among the intensities with this digit. */

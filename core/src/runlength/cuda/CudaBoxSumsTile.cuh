@@ -3,9 +3,7 @@
 #ifndef CudaBoxSumsTile_cuh
 #define CudaBoxSumsTile_cuh
 
-#include "CudaFeatureComponents.h"
 #include "CudaRunAccumulator.cuh"
-#include "runlength/RunLength.h"
 
 // What the two kernels of BoxSums share: the tile of a block, and sums along its axes.
 namespace voxelmaps

@@ -3,9 +3,8 @@
 // Run entropy of small windows. A thread walks the levels of one window, whose voxels are bits of its registers: those
 // that end at least k voxels of the level in a line are the bits that are left of k - 1 shifts along the direction.
 // Their numbers S(k) give the numbers of runs of a level by length, S(l) - 2 S(l + 1) + S(l + 2), without a table.
-#include "CudaRunEntropy.cuh"
+#include "CudaRunAccumulator.cuh"
 #include "CudaRunLengthMethods.h"
-#include "texture/cuda/CudaChunkedLaunch.h"
 #include "texture/cuda/CudaWindowBits.cuh"
 #include "texture/cpu/WindowBox.h"
 
@@ -54,7 +53,7 @@ struct RunEntropyBitsLayout
 
 /** Sums of a thread over the levels of its window. Of each direction by itself, they are in shared memory: the sum of t
  * of the numbers of runs in the lower bits, and the number of neighbors of equal levels, which have a run less, above
- * them. t of at most 729 runs is below 2^49, and there are at most 648 pairs. */
+ * them. t of at most 343 runs is below 2^49, and there are at most 294 pairs. */
 using DirectionSums = std::uint64_t[Tiles::threads];
 constexpr int pairsShift = 50;
 
@@ -234,7 +233,7 @@ private:
 /** Blocks that the compiler leaves registers for. */
 template <int VWidth, int VSlices, int VLevelBits>
 constexpr int blocksPerMultiprocessor = VWidth <= 5 || VSlices == 1 ? (VLevelBits <= 9 ? 5 : 3)
-                                        : VWidth <= 7               ? (VLevelBits <= 6 ? 3 : 2)
+                                        : VLevelBits <= 6           ? 3
                                                                     : 2;
 
 template <int VWidth, int VSlices, int VLevelBits, bool VIsMerged>
@@ -339,7 +338,7 @@ Launch(const RunLengthTask & task, const CudaMethodResources & resources)
                                         ? RunEntropyBitsKernel<VWidth, VSlices, VLevelBits, true>
                                         : RunEntropyBitsKernel<VWidth, VSlices, VLevelBits, false>;
   // In parts of about a tenth of a second at most, so that an abort is quick.
-  constexpr std::int64_t partTiles = std::int64_t{ 1 } << (VSlices <= 5 ? 13 : VSlices <= 7 ? 12 : 11);
+  constexpr std::int64_t partTiles = std::int64_t{ 1 } << (VSlices <= 5 ? 13 : 12);
   LaunchChunked(layout.tiles.Number(),
                 partTiles,
                 resources,
@@ -367,15 +366,13 @@ ComputeCudaRunEntropyBits(const RunLengthTask & task, const CudaMethodResources 
   const int  width = *std::max_element(task.window, task.window + 3);
   const int  levels = task.numberOfGrayLevels;
   const bool isFlat = task.window[2] == 1;
-  const auto launch = isFlat       ? (width <= 5   ? (levels < 64 ? Launch<5, 1, 6> : Launch<5, 1, 16>)
-                                      : width <= 7 ? (levels < 64 ? Launch<7, 1, 6> : Launch<7, 1, 16>)
-                                                   : (levels < 64 ? Launch<9, 1, 6> : Launch<9, 1, 16>))
+  const auto launch = isFlat       ? (width <= 5 ? (levels < 64 ? Launch<5, 1, 6> : Launch<5, 1, 16>)
+                                                 : (levels < 64 ? Launch<7, 1, 6> : Launch<7, 1, 16>))
                       : width <= 3 ? (levels < 64 ? Launch<3, 3, 6> : Launch<3, 3, 16>)
                       : width <= 5 ? (levels < 64    ? Launch<5, 5, 6>
                                       : levels < 512 ? Launch<5, 5, 9>
                                                      : Launch<5, 5, 16>)
-                      : width <= 7 ? (levels < 64 ? Launch<7, 7, 6> : Launch<7, 7, 9>)
-                                   : (levels < 64 ? Launch<9, 9, 6> : Launch<9, 9, 9>);
+                                   : (levels < 64 ? Launch<7, 7, 6> : Launch<7, 7, 9>);
   launch(task, resources);
 }
 } // namespace voxelmaps

@@ -4,10 +4,9 @@
 // of one column of outputs, and keeps the number of runs of every level and length in shared memory. A voxel that
 // enters makes the run before it longer by one, and one that leaves makes the run after it shorter, so each changes two
 // numbers.
-#include "CudaRunEntropy.cuh"
+#include "CudaRunAccumulator.cuh"
 #include "CudaSlidingWindowLayout.cuh"
-#include "cuda/CudaGrid.cuh"
-#include "texture/cuda/CudaChunkedLaunch.h"
+#include "texture/cuda/CudaSlabEngine.h"
 
 #include <limits>
 

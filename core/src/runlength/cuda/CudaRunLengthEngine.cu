@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "CudaRunEntropy.cuh"
+#include "CudaRunAccumulator.cuh"
 #include "CudaRunLengthMethods.h"
-#include "runlength/RunLength.h"
 #include "texture/cuda/CudaTextureEngine.h"
+#include "runlength/RunLengthWalk.h"
+#include "runlength/WeightedRunLength.h"
+#include "texture/cuda/CudaWalk.cuh"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,6 +15,45 @@ namespace voxelmaps
 {
 namespace
 {
+// --- Walks: one warp per window, or one thread if directions have weights
+
+using Walk = RunLengthWalk<CudaThreadBlock>;
+using SkippedWalk = SkippedDirectionsWalk<CudaThreadBlock>;
+
+// 32 blocks are the most that a multiprocessor runs; larger workspaces would leave room for less than 14 on an H100.
+constexpr CudaWalkPolicy policy{ CudaThreadBlock::lanesPerWarp, 16384, 32 };
+
+std::int64_t
+WindowSteps(const RunLengthTask & task)
+{
+  return static_cast<std::int64_t>(task.maxVoxels) * task.directions.number;
+}
+
+CudaScratchBytes
+WalkScratchBytes(const RunLengthTask & task)
+{
+  return task.offsetWeights != nullptr ? CudaWalkScratchBytes<WeightedRunLength>(task, cudaThreadWalkPolicy)
+                                       : CudaWalkScratchBytes<Walk>(task, policy);
+}
+
+void
+ComputeByWalk(const RunLengthTask & task, const CudaMethodResources & resources)
+{
+  // A thread needs eight times as long for a step as a warp.
+  task.offsetWeights != nullptr
+    ? ComputeByCudaWalk<WeightedRunLength>(
+        task, cudaThreadWalkPolicy, 8 * static_cast<std::int64_t>(task.maxVoxels), resources)
+    : ComputeByCudaWalk<Walk>(task, policy, WindowSteps(task), resources);
+}
+
+void
+SkipDirectionsByWalk(const RunLengthTask & task, const CudaMethodResources & resources)
+{
+  ComputeByCudaWalk<SkippedWalk>(task, policy, WindowSteps(task), resources);
+}
+
+// --- The engine
+
 using Method = RunLengthJob::CudaMethod;
 using RunLengthMethod = CudaTextureMethod<RunLengthJob>;
 
@@ -54,7 +95,7 @@ Complete(const RunLengthMethod & method, const RunLengthTask & task)
     }
     if (walks)
     {
-      include(CudaRunLengthWalkScratchBytes(slab));
+      include(WalkScratchBytes(slab));
     }
     return bytes;
   };
@@ -68,11 +109,11 @@ Complete(const RunLengthMethod & method, const RunLengthTask & task)
     {
       hasBits  ? ComputeCudaRunEntropyBits(slab, resources)
       : slides ? ComputeCudaRunEntropySlide(slab, resources)
-               : ComputeByCudaRunLengthWalk(EntropyTask(slab), resources);
+               : ComputeByWalk(EntropyTask(slab), resources);
     }
     if (slab.skipDirectionsWithoutPairs)
     {
-      SkipDirectionsByCudaRunLengthWalk(slab, resources);
+      SkipDirectionsByWalk(slab, resources);
     }
   };
   return result;
@@ -101,8 +142,7 @@ TextureClass<RunLengthJob>::GetCudaMethods() const
                task)
     };
   }
-  methods.methods.push_back(
-    { Method::WindowWalk, true, true, CudaRunLengthWalkScratchBytes, ComputeByCudaRunLengthWalk });
+  methods.methods.push_back({ Method::WindowWalk, true, true, WalkScratchBytes, ComputeByWalk });
   return methods;
 }
 

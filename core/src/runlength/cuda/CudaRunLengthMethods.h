@@ -10,15 +10,34 @@
 // The methods of the CUDA engine. All accept tasks with device pointers and give bit-identical results.
 namespace voxelmaps
 {
-/** Supports every task, also with weights of directions, which the other methods do not support. The windows in flight
- * share the scratch memory. */
-CudaScratchBytes
-CudaRunLengthWalkScratchBytes(const RunLengthTask & task);
-void
-ComputeByCudaRunLengthWalk(const RunLengthTask & task, const CudaMethodResources & resources);
-/** Compute again the windows in which a direction without pairs is to be skipped. */
-void
-SkipDirectionsByCudaRunLengthWalk(const RunLengthTask & task, const CudaMethodResources & resources);
+/** Where each feature goes, for kernels that compute features in the order of the enumeration, without entropy. */
+struct FeatureComponents
+{
+  /** Component of a feature among those of a direction, -1 if it is not selected. */
+  int  of[RunLengthTask::maxFeatures];
+  bool beyondEleven;
+};
+
+inline FeatureComponents
+MakeFeatureComponents(const RunLengthTask & task)
+{
+  FeatureComponents components{};
+  for (int & component : components.of)
+  {
+    component = -1;
+  }
+  for (int f = 0; f < task.numberOfFeatures; ++f)
+  {
+    const RunLengthJob::Feature feature = task.features[f];
+    if (feature != RunLengthJob::Feature::RunEntropy)
+    {
+      components.of[static_cast<int>(feature)] = f;
+      components.beyondEleven =
+        components.beyondEleven || feature > RunLengthJob::Feature::LongRunHighGrayLevelEmphasis;
+    }
+  }
+  return components;
+}
 
 /** The voxels of a window in a machine word. This and the following methods leave run entropy out. */
 bool
@@ -42,7 +61,7 @@ CudaSlidingWindowScratchBytes(const RunLengthTask & task);
 void
 ComputeByCudaSlidingWindow(const RunLengthTask & task, const CudaMethodResources & resources);
 
-/** Computes run entropy only, of windows of up to 9 voxels along each axis. */
+/** Computes run entropy only, of windows of up to 7 voxels along each axis. */
 bool
 CudaRunEntropyBitsSupports(const RunLengthTask & task);
 void

@@ -11,9 +11,8 @@
 // follow for each output. The starts in a window are those that end in a row that entered, less those that began in a
 // row that left.
 #include "CudaRunAccumulator.cuh"
-#include "CudaSlidingWindowLevels.cuh"
-#include "CudaSlidingWindowRuns.cuh"
-#include "common/WideProduct.h"
+#include "CudaSlidingWindowLayout.cuh"
+#include "common/WideInteger.h"
 
 #include <limits>
 
@@ -23,6 +22,659 @@ namespace slidingwindow
 {
 namespace
 {
+// --- The runs of each level
+
+/** The counts of the levels of a window. */
+template <bool VMerge>
+class LevelRunCounter
+{
+public:
+  __device__
+  LevelRunCounter(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
+                  const SlidingSegment & segment, int matrix, std::int64_t column, LevelCount * counts)
+    : m_Task(task)
+    , m_Layout(layout)
+    , m_Buffers(buffers)
+    , m_Segment(segment)
+    , m_Matrix(matrix)
+    , m_Column(column)
+    , m_Directions(VMerge ? ~0u << linkShift : 1u << (linkShift + matrix))
+    , m_Counts(counts)
+  {}
+
+  /** All counts are 0 at first. */
+  __device__ void
+  Compute()
+  {
+    for (int r = 0; r < m_Task.window[1]; ++r)
+    {
+      this->Slide(-1, m_Segment.firstRow + r, r == 0);
+    }
+    this->Store(0);
+    for (int y = 1; y < m_Segment.rows; ++y)
+    {
+      this->Slide(m_Segment.firstRow + y - 1, m_Segment.firstRow + y - 1 + m_Task.window[1], false);
+      this->Store(y);
+    }
+  }
+
+private:
+  /** Directions in which the next voxel can be in the window, for the voxels of a row; not for its first or last voxel.
+   */
+  struct RowMasks
+  {
+    std::uint32_t directions;
+    std::uint32_t notFirst;
+    std::uint32_t notLast;
+
+    __device__
+    RowMasks(const RunLengthTask & task, const StepMasks & steps, std::uint32_t all, int z, bool isFirstRow)
+      : directions(all & ~((z == 0 ? steps.smallerZ : 0) | (z == task.window[2] - 1 ? steps.greaterZ : 0) |
+                           (isFirstRow ? steps.otherY : 0)))
+      , notFirst(steps.smallerX)
+      , notLast(steps.greaterX)
+    {}
+  };
+
+  /** Let one row leave and one enter, as far as there are levels. */
+  __device__ void
+  Slide(std::int64_t leaving, std::int64_t entering, bool isFirstRow)
+  {
+    const bool leaves = m_Segment.HasLevels(m_Task, leaving);
+    const bool enters = m_Segment.HasLevels(m_Task, entering);
+    if (leaves && enters)
+    {
+      this->SlidePlanes<true, true>(leaving, entering, isFirstRow);
+    }
+    else if (enters)
+    {
+      this->SlidePlanes<false, true>(0, entering, isFirstRow);
+    }
+    else if (leaves)
+    {
+      this->SlidePlanes<true, false>(leaving, 0, isFirstRow);
+    }
+  }
+
+  template <bool VLeaves, bool VEnters>
+  __device__ void
+  SlidePlanes(std::int64_t leaving, std::int64_t entering, bool isFirstRow)
+  {
+    for (int z = m_Segment.beginZ; z < m_Segment.endZ; ++z)
+    {
+      this->SlideRow<VLeaves, VEnters>(
+        m_Buffers.links[Leaves] + m_Segment.Voxel(m_Task, m_Layout, m_Column, leaving, z),
+        m_Buffers.links[Enters] + m_Segment.Voxel(m_Task, m_Layout, m_Column, entering, z),
+        RowMasks(m_Task, m_Layout.masks[Leaves], m_Directions, z, false),
+        RowMasks(m_Task, m_Layout.masks[Enters], m_Directions, z, isFirstRow));
+    }
+  }
+
+  template <bool VLeaves, bool VEnters>
+  __device__ void
+  SlideRow(const std::uint32_t * out, const std::uint32_t * in, const RowMasks & masksOut, const RowMasks & masksIn)
+  {
+    constexpr int       voxelsAtATime = 4;
+    const int           last = m_Task.window[0] - 1;
+    const std::uint32_t lastOut = VLeaves ? out[last] & ~masksOut.notLast : 0;
+    const std::uint32_t lastIn = VEnters ? in[last] & ~masksIn.notLast : 0;
+    for (int i = 0; i < last; i += voxelsAtATime)
+    {
+      std::uint32_t wordsOut[voxelsAtATime];
+      std::uint32_t wordsIn[voxelsAtATime];
+#pragma unroll
+      for (int u = 0; u < voxelsAtATime; ++u)
+      {
+        wordsOut[u] = VLeaves && i + u < last ? out[i + u] : 0;
+        wordsIn[u] = VEnters && i + u < last ? in[i + u] : 0;
+      }
+      wordsOut[0] &= i == 0 ? ~masksOut.notFirst : ~0u;
+      wordsIn[0] &= i == 0 ? ~masksIn.notFirst : ~0u;
+#pragma unroll
+      for (int u = 0; u < voxelsAtATime; ++u)
+      {
+        if (i + u < last)
+        {
+          this->Exchange<VLeaves, VEnters>(wordsOut[u], wordsIn[u], masksOut.directions, masksIn.directions);
+        }
+      }
+    }
+    const bool isFirst = last == 0;
+    this->Exchange<VLeaves, VEnters>(lastOut & (isFirst ? ~masksOut.notFirst : ~0u),
+                                     lastIn & (isFirst ? ~masksIn.notFirst : ~0u),
+                                     masksOut.directions,
+                                     masksIn.directions);
+  }
+
+  /** Let one voxel leave and one enter. Both counts are read before one is written, so that the second read need not
+   * wait. */
+  template <bool VLeaves, bool VEnters>
+  __device__ void
+  Exchange(std::uint32_t out, std::uint32_t in, std::uint32_t directionsOut, std::uint32_t directionsIn)
+  {
+    const std::uint32_t levelOut = out & 0xffffu;
+    const std::uint32_t levelIn = in & 0xffffu;
+    int                 runsOut = 0;
+    int                 runsIn = 0;
+    bool                changesOut = false;
+    bool                changesIn = false;
+    if constexpr (VMerge)
+    {
+      runsOut = VLeaves ? m_Task.directions.number - __popc(out & directionsOut) : 0;
+      runsIn = VEnters ? m_Task.directions.number - __popc(in & directionsIn) : 0;
+      if (VLeaves && VEnters && levelOut == levelIn)
+      {
+        runsIn -= runsOut;
+        runsOut = 0;
+      }
+      changesOut = runsOut != 0;
+      changesIn = runsIn != 0;
+    }
+    else
+    {
+      const bool isOut = VLeaves && (out & directionsOut) == 0;
+      const bool isIn = VEnters && (in & directionsIn) == 0;
+      const bool isBoth = VLeaves && VEnters && levelOut == levelIn && isOut && isIn;
+      changesOut = isOut && !isBoth;
+      changesIn = isIn && !isBoth;
+      runsOut = 1;
+      runsIn = 1;
+    }
+    const auto          stride = static_cast<std::uint32_t>(m_Layout.windows);
+    LevelCount *        countOut = m_Counts + levelOut * stride;
+    LevelCount *        countIn = m_Counts + levelIn * stride;
+    const std::uint32_t beforeOut = changesOut ? *countOut : 0;
+    const std::uint32_t beforeIn = changesIn ? *countIn : 0;
+    if (changesOut)
+    {
+      *countOut = this->Change(levelOut, beforeOut, -runsOut);
+    }
+    if (changesIn)
+    {
+      *countIn = this->Change(levelIn, beforeIn, runsIn);
+    }
+  }
+  __device__ LevelCount
+  Change(std::uint32_t level, std::uint32_t before, int runs)
+  {
+    const auto          difference = static_cast<std::uint32_t>(runs);
+    const std::uint32_t after = before + difference;
+    // after^2 - before^2
+    m_SquareSum += difference * (before + after);
+    m_LevelSum += difference * level;
+    return static_cast<LevelCount>(after);
+  }
+
+  __device__ void
+  Store(int y) const
+  {
+    if (m_Column < m_Task.outputSize[0])
+    {
+      // Absent voxels were counted as level 0.
+      const std::uint32_t absent = m_Counts[0];
+      double * to = m_Buffers.sums + std::int64_t{ m_Matrix } * numberOfSums * m_Buffers.capacity + m_Segment.sums +
+                    y * m_Task.outputSize[0] + m_Column;
+      to[levelNonUniformityNumber * m_Buffers.capacity] = static_cast<double>(m_SquareSum - absent * absent);
+      to[levelSumNumber * m_Buffers.capacity] = static_cast<double>(m_LevelSum);
+    }
+  }
+
+  const RunLengthTask &  m_Task;
+  const SlidingLayout &  m_Layout;
+  const SlidingBuffers & m_Buffers;
+  const SlidingSegment & m_Segment;
+  const int              m_Matrix;
+  const std::int64_t     m_Column;
+  const std::uint32_t    m_Directions;
+  LevelCount * const     m_Counts;
+  // Over the levels of the window.
+  std::uint32_t m_SquareSum{ 0 };
+  std::uint32_t m_LevelSum{ 0 };
+};
+
+template <bool VMerge>
+__global__ void
+LevelsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ SlidingLayout layout,
+             const __grid_constant__ SlidingBuffers buffers)
+{
+  extern __shared__ __align__(16) char shared[];
+  const auto                           thread = static_cast<int>(threadIdx.x);
+  const auto                           block = static_cast<int>(blockIdx.x);
+  const int                            matrix = block / layout.windowBlocks % layout.matrices;
+  const std::int64_t                   column = std::int64_t{ block % layout.windowBlocks } * layout.windows + thread;
+  const SlidingSegment                 segment(
+    task, layout, buffers, buffers.firstSegment + block / layout.windowBlocks / layout.matrices);
+  // Masks and selections leave many blocks with nothing to compute.
+  if (__syncthreads_or(segment.IsAnyComputed(task, column)) == 0)
+  {
+    return;
+  }
+  auto * words = reinterpret_cast<uint4 *>(shared);
+  for (int i = thread; i < static_cast<int>(layout.windowBytes / sizeof(uint4)); i += layout.windows)
+  {
+    words[i] = make_uint4(0, 0, 0, 0);
+  }
+  __syncthreads();
+  LevelRunCounter<VMerge> runs(
+    task, layout, buffers, segment, matrix, column, reinterpret_cast<LevelCount *>(shared) + thread);
+  runs.Compute();
+}
+
+// --- The runs of each length, and what they sum to
+
+inline __device__ void
+Add(VoxelSums & sums, const VoxelSums & more)
+{
+  sums.packed += more.packed;
+  sums.inverses += more.inverses;
+}
+inline __device__ void
+Subtract(VoxelSums & sums, const VoxelSums & less)
+{
+  sums.packed -= less.packed;
+  sums.inverses -= less.inverses;
+}
+
+/** The sums S_k of a tile, for k from a first one on. */
+class TileRuns
+{
+public:
+  __device__
+  TileRuns(const RunLengthTask & task, const SlidingLayout & layout, const SlidingBuffers & buffers,
+           const SlidingSegment & segment, int matrix, int tile, int firstLength, char * shared, int * longest)
+    : m_Task(task)
+    , m_Layout(layout)
+    , m_Buffers(buffers)
+    , m_Segment(segment)
+    , m_Matrix(matrix)
+    , m_FirstDirection(IsMerged(task) ? 0 : matrix)
+    , m_EndDirection(IsMerged(task) ? task.directions.number : matrix + 1)
+    , m_Thread(static_cast<int>(threadIdx.x))
+    , m_Column(std::int64_t{ tile } * layout.tileOutputs + m_Thread)
+    , m_FirstLength(firstLength)
+    , m_EndLength(min(firstLength + layout.lengths, task.directions.longestLine + 1))
+    , m_Sums(reinterpret_cast<VoxelSums *>(shared))
+    , m_LengthVoxels(m_Sums + layout.lengths * layout.sets * layout.columns + m_Thread)
+    , m_TileLongest(longest)
+  {}
+
+  __device__ bool
+  IsOutput() const
+  {
+    return m_Thread < m_Layout.tileOutputs && m_Column < m_Task.outputSize[0];
+  }
+  __device__ std::int64_t
+             Column() const
+  {
+    return m_Column;
+  }
+
+  __device__ void
+  Compute()
+  {
+    for (int r = 0; r < m_Task.window[1]; ++r)
+    {
+      this->AddVoxels(Enters, m_Segment.firstRow + r);
+    }
+    this->ForEachDirection(
+      [this](const TurnedStep & step, int d) {
+        for (int r = 0; step.y == 0 && r < m_Task.window[1]; ++r)
+        {
+          this->AddRuns(Enters, d, m_Segment.firstRow + r, maxRunLength);
+        }
+      },
+      false);
+    __syncthreads();
+    this->ForEachDirection(
+      [this](const TurnedStep & step, int d) {
+        for (int r = 0; step.y != 0 && r < m_Task.window[1]; ++r)
+        {
+          // Only the runs that the window had so far.
+          this->AddRuns(Enters, d, m_Segment.firstRow + r, r + 1);
+        }
+      },
+      true);
+    this->FinishRow(0);
+    for (int y = 1; y < m_Segment.rows; ++y)
+    {
+      const std::int64_t leaving = m_Segment.firstRow + y - 1;
+      const std::int64_t entering = leaving + m_Task.window[1];
+      this->AddVoxels(Leaves, leaving);
+      this->AddVoxels(Enters, entering);
+      this->ForEachDirection(
+        [this, leaving, entering](const TurnedStep & step, int d) {
+          this->AddRuns(Leaves, d, leaving, maxRunLength);
+          if (step.y == 0)
+          {
+            this->AddRuns(Enters, d, entering, maxRunLength);
+          }
+        },
+        false);
+      // Others add to the sums of this column.
+      __syncthreads();
+      this->ForEachDirection(
+        [this, entering](const TurnedStep & step, int d) {
+          if (step.y != 0)
+          {
+            this->AddRuns(Enters, d, entering, maxRunLength);
+          }
+        },
+        true);
+      this->FinishRow(y);
+    }
+  }
+
+private:
+  __device__ bool
+  HasColumn(std::int64_t y) const
+  {
+    return m_Segment.HasLevels(m_Task, y) && m_Column < m_Layout.pitch;
+  }
+  __device__ VoxelSums *
+  SumsAt(int length, int set) const
+  {
+    return m_Sums + ((length - m_FirstLength) * m_Layout.sets + set) * m_Layout.columns;
+  }
+
+  /** S_1, which all directions share. */
+  __device__ void
+  AddVoxels(Passage passage, std::int64_t y)
+  {
+    if (m_FirstLength > 1 || !this->HasColumn(y))
+    {
+      return;
+    }
+    for (int z = m_Segment.beginZ; z < m_Segment.endZ; ++z)
+    {
+      const VoxelSums weight = m_Buffers.weights[m_Segment.Voxel(m_Task, m_Layout, m_Column, y, z)];
+      passage == Enters ? Add(m_Voxels, weight) : Subtract(m_Voxels, weight);
+    }
+  }
+
+  __device__ int
+  SetStep(int set) const
+  {
+    return IsMerged(m_Task) ? set - 1 : m_Layout.steps[m_FirstDirection].x;
+  }
+
+  /** Call addRuns(step, d), and add what it found to S_k, set by set. */
+  template <typename TFunction>
+  __device__ void
+  ForEachDirection(const TFunction & addRuns, bool areEnds)
+  {
+    for (int set = 0; set < m_Layout.sets; ++set)
+    {
+      const int stepX = this->SetStep(set);
+      for (int d = m_FirstDirection; d < m_EndDirection; ++d)
+      {
+        if (m_Layout.steps[d].x == stepX)
+        {
+          addRuns(m_Layout.steps[d], d);
+        }
+      }
+      this->AddStarts(set, areEnds ? stepX : 0);
+    }
+  }
+
+  /** Add the voxels of a row of this column, or remove them, by length. */
+  __device__ void
+  AddRuns(Passage passage, int d, std::int64_t y, int rowsToEnd)
+  {
+    if (!this->HasColumn(y))
+    {
+      return;
+    }
+    const TurnedStep     step = m_Layout.steps[d];
+    const int            stepZ = passage == Enters && step.y != 0 ? -step.z : step.z;
+    const std::uint8_t * lengths = m_Buffers.lengths[passage] + d * m_Layout.voxels;
+    const std::int64_t   planeSize = m_Task.levelsSize[1] * m_Layout.pitch;
+    std::int64_t         at = m_Segment.Voxel(m_Task, m_Layout, m_Column, y, m_Segment.beginZ);
+    // They come from far: all are asked for before the first one is used.
+    constexpr int planesAtATime = 5;
+    for (int begin = m_Segment.beginZ; begin < m_Segment.endZ; begin += planesAtATime, at += planesAtATime * planeSize)
+    {
+      int       planeLengths[planesAtATime];
+      VoxelSums weights[planesAtATime];
+#pragma unroll
+      for (int u = 0; u < planesAtATime; ++u)
+      {
+        planeLengths[u] = begin + u < m_Segment.endZ ? lengths[at + u * planeSize] : 0;
+      }
+#pragma unroll
+      for (int u = 0; u < planesAtATime; ++u)
+      {
+        const int z = begin + u;
+        planeLengths[u] = min(planeLengths[u], rowsToEnd);
+        planeLengths[u] = min(planeLengths[u], stepZ > 0 ? m_Task.window[2] - z : stepZ < 0 ? z + 1 : maxRunLength);
+        weights[u] = planeLengths[u] >= this->FirstStarts() ? m_Buffers.weights[at + u * planeSize] : VoxelSums{ 0, 0 };
+      }
+#pragma unroll
+      for (int u = 0; u < planesAtATime; ++u)
+      {
+        if (planeLengths[u] >= this->FirstStarts())
+        {
+          const int   length = min(planeLengths[u], m_EndLength - 1);
+          VoxelSums & of = m_LengthVoxels[(length - m_FirstLength) * m_Layout.columns];
+          VoxelSums   sums = of;
+          passage == Enters ? Add(sums, weights[u]) : Subtract(sums, weights[u]);
+          of = sums;
+          m_RowLongest = max(m_RowLongest, length);
+        }
+      }
+    }
+  }
+  __device__ int
+  FirstStarts() const
+  {
+    return max(m_FirstLength, 2);
+  }
+
+  /** A voxel of length l is the start, or the end, of 2, 3 ... l voxels in a row. Threads that do this at the same time
+   * have different columns for each k. */
+  __device__ void
+  AddStarts(int set, int stepToEnd)
+  {
+    VoxelSums starts{ 0, 0 };
+    for (int k = m_RowLongest; k >= this->FirstStarts(); --k)
+    {
+      VoxelSums & lengthSums = m_LengthVoxels[(k - m_FirstLength) * m_Layout.columns];
+      Add(starts, lengthSums);
+      lengthSums = VoxelSums{ 0, 0 };
+      const int column = m_Thread - (k - 1) * stepToEnd;
+      if (column >= 0 && column < m_Layout.columns)
+      {
+        VoxelSums & to = this->SumsAt(k, set)[column];
+        VoxelSums   sums = to;
+        Add(sums, starts);
+        to = sums;
+      }
+    }
+    m_Longest = max(m_Longest, m_RowLongest);
+    m_RowLongest = 1;
+  }
+
+  /** Sums over the runs of the windows of a row, when all threads are there. */
+  __device__ void
+  FinishRow(int y)
+  {
+    if (m_FirstLength == 1)
+    {
+      this->SumsAt(1, 0)[m_Thread] = m_Voxels;
+    }
+    if (m_Longest > m_LongestTold)
+    {
+      atomicMax(m_TileLongest, m_Longest);
+      m_LongestTold = m_Longest;
+    }
+    __syncthreads();
+    if (this->IsOutput() && m_Segment.IsComputed(m_Task, m_Column, y))
+    {
+      this->Store(y, *m_TileLongest);
+    }
+    __syncthreads();
+  }
+
+  /** S_k of the window of this thread. */
+  __device__ VoxelSums
+  Starts(int k) const
+  {
+    VoxelSums sums{ 0, 0 };
+    if (k >= m_EndLength)
+    {
+      return sums;
+    }
+    if (k == 1)
+    {
+      this->AddColumns(this->SumsAt(1, 0) + m_Thread, m_Task.window[0], sums);
+      const auto directions = static_cast<std::uint64_t>(m_EndDirection - m_FirstDirection);
+      return VoxelSums{ sums.packed * directions, sums.inverses * directions };
+    }
+    for (int set = 0; set < m_Layout.sets; ++set)
+    {
+      const int step = this->SetStep(set);
+      const int begin = m_Thread + (step < 0 ? k - 1 : 0);
+      this->AddColumns(this->SumsAt(k, set) + begin, m_Task.window[0] - (step != 0 ? k - 1 : 0), sums);
+    }
+    return sums;
+  }
+  __device__ void
+  AddColumns(const VoxelSums * columns, int number, VoxelSums & sums) const
+  {
+#pragma unroll 4
+    for (int i = 0; i < number; ++i)
+    {
+      Add(sums, columns[i]);
+    }
+  }
+
+  __device__ std::uint64_t
+             GetCount(const VoxelSums & sums) const
+  {
+    return sums.packed >> m_Layout.squareBits;
+  }
+  __device__ std::uint64_t
+             GetSquares(const VoxelSums & sums) const
+  {
+    return sums.packed & ((std::uint64_t{ 1 } << m_Layout.squareBits) - 1);
+  }
+
+  /** Runs of length l are S_l - 2 S_(l+1) + S_(l+2). */
+  __device__ void
+  Store(int y, int longest) const
+  {
+    const std::int64_t    at = m_Segment.sums + y * m_Task.outputSize[0] + m_Column;
+    double *              stored = m_Buffers.sums + std::int64_t{ m_Matrix } * numberOfSums * m_Buffers.capacity + at;
+    RunLengthSums<double> sums{};
+    ClearRuns(sums);
+    if (m_FirstLength > 1)
+    {
+      // Those of shorter runs.
+      ForEachRunSum(sums, [this, from = stored](double & sum) mutable {
+        sum = *from;
+        from += m_Buffers.capacity;
+      });
+    }
+    VoxelSums current = this->Starts(m_FirstLength);
+    if (m_FirstLength == 1 && m_Matrix == 0)
+    {
+      m_Buffers.voxels[at] = static_cast<std::uint32_t>(this->GetCount(current));
+    }
+    VoxelSums next = m_FirstLength < longest ? this->Starts(m_FirstLength + 1) : VoxelSums{ 0, 0 };
+    VoxelSums atLeast = current;
+    Subtract(atLeast, next);
+    // The last two S_k only serve the runs that are shorter.
+    const int end = m_EndLength > m_Task.directions.longestLine ? m_EndLength : m_EndLength - 2;
+    for (int l = m_FirstLength; l < end && l <= longest; ++l)
+    {
+      const VoxelSums afterNext = l + 2 <= longest ? this->Starts(l + 2) : VoxelSums{ 0, 0 };
+      VoxelSums       longer = next;
+      Subtract(longer, afterNext);
+      VoxelSums lengthSums = atLeast;
+      Subtract(lengthSums, longer);
+      // Adding none changes nothing.
+      if (lengthSums.packed != 0)
+      {
+        AddRunsWithLength(sums,
+                          m_Task.lengthSquares[l],
+                          m_Task.shortRunWeights[l],
+                          static_cast<double>(this->GetCount(lengthSums)),
+                          static_cast<double>(this->GetSquares(lengthSums)),
+                          static_cast<double>(lengthSums.inverses));
+      }
+      atLeast = longer;
+      next = afterNext;
+    }
+    ForEachRunSum(sums, [&](double sum) {
+      *stored = sum;
+      stored += m_Buffers.capacity;
+    });
+  }
+
+  const RunLengthTask &  m_Task;
+  const SlidingLayout &  m_Layout;
+  const SlidingBuffers & m_Buffers;
+  const SlidingSegment & m_Segment;
+  const int              m_Matrix;
+  const int              m_FirstDirection;
+  const int              m_EndDirection;
+  const int              m_Thread;
+  const std::int64_t     m_Column;
+  const int              m_FirstLength;
+  const int              m_EndLength;
+  /** S_k by k, step along x, and column. */
+  VoxelSums * const m_Sums;
+  /** Sums over the voxels of the row by length, of this column. */
+  VoxelSums * const m_LengthVoxels;
+  int * const       m_TileLongest;
+  /** Of this column. */
+  VoxelSums m_Voxels{ 0, 0 };
+  int       m_RowLongest{ 1 };
+  int       m_Longest{ 1 };
+  int       m_LongestTold{ 1 };
+};
+
+__global__ void
+__launch_bounds__(maxColumnsPerTile, 2)
+  RunsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ SlidingLayout layout,
+             const __grid_constant__ SlidingBuffers buffers, int firstLength)
+{
+  extern __shared__ __align__(16) char shared[];
+  __shared__ int                       longest;
+  if (firstLength > *buffers.longestRun)
+  {
+    return;
+  }
+  const auto           block = static_cast<int>(blockIdx.x);
+  const SlidingSegment segment(task, layout, buffers, buffers.firstSegment + block / layout.tiles / layout.matrices);
+  TileRuns             runs(task,
+                layout,
+                buffers,
+                segment,
+                block / layout.tiles % layout.matrices,
+                block % layout.tiles,
+                firstLength,
+                shared,
+                &longest);
+  if (__syncthreads_or(runs.IsOutput() && segment.IsAnyComputed(task, runs.Column())) == 0)
+  {
+    return;
+  }
+  auto * words = reinterpret_cast<uint4 *>(shared);
+  for (int i = static_cast<int>(threadIdx.x); i < static_cast<int>(layout.columnBytes / sizeof(uint4));
+       i += layout.columns)
+  {
+    words[i] = make_uint4(0, 0, 0, 0);
+  }
+  if (threadIdx.x == 0)
+  {
+    longest = 1;
+  }
+  __syncthreads();
+  runs.Compute();
+}
+
+// --- Lengths and features
+
 /** Number of equal voxels from one on along a direction, or back, at most as many as a line of the window has. */
 __device__ int
 MeasureRun(const RunLengthTask & task, std::int64_t x, std::int64_t y, std::int64_t z, const TurnedStep & step,
@@ -99,30 +751,23 @@ LengthsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant_
 __device__ RunLengthSums<double>
            LoadSums(const RunLengthTask & task, const SlidingBuffers & buffers, int matrix, std::int64_t at)
 {
-  const double *        from = buffers.sums + std::int64_t{ matrix } * NumberOfSums * buffers.capacity + at;
-  const auto            load = [&](MatrixSum i) { return from[i * buffers.capacity]; };
+  const double *        from = buffers.sums + std::int64_t{ matrix } * numberOfSums * buffers.capacity + at;
   RunLengthSums<double> sums{};
   sums.voxels = static_cast<double>(buffers.voxels[at]);
-  sums.runs = load(Runs);
-  sums.squares = load(Squares);
-  sums.inverses = load(Inverses);
-  sums.longRuns = load(LongRuns);
-  sums.longRunSquares = load(LongRunSquares);
-  sums.longRunInverses = load(LongRunInverses);
-  sums.shortRuns = load(ShortRuns);
-  sums.shortRunSquares = load(ShortRunSquares);
-  sums.shortRunInverses = load(ShortRunInverses);
-  sums.lengthNonUniformity = load(LengthNonUniformity);
+  ForEachRunSum(sums, [&, next = from](double & sum) mutable {
+    sum = *next;
+    next += buffers.capacity;
+  });
   if (task.needsLevelCounts)
   {
-    sums.levelNonUniformity = load(LevelNonUniformity);
+    sums.levelNonUniformity = from[levelNonUniformityNumber * buffers.capacity];
   }
   if (task.needsLevelSum)
   {
     // These doubles are integers below 2^53.
     sums.levelVariance = VarianceNumerator(static_cast<std::uint64_t>(sums.runs),
                                            static_cast<std::uint64_t>(sums.squares),
-                                           static_cast<std::uint64_t>(load(LevelSum)));
+                                           static_cast<std::uint64_t>(from[levelSumNumber * buffers.capacity]));
   }
   return sums;
 }

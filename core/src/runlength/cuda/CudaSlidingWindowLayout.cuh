@@ -3,7 +3,6 @@
 #ifndef CudaSlidingWindowLayout_cuh
 #define CudaSlidingWindowLayout_cuh
 
-#include "CudaFeatureComponents.h"
 #include "CudaRunLengthMethods.h"
 #include "common/Division.h"
 #include "common/FixedPoint.h"
@@ -65,23 +64,10 @@ enum Passage
 };
 constexpr int numberOfPassages = 2;
 
-/** Where the sums over the runs of a matrix are on their way to FeaturesKernel, in the order of RunLengthSums. */
-enum MatrixSum
-{
-  Runs,
-  Squares,
-  Inverses,
-  LongRuns,
-  LongRunSquares,
-  LongRunInverses,
-  ShortRuns,
-  ShortRunSquares,
-  ShortRunInverses,
-  LengthNonUniformity,
-  LevelNonUniformity,
-  LevelSum,
-  NumberOfSums
-};
+/** Where the sums over the levels of a matrix are on their way to FeaturesKernel, behind those over its runs. */
+constexpr int levelNonUniformityNumber = numberOfRunSums;
+constexpr int levelSumNumber = numberOfRunSums + 1;
+constexpr int numberOfSums = numberOfRunSums + 2;
 
 struct SlidingLayout
 {
@@ -273,7 +259,7 @@ struct SlidingBytes
     weights = RoundUpToAlignment(voxels * sizeof(VoxelSums));
     longestRun = RoundUpToAlignment(sizeof(int));
     perSegment = static_cast<std::uint64_t>(layout.SegmentOutputs(task)) *
-                 (sizeof(double) + static_cast<std::uint64_t>(layout.matrices) * NumberOfSums * sizeof(double));
+                 (sizeof(double) + static_cast<std::uint64_t>(layout.matrices) * numberOfSums * sizeof(double));
   }
   std::uint64_t
   Fixed() const
@@ -302,7 +288,7 @@ MakeBuffers(const RunLengthTask & task, const SlidingLayout & layout, const Cuda
   take(buffers.weights, bytes.weights);
   take(buffers.longestRun, bytes.longestRun);
   buffers.capacity = static_cast<std::int64_t>(segments) * layout.SegmentOutputs(task);
-  take(buffers.sums, static_cast<std::uint64_t>(buffers.capacity * layout.matrices) * NumberOfSums * sizeof(double));
+  take(buffers.sums, static_cast<std::uint64_t>(buffers.capacity * layout.matrices) * numberOfSums * sizeof(double));
   take(buffers.voxels, static_cast<std::uint64_t>(buffers.capacity) * sizeof(std::uint32_t));
   return buffers;
 }

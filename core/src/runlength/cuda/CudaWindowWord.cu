@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The voxels of a window of up to 4 x 4 as bits of a word, with 8 bits per row: runs by shifts and masks, and pairs of
 // runs of one level by maps of equal neighbors that all windows and directions share; doc/run-length-engine.md.
-#include "CudaFeatureComponents.h"
 #include "CudaRunAccumulator.cuh"
 #include "CudaRunLengthMethods.h"
 

@@ -123,62 +123,31 @@ struct SimpleWords
 {
   using Element = TElement;
   using Elements = typename ElementVector<TElement>::Elements;
+  using Words = Elements;
   static constexpr int parts = 1;
 
-  Elements bits;
-
   /** All words alike. */
-  static SimpleWords
+  static Words
   From(Elements elements)
   {
-    return { elements };
+    return elements;
   }
   /** What is not 0 if a word is not. */
-  Elements
-  Any() const
+  static Elements
+  Any(Words words)
   {
-    return bits;
+    return words;
   }
   /** An element per word, moved up. */
-  static SimpleWords
+  static Words
   Place(Elements elements, int distance)
   {
-    return { elements << distance };
+    return elements << distance;
   }
-  SimpleWords
-  LowestBit() const
+  static Words
+  LowestBit(Words words)
   {
-    return { bits & (Elements{} - bits) };
-  }
-  SimpleWords
-  operator~() const
-  {
-    return { ~bits };
-  }
-  SimpleWords
-  operator|(SimpleWords other) const
-  {
-    return { bits | other.bits };
-  }
-  SimpleWords
-  operator&(SimpleWords other) const
-  {
-    return { bits & other.bits };
-  }
-  SimpleWords
-  operator^(SimpleWords other) const
-  {
-    return { bits ^ other.bits };
-  }
-  SimpleWords
-  operator<<(int distance) const
-  {
-    return { bits << distance };
-  }
-  SimpleWords
-  operator>>(int distance) const
-  {
-    return { bits >> distance };
+    return words & (Elements{} - words);
   }
 };
 
@@ -187,6 +156,7 @@ struct DoubleWords
 {
   using Element = std::uint64_t;
   using Elements = ElementVector<Element>::Elements;
+  using Words = DoubleWords;
   static constexpr int parts = 2;
   static constexpr int elementBits = 64;
 
@@ -198,10 +168,10 @@ struct DoubleWords
   {
     return { elements, elements };
   }
-  Elements
-  Any() const
+  static Elements
+  Any(DoubleWords words)
   {
-    return low | high;
+    return words.low | words.high;
   }
   static DoubleWords
   Place(Elements elements, int distance)
@@ -210,11 +180,11 @@ struct DoubleWords
     return distance < elementBits ? DoubleWords{ elements << distance, none }
                                   : DoubleWords{ none, elements << (distance - elementBits) };
   }
-  DoubleWords
-  LowestBit() const
+  static DoubleWords
+  LowestBit(DoubleWords words)
   {
     const Elements none{};
-    return { low & (none - low), high & (none - high) & ZeroMask(low) };
+    return { words.low & (none - words.low), words.high & (none - words.high) & ZeroMask(words.low) };
   }
   DoubleWords
   operator~() const
@@ -248,9 +218,9 @@ struct DoubleWords
   }
 };
 
-/** Computes a tile of windows whose slices fit TWords. VSlices is at least their number of slices; the others are
- * empty. */
-template <typename TWords, int VSlices>
+/** Computes a tile of windows whose slices fit words of a kind. VSlices is at least their number of slices; the others
+ * are empty. */
+template <typename TKind, int VSlices>
 class SizeZoneTileComputer
 {
 public:
@@ -292,9 +262,9 @@ public:
   }
 
 private:
-  using Words = TWords;
-  using Element = typename Words::Element;
-  using Elements = typename Words::Elements;
+  using Words = typename TKind::Words;
+  using Element = typename TKind::Element;
+  using Elements = typename TKind::Elements;
   using Levels = typename ElementVector<Element>::Levels;
   static constexpr int width = static_cast<int>(sizeof(Elements) / sizeof(Element)); // windows of a vector
   static_assert(blockVoxels % width == 0, "rows are whole vectors");
@@ -329,10 +299,10 @@ private:
       const Elements level = Widen(Load<Levels>(levels + i));
       const Elements present = ~ZeroMask(level) & Element{ 1 };
       const Elements index = level - Element{ 1 };
-      slice[0] = slice[0] | Words::Place(present, place + i);
+      slice[0] = slice[0] | TKind::Place(present, place + i);
       for (int b = 0; b < m_LevelBits; ++b)
       {
-        slice[b + 1] = slice[b + 1] | Words::Place((index >> b) & present, place + i);
+        slice[b + 1] = slice[b + 1] | TKind::Place((index >> b) & present, place + i);
       }
     }
   }
@@ -364,7 +334,7 @@ private:
     int zoneCounts[width] = {};
     if (isAny)
     {
-      this->FillZones(this->SliceAt(x, z), Words::From(Load<Elements>(computed)), zoneCounts);
+      this->FillZones(this->SliceAt(x, z), TKind::From(Load<Elements>(computed)), zoneCounts);
     }
     for (int i = 0; i < windows; ++i)
     {
@@ -380,14 +350,14 @@ private:
   FillZones(const Words * slices, Words computed, int (&zoneCounts)[width])
   {
     const Elements zero{};
-    const Words    none = Words::From(zero);
-    const Words    across = Words::From(zero + (m_Task.connectsSlices ? ~Element{ 0 } : Element{ 0 }));
+    const Words    none = TKind::From(zero);
+    const Words    across = TKind::From(zero + (m_Task.connectsSlices ? ~Element{ 0 } : Element{ 0 }));
     const Words *  slice[VSlices];
     Words          left[VSlices];  // voxels whose zone is not known yet
     Words          same[VSlices];  // those of the level of the current zone
     Words          zone[VSlices];  // the current zone
     Words          grown[VSlices]; // the zone and its neighbors in the slice
-    Element        words[VSlices][Words::parts][width];
+    Element        words[VSlices][TKind::parts][width];
     Element        levels[width] = {};
     Elements       level{};
     for (int s = 0; s < VSlices; ++s)
@@ -413,7 +383,7 @@ private:
         changes = changes | (next ^ zone[s]);
         zone[s] = next;
       }
-      const Elements done = ZeroMask(changes.Any());
+      const Elements done = ZeroMask(TKind::Any(changes));
       if (MaskBits<Element>(done) == 0)
       {
         continue;
@@ -425,13 +395,14 @@ private:
         hasZone = hasZone | zone[s];
       }
       std::memcpy(words, zone, sizeof(words));
-      for (std::uint32_t found = MaskBits<Element>(done & ~ZeroMask(hasZone.Any())); found != 0; found &= found - 1)
+      for (std::uint32_t found = MaskBits<Element>(done & ~ZeroMask(TKind::Any(hasZone))); found != 0;
+           found &= found - 1)
       {
         const int     i = LowestBit(found);
         std::uint32_t size = 0;
         for (int s = 0; s < VSlices; ++s)
         {
-          for (int part = 0; part < Words::parts; ++part)
+          for (int part = 0; part < TKind::parts; ++part)
           {
             size += NumberOfBits(words[s][part][i]);
           }
@@ -441,7 +412,7 @@ private:
       }
 
       // Begin the next zone with the first voxel of the same level, or of all.
-      const Words isDone = Words::From(done);
+      const Words isDone = TKind::From(done);
       Words       hasSame = none;
       for (int s = 0; s < VSlices; ++s)
       {
@@ -450,19 +421,19 @@ private:
         same[s] = same[s] & rest;
         hasSame = hasSame | same[s];
       }
-      const Elements changesLevel = done & ZeroMask(hasSame.Any());
-      const Words    newLevels = Words::From(changesLevel);
+      const Elements changesLevel = done & ZeroMask(TKind::Any(hasSame));
+      const Words    newLevels = TKind::From(changesLevel);
       Elements       isFree = done;
       Words          hasAny = none;
       for (int s = 0; s < VSlices; ++s)
       {
         const Words candidates = same[s] | (left[s] & newLevels);
-        const Words seed = candidates.LowestBit() & Words::From(isFree);
-        isFree &= ZeroMask(candidates.Any());
+        const Words seed = TKind::LowestBit(candidates) & TKind::From(isFree);
+        isFree &= ZeroMask(TKind::Any(candidates));
         zone[s] = (zone[s] & ~isDone) | seed;
         hasAny = hasAny | zone[s];
       }
-      if (MaskBits<Element>(~ZeroMask(hasAny.Any())) == 0)
+      if (MaskBits<Element>(~ZeroMask(TKind::Any(hasAny))) == 0)
       {
         return;
       }
@@ -481,9 +452,9 @@ private:
           {
             bit = bit | (slice[s][b + 1] & zone[s]);
           }
-          const Elements isSet = ~ZeroMask(bit.Any());
+          const Elements isSet = ~ZeroMask(TKind::Any(bit));
           newLevel |= isSet & (Element{ 1 } << b);
-          const Words wordsAreSet = Words::From(isSet);
+          const Words wordsAreSet = TKind::From(isSet);
           for (int s = 0; s < VSlices; ++s)
           {
             sameLevel[s] = sameLevel[s] & ~(slice[s][b + 1] ^ wordsAreSet);
@@ -508,30 +479,30 @@ private:
   const int                m_RowBits;
 };
 
-template <typename TWords>
+template <typename TKind>
 inline void
 ComputeWordTile(const SizeZoneTask & task, const SizeZoneTile & tile, void * workspace)
 {
   const int slices = task.window[2];
   if (slices == 1)
   {
-    SizeZoneTileComputer<TWords, 1>(task, tile, workspace).Compute();
+    SizeZoneTileComputer<TKind, 1>(task, tile, workspace).Compute();
   }
   else if (slices <= 3)
   {
-    SizeZoneTileComputer<TWords, 3>(task, tile, workspace).Compute();
+    SizeZoneTileComputer<TKind, 3>(task, tile, workspace).Compute();
   }
   else if (slices <= 5)
   {
-    SizeZoneTileComputer<TWords, 5>(task, tile, workspace).Compute();
+    SizeZoneTileComputer<TKind, 5>(task, tile, workspace).Compute();
   }
   else if (slices <= 7)
   {
-    SizeZoneTileComputer<TWords, 7>(task, tile, workspace).Compute();
+    SizeZoneTileComputer<TKind, 7>(task, tile, workspace).Compute();
   }
   else
   {
-    SizeZoneTileComputer<TWords, maxWordSlices>(task, tile, workspace).Compute();
+    SizeZoneTileComputer<TKind, maxWordSlices>(task, tile, workspace).Compute();
   }
 }
 } // namespace

@@ -1,11 +1,8 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "texture/cuda/CudaMultiDevice.h"
+#include "texture/cuda/CudaTextureEngine.h"
 
-#include "cuda/CudaDevice.h"
-#include "cuda/CudaError.h"
 #include "cuda/CudaMemory.h"
-#include "cuda/CudaStream.h"
 
 #include <algorithm>
 #include <atomic>

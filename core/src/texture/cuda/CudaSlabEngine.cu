@@ -3,13 +3,8 @@
 #include "texture/cuda/CudaSlabEngine.h"
 
 #include "common/HostMemory.h"
-#include "cuda/CudaDevice.h"
-#include "cuda/CudaGrid.cuh"
 #include "cuda/CudaLaunch.h"
-#include "cuda/CudaMemory.h"
-#include "cuda/RetryWithSmallerSize.h"
 #include "cuda/CudaStaging.h"
-#include "cuda/CudaStream.h"
 #include "texture/cpu/Tiling.h"
 #include "texture/cpu/WindowBox.h"
 

@@ -3,10 +3,11 @@
 #ifndef CudaSlabEngine_h
 #define CudaSlabEngine_h
 
+#include "cuda/CudaContext.h"
 #include "texture/TextureTask.h"
 
-#include <cuda_runtime_api.h>
-
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -29,6 +30,26 @@ struct CudaMethodResources
   /** Called periodically by long-running methods; throws to end the job. */
   std::function<void()> checkAbort;
 };
+
+/** Launch a kernel for the items 0 ... items - 1 in parts, and check for an abort between them. launch(first, end)
+ * launches it for the items of a part; what is the context of its errors. */
+template <typename TLaunch>
+void
+LaunchChunked(std::int64_t items, std::int64_t partItems, const CudaMethodResources & resources, const char * what,
+              const TLaunch & launch)
+{
+  for (std::int64_t first = 0; first < items; first += partItems)
+  {
+    const std::int64_t end = std::min(items, first + partItems);
+    launch(first, end);
+    CheckLaunch(what);
+    if (end < items)
+    {
+      CheckCuda(cudaStreamSynchronize(resources.stream), "computing windows");
+      resources.checkAbort();
+    }
+  }
+}
 
 /** Computes a job of any texture class on the current device: cuts the output region into slabs that fit the memory,
  * and runs them one after the other. What is in host memory is copied, while kernels of other slabs run; what is in

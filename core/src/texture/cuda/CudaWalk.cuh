@@ -4,7 +4,7 @@
 #define CudaWalk_cuh
 
 #include "cuda/CudaLaunch.h"
-#include "texture/cuda/CudaChunkedLaunch.h"
+#include "texture/cuda/CudaSlabEngine.h"
 
 #include <algorithm>
 #include <cstddef>

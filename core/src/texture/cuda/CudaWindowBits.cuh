@@ -9,96 +9,12 @@
 #include <cstdint>
 #include <type_traits>
 
-/** Windows of up to 9 voxels along each axis as bits in the registers of a thread: a word for every slice and bit of
+/** Windows of up to 7 voxels along each axis as bits in the registers of a thread: a word for every slice and bit of
  * the levels. Voxel (x, y) of a slice is bit x + y (VWidth + 1): beyond each row is a bit that stays 0, so that a shift
  * moves all voxels of a slice at once, and those that leave the window get lost. */
 namespace voxelmaps
 {
-constexpr int maxWindowBitsWidth = 9;
-
-/** 96 bits, for shifts by less than 32. */
-struct CudaWord96
-{
-  std::uint32_t parts[3];
-
-  CudaWord96() = default;
-  explicit __device__
-  CudaWord96(std::uint32_t bits)
-    : parts{ bits, 0, 0 }
-  {}
-  explicit __device__
-  operator bool() const
-  {
-    return (parts[0] | parts[1] | parts[2]) != 0;
-  }
-  __device__ CudaWord96
-  operator~() const
-  {
-    return { ~parts[0], ~parts[1], ~parts[2] };
-  }
-  __device__ CudaWord96
-  operator&(const CudaWord96 & other) const
-  {
-    return { parts[0] & other.parts[0], parts[1] & other.parts[1], parts[2] & other.parts[2] };
-  }
-  __device__ CudaWord96
-  operator|(const CudaWord96 & other) const
-  {
-    return { parts[0] | other.parts[0], parts[1] | other.parts[1], parts[2] | other.parts[2] };
-  }
-  __device__ CudaWord96
-  operator^(const CudaWord96 & other) const
-  {
-    return { parts[0] ^ other.parts[0], parts[1] ^ other.parts[1], parts[2] ^ other.parts[2] };
-  }
-  __device__ CudaWord96
-  operator<<(int bits) const
-  {
-    return { parts[0] << bits, __funnelshift_l(parts[0], parts[1], bits), __funnelshift_l(parts[1], parts[2], bits) };
-  }
-  __device__ CudaWord96
-  operator>>(int bits) const
-  {
-    return { __funnelshift_r(parts[0], parts[1], bits), __funnelshift_r(parts[1], parts[2], bits), parts[2] >> bits };
-  }
-  __device__ CudaWord96 &
-  operator&=(const CudaWord96 & other)
-  {
-    return *this = *this & other;
-  }
-  __device__ CudaWord96 &
-  operator|=(const CudaWord96 & other)
-  {
-    return *this = *this | other;
-  }
-
-private:
-  __device__
-  CudaWord96(std::uint32_t low, std::uint32_t middle, std::uint32_t high)
-    : parts{ low, middle, high }
-  {}
-};
-
-/** The bits of a row in its place in a slice. */
-template <typename TWord>
-__device__ TWord
-PlaceRow(std::uint32_t bits, int place)
-{
-  return static_cast<TWord>(bits) << place;
-}
-template <>
-inline __device__ CudaWord96
-PlaceRow<CudaWord96>(std::uint32_t bits, int place)
-{
-  CudaWord96 word(0);
-#pragma unroll
-  for (int i = 0; i < 3; ++i)
-  {
-    const int first = place - 32 * i;
-    word.parts[i] = first >= 32 || first <= -32 ? 0 : first >= 0 ? bits << first : bits >> -first;
-  }
-  return word;
-}
+constexpr int maxWindowBitsWidth = 7;
 
 /** All bits, or none. */
 template <typename TWord>
@@ -114,16 +30,6 @@ LowestBit(TWord word)
 {
   return word & (TWord(0) - word);
 }
-template <>
-inline __device__ CudaWord96
-LowestBit<CudaWord96>(CudaWord96 word)
-{
-  CudaWord96 lowest(LowestBit(word.parts[0]));
-  lowest.parts[1] = word.parts[0] != 0 ? 0 : LowestBit(word.parts[1]);
-  lowest.parts[2] = (word.parts[0] | word.parts[1]) != 0 ? 0 : LowestBit(word.parts[2]);
-  return lowest;
-}
-
 /** Parts of 32 bits of a word. */
 inline __device__ std::uint32_t
                   GetPart(std::uint32_t word, int)
@@ -135,12 +41,6 @@ inline __device__ std::uint32_t
 {
   return static_cast<std::uint32_t>(word >> (32 * i));
 }
-inline __device__ std::uint32_t
-                  GetPart(const CudaWord96 & word, int i)
-{
-  return word.parts[i];
-}
-
 /** Number of bits of some words. Carry-save adders replace most of the population counts, which are slow. */
 template <int VWords>
 __device__ std::uint32_t
@@ -291,8 +191,7 @@ class CudaWindowBits
 {
 public:
   using Tile = CudaWindowBitsTile<VWidth, VSlices, VLevelBits>;
-  using Word =
-    std::conditional_t<VWidth <= 5, std::uint32_t, std::conditional_t<VWidth <= 7, std::uint64_t, CudaWord96>>;
+  using Word = std::conditional_t<VWidth <= 5, std::uint32_t, std::uint64_t>;
   static constexpr int rowBits = VWidth + 1;
 
   /** Move the window by one plane, of which it gets the last slice. */
@@ -317,7 +216,7 @@ public:
         {
           const std::uint64_t word = tile.words[plane][row + y][b];
           const std::uint32_t bits = static_cast<std::uint32_t>(word >> lane) & columns;
-          slice |= PlaceRow<Word>(bits, y * rowBits);
+          slice |= static_cast<Word>(bits) << (y * rowBits);
         }
       }
       m_Levels[b][VSlices - 1] = slice;

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One thread per window adds up the differences of its voxels in a table of levels in shared memory. The windows of a
 // block are a tile of one plane, whose voxels share their classes of positions along z.
-#include "CudaGrayToneDifferenceMethods.h"
 #include "common/FixedPoint.h"
-#include "graytone/GrayToneDifferenceFormulas.h"
-#include "texture/cuda/CudaChunkedLaunch.h"
+#include "graytone/GrayToneDifferenceWalk.h"
+#include "texture/cuda/CudaWalk.cuh"
 #include "texture/cpu/WindowBox.h"
 #include "texture/cuda/CudaTextureEngine.h"
 
@@ -395,10 +394,10 @@ __launch_bounds__(tileWidth * maxTileRows)
     tile.Compute(number - row * tilesX, row % tilesY, row / tilesY);
   }
 }
-} // namespace
 
+/** Number of warps of a block, which the shared memory limits; 0 if the task is not supported. */
 int
-CudaLevelTableWarps(const GrayToneDifferenceTask & task, const CudaDeviceLimits & limits)
+CountTableWarps(const GrayToneDifferenceTask & task, const CudaDeviceLimits & limits)
 {
   const bool isSupported =
     task.isBox && !task.isWide && task.differenceBits + BitCount(static_cast<std::uint64_t>(task.windowVoxels)) <= 64;
@@ -407,7 +406,7 @@ CudaLevelTableWarps(const GrayToneDifferenceTask & task, const CudaDeviceLimits 
 }
 
 void
-ComputeByCudaLevelTables(const GrayToneDifferenceTask & task, const CudaMethodResources & resources)
+ComputeByTables(const GrayToneDifferenceTask & task, const CudaMethodResources & resources)
 {
   const LevelTableLayout layout = ChooseLayout(task, GetCudaDeviceLimits());
   const std::int64_t     tiles = (task.outputSize[0] + tileWidth - 1) / tileWidth *
@@ -429,19 +428,48 @@ ComputeByCudaLevelTables(const GrayToneDifferenceTask & task, const CudaMethodRe
     });
 }
 
+// --- Walks, which support every task
+
+using NarrowWalk = GrayToneDifferenceWalk<CudaThreadBlock, NarrowDifference>;
+using WideWalk = GrayToneDifferenceWalk<CudaThreadBlock, WideDifference>;
+
+CudaWalkPolicy
+MakePolicy(const GrayToneDifferenceTask & task)
+{
+  // A warp for small windows.
+  constexpr int maxWarpVoxels = 512;
+  return { task.windowVoxels <= maxWarpVoxels ? CudaThreadBlock::lanesPerWarp : CudaThreadBlock::maxSize, 40960, 32 };
+}
+
+CudaScratchBytes
+WalkScratchBytes(const GrayToneDifferenceTask & task)
+{
+  return task.isWide ? CudaWalkScratchBytes<WideWalk>(task, MakePolicy(task))
+                     : CudaWalkScratchBytes<NarrowWalk>(task, MakePolicy(task));
+}
+
+void
+ComputeByWalk(const GrayToneDifferenceTask & task, const CudaMethodResources & resources)
+{
+  const std::int64_t levels = std::min(task.numberOfGrayLevels, task.windowVoxels);
+  const std::int64_t steps =
+    4 * (task.windowVoxels * (2 * std::int64_t{ task.numberOfOffsets } + 8) + 2 * levels * levels);
+  task.isWide ? ComputeByCudaWalk<WideWalk>(task, MakePolicy(task), steps, resources)
+              : ComputeByCudaWalk<NarrowWalk>(task, MakePolicy(task), steps, resources);
+}
+} // namespace
+
 CudaTextureMethods<GrayToneDifferenceJob>
 TextureClass<GrayToneDifferenceJob>::GetCudaMethods() const
 {
   using Method = GrayToneDifferenceJob::CudaMethod;
   // Where tables of many levels leave a block a single warp, WindowWalk takes half the time.
   constexpr int minWarps = 2;
-  const int     warps = CudaLevelTableWarps(task, GetCudaDeviceLimits());
-  return {
-    " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and " +
-      std::to_string(2 * task.numberOfOffsets) + " neighbors of a voxel",
-    { { Method::LevelTables, warps > 0, warps >= minWarps, {}, ComputeByCudaLevelTables },
-      { Method::WindowWalk, true, true, CudaGrayToneDifferenceWalkScratchBytes, ComputeByCudaGrayToneDifferenceWalk } }
-  };
+  const int     warps = CountTableWarps(task, GetCudaDeviceLimits());
+  return { " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and " +
+             std::to_string(2 * task.numberOfOffsets) + " neighbors of a voxel",
+           { { Method::LevelTables, warps > 0, warps >= minWarps, {}, ComputeByTables },
+             { Method::WindowWalk, true, true, WalkScratchBytes, ComputeByWalk } } };
 }
 
 void
