@@ -83,17 +83,11 @@ cdef extern from *:
       {
         PyErr_SetString(PyExc_InterruptedError, "the computation was canceled");
       }
-      catch (const voxelmaps::DeviceError & error)
-      {
-        PyErr_SetString(PyExc_RuntimeError, error.what());
-      }
-      catch (const voxelmaps::DeviceMemoryError & error)
-      {
-        PyErr_SetString(PyExc_RuntimeError, error.what());
-      }
       catch (const voxelmaps::EngineError & error)
       {
-        PyErr_SetString(PyExc_ValueError, error.what());
+        const bool isOfDevice = dynamic_cast<const voxelmaps::DeviceError *>(&error) != nullptr ||
+                                dynamic_cast<const voxelmaps::DeviceMemoryError *>(&error) != nullptr;
+        PyErr_SetString(isOfDevice ? PyExc_RuntimeError : PyExc_ValueError, error.what());
       }
       catch (const std::bad_alloc &)
       {
@@ -105,11 +99,29 @@ cdef extern from *:
       }
     }
 
+    /** The features of a class by its name in PyRadiomics. */
+    const voxelmaps::FeatureTable &
+    GetTable(const std::string & name)
+    {
+      using namespace voxelmaps;
+      static const std::map<std::string, const FeatureTable *> tables{
+        { "firstorder", &FirstOrderFeatureMapEnums::GetFeatureTable() },
+        { "glcm", &CooccurrenceFeatureMapEnums::GetFeatureTable() },
+        { "gldm", &DependenceFeatureMapEnums::GetFeatureTable() },
+        { "glrlm", &RunLengthFeatureMapEnums::GetFeatureTable() },
+        { "glszm", &SizeZoneFeatureMapEnums::GetFeatureTable() },
+        { "ngtdm", &GrayToneDifferenceFeatureMapEnums::GetFeatureTable() },
+        { "shape", &GetShapeFeatureTable() },
+        { "shape2D", &GetPlanarShapeFeatureTable() },
+      };
+      return *tables.at(name);
+    }
+
     /** Add a class: numbers of features, offsets x, y, z one after the other, their weights, and other parameters by name. */
     void
-    AddClass(voxelmaps::FeatureMapsJob & maps, const std::string & name, const std::vector<unsigned int> & features,
-             const std::vector<std::int64_t> & offsets, const std::vector<double> & weights,
-             const std::map<std::string, double> & numbers)
+    AddClass(std::vector<voxelmaps::TextureClassJob> & classes, const std::string & name,
+             const std::vector<unsigned int> & features, const std::vector<std::int64_t> & offsets,
+             const std::vector<double> & weights, const std::map<std::string, double> & numbers)
     {
       const auto add = [&](auto job, const auto & set) {
         for (const unsigned int feature : features)
@@ -117,7 +129,7 @@ cdef extern from *:
           job.features.push_back(static_cast<typename decltype(job)::Feature>(feature));
         }
         set(job);
-        maps.classes.emplace_back(job);
+        classes.emplace_back(job);
       };
       const auto setOffsets = [&](auto & job) {
         for (std::size_t i = 0; i < offsets.size(); i += 3)
@@ -168,79 +180,6 @@ cdef extern from *:
         add(voxelmaps::GrayToneDifferenceJob{}, setOffsets);
       }
     }
-    void
-    SetRegionAxis(voxelmaps::RegionFeaturesJob & job, std::size_t axis, double spacing, bool connects)
-    {
-      job.spacing[axis] = spacing;
-      job.connectsAxis[axis] = connects;
-    }
-    void
-    SetTriple(voxelmaps::Triple & triple, std::int64_t x, std::int64_t y, std::int64_t z)
-    {
-      triple = { { x, y, z } };
-    }
-    void
-    SetEnumerators(voxelmaps::FeatureMapsJob & job, unsigned int pixelType, unsigned int method, unsigned int rangeSource)
-    {
-      job.pixelType = static_cast<voxelmaps::PixelType>(pixelType);
-      job.discretization.method = static_cast<voxelmaps::GrayLevelDiscretizationEnums::Method>(method);
-      job.discretization.rangeSource = static_cast<voxelmaps::GrayLevelDiscretizationEnums::RangeSource>(rangeSource);
-    }
-    void
-    SetLocations(voxelmaps::CudaOptions & options, bool isInputOnDevice, bool isOutputOnDevice, std::uintptr_t stream)
-    {
-      using voxelmaps::MemoryLocation;
-      options.inputLocation = isInputOnDevice ? MemoryLocation::Device : MemoryLocation::Host;
-      options.outputLocation = isOutputOnDevice ? MemoryLocation::Device : MemoryLocation::Host;
-      options.stream = reinterpret_cast<void *>(stream);
-    }
-
-    void
-    SetConnectednessEnumerators(voxelmaps::FuzzyConnectednessProblem & job, unsigned int pixelType,
-                                unsigned int affinityFunction, unsigned int adjacency)
-    {
-      using Input = voxelmaps::FuzzyConnectednessInput;
-      // There are no pixels of 64-bit integers.
-      const bool isReal = pixelType >= static_cast<unsigned int>(voxelmaps::PixelType::Float);
-      job.pixelType = static_cast<Input::PixelType>(isReal ? pixelType - 2 : pixelType);
-      job.affinityFunction = static_cast<voxelmaps::FuzzyConnectednessJob::AffinityFunction>(affinityFunction);
-      job.adjacency = static_cast<voxelmaps::FuzzyConnectednessJob::Adjacency>(adjacency);
-    }
-    void
-    SetSpacing(voxelmaps::FuzzyConnectednessProblem & job, double x, double y, double z)
-    {
-      job.spacing = { { x, y, z } };
-    }
-    void
-    ComputeConnectedness(const voxelmaps::FuzzyConnectednessJob &          job,
-                         const voxelmaps::CudaFuzzyConnectednessOptions & options, bool mayUseCpu)
-    {
-      if (options.deviceID < 0 || (mayUseCpu && job.IsSmall()))
-      {
-        voxelmaps::ComputeFuzzyConnectedness(job);
-      }
-      else
-      {
-        voxelmaps::ComputeFuzzyConnectednessCuda(job, options);
-      }
-    }
-
-    void
-    SetLabeledSeeds(voxelmaps::RelativeFuzzyConnectednessJob & job, std::uintptr_t voxels, std::uintptr_t labels,
-                    std::size_t count)
-    {
-      const auto * const firstVoxel = reinterpret_cast<const std::int64_t *>(voxels);
-      const auto * const firstLabel = reinterpret_cast<const std::uint16_t *>(labels);
-      job.seeds.assign(firstVoxel, firstVoxel + count);
-      job.labels.assign(firstLabel, firstLabel + count);
-    }
-    void
-    SetRules(voxelmaps::RelativeFuzzyConnectednessJob & job, unsigned int competition, unsigned int tieRule)
-    {
-      using Job = voxelmaps::RelativeFuzzyConnectednessJob;
-      job.competition = static_cast<Job::Competition>(competition);
-      job.tieRule = static_cast<Job::TieRule>(tieRule);
-    }
 
     /** A hierarchy that jobs keep, and whether another thread has asked the running one to end. */
     struct KeptHierarchy
@@ -289,22 +228,12 @@ cdef extern from *:
     } // namespace
     """
     void RaisePythonError()
-    void SetRegionAxis(RegionFeaturesJob & job, size_t axis, double spacing, cpp_bool connects)
+    JobExecution MakeExecution(unsigned int threads, cpp_bool is_main_thread) except +RaisePythonError
+    const FeatureTable & GetTable(const string & name) except +RaisePythonError
     void AddClass(
-        FeatureMapsJob & job, const string & name, const vector[unsigned int] & features, const vector[int64_t] & offsets,
-        const vector[double] & weights, const map[string, double] & numbers) except +RaisePythonError
-    void SetTriple(Triple & triple, int64_t x, int64_t y, int64_t z)
-    void SetEnumerators(FeatureMapsJob & job, unsigned int pixel_type, unsigned int method, unsigned int range_source)
-    void SetLocations(CudaOptions & options, cpp_bool is_input_on_device, cpp_bool is_output_on_device, uintptr_t stream)
-    void SetConnectednessEnumerators(
-        FuzzyConnectednessProblem & job, unsigned int pixel_type, unsigned int affinity_function, unsigned int adjacency)
-    void SetSpacing(FuzzyConnectednessProblem & job, double x, double y, double z)
-    void ComputeConnectedness(
-        const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options,
-        cpp_bool may_use_cpu) except +RaisePythonError nogil
-    void SetLabeledSeeds(
-        RelativeFuzzyConnectednessJob & job, uintptr_t voxels, uintptr_t labels, size_t count) except +RaisePythonError
-    void SetRules(RelativeFuzzyConnectednessJob & job, unsigned int competition, unsigned int tie_rule)
+        vector[TextureClassJob] & classes, const string & name, const vector[unsigned int] & features,
+        const vector[int64_t] & offsets, const vector[double] & weights,
+        const map[string, double] & numbers) except +RaisePythonError
     cdef cppclass KeptHierarchy:
         KeptHierarchy() except +
         RelativeFuzzyConnectednessHierarchy hierarchy
@@ -313,26 +242,56 @@ cdef extern from *:
     void ComputeLabels(
         const RelativeFuzzyConnectednessJob & job, const CudaRelativeFuzzyConnectednessOptions & options,
         cpp_bool may_use_cpu, KeptHierarchy * kept) except +RaisePythonError nogil
-    JobExecution MakeExecution(unsigned int threads, cpp_bool is_main_thread) except +RaisePythonError
+
+    cdef cppclass Triple "voxelmaps::Triple":
+        int64_t & operator[](size_t)
+
+    cdef cppclass Sizes "std::array<double, 3>":
+        double & operator[](size_t)
+
+    cdef cppclass Switches "std::array<bool, 3>":
+        cpp_bool & operator[](size_t)
 
 
 cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
-    cdef cppclass Triple:
-        int64_t & operator[](size_t)
+    enum PixelType:
+        pass
+    enum DiscretizationMethod "voxelmaps::GrayLevelDiscretizationEnums::Method":
+        pass
+    enum RangeSource "voxelmaps::GrayLevelDiscretizationEnums::RangeSource":
+        pass
+    enum MemoryLocation:
+        pass
 
     cdef cppclass JobExecution:
         pass
 
+    cdef cppclass CudaOptions:
+        CudaOptions() except +
+        int deviceID
+        vector[int] otherDeviceIDs
+        MemoryLocation inputLocation
+        MemoryLocation outputLocation
+        void * stream
+
+    cdef cppclass FeatureNames:
+        const char * pyRadiomicsName
+
+    cdef cppclass FeatureTable:
+        unsigned int GetNumberOfFeatures()
+        const FeatureNames & operator[](unsigned int)
+        cpp_bool Find(const string & name, unsigned int & feature)
+
     cdef cppclass GrayLevelDiscretizationParameters:
+        DiscretizationMethod method
         unsigned int numberOfGrayLevels
         double binWidth
         vector[double] binEdges
+        RangeSource rangeSource
         double rangeMinimum
         double rangeMaximum
 
     cdef cppclass GrayLevelDiscretizationResult:
-        double rangeMinimum
-        double rangeMaximum
         unsigned int numberOfGrayLevels
 
     cdef cppclass TextureClassJob:
@@ -340,13 +299,14 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
 
     cdef cppclass FeatureMapsJob:
         FeatureMapsJob() except +
-        vector[TextureClassJob] classes
         const void * pixels
+        PixelType pixelType
         Triple size
         const uint8_t * mask
         GrayLevelDiscretizationParameters discretization
         Triple windowSize
         Triple windowAnchor
+        vector[TextureClassJob] classes
         Triple outputIndex
         Triple outputSize
         void * output
@@ -356,6 +316,51 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
         double backgroundValue
         JobExecution execution
 
+    GrayLevelDiscretizationResult ComputeFeatureMaps(const FeatureMapsJob & job) except +RaisePythonError
+    GrayLevelDiscretizationResult ComputeFeatureMapsCuda(
+        const FeatureMapsJob & job, const CudaOptions & options) except +RaisePythonError
+
+
+cdef extern from "voxelmaps/RegionFeaturesJob.h" namespace "voxelmaps" nogil:
+    cdef cppclass RegionFeaturesJob:
+        RegionFeaturesJob() except +
+        const void * pixels
+        PixelType pixelType
+        Triple size
+        const void * labelImage
+        PixelType labelType
+        vector[int64_t] labels
+        GrayLevelDiscretizationParameters discretization
+        vector[TextureClassJob] classes
+        vector[unsigned int] shapeFeatures
+        vector[unsigned int] planarShapeFeatures
+        Sizes spacing
+        Switches connectsAxis
+        JobExecution execution
+
+    cdef cppclass RegionFeatures:
+        int64_t label
+        int64_t numberOfVoxels
+        unsigned int numberOfGrayLevels
+        Triple boxIndex
+        Triple boxSize
+        vector[double] values
+
+    vector[RegionFeatures] ComputeRegionFeatures(const RegionFeaturesJob & job) except +RaisePythonError
+
+
+cdef extern from "voxelmaps/FuzzyConnectednessJob.h" namespace "voxelmaps" nogil:
+    enum ScenePixelType "voxelmaps::FuzzyConnectednessInput::PixelType":
+        pass
+    enum AffinityFunction "voxelmaps::FuzzyConnectednessEnums::AffinityFunction":
+        pass
+    enum Adjacency "voxelmaps::FuzzyConnectednessEnums::Adjacency":
+        pass
+    enum Competition "voxelmaps::RelativeFuzzyConnectednessEnums::Competition":
+        pass
+    enum TieRule "voxelmaps::RelativeFuzzyConnectednessEnums::TieRule":
+        pass
+
     cdef cppclass FuzzyConnectednessAffinity:
         FuzzyConnectednessAffinity() except +
         vector[double] objectMean
@@ -363,30 +368,40 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
         vector[double] differenceMean
         vector[double] differenceCovariance
 
-
-    cdef cppclass AffinityFunction "voxelmaps::FuzzyConnectednessEnums::AffinityFunction":
-        pass
-
     cdef cppclass FuzzyConnectednessProblem:
         const void * image
+        ScenePixelType pixelType
         unsigned int numberOfComponents
         Triple size
         const uint8_t * mask
         vector[int64_t] seeds
+        Sizes spacing
         AffinityFunction affinityFunction
         FuzzyConnectednessAffinity affinity
         double weight
         double minimumStrength
+        Adjacency adjacency
         cpp_bool distanceWeighting
         JobExecution execution
+        cpp_bool IsSmall()
 
     cdef cppclass FuzzyConnectednessJob(FuzzyConnectednessProblem):
         FuzzyConnectednessJob() except +
         void * output
         cpp_bool outputIsDouble
 
+    cdef cppclass CudaFuzzyConnectednessOptions(CudaOptions):
+        CudaFuzzyConnectednessOptions() except +
+
+    void ComputeFuzzyConnectedness(const FuzzyConnectednessJob & job) except +RaisePythonError
+    void ComputeFuzzyConnectednessCuda(
+        const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options) except +RaisePythonError
+
     cdef cppclass RelativeFuzzyConnectednessJob(FuzzyConnectednessProblem):
         RelativeFuzzyConnectednessJob() except +
+        vector[uint16_t] labels
+        Competition competition
+        TieRule tieRule
         map[uint16_t, FuzzyConnectednessAffinity] labelAffinities
         void * labelOutput
         cpp_bool labelsAre16Bit
@@ -394,20 +409,12 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
         void * marginOutput
         cpp_bool outputIsDouble
 
-    cdef cppclass RelativeFuzzyConnectednessHierarchy:
-        RelativeFuzzyConnectednessHierarchy() except +
-        void Release()
-        uint64_t GetMemory()
-
-    cdef cppclass CudaOptions:
-        int deviceID
-        vector[int] otherDeviceIDs
-
-    cdef cppclass CudaFuzzyConnectednessOptions(CudaOptions):
-        CudaFuzzyConnectednessOptions() except +
-
     cdef cppclass CudaRelativeFuzzyConnectednessOptions(CudaOptions):
         CudaRelativeFuzzyConnectednessOptions() except +
+
+    cdef cppclass RelativeFuzzyConnectednessHierarchy:
+        void Release()
+        uint64_t GetMemory()
 
     cdef cppclass AffinityEstimateParameters:
         AffinityFunction affinityFunction
@@ -421,56 +428,6 @@ cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
     AffinityEstimate EstimateAffinity(
         const FuzzyConnectednessProblem & job, const AffinityEstimateParameters & parameters,
         const JobExecution & execution) except +RaisePythonError
-    GrayLevelDiscretizationResult ComputeFeatureMaps(const FeatureMapsJob & job) except +RaisePythonError
-    GrayLevelDiscretizationResult ComputeFeatureMapsCuda(
-        const FeatureMapsJob & job, const CudaOptions & options) except +RaisePythonError
-
-    cdef cppclass FeatureNames:
-        const char * name
-        const char * pyRadiomicsName
-
-    cdef cppclass FeatureTable:
-        unsigned int GetNumberOfFeatures()
-        const FeatureNames & operator[](unsigned int)
-        cpp_bool Find(const string & name, unsigned int & feature)
-
-    const FeatureTable & CooccurrenceTable "voxelmaps::CooccurrenceFeatureMapEnums::GetFeatureTable"()
-    const FeatureTable & DependenceTable "voxelmaps::DependenceFeatureMapEnums::GetFeatureTable"()
-    const FeatureTable & FirstOrderTable "voxelmaps::FirstOrderFeatureMapEnums::GetFeatureTable"()
-    const FeatureTable & GrayToneTable "voxelmaps::GrayToneDifferenceFeatureMapEnums::GetFeatureTable"()
-    const FeatureTable & RunLengthTable "voxelmaps::RunLengthFeatureMapEnums::GetFeatureTable"()
-    const FeatureTable & SizeZoneTable "voxelmaps::SizeZoneFeatureMapEnums::GetFeatureTable"()
-
-
-cdef extern from "voxelmaps/RegionFeaturesJob.h" namespace "voxelmaps" nogil:
-    enum PixelType:
-        pass
-
-    cdef cppclass RegionFeaturesJob:
-        RegionFeaturesJob() except +
-        vector[unsigned int] shapeFeatures
-        vector[unsigned int] planarShapeFeatures
-        const void * pixels
-        Triple size
-        PixelType pixelType
-        const void * labelImage
-        PixelType labelType
-        vector[int64_t] labels
-        GrayLevelDiscretizationParameters discretization
-        vector[TextureClassJob] classes
-        JobExecution execution
-
-    cdef cppclass RegionFeatures:
-        int64_t label
-        int64_t numberOfVoxels
-        unsigned int numberOfGrayLevels
-        Triple boxIndex
-        Triple boxSize
-        vector[double] values
-
-    vector[RegionFeatures] ComputeRegionFeatures(const RegionFeaturesJob & job) except +RaisePythonError
-    const FeatureTable & ShapeTable "voxelmaps::GetShapeFeatureTable"()
-    const FeatureTable & PlanarShapeTable "voxelmaps::GetPlanarShapeFeatureTable"()
 
 
 cdef extern from "voxelmaps/CudaDevices.h" namespace "voxelmaps::CudaDevices":
@@ -480,38 +437,20 @@ cdef extern from "voxelmaps/CudaDevices.h" namespace "voxelmaps::CudaDevices":
     void ReleaseResources() except +RaisePythonError nogil
 
 
-cdef const FeatureTable * _table(name):
-    if name == "firstorder":
-        return &FirstOrderTable()
-    if name == "glcm":
-        return &CooccurrenceTable()
-    if name == "gldm":
-        return &DependenceTable()
-    if name == "glrlm":
-        return &RunLengthTable()
-    if name == "glszm":
-        return &SizeZoneTable()
-    if name == "shape":
-        return &ShapeTable()
-    if name == "shape2D":
-        return &PlanarShapeTable()
-    return &GrayToneTable()
-
-
-cdef _names(const FeatureTable * table):
-    return [table[0][i].pyRadiomicsName.decode() for i in range(table.GetNumberOfFeatures())]
-
-
 def feature_names():
     """Dict of the names of PyRadiomics' features, by its names of the classes; their places are the numbers of features."""
-    classes = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm", "shape", "shape2D")
-    return {name: _names(_table(name)) for name in classes}
+    cdef const FeatureTable * table
+    names = {}
+    for name in ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm", "shape", "shape2D"):
+        table = &GetTable(name.encode())
+        names[name] = [table[0][i].pyRadiomicsName.decode() for i in range(table.GetNumberOfFeatures())]
+    return names
 
 
 def find_feature(name, feature):
     """The number of the feature of a class with this name, abbreviation, or name in the IBSI's manual; None if there is none."""
     cdef unsigned int number = 0
-    return number if _table(name).Find(feature.encode(), number) else None
+    return number if GetTable(name.encode()).Find(feature.encode(), number) else None
 
 
 def _is_main_thread():
@@ -539,20 +478,39 @@ def release_device_memory():
         ReleaseResources()
 
 
-cdef _add_class(FeatureMapsJob & job, name, vector[unsigned int] features, parameters):
-    cdef vector[int64_t] offsets = [i for offset in parameters.get("offsets", ()) for i in offset]
-    cdef map[string, double] numbers = {
-        key.encode(): value for key, value in parameters.items() if key not in ("offsets", "offset_weights")
-    }
-    AddClass(job, name.encode(), features, offsets, parameters.get("offset_weights", ()), numbers)
+cdef Triple _triple(values) except *:
+    cdef Triple result
+    for axis in range(3):
+        result[axis] = values[axis]
+    return result
 
 
-cdef _set_levels(FeatureMapsJob & job, pixel_type, levels):
-    SetEnumerators(job, pixel_type, levels["method"], levels["range_source"])
-    job.discretization.numberOfGrayLevels = levels["number_of_gray_levels"]
-    job.discretization.binWidth = levels["bin_width"]
-    job.discretization.binEdges = levels["bin_edges"]
-    job.discretization.rangeMinimum, job.discretization.rangeMaximum = levels["value_range"]
+cdef vector[TextureClassJob] _classes(classes) except *:
+    cdef vector[TextureClassJob] result
+    cdef vector[int64_t] offsets
+    cdef map[string, double] numbers
+    for name, features, parameters in classes:
+        offsets = [i for offset in parameters.get("offsets", ()) for i in offset]
+        numbers = {key.encode(): value for key, value in parameters.items() if not key.startswith("offset")}
+        AddClass(result, name.encode(), features, offsets, parameters.get("offset_weights", ()), numbers)
+    return result
+
+
+cdef GrayLevelDiscretizationParameters _levels(levels) except *:
+    cdef GrayLevelDiscretizationParameters result
+    result.method = <DiscretizationMethod><unsigned int>levels["method"]
+    result.rangeSource = <RangeSource><unsigned int>levels["range_source"]
+    result.numberOfGrayLevels = levels["number_of_gray_levels"]
+    result.binWidth = levels["bin_width"]
+    result.binEdges = levels["bin_edges"]
+    result.rangeMinimum, result.rangeMaximum = levels["value_range"]
+    return result
+
+
+cdef void _set_location(CudaOptions & options, int device, cpp_bool is_on_device, uintptr_t stream):
+    options.deviceID = device
+    options.inputLocation = options.outputLocation = <MemoryLocation>is_on_device
+    options.stream = <void *>stream
 
 
 def compute_feature_maps(
@@ -575,8 +533,7 @@ def compute_feature_maps(
     unsigned int threads,
     int device,
     other_devices,
-    cpp_bool is_input_on_device,
-    cpp_bool is_output_on_device,
+    cpp_bool is_on_device,
     uintptr_t stream,
 ):
     """Compute a FeatureMapsJob; enumerators are numbers.
@@ -593,24 +550,23 @@ def compute_feature_maps(
     cdef CudaOptions options
     cdef GrayLevelDiscretizationResult result
     job.pixels = <const void *>pixels
+    job.pixelType = <PixelType>pixel_type
+    job.size = _triple(size)
     job.mask = <const uint8_t *>mask
     job.selection = <const uint8_t *>selection
-    _set_levels(job, pixel_type, discretization)
-    SetTriple(job.size, size[0], size[1], size[2])
-    SetTriple(job.windowSize, window_size[0], window_size[1], window_size[2])
-    SetTriple(job.windowAnchor, window_anchor[0], window_anchor[1], window_anchor[2])
-    SetTriple(job.outputIndex, output_index[0], output_index[1], output_index[2])
-    SetTriple(job.outputSize, output_size[0], output_size[1], output_size[2])
-    for name, features, parameters in classes:
-        _add_class(job, name, features, parameters)
+    job.discretization = _levels(discretization)
+    job.windowSize = _triple(window_size)
+    job.windowAnchor = _triple(window_anchor)
+    job.classes = _classes(classes)
+    job.outputIndex = _triple(output_index)
+    job.outputSize = _triple(output_size)
     job.output = <void *>output
     job.outputIsDouble = is_double
     job.mapStride = map_stride
     job.backgroundValue = background_value
     job.execution = MakeExecution(threads, _is_main_thread())
-    options.deviceID = device
+    _set_location(options, device, is_on_device, stream)
     options.otherDeviceIDs = other_devices
-    SetLocations(options, is_input_on_device, is_output_on_device, stream)
     with nogil:
         if device < 0:
             result = ComputeFeatureMaps(job)
@@ -644,23 +600,20 @@ def compute_region_features(
     of the first index and the number of voxels along x, y and z.
     """
     cdef RegionFeaturesJob job
-    cdef FeatureMapsJob maps
     cdef vector[RegionFeatures] regions
     job.pixels = <const void *>pixels
-    job.labelImage = <const void *>label_image
     job.pixelType = <PixelType>pixel_type
+    job.size = _triple(size)
+    job.labelImage = <const void *>label_image
     job.labelType = <PixelType>label_type
+    job.labels = labels
+    job.discretization = _levels(discretization)
+    job.classes = _classes(classes)
     job.shapeFeatures = shape
     job.planarShapeFeatures = planar_shape
-    SetTriple(job.size, size[0], size[1], size[2])
-    job.labels = labels
-    _set_levels(maps, pixel_type, discretization)
-    job.discretization = maps.discretization
-    for name, features, parameters in classes:
-        _add_class(maps, name, features, parameters)
-    job.classes = maps.classes
     for axis in range(3):
-        SetRegionAxis(job, axis, spacing[axis], connects_axis[axis])
+        job.spacing[axis] = spacing[axis]
+        job.connectsAxis[axis] = connects_axis[axis]
     job.execution = MakeExecution(threads, _is_main_thread())
     with nogil:
         regions = ComputeRegionFeatures(job)
@@ -684,16 +637,20 @@ cdef _set_problem(FuzzyConnectednessProblem & job, problem):
     pixel_type, affinity_function, adjacency
                                      Enumerators as numbers.
     number_of_components             0 for scalars.
-    size, spacing, weight, minimum_strength, distance_weighting, threads
+    device                           -1 for the CPU.
+    may_use_cpu                      Whether the CPU may compute small images, since the caller has not chosen a device.
+    is_on_device                     Whether pixels, mask and output are in the memory of the device.
+    size, spacing, weight, minimum_strength, distance_weighting, threads, stream
     """
-    cdef uintptr_t pixels = problem["pixels"], mask = problem["mask"]
-    size, spacing = problem["size"], problem["spacing"]
-    job.image = <const void *>pixels
-    job.mask = <const uint8_t *>mask
+    job.image = <const void *><uintptr_t>problem["pixels"]
+    job.mask = <const uint8_t *><uintptr_t>problem["mask"]
+    job.pixelType = <ScenePixelType><unsigned int>problem["pixel_type"]
+    job.affinityFunction = <AffinityFunction><unsigned int>problem["affinity_function"]
+    job.adjacency = <Adjacency><unsigned int>problem["adjacency"]
     job.numberOfComponents = problem["number_of_components"]
-    SetConnectednessEnumerators(job, problem["pixel_type"], problem["affinity_function"], problem["adjacency"])
-    SetTriple(job.size, size[0], size[1], size[2])
-    SetSpacing(job, spacing[0], spacing[1], spacing[2])
+    job.size = _triple(problem["size"])
+    for axis in range(3):
+        job.spacing[axis] = problem["spacing"][axis]
     job.weight = problem["weight"]
     job.minimumStrength = problem["minimum_strength"]
     job.distanceWeighting = problem["distance_weighting"]
@@ -711,38 +668,32 @@ def estimate_affinity(problem, seeds, unsigned int radius):
     parameters.radius = radius
     with nogil:
         estimate = EstimateAffinity(job, parameters, job.execution)
-    affinity = (
-        list(estimate.affinity.objectMean),
-        list(estimate.affinity.objectCovariance),
-        list(estimate.affinity.differenceMean),
-        list(estimate.affinity.differenceCovariance),
-    )
-    return affinity, estimate.warning.decode()
+    affinity = estimate.affinity
+    lists = affinity.objectMean, affinity.objectCovariance, affinity.differenceMean, affinity.differenceCovariance
+    return lists, estimate.warning.decode()
 
 
-def compute_fuzzy_connectedness(
-    problem, seeds, affinity, *, uintptr_t output, cpp_bool is_double, int device, cpp_bool may_use_cpu, cpp_bool is_on_device,
-    uintptr_t stream,
-):
+def compute_fuzzy_connectedness(problem, seeds, affinity, *, uintptr_t output, cpp_bool is_double):
     """Compute a FuzzyConnectednessJob.
 
+    problem         See _set_problem.
     seeds           Numbers of voxels, in the order of memory.
     affinity        See _affinity.
-    device          -1 for the CPU.
-    may_use_cpu     Whether the CPU may compute small images, since the caller has not chosen a device.
-    is_on_device    Whether pixels, mask and output are in the memory of the device.
     """
     cdef FuzzyConnectednessJob job
     cdef CudaFuzzyConnectednessOptions options
+    cdef cpp_bool may_use_cpu = problem["may_use_cpu"]
     _set_problem(job, problem)
     job.seeds = seeds
     job.affinity = _affinity(affinity)
     job.output = <void *>output
     job.outputIsDouble = is_double
-    options.deviceID = device
-    SetLocations(options, is_on_device, is_on_device, stream)
+    _set_location(options, problem["device"], problem["is_on_device"], problem["stream"])
     with nogil:
-        ComputeConnectedness(job, options, may_use_cpu)
+        if options.deviceID < 0 or (may_use_cpu and job.IsSmall()):
+            ComputeFuzzyConnectedness(job)
+        else:
+            ComputeFuzzyConnectednessCuda(job, options)
 
 
 cdef class Hierarchy:
@@ -763,56 +714,52 @@ cdef class Hierarchy:
         self.kept.isCanceled = is_canceled
 
 
-cdef class LabelsJob:
-    """A RelativeFuzzyConnectednessJob. The arrays must outlive it.
+def compute_labels(
+    problem,
+    seeds,
+    affinities,
+    *,
+    unsigned int competition,
+    unsigned int tie_rule,
+    uintptr_t labels,
+    cpp_bool labels_are_16_bit,
+    uintptr_t strength,
+    uintptr_t margin,
+    cpp_bool is_double,
+    Hierarchy hierarchy=None,
+):
+    """Compute a RelativeFuzzyConnectednessJob.
 
-    seeds    Addresses of the numbers of voxels (int64) and of their labels (uint16), and how many there are.
+    problem      See _set_problem.
+    seeds        Addresses of the numbers of voxels (int64) and of their labels (uint16), and how many there are.
+    affinities   That of all labels, and a dict of those of single ones; see _affinity.
+    labels, strength, margin
+                 Addresses of outputs; those of strength and margin are 0 if they are not needed.
+    hierarchy    That of the same image, mask and affinity, or an empty one, which is made.
     """
-
     cdef RelativeFuzzyConnectednessJob job
-
-    def __init__(self, problem, seeds, *, unsigned int competition, unsigned int tie_rule):
-        _set_problem(self.job, problem)
-        SetLabeledSeeds(self.job, seeds[0], seeds[1], seeds[2])
-        SetRules(self.job, competition, tie_rule)
-
-    def set_affinity(self, of_all, of_labels):
-        """Set the affinity of all labels, and a dict of those of single ones."""
-        self.job.affinity = _affinity(of_all)
-        self.job.labelAffinities.clear()
-        for label, values in of_labels.items():
-            self.job.labelAffinities[label] = _affinity(values)
-
-    def compute(
-        self,
-        *,
-        uintptr_t labels,
-        cpp_bool labels_are_16_bit,
-        uintptr_t strength,
-        uintptr_t margin,
-        cpp_bool is_double,
-        int device,
-        cpp_bool may_use_cpu,
-        cpp_bool is_on_device,
-        uintptr_t stream,
-        Hierarchy hierarchy=None,
-    ):
-        """Compute into arrays; the addresses of strength and margin are 0 if they are not needed.
-
-        hierarchy    That of the same image, mask and affinity, or an empty one, which is made.
-
-        See compute_fuzzy_connectedness.
-        """
-        cdef CudaRelativeFuzzyConnectednessOptions options
-        cdef KeptHierarchy * kept = NULL
-        self.job.labelOutput = <void *>labels
-        self.job.labelsAre16Bit = labels_are_16_bit
-        self.job.strengthOutput = <void *>strength
-        self.job.marginOutput = <void *>margin
-        self.job.outputIsDouble = is_double
-        options.deviceID = device
-        SetLocations(options, is_on_device, is_on_device, stream)
-        if hierarchy is not None:
-            kept = &hierarchy.kept
-        with nogil:
-            ComputeLabels(self.job, options, may_use_cpu, kept)
+    cdef CudaRelativeFuzzyConnectednessOptions options
+    cdef KeptHierarchy * kept = NULL
+    cdef cpp_bool may_use_cpu = problem["may_use_cpu"]
+    cdef size_t count = seeds[2]
+    cdef const int64_t * first_voxel = <const int64_t *><uintptr_t>seeds[0]
+    cdef const uint16_t * first_label = <const uint16_t *><uintptr_t>seeds[1]
+    _set_problem(job, problem)
+    job.seeds.assign(first_voxel, first_voxel + count)
+    job.labels.assign(first_label, first_label + count)
+    of_all, of_labels = affinities
+    job.affinity = _affinity(of_all)
+    for label, values in of_labels.items():
+        job.labelAffinities[<uint16_t>label] = _affinity(values)
+    job.competition = <Competition>competition
+    job.tieRule = <TieRule>tie_rule
+    job.labelOutput = <void *>labels
+    job.labelsAre16Bit = labels_are_16_bit
+    job.strengthOutput = <void *>strength
+    job.marginOutput = <void *>margin
+    job.outputIsDouble = is_double
+    _set_location(options, problem["device"], problem["is_on_device"], problem["stream"])
+    if hierarchy is not None:
+        kept = &hierarchy.kept
+    with nogil:
+        ComputeLabels(job, options, may_use_cpu, kept)

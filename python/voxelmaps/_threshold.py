@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import _arrays, _seeds
+from ._connectedness import Scene, sizes_of
 from ._image import opened
-from ._parameters import count, number, sizes
+from ._parameters import count, number
 
 if TYPE_CHECKING:
     from ._types import Array, ImageLike, Integer, Number, Numbers, Path
@@ -59,17 +60,16 @@ def suggest_threshold(
     values = given.host()
     if values.ndim not in (2, 3):
         raise ValueError(f"strength has {values.ndim} axes, but must have 2 or 3")
-    if spacing is None and x.image.spacing is not None:
-        spacing = x.image.spacing[::-1]
     if values.size and not 0 <= values.min() <= values.max() <= 1:
         raise ValueError(f"strength has values from {values.min()} to {values.max()}, but must be from 0 to 1")
+    scene = Scene(x, given, 0, values.shape, sizes_of(spacing, x, values.ndim))
     volume = number(minimum_volume, "minimum_volume")
     if not 0 <= volume < math.inf:
         raise ValueError(f"minimum_volume is {minimum_volume!r}, but must be at least 0 and finite")
     width = 2 * count(estimation_radius, "estimation_radius", 0, 2**31 - 1) + 1
     box = math.prod(min(n, width) for n in values.shape)
-    voxels = max(box, math.ceil(volume / math.prod(sizes(spacing, values.ndim))))
-    largest = 1.0 if seeds is None else values.ravel()[_seeds.unlabeled(seeds, None, x, given, values.shape)].min()
+    voxels = max(box, math.ceil(volume / math.prod(scene.sizes)))
+    largest = 1.0 if seeds is None else values.ravel()[_seeds.unlabeled(seeds, None, scene)].min()
     strengths, counts = np.unique(values[values > 0], return_counts=True)
     strengths, volumes = strengths[::-1], counts[::-1].cumsum()
     growth = volumes[1:] / volumes[:-1] * ((volumes[:-1] >= voxels) & (strengths[:-1] <= largest))
