@@ -163,7 +163,7 @@ class Array(NamedTuple):
 
     def nonzero(self):
         """Numbers of the elements that are not 0, in C order, and their values: arrays of NumPy."""
-        flat = _signed(self.array).reshape(-1)
+        flat = self.comparable().reshape(-1)
         if self.library.name == "NumPy":
             numbers = _candidates(flat)
             values = flat[numbers]
@@ -172,7 +172,7 @@ class Array(NamedTuple):
         with self.library.current_device():
             numbers = self.library.module().argwhere(flat != 0).reshape(-1)
             values = Array(flat[numbers], self.library).host()
-        return Array(numbers, self.library).host(), values.view(self.dtype)
+        return Array(numbers, self.library).host(), values.astype(self.dtype, copy=False)
 
 
 def _candidates(flat):
@@ -192,23 +192,14 @@ def _is_of(value, module, name):
     return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
 
 
-def _signed(array):
-    """The array; a tensor of unsigned integers, with which PyTorch can do little, as signed ones with the same bytes."""
-    dtype = str(array.dtype)
-    if dtype in ("torch.uint16", "torch.uint32", "torch.uint64"):
-        return array.view(getattr(sys.modules["torch"], dtype[len("torch.u") :]))
-    return array
-
-
-def _library_of_type(value):
-    """Name of the library of a value, by its type."""
-    module = type(value).__module__.partition(".")[0]
-    return {"jax": "JAX", "jaxlib": "JAX", "numba": "Numba", "numba_cuda": "Numba"}.get(module, module)
+# Modules of types -> names of libraries.
+_LIBRARIES = {"jax": "JAX", "jaxlib": "JAX", "numba": "Numba", "numba_cuda": "Numba"}
 
 
 def _through_cupy(value, what):
     """An array in device memory of a library that is not known here, with its memory."""
-    kind = f"{type(value).__module__}.{type(value).__name__}"
+    module = type(value).__module__
+    kind = f"{module}.{type(value).__name__}"
     try:
         import cupy
     except ImportError:
@@ -223,7 +214,8 @@ def _through_cupy(value, what):
         array = cupy.asarray(value) if has_interface else cupy.from_dlpack(value)
     except (TypeError, ValueError, KeyError, BufferError, RuntimeError) as error:
         raise TypeError(f"{what} is a {kind} in device memory that CuPy cannot read: {error}") from error
-    return Array(array, Library("CuPy", array.device.id, _library_of_type(value)))
+    package = module.partition(".")[0]
+    return Array(array, Library("CuPy", array.device.id, _LIBRARIES.get(package, package)))
 
 
 def array_of(value, what):
@@ -259,7 +251,7 @@ def array_of(value, what):
         return _through_cupy(value, what)
     if has_device and value.__dlpack_device__()[0] != _DLPACK_CPU:
         raise TypeError(f"{what} is neither in host memory nor on a CUDA device: copy it there")
-    if _library_of_type(value) == "JAX":
+    if _LIBRARIES.get(type(value).__module__.partition(".")[0]) == "JAX":
         return Array(np.asarray(value), Library("NumPy", None, "JAX"))
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         return Array(np.from_dlpack(value), Library("NumPy"))
@@ -311,7 +303,7 @@ def bytes_of(array, what):
     if dtype.startswith(("float", "bfloat")):
         values = (values < 0) | (values > 0)
     elif dtype in PIXEL_TYPES and dtype != "uint8":
-        values = _signed(values) != 0
+        values = array.comparable() != 0
     elif dtype not in ("bool", "uint8"):
         raise TypeError(f"{what} has voxels of type {dtype}, but they must be real numbers")
     values = array.library.contiguous(values)
@@ -323,22 +315,27 @@ def bytes_of(array, what):
 
 def check_exact(array, what):
     """Raise ValueError for integers that float64, in which all is computed, does not represent."""
-    if array.dtype not in ("int64", "uint64"):
+    if array.dtype not in ("int64", "uint64") or 0 in array.shape:
         return
-    extremes = array.extremes() if 0 not in array.shape else (0, 0)
-    if max(map(abs, extremes)) > _MAX_EXACT_INTEGER:
+    least, greatest = array.extremes()
+    if max(-least, greatest) > _MAX_EXACT_INTEGER:
         raise ValueError(
-            f"{what} has {array.dtype} values from {extremes[0]} to {extremes[1]}, which cannot be converted to float64 without a "
-            "change: they must not exceed 2^53"
+            f"{what} has {array.dtype} values from {least} to {greatest}, which cannot be converted to float64 without a change: they "
+            "must not exceed 2^53"
         )
 
 
 def without_int64(array, what):
     """The array, with integers of 64 bits as float64. Raises ValueError if that changes a value."""
+    check_exact(array, what)
     if array.dtype not in ("int64", "uint64"):
         return array
-    check_exact(array, what)
     return Array(array.library.contiguous(array.array, "float64"), array.library)
+
+
+def host_pixels(value, what):
+    """The array in a value as one of NumPy, with a type of PIXEL_TYPES."""
+    return pixels_of(array_of(value, what), what).host()
 
 
 def output_of(value, image, shape, dtype, what="out", mask=None):

@@ -507,114 +507,86 @@ cdef GrayLevelDiscretizationParameters _levels(levels) except *:
     return result
 
 
-cdef void _set_location(CudaOptions & options, int device, cpp_bool is_on_device, uintptr_t stream):
-    options.deviceID = device
-    options.inputLocation = options.outputLocation = <MemoryLocation>is_on_device
-    options.stream = <void *>stream
+cdef void * _address(number) except? NULL:
+    return <void *><uintptr_t>number
 
 
-def compute_feature_maps(
-    *,
-    uintptr_t pixels,
-    unsigned int pixel_type,
-    size,
-    uintptr_t mask,
-    uintptr_t selection,
-    discretization,
-    window_size,
-    window_anchor,
-    classes,
-    output_index,
-    output_size,
-    uintptr_t output,
-    cpp_bool is_double,
-    int64_t map_stride,
-    double background_value,
-    unsigned int threads,
-    int device,
-    other_devices,
-    cpp_bool is_on_device,
-    uintptr_t stream,
-):
-    """Compute a FeatureMapsJob; enumerators are numbers.
+cdef _set_location(CudaOptions & options, given):
+    options.deviceID = given["device"]
+    options.inputLocation = options.outputLocation = <MemoryLocation><cpp_bool>given["is_on_device"]
+    options.stream = _address(given["stream"])
 
+
+def compute_feature_maps(**given):
+    """Compute a FeatureMapsJob; arguments are its members, enumerators are numbers.
+
+    pixels, mask, selection, output
+               Addresses, all in host memory or on the device; 0 if there is no mask or selection.
     discretization
                Dict of method, range_source, number_of_gray_levels, bin_width, bin_edges and value_range.
     classes    Tuples of the name in PyRadiomics, numbers of features, and a dict of parameters.
     threads    0 for one per processor.
     device     -1 for the CPU.
+    pixel_type, size, window_size, window_anchor, output_index, output_size, is_double, map_stride, background_value, other_devices,
+    is_on_device, stream
 
     Returns the number of gray levels.
     """
     cdef FeatureMapsJob job
     cdef CudaOptions options
     cdef GrayLevelDiscretizationResult result
-    job.pixels = <const void *>pixels
-    job.pixelType = <PixelType>pixel_type
-    job.size = _triple(size)
-    job.mask = <const uint8_t *>mask
-    job.selection = <const uint8_t *>selection
-    job.discretization = _levels(discretization)
-    job.windowSize = _triple(window_size)
-    job.windowAnchor = _triple(window_anchor)
-    job.classes = _classes(classes)
-    job.outputIndex = _triple(output_index)
-    job.outputSize = _triple(output_size)
-    job.output = <void *>output
-    job.outputIsDouble = is_double
-    job.mapStride = map_stride
-    job.backgroundValue = background_value
-    job.execution = MakeExecution(threads, _is_main_thread())
-    _set_location(options, device, is_on_device, stream)
-    options.otherDeviceIDs = other_devices
+    job.pixels = _address(given["pixels"])
+    job.pixelType = <PixelType><unsigned int>given["pixel_type"]
+    job.size = _triple(given["size"])
+    job.mask = <const uint8_t *>_address(given["mask"])
+    job.selection = <const uint8_t *>_address(given["selection"])
+    job.discretization = _levels(given["discretization"])
+    job.windowSize = _triple(given["window_size"])
+    job.windowAnchor = _triple(given["window_anchor"])
+    job.classes = _classes(given["classes"])
+    job.outputIndex = _triple(given["output_index"])
+    job.outputSize = _triple(given["output_size"])
+    job.output = _address(given["output"])
+    job.outputIsDouble = given["is_double"]
+    job.mapStride = given["map_stride"]
+    job.backgroundValue = given["background_value"]
+    job.execution = MakeExecution(given["threads"], _is_main_thread())
+    _set_location(options, given)
+    options.otherDeviceIDs = given["other_devices"]
     with nogil:
-        if device < 0:
+        if options.deviceID < 0:
             result = ComputeFeatureMaps(job)
         else:
             result = ComputeFeatureMapsCuda(job, options)
     return result.numberOfGrayLevels
 
 
-def compute_region_features(
-    *,
-    uintptr_t pixels,
-    unsigned int pixel_type,
-    size,
-    uintptr_t label_image,
-    unsigned int label_type,
-    labels,
-    discretization,
-    classes,
-    shape,
-    planar_shape,
-    spacing,
-    connects_axis,
-    unsigned int threads,
-):
+def compute_region_features(**given):
     """Compute a RegionFeaturesJob; see compute_feature_maps.
 
     labels                 Of the regions; all that are greater than 0 if empty.
     shape, planar_shape    Numbers of features.
+    pixels, pixel_type, size, label_image, label_type, discretization, classes, spacing, connects_axis, threads
 
     Returns tuples of label, number of voxels, number of gray levels, bounding box and list of values of each region. The box is pairs
     of the first index and the number of voxels along x, y and z.
     """
     cdef RegionFeaturesJob job
     cdef vector[RegionFeatures] regions
-    job.pixels = <const void *>pixels
-    job.pixelType = <PixelType>pixel_type
-    job.size = _triple(size)
-    job.labelImage = <const void *>label_image
-    job.labelType = <PixelType>label_type
-    job.labels = labels
-    job.discretization = _levels(discretization)
-    job.classes = _classes(classes)
-    job.shapeFeatures = shape
-    job.planarShapeFeatures = planar_shape
+    job.pixels = _address(given["pixels"])
+    job.pixelType = <PixelType><unsigned int>given["pixel_type"]
+    job.size = _triple(given["size"])
+    job.labelImage = _address(given["label_image"])
+    job.labelType = <PixelType><unsigned int>given["label_type"]
+    job.labels = given["labels"]
+    job.discretization = _levels(given["discretization"])
+    job.classes = _classes(given["classes"])
+    job.shapeFeatures = given["shape"]
+    job.planarShapeFeatures = given["planar_shape"]
     for axis in range(3):
-        job.spacing[axis] = spacing[axis]
-        job.connectsAxis[axis] = connects_axis[axis]
-    job.execution = MakeExecution(threads, _is_main_thread())
+        job.spacing[axis] = given["spacing"][axis]
+        job.connectsAxis[axis] = given["connects_axis"][axis]
+    job.execution = MakeExecution(given["threads"], _is_main_thread())
     with nogil:
         regions = ComputeRegionFeatures(job)
     return [
@@ -642,8 +614,8 @@ cdef _set_problem(FuzzyConnectednessProblem & job, problem):
     is_on_device                     Whether pixels, mask and output are in the memory of the device.
     size, spacing, weight, minimum_strength, distance_weighting, threads, stream
     """
-    job.image = <const void *><uintptr_t>problem["pixels"]
-    job.mask = <const uint8_t *><uintptr_t>problem["mask"]
+    job.image = _address(problem["pixels"])
+    job.mask = <const uint8_t *>_address(problem["mask"])
     job.pixelType = <ScenePixelType><unsigned int>problem["pixel_type"]
     job.affinityFunction = <AffinityFunction><unsigned int>problem["affinity_function"]
     job.adjacency = <Adjacency><unsigned int>problem["adjacency"]
@@ -673,22 +645,23 @@ def estimate_affinity(problem, seeds, unsigned int radius):
     return lists, estimate.warning.decode()
 
 
-def compute_fuzzy_connectedness(problem, seeds, affinity, *, uintptr_t output, cpp_bool is_double):
+def compute_fuzzy_connectedness(problem, seeds, affinity, output, cpp_bool is_double):
     """Compute a FuzzyConnectednessJob.
 
     problem         See _set_problem.
     seeds           Numbers of voxels, in the order of memory.
     affinity        See _affinity.
+    output          Address.
     """
     cdef FuzzyConnectednessJob job
     cdef CudaFuzzyConnectednessOptions options
     cdef cpp_bool may_use_cpu = problem["may_use_cpu"]
     _set_problem(job, problem)
+    _set_location(options, problem)
     job.seeds = seeds
     job.affinity = _affinity(affinity)
-    job.output = <void *>output
+    job.output = _address(output)
     job.outputIsDouble = is_double
-    _set_location(options, problem["device"], problem["is_on_device"], problem["stream"])
     with nogil:
         if options.deviceID < 0 or (may_use_cpu and job.IsSmall()):
             ComputeFuzzyConnectedness(job)
@@ -714,51 +687,38 @@ cdef class Hierarchy:
         self.kept.isCanceled = is_canceled
 
 
-def compute_labels(
-    problem,
-    seeds,
-    affinities,
-    *,
-    unsigned int competition,
-    unsigned int tie_rule,
-    uintptr_t labels,
-    cpp_bool labels_are_16_bit,
-    uintptr_t strength,
-    uintptr_t margin,
-    cpp_bool is_double,
-    Hierarchy hierarchy=None,
-):
+def compute_labels(problem, seeds, affinities, outputs, Hierarchy hierarchy=None, **given):
     """Compute a RelativeFuzzyConnectednessJob.
 
     problem      See _set_problem.
     seeds        Addresses of the numbers of voxels (int64) and of their labels (uint16), and how many there are.
     affinities   That of all labels, and a dict of those of single ones; see _affinity.
-    labels, strength, margin
-                 Addresses of outputs; those of strength and margin are 0 if they are not needed.
+    outputs      Addresses of labels, strength and margin; those that are not needed are left out.
     hierarchy    That of the same image, mask and affinity, or an empty one, which is made.
+    competition, tie_rule, labels_are_16_bit, is_double
     """
     cdef RelativeFuzzyConnectednessJob job
     cdef CudaRelativeFuzzyConnectednessOptions options
     cdef KeptHierarchy * kept = NULL
     cdef cpp_bool may_use_cpu = problem["may_use_cpu"]
     cdef size_t count = seeds[2]
-    cdef const int64_t * first_voxel = <const int64_t *><uintptr_t>seeds[0]
-    cdef const uint16_t * first_label = <const uint16_t *><uintptr_t>seeds[1]
+    cdef const int64_t * first_voxel = <const int64_t *>_address(seeds[0])
+    cdef const uint16_t * first_label = <const uint16_t *>_address(seeds[1])
     _set_problem(job, problem)
+    _set_location(options, problem)
     job.seeds.assign(first_voxel, first_voxel + count)
     job.labels.assign(first_label, first_label + count)
     of_all, of_labels = affinities
     job.affinity = _affinity(of_all)
     for label, values in of_labels.items():
         job.labelAffinities[<uint16_t>label] = _affinity(values)
-    job.competition = <Competition>competition
-    job.tieRule = <TieRule>tie_rule
-    job.labelOutput = <void *>labels
-    job.labelsAre16Bit = labels_are_16_bit
-    job.strengthOutput = <void *>strength
-    job.marginOutput = <void *>margin
-    job.outputIsDouble = is_double
-    _set_location(options, problem["device"], problem["is_on_device"], problem["stream"])
+    job.competition = <Competition><unsigned int>given["competition"]
+    job.tieRule = <TieRule><unsigned int>given["tie_rule"]
+    job.labelOutput = _address(outputs["labels"])
+    job.labelsAre16Bit = given["labels_are_16_bit"]
+    job.strengthOutput = _address(outputs.get("strength", 0))
+    job.marginOutput = _address(outputs.get("margin", 0))
+    job.outputIsDouble = given["is_double"]
     if hierarchy is not None:
         kept = &hierarchy.kept
     with nogil:

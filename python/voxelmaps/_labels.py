@@ -165,12 +165,12 @@ class Job:
             part.problem(values),
             (numbers.ctypes.data, labels.ctypes.data, len(numbers)),
             (self.affinity, self._of_labels),
+            {name: output.address for name, output in parts.items()},
             competition=COMPETITIONS.index(values["competition"]),
             tie_rule=TIE_RULES.index(values["tie_rule"]),
             labels_are_16_bit=values["label_type"] == "uint16",
             is_double=values["precision"] == "double",
             hierarchy=hierarchy,
-            **{name: parts[name].address if name in parts else 0 for name in Segmentation._fields},
         )
         if part is not scene:
             with scene.library.current_device():

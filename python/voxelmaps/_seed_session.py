@@ -121,9 +121,8 @@ class SeedSession:
 
         Examples
 
-        >>> import numpy as np, voxelmaps
-        >>> x = np.array([[7, 8, 7], [1, 0, 1]], np.float32)
-        >>> session = voxelmaps.SeedSession(x, affinity="absolute_difference")
+        >>> import voxelmaps
+        >>> session = voxelmaps.SeedSession([[7, 8, 7], [1, 0, 1]], affinity="absolute_difference")
         >>> session.update({1: (0, 0), 2: [(1, 0), (1, 2)]}).tolist()  # y, x
         [[1, 1, 1], [2, 2, 2]]
         """
@@ -169,9 +168,8 @@ class SeedSession:
 
         Examples
 
-        >>> import numpy as np, voxelmaps
-        >>> x = np.array([[7, 8, 7, 6, 3]], np.float32)
-        >>> session = voxelmaps.SeedSession(x, affinity="absolute_difference")
+        >>> import voxelmaps
+        >>> session = voxelmaps.SeedSession([[7, 8, 7, 6, 3]], affinity="absolute_difference")
         >>> labels = session.update({1: (0, 0), 2: (0, 4)})
         >>> session.strength.tolist()
         [[1.0, 0.5, 0.5, 0.5, 1.0]]
@@ -186,9 +184,8 @@ class SeedSession:
 
         Examples
 
-        >>> import numpy as np, voxelmaps
-        >>> x = np.array([[7, 8, 7, 6, 3]], np.float32)
-        >>> session = voxelmaps.SeedSession(x, affinity="absolute_difference")
+        >>> import voxelmaps
+        >>> session = voxelmaps.SeedSession([[7, 8, 7, 6, 3]], affinity="absolute_difference")
         >>> labels = session.update({1: (0, 0), 2: (0, 4)})
         >>> session.margin.tolist()
         [[0.75, 0.25, 0.25, 0.25, 0.75]]
@@ -203,8 +200,8 @@ class SeedSession:
 
         Examples
 
-        >>> import numpy as np, voxelmaps
-        >>> x = np.array([[7, 8, 7, 1, 0, 1]], np.float32)
+        >>> import voxelmaps
+        >>> x = [[7, 8, 7, 1, 0, 1]]
         >>> session = voxelmaps.SeedSession(x, object_mean=7, object_variance=2, difference_variance=1)
         >>> labels = session.update({1: (0, 0), 2: (0, 5)})
         >>> session.affinity
@@ -220,8 +217,8 @@ class SeedSession:
 
         Examples
 
-        >>> import numpy as np, voxelmaps
-        >>> session = voxelmaps.SeedSession(np.array([[7, 8, 9, 4, 1, 0, 2]], np.float32))
+        >>> import voxelmaps
+        >>> session = voxelmaps.SeedSession([[7, 8, 9, 4, 1, 0, 2]])
         >>> labels = session.update({1: (0, 0), 2: (0, 1)})
         >>> session.affinity["object_mean"]
         8.0
@@ -240,8 +237,8 @@ class SeedSession:
 
         Examples
 
-        >>> import numpy as np, voxelmaps
-        >>> session = voxelmaps.SeedSession(np.array([[7, 8, 1, 0]], np.float32), affinity="absolute_difference")
+        >>> import voxelmaps
+        >>> session = voxelmaps.SeedSession([[7, 8, 1, 0]], affinity="absolute_difference")
         >>> session.cancel()
         >>> session.update({1: (0, 0), 2: (0, 3)}).tolist()
         [[1, 1, 2, 2]]
@@ -258,9 +255,8 @@ class SeedSession:
 
         Examples
 
-        >>> import numpy as np, voxelmaps
-        >>> x = np.array([[7, 8, 7, 1, 0, 1]], np.float32)
-        >>> session = voxelmaps.SeedSession(x, affinity="absolute_difference")
+        >>> import voxelmaps
+        >>> session = voxelmaps.SeedSession([[7, 8, 7, 1, 0, 1]], affinity="absolute_difference")
         >>> labels = session.update({1: (0, 0), 2: (0, 5)})
         >>> session.release()
         >>> session.memory
