@@ -511,24 +511,18 @@ cdef void * _address(number) except? NULL:
     return <void *><uintptr_t>number
 
 
-cdef _set_location(CudaOptions & options, given):
-    options.deviceID = given["device"]
-    options.inputLocation = options.outputLocation = <MemoryLocation><cpp_bool>given["is_on_device"]
-    options.stream = _address(given["stream"])
-
-
 def compute_feature_maps(**given):
     """Compute a FeatureMapsJob; arguments are its members, enumerators are numbers.
 
     pixels, mask, selection, output
-               Addresses, all in host memory or on the device; 0 if there is no mask or selection.
+               Addresses; 0 if there is no mask or selection.
     discretization
                Dict of method, range_source, number_of_gray_levels, bin_width, bin_edges and value_range.
     classes    Tuples of the name in PyRadiomics, numbers of features, and a dict of parameters.
     threads    0 for one per processor.
     device     -1 for the CPU.
     pixel_type, size, window_size, window_anchor, output_index, output_size, is_double, map_stride, background_value, other_devices,
-    is_on_device, stream
+    is_input_on_device, is_output_on_device, stream
 
     Returns the number of gray levels.
     """
@@ -551,8 +545,11 @@ def compute_feature_maps(**given):
     job.mapStride = given["map_stride"]
     job.backgroundValue = given["background_value"]
     job.execution = MakeExecution(given["threads"], _is_main_thread())
-    _set_location(options, given)
+    options.deviceID = given["device"]
     options.otherDeviceIDs = given["other_devices"]
+    options.inputLocation = <MemoryLocation><cpp_bool>given["is_input_on_device"]
+    options.outputLocation = <MemoryLocation><cpp_bool>given["is_output_on_device"]
+    options.stream = _address(given["stream"])
     with nogil:
         if options.deviceID < 0:
             result = ComputeFeatureMaps(job)
@@ -627,6 +624,12 @@ cdef _set_problem(FuzzyConnectednessProblem & job, problem):
     job.minimumStrength = problem["minimum_strength"]
     job.distanceWeighting = problem["distance_weighting"]
     job.execution = MakeExecution(problem["threads"], _is_main_thread())
+
+
+cdef _set_location(CudaOptions & options, problem):
+    options.deviceID = problem["device"]
+    options.inputLocation = options.outputLocation = <MemoryLocation><cpp_bool>problem["is_on_device"]
+    options.stream = _address(problem["stream"])
 
 
 def estimate_affinity(problem, seeds, unsigned int radius):

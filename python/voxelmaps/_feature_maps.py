@@ -279,7 +279,8 @@ def compute(image, mask, selection, out, *, box, window, anchor, classes, discre
         threads=threads,
         device=number,
         other_devices=other_numbers,
-        is_on_device=library.device is not None,
+        is_input_on_device=library.device is not None,
+        is_output_on_device=library.device is not None,
         stream=library.stream(),
     )
 

@@ -77,6 +77,14 @@ class Image(NamedTuple):
         origin = self.point(reversed([part.start for part in box]))
         return self._replace(array=np.ascontiguousarray(self.array[box]), origin=origin)
 
+    def box(self, lower, upper, margin):
+        """Slices from lower to upper, in NumPy's order, with a margin of voxels as far as the image reaches."""
+        ends = zip(lower, upper, self.array.shape)
+        return tuple(slice(max(int(l) - margin, 0), min(int(u) + margin + 1, n)) for l, u, n in ends)
+
+    def cropped(self, lower, upper, margin):
+        return self.part(self.box(lower, upper, margin))
+
 
 def check_orthogonal(volume):
     """Raise ValueError for an image that NIfTI cannot hold."""

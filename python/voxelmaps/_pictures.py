@@ -72,10 +72,6 @@ def _opened(value, what):
     return given._replace(image=given.image.with_array(array))
 
 
-def _load(value, what):
-    return _opened(value, what).image
-
-
 def _unplaced(array):
     """An image with the geometry of arrays and of PNG files, which says nothing."""
     n = array.ndim
@@ -157,7 +153,7 @@ def _load_maps(maps, image):
         if str(name).startswith("diagnostics_"):
             continue
         what = f"the map {name}"
-        one = _load(value, what)
+        one = _opened(value, what).image
         one = one if geometry is None else Image(one.array, *geometry)
         image = one if image is None else image
         if image.array.ndim == one.array.ndim == len(slices):
@@ -174,7 +170,7 @@ def _load_maps(maps, image):
 
 def _load_mask(mask, label, image):
     """The mask on the grid of the image, as a volume of bool."""
-    given = _load(mask, "the mask")
+    given = _opened(mask, "the mask").image
     inside = np.zeros(image.array.shape, bool)
     part = covered_part(image, given, "the mask")
     values = _arrays.array_of(given.array, "the mask")
@@ -235,7 +231,7 @@ def map_limits(
         if isinstance(case, str) or not hasattr(case, "__len__") or len(case) != 2:
             raise TypeError("cases must be pairs of maps and mask, such as [(maps, mask)], or [(maps, None)]")
         maps, mask = case
-        image = None if mask is None else _load(mask, "the mask")
+        image = None if mask is None else _opened(mask, "the mask").image
         inside = None if mask is None else _load_mask(mask, None, image)
         for one in _load_maps(maps, image)[0]:
             values.setdefault(one.name, []).append(one.values(inside))
