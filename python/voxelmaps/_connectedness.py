@@ -257,7 +257,9 @@ def fuzzy_connectedness(
     is_double, out = values["precision"] == "double", values["out"]
     dtype = "float64" if is_double else "float32"
     output = _arrays.output_of(out, scene.pixels, scene.shape, dtype, mask=scene.mask)
-    _core.compute_fuzzy_connectedness(scene.problem(values), numbers, affinity, output.address, is_double)
+    _core.compute_fuzzy_connectedness(
+        scene.problem(values), numbers, affinity, output=output.address, is_double=is_double
+    )
     return scene.result(output.array, out)
 
 

@@ -4,7 +4,7 @@
 
 import threading
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int64_t, uint16_t, uint64_t
 from libcpp cimport bool as cpp_bool
 from libcpp.map cimport map
 from libcpp.string cimport string
@@ -21,12 +21,14 @@ cdef extern from *:
     #include "voxelmaps/RegionFeaturesJob.h"
     #include "voxelmaps/ThreadPool.h"
 
+    #include <algorithm>
     #include <atomic>
     #include <chrono>
     #include <map>
     #include <memory>
     #include <new>
     #include <thread>
+    #include <type_traits>
 
     namespace
     {
@@ -35,13 +37,53 @@ cdef extern from *:
     struct Canceled
     {};
 
+    /** Arguments of jobs by name. Addresses, enumerators and whether something is so are integers. */
+    struct Arguments
+    {
+      std::map<std::string, std::int64_t>        integers;
+      std::map<std::string, std::vector<double>> numbers;
+
+      template <typename T>
+      void
+      Set(T & member, const std::string & name) const
+      {
+        if constexpr (std::is_pointer_v<T>)
+        {
+          member = reinterpret_cast<T>(static_cast<std::uintptr_t>(integers.at(name)));
+        }
+        else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>)
+        {
+          const auto found = integers.find(name);
+          member = found != integers.end() ? static_cast<T>(found->second) : static_cast<T>(numbers.at(name).at(0));
+        }
+        else
+        {
+          const std::vector<double> & values = numbers.at(name);
+          if constexpr (!std::is_aggregate_v<T>)
+          {
+            member.resize(values.size());
+          }
+          for (std::size_t i = 0; i < member.size(); ++i)
+          {
+            member[i] = static_cast<typename T::value_type>(values.at(i));
+          }
+        }
+      }
+    };
+
     /** Lets the main thread raise KeyboardInterrupt. Other threads must not ask for the interpreter, which would end daemon
      * threads within the engine when the process exits. */
     voxelmaps::JobExecution
-    MakeExecution(unsigned int threads, bool isMainThread)
+    MakeExecution(const Arguments & given)
     {
+      bool isMainThread;
+      given.Set(isMainThread, "is_main_thread");
       voxelmaps::JobExecution execution;
-      execution.numberOfWorkers = threads != 0 ? threads : voxelmaps::GetNumberOfProcessors();
+      given.Set(execution.numberOfWorkers, "threads");
+      if (execution.numberOfWorkers == 0)
+      {
+        execution.numberOfWorkers = voxelmaps::GetNumberOfProcessors();
+      }
       execution.parallelFor = voxelmaps::GetThreadPool();
       if (!isMainThread)
       {
@@ -117,58 +159,57 @@ cdef extern from *:
       return *tables.at(name);
     }
 
-    /** Add a class: numbers of features, offsets x, y, z one after the other, their weights, and other parameters by name. */
+    using Classes = std::vector<voxelmaps::TextureClassJob>;
+
+    /** Add a class, whose offsets are x, y, z one after the other. */
     void
-    AddClass(std::vector<voxelmaps::TextureClassJob> & classes, const std::string & name,
-             const std::vector<unsigned int> & features, const std::vector<std::int64_t> & offsets,
-             const std::vector<double> & weights, const std::map<std::string, double> & numbers)
+    AddClass(Classes & classes, const std::string & name, const Arguments & given)
     {
       const auto add = [&](auto job, const auto & set) {
-        for (const unsigned int feature : features)
-        {
-          job.features.push_back(static_cast<typename decltype(job)::Feature>(feature));
-        }
+        given.Set(job.features, "features");
         set(job);
         classes.emplace_back(job);
       };
       const auto setOffsets = [&](auto & job) {
+        const std::vector<double> & offsets = given.numbers.at("offsets");
         for (std::size_t i = 0; i < offsets.size(); i += 3)
         {
-          job.offsets.push_back({ { offsets[i], offsets[i + 1], offsets[i + 2] } });
+          job.offsets.emplace_back();
+          std::copy_n(&offsets[i], 3, job.offsets.back().begin());
         }
       };
       const auto setDirections = [&](auto & job) {
         setOffsets(job);
-        job.offsetWeights = weights;
-        job.aggregation = static_cast<decltype(job.aggregation)>(static_cast<unsigned int>(numbers.at("aggregation")));
+        given.Set(job.offsetWeights, "offset_weights");
+        given.Set(job.aggregation, "aggregation");
       };
       if (name == "firstorder")
       {
         add(voxelmaps::FirstOrderJob{}, [&](auto & job) {
-          job.voxelArrayShift = numbers.at("voxel_array_shift");
-          job.voxelVolume = numbers.at("voxel_volume");
+          given.Set(job.voxelArrayShift, "voxel_array_shift");
+          given.Set(job.voxelVolume, "voxel_volume");
         });
       }
       else if (name == "glcm")
       {
         add(voxelmaps::CooccurrenceJob{}, [&](auto & job) {
           setDirections(job);
-          job.symmetric = numbers.at("symmetric") != 0;
-          job.hasOneLevel = numbers.at("has_one_level") != 0;
+          given.Set(job.symmetric, "symmetric");
+          given.Set(job.hasOneLevel, "has_one_level");
         });
       }
       else if (name == "gldm")
       {
         add(voxelmaps::DependenceJob{}, [&](auto & job) {
           setOffsets(job);
-          job.alpha = static_cast<std::uint32_t>(numbers.at("alpha"));
+          given.Set(job.alpha, "alpha");
         });
       }
       else if (name == "glrlm")
       {
         add(voxelmaps::RunLengthJob{}, [&](auto & job) {
           setDirections(job);
-          job.skipDirectionsWithoutPairs = numbers.at("skip_directions_without_pairs") != 0;
+          given.Set(job.skipDirectionsWithoutPairs, "skip_directions_without_pairs");
         });
       }
       else if (name == "glszm")
@@ -181,6 +222,146 @@ cdef extern from *:
       }
     }
 
+    /** Set what jobs of maps and of regions have. */
+    template <typename TJob>
+    void
+    SetTextureJob(TJob & job, const Arguments & given, const Classes & classes)
+    {
+      given.Set(job.pixels, "pixels");
+      given.Set(job.pixelType, "pixel_type");
+      given.Set(job.size, "size");
+      given.Set(job.discretization.method, "method");
+      given.Set(job.discretization.rangeSource, "range_source");
+      given.Set(job.discretization.numberOfGrayLevels, "number_of_gray_levels");
+      given.Set(job.discretization.binWidth, "bin_width");
+      given.Set(job.discretization.binEdges, "bin_edges");
+      job.discretization.rangeMinimum = given.numbers.at("value_range").at(0);
+      job.discretization.rangeMaximum = given.numbers.at("value_range").at(1);
+      job.classes = classes;
+      job.execution = MakeExecution(given);
+    }
+
+    unsigned int
+    ComputeMaps(const Arguments & given, const Classes & classes)
+    {
+      voxelmaps::FeatureMapsJob job;
+      SetTextureJob(job, given, classes);
+      given.Set(job.mask, "mask");
+      given.Set(job.selection, "selection");
+      given.Set(job.windowSize, "window_size");
+      given.Set(job.windowAnchor, "window_anchor");
+      given.Set(job.outputIndex, "output_index");
+      given.Set(job.outputSize, "output_size");
+      given.Set(job.output, "output");
+      given.Set(job.outputIsDouble, "is_double");
+      given.Set(job.mapStride, "map_stride");
+      given.Set(job.backgroundValue, "background_value");
+      voxelmaps::CudaOptions options;
+      given.Set(options.deviceID, "device");
+      given.Set(options.otherDeviceIDs, "other_devices");
+      given.Set(options.inputLocation, "is_input_on_device");
+      given.Set(options.outputLocation, "is_output_on_device");
+      given.Set(options.stream, "stream");
+      const auto result =
+        options.deviceID < 0 ? voxelmaps::ComputeFeatureMaps(job) : voxelmaps::ComputeFeatureMapsCuda(job, options);
+      return result.numberOfGrayLevels;
+    }
+
+    std::vector<voxelmaps::RegionFeatures>
+    ComputeRegions(const Arguments & given, const Classes & classes, const std::vector<std::int64_t> & labels)
+    {
+      voxelmaps::RegionFeaturesJob job;
+      SetTextureJob(job, given, classes);
+      given.Set(job.labelImage, "label_image");
+      given.Set(job.labelType, "label_type");
+      given.Set(job.shapeFeatures, "shape");
+      given.Set(job.planarShapeFeatures, "planar_shape");
+      given.Set(job.spacing, "spacing");
+      given.Set(job.connectsAxis, "connects_axis");
+      job.labels = labels;
+      return voxelmaps::ComputeRegionFeatures(job);
+    }
+
+    /** Mean and covariance of the object, and of the differences. Scalars have one element. */
+    using Affinity = std::vector<std::vector<double>>;
+
+    voxelmaps::FuzzyConnectednessAffinity
+    MakeAffinity(const Affinity & values)
+    {
+      return { values.at(0), values.at(1), values.at(2), values.at(3) };
+    }
+
+    /** A job of connectedness with what all have, and options of the device, which is negative for the CPU. */
+    template <typename TJob, typename TOptions>
+    struct Scene
+    {
+      TJob     job;
+      TOptions options;
+      /** Whether the CPU may compute small images, since the caller has not chosen a device. */
+      bool mayUseCpu{ false };
+
+      explicit Scene(const Arguments & given)
+      {
+        given.Set(job.image, "pixels");
+        given.Set(job.pixelType, "pixel_type");
+        given.Set(job.numberOfComponents, "number_of_components");
+        given.Set(job.size, "size");
+        given.Set(job.mask, "mask");
+        given.Set(job.spacing, "spacing");
+        given.Set(job.affinityFunction, "affinity_function");
+        given.Set(job.adjacency, "adjacency");
+        given.Set(job.weight, "weight");
+        given.Set(job.minimumStrength, "minimum_strength");
+        given.Set(job.distanceWeighting, "distance_weighting");
+        job.execution = MakeExecution(given);
+        given.Set(options.deviceID, "device");
+        given.Set(options.inputLocation, "is_on_device");
+        given.Set(options.outputLocation, "is_on_device");
+        given.Set(options.stream, "stream");
+        given.Set(mayUseCpu, "may_use_cpu");
+      }
+      bool
+      IsForDevice() const
+      {
+        return options.deviceID >= 0 && !(mayUseCpu && job.IsSmall());
+      }
+    };
+    using StrengthScene = Scene<voxelmaps::FuzzyConnectednessJob, voxelmaps::CudaFuzzyConnectednessOptions>;
+    using LabelsScene =
+      Scene<voxelmaps::RelativeFuzzyConnectednessJob, voxelmaps::CudaRelativeFuzzyConnectednessOptions>;
+
+    /** Returns a warning, or an empty string. */
+    std::string
+    EstimateAffinity(const Arguments & given, const std::vector<std::int64_t> & seeds, unsigned int radius,
+                     Affinity & result)
+    {
+      StrengthScene scene(given);
+      scene.job.seeds = seeds;
+      const auto estimate =
+        voxelmaps::EstimateAffinity(scene.job, { scene.job.affinityFunction, radius }, scene.job.execution);
+      const auto & affinity = estimate.affinity;
+      result = { affinity.objectMean, affinity.objectCovariance, affinity.differenceMean, affinity.differenceCovariance };
+      return estimate.warning;
+    }
+
+    void
+    ComputeStrengths(const Arguments & given, const std::vector<std::int64_t> & seeds, const Affinity & affinity)
+    {
+      StrengthScene scene(given);
+      scene.job.seeds = seeds;
+      scene.job.affinity = MakeAffinity(affinity);
+      given.Set(scene.job.output, "output");
+      given.Set(scene.job.outputIsDouble, "is_double");
+      if (scene.IsForDevice())
+      {
+        voxelmaps::ComputeFuzzyConnectednessCuda(scene.job, scene.options);
+      }
+      else
+      {
+        voxelmaps::ComputeFuzzyConnectedness(scene.job);
+      }
+    }
+
     /** A hierarchy that jobs keep, and whether another thread has asked the running one to end. */
     struct KeptHierarchy
     {
@@ -188,10 +369,33 @@ cdef extern from *:
       std::atomic<bool>                              isCanceled{ false };
     };
 
+    /** Compute labels, with a hierarchy unless it is null. */
     void
-    ComputeLabels(voxelmaps::RelativeFuzzyConnectednessJob job,
-                  const voxelmaps::CudaRelativeFuzzyConnectednessOptions & options, bool mayUseCpu, KeptHierarchy * kept)
+    ComputeLabels(const Arguments & given, const Affinity & affinity, const std::map<std::uint16_t, Affinity> & ofLabels,
+                  KeptHierarchy * kept)
     {
+      LabelsScene           scene(given);
+      auto &                job = scene.job;
+      const std::int64_t *  seeds;
+      const std::uint16_t * labels;
+      std::size_t           count;
+      given.Set(seeds, "seeds");
+      given.Set(labels, "labels_of_seeds");
+      given.Set(count, "number_of_seeds");
+      job.seeds.assign(seeds, seeds + count);
+      job.labels.assign(labels, labels + count);
+      job.affinity = MakeAffinity(affinity);
+      for (const auto & each : ofLabels)
+      {
+        job.labelAffinities[each.first] = MakeAffinity(each.second);
+      }
+      given.Set(job.competition, "competition");
+      given.Set(job.tieRule, "tie_rule");
+      given.Set(job.labelOutput, "labels");
+      given.Set(job.labelsAre16Bit, "labels_are_16_bit");
+      given.Set(job.strengthOutput, "strength");
+      given.Set(job.marginOutput, "margin");
+      given.Set(job.outputIsDouble, "is_double");
       auto * const hierarchy = kept != nullptr ? &kept->hierarchy : nullptr;
       if (kept != nullptr)
       {
@@ -206,17 +410,17 @@ cdef extern from *:
           }
         };
       }
-      if (options.deviceID >= 0 && !(mayUseCpu && job.IsSmall()))
+      if (scene.IsForDevice())
       {
         try
         {
-          hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, options, *hierarchy)
-                               : voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, options);
+          hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, scene.options, *hierarchy)
+                               : voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, scene.options);
           return;
         }
         catch (const voxelmaps::DeviceMemoryError &)
         {
-          if (!mayUseCpu)
+          if (!scene.mayUseCpu)
           {
             throw;
           }
@@ -228,117 +432,28 @@ cdef extern from *:
     } // namespace
     """
     void RaisePythonError()
-    JobExecution MakeExecution(unsigned int threads, cpp_bool is_main_thread) except +RaisePythonError
-    const FeatureTable & GetTable(const string & name) except +RaisePythonError
-    void AddClass(
-        vector[TextureClassJob] & classes, const string & name, const vector[unsigned int] & features,
-        const vector[int64_t] & offsets, const vector[double] & weights,
-        const map[string, double] & numbers) except +RaisePythonError
-    cdef cppclass KeptHierarchy:
-        KeptHierarchy() except +
-        RelativeFuzzyConnectednessHierarchy hierarchy
-        cpp_bool isCanceled
 
-    void ComputeLabels(
-        const RelativeFuzzyConnectednessJob & job, const CudaRelativeFuzzyConnectednessOptions & options,
-        cpp_bool may_use_cpu, KeptHierarchy * kept) except +RaisePythonError nogil
+    cdef cppclass Arguments:
+        map[string, int64_t] integers
+        map[string, vector[double]] numbers
 
-    cdef cppclass Triple "voxelmaps::Triple":
-        int64_t & operator[](size_t)
+    ctypedef vector[vector[double]] Affinity
 
-    cdef cppclass Sizes "std::array<double, 3>":
-        double & operator[](size_t)
-
-    cdef cppclass Switches "std::array<bool, 3>":
-        cpp_bool & operator[](size_t)
-
-
-cdef extern from "voxelmaps/FeatureMapsJob.h" namespace "voxelmaps" nogil:
-    enum PixelType:
-        pass
-    enum DiscretizationMethod "voxelmaps::GrayLevelDiscretizationEnums::Method":
-        pass
-    enum RangeSource "voxelmaps::GrayLevelDiscretizationEnums::RangeSource":
-        pass
-    enum MemoryLocation:
-        pass
-
-    cdef cppclass JobExecution:
-        pass
-
-    cdef cppclass CudaOptions:
-        CudaOptions() except +
-        int deviceID
-        vector[int] otherDeviceIDs
-        MemoryLocation inputLocation
-        MemoryLocation outputLocation
-        void * stream
-
-    cdef cppclass FeatureNames:
+    cdef cppclass FeatureNames "voxelmaps::FeatureNames":
         const char * pyRadiomicsName
 
-    cdef cppclass FeatureTable:
+    cdef cppclass FeatureTable "voxelmaps::FeatureTable":
         unsigned int GetNumberOfFeatures()
         const FeatureNames & operator[](unsigned int)
         cpp_bool Find(const string & name, unsigned int & feature)
 
-    cdef cppclass GrayLevelDiscretizationParameters:
-        DiscretizationMethod method
-        unsigned int numberOfGrayLevels
-        double binWidth
-        vector[double] binEdges
-        RangeSource rangeSource
-        double rangeMinimum
-        double rangeMaximum
-
-    cdef cppclass GrayLevelDiscretizationResult:
-        unsigned int numberOfGrayLevels
-
-    cdef cppclass TextureClassJob:
+    cdef cppclass TextureClassJob "voxelmaps::TextureClassJob":
         pass
 
-    cdef cppclass FeatureMapsJob:
-        FeatureMapsJob() except +
-        const void * pixels
-        PixelType pixelType
-        Triple size
-        const uint8_t * mask
-        GrayLevelDiscretizationParameters discretization
-        Triple windowSize
-        Triple windowAnchor
-        vector[TextureClassJob] classes
-        Triple outputIndex
-        Triple outputSize
-        void * output
-        cpp_bool outputIsDouble
-        int64_t mapStride
-        const uint8_t * selection
-        double backgroundValue
-        JobExecution execution
+    cdef cppclass Triple "voxelmaps::Triple":
+        int64_t & operator[](size_t)
 
-    GrayLevelDiscretizationResult ComputeFeatureMaps(const FeatureMapsJob & job) except +RaisePythonError
-    GrayLevelDiscretizationResult ComputeFeatureMapsCuda(
-        const FeatureMapsJob & job, const CudaOptions & options) except +RaisePythonError
-
-
-cdef extern from "voxelmaps/RegionFeaturesJob.h" namespace "voxelmaps" nogil:
-    cdef cppclass RegionFeaturesJob:
-        RegionFeaturesJob() except +
-        const void * pixels
-        PixelType pixelType
-        Triple size
-        const void * labelImage
-        PixelType labelType
-        vector[int64_t] labels
-        GrayLevelDiscretizationParameters discretization
-        vector[TextureClassJob] classes
-        vector[unsigned int] shapeFeatures
-        vector[unsigned int] planarShapeFeatures
-        Sizes spacing
-        Switches connectsAxis
-        JobExecution execution
-
-    cdef cppclass RegionFeatures:
+    cdef cppclass RegionFeatures "voxelmaps::RegionFeatures":
         int64_t label
         int64_t numberOfVoxels
         unsigned int numberOfGrayLevels
@@ -346,88 +461,31 @@ cdef extern from "voxelmaps/RegionFeaturesJob.h" namespace "voxelmaps" nogil:
         Triple boxSize
         vector[double] values
 
-    vector[RegionFeatures] ComputeRegionFeatures(const RegionFeaturesJob & job) except +RaisePythonError
-
-
-cdef extern from "voxelmaps/FuzzyConnectednessJob.h" namespace "voxelmaps" nogil:
-    enum ScenePixelType "voxelmaps::FuzzyConnectednessInput::PixelType":
-        pass
-    enum AffinityFunction "voxelmaps::FuzzyConnectednessEnums::AffinityFunction":
-        pass
-    enum Adjacency "voxelmaps::FuzzyConnectednessEnums::Adjacency":
-        pass
-    enum Competition "voxelmaps::RelativeFuzzyConnectednessEnums::Competition":
-        pass
-    enum TieRule "voxelmaps::RelativeFuzzyConnectednessEnums::TieRule":
-        pass
-
-    cdef cppclass FuzzyConnectednessAffinity:
-        FuzzyConnectednessAffinity() except +
-        vector[double] objectMean
-        vector[double] objectCovariance
-        vector[double] differenceMean
-        vector[double] differenceCovariance
-
-    cdef cppclass FuzzyConnectednessProblem:
-        const void * image
-        ScenePixelType pixelType
-        unsigned int numberOfComponents
-        Triple size
-        const uint8_t * mask
-        vector[int64_t] seeds
-        Sizes spacing
-        AffinityFunction affinityFunction
-        FuzzyConnectednessAffinity affinity
-        double weight
-        double minimumStrength
-        Adjacency adjacency
-        cpp_bool distanceWeighting
-        JobExecution execution
-        cpp_bool IsSmall()
-
-    cdef cppclass FuzzyConnectednessJob(FuzzyConnectednessProblem):
-        FuzzyConnectednessJob() except +
-        void * output
-        cpp_bool outputIsDouble
-
-    cdef cppclass CudaFuzzyConnectednessOptions(CudaOptions):
-        CudaFuzzyConnectednessOptions() except +
-
-    void ComputeFuzzyConnectedness(const FuzzyConnectednessJob & job) except +RaisePythonError
-    void ComputeFuzzyConnectednessCuda(
-        const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options) except +RaisePythonError
-
-    cdef cppclass RelativeFuzzyConnectednessJob(FuzzyConnectednessProblem):
-        RelativeFuzzyConnectednessJob() except +
-        vector[uint16_t] labels
-        Competition competition
-        TieRule tieRule
-        map[uint16_t, FuzzyConnectednessAffinity] labelAffinities
-        void * labelOutput
-        cpp_bool labelsAre16Bit
-        void * strengthOutput
-        void * marginOutput
-        cpp_bool outputIsDouble
-
-    cdef cppclass CudaRelativeFuzzyConnectednessOptions(CudaOptions):
-        CudaRelativeFuzzyConnectednessOptions() except +
-
-    cdef cppclass RelativeFuzzyConnectednessHierarchy:
+    cdef cppclass RelativeHierarchy "voxelmaps::RelativeFuzzyConnectednessHierarchy":
         void Release()
         uint64_t GetMemory()
 
-    cdef cppclass AffinityEstimateParameters:
-        AffinityFunction affinityFunction
-        unsigned int radius
+    cdef cppclass KeptHierarchy:
+        KeptHierarchy() except +
+        RelativeHierarchy hierarchy
+        cpp_bool isCanceled
 
-    cdef cppclass AffinityEstimate:
-        AffinityEstimate() except +
-        FuzzyConnectednessAffinity affinity
-        string warning
-
-    AffinityEstimate EstimateAffinity(
-        const FuzzyConnectednessProblem & job, const AffinityEstimateParameters & parameters,
-        const JobExecution & execution) except +RaisePythonError
+    const FeatureTable & GetTable(const string & name) except +RaisePythonError
+    void AddClass(
+        vector[TextureClassJob] & classes, const string & name, const Arguments & given) except +RaisePythonError
+    unsigned int ComputeMaps(
+        const Arguments & given, const vector[TextureClassJob] & classes) except +RaisePythonError nogil
+    vector[RegionFeatures] ComputeRegions(
+        const Arguments & given, const vector[TextureClassJob] & classes,
+        const vector[int64_t] & labels) except +RaisePythonError nogil
+    string EstimateAffinity(
+        const Arguments & given, const vector[int64_t] & seeds, unsigned int radius,
+        Affinity & result) except +RaisePythonError nogil
+    void ComputeStrengths(
+        const Arguments & given, const vector[int64_t] & seeds, const Affinity & affinity) except +RaisePythonError nogil
+    void ComputeLabels(
+        const Arguments & given, const Affinity & affinity, const map[uint16_t, Affinity] & of_labels,
+        KeptHierarchy * kept) except +RaisePythonError nogil
 
 
 cdef extern from "voxelmaps/CudaDevices.h" namespace "voxelmaps::CudaDevices":
@@ -453,10 +511,6 @@ def find_feature(name, feature):
     return number if GetTable(name.encode()).Find(feature.encode(), number) else None
 
 
-def _is_main_thread():
-    return threading.get_ident() == threading.main_thread().ident
-
-
 def number_of_devices():
     """Number of CUDA devices that can be used."""
     return GetNumberOfDevices()
@@ -478,47 +532,34 @@ def release_device_memory():
         ReleaseResources()
 
 
-cdef Triple _triple(values) except *:
-    cdef Triple result
-    for axis in range(3):
-        result[axis] = values[axis]
+cdef Arguments _arguments(given) except *:
+    cdef Arguments result
+    result.integers[b"is_main_thread"] = threading.get_ident() == threading.main_thread().ident
+    for name, value in given.items():
+        if isinstance(value, int):
+            result.integers[name.encode()] = value
+        else:
+            result.numbers[name.encode()] = value if hasattr(value, "__iter__") else [value]
     return result
 
 
 cdef vector[TextureClassJob] _classes(classes) except *:
     cdef vector[TextureClassJob] result
-    cdef vector[int64_t] offsets
-    cdef map[string, double] numbers
     for name, features, parameters in classes:
         offsets = [i for offset in parameters.get("offsets", ()) for i in offset]
-        numbers = {key.encode(): value for key, value in parameters.items() if not key.startswith("offset")}
-        AddClass(result, name.encode(), features, offsets, parameters.get("offset_weights", ()), numbers)
+        given = {"offset_weights": (), **parameters, "features": features, "offsets": offsets}
+        AddClass(result, name.encode(), _arguments(given))
     return result
 
 
-cdef GrayLevelDiscretizationParameters _levels(levels) except *:
-    cdef GrayLevelDiscretizationParameters result
-    result.method = <DiscretizationMethod><unsigned int>levels["method"]
-    result.rangeSource = <RangeSource><unsigned int>levels["range_source"]
-    result.numberOfGrayLevels = levels["number_of_gray_levels"]
-    result.binWidth = levels["bin_width"]
-    result.binEdges = levels["bin_edges"]
-    result.rangeMinimum, result.rangeMaximum = levels["value_range"]
-    return result
-
-
-cdef void * _address(number) except? NULL:
-    return <void *><uintptr_t>number
-
-
-def compute_feature_maps(**given):
+def compute_feature_maps(*, classes, discretization, **given):
     """Compute a FeatureMapsJob; arguments are its members, enumerators are numbers.
 
-    pixels, mask, selection, output
-               Addresses; 0 if there is no mask or selection.
+    classes    Tuples of the name in PyRadiomics, numbers of features, and a dict of parameters.
     discretization
                Dict of method, range_source, number_of_gray_levels, bin_width, bin_edges and value_range.
-    classes    Tuples of the name in PyRadiomics, numbers of features, and a dict of parameters.
+    pixels, mask, selection, output
+               Addresses; 0 if there is no mask or selection.
     threads    0 for one per processor.
     device     -1 for the CPU.
     pixel_type, size, window_size, window_anchor, output_index, output_size, is_double, map_stride, background_value, other_devices,
@@ -526,150 +567,57 @@ def compute_feature_maps(**given):
 
     Returns the number of gray levels.
     """
-    cdef FeatureMapsJob job
-    cdef CudaOptions options
-    cdef GrayLevelDiscretizationResult result
-    job.pixels = _address(given["pixels"])
-    job.pixelType = <PixelType><unsigned int>given["pixel_type"]
-    job.size = _triple(given["size"])
-    job.mask = <const uint8_t *>_address(given["mask"])
-    job.selection = <const uint8_t *>_address(given["selection"])
-    job.discretization = _levels(given["discretization"])
-    job.windowSize = _triple(given["window_size"])
-    job.windowAnchor = _triple(given["window_anchor"])
-    job.classes = _classes(given["classes"])
-    job.outputIndex = _triple(given["output_index"])
-    job.outputSize = _triple(given["output_size"])
-    job.output = _address(given["output"])
-    job.outputIsDouble = given["is_double"]
-    job.mapStride = given["map_stride"]
-    job.backgroundValue = given["background_value"]
-    job.execution = MakeExecution(given["threads"], _is_main_thread())
-    options.deviceID = given["device"]
-    options.otherDeviceIDs = given["other_devices"]
-    options.inputLocation = <MemoryLocation><cpp_bool>given["is_input_on_device"]
-    options.outputLocation = <MemoryLocation><cpp_bool>given["is_output_on_device"]
-    options.stream = _address(given["stream"])
+    cdef Arguments arguments = _arguments({**given, **discretization})
+    cdef vector[TextureClassJob] jobs = _classes(classes)
+    cdef unsigned int levels
     with nogil:
-        if options.deviceID < 0:
-            result = ComputeFeatureMaps(job)
-        else:
-            result = ComputeFeatureMapsCuda(job, options)
-    return result.numberOfGrayLevels
+        levels = ComputeMaps(arguments, jobs)
+    return levels
 
 
-def compute_region_features(**given):
+def compute_region_features(*, classes, discretization, vector[int64_t] labels, **given):
     """Compute a RegionFeaturesJob; see compute_feature_maps.
 
     labels                 Of the regions; all that are greater than 0 if empty.
     shape, planar_shape    Numbers of features.
-    pixels, pixel_type, size, label_image, label_type, discretization, classes, spacing, connects_axis, threads
+    pixels, pixel_type, size, label_image, label_type, spacing, connects_axis, threads
 
     Returns tuples of label, number of voxels, number of gray levels, bounding box and list of values of each region. The box is pairs
     of the first index and the number of voxels along x, y and z.
     """
-    cdef RegionFeaturesJob job
+    cdef Arguments arguments = _arguments({**given, **discretization})
+    cdef vector[TextureClassJob] jobs = _classes(classes)
     cdef vector[RegionFeatures] regions
-    job.pixels = _address(given["pixels"])
-    job.pixelType = <PixelType><unsigned int>given["pixel_type"]
-    job.size = _triple(given["size"])
-    job.labelImage = _address(given["label_image"])
-    job.labelType = <PixelType><unsigned int>given["label_type"]
-    job.labels = given["labels"]
-    job.discretization = _levels(given["discretization"])
-    job.classes = _classes(given["classes"])
-    job.shapeFeatures = given["shape"]
-    job.planarShapeFeatures = given["planar_shape"]
-    for axis in range(3):
-        job.spacing[axis] = given["spacing"][axis]
-        job.connectsAxis[axis] = given["connects_axis"][axis]
-    job.execution = MakeExecution(given["threads"], _is_main_thread())
     with nogil:
-        regions = ComputeRegionFeatures(job)
+        regions = ComputeRegions(arguments, jobs, labels)
     return [
         (one.label, one.numberOfVoxels, one.numberOfGrayLevels, [(one.boxIndex[d], one.boxSize[d]) for d in range(3)], one.values)
         for one in regions
     ]
 
 
-cdef FuzzyConnectednessAffinity _affinity(values) except *:
-    """An affinity is four lists: mean and covariance of the object, and of the differences. Scalars have one element."""
-    cdef FuzzyConnectednessAffinity affinity
-    affinity.objectMean, affinity.objectCovariance, affinity.differenceMean, affinity.differenceCovariance = values
-    return affinity
+def estimate_affinity(scene, vector[int64_t] seeds, unsigned int radius):
+    """An affinity from seeds, which are numbers of voxels in host memory, and a warning or an empty string.
 
+    scene    Dict of what all jobs of connectedness have: pixels and mask, which are addresses, 0 for no mask; number_of_components,
+             0 for scalars; pixel_type, size, spacing, affinity_function, adjacency, weight, minimum_strength, distance_weighting,
+             threads, device, may_use_cpu, is_on_device and stream.
 
-cdef _set_problem(FuzzyConnectednessProblem & job, problem):
-    """Set what all jobs of connectedness have, from a dict.
-
-    pixels, mask                     Addresses; 0 for no mask.
-    pixel_type, affinity_function, adjacency
-                                     Enumerators as numbers.
-    number_of_components             0 for scalars.
-    device                           -1 for the CPU.
-    may_use_cpu                      Whether the CPU may compute small images, since the caller has not chosen a device.
-    is_on_device                     Whether pixels, mask and output are in the memory of the device.
-    size, spacing, weight, minimum_strength, distance_weighting, threads, stream
+    An affinity is four lists: mean and covariance of the object, and of the differences. Scalars have one element.
     """
-    job.image = _address(problem["pixels"])
-    job.mask = <const uint8_t *>_address(problem["mask"])
-    job.pixelType = <ScenePixelType><unsigned int>problem["pixel_type"]
-    job.affinityFunction = <AffinityFunction><unsigned int>problem["affinity_function"]
-    job.adjacency = <Adjacency><unsigned int>problem["adjacency"]
-    job.numberOfComponents = problem["number_of_components"]
-    job.size = _triple(problem["size"])
-    for axis in range(3):
-        job.spacing[axis] = problem["spacing"][axis]
-    job.weight = problem["weight"]
-    job.minimumStrength = problem["minimum_strength"]
-    job.distanceWeighting = problem["distance_weighting"]
-    job.execution = MakeExecution(problem["threads"], _is_main_thread())
-
-
-cdef _set_location(CudaOptions & options, problem):
-    options.deviceID = problem["device"]
-    options.inputLocation = options.outputLocation = <MemoryLocation><cpp_bool>problem["is_on_device"]
-    options.stream = _address(problem["stream"])
-
-
-def estimate_affinity(problem, seeds, unsigned int radius):
-    """An affinity from seeds, which are numbers of voxels in host memory, and a warning or an empty string."""
-    cdef FuzzyConnectednessJob job
-    cdef AffinityEstimateParameters parameters
-    cdef AffinityEstimate estimate
-    _set_problem(job, problem)
-    job.seeds = seeds
-    parameters.affinityFunction = job.affinityFunction
-    parameters.radius = radius
+    cdef Arguments arguments = _arguments(scene)
+    cdef Affinity affinity
+    cdef string warning
     with nogil:
-        estimate = EstimateAffinity(job, parameters, job.execution)
-    affinity = estimate.affinity
-    lists = affinity.objectMean, affinity.objectCovariance, affinity.differenceMean, affinity.differenceCovariance
-    return lists, estimate.warning.decode()
+        warning = EstimateAffinity(arguments, seeds, radius, affinity)
+    return affinity, warning.decode()
 
 
-def compute_fuzzy_connectedness(problem, seeds, affinity, output, cpp_bool is_double):
-    """Compute a FuzzyConnectednessJob.
-
-    problem         See _set_problem.
-    seeds           Numbers of voxels, in the order of memory.
-    affinity        See _affinity.
-    output          Address.
-    """
-    cdef FuzzyConnectednessJob job
-    cdef CudaFuzzyConnectednessOptions options
-    cdef cpp_bool may_use_cpu = problem["may_use_cpu"]
-    _set_problem(job, problem)
-    _set_location(options, problem)
-    job.seeds = seeds
-    job.affinity = _affinity(affinity)
-    job.output = _address(output)
-    job.outputIsDouble = is_double
+def compute_fuzzy_connectedness(scene, vector[int64_t] seeds, Affinity affinity, *, output, is_double):
+    """Compute a FuzzyConnectednessJob; see estimate_affinity. The output is an address."""
+    cdef Arguments arguments = _arguments({**scene, "output": output, "is_double": is_double})
     with nogil:
-        if options.deviceID < 0 or (may_use_cpu and job.IsSmall()):
-            ComputeFuzzyConnectedness(job)
-        else:
-            ComputeFuzzyConnectednessCuda(job, options)
+        ComputeStrengths(arguments, seeds, affinity)
 
 
 cdef class Hierarchy:
@@ -690,39 +638,21 @@ cdef class Hierarchy:
         self.kept.isCanceled = is_canceled
 
 
-def compute_labels(problem, seeds, affinities, outputs, Hierarchy hierarchy=None, **given):
-    """Compute a RelativeFuzzyConnectednessJob.
+def compute_labels(scene, Affinity affinity, map[uint16_t, Affinity] of_labels, Hierarchy hierarchy=None, **given):
+    """Compute a RelativeFuzzyConnectednessJob; see estimate_affinity.
 
-    problem      See _set_problem.
-    seeds        Addresses of the numbers of voxels (int64) and of their labels (uint16), and how many there are.
-    affinities   That of all labels, and a dict of those of single ones; see _affinity.
-    outputs      Addresses of labels, strength and margin; those that are not needed are left out.
+    affinity, of_labels
+                 That of all labels, and a dict of those of single ones.
     hierarchy    That of the same image, mask and affinity, or an empty one, which is made.
+    seeds, labels_of_seeds
+                 Addresses of the numbers of voxels (int64) and of their labels (uint16), of which there are number_of_seeds.
+    labels, strength, margin
+                 Addresses of outputs; 0 for those of strength and margin that are not needed.
     competition, tie_rule, labels_are_16_bit, is_double
     """
-    cdef RelativeFuzzyConnectednessJob job
-    cdef CudaRelativeFuzzyConnectednessOptions options
+    cdef Arguments arguments = _arguments({**scene, **given})
     cdef KeptHierarchy * kept = NULL
-    cdef cpp_bool may_use_cpu = problem["may_use_cpu"]
-    cdef size_t count = seeds[2]
-    cdef const int64_t * first_voxel = <const int64_t *>_address(seeds[0])
-    cdef const uint16_t * first_label = <const uint16_t *>_address(seeds[1])
-    _set_problem(job, problem)
-    _set_location(options, problem)
-    job.seeds.assign(first_voxel, first_voxel + count)
-    job.labels.assign(first_label, first_label + count)
-    of_all, of_labels = affinities
-    job.affinity = _affinity(of_all)
-    for label, values in of_labels.items():
-        job.labelAffinities[<uint16_t>label] = _affinity(values)
-    job.competition = <Competition><unsigned int>given["competition"]
-    job.tieRule = <TieRule><unsigned int>given["tie_rule"]
-    job.labelOutput = _address(outputs["labels"])
-    job.labelsAre16Bit = given["labels_are_16_bit"]
-    job.strengthOutput = _address(outputs.get("strength", 0))
-    job.marginOutput = _address(outputs.get("margin", 0))
-    job.outputIsDouble = given["is_double"]
     if hierarchy is not None:
         kept = &hierarchy.kept
     with nogil:
-        ComputeLabels(job, options, may_use_cpu, kept)
+        ComputeLabels(arguments, affinity, of_labels, kept)

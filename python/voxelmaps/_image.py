@@ -383,7 +383,9 @@ def _steps_of_axis(value, name, spacing, what):
             f"{positions[worst + 1]:g} is {steps[worst]:g}: interpolate them, x.interp({name}=...)"
         )
     if spacing is not None and abs(spacing - step) > 0.01 * step:
-        raise ValueError(f"{what} have the step {step:g} mm, but the attribute spacing is {spacing:g}: delete one of them")
+        raise ValueError(
+            f"{what} have the step {step:g} mm, but the attribute spacing is {spacing:g}: delete one of them"
+        )
     return step, float(positions[0])
 
 

@@ -163,14 +163,17 @@ class Job:
         numbers, labels = self._seeds
         _core.compute_labels(
             part.problem(values),
-            (numbers.ctypes.data, labels.ctypes.data, len(numbers)),
-            (self.affinity, self._of_labels),
-            {name: output.address for name, output in parts.items()},
+            self.affinity,
+            self._of_labels,
+            hierarchy,
+            seeds=numbers.ctypes.data,
+            labels_of_seeds=labels.ctypes.data,
+            number_of_seeds=len(numbers),
             competition=COMPETITIONS.index(values["competition"]),
             tie_rule=TIE_RULES.index(values["tie_rule"]),
             labels_are_16_bit=values["label_type"] == "uint16",
             is_double=values["precision"] == "double",
-            hierarchy=hierarchy,
+            **{name: parts[name].address if name in parts else 0 for name in Segmentation._fields},
         )
         if part is not scene:
             with scene.library.current_device():
