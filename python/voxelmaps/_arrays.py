@@ -38,7 +38,7 @@ class Library(NamedTuple):
         return f"{self.given or self.name} ({place})"
 
     def module(self):
-        return sys.modules[{"NumPy": "numpy", "CuPy": "cupy", "PyTorch": "torch"}[self.name]]
+        return np if self.name == "NumPy" else sys.modules["torch" if self.name == "PyTorch" else "cupy"]
 
     def current_device(self):
         """A context in which CuPy computes on the device; the other libraries need none."""

@@ -66,7 +66,7 @@ class Scene(NamedTuple):
             if label is not None:
                 raise ValueError(f"label is {label!r}, but there is no mask whose label it is")
             _regions.check_finite(self.pixels, None)
-            return self._replace(mask=None)
+            return self if self.mask is None else self._replace(mask=None)
         array = self.opened.on_grid(mask, "mask", label)
         array = _arrays.array_like(array, "mask", self.pixels, self.shape, may_be_on_host=True)
         region = _regions.region(array, label, "mask", self.pixels)
@@ -257,9 +257,8 @@ def fuzzy_connectedness(
     is_double, out = values["precision"] == "double", values["out"]
     dtype = "float64" if is_double else "float32"
     output = _arrays.output_of(out, scene.pixels, scene.shape, dtype, mask=scene.mask)
-    _core.compute_fuzzy_connectedness(
-        scene.problem(values), numbers, affinity, output=output.address, is_double=is_double
-    )
+    problem = scene.problem(values)
+    _core.compute_fuzzy_connectedness(problem, affinity, seeds=numbers, output=output.address, is_double=is_double)
     return scene.result(output.array, out)
 
 

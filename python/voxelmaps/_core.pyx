@@ -21,7 +21,7 @@ cdef extern from *:
     #include "voxelmaps/RegionFeaturesJob.h"
     #include "voxelmaps/ThreadPool.h"
 
-    #include <algorithm>
+    #include <array>
     #include <atomic>
     #include <chrono>
     #include <map>
@@ -32,41 +32,78 @@ cdef extern from *:
 
     namespace
     {
-    struct Interrupted
+    /** Python has the error. */
+    struct PythonError
     {};
     struct Canceled
     {};
 
-    /** Arguments of jobs by name. Addresses, enumerators and whether something is so are integers. */
+    /** Lets other threads of Python run. */
+    struct WithoutLock
+    {
+      PyThreadState * state{ PyEval_SaveThread() };
+      ~WithoutLock() { PyEval_RestoreThread(state); }
+    };
+
+    /** A dict of arguments; addresses and enumerators are integers. */
     struct Arguments
     {
-      std::map<std::string, std::int64_t>        integers;
-      std::map<std::string, std::vector<double>> numbers;
+      PyObject * values;
 
       template <typename T>
-      void
-      Set(T & member, const std::string & name) const
+      static void
+      Read(PyObject * value, T & member)
       {
         if constexpr (std::is_pointer_v<T>)
         {
-          member = reinterpret_cast<T>(static_cast<std::uintptr_t>(integers.at(name)));
+          member = static_cast<T>(PyLong_AsVoidPtr(value));
         }
-        else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>)
+        else if constexpr (std::is_same_v<T, bool>)
         {
-          const auto found = integers.find(name);
-          member = found != integers.end() ? static_cast<T>(found->second) : static_cast<T>(numbers.at(name).at(0));
+          member = PyObject_IsTrue(value) == 1;
+        }
+        else if constexpr (std::is_floating_point_v<T>)
+        {
+          member = PyFloat_AsDouble(value);
+        }
+        else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>)
+        {
+          member = static_cast<T>(PyLong_AsLongLong(value));
         }
         else
         {
-          const std::vector<double> & values = numbers.at(name);
           if constexpr (!std::is_aggregate_v<T>)
           {
-            member.resize(values.size());
+            member.resize(static_cast<std::size_t>(PySequence_Size(value)));
           }
           for (std::size_t i = 0; i < member.size(); ++i)
           {
-            member[i] = static_cast<typename T::value_type>(values.at(i));
+            PyObject * const item = PySequence_GetItem(value, static_cast<Py_ssize_t>(i));
+            if (item != nullptr)
+            {
+              Read(item, member[i]);
+              Py_DECREF(item);
+            }
           }
+        }
+      }
+
+      template <typename T>
+      void
+      Set(T & member, const char * name) const
+      {
+        PyObject * const value = PyDict_GetItemString(values, name);
+        if (value == nullptr)
+        {
+          PyErr_SetString(PyExc_KeyError, name);
+        }
+        else
+        {
+          Read(value, member);
+        }
+        if (PyErr_Occurred() != nullptr)
+        {
+          throw PythonError{};
         }
       }
     };
@@ -103,7 +140,7 @@ cdef extern from *:
         PyGILState_Release(state);
         if (isInterrupted)
         {
-          throw Interrupted{};
+          throw PythonError{};
         }
       };
       return execution;
@@ -117,10 +154,8 @@ cdef extern from *:
       {
         throw;
       }
-      catch (const Interrupted &)
-      {
-        // PyErr_CheckSignals has set the error.
-      }
+      catch (const PythonError &)
+      {}
       catch (const Canceled &)
       {
         PyErr_SetString(PyExc_InterruptedError, "the computation was canceled");
@@ -161,23 +196,16 @@ cdef extern from *:
 
     using Classes = std::vector<voxelmaps::TextureClassJob>;
 
-    /** Add a class, whose offsets are x, y, z one after the other. */
     void
-    AddClass(Classes & classes, const std::string & name, const Arguments & given)
+    AddClass(Classes & classes, const std::string & name, PyObject * arguments)
     {
+      const Arguments given{ arguments };
       const auto add = [&](auto job, const auto & set) {
         given.Set(job.features, "features");
         set(job);
         classes.emplace_back(job);
       };
-      const auto setOffsets = [&](auto & job) {
-        const std::vector<double> & offsets = given.numbers.at("offsets");
-        for (std::size_t i = 0; i < offsets.size(); i += 3)
-        {
-          job.offsets.emplace_back();
-          std::copy_n(&offsets[i], 3, job.offsets.back().begin());
-        }
-      };
+      const auto setOffsets = [&](auto & job) { given.Set(job.offsets, "offsets"); };
       const auto setDirections = [&](auto & job) {
         setOffsets(job);
         given.Set(job.offsetWeights, "offset_weights");
@@ -225,27 +253,30 @@ cdef extern from *:
     /** Set what jobs of maps and of regions have. */
     template <typename TJob>
     void
-    SetTextureJob(TJob & job, const Arguments & given, const Classes & classes)
+    SetTextureJob(TJob & job, const Arguments & given, const Arguments & levels, const Classes & classes)
     {
       given.Set(job.pixels, "pixels");
       given.Set(job.pixelType, "pixel_type");
       given.Set(job.size, "size");
-      given.Set(job.discretization.method, "method");
-      given.Set(job.discretization.rangeSource, "range_source");
-      given.Set(job.discretization.numberOfGrayLevels, "number_of_gray_levels");
-      given.Set(job.discretization.binWidth, "bin_width");
-      given.Set(job.discretization.binEdges, "bin_edges");
-      job.discretization.rangeMinimum = given.numbers.at("value_range").at(0);
-      job.discretization.rangeMaximum = given.numbers.at("value_range").at(1);
+      levels.Set(job.discretization.method, "method");
+      levels.Set(job.discretization.rangeSource, "range_source");
+      levels.Set(job.discretization.numberOfGrayLevels, "number_of_gray_levels");
+      levels.Set(job.discretization.binWidth, "bin_width");
+      levels.Set(job.discretization.binEdges, "bin_edges");
+      std::array<double, 2> range;
+      levels.Set(range, "value_range");
+      job.discretization.rangeMinimum = range[0];
+      job.discretization.rangeMaximum = range[1];
       job.classes = classes;
       job.execution = MakeExecution(given);
     }
 
     unsigned int
-    ComputeMaps(const Arguments & given, const Classes & classes)
+    ComputeMaps(PyObject * arguments, PyObject * levels, const Classes & classes)
     {
+      const Arguments           given{ arguments };
       voxelmaps::FeatureMapsJob job;
-      SetTextureJob(job, given, classes);
+      SetTextureJob(job, given, { levels }, classes);
       given.Set(job.mask, "mask");
       given.Set(job.selection, "selection");
       given.Set(job.windowSize, "window_size");
@@ -262,23 +293,26 @@ cdef extern from *:
       given.Set(options.inputLocation, "is_input_on_device");
       given.Set(options.outputLocation, "is_output_on_device");
       given.Set(options.stream, "stream");
-      const auto result =
+      const WithoutLock withoutLock;
+      const auto        result =
         options.deviceID < 0 ? voxelmaps::ComputeFeatureMaps(job) : voxelmaps::ComputeFeatureMapsCuda(job, options);
       return result.numberOfGrayLevels;
     }
 
     std::vector<voxelmaps::RegionFeatures>
-    ComputeRegions(const Arguments & given, const Classes & classes, const std::vector<std::int64_t> & labels)
+    ComputeRegions(PyObject * arguments, PyObject * levels, const Classes & classes)
     {
+      const Arguments              given{ arguments };
       voxelmaps::RegionFeaturesJob job;
-      SetTextureJob(job, given, classes);
+      SetTextureJob(job, given, { levels }, classes);
       given.Set(job.labelImage, "label_image");
       given.Set(job.labelType, "label_type");
       given.Set(job.shapeFeatures, "shape");
       given.Set(job.planarShapeFeatures, "planar_shape");
       given.Set(job.spacing, "spacing");
       given.Set(job.connectsAxis, "connects_axis");
-      job.labels = labels;
+      given.Set(job.labels, "labels");
+      const WithoutLock withoutLock;
       return voxelmaps::ComputeRegionFeatures(job);
     }
 
@@ -332,12 +366,13 @@ cdef extern from *:
 
     /** Returns a warning, or an empty string. */
     std::string
-    EstimateAffinity(const Arguments & given, const std::vector<std::int64_t> & seeds, unsigned int radius,
-                     Affinity & result)
+    EstimateAffinity(PyObject * arguments, unsigned int radius, Affinity & result)
     {
-      StrengthScene scene(given);
-      scene.job.seeds = seeds;
-      const auto estimate =
+      const Arguments given{ arguments };
+      StrengthScene   scene(given);
+      given.Set(scene.job.seeds, "seeds");
+      const WithoutLock withoutLock;
+      const auto        estimate =
         voxelmaps::EstimateAffinity(scene.job, { scene.job.affinityFunction, radius }, scene.job.execution);
       const auto & affinity = estimate.affinity;
       result = { affinity.objectMean, affinity.objectCovariance, affinity.differenceMean, affinity.differenceCovariance };
@@ -345,13 +380,15 @@ cdef extern from *:
     }
 
     void
-    ComputeStrengths(const Arguments & given, const std::vector<std::int64_t> & seeds, const Affinity & affinity)
+    ComputeStrengths(PyObject * arguments, const Affinity & affinity)
     {
-      StrengthScene scene(given);
-      scene.job.seeds = seeds;
+      const Arguments given{ arguments };
+      StrengthScene   scene(given);
+      given.Set(scene.job.seeds, "seeds");
       scene.job.affinity = MakeAffinity(affinity);
       given.Set(scene.job.output, "output");
       given.Set(scene.job.outputIsDouble, "is_double");
+      const WithoutLock withoutLock;
       if (scene.IsForDevice())
       {
         voxelmaps::ComputeFuzzyConnectednessCuda(scene.job, scene.options);
@@ -371,9 +408,10 @@ cdef extern from *:
 
     /** Compute labels, with a hierarchy unless it is null. */
     void
-    ComputeLabels(const Arguments & given, const Affinity & affinity, const std::map<std::uint16_t, Affinity> & ofLabels,
+    ComputeLabels(PyObject * arguments, const Affinity & affinity, const std::map<std::uint16_t, Affinity> & ofLabels,
                   KeptHierarchy * kept)
     {
+      const Arguments       given{ arguments };
       LabelsScene           scene(given);
       auto &                job = scene.job;
       const std::int64_t *  seeds;
@@ -396,7 +434,8 @@ cdef extern from *:
       given.Set(job.strengthOutput, "strength");
       given.Set(job.marginOutput, "margin");
       given.Set(job.outputIsDouble, "is_double");
-      auto * const hierarchy = kept != nullptr ? &kept->hierarchy : nullptr;
+      const WithoutLock withoutLock;
+      auto * const      hierarchy = kept != nullptr ? &kept->hierarchy : nullptr;
       if (kept != nullptr)
       {
         job.execution.reportProgress = [kept, report = job.execution.reportProgress](std::uint64_t voxels) {
@@ -433,10 +472,6 @@ cdef extern from *:
     """
     void RaisePythonError()
 
-    cdef cppclass Arguments:
-        map[string, int64_t] integers
-        map[string, vector[double]] numbers
-
     ctypedef vector[vector[double]] Affinity
 
     cdef cppclass FeatureNames "voxelmaps::FeatureNames":
@@ -471,21 +506,16 @@ cdef extern from *:
         cpp_bool isCanceled
 
     const FeatureTable & GetTable(const string & name) except +RaisePythonError
-    void AddClass(
-        vector[TextureClassJob] & classes, const string & name, const Arguments & given) except +RaisePythonError
+    void AddClass(vector[TextureClassJob] & classes, const string & name, object given) except +RaisePythonError
     unsigned int ComputeMaps(
-        const Arguments & given, const vector[TextureClassJob] & classes) except +RaisePythonError nogil
+        object given, object levels, const vector[TextureClassJob] & classes) except +RaisePythonError
     vector[RegionFeatures] ComputeRegions(
-        const Arguments & given, const vector[TextureClassJob] & classes,
-        const vector[int64_t] & labels) except +RaisePythonError nogil
-    string EstimateAffinity(
-        const Arguments & given, const vector[int64_t] & seeds, unsigned int radius,
-        Affinity & result) except +RaisePythonError nogil
-    void ComputeStrengths(
-        const Arguments & given, const vector[int64_t] & seeds, const Affinity & affinity) except +RaisePythonError nogil
+        object given, object levels, const vector[TextureClassJob] & classes) except +RaisePythonError
+    string EstimateAffinity(object given, unsigned int radius, Affinity & result) except +RaisePythonError
+    void ComputeStrengths(object given, const Affinity & affinity) except +RaisePythonError
     void ComputeLabels(
-        const Arguments & given, const Affinity & affinity, const map[uint16_t, Affinity] & of_labels,
-        KeptHierarchy * kept) except +RaisePythonError nogil
+        object given, const Affinity & affinity, const map[uint16_t, Affinity] & of_labels,
+        KeptHierarchy * kept) except +RaisePythonError
 
 
 cdef extern from "voxelmaps/CudaDevices.h" namespace "voxelmaps::CudaDevices":
@@ -532,23 +562,15 @@ def release_device_memory():
         ReleaseResources()
 
 
-cdef Arguments _arguments(given) except *:
-    cdef Arguments result
-    result.integers[b"is_main_thread"] = threading.get_ident() == threading.main_thread().ident
-    for name, value in given.items():
-        if isinstance(value, int):
-            result.integers[name.encode()] = value
-        else:
-            result.numbers[name.encode()] = value if hasattr(value, "__iter__") else [value]
-    return result
+cdef _with_thread(given):
+    given["is_main_thread"] = threading.get_ident() == threading.main_thread().ident
+    return given
 
 
 cdef vector[TextureClassJob] _classes(classes) except *:
     cdef vector[TextureClassJob] result
     for name, features, parameters in classes:
-        offsets = [i for offset in parameters.get("offsets", ()) for i in offset]
-        given = {"offset_weights": (), **parameters, "features": features, "offsets": offsets}
-        AddClass(result, name.encode(), _arguments(given))
+        AddClass(result, name.encode(), {"offset_weights": (), **parameters, "features": features})
     return result
 
 
@@ -567,15 +589,10 @@ def compute_feature_maps(*, classes, discretization, **given):
 
     Returns the number of gray levels.
     """
-    cdef Arguments arguments = _arguments({**given, **discretization})
-    cdef vector[TextureClassJob] jobs = _classes(classes)
-    cdef unsigned int levels
-    with nogil:
-        levels = ComputeMaps(arguments, jobs)
-    return levels
+    return ComputeMaps(_with_thread(given), discretization, _classes(classes))
 
 
-def compute_region_features(*, classes, discretization, vector[int64_t] labels, **given):
+def compute_region_features(*, classes, discretization, **given):
     """Compute a RegionFeaturesJob; see compute_feature_maps.
 
     labels                 Of the regions; all that are greater than 0 if empty.
@@ -585,18 +602,14 @@ def compute_region_features(*, classes, discretization, vector[int64_t] labels, 
     Returns tuples of label, number of voxels, number of gray levels, bounding box and list of values of each region. The box is pairs
     of the first index and the number of voxels along x, y and z.
     """
-    cdef Arguments arguments = _arguments({**given, **discretization})
-    cdef vector[TextureClassJob] jobs = _classes(classes)
-    cdef vector[RegionFeatures] regions
-    with nogil:
-        regions = ComputeRegions(arguments, jobs, labels)
+    cdef vector[RegionFeatures] regions = ComputeRegions(_with_thread(given), discretization, _classes(classes))
     return [
         (one.label, one.numberOfVoxels, one.numberOfGrayLevels, [(one.boxIndex[d], one.boxSize[d]) for d in range(3)], one.values)
         for one in regions
     ]
 
 
-def estimate_affinity(scene, vector[int64_t] seeds, unsigned int radius):
+def estimate_affinity(scene, seeds, unsigned int radius):
     """An affinity from seeds, which are numbers of voxels in host memory, and a warning or an empty string.
 
     scene    Dict of what all jobs of connectedness have: pixels and mask, which are addresses, 0 for no mask; number_of_components,
@@ -605,19 +618,18 @@ def estimate_affinity(scene, vector[int64_t] seeds, unsigned int radius):
 
     An affinity is four lists: mean and covariance of the object, and of the differences. Scalars have one element.
     """
-    cdef Arguments arguments = _arguments(scene)
     cdef Affinity affinity
-    cdef string warning
-    with nogil:
-        warning = EstimateAffinity(arguments, seeds, radius, affinity)
+    warning = EstimateAffinity(_with_thread({**scene, "seeds": seeds}), radius, affinity)
     return affinity, warning.decode()
 
 
-def compute_fuzzy_connectedness(scene, vector[int64_t] seeds, Affinity affinity, *, output, is_double):
-    """Compute a FuzzyConnectednessJob; see estimate_affinity. The output is an address."""
-    cdef Arguments arguments = _arguments({**scene, "output": output, "is_double": is_double})
-    with nogil:
-        ComputeStrengths(arguments, seeds, affinity)
+def compute_fuzzy_connectedness(scene, Affinity affinity, **given):
+    """Compute a FuzzyConnectednessJob; see estimate_affinity.
+
+    seeds, output, is_double
+                 Numbers of voxels, an address, and whether it is one of doubles.
+    """
+    ComputeStrengths(_with_thread({**scene, **given}), affinity)
 
 
 cdef class Hierarchy:
@@ -650,9 +662,7 @@ def compute_labels(scene, Affinity affinity, map[uint16_t, Affinity] of_labels, 
                  Addresses of outputs; 0 for those of strength and margin that are not needed.
     competition, tie_rule, labels_are_16_bit, is_double
     """
-    cdef Arguments arguments = _arguments({**scene, **given})
     cdef KeptHierarchy * kept = NULL
     if hierarchy is not None:
         kept = &hierarchy.kept
-    with nogil:
-        ComputeLabels(arguments, affinity, of_labels, kept)
+    ComputeLabels(_with_thread({**scene, **given}), affinity, of_labels, kept)
