@@ -72,11 +72,12 @@ cdef extern from *:
         }
         else
         {
+          const Py_ssize_t size = PySequence_Size(value);
           if constexpr (!std::is_aggregate_v<T>)
           {
-            member.resize(static_cast<std::size_t>(PySequence_Size(value)));
+            member.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
           }
-          for (std::size_t i = 0; i < member.size(); ++i)
+          for (std::size_t i = 0; i < member.size() && PyErr_Occurred() == nullptr; ++i)
           {
             PyObject * const item = PySequence_GetItem(value, static_cast<Py_ssize_t>(i));
             if (item != nullptr)
