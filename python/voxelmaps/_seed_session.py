@@ -178,9 +178,8 @@ class SeedSession:
 
     @property
     def margin(self) -> Any:
-        """Strength of the winner minus that of the strongest other label of the last update(), in [0, 1], of the kind and shape
-        of the image: how certain the label is. It is computed when it is first read, in about the time of an update(); with
-        margin=True, by each update().
+        """Strength of the winner minus that of the strongest other label, in [0, 1]: how certain the label is. Otherwise as strength,
+        with margin=True.
 
         Examples
 
