@@ -38,12 +38,24 @@ cdef extern from *:
     struct Canceled
     {};
 
-    /** Lets other threads of Python run. */
-    struct WithoutLock
+    /** Lets other threads of Python run meanwhile. Not by a destructor: Python ends daemon threads where they take the lock, which
+     * unwinds the stack. */
+    template <typename TFunction>
+    void
+    CallWithoutLock(const TFunction & function)
     {
-      PyThreadState * state{ PyEval_SaveThread() };
-      ~WithoutLock() { PyEval_RestoreThread(state); }
-    };
+      PyThreadState * const state = PyEval_SaveThread();
+      try
+      {
+        function();
+      }
+      catch (...)
+      {
+        PyEval_RestoreThread(state);
+        throw;
+      }
+      PyEval_RestoreThread(state);
+    }
 
     /** A dict of arguments; addresses and enumerators are integers. */
     struct Arguments
@@ -294,9 +306,10 @@ cdef extern from *:
       given.Set(options.inputLocation, "is_input_on_device");
       given.Set(options.outputLocation, "is_output_on_device");
       given.Set(options.stream, "stream");
-      const WithoutLock withoutLock;
-      const auto        result =
-        options.deviceID < 0 ? voxelmaps::ComputeFeatureMaps(job) : voxelmaps::ComputeFeatureMapsCuda(job, options);
+      voxelmaps::GrayLevelDiscretizationResult result;
+      CallWithoutLock([&] {
+        result = options.deviceID < 0 ? voxelmaps::ComputeFeatureMaps(job) : voxelmaps::ComputeFeatureMapsCuda(job, options);
+      });
       return result.numberOfGrayLevels;
     }
 
@@ -313,8 +326,9 @@ cdef extern from *:
       given.Set(job.spacing, "spacing");
       given.Set(job.connectsAxis, "connects_axis");
       given.Set(job.labels, "labels");
-      const WithoutLock withoutLock;
-      return voxelmaps::ComputeRegionFeatures(job);
+      std::vector<voxelmaps::RegionFeatures> result;
+      CallWithoutLock([&] { result = voxelmaps::ComputeRegionFeatures(job); });
+      return result;
     }
 
     /** Mean and covariance of the object, and of the differences. Scalars have one element. */
@@ -372,9 +386,11 @@ cdef extern from *:
       const Arguments given{ arguments };
       StrengthScene   scene(given);
       given.Set(scene.job.seeds, "seeds");
-      const WithoutLock withoutLock;
-      const auto        estimate =
-        voxelmaps::EstimateAffinity(scene.job, { scene.job.affinityFunction, radius }, scene.job.execution);
+      voxelmaps::AffinityEstimate estimate;
+      CallWithoutLock([&] {
+        estimate =
+          voxelmaps::EstimateAffinity(scene.job, { scene.job.affinityFunction, radius }, scene.job.execution);
+      });
       const auto & affinity = estimate.affinity;
       result = { affinity.objectMean, affinity.objectCovariance, affinity.differenceMean, affinity.differenceCovariance };
       return estimate.warning;
@@ -389,15 +405,16 @@ cdef extern from *:
       scene.job.affinity = MakeAffinity(affinity);
       given.Set(scene.job.output, "output");
       given.Set(scene.job.outputIsDouble, "is_double");
-      const WithoutLock withoutLock;
-      if (scene.IsForDevice())
-      {
-        voxelmaps::ComputeFuzzyConnectednessCuda(scene.job, scene.options);
-      }
-      else
-      {
-        voxelmaps::ComputeFuzzyConnectedness(scene.job);
-      }
+      CallWithoutLock([&] {
+        if (scene.IsForDevice())
+        {
+          voxelmaps::ComputeFuzzyConnectednessCuda(scene.job, scene.options);
+        }
+        else
+        {
+          voxelmaps::ComputeFuzzyConnectedness(scene.job);
+        }
+      });
     }
 
     /** A hierarchy that jobs keep, and whether another thread has asked the running one to end. */
@@ -406,6 +423,30 @@ cdef extern from *:
       voxelmaps::RelativeFuzzyConnectednessHierarchy hierarchy;
       std::atomic<bool>                              isCanceled{ false };
     };
+
+    void
+    ComputeLabels(const LabelsScene & scene, voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy)
+    {
+      if (scene.IsForDevice())
+      {
+        try
+        {
+          hierarchy != nullptr
+            ? voxelmaps::ComputeRelativeFuzzyConnectednessCuda(scene.job, scene.options, *hierarchy)
+            : voxelmaps::ComputeRelativeFuzzyConnectednessCuda(scene.job, scene.options);
+          return;
+        }
+        catch (const voxelmaps::DeviceMemoryError &)
+        {
+          if (!scene.mayUseCpu)
+          {
+            throw;
+          }
+        }
+      }
+      hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectedness(scene.job, *hierarchy)
+                           : voxelmaps::ComputeRelativeFuzzyConnectedness(scene.job);
+    }
 
     /** Compute labels, with a hierarchy unless it is null. */
     void
@@ -435,8 +476,6 @@ cdef extern from *:
       given.Set(job.strengthOutput, "strength");
       given.Set(job.marginOutput, "margin");
       given.Set(job.outputIsDouble, "is_double");
-      const WithoutLock withoutLock;
-      auto * const      hierarchy = kept != nullptr ? &kept->hierarchy : nullptr;
       if (kept != nullptr)
       {
         job.execution.reportProgress = [kept, report = job.execution.reportProgress](std::uint64_t voxels) {
@@ -450,24 +489,7 @@ cdef extern from *:
           }
         };
       }
-      if (scene.IsForDevice())
-      {
-        try
-        {
-          hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, scene.options, *hierarchy)
-                               : voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, scene.options);
-          return;
-        }
-        catch (const voxelmaps::DeviceMemoryError &)
-        {
-          if (!scene.mayUseCpu)
-          {
-            throw;
-          }
-        }
-      }
-      hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectedness(job, *hierarchy)
-                           : voxelmaps::ComputeRelativeFuzzyConnectedness(job);
+      CallWithoutLock([&] { ComputeLabels(scene, kept != nullptr ? &kept->hierarchy : nullptr); });
     }
     } // namespace
     """
