@@ -72,12 +72,16 @@ def test_other_python_threads_run_meanwhile(function):
     assert sum(start + 0.1 * (stop - start) < t < stop - 0.1 * (stop - start) for t in ticks) > 3
 
 
-def test_exit_while_a_daemon_thread_computes():
-    code = """
+@pytest.mark.parametrize("size", [3, 100])
+def test_exit_while_a_daemon_thread_computes(size):
+    """Within a computation, or at the end of one."""
+    code = f"""
 import numpy, threading, time, voxelmaps
-x = numpy.random.default_rng(0).integers(0, 200, (80, 120, 120)).astype(numpy.uint8)
-parameters = {"features": "glcm", "device": "cpu", "threads": 1}
-threading.Thread(target=voxelmaps.feature_maps, args=(x,), kwargs=parameters, daemon=True).start()
+x = numpy.random.default_rng(0).integers(0, 200, ({size},) * 3).astype(numpy.uint8)
+def run():
+    while True:
+        voxelmaps.feature_maps(x, features="glcm", device="cpu", threads=1)
+threading.Thread(target=run, daemon=True).start()
 time.sleep(0.2)
 print("end", flush=True)
 """

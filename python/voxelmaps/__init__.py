@@ -50,7 +50,7 @@ _MODULES = {
     "release_device_memory": "_devices",
     "sample_ct": "_sample",
     "show": "_pictures",
-    "suggest_threshold": "_threshold",
+    "suggest_threshold": "_connectedness",
 }
 _SUBMODULES = ("radiomics",)
 

@@ -19,7 +19,7 @@ from ._files.reading import read_maps as read_maps
 from ._region_features import region_features as region_features
 from ._sample import sample_ct as sample_ct
 from ._seed_session import SeedSession as SeedSession
-from ._threshold import suggest_threshold as suggest_threshold
+from ._connectedness import suggest_threshold as suggest_threshold
 from ._transforms import FeatureMapsd as FeatureMapsd
 
 __version__: str

@@ -18,6 +18,8 @@ PIXEL_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "
 # Types of devices in DLPack.
 _DLPACK_CPU, _DLPACK_CUDA = 1, 2
 
+_RULE_OF_TYPES = "must be real numbers of at most 64 bits"
+
 # Largest magnitude below which a double represents all integers.
 _MAX_EXACT_INTEGER = 2**53
 
@@ -36,30 +38,38 @@ class Library(NamedTuple):
         return f"{self.given or self.name} ({place})"
 
     def module(self):
-        return np if self.name == "NumPy" else sys.modules[{"PyTorch": "torch", "CuPy": "cupy"}[self.name]]
+        return np if self.name == "NumPy" else sys.modules["torch" if self.name == "PyTorch" else "cupy"]
+
+    def current_device(self):
+        """A context in which CuPy computes on the device; the other libraries need none."""
+        return self.module().cuda.Device(self.device) if self.name == "CuPy" else contextlib.nullcontext()
 
     def stream(self):
         """The address of the current stream of the caller; 0 in host memory."""
         if self.device is None:
             return 0
+        cuda = self.module().cuda
         if self.name == "PyTorch":
-            return self.module().cuda.current_stream(self.device).cuda_stream
-        return self.module().cuda.get_current_stream().ptr
+            return cuda.current_stream(self.device).cuda_stream
+        return cuda.get_current_stream().ptr
+
+    def _place(self):
+        """Arguments of functions that make arrays."""
+        if self.name != "PyTorch":
+            return {}
+        return {"device": "cpu" if self.device is None else f"cuda:{self.device}"}
 
     def empty(self, shape, dtype):
-        """A new array in C order. Raises ValueError if the library has no such values."""
+        """A new array in C order. Raises ValueError or TypeError if the library has no such values."""
         module = self.module()
         if self.given == "JAX" and dtype == "float64" and not sys.modules["jax"].config.jax_enable_x64:
             raise ValueError("JAX has no float64 here, which precision='double' needs: set jax_enable_x64")
-        if self.name == "PyTorch":
-            if not hasattr(module, dtype):
-                raise TypeError(
-                    f"PyTorch {module.__version__} has no type {dtype}, which the result has: update it, or ask for another type"
-                )
-            place = "cpu" if self.device is None else f"cuda:{self.device}"
-            return module.empty(shape, dtype=getattr(module, dtype), device=place)
+        if not hasattr(module, dtype):
+            raise TypeError(
+                f"{self.name} {module.__version__} has no type {dtype}, which the result has: update it, or ask for another type"
+            )
         with self.current_device():
-            return module.empty(shape, dtype=dtype)
+            return module.empty(shape, dtype=getattr(module, dtype), **self._place())
 
     def contiguous(self, array, dtype=None):
         """The array in C order, of the type, if one is given; a copy where it must be."""
@@ -73,25 +83,12 @@ class Library(NamedTuple):
 
     def from_host(self, array):
         """An array of NumPy as one of this library."""
-        module = self.module()
-        if self.name == "PyTorch":
-            tensor = module.from_numpy(array)
-            return tensor if self.device is None else tensor.to(f"cuda:{self.device}")
         with self.current_device():
-            return module.asarray(array)
-
-    def copy(self, array):
-        """A copy in C order."""
-        if self.name == "PyTorch":
-            return array.clone(memory_format=self.module().contiguous_format)
-        with self.current_device():
-            return array.copy(order="C")
+            return self.module().asarray(array, **self._place())
 
     def result(self, array, given=None):
         """What a function returns: the array as one of the library that was given, or the array that was given for it."""
-        if self.given is None:
-            return array if given is None else given
-        if self.device is not None:
+        if self.given is not None and self.device is not None:
             # Its library may use the memory of an input for something else as soon as the function has returned.
             self.module().cuda.get_current_stream().synchronize()
         if given is not None:
@@ -102,10 +99,6 @@ class Library(NamedTuple):
                 return jax.device_put(array, jax.devices("cpu")[0])
             return jax.dlpack.from_dlpack(array)
         return sys.modules["numba"].cuda.as_cuda_array(array) if self.given == "Numba" else array
-
-    def current_device(self):
-        """A context in which CuPy computes on the device; the other libraries need none."""
-        return self.module().cuda.Device(self.device) if self.name == "CuPy" else contextlib.nullcontext()
 
 
 class Array(NamedTuple):
@@ -132,14 +125,24 @@ class Array(NamedTuple):
     @property
     def end(self):
         """The address after the last element in C order."""
-        item_bytes = self.array.element_size() if self.library.name == "PyTorch" else self.array.itemsize
-        return self.address + item_bytes * math.prod(self.shape)
+        return self.address + np.dtype(self.dtype).itemsize * math.prod(self.shape)
 
     def host(self):
         """The array as one of NumPy: a copy of what is in device memory."""
         if self.library.name == "PyTorch":
             return self.array.cpu().numpy()
         return self.array.get() if self.library.name == "CuPy" else self.array
+
+    def part(self, box):
+        """The part in slices, in C order."""
+        return Array(self.library.contiguous(self.array[box]), self.library)
+
+    def copy(self):
+        """A copy in C order."""
+        result = self.library.empty(self.shape, self.dtype)
+        with self.library.current_device():
+            result[...] = self.array
+        return Array(result, self.library)
 
     def comparable(self):
         """The values, of a type that the library can compare and reduce: PyTorch cannot with unsigned integers of more than 8 bits."""
@@ -150,11 +153,7 @@ class Array(NamedTuple):
         """The least and the greatest value, as numbers of Python: NaN if there is one."""
         values = self.comparable()
         with self.library.current_device():
-            if self.library.name == "PyTorch":
-                least, greatest = self.library.module().aminmax(values)
-            else:
-                least, greatest = values.min(), values.max()
-            return least.item(), greatest.item()
+            return values.min().item(), values.max().item()
 
     def at(self, numbers):
         """The elements with these numbers in C order, which are an array of NumPy, as they are."""
@@ -164,18 +163,16 @@ class Array(NamedTuple):
 
     def nonzero(self):
         """Numbers of the elements that are not 0, in C order, and their values: arrays of NumPy."""
-        module, flat = self.library.module(), _signed(self.array).reshape(-1)
+        flat = self.comparable().reshape(-1)
+        if self.library.name == "NumPy":
+            numbers = _candidates(flat)
+            values = flat[numbers]
+            is_set = values != 0
+            return numbers[is_set], values[is_set]
         with self.library.current_device():
-            is_tensor = self.library.name == "PyTorch"
-            if module is np:
-                numbers = _candidates(flat)
-                values = flat[numbers]
-                is_set = values != 0
-                return numbers[is_set], values[is_set]
-            is_set = flat != 0
-            numbers = module.nonzero(is_set).reshape(-1) if is_tensor else module.flatnonzero(is_set)
+            numbers = self.library.module().argwhere(flat != 0).reshape(-1)
             values = Array(flat[numbers], self.library).host()
-        return Array(numbers, self.library).host(), values.view(self.dtype) if is_tensor else values
+        return Array(numbers, self.library).host(), values.astype(self.dtype, copy=False)
 
 
 def _candidates(flat):
@@ -195,23 +192,14 @@ def _is_of(value, module, name):
     return module in sys.modules and isinstance(value, getattr(sys.modules[module], name))
 
 
-def _signed(array):
-    """The array; a tensor of unsigned integers, with which PyTorch can do little, as signed ones with the same bytes."""
-    dtype = str(array.dtype)
-    if dtype in ("torch.uint16", "torch.uint32", "torch.uint64"):
-        return array.view(getattr(sys.modules["torch"], dtype[len("torch.u") :]))
-    return array
-
-
-def _library_of_type(value):
-    """Name of the library of a value, by its type."""
-    module = type(value).__module__.partition(".")[0]
-    return {"jax": "JAX", "jaxlib": "JAX", "numba": "Numba", "numba_cuda": "Numba"}.get(module, module)
+# Modules of types -> names of libraries.
+_LIBRARIES = {"jax": "JAX", "jaxlib": "JAX", "numba": "Numba", "numba_cuda": "Numba"}
 
 
 def _through_cupy(value, what):
     """An array in device memory of a library that is not known here, with its memory."""
-    kind = f"{type(value).__module__}.{type(value).__name__}"
+    module = type(value).__module__
+    kind = f"{module}.{type(value).__name__}"
     try:
         import cupy
     except ImportError:
@@ -226,7 +214,8 @@ def _through_cupy(value, what):
         array = cupy.asarray(value) if has_interface else cupy.from_dlpack(value)
     except (TypeError, ValueError, KeyError, BufferError, RuntimeError) as error:
         raise TypeError(f"{what} is a {kind} in device memory that CuPy cannot read: {error}") from error
-    return Array(array, Library("CuPy", array.device.id, _library_of_type(value)))
+    package = module.partition(".")[0]
+    return Array(array, Library("CuPy", array.device.id, _LIBRARIES.get(package, package)))
 
 
 def array_of(value, what):
@@ -262,7 +251,7 @@ def array_of(value, what):
         return _through_cupy(value, what)
     if has_device and value.__dlpack_device__()[0] != _DLPACK_CPU:
         raise TypeError(f"{what} is neither in host memory nor on a CUDA device: copy it there")
-    if _library_of_type(value) == "JAX":
+    if _LIBRARIES.get(type(value).__module__.partition(".")[0]) == "JAX":
         return Array(np.asarray(value), Library("NumPy", None, "JAX"))
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         return Array(np.from_dlpack(value), Library("NumPy"))
@@ -291,9 +280,7 @@ def array_like(value, what, image, *shapes, may_be_on_host=False):
     array = array_of(value, what)
     if may_be_on_host and array.library == Library("NumPy") != image.library:
         if array.dtype not in (*PIXEL_TYPES, "bool"):
-            raise TypeError(
-                f"{what} has voxels of type {array.dtype}, but they must be real numbers of at most 64 bits"
-            )
+            raise TypeError(f"{what} has voxels of type {array.dtype}, but they {_RULE_OF_TYPES}")
         array = Array(image.library.from_host(np.ascontiguousarray(array.array)), image.library)
     check_same_library(image, "x", array, what)
     if array.shape not in shapes:
@@ -303,53 +290,52 @@ def array_like(value, what, image, *shapes, may_be_on_host=False):
 
 def pixels_of(array, what):
     """The array in C order with a type of PIXEL_TYPES, without a change of values. Raises TypeError for other types."""
-    dtype = array.dtype
-    if dtype == "bool":
-        return Array(array.library.contiguous(array.array, "uint8"), array.library)
-    if dtype in ("float16", "bfloat16"):
-        return Array(array.library.contiguous(array.array, "float32"), array.library)
-    if dtype not in PIXEL_TYPES:
-        raise TypeError(f"{what} has voxels of type {dtype}, but they must be real numbers of at most 64 bits")
     # With NumPy's name of a type, bytes are in the order of this machine.
-    is_numpy = array.library.name == "NumPy"
-    return Array(array.library.contiguous(array.array, dtype if is_numpy else None), array.library)
+    dtype = {"bool": "uint8", "float16": "float32", "bfloat16": "float32"}.get(array.dtype, array.dtype)
+    if dtype not in PIXEL_TYPES:
+        raise TypeError(f"{what} has voxels of type {dtype}, but they {_RULE_OF_TYPES}")
+    return Array(array.library.contiguous(array.array, dtype), array.library)
 
 
 def bytes_of(array, what):
     """The array in C order as bytes: 0 where it is 0 or NaN, and not 0 elsewhere."""
     values, dtype = array.array, array.dtype
-    if dtype == "uint8":
-        return Array(array.library.contiguous(values), array.library)
     if dtype.startswith(("float", "bfloat")):
         values = (values < 0) | (values > 0)
-    elif dtype in PIXEL_TYPES:
-        values = _signed(values) != 0
-    elif dtype != "bool":
+    elif dtype in PIXEL_TYPES and dtype != "uint8":
+        values = array.comparable() != 0
+    elif dtype not in ("bool", "uint8"):
         raise TypeError(f"{what} has voxels of type {dtype}, but they must be real numbers")
+    values = array.library.contiguous(values)
     if array.library.name == "NumPy":
         # The bytes of bool are 0 and 1.
-        return Array(np.ascontiguousarray(values).reshape(values.shape).view(np.uint8), array.library)
+        return Array(values.view(np.uint8), array.library)
     return Array(array.library.contiguous(values, "uint8"), array.library)
 
 
 def check_exact(array, what):
     """Raise ValueError for integers that float64, in which all is computed, does not represent."""
-    if array.dtype not in ("int64", "uint64"):
+    if array.dtype not in ("int64", "uint64") or 0 in array.shape:
         return
-    extremes = array.extremes() if 0 not in array.shape else (0, 0)
-    if max(map(abs, extremes)) > _MAX_EXACT_INTEGER:
+    least, greatest = array.extremes()
+    if max(-least, greatest) > _MAX_EXACT_INTEGER:
         raise ValueError(
-            f"{what} has {array.dtype} values from {extremes[0]} to {extremes[1]}, which cannot be converted to float64 without a "
-            "change: they must not exceed 2^53"
+            f"{what} has {array.dtype} values from {least} to {greatest}, which cannot be converted to float64 without a change: they "
+            "must not exceed 2^53"
         )
 
 
 def without_int64(array, what):
     """The array, with integers of 64 bits as float64. Raises ValueError if that changes a value."""
+    check_exact(array, what)
     if array.dtype not in ("int64", "uint64"):
         return array
-    check_exact(array, what)
     return Array(array.library.contiguous(array.array, "float64"), array.library)
+
+
+def host_pixels(value, what):
+    """The array in a value as one of NumPy, with a type of PIXEL_TYPES."""
+    return pixels_of(array_of(value, what), what).host()
 
 
 def output_of(value, image, shape, dtype, what="out", mask=None):
@@ -365,7 +351,7 @@ def output_of(value, image, shape, dtype, what="out", mask=None):
         raise ValueError(
             f"{what} has the shape {out.shape} and the type {out.dtype}, but must have {shape} and {dtype}"
         )
-    is_contiguous = out.array.is_contiguous() if out.library.name == "PyTorch" else out.array.flags.c_contiguous
+    is_contiguous = Array(out.library.contiguous(out.array), out.library).address == out.address
     is_writable = out.library.name != "NumPy" or (out.array.flags.writeable and out.array is value)
     if not (is_contiguous and is_writable):
         raise ValueError(f"{what} must be writable and in C order, without gaps")

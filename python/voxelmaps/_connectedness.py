@@ -1,33 +1,37 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Fuzzy connectedness of arrays and images."""
+"""Fuzzy connectedness of arrays and images, and a threshold for it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import math
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Sequence
 
 import numpy as np
 
 from . import _arrays, _core, _image, _parameters, _regions, _seeds
 from ._devices import place_of, triple
-from ._parameters import ADJACENCIES, AFFINITIES, FUZZY_CONNECTEDNESS, MOMENTS, checked, number, with_parameters
+from ._parameters import ADJACENCIES, AFFINITIES, FUZZY_CONNECTEDNESS, MOMENTS, count, number, with_parameters
 from ._suggestions import warn
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._types import Array, FuzzyConnectednessParameters, ImageLike, Path
+    from ._types import Array, FuzzyConnectednessParameters, ImageLike, Integer, Number, Numbers, Path
 
 _MAX_COMPONENTS = 16
+# Numbers of voxelmaps::FuzzyConnectednessInput::PixelType.
+_PIXEL_TYPES = [name for name in _arrays.PIXEL_TYPES if "int64" not in name]
 
 
 class Scene(NamedTuple):
-    """An image whose voxels are connected.
+    """An image whose voxels are connected, or a part of one.
 
     pixels        In C order; components of voxels are the last axis.
     components    0 for scalars.
     shape         Of the voxels.
     sizes         Of a voxel along each axis, in mm.
+    mask          Bytes in C order, or None.
     """
 
     opened: _image.Opened
@@ -35,38 +39,55 @@ class Scene(NamedTuple):
     components: int
     shape: tuple[int, ...]
     sizes: list[float]
+    mask: _arrays.Array | None = None
 
     @property
     def library(self) -> _arrays.Library:
         return self.pixels.library
 
-    def problem(self, pixels: _arrays.Array, mask: Any, shape: Any, values: dict[str, Any]) -> dict[str, Any]:
-        """What _core knows of the scene, or of a part of it, and of the parameters."""
+    def problem(self, values: dict[str, Any]) -> dict[str, Any]:
+        """What _core knows of the scene and the parameters, and where it computes."""
         return {
-            "pixels": pixels.address,
-            "pixel_type": _arrays.PIXEL_TYPES.index(pixels.dtype),
+            "pixels": self.pixels.address,
+            "pixel_type": _PIXEL_TYPES.index(self.pixels.dtype),
             "number_of_components": self.components,
-            "size": triple(shape, 1),
-            "mask": 0 if mask is None else mask.address,
+            "size": triple(self.shape, 1),
+            "mask": 0 if self.mask is None else self.mask.address,
             "affinity_function": AFFINITIES.index(values["affinity"]),
             "adjacency": ADJACENCIES.index(values["adjacency"]),
             "spacing": triple(tuple(self.sizes), 1.0),
             **{name: values[name] for name in ("weight", "minimum_strength", "distance_weighting", "threads")},
+            **place_of(values["device"], self.library),
         }
 
-    def region(self, mask: Any, label: Any) -> _arrays.Array | None:
-        """The mask as bytes. Raises ValueError for infinite intensities inside."""
+    def masked(self, mask: Any, label: Any) -> Scene:
+        """The scene with a mask. Raises ValueError for infinite intensities inside."""
         if mask is None:
             if label is not None:
                 raise ValueError(f"label is {label!r}, but there is no mask whose label it is")
             _regions.check_finite(self.pixels, None)
-            return None
+            return self if self.mask is None else self._replace(mask=None)
         array = self.opened.on_grid(mask, "mask", label)
         array = _arrays.array_like(array, "mask", self.pixels, self.shape, may_be_on_host=True)
         region = _regions.region(array, label, "mask", self.pixels)
         inside = region.array[..., None] if self.components else region.array
         _regions.check_finite(self.pixels, _arrays.Array(inside, region.library), "x", "mask")
-        return region
+        return self._replace(mask=region)
+
+    def _with_arrays(self, function: Callable[[_arrays.Array], _arrays.Array], shape: tuple[int, ...]) -> Scene:
+        mask = None if self.mask is None else function(self.mask)
+        return self._replace(pixels=function(self.pixels), mask=mask, shape=shape)
+
+    def around(self, numbers: Any, margins: Sequence[int]) -> tuple[tuple[slice, ...], Scene, Any]:
+        """The box of voxels with a margin along each axis, as slices; the part of the scene there; the numbers of the voxels in it."""
+        indices = np.unravel_index(numbers, self.shape)
+        box = tuple(
+            slice(max(int(i.min()) - margin, 0), min(int(i.max()) + margin + 1, n))
+            for i, margin, n in zip(indices, margins, self.shape)
+        )
+        shape = tuple(part.stop - part.start for part in box)
+        part = self._with_arrays(lambda array: array.part(box), shape)
+        return box, part, np.ravel_multi_index(tuple(i - part.start for i, part in zip(indices, box)), shape)
 
     def result(self, array: Any, out: Any = None) -> Any:
         """An array of the library as the kind of image that was given, or the array that was given for it."""
@@ -75,7 +96,7 @@ class Scene(NamedTuple):
 
 
 def scene_of(x: Any, values: dict[str, Any]) -> Scene:
-    """The scene of an image and of the parameters, which are checked."""
+    """The scene of an image and of the parameters, which are checked, without a mask."""
     axis = values.get("components_axis")
     opened = _image.opened(x, "x", axis)
     given = _arrays.array_of(opened.image.array, "x")
@@ -101,10 +122,14 @@ def scene_of(x: Any, values: dict[str, Any]) -> Scene:
     shape = pixels.shape[:dimensions]
     if 0 in shape:
         raise ValueError(f"x of shape {shape} has no voxels")
-    spacing = values["spacing"]
+    return Scene(opened, pixels, components, shape, sizes_of(values["spacing"], opened, dimensions))
+
+
+def sizes_of(spacing: Any, opened: _image.Opened, dimensions: int) -> list[float]:
+    """Sizes of a voxel along each axis: the spacing that is given, or that of the image."""
     if spacing is None and opened.image.spacing is not None:
-        spacing = tuple(reversed(opened.image.spacing))
-    return Scene(opened, pixels, components, shape, _parameters.sizes(spacing, dimensions))
+        spacing = opened.image.spacing[::-1]
+    return _parameters.sizes(spacing, dimensions)
 
 
 def check_effects(given: Any, values: dict[str, Any], table: Any, moments: dict[str, Any]) -> None:
@@ -127,6 +152,14 @@ def moments_of(values: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
+def checked_arguments(given: Any, function: str, table: Any, arguments: Sequence[str]) -> tuple[Any, dict[str, Any]]:
+    """All parameters, as _parameters.checked returns them, and the moments among them."""
+    values = _parameters.checked(given, function, table, arguments)
+    moments = moments_of(values)
+    check_effects(given, values, table, moments)
+    return values, moments
+
+
 def elements(value: Any, components: int, name: str) -> list[float]:
     """The elements of a mean or a variance, or of a mean vector or a covariance matrix."""
     if components == 0:
@@ -141,32 +174,25 @@ def elements(value: Any, components: int, name: str) -> list[float]:
     return array.ravel().tolist()
 
 
-def estimate(
-    scene: Scene,
-    pixels: _arrays.Array,
-    mask: _arrays.Array | None,
-    numbers: Any,
-    shape: Any,
-    values: dict[str, Any],
-    remedy: str = "",
-) -> tuple[list[float], ...]:
+def is_estimated(values: dict[str, Any], moments: dict[str, Any]) -> bool:
+    return not moments and values["affinity"] != "absolute_difference"
+
+
+def estimate(scene: Scene, numbers: Any, values: dict[str, Any], remedy: str = "") -> tuple[list[float], ...]:
     """The affinity of the voxels around seeds, in the order of MOMENTS. Warns if the object may leak.
 
-    pixels, mask, shape    Of the scene, or of a part of it.
-    numbers                Of the seeds, in the order of memory.
-    remedy                 In addition to that of the warning.
+    numbers    Of the seeds, in the order of memory.
+    remedy     In addition to that of the warning.
     """
     radius = values["estimation_radius"]
-    near, near_mask, numbers, shape = _seeds.surroundings(pixels, mask, numbers, radius, shape)
-    problem = scene.problem(near, near_mask, shape, values)
-    affinity, warning = _core.estimate_affinity(problem, numbers, radius)
+    if scene.library.device is not None:
+        # Only the voxels that are used are copied to host memory.
+        _, scene, numbers = scene.around(numbers, (radius,) * len(scene.shape))
+        scene = scene._with_arrays(lambda array: _arrays.array_of(array.host(), ""), scene.shape)
+    affinity, warning = _core.estimate_affinity(scene.problem({**values, "device": "cpu"}), numbers, radius)
     if warning:
         warn(f"{warning}{remedy} (estimation_radius {radius})")
     return affinity
-
-
-def is_estimated(values: dict[str, Any], moments: dict[str, Any]) -> bool:
-    return not moments and values["affinity"] != "absolute_difference"
 
 
 @with_parameters(FUZZY_CONNECTEDNESS)
@@ -220,26 +246,75 @@ def fuzzy_connectedness(
     >>> bool(strengths[0, 1] == 1 and strengths[0, 3] < 0.1)
     True
     """
-    values = checked(parameters, "fuzzy_connectedness", FUZZY_CONNECTEDNESS, ("seeds", "mask"))
-    moments = moments_of(values)
-    check_effects(parameters, values, FUZZY_CONNECTEDNESS, moments)
-    scene = scene_of(x, values)
-    image, library, shape = scene.pixels, scene.library, scene.shape
-    region = scene.region(mask, values["label"])
-    numbers = _seeds.unlabeled(seeds, values["seed_points"], scene.opened, image, shape)
-    _seeds.check_inside(numbers, image, region, shape)
+    values, moments = checked_arguments(parameters, "fuzzy_connectedness", FUZZY_CONNECTEDNESS, ("seeds", "mask"))
+    scene = scene_of(x, values).masked(mask, values["label"])
+    numbers = _seeds.unlabeled(seeds, values["seed_points"], scene)
+    _seeds.check_inside(numbers, scene)
     if is_estimated(values, moments):
-        affinity = estimate(scene, image, region, numbers, shape, values)
+        affinity = estimate(scene, numbers, values)
     else:
         affinity = tuple(elements(moments[name], 0, name) if name in moments else [] for name in MOMENTS)
     is_double, out = values["precision"] == "double", values["out"]
-    output = _arrays.output_of(out, image, shape, "float64" if is_double else "float32", mask=region)
-    _core.compute_fuzzy_connectedness(
-        scene.problem(image, region, shape, values),
-        numbers,
-        affinity,
-        output=output.address,
-        is_double=is_double,
-        **place_of(values["device"], library),
-    )
+    dtype = "float64" if is_double else "float32"
+    output = _arrays.output_of(out, scene.pixels, scene.shape, dtype, mask=scene.mask)
+    problem = scene.problem(values)
+    _core.compute_fuzzy_connectedness(problem, affinity, seeds=numbers, output=output.address, is_double=is_double)
     return scene.result(output.array, out)
+
+
+def suggest_threshold(
+    strength: Array | ImageLike | Path,
+    seeds: Array | ImageLike | Path | None = None,
+    *,
+    minimum_volume: Number = 0.0,
+    estimation_radius: Integer = 2,
+    spacing: Numbers | None = None,
+) -> float:
+    """Suggest a threshold for strengths of connectedness: the smallest strength before the object leaks most.
+
+    Behind the weakest link of a leak, all voxels have its strength, so that the number of voxels of at least a threshold jumps there.
+    The suggestion is the smallest strength before the largest jump relative to the volume. Whether the object leaks at all, and which
+    of two leaks is meant, is not known: look at strength >= threshold.
+
+    strength             What fuzzy_connectedness returns: an array or image of two or three axes.
+    seeds                Voxels that the object must contain, in the form of fuzzy_connectedness: its seeds, or others that are known
+                         to belong to it. Larger thresholds than their strengths are not suggested.
+    minimum_volume       Volume that the object is known to have at least, in mm³ (mm² in 2D): earlier jumps are ignored, since the
+                         object itself begins with jumps. The better it is known, the better the suggestion.
+    estimation_radius    That of fuzzy_connectedness. The volume is at least that of one box of this radius.
+    spacing              Size of a voxel along each axis, in mm, for minimum_volume. Default: that of an image, or 1.
+
+    Returns the threshold, which is that of GetSuggestedThreshold of the ITK filter; 0 if there is none. Raises ValueError or TypeError
+    for invalid arguments.
+
+    Examples
+
+    >>> import numpy as np, voxelmaps
+    >>> x = np.zeros((20, 40), np.float32)
+    >>> x[5:15, 2:18] = x[5:15, 20:38] = 100
+    >>> x[10, 18:20] = 80  # a leak
+    >>> affinity = {"object_mean": 100, "object_variance": 400, "difference_variance": 400}
+    >>> strength = voxelmaps.fuzzy_connectedness(x, (8, 8), **affinity)
+    >>> threshold = voxelmaps.suggest_threshold(strength, (8, 8))
+    >>> round(threshold, 4), int((strength > 0).sum()), int((strength >= threshold).sum())
+    (0.8825, 800, 161)
+    """
+    x = _image.opened(strength, "strength")
+    given = _arrays.pixels_of(_arrays.array_of(x.image.array, "strength"), "strength")
+    values = given.host()
+    if values.ndim not in (2, 3):
+        raise ValueError(f"strength has {values.ndim} axes, but must have 2 or 3")
+    if values.size and not 0 <= values.min() <= values.max() <= 1:
+        raise ValueError(f"strength has values from {values.min()} to {values.max()}, but must be from 0 to 1")
+    scene = Scene(x, given, 0, values.shape, sizes_of(spacing, x, values.ndim))
+    volume = number(minimum_volume, "minimum_volume")
+    if not 0 <= volume < math.inf:
+        raise ValueError(f"minimum_volume is {minimum_volume!r}, but must be at least 0 and finite")
+    width = 2 * count(estimation_radius, "estimation_radius", 0, 2**31 - 1) + 1
+    box = math.prod(min(n, width) for n in values.shape)
+    voxels = max(box, math.ceil(volume / math.prod(scene.sizes)))
+    largest = 1.0 if seeds is None else values.ravel()[_seeds.unlabeled(seeds, None, scene)].min()
+    strengths, counts = np.unique(values[values > 0], return_counts=True)
+    strengths, volumes = strengths[::-1], counts[::-1].cumsum()
+    growth = volumes[1:] / volumes[:-1] * ((volumes[:-1] >= voxels) & (strengths[:-1] <= largest))
+    return float(strengths[growth.argmax()]) if growth.any() else 0.0

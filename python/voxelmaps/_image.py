@@ -79,9 +79,8 @@ class Image(NamedTuple):
 
     def box(self, lower, upper, margin):
         """Slices from lower to upper, in NumPy's order, with a margin of voxels as far as the image reaches."""
-        first = [max(int(i) - margin, 0) for i in lower]
-        last = [min(int(i) + margin, n - 1) for i, n in zip(upper, self.array.shape)]
-        return tuple(slice(f, l + 1) for f, l in zip(first, last))
+        ends = zip(lower, upper, self.array.shape)
+        return tuple(slice(max(int(l) - margin, 0), min(int(u) + margin + 1, n)) for l, u, n in ends)
 
     def cropped(self, lower, upper, margin):
         return self.part(self.box(lower, upper, margin))
@@ -124,19 +123,15 @@ def difference_of_grids(image, other, what, image_name="x", tolerance=None):
     if voxels < _SAME_CORNER:
         return None
     names = ("origin", "spacing", "direction")
-    differing = [
-        name for name in names if not np.allclose(getattr(image, name), getattr(other, name), rtol=0, atol=1e-6)
-    ]
+    differences = {name: np.abs(np.subtract(getattr(image, name), getattr(other, name))).max() for name in names}
     if tolerance is not None:
-        allowed = {
-            "origin": tolerance * image.spacing[0],
-            "spacing": tolerance * image.spacing[0],
-            "direction": tolerance,
-        }
-        if all(np.abs(np.subtract(getattr(image, n), getattr(other, n))).max() <= allowed[n] for n in names):
+        allowed = tolerance * image.spacing[0]
+        if max(differences["origin"], differences["spacing"]) <= allowed and differences["direction"] <= tolerance:
             return None
     parts = [
-        f"the {n} {_short(getattr(other, n))}, but {image_name} has {_short(getattr(image, n))}" for n in differing
+        f"the {name} {_short(getattr(other, name))}, but {image_name} has {_short(getattr(image, name))}"
+        for name, difference in differences.items()
+        if not difference <= 1e-6
     ]
     distance = max(math.dist(a, b) for a, b in pairs)
     return (
@@ -233,8 +228,7 @@ def to_simpleitk(volume):
     """The image of SimpleITK of a volume."""
     import SimpleITK
 
-    array = _arrays.pixels_of(_arrays.array_of(volume.array, "the image"), "the image").host()
-    dimension = len(volume.spacing)
+    array, dimension = _arrays.host_pixels(volume.array, "the image"), len(volume.spacing)
     name = array.dtype.name.replace("uint", "UInt").replace("int", "Int").replace("float", "Float")
     pixel = getattr(SimpleITK, f"sitk{'Vector' if array.ndim > dimension else ''}{name}")
     image = SimpleITK.Image(array.shape[:dimension][::-1], pixel, *array.shape[dimension:])
@@ -264,26 +258,18 @@ def _from_itk(image, what):
     )
 
 
-def _itk_values(array):
-    """The array in C order with a type that ITK has images of everywhere, without a change of values."""
-    array = np.ascontiguousarray(array)
-    if array.dtype == bool:
-        return array.view(np.uint8)
-    array = array.astype(array.dtype.newbyteorder("="), copy=False)
-    if array.dtype.name in ("uint8", "uint16", "int16", "float32", "float64"):
-        return array
-    smaller = {"int8": np.int16, "float16": np.float32, "int32": np.float64, "uint32": np.float64}.get(array.dtype.name)
-    if smaller is not None:
-        return array.astype(smaller)
-    return _arrays.without_int64(_arrays.array_of(array, "the image"), "the image").array
+# Types of which ITK does not have images everywhere -> those that hold their values.
+_ITK_TYPES = {"int8": "int16", "int32": "float64", "uint32": "float64"}
 
 
 def to_itk(volume, like=None):
     """An image of ITK, with the region of another one, if that has the size and place of the volume."""
     from ._itk import itk
 
-    array = _itk_values(volume.array)
-    pixel = {"uint8": itk.UC, "uint16": itk.US, "int16": itk.SS, "float32": itk.F, "float64": itk.D}[array.dtype.name]
+    array = _arrays.host_pixels(volume.array, "the image")
+    array = _arrays.without_int64(_arrays.array_of(array, "the image"), "the image").array
+    name = _ITK_TYPES.get(array.dtype.name, array.dtype.name)
+    pixel = {"uint8": itk.UC, "uint16": itk.US, "int16": itk.SS, "float32": itk.F, "float64": itk.D}[name]
     dimension = len(volume.spacing)
     image = itk.Image[pixel, dimension].New()
     region = None if like is None else like.GetBufferedRegion()
@@ -296,7 +282,7 @@ def to_itk(volume, like=None):
         image.SetDirection(itk.matrix_from_array(np.reshape(volume.direction, (dimension, dimension))))
     image.SetRegions(region)
     image.Allocate()
-    # Other threads of Python run meanwhile.
+    # The types of _ITK_TYPES are converted. Other threads of Python run meanwhile.
     np.copyto(itk.array_view_from_image(image).reshape(array.shape), array)
     return image
 
@@ -352,19 +338,21 @@ def _millimeters(coordinate, what):
     factor = _LENGTHS.get(unit, _LENGTHS.get(unit.removesuffix("s")))
     if factor is None:
         raise ValueError(
-            f"{what}: coordinates along the axis {coordinate.name} have the unit {coordinate.attrs['units']!r}, but must be lengths: "
-            f"drop them, x.drop_vars('{coordinate.name}'), and give the spacing in mm"
+            f"{what} have the unit {coordinate.attrs['units']!r}, but must be lengths: drop them, x.drop_vars('{coordinate.name}'), and "
+            "give the spacing in mm"
         )
     return factor
 
 
 def _spacing_attribute(value, names, what):
-    """The attribute spacing of a DataArray, along these axes; None if there is none."""
+    """The attribute spacing of a DataArray, along these axes; None for each if there is none."""
     spacing = value.attrs.get("spacing")
-    if isinstance(spacing, dict):
-        spacing = [spacing.get(name) for name in names]
+    if spacing is None:
+        return [None] * len(names)
     try:
-        return None if spacing is None else _parameters.sizes(spacing, len(names))
+        return _parameters.sizes(
+            [spacing.get(name) for name in names] if isinstance(spacing, dict) else spacing, len(names)
+        )
     except (TypeError, ValueError) as error:
         raise ValueError(f"{what}: in its attributes, {error}") from None
 
@@ -373,12 +361,12 @@ def _steps_of_axis(value, name, spacing, what):
     """The step and the first position along an axis of a DataArray; None for an axis without coordinates and spacing."""
     if name not in value.coords:
         return None if spacing is None else (spacing, 0.0)
-    positions = np.asarray(value.coords[name].values)
-    if positions.dtype.kind not in "iuf":
-        raise ValueError(f"{what}: coordinates along the axis {name} must be numbers in mm, but are {positions.dtype}")
-    positions = positions.astype(float) * _millimeters(value.coords[name], what)
+    what, coordinate = f"{what}: coordinates along the axis {name}", value.coords[name]
+    if coordinate.dtype.kind not in "iuf":
+        raise ValueError(f"{what} must be numbers in mm, but are {coordinate.dtype}")
+    positions = np.asarray(coordinate.values).astype(float) * _millimeters(coordinate, what)
     if not np.isfinite(positions).all():
-        raise ValueError(f"{what}: coordinates along the axis {name} must be finite")
+        raise ValueError(f"{what} must be finite")
     if len(positions) < 2:
         return 1.0, float(positions[0]) if len(positions) else 0.0
     steps = np.diff(positions)
@@ -386,18 +374,17 @@ def _steps_of_axis(value, name, spacing, what):
     step = (positions[-1] - positions[0]) / (len(positions) - 1)
     if steps[0] < 0:
         raise ValueError(
-            f"{what}: coordinates along the axis {name} must increase, but begin with {positions[0]:g}, {positions[1]:g}: sort them, "
-            f"x.sortby('{name}')"
+            f"{what} must increase, but begin with {positions[0]:g}, {positions[1]:g}: sort them, x.sortby('{name}')"
         )
     worst = int(np.abs(steps - step).argmax())
     if abs(steps[worst] - step) > 0.01 * step:
         raise ValueError(
-            f"{what}: coordinates along the axis {name} must be evenly spaced within 1 %, but the mean step is {step:g}, and that from "
-            f"{positions[worst]:g} to {positions[worst + 1]:g} is {steps[worst]:g}: interpolate them, x.interp({name}=...)"
+            f"{what} must be evenly spaced within 1 %, but the mean step is {step:g}, and that from {positions[worst]:g} to "
+            f"{positions[worst + 1]:g} is {steps[worst]:g}: interpolate them, x.interp({name}=...)"
         )
     if spacing is not None and abs(spacing - step) > 0.01 * step:
         raise ValueError(
-            f"{what}: coordinates along the axis {name} have the step {step:g} mm, but the attribute spacing is {spacing:g}: delete one of them"
+            f"{what} have the step {step:g} mm, but the attribute spacing is {spacing:g}: delete one of them"
         )
     return step, float(positions[0])
 
@@ -421,7 +408,7 @@ def _from_xarray(value, what, components_axis, dimension):
     names = names[-3:] if {"x", "y", "z"} == set(names[-3:]) else names[-(dimension or 3) :]
     if len(names) < 2:
         return Image(array)
-    spacing = _spacing_attribute(value, names, what) or [None] * len(names)
+    spacing = _spacing_attribute(value, names, what)
     found = [_steps_of_axis(value, *each, what) for each in zip(names, spacing)]
     without = [str(name) for name, each in zip(names, found) if each is None]
     if len(without) == len(names):
@@ -443,12 +430,10 @@ def _from_xarray(value, what, components_axis, dimension):
             raise ValueError(
                 f"the attribute direction of {what} must have columns of the length 1, but is {np.asarray(direction).tolist()}"
             )
+    found = [each or (1.0, 0.0) for each in found]
     origin = np.zeros(dimension)
-    steps = []
-    for place, each in zip(places, found):
-        step, first = each or (1.0, 0.0)
-        origin[place] = first
-        steps.append(matrix[:, place] * step)
+    origin[places] = [first for _, first in found]
+    steps = [matrix[:, place] * step for place, (step, _) in zip(places, found)]
     return _image_of_steps(array, steps, origin, what)
 
 
@@ -466,29 +451,25 @@ def to_xarray(volume, axes=None, attributes=None, name=None):
         return xarray.DataArray(volume.array, dims=names, attrs=attributes, name=name)
     spatial = names[-len(volume.spacing) :]
     places, dimension = _places_of_axes(spatial), len(spatial)
-    coords = {}
-    for i, (axis, place) in enumerate(zip(spatial, places)):
+    # Axes of a batch keep their coordinates.
+    coords = {axis: axes[axis] for axis in names[:-dimension] if axes and axes[axis] is not None}
+    sizes = zip(spatial, places, volume.spacing[::-1], volume.array.shape[-dimension:])
+    for axis, place, spacing, n in sizes:
         known = axes and axes[axis]
-        if known is not None and known.size == volume.array.shape[i - dimension]:
+        if known is not None and known.size == n:
             coords[axis] = known
         elif known is not None or not is_like:
-            steps = volume.spacing[dimension - 1 - i] * np.arange(volume.array.shape[i - dimension])
-            unit = 1.0 if known is None else _millimeters(known, "x")
-            coords[axis] = xarray.Variable(
-                axis, (volume.origin[place] + steps) / unit, {} if known is None else known.attrs
-            )
+            unit, attrs = (1.0, {}) if known is None else (_millimeters(known, "x"), known.attrs)
+            coords[axis] = xarray.Variable(axis, (volume.origin[place] + spacing * np.arange(n)) / unit, attrs)
     if "direction" in attributes:
         matrix = np.reshape(volume.direction, (dimension, dimension))
         matrix = np.flip(matrix[:, [dimension - 1 - places.index(place) for place in range(dimension)]])
         attributes["direction"] = matrix if np.ndim(attributes["direction"]) == 2 else matrix.ravel().tolist()
-    for axis in names[:-dimension]:
-        if axes and axes[axis] is not None:
-            coords[axis] = axes[axis]
     return xarray.DataArray(volume.array, dims=names, coords=coords, attrs=attributes, name=name)
 
 
 def _affine_of_metatensor(value, what):
-    """The affine of a tensor, and whether it is in RAS."""
+    """The affine of a tensor, and a column of what its rows are multiplied by for LPS."""
     affine = value.affine
     affine = np.asarray(affine.cpu() if hasattr(affine, "cpu") else affine, float)
     if affine.ndim == 3:
@@ -498,33 +479,32 @@ def _affine_of_metatensor(value, what):
     if affine.ndim != 2 or affine.shape[0] != affine.shape[1]:
         raise ValueError(f"{what} has an affine of the shape {affine.shape}, but it must be a matrix, such as 4 x 4")
     space = getattr(value, "meta", {}).get("space", "RAS")
-    return affine, str(getattr(space, "value", space)).upper() != "LPS"
+    is_lps = str(getattr(space, "value", space)).upper() == "LPS"
+    return affine, np.reshape([1.0] * 3 if is_lps else nifti.LPS, (3, 1))
 
 
 def _from_metatensor(value, what):
     """The image of a tensor of MONAI, whose last axes are those of its affine, in its order."""
     if getattr(value, "pending_operations", None):
         raise ValueError(f"{what} has pending operations of MONAI: apply them, monai.transforms.apply_pending(x)[0]")
-    affine, is_ras = _affine_of_metatensor(value, what)
+    affine, signs = _affine_of_metatensor(value, what)
     dimension = min(len(affine) - 1, value.ndim, 3)
-    vectors = affine[:dimension] * (nifti.LPS[:dimension, np.newaxis] if is_ras else 1)
+    vectors = affine[:dimension] * signs[:dimension]
     array = value.as_tensor() if hasattr(value, "as_tensor") else value
     return _image_of_steps(array, vectors[:, :dimension].T, vectors[:, -1], what)
 
 
 def _to_metatensor(volume, like):
-    affine, is_ras = _affine_of_metatensor(like, "x")
+    affine, signs = _affine_of_metatensor(like, "x")
     dimension = len(volume.spacing)
     affine = affine.copy()
     affine[:dimension, :dimension] = volume._matrix()[:, ::-1]
     affine[:dimension, -1] = volume.origin
-    affine[:dimension] *= nifti.LPS[:dimension, np.newaxis] if is_ras else 1
-    meta = dict(getattr(like, "meta", {}))
-    meta.pop("affine", None)
+    affine[:dimension] *= signs[:dimension]
+    meta = {name: value for name, value in getattr(like, "meta", {}).items() if name != "affine"}
     array = volume.array
     if isinstance(array, np.ndarray) and "torch" in sys.modules:
-        array = sys.modules["torch"].from_numpy(array)
-        affine = sys.modules["torch"].from_numpy(affine)
+        array, affine = map(sys.modules["torch"].from_numpy, (array, affine))
     return type(like)(array, affine=affine, meta=meta)
 
 
@@ -716,4 +696,4 @@ def load(value, what, **options):
             f"{type(value).__name__}: make one, such as SimpleITK.GetImageFromArray(x), and set its spacing"
         )
     # Of a type and with an order of bytes that filters of SimpleITK have, too.
-    return image.with_array(_arrays.pixels_of(_arrays.array_of(image.array, what), what).host()), convert
+    return image.with_array(_arrays.host_pixels(image.array, what)), convert

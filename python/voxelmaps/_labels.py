@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import _arrays, _core, _seeds
-from ._connectedness import check_effects, elements, estimate, is_estimated, moments_of, scene_of
-from ._devices import place_of
-from ._parameters import COMPETITIONS, LABELS, MOMENTS, TIE_RULES, checked, number, with_parameters
+from ._connectedness import checked_arguments, elements, estimate, is_estimated, scene_of
+from ._parameters import COMPETITIONS, LABELS, MOMENTS, TIE_RULES, number, with_parameters
 from ._suggestions import warn
 
 if TYPE_CHECKING:
@@ -43,6 +42,12 @@ class Segmentation(NamedTuple):
     margin: Any = None
 
 
+def segmentation(scene, arrays, out=Segmentation(None)):
+    """The results for arrays by name: labels alone as they are."""
+    results = {name: scene.result(array, getattr(out, name)) for name, array in arrays.items()}
+    return results["labels"] if len(results) == 1 else Segmentation(**results)
+
+
 # --- Affinity ----------------------------------------------------------------------------------------------------------
 
 
@@ -51,31 +56,22 @@ def _given_affinities(moments, labels, largest, components):
 
     labels    Of seeds, without repetition.
     """
+    mean = moments.get("difference_mean")
+    if components > 0 and mean is not None and np.ndim(mean) == 0 and not isinstance(mean, Mapping):
+        # A number stands for all components.
+        moments = {**moments, "difference_mean": [number(mean, "difference_mean")] * components}
     of_all, of_each = [], []
-    for position, name in enumerate(MOMENTS):
-        value = moments.get(name)
-        if (
-            components > 0
-            and position == 2
-            and (value is None or not isinstance(value, Mapping) and np.ndim(value) == 0)
-        ):
-            # A number stands for all components.
-            value = (
-                [0.0 if value is None else number(value, name)] * components if "difference_mean" in moments else None
-            )
+    for name in MOMENTS:
+        value, each = moments.get(name), {}
         if isinstance(value, Mapping):
-            each = {
-                _seeds.label_of(label, largest): elements(v, components, f"{name}[{label}]")
-                for label, v in value.items()
-            }
+            for label, of_label in value.items():
+                each[_seeds.label_of(label, largest)] = elements(of_label, components, f"{name}[{label}]")
             missing = [label for label in labels if label not in each]
             if missing:
                 raise ValueError(f"{name} has no value of the label {missing[0]}, which has seeds")
-            of_each.append(each)
             value = None
-        else:
-            of_each.append({})
         of_all.append([] if value is None else elements(value, components, name))
+        of_each.append(each)
     if not any(of_each):
         return of_all, {}
     each = {label: [values.get(label, v) for values, v in zip(of_each, of_all)] for label in labels}
@@ -88,17 +84,16 @@ def _given_affinities(moments, labels, largest, components):
 class Job:
     """Labels of the voxels of a scene, and what they are computed from.
 
-    mask       Array of bytes in C order, or None.
     seeds      Numbers of voxels, and their labels.
     values     Parameters, which are checked.
     moments    Means and variances by name; empty if they are estimated.
     """
 
-    def __init__(self, scene, mask, seeds, values, moments):
+    def __init__(self, scene, seeds, values, moments):
         self._values, self._scene = values, scene
         check_crop(values, len(scene.shape))
-        _seeds.check_inside(seeds[0], scene.pixels, mask, scene.shape, seeds[1])
-        labels = np.flatnonzero(np.bincount(seeds[1])).tolist()
+        _seeds.check_inside(seeds.numbers, scene, seeds.labels)
+        labels = np.flatnonzero(np.bincount(seeds.labels)).tolist()
         of_labels = [name for name, value in moments.items() if isinstance(value, Mapping)]
         if values["estimate_of_every_label"] and moments:
             raise ValueError("estimate_of_every_label is on, but an affinity is given: leave one of them out")
@@ -112,42 +107,31 @@ class Job:
                 f"all seeds have the label {labels[0]}, which no other label competes with, so that all voxels that its seeds reach get "
                 "it: add seeds of what surrounds it, or give minimum_strength"
             )
-        self.box = _box_of(seeds[0], scene, values)
-        self._pixels, self._mask, self._seeds, self._shape = scene.pixels, mask, seeds, scene.shape
-        if self.box is not None:
-            self._shape = tuple(part.stop - part.start for part in self.box)
-            index = tuple(i - part.start for i, part in zip(np.unravel_index(seeds[0], scene.shape), self.box))
-            self._seeds = np.ravel_multi_index(index, self._shape), seeds[1]
-            self._pixels, self._mask = (
-                array and _arrays.Array(scene.library.contiguous(array.array[self.box]), scene.library)
-                for array in (scene.pixels, mask)
-            )
-        numbers, of_seeds = (np.ascontiguousarray(each) for each in self._seeds)
-        self._job = _core.LabelsJob(
-            scene.problem(self._pixels, self._mask, self._shape, values),
-            (numbers.ctypes.data, of_seeds.ctypes.data, len(numbers)),
-            competition=COMPETITIONS.index(values["competition"]),
-            tie_rule=TIE_RULES.index(values["tie_rule"]),
-        )
+        self.box, self._part, numbers = None, scene, seeds.numbers
+        if values["crop_to_seeds"]:
+            self.box, self._part, numbers = scene.around(numbers, _crop_margins(scene, values))
+        self._seeds = _seeds.Seeds(*map(np.ascontiguousarray, (numbers, seeds.labels)))
+        self._are_several = len(labels) > 1
+        self._of_labels = {}
         if not is_estimated(values, moments):
             largest = np.iinfo(values["label_type"]).max
-            self.affinity, of_labels = _given_affinities(moments, labels, largest, scene.components)
+            self.affinity, self._of_labels = _given_affinities(moments, labels, largest, scene.components)
         elif values["estimate_of_every_label"]:
-            of_labels = {label: self._estimate(label) for label in labels}
-            self.affinity = of_labels[labels[0]]
+            self._of_labels = {label: self._estimate(label) for label in labels}
+            self.affinity = self._of_labels[labels[0]]
         else:
-            self.affinity, of_labels = self._estimate(), {}
-        self._job.set_affinity(self.affinity, of_labels)
+            self.affinity = self._estimate()
 
     def _estimate(self, label=None):
         """The affinity of the voxels around the seeds of a label, or of all labels."""
         numbers, labels = self._seeds
-        numbers = numbers if label is None else numbers[labels == label]
-        remedy = ", or estimate_of_every_label=True" if label is None and len(np.unique(labels)) > 1 else ""
+        if label is None:
+            remedy = ", or estimate_of_every_label=True" if self._are_several else ""
+            return estimate(self._part, numbers, self._values, remedy)
         try:
-            return estimate(self._scene, self._pixels, self._mask, numbers, self._shape, self._values, remedy)
+            return estimate(self._part, numbers[labels == label], self._values)
         except ValueError as error:
-            raise ValueError(str(error) if label is None else f"label {label}: {error}") from None
+            raise ValueError(f"label {label}: {error}") from None
 
     def named_affinity(self):
         """Means and variances that the affinity has, by name; those of vectors are arrays."""
@@ -164,28 +148,35 @@ class Job:
 
         names        Of labels, strength and margin.
         outputs      Arrays for them, or None.
-        hierarchy    See _core.LabelsJob.compute.
+        hierarchy    See _core.compute_labels.
         """
-        values, library = self._values, self._scene.library
-        dtypes = (values["label_type"],) + ("float32" if values["precision"] == "float" else "float64",) * 2
+        values, scene, part = self._values, self._scene, self._part
+        strength_type = "float32" if values["precision"] == "float" else "float64"
         complete, parts = {}, {}
-        for name, given, dtype in zip(Segmentation._fields, outputs, dtypes):
-            if name in names:
-                what = "out" if name == "labels" else f"out.{name}"
-                output = _arrays.output_of(given, self._pixels, self._scene.shape, dtype, what, self._mask)
-                complete[name] = parts[name] = output
-                if self.box is not None:
-                    parts[name] = _arrays.Array(library.empty(self._shape, dtype), library)
-        addresses = {name: parts[name].address if name in parts else 0 for name in Segmentation._fields}
-        self._job.compute(
-            **addresses,
+        for name in names:
+            dtype = values["label_type"] if name == "labels" else strength_type
+            what, given = "out" if name == "labels" else f"out.{name}", getattr(outputs, name)
+            complete[name] = _arrays.output_of(given, part.pixels, scene.shape, dtype, what, part.mask)
+            parts[name] = complete[name]
+            if part is not scene:
+                parts[name] = _arrays.Array(scene.library.empty(part.shape, dtype), scene.library)
+        numbers, labels = self._seeds
+        _core.compute_labels(
+            part.problem(values),
+            self.affinity,
+            self._of_labels,
+            hierarchy,
+            seeds=numbers.ctypes.data,
+            labels_of_seeds=labels.ctypes.data,
+            number_of_seeds=len(numbers),
+            competition=COMPETITIONS.index(values["competition"]),
+            tie_rule=TIE_RULES.index(values["tie_rule"]),
             labels_are_16_bit=values["label_type"] == "uint16",
             is_double=values["precision"] == "double",
-            hierarchy=hierarchy,
-            **place_of(values["device"], library),
+            **{name: parts[name].address if name in parts else 0 for name in Segmentation._fields},
         )
-        if self.box is not None:
-            with library.current_device():
+        if part is not scene:
+            with scene.library.current_device():
                 for name, output in complete.items():
                     output.array[...] = 0
                     output.array[self.box] = parts[name].array
@@ -193,17 +184,13 @@ class Job:
 
     def warn_of_ties(self, labels):
         """Warn if a large part of the labels, an array of the library, is 0, although several labels compete."""
-        values = self._values
-        if (
-            self._scene.library.device is not None
-            or values["tie_rule"] != "background"
-            or values["minimum_strength"] > 0
-            or len(np.unique(self._seeds[1])) == 1
-        ):
+        values, mask = self._values, self._part.mask
+        is_strict = values["tie_rule"] == "background" and values["minimum_strength"] == 0 and self._are_several
+        if self._scene.library.device is not None or not is_strict:
             return
         labels = _arrays.Array(labels, self._scene.library).host()
         labels = labels if self.box is None else labels[self.box]
-        voxels = labels.size if self._mask is None else int(np.count_nonzero(self._mask.host()))
+        voxels = labels.size if mask is None else int(np.count_nonzero(mask.host()))
         zeros = voxels - int(np.count_nonzero(labels))
         if zeros > _LARGE_PART * voxels:
             remedies = (
@@ -228,20 +215,13 @@ def check_crop(values, dimension):
             raise ValueError(f"{name} is {values[name]!r}, but has no effect without crop_to_seeds")
 
 
-def _box_of(voxels, scene, values):
-    """The box of crop_to_seeds, as slices; None for the whole image."""
-    if not values["crop_to_seeds"]:
-        return None
-    margins = np.ravel(values["crop_margin"]).tolist()
-    box = []
-    margins = margins * (len(scene.shape) // len(margins))
-    for positions, n, margin, size in zip(np.unravel_index(voxels, scene.shape), scene.shape, margins, scene.sizes):
-        if values["crop_margin_in_millimeters"]:
-            # 7.7 mm are 11 voxels of 0.7 mm, although the quotient is a little more.
-            margin = margin / size - 1e-6
-        margin = n if margin >= n else max(math.ceil(margin), 0)
-        box.append(slice(max(int(positions.min()) - margin, 0), min(int(positions.max()) + margin + 1, n)))
-    return tuple(box)
+def _crop_margins(scene, values):
+    """Numbers of voxels along each axis."""
+    margins = np.broadcast_to(values["crop_margin"], len(scene.shape))
+    if values["crop_margin_in_millimeters"]:
+        # 7.7 mm are 11 voxels of 0.7 mm, although the quotient is a little more.
+        margins = margins / np.array(scene.sizes) - 1e-6
+    return [n if margin >= n else max(math.ceil(margin), 0) for margin, n in zip(margins.tolist(), scene.shape)]
 
 
 @with_parameters(LABELS)
@@ -297,17 +277,12 @@ def labels(
     >>> voxelmaps.labels(x, {1: (0, 0), 2: (0, 5)}, affinity="absolute_difference").tolist()
     [[1, 1, 1, 2, 2, 2]]
     """
-    values = checked(parameters, "labels", LABELS, ("seeds", "mask"))
-    moments = moments_of(values)
-    check_effects(parameters, values, LABELS, moments)
-    scene = scene_of(x, values)
-    region = scene.region(mask, values["label"])
+    values, moments = checked_arguments(parameters, "labels", LABELS, ("seeds", "mask"))
+    scene = scene_of(x, values).masked(mask, values["label"])
     largest = np.iinfo(values["label_type"]).max
-    voxels = _seeds.labeled(seeds, values["seed_points"], scene.opened, scene.pixels, scene.shape, largest)
-    job = Job(scene, region, voxels, values, moments)
+    job = Job(scene, _seeds.labeled(seeds, values["seed_points"], scene, largest), values, moments)
     out = values["out"] if isinstance(values["out"], Segmentation) else Segmentation(values["out"])
     names = [n for n, given in zip(Segmentation._fields, out) if n == "labels" or values[n] or given is not None]
     arrays = job.compute(names, out)
     job.warn_of_ties(arrays["labels"])
-    results = Segmentation(**{name: scene.result(array, getattr(out, name)) for name, array in arrays.items()})
-    return results.labels if len(names) == 1 else results
+    return segmentation(scene, arrays, out)

@@ -59,22 +59,23 @@ def _check_order(axes, what):
         )
 
 
-def _load(value, what):
-    """The image of a value, with the axes z, y, x, in host memory."""
+def _opened(value, what):
+    """What a value is, Opened, whose array is in host memory, with the axes z, y, x."""
     given = opened(in_order(value, None, what), what)
     if given.components_axis is not None:
         raise ValueError(f"{what} has several components; pass a dict of maps")
-    array = _arrays.pixels_of(_arrays.array_of(given.image.array, what), what).host()
+    array = _arrays.host_pixels(given.image.array, what)
     if array.ndim not in (2, 3):
         raise ValueError(f"{what} has the shape {array.shape}, but must have 2 or 3 axes")
     if array.size == 0:
         raise ValueError(f"{what} of shape {array.shape} has no voxels")
-    return given.image.with_array(array)
+    return given._replace(image=given.image.with_array(array))
 
 
-def _identity(n):
-    """The geometry of images of arrays and of PNG files, which says nothing."""
-    return (1.0,) * n, (0.0,) * n, tuple(np.eye(n).ravel().tolist())
+def _unplaced(array):
+    """An image with the geometry of arrays and of PNG files, which says nothing."""
+    n = array.ndim
+    return Image(array, (1.0,) * n, (0.0,) * n, tuple(np.eye(n).ravel().tolist()))
 
 
 def _load_image(value, spacing):
@@ -85,20 +86,25 @@ def _load_image(value, spacing):
         )
     if is_xarray(value):
         _check_order(value.dims, what)
-    image = _load(value, what)
-    if spacing is None and not is_image(value):
+    given = _opened(value, what)
+    image, array = given.image, given.image.array
+    if spacing is not None:
+        if image.spacing is not None and not is_xarray(value):
+            raise ValueError(f"spacing is {spacing!r}, but {what} has a spacing: it is for arrays only")
+        return _unplaced(array)._replace(spacing=tuple(sizes(spacing, array.ndim)[::-1]))
+    if not is_image(value):
         remedies = "give its spacing, such as spacing=(1, 1, 1),", "draw a channel, such as x[..., 0]"
-        check_axes(opened(value, what), image.array.shape, *remedies)
-    if spacing is None:
-        return image
-    if image.spacing is not None and not is_xarray(value):
-        raise ValueError(f"spacing is {spacing!r}, but {what} has a spacing: it is for arrays only")
-    n = image.array.ndim
-    return Image(image.array, tuple(sizes(spacing, n)[::-1]), *_identity(n)[1:])
+        check_axes(given, array.shape, *remedies)
+    return image
+
+
+def _volume(array):
+    """An array of one slice for one of two dimensions."""
+    return array[(np.newaxis,) * (3 - array.ndim)]
 
 
 class _Map(NamedTuple):
-    """A map, and the part of the image that it covers."""
+    """A map as a volume, and the part of the image that it covers."""
 
     name: str
     array: np.ndarray
@@ -114,13 +120,11 @@ class _Map(NamedTuple):
 
     def picture(self, z, drawn):
         """A slice on the grid of the image, masked where it is not drawn."""
-        result = np.ma.masked_all(drawn.shape[-2:], self.array.dtype)
-        array, part, drawn = self.array, self.part, _slice_of(drawn, z)
-        if len(part) == 3:
-            if not part[0].start <= z < part[0].stop:
-                return result
-            array, part = array[z - part[0].start], part[1:]
-        result[part] = np.ma.masked_array(array, ~drawn[part] | ~np.isfinite(array))
+        result = np.ma.masked_all(drawn.shape[1:], self.array.dtype)
+        first, *part = self.part
+        if first.start <= z < first.stop:
+            array = self.array[z - first.start]
+            result[tuple(part)] = np.ma.masked_array(array, ~drawn[z][tuple(part)] | ~np.isfinite(array))
         return result
 
     def labels(self):
@@ -129,10 +133,6 @@ class _Map(NamedTuple):
             return None
         values = np.unique(self.array[self.array > 0]).tolist()
         return values if len(values) <= _MOST_LABELS else None
-
-
-def _slice_of(array, z):
-    return array if array.ndim == 2 else array[z]
 
 
 def _load_maps(maps, image):
@@ -153,7 +153,7 @@ def _load_maps(maps, image):
         if str(name).startswith("diagnostics_"):
             continue
         what = f"the map {name}"
-        one = _load(value, what)
+        one = _opened(value, what).image
         one = one if geometry is None else Image(one.array, *geometry)
         image = one if image is None else image
         if image.array.ndim == one.array.ndim == len(slices):
@@ -162,20 +162,20 @@ def _load_maps(maps, image):
                 raise ValueError(f"{what} is of an input of shape {input_shape}, but the image has {image.array.shape}")
         else:
             part = covered_part(image, one, what)
-        result.append(_Map(str(name), one.array, part))
+        result.append(_Map(str(name), _volume(one.array), (slice(0, 1), *part)[-3:]))
     if not result:
         raise ValueError("maps is empty, but must have at least one map; None is for the image alone")
     return result, image
 
 
 def _load_mask(mask, label, image):
-    """The mask on the grid of the image, as bool."""
-    given = _load(mask, "the mask")
+    """The mask on the grid of the image, as a volume of bool."""
+    given = _opened(mask, "the mask").image
     inside = np.zeros(image.array.shape, bool)
-    values = _arrays.array_of(given.array, "the mask")
     part = covered_part(image, given, "the mask")
+    values = _arrays.array_of(given.array, "the mask")
     inside[part] = _regions.region(values, label, "the mask", image_name="image").array
-    return inside
+    return _volume(inside)
 
 
 def _voxels_of(maps, shape):
@@ -185,7 +185,7 @@ def _voxels_of(maps, shape):
     for one in maps:
         first = one.array.flat[0]
         background = np.isnan(one.array) if np.isnan(first) else one.array == first
-        are_masked &= background[np.ix_(*([0, -1],) * background.ndim)].all()
+        are_masked &= background[np.ix_([0, -1], [0, -1], [0, -1])].all()
         covered[one.part] = True
         inside[one.part] |= ~background
     return inside if are_masked and inside.any() else covered
@@ -231,7 +231,7 @@ def map_limits(
         if isinstance(case, str) or not hasattr(case, "__len__") or len(case) != 2:
             raise TypeError("cases must be pairs of maps and mask, such as [(maps, mask)], or [(maps, None)]")
         maps, mask = case
-        image = None if mask is None else _load(mask, "the mask")
+        image = None if mask is None else _opened(mask, "the mask").image
         inside = None if mask is None else _load_mask(mask, None, image)
         for one in _load_maps(maps, image)[0]:
             values.setdefault(one.name, []).append(one.values(inside))
@@ -248,12 +248,10 @@ def _wrapped(text, width):
     return textwrap.fill(words, characters, replace_whitespace=False).replace("\v", "")
 
 
-def _slices_of(wanted, drawn):
+def _slices_of(wanted, drawn, is_volume):
     """Indices of slices; by default that of the voxel in the middle, which is drawn also if there are several parts."""
-    if drawn.ndim == 2:
-        if wanted is not None:
-            raise ValueError(f"slice is {wanted!r}, but the image has 2 dimensions")
-        return [0]
+    if not is_volume and wanted is not None:
+        raise ValueError(f"slice is {wanted!r}, but the image has 2 dimensions")
     if wanted is None:
         below = np.cumsum(np.count_nonzero(drawn, axis=(1, 2)))
         return [int(np.searchsorted(below, below[-1] / 2, side="right"))]
@@ -271,7 +269,7 @@ def _slices_of(wanted, drawn):
 
 def _box_of(drawn, heights, margin):
     """Slices of the rows and columns that are drawn, with a margin."""
-    used = drawn if drawn.ndim == 2 else drawn.any(axis=0)
+    used = drawn.any(axis=0)
     ends = [np.flatnonzero(used.any(axis=1 - axis))[[0, -1]] for axis in (0, 1)]
     if margin is None:
         # A lesion fills half of the picture, and a small one is not alone.
@@ -416,18 +414,18 @@ def show(
     >>> figure.savefig("maps.png", dpi=300)
     """
     _check_matplotlib()
-    from matplotlib.colors import BoundaryNorm, ListedColormap
+    from matplotlib.colors import from_levels_and_colors
     from matplotlib.patches import Patch
 
     grid = None if image is None else _load_image(image, spacing)
     listed, grid = _load_maps(maps, grid)
     if grid is None:
         raise TypeError("image and maps are None, but there must be something to draw")
+    volume, is_volume = _volume(grid.array), grid.array.ndim == 3
     inside = None if mask is None else _load_mask(mask, label, grid)
-    if inside is not None:
-        drawn = inside
-    else:
-        drawn = _voxels_of(listed, grid.array.shape) if listed else np.ones(grid.array.shape, bool)
+    drawn = np.ones(volume.shape, bool)
+    if inside is not None or listed:
+        drawn = _voxels_of(listed, volume.shape) if inside is None else inside
     names = [one.name for one in listed]
     if limits is not None and not isinstance(limits, Mapping):
         limits = dict.fromkeys(names, limits)
@@ -440,7 +438,7 @@ def show(
     if not isinstance(labels, Mapping):
         rule = "a dict of names by label; an array of labels is one of the maps"
         raise TypeError(f"labels is {reprlib.repr(labels)}, but must be {rule}")
-    slices = _slices_of(slice, drawn)
+    slices = _slices_of(slice, drawn, is_volume)
 
     # Panels of this page, of which None is the image.
     if columns is None:
@@ -459,7 +457,7 @@ def show(
     width, height = (1.0, 1.0) if grid.spacing is None else grid.spacing[:2]
     # Without a mask, maps over an image are drawn with all of it.
     box = _box_of(drawn, (height, width), math.inf if mask is None and image is not None else margin)
-    pictures = [_slice_of(grid.array, z)[box].astype(np.float32) for z in slices]
+    pictures = [volume[z][box].astype(np.float32) for z in slices]
     if window is None:
         finite = np.concatenate([picture[np.isfinite(picture)] for picture in pictures])
         window = _limits_of_values(finite, (1, 99)) if finite.size else (0.0, 1.0)
@@ -472,10 +470,7 @@ def show(
     legend = {each: labels.get(each, str(each)) for each in all_labels}
     if all_labels:
         edges = [all_labels[0] - 0.5, *(np.add(all_labels[1:], all_labels[:-1]) / 2), all_labels[-1] + 0.5]
-        of_labels = {
-            "cmap": ListedColormap([_color(each, all_labels) for each in all_labels]),
-            "norm": BoundaryNorm(edges, len(all_labels)),
-        }
+        label_map, label_norm = from_levels_and_colors(edges, [_color(each, all_labels) for each in all_labels])
     figure, axes, panel_width, panel_height, caption = _new_axes(
         rows, columns, is_single, aspect * shape[0] / shape[1], names, legend.values(), caption
     )
@@ -486,41 +481,39 @@ def show(
         return axis.imshow(picture, interpolation="none", aspect=aspect, **options)
 
     flips = _flips(grid)
-    has_sizes = spacing is not None or grid.spacing is not None and tuple(grid[1:]) != _identity(grid.array.ndim)
+    has_sizes = spacing is not None or grid.spacing is not None and grid[1:] != _unplaced(grid.array)[1:]
     # Thin lines leave small parts visible.
     line_width = min(max(0.4 * 72 * _PANEL_WIDTH / shape[1], 0.35), 0.9)
     visible = set()
     for k, (one, own_labels) in enumerate(zip(panels, labels_of)):
-        name = unit or "intensity" if one is None else _wrapped(one.name, panel_width)
-        values = np.array(pictures) if one is None else one.values(drawn) if own_labels is None else None
+        name, values = unit or "intensity", np.array(pictures)
+        if one is not None:
+            name = _wrapped(one.name, panel_width)
         if one is not None and own_labels is None:
+            values = one.values(drawn)
             vmin, vmax = limits.get(one.name) or _limits_of_values(values, _PERCENTILES)
         for row, (z, picture) in enumerate(zip(slices, pictures)):
-            axis, title = axes.flat[row * len(panels) + k], []
-            shown = draw(
-                axis, picture if image is not None else np.full(shape, np.nan), cmap="gray", vmin=low, vmax=high
-            )
+            axis = axes.flat[row * len(panels) + k]
+            titles = [name] * (own_labels is not None and row == 0) + [f"slice {z}"] * (is_volume and k == 0)
+            axis.set_title("\n".join(titles), fontsize=_FONT_SIZE)
+            below = picture if image is not None else np.full(shape, np.nan)
+            shown = draw(axis, below, cmap="gray", vmin=low, vmax=high)
             axis.autoscale(False)
             if one is None and inside is not None:
                 for color, thickness in (("black", 2 * line_width), (_LINE_COLOR, line_width)):
-                    _add_outline(axis, _slice_of(inside, z)[box], color, thickness)
+                    _add_outline(axis, inside[z][box], color, thickness)
             elif own_labels is not None:
-                title += [name] * (row == 0)
                 overlay = one.picture(z, drawn)[box].filled(0)
                 present = set(np.unique(overlay[overlay > 0]).tolist())
                 visible |= present
-                if outlines:
-                    for each in present:
-                        _add_outline(axis, overlay == each, _color(each, all_labels), 2 * line_width)
-                else:
-                    draw(axis, np.ma.masked_equal(overlay, 0), alpha=_OPACITY, **of_labels)
+                for each in present if outlines else ():
+                    _add_outline(axis, overlay == each, _color(each, all_labels), 2 * line_width)
+                if not outlines:
+                    draw(axis, np.ma.masked_equal(overlay, 0), alpha=_OPACITY, cmap=label_map, norm=label_norm)
             elif one is not None:
                 shown = draw(axis, one.picture(z, drawn)[box], cmap=cmap, vmin=vmin, vmax=vmax)
-            if k == 0:
-                title += [f"slice {z}"] * (grid.array.ndim == 3)
-                if has_sizes:
-                    _add_scale_bar(axis, shape[1], width)
-            axis.set_title("\n".join(title), fontsize=_FONT_SIZE)
+            if k == 0 and has_sizes:
+                _add_scale_bar(axis, shape[1], width)
             axis.xaxis.set_inverted(flips[0])
             axis.yaxis.set_inverted(not flips[1])
         if own_labels is None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _arrays, _core, _seeds
-from ._connectedness import check_effects, is_estimated, moments_of, scene_of
-from ._labels import Job, Segmentation, check_crop
+from ._connectedness import check_effects, checked_arguments, is_estimated, moments_of, scene_of
+from ._labels import Job, Segmentation, check_crop, segmentation
 from ._parameters import MOMENTS, OF_IMAGES, SEED_SESSION, checked, with_parameters
 
 if TYPE_CHECKING:
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 # Of the graph: with other values of these, it is made again.
 _OF_GRAPH = ("affinity", "weight", "adjacency", "distance_weighting")
 _OF_UPDATES = {name: parameter for name, parameter in SEED_SESSION.items() if name not in OF_IMAGES}
+
+
+def _with_copied_mask(scene, values):
+    scene = scene.masked(values["mask"], values["label"])
+    return scene._replace(mask=scene.mask and scene.mask.copy())
 
 
 class SeedSession:
@@ -63,21 +68,19 @@ class SeedSession:
 
     @with_parameters(SEED_SESSION)
     def __init__(self, x: Array | ImageLike | Path, **parameters: Unpack[SessionParameters]) -> None:
-        values = checked(parameters, "SeedSession", SEED_SESSION, ("x",))
-        check_effects(parameters, values, SEED_SESSION, moments_of(values))
-        self._lock = threading.RLock()
+        values, _ = checked_arguments(parameters, "SeedSession", SEED_SESSION, ("x",))
         scene = scene_of(x, values)
         check_crop(values, len(scene.shape))
-        given = _arrays.array_of(scene.opened.image.array, "x")
-        if scene.pixels.address == given.address:
+        if scene.pixels.address == _arrays.array_of(scene.opened.image.array, "x").address:
             # The graph is only right for the voxels that it was made of.
-            pixels = _arrays.Array(scene.library.copy(scene.pixels.array), scene.library)
-            scene = scene._replace(pixels=pixels)
-        self._scene, self._values = scene, values
-        self._region = self._copied_region(values)
+            scene = scene._replace(pixels=scene.pixels.copy())
+        self._lock = threading.RLock()
+        self._scene, self._values = _with_copied_mask(scene, values), values
         # Means and variances that the first update() has estimated.
         self._estimate: dict[str, Any] = {}
         self._hierarchy = _core.Hierarchy()
+        # What the graph depends on; the mask by identity, since it is not written to.
+        self._mask_of_graph: _arrays.Array | None = None
         self._key: Any = None
         # The last update() and its results; None if it did not succeed.
         self._last: tuple[Job, dict[str, Any]] | None = None
@@ -86,11 +89,7 @@ class SeedSession:
     @property
     def _grid(self):
         """What _seeds has to know of the image, and the greatest label."""
-        return self._scene.opened, self._scene.pixels, self._scene.shape, np.iinfo(self._values["label_type"]).max
-
-    def _copied_region(self, values):
-        region = self._scene.region(values["mask"], values["label"])
-        return region and _arrays.Array(region.library.copy(region.array), region.library)
+        return self._scene, np.iinfo(self._values["label_type"]).max
 
     def __reduce_ex__(self, protocol):
         raise TypeError("a SeedSession cannot be copied or pickled; make another one of the same image")
@@ -122,40 +121,35 @@ class SeedSession:
 
         Examples
 
-        >>> import numpy as np, voxelmaps
-        >>> x = np.array([[7, 8, 7], [1, 0, 1]], np.float32)
-        >>> session = voxelmaps.SeedSession(x, affinity="absolute_difference")
+        >>> import voxelmaps
+        >>> session = voxelmaps.SeedSession([[7, 8, 7], [1, 0, 1]], affinity="absolute_difference")
         >>> session.update({1: (0, 0), 2: [(1, 0), (1, 2)]}).tolist()  # y, x
         [[1, 1, 1], [2, 2, 2]]
         """
         with self._lock:
             self._hierarchy.set_canceled(False)
             self._last = None
-            scene = self._scene
             changed = checked(parameters, "update", _OF_UPDATES, ("seeds", "seed_points"))
             values = {**self._values, **{name: changed[name] for name in parameters}}
             kept = {} if {"affinity", "estimation_radius"} & set(parameters) else self._estimate
             moments = moments_of({**values, **{n: v for n, v in kept.items() if values[n] is None}})
             check_effects(parameters, values, _OF_UPDATES, {} if kept else moments)
-            region = self._region
+            scene = self._scene
             if "mask" in parameters or "label" in parameters:
-                region = self._copied_region(values)
-            voxels = _seeds.labeled(seeds, seed_points, *self._grid)
-            job = Job(scene, region, voxels, values, moments)
-            # The region by identity, since it is not written to.
+                scene = _with_copied_mask(scene, values)
+            job = Job(scene, _seeds.labeled(seeds, seed_points, *self._grid), values, moments)
             key = [job.box, list(job.affinity), *(values[name] for name in _OF_GRAPH)]
-            if self._key is None or region is not self._key[0] or key != self._key[1]:
+            if key != self._key or scene.mask is not self._mask_of_graph:
                 self._hierarchy.release()
-            self._key = region, key
+            self._key, self._mask_of_graph = key, scene.mask
             names = [name for name in Segmentation._fields if name == "labels" or values[name]]
             arrays = job.compute(names, hierarchy=self._hierarchy)
             self._affinity = job.named_affinity()
             if is_estimated(values, moments) and not values["estimate_of_every_label"]:
                 kept = self._affinity
-            self._values, self._region, self._estimate = values, region, kept
+            self._values, self._scene, self._estimate = values, scene, kept
             self._last = job, {name: array for name, array in arrays.items() if name != "labels"}
-            results = Segmentation(**{name: scene.result(array) for name, array in arrays.items()})
-            return results.labels if len(names) == 1 else results
+            return segmentation(scene, arrays)
 
     def _result(self, name):
         with self._lock:
@@ -174,9 +168,8 @@ class SeedSession:
 
         Examples
 
-        >>> import numpy as np, voxelmaps
-        >>> x = np.array([[7, 8, 7, 6, 3]], np.float32)
-        >>> session = voxelmaps.SeedSession(x, affinity="absolute_difference")
+        >>> import voxelmaps
+        >>> session = voxelmaps.SeedSession([[7, 8, 7, 6, 3]], affinity="absolute_difference")
         >>> labels = session.update({1: (0, 0), 2: (0, 4)})
         >>> session.strength.tolist()
         [[1.0, 0.5, 0.5, 0.5, 1.0]]
@@ -185,15 +178,13 @@ class SeedSession:
 
     @property
     def margin(self) -> Any:
-        """Strength of the winner minus that of the strongest other label of the last update(), in [0, 1], of the kind and shape
-        of the image: how certain the label is. It is computed when it is first read, in about the time of an update(); with
-        margin=True, by each update().
+        """Strength of the winner minus that of the strongest other label, in [0, 1]: how certain the label is. Otherwise as strength,
+        with margin=True.
 
         Examples
 
-        >>> import numpy as np, voxelmaps
-        >>> x = np.array([[7, 8, 7, 6, 3]], np.float32)
-        >>> session = voxelmaps.SeedSession(x, affinity="absolute_difference")
+        >>> import voxelmaps
+        >>> session = voxelmaps.SeedSession([[7, 8, 7, 6, 3]], affinity="absolute_difference")
         >>> labels = session.update({1: (0, 0), 2: (0, 4)})
         >>> session.margin.tolist()
         [[0.75, 0.25, 0.25, 0.25, 0.75]]
@@ -208,8 +199,8 @@ class SeedSession:
 
         Examples
 
-        >>> import numpy as np, voxelmaps
-        >>> x = np.array([[7, 8, 7, 1, 0, 1]], np.float32)
+        >>> import voxelmaps
+        >>> x = [[7, 8, 7, 1, 0, 1]]
         >>> session = voxelmaps.SeedSession(x, object_mean=7, object_variance=2, difference_variance=1)
         >>> labels = session.update({1: (0, 0), 2: (0, 5)})
         >>> session.affinity
@@ -225,8 +216,8 @@ class SeedSession:
 
         Examples
 
-        >>> import numpy as np, voxelmaps
-        >>> session = voxelmaps.SeedSession(np.array([[7, 8, 9, 4, 1, 0, 2]], np.float32))
+        >>> import voxelmaps
+        >>> session = voxelmaps.SeedSession([[7, 8, 9, 4, 1, 0, 2]])
         >>> labels = session.update({1: (0, 0), 2: (0, 1)})
         >>> session.affinity["object_mean"]
         8.0
@@ -245,8 +236,8 @@ class SeedSession:
 
         Examples
 
-        >>> import numpy as np, voxelmaps
-        >>> session = voxelmaps.SeedSession(np.array([[7, 8, 1, 0]], np.float32), affinity="absolute_difference")
+        >>> import voxelmaps
+        >>> session = voxelmaps.SeedSession([[7, 8, 1, 0]], affinity="absolute_difference")
         >>> session.cancel()
         >>> session.update({1: (0, 0), 2: (0, 3)}).tolist()
         [[1, 1, 2, 2]]
@@ -263,9 +254,8 @@ class SeedSession:
 
         Examples
 
-        >>> import numpy as np, voxelmaps
-        >>> x = np.array([[7, 8, 7, 1, 0, 1]], np.float32)
-        >>> session = voxelmaps.SeedSession(x, affinity="absolute_difference")
+        >>> import voxelmaps
+        >>> session = voxelmaps.SeedSession([[7, 8, 7, 1, 0, 1]], affinity="absolute_difference")
         >>> labels = session.update({1: (0, 0), 2: (0, 5)})
         >>> session.release()
         >>> session.memory

@@ -36,8 +36,9 @@ def label_of(value, largest):
     return label
 
 
-def _numbers_of_indices(indices, x, shape):
-    """Numbers of voxels of an image, Opened, in the order of memory, from an index or several."""
+def _numbers_of_indices(indices, scene):
+    """Numbers of voxels in the order of memory, from an index or several."""
+    shape = scene.shape
     if not isinstance(indices, (list, tuple, np.ndarray)):
         raise TypeError(f"a seed must be an index or a list of indices, not {type(indices).__name__}")
     if getattr(indices, "shape", None) == shape and len(shape) > 2:
@@ -45,11 +46,10 @@ def _numbers_of_indices(indices, x, shape):
             "the seeds of a label are an array of the shape of x, but must be indices: np.argwhere(array) has them"
         )
     is_nonzero = isinstance(indices, tuple) and all(isinstance(each, np.ndarray) and each.ndim for each in indices)
-    array = np.asarray(indices) if isinstance(indices, np.ndarray) else None
-    if array is not None and array.ndim == 2 and array.dtype.kind in "iu" and array.shape[1] == len(shape):
+    if isinstance(indices, np.ndarray) and indices.ndim == 2 and indices.dtype.kind in "iu":
         # Many at once; those that are wrong are named below.
-        if ((array >= 0) & (array < np.array(shape))).all():
-            return np.ravel_multi_index(tuple(array.T), shape).tolist()
+        if indices.shape[1] == len(shape) and ((indices >= 0) & (indices < np.array(shape))).all():
+            return np.ravel_multi_index(tuple(indices.T), shape).tolist()
     indices = [indices] if len(indices) > 0 and np.ndim(indices[0]) == 0 else list(indices)
     numbers = []
     for index in indices:
@@ -57,17 +57,23 @@ def _numbers_of_indices(indices, x, shape):
             index = tuple(operator.index(i) for i in index)
         except TypeError:
             raise TypeError(f"the seed {reprlib.repr(index)} must be an index of integers, one per axis of x") from None
-        if is_nonzero or len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape)):
+        if is_nonzero or len(index) != len(shape) or not _is_inside(index, shape):
             advice = ": numpy.argwhere has indices of voxels as rows" if is_nonzero or len(index) > 3 else ""
+            axes = scene.opened.order_of_indices(len(shape))
             raise ValueError(
-                f"the seed {reprlib.repr(index)} is not an index of x, which has the shape {shape} ({x.order_of_indices(len(shape))}){advice}"
+                f"the seed {reprlib.repr(index)} is not an index of x, which has the shape {shape} ({axes}){advice}"
             )
         numbers.append(int(np.ravel_multi_index(index, shape)))
     return numbers
 
 
-def _numbers_of_points(points, image, shape):
+def _is_inside(index, shape):
+    return all(0 <= i < n for i, n in zip(index, shape))
+
+
+def _numbers_of_points(points, scene):
     """Numbers of the voxels at physical points in mm, which are one point or several."""
+    image, shape = scene.opened.image, scene.shape
     if image.spacing is None:
         raise TypeError(
             "seed_points are points in mm, which need the geometry of an image, but x is an array: give indices of voxels as seeds"
@@ -80,27 +86,29 @@ def _numbers_of_points(points, image, shape):
         raise TypeError(f"a seed point is {points!r}, but must be {rule}") from None
     if array.ndim != 2 or array.shape[1] != dimension or array.shape[0] == 0 or not np.isfinite(array).all():
         raise ValueError(f"a seed point is {points!r}, but must be {rule}")
-    indices = []
+    numbers = []
     for point in array.tolist():
         # As itk::Image::TransformPhysicalPointToIndex rounds.
         index = tuple(math.floor(i + 0.5) for i in reversed(image.index(point)))
-        if not all(0 <= i < n for i, n in zip(index, shape)):
+        if not _is_inside(index, shape):
             ends = [image.point(corner) for corner in ([0] * dimension, [n - 1 for n in reversed(shape)])]
             first, last = (tuple(round(i, 4) + 0.0 for i in end) for end in ends)
             raise ValueError(
                 f"the seed point {tuple(point)} mm is outside of x, whose first and last voxels are at {first} and {last} (LPS, not RAS)"
             )
-        indices.append(index)
-    return [int(np.ravel_multi_index(index, shape)) for index in indices]
+        numbers.append(int(np.ravel_multi_index(index, shape)))
+    return numbers
 
 
-def of_array(seeds, x, image, shape, largest=65535):
+def of_array(seeds, scene, largest=65535):
     """The Seeds of an array or an image of labels, or none."""
-    array = _arrays.array_like(x.on_grid(seeds, "seeds"), "seeds", image, shape, may_be_on_host=True)
+    array = scene.opened.on_grid(seeds, "seeds")
+    array = _arrays.array_like(array, "seeds", scene.pixels, scene.shape, may_be_on_host=True)
     numbers, values = _regions.integers(array, "seeds", "seeds are labels, and 0 where there is none").nonzero()
-    if 2 * len(numbers) > math.prod(shape) and len(np.unique(values)) >= _MANY_LABELS:
+    voxels = math.prod(scene.shape)
+    if 2 * len(numbers) > voxels and len(np.unique(values)) >= _MANY_LABELS:
         raise ValueError(
-            f"seeds has values other than 0 at {len(numbers)} of {math.prod(shape)} voxels, {len(np.unique(values))} of them, as an "
+            f"seeds has values other than 0 at {len(numbers)} of {voxels} voxels, {len(np.unique(values))} of them, as an "
             "image has: seeds are labels of some voxels, and 0 where there is none"
         )
     if len(values) and not 0 <= values.min() <= values.max() <= largest:
@@ -117,118 +125,88 @@ def _is_indices(seeds, shape):
     return isinstance(seeds, (list, tuple)) and not _image.is_image(seeds)
 
 
-def unlabeled(seeds, points, x, image, shape):
-    """Numbers of the voxels that are seeds of one object, in the order of memory.
-
-    x, image, shape    As Opened, as an Array, and the shape of its voxels.
-    """
+def unlabeled(seeds, points, scene):
+    """Numbers of the voxels of a Scene that are seeds of one object, in the order of memory."""
     numbers = []
     if isinstance(seeds, Mapping):
         raise TypeError(
             "seeds is a dict, as voxelmaps.labels has it, but must be the seeds of one object: an index, or a list of them"
         )
-    if seeds is not None:
-        if _is_indices(seeds, shape):
-            numbers = _numbers_of_indices(seeds, x, shape)
-        else:
-            numbers, values = of_array(seeds, x, image, shape)
-            labels = np.flatnonzero(np.bincount(values))
-            if len(labels) > 1:
-                raise ValueError(
-                    f"seeds has the labels {', '.join(map(str, labels[:20]))}, but must be the seeds of one object: choose one, such as "
-                    f"seeds == {labels[0]}, or use voxelmaps.labels"
-                )
-            numbers = numbers.tolist()
+    if _is_indices(seeds, scene.shape):
+        numbers = _numbers_of_indices(seeds, scene)
+    elif seeds is not None:
+        numbers, values = of_array(seeds, scene)
+        labels = np.flatnonzero(np.bincount(values))
+        if len(labels) > 1:
+            raise ValueError(
+                f"seeds has the labels {', '.join(map(str, labels[:20]))}, but must be the seeds of one object: choose one, such as "
+                f"seeds == {labels[0]}, or use voxelmaps.labels"
+            )
+        numbers = numbers.tolist()
     if points is not None:
-        numbers = numbers + _numbers_of_points(points, x.image, shape)
+        numbers = numbers + _numbers_of_points(points, scene)
     if not numbers:
         raise ValueError(_NO_SEEDS)
     return numbers
 
 
-def labeled(seeds, points, x, image, shape, largest):
+def _of_dicts(seeds, points, scene, largest):
+    """The Seeds of dicts of indices and of points by label, each of which may be None."""
+    numbers, labels = [], []
+    for given, numbers_of in ((seeds, _numbers_of_indices), (points, _numbers_of_points)):
+        for label, each in (given or {}).items():
+            label = label_of(label, largest)
+            of_label = numbers_of(each, scene)
+            numbers += of_label
+            labels += [label] * len(of_label)
+    numbers, labels = np.array(numbers, np.int64), np.array(labels, np.uint16)
+    order = np.lexsort((labels, numbers))
+    numbers, labels = numbers[order], labels[order]
+    for first in np.flatnonzero((numbers[1:] == numbers[:-1]) & (labels[1:] != labels[:-1]))[:1]:
+        raise ValueError(
+            f"the voxel {_index_of(numbers[first], scene.shape)} is a seed of the labels {labels[first]} and {labels[first + 1]}, but a "
+            "voxel may be a seed of one label only"
+        )
+    return Seeds(numbers, labels)
+
+
+def labeled(seeds, points, scene, largest):
     """The Seeds that seeds and points mean."""
     if isinstance(seeds, Seeds):
         return seeds
     is_dict = seeds is None or isinstance(seeds, Mapping)
     if points is not None and not (is_dict and isinstance(points, Mapping)):
         raise TypeError("seed_points must be a dict of labels and points in mm, and seeds a dict or left out")
-    if _is_indices(seeds, shape):
+    if _is_indices(seeds, scene.shape):
         first = seeds[0] if len(seeds) > 0 and np.ndim(seeds[0]) > 0 else seeds
         # A list of lists may be an array of labels.
-        if isinstance(seeds, np.ndarray) or np.ndim(first) != len(shape) - 1:
+        if isinstance(seeds, np.ndarray) or np.ndim(first) != len(scene.shape) - 1:
             raise TypeError(
                 f"seeds is a {type(seeds).__name__}, but must have labels: a dict such as {{1: {reprlib.repr(first)}}}, or an array"
             )
-    if not is_dict:
-        numbers, labels = of_array(seeds, x, image, shape, largest)
-    else:
-        numbers, labels = [], []
-        for given, numbers_of in (
-            (seeds, lambda each: _numbers_of_indices(each, x, shape)),
-            (points, lambda each: _numbers_of_points(each, x.image, shape)),
-        ):
-            for label, each in (given or {}).items():
-                label = label_of(label, largest)
-                of_label = numbers_of(each)
-                numbers += of_label
-                labels += [label] * len(of_label)
-        numbers, labels = np.array(numbers, np.int64), np.array(labels, np.uint16)
-        order = np.lexsort((labels, numbers))
-        numbers, labels = numbers[order], labels[order]
-        wrong = np.flatnonzero((numbers[1:] == numbers[:-1]) & (labels[1:] != labels[:-1]))
-        if len(wrong) > 0:
-            raise ValueError(
-                f"the voxel {_index_of(numbers[wrong[0]], shape)} is a seed of the labels {labels[wrong[0]]} and "
-                f"{labels[wrong[0] + 1]}, but a voxel may be a seed of one label only"
-            )
-    if len(numbers) == 0:
+    found = _of_dicts(seeds, points, scene, largest) if is_dict else of_array(seeds, scene, largest)
+    if len(found.numbers) == 0:
         raise ValueError(_NO_SEEDS)
-    return Seeds(numbers, labels)
+    return found
 
 
 def _index_of(voxel, shape):
     return tuple(int(i) for i in np.unravel_index(voxel, shape))
 
 
-def check_inside(numbers, pixels, mask, shape, labels=None):
-    """Raise ValueError if a seed is outside a mask, or has no intensity.
+def check_inside(numbers, scene, labels=None):
+    """Raise ValueError if a seed is outside the mask, or has no intensity.
 
-    pixels    Array in C order, whose last axis may be components.
-    mask      Array of bytes in C order, or None.
     labels    Of the seeds, for the error.
     """
     numbers = np.asarray(numbers)
     wrong, reason = np.zeros(len(numbers), bool), ""
-    if "float" in pixels.dtype:
-        components = math.prod(pixels.shape) // math.prod(shape)
-        values = pixels.at((numbers[:, None] * components + np.arange(components)).ravel())
+    if "float" in scene.pixels.dtype:
+        components = max(scene.components, 1)
+        values = scene.pixels.at((numbers[:, None] * components + np.arange(components)).ravel())
         wrong, reason = np.isnan(values).reshape(-1, components).any(axis=1), "has no intensity, but NaN"
-    if mask is not None and not wrong.any():
-        wrong, reason = mask.at(numbers) == 0, "is outside the mask"
+    if scene.mask is not None and not wrong.any():
+        wrong, reason = scene.mask.at(numbers) == 0, "is outside the mask"
     for first in np.flatnonzero(wrong)[:1]:
         of_label = "" if labels is None else f" of the label {labels[first]}"
-        raise ValueError(f"the seed {_index_of(numbers[first], shape)}{of_label} {reason}")
-
-
-def surroundings(image, mask, numbers, radius, shape):
-    """The box of all voxels within a radius of seeds, in host memory, which gives the same estimates as the image.
-
-    image, mask    Arrays in C order; the mask may be None. The shape is that of the image without an axis of components.
-    numbers        Of the seeds, in the order of memory.
-
-    Returns image, mask, numbers of the seeds in the box, and its shape.
-    """
-    if image.library.device is None:
-        return image, mask, numbers, shape
-    indices = np.unravel_index(numbers, shape)
-    begins = [max(int(i.min()) - radius, 0) for i in indices]
-    box = tuple(slice(begin, min(int(i.max()) + radius + 1, n)) for begin, i, n in zip(begins, indices, shape))
-    sizes = tuple(part.stop - part.start for part in box)
-
-    def on_host(array):
-        part = np.ascontiguousarray(_arrays.Array(array.array[box], array.library).host())
-        return _arrays.Array(part, _arrays.Library("NumPy"))
-
-    moved = tuple(i - begin for i, begin in zip(indices, begins))
-    return on_host(image), None if mask is None else on_host(mask), np.ravel_multi_index(moved, sizes), sizes
+        raise ValueError(f"the seed {_index_of(numbers[first], scene.shape)}{of_label} {reason}")
