@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import _arrays, _core, _feature_maps, _image, _regions
+from . import _arrays, _core, _feature_maps, _regions
 from ._devices import triple
-from ._parameters import FEATURE_MAPS, Parameter, check_effects, checked, with_parameters
+from ._parameters import FEATURE_MAPS, Parameter, check_effects, checked, one_of_numbers, with_parameters
 from ._suggestions import warn
 
 if TYPE_CHECKING:
@@ -25,20 +24,12 @@ _SHARED = (
     *("spacing", "bin_width", "number_of_gray_levels", "bin_edges", "gray_levels", "intensity_range", "distances"),
     *("aggregation", "weighting_norm", "symmetric", "alpha", "voxel_array_shift", "threads"),
 )
-
-
-def _plane_axis(value, name):
-    if value not in (0, 1, 2):
-        raise ValueError(f"{name} is {value!r}, but must be 0, 1 or 2, an axis of x")
-    return int(value)
-
-
 REGION_FEATURES = {
     "label": Parameter("Integer | Sequence[Integer] | Literal['all']", "all"),
     "features": FEATURE_MAPS["features"]._replace(
         type="str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None", is_required=False
     ),
-    "plane_axis": Parameter("Literal[0, 1, 2] | None", None, _plane_axis),
+    "plane_axis": Parameter("Literal[0, 1, 2] | None", None, one_of_numbers(0, 1, 2)),
     **{name: FEATURE_MAPS[name] for name in _SHARED},
 }
 
@@ -51,7 +42,7 @@ def compute(
     classes=(),
     shape=(),
     planar_shape=(),
-    discretization=_feature_maps.discretization_of_edges([0.0]),
+    discretization=_feature_maps.discretization({"bin_edges": [0.0]}),
     sizes=(1.0, 1.0, 1.0),
     plane_axis=None,
     threads,
@@ -135,22 +126,16 @@ def region_features(
     {'label': [1, 2], 'voxels': [32, 16], 'firstorder_Mean': [15.5, 39.5], 'shape_VoxelVolume': [32.0, 16.0]}
     """
     values = checked(parameters, "region_features", REGION_FEATURES, ("mask",))
-    opened = _image.opened(x, "x")
-    image = _feature_maps.scalars_of(opened)
-    dimension = len(image.shape)
-    if dimension not in (2, 3):
-        raise ValueError(f"x has {dimension} axes, but must be one image with 2 or 3 axes: call this for each image")
-    if values["spacing"] is None:
-        _image.check_axes(opened, image.shape, "give spacing=(1, 1, 1)", "choose a channel, such as x[..., 0]")
+    opened, image, sizes = _feature_maps.opened_scalars(x, values, has_batches=False)
+    dimension, plane_axis = len(sizes), values["plane_axis"]
     if 0 in image.shape:
         raise ValueError(f"x has the shape {image.shape}, but must have voxels")
-    plane_axis, (_, sizes) = values["plane_axis"], _feature_maps.spacing_of(values, opened.image, dimension)
     if plane_axis is not None and plane_axis >= dimension:
         raise ValueError(f"plane_axis is {plane_axis}, but x has {dimension} axes, counted from 0")
     features = values["features"]
     if features is None:
         features = [*_feature_maps.CLASSES, "shape" if dimension == 3 else "shape2D"]
-    numbers = _feature_maps._selected(features)
+    numbers = _feature_maps.selected_features(features)
     if dimension == 2 and "shape" in numbers:
         raise ValueError("the class shape is that of volumes, but x has 2 axes: choose shape2D")
     check_effects(parameters, values, REGION_FEATURES, tuple(numbers), "on features of")
@@ -160,12 +145,10 @@ def region_features(
     given = _arrays.array_like(opened.on_grid(mask, "mask", values["label"]), "mask", image, image.shape)
     label_image, labels = _regions.label_map(given, values["label"], image=image)
     host = _arrays.Array(np.ascontiguousarray(image.host()), _arrays.Library("NumPy"))
-    discretization, inside = _feature_maps._discretization(values), None
-    # Elsewhere, nobody needs it.
-    if texture and (_feature_maps.given_limits(discretization)[0] or not all(map(math.isfinite, host.extremes()))):
+    discretization = _feature_maps.discretization(values)
+    if texture:
         inside = _arrays.Array(np.isin(label_image, labels) if labels else label_image, host.library)
         _regions.check_finite(host, inside, "x", "mask")
-    if texture:
         _regions.refuse_same(given, "mask", image)
         _feature_maps.check_levels(host, inside, discretization, set(texture) != {"firstorder"})
     window = [1 if axis == plane_axis else n for axis, n in enumerate(image.shape)]
@@ -173,7 +156,7 @@ def region_features(
         host.array,
         label_image,
         labels,
-        classes=_feature_maps._classes(texture, values, window, sizes, has_all_pairs=False),
+        classes=_feature_maps.classes_of(texture, values, window, sizes, has_all_pairs=False),
         shape=shapes["shape"],
         planar_shape=shapes["shape2D"],
         discretization=discretization,
@@ -183,11 +166,10 @@ def region_features(
     )
     labels, voxels, levels, _, rows = zip(*regions)
     missing = [label for label, number in zip(labels, voxels) if number == 0]
-    if missing:
-        _regions.warn_or_refuse_missing(given, missing, len(missing) == len(regions))
+    _regions.report_missing_labels(given, missing, labels)
     flat = [label for label, number, count in zip(labels, voxels, levels) if number > 1 and count == 1]
-    if flat and discretization["method"] == _feature_maps.FIXED_BIN_SIZE_AT_MULTIPLES and set(texture) - {"firstorder"}:
-        text = _feature_maps.ONE_LEVEL.format(discretization["bin_width"])
+    text = _feature_maps.text_of_one_level(discretization)
+    if flat and text and set(texture) - {"firstorder"}:
         warn(f"label {', '.join(map(str, flat[:20]))}{', ...' * (len(flat) > 20)}: {text}")
     names = [f"{name}_{feature}" for name in [*texture, *shapes] for feature in numbers.get(name, {})]
     return {"label": np.array(labels), "voxels": np.array(voxels), **dict(zip(names, np.array(rows).T.copy()))}

@@ -77,7 +77,7 @@ def _texture_values(image, roi, classes, settings, name):
     for edges, group in itertools.groupby(classes, edges_of.get):
         group = {each: classes[each] for each in group}
         prepared = radiomics.classes_of(group, settings, window, image.spacing[::-1])
-        discretization = _feature_maps.discretization_of_edges(edges)
+        discretization = _feature_maps.discretization({"bin_edges": edges})
         values = _computed(pixels, roi.array, prepared, {}, settings, discretization=discretization)
         result.update(zip(_keys(name, group), values))
     return result
