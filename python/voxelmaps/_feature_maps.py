@@ -318,10 +318,10 @@ def classes_of(selected, values, window, sizes, has_all_pairs, has_one_level=Fal
     is_merged = values["aggregation"] == "merge" or norm is not None
 
     def offsets(distances):
-        return [triple(offset, 0) for offset in _offsets(distances, window)]
+        return {"offsets": [triple(offset, 0) for offset in _offsets(distances, window)]}
 
     def directions(name, distances):
-        result = {"aggregation": MERGE if is_merged else AVERAGE, "offsets": offsets(distances)}
+        result = {"aggregation": MERGE if is_merged else AVERAGE, **offsets(distances)}
         if norm is not None:
             steps = [offset[::order] for offset in _offsets(distances, window)]
             result["offset_weights"] = offset_weights(name, steps, sizes[::order], norm)
@@ -330,15 +330,12 @@ def classes_of(selected, values, window, sizes, has_all_pairs, has_one_level=Fal
     distances, volume = values["distances"], math.prod(sizes[::order])
     parameters = {
         "firstorder": lambda: {"voxel_array_shift": values["voxel_array_shift"], "voxel_volume": volume},
-        "glcm": lambda: {
-            **directions("glcm", distances),
-            "symmetric": values["symmetric"],
-            "has_one_level": has_one_level,
-        },
-        "gldm": lambda: {"offsets": offsets(distances), "alpha": values["alpha"]},
+        "glcm": lambda: directions("glcm", distances)
+        | {"symmetric": values["symmetric"], "has_one_level": has_one_level},
+        "gldm": lambda: {**offsets(distances), "alpha": values["alpha"]},
         "glrlm": lambda: {**directions("glrlm", (1,)), "skip_directions_without_pairs": not has_all_pairs},
         "glszm": dict,
-        "ngtdm": lambda: {"offsets": offsets(distances)},
+        "ngtdm": lambda: offsets(distances),
     }
     return [(name, list(of_class.values()), parameters[name]()) for name, of_class in selected.items()]
 

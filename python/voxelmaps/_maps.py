@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import os
+import dataclasses
 import pathlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, NamedTuple, overload
@@ -30,6 +30,7 @@ class Geometry(NamedTuple):
     direction: tuple[float, ...]
 
 
+@dataclasses.dataclass(eq=False, repr=False)
 class FeatureMaps(Mapping[str, Any]):
     """Maps by name: maps["glcm_Contrast"], or several of them: maps[["glcm_Contrast", "glcm_Id"]]. All are parts of one array.
 
@@ -55,21 +56,15 @@ class FeatureMaps(Mapping[str, Any]):
     FeatureMaps(1 map of shape (4, 10, 10): glcm_Contrast)
     """
 
-    def __init__(
-        self,
-        names: Iterable[str],
-        array: SameArray,
-        slices: tuple[slice, ...],
-        geometry: Geometry | None = None,
-        input_shape: tuple[int, ...] | None = None,
-        axes: Mapping[str, Any] | None = None,
-    ) -> None:
+    names: dataclasses.InitVar[Iterable[str]]
+    array: SameArray
+    slices: tuple[slice, ...]
+    geometry: Geometry | None = None
+    input_shape: tuple[int, ...] | None = None
+    axes: Mapping[str, Any] | None = None
+
+    def __post_init__(self, names: Iterable[str]) -> None:
         self._index = {name: i for i, name in enumerate(names)}
-        self.array = array
-        self.slices = slices
-        self.geometry = geometry
-        self.input_shape = input_shape
-        self.axes = axes
 
     @overload
     def __getitem__(self, name: str) -> SameArray: ...
@@ -87,7 +82,7 @@ class FeatureMaps(Mapping[str, Any]):
         given = _arrays.array_of(self.array, "maps")
         with given.library.current_device():
             part = given.array[[self._index[each] for each in names]]
-        return FeatureMaps(names, given.library.result(part), self.slices, self.geometry, self.input_shape, self.axes)
+        return dataclasses.replace(self, names=names, array=given.library.result(part))
 
     def __contains__(self, name: object) -> bool:
         return name in self._index
@@ -248,7 +243,7 @@ class FeatureMaps(Mapping[str, Any]):
         """
         from ._files import paths, writing
 
-        place = pathlib.Path(os.fspath(path))
+        place = pathlib.Path(path)
         suffix = next((each for each in _FORMATS if place.name.endswith(each)), None)
         if format is not None and (suffix or f".{format}" not in _FORMATS):
             rule = f"has no effect on the file {place}" if suffix else "must be nii.gz, nii or nrrd"

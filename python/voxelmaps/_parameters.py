@@ -152,10 +152,9 @@ def _intensity_range(value, name):
 
 def _label_type(value, name):
     with contextlib.suppress(TypeError):
-        value = np.dtype(value).name
-    if value not in LABEL_TYPES:
-        raise ValueError(f"{name} is {value!r}, but must be {listed(LABEL_TYPES, 'or')}")
-    return value
+        if np.dtype(value).name in LABEL_TYPES:
+            return np.dtype(value).name
+    raise ValueError(f"{name} is {value!r}, but must be {listed(LABEL_TYPES, 'or')}")
 
 
 POSITIVE = "must be greater than 0 and finite"
