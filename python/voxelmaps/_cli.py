@@ -72,10 +72,17 @@ class _Parser(argparse.ArgumentParser):
         raise ValueError(f"{message}; --help lists the options")
 
 
+def _by_label(values):
+    """A dict, whose labels are texts in JSON."""
+    if not all(label.isdecimal() for label in values):
+        raise argparse.ArgumentTypeError(f"labels are {', '.join(values)}, but must be integers")
+    return {int(label): value for label, value in values.items()}
+
+
 def _value(text):
     """A value as in JSON, a list of values with commas, or a text."""
     with contextlib.suppress(ValueError, RecursionError):
-        return json.loads(text, parse_constant=float)
+        return json.loads(text, parse_constant=float, object_hook=_by_label)
     constants = {"none": None, "true": True, "false": False, "nan": math.nan}
     if "," in text and text[0] not in "[{":
         return [_value(part.strip()) for part in text.split(",")]
@@ -152,12 +159,29 @@ _MAP_OPTIONS = {
     "--precision NAME": "float or double (default: float)",
     "--overwrite": "replace maps of an earlier run with other settings, image or mask",
 }
-_REGION_OPTIONS = {
-    **_SHARED_OPTIONS,
-    "--out FILE": "CSV file with a row per region; FILE.jsonl has what they come from, and a later run keeps rows of the same "
-    "image, mask and settings",
-    "--jobs TABLE": "CSV file with the columns image, mask and optionally label, instead of IMAGE and --mask",
-    "--label N": "label of the region in the mask (default: 1); several, such as 1,2,3, or all have a row each",
+_OPTIONS = {
+    "maps": _MAP_OPTIONS,
+    "check": _MAP_OPTIONS,
+    "regions": {
+        **_SHARED_OPTIONS,
+        "--out FILE": "CSV file with a row per region; FILE.jsonl has what they come from, and a later run keeps rows of the same "
+        "image, mask and settings",
+        "--jobs TABLE": "CSV file with the columns image, mask and optionally label, instead of IMAGE and --mask",
+        "--label N": "label of the region in the mask (default: 1); several, such as 1,2,3, or all have a row each",
+    },
+    "describe": {"--mask MASK": "image that is not 0 inside"},
+    "connect": {
+        "--mask MASK": "image that is not 0 inside",
+        "--seeds SEEDS": "image with seeds, or index in the order z, y, x, such as [30,128,128]",
+        "--out FILE": "nii.gz, nii or nrrd file",
+    },
+    "labels": {
+        "--mask MASK": "image that is not 0 inside",
+        "--seeds SEEDS": "image with seeds, or labels and indices in the order z, y, x, such as '{\"1\": [30,128,128]}'",
+        "--out FILE": "nii.gz, nii or nrrd file",
+        "--strength FILE": "file for the strength of the connection to the winning label",
+        "--margin FILE": "file for its lead over the strongest other label",
+    },
 }
 # Settings of radiomics.execute with options of their own.
 _SETTINGS = ("binWidth", "binCount", "kernelRadius", "force2Ddimension", "force2D")
@@ -170,6 +194,7 @@ _KEYWORDS = {
     "--classes": {"type": _names},
     "--features": {"type": _names},
     "--label": {"type": _labels},
+    "--seeds": {"type": _value},
     "--setting": {"default": [], "action": "append"},
     "--precision": {"default": "float", "choices": ("float", "double")},
     "--threads": {"type": _threads},
@@ -183,25 +208,10 @@ def _add_options(parser, options):
         parser.add_argument(*names, help=meaning, **keywords, **_KEYWORDS.get(names[0], {}))
 
 
-def _add_function(parser, command):
-    """Add images and results of a function, and its other keywords with their documentation."""
+def _add_keywords(parser, command):
+    """Add the keywords of a function as options, with their documentation."""
     import voxelmaps
 
-    _add_options(parser, {"--mask MASK": "image that is not 0 inside"})
-    if command != "describe":
-        one = "index in the order z, y, x, such as [30,128,128]"
-        several = "labels and indices in the order z, y, x, such as '{\"1\": [30,128,128]}'"
-        seeds = one if command == "connect" else several
-        parser.add_argument("--seeds", metavar="SEEDS", help=f"image with seeds, or {seeds}")
-        parser.add_argument("--out", metavar="FILE", required=True, help="nii.gz, nii or nrrd file")
-    if command == "labels":
-        _add_options(
-            parser,
-            {
-                "--strength FILE": "file for the strength of the connection to the winning label",
-                "--margin FILE": "file for its lead over the strongest other label",
-            },
-        )
     function = getattr(voxelmaps, _FUNCTIONS[command])
     # labels refers to fuzzy_connectedness.
     documentation = function.__doc__ + voxelmaps.fuzzy_connectedness.__doc__ * (command == "labels")
@@ -227,26 +237,21 @@ def _parser(command):
         one = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
         if name != command:
             continue
-        images = {"check": "*", "maps": "?", "regions": "?"}.get(name)
+        images = None if name in _FUNCTIONS else "*" if name == "check" else "?"
         one.add_argument("image", nargs=images, metavar="IMAGE", help="image, or folder with a DICOM series")
+        _add_options(one, _OPTIONS[name])
         if name in _FUNCTIONS:
-            _add_function(one, name)
-        else:
-            _add_options(one, _REGION_OPTIONS if name == "regions" else _MAP_OPTIONS)
+            _add_keywords(one, name)
     parser.commands = commands.choices
     return parser
 
 
+def _check_given(name, value):
+    if not value:
+        raise ValueError(f"{name} is {'empty' if value == '' else 'missing; --help lists the options'}")
+
+
 # --- Functions of one image --------------------------------------------------------------------------------------------
-
-
-def _by_label(name, value):
-    """The value; labels of a dict, which are texts in JSON, are integers."""
-    if not isinstance(value, dict):
-        return value
-    if not all(label.isdecimal() for label in value):
-        raise ValueError(f"--{_dashed(name)} has the labels {', '.join(value)}, but they must be integers")
-    return {int(label): item for label, item in value.items()}
 
 
 def _call(options, console):
@@ -258,25 +263,23 @@ def _call(options, console):
     from ._files import paths, writing
 
     own = ("command", "version", "image", "mask", "seeds", *_RESULTS)
-    keywords = {name: _by_label(name, value) for name, value in vars(options).items() if name not in own}
+    keywords = {name: value for name, value in vars(options).items() if name not in own}
     if options.command == "describe":
         image = _image.load(options.image, "the image")[0]
         for line in str(voxelmaps.describe(image, options.mask, **keywords)).splitlines():
             console.line(line)
         return
-    seeds = None if options.seeds is None else _by_label("seeds", _value(options.seeds))
-    if not isinstance(seeds, (dict, list)):
-        seeds = options.seeds
+    _check_given("--out", options.out)
     written = {name: pathlib.Path(getattr(options, name)) for name in _RESULTS if getattr(options, name, None)}
     for name, path in written.items():
         if not path.name.endswith((".nii.gz", ".nii", ".nrrd")):
             raise ValueError(f"--{name} {path} ends in neither .nii.gz, .nii nor .nrrd")
-    read = [("the image", options.image), ("the mask", options.mask), ("the seeds", seeds)]
+    read = [("the image", options.image), ("the mask", options.mask), ("the seeds", options.seeds)]
     files = [(f"the file of --{name}", path) for name, path in written.items()]
     paths.check_outputs([one for one in read if isinstance(one[1], str)], (), files)
     keywords.update((name, True) for name in written if name != "out")
     image = _image.load(options.image, "the image")[0]
-    result = getattr(voxelmaps, _FUNCTIONS[options.command])(image, seeds, options.mask, **keywords)
+    result = getattr(voxelmaps, _FUNCTIONS[options.command])(image, options.seeds, options.mask, **keywords)
     for name, path in written.items():
         volume = getattr(result, "labels" if name == "out" else name) if len(written) > 1 else result
         with paths.output_folder(path.absolute().parent) as folder:
@@ -320,9 +323,7 @@ def _cases(options, console, **names):
         if options.dask is not None:
             raise ValueError("--dask needs a table, --jobs")
         for name, value in given.items():
-            if not value:
-                problem = "missing; --help lists the options" if value is None else "empty"
-                raise ValueError(f"{names[name]} is {problem}")
+            _check_given(names[name], value)
         places = {"output": pathlib.Path(), **{name: pathlib.Path(value) for name, value in given.items()}}
         return [tables.Case(given, **places, labels=options.label)]
     for name, value in given.items():
@@ -357,14 +358,13 @@ def _computed_here(worker, task, cases):
             yield number, [tables.Outcome(case, case.labels, error=str(error))], []
 
 
-def _outcomes(cases, task, options, console, worker, text, finish, record=lambda outcome: None):
-    """Compute or check all cases, and print how they end.
+def _outcomes(cases, task, options, console, worker, text, finish, what, record=lambda outcome: None):
+    """Compute or check all cases, and print how they end. Returns their outcomes.
 
     text      Function of an outcome that returns what its line says.
     finish    Called with all outcomes, also of a run that is ended.
+    what      Of the line with the number of outcomes that are errors, what these are.
     record    Called with each outcome.
-
-    Returns the outcomes.
     """
     if options.dask is None:
         results = _computed_here(worker, task, cases)
@@ -391,14 +391,11 @@ def _outcomes(cases, task, options, console, worker, text, finish, record=lambda
                 outcomes.append(tables.Outcome(case, case.labels, error="not computed: the run was ended"))
         found = [one for outcomes in found for one in outcomes]
         finish(found)
-    return found
-
-
-def _count_failures(outcomes, what, console):
-    failed = sum(one.error is not None for one in outcomes)
+    failed = sum(one.error is not None for one in found)
     console.has_failed |= failed > 0
-    if failed and len(outcomes) > 1:
-        console.error(f"{failed} of {len(outcomes)} {what}")
+    if failed and len(found) > 1:
+        console.error(f"{failed} of {len(found)} {what}")
+    return found
 
 
 def _check_folder(name, path):
@@ -468,11 +465,11 @@ def _maps(options, console, worker):
             tables.write_summary(summary, outcomes)
 
     text = lambda outcome: _text(outcome, task.is_dry_run)
-    outcomes = _outcomes(cases, task, options, console, worker, text, finish)
+    what = "cases would fail" if task.is_dry_run else "cases failed"
+    outcomes = _outcomes(cases, task, options, console, worker, text, finish, what)
     good = [one for one in outcomes if one.error is None]
     if task.channels and good and not task.is_dry_run:
         _write_dataset(good, task, console)
-    _count_failures(outcomes, f"cases {'would fail' if task.is_dry_run else 'failed'}", console)
 
 
 # --- Regions -----------------------------------------------------------------------------------------------------------
@@ -491,8 +488,7 @@ def _known_regions(path):
 def _regions(options, console, worker):
     from ._files import paths
 
-    if not options.out:
-        raise ValueError("--out is missing; --help lists the options")
+    _check_given("--out", options.out)
     out = pathlib.Path(options.out)
     records = out.with_name(f"{out.name}.jsonl")
     cases = _cases(options, console, image="IMAGE", mask="--mask")
@@ -522,12 +518,19 @@ def _regions(options, console, worker):
                 file.flush()
 
         finish = lambda outcomes: tables.write_regions(out, outcomes)
-        outcomes = _outcomes(cases, task, options, console, worker, text, finish, write)
-    _count_failures(outcomes, "regions failed", console)
+        _outcomes(cases, task, options, console, worker, text, finish, "regions failed", write)
 
 
-def _check_images(paths, console, worker):
-    for path in paths:
+def _check(options, console, worker):
+    """Check image files, or what maps would compute."""
+    if not options.image or options.mask is not None or options.jobs is not None:
+        if len(options.image) > 1:
+            raise ValueError(f"--mask {options.mask} is for one IMAGE, but {len(options.image)} are given")
+        options.image = next(iter(options.image), None)
+        options.out = options.out or (None if options.jobs else ".")
+        _maps(options, console, worker)
+        return
+    for path in options.image:
         try:
             console.line(f"{path}: {worker.call(workers.check_image, path)}")
         except Exception as error:
@@ -560,19 +563,7 @@ def _run(arguments, console):
         return
     worker = workers.Worker(options.verbose, options.threads or 0)
     try:
-        if options.command == "regions":
-            _regions(options, console, worker)
-            return
-        if options.command == "check":
-            images = options.image
-            if images and options.mask is None and options.jobs is None:
-                _check_images(images, console, worker)
-                return
-            if len(images) > 1:
-                raise ValueError(f"--mask {options.mask} is for one IMAGE, but {len(images)} are given")
-            options.image = next(iter(images), None)
-            options.out = options.out or (None if options.jobs else ".")
-        _maps(options, console, worker)
+        {"maps": _maps, "check": _check, "regions": _regions}[options.command](options, console, worker)
     finally:
         worker.end()
 

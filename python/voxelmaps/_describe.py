@@ -80,19 +80,6 @@ def _bytes(number: int) -> str:
     return f"{number:.3g} {unit}" if number < 1000 else f"{number:.0f} {unit}"
 
 
-def _levels(plan: Any, computed: np.ndarray) -> int:
-    """Number of gray levels: of several images of a batch, the most that one has."""
-    levels = 0
-    for index in np.ndindex(*plan.batch):
-        # The range is that of the image, also for the maps of one voxel.
-        voxel = np.unravel_index(int(computed[index].argmax()), plan.shape)
-        part = plan._replace(box=tuple(slice(int(i), int(i) + 1) for i in voxel), selection=None)
-        library = plan.image.library
-        output = _arrays.Array(library.empty((len(plan.names), *(1 for _ in voxel)), plan.dtype), library)
-        levels = max(levels, part.run(index, output.address, 1))
-    return levels
-
-
 def _warnings(plan: Any, levels: int, values: np.ndarray) -> list[str]:
     """Texts of what is likely to be a mistake, from the intensities inside."""
     texts = []
@@ -142,18 +129,24 @@ def describe(x: Array | ImageLike | Path, mask: Array | ImageLike | Path | None 
         computed &= inside
     values = plan.image.host()[inside]
     finite = values[np.isfinite(values)]
-    levels = _levels(plan, computed)
+    levels = []
+    for index in np.ndindex(*plan.batch):
+        # The range is that of the image, also for the maps of one voxel.
+        voxel = np.unravel_index(int(computed[index].argmax()), plan.shape)
+        part = plan._replace(box=tuple(slice(int(i), int(i) + 1) for i in voxel), selection=None)
+        output = _arrays.Array(plan.image.library.empty(len(plan.names), plan.dtype), plan.image.library)
+        levels.append(part.run(index, output.address, 1))
     map_shape = plan.map_shape()
     return Description(
         shape=shape,
         region_voxels=int(np.count_nonzero(computed)),
         minimum=float(finite.min()),
         maximum=float(finite.max()),
-        levels=levels,
+        levels=max(levels),
         maps=plan.names,
         map_shape=map_shape,
         window=plan.window,
         map_bytes=len(plan.names) * math.prod(map_shape) * np.dtype(plan.dtype).itemsize,
         working_bytes=2 * math.prod(plan.shape),
-        warnings=_warnings(plan, levels, values),
+        warnings=_warnings(plan, max(levels), values),
     )

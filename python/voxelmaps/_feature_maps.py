@@ -115,11 +115,7 @@ def neighbor_offsets(distances, window):
     reach = [min(max(distances), n - 1) for n in window]
     steps = itertools.product(*(range(r, -r - 1, -1) for r in reach))
     zero = (0,) * len(window)
-    return [step for step in steps if step > zero and max(map(abs, step)) in distances]
-
-
-def _offsets(distances, window):
-    offsets = neighbor_offsets(distances, window)
+    offsets = [step for step in steps if step > zero and max(map(abs, step)) in distances]
     if not 1 <= len(offsets) <= _MAX_OFFSETS:
         raise ValueError(
             f"distances is {list(distances)}, which makes {len(offsets)} directions in windows of {window} voxels, but there must "
@@ -318,12 +314,12 @@ def classes_of(selected, values, window, sizes, has_all_pairs, has_one_level=Fal
     is_merged = values["aggregation"] == "merge" or norm is not None
 
     def offsets(distances):
-        return {"offsets": [triple(offset, 0) for offset in _offsets(distances, window)]}
+        return {"offsets": [triple(offset, 0) for offset in neighbor_offsets(distances, window)]}
 
     def directions(name, distances):
         result = {"aggregation": MERGE if is_merged else AVERAGE, **offsets(distances)}
         if norm is not None:
-            steps = [offset[::order] for offset in _offsets(distances, window)]
+            steps = [offset[::order] for offset in neighbor_offsets(distances, window)]
             result["offset_weights"] = offset_weights(name, steps, sizes[::order], norm)
         return result
 
@@ -347,9 +343,9 @@ def check_background(value, precision, name):
 
 
 def opened_scalars(x, values, has_batches=True):
-    """x as Opened, its array, and the size of a voxel along each axis of an image. Raises TypeError or ValueError if its voxels or
-    axes are others."""
-    dimension = values.get("dimension")
+    """x as Opened, its array, and the size of a voxel along each axis of an image, by the parameters or x. Raises TypeError or
+    ValueError if voxels, axes or sizes are others than the parameters need."""
+    dimension, sizes = values.get("dimension"), values["spacing"]
     opened = _image.opened(x, "x", dimension=dimension)
     image = _arrays.pixels_of(_arrays.array_of(opened.image.array, "x"), "x")
     shape, spacing = image.shape, opened.image.spacing
@@ -360,19 +356,13 @@ def opened_scalars(x, values, has_batches=True):
     _arrays.check_exact(image, "x")
     if not has_batches and len(shape) not in (2, 3):
         raise ValueError(f"x has {len(shape)} axes, but must be one image with 2 or 3 axes: call this for each image")
-    if dimension is None and values["spacing"] is None:
+    if dimension is None and sizes is None:
         remedy = "choose a channel, such as x[..., 0]" + ", or give dimension=2" * has_batches
         _image.check_axes(opened, shape, "give spacing=(1, 1, 1)", remedy)
     if dimension is None:
         dimension = min(len(shape), 3) if spacing is None else len(spacing)
     if len(shape) < max(dimension, 2):
         raise ValueError(f"x has {len(shape)} axes, but images must have 2 or 3 axes, and dimension is {dimension}")
-    return opened, image, _sizes(values, spacing, dimension)
-
-
-def _sizes(values, spacing, dimension):
-    """The size of a voxel along each axis, by the parameters or the spacing of the image, in its order."""
-    sizes = values["spacing"]
     if sizes is None and spacing is not None:
         sizes = spacing[::-1][-dimension:]
     norm, radius = values["weighting_norm"], values.get("radius_mm")
@@ -381,7 +371,7 @@ def _sizes(values, spacing, dimension):
         raise ValueError(f"{given}, which needs the spacing, the size of a voxel along each axis in mm")
     if norm is not None and values["aggregation"] == "average":
         raise ValueError(f"weighting_norm is {norm!r} and aggregation 'average', but matrices with weights are merged")
-    return _parameters.sizes(sizes, dimension)
+    return opened, image, _parameters.sizes(sizes, dimension)
 
 
 def request_of(x, mask, parameters, function="feature_maps"):
@@ -482,33 +472,31 @@ def feature_maps(
                        of an image, or 1.
     neighborhood_radius, radius_mm, window_size, window_anchor
                        The window of a voxel reaches this radius to all sides, in voxels; default 2, while kernelRadius of
-                       PyRadiomics and voxelmaps.radiomics.execute is 1 by default. (0, 1, 1) is force2D of PyRadiomics. Or it has
-                       the voxels whose centers are at most radius_mm away along each axis. Or it has a size, with the voxel at
-                       the anchor, by default in the middle. Numbers for all axes, or, except for radius_mm, one per axis of x.
+                       PyRadiomics and voxelmaps.radiomics.execute is 1. (0, 1, 1) is force2D of PyRadiomics. Or it has the voxels
+                       whose centers are at most radius_mm away along each axis. Or it has a size, with the voxel at the anchor,
+                       by default in the middle. Numbers for all axes, or, except for radius_mm, one per axis of x.
     bin_width          Bins of this width, with edges at its multiples. Default: 25.
     number_of_gray_levels, bin_edges, gray_levels
                        Instead: so many bins of equal width over the range; bins with these lower edges; or, if x holds
                        gray levels from 1 to gray_levels (0 is absent), that number.
     intensity_range    "mask" for the range of the intensities inside the mask, "image" for that of all, or two numbers.
     selection          Array of the shape of x, or of one of its images; features are computed where it is not 0.
-    distances          Of pairs of voxels, for glcm, gldm and ngtdm: the greatest component of a step.
-    aggregation        "average" of the features of all directions, which is the default, or "merge" of their matrices, for glcm
-                       and glrlm.
-    weighting_norm     Merge the matrices of glcm and glrlm with weights of their directions, whose length in mm has this norm:
-                       "manhattan", "euclidean" or "infinity". Weights are exp(-length^2) for glcm, and the length for glrlm, as
-                       in PyRadiomics. Windows must have at most 512 voxels or gray levels.
+    distances          Of pairs of voxels, for glcm, gldm and ngtdm: the greatest component of a step. Default: 1.
+    aggregation        For glcm and glrlm: "average" of the features of all directions (default), or "merge" of their matrices.
+    weighting_norm     Merge the matrices of glcm and glrlm with weights of their directions, whose length in mm has this norm,
+                       "manhattan", "euclidean" or "infinity": exp(-length^2) for glcm, the length for glrlm, as in PyRadiomics.
+                       Windows must have at most 512 voxels or gray levels.
     symmetric, alpha, voxel_array_shift
                        Parameters of glcm, gldm and firstorder: settings symmetricalGLCM, gldm_a and voxelArrayShift.
     background_value   Value of the maps where no features are computed.
     crop               "mask" for maps of the bounding box of the mask plus the reach of the window; see FeatureMaps.slices.
     dimension          2 or 3, if x has batches; by default that of x, at most 3. With dimension=2, each slice of a volume is an
-                       image with gray levels of its own, which is not force2D of PyRadiomics: neighborhood_radius=(0, 1, 1) is.
+                       image with gray levels of its own, unlike with force2D of PyRadiomics.
     precision          "float" for maps of float32, "double" for float64.
     out                Array in C order that takes the maps, of the shape (number of features, *shape of a map).
-    device             For arrays in host memory: "cpu", "cuda" or the number of a CUDA device. By default the CUDA device 0,
-                       if there is one. "all" or a list of numbers lets several devices compute parts of the maps at the same
-                       time; arrays in device memory are copied to and from the others.
-                       Values do not depend on it.
+    device             For arrays in host memory: "cpu", "cuda" or the number of a CUDA device; by default the CUDA device 0, if
+                       there is one. "all" or a list of numbers lets several devices compute parts of the maps at the same time;
+                       arrays in device memory are copied to and from the others. Values do not depend on it.
     threads            Number of threads on the CPU; 0 for one per processor.
 
     Returns a FeatureMaps: a mapping from "class_Feature" to the maps, which are parts of one array of the library of x, on

@@ -34,7 +34,7 @@ class Geometry(NamedTuple):
 class FeatureMaps(Mapping[str, Any]):
     """Maps by name: maps["glcm_Contrast"], or several of them: maps[["glcm_Contrast", "glcm_Id"]]. All are parts of one array.
 
-    array       All maps, one after the other, in the order of the names: the shape (C, ...), with that of a map behind.
+    array       All maps in the order of the names, with the shape (number of maps, *shape of a map).
     slices      The part of the input that the maps cover, as a tuple of slices of its last axes; empty for maps of files.
     geometry    Spacing (mm), origin and direction of the maps, in the order of ITK; None for maps of arrays without spacing.
     input_shape The shape of the input; None for maps of files.
@@ -184,43 +184,35 @@ class FeatureMaps(Mapping[str, Any]):
         """
         import pandas
 
+        from . import _regions
+
         image = self._image()
-        shape = image.array.shape[1:]
-        start = [0] * (len(shape) - len(self.slices)) + [part.start or 0 for part in self.slices]
+        shape, dimension = image.array.shape[1:], len(image.array.shape) - 1
+        # Of the first voxel of the maps, in the input and in the mask.
+        start = first = [0] * (dimension - len(self.slices)) + [part.start or 0 for part in self.slices]
         if mask is None:
-            local = np.indices(shape).reshape(len(shape), -1)
+            local = np.indices(shape).reshape(dimension, -1)
         else:
-            region, first = self._region(mask, label, image, start)
-            local = np.array(np.nonzero(region)) - np.reshape(first, (-1, 1))
+            given = _image.opened(_image.in_order(mask, self.axes), "mask").image
+            inside = given.with_array(_regions.region(_arrays.array_of(given.array, "mask"), label).host())
+            if inside.spacing is not None and self.geometry is not None:
+                grid = image.with_array(image.array[0])
+                first = [part.start for part in _image.covered_part(inside, grid, "the grid of the maps", "mask")]
+            elif inside.array.shape == shape:
+                first = [0] * dimension
+            elif inside.array.shape != self.input_shape:
+                raise ValueError(
+                    f"mask has the shape {inside.array.shape}, but the maps have {shape}, and their input {self.input_shape}"
+                )
+            local = np.array(np.nonzero(inside.array)) - np.reshape(first, (-1, 1))
             outside = int(((local < 0) | (local >= np.reshape(shape, (-1, 1)))).any(axis=0).sum())
             if outside:
                 raise ValueError(
                     f"the mask has {outside} of its {local.shape[1]} voxels outside of the maps: compute them with this mask"
                 )
-        index = pandas.MultiIndex.from_arrays(
-            [axis + first for axis, first in zip(local, start)], names=list(self.axes or ("z", "y", "x"))[-len(shape) :]
-        )
+        names = list(self.axes or ("z", "y", "x"))[-dimension:]
+        index = pandas.MultiIndex.from_arrays([axis + i for axis, i in zip(local, start)], names=names)
         return pandas.DataFrame(image.array[(slice(None), *local)].T, index, list(self))
-
-    def _region(self, mask: Any, label: Any, image: Any, start: list[int]) -> tuple[np.ndarray, list[int]]:
-        """The voxels of a mask of the input or of the maps, and the index of the first voxel of the maps in it."""
-        from . import _regions
-
-        given = _image.opened(_image.in_order(mask, self.axes), "mask").image
-        region = _regions.region(_arrays.array_of(given.array, "mask"), label).host()
-        shape = image.array.shape[1:]
-        if given.spacing is not None and self.geometry is not None:
-            part = _image.covered_part(
-                given.with_array(region), image.with_array(image.array[0]), "the grid of the maps", "mask"
-            )
-            return region, [each.start for each in part]
-        if region.shape == shape:
-            return region, [0] * len(shape)
-        if region.shape != self.input_shape:
-            raise ValueError(
-                f"mask has the shape {region.shape}, but the maps have {shape}, and their input {self.input_shape}"
-            )
-        return region, start
 
     def save(self, path: Path, format: Literal["nii.gz", "nii", "nrrd"] | None = None) -> list[pathlib.Path]:
         """Write the maps with their geometry to files, which read_maps reads; returns their paths.
