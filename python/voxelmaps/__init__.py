@@ -29,29 +29,25 @@ Importing this package needs only NumPy; ITK is imported on first use.
 
 import importlib
 
-# Name -> module of this package, which is imported when the name is first used. Type checkers read __init__.pyi.
-_MODULES = {
-    "DicomSeries": "_files.dicom",
-    "SeedSession": "_seed_session",
-    "Segmentation": "_labels",
-    "check_image_file": "_files.images",
-    "Description": "_describe",
-    "describe": "_describe",
-    "fuzzy_connectedness": "_connectedness",
-    "feature_maps": "_feature_maps",
-    "FeatureMaps": "_maps",
-    "FeatureMapsd": "_transforms",
-    "labels": "_labels",
-    "list_dicom_series": "_files.dicom",
-    "map_limits": "_pictures",
-    "read_dicom_series": "_files.reading",
-    "read_maps": "_files.reading",
-    "region_features": "_region_features",
-    "release_device_memory": "_devices",
-    "sample_ct": "_sample",
-    "show": "_pictures",
-    "suggest_threshold": "_threshold",
+# Modules of this package, which are imported when one of their names is first used. Type checkers read __init__.pyi.
+_NAMES = {
+    "_connectedness": "fuzzy_connectedness",
+    "_describe": "Description describe",
+    "_devices": "release_device_memory",
+    "_feature_maps": "feature_maps",
+    "_files.dicom": "DicomSeries list_dicom_series",
+    "_files.images": "check_image_file",
+    "_files.reading": "read_dicom_series read_maps",
+    "_labels": "Segmentation labels",
+    "_maps": "FeatureMaps",
+    "_pictures": "map_limits show",
+    "_region_features": "region_features",
+    "_sample": "sample_ct",
+    "_seed_session": "SeedSession",
+    "_threshold": "suggest_threshold",
+    "_transforms": "FeatureMapsd",
 }
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 _SUBMODULES = ("radiomics",)
 
 __all__ = sorted([*_MODULES, *_SUBMODULES])

@@ -22,17 +22,15 @@ _MANY_LEVELS = 256
 class Description(NamedTuple):
     """What feature_maps would compute. str() is a text of some lines.
 
-    shape           Of x.
-    region_voxels   Number of voxels that features are computed for.
-    minimum, maximum
-                    Of the finite intensities inside the mask.
-    levels          Gray levels: of several images of a batch, the most that one has.
-    maps            Names of the maps.
-    map_shape       Shape of a map.
-    window          Voxels of a window along each axis.
-    map_bytes       Memory of all maps.
-    working_bytes   Memory of one image as gray levels, which the computation needs besides.
-    warnings        Probable mistakes, one sentence each.
+    shape, map_shape    Of x, and of a map.
+    region_voxels       Number of voxels that features are computed for.
+    minimum, maximum    Of the finite intensities inside the mask.
+    levels              Gray levels: of several images of a batch, the most that one has.
+    maps                Names of the maps.
+    window              Voxels of a window along each axis.
+    map_bytes           Memory of all maps.
+    working_bytes       Memory of one image as gray levels, which the computation needs besides.
+    warnings            Probable mistakes, one sentence each.
 
     Examples
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, NamedTuple, 
 
 import numpy as np
 
-from . import _arrays, _image
+from . import _arrays, _image, _regions
 from ._suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -183,8 +183,6 @@ class FeatureMaps(Mapping[str, Any]):
         {(2, 3, 3): 52.0, (2, 3, 4): 53.0}
         """
         import pandas
-
-        from . import _regions
 
         image = self._image()
         shape, dimension = image.array.shape[1:], len(image.array.shape) - 1

@@ -194,23 +194,15 @@ _PRECISION = Parameter("Precision", "float", one_of("float", "double"))
 _THREADS = Parameter("Integer", 0, _within(0, MAX_THREADS, _integer))
 _OUT = Parameter("Array | None")
 
-FEATURE_MAPS = {
-    "features": Parameter("str | Iterable[str] | Mapping[str, str | Iterable[str] | None]", is_required=True),
-    "label": _LABEL,
+_TEXTURES = {
     # In mm.
     "spacing": _SPACING,
-    # In voxels; radius_mm in mm. How many there must be depends on the dimension of the image.
-    "neighborhood_radius": Parameter("Integers | None"),
-    "radius_mm": Parameter("Number | None", None, _within(0, 10**9)),
-    "window_size": Parameter("Integers | None"),
-    "window_anchor": Parameter("Integers | None"),
     # In units of the intensities.
     "bin_width": Parameter("Number | None", None, _positive),
     "number_of_gray_levels": Parameter("Integer | None", None, _within(1, MAX_LEVELS, _integer)),
     "bin_edges": Parameter("Numbers | None", None, _bin_edges),
     "gray_levels": Parameter("Integer | None", None, _within(1, MAX_LEVELS, _integer)),
     "intensity_range": Parameter("Literal['mask', 'image'] | Numbers", "mask", _intensity_range),
-    "selection": Parameter("Array | ImageLike | Path | None"),
     "distances": Parameter("Integers", (1,), _distances, ("glcm", "gldm", "ngtdm")),
     "aggregation": Parameter("Literal['average', 'merge'] | None", None, one_of("average", "merge"), ("glcm", "glrlm")),
     "weighting_norm": Parameter(
@@ -219,13 +211,32 @@ FEATURE_MAPS = {
     "symmetric": Parameter("bool", True, _switch, ("glcm",)),
     "alpha": Parameter("Integer", 0, _within(0, MAX_LEVELS, _integer), ("gldm",)),
     "voxel_array_shift": Parameter("Number", 0.0, number, ("firstorder",)),
+    "threads": _THREADS,
+}
+
+FEATURE_MAPS = {
+    "features": Parameter("str | Iterable[str] | Mapping[str, str | Iterable[str] | None]", is_required=True),
+    "label": _LABEL,
+    # In voxels; radius_mm in mm. How many there must be depends on the dimension of the image.
+    "neighborhood_radius": Parameter("Integers | None"),
+    "radius_mm": Parameter("Number | None", None, _within(0, 10**9)),
+    "window_size": Parameter("Integers | None"),
+    "window_anchor": Parameter("Integers | None"),
+    **_TEXTURES,
+    "selection": Parameter("Array | ImageLike | Path | None"),
     "background_value": Parameter("Number", 0.0, number),
     "crop": Parameter("Literal['mask'] | None", None, one_of("mask")),
     "dimension": Parameter("Literal[2, 3] | None", None, one_of_numbers(2, 3)),
     "precision": _PRECISION,
     "out": _OUT,
     "device": Parameter("Devices"),
-    "threads": _THREADS,
+}
+
+REGION_FEATURES = {
+    "label": Parameter("Integer | Sequence[Integer] | Literal['all']", "all"),
+    "features": Parameter("str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None"),
+    "plane_axis": Parameter("Literal[0, 1, 2] | None", None, one_of_numbers(0, 1, 2)),
+    **_TEXTURES,
 }
 
 _OF_OBJECT = ("geometric_mean", "weighted_sum", "minimum")
@@ -259,7 +270,7 @@ LABELS = {
     "tie_rule": Parameter("TieRule", "background", one_of(*TIE_RULES)),
     "estimate_of_every_label": Parameter("bool", False, _switch, AFFINITIES[:-1]),
     "components_axis": Parameter("Literal[0, -1] | None", None, one_of_numbers(0, -1)),
-    "label_type": Parameter("LabelType", "uint16", _label_type),
+    "label_type": Parameter("DTypeLike", "uint16", _label_type),
     "strength": Parameter("bool", False, _switch),
     "margin": Parameter("bool", False, _switch),
     "crop_to_seeds": Parameter("bool", False, _switch),

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _arrays, _core, _feature_maps, _regions
 from ._devices import triple
-from ._parameters import FEATURE_MAPS, Parameter, check_effects, checked, one_of_numbers, with_parameters
+from ._parameters import REGION_FEATURES, check_effects, checked, with_parameters
 from ._suggestions import warn
 
 if TYPE_CHECKING:
@@ -19,19 +19,6 @@ if TYPE_CHECKING:
     from ._types import Array, ImageLike, Path, RegionFeaturesParameters
 
 SHAPE_CLASSES = ("shape", "shape2D")
-
-_SHARED = (
-    *("spacing", "bin_width", "number_of_gray_levels", "bin_edges", "gray_levels", "intensity_range", "distances"),
-    *("aggregation", "weighting_norm", "symmetric", "alpha", "voxel_array_shift", "threads"),
-)
-REGION_FEATURES = {
-    "label": Parameter("Integer | Sequence[Integer] | Literal['all']", "all"),
-    "features": FEATURE_MAPS["features"]._replace(
-        type="str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None", is_required=False
-    ),
-    "plane_axis": Parameter("Literal[0, 1, 2] | None", None, one_of_numbers(0, 1, 2)),
-    **{name: FEATURE_MAPS[name] for name in _SHARED},
-}
 
 
 def compute(
@@ -95,26 +82,23 @@ def region_features(
 ) -> dict[str, np.ndarray]:
     """Compute features of the regions of a segmentation, one number per feature and region, as PyRadiomics does with voxelBased=False.
 
-    x                  Intensities of an image with 2 or 3 axes, as feature_maps has them. NaN is an absent voxel; shape does not
-                       depend on intensities.
-    mask               Label image of the shape of x, or an image on its grid. Each label is a region with its own range of
-                       intensities, gray levels and matrices; a region can have several parts.
-    label              "all" for all labels of the mask other than 0, a label, or a list of labels, each of which has a row.
-    features           Names, classes or a dict, as in feature_maps; also those of the classes shape, for volumes, and shape2D, for
-                       regions in one plane, such as "shape_MeshVolume". Default: all classes, with the shape of the dimension of x.
-    plane_axis         Axis across planes whose voxels are no neighbors (force2D of PyRadiomics): 0 for slices along z.
-    intensity_range    "mask" for the range of the intensities of each region, "image" for that of the image, or two numbers.
-    spacing, bin_width, number_of_gray_levels, bin_edges, gray_levels, distances, aggregation, weighting_norm, symmetric, alpha,
-    voxel_array_shift, threads
-                       As in feature_maps; the spacing is also for shape.
+    x             Intensities of an image with 2 or 3 axes, as feature_maps has them. NaN is an absent voxel; shape does not depend on
+                  intensities.
+    mask          Label image of the shape of x, or an image on its grid. Each label is a region with its own range of intensities,
+                  gray levels and matrices; a region can have several parts.
+    label         "all" for all labels of the mask other than 0, a label, or a list of labels, each of which has a row.
+    features      Names, classes or a dict, as in feature_maps; also those of the classes shape, for volumes, and shape2D, for
+                  regions in one plane, such as "shape_MeshVolume". Default: all classes, with the shape of the dimension of x.
+    plane_axis    Axis across planes whose voxels are no neighbors (force2D of PyRadiomics): 0 for slices along z.
+
+    The other parameters are those of feature_maps; intensity_range="mask" is the range of each region, and the spacing is also for
+    shape. Features are computed on the CPU.
 
     Returns a dict of columns, arrays with a row per region: "label", "voxels", and the features by name in float64; pandas.DataFrame
-    makes a table of it. Features are computed on the CPU. A feature that a region does not have is NaN, as is every feature of a
-    label without voxels.
+    makes a table of it. A feature that a region does not have is NaN, as is every feature of a label without voxels.
 
-    Raises ValueError or TypeError, with the value and the rule, for invalid arguments, for those that have no effect on the
-    features, and for infinite intensities in a region. Warns of NaN in regions, of labels without voxels, and of regions whose
-    intensities are in one bin.
+    Raises what feature_maps raises, and for infinite intensities in a region. Warns of NaN in regions, of labels without voxels, and
+    of regions whose intensities are in one bin.
 
     Examples
 

@@ -20,10 +20,10 @@ _FEW, _BINARY = 20, 2
 
 def _label(value):
     try:
-        number = float(value)
+        number = math.nan if isinstance(value, str) else float(value)
     except (TypeError, ValueError):
         number = math.nan
-    if isinstance(value, str) or not math.isfinite(number) or number != round(number) or number == 0:
+    if not number.is_integer() or number == 0:
         raise ValueError(f"label is {value!r}, but must be an integer other than 0, or a list of them")
     return int(number)
 

@@ -38,12 +38,14 @@ Affinity = Literal["geometric_mean", "weighted_sum", "minimum", "homogeneity", "
 Adjacency = Literal["face", "face_edge", "full"]
 Competition = Literal["relative", "iterative"]
 TieRule = Literal["background", "lowest_label"]
-LabelType = DTypeLike
 
 # The tables of _parameters.py.
 
-class _FeaturesParameters(TypedDict, total=False):
+class _ImageParameters(TypedDict, total=False):
     spacing: Numbers | None
+    precision: Precision
+
+class _TextureParameters(TypedDict, total=False):
     bin_width: Number | None
     number_of_gray_levels: Integer | None
     bin_edges: Numbers | None
@@ -57,7 +59,7 @@ class _FeaturesParameters(TypedDict, total=False):
     voxel_array_shift: Number
     threads: Integer
 
-class FeatureMapsParameters(_FeaturesParameters, total=False):
+class FeatureMapsParameters(_ImageParameters, _TextureParameters, total=False):
     features: Required[str | Iterable[str] | Mapping[str, str | Iterable[str] | None]]
     label: Integer | Sequence[Integer] | None
     neighborhood_radius: Integers | None
@@ -68,14 +70,14 @@ class FeatureMapsParameters(_FeaturesParameters, total=False):
     background_value: Number
     crop: Literal["mask"] | None
     dimension: Literal[2, 3] | None
-    precision: Precision
     out: Array | None
     device: Devices
 
-class RegionFeaturesParameters(_FeaturesParameters, total=False):
+class RegionFeaturesParameters(_TextureParameters, total=False):
     label: Integer | Sequence[Integer] | Literal["all"]
     features: str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None
     plane_axis: Literal[0, 1, 2] | None
+    spacing: Numbers | None
 
 class _ConnectednessParameters(TypedDict, total=False):
     label: Integer | Sequence[Integer] | None
@@ -92,10 +94,8 @@ class _ConnectednessParameters(TypedDict, total=False):
     device: Device
     threads: Integer
 
-class FuzzyConnectednessParameters(_ConnectednessParameters, total=False):
+class FuzzyConnectednessParameters(_ImageParameters, _ConnectednessParameters, total=False):
     seed_points: Any
-    spacing: Numbers | None
-    precision: Precision
     out: Array | None
 
 class _LabelsParameters(_ConnectednessParameters, total=False):
@@ -108,20 +108,16 @@ class _LabelsParameters(_ConnectednessParameters, total=False):
     crop_margin: Number | Numbers
     crop_margin_in_millimeters: bool
 
-class LabelsParameters(_LabelsParameters, total=False):
+class _LabeledImageParameters(_ImageParameters, total=False):
+    components_axis: Literal[0, -1] | None
+    label_type: DTypeLike
+
+class LabelsParameters(_LabeledImageParameters, _LabelsParameters, total=False):
     seed_points: Mapping[int, Any] | None
-    spacing: Numbers | None
-    precision: Precision
     # Of the labels, or a Segmentation.
     out: Any
-    components_axis: Literal[0, -1] | None
-    label_type: LabelType
 
 class UpdateParameters(_LabelsParameters, total=False):
     mask: Array | ImageLike | Path | None
 
-class SessionParameters(UpdateParameters, total=False):
-    spacing: Numbers | None
-    precision: Precision
-    components_axis: Literal[0, -1] | None
-    label_type: LabelType
+class SessionParameters(_LabeledImageParameters, UpdateParameters, total=False): ...
