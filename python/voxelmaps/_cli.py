@@ -130,7 +130,7 @@ _FUNCTIONS = {"describe": "feature_maps", "connect": "fuzzy_connectedness", "lab
 _RESULTS = ("out", "strength", "margin")
 
 # Options with their values, and what they mean.
-_SHARED_OPTIONS = {
+_SHARED = {
     "--mask MASK": "image with the labels of regions, on the grid of the image",
     "--dask ADDRESS": "compute the table on a dask cluster, such as tcp://host:8786, or local for processes on this computer",
     "--params FILE": "PyRadiomics parameter file, YAML or JSON; options override it, except for its settings of an image type",
@@ -144,8 +144,8 @@ _SHARED_OPTIONS = {
     "--threads N": "threads per case (default: one per processor)",
     "--verbose": "show the messages of image readers",
 }
-_MAP_OPTIONS = {
-    **_SHARED_OPTIONS,
+_OF_MAPS = {
+    **_SHARED,
     "--out FOLDER": "folder for the maps",
     "--jobs TABLE": "CSV file with the columns image, mask, output and optionally label, instead of IMAGE, --mask and --out",
     "--label N": "label of the region in the mask (default: 1); with several, such as 1,2,3, or all, each has a folder label-N",
@@ -160,10 +160,10 @@ _MAP_OPTIONS = {
     "--overwrite": "replace maps of an earlier run with other settings, image or mask",
 }
 _OPTIONS = {
-    "maps": _MAP_OPTIONS,
-    "check": _MAP_OPTIONS,
+    "maps": _OF_MAPS,
+    "check": _OF_MAPS,
     "regions": {
-        **_SHARED_OPTIONS,
+        **_SHARED,
         "--out FILE": "CSV file with a row per region; FILE.jsonl has what they come from, and a later run keeps rows of the same "
         "image, mask and settings",
         "--jobs TABLE": "CSV file with the columns image, mask and optionally label, instead of IMAGE and --mask",
@@ -201,13 +201,6 @@ _KEYWORDS = {
 }
 
 
-def _add_options(parser, options):
-    for text, meaning in options.items():
-        *names, metavar = text.split() if " " in text else (text, None)
-        keywords = {"metavar": metavar} if metavar else {"action": "store_true"}
-        parser.add_argument(*names, help=meaning, **keywords, **_KEYWORDS.get(names[0], {}))
-
-
 def _add_keywords(parser, command):
     """Add the keywords of a function as options, with their documentation."""
     import voxelmaps
@@ -239,7 +232,10 @@ def _parser(command):
             continue
         images = None if name in _FUNCTIONS else "*" if name == "check" else "?"
         one.add_argument("image", nargs=images, metavar="IMAGE", help="image, or folder with a DICOM series")
-        _add_options(one, _OPTIONS[name])
+        for option, meaning in _OPTIONS[name].items():
+            *names, metavar = option.split() if " " in option else (option, None)
+            keywords = {"metavar": metavar} if metavar else {"action": "store_true"}
+            one.add_argument(*names, help=meaning, **keywords, **_KEYWORDS.get(names[0], {}))
         if name in _FUNCTIONS:
             _add_keywords(one, name)
     parser.commands = commands.choices
@@ -371,31 +367,31 @@ def _outcomes(cases, task, options, console, worker, text, finish, what, record=
     else:
         worker.end()
         results = workers.outcomes_of_dask(options.dask, task, cases)
-    found = [[] for _ in cases]
+    found = {}
     try:
         for number, outcomes, lines in results:
+            found[number] = outcomes
             place = f"[{number + 1}/{len(cases)}] " if len(cases) > 1 else ""
             for line in lines:
                 console.error(f"{place}{cases[number].title()}: {line}")
             for one in outcomes:
-                found[number].append(one)
                 record(one)
                 show = console.line if one.error is None else console.error
                 show(f"{place}{one.case.title()}: {text(one) if one.error is None else one.error}")
     finally:
         results.close()
-        for case, outcomes in zip(cases, found):
-            if not outcomes:
-                if options.dask == "local":
-                    case.remove_incomplete_files()
-                outcomes.append(tables.Outcome(case, case.labels, error="not computed: the run was ended"))
-        found = [one for outcomes in found for one in outcomes]
-        finish(found)
-    failed = sum(one.error is not None for one in found)
+        every = []
+        for number, case in enumerate(cases):
+            if number not in found and options.dask == "local":
+                case.remove_incomplete_files()
+            ended = tables.Outcome(case, case.labels, error="not computed: the run was ended")
+            every += found.get(number, [ended])
+        finish(every)
+    failed = sum(one.error is not None for one in every)
     console.has_failed |= failed > 0
-    if failed and len(found) > 1:
-        console.error(f"{failed} of {len(found)} {what}")
-    return found
+    if failed and len(every) > 1:
+        console.error(f"{failed} of {len(every)} {what}")
+    return every
 
 
 def _check_folder(name, path):
@@ -414,17 +410,6 @@ def _text(outcome, is_dry_run):
     if outcome.levels == 1:
         return f"{text}, 1 gray level, so that there is no texture: choose another width of bins"
     return f"{text}, {outcome.levels} gray levels" if outcome.levels else text
-
-
-def _write_dataset(outcomes, task, console):
-    first = outcomes[0]
-    for other in outcomes[1:]:
-        if list(other.maps) != list(first.maps):
-            console.fail(
-                f"error: {other.case.title()} has other channels than {first.case.title()}: an image is too small for a filter"
-            )
-    layouts.write_dataset(first.case.dataset(), list(first.maps), task.file_format)
-    console.error(f"note: channels have {task.fill:g} where a feature is undefined (NaN) or infinite; --fill sets it")
 
 
 def _maps(options, console, worker):
@@ -468,21 +453,17 @@ def _maps(options, console, worker):
     what = "cases would fail" if task.is_dry_run else "cases failed"
     outcomes = _outcomes(cases, task, options, console, worker, text, finish, what)
     good = [one for one in outcomes if one.error is None]
-    if task.channels and good and not task.is_dry_run:
-        _write_dataset(good, task, console)
+    if not task.channels or not good or task.is_dry_run:
+        return
+    for other in good:
+        if list(other.maps) != list(good[0].maps):
+            names = f"{other.case.title()} has other channels than {good[0].case.title()}"
+            console.fail(f"error: {names}: an image is too small for a filter")
+    layouts.write_dataset(good[0].case.dataset(), list(good[0].maps), task.file_format)
+    console.error(f"note: channels have {task.fill:g} where a feature is undefined (NaN) or infinite; --fill sets it")
 
 
 # --- Regions -----------------------------------------------------------------------------------------------------------
-
-
-def _known_regions(path):
-    """Records of an earlier run by image and mask; lines that a killed run has left incomplete are skipped."""
-    known = {}
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
-        with contextlib.suppress(ValueError, KeyError, TypeError):
-            record = json.loads(line)
-            known.setdefault((record["image"]["path"], record["mask"]["path"]), []).append(record)
-    return known
 
 
 def _regions(options, console, worker):
@@ -497,19 +478,21 @@ def _regions(options, console, worker):
     written = [("the output", out), ("the records", records)]
     paths.check_outputs([each for each in read if each[1]], (), written)
     _check_folder("out", options.out)
-    known = _known_regions(records)
+    known = {}
+    for line in records.read_text(encoding="utf-8").splitlines() if records.exists() else []:
+        # A killed run has left a line incomplete.
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            record = json.loads(line)
+            known.setdefault((record["image"]["path"], record["mask"]["path"]), []).append(record)
     place = lambda case: (str(case.image.absolute()), str(case.mask.absolute()))
     cases = [case._replace(known=tuple(known.get(place(case), ()))) for case in cases]
     task = _task(options, precision="double", file_format="regions", is_dry_run=False)
     for line in worker.call(workers.prepare, task)[1]:
         console.error(line)
 
-    def text(one):
-        return f"{len(one.maps)} values{' (kept)' * one.kept} of {one.mask_voxels} voxels, {one.seconds:.1f} s"
-
+    text = lambda one: f"{len(one.maps)} values{' (kept)' * one.kept} of {one.mask_voxels} voxels, {one.seconds:.1f} s"
     with open(records, "a", encoding="utf-8") as file:
         if file.tell() and not records.read_bytes().endswith(b"\n"):
-            # A run was killed while it wrote a line.
             file.write("\n")
 
         def write(one):

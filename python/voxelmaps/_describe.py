@@ -56,9 +56,10 @@ class Description(NamedTuple):
     warnings: list[str]
 
     def __str__(self) -> str:
+        levels = f"{self.levels} gray level{'s' * (self.levels != 1)}"
         lines = [
             f"image: {_times(self.shape)} voxels",
-            f"region: {self.region_voxels} voxels, intensities {self.minimum:.6g} to {self.maximum:.6g}, {self.levels} gray level{'s' * (self.levels != 1)}",
+            f"region: {self.region_voxels} voxels, intensities {self.minimum:.6g} to {self.maximum:.6g}, {levels}",
             f"maps: {len(self.maps)} of {_times(self.map_shape)} voxels, windows of {_times(self.window)} voxels",
             f"memory: {_bytes(self.map_bytes)} for the maps, {_bytes(self.working_bytes)} while they are computed",
             *(f"warning: {text}" for text in self.warnings),

@@ -175,22 +175,20 @@ def check_levels(image, inside, discretization, has_texture):
             values = image.comparable()
             present = values == values if inside is None else (values == values) & (inside.array != 0)
             image = _arrays.Array(values[present], image.library)
-    extremes = image.extremes()
-    x = "x has {:g} to {:g}".format(*extremes) + " inside the mask" * (inside is not None)
-    if extremes[1] < limits[0] or extremes[0] > limits[1]:
-        raise ValueError(
-            f"{name} is for intensities from {limits[0]:g} to {limits[1]:g}, but {x}: is it in other units?"
-        )
+    (first, last), (least, greatest) = limits, image.extremes()
+    x = f"x has {least:g} to {greatest:g}" + " inside the mask" * (inside is not None)
+    if greatest < first or least > last:
+        raise ValueError(f"{name} is for intensities from {first:g} to {last:g}, but {x}: is it in other units?")
     # Gray levels, counted from any number.
-    levels, used = extremes, np.clip(extremes, *limits)
+    levels, used = (least, greatest), np.clip((least, greatest), first, last)
     if method == EDGES:
-        levels = np.searchsorted(discretization["bin_edges"], extremes, side="right")
+        levels = np.searchsorted(discretization["bin_edges"], levels, side="right")
     elif method == FIXED_BIN_SIZE_AT_MULTIPLES:
         levels = used // discretization["bin_width"]
     elif method == FIXED_BIN_NUMBER:
-        levels = np.minimum((used - limits[0]) // ((limits[1] - limits[0]) / bins), bins - 1)
+        levels = np.minimum((used - first) // ((last - first) / bins), bins - 1)
     is_wanted = method == FIXED_BIN_NUMBER and bins == 1
-    if has_texture and extremes[0] < extremes[1] and levels[0] == levels[1] and not is_wanted:
+    if has_texture and least < greatest and levels[0] == levels[1] and not is_wanted:
         warn(f"{x}, which are one gray level with {name}, so that there is no texture: is it in other units?")
 
 
@@ -299,9 +297,7 @@ def _window(values, sizes):
     window, anchor = values["window_size"], values["window_anchor"]
     window = tuple(2 * r + 1 for r in radius) if window is None else per_axis(window, "window_size", dimension, 1)
     if max(window) > MAX_WINDOW:
-        raise ValueError(
-            f"the window has the size {window}, but at most {MAX_WINDOW} voxels along an axis are possible"
-        )
+        raise ValueError(f"the window has the size {window}, but must have at most {MAX_WINDOW} voxels along an axis")
     return window, tuple(n // 2 for n in window) if anchor is None else per_axis(anchor, "window_anchor", dimension, 0)
 
 
@@ -350,9 +346,7 @@ def opened_scalars(x, values, has_batches=True):
     image = _arrays.pixels_of(_arrays.array_of(opened.image.array, "x"), "x")
     shape, spacing = image.shape, opened.image.spacing
     if opened.components_axis is not None:
-        raise TypeError(
-            f"x has voxels of {shape[-1]} components, but they must be scalars: choose one, such as x[..., 0]"
-        )
+        raise TypeError(f"x has voxels of {shape[-1]} components, but must have scalars: choose one, such as x[..., 0]")
     _arrays.check_exact(image, "x")
     if not has_batches and len(shape) not in (2, 3):
         raise ValueError(f"x has {len(shape)} axes, but must be one image with 2 or 3 axes: call this for each image")
@@ -378,9 +372,7 @@ def request_of(x, mask, parameters, function="feature_maps"):
     """The Request of the arguments of feature_maps, or of another function with the same parameters."""
     values = checked(parameters, function, FEATURE_MAPS, ("mask",))
     if values["features"] is None:
-        raise TypeError(
-            f"{function} needs the features to compute, such as features=['glcm_Contrast'] or features='glcm'"
-        )
+        raise TypeError(f"{function} needs the features to compute, such as features=['glcm_Contrast'] or 'glcm'")
     selected = selected_features(values["features"])
     for name in selected:
         if name not in CLASSES:

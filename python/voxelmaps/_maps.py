@@ -244,14 +244,10 @@ class FeatureMaps(Mapping[str, Any]):
             raise ValueError("there are no maps to save, or they have no voxels")
         for name in self:
             if not name or set(name) & set("/\\,"):
-                raise ValueError(
-                    f"the map {name!r} has a name with a comma or a slash, or none, which files cannot hold"
-                )
+                raise ValueError(f"the map {name!r} has a name with a comma or slash, or none, which files cannot hold")
         image = self._image()
         if suffix in (".nii.gz", ".nii") and len(self) != 1:
-            raise ValueError(
-                f"{place} cannot hold the names of {len(self)} maps: give a folder, or a file such as maps.nrrd"
-            )
+            raise ValueError(f"{place} cannot hold the names of {len(self)} maps: give a folder, or maps.nrrd")
         if suffix != ".nrrd" and format != "nrrd":
             _image.check_orthogonal(image)
         with paths.output_folder(place if suffix is None else place.parent) as folder:

@@ -27,8 +27,7 @@ def compute(
     labels,
     *,
     classes=(),
-    shape=(),
-    planar_shape=(),
+    shapes={},
     discretization=_feature_maps.discretization({"bin_edges": [0.0]}),
     sizes=(1.0, 1.0, 1.0),
     plane_axis=None,
@@ -38,7 +37,8 @@ def compute(
 
     pixels, label_image    Arrays of NumPy in C order.
     labels                 Empty for all that are greater than 0.
-    classes                As _core.compute_feature_maps has them; shape and planar_shape are numbers of features.
+    classes                As _core.compute_feature_maps has them.
+    shapes                 Dict of the numbers of features of SHAPE_CLASSES.
     discretization         All intensities from 0 up have one level, if it is not given.
     sizes                  Of a voxel along each axis.
     """
@@ -51,8 +51,8 @@ def compute(
         labels=labels,
         discretization=discretization,
         classes=classes,
-        shape=shape,
-        planar_shape=planar_shape,
+        shape=shapes.get("shape", ()),
+        planar_shape=shapes.get("shape2D", ()),
         spacing=triple(sizes, 1.0),
         connects_axis=triple([axis != plane_axis for axis in range(pixels.ndim)], True),
         threads=threads,
@@ -123,7 +123,7 @@ def region_features(
     if dimension == 2 and "shape" in numbers:
         raise ValueError("the class shape is that of volumes, but x has 2 axes: choose shape2D")
     check_effects(parameters, values, REGION_FEATURES, tuple(numbers), "on features of")
-    shapes = {name: list(numbers.get(name, {}).values()) for name in SHAPE_CLASSES}
+    shapes = {name: list(numbers[name].values()) for name in SHAPE_CLASSES if name in numbers}
     texture = {name: of_class for name, of_class in numbers.items() if name not in shapes}
 
     given = _arrays.array_like(opened.on_grid(mask, "mask", values["label"]), "mask", image, image.shape)
@@ -141,8 +141,7 @@ def region_features(
         label_image,
         labels,
         classes=_feature_maps.classes_of(texture, values, window, sizes, has_all_pairs=False),
-        shape=shapes["shape"],
-        planar_shape=shapes["shape2D"],
+        shapes=shapes,
         discretization=discretization,
         sizes=sizes,
         plane_axis=plane_axis,
@@ -155,5 +154,5 @@ def region_features(
     text = _feature_maps.text_of_one_level(discretization)
     if flat and text and set(texture) - {"firstorder"}:
         warn(f"label {', '.join(map(str, flat[:20]))}{', ...' * (len(flat) > 20)}: {text}")
-    names = [f"{name}_{feature}" for name in [*texture, *shapes] for feature in numbers.get(name, {})]
+    names = [f"{name}_{feature}" for name in [*texture, *shapes] for feature in numbers[name]]
     return {"label": np.array(labels), "voxels": np.array(voxels), **dict(zip(names, np.array(rows).T.copy()))}

@@ -146,10 +146,9 @@ def _refuse_image(values, what, image, image_name, is_first_label=False):
 def refuse_same(mask, what, image, image_name="x"):
     """Raise ValueError if the values of a mask are those of the image: each region would have one intensity."""
     with image.library.current_device():
-        if mask.shape == image.shape and bool((mask.comparable() == image.comparable()).all()):
-            raise ValueError(
-                f"{what} has the values of {image_name}, but must say where the regions are: is it the image?"
-            )
+        is_same = mask.shape == image.shape and bool((mask.comparable() == image.comparable()).all())
+    if is_same:
+        raise ValueError(f"{what} has the values of {image_name}, but must say where the regions are: is it the image?")
 
 
 def label_map(mask, label, what="mask", image=None, image_name="x"):

@@ -8,11 +8,10 @@ from typing import Any, Iterable, Literal, Mapping, Sequence, SupportsFloat, Sup
 from numpy.typing import DTypeLike, NDArray
 from typing_extensions import Required
 
-# Arrays of NumPy, PyTorch, CuPy and other libraries, xarray.DataArray, and nested lists of numbers.
+# Arrays of NumPy, PyTorch, CuPy and other libraries, and nested lists of numbers; those of the library that was given; and images of
+# ITK, SimpleITK and other packages, of which some have no types.
 Array = Any
-# An array of the library of the array that was given.
 SameArray = Any
-# An image of ITK or of SimpleITK, which have no types.
 ImageLike = Any
 Path = Union[str, PathLike[str]]
 
