@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import dataclasses
-import pathlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, NamedTuple, overload
 
@@ -15,6 +14,8 @@ from . import _arrays, _image, _regions
 from ._suggestions import did_you_mean
 
 if TYPE_CHECKING:
+    import pathlib
+
     from ._types import Array, ImageLike, Path, SameArray
 
 _FORMATS = (".nii.gz", ".nii", ".nrrd")
@@ -231,6 +232,8 @@ class FeatureMaps(Mapping[str, Any]):
         >>> [path.name for path in maps.save("maps.nrrd")]
         ['maps.nrrd']
         """
+        import pathlib
+
         from ._files import paths, writing
 
         place = pathlib.Path(path)

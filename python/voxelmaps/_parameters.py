@@ -114,19 +114,6 @@ def sizes(value, dimension):
     return result
 
 
-def one_of(*names):
-    def check(value, name):
-        if not isinstance(value, str) or value not in names:
-            raise ValueError(f"{name} is {value!r}{did_you_mean(value, names)}, but must be one of {', '.join(names)}")
-        return value
-
-    return check
-
-
-def one_of_numbers(*choices):
-    return _rule(_integer, listed(choices, "or"), choices.__contains__)
-
-
 def _switch(value, name):
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} is {value!r}, but must be True or False")
@@ -155,6 +142,10 @@ def _label_type(value, name):
         if np.dtype(value).name in LABEL_TYPES:
             return np.dtype(value).name
     raise ValueError(f"{name} is {value!r}, but must be {listed(LABEL_TYPES, 'or')}")
+
+
+def _one_of_numbers(*choices):
+    return _rule(_integer, listed(choices, "or"), choices.__contains__)
 
 
 POSITIVE = "must be greater than 0 and finite"
@@ -188,9 +179,20 @@ class Parameter(NamedTuple):
     is_required: bool = False
 
 
+def _choice(default, *names, affects=()):
+    """A parameter that is one of some names."""
+
+    def check(value, name):
+        if not isinstance(value, str) or value not in names:
+            raise ValueError(f"{name} is {value!r}{did_you_mean(value, names)}, but must be one of {', '.join(names)}")
+        return value
+
+    return Parameter(f"Literal{list(names)}{' | None' * (default is None)}", default, check, affects)
+
+
 _LABEL = Parameter("Integer | Sequence[Integer] | None")
 _SPACING = Parameter("Numbers | None")
-_PRECISION = Parameter("Precision", "float", one_of("float", "double"))
+_PRECISION = _choice("float", "float", "double")
 _THREADS = Parameter("Integer", 0, _within(0, MAX_THREADS, _integer))
 _OUT = Parameter("Array | None")
 
@@ -204,10 +206,8 @@ _TEXTURES = {
     "gray_levels": Parameter("Integer | None", None, _within(1, MAX_LEVELS, _integer)),
     "intensity_range": Parameter("Literal['mask', 'image'] | Numbers", "mask", _intensity_range),
     "distances": Parameter("Integers", (1,), _distances, ("glcm", "gldm", "ngtdm")),
-    "aggregation": Parameter("Literal['average', 'merge'] | None", None, one_of("average", "merge"), ("glcm", "glrlm")),
-    "weighting_norm": Parameter(
-        "Literal['manhattan', 'euclidean', 'infinity'] | None", None, one_of(*WEIGHTING_NORMS), ("glcm", "glrlm")
-    ),
+    "aggregation": _choice(None, "average", "merge", affects=("glcm", "glrlm")),
+    "weighting_norm": _choice(None, *WEIGHTING_NORMS, affects=("glcm", "glrlm")),
     "symmetric": Parameter("bool", True, _switch, ("glcm",)),
     "alpha": Parameter("Integer", 0, _within(0, MAX_LEVELS, _integer), ("gldm",)),
     "voxel_array_shift": Parameter("Number", 0.0, number, ("firstorder",)),
@@ -225,8 +225,8 @@ FEATURE_MAPS = {
     **_TEXTURES,
     "selection": Parameter("Array | ImageLike | Path | None"),
     "background_value": Parameter("Number", 0.0, number),
-    "crop": Parameter("Literal['mask'] | None", None, one_of("mask")),
-    "dimension": Parameter("Literal[2, 3] | None", None, one_of_numbers(2, 3)),
+    "crop": _choice(None, "mask"),
+    "dimension": Parameter("Literal[2, 3] | None", None, _one_of_numbers(2, 3)),
     "precision": _PRECISION,
     "out": _OUT,
     "device": Parameter("Devices"),
@@ -235,7 +235,7 @@ FEATURE_MAPS = {
 REGION_FEATURES = {
     "label": Parameter("Integer | Sequence[Integer] | Literal['all']", "all"),
     "features": Parameter("str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None"),
-    "plane_axis": Parameter("Literal[0, 1, 2] | None", None, one_of_numbers(0, 1, 2)),
+    "plane_axis": Parameter("Literal[0, 1, 2] | None", None, _one_of_numbers(0, 1, 2)),
     **_TEXTURES,
 }
 
@@ -251,10 +251,10 @@ FUZZY_CONNECTEDNESS = {
     "difference_variance": Parameter("MomentOfLabels | None", affects=(*_OF_OBJECT, "homogeneity")),
     # In voxels.
     "estimation_radius": Parameter("Integer", 2, _within(0, 2**31 - 1, _integer), AFFINITIES[:-1]),
-    "affinity": Parameter("Affinity", "geometric_mean", one_of(*AFFINITIES)),
+    "affinity": _choice("geometric_mean", *AFFINITIES),
     "weight": Parameter("Number", 0.5, _within(0, 1), ("weighted_sum",)),
     "minimum_strength": Parameter("Number", 0.0, _within(0, 1)),
-    "adjacency": Parameter("Adjacency", "face", one_of(*ADJACENCIES)),
+    "adjacency": _choice("face", *ADJACENCIES),
     "distance_weighting": Parameter("bool", False, _switch),
     # In mm.
     "spacing": _SPACING,
@@ -266,10 +266,10 @@ FUZZY_CONNECTEDNESS = {
 
 LABELS = {
     **FUZZY_CONNECTEDNESS,
-    "competition": Parameter("Competition", "relative", one_of(*COMPETITIONS)),
-    "tie_rule": Parameter("TieRule", "background", one_of(*TIE_RULES)),
+    "competition": _choice("relative", *COMPETITIONS),
+    "tie_rule": _choice("background", *TIE_RULES),
     "estimate_of_every_label": Parameter("bool", False, _switch, AFFINITIES[:-1]),
-    "components_axis": Parameter("Literal[0, -1] | None", None, one_of_numbers(0, -1)),
+    "components_axis": Parameter("Literal[0, -1] | None", None, _one_of_numbers(0, -1)),
     "label_type": Parameter("DTypeLike", "uint16", _label_type),
     "strength": Parameter("bool", False, _switch),
     "margin": Parameter("bool", False, _switch),

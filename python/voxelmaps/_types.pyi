@@ -33,10 +33,6 @@ Device = Union[Literal["cpu", "cuda"], int, None]
 # Also of several devices.
 Devices = Union[Literal["cpu", "cuda", "all"], int, Sequence[int], None]
 Precision = Literal["float", "double"]
-Affinity = Literal["geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"]
-Adjacency = Literal["face", "face_edge", "full"]
-Competition = Literal["relative", "iterative"]
-TieRule = Literal["background", "lowest_label"]
 
 # The tables of _parameters.py.
 
@@ -85,10 +81,10 @@ class _ConnectednessParameters(TypedDict, total=False):
     difference_mean: MomentOfLabels | None
     difference_variance: MomentOfLabels | None
     estimation_radius: Integer
-    affinity: Affinity
+    affinity: Literal["geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"]
     weight: Number
     minimum_strength: Number
-    adjacency: Adjacency
+    adjacency: Literal["face", "face_edge", "full"]
     distance_weighting: bool
     device: Device
     threads: Integer
@@ -98,8 +94,8 @@ class FuzzyConnectednessParameters(_ImageParameters, _ConnectednessParameters, t
     out: Array | None
 
 class _LabelsParameters(_ConnectednessParameters, total=False):
-    competition: Competition
-    tie_rule: TieRule
+    competition: Literal["relative", "iterative"]
+    tie_rule: Literal["background", "lowest_label"]
     estimate_of_every_label: bool
     strength: bool
     margin: bool
