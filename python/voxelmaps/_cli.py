@@ -292,8 +292,6 @@ def _call(options, console):
 def _settings(options):
     """Settings from options, as keywords of voxelmaps.radiomics.execute."""
     settings = {name: getattr(options, name) for name in _SETTINGS if getattr(options, name, None) is not None}
-    if options.label not in (None, "all") and len(options.label) == 1:
-        (settings["label"],) = options.label
     for text in options.setting:
         name, equals, value = text.partition("=")
         if not equals:
