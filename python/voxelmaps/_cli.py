@@ -64,7 +64,7 @@ class _Console:
         self.error(text)
 
 
-# --- Arguments ---------------------------------------------------------------------------------------------------------
+# --- Options -----------------------------------------------------------------------------------------------------------
 
 
 class _Parser(argparse.ArgumentParser):
@@ -113,8 +113,6 @@ def _dashed(name):
     """The name of a parameter of Python as an option: bin-width for binWidth or bin_width."""
     return re.sub("(?<=[a-z])(?=[A-Z])|(?<=2D)(?=d)", "-", name).replace("_", "-").lower()
 
-
-# --- Commands ----------------------------------------------------------------------------------------------------------
 
 _COMMANDS = {
     "maps": "feature maps as PyRadiomics computes them with voxelBased=True, of one image or of a table",
@@ -247,7 +245,7 @@ def _check_given(name, value):
         raise ValueError(f"{name} is {'empty' if value == '' else 'missing; --help lists the options'}")
 
 
-# --- Functions of one image --------------------------------------------------------------------------------------------
+# --- Commands ----------------------------------------------------------------------------------------------------------
 
 
 def _call(options, console):
@@ -286,9 +284,6 @@ def _call(options, console):
         console.line(f"{path}: {array.size} voxels, {text}")
 
 
-# --- Maps --------------------------------------------------------------------------------------------------------------
-
-
 def _settings(options):
     """Settings from options, as keywords of voxelmaps.radiomics.execute."""
     settings = {name: getattr(options, name) for name in _SETTINGS if getattr(options, name, None) is not None}
@@ -307,7 +302,7 @@ def _settings(options):
         if classes.setdefault(class_name, []) is None:
             raise ValueError(f"--features has {name}, but --classes has all features of {class_name}")
         classes[class_name].append(feature)
-    return {**settings, **({"featureClass": classes} if classes else {})}
+    return {**settings, "featureClass": classes} if classes else settings
 
 
 def _cases(options, console, **names):
@@ -461,9 +456,6 @@ def _maps(options, console, worker):
     console.error(f"note: channels have {task.fill:g} where a feature is undefined (NaN) or infinite; --fill sets it")
 
 
-# --- Regions -----------------------------------------------------------------------------------------------------------
-
-
 def _regions(options, console, worker):
     from ._files import paths
 
@@ -518,7 +510,7 @@ def _check(options, console, worker):
             console.fail(f"{path}: {tables.one_line(error)}")
 
 
-# --- The command -------------------------------------------------------------------------------------------------------
+# --- The program -------------------------------------------------------------------------------------------------------
 
 
 def _run(arguments, console):

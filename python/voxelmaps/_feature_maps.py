@@ -26,24 +26,15 @@ if TYPE_CHECKING:
 # In PyRadiomics' order.
 CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
 
-# Numbers of voxelmaps::GrayLevelDiscretizationEnums.
-FIXED_BIN_NUMBER, FIXED_BIN_SIZE_AT_MULTIPLES, LEVELS, EDGES = 0, 2, 4, 5
-RANGE_GIVEN, RANGE_IMAGE, RANGE_MASK = 0, 1, 2
-# Of the parameters that make gray levels.
-_METHODS = {
-    "bin_width": FIXED_BIN_SIZE_AT_MULTIPLES,
-    "number_of_gray_levels": FIXED_BIN_NUMBER,
-    "bin_edges": EDGES,
-    "gray_levels": LEVELS,
-}
+# The parameters that make gray levels, and their ranges, with the numbers of voxelmaps::GrayLevelDiscretizationEnums.
+_METHODS = {"bin_width": 2, "number_of_gray_levels": 0, "bin_edges": 5, "gray_levels": 4}
+_RANGES = {"given": 0, "image": 1, "mask": 2}
 # Of the aggregations of all classes.
-AVERAGE, MERGE = 1, 2
+_AVERAGE, _MERGE = 1, 2
 
 _MAX_OFFSETS = 4096
-_MAX_FLOAT = float(np.finfo(np.float32).max)
-
 # Of the window; that of PyRadiomics, and of radiomics.execute, is 1.
-DEFAULT_RADIUS = 2
+_DEFAULT_RADIUS = 2
 
 ONE_LEVEL = (
     "all intensities are in one bin of the width {:g}, so that there is no texture: choose a smaller bin_width, or "
@@ -139,17 +130,18 @@ def offset_weights(name, offsets, spacing, norm):
 def discretization(values):
     """Parameters of _core that make gray levels, from those of feature_maps, which may be left out."""
     name = given_one(values, *_METHODS) or "bin_width"
-    method, intensity_range = _METHODS[name], values.get("intensity_range", "mask")
-    if method in (LEVELS, EDGES) and intensity_range != "mask":
+    intensity_range = values.get("intensity_range", "mask")
+    if name in ("bin_edges", "gray_levels") and intensity_range != "mask":
         raise ValueError(f"intensity_range is {intensity_range!r}, but has no effect with {name}")
-    source = {"mask": RANGE_MASK, "image": RANGE_IMAGE}.get(str(intensity_range), RANGE_GIVEN)
+    source = intensity_range if isinstance(intensity_range, str) else "given"
     return {
-        "method": method,
-        "range_source": source,
+        "name": name,
+        "method": _METHODS[name],
+        "range_source": _RANGES[source],
         "number_of_gray_levels": values.get("number_of_gray_levels") or values.get("gray_levels") or 32,
         "bin_width": values.get("bin_width") or 25.0,
         "bin_edges": values.get("bin_edges") or [],
-        "value_range": intensity_range if source == RANGE_GIVEN else (0.0, 255.0),
+        "value_range": intensity_range if source == "given" else (0.0, 255.0),
     }
 
 
@@ -159,15 +151,14 @@ def check_levels(image, inside, discretization, has_texture):
 
     inside    Array that is not 0 inside, or None; of the shape of the image, or of its last axes.
     """
-    method, bins = discretization["method"], discretization["number_of_gray_levels"]
-    if method == EDGES:
-        name, limits = "bin_edges", (discretization["bin_edges"][0], math.inf)
-    elif method == LEVELS:
-        name, limits = "gray_levels", (1, bins)
-    else:
-        name, limits = "intensity_range", discretization["value_range"]
-        if discretization["range_source"] != RANGE_GIVEN:
-            return
+    name, bins, edges = (discretization[key] for key in ("name", "number_of_gray_levels", "bin_edges"))
+    first, last = discretization["value_range"]
+    if name == "bin_edges":
+        first, last = edges[0], math.inf
+    elif name == "gray_levels":
+        first, last = 1, bins
+    elif discretization["range_source"] != _RANGES["given"]:
+        return
     if 0 in image.shape:
         return
     if inside is not None or image.dtype.startswith(("float", "bfloat")):
@@ -175,28 +166,27 @@ def check_levels(image, inside, discretization, has_texture):
             values = image.comparable()
             present = values == values if inside is None else (values == values) & (inside.array != 0)
             image = _arrays.Array(values[present], image.library)
-    (first, last), (least, greatest) = limits, image.extremes()
+    least, greatest = image.extremes()
+    limits = name if name in ("bin_edges", "gray_levels") else "intensity_range"
     x = f"x has {least:g} to {greatest:g}" + " inside the mask" * (inside is not None)
     if greatest < first or least > last:
-        raise ValueError(f"{name} is for intensities from {first:g} to {last:g}, but {x}: is it in other units?")
+        raise ValueError(f"{limits} is for intensities from {first:g} to {last:g}, but {x}: is it in other units?")
     # Gray levels, counted from any number.
     levels, used = (least, greatest), np.clip((least, greatest), first, last)
-    if method == EDGES:
-        levels = np.searchsorted(discretization["bin_edges"], levels, side="right")
-    elif method == FIXED_BIN_SIZE_AT_MULTIPLES:
+    if name == "bin_edges":
+        levels = np.searchsorted(edges, levels, side="right")
+    elif name == "bin_width":
         levels = used // discretization["bin_width"]
-    elif method == FIXED_BIN_NUMBER:
+    elif name == "number_of_gray_levels":
         levels = np.minimum((used - first) // ((last - first) / bins), bins - 1)
-    is_wanted = method == FIXED_BIN_NUMBER and bins == 1
+    is_wanted = name == "number_of_gray_levels" and bins == 1
     if has_texture and least < greatest and levels[0] == levels[1] and not is_wanted:
-        warn(f"{x}, which are one gray level with {name}, so that there is no texture: is it in other units?")
+        warn(f"{x}, which are one gray level with {limits}, so that there is no texture: is it in other units?")
 
 
 def text_of_one_level(discretization):
     """What to do about one gray level; None if it is not that of a width of bins, which was chosen for other intensities."""
-    if discretization["method"] == FIXED_BIN_SIZE_AT_MULTIPLES:
-        return ONE_LEVEL.format(discretization["bin_width"])
-    return None
+    return ONE_LEVEL.format(discretization["bin_width"]) if discretization["name"] == "bin_width" else None
 
 
 # --- Computation -------------------------------------------------------------------------------------------------------
@@ -256,7 +246,6 @@ class Request(NamedTuple):
             return _arrays.Array(array.array[index], library).address
 
         library = self.image.library
-        number, other_numbers = self.device
         return _core.compute_feature_maps(
             pixels=address_of(self.image),
             pixel_type=_arrays.PIXEL_TYPES.index(self.image.dtype),
@@ -274,8 +263,8 @@ class Request(NamedTuple):
             map_stride=stride,
             background_value=self.background,
             threads=self.threads,
-            device=number,
-            other_devices=other_numbers,
+            device=self.device[0],
+            other_devices=self.device[1],
             is_input_on_device=library.device is not None,
             is_output_on_device=library.device is not None,
             stream=library.stream(),
@@ -286,7 +275,7 @@ def _window(values, sizes):
     """Size of the window along each axis, and the index of the voxel whose window it is."""
     dimension, radius, millimeters = len(sizes), values["neighborhood_radius"], values["radius_mm"]
     if millimeters is None:
-        radius = per_axis(DEFAULT_RADIUS if radius is None else radius, "neighborhood_radius", dimension, 0)
+        radius = per_axis(_DEFAULT_RADIUS if radius is None else radius, "neighborhood_radius", dimension, 0)
     else:
         # A radius of three voxels of 0.1 mm is 0.3.
         radius = tuple(math.floor(millimeters / size * (1 + 1e-9)) for size in sizes)
@@ -313,7 +302,7 @@ def classes_of(selected, values, window, sizes, has_all_pairs, has_one_level=Fal
         return {"offsets": [triple(offset, 0) for offset in neighbor_offsets(distances, window)]}
 
     def directions(name, distances):
-        result = {"aggregation": MERGE if is_merged else AVERAGE, **offsets(distances)}
+        result = {"aggregation": _MERGE if is_merged else _AVERAGE, **offsets(distances)}
         if norm is not None:
             steps = [offset[::order] for offset in neighbor_offsets(distances, window)]
             result["offset_weights"] = offset_weights(name, steps, sizes[::order], norm)
@@ -334,8 +323,9 @@ def classes_of(selected, values, window, sizes, has_all_pairs, has_one_level=Fal
 
 def check_background(value, precision, name):
     """Raise ValueError for a background that maps cannot hold."""
-    if precision == "float" and math.isfinite(value) and abs(value) > _MAX_FLOAT:
-        raise ValueError(f"{name} is {value!r}, but float32 holds values up to {np.finfo(np.float32).max}")
+    largest = float(np.finfo(np.float32).max)
+    if precision == "float" and largest < abs(value) < math.inf:
+        raise ValueError(f"{name} is {value!r}, but float32 holds values up to {largest:.8g}")
 
 
 def opened_scalars(x, values, has_batches=True):

@@ -85,9 +85,6 @@ class FeatureMaps(Mapping[str, Any]):
             part = given.array[[self._index[each] for each in names]]
         return dataclasses.replace(self, names=names, array=given.library.result(part))
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._index
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._index)
 

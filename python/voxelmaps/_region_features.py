@@ -149,7 +149,8 @@ def region_features(
     )
     labels, voxels, levels, _, rows = zip(*regions)
     missing = [label for label, number in zip(labels, voxels) if number == 0]
-    _regions.report_missing_labels(given, missing, labels)
+    if missing:
+        _regions.report_missing(given, "mask", missing, labels)
     flat = [label for label, number, count in zip(labels, voxels, levels) if number > 1 and count == 1]
     text = _feature_maps.text_of_one_level(discretization)
     if flat and text and set(texture) - {"firstorder"}:

@@ -126,7 +126,8 @@ def region(mask, label=None, what="mask", image=None, image_name="x"):
             f"{what} has {_list_of_values(values)}, but a mask must have 0 and one other value: say which label is meant, "
             "such as label=1 or label=[1, 2]"
         )
-    report_missing_labels(mask, missing, labels, what)
+    if missing:
+        report_missing(mask, what, missing, labels)
     return _arrays.bytes_of(_arrays.Array(inside, library), what)
 
 
@@ -180,18 +181,13 @@ def label_map(mask, label, what="mask", image=None, image_name="x"):
     return array, labels
 
 
-def report_missing(mask, what="mask", wanted="other than 0", are_all=True):
-    """Raise ValueError since no voxel of the mask is wanted, or warn, if not all that is wanted is missing."""
+def report_missing(mask, what="mask", missing=(), labels=()):
+    """Raise ValueError since no voxel of the mask is inside, or warn, if only some of the labels that are wanted are missing."""
+    wanted = f"{' or '.join(map(str, missing))} (label)" if missing else "other than 0"
     text = f"no voxel of {what} is {wanted}; it has {_list_of_values(mask)}"
-    if are_all:
+    if len(missing) == len(labels):
         raise ValueError(text)
     warn(text)
-
-
-def report_missing_labels(mask, missing, labels, what="mask"):
-    """Report labels that the mask does not have, among those that are wanted."""
-    if missing:
-        report_missing(mask, what, f"{' or '.join(map(str, missing))} (label)", len(missing) == len(labels))
 
 
 def selection(array, mask):
