@@ -72,17 +72,12 @@ class _Parser(argparse.ArgumentParser):
         raise ValueError(f"{message}; --help lists the options")
 
 
-def _by_label(values):
-    """A dict, whose labels are texts in JSON."""
-    if not all(label.isdecimal() for label in values):
-        raise argparse.ArgumentTypeError(f"labels are {', '.join(values)}, but must be integers")
-    return {int(label): value for label, value in values.items()}
-
-
 def _value(text):
     """A value as in JSON, a list of values with commas, or a text."""
+    # Labels are texts in JSON.
+    by_label = lambda values: {int(key) if key.isdecimal() else key: value for key, value in values.items()}
     with contextlib.suppress(ValueError, RecursionError):
-        return json.loads(text, parse_constant=float, object_hook=_by_label)
+        return json.loads(text, parse_constant=float, object_hook=by_label)
     constants = {"none": None, "true": True, "false": False, "nan": math.nan}
     if "," in text and text[0] not in "[{":
         return [_value(part.strip()) for part in text.split(",")]

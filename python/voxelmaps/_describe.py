@@ -37,10 +37,8 @@ class Description(NamedTuple):
     >>> import numpy as np, voxelmaps
     >>> x = np.arange(1000, dtype=np.int16).reshape(10, 10, 10)
     >>> description = voxelmaps.describe(x, x >= 500, features="ngtdm", number_of_gray_levels=16)
-    >>> description.region_voxels, description.minimum, description.maximum, description.levels
-    (500, 500.0, 999.0, 16)
-    >>> description.map_shape, description.window, description.warnings
-    ((10, 10, 10), (5, 5, 5), [])
+    >>> description.region_voxels, description.maximum, description.levels, description.window, description.warnings
+    (500, 999.0, 16, (5, 5, 5), [])
     """
 
     shape: tuple[int, ...]

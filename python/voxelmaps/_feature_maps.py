@@ -336,7 +336,7 @@ def opened_scalars(x, values, has_batches=True):
     image = _arrays.pixels_of(_arrays.array_of(opened.image.array, "x"), "x")
     shape, spacing = image.shape, opened.image.spacing
     if opened.components_axis is not None:
-        raise TypeError(f"x has voxels of {shape[-1]} components, but must have scalars: choose one, such as x[..., 0]")
+        raise TypeError(f"x has voxels of {shape[-1]} components, but they must be scalars: choose one, as x[..., 0]")
     _arrays.check_exact(image, "x")
     if not has_batches and len(shape) not in (2, 3):
         raise ValueError(f"x has {len(shape)} axes, but must be one image with 2 or 3 axes: call this for each image")
