@@ -342,7 +342,7 @@ def opened_scalars(x, values, has_batches=True):
         raise ValueError(f"x has {len(shape)} axes, but must be one image with 2 or 3 axes: call this for each image")
     if dimension is None and sizes is None:
         remedy = "choose a channel, such as x[..., 0]" + ", or give dimension=2" * has_batches
-        _image.check_axes(opened, shape, "give spacing=(1, 1, 1)", remedy)
+        _image.check_axes(opened, shape, "give dimension=3" if has_batches else "give spacing=(1, 1, 1)", remedy)
     if dimension is None:
         dimension = min(len(shape), 3) if spacing is None else len(spacing)
     if len(shape) < max(dimension, 2):
