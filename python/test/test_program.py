@@ -316,7 +316,6 @@ ARGUMENTS = {
     "ONE --fill nan": "--fill is nan, but must be finite",
     "labels image.nii.gz --seeds s.nii.gz --out labels.png": "--out labels.png ends in neither .nii.gz, .nii nor .nrrd",
     "connect image.nii.gz --seeds [1,1,1] --out image.nii.gz": "the file of --out image.nii.gz would replace the image image.nii.gz",
-    'labels image.nii.gz --seeds {"a":[1,1,1]} --out l.nii': "--seeds has the labels a, but they must be integers",
     "connect none.nii.gz --seeds [1,1,1] --out s.nii.gz": "none.nii.gz does not exist",
     "describe image.nii.gz --bin-wdth 5": "unrecognized arguments: --bin-wdth 5",
     "ONE --dask local": "--dask needs a table, --jobs",

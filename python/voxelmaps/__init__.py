@@ -1,26 +1,10 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Texture feature maps of arrays and images, labels from seeds that are edited, and DICOM series.
+"""Texture feature maps of arrays and images, features of regions, labels from seeds that are edited, and DICOM series.
 
-feature_maps         maps of all texture classes, from arrays of NumPy, PyTorch, CuPy, JAX and Numba; needs no ITK
-describe             range, gray levels, voxels and memory of feature_maps, before anything is computed
-region_features      one number per feature and region of a segmentation, with shape, from the same arrays; needs no ITK
-fuzzy_connectedness  strength of the connection to seeds, from the same arrays; needs no ITK
-suggest_threshold    threshold for these strengths, above the largest leak
-labels               labels of all voxels from labeled seeds, from the same arrays; needs no ITK
-FeatureMapsd         feature_maps as a dictionary transform in the style of MONAI
-SeedSession          labels of voxels from seeds that a user adds and deletes; needs ITK for its images only
-Segmentation         labels, strength and margin, as labels returns them on request
-read_dicom_series    read a DICOM series, and reject series that are not one evenly spaced volume
-list_dicom_series    list the DICOM series in a folder
-read_maps            read maps that were written to files, with their names
-check_image_file     reject a truncated or corrupt image file, which readers may accept
-show                 picture of an image and its maps, with color bars, scale bar and slice, as a figure of matplotlib
-map_limits           color limits for pictures of several cases
-release_device_memory
-                     free the device memory that is retained for later calls
-sample_ct            synthetic CT of the abdomen, for examples and tests
-radiomics            PyRadiomics' voxel-based extraction
+feature_maps, region_features, fuzzy_connectedness and labels take arrays of NumPy, PyTorch, CuPy, JAX and Numba, images of ITK,
+SimpleITK, nibabel, xarray and MONAI, and paths; the docstring of each function has examples. The module radiomics is PyRadiomics'
+voxel-based extraction.
 
 The filters of ITK are in the package itk-voxelmaps, as functions and classes of the package itk, such as
 itk.run_length_feature_map_image_filter.
@@ -29,29 +13,24 @@ Importing this package needs only NumPy; ITK is imported on first use.
 
 import importlib
 
-# Name -> module of this package, which is imported when the name is first used. Type checkers read __init__.pyi.
-_MODULES = {
-    "DicomSeries": "_files.dicom",
-    "SeedSession": "_seed_session",
-    "Segmentation": "_labels",
-    "check_image_file": "_files.images",
-    "Description": "_describe",
-    "describe": "_describe",
-    "fuzzy_connectedness": "_connectedness",
-    "feature_maps": "_feature_maps",
-    "FeatureMaps": "_maps",
-    "FeatureMapsd": "_transforms",
-    "labels": "_labels",
-    "list_dicom_series": "_files.dicom",
-    "map_limits": "_pictures",
-    "read_dicom_series": "_files.reading",
-    "read_maps": "_files.reading",
-    "region_features": "_region_features",
-    "release_device_memory": "_devices",
-    "sample_ct": "_sample",
-    "show": "_pictures",
-    "suggest_threshold": "_connectedness",
+# Modules of this package, which are imported when one of their names is first used. Type checkers read __init__.pyi.
+_NAMES = {
+    "_connectedness": "fuzzy_connectedness suggest_threshold",
+    "_describe": "Description describe",
+    "_devices": "release_device_memory",
+    "_feature_maps": "feature_maps",
+    "_files.dicom": "DicomSeries list_dicom_series",
+    "_files.images": "check_image_file",
+    "_files.reading": "read_dicom_series read_maps",
+    "_labels": "Segmentation labels",
+    "_maps": "FeatureMaps",
+    "_pictures": "map_limits show",
+    "_region_features": "region_features",
+    "_sample": "sample_ct",
+    "_seed_session": "SeedSession",
+    "_transforms": "FeatureMapsd",
 }
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 _SUBMODULES = ("radiomics",)
 
 __all__ = sorted([*_MODULES, *_SUBMODULES])

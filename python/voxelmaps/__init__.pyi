@@ -2,20 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 from . import radiomics as radiomics
 from ._connectedness import fuzzy_connectedness as fuzzy_connectedness
-from ._describe import Description as Description
-from ._describe import describe as describe
-from ._files.dicom import DicomSeries as DicomSeries
-from ._files.dicom import list_dicom_series as list_dicom_series
-from ._maps import FeatureMaps as FeatureMaps
-from ._feature_maps import feature_maps as feature_maps
+from ._describe import Description as Description, describe as describe
 from ._devices import release_device_memory as release_device_memory
+from ._feature_maps import feature_maps as feature_maps
+from ._files.dicom import DicomSeries as DicomSeries, list_dicom_series as list_dicom_series
 from ._files.images import check_image_file as check_image_file
-from ._labels import Segmentation as Segmentation
-from ._labels import labels as labels
-from ._pictures import map_limits as map_limits
-from ._pictures import show as show
-from ._files.reading import read_dicom_series as read_dicom_series
-from ._files.reading import read_maps as read_maps
+from ._files.reading import read_dicom_series as read_dicom_series, read_maps as read_maps
+from ._labels import Segmentation as Segmentation, labels as labels
+from ._maps import FeatureMaps as FeatureMaps
+from ._pictures import map_limits as map_limits, show as show
 from ._region_features import region_features as region_features
 from ._sample import sample_ct as sample_ct
 from ._seed_session import SeedSession as SeedSession

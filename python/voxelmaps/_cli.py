@@ -64,7 +64,7 @@ class _Console:
         self.error(text)
 
 
-# --- Arguments ---------------------------------------------------------------------------------------------------------
+# --- Options -----------------------------------------------------------------------------------------------------------
 
 
 class _Parser(argparse.ArgumentParser):
@@ -72,21 +72,12 @@ class _Parser(argparse.ArgumentParser):
         raise ValueError(f"{message}; --help lists the options")
 
 
-class _Version(argparse.Action):
-    def __call__(self, parser, *_):
-        # Slow to import.
-        import importlib.metadata
-
-        print(f"voxelmaps {importlib.metadata.version('voxelmaps')}")
-        parser.exit()
-
-
 def _value(text):
     """A value as in JSON, a list of values with commas, or a text."""
-    # An integer with more digits than any setting may have is infinite, so that the error names the setting.
-    integer = lambda digits: int(digits) if len(digits) <= 1000 else float(digits)
+    # Labels are texts in JSON.
+    by_label = lambda values: {int(key) if key.isdecimal() else key: value for key, value in values.items()}
     with contextlib.suppress(ValueError, RecursionError):
-        return json.loads(text, parse_constant=float, parse_int=integer)
+        return json.loads(text, parse_constant=float, object_hook=by_label)
     constants = {"none": None, "true": True, "false": False, "nan": math.nan}
     if "," in text and text[0] not in "[{":
         return [_value(part.strip()) for part in text.split(",")]
@@ -118,43 +109,77 @@ def _dashed(name):
     return re.sub("(?<=[a-z])(?=[A-Z])|(?<=2D)(?=d)", "-", name).replace("_", "-").lower()
 
 
-# Options of maps with their values, and what they mean.
-_OPTIONS = {
+_COMMANDS = {
+    "maps": "feature maps as PyRadiomics computes them with voxelBased=True, of one image or of a table",
+    "check": "check image files; or with --mask or --jobs what maps would compute, without writing",
+    "regions": "values of regions as PyRadiomics computes them with voxelBased=False, with shape, of one image or of a table",
+    "describe": "range, gray levels, voxels and memory of feature_maps with these options, and probable mistakes",
+    "connect": "fuzzy connectedness: the strength of the connection of every voxel to seeds",
+    "labels": "label every voxel with the label to whose seeds it is connected most strongly",
+}
+# Functions of Python whose keywords are the options of a command; describe has those of feature_maps.
+_FUNCTIONS = {"describe": "feature_maps", "connect": "fuzzy_connectedness", "labels": "labels"}
+# Results of these functions.
+_RESULTS = ("out", "strength", "margin")
+
+# Options with their values, and what they mean.
+_SHARED = {
     "--mask MASK": "image with the labels of regions, on the grid of the image",
+    "--dask ADDRESS": "compute the table on a dask cluster, such as tcp://host:8786, or local for processes on this computer",
+    "--params FILE": "PyRadiomics parameter file, YAML or JSON; options override it, except for its settings of an image type",
+    "--classes NAMES": "all features of classes, such as glcm,glrlm",
+    "--features NAMES": "features, such as glcm_Contrast,ngtdm_Busyness",
+    "--setting NAME=VALUE": "any setting of PyRadiomics, such as distances=[1,2]",
+    "--bin-width N": "bin width of the intensities (default: 25)",
+    "--bin-count N": "number of bins, instead of the bin width",
+    "--force2d-dimension N": "axis across the windows of --force2d (default: 0, z)",
+    "--force2d": "windows of one slice",
+    "--threads N": "threads per case (default: one per processor)",
+    "--verbose": "show the messages of image readers",
+}
+_OF_MAPS = {
+    **_SHARED,
     "--out FOLDER": "folder for the maps",
     "--jobs TABLE": "CSV file with the columns image, mask, output and optionally label, instead of IMAGE, --mask and --out",
-    "--dask ADDRESS": "compute the table on a dask cluster, such as tcp://host:8786, or local for processes on this computer",
+    "--label N": "label of the region in the mask (default: 1); with several, such as 1,2,3, or all, each has a folder label-N",
     "--format NAME": "nii.gz, nii or nrrd (default: nii.gz)",
     "--channels NAME": "nnunet: write maps as channels of nnU-Net. The parent of the output folders gets imagesTr with "
     "CASE_0000.nii.gz and so on, labelsTr and dataset.json; CASE is the name of the output folder",
     "--fill N": "value of channels where a feature is undefined (NaN) or infinite (default: 0)",
     "--summary FILE": "CSV file of mean, median, deviation and number of valid voxels of each map in the region (default: "
     "summary.csv in the output, or TABLE-summary.csv)",
-    "--params FILE": "PyRadiomics parameter file, YAML or JSON; options override it, except for its settings of an image type",
-    "--classes NAMES": "all features of classes, such as glcm,glrlm",
-    "--features NAMES": "features, such as glcm_Contrast,ngtdm_Busyness",
-    "--label N": "label of the region in the mask (default: 1); with several, such as 1,2,3, or all, each has a folder label-N",
-    "--setting NAME=VALUE": "any setting of PyRadiomics, such as distances=[1,2]",
-    "--bin-width N": "bin width of the intensities (default: 25)",
-    "--bin-count N": "number of bins, instead of the bin width",
     "--kernel-radius --radius N": "radius of the window in voxels (default: 1)",
-    "--force2d-dimension N": "axis across the windows of --force2d (default: 0, z)",
-    "--force2d": "windows of one slice",
     "--precision NAME": "float or double (default: float)",
-    "--threads N": "threads per case (default: one per processor)",
     "--overwrite": "replace maps of an earlier run with other settings, image or mask",
-    "--verbose": "show the messages of image readers",
+}
+_OPTIONS = {
+    "maps": _OF_MAPS,
+    "check": _OF_MAPS,
+    "regions": {
+        **_SHARED,
+        "--out FILE": "CSV file with a row per region; FILE.jsonl has what they come from, and a later run keeps rows of the same "
+        "image, mask and settings",
+        "--jobs TABLE": "CSV file with the columns image, mask and optionally label, instead of IMAGE and --mask",
+        "--label N": "label of the region in the mask (default: 1); several, such as 1,2,3, or all have a row each",
+    },
+    "describe": {"--mask MASK": "image that is not 0 inside"},
+    "connect": {
+        "--mask MASK": "image that is not 0 inside",
+        "--seeds SEEDS": "image with seeds, or index in the order z, y, x, such as [30,128,128]",
+        "--out FILE": "nii.gz, nii or nrrd file",
+    },
+    "labels": {
+        "--mask MASK": "image that is not 0 inside",
+        "--seeds SEEDS": "image with seeds, or labels and indices in the order z, y, x, such as '{\"1\": [30,128,128]}'",
+        "--out FILE": "nii.gz, nii or nrrd file",
+        "--strength FILE": "file for the strength of the connection to the winning label",
+        "--margin FILE": "file for its lead over the strongest other label",
+    },
 }
 # Settings of radiomics.execute with options of their own.
-_SETTINGS = {
-    "--bin-width": "binWidth",
-    "--bin-count": "binCount",
-    "--kernel-radius": "kernelRadius",
-    "--force2d-dimension": "force2Ddimension",
-    "--force2d": "force2D",
-}
+_SETTINGS = ("binWidth", "binCount", "kernelRadius", "force2Ddimension", "force2D")
 _KEYWORDS = {
-    **{option: {"dest": name, "type": _value} for option, name in _SETTINGS.items()},
+    **{f"--{_dashed(name)}": {"dest": name, "type": _value} for name in _SETTINGS},
     "--force2d": {"dest": "force2D", "default": None},
     "--format": {"default": "nii.gz", "dest": "file_format", "choices": layouts.FORMATS},
     "--channels": {"choices": ("nnunet",)},
@@ -162,44 +187,25 @@ _KEYWORDS = {
     "--classes": {"type": _names},
     "--features": {"type": _names},
     "--label": {"type": _labels},
+    "--seeds": {"type": _value},
     "--setting": {"default": [], "action": "append"},
     "--precision": {"default": "float", "choices": ("float", "double")},
     "--threads": {"type": _threads},
 }
 
-# Options of regions that mean the same as those of maps, and the others.
-_SAME_OPTIONS = (
-    *("--mask", "--dask", "--params", "--classes", "--features", "--setting", "--threads", "--verbose"),
-    *("--bin-width", "--bin-count", "--force2d", "--force2d-dimension"),
-)
-_REGION_OPTIONS = {
-    **{text: meaning for text, meaning in _OPTIONS.items() if text.split()[0] in _SAME_OPTIONS},
-    "--jobs TABLE": "CSV file with the columns image, mask and optionally label, instead of IMAGE and --mask",
-    "--label N": "label of the region in the mask (default: 1); several, such as 1,2,3, or all have a row each",
-    "--out FILE": "CSV file with a row per region; FILE.jsonl has what they come from, and a later run keeps rows of the same "
-    "image, mask and settings",
-}
 
-
-def _add_maps(parser, images, texts=_OPTIONS):
-    parser.add_argument("image", nargs=images, metavar="IMAGE", help="image, or folder with a DICOM series")
-    for text, meaning in texts.items():
-        *options, metavar = text.split() if " " in text else (text, None)
-        keywords = {"metavar": metavar} if metavar else {"action": "store_true"}
-        parser.add_argument(*options, help=meaning, **keywords, **_KEYWORDS.get(options[0], {}))
-
-
-def _add_function(parser, function, omitted):
+def _add_keywords(parser, command):
     """Add the keywords of a function as options, with their documentation."""
     import voxelmaps
 
+    function = getattr(voxelmaps, _FUNCTIONS[command])
     # labels refers to fuzzy_connectedness.
-    documentation = function.__doc__ + voxelmaps.fuzzy_connectedness.__doc__ * (function is voxelmaps.labels)
+    documentation = function.__doc__ + voxelmaps.fuzzy_connectedness.__doc__ * (command == "labels")
     rows = re.findall(r"(?m)^    ([a-z_, ]+?)(?:  +|\n +)(\S.*\n(?: {17,}\S.*\n)*)", documentation)
     rows = [row for row in reversed(rows) if not row[1].startswith("As for fuzzy")]
     texts = {name: " ".join(text.split()).replace("%", "%%") for names, text in rows for name in names.split(", ")}
     for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind is parameter.KEYWORD_ONLY and name not in omitted:
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in (*_RESULTS, "components_axis"):
             keywords = {"type": _value, "metavar": "VALUE", "default": argparse.SUPPRESS, "help": texts.get(name)}
             parser.add_argument(f"--{_dashed(name)}", dest=name, **keywords)
 
@@ -211,71 +217,30 @@ def _parser(command):
         description="Texture feature maps, fuzzy connectedness and labels of medical images. voxelmaps COMMAND --help lists the options.",
         allow_abbrev=False,
     )
-    parser.add_argument(
-        "--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help="print the version and exit"
-    )
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-
-    def add(name, text):
-        return commands.add_parser(name, help=text, description=text, allow_abbrev=False)
-
-    _add_maps(
-        add("maps", "feature maps as PyRadiomics computes them with voxelBased=True, of one image or of a table"), "?"
-    )
-    _add_maps(add("check", "check image files; or with --mask or --jobs what maps would compute, without writing"), "*")
-    _add_maps(add("regions", _REGIONS), "?", _REGION_OPTIONS)
-    for name, text in _FUNCTIONS.items():
-        one = add(name, text)
-        one.add_argument("image", metavar="IMAGE", help="image, or folder with a DICOM series")
-        if name != "describe":
-            seeds = (
-                "index in the order z, y, x, such as [30,128,128]"
-                if name == "connect"
-                else "labels and indices in the order z, y, x, such as '{\"1\": [30,128,128]}'"
-            )
-            one.add_argument("--seeds", metavar="SEEDS", help=f"image with seeds, or {seeds}")
-            one.add_argument("--out", metavar="FILE", required=True, help="nii.gz, nii or nrrd file")
-        if name == "labels":
-            one.add_argument(
-                "--strength", metavar="FILE", help="file for the strength of the connection to the winning label"
-            )
-            one.add_argument("--margin", metavar="FILE", help="file for its lead over the strongest other label")
-        one.add_argument("--mask", metavar="MASK", help="image that is not 0 inside")
-        if name == command:
-            _add_function(one, _function(name), ("out", "strength", "margin", "components_axis"))
+    for name, text in _COMMANDS.items():
+        one = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
+        if name != command:
+            continue
+        images = None if name in _FUNCTIONS else "*" if name == "check" else "?"
+        one.add_argument("image", nargs=images, metavar="IMAGE", help="image, or folder with a DICOM series")
+        for option, meaning in _OPTIONS[name].items():
+            *names, metavar = option.split() if " " in option else (option, None)
+            keywords = {"metavar": metavar} if metavar else {"action": "store_true"}
+            one.add_argument(*names, help=meaning, **keywords, **_KEYWORDS.get(names[0], {}))
+        if name in _FUNCTIONS:
+            _add_keywords(one, name)
     parser.commands = commands.choices
     return parser
 
 
-# --- Functions of one image --------------------------------------------------------------------------------------------
-
-# Texts of the commands that call a function.
-_FUNCTIONS = {
-    "describe": "range, gray levels, voxels and memory of feature_maps with these options, and probable mistakes",
-    "connect": "fuzzy connectedness: the strength of the connection of every voxel to seeds",
-    "labels": "label every voxel with the label to whose seeds it is connected most strongly",
-}
-_REGIONS = (
-    "values of regions as PyRadiomics computes them with voxelBased=False, with shape, of one image or of a table"
-)
-_COMMANDS = ("maps", "check", "regions", *_FUNCTIONS)
+def _check_given(name, value):
+    if not value:
+        raise ValueError(f"{name} is {'empty' if value == '' else 'missing; --help lists the options'}")
 
 
-def _function(command):
-    import voxelmaps
-
-    # describe has the keywords of feature_maps.
-    names = {"describe": "feature_maps", "connect": "fuzzy_connectedness", "labels": "labels"}
-    return getattr(voxelmaps, names[command])
-
-
-def _by_label(name, value):
-    """The value; labels of a dict, which are texts in JSON, are integers."""
-    if not isinstance(value, dict):
-        return value
-    if not all(label.isdecimal() for label in value):
-        raise ValueError(f"--{_dashed(name)} has the labels {', '.join(value)}, but they must be integers")
-    return {int(label): item for label, item in value.items()}
+# --- Commands ----------------------------------------------------------------------------------------------------------
 
 
 def _call(options, console):
@@ -286,27 +251,24 @@ def _call(options, console):
     from . import _image
     from ._files import paths, writing
 
-    results = ("out", "strength", "margin")
-    own = ("command", "image", "mask", "seeds", *results)
-    keywords = {name: _by_label(name, value) for name, value in vars(options).items() if name not in own}
+    own = ("command", "version", "image", "mask", "seeds", *_RESULTS)
+    keywords = {name: value for name, value in vars(options).items() if name not in own}
     if options.command == "describe":
         image = _image.load(options.image, "the image")[0]
         for line in str(voxelmaps.describe(image, options.mask, **keywords)).splitlines():
             console.line(line)
-        return True
-    seeds = None if options.seeds is None else _by_label("seeds", _value(options.seeds))
-    if not isinstance(seeds, (dict, list)):
-        seeds = options.seeds
-    written = {name: pathlib.Path(getattr(options, name)) for name in results if getattr(options, name, None)}
+        return
+    _check_given("--out", options.out)
+    written = {name: pathlib.Path(getattr(options, name)) for name in _RESULTS if getattr(options, name, None)}
     for name, path in written.items():
         if not path.name.endswith((".nii.gz", ".nii", ".nrrd")):
             raise ValueError(f"--{name} {path} ends in neither .nii.gz, .nii nor .nrrd")
-    read = [("the image", options.image), ("the mask", options.mask), ("the seeds", seeds)]
+    read = [("the image", options.image), ("the mask", options.mask), ("the seeds", options.seeds)]
     files = [(f"the file of --{name}", path) for name, path in written.items()]
     paths.check_outputs([one for one in read if isinstance(one[1], str)], (), files)
     keywords.update((name, True) for name in written if name != "out")
     image = _image.load(options.image, "the image")[0]
-    result = _function(options.command)(image, seeds, options.mask, **keywords)
+    result = getattr(voxelmaps, _FUNCTIONS[options.command])(image, options.seeds, options.mask, **keywords)
     for name, path in written.items():
         volume = getattr(result, "labels" if name == "out" else name) if len(written) > 1 else result
         with paths.output_folder(path.absolute().parent) as folder:
@@ -315,18 +277,11 @@ def _call(options, console):
         is_labels = options.command == "labels" and name == "out"
         text = f"{len(np.unique(array))} values" if is_labels else f"from {array.min():.6g} to {array.max():.6g}"
         console.line(f"{path}: {array.size} voxels, {text}")
-    return True
-
-
-# --- Maps --------------------------------------------------------------------------------------------------------------
 
 
 def _settings(options):
     """Settings from options, as keywords of voxelmaps.radiomics.execute."""
-    settings = {name: getattr(options, name, None) for name in _SETTINGS.values()}
-    settings = {name: value for name, value in settings.items() if value is not None}
-    if options.label not in (None, "all") and len(options.label) == 1:
-        (settings["label"],) = options.label
+    settings = {name: getattr(options, name) for name in _SETTINGS if getattr(options, name, None) is not None}
     for text in options.setting:
         name, equals, value = text.partition("=")
         if not equals:
@@ -342,12 +297,7 @@ def _settings(options):
         if classes.setdefault(class_name, []) is None:
             raise ValueError(f"--features has {name}, but --classes has all features of {class_name}")
         classes[class_name].append(feature)
-    return {**settings, **({"featureClass": classes} if classes else {})}
-
-
-def _check_folder(name, path):
-    if path is not None and not pathlib.Path(path).absolute().parent.is_dir():
-        raise ValueError(f"--{name} {path} is in a folder that does not exist")
+    return {**settings, "featureClass": classes} if classes else settings
 
 
 def _cases(options, console, **names):
@@ -357,9 +307,7 @@ def _cases(options, console, **names):
         if options.dask is not None:
             raise ValueError("--dask needs a table, --jobs")
         for name, value in given.items():
-            if not value:
-                problem = "missing; --help lists the options" if value is None else "empty"
-                raise ValueError(f"{names[name]} is {problem}")
+            _check_given(names[name], value)
         places = {"output": pathlib.Path(), **{name: pathlib.Path(value) for name, value in given.items()}}
         return [tables.Case(given, **places, labels=options.label)]
     for name, value in given.items():
@@ -380,20 +328,6 @@ def _task(options, **own):
     return workers.Task(**{**given, "settings": json.dumps(_settings(options)), "threads": threads, **own})
 
 
-def _text(outcome, is_dry_run):
-    """What the line of a case says."""
-    maps = f"{len(outcome.maps)} map{'s' * (len(outcome.maps) != 1)}"
-    if is_dry_run and outcome.kept:
-        return f"finished, {maps} of {outcome.mask_voxels} voxels"
-    if is_dry_run:
-        levels = f", {outcome.levels} gray levels" if outcome.levels > 1 else ""
-        if outcome.levels == 1:
-            levels = ", 1 gray level, so that there is no texture: choose another width of bins"
-        return f"{maps} of {outcome.mask_voxels} voxels{levels}"
-    kept = " (kept)" if outcome.kept else ""
-    return f"{maps}{kept} of {outcome.mask_voxels} voxels in {outcome.case.given['output']}, {outcome.seconds:.1f} s"
-
-
 def _computed_here(worker, task, cases):
     """Compute all cases; yields the number of each, its outcomes, and lines of the log."""
     for number, case in enumerate(cases):
@@ -408,63 +342,62 @@ def _computed_here(worker, task, cases):
             yield number, [tables.Outcome(case, case.labels, error=str(error))], []
 
 
-def _place(number, cases):
-    return f"[{number + 1}/{len(cases)}] " if len(cases) > 1 else ""
-
-
-def _outcomes(cases, task, options, console, worker, text, finish, record=lambda outcome: None):
-    """Compute or check all cases, and print how they end.
+def _outcomes(cases, task, options, console, worker, text, finish, what, record=lambda outcome: None):
+    """Compute or check all cases, and print how they end. Returns their outcomes.
 
     text      Function of an outcome that returns what its line says.
     finish    Called with all outcomes, also of a run that is ended.
+    what      Of the line with the number of outcomes that are errors, what these are.
     record    Called with each outcome.
-
-    Returns the outcomes.
     """
     if options.dask is None:
         results = _computed_here(worker, task, cases)
     else:
         worker.end()
         results = workers.outcomes_of_dask(options.dask, task, cases)
-    found = [[] for _ in cases]
+    found = {}
     try:
         for number, outcomes, lines in results:
-            place = _place(number, cases)
+            found[number] = outcomes
+            place = f"[{number + 1}/{len(cases)}] " if len(cases) > 1 else ""
             for line in lines:
                 console.error(f"{place}{cases[number].title()}: {line}")
             for one in outcomes:
-                found[number].append(one)
                 record(one)
                 show = console.line if one.error is None else console.error
                 show(f"{place}{one.case.title()}: {text(one) if one.error is None else one.error}")
     finally:
         results.close()
-        for case, outcomes in zip(cases, found):
-            if not outcomes:
-                if options.dask == "local":
-                    case.remove_incomplete_files()
-                outcomes.append(tables.Outcome(case, case.labels, error="not computed: the run was ended"))
-        found = [one for outcomes in found for one in outcomes]
-        finish(found)
-    return found
+        every = []
+        for number, case in enumerate(cases):
+            if number not in found and options.dask == "local":
+                case.remove_incomplete_files()
+            ended = tables.Outcome(case, case.labels, error="not computed: the run was ended")
+            every += found.get(number, [ended])
+        finish(every)
+    failed = sum(one.error is not None for one in every)
+    console.has_failed |= failed > 0
+    if failed and len(every) > 1:
+        console.error(f"{failed} of {len(every)} {what}")
+    return every
 
 
-def _is_good(outcomes, what, console):
-    failed = sum(one.error is not None for one in outcomes)
-    if failed and len(outcomes) > 1:
-        console.error(f"{failed} of {len(outcomes)} {what}")
-    return not failed
+def _check_folder(name, path):
+    if path is not None and not pathlib.Path(path).absolute().parent.is_dir():
+        raise ValueError(f"--{name} {path} is in a folder that does not exist")
 
 
-def _write_dataset(outcomes, task, console):
-    first = outcomes[0]
-    for other in outcomes[1:]:
-        if list(other.maps) != list(first.maps):
-            console.fail(
-                f"error: {other.case.title()} has other channels than {first.case.title()}: an image is too small for a filter"
-            )
-    layouts.write_dataset(first.case.dataset(), list(first.maps), task.file_format)
-    console.error(f"note: channels have {task.fill:g} where a feature is undefined (NaN) or infinite; --fill sets it")
+def _text(outcome, is_dry_run):
+    """What the line of a case says."""
+    text = f"{len(outcome.maps)} map{'s' * (len(outcome.maps) != 1)}{' (kept)' * (outcome.kept > 0 and not is_dry_run)}"
+    text += f" of {outcome.mask_voxels} voxels"
+    if not is_dry_run:
+        return f"{text} in {outcome.case.given['output']}, {outcome.seconds:.1f} s"
+    if outcome.kept:
+        return f"finished, {text}"
+    if outcome.levels == 1:
+        return f"{text}, 1 gray level, so that there is no texture: choose another width of bins"
+    return f"{text}, {outcome.levels} gray levels" if outcome.levels else text
 
 
 def _maps(options, console, worker):
@@ -505,32 +438,23 @@ def _maps(options, console, worker):
             tables.write_summary(summary, outcomes)
 
     text = lambda outcome: _text(outcome, task.is_dry_run)
-    outcomes = _outcomes(cases, task, options, console, worker, text, finish)
+    what = "cases would fail" if task.is_dry_run else "cases failed"
+    outcomes = _outcomes(cases, task, options, console, worker, text, finish, what)
     good = [one for one in outcomes if one.error is None]
-    if task.channels and good and not task.is_dry_run:
-        _write_dataset(good, task, console)
-    return _is_good(outcomes, f"cases {'would fail' if task.is_dry_run else 'failed'}", console)
-
-
-# --- Regions -----------------------------------------------------------------------------------------------------------
-
-
-def _known_regions(path):
-    """Records of an earlier run by image and mask; lines that a killed run has left incomplete are skipped."""
-    known = {}
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
-        with contextlib.suppress(ValueError, KeyError, TypeError):
-            record = json.loads(line)
-            known.setdefault((record["image"]["path"], record["mask"]["path"]), []).append(record)
-    return known
+    if not task.channels or not good or task.is_dry_run:
+        return
+    for other in good:
+        if list(other.maps) != list(good[0].maps):
+            names = f"{other.case.title()} has other channels than {good[0].case.title()}"
+            console.fail(f"error: {names}: an image is too small for a filter")
+    layouts.write_dataset(good[0].case.dataset(), list(good[0].maps), task.file_format)
+    console.error(f"note: channels have {task.fill:g} where a feature is undefined (NaN) or infinite; --fill sets it")
 
 
 def _regions(options, console, worker):
-    """Values of regions. Returns whether none failed."""
     from ._files import paths
 
-    if not options.out:
-        raise ValueError("--out is missing; --help lists the options")
+    _check_given("--out", options.out)
     out = pathlib.Path(options.out)
     records = out.with_name(f"{out.name}.jsonl")
     cases = _cases(options, console, image="IMAGE", mask="--mask")
@@ -539,19 +463,21 @@ def _regions(options, console, worker):
     written = [("the output", out), ("the records", records)]
     paths.check_outputs([each for each in read if each[1]], (), written)
     _check_folder("out", options.out)
-    known = _known_regions(records)
+    known = {}
+    for line in records.read_text(encoding="utf-8").splitlines() if records.exists() else []:
+        # A killed run has left a line incomplete.
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            record = json.loads(line)
+            known.setdefault((record["image"]["path"], record["mask"]["path"]), []).append(record)
     place = lambda case: (str(case.image.absolute()), str(case.mask.absolute()))
     cases = [case._replace(known=tuple(known.get(place(case), ()))) for case in cases]
     task = _task(options, precision="double", file_format="regions", is_dry_run=False)
     for line in worker.call(workers.prepare, task)[1]:
         console.error(line)
 
-    def text(one):
-        return f"{len(one.maps)} values{' (kept)' * one.kept} of {one.mask_voxels} voxels, {one.seconds:.1f} s"
-
+    text = lambda one: f"{len(one.maps)} values{' (kept)' * one.kept} of {one.mask_voxels} voxels, {one.seconds:.1f} s"
     with open(records, "a", encoding="utf-8") as file:
         if file.tell() and not records.read_bytes().endswith(b"\n"):
-            # A run was killed while it wrote a line.
             file.write("\n")
 
         def write(one):
@@ -560,23 +486,26 @@ def _regions(options, console, worker):
                 file.flush()
 
         finish = lambda outcomes: tables.write_regions(out, outcomes)
-        outcomes = _outcomes(cases, task, options, console, worker, text, finish, write)
-    return _is_good(outcomes, "regions failed", console)
+        _outcomes(cases, task, options, console, worker, text, finish, "regions failed", write)
 
 
-def _check_images(paths, console, worker):
-    """Check image files. Returns whether all are good."""
-    is_good = True
-    for path in paths:
+def _check(options, console, worker):
+    """Check image files, or what maps would compute."""
+    if not options.image or options.mask is not None or options.jobs is not None:
+        if len(options.image) > 1:
+            raise ValueError(f"--mask {options.mask} is for one IMAGE, but {len(options.image)} are given")
+        options.image = next(iter(options.image), None)
+        options.out = options.out or (None if options.jobs else ".")
+        _maps(options, console, worker)
+        return
+    for path in options.image:
         try:
             console.line(f"{path}: {worker.call(workers.check_image, path)}")
         except Exception as error:
-            console.error(f"{path}: {tables.one_line(error)}")
-            is_good = False
-    return is_good
+            console.fail(f"{path}: {tables.one_line(error)}")
 
 
-# --- The command -------------------------------------------------------------------------------------------------------
+# --- The program -------------------------------------------------------------------------------------------------------
 
 
 def _run(arguments, console):
@@ -586,27 +515,23 @@ def _run(arguments, console):
     is_path = os.path.exists(first) or any(mark in first for mark in (".", os.sep))
     if first not in _COMMANDS and (is_path or first[:2] == "--" and first not in ("--help", "--version")):
         arguments.insert(0, "maps")
-    parser = _parser(first)
+    if first == "--version":
+        # Slow to import.
+        import importlib.metadata
+
+        console.line(f"voxelmaps {importlib.metadata.version('voxelmaps')}")
+        return
+    parser = _parser(next(iter(arguments), None))
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
         similar = did_you_mean(unknown[0].partition("=")[0], parser.commands[options.command]._option_string_actions)
         parser.error(f"unrecognized arguments: {' '.join(unknown)}{similar}")
     if options.command in _FUNCTIONS:
-        return _call(options, console)
+        _call(options, console)
+        return
     worker = workers.Worker(options.verbose, options.threads or 0)
     try:
-        if options.command == "regions":
-            return _regions(options, console, worker)
-        if options.command == "check":
-            if options.mask is None and options.jobs is None:
-                if not options.image:
-                    raise ValueError("IMAGE is missing; --help lists the options")
-                return _check_images(options.image, console, worker)
-            if len(options.image) > 1:
-                raise ValueError(f"--mask {options.mask} is for one IMAGE, but {len(options.image)} are given")
-            options.image = next(iter(options.image), None)
-            options.out = options.out or (None if options.jobs else ".")
-        return _maps(options, console, worker)
+        {"maps": _maps, "check": _check, "regions": _regions}[options.command](options, console, worker)
     finally:
         worker.end()
 
@@ -617,7 +542,8 @@ def main(arguments):
     try:
         with warnings.catch_warnings():
             warnings.showwarning = lambda message, *_: console.error(f"warning: {message}")
-            return 0 if _run(arguments, console) and not console.has_failed else 1
+            _run(arguments, console)
+        return int(console.has_failed)
     except KeyboardInterrupt as ended:
         number = ended.args[0] if ended.args else signal.SIGINT
         console.error(f"ended by {signal.Signals(number).name}; finished cases are kept")

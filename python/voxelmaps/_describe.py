@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import _arrays
-from ._feature_maps import CLASSES, FIXED_BIN_SIZE_AT_MULTIPLES, ONE_LEVEL, request_of
+from ._feature_maps import CLASSES, request_of, text_of_one_level
 
 if TYPE_CHECKING:
     from ._types import Array, ImageLike, Path
@@ -22,27 +22,23 @@ _MANY_LEVELS = 256
 class Description(NamedTuple):
     """What feature_maps would compute. str() is a text of some lines.
 
-    shape           Of x.
-    region_voxels   Number of voxels that features are computed for.
-    minimum, maximum
-                    Of the finite intensities inside the mask.
-    levels          Gray levels: of several images of a batch, the most that one has.
-    maps            Names of the maps.
-    map_shape       Shape of a map.
-    window          Voxels of a window along each axis.
-    map_bytes       Memory of all maps.
-    working_bytes   Memory of one image as gray levels, which the computation needs besides.
-    warnings        Probable mistakes, one sentence each.
+    shape, map_shape    Of x, and of a map.
+    region_voxels       Number of voxels that features are computed for.
+    minimum, maximum    Of the finite intensities inside the mask.
+    levels              Gray levels: of several images of a batch, the most that one has.
+    maps                Names of the maps.
+    window              Voxels of a window along each axis.
+    map_bytes           Memory of all maps.
+    working_bytes       Memory of one image as gray levels, which the computation needs besides.
+    warnings            Probable mistakes, one sentence each.
 
     Examples
 
     >>> import numpy as np, voxelmaps
     >>> x = np.arange(1000, dtype=np.int16).reshape(10, 10, 10)
     >>> description = voxelmaps.describe(x, x >= 500, features="ngtdm", number_of_gray_levels=16)
-    >>> description.region_voxels, description.minimum, description.maximum, description.levels
-    (500, 500.0, 999.0, 16)
-    >>> description.map_shape, description.window, description.warnings
-    ((10, 10, 10), (5, 5, 5), [])
+    >>> description.region_voxels, description.maximum, description.levels, description.window, description.warnings
+    (500, 999.0, 16, (5, 5, 5), [])
     """
 
     shape: tuple[int, ...]
@@ -58,9 +54,10 @@ class Description(NamedTuple):
     warnings: list[str]
 
     def __str__(self) -> str:
+        levels = f"{self.levels} gray level{'s' * (self.levels != 1)}"
         lines = [
             f"image: {_times(self.shape)} voxels",
-            f"region: {self.region_voxels} voxels, intensities {self.minimum:.6g} to {self.maximum:.6g}, {self.levels} gray level{'s' * (self.levels != 1)}",
+            f"region: {self.region_voxels} voxels, intensities {self.minimum:.6g} to {self.maximum:.6g}, {levels}",
             f"maps: {len(self.maps)} of {_times(self.map_shape)} voxels, windows of {_times(self.window)} voxels",
             f"memory: {_bytes(self.map_bytes)} for the maps, {_bytes(self.working_bytes)} while they are computed",
             *(f"warning: {text}" for text in self.warnings),
@@ -73,53 +70,25 @@ def _times(numbers: tuple[int, ...]) -> str:
 
 
 def _bytes(number: int) -> str:
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if number < 1024:
+    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
+        if number < 1024 or unit == "TiB":
             break
         number /= 1024
-    else:
-        unit = "TiB"
     return f"{number:.3g} {unit}" if number < 1000 else f"{number:.0f} {unit}"
 
 
-def _levels(plan: Any, computed: np.ndarray) -> int:
-    """Number of gray levels: of several images of a batch, the most that one has."""
-    library = plan.image.library
-    levels = 0
-    for number, inside in enumerate(computed.reshape(-1, *plan.shape)):
-        # The range is that of the image, also for the maps of one voxel.
-        voxel = np.unravel_index(int(inside.argmax()), plan.shape)
-        box = tuple(slice(int(i), int(i) + 1) for i in voxel)
-        selection = None
-        if plan.selection is not None:
-            # It covers the part that has maps.
-            moved = tuple(slice(part.start - own.start, part.stop - own.start) for part, own in zip(box, plan.box))
-            selection = _arrays.Array(library.contiguous(plan.selection.array[(..., *moved)]), library)
-        output = _arrays.Array(library.empty((len(plan.names), *(1 for _ in box)), plan.dtype), library)
-        index = tuple(int(i) for i in np.unravel_index(number, plan.batch)) if plan.batch else ()
-        part = plan._replace(box=box, selection=selection)
-        levels = max(levels, part.run(index, output.address, 1))
-    return levels
-
-
-def _warnings(plan: Any, levels: int, inside: np.ndarray, values: np.ndarray) -> list[str]:
-    """Texts of what is likely to be a mistake.
-
-    inside    Where the mask is.
-    values    Intensities inside.
-    """
+def _warnings(plan: Any, levels: int, values: np.ndarray) -> list[str]:
+    """Texts of what is likely to be a mistake, from the intensities inside."""
     texts = []
-    window = math.prod(plan.window)
     if levels == 1 and plan.has_texture():
-        is_width = plan.discretization["method"] == FIXED_BIN_SIZE_AT_MULTIPLES
-        one = ONE_LEVEL.format(plan.discretization["bin_width"])
-        texts.append(one if is_width else "there is one gray level, so that there is no texture")
+        text = text_of_one_level(plan.discretization)
+        texts.append(text or "there is one gray level, so that there is no texture")
     if levels > _MANY_LEVELS and plan.has_texture():
         texts.append(
-            f"there are {levels} gray levels, but a window has {window} voxels: 16 to 64 levels are usual, so choose a greater "
-            "bin_width, or number_of_gray_levels"
+            f"there are {levels} gray levels, but a window has {math.prod(plan.window)} voxels: 16 to 64 levels are usual, so choose "
+            "a greater bin_width, or number_of_gray_levels"
         )
-    absent = int(np.count_nonzero(np.isnan(values))) if values.dtype.kind == "f" else 0
+    absent = int(np.count_nonzero(np.isnan(values)))
     if absent:
         texts.append(f"{absent} of {values.size} voxels inside the mask are NaN, and absent as those outside")
     return texts
@@ -149,28 +118,32 @@ def describe(x: Array | ImageLike | Path, mask: Array | ImageLike | Path | None 
     shape = plan.image.shape
     if 0 in shape:
         raise ValueError(f"x of shape {shape} has no voxels")
-    image = plan.image.host()
     inside = np.ones(shape, bool) if plan.mask is None else np.broadcast_to(plan.mask.host() != 0, shape)
     computed = inside
     if plan.selection is not None:
-        selected = np.zeros(shape, bool)
-        selected[(..., *plan.box)] = plan.selection.host() != 0
-        computed = inside & selected
-    values = image[inside]
+        computed = np.zeros(shape, bool)
+        computed[(..., *plan.box)] = plan.selection.host() != 0
+        computed &= inside
+    values = plan.image.host()[inside]
     finite = values[np.isfinite(values)]
-    voxels = int(np.count_nonzero(computed))
-    levels = _levels(plan, computed)
+    levels = []
+    for index in np.ndindex(*plan.batch):
+        # The range is that of the image, also for the maps of one voxel.
+        voxel = np.unravel_index(int(computed[index].argmax()), plan.shape)
+        part = plan._replace(box=tuple(slice(int(i), int(i) + 1) for i in voxel), selection=None)
+        output = _arrays.Array(plan.image.library.empty(len(plan.names), plan.dtype), plan.image.library)
+        levels.append(part.run(index, output.address, 1))
     map_shape = plan.map_shape()
     return Description(
         shape=shape,
-        region_voxels=voxels,
+        region_voxels=int(np.count_nonzero(computed)),
         minimum=float(finite.min()),
         maximum=float(finite.max()),
-        levels=levels,
+        levels=max(levels),
         maps=plan.names,
         map_shape=map_shape,
         window=plan.window,
         map_bytes=len(plan.names) * math.prod(map_shape) * np.dtype(plan.dtype).itemsize,
         working_bytes=2 * math.prod(plan.shape),
-        warnings=_warnings(plan, levels, inside, values),
+        warnings=_warnings(plan, max(levels), values),
     )

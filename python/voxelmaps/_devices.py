@@ -44,9 +44,7 @@ def place_of(device, library):
 def devices_of_arrays(device, library):
     """The result of device_of_arrays, and the numbers of further devices, if device is "all" or a list."""
     if isinstance(device, str) and device == "all":
-        available = _core.number_of_devices()
-        first = 0 if library.device is None else library.device
-        device = [first, *(number for number in range(available) if number != first)] if available else "cuda"
+        device = list(range(_core.number_of_devices())) or "cuda"
     if not isinstance(device, (list, tuple)):
         return device_of_arrays(device, library), []
     if not device:

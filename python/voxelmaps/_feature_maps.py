@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from . import _arrays, _core, _image, _parameters, _regions
 from ._devices import devices_of_arrays, triple
 from ._maps import FeatureMaps, Geometry
-from ._parameters import FEATURE_MAPS, MAX_WINDOW, check_effects, checked, per_axis, with_parameters
+from ._parameters import FEATURE_MAPS, MAX_WINDOW, check_effects, checked, given_one, per_axis, with_parameters
 from ._suggestions import did_you_mean, warn
 
 if TYPE_CHECKING:
@@ -26,17 +26,15 @@ if TYPE_CHECKING:
 # In PyRadiomics' order.
 CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
 
-# Numbers of voxelmaps::GrayLevelDiscretizationEnums.
-FIXED_BIN_NUMBER, FIXED_BIN_SIZE_AT_MULTIPLES, LEVELS, EDGES = 0, 2, 4, 5
-RANGE_GIVEN, RANGE_IMAGE, RANGE_MASK = 0, 1, 2
+# The parameters that make gray levels, and their ranges, with the numbers of voxelmaps::GrayLevelDiscretizationEnums.
+_METHODS = {"bin_width": 2, "number_of_gray_levels": 0, "bin_edges": 5, "gray_levels": 4}
+_RANGES = {"given": 0, "image": 1, "mask": 2}
 # Of the aggregations of all classes.
-AVERAGE, MERGE = 1, 2
+_AVERAGE, _MERGE = 1, 2
 
 _MAX_OFFSETS = 4096
-_MAX_FLOAT = float(np.finfo(np.float32).max)
-
 # Of the window; that of PyRadiomics, and of radiomics.execute, is 1.
-DEFAULT_RADIUS = 2
+_DEFAULT_RADIUS = 2
 
 ONE_LEVEL = (
     "all intensities are in one bin of the width {:g}, so that there is no texture: choose a smaller bin_width, or "
@@ -47,52 +45,48 @@ ONE_LEVEL = (
 # --- Names -------------------------------------------------------------------------------------------------------------
 
 
-@functools.lru_cache(maxsize=1)
-def _numbers():
-    """For each class, a dict of the numbers of the features by name."""
-    return {
-        name: {feature: i for i, feature in enumerate(features)} for name, features in _core.feature_names().items()
-    }
+# For each class, the names of its features.
+_names = functools.cache(_core.feature_names)
 
 
 def _names_of(features):
-    names = list(features) if hasattr(features, "__iter__") and not isinstance(features, str) else [features]
+    names = [features] if isinstance(features, str) or not hasattr(features, "__iter__") else list(features)
     if not all(isinstance(name, str) for name in names):
         raise TypeError(f"features are {features!r}, but must be names, such as 'glcm_Contrast'")
     return names
 
 
-def _selected(features):
+def selected_features(features):
     """A dict of dicts of numbers of features by the names given, by class, in the order given, from the names in all forms."""
-    numbers, pairs = _numbers(), []
+    names, pairs = _names(), []
     if isinstance(features, Mapping):
         for name, of_class in features.items():
-            of_class = list(numbers.get(name, [""])) if of_class is None else of_class
+            of_class = names.get(name, [""]) if of_class is None else of_class
             pairs += [(name, feature) for feature in _names_of(of_class)]
     else:
         for name in _names_of(features):
-            pairs += [(name, each) for each in numbers[name]] if name in numbers else [name.partition("_")[::2]]
-    return _selected_pairs(tuple(pairs))
+            pairs += [(name, each) for each in names[name]] if name in names else [name.partition("_")[::2]]
+    return _selected(tuple(pairs))
 
 
 # Looking features up takes longer than computing them of a small image.
 @functools.lru_cache(maxsize=64)
-def _selected_pairs(pairs):
-    """As _selected, of pairs of names of classes and features; not to be changed."""
-    numbers, selected = _numbers(), {}
+def _selected(pairs):
+    """As selected_features, of pairs of names of classes and features; not to be changed."""
+    names, selected = _names(), {}
     for name, feature in pairs:
-        if name not in numbers:
-            names = [*numbers, *(f"{each}_{feature}" for each, of_class in numbers.items() for feature in of_class)]
+        if name not in names:
+            known = [*names, *(f"{each}_{feature}" for each, of_class in names.items() for feature in of_class)]
             # Keys of PyRadiomics begin with the name of an image.
-            is_key = feature.partition("_")[0] in numbers
-            similar = f" (did you mean {feature}?)" if is_key else did_you_mean(name, names)
+            is_key = feature.partition("_")[0] in names
+            similar = f" (did you mean {feature}?)" if is_key else did_you_mean(name, known)
             if name == "all":
                 similar = f" (did you mean {list(CLASSES)}?)"
             raise ValueError(f"there is no class {name!r} of features{similar}; choose from {', '.join(CLASSES)}")
-        number, names = _core.find_feature(name, feature), numbers[name]
+        number = _core.find_feature(name, feature)
         if number is None:
-            similar = did_you_mean(feature, names)
-            raise ValueError(f"class {name} has no feature {feature!r}{similar}; choose from {', '.join(names)}")
+            similar = did_you_mean(feature, names[name])
+            raise ValueError(f"class {name} has no feature {feature!r}{similar}; choose from {', '.join(names[name])}")
         of_class = selected.setdefault(name, {})
         for other in (other for other, other_number in of_class.items() if other_number == number):
             also = "" if other == feature else f", also as {name}_{other}"
@@ -112,11 +106,7 @@ def neighbor_offsets(distances, window):
     reach = [min(max(distances), n - 1) for n in window]
     steps = itertools.product(*(range(r, -r - 1, -1) for r in reach))
     zero = (0,) * len(window)
-    return [step for step in steps if step > zero and max(map(abs, step)) in distances]
-
-
-def _offsets(distances, window):
-    offsets = neighbor_offsets(distances, window)
+    offsets = [step for step in steps if step > zero and max(map(abs, step)) in distances]
     if not 1 <= len(offsets) <= _MAX_OFFSETS:
         raise ValueError(
             f"distances is {list(distances)}, which makes {len(offsets)} directions in windows of {window} voxels, but there must "
@@ -137,68 +127,39 @@ def offset_weights(name, offsets, spacing, norm):
     return (np.exp(-(length**2)) if name == "glcm" else length).tolist()
 
 
-def _radius_of_millimeters(radius, spacing, dimension):
-    """Voxels along each axis that a radius in mm reaches."""
-    if spacing is None:
-        raise ValueError(f"radius_mm is {radius:g}, which needs the spacing, the size of a voxel along each axis in mm")
-    sizes = _parameters.sizes(spacing, dimension)
-    # A radius of three voxels of 0.1 mm is 0.3.
-    reach = tuple(math.floor(radius / size * (1 + 1e-9)) for size in sizes)
-    if max(reach) < 1:
-        raise ValueError(
-            f"radius_mm is {radius:g}, which reaches no neighbor of a voxel: its sizes are {tuple(sizes)} mm"
-        )
-    if max(reach) > MAX_WINDOW // 2:
-        raise ValueError(
-            f"radius_mm is {radius:g}, which is {reach} voxels, but at most {MAX_WINDOW // 2} are possible"
-        )
-    return reach
-
-
-def _discretization(values):
-    """Parameters of _core that make gray levels."""
-    bin_width, edges, intensity_range = values["bin_width"], values["bin_edges"], values["intensity_range"]
-    methods = ("bin_width", "number_of_gray_levels", "bin_edges", "gray_levels")
-    names = [name for name in methods if values[name] is not None]
-    if len(names) > 1:
-        raise ValueError(f"{' and '.join(names)} are given, but only one can say how intensities become gray levels")
-    method = dict(zip(methods, (FIXED_BIN_SIZE_AT_MULTIPLES, FIXED_BIN_NUMBER, EDGES, LEVELS)))[
-        names[0] if names else "bin_width"
-    ]
-    if method in (LEVELS, EDGES) and intensity_range != "mask":
-        raise ValueError(f"intensity_range is {intensity_range!r}, but has no effect with {names[0]}")
-    sources = {"mask": RANGE_MASK, "image": RANGE_IMAGE}
-    is_given = not isinstance(intensity_range, str)
+def discretization(values):
+    """Parameters of _core that make gray levels, from those of feature_maps, which may be left out."""
+    name = given_one(values, *_METHODS) or "bin_width"
+    intensity_range = values.get("intensity_range", "mask")
+    if name in ("bin_edges", "gray_levels") and intensity_range != "mask":
+        raise ValueError(f"intensity_range is {intensity_range!r}, but has no effect with {name}")
+    source = intensity_range if isinstance(intensity_range, str) else "given"
     return {
-        "method": method,
-        "range_source": RANGE_GIVEN if is_given else sources[intensity_range],
-        "number_of_gray_levels": values["number_of_gray_levels"] or values["gray_levels"] or 32,
-        "bin_width": 25.0 if bin_width is None else bin_width,
-        "bin_edges": edges or [],
-        "value_range": intensity_range if is_given else (0.0, 255.0),
+        "name": name,
+        "method": _METHODS[name],
+        "range_source": _RANGES[source],
+        "number_of_gray_levels": values.get("number_of_gray_levels") or values.get("gray_levels") or 32,
+        "bin_width": values.get("bin_width") or 25.0,
+        "bin_edges": values.get("bin_edges") or [],
+        "value_range": intensity_range if source == "given" else (0.0, 255.0),
     }
-
-
-def given_limits(discretization):
-    """The parameter that gives limits of gray levels, and these; None for both if the intensities do."""
-    method = discretization["method"]
-    if method == EDGES:
-        return "bin_edges", (discretization["bin_edges"][0], math.inf)
-    if method == LEVELS:
-        return "gray_levels", (1, discretization["number_of_gray_levels"])
-    if discretization["range_source"] == RANGE_GIVEN:
-        return "intensity_range", discretization["value_range"]
-    return None, None
 
 
 def check_levels(image, inside, discretization, has_texture):
     """Raise ValueError if limits of gray levels that are given leave all intensities outside, and warn if all have one gray level:
     the limits are of other units.
 
-    inside    Array of bytes that are not 0 inside, or None; of the shape of the image, or of its last axes.
+    inside    Array that is not 0 inside, or None; of the shape of the image, or of its last axes.
     """
-    name, limits = given_limits(discretization)
-    if name is None or 0 in image.shape:
+    name, bins, edges = (discretization[key] for key in ("name", "number_of_gray_levels", "bin_edges"))
+    first, last = discretization["value_range"]
+    if name == "bin_edges":
+        first, last = edges[0], math.inf
+    elif name == "gray_levels":
+        first, last = 1, bins
+    elif discretization["range_source"] != _RANGES["given"]:
+        return
+    if 0 in image.shape:
         return
     if inside is not None or image.dtype.startswith(("float", "bfloat")):
         with image.library.current_device():
@@ -206,125 +167,70 @@ def check_levels(image, inside, discretization, has_texture):
             present = values == values if inside is None else (values == values) & (inside.array != 0)
             image = _arrays.Array(values[present], image.library)
     least, greatest = image.extremes()
+    limits = name if name in ("bin_edges", "gray_levels") else "intensity_range"
     x = f"x has {least:g} to {greatest:g}" + " inside the mask" * (inside is not None)
-    if greatest < limits[0] or least > limits[1]:
-        raise ValueError(
-            f"{name} is for intensities from {limits[0]:g} to {limits[1]:g}, but {x}: is it in other units?"
-        )
-    is_wanted = discretization["method"] == FIXED_BIN_NUMBER and discretization["number_of_gray_levels"] == 1
-    levels = {_level(value, discretization) for value in (least, greatest)}
-    if has_texture and least < greatest and len(levels) == 1 and not is_wanted:
-        warn(f"{x}, which are one gray level with {name}, so that there is no texture: is it in other units?")
+    if greatest < first or least > last:
+        raise ValueError(f"{limits} is for intensities from {first:g} to {last:g}, but {x}: is it in other units?")
+    # Gray levels, counted from any number.
+    levels, used = (least, greatest), np.clip((least, greatest), first, last)
+    if name == "bin_edges":
+        levels = np.searchsorted(edges, levels, side="right")
+    elif name == "bin_width":
+        levels = used // discretization["bin_width"]
+    elif name == "number_of_gray_levels":
+        levels = np.minimum((used - first) // ((last - first) / bins), bins - 1)
+    is_wanted = name == "number_of_gray_levels" and bins == 1
+    if has_texture and least < greatest and levels[0] == levels[1] and not is_wanted:
+        warn(f"{x}, which are one gray level with {limits}, so that there is no texture: is it in other units?")
 
 
-def _level(value, discretization):
-    """The gray level of an intensity, counted from any number, if limits of gray levels are given."""
-    method, (first, last) = discretization["method"], discretization["value_range"]
-    if method == LEVELS:
-        return value
-    if method == EDGES:
-        return int(np.searchsorted(discretization["bin_edges"], value, side="right"))
-    value, bins = min(max(value, first), last), discretization["number_of_gray_levels"]
-    if method == FIXED_BIN_SIZE_AT_MULTIPLES:
-        return value // discretization["bin_width"]
-    return min(int((value - first) / (last - first) * bins), bins - 1)
-
-
-def discretization_of_edges(edges):
-    """Parameters of _core that make gray levels with these lower edges of bins."""
-    return {
-        "method": EDGES,
-        "range_source": RANGE_GIVEN,
-        "number_of_gray_levels": 1,
-        "bin_width": 1.0,
-        "bin_edges": edges,
-        "value_range": (0.0, 1.0),
-    }
+def text_of_one_level(discretization):
+    """What to do about one gray level; None if it is not that of a width of bins, which was chosen for other intensities."""
+    return ONE_LEVEL.format(discretization["bin_width"]) if discretization["name"] == "bin_width" else None
 
 
 # --- Computation -------------------------------------------------------------------------------------------------------
 
 
-def compute(image, mask, selection, out, *, box, window, anchor, classes, discretization, background, threads, device):
-    """Compute maps of one image into an array.
-
-    image, mask, selection    Arrays of one library in C order, with bytes for the mask and the selection, or None.
-    out                       Pairs of the address of the first map, and the number of components from one to the next,
-                              and whether they are of float64.
-    box                       Slices of the image that have maps; selection has their shape.
-    classes                   As _core.compute_feature_maps takes them.
-    device                    As devices_of_arrays returns it.
-
-    Returns the number of gray levels.
-    """
-    library = image.library
-    number, other_numbers = device
-    address, stride, is_double = out
-    return _core.compute_feature_maps(
-        pixels=image.address,
-        pixel_type=_arrays.PIXEL_TYPES.index(image.dtype),
-        size=triple(image.shape, 1),
-        mask=0 if mask is None else mask.address,
-        selection=0 if selection is None else selection.address,
-        discretization=discretization,
-        window_size=triple(window, 1),
-        window_anchor=triple(anchor, 0),
-        classes=classes,
-        output_index=triple([part.start for part in box], 0),
-        output_size=triple([part.stop - part.start for part in box], 1),
-        output=address,
-        is_double=is_double,
-        map_stride=stride,
-        background_value=background,
-        threads=threads,
-        device=number,
-        other_devices=other_numbers,
-        is_input_on_device=library.device is not None,
-        is_output_on_device=library.device is not None,
-        stream=library.stream(),
-    )
-
-
 class Request(NamedTuple):
-    """What feature_maps computes, from arguments that are checked."""
+    """What is computed, from arguments that are checked."""
 
+    # Of one library in C order, with bytes for the mask and the selection, which has the shape of a map.
     image: _arrays.Array
     mask: _arrays.Array | None
-    # Of the shape of a map.
     selection: _arrays.Array | None
-    names: list[str]
-    # Of an image, and the axes before it.
-    shape: tuple[int, ...]
-    batch: tuple[int, ...]
     # Part of an image that the maps cover.
     box: tuple[slice, ...]
     window: tuple[int, ...]
     anchor: tuple[int, ...]
+    # As _core.compute_feature_maps has them.
     classes: list[Any]
     discretization: dict[str, Any]
-    precision: str
+    dtype: str
     background: float
     threads: int
+    # As devices_of_arrays returns it.
     device: Any
+    names: Sequence[str] = ()
     # Of an image.
-    geometry: Geometry | None
+    geometry: Geometry | None = None
     # Of a DataArray.
-    axes: dict[str, Any] | None
+    axes: dict[str, Any] | None = None
 
     @property
-    def dtype(self) -> str:
-        return "float32" if self.precision == "float" else "float64"
+    def shape(self) -> tuple[int, ...]:
+        """Of an image, without the axes of a batch."""
+        return self.image.shape[-len(self.box) :]
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        return self.image.shape[: -len(self.box)]
 
     def map_shape(self) -> tuple[int, ...]:
         return self.batch + tuple(part.stop - part.start for part in self.box)
 
     def has_texture(self) -> bool:
         return any(name != "firstorder" for name, *_ in self.classes)
-
-    def _part(self, array: _arrays.Array | None, index: tuple[int, ...]) -> _arrays.Array | None:
-        if array is None or len(array.shape) == len(self.shape):
-            return array
-        return _arrays.Array(array.array[index], array.library)
 
     def run(self, index: tuple[int, ...], address: int, stride: int) -> int:
         """Compute the maps of one image into an array; returns the number of gray levels.
@@ -333,44 +239,58 @@ class Request(NamedTuple):
         address    Of the first map.
         stride     Number of values from one map to the next.
         """
-        return compute(
-            self._part(self.image, index),
-            self._part(self.mask, index),
-            self._part(self.selection, index),
-            (address, stride, self.precision == "double"),
-            box=self.box,
-            window=self.window,
-            anchor=self.anchor,
-            classes=self.classes,
+
+        def address_of(array: _arrays.Array | None) -> int:
+            if array is None or len(array.shape) == len(self.box):
+                return 0 if array is None else array.address
+            return _arrays.Array(array.array[index], library).address
+
+        library = self.image.library
+        return _core.compute_feature_maps(
+            pixels=address_of(self.image),
+            pixel_type=_arrays.PIXEL_TYPES.index(self.image.dtype),
+            size=triple(self.shape, 1),
+            mask=address_of(self.mask),
+            selection=address_of(self.selection),
             discretization=self.discretization,
-            background=self.background,
+            window_size=triple(self.window, 1),
+            window_anchor=triple(self.anchor, 0),
+            classes=self.classes,
+            output_index=triple([part.start for part in self.box], 0),
+            output_size=triple([part.stop - part.start for part in self.box], 1),
+            output=address,
+            is_double=self.dtype == "float64",
+            map_stride=stride,
+            background_value=self.background,
             threads=self.threads,
-            device=self.device,
+            device=self.device[0],
+            other_devices=self.device[1],
+            is_input_on_device=library.device is not None,
+            is_output_on_device=library.device is not None,
+            stream=library.stream(),
         )
 
 
-def _window(values, spacing, dimension):
+def _window(values, sizes):
     """Size of the window along each axis, and the index of the voxel whose window it is."""
-    names = ("neighborhood_radius", "radius_mm", "window_size")
-    given = [name for name in names if values[name] is not None]
-    if len(given) > 1:
-        raise ValueError(f"{' and '.join(given)} are given, but only one can be")
-    radius, size, anchor = values["neighborhood_radius"], values["window_size"], values["window_anchor"]
-    if values["radius_mm"] is not None:
-        radius = _radius_of_millimeters(values["radius_mm"], spacing, dimension)
-    if size is None:
-        radius = per_axis(DEFAULT_RADIUS if radius is None else radius, "neighborhood_radius", dimension, 0)
-        window = tuple(2 * r + 1 for r in radius)
+    dimension, radius, millimeters = len(sizes), values["neighborhood_radius"], values["radius_mm"]
+    if millimeters is None:
+        radius = per_axis(_DEFAULT_RADIUS if radius is None else radius, "neighborhood_radius", dimension, 0)
     else:
-        window = per_axis(size, "window_size", dimension, 1)
+        # A radius of three voxels of 0.1 mm is 0.3.
+        radius = tuple(math.floor(millimeters / size * (1 + 1e-9)) for size in sizes)
+        if max(radius) < 1:
+            raise ValueError(
+                f"radius_mm is {millimeters:g}, which reaches no neighbor of a voxel: its sizes are {tuple(sizes)} mm"
+            )
+    window, anchor = values["window_size"], values["window_anchor"]
+    window = tuple(2 * r + 1 for r in radius) if window is None else per_axis(window, "window_size", dimension, 1)
     if max(window) > MAX_WINDOW:
-        raise ValueError(
-            f"the window has the size {window}, but at most {MAX_WINDOW} voxels along an axis are possible"
-        )
+        raise ValueError(f"the window has the size {window}, but must have at most {MAX_WINDOW} voxels along an axis")
     return window, tuple(n // 2 for n in window) if anchor is None else per_axis(anchor, "window_anchor", dimension, 0)
 
 
-def _classes(selected, values, window, sizes, has_all_pairs, has_one_level=False, order=1):
+def classes_of(selected, values, window, sizes, has_all_pairs, has_one_level=False, order=1):
     """Classes as _core.compute_feature_maps has them.
 
     order    -1 to add and multiply along x first, as PyRadiomics does; sums are rounded.
@@ -379,108 +299,95 @@ def _classes(selected, values, window, sizes, has_all_pairs, has_one_level=False
     is_merged = values["aggregation"] == "merge" or norm is not None
 
     def offsets(distances):
-        return [triple(offset, 0) for offset in _offsets(distances, window)]
+        return {"offsets": [triple(offset, 0) for offset in neighbor_offsets(distances, window)]}
 
     def directions(name, distances):
-        result = {"aggregation": MERGE if is_merged else AVERAGE, "offsets": offsets(distances)}
+        result = {"aggregation": _MERGE if is_merged else _AVERAGE, **offsets(distances)}
         if norm is not None:
-            steps = [offset[::order] for offset in _offsets(distances, window)]
+            steps = [offset[::order] for offset in neighbor_offsets(distances, window)]
             result["offset_weights"] = offset_weights(name, steps, sizes[::order], norm)
         return result
 
     distances, volume = values["distances"], math.prod(sizes[::order])
     parameters = {
         "firstorder": lambda: {"voxel_array_shift": values["voxel_array_shift"], "voxel_volume": volume},
-        "glcm": lambda: {
-            **directions("glcm", distances),
-            "symmetric": values["symmetric"],
-            "has_one_level": has_one_level,
-        },
-        "gldm": lambda: {"offsets": offsets(distances), "alpha": values["alpha"]},
+        "glcm": lambda: directions("glcm", distances)
+        | {"symmetric": values["symmetric"], "has_one_level": has_one_level},
+        "gldm": lambda: {**offsets(distances), "alpha": values["alpha"]},
         "glrlm": lambda: {**directions("glrlm", (1,)), "skip_directions_without_pairs": not has_all_pairs},
         "glszm": dict,
-        "ngtdm": lambda: {"offsets": offsets(distances)},
+        "ngtdm": lambda: offsets(distances),
     }
     return [(name, list(of_class.values()), parameters[name]()) for name, of_class in selected.items()]
 
 
 def check_background(value, precision, name):
     """Raise ValueError for a background that maps cannot hold."""
-    if precision == "float" and math.isfinite(value) and abs(value) > _MAX_FLOAT:
-        raise ValueError(f"{name} is {value!r}, but float32 holds values up to {np.finfo(np.float32).max}")
+    largest = float(np.finfo(np.float32).max)
+    if precision == "float" and largest < abs(value) < math.inf:
+        raise ValueError(f"{name} is {value!r}, but float32 holds values up to {largest:.8g}")
 
 
-def scalars_of(opened):
-    """The array of x. Raises TypeError if its voxels have several components."""
+def opened_scalars(x, values, has_batches=True):
+    """x as Opened, its array, and the size of a voxel along each axis of an image, by the parameters or x. Raises TypeError or
+    ValueError if voxels, axes or sizes are others than the parameters need."""
+    dimension, sizes = values.get("dimension"), values["spacing"]
+    opened = _image.opened(x, "x", dimension=dimension)
     image = _arrays.pixels_of(_arrays.array_of(opened.image.array, "x"), "x")
+    shape, spacing = image.shape, opened.image.spacing
     if opened.components_axis is not None:
-        raise TypeError(
-            f"x has voxels of {image.shape[-1]} components, but they must be scalars: choose one, such as x[..., 0]"
-        )
+        raise TypeError(f"x has voxels of {shape[-1]} components, but they must be scalars: choose one, as x[..., 0]")
     _arrays.check_exact(image, "x")
-    return image
-
-
-def spacing_of(values, volume, dimension):
-    """The spacing of the parameters or the image, None if neither has one, and the size of a voxel along each axis."""
-    spacing, norm = values["spacing"], values["weighting_norm"]
-    if spacing is None and volume.spacing is not None:
-        spacing = tuple(reversed(volume.spacing))[-dimension:]
-    sizes = _parameters.sizes(spacing, dimension)
-    if norm is not None and spacing is None:
-        raise ValueError(
-            f"weighting_norm is {norm!r}, which needs the spacing, the size of a voxel along each axis in mm"
-        )
+    if not has_batches and len(shape) not in (2, 3):
+        raise ValueError(f"x has {len(shape)} axes, but must be one image with 2 or 3 axes: call this for each image")
+    if dimension is None and sizes is None:
+        remedy = "choose a channel, such as x[..., 0]" + ", or give dimension=2" * has_batches
+        _image.check_axes(opened, shape, "give dimension=3" if has_batches else "give spacing=(1, 1, 1)", remedy)
+    if dimension is None:
+        dimension = min(len(shape), 3) if spacing is None else len(spacing)
+    if len(shape) < max(dimension, 2):
+        raise ValueError(f"x has {len(shape)} axes, but images must have 2 or 3 axes, and dimension is {dimension}")
+    if sizes is None and spacing is not None:
+        sizes = spacing[::-1][-dimension:]
+    norm, radius = values["weighting_norm"], values.get("radius_mm")
+    if sizes is None and (norm is not None or radius is not None):
+        given = f"weighting_norm is {norm!r}" if radius is None else f"radius_mm is {radius:g}"
+        raise ValueError(f"{given}, which needs the spacing, the size of a voxel along each axis in mm")
     if norm is not None and values["aggregation"] == "average":
         raise ValueError(f"weighting_norm is {norm!r} and aggregation 'average', but matrices with weights are merged")
-    return spacing, sizes
+    return opened, image, _parameters.sizes(sizes, dimension)
 
 
 def request_of(x, mask, parameters, function="feature_maps"):
     """The Request of the arguments of feature_maps, or of another function with the same parameters."""
     values = checked(parameters, function, FEATURE_MAPS, ("mask",))
     if values["features"] is None:
-        raise TypeError(
-            f"{function} needs the features to compute, such as features=['glcm_Contrast'] or features='glcm'"
-        )
-    selected = _selected(values["features"])
+        raise TypeError(f"{function} needs the features to compute, such as features=['glcm_Contrast'] or 'glcm'")
+    selected = selected_features(values["features"])
     for name in selected:
         if name not in CLASSES:
             raise ValueError(f"{name} is that of regions, not of the windows of voxels: use voxelmaps.region_features")
     check_effects(parameters, values, FEATURE_MAPS, tuple(selected), "on features of")
-    dimension, background = values["dimension"], values["background_value"]
-    check_background(background, values["precision"], "background_value")
+    check_background(values["background_value"], values["precision"], "background_value")
+    given_one(values, "neighborhood_radius", "radius_mm", "window_size")
 
-    opened = _image.opened(x, "x", dimension=dimension)
-    volume = opened.image
-    image = scalars_of(opened)
-    library = image.library
-    if dimension is None and values["spacing"] is None:
-        _image.check_axes(
-            opened, image.shape, "give dimension=3", "choose a channel, such as x[..., 0], or give dimension=2"
-        )
-    if dimension is None:
-        dimension = min(len(image.shape), 3) if volume.spacing is None else len(volume.spacing)
-    if len(image.shape) < max(dimension, 2):
-        raise ValueError(
-            f"x has {len(image.shape)} axes, but images must have 2 or 3 axes, and dimension is {dimension}"
-        )
-    shape, batch = image.shape[-dimension:], image.shape[:-dimension]
-    spacing, sizes = spacing_of(values, volume, dimension)
+    opened, image, sizes = opened_scalars(x, values)
+    library, dimension = image.library, len(sizes)
+    shape = image.shape[-dimension:]
 
     def array_of(value, what, label=None):
         return _arrays.array_like(opened.on_grid(value, what, label), what, image, image.shape, shape)
 
-    if mask is None and values["label"] is not None:
-        raise ValueError(f"label is {values['label']!r}, but there is no mask whose label it is")
+    label, selection = values["label"], values["selection"]
+    if mask is None and label is not None:
+        raise ValueError(f"label is {label!r}, but there is no mask whose label it is")
     if mask is not None:
-        mask = _regions.region(array_of(mask, "mask", values["label"]), values["label"], "mask", image)
+        mask = _regions.region(array_of(mask, "mask", label), label, "mask", image)
     _regions.check_finite(image, mask, "x", None if mask is None else "mask")
-    selection = values["selection"]
     if selection is not None:
         selection = _regions.selection(array_of(selection, "selection"), mask)
 
-    window, anchor = _window(values, spacing, dimension)
+    window, anchor = _window(values, sizes)
     # Every window has pairs in all directions if no voxel is absent: looking for those without would take time.
     has_all_pairs = (
         mask is None
@@ -499,30 +406,27 @@ def request_of(x, mask, parameters, function="feature_maps"):
         )
         if selection is not None:
             selection = _arrays.Array(library.contiguous(selection.array[(..., *box)]), library)
-    discretization = _discretization(values)
-    check_levels(image, mask, discretization, set(selected) != {"firstorder"})
-    geometry = None
+    levels = discretization(values)
+    check_levels(image, mask, levels, set(selected) != {"firstorder"})
+    geometry, volume = None, opened.image
     if volume.spacing is not None:
         start = [0] * len(volume.spacing)
         start[len(start) - dimension :] = [part.start for part in box]
         geometry = Geometry(volume.spacing, volume.point(reversed(start)), volume.direction)
-
     return Request(
         image=image,
         mask=mask,
         selection=selection,
-        names=[f"{name}_{feature}" for name, of_class in selected.items() for feature in of_class],
-        shape=shape,
-        batch=batch,
         box=box,
         window=window,
         anchor=anchor,
-        classes=_classes(selected, values, window, sizes, has_all_pairs),
-        discretization=discretization,
-        precision=values["precision"],
-        background=background,
+        classes=classes_of(selected, values, window, sizes, has_all_pairs),
+        discretization=levels,
+        dtype="float32" if values["precision"] == "float" else "float64",
+        background=values["background_value"],
         threads=values["threads"],
         device=devices_of_arrays(values["device"], library),
+        names=[f"{name}_{feature}" for name, of_class in selected.items() for feature in of_class],
         geometry=geometry,
         axes=opened.axes,
     )
@@ -550,33 +454,31 @@ def feature_maps(
                        of an image, or 1.
     neighborhood_radius, radius_mm, window_size, window_anchor
                        The window of a voxel reaches this radius to all sides, in voxels; default 2, while kernelRadius of
-                       PyRadiomics and voxelmaps.radiomics.execute is 1 by default. (0, 1, 1) is force2D of PyRadiomics. Or it has
-                       the voxels whose centers are at most radius_mm away along each axis. Or it has a size, with the voxel at
-                       the anchor, by default in the middle. Numbers for all axes, or, except for radius_mm, one per axis of x.
+                       PyRadiomics and voxelmaps.radiomics.execute is 1. (0, 1, 1) is force2D of PyRadiomics. Or it has the voxels
+                       whose centers are at most radius_mm away along each axis. Or it has a size, with the voxel at the anchor,
+                       by default in the middle. Numbers for all axes, or, except for radius_mm, one per axis of x.
     bin_width          Bins of this width, with edges at its multiples. Default: 25.
     number_of_gray_levels, bin_edges, gray_levels
                        Instead: so many bins of equal width over the range; bins with these lower edges; or, if x holds
                        gray levels from 1 to gray_levels (0 is absent), that number.
     intensity_range    "mask" for the range of the intensities inside the mask, "image" for that of all, or two numbers.
     selection          Array of the shape of x, or of one of its images; features are computed where it is not 0.
-    distances          Of pairs of voxels, for glcm, gldm and ngtdm: the greatest component of a step.
-    aggregation        "average" of the features of all directions, which is the default, or "merge" of their matrices, for glcm
-                       and glrlm.
-    weighting_norm     Merge the matrices of glcm and glrlm with weights of their directions, whose length in mm has this norm:
-                       "manhattan", "euclidean" or "infinity". Weights are exp(-length^2) for glcm, and the length for glrlm, as
-                       in PyRadiomics. Windows must have at most 512 voxels or gray levels.
+    distances          Of pairs of voxels, for glcm, gldm and ngtdm: the greatest component of a step. Default: 1.
+    aggregation        For glcm and glrlm: "average" of the features of all directions (default), or "merge" of their matrices.
+    weighting_norm     Merge the matrices of glcm and glrlm with weights of their directions, whose length in mm has this norm,
+                       "manhattan", "euclidean" or "infinity": exp(-length^2) for glcm, the length for glrlm, as in PyRadiomics.
+                       Windows must have at most 512 voxels or gray levels.
     symmetric, alpha, voxel_array_shift
                        Parameters of glcm, gldm and firstorder: settings symmetricalGLCM, gldm_a and voxelArrayShift.
     background_value   Value of the maps where no features are computed.
     crop               "mask" for maps of the bounding box of the mask plus the reach of the window; see FeatureMaps.slices.
     dimension          2 or 3, if x has batches; by default that of x, at most 3. With dimension=2, each slice of a volume is an
-                       image with gray levels of its own, which is not force2D of PyRadiomics: neighborhood_radius=(0, 1, 1) is.
+                       image with gray levels of its own, unlike with force2D of PyRadiomics.
     precision          "float" for maps of float32, "double" for float64.
     out                Array in C order that takes the maps, of the shape (number of features, *shape of a map).
-    device             For arrays in host memory: "cpu", "cuda" or the number of a CUDA device. By default the CUDA device 0,
-                       if there is one. "all" or a list of numbers lets several devices compute parts of the maps at the same
-                       time; arrays in device memory are copied to and from the others.
-                       Values do not depend on it.
+    device             For arrays in host memory: "cpu", "cuda" or the number of a CUDA device; by default the CUDA device 0, if
+                       there is one. "all" or a list of numbers lets several devices compute parts of the maps at the same time;
+                       arrays in device memory are copied to and from the others. Values do not depend on it.
     threads            Number of threads on the CPU; 0 for one per processor.
 
     Returns a FeatureMaps: a mapping from "class_Feature" to the maps, which are parts of one array of the library of x, on
@@ -596,18 +498,16 @@ def feature_maps(
     62.0
     """
     request = request_of(x, mask, parameters)
-    out = parameters.get("out")
-    shape, library = request.map_shape(), request.image.library
+    out, shape, library = parameters.get("out"), request.map_shape(), request.image.library
     output = _arrays.output_of(out, request.image, (len(request.names), *shape), request.dtype, mask=request.mask)
     if 0 not in shape:
-        stride, item_bytes = math.prod(shape), np.dtype(request.dtype).itemsize
-        of_image = math.prod(shape[len(request.batch) :]) * item_bytes
+        image_bytes = math.prod(shape[len(request.batch) :]) * np.dtype(request.dtype).itemsize
         levels = [
-            request.run(index, output.address + i * of_image, stride)
-            for i, index in enumerate(np.ndindex(*request.batch))
+            request.run(index, output.address + number * image_bytes, math.prod(shape))
+            for number, index in enumerate(np.ndindex(*request.batch))
         ]
-        is_width = request.discretization["method"] == FIXED_BIN_SIZE_AT_MULTIPLES
-        if max(levels) == 1 and is_width and request.has_texture():
-            warn(ONE_LEVEL.format(request.discretization["bin_width"]))
+        text = text_of_one_level(request.discretization)
+        if max(levels) == 1 and text and request.has_texture():
+            warn(text)
     result = library.result(output.array, out)
     return FeatureMaps(request.names, result, request.box, request.geometry, request.image.shape, request.axes)

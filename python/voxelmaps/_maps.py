@@ -4,17 +4,18 @@
 
 from __future__ import annotations
 
-import os
-import pathlib
+import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, NamedTuple, overload
 
 import numpy as np
 
-from . import _arrays, _image
+from . import _arrays, _image, _regions
 from ._suggestions import did_you_mean
 
 if TYPE_CHECKING:
+    import pathlib
+
     from ._types import Array, ImageLike, Path, SameArray
 
 _FORMATS = (".nii.gz", ".nii", ".nrrd")
@@ -30,10 +31,11 @@ class Geometry(NamedTuple):
     direction: tuple[float, ...]
 
 
+@dataclasses.dataclass(eq=False, repr=False)
 class FeatureMaps(Mapping[str, Any]):
     """Maps by name: maps["glcm_Contrast"], or several of them: maps[["glcm_Contrast", "glcm_Id"]]. All are parts of one array.
 
-    array       All maps, one after the other, in the order of the names: the shape (C, ...), with that of a map behind.
+    array       All maps in the order of the names, with the shape (number of maps, *shape of a map).
     slices      The part of the input that the maps cover, as a tuple of slices of its last axes; empty for maps of files.
     geometry    Spacing (mm), origin and direction of the maps, in the order of ITK; None for maps of arrays without spacing.
     input_shape The shape of the input; None for maps of files.
@@ -55,21 +57,15 @@ class FeatureMaps(Mapping[str, Any]):
     FeatureMaps(1 map of shape (4, 10, 10): glcm_Contrast)
     """
 
-    def __init__(
-        self,
-        names: Iterable[str],
-        array: SameArray,
-        slices: tuple[slice, ...],
-        geometry: Geometry | None = None,
-        input_shape: tuple[int, ...] | None = None,
-        axes: Mapping[str, Any] | None = None,
-    ) -> None:
+    names: dataclasses.InitVar[Iterable[str]]
+    array: SameArray
+    slices: tuple[slice, ...]
+    geometry: Geometry | None = None
+    input_shape: tuple[int, ...] | None = None
+    axes: Mapping[str, Any] | None = None
+
+    def __post_init__(self, names: Iterable[str]) -> None:
         self._index = {name: i for i, name in enumerate(names)}
-        self.array = array
-        self.slices = slices
-        self.geometry = geometry
-        self.input_shape = input_shape
-        self.axes = axes
 
     @overload
     def __getitem__(self, name: str) -> SameArray: ...
@@ -87,10 +83,7 @@ class FeatureMaps(Mapping[str, Any]):
         given = _arrays.array_of(self.array, "maps")
         with given.library.current_device():
             part = given.array[[self._index[each] for each in names]]
-        return FeatureMaps(names, given.library.result(part), self.slices, self.geometry, self.input_shape, self.axes)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._index
+        return dataclasses.replace(self, names=names, array=given.library.result(part))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._index)
@@ -190,42 +183,32 @@ class FeatureMaps(Mapping[str, Any]):
         import pandas
 
         image = self._image()
-        shape = image.array.shape[1:]
-        start = [0] * (len(shape) - len(self.slices)) + [part.start or 0 for part in self.slices]
+        shape, dimension = image.array.shape[1:], len(image.array.shape) - 1
+        # Of the first voxel of the maps, in the input and in the mask.
+        start = first = [0] * (dimension - len(self.slices)) + [part.start or 0 for part in self.slices]
         if mask is None:
-            local = np.indices(shape).reshape(len(shape), -1)
+            local = np.indices(shape).reshape(dimension, -1)
         else:
-            region, first = self._region(mask, label, image, start)
-            local = np.array(np.nonzero(region)) - np.reshape(first, (-1, 1))
+            given = _image.opened(_image.in_order(mask, self.axes), "mask").image
+            inside = given.with_array(_regions.region(_arrays.array_of(given.array, "mask"), label).host())
+            if inside.spacing is not None and self.geometry is not None:
+                grid = image.with_array(image.array[0])
+                first = [part.start for part in _image.covered_part(inside, grid, "the grid of the maps", "mask")]
+            elif inside.array.shape == shape:
+                first = [0] * dimension
+            elif inside.array.shape != self.input_shape:
+                raise ValueError(
+                    f"mask has the shape {inside.array.shape}, but the maps have {shape}, and their input {self.input_shape}"
+                )
+            local = np.array(np.nonzero(inside.array)) - np.reshape(first, (-1, 1))
             outside = int(((local < 0) | (local >= np.reshape(shape, (-1, 1)))).any(axis=0).sum())
             if outside:
                 raise ValueError(
                     f"the mask has {outside} of its {local.shape[1]} voxels outside of the maps: compute them with this mask"
                 )
-        index = pandas.MultiIndex.from_arrays(
-            [axis + first for axis, first in zip(local, start)], names=list(self.axes or ("z", "y", "x"))[-len(shape) :]
-        )
+        names = list(self.axes or ("z", "y", "x"))[-dimension:]
+        index = pandas.MultiIndex.from_arrays([axis + i for axis, i in zip(local, start)], names=names)
         return pandas.DataFrame(image.array[(slice(None), *local)].T, index, list(self))
-
-    def _region(self, mask: Any, label: Any, image: Any, start: list[int]) -> tuple[np.ndarray, list[int]]:
-        """The voxels of a mask of the input or of the maps, and the index of the first voxel of the maps in it."""
-        from . import _regions
-
-        given = _image.opened(_image.in_order(mask, self.axes), "mask").image
-        region = _regions.region(_arrays.array_of(given.array, "mask"), label).host()
-        shape = image.array.shape[1:]
-        if given.spacing is not None and self.geometry is not None:
-            part = _image.covered_part(
-                given.with_array(region), image.with_array(image.array[0]), "the grid of the maps", "mask"
-            )
-            return region, [each.start for each in part]
-        if region.shape == shape:
-            return region, [0] * len(shape)
-        if region.shape != self.input_shape:
-            raise ValueError(
-                f"mask has the shape {region.shape}, but the maps have {shape}, and their input {self.input_shape}"
-            )
-        return region, start
 
     def save(self, path: Path, format: Literal["nii.gz", "nii", "nrrd"] | None = None) -> list[pathlib.Path]:
         """Write the maps with their geometry to files, which read_maps reads; returns their paths.
@@ -246,9 +229,11 @@ class FeatureMaps(Mapping[str, Any]):
         >>> [path.name for path in maps.save("maps.nrrd")]
         ['maps.nrrd']
         """
+        import pathlib
+
         from ._files import paths, writing
 
-        place = pathlib.Path(os.fspath(path))
+        place = pathlib.Path(path)
         suffix = next((each for each in _FORMATS if place.name.endswith(each)), None)
         if format is not None and (suffix or f".{format}" not in _FORMATS):
             rule = f"has no effect on the file {place}" if suffix else "must be nii.gz, nii or nrrd"
@@ -259,14 +244,10 @@ class FeatureMaps(Mapping[str, Any]):
             raise ValueError("there are no maps to save, or they have no voxels")
         for name in self:
             if not name or set(name) & set("/\\,"):
-                raise ValueError(
-                    f"the map {name!r} has a name with a comma or a slash, or none, which files cannot hold"
-                )
+                raise ValueError(f"the map {name!r} has a name with a comma or slash, or none, which files cannot hold")
         image = self._image()
         if suffix in (".nii.gz", ".nii") and len(self) != 1:
-            raise ValueError(
-                f"{place} cannot hold the names of {len(self)} maps: give a folder, or a file such as maps.nrrd"
-            )
+            raise ValueError(f"{place} cannot hold the names of {len(self)} maps: give a folder, or maps.nrrd")
         if suffix != ".nrrd" and format != "nrrd":
             _image.check_orthogonal(image)
         with paths.output_folder(place if suffix is None else place.parent) as folder:

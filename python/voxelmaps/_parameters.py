@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameters of all functions: one table of names, types, ranges, units, defaults and effects, which checks arguments once."""
 
+import contextlib
 import inspect
 import math
 import operator
@@ -33,6 +34,12 @@ WEIGHTING_NORMS = ("manhattan", "euclidean", "infinity")
 # --- Checks: each returns the value as it is used, or raises TypeError or ValueError with the name, the value and the rule ------
 
 
+def listed(items, last="and"):
+    """The items as a list in a sentence."""
+    *others, item = map(str, items)
+    return f"{', '.join(others)} {last} {item}" if others else item
+
+
 def number(value, name):
     """A float."""
     try:
@@ -43,15 +50,11 @@ def number(value, name):
         raise ValueError(f"{name} is too large for float64") from None
 
 
-def count(value, name, minimum, maximum):
-    """An integer within limits."""
+def _integer(value, name):
     try:
-        result = operator.index(value)
+        return operator.index(value)
     except TypeError:
         raise TypeError(f"{name} is {value!r}, but must be an integer") from None
-    if not minimum <= result <= maximum:
-        raise ValueError(f"{name} is {value!r}, but must be {minimum} to {maximum}")
-    return result
 
 
 def numbers(value, name, rule="a list of numbers"):
@@ -61,11 +64,32 @@ def numbers(value, name, rule="a list of numbers"):
     return [number(each, f"a value of {name}") for each in value]
 
 
+def _rule(read, rule, is_valid):
+    """A check of what the function read makes of a value."""
+
+    def check(value, name):
+        result = read(value, name)
+        if not is_valid(result):
+            raise ValueError(f"{name} is {reprlib.repr(value)}, but must be {rule}")
+        return result
+
+    return check
+
+
+def _within(minimum, maximum, read=number):
+    return _rule(read, f"{minimum} to {maximum}", lambda value: minimum <= value <= maximum)
+
+
+def count(value, name, minimum, maximum):
+    """An integer within limits."""
+    return _within(minimum, maximum, _integer)(value, name)
+
+
 def per_axis(value, name, dimension, minimum):
     """A tuple of an integer per axis; one integer stands for all."""
     values = (value,) * dimension if np.ndim(value) == 0 else tuple(value)
     try:
-        values = tuple(operator.index(v) for v in values)
+        values = tuple(map(operator.index, values))
     except TypeError:
         raise TypeError(f"{name} is {value!r}, but must be an integer or one per axis") from None
     if len(values) != dimension or min(values) < minimum or max(values) > MAX_LEVELS:
@@ -73,6 +97,10 @@ def per_axis(value, name, dimension, minimum):
             f"{name} is {value!r}, but must be one integer from {minimum} to {MAX_LEVELS}, or {dimension} of them, one per axis"
         )
     return values
+
+
+def is_positive(value):
+    return 0 < value < math.inf
 
 
 def sizes(value, dimension):
@@ -84,33 +112,6 @@ def sizes(value, dimension):
     if len(result) != dimension or not all(map(is_positive, result)):
         raise ValueError(f"spacing is {value!r}, but must be {rule}")
     return result
-
-
-def _any(value, name):
-    return value
-
-
-def _integer(minimum, maximum):
-    return lambda value, name: count(value, name, minimum, maximum)
-
-
-def _within(minimum, maximum):
-    def check(value, name):
-        result = number(value, name)
-        if not minimum <= result <= maximum:
-            raise ValueError(f"{name} is {value!r}, but must be {minimum:g} to {maximum:g}")
-        return result
-
-    return check
-
-
-def one_of(*names):
-    def check(value, name):
-        if not isinstance(value, str) or value not in names:
-            raise ValueError(f"{name} is {value!r}{did_you_mean(value, names)}, but must be one of {', '.join(names)}")
-        return value
-
-    return check
 
 
 def _switch(value, name):
@@ -126,63 +127,37 @@ def _distances(value, name):
     return tuple(count(each, "a value of distances", 1, MAX_WINDOW) for each in values)
 
 
-POSITIVE = "must be greater than 0 and finite"
-
-
-def is_positive(value):
-    return 0 < value < math.inf
-
-
-def _positive(value, name):
-    result = number(value, name)
-    if not is_positive(result):
-        raise ValueError(f"{name} is {value!r}, but {POSITIVE}")
-    return result
-
-
-def _bin_edges(value, name):
-    edges = numbers(value, name)
-    if not (edges and np.isfinite(edges).all() and (np.diff(edges) > 0).all()):
-        raise ValueError(
-            f"{name} is {reprlib.repr(value)}, but must be finite numbers, each greater than the one before"
-        )
-    return edges
-
-
 def _intensity_range(value, name):
-    rule = "'mask', 'image' or two numbers, the lower one first"
     if isinstance(value, str) and value in ("mask", "image"):
         return value
+    rule = "'mask', 'image' or two numbers, the lower one first"
     limits = [] if isinstance(value, str) else numbers(value, name, rule)
-    if len(limits) != 2 or not 0 < limits[1] - limits[0] < math.inf:
+    if len(limits) != 2 or not is_positive(limits[1] - limits[0]):
         raise ValueError(f"{name} is {value!r}, but must be {rule}")
     return limits
 
 
-def _either(first, second):
-    def check(value, name):
-        if value not in (first, second):
-            raise ValueError(f"{name} is {value!r}, but must be {first} or {second}")
-        return int(value)
-
-    return check
-
-
 def _label_type(value, name):
-    try:
-        result = np.dtype(value).name
-    except TypeError:
-        result = None
-    if result not in LABEL_TYPES:
-        raise ValueError(f"{name} is {value!r}, but must be uint8 or uint16")
-    return result
+    with contextlib.suppress(TypeError):
+        if np.dtype(value).name in LABEL_TYPES:
+            return np.dtype(value).name
+    raise ValueError(f"{name} is {value!r}, but must be {listed(LABEL_TYPES, 'or')}")
 
 
-def _margin(value, name):
-    margins = numbers(np.atleast_1d(value), name)
-    if not all(margin >= 0 for margin in margins):
-        raise ValueError(f"{name} is {value!r}, but must be at least 0")
-    return margins
+def _one_of_numbers(*choices):
+    return _rule(_integer, listed(choices, "or"), choices.__contains__)
+
+
+POSITIVE = "must be greater than 0 and finite"
+_positive = _rule(number, POSITIVE.removeprefix("must be "), is_positive)
+_bin_edges = _rule(
+    numbers,
+    "finite numbers, each greater than the one before",
+    lambda edges: edges and np.isfinite(edges).all() and (np.diff(edges) > 0).all(),
+)
+_margin = _rule(
+    lambda value, name: numbers(np.atleast_1d(value), name), "at least 0", lambda values: all(v >= 0 for v in values)
+)
 
 
 # --- Tables --------------------------------------------------------------------------------------------------------------
@@ -199,49 +174,69 @@ class Parameter(NamedTuple):
 
     type: str
     default: Any = None
-    check: Callable[[Any, str], Any] = _any
+    check: Callable[[Any, str], Any] = lambda value, name: value
     affects: Tuple[str, ...] = ()
     is_required: bool = False
 
 
+def _choice(default, *names, affects=()):
+    """A parameter that is one of some names."""
+
+    def check(value, name):
+        if not isinstance(value, str) or value not in names:
+            raise ValueError(f"{name} is {value!r}{did_you_mean(value, names)}, but must be one of {', '.join(names)}")
+        return value
+
+    return Parameter(f"Literal{list(names)}{' | None' * (default is None)}", default, check, affects)
+
+
 _LABEL = Parameter("Integer | Sequence[Integer] | None")
 _SPACING = Parameter("Numbers | None")
-_PRECISION = Parameter("Precision", "float", one_of("float", "double"))
-_THREADS = Parameter("Integer", 0, _integer(0, MAX_THREADS))
+_PRECISION = _choice("float", "float", "double")
+_THREADS = Parameter("Integer", 0, _within(0, MAX_THREADS, _integer))
 _OUT = Parameter("Array | None")
+
+_TEXTURES = {
+    # In mm.
+    "spacing": _SPACING,
+    # In units of the intensities.
+    "bin_width": Parameter("Number | None", None, _positive),
+    "number_of_gray_levels": Parameter("Integer | None", None, _within(1, MAX_LEVELS, _integer)),
+    "bin_edges": Parameter("Numbers | None", None, _bin_edges),
+    "gray_levels": Parameter("Integer | None", None, _within(1, MAX_LEVELS, _integer)),
+    "intensity_range": Parameter("Literal['mask', 'image'] | Numbers", "mask", _intensity_range),
+    "distances": Parameter("Integers", (1,), _distances, ("glcm", "gldm", "ngtdm")),
+    "aggregation": _choice(None, "average", "merge", affects=("glcm", "glrlm")),
+    "weighting_norm": _choice(None, *WEIGHTING_NORMS, affects=("glcm", "glrlm")),
+    "symmetric": Parameter("bool", True, _switch, ("glcm",)),
+    "alpha": Parameter("Integer", 0, _within(0, MAX_LEVELS, _integer), ("gldm",)),
+    "voxel_array_shift": Parameter("Number", 0.0, number, ("firstorder",)),
+    "threads": _THREADS,
+}
 
 FEATURE_MAPS = {
     "features": Parameter("str | Iterable[str] | Mapping[str, str | Iterable[str] | None]", is_required=True),
     "label": _LABEL,
-    # In mm.
-    "spacing": _SPACING,
     # In voxels; radius_mm in mm. How many there must be depends on the dimension of the image.
     "neighborhood_radius": Parameter("Integers | None"),
-    "radius_mm": Parameter("Number | None", None, _within(0, 1e9)),
+    "radius_mm": Parameter("Number | None", None, _within(0, 10**9)),
     "window_size": Parameter("Integers | None"),
     "window_anchor": Parameter("Integers | None"),
-    # In units of the intensities.
-    "bin_width": Parameter("Number | None", None, _positive),
-    "number_of_gray_levels": Parameter("Integer | None", None, _integer(1, MAX_LEVELS)),
-    "bin_edges": Parameter("Numbers | None", None, _bin_edges),
-    "gray_levels": Parameter("Integer | None", None, _integer(1, MAX_LEVELS)),
-    "intensity_range": Parameter("Literal['mask', 'image'] | Numbers", "mask", _intensity_range),
+    **_TEXTURES,
     "selection": Parameter("Array | ImageLike | Path | None"),
-    "distances": Parameter("Integers", (1,), _distances, ("glcm", "gldm", "ngtdm")),
-    "aggregation": Parameter("Literal['average', 'merge'] | None", None, one_of("average", "merge"), ("glcm", "glrlm")),
-    "weighting_norm": Parameter(
-        "Literal['manhattan', 'euclidean', 'infinity'] | None", None, one_of(*WEIGHTING_NORMS), ("glcm", "glrlm")
-    ),
-    "symmetric": Parameter("bool", True, _switch, ("glcm",)),
-    "alpha": Parameter("Integer", 0, _integer(0, MAX_LEVELS), ("gldm",)),
-    "voxel_array_shift": Parameter("Number", 0.0, number, ("firstorder",)),
     "background_value": Parameter("Number", 0.0, number),
-    "crop": Parameter("Literal['mask'] | None", None, one_of("mask")),
-    "dimension": Parameter("Literal[2, 3] | None", None, _either(2, 3)),
+    "crop": _choice(None, "mask"),
+    "dimension": Parameter("Literal[2, 3] | None", None, _one_of_numbers(2, 3)),
     "precision": _PRECISION,
     "out": _OUT,
     "device": Parameter("Devices"),
-    "threads": _THREADS,
+}
+
+REGION_FEATURES = {
+    "label": Parameter("Integer | Sequence[Integer] | Literal['all']", "all"),
+    "features": Parameter("str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None"),
+    "plane_axis": Parameter("Literal[0, 1, 2] | None", None, _one_of_numbers(0, 1, 2)),
+    **_TEXTURES,
 }
 
 _OF_OBJECT = ("geometric_mean", "weighted_sum", "minimum")
@@ -255,11 +250,11 @@ FUZZY_CONNECTEDNESS = {
     "difference_mean": Parameter("MomentOfLabels | None", affects=("weighted_sum",)),
     "difference_variance": Parameter("MomentOfLabels | None", affects=(*_OF_OBJECT, "homogeneity")),
     # In voxels.
-    "estimation_radius": Parameter("Integer", 2, _integer(0, 2**31 - 1), AFFINITIES[:-1]),
-    "affinity": Parameter("Affinity", "geometric_mean", one_of(*AFFINITIES)),
+    "estimation_radius": Parameter("Integer", 2, _within(0, 2**31 - 1, _integer), AFFINITIES[:-1]),
+    "affinity": _choice("geometric_mean", *AFFINITIES),
     "weight": Parameter("Number", 0.5, _within(0, 1), ("weighted_sum",)),
     "minimum_strength": Parameter("Number", 0.0, _within(0, 1)),
-    "adjacency": Parameter("Adjacency", "face", one_of(*ADJACENCIES)),
+    "adjacency": _choice("face", *ADJACENCIES),
     "distance_weighting": Parameter("bool", False, _switch),
     # In mm.
     "spacing": _SPACING,
@@ -271,11 +266,11 @@ FUZZY_CONNECTEDNESS = {
 
 LABELS = {
     **FUZZY_CONNECTEDNESS,
-    "competition": Parameter("Competition", "relative", one_of(*COMPETITIONS)),
-    "tie_rule": Parameter("TieRule", "background", one_of(*TIE_RULES)),
+    "competition": _choice("relative", *COMPETITIONS),
+    "tie_rule": _choice("background", *TIE_RULES),
     "estimate_of_every_label": Parameter("bool", False, _switch, AFFINITIES[:-1]),
-    "components_axis": Parameter("Literal[0, -1] | None", None, _either(0, -1)),
-    "label_type": Parameter("LabelType", "uint16", _label_type),
+    "components_axis": Parameter("Literal[0, -1] | None", None, _one_of_numbers(0, -1)),
+    "label_type": Parameter("DTypeLike", "uint16", _label_type),
     "strength": Parameter("bool", False, _switch),
     "margin": Parameter("bool", False, _switch),
     "crop_to_seeds": Parameter("bool", False, _switch),
@@ -284,12 +279,10 @@ LABELS = {
     "crop_margin_in_millimeters": Parameter("bool", False, _switch),
 }
 
-_OF_CALLS = ("out", "seed_points")
 # Those of an image, which a session has once.
 OF_IMAGES = ("spacing", "components_axis", "label_type", "precision")
 SEED_SESSION = {"mask": Parameter("Array | ImageLike | Path | None"), **LABELS}
-for _name in _OF_CALLS:
-    del SEED_SESSION[_name]
+del SEED_SESSION["out"], SEED_SESSION["seed_points"]
 
 
 def checked(given, function, table, arguments=()):
@@ -310,6 +303,14 @@ def checked(given, function, table, arguments=()):
     return values
 
 
+def given_one(values, *names):
+    """The one of the parameters with these names that is given, or None. Raises ValueError if several are."""
+    given = [name for name in names if values.get(name) is not None]
+    if len(given) > 1:
+        raise ValueError(f"{listed(given)} are given, but only one can be")
+    return given[0] if given else None
+
+
 def check_effects(given, values, table, kinds, what):
     """Raise ValueError for a parameter that is given with another value than its default, but affects none of the kinds.
 
@@ -322,9 +323,8 @@ def check_effects(given, values, table, kinds, what):
         if not affects or values[name] is default or any(kind in affects for kind in kinds):
             continue
         if default is None or not np.array_equal(values[name], default):
-            names = " and ".join(filter(None, (", ".join(affects[:-1]), affects[-1])))
             raise ValueError(
-                f"{name} is {given[name]!r}, but has no effect {what} {', '.join(kinds)}; it belongs to {names}"
+                f"{name} is {given[name]!r}, but has no effect {what} {', '.join(kinds)}; it belongs to {listed(affects)}"
             )
 
 
@@ -334,16 +334,10 @@ def with_parameters(table: Any) -> Callable[[_Function], _Function]:
     def decorate(function: _Function) -> _Function:
         signature = inspect.signature(function)
         own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        last = [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=inspect.Parameter.empty if parameter.is_required else parameter.default,
-                annotation=parameter.type,
-            )
-            for name, parameter in table.items()
-        ]
-        setattr(function, "__signature__", signature.replace(parameters=own + last))
+        for name, (annotation, default, _, _, is_required) in table.items():
+            default = inspect.Parameter.empty if is_required else default
+            own.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
+        setattr(function, "__signature__", signature.replace(parameters=own))
         return function
 
     return decorate

@@ -4,14 +4,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import _arrays, _core, _feature_maps, _image, _regions
+from . import _arrays, _core, _feature_maps, _regions
 from ._devices import triple
-from ._parameters import FEATURE_MAPS, Parameter, check_effects, checked, with_parameters
+from ._parameters import REGION_FEATURES, check_effects, checked, with_parameters
 from ._suggestions import warn
 
 if TYPE_CHECKING:
@@ -21,27 +20,6 @@ if TYPE_CHECKING:
 
 SHAPE_CLASSES = ("shape", "shape2D")
 
-_SHARED = (
-    *("spacing", "bin_width", "number_of_gray_levels", "bin_edges", "gray_levels", "intensity_range", "distances"),
-    *("aggregation", "weighting_norm", "symmetric", "alpha", "voxel_array_shift", "threads"),
-)
-
-
-def _plane_axis(value, name):
-    if value not in (0, 1, 2):
-        raise ValueError(f"{name} is {value!r}, but must be 0, 1 or 2, an axis of x")
-    return int(value)
-
-
-REGION_FEATURES = {
-    "label": Parameter("Integer | Sequence[Integer] | Literal['all']", "all"),
-    "features": FEATURE_MAPS["features"]._replace(
-        type="str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None", is_required=False
-    ),
-    "plane_axis": Parameter("Literal[0, 1, 2] | None", None, _plane_axis),
-    **{name: FEATURE_MAPS[name] for name in _SHARED},
-}
-
 
 def compute(
     pixels,
@@ -49,9 +27,8 @@ def compute(
     labels,
     *,
     classes=(),
-    shape=(),
-    planar_shape=(),
-    discretization=_feature_maps.discretization_of_edges([0.0]),
+    shapes={},
+    discretization=_feature_maps.discretization({"bin_edges": [0.0]}),
     sizes=(1.0, 1.0, 1.0),
     plane_axis=None,
     threads,
@@ -60,7 +37,8 @@ def compute(
 
     pixels, label_image    Arrays of NumPy in C order.
     labels                 Empty for all that are greater than 0.
-    classes                As _core.compute_feature_maps has them; shape and planar_shape are numbers of features.
+    classes                As _core.compute_feature_maps has them.
+    shapes                 Dict of the numbers of features of SHAPE_CLASSES.
     discretization         All intensities from 0 up have one level, if it is not given.
     sizes                  Of a voxel along each axis.
     """
@@ -73,8 +51,8 @@ def compute(
         labels=labels,
         discretization=discretization,
         classes=classes,
-        shape=shape,
-        planar_shape=planar_shape,
+        shape=shapes.get("shape", ()),
+        planar_shape=shapes.get("shape2D", ()),
         spacing=triple(sizes, 1.0),
         connects_axis=triple([axis != plane_axis for axis in range(pixels.ndim)], True),
         threads=threads,
@@ -104,26 +82,23 @@ def region_features(
 ) -> dict[str, np.ndarray]:
     """Compute features of the regions of a segmentation, one number per feature and region, as PyRadiomics does with voxelBased=False.
 
-    x                  Intensities of an image with 2 or 3 axes, as feature_maps has them. NaN is an absent voxel; shape does not
-                       depend on intensities.
-    mask               Label image of the shape of x, or an image on its grid. Each label is a region with its own range of
-                       intensities, gray levels and matrices; a region can have several parts.
-    label              "all" for all labels of the mask other than 0, a label, or a list of labels, each of which has a row.
-    features           Names, classes or a dict, as in feature_maps; also those of the classes shape, for volumes, and shape2D, for
-                       regions in one plane, such as "shape_MeshVolume". Default: all classes, with the shape of the dimension of x.
-    plane_axis         Axis across planes whose voxels are no neighbors (force2D of PyRadiomics): 0 for slices along z.
-    intensity_range    "mask" for the range of the intensities of each region, "image" for that of the image, or two numbers.
-    spacing, bin_width, number_of_gray_levels, bin_edges, gray_levels, distances, aggregation, weighting_norm, symmetric, alpha,
-    voxel_array_shift, threads
-                       As in feature_maps; the spacing is also for shape.
+    x             Intensities of an image with 2 or 3 axes, as feature_maps has them. NaN is an absent voxel; shape does not depend on
+                  intensities.
+    mask          Label image of the shape of x, or an image on its grid. Each label is a region with its own range of intensities,
+                  gray levels and matrices; a region can have several parts.
+    label         "all" for all labels of the mask other than 0, a label, or a list of labels, each of which has a row.
+    features      Names, classes or a dict, as in feature_maps; also those of the classes shape, for volumes, and shape2D, for
+                  regions in one plane, such as "shape_MeshVolume". Default: all classes, with the shape of the dimension of x.
+    plane_axis    Axis across planes whose voxels are no neighbors (force2D of PyRadiomics): 0 for slices along z.
+
+    The other parameters are those of feature_maps; intensity_range="mask" is the range of each region, and the spacing is also for
+    shape. Features are computed on the CPU.
 
     Returns a dict of columns, arrays with a row per region: "label", "voxels", and the features by name in float64; pandas.DataFrame
-    makes a table of it. Features are computed on the CPU. A feature that a region does not have is NaN, as is every feature of a
-    label without voxels.
+    makes a table of it. A feature that a region does not have is NaN, as is every feature of a label without voxels.
 
-    Raises ValueError or TypeError, with the value and the rule, for invalid arguments, for those that have no effect on the
-    features, and for infinite intensities in a region. Warns of NaN in regions, of labels without voxels, and of regions whose
-    intensities are in one bin.
+    Raises what feature_maps raises, and for infinite intensities in a region. Warns of NaN in regions, of labels without voxels, and
+    of regions whose intensities are in one bin.
 
     Examples
 
@@ -135,37 +110,29 @@ def region_features(
     {'label': [1, 2], 'voxels': [32, 16], 'firstorder_Mean': [15.5, 39.5], 'shape_VoxelVolume': [32.0, 16.0]}
     """
     values = checked(parameters, "region_features", REGION_FEATURES, ("mask",))
-    opened = _image.opened(x, "x")
-    image = _feature_maps.scalars_of(opened)
-    dimension = len(image.shape)
-    if dimension not in (2, 3):
-        raise ValueError(f"x has {dimension} axes, but must be one image with 2 or 3 axes: call this for each image")
-    if values["spacing"] is None:
-        _image.check_axes(opened, image.shape, "give spacing=(1, 1, 1)", "choose a channel, such as x[..., 0]")
+    opened, image, sizes = _feature_maps.opened_scalars(x, values, has_batches=False)
+    dimension, plane_axis = len(sizes), values["plane_axis"]
     if 0 in image.shape:
         raise ValueError(f"x has the shape {image.shape}, but must have voxels")
-    plane_axis, (_, sizes) = values["plane_axis"], _feature_maps.spacing_of(values, opened.image, dimension)
     if plane_axis is not None and plane_axis >= dimension:
         raise ValueError(f"plane_axis is {plane_axis}, but x has {dimension} axes, counted from 0")
     features = values["features"]
     if features is None:
         features = [*_feature_maps.CLASSES, "shape" if dimension == 3 else "shape2D"]
-    numbers = _feature_maps._selected(features)
+    numbers = _feature_maps.selected_features(features)
     if dimension == 2 and "shape" in numbers:
         raise ValueError("the class shape is that of volumes, but x has 2 axes: choose shape2D")
     check_effects(parameters, values, REGION_FEATURES, tuple(numbers), "on features of")
-    shapes = {name: list(numbers.get(name, {}).values()) for name in SHAPE_CLASSES}
+    shapes = {name: list(numbers[name].values()) for name in SHAPE_CLASSES if name in numbers}
     texture = {name: of_class for name, of_class in numbers.items() if name not in shapes}
 
     given = _arrays.array_like(opened.on_grid(mask, "mask", values["label"]), "mask", image, image.shape)
     label_image, labels = _regions.label_map(given, values["label"], image=image)
     host = _arrays.Array(np.ascontiguousarray(image.host()), _arrays.Library("NumPy"))
-    discretization, inside = _feature_maps._discretization(values), None
-    # Elsewhere, nobody needs it.
-    if texture and (_feature_maps.given_limits(discretization)[0] or not all(map(math.isfinite, host.extremes()))):
+    discretization = _feature_maps.discretization(values)
+    if texture:
         inside = _arrays.Array(np.isin(label_image, labels) if labels else label_image, host.library)
         _regions.check_finite(host, inside, "x", "mask")
-    if texture:
         _regions.refuse_same(given, "mask", image)
         _feature_maps.check_levels(host, inside, discretization, set(texture) != {"firstorder"})
     window = [1 if axis == plane_axis else n for axis, n in enumerate(image.shape)]
@@ -173,9 +140,8 @@ def region_features(
         host.array,
         label_image,
         labels,
-        classes=_feature_maps._classes(texture, values, window, sizes, has_all_pairs=False),
-        shape=shapes["shape"],
-        planar_shape=shapes["shape2D"],
+        classes=_feature_maps.classes_of(texture, values, window, sizes, has_all_pairs=False),
+        shapes=shapes,
         discretization=discretization,
         sizes=sizes,
         plane_axis=plane_axis,
@@ -184,10 +150,10 @@ def region_features(
     labels, voxels, levels, _, rows = zip(*regions)
     missing = [label for label, number in zip(labels, voxels) if number == 0]
     if missing:
-        _regions.warn_or_refuse_missing(given, missing, len(missing) == len(regions))
+        _regions.report_missing(given, "mask", missing, labels)
     flat = [label for label, number, count in zip(labels, voxels, levels) if number > 1 and count == 1]
-    if flat and discretization["method"] == _feature_maps.FIXED_BIN_SIZE_AT_MULTIPLES and set(texture) - {"firstorder"}:
-        text = _feature_maps.ONE_LEVEL.format(discretization["bin_width"])
+    text = _feature_maps.text_of_one_level(discretization)
+    if flat and text and set(texture) - {"firstorder"}:
         warn(f"label {', '.join(map(str, flat[:20]))}{', ...' * (len(flat) > 20)}: {text}")
-    names = [f"{name}_{feature}" for name in [*texture, *shapes] for feature in numbers.get(name, {})]
+    names = [f"{name}_{feature}" for name in [*texture, *shapes] for feature in numbers[name]]
     return {"label": np.array(labels), "voxels": np.array(voxels), **dict(zip(names, np.array(rows).T.copy()))}

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from . import _arrays
+from ._parameters import listed
 from ._suggestions import warn
 
 # A file that is scaled by its writer has 0.99998 for 1.
@@ -19,10 +20,10 @@ _FEW, _BINARY = 20, 2
 
 def _label(value):
     try:
-        number = float(value)
+        number = math.nan if isinstance(value, str) else float(value)
     except (TypeError, ValueError):
         number = math.nan
-    if isinstance(value, str) or not math.isfinite(number) or number != round(number) or number == 0:
+    if not number.is_integer() or number == 0:
         raise ValueError(f"label is {value!r}, but must be an integer other than 0, or a list of them")
     return int(number)
 
@@ -37,14 +38,12 @@ def labels_of(label):
     return tuple(map(_label, labels))
 
 
-def _list_of_values(values):
-    """Text of the values of a NumPy array."""
-    present = [f"{float(value):.12g}" for value in np.unique(values)]
+def _list_of_values(array):
+    """Text of the values of an array of any library."""
+    present = [f"{float(value):.12g}" for value in np.unique(array.host())]
     if len(present) == 1:
         return f"only the value {present[0]}"
-    if len(present) > 20:
-        return f"the values {', '.join(present[:20])}, ..."
-    return f"the values {', '.join(present[:-1])} and {present[-1]}"
+    return f"the values {listed(present) if len(present) <= 20 else ', '.join([*present[:20], '...'])}"
 
 
 def _number_of_values(array):
@@ -104,60 +103,53 @@ def region(mask, label=None, what="mask", image=None, image_name="x"):
     """
     if 0 in mask.shape:
         return _arrays.bytes_of(mask, what)
-    labels = labels_of(label)
+    labels, library = labels_of(label), mask.library
     values = integers(mask, what, image_name=image_name)
     least, greatest = values.extremes()
-    if labels is None:
-        library, module = mask.library, mask.library.module()
-        if (least, greatest) == (0, 0):
-            _refuse_empty(mask, what, "other than 0")
-        if "float" not in mask.dtype and (least, greatest) in ((0, 1), (1, 1)):
-            return _arrays.bytes_of(mask, what)
-        with library.current_device():
-            compared = values.comparable()
-            inside = compared == (greatest or least)
-            is_single = int(module.count_nonzero(inside)) == int(module.count_nonzero(compared))
-        if is_single:
-            return _arrays.bytes_of(_arrays.Array(inside, library) if "float" in mask.dtype else mask, what)
-        _refuse_many_values(values, what, image_name)
-        raise ValueError(
-            f"{what} has {_list_of_values(values.host())}, but a mask must have 0 and one other value: say which label is meant, "
-            "such as label=1 or label=[1, 2]"
-        )
-    _refuse_image(values, what, image, image_name, labels == (1,))
-    with mask.library.current_device():
+    if labels is not None:
+        _refuse_image(values, what, image, image_name, labels == (1,))
+    elif (least, greatest) == (0, 0):
+        report_missing(mask, what)
+    elif "float" not in mask.dtype and (least, greatest) in ((0, 1), (1, 1)):
+        return _arrays.bytes_of(mask, what)
+    with library.current_device():
         compared = values.comparable()
         inside, missing = None, []
-        for each in labels:
+        for each in labels or (greatest or least,):
             of_label = compared == each
             inside = of_label if inside is None else inside | of_label
             missing += [] if of_label.any() else [each]
-        if missing:
-            warn_or_refuse_missing(mask, missing, len(missing) == len(labels), what)
-    return _arrays.bytes_of(_arrays.Array(inside, mask.library), what)
+        is_single = labels is not None or bool(((compared != 0) == inside).all())
+    if not is_single:
+        _refuse_many_values(values, what, image_name)
+        raise ValueError(
+            f"{what} has {_list_of_values(values)}, but a mask must have 0 and one other value: say which label is meant, "
+            "such as label=1 or label=[1, 2]"
+        )
+    if missing:
+        report_missing(mask, what, missing, labels)
+    return _arrays.bytes_of(_arrays.Array(inside, library), what)
 
 
 def _refuse_image(values, what, image, image_name, is_first_label=False):
     """Raise ValueError for a label map that is probably an image: atlases have many labels, of which others than the first are
     named, and their image has more than a few values."""
     least, greatest = values.extremes()
-    if greatest - least >= _FEW:
-        if image is not None:
-            refuse_same(values, what, image, image_name)
-        of_image = _MANY if image is None else _number_of_values(image)
-        if of_image <= _BINARY:
-            _refuse_many_values(values, what, image_name, _FEW)
-        elif is_first_label or of_image <= _FEW:
-            _refuse_many_values(values, what, image_name)
+    if greatest - least < _FEW:
+        return
+    if image is not None:
+        refuse_same(values, what, image, image_name)
+    of_image = _MANY if image is None else _number_of_values(image)
+    if is_first_label or of_image <= _FEW:
+        _refuse_many_values(values, what, image_name, _FEW if of_image <= _BINARY else _MANY)
 
 
 def refuse_same(mask, what, image, image_name="x"):
     """Raise ValueError if the values of a mask are those of the image: each region would have one intensity."""
     with image.library.current_device():
-        if mask.shape == image.shape and bool((mask.comparable() == image.comparable()).all()):
-            raise ValueError(
-                f"{what} has the values of {image_name}, but must say where the regions are: is it the image?"
-            )
+        is_same = mask.shape == image.shape and bool((mask.comparable() == image.comparable()).all())
+    if is_same:
+        raise ValueError(f"{what} has the values of {image_name}, but must say where the regions are: is it the image?")
 
 
 def label_map(mask, label, what="mask", image=None, image_name="x"):
@@ -175,7 +167,7 @@ def label_map(mask, label, what="mask", image=None, image_name="x"):
     kind = np.dtype({"b": "uint8", "f": "int64"}.get(array.dtype.kind, array.dtype)).newbyteorder("=")
     array = np.ascontiguousarray(array, kind)
     if (least, greatest) == (0, 0):
-        _refuse_empty(mask, what, "other than 0")
+        report_missing(mask, what)
     if isinstance(label, str) and label == "all":
         if least < 0:
             raise ValueError(
@@ -189,16 +181,13 @@ def label_map(mask, label, what="mask", image=None, image_name="x"):
     return array, labels
 
 
-def warn_or_refuse_missing(mask, labels, are_all, what="mask"):
-    """Warn of labels that the mask does not have; raise ValueError if these are all."""
-    wanted = " or ".join(map(str, labels))
-    if are_all:
-        _refuse_empty(mask, what, f"{wanted} (label)")
-    warn(f"no voxel of {what} is {wanted} (label); it has {_list_of_values(mask.host())}")
-
-
-def _refuse_empty(mask, what, wanted):
-    raise ValueError(f"no voxel of {what} is {wanted}; it has {_list_of_values(mask.host())}")
+def report_missing(mask, what="mask", missing=(), labels=()):
+    """Raise ValueError since no voxel of the mask is inside, or warn, if only some of the labels that are wanted are missing."""
+    wanted = f"{' or '.join(map(str, missing))} (label)" if missing else "other than 0"
+    text = f"no voxel of {what} is {wanted}; it has {_list_of_values(mask)}"
+    if len(missing) == len(labels):
+        raise ValueError(text)
+    warn(text)
 
 
 def selection(array, mask):
@@ -211,7 +200,7 @@ def selection(array, mask):
     _refuse_many_values(values, "selection", "x")
     with selected.library.current_device():
         if not (selected.array != 0).any():
-            _refuse_empty(array, "selection", "other than 0")
+            report_missing(array, "selection")
         if mask is not None and not ((selected.array != 0) & (mask.array != 0)).any():
             raise ValueError("no voxel of selection is inside mask, so that there is nothing to compute")
     return selected
@@ -248,23 +237,20 @@ def check_finite(image, inside, what="x", mask_name=None, nan_is_absent=True, re
         return
     if all(map(math.isfinite, image.extremes())):
         return
-    library, module = image.library, image.library.module()
-    with library.current_device():
+    module = image.library.module()
+    with image.library.current_device():
         region = True if inside is None else inside.array != 0
         infinite = int(module.count_nonzero(module.isinf(image.array) & region))
         absent = int(module.count_nonzero(module.isnan(image.array) & region))
+        is_empty = absent > 0 and not ((image.array == image.array) & region).any()
     where = f" inside {mask_name}" if mask_name is not None else ""
     remedy = remedy or "leave them out of the mask, such as mask & np.isfinite(x)"
-
-    def voxels(number):
-        return f"{number} voxel{'s' * (number > 1)}{where}"
-
+    texts = [f"{number} voxel{'s' * (number > 1)}{where}" for number in (infinite, absent)]
     if infinite:
-        raise ValueError(f"{what} is infinite at {voxels(infinite)}: {remedy}")
+        raise ValueError(f"{what} is infinite at {texts[0]}: {remedy}")
     if absent and not nan_is_absent:
-        raise ValueError(f"{what} is NaN at {voxels(absent)}: {remedy}")
-    with library.current_device():
-        if absent and not ((image.array == image.array) & region).any():
-            raise ValueError(f"{what} is NaN at all {absent} voxels{where}, so that there are no intensities")
+        raise ValueError(f"{what} is NaN at {texts[1]}: {remedy}")
+    if is_empty:
+        raise ValueError(f"{what} is NaN at all {absent} voxels{where}, so that there are no intensities")
     if absent and mask_name is not None:
-        warn(f"{what} is NaN at {voxels(absent)}, which {'are' if absent > 1 else 'is'} absent as those outside")
+        warn(f"{what} is NaN at {texts[1]}, which {'are' if absent > 1 else 'is'} absent as those outside")

@@ -77,9 +77,7 @@ class FeatureMapsd(_MapTransform):
             if name in parameters:
                 raise TypeError(f"FeatureMapsd has no parameter {name}: {remedy}")
         if batch_first and parameters.get("crop") is not None:
-            raise ValueError(
-                f"crop is {parameters['crop']!r}, but images of a batch have maps of one size: leave one of them out"
-            )
+            raise ValueError("crop is given, but images of a batch have maps of one size: leave one of them out")
         self.mask_key = mask_key
         self.suffix = suffix
         self.with_image = with_image
@@ -90,10 +88,8 @@ class FeatureMapsd(_MapTransform):
     def _check(self) -> None:
         """Compute maps of a few voxels, so that wrong parameters fail here, and not at the first case of a long run."""
         given = self.parameters
-        lengths = [
-            np.size(given.get(name)) for name in ("spacing", "neighborhood_radius", "window_size", "window_anchor")
-        ]
-        dimension = given.get("dimension") or max(lengths)
+        of_axes = [given.get(name) for name in ("spacing", "neighborhood_radius", "window_size", "window_anchor")]
+        dimension = given.get("dimension") or max(map(np.size, of_axes))
         shape = (4,) * (dimension if dimension in (2, 3) else 3)
         intensity = np.ravel(given["bin_edges"])[0] if np.size(given.get("bin_edges")) > 1 else 1
         mask = None if self.mask_key is None else np.full(shape, np.ravel(given.get("label") or 1)[0])
@@ -127,15 +123,14 @@ class FeatureMapsd(_MapTransform):
             raise ValueError(f"{self.mask_key} has the shape {tuple(mask.shape)}, but must have one channel")
         if not self.batch_first:
             return self._channels(image, mask)
-        masks = [None] * len(image) if mask is None else mask
-        if len(masks) != len(image):
+        if mask is not None and len(mask) != len(image):
             raise ValueError(f"{self.mask_key} has the shape {tuple(mask.shape)}, but {key} has {tuple(image.shape)}")
+        masks = [None] * len(image) if mask is None else mask
         return _like(_joined([self._channels(*each) for each in zip(image, masks)], "stack"), image)
 
     def _channels(self, image: Any, mask: Any) -> Any:
-        maps = feature_maps(
-            image[0], mask[0] if mask is not None and mask.ndim == image.ndim else mask, **self.parameters
-        )
+        has_channel = mask is not None and mask.ndim == image.ndim
+        maps = feature_maps(image[0], mask[0] if has_channel else mask, **self.parameters)
         channels = maps.array
         if self.with_image:
             channels = _joined([image[(..., *maps.slices)], channels], "concatenate")

@@ -8,11 +8,10 @@ from typing import Any, Iterable, Literal, Mapping, Sequence, SupportsFloat, Sup
 from numpy.typing import DTypeLike, NDArray
 from typing_extensions import Required
 
-# Arrays of NumPy, PyTorch, CuPy and other libraries, xarray.DataArray, and nested lists of numbers.
+# Arrays of NumPy, PyTorch, CuPy and other libraries, and nested lists of numbers; those of the library that was given; and images of
+# ITK, SimpleITK and other packages, of which some have no types.
 Array = Any
-# An array of the library of the array that was given.
 SameArray = Any
-# An image of ITK or of SimpleITK, which have no types.
 ImageLike = Any
 Path = Union[str, PathLike[str]]
 
@@ -34,16 +33,14 @@ Device = Union[Literal["cpu", "cuda"], int, None]
 # Also of several devices.
 Devices = Union[Literal["cpu", "cuda", "all"], int, Sequence[int], None]
 Precision = Literal["float", "double"]
-Affinity = Literal["geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"]
-Adjacency = Literal["face", "face_edge", "full"]
-Competition = Literal["relative", "iterative"]
-TieRule = Literal["background", "lowest_label"]
-LabelType = DTypeLike
 
 # The tables of _parameters.py.
 
-class _FeaturesParameters(TypedDict, total=False):
+class _ImageParameters(TypedDict, total=False):
     spacing: Numbers | None
+    precision: Precision
+
+class _TextureParameters(TypedDict, total=False):
     bin_width: Number | None
     number_of_gray_levels: Integer | None
     bin_edges: Numbers | None
@@ -57,7 +54,7 @@ class _FeaturesParameters(TypedDict, total=False):
     voxel_array_shift: Number
     threads: Integer
 
-class FeatureMapsParameters(_FeaturesParameters, total=False):
+class FeatureMapsParameters(_ImageParameters, _TextureParameters, total=False):
     features: Required[str | Iterable[str] | Mapping[str, str | Iterable[str] | None]]
     label: Integer | Sequence[Integer] | None
     neighborhood_radius: Integers | None
@@ -68,14 +65,14 @@ class FeatureMapsParameters(_FeaturesParameters, total=False):
     background_value: Number
     crop: Literal["mask"] | None
     dimension: Literal[2, 3] | None
-    precision: Precision
     out: Array | None
     device: Devices
 
-class RegionFeaturesParameters(_FeaturesParameters, total=False):
+class RegionFeaturesParameters(_TextureParameters, total=False):
     label: Integer | Sequence[Integer] | Literal["all"]
     features: str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None
     plane_axis: Literal[0, 1, 2] | None
+    spacing: Numbers | None
 
 class _ConnectednessParameters(TypedDict, total=False):
     label: Integer | Sequence[Integer] | None
@@ -84,23 +81,21 @@ class _ConnectednessParameters(TypedDict, total=False):
     difference_mean: MomentOfLabels | None
     difference_variance: MomentOfLabels | None
     estimation_radius: Integer
-    affinity: Affinity
+    affinity: Literal["geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"]
     weight: Number
     minimum_strength: Number
-    adjacency: Adjacency
+    adjacency: Literal["face", "face_edge", "full"]
     distance_weighting: bool
     device: Device
     threads: Integer
 
-class FuzzyConnectednessParameters(_ConnectednessParameters, total=False):
+class FuzzyConnectednessParameters(_ImageParameters, _ConnectednessParameters, total=False):
     seed_points: Any
-    spacing: Numbers | None
-    precision: Precision
     out: Array | None
 
 class _LabelsParameters(_ConnectednessParameters, total=False):
-    competition: Competition
-    tie_rule: TieRule
+    competition: Literal["relative", "iterative"]
+    tie_rule: Literal["background", "lowest_label"]
     estimate_of_every_label: bool
     strength: bool
     margin: bool
@@ -108,20 +103,16 @@ class _LabelsParameters(_ConnectednessParameters, total=False):
     crop_margin: Number | Numbers
     crop_margin_in_millimeters: bool
 
-class LabelsParameters(_LabelsParameters, total=False):
+class _LabeledImageParameters(_ImageParameters, total=False):
+    components_axis: Literal[0, -1] | None
+    label_type: DTypeLike
+
+class LabelsParameters(_LabeledImageParameters, _LabelsParameters, total=False):
     seed_points: Mapping[int, Any] | None
-    spacing: Numbers | None
-    precision: Precision
     # Of the labels, or a Segmentation.
     out: Any
-    components_axis: Literal[0, -1] | None
-    label_type: LabelType
 
 class UpdateParameters(_LabelsParameters, total=False):
     mask: Array | ImageLike | Path | None
 
-class SessionParameters(UpdateParameters, total=False):
-    spacing: Numbers | None
-    precision: Precision
-    components_axis: Literal[0, -1] | None
-    label_type: LabelType
+class SessionParameters(_LabeledImageParameters, UpdateParameters, total=False): ...

@@ -115,7 +115,7 @@ def _window_of(dimension, settings):
 
 
 def classes_of(classes, settings, window, sizes, has_one_level=False):
-    """Classes as _feature_maps.compute takes them. Raises ValueError if settings do not fit the window.
+    """Classes as _feature_maps.Request has them. Raises ValueError if settings do not fit the window.
 
     classes          Dict of the features by class.
     window, sizes    Of the window and of voxels, along each axis of the array.
@@ -133,7 +133,7 @@ def classes_of(classes, settings, window, sizes, has_one_level=False):
     numbers = {name: _settings.CLASSES[name].numbers() for name in classes}
     selected = {name: {each: numbers[name][each] for each in features} for name, features in classes.items()}
     try:
-        return _feature_maps._classes(selected, values, window, sizes, False, has_one_level, order=-1)
+        return _feature_maps.classes_of(selected, values, window, sizes, False, has_one_level, order=-1)
     except ValueError as error:
         raise ValueError(f"setting {error}") from None
 
@@ -241,20 +241,21 @@ class Maps:
             warn_of_one_level(self._name, self._settings)
             self._has_warned = True
         maps = np.empty((sum(map(len, classes.values())), last - first, *plane), self.dtype)
-        _feature_maps.compute(
+        request = _feature_maps.Request(
             pixels,
             mask,
             selection,
-            (maps.ctypes.data, maps[0].size, self.dtype == np.float64),
             box=[slice(first - lower, last - lower), *(slice(0, n) for n in plane)],
             window=self._window,
             anchor=anchor,
             classes=classes_of(classes, self._settings, self._window, self._sizes, is_flat),
-            discretization=_feature_maps.discretization_of_edges(edges),
+            discretization=_feature_maps.discretization({"bin_edges": edges}),
+            dtype=self.dtype.name,
             background=self._background,
             threads=writing.Threads.number,
             device=self._device,
         )
+        request.run((), maps.ctypes.data, maps[0].size)
         return maps
 
 

@@ -24,8 +24,7 @@ def _computed(image, inside, classes, shapes, settings, **discretization):
         np.ascontiguousarray(inside).view(np.uint8),
         [1],
         classes=classes,
-        shape=numbers.get("shape", []),
-        planar_shape=numbers.get("shape2D", []),
+        shapes=numbers,
         **discretization,
         sizes=image.spacing[::-1],
         plane_axis=settings["force2Ddimension"] if settings["force2D"] else None,
@@ -77,7 +76,7 @@ def _texture_values(image, roi, classes, settings, name):
     for edges, group in itertools.groupby(classes, edges_of.get):
         group = {each: classes[each] for each in group}
         prepared = radiomics.classes_of(group, settings, window, image.spacing[::-1])
-        discretization = _feature_maps.discretization_of_edges(edges)
+        discretization = _feature_maps.discretization({"bin_edges": edges})
         values = _computed(pixels, roi.array, prepared, {}, settings, discretization=discretization)
         result.update(zip(_keys(name, group), values))
     return result
