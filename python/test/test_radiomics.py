@@ -400,7 +400,7 @@ INVALID = [
     ({"interpolator": "linear"}, "must be one of sitkNearestNeighbor, "),
     ({"resampledPixelSpacing": [20.0] * 3}, "which leaves no voxel of the region of interest, whose 161 voxels"),
     ({"resampledPixelSpacing": [1e-6] * 3}, "which makes an image of .* voxels; 1099511627776 are possible"),
-    ({"precision": "single"}, "precision is 'single', but must be float or double"),
+    ({"precision": "single"}, "precision is 'single', but must be one of float, double"),
     ({"voxelBased": False, "out_dir": "maps"}, "out_dir is 'maps', but voxelBased is False, .* values of the region and no maps"),
     # Classes.
     ({"featureClass": 5}, "featureClass is 5, but must be a name, a list of names, or a dict"),

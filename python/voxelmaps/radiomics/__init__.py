@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 
 from .. import _image
 from .._files import layouts, paths, writing
+from .._parameters import FEATURE_MAPS
 from . import _filters, _preparation, _settings, _values
 from ._filters import images_of
 from ._levels import VOXELS_AT_ONCE, Maps, bin_edges, check_classes, dtype_of
@@ -33,11 +34,6 @@ _logger = logging.getLogger(__name__)
 
 # Threads that convert smaller images would wait for the lock of the interpreter.
 _VOXELS_OF_A_TASK = 2**15
-
-
-def check_precision(precision):
-    if precision not in ("float", "double"):
-        raise ValueError(f"precision is {precision!r}, but must be float or double")
 
 
 def read_image(path: Path, segment: int | None = None) -> ImageLike:
@@ -108,7 +104,7 @@ def execute(
     >>> {name: float(value) for name, value in values.items()}
     {'original_shape_VoxelVolume': 399.0, 'original_firstorder_Mean': 800.0}
     """
-    check_precision(precision)
+    FEATURE_MAPS["precision"].check(precision, "precision")
     parameters = _settings.read(params, settings)
     _filters.check_libraries(parameters.image_types)
     if not parameters.voxel_based and (out_dir is not None or images):

@@ -99,19 +99,20 @@ def _log_names(settings, dimension=3):
 
 
 def _log_images(source, settings):
-    whole, skipped = _image.to_simpleitk(source.whole), dict(_log_skipped(source, settings))
+    whole, skipped = _image.to_simpleitk(source.whole), _log_skipped(source, settings)
     for name, sigma in _log_names(settings).items():
         if name not in skipped:
-            yield name, _laplacian_of_gaussian(source, whole, sigma)
+            yield _laplacian_of_gaussian(source, whole, sigma)
 
 
 def _log_skipped(source, settings):
-    size, spacing = source.whole.size, source.whole.spacing
+    size, result = source.whole.size, {}
     for name, sigma in _log_names(settings).items():
         if min(size) < 4:
-            yield name, f"the image of size {size} is shorter than 4 voxels along an axis"
-        elif not all(sigma / s <= n - 1 for n, s in zip(size, spacing)):
-            yield name, f"the image of size {size} is too short for the setting sigma {sigma}"
+            result[name] = f"the image of size {size} is shorter than 4 voxels along an axis"
+        elif not all(sigma / s <= n - 1 for n, s in zip(size, source.whole.spacing)):
+            result[name] = f"the image of size {size} is too short for the setting sigma {sigma}"
+    return result
 
 
 # --- Wavelets ----------------------------------------------------------------------------------------------------------
@@ -125,15 +126,10 @@ def _wavelet_axes(settings, dimension):
     return axes
 
 
-def _wavelet_prefix(level):
-    return f"wavelet{level if level > 1 else ''}-"
-
-
 def _wavelet_names(settings, dimension):
     low, *codes = map("".join, itertools.product("LH", repeat=len(_wavelet_axes(settings, dimension))))
-    for level in range(1, settings["level"] + 1):
-        yield from (_wavelet_prefix(level) + code for code in codes)
-    yield _wavelet_prefix(settings["level"]) + low
+    prefixes = [f"wavelet{level if level > 1 else ''}-" for level in range(1, settings["level"] + 1)]
+    return [prefix + code for prefix in prefixes for code in codes] + [prefixes[-1] + low]
 
 
 def _block(source, axes, margin):
@@ -159,14 +155,13 @@ def _wavelet_images(source, settings):
     axes = _wavelet_axes(settings, source.whole.array.ndim)
     levels = settings["start_level"] + settings["level"]
     block, inner = _block(source, axes, levels * (wavelet.dec_len + 1))
-    low = "a" * len(axes)
-    for level in range(1 - settings["start_level"], settings["level"] + 1):
+    for level in range(1, levels + 1):
         (decomposed,) = pywt.swtn(block, wavelet, level=1, start_level=0, axes=tuple(axes))
-        block = decomposed.pop(low)
-        for code in list(decomposed) if level > 0 else ():
+        block = decomposed.pop("a" * len(axes))
+        for code in list(decomposed) if level > settings["start_level"] else ():
             # One by one, so that they are not needed longer.
-            yield _wavelet_prefix(level) + code.replace("a", "L").replace("d", "H"), decomposed.pop(code)[inner]
-    yield _wavelet_prefix(level) + low.replace("a", "L"), block[inner]
+            yield decomposed.pop(code)[inner]
+    yield block[inner]
 
 
 # --- Local binary patterns ---------------------------------------------------------------------------------------------
@@ -264,23 +259,24 @@ def _local_binary_patterns_3d(source, settings):
             f"imageType LBP3D has no kurtosis at {without} of {len(values)} voxels: all intensities on the sphere of setting "
             f"lbp3DIcosphereRadius {settings['lbp3DIcosphereRadius']} are equal there"
         )
-    for name, column in zip(_lbp3d_names(settings), values.T):
+    for column in values.T:
         result = np.zeros(inside.shape)
         result[inside] = column
-        yield name, result
+        yield result
 
 
-def _lbp3d_names(settings, dimension=3):
+def _lbp3d_names(settings, dimension):
     return [f"lbp-3D-m{level}" for level in range(1, settings["lbp3DLevels"] + 1)] + ["lbp-3D-k"]
 
 
 def _lbp3d_skipped(source, settings):
     dimension = source.whole.array.ndim
     if dimension != 3:
-        return [(name, f"the image has {dimension} dimensions, but must have 3") for name in _lbp3d_names(settings)]
+        names = _lbp3d_names(settings, dimension)
+        return dict.fromkeys(names, f"the image has {dimension} dimensions, but must have 3")
     if not settings["maskedKernel"]:
         raise ValueError("setting maskedKernel is False, but imageType LBP3D has values in the region of interest only")
-    return []
+    return {}
 
 
 # --- Image types -------------------------------------------------------------------------------------------------------
@@ -289,22 +285,21 @@ def _lbp3d_skipped(source, settings):
 class _ImageType(NamedTuple):
     # Names of the images by settings and dimension, in order.
     names: Callable[..., Any]
-    # Pairs of names and arrays of the part that maps cover, by source and settings.
+    # Arrays of the part that maps cover, in this order, by source and settings.
     images: Callable[..., Any]
     # Settings of the filter.
     settings: tuple = ()
     # Pairs of modules and the packages that have them.
     libraries: tuple = ()
-    # Pairs of names of images that there are not, and why, by source and settings.
-    skipped: Callable[..., Any] = lambda source, settings: ()
+    # Dict of the names of images that the image is too small for, and why, by source and settings.
+    skipped: Callable[..., Any] = lambda source, settings: {}
 
 
 def _single(name, function, settings=(), libraries=()):
     def images(source, settings):
         # Values that are not finite raise an error where they are used.
         with np.errstate(all="ignore"):
-            array = function(source, settings)
-        yield name, array
+            return [function(source, settings)]
 
     return _ImageType(lambda settings, dimension: [name], images, settings, libraries)
 
@@ -358,8 +353,8 @@ def names(image_type, settings, dimension):
 
 
 def skipped(source, image_type, settings):
-    """The names of images that the image is too small for, and why."""
-    return dict(IMAGE_TYPES[image_type].skipped(source, settings))
+    """Dict of the names of images that the image is too small for, and why."""
+    return IMAGE_TYPES[image_type].skipped(source, settings)
 
 
 def images_of(prepared, parameters):
@@ -370,6 +365,6 @@ def images_of(prepared, parameters):
         left_out = skipped(prepared, image_type, settings)
         for name, reason in left_out.items():
             _logger.warning("imageType %s has no image %s: %s", image_type, name, reason)
-        if not left_out.keys() >= set(names(image_type, settings, prepared.whole.array.ndim)):
-            for name, array in IMAGE_TYPES[image_type].images(prepared, settings):
-                yield name, prepared.image.with_array(np.ascontiguousarray(array)), settings
+        present = [name for name in names(image_type, settings, prepared.whole.array.ndim) if name not in left_out]
+        for name, array in zip(present, IMAGE_TYPES[image_type].images(prepared, settings)) if present else ():
+            yield name, prepared.image.with_array(np.ascontiguousarray(array)), settings

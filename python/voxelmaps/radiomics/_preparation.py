@@ -54,14 +54,15 @@ def _check_inside(image, roi):
         )
 
 
-def _on_grid_of(image, roi, setting):
-    """The region of interest, resampled to the grid of the image."""
-    sitk = library("SimpleITK", f"setting {setting}")
-    resample = sitk.ResampleImageFilter()
-    resample.SetReferenceImage(to_simpleitk(image))
-    resample.SetInterpolator(sitk.sitkNearestNeighbor)
-    resampled = from_simpleitk(resample.Execute(to_simpleitk(roi)))
-    return resampled.with_array(resampled.array != 0)
+def _resample(volume, grid, interpolator):
+    """The volume on a grid of this size, spacing, origin and direction."""
+    import SimpleITK as sitk
+
+    size, spacing, origin, direction = grid
+    source, transform = to_simpleitk(volume), sitk.Transform(len(size), sitk.sitkIdentity)
+    place = transform, interpolator, origin, spacing, direction
+    result = from_simpleitk(sitk.Resample(source, size, *place, 0.0, source.GetPixelID()))
+    return result.with_array(result.array != 0) if volume.array.dtype == bool else result
 
 
 def _checked(image, roi, settings):
@@ -73,7 +74,8 @@ def _checked(image, roi, settings):
             raise ValueError(f"{difference}; setting correctMask resamples it, and geometryTolerance permits more")
         _logger.warning("%s; the mask is resampled to the image", difference)
         _check_inside(image, roi)
-        roi = _on_grid_of(image, roi, "correctMask")
+        sitk = library("SimpleITK", "setting correctMask")
+        roi = _resample(roi, (image.size, *image[1:]), sitk.sitkNearestNeighbor)
         if not roi.array.any():
             raise ValueError("no voxel of the mask is left after setting correctMask has resampled it to the image")
     lower, upper = _bounds(roi)
@@ -121,9 +123,9 @@ def _resampled(image, roi, settings):
     lower, upper = (np.array(bound[::-1]) for bound in _bounds(roi))
     # 0 keeps the spacing, and so does an axis along which the region has one voxel.
     new = np.where((wanted == 0) | (lower == upper), old, wanted)
-    is_same = np.allclose(image.spacing, new)
-    if is_same:
-        resampled = _on_grid_of(image, roi, "resampledPixelSpacing")
+    is_on_grid = np.allclose(image.spacing, new)
+    if is_on_grid:
+        grid = image.size, *image[1:]
     else:
         # The grid keeps the corner of the mask; half a voxel more on each side covers the whole region.
         ratio = old / new
@@ -132,23 +134,16 @@ def _resampled(image, roi, settings):
         size = [int(n) for n in last - first + 1]
         if math.prod(size) > _MAX_VOXELS:
             raise ValueError(f"{given}, which makes an image of {size} voxels; {_MAX_VOXELS} are possible")
-        origin = roi.point(0.5 * (new - old) / old + first / ratio)
-
-        def resample(volume, interpolator):
-            source, transform = to_simpleitk(volume), sitk.Transform(len(new), sitk.sitkIdentity)
-            grid = size, transform, interpolator, origin, new.tolist(), roi.direction
-            return from_simpleitk(sitk.Resample(source, *grid, 0.0, source.GetPixelID()))
-
+        grid = size, new.tolist(), roi.point(0.5 * (new - old) / old + first / ratio), roi.direction
         interpolator = settings["interpolator"]
-        image = resample(image, getattr(sitk, interpolator) if isinstance(interpolator, str) else interpolator)
-        resampled = resample(roi, sitk.sitkNearestNeighbor)
-        resampled = resampled.with_array(resampled.array != 0)
+        image = _resample(image, grid, getattr(sitk, interpolator) if isinstance(interpolator, str) else interpolator)
+    resampled = _resample(roi, grid, sitk.sitkNearestNeighbor)
     if not resampled.array.any():
         raise ValueError(
             f"{given}, which leaves no voxel of the region of interest, whose {np.count_nonzero(roi.array)} voxels have the spacing "
             f"{list(roi.spacing)}"
         )
-    if is_same:
+    if is_on_grid:
         bounds = _bounds(resampled)
         return image.cropped(*bounds, margin), resampled.cropped(*bounds, margin)
     return image, resampled
@@ -160,15 +155,15 @@ def _resegmented(image, roi, settings):
     if values.dtype.kind in "iu":
         # Multiples of integers of small types overflow.
         values = values.astype(np.float64)
-    limits = sorted(settings["resegmentRange"])
+    origin, unit = 0, 1
     if mode == "relative":
-        limits = [np.max(values) * limit for limit in limits]
+        unit = np.max(values)
     elif mode == "sigma":
-        mean, deviation = np.mean(values), np.std(values)
-        limits = [mean + deviation * limit for limit in limits]
-    kept = values >= limits[0]
-    if len(limits) == 2:
-        kept &= values <= limits[1]
+        origin, unit = np.mean(values), np.std(values)
+    lowest, *highest = (origin + unit * limit for limit in sorted(settings["resegmentRange"]))
+    kept = values >= lowest
+    for limit in highest:
+        kept &= values <= limit
     if np.count_nonzero(kept) <= 1:
         raise ValueError(
             f"setting resegmentRange is {settings['resegmentRange']} ({mode}), which leaves {np.count_nonzero(kept)} voxels; "
@@ -183,9 +178,7 @@ def _resegmented(image, roi, settings):
 
 
 def _moments(values):
-    extremes = {"Minimum": np.float64(np.min(values)), "Maximum": np.float64(np.max(values))}
-    # Sums of integers are exact without a copy.
-    values = values.ravel() if values.dtype.kind in "iu" else values.ravel().astype(float)
+    extremes = {"Minimum": np.float64(values.min()), "Maximum": np.float64(values.max())}
     return {"Mean": np.mean(values, dtype=float), **extremes}
 
 
@@ -250,7 +243,7 @@ def diagnostics(prepared, parameters):
     }
 
 
-# --- Preparation -------------------------------------------------------------------------------------------------------
+# --- The image and its region ------------------------------------------------------------------------------------------
 
 
 class Prepared(NamedTuple):

@@ -135,16 +135,11 @@ _interpolator = _rule(
 
 class _Setting(NamedTuple):
     check: Callable[[Any], Any]
-    # PyRadiomics'.
     default: Any
-    # A key of _TABLE.
-    acts_on: str
-
-    @property
-    def section(self):
-        return "voxelSetting" if self.acts_on == "windows" else "setting"
+    section: str
 
 
+# Checks and PyRadiomics' defaults, by what settings act on.
 _TABLE = {
     "preparation": {
         "label": (_label, 1),
@@ -199,7 +194,11 @@ _TABLE = {
         "lbp3DIcosphereSubdivision": (_integer(0, 5), 1),
     },
 }
-SETTINGS = {name: _Setting(*row, acts_on) for acts_on, rows in _TABLE.items() for name, row in rows.items()}
+SETTINGS = {
+    name: _Setting(*row, "voxelSetting" if acts_on == "windows" else "setting")
+    for acts_on, rows in _TABLE.items()
+    for name, row in rows.items()
+}
 # Those that have an effect if they are given for one image type.
 _OF_IMAGE_TYPES = (*_TABLE["classes"], *_TABLE["filters"])
 
