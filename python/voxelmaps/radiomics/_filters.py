@@ -85,9 +85,7 @@ def _laplacian_of_gaussian(source, whole, sigma):
         image = whole
         for axis in (derived, *(other for other in axes if other != derived)):
             image = sitk.RecursiveGaussian(image, float(sigma), True, 2 if axis == derived else 0, axis)
-            part = [slice(None)] * len(axes)
-            part[axis] = source.box[len(axes) - 1 - axis]
-            image = image[tuple(part)]
+            image = image[tuple(part if other == axis else slice(None) for other, part in enumerate(source.box[::-1]))]
         derivative = sitk.GetArrayViewFromImage(image).astype(np.float64) * (1.0 / source.whole.spacing[derived] ** 2)
         total = (total + derivative).astype(np.float32).astype(np.float64)
     return total.astype(np.float32)
