@@ -110,11 +110,11 @@ def execute(
     if not parameters.voxel_based and (out_dir is not None or images):
         given = "images is True" if images else f"out_dir is {out_dir!r}"
         raise ValueError(f"{given}, but voxelBased is False, so that there are values of the region and no maps")
+    layout = layouts.Layout("nii.gz", all_keys(parameters, images))
     if out_dir is not None:
         given = {"the image": image, "the mask": mask, "the parameter file": params}
         read = [(what, os.fspath(value)) for what, value in given.items() if isinstance(value, (str, os.PathLike))]
-        names = [f"{key}.nii.gz" for key in all_keys(parameters, images)]
-        paths.check_outputs(read, [("out_dir", os.fspath(out_dir), names)])
+        paths.check_outputs(read, [("out_dir", os.fspath(out_dir), layout.names())])
     volume, convert = _image.load(image, "the image")
     mask_volume, _ = _image.load(mask, "the mask", grid=volume, segment=parameters.settings["label"])
     if not parameters.voxel_based:
@@ -127,13 +127,13 @@ def execute(
         _logger.info("setting voxelBatch has no effect: all voxels are computed at once")
     result = _preparation.diagnostics(prepared, parameters)
     if out_dir is not None:
-        return result | _write_maps(prepared, parameters, precision, images, out_dir)
+        return result | _write_maps(prepared, parameters, precision, images, out_dir, layout)
     return result | _maps_in_memory(prepared, parameters, precision, images, convert)
 
 
-def _write_maps(prepared, parameters, precision, images, out_dir):
+def _write_maps(prepared, parameters, precision, images, out_dir, layout):
     """Dict of the paths of maps and images by key."""
-    result, layout = {}, layouts.Layout("nii.gz", all_keys(parameters))
+    result = {}
     with (
         paths.output_folder(out_dir) as folder,
         writing.Writer(prepared.image, dtype_of(precision), folder, layout) as writer,

@@ -116,11 +116,12 @@ class Levels:
     """The gray levels of an image, with the bins of each class.
 
     image, roi    Volumes, cropped as PyRadiomics does.
+    window        Size of the window along each axis of the array.
     name          Of the image.
     """
 
-    def __init__(self, image, roi, settings, precision="float", name="original"):
-        self._image, self._roi, self._settings, self._name = image, roi, settings, name
+    def __init__(self, image, roi, settings, window, precision="float", name="original"):
+        self._image, self._roi, self._settings, self._window, self._name = image, roi, settings, window, name
         self.dtype, self._edges, self._has_warned = dtype_of(precision), {}, False
 
     @functools.cached_property
@@ -160,7 +161,7 @@ class Levels:
         for _, names in itertools.groupby(classes, self.edges):
             yield {name: classes[name] for name in names}
 
-    def prepared(self, classes, window):
+    def prepared(self, classes):
         """Classes with equal bins, and their discretization, as _core takes them. Warns if there is no texture."""
         edges = self.edges(next(iter(classes)))
         has_one_level = bool(self._extremes[0] >= edges[-1])
@@ -172,7 +173,7 @@ class Levels:
                 text = text.replace("bin_width", "binWidth").replace("number_of_gray_levels", "binCount")
             _logger.warning("image %s: %s", self._name, text)
         return {
-            "classes": _classes_of(classes, self._settings, window, self._image.spacing[::-1], has_one_level),
+            "classes": _classes_of(classes, self._settings, self._window, self._image.spacing[::-1], has_one_level),
             "discretization": _feature_maps.discretization_of_edges(edges),
         }
 
@@ -181,11 +182,10 @@ class Maps(Levels):
     """The maps of an image in a region of interest, as arrays: of all planes, or slab by slab."""
 
     def __init__(self, image, roi, settings, precision, name="original"):
-        super().__init__(image, roi, settings, precision, name)
+        super().__init__(image, roi, settings, _window_of(roi.array.ndim, settings), precision, name)
         self._inside = np.ascontiguousarray(roi.array).view(np.uint8)
         self._background = float(settings["initValue"])
         _feature_maps.check_background(self._background, precision, "setting initValue")
-        self._window = _window_of(roi.array.ndim, settings)
         self._device = _devices.devices_of_arrays(None, _arrays.Library("NumPy"))
 
     @property
@@ -223,7 +223,7 @@ class Maps(Levels):
             box=[slice(first - lower, last - lower), *(slice(0, n) for n in plane)],
             window=self._window,
             anchor=anchor,
-            **self.prepared(classes, self._window),
+            **self.prepared(classes),
             background=self._background,
             threads=writing.Threads.number,
             device=self._device,

@@ -62,11 +62,11 @@ def values_of(prepared, parameters):
     if not _keys(parameters, "original", False):
         return result
     for name, image, settings in _filters.images_of(prepared, parameters):
-        levels = _levels.Levels(image, roi, {**settings, "maskedKernel": True}, name=name)
         # All pairs of voxels are in one window.
         window = list(roi.array.shape)
         if settings["force2D"]:
             window[settings["force2Ddimension"]] = 1
+        levels = _levels.Levels(image, roi, {**settings, "maskedKernel": True}, window, name=name)
         for group in levels.groups(_keys(parameters, name, False)):
-            result |= _computed(levels.pixels, roi, settings, group, **levels.prepared(group, window))
+            result |= _computed(levels.pixels, roi, settings, group, **levels.prepared(group))
     return result
