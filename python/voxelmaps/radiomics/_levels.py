@@ -6,7 +6,6 @@ import functools
 import itertools
 import logging
 import math
-import sys
 
 import numpy as np
 
@@ -47,7 +46,9 @@ def bin_edges(extremes, settings):
                 f"setting binWidth is {width}, which makes {levels:.0f} gray levels of intensities from {minimum} to {maximum}; "
                 f"at most {MAX_LEVELS} are possible"
             )
-        edges = np.arange(lowest, min(maximum + 2 * width, sys.float_info.max), width)
+        if not math.isfinite(float(maximum) + 2 * width):
+            raise ValueError(f"setting binWidth is {width}, which is too wide for float64")
+        edges = np.arange(lowest, maximum + 2 * width, width)
     used = np.asarray(edges[edges <= maximum], dtype=float)
     if not (0 < len(used) <= MAX_LEVELS and (np.diff(used) > 0).all()):
         raise ValueError(
