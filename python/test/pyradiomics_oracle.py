@@ -75,7 +75,7 @@ def to_itk(array):
 
 
 def all_features(name):
-    return parameters.CLASSES[name].all_features()
+    return parameters.all_features(name)
 
 
 # --- Comparison with PyRadiomics --------------------------------------------------------------------------------------

@@ -211,9 +211,8 @@ def test_features_are_those_of_pyradiomics(name):
     from radiomics import getFeatureClasses
 
     theirs = getFeatureClasses()[name].getFeatureNames()
-    row = parameters.CLASSES[name]
-    assert row.all_features() == [feature for feature, is_deprecated in theirs.items() if not is_deprecated]
-    assert set(row.numbers()) | set(row.replaced) == set(theirs)
+    assert all_features(name) == [feature for feature, is_deprecated in theirs.items() if not is_deprecated]
+    assert set(parameters.numbers_of(name)) | set(parameters.REPLACED.get(name, ())) == set(theirs)
 
 
 def test_diagnostics_of_pyradiomics():
@@ -372,19 +371,19 @@ INVALID = [
     ({"neighborhood_radius": 2}, "setting neighborhood_radius is not known .did you mean kernelRadius"),
     ({"sigma": 1.0}, "setting sigma is 1.0, but must be a list of numbers"),
     ({"imageType": {"LoG": {"sigma": [[1.0]]}}}, "setting sigma is .*, but must be"),
-    ({"imageType": {"LoG": {"sigma": [0]}}}, r"setting sigma is \[0\], but must be greater than 0"),
+    ({"imageType": {"LoG": {"sigma": [0]}}}, r"setting sigma is \[0\], but must be a list of numbers, each greater than 0"),
     ({"wavelet": "coif"}, "setting wavelet is 'coif', but must be the name of a discrete wavelet"),
     ({"wavelet": "morl"}, "setting wavelet is 'morl', but must be"),
     ({"level": 10**9}, "setting level is 1000000000, but must be an integer from 1 to 100"),
     ({"lbp2DMethod": "var."}, "setting lbp2DMethod is 'var.', but must be one of default, ror, uniform, var"),
     ({"lbp3DIcosphereSubdivision": 12}, "lbp3DIcosphereSubdivision is 12, .* from 0 to 5"),
     ({"label": 0}, "setting label is 0, but must be an integer from 1 up"),
-    ({"label": [1, 3]}, r"setting label is \[1, 3\], but must be one label.*feature_maps\(image, mask, label="),
+    ({"label": [1, 3]}, r"setting label is \[1, 3\], but must be an integer from 1 up.*feature_maps\(image, mask, label="),
     ({"label": 3}, r"no voxel of the mask is 3 \(label\); it has the values 0, 1 and 2"),
-    ({"binWidth": 0}, "setting binWidth is 0, but must be greater than 0"),
+    ({"binWidth": 0}, "setting binWidth is 0, but must be a number greater than 0"),
     ({"binWidth": 1e-5}, "setting binWidth is 1e-05, which makes .* at most 65535 are possible"),
-    ({"binCount": 2.5}, "setting binCount is 2.5, but must be an integer from 1 up"),
-    ({"binCount": 10**9}, "setting binCount is 1000000000, but at most 65535"),
+    ({"binCount": 2.5}, "setting binCount is 2.5, but must be an integer from 1 to 65535"),
+    ({"binCount": 10**9}, "setting binCount is 1000000000, but must be an integer from 1 to 65535"),
     ({"kernelRadius": 128}, "setting kernelRadius is 128, but must be an integer from 1 to 127"),
     ({"kernelRadius": 20}, "setting kernelRadius is 20, which makes windows of 68921 voxels"),
     ({"maskedKernel": 1}, "setting maskedKernel is 1, but must be true or false"),
@@ -401,7 +400,7 @@ INVALID = [
     ({"interpolator": "linear"}, "must be one of sitkNearestNeighbor, "),
     ({"resampledPixelSpacing": [20.0] * 3}, "which leaves no voxel of the region of interest, whose 161 voxels"),
     ({"resampledPixelSpacing": [1e-6] * 3}, "which makes an image of .* voxels; 1099511627776 are possible"),
-    ({"precision": "single"}, "precision is 'single', but must be float or double"),
+    ({"precision": "single"}, "precision is 'single', but must be one of float, double"),
     ({"voxelBased": False, "out_dir": "maps"}, "out_dir is 'maps', but voxelBased is False, .* values of the region and no maps"),
     # Classes.
     ({"featureClass": 5}, "featureClass is 5, but must be a name, a list of names, or a dict"),

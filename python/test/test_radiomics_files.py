@@ -109,7 +109,7 @@ _radiomics_files._SLAB_BYTES = _radiomics_files._SLAB_BYTES_OF_DEVICE = 2**25
 shape = (60, 200, 200)
 image = itk.image_from_array(np.random.default_rng(0).integers(0, 100, shape).astype(np.uint8))
 mask = itk.image_from_array(np.ones(shape, np.uint8))
-features = radiomics._settings.CLASSES["firstorder"].all_features()
+features = radiomics._settings.all_features("firstorder")
 options = {"additionalInfo": False, "precision": "double", "out_dir": None if sys.argv[1] == "memory" else sys.argv[1]}
 # Not ru_maxrss, which begins with the memory of the process that started this one.
 peak = lambda: int(re.search(r"VmHWM:\\s*(\\d+) kB", pathlib.Path("/proc/self/status").read_text())[1])

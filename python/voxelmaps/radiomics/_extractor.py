@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from radiomics import featureextractor
 
 from .. import radiomics
+from .._parameters import FEATURE_MAPS
 from . import _settings
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
     """
 
     def __init__(self, *args: Any, precision: Precision = "float", **kwargs: Any) -> None:
-        radiomics.check_precision(precision)
+        FEATURE_MAPS["precision"].check(precision, "precision")
         self.precision = precision
         super().__init__(*args, **kwargs)
         for name in self.settings:

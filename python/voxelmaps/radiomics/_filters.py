@@ -24,20 +24,18 @@ _logger = logging.getLogger(__name__)
 _BYTES_OF_SAMPLES = 2**27
 
 
-def _library(name, package, image_type):
-    return library(name, f"imageType {image_type}", package, "radiomics")
-
-
 # --- Images of the intensities -----------------------------------------------------------------------------------------
 
 
 def _with_greatest(source):
     """The part of the image in float64, and the greatest absolute value of the whole image."""
-    whole = source.whole.array
-    extremes = [float(whole.min()), float(whole.max())]
-    return source.image.array.astype(np.float64), np.float64(
-        max(map(abs, extremes)) if not np.isnan(extremes).any() else np.nan
-    )
+    extremes = np.array([source.whole.array.min(), source.whole.array.max()], np.float64)
+    return source.image.array.astype(np.float64), np.abs(extremes).max()
+
+
+def _with_signs_of(values, function):
+    """A function of the absolute values, with the signs of the values."""
+    return np.copysign(function(np.abs(values)), values)
 
 
 def _square(source, settings):
@@ -45,24 +43,14 @@ def _square(source, settings):
     return (1 / np.sqrt(greatest) * values) ** 2
 
 
-def _where_signed(values, function):
-    """A function of the absolute values, with the signs of the values; 0 stays 0."""
-    result = values.copy()
-    positive, negative = values > 0, values < 0
-    result[positive] = function(values[positive])
-    result[negative] = -function(-values[negative])
-    return result
-
-
 def _square_root(source, settings):
     values, greatest = _with_greatest(source)
-    return _where_signed(values, lambda x: np.sqrt(x * greatest))
+    return _with_signs_of(values, lambda x: np.sqrt(x * greatest))
 
 
 def _logarithm(source, settings):
     values, greatest = _with_greatest(source)
-    logarithm = lambda x: np.log(x + 1)
-    return _where_signed(values, logarithm) * (greatest / logarithm(np.array([greatest]))[0])
+    return _with_signs_of(values, lambda x: np.log(x + 1)) * (greatest / np.log(np.array([greatest]) + 1)[0])
 
 
 def _exponential(source, settings):
@@ -74,14 +62,13 @@ def _exponential(source, settings):
 
 
 def _gradient(source, settings):
-    sitk = _library("SimpleITK", "SimpleITK", "Gradient")
+    import SimpleITK as sitk
+
     # Differences of neighbors.
-    lower = [max(part.start - 2, 0) for part in source.box]
-    block = tuple(slice(first, part.stop + 2) for first, part in zip(lower, source.box))
-    image = source.whole.with_array(np.ascontiguousarray(source.whole.array[block]))
-    magnitude = sitk.GradientMagnitude(_image.to_simpleitk(image), settings["gradientUseSpacing"])
-    inner = tuple(slice(part.start - first, part.stop - first) for first, part in zip(lower, source.box))
-    return sitk.GetArrayFromImage(magnitude)[inner]
+    block = source.whole.box([part.start for part in source.box], [part.stop - 1 for part in source.box], 2)
+    image = _image.to_simpleitk(source.whole.part(block))
+    magnitude = sitk.GetArrayFromImage(sitk.GradientMagnitude(image, settings["gradientUseSpacing"]))
+    return magnitude[tuple(slice(p.start - b.start, p.stop - b.start) for p, b in zip(source.box, block))]
 
 
 def _laplacian_of_gaussian(source, whole, sigma):
@@ -90,47 +77,40 @@ def _laplacian_of_gaussian(source, whole, sigma):
 
     whole    The image before it was cropped, of SimpleITK.
     """
-    sitk = _library("SimpleITK", "SimpleITK", "LoG")
+    import SimpleITK as sitk
+
     axes = range(whole.GetDimension())
-    total = None
+    total = np.zeros(source.image.array.shape)
     for derived in axes:
         image = whole
         for axis in (derived, *(other for other in axes if other != derived)):
-            order = 2 if axis == derived else 0
-            image = sitk.RecursiveGaussian(image, float(sigma), True, order, axis)
-            part = [slice(None)] * len(axes)
-            part[axis] = source.box[len(axes) - 1 - axis]
-            image = image[tuple(part)]
-        derivative = sitk.GetArrayFromImage(image).astype(np.float64) * (1.0 / source.whole.spacing[derived] ** 2)
-        total = (derivative if total is None else total + derivative).astype(np.float32).astype(np.float64)
+            image = sitk.RecursiveGaussian(image, float(sigma), True, 2 if axis == derived else 0, axis)
+            image = image[tuple(part if other == axis else slice(None) for other, part in enumerate(source.box[::-1]))]
+        derivative = sitk.GetArrayViewFromImage(image).astype(np.float64) * (1.0 / source.whole.spacing[derived] ** 2)
+        total = (total + derivative).astype(np.float32).astype(np.float64)
     return total.astype(np.float32)
 
 
-def _has_room_for(size, spacing, sigma):
-    return all(n >= math.ceil(sigma / s) + 1 for n, s in zip(size, spacing))
-
-
-def _log_name(sigma):
-    return f"log-sigma-{str(sigma).replace('.', '-')}-mm-3D"
+def _log_names(settings, dimension=3):
+    """Dict of sigma by the name of the image; 1 and 1.0 have different names."""
+    return {f"log-sigma-{str(sigma).replace('.', '-')}-mm-3D": sigma for sigma in settings["sigma"]}
 
 
 def _log_images(source, settings):
-    whole, skipped = _image.to_simpleitk(source.whole), dict(_log_skipped(source, settings))
-    # 1 and 1.0 have different names.
-    for name, sigma in {_log_name(sigma): sigma for sigma in settings["sigma"]}.items():
+    whole, skipped = _image.to_simpleitk(source.whole), _log_skipped(source, settings)
+    for name, sigma in _log_names(settings).items():
         if name not in skipped:
-            yield name, _laplacian_of_gaussian(source, whole, sigma)
+            yield _laplacian_of_gaussian(source, whole, sigma)
 
 
 def _log_skipped(source, settings):
-    size, spacing = source.whole.size, source.whole.spacing
-    for sigma in settings["sigma"]:
+    size, result = source.whole.size, {}
+    for name, sigma in _log_names(settings).items():
         if min(size) < 4:
-            yield _log_name(sigma), f"the image of size {size} is shorter than 4 voxels along an axis"
-        elif not sigma > 0:
-            yield _log_name(sigma), "sigma must be greater than 0"
-        elif not sigma < math.inf or not _has_room_for(size, spacing, sigma):
-            yield _log_name(sigma), f"the image of size {size} is too short for the setting sigma {sigma}"
+            result[name] = f"the image of size {size} is shorter than 4 voxels along an axis"
+        elif not all(sigma / s <= n - 1 for n, s in zip(size, source.whole.spacing)):
+            result[name] = f"the image of size {size} is too short for the setting sigma {sigma}"
+    return result
 
 
 # --- Wavelets ----------------------------------------------------------------------------------------------------------
@@ -145,13 +125,9 @@ def _wavelet_axes(settings, dimension):
 
 
 def _wavelet_names(settings, dimension):
-    count = len(_wavelet_axes(settings, dimension))
-    for level in range(1, settings["level"] + 1):
-        prefix = f"wavelet{level if level > 1 else ''}-"
-        letters = ["".join(code) for code in itertools.product("LH", repeat=count)]
-        yield from (prefix + code for code in letters[1:])
-        if level == settings["level"]:
-            yield prefix + letters[0]
+    low, *codes = map("".join, itertools.product("LH", repeat=len(_wavelet_axes(settings, dimension))))
+    prefixes = [f"wavelet{level if level > 1 else ''}-" for level in range(1, settings["level"] + 1)]
+    return [prefix + code for prefix in prefixes for code in codes] + [prefixes[-1] + low]
 
 
 def _block(source, axes, margin):
@@ -160,73 +136,63 @@ def _block(source, axes, margin):
     """
     block, inner = source.whole.array, []
     for axis, part in enumerate(source.box):
-        length, first = block.shape[axis], part.start
-        if axis not in axes:
-            indices = np.arange(part.start, part.stop)
-        elif part.start < margin or part.stop + margin + 1 > length:
-            first, indices = 0, np.arange(length + length % 2) % length
-        else:
-            first = part.start - margin
-            indices = np.arange(first, part.stop + margin + (part.stop - part.start) % 2)
-        block = np.take(block, indices, axis=axis)
+        length, first, last = block.shape[axis], part.start, part.stop
+        if axis in axes and (first < margin or last + margin + 1 > length):
+            first, last = 0, length + length % 2
+        elif axis in axes:
+            first, last = first - margin, last + margin + (last - first) % 2
+        block = np.take(block, range(first, last), axis=axis, mode="wrap")
         inner.append(slice(part.start - first, part.stop - first))
     return block, tuple(inner)
 
 
 def _wavelet_images(source, settings):
-    pywt = _library("pywt", "PyWavelets", "Wavelet")
+    import pywt
+
     wavelet = pywt.Wavelet(settings["wavelet"])
     axes = _wavelet_axes(settings, source.whole.array.ndim)
     levels = settings["start_level"] + settings["level"]
     block, inner = _block(source, axes, levels * (wavelet.dec_len + 1))
-    low = "a" * len(axes)
     for level in range(1, levels + 1):
         (decomposed,) = pywt.swtn(block, wavelet, level=1, start_level=0, axes=tuple(axes))
-        block = decomposed.pop(low)
-        number = level - settings["start_level"]
-        if number < 1:
-            continue
-        prefix = f"wavelet{number if number > 1 else ''}-"
-        for code in list(decomposed):
+        block = decomposed.pop("a" * len(axes))
+        for code in list(decomposed) if level > settings["start_level"] else ():
             # One by one, so that they are not needed longer.
-            yield prefix + code.replace("a", "L").replace("d", "H"), decomposed.pop(code)[inner]
-    yield prefix + "L" * len(axes), block[inner]
+            yield decomposed.pop(code)[inner]
+    yield block[inner]
 
 
 # --- Local binary patterns ---------------------------------------------------------------------------------------------
 
 
 def _local_binary_pattern_2d(source, settings):
-    feature = _library("skimage.feature", "scikit-image", "LBP2D")
-    options = settings["lbp2DSamples"], settings["lbp2DRadius"], settings["lbp2DMethod"]
+    from skimage.feature import local_binary_pattern
 
     margin = math.ceil(settings["lbp2DRadius"]) + 2
 
     def pattern(plane, part):
-        # What is before the part stays, since numbers of rows and columns round.
-        plane = plane[tuple(slice(0, along.stop + margin) for along in part)]
+        # What is before the part stays, since numbers of rows and columns round. A copy can be written, as the function requires.
+        plane = plane[tuple(slice(0, along.stop + margin) for along in part)].copy()
         with warnings.catch_warnings():
-            # That numbers of float are compared. A copy can be written, as the function requires.
+            # That numbers of float are compared.
             warnings.simplefilter("ignore", UserWarning)
-            return feature.local_binary_pattern(plane.copy(), *options)[part]
+            options = settings["lbp2DSamples"], settings["lbp2DRadius"], settings["lbp2DMethod"]
+            return local_binary_pattern(plane, *options)[part]
 
-    whole = source.whole.array
+    whole, box, axis = source.whole.array, list(source.box), settings["force2Ddimension"]
     if whole.ndim == 2:
         return pattern(whole, source.box)
     if not settings["force2D"]:
         _logger.warning(
             "imageType LBP2D has patterns in planes, but setting force2D is off: windows are of 3 dimensions"
         )
-    axis = settings["force2Ddimension"]
     # PyRadiomics exchanges axes, and so are the neighbors of a voxel in the plane.
-    box = list(source.box)
     box[0], box[axis] = box[axis], box[0]
     planes = whole.swapaxes(0, axis)[box[0]]
     result = np.stack([pattern(plane, tuple(box[1:])) for plane in planes]).swapaxes(0, axis)
     if whole.dtype.kind in "iu":
         # PyRadiomics' images have the type of the image.
-        used = result[source.roi.array] if settings["maskedKernel"] else result
-        limits = np.iinfo(whole.dtype)
+        used, limits = result[source.roi.array] if settings["maskedKernel"] else result, np.iinfo(whole.dtype)
         is_held = (used >= limits.min) & (used <= limits.max)
         if not is_held.all():
             raise ValueError(
@@ -236,24 +202,20 @@ def _local_binary_pattern_2d(source, settings):
     return result.astype(whole.dtype)
 
 
-def _harmonic(degree, order, polar, azimuth):
-    special = _library("scipy.special", "scipy", "LBP3D")
-    if hasattr(special, "sph_harm_y"):
-        return special.sph_harm_y(degree, order, polar, azimuth)
-    return special.sph_harm(order, degree, azimuth, polar)
-
-
 def _sphere(settings):
     """Points on a sphere, and the spherical harmonics there, with their degrees."""
-    radius = settings["lbp3DIcosphereRadius"]
-    creation = _library("trimesh.creation", "trimesh", "LBP3D")
-    points = np.array(creation.icosphere(settings["lbp3DIcosphereSubdivision"], radius).vertices)
+    from scipy import special
+    from trimesh.creation import icosphere
+
+    radius, levels = settings["lbp3DIcosphereRadius"], range(settings["lbp3DLevels"])
+    points = np.array(icosphere(settings["lbp3DIcosphereSubdivision"], radius).vertices)
     # PyRadiomics gives the polar angle as the azimuth, and the other way round.
-    azimuth, polar = np.arccos(np.clip(points[:, 2] / radius, -1, 1)), np.arctan2(points[:, 1], points[:, 0])
-    degrees = [degree for degree in range(settings["lbp3DLevels"]) for _ in range(2 * degree + 1)]
-    orders = [order for degree in range(settings["lbp3DLevels"]) for order in range(-degree, degree + 1)]
-    harmonics = [_harmonic(degree, order, polar, azimuth) for degree, order in zip(degrees, orders)]
-    return points, np.stack(harmonics, axis=-1).astype(complex), np.array(degrees)
+    azimuth = np.arccos(np.clip(points[:, [2]] / radius, -1, 1))
+    polar = np.arctan2(points[:, [1]], points[:, [0]])
+    degrees, orders = np.array([(degree, order) for degree in levels for order in range(-degree, degree + 1)]).T
+    if hasattr(special, "sph_harm_y"):
+        return points, special.sph_harm_y(degrees, orders, polar, azimuth), degrees
+    return points, special.sph_harm(orders, degrees, azimuth, polar), degrees
 
 
 def _powers(is_above, harmonics, degrees):
@@ -269,37 +231,36 @@ def _powers(is_above, harmonics, degrees):
 
 
 def _local_binary_patterns_3d(source, settings):
-    ndimage = _library("scipy.ndimage", "scipy", "LBP3D")
-    stats = _library("scipy.stats", "scipy", "LBP3D")
+    from scipy import ndimage, stats
+
     if settings["force2D"]:
         _logger.warning("imageType LBP3D has patterns on spheres, but setting force2D is on: windows are of one plane")
     points, harmonics, degrees = _sphere(settings)
-    whole = source.whole.array
-    inside = source.roi.array
+    whole, inside = source.whole.array, source.roi.array
     voxels = np.argwhere(inside) + [part.start for part in source.box]
     coefficients = ndimage.spline_filter(whole, order=3, output=np.float64)
     values = np.empty((len(voxels), degrees[-1] + 2))
     step = max(1, _BYTES_OF_SAMPLES // (16 * harmonics.size))
     for first in range(0, len(voxels), step):
-        some = voxels[first : first + step]
+        some, part = voxels[first : first + step], values[first : first + step]
         places = np.ascontiguousarray((some[:, np.newaxis] + points).transpose(2, 0, 1))
         samples = ndimage.map_coordinates(coefficients, places, output=whole.dtype, order=3, prefilter=False)
         with warnings.catch_warnings():
             # Equal samples have no kurtosis.
             warnings.simplefilter("ignore", RuntimeWarning)
-            values[first : first + step, -1] = stats.kurtosis(samples, axis=1)
+            part[:, -1] = stats.kurtosis(samples, axis=1)
         is_above = (samples >= whole[tuple(some.T)][:, np.newaxis]).astype(int)
-        values[first : first + step, :-1] = _powers(is_above, harmonics, degrees)
+        part[:, :-1] = _powers(is_above, harmonics, degrees)
     without = np.count_nonzero(~np.isfinite(values[:, -1]))
     if without:
         raise ValueError(
             f"imageType LBP3D has no kurtosis at {without} of {len(values)} voxels: all intensities on the sphere of setting "
             f"lbp3DIcosphereRadius {settings['lbp3DIcosphereRadius']} are equal there"
         )
-    for name, column in zip(_lbp3d_names(settings, 3), values.T):
+    for column in values.T:
         result = np.zeros(inside.shape)
         result[inside] = column
-        yield name, result
+        yield result
 
 
 def _lbp3d_names(settings, dimension):
@@ -307,71 +268,58 @@ def _lbp3d_names(settings, dimension):
 
 
 def _lbp3d_skipped(source, settings):
-    if source.whole.array.ndim != 3:
-        for name in _lbp3d_names(settings, 2):
-            yield name, f"the image has {source.whole.array.ndim} dimensions, but must have 3"
-    elif not settings["maskedKernel"]:
+    dimension = source.whole.array.ndim
+    if dimension != 3:
+        names = _lbp3d_names(settings, dimension)
+        return dict.fromkeys(names, f"the image has {dimension} dimensions, but must have 3")
+    if not settings["maskedKernel"]:
         raise ValueError("setting maskedKernel is False, but imageType LBP3D has values in the region of interest only")
+    return {}
 
 
 # --- Image types -------------------------------------------------------------------------------------------------------
 
 
 class _ImageType(NamedTuple):
-    # Settings of the filter.
-    settings: tuple
     # Names of the images by settings and dimension, in order.
     names: Callable[..., Any]
-    # Pairs of names and arrays of the part that maps cover, by source and settings.
+    # Arrays of the part that maps cover, in this order, by source and settings.
     images: Callable[..., Any]
-    # Pairs of names of images that there are not, and why.
-    skipped: Callable[..., Any] = lambda source, settings: ()
+    # Settings of the filter.
+    settings: tuple = ()
     # Pairs of modules and the packages that have them.
     libraries: tuple = ()
+    # Dict of the names of images that the image is too small for, and why, by source and settings.
+    skipped: Callable[..., Any] = lambda source, settings: {}
 
 
 def _single(name, function, settings=(), libraries=()):
     def images(source, settings):
         # Values that are not finite raise an error where they are used.
         with np.errstate(all="ignore"):
-            array = function(source, settings)
-        yield name, array
+            return [function(source, settings)]
 
-    return _ImageType(settings, lambda settings, dimension: [name], images, libraries=libraries)
+    return _ImageType(lambda settings, dimension: [name], images, settings, libraries)
 
 
-_SIMPLEITK = ("SimpleITK", "SimpleITK")
+_SIMPLEITK = (("SimpleITK", "SimpleITK"),)
+_PYWAVELETS = (("pywt", "PyWavelets"),)
+_SKIMAGE = (("skimage.feature", "scikit-image"),)
+_OF_SPHERES = (("scipy.ndimage", "scipy"), ("trimesh.creation", "trimesh"))
+_LBP2D = ("lbp2DRadius", "lbp2DSamples", "lbp2DMethod")
+_LBP3D = ("lbp3DLevels", "lbp3DIcosphereRadius", "lbp3DIcosphereSubdivision")
 
 IMAGE_TYPES = {
     "Original": _single("original", lambda source, settings: source.image.array),
-    "LoG": _ImageType(
-        ("sigma",),
-        lambda settings, dimension: dict.fromkeys(map(_log_name, settings["sigma"])),
-        _log_images,
-        _log_skipped,
-        libraries=(_SIMPLEITK,),
-    ),
-    "Wavelet": _ImageType(
-        ("start_level", "level", "wavelet"), _wavelet_names, _wavelet_images, libraries=(("pywt", "PyWavelets"),)
-    ),
+    "LoG": _ImageType(_log_names, _log_images, ("sigma",), _SIMPLEITK, _log_skipped),
+    "Wavelet": _ImageType(_wavelet_names, _wavelet_images, ("start_level", "level", "wavelet"), _PYWAVELETS),
     "Square": _single("square", _square),
     "SquareRoot": _single("squareroot", _square_root),
     "Logarithm": _single("logarithm", _logarithm),
     "Exponential": _single("exponential", _exponential),
-    "Gradient": _single("gradient", _gradient, ("gradientUseSpacing",), (_SIMPLEITK,)),
-    "LBP2D": _single(
-        "lbp-2D",
-        _local_binary_pattern_2d,
-        ("lbp2DRadius", "lbp2DSamples", "lbp2DMethod"),
-        (("skimage.feature", "scikit-image"),),
-    ),
-    "LBP3D": _ImageType(
-        ("lbp3DLevels", "lbp3DIcosphereRadius", "lbp3DIcosphereSubdivision"),
-        _lbp3d_names,
-        _local_binary_patterns_3d,
-        _lbp3d_skipped,
-        libraries=(("scipy.ndimage", "scipy"), ("trimesh.creation", "trimesh")),
-    ),
+    "Gradient": _single("gradient", _gradient, ("gradientUseSpacing",), _SIMPLEITK),
+    "LBP2D": _single("lbp-2D", _local_binary_pattern_2d, _LBP2D, _SKIMAGE),
+    "LBP3D": _ImageType(_lbp3d_names, _local_binary_patterns_3d, _LBP3D, _OF_SPHERES, _lbp3d_skipped),
 }
 
 
@@ -379,7 +327,7 @@ def check_libraries(image_types):
     """Raise ImportError if an image type needs a package that is not installed."""
     for image_type in image_types:
         for module, package in IMAGE_TYPES[image_type].libraries:
-            _library(module, package, image_type)
+            library(module, f"imageType {image_type}", package, "radiomics")
 
 
 @functools.lru_cache(maxsize=None)
@@ -403,15 +351,18 @@ def names(image_type, settings, dimension):
 
 
 def skipped(source, image_type, settings):
-    """The names of images that the image is too small for, and why."""
-    return dict(IMAGE_TYPES[image_type].skipped(source, settings))
+    """Dict of the names of images that the image is too small for, and why."""
+    return IMAGE_TYPES[image_type].skipped(source, settings)
 
 
-def images(source, image_type, settings):
-    """Pairs of a name and an image of an image type, as volumes, one by one. A line in the log says which are skipped."""
-    left_out = skipped(source, image_type, settings)
-    for name, reason in left_out.items():
-        _logger.warning("imageType %s has no image %s: %s", image_type, name, reason)
-    if not left_out.keys() >= set(names(image_type, settings, source.whole.array.ndim)):
-        for name, array in IMAGE_TYPES[image_type].images(source, settings):
-            yield name, source.image.with_array(np.ascontiguousarray(array))
+def images_of(prepared, parameters):
+    """Tuples of the name of an image, the image, as a volume, and the settings of its maps, one by one. A line in the log says which
+    are skipped."""
+    for image_type in parameters.image_types:
+        settings = parameters.settings_of(image_type)
+        left_out = skipped(prepared, image_type, settings)
+        for name, reason in left_out.items():
+            _logger.warning("imageType %s has no image %s: %s", image_type, name, reason)
+        present = [name for name in names(image_type, settings, prepared.whole.array.ndim) if name not in left_out]
+        for name, array in zip(present, IMAGE_TYPES[image_type].images(prepared, settings)) if present else ():
+            yield name, prepared.image.with_array(np.ascontiguousarray(array)), settings

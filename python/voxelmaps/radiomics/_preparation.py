@@ -6,6 +6,7 @@ cropping, resegmentation."""
 import hashlib
 import logging
 import math
+import platform
 from typing import Any, NamedTuple, Tuple
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from .. import _arrays, _region_features, _regions
 from .._files import library, writing
 from .._image import Image, difference_of_grids, from_simpleitk, to_simpleitk
+from . import _filters
 
 _logger = logging.getLogger(__name__)
 
@@ -33,29 +35,13 @@ def scalar_mask(mask, settings):
     return mask.with_array(np.ascontiguousarray(mask.array[..., channel]))
 
 
-def region_of_interest(mask, settings, image=None):
-    """The region with the label, as a volume of bool."""
-    given = _arrays.array_of(mask.array, "the mask")
-    image = None if image is None else _arrays.array_of(image.array, "the image")
-    inside = _regions.region(given, settings["label"], "the mask", image, "the image")
-    return mask.with_array(inside.array.view(bool))
-
-
-def _bounds(inside):
-    return _regions.bounds(_arrays.array_of(inside, "the region"))
-
-
-def check_grids(image, mask, settings):
-    """A sentence that says how the grids differ, if correctMask permits that; None if they do not. Raises ValueError otherwise."""
-    difference = difference_of_grids(image, mask, "the mask", "the image", settings.get("geometryTolerance"))
-    if difference is not None and not settings.get("correctMask"):
-        raise ValueError(f"{difference}; setting correctMask resamples it, and geometryTolerance permits more")
-    return difference
+def _bounds(roi):
+    return _regions.bounds(_arrays.array_of(roi.array, "the region"))
 
 
 def _check_inside(image, roi):
     """Raise ValueError if the region of interest reaches beyond the image."""
-    lower, upper = _bounds(roi.array)
+    lower, upper = _bounds(roi)
     corners = [
         image.index(roi.point([i - 0.5 for i in reversed(lower)])),
         image.index(roi.point([i + 0.5 for i in reversed(upper)])),
@@ -68,26 +54,31 @@ def _check_inside(image, roi):
         )
 
 
-def _on_grid_of(image, roi, purpose):
-    """The region of interest, resampled to the grid of the image."""
-    sitk = library("SimpleITK", purpose)
-    resample = sitk.ResampleImageFilter()
-    resample.SetReferenceImage(to_simpleitk(image))
-    resample.SetInterpolator(sitk.sitkNearestNeighbor)
-    resampled = from_simpleitk(resample.Execute(to_simpleitk(roi)))
-    return resampled.with_array(resampled.array != 0)
+def _resample(volume, grid, interpolator):
+    """The volume on a grid of this size, spacing, origin and direction."""
+    import SimpleITK as sitk
+
+    size, spacing, origin, direction = grid
+    source, transform = to_simpleitk(volume), sitk.Transform(len(size), sitk.sitkIdentity)
+    place = transform, interpolator, origin, spacing, direction
+    result = from_simpleitk(sitk.Resample(source, size, *place, 0.0, source.GetPixelID()))
+    return result.with_array(result.array != 0) if volume.array.dtype == bool else result
 
 
-def check(image, roi, settings):
-    """Check the region of interest. Returns it, on the grid of the image if it was not and correctMask is on; and its bounds."""
-    difference = check_grids(image, roi, settings)
+def _checked(image, roi, settings):
+    """The region of interest, on the grid of the image if it was not and correctMask is on; and its bounds. Raises ValueError if the
+    settings do not permit it."""
+    difference = difference_of_grids(image, roi, "the mask", "the image", settings["geometryTolerance"])
     if difference is not None:
+        if not settings["correctMask"]:
+            raise ValueError(f"{difference}; setting correctMask resamples it, and geometryTolerance permits more")
         _logger.warning("%s; the mask is resampled to the image", difference)
         _check_inside(image, roi)
-        roi = _on_grid_of(image, roi, "setting correctMask")
+        sitk = library("SimpleITK", "setting correctMask")
+        roi = _resample(roi, (image.size, *image[1:]), sitk.sitkNearestNeighbor)
         if not roi.array.any():
             raise ValueError("no voxel of the mask is left after setting correctMask has resampled it to the image")
-    lower, upper = _bounds(roi.array)
+    lower, upper = _bounds(roi)
     dimensions = sum(first < last for first, last in zip(lower, upper))
     # A single voxel has no texture, whatever the setting.
     if dimensions < max(settings["minimumROIDimensions"], 1):
@@ -112,68 +103,50 @@ def _normalized(image, settings):
         raise ValueError(
             f"setting normalize divides by the deviation of the image, which is 0: all intensities are {image.array.min()}"
         )
-    result = sitk.Normalize(to_simpleitk(image))
-    if settings["removeOutliers"] is not None:
-        limit = settings["removeOutliers"]
-        volume = from_simpleitk(result)
-        array = volume.array.copy()
-        array[array > limit], array[array < -limit] = limit, -limit
-        result = to_simpleitk(volume.with_array(array))
-    return from_simpleitk(result * float(settings["normalizeScale"]))
-
-
-def _check_resampled(resampled, roi, wanted):
-    if not resampled.array.any():
-        raise ValueError(
-            f"setting resampledPixelSpacing is {wanted.tolist()}, which leaves no voxel of the region of interest, whose "
-            f"{np.count_nonzero(roi.array)} voxels have the spacing {list(roi.spacing)}"
-        )
+    result = from_simpleitk(sitk.Normalize(to_simpleitk(image)))
+    array, limit = result.array, settings["removeOutliers"]
+    if limit is not None:
+        # No value is beyond NaN.
+        array = np.where(np.abs(array) > limit, np.copysign(limit, array), array)
+    return result.with_array(array * float(settings["normalizeScale"]))
 
 
 def _resampled(image, roi, settings):
     """Image and region of interest with the spacing resampledPixelSpacing, cropped to the region and padDistance."""
     sitk = library("SimpleITK", "setting resampledPixelSpacing")
-    wanted = np.array(settings["resampledPixelSpacing"], dtype=float)
+    wanted, margin = np.array(settings["resampledPixelSpacing"], dtype=float), settings["padDistance"]
     old = np.array(roi.spacing)
+    given = f"setting resampledPixelSpacing is {wanted.tolist()}"
     if len(wanted) != len(old):
-        raise ValueError(f"setting resampledPixelSpacing is {wanted.tolist()}, but the mask has {len(old)} dimensions")
+        raise ValueError(f"{given}, but the mask has {len(old)} dimensions")
     _check_inside(image, roi)
-    lower, upper = (np.array(bound[::-1]) for bound in _bounds(roi.array))
+    lower, upper = (np.array(bound[::-1]) for bound in _bounds(roi))
     # 0 keeps the spacing, and so does an axis along which the region has one voxel.
     new = np.where((wanted == 0) | (lower == upper), old, wanted)
-    margin = settings["padDistance"]
-    if np.allclose(image.spacing, new):
-        on_grid = _on_grid_of(image, roi, "setting resampledPixelSpacing")
-        _check_resampled(on_grid, roi, wanted)
-        bounds = _bounds(on_grid.array)
-        return image.cropped(*bounds, margin), on_grid.cropped(*bounds, margin)
-
-    # The grid keeps the corner of the mask; half a voxel more on each side covers the whole region.
-    ratio = old / new
-    first = np.maximum(np.floor((lower - 0.5) * ratio - margin), 0)
-    last = np.minimum(np.ceil((upper + 0.5) * ratio + margin), np.ceil(np.array(roi.size) * ratio) - 1)
-    resample = sitk.ResampleImageFilter()
-    resample.SetOutputSpacing(new.tolist())
-    resample.SetOutputDirection(roi.direction)
-    size = [int(n) for n in last - first + 1]
-    if math.prod(size) > _MAX_VOXELS:
+    is_on_grid = np.allclose(image.spacing, new)
+    if is_on_grid:
+        grid = image.size, *image[1:]
+    else:
+        # The grid keeps the corner of the mask; half a voxel more on each side covers the whole region.
+        ratio = old / new
+        first = np.maximum(np.floor((lower - 0.5) * ratio - margin), 0)
+        last = np.minimum(np.ceil((upper + 0.5) * ratio + margin), np.ceil(np.array(roi.size) * ratio) - 1)
+        size = [int(n) for n in last - first + 1]
+        if math.prod(size) > _MAX_VOXELS:
+            raise ValueError(f"{given}, which makes an image of {size} voxels; {_MAX_VOXELS} are possible")
+        grid = size, new.tolist(), roi.point(0.5 * (new - old) / old + first / ratio), roi.direction
+        interpolator = settings["interpolator"]
+        image = _resample(image, grid, getattr(sitk, interpolator) if isinstance(interpolator, str) else interpolator)
+    resampled = _resample(roi, grid, sitk.sitkNearestNeighbor)
+    if not resampled.array.any():
         raise ValueError(
-            f"setting resampledPixelSpacing is {wanted.tolist()}, which makes an image of {size} voxels; {_MAX_VOXELS} are possible"
+            f"{given}, which leaves no voxel of the region of interest, whose {np.count_nonzero(roi.array)} voxels have the spacing "
+            f"{list(roi.spacing)}"
         )
-    resample.SetSize(size)
-    resample.SetOutputOrigin(roi.point(0.5 * (new - old) / old + first / ratio))
-
-    def execute(volume, interpolator):
-        source = to_simpleitk(volume)
-        resample.SetInterpolator(interpolator)
-        resample.SetOutputPixelType(source.GetPixelID())
-        return from_simpleitk(resample.Execute(source))
-
-    interpolator = settings["interpolator"]
-    image = execute(image, getattr(sitk, interpolator) if isinstance(interpolator, str) else interpolator)
-    resampled = execute(roi, sitk.sitkNearestNeighbor)
-    _check_resampled(resampled, roi, wanted)
-    return image, resampled.with_array(resampled.array != 0)
+    if is_on_grid:
+        bounds = _bounds(resampled)
+        return image.cropped(*bounds, margin), resampled.cropped(*bounds, margin)
+    return image, resampled
 
 
 def _resegmented(image, roi, settings):
@@ -182,15 +155,15 @@ def _resegmented(image, roi, settings):
     if values.dtype.kind in "iu":
         # Multiples of integers of small types overflow.
         values = values.astype(np.float64)
-    limits = sorted(settings["resegmentRange"])
+    origin, unit = 0, 1
     if mode == "relative":
-        limits = [np.max(values) * limit for limit in limits]
+        unit = np.max(values)
     elif mode == "sigma":
-        mean, deviation = np.mean(values), np.std(values)
-        limits = [mean + deviation * limit for limit in limits]
-    kept = values >= limits[0]
-    if len(limits) == 2:
-        kept &= values <= limits[1]
+        origin, unit = np.mean(values), np.std(values)
+    lowest, *highest = (origin + unit * limit for limit in sorted(settings["resegmentRange"]))
+    kept = values >= lowest
+    for limit in highest:
+        kept &= values <= limit
     if np.count_nonzero(kept) <= 1:
         raise ValueError(
             f"setting resegmentRange is {settings['resegmentRange']} ({mode}), which leaves {np.count_nonzero(kept)} voxels; "
@@ -205,9 +178,7 @@ def _resegmented(image, roi, settings):
 
 
 def _moments(values):
-    extremes = {"Minimum": np.float64(np.min(values)), "Maximum": np.float64(np.max(values))}
-    # Sums of integers are exact without a copy.
-    values = values.ravel() if values.dtype.kind in "iu" else values.ravel().astype(float)
+    extremes = {"Minimum": np.float64(values.min()), "Maximum": np.float64(values.max())}
     return {"Mean": np.mean(values, dtype=float), **extremes}
 
 
@@ -234,7 +205,7 @@ def _mask_diagnostics(roi, kind, image=None, labels=None):
     entries = {}
     if labels is not None:
         entries["Hash"] = hashlib.sha1(np.rint(labels).astype(np.uint32).tobytes()).hexdigest()
-    lower, upper = _bounds(roi.array)
+    lower, upper = _bounds(roi)
     part = roi.cropped(lower, upper, 0).array
     center = _center(part, lower)
     entries.update(
@@ -249,6 +220,30 @@ def _mask_diagnostics(roi, kind, image=None, labels=None):
     if image is not None:
         entries.update(_moments(image.array[roi.array]))
     return {f"diagnostics_Mask-{kind}_{name}": value for name, value in entries.items()}
+
+
+def diagnostics(prepared, parameters):
+    """PyRadiomics' entries of the result, unless additionalInfo is off."""
+    if not parameters.settings["additionalInfo"]:
+        return {}
+    libraries = {"ITK": version for version in _filters.installed("itk-core").values()}
+    for image_type in parameters.image_types:
+        libraries.update(_filters.versions(image_type))
+    return {
+        "diagnostics_Versions_VoxelMaps": _filters.installed("voxelmaps")["voxelmaps"],
+        "diagnostics_Versions_Numpy": np.__version__,
+        **{f"diagnostics_Versions_{name}": version for name, version in sorted(libraries.items())},
+        "diagnostics_Versions_Python": platform.python_version(),
+        "diagnostics_Configuration_Settings": {
+            **parameters.settings,
+            **({"voxelBased": True} if parameters.voxel_based else {}),
+        },
+        "diagnostics_Configuration_EnabledImageTypes": parameters.image_types,
+        **prepared.diagnostics,
+    }
+
+
+# --- The image and its region ------------------------------------------------------------------------------------------
 
 
 class Prepared(NamedTuple):
@@ -270,7 +265,9 @@ def prepare(image, mask, settings, hashes):
     if len(image.spacing) != len(mask.spacing):
         raise ValueError(f"the image has {len(image.spacing)} dimensions, but the mask has {len(mask.spacing)}")
     mask = scalar_mask(mask, settings)
-    roi = region_of_interest(mask, settings, image)
+    arrays = _arrays.array_of(mask.array, "the mask"), _arrays.array_of(image.array, "the image")
+    inside = _regions.region(arrays[0], settings["label"], "the mask", arrays[1], "the image")
+    roi = mask.with_array(inside.array.view(bool))
     diagnostics = {}
 
     def add(function, *arguments):
@@ -286,19 +283,19 @@ def prepare(image, mask, settings, hashes):
         add(_image_diagnostics, image, "interpolated", False)
         add(_mask_diagnostics, roi, "interpolated", image)
     elif settings["preCrop"]:
-        roi, lower, upper = check(image, roi, settings)
-        image, roi = (volume.cropped(lower, upper, settings["padDistance"]) for volume in (image, roi))
+        roi, *bounds = _checked(image, roi, settings)
+        image, roi = (volume.cropped(*bounds, settings["padDistance"]) for volume in (image, roi))
 
     given = roi
-    roi, lower, upper = check(image, given, settings)
+    roi, *bounds = _checked(image, given, settings)
     if roi is not given:
         add(_mask_diagnostics, roi, "corrected", image)
-    shape_roi = roi.cropped(lower, upper, 0)
+    shape_roi = roi.cropped(*bounds, 0)
     if settings["resegmentRange"] is not None:
-        roi, lower, upper = check(image, _resegmented(image, roi, settings), settings)
+        roi, *bounds = _checked(image, _resegmented(image, roi, settings), settings)
         add(_mask_diagnostics, roi, "resegmented", image)
         if settings["resegmentShape"]:
-            shape_roi = roi.cropped(lower, upper, 0)
+            shape_roi = roi.cropped(*bounds, 0)
     # PyRadiomics crops along all axes, with force2D too.
-    box = image.box(lower, upper, settings["kernelRadius"])
+    box = image.box(*bounds, settings["kernelRadius"])
     return Prepared(image.part(box), roi.part(box), diagnostics, image, box, shape_roi)
