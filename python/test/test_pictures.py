@@ -317,15 +317,6 @@ def test_values_that_are_not_finite(case):
     assert axes[1].get_images()[1].get_clim() == pytest.approx(np.percentile(finite, [2, 98]))
 
 
-def test_files_of_pictures(case):
-    image, maps, mask = case
-    figure = voxelmaps.show(image, maps, mask, spacing=(5, 1, 1), caption="A caption")
-    assert isinstance(figure, matplotlib.figure.Figure)
-    assert save(figure).startswith(b"\x89PNG") and save(figure, "pdf").startswith(b"%PDF")
-    text = save(figure, "svg").decode()
-    assert "<svg" in text and "glcm" in text
-
-
 def test_segmentations_and_mappings(case):
     image, maps, _ = case
     labels = (image > np.median(image)).astype(np.uint8)
@@ -434,6 +425,13 @@ def test_figures_of_scripts(backend, expected, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
     done = subprocess.run([sys.executable, "-W", "error", "-c", PROGRAM], capture_output=True, text=True)
     assert done.stdout.splitlines() == expected, done.stderr
+
+
+def test_maps_as_results_of_cells(case):
+    image, _, mask = case
+    for x, inside in ((itk_image(image), mask), (image, mask), (image[3], mask[3]), (image[None], mask)):
+        maps = voxelmaps.feature_maps(x, inside, features="glcm", background_value=np.nan, dimension=inside.ndim)
+        assert maps._repr_png_().startswith(b"\x89PNG") and len(maps._repr_png_()) > 5000
 
 
 def test_figures_of_notebooks(tmp_path):

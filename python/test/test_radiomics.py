@@ -346,6 +346,9 @@ def test_files_dicts_and_keywords_agree(tmp_path):
             ["setting normalize of imageType Original has no effect there, as in PyRadiomics"],
         ),
         ({"voxelBatch": 5}, ["setting voxelBatch has no effect: all voxels are computed at once"]),
+        ({"voxelBased": True}, []),
+        ({"params": {"setting": {"voxelBased": True}}}, []),
+        ({"params": {"voxelSetting": {"voxelBased": True}}}, []),
     ],
 )
 def test_settings_without_effect(settings, lines, caplog):

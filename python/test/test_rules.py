@@ -374,6 +374,11 @@ def test_spacing_and_geometry_of_maps(kind):
     if kind.name == "array":
         with pytest.raises(ValueError, match="radius_mm is 1, which needs the spacing"):
             voxelmaps.feature_maps(X, MASK, **options)
+        # Three voxels of 0.1 mm are 0.3 mm, whatever their sum is in binary.
+        for radius_mm, sizes, radius in ((0.3, (0.1,) * 3, 3), (3, (3, 0.75, 0.5), (1, 4, 6))):
+            maps = voxelmaps.feature_maps(X, features="glcm_Contrast", radius_mm=radius_mm, spacing=sizes)
+            given = voxelmaps.feature_maps(X, features="glcm_Contrast", neighborhood_radius=radius)
+            assert np.array_equal(maps.array, given.array)
         return
     maps = voxelmaps.feature_maps(kind(volume(X)), kind(volume(MASK)), **options)
     assert np.array_equal(maps.array, expected.array)
