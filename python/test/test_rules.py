@@ -596,16 +596,6 @@ def test_dataarrays_with_axes_that_are_not_of_space():
     assert np.array_equal(slices[:, 3], voxelmaps.feature_maps(X[3], features="glcm").array)
 
 
-def test_force2d_is_a_radius_of_0():
-    x, mask = (_image.to_simpleitk(volume(array)) for array in (X, MASK))
-    wanted = voxelmaps.radiomics.execute(x, mask, featureClass={"glcm": None}, force2D=True, additionalInfo=False)
-    maps = voxelmaps.feature_maps(x, mask, features="glcm", neighborhood_radius=(0, 1, 1), bin_width=25)
-    for name, values in maps.items():
-        inside = sitk.GetArrayFromImage(wanted[f"original_{name}"])
-        part = tuple(slice(max(a - 1, 0), b + 1) for a, b in ((2, 6), (3, 8), (4, 10)))
-        assert np.array_equal(values[part], inside, equal_nan=True), name
-
-
 # --- Arrays and lines ----------------------------------------------------------------------------------------------------
 
 
