@@ -6,6 +6,7 @@ import copy
 import functools
 import logging
 import warnings
+from collections import Counter
 
 import itk
 import numpy as np
@@ -13,6 +14,8 @@ import pytest
 from voxelmaps.radiomics import _preparation as images
 from voxelmaps import _feature_maps, _image, radiomics
 from voxelmaps.radiomics import _settings as parameters
+
+import oracles
 
 # --- Scenes ------------------------------------------------------------------------------------------------------------
 
@@ -129,32 +132,16 @@ class Windows:
 
     @functools.lru_cache(maxsize=1)
     def matrices(self):
-        """Co-occurrence matrices of each window: of each direction, or the sum."""
-        return list(self._matrices())
-
-    def _matrices(self):
+        """Pairs of each window by their levels: of each direction, or all."""
         offsets = _feature_maps.neighbor_offsets(self.settings["distances"], self.window[::-1])
-        for box in self.boxes(self.levels):
-            present, ranks = np.unique(box, return_inverse=True)
-            ranks = ranks.reshape(box.shape)
-            matrices = []
-            for offset in offsets:
-                matrix = np.zeros((len(present),) * 2, np.int64)
-                if all(abs(o) < n for o, n in zip(offset, box.shape)):
-                    first = ranks[tuple(slice(max(-o, 0), n - max(o, 0)) for o, n in zip(offset, box.shape))]
-                    second = ranks[tuple(slice(max(o, 0), n - max(-o, 0)) for o, n in zip(offset, box.shape))]
-                    np.add.at(matrix, (first.ravel(), second.ravel()), 1)
-                if present[0] == 0:
-                    matrix = matrix[1:, 1:]
-                if self.settings["symmetricalGLCM"]:
-                    matrix = matrix + matrix.T
-                matrices.append(matrix)
-            yield matrices if self.settings["weightingNorm"] is None else [sum(matrices)]
+        is_symmetric = self.settings["symmetricalGLCM"]
+        matrices = [[oracles.pairs_of(box, o, is_symmetric) for o in offsets] for box in self.boxes(self.levels)]
+        return matrices if self.settings["weightingNorm"] is None else [[sum(each, Counter())] for each in matrices]
 
     def have_empty_directions(self):
         """Whether some direction has no pair in the window, but has one in another window."""
-        pairs = np.array([[m.sum() for m in matrices] for matrices in self.matrices()])
-        return (pairs[:, pairs.any(axis=0)] == 0).any(axis=1)
+        pairs = np.array([list(map(bool, matrices)) for matrices in self.matrices()])
+        return ~pairs[:, pairs.any(axis=0)].all(axis=1)
 
     def are_in_a_batch_without_mcc(self):
         """Whether some window, which may be another one, lacks a direction that others have: one batch has all windows, and
@@ -163,19 +150,15 @@ class Windows:
 
     def have_products(self):
         """Whether the levels of a pair are independent in some direction, and not all equal: the mutual information is 0."""
-
-        def is_product(matrix):
-            rows, columns = matrix.sum(axis=1), matrix.sum(axis=0)
-            is_flat = np.count_nonzero(rows) == 1 and np.count_nonzero(columns) == 1
-            return matrix.any() and not is_flat and np.array_equal(matrix * matrix.sum(), np.outer(rows, columns))
-
-        return np.array([any(map(is_product, matrices)) for matrices in self.matrices()])
+        return np.array(
+            [any(len(pairs) > 1 and oracles.is_product(pairs) for pairs in matrices) for matrices in self.matrices()]
+        )
 
     def have_one_level_on_one_side(self):
         """Whether, in some direction, all first voxels of the pairs have one level, or all second voxels, but not both."""
 
-        def is_one_sided(matrix):
-            return (np.count_nonzero(matrix.any(axis=1)) == 1) != (np.count_nonzero(matrix.any(axis=0)) == 1)
+        def is_one_sided(pairs):
+            return (len({i for i, _ in pairs}) == 1) != (len({j for _, j in pairs}) == 1)
 
         return np.array([any(map(is_one_sided, matrices)) for matrices in self.matrices()])
 
@@ -190,7 +173,7 @@ class Windows:
 
     def have_no_pairs_in_region_of_one_level(self):
         is_one_level = len(np.unique(self.levels[self.levels > 0])) == 1
-        return np.array([is_one_level and not any(m.any() for m in matrices) for matrices in self.matrices()])
+        return np.array([is_one_level and not any(matrices) for matrices in self.matrices()])
 
 
 def excluded(key, windows):

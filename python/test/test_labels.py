@@ -13,7 +13,6 @@ import pytest
 import voxelmaps
 from array_libraries import library, to_numpy
 from voxelmaps import _image
-from voxelmaps._parameters import COMPETITIONS
 
 MOMENTS = dict(object_mean=120, object_variance=2500, difference_variance=400)
 
@@ -35,25 +34,6 @@ def check_equal(result, expected):
 
 
 # --- Definition --------------------------------------------------------------------------------------------------------
-
-
-def test_labels_by_hand():
-    def labels_of(x, seeds, **parameters):
-        x = np.array([x], np.uint8)
-        return voxelmaps.labels(x, seeds, affinity="absolute_difference", **parameters).tolist()
-
-    seeds = {5: (0, 0), 3: (0, 4)}
-    for competition in COMPETITIONS:
-        assert labels_of([0, 1, 2, 9, 9], seeds, competition=competition) == [[5, 5, 5, 3, 3]]
-        # The weakest link of both is the same.
-        assert labels_of([0, 4, 4, 4, 0], seeds, competition=competition) == [[5, 0, 0, 0, 3]]
-        assert labels_of([0, 4, 4, 4, 0], seeds, competition=competition, tie_rule="lowest_label") == [[5, 3, 3, 3, 3]]
-        # Nothing leads around a gap of the mask, and the second link is weaker than the minimum, 1 / (1 + 4).
-        assert labels_of([0, 0, 0, 0, 0], {5: (0, 0)}, mask=np.array([[1, 1, 0, 1, 1]])) == [[5, 5, 0, 0, 0]]
-        assert labels_of([0, 0, 4, 4, 4], {5: (0, 0)}, minimum_strength=0.5) == [[5, 5, 0, 0, 0]]
-    # All links are equal, but the path from 5 to the last voxel leads through the seed of 3.
-    for competition, last in (("relative", 0), ("iterative", 3)):
-        assert labels_of([0, 4, 8], {5: (0, 0), 3: (0, 1)}, competition=competition) == [[5, 3, last]]
 
 
 def test_affinities_of_labels():
@@ -105,27 +85,18 @@ def test_vectors(axis, shape):
 # --- Arguments and results ---------------------------------------------------------------------------------------------
 
 
-def test_seeds_and_outputs():
+def test_outputs():
     x, seeds, _ = make_case()
     expected = voxelmaps.labels(x, seeds, strength=True, margin=True, precision="double")
-    of_dict = {int(label): np.argwhere(seeds == label) for label in (1, 2, 7)}
-    np.testing.assert_array_equal(voxelmaps.labels(x, of_dict), expected.labels)
-    of_lists = {label: [tuple(map(int, index)) for index in indices] for label, indices in of_dict.items()}
-    np.testing.assert_array_equal(voxelmaps.labels(x, of_lists, threads=1), expected.labels)
-    np.testing.assert_array_equal(voxelmaps.labels(x, np.asfortranarray(seeds.astype(float))), expected.labels)
     large = voxelmaps.labels(x, seeds.astype(np.int64) * 9000)
     np.testing.assert_array_equal(large, expected.labels.astype(np.int64) * 9000)
-
-    out = np.empty(x.shape, np.uint8)
-    assert voxelmaps.labels(x, seeds, label_type="uint8", out=out) is out
-    np.testing.assert_array_equal(out, expected.labels)
-    outs = voxelmaps.Segmentation(out, np.empty(x.shape), np.empty(x.shape))
+    outs = voxelmaps.Segmentation(np.empty(x.shape, np.uint8), np.empty(x.shape), np.empty(x.shape))
+    assert voxelmaps.labels(x, seeds, label_type="uint8", out=outs.labels) is outs.labels
     result = voxelmaps.labels(x, seeds, label_type="uint8", strength=True, margin=True, precision="double", out=outs)
     assert all(a is b for a, b in zip(result, outs))
     check_equal(result, expected)
     of_margin = voxelmaps.labels(x, seeds, margin=True)
     assert of_margin.strength is None and of_margin.margin.dtype == np.float32
-    assert isinstance(voxelmaps.labels(x, seeds), np.ndarray)
 
 
 def test_vectors_and_outputs_of_libraries(library):
@@ -227,37 +198,45 @@ def test_sequences_of_edits_are_as_fresh_runs(number):
 def test_affinity_of_a_session(case):
     image, seeds = case
     image = image + np.arange(8, dtype=np.int16) * 9
-    first, second = (seeds == 1).astype(np.uint8), seeds
-    session = voxelmaps.SeedSession(image)
-    labels = session.update(first)
-    affinity = session.affinity
-    np.testing.assert_array_equal(labels, voxelmaps.labels(image, first))
-    labels = session.update(second)
-    assert session.affinity == affinity
-    np.testing.assert_array_equal(labels, voxelmaps.labels(image, second, **affinity))
-    session.reestimate()
-    labels = session.update(second)
-    assert session.affinity != affinity
-    np.testing.assert_array_equal(labels, voxelmaps.labels(image, second))
+    first = (seeds == 1).astype(np.uint8)
 
+    def check(session, seeds, changes, **expected):
+        np.testing.assert_array_equal(session.update(seeds, **changes), voxelmaps.labels(image, seeds, **expected))
+
+    session = voxelmaps.SeedSession(image)
+    check(session, first, {})
+    affinity = session.affinity
+    check(session, seeds, {}, **affinity)
+    assert session.affinity == affinity
+    session.reestimate()
+    check(session, seeds, {})
+    assert session.affinity != affinity
+    check(session, seeds, {"estimation_radius": 1}, estimation_radius=1)
     # Given: there is no estimate until reestimate().
     session = voxelmaps.SeedSession(image, **MOMENTS)
-    session.update(seeds)
-    assert session.affinity == MOMENTS
-    session.update(seeds, object_mean=90)
-    assert session.affinity["object_mean"] == 90
+    check(session, seeds, {}, **MOMENTS)
+    check(session, seeds, {"object_mean": 90}, **{**MOMENTS, "object_mean": 90})
     session.reestimate()
-    session.update(first)
+    check(session, first, {})
     assert session.affinity == affinity
     # Only what the estimate does not give.
-    session.update(first, object_mean=90)
+    check(session, first, {"object_mean": 90}, **{**affinity, "object_mean": 90})
     assert session.affinity == {**affinity, "object_mean": 90}
+    # Of each label, and one of all after them.
+    means = {"object_mean": {1: 40, 2: 60, 7: 50}, "object_variance": 900, "difference_variance": 400}
+    for start, end in ((means, {"object_mean": 50}), ({"estimate_of_every_label": True},) * 2):
+        session = voxelmaps.SeedSession(image, **start)
+        check(session, seeds, {}, **start)
+        session.reestimate()
+        check(session, seeds, {"estimate_of_every_label": False})
+        session.reestimate()
+        check(session, seeds, start, **start)
+        check(session, seeds, end, **{**start, **end})
+    assert not np.array_equal(session.update(seeds), voxelmaps.labels(image, seeds))
     # An affinity without parameters; another function is estimated for.
     session = voxelmaps.SeedSession(image, affinity="absolute_difference")
-    labels = session.update(seeds)
-    np.testing.assert_array_equal(labels, voxelmaps.labels(image, seeds, affinity="absolute_difference"))
-    session.update(first, affinity="geometric_mean")
-    assert session.affinity == affinity
+    check(session, seeds, {}, affinity="absolute_difference")
+    check(session, first, {"affinity": "geometric_mean"})
 
 
 def test_another_thread_cancels_an_update():
@@ -401,32 +380,6 @@ def test_images_seeds_and_masks_are_copied(case):
     session.update(edited_image)
     itk.array_view_from_image(edited_image)[...] = seeds == 2
     np.testing.assert_array_equal(session.update(edited_image), voxelmaps.labels(image, seeds == 2, **MOMENTS))
-
-
-def test_estimates_of_a_session(case):
-    image, seeds = case
-    image = image + np.arange(8, dtype=np.int16) * 9
-    session = voxelmaps.SeedSession(image)
-    session.update(seeds)
-    labels = session.update(seeds, estimation_radius=1)
-    np.testing.assert_array_equal(labels, voxelmaps.labels(image, seeds, estimation_radius=1))
-    # One affinity of all labels after those of single ones.
-    expected = voxelmaps.labels(image, seeds)
-    session = voxelmaps.SeedSession(
-        image, object_mean={1: 40, 2: 60, 7: 50}, **dict(object_variance=900, difference_variance=400)
-    )
-    assert not np.array_equal(session.update(seeds), expected)
-    session.reestimate()
-    np.testing.assert_array_equal(session.update(seeds), expected)
-    session.update(seeds, object_mean={1: 40, 2: 60, 7: 50}, object_variance=900, difference_variance=400)
-    labels = session.update(seeds, object_mean=50)
-    np.testing.assert_array_equal(
-        labels, voxelmaps.labels(image, seeds, object_mean=50, object_variance=900, difference_variance=400)
-    )
-    session = voxelmaps.SeedSession(image, estimate_of_every_label=True)
-    session.update(seeds)
-    labels = session.update(seeds, estimate_of_every_label=False)
-    np.testing.assert_array_equal(labels, expected)
 
 
 def test_sessions_are_not_copied(case):
