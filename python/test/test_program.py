@@ -206,6 +206,7 @@ def test_cohort_goes_on_after_errors(run, tmp_path):
     empty = itk.imread(str(data / "mask0.nii.gz"))
     itk.array_view_from_image(empty)[...] = 0
     itk.imwrite(empty, str(data / "empty.nii.gz"))
+    itk.imwrite(itk.image_from_array(np.ones((12, 14, 16), np.uint8)), str(data / "moved.nii.gz"))
     (tmp_path / "file").write_text("")
     lines = [
         "Image,mask,OUTPUT,patient",
@@ -216,23 +217,28 @@ def test_cohort_goes_on_after_errors(run, tmp_path):
         "image0.nii.gz,empty.nii.gz,../out/empty,4",
         "none.nii.gz,mask0.nii.gz,../out/none,5",
         "image0.nii.gz,mask0.nii.gz,../file,6",
-        '"image1.nii.gz", "mask1.nii.gz", "../out/c,d",7',
+        "image0.nii.gz,moved.nii.gz,../out/moved,7",
+        '"image1.nii.gz", "mask1.nii.gz", "../out/c,d",8',
         ",,,",
-        f"{data / 'image2.nii.gz'},mask2.nii.gz,{tmp_path / 'out' / 'é'},8",
+        f"{data / 'image2.nii.gz'},mask2.nii.gz,{tmp_path / 'out' / 'é'},9",
     ]
     (data / "table.csv").write_text("\ufeff" + "\r\n".join(lines) + "\r\n", encoding="utf-8")
+    before = sorted(tmp_path.rglob("*"))
+    code, output, expected = run("check", "--jobs", data / "table.csv", *ONE_FEATURE)
+    assert code == 1 and len(output) == 3 and sorted(tmp_path.rglob("*")) == before
     code, output, errors = run("maps", "--jobs", data / "table.csv", *ONE_FEATURE)
-    assert code == 1
-    titles = ["[1/8] image0.nii.gz", "[7/8] image1.nii.gz", f"[8/8] {data / 'image2.nii.gz'}"]
+    assert code == 1 and [*errors[:-1], "voxelmaps: 6 of 9 cases would fail"] == expected
+    titles = ["[1/9] image0.nii.gz", "[8/9] image1.nii.gz", f"[9/9] {data / 'image2.nii.gz'}"]
     assert [line.split(":")[0] for line in output] == titles
     messages = (
         "note: columns of .*table.csv that are not used: patient",
-        r"\[2/8\] crash.mha: the image: cannot read '.*crash.mha': its NDims is '-3', but must be an integer from 1 on",
-        r"\[3/8\] cut.nii.gz: the image: cannot read '.*cut.nii.gz': it is truncated or corrupt",
-        r"\[4/8\] image0.nii.gz: no voxel of the mask is 1 \(label\); it has only the value 0",
-        r"\[5/8\] none.nii.gz: the image .*none.nii.gz does not exist",
-        r"\[6/8\] image0.nii.gz: the folder .*file cannot be made: a file is in its place",
-        "5 of 8 cases failed",
+        r"\[2/9\] crash.mha: the image: cannot read '.*crash.mha': its NDims is '-3', but must be an integer from 1 on",
+        r"\[3/9\] cut.nii.gz: the image: cannot read '.*cut.nii.gz': it is truncated or corrupt",
+        r"\[4/9\] image0.nii.gz: no voxel of the mask is 1 \(label\); it has only the value 0",
+        r"\[5/9\] none.nii.gz: the image .*none.nii.gz does not exist",
+        r"\[6/9\] image0.nii.gz: the folder .*file cannot be made: a file is in its place",
+        r"\[7/9\] image0.nii.gz: the mask has the spacing",
+        "6 of 9 cases failed",
     )
     assert len(errors) == len(messages)
     for line, message in zip(errors, messages):
@@ -240,7 +246,7 @@ def test_cohort_goes_on_after_errors(run, tmp_path):
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(["a b", "c,d", "é"])
     rows = rows_of(data / "table-summary.csv")
     assert [row["image"] for row in rows] == [line.split(",")[0].strip('"') for line in lines[1:] if line.strip(",")]
-    assert [bool(row["error"]) for row in rows] == [False, True, True, True, True, True, False, False]
+    assert [bool(row["error"]) for row in rows] == [False, True, True, True, True, True, True, False, False]
     assert [bool(row["mean"]) for row in rows] == [not row["error"] for row in rows]
     # Again: what is there is kept, and the summary is the same.
     summary = (data / "table-summary.csv").read_text("utf-8")
