@@ -367,7 +367,7 @@ def test_help_and_version():
         (["--help"], "connect"),
         (["maps", "--help"], "--setting NAME=VALUE"),
         (["labels", "--help"], "--estimation-radius VALUE"),
-        (["--version"], "voxelmaps 0."),
+        (["--version"], f"voxelmaps {voxelmaps.__version__}\n"),
     ):
         done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True)
         assert done.returncode == 0 and text in done.stdout and done.stderr == ""
