@@ -61,12 +61,8 @@ def mask_array(kind):
 
 
 def to_simpleitk(array):
-    sitk = pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
-    image = sitk.GetImageFromArray(array)
-    image.SetSpacing(SPACING)
-    image.SetOrigin(ORIGIN)
-    image.SetDirection(DIRECTION)
-    return image
+    pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
+    return _image.to_simpleitk(_image.Image(array, SPACING, ORIGIN, DIRECTION))
 
 
 def to_itk(array):
@@ -75,6 +71,16 @@ def to_itk(array):
     image.SetOrigin(ORIGIN)
     image.SetDirection(itk.matrix_from_array(np.reshape(DIRECTION, (3, 3))))
     return image
+
+
+def expect_same(maps, expected):
+    """Two results of execute have the same keys, types and values."""
+    assert list(maps) == list(expected)
+    for key, image in expected.items():
+        if not key.startswith("diagnostics"):
+            ours, theirs = (_image.opened(each, key).image.array for each in (maps[key], image))
+            assert type(maps[key]) is type(image) and ours.dtype == theirs.dtype
+            np.testing.assert_array_equal(ours, theirs, err_msg=key)
 
 
 def all_features(name):

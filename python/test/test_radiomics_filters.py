@@ -16,7 +16,8 @@ import warnings
 import itk
 import numpy as np
 import pytest
-from pyradiomics_oracle import all_features, compare, image_array, mask_array, pyradiomics_maps, to_itk, to_simpleitk
+from pyradiomics_oracle import all_features, compare, expect_same, pyradiomics_maps
+from pyradiomics_oracle import image_array, mask_array, to_itk, to_simpleitk
 from voxelmaps.radiomics import _filters as filters
 from voxelmaps.radiomics import _preparation as _radiomics_images
 from voxelmaps import _cli as program
@@ -326,9 +327,8 @@ def test_which_place_of_a_setting_comes_first(name, values, image_type, places, 
 def test_the_same_setting_for_all_image_types():
     """Image types given as a keyword replace those of the parameters, with their settings."""
     params = {"imageType": {"Original": {"binWidth": 3}}, "featureClass": {"glcm": ["Contrast"]}}
-    (key,) = expected = radiomics.execute(*scene(), featureClass=params["featureClass"], additionalInfo=False)
-    maps = radiomics.execute(*scene(), params, imageType=["Original"], additionalInfo=False)
-    np.testing.assert_array_equal(*(sitk.GetArrayFromImage(one[key]) for one in (maps, expected)))
+    expected = radiomics.execute(*scene(), featureClass=params["featureClass"], additionalInfo=False)
+    expect_same(radiomics.execute(*scene(), params, imageType=["Original"], additionalInfo=False), expected)
 
 
 # --- Published parameter files -----------------------------------------------------------------------------------------
@@ -419,9 +419,7 @@ def test_published_parameters(name, tmp_path, monkeypatch, capfd):
         return
     expected = radiomics.execute(image, mask, params, precision="double", additionalInfo=False)
     assert sorted(path.stem for path in pathlib.Path("maps").glob("*.nrrd")) == sorted(expected)
-    for key, values in expected.items():
-        arrays = map(sitk.GetArrayFromImage, (sitk.ReadImage(f"maps/{key}.nrrd"), values))
-        np.testing.assert_array_equal(*arrays, err_msg=key)
+    expect_same({key: sitk.ReadImage(f"maps/{key}.nrrd") for key in expected}, expected)
 
 
 # --- Random parameters -------------------------------------------------------------------------------------------------
@@ -589,9 +587,9 @@ def test_files_of_images_of_all_types(kind, tmp_path):
     image, mask = (sitk.GetImageFromArray(array) for array in (image_array("uint8").astype(kind), mask_array("holes")))
     arguments = {"images": True, "featureClass": {"firstorder": ["Mean"]}, "additionalInfo": False}
     paths = radiomics.execute(image, mask, out_dir=tmp_path, **arguments)
-    read = sitk.GetArrayFromImage(sitk.ReadImage(str(paths["original"])))
-    assert read.dtype == kind
-    np.testing.assert_array_equal(read, sitk.GetArrayFromImage(radiomics.execute(image, mask, **arguments)["original"]))
+    read = {key: sitk.ReadImage(str(path)) for key, path in paths.items()}
+    assert sitk.GetArrayFromImage(read["original"]).dtype == kind
+    expect_same(read, radiomics.execute(image, mask, **arguments))
 
 
 def test_images_without_finite_values():
