@@ -26,6 +26,7 @@ NAMES = {
     "half": np.broadcast_to(np.arange(9) > 3, X.shape),
     "moments": {"object_mean": 120, "object_variance": 2500, "difference_variance": 400},
     "maps": lambda x=X, features="glcm_Contrast", **k: voxelmaps.feature_maps(x, features=features, **k),
+    "three": voxelmaps.feature_maps(X, features=["glcm_Contrast", "glcm_Id", "firstorder_Mean"]),
     "regions": lambda **k: voxelmaps.region_features(**{"x": X, "mask": X > 40, "features": "glcm", **k}),
     "parts": np.repeat([1, 1, 2, 0], 108).reshape(X.shape),
     "describe": lambda x=X, features="glcm", **k: voxelmaps.describe(x, features=features, **k),
@@ -144,6 +145,18 @@ ERRORS = {
     "regions(x=np.zeros((2, 4, 4, 4)))": "ValueError: x has 4 axes, but must be one image with 2 or 3 axes",
     "regions(features='voxel')": "ValueError: there is no class 'voxel' of features",
     "maps(features='shape_Elongation')": "ValueError: shape is that of regions, not of the windows of voxels: use voxelmaps.region_features",
+    # Images and files of maps.
+    "three.to_images('ITK')": "ValueError: kind is 'ITK' .did you mean itk.*, but must be itk, sitk, nibabel",
+    "three.save('maps', 'png')": "ValueError: format is 'png', but must be nii.gz, nii or nrrd",
+    "three.save('maps.nrrd', 'nii')": "ValueError: format is 'nii', but has no effect on the file maps.nrrd",
+    "three.save('maps.mha')": "ValueError: maps.mha has the ending .mha, but files of maps are .nrrd, .nii.gz or .nii",
+    "three.save('A.NRRD')": "ValueError: A.NRRD has the ending .NRRD, but files of maps are .nrrd, .nii.gz or .nii",
+    "three[[]].save('maps.nrrd')": "ValueError: there are no maps to save",
+    "maps(np.zeros((0, 9, 9))).save('maps.nrrd')": "ValueError: or they have no voxels",
+    "three[['glcm_Contrast'] * 2]": "ValueError: the names glcm_Contrast, glcm_Contrast must be different",
+    "three.save('maps.nii.gz')": "ValueError: maps.nii.gz cannot hold the names of 3 maps: give a folder",
+    "maps(np.zeros((2, 9, 9, 9))).save('maps')": r"ValueError: maps have the shape \(2, 9, 9, 9\).*choose an image",
+    "voxelmaps.FeatureMaps(['../a'], three.array[:1], ()).save('maps')": "ValueError: the map '../a' has a name with",
     # Devices.
     "maps(device='gpu')": "ValueError: device is 'gpu'",
     "maps(device=97)": "RuntimeError: CUDA device 97 cannot be used",
@@ -237,7 +250,8 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("call", ERRORS)
-def test_errors(call):
+def test_errors(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     kind, _, text = ERRORS[call].partition(": ")
     calls = [call]
     if call.startswith("labels") and "out=" not in call and "seed_points=" not in call:
@@ -252,6 +266,7 @@ def test_errors(call):
         with pytest.raises(Exception, match=text) as caught:
             eval(each, NAMES)
         assert type(caught.value).__name__ == kind and "\n" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
 
 
 def test_gradients():

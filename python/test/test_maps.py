@@ -179,38 +179,6 @@ def test_dataframe(library):
             maps.to_dataframe(wrong)
 
 
-@pytest.mark.parametrize(
-    "call, message",
-    [
-        (lambda maps: maps.to_images("ITK"), "kind is 'ITK' .did you mean itk.*, but must be itk, sitk, nibabel"),
-        (lambda maps: maps.save("maps", "png"), "format is 'png', but must be nii.gz, nii or nrrd"),
-        (lambda maps: maps.save("maps.nrrd", "nii"), "format is 'nii', but has no effect on the file maps.nrrd"),
-        (
-            lambda maps: maps.save("maps.mha"),
-            "maps.mha has the ending .mha, but files of maps are .nrrd, .nii.gz or .nii",
-        ),
-        (lambda maps: maps.save("A.NRRD"), "A.NRRD has the ending .NRRD, but files of maps are .nrrd, .nii.gz or .nii"),
-        (lambda maps: maps[[]].save("maps.nrrd"), "there are no maps to save"),
-        (lambda maps: maps_of(np.zeros((0, 9, 9))).save("maps.nrrd"), "or they have no voxels"),
-        (lambda maps: maps[["glcm_Contrast"] * 2], "the names glcm_Contrast, glcm_Contrast must be different"),
-        (lambda maps: maps.save("maps.nii.gz"), "maps.nii.gz cannot hold the names of 3 maps: give a folder"),
-        (
-            lambda maps: maps_of(np.zeros((2, 9, 9, 9))).save("maps"),
-            r"maps have the shape \(2, 9, 9, 9\).*choose an image",
-        ),
-        (
-            lambda maps: voxelmaps.FeatureMaps(["../a"], maps.array[:1], ()).save("maps"),
-            "the map '../a' has a name with",
-        ),
-    ],
-)
-def test_errors(call, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match=message):
-        call(maps_of())
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize("suffix", ["nrrd", "mha", "nii.gz", "nii"])
 def test_vector_images(suffix, tmp_path):
     """Of ITK's filters, which write names where the format has a place for them."""

@@ -379,44 +379,40 @@ def test_help_and_version():
 def test_functions_of_one_image(run, tmp_path):
     """They write what the functions of Python return, on the grid of the image."""
     write_case(tmp_path)
-    x = itk.array_from_image(itk.imread("image.nii.gz"))
-    seeds = {1: [[5, 5, 5], [6, 6, 6]], 2: [1, 10, 10]}
-    options = {"affinity": "absolute_difference", "competition": "iterative", "tie_rule": "lowest_label"}
-    texts = [text for name, value in options.items() for text in (f"--{name}".replace("_", "-"), value)]
-    given = json.dumps(seeds)
-    assert run("labels", "image.nii.gz", "--seeds", given, "--out", "out/l.nii.gz", *texts)[::2] == (0, [])
-    stroke = np.zeros(x.shape, np.uint8)
+    image = itk.imread("image.nii.gz")
+    x, stroke = itk.array_from_image(image), np.zeros(image.shape, np.uint8)
     stroke[5, 5, 5], stroke[1, 10, 10] = 1, 2
-    stroke_image = itk.image_from_array(stroke)
-    stroke_image.CopyInformation(itk.imread("image.nii.gz"))
-    itk.imwrite(stroke_image, "strokes.nrrd")
-    code, output, _ = run("labels", "image.nii.gz", "--seeds", "strokes.nrrd", "--out", "s.nrrd", *texts)
-    assert (code, output) == (0, ["s.nrrd: 2688 voxels, 2 values"])
-    files = ["--out", "l.nrrd", "--strength", "strength.nrrd", "--margin", "margin.nrrd"]
-    assert run("labels", "image.nii.gz", "--seeds", "strokes.nrrd", *files, *texts)[0] == 0
-    result = voxelmaps.labels(x, stroke, strength=True, margin=True, **options)
-    for name, expected in zip(("l", "strength", "margin"), result):
-        assert np.array_equal(itk.array_from_image(itk.imread(f"{name}.nrrd")), expected)
-    code, _, errors = run("labels", "image.nii.gz", "--seeds", "strokes.nrrd", "--out", "l.nrrd", "--margin", "l.nrrd")
-    assert code == 1 and errors == ["voxelmaps: error: the file of --margin l.nrrd is also the file of --out l.nrrd"]
-    points = '{"1": [3.5, 3.5, 10], "2": [7, 7, 2]}'
-    means = ["--object-mean", '{"1": 50, "2": 90}', "--object-variance", "400", "--difference-variance", "400"]
-    assert run("labels", "image.nii.gz", "--seed_points", points, "--out", "p.nrrd", *means)[0] == 0
-    assert run("connect", "image.nii.gz", "--seeds", "[5,5,5]", "--precision", "double", "--out", "c.nrrd")[0] == 0
+    strokes = itk.image_from_array(stroke)
+    strokes.CopyInformation(image)
+    itk.imwrite(strokes, "strokes.nrrd")
+    seeds = {1: [[5, 5, 5], [6, 6, 6]], 2: [1, 10, 10]}
+    own = {"affinity": "absolute_difference", "competition": "iterative", "tie_rule": "lowest_label"}
     moments = {"object_mean": {1: 50, 2: 90}, "object_variance": 400, "difference_variance": 400}
     of_points = voxelmaps.labels(x, {1: [5, 5, 5], 2: [1, 10, 10]}, spacing=(2, 0.7, 0.7), **moments)
-    for path, expected in (
-        ("out/l.nii.gz", voxelmaps.labels(x, seeds, **options)),
-        ("s.nrrd", voxelmaps.labels(x, stroke, **options)),
-        ("p.nrrd", of_points),
-        ("c.nrrd", voxelmaps.fuzzy_connectedness(x, [5, 5, 5], precision="double")),
+    points = {"seed_points": {1: [3.5, 3.5, 10], 2: [7, 7, 2]}}
+    of_strokes = voxelmaps.labels(x, stroke, strength=True, margin=True, **own)
+    strength = voxelmaps.fuzzy_connectedness(x, [5, 5, 5], precision="double")
+    for command, files, options, expected in (
+        ("labels", ["out/l.nii.gz"], {"seeds": seeds, **own}, [voxelmaps.labels(x, seeds, **own)]),
+        ("labels", ["l.nrrd", "s.nrrd", "m.nrrd"], {"seeds": "strokes.nrrd", **own}, of_strokes),
+        ("labels", ["p.nrrd"], {**points, **moments}, [of_points]),
+        ("connect", ["c.nrrd"], {"seeds": [5, 5, 5], "precision": "double"}, [strength]),
     ):
-        read = itk.imread(path)
-        np.testing.assert_array_equal(itk.array_from_image(read), expected)
-        np.testing.assert_allclose(read.GetSpacing(), [0.7, 0.7, 2], rtol=1e-6)
-    mask = itk.array_from_image(itk.imread("mask.nii.gz")) == 1
-    itk.imwrite(itk.image_from_array(mask.astype(np.uint8)), "one.nrrd")
-    itk.imwrite(itk.image_from_array(x), "image.nrrd")
+        given = [*zip(("--out", "--strength", "--margin"), files)]
+        for name, value in options.items():
+            name = f"--{name}" if name == "seed_points" else f"--{name}".replace("_", "-")
+            given.append((name, value if isinstance(value, str) else json.dumps(value)))
+        code, output, errors = run(command, "image.nii.gz", *sum(given, ()))
+        assert (code, errors) == (0, []) and output[0].startswith(f"{files[0]}: 2688 voxels, ")
+        for path, array in zip(files, expected, strict=True):
+            read = itk.imread(path)
+            np.testing.assert_array_equal(itk.array_from_image(read), array)
+            np.testing.assert_allclose(read.GetSpacing(), [0.7, 0.7, 2], rtol=1e-6)
+    code, _, errors = run("labels", "image.nii.gz", "--seeds", "strokes.nrrd", "--out", "l.nrrd", "--margin", "l.nrrd")
+    assert code == 1 and errors == ["voxelmaps: error: the file of --margin l.nrrd is also the file of --out l.nrrd"]
+    mask = (itk.array_from_image(itk.imread("mask.nii.gz")) == 1).astype(np.uint8)
+    for array, name in ((mask, "one.nrrd"), (x, "image.nrrd")):
+        itk.imwrite(itk.image_from_array(array), name)
     code, output, _ = run(*"describe image.nrrd --mask one.nrrd --bin_width 10 --features glcm,ngtdm".split())
     expected = voxelmaps.describe(x, mask, bin_width=10, features=["glcm", "ngtdm"])
     assert (code, output) == (0, str(expected).splitlines())
