@@ -25,10 +25,10 @@ SimpleITK = pytest.importorskip("SimpleITK")
 MEAN = "original_firstorder_Mean"
 
 
-def files_in(folder):
+def maps_of(folder):
     """Contents of all files of maps and of the summary by their paths."""
-    paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "provenance.json"]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+    files = [path for path in sorted((folder / "maps").rglob("*")) if path.is_file() and path.name != "provenance.json"]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 # --- Labels ------------------------------------------------------------------------------------------------------------
@@ -212,10 +212,6 @@ def write_table(folder, number, seed=0):
 
 
 JOBS = ["maps", "--jobs", "t.csv", "--classes", "ngtdm", "--features", "firstorder_Mean"]
-
-
-def maps_of(folder):
-    return files_in(folder / "maps")
 
 
 CRASH = """

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command voxelmaps: maps, summary and provenance, resuming, cohorts, signals, corrupt and wrong input."""
 
-import contextlib
 import csv
 import gzip
 import hashlib

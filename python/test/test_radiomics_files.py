@@ -69,22 +69,6 @@ def test_folders_that_cannot_be_used(tmp_path):
         radiomics.execute(image, mask, out_dir=tmp_path / "taken", **arguments)
 
 
-def test_an_error_while_computing_leaves_no_file(tmp_path, monkeypatch):
-    image, mask = scene((7, 9, 8))
-    compute = radiomics.Maps.compute
-
-    def fail_at_the_second_slab(maps, name, features, first=0, last=None):
-        if first > 0:
-            raise RuntimeError("stopped")
-        return compute(maps, name, features, first, last)
-
-    monkeypatch.setattr(files, "_SLAB_BYTES", 1)
-    monkeypatch.setattr(radiomics.Maps, "compute", fail_at_the_second_slab)
-    with pytest.raises(RuntimeError, match="stopped"):
-        radiomics.execute(image, mask, out_dir=tmp_path, featureClass=["firstorder"], **OPTIONS)
-    assert list(tmp_path.iterdir()) == []
-
-
 PEAK = """
 import pathlib, re, sys
 import itk, numpy as np

@@ -160,13 +160,7 @@ def exactly(sentence):
     return f"^{re.escape(sentence)}$"
 
 
-def labels_of_mask(*others):
-    result = MASK.copy()
-    result[2:4] *= 2
-    return result
-
-
-LABELS = labels_of_mask()
+LABELS = MASK * np.where(np.arange(9) < 4, 2, 1)[:, None, None].astype(np.uint8)
 EVERYWHERE = np.indices(SHAPE).sum(axis=0) * 7 + X
 WITH_NAN, WITH_INF = X.astype(np.float32), X.astype(np.float32)
 WITH_NAN[3, 4, 6], WITH_INF[3, 4, 6], WITH_INF[4, 5, 7] = np.nan, np.inf, -np.inf
