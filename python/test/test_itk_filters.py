@@ -180,17 +180,13 @@ def test_processes_end_and_leave_itk_as_it_is(code):
 VERSION = importlib.metadata.version("itk-voxelmaps") if hasattr(itk, "RunLengthFeatureMapImageFilter") else ""
 
 
+ITK_VERSION = "import itkConfig; itkConfig.ITK_GLOBAL_VERSION_STRING = '{}'"
+
+
 @pytest.mark.parametrize(
     "change, message",
     [
-        (
-            "import itkConfig; itkConfig.ITK_GLOBAL_VERSION_STRING = '5.3.0'",
-            "itk-voxelmaps needs itk 5.4, but this is itk 5.3.0; ",
-        ),
-        (
-            "import itkConfig; itkConfig.ITK_GLOBAL_VERSION_STRING = '6.0.0'",
-            "itk-voxelmaps needs itk 5.4, but this is itk 6.0.0; ",
-        ),
+        *((ITK_VERSION.format(v), f"itk-voxelmaps needs itk 5.4, but this is itk {v}; ") for v in ("5.3.0", "6.0.0")),
         (
             "import voxelmaps; voxelmaps.__version__ = '0.2.9'",
             f"itk-voxelmaps {VERSION} needs voxelmaps {VERSION}, but this is voxelmaps 0.2.9; install it with: pip install "
