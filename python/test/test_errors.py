@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wrong arguments of functions of arrays are errors that name the value, the rule and the remedy. Needs no ITK."""
 
+import itertools
 import re
 
 import numpy as np
 import pytest
 import voxelmaps
 from array_libraries import needs_device
-from voxelmaps import _image
+from voxelmaps import _feature_maps, _image
 
 X = np.random.default_rng(1).integers(0, 200, (6, 8, 9)).astype(np.int16)
 SEED = (1, 2, 3)
@@ -117,6 +118,26 @@ ERRORS = {
     "maps(weighting_norm='euclidean', spacing=(1, 1, 1), aggregation='average')": "ValueError: but matrices with weights are merged",
     "maps(features='ngtdm', weighting_norm='euclidean', spacing=(1, 1, 1))": "ValueError: weighting_norm is 'euclidean', but has no "
     "effect on features of ngtdm",
+    **{
+        f"maps(features={name!r}, {given})": f"ValueError: {given.partition('=')[0]} is .* has no effect on features of {name}; it belongs"
+        for given, classes in {
+            "distances=[2]": "glcm gldm ngtdm",
+            "aggregation='merge'": "glcm glrlm",
+            "symmetric=False": "glcm",
+            "alpha=1": "gldm",
+            "voxel_array_shift=100": "firstorder",
+        }.items()
+        for name in _feature_maps.CLASSES
+        if name not in classes.split()
+    },
+    **{
+        f"maps({one}, {other})": "ValueError: are given, but only one can say how intensities become gray levels"
+        for one, other in itertools.permutations(
+            ("bin_width=10", "number_of_gray_levels=7", "bin_edges=[0, 50, 100]", "gray_levels=200"), 2
+        )
+    },
+    "maps(bin_edges=[0, 50], intensity_range=(20, 90))": "ValueError: intensity_range is .* has no effect with bin_edges",
+    "maps(gray_levels=200, intensity_range=(20, 90))": "ValueError: intensity_range is .* has no effect with gray_levels",
     # Images, masks and outputs.
     "maps(b'ct.nii')": "TypeError: x must be an array",
     "maps(None)": "TypeError: not NoneType",

@@ -242,6 +242,10 @@ def test_one_gray_level_is_a_warning():
     x = np.random.default_rng(0).random((6, 7, 8)).astype(np.float32)
     with pytest.warns(UserWarning, match="all intensities are in one bin of the width 25, so that there is no texture"):
         voxelmaps.feature_maps(x, features=["glcm_Contrast", "firstorder_Mean"])
+    assert voxelmaps.describe(x).warnings[0].startswith("all intensities are in one bin of the width 25")
+    assert voxelmaps.describe(x, features="firstorder").warnings == voxelmaps.describe(x, bin_width=0.1).warnings == []
+    (many,) = voxelmaps.describe(x, number_of_gray_levels=1000).warnings
+    assert many.startswith("there are 1000 gray levels, but a window has 125 voxels")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         voxelmaps.feature_maps(x, features="firstorder_Mean")
@@ -258,12 +262,39 @@ def test_one_gray_level_is_a_warning():
         {"bin_width": 25, "intensity_range": (0, 240)},
         {"bin_edges": [0, 100, 200]},
     ):
-        with pytest.warns(
-            UserWarning, match=f"inside the mask, which are one gray level with {list(bins)[-1]}, so that"
-        ):
-            voxelmaps.feature_maps(x, mask, features="glcm_Contrast", **bins)
-        with pytest.warns(UserWarning, match="which are one gray level"):
-            voxelmaps.region_features(x, mask, features="glcm_Contrast", **bins)
+        for function in (voxelmaps.feature_maps, voxelmaps.region_features):
+            with pytest.warns(UserWarning, match=f"which are one gray level with {list(bins)[-1]}, so that"):
+                function(x, mask, features="glcm_Contrast", **bins)
+
+
+def test_describe():
+    x = np.random.default_rng(0).integers(0, 40, (8, 9, 10)) + np.float32(100) * (np.arange(10) > 4)
+    mask = np.zeros(x.shape, np.uint8)
+    mask[2:6, 2:8, 1:9] = 255
+    x[3, 3, 3] = np.nan
+    settings = {"features": "glcm", "bin_width": 10, "crop": "mask", "neighborhood_radius": 1}
+    description = voxelmaps.describe(x, mask, **settings)
+    maps = voxelmaps.feature_maps(x, mask, **settings)
+    inside = x[mask > 0]
+    assert (description.minimum, description.maximum) == (np.nanmin(inside), np.nanmax(inside))
+    assert description.levels == np.nanmax(inside) // 10 - np.nanmin(inside) // 10 + 1
+    assert description.region_voxels == inside.size
+    assert description.maps == list(maps) and description.map_shape == maps["glcm_Contrast"].shape
+    assert description.map_bytes == maps.array.nbytes and description.window == (3, 3, 3)
+    lines = str(description).splitlines()
+    assert lines[1] == "region: 192 voxels, intensities 0 to 139, 14 gray levels"
+    assert lines[-1] == "warning: 1 of 192 voxels inside the mask are NaN, and absent as those outside"
+    assert len(voxelmaps.describe(x).maps) > 90
+
+
+def test_describe_parts_of_batches():
+    image = image_of(np.uint8)
+    x = np.stack([image, 2 * image])
+    selection = np.zeros(image.shape, bool)
+    selection[4, 2:5] = True
+    description = voxelmaps.describe(x, features="glcm_Contrast", bin_width=25, dimension=3, selection=selection)
+    assert description.region_voxels == 2 * selection.sum() and description.map_shape == x.shape
+    assert description.levels == 2 * int(image.max()) // 25 - 2 * int(image.min()) // 25 + 1
 
 
 def test_new_processes_and_forks():

@@ -7,6 +7,7 @@ import copy
 import pickle
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -113,6 +114,29 @@ def test_vectors_and_outputs_of_libraries(library):
     result = voxelmaps.labels(given, of_seeds, out=outs, **parameters)
     assert is_jax or (result.labels is outs.labels and result.strength is outs.strength)
     check_equal(voxelmaps.Segmentation(to_numpy(result.labels), to_numpy(result.strength)), expected)
+
+
+def test_many_ties_are_a_warning():
+    x = np.array([[0, 0, 9, 9, 9, 9, 0, 0]], np.uint8)
+    seeds = {1: (0, 0), 2: (0, 7)}
+
+    def compute(**parameters):
+        return voxelmaps.labels(x, seeds, affinity="absolute_difference", **parameters)
+
+    text = "4 of 8 voxels have no label, since several labels have the same claim to them, or no seed reaches them: "
+    for given, advice in (
+        ({}, "competition='iterative' leaves fewer ties, "),
+        ({"competition": "iterative"}, ""),
+    ):
+        with pytest.warns(UserWarning) as caught:
+            compute(**given)
+        assert str(caught[0].message) == f"{text}{advice}tie_rule='lowest_label' labels all ties"
+        assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compute(tie_rule="lowest_label")
+        compute(minimum_strength=0.5)
+        compute(mask=np.array([[1, 1, 0, 0, 0, 0, 1, 1]]))
 
 
 # --- Sessions -----------------------------------------------------------------------------------------------------------------
