@@ -18,7 +18,6 @@ import voxelmaps
 from test_program import CASE, COMMAND, ONE_FEATURE, rows_of, run, write_case  # noqa: F401
 from voxelmaps import _image, radiomics
 from voxelmaps._files import paths
-from voxelmaps._maps import Geometry
 
 SimpleITK = pytest.importorskip("SimpleITK")
 
@@ -112,23 +111,20 @@ def test_formats(file_format, shape, run, tmp_path):
         code, output, errors = run(*arguments, "glrlm,ngtdm")
         assert (code, errors) == (0, []) and found in output[0]
     exact = dict.fromkeys(("rtol", "atol"), 1e-5 if "nii" in file_format else 1e-15)
-    geometry = Geometry(*next(iter(expected.values()))[1:])
-    found = {key: _image.from_simpleitk(SimpleITK.ReadImage(f"maps/{key}.{file_format}")) for key in expected}
     maps = [voxelmaps.read_maps("maps")]
     # Copied without the record.
     (tmp_path / "maps" / "provenance.json").unlink()
     maps.append(voxelmaps.read_maps("maps"))
-    for read in maps:
-        assert sorted(read) == sorted(expected)
-        for ours, theirs in zip(read.geometry, geometry, strict=True):
-            np.testing.assert_allclose(ours, theirs, **exact)
+    assert sorted(maps[0]) == sorted(maps[1]) == sorted(expected)
     for key, one in expected.items():
+        found = _image.from_simpleitk(SimpleITK.ReadImage(f"maps/{key}.{file_format}"))
         # ITK reads 0 instead of NaN from NIfTI files.
-        np.testing.assert_array_equal(found[key][0], np.nan_to_num(one.array) if "nii" in file_format else one.array)
-        for ours, theirs in zip(found[key][1:], geometry, strict=True):
-            np.testing.assert_allclose(ours, theirs, **exact)
+        np.testing.assert_array_equal(found.array, np.nan_to_num(one.array) if "nii" in file_format else one.array)
         for read in maps:
             np.testing.assert_array_equal(read[key], one.array)
+        for geometry in (found[1:], *(read.geometry for read in maps)):
+            for ours, theirs in zip(geometry, one[1:], strict=True):
+                np.testing.assert_allclose(ours, theirs, **exact)
 
 
 # --- nnU-Net -----------------------------------------------------------------------------------------------------------

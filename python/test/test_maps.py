@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import voxelmaps
 from array_libraries import is_like, library, to_numpy
+from voxelmaps import _image
 
 sitk, xarray = pytest.importorskip("SimpleITK"), pytest.importorskip("xarray")
 
@@ -15,11 +16,8 @@ SPACING, ORIGIN, DIRECTION = (0.7, 0.8, 5.0), (-10.0, 20.0, 30.0), (1, 0, 0, 0, 
 
 
 def image_of(direction=DIRECTION):
-    image = sitk.GetImageFromArray(np.random.default_rng(0).integers(0, 200, (6, 9, 11)).astype(np.int16))
-    image.SetSpacing(SPACING)
-    image.SetOrigin(ORIGIN)
-    image.SetDirection(direction)
-    return image
+    array = np.random.default_rng(0).integers(0, 200, (6, 9, 11)).astype(np.int16)
+    return _image.to_simpleitk(_image.Image(array, SPACING, ORIGIN, direction))
 
 
 def mask_of():
@@ -65,7 +63,6 @@ def test_arrays_and_parts(library):
 
 
 def test_netcdf(tmp_path):
-    xarray = pytest.importorskip("xarray")
     maps = maps_of()
     maps.to_xarray().to_netcdf(tmp_path / "maps.nc")
     with xarray.open_dataarray(tmp_path / "maps.nc") as read:

@@ -558,15 +558,13 @@ def test_program_with_image_types(tmp_path, monkeypatch, capfd):
         return output.partition(" voxels")[0].partition(" of 1")[0], errors
 
     assert run("{Original: {}}") == ("image.nii.gz: 3 maps", "")
-    assert run("{Original: {}, LoG: {sigma: [1.0]}}")[0] == "image.nii.gz: 6 maps"
     text = "{Original: {}, LoG: {sigma: [1.0, 2, 30.0]}, Wavelet: {level: 2}}"
     output, errors = run(text)
     assert output == "image.nii.gz: 54 maps"
     assert "imageType LoG has no image log-sigma-30-0-mm-3D: the image of size" in errors and errors.count("\n") == 1
-    assert run(text) == ("image.nii.gz: 54 maps (kept)", "")
     output, errors = run("{Original: {}, LoG: {sigma: [1.0], binWidth: 3}, Wavelet: {wavelet: haar}}")
     assert not output and "maps of another imageType LoG, imageType Wavelet: choose another output" in errors
-    assert run(text)[0] == "image.nii.gz: 54 maps (kept)"
+    assert run(text) == ("image.nii.gz: 54 maps (kept)", "")
 
 
 @pytest.mark.parametrize("kind", "int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64".split())
