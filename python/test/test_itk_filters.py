@@ -97,20 +97,14 @@ def test_offsets_are_set_one_by_one():
     merged = voxelmaps.feature_maps(x, features=["glcm_Contrast"], aggregation="merge", number_of_gray_levels=32)
     assert np.array_equal(itk.array_view_from_image(filter.GetOutput())[..., 0], merged["glcm_Contrast"])
     two = itk.dependence_feature_map_image_filter(itk.image_from_array(x), distances=[2], feature_names=["DE"])
-    (expected,) = voxelmaps.feature_maps(
-        x, features="gldm_DependenceEntropy", distances=2, number_of_gray_levels=32
-    ).array
-    assert np.array_equal(itk.array_view_from_image(two)[..., 0], expected)
+    expected = voxelmaps.feature_maps(x, features="gldm_DependenceEntropy", distances=2, number_of_gray_levels=32)
+    assert np.array_equal(itk.array_view_from_image(two)[..., 0], expected.array[0])
 
 
 def test_names_of_components():
-    image = itk.image_from_array(array_of())
-    filter = itk.RunLengthFeatureMapImageFilter.New(
-        image,
-        feature_names=["SRE"],
-        aggregation=itk.RunLengthFeatureMapEnums.Aggregation_PerDirection,
-        offset=[1, 0, 0],
-    )
+    per_direction = itk.RunLengthFeatureMapEnums.Aggregation_PerDirection
+    options = {"feature_names": ["SRE"], "aggregation": per_direction, "offset": [1, 0, 0]}
+    filter = itk.RunLengthFeatureMapImageFilter.New(itk.image_from_array(array_of()), **options)
     assert list(filter.GetFeatureNames()) == ["SRE_1_0_0"]
 
 

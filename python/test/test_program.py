@@ -179,15 +179,10 @@ def test_maps_of_other_settings_are_refused_or_replaced(run, tmp_path):
     assert run(*other, "--bin-width", "7", "--overwrite")[::2] == (0, [])
     names = ["mine", "original_firstorder_Mean", "original_firstorder_Range", "original_ngtdm_Busyness"]
     assert maps_in(folder) == [f"{name}.nii.gz" for name in names]
-    # Another image, and a record that cannot be read.
+    # Another image.
     write_case(tmp_path, seed=1)
     code, _, errors = run(*other, "--bin-width", "7")
     assert code == 1 and errors[0].endswith(another.format("image, mask"))
-    assert run(*other, "--bin-width", "7", "--overwrite")[0] == 0
-    (folder / "provenance.json").write_text('{"maps": {"a": 1}}')
-    code, output, errors = run(*other)
-    assert (code, len(errors)) == (0, 1) and "kept" not in output[0]
-    assert errors[0].endswith("provenance.json cannot be read, so no map in the folder is reused")
 
 
 # --- Cohorts -----------------------------------------------------------------------------------------------------------
