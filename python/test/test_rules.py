@@ -3,11 +3,8 @@
 """The rules of doc/rules.md: whatever kind an image is, and whichever function it is given to, results are equal, or the error is the
 same sentence."""
 
-import ast
 import functools
-import graphlib
 import itertools
-import pathlib
 import re
 import warnings
 
@@ -685,26 +682,3 @@ def test_regions_of_itk_that_do_not_start_at_zero():
     maps = voxelmaps.feature_maps(image, MASK, features="glcm", crop="mask", neighborhood_radius=1)
     moved = _image.Image(X, SPACING, tuple(start), DIRECTION).part(maps.slices)
     assert np.allclose(maps.geometry.origin, moved.origin, rtol=0, atol=1e-9)
-
-
-# --- Modules -------------------------------------------------------------------------------------------------------------
-
-
-def test_modules_have_no_circles():
-    """What is imported at the top of modules, and in functions."""
-    folder = pathlib.Path(voxelmaps.__file__).parent
-    imports = {}
-    for path in folder.rglob("*.py"):
-        parts = path.relative_to(folder).with_suffix("").parts
-        package = parts[:-1]
-        found = set()
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.level > 0:
-                base = package[: len(package) - node.level + 1] + tuple(filter(None, (node.module or "").split(".")))
-                for alias in node.names:
-                    module = base + (alias.name,)
-                    is_module = (folder.joinpath(*module).with_suffix(".py")).exists()
-                    found.add(module if is_module else base or ("__init__",))
-        imports[parts] = {each + ("__init__",) if folder.joinpath(*each).is_dir() else each for each in found} - {parts}
-    # The error names a circle.
-    graphlib.TopologicalSorter(imports).prepare()
