@@ -67,9 +67,8 @@ def save(path, dataset, pixels=None, syntax="ExplicitVRLittleEndian"):
             dataset.Rows, dataset.Columns = pixels.shape[-2:]
         data = np.packbits(pixels.ravel() != 0, bitorder="little") if dataset.BitsAllocated == 1 else pixels
         data = data.astype(data.dtype.newbyteorder(">")) if "Big" in syntax else data
-        dataset.add_new(
-            "PixelData", "OB" if dataset.BitsAllocated <= 8 else "OW", data.tobytes() + b"\0" * (data.nbytes % 2)
-        )
+        kind = "OB" if dataset.BitsAllocated <= 8 else "OW"
+        dataset.add_new("PixelData", kind, data.tobytes() + b"\0" * (data.nbytes % 2))
     dataset.save_as(path, enforce_file_format=True)
     return path
 
@@ -137,9 +136,8 @@ def test_values(write):
         assert expect_volume(write(change), expected).array.dtype == kind
     unsigned = (VALUES & 0x0FFF).astype("u2")
     overlay = unsigned | 0xF000
-    expect_volume(
-        write(lambda k: {"PixelRepresentation": 0, "BitsStored": 12, "HighBit": 11}, values=overlay), unsigned
-    )
+    bits = {"PixelRepresentation": 0, "BitsStored": 12, "HighBit": 11}
+    expect_volume(write(lambda k: bits, values=overlay), unsigned)
     signed = (VALUES & 0x0FFF) | 0x3000
     expect_volume(write(lambda k: {"BitsStored": 12, "HighBit": 11}, values=signed), VALUES)
     small = (VALUES & 0xFF).astype("u1")
@@ -183,11 +181,8 @@ def test_other_files_are_ignored(write, tmp_path):
     expect_refused(tmp_path / "DICOMDIR", "Media Storage Directory", "pass the folder")
     expect_refused(tmp_path / "report.dcm", "Enhanced SR Storage")
     # One file of a series.
-    assert _image.load(str(tmp_path / name_of(3)), "it")[0][1:] == (
-        (0.75, 0.5, 2),
-        (-3, 4, 17.5),
-        (1, 0, 0, 0, 1, 0, 0, 0, 1),
-    )
+    geometry = ((0.75, 0.5, 2), (-3, 4, 17.5), (1, 0, 0, 0, 1, 0, 0, 0, 1))
+    assert _image.load(str(tmp_path / name_of(3)), "it")[0][1:] == geometry
     expect_volume(folder)
 
 
@@ -431,9 +426,8 @@ def segmentation(path, frames, kind="BINARY", step=2.5, position=(-3, 4, 10), ma
         MaximumFractionalValue=maximum if kind == "FRACTIONAL" else None,
         SeriesInstanceUID="1.2.66",
     )
-    save(
-        path, dataset, np.stack([frame[2] for frame in frames]).astype(dtype) * (maximum if kind == "FRACTIONAL" else 1)
-    )
+    pixels = np.stack([frame[2] for frame in frames]).astype(dtype)
+    save(path, dataset, pixels * (maximum if kind == "FRACTIONAL" else 1))
     return str(path)
 
 
@@ -471,9 +465,8 @@ def test_segmentations(write, tmp_path, kind, frames):
         place = np.round(image.index(alone.point(index[::-1]))[::-1]).astype(int)
         assert expected[tuple(place)] == alone.array[tuple(index)]
     for number in sorted({frame[0] for frame in frames}):
-        maps = radiomics.execute(
-            folder, path, label=number, featureClass={"firstorder": ["Mean"]}, initValue=float("nan")
-        )
+        options = {"featureClass": {"firstorder": ["Mean"]}, "initValue": float("nan")}
+        maps = radiomics.execute(folder, path, label=number, **options)
         found = sitk.GetArrayFromImage(maps["original_firstorder_Mean"])
         assert np.count_nonzero(~np.isnan(found)) == np.count_nonzero(expected == number)
     with pytest.raises(ValueError, match=r"no segment 9; its segments are 1 \(part 1\)"):
@@ -486,11 +479,9 @@ def test_segmentations_that_do_not_fit(write, tmp_path):
     path.parent.mkdir()
     overlapping = frames_of((1, FIRST, range(7)), (2, FIRST | SECOND, range(7)))
     segmentation(path, overlapping)
-    np.testing.assert_array_equal(_image.load(path, "it", grid=image, segment=2)[0].array, 2 * (FIRST | SECOND))
-    maps = [
-        voxelmaps.feature_maps(image, mask, features="firstorder_Mean", label=2)
-        for mask in (path, 2 * (FIRST | SECOND))
-    ]
+    both = 2 * (FIRST | SECOND)
+    np.testing.assert_array_equal(_image.load(path, "it", grid=image, segment=2)[0].array, both)
+    maps = [voxelmaps.feature_maps(image, mask, features="firstorder_Mean", label=2) for mask in (path, both)]
     np.testing.assert_array_equal(*maps)
     with pytest.raises(ValueError, match=r"no segment 9; its segments are 1 \(part 1\), 2 \(part 2\)"):
         voxelmaps.fuzzy_connectedness(image, (1, 0, 1), path, label=9)

@@ -124,10 +124,7 @@ def test_many_ties_are_a_warning():
         return voxelmaps.labels(x, seeds, affinity="absolute_difference", **parameters)
 
     text = "4 of 8 voxels have no label, since several labels have the same claim to them, or no seed reaches them: "
-    for given, advice in (
-        ({}, "competition='iterative' leaves fewer ties, "),
-        ({"competition": "iterative"}, ""),
-    ):
+    for given, advice in (({}, "competition='iterative' leaves fewer ties, "), ({"competition": "iterative"}, "")):
         with pytest.warns(UserWarning) as caught:
             compute(**given)
         assert str(caught[0].message) == f"{text}{advice}tie_rule='lowest_label' labels all ties"
