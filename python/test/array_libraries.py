@@ -12,70 +12,59 @@ NO_DEVICE = _core.reason_for_no_device()
 needs_device = pytest.mark.skipif(bool(NO_DEVICE), reason=NO_DEVICE or "there is a device")
 
 
-def _need_device():
-    if NO_DEVICE:
-        pytest.skip(NO_DEVICE)
+def _torch(device):
+    def convert(array):
+        torch = pytest.importorskip("torch")
+        if device == "cuda" and (NO_DEVICE or not torch.cuda.is_available()):
+            pytest.skip(NO_DEVICE or "this PyTorch has no CUDA")
+        return torch.as_tensor(array, device=device)
+
+    return convert
 
 
-def _torch_on_cpu(array):
-    return pytest.importorskip("torch").as_tensor(array)
+def _jax(device):
+    def convert(array):
+        # Else JAX takes most of the memory of a device, and changes 64-bit numbers to those of 32 bits.
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+        jax = pytest.importorskip("jax")
+        jax.config.update("jax_enable_x64", True)
+        try:
+            place = jax.devices(device)[0]
+        except RuntimeError:
+            pytest.skip("this JAX has no CUDA")
+        return jax.device_put(array, place)
 
-
-def _torch_on_device(array):
-    _need_device()
-    torch = pytest.importorskip("torch")
-    if not torch.cuda.is_available():
-        pytest.skip("this PyTorch has no CUDA")
-    return torch.as_tensor(array, device="cuda")
-
-
-def _cupy(array):
-    _need_device()
-    return pytest.importorskip("cupy").asarray(array)
-
-
-def _jax():
-    # Else JAX takes most of the memory of a device, and changes 64-bit numbers to those of 32 bits.
-    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-    jax = pytest.importorskip("jax")
-    jax.config.update("jax_enable_x64", True)
-    return jax
-
-
-def _jax_on_cpu(array):
-    jax = _jax()
-    return jax.device_put(array, jax.devices("cpu")[0])
-
-
-def _jax_on_device(array):
-    _need_device()
-    jax = _jax()
-    pytest.importorskip("cupy", reason="CuPy, which reads arrays of JAX on devices, is not installed")
-    try:
-        device = jax.devices("cuda")[0]
-    except RuntimeError:
-        pytest.skip("this JAX has no CUDA")
-    return jax.device_put(array, device)
+    return convert
 
 
 def _numba(array):
-    _need_device()
     cuda = pytest.importorskip("numba.cuda")
-    pytest.importorskip("cupy", reason="CuPy, which reads arrays of Numba, is not installed")
     if not cuda.is_available():
         pytest.skip("this Numba has no CUDA")
     return cuda.to_device(np.ascontiguousarray(array))
 
 
+def _on_device(convert):
+    """CuPy reads arrays of JAX on devices and of Numba."""
+
+    def convert_on_device(array):
+        if NO_DEVICE:
+            pytest.skip(NO_DEVICE)
+        pytest.importorskip("cupy")
+        return convert(array)
+
+    return convert_on_device
+
+
 # Name -> what converts an array of NumPy, or skips the test.
 LIBRARIES = {
     "NumPy": np.asarray,
-    "PyTorch": _torch_on_cpu,
-    "PyTorch on a device": _torch_on_device,
-    "CuPy": _cupy,
-    "JAX": _jax_on_cpu,
-    "JAX on a device": _jax_on_device,
-    "Numba": _numba,
+    "PyTorch": _torch("cpu"),
+    "PyTorch on a device": _torch("cuda"),
+    "CuPy": _on_device(lambda array: pytest.importorskip("cupy").asarray(array)),
+    "JAX": _jax("cpu"),
+    "JAX on a device": _on_device(_jax("cuda")),
+    "Numba": _on_device(_numba),
 }
 
 

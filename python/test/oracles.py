@@ -37,14 +37,13 @@ def moved(position, offset, times=1):
     return tuple(p + times * o for p, o in zip(position, offset))
 
 
-def pairs_of(window, offset):
-    """Both orders of the pairs of an offset, by (level, level)."""
+def pairs_of(window, offset, both_orders=True):
+    """The pairs of an offset by (level, level), in both orders or in that of the offset."""
     voxels, pairs = voxels_of(window), Counter()
     for position, i in voxels.items():
         j = voxels.get(moved(position, offset))
         if j is not None:
-            pairs[i, j] += 1
-            pairs[j, i] += 1
+            pairs.update([(i, j), (j, i)] if both_orders else [(i, j)])
     return pairs
 
 
@@ -156,6 +155,13 @@ def level_size_features(matrix, names):
     return {name: value for name, value in zip(names.split(), values, strict=True) if name != "-"}
 
 
+def is_product(pairs):
+    """Whether the levels of a pair are independent."""
+    rows, columns = _sums(pairs, lambda i, j: i), _sums(pairs, lambda i, j: j)
+    total = sum(pairs.values())
+    return all(pairs[i, j] * total == m * n for i, m in rows.items() for j, n in columns.items())
+
+
 def _maximal_correlation(pairs, rows, columns):
     matrix = np.zeros((len(rows), len(columns)))
     for (i, row), (j, column) in itertools.product(enumerate(sorted(rows)), enumerate(sorted(columns))):
@@ -181,8 +187,7 @@ def pair_features(pairs, number_of_levels):
         correlation = covariance / variance_i
     else:
         correlation = float(covariance) / math.sqrt(variance_i * variance_j)
-    is_product = all(pairs.get((i, j), 0) * total == n_i * n_j for i, n_i in rows.items() for j, n_j in columns.items())
-    information = 0.0 if is_product else _entropy(rows) + _entropy(columns) - _entropy(pairs)
+    information = 0.0 if is_product(pairs) else _entropy(rows) + _entropy(columns) - _entropy(pairs)
 
     def cluster(power):
         return mean(lambda i, j: (i + j - mean_i - mean_j) ** power)

@@ -18,17 +18,16 @@ import voxelmaps
 from test_program import CASE, COMMAND, ONE_FEATURE, rows_of, run, write_case  # noqa: F401
 from voxelmaps import _image, radiomics
 from voxelmaps._files import paths
-from voxelmaps._maps import Geometry
 
 SimpleITK = pytest.importorskip("SimpleITK")
 
 MEAN = "original_firstorder_Mean"
 
 
-def files_in(folder):
+def maps_of(folder):
     """Contents of all files of maps and of the summary by their paths."""
-    paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "provenance.json"]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+    files = [path for path in sorted((folder / "maps").rglob("*")) if path.is_file() and path.name != "provenance.json"]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 # --- Labels ------------------------------------------------------------------------------------------------------------
@@ -94,10 +93,10 @@ def test_column_of_labels(run, tmp_path):
 # --- Formats -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", [(12, 14, 16), (40, 41)])
+@pytest.mark.parametrize("shape", [(12, 14, 16), (1, 24, 26), (40, 41)])
 @pytest.mark.parametrize("file_format", ["nii.gz", "nii", "nrrd"])
 def test_formats(file_format, shape, run, tmp_path):
-    """Values and geometry, as other packages and read_maps read them; finished maps are kept."""
+    """Values and geometry, as other packages and read_maps read them."""
     rng, n = np.random.default_rng(0), len(shape)
     turn = np.linalg.qr(rng.normal(size=(n, n)))[0]
     grid = (0.1, 1 / 3, 2.5)[:n], (-120.3, 45.6, 7.8)[:n], tuple(np.ravel(turn * np.linalg.det(turn)).tolist())
@@ -108,38 +107,24 @@ def test_formats(file_format, shape, run, tmp_path):
     expected = radiomics.execute("image.nrrd", "mask.nrrd", featureClass=classes, additionalInfo=False)
     expected = {key: _image.from_simpleitk(one) for key, one in expected.items()}
     arguments = ["maps", "image.nrrd", "--mask", "mask.nrrd", "--out", "maps", "--format", file_format, "--classes"]
-    assert run(*arguments, "ngtdm")[0] == 0
-    code, output, errors = run(*arguments, "glrlm,ngtdm")
-    assert (code, errors) == (0, []) and "21 maps of" in output[0]
-    before = files_in(tmp_path / "maps")
-    code, output, errors = run(*arguments, "glrlm,ngtdm")
-    assert (code, errors) == (0, []) and "21 maps (kept)" in output[0]
-    assert files_in(tmp_path / "maps") == before
-    # What is lost is computed again, to the same bytes.
-    files = [path for path in (tmp_path / "maps").rglob("*") if path.is_file() and path.suffix not in (".csv", ".json")]
-    max(files).unlink()
-    code, output, errors = run(*arguments, "glrlm,ngtdm")
-    assert (code, errors) == (0, []) and "kept" not in output[0]
-    assert files_in(tmp_path / "maps") == before
-
+    for found in ("21 maps of", "21 maps (kept)"):
+        code, output, errors = run(*arguments, "glrlm,ngtdm")
+        assert (code, errors) == (0, []) and found in output[0]
     exact = dict.fromkeys(("rtol", "atol"), 1e-5 if "nii" in file_format else 1e-15)
-    geometry = Geometry(*next(iter(expected.values()))[1:])
-    found = {key: _image.from_simpleitk(SimpleITK.ReadImage(f"maps/{key}.{file_format}")) for key in expected}
     maps = [voxelmaps.read_maps("maps")]
     # Copied without the record.
     (tmp_path / "maps" / "provenance.json").unlink()
     maps.append(voxelmaps.read_maps("maps"))
-    for read in maps:
-        assert sorted(read) == sorted(expected)
-        for ours, theirs in zip(read.geometry, geometry, strict=True):
-            np.testing.assert_allclose(ours, theirs, **exact)
+    assert sorted(maps[0]) == sorted(maps[1]) == sorted(expected)
     for key, one in expected.items():
+        found = _image.from_simpleitk(SimpleITK.ReadImage(f"maps/{key}.{file_format}"))
         # ITK reads 0 instead of NaN from NIfTI files.
-        np.testing.assert_array_equal(found[key][0], np.nan_to_num(one.array) if "nii" in file_format else one.array)
-        for ours, theirs in zip(found[key][1:], geometry, strict=True):
-            np.testing.assert_allclose(ours, theirs, **exact)
+        np.testing.assert_array_equal(found.array, np.nan_to_num(one.array) if "nii" in file_format else one.array)
         for read in maps:
             np.testing.assert_array_equal(read[key], one.array)
+        for geometry in (found[1:], *(read.geometry for read in maps)):
+            for ours, theirs in zip(geometry, one[1:], strict=True):
+                np.testing.assert_allclose(ours, theirs, **exact)
 
 
 # --- nnU-Net -----------------------------------------------------------------------------------------------------------
@@ -225,10 +210,6 @@ def write_table(folder, number, seed=0):
 JOBS = ["maps", "--jobs", "t.csv", "--classes", "ngtdm", "--features", "firstorder_Mean"]
 
 
-def maps_of(folder):
-    return files_in(folder / "maps")
-
-
 CRASH = """
 import os
 if os.environ.get("CRASH_OF_TEST"):
@@ -299,42 +280,21 @@ def test_workers_of_dask(run, tmp_path):
 
 
 def test_dry_run(run, tmp_path):
-    for name in ("a", "b", "c", "d"):
-        write_case(tmp_path / name, seed=ord(name))
-    (tmp_path / "b" / "mask.nii.gz").write_bytes((tmp_path / "b" / "mask.nii.gz").read_bytes()[:-40])
-    itk.imwrite(itk.image_from_array(np.ones((12, 14, 16), np.uint8)), str(tmp_path / "c" / "mask.nii.gz"))
-    (tmp_path / "cohort.csv").write_text(
-        "image,mask,output,label\n"
-        "a/image.nii.gz,a/mask.nii.gz,maps/a,all\n"
-        "b/image.nii.gz,b/mask.nii.gz,maps/b,\n"
-        "c/image.nii.gz,c/mask.nii.gz,maps/c,\n"
-        "d/image.nii.gz,d/mask.nii.gz,maps/d,7\n"
-        "e/image.nii.gz,d/mask.nii.gz,maps/e,\n"
-        "d/image.nii.gz,d/mask.nii.gz,a/image.nii.gz/maps,1\n"
-    )
+    """Errors of check are those of maps in test_cohort_goes_on_after_errors."""
+    write_case(tmp_path)
+    (tmp_path / "cohort.csv").write_text("image,mask,output,label\nimage.nii.gz,mask.nii.gz,maps,all\n")
     before = sorted(tmp_path.rglob("*"))
     code, output, errors = run("check", "--jobs", "cohort.csv", "--classes", "glcm", "--bin-width", "10")
-    assert code == 1 and sorted(tmp_path.rglob("*")) == before
-    titles = ["[1/6] a/image.nii.gz label 1", "[1/6] a/image.nii.gz label 2"]
-    assert [line.split(": ")[0] for line in output] == titles
-    assert re.fullmatch(r".*: 24 maps of \d+ voxels, 20 gray levels", output[0])
-    assert [line.split(": ")[1] for line in errors[:-1]] == [
-        f"[{i}/6] {name}/image.nii.gz" for i, name in enumerate("bcded", 2)
-    ]
-    texts = ["truncated or corrupt", "spacing", "no voxel of the mask is 7", "does not exist", "file is in its place"]
-    for line, text in zip(errors, texts):
-        assert re.search(text, line), line
-    assert errors[-1] == "voxelmaps: 5 of 7 cases would fail"
-
-    (tmp_path / "cohort.csv").write_text("image,mask,output\na/image.nii.gz,a/mask.nii.gz,maps/a\n")
-    command = ["--jobs", "cohort.csv", "--features", "glcm_Contrast"]
+    assert (code, errors) == (0, []) and sorted(tmp_path.rglob("*")) == before
+    for label, line in zip((1, 2), output, strict=True):
+        assert re.fullmatch(rf"image.nii.gz label {label}: 24 maps of \d+ voxels, 20 gray levels", line)
+    command = [*CASE[1:], "--features", "glcm_Contrast"]
     code, output, errors = run("check", *command, "--bin-width", "1000")
-    assert (code, errors) == (0, []) and output[0].endswith(
-        "1 gray level, so that there is no texture: choose another width of bins"
-    )
+    message = "1 gray level, so that there is no texture: choose another width of bins"
+    assert (code, errors) == (0, []) and output[0].endswith(message)
     assert run("maps", *command)[0] == 0
     code, output, errors = run("check", *command)
-    assert (code, errors) == (0, []) and re.fullmatch(r"a/image.nii.gz: finished, 1 map of \d+ voxels", output[0])
+    assert (code, errors) == (0, []) and re.fullmatch(r"image.nii.gz: finished, 1 map of \d+ voxels", output[0])
 
 
 def test_threads(run, tmp_path):

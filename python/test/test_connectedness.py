@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """voxelmaps.fuzzy_connectedness, labels and suggest_threshold have the values of the filters; affinities that are estimated."""
 
+import hashlib
 import itertools
 
 import numpy as np
@@ -18,12 +19,17 @@ def image_of(dtype=np.int16, shape=(7, 9, 11)):
 
 
 @pytest.fixture
-def segmented_by_filter():
+def itk():
+    module = pytest.importorskip("itk", reason="ITK is not installed")
+    if not hasattr(module, "FuzzyConnectednessImageFilter"):
+        pytest.skip("needs itk-voxelmaps")
+    return module
+
+
+@pytest.fixture
+def segmented_by_filter(itk):
     """The labels, strength and margin of ITK's filters, which the tests of C++ compare with oracles, with parameters of
     voxelmaps.labels; without competition, the strength of one object alone."""
-    itk = pytest.importorskip("itk", reason="ITK is not installed")
-    if not hasattr(itk, "FuzzyConnectednessImageFilter"):
-        pytest.skip("needs itk-voxelmaps")
 
     def compute(x, seeds, mask=None, spacing=None, **parameters):
         def image(array):
@@ -84,16 +90,12 @@ def test_parameters(affinity, adjacency, shape, segmented_by_filter):
                 np.testing.assert_array_equal(one, expected)
 
 
-def test_seeds_and_output():
-    x = image_of()
-    of_voxels = np.zeros(x.shape, bool)
-    of_voxels[3, 4, 5] = of_voxels[0, 0, 0] = True
-    expected = voxelmaps.fuzzy_connectedness(x, [(0, 0, 0), (3, 4, 5)])
-    np.testing.assert_array_equal(voxelmaps.fuzzy_connectedness(x, of_voxels), expected)
-    np.testing.assert_array_equal(voxelmaps.fuzzy_connectedness(x, np.array([[0, 0, 0], [3, 4, 5]])), expected)
+def test_several_seeds_and_output():
+    x, seeds = image_of(), np.zeros((7, 9, 11), bool)
+    seeds[3, 4, 5] = seeds[0, 0, 0] = True
     out = np.empty(x.shape)
-    assert voxelmaps.fuzzy_connectedness(x, of_voxels, precision="double", out=out, threads=1) is out
-    np.testing.assert_allclose(out, expected, rtol=1e-6)
+    assert voxelmaps.fuzzy_connectedness(x, seeds, precision="double", out=out, threads=1) is out
+    np.testing.assert_allclose(out, voxelmaps.fuzzy_connectedness(x, [(0, 0, 0), (3, 4, 5)]), rtol=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -152,10 +154,7 @@ def leaking(noise, shape):
 
 @pytest.mark.parametrize("shape", [(20, 30), (3, 20, 30)])
 @pytest.mark.parametrize("noise", [0, 2, 8])
-def test_equals_the_filter(noise, shape):
-    itk = pytest.importorskip("itk")
-    if not hasattr(itk, "fuzzy_connectedness_image_filter"):
-        pytest.skip("itk-voxelmaps is not installed")
+def test_equals_the_filter(itk, noise, shape):
     spacing, seed = (2.5, 0.8, 0.7)[-len(shape) :], (1, 9, 8)[-len(shape) :]
     image = itk.image_from_array(leaking(noise, shape))
     image.SetSpacing(spacing[::-1])
@@ -178,3 +177,26 @@ def test_libraries_and_known_voxels(library):
     assert voxelmaps.suggest_threshold(library(strength)) == 1.0
     # The object also contains a voxel behind the first leak.
     assert voxelmaps.suggest_threshold(library(strength), [(0, 0), (1, 25)]) == np.float32(0.8)
+
+
+# --- The synthetic CT --------------------------------------------------------------------------------------------------
+
+DIGESTS = ["ccf7e7f2e79de96b", "32f302284eac318f", "260cf316095b1713"]
+
+
+def test_voxels_of_the_sample():
+    """They are the same on every machine."""
+    ct = voxelmaps.sample_ct((96, 96, 40))
+    image, organs, strokes, seeds = ct
+    digests = [hashlib.sha256(each.array.tobytes()).hexdigest()[:16] for each in (image, organs, strokes)]
+    assert digests == DIGESTS
+    assert [organs.array[seeds[name]] for name in ("liver", "vessel", "bone", "spleen")] == [1, 2, 3, 4]
+    # A stroke never leaves its organ.
+    drawn = strokes.array > 0
+    assert (strokes.array[drawn] % 5 == organs.array[drawn]).all() and len(np.unique(strokes.array)) == 6
+    assert image.array.dtype == np.int16 and image.spacing == pytest.approx((358.4 / 96, 358.4 / 96, 232.5 / 40))
+    assert image[1:] == organs[1:] == strokes[1:]
+    without_noise = voxelmaps.sample_ct((96, 96, 40), noise=0).image.array
+    noise = (image.array - without_noise)[np.abs(without_noise) < 1000]
+    assert abs(noise.mean()) < 0.1 and noise.std() == pytest.approx(10, rel=0.01)
+    assert not np.array_equal(voxelmaps.sample_ct((96, 96, 40), random_seed=2, noise=0).image.array, without_noise)

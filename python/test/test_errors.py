@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wrong arguments of functions of arrays are errors that name the value, the rule and the remedy. Needs no ITK."""
 
+import itertools
 import re
 
 import numpy as np
 import pytest
 import voxelmaps
 from array_libraries import needs_device
-from voxelmaps import _image
+from voxelmaps import _feature_maps, _image
 
 X = np.random.default_rng(1).integers(0, 200, (6, 8, 9)).astype(np.int16)
 SEED = (1, 2, 3)
@@ -26,7 +27,9 @@ NAMES = {
     "half": np.broadcast_to(np.arange(9) > 3, X.shape),
     "moments": {"object_mean": 120, "object_variance": 2500, "difference_variance": 400},
     "maps": lambda x=X, features="glcm_Contrast", **k: voxelmaps.feature_maps(x, features=features, **k),
-    "regions": lambda **k: voxelmaps.region_features(X, X > 40, features="glcm", **k),
+    "three": voxelmaps.feature_maps(X, features=["glcm_Contrast", "glcm_Id", "firstorder_Mean"]),
+    "regions": lambda **k: voxelmaps.region_features(**{"x": X, "mask": X > 40, "features": "glcm", **k}),
+    "parts": np.repeat([1, 1, 2, 0], 108).reshape(X.shape),
     "describe": lambda x=X, features="glcm", **k: voxelmaps.describe(x, features=features, **k),
     "strength": lambda x=X, seeds=SEED, **k: voxelmaps.fuzzy_connectedness(x, seeds, **k),
     "labels": lambda x=X, seeds={1: SEED}, **k: voxelmaps.labels(x, seeds, **k),
@@ -115,6 +118,26 @@ ERRORS = {
     "maps(weighting_norm='euclidean', spacing=(1, 1, 1), aggregation='average')": "ValueError: but matrices with weights are merged",
     "maps(features='ngtdm', weighting_norm='euclidean', spacing=(1, 1, 1))": "ValueError: weighting_norm is 'euclidean', but has no "
     "effect on features of ngtdm",
+    **{
+        f"maps(features={name!r}, {given})": f"ValueError: {given.partition('=')[0]} is .* has no effect on features of {name}; it belongs"
+        for given, classes in {
+            "distances=[2]": "glcm gldm ngtdm",
+            "aggregation='merge'": "glcm glrlm",
+            "symmetric=False": "glcm",
+            "alpha=1": "gldm",
+            "voxel_array_shift=100": "firstorder",
+        }.items()
+        for name in _feature_maps.CLASSES
+        if name not in classes.split()
+    },
+    **{
+        f"maps({one}, {other})": "ValueError: are given, but only one can say how intensities become gray levels"
+        for one, other in itertools.permutations(
+            ("bin_width=10", "number_of_gray_levels=7", "bin_edges=[0, 50, 100]", "gray_levels=200"), 2
+        )
+    },
+    "maps(bin_edges=[0, 50], intensity_range=(20, 90))": "ValueError: intensity_range is .* has no effect with bin_edges",
+    "maps(gray_levels=200, intensity_range=(20, 90))": "ValueError: intensity_range is .* has no effect with gray_levels",
     # Images, masks and outputs.
     "maps(b'ct.nii')": "TypeError: x must be an array",
     "maps(None)": "TypeError: not NoneType",
@@ -127,6 +150,34 @@ ERRORS = {
     "maps(spacing=(1, 2))": "ValueError: spacing is",
     "maps(crop='mask')": "ValueError: needs a mask",
     "describe(np.full((4, 4), np.nan), features='glcm')": "ValueError: ^x is NaN at all 16 voxels, so that",
+    # Regions.
+    "regions(mask=X * 0)": "ValueError: ^no voxel of mask is other than 0; it has only the value 0$",
+    "regions(mask=parts, label=9)": r"ValueError: ^no voxel of mask is 9 \(label\); it has the values 0, 1 and 2$",
+    "regions(mask=parts - 1)": "ValueError: mask has negative values, from -1, as an image has",
+    "regions(mask=parts * 0.3)": "ValueError: mask has 324 values that are not integers",
+    "regions(mask=parts, label=[1, 1])": r"ValueError: label is \[1, 1\], but each label must be given once",
+    "regions(mask=np.full(X.shape, 2**63))": r"ValueError: has the label 9223372036854775808, but labels must be below 2\^63",
+    "regions(features='shape_Size')": "ValueError: class shape has no feature 'Size'",
+    "regions(features='shape2D')": "ValueError: The region with the label 1 has 6 planes, but planar shape is that of one",
+    "regions(features='shape', alpha=3)": "ValueError: alpha is 3, but has no effect on features of shape",
+    "regions(plane_axis=3)": "ValueError: plane_axis is 3, but must be 0, 1 or 2",
+    "regions(bin_width=1e-9)": "ValueError: Region with the label 1: BinWidth 1e-09 over the range",
+    "regions(x=np.where(X == 99, np.inf, X))": "ValueError: x is infinite at . voxels? inside mask",
+    "regions(x=np.zeros((2, 4, 4, 4)))": "ValueError: x has 4 axes, but must be one image with 2 or 3 axes",
+    "regions(features='voxel')": "ValueError: there is no class 'voxel' of features",
+    "maps(features='shape_Elongation')": "ValueError: shape is that of regions, not of the windows of voxels: use voxelmaps.region_features",
+    # Images and files of maps.
+    "three.to_images('ITK')": "ValueError: kind is 'ITK' .did you mean itk.*, but must be itk, sitk, nibabel",
+    "three.save('maps', 'png')": "ValueError: format is 'png', but must be nii.gz, nii or nrrd",
+    "three.save('maps.nrrd', 'nii')": "ValueError: format is 'nii', but has no effect on the file maps.nrrd",
+    "three.save('maps.mha')": "ValueError: maps.mha has the ending .mha, but files of maps are .nrrd, .nii.gz or .nii",
+    "three.save('A.NRRD')": "ValueError: A.NRRD has the ending .NRRD, but files of maps are .nrrd, .nii.gz or .nii",
+    "three[[]].save('maps.nrrd')": "ValueError: there are no maps to save",
+    "maps(np.zeros((0, 9, 9))).save('maps.nrrd')": "ValueError: or they have no voxels",
+    "three[['glcm_Contrast'] * 2]": "ValueError: the names glcm_Contrast, glcm_Contrast must be different",
+    "three.save('maps.nii.gz')": "ValueError: maps.nii.gz cannot hold the names of 3 maps: give a folder",
+    "maps(np.zeros((2, 9, 9, 9))).save('maps')": r"ValueError: maps have the shape \(2, 9, 9, 9\).*choose an image",
+    "voxelmaps.FeatureMaps(['../a'], three.array[:1], ()).save('maps')": "ValueError: the map '../a' has a name with",
     # Devices.
     "maps(device='gpu')": "ValueError: device is 'gpu'",
     "maps(device=97)": "RuntimeError: CUDA device 97 cannot be used",
@@ -220,7 +271,8 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("call", ERRORS)
-def test_errors(call):
+def test_errors(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     kind, _, text = ERRORS[call].partition(": ")
     calls = [call]
     if call.startswith("labels") and "out=" not in call and "seed_points=" not in call:
@@ -235,6 +287,7 @@ def test_errors(call):
         with pytest.raises(Exception, match=text) as caught:
             eval(each, NAMES)
         assert type(caught.value).__name__ == kind and "\n" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
 
 
 def test_gradients():

@@ -61,16 +61,15 @@ def nifti(kind="i2", affine=AFFINE, version=1, values=VALUES, q=None, s=None, un
     return image
 
 
-def expect_equal(path, tolerance=1e-5, factor=1.0):
+def expect_equal(volume, path, tolerance=1e-5, factor=1.0):
     """Values as those of nibabel alone, and voxels where its affine has them."""
-    volume, fresh = load(path), nib.load(path)
+    fresh = nib.load(path)
     values = fresh.get_fdata().T
-    assert volume.array.dtype.isnative and volume.array.flags.c_contiguous
+    assert volume.array.dtype.isnative
     np.testing.assert_array_equal(volume.array, values)
     for index in itertools.product((0, 8), (0, 7), (0, 6)):
         expected = factor * (fresh.affine @ [*index, 1])[:3] * [-1, -1, 1]
         np.testing.assert_allclose(volume.point(index), expected, atol=tolerance * factor)
-    return volume
 
 
 @pytest.mark.filterwarnings("error")
@@ -80,7 +79,9 @@ def test_values_of_nifti(name, version, tmp_path):
     path = str(tmp_path / name)
     for kind, swap in itertools.product(TYPES, (False, True)):
         nib.save(nifti(kind, version=version, swap=swap), path)
-        assert expect_equal(path).array.dtype == np.dtype(kind)
+        volume = load(path)
+        expect_equal(volume, path)
+        assert volume.array.dtype == np.dtype(kind) and volume.array.flags.c_contiguous
     values = VALUES.astype("f4")
     values[1, 2, 3:6] = np.nan, np.inf, -np.inf
     nib.save(nifti("f4", version=version, values=values), path)
@@ -89,16 +90,10 @@ def test_values_of_nifti(name, version, tmp_path):
     for kind, scale in itertools.product(("u1", "i2", "i4", "f4", "f8"), ((0.1, 5), (2, -3), (1, 5), (-1, 0))):
         image = nifti(kind, version=version)
         image.header.set_slope_inter(*scale)
-        nib.save(nib_scaled(image, scale), path)
-        assert expect_equal(path).array.dtype == np.float64
-
-
-def nib_scaled(image, scale):
-    """An image whose stored values are those of another one: nibabel divides by the scale."""
-    values = np.asarray(image.dataobj).astype(float) * scale[0] + scale[1]
-    scaled = type(image)(values, image.affine, image.header)
-    scaled.header.set_slope_inter(*scale)
-    return scaled
+        nib.save(image, path)
+        volume = load(path)
+        expect_equal(volume, path)
+        assert volume.array.dtype == np.float64
 
 
 @pytest.mark.parametrize(
@@ -125,21 +120,34 @@ def test_geometry_of_nifti(options, factor, message, tmp_path):
     path = str(tmp_path / "a.nii.gz")
     is_sheared = options.pop("shear", False)
     nib.save(nifti(**options), path)
-    if message is None:
-        expect_equal(path, 0.01 if is_sheared else 1e-5, factor)
-        volume = load(path)
+    if message and "used" not in message:
+        assert re.search(message, refusal(path))
+        with pytest.raises(ValueError, match=message):
+            _image.opened(nib.load(path), "the image")
+        return
+    # An image of nibabel has the place of its file.
+    for read in (lambda: load(path), lambda: _image.opened(nib.load(path), "the image").image):
+        if message:
+            with pytest.warns(UserWarning, match=f"corners .* mm apart: the {message}"):
+                volume = read()
+            np.testing.assert_allclose(volume.direction, sitk.ReadImage(path).GetDirection(), atol=1e-6)
+            continue
+        volume = read()
+        expect_equal(volume, path, 0.01 if is_sheared else 1e-5, factor)
         axes = np.reshape(volume.direction, (3, 3))
         np.testing.assert_allclose(axes.T @ axes, np.eye(3), atol=1e-6)
         np.testing.assert_allclose(volume.spacing, factor * np.array([0.5, 0.75, 2]), rtol=1e-3)
         if not is_sheared:
             point = sitk.ReadImage(path).TransformIndexToPhysicalPoint((8, 7, 6))
             np.testing.assert_allclose(volume.point((8, 7, 6)), point, atol=1e-5 * factor)
-    elif "used" in message:
-        with pytest.warns(UserWarning, match=f"corners .* mm apart: the {message}"):
-            volume = _image.load(path, "the image")[0]
-        np.testing.assert_allclose(volume.direction, sitk.ReadImage(path).GetDirection(), atol=1e-6)
-    else:
-        assert re.search(message, refusal(path))
+
+
+def test_nifti_without_affine(tmp_path):
+    path = str(tmp_path / "a.nii")
+    nib.save(nifti(q=(None, 0), s=(None, 0)), path)
+    image = sitk.ReadImage(path)
+    for volume in (load(path), _image.opened(nib.load(path), "the image").image):
+        assert volume[1:] == (image.GetSpacing(), image.GetOrigin(), image.GetDirection())
 
 
 def test_shapes_of_nifti(tmp_path):

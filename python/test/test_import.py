@@ -11,13 +11,12 @@ import pytest
 import voxelmaps
 
 OTHERS = ["itk", "SimpleITK", "xarray", "vtk", "yaml", "ruamel.yaml", "radiomics"]
-# What has to do with no image of ITK.
-WITHOUT_ITK = [
-    "voxelmaps",
-    "voxelmaps.radiomics",
-    "voxelmaps._cli",
-    "voxelmaps._files.dicom",
-    "voxelmaps._cohort.cases",
+# Modules that have to do with no image of ITK, and errors before any image.
+STATEMENTS = [
+    *(f"import voxelmaps{module}" for module in ("", ".radiomics", "._cli", "._files.dicom", "._cohort.cases")),
+    "import voxelmaps\ntry: voxelmaps.list_dicom_series('missing')\nexcept FileNotFoundError: pass\nelse: 1 / 0",
+    "import voxelmaps\ntry: voxelmaps.radiomics.execute(None, None, binWidth=0)\nexcept ValueError: pass\nelse: 1 / 0",
+    "import voxelmaps\ntry: voxelmaps.nothing\nexcept AttributeError: pass\nelse: 1 / 0",
 ]
 
 
@@ -31,55 +30,9 @@ def run_code(code):
     return done.stdout.strip()
 
 
-@pytest.mark.parametrize("module", WITHOUT_ITK)
-def test_import_loads_no_other_library(module):
-    code = f"import sys, {module}; print([name for name in {OTHERS} if name in sys.modules])"
-    assert run_code(code) == "[]"
-
-
-def test_errors_before_any_image_load_no_other_library(tmp_path):
-    code = f"""
-import sys, voxelmaps
-for call in (
-    lambda: voxelmaps.list_dicom_series({str(tmp_path / "missing")!r}),
-    lambda: voxelmaps.radiomics.execute(None, None, binWidth=0),
-    lambda: voxelmaps.nothing,
-):
-    try:
-        call()
-    except (AttributeError, FileNotFoundError, ValueError) as error:
-        print(type(error).__name__)
-print([name for name in {OTHERS} if name in sys.modules])
-"""
-    assert run_code(code).split("\n") == ["FileNotFoundError", "ValueError", "AttributeError", "[]"]
-
-
-def test_images_of_simpleitk_are_prepared_without_itk():
-    pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
-    code = """
-import sys
-import numpy as np, SimpleITK
-from voxelmaps.radiomics import _preparation as images
-from voxelmaps.radiomics import _settings as parameters
-from voxelmaps import _image
-image = SimpleITK.GetImageFromArray(np.arange(8 * 9 * 10, dtype=np.int16).reshape(8, 9, 10))
-mask = SimpleITK.GetImageFromArray(np.ones((8, 9, 10), np.uint8))
-settings = {name: setting.default for name, setting in parameters.SETTINGS.items()}
-settings.update(resampledPixelSpacing=[2, 2, 2], normalize=True, preCrop=True, resegmentRange=[-3, 3])
-volumes = [_image.load(value, "the image")[0] for value in (image, mask)]
-print(images.prepare(*volumes, settings, hashes=True).image.size, "itk" in sys.modules)
-"""
-    assert run_code(code) == "(5, 5, 4) False"
-
-
-def test_names():
-    assert set(voxelmaps.__all__) <= set(dir(voxelmaps))
-    for name in voxelmaps.__all__:
-        assert getattr(voxelmaps, name) is not None
-    assert not hasattr(voxelmaps, "nothing")
-    names = {}
-    exec("from voxelmaps import *", names)
-    assert set(voxelmaps.__all__) <= set(names)
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_no_other_library_is_loaded(statement):
+    assert run_code(f"import sys\n{statement}\nprint([name for name in {OTHERS} if name in sys.modules])") == "[]"
 
 
 def test_version(tmp_path):
@@ -96,24 +49,22 @@ def test_version(tmp_path):
 
 
 def test_package_without_itk():
+    pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
     code = """
 import sys
 sys.modules["itk"] = sys.modules["itkConfig"] = None
-import numpy as np, voxelmaps
+import numpy as np, voxelmaps, SimpleITK
 from voxelmaps import *
 try:
     read_dicom_series("missing")
 except FileNotFoundError as error:
     print(error)
-x, seeds = np.random.default_rng(0).integers(0, 100, (6, 8, 9)), {1: (1, 2, 3), 2: (4, 5, 6)}
+x, seeds = np.random.default_rng(0).integers(0, 100, (8, 9, 10)), {1: (1, 2, 3), 2: (4, 5, 6)}
 session = SeedSession(x, mask=np.ones(x.shape, bool))
 print((session.update(seeds) == labels(x.astype(float), seeds)).all(), len(feature_maps(x, features="glcm")))
+images = [SimpleITK.GetImageFromArray(array) for array in (x, np.ones(x.shape, np.uint8))]
+settings = dict(resampledPixelSpacing=[2, 2, 2], normalize=True, preCrop=True, resegmentRange=[-3, 3])
+result = radiomics.execute(*images, featureClass="glrlm", hashes=True, **settings)
+print(result["diagnostics_Image-interpolated_Size"])
 """
-    assert run_code(code) == "the DICOM series missing does not exist\nTrue 24"
-
-
-@pytest.mark.parametrize("module", ["voxelmaps", "voxelmaps.__main__"])
-def test_program_by_name_of_module(module):
-    done = run("-m", module, "--version")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.strip() == f"voxelmaps {importlib.metadata.version('voxelmaps')}"
+    assert run_code(code) == "the DICOM series missing does not exist\nTrue 24\n(5, 5, 4)"

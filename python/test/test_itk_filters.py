@@ -15,22 +15,14 @@ itk = pytest.importorskip("itk")
 pytestmark = pytest.mark.skipif(not hasattr(itk, "RunLengthFeatureMapImageFilter"), reason="needs itk-voxelmaps")
 
 TYPES = (np.uint8, np.uint16, np.int16, np.float32, np.float64)
-FUNCTIONS = {
-    "firstorder": "first_order_feature_map_image_filter",
-    "glcm": "cooccurrence_feature_map_image_filter",
-    "gldm": "dependence_feature_map_image_filter",
-    "glrlm": "run_length_feature_map_image_filter",
-    "glszm": "size_zone_feature_map_image_filter",
-    "ngtdm": "gray_tone_difference_feature_map_image_filter",
-}
-AFFINITY = {"object_mean": 100.0, "object_variance": 500.0, "difference_variance": 900.0}
-FEATURES = {
-    "firstorder": ("Mean", "Entropy"),
-    "glcm": ("Contrast", "Idm"),
-    "gldm": ("DependenceVariance", "SmallDependenceEmphasis"),
-    "glrlm": ("ShortRunEmphasis", "RunEntropy"),
-    "glszm": ("ZonePercentage", "ZoneEntropy"),
-    "ngtdm": ("Coarseness", "Busyness"),
+# Class -> name of its filter, and features.
+CLASSES = {
+    "firstorder": ("first_order", ("Mean", "Entropy")),
+    "glcm": ("cooccurrence", ("Contrast", "Idm")),
+    "gldm": ("dependence", ("DependenceVariance", "SmallDependenceEmphasis")),
+    "glrlm": ("run_length", ("ShortRunEmphasis", "RunEntropy")),
+    "glszm": ("size_zone", ("ZonePercentage", "ZoneEntropy")),
+    "ngtdm": ("gray_tone_difference", ("Coarseness", "Busyness")),
 }
 
 
@@ -38,65 +30,52 @@ def array_of(dtype=np.int16, shape=(5, 6, 7)):
     return np.random.default_rng(3).integers(0, 200, shape).astype(dtype)
 
 
-def affinity_of(object_mean):
-    """AFFINITY with another mean."""
-    return itk.FuzzyConnectednessAffinity([object_mean], [500.0], [], [900.0])
-
-
 def maps_of(x, texture_class, **parameters):
     """Maps of voxelmaps as ITK has them: the components are the last axis."""
-    features = [f"{texture_class}_{name}" for name in FEATURES[texture_class]]
+    features = [f"{texture_class}_{name}" for name in CLASSES[texture_class][1]]
     maps = voxelmaps.feature_maps(x, features=features, neighborhood_radius=2, device="cpu", **parameters)
     return np.moveaxis(np.asarray(maps.array), 0, -1)
 
 
 @pytest.mark.parametrize("shape", [(5, 6, 7), (8, 9)], ids=["3D", "2D"])
 @pytest.mark.parametrize("dtype", TYPES, ids=lambda t: t.__name__)
-@pytest.mark.parametrize("texture_class", FUNCTIONS)
+@pytest.mark.parametrize("texture_class", CLASSES)
 def test_maps_are_those_of_feature_maps(texture_class, dtype, shape):
     x = array_of(dtype, shape)
-    function = getattr(itk, FUNCTIONS[texture_class])
-    parameters = {"number_of_gray_levels": 16, "feature_names": list(FEATURES[texture_class])}
+    name, features = CLASSES[texture_class]
+    function = getattr(itk, f"{name}_feature_map_image_filter")
+    parameters = {"number_of_gray_levels": 16, "feature_names": list(features)}
     image = function(itk.image_from_array(x), **parameters)
     expected = maps_of(x, texture_class, number_of_gray_levels=16)
     assert np.array_equal(itk.array_view_from_image(image), expected)
     assert np.array_equal(itk.array_view_from_image(function(x, **parameters)), expected)
 
 
-def test_several_classes_are_feature_maps():
+def test_several_classes_in_a_mask():
     x, mask = array_of(np.float32), (array_of(np.uint8) > 60).astype(np.uint8) * 255
+    features = ["glcm_Contrast", "firstorder_Mean", "glrlm", "ngtdm_Busyness"]
     filter = itk.FeatureMapsImageFilter.New(
         itk.image_from_array(x),
         mask_image=itk.image_from_array(mask),
-        feature_names=["glcm_Contrast", "firstorder_Mean", "glrlm", "ngtdm_Busyness"],
+        feature_names=features,
+        discretization_method=itk.GrayLevelDiscretizationEnums.Method_FixedBinSizeAtMultiples,
+        bin_width=10.0,
         device=itk.DeviceEnums.Device_CPU,
     )
     filter.Update()
-    expected = voxelmaps.feature_maps(x, mask, features=["glcm_Contrast", "firstorder_Mean", "glrlm", "ngtdm_Busyness"])
+    expected = voxelmaps.feature_maps(x, mask, features=features, bin_width=10)
     assert list(filter.GetFeatureNames()) == list(expected)
     assert np.array_equal(itk.array_view_from_image(filter.GetOutput()), np.moveaxis(expected.array, 0, -1))
     assert filter.GetUsedDeviceName() == "CPU"
-
-
-def test_masks_methods_and_ranges():
-    x, mask = array_of(), (array_of(np.uint8) > 60).astype(np.uint8)
-    methods = itk.GrayLevelDiscretizationEnums
-    image = itk.run_length_feature_map_image_filter(
-        itk.image_from_array(x),
-        mask_image=itk.image_from_array(mask),
-        feature_names=["glrlm_ShortRunEmphasis", "RE"],
-        discretization_method=methods.Method_FixedBinSizeAtMultiples,
-        bin_width=10.0,
-        neighborhood_radius=2,
-    )
-    assert np.array_equal(itk.array_view_from_image(image), maps_of(x, "glrlm", mask=mask, bin_width=10.0))
 
 
 def test_data_arrays_have_geometry():
     xarray = pytest.importorskip("xarray")
     x = array_of(np.float32)
     given = xarray.DataArray(x, dims=("z", "y", "x"), coords={"z": np.arange(5) * 2.5})
-    maps = itk.xarray_from_image(itk.run_length_feature_map_image_filter(given, feature_names=list(FEATURES["glrlm"])))
+    maps = itk.xarray_from_image(
+        itk.run_length_feature_map_image_filter(given, feature_names=list(CLASSES["glrlm"][1]))
+    )
     assert maps.z.values.tolist() == given.z.values.tolist()
     assert np.array_equal(maps.values, maps_of(x, "glrlm", number_of_gray_levels=32))
     # ITK returns scalar images as they were given.
@@ -118,20 +97,14 @@ def test_offsets_are_set_one_by_one():
     merged = voxelmaps.feature_maps(x, features=["glcm_Contrast"], aggregation="merge", number_of_gray_levels=32)
     assert np.array_equal(itk.array_view_from_image(filter.GetOutput())[..., 0], merged["glcm_Contrast"])
     two = itk.dependence_feature_map_image_filter(itk.image_from_array(x), distances=[2], feature_names=["DE"])
-    (expected,) = voxelmaps.feature_maps(
-        x, features="gldm_DependenceEntropy", distances=2, number_of_gray_levels=32
-    ).array
-    assert np.array_equal(itk.array_view_from_image(two)[..., 0], expected)
+    expected = voxelmaps.feature_maps(x, features="gldm_DependenceEntropy", distances=2, number_of_gray_levels=32)
+    assert np.array_equal(itk.array_view_from_image(two)[..., 0], expected.array[0])
 
 
 def test_names_of_components():
-    image = itk.image_from_array(array_of())
-    filter = itk.RunLengthFeatureMapImageFilter.New(
-        image,
-        feature_names=["SRE"],
-        aggregation=itk.RunLengthFeatureMapEnums.Aggregation_PerDirection,
-        offset=[1, 0, 0],
-    )
+    per_direction = itk.RunLengthFeatureMapEnums.Aggregation_PerDirection
+    options = {"feature_names": ["SRE"], "aggregation": per_direction, "offset": [1, 0, 0]}
+    filter = itk.RunLengthFeatureMapImageFilter.New(itk.image_from_array(array_of()), **options)
     assert list(filter.GetFeatureNames()) == ["SRE_1_0_0"]
 
 
@@ -145,20 +118,18 @@ def test_connectedness_of_vectors():
     assert np.array_equal(itk.array_view_from_image(filter.GetOutput()), segmentation.strength)
 
 
-def test_labels_are_those_of_the_function():
+def test_labels_with_an_affinity_each():
     x = array_of(np.float32)
-    seeds = {1: [(0, 0, 0)], 2: [(4, 5, 6)]}
     filter = itk.RelativeFuzzyConnectednessImageFilter[itk.Image[itk.F, 3], itk.Image[itk.UC, 3]].New(
-        itk.image_from_array(x), affinity=affinity_of(100.0)
+        itk.image_from_array(x), affinity=itk.FuzzyConnectednessAffinity([100.0], [500.0], [], [900.0])
     )
     filter.AddSeed([0, 0, 0], 1)
     filter.AddSeed([6, 5, 4], 2)
+    filter.SetAffinityOfLabel(2, itk.FuzzyConnectednessAffinity([20.0], [500.0], [], [900.0]))
     filter.Update()
-    expected = voxelmaps.labels(x, seeds, **AFFINITY)
+    moments = {"object_mean": {1: 100, 2: 20}, "object_variance": 500, "difference_variance": 900}
+    expected = voxelmaps.labels(x, {1: (0, 0, 0), 2: (4, 5, 6)}, **moments)
     assert np.array_equal(itk.array_view_from_image(filter.GetOutput()), expected)
-    filter.SetAffinityOfLabel(2, affinity_of(20.0))
-    filter.Update()
-    assert not np.array_equal(itk.array_view_from_image(filter.GetOutput()), expected)
 
 
 @pytest.mark.parametrize(
@@ -203,17 +174,13 @@ def test_processes_end_and_leave_itk_as_it_is(code):
 VERSION = importlib.metadata.version("itk-voxelmaps") if hasattr(itk, "RunLengthFeatureMapImageFilter") else ""
 
 
+ITK_VERSION = "import itkConfig; itkConfig.ITK_GLOBAL_VERSION_STRING = '{}'"
+
+
 @pytest.mark.parametrize(
     "change, message",
     [
-        (
-            "import itkConfig; itkConfig.ITK_GLOBAL_VERSION_STRING = '5.3.0'",
-            "itk-voxelmaps needs itk 5.4, but this is itk 5.3.0; ",
-        ),
-        (
-            "import itkConfig; itkConfig.ITK_GLOBAL_VERSION_STRING = '6.0.0'",
-            "itk-voxelmaps needs itk 5.4, but this is itk 6.0.0; ",
-        ),
+        *((ITK_VERSION.format(v), f"itk-voxelmaps needs itk 5.4, but this is itk {v}; ") for v in ("5.3.0", "6.0.0")),
         (
             "import voxelmaps; voxelmaps.__version__ = '0.2.9'",
             f"itk-voxelmaps {VERSION} needs voxelmaps {VERSION}, but this is voxelmaps 0.2.9; install it with: pip install "

@@ -7,13 +7,13 @@ import copy
 import pickle
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
 import voxelmaps
 from array_libraries import library, to_numpy
 from voxelmaps import _image
-from voxelmaps._parameters import COMPETITIONS
 
 MOMENTS = dict(object_mean=120, object_variance=2500, difference_variance=400)
 
@@ -35,25 +35,6 @@ def check_equal(result, expected):
 
 
 # --- Definition --------------------------------------------------------------------------------------------------------
-
-
-def test_labels_by_hand():
-    def labels_of(x, seeds, **parameters):
-        x = np.array([x], np.uint8)
-        return voxelmaps.labels(x, seeds, affinity="absolute_difference", **parameters).tolist()
-
-    seeds = {5: (0, 0), 3: (0, 4)}
-    for competition in COMPETITIONS:
-        assert labels_of([0, 1, 2, 9, 9], seeds, competition=competition) == [[5, 5, 5, 3, 3]]
-        # The weakest link of both is the same.
-        assert labels_of([0, 4, 4, 4, 0], seeds, competition=competition) == [[5, 0, 0, 0, 3]]
-        assert labels_of([0, 4, 4, 4, 0], seeds, competition=competition, tie_rule="lowest_label") == [[5, 3, 3, 3, 3]]
-        # Nothing leads around a gap of the mask, and the second link is weaker than the minimum, 1 / (1 + 4).
-        assert labels_of([0, 0, 0, 0, 0], {5: (0, 0)}, mask=np.array([[1, 1, 0, 1, 1]])) == [[5, 5, 0, 0, 0]]
-        assert labels_of([0, 0, 4, 4, 4], {5: (0, 0)}, minimum_strength=0.5) == [[5, 5, 0, 0, 0]]
-    # All links are equal, but the path from 5 to the last voxel leads through the seed of 3.
-    for competition, last in (("relative", 0), ("iterative", 3)):
-        assert labels_of([0, 4, 8], {5: (0, 0), 3: (0, 1)}, competition=competition) == [[5, 3, last]]
 
 
 def test_affinities_of_labels():
@@ -105,27 +86,18 @@ def test_vectors(axis, shape):
 # --- Arguments and results ---------------------------------------------------------------------------------------------
 
 
-def test_seeds_and_outputs():
+def test_outputs():
     x, seeds, _ = make_case()
     expected = voxelmaps.labels(x, seeds, strength=True, margin=True, precision="double")
-    of_dict = {int(label): np.argwhere(seeds == label) for label in (1, 2, 7)}
-    np.testing.assert_array_equal(voxelmaps.labels(x, of_dict), expected.labels)
-    of_lists = {label: [tuple(map(int, index)) for index in indices] for label, indices in of_dict.items()}
-    np.testing.assert_array_equal(voxelmaps.labels(x, of_lists, threads=1), expected.labels)
-    np.testing.assert_array_equal(voxelmaps.labels(x, np.asfortranarray(seeds.astype(float))), expected.labels)
     large = voxelmaps.labels(x, seeds.astype(np.int64) * 9000)
     np.testing.assert_array_equal(large, expected.labels.astype(np.int64) * 9000)
-
-    out = np.empty(x.shape, np.uint8)
-    assert voxelmaps.labels(x, seeds, label_type="uint8", out=out) is out
-    np.testing.assert_array_equal(out, expected.labels)
-    outs = voxelmaps.Segmentation(out, np.empty(x.shape), np.empty(x.shape))
+    outs = voxelmaps.Segmentation(np.empty(x.shape, np.uint8), np.empty(x.shape), np.empty(x.shape))
+    assert voxelmaps.labels(x, seeds, label_type="uint8", out=outs.labels) is outs.labels
     result = voxelmaps.labels(x, seeds, label_type="uint8", strength=True, margin=True, precision="double", out=outs)
     assert all(a is b for a, b in zip(result, outs))
     check_equal(result, expected)
     of_margin = voxelmaps.labels(x, seeds, margin=True)
     assert of_margin.strength is None and of_margin.margin.dtype == np.float32
-    assert isinstance(voxelmaps.labels(x, seeds), np.ndarray)
 
 
 def test_vectors_and_outputs_of_libraries(library):
@@ -142,6 +114,26 @@ def test_vectors_and_outputs_of_libraries(library):
     result = voxelmaps.labels(given, of_seeds, out=outs, **parameters)
     assert is_jax or (result.labels is outs.labels and result.strength is outs.strength)
     check_equal(voxelmaps.Segmentation(to_numpy(result.labels), to_numpy(result.strength)), expected)
+
+
+def test_many_ties_are_a_warning():
+    x = np.array([[0, 0, 9, 9, 9, 9, 0, 0]], np.uint8)
+    seeds = {1: (0, 0), 2: (0, 7)}
+
+    def compute(**parameters):
+        return voxelmaps.labels(x, seeds, affinity="absolute_difference", **parameters)
+
+    text = "4 of 8 voxels have no label, since several labels have the same claim to them, or no seed reaches them: "
+    for given, advice in (({}, "competition='iterative' leaves fewer ties, "), ({"competition": "iterative"}, "")):
+        with pytest.warns(UserWarning) as caught:
+            compute(**given)
+        assert str(caught[0].message) == f"{text}{advice}tie_rule='lowest_label' labels all ties"
+        assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compute(tie_rule="lowest_label")
+        compute(minimum_strength=0.5)
+        compute(mask=np.array([[1, 1, 0, 0, 0, 0, 1, 1]]))
 
 
 # --- Sessions -----------------------------------------------------------------------------------------------------------------
@@ -227,37 +219,45 @@ def test_sequences_of_edits_are_as_fresh_runs(number):
 def test_affinity_of_a_session(case):
     image, seeds = case
     image = image + np.arange(8, dtype=np.int16) * 9
-    first, second = (seeds == 1).astype(np.uint8), seeds
-    session = voxelmaps.SeedSession(image)
-    labels = session.update(first)
-    affinity = session.affinity
-    np.testing.assert_array_equal(labels, voxelmaps.labels(image, first))
-    labels = session.update(second)
-    assert session.affinity == affinity
-    np.testing.assert_array_equal(labels, voxelmaps.labels(image, second, **affinity))
-    session.reestimate()
-    labels = session.update(second)
-    assert session.affinity != affinity
-    np.testing.assert_array_equal(labels, voxelmaps.labels(image, second))
+    first = (seeds == 1).astype(np.uint8)
 
+    def check(session, seeds, changes, **expected):
+        np.testing.assert_array_equal(session.update(seeds, **changes), voxelmaps.labels(image, seeds, **expected))
+
+    session = voxelmaps.SeedSession(image)
+    check(session, first, {})
+    affinity = session.affinity
+    check(session, seeds, {}, **affinity)
+    assert session.affinity == affinity
+    session.reestimate()
+    check(session, seeds, {})
+    assert session.affinity != affinity
+    check(session, seeds, {"estimation_radius": 1}, estimation_radius=1)
     # Given: there is no estimate until reestimate().
     session = voxelmaps.SeedSession(image, **MOMENTS)
-    session.update(seeds)
-    assert session.affinity == MOMENTS
-    session.update(seeds, object_mean=90)
-    assert session.affinity["object_mean"] == 90
+    check(session, seeds, {}, **MOMENTS)
+    check(session, seeds, {"object_mean": 90}, **{**MOMENTS, "object_mean": 90})
     session.reestimate()
-    session.update(first)
+    check(session, first, {})
     assert session.affinity == affinity
     # Only what the estimate does not give.
-    session.update(first, object_mean=90)
+    check(session, first, {"object_mean": 90}, **{**affinity, "object_mean": 90})
     assert session.affinity == {**affinity, "object_mean": 90}
+    # Of each label, and one of all after them.
+    means = {"object_mean": {1: 40, 2: 60, 7: 50}, "object_variance": 900, "difference_variance": 400}
+    for start, end in ((means, {"object_mean": 50}), ({"estimate_of_every_label": True},) * 2):
+        session = voxelmaps.SeedSession(image, **start)
+        check(session, seeds, {}, **start)
+        session.reestimate()
+        check(session, seeds, {"estimate_of_every_label": False})
+        session.reestimate()
+        check(session, seeds, start, **start)
+        check(session, seeds, end, **{**start, **end})
+    assert not np.array_equal(session.update(seeds), voxelmaps.labels(image, seeds))
     # An affinity without parameters; another function is estimated for.
     session = voxelmaps.SeedSession(image, affinity="absolute_difference")
-    labels = session.update(seeds)
-    np.testing.assert_array_equal(labels, voxelmaps.labels(image, seeds, affinity="absolute_difference"))
-    session.update(first, affinity="geometric_mean")
-    assert session.affinity == affinity
+    check(session, seeds, {}, affinity="absolute_difference")
+    check(session, first, {"affinity": "geometric_mean"})
 
 
 def test_another_thread_cancels_an_update():
@@ -302,6 +302,9 @@ def test_images_of_every_update(case):
     session = voxelmaps.SeedSession(image, margin=True, label_type=np.uint8)
     with pytest.raises(RuntimeError, match="there is no margin: .* there was none"):
         session.margin
+    for wrong in ({"seeds": {300: (1, 2, 3)}}, {"seeds": seeds, **MOMENTS, "object_mean": {300: 5}}):
+        with pytest.raises(ValueError, match="the label 300 is not from 1 to 255"):
+            session.update(**wrong)
     labels, strength, margin = session.update(seeds)
     assert labels.dtype == np.uint8 and strength is None
     np.testing.assert_array_equal(margin, session.margin)
@@ -309,14 +312,6 @@ def test_images_of_every_update(case):
     session.update((seeds == 2).astype(np.uint8))
     assert not np.array_equal(session.margin, kept)
     np.testing.assert_array_equal(margin, kept)
-
-
-def test_types_of_labels(case):
-    session = voxelmaps.SeedSession(case[0], label_type=np.uint8)
-    for wrong in ({"seeds": {300: (1, 2, 3)}}, {"seeds": case[1], **MOMENTS, "object_mean": {300: 5}}):
-        with pytest.raises(ValueError, match="the label 300 is not from 1 to 255"):
-            session.update(**wrong)
-    np.testing.assert_array_equal(session.update(case[1]), voxelmaps.labels(*case))
 
 
 @pytest.mark.parametrize("shape", [(14, 19), (6, 9, 8)])
@@ -335,15 +330,11 @@ def test_images_of_vectors(shape):
         np.testing.assert_array_equal(session.update(seeds == 2), voxelmaps.labels(image, seeds == 2, **options))
         affinity = session.affinity
         assert affinity["object_mean"].shape == (3,) and affinity["object_variance"].shape == (3, 3)
-        labels = session.update(seeds)
-        expected = voxelmaps.labels(colors, seeds, components_axis=-1, **affinity)
-        np.testing.assert_array_equal(_image.opened(labels, "labels").image.array, expected)
-        assert image is not named or labels.dims == named.dims[:-1]
-        means = {1: [30, 40, 50], 2: [90, 80, 120], 7: [200, 180, 220]}
-        of_labels = session.update(seeds, object_mean=means)
-        expected_of_labels = voxelmaps.labels(colors, seeds, components_axis=-1, **{**affinity, "object_mean": means})
-        np.testing.assert_array_equal(_image.opened(of_labels, "labels").image.array, expected_of_labels)
-        assert not np.array_equal(expected, expected_of_labels)
+        for given in ({}, {"object_mean": {1: [30, 40, 50], 2: [90, 80, 120], 7: [200, 180, 220]}}):
+            labels = session.update(seeds, **given)
+            expected = voxelmaps.labels(colors, seeds, components_axis=-1, **{**affinity, **given})
+            np.testing.assert_array_equal(_image.opened(labels, "labels").image.array, expected)
+            assert image is not named or labels.dims == named.dims[:-1]
         with pytest.raises(ValueError, match="object_mean is .*, but voxels of 3 components need the shape"):
             session.update(seeds, object_mean=[1, 2])
         with pytest.raises(TypeError, match="x has voxels of .* components, but they must be scalars"):
@@ -369,14 +360,12 @@ def test_images_of_vectors(shape):
 @pytest.mark.parametrize("start", [{}, MOMENTS, dict(MOMENTS, object_mean={1: 30, 2: 90, 7: 200})])
 def test_a_refused_update_changes_nothing(case, start, wrong):
     image, seeds = case
-    session = voxelmaps.SeedSession(image, **start)
-    with pytest.raises((AttributeError, RuntimeError, TypeError, ValueError)):
-        session.update(seeds, **wrong)
-    labels = voxelmaps.SeedSession(image, **start).update(seeds)
-    np.testing.assert_array_equal(session.update(seeds), labels)
-    with pytest.raises((AttributeError, RuntimeError, TypeError, ValueError)):
-        session.update(seeds, **wrong)
-    np.testing.assert_array_equal(session.update(seeds), labels)
+    session, expected = (voxelmaps.SeedSession(image, **start) for _ in range(2))
+    # Before the first update, and after one.
+    for _ in range(2):
+        with pytest.raises((AttributeError, RuntimeError, TypeError, ValueError)):
+            session.update(seeds, **wrong)
+        np.testing.assert_array_equal(session.update(seeds), expected.update(seeds))
 
 
 def test_images_seeds_and_masks_are_copied(case):
@@ -401,32 +390,6 @@ def test_images_seeds_and_masks_are_copied(case):
     session.update(edited_image)
     itk.array_view_from_image(edited_image)[...] = seeds == 2
     np.testing.assert_array_equal(session.update(edited_image), voxelmaps.labels(image, seeds == 2, **MOMENTS))
-
-
-def test_estimates_of_a_session(case):
-    image, seeds = case
-    image = image + np.arange(8, dtype=np.int16) * 9
-    session = voxelmaps.SeedSession(image)
-    session.update(seeds)
-    labels = session.update(seeds, estimation_radius=1)
-    np.testing.assert_array_equal(labels, voxelmaps.labels(image, seeds, estimation_radius=1))
-    # One affinity of all labels after those of single ones.
-    expected = voxelmaps.labels(image, seeds)
-    session = voxelmaps.SeedSession(
-        image, object_mean={1: 40, 2: 60, 7: 50}, **dict(object_variance=900, difference_variance=400)
-    )
-    assert not np.array_equal(session.update(seeds), expected)
-    session.reestimate()
-    np.testing.assert_array_equal(session.update(seeds), expected)
-    session.update(seeds, object_mean={1: 40, 2: 60, 7: 50}, object_variance=900, difference_variance=400)
-    labels = session.update(seeds, object_mean=50)
-    np.testing.assert_array_equal(
-        labels, voxelmaps.labels(image, seeds, object_mean=50, object_variance=900, difference_variance=400)
-    )
-    session = voxelmaps.SeedSession(image, estimate_of_every_label=True)
-    session.update(seeds)
-    labels = session.update(seeds, estimate_of_every_label=False)
-    np.testing.assert_array_equal(labels, expected)
 
 
 def test_sessions_are_not_copied(case):

@@ -77,6 +77,17 @@ def test_maps_are_features_of_windows(mask, size, anchor, levels, parameters):
         np.testing.assert_allclose(maps[name][where], expected[name][where], **TOLERANCE, err_msg=name)
 
 
+@pytest.mark.parametrize("shape", [(7, 9, 11), (2, 2, 2), (1, 5, 6), (6, 1, 1), (8, 9)])
+def test_a_mask_of_all_voxels_changes_nothing(shape):
+    """Whether or not directions without pairs are looked for."""
+    mask = np.ones(shape, bool)
+    for window in ({"neighborhood_radius": 1}, {"window_size": 3, "window_anchor": 0}, {"window_size": 2}):
+        for bins in ({"gray_levels": 9}, {"bin_edges": [0, 5]}):
+            given = {"features": "glrlm", **window, **bins}
+            maps = [voxelmaps.feature_maps(gray_levels(mask, 9), each, **given).array for each in (None, mask)]
+            np.testing.assert_array_equal(*maps)
+
+
 def equal_bins(x, number, low, high):
     return np.clip(np.floor(number * (x - float(low)) / (float(high) - float(low))) + 1, 1, number).astype(np.uint16)
 

@@ -123,25 +123,6 @@ def test_mesh_of_all_cubes_of_pyradiomics():
 # --- Closed forms ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [(1, 1, 1), (1, 1, 5), (1, 4, 6), (3, 4, 5)])
-def test_shape_of_boxes(size):
-    """Boxes whose edges and corners are cut off half a voxel from the centers of their voxels."""
-    mask = np.ones(size, bool)
-    features = region(mask.astype(float), mask, features="shape")
-    a, b, c = (n - 1 for n in size)
-    faces, edges = a * b + a * c + b * c, a + b + c
-    assert features["shape_MeshVolume"] == pytest.approx(a * b * c + faces + edges / 2 + 1 / 6, rel=1e-14)
-    assert features["shape_SurfaceArea"] == pytest.approx(
-        2 * faces + 2 * math.sqrt(2) * edges + math.sqrt(3), rel=1e-14
-    )
-    assert features["shape_VoxelVolume"] == mask.size
-    variances = sorted((n * n - 1) / 12 for n in size)
-    lengths = [features[f"shape_{name}AxisLength"] for name in ("Least", "Minor", "Major")]
-    assert lengths == pytest.approx([4 * math.sqrt(v) for v in variances], rel=1e-14)
-    for other in ("shape_Elongation", "shape_Flatness"):
-        assert np.isnan(features[other]) == (mask.size == 1)
-
-
 def test_flat_planes_and_single_voxels():
     x = np.full((3, 4, 5), 7.25)
     one = region(x, x > 0, features=CLASSES, number_of_gray_levels=8)
@@ -150,7 +131,8 @@ def test_flat_planes_and_single_voxels():
     assert one["glszm_LargeAreaEmphasis"] == 60**2 and one["ngtdm_Coarseness"] == 1e6
     mask = np.zeros(x.shape, bool)
     mask[1, 1, 1] = True
-    single = region(x, mask, features=CLASSES, number_of_gray_levels=8)
+    single = region(x, mask, features=[*CLASSES, "shape"], number_of_gray_levels=8)
+    assert np.isnan([single["shape_Elongation"], single["shape_Flatness"]]).all() and single["shape_VoxelVolume"] == 1
     assert np.isnan(single["glcm_Contrast"]) and single["glcm_MCC"] == 1 and np.isnan(single["glrlm_RunEntropy"])
     assert single["glszm_ZonePercentage"] == single["gldm_SmallDependenceEmphasis"] == 1
 
@@ -167,15 +149,14 @@ def phantom():
 
 def test_morphology_of_the_ibsi():
     image, mask = phantom()
-    features = region(image, mask, features="shape", spacing=(2, 2, 2))
     published = {
         **{"volume": 556, "approximate_volume": 592, "surface_area": 388, "surface_to_volume_ratio": 0.698},
         **{"sphericity": 0.843, "maximum_3d_diameter": 13.1, "major_axis_length": 11.4, "minor_axis_length": 9.31},
         **{"least_axis_length": 8.54, "elongation": 0.816, "flatness": 0.749},
     }
-    names = _core.feature_names()["shape"]
+    features = region(image, mask, features=[f"shape_{name}" for name in published], spacing=(2, 2, 2))
     for name, value in published.items():
-        computed = features[f"shape_{names[_core.find_feature('shape', name)]}"]
+        computed = features[f"shape_{name}"]
         # The IBSI's covariance has the divisor N - 1, PyRadiomics' N.
         computed *= math.sqrt(74 / 73) if name.endswith("axis_length") else 1
         assert float(f"{computed:.3g}") == value, name
@@ -194,13 +175,13 @@ def test_textures_of_the_ibsi(name):
     for regions, plane_axis in ((slices, 0), (mask, 0), (mask, None)):
         for aggregation in ("average", "merge") if name in ("glcm", "glrlm") else (None,):
             parameters = {"gray_levels": 6, "plane_axis": plane_axis, "aggregation": aggregation}
-            table = voxelmaps.region_features(image, regions, features=name, **parameters)
+            features = [f"{name}_{feature}" for feature, _ in rows]
+            table = voxelmaps.region_features(image, regions, features=features, **parameters)
             columns.append({key: column.mean() for key, column in table.items()})
     assert len(rows) >= 5
-    for feature, values in rows:
-        key = f"{name}_{_core.feature_names()[name][_core.find_feature(name, feature)]}"
+    for key, (_, values) in zip(features, rows):
         published = [float(value) for value in values.split(",")]
-        assert [float(f"{column[key]:.3g}") for column in columns] == published, feature
+        assert [float(f"{column[key]:.3g}") for column in columns] == published, key
 
 
 # --- PyRadiomics -------------------------------------------------------------------------------------------------------
@@ -272,9 +253,7 @@ def test_random_settings_of_pyradiomics():
             warnings.simplefilter("ignore")
             try:
                 theirs = RadiomicsFeatureExtractor(**settings).execute(image, labels)
-            except (ValueError, RuntimeError) as error:
-                theirs = error
-            if isinstance(theirs, Exception):
+            except (ValueError, RuntimeError):
                 with pytest.raises(ValueError):
                     radiomics.execute(image, labels, voxelBased=False, **settings)
                 continue
@@ -284,16 +263,12 @@ def test_random_settings_of_pyradiomics():
         for key, value in theirs.items():
             value = float(np.real(value))
             # Without any pair, RunEntropy and RunVariance of merged matrices are 0 in PyRadiomics.
-            if (
-                np.isnan(ours[key])
-                and (np.isnan(value) or value == 0 and "_Run" in key)
-                or np.isnan(value)
-                and "MCC" in key
-            ):
+            if np.isnan(ours[key]) and (np.isnan(value) or value == 0 and "_Run" in key):
                 continue
-            worst = max(
-                worst, (difference(key, ours[key], value, ours), f"{key} {number} {ours[key]} {value} {settings}")
-            )
+            if np.isnan(value) and "MCC" in key:
+                continue
+            far = difference(key, ours[key], value, ours)
+            worst = max(worst, (far, f"{key} {number} {ours[key]} {value} {settings}"))
     assert compared > 30 and worst[0] <= 1, worst
 
 
@@ -372,16 +347,15 @@ def test_many_labels_and_levels():
         gray_levels=None,
         bin_width=2,
     )
-    steps = oracles.all_offsets(3)
     assert one["glrlm_RunPercentage"] == (13 + 0) / 13 - 0.5 / 13 and one["glszm_ZonePercentage"] == 0.5
-    expected = np.mean([mean_square(x // 2, step) for step in steps])
-    assert one["glcm_Contrast"] == pytest.approx(expected, rel=1e-13)
-
-
-def mean_square(levels, step):
-    first = tuple(slice(max(-s, 0), n - max(s, 0)) for s, n in zip(step, levels.shape))
-    second = tuple(slice(max(s, 0), n - max(-s, 0)) for s, n in zip(step, levels.shape))
-    return np.mean((levels[second].astype(float) - levels[first]) ** 2)
+    # Along each direction, all voxels but those without a neighbor.
+    contrasts = []
+    for step in oracles.all_offsets(3):
+        parts = [
+            tuple(slice(max(s, 0), n + min(s, 0)) for s, n in zip(way, x.shape)) for way in (step, np.negative(step))
+        ]
+        contrasts.append(np.mean((x[parts[0]] // 2 - x[parts[1]] // 2.0) ** 2))
+    assert one["glcm_Contrast"] == pytest.approx(np.mean(contrasts), rel=1e-13)
 
 
 def test_absent_voxels():
@@ -395,49 +369,6 @@ def test_absent_voxels():
     present = voxelmaps.region_features(x, np.where(np.isnan(x), 0, mask), features=CLASSES, label=1)
     for name in list(present)[2:]:
         assert present[name][0] == table[name][0], name
-
-
-ERRORS = {
-    "no voxel of mask is other than 0; it has only the value 0": {"mask": np.zeros((4, 4, 4), int)},
-    "no voxel of mask is 9 (label); it has the values 0, 1 and 2": {"label": 9},
-    "mask has negative values, from -1, as an image has": {"mask": np.arange(64).reshape(4, 4, 4) % 3 - 1},
-    "mask has 48 values that are not integers": {"mask": np.repeat([0.3, 0], [48, 16]).reshape(4, 4, 4)},
-    "label is [1, 1], but each label must be given once": {"label": [1, 1]},
-    "mask has the label 9223372036854775808, but labels must be below 2^63": {"mask": np.full((4, 4, 4), 2**63)},
-    "class shape has no feature 'Size'": {"features": "shape_Size"},
-    "The region with the label 1 has 2 planes, but planar shape is that of one": {"features": "shape2D"},
-    "alpha is 3, but has no effect on features of shape": {"features": "shape", "alpha": 3},
-    "plane_axis is 3, but must be 0, 1 or 2": {"plane_axis": 3},
-    "Region with the label 1: BinWidth 1e-09 over the range": {"bin_width": 1e-9, "features": "glcm"},
-    "x is infinite at 1 voxel inside mask": {"x": np.where(np.arange(64.0) == 3, np.inf, 1).reshape(4, 4, 4)},
-    "x has 4 axes, but must be one image with 2 or 3 axes": {"x": np.zeros((2, 4, 4, 4))},
-    "there is no class 'voxel' of features": {"features": "voxel"},
-}
-
-
-@pytest.mark.parametrize("message", ERRORS)
-def test_errors(message):
-    given = {
-        "x": np.arange(64.0).reshape(4, 4, 4),
-        "mask": np.repeat([1, 1, 2, 0], 16).reshape(4, 4, 4),
-        **ERRORS[message],
-    }
-    with pytest.raises(ValueError, match=re.escape(message)):
-        voxelmaps.region_features(given.pop("x"), given.pop("mask"), **given)
-
-
-def test_errors_of_other_functions():
-    with pytest.raises(
-        ValueError, match="shape is that of regions, not of the windows of voxels: use voxelmaps.region_features"
-    ):
-        voxelmaps.feature_maps(np.zeros((4, 4, 4)), features="shape_Elongation")
-    image = pyradiomics_oracle.to_itk(np.zeros((4, 4, 4)))
-    for given, message in (
-        ({"voxelBased": 0}, "must be True, for maps, or False"),
-        ({"voxelBased": False, "images": True}, "no maps"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            radiomics.execute(image, image, **given)
 
 
 def test_kinds_of_images(kind):  # noqa: F811
@@ -471,6 +402,7 @@ def test_regions_of_a_table(run, tmp_path):
             assert float(row[name]) == values[name]
     columns = "image mask label voxels original_shape_Sphericity original_firstorder_Mean"
     assert list(rows[0])[:6] == columns.split()
+    assert "would replace the table" in run("regions", "--jobs", "cases.csv", "--out", "cases.csv")[2][-1]
     # A later run keeps what is unchanged, even after one that was killed in a line.
     with open(tmp_path / "table.csv.jsonl", "a") as file:
         file.write('{"label": 1, "im')
@@ -478,20 +410,3 @@ def test_regions_of_a_table(run, tmp_path):
     assert not any("(kept)" in line for line in run(*arguments, "--bin-width", "7")[1])
     assert all("(kept)" in line for line in run(*arguments, "--bin-width", "7")[1])
     assert rows_of(tmp_path / "table.csv")[0]["original_shape_Sphericity"] == rows[0]["original_shape_Sphericity"]
-
-
-ERRORS_OF_THE_COMMAND = {
-    "--out is missing": "image.nii.gz --mask mask.nii.gz",
-    "--mask is missing": "image.nii.gz --out a.csv",
-    "would replace the table": "--jobs cases.csv --out cases.csv",
-    "voxelBased is True": "image.nii.gz --mask mask.nii.gz --out a.csv --setting voxelBased=true",
-    "is in a folder that does not exist": "image.nii.gz --mask mask.nii.gz --out no/a.csv",
-}
-
-
-@pytest.mark.parametrize("message", ERRORS_OF_THE_COMMAND)
-def test_errors_of_the_command(run, tmp_path, message):
-    write_case(tmp_path)
-    (tmp_path / "cases.csv").write_text("image,mask\nimage.nii.gz,mask.nii.gz\n")
-    code, _, errors = run("regions", *ERRORS_OF_THE_COMMAND[message].split())
-    assert code == 1 and message in errors[-1]

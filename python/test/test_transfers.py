@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What functions of tensors on a CUDA device copy through the host: parameters, and no voxels. Needs no ITK."""
 
-import importlib.util
 import json
 import pathlib
 import re
+import runpy
 
 import numpy as np
 import pytest
@@ -99,13 +99,9 @@ def transform(image, mask):
     return voxelmaps.FeatureMapsd("ct", "lesion", features=FEATURES, with_image=True)(data)["ct_maps"]
 
 
-def example():
-    """examples/pytorch_channels.py as a module."""
-    path = pathlib.Path(__file__).resolve().parents[2] / "examples" / "pytorch_channels.py"
-    spec = importlib.util.spec_from_file_location("pytorch_channels", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def example(name):
+    """A function of an example."""
+    return runpy.run_path(str(pathlib.Path(__file__).parents[2] / "examples" / "pytorch_channels.py"))[name]
 
 
 # Functions of the image and the mask, and the shape of the result.
@@ -117,7 +113,7 @@ CASES = {
     "maps in a mask": (lambda x, mask: maps(x, mask, number_of_gray_levels=32), (10, *SHAPE)),
     "maps of the box of a mask": (lambda x, mask: maps(x, mask, bin_edges=[0, 30, 60], crop="mask"), (10, *[123] * 3)),
     "transform": (transform, (11, *SHAPE)),
-    "channels of the example": (lambda x, mask: example().channels_of(x, mask), (11, *SHAPE)),
+    "channels of the example": (lambda x, mask: example("channels_of")(x, mask), (11, *SHAPE)),
     "strength": (lambda x, mask: voxelmaps.fuzzy_connectedness(x, CENTER, **MOMENTS), SHAPE),
     "strength of estimated moments": (lambda x, mask: voxelmaps.fuzzy_connectedness(x, [CENTER, ABOVE], mask), SHAPE),
     "labels": (lambda x, mask: voxelmaps.labels(x, {1: CENTER, 2: [BESIDE, ABOVE]}, **MOMENTS), SHAPE),
@@ -147,6 +143,6 @@ def test_no_voxels_through_the_host(case, profile, images):
 
 def test_example(images, capsys):
     image = images[0].cpu().numpy()
-    losses, dice = example().train(image, image > 85)
+    losses, dice = example("train")(image, image > 85)
     assert losses[-1] < 0.5 * losses[0] and dice > 0.5
     assert "are on cuda:0" in capsys.readouterr().out

@@ -3,6 +3,8 @@
 """What type checkers see of the package: the names, annotations of all that is public, and a user's program."""
 
 import ast
+import graphlib
+import importlib.util
 import inspect
 import os
 import pathlib
@@ -69,6 +71,23 @@ def test_parameters_are_those_of_the_tables():
         ("UpdateParameters", set(_parameters.SEED_SESSION) - set(_parameters.OF_IMAGES)),
     ):
         assert names[name] == set(table), name
+
+
+def test_modules_have_no_circles():
+    """Of what is imported at the top of modules, and in functions."""
+    imports = {}
+    for path in PACKAGE.rglob("*.py"):
+        package, found = ".".join(path.parent.relative_to(PACKAGE.parent).parts), set()
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level > 0:
+                base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+                modules = [f"{base}.{alias.name}" for alias in node.names]
+                is_file = lambda module: PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py").exists()
+                found.update(module if is_file(module) else base for module in modules)
+        name = package if path.stem == "__init__" else f"{package}.{path.stem}"
+        imports[name] = found - {name}
+    # The error names a circle.
+    graphlib.TopologicalSorter(imports).prepare()
 
 
 # Lines that a type checker must refuse name a part of its message.

@@ -31,11 +31,14 @@ def libraries_of(wheel):
 
 def test_files():
     """The wheels have all of their parts, also if they were built in a folder that was used before, and nothing else."""
-    expected = {f"voxelmaps/{path.relative_to(PACKAGE)}" for path in SOURCES}
+    files = files_of("voxelmaps")
+    expected = {f"voxelmaps/{path.relative_to(PACKAGE)}": path for path in SOURCES}
+    for name, path in expected.items():
+        assert files[name].read_text("utf-8") == path.read_text("utf-8"), name
+    expected = {*expected, CORE, "voxelmaps/_core.abi3.so", "voxelmaps/py.typed"}
     expected |= {f"voxelmaps/napari/features/{path.name}" for path in (ROOT / "doc/features").glob("*.md")}
-    expected |= {CORE, "voxelmaps/_core.abi3.so", "voxelmaps/py.typed"}
     expected.update({"../../../bin/TextureFeatureMaps", "../../../bin/voxelmaps"})
-    assert {name for name in files_of("voxelmaps") if "dist-info" not in name} == expected
+    assert {name for name in files if "dist-info" not in name} == expected
 
 
 def test_files_of_the_filters():
@@ -44,12 +47,6 @@ def test_files_of_the_filters():
     expected |= {"itk/Configuration/VoxelMapsConfig.py", "itk/Configuration/VoxelMaps_snake_case.py"}
     # No engine is installed twice.
     assert {name for name in files_of("itk-voxelmaps") if "dist-info" not in name} == expected
-
-
-def test_python_files_are_those_of_the_checkout():
-    files = files_of("voxelmaps")
-    for path in SOURCES:
-        assert files[f"voxelmaps/{path.relative_to(PACKAGE)}"].read_text("utf-8") == path.read_text("utf-8"), path.name
 
 
 def test_metadata():
