@@ -286,7 +286,11 @@ def _window(values, sizes):
     window, anchor = values["window_size"], values["window_anchor"]
     window = tuple(2 * r + 1 for r in radius) if window is None else per_axis(window, "window_size", dimension, 1)
     if max(window) > MAX_WINDOW:
-        raise ValueError(f"the window has the size {window}, but must have at most {MAX_WINDOW} voxels along an axis")
+        names = ("window_size", "radius_mm", "neighborhood_radius")
+        name = next(name for name in names if values[name] is not None)
+        raise ValueError(
+            f"{name} is {values[name]!r}, which makes windows of {window} voxels, but at most {MAX_WINDOW} along an axis are possible"
+        )
     return window, tuple(n // 2 for n in window) if anchor is None else per_axis(anchor, "window_anchor", dimension, 0)
 
 
