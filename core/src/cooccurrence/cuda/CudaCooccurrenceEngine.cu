@@ -23,7 +23,7 @@ namespace
 // Warps in flight on every multiprocessor, if there is memory for their tables.
 constexpr std::uint64_t warpsPerMultiprocessor = 32;
 
-/** The team of a walk: a block of one warp. */
+/** The team of a walk: a block of one warp, which sums without shared memory, since tables can use all of it. */
 class Warp : public CudaThreadBlock
 {
 public:
@@ -36,6 +36,15 @@ public:
   Synchronize()
   {
     __syncwarp();
+  }
+  static __device__ std::int64_t
+                    Sum(std::int64_t value)
+  {
+    for (int offset = Size() / 2; offset > 0; offset /= 2)
+    {
+      value += __shfl_xor_sync(0xffffffffu, value, offset);
+    }
+    return value;
   }
   static __device__ std::int64_t
                     Max(std::int64_t value)
