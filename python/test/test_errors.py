@@ -111,7 +111,7 @@ ERRORS = {
     "one per axis$",
     "maps(radius_mm=0.4, spacing=(3, 0.75, 0.5))": "ValueError: radius_mm is 0.4, which reaches no neighbor of a voxel: its sizes are "
     r"\(3.0, 0.75, 0.5\) mm$",
-    "maps(radius_mm=2, neighborhood_radius=1)": "ValueError: neighborhood_radius and radius_mm are given, but only one can be$",
+    "maps(radius_mm=2, neighborhood_radius=1)": "ValueError: neighborhood_radius and radius_mm are given, but only one of them can be used$",
     "maps(weighting_norm='euclidian')": "ValueError: weighting_norm is 'euclidian' .did you mean euclidean.., but must be one of "
     "manhattan, euclidean, infinity",
     "maps(weighting_norm='euclidean')": "ValueError: weighting_norm is 'euclidean', which needs the spacing",
@@ -131,7 +131,7 @@ ERRORS = {
         if name not in classes.split()
     },
     **{
-        f"maps({one}, {other})": "ValueError: are given, but only one can say how intensities become gray levels"
+        f"maps({one}, {other})": "ValueError: are given, but only one of them can be used$"
         for one, other in itertools.permutations(
             ("bin_width=10", "number_of_gray_levels=7", "bin_edges=[0, 50, 100]", "gray_levels=200"), 2
         )

@@ -289,7 +289,7 @@ def _window(values, sizes):
         names = ("window_size", "radius_mm", "neighborhood_radius")
         name = next(name for name in names if values[name] is not None)
         raise ValueError(
-            f"{name} is {values[name]!r}, which makes windows of {window} voxels, but at most {MAX_WINDOW} along an axis are possible"
+            f"{name} is {values[name]!r}, which makes windows of {window}, but at most {MAX_WINDOW} voxels along an axis are possible"
         )
     return window, tuple(n // 2 for n in window) if anchor is None else per_axis(anchor, "window_anchor", dimension, 0)
 

@@ -307,7 +307,7 @@ def given_one(values, *names):
     """The one of the parameters with these names that is given, or None. Raises ValueError if several are."""
     given = [name for name in names if values.get(name) is not None]
     if len(given) > 1:
-        raise ValueError(f"{listed(given)} are given, but only one can be")
+        raise ValueError(f"{listed(given)} are given, but only one of them can be used")
     return given[0] if given else None
 
 
