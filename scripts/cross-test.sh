@@ -107,7 +107,7 @@ sys.exit(f"{sys.argv[1]}: does not state the oldest macOS")' "${tests}/${program
 fi
 # The share of the other tests: cases against oracles, once per texture class and for one pixel type of connectedness.
 filter='TextureClassJob*.*RandomCases*:TextureClassJob*.SmallCases:*Random.*/Float:WeightedMatrices*:Enums.*'
-filter+=':GrayLevelDiscretization.*:FixedPoint.*:Log2.*:WideProduct.*:ThreadPool.*:HostMemory.*'
+filter+=':GrayLevelDiscretization.*:Log2.*:WideProduct.*:ThreadPool.*:HostMemory.*'
 suffix=''
 if [[ "${system}" == Windows ]]; then
   suffix=.exe

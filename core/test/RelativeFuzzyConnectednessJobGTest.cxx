@@ -117,6 +117,27 @@ CheckRelativeCase(const FuzzyConnectednessRandomCase & randomCase, RandomNumbers
   return isSmall;
 }
 
+/** A line of voxels whose links have the keys of these differences of intensity. */
+Scene
+MakeLine(const std::vector<double> & intensities)
+{
+  Scene scene;
+  scene.size = { { static_cast<std::int64_t>(intensities.size()), 1, 1 } };
+  scene.intensities = intensities;
+  scene.affinityFunction = RelativeJob::AffinityFunction::Homogeneity;
+  scene.affinity.differenceCovariance = { 100.0 };
+  return scene;
+}
+
+Labels
+ComputeSceneLabels(const Scene & scene, const Labels & labels, Competition competition, TieRule tieRule)
+{
+  const auto  randomCase = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
+  RelativeJob job = MakeRelativeJob(randomCase, labels);
+  job.competition = competition;
+  job.tieRule = tieRule;
+  return RunRelativeJob(job, {}, computeOnce).labels;
+}
 } // namespace
 
 class RelativeFuzzyConnectednessRandom : public ::testing::TestWithParam<PixelType>
@@ -146,6 +167,41 @@ TEST_P(RelativeFuzzyConnectednessRandom, EqualsTheOracle)
 
 INSTANTIATE_TEST_SUITE_P(PixelTypes, RelativeFuzzyConnectednessRandom, ::testing::ValuesIn(allPixelTypes),
                          PixelTypeName);
+
+TEST(RelativeFuzzyConnectednessJob, CompetitionsOnALine)
+{
+  // Links, from the weakest: 30-0 (a gap of 30), 20, 10. Label 5 on the left, label 2 on the right.
+  //  seed 5, gap 10, voxel 1, gap 30, voxel 2, gap 20, seed 2
+  const Scene line = [] {
+    Scene scene = MakeLine({ 0, 10, 40, 60 });
+    scene.seeds = { 0, 3 };
+    return scene;
+  }();
+  for (const Competition competition : { Competition::Relative, Competition::Iterative })
+  {
+    for (const TieRule tieRule : { TieRule::Background, TieRule::LowestLabel })
+    {
+      EXPECT_EQ((Labels{ 5, 5, 2, 2 }), ComputeSceneLabels(line, { 5, 2 }, competition, tieRule));
+    }
+  }
+
+  // Beyond a gap of 30, both labels have the same strength: seed 5, gap 10, voxel 1, gap 5, seed 2, gap 30, voxels
+  // 3, 4.
+  const Scene beyond = [] {
+    Scene scene = MakeLine({ 0, 10, 15, 45, 46 });
+    scene.seeds = { 0, 2 };
+    return scene;
+  }();
+  EXPECT_EQ((Labels{ 5, 2, 2, 0, 0 }),
+            ComputeSceneLabels(beyond, { 5, 2 }, Competition::Relative, TieRule::Background));
+  EXPECT_EQ((Labels{ 2, 5, 5, 2, 2 }),
+            ComputeSceneLabels(beyond, { 2, 5 }, Competition::Relative, TieRule::LowestLabel));
+  // But all paths to voxels 3 and 4 pass the seed of label 2 (5).
+  EXPECT_EQ((Labels{ 5, 2, 2, 2, 2 }),
+            ComputeSceneLabels(beyond, { 5, 2 }, Competition::Iterative, TieRule::Background));
+  EXPECT_EQ((Labels{ 2, 5, 5, 5, 5 }),
+            ComputeSceneLabels(beyond, { 2, 5 }, Competition::Iterative, TieRule::LowestLabel));
+}
 
 TEST(RelativeFuzzyConnectednessJob, NoSeedsAndNoVoxels)
 {

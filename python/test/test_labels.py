@@ -254,6 +254,10 @@ def test_affinity_of_a_session(case):
         check(session, seeds, start, **start)
         check(session, seeds, end, **{**start, **end})
     assert not np.array_equal(session.update(seeds), voxelmaps.labels(image, seeds))
+    # In place of an earlier estimate of all labels.
+    session = voxelmaps.SeedSession(image)
+    check(session, first, {})
+    check(session, seeds, {"estimate_of_every_label": True}, estimate_of_every_label=True)
     # An affinity without parameters; another function is estimated for.
     session = voxelmaps.SeedSession(image, affinity="absolute_difference")
     check(session, seeds, {}, affinity="absolute_difference")

@@ -272,6 +272,18 @@ def test_random_settings_of_pyradiomics():
     assert compared > 30 and worst[0] <= 1, worst
 
 
+def test_sizes_of_voxels_are_those_of_the_image():
+    """As in PyRadiomics, where the grid of the mask differs within geometryTolerance."""
+    image, mask = (pyradiomics_oracle.to_simpleitk(array) for array in (np.full((4, 5, 6), 3), np.ones((4, 5, 6), int)))
+    mask.SetSpacing([1.05 * spacing for spacing in mask.GetSpacing()])
+    classes = {"firstorder": ["TotalEnergy"], "shape": ["VoxelVolume"]}
+    settings = {"geometryTolerance": 0.6, "additionalInfo": False, "voxelBased": False}
+    volume = 120 * math.prod(image.GetSpacing())
+    values = radiomics.execute(image, mask, featureClass=classes, **settings)
+    assert values["original_firstorder_TotalEnergy"] == pytest.approx(9 * volume, rel=1e-12)
+    assert values["original_shape_VoxelVolume"] == pytest.approx(volume, rel=1e-12)
+
+
 def test_extractor_and_parameter_files(tmp_path):
     pytest.importorskip("radiomics", reason="PyRadiomics is not installed")
     from radiomics.featureextractor import RadiomicsFeatureExtractor

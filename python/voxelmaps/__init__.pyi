@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from . import radiomics as radiomics
 from ._connectedness import fuzzy_connectedness as fuzzy_connectedness
+from ._connectedness import suggest_threshold as suggest_threshold
 from ._describe import Description as Description, describe as describe
 from ._devices import release_device_memory as release_device_memory
 from ._feature_maps import feature_maps as feature_maps
@@ -14,7 +15,6 @@ from ._pictures import map_limits as map_limits, show as show
 from ._region_features import region_features as region_features
 from ._sample import sample_ct as sample_ct
 from ._seed_session import SeedSession as SeedSession
-from ._connectedness import suggest_threshold as suggest_threshold
 from ._transforms import FeatureMapsd as FeatureMapsd
 
 __version__: str

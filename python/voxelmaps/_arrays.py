@@ -351,7 +351,7 @@ def output_of(value, image, shape, dtype, what="out", mask=None):
         raise ValueError(
             f"{what} has the shape {out.shape} and the type {out.dtype}, but must have {shape} and {dtype}"
         )
-    is_contiguous = Array(out.library.contiguous(out.array), out.library).address == out.address
+    is_contiguous = out.array.is_contiguous() if out.library.name == "PyTorch" else out.array.flags.c_contiguous
     is_writable = out.library.name != "NumPy" or (out.array.flags.writeable and out.array is value)
     if not (is_contiguous and is_writable):
         raise ValueError(f"{what} must be writable and in C order, without gaps")

@@ -84,6 +84,12 @@ def _value(text):
     return constants.get(text.lower(), text)
 
 
+def _seeds(text):
+    """Seeds as in JSON, or the path of a file, whatever its name."""
+    value = _value(text)
+    return value if isinstance(value, (dict, list)) else text
+
+
 def _labels(text):
     try:
         return tables.parse_labels(text)
@@ -187,7 +193,7 @@ _KEYWORDS = {
     "--classes": {"type": _names},
     "--features": {"type": _names},
     "--label": {"type": _labels},
-    "--seeds": {"type": _value},
+    "--seeds": {"type": _seeds},
     "--setting": {"default": [], "action": "append"},
     "--precision": {"default": "float", "choices": ("float", "double")},
     "--threads": {"type": _threads},

@@ -29,7 +29,7 @@ class Description(NamedTuple):
     maps                Names of the maps.
     window              Voxels of a window along each axis.
     map_bytes           Memory of all maps.
-    working_bytes       Memory of one image as gray levels, which the computation needs besides.
+    working_bytes       Memory of one image as gray levels, which the computation also needs.
     warnings            Probable mistakes, one sentence each.
 
     Examples

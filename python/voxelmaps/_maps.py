@@ -85,6 +85,9 @@ class FeatureMaps(Mapping[str, Any]):
             part = given.array[[self._index[each] for each in names]]
         return dataclasses.replace(self, names=names, array=given.library.result(part))
 
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self._index
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._index)
 
@@ -95,7 +98,12 @@ class FeatureMaps(Mapping[str, Any]):
         given = _arrays.array_of(self.array, "maps")
         if copy is False and given.library.device is not None:
             raise ValueError(f"the maps are in {given.library}: without a copy, there is no NumPy array of them")
-        return np.array(given.host(), dtype, copy=copy)  # type: ignore[arg-type]
+        array = given.host()
+        if copy is False and dtype not in (None, array.dtype):
+            raise ValueError(
+                f"the maps are of {array.dtype}: without a copy, there is no array of {np.dtype(dtype)} of them"
+            )
+        return array.astype(array.dtype if dtype is None else dtype, copy=bool(copy))
 
     def _repr_png_(self) -> bytes | None:
         """The picture that notebooks show: the first maps, in a slice of the region; None without matplotlib."""

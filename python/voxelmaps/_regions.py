@@ -168,7 +168,7 @@ def label_map(mask, label, what="mask", image=None, image_name="x"):
     array = np.ascontiguousarray(array, kind)
     if (least, greatest) == (0, 0):
         report_missing(mask, what)
-    if isinstance(label, str) and label == "all":
+    if label is None or isinstance(label, str) and label == "all":
         if least < 0:
             raise ValueError(
                 f"{what} has negative values, from {least:g}, as an image has: are {image_name} and {what} swapped? If not, name the "

@@ -131,7 +131,10 @@ class SeedSession:
             self._last = None
             changed = checked(parameters, "update", _OF_UPDATES, ("seeds", "seed_points"))
             values = {**self._values, **{name: changed[name] for name in parameters}}
-            kept = {} if {"affinity", "estimation_radius"} & set(parameters) else self._estimate
+            is_estimated_again = values["estimate_of_every_label"] or {"affinity", "estimation_radius"} & set(
+                parameters
+            )
+            kept = {} if is_estimated_again else self._estimate
             moments = moments_of({**values, **{n: v for n, v in kept.items() if values[n] is None}})
             check_effects(parameters, values, _OF_UPDATES, {} if kept else moments)
             scene = self._scene

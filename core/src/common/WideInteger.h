@@ -208,7 +208,7 @@ ToDouble(const WideInteger<VWords> & integer)
   return isNegative ? -static_cast<double>(bits) : static_cast<double>(bits);
 }
 
-/** n * squares - sum^2, which is positive, exact in 128 bits, rounded once to double. */
+/** n * squares - sum^2, which is not negative, exact in 128 bits, rounded once to double. */
 VOXELMAPS_HOST_DEVICE inline double
 VarianceNumerator(std::uint64_t n, std::uint64_t squares, std::uint64_t sum)
 {

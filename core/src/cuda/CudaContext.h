@@ -3,7 +3,6 @@
 #ifndef CudaContext_h
 #define CudaContext_h
 
-
 #include "voxelmaps/CudaDevices.h"
 
 #include <cuda_runtime_api.h>

@@ -93,7 +93,7 @@ GoldenGroup::Check(const std::string & variant, std::uint64_t hash)
   {
     m_Hashes.push_back(hash);
   }
-  const std::uint64_t expected = m_Hashes[m_NumberOfCases - 1];
+  const std::uint64_t expected = m_Hashes.at(m_NumberOfCases - 1);
   if (hash != expected && ++m_NumberOfFailures <= maxFailures)
   {
     ADD_FAILURE() << m_Case << ", " << variant << ": " << ToText(hash) << " instead of " << ToText(expected);

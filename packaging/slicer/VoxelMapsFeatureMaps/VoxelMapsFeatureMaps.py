@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Module "Feature maps" of 3D Slicer: a thin form around VoxelMapsLib.logic. It also registers the effect "Connected labels"."""
 
+import contextlib
+
 import qt
 import slicer
 from slicer.ScriptedLoadableModule import ScriptedLoadableModule, ScriptedLoadableModuleWidget
@@ -18,9 +20,11 @@ class VoxelMapsFeatureMaps(ScriptedLoadableModule):
         slicer.app.connect("startupCompleted()", self.registerEffect)
 
     def registerEffect(self):
-        from VoxelMapsLib.ConnectedLabelsEffect import new_effect
+        # Without the Segment Editor, there are no effects.
+        with contextlib.suppress(ImportError):
+            from VoxelMapsLib.ConnectedLabelsEffect import new_effect
 
-        new_effect().self().register()
+            new_effect().self().register()
 
 
 class VoxelMapsFeatureMapsWidget(ScriptedLoadableModuleWidget):

@@ -110,7 +110,8 @@ def load(path, what, grid=None, segment=None):
 def _labels_in(case, settings):
     """The labels of a mask."""
     mask = _preparation.scalar_mask(load(case.mask, "mask")[0], settings).array
-    array, _ = _regions.label_map(_arrays.array_of(mask, "the mask"), "all", f"the mask {case.mask}")
+    mask = _arrays.array_of(mask, "the mask")
+    array, _ = _regions.label_map(mask, "all", f"the mask {case.mask}", image_name="the image")
     labels = [int(value) for value in np.unique(array) if value != 0]
     if len(labels) > _MAX_LABELS:
         rule = f"but all is for at most {_MAX_LABELS}; name those to compute"
@@ -199,7 +200,7 @@ class _Run:
     def _differences(self, record):
         """Names of what differs from an earlier run."""
         ours, theirs = self._origin(), dict(record["settings"])
-        types, earlier = ours.pop("image_types"), theirs.pop("image_types")
+        types, earlier = ours.pop("image_types"), theirs.pop("image_types", {})
         names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
         for what in ("image", "mask"):
             names += [] if is_unchanged(getattr(self.case, what), record["inputs"][what]) else [what]

@@ -9,8 +9,8 @@ from ..radiomics import _preparation, _values
 from . import cases
 from .tables import Outcome
 
-# The last mask, its labels, and the boxes of these, which are found in one pass.
-_last = {}
+# The last mask, the setting of its channel, its labels, and the boxes of these, which are found in one pass.
+_last = [(None, None, None, None)]
 
 
 def _cropped(image, mask, settings):
@@ -18,14 +18,16 @@ def _cropped(image, mask, settings):
     is_resampled = settings["interpolator"] is not None and settings["resampledPixelSpacing"] is not None
     if settings["normalize"] or is_resampled or difference_of_grids(image, mask, "the mask"):
         return image, mask, settings
-    if _last.get("mask") is not mask:
+    # Other threads may replace what is kept.
+    last, channel = _last[0], settings["label_channel"]
+    if last[0] is not mask or last[1] != channel:
         arrays = [_arrays.array_of(each, "") for each in (_preparation.scalar_mask(mask, settings).array, image.array)]
         labels, _ = _regions.label_map(arrays[0], settings["label"], "the mask", arrays[1], "the image")
-        _last.update(mask=mask, labels=labels, boxes=_region_features.boxes(labels, writing.Threads.number))
-    box = _last["boxes"].get(settings["label"])
+        last = _last[0] = mask, channel, labels, _region_features.boxes(labels, writing.Threads.number)
+    box = last[3].get(settings["label"])
     if box is None:
         return image, mask, settings
-    inside = mask.with_array(_last["labels"]).part(box)
+    inside = mask.with_array(last[2]).part(box)
     return image.part(box), inside.with_array(inside.array == settings["label"]), {**settings, "label": None}
 
 

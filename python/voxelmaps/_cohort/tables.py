@@ -92,7 +92,7 @@ class Outcome(NamedTuple):
     record: Optional[Dict[str, Any]] = None
 
     def row(self):
-        """What rows of tables begin with. Labels of a case that failed as one are as parse_labels reads them."""
+        """The first columns of a row. A case that failed before its labels were known has them as parse_labels reads them."""
         label = self.label if isinstance(self.label, (int, str)) else ",".join(map(str, self.label or ()))
         return {**self.case.given, "label": label, "error": self.error}
 

@@ -86,7 +86,7 @@ class _File:
 
 
 class _Frame:
-    """A slice of a volume or of a segment, one of so many frames of a file; common and own have elements of functional groups."""
+    """A slice of a volume or of a segment, frame index of the frames of a file; common and own have elements of functional groups."""
 
     def __init__(self, file, index, number, common, own):
         def get(keyword):

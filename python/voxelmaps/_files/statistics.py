@@ -3,6 +3,7 @@
 """Statistics of the values of a map in a region."""
 
 import math
+import os
 import tempfile
 
 import numpy as np
@@ -24,6 +25,9 @@ class Statistics:
             self._values = np.empty(number, dtype)
         else:
             with tempfile.TemporaryFile(dir=folder) as file:
+                if hasattr(os, "posix_fallocate"):
+                    # A disk that fills up while memory is mapped would end the process.
+                    os.posix_fallocate(file.fileno(), 0, number * np.dtype(dtype).itemsize)
                 self._values = np.memmap(file, dtype, "w+", shape=number)
 
     def add(self, slab, region):

@@ -163,9 +163,10 @@ def number_of_threads():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _memory():
-    """Bytes of memory of this machine."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 2**33
+def _most_bytes():
+    """Of the values in the region that are kept in memory for the statistics of a class."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 2**33
+    return min(memory // 8, 2**32)
 
 
 class Writer:
@@ -209,10 +210,11 @@ class Writer:
         inside    Region of the statistics, or None.
         """
         number = 0 if inside is None else int(np.count_nonzero(inside))
-        is_large = number * self._dtype.itemsize * len(keys) > _memory() // 8
+        is_large = number * self._dtype.itemsize * len(keys) > _most_bytes()
         for key in keys.values():
             path = os.path.normpath(self._folder.path / self._layout.files[key])
-            statistics = Statistics(number, self._dtype, self._folder.staging if is_large else None)
+            with paths.errors_named(path):
+                statistics = Statistics(number, self._dtype, self._folder.staging if is_large else None)
             self._files[key] = _File(path, self._folder.staging, self._head, self._layout.fill, statistics)
         depth, plane_bytes = self._shape[0], len(keys) * self._dtype.itemsize * math.prod(self._shape[1:])
         # Slabs of nearly equal thickness.

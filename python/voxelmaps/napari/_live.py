@@ -83,7 +83,7 @@ class LiveLabels:
         self.update()
 
     def stop(self):
-        """Let the layers be. A thread that still computes ends without a result."""
+        """Stop following the layers. A thread that still computes ends without a result."""
         self._task.stop()
         self._poll.stop()
         self.viewer.layers.events.removed.disconnect(self._on_removed)
@@ -146,7 +146,7 @@ class LiveLabels:
                     labels = self._label(seeds)
                     self._due.add("margin")
                     yield "labels", labels, time.perf_counter() - started
-                # Not of strokes that have changed meanwhile, and not where nobody sees it.
+                # Not of strokes that have changed meanwhile, and not while the layer is hidden.
                 is_seen = self.has_margin and (self.margin is None or self.margin.visible)
                 if is_seen and "margin" in self._due and not self._task.is_due and len(seeds.numbers):
                     self._due.discard("margin")

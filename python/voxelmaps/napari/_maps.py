@@ -24,8 +24,11 @@ _ROW = re.compile(r"^\| [A-Z0-9]+ \| (\w+) \| ([^|]*) \| \$.*?\$ \| ([^|]+) \| (
 
 def descriptions():
     """A dict of the names of all features, with a text from the tables of doc/features, which are in the package."""
-    found = {}
-    for page in sorted(pathlib.Path(__file__).with_name("features").glob("*.md")):
+    found, folder = {}, pathlib.Path(__file__).with_name("features")
+    if not folder.is_dir():
+        # The package is used from its source.
+        folder = pathlib.Path(__file__).parents[3] / "doc/features"
+    for page in sorted(folder.glob("*.md")):
         text = page.read_text("utf-8")
         of_class = re.search(r"^\| PyRadiomics \| class `(\w+)`", text, re.MULTILINE)
         for feature, ibsi, interval, meaning in _ROW.findall(text):

@@ -55,14 +55,17 @@ class Newest:
             return
         self.is_due, self._running = False, self._arguments
         self._worker = create_worker(guarded, self._compute, *self._running)
-        # Qt has weak references to methods only: a function that knows the worker would keep it for ever.
+        # Qt has weak references to methods only: a function that knows the worker would keep the worker alive.
         self._worker.yielded.connect(self._take)
         self._worker.finished.connect(self._finish)
         self._worker.start()
 
     def _take(self, value):
         if not self._worker.abort_requested:
-            self._report(str(value)) if isinstance(value, Exception) else self._show(value, *self._running)
+            if isinstance(value, Exception):
+                self._report(str(value))
+            else:
+                self._show(value, *self._running)
 
     def _finish(self):
         self._worker = None

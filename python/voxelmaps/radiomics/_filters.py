@@ -156,7 +156,8 @@ def _wavelet_images(source, settings):
     for level in range(1, levels + 1):
         (decomposed,) = pywt.swtn(block, wavelet, level=1, start_level=0, axes=tuple(axes))
         block = decomposed.pop("a" * len(axes))
-        for code in list(decomposed) if level > settings["start_level"] else ():
+        # In the order of the names.
+        for code in sorted(decomposed) if level > settings["start_level"] else ():
             # One by one, so that they are not needed longer.
             yield decomposed.pop(code)[inner]
     yield block[inner]

@@ -430,7 +430,7 @@ class Parameters(NamedTuple):
         return {name: value for name, value in self.settings.items() if name not in _TABLE["filters"]}
 
     def special(self, image_type):
-        """What maps of an image type depend on besides. Names of images have the values of sigma and level."""
+        """What maps of an image type also depend on. Names of images have the values of sigma and level."""
         own = [name for name in self.image_types[image_type] if name in _TABLE["classes"]]
         used = [name for name in _filters.IMAGE_TYPES[image_type].settings if name not in ("sigma", "level")]
         settings = self.settings_of(image_type)

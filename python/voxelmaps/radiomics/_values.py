@@ -13,10 +13,11 @@ from . import _filters, _levels, _preparation, _settings
 _logger = logging.getLogger(__name__)
 
 
-def _computed(pixels, roi, settings, keys, **wanted):
+def _computed(pixels, roi, spacing, settings, keys, **wanted):
     """Dict of values by key.
 
     pixels    Array of the intensities in the box of the region.
+    spacing   Of the image, from which that of the mask may differ.
     keys      By class and feature.
     wanted    What _region_features.compute takes for these classes.
     """
@@ -24,7 +25,7 @@ def _computed(pixels, roi, settings, keys, **wanted):
         np.ascontiguousarray(pixels),
         np.ascontiguousarray(roi.array).view(np.uint8),
         [1],
-        sizes=roi.spacing[::-1],
+        sizes=spacing[::-1],
         plane_axis=settings["force2Ddimension"] if settings["force2D"] else None,
         threads=writing.Threads.number,
         **wanted,
@@ -32,7 +33,7 @@ def _computed(pixels, roi, settings, keys, **wanted):
     return dict(zip(_settings.flat(keys), values))
 
 
-def _shape_values(roi, keys, settings):
+def _shape_values(roi, spacing, keys, settings):
     """Dict of the values of those classes of shape that the region has, by key."""
     dimension, keys = roi.array.ndim, dict(keys)
     if "shape" in keys and dimension == 2:
@@ -45,7 +46,7 @@ def _shape_values(roi, keys, settings):
         return {}
     numbers = {name: [_settings.numbers_of(name)[feature] for feature in of_class] for name, of_class in keys.items()}
     # Shape does not depend on intensities.
-    return _computed(roi.array.view(np.uint8), roi, settings, keys, shapes=numbers)
+    return _computed(roi.array.view(np.uint8), roi, spacing, settings, keys, shapes=numbers)
 
 
 def _keys(parameters, name, are_of_shape):
@@ -57,7 +58,9 @@ def _keys(parameters, name, are_of_shape):
 def values_of(prepared, parameters):
     """Dict of diagnostics and values of an image that is prepared, in PyRadiomics' order."""
     result, roi = _preparation.diagnostics(prepared, parameters), prepared.roi
-    result |= _shape_values(prepared.shape_roi, _keys(parameters, "original", True), parameters.settings)
+    result |= _shape_values(
+        prepared.shape_roi, prepared.image.spacing, _keys(parameters, "original", True), parameters.settings
+    )
     if not _keys(parameters, "original", False):
         return result
     for name, image, settings in _filters.images_of(prepared, parameters):
@@ -67,5 +70,5 @@ def values_of(prepared, parameters):
             window[settings["force2Ddimension"]] = 1
         levels = _levels.Levels(image, roi, {**settings, "maskedKernel": True}, window, name=name)
         for group in levels.groups(_keys(parameters, name, False)):
-            result |= _computed(levels.pixels, roi, settings, group, **levels.prepared(group))
+            result |= _computed(levels.pixels, roi, image.spacing, settings, group, **levels.prepared(group))
     return result

@@ -471,7 +471,7 @@ BitsSupport(const DependenceTask & hostTask)
   {
     nearVoxels *= size > 1 ? 3 : 1;
   }
-  // More levels of larger windows fit no registers.
+  // More levels, or larger windows, do not fit into registers.
   return NeighborsAreBits(hostTask) && 1 + 2 * hostTask.numberOfOffsets == nearVoxels && width <= maxWindowBitsWidth &&
          (hostTask.numberOfGrayLevels < 64 || (hostTask.numberOfGrayLevels < 512 && hostTask.window[2] > 1));
 }
