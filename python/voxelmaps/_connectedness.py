@@ -81,10 +81,7 @@ class Scene(NamedTuple):
     def around(self, numbers: Any, margins: Sequence[int]) -> tuple[tuple[slice, ...], Scene, Any]:
         """The box of voxels with a margin along each axis, as slices; the part of the scene there; the numbers of the voxels in it."""
         indices = np.unravel_index(numbers, self.shape)
-        box = tuple(
-            slice(max(int(i.min()) - margin, 0), min(int(i.max()) + margin + 1, n))
-            for i, margin, n in zip(indices, margins, self.shape)
-        )
+        box = _image.box_around([i.min() for i in indices], [i.max() for i in indices], margins, self.shape)
         shape = tuple(part.stop - part.start for part in box)
         part = self._with_arrays(lambda array: array.part(box), shape)
         return box, part, np.ravel_multi_index(tuple(i - part.start for i, part in zip(indices, box)), shape)

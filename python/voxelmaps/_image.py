@@ -79,11 +79,16 @@ class Image(NamedTuple):
 
     def box(self, lower, upper, margin):
         """Slices from lower to upper, in NumPy's order, with a margin of voxels as far as the image reaches."""
-        ends = zip(lower, upper, self.array.shape)
-        return tuple(slice(max(int(l) - margin, 0), min(int(u) + margin + 1, n)) for l, u, n in ends)
+        return box_around(lower, upper, [margin] * self.array.ndim, self.array.shape)
 
     def cropped(self, lower, upper, margin):
         return self.part(self.box(lower, upper, margin))
+
+
+def box_around(lower, upper, margins, shape):
+    """Slices from lower to upper, with a margin of voxels along each axis as far as the shape reaches."""
+    ends = zip(lower, upper, margins, shape)
+    return tuple(slice(max(int(l) - margin, 0), min(int(u) + margin + 1, n)) for l, u, margin, n in ends)
 
 
 def check_orthogonal(volume):

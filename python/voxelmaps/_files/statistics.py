@@ -43,7 +43,7 @@ class Statistics:
             values = values[~is_missing]
         if len(values) == 0:
             return {"mean": None, "median": None, "standard_deviation": None, "valid_voxels": 0}
-        number, buffer = len(values), np.empty(_BLOCK)
+        number, buffer = len(values), np.empty(min(len(values), _BLOCK))
         # Infinite values have no deviation.
         with np.errstate(invalid="ignore", over="ignore"):
             mean, squares = np.mean(values, dtype=np.float64), 0.0
