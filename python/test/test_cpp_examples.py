@@ -110,7 +110,9 @@ def test_chain(run, ct_series, tmp_path):
     marked = np.zeros(x.shape, np.uint8)
     marked[tuple(reversed(seeds["vessel"]))] = 1
     strength = voxelmaps.fuzzy_connectedness(itk.array_from_image(itk.median_image_filter(ct, radius=1)), marked)
-    expected = voxelmaps.feature_maps(x, strength >= 0.5, features=names, neighborhood_radius=1, number_of_gray_levels=32)
+    expected = voxelmaps.feature_maps(
+        x, strength >= 0.5, features=names, neighborhood_radius=1, number_of_gray_levels=32
+    )
     maps = voxelmaps.read_maps(tmp_path / "maps.nrrd")
     for name in names:
         np.testing.assert_array_equal(maps[name], expected[name])

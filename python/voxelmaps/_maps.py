@@ -38,7 +38,7 @@ class FeatureMaps(Mapping[str, Any]):
     array       All maps in the order of the names, with the shape (number of maps, *shape of a map).
     slices      The part of the input that the maps cover, as a tuple of slices of its last axes; empty for maps of files.
     geometry    Spacing (mm), origin and direction of the maps, in the order of ITK; None for maps of arrays without spacing.
-    input_shape The shape of the input; None for maps of files.
+    input_shape  The shape of the input; None for maps of files.
     axes        Names of the axes of a DataArray, and their coordinates or None; None for maps of other kinds.
 
     numpy.asarray(maps) is the array. What is made of maps has their geometry; without one, the spacing is 1, and the origin is the
