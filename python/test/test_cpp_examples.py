@@ -50,14 +50,14 @@ def read(path):
     return itk.array_from_image(itk.imread(str(path)))
 
 
-@pytest.mark.parametrize("levels", ({"bin_width": 25}, {"number_of_gray_levels": 32}))
+@pytest.mark.parametrize("levels", ({"bin_width": 25}, {"bin_count": 32}))
 @pytest.mark.parametrize("label", (None, 1))
 def test_feature_maps(run, tmp_path, levels, label):
     x, organs = read(DATA / "liver.mha"), read(DATA / "organs.mha")
     mask = None if label is None else organs == label
     expected = voxelmaps.feature_maps(x, mask, features=NAMES.split(","), neighborhood_radius=1, **levels)
     ((key, value),) = levels.items()
-    argument = {"bin_width": "width", "number_of_gray_levels": "levels"}[key] + f"={value}"
+    argument = {"bin_width": "width", "bin_count": "levels"}[key] + f"={value}"
     arguments = [NAMES, 1, argument] + ([] if label is None else [DATA / "organs.mha", label])
     for output in ("maps.nrrd", "maps"):
         succeed(run("FeatureMaps", DATA / "liver.mha", output, *arguments))
@@ -107,7 +107,7 @@ def test_chain(run, tmp_path):
     np.testing.assert_array_equal(labels > 0, (median >= 80) & (median <= 220))
     assert np.unique(labels).tolist() == [0, 1, 2, 3]
     # Clusters are ordered by the first feature.
-    maps = voxelmaps.feature_maps(median, labels > 0, features="glrlm_ShortRunEmphasis", number_of_gray_levels=32)
+    maps = voxelmaps.feature_maps(median, labels > 0, features="glrlm_ShortRunEmphasis", bin_count=32)
     means = [maps.array[0][labels == label].mean() for label in (1, 2, 3)]
     assert means == sorted(means)
     assert (read(tmp_path / "diffusion.nrrd") > 0).sum() > 10_000
@@ -117,7 +117,7 @@ def test_stream(run, program, tmp_path):
     succeed(run("StreamLargeVolume", DATA / "liver.mha", "maps.mha", -150, 350, 7))
     x = read(DATA / "liver.mha")
     names = [f"glrlm_{name}" for name in ("ShortRunEmphasis", "LongRunEmphasis", "RunPercentage")]
-    expected = voxelmaps.feature_maps(x, features=names, number_of_gray_levels=32, intensity_range=(-150, 350))
+    expected = voxelmaps.feature_maps(x, features=names, bin_count=32, intensity_range=(-150, 350))
     np.testing.assert_array_equal(np.moveaxis(read(tmp_path / "maps.mha"), -1, 0), expected.array)
 
     large = itk.image_from_array(np.tile(x, (24, 8, 8)))
