@@ -49,14 +49,14 @@ def read(path):
     return itk.array_from_image(itk.imread(str(path)))
 
 
-@pytest.mark.parametrize("levels", ({"bin_width": 25}, {"number_of_gray_levels": 32}))
+@pytest.mark.parametrize("levels", ({"bin_width": 25}, {"bin_count": 32}))
 @pytest.mark.parametrize("label", (None, 1))
 def test_feature_maps(run, tmp_path, levels, label):
     x, organs = read(DATA / "liver.mha"), read(DATA / "organs.mha")
     mask = None if label is None else organs == label
     expected = voxelmaps.feature_maps(x, mask, features=NAMES.split(","), neighborhood_radius=1, **levels)
     ((key, value),) = levels.items()
-    argument = {"bin_width": "width", "number_of_gray_levels": "levels"}[key] + f"={value}"
+    argument = {"bin_width": "width", "bin_count": "levels"}[key] + f"={value}"
     arguments = [NAMES, 1, argument] + ([] if label is None else [DATA / "organs.mha", label])
     for output in ("maps.nrrd", "maps"):
         succeed(run("FeatureMaps", DATA / "liver.mha", output, *arguments))
@@ -110,9 +110,7 @@ def test_chain(run, ct_series, tmp_path):
     marked = np.zeros(x.shape, np.uint8)
     marked[tuple(reversed(seeds["vessel"]))] = 1
     strength = voxelmaps.fuzzy_connectedness(itk.array_from_image(itk.median_image_filter(ct, radius=1)), marked)
-    expected = voxelmaps.feature_maps(
-        x, strength >= 0.5, features=names, neighborhood_radius=1, number_of_gray_levels=32
-    )
+    expected = voxelmaps.feature_maps(x, strength >= 0.5, features=names, neighborhood_radius=1, bin_count=32)
     maps = voxelmaps.read_maps(tmp_path / "maps.nrrd")
     for name in names:
         np.testing.assert_array_equal(maps[name], expected[name])
@@ -122,7 +120,7 @@ def test_stream(run, program, tmp_path):
     succeed(run("StreamLargeVolume", DATA / "liver.mha", "maps.mha", -150, 350, 7))
     x = read(DATA / "liver.mha")
     names = [f"glrlm_{name}" for name in ("ShortRunEmphasis", "LongRunEmphasis", "RunPercentage")]
-    expected = voxelmaps.feature_maps(x, features=names, number_of_gray_levels=32, intensity_range=(-150, 350))
+    expected = voxelmaps.feature_maps(x, features=names, bin_count=32, intensity_range=(-150, 350))
     np.testing.assert_array_equal(np.moveaxis(read(tmp_path / "maps.mha"), -1, 0), expected.array)
 
     large = itk.image_from_array(np.tile(x, (24, 8, 8)))
