@@ -54,7 +54,7 @@ namespace itk
  * \par Sources
  * \cite Sun1983, \cite Zwanenburg2016 section 3.11, \cite Griethuysen2017.
  *
- * \sa CooccurrenceFeatureMapImageFilter, GrayToneDifferenceFeatureMapImageFilter, CudaDependenceFeatureMapImageFilter,
+ * \sa CooccurrenceFeatureMapImageFilter, GrayToneDifferenceFeatureMapImageFilter,
  * TextureFeatureMapImageFilter
  * \sa \python{itk.dependence_feature_map_image_filter}, \python{voxelmaps.feature_maps}
  *
@@ -91,11 +91,6 @@ protected:
   {}
   ~DependenceFeatureMapImageFilter() override = default;
 };
-
-/** The filter on a CUDA device; see CudaImageFilter. */
-template <typename TInputImage, typename... TOtherImages>
-using CudaDependenceFeatureMapImageFilter =
-  CudaImageFilter<DependenceFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #endif // itkDependenceFeatureMapImageFilter_h

@@ -75,10 +75,6 @@ protected:
   {}
   ~FeatureMapsImageFilter() override = default;
 };
-
-/** The filter on a CUDA device; see CudaImageFilter. */
-template <typename TInputImage, typename... TOtherImages>
-using CudaFeatureMapsImageFilter = CudaImageFilter<FeatureMapsImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #endif // itkFeatureMapsImageFilter_h

@@ -94,11 +94,6 @@ protected:
   {}
   ~FirstOrderFeatureMapImageFilter() override = default;
 };
-
-/** The filter on a CUDA device; see CudaImageFilter. */
-template <typename TInputImage, typename... TOtherImages>
-using CudaFirstOrderFeatureMapImageFilter =
-  CudaImageFilter<FirstOrderFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #endif // itkFirstOrderFeatureMapImageFilter_h

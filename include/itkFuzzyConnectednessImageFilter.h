@@ -263,10 +263,6 @@ private:
   mutable ModifiedTimeType                         m_VolumeCurveTime{ 0 };
   bool                                             m_IsOutputComplete{ false };
 };
-
-/** The filter on a CUDA device; see CudaImageFilter. */
-template <typename TInputImage, typename... TOtherImages>
-using CudaFuzzyConnectednessImageFilter = CudaImageFilter<FuzzyConnectednessImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #ifndef ITK_MANUAL_INSTANTIATION

@@ -3,7 +3,7 @@
 #ifndef itkFuzzyConnectednessImageFilterBase_h
 #define itkFuzzyConnectednessImageFilterBase_h
 
-#include "itkCudaImageFilter.h"
+#include "itkVoxelMapsImageFilter.h"
 #include "itkFixedArray.h"
 #include "itkVariableLengthVector.h"
 #include "itkVoxelMapsImageFilter.h"

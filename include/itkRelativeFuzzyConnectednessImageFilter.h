@@ -407,11 +407,6 @@ private:
   voxelmaps::RelativeFuzzyConnectednessHierarchy m_Hierarchy;
   State                                          m_HierarchyState{};
 };
-
-/** The filter on a CUDA device; see CudaImageFilter. */
-template <typename TInputImage, typename... TOtherImages>
-using CudaRelativeFuzzyConnectednessImageFilter =
-  CudaImageFilter<RelativeFuzzyConnectednessImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #ifndef ITK_MANUAL_INSTANTIATION

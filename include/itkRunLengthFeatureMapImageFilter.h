@@ -69,7 +69,7 @@ namespace itk
  * \par Sources
  * \cite Zhang2019, \cite Zwanenburg2016 section 3.7.
  *
- * \sa CooccurrenceFeatureMapImageFilter, SizeZoneFeatureMapImageFilter, CudaRunLengthFeatureMapImageFilter,
+ * \sa CooccurrenceFeatureMapImageFilter, SizeZoneFeatureMapImageFilter,
  * TextureFeatureMapImageFilter
  * \sa \python{itk.run_length_feature_map_image_filter}, \python{voxelmaps.feature_maps}
  *
@@ -139,11 +139,6 @@ protected:
   {}
   ~RunLengthFeatureMapImageFilter() override = default;
 };
-
-/** The filter on a CUDA device; see CudaImageFilter. */
-template <typename TInputImage, typename... TOtherImages>
-using CudaRunLengthFeatureMapImageFilter =
-  CudaImageFilter<RunLengthFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #endif // itkRunLengthFeatureMapImageFilter_h

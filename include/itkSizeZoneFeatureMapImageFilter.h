@@ -89,10 +89,6 @@ protected:
   {}
   ~SizeZoneFeatureMapImageFilter() override = default;
 };
-
-/** The filter on a CUDA device; see CudaImageFilter. */
-template <typename TInputImage, typename... TOtherImages>
-using CudaSizeZoneFeatureMapImageFilter = CudaImageFilter<SizeZoneFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #endif // itkSizeZoneFeatureMapImageFilter_h

@@ -3,7 +3,6 @@
 #ifndef itkTextureFeatureMapImageFilter_h
 #define itkTextureFeatureMapImageFilter_h
 
-#include "itkCudaImageFilter.h"
 #include "itkVectorImage.h"
 #include "itkVoxelMapsImageFilter.h"
 #include "itkVoxelMapsParameters.h"

@@ -44,8 +44,6 @@ namespace itk
  * for it, if the device has too little memory for the smallest slab (the message says how much is needed), and for
  * every error of CUDA, with the text of CUDA and advice.
  *
- * \sa CudaImageFilter
- *
  * \ingroup VoxelMaps
  */
 template <typename TInputImage, typename TOutputImage,
