@@ -118,7 +118,7 @@ namespace itk
  *
  * \ingroup VoxelMaps
  */
-template <typename TInputImage, typename TOutputImage = Image<float, TInputImage::ImageDimension>,
+template <typename TInputImage, typename TOutputImage = typename VoxelMapsDetail::ImageOf<TInputImage, float>::Type,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT FuzzyConnectednessImageFilter
   : public FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TMaskImage>

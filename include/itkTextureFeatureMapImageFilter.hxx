@@ -43,8 +43,9 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateFea
   VoxelMapsDetail::JobProgress  progress(this, region.GetNumberOfPixels() * m_Parameters.classes.size());
   const voxelmaps::JobExecution execution = VoxelMapsDetail::MakeJobExecution(this, progress);
   const InputRegionType         inputRegion = this->GetInputRegion();
+  this->ChooseMemory(true, output);
   const VoxelMapsDetail::InputRegion<InputImageType> input(
-    this->GetNameOfClass(), this->GetInput(), inputRegion, execution);
+    this->GetNameOfClass(), this->GetInput(), inputRegion, execution, this->GetMemory());
   const auto mask = this->MakeMaskBytes("the mask", this->GetMaskImage(), inputRegion, execution);
   const auto selection = this->MakeMaskBytes("the selection", this->GetSelectionImage(), region, execution);
   voxelmaps::FeatureMapsJob job;
@@ -70,7 +71,7 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateFea
   {
     this->template CallCuda<voxelmaps::CudaOptions>(
       [&](const voxelmaps::CudaOptions & options) { m_Parameters.Compute(job, voxelVolume, &options); });
-    this->SetUsedDeviceName(CudaDevices::GetName(this->GetDeviceID()));
+    this->SetUsedDeviceName(CudaDevices::GetName(this->GetMemory().options.deviceID));
   }
   else
   {
