@@ -132,17 +132,22 @@ FindDevicePixels(const TImage * image)
   return FindRegisteredDevicePixels(image);
 }
 
-/** The type of an image of other pixels that is on a device if images of a type are. */
-template <typename TImage, typename TPixel, typename = void>
+/** The type of an image of other pixels, on a device if images of a type are. */
+template <typename TImage, typename TPixel, typename THostImage = Image<TPixel, TImage::ImageDimension>,
+          typename = void>
 struct ImageOf
 {
-  using Type = Image<TPixel, TImage::ImageDimension>;
+  using Type = THostImage;
 };
-template <typename TImage, typename TPixel>
-struct ImageOf<TImage, TPixel, std::enable_if_t<DeviceImageTraits<TImage>::isDeviceImage>>
+template <typename TImage, typename TPixel, typename THostImage>
+struct ImageOf<TImage, TPixel, THostImage, std::enable_if_t<DeviceImageTraits<TImage>::isDeviceImage>>
 {
   using Type = typename TImage::template Rebind<TPixel>::Type;
 };
+
+/** The type of the maps of an image, unless it is chosen. */
+template <typename TImage>
+using MapImageOf = typename ImageOf<TImage, float, VectorImage<float, TImage::ImageDimension>>::Type;
 } // namespace VoxelMapsDetail
 
 template <typename TImage>

@@ -177,6 +177,28 @@ public:
     streamer->SetInput(streamed->GetOutput());
     streamer->SetNumberOfStreamDivisions(5);
     EXPECT_TRUE(HasSameBits(expected, Compute(streamer)));
+    // One image for each feature, which stay on the device; again after a change, and a part of them.
+    const auto hostImages = prepare(MakeFilter<TFilter<Host<float>, Host<float>>>(host), host);
+    const auto images = prepare(MakeFilter<TFilter<Device<float>>>(device), device);
+    for (const double background : { 0.0, -1.0 })
+    {
+      hostImages->SetBackgroundValue(background);
+      images->SetBackgroundValue(background);
+      hostImages->Update();
+      images->Update();
+      ASSERT_EQ(images->GetFeatureNames().size(), images->GetNumberOfIndexedOutputs());
+      for (unsigned int map = 0; map < images->GetNumberOfIndexedOutputs(); ++map)
+      {
+        ExpectSame(hostImages->GetOutput(map), images->GetOutput(map));
+      }
+    }
+    const RegionType part{ { { 4, 6, 42 } }, { { 11, 9, 5 } } };
+    const auto       again = prepare(MakeFilter<TFilter<Device<float>>>(device), device);
+    again->GetOutput()->SetRequestedRegion(part);
+    again->Update();
+    hostImages->SetBackgroundValue(0.0);
+    hostImages->Update();
+    EXPECT_TRUE(HasSameBits(GetBuffer(hostImages->GetOutput(), part), GetBuffer(again->GetOutput())));
     this->ExpectInputsStayedOnDevice();
   }
 
