@@ -11,6 +11,7 @@ import json
 import math
 import pathlib
 import random
+import re
 import subprocess
 import sys
 
@@ -106,8 +107,19 @@ def measure(program, arguments, file):
             file.write_text("".join(lines), "utf-8")
             print(".", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
+    if lines:
+        lines[0] = json.dumps({**json.loads(lines[0]), "processor": processor()}) + "\n"
+        file.write_text("".join(lines), "utf-8")
     if run.returncode != 0:
         sys.exit(f"{program} {arguments[0]} has failed, exit code {run.returncode}")
+
+
+def processor():
+    try:
+        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return "an unknown processor"
 
 
 def read(file):
@@ -158,15 +170,7 @@ def table(header, rows, is_shown):
 
 def describe(machine):
     device = machine["device"] if not machine["reason"] else "no CUDA device"
-    return f"{device}, {machine['threads']} threads of {cpu_name()}"
-
-
-def cpu_name():
-    try:
-        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return "an unknown processor"
+    return f"Measured on {machine['threads']} threads of {machine['processor']}, {device}."
 
 
 def needs_device(name):
@@ -181,7 +185,7 @@ def run_length_tables(machine, measurements, source):
     def get(precision, image, part, program, window=4):
         return times.get((precision, image, window, part, program))
 
-    images = [name for name in IMAGES if get("float", name, "total", "Sequential")]
+    images = [name for name in IMAGES if get("float", name, "total", "Sequential")] or IMAGES
     is_shown = (lambda column: True) if not machine["reason"] else (lambda column: not needs_device(column))
     paper = ["Xeon", "P100", "TITAN V", "speedup"]
     ours = ["sequential", "SortReduce", "SortReduce's speedup", "engine, 1 thread", "all threads", "CUDA"]
@@ -227,9 +231,8 @@ def run_length_tables(machine, measurements, source):
             "in the lines of a direction are those of this direction from gray levels to features.",
             table(["image, part", *paper, *ours], rows, is_shown),
         )
-    windows = sorted({m["window"] for m in measurements})
     for precision in TOTALS:
-        rows = [row(precision, images[0], f"{n}×{n}", None, total, n) for n in windows]
+        rows = [row(precision, images[0], f"{n}×{n}", None, total, n) for n in range(4, 21)]
         yield (
             f"Figure 11: windows of other sizes, {precision}",
             f"Milliseconds from and to host memory, {images[0]}. The paper has a curve: speedups of about "
@@ -238,18 +241,23 @@ def run_length_tables(machine, measurements, source):
             table(["window", *ours], rows, is_shown),
         )
     if not machine["reason"]:
-        pairs = [("total", "Sequential", "total", "SortReduce"), ("total", "SortReduce", "total", "Cuda"),
-                 ("kernels", "SortReduce", "kernels", "Cuda"), ("total", "Sequential", "total", "Engine, 1 thread")]  # fmt: skip
-        ratios = [
-            [mean(get(p, i, a, b)) / mean(get(p, i, c, d)) for p in TOTALS for i in images] for a, b, c, d in pairs
-        ]
-        ranges = [f"{number(min(r))} to {number(max(r))}" for r in ratios]
-        rows = [
-            ["sequential program (1 thread) : SortReduce", "3.6 to 6.7 (“over 5”)", ranges[0]],
-            ["SortReduce : our engine with CUDA, from and to host memory", "–", ranges[1]],
-            ["SortReduce : our engine with CUDA, kernels", "–", ranges[2]],
-            ["sequential program : our engine, both with 1 thread", "–", ranges[3]],
-        ]
+        rows = []
+        for label, paper_ratio, part, *programs in (
+            (
+                "sequential program (1 thread) : SortReduce",
+                "3.5 to 6.7 (“over 5”)",
+                "total",
+                "Sequential",
+                "SortReduce",
+            ),
+            ("SortReduce : our engine with CUDA", "–", "total", "SortReduce", "Cuda"),
+            ("SortReduce : our engine with CUDA, kernels", "–", "kernels", "SortReduce", "Cuda"),
+            ("sequential program : our engine, both with 1 thread", "–", "total", "Sequential", "Engine, 1 thread"),
+        ):
+            pairs = [[get(p, i, part, program) for program in programs] for p in TOTALS for i in images]
+            ratios = [mean(a) / mean(b) for a, b in pairs if a and b] or [None]
+            least_and_greatest = "–" if None in ratios else f"{number(min(ratios))} to {number(max(ratios))}"
+            rows.append([label, paper_ratio, least_and_greatest])
         yield (
             "The paper's headline",
             "Ratios of times of Table 4, and of kernels; least and greatest of the images and precisions.",
@@ -358,6 +366,9 @@ def main():
         "--quick", action="store_true", help="measure small images of noise and small CTs once, to see that all works"
     )
     parser.add_argument("--page", type=pathlib.Path, help="Markdown page whose tables must have the same lines")
+    parser.add_argument(
+        "--update-page", type=pathlib.Path, help="page whose tables are replaced by those that are printed"
+    )
     options = parser.parse_args()
     out = options.out
     size = SIZE
@@ -380,24 +391,26 @@ def main():
     sections = []
     for study in studies:
         machine, measurements = read(out / f"{study}.jsonl") or (None, None)
-        if not measurements:
+        if machine is None:
             continue
-        source = (out / "source.txt").read_text().strip()
-        if not sections:
-            sections.append(f"Measured on {describe(machine)}.")
+        if describe(machine) not in sections:
+            sections.append(describe(machine))
             if machine["reason"]:
                 sections.append(f"Without the columns of CUDA: {machine['reason']}")
-        is_first = study == "run-lengths"
-        tables = (
-            run_length_tables(machine, measurements, source)
-            if is_first
-            else connectedness_tables(machine, measurements)
-        )
-        for title, text, rows in tables:
-            sections += [f"### {title}", text, rows]
+        if study == "run-lengths":
+            tables = run_length_tables(machine, measurements, (out / "source.txt").read_text("utf-8").strip())
+        else:
+            tables = connectedness_tables(machine, measurements)
+        for title, note, rows in tables:
+            sections += [f"### {title}", note, rows]
     text = "\n\n".join(sections) + "\n"
     print(text)
     (out / "tables.md").write_text(text, "utf-8")
+    if options.update_page:
+        page = options.update_page.read_text("utf-8")
+        options.update_page.write_text(
+            re.sub(r"(?<=\n## Tables\n).*?(?=\n## )", lambda _: "\n" + text, page, flags=re.DOTALL), "utf-8"
+        )
     if options.page:
         compare(text, options.page.read_text("utf-8"), not machine["reason"])
     if images and (out / f"{images[0].stem}.maps").exists():
