@@ -62,7 +62,16 @@ def make_images(brainweb, debian, folder):
     import SimpleITK as sitk
 
     if brainweb:
-        volumes = {name: sitk.ReadImage(str(brainweb / f"brainweb_{name.lower()}.mha")) for name in IMAGES}
+        files = {name: brainweb / f"brainweb_{name.lower()}.mha" for name in IMAGES}
+        missing = [str(file) for file in files.values() if not file.exists()]
+        if missing:
+            sys.exit(
+                f"{missing[0]} does not exist; --brainweb needs a folder with brainweb_t1.mha, _t2.mha and _pd.mha"
+            )
+        volumes = {name: sitk.ReadImage(str(file)) for name, file in files.items()}
+        for name, volume in volumes.items():
+            if volume.GetSize() != (*SIZE, 180):
+                sys.exit(f"{files[name]} has {volume.GetSize()} voxels; BrainWeb's head has {(*SIZE, 180)}")
         slices = {name: volume[:, :, 90] for name, volume in volumes.items()}
         source = "slice 90 of BrainWeb's head"
     else:
