@@ -12,6 +12,7 @@
 #include "baselines/SequentialRunLength.h"
 #include "connectedness/AffinityPlan.h"
 #include "connectedness/ConnectednessKeyEngines.h"
+#include "runlength/paper/CudaSortReduce.h"
 
 #include "voxelmaps/RunLengthJob.h"
 
@@ -141,14 +142,16 @@ MeasureRunLengths(const Slice & slice, std::int64_t window, bool withParts)
   job.output = output.data();
 
   // With the directions of the job, or one of them.
-  const auto measure = [&](const std::string & part, const std::string & program, const auto & call) {
-    const Numbers numbers = Repeat([&] { return call(job); });
+  const auto print = [&](const std::string & part, const std::string & program, const Numbers & numbers) {
     PrintJson({ { "image", ToJson(slice.name) },
                 { "precision", ToJson(job.outputIsDouble ? "double" : "float") },
                 { "window", std::to_string(window) },
                 { "part", ToJson(part) },
                 { "program", ToJson(program) },
                 { "milliseconds", ToJson(numbers) } });
+  };
+  const auto measure = [&](const std::string & part, const std::string & program, const auto & call) {
+    print(part, program, Repeat([&] { return call(job); }));
   };
   const auto measureDirections = [&](const std::string & part, const std::string & program, const auto & call) {
     const auto all = job.offsets;
@@ -218,10 +221,32 @@ MeasureRunLengths(const Slice & slice, std::int64_t window, bool withParts)
     measure("total", program, call);
     verify(program, exactly);
     measure("kernels", program, kernels);
-    if (withParts)
+    if (withParts && method.empty())
     {
       measureDirections("", program, kernels);
     }
+#ifdef VOXELMAPS_BENCHMARK_CUDA
+    if (withParts && !method.empty())
+    {
+      Numbers              matrices;
+      std::vector<Numbers> features(std::size(directions));
+      for (int i = 0; i < repetitions; ++i)
+      {
+        matrices.push_back(0.0);
+        const auto results = voxelmaps::ComputeSortReduceMatrices(job, false);
+        for (std::size_t direction = 0; direction < results.size(); ++direction)
+        {
+          matrices.back() += results[direction].matrixMilliseconds;
+          features[direction].push_back(results[direction].featureMilliseconds);
+        }
+      }
+      print("matrices", program, matrices);
+      for (std::size_t direction = 0; direction < features.size(); ++direction)
+      {
+        print(std::string(directions[direction].first) + " features", program, features[direction]);
+      }
+    }
+#endif
   }
   return expected;
 }
