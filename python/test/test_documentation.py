@@ -17,6 +17,7 @@ import voxelmaps
 from voxelmaps import _cli, _core, _parameters
 from voxelmaps._files import layouts
 from voxelmaps.radiomics import _filters, _settings
+from voxelmaps._parameters import documented
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALL_PAGES = sorted(
@@ -184,6 +185,43 @@ LIBRARIES = {
     "read_maps": "SimpleITK",
     "show": "matplotlib",
 }
+
+
+def public_objects():
+    """Names of what is public, with the members of classes."""
+    for module, names in DOCUMENTED.items():
+        for name in names:
+            value = getattr(importlib.import_module(module), name)
+            yield f"{module}.{name}"
+            for member, of_class in vars(value).items() if inspect.isclass(value) else ():
+                if not member.startswith("_") and (inspect.isfunction(of_class) or isinstance(of_class, property)):
+                    yield f"{module}.{name}.{member}"
+
+
+def test_docstrings_are_numpydoc():
+    """Pages, help() and editors read them; parameters that are inserted are there, too, with the defaults of the signature."""
+    validate = pytest.importorskip("numpydoc.validate", reason="numpydoc is not installed: pip install numpydoc")
+    pytest.importorskip("radiomics")
+    ignored = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["numpydoc_validation"]["checks"]
+    found = {}
+    for name in public_objects():
+        result = validate.validate(name)
+        errors = [f"{code}: {text}" for code, text in result["errors"] if code not in ignored]
+        value = validate.Validator._load_obj(name)
+        for parameter in inspect.signature(value).parameters.values() if callable(value) else ():
+            kind = documented(value.__doc__).get(parameter.name, ("", ""))[1] or ""
+            shown = re.search("default (.*)", kind)
+            shown = shown and shown[1].strip('"')
+            if parameter.default not in (None, parameter.empty, ...) and not repr(parameter.default).startswith(
+                "<unch"
+            ):
+                given = parameter.default
+                given = given[0] if given == (1,) else given
+                if shown is None or shown != f"{given:g}" if isinstance(given, float) else shown != str(given):
+                    errors.append(f"{parameter.name} has the default {given}, but the docstring {shown}")
+        if errors:
+            found[name] = errors
+    assert not found
 
 
 # Copied by a user, an example needs no other names, and gives no warning.

@@ -49,6 +49,15 @@ class Segmentation(NamedTuple):
     strength: Any = None
     margin: Any = None
 
+    def __repr__(self) -> str:
+        return f"Segmentation({', '.join(f'{name}: {_short(value)}' for name, value in self._asdict().items())})"
+
+
+def _short(value: Any) -> str:
+    """An array or image in a few words."""
+    is_array = hasattr(value, "shape") and hasattr(value, "dtype")
+    return f"{value.dtype} of the shape {tuple(value.shape)}" if is_array else repr(value).partition("\n")[0]
+
 
 def segmentation(scene, arrays, out=Segmentation(None)):
     """The results for arrays by name: labels alone as they are."""

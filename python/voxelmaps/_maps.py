@@ -121,8 +121,19 @@ class FeatureMaps(Mapping[str, Any]):
         return picture_of_maps(self)
 
     def __repr__(self) -> str:
-        shape = tuple(self.array.shape[1:])
-        return f"FeatureMaps({len(self)} map{'s' * (len(self) != 1)} of shape {shape}: {', '.join(self)})"
+        shape, names = tuple(self.array.shape[1:]), [*self]
+        names = names if len(names) < 6 else [*names[:4], "...", names[-1]]
+        return f"FeatureMaps({len(self)} map{'s' * (len(self) != 1)} of shape {shape}: {', '.join(names)})"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether names, geometry and values are the same; NaN is equal to itself."""
+        if not isinstance(other, FeatureMaps):
+            return NotImplemented
+        is_same = (list(self), self.slices, self.geometry) == (list(other), other.slices, other.geometry)
+        return is_same and np.array_equal(np.asarray(self), np.asarray(other), equal_nan=True)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def _image(self) -> Any:
         """All maps in host memory, as one Image whose array has the maps as its first axis."""
