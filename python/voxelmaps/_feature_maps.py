@@ -512,7 +512,7 @@ def feature_maps(
     precision : {"float", "double"}, default "float"
         Type of the results: float32 or float64.
     out : array, optional
-        Array in C order for the results. That of maps has the shape (number of features, *shape of a map).
+        Array in C order for the results. That of maps has the number of features before the shape of a map.
     device : {"cpu", "cuda", "all"}, int or list of int, optional
         For arrays in host memory: the CPU, a CUDA device by its number, or several, which compute parts of the maps. Default: the
         CUDA device 0, if there is one. Results do not depend on it.

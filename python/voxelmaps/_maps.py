@@ -43,7 +43,7 @@ class FeatureMaps(Mapping[str, Any]):
     names : list of str
         Names of the maps.
     array : array
-        All maps in the order of the names, with the shape (number of maps, *shape of a map).
+        All maps in the order of the names, with the number of maps before the shape of a map.
     slices : tuple of slice
         The part of the input that the maps cover: slices of its last axes; empty for maps of files.
     geometry : Geometry, optional
