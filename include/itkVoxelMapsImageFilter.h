@@ -11,9 +11,11 @@
 #include "itkVoxelMapsImageRows.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 
 namespace itk
 {
@@ -27,7 +29,8 @@ namespace itk
  *
  * \par Grids
  * Masks, selections and seed images must have the region of the input, and its grid: their corners may differ by at
- * most CoordinateTolerance voxels (0.001). NIfTI, for example, stores origins as float. DirectionTolerance is not used.
+ * most CoordinateTolerance voxels: 0.001, or what itk::ImageToImageFilterCommon::SetGlobalDefaultCoordinateTolerance()
+ * has set before. NIfTI, for example, stores origins as float. DirectionTolerance is not used.
  *
  * \par Device
  * Results are bit-identical on the CPU and on CUDA devices. Images may be larger than the memory of a device: except
@@ -40,8 +43,9 @@ namespace itk
  *
  * \par Errors
  * Throws an itk::ExceptionObject that names the value if the mask has no voxel inside or several values but no
- * InsidePixelValue, if grids differ, if Device is CUDA but the device DeviceID does not exist or this build has no code
- * for it, if the device has too little memory for the smallest slab (the message says how much is needed), and for
+ * InsidePixelValue, if there is an InsidePixelValue but no mask, if the pixels of an image are not in memory, such as
+ * after ReleaseDataFlag, if grids differ, if Device is CUDA but the device DeviceID does not exist or this build has no
+ * code for it, if the device has too little memory for the smallest slab (the message says how much is needed), and for
  * every error of CUDA, with the text of CUDA and advice.
  *
  * \sa CudaImageFilter
@@ -81,13 +85,22 @@ public:
   itkGetInputMacro(MaskImage, MaskImageType);
 
   /** Value of the voxels inside the mask. Default: none, for masks of 0 and one other value; the get function then
-   * returns 0. */
+   * returns 0. ClearInsidePixelValue() restores the default. */
   virtual void
   SetInsidePixelValue(const MaskPixelType & value)
   {
     if (m_InsidePixelValue != value)
     {
       m_InsidePixelValue = value;
+      this->Modified();
+    }
+  }
+  virtual void
+  ClearInsidePixelValue()
+  {
+    if (m_InsidePixelValue)
+    {
+      m_InsidePixelValue.reset();
       this->Modified();
     }
   }
@@ -116,7 +129,12 @@ protected:
   VoxelMapsImageFilter()
   {
     this->AddOptionalInputName("MaskImage");
-    this->SetCoordinateTolerance(1e-3);
+    // Unless the program has chosen another one for all filters.
+    constexpr double toleranceOfItk = 1e-6;
+    if (ImageToImageFilterCommon::GetGlobalDefaultCoordinateTolerance() == toleranceOfItk)
+    {
+      this->SetCoordinateTolerance(1e-3);
+    }
   }
   ~VoxelMapsImageFilter() override = default;
 
@@ -147,6 +165,18 @@ protected:
     {
       VoxelMapsDetail::CallEngine(*this, [this] { CudaDevices::Verify(m_DeviceID); }, ", which needs a CUDA device");
     }
+    if (m_InsidePixelValue && !this->HasMask())
+    {
+      itkExceptionMacro("InsidePixelValue is "
+                        << static_cast<typename NumericTraits<MaskPixelType>::PrintType>(*m_InsidePixelValue)
+                        << ", but there is no mask: set one, or call ClearInsidePixelValue().");
+    }
+  }
+  /** Whether there is an image that InsidePixelValue is for. */
+  virtual bool
+  HasMask() const
+  {
+    return this->GetMaskImage() != nullptr;
   }
   void
   VerifyInputInformation() const override
@@ -212,7 +242,9 @@ protected:
       return nullptr;
     }
     const std::string filter = this->GetNameOfClass();
-    return VoxelMapsDetail::MakeMaskBytes<ImageDimension>(
+    const auto        verified = std::make_tuple(mask, mask->GetMTime(), m_InsidePixelValue);
+    const bool        isVerified = m_VerifiedMasks.count(name) > 0 && m_VerifiedMasks[name] == verified;
+    auto              bytes = VoxelMapsDetail::MakeMaskBytes<ImageDimension>(
       filter,
       name,
       voxelmaps::GetPixelType<MaskPixelType>(),
@@ -220,7 +252,10 @@ protected:
       m_InsidePixelValue ? &*m_InsidePixelValue : nullptr,
       *mask,
       region,
+      isVerified,
       execution);
+    m_VerifiedMasks[name] = verified;
+    return bytes;
   }
 
   std::optional<MaskPixelType> m_InsidePixelValue;
@@ -230,6 +265,11 @@ private:
   int           m_DeviceID{ 0 };
   SizeValueType m_DeviceMemoryBudget{ 0 };
   std::string   m_UsedDeviceName;
+
+  /** Masks, by their name, that the last update found to be valid, so that pieces of a stream do not search them again.
+   */
+  mutable std::map<std::string, std::tuple<const MaskImageType *, ModifiedTimeType, std::optional<MaskPixelType>>>
+    m_VerifiedMasks;
 };
 } // namespace itk
 
