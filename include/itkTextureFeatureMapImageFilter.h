@@ -3,12 +3,12 @@
 #ifndef itkTextureFeatureMapImageFilter_h
 #define itkTextureFeatureMapImageFilter_h
 
-#include "itkCudaImageFilter.h"
 #include "itkVectorImage.h"
 #include "itkVoxelMapsImageFilter.h"
 #include "itkVoxelMapsParameters.h"
 
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 namespace itk
@@ -71,7 +71,7 @@ namespace itk
  *
  * \ingroup VoxelMaps
  */
-template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
+template <typename TInputImage, typename TOutputImage = VoxelMapsDetail::MapImageOf<TInputImage>,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT TextureFeatureMapImageFilter
   : public VoxelMapsImageFilter<TInputImage, TOutputImage, TMaskImage>
@@ -319,6 +319,15 @@ private:
   }
 
   static constexpr bool hasOneOutput = VoxelMapsDetail::isVectorImage<OutputImageType>;
+
+  /** Whether the maps are images that share memory: those of classes with memory of their own do not. */
+  bool
+  HasSharedBlock() const
+  {
+    const OutputImageType & output = *this->GetOutput();
+    return !hasOneOutput && !DeviceImageTraits<OutputImageType>::isDeviceImage &&
+           typeid(output) == typeid(OutputImageType);
+  }
 
   /** Have one output for each feature, unless they are components of one. */
   void
