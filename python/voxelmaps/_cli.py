@@ -41,9 +41,24 @@ class _Console:
         for stream in filter(None, (sys.stdout, sys.stderr)):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
-        self.has_failed = False
+        self.has_failed = self._has_bar = False
+        is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        # Called with the fraction that is computed; None without a terminal.
+        self.progress = self._bar if is_terminal else None
+
+    def _bar(self, fraction):
+        self._has_bar = True
+        with contextlib.suppress(OSError):
+            print(f"\r{fraction:4.0%} |{'#' * int(40 * fraction):40}|", end="", file=sys.stderr, flush=True)
+
+    def remove_bar(self):
+        if self._has_bar:
+            self._has_bar = False
+            with contextlib.suppress(OSError):
+                print("\r\033[K", end="", file=sys.stderr, flush=True)
 
     def line(self, text):
+        self.remove_bar()
         try:
             print(_printable(text), flush=True)
         except OSError as error:
@@ -55,6 +70,7 @@ class _Console:
             self.error(f"error: standard output: {error.strerror}")
 
     def error(self, text):
+        self.remove_bar()
         with contextlib.suppress(OSError):
             print(f"voxelmaps: {_printable(text)}", file=sys.stderr or sys.stdout, flush=True)
 
@@ -228,7 +244,7 @@ def _add_keywords(parser, command):
     function = getattr(voxelmaps, _FUNCTIONS[command])
     entries = documented(function.__doc__)
     for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind is not parameter.KEYWORD_ONLY or name in (*_RESULTS, "components_axis"):
+        if parameter.kind is not parameter.KEYWORD_ONLY or name in (*_RESULTS, "components_axis", "progress"):
             continue
         _, kind, text = entries.get(name, ("", f"value, default {parameter.default}", ""))
         values = (
@@ -309,6 +325,7 @@ def _call(options, console):
     files = [(f"the file of --{name}", path) for name, path in written.items()]
     paths.check_outputs([one for one in read if isinstance(one[1], str)], (), files)
     keywords.update((name, True) for name in written if name != "out")
+    keywords["progress"] = console.progress
     image = _image.load(options.image, "the image")[0]
     result = getattr(voxelmaps, _FUNCTIONS[options.command])(image, options.seeds, options.mask, **keywords)
     for name, path in written.items():
@@ -370,11 +387,12 @@ def _task(options, **own):
     return workers.Task(**{**given, "settings": json.dumps(_settings(options)), "threads": threads, **own})
 
 
-def _computed_here(worker, task, cases):
+def _computed_here(worker, task, cases, progress):
     """Compute all cases; yields the number of each, its outcomes, and lines of the log."""
     for number, case in enumerate(cases):
+        show = progress and (lambda fraction: progress((number + fraction) / len(cases)))
         try:
-            yield number, *worker.call(workers.compute, task, case)
+            yield number, *worker.call(workers.compute, task, case, show=show)
         except KeyboardInterrupt:
             worker.end()
             case.remove_incomplete_files()
@@ -393,7 +411,7 @@ def _outcomes(cases, task, options, console, worker, text, finish, what, record=
     record    Called with each outcome.
     """
     if options.dask is None:
-        results = _computed_here(worker, task, cases)
+        results = _computed_here(worker, task, cases, console.progress)
     else:
         worker.end()
         results = workers.outcomes_of_dask(options.dask, task, cases)

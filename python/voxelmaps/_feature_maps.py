@@ -16,6 +16,7 @@ from . import _arrays, _core, _image, _parameters, _regions
 from ._devices import devices_of_arrays, triple
 from ._maps import FeatureMaps, Geometry
 from ._parameters import FEATURE_MAPS, MAX_WINDOW, check_effects, checked, given_one, per_axis, with_parameters
+from ._progress import shown
 from ._suggestions import did_you_mean, warn
 
 if TYPE_CHECKING:
@@ -500,6 +501,9 @@ def feature_maps(
         For firstorder: added to intensities before Energy, TotalEnergy and RootMeanSquared are computed, as voxelArrayShift.
     threads : int, default 0
         Number of threads on the CPU; 0 for one per processor.
+    progress : callable or bool, optional
+        Function that is called with the fraction that is finished, 0 to 1, several times a second; or True for a bar of tqdm. An
+        exception in the function ends the computation.
     selection : array, image or path, optional
         Features are computed where it is not 0; voxels elsewhere still belong to windows.
     background_value : float, default 0
@@ -549,10 +553,11 @@ def feature_maps(
     output = _arrays.output_of(out, request.image, (len(request.names), *shape), request.dtype, mask=request.mask)
     if 0 not in shape:
         image_bytes = math.prod(shape[len(request.batch) :]) * np.dtype(request.dtype).itemsize
-        levels = [
-            request.run(index, output.address + number * image_bytes, math.prod(shape))
-            for number, index in enumerate(np.ndindex(*request.batch))
-        ]
+        with shown(parameters.get("progress"), math.prod(shape) * len(request.classes), "feature_maps"):
+            levels = [
+                request.run(index, output.address + number * image_bytes, math.prod(shape))
+                for number, index in enumerate(np.ndindex(*request.batch))
+            ]
         text = text_of_one_level(request.discretization)
         if max(levels) == 1 and text and request.has_texture():
             warn(text)

@@ -121,6 +121,12 @@ def _switch(value, name):
     return bool(value)
 
 
+def _progress(value, name):
+    if not (callable(value) or isinstance(value, bool)):
+        raise TypeError(f"{name} is {value!r}, but must be a function of a fraction, or True for a bar")
+    return value
+
+
 def _distances(value, name):
     values = (value,) if np.ndim(value) == 0 else tuple(value)
     if not values:
@@ -196,6 +202,7 @@ _SPACING = Parameter("Numbers | None")
 _PRECISION = _choice("float", "float", "double")
 _THREADS = Parameter("Integer", 0, _within(0, MAX_THREADS, _integer))
 _OUT = Parameter("Array | None")
+_PROGRESS = Parameter("Progress", None, _progress)
 
 _TEXTURES = {
     # In mm.
@@ -213,6 +220,7 @@ _TEXTURES = {
     "alpha": Parameter("Integer", 0, _within(0, MAX_LEVELS, _integer), ("gldm",)),
     "voxel_array_shift": Parameter("Number", 0.0, number, ("firstorder",)),
     "threads": _THREADS,
+    "progress": _PROGRESS,
 }
 
 FEATURE_MAPS = {
@@ -263,6 +271,7 @@ FUZZY_CONNECTEDNESS = {
     "out": _OUT,
     "device": Parameter("Device"),
     "threads": _THREADS,
+    "progress": _PROGRESS,
 }
 
 LABELS = {

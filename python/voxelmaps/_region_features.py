@@ -12,6 +12,7 @@ import numpy as np
 from . import _arrays, _core, _feature_maps, _regions
 from ._devices import triple
 from ._parameters import REGION_FEATURES, check_effects, checked, with_parameters
+from ._progress import shown
 from ._suggestions import warn
 
 if TYPE_CHECKING:
@@ -217,17 +218,19 @@ def region_features(
         _regions.refuse_same(given, "mask", image)
         _feature_maps.check_levels(host, inside, discretization, set(texture) != {"firstorder"})
     window = [1 if axis == plane_axis else n for axis, n in enumerate(image.shape)]
-    regions = compute(
-        host.array,
-        label_image,
-        labels,
-        classes=_feature_maps.classes_of(texture, values, window, sizes, has_all_pairs=False),
-        shapes=shapes,
-        discretization=discretization,
-        sizes=sizes,
-        plane_axis=plane_axis,
-        threads=values["threads"],
-    )
+    # Voxels are counted when the regions are found, and when their features are computed.
+    with shown(values["progress"], label_image.size + np.count_nonzero(label_image), "region_features"):
+        regions = compute(
+            host.array,
+            label_image,
+            labels,
+            classes=_feature_maps.classes_of(texture, values, window, sizes, has_all_pairs=False),
+            shapes=shapes,
+            discretization=discretization,
+            sizes=sizes,
+            plane_axis=plane_axis,
+            threads=values["threads"],
+        )
     labels, voxels, levels, _, rows = zip(*regions)
     missing = [label for label, number in zip(labels, voxels) if number == 0]
     if missing:

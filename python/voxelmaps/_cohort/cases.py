@@ -17,6 +17,7 @@ import numpy as np
 
 from .. import _arrays, _image, _regions, radiomics
 from .._files import headers, layouts, paths, writing
+from .._progress import shown
 from ..radiomics import _filters, _preparation, _settings
 from .tables import PROVENANCE, STATISTICS, Outcome, one_line
 
@@ -286,7 +287,10 @@ class _Run:
             for entry in filter(self._has, self.others):
                 (output / entry["file"]).unlink()
             self._save(keys, content, {})
-            with writing.Writer(prepared.image, radiomics.dtype_of(self.task.precision), folder, layout) as writer:
+            with (
+                shown(None, radiomics.voxels_of_jobs(prepared, self.parameters), "maps"),
+                writing.Writer(prepared.image, radiomics.dtype_of(self.task.precision), folder, layout) as writer,
+            ):
                 for image_name, image, settings in radiomics.images_of(prepared, self.parameters):
                     maps = radiomics.Maps(image, prepared.roi, settings, self.task.precision, image_name)
                     content["device"] = maps.device or cpu
