@@ -45,6 +45,11 @@ class Scene(NamedTuple):
     def library(self) -> _arrays.Library:
         return self.pixels.library
 
+    @property
+    def given_shape(self) -> tuple[int, ...]:
+        """In the order of the axes of x."""
+        return self.opened.as_given(self.shape)
+
     def problem(self, values: dict[str, Any]) -> dict[str, Any]:
         """What _core knows of the scene and the parameters, and where it computes."""
         return {
@@ -86,8 +91,20 @@ class Scene(NamedTuple):
         part = self._with_arrays(lambda array: array.part(box), shape)
         return box, part, np.ravel_multi_index(tuple(i - part.start for i, part in zip(indices, box)), shape)
 
+    def output(self, out: Any, dtype: str, what: str = "out", part: Any = None) -> _arrays.Array:
+        """The array that takes results: that which is given, if its axes are in the order of the scene.
+
+        part    Of the scene, which is read.
+        """
+        order, part = self.opened.order, part or self
+        if order is None or out is not None:
+            output = _arrays.output_of(out, part.pixels, self.given_shape, dtype, what, part.mask)
+        return output if order is None else _arrays.Array(self.library.empty(self.shape, dtype), self.library)
+
     def result(self, array: Any, out: Any = None) -> Any:
         """An array of the library as the kind of image that was given, or the array that was given for it."""
+        if out is not None and self.opened.order is not None:
+            out[...] = _image.turned(array, self.opened.order, is_reversed=True)
         result = self.library.result(array, out)
         return result if out is not None else self.opened.convert(self.opened.image.with_array(result))
 
@@ -253,7 +270,7 @@ def fuzzy_connectedness(
         affinity = tuple(elements(moments[name], 0, name) if name in moments else [] for name in MOMENTS)
     is_double, out = values["precision"] == "double", values["out"]
     dtype = "float64" if is_double else "float32"
-    output = _arrays.output_of(out, scene.pixels, scene.shape, dtype, mask=scene.mask)
+    output = scene.output(out, dtype)
     problem = scene.problem(values)
     _core.compute_fuzzy_connectedness(problem, affinity, seeds=numbers, output=output.address, is_double=is_double)
     return scene.result(output.array, out)

@@ -216,6 +216,8 @@ class Request(NamedTuple):
     geometry: Geometry | None = None
     # Of a DataArray.
     axes: dict[str, Any] | None = None
+    # As Opened has it.
+    order: tuple[int, ...] | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -228,6 +230,10 @@ class Request(NamedTuple):
 
     def map_shape(self) -> tuple[int, ...]:
         return self.batch + tuple(part.stop - part.start for part in self.box)
+
+    def as_given(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """Values per axis, of which the last ones are in the order of the axes of x."""
+        return _image.as_given(values, self.order)
 
     def has_texture(self) -> bool:
         return any(name != "firstorder" for name, *_ in self.classes)
@@ -433,6 +439,7 @@ def request_of(x, mask, parameters, function="feature_maps"):
         names=[f"{name}_{feature}" for name, of_class in selected.items() for feature in of_class],
         geometry=geometry,
         axes=opened.axes,
+        order=opened.order,
     )
 
 
@@ -502,8 +509,13 @@ def feature_maps(
     62.0
     """
     request = request_of(x, mask, parameters)
-    out, shape, library = parameters.get("out"), request.map_shape(), request.image.library
-    output = _arrays.output_of(out, request.image, (len(request.names), *shape), request.dtype, mask=request.mask)
+    out, shape, library = parameters.get("out"), (len(request.names), *request.map_shape()), request.image.library
+    given, order = request.as_given(shape), request.order
+    if order is None or out is not None:
+        output = _arrays.output_of(out, request.image, given, request.dtype, mask=request.mask)
+    if order is not None:
+        output = _arrays.Array(library.empty(shape, request.dtype), library)
+    shape = shape[1:]
     if 0 not in shape:
         image_bytes = math.prod(shape[len(request.batch) :]) * np.dtype(request.dtype).itemsize
         levels = [
@@ -513,5 +525,9 @@ def feature_maps(
         text = text_of_one_level(request.discretization)
         if max(levels) == 1 and text and request.has_texture():
             warn(text)
-    result = library.result(output.array, out)
-    return FeatureMaps(request.names, result, request.box, request.geometry, request.image.shape, request.axes)
+    result = _image.turned(output.array, order, is_reversed=True)
+    if order is not None and out is not None:
+        out[...] = result
+    box, input_shape = request.as_given(request.box), request.as_given(request.image.shape)
+    result = library.result(result, out)
+    return FeatureMaps(request.names, result, box, request.geometry, input_shape, request.axes, order)
