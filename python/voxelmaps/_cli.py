@@ -206,7 +206,7 @@ def _add_keywords(parser, command):
 
     function = getattr(voxelmaps, _FUNCTIONS[command])
     # labels refers to fuzzy_connectedness.
-    documentation = function.__doc__ + voxelmaps.fuzzy_connectedness.__doc__ * (command == "labels")
+    documentation = (function.__doc__ or "") + (voxelmaps.fuzzy_connectedness.__doc__ or "") * (command == "labels")
     rows = re.findall(r"(?m)^    ([a-z_, ]+?)(?:  +|\n +)(\S.*\n(?: {17,}\S.*\n)*)", documentation)
     rows = [row for row in reversed(rows) if not row[1].startswith("As for fuzzy")]
     texts = {name: " ".join(text.split()).replace("%", "%%") for names, text in rows for name in names.split(", ")}
@@ -522,10 +522,9 @@ def _run(arguments, console):
     if first not in _COMMANDS and (is_path or first[:2] == "--" and first not in ("--help", "--version")):
         arguments.insert(0, "maps")
     if first == "--version":
-        # Slow to import.
-        import importlib.metadata
+        import voxelmaps
 
-        console.line(f"voxelmaps {importlib.metadata.version('voxelmaps')}")
+        console.line(f"voxelmaps {voxelmaps.__version__}")
         return
     parser = _parser(next(iter(arguments), None))
     options, unknown = parser.parse_known_args(arguments)

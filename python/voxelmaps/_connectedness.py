@@ -141,9 +141,8 @@ def scene_of(x: Any, values: dict[str, Any]) -> Scene:
 
 def sizes_of(spacing: Any, opened: _image.Opened, dimensions: int) -> list[float]:
     """Sizes of a voxel along each axis: the spacing that is given, or that of the image."""
-    if spacing is None and opened.image.spacing is not None:
-        spacing = opened.image.spacing[::-1]
-    return _parameters.sizes(spacing, dimensions)
+    of_image = opened.image.spacing
+    return _parameters.sizes(spacing, dimensions, None if of_image is None else of_image[::-1])
 
 
 def check_effects(given: Any, values: dict[str, Any], table: Any, moments: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import KeysView, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -47,9 +47,13 @@ ONE_LEVEL = (
 
 # For each class, the names of its features.
 _names = functools.cache(_core.feature_names)
+# Not among those of their class, as in PyRadiomics: they are functions of Sphericity.
+ON_REQUEST = ("Compactness1", "Compactness2", "SphericalDisproportion")
 
 
 def _names_of(features):
+    if isinstance(features, Set) and not isinstance(features, KeysView):
+        raise TypeError(f"features are {features!r}, a set, whose order changes from run to run: pass a list")
     names = [features] if isinstance(features, str) or not hasattr(features, "__iter__") else list(features)
     if not all(isinstance(name, str) for name in names):
         raise TypeError(f"features are {features!r}, but must be names, such as 'glcm_Contrast'")
@@ -59,13 +63,13 @@ def _names_of(features):
 def selected_features(features):
     """A dict of dicts of numbers of features by the names given, by class, in the order given, from the names in all forms."""
     names, pairs = _names(), []
+    default = lambda name: [each for each in names.get(name, [""]) if each not in ON_REQUEST]
     if isinstance(features, Mapping):
         for name, of_class in features.items():
-            of_class = names.get(name, [""]) if of_class is None else of_class
-            pairs += [(name, feature) for feature in _names_of(of_class)]
+            pairs += [(name, feature) for feature in (default(name) if of_class is None else _names_of(of_class))]
     else:
         for name in _names_of(features):
-            pairs += [(name, each) for each in names[name]] if name in names else [name.partition("_")[::2]]
+            pairs += [(name, each) for each in default(name)] if name in names else [name.partition("_")[::2]]
     return _selected(tuple(pairs))
 
 
@@ -145,18 +149,18 @@ def discretization(values):
     }
 
 
-def check_levels(image, inside, discretization, has_texture):
-    """Raise ValueError if limits of gray levels that are given leave all intensities outside, and warn if all have one gray level:
-    the limits are of other units.
+def check_levels(image, inside, discretization, has_texture, label_image=None):
+    """Raise ValueError if limits of gray levels that are given leave all intensities outside, and warn if they leave out most of a
+    region, or if all have one gray level: the limits are of other units.
 
-    inside    Array that is not 0 inside, or None; of the shape of the image, or of its last axes.
+    inside         Array that is not 0 inside, or None; of the shape of the image, or of its last axes.
+    label_image    Array of NumPy with the labels of the regions, if there are several.
     """
     name, bins, edges = (discretization[key] for key in ("name", "number_of_gray_levels", "bin_edges"))
-    first, last = discretization["value_range"]
-    if name == "bin_edges":
-        first, last = edges[0], math.inf
-    elif name == "gray_levels":
-        first, last = 1, bins
+    limits, effect, (first, last) = "intensity_range", "clamped", discretization["value_range"]
+    if name in ("bin_edges", "gray_levels"):
+        limits, effect = name, "absent"
+        first, last = (edges[0], math.inf) if name == "bin_edges" else (1, bins)
     elif discretization["range_source"] != _RANGES["given"]:
         return
     if 0 in image.shape:
@@ -166,11 +170,23 @@ def check_levels(image, inside, discretization, has_texture):
             values = image.comparable()
             present = values == values if inside is None else (values == values) & (inside.array != 0)
             image = _arrays.Array(values[present], image.library)
+    if 0 in image.shape:
+        return
     least, greatest = image.extremes()
-    limits = name if name in ("bin_edges", "gray_levels") else "intensity_range"
     x = f"x has {least:g} to {greatest:g}" + " inside the mask" * (inside is not None)
     if greatest < first or least > last:
         raise ValueError(f"{limits} is for intensities from {first:g} to {last:g}, but {x}: is it in other units?")
+    if inside is not None:
+        with image.library.current_device():
+            outside = (image.array < first) | (image.array > last)
+            parts = {"inside the mask": int(outside.sum()) / math.prod(image.shape)}
+        if label_image is not None:
+            labels, numbers = np.unique(label_image[present], return_inverse=True)
+            mean = np.bincount(numbers, outside) / np.bincount(numbers)
+            parts = {f"with the label {label}": part for label, part in zip(labels, mean)}
+        for where, part in parts.items():
+            if part > 0.5:
+                warn(f"{part:.0%} of the voxels {where} are outside of {limits}, {first:g} to {last:g}, and are {effect}")
     # Gray levels, counted from any number.
     levels, used = (least, greatest), np.clip((least, greatest), first, last)
     if name == "bin_edges":
@@ -357,15 +373,15 @@ def opened_scalars(x, values, has_batches=True):
         dimension = min(len(shape), 3) if spacing is None else len(spacing)
     if len(shape) < max(dimension, 2):
         raise ValueError(f"x has {len(shape)} axes, but images must have 2 or 3 axes, and dimension is {dimension}")
-    if sizes is None and spacing is not None:
-        sizes = spacing[::-1][-dimension:]
+    of_image = None if spacing is None else spacing[::-1][-dimension:]
+    has_sizes = sizes is not None or of_image is not None
     norm, radius = values["weighting_norm"], values.get("radius_mm")
-    if sizes is None and (norm is not None or radius is not None):
+    if not has_sizes and (norm is not None or radius is not None):
         given = f"weighting_norm is {norm!r}" if radius is None else f"radius_mm is {radius:g}"
         raise ValueError(f"{given}, which needs the spacing, the size of a voxel along each axis in mm")
     if norm is not None and values["aggregation"] == "average":
         raise ValueError(f"weighting_norm is {norm!r} and aggregation 'average', but matrices with weights are merged")
-    return opened, image, _parameters.sizes(sizes, dimension)
+    return opened, image, _parameters.sizes(sizes, dimension, of_image)
 
 
 def request_of(x, mask, parameters, function="feature_maps"):
@@ -391,11 +407,12 @@ def request_of(x, mask, parameters, function="feature_maps"):
     label, selection = values["label"], values["selection"]
     if mask is None and label is not None:
         raise ValueError(f"label is {label!r}, but there is no mask whose label it is")
+    empty = values["empty"]
     if mask is not None:
-        mask = _regions.region(array_of(mask, "mask", label), label, "mask", image)
-    _regions.check_finite(image, mask, "x", None if mask is None else "mask")
+        mask = _regions.region(array_of(mask, "mask", label), label, "mask", image, empty=empty)
+    _regions.check_finite(image, mask, "x", None if mask is None else "mask", empty=empty)
     if selection is not None:
-        selection = _regions.selection(array_of(selection, "selection"), mask)
+        selection = _regions.selection(array_of(selection, "selection"), mask, empty)
 
     window, anchor = _window(values, sizes)
     # Every window has pairs in all directions if no voxel is absent: looking for those without would take time.
@@ -410,6 +427,8 @@ def request_of(x, mask, parameters, function="feature_maps"):
     if values["crop"] is not None:
         if mask is None or mask.shape != shape:
             raise ValueError("crop='mask' needs a mask with the axes of one image")
+        if not bool((mask.array != 0).any()):
+            raise ValueError("crop is 'mask', but no voxel is inside mask: leave crop out where regions may be empty")
         box = tuple(
             slice(max(first - a, 0), min(last + n - a, size))
             for first, last, a, n, size in zip(*_regions.bounds(mask), anchor, window, shape)
@@ -482,6 +501,8 @@ def feature_maps(
     symmetric, alpha, voxel_array_shift
                        Parameters of glcm, gldm and firstorder: settings symmetricalGLCM, gldm_a and voxelArrayShift.
     background_value   Value of the maps where no features are computed.
+    empty              What a mask without a region means, as of a random patch: "background" for maps of background_value, or "error".
+                       Default: the first for a mask of zeros, with a warning, and the other if a label is missing.
     crop               "mask" for maps of the bounding box of the mask plus the reach of the window; see FeatureMaps.slices.
     dimension          2 or 3, if x has batches; by default that of x, at most 3. With dimension=2, each slice of a volume is an
                        image with gray levels of its own, unlike with force2D of PyRadiomics.

@@ -320,6 +320,7 @@ def _from_nibabel(image, what):
     try:
         array = np.asanyarray(image.dataobj).reshape(*shape, components)
     except (OSError, EOFError, zlib.error) as error:
+        nifti.raise_of_system(error)
         raise ValueError(f"{what}: its file is truncated or corrupt: {' '.join(str(error).split())}") from None
     # An affine that was changed in memory is not yet in the header.
     if is_nifti and np.allclose(image.affine, header.get_best_affine()):
@@ -617,7 +618,7 @@ class Opened(NamedTuple):
         """The array of a mask, of seeds or of a selection, whose axes are in the order of those of this image. Raises ValueError if
         it is not on the grid of this image.
 
-        label    If it is one number, other segments of a DICOM segmentation, which may overlap this one, are not read.
+        label    Of a region: other segments of a DICOM segmentation, which may overlap it, are not read.
         """
         has_order = is_image(value) or is_xarray(value) or _is_metatensor(value)
         if _is_nibabel(self.given) and not has_order:
@@ -628,7 +629,7 @@ class Opened(NamedTuple):
         value = in_order(value, self.axes, what)
         # The grid of a DICOM segmentation, whose frames may be sparse.
         grid = self.image if self.image.spacing is not None else None
-        other = opened(value, what, grid=grid, segment=label if isinstance(label, (int, np.integer)) else None)
+        other = opened(value, what, grid=grid, segment=label)
         if other.components_axis is not None:
             raise TypeError(f"{what} has voxels of several components, but they must be scalars")
         ours, theirs = self.image, other.image
@@ -746,7 +747,9 @@ def opened(value, what, components_axis=None, dimension=None, **options):
         return Opened(image, given, convert, components_axis, order)
     elif is_xarray(value):
         raise TypeError(
-            f"{what} is a {type(value).__name__} of xarray, but must be a DataArray, such as one of the variables of a Dataset"
+            f"{what} is a {type(value).__name__} of xarray: choose one of its variables, which are DataArrays"
+            if hasattr(value, "data_vars")
+            else f"{what} is a {type(value).__name__} of xarray: pass a DataArray, such as xarray.DataArray({what})"
         )
     else:
         return Opened(Image(value), given, _array_of_volume, components_axis)

@@ -43,6 +43,8 @@ def listed(items, last="and"):
 def number(value, name):
     """A float."""
     try:
+        if isinstance(value, (str, bytes, bool, np.bool_)):
+            raise TypeError
         return float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} is {value!r}, but must be a number") from None
@@ -50,9 +52,16 @@ def number(value, name):
         raise ValueError(f"{name} is too large for float64") from None
 
 
+def index(value):
+    """An integer; True is none. Raises TypeError."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError
+    return operator.index(value)
+
+
 def _integer(value, name):
     try:
-        return operator.index(value)
+        return index(value)
     except TypeError:
         raise TypeError(f"{name} is {value!r}, but must be an integer") from None
 
@@ -89,7 +98,7 @@ def per_axis(value, name, dimension, minimum):
     """A tuple of an integer per axis; one integer stands for all."""
     values = (value,) * dimension if np.ndim(value) == 0 else tuple(value)
     try:
-        values = tuple(map(operator.index, values))
+        values = tuple(map(index, values))
     except TypeError:
         raise TypeError(f"{name} is {value!r}, but must be an integer or one per axis") from None
     if len(values) != dimension or min(values) < minimum or max(values) > MAX_LEVELS:
@@ -103,14 +112,16 @@ def is_positive(value):
     return 0 < value < math.inf
 
 
-def sizes(value, dimension):
-    """Sizes of a voxel along each axis, from the parameter spacing."""
+def sizes(value, dimension, of_image=None):
+    """Sizes of a voxel along each axis, from the parameter spacing, or those of an image, which it must not contradict."""
     if value is None:
-        return [1.0] * dimension
+        return [1.0] * dimension if of_image is None else list(of_image)
     rule = f"{dimension} positive numbers, one per axis"
     result = numbers(value, "spacing", rule)
     if len(result) != dimension or not all(map(is_positive, result)):
         raise ValueError(f"spacing is {value!r}, but must be {rule}")
+    if of_image is not None and not np.allclose(result, of_image, rtol=1e-3, atol=0):
+        raise ValueError(f"spacing is {value!r}, but x has {tuple(of_image)} along its axes z, y, x: leave it out, or correct x")
     return result
 
 
@@ -225,6 +236,7 @@ FEATURE_MAPS = {
     **_TEXTURES,
     "selection": Parameter("Array | ImageLike | Path | None"),
     "background_value": Parameter("Number", 0.0, number),
+    "empty": _choice(None, "error", "background"),
     "crop": _choice(None, "mask"),
     "dimension": Parameter("Literal[2, 3] | None", None, _one_of_numbers(2, 3)),
     "precision": _PRECISION,
@@ -236,6 +248,7 @@ REGION_FEATURES = {
     "label": Parameter("Integer | Sequence[Integer] | Literal['all']", "all"),
     "features": Parameter("str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None"),
     "plane_axis": Parameter("Literal[0, 1, 2] | None", None, _one_of_numbers(0, 1, 2)),
+    "minimum_dimensions": Parameter("Literal[0, 1, 2, 3]", 2, _one_of_numbers(0, 1, 2, 3)),
     **_TEXTURES,
 }
 

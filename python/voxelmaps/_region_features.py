@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import _arrays, _core, _feature_maps, _regions
 from ._devices import triple
+from ._files.dicom import OverlappingSegments, segment_names
 from ._parameters import REGION_FEATURES, check_effects, checked, with_parameters
 from ._suggestions import warn
 
@@ -31,6 +33,7 @@ def compute(
     discretization=_feature_maps.discretization({"bin_edges": [0.0]}),
     sizes=(1.0, 1.0, 1.0),
     plane_axis=None,
+    plane_name="plane_axis",
     threads,
 ):
     """Tuples of label, number of voxels, number of gray levels, bounding box and values of the regions, as _core has them.
@@ -41,22 +44,26 @@ def compute(
     shapes                 Dict of the numbers of features of SHAPE_CLASSES.
     discretization         All intensities from 0 up have one level, if it is not given.
     sizes                  Of a voxel along each axis.
+    plane_name             How errors call plane_axis.
     """
-    return _core.compute_region_features(
-        pixels=pixels.ctypes.data,
-        pixel_type=_arrays.PIXEL_TYPES.index(pixels.dtype.name),
-        size=triple(pixels.shape, 1),
-        label_image=label_image.ctypes.data,
-        label_type=_arrays.PIXEL_TYPES.index(label_image.dtype.name),
-        labels=labels,
-        discretization=discretization,
-        classes=classes,
-        shape=shapes.get("shape", ()),
-        planar_shape=shapes.get("shape2D", ()),
-        spacing=triple(sizes, 1.0),
-        connects_axis=triple([axis != plane_axis for axis in range(pixels.ndim)], True),
-        threads=threads,
-    )
+    try:
+        return _core.compute_region_features(
+            pixels=pixels.ctypes.data,
+            pixel_type=_arrays.PIXEL_TYPES.index(pixels.dtype.name),
+            size=triple(pixels.shape, 1),
+            label_image=label_image.ctypes.data,
+            label_type=_arrays.PIXEL_TYPES.index(label_image.dtype.name),
+            labels=labels,
+            discretization=discretization,
+            classes=classes,
+            shape=shapes.get("shape", ()),
+            planar_shape=shapes.get("shape2D", ()),
+            spacing=triple(sizes, 1.0),
+            connects_axis=triple([axis != plane_axis for axis in range(pixels.ndim)], True),
+            threads=threads,
+        )
+    except ValueError as error:
+        raise ValueError(f"{error} {plane_name} is this axis." if "planar shape" in str(error) else error) from None
 
 
 def boxes(label_image, threads):
@@ -64,6 +71,10 @@ def boxes(label_image, threads):
     regions = compute(label_image, label_image, [], threads=threads)
     slices = lambda box: tuple(slice(first, first + n) for first, n in reversed(box[: label_image.ndim]))
     return {label: slices(box) for label, _, _, box, _ in regions}
+
+
+def _shown(labels):
+    return f"{', '.join(map(str, labels[:20]))}{', ...' * (len(labels) > 20)}"
 
 
 def number_of_parts(inside, threads):
@@ -90,12 +101,15 @@ def region_features(
     features      Names, classes or a dict, as in feature_maps; also those of the classes shape, for volumes, and shape2D, for
                   regions in one plane, such as "shape_MeshVolume". Default: all classes, with the shape of the dimension of x.
     plane_axis    Axis across planes whose voxels are no neighbors (force2D of PyRadiomics): 0 for slices along z.
+    minimum_dimensions
+                  A region that is longer than one voxel along fewer axes has the value NaN of all features, with a warning; where
+                  radiomics.execute and the command refuse it, as PyRadiomics does (minimumROIDimensions).
 
     The other parameters are those of feature_maps; intensity_range="mask" is the range of each region, and the spacing is also for
     shape. Features are computed on the CPU.
 
-    Returns a dict of columns, arrays with a row per region: "label", "voxels", and the features by name in float64; pandas.DataFrame
-    makes a table of it. A feature that a region does not have is NaN, as is every feature of a label without voxels.
+    Returns a dict of columns, arrays with a row per region: "label", "voxels", and the features by name in float64; of a DICOM
+    segmentation, also the names as "segment". Its segments may overlap. pandas.DataFrame makes a table of it. A feature that a region does not have is NaN, as is every feature of a label without voxels.
 
     Raises what feature_maps raises, and for infinite intensities in a region. Warns of NaN in regions, of labels without voxels, and
     of regions whose intensities are in one bin.
@@ -126,7 +140,15 @@ def region_features(
     shapes = {name: list(numbers[name].values()) for name in SHAPE_CLASSES if name in numbers}
     texture = {name: of_class for name, of_class in numbers.items() if name not in shapes}
 
-    given = _arrays.array_like(opened.on_grid(mask, "mask", values["label"]), "mask", image, image.shape)
+    label, path = values["label"], mask if isinstance(mask, (str, os.PathLike)) else None
+    try:
+        on_grid = opened.on_grid(mask, "mask", label if isinstance(label, (int, np.integer)) else None)
+    except OverlappingSegments as error:
+        labels = error.segments if isinstance(label, str) else _regions.labels_of(label)
+        image = x if not isinstance(x, (str, os.PathLike)) else opened.image
+        tables = [region_features(image, mask, **{**parameters, "label": each}) for each in labels]
+        return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+    given = _arrays.array_like(on_grid, "mask", image, image.shape)
     label_image, labels = _regions.label_map(given, values["label"], image=image)
     host = _arrays.Array(np.ascontiguousarray(image.host()), _arrays.Library("NumPy"))
     discretization = _feature_maps.discretization(values)
@@ -134,7 +156,7 @@ def region_features(
         inside = _arrays.Array(np.isin(label_image, labels) if labels else label_image, host.library)
         _regions.check_finite(host, inside, "x", "mask")
         _regions.refuse_same(given, "mask", image)
-        _feature_maps.check_levels(host, inside, discretization, set(texture) != {"firstorder"})
+        _feature_maps.check_levels(host, inside, discretization, set(texture) != {"firstorder"}, label_image)
     window = [1 if axis == plane_axis else n for axis, n in enumerate(image.shape)]
     regions = compute(
         host.array,
@@ -147,13 +169,23 @@ def region_features(
         plane_axis=plane_axis,
         threads=values["threads"],
     )
-    labels, voxels, levels, _, rows = zip(*regions)
+    labels, voxels, levels, boxes, rows = zip(*regions)
     missing = [label for label, number in zip(labels, voxels) if number == 0]
     if missing:
         _regions.report_missing(given, "mask", missing, labels)
-    flat = [label for label, number, count in zip(labels, voxels, levels) if number > 1 and count == 1]
+    least, rows = values["minimum_dimensions"], np.array(rows)
+    is_small = np.array([sum(n > 1 for _, n in box) < least for box in boxes]) & (np.array(voxels) > 0)
+    if is_small.any():
+        rows[is_small] = np.nan
+        warn(
+            f"label {_shown(np.array(labels)[is_small])}: the region is longer than one voxel along fewer than {least} axes, so that its "
+            "features are NaN; minimum_dimensions sets this"
+        )
+    flat = [label for label, n, small in zip(labels, levels, is_small) if n == 1 and not small]
     text = _feature_maps.text_of_one_level(discretization)
     if flat and text and set(texture) - {"firstorder"}:
-        warn(f"label {', '.join(map(str, flat[:20]))}{', ...' * (len(flat) > 20)}: {text}")
+        warn(f"label {_shown(flat)}: {text}")
     names = [f"{name}_{feature}" for name in [*texture, *shapes] for feature in numbers[name]]
-    return {"label": np.array(labels), "voxels": np.array(voxels), **dict(zip(names, np.array(rows).T.copy()))}
+    segments = {} if path is None or not os.path.exists(path) else segment_names(os.fspath(path))
+    titles = {"segment": np.array([segments.get(label, "") for label in labels])} if segments else {}
+    return {"label": np.array(labels), **titles, "voxels": np.array(voxels), **dict(zip(names, rows.T.copy()))}

@@ -44,7 +44,8 @@ class FeatureMapsd(_MapTransform):
     batch_first   Whether images and masks are batches, as a DataLoader makes them: (B, 1, z, y, x). Maps are (B, channels, z, y, x).
     allow_missing_keys
                   Whether images that are not in the dictionary are skipped.
-    parameters    Of voxelmaps.feature_maps, such as features and bin_width. They are checked when the transform is made.
+    parameters    Of voxelmaps.feature_maps, such as features and bin_width. They are checked when the transform is made. The default of
+                  empty is "background", since random patches may have no region.
 
     The maps are one array (channels, z, y, x) of the library of the image, on its device. Those of a MetaTensor are one with its
     metadata and affine, so that SaveImaged writes them where the image is, also with crop="mask".
@@ -82,7 +83,7 @@ class FeatureMapsd(_MapTransform):
         self.suffix = suffix
         self.with_image = with_image
         self.batch_first = batch_first
-        self.parameters = parameters
+        self.parameters = {"empty": "background", **parameters}
         self._check()
 
     def _check(self) -> None:

@@ -18,7 +18,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from .. import _core, _parameters
-from .._feature_maps import CLASSES
+from .._feature_maps import CLASSES, ON_REQUEST
 from .._files import library, paths
 from .._region_features import SHAPE_CLASSES
 from .._suggestions import did_you_mean
@@ -262,12 +262,6 @@ REPLACED = {
         "SumVariance": "ClusterTendency",
     },
     "gldm": {"DependencePercentage": "1", "GrayLevelNonUniformityNormalized": "Uniformity of firstorder"},
-    "shape": {
-        "Compactness1": "Sphericity ** 1.5 / (6 * pi)",
-        "Compactness2": "Sphericity ** 3",
-        "SphericalDisproportion": "1 / Sphericity",
-    },
-    "shape2D": {"SphericalDisproportion": "1 / Sphericity"},
 }
 
 
@@ -279,7 +273,7 @@ def numbers_of(name):
 
 def all_features(name):
     """The features that PyRadiomics computes of a class if none is named, in its order: that of its methods, by name."""
-    names = [feature for feature in numbers_of(name) if feature != "StandardDeviation"]
+    names = [feature for feature in numbers_of(name) if feature not in ("StandardDeviation", *ON_REQUEST)]
     return sorted(names, key=lambda feature: feature + "FeatureValue")
 
 
