@@ -121,7 +121,7 @@ def sizes(value, dimension, of_image=None):
     if len(result) != dimension or not all(map(is_positive, result)):
         raise ValueError(f"spacing is {value!r}, but must be {rule}")
     if of_image is not None and not np.allclose(result, of_image, rtol=1e-3, atol=0):
-        raise ValueError(f"spacing is {value!r}, but x has {tuple(of_image)} along its axes z, y, x: leave it out, or correct x")
+        raise ValueError(f"spacing is {value!r}, but the image has {tuple(of_image)} along z, y, x: leave it out, or correct the image")
     return result
 
 
@@ -212,9 +212,9 @@ _TEXTURES = {
     "spacing": _SPACING,
     # In units of the intensities.
     "bin_width": Parameter("Number | None", None, _positive),
-    "number_of_gray_levels": Parameter("Integer | None", None, _within(1, MAX_LEVELS, _integer)),
+    "bin_count": Parameter("Integer | None", None, _within(1, MAX_LEVELS, _integer)),
     "bin_edges": Parameter("Numbers | None", None, _bin_edges),
-    "gray_levels": Parameter("Integer | None", None, _within(1, MAX_LEVELS, _integer)),
+    "largest_gray_level": Parameter("Integer | None", None, _within(1, MAX_LEVELS, _integer)),
     "intensity_range": Parameter("Literal['mask', 'image'] | Numbers", "mask", _intensity_range),
     "distances": Parameter("Integers", (1,), _distances, ("glcm", "gldm", "ngtdm")),
     "aggregation": _choice(None, "average", "merge", affects=("glcm", "glrlm")),
