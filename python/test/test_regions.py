@@ -25,7 +25,7 @@ CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
 
 def region(x, mask, **parameters):
     """Values of one region by name."""
-    table = voxelmaps.region_features(x, mask, **parameters)
+    table = voxelmaps.region_features(x, mask, minimum_dimensions=0, **parameters)
     return {name: column[0] for name, column in table.items()}
 
 
@@ -350,7 +350,8 @@ def test_results_do_not_depend_on_threads_labels_and_types():
 def test_many_labels_and_levels():
     labels = np.arange(1, 65537).reshape(16, 64, 64)
     x = np.arange(labels.size, dtype=np.int32).reshape(labels.shape)
-    table = voxelmaps.region_features(x, labels, features=["firstorder_Mean", "glcm_Contrast", "shape_MeshVolume"])
+    features = ["firstorder_Mean", "glcm_Contrast", "shape_MeshVolume"]
+    table = voxelmaps.region_features(x, labels, features=features, minimum_dimensions=0)
     assert table["firstorder_Mean"].tolist() == list(range(65536)) and np.isnan(table["glcm_Contrast"]).all()
     assert (table["shape_MeshVolume"] == table["shape_MeshVolume"][0]).all() and (table["voxels"] == 1).all()
     # One region with as many levels as voxels: matrices are lists.

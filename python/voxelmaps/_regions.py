@@ -55,14 +55,16 @@ def _number_of_values(array):
     return len(np.unique(_arrays.Array(sample, array.library).host()))
 
 
-def _refuse_many_values(mask, what, image_name, many=_MANY, is_named=False):
-    """Raise ValueError if the mask has as many values as an image, or warn, if a label of it is named."""
+def _refuse_many_values(mask, what, image_name, many=_MANY, labels=()):
+    """Raise ValueError if the mask has as many values as an image; or warn, if labels are named that it has."""
     least, greatest = mask.extremes()
     number = _number_of_values(mask)
     if number >= many:
         number = "hundreds of" if number >= _MANY else number
         text = f"{what} has {number} values, from {least:g} to {greatest:g}, as an image has: are {image_name} and {what} swapped?"
-        if not is_named:
+        with mask.library.current_device():
+            has_labels = any(bool((mask.comparable() == label).any()) for label in labels)
+        if not has_labels:
             raise ValueError(f"{text} If not, make a mask of it, such as {what.removeprefix('the ')} == 1")
         warn(text)
 
@@ -150,7 +152,7 @@ def _refuse_image(values, what, image, image_name, labels=()):
     is_first_label = labels == (1,)
     if is_first_label or of_image <= _FEW:
         many = _FEW if of_image <= _BINARY else _MANY
-        _refuse_many_values(values, what, image_name, many, bool(labels) and not is_first_label)
+        _refuse_many_values(values, what, image_name, many, () if is_first_label else labels)
 
 
 def refuse_same(mask, what, image, image_name="the image"):
