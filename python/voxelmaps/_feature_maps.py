@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import re
 from collections.abc import KeysView, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,7 +33,8 @@ _RANGES = {"given": 0, "image": 1, "mask": 2}
 # Of the aggregations of all classes.
 _AVERAGE, _MERGE = 1, 2
 
-_MAX_OFFSETS = 4096
+_MAX_OFFSETS, _MAX_WINDOW_VOXELS = 4096, 65535
+_OF_CORE = {"BinWidth": "bin_width", "BinEdges": "bin_edges", "NumberOfGrayLevels": "bin_count"}
 # Of the window; that of PyRadiomics, and of radiomics.execute, is 1.
 _DEFAULT_RADIUS = 2
 
@@ -60,8 +62,11 @@ def _names_of(features):
     return names
 
 
-def selected_features(features):
-    """A dict of dicts of numbers of features by the names given, by class, in the order given, from the names in all forms."""
+def selected_features(features, classes=CLASSES):
+    """A dict of dicts of numbers of features by the names given, by class, in the order given, from the names in all forms.
+
+    classes    Names of the classes that errors suggest.
+    """
     names, pairs = _names(), []
     default = lambda name: [each for each in names.get(name, [""]) if each not in ON_REQUEST]
     if isinstance(features, Mapping):
@@ -70,23 +75,24 @@ def selected_features(features):
     else:
         for name in _names_of(features):
             pairs += [(name, each) for each in default(name)] if name in names else [name.partition("_")[::2]]
-    return _selected(tuple(pairs))
+    return _selected(tuple(pairs), classes)
 
 
 # Looking features up takes longer than computing them of a small image.
 @functools.lru_cache(maxsize=64)
-def _selected(pairs):
+def _selected(pairs, classes):
     """As selected_features, of pairs of names of classes and features; not to be changed."""
     names, selected = _names(), {}
     for name, feature in pairs:
         if name not in names:
-            known = [*names, *(f"{each}_{feature}" for each, of_class in names.items() for feature in of_class)]
+            known = [*classes, *(f"{each}_{feature}" for each in classes for feature in names[each])]
             # Keys of PyRadiomics begin with the name of an image.
             is_key = feature.partition("_")[0] in names
-            similar = f" (did you mean {feature}?)" if is_key else did_you_mean(name, known)
+            full = f"{name}_{feature}" if feature else name
+            similar = f" (did you mean {feature}?)" if is_key else did_you_mean(full, known)
             if name == "all":
-                similar = f" (did you mean {list(CLASSES)}?)"
-            raise ValueError(f"there is no class {name!r} of features{similar}; choose from {', '.join(CLASSES)}")
+                similar = f" (did you mean {list(classes)}?)"
+            raise ValueError(f"there is no class {name!r} of features{similar}; choose from {', '.join(classes)}")
         number = _core.find_feature(name, feature)
         if number is None:
             similar = did_you_mean(feature, names[name])
@@ -270,7 +276,8 @@ class Request(NamedTuple):
             return _arrays.Array(array.array[index], library).address
 
         library = self.image.library
-        return _core.compute_feature_maps(
+        return call_core(
+            _core.compute_feature_maps,
             pixels=address_of(self.image),
             pixel_type=_arrays.PIXEL_TYPES.index(self.image.dtype),
             size=triple(self.shape, 1),
@@ -309,13 +316,31 @@ def _window(values, sizes):
             )
     window, anchor = values["window_size"], values["window_anchor"]
     window = tuple(2 * r + 1 for r in radius) if window is None else per_axis(window, "window_size", dimension, 1)
-    if max(window) > MAX_WINDOW:
-        names = ("window_size", "radius_mm", "neighborhood_radius")
-        name = next(name for name in names if values[name] is not None)
+    names = ("window_size", "radius_mm", "neighborhood_radius")
+    name = next((name for name in names if values[name] is not None), names[-1])
+    check_window(window, name, values[name])
+    anchor = tuple(n // 2 for n in window) if anchor is None else per_axis(anchor, "window_anchor", dimension, 0)
+    if any(a >= n for a, n in zip(anchor, window)):
+        raise ValueError(f"window_anchor is {anchor}, but must be inside the window, which has {window} voxels")
+    return window, anchor
+
+
+def check_window(window, name, value):
+    """Raise ValueError for a window that is too large for the engines."""
+    if max(window) > MAX_WINDOW or math.prod(window) > _MAX_WINDOW_VOXELS:
         raise ValueError(
-            f"{name} is {values[name]!r}, which makes windows of {window}, but at most {MAX_WINDOW} voxels along an axis are possible"
+            f"{name} is {value!r}, which makes windows of {tuple(window)}, but at most {MAX_WINDOW} voxels along an axis and "
+            f"{_MAX_WINDOW_VOXELS} in all are possible"
         )
-    return window, tuple(n // 2 for n in window) if anchor is None else per_axis(anchor, "window_anchor", dimension, 0)
+
+
+def call_core(function, **arguments):
+    """Call a function of _core, whose errors then have the names of parameters here."""
+    try:
+        return function(**arguments)
+    except ValueError as error:
+        text = re.sub("BinWidth|BinEdges|NumberOfGrayLevels", lambda name: _OF_CORE[name[0]], str(error))
+        raise ValueError(text.replace("A job has", "There are")) from None
 
 
 def classes_of(selected, values, window, sizes, has_all_pairs, has_one_level=False, order=1):

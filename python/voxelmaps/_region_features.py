@@ -47,7 +47,8 @@ def compute(
     plane_name             How errors call plane_axis.
     """
     try:
-        return _core.compute_region_features(
+        return _feature_maps.call_core(
+            _core.compute_region_features,
             pixels=pixels.ctypes.data,
             pixel_type=_arrays.PIXEL_TYPES.index(pixels.dtype.name),
             size=triple(pixels.shape, 1),
@@ -134,7 +135,7 @@ def region_features(
     features = values["features"]
     if features is None:
         features = [*_feature_maps.CLASSES, "shape" if dimension == 3 else "shape2D"]
-    numbers = _feature_maps.selected_features(features)
+    numbers = _feature_maps.selected_features(features, (*_feature_maps.CLASSES, *SHAPE_CLASSES))
     if dimension == 2 and "shape" in numbers:
         raise ValueError("the class shape is that of volumes, but the image has 2 axes: choose shape2D")
     check_effects(parameters, values, REGION_FEATURES, tuple(numbers), "on features of")

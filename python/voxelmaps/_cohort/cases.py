@@ -254,7 +254,6 @@ class _Run:
         """Compute the maps, or check what would be computed."""
         image, of_image = load(self.case.image, "image")
         mask, of_mask = load(self.case.mask, "mask", image, self.settings["label"])
-        note_other_labels(mask, self.settings["label"], self.case)
         prepared = _preparation.prepare(image, mask, self.settings, False)
         radiomics.check_classes(prepared.image, self.parameters)
         skipped = {
