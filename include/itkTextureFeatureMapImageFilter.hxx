@@ -5,6 +5,10 @@
 
 #include "itkTextureFeatureMapImageFilter.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
 namespace itk
 {
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -26,6 +30,49 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GetInputReg
   }
   region.Crop(whole);
   return region;
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::UpdateNumberOfOutputs()
+{
+  if constexpr (!hasOneOutput)
+  {
+    // One also without features, which are an error of Update().
+    const auto number = std::max<ProcessObject::DataObjectPointerArraySizeType>(this->GetFeatureNames().size(), 1);
+    for (auto map = this->GetNumberOfIndexedOutputs(); map > number; --map)
+    {
+      this->RemoveOutput(map - 1);
+    }
+    for (auto map = this->GetNumberOfIndexedOutputs(); map < number; ++map)
+    {
+      this->SetNthOutput(map, this->MakeOutput(map));
+    }
+  }
+}
+
+template <typename TInputImage, typename TOutputImage, typename TMaskImage>
+void
+TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::AllocateOutputs()
+{
+  if constexpr (hasOneOutput)
+  {
+    Superclass::AllocateOutputs();
+  }
+  else
+  {
+    // One block for all: engines write maps at a constant distance from each other.
+    const auto                               outputs = this->GetNumberOfIndexedOutputs();
+    const SizeValueType                      voxels = this->GetOutput()->GetRequestedRegion().GetNumberOfPixels();
+    const std::shared_ptr<OutputValueType[]> block(new OutputValueType[outputs * voxels]);
+    for (unsigned int map = 0; map < outputs; ++map)
+    {
+      const auto pixels = VoxelMapsDetail::SharedPixelContainer<OutputValueType>::New();
+      pixels->SetPart(block, map * voxels, voxels);
+      this->GetOutput(map)->SetBufferedRegion(this->GetOutput()->GetRequestedRegion());
+      this->GetOutput(map)->SetPixelContainer(pixels);
+    }
+  }
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage>
@@ -63,9 +110,10 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateFea
   }
   job.output = output->GetBufferPointer();
   job.voxelStride = output->GetNumberOfComponentsPerPixel();
-  job.mapStride = 1;
+  job.mapStride = hasOneOutput ? 1 : static_cast<std::int64_t>(region.GetNumberOfPixels());
   job.execution = execution;
-  voxelmaps::UseHugePages(job.output, output->GetPixelContainer()->Size() * sizeof(OutputValueType));
+  voxelmaps::UseHugePages(
+    job.output, output->GetPixelContainer()->Size() * this->GetNumberOfIndexedOutputs() * sizeof(OutputValueType));
   if (this->UsesCuda())
   {
     this->template CallCuda<voxelmaps::CudaOptions>(

@@ -5,7 +5,9 @@
 
 #include "VoxelMapsExport.h"
 #include "itkImage.h"
+#include "itkImportImageContainer.h"
 #include "itkVectorImage.h"
+#include "itkVoxelMapsCompatibility.h"
 #include "voxelmaps/GrayLevelDiscretization.h"
 #include "voxelmaps/HostMemory.h"
 
@@ -178,6 +180,47 @@ private:
   const RegionType                 m_Region;
   const PixelType *                m_Pixels;
   std::unique_ptr<unsigned char[]> m_Copy;
+};
+
+/** \class SharedPixelContainer
+ * \brief The pixels of one of several images that share a block of memory, which the last of them frees.
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TElement>
+class SharedPixelContainer : public ImportImageContainer<SizeValueType, TElement>
+{
+public:
+  ITK_DISALLOW_COPY_AND_MOVE(SharedPixelContainer);
+
+  using Self = SharedPixelContainer;
+  using Superclass = ImportImageContainer<SizeValueType, TElement>;
+  using Pointer = SmartPointer<Self>;
+  using ConstPointer = SmartPointer<const Self>;
+
+  itkFactorylessNewMacro(Self);
+  itkOverrideGetNameOfClassMacro(SharedPixelContainer);
+
+  void
+  SetPart(const std::shared_ptr<TElement[]> & block, SizeValueType first, SizeValueType count)
+  {
+    this->SetImportPointer(block.get() + first, count, false);
+    m_Block = block;
+  }
+
+protected:
+  SharedPixelContainer() = default;
+  ~SharedPixelContainer() override = default;
+
+  void
+  DeallocateManagedMemory() override
+  {
+    Superclass::DeallocateManagedMemory();
+    m_Block.reset();
+  }
+
+private:
+  std::shared_ptr<TElement[]> m_Block;
 };
 
 /** \class OutputRegion

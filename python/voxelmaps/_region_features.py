@@ -86,44 +86,61 @@ def number_of_parts(inside, threads):
     return round(zones_per_voxel * voxels)
 
 
-@with_parameters(REGION_FEATURES)
+@with_parameters(REGION_FEATURES, _feature_maps.feature_maps)
 def region_features(
     image: Array | ImageLike | Path,
     mask: Array | ImageLike | Path,
     **parameters: Unpack[RegionFeaturesParameters],
 ) -> dict[str, np.ndarray]:
-    """Compute features of the regions of a segmentation, one number per feature and region, as PyRadiomics does with voxelBased=False.
+    """Compute features of the regions of a segmentation, as PyRadiomics does with voxelBased=False.
 
-    image         Intensities of an image with 2 or 3 axes, as feature_maps has them. NaN is an absent voxel; shape does not depend on
-                  intensities.
-    mask          Label image of the shape of the image, or an image on its grid. Each label is a region with its own range of intensities,
-                  gray levels and matrices; a region can have several parts.
-    label         "all" for all labels of the mask other than 0, a label, or a list of labels, each of which has a row.
-    features      Names, classes or a dict, as in feature_maps; also those of the classes shape, for volumes, and shape2D, for
-                  regions in one plane, such as "shape_MeshVolume". Default: all classes, with the shape of the dimension of the image.
-    plane_axis    Axis across planes whose voxels are no neighbors (force2D of PyRadiomics): 0 for slices along z.
-    minimum_dimensions
-                  A region that is longer than one voxel along fewer axes has the value NaN of all features, with a warning; where
-                  radiomics.execute and the command refuse it, as PyRadiomics does (minimumROIDimensions).
+    Parameters
+    ----------
+    image : array, image or path
+        Intensities, as in feature_maps, with 2 or 3 axes. NaN is an absent voxel; shape does not depend on intensities.
+    mask : array, image or path
+        Label image on the grid of the image. Each label is a region with its own intensity range, gray levels and matrices; a region
+        can have several parts.
+    label : "all", int or list of int, default "all"
+        All labels of the mask except 0, or those that have a row.
+    features : str, list of str or dict, optional
+        Names, classes or a dict, as in feature_maps; also those of the classes shape, for volumes, and shape2D, for regions in one
+        plane, such as "shape_MeshVolume". Default: all classes, with the shape of the dimension of the image.
+    plane_axis : {0, 1, 2}, optional
+        Axis across planes whose voxels are no neighbors (PyRadiomics' force2D): 0 for slices along z.
+    minimum_dimensions : {0, 1, 2, 3}, default 2
+        All features are NaN, with a warning, for a region that is longer than one voxel along fewer axes; radiomics.execute and the
+        command refuse it, as PyRadiomics does (minimumROIDimensions).
+    **parameters
+        Further keywords, which are those of feature_maps.
 
-    The other parameters are those of feature_maps; intensity_range="mask" is the range of each region, and the spacing is also for
-    shape. Features are computed on the CPU.
+    Returns
+    -------
+    RegionFeatures
+        Columns by name, arrays with a row per region: "label", "voxels", and the features in float64; of a DICOM segmentation, whose
+        segments may overlap, also their names as "segment". A feature that a region does not
+        have is NaN, as is every feature of a label without voxels.
 
-    Returns a dict of columns, arrays with a row per region: "label", "voxels", and the features by name in float64; of a DICOM
-    segmentation, also the names as "segment". Its segments may overlap. pandas.DataFrame makes a table of it. A feature that a region does not have is
-    NaN, as is every feature of a label without voxels.
+    Raises
+    ------
+    ValueError, TypeError
+        As feature_maps, and for infinite intensities in a region.
 
-    Raises what feature_maps raises, and for infinite intensities in a region. Warns of NaN in regions, of labels without voxels, and
-    of regions whose intensities are in one bin.
+    Warns
+    -----
+    UserWarning
+        If there is NaN in regions, if labels have no voxels, and if the intensities of a region are in one bin.
 
     Examples
-
+    --------
     >>> import numpy as np, voxelmaps
-    >>> x = np.arange(64.0).reshape(4, 4, 4)
+    >>> image = np.arange(64.0).reshape(4, 4, 4)
     >>> segmentation = np.repeat([1, 1, 2, 0], 16).reshape(4, 4, 4)
-    >>> table = voxelmaps.region_features(x, segmentation, features=["firstorder_Mean", "shape_VoxelVolume"])
+    >>> table = voxelmaps.region_features(image, segmentation, features=["firstorder_Mean", "shape_VoxelVolume"])
     >>> {name: column.tolist() for name, column in table.items()}
     {'label': [1, 2], 'voxels': [32, 16], 'firstorder_Mean': [15.5, 39.5], 'shape_VoxelVolume': [32.0, 16.0]}
+    >>> table.to_dataframe().loc[2, "firstorder_Mean"]
+    np.float64(39.5)
     """
     values = checked(parameters, "region_features", REGION_FEATURES, ("mask",))
     opened, image, sizes = _feature_maps.opened_scalars(image, values, has_batches=False)
