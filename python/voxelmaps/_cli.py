@@ -576,10 +576,9 @@ def _run(arguments, console):
     if first not in _COMMANDS and (is_path or first[:2] == "--" and first not in ("--help", "--version")):
         arguments.insert(0, "maps")
     if first == "--version":
-        # Slow to import.
-        import importlib.metadata
+        import voxelmaps
 
-        console.line(f"voxelmaps {importlib.metadata.version('voxelmaps')}")
+        console.line(f"voxelmaps {voxelmaps.__version__}")
         return
     parser = _parser(next(iter(arguments), None))
     options, unknown = parser.parse_known_args(arguments)

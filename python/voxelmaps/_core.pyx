@@ -23,6 +23,11 @@ cdef extern from *:
     #include "voxelmaps/RegionFeaturesJob.h"
     #include "voxelmaps/ThreadPool.h"
 
+    // CMake has the number of the version.
+    #ifndef VOXELMAPS_VERSION
+    #define VOXELMAPS_VERSION "unknown"
+    #endif
+
     #include <array>
     #include <atomic>
     #include <chrono>
@@ -511,6 +516,7 @@ cdef extern from *:
     } // namespace
     """
     void RaisePythonError()
+    const char * VOXELMAPS_VERSION
 
     ctypedef vector[vector[double]] Affinity
 
@@ -563,6 +569,11 @@ cdef extern from "voxelmaps/CudaDevices.h" namespace "voxelmaps::CudaDevices":
     string GetReasonForNoDevice() except +RaisePythonError
     string GetName(int device) except +RaisePythonError
     void ReleaseResources() except +RaisePythonError nogil
+
+
+def version():
+    """The number of the version, also of a package without metadata."""
+    return VOXELMAPS_VERSION.decode()
 
 
 def feature_names():

@@ -66,6 +66,7 @@ class FeatureMapsParameters(_ImageParameters, _TextureParameters, total=False):
     window_anchor: Integers | None
     selection: Array | ImageLike | Path | None
     background_value: Number
+    empty: Literal["error", "background"] | None
     crop: Literal["mask"] | None
     dimension: Literal[2, 3] | None
     out: Array | None
@@ -75,6 +76,7 @@ class RegionFeaturesParameters(_TextureParameters, total=False):
     label: Integer | Sequence[Integer] | Literal["all"]
     features: str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None
     plane_axis: Literal[0, 1, 2] | None
+    minimum_dimensions: Literal[0, 1, 2, 3]
     spacing: Numbers | None
 
 class _ConnectednessParameters(TypedDict, total=False):
