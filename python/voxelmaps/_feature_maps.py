@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from . import _arrays, _core, _image, _parameters, _regions
+from . import _arrays, _core, _image, _outputs, _parameters, _regions
 from ._devices import devices_of_arrays, triple
 from ._maps import FeatureMaps, Geometry
 from ._parameters import FEATURE_MAPS, MAX_WINDOW, check_effects, checked, given_one, per_axis, with_parameters
@@ -35,6 +35,9 @@ _AVERAGE, _MERGE = 1, 2
 _MAX_OFFSETS = 4096
 # Of the window; that of PyRadiomics, and of radiomics.execute, is 1.
 _DEFAULT_RADIUS = 2
+
+# Parameters that values of maps do not depend on, and inputs.
+_NOT_OF_VALUES = ("features", "mask", "selection", "out", "device", "threads")
 
 ONE_LEVEL = (
     "all intensities are in one bin of the width {:g}, so that there is no texture: choose a smaller bin_width, or "
@@ -216,6 +219,8 @@ class Request(NamedTuple):
     geometry: Geometry | None = None
     # Of a DataArray.
     axes: dict[str, Any] | None = None
+    # Inputs and settings.
+    provenance: dict[str, Any] | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -365,6 +370,7 @@ def opened_scalars(x, values, has_batches=True):
 def request_of(x, mask, parameters, function="feature_maps"):
     """The Request of the arguments of feature_maps, or of another function with the same parameters."""
     values = checked(parameters, function, FEATURE_MAPS, ("mask",))
+    inputs = {"image": x, "mask": mask, "selection": values["selection"]}
     if values["features"] is None:
         raise TypeError(f"{function} needs the features to compute, such as features=['glcm_Contrast'] or 'glcm'")
     selected = selected_features(values["features"])
@@ -433,6 +439,7 @@ def request_of(x, mask, parameters, function="feature_maps"):
         names=[f"{name}_{feature}" for name, of_class in selected.items() for feature in of_class],
         geometry=geometry,
         axes=opened.axes,
+        provenance=_outputs.provenance(inputs, values, _NOT_OF_VALUES),
     )
 
 
@@ -514,4 +521,6 @@ def feature_maps(
         if max(levels) == 1 and text and request.has_texture():
             warn(text)
     result = library.result(output.array, out)
-    return FeatureMaps(request.names, result, request.box, request.geometry, request.image.shape, request.axes)
+    return FeatureMaps(
+        request.names, result, request.box, request.geometry, request.image.shape, request.axes, request.provenance
+    )

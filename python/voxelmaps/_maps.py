@@ -40,6 +40,7 @@ class FeatureMaps(Mapping[str, Any]):
     geometry    Spacing (mm), origin and direction of the maps, in the order of ITK; None for maps of arrays without spacing.
     input_shape The shape of the input; None for maps of files.
     axes        Names of the axes of a DataArray, and their coordinates or None; None for maps of other kinds.
+    provenance  What the maps come from: inputs and settings, as provenance.json of a folder has them; None if it is not known.
 
     numpy.asarray(maps) is the array. What is made of maps has their geometry; without one, the spacing is 1, and the origin is the
     index of the first voxel in the input. Maps in device memory are copied to the host.
@@ -63,6 +64,7 @@ class FeatureMaps(Mapping[str, Any]):
     geometry: Geometry | None = None
     input_shape: tuple[int, ...] | None = None
     axes: Mapping[str, Any] | None = None
+    provenance: Mapping[str, Any] | None = None
 
     def __post_init__(self, names: Iterable[str]) -> None:
         self._index = {name: i for i, name in enumerate(names)}
@@ -218,15 +220,20 @@ class FeatureMaps(Mapping[str, Any]):
         index = pandas.MultiIndex.from_arrays([axis + i for axis, i in zip(local, start)], names=names)
         return pandas.DataFrame(image.array[(slice(None), *local)].T, index, list(self))
 
-    def save(self, path: Path, format: Literal["nii.gz", "nii", "nrrd"] | None = None) -> list[pathlib.Path]:
+    def save(
+        self, path: Path, format: Literal["nii.gz", "nii", "nrrd"] | None = None, *, overwrite: bool = False
+    ) -> list[pathlib.Path]:
         """Write the maps with their geometry to files, which read_maps reads; returns their paths.
 
         path      A folder, for one file per map, such as glcm_Contrast.nii.gz; or a file: maps.nrrd for all maps as components,
                   with their names, or a NIfTI file for a single map.
         format    Of the files of a folder: "nii.gz" (default), "nii" or "nrrd".
+        overwrite Whether maps of other images or settings, and other files, are replaced.
 
-        An existing file is replaced once the new one is complete. Files of NIfTI need nibabel. Raises ValueError if the format cannot hold the
-        names, or the geometry: axes of NIfTI are orthogonal.
+        A folder also gets provenance.json, with what the maps come from. Files appear when all are complete. Maps of the same files and
+        settings are added to those of a folder, and what is there already stays as it is. Files of NIfTI need nibabel. Raises
+        FileExistsError for all else that exists, unless overwrite is True; ValueError if an input of the maps would be replaced, or if
+        the format cannot hold the names, or the geometry: axes of NIfTI are orthogonal.
 
         Examples
 
@@ -239,6 +246,7 @@ class FeatureMaps(Mapping[str, Any]):
         """
         import pathlib
 
+        from . import _outputs
         from ._files import paths, writing
 
         place = pathlib.Path(path)
@@ -258,9 +266,24 @@ class FeatureMaps(Mapping[str, Any]):
             raise ValueError(f"{place} cannot hold the names of {len(self)} maps: give a folder, or maps.nrrd")
         if suffix != ".nrrd" and format != "nrrd":
             _image.check_orthogonal(image)
-        with paths.output_folder(place if suffix is None else place.parent) as folder:
-            if suffix is not None:
+        files = {name: f"{name}.{format or 'nii.gz'}" for name in self}
+        origin = {"inputs": {"image": _outputs.entry_of(None)}, "settings": {}, **(self.provenance or {})}
+        inputs = [(f"the {name}", entry["path"]) for name, entry in origin["inputs"].items()]
+        if suffix is not None:
+            _outputs.check_inputs(inputs, files=[("the file", place)])
+            with paths.output_folder(place.parent) as folder:
                 array = np.moveaxis(image.array, 0, -1) if len(self) > 1 else image.array[0]
-                return [writing.write_image(image.with_array(array), folder.path / place.name, folder, list(self))]
-            files = zip(self, image.array, (folder.path / f"{name}.{format or 'nii.gz'}" for name in self))
-            return [writing.write_image(image.with_array(array), path, folder, [name]) for name, array, path in files]
+                writing.write_image(image.with_array(array), place, folder, list(self))
+                if not overwrite:
+                    _outputs.check_file(place, "overwrite=True", *folder.files.values())
+                folder.publish()
+            return [place]
+        _outputs.check_inputs(inputs, [("the folder", str(place), [*files.values(), paths.PROVENANCE])])
+        settings = {**origin["settings"], "format": format or "nii.gz", **_outputs.version()}
+        maps_folder = _outputs.MapsFolder(place, origin["inputs"], settings, overwrite)
+        with paths.output_folder(place) as folder:
+            for name, array in zip(self, image.array):
+                writing.write_image(image.with_array(array), place / files[name], folder, [name])
+            entries = {name: {"file": file} for name, file in files.items()}
+            maps_folder.publish(folder, entries, {}, origin.get("program", "voxelmaps.FeatureMaps.save"))
+        return [place / file for file in files.values()]

@@ -17,7 +17,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Mapping
 
-from .. import _image
+from .. import _image, _outputs
 from .._files import layouts, paths, writing
 from .._parameters import FEATURE_MAPS
 from . import _filters, _preparation, _settings, _values
@@ -63,6 +63,7 @@ def execute(
     params: Path | Mapping[str, Any] | None = None,
     *,
     out_dir: Path | None = None,
+    overwrite: bool = False,
     precision: Precision = "float",
     hashes: bool = False,
     images: bool = False,
@@ -75,7 +76,8 @@ def execute(
     params         Path of a YAML or JSON file of parameters, or a dict with the same sections.
     out_dir        Folder for the maps, such as original_glcm_Contrast.nii.gz. They are computed slab by slab and written as
                    they are computed, so that memory holds a slab of the maps of one class; the dict has their paths. Files
-                   appear when all are complete, and replace those of the same names.
+                   appear when all are complete, with provenance.json, which voxelmaps.read_maps reads.
+    overwrite      Whether maps of other images or settings, and files of other programs, are replaced.
     precision      "float" for maps of float32, "double" for float64, as PyRadiomics' are.
     hashes         Whether diagnostics contain the hashes of image and mask.
     images         Whether the dict also has the images that maps are computed from, such as "wavelet-LLH", each before its maps.
@@ -87,8 +89,8 @@ def execute(
     the bounding box of the mask and kernelRadius voxels around it, as far as the image reaches. Values of a region are float64.
 
     Raises ValueError, TypeError, NotImplementedError or FileNotFoundError with the name of the setting that is not valid, not
-    known, or not available here; ImportError with the package that an image type needs; OSError with the path of a file that
-    cannot be written.
+    known, or not available here; ValueError if a map would replace an input; FileExistsError for what is replaced only with
+    overwrite=True; ImportError with the package that an image type needs; OSError with the path of a file that cannot be written.
 
     Examples
 
@@ -113,8 +115,10 @@ def execute(
     layout = layouts.layout("nii.gz", all_keys(parameters, images))
     if out_dir is not None:
         given = {"the image": image, "the mask": mask, "the parameter file": params}
-        read = [(what, os.fspath(value)) for what, value in given.items() if isinstance(value, (str, os.PathLike))]
-        paths.check_outputs(read, [("out_dir", os.fspath(out_dir), layout.names())])
+        names = [*layout.names(), paths.PROVENANCE]
+        _outputs.check_inputs(
+            [(what, _outputs.source(value)) for what, value in given.items()], [("out_dir", os.fspath(out_dir), names)]
+        )
     volume, convert = _image.load(image, "the image")
     mask_volume, _ = _image.load(mask, "the mask", grid=volume, segment=parameters.settings["label"])
     if not parameters.voxel_based:
@@ -127,24 +131,27 @@ def execute(
         _logger.info("setting voxelBatch has no effect: all voxels are computed at once")
     result = _preparation.diagnostics(prepared, parameters)
     if out_dir is not None:
-        return result | _write_maps(prepared, parameters, precision, images, out_dir, layout)
+        inputs = {"image": _outputs.entry_of(image, volume), "mask": _outputs.entry_of(mask, mask_volume)}
+        folder = _outputs.MapsFolder(out_dir, inputs, parameters.origin_of_maps(precision), overwrite)
+        folder.check(layout.names())
+        return result | _write_maps(prepared, parameters, precision, images, folder, layout)
     return result | _maps_in_memory(prepared, parameters, precision, images, convert)
 
 
-def _write_maps(prepared, parameters, precision, images, out_dir, layout):
+def _write_maps(prepared, parameters, precision, images, maps_folder, layout):
     """Dict of the paths of maps and images by key."""
-    result = {}
-    with (
-        paths.output_folder(out_dir) as folder,
-        writing.Writer(prepared.image, dtype_of(precision), folder, layout) as writer,
-    ):
-        for name, image, settings in images_of(prepared, parameters):
-            if images:
-                result[name] = writing.write_image(image, folder.path / layout.files[name], folder)
-            maps = Maps(image, prepared.roi, settings, precision, name)
-            for class_name, keys in parameters.keys(name).items():
-                writer.write(maps, class_name, keys)
-                result.update((key, folder.path / layout.files[key]) for key in keys.values())
+    result, entries = {}, {}
+    with paths.output_folder(maps_folder.path) as folder:
+        with writing.Writer(prepared.image, dtype_of(precision), folder, layout) as writer:
+            for name, image, settings in images_of(prepared, parameters):
+                if images:
+                    result[name] = writing.write_image(image, folder.path / layout.files[name], folder)
+                maps = Maps(image, prepared.roi, settings, precision, name)
+                for class_name, keys in parameters.keys(name).items():
+                    writer.write(maps, class_name, keys)
+                    entries.update((key, {"file": layout.files[key]}) for key in keys.values())
+                    result.update((key, folder.path / layout.files[key]) for key in keys.values())
+        maps_folder.publish(folder, entries, {}, "voxelmaps.radiomics.execute")
     return result
 
 
