@@ -160,7 +160,7 @@ _OF_MAPS = {
     "--channels NAME": "nnunet: write maps as channels of nnU-Net. The parent of the output folders gets imagesTr with "
     "CASE_0000.nii.gz and so on, labelsTr and dataset.json; CASE is the name of the output folder",
     "--fill N": "value of channels where a feature is undefined (NaN) or infinite (default: 0)",
-    "--summary FILE": "CSV or JSON file of mean, median, deviation and number of valid voxels of each map in the region, which has "
+    "--summary FILE": "CSV file of mean, median, deviation and number of valid voxels of each map in the region, which has "
     "rows of earlier runs, too (default: summary.csv in the output, or TABLE-summary.csv)",
     "--kernel-radius --radius N": "radius of the window in voxels (default: 1)",
     "--precision NAME": "float or double (default: float)",
@@ -176,7 +176,7 @@ _OPTIONS = {
         **_SHARED,
         "--out FILE": "CSV or JSON file with a row per region, after those of earlier runs of the same settings; FILE.jsonl has what "
         "they come from, and a later run keeps them. - is standard output",
-        "--format NAME": "csv or json (default: that of the ending of FILE, or csv)",
+        "--format NAME": "csv or json (default: csv)",
         **_OVERWRITE,
         "--jobs TABLE": "CSV file with the columns image, mask and optionally label, instead of IMAGE and --mask",
         "--label N": "label of the region in the mask (default: 1); several, such as 1,2,3, or all have a row each",
@@ -250,7 +250,7 @@ def _parser(command):
             *names, metavar = option.split() if " " in option else (option, None)
             keywords = {"metavar": metavar} if metavar else {"action": "store_true"}
             if (name, option) == ("regions", "--format NAME"):
-                keywords.update(choices=("csv", "json"), dest="table_format")
+                keywords.update(choices=("csv", "json"), dest="table_format", default="csv")
             else:
                 keywords.update(_KEYWORDS.get(names[0], {}))
             one.add_argument(*names, help=meaning, **keywords)
@@ -471,7 +471,7 @@ def _maps(options, console, worker):
     read = [("the table", options.jobs), ("the parameter file", options.params)]
     tables.check_outputs(cases, names, read, [("the summary", summary)])
 
-    table = tables.summary(summary, cases, task.overwrite)
+    table = tables.summary(summary, cases, task.overwrite, options.summary is None)
 
     def finish(outcomes):
         # A single case that failed leaves its folder as it was.
@@ -504,7 +504,7 @@ def _regions(options, console, worker):
     _check_folder("out", out)
     task = _task(options, precision="double", file_format="regions", is_dry_run=is_dry_run)
     prepared = worker.submit(workers.prepare, task)
-    table = tables.Regions(out, getattr(options, "table_format", None), cases, task.overwrite)
+    table = tables.Regions(out, getattr(options, "table_format", "csv"), cases, task.overwrite)
     origin, lines = worker.result(prepared)
     for line in lines:
         console.error(line)

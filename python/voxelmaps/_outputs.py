@@ -183,7 +183,8 @@ def check_inputs(read, folders=(), files=()):
         add(folder, what, names)
         suffix = pathlib.Path(folder).suffix.lower()
         if suffix in _ENDINGS and not os.path.lexists(folder):
-            raise ValueError(f"{what} {folder} has the ending {suffix} of a file, but must be a folder for maps")
+            name = os.path.basename(folder)
+            raise ValueError(f"{what}: {name} has the ending {suffix} of a file, but must be a folder for maps")
         # Identifying all files of folders that do not exist would be slow for thousands of cases.
         places = {os.path.dirname(name) for name in names}
         places = [place for place in places if os.path.isdir(folder) or _key(os.path.join(folder, place)) in parents]
@@ -268,7 +269,7 @@ class MapsFolder:
             self.problem = refusal(text, self._option)
 
     def _place(self, name):
-        return os.path.normpath(self.path / name)
+        return paths.place(self.path, name)
 
     def _differences(self, record):
         """Names of what differs from an earlier run."""
@@ -340,8 +341,9 @@ class MapsFolder:
         place, complete = self.path / paths.PROVENANCE, pathlib.Path(folder.staging, paths.PROVENANCE)
         others = [path for path in self._others if path not in staged and self.is_own(path)]
         # All that is written is on the disk before the first file is replaced.
-        paths.replace_text(complete, text(True))
-        paths.replace_text(place, text(False))
+        with paths.errors_named(place):
+            paths.replace_text(complete, text(True))
+            paths.replace_text(place, text(False))
         folder.publish()
         for path in others:
             os.unlink(path)
@@ -367,7 +369,7 @@ class Table:
 
     what         It is, in errors.
     path         None for standard output.
-    file_format  "csv" or "json", or None for that of the ending.
+    file_format  "csv" or "json".
     first, last  Names of columns that it has, around others.
     key          Names of the columns that identify a case.
     is_known     Function of the name of another column: whether this program may have written it.
@@ -379,14 +381,13 @@ class Table:
     def __init__(self, what, path, file_format, first, last, key, is_known, overwrite):
         self.path, self.rows, self._first, self._last, self._key = path, [], list(first), list(last), key
         self._what, self._overwrite = what, overwrite
-        suffix = "" if path is None else pathlib.Path(path).suffix.lower()
-        self.format = file_format or suffix[1:] or "csv"
+        self.format = file_format
         if path is None:
             return
-        if suffix not in (".csv", ".json") or suffix[1:] != self.format:
-            rule = "neither in .csv nor .json" if suffix not in (".csv", ".json") else f"in {suffix}"
-            given = f", but its format is {file_format}" if suffix in (".csv", ".json") else ""
-            raise ValueError(f"{what} {path} ends {rule}{given}")
+        suffix = pathlib.Path(path).suffix.lower()
+        if suffix != f".{file_format}":
+            remedy = f", or give --format {suffix[1:]}" if suffix in (".csv", ".json") else ""
+            raise ValueError(f"{what} {path} is a table of {file_format}: give it the ending .{file_format}{remedy}")
         if not os.path.exists(path) or not os.path.getsize(path):
             return
         try:

@@ -183,9 +183,8 @@ class _Run:
                     for name, by_feature in self.parameters.keys(image_name).items():
                         writer.write(maps, name, by_feature, inside)
             if layout.segmentation:
-                writing.write_image(
-                    prepared.roi.with_array(inside.view(np.uint8)), output / layout.segmentation, folder
-                )
+                path = pathlib.Path(paths.place(output, layout.segmentation))
+                writing.write_image(prepared.roi.with_array(inside.view(np.uint8)), path, folder)
             entries = {key: {"file": layout.files[key], **_outputs.jsonable(writer.statistics[key])} for key in keys}
             self.folder.publish(folder, entries, content, "voxelmaps maps")
         return entries

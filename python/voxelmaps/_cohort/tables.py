@@ -196,16 +196,16 @@ def check_outputs(cases, names, read, files):
     _outputs.check_inputs([*read, *images], folders, files)
 
 
-def summary(path, cases, overwrite):
+def summary(path, cases, overwrite, is_default):
     """The table of statistics of maps."""
     first, copied = (*_COLUMNS, "label"), {name for case in cases for name in case.columns}
     table = _outputs.Table(
-        "the summary", path, None, first, _SUMMARY_COLUMNS, ("output",), copied.__contains__, overwrite
+        "the summary", path, "csv", first, _SUMMARY_COLUMNS, ("output",), copied.__contains__, overwrite
     )
     # The same names of files in another folder are of other cases.
     folders = lambda case: (case.output, *case.output.glob(f"{_LABEL_FOLDER}*"))
     has_maps = lambda case: any((folder / paths.PROVENANCE).exists() for folder in folders(case))
-    given = {case.given["output"]: has_maps(case) or path.parent == case.output for case in cases}
+    given = {} if is_default else {case.given["output"]: has_maps(case) for case in cases}
     for row in table.rows:
         if not row["error"] and not given.get(_outputs.line_of(row)[0], True):
             table.refuse(

@@ -61,6 +61,12 @@ def csv_rows(path, what):
         raise ValueError(f"{what} is not valid in line {reader.line_num}: {error}") from None
 
 
+def place(folder, name):
+    """The path of a file of a folder of maps, which may be in a folder beside it."""
+    path = os.path.join(folder, name)
+    return os.path.normpath(path) if os.pardir in pathlib.Path(name).parts else path
+
+
 class Folder:
     """A folder for files, and the one where they are written until they are complete.
 

@@ -203,7 +203,7 @@ class Writer:
         number = 0 if inside is None else int(np.count_nonzero(inside))
         is_large = number * self._dtype.itemsize * len(keys) > _most_bytes()
         for key in keys.values():
-            path = os.path.normpath(self._folder.path / self._layout.files[key])
+            path = paths.place(self._folder.path, self._layout.files[key])
             with paths.errors_named(path):
                 statistics = Statistics(number, self._dtype, self._folder.staging if is_large else None)
             self._files[key] = _File(path, self._folder, self._head, self._layout.fill, statistics)
