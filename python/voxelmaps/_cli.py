@@ -291,8 +291,12 @@ def _call(options, console):
     read = [("the image", options.image), ("the mask", options.mask), ("the seeds", options.seeds)]
     files = [(f"the file of --{name}", path) for name, path in written.items()]
     _outputs.check_inputs([one for one in read if isinstance(one[1], str)], (), files)
+    read = [path for _, path in read if isinstance(path, str)]
+    newest = max((time for path in read for _, time in _outputs.states(path).values()), default=0)
     for path in written.values() if not options.overwrite else ():
-        _outputs.check_file(path, "--overwrite")
+        # What is older than an input is not what would be written.
+        if (_outputs.state(path) or [0, newest])[1] < newest:
+            _outputs.check_file(path, "--overwrite")
     keywords.update((name, True) for name in written if name != "out")
     image = _image.load(options.image, "the image")[0]
     result = getattr(voxelmaps, _FUNCTIONS[options.command])(image, options.seeds, options.mask, **keywords)
@@ -304,6 +308,8 @@ def _call(options, console):
         for name, path in written.items():
             folders.append(stack.enter_context(paths.output_folder(path.absolute().parent)))
             writing.write_image(volumes[name], path.absolute(), folders[-1])
+        for path, staged in () if options.overwrite else [each for one in folders for each in one.files.items()]:
+            _outputs.check_file(path, "--overwrite", staged)
         for folder in folders:
             folder.publish()
     for name, path in written.items():
@@ -509,7 +515,7 @@ def _regions(options, console, worker):
     for line in lines:
         console.error(line)
     show = console.write
-    if options.out == "-":
+    if out is None and not is_dry_run:
         console.line = console.error
     finish = lambda outcomes: is_dry_run or table.write(outcomes, show)
     values = lambda one: f"{len(one.maps)} values{' (kept)' * one.kept} of {one.mask_voxels} voxels"

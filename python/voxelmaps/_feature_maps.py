@@ -376,7 +376,7 @@ def opened_scalars(image, values, has_batches=True):
 def request_of(image, mask, parameters, function="feature_maps"):
     """The Request of the arguments of feature_maps, or of another function with the same parameters."""
     values = checked(parameters, function, FEATURE_MAPS, ("mask",))
-    inputs = {"image": x, "mask": mask, "selection": values["selection"]}
+    inputs = {"image": image, "mask": mask, "selection": values["selection"]}
     if values["features"] is None:
         raise TypeError(f"{function} needs the features to compute, such as features=['glcm_Contrast'] or 'glcm'")
     selected = selected_features(values["features"])

@@ -186,11 +186,11 @@ def check_inputs(read, folders=(), files=()):
             name = os.path.basename(folder)
             raise ValueError(f"{what}: {name} has the ending {suffix} of a file, but must be a folder for maps")
         # Identifying all files of folders that do not exist would be slow for thousands of cases.
-        places = {os.path.dirname(name) for name in names}
-        places = [place for place in places if os.path.isdir(folder) or _key(os.path.join(folder, place)) in parents]
+        places = {os.path.dirname(name): paths.place(folder, os.path.dirname(name)) for name in names}
+        places = [name for name, place in places.items() if os.path.isdir(place) or _key(place) in parents]
         for name in names:
             if os.path.dirname(name) in places:
-                check(os.path.join(folder, name), "the file")
+                check(paths.place(folder, name), "the file")
     for what, path in files:
         check(path, what)
         if os.path.exists(path) and not os.path.isfile(path):
@@ -342,8 +342,8 @@ class MapsFolder:
         others = [path for path in self._others if path not in staged and self.is_own(path)]
         # All that is written is on the disk before the first file is replaced.
         with paths.errors_named(place):
-            paths.replace_text(complete, text(True))
-            paths.replace_text(place, text(False))
+            paths.replace_texts({complete: text(True)})
+            paths.replace_texts({place: text(False)})
         folder.publish()
         for path in others:
             os.unlink(path)
@@ -380,7 +380,7 @@ class Table:
 
     def __init__(self, what, path, file_format, first, last, key, is_known, overwrite):
         self.path, self.rows, self._first, self._last, self._key = path, [], list(first), list(last), key
-        self._what, self._overwrite = what, overwrite
+        self._what, self._overwrite, self._is_replaced = what, overwrite, False
         self.format = file_format
         if path is None:
             return
@@ -407,10 +407,11 @@ class Table:
     def _read(self):
         what = f"{self._what} {self.path}"
         if self.format == "json":
-            rows = json.loads(paths.read_text(self.path, what))
-            if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-                raise ValueError(f"{what} is not a list of rows")
-            return rows
+            with contextlib.suppress(json.JSONDecodeError, RecursionError):
+                rows = json.loads(paths.read_text(self.path, what))
+                if isinstance(rows, list) and all(isinstance(row, dict) for row in rows):
+                    return rows
+            raise ValueError(f"{what} is not a list of rows in JSON")
         lines = [row for _, row in paths.csv_rows(self.path, what)]
         names = lines[0] if lines else []
         if len(set(names)) < len(names) or any(len(row) != len(names) for row in lines):
@@ -421,7 +422,7 @@ class Table:
         """Raise FileExistsError, unless the table is replaced."""
         if not self._overwrite:
             raise refusal(text, "--overwrite")
-        self.rows = []
+        self.rows, self._is_replaced = [], True
 
     def has(self, row, values):
         """Whether a row has these values."""
@@ -430,11 +431,14 @@ class Table:
     def key_of(self, row):
         return tuple(str(row.get(name) or "") for name in self._key)
 
-    def write(self, rows, show):
+    def write(self, rows, show, others=None):
         """Write the rows of a run after those of other cases. An error does not replace values.
 
-        show    Function that writes a text to standard output.
+        show      Function that writes a text to standard output.
+        others    Texts of other files that are written, by their paths.
         """
+        if self._is_replaced and all(row.get("error") for row in rows):
+            return
         new, old = {}, {}
         for groups, every in ((new, rows), (old, self.rows)):
             for row in every:
@@ -444,8 +448,8 @@ class Table:
         for key, group in new.items():
             before = old.pop(key, [])
             result += before if before and group[0].get("error") and not before[0].get("error") else group
-        others = [row for group in old.values() for row in group if not row.get("error") or line_of(row) not in lines]
-        result = others + result
+        before = [row for group in old.values() for row in group if not row.get("error") or line_of(row) not in lines]
+        result = before + result
         named = dict.fromkeys(name for row in result for name in row)
         columns = [*self._first, *(name for name in named if name not in (*self._first, *self._last)), *self._last]
         if self.format == "json":
@@ -459,4 +463,4 @@ class Table:
         if self.path is None:
             show(text)
         else:
-            paths.replace_text(self.path, text)
+            paths.replace_texts({self.path: text, **(others or {})})

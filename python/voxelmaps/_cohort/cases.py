@@ -89,7 +89,8 @@ def outcomes(task, case, compute):
             try:
                 outcome = compute(task, part)
             except Exception as error:
-                outcome = Outcome(part, part.label, error=one_line(error))
+                label = part.label or parameters_of(task).settings["label"]
+                outcome = Outcome(part, label, error=one_line(error))
             found.append(outcome._replace(seconds=time.monotonic() - start))
     except Exception as error:
         found.append(Outcome(case, case.labels, error=one_line(error)))

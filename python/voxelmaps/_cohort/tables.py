@@ -282,13 +282,17 @@ class Regions:
         """Write the record of an outcome, so that a run that is killed keeps it."""
         if one.record is not None and not one.kept and self.records_path is not None:
             with paths.errors_named(self.records_path), open(self.records_path, "a", encoding="utf-8") as file:
-                file.write(f"\n{json.dumps(self._record(one))}\n")
+                size = file.tell()
+                try:
+                    file.write(f"\n{json.dumps(self._record(one))}\n")
+                    file.flush()
+                except OSError:
+                    file.truncate(size)
+                    raise
 
     def write(self, outcomes, show):
         """Write the table, and the records of its rows."""
         rows = [{**one.row(), "voxels": one.mask_voxels, **one.maps, "error": one.error} for one in outcomes]
-        self.table.write(rows, show)
-        if self.records_path is not None:
-            new = [self._record(one) for one in outcomes if one.record is not None]
-            every = {record["key"]: json.dumps(record) + "\n" for record in (*self._records, *new)}
-            paths.replace_text(self.records_path, "".join(every.values()))
+        new = [self._record(one) for one in outcomes if one.record is not None]
+        every = {record["key"]: json.dumps(record) + "\n" for record in (*self._records, *new)}
+        self.table.write(rows, show, {self.records_path: "".join(every.values())})

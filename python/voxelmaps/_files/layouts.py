@@ -54,7 +54,7 @@ def write_dataset(folder, keys, file_format):
         "numTraining": len([name for name in os.listdir(folder / "labelsTr") if name.endswith(f".{file_format}")]),
         "file_ending": f".{file_format}",
     }
-    paths.replace_text(folder / "dataset.json", json.dumps(content, indent=2) + "\n")
+    paths.replace_texts({folder / "dataset.json": json.dumps(content, indent=2) + "\n"})
 
 
 def check_dataset(folder, keys, names, file_format):

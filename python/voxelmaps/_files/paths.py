@@ -130,16 +130,24 @@ def errors_named(path):
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
-def replace_text(path, text):
-    """Replace a file by one with this text, which is complete and on the disk before. Symbolic links are followed."""
-    path = pathlib.Path(os.path.realpath(path))
-    staged = path.with_name(f"{STAGING_PREFIX}{os.getpid()}.part")
-    with errors_named(path):
-        try:
-            with open(staged, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+def replace_texts(texts):
+    """Replace files by those with these texts, by path, which are complete and on the disk before. Symbolic links are followed."""
+    staged = {}
+    try:
+        for given, text in texts.items():
+            path = pathlib.Path(os.path.realpath(given))
+            staged[path] = path.with_name(f"{STAGING_PREFIX}{os.getpid()}{path.name[:99]}.part")
+            with (
+                errors_named(given),
+                open(staged[path], "w", encoding="utf-8", errors="surrogateescape", newline="") as file,
+            ):
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(staged, path)
-        finally:
-            staged.unlink(missing_ok=True)
+        for path in staged:
+            with errors_named(path):
+                os.replace(staged[path], path)
+    finally:
+        for file in staged.values():
+            with contextlib.suppress(OSError):
+                file.unlink(missing_ok=True)
