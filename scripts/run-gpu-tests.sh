@@ -55,6 +55,9 @@ if has tests; then
         ${VOXELMAPS_TEST_FILTER:+--gtest_filter="${VOXELMAPS_TEST_FILTER}"}
     done
   done
+  if [[ -x "${here}/VoxelMapsCudaImageTests" ]]; then
+    VOXELMAPS_TEST_PROCESSOR=Cuda run VoxelMapsCudaImageTests "${here}/VoxelMapsCudaImageTests"
+  fi
 fi
 if has python && [[ ! -d "${here}/python" ]]; then
   summary+=("python: not in this bundle")
@@ -76,6 +79,11 @@ if has sanitizer; then
       fi
       VOXELMAPS_TEST_PROCESSOR=Cuda run "sanitizer_${tool}" "${sanitizer}" --tool "${tool}" --error-exitcode 9 \
         "${here}/VoxelMapsCoreTests" --gtest_filter="${cases}"
+      if [[ -x "${here}/VoxelMapsCudaImageTests" ]]; then
+        # CUPTI, which counts copies, does not work under the tools.
+        VOXELMAPS_TEST_PROCESSOR=Cuda run "sanitizer_${tool}_images" "${sanitizer}" --tool "${tool}" --error-exitcode 9 \
+          "${here}/VoxelMapsCudaImageTests" --gtest_filter='-*AChain*'
+      fi
     done
   else
     summary+=("sanitizer: no compute-sanitizer here")
@@ -83,7 +91,8 @@ if has sanitizer; then
 fi
 if has benchmarks; then
   # Only benchmarks whose names contain Cuda or CUDA; each compares its result with that of the CPU.
-  for program in TextureBenchmark ConnectednessBenchmark; do
+  for program in TextureBenchmark ConnectednessBenchmark ChainBenchmark; do
+    [[ -x "${here}/${program}" ]] || continue
     run "${program}" "${here}/${program}" --benchmark_filter='[/,]C(uda|UDA)|corrected' --benchmark_min_time=0.02
     cat "${out}/${program}.log"
   done
