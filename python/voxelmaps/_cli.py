@@ -342,8 +342,8 @@ def _call(options, console):
     with contextlib.ExitStack() as stack:
         folders = []
         for name, path in written.items():
-            folders.append(stack.enter_context(paths.output_folder(path.absolute().parent)))
-            writing.write_image(volumes[name], path.absolute(), folders[-1])
+            folders.append(stack.enter_context(paths.output_folder(path.parent)))
+            writing.write_image(volumes[name], path, folders[-1])
         for path, staged in () if options.overwrite else [each for one in folders for each in one.files.items()]:
             _outputs.check_file(path, "--overwrite", staged)
         for folder in folders:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from . import _arrays, _core, _image, _outputs, _parameters, _regions
+from . import _arrays, _core, _image, _parameters, _regions
 from ._devices import devices_of_arrays, triple
-from ._maps import FeatureMaps, Geometry
+from ._maps import FeatureMaps, Geometry, provenance
 from ._parameters import FEATURE_MAPS, MAX_WINDOW, check_effects, checked, given_one, per_axis, with_parameters
 from ._suggestions import did_you_mean, warn
 
@@ -445,7 +445,7 @@ def request_of(image, mask, parameters, function="feature_maps"):
         names=[f"{name}_{feature}" for name, of_class in selected.items() for feature in of_class],
         geometry=geometry,
         axes=opened.axes,
-        provenance=_outputs.provenance(inputs, values, _NOT_OF_VALUES),
+        provenance=provenance(inputs, values, _NOT_OF_VALUES),
     )
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, NamedTuple, overload
 
@@ -29,6 +30,29 @@ class Geometry(NamedTuple):
     spacing: tuple[float, ...]
     origin: tuple[float, ...]
     direction: tuple[float, ...]
+
+
+def entry_of(value: Any, volume: _image.Image | None = None) -> dict[str, Any]:
+    """What a record has of an input: the file behind it, if it is a path or has one, and SHA-256 of a volume, if it is given."""
+    path, files, sha256 = _image.source(value), {}, None
+    if volume is not None:
+        import hashlib
+
+        sha = hashlib.sha256(repr((volume.array.dtype.str, volume.array.shape, volume[1:])).encode())
+        sha.update(np.ascontiguousarray(volume.array))
+        sha256 = sha.hexdigest()
+    # What is in memory may have changed since it was read.
+    if isinstance(value, (str, os.PathLike)):
+        from ._outputs import states
+
+        files = states(path)
+    return {"path": path and os.path.abspath(path), "files": files, "sha256": sha256}
+
+
+def provenance(inputs: Mapping[str, Any], settings: Mapping[str, Any], unused: Iterable[str] = ()) -> dict[str, Any]:
+    """What maps come from: entries of inputs, and settings, but for those that maps do not depend on."""
+    known = {name: value for name, value in settings.items() if value is not None and name not in unused}
+    return {"inputs": {name: entry_of(value) for name, value in inputs.items() if value is not None}, "settings": known}
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -334,7 +358,7 @@ class FeatureMaps(Mapping[str, Any]):
         if suffix != ".nrrd" and format != "nrrd":
             _image.check_orthogonal(image)
         files = {name: f"{name}.{format or 'nii.gz'}" for name in self}
-        origin = {"inputs": {"image": _outputs.entry_of(None)}, "settings": {}, **(self.provenance or {})}
+        origin = {"inputs": {"image": entry_of(None)}, "settings": {}, **(self.provenance or {})}
         inputs = [(f"the {name}", entry["path"]) for name, entry in origin["inputs"].items()]
         if suffix is not None:
             _outputs.check_inputs(inputs, files=[("the file", place)])

@@ -63,23 +63,6 @@ def version():
 # --- Inputs ------------------------------------------------------------------------------------------------------------
 
 
-def source(value):
-    """The path of a value, or of the file behind it, such as an image of nibabel that is read later; or None."""
-    finders = (
-        lambda: value,
-        lambda: value.get_filename(),
-        lambda: value.filename,
-        lambda: value.meta["filename_or_obj"],
-        lambda: value.encoding["source"],
-    )
-    for find in finders:
-        with contextlib.suppress(Exception):
-            found = find()
-            if isinstance(found, (str, os.PathLike)):
-                return os.fspath(found)
-    return None
-
-
 def state(path):
     """Size and time of a file, or None if there is none."""
     try:
@@ -104,23 +87,6 @@ def digest(path):
         with open(name, "rb") as file:
             result.update(hashlib.file_digest(file, "sha256").digest())
     return result.hexdigest()
-
-
-def entry_of(value, volume=None):
-    """What a record has of an input: the file behind it, if it is a path or has one, and SHA-256 of a volume, if it is given."""
-    path, sha256 = source(value), None
-    if volume is not None:
-        sha256 = hashlib.sha256(repr((volume.array.dtype.str, volume.array.shape, volume[1:])).encode())
-        sha256.update(memoryview(volume.array).cast("B") if volume.array.size else b"")
-    # What is in memory may have changed since it was read.
-    files = states(path) if isinstance(value, (str, os.PathLike)) else {}
-    return {"path": path and os.path.abspath(path), "files": files, "sha256": sha256 and sha256.hexdigest()}
-
-
-def provenance(inputs, settings, unused=()):
-    """What maps come from: entries of inputs, and settings, but for those that maps do not depend on."""
-    known = {name: value for name, value in settings.items() if value is not None and name not in unused}
-    return {"inputs": {name: entry_of(value) for name, value in inputs.items() if value is not None}, "settings": known}
 
 
 def is_unchanged(value, entry):

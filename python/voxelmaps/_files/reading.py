@@ -13,7 +13,7 @@ import numpy as np
 from .. import _image, _outputs
 from . import library, paths
 from .writing import FEATURE_NAMES
-from .._maps import FeatureMaps, Geometry
+from .._maps import FeatureMaps, Geometry, entry_of, provenance
 
 if TYPE_CHECKING:
     from .._types import ImageLike, Path
@@ -46,7 +46,7 @@ def _maps_of_folder(folder: pathlib.Path) -> FeatureMaps:
     else:
         files = {str(key): folder / str(entries["file"]) for key, entries in record["maps"].items()}
     origin = record or {"inputs": {}, "settings": {}}
-    inputs = {**origin["inputs"], "maps": _outputs.entry_of(folder)}
+    inputs = {**origin["inputs"], "maps": entry_of(folder)}
     if not files:
         folders = ", ".join(sorted(each.name for each in folder.glob("label-*")))
         raise ValueError(f"{folder} has no maps" + (f": read those of a label, in {folders}" if folders else ""))
@@ -63,8 +63,8 @@ def _maps_of_folder(folder: pathlib.Path) -> FeatureMaps:
         if volume.array.dtype != array.dtype:
             raise ValueError(f"{path} has values of {volume.array.dtype}, but the maps before it have {array.dtype}")
         array[i] = volume.array
-    provenance = {"inputs": inputs, "settings": origin["settings"]}
-    return FeatureMaps(files, array, (), Geometry(*first[1:]), provenance=provenance)
+    known = {"inputs": inputs, "settings": origin["settings"]}
+    return FeatureMaps(files, array, (), Geometry(*first[1:]), provenance=known)
 
 
 def read_maps(path: Path, names: Iterable[str] | None = None) -> FeatureMaps:
@@ -117,7 +117,7 @@ def read_maps(path: Path, names: Iterable[str] | None = None) -> FeatureMaps:
         raise ValueError(f"{place} has {len(array)} components without names: pass names")
     if len(chosen) != len(array) or len(set(chosen)) != len(array):
         raise ValueError(f"{place} has {len(array)} components, but the names are {', '.join(chosen)}")
-    return FeatureMaps(chosen, array, (), Geometry(*volume[1:]), provenance=_outputs.provenance({"maps": place}, {}))
+    return FeatureMaps(chosen, array, (), Geometry(*volume[1:]), provenance=provenance({"maps": place}, {}))
 
 
 def read_dicom_series(

@@ -7,8 +7,8 @@ import pathlib
 
 import numpy as np
 
-from .. import _image, _outputs
-from .._maps import Geometry
+from .. import _image
+from .._maps import Geometry, entry_of
 from .._sample import sample_ct
 
 # Parts of names of files that hold labels.
@@ -91,7 +91,7 @@ def provenance(layers, settings):
     for name, layer in layers.items():
         if layer is not None:
             path = layer.source.path and os.path.abspath(layer.source.path)
-            inputs[name] = {"layer": layer.name, **_outputs.entry_of(None), "path": path}
+            inputs[name] = {"layer": layer.name, **entry_of(None), "path": path}
     return {"program": "voxelmaps, plugin of napari", "inputs": inputs, "settings": settings}
 
 

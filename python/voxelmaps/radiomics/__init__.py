@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 
 from .. import _image, _outputs
 from .._files import layouts, paths, writing
+from .._maps import entry_of
 from .._parameters import FEATURE_MAPS
 from . import _filters, _preparation, _settings, _values
 from ._filters import images_of
@@ -153,7 +154,7 @@ def execute(
         given = {"the image": image, "the mask": mask, "the parameter file": params}
         names = [*layout.names(), paths.PROVENANCE]
         _outputs.check_inputs(
-            [(what, _outputs.source(value)) for what, value in given.items()], [("out_dir", os.fspath(out_dir), names)]
+            [(what, _image.source(value)) for what, value in given.items()], [("out_dir", os.fspath(out_dir), names)]
         )
     volume, convert = _image.load(image, "the image")
     mask_volume, _ = _image.load(mask, "the mask", grid=volume, segment=parameters.settings["label"])
@@ -167,7 +168,7 @@ def execute(
         _logger.info("setting voxelBatch has no effect: all voxels are computed at once")
     result = _preparation.diagnostics(prepared, parameters)
     if out_dir is not None:
-        inputs = {"image": _outputs.entry_of(image, volume), "mask": _outputs.entry_of(mask, mask_volume)}
+        inputs = {"image": entry_of(image, volume), "mask": entry_of(mask, mask_volume)}
         folder = _outputs.MapsFolder(out_dir, inputs, parameters.origin_of_maps(precision), overwrite)
         folder.check(layout.names())
         return result | _write_maps(prepared, parameters, precision, images, folder, layout)
