@@ -18,7 +18,6 @@ namespace
 using namespace VoxelMapsBenchmarks;
 using Job = voxelmaps::FuzzyConnectednessJob;
 using Adjacency = Job::Adjacency;
-using CudaMethod = voxelmaps::CudaFuzzyConnectednessOptions::Method;
 // Programs are compared by the keys that strengths are computed from: see ConnectednessKeys.h.
 using Keys = std::vector<std::uint32_t>;
 
@@ -91,7 +90,7 @@ struct Fixture
     }
     keys.resize(static_cast<std::size_t>(job.GetNumberOfVoxels()));
     expected.resize(keys.size());
-    job.method = Job::Method::Hierarchy;
+    job.method = "Hierarchy";
     job.execution = MakeExecution(allThreads);
     voxelmaps::ComputeFuzzyConnectednessKeys(job, expected.data());
   }
@@ -181,7 +180,7 @@ RegisterCpu(const Case & thisCase, const std::string & name, unsigned int thread
 }
 
 CpuProgram
-WithMethod(Job::Method method)
+WithMethod(const std::string & method)
 {
   return [method](Job & job, std::uint32_t * keys) {
     job.method = method;
@@ -213,20 +212,19 @@ RegisterCase(const Case & thisCase)
   }
   if (thisCase.components == 0)
   {
-    RegisterCpu(thisCase, "Buckets", 1, WithMethod(Job::Method::Buckets));
+    RegisterCpu(thisCase, "Buckets", 1, WithMethod("Buckets"));
   }
   for (unsigned int threads = 1; threads < allThreads; threads *= 2)
   {
-    RegisterCpu(thisCase, "Hierarchy", threads, WithMethod(Job::Method::Hierarchy));
+    RegisterCpu(thisCase, "Hierarchy", threads, WithMethod("Hierarchy"));
   }
-  RegisterCpu(thisCase, "Hierarchy", allThreads, WithMethod(Job::Method::Hierarchy));
+  RegisterCpu(thisCase, "Hierarchy", allThreads, WithMethod("Hierarchy"));
 #ifdef VOXELMAPS_BENCHMARK_CUDA
-  for (const CudaMethod method : { CudaMethod::Hierarchy, CudaMethod::CorrectedKFOE })
+  for (const std::string method : { "Hierarchy", "CorrectedKFOE" })
   {
-    RegisterDevice(thisCase, "Cuda" + ToText(method), true, [=](const Job & job, std::uint32_t * keys) {
-      voxelmaps::CudaFuzzyConnectednessOptions options;
-      options.method = method;
-      return voxelmaps::ComputeFuzzyConnectednessKeysCuda(job, options, keys).kernelMilliseconds;
+    RegisterDevice(thisCase, "Cuda" + method, true, [=](Job job, std::uint32_t * keys) {
+      job.method = method;
+      return voxelmaps::ComputeFuzzyConnectednessKeysCuda(job, {}, keys).kernelMilliseconds;
     });
   }
   if (thisCase.object == "everything" && thisCase.adjacency == Adjacency::Face)

@@ -4,6 +4,7 @@
 #include "SyntheticImages.h"
 #include "baselines/SequentialRunLength.h"
 
+#include "voxelmaps/CudaDevices.h"
 #include "voxelmaps/FeatureMapsJob.h"
 
 #include <cmath>
@@ -19,24 +20,16 @@ namespace
 using namespace VoxelMapsBenchmarks;
 using voxelmaps::InstructionSet;
 
-template <typename TJob>
-auto
-ComputeCuda(const TJob & job, typename TJob::CudaMethod method)
+/** The methods of a device, automatic choice first. That alone for a large image, since others take minutes, and where
+ * there is no device. */
+std::vector<std::string>
+GetDeviceMethods(const voxelmaps::TextureClassJob & job, bool isLarge)
 {
-  voxelmaps::CudaTextureOptions<TJob> options;
-  options.method = method;
-  return voxelmaps::ComputeFeatureMapsCuda(job, options);
-}
-
-/** The methods of a device: Automatic alone for the large image, since others take minutes. */
-template <typename TMethod>
-std::vector<TMethod>
-GetMethods(bool isLarge)
-{
-  std::vector<TMethod> methods;
-  for (int i = 0; (i == 0 || !isLarge) && ToText(static_cast<TMethod>(i)).find("invalid") == std::string::npos; ++i)
+  std::vector<std::string> methods{ "" };
+  if (!isLarge && voxelmaps::CudaDevices::IsUsable(0))
   {
-    methods.push_back(static_cast<TMethod>(i));
+    const auto names = voxelmaps::GetCudaMethods(job);
+    methods.insert(methods.end(), names.begin(), names.end());
   }
   return methods;
 }
@@ -81,6 +74,15 @@ GetImage(const Triple & size)
   return box;
 }
 
+void
+SetWindow(const Case & thisCase, voxelmaps::TextureFeatureMapJob & job)
+{
+  job.numberOfGrayLevels = thisCase.levels;
+  const std::int64_t depth = thisCase.size[2] == 1 ? 1 : thisCase.window;
+  job.windowSize = { { thisCase.window, thisCase.window, depth } };
+  job.windowAnchor = { { (thisCase.window - 1) / 2, (thisCase.window - 1) / 2, (depth - 1) / 2 } };
+}
+
 /** A job with its input, and the result of the CPU engine with all threads. */
 template <typename TJob>
 struct Fixture
@@ -101,10 +103,7 @@ struct Fixture
     job.intensities = intensities.data();
     job.levelsSize = thisCase.size;
     job.outputSize = thisCase.size;
-    job.numberOfGrayLevels = thisCase.levels;
-    const std::int64_t depth = thisCase.size[2] == 1 ? 1 : thisCase.window;
-    job.windowSize = { { thisCase.window, thisCase.window, depth } };
-    job.windowAnchor = { { (thisCase.window - 1) / 2, (thisCase.window - 1) / 2, (depth - 1) / 2 } };
+    SetWindow(thisCase, job);
     std::size_t components = job.features.size();
     if constexpr (std::is_same_v<TJob, voxelmaps::RunLengthJob>)
     {
@@ -154,11 +153,11 @@ Finish(State & state, const Fixture<TJob> & fixture)
 }
 
 /** The CPU engine with one thread and each instruction set and with all threads, and the methods of the device. */
-template <typename TJob, typename TMethod>
+template <typename TJob>
 void
-RegisterEngines(const std::string & jobName, const Case & thisCase, const TJob & parameters,
-                const std::vector<TMethod> & methods, bool keepLevels = false)
+RegisterEngines(const std::string & jobName, const Case & thisCase, TJob parameters, bool keepLevels = false)
 {
+  SetWindow(thisCase, parameters);
   const std::string name = thisCase.GetName(jobName);
   const auto        registerCpu = [=](InstructionSet instructionSet, unsigned int threads) {
     const char * const sets[] = { "Baseline", "AVX2", "AVX512" };
@@ -186,14 +185,16 @@ RegisterEngines(const std::string & jobName, const Case & thisCase, const TJob &
   {
     registerCpu(voxelmaps::GetWidestInstructionSet(), allThreads);
   }
-  for (const TMethod method : methods)
+  for (const std::string & method : GetDeviceMethods(parameters, GetNumberOfVoxels(thisCase.size) > 1000000))
   {
-    Register(name + "/Cuda" + ToText(method), [=](State & state) {
+    Register(name + "/Cuda" + (method.empty() ? "Automatic" : method), [=](State & state) {
       RequireDevice();
       const auto & fixture = GetFixture(name, thisCase, parameters, keepLevels);
       RunKernels(state, [&] {
-        const auto report = ComputeCuda(fixture.job, method);
-        state.SetLabel(ToText(report.method));
+        TJob job = fixture.job;
+        job.method = method;
+        const auto report = voxelmaps::ComputeFeatureMapsCuda(job, {});
+        state.SetLabel(report.method);
         return report.kernelMilliseconds;
       });
       Finish(state, fixture);
@@ -333,18 +334,15 @@ RegisterBenchmarks(int & argc, char ** argv)
 
   for (const Case & each : cases)
   {
-    const bool isLarge = GetNumberOfVoxels(each.size) > 1000000;
-    RegisterEngines(
-      "cooccurrence", each, withoutCorrelation, GetMethods<voxelmaps::CooccurrenceJob::CudaMethod>(isLarge));
-    RegisterEngines("correlation", each, correlation, GetMethods<voxelmaps::CooccurrenceJob::CudaMethod>(isLarge));
-    RegisterEngines("dependence", each, dependence, GetMethods<voxelmaps::DependenceJob::CudaMethod>(isLarge));
-    RegisterEngines("firstorder", each, firstOrder, GetMethods<voxelmaps::FirstOrderJob::CudaMethod>(isLarge));
-    RegisterEngines(
-      "graytonedifference", each, grayTone, GetMethods<voxelmaps::GrayToneDifferenceJob::CudaMethod>(isLarge));
-    RegisterEngines("runlength", each, runLength, GetMethods<voxelmaps::RunLengthJob::CudaMethod>(isLarge));
-    RegisterEngines("runlength11", each, elevenFeatures, GetMethods<voxelmaps::RunLengthJob::CudaMethod>(isLarge));
-    RegisterEngines("runlength11,merged", each, merged, GetMethods<voxelmaps::RunLengthJob::CudaMethod>(isLarge));
-    RegisterEngines("sizezone", each, sizeZone, GetMethods<voxelmaps::SizeZoneJob::CudaMethod>(isLarge));
+    RegisterEngines("cooccurrence", each, withoutCorrelation);
+    RegisterEngines("correlation", each, correlation);
+    RegisterEngines("dependence", each, dependence);
+    RegisterEngines("firstorder", each, firstOrder);
+    RegisterEngines("graytonedifference", each, grayTone);
+    RegisterEngines("runlength", each, runLength);
+    RegisterEngines("runlength11", each, elevenFeatures);
+    RegisterEngines("runlength11,merged", each, merged);
+    RegisterEngines("sizezone", each, sizeZone);
   }
   RegisterAllClasses(cases.back(), { withoutCorrelation, dependence, firstOrder, grayTone, runLength, sizeZone });
 
@@ -353,7 +351,7 @@ RegisterBenchmarks(int & argc, char ** argv)
   paper.offsets = GetDirections(true);
   paper.aggregation = voxelmaps::RunLengthJob::Aggregation::PerDirection;
   const Case slice{ { { std::min<std::int64_t>(181, size[0]), std::min<std::int64_t>(217, size[1]), 1 } }, 4, 256 };
-  RegisterEngines("paper", slice, paper, GetMethods<voxelmaps::RunLengthJob::CudaMethod>(false), true);
+  RegisterEngines("paper", slice, paper, true);
   RegisterSequential("paper", slice, paper);
 }
 } // namespace
