@@ -231,7 +231,7 @@ void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ComputeLabels(
   const voxelmaps::RelativeFuzzyConnectednessJob & job, voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy)
 {
-  if (this->UsesCuda() && !job.IsSmall())
+  if (this->UsesCudaFor(job))
   {
     const auto compute = [&](const auto & options) {
       return hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, options, *hierarchy)
@@ -251,8 +251,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
         return std::string();
       }
     };
-    const std::string name =
-      this->template CallCuda<voxelmaps::CudaRelativeFuzzyConnectednessOptions>(computeUnlessTooLarge);
+    const std::string name = this->template CallCuda<voxelmaps::CudaOptions>(computeUnlessTooLarge);
     if (!name.empty())
     {
       this->SetUsedDeviceName(name);

@@ -146,6 +146,7 @@ TYPED_TEST(TextureFilters, DefaultsAreAsDocumented)
   EXPECT_EQ(25.0, filter->GetBinWidth());
   EXPECT_EQ(RangeSource::Mask, filter->GetRangeSource());
   EXPECT_EQ(0.0, filter->GetBackgroundValue());
+  EXPECT_EQ("", filter->GetMethod());
   EXPECT_EQ((std::is_same<TypeParam, FeatureMaps>::value), filter->GetFeatureNames().empty());
 }
 
@@ -160,6 +161,7 @@ TYPED_TEST(TextureFilters, SettersStoreModifyAndArePrinted)
     expectModified([&] { filter->SetInsidePixelValue(66); }, modified);
     expectModified([&] { filter->SetDeviceID(3); }, modified);
     expectModified([&] { filter->SetOtherDeviceIDs({ 4, 5 }); }, modified);
+    expectModified([&] { filter->SetMethod("WindowWalk"); }, modified);
     expectModified([&] { filter->SetBackgroundValue(std::nan("")); }, modified);
     expectModified([&] { filter->SetDiscretizationMethod(Method::FixedBinSize); }, modified);
     expectModified([&] { filter->SetNumberOfGrayLevels(77); }, modified);
@@ -175,6 +177,7 @@ TYPED_TEST(TextureFilters, SettersStoreModifyAndArePrinted)
                { "InsidePixelValue: 66\n",
                  "DeviceID: 3\n",
                  "OtherDeviceIDs: 4 5\n",
+                 "Method: WindowWalk\n",
                  "BackgroundValue: nan\n",
                  "DiscretizationMethod: FixedBinSize\n",
                  "NumberOfGrayLevels: 77\n",
@@ -187,6 +190,24 @@ TYPED_TEST(TextureFilters, SettersStoreModifyAndArePrinted)
                  "WindowSize: [17, 17, 17]\n",
                  "WindowAnchor: [8, 8, 8]\n",
                  "FeatureNames: " + names.front() + "\n" });
+}
+
+TYPED_TEST(TextureFilters, MethodsAreListedChosenAndRefused)
+{
+  const auto filter = this->MakeFilter();
+  const auto expected = Compute(filter);
+  const auto methods = filter->GetAvailableMethods();
+  // With several classes, first order has no method in common with the others.
+  EXPECT_EQ((std::is_same<TypeParam, FeatureMaps>::value), methods.empty());
+  for (const std::string & method : methods)
+  {
+    filter->SetMethod(method);
+    EXPECT_TRUE(HasSameBits(expected, Compute(filter))) << method;
+  }
+  filter->SetMethod("Tables");
+  ExpectError([&] { filter->Update(); }, { "Tables", "does not exist", "5 x 4 x 3", "16 gray levels" });
+  filter->SetMethod("");
+  EXPECT_TRUE(HasSameBits(expected, Compute(filter)));
 }
 
 TYPED_TEST(TextureFilters, ComponentsHaveNamesInTheMetadata)
