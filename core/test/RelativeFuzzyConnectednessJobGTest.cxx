@@ -27,7 +27,7 @@ using Hierarchy = voxelmaps::RelativeFuzzyConnectednessHierarchy;
 using Labels = std::vector<std::uint16_t>;
 namespace Oracle = RelativeFuzzyConnectednessOracle;
 using Adjacency = RelativeJob::Adjacency;
-using Options = voxelmaps::CudaRelativeFuzzyConnectednessOptions;
+using Options = voxelmaps::CudaOptions;
 using Report = voxelmaps::CudaRelativeFuzzyConnectednessReport;
 
 using Way = std::function<void(const RelativeJob &)>;

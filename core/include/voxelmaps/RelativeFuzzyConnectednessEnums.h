@@ -44,28 +44,12 @@ public:
     /** They get the smallest number among these labels. */
     LowestLabel
   };
-
-  /** \class CudaMethod
-   * \brief How a CUDA device computes labels.
-   *
-   * \ingroup VoxelMaps
-   */
-  enum class CudaMethod : std::uint8_t
-  {
-    /** Hierarchy. Filters compute images on the CPU that have fewer than 8192 voxels, or for which the device has too
-     * little memory. */
-    Automatic = 0,
-    /** Merges voxels into ever larger components, each of which has one seed in the end. */
-    Hierarchy
-  };
 };
 
 /** Names of the enumerators, which are printed. */
 VOXELMAPS_ENUMERATOR_NAMES(RelativeFuzzyConnectednessEnums::Competition, "invalid competition", "Relative",
                            "Iterative");
 VOXELMAPS_ENUMERATOR_NAMES(RelativeFuzzyConnectednessEnums::TieRule, "invalid tie rule", "Background", "LowestLabel");
-VOXELMAPS_ENUMERATOR_NAMES(RelativeFuzzyConnectednessEnums::CudaMethod, "invalid CUDA method", "Automatic",
-                           "Hierarchy");
 } // namespace voxelmaps
 
 #endif // voxelmaps_RelativeFuzzyConnectednessEnums_h

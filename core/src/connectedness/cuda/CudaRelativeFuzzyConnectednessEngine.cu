@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace voxelmaps
 {
@@ -167,14 +168,21 @@ MakeReport(const CudaOptions & options)
 {
   Report report;
   report.deviceName = CudaDevices::GetName(options.deviceID);
+  report.method = "Hierarchy";
   report.numberOfSlabs = 1;
   return report;
 }
 } // namespace
 
+std::vector<std::string>
+GetCudaMethods(const RelativeFuzzyConnectednessJob & job, int deviceID)
+{
+  const CurrentDevice device(deviceID);
+  return GetMethods(job);
+}
+
 CudaRelativeFuzzyConnectednessReport
-ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &         job,
-                                      const CudaRelativeFuzzyConnectednessOptions & options)
+ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob & job, const CudaOptions & options)
 {
   VerifyRelativeJob(job, options.inputLocation);
   if (job.GetNumberOfVoxels() == 0)
@@ -198,9 +206,8 @@ ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &     
 }
 
 CudaRelativeFuzzyConnectednessReport
-ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &         job,
-                                      const CudaRelativeFuzzyConnectednessOptions & options,
-                                      RelativeFuzzyConnectednessHierarchy &         hierarchy)
+ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob & job, const CudaOptions & options,
+                                      RelativeFuzzyConnectednessHierarchy & hierarchy)
 {
   if (!job.labelAffinities.empty() || job.GetNumberOfVoxels() == 0)
   {
