@@ -295,6 +295,15 @@ def test_rows_of_other_cases_stay(run, folder):  # noqa: F811
     before = pathlib.Path("values.csv").read_bytes()
     code, _, errors = run("regions", *two, "--bin-width", "5")
     assert code == 1 and errors == [f"voxelmaps: error: the output values.csv has rows of another binWidth: {REMEDY}"]
+    records = pathlib.Path("values.csv.jsonl")
+    ours = records.read_bytes()
+    for text, message in (
+        ("# notes\n", "values.csv.jsonl is not of this command"),
+        ("", "has rows that values.csv.jsonl"),
+    ):
+        records.write_text(text)
+        assert message in run("regions", *two)[2][0] and records.read_text() == text
+    records.write_bytes(ours)
     # A table that somebody has changed.
     for change in (
         lambda text: text.replace(",error", ",error,age"),
