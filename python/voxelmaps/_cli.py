@@ -42,13 +42,28 @@ class _Console:
         for stream in filter(None, (sys.stdout, sys.stderr)):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
-        self.has_failed = False
+        self.has_failed = self._has_bar = False
+        is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        # Called with the fraction that is computed; None without a terminal.
+        self.progress = self._bar if is_terminal else None
+
+    def _bar(self, fraction):
+        self._has_bar = True
+        with contextlib.suppress(OSError):
+            print(f"\r{fraction:4.0%} |{'#' * int(40 * fraction):40}|", end="", file=sys.stderr, flush=True)
+
+    def remove_bar(self):
+        if self._has_bar:
+            self._has_bar = False
+            with contextlib.suppress(OSError):
+                print("\r\033[K", end="", file=sys.stderr, flush=True)
 
     def line(self, text):
         self.write(_printable(text) + "\n")
 
     def write(self, text):
         """Write a text to standard output."""
+        self.remove_bar()
         try:
             print(text, end="", flush=True)
         except OSError as error:
@@ -60,6 +75,7 @@ class _Console:
             self.error(f"error: standard output: {error.strerror}")
 
     def error(self, text):
+        self.remove_bar()
         with contextlib.suppress(OSError):
             print(f"voxelmaps: {_printable(text)}", file=sys.stderr or sys.stdout, flush=True)
 
@@ -243,7 +259,7 @@ def _add_keywords(parser, command):
     function = getattr(voxelmaps, _FUNCTIONS[command])
     entries = documented(function.__doc__)
     for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind is not parameter.KEYWORD_ONLY or name in (*_RESULTS, "components_axis"):
+        if parameter.kind is not parameter.KEYWORD_ONLY or name in (*_RESULTS, "components_axis", "progress"):
             continue
         _, kind, text = entries.get(name, ("", f"value, default {parameter.default}", ""))
         values = (
@@ -334,6 +350,7 @@ def _call(options, console):
         if (_outputs.state(path) or [0, newest])[1] < newest:
             _outputs.check_file(path, "--overwrite")
     keywords.update((name, True) for name in written if name != "out")
+    keywords["progress"] = console.progress
     image = _image.load(options.image, "the image")[0]
     result = getattr(voxelmaps, _FUNCTIONS[options.command])(image, options.seeds, options.mask, **keywords)
     volumes = {
@@ -409,11 +426,12 @@ def _task(options, **own):
     return workers.Task(**{**given, "settings": json.dumps(_settings(options)), "threads": threads, **own})
 
 
-def _computed_here(worker, task, cases):
+def _computed_here(worker, task, cases, progress):
     """Compute all cases; yields the number of each, its outcomes, and lines of the log."""
     for number, case in enumerate(cases):
+        show = progress and (lambda fraction: progress((number + fraction) / len(cases)))
         try:
-            yield number, *worker.call(workers.compute, task, case)
+            yield number, *worker.call(workers.compute, task, case, show=show)
         except KeyboardInterrupt:
             worker.end()
             case.remove_incomplete_files()
@@ -432,7 +450,7 @@ def _outcomes(cases, task, options, console, worker, text, finish, what, record=
     record    Called with each outcome.
     """
     if options.dask is None:
-        results = _computed_here(worker, task, cases)
+        results = _computed_here(worker, task, cases, console.progress)
     else:
         worker.end()
         results = workers.outcomes_of_dask(options.dask, task, cases)
@@ -596,10 +614,9 @@ def _run(arguments, console):
     if first not in _COMMANDS and (is_path or first[:2] == "--" and first not in ("--help", "--version")):
         arguments.insert(0, "maps")
     if first == "--version":
-        # Slow to import.
-        import importlib.metadata
+        import voxelmaps
 
-        console.line(f"voxelmaps {importlib.metadata.version('voxelmaps')}")
+        console.line(f"voxelmaps {voxelmaps.__version__}")
         return
     parser = _parser(next(iter(arguments), None))
     options, unknown = parser.parse_known_args(arguments)

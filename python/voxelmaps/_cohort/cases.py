@@ -13,14 +13,14 @@ import time
 import numpy as np
 
 from .. import _arrays, _image, _outputs, _regions, radiomics
-from .._files import layouts, paths, writing
+from .._files import dicom, layouts, paths, writing
+from .._parameters import listed
+from .._progress import shown
 from ..radiomics import _filters, _preparation, _settings
 from .tables import Outcome, one_line
 
 _logger = logging.getLogger(__name__)
 
-# A mask with more labels is an image of intensities.
-_MAX_LABELS = 1000
 # Images of which no file is a DICOM segmentation.
 _NO_DICOM = (".nii", ".nii.gz", ".hdr", ".img", ".nrrd", ".nhdr", ".mha", ".mhd", ".png")
 
@@ -64,14 +64,23 @@ def load(path, what, grid=None, segment=None):
 
 def _labels_in(case, settings):
     """The labels of a mask."""
-    mask = _preparation.scalar_mask(load(case.mask, "mask")[0], settings).array
+    try:
+        mask = _preparation.scalar_mask(load(case.mask, "mask")[0], settings).array
+    except dicom.OverlappingSegments as error:
+        return error.segments
+    image = _arrays.array_of(load(case.image, "image")[0].array, "the image")
     mask = _arrays.array_of(mask, "the mask")
-    array, _ = _regions.label_map(mask, "all", f"the mask {case.mask}", image_name="the image")
-    labels = [int(value) for value in np.unique(array) if value != 0]
-    if len(labels) > _MAX_LABELS:
-        rule = f"but all is for at most {_MAX_LABELS}; name those to compute"
-        raise ValueError(f"the mask {case.mask} has {len(labels)} labels, {rule}")
-    return labels
+    array, _ = _regions.label_map(mask, "all", f"the mask {case.mask}", image, "the image")
+    return [int(value) for value in np.unique(array) if value != 0]
+
+
+def note_other_labels(mask, label, case):
+    """Log the labels of a mask that are left out, if no label was named."""
+    if case.labels is None and mask.array.dtype.kind in "iu":
+        others = np.unique(mask.array[(mask.array != 0) & (mask.array != label)])
+        if len(others):
+            names = listed([*others[:20], "..."] if len(others) > 20 else others)
+            _logger.warning("the label is %s, as none is named; the mask also has %s: --label all computes each", label, names)
 
 
 def outcomes(task, case, compute):
@@ -166,6 +175,7 @@ class _Run:
             "device": None,
             "inputs": {"image": of_image, "mask": of_mask},
             "region_voxels": voxels,
+            "segment": dicom.segment_names(self.case.mask).get(self.settings["label"]),
             "skipped_images": sorted(skipped),
             "diagnostics": prepared.diagnostics,
         }
@@ -177,7 +187,10 @@ class _Run:
         content["device"] = f"CPU: {platform.machine()}, {writing.number_of_threads()} threads"
         paths.remove_staging(output)
         with paths.output_folder(output) as folder:
-            with writing.Writer(prepared.image, radiomics.dtype_of(self.task.precision), folder, layout) as writer:
+            with (
+                shown(None, radiomics.voxels_of_jobs(prepared, self.parameters), "maps"),
+                writing.Writer(prepared.image, radiomics.dtype_of(self.task.precision), folder, layout) as writer,
+            ):
                 for image_name, image, settings in radiomics.images_of(prepared, self.parameters):
                     maps = radiomics.Maps(image, prepared.roi, settings, self.task.precision, image_name)
                     content["device"] = maps.device or content["device"]
