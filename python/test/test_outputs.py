@@ -277,8 +277,8 @@ def rows_of(path):
 
 def test_rows_of_other_cases_stay(run, folder):  # noqa: F811
     write_case(folder, seed=1, shape=(8, 9, 10), name="2")
-    (folder / "cohort.csv").write_text("Patient_ID,image,mask,voxels\nP1,image.nii.gz,mask.nii.gz,7\n")
-    two = ["image2.nii.gz", *CASE[1:], "--out", "values.csv"]
+    (folder / "cohort.csv").write_text("Patient_ID,image,mask,label,voxels\nP1,image.nii.gz,mask.nii.gz,1,7\n")
+    two = ["image2.nii.gz", *CASE[1:], "--label", "1", "--out", "values.csv"]
     code, output, errors = run("regions", "--jobs", "cohort.csv", *CASE[3:], "--out", "values.csv")
     assert (code, errors) == (0, ["voxelmaps: note: columns of cohort.csv that are not copied: voxels"])
     assert run("regions", *two)[0] == 0 and run("regions", "none.nii", *two[1:])[0] == 1
