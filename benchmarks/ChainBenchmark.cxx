@@ -116,7 +116,7 @@ void
 RegisterBenchmarks(int & argc, char ** argv)
 {
   size = TakeSize(argc, argv, size);
-  RegisterWall("chain/" + ToText(size) + "/CUDA with itk::Image", Run<HostImage>);
+  RegisterWall("chain/" + ToText(size) + "/Cuda with itk::Image", Run<HostImage>);
   RegisterWall("chain/" + ToText(size) + "/CudaImage", Run<itk::CudaImage<float, 3>>);
 }
 } // namespace

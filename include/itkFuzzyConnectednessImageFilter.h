@@ -7,6 +7,7 @@
 #include "voxelmaps/CudaFuzzyConnectednessJob.h"
 #include "voxelmaps/FuzzyConnectednessVolumeCurve.h"
 
+#include <cmath>
 #include <type_traits>
 #include <vector>
 
@@ -99,9 +100,9 @@ namespace itk
  *
  * \par Pipeline
  * Requires its entire input and produces its entire output, which has no voxels if the input has none. Memory in
- * addition to input and output: 1 byte per voxel if there is a mask; a copy of an input that computes its pixels, such
- * as itk::ImageAdaptor; Hierarchy uses up to 9 bytes per voxel with 6 neighbors (13 with 26), and Buckets stores
- * the linear indices of the voxels in its queues (about 4 bytes each).
+ * addition to input and output: 1 byte per voxel if there is a mask; Hierarchy uses up to 9 bytes per voxel with 6
+ * neighbors (13 with 26), and Buckets stores the linear indices of the voxels in its queues (about 4 bytes each). The
+ * engines read the input and use the memory of the output until the end, so the filter does not run in place.
  *
  * \par Errors
  * Throws an itk::ExceptionObject that names the value if there is no seed, if a seed is outside the image or the mask,
@@ -178,6 +179,10 @@ public:
   double
   GetVolumeOfThreshold(double threshold) const
   {
+    if (std::isnan(threshold))
+    {
+      itkExceptionMacro("The threshold is " << threshold << ", but must be a number.");
+    }
     double volume = static_cast<double>(this->GetVolumeCurve().GetNumberOfVoxels(threshold));
     for (unsigned int d = 0; d < TInputImage::ImageDimension; ++d)
     {

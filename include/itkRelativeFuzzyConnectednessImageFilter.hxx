@@ -98,6 +98,13 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   else
   {
     m_UsedLabelAffinities.insert(m_LabelAffinities.begin(), m_LabelAffinities.end());
+    for (const auto & each : m_LabelAffinities)
+    {
+      if (std::find(job.labels.begin(), job.labels.end(), each.first) == job.labels.end())
+      {
+        itkWarningMacro("The label " << each.first << " has an affinity of its own, but no seeds.");
+      }
+    }
   }
   job.labelAffinities = m_UsedLabelAffinities;
 }

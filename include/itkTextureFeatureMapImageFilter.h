@@ -235,6 +235,11 @@ protected:
     Superclass::VerifyPreconditions();
     VoxelMapsDetail::CallEngine(*this, [this] { m_Parameters.Verify(); });
   }
+  bool
+  HasMask() const override
+  {
+    return Superclass::HasMask() || this->GetSelectionImage() != nullptr;
+  }
   void
   VerifyInputInformation() const override
   {

@@ -13,7 +13,7 @@ rm -rf "${bundle}"
 mkdir -p "${bundle}/lib"
 programs=()
 for program in test/core/VoxelMapsCore{,Golden}Tests test/VoxelMaps{,Golden,CudaImage}Tests \
-  benchmarks/{Texture,Connectedness,Chain}Benchmark; do
+  benchmarks/{Texture,Connectedness,Papers,Chain}Benchmark; do
   if [[ -x "${build}/${program}" ]]; then
     programs+=("${build}/${program}")
   else
@@ -31,6 +31,14 @@ done | sort -u | while read -r library; do
 done
 
 cp "${root}/scripts/run-gpu-tests.sh" "${bundle}/"
+
+# The images of the papers' tables, and what makes the tables.
+if [[ -e "${root}/build/papers/T1.raw" ]]; then
+  mkdir "${bundle}/papers"
+  cp "${root}/benchmarks/papers.py" "${root}"/build/papers/{*.raw,source.txt} "${bundle}/papers/"
+else
+  echo "left out: the papers' images, which scripts/papers.sh --images-only makes"
+fi
 
 # Python: the package that is installed in the environment, and the tests that need no ITK. The GPU machine has Python, NumPy, pytest
 # and array libraries.

@@ -398,7 +398,7 @@ TEST(FuzzyConnectednessImageFilterErrors, ParametersOfTheCore)
                         { "object variance", "-2.5", "positive" });
   ExpectRepairableError([](Filter2D * f) { f->SetWeight(1.5); }, restore, { "weight", "1.5", "0 to 1" });
   ExpectRepairableError(
-    [](Filter2D * f) { f->SetMinimumStrength(quietNaN); }, restore, { "minimum strength", "nan", "0 to 1" });
+    [](Filter2D * f) { f->SetMinimumStrength(quietNaN); }, restore, { "MinimumStrength", "nan", "0 to 1" });
   // All equal, with 5 x 5 voxels in the box.
   const auto filter = MakeFilter();
   filter->SetInput(MakeImage<Image2D>({ { 9, 9 } }, std::vector<short>(81, 3)));

@@ -311,7 +311,7 @@ TEST(RelativeFuzzyConnectednessJob, InvalidJobsAreErrors)
       job.labelAffinities = { { 1, job.affinity } };
       job.competition = Competition::Iterative;
     },
-    "the competition Iterative, but labels have separate affinities");
+    "Competition is Iterative, but labels have separate affinities");
   expectError(
     [](RelativeJob & job) {
       job.affinityFunction = RelativeJob::AffinityFunction::AbsoluteDifference;

@@ -73,7 +73,9 @@ def test_features_are_images():
     x = array_of(np.float32)
     image = itk.image_from_array(x)
     features = ["glcm_Contrast", "firstorder_Mean"]
-    maps = itk.FeatureMapsImageFilter[type(image), type(image)].New(image, feature_names=features, neighborhood_radius=2)
+    maps = itk.FeatureMapsImageFilter[type(image), type(image)].New(
+        image, feature_names=features, neighborhood_radius=2
+    )
     maps.Update()
     expected = voxelmaps.feature_maps(x, features=features, neighborhood_radius=2)
     for name in features:

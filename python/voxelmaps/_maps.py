@@ -43,7 +43,7 @@ class FeatureMaps(Mapping[str, Any]):
     names : list of str
         Names of the maps.
     array : array
-        All maps in the order of the names, with the shape (number of maps, *shape of a map).
+        All maps in the order of the names, with the number of maps before the shape of a map.
     slices : tuple of slice
         The part of the input that the maps cover: slices of its last axes; empty for maps of files.
     geometry : Geometry, optional
@@ -52,6 +52,8 @@ class FeatureMaps(Mapping[str, Any]):
         Shape of the input; None for maps of files.
     axes : dict, optional
         Names of the axes of a DataArray, and their coordinates or None; None for maps of other kinds.
+    order : tuple of int, optional
+        For z, y and x, the number of this axis among those of a map, if they are in another order.
 
     Examples
     --------
@@ -72,6 +74,7 @@ class FeatureMaps(Mapping[str, Any]):
     geometry: Geometry | None = None
     input_shape: tuple[int, ...] | None = None
     axes: Mapping[str, Any] | None = None
+    order: tuple[int, ...] | None = None
 
     def __post_init__(self, names: Iterable[str]) -> None:
         self._index = {name: i for i, name in enumerate(names)}
@@ -121,12 +124,23 @@ class FeatureMaps(Mapping[str, Any]):
         return picture_of_maps(self)
 
     def __repr__(self) -> str:
-        shape = tuple(self.array.shape[1:])
-        return f"FeatureMaps({len(self)} map{'s' * (len(self) != 1)} of shape {shape}: {', '.join(self)})"
+        shape, names = tuple(self.array.shape[1:]), [*self]
+        names = names if len(names) < 6 else [*names[:4], "...", names[-1]]
+        return f"FeatureMaps({len(self)} map{'s' * (len(self) != 1)} of shape {shape}: {', '.join(names)})"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether names, geometry and values are the same; NaN is equal to itself."""
+        if not isinstance(other, FeatureMaps):
+            return NotImplemented
+        is_same = (list(self), self.slices, self.geometry) == (list(other), other.slices, other.geometry)
+        return is_same and np.array_equal(np.asarray(self), np.asarray(other), equal_nan=True)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def _image(self) -> Any:
         """All maps in host memory, as one Image whose array has the maps as its first axis."""
-        array, n = np.asarray(self), len(self.array.shape) - 1
+        array, n = _image.turned(np.asarray(self), self.order), len(self.array.shape) - 1
         if n not in (2, 3) or self.geometry is not None and len(self.geometry.spacing) != n:
             raise ValueError(
                 f"maps have the shape {array.shape[1:]}, but those of one image have 2 or 3 axes: choose an image of the batch, such "
@@ -134,7 +148,8 @@ class FeatureMaps(Mapping[str, Any]):
             )
         if self.geometry is not None:
             return _image.Image(array, *self.geometry)
-        first = tuple(float(part.start or 0) for part in reversed(self.slices))
+        start = [float(part.start or 0) for part in self.slices]
+        first = tuple(reversed([start[axis] for axis in self.order] if self.order else start))
         return _image.Image(array, (1.0,) * n, first + (0.0,) * (n - len(first)), tuple(np.eye(n).ravel().tolist()))
 
     def to_images(self, kind: Literal["itk", "sitk", "nibabel"] = "itk") -> dict[str, Any]:
@@ -229,33 +244,39 @@ class FeatureMaps(Mapping[str, Any]):
         """
         import pandas
 
-        image = self._image()
-        shape, dimension = image.array.shape[1:], len(image.array.shape) - 1
+        image, array = self._image(), np.asarray(self)
+        shape, dimension = array.shape[1:], array.ndim - 1
         # Of the first voxel of the maps, in the input and in the mask.
         start = first = [0] * (dimension - len(self.slices)) + [part.start or 0 for part in self.slices]
         if mask is None:
             local = np.indices(shape).reshape(dimension, -1)
         else:
-            given = _image.opened(_image.in_order(mask, self.axes), "mask").image
-            inside = given.with_array(_regions.region(_arrays.array_of(given.array, "mask"), label).host())
+            opened = _image.opened(_image.in_order(mask, self.axes), "mask")
+            inside = opened.image.with_array(
+                _regions.region(_arrays.array_of(opened.image.array, "mask"), label).host()
+            )
             if inside.spacing is not None and self.geometry is not None:
                 grid = image.with_array(image.array[0])
-                first = [part.start for part in _image.covered_part(inside, grid, "the grid of the maps", "mask")]
-            elif inside.array.shape == shape:
-                first = [0] * dimension
-            elif inside.array.shape != self.input_shape:
-                raise ValueError(
-                    f"mask has the shape {inside.array.shape}, but the maps have {shape}, and their input {self.input_shape}"
-                )
-            local = np.array(np.nonzero(inside.array)) - np.reshape(first, (-1, 1))
+                part = _image.covered_part(inside, grid, "the grid of the maps", "mask")
+                first = [each.start for each in _image.as_given(part, self.order)]
+                values = _image.turned(inside.array, self.order, is_reversed=True)
+            else:
+                values = _image.turned(inside.array, opened.order, is_reversed=True)
+                if values.shape == shape:
+                    first = [0] * dimension
+                elif values.shape != self.input_shape:
+                    raise ValueError(
+                        f"mask has the shape {values.shape}, but the maps have {shape}, and their input {self.input_shape}"
+                    )
+            local = np.array(np.nonzero(values)) - np.reshape(first, (-1, 1))
             outside = int(((local < 0) | (local >= np.reshape(shape, (-1, 1)))).any(axis=0).sum())
             if outside:
                 raise ValueError(
                     f"the mask has {outside} of its {local.shape[1]} voxels outside of the maps: compute them with this mask"
                 )
-        names = list(self.axes or ("z", "y", "x"))[-dimension:]
+        names = list(self.axes or _image.as_given(("z", "y", "x")[-dimension:], self.order))[-dimension:]
         index = pandas.MultiIndex.from_arrays([axis + i for axis, i in zip(local, start)], names=names)
-        return pandas.DataFrame(image.array[(slice(None), *local)].T, index, list(self))
+        return pandas.DataFrame(array[(slice(None), *local)].T, index, list(self))
 
     def save(self, path: Path, format: Literal["nii.gz", "nii", "nrrd"] | None = None) -> list[pathlib.Path]:
         """Write the maps with their geometry to files, which read_maps reads.

@@ -28,12 +28,12 @@ constexpr unsigned int maxNumberOfComponents = 16;
 struct FuzzyConnectednessAffinity
 {
   FuzzyConnectednessAffinity() = default;
-  FuzzyConnectednessAffinity(std::vector<double> objectMean, std::vector<double> objectCovariance,
-                             std::vector<double> differenceMean, std::vector<double> differenceCovariance)
-    : objectMean(std::move(objectMean))
-    , objectCovariance(std::move(objectCovariance))
-    , differenceMean(std::move(differenceMean))
-    , differenceCovariance(std::move(differenceCovariance))
+  FuzzyConnectednessAffinity(std::vector<double> meanOfObject, std::vector<double> covarianceOfObject,
+                             std::vector<double> meanOfDifference, std::vector<double> covarianceOfDifference)
+    : objectMean(std::move(meanOfObject))
+    , objectCovariance(std::move(covarianceOfObject))
+    , differenceMean(std::move(meanOfDifference))
+    , differenceCovariance(std::move(covarianceOfDifference))
   {}
 
   /** Mean of the intensities of the object: from -8.9e307 to 8.9e307. */

@@ -78,17 +78,22 @@ VerifyProblem(const FuzzyConnectednessProblem & problem, MemoryLocation maskLoca
   }
   RequireEnumerator(
     problem.affinityFunction, FuzzyConnectednessProblem::AffinityFunction::AbsoluteDifference, "the affinity function");
-  Require(!problem.distanceWeighting ||
-            problem.affinityFunction != FuzzyConnectednessProblem::AffinityFunction::AbsoluteDifference,
-          "distance weighting, and the affinity function",
-          "AbsoluteDifference",
-          "that function has no weighting");
+  if (problem.distanceWeighting &&
+      problem.affinityFunction == FuzzyConnectednessProblem::AffinityFunction::AbsoluteDifference)
+  {
+    throw EngineError("DistanceWeighting is on, but the AffinityFunction AbsoluteDifference has no weighting.");
+  }
   RequireEnumerator(problem.adjacency, FuzzyConnectednessProblem::Adjacency::Full, "the adjacency");
   const auto verifyFraction = [](double fraction, const char * name) {
-    Require(fraction >= 0.0 && fraction <= 1.0, name, fraction, "it must be 0 to 1");
+    if (!(fraction >= 0.0 && fraction <= 1.0))
+    {
+      std::ostringstream message;
+      message << name << " is " << fraction << ", but must be 0 to 1.";
+      throw EngineError(message.str());
+    }
   };
-  verifyFraction(problem.weight, "the weight");
-  verifyFraction(problem.minimumStrength, "the minimum strength");
+  verifyFraction(problem.weight, "Weight");
+  verifyFraction(problem.minimumStrength, "MinimumStrength");
 }
 
 void
@@ -114,10 +119,10 @@ VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job, MemoryLocation mask
   RequireEnumerator(job.tieRule, RelativeFuzzyConnectednessJob::TieRule::LowestLabel, "the tie rule");
   Require(
     job.GetNumberOfVoxels() == 0 || job.labelOutput != nullptr, "labels at", "a null pointer", "there are voxels");
-  Require(job.labelAffinities.empty() || job.competition == RelativeFuzzyConnectednessJob::Competition::Relative,
-          "the competition",
-          "Iterative",
-          "labels have separate affinities, which need Relative");
+  if (!job.labelAffinities.empty() && job.competition != RelativeFuzzyConnectednessJob::Competition::Relative)
+  {
+    throw EngineError("Competition is Iterative, but labels have separate affinities, which need Relative.");
+  }
   for (const auto & [label, affinity] : job.labelAffinities)
   {
     VerifyAffinity(

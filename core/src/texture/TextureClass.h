@@ -66,8 +66,8 @@ SetTaskFeatures(const std::vector<TFeature> & features, const char * enumeration
   {
     if (std::find(features.begin(), it, *it) != it)
     {
-      throw EngineError("A job has the feature " + std::to_string(static_cast<int>(*it)) + " of " + enumeration +
-                        " twice, but must have each at most once.");
+      throw EngineError("The feature " + std::to_string(static_cast<int>(*it)) + " of " + enumeration +
+                        " is given twice, but each may be given once.");
     }
   }
   task.numberOfFeatures = static_cast<int>(features.size());

@@ -5,7 +5,6 @@
 import datetime
 import functools
 import hashlib
-import importlib.metadata
 import json
 import logging
 import os
@@ -14,16 +13,17 @@ import platform
 import time
 
 import numpy as np
+import voxelmaps
 
 from .. import _arrays, _image, _regions, radiomics
-from .._files import headers, layouts, paths, writing
+from .._files import dicom, headers, layouts, paths, writing
+from .._parameters import listed
+from .._progress import shown
 from ..radiomics import _filters, _preparation, _settings
 from .tables import PROVENANCE, STATISTICS, Outcome, one_line
 
 _logger = logging.getLogger(__name__)
 
-# A mask with more labels is an image of intensities.
-_MAX_LABELS = 1000
 # Images of which no file is a DICOM segmentation.
 _NO_DICOM = (".nii", ".nii.gz", ".hdr", ".img", ".nrrd", ".nhdr", ".mha", ".mhd", ".png")
 
@@ -46,7 +46,7 @@ def parameters_of(task):
 def origin(parameters, settings):
     """What results depend on, in addition to image and mask, by name: these settings, and those of each image type."""
     types = {name: {**parameters.special(name), **_filters.versions(name)} for name in parameters.image_types}
-    return jsonable({**settings, "image_types": types, "voxelmaps": importlib.metadata.version("voxelmaps")})
+    return jsonable({**settings, "image_types": types, "voxelmaps": voxelmaps.__version__})
 
 
 # --- Input -------------------------------------------------------------------------------------------------------------
@@ -109,14 +109,23 @@ def load(path, what, grid=None, segment=None):
 
 def _labels_in(case, settings):
     """The labels of a mask."""
-    mask = _preparation.scalar_mask(load(case.mask, "mask")[0], settings).array
+    try:
+        mask = _preparation.scalar_mask(load(case.mask, "mask")[0], settings).array
+    except dicom.OverlappingSegments as error:
+        return error.segments
+    image = _arrays.array_of(load(case.image, "image")[0].array, "the image")
     mask = _arrays.array_of(mask, "the mask")
-    array, _ = _regions.label_map(mask, "all", f"the mask {case.mask}", image_name="the image")
-    labels = [int(value) for value in np.unique(array) if value != 0]
-    if len(labels) > _MAX_LABELS:
-        rule = f"but all is for at most {_MAX_LABELS}; name those to compute"
-        raise ValueError(f"the mask {case.mask} has {len(labels)} labels, {rule}")
-    return labels
+    array, _ = _regions.label_map(mask, "all", f"the mask {case.mask}", image, "the image")
+    return [int(value) for value in np.unique(array) if value != 0]
+
+
+def note_other_labels(mask, label, case):
+    """Log the labels of a mask that are left out, if no label was named."""
+    if case.labels is None and mask.array.dtype.kind in "iu":
+        others = np.unique(mask.array[(mask.array != 0) & (mask.array != label)])
+        if len(others):
+            names = listed([*others[:20], "..."] if len(others) > 20 else others)
+            _logger.warning("the label is %s, as none is named; the mask also has %s: --label all computes each", label, names)
 
 
 def outcomes(task, case, compute):
@@ -263,6 +272,7 @@ class _Run:
             "inputs": {"image": of_image, "mask": of_mask},
             "settings": self._origin(),
             "region_voxels": voxels,
+            "segment": dicom.segment_names(self.case.mask).get(self.settings["label"]),
             "skipped_images": sorted(skipped),
             "diagnostics": prepared.diagnostics,
         }
@@ -286,7 +296,10 @@ class _Run:
             for entry in filter(self._has, self.others):
                 (output / entry["file"]).unlink()
             self._save(keys, content, {})
-            with writing.Writer(prepared.image, radiomics.dtype_of(self.task.precision), folder, layout) as writer:
+            with (
+                shown(None, radiomics.voxels_of_jobs(prepared, self.parameters), "maps"),
+                writing.Writer(prepared.image, radiomics.dtype_of(self.task.precision), folder, layout) as writer,
+            ):
                 for image_name, image, settings in radiomics.images_of(prepared, self.parameters):
                     maps = radiomics.Maps(image, prepared.roi, settings, self.task.precision, image_name)
                     content["device"] = maps.device or cpu

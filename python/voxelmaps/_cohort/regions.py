@@ -3,7 +3,7 @@
 """Values of the regions of cases: in the process that computes them."""
 
 from .. import _arrays, _region_features, _regions
-from .._files import writing
+from .._files import dicom, writing
 from .._image import difference_of_grids
 from ..radiomics import _preparation, _values
 from . import cases
@@ -43,6 +43,8 @@ def outcome(task, case):
                 return Outcome(case, label, record["values"], 1, record["voxels"])
     image, of_image = cases.load(case.image, "image")
     mask, of_mask = cases.load(case.mask, "mask", image, label)
+    cases.note_other_labels(mask, label, case)
+    segment = dicom.segment_names(case.mask).get(label)
     settings = {**parameters.settings, "label": label, "kernelRadius": 0, "additionalInfo": False}
     # All other images depend on what is around the box.
     if case.has_several_labels() and list(parameters.image_types) == ["Original"]:
@@ -51,4 +53,5 @@ def outcome(task, case):
     values = _values.values_of(prepared, parameters._replace(settings=settings))
     voxels = int(prepared.roi.array.sum())
     record = {"label": label, "origin": origin, "image": of_image, "mask": of_mask, "voxels": voxels}
-    return Outcome(case, label, cases.jsonable(values), 0, voxels, record=cases.jsonable(record))
+    named = {} if segment is None else {"segment": segment}
+    return Outcome(case, label, cases.jsonable({**named, **values}), 0, voxels, record=cases.jsonable(record))

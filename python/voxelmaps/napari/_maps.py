@@ -16,6 +16,7 @@ from .._cohort.tables import PROVENANCE
 from .._feature_maps import request_of
 from .._maps import FeatureMaps
 from . import _layers
+from ._thread import collected
 
 _MOST_PARTS = 32
 # Of tables of features: abbreviation, name, name in the IBSI, formula, range, and what a greater value means.
@@ -40,9 +41,11 @@ def descriptions():
 def compute(image, mask, settings, axis=0, index=None):
     """Compute feature_maps of layers part by part along z, or in one part the slice with an index along an axis.
 
-    Yields the part that is done, from 0 to 1, and at last the FeatureMaps.
+    Yields the part that is done, from 0 to 1, and at last the FeatureMaps, whose attribute inside is the mask there, and warnings.
     """
-    request = request_of(_layers.gray_image_of(image), mask and _layers.image_of(mask), settings)
+    texts = []
+    with collected(texts):
+        request = request_of(_layers.gray_image_of(image), mask and _layers.image_of(mask), settings)
     if index is not None:
         box = list(request.box)
         if not box[axis].start <= index < box[axis].stop:
@@ -58,7 +61,10 @@ def compute(image, mask, settings, axis=0, index=None):
         part = request._replace(box=(slice(start, min(start + step, end)), *request.box[1:]))
         part.run((), maps.ctypes.data + (start - first) * plane, math.prod(shape))
         yield min((start + step - first) / (end - first), 1.0)
-    yield FeatureMaps(request.names, maps, request.box, request.geometry, request.image.shape)
+    result = FeatureMaps(request.names, maps, request.box, request.geometry, request.image.shape)
+    result.inside = None if request.mask is None else request.mask.array[request.box] != 0
+    yield result
+    yield from map(UserWarning, texts)
 
 
 def visible_slice(layer, dims):

@@ -60,6 +60,12 @@ def _layers_of(viewer, kind):
     return lambda _: [layer for layer in viewer.layers if isinstance(layer, kind)]
 
 
+def _strokes_of(viewer):
+    """Layers of labels, except those of files that are not named strokes: segmentations."""
+    is_painted = lambda layer: layer.source.path is None or "strokes" in layer.name.lower()
+    return lambda _: [layer for layer in viewer.layers if isinstance(layer, Labels) and is_painted(layer)]
+
+
 class LabelsWidget(_Widget):
     """Labels from strokes: layers, parameters, and the session while it is live."""
 
@@ -75,7 +81,7 @@ class LabelsWidget(_Widget):
         super().__init__(
             napari_viewer,
             w.Select(name="images", label="image (channels)", choices=_layers_of(napari_viewer, Image)),
-            w.ComboBox(name="strokes", choices=_layers_of(napari_viewer, Labels)),
+            w.ComboBox(name="strokes", choices=_strokes_of(napari_viewer)),
             _button("New strokes", self.add_strokes),
             *self.parameters,
             _button("Estimate again", lambda: self.live and self.live.reestimate()),
@@ -240,7 +246,7 @@ class MapsWidget(_Widget):
         self._results = value, *request
         for name in value:
             self.viewer.add_image(name=name, colormap="viridis", **_properties(value, name, request[0]))
-        self.report(f"{len(value)} maps of {request[0].name}")
+        self.report(f"{len(value)} map{'s' * (len(value) != 1)} of {request[0].name}")
 
     def _show_preview(self, value, image, *_):
         if isinstance(value, float):
@@ -259,6 +265,7 @@ class MapsWidget(_Widget):
 
 
 def _properties(maps, name, image):
-    """Of the layer of a map of an image."""
+    """Of the layer of a map of an image. NaN, which napari does not draw, is outside of the mask."""
     where = _layers.placement(image, [part.start for part in maps.slices])
-    return {"data": maps[name], "contrast_limits": _layers.limits(maps[name]), **where}
+    data = maps[name] if maps.inside is None else np.where(maps.inside, maps[name], np.float32(np.nan))
+    return {"data": data, "contrast_limits": _layers.limits(data), **where}

@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any, Mapping
 from .. import _image
 from .._files import layouts, paths, writing
 from .._parameters import FEATURE_MAPS
+from .._progress import shown
 from . import _filters, _preparation, _settings, _values
 from ._filters import images_of
 from ._levels import VOXELS_AT_ONCE, Maps, bin_edges, check_classes, dtype_of
 
 if TYPE_CHECKING:
     from ._extractor import RadiomicsFeatureExtractor as RadiomicsFeatureExtractor
-    from .._types import ImageLike, Path, Precision
+    from .._types import ImageLike, Path, Precision, Progress
 
 __all__ = ["execute", "read_image"]
 
@@ -80,6 +81,7 @@ def execute(
     precision: Precision = "float",
     hashes: bool = False,
     images: bool = False,
+    progress: Progress = None,
     **settings: Any,
 ) -> dict[str, Any]:
     """Compute the feature maps, or with voxelBased=False the values of the region, that PyRadiomics computes.
@@ -104,6 +106,8 @@ def execute(
         Whether diagnostics contain the hashes of image and mask.
     images : bool, default False
         Whether the dict also has the images that maps are computed from, such as "wavelet-LLH", each before its maps.
+    progress : callable or bool, optional
+        Function of the fraction that is finished, as in voxelmaps.feature_maps, or True for a bar of tqdm.
     **settings
         Settings, which precede those of params, except for those of an image type there; also featureClass, imageType and voxelBased.
 
@@ -138,6 +142,8 @@ def execute(
     {'original_shape_VoxelVolume': 399.0, 'original_firstorder_Mean': 800.0}
     """
     FEATURE_MAPS["precision"].check(precision, "precision")
+    if progress is not None:
+        FEATURE_MAPS["progress"].check(progress, "progress")
     parameters = _settings.read(params, settings)
     _filters.check_libraries(parameters.image_types)
     if not parameters.voxel_based and (out_dir is not None or images):
@@ -153,15 +159,25 @@ def execute(
     if not parameters.voxel_based:
         # Values do not depend on voxels around the region.
         of_region = {**parameters.settings, "kernelRadius": 0}
-        return _values.values_of(_preparation.prepare(volume, mask_volume, of_region, hashes), parameters)
+        prepared = _preparation.prepare(volume, mask_volume, of_region, hashes)
+        with shown(progress, voxels_of_jobs(prepared, parameters), "execute"):
+            return _values.values_of(prepared, parameters)
     prepared = _preparation.prepare(volume, mask_volume, parameters.settings, hashes)
     check_classes(prepared.image, parameters)
     if parameters.settings["voxelBatch"] is not None:
         _logger.info("setting voxelBatch has no effect: all voxels are computed at once")
     result = _preparation.diagnostics(prepared, parameters)
-    if out_dir is not None:
-        return result | _write_maps(prepared, parameters, precision, images, out_dir, layout)
-    return result | _maps_in_memory(prepared, parameters, precision, images, convert)
+    with shown(progress, voxels_of_jobs(prepared, parameters), "execute"):
+        if out_dir is not None:
+            return result | _write_maps(prepared, parameters, precision, images, out_dir, layout)
+        return result | _maps_in_memory(prepared, parameters, precision, images, convert)
+
+
+def voxels_of_jobs(prepared, parameters):
+    """For the progress: the voxels of all maps, classes and images, or of the images of values of regions."""
+    names = parameters.image_names(prepared.image.array.ndim)
+    count = sum(len(parameters.keys(name)) for name in names) if parameters.voxel_based else len(names)
+    return prepared.roi.array.size * count
 
 
 def _write_maps(prepared, parameters, precision, images, out_dir, layout):

@@ -136,9 +136,9 @@ public:
     m_Thread.CountSteps(static_cast<std::uint64_t>(m_Task.windowVoxels) * m_Neighbors.size());
     m_Window.Load(m_Task, window, m_Thread);
     m_Zones.clear();
-    m_Window.ForEachVoxel(window, m_Thread, [this](std::uint16_t * voxel) {
-      const std::uint32_t level = *voxel;
-      m_Zones.push_back(MakeZone(level, this->RemoveZone(voxel)));
+    m_Window.ForEachVoxel(window, m_Thread, [this](std::uint16_t * first) {
+      const std::uint32_t level = *first;
+      m_Zones.push_back(MakeZone(level, this->RemoveZone(first)));
     });
     std::sort(m_Zones.begin(), m_Zones.end());
     m_Matrix.Finish(voxel, m_Zones.data(), static_cast<int>(m_Zones.size()));
