@@ -15,7 +15,7 @@ import numpy as np
 
 from . import _arrays, _core, _image, _parameters, _regions
 from ._devices import devices_of_arrays, triple
-from ._maps import FeatureMaps, Geometry
+from ._maps import FeatureMaps, Geometry, provenance
 from ._parameters import FEATURE_MAPS, MAX_WINDOW, check_effects, checked, given_one, per_axis, with_parameters
 from ._progress import shown
 from ._suggestions import did_you_mean, warn
@@ -38,6 +38,9 @@ _MAX_OFFSETS, _MAX_WINDOW_VOXELS = 4096, 65535
 _OF_CORE = {"BinWidth": "bin_width", "BinEdges": "bin_edges", "NumberOfGrayLevels": "bin_count"}
 # Of the window; that of PyRadiomics, and of radiomics.execute, is 1.
 _DEFAULT_RADIUS = 2
+
+# Parameters that values of maps do not depend on, and inputs.
+_NOT_OF_VALUES = ("features", "mask", "selection", "out", "device", "threads")
 
 ONE_LEVEL = (
     "all intensities are in one bin of the width {:g}, so that there is no texture: choose a smaller bin_width, or "
@@ -243,6 +246,8 @@ class Request(NamedTuple):
     axes: dict[str, Any] | None = None
     # As Opened has it.
     order: tuple[int, ...] | None = None
+    # Inputs and settings.
+    provenance: dict[str, Any] | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -419,6 +424,7 @@ def opened_scalars(image, values, has_batches=True):
 def request_of(image, mask, parameters, function="feature_maps"):
     """The Request of the arguments of feature_maps, or of another function with the same parameters."""
     values = checked(parameters, function, FEATURE_MAPS, ("mask",))
+    inputs = {"image": image, "mask": mask, "selection": values["selection"]}
     if values["features"] is None:
         raise TypeError(f"{function} needs the features to compute, such as features=['glcm_Contrast'] or 'glcm'")
     selected = selected_features(values["features"])
@@ -491,6 +497,7 @@ def request_of(image, mask, parameters, function="feature_maps"):
         geometry=geometry,
         axes=opened.axes,
         order=opened.order,
+        provenance=provenance(inputs, values, _NOT_OF_VALUES),
     )
 
 
@@ -625,4 +632,6 @@ def feature_maps(
         out[...] = result
     box, input_shape = request.as_given(request.box), request.as_given(request.image.shape)
     result = library.result(result, out)
-    return FeatureMaps(request.names, result, box, request.geometry, input_shape, request.axes, order)
+    return FeatureMaps(
+        request.names, result, box, request.geometry, input_shape, request.axes, order, request.provenance
+    )

@@ -3,6 +3,7 @@
 """Images: arrays with a geometry, from and to arrays of all libraries, ITK, SimpleITK, nibabel, xarray and MONAI, and files; and when
 two of them are on the same grid."""
 
+import contextlib
 import ctypes
 import functools
 import importlib.util
@@ -791,6 +792,23 @@ def opened(value, what, components_axis=None, dimension=None, **options):
     if image.array.dtype.kind not in "biuf":
         raise TypeError(f"{what} has voxels of {image.array.dtype}, but they must be real numbers")
     return Opened(image, given, convert, -1 if image.array.ndim > len(image.spacing) else None)
+
+
+def source(value):
+    """The path of a value, or of the file behind it, such as an image of nibabel that is read later; or None."""
+    finders = (
+        lambda: value,
+        lambda: value.get_filename(),
+        lambda: value.filename,
+        lambda: value.meta["filename_or_obj"],
+        lambda: value.encoding["source"],
+    )
+    for find in finders:
+        with contextlib.suppress(Exception):
+            found = find()
+            if isinstance(found, (str, os.PathLike)):
+                return os.fspath(found)
+    return None
 
 
 def load(value, what, **options):

@@ -197,10 +197,10 @@ _SECTIONS = ("setting", "voxelSetting", "featureClass", "imageType")
 
 def _unknown(kind, name, names, of="", others=()):
     """The error for a name that does not exist; others may also have been meant."""
-    shown, similar = shown(name), ""
+    text, similar = shown(name), ""
     if isinstance(name, str):
-        shown, similar = shown[1:-1], did_you_mean(name, [*names, *others])
-    return ValueError(f"{kind} {shown}{of} is not known{similar}; choose from {', '.join(names)}")
+        text, similar = text[1:-1], did_you_mean(name, [*names, *others])
+    return ValueError(f"{kind} {text}{of} is not known{similar}; choose from {', '.join(names)}")
 
 
 def _checked(name, value):
@@ -406,6 +406,16 @@ class Parameters(NamedTuple):
         used = [name for name in _filters.IMAGE_TYPES[image_type].settings if name not in ("sigma", "level")]
         settings = self.settings_of(image_type)
         return {name: settings[name] for name in own + used}
+
+    def origin(self, settings):
+        """What results depend on, in addition to image and mask, by name: these settings, and those of each image type."""
+        types = {name: {**self.special(name), **_filters.versions(name)} for name in self.image_types}
+        return {**settings, "image_types": types, **_filters.installed("voxelmaps")}
+
+    def origin_of_maps(self, precision, format="nii.gz", channels=None, fill=None, **others):
+        """The origin of maps in files."""
+        files = {"precision": precision, "format": format, "channels": channels, "fill": fill}
+        return self.origin({**self.general(), **others, **files})
 
     def image_names(self, dimension):
         """Names of the images of all types that maps are computed of, and their types. Images that are too small have fewer."""
