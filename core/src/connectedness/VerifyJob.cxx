@@ -5,6 +5,7 @@
 #include "connectedness/AffinityPlan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -111,7 +112,15 @@ VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job, MemoryLocation mask
 {
   VerifyProblem(job, maskLocation);
   RequireEnumerator(job.competition, RelativeFuzzyConnectednessJob::Competition::Iterative, "the competition");
-  RequireEnumerator(job.tieRule, RelativeFuzzyConnectednessJob::TieRule::LowestLabel, "the tie rule");
+  RequireEnumerator(job.tieRule, RelativeFuzzyConnectednessJob::TieRule::Distance, "the tie rule");
+  for (const double spacing : job.spacing)
+  {
+    Require(job.tieRule != RelativeFuzzyConnectednessJob::TieRule::Distance ||
+              (spacing > 0.0 && std::isfinite(spacing)),
+            "the tie rule Distance and a spacing of",
+            spacing,
+            "distances need positive, finite spacings");
+  }
   Require(
     job.GetNumberOfVoxels() == 0 || job.labelOutput != nullptr, "labels at", "a null pointer", "there are voxels");
   Require(job.labelAffinities.empty() || job.competition == RelativeFuzzyConnectednessJob::Competition::Relative,
