@@ -13,6 +13,8 @@ itk_module(
     ITKImageFilterBase
     ITKImageGrid
     ITKImageIntensity
+    ITKIOGDCM
+    ITKIONIFTI
     ${VoxelMaps_ITK_GOOGLETEST}
   DESCRIPTION
     "Per-voxel maps of 2D and 3D images: texture features of the window around every voxel, fuzzy connectedness, and labels from seeds."

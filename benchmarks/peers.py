@@ -202,7 +202,7 @@ def voxelmaps_merged(_):
     import voxelmaps
 
     image = synthetic_ct(64)
-    options = {"features": {"glrlm": TEN_FEATURES}, "aggregation": "merge", "number_of_gray_levels": 32}
+    options = {"features": {"glrlm": TEN_FEATURES}, "aggregation": "merge", "bin_count": 32}
     return lambda: voxelmaps.feature_maps(image, neighborhood_radius=2, **options), 1
 
 

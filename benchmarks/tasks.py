@@ -141,7 +141,7 @@ def main():
                 name for name in voxelmaps.feature_maps(np.eye(9), features=CLASSES, bin_width=1) if name != "glcm_MCC"
             ]
             for radius in (3, 4, 5):
-                parameters = {"features": names, "number_of_gray_levels": 32, "neighborhood_radius": radius}
+                parameters = {"features": names, "bin_count": 32, "neighborhood_radius": radius}
                 what = "×".join([str(2 * radius + 1)] * 3)
                 show(f"{len(names)} maps of 96³ voxels, {what}", lambda: voxelmaps.feature_maps(part, **parameters))
         array, region = (on_device(sitk.GetArrayFromImage(each)) for each in (image, lesion))

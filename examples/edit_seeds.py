@@ -79,7 +79,7 @@ def edit_seeds(options):
             # The slice with the most of the smallest object.
             smallest = itk.array_view_from_image(labels) == min(names, key=lambda label: counts[label])
             slice = int(np.count_nonzero(smallest, axis=(1, 2)).argmax()) if seeds.ndim == 3 else None
-            figure = voxelmaps.show(image, {"labels": labels}, slice=slice, labels=names)
+            figure = voxelmaps.show(image, {"labels": labels}, slice=slice, label_names=names)
             figure.savefig(options.picture, dpi=150)
 
 

@@ -119,7 +119,7 @@ class Case:
         volumes = np.bincount(labels, minlength=len(traits) + 1) * np.prod(list(itk.spacing(self.grid))) / 1000
         names = {label: f"{label}: {volumes[label]:.4g} ml, {trait}" for label, trait in enumerate(traits, 1)}
         figure = voxelmaps.show(
-            self.image, {"habitats": image}, image, slices, label=list(names), labels=names, caption=self.name
+            self.image, {"habitats": image}, image, slices, label=list(names), label_names=names, caption=self.name
         )
         figure.savefig(self.folder / "habitats.png", dpi=100)
 

@@ -26,7 +26,7 @@ def compute_maps_of(array, levels, radius, features, **options):
     maps = voxelmaps.feature_maps(
         array,
         features=[f"glrlm_{name}" for name in features],
-        number_of_gray_levels=levels,
+        bin_count=levels,
         neighborhood_radius=radius,
         **options,
     )

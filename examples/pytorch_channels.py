@@ -141,7 +141,7 @@ def main():
             device=options.device,
             steps=options.steps,
             patch=options.patch,
-            number_of_gray_levels=options.levels,
+            bin_count=options.levels,
             neighborhood_radius=options.radius,
         )
     except (OSError, RuntimeError, TypeError, ValueError) as error:

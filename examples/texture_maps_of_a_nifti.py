@@ -20,7 +20,7 @@ def write_maps(options):
         image,
         options.mask,
         features=features,
-        number_of_gray_levels=options.levels,
+        bin_count=options.levels,
         neighborhood_radius=options.radius,
     )
     maps.save(options.folder)

@@ -21,7 +21,7 @@ namespace itk
  * example with itk::BinaryThresholdImageFilter, gives a segmentation.
  *
  * \par Exact results
- * Affinities are compared as integers (src/connectedness/ConnectednessKeys.h): logarithms in units of 2^-24, or
+ * Affinities are compared as integers (core/src/connectedness/ConnectednessKeys.h): logarithms in units of 2^-24, or
  * weighted sums in units of 2^-30; affinities below exp(-128) count as 0. These integers determine the result uniquely,
  * so it is bit-identical for all methods, numbers of threads and orders of the seeds.
  *

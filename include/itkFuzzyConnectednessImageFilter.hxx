@@ -74,18 +74,18 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOut
     return;
   }
 
-  voxelmaps::FuzzyConnectednessJob job;
-  VoxelMapsDetail::JobProgress     progress(this, static_cast<std::uint64_t>(numberOfVoxels));
-  const voxelmaps::JobExecution    execution = VoxelMapsDetail::MakeJobExecution(this, progress);
-  const auto bufferedInput = VoxelMapsDetail::MakeBufferedRegion(this->GetInput(), region, execution);
-  this->FillProblem(*bufferedInput, execution, job);
+  voxelmaps::FuzzyConnectednessJob                   job;
+  VoxelMapsDetail::JobProgress                       progress(this, static_cast<std::uint64_t>(numberOfVoxels));
+  const voxelmaps::JobExecution                      execution = VoxelMapsDetail::MakeJobExecution(this, progress);
+  const VoxelMapsDetail::InputRegion<InputImageType> input(this->GetNameOfClass(), this->GetInput(), region, execution);
+  this->FillProblem(input, execution, job);
   const auto mask = this->MakeMaskBytes("the mask", this->GetMaskImage(), region, job.execution);
   job.mask = mask.get();
   for (const IndexType & seed : m_Seeds)
   {
-    job.seeds.push_back(bufferedInput->ComputeOffset(seed));
+    job.seeds.push_back(VoxelMapsDetail::GetVoxel(region, seed));
   }
-  this->AddImageSeeds(*bufferedInput, job);
+  this->AddImageSeeds(job);
   job.method = m_Method;
   this->SetUsedAffinity(job);
 

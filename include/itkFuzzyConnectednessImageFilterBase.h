@@ -246,16 +246,16 @@ protected:
   void
   SetUsedCropRegion(const std::vector<IndexType> & seeds);
 
-  /** Set everything in a problem except mask, seeds and affinity. The image, whose buffer is the region to
-   * compute, and the progress must outlive it. */
+  /** Set everything in a problem except mask, seeds and affinity. The input, of the region to compute, and the
+   * progress must outlive it. */
   void
-  FillProblem(const InputImageType & image, const voxelmaps::JobExecution & execution,
+  FillProblem(const VoxelMapsDetail::InputRegion<InputImageType> & input, const voxelmaps::JobExecution & execution,
               voxelmaps::FuzzyConnectednessProblem & problem) const;
 
   /** Add the voxels of the seed image that are not zero to the seeds of a problem, in ascending order. Then throw an
    * itk::ExceptionObject if a seed is outside the mask, or if the seed image has no seed. */
   void
-  AddImageSeeds(const InputImageType & image, voxelmaps::FuzzyConnectednessProblem & problem) const;
+  AddImageSeeds(voxelmaps::FuzzyConnectednessProblem & problem) const;
 
   /** Set the affinity of a problem, estimated if requested. */
   void

@@ -57,8 +57,9 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   // In blocks of this size, most of which have no seed.
   constexpr std::int64_t blockSize = 64;
 
-  const SeedImageType * seedImage = this->GetSeedImage();
-  VoxelMapsDetail::VerifyBuffer(seedImage);
+  const SeedImageType * const seedImage = this->GetSeedImage();
+  const SeedPixelType * const seedPixels =
+    VoxelMapsDetail::GetPixels(this->GetNameOfClass(), "the seed image", seedImage, region);
   // By the first voxel of the part that they were found in.
   std::map<std::int64_t, std::vector<std::int64_t>> found;
   std::mutex                                        mutex;
@@ -66,7 +67,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
     static_cast<std::int64_t>(region.GetNumberOfPixels()), execution, [&](std::int64_t begin, std::int64_t end) {
       std::vector<std::int64_t> seeds;
       VoxelMapsDetail::ForEachRow(region, begin, end, [&](const auto & index, std::int64_t voxel, std::int64_t count) {
-        const SeedPixelType * const row = seedImage->GetBufferPointer() + seedImage->ComputeOffset(index);
+        const SeedPixelType * const row = seedPixels + seedImage->ComputeOffset(index);
         const auto isSeed = [row](std::int64_t i) { return row[i] != NumericTraits<SeedPixelType>::ZeroValue(); };
         for (std::int64_t i = 0; i < count; i += blockSize)
         {
@@ -161,11 +162,11 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::AddImageSeeds(
-  const InputImageType & image, voxelmaps::FuzzyConnectednessProblem & problem) const
+  voxelmaps::FuzzyConnectednessProblem & problem) const
 {
   if (this->GetSeedImage() != nullptr)
   {
-    const std::vector<std::int64_t> imageSeeds = this->FindImageSeeds(image.GetBufferedRegion(), problem.execution);
+    const std::vector<std::int64_t> imageSeeds = this->FindImageSeeds(m_UsedCropRegion, problem.execution);
     if (imageSeeds.empty())
     {
       itkExceptionMacro("The seed image has 0 non-zero voxels among "
@@ -178,7 +179,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   {
     if (problem.mask != nullptr && problem.mask[seed] == 0)
     {
-      itkExceptionMacro("The seed " << image.ComputeIndex(seed)
+      itkExceptionMacro("The seed " << VoxelMapsDetail::GetIndex(m_UsedCropRegion, seed)
                                     << " is outside the mask: move the seed, or change the mask.");
     }
   }
@@ -187,7 +188,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
 void
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::FillProblem(
-  const InputImageType & image, const voxelmaps::JobExecution & execution,
+  const VoxelMapsDetail::InputRegion<InputImageType> & input, const voxelmaps::JobExecution & execution,
   voxelmaps::FuzzyConnectednessProblem & problem) const
 {
   using PixelTypeEnum = voxelmaps::FuzzyConnectednessInput::PixelType;
@@ -203,20 +204,20 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
                         : bytes == 2 ? (isSigned ? PixelTypeEnum::Int16 : PixelTypeEnum::UInt16)
                                      : (isSigned ? PixelTypeEnum::Int32 : PixelTypeEnum::UInt32);
   }
-  const auto region = image.GetBufferedRegion();
+  const auto & region = input.GetRegion();
   problem.size[2] = 1;
   for (unsigned int d = 0; d < ImageDimension; ++d)
   {
     problem.size[d] = static_cast<std::int64_t>(region.GetSize(d));
     problem.spacing[d] = this->GetInput()->GetSpacing()[d];
   }
-  problem.image = image.GetBufferPointer();
+  problem.image = input.GetBufferPointer();
   if constexpr (InputComponentsType::isVector)
   {
     static_assert(InputComponentsType::number == 0 ||
                     sizeof(InputPixelType) == InputComponentsType::number * sizeof(InputComponentType),
                   "The components of a pixel must follow each other in memory");
-    problem.numberOfComponents = image.GetNumberOfComponentsPerPixel();
+    problem.numberOfComponents = this->GetInput()->GetNumberOfComponentsPerPixel();
   }
   problem.execution = execution;
   // The choice of a method depends on the number of threads, which may be less than the number of work units.

@@ -124,9 +124,10 @@ private:
     VoxelMapsDetail::JobProgress          progress(this, region.GetNumberOfPixels());
     voxelmaps::GrayLevelDiscretizationJob job;
     job.execution = VoxelMapsDetail::MakeJobExecution(this, progress);
-    const auto pixels = VoxelMapsDetail::MakeBufferedRegion(this->GetInput(), region, job.execution);
+    const VoxelMapsDetail::InputRegion<InputImageType> input(
+      this->GetNameOfClass(), this->GetInput(), region, job.execution);
     const auto mask = this->MakeMaskBytes("the mask", this->GetMaskImage(), region, job.execution);
-    job.pixels = pixels->GetBufferPointer();
+    job.pixels = input.GetBufferPointer();
     job.pixelType = voxelmaps::GetPixelType<typename InputImageType::PixelType>();
     job.mask = mask.get();
     job.size[2] = 1;

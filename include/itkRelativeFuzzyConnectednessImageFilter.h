@@ -357,7 +357,7 @@ private:
 
   /** Set labels and seeds of a job. Throws an itk::ExceptionObject if a voxel has two labels. */
   void
-  FindSeeds(const InputImageType & image, voxelmaps::RelativeFuzzyConnectednessJob & job) const;
+  FindSeeds(voxelmaps::RelativeFuzzyConnectednessJob & job) const;
 
   static constexpr unsigned int maximumLabel = std::numeric_limits<LabelPixelType>::max();
 

@@ -105,17 +105,19 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::FindSeeds(
-  const InputImageType & image, voxelmaps::RelativeFuzzyConnectednessJob & job) const
+  voxelmaps::RelativeFuzzyConnectednessJob & job) const
 {
+  const auto & region = this->GetUsedCropRegion();
   for (const Seed & seed : m_Seeds)
   {
-    job.seeds.push_back(image.ComputeOffset(seed.first));
+    job.seeds.push_back(VoxelMapsDetail::GetVoxel(region, seed.first));
     job.labels.push_back(static_cast<std::uint16_t>(seed.second));
   }
-  this->AddImageSeeds(image, job);
+  this->AddImageSeeds(job);
   for (std::size_t i = m_Seeds.size(); i < job.seeds.size(); ++i)
   {
-    job.labels.push_back(this->GetSeedImage()->GetPixel(image.ComputeIndex(job.seeds[i])));
+    // After AddImageSeeds(), the pixels are in the buffer.
+    job.labels.push_back(this->GetSeedImage()->GetPixel(VoxelMapsDetail::GetIndex(region, job.seeds[i])));
   }
 
   // Those of a seed image alone are all different.
@@ -129,9 +131,9 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   {
     if (labels[i - 1].first == labels[i].first && labels[i - 1].second != labels[i].second)
     {
-      itkExceptionMacro("The voxel " << image.ComputeIndex(labels[i].first) << " is a seed of the labels "
-                                     << labels[i - 1].second << " and " << labels[i].second
-                                     << ", but a voxel may be a seed of one label only.");
+      itkExceptionMacro("The voxel " << VoxelMapsDetail::GetIndex(region, labels[i].first)
+                                     << " is a seed of the labels " << labels[i - 1].second << " and "
+                                     << labels[i].second << ", but a voxel may be a seed of one label only.");
     }
   }
 }
@@ -163,16 +165,16 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   const auto & region = this->GetUsedCropRegion();
   const auto   numberOfVoxels = static_cast<std::int64_t>(region.GetNumberOfPixels());
 
-  voxelmaps::RelativeFuzzyConnectednessJob job;
-  VoxelMapsDetail::JobProgress             progress(this, static_cast<std::uint64_t>(numberOfVoxels));
-  const voxelmaps::JobExecution            execution = VoxelMapsDetail::MakeJobExecution(this, progress);
-  const auto bufferedInput = VoxelMapsDetail::MakeBufferedRegion(input, region, execution);
-  this->FillProblem(*bufferedInput, execution, job);
+  voxelmaps::RelativeFuzzyConnectednessJob           job;
+  VoxelMapsDetail::JobProgress                       progress(this, static_cast<std::uint64_t>(numberOfVoxels));
+  const voxelmaps::JobExecution                      execution = VoxelMapsDetail::MakeJobExecution(this, progress);
+  const VoxelMapsDetail::InputRegion<InputImageType> inputRegion(this->GetNameOfClass(), input, region, execution);
+  this->FillProblem(inputRegion, execution, job);
   const auto mask = this->MakeMaskBytes("the mask", maskImage, region, execution);
   job.mask = mask.get();
   if (numberOfVoxels > 0)
   {
-    this->FindSeeds(*bufferedInput, job);
+    this->FindSeeds(job);
     this->SetUsedAffinity(job);
     this->SetLabelAffinities(job);
   }

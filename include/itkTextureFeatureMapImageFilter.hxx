@@ -43,13 +43,14 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateFea
   VoxelMapsDetail::JobProgress  progress(this, region.GetNumberOfPixels() * m_Parameters.classes.size());
   const voxelmaps::JobExecution execution = VoxelMapsDetail::MakeJobExecution(this, progress);
   const InputRegionType         inputRegion = this->GetInputRegion();
-  const auto                    input = VoxelMapsDetail::MakeBufferedRegion(this->GetInput(), inputRegion, execution);
-  const auto                    mask = this->MakeMaskBytes("the mask", this->GetMaskImage(), inputRegion, execution);
+  const VoxelMapsDetail::InputRegion<InputImageType> input(
+    this->GetNameOfClass(), this->GetInput(), inputRegion, execution);
+  const auto mask = this->MakeMaskBytes("the mask", this->GetMaskImage(), inputRegion, execution);
   const auto selection = this->MakeMaskBytes("the selection", this->GetSelectionImage(), region, execution);
   voxelmaps::FeatureMapsJob job;
   double                    voxelVolume = 1.0;
   job.size = job.outputSize = { { 1, 1, 1 } };
-  job.pixels = input->GetBufferPointer();
+  job.pixels = input.GetBufferPointer();
   job.pixelType = voxelmaps::GetPixelType<InputPixelType>();
   job.mask = mask.get();
   job.selection = selection.get();

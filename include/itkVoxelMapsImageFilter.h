@@ -211,15 +211,16 @@ protected:
     {
       return nullptr;
     }
-    VoxelMapsDetail::VerifyBuffer(mask);
-    return VoxelMapsDetail::MakeMaskBytes<ImageDimension>(this->GetNameOfClass(),
-                                                          name,
-                                                          voxelmaps::GetPixelType<MaskPixelType>(),
-                                                          mask->GetBufferPointer(),
-                                                          m_InsidePixelValue ? &*m_InsidePixelValue : nullptr,
-                                                          *mask,
-                                                          region,
-                                                          execution);
+    const std::string filter = this->GetNameOfClass();
+    return VoxelMapsDetail::MakeMaskBytes<ImageDimension>(
+      filter,
+      name,
+      voxelmaps::GetPixelType<MaskPixelType>(),
+      VoxelMapsDetail::GetPixels(filter, name, mask, mask->GetLargestPossibleRegion()),
+      m_InsidePixelValue ? &*m_InsidePixelValue : nullptr,
+      *mask,
+      region,
+      execution);
   }
 
   std::optional<MaskPixelType> m_InsidePixelValue;

@@ -21,6 +21,33 @@ namespace itk
 /** Helpers shared by the filters of this module; not for users. */
 namespace VoxelMapsDetail
 {
+/** Number of the voxel at an index in a region. */
+template <unsigned int VDimension>
+std::int64_t
+GetVoxel(const ImageRegion<VDimension> & region, const Index<VDimension> & index)
+{
+  std::int64_t voxel = 0;
+  for (unsigned int d = VDimension; d-- > 0;)
+  {
+    voxel = voxel * static_cast<std::int64_t>(region.GetSize(d)) + index[d] - region.GetIndex(d);
+  }
+  return voxel;
+}
+
+/** Index of a voxel of a region, which must not be empty. */
+template <unsigned int VDimension>
+Index<VDimension>
+GetIndex(const ImageRegion<VDimension> & region, std::int64_t voxel)
+{
+  auto index = region.GetIndex();
+  for (unsigned int d = 0; d < VDimension; ++d)
+  {
+    index[d] += voxel % static_cast<std::int64_t>(region.GetSize(d));
+    voxel /= static_cast<std::int64_t>(region.GetSize(d));
+  }
+  return index;
+}
+
 /** Call f(index, voxel, count) for the rows of a region, or their parts, that hold voxels begin ... end - 1 of the
  * region: each has count voxels from that index on, the first of which is that voxel of the region. */
 template <typename TRegion, typename TFunction>
@@ -30,15 +57,8 @@ ForEachRow(const TRegion & region, std::int64_t begin, std::int64_t end, const T
   const auto length = static_cast<std::int64_t>(region.GetSize(0));
   for (std::int64_t voxel = begin; voxel < end;)
   {
-    auto         index = region.GetIndex();
-    std::int64_t rest = voxel;
-    for (unsigned int d = 0; d < TRegion::ImageDimension; ++d)
-    {
-      index[d] += rest % static_cast<std::int64_t>(region.GetSize(d));
-      rest /= static_cast<std::int64_t>(region.GetSize(d));
-    }
     const std::int64_t count = std::min(end - voxel, length - voxel % length);
-    f(index, voxel, count);
+    f(GetIndex(region, voxel), voxel, count);
     voxel += count;
   }
 }
@@ -66,25 +86,36 @@ GetElementsPerPixel(const TImage * image)
   return isVectorImage<TImage> ? static_cast<std::int64_t>(image->GetNumberOfComponentsPerPixel()) : 1;
 }
 
+/** Throw an itk::ExceptionObject unless the buffered region of an image contains a region. */
+template <unsigned int VDimension>
+VoxelMaps_EXPORT void
+VerifyBufferedRegion(const std::string & filter, const std::string & name, const ImageBase<VDimension> & image,
+                     const ImageRegion<VDimension> & region);
+
 /** Throw an itk::ExceptionObject if an image has allocated fewer elements than its buffered region needs. */
 VoxelMaps_EXPORT void
-VerifyBuffer(SizeValueType allocated, SizeValueType elements);
+VerifyAllocation(const std::string & filter, const std::string & name, SizeValueType allocated, SizeValueType elements);
 
-/** The same for an image, if there is one. */
+/** The buffer of an image for a filter that reads a region of it: what all filters read goes through here. Throws an
+ * itk::ExceptionObject with the names of the filter and the image unless the buffer has the pixels of the region. */
 template <typename TImage>
-void
-VerifyBuffer(const TImage * image)
+const typename TImage::InternalPixelType *
+GetPixels(const std::string & filter, const std::string & name, const TImage * image,
+          const typename TImage::RegionType & region)
 {
-  if (image != nullptr)
-  {
-    VerifyBuffer(image->GetPixelContainer() == nullptr ? 0 : image->GetPixelContainer()->Size(),
-                 image->GetBufferedRegion().GetNumberOfPixels() *
-                   static_cast<SizeValueType>(GetElementsPerPixel(image)));
-  }
+  VerifyBufferedRegion<TImage::ImageDimension>(filter, name, *image, region);
+  // Virtual: images such as itk::CudaImage first copy their pixels into the buffer.
+  const auto * const pixels = image->GetBufferPointer();
+  VerifyAllocation(filter,
+                   name,
+                   image->GetPixelContainer() == nullptr ? 0 : image->GetPixelContainer()->Size(),
+                   image->GetBufferedRegion().GetNumberOfPixels() *
+                     static_cast<SizeValueType>(GetElementsPerPixel(image)));
+  return pixels;
 }
 
-/** Copy the pixels of a region of a buffer to another buffer, each of the given number of bytes. What the region to
- * write has beyond the region to read becomes 0. */
+/** Copy the pixels of a region of a buffer to another buffer, each of the given number of bytes. Where an output is
+ * larger than the region that was computed, what it has beyond that becomes 0. */
 template <unsigned int VDimension>
 VoxelMaps_EXPORT void
 CopyPixels(const void * from, const ImageRegion<VDimension> & fromRegion, void * to,
@@ -105,32 +136,49 @@ MakeMaskBytes(const std::string & filter, const std::string & name, voxelmaps::P
               const void * insideValue, const ImageBase<VDimension> & image, const ImageRegion<VDimension> & region,
               const voxelmaps::JobExecution & execution);
 
-/** A region of an image without its pipeline, whose pixels follow each other in memory: a graft if that is the entire
- * buffer, or a copy. */
+/** \class InputRegion
+ * \brief The pixels of a region of an input, one after the other in memory: the buffer of the image, or a copy.
+ *
+ * \ingroup VoxelMaps
+ */
 template <typename TImage>
-typename TImage::Pointer
-MakeBufferedRegion(const TImage * image, const typename TImage::RegionType & region,
-                   const voxelmaps::JobExecution & execution)
+class InputRegion
 {
-  VerifyBuffer(image);
-  const auto result = TImage::New();
-  if (image->GetBufferedRegion() == region)
+public:
+  using PixelType = typename TImage::InternalPixelType;
+  using RegionType = typename TImage::RegionType;
+
+  /** The image must outlive this. Throws as GetPixels() does. */
+  InputRegion(const std::string & filter, const TImage * image, const RegionType & region,
+              const voxelmaps::JobExecution & execution)
+    : m_Region(region)
+    , m_Pixels(GetPixels(filter, "the input", image, region))
   {
-    result->Graft(image);
-    return result;
+    if (image->GetBufferedRegion() != region)
+    {
+      const std::size_t bytes = static_cast<std::size_t>(GetElementsPerPixel(image)) * sizeof(PixelType);
+      m_Copy.reset(new unsigned char[static_cast<std::size_t>(region.GetNumberOfPixels()) * bytes]);
+      CopyPixels(m_Pixels, image->GetBufferedRegion(), m_Copy.get(), region, bytes, execution);
+      m_Pixels = reinterpret_cast<const PixelType *>(m_Copy.get());
+    }
   }
-  result->CopyInformation(image);
-  result->SetBufferedRegion(region);
-  result->SetRequestedRegion(region);
-  result->Allocate();
-  CopyPixels(image->GetBufferPointer(),
-             image->GetBufferedRegion(),
-             result->GetBufferPointer(),
-             region,
-             static_cast<std::size_t>(GetElementsPerPixel(image)) * sizeof(typename TImage::InternalPixelType),
-             execution);
-  return result;
-}
+
+  const PixelType *
+  GetBufferPointer() const
+  {
+    return m_Pixels;
+  }
+  const RegionType &
+  GetRegion() const
+  {
+    return m_Region;
+  }
+
+private:
+  const RegionType                 m_Region;
+  const PixelType *                m_Pixels;
+  std::unique_ptr<unsigned char[]> m_Copy;
+};
 
 /** \class OutputRegion
  * \brief The pixels of a region of an output, for engines that need them one after the other in memory.

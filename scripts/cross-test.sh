@@ -111,6 +111,8 @@ filter+=':GrayLevelDiscretization.*:Log2.*:WideProduct.*:ThreadPool.*:HostMemory
 suffix=''
 if [[ "${system}" == Windows ]]; then
   suffix=.exe
+  # Creates Wine's prefix, which two programs that start at once would both create.
+  "${run[@]}" wineboot --init >"${folder}/wineboot.txt" 2>&1
 fi
 "${run[@]}" "${tests}/VoxelMapsCoreGoldenTests${suffix}" --gtest_brief=1 >"${folder}/golden.txt" 2>&1 &
 golden=$!

@@ -43,7 +43,7 @@ def main():
     for name in ("BrainT1Slice", "BrainProtonDensitySlice"):
         image = sitk.VectorIndexSelectionCast(sitk.ReadImage(str(data / f"{name}.png")), 0)  # gray, as three colors
         levels = sitk.GetArrayViewFromImage(image).astype(np.uint16) + 1
-        maps = voxelmaps.feature_maps(levels, features="glrlm", gray_levels=256, window_size=4, window_anchor=0)
+        maps = voxelmaps.feature_maps(levels, features="glrlm", largest_gray_level=256, window_size=4, window_anchor=0)
         caption = f"{name}.png: 256 levels, windows of 4 x 4, mean of 4 directions"
         save(voxelmaps.show(levels, maps, caption=caption), f"{name}.png")
 
@@ -54,14 +54,16 @@ def main():
     vessels = {"strength >= 0.4": strength >= 0.4}
     caption = "Synthetic CT: connected with a seed in the portal vein"
     save(
-        voxelmaps.show(ct, vessels, slice=seeds["vessel"][0], labels={1: "vessels"}, caption=caption, **window),
+        voxelmaps.show(ct, vessels, slice=seeds["vessel"][0], label_names={1: "vessels"}, caption=caption, **window),
         "Vessels.png",
     )
 
     white_matter = voxelmaps.fuzzy_connectedness(head, [(31, 76, 47)], estimation_radius=1) >= 0.3
     caption = f"{head.name}: connected with a seed in white matter"
     save(
-        voxelmaps.show(head, {"strength >= 0.3": white_matter}, slice=31, labels={1: "white matter"}, caption=caption),
+        voxelmaps.show(
+            head, {"strength >= 0.3": white_matter}, slice=31, label_names={1: "white matter"}, caption=caption
+        ),
         "WhiteMatter.png",
     )
 
@@ -70,7 +72,7 @@ def main():
     sitk.WriteImage(result.labels, str(out / "Labels.nii.gz"))
     names = {1: "liver", 2: "vessels of the liver", 3: "spine", 4: "spleen", 5: "all else"}
     caption = "Synthetic CT: labels of seeds in four organs and all else, by iterative relative fuzzy connectedness"
-    save(voxelmaps.show(ct, result, slice=40, labels=names, caption=caption, **window), "Labels.png")
+    save(voxelmaps.show(ct, result, slice=40, label_names=names, caption=caption, **window), "Labels.png")
 
     strength = voxelmaps.fuzzy_connectedness(ct, seeds["spleen"], estimation_radius=1)
     save(volume_curve(strength, voxelmaps.suggest_threshold(strength, minimum_volume=2000)), "VolumeCurve.png")

@@ -25,7 +25,7 @@ build() {
 # The same options wherever something is compiled, so that no script makes another one compile again.
 configure() {
   quietly configure cmake --log-level=WARNING -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    -DVoxelMapsCore_DIR="${PWD}/build/core" -DVoxelMaps_BUILD_EXAMPLES=ON \
+    -DVoxelMapsCore_DIR="${PWD}/build/core" -DVoxelMaps_BUILD_EXAMPLES=ON -DCMAKE_REQUIRE_FIND_PACKAGE_VTK=ON \
     -DVoxelMaps_WARNINGS_AS_ERRORS="$(scripts/warnings-as-errors.sh)" "$@"
 }
 

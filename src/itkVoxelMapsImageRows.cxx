@@ -17,19 +17,6 @@ namespace VoxelMapsDetail
 {
 namespace
 {
-/** Number of the voxel at an index in a region. */
-template <unsigned int VDimension>
-std::int64_t
-GetVoxel(const ImageRegion<VDimension> & region, const Index<VDimension> & index)
-{
-  std::int64_t voxel = 0;
-  for (unsigned int d = VDimension; d-- > 0;)
-  {
-    voxel = voxel * static_cast<std::int64_t>(region.GetSize(d)) + index[d] - region.GetIndex(d);
-  }
-  return voxel;
-}
-
 template <typename TPixel>
 bool
 IsInside(TPixel voxel, const TPixel * insideValue)
@@ -138,13 +125,30 @@ MakeTypedMaskBytes(const std::string & filter, const std::string & name, const T
 }
 } // namespace
 
+template <unsigned int VDimension>
 void
-VerifyBuffer(SizeValueType allocated, SizeValueType elements)
+VerifyBufferedRegion(const std::string & filter, const std::string & name, const ImageBase<VDimension> & image,
+                     const ImageRegion<VDimension> & region)
+{
+  const auto & buffered = image.GetBufferedRegion();
+  auto         part = region;
+  if (region.GetNumberOfPixels() > 0 && !(part.Crop(buffered) && part == region))
+  {
+    itkGenericExceptionMacro(<< filter << ": " << name
+                             << " has no pixels in a region that is needed: its buffer has index "
+                             << buffered.GetIndex() << " and size " << buffered.GetSize() << ", the region has index "
+                             << region.GetIndex() << " and size " << region.GetSize()
+                             << ". If its data was released, update or read it again; ReleaseDataFlagOff() keeps it.");
+  }
+}
+
+void
+VerifyAllocation(const std::string & filter, const std::string & name, SizeValueType allocated, SizeValueType elements)
 {
   if (allocated < elements)
   {
-    itkGenericExceptionMacro("The buffered region of an image needs " << elements << " elements, but its buffer has "
-                                                                      << allocated << ": call Allocate().");
+    itkGenericExceptionMacro(<< filter << ": " << name << " has no pixels: its buffer has " << allocated
+                             << " elements, but its buffered region needs " << elements << ": call Allocate().");
   }
 }
 
@@ -267,6 +271,8 @@ MakeMaskBytes(const std::string & filter, const std::string & name, voxelmaps::P
                                                        const ImageRegion<dimension> &,                                 \
                                                        std::size_t,                                                    \
                                                        const voxelmaps::JobExecution &);                               \
+  template VoxelMaps_EXPORT void VerifyBufferedRegion<dimension>(                                                      \
+    const std::string &, const std::string &, const ImageBase<dimension> &, const ImageRegion<dimension> &);           \
   template VoxelMaps_EXPORT void VerifySameGrid<dimension>(                                                            \
     const std::string &, const std::string &, const ImageBase<dimension> &, const ImageBase<dimension> &, double);     \
   template VoxelMaps_EXPORT std::unique_ptr<std::uint8_t[]> MakeMaskBytes<dimension>(const std::string &,              \

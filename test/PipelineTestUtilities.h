@@ -21,6 +21,8 @@
 #include <cstdint>
 #include <ctime>
 #include <functional>
+#include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -33,6 +35,80 @@ Compute(const itk::SmartPointer<TFilter> & filter)
 {
   filter->Update();
   return GetBuffer(filter->GetOutput());
+}
+
+/** \class LateImage
+ * \brief An image whose pixels are elsewhere until GetBufferPointer() is called, as on a device.
+ */
+template <typename TImage>
+class LateImage : public TImage
+{
+public:
+  using Self = LateImage;
+  using Superclass = TImage;
+  using Pointer = itk::SmartPointer<Self>;
+  using ConstPointer = itk::SmartPointer<const Self>;
+  using ElementType = typename TImage::InternalPixelType;
+
+  itkFactorylessNewMacro(Self);
+
+  ElementType *
+  GetBufferPointer() override
+  {
+    this->FillBufferOnce();
+    return Superclass::GetBufferPointer();
+  }
+  const ElementType *
+  GetBufferPointer() const override
+  {
+    this->FillBufferOnce();
+    return Superclass::GetBufferPointer();
+  }
+
+  /** Copy an image, with a buffer of zeros. */
+  void
+  CopyLate(const TImage * image)
+  {
+    this->CopyInformation(image);
+    this->SetRegions(image->GetBufferedRegion());
+    this->Allocate(true);
+    m_Pixels = GetBuffer(image);
+  }
+
+private:
+  void
+  FillBufferOnce() const
+  {
+    const std::lock_guard<std::mutex> lock(m_Mutex);
+    std::copy(m_Pixels.begin(), m_Pixels.end(), const_cast<Self *>(this)->GetPixelContainer()->GetBufferPointer());
+    m_Pixels.clear();
+  }
+
+  mutable std::vector<ElementType> m_Pixels;
+  mutable std::mutex               m_Mutex;
+};
+
+/** Expect that a filter asks an image, which is its input of a name, for the pixels, and that it is an error where
+ * there are none. */
+template <typename TFilter, typename TImage>
+void
+ExpectPixelsAreAskedFor(const itk::SmartPointer<TFilter> & filter, const char * inputName, const TImage * image,
+                        const std::string & imageName)
+{
+  SCOPED_TRACE(inputName);
+  const auto expected = Compute(filter);
+  const auto late = LateImage<TImage>::New();
+  late->CopyLate(image);
+  filter->SetInput(inputName, late);
+  EXPECT_TRUE(HasSameBits(expected, Compute(filter)));
+
+  // Its pixels were released after something else has used them.
+  late->ReleaseData();
+  filter->Modified();
+  ExpectError([&] { filter->Update(); },
+              { filter->GetNameOfClass(), "~" + imageName + " has no pixels", "ReleaseDataFlagOff" });
+  filter->SetInput(inputName, const_cast<TImage *>(image));
+  EXPECT_TRUE(HasSameBits(expected, Compute(filter)));
 }
 
 /** Call a function at events of an object. */

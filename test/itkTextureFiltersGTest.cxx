@@ -417,12 +417,21 @@ TYPED_TEST(TextureFilters, ImagesWithoutVoxelsOrBuffers)
   unallocated->SetRegions(this->image->GetLargestPossibleRegion());
   filter->SetMaskImage(nullptr);
   filter->SetInput(unallocated);
-  ExpectError([&] { filter->Update(); }, { "buffer has 0", "Allocate" });
+  ExpectError([&] { filter->Update(); }, { filter->GetNameOfClass(), "the input", "buffer has 0", "Allocate" });
   const auto mask = MaskType::New();
   mask->SetRegions(this->image->GetLargestPossibleRegion());
   filter->SetInput(this->image);
   filter->SetMaskImage(mask);
-  ExpectError([&] { filter->Update(); }, { "buffer has 0", "Allocate" });
+  ExpectError([&] { filter->Update(); }, { filter->GetNameOfClass(), "the mask", "buffer has 0", "Allocate" });
+}
+
+TYPED_TEST(TextureFilters, PixelsOfInputsAreAskedFor)
+{
+  const auto filter = this->MakeFilter();
+  filter->SetSelectionImage(this->images.selection);
+  ExpectPixelsAreAskedFor(filter, "Primary", this->image.GetPointer(), "the input");
+  ExpectPixelsAreAskedFor(filter, "MaskImage", this->mask.GetPointer(), "the mask");
+  ExpectPixelsAreAskedFor(filter, "SelectionImage", this->images.selection.GetPointer(), "the selection");
 }
 
 TYPED_TEST(TextureFilters, ErrorsNameTheValue)

@@ -4,8 +4,10 @@
 
 #include "TestedFilters.h"
 #include "ItkTestUtilities.h"
+#include "PipelineTestUtilities.h"
 
 #include "itkFuzzyConnectednessImageFilter.h"
+#include "itkRelativeFuzzyConnectednessImageFilter.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
@@ -13,7 +15,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -157,6 +161,60 @@ TEST(ImagesWithoutVoxels, HaveOutputsWithoutVoxels)
     connectedness->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1.0 } });
     ExpectError([&] { connectedness->Update(); }, { "seed", "-2", "0" });
   }
+}
+
+TEST(PixelsOfInputs, AreAskedFor)
+{
+  const auto                 image = MakeNoise(1);
+  const SizeType             size = image->GetLargestPossibleRegion().GetSize();
+  std::vector<unsigned char> values(image->GetLargestPossibleRegion().GetNumberOfPixels(), 1);
+  values[7] = 0;
+  const auto mask = MakeImage<MaskType>(size, values, noiseIndex);
+  std::fill(values.begin(), values.end(), static_cast<unsigned char>(0));
+  values[4000] = 1;
+  values[5000] = 2;
+  const auto seeds = MakeImage<MaskType>(size, values, noiseIndex);
+
+  const auto discretization = NewFilter<DiscretizationFilter<ImageType>>();
+  discretization->SetInput(image);
+  discretization->SetMaskImage(mask);
+  ExpectPixelsAreAskedFor(discretization, "Primary", image.GetPointer(), "the input");
+  ExpectPixelsAreAskedFor(discretization, "MaskImage", mask.GetPointer(), "the mask");
+
+  const auto expectOfConnectedness = [&](const auto & filter) {
+    filter->SetInput(image);
+    filter->SetMaskImage(mask);
+    filter->SetSeedImage(seeds);
+    filter->SetAffinity({ { 0.0 }, { 1000.0 }, {}, { 1000.0 } });
+    for (const bool isCropped : { false, true })
+    {
+      filter->SetCropToSeeds(isCropped);
+      filter->SetCropMargin(20.0);
+      ExpectPixelsAreAskedFor(filter, "Primary", image.GetPointer(), "the input");
+      ExpectPixelsAreAskedFor(filter, "MaskImage", mask.GetPointer(), "the mask");
+      ExpectPixelsAreAskedFor(filter, "SeedImage", seeds.GetPointer(), "the seed image");
+    }
+  };
+  expectOfConnectedness(NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>());
+  expectOfConnectedness(NewFilter<itk::RelativeFuzzyConnectednessImageFilter<ImageType>>());
+  // Pixels of components.
+  using VectorType = itk::VectorImage<float, 3>;
+  const auto vectors = VectorType::New();
+  vectors->SetRegions(image->GetLargestPossibleRegion());
+  vectors->SetNumberOfComponentsPerPixel(2);
+  vectors->Allocate();
+  for (std::size_t i = 0; i < 2 * values.size(); ++i)
+  {
+    vectors->GetBufferPointer()[i] = image->GetBufferPointer()[i / 2] * (i % 2 == 0 ? 1.0f : 0.5f);
+  }
+  const auto filter = NewFilter<itk::FuzzyConnectednessImageFilter<VectorType>>();
+  filter->SetInput(vectors);
+  filter->SetSeedImage(seeds);
+  filter->SetAffinityFunction(AffinityFunction::AbsoluteDifference);
+  const auto expected = Compute(filter);
+  vectors->ReleaseData();
+  filter->Modified();
+  ExpectError([&] { filter->Update(); }, { filter->GetNameOfClass(), "the input has no pixels" });
 }
 
 TEST(EnumeratorsThatDoNotExist, OfConnectedness)

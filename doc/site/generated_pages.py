@@ -100,7 +100,7 @@ def entries(page, text):
     example = voxelmaps.feature_maps(EXAMPLE, features=names, bin_width=10, precision="double")
     slice_of_head = itk.array_from_image(itk.imread(str(ROOT / "build/data/BrainT1Slice.png"), itk.UC)).astype(float)
     head = slice_of_head > slice_of_head.mean() / 2
-    maps = voxelmaps.feature_maps(slice_of_head, selection=head, features=names, number_of_gray_levels=32)
+    maps = voxelmaps.feature_maps(slice_of_head, selection=head, features=names, bin_count=32)
     PICTURES.mkdir(parents=True, exist_ok=True)
     lines = []
     for (abbreviation, feature, ibsi, formula, interval, meaning, along_x, expected), key in zip(rows, names):
@@ -218,7 +218,7 @@ def computed(page, features, aggregation):
         image,
         mask,
         features={class_name: features},
-        gray_levels=6,
+        largest_gray_level=6,
         window_size=[2 * n + 1 for n in image.shape],
         aggregation=aggregation,
         precision="double",

@@ -1,180 +1,101 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 
-// ChainFilters IMAGE LABELS LOWER UPPER CLUSTERS [median|diffusion]
+// ChainFilters IMAGE MAPS X,Y,Z [PARAMETER=VALUE...]
 //
-// A pipeline of ITK's filters with those of this module: smooth an image (a file or a folder with a DICOM series),
-// select the voxels from LOWER to UPPER, compute four texture maps inside, and write labels 1 to CLUSTERS of similar
-// texture, found by k-means. Isolated voxels get label 0.
+// One pipeline of ITK's filters with those of this module: texture maps of the object at a seed.
+//
+//   reader -> median -> fuzzy connectedness -> threshold
+//     |                                            | mask
+//     +----------------------------------> texture maps -> writer
+//
+// IMAGE is a file or a folder with a DICOM series. MAPS is an NRRD file with one component per feature. The pipeline
+// runs once, and again after each change of a parameter: median=RADIUS (1), seed=X,Y,Z, threshold=STRENGTH (0.5),
+// radius=RADIUS of the windows (2), features=NAME,NAME... Prints the filters that ran: the changed one, and those that
+// depend on it.
 
 #include "Example.h"
 #include "itkBinaryThresholdImageFilter.h"
-#include "itkCooccurrenceFeatureMapImageFilter.h"
-#include "itkCurvatureAnisotropicDiffusionImageFilter.h"
+#include "itkFeatureMapsImageFilter.h"
+#include "itkFuzzyConnectednessImageFilter.h"
 #include "itkImageFileWriter.h"
-#include "itkImageRegionConstIterator.h"
-#include "itkImageRegionIterator.h"
-#include "itkKdTreeBasedKmeansEstimator.h"
-#include "itkListSample.h"
 #include "itkMedianImageFilter.h"
-#include "itkRunLengthFeatureMapImageFilter.h"
-#include "itkStandardDeviationPerComponentSampleFilter.h"
-#include "itkWeightedCentroidKdTreeGenerator.h"
-
-#include <algorithm>
-#include <cmath>
 
 namespace
 {
-constexpr unsigned int numberOfFeatures = 4;
 using ImageType = itk::Image<float, 3>;
 using MaskType = itk::Image<unsigned char, 3>;
-using MapsType = itk::VectorImage<float, 3>;
-using VectorType = itk::FixedArray<float, numberOfFeatures>;
-using SampleType = itk::Statistics::ListSample<VectorType>;
-using GeneratorType = itk::Statistics::WeightedCentroidKdTreeGenerator<SampleType>;
-using EstimatorType = itk::Statistics::KdTreeBasedKmeansEstimator<GeneratorType::KdTreeType>;
-
-/** The cluster of every vector, from 0, by k-means. Divides every feature by its standard deviation, so that all count
- * the same. The first centers are quantiles of the first feature. */
-std::vector<unsigned int>
-Cluster(SampleType * sample, unsigned int numberOfClusters)
-{
-  auto deviations = itk::Statistics::StandardDeviationPerComponentSampleFilter<SampleType>::New();
-  deviations->SetInput(sample);
-  deviations->Update();
-  std::vector<VectorType> sorted;
-  for (std::size_t i = 0; i < sample->Size(); ++i)
-  {
-    for (unsigned int f = 0; f < numberOfFeatures; ++f)
-    {
-      const double deviation = deviations->GetStandardDeviationPerComponent()[f];
-      sample->SetMeasurement(i, f, sample->GetMeasurementVector(i)[f] / (deviation > 0.0 ? deviation : 1.0));
-    }
-    sorted.push_back(sample->GetMeasurementVector(i));
-  }
-  std::sort(sorted.begin(), sorted.end(), [](const auto & x, const auto & y) { return x[0] < y[0]; });
-
-  auto generator = GeneratorType::New();
-  generator->SetSample(sample);
-  generator->SetBucketSize(16);
-  generator->Update();
-  EstimatorType::ParametersType centers(numberOfClusters * numberOfFeatures);
-  for (unsigned int i = 0; i < centers.size(); ++i)
-  {
-    const std::size_t k = i / numberOfFeatures;
-    centers[i] = sorted[(2 * k + 1) * sorted.size() / (2 * numberOfClusters)][i % numberOfFeatures];
-  }
-  auto estimator = EstimatorType::New();
-  estimator->SetParameters(centers);
-  estimator->SetKdTree(generator->GetOutput());
-  estimator->SetMaximumIteration(100);
-  estimator->SetCentroidPositionChangesThreshold(0.0);
-  estimator->StartOptimization();
-  centers = estimator->GetParameters();
-
-  std::vector<unsigned int> clusters;
-  for (std::size_t i = 0; i < sample->Size(); ++i)
-  {
-    std::vector<double> distances(numberOfClusters);
-    for (unsigned int j = 0; j < centers.size(); ++j)
-    {
-      const double difference = sample->GetMeasurementVector(i)[j % numberOfFeatures] - centers[j];
-      distances[j / numberOfFeatures] += difference * difference;
-    }
-    clusters.push_back(std::min_element(distances.begin(), distances.end()) - distances.begin());
-  }
-  return clusters;
-}
-
-template <typename TFilter>
-MapsType::Pointer
-ComputeMaps(const ImageType * image, const MaskType * mask, const std::vector<std::string> & features)
-{
-  auto filter = TFilter::New();
-  filter->SetInput(image);
-  filter->SetMaskImage(mask);
-  filter->SetFeatureNames(features);
-  filter->Update();
-  return filter->GetOutput();
-}
 
 void
 Run(int argc, char * argv[])
 {
-  const auto        lower = Example::ParseNumber<float>(argv[3]);
-  const auto        upper = Example::ParseNumber<float>(argv[4]);
-  const auto        numberOfClusters = Example::ParseNumber<unsigned int>(argv[5]);
-  const std::string smoothing = argc > 6 ? argv[6] : "median";
-  const auto        image = Example::ReadVolume<ImageType>(argv[1]);
+  const auto reader = Example::MakeReader<ImageType>(argv[1]);
+  auto       median = itk::MedianImageFilter<ImageType, ImageType>::New();
+  median->SetInput(reader->GetOutput());
+  auto connectedness = itk::FuzzyConnectednessImageFilter<ImageType>::New();
+  connectedness->SetInput(median->GetOutput());
+  connectedness->EstimateAffinityFromSeedsOn();
+  auto threshold = itk::BinaryThresholdImageFilter<ImageType, MaskType>::New();
+  threshold->SetInput(connectedness->GetOutput());
+  threshold->SetLowerThreshold(0.5f);
+  threshold->SetInsideValue(1);
+  auto maps = itk::FeatureMapsImageFilter<ImageType>::New();
+  maps->SetInput(reader->GetOutput()); // not smoothed, as that changes the texture
+  maps->SetMaskImage(threshold->GetOutput());
+  maps->SetNumberOfGrayLevels(32);
+  maps->SetFeatureNames({ "firstorder_Mean", "glcm_JointEntropy", "glrlm_RunEntropy" });
+  auto writer = itk::ImageFileWriter<itk::VectorImage<float, 3>>::New();
+  writer->SetInput(maps->GetOutput());
+  writer->SetFileName(argv[2]);
 
-  itk::ImageSource<ImageType>::Pointer smooth;
-  if (smoothing == "median")
+  std::string names;
+  for (itk::ProcessObject * filter :
+       std::initializer_list<itk::ProcessObject *>{ reader, median, connectedness, threshold, maps, writer })
   {
-    auto median = itk::MedianImageFilter<ImageType, ImageType>::New();
-    median->SetInput(image);
-    smooth = median;
+    filter->AddObserver(itk::EndEvent(), [&names, filter](const itk::EventObject &) {
+      names += (names.empty() ? "" : ", ") + std::string(filter->GetNameOfClass());
+    });
   }
-  else if (smoothing == "diffusion")
+  for (int i = 3; i < argc; ++i)
   {
-    auto diffusion = itk::CurvatureAnisotropicDiffusionImageFilter<ImageType, ImageType>::New();
-    diffusion->SetInput(image);
-    // The largest stable step in 3D; voxels may be smaller than 1 mm.
-    diffusion->SetTimeStep(std::min(1.0, *std::min_element(image->GetSpacing().Begin(), image->GetSpacing().End())) /
-                           16.0);
-    smooth = diffusion;
-  }
-  else
-  {
-    throw std::runtime_error("'" + smoothing + "' must be median or diffusion");
-  }
-  auto mask = itk::BinaryThresholdImageFilter<ImageType, MaskType>::New();
-  mask->SetInput(smooth->GetOutput());
-  mask->SetLowerThreshold(lower);
-  mask->SetUpperThreshold(upper);
-  mask->SetInsideValue(1);
-  mask->Update();
-
-  const auto runs = ComputeMaps<itk::RunLengthFeatureMapImageFilter<ImageType>>(
-    smooth->GetOutput(), mask->GetOutput(), { "SRE", "RE" });
-  const auto pairs = ComputeMaps<itk::CooccurrenceFeatureMapImageFilter<ImageType>>(
-    smooth->GetOutput(), mask->GetOutput(), { "CON", "JE" });
-
-  auto                                    sample = SampleType::New();
-  const auto                              region = image->GetLargestPossibleRegion();
-  itk::ImageRegionConstIterator<MapsType> run(runs, region);
-  itk::ImageRegionConstIterator<MapsType> pair(pairs, region);
-  itk::ImageRegionIterator<MaskType>      voxel(mask->GetOutput(), region);
-  for (; !voxel.IsAtEnd(); ++voxel, ++run, ++pair)
-  {
-    if (voxel.Get() == 1 && std::isnan(pair.Get()[0]))
+    const std::string change = i == 3 ? "seed=" + std::string(argv[3]) : argv[i];
+    const auto        separator = change.find('=');
+    const std::string parameter = change.substr(0, separator);
+    const std::string value = separator == std::string::npos ? "" : change.substr(separator + 1);
+    if (parameter == "median")
     {
-      // An isolated voxel has no pairs, so that its co-occurrence features are NaN. It gets no label.
-      voxel.Set(0);
+      median->SetRadius(Example::ParseNumber<unsigned int>(value));
     }
-    else if (voxel.Get() == 1)
+    else if (parameter == "seed")
     {
-      const float values[numberOfFeatures] = { run.Get()[0], run.Get()[1], pair.Get()[0], pair.Get()[1] };
-      sample->PushBack(values);
+      connectedness->SetSeed(Example::ParseIndex(value));
     }
+    else if (parameter == "threshold")
+    {
+      threshold->SetLowerThreshold(Example::ParseNumber<float>(value));
+    }
+    else if (parameter == "radius")
+    {
+      maps->SetNeighborhoodRadius(Example::ParseNumber<unsigned int>(value));
+    }
+    else if (parameter == "features")
+    {
+      maps->SetFeatureNames(Example::Split(value, ','));
+    }
+    else
+    {
+      throw std::runtime_error("'" + change +
+                               "' must be median=, seed=, threshold=, radius= or features=, and a value");
+    }
+    names.clear();
+    writer->Update();
+    std::cout << change << ": " << names << std::endl;
   }
-  if (numberOfClusters < 1 || numberOfClusters > 255 || sample->Size() < numberOfClusters)
-  {
-    throw std::runtime_error(std::to_string(numberOfClusters) + " clusters of " + std::to_string(sample->Size()) +
-                             " voxels: there must be 1 to 255 clusters, and as many voxels from LOWER to UPPER");
-  }
-  auto cluster = Cluster(sample, numberOfClusters);
-  auto next = cluster.begin();
-  for (voxel.GoToBegin(); !voxel.IsAtEnd(); ++voxel)
-  {
-    voxel.Set(voxel.Get() == 1 ? static_cast<unsigned char>(1 + *next++) : 0);
-  }
-  itk::WriteImage(mask->GetOutput(), argv[2]);
 }
 } // namespace
 
 int
 main(int argc, char * argv[])
 {
-  return Example::Run(argc, argv, 5, "IMAGE LABELS LOWER UPPER CLUSTERS [median|diffusion]", Run);
+  return Example::Run(argc, argv, 3, "IMAGE MAPS X,Y,Z [PARAMETER=VALUE...]", Run);
 }

@@ -101,12 +101,12 @@ ParseIndex(const std::string & text)
   return index;
 }
 
-/** Read a 3D image of one component from a file, or from a folder with the files of one DICOM series. */
+/** A reader of a 3D image of one component from a file, or from a folder with the files of one DICOM series. */
 template <typename TImage>
-typename TImage::Pointer
-ReadVolume(const std::string & path)
+typename itk::ImageSource<TImage>::Pointer
+MakeReader(const std::string & path)
 {
-  const auto refuse = [&path](const std::string & reason) { throw std::runtime_error("'" + path + "' " + reason); };
+  const auto refuse = [path](const std::string & reason) { throw std::runtime_error("'" + path + "' " + reason); };
 
   if (!itksys::SystemTools::FileIsDirectory(path))
   {
@@ -123,8 +123,7 @@ ReadVolume(const std::string & path)
     {
       refuse("has " + std::to_string(file->GetDimensions(3)) + " volumes; select one of them");
     }
-    reader->Update();
-    return reader->GetOutput();
+    return reader.GetPointer();
   }
 
   auto names = itk::GDCMSeriesFileNames::New();
@@ -136,13 +135,25 @@ ReadVolume(const std::string & path)
   }
   auto reader = itk::ImageSeriesReader<TImage>::New();
   reader->SetFileNames(names->GetFileNames(series.front()));
+  // The positions of all slices are known after reading.
+  reader->AddObserver(itk::EndEvent(), [refuse, output = reader->GetOutput()](const itk::EventObject &) {
+    double deviation = 0.0;
+    itk::ExposeMetaData(output->GetMetaDataDictionary(), "ITK_non_uniform_sampling_deviation", deviation);
+    if (deviation > 1e-3 * output->GetSpacing()[2])
+    {
+      refuse("has slices at uneven distances, by up to " + std::to_string(deviation) + " mm; one may be missing");
+    }
+  });
+  return reader.GetPointer();
+}
+
+/** Read what MakeReader() supports. */
+template <typename TImage>
+typename TImage::Pointer
+ReadVolume(const std::string & path)
+{
+  const auto reader = MakeReader<TImage>(path);
   reader->Update();
-  double deviation = 0.0;
-  itk::ExposeMetaData(reader->GetOutput()->GetMetaDataDictionary(), "ITK_non_uniform_sampling_deviation", deviation);
-  if (deviation > 1e-3 * reader->GetOutput()->GetSpacing()[2])
-  {
-    refuse("has slices at uneven distances, by up to " + std::to_string(deviation) + " mm; one may be missing");
-  }
   return reader->GetOutput();
 }
 } // namespace Example

@@ -28,7 +28,7 @@ NAMES = {
     "moments": {"object_mean": 120, "object_variance": 2500, "difference_variance": 400},
     "maps": lambda x=X, features="glcm_Contrast", **k: voxelmaps.feature_maps(x, features=features, **k),
     "three": voxelmaps.feature_maps(X, features=["glcm_Contrast", "glcm_Id", "firstorder_Mean"]),
-    "regions": lambda **k: voxelmaps.region_features(**{"x": X, "mask": X > 40, "features": "glcm", **k}),
+    "regions": lambda **k: voxelmaps.region_features(**{"image": X, "mask": X > 40, "features": "glcm", **k}),
     "parts": np.repeat([1, 1, 2, 0], 108).reshape(X.shape),
     "describe": lambda x=X, features="glcm", **k: voxelmaps.describe(x, features=features, **k),
     "strength": lambda x=X, seeds=SEED, **k: voxelmaps.fuzzy_connectedness(x, seeds, **k),
@@ -60,7 +60,7 @@ ERRORS = {
         f"maps({name}=1)": rf"TypeError: ^(feature_maps|describe) has no parameter {name} \({advice}\)$"
         for name, advice in {
             "kernelRadius": r"did you mean neighborhood_radius\?",
-            "binCount": r"did you mean number_of_gray_levels\?",
+            "binCount": r"did you mean bin_count\?",
             "binWidth": r"did you mean bin_width\?",
             "bin_with": r"did you mean bin_width\?",
             "radius": r"did you mean radius_mm or neighborhood_radius\?",
@@ -87,15 +87,15 @@ ERRORS = {
     # Gray levels and windows.
     "strength(seeds=(X == 5) + 2 * (X == 6))": "ValueError: ^seeds has the labels 1, 2, but must be the seeds of one object: choose one, ",
     "threshold(X / 200, (X == 5) + 2 * (X == 6))": "ValueError: ^seeds has the labels 1, 2, but must be the seeds of one object",
-    "maps(['1.dcm', '2.dcm'])": "TypeError: ^x is a list of texts or paths; pass one path, such as that of the folder of a DICOM series$",
+    "maps(['1.dcm', '2.dcm'])": "TypeError: ^image is a list of texts or paths; pass one path, such as that of the folder of a DICOM series$",
     "maps(bin_width=-1)": "ValueError: ^bin_width is -1, but must be greater than 0 and finite$",
     "maps(bin_edges=[2, 1])": r"ValueError: ^bin_edges is \[2, 1\], but must be finite numbers, each greater than the one before$",
-    "maps(intensity_range=(1000, 2000))": "ValueError: ^intensity_range is for intensities from 1000 to 2000, but x has . to 199: is it in "
+    "maps(intensity_range=(1000, 2000))": "ValueError: ^intensity_range is for intensities from 1000 to 2000, but the image has . to 199: is it in "
     r"other units\?$",
-    "maps(np.where(X > 9, X, np.nan), bin_edges=[300, 400])": "ValueError: ^bin_edges is for intensities from 300 to inf, but x has 10 to",
-    "maps(X * 0, gray_levels=4)": "ValueError: ^gray_levels is for intensities from 1 to 4, but x has 0 to 0",
-    "regions(bin_edges=[300, 400])": "ValueError: ^bin_edges is for intensities from 300 to inf, but x has 41 to 199 inside the mask: is it in other units",
-    "maps(np.where(X > 99, 900, X), mask=(X > 9) & (X < 99), intensity_range=(300, 900))": "ValueError: but x has 10 to 98 inside the mask: ",
+    "maps(np.where(X > 9, X, np.nan), bin_edges=[300, 400])": "ValueError: ^bin_edges is for intensities from 300 to inf, but the image has 10 to",
+    "maps(X * 0, largest_gray_level=4)": "ValueError: ^largest_gray_level is for intensities from 1 to 4, but the image has 0 to 0",
+    "regions(bin_edges=[300, 400])": "ValueError: ^bin_edges is for intensities from 300 to inf, but the image has 41 to 199 inside the mask: is it in other units",
+    "maps(np.where(X > 99, 900, X), mask=(X > 9) & (X < 99), intensity_range=(300, 900))": "ValueError: but the image has 10 to 98 inside the mask: ",
     "maps(intensity_range=(1, 0))": "ValueError: but must be 'mask', 'image' or two numbers, the lower one first$",
     "maps(bin_width='narrow')": "TypeError: bin_width is 'narrow', but must be a number",
     "maps(bin_edges=3)": "TypeError: bin_edges is 3, but must be a list of numbers",
@@ -133,23 +133,23 @@ ERRORS = {
     **{
         f"maps({one}, {other})": "ValueError: are given, but only one of them can be used$"
         for one, other in itertools.permutations(
-            ("bin_width=10", "number_of_gray_levels=7", "bin_edges=[0, 50, 100]", "gray_levels=200"), 2
+            ("bin_width=10", "bin_count=7", "bin_edges=[0, 50, 100]", "largest_gray_level=200"), 2
         )
     },
     "maps(bin_edges=[0, 50], intensity_range=(20, 90))": "ValueError: intensity_range is .* has no effect with bin_edges",
-    "maps(gray_levels=200, intensity_range=(20, 90))": "ValueError: intensity_range is .* has no effect with gray_levels",
+    "maps(largest_gray_level=200, intensity_range=(20, 90))": "ValueError: intensity_range is .* has no effect with largest_gray_level",
     # Images, masks and outputs.
-    "maps(b'ct.nii')": "TypeError: x must be an array",
+    "maps(b'ct.nii')": "TypeError: image must be an array",
     "maps(None)": "TypeError: not NoneType",
     "maps(np.zeros(4))": "ValueError: must have 2 or 3 axes",
     "maps(np.ma.array(X))": "TypeError: masked array",
     "maps(X.astype(np.complex64))": "TypeError: complex64",
-    "maps(np.full((4, 4), np.nan))": "ValueError: ^x is NaN at all 16 voxels, so that there are no intensities$",
-    "maps('no-such-file.nii.gz')": "FileNotFoundError: x no-such-file.nii.gz does not exist$",
-    "maps(mask=np.ones((6, 8, 7)))": r"ValueError: mask has the shape \(6, 8, 7\), but x has \(6, 8, 9\)",
+    "maps(np.full((4, 4), np.nan))": "ValueError: ^image is NaN at all 16 voxels, so that there are no intensities$",
+    "maps('no-such-file.nii.gz')": "FileNotFoundError: image no-such-file.nii.gz does not exist$",
+    "maps(mask=np.ones((6, 8, 7)))": r"ValueError: mask has the shape \(6, 8, 7\), but the image has \(6, 8, 9\)",
     "maps(spacing=(1, 2))": "ValueError: spacing is",
     "maps(crop='mask')": "ValueError: needs a mask",
-    "describe(np.full((4, 4), np.nan), features='glcm')": "ValueError: ^x is NaN at all 16 voxels, so that",
+    "describe(np.full((4, 4), np.nan), features='glcm')": "ValueError: ^image is NaN at all 16 voxels, so that",
     # Regions.
     "regions(mask=X * 0)": "ValueError: ^no voxel of mask is other than 0; it has only the value 0$",
     "regions(mask=parts, label=9)": r"ValueError: ^no voxel of mask is 9 \(label\); it has the values 0, 1 and 2$",
@@ -162,8 +162,8 @@ ERRORS = {
     "regions(features='shape', alpha=3)": "ValueError: alpha is 3, but has no effect on features of shape",
     "regions(plane_axis=3)": "ValueError: plane_axis is 3, but must be 0, 1 or 2",
     "regions(bin_width=1e-9)": "ValueError: Region with the label 1: BinWidth 1e-09 over the range",
-    "regions(x=np.where(X == 99, np.inf, X))": "ValueError: x is infinite at . voxels? inside mask",
-    "regions(x=np.zeros((2, 4, 4, 4)))": "ValueError: x has 4 axes, but must be one image with 2 or 3 axes",
+    "regions(image=np.where(X == 99, np.inf, X))": "ValueError: image is infinite at . voxels? inside mask",
+    "regions(image=np.zeros((2, 4, 4, 4)))": "ValueError: image has 4 axes, but must be one image with 2 or 3 axes",
     "regions(features='voxel')": "ValueError: there is no class 'voxel' of features",
     "maps(features='shape_Elongation')": "ValueError: shape is that of regions, not of the windows of voxels: use voxelmaps.region_features",
     # Images and files of maps.
@@ -200,7 +200,7 @@ ERRORS = {
     "labels(seeds={1: 5})": "TypeError: a seed must be an index or a list of indices, not int",
     "labels(seeds={0: (1, 2, 3)})": "ValueError: the label 0 is not from 1 to 65535",
     "labels(seeds={'liver': (1, 2, 3)})": "TypeError: the label 'liver' is not an integer",
-    "labels(seeds=np.ones((6, 8), np.uint8))": r"ValueError: seeds has the shape \(6, 8\), but x has \(6, 8, 9\)",
+    "labels(seeds=np.ones((6, 8), np.uint8))": r"ValueError: seeds has the shape \(6, 8\), but the image has \(6, 8, 9\)",
     "labels(seeds=np.ones((6, 8, 9), complex))": "TypeError: complex128",
     "labels(mask=half)": r"ValueError: the seed \(1, 2, 3\) of the label 1 is outside the mask",
     # Affinities.
@@ -217,7 +217,7 @@ ERRORS = {
     "labels(**moments, estimate_of_every_label=True)": "ValueError: an affinity is given",
     "labels(estimate_of_every_label=True, competition='iterative')": "ValueError: must have the same affinity",
     "labels(np.zeros((6, 8, 9)))": "ValueError: cannot be estimated .* object variance of the estimate has the value 0",
-    "labels(vectors(17), components_axis=-1)": "ValueError: x has 17 components",
+    "labels(vectors(17), components_axis=-1)": "ValueError: image has 17 components",
     "labels(vectors(2), components_axis=-1, **moments)": "ValueError: components need the shape",
     # Other parameters of connectedness.
     "labels(competition='iterativ')": r"ValueError: competition is 'iterativ' \(did you mean iterative\?\), but must be one of relative, "
@@ -235,10 +235,10 @@ ERRORS = {
     "labels(np.zeros(3))": "ValueError: must have 2 or 3",
     "labels(out=np.zeros(X.shape))": "ValueError: out has the shape .* and the type float64",
     "strength(np.zeros(3))": "ValueError: must have 2 or 3",
-    "strength(floats, out=floats)": "ValueError: ^out has memory of x, which is read while results are written: give another array$",
-    "maps(floats, features='ngtdm_Busyness', out=floats[None])": "ValueError: ^out has memory of x",
+    "strength(floats, out=floats)": "ValueError: ^out has memory of image, which is read while results are written: give another array$",
+    "maps(floats, features='ngtdm_Busyness', out=floats[None])": "ValueError: ^out has memory of image",
     "labels(mask=region, label_type='uint8', out=region)": "ValueError: ^out has memory of mask",
-    "maps([[1, 2], [3]])": "ValueError: ^x is a list whose parts have different lengths: it is no array$",
+    "maps([[1, 2], [3]])": "ValueError: ^image is a list whose parts have different lengths: it is no array$",
     "strength(out=np.zeros(X.shape))": "ValueError: type float64",
     # Parameters without effect.
     "labels(weight=0.2)": "ValueError: weight is 0.2, but has no effect with the affinity geometric_mean; it belongs to weighted_sum",
@@ -258,7 +258,7 @@ ERRORS = {
     "transform('ct', features=['glcm_Contrst'])": "ValueError: Contrst.*did you mean Contrast",
     "transform('ct', features='glcm', bin_widht=3)": "TypeError: bin_widht.*did you mean bin_width",
     "transform('ct', features='glcm', neighborhood_radius=-1)": "ValueError: neighborhood_radius is -1",
-    "transform('ct', features='glcm', number_of_gray_levels=0)": "ValueError: number_of_gray_levels is 0, but must be 1 to 65535",
+    "transform('ct', features='glcm', bin_count=0)": "ValueError: bin_count is 0, but must be 1 to 65535",
     "transform('ct', mask='m', features='glcm')": "TypeError: has no parameter mask: mask_key is the name of the mask in the dictionary$",
     "transform('ct', features='glcm', out=3)": "TypeError: has no parameter out",
     "transform('ct', 'm', features='glcm', crop='mask', batch_first=True)": "ValueError: images of a batch have maps of one",
@@ -301,8 +301,8 @@ def test_arrays_of_two_places():
     cupy = pytest.importorskip("cupy")
     x, mask = cupy.asarray(X), X > 40
     with pytest.raises(
-        TypeError, match=r"x is an array of CuPy \(CUDA device 0\), but mask is one of NumPy \(host memory\)"
+        TypeError, match=r"image is an array of CuPy \(CUDA device 0\), but mask is one of NumPy \(host memory\)"
     ):
         voxelmaps.feature_maps(x, mask, features="glcm")
-    with pytest.raises(ValueError, match="device is 'cpu', but x is on CUDA device 0"):
+    with pytest.raises(ValueError, match="device is 'cpu', but the image is on CUDA device 0"):
         voxelmaps.feature_maps(x, features="glcm", device="cpu")

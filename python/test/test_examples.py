@@ -73,7 +73,7 @@ def test_texture_maps(run, head, tmp_path):
     assert "16 maps and overview.png" in output
     check_picture(tmp_path / "texture-maps" / "overview.png")
     names = ["glrlm_ShortRunEmphasis", "glrlm_RunEntropy"]
-    expected = voxelmaps.feature_maps(head["head.nii.gz"], features=names, number_of_gray_levels=32)
+    expected = voxelmaps.feature_maps(head["head.nii.gz"], features=names, bin_count=32)
     for name in names:
         path = tmp_path / "texture-maps" / f"{name}.nii.gz"
         assert geometry(path) == geometry(head["head.nii.gz"])
@@ -209,7 +209,7 @@ def test_dask(run, head, tmp_path):
     check_picture(tmp_path / "chunks.png")
     written = zarr.open(str(tmp_path / "maps.zarr"), mode="r")[...]
     features = [f"glrlm_{name}" for name in "SRE LRE GLN RLN RP".split()]
-    expected = voxelmaps.feature_maps(head["head.nii.gz"], features=features, number_of_gray_levels=32)
+    expected = voxelmaps.feature_maps(head["head.nii.gz"], features=features, bin_count=32)
     np.testing.assert_array_equal(written, np.moveaxis(expected.array, 0, -1))
 
 
@@ -231,7 +231,7 @@ def test_pytorch_channels(run, head, tmp_path):
         ([names["cut"]], r"cut.nii.gz has the shape \(61, 128, 128\), but .* has \(62, 128, 128\)"),
         ([names["empty"]], "no voxel of .*empty.nii.gz is other than 0"),
         ([names["mask"], "--device", "cuda:99"], "CUDA"),
-        ([names["mask"], "--levels", "0"], "number_of_gray_levels is 0, but must be 1 to 65535"),
+        ([names["mask"], "--levels", "0"], "bin_count is 0, but must be 1 to 65535"),
     ):
         command = [sys.executable, str(EXAMPLES / "pytorch_channels.py"), head["head.nii.gz"], *options]
         done = subprocess.run(command, capture_output=True, text=True, timeout=600)

@@ -65,14 +65,14 @@ class OnlyDLPack:
 def test_protocols():
     x = image_of()
     assert same(voxelmaps.feature_maps(OnlyDLPack(x), features=SOME).array, reference(x, features=SOME))
-    with pytest.raises(TypeError, match="x is neither in host memory nor on a CUDA device"):
+    with pytest.raises(TypeError, match="image is neither in host memory nor on a CUDA device"):
         voxelmaps.feature_maps(OnlyDLPack(x, (10, 0)), features=SOME)
 
     class OnDevice:
         __cuda_array_interface__ = {}
 
     for value in (OnDevice(), OnlyDLPack(x, (2, 0))):
-        with pytest.raises(TypeError, match=f"x is a {__name__}.{type(value).__name__} in device memory"):
+        with pytest.raises(TypeError, match=f"image is a {__name__}.{type(value).__name__} in device memory"):
             voxelmaps.feature_maps(value, features=SOME)
 
 
@@ -96,11 +96,11 @@ def test_protocols_of_devices():
 def test_batches_and_planes(library):
     x = image_of(shape=(3, 2, 6, 7, 8))
     mask = mask_of((6, 7, 8))
-    maps = voxelmaps.feature_maps(library(x), library(mask), features=SOME, number_of_gray_levels=8)
+    maps = voxelmaps.feature_maps(library(x), library(mask), features=SOME, bin_count=8)
     assert tuple(maps.array.shape) == (len(SOME), *x.shape)
     for i in range(3):
         for j in range(2):
-            expected = reference(x[i, j], mask, features=SOME, number_of_gray_levels=8)
+            expected = reference(x[i, j], mask, features=SOME, bin_count=8)
             assert same(np.ascontiguousarray(to_numpy(maps.array)[:, i, j]), expected)
     planes = voxelmaps.feature_maps(library(x[0, 0]), features=SOME, dimension=2)
     for z in range(6):
@@ -124,7 +124,7 @@ def test_batches_and_planes(library):
 def test_crop_at_the_borders(shape, voxels, window, expected):
     x, mask = image_of(shape=shape), np.zeros(shape, np.uint8)
     mask[tuple(np.transpose(voxels))] = 1
-    for discretization in (dict(bin_width=7), dict(number_of_gray_levels=5, intensity_range="image")):
+    for discretization in (dict(bin_width=7), dict(bin_count=5, intensity_range="image")):
         parameters = {**window, **discretization}
         maps = voxelmaps.feature_maps(x, mask, features=SOME, crop="mask", device="cpu", **parameters)
         assert maps.slices == expected
@@ -244,21 +244,21 @@ def test_one_gray_level_is_a_warning():
         voxelmaps.feature_maps(x, features=["glcm_Contrast", "firstorder_Mean"])
     assert voxelmaps.describe(x).warnings[0].startswith("all intensities are in one bin of the width 25")
     assert voxelmaps.describe(x, features="firstorder").warnings == voxelmaps.describe(x, bin_width=0.1).warnings == []
-    (many,) = voxelmaps.describe(x, number_of_gray_levels=1000).warnings
+    (many,) = voxelmaps.describe(x, bin_count=1000).warnings
     assert many.startswith("there are 1000 gray levels, but a window has 125 voxels")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         voxelmaps.feature_maps(x, features="firstorder_Mean")
         voxelmaps.feature_maps(x, features="glcm_Contrast", bin_width=0.1)
-        voxelmaps.feature_maps(x, features="glcm_Contrast", number_of_gray_levels=1)
-        voxelmaps.feature_maps(x, features="glcm_Contrast", number_of_gray_levels=1, intensity_range=(-100, 100))
-        voxelmaps.feature_maps(x, features="glcm_Contrast", number_of_gray_levels=9, intensity_range=(0, 2))
+        voxelmaps.feature_maps(x, features="glcm_Contrast", bin_count=1)
+        voxelmaps.feature_maps(x, features="glcm_Contrast", bin_count=1, intensity_range=(-100, 100))
+        voxelmaps.feature_maps(x, features="glcm_Contrast", bin_count=9, intensity_range=(0, 2))
     # What is outside of the mask does not count.
     mask = np.ones(x.shape, bool)
     mask[0], x[0, 0, 0] = False, 1000
     for bins in (
-        {"number_of_gray_levels": 32, "intensity_range": (-160, 240)},
-        {"number_of_gray_levels": 32, "intensity_range": (0.99, 240)},
+        {"bin_count": 32, "intensity_range": (-160, 240)},
+        {"bin_count": 32, "intensity_range": (0.99, 240)},
         {"bin_width": 25, "intensity_range": (0, 240)},
         {"bin_edges": [0, 100, 200]},
     ):

@@ -46,7 +46,7 @@ def test_maps_are_those_of_feature_maps(texture_class, dtype, shape):
     function = getattr(itk, f"{name}_feature_map_image_filter")
     parameters = {"number_of_gray_levels": 16, "feature_names": list(features)}
     image = function(itk.image_from_array(x), **parameters)
-    expected = maps_of(x, texture_class, number_of_gray_levels=16)
+    expected = maps_of(x, texture_class, bin_count=16)
     assert np.array_equal(itk.array_view_from_image(image), expected)
     assert np.array_equal(itk.array_view_from_image(function(x, **parameters)), expected)
 
@@ -77,7 +77,7 @@ def test_data_arrays_have_geometry():
         itk.run_length_feature_map_image_filter(given, feature_names=list(CLASSES["glrlm"][1]))
     )
     assert maps.z.values.tolist() == given.z.values.tolist()
-    assert np.array_equal(maps.values, maps_of(x, "glrlm", number_of_gray_levels=32))
+    assert np.array_equal(maps.values, maps_of(x, "glrlm", bin_count=32))
     # ITK returns scalar images as they were given.
     strength = itk.fuzzy_connectedness_image_filter(given, seed=[2, 3, 1], estimate_affinity_from_seeds=True)
     assert isinstance(strength, xarray.DataArray)
@@ -94,10 +94,10 @@ def test_offsets_are_set_one_by_one():
         filter.AddOffset(offset)
     filter.SetAggregation(itk.CooccurrenceFeatureMapEnums.Aggregation_Merge)
     filter.Update()
-    merged = voxelmaps.feature_maps(x, features=["glcm_Contrast"], aggregation="merge", number_of_gray_levels=32)
+    merged = voxelmaps.feature_maps(x, features=["glcm_Contrast"], aggregation="merge", bin_count=32)
     assert np.array_equal(itk.array_view_from_image(filter.GetOutput())[..., 0], merged["glcm_Contrast"])
     two = itk.dependence_feature_map_image_filter(itk.image_from_array(x), distances=[2], feature_names=["DE"])
-    expected = voxelmaps.feature_maps(x, features="gldm_DependenceEntropy", distances=2, number_of_gray_levels=32)
+    expected = voxelmaps.feature_maps(x, features="gldm_DependenceEntropy", distances=2, bin_count=32)
     assert np.array_equal(itk.array_view_from_image(two)[..., 0], expected.array[0])
 
 

@@ -341,7 +341,7 @@ def test_images_of_vectors(shape):
             assert image is not named or labels.dims == named.dims[:-1]
         with pytest.raises(ValueError, match="object_mean is .*, but voxels of 3 components need the shape"):
             session.update(seeds, object_mean=[1, 2])
-        with pytest.raises(TypeError, match="x has voxels of .* components, but they must be scalars"):
+        with pytest.raises(TypeError, match="image has voxels of .* components, but they must be scalars"):
             voxelmaps.feature_maps(image if image is not colors else named, features="glcm")
 
 

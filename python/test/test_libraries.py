@@ -17,13 +17,13 @@ FEATURES = {name: names for name, names in _core.feature_names().items() if "sha
 
 TYPES = [*_arrays.PIXEL_TYPES, "bool", "float16"]
 CONNECTEDNESS_TYPES = [dtype for dtype in TYPES if dtype not in ("int64", "uint64", "float16")]
-DISCRETIZATIONS = ["bin_width", "number_of_gray_levels", "bin_edges", "gray_levels"]
+DISCRETIZATIONS = ["bin_width", "bin_count", "bin_edges", "largest_gray_level"]
 AFFINITIES = ["geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"]
 MASKS = [None, "scattered", "ball", "plane"]
 
 
 def image_of(random, dtype, shape, discretization):
-    if discretization == "gray_levels":
+    if discretization == "largest_gray_level":
         return random.integers(0, 13, shape).astype(dtype)
     is_signed = np.dtype(dtype).kind not in "ub"
     values = random.integers(-100 if is_signed else 0, 120, shape)
@@ -74,11 +74,11 @@ def make_job(number):
         parameters.update(window_size=size, window_anchor=[int(random.integers(n)) for n in size])
     parameters[discretization] = {
         "bin_width": float(random.choice([1.5, 7, 25])),
-        "number_of_gray_levels": int(random.integers(1, 65)),
+        "bin_count": int(random.integers(1, 65)),
         "bin_edges": np.unique(random.integers(-90, 110, 9)).tolist(),
-        "gray_levels": 12,
+        "largest_gray_level": 12,
     }[discretization]
-    if discretization == "number_of_gray_levels":
+    if discretization == "bin_count":
         parameters["intensity_range"] = ["mask", "image", (-20.0, 60.5)][number % 3]
     parameters.update(
         distances=[[1], [1, 2], [2, 1, 3]][number % 3],

@@ -27,7 +27,7 @@ def mask_of():
 
 
 def maps_of(x=None, **parameters):
-    given = dict(features=SOME, neighborhood_radius=1, number_of_gray_levels=8)
+    given = dict(features=SOME, neighborhood_radius=1, bin_count=8)
     return voxelmaps.feature_maps(image_of() if x is None else x, **given, **parameters)
 
 
@@ -75,7 +75,7 @@ def test_axes_of_a_dataarray():
     depth = ("depth", np.arange(6) / 4, {"units": "cm"})
     x = xarray.DataArray(sitk.GetArrayFromImage(image_of()), dims=("depth", "row", "column"), coords={"depth": depth})
     with pytest.warns(
-        UserWarning, match="^x has coordinates along other axes, but not along row, column: 1 mm is assumed$"
+        UserWarning, match="^image has coordinates along other axes, but not along row, column: 1 mm is assumed$"
     ):
         maps = maps_of(x, mask=mask_of(), crop="mask").to_xarray()
     assert maps.dims == ("feature", *x.dims) and maps["depth"].identical(x["depth"][1:5])

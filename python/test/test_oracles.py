@@ -66,7 +66,7 @@ def regions_of_windows(x, mask, size, anchor, **parameters):
     ],
 )
 def test_maps_are_features_of_windows(mask, size, anchor, levels, parameters):
-    parameters = {"features": CLASSES, "gray_levels": levels, **parameters}
+    parameters = {"features": CLASSES, "largest_gray_level": levels, **parameters}
     x = gray_levels(mask, levels)
     maps = voxelmaps.feature_maps(x, mask, window_size=size, window_anchor=anchor, precision="double", **parameters)
     expected = regions_of_windows(x, mask, size, anchor, **parameters)
@@ -82,7 +82,7 @@ def test_a_mask_of_all_voxels_changes_nothing(shape):
     """Whether or not directions without pairs are looked for."""
     mask = np.ones(shape, bool)
     for window in ({"neighborhood_radius": 1}, {"window_size": 3, "window_anchor": 0}, {"window_size": 2}):
-        for bins in ({"gray_levels": 9}, {"bin_edges": [0, 5]}):
+        for bins in ({"largest_gray_level": 9}, {"bin_edges": [0, 5]}):
             given = {"features": "glrlm", **window, **bins}
             maps = [voxelmaps.feature_maps(gray_levels(mask, 9), each, **given).array for each in (None, mask)]
             np.testing.assert_array_equal(*maps)
@@ -99,14 +99,14 @@ def test_gray_levels_are_those_of_numpy():
     for parameters, levels in (
         (dict(bin_width=7.5), np.floor(x / 7.5) - np.floor(low / 7.5) + 1),
         (dict(bin_width=7.5, intensity_range="image"), np.floor(x / 7.5) - np.floor(x.min() / 7.5) + 1),
-        (dict(number_of_gray_levels=6), equal_bins(x, 6, low, high)),
-        (dict(number_of_gray_levels=6, intensity_range="image"), equal_bins(x, 6, x.min(), x.max())),
-        (dict(number_of_gray_levels=6, intensity_range=(-5, 9)), equal_bins(x, 6, -5, 9)),
+        (dict(bin_count=6), equal_bins(x, 6, low, high)),
+        (dict(bin_count=6, intensity_range="image"), equal_bins(x, 6, x.min(), x.max())),
+        (dict(bin_count=6, intensity_range=(-5, 9)), equal_bins(x, 6, -5, 9)),
         (dict(bin_edges=edges), np.digitize(x, edges)),
     ):
         maps = voxelmaps.feature_maps(x, mask, features="glrlm", **parameters).array
         levels = np.where(mask, levels, 0).astype(np.uint16)
-        expected = voxelmaps.feature_maps(levels, features="glrlm", gray_levels=int(levels.max())).array
+        expected = voxelmaps.feature_maps(levels, features="glrlm", largest_gray_level=int(levels.max())).array
         np.testing.assert_array_equal(maps, expected)
 
 

@@ -204,7 +204,7 @@ def test_slices_as_rows_and_names_of_labels(case):
     labels = mask.astype(int)
     labels[:, 8:, :] *= 4
     names = {4: "rough: 2.1 ml", 1: "smooth"}
-    options = {"slice": [2, 4], "labels": names, "caption": "Two habitats", "margin": math.inf}
+    options = {"slice": [2, 4], "label_names": names, "caption": "Two habitats", "margin": math.inf}
     figure = voxelmaps.show(image, {"habitats": labels}, mask, **options)
     axes, _ = panels(figure)
     assert [axis.get_title() for axis in axes] == ["slice 2", "habitats", "slice 4", ""]
@@ -315,9 +315,9 @@ def test_segmentations_and_mappings(case):
     figure = voxelmaps.show(image, voxelmaps.Segmentation(labels, strength=image))
     assert save(figure) == save(voxelmaps.show(image, {"labels": labels, "strength": image}))
     # Names are those of labels, not of strengths.
-    figure = voxelmaps.show(image, voxelmaps.Segmentation(labels, image), labels={1: "rim"})
+    figure = voxelmaps.show(image, voxelmaps.Segmentation(labels, image), label_names={1: "rim"})
     assert legend_of(figure)[0] == ["rim"]
-    with pytest.raises(TypeError, match=r"show\(x, maps\), or show\(None, maps\)"):
+    with pytest.raises(TypeError, match=r"show\(image, maps\), or show\(None, maps\)"):
         voxelmaps.show(maps)
 
 
@@ -327,7 +327,7 @@ def test_errors(case):
     moved = itk_image(mask, origin=(0, 0, 0))
     for arguments, message in (
         ((image, maps, mask[1:]), r"the mask has the shape \(5, 20, 30\), but the image has \(6, 20, 30\)"),
-        ((np.zeros((40, 40, 3)),), "whose last axis looks like 3 channels.*: draw a channel, such as x"),
+        ((np.zeros((40, 40, 3)),), "whose last axis looks like 3 channels.*: draw a channel, such as image"),
         ((image, maps, mask & False), "no voxel of the mask is other than 0; it has only the value 0"),
         ((image, maps, image + 1e4), "swapped|threshold it first"),
         ((image, maps, mask * np.arange(1, 31, dtype=np.uint8)), "say which label"),
@@ -359,7 +359,7 @@ def test_errors(case):
         ({"columns": 0}, "columns is 0, but must be 1 to 1000"),
         ({"page": 2}, "page is 2, but must be 1 to 1"),
         ({"spacing": (1, 0, 1)}, "spacing is .*, but must be 3 positive numbers"),
-        ({"labels": mask}, "labels is .*, but must be a dict of names"),
+        ({"label_names": mask}, "label_names is .*, but must be a dict of names"),
     ):
         with pytest.raises((TypeError, ValueError), match=message):
             voxelmaps.show(image, maps, mask, **options)

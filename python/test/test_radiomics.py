@@ -118,7 +118,7 @@ def test_inverse_squares_of_many_levels(radius):
     """They are numbers in fixed point, which doc/radiomics.md has the errors of."""
     for levels in (100, 182, 256, 725, 2048, 4096, 16000, 65535):
         worst = {}
-        options = {"gray_levels": levels, "neighborhood_radius": radius, "precision": "double"}
+        options = {"largest_gray_level": levels, "neighborhood_radius": radius, "precision": "double"}
         for level in (levels, levels - 1, levels * 3 // 4, levels * 2 // 3):
             # One pair of voxels; two voxels of one level, and one of level 1.
             k = level - 1

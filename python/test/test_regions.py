@@ -54,7 +54,7 @@ def test_matrices_of_oracles(shape, distances, levels, density):
     mask = random.random(shape) < density
     mask.flat[:2] = True
     window = np.where(mask, x, 0)
-    features = region(x, mask, features=CLASSES, gray_levels=levels, distances=distances, alpha=0)
+    features = region(x, mask, features=CLASSES, largest_gray_level=levels, distances=distances, alpha=0)
     offsets = oracles.all_offsets(len(shape), distances)
     pairs = [oracles.pairs_of(window, offset) for offset in offsets]
     directions = [step for step in oracles.all_offsets(len(shape)) if oracles.has_pairs(window, step)]
@@ -66,7 +66,9 @@ def test_matrices_of_oracles(shape, distances, levels, density):
     check("gldm", features, features_of(oracles.dependences_of(window, offsets, 0), oracles.DEPENDENCES))
     check("ngtdm", features, oracles.tone_difference_features(*oracles.tone_differences_of(window, offsets)))
     check("firstorder", features, oracles.first_order_features(x[mask], window[mask]))
-    merged = region(x, mask, features=["glcm", "glrlm"], gray_levels=levels, distances=distances, aggregation="merge")
+    merged = region(
+        x, mask, features=["glcm", "glrlm"], largest_gray_level=levels, distances=distances, aggregation="merge"
+    )
     total = sum(pairs, start=Counter())
     check("glcm", merged, oracles.pair_features(total, levels) if total else {})
     check("glrlm", merged, features_of(sum(runs, start=Counter()), oracles.RUNS))
@@ -125,13 +127,13 @@ def test_mesh_of_all_cubes_of_pyradiomics():
 
 def test_flat_planes_and_single_voxels():
     x = np.full((3, 4, 5), 7.25)
-    one = region(x, x > 0, features=CLASSES, number_of_gray_levels=8)
+    one = region(x, x > 0, features=CLASSES, bin_count=8)
     assert (one["firstorder_Entropy"], one["firstorder_Skewness"], one["firstorder_Variance"]) == (0, 0, 0)
     assert (one["glcm_Correlation"], one["glcm_MCC"], one["glszm_ZoneVariance"]) == (1, 1, 0)
     assert one["glszm_LargeAreaEmphasis"] == 60**2 and one["ngtdm_Coarseness"] == 1e6
     mask = np.zeros(x.shape, bool)
     mask[1, 1, 1] = True
-    single = region(x, mask, features=[*CLASSES, "shape"], number_of_gray_levels=8)
+    single = region(x, mask, features=[*CLASSES, "shape"], bin_count=8)
     assert np.isnan([single["shape_Elongation"], single["shape_Flatness"]]).all() and single["shape_VoxelVolume"] == 1
     assert np.isnan(single["glcm_Contrast"]) and single["glcm_MCC"] == 1 and np.isnan(single["glrlm_RunEntropy"])
     assert single["glszm_ZonePercentage"] == single["gldm_SmallDependenceEmphasis"] == 1
@@ -174,7 +176,7 @@ def test_textures_of_the_ibsi(name):
     columns = []
     for regions, plane_axis in ((slices, 0), (mask, 0), (mask, None)):
         for aggregation in ("average", "merge") if name in ("glcm", "glrlm") else (None,):
-            parameters = {"gray_levels": 6, "plane_axis": plane_axis, "aggregation": aggregation}
+            parameters = {"largest_gray_level": 6, "plane_axis": plane_axis, "aggregation": aggregation}
             features = [f"{name}_{feature}" for feature, _ in rows]
             table = voxelmaps.region_features(image, regions, features=features, **parameters)
             columns.append({key: column.mean() for key, column in table.items()})
@@ -356,7 +358,7 @@ def test_many_labels_and_levels():
         x,
         np.ones_like(x),
         features=["glcm_Contrast", "glszm", "gldm", "glrlm", "ngtdm_Coarseness"],
-        gray_levels=None,
+        largest_gray_level=None,
         bin_width=2,
     )
     assert one["glrlm_RunPercentage"] == (13 + 0) / 13 - 0.5 / 13 and one["glszm_ZonePercentage"] == 0.5
@@ -374,7 +376,7 @@ def test_absent_voxels():
     x, mask = scene()
     x[mask == 2] = np.nan
     x[0, 0, :3], mask[0, 0, :3] = np.nan, 1
-    with pytest.warns(UserWarning, match="x is NaN at .* voxels inside mask"):
+    with pytest.warns(UserWarning, match="image is NaN at .* voxels inside mask"):
         table = voxelmaps.region_features(x, mask)
     assert np.isnan(table["glcm_Contrast"]).tolist() == [False, True, False, False, False]
     assert not np.isnan(table["shape_Sphericity"]).any()

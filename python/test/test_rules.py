@@ -143,8 +143,8 @@ def function(request):
 
 
 def same_sentence(text):
-    """The error without what names the arguments: execute has an image and a mask, and feature_maps x and mask."""
-    return text.replace("the image", "x").replace("the mask", "mask")
+    """The error without articles, which the names of arguments have in execute, and not in feature_maps."""
+    return re.sub("^the image", "image", text).replace("the mask", "mask")
 
 
 def refused(pattern, function, *arguments, error=ValueError, **options):
@@ -180,7 +180,7 @@ MASKS = {
     "an image": (
         EVERYWHERE.astype(np.int16),
         {},
-        f"mask has hundreds of values, from {EVERYWHERE.min()} to {EVERYWHERE.max()}, as an image has: are x and mask swapped? If not, "
+        f"mask has hundreds of values, from {EVERYWHERE.min()} to {EVERYWHERE.max()}, as an image has: are the image and mask swapped? If not, "
         "make a mask of it, such as mask == 1",
     ),
 }
@@ -231,13 +231,13 @@ def test_swapped_image_and_mask(kind):
     for function in (feature_maps, *CONNECTED) if kind.name == "array" else (*MAPS, *CONNECTED):
         for options in ({}, {"label": 7}):
             image = kind(volume(EVERYWHERE.astype(np.int16)))
-            refused("are x and mask swapped", function, kind(volume(MASK)), image, **options)
+            refused("are the image and mask swapped", function, kind(volume(MASK)), image, **options)
             # With fewer gray levels, the image has two values.
             given = kind(volume(MASK)), kind(volume(X // 3))
-            refused("has 67 values, .* are x and mask swapped", function, *given, **{"label": 1, **options})
+            refused("has 67 values, .* are the image and mask swapped", function, *given, **{"label": 1, **options})
     # The image itself.
     x, options = kind(volume(X)), {} if kind.name != "array" else {"spacing": SPACING[::-1]}
-    sentence = "^mask has the values of x, but must say where the regions are: is it x\\?$"
+    sentence = "^mask has the values of the image, but must say where the regions are: is it the image\\?$"
     regions = lambda x, mask, **labels: voxelmaps.region_features(x, mask, features="glcm", **labels)  # noqa: E731
     for function in (feature_maps, *CONNECTED, regions) if kind.name == "array" else (*MAPS, *CONNECTED, regions):
         refused(sentence, function, x, x, label=7)
@@ -270,11 +270,11 @@ def test_grids(kind, function):
     assert np.array_equal(array_of(result), (feature_maps if function in MAPS else function)(X, MASK))
     away = (ORIGIN[0], ORIGIN[1] + 0.25, ORIGIN[2])
     sentence = (
-        f"mask has the origin {away}, but x has {ORIGIN}: corners differ by up to 0.25 mm (0.333 voxels), but only 0.001 voxels are "
-        "permitted: resample mask to the grid of x, or give it the geometry of x if only that is wrong"
+        f"mask has the origin {away}, but the image has {ORIGIN}: corners differ by up to 0.25 mm (0.333 voxels), but only 0.001 voxels are "
+        "permitted: resample mask to the grid of the image, or give it the geometry of the image if only that is wrong"
     )
     refused("^" + re.escape(sentence), function, kind(volume(X)), kind(volume(MASK, away)))
-    message = r"mask has the size \(12, 10, 8\), but x has \(12, 10, 9\)"
+    message = r"mask has the size \(12, 10, 8\), but the image has \(12, 10, 9\)"
     refused(message, function, kind(volume(X)), kind(volume(MASK[:-1])))
 
 
@@ -283,7 +283,7 @@ def test_kinds_can_be_mixed(kind, other):
     mask = KINDS[other](volume(MASK))
     if (kind.name, other) in (("nibabel", "array"), ("nibabel", "MetaTensor")):
         if other == "array":
-            message = "mask is an array, whose axes may be x, y, z or z, y, x, but x is an image of nibabel"
+            message = "mask is an array, whose axes may be x, y, z or z, y, x, but the image is one of nibabel"
             refused(message, feature_maps, kind(volume(X)), mask, error=TypeError)
         return
     for function in (feature_maps, *CONNECTED):
@@ -307,9 +307,9 @@ def test_seeds_of_every_kind(kind):
                 assert np.array_equal(array_of(function(seed_points=points)), expected)
                 assert np.array_equal(array_of(function({1: SEED}, seed_points={2: points[2]})), expected)
             for wrong, sentence in (
-                ({1: (9, 0, 0)}, "the seed (9, 0, 0) is not an index of x, which has the shape (9, 10, 12) (axes z, y, x)"),
+                ({1: (9, 0, 0)}, "the seed (9, 0, 0) is not an index of the image, which has the shape (9, 10, 12) (axes z, y, x)"),
                 ({70000: SEED}, "the label 70000 is not from 1 to 65535"),
-                ({1: seeds == 1}, "the seeds of a label are an array of the shape of x, but must be indices: np.argwhere(array) has them"),
+                ({1: seeds == 1}, "the seeds of a label are an array of the shape of the image, but must be indices: np.argwhere(array) has them"),
                 ([SEED, OTHER], "seeds is a list, but must have labels: a dict such as {1: (3, 4, 5)}, or an array"),
                 ({1: SEED, 2: SEED}, "the voxel (3, 4, 5) is a seed of the labels 1 and 2, but a voxel may be a seed of one label only"),
                 (kind(volume(seeds * np.float32(0.4))), "seeds has 2 values that are not integers, such as 0.4: seeds are labels, and 0 "
@@ -317,11 +317,11 @@ def test_seeds_of_every_kind(kind):
                 (kind(volume(seeds * np.int32(70000))), "seeds has the value 70000, but values must be from 0 to 65535"),
                 (kind(volume(X + 1)), "seeds has values other than 0 at 1080 of 1080 voxels, 198 of them, as an image has: seeds are labels of "
                  "some voxels, and 0 where there is none"),
-                ({1: [SEED, (3, 4)]}, "the seed (3, 4) is not an index of x, which has the shape (9, 10, 12) (axes z, y, x)"),
+                ({1: [SEED, (3, 4)]}, "the seed (3, 4) is not an index of the image, which has the shape (9, 10, 12) (axes z, y, x)"),
                 (np.array([SEED]), "seeds is a ndarray, but must have labels: a dict such as {1: array([3, 4, 5])}, or an array"),
-                ({1: np.nonzero(np.eye(3)[None])}, "the seed (0, 0, 0) is not an index of x, which has the shape (9, 10, 12) (axes z, y, x): "
+                ({1: np.nonzero(np.eye(3)[None])}, "the seed (0, 0, 0) is not an index of the image, which has the shape (9, 10, 12) (axes z, y, x): "
                  "numpy.argwhere has indices of voxels as rows"),
-                ({1: np.nonzero(MASK)}, "the seed (2, 2, 2, 2, 2, 2, ...) is not an index of x, which has the shape (9, 10, 12) (axes z, y, x): "
+                ({1: np.nonzero(MASK)}, "the seed (2, 2, 2, 2, 2, 2, ...) is not an index of the image, which has the shape (9, 10, 12) (axes z, y, x): "
                  "numpy.argwhere has indices of voxels as rows"),
                 (kind(volume(seeds * 0)), "there are no seeds: give seeds, indices of voxels or an array, or seed_points, points in mm"),
             ):  # fmt: skip
@@ -332,7 +332,7 @@ def test_seeds_of_every_kind(kind):
     for wrong, sentence in (
         (kind(volume(-seeds.astype(np.int8))), "seeds has the value -1, but values must be from 0 to 65535"),
         (np.nonzero(np.eye(3)[None]), "numpy.argwhere has indices of voxels as rows"),
-        (seeds[1:], "seeds has the shape (8, 10, 12), but x has (9, 10, 12)"),
+        (seeds[1:], "seeds has the shape (8, 10, 12), but the image has (9, 10, 12)"),
     ):
         if kind.name == "nibabel" and isinstance(wrong, np.ndarray):
             sentence = "seeds is an array, whose axes may be x, y, z or z, y, x"
@@ -340,11 +340,11 @@ def test_seeds_of_every_kind(kind):
     for of_seed in (SEED, [SEED], np.array([SEED]), kind(volume((seeds == 1).astype(np.uint8)))):
         assert np.array_equal(array_of(connect(of_seed)), strength)
     if kind.name == "array":
-        message = "need the geometry of an image, but x is an array"
+        message = "need the geometry of an image, but the image is an array"
         refused(message, voxelmaps.labels, x, seed_points=points, error=TypeError)
     else:
         assert np.array_equal(array_of(connect(seed_points=points[1])), strength)
-        message = r"the seed point \(900.0, 0.0, 0.0\) mm is outside of x"
+        message = r"the seed point \(900.0, 0.0, 0.0\) mm is outside of the image"
         refused(message, voxelmaps.labels, x, seed_points={1: (900, 0, 0)})
 
 
@@ -404,8 +404,8 @@ def test_axes_of_a_dataarray_and_a_tensor_of_monai():
     lazy.pending_operations = [{"lazy_affine": np.eye(4) * 2}]
     for tensor, message in (
         (MetaTensor(X, np.eye(4) + np.eye(4, k=1) * 0.1), "sheared axes, with a cosine of"),
-        (lazy, "^x has pending operations of MONAI: apply them"),
-        (MetaTensor(X), r"x has an affine of the shape \(\), but it must be a matrix"),
+        (lazy, "^image has pending operations of MONAI: apply them"),
+        (MetaTensor(X), r"image has an affine of the shape \(\), but it must be a matrix"),
         (MetaTensor(np.stack([X] * 3, -1), np.eye(4)), "whose last axis looks like 3 channels"),
     ):
         refused(message, voxelmaps.feature_maps, tensor, features="glcm")
@@ -454,22 +454,22 @@ def test_spacing_as_an_attribute():
     x = xarray.DataArray(X, dims=("z", "y", "x"), attrs={"spacing": SPACING[::-1]})
     assert np.array_equal(feature_maps(x, MASK), feature_maps(X, MASK))
     for wrong in ((1, 2), (1, -2, 3), "1 2 3", {"z": 1, "y": 2}):
-        message = "^x: in its attributes, (a value of )?spacing is"
+        message = "^image: in its attributes, (a value of )?spacing is"
         refused(message, feature_maps, x.assign_attrs(spacing=wrong), MASK)
     for attributes, message in (
         ({"spacing": (3, 1, 1)}, "along the axis z have the step 1 mm, but the attribute spacing is 3: delete one"),
         (
             {"direction": 2 * np.eye(3)},
-            r"^the attribute direction of x must have columns of the length 1, but is \[\[2",
+            r"^the attribute direction of image must have columns of the length 1, but is \[\[2",
         ),
     ):
         wrong = xarray.DataArray(X, {"z": np.arange(9)}, ("z", "y", "x"), attrs={"spacing": (1, 1, 1), **attributes})
         refused(message, feature_maps, wrong, MASK)
     for function in (feature_maps, *CONNECTED):
         for given in ((x.to_dataset(name="ct"), MASK), (x, x.to_dataset(name="ct"))):
-            message = "^(x|mask) is a Dataset of xarray: choose one of its variables"
+            message = "^(image|mask) is a Dataset of xarray: choose one of its variables"
             refused(message, function, *given, error=TypeError)
-    message = r"attribute direction of x has 9 numbers, but it has 2 axes"
+    message = r"attribute direction of image has 9 numbers, but it has 2 axes"
     refused(message, voxelmaps.feature_maps, _image.to_xarray(volume(X)).isel(z=3), features="glcm")
 
 
@@ -482,22 +482,22 @@ def test_nan_and_infinity(kind):
     mask = kind(volume(MASK))
     present = np.isfinite(WITH_NAN) & (MASK == 1)
     with pytest.warns(
-        UserWarning, match="^x is NaN at 1 voxel inside mask, which is absent as those outside$"
+        UserWarning, match="^image is NaN at 1 voxel inside mask, which is absent as those outside$"
     ) as caught:
         result = feature_maps(kind(volume(WITH_NAN)), mask)
     assert np.array_equal(result, feature_maps(X, present))
     assert [each.filename for each in caught if each.category is UserWarning] == [__file__]
     functions = (feature_maps,) if kind.name == "array" else MAPS
-    remedy = r"leave them out of mask, such as mask & np\.isfinite\(x\)"
+    remedy = r"leave them out of mask, such as mask & np\.isfinite\(image\)"
     for function in (*functions, *CONNECTED):
-        refused(f"^x is infinite at 2 voxels inside mask: {remedy}$", function, kind(volume(WITH_INF)), mask)
+        refused(f"^image is infinite at 2 voxels inside mask: {remedy}$", function, kind(volume(WITH_INF)), mask)
     for function in CONNECTED:
-        with pytest.warns(UserWarning, match="^x is NaN at 1 voxel inside mask"):
+        with pytest.warns(UserWarning, match="^image is NaN at 1 voxel inside mask"):
             function(kind(volume(WITH_NAN)), mask)
     for function in functions[1:]:
-        refused(f"^x is NaN at 1 voxel inside mask: {remedy}$", function, kind(volume(WITH_NAN)), mask)
+        refused(f"^image is NaN at 1 voxel inside mask: {remedy}$", function, kind(volume(WITH_NAN)), mask)
     nothing = np.where(MASK == 1, np.nan, X).astype(np.float32)
-    message = "^x is NaN at all {}, so that there are no intensities$"
+    message = "^image is NaN at all {}, so that there are no intensities$"
     for function in (feature_maps, *CONNECTED):
         refused(message.format("120 voxels inside mask"), function, kind(volume(nothing)), mask)
     nothing = np.full(SHAPE, np.nan, np.float32)
@@ -514,7 +514,7 @@ def test_nan_and_infinity(kind):
         outside[0, 0, 0] = np.inf
         assert np.array_equal(feature_maps(kind(volume(outside)), mask), feature_maps(X, MASK))
         voxelmaps.feature_maps(WITH_NAN, features="firstorder_Mean")
-    refused("^x is infinite at 2 voxels: ", voxelmaps.feature_maps, WITH_INF, features="glcm")
+    refused("^image is infinite at 2 voxels: ", voxelmaps.feature_maps, WITH_INF, features="glcm")
 
 
 # --- Axes ----------------------------------------------------------------------------------------------------------------
@@ -523,7 +523,7 @@ def test_nan_and_infinity(kind):
 @pytest.mark.parametrize("shape", [(9, 10, 12, 1), (64, 48, 3), (10, 9, 4), (2, 9, 10, 12, 2)])
 def test_arrays_that_look_like_color(shape):
     x = np.random.default_rng(0).integers(0, 200, shape).astype(np.int16)
-    message = f"x has the shape {re.escape(str(shape))}, whose last axis looks like {shape[-1]} channel"
+    message = f"image has the shape {re.escape(str(shape))}, whose last axis looks like {shape[-1]} channel"
     functions = [lambda **options: voxelmaps.feature_maps(x, features="firstorder_Mean", **options)]
     if len(shape) == 3:
         functions += [
@@ -543,8 +543,8 @@ def test_arrays_that_look_like_color(shape):
 def test_dataarrays_with_axes_that_are_not_of_space():
     x = xarray.DataArray(X, dims=("t", "y", "x"))
     for function in (*CONNECTED, lambda x, mask: voxelmaps.feature_maps(x, features="glcm")):
-        refused("x has the axis t among t, y, x, but images have the axes z, y, x or y, x", function, x, None)
-    message = "x has voxels of 12 components"
+        refused("image has the axis t among t, y, x, but images have the axes z, y, x or y, x", function, x, None)
+    message = "image has voxels of 12 components"
     refused(message, voxelmaps.feature_maps, x.rename(x="c"), features="glcm", error=TypeError)
     slices = voxelmaps.feature_maps(xarray.DataArray(X, dims=("t", "y", "x")), features="glcm", dimension=2).array
     assert np.array_equal(slices[:, 3], voxelmaps.feature_maps(X[3], features="glcm").array)
@@ -619,11 +619,11 @@ def test_masks_of_libraries(name, library):
 
 def test_nan_and_infinity_of_libraries(library):
     mask = library(MASK)
-    with pytest.warns(UserWarning, match="^x is NaN at 1 voxel inside mask"):
+    with pytest.warns(UserWarning, match="^image is NaN at 1 voxel inside mask"):
         maps = voxelmaps.feature_maps(library(WITH_NAN), mask, features="firstorder_Mean")
     reference = voxelmaps.feature_maps(X, np.isfinite(WITH_NAN) & (MASK == 1), features="firstorder_Mean")
     assert np.array_equal(to_numpy(maps.array), reference.array)
-    message = "^x is infinite at 2 voxels inside mask"
+    message = "^image is infinite at 2 voxels inside mask"
     refused(message, voxelmaps.feature_maps, library(WITH_INF), mask, features="firstorder_Mean")
 
 
@@ -632,7 +632,7 @@ def test_nan_and_infinity_of_libraries(library):
     [
         (MASK * 0, "no voxel of selection is other than 0; it has only the value 0"),
         (1 - MASK, "no voxel of selection is inside mask, so that there is nothing to compute"),
-        (X, f"selection has hundreds of values, from {X.min()} to {X.max()}, as an image has: are x and selection swapped? If not, make a "
+        (X, f"selection has hundreds of values, from {X.min()} to {X.max()}, as an image has: are the image and selection swapped? If not, make a "
          "mask of it, such as selection == 1"),
     ],
 )  # fmt: skip
@@ -647,7 +647,7 @@ def test_values_that_are_not_exact():
     maps = lambda x, mask: voxelmaps.feature_maps(x, mask, features="firstorder_Range")  # noqa: E731
     for function in (maps, regions, *CONNECTED):
         function(np.full(SHAPE, 2**53), None)
-        message = "x has uint64 values from .*, which cannot be converted to float64 without a change"
+        message = "image has uint64 values from .*, which cannot be converted to float64 without a change"
         refused(message, function, np.full(SHAPE, 2**64 - 1, np.uint64), None)
     masked = np.ma.masked_equal(X, 0)
     for function in (maps, *CONNECTED):

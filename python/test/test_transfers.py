@@ -110,7 +110,7 @@ CASES = {
     "maps of int16": (lambda x, mask: maps(x.short(), bin_width=10), (10, *SHAPE)),
     "maps of float64": (lambda x, mask: maps(x, precision="double"), (10, *SHAPE)),
     "maps of a batch": (lambda x, mask: maps(x[None, None]), (10, 1, 1, *SHAPE)),
-    "maps in a mask": (lambda x, mask: maps(x, mask, number_of_gray_levels=32), (10, *SHAPE)),
+    "maps in a mask": (lambda x, mask: maps(x, mask, bin_count=32), (10, *SHAPE)),
     "maps of the box of a mask": (lambda x, mask: maps(x, mask, bin_edges=[0, 30, 60], crop="mask"), (10, *[123] * 3)),
     "transform": (transform, (11, *SHAPE)),
     "channels of the example": (lambda x, mask: example("channels_of")(x, mask), (11, *SHAPE)),

@@ -55,8 +55,8 @@ def test_batch_first(library):
         {"dimension": 2, "neighborhood_radius": (1, 2)},
         {"neighborhood_radius": (0, 1, 1), "device": "cuda"},
         {"bin_edges": [100, 200, 300]},
-        {"gray_levels": 3},
-        {"intensity_range": (-100, 300), "number_of_gray_levels": 16, "distances": 3},
+        {"largest_gray_level": 3},
+        {"intensity_range": (-100, 300), "bin_count": 16, "distances": 3},
     ],
 )
 def test_right_parameters(parameters):

@@ -273,18 +273,18 @@ def check_same_library(first, first_name, other, other_name):
 
 
 def array_like(value, what, image, *shapes, may_be_on_host=False):
-    """The array in a value. Raises TypeError or ValueError if it is not of the library of the image x, or of none of the shapes.
+    """The array in a value. Raises TypeError or ValueError if it is not of the library of the image, or of none of the shapes.
 
-    may_be_on_host    Whether arrays of NumPy are copied to the library of x.
+    may_be_on_host    Whether arrays of NumPy are copied to the library of the image.
     """
     array = array_of(value, what)
     if may_be_on_host and array.library == Library("NumPy") != image.library:
         if array.dtype not in (*PIXEL_TYPES, "bool"):
             raise TypeError(f"{what} has voxels of type {array.dtype}, but they {_RULE_OF_TYPES}")
         array = Array(image.library.from_host(np.ascontiguousarray(array.array)), image.library)
-    check_same_library(image, "x", array, what)
+    check_same_library(image, "the image", array, what)
     if array.shape not in shapes:
-        raise ValueError(f"{what} has the shape {array.shape}, but x has {shapes[0]}")
+        raise ValueError(f"{what} has the shape {array.shape}, but the image has {shapes[0]}")
     return array
 
 
@@ -344,7 +344,7 @@ def output_of(value, image, shape, dtype, what="out", mask=None):
     if value is None:
         return Array(image.library.empty(shape, dtype), image.library)
     out = array_of(value, what)
-    check_same_library(image, "x", out, what)
+    check_same_library(image, "the image", out, what)
     if out.library.given == "JAX":
         raise TypeError(f"{what} is an array of JAX, which cannot be written to: leave it out")
     if out.shape != shape or out.dtype != dtype:
@@ -355,7 +355,7 @@ def output_of(value, image, shape, dtype, what="out", mask=None):
     is_writable = out.library.name != "NumPy" or (out.array.flags.writeable and out.array is value)
     if not (is_contiguous and is_writable):
         raise ValueError(f"{what} must be writable and in C order, without gaps")
-    for other, name in ((image, "x"), (mask, "mask")):
+    for other, name in ((image, "image"), (mask, "mask")):
         if other is not None and out.address < other.end and other.address < out.end:
             raise ValueError(
                 f"{what} has memory of {name}, which is read while results are written: give another array"

@@ -71,7 +71,7 @@ class Scene(NamedTuple):
         array = _arrays.array_like(array, "mask", self.pixels, self.shape, may_be_on_host=True)
         region = _regions.region(array, label, "mask", self.pixels)
         inside = region.array[..., None] if self.components else region.array
-        _regions.check_finite(self.pixels, _arrays.Array(inside, region.library), "x", "mask")
+        _regions.check_finite(self.pixels, _arrays.Array(inside, region.library), "image", "mask")
         return self._replace(mask=region)
 
     def _with_arrays(self, function: Callable[[_arrays.Array], _arrays.Array], shape: tuple[int, ...]) -> Scene:
@@ -92,33 +92,33 @@ class Scene(NamedTuple):
         return result if out is not None else self.opened.convert(self.opened.image.with_array(result))
 
 
-def scene_of(x: Any, values: dict[str, Any]) -> Scene:
+def scene_of(image: Any, values: dict[str, Any]) -> Scene:
     """The scene of an image and of the parameters, which are checked, without a mask."""
     axis = values.get("components_axis")
-    opened = _image.opened(x, "x", axis)
-    given = _arrays.array_of(opened.image.array, "x")
-    pixels = _arrays.without_int64(_arrays.pixels_of(given, "x"), "x")
+    opened = _image.opened(image, "image", axis)
+    given = _arrays.array_of(opened.image.array, "image")
+    pixels = _arrays.without_int64(_arrays.pixels_of(given, "image"), "image")
     axis, components, dimensions = opened.components_axis, 0, len(pixels.shape)
     if axis is not None:
         if "components_axis" not in values:
             raise TypeError(
-                "x has voxels of several components, but they must be scalars: choose one, such as x[..., 0]"
+                "image has voxels of several components, but they must be scalars: choose one, such as image[..., 0]"
             )
         dimensions, components = dimensions - 1, pixels.shape[axis]
         if not 1 <= components <= _MAX_COMPONENTS:
-            raise ValueError(f"x has {components} components, but voxels must have 1 to {_MAX_COMPONENTS}")
+            raise ValueError(f"image has {components} components, but voxels must have 1 to {_MAX_COMPONENTS}")
         if axis == 0:
             library = pixels.library
             pixels = _arrays.Array(library.contiguous(library.module().moveaxis(pixels.array, 0, -1)), library)
     elif values["spacing"] is None:
-        remedy = "give components_axis=-1" if "components_axis" in values else "choose a channel, such as x[..., 0]"
+        remedy = "give components_axis=-1" if "components_axis" in values else "choose a channel, such as image[..., 0]"
         _image.check_axes(opened, pixels.shape, "give its spacing, such as spacing=(1, 1, 1),", remedy)
     if dimensions not in (2, 3):
         rule = "" if axis is None else " in addition to that of the components"
-        raise ValueError(f"x has {dimensions} axes, but must have 2 or 3{rule}: its shape is {tuple(given.shape)}")
+        raise ValueError(f"image has {dimensions} axes, but must have 2 or 3{rule}: its shape is {tuple(given.shape)}")
     shape = pixels.shape[:dimensions]
     if 0 in shape:
-        raise ValueError(f"x of shape {shape} has no voxels")
+        raise ValueError(f"image of shape {shape} has no voxels")
     return Scene(opened, pixels, components, shape, sizes_of(values["spacing"], opened, dimensions))
 
 
@@ -194,22 +194,22 @@ def estimate(scene: Scene, numbers: Any, values: dict[str, Any], remedy: str = "
 
 @with_parameters(FUZZY_CONNECTEDNESS)
 def fuzzy_connectedness(
-    x: Array | ImageLike | Path,
+    image: Array | ImageLike | Path,
     seeds: Array | ImageLike | Path | None = None,
     mask: Array | ImageLike | Path | None = None,
     **parameters: Unpack[FuzzyConnectednessParameters],
 ) -> Any:
     """Compute the strength of the connection of every voxel to the seeds: the weakest link of the strongest path.
 
-    x              Intensities: an array with the axes (y, x) or (z, y, x), of NumPy, PyTorch, CuPy, JAX or Numba, in host
+    image          Intensities: an array with the axes (y, x) or (z, y, x), of NumPy, PyTorch, CuPy, JAX or Numba, in host
                    memory or on a CUDA device, or anything that numpy.asarray converts; or an image of ITK, SimpleITK, nibabel,
                    xarray or MONAI, or the path of one.
-    seeds          Index of a voxel, in the order of the axes of x (z, y, x for images); a list of indices; or an array of the
-                   shape of x, not 0 at seeds, or an image on its grid.
-    mask           Array of the shape of x, or image on its grid: boolean, or with 0 and one other value; paths do not enter voxels
+    seeds          Index of a voxel, in the order of the axes of the image (z, y, x for images); a list of indices; or an array of the
+                   shape of the image, not 0 at seeds, or an image on its grid.
+    mask           Array of the shape of the image, or image on its grid: boolean, or with 0 and one other value; paths do not enter voxels
                    where it is 0.
     label          Of a mask with several values: the label that is inside, or a list of labels that are inside together.
-    seed_points    In addition to or instead of seeds: a physical point x, y, z in mm (LPS, as in ITK), or a list of points, if x
+    seed_points    In addition to or instead of seeds: a physical point x, y, z in mm (LPS, as in ITK), or a list of points, if the image
                    has a geometry. 3D Slicer (RAS) has the opposite sign for x and y.
     object_mean, object_variance, difference_mean, difference_variance
                    Of the intensities of the object, and of the differences of neighbors in it. If all are left out, they are
@@ -225,12 +225,12 @@ def fuzzy_connectedness(
                    Whether affinities decrease with the distance of neighbors; the size of a voxel along each axis, in mm, by
                    default that of an image, or 1.
     precision      "float" for strengths of float32, "double" for float64.
-    out            Array of the shape of x in C order that takes the strengths.
+    out            Array of the shape of the image in C order that takes the strengths.
     device         For arrays in host memory: "cpu", "cuda" or the number of a CUDA device; by default the CUDA device 0, if
-                   there is one and x has at least 8192 voxels. Values do not depend on it.
+                   there is one and the image has at least 8192 voxels. Values do not depend on it.
     threads        Number of threads on the CPU; 0 for one per processor.
 
-    Returns the strengths in [0, 1] as the kind of image that x is, or an array of the library of x, on its device. For a path, an
+    Returns the strengths in [0, 1] as an image of the kind that is given, or an array of the library of the image, on its device. For a path, an
     image of SimpleITK. On a CUDA device they are computed in the current stream of the library. Gradients are not computed.
 
     Raises ValueError or TypeError, with the value and the rule, for invalid arguments, and RuntimeError if a device fails.
@@ -244,7 +244,7 @@ def fuzzy_connectedness(
     True
     """
     values, moments = checked_arguments(parameters, "fuzzy_connectedness", FUZZY_CONNECTEDNESS, ("seeds", "mask"))
-    scene = scene_of(x, values).masked(mask, values["label"])
+    scene = scene_of(image, values).masked(mask, values["label"])
     numbers = _seeds.unlabeled(seeds, values["seed_points"], scene)
     _seeds.check_inside(numbers, scene)
     if is_estimated(values, moments):
@@ -296,14 +296,14 @@ def suggest_threshold(
     >>> round(threshold, 4), int((strength > 0).sum()), int((strength >= threshold).sum())
     (0.8825, 800, 161)
     """
-    x = _image.opened(strength, "strength")
-    given = _arrays.pixels_of(_arrays.array_of(x.image.array, "strength"), "strength")
+    opened = _image.opened(strength, "strength")
+    given = _arrays.pixels_of(_arrays.array_of(opened.image.array, "strength"), "strength")
     values = given.host()
     if values.ndim not in (2, 3):
         raise ValueError(f"strength has {values.ndim} axes, but must have 2 or 3")
     if values.size and not 0 <= values.min() <= values.max() <= 1:
         raise ValueError(f"strength has values from {values.min()} to {values.max()}, but must be from 0 to 1")
-    scene = Scene(x, given, 0, values.shape, sizes_of(spacing, x, values.ndim))
+    scene = Scene(opened, given, 0, values.shape, sizes_of(spacing, opened, values.ndim))
     volume = number(minimum_volume, "minimum_volume")
     if not 0 <= volume < math.inf:
         raise ValueError(f"minimum_volume is {minimum_volume!r}, but must be at least 0 and finite")

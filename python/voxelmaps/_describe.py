@@ -22,7 +22,7 @@ _MANY_LEVELS = 256
 class Description(NamedTuple):
     """What feature_maps would compute. str() is a text of some lines.
 
-    shape, map_shape    Of x, and of a map.
+    shape, map_shape    Of the image, and of a map.
     region_voxels       Number of voxels that features are computed for.
     minimum, maximum    Of the finite intensities inside the mask.
     levels              Gray levels: of several images of a batch, the most that one has.
@@ -36,7 +36,7 @@ class Description(NamedTuple):
 
     >>> import numpy as np, voxelmaps
     >>> x = np.arange(1000, dtype=np.int16).reshape(10, 10, 10)
-    >>> description = voxelmaps.describe(x, x >= 500, features="ngtdm", number_of_gray_levels=16)
+    >>> description = voxelmaps.describe(x, x >= 500, features="ngtdm", bin_count=16)
     >>> description.region_voxels, description.maximum, description.levels, description.window, description.warnings
     (500, 999.0, 16, (5, 5, 5), [])
     """
@@ -86,7 +86,7 @@ def _warnings(plan: Any, levels: int, values: np.ndarray) -> list[str]:
     if levels > _MANY_LEVELS and plan.has_texture():
         texts.append(
             f"there are {levels} gray levels, but a window has {math.prod(plan.window)} voxels: 16 to 64 levels are usual, so choose "
-            "a greater bin_width, or number_of_gray_levels"
+            "a greater bin_width, or bin_count"
         )
     absent = int(np.count_nonzero(np.isnan(values)))
     if absent:
@@ -94,10 +94,13 @@ def _warnings(plan: Any, levels: int, values: np.ndarray) -> list[str]:
     return texts
 
 
-def describe(x: Array | ImageLike | Path, mask: Array | ImageLike | Path | None = None, **settings: Any) -> Description:
+def describe(
+    image: Array | ImageLike | Path, mask: Array | ImageLike | Path | None = None, **settings: Any
+) -> Description:
     """Report what feature_maps would compute with the same arguments.
 
-    x, mask     As feature_maps takes them.
+    image, mask
+                As feature_maps takes them.
     settings    Those of feature_maps, but for out; features is "all classes" by default.
 
     Returns a Description, which print() shows in some lines: range, gray levels, voxels and memory. Warns of one gray level, of more
@@ -114,10 +117,10 @@ def describe(x: Array | ImageLike | Path, mask: Array | ImageLike | Path | None 
     (40, 24, 96000)
     """
     settings.setdefault("features", CLASSES)
-    plan = request_of(x, mask, settings, "describe")
+    plan = request_of(image, mask, settings, "describe")
     shape = plan.image.shape
     if 0 in shape:
-        raise ValueError(f"x of shape {shape} has no voxels")
+        raise ValueError(f"image of shape {shape} has no voxels")
     inside = np.ones(shape, bool) if plan.mask is None else np.broadcast_to(plan.mask.host() != 0, shape)
     computed = inside
     if plan.selection is not None:

@@ -16,7 +16,7 @@ def device_of_arrays(device, library):
     """Number of the CUDA device, or -1 for the CPU."""
     if library.device is not None:
         if device is not None and device != library.device:
-            raise ValueError(f"device is {device!r}, but x is on CUDA device {library.device}")
+            raise ValueError(f"device is {device!r}, but the image is on CUDA device {library.device}")
         return library.device
     if device is None:
         return 0 if _core.number_of_devices() > 0 else -1
@@ -56,7 +56,7 @@ def devices_of_arrays(device, library):
         raise ValueError(f"device is {device!r}, but a device can be named only once")
     first = numbers[0] if library.device is None else library.device
     if first not in numbers:
-        raise ValueError(f"device is {device!r}, but x is on CUDA device {first}")
+        raise ValueError(f"device is {device!r}, but the image is on CUDA device {first}")
     return first, [number for number in numbers if number != first]
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
 
 # The parameters that make gray levels, and their ranges, with the numbers of voxelmaps::GrayLevelDiscretizationEnums.
-_METHODS = {"bin_width": 2, "number_of_gray_levels": 0, "bin_edges": 5, "gray_levels": 4}
+_METHODS = {"bin_width": 2, "bin_count": 0, "bin_edges": 5, "largest_gray_level": 4}
 _RANGES = {"given": 0, "image": 1, "mask": 2}
 # Of the aggregations of all classes.
 _AVERAGE, _MERGE = 1, 2
@@ -38,7 +38,7 @@ _DEFAULT_RADIUS = 2
 
 ONE_LEVEL = (
     "all intensities are in one bin of the width {:g}, so that there is no texture: choose a smaller bin_width, or "
-    "number_of_gray_levels"
+    "bin_count"
 )
 
 
@@ -131,14 +131,14 @@ def discretization(values):
     """Parameters of _core that make gray levels, from those of feature_maps, which may be left out."""
     name = given_one(values, *_METHODS) or "bin_width"
     intensity_range = values.get("intensity_range", "mask")
-    if name in ("bin_edges", "gray_levels") and intensity_range != "mask":
+    if name in ("bin_edges", "largest_gray_level") and intensity_range != "mask":
         raise ValueError(f"intensity_range is {intensity_range!r}, but has no effect with {name}")
     source = intensity_range if isinstance(intensity_range, str) else "given"
     return {
         "name": name,
         "method": _METHODS[name],
         "range_source": _RANGES[source],
-        "number_of_gray_levels": values.get("number_of_gray_levels") or values.get("gray_levels") or 32,
+        "number_of_gray_levels": values.get("bin_count") or values.get("largest_gray_level") or 32,
         "bin_width": values.get("bin_width") or 25.0,
         "bin_edges": values.get("bin_edges") or [],
         "value_range": intensity_range if source == "given" else (0.0, 255.0),
@@ -155,7 +155,7 @@ def check_levels(image, inside, discretization, has_texture):
     first, last = discretization["value_range"]
     if name == "bin_edges":
         first, last = edges[0], math.inf
-    elif name == "gray_levels":
+    elif name == "largest_gray_level":
         first, last = 1, bins
     elif discretization["range_source"] != _RANGES["given"]:
         return
@@ -167,21 +167,23 @@ def check_levels(image, inside, discretization, has_texture):
             present = values == values if inside is None else (values == values) & (inside.array != 0)
             image = _arrays.Array(values[present], image.library)
     least, greatest = image.extremes()
-    limits = name if name in ("bin_edges", "gray_levels") else "intensity_range"
-    x = f"x has {least:g} to {greatest:g}" + " inside the mask" * (inside is not None)
+    limits = name if name in ("bin_edges", "largest_gray_level") else "intensity_range"
+    found = f"image has {least:g} to {greatest:g}" + " inside the mask" * (inside is not None)
     if greatest < first or least > last:
-        raise ValueError(f"{limits} is for intensities from {first:g} to {last:g}, but {x}: is it in other units?")
+        raise ValueError(
+            f"{limits} is for intensities from {first:g} to {last:g}, but the {found}: is it in other units?"
+        )
     # Gray levels, counted from any number.
     levels, used = (least, greatest), np.clip((least, greatest), first, last)
     if name == "bin_edges":
         levels = np.searchsorted(edges, levels, side="right")
     elif name == "bin_width":
         levels = used // discretization["bin_width"]
-    elif name == "number_of_gray_levels":
+    elif name == "bin_count":
         levels = np.minimum((used - first) // ((last - first) / bins), bins - 1)
-    is_wanted = name == "number_of_gray_levels" and bins == 1
+    is_wanted = name == "bin_count" and bins == 1
     if has_texture and least < greatest and levels[0] == levels[1] and not is_wanted:
-        warn(f"{x}, which are one gray level with {limits}, so that there is no texture: is it in other units?")
+        warn(f"{found}, which are one gray level with {limits}, so that there is no texture: is it in other units?")
 
 
 def text_of_one_level(discretization):
@@ -332,25 +334,29 @@ def check_background(value, precision, name):
         raise ValueError(f"{name} is {value!r}, but float32 holds values up to {largest:.8g}")
 
 
-def opened_scalars(x, values, has_batches=True):
-    """x as Opened, its array, and the size of a voxel along each axis of an image, by the parameters or x. Raises TypeError or
+def opened_scalars(image, values, has_batches=True):
+    """The image as Opened, its array, and the size of a voxel along each axis, by the parameters or the image. Raises TypeError or
     ValueError if voxels, axes or sizes are others than the parameters need."""
     dimension, sizes = values.get("dimension"), values["spacing"]
-    opened = _image.opened(x, "x", dimension=dimension)
-    image = _arrays.pixels_of(_arrays.array_of(opened.image.array, "x"), "x")
+    opened = _image.opened(image, "image", dimension=dimension)
+    image = _arrays.pixels_of(_arrays.array_of(opened.image.array, "image"), "image")
     shape, spacing = image.shape, opened.image.spacing
     if opened.components_axis is not None:
-        raise TypeError(f"x has voxels of {shape[-1]} components, but they must be scalars: choose one, as x[..., 0]")
-    _arrays.check_exact(image, "x")
+        raise TypeError(
+            f"image has voxels of {shape[-1]} components, but they must be scalars: choose one, as image[..., 0]"
+        )
+    _arrays.check_exact(image, "image")
     if not has_batches and len(shape) not in (2, 3):
-        raise ValueError(f"x has {len(shape)} axes, but must be one image with 2 or 3 axes: call this for each image")
+        raise ValueError(
+            f"image has {len(shape)} axes, but must be one image with 2 or 3 axes: call this for each image"
+        )
     if dimension is None and sizes is None:
-        remedy = "choose a channel, such as x[..., 0]" + ", or give dimension=2" * has_batches
+        remedy = "choose a channel, such as image[..., 0]" + ", or give dimension=2" * has_batches
         _image.check_axes(opened, shape, "give dimension=3" if has_batches else "give spacing=(1, 1, 1)", remedy)
     if dimension is None:
         dimension = min(len(shape), 3) if spacing is None else len(spacing)
     if len(shape) < max(dimension, 2):
-        raise ValueError(f"x has {len(shape)} axes, but images must have 2 or 3 axes, and dimension is {dimension}")
+        raise ValueError(f"image has {len(shape)} axes, but images must have 2 or 3 axes, and dimension is {dimension}")
     if sizes is None and spacing is not None:
         sizes = spacing[::-1][-dimension:]
     norm, radius = values["weighting_norm"], values.get("radius_mm")
@@ -362,7 +368,7 @@ def opened_scalars(x, values, has_batches=True):
     return opened, image, _parameters.sizes(sizes, dimension)
 
 
-def request_of(x, mask, parameters, function="feature_maps"):
+def request_of(image, mask, parameters, function="feature_maps"):
     """The Request of the arguments of feature_maps, or of another function with the same parameters."""
     values = checked(parameters, function, FEATURE_MAPS, ("mask",))
     if values["features"] is None:
@@ -375,7 +381,7 @@ def request_of(x, mask, parameters, function="feature_maps"):
     check_background(values["background_value"], values["precision"], "background_value")
     given_one(values, "neighborhood_radius", "radius_mm", "window_size")
 
-    opened, image, sizes = opened_scalars(x, values)
+    opened, image, sizes = opened_scalars(image, values)
     library, dimension = image.library, len(sizes)
     shape = image.shape[-dimension:]
 
@@ -387,7 +393,7 @@ def request_of(x, mask, parameters, function="feature_maps"):
         raise ValueError(f"label is {label!r}, but there is no mask whose label it is")
     if mask is not None:
         mask = _regions.region(array_of(mask, "mask", label), label, "mask", image)
-    _regions.check_finite(image, mask, "x", None if mask is None else "mask")
+    _regions.check_finite(image, mask, "image", None if mask is None else "mask")
     if selection is not None:
         selection = _regions.selection(array_of(selection, "selection"), mask)
 
@@ -396,7 +402,7 @@ def request_of(x, mask, parameters, function="feature_maps"):
     has_all_pairs = (
         mask is None
         and values["bin_edges"] is None
-        and values["gray_levels"] is None
+        and values["largest_gray_level"] is None
         and not image.dtype.startswith("float")
         and all(n >= 2 and 0 < a < w - 1 or w == 1 for n, a, w in zip(shape, anchor, window))
     )
@@ -438,17 +444,17 @@ def request_of(x, mask, parameters, function="feature_maps"):
 
 @with_parameters(FEATURE_MAPS)
 def feature_maps(
-    x: Array | ImageLike | Path,
+    image: Array | ImageLike | Path,
     mask: Array | ImageLike | Path | None = None,
     **parameters: Unpack[FeatureMapsParameters],
 ) -> FeatureMaps:
     """Compute texture feature maps of an array with the definitions of PyRadiomics' voxel mode.
 
-    x                  Intensities: an array with the axes (y, x) or (z, y, x), x last, of NumPy, PyTorch, CuPy, JAX or Numba,
+    image              Intensities: an array with the axes (y, x) or (z, y, x), x last, of NumPy, PyTorch, CuPy, JAX or Numba,
                        in host memory or on a CUDA device, or anything that numpy.asarray converts; an image of ITK, SimpleITK
                        or nibabel, a DataArray of xarray or a MetaTensor of MONAI, whose spacing is read; or the path of an
                        image. Axes before these are batches, whose images are computed one by one. NaN is an absent voxel.
-    mask               Array of the shape of x, or of one of its images, or an image on the grid of x; voxels where it is 0 or
+    mask               Array of the shape of the image, or of one of its images, or an image on the grid of the image; voxels where it is 0 or
                        NaN are absent: they belong to no window and have no features. It is boolean, or has 0 and one other value.
     label              Of a mask with several values: the label that is inside, or a list of labels that are inside together.
     features           Names such as "glcm_Contrast" with PyRadiomics' names or those of the IBSI's manual, such as
@@ -460,13 +466,13 @@ def feature_maps(
                        The window of a voxel reaches this radius to all sides, in voxels; default 2, while kernelRadius of
                        PyRadiomics and voxelmaps.radiomics.execute is 1. (0, 1, 1) is force2D of PyRadiomics. Or it has the voxels
                        whose centers are at most radius_mm away along each axis. Or it has a size, with the voxel at the anchor,
-                       by default in the middle. Numbers for all axes, or, except for radius_mm, one per axis of x.
+                       by default in the middle. Numbers for all axes, or, except for radius_mm, one per axis of the image.
     bin_width          Bins of this width, with edges at its multiples. Default: 25.
-    number_of_gray_levels, bin_edges, gray_levels
-                       Instead: so many bins of equal width over the range; bins with these lower edges; or, if x holds
-                       gray levels from 1 to gray_levels (0 is absent), that number.
+    bin_count, bin_edges, largest_gray_level
+                       Instead: so many bins of equal width over the range; bins with these lower edges; or, if the
+                       image holds gray levels from 1 (0 is absent), the largest of them.
     intensity_range    "mask" for the range of the intensities inside the mask, "image" for that of all, or two numbers.
-    selection          Array of the shape of x, or of one of its images; features are computed where it is not 0.
+    selection          Array of the shape of the image, or of one of its images; features are computed where it is not 0.
     distances          Of pairs of voxels, for glcm, gldm and ngtdm: the greatest component of a step. Default: 1.
     aggregation        For glcm and glrlm: "average" of the features of all directions (default), or "merge" of their matrices.
     weighting_norm     Merge the matrices of glcm and glrlm with weights of their directions, whose length in mm has this norm,
@@ -476,7 +482,7 @@ def feature_maps(
                        Parameters of glcm, gldm and firstorder: settings symmetricalGLCM, gldm_a and voxelArrayShift.
     background_value   Value of the maps where no features are computed.
     crop               "mask" for maps of the bounding box of the mask plus the reach of the window; see FeatureMaps.slices.
-    dimension          2 or 3, if x has batches; by default that of x, at most 3. With dimension=2, each slice of a volume is an
+    dimension          2 or 3, if the image has batches; by default that of the image, at most 3. With dimension=2, each slice of a volume is an
                        image with gray levels of its own, unlike with force2D of PyRadiomics.
     precision          "float" for maps of float32, "double" for float64.
     out                Array in C order that takes the maps, of the shape (number of features, *shape of a map).
@@ -485,9 +491,9 @@ def feature_maps(
                        arrays in device memory are copied to and from the others. Values do not depend on it.
     threads            Number of threads on the CPU; 0 for one per processor.
 
-    Returns a FeatureMaps: a mapping from "class_Feature" to the maps, which are parts of one array of the library of x, on
-    its device, each contiguous and of the shape of x. On a CUDA device they are computed in the current stream of the library;
-    if x is there, the call may return before they are, but for arrays of JAX and Numba, which are read by CuPy. Gradients are not computed.
+    Returns a FeatureMaps: a mapping from "class_Feature" to the maps, which are parts of one array of the library of the image, on
+    its device, each contiguous and of the shape of the image. On a CUDA device they are computed in the current stream of the library;
+    if the image is there, the call may return before they are, but for arrays of JAX and Numba, which are read by CuPy. Gradients are not computed.
 
     Raises ValueError or TypeError, with the value and the rule, for invalid arguments, for those that have no effect on the
     features, and for infinite intensities inside the mask; RuntimeError if a device fails. Warns of NaN inside a mask, and if all
@@ -501,7 +507,7 @@ def feature_maps(
     >>> float(maps["firstorder_Mean"][2, 2, 2])
     62.0
     """
-    request = request_of(x, mask, parameters)
+    request = request_of(image, mask, parameters)
     out, shape, library = parameters.get("out"), request.map_shape(), request.image.library
     output = _arrays.output_of(out, request.image, (len(request.names), *shape), request.dtype, mask=request.mask)
     if 0 not in shape:

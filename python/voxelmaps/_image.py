@@ -110,7 +110,7 @@ def _corners(image, size):
     return [image.point(corner) for corner in itertools.product(*((-0.5, n - 0.5) for n in size))]
 
 
-def difference_of_grids(image, other, what, image_name="x", tolerance=None):
+def difference_of_grids(image, other, what, image_name="the image", tolerance=None):
     """A sentence that says how the grids of two images differ, and what to do; None if they are the same.
 
     what, image_name    How errors call the other one and the image.
@@ -464,7 +464,7 @@ def to_xarray(volume, axes=None, attributes=None, name=None):
         if known is not None and known.size == n:
             coords[axis] = known
         elif known is not None or not is_like:
-            unit, attrs = (1.0, {}) if known is None else (_millimeters(known, "x"), known.attrs)
+            unit, attrs = (1.0, {}) if known is None else (_millimeters(known, "image"), known.attrs)
             coords[axis] = xarray.Variable(axis, (volume.origin[place] + spacing * np.arange(n)) / unit, attrs)
     if "direction" in attributes:
         matrix = np.reshape(volume.direction, (dimension, dimension))
@@ -500,7 +500,7 @@ def _from_metatensor(value, what):
 
 
 def _to_metatensor(volume, like):
-    affine, signs = _affine_of_metatensor(like, "x")
+    affine, signs = _affine_of_metatensor(like, "image")
     dimension = len(volume.spacing)
     affine = affine.copy()
     affine[:dimension, :dimension] = volume._matrix()[:, ::-1]
@@ -562,8 +562,8 @@ class Opened(NamedTuple):
         """
         if _is_nibabel(self.given) and not is_image(value) and not is_xarray(value):
             raise TypeError(
-                f"{what} is an array, whose axes may be x, y, z or z, y, x, but x is an image of nibabel: pass {what} as one, such as "
-                f"nibabel.Nifti1Image({what}, x.affine)"
+                f"{what} is an array, whose axes may be x, y, z or z, y, x, but the image is one of nibabel: pass {what} as one, such as "
+                f"nibabel.Nifti1Image({what}, image.affine)"
             )
         value = in_order(value, self.axes, what)
         # The grid of a DICOM segmentation, whose frames may be sparse.
@@ -591,7 +591,9 @@ def in_order(value, axes, what="mask"):
         return value.transpose(*names)
     if axes is None:
         return value
-    raise ValueError(f"{what} has the axes {', '.join(map(str, value.dims))}, but x has {', '.join(map(str, names))}")
+    raise ValueError(
+        f"{what} has the axes {', '.join(map(str, value.dims))}, but the image has {', '.join(map(str, names))}"
+    )
 
 
 # Names of axes that are not those of a volume.
@@ -600,30 +602,30 @@ _OTHER_AXES = ("t", "time", "c", "channel", "channels", "band", "batch")
 _MOST_COLORS, _LEAST_SIZE = 4, 8
 
 
-def check_axes(x, shape, volume_remedy, color_remedy):
+def check_axes(opened, shape, volume_remedy, color_remedy):
     """Raise ValueError for an array that looks like color, or like images with channels as the last axis.
 
-    x          The image, Opened without a dimension.
+    opened     The image, Opened without a dimension.
     shape      Of its array.
     volume_remedy, color_remedy
                What to do if it is a volume, and if it has channels.
     """
-    if is_xarray(x.given):
-        other = [name for name in x.given.dims[-3:] if str(name).lower() in _OTHER_AXES]
+    if is_xarray(opened.given):
+        other = [name for name in opened.given.dims[-3:] if str(name).lower() in _OTHER_AXES]
         if other:
             raise ValueError(
-                f"x has the axis {other[0]} among {', '.join(map(str, x.given.dims))}, but images have the axes z, y, x or y, x: "
+                f"image has the axis {other[0]} among {', '.join(map(str, opened.given.dims))}, but images have the axes z, y, x or y, x: "
                 f"{color_remedy}, or {volume_remedy} if it is an axis of space"
             )
         return
     # Images have a geometry of their axes, but for a MetaTensor of color as it is read.
-    first = -3 if x.image.spacing is None else -4 if _is_metatensor(x.given) else None
+    first = -3 if opened.image.spacing is None else -4 if _is_metatensor(opened.given) else None
     if first is None or len(shape) < -first:
         return
     if 0 < shape[-1] <= _MOST_COLORS and min(shape[first:-1]) >= _LEAST_SIZE:
         raise ValueError(
-            f"x has the shape {tuple(shape)}, whose last axis looks like {shape[-1]} channel{'s' * (shape[-1] > 1)}, but the axes must "
-            f"be z, y, x: {color_remedy}, or {volume_remedy} if x has {shape[-1]} voxel{'s' * (shape[-1] > 1)} along x"
+            f"image has the shape {tuple(shape)}, whose last axis looks like {shape[-1]} channel{'s' * (shape[-1] > 1)}, but the axes must "
+            f"be z, y, x: {color_remedy}, or {volume_remedy} if the image has {shape[-1]} voxel{'s' * (shape[-1] > 1)} along x"
         )
 
 

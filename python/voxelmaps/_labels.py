@@ -226,17 +226,17 @@ def _crop_margins(scene, values):
 
 @with_parameters(LABELS)
 def labels(
-    x: Array | ImageLike | Path,
+    image: Array | ImageLike | Path,
     seeds: Array | ImageLike | Path | LabeledIndices | None = None,
     mask: Array | ImageLike | Path | None = None,
     **parameters: Unpack[LabelsParameters],
 ) -> Any:
     """Label every voxel with the label to whose seeds it is connected most strongly.
 
-    x, mask, label, affinity, weight, adjacency, distance_weighting, spacing, device, threads
+    image, mask, label, affinity, weight, adjacency, distance_weighting, spacing, device, threads
                    As for fuzzy_connectedness.
-    seeds          Labels of voxels: an array of integers of the shape of x, or an image on its grid, 0 where there is no seed; or a
-                   dict that maps each label to the index of a voxel, in the order of the axes of x (z, y, x for images), or to a
+    seeds          Labels of voxels: an array of integers of the shape of the image, or an image on its grid, 0 where there is no seed; or a
+                   dict that maps each label to the index of a voxel, in the order of the axes of the image (z, y, x for images), or to a
                    list of indices.
     seed_points    In addition to or instead of a dict of seeds: a dict that maps labels to a point x, y, z in mm (LPS), or to a list
                    of points, as for fuzzy_connectedness.
@@ -258,11 +258,11 @@ def labels(
                    Whether to compute the strength of the connection to the winning label, and its lead over
                    the strongest other label.
     crop_to_seeds, crop_margin, crop_margin_in_millimeters
-                   Whether to label only the box of all seeds with a margin, in voxels or mm; a number, or one per axis of x.
+                   Whether to label only the box of all seeds with a margin, in voxels or mm; a number, or one per axis of the image.
     precision      "float" for strengths and margins of float32, "double" for float64.
     out            Array of the shape of the labels in C order that takes them, or a Segmentation of such arrays.
 
-    Returns the labels as the kind of image that x is, or an array of the library of x, on its device; for a path, an image of
+    Returns the labels as an image of the kind that is given, or an array of the library of the image, on its device; for a path, an image of
     SimpleITK. With strength or margin, returns a Segmentation with the parts labels, strength and margin. On a CUDA device they are
     computed in the current stream of the library. Labels are 0 where no seed reaches, and for ties unless tie_rule is "lowest_label".
     Warns if all seeds have the same label, which then has no competitor, and of many ties. SeedSession computes labels of the same
@@ -278,7 +278,7 @@ def labels(
     [[1, 1, 1, 2, 2, 2]]
     """
     values, moments = checked_arguments(parameters, "labels", LABELS, ("seeds", "mask"))
-    scene = scene_of(x, values).masked(mask, values["label"])
+    scene = scene_of(image, values).masked(mask, values["label"])
     largest = np.iinfo(values["label_type"]).max
     job = Job(scene, _seeds.labeled(seeds, values["seed_points"], scene, largest), values, moments)
     out = values["out"] if isinstance(values["out"], Segmentation) else Segmentation(values["out"])

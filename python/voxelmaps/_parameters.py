@@ -201,9 +201,9 @@ _TEXTURES = {
     "spacing": _SPACING,
     # In units of the intensities.
     "bin_width": Parameter("Number | None", None, _positive),
-    "number_of_gray_levels": Parameter("Integer | None", None, _within(1, MAX_LEVELS, _integer)),
+    "bin_count": Parameter("Integer | None", None, _within(1, MAX_LEVELS, _integer)),
     "bin_edges": Parameter("Numbers | None", None, _bin_edges),
-    "gray_levels": Parameter("Integer | None", None, _within(1, MAX_LEVELS, _integer)),
+    "largest_gray_level": Parameter("Integer | None", None, _within(1, MAX_LEVELS, _integer)),
     "intensity_range": Parameter("Literal['mask', 'image'] | Numbers", "mask", _intensity_range),
     "distances": Parameter("Integers", (1,), _distances, ("glcm", "gldm", "ngtdm")),
     "aggregation": _choice(None, "average", "merge", affects=("glcm", "glrlm")),

@@ -82,7 +82,7 @@ def _load_image(value, spacing):
     what = "the image"
     if isinstance(value, Mapping):
         raise TypeError(
-            f"{what} is a mapping of maps, which are the second argument: show(x, maps), or show(None, maps)"
+            f"{what} is a mapping of maps, which are the second argument: show(image, maps), or show(None, maps)"
         )
     if is_xarray(value):
         _check_order(value.dims, what)
@@ -93,7 +93,7 @@ def _load_image(value, spacing):
             raise ValueError(f"spacing is {spacing!r}, but {what} has a spacing: it is for arrays only")
         return _unplaced(array)._replace(spacing=tuple(sizes(spacing, array.ndim)[::-1]))
     if not is_image(value):
-        remedies = "give its spacing, such as spacing=(1, 1, 1),", "draw a channel, such as x[..., 0]"
+        remedies = "give its spacing, such as spacing=(1, 1, 1),", "draw a channel, such as image[..., 0]"
         check_axes(given, array.shape, *remedies)
     return image
 
@@ -361,7 +361,7 @@ def show(
     limits: Mapping[str, Sequence[Number]] | Sequence[Number] | None = None,
     window: Sequence[Number] | None = None,
     unit: str | None = None,
-    labels: Mapping[int, str] | None = None,
+    label_names: Mapping[int, str] | None = None,
     outlines: bool = False,
     cmap: str = "viridis",
     margin: Number | None = None,
@@ -386,7 +386,7 @@ def show(
                    those of map_limits. Default: the 2nd and the 98th percentile of the values that are drawn, in all slices.
     window         Intensities that are black and white. Default: the 1st and the 99th percentile of what is drawn.
     unit           Of intensities, such as "HU", below the image.
-    labels         Names of labels, for the legend.
+    label_names    Names of labels, for the legend: a dict.
     outlines       Whether labels are drawn as outlines.
     cmap           Name of a color map of matplotlib. The default one is perceptually uniform, also in gray.
     margin         What is drawn around the mask, in mm (voxels, if the spacing is not known). Default: half of its extent,
@@ -434,10 +434,10 @@ def show(
         raise ValueError(f"limits has {name!r}, but the maps are {', '.join(names)}")
     if margin is not None and not number(margin, "margin") >= 0:
         raise ValueError(f"margin is {margin!r}, but must be at least 0")
-    labels = {} if labels is None else labels
-    if not isinstance(labels, Mapping):
+    label_names = {} if label_names is None else label_names
+    if not isinstance(label_names, Mapping):
         rule = "a dict of names by label; an array of labels is one of the maps"
-        raise TypeError(f"labels is {reprlib.repr(labels)}, but must be {rule}")
+        raise TypeError(f"label_names is {reprlib.repr(label_names)}, but must be {rule}")
     slices = _slices_of(slice, drawn, is_volume)
 
     # Panels of this page, of which None is the image.
@@ -467,7 +467,7 @@ def show(
     columns = min(columns, len(panels)) if is_single else len(panels)
     rows = -(-len(panels) // columns) if is_single else len(slices)
     shape = pictures[0].shape
-    legend = {each: labels.get(each, str(each)) for each in all_labels}
+    legend = {each: label_names.get(each, str(each)) for each in all_labels}
     if all_labels:
         edges = [all_labels[0] - 0.5, *(np.add(all_labels[1:], all_labels[:-1]) / 2), all_labels[-1] + 0.5]
         label_map, label_norm = from_levels_and_colors(edges, [_color(each, all_labels) for each in all_labels])

@@ -76,19 +76,19 @@ def number_of_parts(inside, threads):
 
 @with_parameters(REGION_FEATURES)
 def region_features(
-    x: Array | ImageLike | Path,
+    image: Array | ImageLike | Path,
     mask: Array | ImageLike | Path,
     **parameters: Unpack[RegionFeaturesParameters],
 ) -> dict[str, np.ndarray]:
     """Compute features of the regions of a segmentation, one number per feature and region, as PyRadiomics does with voxelBased=False.
 
-    x             Intensities of an image with 2 or 3 axes, as feature_maps has them. NaN is an absent voxel; shape does not depend on
+    image         Intensities of an image with 2 or 3 axes, as feature_maps has them. NaN is an absent voxel; shape does not depend on
                   intensities.
-    mask          Label image of the shape of x, or an image on its grid. Each label is a region with its own range of intensities,
+    mask          Label image of the shape of the image, or an image on its grid. Each label is a region with its own range of intensities,
                   gray levels and matrices; a region can have several parts.
     label         "all" for all labels of the mask other than 0, a label, or a list of labels, each of which has a row.
     features      Names, classes or a dict, as in feature_maps; also those of the classes shape, for volumes, and shape2D, for
-                  regions in one plane, such as "shape_MeshVolume". Default: all classes, with the shape of the dimension of x.
+                  regions in one plane, such as "shape_MeshVolume". Default: all classes, with the shape of the dimension of the image.
     plane_axis    Axis across planes whose voxels are no neighbors (force2D of PyRadiomics): 0 for slices along z.
 
     The other parameters are those of feature_maps; intensity_range="mask" is the range of each region, and the spacing is also for
@@ -110,18 +110,18 @@ def region_features(
     {'label': [1, 2], 'voxels': [32, 16], 'firstorder_Mean': [15.5, 39.5], 'shape_VoxelVolume': [32.0, 16.0]}
     """
     values = checked(parameters, "region_features", REGION_FEATURES, ("mask",))
-    opened, image, sizes = _feature_maps.opened_scalars(x, values, has_batches=False)
+    opened, image, sizes = _feature_maps.opened_scalars(image, values, has_batches=False)
     dimension, plane_axis = len(sizes), values["plane_axis"]
     if 0 in image.shape:
-        raise ValueError(f"x has the shape {image.shape}, but must have voxels")
+        raise ValueError(f"image has the shape {image.shape}, but must have voxels")
     if plane_axis is not None and plane_axis >= dimension:
-        raise ValueError(f"plane_axis is {plane_axis}, but x has {dimension} axes, counted from 0")
+        raise ValueError(f"plane_axis is {plane_axis}, but the image has {dimension} axes, counted from 0")
     features = values["features"]
     if features is None:
         features = [*_feature_maps.CLASSES, "shape" if dimension == 3 else "shape2D"]
     numbers = _feature_maps.selected_features(features)
     if dimension == 2 and "shape" in numbers:
-        raise ValueError("the class shape is that of volumes, but x has 2 axes: choose shape2D")
+        raise ValueError("the class shape is that of volumes, but the image has 2 axes: choose shape2D")
     check_effects(parameters, values, REGION_FEATURES, tuple(numbers), "on features of")
     shapes = {name: list(numbers[name].values()) for name in SHAPE_CLASSES if name in numbers}
     texture = {name: of_class for name, of_class in numbers.items() if name not in shapes}
@@ -132,7 +132,7 @@ def region_features(
     discretization = _feature_maps.discretization(values)
     if texture:
         inside = _arrays.Array(np.isin(label_image, labels) if labels else label_image, host.library)
-        _regions.check_finite(host, inside, "x", "mask")
+        _regions.check_finite(host, inside, "image", "mask")
         _regions.refuse_same(given, "mask", image)
         _feature_maps.check_levels(host, inside, discretization, set(texture) != {"firstorder"})
     window = [1 if axis == plane_axis else n for axis, n in enumerate(image.shape)]

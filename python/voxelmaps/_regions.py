@@ -65,7 +65,7 @@ def _refuse_many_values(mask, what, image_name, many=_MANY):
         )
 
 
-def integers(array, what, remedy=None, image_name="x"):
+def integers(array, what, remedy=None, image_name="the image"):
     """The array, with values within 10^-3 of an integer as this integer, and NaN as 0. Raises ValueError if there are others."""
     if array.dtype not in (*_arrays.PIXEL_TYPES, "bool", "float16", "bfloat16"):
         raise TypeError(f"{what} has voxels of type {array.dtype}, but they must be real numbers of at most 64 bits")
@@ -91,7 +91,7 @@ def integers(array, what, remedy=None, image_name="x"):
         return _arrays.Array(rounded, library)
 
 
-def region(mask, label=None, what="mask", image=None, image_name="x"):
+def region(mask, label=None, what="mask", image=None, image_name="the image"):
     """The voxels inside, as an Array of bytes in C order that are not 0 there.
 
     mask     Array of any library: of bool, of 0 and one other value, or of labels.
@@ -144,7 +144,7 @@ def _refuse_image(values, what, image, image_name, is_first_label=False):
         _refuse_many_values(values, what, image_name, _FEW if of_image <= _BINARY else _MANY)
 
 
-def refuse_same(mask, what, image, image_name="x"):
+def refuse_same(mask, what, image, image_name="the image"):
     """Raise ValueError if the values of a mask are those of the image: each region would have one intensity."""
     with image.library.current_device():
         is_same = mask.shape == image.shape and bool((mask.comparable() == image.comparable()).all())
@@ -152,7 +152,7 @@ def refuse_same(mask, what, image, image_name="x"):
         raise ValueError(f"{what} has the values of {image_name}, but must say where the regions are: is it the image?")
 
 
-def label_map(mask, label, what="mask", image=None, image_name="x"):
+def label_map(mask, label, what="mask", image=None, image_name="the image"):
     """The mask as an array of NumPy of integers in C order, and a list of the labels of regions; empty for all of them.
 
     label    "all", a label, or several, each of which is a region.
@@ -197,7 +197,7 @@ def selection(array, mask):
     selected = _arrays.bytes_of(values, "selection")
     if 0 in array.shape:
         return selected
-    _refuse_many_values(values, "selection", "x")
+    _refuse_many_values(values, "selection", "the image")
     with selected.library.current_device():
         if not (selected.array != 0).any():
             report_missing(array, "selection")
@@ -223,7 +223,7 @@ def bounds(mask):
     return first, last
 
 
-def check_finite(image, inside, what="x", mask_name=None, nan_is_absent=True, remedy=None):
+def check_finite(image, inside, what="image", mask_name=None, nan_is_absent=True, remedy=None):
     """Raise ValueError for infinite intensities inside, or if all are NaN, and warn of NaN inside a mask.
 
     image        Array of pixels.
@@ -244,7 +244,7 @@ def check_finite(image, inside, what="x", mask_name=None, nan_is_absent=True, re
         absent = int(module.count_nonzero(module.isnan(image.array) & region))
         is_empty = absent > 0 and not ((image.array == image.array) & region).any()
     where = f" inside {mask_name}" if mask_name is not None else ""
-    remedy = remedy or "leave them out of the mask, such as mask & np.isfinite(x)"
+    remedy = remedy or "leave them out of the mask, such as mask & np.isfinite(image)"
     texts = [f"{number} voxel{'s' * (number > 1)}{where}" for number in (infinite, absent)]
     if infinite:
         raise ValueError(f"{what} is infinite at {texts[0]}: {remedy}")

@@ -36,7 +36,7 @@ class SeedSession:
     The first update() contracts the image to a small graph, which the session retains; later ones take a fraction of the time.
     Labels are those of voxelmaps.labels with the same seeds, the same parameters and the same affinity.
 
-    x             As for voxelmaps.labels; it is copied. Labels are of the same kind and on the same device.
+    image         As for voxelmaps.labels; it is copied. Labels are of the same kind and on the same device.
     parameters    Those of voxelmaps.labels with the same names and defaults, except out and seed_points, and the mask by name.
 
     Affinity. If none of object_mean, object_variance, difference_mean and difference_variance is given, the first update()
@@ -67,11 +67,11 @@ class SeedSession:
     """
 
     @with_parameters(SEED_SESSION)
-    def __init__(self, x: Array | ImageLike | Path, **parameters: Unpack[SessionParameters]) -> None:
-        values, _ = checked_arguments(parameters, "SeedSession", SEED_SESSION, ("x",))
-        scene = scene_of(x, values)
+    def __init__(self, image: Array | ImageLike | Path, **parameters: Unpack[SessionParameters]) -> None:
+        values, _ = checked_arguments(parameters, "SeedSession", SEED_SESSION, ())
+        scene = scene_of(image, values)
         check_crop(values, len(scene.shape))
-        if scene.pixels.address == _arrays.array_of(scene.opened.image.array, "x").address:
+        if scene.pixels.address == _arrays.array_of(scene.opened.image.array, "image").address:
             # The graph is only right for the voxels that it was made of.
             scene = scene._replace(pixels=scene.pixels.copy())
         self._lock = threading.RLock()
@@ -197,7 +197,7 @@ class SeedSession:
     @property
     def affinity(self) -> dict[str, Any]:
         """Dict of the means and variances that the last update() used, with the names of the parameters; empty for
-        affinity="absolute_difference". voxelmaps.labels(x, seeds, **session.affinity) gives the same labels if the other parameters
+        affinity="absolute_difference". voxelmaps.labels(image, seeds, **session.affinity) gives the same labels if the other parameters
         are the same. Affinities of single labels are not in it.
 
         Examples

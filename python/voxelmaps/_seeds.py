@@ -43,7 +43,7 @@ def _numbers_of_indices(indices, scene):
         raise TypeError(f"a seed must be an index or a list of indices, not {type(indices).__name__}")
     if getattr(indices, "shape", None) == shape and len(shape) > 2:
         raise TypeError(
-            "the seeds of a label are an array of the shape of x, but must be indices: np.argwhere(array) has them"
+            "the seeds of a label are an array of the shape of the image, but must be indices: np.argwhere(array) has them"
         )
     is_nonzero = isinstance(indices, tuple) and all(isinstance(each, np.ndarray) and each.ndim for each in indices)
     if isinstance(indices, np.ndarray) and indices.ndim == 2 and indices.dtype.kind in "iu":
@@ -56,12 +56,14 @@ def _numbers_of_indices(indices, scene):
         try:
             index = tuple(operator.index(i) for i in index)
         except TypeError:
-            raise TypeError(f"the seed {reprlib.repr(index)} must be an index of integers, one per axis of x") from None
+            raise TypeError(
+                f"the seed {reprlib.repr(index)} must be an index of integers, one per axis of the image"
+            ) from None
         if is_nonzero or len(index) != len(shape) or not _is_inside(index, shape):
             advice = ": numpy.argwhere has indices of voxels as rows" if is_nonzero or len(index) > 3 else ""
             axes = scene.opened.order_of_indices(len(shape))
             raise ValueError(
-                f"the seed {reprlib.repr(index)} is not an index of x, which has the shape {shape} ({axes}){advice}"
+                f"the seed {reprlib.repr(index)} is not an index of the image, which has the shape {shape} ({axes}){advice}"
             )
         numbers.append(int(np.ravel_multi_index(index, shape)))
     return numbers
@@ -76,7 +78,7 @@ def _numbers_of_points(points, scene):
     image, shape = scene.opened.image, scene.shape
     if image.spacing is None:
         raise TypeError(
-            "seed_points are points in mm, which need the geometry of an image, but x is an array: give indices of voxels as seeds"
+            "seed_points are points in mm, which need the geometry of an image, but the image is an array: give indices of voxels as seeds"
         )
     dimension = len(shape)
     rule = f"{dimension} finite numbers x, y{', z' * (dimension == 3)} in mm, or a list of such points"
@@ -94,7 +96,7 @@ def _numbers_of_points(points, scene):
             ends = [image.point(corner) for corner in ([0] * dimension, [n - 1 for n in reversed(shape)])]
             first, last = (tuple(round(i, 4) + 0.0 for i in end) for end in ends)
             raise ValueError(
-                f"the seed point {tuple(point)} mm is outside of x, whose first and last voxels are at {first} and {last} (LPS, not RAS)"
+                f"the seed point {tuple(point)} mm is outside of the image, whose first and last voxels are at {first} and {last} (LPS, not RAS)"
             )
         numbers.append(int(np.ravel_multi_index(index, shape)))
     return numbers

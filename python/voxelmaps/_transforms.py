@@ -29,7 +29,7 @@ except ImportError:
 # Arrays, which would be the same for all images.
 _UNAVAILABLE = {
     "mask": "mask_key is the name of the mask in the dictionary",
-    **dict.fromkeys(("x", "out", "selection"), "use voxelmaps.feature_maps"),
+    **dict.fromkeys(("image", "out", "selection"), "use voxelmaps.feature_maps"),
 }
 
 

@@ -42,9 +42,9 @@ class _ImageParameters(TypedDict, total=False):
 
 class _TextureParameters(TypedDict, total=False):
     bin_width: Number | None
-    number_of_gray_levels: Integer | None
+    bin_count: Integer | None
     bin_edges: Numbers | None
-    gray_levels: Integer | None
+    largest_gray_level: Integer | None
     intensity_range: Literal["mask", "image"] | Numbers
     distances: Integers
     aggregation: Literal["average", "merge"] | None

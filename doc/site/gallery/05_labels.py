@@ -48,5 +48,5 @@ with voxelmaps.SeedSession(ct, affinity="absolute_difference", competition="iter
 # The filmstrip shows a slice after each edit. Objects without seeds get the label that is connected to them most strongly.
 
 shown = {label: name for label, name in names.items() if label != 5}
-figure = voxelmaps.show(ct, frames, slice=40, labels=shown, window=(-150, 350), unit="HU", columns=3)
+figure = voxelmaps.show(ct, frames, slice=40, label_names=shown, window=(-150, 350), unit="HU", columns=3)
 figure.savefig("filmstrip.png", dpi=110)

@@ -18,7 +18,7 @@ transform = voxelmaps.FeatureMapsd(
     features=names,
     with_image=True,
     suffix="",
-    number_of_gray_levels=32,
+    bin_count=32,
     neighborhood_radius=1,
 )
 channels = transform({"image": image})["image"]

@@ -160,7 +160,7 @@ class MapsWidget(_Widget):
             w.Label(name="description", label=" "),
             w.FloatSpinBox(name="radius", value=2, max=127, step=1),
             w.ComboBox(name="unit", label="unit of the radius", choices=radii),
-            w.ComboBox(name="bins", choices=["bin_width", "number_of_gray_levels"]),
+            w.ComboBox(name="bins", choices=["bin_width", "bin_count"]),
             w.FloatSpinBox(name="bin_value", label="width or number", value=25, max=65535),
             w.CheckBox(name="has_preview", text="Preview of the visible slice"),
         ]

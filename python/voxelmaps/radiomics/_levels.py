@@ -171,7 +171,7 @@ class Levels:
             text = "there is one gray level, so that there is no texture"
             if self._settings["binCount"] is None:
                 text = _feature_maps.ONE_LEVEL.format(self._settings["binWidth"])
-                text = text.replace("bin_width", "binWidth").replace("number_of_gray_levels", "binCount")
+                text = text.replace("bin_width", "binWidth").replace("bin_count", "binCount")
             _logger.warning("image %s: %s", self._name, text)
         return {
             "classes": _classes_of(classes, self._settings, self._window, self._image.spacing[::-1], has_one_level),
