@@ -115,7 +115,7 @@ TEST(Enums, NamesAreUniqueAndPrinted)
   ExpectNames<GrayToneDifferenceFeatureMapEnums::CudaMethod>(3);
   ExpectNames<RelativeFuzzyConnectednessEnums::Competition>(2);
   ExpectNames<RelativeFuzzyConnectednessEnums::CudaMethod>(2);
-  ExpectNames<RelativeFuzzyConnectednessEnums::TieRule>(2);
+  ExpectNames<RelativeFuzzyConnectednessEnums::TieRule>(3);
   ExpectNames<RunLengthFeatureMapEnums::Aggregation>(3);
   ExpectNames<RunLengthFeatureMapEnums::CudaMethod>(5);
   ExpectNames<SizeZoneFeatureMapEnums::Connectivity>(2);
