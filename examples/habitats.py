@@ -254,7 +254,7 @@ def number_of_habitats(text):
     return int(text)
 
 
-def parse():
+def parse(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add(
@@ -272,7 +272,7 @@ def parse():
     add("--radius", type=int, help="radius of the window in voxels (default: 3)")
     add("--bin-width", type=float, help="width of bins of intensities (default: 12)")
     add("--params", help="parameter file of PyRadiomics, with resampledPixelSpacing for example")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     options.settings = {} if options.params else {"kernelRadius": 3, "binWidth": 12}
     given = {"kernelRadius": options.radius, "binWidth": options.bin_width}
     options.settings.update((name, value) for name, value in given.items() if value is not None)

@@ -118,7 +118,7 @@ namespace itk
  *
  * \ingroup VoxelMaps
  */
-template <typename TInputImage, typename TOutputImage = Image<float, TInputImage::ImageDimension>,
+template <typename TInputImage, typename TOutputImage = typename VoxelMapsDetail::ImageOf<TInputImage, float>::Type,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT FuzzyConnectednessImageFilter
   : public FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TMaskImage>
@@ -263,10 +263,6 @@ private:
   mutable ModifiedTimeType                         m_VolumeCurveTime{ 0 };
   bool                                             m_IsOutputComplete{ false };
 };
-
-/** The filter on a CUDA device; see CudaImageFilter. */
-template <typename TInputImage, typename... TOtherImages>
-using CudaFuzzyConnectednessImageFilter = CudaImageFilter<FuzzyConnectednessImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #ifndef ITK_MANUAL_INSTANTIATION

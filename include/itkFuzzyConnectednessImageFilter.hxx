@@ -65,19 +65,21 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOut
 {
   this->UpdateProgress(0.0f);
   m_UsedMethod = MethodEnum::Automatic;
+  this->AllocateOutputs();
+  this->ChooseMemory(true, this->GetOutput());
   this->SetUsedCropRegion(m_Seeds);
   const auto & region = this->GetUsedCropRegion();
   const auto   numberOfVoxels = static_cast<std::int64_t>(region.GetNumberOfPixels());
   if (numberOfVoxels == 0)
   {
-    this->AllocateOutputs();
     return;
   }
 
   voxelmaps::FuzzyConnectednessJob                   job;
   VoxelMapsDetail::JobProgress                       progress(this, static_cast<std::uint64_t>(numberOfVoxels));
   const voxelmaps::JobExecution                      execution = VoxelMapsDetail::MakeJobExecution(this, progress);
-  const VoxelMapsDetail::InputRegion<InputImageType> input(this->GetNameOfClass(), this->GetInput(), region, execution);
+  const VoxelMapsDetail::InputRegion<InputImageType> input(
+    this->GetNameOfClass(), this->GetInput(), region, execution, this->GetMemory());
   this->FillProblem(input, execution, job);
   const auto mask = this->MakeMaskBytes("the mask", this->GetMaskImage(), region, job.execution);
   job.mask = mask.get();
@@ -89,10 +91,10 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOut
   job.method = m_Method;
   this->SetUsedAffinity(job);
 
-  VoxelMapsDetail::OutputRegion<OutputImageType> strengths(this->GetOutput(), region);
+  VoxelMapsDetail::OutputRegion<OutputImageType> strengths(this->GetOutput(), region, this->GetMemory());
   job.output = strengths.GetBufferPointer();
   job.outputIsDouble = std::is_same<OutputPixelType, double>::value;
-  if (this->UsesCuda() && !job.IsSmall())
+  if (this->UsesCuda(!job.IsSmall()))
   {
     const auto compute = [&job](const auto & options) {
       return voxelmaps::ComputeFuzzyConnectednessCuda(job, options);

@@ -3,7 +3,7 @@
 #ifndef itkFuzzyConnectednessImageFilterBase_h
 #define itkFuzzyConnectednessImageFilterBase_h
 
-#include "itkCudaImageFilter.h"
+#include "itkVoxelMapsImageFilter.h"
 #include "itkFixedArray.h"
 #include "itkVariableLengthVector.h"
 #include "itkVoxelMapsImageFilter.h"
@@ -215,9 +215,13 @@ protected:
 
   /** Estimate an affinity from the seeds of an input; warn, with the context, if the object may leak. */
   FuzzyConnectednessAffinity
-  EstimateAffinity(const voxelmaps::FuzzyConnectednessInput & input, const voxelmaps::JobExecution & execution,
+  EstimateAffinity(const voxelmaps::FuzzyConnectednessInput & jobInput, const voxelmaps::JobExecution & execution,
                    const std::string & context) const
   {
+    // Of a device, only the voxels that are used are copied.
+    const VoxelMapsDetail::SurroundingsOfSeeds surroundings(
+      jobInput, sizeof(InputComponentType), m_EstimationRadius, execution, this->GetMemory());
+    const voxelmaps::FuzzyConnectednessInput & input = surroundings.GetInput();
     const std::string remark = ", EstimationRadius " + std::to_string(m_EstimationRadius) + context;
     const auto        estimate = VoxelMapsDetail::CallEngine(
       *this,
@@ -253,8 +257,9 @@ protected:
               voxelmaps::FuzzyConnectednessProblem & problem) const;
 
   /** Add the voxels of the seed image that are not zero to the seeds of a problem, in ascending order. Then throw an
-   * itk::ExceptionObject if a seed is outside the mask, or if the seed image has no seed. */
-  void
+   * itk::ExceptionObject if a seed is outside the mask, or if the seed image has no seed. Returns the values of the
+   * seed image. */
+  std::vector<std::int64_t>
   AddImageSeeds(voxelmaps::FuzzyConnectednessProblem & problem) const;
 
   /** Set the affinity of a problem, estimated if requested. */
@@ -274,8 +279,8 @@ protected:
   }
 
 private:
-  /** Linear indices in a region of the voxels of the seed image that are not zero, in ascending order. */
-  std::vector<std::int64_t>
+  /** The voxels of the seed image that are not zero, by their linear indices in a region, in ascending order. */
+  std::vector<voxelmaps::NonzeroPixel>
   FindImageSeeds(const InputImageRegionType & region, const voxelmaps::JobExecution & execution) const;
 
   AffinityFunctionEnum m_AffinityFunction{ AffinityFunctionEnum::GeometricMean };

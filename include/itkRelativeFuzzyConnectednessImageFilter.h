@@ -105,8 +105,9 @@ namespace itk
  *
  * \ingroup VoxelMaps
  */
-template <typename TInputImage, typename TLabelImage = Image<unsigned char, TInputImage::ImageDimension>,
-          typename TStrengthImage = Image<float, TInputImage::ImageDimension>,
+template <typename TInputImage,
+          typename TLabelImage = typename VoxelMapsDetail::ImageOf<TInputImage, unsigned char>::Type,
+          typename TStrengthImage = typename VoxelMapsDetail::ImageOf<TInputImage, float>::Type,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT RelativeFuzzyConnectednessImageFilter
   : public FuzzyConnectednessImageFilterBase<TInputImage, TLabelImage, TMaskImage, TLabelImage>
@@ -330,8 +331,8 @@ protected:
   }
 
 private:
-  /** Compute a job, with the hierarchy if it is not null. */
-  void
+  /** Compute a job, with the hierarchy if it is not null. Returns whether the device had enough memory. */
+  bool
   ComputeLabels(const voxelmaps::RelativeFuzzyConnectednessJob & job,
                 voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy);
 
@@ -353,7 +354,7 @@ private:
   };
 
   void
-  ComputeOutput();
+  ComputeOutput(bool mayUseCuda = true);
 
   /** Set labels and seeds of a job. Throws an itk::ExceptionObject if a voxel has two labels. */
   void
@@ -380,19 +381,6 @@ private:
   void
   SetLabelAffinities(voxelmaps::RelativeFuzzyConnectednessJob & job);
 
-  /** The region to compute of an image of strengths; nothing if it is not generated, and then it becomes empty. */
-  std::optional<VoxelMapsDetail::OutputRegion<StrengthImageType>>
-  PrepareStrengths(StrengthImageType * image, bool isGenerated) const
-  {
-    if (!isGenerated)
-    {
-      image->Initialize();
-      return std::nullopt;
-    }
-    return std::optional<VoxelMapsDetail::OutputRegion<StrengthImageType>>(
-      std::in_place, image, this->GetUsedCropRegion());
-  }
-
   std::map<unsigned int, FuzzyConnectednessAffinity>  m_LabelAffinities;
   bool                                                m_EstimateAffinityOfEveryLabel{ false };
   std::map<std::uint16_t, FuzzyConnectednessAffinity> m_UsedLabelAffinities;
@@ -407,11 +395,6 @@ private:
   voxelmaps::RelativeFuzzyConnectednessHierarchy m_Hierarchy;
   State                                          m_HierarchyState{};
 };
-
-/** The filter on a CUDA device; see CudaImageFilter. */
-template <typename TInputImage, typename... TOtherImages>
-using CudaRelativeFuzzyConnectednessImageFilter =
-  CudaImageFilter<RelativeFuzzyConnectednessImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #ifndef ITK_MANUAL_INSTANTIATION

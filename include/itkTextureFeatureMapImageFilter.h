@@ -3,12 +3,12 @@
 #ifndef itkTextureFeatureMapImageFilter_h
 #define itkTextureFeatureMapImageFilter_h
 
-#include "itkCudaImageFilter.h"
 #include "itkVectorImage.h"
 #include "itkVoxelMapsImageFilter.h"
 #include "itkVoxelMapsParameters.h"
 
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 namespace itk
@@ -17,7 +17,7 @@ namespace itk
  * \brief Base of the filters that compute texture features of the window around every voxel.
  *
  * It implements what all texture filters have in common: gray levels, window, output and pipeline. Derived classes
- * define the features. The names of the components are also in the metadata of the output, as "FeatureNames", separated
+ * define the features. The names of the features are also in the metadata of the outputs, as "FeatureNames", separated
  * by commas.
  *
  * \par Windows
@@ -51,6 +51,12 @@ namespace itk
  * for a selection, about 1 MB per thread, and copies of the padded regions of images that are larger. An image without
  * voxels has an output without voxels.
  *
+ * \par Outputs
+ * The features are the components of a VectorImage, the default, or, if TOutputImage is an Image of float or double,
+ * one image for each: GetOutput(i) in the order of GetFeatureNames(), or GetFeatureMap("glcm_Contrast"). They have the
+ * same bits, and one update computes all of them. These images share one block of memory, which the last of them frees.
+ * Other features make other images of the outputs with the same numbers, and disconnect superfluous outputs.
+ *
  * \par Errors
  * Throws an itk::ExceptionObject that names the value if the window has no voxels, more than 255 voxels along an axis
  * or more than 65535 voxels in total, if the anchor is outside the window, if there is no feature, or one does not
@@ -65,7 +71,7 @@ namespace itk
  *
  * \ingroup VoxelMaps
  */
-template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
+template <typename TInputImage, typename TOutputImage = VoxelMapsDetail::MapImageOf<TInputImage>,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT TextureFeatureMapImageFilter
   : public VoxelMapsImageFilter<TInputImage, TOutputImage, TMaskImage>
@@ -94,9 +100,9 @@ public:
   using RangeSourceEnum = GrayLevelDiscretizationEnums::RangeSource;
 
   static_assert(VoxelMapsDetail::hasIntensities<InputImageType>, VOXELMAPS_INTENSITY_RULE);
-  static_assert(std::is_same<OutputImageType, VectorImage<float, ImageDimension>>::value ||
-                  std::is_same<OutputImageType, VectorImage<double, ImageDimension>>::value,
-                "The output is a VectorImage of float or double");
+  static_assert((std::is_same<OutputValueType, float>::value || std::is_same<OutputValueType, double>::value) &&
+                  VoxelMapsDetail::hasPixelsInBuffer<OutputImageType>,
+                "The output is a VectorImage of float or double, or an Image of float or double for each feature");
 
   /** Optional image of the same geometry; features are computed only for its voxels that are inside. */
   itkSetInputMacro(SelectionImage, MaskImageType);
@@ -177,6 +183,7 @@ public:
   {
     if (VoxelMapsDetail::CallEngine(*this, [&] { return m_Parameters.SetFeatureNames(names); }))
     {
+      this->UpdateNumberOfOutputs();
       this->Modified();
     }
   }
@@ -189,11 +196,30 @@ public:
     return m_Parameters.GetFeatureNames();
   }
 
+  /** Number of the component, or of the output, with this name: one of GetFeatureNames(), or any that SetFeatureNames()
+   * accepts for the feature. Throws an itk::ExceptionObject if it is not one of them. */
+  virtual unsigned int
+  GetFeatureIndex(const std::string & name) const
+  {
+    return VoxelMapsDetail::CallEngine(*this, [&] { return m_Parameters.GetFeatureIndex(name); });
+  }
+
+  /** The output of a feature, where each is an image: GetOutput(GetFeatureIndex(name)). */
+  template <typename TImage = OutputImageType>
+  TImage *
+  GetFeatureMap(const std::string & name)
+  {
+    static_assert(!VoxelMapsDetail::isVectorImage<TImage>,
+                  "The maps are components of one output: choose an itk::Image as the type of the output");
+    return this->GetOutput(this->GetFeatureIndex(name));
+  }
+
 protected:
   explicit TextureFeatureMapImageFilter(VoxelMapsDetail::TextureFilter filter)
     : m_Parameters(filter, ImageDimension, std::is_same<OutputValueType, double>::value)
   {
     this->AddOptionalInputName("SelectionImage");
+    this->UpdateNumberOfOutputs();
   }
   ~TextureFeatureMapImageFilter() override = default;
 
@@ -220,9 +246,18 @@ protected:
   {
     Superclass::GenerateOutputInformation();
     const std::vector<std::string> names = this->GetFeatureNames();
-    this->GetOutput()->SetNumberOfComponentsPerPixel(static_cast<unsigned int>(names.size()));
-    VoxelMapsDetail::SetFeatureNames(this->GetOutput()->GetMetaDataDictionary(), names);
+    if constexpr (hasOneOutput)
+    {
+      this->GetOutput()->SetNumberOfComponentsPerPixel(static_cast<unsigned int>(names.size()));
+      VoxelMapsDetail::SetFeatureNames(this->GetOutput()->GetMetaDataDictionary(), names);
+    }
+    for (unsigned int map = 0; !hasOneOutput && map < names.size(); ++map)
+    {
+      VoxelMapsDetail::SetFeatureNames(this->GetOutput(map)->GetMetaDataDictionary(), { names[map] });
+    }
   }
+  void
+  AllocateOutputs() override;
   void
   GenerateInputRequestedRegion() override
   {
@@ -236,7 +271,11 @@ protected:
   void
   GenerateData() override
   {
-    VoxelMapsDetail::ReportMemoryErrors(*this, *this->GetOutput(), [this] { this->GenerateFeatureMaps(); });
+    VoxelMapsDetail::ReportMemoryErrors(
+      *this,
+      *this->GetOutput(),
+      [this] { this->GenerateFeatureMaps(); },
+      static_cast<unsigned int>(this->GetNumberOfIndexedOutputs()));
   }
 
   /** Set a parameter, and call Modified() if that changes it. */
@@ -247,6 +286,7 @@ protected:
     if (parameter != value)
     {
       parameter = value;
+      this->UpdateNumberOfOutputs();
       this->Modified();
     }
   }
@@ -277,6 +317,21 @@ private:
     }
     return array;
   }
+
+  static constexpr bool hasOneOutput = VoxelMapsDetail::isVectorImage<OutputImageType>;
+
+  /** Whether the maps are images that share memory: those of classes with memory of their own do not. */
+  bool
+  HasSharedBlock() const
+  {
+    const OutputImageType & output = *this->GetOutput();
+    return !hasOneOutput && !DeviceImageTraits<OutputImageType>::isDeviceImage &&
+           typeid(output) == typeid(OutputImageType);
+  }
+
+  /** Have one output for each feature, unless they are components of one. */
+  void
+  UpdateNumberOfOutputs();
 
   /** The input that the requested region of the output depends on: all of it, or that region padded by the window. */
   InputRegionType

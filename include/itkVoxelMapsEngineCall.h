@@ -55,13 +55,14 @@ VoxelMaps_EXPORT void
 ReportMemoryErrors(const ProcessObject & filter, const std::string & size, unsigned int numberOfComponents,
                    double bytes, const std::function<void()> & compute);
 
-/** The same for the requested region of an output. */
+/** The same for the requested region of an output, which may be one of several that are alike. */
 template <typename TOutputImage>
 void
-ReportMemoryErrors(const ProcessObject & filter, const TOutputImage & output, const std::function<void()> & compute)
+ReportMemoryErrors(const ProcessObject & filter, const TOutputImage & output, const std::function<void()> & compute,
+                   unsigned int numberOfOutputs = 1)
 {
   std::string        size;
-  const unsigned int components = output.GetNumberOfComponentsPerPixel();
+  const unsigned int components = output.GetNumberOfComponentsPerPixel() * numberOfOutputs;
   double             bytes = static_cast<double>(components * sizeof(typename TOutputImage::InternalPixelType));
   for (const auto length : output.GetRequestedRegion().GetSize())
   {

@@ -44,8 +44,6 @@ namespace itk
  * for it, if the device has too little memory for the smallest slab (the message says how much is needed), and for
  * every error of CUDA, with the text of CUDA and advice.
  *
- * \sa CudaImageFilter
- *
  * \ingroup VoxelMaps
  */
 template <typename TInputImage, typename TOutputImage,
@@ -117,6 +115,11 @@ protected:
   {
     this->AddOptionalInputName("MaskImage");
     this->SetCoordinateTolerance(1e-3);
+    if constexpr (DeviceImageTraits<TInputImage>::isDeviceImage)
+    {
+      // Masks, whose type is an itk::Image.
+      RegisterDeviceImage<typename VoxelMapsDetail::ImageOf<TInputImage, MaskPixelType>::Type>();
+    }
   }
   ~VoxelMapsImageFilter() override = default;
 
@@ -171,12 +174,53 @@ protected:
     m_UsedDeviceName = name;
   }
 
-  /** Whether the CUDA device is to compute. */
-  bool
-  UsesCuda() const
+  /** Choose what computes, and the memory of the job, for an input and allocated outputs. Pixels in the memory of a
+   * device stay there, unless mayUseCuda is false. Outputs may be null. */
+  template <typename... TOutputs>
+  void
+  ChooseMemory(bool mayUseCuda, const TOutputs *... outputs)
   {
-    return m_Device == DeviceEnum::CUDA ||
-           (m_Device == DeviceEnum::Automatic && VoxelMapsDetail::IsCudaAllowed() && CudaDevices::IsUsable(m_DeviceID));
+    using Location = VoxelMapsDetail::JobMemory::Location;
+    m_Memory = {};
+    m_Memory.options.deviceID = m_DeviceID;
+    m_Memory.options.memoryBudget = m_DeviceMemoryBudget;
+    if (!mayUseCuda || m_Device == DeviceEnum::CPU ||
+        (m_Device == DeviceEnum::Automatic && !VoxelMapsDetail::IsCudaAllowed()))
+    {
+      return;
+    }
+    bool       isFirst = true;
+    const auto find = [&](const auto * image, Location & location) {
+      const auto pixels = VoxelMapsDetail::FindDevicePixels(image);
+      const int  deviceID = pixels != nullptr ? pixels->GetDeviceID() : -1;
+      if (isFirst && CudaDevices::IsUsable(deviceID))
+      {
+        // Where the first of the pixels are.
+        m_Memory.options.deviceID = deviceID;
+        m_Memory.options.stream = pixels->GetStream();
+        isFirst = false;
+      }
+      location = m_Memory.Has(pixels.get(), Location::Device) ? Location::Device : Location::Host;
+      return location == Location::Device;
+    };
+    find(this->GetInput(), m_Memory.options.inputLocation);
+    // A job has all of its outputs in one place.
+    m_Memory.options.outputLocation = ((outputs == nullptr || find(outputs, m_Memory.options.outputLocation)) && ...)
+                                        ? Location::Device
+                                        : Location::Host;
+    m_Memory.usesCuda =
+      m_Memory.options.UsesStream() || m_Device == DeviceEnum::CUDA || CudaDevices::IsUsable(m_DeviceID);
+  }
+  const VoxelMapsDetail::JobMemory &
+  GetMemory() const
+  {
+    return m_Memory;
+  }
+  /** Whether the CUDA device is to compute, if it is worth while or the pixels are there. */
+  bool
+  UsesCuda(bool isWorthWhile = true) const
+  {
+    return m_Memory.usesCuda && (isWorthWhile || m_Memory.options.UsesStream());
   }
 
   /** Call an engine with options for the device; errors become an itk::ExceptionObject. */
@@ -185,8 +229,7 @@ protected:
   CallCuda(const TCompute & compute) const
   {
     TOptions options;
-    options.deviceID = m_DeviceID;
-    options.memoryBudget = m_DeviceMemoryBudget;
+    static_cast<voxelmaps::CudaOptions &>(options) = m_Memory.options;
     return VoxelMapsDetail::CallEngine(*this, [&] { return compute(options); });
   }
 
@@ -201,9 +244,9 @@ protected:
     }
   }
 
-  /** One byte per voxel of a region of a mask, other than 0 inside; null without a mask. Throws an
-   * itk::ExceptionObject if the mask has no voxel inside or is ambiguous, also beyond the region. */
-  std::unique_ptr<std::uint8_t[]>
+  /** One byte per voxel of a region of a mask, other than 0 inside, in the memory that a job reads; null without a
+   * mask. Throws an itk::ExceptionObject if the mask has no voxel inside or is ambiguous, also beyond the region. */
+  std::shared_ptr<const std::uint8_t[]>
   MakeMaskBytes(const char * name, const MaskImageType * mask, const InputRegionType & region,
                 const voxelmaps::JobExecution & execution) const
   {
@@ -211,16 +254,28 @@ protected:
     {
       return nullptr;
     }
-    const std::string filter = this->GetNameOfClass();
-    return VoxelMapsDetail::MakeMaskBytes<ImageDimension>(
-      filter,
-      name,
-      voxelmaps::GetPixelType<MaskPixelType>(),
-      VoxelMapsDetail::GetPixels(filter, name, mask, mask->GetLargestPossibleRegion()),
-      m_InsidePixelValue ? &*m_InsidePixelValue : nullptr,
-      *mask,
-      region,
-      execution);
+    using Location = VoxelMapsDetail::JobMemory::Location;
+    const std::string           filter = this->GetNameOfClass();
+    const auto                  whole = mask->GetLargestPossibleRegion();
+    const auto                  type = voxelmaps::GetPixelType<MaskPixelType>();
+    const MaskPixelType * const inside = m_InsidePixelValue ? &*m_InsidePixelValue : nullptr;
+    auto                        pixels = VoxelMapsDetail::GetPixels(filter, name, mask, whole, m_Memory);
+    if (pixels.location == Location::Device)
+    {
+      const auto bytes = VoxelMapsDetail::MakeDeviceMaskBytes<ImageDimension>(
+        type, pixels.pointer, inside, mask->GetBufferedRegion(), region, m_Memory);
+      if (bytes != nullptr)
+      {
+        return bytes;
+      }
+      // The text of the error tells its values.
+      pixels.pointer = mask->GetBufferPointer();
+    }
+    std::shared_ptr<const std::uint8_t[]> bytes = VoxelMapsDetail::MakeMaskBytes<ImageDimension>(
+      filter, name, type, pixels.pointer, inside, *mask, region, execution);
+    return m_Memory.options.inputLocation == Location::Device
+             ? VoxelMapsDetail::CopyToDevice(bytes.get(), region.GetNumberOfPixels(), execution, m_Memory)
+             : bytes;
   }
 
   std::optional<MaskPixelType> m_InsidePixelValue;
@@ -230,6 +285,8 @@ private:
   int           m_DeviceID{ 0 };
   SizeValueType m_DeviceMemoryBudget{ 0 };
   std::string   m_UsedDeviceName;
+
+  VoxelMapsDetail::JobMemory m_Memory;
 };
 } // namespace itk
 

@@ -176,6 +176,11 @@ struct VoxelMaps_EXPORT TextureParameters
   std::vector<std::string>
   GetFeatureNames() const;
 
+  /** Number of the output component with this name, or with another name of its feature. Throws voxelmaps::EngineError
+   * if it is not one of them. */
+  unsigned int
+  GetFeatureIndex(const std::string & name) const;
+
   /** Throw voxelmaps::EngineError, which names the value and the rule, if a parameter is invalid or has no effect. */
   void
   Verify() const;

@@ -25,7 +25,7 @@ namespace itk
  *
  * \ingroup VoxelMaps
  */
-template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
+template <typename TInputImage, typename TOutputImage = VoxelMapsDetail::MapImageOf<TInputImage>,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT VoxelPairFeatureMapImageFilter
   : public TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>

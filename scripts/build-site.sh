@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
 # Build the site into build/site/html. Its examples, features and tables are computed by the wheel in build/venv, which
 # scripts/python-environment.sh installs. Warnings are errors.
+#
+#   build-site.sh [--packages-only]
+#
+#   --packages-only   only install what the site needs, in addition to the wheel
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -16,11 +20,14 @@ if ! cmp --quiet "${requirements}" build/venv/site-requirements.txt; then
 fi
 
 scripts/install-packages.sh scripts/apt-packages-site.txt
+scripts/fetch-data.sh build/data
+if [[ "${1:-}" == --packages-only ]]; then
+  exit 0
+fi
 
 # What the examples read: a head, and a synthetic CT with its seeds.
 inputs=build/site/inputs
 mkdir -p "${inputs}"
-scripts/fetch-data.sh build/data
 cp -p build/data/KmeansTest_T1UCharRaw.nii.gz "${inputs}/head.nii.gz"
 if [[ ! -e "${inputs}/seeds.txt" ]]; then
   rm -rf "${inputs}/ct-series"

@@ -14,6 +14,7 @@ import hashlib
 import json
 import pathlib
 import re
+import subprocess
 import sys
 
 from auditwheel.wheeltools import InWheel
@@ -53,6 +54,11 @@ def core_components(core):
         if not terms:
             print(f"{sys.argv[0]}: no license of the CUDA runtime; do not distribute this wheel", file=sys.stderr)
         yield "CUDA Runtime", version, "LicenseRef-NVIDIA-CUDA-EULA", terms[:1]
+        # Ninja knows the headers that each object was compiled with.
+        command = ["ninja", "-C", core, "-t", "deps"]
+        headers = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        if not re.search(r"/(cub|thrust|cuda/std)/", headers):
+            return
         cub = next(path for path in (toolkit / "include/cccl/cub", toolkit / "include/cub") if path.exists())
         number = int(find(cub / "version.cuh", r"define CUB_VERSION (\d+)"))
         version = f"{number // 100000}.{number // 100 % 1000}.{number % 100}"

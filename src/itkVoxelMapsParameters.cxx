@@ -466,6 +466,27 @@ TextureParameters::GetFeatureNames() const
   return namesPerOffset;
 }
 
+unsigned int
+TextureParameters::GetFeatureIndex(const std::string & name) const
+{
+  const std::vector<std::string> names = this->GetFeatureNames();
+  auto                           found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+  {
+    // Another name of a feature, which must exist.
+    TextureParameters single = *this;
+    single.aggregation = Aggregation::Average;
+    single.SetFeatureNames({ name });
+    const std::vector<std::string> own = single.GetFeatureNames();
+    found = own.size() == 1 ? std::find(names.begin(), names.end(), own[0]) : found;
+  }
+  if (found == names.end())
+  {
+    EngineErrorMacro("Feature '" << name << "' is not one of the maps, which are" << List{ names } << '.');
+  }
+  return static_cast<unsigned int>(found - names.begin());
+}
+
 void
 TextureParameters::Verify() const
 {

@@ -4,6 +4,7 @@
 #include "TestedFilters.h"
 #include "ItkTestUtilities.h"
 
+#include "itkCastImageFilter.h"
 #include "itkFuzzyConnectednessImageFilter.h"
 #include "itkStreamingImageFilter.h"
 
@@ -125,12 +126,22 @@ TEST(FuzzyConnectednessPipeline, StreamingDownstreamComputesOnce)
   const auto   filter = scene.MakeFilter();
   unsigned int runs = 0;
   Observe<itk::EndEvent>(filter, [&runs] { ++runs; });
+  const auto toDouble = itk::CastImageFilter<OutputType, itk::Image<double, 3>>::New();
+  toDouble->SetInput(filter->GetOutput());
+  const auto toFloat = itk::CastImageFilter<itk::Image<double, 3>, OutputType>::New();
+  toFloat->SetInput(toDouble->GetOutput());
   const auto streamer = itk::StreamingImageFilter<OutputType, OutputType>::New();
-  streamer->SetInput(filter->GetOutput());
+  streamer->SetInput(toFloat->GetOutput());
   streamer->SetNumberOfStreamDivisions(4);
   streamer->Update();
   EXPECT_TRUE(HasSameBits(expected, GetBuffer(streamer->GetOutput())));
   EXPECT_EQ(1u, runs);
+  // An output that is released after it was read is computed again for each piece.
+  filter->ReleaseDataFlagOn();
+  filter->Modified();
+  streamer->Update();
+  EXPECT_TRUE(HasSameBits(expected, GetBuffer(streamer->GetOutput())));
+  EXPECT_EQ(5u, runs);
 }
 
 TEST(FuzzyConnectednessPipeline, GeometryIsKeptAndDoesNotChangeBits)

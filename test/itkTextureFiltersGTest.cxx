@@ -104,12 +104,15 @@ class TextureFilters : public ::testing::Test
 {
 public:
   using FilterType = typename TClass::template Filter<ImageType>;
+  using MapType = itk::Image<float, 3>;
+  using FilterOfImages = typename TClass::template Filter<ImageType, MapType>;
 
   /** A filter that streams. */
-  typename FilterType::Pointer
+  template <typename TFilter = FilterType>
+  typename TFilter::Pointer
   MakeFilter() const
   {
-    const auto filter = MakeDefaultFilter<FilterType>();
+    const auto filter = MakeDefaultFilter<TFilter>();
     filter->SetInput(image);
     filter->SetMaskImage(mask);
     filter->SetRangeMinimum(-150.0);
@@ -213,6 +216,111 @@ TYPED_TEST(TextureFilters, DoubleMapsRoundToFloatMaps)
   const auto         values = Compute(toDouble);
   std::vector<float> rounded(values.begin(), values.end());
   EXPECT_TRUE(HasSameBits(rounded, Compute(toFloat)));
+}
+
+// Features as components of one image, or as one image each.
+TYPED_TEST(TextureFilters, ImagesOfFeaturesAreTheComponents)
+{
+  const auto components = this->MakeFilter();
+  const auto images = this->template MakeFilter<typename TestFixture::FilterOfImages>();
+  const auto set = [this](const auto & filter) {
+    filter->SetSelectionImage(this->images.selection);
+    filter->SetBackgroundValue(-3.0);
+  };
+  set(components);
+  set(images);
+  const Names       names = images->GetFeatureNames();
+  const std::size_t last = names.size() - 1;
+  EXPECT_EQ(components->GetFeatureNames(), names);
+  EXPECT_EQ(names.size(), images->GetNumberOfIndexedOutputs());
+  Place(this->image.GetPointer(), this->mask.GetPointer(), this->images.selection.GetPointer());
+  unsigned int runs = 0;
+  Observe<itk::EndEvent>(images, [&runs] { ++runs; });
+  const auto expectMaps = [&](const RegionType & region) {
+    components->Modified();
+    components->GetOutput()->SetRequestedRegion(region);
+    components->Update();
+    const auto expected = GetBuffer(components->GetOutput());
+    for (std::size_t map = 0; map < names.size(); ++map)
+    {
+      auto * const       output = images->GetFeatureMap(names[map]);
+      std::vector<float> component;
+      for (std::size_t i = map; i < expected.size(); i += names.size())
+      {
+        component.push_back(expected[i]);
+      }
+      EXPECT_EQ(images->GetOutput(static_cast<unsigned int>(map)), output);
+      EXPECT_EQ(region, output->GetBufferedRegion());
+      EXPECT_TRUE(HasSameBits(component, GetBuffer(output))) << names[map];
+      EXPECT_EQ(this->image->GetOrigin(), output->GetOrigin());
+      EXPECT_EQ(this->image->GetDirection(), output->GetDirection());
+      std::string stored;
+      EXPECT_TRUE(itk::ExposeMetaData(output->GetMetaDataDictionary(), "FeatureNames", stored));
+      EXPECT_EQ(names[map], stored);
+    }
+  };
+  // One update computes all, whichever output asks for it.
+  images->GetOutput(static_cast<unsigned int>(last))->Update();
+  images->Update();
+  EXPECT_EQ(1u, runs);
+  expectMaps(this->image->GetLargestPossibleRegion());
+  const RegionType part({ { 0, 7, 42 } }, { { 9, 5, 3 } });
+  images->Modified();
+  images->GetOutput()->SetRequestedRegion(part);
+  images->Update();
+  expectMaps(part);
+  // A released one is computed again, as are all.
+  images->UpdateLargestPossibleRegion();
+  images->GetOutput(1)->ReleaseData();
+  images->GetOutput(1)->Update();
+  expectMaps(this->image->GetLargestPossibleRegion());
+
+  using MapType = typename TestFixture::MapType;
+  const auto expected = GetBuffer(images->GetOutput(static_cast<unsigned int>(last)));
+  const auto streamer = itk::StreamingImageFilter<MapType, MapType>::New();
+  streamer->SetInput(images->GetOutput(static_cast<unsigned int>(last)));
+  streamer->SetNumberOfStreamDivisions(4);
+  runs = 0;
+  images->Modified();
+  EXPECT_TRUE(HasSameBits(expected, Compute(streamer)));
+  EXPECT_EQ(4u, runs);
+}
+
+TYPED_TEST(TextureFilters, ImagesOfFeaturesFollowTheFeatures)
+{
+  auto        filter = this->template MakeFilter<typename TestFixture::FilterOfImages>();
+  const Names names = filter->GetFeatureNames();
+  const auto  last = static_cast<unsigned int>(names.size()) - 1;
+  filter->Update();
+  const itk::SmartPointer<typename TestFixture::MapType> map = filter->GetOutput(last);
+  const auto                                             expected = GetBuffer(map.GetPointer());
+  filter->SetFeatureNames({ names[last], names[0] });
+  ASSERT_EQ(2u, filter->GetNumberOfIndexedOutputs());
+  EXPECT_EQ(filter->GetOutput(filter->GetFeatureIndex(names[last])), filter->GetFeatureMap(names[last]));
+  EXPECT_EQ((last < 2), map->GetSource() != nullptr);
+  filter->Update();
+  EXPECT_TRUE(HasSameBits(expected, GetBuffer(filter->GetFeatureMap(names[last]))));
+  filter->SetFeatureNames(names);
+  EXPECT_EQ(names.size(), filter->GetNumberOfIndexedOutputs());
+  filter->Update();
+  EXPECT_TRUE(HasSameBits(expected, GetBuffer(filter->GetOutput(last))));
+  // A map outlives the filter and the other maps.
+  const itk::SmartPointer<typename TestFixture::MapType> kept = filter->GetOutput(last);
+  filter = nullptr;
+  EXPECT_TRUE(HasSameBits(expected, GetBuffer(kept.GetPointer())));
+}
+
+TYPED_TEST(TextureFilters, NamesHaveAnIndex)
+{
+  const auto  filter = this->MakeFilter();
+  const Names names = filter->GetFeatureNames();
+  for (unsigned int i = 0; i < names.size(); ++i)
+  {
+    EXPECT_EQ(i, filter->GetFeatureIndex(names[i]));
+  }
+  ExpectError([&] { filter->GetFeatureIndex("Sharpness"); }, { filter->GetNameOfClass(), "Sharpness", "not exist" });
+  filter->SetFeatureNames({ names[1] });
+  ExpectError([&] { filter->GetFeatureIndex(names[0]); }, { filter->GetNameOfClass(), names[0], names[1] });
 }
 
 // The rule of masks: 0 and one other value, or InsidePixelValue; never empty.
@@ -529,14 +637,10 @@ TYPED_TEST(TextureFilters, LevelsOfTheDiscretizationFilterAreTheSame)
 
 TYPED_TEST(TextureFilters, DevicesAreChosen)
 {
-  using FilterType = typename TestFixture::FilterType;
   const auto filter = this->MakeFilter();
   filter->SetDevice(Device::CPU);
   const auto expected = Compute(filter);
   EXPECT_EQ("CPU", std::string(filter->GetUsedDeviceName()));
-  const auto cuda = itk::CudaImageFilter<FilterType>::New();
-  EXPECT_EQ(std::string("Cuda") + filter->GetNameOfClass(), cuda->GetNameOfClass());
-  EXPECT_EQ(Device::CUDA, cuda->GetDevice());
   filter->SetDevice(Device::Automatic);
   if (itk::CudaDevices::IsUsable(0))
   {
@@ -639,6 +743,21 @@ TEST(FeatureMapsImageFilter, MapsAreThoseOfTheClasses)
   const auto grayTone = NewFilter<itk::GrayToneDifferenceFeatureMapImageFilter<ImageType>>();
   grayTone->SetDistances({ 2, 1 });
   expectMaps(grayTone, { "BUS", "COA", "COM", "CON", "STR" });
+}
+
+TEST(CooccurrenceFilters, OtherNamesHaveAnIndex)
+{
+  const auto filter = itk::CooccurrenceFeatureMapImageFilter<ImageType, itk::Image<double, 3>>::New();
+  filter->SetFeatureNames({ "JointEntropy", "glcm_Contrast" });
+  EXPECT_EQ(1u, filter->GetFeatureIndex("contrast"));
+  EXPECT_EQ(0u, filter->GetFeatureIndex("glcm_JointEntropy"));
+  filter->SetAggregation(itk::CooccurrenceFeatureMapEnums::Aggregation::PerDirection);
+  filter->SetOffsets({ { { 1, 0, 0 } }, { { 0, 1, 0 } } });
+  ASSERT_EQ(4u, filter->GetNumberOfIndexedOutputs());
+  EXPECT_EQ(filter->GetOutput(3), filter->GetFeatureMap("CON_0_1_0"));
+  ExpectError([&] { filter->GetFeatureIndex("Contrast"); }, { "CooccurrenceFeatureMapImageFilter", "CON_1_0_0" });
+  filter->AddOffset({ { 0, 0, 1 } });
+  EXPECT_EQ(6u, filter->GetNumberOfIndexedOutputs());
 }
 
 TEST(FeatureMapsImageFilter, NamesAreFoundOrAreErrors)

@@ -30,6 +30,7 @@ include_patterns = [
     "examples/README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
+    "packaging/slicer/README.md",
 ]
 exclude_patterns = ["build*", "core", "test", "demo-output"]
 

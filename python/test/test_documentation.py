@@ -1,16 +1,23 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Runs all Python code blocks of the documentation and the examples of docstrings, and checks links."""
+"""Runs all Python code blocks of the documentation and the examples of docstrings, and checks links and tables."""
 
 import doctest
 import importlib
+import inspect
+import json
 import pathlib
 import re
 import shutil
+import tomllib
 
 import itk
 import pytest
 import voxelmaps
+from voxelmaps import _cli, _core, _parameters
+from voxelmaps._files import layouts
+from voxelmaps.radiomics import _filters, _settings
+from voxelmaps._parameters import documented
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALL_PAGES = sorted(
@@ -52,6 +59,117 @@ def test_links_of_the_documentation():
             assert (folder / link).exists(), f"{page}: {link}"
 
 
+# --- Tables ------------------------------------------------------------------------------------------------------------
+
+
+def rows_of_table(page, header):
+    """The rows of the tables of a page whose header begins so, as lists of cells."""
+    text = (ROOT / page).read_text("utf-8")
+    tables = re.findall(rf"^\| {re.escape(header)} ?\|.*\n\|[-:|]+\|\n((?:\|.*\n)+)", text, flags=re.MULTILINE)
+    assert tables, f"{page} has no table {header}"
+    return [[cell.strip() for cell in line.strip("|").split("|")] for table in tables for line in table.splitlines()]
+
+
+def test_tables_of_names():
+    """Tables list what the code has, and nothing else."""
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        extras = tomllib.load(file)["project"]["optional-dependencies"]
+    presets = json.loads((ROOT / "CMakePresets.json").read_text("utf-8"))["configurePresets"]
+    for page, header, expected in (
+        ("doc/python.md", "extra", extras),
+        ("doc/cohorts.md", "`--format`", layouts.FORMATS),
+        ("doc/radiomics.md", "class", _core.feature_names()),
+        ("doc/radiomics.md", "`imageType`", _filters.IMAGE_TYPES),
+        ("doc/labels.md", "parameter | value", ["competition", "tie_rule"]),
+        ("CONTRIBUTING.md", "preset", [preset["name"] for preset in presets if not preset.get("hidden")]),
+    ):
+        names = [name for row in rows_of_table(page, header) for name in re.findall(r"`([^`]*)`", row[0])]
+        assert sorted(names) == sorted(expected), (page, header)
+    cmake = "".join(
+        (ROOT / path).read_text("utf-8")
+        for path in ("CMakeLists.txt", "core/CMakeLists.txt", "cmake/VoxelMapsCore.cmake")
+    )
+    for option, *_ in rows_of_table("doc/cpp.md", "option"):
+        assert option.startswith("`CMAKE_") or re.search(rf"\b{option[1:-1]}\b", cmake), option
+    values = [row[1].strip('`"') for row in rows_of_table("doc/labels.md", "parameter | value")]
+    assert values == [*_parameters.COMPETITIONS, *_parameters.TIE_RULES]
+    members = " ".join(row[0] for row in rows_of_table("doc/labels.md", "")).partition("` ")[2]
+    members = re.findall(r"`(\w+)", members)
+    assert sorted(members) == [name for name in dir(voxelmaps.SeedSession) if not name.startswith("_")]
+    documented = re.findall(r"^\.\. auto\w+:: (\w+)$", (ROOT / "doc/api.md").read_text("utf-8"), flags=re.MULTILINE)
+    assert sorted(documented) == sorted(name for names in DOCUMENTED.values() for name in names)
+
+
+def test_table_of_settings():
+    """All settings of voxelmaps.radiomics with their defaults."""
+    words = {"none": None, "true": True, "false": False, "[1]": [1]}
+    documented = {}
+    for row in rows_of_table("doc/radiomics.md", "key (default)"):
+        for name, default in re.findall(r"`(\w+)` \((.*?)\)(?:, |$)", row[0]):
+            documented[name] = words.get(default, int(default) if default.isdecimal() else default)
+    defaults = {name: setting.default for name, setting in _settings.SETTINGS.items()}
+    # None is SimpleITK's tolerance, and no values are none.
+    assert documented == {**defaults, "geometryTolerance": "10⁻⁶", "sigma": None}
+
+
+def test_tables_of_features():
+    """Numbers of features, and all abbreviations, of every class."""
+    numbers = {name: len(features) for name, features in _core.feature_names().items()}
+    classes = {}
+    for title, _, features in rows_of_table("doc/features/README.md", "class"):
+        page = re.search(r"\((.*)\)", title)[1]
+        text = (ROOT / "doc/features" / page).read_text("utf-8")
+        classes[page] = re.search(r"`(firstorder|gl\w+|ngtdm|shape)`", text)[1]
+        counts = [numbers[classes[page]]] + [numbers["shape2D"]] * (page == "shape.md")
+        assert [int(number) for number in re.findall(r"\b\d+\b", features)] == counts, title
+        names = [name for row in rows_of_table(f"doc/features/{page}", "abbreviation") for name in row[0].split(", ")]
+        found = [_core.find_feature(classes[page], name) for name in names]
+        assert sorted(found) == list(range(numbers[classes[page]])), page
+    for row in rows_of_table("doc/parameters.md", "parameter"):
+        if row[0].endswith("`Features`"):
+            names = re.search(r"any of ([A-Z0-9 ]+),", row[1])[1]
+            page = re.search(r"features/(.*?)\)", row[1] + "(features/run-length.md)")[1]
+            found = [_core.find_feature(classes[page], name) for name in names.split()]
+            assert sorted(found) == list(range(numbers[classes[page]])), page
+    for names, features, _ in rows_of_table("doc/radiomics.md", "class"):
+        counts = [numbers[name] for name in re.findall(r"`(\w+)`", names)]
+        # PyRadiomics does not compute StandardDeviation by default.
+        counts[0] -= names == "`firstorder`"
+        assert [int(number) for number in re.findall(r"\b\d+\b", features.split(";")[0])] == counts, names
+
+
+def test_tables_of_parameters():
+    """Names in tables are setters of the filters, and keywords of voxelmaps.feature_maps."""
+    headers = "".join(path.read_text("utf-8") for path in (ROOT / "include").glob("*.h"))
+    setters = set(re.findall(r"\b(?:Set|Add|Clear)(\w+)\(|Macro\([\s\\]*(\w+)[,)]", headers))
+    setters = {name for names in setters for name in names if name}
+    for row in rows_of_table("doc/parameters.md", "parameter"):
+        for name in re.findall(r"`(?:Set|Add|Clear)?([A-Z]\w+)(?:\(.*?\))?`", row[0]):
+            assert name in setters, name
+    keywords = inspect.signature(voxelmaps.feature_maps).parameters
+    for page, header in (
+        ("doc/settings.md", "setting"),
+        ("doc/parameters.md", "modality"),
+        ("doc/parameters.md", "PyRadiomics"),
+    ):
+        names = re.findall(r"`(\w+)=", str(rows_of_table(page, header)))
+        assert names and set(names) <= set(keywords), (page, header)
+
+
+def test_options_of_the_command():
+    """The page lists all commands, and the options of the examples exist."""
+    commands = [row[0].split()[1] for row in rows_of_table("doc/texture-feature-maps.md", "command")]
+    assert sorted(commands) == sorted(_cli._COMMANDS)
+    calls = [
+        call for page in ALL_PAGES for call in re.findall(r"\bvoxelmaps (\w+) (.*)", (ROOT / page).read_text("utf-8"))
+    ]
+    calls = [(command, line) for command, line in calls if command in commands]
+    for command in commands:
+        options = [option for name, line in calls if name == command for option in re.findall(r" (--[\w-]+)", line)]
+        assert set(options) <= set(_cli._parser(command).commands[command]._option_string_actions), command
+    assert len(calls) > 20
+
+
 # --- Examples of docstrings --------------------------------------------------------------------------------------------
 
 # Module -> names that must have an example.
@@ -67,6 +185,43 @@ LIBRARIES = {
     "read_maps": "SimpleITK",
     "show": "matplotlib",
 }
+
+
+def public_objects():
+    """Names of what is public, with the members of classes."""
+    for module, names in DOCUMENTED.items():
+        for name in names:
+            value = getattr(importlib.import_module(module), name)
+            yield f"{module}.{name}"
+            for member, of_class in vars(value).items() if inspect.isclass(value) else ():
+                if not member.startswith("_") and (inspect.isfunction(of_class) or isinstance(of_class, property)):
+                    yield f"{module}.{name}.{member}"
+
+
+def test_docstrings_are_numpydoc():
+    """Pages, help() and editors read them; parameters that are inserted are there, too, with the defaults of the signature."""
+    validate = pytest.importorskip("numpydoc.validate", reason="numpydoc is not installed: pip install numpydoc")
+    pytest.importorskip("radiomics")
+    ignored = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["numpydoc_validation"]["checks"]
+    found = {}
+    for name in public_objects():
+        result = validate.validate(name)
+        errors = [f"{code}: {text}" for code, text in result["errors"] if code not in ignored]
+        value = validate.Validator._load_obj(name)
+        for parameter in inspect.signature(value).parameters.values() if callable(value) else ():
+            kind = documented(value.__doc__).get(parameter.name, ("", ""))[1] or ""
+            shown = re.search("default (.*)", kind)
+            shown = shown and shown[1].strip('"')
+            if parameter.default not in (None, parameter.empty, ...) and not repr(parameter.default).startswith(
+                "<unch"
+            ):
+                given = parameter.default
+                given = given[0] if given == (1,) else given
+                if shown is None or shown != f"{given:g}" if isinstance(given, float) else shown != str(given):
+                    errors.append(f"{parameter.name} has the default {given}, but the docstring {shown}")
+        if errors:
+            found[name] = errors
+    assert not found
 
 
 # Copied by a user, an example needs no other names, and gives no warning.

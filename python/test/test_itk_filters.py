@@ -69,6 +69,18 @@ def test_several_classes_in_a_mask():
     assert filter.GetUsedDeviceName() == "CPU"
 
 
+def test_features_are_images():
+    x = array_of(np.float32)
+    image = itk.image_from_array(x)
+    features = ["glcm_Contrast", "firstorder_Mean"]
+    maps = itk.FeatureMapsImageFilter[type(image), type(image)].New(image, feature_names=features, neighborhood_radius=2)
+    maps.Update()
+    expected = voxelmaps.feature_maps(x, features=features, neighborhood_radius=2)
+    for name in features:
+        actual = itk.array_view_from_image(maps.GetOutput(maps.GetFeatureIndex(name)))
+        assert np.array_equal(actual, np.asarray(expected[name]))
+
+
 def test_data_arrays_have_geometry():
     xarray = pytest.importorskip("xarray")
     x = array_of(np.float32)

@@ -359,11 +359,40 @@ def test_help_and_version():
     for arguments, text in (
         (["--help"], "connect"),
         (["maps", "--help"], "--setting NAME=VALUE"),
-        (["labels", "--help"], "--estimation-radius VALUE"),
+        (["labels", "--help"], "--estimation-radius N"),
         (["--version"], f"voxelmaps {voxelmaps.__version__}\n"),
     ):
         done = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True)
         assert done.returncode == 0 and text in done.stdout and done.stderr == ""
+
+
+@pytest.mark.parametrize("command", ("describe", "connect", "labels"))
+def test_help_of_functions(command):
+    """Each option says what it is and what its values are, in words of its own; without docstrings, it still has its default."""
+    program = ["-c", "from voxelmaps import _cli; _cli.program()", command, "--help"]
+    texts = []
+    for optimization in ([], ["-OO"]):
+        done = subprocess.run([sys.executable, *optimization, *program], capture_output=True, text=True)
+        assert done.returncode == 0 and not done.stderr
+        options = re.split(r"\n  (?=--|-h)", done.stdout.split("options:\n")[1])
+        texts.append([re.sub(r"\s+", " ", re.sub(r"^\S+( [A-Z,]+)?(, --no-\S+)?", "", one)) for one in options])
+    assert all(len(text) > 9 for text in texts[0]) and len({*texts[0]}) == len(texts[0]) == len(texts[1])
+    assert any("[int, default: 0]" in text for text in texts[0]) and any(
+        "value, default: 0" in text for text in texts[1]
+    )
+
+
+def test_options_that_are_flags_or_json(run, tmp_path):
+    write_case(tmp_path)
+    options = ["--affinity", "homogeneity", "--difference-variance", "9", "--tie-rule", "lowest_label"]
+    seeds = ["image.nii.gz", "--seeds", '{"1": [1, 1, 1], "2": [5, 5, 5]}', "--out", "l.nii"]
+    assert run("labels", "--distance-weighting", *seeds, *options)[0] == 0
+    given = {"affinity": "homogeneity", "difference_variance": 9, "tie_rule": "lowest_label"}
+    image = itk.imread("image.nii.gz")
+    expected = voxelmaps.labels(image, {1: (1, 1, 1), 2: (5, 5, 5)}, distance_weighting=True, **given)
+    assert np.array_equal(itk.imread("l.nii"), expected)
+    code, _, errors = run("labels", "image.nii.gz", "--seeds", "{1:[1,1,1]}", "--out", "m.nii")
+    assert code == 1 and "is not JSON, in which labels have quotes, such as '{\"1\":[30,128,128]}'" in errors[-1]
 
 
 # --- Other commands ----------------------------------------------------------------------------------------------------

@@ -87,6 +87,9 @@ def _value(text):
 def _seeds(text):
     """Seeds as in JSON, or the path of a file, whatever its name."""
     value = _value(text)
+    if isinstance(value, str) and text.lstrip()[:1] in ("{", "[") and not os.path.exists(text):
+        example = "'{\"1\":[30,128,128]}'"
+        raise argparse.ArgumentTypeError(f"{text[:100]} is not JSON, in which labels have quotes, such as {example}")
     return value if isinstance(value, (dict, list)) else text
 
 
@@ -171,12 +174,12 @@ _OPTIONS = {
     "describe": {"--mask MASK": "image that is not 0 inside"},
     "connect": {
         "--mask MASK": "image that is not 0 inside",
-        "--seeds SEEDS": "image with seeds, or index in the order z, y, x, such as [30,128,128]",
+        "--seeds SEEDS": "image with seeds, or index of a voxel in the order z, y, x, such as [30,128,128]",
         "--out FILE": "nii.gz, nii or nrrd file",
     },
     "labels": {
         "--mask MASK": "image that is not 0 inside",
-        "--seeds SEEDS": "image with seeds, or labels and indices in the order z, y, x, such as '{\"1\": [30,128,128]}'",
+        "--seeds SEEDS": "image with seeds, or labels and indices in the order z, y, x as JSON, with quotes: '{\"1\":[30,128,128]}'",
         "--out FILE": "nii.gz, nii or nrrd file",
         "--strength FILE": "file for the strength of the connection to the winning label",
         "--margin FILE": "file for its lead over the strongest other label",
@@ -200,20 +203,52 @@ _KEYWORDS = {
 }
 
 
+# How values of types are written, by the beginnings of the types in docstrings.
+_METAVARS = {
+    "{": "NAME",
+    "int": "N",
+    "float": "X",
+    "list of float": "X,X,X",
+    "point": "JSON",
+    "dict": "JSON",
+    "array": "FILE",
+}
+_EXAMPLES = {
+    "seed_points": """In JSON, with quotes: '{"1":[10.5,-20,30]}'.""",
+    "object_mean": """In JSON, with quotes: '{"1":40,"2":120}'.""",
+}
+
+
 def _add_keywords(parser, command):
-    """Add the keywords of a function as options, with their documentation."""
+    """Add the keywords of a function as options, with their documentation, which python -OO does not have."""
     import voxelmaps
 
+    from ._parameters import documented
+
     function = getattr(voxelmaps, _FUNCTIONS[command])
-    # labels refers to fuzzy_connectedness.
-    documentation = function.__doc__ + voxelmaps.fuzzy_connectedness.__doc__ * (command == "labels")
-    rows = re.findall(r"(?m)^    ([a-z_, ]+?)(?:  +|\n +)(\S.*\n(?: {17,}\S.*\n)*)", documentation)
-    rows = [row for row in reversed(rows) if not row[1].startswith("As for fuzzy")]
-    texts = {name: " ".join(text.split()).replace("%", "%%") for names, text in rows for name in names.split(", ")}
+    entries = documented(function.__doc__)
     for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind is parameter.KEYWORD_ONLY and name not in (*_RESULTS, "components_axis"):
-            keywords = {"type": _value, "metavar": "VALUE", "default": argparse.SUPPRESS, "help": texts.get(name)}
-            parser.add_argument(f"--{_dashed(name)}", dest=name, **keywords)
+        if parameter.kind is not parameter.KEYWORD_ONLY or name in (*_RESULTS, "components_axis"):
+            continue
+        _, kind, text = entries.get(name, ("", f"value, default {parameter.default}", ""))
+        values = (
+            kind.removesuffix(", optional")
+            .removesuffix(", default None")
+            .replace('"', "")
+            .replace("default ", "default: ")
+        )
+        text = " ".join(
+            [*text.split(), _EXAMPLES[name]] if name in _EXAMPLES and "dict" in kind + name else text.split()
+        )
+        keywords = {"dest": name, "default": argparse.SUPPRESS}
+        if isinstance(parameter.default, bool):
+            keywords["action"] = argparse.BooleanOptionalAction
+            values = f"default: {'on' if parameter.default else 'off'}"
+        else:
+            metavars = (word for start, word in _METAVARS.items() if kind.startswith(start))
+            keywords.update(type=_value, metavar=next(metavars, "VALUE"))
+        text = f"{text[:1].lower()}{text[1:].removesuffix('.')} [{values}]".replace("%", "%%").strip()
+        parser.add_argument(f"--{_dashed(name)}", help=text, **keywords)
 
 
 def _parser(command):
@@ -226,7 +261,8 @@ def _parser(command):
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, text in _COMMANDS.items():
-        one = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
+        usage = f"voxelmaps {name} [options] IMAGE" + " ..." * (name == "check")
+        one = commands.add_parser(name, help=text, description=text, usage=usage, allow_abbrev=False)
         if name != command:
             continue
         images = None if name in _FUNCTIONS else "*" if name == "check" else "?"

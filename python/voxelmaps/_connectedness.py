@@ -199,47 +199,76 @@ def fuzzy_connectedness(
     mask: Array | ImageLike | Path | None = None,
     **parameters: Unpack[FuzzyConnectednessParameters],
 ) -> Any:
-    """Compute the strength of the connection of every voxel to the seeds: the weakest link of the strongest path.
+    """Compute how strongly each voxel is connected to seeds: the weakest link of the strongest path.
 
-    image          Intensities: an array with the axes (y, x) or (z, y, x), of NumPy, PyTorch, CuPy, JAX or Numba, in host
-                   memory or on a CUDA device, or anything that numpy.asarray converts; or an image of ITK, SimpleITK, nibabel,
-                   xarray or MONAI, or the path of one.
-    seeds          Index of a voxel, in the order of the axes of the image (z, y, x for images); a list of indices; or an array of the
-                   shape of the image, not 0 at seeds, or an image on its grid.
-    mask           Array of the shape of the image, or image on its grid: boolean, or with 0 and one other value; paths do not enter voxels
-                   where it is 0.
-    label          Of a mask with several values: the label that is inside, or a list of labels that are inside together.
-    seed_points    In addition to or instead of seeds: a physical point x, y, z in mm (LPS, as in ITK), or a list of points, if the image
-                   has a geometry. 3D Slicer (RAS) has the opposite sign for x and y.
-    object_mean, object_variance, difference_mean, difference_variance
-                   Of the intensities of the object, and of the differences of neighbors in it. If all are left out, they are
-                   estimated from the voxels around the seeds: those in boxes of estimation_radius voxels that are connected to
-                   the seed and close to it in intensity. A warning states that the object may leak, if its intensities vary
-                   as much as they differ from their surroundings. difference_mean is 0 if the others are given; it and
-                   weight, 0 to 1, are parameters of the affinity "weighted_sum".
-    affinity       "geometric_mean" (Li et al. 2016), "weighted_sum", "minimum", "homogeneity" or "absolute_difference".
-    minimum_strength
-                   Smaller strengths are set to 0 and not searched.
-    adjacency      "face", "face_edge" or "full": which voxels are neighbors.
-    distance_weighting, spacing
-                   Whether affinities decrease with the distance of neighbors; the size of a voxel along each axis, in mm, by
-                   default that of an image, or 1.
-    precision      "float" for strengths of float32, "double" for float64.
-    out            Array of the shape of the image in C order that takes the strengths.
-    device         For arrays in host memory: "cpu", "cuda" or the number of a CUDA device; by default the CUDA device 0, if
-                   there is one and the image has at least 8192 voxels. Values do not depend on it.
-    threads        Number of threads on the CPU; 0 for one per processor.
+    Parameters
+    ----------
+    image : array, image or path
+        Intensities: an array with the axes (y, x) or (z, y, x) of NumPy, PyTorch, CuPy, JAX or Numba, in host memory or on a CUDA
+        device, or anything that numpy.asarray converts; an image of ITK, SimpleITK, nibabel, xarray or MONAI; or the path of one.
+    seeds : index, list of indices, array, image or path, optional
+        Index of a voxel, in the order of the axes of the image (z, y, x for volumes); a list of indices; or an array or image on the
+        grid of the image that is not 0 at seeds.
+    mask : array, image or path, optional
+        The region, on the grid of the image: boolean, or with 0 and one other value. Paths do not enter voxels where it is 0.
+    label : int or list of int, optional
+        Label that is inside, if the mask has several, or a list of labels that are inside together.
+    seed_points : point or list of points, optional
+        Seeds as physical points x, y, z in mm (LPS, as in ITK), if the image has a geometry; x and y of 3D Slicer (RAS) have the
+        opposite sign. They can be given in addition to seeds.
+    object_mean : float, optional
+        Mean intensity of the object. If no mean and variance is given, all are estimated from the voxels in boxes of
+        estimation_radius voxels around the seeds that are connected to the seed and close to it in intensity. A warning states that the
+        object may leak, if its intensities vary as much as they differ from their surroundings.
+    object_variance : float, optional
+        Variance of the intensities of the object.
+    difference_mean : float, default 0
+        For the affinity "weighted_sum": mean of the differences of neighbors in the object.
+    difference_variance : float, optional
+        Variance of the differences of neighbors in the object.
+    estimation_radius : int, default 2
+        Radius of the boxes of the estimate, in voxels.
+    affinity : {"geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"}, default "geometric_mean"
+        How strongly neighbors are connected: by their intensities and differences, averaged (Li et al. 2016 for "geometric_mean") or
+        the smaller of both; by their differences alone ("homogeneity"); or by the differences without means and variances.
+    weight : float, default 0.5
+        For the affinity "weighted_sum": weight of the intensities, 0 to 1.
+    minimum_strength : float, default 0
+        Smaller strengths, 0 to 1, are set to 0 and not searched; labels are 0 there.
+    adjacency : {"face", "face_edge", "full"}, default "face"
+        Which voxels are neighbors: 6, 18 or 26 of them in 3D.
+    distance_weighting : bool, default False
+        Whether affinities decrease with the distance of neighbors in mm.
+    spacing : list of float, optional
+        Size of a voxel along each axis, in mm. Default: that of the image, or 1.
+    precision : {"float", "double"}, default "float"
+        Type of the results: float32 or float64.
+    out : array, optional
+        Array in C order for the results, of the shape of the image.
+    device : {"cpu", "cuda"} or int, optional
+        For arrays in host memory: the CPU, or a CUDA device by its number. Default: the CUDA device 0, if there is one and the image
+        has at least 8192 voxels. Results do not depend on it.
+    threads : int, default 0
+        Number of threads on the CPU; 0 for one per processor.
 
-    Returns the strengths in [0, 1] as an image of the kind that is given, or an array of the library of the image, on its device. For a path, an
-    image of SimpleITK. On a CUDA device they are computed in the current stream of the library. Gradients are not computed.
+    Returns
+    -------
+    array or image
+        Strengths in [0, 1], of the kind of the image (of SimpleITK for a path), on its device, where they are computed in the current
+        stream of the library. Gradients are not computed.
 
-    Raises ValueError or TypeError, with the value and the rule, for invalid arguments, and RuntimeError if a device fails.
+    Raises
+    ------
+    ValueError, TypeError
+        For invalid arguments, with the value and the rule.
+    RuntimeError
+        If a device fails.
 
     Examples
-
+    --------
     >>> import numpy as np, voxelmaps
-    >>> x = np.array([[9, 9, 0, 9]], np.float32)
-    >>> strengths = voxelmaps.fuzzy_connectedness(x, (0, 0), object_mean=9, object_variance=1, difference_variance=1)
+    >>> image = np.array([[9, 9, 0, 9]], np.float32)
+    >>> strengths = voxelmaps.fuzzy_connectedness(image, (0, 0), object_mean=9, object_variance=1, difference_variance=1)
     >>> bool(strengths[0, 1] == 1 and strengths[0, 3] < 0.1)
     True
     """
@@ -267,31 +296,45 @@ def suggest_threshold(
     estimation_radius: Integer = 2,
     spacing: Numbers | None = None,
 ) -> float:
-    """Suggest a threshold for strengths of connectedness: the smallest strength before the object leaks most.
+    """Suggest a threshold for strengths of connectedness: the smallest before the object leaks most.
 
     Behind the weakest link of a leak, all voxels have its strength, so that the number of voxels of at least a threshold jumps there.
     The suggestion is the smallest strength before the largest jump relative to the volume. Whether the object leaks at all, and which
     of two leaks is meant, is not known: look at strength >= threshold.
 
-    strength             What fuzzy_connectedness returns: an array or image of two or three axes.
-    seeds                Voxels that the object must contain, in the form of fuzzy_connectedness: its seeds, or others that are known
-                         to belong to it. Larger thresholds than their strengths are not suggested.
-    minimum_volume       Volume that the object is known to have at least, in mm³ (mm² in 2D): earlier jumps are ignored, since the
-                         object itself begins with jumps. The better it is known, the better the suggestion.
-    estimation_radius    That of fuzzy_connectedness. The volume is at least that of one box of this radius.
-    spacing              Size of a voxel along each axis, in mm, for minimum_volume. Default: that of an image, or 1.
+    Parameters
+    ----------
+    strength : array, image or path
+        What fuzzy_connectedness returns.
+    seeds : index, list of indices, array, image or path, optional
+        Voxels that the object must contain, as in fuzzy_connectedness: its seeds, or others that are known to belong to it. Larger
+        thresholds than their strengths are not suggested.
+    minimum_volume : float, default 0
+        Least volume of the object, if it is known, in mm³ (mm² in 2D): earlier jumps are ignored, since the object itself begins with
+        jumps.
+    estimation_radius : int, default 2
+        That of fuzzy_connectedness, in voxels. The volume is at least that of one box of this radius.
+    spacing : list of float, optional
+        Size of a voxel along each axis, in mm, for minimum_volume. Default: that of the image, or 1.
 
-    Returns the threshold, which is that of GetSuggestedThreshold of the ITK filter; 0 if there is none. Raises ValueError or TypeError
-    for invalid arguments.
+    Returns
+    -------
+    float
+        The threshold, which is that of GetSuggestedThreshold of the ITK filter; 0 if there is none.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For invalid arguments, with the value and the rule.
 
     Examples
-
+    --------
     >>> import numpy as np, voxelmaps
-    >>> x = np.zeros((20, 40), np.float32)
-    >>> x[5:15, 2:18] = x[5:15, 20:38] = 100
-    >>> x[10, 18:20] = 80  # a leak
+    >>> image = np.zeros((20, 40), np.float32)
+    >>> image[5:15, 2:18] = image[5:15, 20:38] = 100
+    >>> image[10, 18:20] = 80  # a leak
     >>> affinity = {"object_mean": 100, "object_variance": 400, "difference_variance": 400}
-    >>> strength = voxelmaps.fuzzy_connectedness(x, (8, 8), **affinity)
+    >>> strength = voxelmaps.fuzzy_connectedness(image, (8, 8), **affinity)
     >>> threshold = voxelmaps.suggest_threshold(strength, (8, 8))
     >>> round(threshold, 4), int((strength > 0).sum()), int((strength >= threshold).sum())
     (0.8825, 800, 161)

@@ -20,23 +20,36 @@ _MANY_LEVELS = 256
 
 
 class Description(NamedTuple):
-    """What feature_maps would compute. str() is a text of some lines.
+    """What feature_maps would compute: the result of describe.
 
-    shape, map_shape    Of the image, and of a map.
-    region_voxels       Number of voxels that features are computed for.
-    minimum, maximum    Of the finite intensities inside the mask.
-    levels              Gray levels: of several images of a batch, the most that one has.
-    maps                Names of the maps.
-    window              Voxels of a window along each axis.
-    map_bytes           Memory of all maps.
-    working_bytes       Memory of one image as gray levels, which the computation also needs.
-    warnings            Probable mistakes, one sentence each.
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of the image.
+    region_voxels : int
+        Number of voxels that features are computed for.
+    minimum, maximum : float
+        Limits of the finite intensities inside the mask.
+    levels : int
+        Number of gray levels: of several images of a batch, the most that one has.
+    maps : list of str
+        Names of the maps.
+    map_shape : tuple of int
+        Shape of a map.
+    window : tuple of int
+        Voxels of a window along each axis.
+    map_bytes : int
+        Memory of all maps.
+    working_bytes : int
+        Memory of one image as gray levels, which the computation also needs.
+    warnings : list of str
+        Probable mistakes, one sentence each.
 
     Examples
-
+    --------
     >>> import numpy as np, voxelmaps
-    >>> x = np.arange(1000, dtype=np.int16).reshape(10, 10, 10)
-    >>> description = voxelmaps.describe(x, x >= 500, features="ngtdm", bin_count=16)
+    >>> image = np.arange(1000, dtype=np.int16).reshape(10, 10, 10)
+    >>> description = voxelmaps.describe(image, image >= 500, features="ngtdm", bin_count=16)
     >>> description.region_voxels, description.maximum, description.levels, description.window, description.warnings
     (500, 999.0, 16, (5, 5, 5), [])
     """
@@ -63,6 +76,8 @@ class Description(NamedTuple):
             *(f"warning: {text}" for text in self.warnings),
         ]
         return "\n".join(lines)
+
+    __repr__ = __str__
 
 
 def _times(numbers: tuple[int, ...]) -> str:
@@ -99,20 +114,31 @@ def describe(
 ) -> Description:
     """Report what feature_maps would compute with the same arguments.
 
-    image, mask
-                As feature_maps takes them.
-    settings    Those of feature_maps, but for out; features is "all classes" by default.
+    Parameters
+    ----------
+    image : array, image or path
+        As in feature_maps.
+    mask : array, image or path, optional
+        As in feature_maps.
+    **settings
+        Keywords of feature_maps, except for out; features is all classes by default.
 
-    Returns a Description, which print() shows in some lines: range, gray levels, voxels and memory. Warns of one gray level, of more
-    than 256, and of NaN, in Description.warnings. Maps of one voxel are computed.
+    Returns
+    -------
+    Description
+        Range, gray levels, voxels and memory, which print() shows in some lines. Its warnings are of one gray level, of more than 256,
+        and of NaN. Maps of one voxel are computed.
 
-    Raises what feature_maps raises.
+    Raises
+    ------
+    ValueError, TypeError
+        As feature_maps.
 
     Examples
-
+    --------
     >>> import numpy as np, voxelmaps
-    >>> x = np.arange(1000, dtype=np.int16).reshape(10, 10, 10)
-    >>> description = voxelmaps.describe(x, features="glcm", bin_width=25)
+    >>> image = np.arange(1000, dtype=np.int16).reshape(10, 10, 10)
+    >>> description = voxelmaps.describe(image, features="glcm", bin_width=25)
     >>> description.levels, len(description.maps), description.map_bytes
     (40, 24, 96000)
     """

@@ -61,12 +61,12 @@ def devices_of_arrays(device, library):
 
 
 def release_device_memory() -> None:
-    """Free the CUDA device memory that this process retains for later calls: up to 1/32 of the memory of each device.
+    """Free the CUDA device memory that this process retains for later calls: up to 1/32 of each device.
 
     Other libraries, such as PyTorch, cannot use it otherwise. The next call on a device takes a few milliseconds longer.
 
     Examples
-
+    --------
     >>> import voxelmaps
     >>> voxelmaps.release_device_memory()
     """

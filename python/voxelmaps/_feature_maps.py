@@ -448,62 +448,99 @@ def feature_maps(
     mask: Array | ImageLike | Path | None = None,
     **parameters: Unpack[FeatureMapsParameters],
 ) -> FeatureMaps:
-    """Compute texture feature maps of an array with the definitions of PyRadiomics' voxel mode.
+    """Compute texture feature maps of an image with the definitions of PyRadiomics' voxel mode.
 
-    image              Intensities: an array with the axes (y, x) or (z, y, x), x last, of NumPy, PyTorch, CuPy, JAX or Numba,
-                       in host memory or on a CUDA device, or anything that numpy.asarray converts; an image of ITK, SimpleITK
-                       or nibabel, a DataArray of xarray or a MetaTensor of MONAI, whose spacing is read; or the path of an
-                       image. Axes before these are batches, whose images are computed one by one. NaN is an absent voxel.
-    mask               Array of the shape of the image, or of one of its images, or an image on the grid of the image; voxels where it is 0 or
-                       NaN are absent: they belong to no window and have no features. It is boolean, or has 0 and one other value.
-    label              Of a mask with several values: the label that is inside, or a list of labels that are inside together.
-    features           Names such as "glcm_Contrast" with PyRadiomics' names or those of the IBSI's manual, such as
-                       "glcm_angular_second_moment"; names of classes, such as "glcm" for all of its features; or a dict of lists
-                       such as {"glcm": ["Contrast"]}. The classes are firstorder, glcm, gldm, glrlm, glszm and ngtdm.
-    spacing            Size of a voxel along each axis, in mm, for TotalEnergy, radius_mm and weighting_norm. Default: that
-                       of an image, or 1.
-    neighborhood_radius, radius_mm, window_size, window_anchor
-                       The window of a voxel reaches this radius to all sides, in voxels; default 2, while kernelRadius of
-                       PyRadiomics and voxelmaps.radiomics.execute is 1. (0, 1, 1) is force2D of PyRadiomics. Or it has the voxels
-                       whose centers are at most radius_mm away along each axis. Or it has a size, with the voxel at the anchor,
-                       by default in the middle. Numbers for all axes, or, except for radius_mm, one per axis of the image.
-    bin_width          Bins of this width, with edges at its multiples. Default: 25.
-    bin_count, bin_edges, largest_gray_level
-                       Instead: so many bins of equal width over the range; bins with these lower edges; or, if the
-                       image holds gray levels from 1 (0 is absent), the largest of them.
-    intensity_range    "mask" for the range of the intensities inside the mask, "image" for that of all, or two numbers.
-    selection          Array of the shape of the image, or of one of its images; features are computed where it is not 0.
-    distances          Of pairs of voxels, for glcm, gldm and ngtdm: the greatest component of a step. Default: 1.
-    aggregation        For glcm and glrlm: "average" of the features of all directions (default), or "merge" of their matrices.
-    weighting_norm     Merge the matrices of glcm and glrlm with weights of their directions, whose length in mm has this norm,
-                       "manhattan", "euclidean" or "infinity": exp(-length^2) for glcm, the length for glrlm, as in PyRadiomics.
-                       Windows must have at most 512 voxels or gray levels.
-    symmetric, alpha, voxel_array_shift
-                       Parameters of glcm, gldm and firstorder: settings symmetricalGLCM, gldm_a and voxelArrayShift.
-    background_value   Value of the maps where no features are computed.
-    crop               "mask" for maps of the bounding box of the mask plus the reach of the window; see FeatureMaps.slices.
-    dimension          2 or 3, if the image has batches; by default that of the image, at most 3. With dimension=2, each slice of a volume is an
-                       image with gray levels of its own, unlike with force2D of PyRadiomics.
-    precision          "float" for maps of float32, "double" for float64.
-    out                Array in C order that takes the maps, of the shape (number of features, *shape of a map).
-    device             For arrays in host memory: "cpu", "cuda" or the number of a CUDA device; by default the CUDA device 0, if
-                       there is one. "all" or a list of numbers lets several devices compute parts of the maps at the same time;
-                       arrays in device memory are copied to and from the others. Values do not depend on it.
-    threads            Number of threads on the CPU; 0 for one per processor.
+    Parameters
+    ----------
+    image : array, image or path
+        Intensities: an array with the axes (y, x) or (z, y, x) of NumPy, PyTorch, CuPy, JAX or Numba, in host memory or on a CUDA
+        device, or anything that numpy.asarray converts; an image of ITK, SimpleITK, nibabel, xarray or MONAI, whose spacing is used;
+        or the path of an image. Axes before these are batches, whose images are computed one by one. NaN is an absent voxel.
+    mask : array, image or path, optional
+        The region, on the grid of the image: boolean, or with 0 and one other value. Voxels where it is 0 or NaN are absent: they belong
+        to no window and have no features.
+    features : str, list of str or dict
+        Names such as "glcm_Contrast", those of PyRadiomics or those of the IBSI manual ("glcm_angular_second_moment"); names of
+        classes, such as "glcm" for all of its features; or a dict of lists, such as {"glcm": ["Contrast"]}. The classes are
+        firstorder, glcm, gldm, glrlm, glszm and ngtdm.
+    label : int or list of int, optional
+        Label that is inside, if the mask has several, or a list of labels that are inside together.
+    neighborhood_radius : int or one per axis, default 2
+        Radius of the window in voxels; PyRadiomics and radiomics.execute have kernelRadius 1. (0, 1, 1) is PyRadiomics' force2D.
+    radius_mm : float, optional
+        Radius of the window in mm, instead: the voxels whose centers are at most this far away along each axis.
+    window_size : int or one per axis, optional
+        Size of the window in voxels, instead of a radius.
+    window_anchor : int or one per axis, optional
+        Position of the voxel in a window of this size, from 0. Default: the middle.
+    spacing : list of float, optional
+        Size of a voxel along each axis, in mm. Default: that of the image, or 1.
+    bin_width : float, default 25
+        Width of the bins of gray levels, in units of the intensities; bin edges are its multiples.
+    bin_count : int, optional
+        Number of bins of equal width over the intensity range, instead of a width.
+    bin_edges : list of float, optional
+        Lower edges of the bins, instead of a width; smaller intensities are absent.
+    largest_gray_level : int, optional
+        For images of gray levels from 1 to this number, which are not binned again; 0 is absent.
+    intensity_range : {"mask", "image"} or two floats, default "mask"
+        Range of the bins: that of the intensities inside the mask or of all, or two numbers; intensities outside are clamped.
+    distances : int or list of int, default 1
+        Distances of pairs of voxels in voxels, for glcm, gldm and ngtdm: the greatest component of a step.
+    aggregation : {"average", "merge"}, default "average"
+        For glcm and glrlm: average the features of all directions, or merge the matrices of the directions.
+    weighting_norm : {"manhattan", "euclidean", "infinity"}, optional
+        Merge the matrices of glcm and glrlm with weights of their directions, as PyRadiomics does: exp(-length^2) for glcm, the length
+        for glrlm, in mm with this norm. Windows must have at most 512 voxels or gray levels.
+    symmetric : bool, default True
+        Whether matrices of glcm count each pair in both directions, as symmetricalGLCM.
+    alpha : int, default 0
+        For gldm: greatest difference of the gray levels of dependent voxels, as gldm_a.
+    voxel_array_shift : float, default 0
+        For firstorder: added to intensities before Energy, TotalEnergy and RootMeanSquared are computed, as voxelArrayShift.
+    threads : int, default 0
+        Number of threads on the CPU; 0 for one per processor.
+    selection : array, image or path, optional
+        Features are computed where it is not 0; voxels elsewhere still belong to windows.
+    background_value : float, default 0
+        Value of the maps where no features are computed.
+    crop : {"mask"}, optional
+        Compute and return only the bounding box of the mask and the reach of the window; see FeatureMaps.slices.
+    dimension : {2, 3}, optional
+        Dimension of the images of a batch. Default: that of the image, at most 3. With 2, each slice of a volume is an image with gray
+        levels of its own, unlike with PyRadiomics' force2D.
+    precision : {"float", "double"}, default "float"
+        Type of the results: float32 or float64.
+    out : array, optional
+        Array in C order for the results. That of maps has the shape (number of features, *shape of a map).
+    device : {"cpu", "cuda", "all"}, int or list of int, optional
+        For arrays in host memory: the CPU, a CUDA device by its number, or several, which compute parts of the maps. Default: the
+        CUDA device 0, if there is one. Results do not depend on it.
 
-    Returns a FeatureMaps: a mapping from "class_Feature" to the maps, which are parts of one array of the library of the image, on
-    its device, each contiguous and of the shape of the image. On a CUDA device they are computed in the current stream of the library;
-    if the image is there, the call may return before they are, but for arrays of JAX and Numba, which are read by CuPy. Gradients are not computed.
+    Returns
+    -------
+    FeatureMaps
+        A mapping from "class_Feature" to the maps, which are parts of one array of the library of the image, on its device. On a CUDA
+        device they are computed in the current stream of the library, and the call may return before they are, except for arrays of
+        JAX and Numba, which CuPy reads. Gradients are not computed.
 
-    Raises ValueError or TypeError, with the value and the rule, for invalid arguments, for those that have no effect on the
-    features, and for infinite intensities inside the mask; RuntimeError if a device fails. Warns of NaN inside a mask, and if all
-    intensities are in one bin. voxelmaps.describe reports levels and memory before the computation.
+    Raises
+    ------
+    ValueError, TypeError
+        For invalid arguments, those without an effect on the features, and infinite intensities inside the mask.
+    RuntimeError
+        If a device fails.
+
+    Warns
+    -----
+    UserWarning
+        If there is NaN inside the mask, or one gray level only. voxelmaps.describe reports levels and memory in advance.
 
     Examples
-
+    --------
     >>> import numpy as np, voxelmaps
-    >>> x = np.arange(125, dtype=np.float32).reshape(5, 5, 5)
-    >>> maps = voxelmaps.feature_maps(x, features=["firstorder_Mean", "glcm_Contrast"], neighborhood_radius=1)
+    >>> image = np.arange(125, dtype=np.float32).reshape(5, 5, 5)
+    >>> maps = voxelmaps.feature_maps(image, features=["firstorder_Mean", "glcm_Contrast"], neighborhood_radius=1)
     >>> float(maps["firstorder_Mean"][2, 2, 2])
     62.0
     """

@@ -31,6 +31,10 @@ class Image(NamedTuple):
     origin: Optional[Tuple[float, ...]] = None
     direction: Optional[Tuple[float, ...]] = None
 
+    def __repr__(self):
+        spacing = "" if self.spacing is None else f", spacing {_short(self.spacing)} mm"
+        return f"Image({self.array.dtype} of the shape {tuple(self.array.shape)}{spacing})"
+
     @property
     def size(self):
         return tuple(reversed(self.array.shape))

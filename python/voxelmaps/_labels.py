@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import _arrays, _core, _seeds
-from ._connectedness import checked_arguments, elements, estimate, is_estimated, scene_of
+from ._connectedness import checked_arguments, elements, estimate, fuzzy_connectedness, is_estimated, scene_of
 from ._parameters import COMPETITIONS, LABELS, MOMENTS, TIE_RULES, number, with_parameters
 from ._suggestions import warn
 
@@ -25,14 +25,22 @@ _LARGE_PART = 0.1
 
 
 class Segmentation(NamedTuple):
-    """Labels of voxels, and how certain they are; images, arrays or DataArrays. Strength and margin are None if they were not
-    asked for.
+    """Labels of voxels, and how certain they are.
+
+    Parameters
+    ----------
+    labels : array or image
+        The label of each voxel; 0 for none.
+    strength : array or image, optional
+        Strength of the connection to the winning label, in [0, 1]; None if it was not requested.
+    margin : array or image, optional
+        Lead of this strength over that of the strongest other label; None if it was not requested.
 
     Examples
-
+    --------
     >>> import numpy as np, voxelmaps
-    >>> x = np.array([[7, 8, 7, 1, 0, 1]], np.float32)
-    >>> result = voxelmaps.labels(x, {1: (0, 0), 2: (0, 5)}, affinity="absolute_difference", strength=True)
+    >>> image = np.array([[7, 8, 7, 1, 0, 1]], np.float32)
+    >>> result = voxelmaps.labels(image, {1: (0, 0), 2: (0, 5)}, affinity="absolute_difference", strength=True)
     >>> result.labels.tolist(), result.strength.tolist(), result.margin
     ([[1, 1, 1, 2, 2, 2]], [[1.0, 0.5, 0.5, 0.5, 0.5, 1.0]], None)
     """
@@ -40,6 +48,15 @@ class Segmentation(NamedTuple):
     labels: Any
     strength: Any = None
     margin: Any = None
+
+    def __repr__(self) -> str:
+        return f"Segmentation({', '.join(f'{name}: {_short(value)}' for name, value in self._asdict().items())})"
+
+
+def _short(value: Any) -> str:
+    """An array or image in a few words."""
+    is_array = hasattr(value, "shape") and hasattr(value, "dtype")
+    return f"{value.dtype} of the shape {tuple(value.shape)}" if is_array else repr(value).partition("\n")[0]
 
 
 def segmentation(scene, arrays, out=Segmentation(None)):
@@ -224,7 +241,7 @@ def _crop_margins(scene, values):
     return [n if margin >= n else max(math.ceil(margin), 0) for margin, n in zip(margins.tolist(), scene.shape)]
 
 
-@with_parameters(LABELS)
+@with_parameters(LABELS, fuzzy_connectedness)
 def labels(
     image: Array | ImageLike | Path,
     seeds: Array | ImageLike | Path | LabeledIndices | None = None,
@@ -233,48 +250,69 @@ def labels(
 ) -> Any:
     """Label every voxel with the label to whose seeds it is connected most strongly.
 
-    image, mask, label, affinity, weight, adjacency, distance_weighting, spacing, device, threads
-                   As for fuzzy_connectedness.
-    seeds          Labels of voxels: an array of integers of the shape of the image, or an image on its grid, 0 where there is no seed; or a
-                   dict that maps each label to the index of a voxel, in the order of the axes of the image (z, y, x for images), or to a
-                   list of indices.
-    seed_points    In addition to or instead of a dict of seeds: a dict that maps labels to a point x, y, z in mm (LPS), or to a list
-                   of points, as for fuzzy_connectedness.
-    competition    "relative": a voxel goes to the label with the strongest path. "iterative": to the label whose strongest
-                   path no other label blocks.
-    tie_rule       "background": ties between labels get 0. "lowest_label": ties get the lowest of the tied labels.
-    object_mean, object_variance, difference_mean, difference_variance
-                   As for fuzzy_connectedness, whose estimate is that of the seeds of all labels together. For "relative", each
-                   can be a dict, such as object_mean={1: 40, 2: 120}, with a value for every label.
-    estimate_of_every_label
-                   Estimate a separate affinity for each label from its own seeds, for "relative".
-    minimum_strength
-                   Labels are 0 where even the strongest connection is weaker.
-    components_axis
-                   For voxels of up to 16 components, such as colors: the axis of the components, 0 or -1. Means are then
-                   vectors, and variances are covariance matrices.
-    label_type     "uint16" for labels up to 65535, "uint8" for labels up to 255.
-    strength, margin
-                   Whether to compute the strength of the connection to the winning label, and its lead over
-                   the strongest other label.
-    crop_to_seeds, crop_margin, crop_margin_in_millimeters
-                   Whether to label only the box of all seeds with a margin, in voxels or mm; a number, or one per axis of the image.
-    precision      "float" for strengths and margins of float32, "double" for float64.
-    out            Array of the shape of the labels in C order that takes them, or a Segmentation of such arrays.
+    Parameters
+    ----------
+    seeds : array, image, path or dict, optional
+        Labels of voxels: integers on the grid of the image, 0 where there is no seed; or a dict that maps each label to the index of a
+        voxel, in the order of the axes of the image (z, y, x for volumes), or to a list of indices.
+    seed_points : dict, optional
+        Physical points x, y, z in mm (LPS) by label, one or a list each, in addition to a dict of seeds or instead of it.
+    object_mean : float or dict, optional
+        Mean intensity of the object. As in fuzzy_connectedness, it and the variances are estimated if none is given, here from the seeds
+        of all labels together. With the competition "relative", each of them can be a dict with a value for every label, such as
+        {1: 40, 2: 120}.
+    estimate_of_every_label : bool, default False
+        Estimate means and variances for each label from its own seeds, with the competition "relative".
+    competition : {"relative", "iterative"}, default "relative"
+        A voxel goes to the label with the strongest path, or, iteratively, to the label whose strongest path no other label blocks.
+    tie_rule : {"background", "lowest_label"}, default "background"
+        Ties between labels get 0, or the lowest of the tied labels.
+    components_axis : {0, -1}, optional
+        Axis of the components of voxels of up to 16 components, such as colors. Means are then vectors, variances are matrices.
+    label_type : dtype, default "uint16"
+        Type of the labels: "uint16", up to 65535, or "uint8", up to 255.
+    strength : bool, default False
+        Whether to compute the strength of the connection to the winning label.
+    margin : bool, default False
+        Whether to compute the lead of this strength over that of the strongest other label.
+    crop_to_seeds : bool, default False
+        Whether to label only the box of all seeds with a margin.
+    crop_margin : float or one per axis, default 10
+        Margin of this box, in voxels.
+    crop_margin_in_millimeters : bool, default False
+        Whether crop_margin is in mm.
+    out : array or Segmentation, optional
+        Array in C order for the labels, of the shape of the image, or a Segmentation of arrays.
+    **parameters
+        Further keywords, which are those of fuzzy_connectedness.
 
-    Returns the labels as an image of the kind that is given, or an array of the library of the image, on its device; for a path, an image of
-    SimpleITK. With strength or margin, returns a Segmentation with the parts labels, strength and margin. On a CUDA device they are
-    computed in the current stream of the library. Labels are 0 where no seed reaches, and for ties unless tie_rule is "lowest_label".
-    Warns if all seeds have the same label, which then has no competitor, and of many ties. SeedSession computes labels of the same
-    image again and again, while seeds are edited.
+    Returns
+    -------
+    array, image or Segmentation
+        Labels of the kind of the image (of SimpleITK for a path), on its device, where they are computed in the current stream of the
+        library; with strength or margin, a Segmentation. Labels are 0 where no seed reaches, and for ties.
 
-    Raises ValueError or TypeError, with the value and the rule, for invalid arguments, and RuntimeError if a device fails.
+    Raises
+    ------
+    ValueError, TypeError
+        For invalid arguments, with the value and the rule.
+    RuntimeError
+        If a device fails.
+
+    Warns
+    -----
+    UserWarning
+        If all seeds have one label, which then has no competitor, and if there are many ties.
+
+    See Also
+    --------
+    SeedSession : Labels of the same image again and again, while seeds are edited.
 
     Examples
-
+    --------
     >>> import numpy as np, voxelmaps
-    >>> x = np.array([[7, 8, 7, 1, 0, 1]], np.float32)
-    >>> voxelmaps.labels(x, {1: (0, 0), 2: (0, 5)}, affinity="absolute_difference").tolist()
+    >>> image = np.array([[7, 8, 7, 1, 0, 1]], np.float32)
+    >>> voxelmaps.labels(image, {1: (0, 0), 2: (0, 5)}, affinity="absolute_difference").tolist()
     [[1, 1, 1, 2, 2, 2]]
     """
     values, moments = checked_arguments(parameters, "labels", LABELS, ("seeds", "mask"))

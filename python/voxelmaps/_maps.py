@@ -33,25 +33,34 @@ class Geometry(NamedTuple):
 
 @dataclasses.dataclass(eq=False, repr=False)
 class FeatureMaps(Mapping[str, Any]):
-    """Maps by name: maps["glcm_Contrast"], or several of them: maps[["glcm_Contrast", "glcm_Id"]]. All are parts of one array.
+    """Feature maps by name: maps["glcm_Contrast"], or several of them, maps[["glcm_Contrast", "glcm_Id"]].
 
-    array       All maps in the order of the names, with the shape (number of maps, *shape of a map).
-    slices      The part of the input that the maps cover, as a tuple of slices of its last axes; empty for maps of files.
-    geometry    Spacing (mm), origin and direction of the maps, in the order of ITK; None for maps of arrays without spacing.
-    input_shape The shape of the input; None for maps of files.
-    axes        Names of the axes of a DataArray, and their coordinates or None; None for maps of other kinds.
+    All maps are parts of one array, which numpy.asarray(maps) is. What is made of maps has their geometry; without one, the spacing
+    is 1, and the origin is the index of the first voxel in the input. Maps in device memory are copied to the host.
 
-    numpy.asarray(maps) is the array. What is made of maps has their geometry; without one, the spacing is 1, and the origin is the
-    index of the first voxel in the input. Maps in device memory are copied to the host.
+    Parameters
+    ----------
+    names : list of str
+        Names of the maps.
+    array : array
+        All maps in the order of the names, with the shape (number of maps, *shape of a map).
+    slices : tuple of slice
+        The part of the input that the maps cover: slices of its last axes; empty for maps of files.
+    geometry : Geometry, optional
+        Spacing (mm), origin and direction of the maps, in the order x, y, z of ITK; None for maps of arrays without spacing.
+    input_shape : tuple of int, optional
+        Shape of the input; None for maps of files.
+    axes : dict, optional
+        Names of the axes of a DataArray, and their coordinates or None; None for maps of other kinds.
 
     Examples
-
+    --------
     >>> import numpy as np, voxelmaps
-    >>> x = np.arange(600, dtype=np.float32).reshape(6, 10, 10)
-    >>> maps = voxelmaps.feature_maps(x, x > 400, features=["firstorder_Mean", "glcm_Contrast"], crop="mask")
+    >>> image = np.arange(600, dtype=np.float32).reshape(6, 10, 10)
+    >>> maps = voxelmaps.feature_maps(image, image > 400, features=["firstorder_Mean", "glcm_Contrast"], crop="mask")
     >>> list(maps), maps.array.shape, maps["glcm_Contrast"].shape
     (['firstorder_Mean', 'glcm_Contrast'], (2, 4, 10, 10), (4, 10, 10))
-    >>> x[maps.slices].shape
+    >>> image[maps.slices].shape
     (4, 10, 10)
     >>> maps[["glcm_Contrast"]]
     FeatureMaps(1 map of shape (4, 10, 10): glcm_Contrast)
@@ -112,8 +121,19 @@ class FeatureMaps(Mapping[str, Any]):
         return picture_of_maps(self)
 
     def __repr__(self) -> str:
-        shape = tuple(self.array.shape[1:])
-        return f"FeatureMaps({len(self)} map{'s' * (len(self) != 1)} of shape {shape}: {', '.join(self)})"
+        shape, names = tuple(self.array.shape[1:]), [*self]
+        names = names if len(names) < 6 else [*names[:4], "...", names[-1]]
+        return f"FeatureMaps({len(self)} map{'s' * (len(self) != 1)} of shape {shape}: {', '.join(names)})"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether names, geometry and values are the same; NaN is equal to itself."""
+        if not isinstance(other, FeatureMaps):
+            return NotImplemented
+        is_same = (list(self), self.slices, self.geometry) == (list(other), other.slices, other.geometry)
+        return is_same and np.array_equal(np.asarray(self), np.asarray(other), equal_nan=True)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def _image(self) -> Any:
         """All maps in host memory, as one Image whose array has the maps as its first axis."""
@@ -129,12 +149,25 @@ class FeatureMaps(Mapping[str, Any]):
         return _image.Image(array, (1.0,) * n, first + (0.0,) * (n - len(first)), tuple(np.eye(n).ravel().tolist()))
 
     def to_images(self, kind: Literal["itk", "sitk", "nibabel"] = "itk") -> dict[str, Any]:
-        """Images by name, of ITK ("itk"), SimpleITK ("sitk") or nibabel ("nibabel"), with the geometry of the maps.
+        """Convert the maps to images of ITK, SimpleITK or nibabel, with the geometry of the maps.
 
-        Raises ValueError for another kind, for maps of a batch, and for nibabel, whose images are NIfTI, for a sheared geometry.
+        Parameters
+        ----------
+        kind : {"itk", "sitk", "nibabel"}, default "itk"
+            Library of the images.
+
+        Returns
+        -------
+        dict
+            Images by name of the map.
+
+        Raises
+        ------
+        ValueError
+            For another kind, for maps of a batch, and for nibabel, whose images are NIfTI, for a sheared geometry.
 
         Examples
-
+        --------
         >>> import numpy as np, voxelmaps
         >>> maps = voxelmaps.feature_maps(np.arange(60.0).reshape(3, 4, 5), features="firstorder_Mean")
         >>> maps.to_images("sitk")["firstorder_Mean"].GetSize()
@@ -149,11 +182,16 @@ class FeatureMaps(Mapping[str, Any]):
         return {name: kinds[kind](image.with_array(array)) for name, array in zip(self, image.array)}
 
     def to_xarray(self) -> Any:
-        """A DataArray with the axes feature and those of the input, by default z, y and x, coordinates in mm (LPS) or in the unit of
-        the input, and the attribute direction row by row, in the order z, y, x, which to_netcdf can write.
+        """Convert the maps to a DataArray with the axis feature and those of the input.
+
+        Returns
+        -------
+        xarray.DataArray
+            Its axes are by default z, y and x, with coordinates in mm (LPS) or in the unit of the input. Its attribute direction is row by
+            row, in the order z, y, x, which to_netcdf can write.
 
         Examples
-
+        --------
         >>> import numpy as np, voxelmaps
         >>> maps = voxelmaps.feature_maps(np.arange(60.0).reshape(3, 4, 5), features="firstorder_Mean")
         >>> maps.to_xarray().sel(feature="firstorder_Mean", z=1).dims
@@ -173,19 +211,31 @@ class FeatureMaps(Mapping[str, Any]):
         return result
 
     def to_dataframe(self, mask: Array | ImageLike | Path | None = None, label: Any = None) -> Any:
-        """A pandas.DataFrame with a row for each voxel of the mask and a column for each map.
+        """Make a table with a row for each voxel of a mask, and a column for each map.
 
-        mask     Of the input of the maps, or of the part that they cover, as feature_maps takes it; None for all voxels of the maps.
-        label    A label of the mask, or several, if it is a label map.
+        Parameters
+        ----------
+        mask : array, image or path, optional
+            Mask of the input of the maps, or of the part that they cover, as in feature_maps. Default: all voxels of the maps.
+        label : int or list of int, optional
+            Label that is inside, if the mask has several, or a list of labels that are inside together.
 
-        The index of a row is that of its voxel in the input: z, y, x, or the axes of a DataArray. Raises ValueError if a voxel of the mask has no maps.
+        Returns
+        -------
+        pandas.DataFrame
+            The index of a row is that of its voxel in the input: z, y, x, or the axes of a DataArray.
+
+        Raises
+        ------
+        ValueError
+            If a voxel of the mask has no maps.
 
         Examples
-
+        --------
         >>> import numpy as np, voxelmaps
-        >>> x = np.arange(60.0).reshape(3, 4, 5)
-        >>> maps = voxelmaps.feature_maps(x, x > 40, features="firstorder_Minimum", neighborhood_radius=1, crop="mask")
-        >>> maps.to_dataframe(x > 57)["firstorder_Minimum"].to_dict()
+        >>> image = np.arange(60.0).reshape(3, 4, 5)
+        >>> maps = voxelmaps.feature_maps(image, image > 40, features="firstorder_Minimum", neighborhood_radius=1, crop="mask")
+        >>> maps.to_dataframe(image > 57)["firstorder_Minimum"].to_dict()
         {(2, 3, 3): 52.0, (2, 3, 4): 53.0}
         """
         import pandas
@@ -219,17 +269,30 @@ class FeatureMaps(Mapping[str, Any]):
         return pandas.DataFrame(image.array[(slice(None), *local)].T, index, list(self))
 
     def save(self, path: Path, format: Literal["nii.gz", "nii", "nrrd"] | None = None) -> list[pathlib.Path]:
-        """Write the maps with their geometry to files, which read_maps reads; returns their paths.
+        """Write the maps with their geometry to files, which read_maps reads.
 
-        path      A folder, for one file per map, such as glcm_Contrast.nii.gz; or a file: maps.nrrd for all maps as components,
-                  with their names, or a NIfTI file for a single map.
-        format    Of the files of a folder: "nii.gz" (default), "nii" or "nrrd".
+        Parameters
+        ----------
+        path : path
+            A folder, for one file per map, such as glcm_Contrast.nii.gz; or a file: maps.nrrd for all maps as components, with their names,
+            or a NIfTI file for a single map.
+        format : {"nii.gz", "nii", "nrrd"}, optional
+            Format of the files of a folder. Default: nii.gz.
 
-        An existing file is replaced once the new one is complete. Files of NIfTI need nibabel. Raises ValueError if the format cannot hold the
-        names, or the geometry: axes of NIfTI are orthogonal.
+        Returns
+        -------
+        list of pathlib.Path
+            Paths of the files. An existing file is replaced once the new one is complete.
+
+        Raises
+        ------
+        ValueError
+            If the format cannot hold the names, or the geometry: axes of NIfTI are orthogonal.
+        ImportError
+            Without nibabel for NIfTI.
 
         Examples
-
+        --------
         >>> import numpy as np, voxelmaps
         >>> maps = voxelmaps.feature_maps(np.arange(60.0).reshape(3, 4, 5), features=["firstorder_Mean", "glcm_Contrast"])
         >>> [path.name for path in maps.save("maps")]

@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import math
 import operator
+import re
 import reprlib
 from typing import Any, Callable, NamedTuple, Tuple, TypeVar
 
@@ -328,16 +329,40 @@ def check_effects(given, values, table, kinds, what):
             )
 
 
-def with_parameters(table: Any) -> Callable[[_Function], _Function]:
-    """Let a function with **parameters show those of a table to help() and editors, and have its own as arguments."""
+# The section of parameters of a docstring in the style of numpydoc, and its entries: name, type, and text.
+_SECTION = re.compile(r"(?<=\nParameters\n----------\n)(?:\S.*\n(?: {4}.*\n)+)+")
+_ENTRY = re.compile(r"(\S+)(?: : (.*))?\n((?: {4}.*\n)+)")
+
+
+def documented(docstring):
+    """Entries of the parameters in a docstring by name: the entry, its type and its text. None in python -OO."""
+    section = _SECTION.search(inspect.cleandoc(docstring or ""))
+    return {match[1]: (match[0], match[2], match[3]) for match in _ENTRY.finditer(section[0] if section else "")}
+
+
+# The default of a parameter that stays as it is, in signatures.
+_UNCHANGED = type("Unchanged", (), {"__repr__": lambda self: "<unchanged>"})()
+
+
+def with_parameters(table: Any, like: Any = None, is_update: bool = False) -> Callable[[_Function], _Function]:
+    """Let a function or class with **parameters show those of a table to help() and editors, and have its own as arguments.
+
+    like         Function whose docstring describes the parameters that the own docstring does not.
+    is_update    Whether parameters that are left out stay as they are, which the default shows.
+    """
 
     def decorate(function: _Function) -> _Function:
         signature = inspect.signature(function)
         own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
         for name, (annotation, default, _, _, is_required) in table.items():
-            default = inspect.Parameter.empty if is_required else default
+            default = inspect.Parameter.empty if is_required else _UNCHANGED if is_update else default
             own.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
         setattr(function, "__signature__", signature.replace(parameters=own))
+        if function.__doc__:
+            entries = {**documented(like and like.__doc__), **documented(function.__doc__)}
+            text = "".join(entries[p.name][0] for p in own if p.name in entries)
+            text = re.sub("(?m)^(\\S+ : .*), default .*", r"\1, optional", text) if is_update else text
+            function.__doc__ = _SECTION.sub(lambda _: text, inspect.cleandoc(function.__doc__) + "\n", count=1)
         return function
 
     return decorate

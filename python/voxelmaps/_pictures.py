@@ -213,13 +213,22 @@ def _limits_of_values(values, percentiles):
 def map_limits(
     cases: Iterable[tuple[Any, Array | ImageLike | None]], percentiles: Sequence[Number] = _PERCENTILES
 ) -> dict[str, tuple[float, float]]:
-    """Color limits for pictures of several cases, by map name, to be passed to show.
+    """Compute color limits for pictures of several cases, by map name, to be passed to show.
 
-    cases          Pairs of maps and mask of each case, as in show; None for all voxels.
-    percentiles    Of the values inside the masks of all cases together.
+    Parameters
+    ----------
+    cases : list of pairs
+        Maps and mask of each case, as in show; None for all voxels.
+    percentiles : pair of float, default (2, 98)
+        Percentiles of the values inside the masks of all cases together.
+
+    Returns
+    -------
+    dict
+        Two values for each map.
 
     Examples
-
+    --------
     >>> import numpy as np, voxelmaps
     >>> cases = [({"glcm_Contrast": np.full((3, 3), value)}, np.ones((3, 3))) for value in (1.0, 5.0)]
     >>> voxelmaps.map_limits(cases)
@@ -369,48 +378,72 @@ def show(
     page: Integer = 1,
     caption: str = "",
 ) -> Figure:
-    """Draw a slice of an image with the contour of the mask, and next to it the maps inside the mask over the image.
-
-    image          An array with the axes (y, x) or (z, y, x), an image of ITK, SimpleITK or nibabel, a DataArray, or the path of a
-                   file. None for maps alone.
-    maps           A map, or maps by name: what feature_maps, radiomics.execute and labels return, or a dict. They cover the image,
-                   or the part of it that their slices or their geometry say. Maps of integers, up to 255 different ones, and of bool
-                   are labels: they have a color each and a legend; 0 is no label. None for the image alone.
-    mask           The voxels inside, in any form that feature_maps accepts. Without it, all voxels are, but for the background of
-                   maps that were computed inside a mask, if all of their corners have it.
-    slice          Index of a slice of the image, from 0, or of several, which are drawn as rows. Default: that in the middle of the
-                   mask, or of what is drawn of the maps.
-    label          A label of the mask, or several, if it is a label map.
-    spacing        Size of a voxel of an array along each axis, in mm. Without it, there is no scale bar.
-    limits         Values at the ends of the color map: two numbers for all maps, or a dict of two numbers by name, such as
-                   those of map_limits. Default: the 2nd and the 98th percentile of the values that are drawn, in all slices.
-    window         Intensities that are black and white. Default: the 1st and the 99th percentile of what is drawn.
-    unit           Of intensities, such as "HU", below the image.
-    label_names    Names of labels, for the legend: a dict.
-    outlines       Whether labels are drawn as outlines.
-    cmap           Name of a color map of matplotlib. The default one is perceptually uniform, also in gray.
-    margin         What is drawn around the mask, in mm (voxels, if the spacing is not known). Default: half of its extent,
-                   at least 10. math.inf draws complete slices.
-    columns        Number of panels in a row. Default: 4, or 6 for more than 12 panels; with several slices, up to 6.
-    page           Of maps that do not fit into 5 rows, or one row per slice: which page of them is drawn, from 1. The caption
-                   gives the number of pages.
-    caption        Below the panels.
+    """Draw a slice of an image with the contour of the mask, and next to it the maps inside the mask.
 
     Right and anterior or superior are at the left and at the top, if the image has a direction and is in 3D. Of images with the
     origin 0, the spacing 1 and no direction, as those of arrays and PNG files have, sizes are not known.
 
-    Returns a matplotlib figure, which notebooks display; figure.savefig("maps.png", dpi=300) writes it, or "maps.pdf" or "maps.svg".
-    In scripts with a display, matplotlib.pyplot.show() opens windows. Raises ValueError or TypeError, with the value and the rule,
-    for invalid arguments, and ImportError without matplotlib, which the extra "pictures" installs.
+    Parameters
+    ----------
+    image : array, image or path
+        An array with the axes (y, x) or (z, y, x), or an image, as in feature_maps; None for maps alone.
+    maps : array, image, FeatureMaps or dict, optional
+        A map, or maps by name, as feature_maps, radiomics.execute and labels return them. They cover the image, or the part that their
+        slices or their geometry say. Maps of integers, up to 255 different ones, and of bool are labels: they have a color each and a
+        legend; 0 is not drawn.
+    mask : array, image or path, optional
+        The voxels inside, as in feature_maps. Default: all, except for the background of maps that were computed inside a mask, if all of
+        their corners have it.
+    slice : int or list of int, optional
+        Index of a slice of the image, from 0, or of several, which are drawn as rows. Default: that in the middle of what is drawn.
+    label : int or list of int, optional
+        Label that is inside, if the mask has several, or a list of labels that are inside together.
+    spacing : list of float, optional
+        Size of a voxel of an array along each axis, in mm. Without it, there is no scale bar.
+    limits : pair of float or dict, optional
+        Values at the ends of the color map, for all maps or by name, such as those of map_limits. Default: the 2nd and the 98th
+        percentile of the values that are drawn, in all slices.
+    window : pair of float, optional
+        Intensities that are black and white. Default: the 1st and the 99th percentile of what is drawn.
+    unit : str, optional
+        Unit of the intensities, such as "HU", which is written below the image.
+    label_names : dict, optional
+        Names of labels, for the legend.
+    outlines : bool, default False
+        Whether labels are drawn as outlines.
+    cmap : str, default "viridis"
+        Name of a color map of matplotlib. The default is perceptually uniform, also in gray.
+    margin : float, optional
+        Margin around the mask that is drawn, in mm (voxels, if the spacing is not known); math.inf for complete slices. Default: half of
+        the extent of the mask, at least 10.
+    columns : int, optional
+        Number of panels in a row. Default: 4, or 6 for more than 12 panels; with several slices, up to 6.
+    page : int, default 1
+        Page of maps that do not fit into 5 rows, or one row per slice. The caption gives the number of pages.
+    caption : str, default ""
+        Text below the panels.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure, which notebooks display; figure.savefig("maps.png", dpi=300) writes it, or "maps.pdf" or "maps.svg". In scripts with
+        a display, matplotlib.pyplot.show() opens windows.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For invalid arguments, with the value and the rule.
+    ImportError
+        Without matplotlib, which the extra "pictures" installs.
 
     Examples
-
+    --------
     >>> import numpy as np, voxelmaps
-    >>> x = np.random.default_rng(0).normal(size=(9, 40, 40)).astype(np.float32)
-    >>> mask = np.zeros(x.shape, bool)
+    >>> image = np.random.default_rng(0).normal(size=(9, 40, 40)).astype(np.float32)
+    >>> mask = np.zeros(image.shape, bool)
     >>> mask[3:6, 10:30, 10:30] = True
-    >>> maps = voxelmaps.feature_maps(x, mask, features=["firstorder_Mean", "glcm_Contrast"], bin_width=0.5)
-    >>> figure = voxelmaps.show(x, maps, mask, spacing=(3, 1, 1), unit="HU")
+    >>> maps = voxelmaps.feature_maps(image, mask, features=["firstorder_Mean", "glcm_Contrast"], bin_width=0.5)
+    >>> figure = voxelmaps.show(image, maps, mask, spacing=(3, 1, 1), unit="HU")
     >>> figure.savefig("maps.png", dpi=300)
     """
     _check_matplotlib()

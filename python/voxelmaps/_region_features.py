@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ from ._parameters import REGION_FEATURES, check_effects, checked, with_parameter
 from ._suggestions import warn
 
 if TYPE_CHECKING:
+    import pandas
     from typing_extensions import Unpack
 
     from ._types import Array, ImageLike, Path, RegionFeaturesParameters
@@ -74,40 +76,119 @@ def number_of_parts(inside, threads):
     return round(zones_per_voxel * voxels)
 
 
-@with_parameters(REGION_FEATURES)
+class RegionFeatures(dict[str, np.ndarray]):
+    """Features of regions: a dict of columns, with a row per region.
+
+    Its names are those of feature_maps, such as "glcm_Contrast". PyRadiomics, radiomics.execute and the command name the type of the
+    image first: "original_glcm_Contrast", which to_dataframe("original") does, too.
+
+    Parameters
+    ----------
+    columns : dict
+        Columns by name, which are "label", "voxels" and those of features.
+
+    Examples
+    --------
+    >>> import numpy as np, voxelmaps
+    >>> image, regions = np.arange(64.0).reshape(4, 4, 4), np.repeat([1, 1, 2, 0], 16).reshape(4, 4, 4)
+    >>> voxelmaps.region_features(image, regions, features="firstorder")
+    RegionFeatures(2 regions, 19 features: firstorder_10Percentile, firstorder_90Percentile, firstorder_Energy, ...)
+    """
+
+    def __init__(self, columns: Mapping[str, np.ndarray]) -> None:
+        super().__init__(columns)
+
+    def to_dataframe(self, image_type: str | None = None) -> pandas.DataFrame:
+        """Make a table with a row per region, whose index is the label.
+
+        Parameters
+        ----------
+        image_type : str, optional
+            Begin the names of features with it, as PyRadiomics and the command do: "original" for "original_glcm_Contrast".
+
+        Returns
+        -------
+        pandas.DataFrame
+            The table, with the column "voxels" and those of the features.
+
+        Examples
+        --------
+        >>> import numpy as np, voxelmaps
+        >>> table = voxelmaps.region_features(np.arange(64.0).reshape(4, 4, 4), np.ones((4, 4, 4), int), features="firstorder_Mean")
+        >>> table.to_dataframe("original").to_dict("records")
+        [{'voxels': 64, 'original_firstorder_Mean': 31.5}]
+        """
+        import pandas
+
+        start = "" if image_type is None else f"{image_type}_"
+        of_regions = ("label", "voxels")
+        columns = {name if name in of_regions else f"{start}{name}": column for name, column in self.items()}
+        return pandas.DataFrame(columns).set_index("label")
+
+    def __repr__(self) -> str:
+        names, regions = [*self][2:], len(self["label"])
+        listed = ", ".join([*names[:3], *["..."] * (len(names) > 3)])
+        counts = f"{regions} region{'s' * (regions != 1)}, {len(names)} feature{'s' * (len(names) != 1)}"
+        return f"RegionFeatures({counts}: {listed})"
+
+    def _repr_html_(self) -> str | None:
+        try:
+            return self.to_dataframe()._repr_html_()
+        except ImportError:
+            return None
+
+
+@with_parameters(REGION_FEATURES, _feature_maps.feature_maps)
 def region_features(
     image: Array | ImageLike | Path,
     mask: Array | ImageLike | Path,
     **parameters: Unpack[RegionFeaturesParameters],
-) -> dict[str, np.ndarray]:
-    """Compute features of the regions of a segmentation, one number per feature and region, as PyRadiomics does with voxelBased=False.
+) -> RegionFeatures:
+    """Compute features of the regions of a segmentation, as PyRadiomics does with voxelBased=False.
 
-    image         Intensities of an image with 2 or 3 axes, as feature_maps has them. NaN is an absent voxel; shape does not depend on
-                  intensities.
-    mask          Label image of the shape of the image, or an image on its grid. Each label is a region with its own range of intensities,
-                  gray levels and matrices; a region can have several parts.
-    label         "all" for all labels of the mask other than 0, a label, or a list of labels, each of which has a row.
-    features      Names, classes or a dict, as in feature_maps; also those of the classes shape, for volumes, and shape2D, for
-                  regions in one plane, such as "shape_MeshVolume". Default: all classes, with the shape of the dimension of the image.
-    plane_axis    Axis across planes whose voxels are no neighbors (force2D of PyRadiomics): 0 for slices along z.
+    Parameters
+    ----------
+    image : array, image or path
+        Intensities, as in feature_maps, with 2 or 3 axes. NaN is an absent voxel; shape does not depend on intensities.
+    mask : array, image or path
+        Label image on the grid of the image. Each label is a region with its own intensity range, gray levels and matrices; a region
+        can have several parts.
+    label : "all", int or list of int, default "all"
+        All labels of the mask except 0, or those that have a row.
+    features : str, list of str or dict, optional
+        Names, classes or a dict, as in feature_maps; also those of the classes shape, for volumes, and shape2D, for regions in one
+        plane, such as "shape_MeshVolume". Default: all classes, with the shape of the dimension of the image.
+    plane_axis : {0, 1, 2}, optional
+        Axis across planes whose voxels are no neighbors (PyRadiomics' force2D): 0 for slices along z.
+    **parameters
+        Further keywords, which are those of feature_maps.
 
-    The other parameters are those of feature_maps; intensity_range="mask" is the range of each region, and the spacing is also for
-    shape. Features are computed on the CPU.
+    Returns
+    -------
+    RegionFeatures
+        Columns by name, arrays with a row per region: "label", "voxels", and the features in float64. A feature that a region does not
+        have is NaN, as is every feature of a label without voxels.
 
-    Returns a dict of columns, arrays with a row per region: "label", "voxels", and the features by name in float64; pandas.DataFrame
-    makes a table of it. A feature that a region does not have is NaN, as is every feature of a label without voxels.
+    Raises
+    ------
+    ValueError, TypeError
+        As feature_maps, and for infinite intensities in a region.
 
-    Raises what feature_maps raises, and for infinite intensities in a region. Warns of NaN in regions, of labels without voxels, and
-    of regions whose intensities are in one bin.
+    Warns
+    -----
+    UserWarning
+        If there is NaN in regions, if labels have no voxels, and if the intensities of a region are in one bin.
 
     Examples
-
+    --------
     >>> import numpy as np, voxelmaps
-    >>> x = np.arange(64.0).reshape(4, 4, 4)
+    >>> image = np.arange(64.0).reshape(4, 4, 4)
     >>> segmentation = np.repeat([1, 1, 2, 0], 16).reshape(4, 4, 4)
-    >>> table = voxelmaps.region_features(x, segmentation, features=["firstorder_Mean", "shape_VoxelVolume"])
+    >>> table = voxelmaps.region_features(image, segmentation, features=["firstorder_Mean", "shape_VoxelVolume"])
     >>> {name: column.tolist() for name, column in table.items()}
     {'label': [1, 2], 'voxels': [32, 16], 'firstorder_Mean': [15.5, 39.5], 'shape_VoxelVolume': [32.0, 16.0]}
+    >>> table.to_dataframe().loc[2, "firstorder_Mean"]
+    np.float64(39.5)
     """
     values = checked(parameters, "region_features", REGION_FEATURES, ("mask",))
     opened, image, sizes = _feature_maps.opened_scalars(image, values, has_batches=False)
@@ -118,7 +199,7 @@ def region_features(
         raise ValueError(f"plane_axis is {plane_axis}, but the image has {dimension} axes, counted from 0")
     features = values["features"]
     if features is None:
-        features = [*_feature_maps.CLASSES, "shape" if dimension == 3 else "shape2D"]
+        features = ["shape" if dimension == 3 else "shape2D", *_feature_maps.CLASSES]
     numbers = _feature_maps.selected_features(features)
     if dimension == 2 and "shape" in numbers:
         raise ValueError("the class shape is that of volumes, but the image has 2 axes: choose shape2D")
@@ -155,5 +236,9 @@ def region_features(
     text = _feature_maps.text_of_one_level(discretization)
     if flat and text and set(texture) - {"firstorder"}:
         warn(f"label {', '.join(map(str, flat[:20]))}{', ...' * (len(flat) > 20)}: {text}")
-    names = [f"{name}_{feature}" for name in [*texture, *shapes] for feature in numbers[name]]
-    return {"label": np.array(labels), "voxels": np.array(voxels), **dict(zip(names, np.array(rows).T.copy()))}
+    places = {
+        name: i for i, name in enumerate(f"{name}_{each}" for name in [*texture, *shapes] for each in numbers[name])
+    }
+    names = [f"{name}_{each}" for name, of_class in numbers.items() for each in of_class]
+    columns = zip(names, np.array(rows).T[[places[name] for name in names]])
+    return RegionFeatures({"label": np.array(labels), "voxels": np.array(voxels), **dict(columns)})

@@ -176,17 +176,29 @@ class _Canvas:
 def sample_ct(size: Sequence[int] = (192, 192, 80), *, noise: float = 10.0, random_seed: int = 1) -> SampleCT:
     """Make a CT of an abdomen: air, fat, organs, bones, and a liver with a portal vein of ever thinner branches.
 
-    size          Number of voxels along x, y and z; the field of view is 358.4 x 358.4 x 232.5 mm for any size.
-    noise         Standard deviation of the noise, in HU.
-    random_seed   Each number gives different vessels and different noise; the same arguments give the same voxels.
+    Parameters
+    ----------
+    size : sequence of int, default (192, 192, 80)
+        Number of voxels along x, y and z; the field of view is 358.4 x 358.4 x 232.5 mm for any size.
+    noise : float, default 10
+        Standard deviation of the noise, in HU.
+    random_seed : int, default 1
+        Each number gives different vessels and different noise; the same arguments give the same voxels.
 
-    Returns a named tuple of `image` (HU, 16-bit integers), `organs` (the one that fills more than half of a voxel: 1 liver, 2
-    its vessels, 3 spine, 4 spleen, 0 all others) and `strokes` (vertical lines 20 mm apart with these labels, and 5 in all
-    others, as seeds), and `seeds`: indices z, y, x in the "vessel", "liver", "bone" and "spleen". The images have `array`, `spacing`,
-    `origin` and `direction`; all functions accept them. Raises ValueError for a size below 8 or a negative noise.
+    Returns
+    -------
+    SampleCT
+        A named tuple of three images that all functions accept, and seeds. `image` is in HU; `organs` are 1 liver, 2 its vessels,
+        3 spine, 4 spleen, 0 all others; `strokes` are seeds, vertical lines 20 mm apart with these labels, and 5 in all others. `seeds`
+        are indices z, y, x of the "vessel", "liver", "bone" and "spleen".
+
+    Raises
+    ------
+    ValueError
+        For a size below 8, or a noise below 0 or above 1000.
 
     Examples
-
+    --------
     >>> import voxelmaps
     >>> ct = voxelmaps.sample_ct((96, 96, 40))
     >>> ct.image.array.shape, ct.image.array.dtype.name, ct.seeds["vessel"]

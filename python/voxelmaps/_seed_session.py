@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _arrays, _core, _seeds
 from ._connectedness import check_effects, checked_arguments, is_estimated, moments_of, scene_of
-from ._labels import Job, Segmentation, check_crop, segmentation
+from ._labels import Job, Segmentation, check_crop, labels, segmentation
 from ._parameters import MOMENTS, OF_IMAGES, SEED_SESSION, checked, with_parameters
 
 if TYPE_CHECKING:
@@ -30,35 +30,43 @@ def _with_copied_mask(scene, values):
     return scene._replace(mask=scene.mask and scene.mask.copy())
 
 
+@with_parameters(SEED_SESSION, labels)
 class SeedSession:
-    """Labels all voxels of an image from labeled seeds, repeatedly, while a user adds and deletes seeds.
+    """Label all voxels of an image from labeled seeds, repeatedly, while a user adds and deletes seeds.
 
     The first update() contracts the image to a small graph, which the session retains; later ones take a fraction of the time.
-    Labels are those of voxelmaps.labels with the same seeds, the same parameters and the same affinity.
+    Labels are those of voxelmaps.labels with the same seeds, parameters and affinity.
 
-    image         As for voxelmaps.labels; it is copied. Labels are of the same kind and on the same device.
-    parameters    Those of voxelmaps.labels with the same names and defaults, except out and seed_points, and the mask by name.
+    Parameters
+    ----------
+    image : array, image or path
+        As in voxelmaps.labels; it is copied. Labels are of the same kind and on the same device.
+    **parameters
+        Keywords of voxelmaps.labels, except out and seed_points, and the mask.
 
-    Affinity. If none of object_mean, object_variance, difference_mean and difference_variance is given, the first update()
-    estimates them from its seeds, and the session then keeps this estimate: another affinity would change labels far from
-    the edited seed, and would need another graph. reestimate() makes the next update() estimate again.
-    affinity="absolute_difference" has nothing to estimate. With affinities of single labels, such as
-    object_mean={1: 40, 2: 120} or estimate_of_every_label=True, there is no graph to keep, so that every update() takes as long
-    as the first.
+    Raises
+    ------
+    ValueError, TypeError
+        For invalid arguments, with the value and the rule.
+    RuntimeError
+        If a device fails.
 
-    Threads. Methods of one session wait for each other, except cancel(), which is for another thread.
+    Notes
+    -----
+    If no mean and variance is given, the first update() estimates them from its seeds, and the session keeps this estimate: another
+    affinity would change labels far from the edited seed, and would need another graph. reestimate() makes the next update()
+    estimate again; the affinity "absolute_difference" has nothing to estimate. With affinities of single labels, such as
+    object_mean={1: 40, 2: 120} or estimate_of_every_label=True, there is no graph to keep, and every update() takes as long as the first.
 
-    Memory. About 7 bytes per voxel with 6 neighbors, as memory says, in addition to the copy of the image and the labels. release()
-    gives it back; the next update() makes the graph again. A session used in a with statement releases it at the end.
-
-    Raises ValueError or TypeError, with the value and the rule, for invalid arguments, and RuntimeError if a device fails.
+    Methods of one session wait for each other, except cancel(), which is for another thread. The graph has about 7 bytes per voxel with
+    6 neighbors, in addition to the copy of the image and the labels. A session used in a with statement releases it at the end.
 
     Examples
-
+    --------
     >>> import numpy as np, voxelmaps
-    >>> x = np.array([[7, 8, 7, 1, 0, 1]], np.float32)
+    >>> image = np.array([[7, 8, 7, 1, 0, 1]], np.float32)
     >>> strokes = np.array([[1, 0, 0, 0, 0, 2]], np.uint8)
-    >>> with voxelmaps.SeedSession(x, affinity="absolute_difference") as session:
+    >>> with voxelmaps.SeedSession(image, affinity="absolute_difference") as session:
     ...     first = session.update(strokes)
     ...     strokes[0, 3] = 3
     ...     second, margin = session.update(strokes, tie_rule="lowest_label"), session.margin
@@ -66,7 +74,6 @@ class SeedSession:
     ([[1, 1, 1, 2, 2, 2]], [[1, 1, 1, 3, 2, 2]])
     """
 
-    @with_parameters(SEED_SESSION)
     def __init__(self, image: Array | ImageLike | Path, **parameters: Unpack[SessionParameters]) -> None:
         values, _ = checked_arguments(parameters, "SeedSession", SEED_SESSION, ())
         scene = scene_of(image, values)
@@ -94,13 +101,17 @@ class SeedSession:
     def __reduce_ex__(self, protocol):
         raise TypeError("a SeedSession cannot be copied or pickled; make another one of the same image")
 
+    def __repr__(self) -> str:
+        size = " × ".join(map(str, self._scene.shape))
+        return f"SeedSession({size} voxels, affinity {self._values['affinity']!r}, {self.memory} bytes)"
+
     def __enter__(self) -> SeedSession:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.release()
 
-    @with_parameters(_OF_UPDATES)
+    @with_parameters(_OF_UPDATES, labels, is_update=True)
     def update(
         self,
         seeds: Array | ImageLike | Path | LabeledIndices | None = None,
@@ -108,19 +119,32 @@ class SeedSession:
         seed_points: Mapping[int, Any] | None = None,
         **parameters: Unpack[UpdateParameters],
     ) -> Any:
-        """Label all voxels; returns what voxelmaps.labels returns.
+        """Label all voxels.
 
-        seeds          As for voxelmaps.labels: all seeds, not only new ones. They are copied.
-        seed_points    As for voxelmaps.labels.
-        parameters     Those of the session that change, for this and later updates, such as competition="iterative". The graph is
-                       made again if it depends on them: mask, the affinity, adjacency and distance_weighting. affinity and
-                       estimation_radius also make an estimated affinity be estimated again.
+        Parameters
+        ----------
+        seeds : array, image, path or dict, optional
+            As in voxelmaps.labels: all seeds, not only new ones. They are copied.
+        seed_points : dict, optional
+            As in voxelmaps.labels.
+        **parameters
+            Keywords of the session that change, for this and later updates; those that are left out stay. The graph is made again if it
+            depends on them: mask, affinity, adjacency and distance_weighting.
 
-        Labels are 0 where no seed reaches, and for ties unless tie_rule is "lowest_label". If this raises an exception, such as a
-        ValueError because there is no seed, all parameters are as they were before, and the session can go on.
+        Returns
+        -------
+        array, image or Segmentation
+            What voxelmaps.labels returns.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For invalid arguments. All parameters are then as they were before, and the session can go on.
+        InterruptedError
+            If another thread calls cancel().
 
         Examples
-
+        --------
         >>> import voxelmaps
         >>> session = voxelmaps.SeedSession([[7, 8, 7], [1, 0, 1]], affinity="absolute_difference")
         >>> session.update({1: (0, 0), 2: [(1, 0), (1, 2)]}).tolist()  # y, x
@@ -166,11 +190,12 @@ class SeedSession:
 
     @property
     def strength(self) -> Any:
-        """Strength of the winner of the last update(), in [0, 1], of the kind and shape of the image. It is computed when it is
-        first read, in about the time of an update(); with strength=True, by each update().
+        """Strength of the winner of the last update(), in [0, 1], of the kind and shape of the image.
+
+        It is computed when it is first read, in about the time of an update(); with strength=True, by each update().
 
         Examples
-
+        --------
         >>> import voxelmaps
         >>> session = voxelmaps.SeedSession([[7, 8, 7, 6, 3]], affinity="absolute_difference")
         >>> labels = session.update({1: (0, 0), 2: (0, 4)})
@@ -181,11 +206,12 @@ class SeedSession:
 
     @property
     def margin(self) -> Any:
-        """Strength of the winner minus that of the strongest other label, in [0, 1]: how certain the label is. Otherwise as strength,
-        with margin=True.
+        """Strength of the winner minus that of the strongest other label, in [0, 1]: how certain the label is.
+
+        It is computed when it is first read; with margin=True, by each update().
 
         Examples
-
+        --------
         >>> import voxelmaps
         >>> session = voxelmaps.SeedSession([[7, 8, 7, 6, 3]], affinity="absolute_difference")
         >>> labels = session.update({1: (0, 0), 2: (0, 4)})
@@ -196,15 +222,15 @@ class SeedSession:
 
     @property
     def affinity(self) -> dict[str, Any]:
-        """Dict of the means and variances that the last update() used, with the names of the parameters; empty for
-        affinity="absolute_difference". voxelmaps.labels(image, seeds, **session.affinity) gives the same labels if the other parameters
-        are the same. Affinities of single labels are not in it.
+        """Means and variances that the last update() used, by parameter; empty for the affinity "absolute_difference".
+
+        voxelmaps.labels(image, seeds, **session.affinity) gives the same labels if the other parameters are the same. Affinities of single
+        labels are not in it.
 
         Examples
-
+        --------
         >>> import voxelmaps
-        >>> x = [[7, 8, 7, 1, 0, 1]]
-        >>> session = voxelmaps.SeedSession(x, object_mean=7, object_variance=2, difference_variance=1)
+        >>> session = voxelmaps.SeedSession([[7, 8, 7, 1, 0, 1]], object_mean=7, object_variance=2, difference_variance=1)
         >>> labels = session.update({1: (0, 0), 2: (0, 5)})
         >>> session.affinity
         {'object_mean': 7.0, 'object_variance': 2.0, 'difference_variance': 1.0}
@@ -214,11 +240,12 @@ class SeedSession:
         return dict(self._affinity)
 
     def reestimate(self) -> None:
-        """Let the next update() estimate one affinity of all labels from its seeds, and keep that. Drops means and variances that
-        were given.
+        """Let the next update() estimate one affinity of all labels from its seeds, and keep that.
+
+        Means and variances that were given are dropped.
 
         Examples
-
+        --------
         >>> import voxelmaps
         >>> session = voxelmaps.SeedSession([[7, 8, 9, 4, 1, 0, 2]])
         >>> labels = session.update({1: (0, 0), 2: (0, 1)})
@@ -234,11 +261,12 @@ class SeedSession:
             self._estimate = {}
 
     def cancel(self) -> None:
-        """Let an update() that another thread is computing, or a margin or strength, end with InterruptedError. What the session keeps
-        stays valid. Without one, this has no effect.
+        """Let an update() of another thread end with InterruptedError, also a margin or strength.
+
+        What the session keeps stays valid. If nothing is being computed, this has no effect.
 
         Examples
-
+        --------
         >>> import voxelmaps
         >>> session = voxelmaps.SeedSession([[7, 8, 1, 0]], affinity="absolute_difference")
         >>> session.cancel()
@@ -249,14 +277,21 @@ class SeedSession:
 
     @property
     def memory(self) -> int:
-        """Number of bytes of the graph that the session keeps now."""
+        """Number of bytes of the graph that the session keeps now.
+
+        Examples
+        --------
+        >>> import voxelmaps
+        >>> voxelmaps.SeedSession([[7, 8, 7, 1, 0, 1]]).memory
+        0
+        """
         return self._hierarchy.memory
 
     def release(self) -> None:
-        """Free the memory of the graph. The next update() builds it again.
+        """Free the memory of the graph, which the next update() makes again.
 
         Examples
-
+        --------
         >>> import voxelmaps
         >>> session = voxelmaps.SeedSession([[7, 8, 7, 1, 0, 1]], affinity="absolute_difference")
         >>> labels = session.update({1: (0, 0), 2: (0, 5)})

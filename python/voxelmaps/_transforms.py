@@ -34,26 +34,37 @@ _UNAVAILABLE = {
 
 
 class FeatureMapsd(_MapTransform):
-    """Dictionary transform that adds the feature maps of images as channels: a MapTransform of MONAI where that is installed, and else
-    for loops.
+    """Add feature maps of images as channels: a dictionary transform of MONAI, or of loops without it.
 
-    keys          Names of the images, or one name. Images have one channel, as the first axis: (1, z, y, x) or (1, y, x).
-    mask_key      Name of the mask of all images, with or without an axis of one channel; None for no mask.
-    suffix        Suffix that forms the name of the maps from the name of the image; "" replaces the image.
-    with_image    Whether the first channel is the image itself, converted to the type of the maps.
-    batch_first   Whether images and masks are batches, as a DataLoader makes them: (B, 1, z, y, x). Maps are (B, channels, z, y, x).
-    allow_missing_keys
-                  Whether images that are not in the dictionary are skipped.
-    parameters    Of voxelmaps.feature_maps, such as features and bin_width. They are checked when the transform is made.
+    The maps are one array (channels, z, y, x) of the library of the image, on its device. Those of a MetaTensor have its metadata and
+    affine, so that SaveImaged writes them where the image is, also with crop="mask".
 
-    The maps are one array (channels, z, y, x) of the library of the image, on its device. Those of a MetaTensor are one with its
-    metadata and affine, so that SaveImaged writes them where the image is, also with crop="mask".
+    Parameters
+    ----------
+    keys : str or list of str
+        Names of the images, which have one channel, as the first axis: (1, z, y, x) or (1, y, x).
+    mask_key : str, optional
+        Name of the mask of all images, with or without an axis of one channel.
+    suffix : str, default "_maps"
+        What follows the name of the image in the name of its maps; "" replaces the image.
+    with_image : bool, default False
+        Whether the first channel is the image itself, converted to the type of the maps.
+    batch_first : bool, default False
+        Whether images and masks are batches, as a DataLoader makes them: (B, 1, z, y, x). Maps are (B, channels, z, y, x).
+    allow_missing_keys : bool, default False
+        Whether images that are not in the dictionary are skipped.
+    **parameters
+        Keywords of voxelmaps.feature_maps, such as features and bin_width. They are checked when the transform is made.
 
-    Raises KeyError for a name that is not in the dictionary, ValueError for images of several channels, and what feature_maps
-    raises.
+    Raises
+    ------
+    KeyError
+        For a name that is not in the dictionary.
+    ValueError, TypeError
+        For images of several channels, and as feature_maps.
 
     Examples
-
+    --------
     >>> import numpy as np, voxelmaps
     >>> transform = voxelmaps.FeatureMapsd("ct", features=["firstorder_Mean", "glcm_Contrast"])
     >>> case = transform({"ct": np.arange(512, dtype=np.float32).reshape(1, 8, 8, 8), "name": "patient 1"})

@@ -3,6 +3,7 @@
 // Replaces the device layer and the CUDA engines in a build without CUDA.
 #include "connectedness/ConnectednessKeyEngines.h"
 #include "features/FeatureMapsClasses.h"
+#include "voxelmaps/CudaArrays.h"
 #include "voxelmaps/CudaDevices.h"
 #include "voxelmaps/CudaFuzzyConnectednessJob.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
@@ -44,6 +45,12 @@ std::string
 CudaDevices::GetName(int)
 {
   return "";
+}
+
+int
+GetDeviceOf(const void *)
+{
+  return -1;
 }
 
 std::uint64_t
@@ -107,6 +114,37 @@ DiscretizeGrayLevelsCuda(const GrayLevelDiscretizationJob &, const CudaOptions &
 
 void
 SelectIntensitiesCuda(PixelType, const void *, const std::uint16_t *, std::int64_t, void *, bool, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
+std::shared_ptr<void>
+AllocateCuda(std::uint64_t, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
+void
+CopyBoxCuda(const void *, const ArrayBox &, void *, const ArrayBox &, std::uint64_t, const JobExecution &,
+            const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
+void
+ClearCuda(void *, std::uint64_t, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
+MaskValues
+MakeMaskBytesCuda(PixelType, const void *, std::int64_t, const void *, std::uint8_t *, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
+std::vector<NonzeroPixel>
+FindNonzeroPixelsCuda(PixelType, const void *, std::int64_t, const CudaOptions &)
 {
   throw DeviceError(reason);
 }

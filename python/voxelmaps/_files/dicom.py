@@ -45,8 +45,25 @@ _PIXELS, _DEFERRED_BYTES, _UNDEFINED = (0x7FE00010, 0x7FE00008, 0x7FE00009), 2**
 class DicomSeries(NamedTuple):
     """A series with images in a folder, as list_dicom_series returns it.
 
-    Examples
+    Parameters
+    ----------
+    uid : str
+        SeriesInstanceUID.
+    files : tuple of str
+        Paths of the files, ordered along the normal of the slices.
+    modality : str
+        Modality, such as "CT".
+    description : str
+        SeriesDescription.
+    size : tuple of int, optional
+        Voxels along x, y and z; None if the series is not a volume.
+    spacing : tuple of float, optional
+        Distances of the voxels along x, y and z in mm; None if the series is not a volume.
+    problem : str
+        Why read_dicom_series rejects the series; empty if it is a volume.
 
+    Examples
+    --------
     >>> import itk, numpy as np, voxelmaps
     >>> itk.imwrite(itk.image_from_array(np.zeros((3, 4, 5), np.uint16)), "ct.dcm")
 
@@ -59,10 +76,8 @@ class DicomSeries(NamedTuple):
     files: tuple[str, ...]
     modality: str
     description: str
-    # Voxels along x, y and z, and their distances in mm; None if the series is not a volume.
     size: tuple[int, int, int] | None
     spacing: tuple[float, float, float] | None
-    # Why the series is not a volume; empty if it is one.
     problem: str
 
 
@@ -620,15 +635,30 @@ def read(path, series=None, allow_uneven_slices=False, grid=None, segment=None, 
 def list_dicom_series(folder: Path) -> list[DicomSeries]:
     """List the DICOM series with images in a folder.
 
-    folder    The folder; subfolders are ignored.
+    Parameters
+    ----------
+    folder : path
+        The folder; subfolders are ignored.
 
-    Returns a list of named tuples: uid (SeriesInstanceUID), files (ordered along the normal of the slices), modality,
-    description, size and spacing in the order x, y, z (None if unknown), and problem: why read_dicom_series rejects the
-    series, or an empty string. Warns if there are files that look like DICOM files but cannot be read. Raises
-    FileNotFoundError or NotADirectoryError if there is no such folder. Needs pydicom.
+    Returns
+    -------
+    list of DicomSeries
+        The series, also those that read_dicom_series rejects, with the reason.
+
+    Raises
+    ------
+    FileNotFoundError, NotADirectoryError
+        If there is no such folder.
+    ImportError
+        If pydicom is not installed.
+
+    Warns
+    -----
+    UserWarning
+        If there are files that look like DICOM files but cannot be read.
 
     Examples
-
+    --------
     >>> import itk, numpy as np, voxelmaps
     >>> itk.imwrite(itk.image_from_array(np.zeros((3, 4, 5), np.uint16)), "ct.dcm")
 

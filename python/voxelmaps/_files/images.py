@@ -86,15 +86,25 @@ def _read(path, options):
 
 
 def check_image_file(path: Path) -> None:
-    """Raise ValueError, with one line that names the file and the rule, unless an image file is complete.
-
-    path    A file of NIfTI, NRRD, MetaImage, PNG or DICOM, or a folder with one DICOM series.
+    """Check that an image file is complete, and raise an error that names the file and the rule otherwise.
 
     The file is read as all functions of this package read it. Use it before itk.imread or SimpleITK.ReadImage, which read some
     truncated and corrupt files without an error.
 
-    Examples
+    Parameters
+    ----------
+    path : path
+        A file of NIfTI, NRRD, MetaImage, PNG or DICOM, or a folder with one DICOM series.
 
+    Raises
+    ------
+    ValueError
+        If the file is truncated or corrupt.
+    FileNotFoundError
+        If there is no such file.
+
+    Examples
+    --------
     >>> import itk, numpy as np, voxelmaps
     >>> itk.imwrite(itk.image_from_array(np.zeros((4, 4, 4), np.int16)), "ct.nrrd")
     >>> voxelmaps.check_image_file("ct.nrrd")

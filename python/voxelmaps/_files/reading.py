@@ -80,18 +80,31 @@ def _maps_of_folder(folder: pathlib.Path) -> FeatureMaps:
 def read_maps(path: Path, names: Iterable[str] | None = None) -> FeatureMaps:
     """Read feature maps that were written to files.
 
-    path     Folder of the maps of a case that `voxelmaps maps` or voxelmaps.radiomics.execute has written, in any format, also
-             with the names of nnU-Net; another folder of files of one map each; or an image whose components are maps, as
-             itk.imwrite and the C++ example FeatureMaps write it. NRRD and MetaImage files of these hold the names.
-    names    Of the components of an image in a file that has no names, such as NIfTI.
+    Parameters
+    ----------
+    path : path
+        Folder of the maps of a case that `voxelmaps maps` or voxelmaps.radiomics.execute has written, in any format, also with the
+        names of nnU-Net; another folder of files of one map each; or an image whose components are maps, as itk.imwrite and the C++
+        example FeatureMaps write it.
+    names : list of str, optional
+        Names of the components of an image in a file that has none, such as NIfTI.
 
-    Returns FeatureMaps, whose array is one of NumPy, and whose geometry is that of the files. All files are
-    checked as check_image_file does. Needs nibabel for NIfTI, and SimpleITK for NRRD and MetaImage.
+    Returns
+    -------
+    FeatureMaps
+        Maps in an array of NumPy, with the geometry of the files. All files are checked as check_image_file does.
 
-    Raises FileNotFoundError, or ValueError if files are truncated or corrupt, are not on the same grid, or have no names.
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file or folder.
+    ValueError
+        If files are truncated or corrupt, are not on the same grid, or have no names.
+    ImportError
+        Without nibabel for NIfTI, or SimpleITK for NRRD and MetaImage.
 
     Examples
-
+    --------
     >>> import itk, numpy as np, voxelmaps
     >>> itk.imwrite(itk.image_from_array(np.zeros((4, 5, 6, 2), np.float32), is_vector=True), "maps.nrrd")
     >>> maps = voxelmaps.read_maps("maps.nrrd", names=["Mean", "Minimum"])
@@ -125,23 +138,39 @@ def read_dicom_series(
 ) -> ImageLike:
     """Read a DICOM series as a 3D image, and reject series that are not one evenly spaced volume.
 
-    folder                 The folder with the files; subfolders are ignored. Or one file, of one or more frames.
-    series                 SeriesInstanceUID; not needed if the folder has one series with images.
-    allow_uneven_slices    Read slices with missing or uneven steps as if they were even, with a warning.
-    select                 Of a series of several images, such as echoes or b-values, the values of the one to read, by DICOM keyword:
-                           {"EchoTime": 4.6}. The error without it lists them.
+    Slices, also those of multi-frame files, are ordered along their normal. All files that are or appear to be DICOM must be complete.
+    Sizes, spacing, orientation, frame of reference, echo time and b-value must agree, no image or position may occur twice, and steps must
+    agree with their median and the normal, within 1 % or 0.01 mm (at most 10 %).
 
-    Returns an itk.Image; a SimpleITK.Image if ITK is not installed. Slices, also those of multi-frame files, are ordered along
-    their normal. All files that are or appear to be DICOM must be complete. Sizes, spacing, orientation, frame of reference, echo
-    time and b-value must agree, no image or position may occur twice, and steps must agree with their median and the normal,
-    within 1 % or 0.01 mm (at most 10 %). Values are rescaled by the slope and intercept of each slice: integers if these are,
-    else float64. Needs pydicom, and SimpleITK for compressed pixels.
+    Parameters
+    ----------
+    folder : path
+        The folder with the files; subfolders are ignored. Or one file, of one or more frames.
+    series : str, optional
+        SeriesInstanceUID; not needed if the folder has one series with images.
+    allow_uneven_slices : bool, default False
+        Read slices with missing or uneven steps as if they were even, with a warning.
+    select : dict, optional
+        Of a series of several images, such as echoes or b-values, the values of the one to read, by DICOM keyword: {"EchoTime": 4.6}.
+        The error without it lists them.
 
-    Raises ValueError, with the folder, the files and the rule, if there is no such volume, and FileNotFoundError if there is no
-    such folder.
+    Returns
+    -------
+    itk.Image or SimpleITK.Image
+        An image of SimpleITK if ITK is not installed. Values are rescaled by the slope and intercept of each slice: integers if these
+        are, else float64.
+
+    Raises
+    ------
+    ValueError
+        If there is no such volume, with the folder, the files and the rule.
+    FileNotFoundError
+        If there is no such folder.
+    ImportError
+        Without pydicom, or without SimpleITK for compressed pixels.
 
     Examples
-
+    --------
     >>> import itk, numpy as np, voxelmaps
     >>> itk.imwrite(itk.image_from_array(np.zeros((3, 4, 5), np.uint16)), "ct.dcm")
 

@@ -37,17 +37,31 @@ _VOXELS_OF_A_TASK = 2**15
 
 
 def read_image(path: Path, segment: int | None = None) -> ImageLike:
-    """The image of a file, or of a folder with one DICOM series, as all functions of this package read it: an ITK image, or one of
-    SimpleITK if ITK is not installed.
+    """Read the image of a file, or of a folder with one DICOM series, as all functions of this package do.
 
-    path       NIfTI, NRRD, MetaImage, PNG or DICOM; a DICOM segmentation is a label map of the numbers of its segments.
-    segment    Number of the only segment to read of a DICOM segmentation, whose segments may overlap.
+    Parameters
+    ----------
+    path : path
+        NIfTI, NRRD, MetaImage, PNG or DICOM; a DICOM segmentation is a label map of the numbers of its segments.
+    segment : int, optional
+        Number of the only segment to read of a DICOM segmentation, whose segments may overlap.
 
-    Raises ValueError for corrupt files, of which ITK reads many without an error, and FileNotFoundError. Needs nibabel for NIfTI,
-    pydicom and SimpleITK for DICOM, SimpleITK for the others.
+    Returns
+    -------
+    itk.Image or SimpleITK.Image
+        An image of SimpleITK if ITK is not installed.
+
+    Raises
+    ------
+    ValueError
+        For corrupt files, of which ITK reads many without an error.
+    FileNotFoundError
+        If there is no such file.
+    ImportError
+        Without nibabel for NIfTI, pydicom and SimpleITK for DICOM, SimpleITK for the others.
 
     Examples
-
+    --------
     >>> import itk, numpy as np
     >>> from voxelmaps import radiomics
     >>> itk.imwrite(itk.image_from_array(np.zeros((3, 4, 5), np.int16)), "ct.nii.gz")
@@ -68,34 +82,53 @@ def execute(
     images: bool = False,
     **settings: Any,
 ) -> dict[str, Any]:
-    """Compute feature maps as RadiomicsFeatureExtractor(params).execute(image, mask, voxelBased=True) of PyRadiomics does; or with
-    voxelBased=False the values of the region, one number per feature, with the classes shape and shape2D.
+    """Compute the feature maps, or with voxelBased=False the values of the region, that PyRadiomics computes.
 
-    image, mask    Images of ITK or SimpleITK, or paths of files, which SimpleITK reads, or of folders with a DICOM series.
-    params         Path of a YAML or JSON file of parameters, or a dict with the same sections.
-    out_dir        Folder for the maps, such as original_glcm_Contrast.nii.gz. They are computed slab by slab and written as
-                   they are computed, so that memory holds a slab of the maps of one class; the dict has their paths. Files
-                   appear when all are complete, and replace those of the same names.
-    precision      "float" for maps of float32, "double" for float64, as PyRadiomics' are.
-    hashes         Whether diagnostics contain the hashes of image and mask.
-    images         Whether the dict also has the images that maps are computed from, such as "wavelet-LLH", each before its maps.
-    settings       Settings, which come before those of params, but for those of an image type there; also featureClass,
-                   imageType and voxelBased.
+    This is RadiomicsFeatureExtractor(params).execute(image, mask, voxelBased=True) of PyRadiomics. Values of the region are one number
+    per feature, also of the classes shape and shape2D.
 
-    Returns a dict with PyRadiomics' keys in its order: diagnostics, unless additionalInfo is off, and maps, such as
-    "original_glcm_Contrast". Maps are images of the library of the image; those of files are images of SimpleITK. They cover
-    the bounding box of the mask and kernelRadius voxels around it, as far as the image reaches. Values of a region are float64.
+    Parameters
+    ----------
+    image : image or path
+        Image of ITK or SimpleITK, or path of a file or of a folder with a DICOM series.
+    mask : image or path
+        Mask, of the same kinds.
+    params : path or dict, optional
+        YAML or JSON file of parameters, or a dict with the same sections.
+    out_dir : path, optional
+        Folder for the maps, such as original_glcm_Contrast.nii.gz. They are written slab by slab, so that memory holds a slab of the
+        maps of one class; the dict has their paths.
+    precision : {"float", "double"}, default "float"
+        Type of the maps: float32, or float64, as in PyRadiomics.
+    hashes : bool, default False
+        Whether diagnostics contain the hashes of image and mask.
+    images : bool, default False
+        Whether the dict also has the images that maps are computed from, such as "wavelet-LLH", each before its maps.
+    **settings
+        Settings, which precede those of params, except for those of an image type there; also featureClass, imageType and voxelBased.
 
-    Raises ValueError, TypeError, NotImplementedError or FileNotFoundError with the name of the setting that is not valid, not
-    known, or not available here; ImportError with the package that an image type needs; OSError with the path of a file that
-    cannot be written.
+    Returns
+    -------
+    dict
+        PyRadiomics' keys in its order: diagnostics, unless additionalInfo is off, and maps, such as "original_glcm_Contrast". Maps are
+        images of the library of the image, of SimpleITK for files. They cover the bounding box of the mask and kernelRadius voxels
+        around it, as far as the image reaches. Values of a region are float64.
+
+    Raises
+    ------
+    ValueError, TypeError, NotImplementedError
+        For a setting that is not valid, not known, or not available here, with its name.
+    FileNotFoundError, OSError
+        For a file that does not exist or cannot be written, with its path.
+    ImportError
+        With the package that an image type needs.
 
     Examples
-
+    --------
     >>> import itk, numpy as np
     >>> from voxelmaps import radiomics
-    >>> x = np.arange(1000, dtype=np.int16).reshape(10, 10, 10)
-    >>> image, mask = itk.image_from_array(x), itk.image_from_array((x > 600).astype(np.uint8))
+    >>> array = np.arange(1000, dtype=np.int16).reshape(10, 10, 10)
+    >>> image, mask = itk.image_from_array(array), itk.image_from_array((array > 600).astype(np.uint8))
     >>> maps = radiomics.execute(image, mask, featureClass={"glcm": ["Contrast"]}, binWidth=25, additionalInfo=False)
     >>> {name: itk.array_from_image(map).shape for name, map in maps.items()}
     {'original_glcm_Contrast': (5, 10, 10)}

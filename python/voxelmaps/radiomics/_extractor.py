@@ -20,19 +20,25 @@ _logger = logging.getLogger(__name__)
 
 
 class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
-    """PyRadiomics' RadiomicsFeatureExtractor, with its parameters and methods that enable features and image types, whose execute()
-    is that of this package.
+    """Extract features as PyRadiomics' RadiomicsFeatureExtractor does, with the computations of this package.
 
-    precision    "float" for maps of float32, "double" for float64, as PyRadiomics' are.
+    It has PyRadiomics' parameters and its methods that enable features and image types.
 
-    All other arguments are those of PyRadiomics.
+    Parameters
+    ----------
+    *args
+        Arguments of PyRadiomics' class.
+    precision : {"float", "double"}, default "float"
+        Type of the maps: float32, or float64, as in PyRadiomics.
+    **kwargs
+        Settings of PyRadiomics.
 
     Examples
-
+    --------
     >>> import numpy as np, SimpleITK
     >>> from voxelmaps import radiomics
-    >>> x = np.arange(1000, dtype=np.int16).reshape(10, 10, 10)
-    >>> image, mask = SimpleITK.GetImageFromArray(x), SimpleITK.GetImageFromArray((x > 600).astype(np.uint8))
+    >>> array = np.arange(1000, dtype=np.int16).reshape(10, 10, 10)
+    >>> image, mask = SimpleITK.GetImageFromArray(array), SimpleITK.GetImageFromArray((array > 600).astype(np.uint8))
     >>> extractor = radiomics.RadiomicsFeatureExtractor({"featureClass": {"glcm": ["Contrast"]}}, additionalInfo=False)
     >>> maps = extractor.execute(image, mask, voxelBased=True)
     >>> {name: map.GetSize() for name, map in maps.items()}
@@ -56,6 +62,35 @@ class RadiomicsFeatureExtractor(featureextractor.RadiomicsFeatureExtractor):
         voxelBased: bool = False,
     ) -> dict[str, Any]:
         # Empty dicts are the defaults of execute().
+        """Compute the maps or values of an image and a mask with the enabled features and image types.
+
+        Parameters
+        ----------
+        imageFilepath : image or path
+            Image, as in radiomics.execute.
+        maskFilepath : image or path
+            Mask, of the same kinds.
+        label : int, optional
+            Label of the region in the mask. Default: that of the settings, or 1.
+        label_channel : int, optional
+            Component of a mask of several components.
+        voxelBased : bool, default False
+            Whether to compute maps instead of values of the region.
+
+        Returns
+        -------
+        dict
+            What radiomics.execute returns.
+
+        Examples
+        --------
+        >>> import numpy as np, SimpleITK
+        >>> from voxelmaps import radiomics
+        >>> image = SimpleITK.GetImageFromArray(np.arange(27.0).reshape(3, 3, 3))
+        >>> extractor = radiomics.RadiomicsFeatureExtractor({"featureClass": {"firstorder": ["Mean"]}}, additionalInfo=False)
+        >>> {name: float(value) for name, value in extractor.execute(image, image > 8).items()}
+        {'original_firstorder_Mean': 17.5}
+        """
         if not (self.enabledFeatures and self.enabledImagetypes):
             what, method = ("image type", "ImageTypes") if self.enabledFeatures else ("feature", "Features")
             raise ValueError(f"no {what} is enabled: call enableAll{method}(), or enable some by name")
