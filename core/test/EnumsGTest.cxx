@@ -108,7 +108,7 @@ TEST(Enums, NamesAreUniqueAndPrinted)
   ExpectNames<GrayLevelDiscretizationEnums::Method>(6);
   ExpectNames<GrayLevelDiscretizationEnums::RangeSource>(3);
   ExpectNames<RelativeFuzzyConnectednessEnums::Competition>(2);
-  ExpectNames<RelativeFuzzyConnectednessEnums::TieRule>(2);
+  ExpectNames<RelativeFuzzyConnectednessEnums::TieRule>(3);
   ExpectNames<RunLengthFeatureMapEnums::Aggregation>(3);
   ExpectNames<SizeZoneFeatureMapEnums::Connectivity>(2);
 }

@@ -6,6 +6,7 @@
 #include "connectedness/AffinityPlan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -141,7 +142,15 @@ VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job, MemoryLocation mask
   VerifyProblem(job, maskLocation);
   FindMethod(relativeMethods, job.method, DescribeImage(job));
   RequireEnumerator(job.competition, RelativeFuzzyConnectednessJob::Competition::Iterative, "the competition");
-  RequireEnumerator(job.tieRule, RelativeFuzzyConnectednessJob::TieRule::LowestLabel, "the tie rule");
+  RequireEnumerator(job.tieRule, RelativeFuzzyConnectednessJob::TieRule::Distance, "the tie rule");
+  for (const double spacing : job.spacing)
+  {
+    Require(job.tieRule != RelativeFuzzyConnectednessJob::TieRule::Distance ||
+              (spacing > 0.0 && std::isfinite(spacing)),
+            "the tie rule Distance and a spacing of",
+            spacing,
+            "distances need positive, finite spacings");
+  }
   Require(
     job.GetNumberOfVoxels() == 0 || job.labelOutput != nullptr, "labels at", "a null pointer", "there are voxels");
   if (!job.labelAffinities.empty() && job.competition != RelativeFuzzyConnectednessJob::Competition::Relative)
