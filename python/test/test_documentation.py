@@ -17,7 +17,6 @@ import voxelmaps
 from voxelmaps import _cli, _core, _parameters
 from voxelmaps._files import layouts
 from voxelmaps.radiomics import _filters, _settings
-from voxelmaps._parameters import documented
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALL_PAGES = sorted(
@@ -209,7 +208,7 @@ def test_docstrings_are_numpydoc():
         errors = [f"{code}: {text}" for code, text in result["errors"] if code not in ignored]
         value = validate.Validator._load_obj(name)
         for parameter in inspect.signature(value).parameters.values() if callable(value) else ():
-            kind = documented(value.__doc__).get(parameter.name, ("", ""))[1] or ""
+            kind = _parameters.documented(value.__doc__).get(parameter.name, ("", ""))[1] or ""
             shown = re.search("default (.*)", kind)
             shown = shown and shown[1].strip('"')
             if parameter.default not in (None, parameter.empty, ...) and not repr(parameter.default).startswith(

@@ -13,6 +13,7 @@ import numpy as np
 from . import _arrays, _core, _seeds
 from ._connectedness import checked_arguments, elements, estimate, fuzzy_connectedness, is_estimated, scene_of
 from ._parameters import COMPETITIONS, LABELS, MOMENTS, TIE_RULES, number, with_parameters
+from ._progress import shown
 from ._suggestions import warn
 
 if TYPE_CHECKING:
@@ -173,25 +174,26 @@ class Job:
         for name in names:
             dtype = values["label_type"] if name == "labels" else strength_type
             what, given = "out" if name == "labels" else f"out.{name}", getattr(outputs, name)
-            complete[name] = _arrays.output_of(given, part.pixels, scene.shape, dtype, what, part.mask)
+            complete[name] = scene.output(given, dtype, what, part)
             parts[name] = complete[name]
             if part is not scene:
                 parts[name] = _arrays.Array(scene.library.empty(part.shape, dtype), scene.library)
         numbers, labels = self._seeds
-        _core.compute_labels(
-            part.problem(values),
-            self.affinity,
-            self._of_labels,
-            hierarchy,
-            seeds=numbers.ctypes.data,
-            labels_of_seeds=labels.ctypes.data,
-            number_of_seeds=len(numbers),
-            competition=COMPETITIONS.index(values["competition"]),
-            tie_rule=TIE_RULES.index(values["tie_rule"]),
-            labels_are_16_bit=values["label_type"] == "uint16",
-            is_double=values["precision"] == "double",
-            **{name: parts[name].address if name in parts else 0 for name in Segmentation._fields},
-        )
+        with shown(values["progress"], math.prod(part.shape), "labels"):
+            _core.compute_labels(
+                part.problem(values),
+                self.affinity,
+                self._of_labels,
+                hierarchy,
+                seeds=numbers.ctypes.data,
+                labels_of_seeds=labels.ctypes.data,
+                number_of_seeds=len(numbers),
+                competition=COMPETITIONS.index(values["competition"]),
+                tie_rule=TIE_RULES.index(values["tie_rule"]),
+                labels_are_16_bit=values["label_type"] == "uint16",
+                is_double=values["precision"] == "double",
+                **{name: parts[name].address if name in parts else 0 for name in Segmentation._fields},
+            )
         if part is not scene:
             with scene.library.current_device():
                 for name, output in complete.items():

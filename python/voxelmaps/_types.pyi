@@ -3,7 +3,7 @@
 """Types of arguments, for type checkers only: no module of this name is there when programs run."""
 
 from os import PathLike
-from typing import Any, Iterable, Literal, Mapping, Sequence, SupportsFloat, SupportsIndex, TypedDict, Union
+from typing import Any, Callable, Iterable, Literal, Mapping, Sequence, SupportsFloat, SupportsIndex, TypedDict, Union
 
 from numpy.typing import DTypeLike, NDArray
 from typing_extensions import Required
@@ -33,6 +33,8 @@ Device = Union[Literal["cpu", "cuda"], int, None]
 # Also of several devices.
 Devices = Union[Literal["cpu", "cuda", "all"], int, Sequence[int], None]
 Precision = Literal["float", "double"]
+# A function of a fraction, or True for a bar.
+Progress = Union[Callable[[float], object], bool, None]
 
 # The tables of _parameters.py.
 
@@ -53,6 +55,7 @@ class _TextureParameters(TypedDict, total=False):
     alpha: Integer
     voxel_array_shift: Number
     threads: Integer
+    progress: Progress
 
 class FeatureMapsParameters(_ImageParameters, _TextureParameters, total=False):
     features: Required[str | Iterable[str] | Mapping[str, str | Iterable[str] | None]]
@@ -63,6 +66,7 @@ class FeatureMapsParameters(_ImageParameters, _TextureParameters, total=False):
     window_anchor: Integers | None
     selection: Array | ImageLike | Path | None
     background_value: Number
+    empty: Literal["error", "background"] | None
     crop: Literal["mask"] | None
     dimension: Literal[2, 3] | None
     out: Array | None
@@ -72,6 +76,7 @@ class RegionFeaturesParameters(_TextureParameters, total=False):
     label: Integer | Sequence[Integer] | Literal["all"]
     features: str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None
     plane_axis: Literal[0, 1, 2] | None
+    minimum_dimensions: Literal[0, 1, 2, 3]
     spacing: Numbers | None
 
 class _ConnectednessParameters(TypedDict, total=False):
@@ -88,6 +93,7 @@ class _ConnectednessParameters(TypedDict, total=False):
     distance_weighting: bool
     device: Device
     threads: Integer
+    progress: Progress
 
 class FuzzyConnectednessParameters(_ImageParameters, _ConnectednessParameters, total=False):
     seed_points: Any
@@ -95,7 +101,7 @@ class FuzzyConnectednessParameters(_ImageParameters, _ConnectednessParameters, t
 
 class _LabelsParameters(_ConnectednessParameters, total=False):
     competition: Literal["relative", "iterative"]
-    tie_rule: Literal["background", "lowest_label"]
+    tie_rule: Literal["background", "lowest_label", "distance"]
     estimate_of_every_label: bool
     strength: bool
     margin: bool
