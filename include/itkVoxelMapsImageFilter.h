@@ -241,13 +241,19 @@ protected:
     m_Memory.options.outputLocation = ((outputs == nullptr || find(outputs, m_Memory.options.outputLocation)) && ...)
                                         ? Location::Device
                                         : Location::Host;
-    m_Memory.usesCuda =
-      m_Memory.options.UsesStream() || m_Device == DeviceEnum::CUDA || CudaDevices::IsUsable(m_DeviceID);
+    m_Memory.usesCuda = m_Memory.options.UsesStream() || this->AllowsCuda();
   }
   const VoxelMapsDetail::JobMemory &
   GetMemory() const
   {
     return m_Memory;
+  }
+  /** Whether the device that is set may compute pixels of host memory, which is known before an update. */
+  bool
+  AllowsCuda() const
+  {
+    return m_Device == DeviceEnum::CUDA ||
+           (m_Device == DeviceEnum::Automatic && VoxelMapsDetail::IsCudaAllowed() && CudaDevices::IsUsable(m_DeviceID));
   }
   /** Whether the CUDA device is to compute, if it is worth while or the pixels are there. */
   bool

@@ -277,8 +277,8 @@ def rows_of(path):
 
 def test_rows_of_other_cases_stay(run, folder):  # noqa: F811
     write_case(folder, seed=1, shape=(8, 9, 10), name="2")
-    (folder / "cohort.csv").write_text("Patient_ID,image,mask,voxels\nP1,image.nii.gz,mask.nii.gz,7\n")
-    two = ["image2.nii.gz", *CASE[1:], "--out", "values.csv"]
+    (folder / "cohort.csv").write_text("Patient_ID,image,mask,label,voxels\nP1,image.nii.gz,mask.nii.gz,1,7\n")
+    two = ["image2.nii.gz", *CASE[1:], "--label", "1", "--out", "values.csv"]
     code, output, errors = run("regions", "--jobs", "cohort.csv", *CASE[3:], "--out", "values.csv")
     assert (code, errors) == (0, ["voxelmaps: note: columns of cohort.csv that are not copied: voxels"])
     assert run("regions", *two)[0] == 0 and run("regions", "none.nii", *two[1:])[0] == 1
@@ -295,6 +295,15 @@ def test_rows_of_other_cases_stay(run, folder):  # noqa: F811
     before = pathlib.Path("values.csv").read_bytes()
     code, _, errors = run("regions", *two, "--bin-width", "5")
     assert code == 1 and errors == [f"voxelmaps: error: the output values.csv has rows of another binWidth: {REMEDY}"]
+    records = pathlib.Path("values.csv.jsonl")
+    ours = records.read_bytes()
+    for text, message in (
+        ("# notes\n", "values.csv.jsonl is not of this command"),
+        ("", "has rows that values.csv.jsonl"),
+    ):
+        records.write_text(text)
+        assert message in run("regions", *two)[2][0] and records.read_text() == text
+    records.write_bytes(ours)
     # A table that somebody has changed.
     for change in (
         lambda text: text.replace(",error", ",error,age"),

@@ -363,7 +363,9 @@ class Table:
             missing = [name for name in key if name not in names]
             if unknown or missing and rows:
                 rule = (
-                    f"the column {unknown[0]}, which is not of this program" if unknown else f"no column {missing[0]}"
+                    f"the column {unknown[0]}, which this command does not know"
+                    if unknown
+                    else f"no column {missing[0]}"
                 )
                 raise ValueError(f"{what} {path} has {rule}")
             self.rows = rows

@@ -101,7 +101,7 @@ class FuzzyConnectednessParameters(_ImageParameters, _ConnectednessParameters, t
 
 class _LabelsParameters(_ConnectednessParameters, total=False):
     competition: Literal["relative", "iterative"]
-    tie_rule: Literal["background", "lowest_label"]
+    tie_rule: Literal["background", "lowest_label", "distance"]
     estimate_of_every_label: bool
     strength: bool
     margin: bool

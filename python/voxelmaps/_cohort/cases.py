@@ -143,7 +143,7 @@ class _Run:
     def finished(self):
         """The outcome, if an earlier run of the command has finished the case, as sizes and times of files show; or None."""
         earlier = self.folder.earlier
-        if earlier is None or "region_voxels" not in earlier:
+        if earlier is None or not earlier["complete"] or "region_voxels" not in earlier:
             return None
         keys, entries = self._expected(earlier), earlier["maps"]
         names = ("file", "state", *_outputs.STATISTICS)

@@ -18,6 +18,8 @@ _SUMMARY_COLUMNS = ("map", *_outputs.STATISTICS, "mask_voxels", "error")
 _REGION_COLUMNS = ("voxels", "error")
 _VALUE = re.compile("_(shape|shape2d|firstorder|gl.{1,2}m|ngtdm)_")
 _LABEL_FOLDER = "label-"
+# What lines of records begin with.
+_RECORD = '{"label": '
 
 
 class Case(NamedTuple):
@@ -231,8 +233,12 @@ class Regions:
 
     def __init__(self, path, file_format, cases, overwrite):
         self.records_path, self._records, columns = path and path.with_name(f"{path.name}.jsonl"), [], set()
-        text = path and self.records_path.exists() and self.records_path.read_text("utf-8", "replace")
-        for line in text.splitlines() if text else ():
+        has_records = path is not None and self.records_path.exists()
+        lines = self.records_path.read_text("utf-8", "replace").split("\n") if has_records else []
+        first = next(filter(str.strip, lines), "")[: len(_RECORD)]
+        if first != _RECORD[: len(first)] and not overwrite:
+            raise _outputs.refusal(f"{self.records_path} is not of this command", "--overwrite")
+        for line in lines:
             # A run that was killed has left a line incomplete.
             with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
                 record = json.loads(line)
@@ -251,23 +257,22 @@ class Regions:
 
     def known(self, cases, origin):
         """The cases with the records and rows of earlier runs. Raises FileExistsError if rows have other settings, or were changed."""
-        mine = [record for record in self._records if record["origin"] == origin]
-        present, table = {}, self.table
+        table, by_key, by_place, present, result = self.table, {}, {}, {}, []
+        for record in self._records:
+            by_key.setdefault(record["key"], []).append(record)
+        self._records = [record for record in self._records if record["origin"] == origin]
         for row in table.rows:
-            if row.get("error"):
-                continue
-            key = table.key_of(row)
-            if not any(record["key"] == key and table.has(row, record["values"]) for record in mine):
-                others = [record["origin"] for record in self._records if record["key"] == key]
-                names = [name for name in origin if others and others[-1].get(name) != origin[name]]
-                found = f"of another {', '.join(names)}" if names else f"that {self.records_path} does not have"
-                table.refuse(f"the output {table.path} has rows {found}")
-                break
-            present.setdefault(key[:2], []).append(key[2])
-        self._records, by_place = mine, {}
-        for record in mine:
+            if not row.get("error"):
+                key = table.key_of(row)
+                same = [record for record in by_key.get(key, ()) if table.has(row, record["values"])]
+                if not any(record["origin"] == origin for record in same):
+                    names = [name for name in origin if same and same[-1]["origin"].get(name) != origin[name]]
+                    found = f"of another {', '.join(names)}" if names else f"that {self.records_path} does not have"
+                    table.refuse(f"the output {table.path} has rows {found}")
+                    break
+                present.setdefault(key[:2], []).append(key[2])
+        for record in self._records:
             by_place.setdefault(self._place(record), []).append(record)
-        result = []
         for case in cases:
             known = by_place.get((str(case.image.absolute()), str(case.mask.absolute())), ())
             labels = present.get((case.given["image"], case.given["mask"]), ()) if table.rows else ()
