@@ -197,10 +197,10 @@ _SECTIONS = ("setting", "voxelSetting", "featureClass", "imageType")
 
 def _unknown(kind, name, names, of="", others=()):
     """The error for a name that does not exist; others may also have been meant."""
-    shown, similar = shown(name), ""
+    text, similar = shown(name), ""
     if isinstance(name, str):
-        shown, similar = shown[1:-1], did_you_mean(name, [*names, *others])
-    return ValueError(f"{kind} {shown}{of} is not known{similar}; choose from {', '.join(names)}")
+        text, similar = text[1:-1], did_you_mean(name, [*names, *others])
+    return ValueError(f"{kind} {text}{of} is not known{similar}; choose from {', '.join(names)}")
 
 
 def _checked(name, value):
