@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "Benchmark.h"
 #include "SyntheticImages.h"
-#include "baselines/SequentialRunLength.h"
 
 #include "voxelmaps/FeatureMapsJob.h"
 
@@ -18,28 +17,6 @@ namespace
 {
 using namespace VoxelMapsBenchmarks;
 using voxelmaps::InstructionSet;
-
-template <typename TJob>
-auto
-ComputeCuda(const TJob & job, typename TJob::CudaMethod method)
-{
-  voxelmaps::CudaTextureOptions<TJob> options;
-  options.method = method;
-  return voxelmaps::ComputeFeatureMapsCuda(job, options);
-}
-
-/** The methods of a device: Automatic alone for the large image, since others take minutes. */
-template <typename TMethod>
-std::vector<TMethod>
-GetMethods(bool isLarge)
-{
-  std::vector<TMethod> methods;
-  for (int i = 0; (i == 0 || !isLarge) && ToText(static_cast<TMethod>(i)).find("invalid") == std::string::npos; ++i)
-  {
-    methods.push_back(static_cast<TMethod>(i));
-  }
-  return methods;
-}
 
 // --- Cases -----------------------------------------------------------------------------------------------------------
 
@@ -81,17 +58,30 @@ GetImage(const Triple & size)
   return box;
 }
 
+/** The parameters with image and windows of a case, without its arrays. */
+template <typename TJob>
+TJob
+MakeCaseJob(const Case & thisCase, TJob job)
+{
+  job.levelsSize = thisCase.size;
+  job.outputSize = thisCase.size;
+  job.numberOfGrayLevels = thisCase.levels;
+  job.windowSize.fill(thisCase.window);
+  job.windowAnchor.fill(thisCase.window / 2);
+  return job;
+}
+
 /** A job with its input, and the result of the CPU engine with all threads. */
 template <typename TJob>
 struct Fixture
 {
-  Fixture(const Case & thisCase, TJob parameters, bool keepLevels)
-    : job(std::move(parameters))
+  Fixture(const Case & thisCase, const TJob & parameters)
+    : job(MakeCaseJob(thisCase, parameters))
   {
     const auto image = GetImage(thisCase.size);
     const auto range = std::minmax_element(image.begin(), image.end());
-    const auto minimum = keepLevels ? 0u : *range.first;
-    const auto width = keepLevels ? 256u : *range.second - minimum + 1u;
+    const auto minimum = *range.first;
+    const auto width = *range.second - minimum + 1u;
     for (const std::uint8_t value : image)
     {
       levels.push_back(static_cast<std::uint16_t>((value - minimum) * thisCase.levels / width + 1));
@@ -99,18 +89,7 @@ struct Fixture
     intensities.assign(image.begin(), image.end());
     job.levels = levels.data();
     job.intensities = intensities.data();
-    job.levelsSize = thisCase.size;
-    job.outputSize = thisCase.size;
-    job.numberOfGrayLevels = thisCase.levels;
-    const std::int64_t depth = thisCase.size[2] == 1 ? 1 : thisCase.window;
-    job.windowSize = { { thisCase.window, thisCase.window, depth } };
-    job.windowAnchor = { { (thisCase.window - 1) / 2, (thisCase.window - 1) / 2, (depth - 1) / 2 } };
-    std::size_t components = job.features.size();
-    if constexpr (std::is_same_v<TJob, voxelmaps::RunLengthJob>)
-    {
-      components = job.GetNumberOfComponents();
-    }
-    expected.resize(intensities.size() * components);
+    expected.resize(intensities.size() * job.GetNumberOfComponents());
     output.resize(expected.size());
     job.output = expected.data();
     job.execution = MakeExecution(allThreads);
@@ -129,14 +108,14 @@ struct Fixture
 /** Benchmarks of one case run one after the other and share its fixture. */
 template <typename TJob>
 Fixture<TJob> &
-GetFixture(const std::string & name, const Case & thisCase, const TJob & parameters, bool keepLevels)
+GetFixture(const std::string & name, const Case & thisCase, const TJob & parameters)
 {
   static std::string                    lastName;
   static std::unique_ptr<Fixture<TJob>> last;
   if (lastName != name)
   {
     last.reset();
-    last = std::make_unique<Fixture<TJob>>(thisCase, parameters, keepLevels);
+    last = std::make_unique<Fixture<TJob>>(thisCase, parameters);
     lastName = name;
   }
   // So that Finish finds the voxels that an engine leaves out.
@@ -153,18 +132,30 @@ Finish(State & state, const Fixture<TJob> & fixture)
   CountVoxels(state, GetNumberOfVoxels(fixture.job.outputSize));
 }
 
+/** The automatic choice, and all methods of the device, unless the image is so large that others take minutes. */
+std::vector<std::string>
+GetMethods(const voxelmaps::TextureClassJob & job, const Case & thisCase)
+{
+  std::vector<std::string> methods;
+  if (voxelmaps::CudaDevices::IsUsable(0) && GetNumberOfVoxels(thisCase.size) <= 1000000)
+  {
+    methods = voxelmaps::GetCudaMethods(job);
+  }
+  methods.insert(methods.begin(), "");
+  return methods;
+}
+
 /** The CPU engine with one thread and each instruction set and with all threads, and the methods of the device. */
-template <typename TJob, typename TMethod>
+template <typename TJob>
 void
-RegisterEngines(const std::string & jobName, const Case & thisCase, const TJob & parameters,
-                const std::vector<TMethod> & methods, bool keepLevels = false)
+RegisterEngines(const std::string & jobName, const Case & thisCase, const TJob & parameters)
 {
   const std::string name = thisCase.GetName(jobName);
   const auto        registerCpu = [=](InstructionSet instructionSet, unsigned int threads) {
     const char * const sets[] = { "Baseline", "AVX2", "AVX512" };
     RegisterWall(name + "/" + sets[static_cast<int>(instructionSet)] + "/threads:" + ToText(threads),
                  [=](State & state) {
-                   const auto & fixture = GetFixture(name, thisCase, parameters, keepLevels);
+                   const auto & fixture = GetFixture(name, thisCase, parameters);
                    TJob         job = fixture.job;
                    job.widestInstructionSet = instructionSet;
                    job.execution = MakeExecution(threads);
@@ -186,14 +177,16 @@ RegisterEngines(const std::string & jobName, const Case & thisCase, const TJob &
   {
     registerCpu(voxelmaps::GetWidestInstructionSet(), allThreads);
   }
-  for (const TMethod method : methods)
+  for (const std::string & method : GetMethods(MakeCaseJob(thisCase, parameters), thisCase))
   {
-    Register(name + "/Cuda" + ToText(method), [=](State & state) {
+    Register(name + "/Cuda" + (method.empty() ? "Automatic" : method), [=](State & state) {
       RequireDevice();
-      const auto & fixture = GetFixture(name, thisCase, parameters, keepLevels);
+      const auto & fixture = GetFixture(name, thisCase, parameters);
       RunKernels(state, [&] {
-        const auto report = ComputeCuda(fixture.job, method);
-        state.SetLabel(ToText(report.method));
+        TJob job = fixture.job;
+        job.method = method;
+        const auto report = voxelmaps::ComputeFeatureMapsCuda(job, {});
+        state.SetLabel(report.method);
         return report.kernelMilliseconds;
       });
       Finish(state, fixture);
@@ -201,34 +194,14 @@ RegisterEngines(const std::string & jobName, const Case & thisCase, const TJob &
   }
 }
 
-/** The sequential program of the paper, within 1e-5 of the values of the engine. */
-void
-RegisterSequential(const std::string & jobName, const Case & thisCase, const voxelmaps::RunLengthJob & parameters)
-{
-  const std::string name = thisCase.GetName(jobName);
-  RegisterWall(name + "/Sequential/threads:1", [=](State & state) {
-    auto & fixture = GetFixture(name, thisCase, parameters, true);
-    for (auto _ : state)
-    {
-      ComputeSequentialRunLengthFeatures(fixture.job, fixture.output.data());
-    }
-    for (std::size_t i = 0; i < fixture.output.size(); ++i)
-    {
-      Verify(std::abs(fixture.output[i] - fixture.expected[i]) <= 1e-5f * std::abs(fixture.expected[i]),
-             "differs from the engine by more than 1e-5 of the value");
-    }
-    CountVoxels(state, GetNumberOfVoxels(thisCase.size));
-  });
-}
-
 // --- Jobs ------------------------------------------------------------------------------------------------------------
 
 /** Steps to the neighbors of a voxel, one of each two opposite ones. */
 std::vector<Triple>
-GetDirections(bool is2D)
+GetDirections()
 {
   std::vector<Triple> directions{ { { 1, 0, 0 } }, { { 1, 1, 0 } }, { { 0, 1, 0 } }, { { -1, 1, 0 } } };
-  for (std::int64_t y = -1; y <= 1 && !is2D; ++y)
+  for (std::int64_t y = -1; y <= 1; ++y)
   {
     for (std::int64_t x = -1; x <= 1; ++x)
     {
@@ -247,7 +220,7 @@ MakeJob()
   job.features = TEnums::GetAllFeatures();
   if constexpr (!std::is_same_v<TJob, voxelmaps::FirstOrderJob> && !std::is_same_v<TJob, voxelmaps::SizeZoneJob>)
   {
-    job.offsets = GetDirections(false);
+    job.offsets = GetDirections();
   }
   return job;
 }
@@ -333,28 +306,17 @@ RegisterBenchmarks(int & argc, char ** argv)
 
   for (const Case & each : cases)
   {
-    const bool isLarge = GetNumberOfVoxels(each.size) > 1000000;
-    RegisterEngines(
-      "cooccurrence", each, withoutCorrelation, GetMethods<voxelmaps::CooccurrenceJob::CudaMethod>(isLarge));
-    RegisterEngines("correlation", each, correlation, GetMethods<voxelmaps::CooccurrenceJob::CudaMethod>(isLarge));
-    RegisterEngines("dependence", each, dependence, GetMethods<voxelmaps::DependenceJob::CudaMethod>(isLarge));
-    RegisterEngines("firstorder", each, firstOrder, GetMethods<voxelmaps::FirstOrderJob::CudaMethod>(isLarge));
-    RegisterEngines(
-      "graytonedifference", each, grayTone, GetMethods<voxelmaps::GrayToneDifferenceJob::CudaMethod>(isLarge));
-    RegisterEngines("runlength", each, runLength, GetMethods<voxelmaps::RunLengthJob::CudaMethod>(isLarge));
-    RegisterEngines("runlength11", each, elevenFeatures, GetMethods<voxelmaps::RunLengthJob::CudaMethod>(isLarge));
-    RegisterEngines("runlength11,merged", each, merged, GetMethods<voxelmaps::RunLengthJob::CudaMethod>(isLarge));
-    RegisterEngines("sizezone", each, sizeZone, GetMethods<voxelmaps::SizeZoneJob::CudaMethod>(isLarge));
+    RegisterEngines("cooccurrence", each, withoutCorrelation);
+    RegisterEngines("correlation", each, correlation);
+    RegisterEngines("dependence", each, dependence);
+    RegisterEngines("firstorder", each, firstOrder);
+    RegisterEngines("graytonedifference", each, grayTone);
+    RegisterEngines("runlength", each, runLength);
+    RegisterEngines("runlength11", each, elevenFeatures);
+    RegisterEngines("runlength11,merged", each, merged);
+    RegisterEngines("sizezone", each, sizeZone);
   }
   RegisterAllClasses(cases.back(), { withoutCorrelation, dependence, firstOrder, grayTone, runLength, sizeZone });
-
-  // Zhang et al. (2019): 256 levels as they are, windows of 4 x 4, four directions apart.
-  auto paper = elevenFeatures;
-  paper.offsets = GetDirections(true);
-  paper.aggregation = voxelmaps::RunLengthJob::Aggregation::PerDirection;
-  const Case slice{ { { std::min<std::int64_t>(181, size[0]), std::min<std::int64_t>(217, size[1]), 1 } }, 4, 256 };
-  RegisterEngines("paper", slice, paper, GetMethods<voxelmaps::RunLengthJob::CudaMethod>(false), true);
-  RegisterSequential("paper", slice, paper);
 }
 } // namespace
 

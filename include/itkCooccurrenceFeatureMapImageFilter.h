@@ -94,13 +94,13 @@ namespace itk
  * \par Sources
  * \cite Haralick1973, \cite Zwanenburg2016 section 3.6, \cite Griethuysen2017.
  *
- * \sa DependenceFeatureMapImageFilter, RunLengthFeatureMapImageFilter, CudaCooccurrenceFeatureMapImageFilter,
+ * \sa DependenceFeatureMapImageFilter, RunLengthFeatureMapImageFilter,
  * TextureFeatureMapImageFilter
  * \sa \python{itk.cooccurrence_feature_map_image_filter}, \python{voxelmaps.feature_maps}
  *
  * \ingroup VoxelMaps
  */
-template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
+template <typename TInputImage, typename TOutputImage = VoxelMapsDetail::MapImageOf<TInputImage>,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT CooccurrenceFeatureMapImageFilter
   : public VoxelPairFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>
@@ -149,11 +149,6 @@ protected:
   {}
   ~CooccurrenceFeatureMapImageFilter() override = default;
 };
-
-/** The filter on a CUDA device; see CudaImageFilter. */
-template <typename TInputImage, typename... TOtherImages>
-using CudaCooccurrenceFeatureMapImageFilter =
-  CudaImageFilter<CooccurrenceFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #endif // itkCooccurrenceFeatureMapImageFilter_h

@@ -54,13 +54,13 @@ namespace itk
  * \par Sources
  * \cite Sun1983, \cite Zwanenburg2016 section 3.11, \cite Griethuysen2017.
  *
- * \sa CooccurrenceFeatureMapImageFilter, GrayToneDifferenceFeatureMapImageFilter, CudaDependenceFeatureMapImageFilter,
+ * \sa CooccurrenceFeatureMapImageFilter, GrayToneDifferenceFeatureMapImageFilter,
  * TextureFeatureMapImageFilter
  * \sa \python{itk.dependence_feature_map_image_filter}, \python{voxelmaps.feature_maps}
  *
  * \ingroup VoxelMaps
  */
-template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
+template <typename TInputImage, typename TOutputImage = VoxelMapsDetail::MapImageOf<TInputImage>,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT DependenceFeatureMapImageFilter
   : public VoxelPairFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>
@@ -91,11 +91,6 @@ protected:
   {}
   ~DependenceFeatureMapImageFilter() override = default;
 };
-
-/** The filter on a CUDA device; see CudaImageFilter. */
-template <typename TInputImage, typename... TOtherImages>
-using CudaDependenceFeatureMapImageFilter =
-  CudaImageFilter<DependenceFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #endif // itkDependenceFeatureMapImageFilter_h

@@ -37,7 +37,7 @@ namespace itk
  *
  * \ingroup VoxelMaps
  */
-template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
+template <typename TInputImage, typename TOutputImage = VoxelMapsDetail::MapImageOf<TInputImage>,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT FeatureMapsImageFilter
   : public VoxelPairFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>
@@ -75,10 +75,6 @@ protected:
   {}
   ~FeatureMapsImageFilter() override = default;
 };
-
-/** The filter on a CUDA device; see CudaImageFilter. */
-template <typename TInputImage, typename... TOtherImages>
-using CudaFeatureMapsImageFilter = CudaImageFilter<FeatureMapsImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #endif // itkFeatureMapsImageFilter_h

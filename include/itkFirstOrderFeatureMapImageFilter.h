@@ -63,7 +63,7 @@ namespace itk
  *
  * \ingroup VoxelMaps
  */
-template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
+template <typename TInputImage, typename TOutputImage = VoxelMapsDetail::MapImageOf<TInputImage>,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT FirstOrderFeatureMapImageFilter
   : public TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>
@@ -94,11 +94,6 @@ protected:
   {}
   ~FirstOrderFeatureMapImageFilter() override = default;
 };
-
-/** The filter on a CUDA device; see CudaImageFilter. */
-template <typename TInputImage, typename... TOtherImages>
-using CudaFirstOrderFeatureMapImageFilter =
-  CudaImageFilter<FirstOrderFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #endif // itkFirstOrderFeatureMapImageFilter_h

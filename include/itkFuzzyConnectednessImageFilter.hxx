@@ -64,20 +64,22 @@ void
 FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOutput()
 {
   this->UpdateProgress(0.0f);
-  m_UsedMethod = MethodEnum::Automatic;
+  m_UsedMethod.clear();
+  this->AllocateOutputs();
+  this->ChooseMemory(true, this->GetOutput());
   this->SetUsedCropRegion(m_Seeds);
   const auto & region = this->GetUsedCropRegion();
   const auto   numberOfVoxels = static_cast<std::int64_t>(region.GetNumberOfPixels());
   if (numberOfVoxels == 0)
   {
-    this->AllocateOutputs();
     return;
   }
 
   voxelmaps::FuzzyConnectednessJob                   job;
   VoxelMapsDetail::JobProgress                       progress(this, static_cast<std::uint64_t>(numberOfVoxels));
   const voxelmaps::JobExecution                      execution = VoxelMapsDetail::MakeJobExecution(this, progress);
-  const VoxelMapsDetail::InputRegion<InputImageType> input(this->GetNameOfClass(), this->GetInput(), region, execution);
+  const VoxelMapsDetail::InputRegion<InputImageType> input(
+    this->GetNameOfClass(), this->GetInput(), region, execution, this->GetMemory());
   this->FillProblem(input, execution, job);
   const auto mask = this->MakeMaskBytes("the mask", this->GetMaskImage(), region, job.execution);
   job.mask = mask.get();
@@ -86,18 +88,17 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOut
     job.seeds.push_back(VoxelMapsDetail::GetVoxel(region, seed));
   }
   this->AddImageSeeds(job);
-  job.method = m_Method;
   this->SetUsedAffinity(job);
 
-  VoxelMapsDetail::OutputRegion<OutputImageType> strengths(this->GetOutput(), region);
+  VoxelMapsDetail::OutputRegion<OutputImageType> strengths(this->GetOutput(), region, this->GetMemory());
   job.output = strengths.GetBufferPointer();
   job.outputIsDouble = std::is_same<OutputPixelType, double>::value;
-  if (this->UsesCuda() && !job.IsSmall())
+  if (this->UsesCudaFor(job))
   {
-    const auto compute = [&job](const auto & options) {
-      return voxelmaps::ComputeFuzzyConnectednessCuda(job, options);
-    };
-    this->SetUsedDeviceName(this->template CallCuda<voxelmaps::CudaFuzzyConnectednessOptions>(compute).deviceName);
+    const auto report = this->template CallCuda<voxelmaps::CudaFuzzyConnectednessOptions>(
+      [&job](const auto & options) { return voxelmaps::ComputeFuzzyConnectednessCuda(job, options); });
+    m_UsedMethod = report.method;
+    this->SetUsedDeviceName(report.deviceName);
   }
   else
   {

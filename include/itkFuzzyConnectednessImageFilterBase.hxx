@@ -41,6 +41,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   os << indent << "EstimationRadius: " << m_EstimationRadius << std::endl;
   os << indent << "MinimumStrength: " << m_MinimumStrength << std::endl;
   os << indent << "Adjacency: " << m_Adjacency << std::endl;
+  os << indent << "Method: " << m_Method << std::endl;
   os << indent << "DistanceWeighting: " << (m_DistanceWeighting ? "On" : "Off") << std::endl;
   os << indent << "CropToSeeds: " << (m_CropToSeeds ? "On" : "Off") << std::endl;
   os << indent << "CropMargin: " << m_CropMargin << std::endl;
@@ -50,7 +51,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
-std::vector<std::int64_t>
+std::vector<voxelmaps::NonzeroPixel>
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::FindImageSeeds(
   const InputImageRegionType & region, const voxelmaps::JobExecution & execution) const
 {
@@ -58,14 +59,21 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   constexpr std::int64_t blockSize = 64;
 
   const SeedImageType * const seedImage = this->GetSeedImage();
-  const SeedPixelType * const seedPixels =
-    VoxelMapsDetail::GetPixels(this->GetNameOfClass(), "the seed image", seedImage, region);
+  const auto                  pixels =
+    VoxelMapsDetail::GetPixels(this->GetNameOfClass(), "the seed image", seedImage, region, this->GetMemory());
+  const SeedPixelType * const seedPixels = pixels.pointer;
+  if (pixels.location == VoxelMapsDetail::JobMemory::Location::Device)
+  {
+    return VoxelMapsDetail::FindDeviceSeeds(
+      voxelmaps::GetPixelType<SeedPixelType>(), seedPixels, seedImage->GetBufferedRegion(), region, this->GetMemory());
+  }
+  using Found = std::vector<voxelmaps::NonzeroPixel>;
   // By the first voxel of the part that they were found in.
-  std::map<std::int64_t, std::vector<std::int64_t>> found;
-  std::mutex                                        mutex;
+  std::map<std::int64_t, Found> found;
+  std::mutex                    mutex;
   voxelmaps::ForEachRangeOfVoxels(
     static_cast<std::int64_t>(region.GetNumberOfPixels()), execution, [&](std::int64_t begin, std::int64_t end) {
-      std::vector<std::int64_t> seeds;
+      Found seeds;
       VoxelMapsDetail::ForEachRow(region, begin, end, [&](const auto & index, std::int64_t voxel, std::int64_t count) {
         const SeedPixelType * const row = seedPixels + seedImage->ComputeOffset(index);
         const auto isSeed = [row](std::int64_t i) { return row[i] != NumericTraits<SeedPixelType>::ZeroValue(); };
@@ -81,7 +89,9 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
           {
             if (isSeed(j))
             {
-              seeds.push_back(voxel + j);
+              // Labels are integers; other values are not used.
+              seeds.push_back(
+                { voxel + j, std::is_integral<SeedPixelType>::value ? static_cast<std::int64_t>(row[j]) : 1 });
               --blockSeeds;
             }
           }
@@ -93,7 +103,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
         found[begin] = std::move(seeds);
       }
     });
-  std::vector<std::int64_t> all;
+  Found all;
   for (const auto & part : found)
   {
     all.insert(all.end(), part.second.begin(), part.second.end());
@@ -128,8 +138,9 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   if (this->GetSeedImage() != nullptr)
   {
     VoxelMapsDetail::JobProgress progress(this, 1);
-    for (std::int64_t voxel : this->FindImageSeeds(whole, VoxelMapsDetail::MakeJobExecution(this, progress)))
+    for (const auto & seed : this->FindImageSeeds(whole, VoxelMapsDetail::MakeJobExecution(this, progress)))
     {
+      std::int64_t voxel = seed.number;
       for (unsigned int d = 0; d < ImageDimension; ++d)
       {
         const auto size = static_cast<std::int64_t>(whole.GetSize(d));
@@ -160,29 +171,37 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
-void
+std::vector<std::int64_t>
 FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedImage>::AddImageSeeds(
   voxelmaps::FuzzyConnectednessProblem & problem) const
 {
+  std::vector<std::int64_t> values;
   if (this->GetSeedImage() != nullptr)
   {
-    const std::vector<std::int64_t> imageSeeds = this->FindImageSeeds(m_UsedCropRegion, problem.execution);
+    const auto imageSeeds = this->FindImageSeeds(m_UsedCropRegion, problem.execution);
     if (imageSeeds.empty())
     {
       itkExceptionMacro("The seed image has 0 non-zero voxels among "
                         << this->GetSeedImage()->GetLargestPossibleRegion().GetNumberOfPixels()
                         << ", but at least one is needed.");
     }
-    problem.seeds.insert(problem.seeds.end(), imageSeeds.begin(), imageSeeds.end());
+    for (const auto & seed : imageSeeds)
+    {
+      problem.seeds.push_back(seed.number);
+      values.push_back(seed.value);
+    }
   }
+  // The engines of a device verify a mask that is there.
+  const bool isOnHost = this->GetMemory().options.inputLocation == VoxelMapsDetail::JobMemory::Location::Host;
   for (const std::int64_t seed : problem.seeds)
   {
-    if (problem.mask != nullptr && problem.mask[seed] == 0)
+    if (isOnHost && problem.mask != nullptr && problem.mask[seed] == 0)
     {
       itkExceptionMacro("The seed " << VoxelMapsDetail::GetIndex(m_UsedCropRegion, seed)
                                     << " is outside the mask: move the seed, or change the mask.");
     }
   }
+  return values;
 }
 
 template <typename TInputImage, typename TOutputImage, typename TMaskImage, typename TSeedImage>
@@ -212,6 +231,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
     problem.spacing[d] = this->GetInput()->GetSpacing()[d];
   }
   problem.image = input.GetBufferPointer();
+  problem.method = m_Method;
   if constexpr (InputComponentsType::isVector)
   {
     static_assert(InputComponentsType::number == 0 ||

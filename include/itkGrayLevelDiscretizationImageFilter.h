@@ -21,7 +21,9 @@ namespace itk
  *
  * \par Parameters
  * BinEdges, BinWidth and NumberOfGrayLevels choose their method, and RangeMinimum and RangeMaximum the RangeSource
- * Given, unless these are set. It is an error to set a parameter that the method does not use.
+ * Given, unless these are set. The last of BinEdges, BinWidth and NumberOfGrayLevels that is set replaces the others.
+ * Setting DiscretizationMethod or RangeSource takes back what these do not use; it is an error to set that afterwards.
+ * ClearDiscretization() restores all defaults.
  *
  * - DiscretizationMethod (FixedBinNumber): see GrayLevelDiscretizationEnums::Method. With BinEdges, the default is
  *   Edges; with BinWidth, it is FixedBinSizeAtMultiples.
@@ -48,7 +50,8 @@ namespace itk
  *
  * \ingroup VoxelMaps
  */
-template <typename TInputImage, typename TOutputImage = Image<unsigned short, TInputImage::ImageDimension>,
+template <typename TInputImage,
+          typename TOutputImage = typename VoxelMapsDetail::ImageOf<TInputImage, unsigned short>::Type,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT GrayLevelDiscretizationImageFilter
   : public VoxelMapsImageFilter<TInputImage, TOutputImage, TMaskImage>
@@ -124,8 +127,9 @@ private:
     VoxelMapsDetail::JobProgress          progress(this, region.GetNumberOfPixels());
     voxelmaps::GrayLevelDiscretizationJob job;
     job.execution = VoxelMapsDetail::MakeJobExecution(this, progress);
+    this->ChooseMemory(true, this->GetOutput());
     const VoxelMapsDetail::InputRegion<InputImageType> input(
-      this->GetNameOfClass(), this->GetInput(), region, job.execution);
+      this->GetNameOfClass(), this->GetInput(), region, job.execution, this->GetMemory());
     const auto mask = this->MakeMaskBytes("the mask", this->GetMaskImage(), region, job.execution);
     job.pixels = input.GetBufferPointer();
     job.pixelType = voxelmaps::GetPixelType<typename InputImageType::PixelType>();
@@ -136,15 +140,15 @@ private:
       job.size[d] = static_cast<std::int64_t>(region.GetSize(d));
     }
     job.parameters = m_Discretization.Get();
-    job.levels = this->GetOutput()->GetBufferPointer();
-    voxelmaps::UseHugePages(job.levels, region.GetNumberOfPixels() * sizeof(unsigned short));
+    VoxelMapsDetail::OutputRegion<OutputImageType> levels(this->GetOutput(), region, this->GetMemory());
+    job.levels = levels.GetBufferPointer();
     // The copies to and from a device take longer than the CPU.
-    const bool usesCuda = this->GetDevice() == DeviceEnums::Device::CUDA;
+    const bool usesCuda = this->UsesCuda(this->GetDevice() == DeviceEnums::Device::CUDA);
     m_Discretization.used = usesCuda ? this->template CallCuda<voxelmaps::CudaOptions>([&job](const auto & options) {
       return voxelmaps::DiscretizeGrayLevelsCuda(job, options);
     })
                                      : VoxelMapsDetail::CallEngine(*this, [&job] { return DiscretizeGrayLevels(job); });
-    this->SetUsedDeviceName(usesCuda ? CudaDevices::GetName(this->GetDeviceID()) : "CPU");
+    this->SetUsedDeviceName(usesCuda ? CudaDevices::GetName(this->GetMemory().options.deviceID) : "CPU");
     this->UpdateProgress(1.0f);
   }
 

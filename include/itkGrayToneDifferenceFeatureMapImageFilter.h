@@ -43,13 +43,13 @@ namespace itk
  * \par Sources
  * \cite Amadasun1989, \cite Zwanenburg2016 section 3.10, \cite Griethuysen2017.
  *
- * \sa CooccurrenceFeatureMapImageFilter, DependenceFeatureMapImageFilter, CudaGrayToneDifferenceFeatureMapImageFilter,
+ * \sa CooccurrenceFeatureMapImageFilter, DependenceFeatureMapImageFilter,
  * TextureFeatureMapImageFilter
  * \sa \python{itk.gray_tone_difference_feature_map_image_filter}, \python{voxelmaps.feature_maps}
  *
  * \ingroup VoxelMaps
  */
-template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
+template <typename TInputImage, typename TOutputImage = VoxelMapsDetail::MapImageOf<TInputImage>,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT GrayToneDifferenceFeatureMapImageFilter
   : public VoxelPairFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>
@@ -82,11 +82,6 @@ protected:
   {}
   ~GrayToneDifferenceFeatureMapImageFilter() override = default;
 };
-
-/** The filter on a CUDA device; see CudaImageFilter. */
-template <typename TInputImage, typename... TOtherImages>
-using CudaGrayToneDifferenceFeatureMapImageFilter =
-  CudaImageFilter<GrayToneDifferenceFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #endif // itkGrayToneDifferenceFeatureMapImageFilter_h

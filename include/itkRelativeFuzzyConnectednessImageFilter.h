@@ -53,7 +53,8 @@ namespace itk
  *   of equal strength.
  *
  * All are 0 where \f$F(v)\f$ is less than MinimumStrength, and outside the box of CropToSeeds, which
- * FuzzyConnectednessImageFilter describes. The images of strength and margin are empty if they are not generated.
+ * FuzzyConnectednessImageFilter describes. The images of strength and margin are empty if they are not generated, and a
+ * filter downstream that makes them compute is an error.
  *
  * \par Parameters
  * - Seeds (none), SeedImage (none): AddSeed(index, label), and an image whose non-zero voxels are seeds of the label
@@ -105,8 +106,9 @@ namespace itk
  *
  * \ingroup VoxelMaps
  */
-template <typename TInputImage, typename TLabelImage = Image<unsigned char, TInputImage::ImageDimension>,
-          typename TStrengthImage = Image<float, TInputImage::ImageDimension>,
+template <typename TInputImage,
+          typename TLabelImage = typename VoxelMapsDetail::ImageOf<TInputImage, unsigned char>::Type,
+          typename TStrengthImage = typename VoxelMapsDetail::ImageOf<TInputImage, float>::Type,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT RelativeFuzzyConnectednessImageFilter
   : public FuzzyConnectednessImageFilterBase<TInputImage, TLabelImage, TMaskImage, TLabelImage>
@@ -205,6 +207,13 @@ public:
   /** What becomes of voxels that several labels have the same claim to. Default: Background. */
   itkSetEnumMacro(TieRule, TieRuleEnum);
   itkGetEnumMacro(TieRule, TieRuleEnum);
+
+  /** Names of the methods that support the parameters on the device of the filter: Hierarchy. */
+  virtual std::vector<std::string>
+  GetAvailableMethods() const
+  {
+    return this->template GetMethodsFor<voxelmaps::RelativeFuzzyConnectednessJob>();
+  }
 
   /** Whether to generate the image of the winner's strength. Default: off. */
   itkSetMacro(GenerateStrengthImage, bool);
@@ -317,8 +326,17 @@ protected:
     }
   }
   void
-  GenerateOutputRequestedRegion(DataObject *) override
+  GenerateOutputRequestedRegion(DataObject * output) override
   {
+    const auto verify = [&](const DataObject * image, bool isGenerated, const char * name) {
+      if (output == image && !isGenerated)
+      {
+        itkExceptionMacro("The image of " << name << "s is needed, but not generated: call Generate" << name
+                                          << "ImageOn().");
+      }
+    };
+    verify(this->GetStrengthImage(), m_GenerateStrengthImage, "Strength");
+    verify(this->GetMarginImage(), m_GenerateMarginImage, "Margin");
     this->GetOutput()->SetRequestedRegionToLargestPossibleRegion();
     this->GetStrengthImage()->SetRequestedRegionToLargestPossibleRegion();
     this->GetMarginImage()->SetRequestedRegionToLargestPossibleRegion();
@@ -330,8 +348,8 @@ protected:
   }
 
 private:
-  /** Compute a job, with the hierarchy if it is not null. */
-  void
+  /** Compute a job, with the hierarchy if it is not null. Returns whether the device had enough memory. */
+  bool
   ComputeLabels(const voxelmaps::RelativeFuzzyConnectednessJob & job,
                 voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy);
 
@@ -353,7 +371,7 @@ private:
   };
 
   void
-  ComputeOutput();
+  ComputeOutput(bool mayUseCuda = true);
 
   /** Set labels and seeds of a job. Throws an itk::ExceptionObject if a voxel has two labels. */
   void
@@ -380,19 +398,6 @@ private:
   void
   SetLabelAffinities(voxelmaps::RelativeFuzzyConnectednessJob & job);
 
-  /** The region to compute of an image of strengths; nothing if it is not generated, and then it becomes empty. */
-  std::optional<VoxelMapsDetail::OutputRegion<StrengthImageType>>
-  PrepareStrengths(StrengthImageType * image, bool isGenerated) const
-  {
-    if (!isGenerated)
-    {
-      image->Initialize();
-      return std::nullopt;
-    }
-    return std::optional<VoxelMapsDetail::OutputRegion<StrengthImageType>>(
-      std::in_place, image, this->GetUsedCropRegion());
-  }
-
   std::map<unsigned int, FuzzyConnectednessAffinity>  m_LabelAffinities;
   bool                                                m_EstimateAffinityOfEveryLabel{ false };
   std::map<std::uint16_t, FuzzyConnectednessAffinity> m_UsedLabelAffinities;
@@ -407,11 +412,6 @@ private:
   voxelmaps::RelativeFuzzyConnectednessHierarchy m_Hierarchy;
   State                                          m_HierarchyState{};
 };
-
-/** The filter on a CUDA device; see CudaImageFilter. */
-template <typename TInputImage, typename... TOtherImages>
-using CudaRelativeFuzzyConnectednessImageFilter =
-  CudaImageFilter<RelativeFuzzyConnectednessImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #ifndef ITK_MANUAL_INSTANTIATION

@@ -98,6 +98,13 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   else
   {
     m_UsedLabelAffinities.insert(m_LabelAffinities.begin(), m_LabelAffinities.end());
+    for (const auto & each : m_LabelAffinities)
+    {
+      if (std::find(job.labels.begin(), job.labels.end(), each.first) == job.labels.end())
+      {
+        itkWarningMacro("The label " << each.first << " has an affinity of its own, but no seeds.");
+      }
+    }
   }
   job.labelAffinities = m_UsedLabelAffinities;
 }
@@ -113,11 +120,9 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
     job.seeds.push_back(VoxelMapsDetail::GetVoxel(region, seed.first));
     job.labels.push_back(static_cast<std::uint16_t>(seed.second));
   }
-  this->AddImageSeeds(job);
-  for (std::size_t i = m_Seeds.size(); i < job.seeds.size(); ++i)
+  for (const std::int64_t label : this->AddImageSeeds(job))
   {
-    // After AddImageSeeds(), the pixels are in the buffer.
-    job.labels.push_back(this->GetSeedImage()->GetPixel(VoxelMapsDetail::GetIndex(region, job.seeds[i])));
+    job.labels.push_back(static_cast<std::uint16_t>(label));
   }
 
   // Those of a seed image alone are all different.
@@ -153,9 +158,17 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
 void
-RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ComputeOutput()
+RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ComputeOutput(
+  bool mayUseCuda)
 {
   this->UpdateProgress(0.0f);
+  StrengthImageType * const strengthImage = m_GenerateStrengthImage ? this->GetStrengthImage() : nullptr;
+  StrengthImageType * const marginImage = m_GenerateMarginImage ? this->GetMarginImage() : nullptr;
+  // What is not generated becomes empty.
+  this->GetStrengthImage()->Initialize();
+  this->GetMarginImage()->Initialize();
+  this->AllocateOutputs();
+  this->ChooseMemory(mayUseCuda, this->GetOutput(), strengthImage, marginImage);
   const InputImageType * input = this->GetInput();
   const MaskImageType *  maskImage = this->GetMaskImage();
   std::vector<IndexType> seeds;
@@ -168,7 +181,8 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   voxelmaps::RelativeFuzzyConnectednessJob           job;
   VoxelMapsDetail::JobProgress                       progress(this, static_cast<std::uint64_t>(numberOfVoxels));
   const voxelmaps::JobExecution                      execution = VoxelMapsDetail::MakeJobExecution(this, progress);
-  const VoxelMapsDetail::InputRegion<InputImageType> inputRegion(this->GetNameOfClass(), input, region, execution);
+  const VoxelMapsDetail::InputRegion<InputImageType> inputRegion(
+    this->GetNameOfClass(), input, region, execution, this->GetMemory());
   this->FillProblem(inputRegion, execution, job);
   const auto mask = this->MakeMaskBytes("the mask", maskImage, region, execution);
   job.mask = mask.get();
@@ -179,16 +193,26 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
     this->SetLabelAffinities(job);
   }
 
-  VoxelMapsDetail::OutputRegion<LabelImageType> labels(this->GetOutput(), region);
+  VoxelMapsDetail::OutputRegion<LabelImageType> labels(this->GetOutput(), region, this->GetMemory());
   job.labelOutput = labels.GetBufferPointer();
   job.labelsAre16Bit = sizeof(LabelPixelType) == 2;
-  auto strengths = this->PrepareStrengths(this->GetStrengthImage(), m_GenerateStrengthImage);
-  auto margins = this->PrepareStrengths(this->GetMarginImage(), m_GenerateMarginImage);
+  using StrengthRegion = VoxelMapsDetail::OutputRegion<StrengthImageType>;
+  std::optional<StrengthRegion> strengths;
+  std::optional<StrengthRegion> margins;
+  if (strengthImage != nullptr)
+  {
+    strengths.emplace(strengthImage, region, this->GetMemory());
+  }
+  if (marginImage != nullptr)
+  {
+    margins.emplace(marginImage, region, this->GetMemory());
+  }
   job.strengthOutput = strengths ? strengths->GetBufferPointer() : nullptr;
   job.marginOutput = margins ? margins->GetBufferPointer() : nullptr;
   job.outputIsDouble = std::is_same<StrengthPixelType, double>::value;
   job.competition = m_Competition;
   job.tieRule = m_TieRule;
+  bool isComputed = true;
   if (m_KeepHierarchy && numberOfVoxels > 0)
   {
     State state{};
@@ -208,11 +232,16 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
       m_Hierarchy.Release();
     }
     m_HierarchyState = state;
-    this->ComputeLabels(job, &m_Hierarchy);
+    isComputed = this->ComputeLabels(job, &m_Hierarchy);
   }
   else if (numberOfVoxels > 0)
   {
-    this->ComputeLabels(job, nullptr);
+    isComputed = this->ComputeLabels(job, nullptr);
+  }
+  if (!isComputed)
+  {
+    this->ComputeOutput(false);
+    return;
   }
 
   labels.Write(execution);
@@ -227,11 +256,11 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
 }
 
 template <typename TInputImage, typename TLabelImage, typename TStrengthImage, typename TMaskImage>
-void
+bool
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ComputeLabels(
   const voxelmaps::RelativeFuzzyConnectednessJob & job, voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy)
 {
-  if (this->UsesCuda() && !job.IsSmall())
+  if (this->UsesCudaFor(job))
   {
     const auto compute = [&](const auto & options) {
       return hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, options, *hierarchy)
@@ -251,19 +280,16 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
         return std::string();
       }
     };
-    const std::string name =
-      this->template CallCuda<voxelmaps::CudaRelativeFuzzyConnectednessOptions>(computeUnlessTooLarge);
-    if (!name.empty())
-    {
-      this->SetUsedDeviceName(name);
-      return;
-    }
+    const std::string name = this->template CallCuda<voxelmaps::CudaOptions>(computeUnlessTooLarge);
+    this->SetUsedDeviceName(name);
+    return !name.empty();
   }
   VoxelMapsDetail::CallEngine(*this, [&] {
     hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectedness(job, *hierarchy)
                          : voxelmaps::ComputeRelativeFuzzyConnectedness(job);
   });
   this->SetUsedDeviceName("CPU");
+  return true;
 }
 } // namespace itk
 

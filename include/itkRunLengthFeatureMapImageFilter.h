@@ -69,13 +69,13 @@ namespace itk
  * \par Sources
  * \cite Zhang2019, \cite Zwanenburg2016 section 3.7.
  *
- * \sa CooccurrenceFeatureMapImageFilter, SizeZoneFeatureMapImageFilter, CudaRunLengthFeatureMapImageFilter,
+ * \sa CooccurrenceFeatureMapImageFilter, SizeZoneFeatureMapImageFilter,
  * TextureFeatureMapImageFilter
  * \sa \python{itk.run_length_feature_map_image_filter}, \python{voxelmaps.feature_maps}
  *
  * \ingroup VoxelMaps
  */
-template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
+template <typename TInputImage, typename TOutputImage = VoxelMapsDetail::MapImageOf<TInputImage>,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT RunLengthFeatureMapImageFilter
   : public TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>
@@ -139,11 +139,6 @@ protected:
   {}
   ~RunLengthFeatureMapImageFilter() override = default;
 };
-
-/** The filter on a CUDA device; see CudaImageFilter. */
-template <typename TInputImage, typename... TOtherImages>
-using CudaRunLengthFeatureMapImageFilter =
-  CudaImageFilter<RunLengthFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #endif // itkRunLengthFeatureMapImageFilter_h

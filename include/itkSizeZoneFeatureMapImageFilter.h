@@ -57,7 +57,7 @@ namespace itk
  *
  * \ingroup VoxelMaps
  */
-template <typename TInputImage, typename TOutputImage = VectorImage<float, TInputImage::ImageDimension>,
+template <typename TInputImage, typename TOutputImage = VoxelMapsDetail::MapImageOf<TInputImage>,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
 class ITK_TEMPLATE_EXPORT SizeZoneFeatureMapImageFilter
   : public TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>
@@ -89,10 +89,6 @@ protected:
   {}
   ~SizeZoneFeatureMapImageFilter() override = default;
 };
-
-/** The filter on a CUDA device; see CudaImageFilter. */
-template <typename TInputImage, typename... TOtherImages>
-using CudaSizeZoneFeatureMapImageFilter = CudaImageFilter<SizeZoneFeatureMapImageFilter<TInputImage, TOtherImages...>>;
 } // namespace itk
 
 #endif // itkSizeZoneFeatureMapImageFilter_h

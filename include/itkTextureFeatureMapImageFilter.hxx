@@ -55,11 +55,11 @@ template <typename TInputImage, typename TOutputImage, typename TMaskImage>
 void
 TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::AllocateOutputs()
 {
-  if constexpr (hasOneOutput)
+  if (!this->HasSharedBlock())
   {
     Superclass::AllocateOutputs();
   }
-  else
+  else if constexpr (!hasOneOutput)
   {
     // One block for all: engines write maps at a constant distance from each other.
     const auto                               outputs = this->GetNumberOfIndexedOutputs();
@@ -90,8 +90,9 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateFea
   VoxelMapsDetail::JobProgress  progress(this, region.GetNumberOfPixels() * m_Parameters.classes.size());
   const voxelmaps::JobExecution execution = VoxelMapsDetail::MakeJobExecution(this, progress);
   const InputRegionType         inputRegion = this->GetInputRegion();
+  this->ChooseMemory(true, output);
   const VoxelMapsDetail::InputRegion<InputImageType> input(
-    this->GetNameOfClass(), this->GetInput(), inputRegion, execution);
+    this->GetNameOfClass(), this->GetInput(), inputRegion, execution, this->GetMemory());
   const auto mask = this->MakeMaskBytes("the mask", this->GetMaskImage(), inputRegion, execution);
   const auto selection = this->MakeMaskBytes("the selection", this->GetSelectionImage(), region, execution);
   voxelmaps::FeatureMapsJob job;
@@ -108,22 +109,54 @@ TextureFeatureMapImageFilter<TInputImage, TOutputImage, TMaskImage>::GenerateFea
     job.outputSize[d] = static_cast<std::int64_t>(region.GetSize(d));
     voxelVolume *= this->GetInput()->GetSpacing()[d];
   }
-  job.output = output->GetBufferPointer();
-  job.voxelStride = output->GetNumberOfComponentsPerPixel();
+  const auto          location = this->GetMemory().options.outputLocation;
+  const SizeValueType components = hasOneOutput ? output->GetNumberOfComponentsPerPixel() : 1;
+  const std::uint64_t bytes = region.GetNumberOfPixels() * components * sizeof(OutputValueType);
+  const std::uint64_t bytesOfAll = bytes * this->GetNumberOfIndexedOutputs();
+  // From which the maps are copied to outputs that do not share one.
+  std::shared_ptr<void> block;
+  if (hasOneOutput || this->HasSharedBlock())
+  {
+    job.output = output->GetBufferPointer();
+  }
+  else
+  {
+    block = this->GetMemory().Allocate(bytesOfAll, location);
+    job.output = block.get();
+  }
+  job.voxelStride = static_cast<std::int64_t>(components);
   job.mapStride = hasOneOutput ? 1 : static_cast<std::int64_t>(region.GetNumberOfPixels());
   job.execution = execution;
-  voxelmaps::UseHugePages(
-    job.output, output->GetPixelContainer()->Size() * this->GetNumberOfIndexedOutputs() * sizeof(OutputValueType));
+  if (location == VoxelMapsDetail::JobMemory::Location::Host)
+  {
+    voxelmaps::UseHugePages(job.output, bytesOfAll);
+  }
   if (this->UsesCuda())
   {
     this->template CallCuda<voxelmaps::CudaOptions>(
       [&](const voxelmaps::CudaOptions & options) { m_Parameters.Compute(job, voxelVolume, &options); });
-    this->SetUsedDeviceName(CudaDevices::GetName(this->GetDeviceID()));
+    this->SetUsedDeviceName(CudaDevices::GetName(this->GetMemory().options.deviceID));
   }
   else
   {
     VoxelMapsDetail::CallEngine(*this, [&] { m_Parameters.Compute(job, voxelVolume, nullptr); });
     this->SetUsedDeviceName("CPU");
+  }
+  if constexpr (!hasOneOutput)
+  {
+    voxelmaps::CudaOptions options = this->GetMemory().options;
+    options.inputLocation = location;
+    for (unsigned int map = 0; block != nullptr && map < this->GetNumberOfIndexedOutputs(); ++map)
+    {
+      VoxelMapsDetail::OutputRegion<OutputImageType> part(this->GetOutput(map), region, this->GetMemory());
+      VoxelMapsDetail::CopyPixels(static_cast<const char *>(block.get()) + map * bytes,
+                                  region,
+                                  part.GetBufferPointer(),
+                                  region,
+                                  sizeof(OutputValueType),
+                                  execution,
+                                  options);
+    }
   }
   this->UpdateProgress(1.0f);
 }

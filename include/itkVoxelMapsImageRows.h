@@ -8,6 +8,9 @@
 #include "itkImportImageContainer.h"
 #include "itkVectorImage.h"
 #include "itkVoxelMapsCompatibility.h"
+#include "itkVoxelMapsDeviceImage.h"
+#include "voxelmaps/CudaArrays.h"
+#include "voxelmaps/FuzzyConnectednessJob.h"
 #include "voxelmaps/GrayLevelDiscretization.h"
 #include "voxelmaps/HostMemory.h"
 
@@ -17,6 +20,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace itk
 {
@@ -98,14 +102,57 @@ VerifyBufferedRegion(const std::string & filter, const std::string & name, const
 VoxelMaps_EXPORT void
 VerifyAllocation(const std::string & filter, const std::string & name, SizeValueType allocated, SizeValueType elements);
 
-/** The buffer of an image for a filter that reads a region of it: what all filters read goes through here. Throws an
- * itk::ExceptionObject with the names of the filter and the image unless the buffer has the pixels of the region. */
+/** \class JobMemory
+ * \brief Whether a CUDA device computes a job, and where what it reads and writes is.
+ *
+ * \ingroup VoxelMaps
+ */
+struct VoxelMaps_EXPORT JobMemory
+{
+  using Location = voxelmaps::MemoryLocation;
+
+  bool                   usesCuda{ false };
+  voxelmaps::CudaOptions options;
+
+  /** Whether the pixels of an image, null if only its buffer has them, are in memory of the location. */
+  bool
+  Has(DevicePixels * pixels, Location location) const
+  {
+    return pixels != nullptr &&
+           (pixels->IsAccessibleByHost() ? location == Location::Host
+                                         : location == Location::Device && pixels->GetDeviceID() == options.deviceID);
+  }
+  std::shared_ptr<void>
+  Allocate(std::uint64_t bytes, Location location) const;
+};
+
+/** \class PixelsToRead
+ * \brief The pixels of the buffered region of an image.
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TPixel>
+struct PixelsToRead
+{
+  const TPixel *      pointer;
+  JobMemory::Location location;
+};
+
+/** The pixels of an image for a filter that reads a region of it, in its buffer unless the memory of the job has them:
+ * what all filters read goes through here. Throws an itk::ExceptionObject with the names of the filter and the image
+ * unless the buffered region contains the region. */
 template <typename TImage>
-const typename TImage::InternalPixelType *
+PixelsToRead<typename TImage::InternalPixelType>
 GetPixels(const std::string & filter, const std::string & name, const TImage * image,
-          const typename TImage::RegionType & region)
+          const typename TImage::RegionType & region, const JobMemory & memory)
 {
   VerifyBufferedRegion<TImage::ImageDimension>(filter, name, *image, region);
+  const auto devicePixels = FindDevicePixels(image);
+  if (memory.Has(devicePixels.get(), memory.options.inputLocation))
+  {
+    return { static_cast<const typename TImage::InternalPixelType *>(devicePixels->GetPointerToRead()),
+             memory.options.inputLocation };
+  }
   // Virtual: images such as itk::CudaImage first copy their pixels into the buffer.
   const auto * const pixels = image->GetBufferPointer();
   VerifyAllocation(filter,
@@ -113,15 +160,17 @@ GetPixels(const std::string & filter, const std::string & name, const TImage * i
                    image->GetPixelContainer() == nullptr ? 0 : image->GetPixelContainer()->Size(),
                    image->GetBufferedRegion().GetNumberOfPixels() *
                      static_cast<SizeValueType>(GetElementsPerPixel(image)));
-  return pixels;
+  return { pixels, JobMemory::Location::Host };
 }
 
 /** Copy the pixels of a region of a buffer to another buffer, each of the given number of bytes. Where an output is
- * larger than the region that was computed, what it has beyond that becomes 0. */
+ * larger than the region that was computed, what it has beyond that becomes 0. The options tell where the buffers are.
+ */
 template <unsigned int VDimension>
 VoxelMaps_EXPORT void
 CopyPixels(const void * from, const ImageRegion<VDimension> & fromRegion, void * to,
-           const ImageRegion<VDimension> & toRegion, std::size_t bytes, const voxelmaps::JobExecution & execution);
+           const ImageRegion<VDimension> & toRegion, std::size_t bytes, const voxelmaps::JobExecution & execution,
+           const voxelmaps::CudaOptions & options);
 
 /** Throw an itk::ExceptionObject unless an image is on the grid of another, within a tolerance in voxels. */
 template <unsigned int VDimension>
@@ -130,13 +179,25 @@ VerifySameGrid(const std::string & filter, const std::string & name, const Image
                const ImageBase<VDimension> & input, double tolerance);
 
 /** One byte per voxel of a region of a mask, other than 0 inside. The pixels, of this type, are those of the buffered
- * region of the image; those of the value are inside, or those other than 0 if it is null. Throws an
- * itk::ExceptionObject if no voxel is inside, or if there are several values but none is given. */
+ * region of the image; those of the value are inside, or those other than 0 if it is null. Unless it is known that all
+ * is well, throws an itk::ExceptionObject if no voxel is inside, or if there are several values but none is given. */
 template <unsigned int VDimension>
 VoxelMaps_EXPORT std::unique_ptr<std::uint8_t[]>
 MakeMaskBytes(const std::string & filter, const std::string & name, voxelmaps::PixelType pixelType, const void * pixels,
               const void * insideValue, const ImageBase<VDimension> & image, const ImageRegion<VDimension> & region,
-              const voxelmaps::JobExecution & execution);
+              bool isVerified, const voxelmaps::JobExecution & execution);
+
+/** The same for pixels in the memory of the device of a job, without errors: null where MakeMaskBytes throws one. */
+template <unsigned int VDimension>
+VoxelMaps_EXPORT std::shared_ptr<const std::uint8_t[]>
+                 MakeDeviceMaskBytes(voxelmaps::PixelType pixelType, const void * pixels, const void * insideValue,
+                                     const ImageRegion<VDimension> & buffered, const ImageRegion<VDimension> & region,
+                                     const JobMemory & memory);
+
+/** A copy of bytes in the memory of the device of a job. */
+VoxelMaps_EXPORT std::shared_ptr<const std::uint8_t[]>
+CopyToDevice(const std::uint8_t * bytes, SizeValueType count, const voxelmaps::JobExecution & execution,
+             const JobMemory & memory);
 
 /** \class InputRegion
  * \brief The pixels of a region of an input, one after the other in memory: the buffer of the image, or a copy.
@@ -150,18 +211,20 @@ public:
   using PixelType = typename TImage::InternalPixelType;
   using RegionType = typename TImage::RegionType;
 
-  /** The image must outlive this. Throws as GetPixels() does. */
+  /** The image must outlive this. The pixels are in the memory that a job reads. Throws as GetPixels() does. */
   InputRegion(const std::string & filter, const TImage * image, const RegionType & region,
-              const voxelmaps::JobExecution & execution)
+              const voxelmaps::JobExecution & execution, const JobMemory & memory)
     : m_Region(region)
-    , m_Pixels(GetPixels(filter, "the input", image, region))
+    , m_Pixels(GetPixels(filter, "the input", image, region, memory).pointer)
   {
     if (image->GetBufferedRegion() != region)
     {
-      const std::size_t bytes = static_cast<std::size_t>(GetElementsPerPixel(image)) * sizeof(PixelType);
-      m_Copy.reset(new unsigned char[static_cast<std::size_t>(region.GetNumberOfPixels()) * bytes]);
-      CopyPixels(m_Pixels, image->GetBufferedRegion(), m_Copy.get(), region, bytes, execution);
-      m_Pixels = reinterpret_cast<const PixelType *>(m_Copy.get());
+      const std::size_t      bytes = static_cast<std::size_t>(GetElementsPerPixel(image)) * sizeof(PixelType);
+      voxelmaps::CudaOptions options = memory.options;
+      options.outputLocation = options.inputLocation;
+      m_Copy = memory.Allocate(region.GetNumberOfPixels() * bytes, options.inputLocation);
+      CopyPixels(m_Pixels, image->GetBufferedRegion(), m_Copy.get(), region, bytes, execution, options);
+      m_Pixels = static_cast<const PixelType *>(m_Copy.get());
     }
   }
 
@@ -177,9 +240,9 @@ public:
   }
 
 private:
-  const RegionType                 m_Region;
-  const PixelType *                m_Pixels;
-  std::unique_ptr<unsigned char[]> m_Copy;
+  const RegionType      m_Region;
+  const PixelType *     m_Pixels;
+  std::shared_ptr<void> m_Copy;
 };
 
 /** \class SharedPixelContainer
@@ -235,26 +298,31 @@ public:
   using PixelType = typename TImage::PixelType;
   using RegionType = typename TImage::RegionType;
 
-  /** Allocates the output, and memory for the region if that is only a part of it. */
-  OutputRegion(TImage * output, const RegionType & region)
-    : m_Output(output)
+  /** Allocates memory for the region if that is only a part of the output, which is allocated. The pixels are in the
+   * memory that a job writes. */
+  OutputRegion(TImage * output, const RegionType & region, const JobMemory & memory)
+    : m_OutputRegion(output->GetBufferedRegion())
     , m_Region(region)
+    , m_Options(memory.options)
   {
-    output->SetBufferedRegion(output->GetRequestedRegion());
-    output->Allocate();
-    if (output->GetBufferedRegion() != region)
+    const auto devicePixels = FindDevicePixels(output);
+    const bool isOnDevice = memory.Has(devicePixels.get(), m_Options.outputLocation);
+    m_Output = isOnDevice ? static_cast<PixelType *>(devicePixels->GetPointerToWrite()) : output->GetBufferPointer();
+    const std::uint64_t bytes = region.GetNumberOfPixels() * sizeof(PixelType);
+    if (m_OutputRegion != region)
     {
-      // Not a vector: one thread would clear it.
-      m_Pixels.reset(new PixelType[static_cast<std::size_t>(region.GetNumberOfPixels())]);
+      m_Pixels = memory.Allocate(bytes, m_Options.outputLocation);
     }
-    voxelmaps::UseHugePages(this->GetBufferPointer(),
-                            static_cast<std::size_t>(region.GetNumberOfPixels()) * sizeof(PixelType));
+    if (m_Options.outputLocation == JobMemory::Location::Host)
+    {
+      voxelmaps::UseHugePages(this->GetBufferPointer(), bytes);
+    }
   }
 
   PixelType *
   GetBufferPointer()
   {
-    return m_Pixels ? m_Pixels.get() : m_Output->GetBufferPointer();
+    return m_Pixels ? static_cast<PixelType *>(m_Pixels.get()) : m_Output;
   }
 
   /** Put the pixels into the output, with zeros around them. */
@@ -263,19 +331,48 @@ public:
   {
     if (m_Pixels)
     {
-      CopyPixels(m_Pixels.get(),
-                 m_Region,
-                 m_Output->GetBufferPointer(),
-                 m_Output->GetBufferedRegion(),
-                 sizeof(PixelType),
-                 execution);
+      voxelmaps::CudaOptions options = m_Options;
+      options.inputLocation = options.outputLocation;
+      CopyPixels(m_Pixels.get(), m_Region, m_Output, m_OutputRegion, sizeof(PixelType), execution, options);
     }
   }
 
 private:
-  TImage *                     m_Output;
+  PixelType *                  m_Output;
+  const RegionType             m_OutputRegion;
   const RegionType             m_Region;
-  std::unique_ptr<PixelType[]> m_Pixels;
+  const voxelmaps::CudaOptions m_Options;
+  std::shared_ptr<void>        m_Pixels;
+};
+
+/** The pixels that are not 0 of a seed image in the memory of the device of a job, by their numbers in a region. */
+template <unsigned int VDimension>
+VoxelMaps_EXPORT std::vector<voxelmaps::NonzeroPixel>
+FindDeviceSeeds(voxelmaps::PixelType pixelType, const void * pixels, const ImageRegion<VDimension> & buffered,
+                const ImageRegion<VDimension> & region, const JobMemory & memory);
+
+/** \class SurroundingsOfSeeds
+ * \brief The input of a job in host memory; of one in device memory, a copy of the box around all seeds.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMaps_EXPORT SurroundingsOfSeeds
+{
+public:
+  /** The margin of the box is in voxels. */
+  SurroundingsOfSeeds(const voxelmaps::FuzzyConnectednessInput & input, std::size_t bytesPerComponent,
+                      unsigned int margin, const voxelmaps::JobExecution & execution, const JobMemory & memory);
+
+  const voxelmaps::FuzzyConnectednessInput &
+  GetInput() const
+  {
+    return m_Input;
+  }
+
+private:
+  voxelmaps::FuzzyConnectednessInput m_Input;
+  std::shared_ptr<void>              m_Pixels;
+  std::shared_ptr<void>              m_Mask;
 };
 } // namespace VoxelMapsDetail
 } // namespace itk

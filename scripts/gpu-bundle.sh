@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Collect the test and benchmark programs, and what they need, into a folder that runs on a GPU machine with another Linux
 # and without ITK, and pack it:  scripts/gpu-bundle.sh [BUILD-FOLDER [BUNDLE-FOLDER]]
-# The build needs BUILD_TESTING and VoxelMaps_BUILD_BENCHMARKS and, to be small, the architecture of that machine alone in
+# The build needs BUILD_TESTING and VoxelMaps_BUILD_BENCHMARKS, for itk::CudaImage ITKCudaCommon_SOURCE_DIR, and, to be small, the architecture of that machine alone in
 # CMAKE_CUDA_ARCHITECTURES. Carry BUNDLE-FOLDER.tar.xz to the GPU machine, and run BUNDLE-FOLDER/run-gpu-tests.sh there.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -12,8 +12,8 @@ max_bytes=$((64 * 1000 * 1000))
 rm -rf "${bundle}"
 mkdir -p "${bundle}/lib"
 programs=()
-for program in test/core/VoxelMapsCore{,Golden}Tests test/VoxelMaps{,Golden}Tests \
-  benchmarks/TextureBenchmark benchmarks/ConnectednessBenchmark; do
+for program in test/core/VoxelMapsCore{,Golden}Tests test/VoxelMaps{,Golden,CudaImage}Tests \
+  benchmarks/{Texture,Connectedness,Papers,Chain}Benchmark; do
   if [[ -x "${build}/${program}" ]]; then
     programs+=("${build}/${program}")
   else
@@ -32,6 +32,14 @@ done
 
 cp "${root}/scripts/run-gpu-tests.sh" "${bundle}/"
 
+# The images of the papers' tables, and what makes the tables.
+if [[ -e "${root}/build/papers/T1.raw" ]]; then
+  mkdir "${bundle}/papers"
+  cp "${root}/benchmarks/papers.py" "${root}"/build/papers/{*.raw,source.txt} "${bundle}/papers/"
+else
+  echo "left out: the papers' images, which scripts/papers.sh --images-only makes"
+fi
+
 # Python: the package that is installed in the environment, and the tests that need no ITK. The GPU machine has Python, NumPy, pytest
 # and array libraries.
 site="$(ls -d "${root}"/build/venv/lib/python3.*/site-packages 2>/dev/null | head -n 1 || true)"
@@ -41,7 +49,7 @@ if [[ -n "${site}" ]] && "${root}/build/venv/bin/python" -c "${has_cuda}" 2>/dev
   (cd "${site}" && tar -c --exclude=__pycache__ voxelmaps) | tar -C "${bundle}/python" -x
   cp -r "${root}/examples" "${bundle}/"
   (cd "${root}/python/test" && grep -LE '^(import itk|itk = )' {conftest,array_libraries,*_oracle}.py \
-    test_{connectedness,feature_maps,labels,libraries,maps,oracles,rules,running,transfers}.py) |
+    test_{connectedness,cuda_images,feature_maps,labels,libraries,maps,oracles,rules,running,transfers}.py) |
     xargs -I{} cp "${root}/python/test/{}" "${bundle}/python/test/"
 else
   echo "left out: Python, as scripts/python-environment.sh has not installed a wheel with CUDA"

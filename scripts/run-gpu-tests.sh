@@ -7,6 +7,7 @@
 #   python      the Python tests, with the wheel; needs Python 3.11 or later, NumPy and pytest
 #   sanitizer   compute-sanitizer (memcheck, racecheck, initcheck, synccheck) on small cases
 #   benchmarks  the measurements of the benchmark programs on the device
+#   papers      the tables of the two papers, about ten minutes; VOXELMAPS_PAPERS="--only run-lengths" or connectedness: of one
 # Without --only: tests, python and sanitizer. Prints a summary; the exit code is 0 if nothing failed.
 set -uo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
@@ -16,7 +17,7 @@ while (($# > 0)); do
   case "$1" in
     --only) parts="$2" ;;
     --out) out="$2" ;;
-    *) sed -n '2,11p' "${BASH_SOURCE[0]}" && exit 2 ;;
+    *) sed -n '2,12p' "${BASH_SOURCE[0]}" && exit 2 ;;
   esac
   shift 2
 done
@@ -55,6 +56,9 @@ if has tests; then
         ${VOXELMAPS_TEST_FILTER:+--gtest_filter="${VOXELMAPS_TEST_FILTER}"}
     done
   done
+  if [[ -x "${here}/VoxelMapsCudaImageTests" ]]; then
+    VOXELMAPS_TEST_PROCESSOR=Cuda run VoxelMapsCudaImageTests "${here}/VoxelMapsCudaImageTests"
+  fi
 fi
 if has python && [[ ! -d "${here}/python" ]]; then
   summary+=("python: not in this bundle")
@@ -76,17 +80,37 @@ if has sanitizer; then
       fi
       VOXELMAPS_TEST_PROCESSOR=Cuda run "sanitizer_${tool}" "${sanitizer}" --tool "${tool}" --error-exitcode 9 \
         "${here}/VoxelMapsCoreTests" --gtest_filter="${cases}"
+      if [[ -x "${here}/VoxelMapsCudaImageTests" ]]; then
+        # CUPTI, which counts copies, does not work under the tools.
+        VOXELMAPS_TEST_PROCESSOR=Cuda run "sanitizer_${tool}_images" "${sanitizer}" --tool "${tool}" --error-exitcode 9 \
+          "${here}/VoxelMapsCudaImageTests" --gtest_filter='-*AChain*'
+      fi
     done
   else
     summary+=("sanitizer: no compute-sanitizer here")
   fi
 fi
 if has benchmarks; then
-  # Only benchmarks whose names contain Cuda or CUDA; each compares its result with that of the CPU.
-  for program in TextureBenchmark ConnectednessBenchmark; do
-    run "${program}" "${here}/${program}" --benchmark_filter='[/,]C(uda|UDA)|corrected' --benchmark_min_time=0.02
+  # Only benchmarks whose names contain Cuda; each compares its result with that of the CPU.
+  for program in TextureBenchmark ConnectednessBenchmark ChainBenchmark; do
+    [[ -x "${here}/${program}" ]] || continue
+    run "${program}" "${here}/${program}" --benchmark_filter='[/,]Cuda' --benchmark_min_time=0.02
     cat "${out}/${program}.log"
   done
+fi
+if has papers; then
+  run race "${here}/PapersBenchmark" race
+  cat "${out}/race.log"
+  if [[ -d "${here}/papers" ]]; then
+    # Gather the .jsonl files of both papers in one folder, and papers.py --out FOLDER prints all tables.
+    mkdir -p "${out}/papers"
+    cp "${here}/papers/"* "${out}/papers/"
+    read -ra options <<<"${VOXELMAPS_PAPERS:-}"
+    run papers python3 "${here}/papers/papers.py" "${here}/PapersBenchmark" --out "${out}/papers" "${options[@]}"
+    cat "${out}/papers.log"
+  else
+    summary+=("papers: the images are not in this bundle")
+  fi
 fi
 
 echo

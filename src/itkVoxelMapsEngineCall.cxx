@@ -61,7 +61,7 @@ ReportMemoryErrors(const ProcessObject & filter, const std::string & size, unsig
     {
       throw std::bad_alloc();
     }
-    compute();
+    CallEngine(filter, compute);
     return;
   }
   catch (const std::bad_alloc &)

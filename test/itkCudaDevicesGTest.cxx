@@ -24,8 +24,9 @@
 namespace
 {
 using ImageType = itk::Image<unsigned char, 3>;
-using TextureFilter = itk::CudaRunLengthFeatureMapImageFilter<ImageType>;
-using ConnectednessFilter = itk::CudaFuzzyConnectednessImageFilter<ImageType>;
+using TextureFilter = itk::RunLengthFeatureMapImageFilter<ImageType>;
+using ConnectednessFilter = itk::FuzzyConnectednessImageFilter<ImageType>;
+using Device = itk::DeviceEnums::Device;
 using namespace VoxelMapsTest;
 
 class CudaDevices : public CudaTest
@@ -43,11 +44,11 @@ MakeNoise(unsigned int seed, const ImageType::SizeType & size)
   return MakeImage<ImageType>(size, pixels);
 }
 
-template <typename TFilter = TextureFilter>
-typename TFilter::Pointer
-ComputeMaps(const ImageType * image, unsigned int numberOfGrayLevels = 32)
+TextureFilter::Pointer
+ComputeMaps(const ImageType * image, unsigned int numberOfGrayLevels = 32, Device device = Device::CUDA)
 {
-  const auto filter = TFilter::New();
+  const auto filter = TextureFilter::New();
+  filter->SetDevice(device);
   filter->SetInput(image);
   filter->SetNumberOfGrayLevels(numberOfGrayLevels);
   filter->Update();
@@ -58,6 +59,7 @@ ConnectednessFilter::Pointer
 ComputeStrengths(const ImageType * image)
 {
   const auto filter = ConnectednessFilter::New();
+  filter->SetDevice(Device::CUDA);
   filter->EstimateAffinityFromSeedsOn();
   filter->SetInput(image);
   filter->SetSeed({ { 3, 4, 2 } });
@@ -110,8 +112,7 @@ TEST_F(CudaDevices, EightThreadsGetTheirOwnResultsWhileResourcesAreReleased)
   for (unsigned int i = 0; i < threads; ++i)
   {
     images.push_back(MakeNoise(i, { { 28 + 4 * i, 30, 10 } }));
-    maps.push_back(
-      GetBuffer(ComputeMaps<itk::RunLengthFeatureMapImageFilter<ImageType>>(images.back(), 16 + i)->GetOutput()));
+    maps.push_back(GetBuffer(ComputeMaps(images.back(), 16 + i, Device::CPU)->GetOutput()));
     strengths.push_back(GetBuffer(ComputeStrengths(images.back())->GetOutput()));
   }
   std::atomic<int>          wrong{ 0 };

@@ -11,12 +11,12 @@
 #include <vector>
 
 // The sequential program of Zhang et al., Sci Rep 9:10883 (2019), section "Sequential counterpart", in one thread and
-// single precision: Algorithm 1 computes the length of the run from every voxel on; then the lines of each window are
-// walked from run to run, a dense matrix is filled, and the features are computed by equations (2) to (12). Where the
-// paper leaves the choice open, the faster way is used: only rows of levels that occur are read and cleared, all
-// features come from a single pass with tables of squares and their inverses, and the starts of the lines of a window
-// are listed once per direction. Windows are clipped at the border of the image, directions may be those of volumes,
-// and features may be averaged over the directions.
+// in single or double precision: Algorithm 1 computes the length of the run from every voxel on; then the lines of each
+// window are walked from run to run, a dense matrix is filled, and the features are computed by equations (2) to (12).
+// Where the paper leaves the choice open, the faster way is used: only rows of levels that occur are read and cleared,
+// all features come from a single pass with tables of squares and their inverses, and the starts of the lines of a
+// window are listed once per direction. Windows are clipped at the border of the image, and directions may be those of
+// volumes.
 namespace VoxelMapsBenchmarks
 {
 namespace SequentialRunLength
@@ -24,6 +24,8 @@ namespace SequentialRunLength
 using voxelmaps::Triple;
 using RunLength = std::uint16_t;
 using Count = std::uint32_t;
+
+constexpr unsigned int numberOfFeatures = 11;
 
 inline std::ptrdiff_t
 GetStride(const Triple & size, const Triple & offset)
@@ -118,7 +120,8 @@ ListLines(const Triple & imageSize, const Triple & windowSize, const Triple & of
   return lines;
 }
 
-/** The run length matrix of one window and direction, and its features. */
+/** The run length matrix of one window and direction, and its features in float or double. */
+template <typename TReal>
 class Matrix
 {
 public:
@@ -155,40 +158,49 @@ public:
     }
   }
 
-  /** Add the eleven features to the output, and clear the matrix. */
   void
-  AddFeatures(std::int64_t numberOfVoxels, float * output)
+  Clear()
+  {
+    for (unsigned int r = 0; r < m_NumberOfRows; ++r)
+    {
+      std::fill_n(&m_Counts[static_cast<std::size_t>(m_Rows[r]) * m_MaximumLength], m_MaximumLength, 0U);
+      m_RowCounts[m_Rows[r]] = 0;
+    }
+    m_NumberOfRows = 0;
+  }
+
+  /** Write the eleven features to the output. */
+  void
+  ComputeFeatures(std::int64_t numberOfVoxels, TReal * output)
   {
     std::fill(m_ColumnCounts.begin(), m_ColumnCounts.end(), 0U);
     Count numberOfRuns = 0;
-    float shortRuns{ 0.0f };
-    float longRuns{ 0.0f };
-    float lowLevels{ 0.0f };
-    float highLevels{ 0.0f };
-    float shortLow{ 0.0f };
-    float shortHigh{ 0.0f };
-    float longLow{ 0.0f };
-    float longHigh{ 0.0f };
-    float rowSquares{ 0.0f };
-    float columnSquares{ 0.0f };
+    TReal shortRuns{ 0 };
+    TReal longRuns{ 0 };
+    TReal lowLevels{ 0 };
+    TReal highLevels{ 0 };
+    TReal shortLow{ 0 };
+    TReal shortHigh{ 0 };
+    TReal longLow{ 0 };
+    TReal longHigh{ 0 };
+    TReal rowSquares{ 0 };
+    TReal columnSquares{ 0 };
     for (unsigned int r = 0; r < m_NumberOfRows; ++r)
     {
-      const unsigned int row = m_Rows[r];
-      Count * const      counts = &m_Counts[static_cast<std::size_t>(row) * m_MaximumLength];
-      float              rowShortRuns{ 0.0f };
-      float              rowLongRuns{ 0.0f };
+      const unsigned int  row = m_Rows[r];
+      const Count * const counts = &m_Counts[static_cast<std::size_t>(row) * m_MaximumLength];
+      TReal               rowShortRuns{ 0 };
+      TReal               rowLongRuns{ 0 };
       for (unsigned int j = 0; j < m_MaximumLength; ++j)
       {
-        const auto count = static_cast<float>(counts[j]);
+        const auto count = static_cast<TReal>(counts[j]);
         m_ColumnCounts[j] += counts[j];
         rowShortRuns += count * m_LengthWeights[j].inverseSquare;
         rowLongRuns += count * m_LengthWeights[j].square;
-        counts[j] = 0;
       }
-      const auto     rowCount = static_cast<float>(m_RowCounts[row]);
+      const auto     rowCount = static_cast<TReal>(m_RowCounts[row]);
       const Weight & weight = m_LevelWeights[row];
       numberOfRuns += m_RowCounts[row];
-      m_RowCounts[row] = 0;
       rowSquares += rowCount * rowCount;
       lowLevels += rowCount * weight.inverseSquare;
       highLevels += rowCount * weight.square;
@@ -199,31 +211,31 @@ public:
       longLow += rowLongRuns * weight.inverseSquare;
       longHigh += rowLongRuns * weight.square;
     }
-    m_NumberOfRows = 0;
     for (const Count count : m_ColumnCounts)
     {
-      columnSquares += static_cast<float>(count) * static_cast<float>(count);
+      columnSquares += static_cast<TReal>(count) * static_cast<TReal>(count);
     }
 
-    const float scale = 1.0f / static_cast<float>(numberOfRuns);
-    output[0] += shortRuns * scale;
-    output[1] += longRuns * scale;
-    output[2] += rowSquares * scale;
-    output[3] += columnSquares * scale;
-    output[4] += static_cast<float>(numberOfRuns) / static_cast<float>(numberOfVoxels);
-    output[5] += lowLevels * scale;
-    output[6] += highLevels * scale;
-    output[7] += shortLow * scale;
-    output[8] += shortHigh * scale;
-    output[9] += longLow * scale;
-    output[10] += longHigh * scale;
+    const auto  runs = static_cast<TReal>(numberOfRuns);
+    const TReal features[numberOfFeatures] = { shortRuns / runs,
+                                               longRuns / runs,
+                                               rowSquares / runs,
+                                               columnSquares / runs,
+                                               runs / static_cast<TReal>(numberOfVoxels),
+                                               lowLevels / runs,
+                                               highLevels / runs,
+                                               shortLow / runs,
+                                               shortHigh / runs,
+                                               longLow / runs,
+                                               longHigh / runs };
+    std::copy_n(features, numberOfFeatures, output);
   }
 
 private:
   struct Weight
   {
-    float square;
-    float inverseSquare;
+    TReal square;
+    TReal inverseSquare;
   };
 
   static std::vector<Weight>
@@ -233,7 +245,7 @@ private:
     for (unsigned int i = 0; i < number; ++i)
     {
       const double square = (i + 1.0) * (i + 1.0);
-      weights[i] = { static_cast<float>(square), static_cast<float>(1.0 / square) };
+      weights[i] = { static_cast<TReal>(square), static_cast<TReal>(1.0 / square) };
     }
     return weights;
   }
@@ -249,22 +261,19 @@ private:
 };
 } // namespace SequentialRunLength
 
-/** The output of the job has its eleven features in the order of RunLengthFeatureMapEnums::GetElevenFeatures(). */
-inline void
-ComputeSequentialRunLengthFeatures(const voxelmaps::RunLengthJob & job, float * output)
+/** Every voxel gets the features of each direction, in the order of RunLengthFeatureMapEnums::GetElevenFeatures(). With
+ * matricesOnly, the matrices are filled and cleared, and the output is left as it is. */
+template <typename TReal>
+void
+ComputeSequentialRunLengthFeatures(const voxelmaps::RunLengthJob & job, TReal * output, bool matricesOnly = false)
 {
   using namespace SequentialRunLength;
-  constexpr unsigned int numberOfFeatures = 11;
-  const Triple &         imageSize = job.levelsSize;
-  const Triple &         windowSize = job.windowSize;
-  const bool             average = job.aggregation == voxelmaps::RunLengthJob::Aggregation::Average;
-  const std::size_t      numberOfOutputVoxels =
-    static_cast<std::size_t>(job.outputSize[0] * job.outputSize[1] * job.outputSize[2]);
-  const std::size_t numberOfComponents = numberOfFeatures * (average ? 1 : job.offsets.size());
-  std::fill_n(output, numberOfOutputVoxels * numberOfComponents, 0.0f);
+  const Triple &    imageSize = job.levelsSize;
+  const Triple &    windowSize = job.windowSize;
+  const std::size_t numberOfComponents = numberOfFeatures * job.offsets.size();
 
   std::vector<RunLength> runLengths(static_cast<std::size_t>(imageSize[0] * imageSize[1] * imageSize[2]));
-  float *                directionOutput = output;
+  TReal *                directionOutput = output;
   for (const Triple & offset : job.offsets)
   {
     CountRunLengths(job.levels, imageSize, offset, runLengths);
@@ -275,12 +284,12 @@ ComputeSequentialRunLengthFeatures(const voxelmaps::RunLengthJob & job, float * 
     {
       maximumLength = offset[axis] != 0 ? std::min(maximumLength, windowSize[axis]) : maximumLength;
     }
-    Matrix matrix(job.numberOfGrayLevels, static_cast<unsigned int>(maximumLength));
+    Matrix<TReal> matrix(job.numberOfGrayLevels, static_cast<unsigned int>(maximumLength));
 
     // The lines of windows of every clipped size, listed when first met.
     std::vector<std::vector<Line>> sizeLines(static_cast<std::size_t>(windowSize[0] * windowSize[1] * windowSize[2]));
 
-    float * voxelOutput = directionOutput;
+    TReal * voxelOutput = directionOutput;
     Triple  p;
     for (p[2] = job.outputIndex[2]; p[2] < job.outputIndex[2] + job.outputSize[2]; ++p[2])
     {
@@ -308,19 +317,16 @@ ComputeSequentialRunLengthFeatures(const voxelmaps::RunLengthJob & job, float * 
             const std::ptrdiff_t start = corner + line.start;
             matrix.AddLine(job.levels + start, runLengths.data() + start, stride, line.length);
           }
-          matrix.AddFeatures(size[0] * size[1] * size[2], voxelOutput);
+          if (!matricesOnly)
+          {
+            matrix.ComputeFeatures(size[0] * size[1] * size[2], voxelOutput);
+          }
+          matrix.Clear();
           voxelOutput += numberOfComponents;
         }
       }
     }
-    directionOutput += average ? 0 : numberOfFeatures;
-  }
-
-  if (average)
-  {
-    const auto numberOfDirections = static_cast<float>(job.offsets.size());
-    std::for_each(
-      output, output + numberOfOutputVoxels * numberOfComponents, [=](float & value) { value /= numberOfDirections; });
+    directionOutput += numberOfFeatures;
   }
 }
 

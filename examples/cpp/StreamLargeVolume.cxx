@@ -8,8 +8,8 @@
 // become 32 gray levels: with a given range, the filter requests only the part that it computes, and the windows around
 // it. Ctrl-C stops within milliseconds and deletes the incomplete file. Prints progress and peak memory.
 //
-// Each piece updates the filters upstream whose outputs do not contain the requested region. With ReleaseDataFlagOn(),
-// an output is empty after each piece, so that its filter runs again for each of them: leave the flag off for filters
+// Each piece updates the filters upstream whose outputs do not contain the requested region. After ReleaseDataFlagOn(),
+// an output is empty once it was read, so that its filter runs again for each piece: leave the flag off for filters
 // that always compute all of their output, such as FuzzyConnectednessImageFilter.
 
 #include "Example.h"

@@ -84,7 +84,10 @@ def test_tables_of_names():
     ):
         names = [name for row in rows_of_table(page, header) for name in re.findall(r"`([^`]*)`", row[0])]
         assert sorted(names) == sorted(expected), (page, header)
-    cmake = "".join((ROOT / path).read_text("utf-8") for path in ("CMakeLists.txt", "core/CMakeLists.txt"))
+    cmake = "".join(
+        (ROOT / path).read_text("utf-8")
+        for path in ("CMakeLists.txt", "core/CMakeLists.txt", "cmake/VoxelMapsCore.cmake")
+    )
     for option, *_ in rows_of_table("doc/cpp.md", "option"):
         assert option.startswith("`CMAKE_") or re.search(rf"\b{option[1:-1]}\b", cmake), option
     values = [row[1].strip('`"') for row in rows_of_table("doc/labels.md", "parameter | value")]
@@ -181,6 +184,43 @@ LIBRARIES = {
     "read_maps": "SimpleITK",
     "show": "matplotlib",
 }
+
+
+def public_objects():
+    """Names of what is public, with the members of classes."""
+    for module, names in DOCUMENTED.items():
+        for name in names:
+            value = getattr(importlib.import_module(module), name)
+            yield f"{module}.{name}"
+            for member, of_class in vars(value).items() if inspect.isclass(value) else ():
+                if not member.startswith("_") and (inspect.isfunction(of_class) or isinstance(of_class, property)):
+                    yield f"{module}.{name}.{member}"
+
+
+def test_docstrings_are_numpydoc():
+    """Pages, help() and editors read them; parameters that are inserted are there, too, with the defaults of the signature."""
+    validate = pytest.importorskip("numpydoc.validate", reason="numpydoc is not installed: pip install numpydoc")
+    pytest.importorskip("radiomics")
+    ignored = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["numpydoc_validation"]["checks"]
+    found = {}
+    for name in public_objects():
+        result = validate.validate(name)
+        errors = [f"{code}: {text}" for code, text in result["errors"] if code not in ignored]
+        value = validate.Validator._load_obj(name)
+        for parameter in inspect.signature(value).parameters.values() if callable(value) else ():
+            kind = _parameters.documented(value.__doc__).get(parameter.name, ("", ""))[1] or ""
+            shown = re.search("default (.*)", kind)
+            shown = shown and shown[1].strip('"')
+            if parameter.default not in (None, parameter.empty, ...) and not repr(parameter.default).startswith(
+                "<unch"
+            ):
+                given = parameter.default
+                given = given[0] if given == (1,) else given
+                if shown is None or shown != f"{given:g}" if isinstance(given, float) else shown != str(given):
+                    errors.append(f"{parameter.name} has the default {given}, but the docstring {shown}")
+        if errors:
+            found[name] = errors
+    assert not found
 
 
 # Copied by a user, an example needs no other names, and gives no warning.

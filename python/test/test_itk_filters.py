@@ -73,7 +73,9 @@ def test_features_are_images():
     x = array_of(np.float32)
     image = itk.image_from_array(x)
     features = ["glcm_Contrast", "firstorder_Mean"]
-    maps = itk.FeatureMapsImageFilter[type(image), type(image)].New(image, feature_names=features, neighborhood_radius=2)
+    maps = itk.FeatureMapsImageFilter[type(image), type(image)].New(
+        image, feature_names=features, neighborhood_radius=2
+    )
     maps.Update()
     expected = voxelmaps.feature_maps(x, features=features, neighborhood_radius=2)
     for name in features:
@@ -111,6 +113,20 @@ def test_offsets_are_set_one_by_one():
     two = itk.dependence_feature_map_image_filter(itk.image_from_array(x), distances=[2], feature_names=["DE"])
     expected = voxelmaps.feature_maps(x, features="gldm_DependenceEntropy", distances=2, bin_count=32)
     assert np.array_equal(itk.array_view_from_image(two)[..., 0], expected.array[0])
+
+
+def test_methods_are_chosen_by_name():
+    filter = itk.RunLengthFeatureMapImageFilter.New(itk.image_from_array(array_of()), device=itk.DeviceEnums.Device_CPU)
+    maps = []
+    for name in ["", *filter.GetAvailableMethods()]:
+        filter.SetMethod(name)
+        filter.Update()
+        maps.append(itk.array_from_image(filter.GetOutput()))
+    assert list(filter.GetAvailableMethods()) == ["BoxSums", "WindowWalk"]
+    assert np.array_equal(maps[0], maps[1]) and np.array_equal(maps[0], maps[2])
+    filter.SetMethod("SortReduce")
+    with pytest.raises(RuntimeError, match='"SortReduce" does not exist.*BoxSums, WindowWalk'):
+        filter.Update()
 
 
 def test_names_of_components():

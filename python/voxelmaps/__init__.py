@@ -25,7 +25,7 @@ _NAMES = {
     "_labels": "Segmentation labels",
     "_maps": "FeatureMaps",
     "_pictures": "map_limits show",
-    "_region_features": "region_features",
+    "_region_features": "RegionFeatures region_features",
     "_sample": "sample_ct",
     "_seed_session": "SeedSession",
     "_transforms": "FeatureMapsd",

@@ -12,7 +12,7 @@ from ._files.reading import read_dicom_series as read_dicom_series, read_maps as
 from ._labels import Segmentation as Segmentation, labels as labels
 from ._maps import FeatureMaps as FeatureMaps
 from ._pictures import map_limits as map_limits, show as show
-from ._region_features import region_features as region_features
+from ._region_features import RegionFeatures as RegionFeatures, region_features as region_features
 from ._sample import sample_ct as sample_ct
 from ._seed_session import SeedSession as SeedSession
 from ._transforms import FeatureMapsd as FeatureMapsd

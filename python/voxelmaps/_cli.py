@@ -14,8 +14,9 @@ import signal
 import sys
 import warnings
 
+from . import _outputs
 from ._cohort import tables, workers
-from ._files import layouts
+from ._files import layouts, paths
 from ._suggestions import did_you_mean
 
 _MAX_THREADS = 4096
@@ -41,11 +42,30 @@ class _Console:
         for stream in filter(None, (sys.stdout, sys.stderr)):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
-        self.has_failed = False
+        self.has_failed = self._has_bar = False
+        is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        # Called with the fraction that is computed; None without a terminal.
+        self.progress = self._bar if is_terminal else None
+
+    def _bar(self, fraction):
+        self._has_bar = True
+        with contextlib.suppress(OSError):
+            print(f"\r{fraction:4.0%} |{'#' * int(40 * fraction):40}|", end="", file=sys.stderr, flush=True)
+
+    def remove_bar(self):
+        if self._has_bar:
+            self._has_bar = False
+            with contextlib.suppress(OSError):
+                print("\r\033[K", end="", file=sys.stderr, flush=True)
 
     def line(self, text):
+        self.write(_printable(text) + "\n")
+
+    def write(self, text):
+        """Write a text to standard output."""
+        self.remove_bar()
         try:
-            print(_printable(text), flush=True)
+            print(text, end="", flush=True)
         except OSError as error:
             # Python would report it again at its end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -55,6 +75,7 @@ class _Console:
             self.error(f"error: standard output: {error.strerror}")
 
     def error(self, text):
+        self.remove_bar()
         with contextlib.suppress(OSError):
             print(f"voxelmaps: {_printable(text)}", file=sys.stderr or sys.stdout, flush=True)
 
@@ -87,6 +108,9 @@ def _value(text):
 def _seeds(text):
     """Seeds as in JSON, or the path of a file, whatever its name."""
     value = _value(text)
+    if isinstance(value, str) and text.lstrip()[:1] in ("{", "[") and not os.path.exists(text):
+        example = "'{\"1\":[30,128,128]}'"
+        raise argparse.ArgumentTypeError(f"{text[:100]} is not JSON, in which labels have quotes, such as {example}")
     return value if isinstance(value, (dict, list)) else text
 
 
@@ -117,7 +141,7 @@ def _dashed(name):
 
 _COMMANDS = {
     "maps": "feature maps as PyRadiomics computes them with voxelBased=True, of one image or of a table",
-    "check": "check image files; or with --mask or --jobs what maps would compute, without writing",
+    "check": "check image files; or with --mask or --jobs what maps or regions would compute, without writing",
     "regions": "values of regions as PyRadiomics computes them with voxelBased=False, with shape, of one image or of a table",
     "describe": "range, gray levels, voxels and memory of feature_maps with these options, and probable mistakes",
     "connect": "fuzzy connectedness: the strength of the connection of every voxel to seeds",
@@ -143,6 +167,9 @@ _SHARED = {
     "--threads N": "threads per case (default: one per processor)",
     "--verbose": "show the messages of image readers",
 }
+_OVERWRITE = {
+    "--overwrite": "replace results of other settings, images or masks, and files of other programs; never an input"
+}
 _OF_MAPS = {
     **_SHARED,
     "--out FOLDER": "folder for the maps",
@@ -152,34 +179,41 @@ _OF_MAPS = {
     "--channels NAME": "nnunet: write maps as channels of nnU-Net. The parent of the output folders gets imagesTr with "
     "CASE_0000.nii.gz and so on, labelsTr and dataset.json; CASE is the name of the output folder",
     "--fill N": "value of channels where a feature is undefined (NaN) or infinite (default: 0)",
-    "--summary FILE": "CSV file of mean, median, deviation and number of valid voxels of each map in the region (default: "
-    "summary.csv in the output, or TABLE-summary.csv)",
+    "--summary FILE": "CSV file of mean, median, deviation and number of valid voxels of each map in the region, which has "
+    "rows of earlier runs, too (default: summary.csv in the output, or TABLE-summary.csv)",
     "--kernel-radius --radius N": "radius of the window in voxels (default: 1)",
     "--precision NAME": "float or double (default: float)",
-    "--overwrite": "replace maps of an earlier run with other settings, image or mask",
+    **_OVERWRITE,
 }
 _OPTIONS = {
     "maps": _OF_MAPS,
-    "check": _OF_MAPS,
+    "check": {
+        **_OF_MAPS,
+        "--regions": "check what regions would compute (default for a table without the column output)",
+    },
     "regions": {
         **_SHARED,
-        "--out FILE": "CSV file with a row per region; FILE.jsonl has what they come from, and a later run keeps rows of the same "
-        "image, mask and settings",
+        "--out FILE": "CSV or JSON file with a row per region, after those of earlier runs of the same settings; FILE.jsonl has what "
+        "they come from, and a later run keeps them. - is standard output",
+        "--format NAME": "csv or json (default: csv)",
+        **_OVERWRITE,
         "--jobs TABLE": "CSV file with the columns image, mask and optionally label, instead of IMAGE and --mask",
         "--label N": "label of the region in the mask (default: 1); several, such as 1,2,3, or all have a row each",
     },
     "describe": {"--mask MASK": "image that is not 0 inside"},
     "connect": {
         "--mask MASK": "image that is not 0 inside",
-        "--seeds SEEDS": "image with seeds, or index in the order z, y, x, such as [30,128,128]",
+        "--seeds SEEDS": "image with seeds, or index of a voxel in the order z, y, x, such as [30,128,128]",
         "--out FILE": "nii.gz, nii or nrrd file",
+        **_OVERWRITE,
     },
     "labels": {
         "--mask MASK": "image that is not 0 inside",
-        "--seeds SEEDS": "image with seeds, or labels and indices in the order z, y, x, such as '{\"1\": [30,128,128]}'",
+        "--seeds SEEDS": "image with seeds, or labels and indices in the order z, y, x as JSON, with quotes: '{\"1\":[30,128,128]}'",
         "--out FILE": "nii.gz, nii or nrrd file",
         "--strength FILE": "file for the strength of the connection to the winning label",
         "--margin FILE": "file for its lead over the strongest other label",
+        **_OVERWRITE,
     },
 }
 # Settings of radiomics.execute with options of their own.
@@ -200,20 +234,52 @@ _KEYWORDS = {
 }
 
 
+# How values of types are written, by the beginnings of the types in docstrings.
+_METAVARS = {
+    "{": "NAME",
+    "int": "N",
+    "float": "X",
+    "list of float": "X,X,X",
+    "point": "JSON",
+    "dict": "JSON",
+    "array": "FILE",
+}
+_EXAMPLES = {
+    "seed_points": """In JSON, with quotes: '{"1":[10.5,-20,30]}'.""",
+    "object_mean": """In JSON, with quotes: '{"1":40,"2":120}'.""",
+}
+
+
 def _add_keywords(parser, command):
-    """Add the keywords of a function as options, with their documentation."""
+    """Add the keywords of a function as options, with their documentation, which python -OO does not have."""
     import voxelmaps
 
+    from ._parameters import documented
+
     function = getattr(voxelmaps, _FUNCTIONS[command])
-    # labels refers to fuzzy_connectedness.
-    documentation = (function.__doc__ or "") + (voxelmaps.fuzzy_connectedness.__doc__ or "") * (command == "labels")
-    rows = re.findall(r"(?m)^    ([a-z_, ]+?)(?:  +|\n +)(\S.*\n(?: {17,}\S.*\n)*)", documentation)
-    rows = [row for row in reversed(rows) if not row[1].startswith("As for fuzzy")]
-    texts = {name: " ".join(text.split()).replace("%", "%%") for names, text in rows for name in names.split(", ")}
+    entries = documented(function.__doc__)
     for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind is parameter.KEYWORD_ONLY and name not in (*_RESULTS, "components_axis"):
-            keywords = {"type": _value, "metavar": "VALUE", "default": argparse.SUPPRESS, "help": texts.get(name)}
-            parser.add_argument(f"--{_dashed(name)}", dest=name, **keywords)
+        if parameter.kind is not parameter.KEYWORD_ONLY or name in (*_RESULTS, "components_axis", "progress"):
+            continue
+        _, kind, text = entries.get(name, ("", f"value, default {parameter.default}", ""))
+        values = (
+            kind.removesuffix(", optional")
+            .removesuffix(", default None")
+            .replace('"', "")
+            .replace("default ", "default: ")
+        )
+        text = " ".join(
+            [*text.split(), _EXAMPLES[name]] if name in _EXAMPLES and "dict" in kind + name else text.split()
+        )
+        keywords = {"dest": name, "default": argparse.SUPPRESS}
+        if isinstance(parameter.default, bool):
+            keywords["action"] = argparse.BooleanOptionalAction
+            values = f"default: {'on' if parameter.default else 'off'}"
+        else:
+            metavars = (word for start, word in _METAVARS.items() if kind.startswith(start))
+            keywords.update(type=_value, metavar=next(metavars, "VALUE"))
+        text = f"{text[:1].lower()}{text[1:].removesuffix('.')} [{values}]".replace("%", "%%").strip()
+        parser.add_argument(f"--{_dashed(name)}", help=text, **keywords)
 
 
 def _parser(command):
@@ -226,7 +292,8 @@ def _parser(command):
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, text in _COMMANDS.items():
-        one = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
+        usage = f"voxelmaps {name} [options] IMAGE" + " ..." * (name == "check")
+        one = commands.add_parser(name, help=text, description=text, usage=usage, allow_abbrev=False)
         if name != command:
             continue
         images = None if name in _FUNCTIONS else "*" if name == "check" else "?"
@@ -234,7 +301,11 @@ def _parser(command):
         for option, meaning in _OPTIONS[name].items():
             *names, metavar = option.split() if " " in option else (option, None)
             keywords = {"metavar": metavar} if metavar else {"action": "store_true"}
-            one.add_argument(*names, help=meaning, **keywords, **_KEYWORDS.get(names[0], {}))
+            if (name, option) == ("regions", "--format NAME"):
+                keywords.update(choices=("csv", "json"), dest="table_format", default="csv")
+            else:
+                keywords.update(_KEYWORDS.get(names[0], {}))
+            one.add_argument(*names, help=meaning, **keywords)
         if name in _FUNCTIONS:
             _add_keywords(one, name)
     parser.commands = commands.choices
@@ -255,9 +326,9 @@ def _call(options, console):
     import voxelmaps
 
     from . import _image
-    from ._files import paths, writing
+    from ._files import writing
 
-    own = ("command", "version", "image", "mask", "seeds", *_RESULTS)
+    own = ("command", "version", "image", "mask", "seeds", "overwrite", *_RESULTS)
     keywords = {name: value for name, value in vars(options).items() if name not in own}
     if options.command == "describe":
         image = _image.load(options.image, "the image")[0]
@@ -271,15 +342,31 @@ def _call(options, console):
             raise ValueError(f"--{name} {path} ends in neither .nii.gz, .nii nor .nrrd")
     read = [("the image", options.image), ("the mask", options.mask), ("the seeds", options.seeds)]
     files = [(f"the file of --{name}", path) for name, path in written.items()]
-    paths.check_outputs([one for one in read if isinstance(one[1], str)], (), files)
+    _outputs.check_inputs([one for one in read if isinstance(one[1], str)], (), files)
+    read = [path for _, path in read if isinstance(path, str)]
+    newest = max((time for path in read for _, time in _outputs.states(path).values()), default=0)
+    for path in written.values() if not options.overwrite else ():
+        # What is older than an input is not what would be written.
+        if (_outputs.state(path) or [0, newest])[1] < newest:
+            _outputs.check_file(path, "--overwrite")
     keywords.update((name, True) for name in written if name != "out")
+    keywords["progress"] = console.progress
     image = _image.load(options.image, "the image")[0]
     result = getattr(voxelmaps, _FUNCTIONS[options.command])(image, options.seeds, options.mask, **keywords)
+    volumes = {
+        name: getattr(result, "labels" if name == "out" else name) if len(written) > 1 else result for name in written
+    }
+    with contextlib.ExitStack() as stack:
+        folders = []
+        for name, path in written.items():
+            folders.append(stack.enter_context(paths.output_folder(path.parent)))
+            writing.write_image(volumes[name], path, folders[-1])
+        for path, staged in () if options.overwrite else [each for one in folders for each in one.files.items()]:
+            _outputs.check_file(path, "--overwrite", staged)
+        for folder in folders:
+            folder.publish()
     for name, path in written.items():
-        volume = getattr(result, "labels" if name == "out" else name) if len(written) > 1 else result
-        with paths.output_folder(path.absolute().parent) as folder:
-            writing.write_image(volume, path.absolute(), folder)
-        array = volume.array
+        array = volumes[name].array
         is_labels = options.command == "labels" and name == "out"
         text = f"{len(np.unique(array))} values" if is_labels else f"from {array.min():.6g} to {array.max():.6g}"
         console.line(f"{path}: {array.size} voxels, {text}")
@@ -295,6 +382,11 @@ def _settings(options):
         if name in settings or name == "label" and options.label is not None:
             raise ValueError(f"setting {name} is given twice")
         settings[name] = _value(value)
+    if {"binWidth", "binCount"} <= settings.keys():
+        raise ValueError("--bin-width and --bin-count exclude each other")
+    if "binWidth" in settings:
+        # Otherwise, that of the parameter file would be used.
+        settings["binCount"] = None
     classes = {name: None for name in options.classes or []}
     for name in options.features or []:
         class_name, underscore, feature = name.removeprefix("original_").partition("_")
@@ -322,7 +414,7 @@ def _cases(options, console, **names):
     cases, unused = tables.read_cases(options.jobs, tuple(given))
     if unused:
         listed = ", ".join(unused[:20] + ["..."] * (len(unused) > 20))
-        console.error(f"note: columns of {options.jobs} that are not used: {listed}")
+        console.error(f"note: columns of {options.jobs} that are not copied: {listed}")
     if options.label is not None and any(case.labels is not None for case in cases):
         raise ValueError(f"--label and the column label of {options.jobs} exclude each other")
     return [case._replace(labels=case.labels or options.label) for case in cases]
@@ -334,11 +426,12 @@ def _task(options, **own):
     return workers.Task(**{**given, "settings": json.dumps(_settings(options)), "threads": threads, **own})
 
 
-def _computed_here(worker, task, cases):
+def _computed_here(worker, task, cases, progress):
     """Compute all cases; yields the number of each, its outcomes, and lines of the log."""
     for number, case in enumerate(cases):
+        show = progress and (lambda fraction: progress((number + fraction) / len(cases)))
         try:
-            yield number, *worker.call(workers.compute, task, case)
+            yield number, *worker.call(workers.compute, task, case, show=show)
         except KeyboardInterrupt:
             worker.end()
             case.remove_incomplete_files()
@@ -357,7 +450,7 @@ def _outcomes(cases, task, options, console, worker, text, finish, what, record=
     record    Called with each outcome.
     """
     if options.dask is None:
-        results = _computed_here(worker, task, cases)
+        results = _computed_here(worker, task, cases, console.progress)
     else:
         worker.end()
         results = workers.outcomes_of_dask(options.dask, task, cases)
@@ -433,15 +526,17 @@ def _maps(options, console, worker):
 
     def names(case):
         layout = layouts.layout(task.file_format, keys, task.channels, task.fill, case)
-        return [*layout.names(), tables.PROVENANCE]
+        return [*layout.names(), paths.PROVENANCE]
 
     read = [("the table", options.jobs), ("the parameter file", options.params)]
-    tables.check_outputs(cases, names, [each for each in read if each[1]], [("the summary", summary)])
+    tables.check_outputs(cases, names, read, [("the summary", summary)])
+
+    table = tables.summary(summary, cases, task.overwrite, options.summary is None)
 
     def finish(outcomes):
         # A single case that failed leaves its folder as it was.
         if not task.is_dry_run and (len(cases) > 1 or any(one.error is None for one in outcomes)):
-            tables.write_summary(summary, outcomes)
+            table.write(list(tables.summary_rows(outcomes)), console.write)
 
     text = lambda outcome: _text(outcome, task.is_dry_run)
     what = "cases would fail" if task.is_dry_run else "cases failed"
@@ -458,41 +553,29 @@ def _maps(options, console, worker):
 
 
 def _regions(options, console, worker):
-    from ._files import paths
-
+    is_dry_run = options.command == "check"
     _check_given("--out", options.out)
-    out = pathlib.Path(options.out)
-    records = out.with_name(f"{out.name}.jsonl")
+    out = None if options.out == "-" or is_dry_run else pathlib.Path(options.out)
     cases = _cases(options, console, image="IMAGE", mask="--mask")
     read = [("the table", options.jobs), ("the parameter file", options.params)]
     read += [(f"the {what}", getattr(case, what)) for case in cases for what in ("image", "mask")]
-    written = [("the output", out), ("the records", records)]
-    paths.check_outputs([each for each in read if each[1]], (), written)
-    _check_folder("out", options.out)
-    known = {}
-    for line in records.read_text(encoding="utf-8").splitlines() if records.exists() else []:
-        # A killed run has left a line incomplete.
-        with contextlib.suppress(ValueError, KeyError, TypeError):
-            record = json.loads(line)
-            known.setdefault((record["image"]["path"], record["mask"]["path"]), []).append(record)
-    place = lambda case: (str(case.image.absolute()), str(case.mask.absolute()))
-    cases = [case._replace(known=tuple(known.get(place(case), ()))) for case in cases]
-    task = _task(options, precision="double", file_format="regions", is_dry_run=False)
-    for line in worker.call(workers.prepare, task)[1]:
+    written = [("the output", out), ("the records", out.with_name(f"{out.name}.jsonl"))] if out else []
+    _outputs.check_inputs(read, files=written)
+    _check_folder("out", out)
+    task = _task(options, precision="double", file_format="regions", is_dry_run=is_dry_run)
+    prepared = worker.submit(workers.prepare, task)
+    table = tables.Regions(out, getattr(options, "table_format", "csv"), cases, task.overwrite)
+    origin, lines = worker.result(prepared)
+    for line in lines:
         console.error(line)
-
-    text = lambda one: f"{len(one.maps)} values{' (kept)' * one.kept} of {one.mask_voxels} voxels, {one.seconds:.1f} s"
-    with open(records, "a", encoding="utf-8") as file:
-        if file.tell() and not records.read_bytes().endswith(b"\n"):
-            file.write("\n")
-
-        def write(one):
-            if one.record is not None:
-                file.write(json.dumps({**one.record, "values": one.maps}) + "\n")
-                file.flush()
-
-        finish = lambda outcomes: tables.write_regions(out, outcomes)
-        _outcomes(cases, task, options, console, worker, text, finish, "regions failed", write)
+    show = console.write
+    if out is None and not is_dry_run:
+        console.line = console.error
+    finish = lambda outcomes: is_dry_run or table.write(outcomes, show)
+    values = lambda one: f"{len(one.maps)} values{' (kept)' * one.kept} of {one.mask_voxels} voxels"
+    text = lambda one: values(one) + f", {one.seconds:.1f} s" * (not is_dry_run)
+    what = "regions would fail" if is_dry_run else "regions failed"
+    _outcomes(table.known(cases, origin), task, options, console, worker, text, finish, what, table.append)
 
 
 def _check(options, console, worker):
@@ -501,7 +584,16 @@ def _check(options, console, worker):
         if len(options.image) > 1:
             raise ValueError(f"--mask {options.mask} is for one IMAGE, but {len(options.image)} are given")
         options.image = next(iter(options.image), None)
-        options.out = options.out or (None if options.jobs else ".")
+        if options.regions or options.jobs is not None and not tables.has_outputs(options.jobs):
+            for name in ("--summary", "--channels", "--out"):
+                if getattr(options, name[2:]) is not None:
+                    raise ValueError(f"{name} {getattr(options, name[2:])} has no effect on values of regions")
+            options.out = "-"
+            _regions(options, console, worker)
+            return
+        if not options.jobs and options.out is None:
+            # Nothing can be said of what is there.
+            options.out, options.overwrite = ".", True
         _maps(options, console, worker)
         return
     for path in options.image:

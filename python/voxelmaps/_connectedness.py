@@ -12,6 +12,7 @@ import numpy as np
 from . import _arrays, _core, _image, _parameters, _regions, _seeds
 from ._devices import place_of, triple
 from ._parameters import ADJACENCIES, AFFINITIES, FUZZY_CONNECTEDNESS, MOMENTS, count, number, with_parameters
+from ._progress import shown
 from ._suggestions import warn
 
 if TYPE_CHECKING:
@@ -266,6 +267,9 @@ def fuzzy_connectedness(
         has at least 8192 voxels. Results do not depend on it.
     threads : int, default 0
         Number of threads on the CPU; 0 for one per processor.
+    progress : callable or bool, optional
+        Function that is called with the fraction that is finished, 0 to 1, several times a second; or True for a bar of tqdm. An
+        exception in the function ends the computation.
 
     Returns
     -------
@@ -300,7 +304,8 @@ def fuzzy_connectedness(
     dtype = "float64" if is_double else "float32"
     output = scene.output(out, dtype)
     problem = scene.problem(values)
-    _core.compute_fuzzy_connectedness(problem, affinity, seeds=numbers, output=output.address, is_double=is_double)
+    with shown(values["progress"], math.prod(scene.shape), "fuzzy_connectedness"):
+        _core.compute_fuzzy_connectedness(problem, affinity, seeds=numbers, output=output.address, is_double=is_double)
     return scene.result(output.array, out)
 
 

@@ -4,6 +4,8 @@
 
 import threading
 
+from ._progress import current as _progress
+
 from libc.stdint cimport int64_t, uint16_t, uint64_t
 from libcpp cimport bool as cpp_bool
 from libcpp.map cimport map
@@ -106,19 +108,24 @@ cdef extern from *:
         }
       }
 
-      template <typename T>
-      void
-      Set(T & member, const char * name) const
+      /** A borrowed reference. */
+      PyObject *
+      Get(const char * name) const
       {
         PyObject * const value = PyDict_GetItemString(values, name);
         if (value == nullptr)
         {
           PyErr_SetString(PyExc_KeyError, name);
+          throw PythonError{};
         }
-        else
-        {
-          Read(value, member);
-        }
+        return value;
+      }
+
+      template <typename T>
+      void
+      Set(T & member, const char * name) const
+      {
+        Read(this->Get(name), member);
         if (PyErr_Occurred() != nullptr)
         {
           throw PythonError{};
@@ -126,13 +133,15 @@ cdef extern from *:
       }
     };
 
-    /** Lets the main thread raise KeyboardInterrupt. Other threads must not ask for the interpreter, which would end daemon
-     * threads within the engine when the process exits. */
+    /** Lets the main thread raise KeyboardInterrupt, and calls "progress" with the number of voxels that are finished, unless it is
+     * None. Other threads must not ask for the interpreter without need, which would end daemon threads within the engine when the
+     * process exits. */
     voxelmaps::JobExecution
     MakeExecution(const Arguments & given)
     {
       bool isMainThread;
       given.Set(isMainThread, "is_main_thread");
+      PyObject * const progress = given.Get("progress");
       voxelmaps::JobExecution execution;
       given.Set(execution.numberOfWorkers, "threads");
       if (execution.numberOfWorkers == 0)
@@ -140,23 +149,31 @@ cdef extern from *:
         execution.numberOfWorkers = voxelmaps::GetNumberOfProcessors();
       }
       execution.parallelFor = voxelmaps::GetThreadPool();
-      if (!isMainThread)
+      if (!isMainThread && progress == Py_None)
       {
         return execution;
       }
       using Clock = std::chrono::steady_clock;
       const auto caller = std::this_thread::get_id();
       const auto last = std::make_shared<Clock::time_point>(Clock::now());
-      execution.reportProgress = [caller, last](std::uint64_t) {
+      const auto finished = std::make_shared<std::atomic<std::uint64_t>>(0);
+      execution.reportProgress = [caller, last, finished, isMainThread, progress](std::uint64_t voxels) {
+        *finished += voxels;
         if (std::this_thread::get_id() != caller || Clock::now() - *last < std::chrono::milliseconds(50))
         {
           return;
         }
         *last = Clock::now();
         const PyGILState_STATE state = PyGILState_Ensure();
-        const bool             isInterrupted = PyErr_CheckSignals() != 0;
+        bool                   hasError = isMainThread && PyErr_CheckSignals() != 0;
+        if (!hasError && progress != Py_None)
+        {
+          PyObject * const result = PyObject_CallFunction(progress, "K", static_cast<unsigned long long>(*finished));
+          hasError = result == nullptr;
+          Py_XDECREF(result);
+        }
         PyGILState_Release(state);
-        if (isInterrupted)
+        if (hasError)
         {
           throw PythonError{};
         }
@@ -381,8 +398,7 @@ cdef extern from *:
       }
     };
     using StrengthScene = Scene<voxelmaps::FuzzyConnectednessJob, voxelmaps::CudaFuzzyConnectednessOptions>;
-    using LabelsScene =
-      Scene<voxelmaps::RelativeFuzzyConnectednessJob, voxelmaps::CudaRelativeFuzzyConnectednessOptions>;
+    using LabelsScene = Scene<voxelmaps::RelativeFuzzyConnectednessJob, voxelmaps::CudaOptions>;
 
     /** Returns a warning, or an empty string. */
     std::string
@@ -596,9 +612,15 @@ def release_device_memory():
         ReleaseResources()
 
 
-cdef _with_thread(given):
+cdef _with_thread(given, reporter=None):
     given["is_main_thread"] = threading.get_ident() == threading.main_thread().ident
+    given["progress"] = None if reporter is None else reporter.report
     return given
+
+
+cdef _end_job(reporter, size, count=1):
+    if reporter is not None:
+        reporter.end_job(size[0] * size[1] * size[2] * count)
 
 
 cdef vector[TextureClassJob] _classes(classes) except *:
@@ -623,7 +645,10 @@ def compute_feature_maps(*, classes, discretization, **given):
 
     Returns the number of gray levels.
     """
-    return ComputeMaps(_with_thread(given), discretization, _classes(classes))
+    reporter = _progress.get()
+    levels = ComputeMaps(_with_thread(given, reporter), discretization, _classes(classes))
+    _end_job(reporter, given["output_size"], len(classes))
+    return levels
 
 
 def compute_region_features(*, classes, discretization, **given):
@@ -636,7 +661,9 @@ def compute_region_features(*, classes, discretization, **given):
     Returns tuples of label, number of voxels, number of gray levels, bounding box and list of values of each region. The box is pairs
     of the first index and the number of voxels along x, y and z.
     """
-    cdef vector[RegionFeatures] regions = ComputeRegions(_with_thread(given), discretization, _classes(classes))
+    reporter = _progress.get()
+    cdef vector[RegionFeatures] regions = ComputeRegions(_with_thread(given, reporter), discretization, _classes(classes))
+    _end_job(reporter, given["size"])
     return [
         (one.label, one.numberOfVoxels, one.numberOfGrayLevels, [(one.boxIndex[d], one.boxSize[d]) for d in range(3)], one.values)
         for one in regions
@@ -663,7 +690,9 @@ def compute_fuzzy_connectedness(scene, Affinity affinity, **given):
     seeds, output, is_double
                  Numbers of voxels, an address, and whether it is one of doubles.
     """
-    ComputeStrengths(_with_thread({**scene, **given}), affinity)
+    reporter = _progress.get()
+    ComputeStrengths(_with_thread({**scene, **given}, reporter), affinity)
+    _end_job(reporter, scene["size"])
 
 
 cdef class Hierarchy:
@@ -699,4 +728,6 @@ def compute_labels(scene, Affinity affinity, map[uint16_t, Affinity] of_labels, 
     cdef KeptHierarchy * kept = NULL
     if hierarchy is not None:
         kept = &hierarchy.kept
-    ComputeLabels(_with_thread({**scene, **given}), affinity, of_labels, kept)
+    reporter = _progress.get()
+    ComputeLabels(_with_thread({**scene, **given}, reporter), affinity, of_labels, kept)
+    _end_job(reporter, scene["size"])

@@ -77,6 +77,8 @@ class Description(NamedTuple):
         ]
         return "\n".join(lines)
 
+    __repr__ = __str__
+
 
 def _times(numbers: tuple[int, ...]) -> str:
     return " × ".join(map(str, numbers))

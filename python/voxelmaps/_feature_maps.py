@@ -15,8 +15,9 @@ import numpy as np
 
 from . import _arrays, _core, _image, _parameters, _regions
 from ._devices import devices_of_arrays, triple
-from ._maps import FeatureMaps, Geometry
+from ._maps import FeatureMaps, Geometry, provenance
 from ._parameters import FEATURE_MAPS, MAX_WINDOW, check_effects, checked, given_one, per_axis, with_parameters
+from ._progress import shown
 from ._suggestions import did_you_mean, warn
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ _MAX_OFFSETS, _MAX_WINDOW_VOXELS = 4096, 65535
 _OF_CORE = {"BinWidth": "bin_width", "BinEdges": "bin_edges", "NumberOfGrayLevels": "bin_count"}
 # Of the window; that of PyRadiomics, and of radiomics.execute, is 1.
 _DEFAULT_RADIUS = 2
+
+# Parameters that values of maps do not depend on, and inputs.
+_NOT_OF_VALUES = ("features", "mask", "selection", "out", "device", "threads")
 
 ONE_LEVEL = (
     "all intensities are in one bin of the width {:g}, so that there is no texture: choose a smaller bin_width, or "
@@ -242,6 +246,8 @@ class Request(NamedTuple):
     axes: dict[str, Any] | None = None
     # As Opened has it.
     order: tuple[int, ...] | None = None
+    # Inputs and settings.
+    provenance: dict[str, Any] | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -418,6 +424,7 @@ def opened_scalars(image, values, has_batches=True):
 def request_of(image, mask, parameters, function="feature_maps"):
     """The Request of the arguments of feature_maps, or of another function with the same parameters."""
     values = checked(parameters, function, FEATURE_MAPS, ("mask",))
+    inputs = {"image": image, "mask": mask, "selection": values["selection"]}
     if values["features"] is None:
         raise TypeError(f"{function} needs the features to compute, such as features=['glcm_Contrast'] or 'glcm'")
     selected = selected_features(values["features"])
@@ -490,6 +497,7 @@ def request_of(image, mask, parameters, function="feature_maps"):
         geometry=geometry,
         axes=opened.axes,
         order=opened.order,
+        provenance=provenance(inputs, values, _NOT_OF_VALUES),
     )
 
 
@@ -551,6 +559,9 @@ def feature_maps(
         For firstorder: added to intensities before Energy, TotalEnergy and RootMeanSquared are computed, as voxelArrayShift.
     threads : int, default 0
         Number of threads on the CPU; 0 for one per processor.
+    progress : callable or bool, optional
+        Function that is called with the fraction that is finished, 0 to 1, several times a second; or True for a bar of tqdm. An
+        exception in the function ends the computation.
     selection : array, image or path, optional
         Features are computed where it is not 0; voxels elsewhere still belong to windows.
     background_value : float, default 0
@@ -566,7 +577,7 @@ def feature_maps(
     precision : {"float", "double"}, default "float"
         Type of the results: float32 or float64.
     out : array, optional
-        Array in C order for the results. That of maps has the shape (number of features, *shape of a map).
+        Array in C order for the results. That of maps has the number of features before the shape of a map.
     device : {"cpu", "cuda", "all"}, int or list of int, optional
         For arrays in host memory: the CPU, a CUDA device by its number, or several, which compute parts of the maps. Default: the
         CUDA device 0, if there is one. Results do not depend on it.
@@ -608,10 +619,11 @@ def feature_maps(
     shape = shape[1:]
     if 0 not in shape:
         image_bytes = math.prod(shape[len(request.batch) :]) * np.dtype(request.dtype).itemsize
-        levels = [
-            request.run(index, output.address + number * image_bytes, math.prod(shape))
-            for number, index in enumerate(np.ndindex(*request.batch))
-        ]
+        with shown(parameters.get("progress"), math.prod(shape) * len(request.classes), "feature_maps"):
+            levels = [
+                request.run(index, output.address + number * image_bytes, math.prod(shape))
+                for number, index in enumerate(np.ndindex(*request.batch))
+            ]
         text = text_of_one_level(request.discretization)
         if max(levels) == 1 and text and request.has_texture():
             warn(text)
@@ -620,4 +632,6 @@ def feature_maps(
         out[...] = result
     box, input_shape = request.as_given(request.box), request.as_given(request.image.shape)
     result = library.result(result, out)
-    return FeatureMaps(request.names, result, box, request.geometry, input_shape, request.axes, order)
+    return FeatureMaps(
+        request.names, result, box, request.geometry, input_shape, request.axes, order, request.provenance
+    )

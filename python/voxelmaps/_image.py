@@ -18,7 +18,7 @@ from typing import Any, Callable, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from . import _arrays, _parameters
+from . import _arrays, _core, _parameters
 from ._files import nifti
 from ._suggestions import warn
 
@@ -31,6 +31,10 @@ class Image(NamedTuple):
     spacing: Optional[Tuple[float, ...]] = None
     origin: Optional[Tuple[float, ...]] = None
     direction: Optional[Tuple[float, ...]] = None
+
+    def __repr__(self):
+        spacing = "" if self.spacing is None else f", spacing {_short(self.spacing)} mm"
+        return f"Image({self.array.dtype} of the shape {tuple(self.array.shape)}{spacing})"
 
     @property
     def size(self):
@@ -247,16 +251,30 @@ def to_simpleitk(volume):
     return image
 
 
+def _is_on_device(image):
+    """Whether an image of ITK is an itk.CudaImage whose memory can be used here."""
+    return (
+        hasattr(type(image), "__cuda_array_interface__")
+        and importlib.util.find_spec("cupy") is not None
+        and _core.number_of_devices() > 0
+    )
+
+
 def _from_itk(image, what):
     from ._itk import itk
 
     image.Update()
     region = image.GetBufferedRegion()
-    array = itk.array_from_image(image)
-    if array is None:
-        raise ValueError(f"{what} has no voxels: it is not allocated")
     # Lines of voxels have their axes in another order.
     size = tuple(int(n) for n in reversed(region.GetSize()))
+    if _is_on_device(image):
+        array = _arrays.array_of(image, what).array
+        # What has been computed for the image is in the default stream.
+        sys.modules["cupy"].cuda.Stream.null.synchronize()
+    else:
+        array = itk.array_from_image(image)
+    if array is None:
+        raise ValueError(f"{what} has no voxels: it is not allocated")
     return Image(
         array.reshape(size + array.shape[len(size) :]),
         tuple(image.GetSpacing()),
@@ -270,15 +288,19 @@ _ITK_TYPES = {"int8": "int16", "int32": "float64", "uint32": "float64"}
 
 
 def to_itk(volume, like=None):
-    """An image of ITK, with the region of another one, if that has the size and place of the volume."""
+    """An image of ITK, with the region of another one, if that has the size and place of the volume. What is on a device stays there if
+    the other one is an itk.CudaImage."""
     from ._itk import itk
 
-    array = _arrays.host_pixels(volume.array, "the image")
-    array = _arrays.without_int64(_arrays.array_of(array, "the image"), "the image").array
-    name = _ITK_TYPES.get(array.dtype.name, array.dtype.name)
+    pixels = _arrays.pixels_of(_arrays.array_of(volume.array, "the image"), "the image")
+    stays = pixels.library.device is not None and like is not None and _is_on_device(like)
+    if not stays:
+        pixels = _arrays.array_of(pixels.host(), "the image")
+    pixels = _arrays.without_int64(pixels, "the image")
+    name = _ITK_TYPES.get(pixels.dtype, pixels.dtype)
     pixel = {"uint8": itk.UC, "uint16": itk.US, "int16": itk.SS, "float32": itk.F, "float64": itk.D}[name]
     dimension = len(volume.spacing)
-    image = itk.Image[pixel, dimension].New()
+    image = (itk.CudaImage if stays else itk.Image)[pixel, dimension].New()
     region = None if like is None else like.GetBufferedRegion()
     if region is not None and tuple(region.GetSize()) == volume.size:
         image.CopyInformation(like)
@@ -289,8 +311,15 @@ def to_itk(volume, like=None):
         image.SetDirection(itk.matrix_from_array(np.reshape(volume.direction, (dimension, dimension))))
     image.SetRegions(region)
     image.Allocate()
-    # The types of _ITK_TYPES are converted. Other threads of Python run meanwhile.
-    np.copyto(itk.array_view_from_image(image).reshape(array.shape), array)
+    # The types of _ITK_TYPES are converted.
+    if stays:
+        target = _arrays.array_of(image, "the image")
+        with target.library.current_device():
+            target.array[...] = pixels.array.reshape(target.shape)
+            target.library.result(target.array)
+    else:
+        # Other threads of Python run meanwhile.
+        np.copyto(itk.array_view_from_image(image).reshape(pixels.shape), pixels.array)
     return image
 
 
@@ -760,6 +789,23 @@ def opened(value, what, components_axis=None, dimension=None, **options):
     if image.array.dtype.kind not in "biuf":
         raise TypeError(f"{what} has voxels of {image.array.dtype}, but they must be real numbers")
     return Opened(image, given, convert, -1 if image.array.ndim > len(image.spacing) else None)
+
+
+def source(value):
+    """The path of a value, or of the file behind it, such as an image of nibabel that is read later; or None."""
+    finders = (
+        lambda: value,
+        lambda: value.get_filename(),
+        lambda: value.filename,
+        lambda: value.meta["filename_or_obj"],
+        lambda: value.encoding["source"],
+    )
+    for find in finders:
+        with contextlib.suppress(Exception):
+            found = find()
+            if isinstance(found, (str, os.PathLike)):
+                return os.fspath(found)
+    return None
 
 
 def load(value, what, **options):

@@ -13,6 +13,7 @@ import numpy as np
 from . import _arrays, _core, _seeds
 from ._connectedness import checked_arguments, elements, estimate, fuzzy_connectedness, is_estimated, scene_of
 from ._parameters import COMPETITIONS, LABELS, MOMENTS, TIE_RULES, number, with_parameters
+from ._progress import shown
 from ._suggestions import warn
 
 if TYPE_CHECKING:
@@ -48,6 +49,15 @@ class Segmentation(NamedTuple):
     labels: Any
     strength: Any = None
     margin: Any = None
+
+    def __repr__(self) -> str:
+        return f"Segmentation({', '.join(f'{name}: {_short(value)}' for name, value in self._asdict().items())})"
+
+
+def _short(value: Any) -> str:
+    """An array or image in a few words."""
+    is_array = hasattr(value, "shape") and hasattr(value, "dtype")
+    return f"{value.dtype} of the shape {tuple(value.shape)}" if is_array else repr(value).partition("\n")[0]
 
 
 def segmentation(scene, arrays, out=Segmentation(None)):
@@ -169,20 +179,21 @@ class Job:
             if part is not scene:
                 parts[name] = _arrays.Array(scene.library.empty(part.shape, dtype), scene.library)
         numbers, labels = self._seeds
-        _core.compute_labels(
-            part.problem(values),
-            self.affinity,
-            self._of_labels,
-            hierarchy,
-            seeds=numbers.ctypes.data,
-            labels_of_seeds=labels.ctypes.data,
-            number_of_seeds=len(numbers),
-            competition=COMPETITIONS.index(values["competition"]),
-            tie_rule=TIE_RULES.index(values["tie_rule"]),
-            labels_are_16_bit=values["label_type"] == "uint16",
-            is_double=values["precision"] == "double",
-            **{name: parts[name].address if name in parts else 0 for name in Segmentation._fields},
-        )
+        with shown(values["progress"], math.prod(part.shape), "labels"):
+            _core.compute_labels(
+                part.problem(values),
+                self.affinity,
+                self._of_labels,
+                hierarchy,
+                seeds=numbers.ctypes.data,
+                labels_of_seeds=labels.ctypes.data,
+                number_of_seeds=len(numbers),
+                competition=COMPETITIONS.index(values["competition"]),
+                tie_rule=TIE_RULES.index(values["tie_rule"]),
+                labels_are_16_bit=values["label_type"] == "uint16",
+                is_double=values["precision"] == "double",
+                **{name: parts[name].address if name in parts else 0 for name in Segmentation._fields},
+            )
         if part is not scene:
             with scene.library.current_device():
                 for name, output in complete.items():

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, NamedTuple, overload
 
@@ -31,6 +32,29 @@ class Geometry(NamedTuple):
     direction: tuple[float, ...]
 
 
+def entry_of(value: Any, volume: _image.Image | None = None) -> dict[str, Any]:
+    """What a record has of an input: the file behind it, if it is a path or has one, and SHA-256 of a volume, if it is given."""
+    path, files, sha256 = _image.source(value), {}, None
+    if volume is not None:
+        import hashlib
+
+        sha = hashlib.sha256(repr((volume.array.dtype.str, volume.array.shape, volume[1:])).encode())
+        sha.update(np.ascontiguousarray(volume.array))
+        sha256 = sha.hexdigest()
+    # What is in memory may have changed since it was read.
+    if isinstance(value, (str, os.PathLike)):
+        from ._outputs import states
+
+        files = states(path)
+    return {"path": path and os.path.abspath(path), "files": files, "sha256": sha256}
+
+
+def provenance(inputs: Mapping[str, Any], settings: Mapping[str, Any], unused: Iterable[str] = ()) -> dict[str, Any]:
+    """What maps come from: entries of inputs, and settings, but for those that maps do not depend on."""
+    known = {name: value for name, value in settings.items() if value is not None and name not in unused}
+    return {"inputs": {name: entry_of(value) for name, value in inputs.items() if value is not None}, "settings": known}
+
+
 @dataclasses.dataclass(eq=False, repr=False)
 class FeatureMaps(Mapping[str, Any]):
     """Feature maps by name: maps["glcm_Contrast"], or several of them, maps[["glcm_Contrast", "glcm_Id"]].
@@ -43,7 +67,7 @@ class FeatureMaps(Mapping[str, Any]):
     names : list of str
         Names of the maps.
     array : array
-        All maps in the order of the names, with the shape (number of maps, *shape of a map).
+        All maps in the order of the names, with the number of maps before the shape of a map.
     slices : tuple of slice
         The part of the input that the maps cover: slices of its last axes; empty for maps of files.
     geometry : Geometry, optional
@@ -54,6 +78,8 @@ class FeatureMaps(Mapping[str, Any]):
         Names of the axes of a DataArray, and their coordinates or None; None for maps of other kinds.
     order : tuple of int, optional
         For z, y and x, the number of this axis among those of a map, if they are in another order.
+    provenance : dict, optional
+        Inputs and settings that the maps come from, as provenance.json of a folder has them; None if they are not known.
 
     Examples
     --------
@@ -75,6 +101,7 @@ class FeatureMaps(Mapping[str, Any]):
     input_shape: tuple[int, ...] | None = None
     axes: Mapping[str, Any] | None = None
     order: tuple[int, ...] | None = None
+    provenance: Mapping[str, Any] | None = None
 
     def __post_init__(self, names: Iterable[str]) -> None:
         self._index = {name: i for i, name in enumerate(names)}
@@ -124,8 +151,19 @@ class FeatureMaps(Mapping[str, Any]):
         return picture_of_maps(self)
 
     def __repr__(self) -> str:
-        shape = tuple(self.array.shape[1:])
-        return f"FeatureMaps({len(self)} map{'s' * (len(self) != 1)} of shape {shape}: {', '.join(self)})"
+        shape, names = tuple(self.array.shape[1:]), [*self]
+        names = names if len(names) < 6 else [*names[:4], "...", names[-1]]
+        return f"FeatureMaps({len(self)} map{'s' * (len(self) != 1)} of shape {shape}: {', '.join(names)})"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether names, geometry and values are the same; NaN is equal to itself."""
+        if not isinstance(other, FeatureMaps):
+            return NotImplemented
+        is_same = (list(self), self.slices, self.geometry) == (list(other), other.slices, other.geometry)
+        return is_same and np.array_equal(np.asarray(self), np.asarray(other), equal_nan=True)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def _image(self) -> Any:
         """All maps in host memory, as one Image whose array has the maps as its first axis."""
@@ -267,7 +305,9 @@ class FeatureMaps(Mapping[str, Any]):
         index = pandas.MultiIndex.from_arrays([axis + i for axis, i in zip(local, start)], names=names)
         return pandas.DataFrame(array[(slice(None), *local)].T, index, list(self))
 
-    def save(self, path: Path, format: Literal["nii.gz", "nii", "nrrd"] | None = None) -> list[pathlib.Path]:
+    def save(
+        self, path: Path, format: Literal["nii.gz", "nii", "nrrd"] | None = None, *, overwrite: bool = False
+    ) -> list[pathlib.Path]:
         """Write the maps with their geometry to files, which read_maps reads.
 
         Parameters
@@ -277,16 +317,22 @@ class FeatureMaps(Mapping[str, Any]):
             or a NIfTI file for a single map.
         format : {"nii.gz", "nii", "nrrd"}, optional
             Format of the files of a folder. Default: nii.gz.
+        overwrite : bool, default False
+            Whether maps of other images or settings, and files of other programs, are replaced. Inputs never are.
 
         Returns
         -------
         list of pathlib.Path
-            Paths of the files. An existing file is replaced once the new one is complete.
+            Paths of the files, which appear when all are complete. A folder also gets provenance.json, with what the maps come from.
+            Maps of the same files and settings are added to those of a folder.
 
         Raises
         ------
         ValueError
-            If the format cannot hold the names, or the geometry: axes of NIfTI are orthogonal.
+            If the format cannot hold the names, or the geometry: axes of NIfTI are orthogonal; or if an input of the maps would be
+            replaced.
+        FileExistsError
+            For maps of another run, or files of other programs, unless overwrite is True.
         ImportError
             Without nibabel for NIfTI.
 
@@ -301,6 +347,7 @@ class FeatureMaps(Mapping[str, Any]):
         """
         import pathlib
 
+        from . import _outputs
         from ._files import paths, writing
 
         place = pathlib.Path(path)
@@ -320,9 +367,24 @@ class FeatureMaps(Mapping[str, Any]):
             raise ValueError(f"{place} cannot hold the names of {len(self)} maps: give a folder, or maps.nrrd")
         if suffix != ".nrrd" and format != "nrrd":
             _image.check_orthogonal(image)
-        with paths.output_folder(place if suffix is None else place.parent) as folder:
-            if suffix is not None:
+        files = {name: f"{name}.{format or 'nii.gz'}" for name in self}
+        origin = {"inputs": {"image": entry_of(None)}, "settings": {}, **(self.provenance or {})}
+        inputs = [(f"the {name}", entry["path"]) for name, entry in origin["inputs"].items()]
+        if suffix is not None:
+            _outputs.check_inputs(inputs, files=[("the file", place)])
+            with paths.output_folder(place.parent) as folder:
                 array = np.moveaxis(image.array, 0, -1) if len(self) > 1 else image.array[0]
-                return [writing.write_image(image.with_array(array), folder.path / place.name, folder, list(self))]
-            files = zip(self, image.array, (folder.path / f"{name}.{format or 'nii.gz'}" for name in self))
-            return [writing.write_image(image.with_array(array), path, folder, [name]) for name, array, path in files]
+                writing.write_image(image.with_array(array), place, folder, list(self))
+                if not overwrite:
+                    _outputs.check_file(place, "overwrite=True", *folder.files.values())
+                folder.publish()
+            return [place]
+        _outputs.check_inputs(inputs, [("the folder", str(place), [*files.values(), paths.PROVENANCE])])
+        settings = {**origin["settings"], "format": format or "nii.gz", **_outputs.version()}
+        maps_folder = _outputs.MapsFolder(place, origin["inputs"], settings, overwrite)
+        with paths.output_folder(place) as folder:
+            for name, array in zip(self, image.array):
+                writing.write_image(image.with_array(array), place / files[name], folder, [name])
+            entries = {name: {"file": file} for name, file in files.items()}
+            maps_folder.publish(folder, entries, {}, origin.get("program", "voxelmaps.FeatureMaps.save"))
+        return [place / file for file in files.values()]

@@ -25,7 +25,7 @@ AFFINITIES = ("geometric_mean", "weighted_sum", "minimum", "homogeneity", "absol
 ADJACENCIES = ("face", "face_edge", "full")
 # The same as voxelmaps::RelativeFuzzyConnectednessEnums, and in its order.
 COMPETITIONS = ("relative", "iterative")
-TIE_RULES = ("background", "lowest_label")
+TIE_RULES = ("background", "lowest_label", "distance")
 LABEL_TYPES = ("uint8", "uint16")
 # Of settings that make weights of directions.
 WEIGHTING_NORMS = ("manhattan", "euclidean", "infinity")
@@ -143,6 +143,12 @@ def sizes(value, dimension, of_image=None):
 _switch = rule("True or False", boolean)
 
 
+def _progress(value, name):
+    if not (callable(value) or isinstance(value, bool)):
+        raise TypeError(f"{name} is {value!r}, but must be a function of a fraction, or True for a bar")
+    return value
+
+
 def _distances(value, name):
     values = (value,) if np.ndim(value) == 0 else tuple(value)
     if not values:
@@ -225,6 +231,7 @@ _SPACING = Parameter("Numbers | None")
 _PRECISION = _choice("float", "float", "double")
 _THREADS = Parameter("Integer", 0, within(0, MAX_THREADS, index))
 _OUT = Parameter("Array | None")
+_PROGRESS = Parameter("Progress", None, _progress)
 
 _TEXTURES = {
     # In mm.
@@ -242,6 +249,7 @@ _TEXTURES = {
     "alpha": Parameter("Integer", 0, within(0, MAX_LEVELS, index), ("gldm",)),
     "voxel_array_shift": Parameter("Number", 0.0, number, ("firstorder",)),
     "threads": _THREADS,
+    "progress": _PROGRESS,
 }
 
 FEATURE_MAPS = {
@@ -294,6 +302,7 @@ FUZZY_CONNECTEDNESS = {
     "out": _OUT,
     "device": Parameter("Device"),
     "threads": _THREADS,
+    "progress": _PROGRESS,
 }
 
 LABELS = {
@@ -371,22 +380,28 @@ def documented(docstring):
     return {match[1]: (match[0], match[2], match[3]) for match in _ENTRY.finditer(section[0] if section else "")}
 
 
-def with_parameters(table: Any, like: Any = None) -> Callable[[_Function], _Function]:
+# The default of a parameter that stays as it is, in signatures.
+_UNCHANGED = type("Unchanged", (), {"__repr__": lambda self: "<unchanged>"})()
+
+
+def with_parameters(table: Any, like: Any = None, is_update: bool = False) -> Callable[[_Function], _Function]:
     """Let a function or class with **parameters show those of a table to help() and editors, and have its own as arguments.
 
-    like    Function whose docstring describes the parameters that the own docstring does not.
+    like         Function whose docstring describes the parameters that the own docstring does not.
+    is_update    Whether parameters that are left out stay as they are, which the default shows.
     """
 
     def decorate(function: _Function) -> _Function:
         signature = inspect.signature(function)
         own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
         for name, (annotation, default, _, _, is_required) in table.items():
-            default = inspect.Parameter.empty if is_required else default
+            default = inspect.Parameter.empty if is_required else _UNCHANGED if is_update else default
             own.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
         setattr(function, "__signature__", signature.replace(parameters=own))
         if function.__doc__:
             entries = {**documented(like and like.__doc__), **documented(function.__doc__)}
             text = "".join(entries[p.name][0] for p in own if p.name in entries)
+            text = re.sub("(?m)^(\\S+ : .*), default .*", r"\1, optional", text) if is_update else text
             function.__doc__ = _SECTION.sub(lambda _: text, inspect.cleandoc(function.__doc__) + "\n", count=1)
         return function
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +14,11 @@ from . import _arrays, _core, _feature_maps, _regions
 from ._devices import triple
 from ._files.dicom import OverlappingSegments, segment_names
 from ._parameters import REGION_FEATURES, check_effects, checked, with_parameters
+from ._progress import shown
 from ._suggestions import warn
 
 if TYPE_CHECKING:
+    import pandas
     from typing_extensions import Unpack
 
     from ._types import Array, ImageLike, Path, RegionFeaturesParameters
@@ -86,12 +89,74 @@ def number_of_parts(inside, threads):
     return round(zones_per_voxel * voxels)
 
 
+class RegionFeatures(dict[str, np.ndarray]):
+    """Features of regions: a dict of columns, with a row per region.
+
+    Its names are those of feature_maps, such as "glcm_Contrast". PyRadiomics, radiomics.execute and the command name the type of the
+    image first: "original_glcm_Contrast", which to_dataframe("original") does, too.
+
+    Parameters
+    ----------
+    columns : dict
+        Columns by name, which are "label", "voxels" and those of features.
+
+    Examples
+    --------
+    >>> import numpy as np, voxelmaps
+    >>> image, regions = np.arange(64.0).reshape(4, 4, 4), np.repeat([1, 1, 2, 0], 16).reshape(4, 4, 4)
+    >>> voxelmaps.region_features(image, regions, features="firstorder")
+    RegionFeatures(2 regions, 19 features: firstorder_10Percentile, firstorder_90Percentile, firstorder_Energy, ...)
+    """
+
+    def __init__(self, columns: Mapping[str, np.ndarray]) -> None:
+        super().__init__(columns)
+
+    def to_dataframe(self, image_type: str | None = None) -> pandas.DataFrame:
+        """Make a table with a row per region, whose index is the label.
+
+        Parameters
+        ----------
+        image_type : str, optional
+            Begin the names of features with it, as PyRadiomics and the command do: "original" for "original_glcm_Contrast".
+
+        Returns
+        -------
+        pandas.DataFrame
+            The table, with the column "voxels" and those of the features.
+
+        Examples
+        --------
+        >>> import numpy as np, voxelmaps
+        >>> table = voxelmaps.region_features(np.arange(64.0).reshape(4, 4, 4), np.ones((4, 4, 4), int), features="firstorder_Mean")
+        >>> table.to_dataframe("original").to_dict("records")
+        [{'voxels': 64, 'original_firstorder_Mean': 31.5}]
+        """
+        import pandas
+
+        start = "" if image_type is None else f"{image_type}_"
+        of_regions = ("label", "voxels")
+        columns = {name if name in of_regions else f"{start}{name}": column for name, column in self.items()}
+        return pandas.DataFrame(columns).set_index("label")
+
+    def __repr__(self) -> str:
+        names, regions = [*self][2:], len(self["label"])
+        listed = ", ".join([*names[:3], *["..."] * (len(names) > 3)])
+        counts = f"{regions} region{'s' * (regions != 1)}, {len(names)} feature{'s' * (len(names) != 1)}"
+        return f"RegionFeatures({counts}: {listed})"
+
+    def _repr_html_(self) -> str | None:
+        try:
+            return self.to_dataframe()._repr_html_()
+        except ImportError:
+            return None
+
+
 @with_parameters(REGION_FEATURES, _feature_maps.feature_maps)
 def region_features(
     image: Array | ImageLike | Path,
     mask: Array | ImageLike | Path,
     **parameters: Unpack[RegionFeaturesParameters],
-) -> dict[str, np.ndarray]:
+) -> RegionFeatures:
     """Compute features of the regions of a segmentation, as PyRadiomics does with voxelBased=False.
 
     Parameters
@@ -151,7 +216,7 @@ def region_features(
         raise ValueError(f"plane_axis is {plane_axis}, but the image has {dimension} axes, counted from 0")
     features = values["features"]
     if features is None:
-        features = [*_feature_maps.CLASSES, "shape" if dimension == 3 else "shape2D"]
+        features = ["shape" if dimension == 3 else "shape2D", *_feature_maps.CLASSES]
     numbers = _feature_maps.selected_features(features, (*_feature_maps.CLASSES, *SHAPE_CLASSES))
     if dimension == 2 and "shape" in numbers:
         raise ValueError("the class shape is that of volumes, but the image has 2 axes: choose shape2D")
@@ -177,17 +242,19 @@ def region_features(
         _regions.refuse_same(given, "mask", image)
         _feature_maps.check_levels(host, inside, discretization, set(texture) != {"firstorder"}, label_image)
     window = [1 if axis == plane_axis else n for axis, n in enumerate(image.shape)]
-    regions = compute(
-        host.array,
-        label_image,
-        labels,
-        classes=_feature_maps.classes_of(texture, values, window, sizes, has_all_pairs=False),
-        shapes=shapes,
-        discretization=discretization,
-        sizes=sizes,
-        plane_axis=plane_axis,
-        threads=values["threads"],
-    )
+    # Voxels are counted when the regions are found, and when their features are computed.
+    with shown(values["progress"], label_image.size + np.count_nonzero(label_image), "region_features"):
+        regions = compute(
+            host.array,
+            label_image,
+            labels,
+            classes=_feature_maps.classes_of(texture, values, window, sizes, has_all_pairs=False),
+            shapes=shapes,
+            discretization=discretization,
+            sizes=sizes,
+            plane_axis=plane_axis,
+            threads=values["threads"],
+        )
     labels, voxels, levels, boxes, rows = zip(*regions)
     missing = [label for label, number in zip(labels, voxels) if number == 0]
     if missing:
@@ -204,7 +271,11 @@ def region_features(
     text = _feature_maps.text_of_one_level(discretization)
     if flat and text and set(texture) - {"firstorder"}:
         warn(f"label {_shown(flat)}: {text}")
-    names = [f"{name}_{feature}" for name in [*texture, *shapes] for feature in numbers[name]]
+    places = {
+        name: i for i, name in enumerate(f"{name}_{each}" for name in [*texture, *shapes] for each in numbers[name])
+    }
+    names = [f"{name}_{each}" for name, of_class in numbers.items() for each in of_class]
+    columns = zip(names, rows.T[[places[name] for name in names]])
     segments = {} if path is None or not os.path.exists(path) else segment_names(os.fspath(path))
     titles = {"segment": np.array([segments.get(label, "") for label in labels])} if segments else {}
-    return {"label": np.array(labels), **titles, "voxels": np.array(voxels), **dict(zip(names, rows.T.copy()))}
+    return RegionFeatures({"label": np.array(labels), **titles, "voxels": np.array(voxels), **dict(columns)})

@@ -101,13 +101,17 @@ class SeedSession:
     def __reduce_ex__(self, protocol):
         raise TypeError("a SeedSession cannot be copied or pickled; make another one of the same image")
 
+    def __repr__(self) -> str:
+        size = " × ".join(map(str, self._scene.shape))
+        return f"SeedSession({size} voxels, affinity {self._values['affinity']!r}, {self.memory} bytes)"
+
     def __enter__(self) -> SeedSession:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.release()
 
-    @with_parameters(_OF_UPDATES, labels)
+    @with_parameters(_OF_UPDATES, labels, is_update=True)
     def update(
         self,
         seeds: Array | ImageLike | Path | LabeledIndices | None = None,
@@ -220,8 +224,8 @@ class SeedSession:
     def affinity(self) -> dict[str, Any]:
         """Means and variances that the last update() used, by parameter; empty for the affinity "absolute_difference".
 
-        voxelmaps.labels(image, seeds, **session.affinity) gives the same labels if the other parameters are the same. Affinities of single
-        labels are not in it.
+        ``voxelmaps.labels(image, seeds, **session.affinity)`` gives the same labels if the other parameters are the same. Affinities
+        of single labels are not in it.
 
         Examples
         --------

@@ -3,7 +3,7 @@
 """Types of arguments, for type checkers only: no module of this name is there when programs run."""
 
 from os import PathLike
-from typing import Any, Iterable, Literal, Mapping, Sequence, SupportsFloat, SupportsIndex, TypedDict, Union
+from typing import Any, Callable, Iterable, Literal, Mapping, Sequence, SupportsFloat, SupportsIndex, TypedDict, Union
 
 from numpy.typing import DTypeLike, NDArray
 from typing_extensions import Required
@@ -33,6 +33,8 @@ Device = Union[Literal["cpu", "cuda"], int, None]
 # Also of several devices.
 Devices = Union[Literal["cpu", "cuda", "all"], int, Sequence[int], None]
 Precision = Literal["float", "double"]
+# A function of a fraction, or True for a bar.
+Progress = Union[Callable[[float], object], bool, None]
 
 # The tables of _parameters.py.
 
@@ -53,6 +55,7 @@ class _TextureParameters(TypedDict, total=False):
     alpha: Integer
     voxel_array_shift: Number
     threads: Integer
+    progress: Progress
 
 class FeatureMapsParameters(_ImageParameters, _TextureParameters, total=False):
     features: Required[str | Iterable[str] | Mapping[str, str | Iterable[str] | None]]
@@ -90,6 +93,7 @@ class _ConnectednessParameters(TypedDict, total=False):
     distance_weighting: bool
     device: Device
     threads: Integer
+    progress: Progress
 
 class FuzzyConnectednessParameters(_ImageParameters, _ConnectednessParameters, total=False):
     seed_points: Any
@@ -97,7 +101,7 @@ class FuzzyConnectednessParameters(_ImageParameters, _ConnectednessParameters, t
 
 class _LabelsParameters(_ConnectednessParameters, total=False):
     competition: Literal["relative", "iterative"]
-    tie_rule: Literal["background", "lowest_label"]
+    tie_rule: Literal["background", "lowest_label", "distance"]
     estimate_of_every_label: bool
     strength: bool
     margin: bool

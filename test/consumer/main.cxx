@@ -23,8 +23,6 @@ UseEverything(ImageType * image)
   const auto discretization = itk::GrayLevelDiscretizationImageFilter<ImageType>::New();
   discretization->SetInput(image);
   discretization->Update();
-  itk::CudaRunLengthFeatureMapImageFilter<ImageType>::New()->Print(std::cout);
-  itk::CudaFuzzyConnectednessImageFilter<ImageType>::New()->Print(std::cout);
   const auto maps = itk::FeatureMapsImageFilter<ImageType>::New();
   maps->SetFeatureNames({ "firstorder_Mean" });
   maps->SetInput(image);

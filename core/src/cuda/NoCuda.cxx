@@ -3,6 +3,7 @@
 // Replaces the device layer and the CUDA engines in a build without CUDA.
 #include "connectedness/ConnectednessKeyEngines.h"
 #include "features/FeatureMapsClasses.h"
+#include "voxelmaps/CudaArrays.h"
 #include "voxelmaps/CudaDevices.h"
 #include "voxelmaps/CudaFuzzyConnectednessJob.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
@@ -46,6 +47,12 @@ CudaDevices::GetName(int)
   return "";
 }
 
+int
+GetDeviceOf(const void *)
+{
+  return -1;
+}
+
 std::uint64_t
 CudaDevices::GetFreeMemory(int)
 {
@@ -68,26 +75,38 @@ CudaDevices::GetDriverVersion()
   return 0;
 }
 
-#define VOXELMAPS_NO_CUDA_ENGINE(name, function)                                                                       \
-  Cuda##name##Report function(const name##Job &, const Cuda##name##Options &)                                          \
+#define VOXELMAPS_NO_CUDA_METHODS(TJob)                                                                                \
+  std::vector<std::string> GetCudaMethods(const TJob &, int)                                                           \
   {                                                                                                                    \
     throw DeviceError(reason);                                                                                         \
   }                                                                                                                    \
   static_assert(true, "ends with a semicolon")
 
-VOXELMAPS_NO_CUDA_ENGINE(FuzzyConnectedness, ComputeFuzzyConnectednessCuda);
-VOXELMAPS_NO_CUDA_ENGINE(RelativeFuzzyConnectedness, ComputeRelativeFuzzyConnectednessCuda);
+VOXELMAPS_NO_CUDA_METHODS(FuzzyConnectednessJob);
+VOXELMAPS_NO_CUDA_METHODS(RelativeFuzzyConnectednessJob);
+VOXELMAPS_NO_CUDA_METHODS(TextureClassJob);
+
+CudaFuzzyConnectednessReport
+ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob &, const CudaFuzzyConnectednessOptions &)
+{
+  throw DeviceError(reason);
+}
+
+CudaRelativeFuzzyConnectednessReport
+ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
 
 #define VOXELMAPS_NO_CUDA_CLASS(name)                                                                                  \
-  CudaTextureReport<name##Job> ComputeFeatureMapsCuda(const name##Job &, const CudaTextureOptions<name##Job> &)        \
+  CudaReport ComputeFeatureMapsCuda(const name##Job &, const CudaOptions &)                                            \
   {                                                                                                                    \
     throw DeviceError(reason);                                                                                         \
   }
 VOXELMAPS_TEXTURE_CLASSES(VOXELMAPS_NO_CUDA_CLASS)
 
 CudaRelativeFuzzyConnectednessReport
-ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &,
-                                      const CudaRelativeFuzzyConnectednessOptions &,
+ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &, const CudaOptions &,
                                       RelativeFuzzyConnectednessHierarchy &)
 {
   throw DeviceError(reason);
@@ -107,6 +126,37 @@ DiscretizeGrayLevelsCuda(const GrayLevelDiscretizationJob &, const CudaOptions &
 
 void
 SelectIntensitiesCuda(PixelType, const void *, const std::uint16_t *, std::int64_t, void *, bool, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
+std::shared_ptr<void>
+AllocateCuda(std::uint64_t, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
+void
+CopyBoxCuda(const void *, const ArrayBox &, void *, const ArrayBox &, std::uint64_t, const JobExecution &,
+            const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
+void
+ClearCuda(void *, std::uint64_t, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
+MaskValues
+MakeMaskBytesCuda(PixelType, const void *, std::int64_t, const void *, std::uint8_t *, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
+std::vector<NonzeroPixel>
+FindNonzeroPixelsCuda(PixelType, const void *, std::int64_t, const CudaOptions &)
 {
   throw DeviceError(reason);
 }

@@ -5,6 +5,7 @@ NumPy, so that the command starts at once."""
 
 import concurrent.futures
 import contextlib
+import functools
 import logging.handlers
 import multiprocessing
 import os
@@ -15,6 +16,7 @@ import threading
 from concurrent.futures.process import BrokenProcessPool
 from typing import NamedTuple, Optional
 
+from .. import _progress
 from .._files import library
 from .tables import Outcome, one_line
 
@@ -27,7 +29,7 @@ class Task(NamedTuple):
     params, settings    Parameter file, and text of JSON with the settings that override it.
     file_format, channels, fill
                         Of the maps; see layouts.layout. The format regions is that of values of regions.
-    overwrite           Whether maps of other settings are replaced.
+    overwrite           Whether results of other settings or inputs, and files of others, are replaced.
     is_dry_run          Whether cases are only checked.
     """
 
@@ -45,8 +47,12 @@ class Task(NamedTuple):
 # --- In the process ----------------------------------------------------------------------------------------------------
 
 
-def _begin(is_verbose, threads):
-    """Prepare the process of the program."""
+def _begin(is_verbose, threads, fraction):
+    """Prepare the process of the program.
+
+    fraction    Value that gets how much of the case is computed.
+    """
+    _progress.fallback = functools.partial(setattr, fraction, "value")
     # The program ends it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -77,10 +83,11 @@ def _with_log(function, *arguments):
 
 
 def prepare(task):
-    """Check a task. Returns the keys of all maps that an image can have, and lines of the log."""
-    from . import cases
+    """Check a task. Returns the keys of all maps that an image can have, or what values of regions depend on, and lines of the log."""
+    from . import cases, regions
 
-    return _with_log(lambda: cases.radiomics.all_keys(cases.parameters_of(task)))
+    prepared = regions.origin if task.file_format == "regions" else cases.radiomics.all_keys
+    return _with_log(lambda: prepared(cases.parameters_of(task)))
 
 
 def compute(task, case):
@@ -119,16 +126,24 @@ class Worker:
             # Not fork, which copies the threads' locks of this process.
             context = multiprocessing.get_context("spawn")
             self._others = multiprocessing.active_children()
-            self._pool = concurrent.futures.ProcessPoolExecutor(1, context, _begin, self._arguments)
+            self._fraction = context.Value("d", 0.0, lock=False)
+            self._pool = concurrent.futures.ProcessPoolExecutor(1, context, _begin, (*self._arguments, self._fraction))
+        self._fraction.value = 0.0
         self._last = self._pool.submit(function, *arguments)
         return self._last
 
-    def call(self, function, *arguments):
-        return self.result(self.submit(function, *arguments))
+    def call(self, function, *arguments, show=None):
+        return self.result(self.submit(function, *arguments), show)
 
-    def result(self, future):
-        """The result of a call. Raises RuntimeError if the process crashed."""
+    def result(self, future, show=None):
+        """The result of a call. Raises RuntimeError if the process crashed.
+
+        show    Called several times a second with the fraction of the case that is computed; or None.
+        """
         try:
+            while show is not None and not future.done():
+                concurrent.futures.wait([future], 0.2)
+                show(self._fraction.value)
             return future.result()
         except BrokenProcessPool:
             self._pool = None

@@ -87,7 +87,7 @@ class LiveLabels:
         self._poll.stop()
         self.viewer.layers.events.removed.disconnect(self._on_removed)
 
-    def save(self, folder):
+    def save(self, folder, overwrite=False):
         """Write the present strokes, and labels of exactly these, to a folder as NIfTI; returns their paths."""
         with self._lock:
             seeds = self._read()
@@ -96,7 +96,10 @@ class LiveLabels:
         strokes.ravel()[seeds.numbers] = seeds.labels
         name = re.sub(r"[/\\,]", "-", self.images[0].name)
         names, geometry = [f"{name}-labels", f"{name}-strokes"], _layers.geometry_of(self.images[0])
-        return FeatureMaps(names, np.stack([labels, strokes]), (), geometry).save(folder)
+        layers = {**{f"image {layer.name}": layer for layer in self.images}, "strokes": self.strokes}
+        maps = FeatureMaps(names, np.stack([labels, strokes]), (), geometry)
+        maps.provenance = _layers.provenance(layers, {**self._parameters})
+        return maps.save(folder, overwrite=overwrite)
 
     def _on_poll(self):
         if not self.strokes.visible:

@@ -2,17 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Feature maps of layers: parts of a volume one after the other, one slice, files with provenance, and what features mean."""
 
-import datetime
-import json
 import math
 import pathlib
 import re
 
 import numpy as np
 
-import voxelmaps
-
-from .._cohort.tables import PROVENANCE
 from .._feature_maps import request_of
 from .._maps import FeatureMaps
 from . import _layers
@@ -61,7 +56,11 @@ def compute(image, mask, settings, axis=0, index=None):
         part = request._replace(box=(slice(start, min(start + step, end)), *request.box[1:]))
         part.run((), maps.ctypes.data + (start - first) * plane, math.prod(shape))
         yield min((start + step - first) / (end - first), 1.0)
-    result = FeatureMaps(request.names, maps, request.box, request.geometry, request.image.shape)
+    known = {name: value for name, value in settings.items() if name != "features"}
+    provenance = _layers.provenance({"image": image, "mask": mask}, known)
+    result = FeatureMaps(
+        request.names, maps, request.box, request.geometry, request.image.shape, provenance=provenance
+    )
     result.inside = None if request.mask is None else request.mask.array[request.box] != 0
     yield result
     yield from map(UserWarning, texts)
@@ -76,20 +75,3 @@ def visible_slice(layer, dims):
     # As napari slices: without what is rotated out of the slice.
     position = inverse[axis, axis] * dims.point[axis + others] + inverse[axis, -1]
     return axis, int(np.clip(np.round(position), 0, _layers.array_of(layer).shape[axis] - 1))
-
-
-def save(maps, image, mask, settings, folder):
-    """Write maps as NIfTI files to a folder, and what they come from to provenance.json; returns their paths."""
-    files = maps.save(folder)
-    record = {
-        "program": f"voxelmaps {voxelmaps.__version__}, plugin of napari",
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "complete": True,
-        "image": {"layer": image.name, "path": image.source.path},
-        "mask": mask and {"layer": mask.name, "path": mask.source.path},
-        "parameters": settings,
-        "maps": {name: {"file": file.name} for name, file in zip(maps, files)},
-    }
-    path = pathlib.Path(folder, PROVENANCE)
-    path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    return [*files, path]

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dock widgets of the plugin. What they do is in _live and _maps."""
 
-import functools
 
 import numpy as np
 from magicgui import widgets as w
 from napari.layers import Image, Labels
 from napari.qt.threading import create_worker
-from qtpy.QtWidgets import QFileDialog
+from qtpy.QtWidgets import QFileDialog, QMessageBox
 
 from .._parameters import ADJACENCIES, AFFINITIES, COMPETITIONS, TIE_RULES
 from . import _layers, _maps
@@ -37,8 +36,8 @@ class _Widget(w.Container):
         if not self.is_closed:
             self.status.value = str(text)
 
-    def save(self, folder=None):
-        """Write the results to a folder in a thread; without a folder, ask for one."""
+    def save(self, folder=None, overwrite=False):
+        """Write the results to a folder in a thread; without a folder, ask for one. What is there is replaced if the user agrees."""
         write = self.writer()
         if write is None:
             self.report("there is nothing to save: compute it first")
@@ -46,10 +45,17 @@ class _Widget(w.Container):
         folder = folder or QFileDialog.getExistingDirectory(None, "Folder to save to")
 
         def saved():
-            yield f"saved {len(write(folder))} files in {folder}"
+            yield f"saved {len(write(folder, overwrite=overwrite))} files in {folder}"
+
+        def show(result):
+            self.report(result)
+            if isinstance(result, FileExistsError) and not self.is_closed:
+                text = f"{str(result).partition(': choose')[0]}. Replace it?"
+                if QMessageBox.question(self.native, "Save", text) == QMessageBox.StandardButton.Yes:
+                    self.save(folder, overwrite=True)
 
         if folder:
-            create_worker(guarded, saved, _connect={"yielded": self.report})
+            create_worker(guarded, saved, _connect={"yielded": show})
 
     def _on_destroyed(self):
         self.is_closed = True
@@ -204,7 +210,7 @@ class MapsWidget(_Widget):
 
     def writer(self):
         """The function that writes the maps that were computed last to a folder, with what they come from."""
-        return self._results and functools.partial(_maps.save, *self._results)
+        return self._results and self._results[0].save
 
     def update_preview(self, event=None):
         """Compute the first selected map in the visible slice, soon."""

@@ -17,16 +17,18 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Mapping
 
-from .. import _image
+from .. import _image, _outputs
 from .._files import layouts, paths, writing
+from .._maps import entry_of
 from .._parameters import FEATURE_MAPS
+from .._progress import shown
 from . import _filters, _preparation, _settings, _values
 from ._filters import images_of
 from ._levels import VOXELS_AT_ONCE, Maps, bin_edges, check_classes, dtype_of
 
 if TYPE_CHECKING:
     from ._extractor import RadiomicsFeatureExtractor as RadiomicsFeatureExtractor
-    from .._types import ImageLike, Path, Precision
+    from .._types import ImageLike, Path, Precision, Progress
 
 __all__ = ["execute", "read_image"]
 
@@ -77,9 +79,11 @@ def execute(
     params: Path | Mapping[str, Any] | None = None,
     *,
     out_dir: Path | None = None,
+    overwrite: bool = False,
     precision: Precision = "float",
     hashes: bool = False,
     images: bool = False,
+    progress: Progress = None,
     **settings: Any,
 ) -> dict[str, Any]:
     """Compute the feature maps, or with voxelBased=False the values of the region, that PyRadiomics computes.
@@ -97,13 +101,17 @@ def execute(
         YAML or JSON file of parameters, or a dict with the same sections.
     out_dir : path, optional
         Folder for the maps, such as original_glcm_Contrast.nii.gz. They are written slab by slab, so that memory holds a slab of the
-        maps of one class; the dict has their paths.
+        maps of one class; the dict has their paths. Files appear when all are complete, with provenance.json.
+    overwrite : bool, default False
+        Whether maps of other images or settings, and files of other programs, are replaced.
     precision : {"float", "double"}, default "float"
         Type of the maps: float32, or float64, as in PyRadiomics.
     hashes : bool, default False
         Whether diagnostics contain the hashes of image and mask.
     images : bool, default False
         Whether the dict also has the images that maps are computed from, such as "wavelet-LLH", each before its maps.
+    progress : callable or bool, optional
+        Function of the fraction that is finished, as in voxelmaps.feature_maps, or True for a bar of tqdm.
     **settings
         Settings, which precede those of params, except for those of an image type there; also featureClass, imageType and voxelBased.
 
@@ -118,6 +126,8 @@ def execute(
     ------
     ValueError, TypeError, NotImplementedError
         For a setting that is not valid, not known, or not available here, with its name.
+    FileExistsError
+        For maps of another run, or files of other programs, unless overwrite is True; ValueError for an input.
     FileNotFoundError, OSError
         For a file that does not exist or cannot be written, with its path.
     ImportError
@@ -138,6 +148,8 @@ def execute(
     {'original_shape_VoxelVolume': 399.0, 'original_firstorder_Mean': 800.0}
     """
     FEATURE_MAPS["precision"].check(precision, "precision")
+    if progress is not None:
+        FEATURE_MAPS["progress"].check(progress, "progress")
     parameters = _settings.read(params, settings)
     _filters.check_libraries(parameters.image_types)
     if not parameters.voxel_based and (out_dir is not None or images):
@@ -146,38 +158,53 @@ def execute(
     layout = layouts.layout("nii.gz", all_keys(parameters, images))
     if out_dir is not None:
         given = {"the image": image, "the mask": mask, "the parameter file": params}
-        read = [(what, os.fspath(value)) for what, value in given.items() if isinstance(value, (str, os.PathLike))]
-        paths.check_outputs(read, [("out_dir", os.fspath(out_dir), layout.names())])
+        names = [*layout.names(), paths.PROVENANCE]
+        _outputs.check_inputs(
+            [(what, _image.source(value)) for what, value in given.items()], [("out_dir", os.fspath(out_dir), names)]
+        )
     volume, convert = _image.load(image, "the image")
     mask_volume, _ = _image.load(mask, "the mask", grid=volume, segment=parameters.settings["label"])
     if not parameters.voxel_based:
         # Values do not depend on voxels around the region.
         of_region = {**parameters.settings, "kernelRadius": 0}
-        return _values.values_of(_preparation.prepare(volume, mask_volume, of_region, hashes), parameters)
+        prepared = _preparation.prepare(volume, mask_volume, of_region, hashes)
+        with shown(progress, voxels_of_jobs(prepared, parameters), "execute"):
+            return _values.values_of(prepared, parameters)
     prepared = _preparation.prepare(volume, mask_volume, parameters.settings, hashes)
     check_classes(prepared.image, parameters)
     if parameters.settings["voxelBatch"] is not None:
         _logger.info("setting voxelBatch has no effect: all voxels are computed at once")
     result = _preparation.diagnostics(prepared, parameters)
-    if out_dir is not None:
-        return result | _write_maps(prepared, parameters, precision, images, out_dir, layout)
-    return result | _maps_in_memory(prepared, parameters, precision, images, convert)
+    with shown(progress, voxels_of_jobs(prepared, parameters), "execute"):
+        if out_dir is not None:
+            inputs = {"image": entry_of(image, volume), "mask": entry_of(mask, mask_volume)}
+            folder = _outputs.MapsFolder(out_dir, inputs, parameters.origin_of_maps(precision), overwrite)
+            folder.check(layout.names())
+            return result | _write_maps(prepared, parameters, precision, images, folder, layout)
+        return result | _maps_in_memory(prepared, parameters, precision, images, convert)
 
 
-def _write_maps(prepared, parameters, precision, images, out_dir, layout):
+def voxels_of_jobs(prepared, parameters):
+    """For the progress: the voxels of all maps, classes and images, or of the images of values of regions."""
+    names = parameters.image_names(prepared.image.array.ndim)
+    count = sum(len(parameters.keys(name)) for name in names) if parameters.voxel_based else len(names)
+    return prepared.roi.array.size * count
+
+
+def _write_maps(prepared, parameters, precision, images, maps_folder, layout):
     """Dict of the paths of maps and images by key."""
-    result = {}
-    with (
-        paths.output_folder(out_dir) as folder,
-        writing.Writer(prepared.image, dtype_of(precision), folder, layout) as writer,
-    ):
-        for name, image, settings in images_of(prepared, parameters):
-            if images:
-                result[name] = writing.write_image(image, folder.path / layout.files[name], folder)
-            maps = Maps(image, prepared.roi, settings, precision, name)
-            for class_name, keys in parameters.keys(name).items():
-                writer.write(maps, class_name, keys)
-                result.update((key, folder.path / layout.files[key]) for key in keys.values())
+    result, entries = {}, {}
+    with paths.output_folder(maps_folder.path) as folder:
+        with writing.Writer(prepared.image, dtype_of(precision), folder, layout) as writer:
+            for name, image, settings in images_of(prepared, parameters):
+                if images:
+                    result[name] = writing.write_image(image, folder.path / layout.files[name], folder)
+                maps = Maps(image, prepared.roi, settings, precision, name)
+                for class_name, keys in parameters.keys(name).items():
+                    writer.write(maps, class_name, keys)
+                    entries.update((key, {"file": layout.files[key]}) for key in keys.values())
+                    result.update((key, folder.path / layout.files[key]) for key in keys.values())
+        maps_folder.publish(folder, entries, {}, "voxelmaps.radiomics.execute")
     return result
 
 

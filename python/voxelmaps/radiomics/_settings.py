@@ -407,6 +407,16 @@ class Parameters(NamedTuple):
         settings = self.settings_of(image_type)
         return {name: settings[name] for name in own + used}
 
+    def origin(self, settings):
+        """What results depend on, in addition to image and mask, by name: these settings, and those of each image type."""
+        types = {name: {**self.special(name), **_filters.versions(name)} for name in self.image_types}
+        return {**settings, "image_types": types, **_filters.installed("voxelmaps")}
+
+    def origin_of_maps(self, precision, format="nii.gz", channels=None, fill=None, **others):
+        """The origin of maps in files."""
+        files = {"precision": precision, "format": format, "channels": channels, "fill": fill}
+        return self.origin({**self.general(), **others, **files})
+
     def image_names(self, dimension):
         """Names of the images of all types that maps are computed of, and their types. Images that are too small have fewer."""
         return {
