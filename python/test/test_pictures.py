@@ -383,7 +383,7 @@ except ImportError as error:
 print(voxelmaps.map_limits([(numpy.eye(3), None)], (0, 100)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    message = "pictures need matplotlib: pip install voxelmaps[pictures]"
+    message = 'drawing pictures needs matplotlib: pip install "voxelmaps[pictures]"'
     assert done.stdout.splitlines() == [message, "{'map': (0.0, 1.0)}"], done.stderr
 
 
