@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, NamedTuple, 
 import numpy as np
 
 from . import _arrays, _image, _regions
+from ._files import library
 from ._suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -228,8 +229,7 @@ class FeatureMaps(Mapping[str, Any]):
         >>> maps.to_xarray().sel(feature="firstorder_Mean", z=1).dims
         ('y', 'x')
         """
-        import xarray
-
+        xarray = library("xarray", "to_xarray", extra="all")
         image = self._image()
         axes = dict(self.axes or {})
         for name, part in zip(list(axes)[-len(self.slices) :], self.slices):
@@ -269,8 +269,7 @@ class FeatureMaps(Mapping[str, Any]):
         >>> maps.to_dataframe(image > 57)["firstorder_Minimum"].to_dict()
         {(2, 3, 3): 52.0, (2, 3, 4): 53.0}
         """
-        import pandas
-
+        pandas = library("pandas", "to_dataframe", extra="all")
         image, array = self._image(), np.asarray(self)
         shape, dimension = array.shape[1:], array.ndim - 1
         # Of the first voxel of the maps, in the input and in the mask.

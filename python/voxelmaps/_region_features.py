@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _arrays, _core, _feature_maps, _regions
 from ._devices import triple
+from ._files import library
 from ._files.dicom import OverlappingSegments, segment_names
 from ._parameters import REGION_FEATURES, check_effects, checked, with_parameters
 from ._progress import shown
@@ -131,10 +132,9 @@ class RegionFeatures(dict[str, np.ndarray]):
         >>> table.to_dataframe("original").to_dict("records")
         [{'voxels': 64, 'original_firstorder_Mean': 31.5}]
         """
-        import pandas
-
+        pandas = library("pandas", "to_dataframe", extra="all")
         start = "" if image_type is None else f"{image_type}_"
-        of_regions = ("label", "voxels")
+        of_regions = ("label", "segment", "voxels")
         columns = {name if name in of_regions else f"{start}{name}": column for name, column in self.items()}
         return pandas.DataFrame(columns).set_index("label")
 
@@ -231,7 +231,7 @@ def region_features(
         labels = error.segments if isinstance(label, str) else _regions.labels_of(label)
         image = opened.image if isinstance(opened.given, (str, os.PathLike)) else opened.given
         tables = [region_features(image, mask, **{**parameters, "label": each}) for each in labels]
-        return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+        return RegionFeatures({name: np.concatenate([table[name] for table in tables]) for name in tables[0]})
     given = _arrays.array_like(on_grid, "mask", image, image.shape)
     label_image, labels = _regions.label_map(given, values["label"], image=image)
     host = _arrays.Array(np.ascontiguousarray(image.host()), _arrays.Library("NumPy"))
