@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ._suggestions import warn
 
 if TYPE_CHECKING:
     import pandas
+    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
     from ._types import Array, ImageLike, Path, RegionFeaturesParameters
@@ -77,7 +78,7 @@ def number_of_parts(inside, threads):
     return round(zones_per_voxel * voxels)
 
 
-class RegionFeatures(dict[str, np.ndarray]):
+class RegionFeatures(dict[str, "NDArray[Any]"]):
     """Features of regions: a dict of columns, with a row per region.
 
     Its names are those of feature_maps, such as "glcm_Contrast". PyRadiomics, radiomics.execute and the command name the type of the
@@ -96,7 +97,7 @@ class RegionFeatures(dict[str, np.ndarray]):
     RegionFeatures(2 regions, 19 features: firstorder_10Percentile, firstorder_90Percentile, firstorder_Energy, ...)
     """
 
-    def __init__(self, columns: Mapping[str, np.ndarray]) -> None:
+    def __init__(self, columns: Mapping[str, NDArray[Any]]) -> None:
         super().__init__(columns)
 
     def to_dataframe(self, image_type: str | None = None) -> pandas.DataFrame:
