@@ -26,23 +26,29 @@ if(VoxelMaps_INSTALL)
   install(
     TARGETS VoxelMaps
     EXPORT VoxelMapsTargets
-    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT Development
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT Runtime NAMELINK_COMPONENT Development
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT Runtime
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/VoxelMaps
   )
   install(
     DIRECTORY ${PROJECT_SOURCE_DIR}/include/
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/VoxelMaps
+    COMPONENT Development
     FILES_MATCHING
     PATTERN "*.h"
     PATTERN "*.hxx"
   )
-  install(FILES ${PROJECT_BINARY_DIR}/include/VoxelMapsExport.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/VoxelMaps)
-  install(EXPORT VoxelMapsTargets NAMESPACE VoxelMaps:: DESTINATION ${package_dir})
+  install(
+    FILES ${PROJECT_BINARY_DIR}/include/VoxelMapsExport.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/VoxelMaps
+    COMPONENT Development
+  )
+  install(EXPORT VoxelMapsTargets NAMESPACE VoxelMaps:: DESTINATION ${package_dir} COMPONENT Development)
   install(
     FILES ${PROJECT_BINARY_DIR}/VoxelMapsConfig.cmake ${PROJECT_BINARY_DIR}/VoxelMapsConfigVersion.cmake
     DESTINATION ${package_dir}
+    COMPONENT Development
   )
 endif()
 

@@ -23,7 +23,7 @@ def write_maps(options):
         bin_count=options.levels,
         neighborhood_radius=options.radius,
     )
-    maps.save(options.folder)
+    maps.save(options.folder, overwrite=options.overwrite)
     for name, values in maps.items():
         print(f"{name:36} {float(values.min()):12.5g} ... {float(values.max()):<12.5g}")
     width = 2 * options.radius + 1
@@ -43,6 +43,7 @@ def main():
     parser.add_argument("--radius", type=int, default=2, help="radius of the window in voxels (default: 2)")
     parser.add_argument("--features", default="all", help="all, or a comma-separated list such as SRE,LRE,RE")
     parser.add_argument("--dpi", type=float, default=80, help="pixels per inch of the picture (default: 80)")
+    parser.add_argument("--overwrite", action="store_true", help="replace maps of another run (overwrite=True)")
     options = parser.parse_args()
     try:
         write_maps(options)

@@ -29,6 +29,10 @@ def write_series(image, folder):
         data.StudyInstanceUID, data.SeriesInstanceUID = uids[:2]
         data.FrameOfReferenceUID = uids[0]
         data.PatientName, data.SeriesDescription, data.Modality = "Synthetic", "Synthetic liver", "CT"
+        # Empty, but required, for instance of segmentations of the series.
+        data.PatientID = data.PatientBirthDate = data.PatientSex = data.StudyDate = data.StudyTime = ""
+        data.StudyID = data.AccessionNumber = data.ReferringPhysicianName = data.PositionReferenceIndicator = ""
+        data.Manufacturer, data.SeriesNumber = "VoxelMaps", 1
         data.InstanceNumber, data.ImageOrientationPatient = k + 1, [1, 0, 0, 0, 1, 0]
         x, y, z = image.origin
         data.ImagePositionPatient = [x, y, round(z + k * image.spacing[2], 6)]
@@ -57,8 +61,9 @@ def main():
         strokes.SetSpacing(ct.strokes.spacing)
         strokes.SetOrigin(ct.strokes.origin)
         SimpleITK.WriteImage(strokes, arguments.strokes)
-    for name, index in ct.seeds.items():
-        print(f"{name} seed {','.join(map(str, index[::-1]))}")
+    for name in ("vessel", "liver", "bone", "spleen"):
+        index = ct.seeds[name]
+        print(f"{name} seed {','.join(map(str, index[::-1]))} (x,y,z), in Python {index}")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@
 #include "voxelmaps/CudaFuzzyConnectednessJob.h"
 #include "voxelmaps/FuzzyConnectednessVolumeCurve.h"
 
+#include <cmath>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -62,7 +64,8 @@ namespace itk
  * - MinimumStrength (0): in [0, 1]; strengths below it are set to 0 and not searched.
  * - Adjacency (Face): which voxels are neighbors; see FuzzyConnectednessEnums::Adjacency.
  * - DistanceWeighting (off): see above. Spacings must be from 1e-140 to 1e140.
- * - Method (Automatic): see FuzzyConnectednessEnums::Method. It affects run time, not the result.
+ * - Method (empty): see voxelmaps::FuzzyConnectednessJob. It affects run time, not the result; images of fewer than
+ * 8192 voxels are computed on a CUDA device if it is set.
  * - CropToSeeds (off), CropMargin (10), CropMarginInMillimeters (off): see below.
  *
  * \par Estimate
@@ -99,9 +102,9 @@ namespace itk
  *
  * \par Pipeline
  * Requires its entire input and produces its entire output, which has no voxels if the input has none. Memory in
- * addition to input and output: 1 byte per voxel if there is a mask; a copy of an input that computes its pixels, such
- * as itk::ImageAdaptor; Hierarchy uses up to 9 bytes per voxel with 6 neighbors (13 with 26), and Buckets stores
- * the linear indices of the voxels in its queues (about 4 bytes each).
+ * addition to input and output: 1 byte per voxel if there is a mask; Hierarchy uses up to 9 bytes per voxel with 6
+ * neighbors (13 with 26), and Buckets stores the linear indices of the voxels in its queues (about 4 bytes each). The
+ * engines read the input and use the memory of the output until the end, so the filter does not run in place.
  *
  * \par Errors
  * Throws an itk::ExceptionObject that names the value if there is no seed, if a seed is outside the image or the mask,
@@ -139,7 +142,6 @@ public:
   using typename Superclass::OutputImageType;
   using typename Superclass::OutputPixelType;
   using SeedsType = std::vector<IndexType>;
-  using MethodEnum = FuzzyConnectednessEnums::Method;
 
   static_assert((std::is_same<OutputPixelType, float>::value || std::is_same<OutputPixelType, double>::value) &&
                   VoxelMapsDetail::hasPixelsInBuffer<OutputImageType>,
@@ -178,6 +180,10 @@ public:
   double
   GetVolumeOfThreshold(double threshold) const
   {
+    if (std::isnan(threshold))
+    {
+      itkExceptionMacro("The threshold is " << threshold << ", but must be a number.");
+    }
     double volume = static_cast<double>(this->GetVolumeCurve().GetNumberOfVoxels(threshold));
     for (unsigned int d = 0; d < TInputImage::ImageDimension; ++d)
     {
@@ -191,14 +197,17 @@ public:
   double
   GetSuggestedThreshold(double minimumVolume = 0.0) const;
 
-  /** Method of computation; affects run time, not the result. Default: Automatic. */
-  itkSetEnumMacro(Method, MethodEnum);
-  itkGetEnumMacro(Method, MethodEnum);
+  /** Names of the methods that support the parameters on the device of the filter, the one that an empty Method chooses
+   * first: Hierarchy and CorrectedKFOE on a CUDA device; Hierarchy, Buckets and Queue on the CPU. See
+   * voxelmaps::FuzzyConnectednessJob. */
+  virtual std::vector<std::string>
+  GetAvailableMethods() const
+  {
+    return this->template GetMethodsFor<voxelmaps::FuzzyConnectednessJob>();
+  }
 
-  /** The CPU method that the last Update() used: Method, the choice of Automatic, or Buckets in place of Hierarchy if
-   * the image has more than 2^32 links (330 million voxels with 26 neighbors). Automatic before the first Update() and
-   * after one on a CUDA device. */
-  itkGetEnumMacro(UsedMethod, MethodEnum);
+  /** The method that the last Update() used; empty before. */
+  itkGetStringMacro(UsedMethod);
 
 protected:
   FuzzyConnectednessImageFilter() = default;
@@ -216,7 +225,6 @@ protected:
     }
     os << (m_Seeds.size() > maxPrinted ? " and others, in all " + std::to_string(m_Seeds.size()) : "");
     os << std::endl;
-    os << indent << "Method: " << m_Method << std::endl;
     os << indent << "UsedMethod: " << m_UsedMethod << std::endl;
   }
   void
@@ -228,7 +236,6 @@ protected:
     {
       itkExceptionMacro("There are 0 seeds, but at least one is needed: SetSeed, AddSeed, SetSeeds or SetSeedImage.");
     }
-    VoxelMapsDetail::VerifyEnumerator(*this, "Method", m_Method, MethodEnum::Hierarchy);
   }
   void
   VerifyInputInformation() const override
@@ -254,9 +261,8 @@ private:
   const voxelmaps::FuzzyConnectednessVolumeCurve &
   GetVolumeCurve() const;
 
-  SeedsType  m_Seeds;
-  MethodEnum m_Method{ MethodEnum::Automatic };
-  MethodEnum m_UsedMethod{ MethodEnum::Automatic };
+  SeedsType   m_Seeds;
+  std::string m_UsedMethod;
 
   // Of the output as it was at a certain time.
   mutable voxelmaps::FuzzyConnectednessVolumeCurve m_VolumeCurve;

@@ -21,7 +21,9 @@ namespace itk
  *
  * \par Parameters
  * BinEdges, BinWidth and NumberOfGrayLevels choose their method, and RangeMinimum and RangeMaximum the RangeSource
- * Given, unless these are set. It is an error to set a parameter that the method does not use.
+ * Given, unless these are set. The last of BinEdges, BinWidth and NumberOfGrayLevels that is set replaces the others.
+ * Setting DiscretizationMethod or RangeSource takes back what these do not use; it is an error to set that afterwards.
+ * ClearDiscretization() restores all defaults.
  *
  * - DiscretizationMethod (FixedBinNumber): see GrayLevelDiscretizationEnums::Method. With BinEdges, the default is
  *   Edges; with BinWidth, it is FixedBinSizeAtMultiples.

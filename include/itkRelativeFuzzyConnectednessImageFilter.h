@@ -53,7 +53,8 @@ namespace itk
  *   of equal strength.
  *
  * All are 0 where \f$F(v)\f$ is less than MinimumStrength, and outside the box of CropToSeeds, which
- * FuzzyConnectednessImageFilter describes. The images of strength and margin are empty if they are not generated.
+ * FuzzyConnectednessImageFilter describes. The images of strength and margin are empty if they are not generated, and a
+ * filter downstream that makes them compute is an error.
  *
  * \par Parameters
  * - Seeds (none), SeedImage (none): AddSeed(index, label), and an image whose non-zero voxels are seeds of the label
@@ -207,6 +208,13 @@ public:
   itkSetEnumMacro(TieRule, TieRuleEnum);
   itkGetEnumMacro(TieRule, TieRuleEnum);
 
+  /** Names of the methods that support the parameters on the device of the filter: Hierarchy. */
+  virtual std::vector<std::string>
+  GetAvailableMethods() const
+  {
+    return this->template GetMethodsFor<voxelmaps::RelativeFuzzyConnectednessJob>();
+  }
+
   /** Whether to generate the image of the winner's strength. Default: off. */
   itkSetMacro(GenerateStrengthImage, bool);
   itkGetConstMacro(GenerateStrengthImage, bool);
@@ -318,8 +326,17 @@ protected:
     }
   }
   void
-  GenerateOutputRequestedRegion(DataObject *) override
+  GenerateOutputRequestedRegion(DataObject * output) override
   {
+    const auto verify = [&](const DataObject * image, bool isGenerated, const char * name) {
+      if (output == image && !isGenerated)
+      {
+        itkExceptionMacro("The image of " << name << "s is needed, but not generated: call Generate" << name
+                                          << "ImageOn().");
+      }
+    };
+    verify(this->GetStrengthImage(), m_GenerateStrengthImage, "Strength");
+    verify(this->GetMarginImage(), m_GenerateMarginImage, "Margin");
     this->GetOutput()->SetRequestedRegionToLargestPossibleRegion();
     this->GetStrengthImage()->SetRequestedRegionToLargestPossibleRegion();
     this->GetMarginImage()->SetRequestedRegionToLargestPossibleRegion();

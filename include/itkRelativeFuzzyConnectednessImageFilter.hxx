@@ -98,6 +98,13 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   else
   {
     m_UsedLabelAffinities.insert(m_LabelAffinities.begin(), m_LabelAffinities.end());
+    for (const auto & each : m_LabelAffinities)
+    {
+      if (std::find(job.labels.begin(), job.labels.end(), each.first) == job.labels.end())
+      {
+        itkWarningMacro("The label " << each.first << " has an affinity of its own, but no seeds.");
+      }
+    }
   }
   job.labelAffinities = m_UsedLabelAffinities;
 }
@@ -253,7 +260,7 @@ bool
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ComputeLabels(
   const voxelmaps::RelativeFuzzyConnectednessJob & job, voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy)
 {
-  if (this->UsesCuda(!job.IsSmall()))
+  if (this->UsesCudaFor(job))
   {
     const auto compute = [&](const auto & options) {
       return hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, options, *hierarchy)
@@ -273,8 +280,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
         return std::string();
       }
     };
-    const std::string name =
-      this->template CallCuda<voxelmaps::CudaRelativeFuzzyConnectednessOptions>(computeUnlessTooLarge);
+    const std::string name = this->template CallCuda<voxelmaps::CudaOptions>(computeUnlessTooLarge);
     this->SetUsedDeviceName(name);
     return !name.empty();
   }

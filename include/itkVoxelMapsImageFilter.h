@@ -11,9 +11,11 @@
 #include "itkVoxelMapsImageRows.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 
 namespace itk
 {
@@ -27,12 +29,16 @@ namespace itk
  *
  * \par Grids
  * Masks, selections and seed images must have the region of the input, and its grid: their corners may differ by at
- * most CoordinateTolerance voxels (0.001). NIfTI, for example, stores origins as float. DirectionTolerance is not used.
+ * most CoordinateTolerance voxels: 0.001, or what itk::ImageToImageFilterCommon::SetGlobalDefaultCoordinateTolerance()
+ * has set before. NIfTI, for example, stores origins as float. DirectionTolerance is not used.
  *
  * \par Device
  * Results are bit-identical on the CPU and on CUDA devices. Images may be larger than the memory of a device: except
  * for labels, they are computed in slabs that fit. Up to 1/32 of the device memory and 128 MB of page-locked host
  * memory remain allocated for later calls of Update() in the same program, until CudaDevices::ReleaseResources().
+ *
+ * Pixels of an itk::CudaImage, or of another image with DevicePixels, stay on their device, which computes unless Device
+ * is CPU; so do those of outputs of such a type. Work is in the default stream, or in that of the DevicePixels.
  *
  * - MaskImage (none), InsidePixelValue (not set): see above.
  * - Device (Automatic), DeviceID (0): what computes; see DeviceEnums::Device.
@@ -40,8 +46,9 @@ namespace itk
  *
  * \par Errors
  * Throws an itk::ExceptionObject that names the value if the mask has no voxel inside or several values but no
- * InsidePixelValue, if grids differ, if Device is CUDA but the device DeviceID does not exist or this build has no code
- * for it, if the device has too little memory for the smallest slab (the message says how much is needed), and for
+ * InsidePixelValue, if there is an InsidePixelValue but no mask, if the pixels of an image are not in memory, such as
+ * after ReleaseDataFlag, if grids differ, if Device is CUDA but the device DeviceID does not exist or this build has no
+ * code for it, if the device has too little memory for the smallest slab (the message says how much is needed), and for
  * every error of CUDA, with the text of CUDA and advice.
  *
  * \ingroup VoxelMaps
@@ -79,13 +86,22 @@ public:
   itkGetInputMacro(MaskImage, MaskImageType);
 
   /** Value of the voxels inside the mask. Default: none, for masks of 0 and one other value; the get function then
-   * returns 0. */
+   * returns 0. ClearInsidePixelValue() restores the default. */
   virtual void
   SetInsidePixelValue(const MaskPixelType & value)
   {
     if (m_InsidePixelValue != value)
     {
       m_InsidePixelValue = value;
+      this->Modified();
+    }
+  }
+  virtual void
+  ClearInsidePixelValue()
+  {
+    if (m_InsidePixelValue)
+    {
+      m_InsidePixelValue.reset();
       this->Modified();
     }
   }
@@ -114,7 +130,12 @@ protected:
   VoxelMapsImageFilter()
   {
     this->AddOptionalInputName("MaskImage");
-    this->SetCoordinateTolerance(1e-3);
+    // Unless the program has chosen another one for all filters.
+    constexpr double toleranceOfItk = 1e-6;
+    if (ImageToImageFilterCommon::GetGlobalDefaultCoordinateTolerance() == toleranceOfItk)
+    {
+      this->SetCoordinateTolerance(1e-3);
+    }
     if constexpr (DeviceImageTraits<TInputImage>::isDeviceImage)
     {
       // Masks, whose type is an itk::Image.
@@ -150,6 +171,18 @@ protected:
     {
       VoxelMapsDetail::CallEngine(*this, [this] { CudaDevices::Verify(m_DeviceID); }, ", which needs a CUDA device");
     }
+    if (m_InsidePixelValue && !this->HasMask())
+    {
+      itkExceptionMacro("InsidePixelValue is "
+                        << static_cast<typename NumericTraits<MaskPixelType>::PrintType>(*m_InsidePixelValue)
+                        << ", but there is no mask: set one, or call ClearInsidePixelValue().");
+    }
+  }
+  /** Whether there is an image that InsidePixelValue is for. */
+  virtual bool
+  HasMask() const
+  {
+    return this->GetMaskImage() != nullptr;
   }
   void
   VerifyInputInformation() const override
@@ -208,13 +241,19 @@ protected:
     m_Memory.options.outputLocation = ((outputs == nullptr || find(outputs, m_Memory.options.outputLocation)) && ...)
                                         ? Location::Device
                                         : Location::Host;
-    m_Memory.usesCuda =
-      m_Memory.options.UsesStream() || m_Device == DeviceEnum::CUDA || CudaDevices::IsUsable(m_DeviceID);
+    m_Memory.usesCuda = m_Memory.options.UsesStream() || this->AllowsCuda();
   }
   const VoxelMapsDetail::JobMemory &
   GetMemory() const
   {
     return m_Memory;
+  }
+  /** Whether the device that is set may compute pixels of host memory, which is known before an update. */
+  bool
+  AllowsCuda() const
+  {
+    return m_Device == DeviceEnum::CUDA ||
+           (m_Device == DeviceEnum::Automatic && VoxelMapsDetail::IsCudaAllowed() && CudaDevices::IsUsable(m_DeviceID));
   }
   /** Whether the CUDA device is to compute, if it is worth while or the pixels are there. */
   bool
@@ -271,8 +310,12 @@ protected:
       // The text of the error tells its values.
       pixels.pointer = mask->GetBufferPointer();
     }
+    const auto                            verified = std::make_tuple(mask, mask->GetMTime(), m_InsidePixelValue);
+    const auto                            known = m_VerifiedMasks.find(name);
+    const bool                            isVerified = known != m_VerifiedMasks.end() && known->second == verified;
     std::shared_ptr<const std::uint8_t[]> bytes = VoxelMapsDetail::MakeMaskBytes<ImageDimension>(
-      filter, name, type, pixels.pointer, inside, *mask, region, execution);
+      filter, name, type, pixels.pointer, inside, *mask, region, isVerified, execution);
+    m_VerifiedMasks[name] = verified;
     return m_Memory.options.inputLocation == Location::Device
              ? VoxelMapsDetail::CopyToDevice(bytes.get(), region.GetNumberOfPixels(), execution, m_Memory)
              : bytes;
@@ -287,6 +330,11 @@ private:
   std::string   m_UsedDeviceName;
 
   VoxelMapsDetail::JobMemory m_Memory;
+
+  /** Masks, by their name, that the last update found to be valid, so that pieces of a stream do not search them again.
+   */
+  mutable std::map<std::string, std::tuple<const MaskImageType *, ModifiedTimeType, std::optional<MaskPixelType>>>
+    m_VerifiedMasks;
 };
 } // namespace itk
 

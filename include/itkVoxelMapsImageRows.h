@@ -179,13 +179,13 @@ VerifySameGrid(const std::string & filter, const std::string & name, const Image
                const ImageBase<VDimension> & input, double tolerance);
 
 /** One byte per voxel of a region of a mask, other than 0 inside. The pixels, of this type, are those of the buffered
- * region of the image; those of the value are inside, or those other than 0 if it is null. Throws an
- * itk::ExceptionObject if no voxel is inside, or if there are several values but none is given. */
+ * region of the image; those of the value are inside, or those other than 0 if it is null. Unless it is known that all
+ * is well, throws an itk::ExceptionObject if no voxel is inside, or if there are several values but none is given. */
 template <unsigned int VDimension>
 VoxelMaps_EXPORT std::unique_ptr<std::uint8_t[]>
 MakeMaskBytes(const std::string & filter, const std::string & name, voxelmaps::PixelType pixelType, const void * pixels,
               const void * insideValue, const ImageBase<VDimension> & image, const ImageRegion<VDimension> & region,
-              const voxelmaps::JobExecution & execution);
+              bool isVerified, const voxelmaps::JobExecution & execution);
 
 /** The same for pixels in the memory of the device of a job, without errors: null where MakeMaskBytes throws one. */
 template <unsigned int VDimension>

@@ -57,20 +57,46 @@ struct VoxelMaps_EXPORT DiscretizationSettings
   Parameters
   Get() const;
 
+  /** Set a parameter and take back what it excludes: the last one wins. Returns whether that changes anything. */
+  template <typename TValue>
+  bool
+  Set(std::optional<TValue> DiscretizationSettings::* parameter, const TValue & value)
+  {
+    std::optional<TValue> & own = this->*parameter;
+    // NaN is the same value as NaN.
+    const bool isSame = own == value || (own && *own != *own && value != value);
+    if (!isSame)
+    {
+      own = value;
+    }
+    return this->TakeBackOthers(&own) || !isSame;
+  }
+
+  /** Take back all parameters. Returns whether that changes anything. */
+  bool
+  Clear();
+
   /** Throw voxelmaps::EngineError, which names the value and the rule, if a parameter is invalid or has no effect. */
   void
   Verify() const;
 
   void
   Print(std::ostream & os, Indent indent) const;
+
+private:
+  /** Take back what a parameter that was set excludes: of number, width and edges the other two; what a method does not
+   * use; and the range where its source is not Given. */
+  bool
+  TakeBackOthers(const void * last);
 };
 
 /** All offsets whose greatest component, without its sign, is one of the distances: one of each opposite pair, that
  * whose last component other than 0 is positive, ordered by distance, then by the components from last to first. With
- * isInPlane, those in the xy plane. Throws an itk::ExceptionObject if there is no distance, if a distance is 0, too
- * large or given twice, or if there are too many offsets. */
+ * isInPlane, those in the xy plane. Throws an itk::ExceptionObject, with the name of the filter, if there is no
+ * distance, if a distance is 0, too large or given twice, or if there are too many offsets. */
 VoxelMaps_EXPORT std::vector<voxelmaps::Triple>
-                 GetPairOffsets(unsigned int dimension, const std::vector<unsigned int> & distances, bool isInPlane);
+GetPairOffsets(const char * filter, unsigned int dimension, const std::vector<unsigned int> & distances,
+               bool isInPlane);
 
 /** The directions of runs, 4 in a plane and 13 in 3D: one of each opposite pair, starting with the x axis. */
 VoxelMaps_EXPORT std::vector<voxelmaps::Triple>
@@ -146,6 +172,7 @@ struct VoxelMaps_EXPORT TextureParameters
   std::optional<voxelmaps::Triple> windowAnchor;
   double                           backgroundValue{ 0.0 };
   std::vector<int>                 otherDeviceIDs;
+  std::string                      method;
 
   std::vector<voxelmaps::Triple> offsets;
   Aggregation                    aggregation{ Aggregation::Average };
@@ -188,10 +215,20 @@ struct VoxelMaps_EXPORT TextureParameters
   void
   Print(std::ostream & os, Indent indent) const;
 
+  /** Names of the methods that all classes have for outputs of a size, on a device or, with null, the CPU. The number
+   * of gray levels is the last one that was used; before that, the one that is set. Throws voxelmaps::EngineError. */
+  std::vector<std::string>
+  GetAvailableMethods(const voxelmaps::Triple & outputSize, const int * deviceID) const;
+
   /** Set the parameters of a job that has arrays, and compute its maps, on the CPU without options. Sets what the
    * discretization used. */
   void
   Compute(voxelmaps::FeatureMapsJob & job, double voxelVolume, const voxelmaps::CudaOptions * options);
+
+private:
+  /** The jobs of the classes, with their own parameters. */
+  std::vector<voxelmaps::TextureClassJob>
+  MakeClassJobs(double voxelVolume) const;
 };
 } // namespace VoxelMapsDetail
 } // namespace itk
@@ -200,17 +237,38 @@ struct VoxelMaps_EXPORT TextureParameters
   "The input must be a scalar image of float, double or integers of at most 32 bits: cast others, such as 64-bit "     \
   "integers, and select a component of others"
 
+/** Set and get a parameter of DiscretizationSettings. */
+#define VoxelMapsDiscretizationMacro(name, type, settings, field)                                                      \
+  virtual void Set##name(const type & value)                                                                           \
+  {                                                                                                                    \
+    if (settings.Set(&VoxelMapsDetail::DiscretizationSettings::field, value))                                          \
+    {                                                                                                                  \
+      this->Modified();                                                                                                \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  virtual type Get##name() const                                                                                       \
+  {                                                                                                                    \
+    return settings.Get().field;                                                                                       \
+  }                                                                                                                    \
+  ITK_MACROEND_NOOP_STATEMENT
+
 /** The parameters of DiscretizationSettings, for filters with the types MethodEnum and RangeSourceEnum, and what the
  * last Update() used of them. */
 #define VoxelMapsDiscretizationMacros(settings)                                                                        \
-  VoxelMapsSetGetValueMacro(DiscretizationMethod, MethodEnum, settings.method, settings.Get().method);                 \
-  VoxelMapsSetGetValueMacro(                                                                                           \
-    NumberOfGrayLevels, unsigned int, settings.numberOfGrayLevels, settings.Get().numberOfGrayLevels);                 \
-  VoxelMapsSetGetValueMacro(BinWidth, double, settings.binWidth, settings.Get().binWidth);                             \
-  VoxelMapsSetGetValueMacro(BinEdges, std::vector<double>, settings.binEdges, settings.Get().binEdges);                \
-  VoxelMapsSetGetValueMacro(RangeSource, RangeSourceEnum, settings.rangeSource, settings.Get().rangeSource);           \
-  VoxelMapsSetGetValueMacro(RangeMinimum, double, settings.rangeMinimum, settings.Get().rangeMinimum);                 \
-  VoxelMapsSetGetValueMacro(RangeMaximum, double, settings.rangeMaximum, settings.Get().rangeMaximum);                 \
+  VoxelMapsDiscretizationMacro(DiscretizationMethod, MethodEnum, settings, method);                                    \
+  VoxelMapsDiscretizationMacro(NumberOfGrayLevels, unsigned int, settings, numberOfGrayLevels);                        \
+  VoxelMapsDiscretizationMacro(BinWidth, double, settings, binWidth);                                                  \
+  VoxelMapsDiscretizationMacro(BinEdges, std::vector<double>, settings, binEdges);                                     \
+  VoxelMapsDiscretizationMacro(RangeSource, RangeSourceEnum, settings, rangeSource);                                   \
+  VoxelMapsDiscretizationMacro(RangeMinimum, double, settings, rangeMinimum);                                          \
+  VoxelMapsDiscretizationMacro(RangeMaximum, double, settings, rangeMaximum);                                          \
+  virtual void ClearDiscretization()                                                                                   \
+  {                                                                                                                    \
+    if (settings.Clear())                                                                                              \
+    {                                                                                                                  \
+      this->Modified();                                                                                                \
+    }                                                                                                                  \
+  }                                                                                                                    \
   virtual unsigned int GetUsedNumberOfGrayLevels() const                                                               \
   {                                                                                                                    \
     return settings.used.numberOfGrayLevels;                                                                           \

@@ -52,7 +52,8 @@ public:
   virtual void
   SetDistances(const DistancesType & distances)
   {
-    this->SetOffsets(GetAllOffsets(distances));
+    this->SetOffsets(VoxelMapsDetail::FromTriples<OffsetType>(
+      VoxelMapsDetail::GetPairOffsets(this->GetNameOfClass(), ImageDimension, distances, false)));
   }
 
   /** All offsets whose greatest component, without its sign, is one of the distances, which are 1 to 254: one of each
@@ -60,14 +61,16 @@ public:
   static OffsetsType
   GetAllOffsets(const DistancesType & distances = { 1 })
   {
-    return VoxelMapsDetail::FromTriples<OffsetType>(VoxelMapsDetail::GetPairOffsets(ImageDimension, distances, false));
+    return VoxelMapsDetail::FromTriples<OffsetType>(
+      VoxelMapsDetail::GetPairOffsets("VoxelPairFeatureMapImageFilter", ImageDimension, distances, false));
   }
 
   /** Those of GetAllOffsets() that lie in the xy plane, for 2.5D features of 3D images. */
   static OffsetsType
   GetInPlaneOffsets(const DistancesType & distances = { 1 })
   {
-    return VoxelMapsDetail::FromTriples<OffsetType>(VoxelMapsDetail::GetPairOffsets(ImageDimension, distances, true));
+    return VoxelMapsDetail::FromTriples<OffsetType>(
+      VoxelMapsDetail::GetPairOffsets("VoxelPairFeatureMapImageFilter", ImageDimension, distances, true));
   }
 
 protected:

@@ -77,7 +77,7 @@ struct MaskContent
     {
       itkGenericExceptionMacro(<< filter << ": " << name << " has no voxel of InsidePixelValue "
                                << static_cast<PrintType>(*insideValue) << "; its values other than 0 are" << list.str()
-                               << '.');
+                               << ": set one of them, or call ClearInsidePixelValue() for masks of one value.");
     }
     itkGenericExceptionMacro(<< filter << ": " << name << " has the values 0 and" << list.str()
                              << ": choose the one that is inside with SetInsidePixelValue().");
@@ -88,14 +88,15 @@ template <typename TPixel, unsigned int VDimension>
 std::unique_ptr<std::uint8_t[]>
 MakeTypedMaskBytes(const std::string & filter, const std::string & name, const TPixel * pixels,
                    const TPixel * insideValue, const ImageBase<VDimension> & image,
-                   const ImageRegion<VDimension> & region, const voxelmaps::JobExecution & execution)
+                   const ImageRegion<VDimension> & region, bool isVerified, const voxelmaps::JobExecution & execution)
 {
   const ImageRegion<VDimension> whole = image.GetLargestPossibleRegion();
   const ImageRegion<VDimension> buffered = image.GetBufferedRegion();
+  const SizeValueType           searched = isVerified ? 0 : whole.GetNumberOfPixels();
   MaskContent<TPixel>           content;
   std::mutex                    mutex;
   voxelmaps::ForEachRangeOfVoxels(
-    static_cast<std::int64_t>(whole.GetNumberOfPixels()), execution, [&](std::int64_t begin, std::int64_t end) {
+    static_cast<std::int64_t>(searched), execution, [&](std::int64_t begin, std::int64_t end) {
       MaskContent<TPixel> own;
       ForEachRow(whole, begin, end, [&](const auto & index, std::int64_t, std::int64_t count) {
         own.Add(pixels + GetVoxel(buffered, index), count, insideValue);
@@ -104,7 +105,7 @@ MakeTypedMaskBytes(const std::string & filter, const std::string & name, const T
       content.hasInside = content.hasInside || own.hasInside;
       content.values.insert(own.values.begin(), own.values.end());
     });
-  if (whole.GetNumberOfPixels() > 0)
+  if (searched > 0)
   {
     content.Verify(filter, name, insideValue);
   }
@@ -263,7 +264,7 @@ template <unsigned int VDimension>
 std::unique_ptr<std::uint8_t[]>
 MakeMaskBytes(const std::string & filter, const std::string & name, voxelmaps::PixelType pixelType, const void * pixels,
               const void * insideValue, const ImageBase<VDimension> & image, const ImageRegion<VDimension> & region,
-              const voxelmaps::JobExecution & execution)
+              bool isVerified, const voxelmaps::JobExecution & execution)
 {
   const auto make = [&](auto pixel) {
     using PixelType = decltype(pixel);
@@ -273,6 +274,7 @@ MakeMaskBytes(const std::string & filter, const std::string & name, voxelmaps::P
                               static_cast<const PixelType *>(insideValue),
                               image,
                               region,
+                              isVerified,
                               execution);
   };
   switch (pixelType)
@@ -454,6 +456,7 @@ SurroundingsOfSeeds::SurroundingsOfSeeds(const voxelmaps::FuzzyConnectednessInpu
                                                                                      const void *,                     \
                                                                                      const ImageBase<dimension> &,     \
                                                                                      const ImageRegion<dimension> &,   \
+                                                                                     bool,                             \
                                                                                      const voxelmaps::JobExecution &)
 VOXELMAPS_INSTANTIATE(2);
 VOXELMAPS_INSTANTIATE(3);

@@ -31,6 +31,18 @@ namespace
 using MethodEnum = voxelmaps::GrayLevelDiscretizationEnums::Method;
 using RangeSourceEnum = voxelmaps::GrayLevelDiscretizationEnums::RangeSource;
 
+bool
+UsesNumberOfGrayLevels(MethodEnum method)
+{
+  return method == MethodEnum::FixedBinNumber || method == MethodEnum::Identity || method == MethodEnum::Levels;
+}
+
+bool
+UsesBinWidth(MethodEnum method)
+{
+  return method == MethodEnum::FixedBinSize || method == MethodEnum::FixedBinSizeAtMultiples;
+}
+
 /** Print the elements of a vector, a space before each. */
 template <typename TElement>
 struct List
@@ -196,25 +208,79 @@ DiscretizationSettings::Get() const -> Parameters
   return result;
 }
 
+bool
+DiscretizationSettings::TakeBackOthers(const void * last)
+{
+  bool       changes = false;
+  const auto takeBack = [&](auto &... parameters) {
+    const auto one = [&](auto & parameter) {
+      if (&parameter != last && parameter)
+      {
+        parameter.reset();
+        changes = true;
+      }
+    };
+    (one(parameters), ...);
+  };
+  const bool isSize = last == &numberOfGrayLevels || last == &binWidth || last == &binEdges;
+  if (isSize)
+  {
+    takeBack(numberOfGrayLevels, binWidth, binEdges);
+  }
+  const Parameters parameters = this->Get();
+  if (last == &method)
+  {
+    if (!UsesNumberOfGrayLevels(parameters.method))
+    {
+      takeBack(numberOfGrayLevels);
+    }
+    if (!UsesBinWidth(parameters.method))
+    {
+      takeBack(binWidth);
+    }
+    if (parameters.method != MethodEnum::Edges)
+    {
+      takeBack(binEdges);
+    }
+  }
+  if (((isSize || last == &method) && !parameters.UsesRange()) ||
+      (last == &rangeSource && *rangeSource != RangeSourceEnum::Given))
+  {
+    takeBack(rangeMinimum, rangeMaximum);
+  }
+  return changes;
+}
+
+bool
+DiscretizationSettings::Clear()
+{
+  const bool changes =
+    method || numberOfGrayLevels || binWidth || binEdges || rangeSource || rangeMinimum || rangeMaximum;
+  method.reset();
+  numberOfGrayLevels.reset();
+  binWidth.reset();
+  binEdges.reset();
+  rangeSource.reset();
+  rangeMinimum.reset();
+  rangeMaximum.reset();
+  return changes;
+}
+
 void
 DiscretizationSettings::Verify() const
 {
   const Parameters parameters = this->Get();
   parameters.Verify();
-  const auto verify = [&parameters](bool isSet, const char * name, const auto &... methods) {
-    if (isSet && !((parameters.method == methods) || ...))
+  const auto verify = [&parameters](const char * name, bool isSet, bool isUsed) {
+    if (isSet && !isUsed)
     {
       EngineErrorMacro(name << " is set, but has no effect: DiscretizationMethod is " << parameters.method
-                            << ". Leave it out, or choose another method.");
+                            << ". Choose another method, or call ClearDiscretization() and leave it out.");
     }
   };
-  verify(numberOfGrayLevels.has_value(),
-         "NumberOfGrayLevels",
-         MethodEnum::FixedBinNumber,
-         MethodEnum::Identity,
-         MethodEnum::Levels);
-  verify(binWidth.has_value(), "BinWidth", MethodEnum::FixedBinSize, MethodEnum::FixedBinSizeAtMultiples);
-  verify(binEdges.has_value(), "BinEdges", MethodEnum::Edges);
+  verify("NumberOfGrayLevels", numberOfGrayLevels.has_value(), UsesNumberOfGrayLevels(parameters.method));
+  verify("BinWidth", binWidth.has_value(), UsesBinWidth(parameters.method));
+  verify("BinEdges", binEdges.has_value(), parameters.method == MethodEnum::Edges);
   if (rangeMinimum.has_value() != rangeMaximum.has_value())
   {
     EngineErrorMacro("RangeM" << (rangeMinimum ? "inimum" : "aximum") << " is "
@@ -224,12 +290,13 @@ DiscretizationSettings::Verify() const
   if (rangeMinimum && !parameters.UsesRange())
   {
     EngineErrorMacro("RangeMinimum and RangeMaximum are set, but have no effect: DiscretizationMethod is "
-                     << parameters.method << ". Leave them out, or choose another method.");
+                     << parameters.method
+                     << ". Choose another method, or call ClearDiscretization() and leave them out.");
   }
   if (rangeMinimum && parameters.rangeSource != RangeSourceEnum::Given)
   {
     EngineErrorMacro("RangeMinimum and RangeMaximum are set, but have no effect: RangeSource is "
-                     << parameters.rangeSource << ". Leave them out, or set RangeSource to Given.");
+                     << parameters.rangeSource << ". Set RangeSource to Given.");
   }
 }
 
@@ -250,23 +317,23 @@ DiscretizationSettings::Print(std::ostream & os, Indent indent) const
 }
 
 std::vector<voxelmaps::Triple>
-GetPairOffsets(unsigned int dimension, const std::vector<unsigned int> & distances, bool isInPlane)
+GetPairOffsets(const char * filter, unsigned int dimension, const std::vector<unsigned int> & distances, bool isInPlane)
 {
   if (distances.empty())
   {
-    itkGenericExceptionMacro(<< "There are 0 distances, but at least one is needed.");
+    itkGenericExceptionMacro(<< filter << ": Distances is empty, but at least one is needed.");
   }
   std::vector<voxelmaps::Triple> offsets;
   for (auto it = distances.begin(); it != distances.end(); ++it)
   {
     if (*it < 1 || *it > maximumOffsetComponent)
     {
-      itkGenericExceptionMacro(<< "The distance " << *it << " is not possible: it must be 1 to "
+      itkGenericExceptionMacro(<< filter << ": The distance " << *it << " is not possible: it must be 1 to "
                                << maximumOffsetComponent << '.');
     }
     if (std::find(distances.begin(), it, *it) != it)
     {
-      itkGenericExceptionMacro(<< "The distance " << *it << " is given twice.");
+      itkGenericExceptionMacro(<< filter << ": The distance " << *it << " is given twice.");
     }
     const auto        distance = static_cast<voxelmaps::Triple::value_type>(*it);
     const auto        depth = dimension == 3 && !isInPlane ? distance : 0;
@@ -286,7 +353,7 @@ GetPairOffsets(unsigned int dimension, const std::vector<unsigned int> & distanc
       }
       if (offsets.size() > maximumNumberOfOffsets)
       {
-        itkGenericExceptionMacro(<< "The distance " << *it << " makes more than " << maximumNumberOfOffsets
+        itkGenericExceptionMacro(<< filter << ": The distance " << *it << " makes more than " << maximumNumberOfOffsets
                                  << " offsets, which is the maximum.");
       }
     }
@@ -320,7 +387,7 @@ TextureParameters::TextureParameters(TextureFilter filterOfParameters, unsigned 
   : filter(filterOfParameters)
   , dimension(imageDimension)
   , outputIsDouble(isDouble)
-  , offsets(filter == TextureFilter::RunLength ? GetRunOffsets(dimension) : GetPairOffsets(dimension, { 1 }, false))
+  , offsets(filter == TextureFilter::RunLength ? GetRunOffsets(dimension) : GetPairOffsets("", dimension, { 1 }, false))
 {
   if (filter == TextureFilter::SeveralClasses)
   {
@@ -524,6 +591,18 @@ TextureParameters::Verify() const
                 dimension,
                 filter == TextureFilter::RunLength ? 1 : maximumOffsetComponent,
                 filter == TextureFilter::Cooccurrence && !symmetric);
+  const auto hasCooccurrence = [](const ClassFeatures & each) {
+    return each.textureClass == static_cast<unsigned int>(TextureFilter::Cooccurrence);
+  };
+  const auto isWithinWindow = [&size](const voxelmaps::Triple & offset) {
+    return std::abs(offset[0]) < size[0] && std::abs(offset[1]) < size[1] && std::abs(offset[2]) < size[2];
+  };
+  if (std::any_of(classes.begin(), classes.end(), hasCooccurrence) &&
+      std::none_of(offsets.begin(), offsets.end(), isWithinWindow))
+  {
+    EngineErrorMacro("No window of " << ToText(size, dimension) << " voxels has a pair of any of the Offsets, such as "
+                                     << ToText(offsets[0], dimension) << ": choose larger windows or shorter offsets.");
+  }
   if (this->GetFeatureNames().empty())
   {
     EngineErrorMacro("There are 0 features selected, but at least one is needed.");
@@ -543,6 +622,7 @@ TextureParameters::Print(std::ostream & os, Indent indent) const
   os << indent << "WindowAnchor: " << ToText(this->GetWindowAnchor(), dimension) << std::endl;
   os << indent << "BackgroundValue: " << backgroundValue << std::endl;
   os << indent << "OtherDeviceIDs:" << List{ otherDeviceIDs } << std::endl;
+  os << indent << "Method: " << method << std::endl;
   os << indent << "FeatureNames:" << List{ this->GetFeatureNames() } << std::endl;
 
   // What each filter has of these is in its documentation.
@@ -572,13 +652,15 @@ TextureParameters::Print(std::ostream & os, Indent indent) const
   print("Connectivity", connectivity, F::SizeZone);
 }
 
-void
-TextureParameters::Compute(voxelmaps::FeatureMapsJob & job, double voxelVolume, const voxelmaps::CudaOptions * options)
+std::vector<voxelmaps::TextureClassJob>
+TextureParameters::MakeClassJobs(double voxelVolume) const
 {
+  std::vector<voxelmaps::TextureClassJob> jobs;
   for (const ClassFeatures & each : classes)
   {
-    job.classes.push_back(GetClasses()[each.textureClass].makeJob(each.features));
-    voxelmaps::TextureClassJob & made = job.classes.back();
+    jobs.push_back(GetClasses()[each.textureClass].makeJob(each.features));
+    voxelmaps::TextureClassJob & made = jobs.back();
+    std::visit([this](auto & classJob) { classJob.method = method; }, made);
     if (auto * const cooccurrence = std::get_if<voxelmaps::CooccurrenceJob>(&made))
     {
       cooccurrence->offsets = offsets;
@@ -607,7 +689,7 @@ TextureParameters::Compute(voxelmaps::FeatureMapsJob & job, double voxelVolume, 
     else if (auto * const runLength = std::get_if<voxelmaps::RunLengthJob>(&made))
     {
       const bool isSingle = filter == TextureFilter::RunLength;
-      runLength->offsets = isSingle ? offsets : GetPairOffsets(dimension, { 1 }, false);
+      runLength->offsets = isSingle ? offsets : GetPairOffsets("", dimension, { 1 }, false);
       runLength->offsetWeights = offsetWeights;
       runLength->aggregation = aggregation;
       runLength->skipDirectionsWithoutPairs = skipDirectionsWithoutPairs || !isSingle;
@@ -617,6 +699,45 @@ TextureParameters::Compute(voxelmaps::FeatureMapsJob & job, double voxelVolume, 
       sizeZone->connectivity = connectivity;
     }
   }
+  return jobs;
+}
+
+std::vector<std::string>
+TextureParameters::GetAvailableMethods(const voxelmaps::Triple & outputSize, const int * deviceID) const
+{
+  std::vector<std::string> names;
+  bool                     isFirst = true;
+  for (voxelmaps::TextureClassJob & job : this->MakeClassJobs(1.0))
+  {
+    std::visit(
+      [&](auto & classJob) {
+        classJob.levelsSize = classJob.outputSize = outputSize;
+        classJob.windowSize = this->GetWindowSize();
+        classJob.windowAnchor = this->GetWindowAnchor();
+        classJob.outputIsDouble = outputIsDouble;
+        classJob.numberOfGrayLevels = discretization.used.numberOfGrayLevels > 0
+                                        ? discretization.used.numberOfGrayLevels
+                                        : static_cast<std::uint32_t>(discretization.Get().numberOfGrayLevels);
+      },
+      job);
+    const auto fitting = deviceID != nullptr ? voxelmaps::GetCudaMethods(job, *deviceID) : voxelmaps::GetMethods(job);
+    if (isFirst)
+    {
+      names = fitting;
+    }
+    const auto isMissing = [&fitting](const std::string & name) {
+      return std::find(fitting.begin(), fitting.end(), name) == fitting.end();
+    };
+    names.erase(std::remove_if(names.begin(), names.end(), isMissing), names.end());
+    isFirst = false;
+  }
+  return names;
+}
+
+void
+TextureParameters::Compute(voxelmaps::FeatureMapsJob & job, double voxelVolume, const voxelmaps::CudaOptions * options)
+{
+  job.classes = this->MakeClassJobs(voxelVolume);
   job.discretization = discretization.Get();
   job.windowSize = this->GetWindowSize();
   job.windowAnchor = this->GetWindowAnchor();

@@ -112,5 +112,5 @@ TEST(FirstOrderFeatureMapImageFilterErrors, VolumesOfVoxels)
   image->SetSpacing(spacing);
   const auto filter = NewFilter<itk::FirstOrderFeatureMapImageFilter<Image2D>>();
   filter->SetInput(image);
-  ExpectError([&] { filter->Update(); }, { "voxelVolume", "inf" });
+  ExpectError([&] { filter->Update(); }, { "volume of a voxel", "inf" });
 }

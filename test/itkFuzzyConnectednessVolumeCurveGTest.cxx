@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace
@@ -145,6 +146,7 @@ TEST(FuzzyConnectednessVolumeCurve, FollowsTheOutputAndItsSpacing)
     filter->SetAbortGenerateData(false);
   }
   filter->Update();
+  ExpectError([&] { filter->GetVolumeOfThreshold(std::nan("")); }, { "threshold", "nan" });
   const double volume = filter->GetVolumeOfThreshold(0.5);
   const double spacing[2] = { 0.5, 3.0 };
   const_cast<ImageType *>(filter->GetInput())->SetSpacing(spacing);

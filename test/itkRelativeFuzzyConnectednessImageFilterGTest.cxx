@@ -132,11 +132,6 @@ TEST(RelativeFuzzyConnectednessImageFilter, OutputsOnlyExistIfAskedFor)
   filter->Update();
   EXPECT_EQ(0u, filter->GetStrengthImage()->GetBufferedRegion().GetNumberOfPixels());
   EXPECT_EQ(0u, filter->GetMarginImage()->GetLargestPossibleRegion().GetNumberOfPixels());
-  // Nor do they keep the labels from being computed.
-  const auto fresh = MakeFilter(image);
-  fresh->GetMarginImage()->Update();
-  EXPECT_EQ(GetBuffer(filter->GetOutput()), GetBuffer(fresh->GetOutput()));
-
   filter->GenerateMarginImageOn();
   filter->Update();
   EXPECT_EQ(image->GetLargestPossibleRegion(), filter->GetMarginImage()->GetBufferedRegion());
@@ -505,7 +500,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, AffinitiesOfLabels)
   ExpectSame(common, ComputeAll(filter));
   filter->SetCompetition(Enums::Competition::Iterative);
   filter->SetAffinityOfLabel(9, { { 150.0 }, { 110.0 }, {}, { 25.0 } });
-  ExpectError([&] { filter->Update(); }, { "competition", "Iterative", "labels" });
+  ExpectError([&] { filter->Update(); }, { "Competition", "Iterative", "labels" });
   filter->SetCompetition(Enums::Competition::Relative);
   filter->SetAffinityOfLabel(9, { { 150.0 }, { 110.0 }, {}, { -2.0 } });
   ExpectError([&] { filter->Update(); }, { "difference variance", "label", "9", "-2" });
@@ -533,7 +528,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, ErrorsNameTheValue)
   expectError([](FilterType * filter) { filter->SetAffinityOfLabel(0, {}); }, { "label", "0", "255" });
   expectError([](FilterType * filter) { filter->AddSeed(At(40, 3, 3), 2); }, { "[37,", "outside" });
   expectError([](FilterType * filter) { filter->AddSeed(At(11, 12, 10), 7); }, { "labels", "3", "7" });
-  expectError([](FilterType * filter) { filter->SetMinimumStrength(1.5); }, { "minimum strength", "1.5" });
+  expectError([](FilterType * filter) { filter->SetMinimumStrength(1.5); }, { "MinimumStrength", "1.5" });
   expectError([](FilterType * filter) { filter->SetCompetition(static_cast<Enums::Competition>(2)); },
               { "Competition", "2" });
   expectError([](FilterType * filter) { filter->SetTieRule(static_cast<Enums::TieRule>(9)); }, { "TieRule", "9" });
@@ -553,6 +548,25 @@ TEST(RelativeFuzzyConnectednessImageFilter, ErrorsNameTheValue)
       filter->SetSeedImage(seeds);
     },
     { "seed", "image", "0" });
+}
+
+TEST(RelativeFuzzyConnectednessImageFilter, WhatHasNoEffectIsReported)
+{
+  const auto filter = MakeFilter(MakeBalls());
+  filter->SetCompetition(Enums::Competition::Relative);
+  filter->GenerateStrengthImageOff();
+  filter->GenerateMarginImageOff();
+  ExpectError([&] { filter->GetStrengthImage()->Update(); }, { "GenerateStrengthImageOn" });
+  ExpectError([&] { filter->GetMarginImage()->Update(); }, { "GenerateMarginImageOn" });
+  const auto getWarning = [&filter] {
+    ::testing::internal::CaptureStderr();
+    filter->Update();
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ("", getWarning());
+  filter->SetAffinity({ { 100.0 }, { 2000.0 }, {}, { 500.0 } });
+  filter->SetAffinityOfLabel(8, { { 100.0 }, { 2000.0 }, {}, { 500.0 } });
+  EXPECT_NE(std::string::npos, getWarning().find("label 8 has an affinity of its own, but no seeds"));
 }
 
 TEST(RelativeFuzzyConnectednessImageFilter, AbsoluteDifferencesHaveNothingToEstimate)

@@ -260,7 +260,7 @@ TEST(FirstOrderJob, RefusesInvalidJobs)
     EXPECT_NO_THROW(engine.compute(valid));
   }
   expect([](Job & job) { job.intensities = nullptr; }, { "intensities" });
-  expect([](Job & job) { job.voxelArrayShift = quietNaN; }, { "voxelArrayShift", "nan" });
+  expect([](Job & job) { job.voxelArrayShift = quietNaN; }, { "VoxelArrayShift", "nan" });
   expect([](Job & job) { job.voxelVolume = 0.0; }, { "voxelVolume", "0.000000" });
   expect([](Job & job) { job.windowSize = { { 41, 40, 40 } }; }, { "65600", "voxels" });
 }

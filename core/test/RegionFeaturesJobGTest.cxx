@@ -107,7 +107,7 @@ TEST_F(RegionFeatures, RefuseInvalidJobs)
   job.labelType = voxelmaps::PixelType::Float;
   this->ExpectError("The type of labels is 8");
   job.labelType = voxelmaps::PixelType::Int16;
-  job.shapeFeatures = { 14 };
+  job.shapeFeatures = { 17 };
   this->ExpectError("that the class shape does not have");
   job.shapeFeatures.clear();
   job.planarShapeFeatures = { 0 };

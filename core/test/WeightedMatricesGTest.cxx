@@ -264,7 +264,7 @@ TYPED_TEST(WeightedMatrices, RefusesInvalidJobs)
   const WeightedNoise<TypeParam> noise(Triple{ { 4, 3, 1 } });
   auto                           job = noise.job;
   job.offsetWeights.pop_back();
-  ExpectRefusal(job, { "12", "weights", "offsets", "13" });
+  ExpectRefusal(job, { "12", "OffsetWeights", "offsets", "13" });
   for (const double weight : { -1.0, 1e101, std::numeric_limits<double>::quiet_NaN() })
   {
     job = noise.job;
@@ -273,7 +273,7 @@ TYPED_TEST(WeightedMatrices, RefusesInvalidJobs)
   }
   job = noise.job;
   job.aggregation = TypeParam::Aggregation::Average;
-  ExpectRefusal(job, { "weights", "Merge" });
+  ExpectRefusal(job, { "OffsetWeights", "Merge" });
 
   job = noise.job;
   job.windowSize = { { 27, 19, 1 } };
@@ -281,7 +281,7 @@ TYPED_TEST(WeightedMatrices, RefusesInvalidJobs)
   job.numberOfGrayLevels = 512;
   EXPECT_NO_THROW(ComputeJob<float>(job));
   job.numberOfGrayLevels = 513;
-  ExpectRefusal(job, { "513", "weights", "512" });
+  ExpectRefusal(job, { "513", "OffsetWeights", "512" });
 }
 
 TEST(Log2, IsAccurate)

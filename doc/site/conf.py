@@ -18,6 +18,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "numpydoc",
     "generated_pages",
 ]
 
@@ -51,6 +52,7 @@ copybutton_exclude = ".linenos, .gp, .go"
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
 
 
 sphinx_gallery_conf = {

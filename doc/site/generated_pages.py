@@ -1,5 +1,5 @@
 """Sphinx extension for what is computed when the site is built: the entries of the features, the tables of IBSI reference values,
-and what code prints. It also formats the docstrings of the Python package.
+and what code prints.
 
 The pages in doc/features are the source of formulas, ranges and meanings. The build fails if a name or an IBSI code there is not that
 of the core, if a value of the worked example is not what the package computes, or if a map leaves its range."""
@@ -290,34 +290,9 @@ class Filters(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=False)
 
 
-def format_docstring(app, what, name, obj, options, lines):
-    """Make a definition list of parameters, which docstrings have in two columns, and a heading of examples."""
-    result = []
-    is_definition = is_code = False
-    for line, following in zip(lines, [*lines[1:], ""]):
-        is_code = line.startswith(">>>") or (is_code and bool(line.strip()))
-        if is_code:
-            result.append(line)
-            continue
-        line = line.replace("*", r"\*")
-        columns = re.match(r"(\S.{0,70}?) {2,}(\S.*)", line)
-        if line == "Examples":
-            is_definition = False
-            result += ["", ".. rubric:: Examples"]
-        elif columns and not line.startswith("-"):
-            is_definition = True
-            result += [f"``{columns[1]}``", "    " + columns[2]]
-        elif line[:1].strip() and re.match(" {8}", following):
-            is_definition = True
-            result.append(f"``{line}``")
-        elif is_definition and line.startswith(" "):
-            result.append("    " + line.strip())
-        else:
-            if is_definition and line.strip():
-                result.append("")
-            is_definition = False
-            result.append(line)
-    lines[:] = [*result, *links_to_classes(name)]
+def add_links(app, what, name, obj, options, lines):
+    """Add the links to the classes of C++ at the end of a docstring."""
+    lines += links_to_classes(name)
 
 
 # --- Formulas ----------------------------------------------------------------------------------------------------------
@@ -333,7 +308,7 @@ def visit_math(translator, node):
 def setup(app):
     app.connect("source-read", add_entries)
     app.connect("source-read", add_output)
-    app.connect("autodoc-process-docstring", format_docstring)
+    app.connect("autodoc-process-docstring", add_links)
     app.add_directive("filters", Filters)
     app.add_directive("ibsi-table", IbsiTable)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))

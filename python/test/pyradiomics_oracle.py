@@ -15,7 +15,6 @@ from voxelmaps.radiomics import _preparation as images
 from voxelmaps import _feature_maps, _image, radiomics
 from voxelmaps.radiomics import _settings as parameters
 
-import oracles
 
 # --- Scenes ------------------------------------------------------------------------------------------------------------
 
@@ -99,6 +98,26 @@ def pyradiomics_maps(image, mask, params, **keywords):
         return extractor.execute(image, mask, voxelBased=True)
 
 
+def pairs_of(window, offset, both_orders):
+    """The pairs of an offset by (level, level), in both orders or in that of the offset; level 0 is absent."""
+    voxels, pairs = {tuple(place): int(window[tuple(place)]) for place in np.argwhere(window > 0)}, Counter()
+    for place, i in voxels.items():
+        j = voxels.get(tuple(np.add(place, offset)))
+        if j is not None:
+            pairs.update([(i, j), (j, i)] if both_orders else [(i, j)])
+    return pairs
+
+
+def is_product(pairs):
+    """Whether the levels of a pair are independent."""
+    rows, columns = Counter(), Counter()
+    for (i, j), n in pairs.items():
+        rows[i] += n
+        columns[j] += n
+    total = sum(pairs.values())
+    return all(pairs[i, j] * total == m * n for i, m in rows.items() for j, n in columns.items())
+
+
 class Windows:
     """The windows of the computed voxels, as PyRadiomics defines them, from the cropped image and region."""
 
@@ -136,7 +155,7 @@ class Windows:
         """Pairs of each window by their levels: of each direction, or all."""
         offsets = _feature_maps.neighbor_offsets(self.settings["distances"], self.window[::-1])
         is_symmetric = self.settings["symmetricalGLCM"]
-        matrices = [[oracles.pairs_of(box, o, is_symmetric) for o in offsets] for box in self.boxes(self.levels)]
+        matrices = [[pairs_of(box, o, is_symmetric) for o in offsets] for box in self.boxes(self.levels)]
         return matrices if self.settings["weightingNorm"] is None else [[sum(each, Counter())] for each in matrices]
 
     def have_empty_directions(self):
@@ -152,7 +171,7 @@ class Windows:
     def have_products(self):
         """Whether the levels of a pair are independent in some direction, and not all equal: the mutual information is 0."""
         return np.array(
-            [any(len(pairs) > 1 and oracles.is_product(pairs) for pairs in matrices) for matrices in self.matrices()]
+            [any(len(pairs) > 1 and is_product(pairs) for pairs in matrices) for matrices in self.matrices()]
         )
 
     def have_one_level_on_one_side(self):

@@ -54,7 +54,7 @@ def test_labels_of_one_mask(run, tmp_path):
     assert code == 1 and "1 map (kept)" in output[0]
     assert errors[0].endswith("label 7: no voxel of the mask is 7 (label); it has the values 0, 1 and 2")
     found = [(row["label"], bool(row["error"])) for row in rows_of(several / "summary.csv")]
-    assert found == [("2", False), ("7", True)]
+    assert found == [("1", False), ("2", False), ("7", True)]
 
 
 def test_column_of_labels(run, tmp_path):
@@ -251,7 +251,7 @@ def test_runs_that_are_killed_are_resumed(tmp_path):
         process.wait()
     # A run that was killed while it replaced a record.
     (tmp_path / "maps" / "0").mkdir(parents=True, exist_ok=True)
-    (tmp_path / "maps" / "0" / f"{paths._STAGING_PREFIX}1.part").write_text("{")
+    (tmp_path / "maps" / "0" / f"{paths.STAGING_PREFIX}1.part").write_text("{")
     subprocess.run(arguments, cwd=tmp_path, capture_output=True, check=False)
     found = maps_of(tmp_path), (tmp_path / "t-summary.csv").read_bytes()
     shutil.rmtree(tmp_path / "maps")

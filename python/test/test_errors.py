@@ -9,10 +9,23 @@ import numpy as np
 import pytest
 import voxelmaps
 from array_libraries import needs_device
-from voxelmaps import _feature_maps, _image
+from voxelmaps import _feature_maps, _image, _parameters, _suggestions
+from voxelmaps.radiomics._settings import SETTINGS
 
 X = np.random.default_rng(1).integers(0, 200, (6, 8, 9)).astype(np.int16)
 SEED = (1, 2, 3)
+
+
+class Volumeter:
+    """An image of a library that is not known here."""
+
+    affine = np.eye(4)
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
 
 
 # Of the calls below.
@@ -38,6 +51,7 @@ NAMES = {
     "transform": voxelmaps.FeatureMapsd,
     "threshold": voxelmaps.suggest_threshold,
     "sample": voxelmaps.sample_ct,
+    "volumeter": Volumeter,
 }
 
 # Calls, and the type of the error and a part of its text. Without out and seed_points, sessions have the errors of labels.
@@ -68,7 +82,7 @@ ERRORS = {
             "weightingNorm": r"did you mean weighting_norm\?",
             "force2D": r"did you mean neighborhood_radius=\(0, 1, 1\), which keeps windows in slices with one set of gray levels\?",
             "zooms": r"did you mean spacing\?",
-            "affine": r"did you mean spacing, or pass an image that has an affine\?",
+            "affine": r"did you mean spacing; or pass an image that has an affine\?",
             "normalize": "this is a setting of voxelmaps.radiomics.execute",
             "featureClass": r"did you mean features\?",
         }.items()
@@ -88,7 +102,7 @@ ERRORS = {
     "strength(seeds=(X == 5) + 2 * (X == 6))": "ValueError: ^seeds has the labels 1, 2, but must be the seeds of one object: choose one, ",
     "threshold(X / 200, (X == 5) + 2 * (X == 6))": "ValueError: ^seeds has the labels 1, 2, but must be the seeds of one object",
     "maps(['1.dcm', '2.dcm'])": "TypeError: ^image is a list of texts or paths; pass one path, such as that of the folder of a DICOM series$",
-    "maps(bin_width=-1)": "ValueError: ^bin_width is -1, but must be greater than 0 and finite$",
+    "maps(bin_width=-1)": "ValueError: ^bin_width is -1, but must be a number greater than 0 and finite$",
     "maps(bin_edges=[2, 1])": r"ValueError: ^bin_edges is \[2, 1\], but must be finite numbers, each greater than the one before$",
     "maps(intensity_range=(1000, 2000))": "ValueError: ^intensity_range is for intensities from 1000 to 2000, but the image has . to 199: is it in "
     r"other units\?$",
@@ -105,7 +119,8 @@ ERRORS = {
     "maps(distances=9, neighborhood_radius=1)": "ValueError: distances is",
     "maps(background_value=1e300)": "ValueError: float32 holds values up to",
     "maps(window_size=300)": "ValueError: at most 255 voxels",
-    "maps(window_size=3, window_anchor=3)": "ValueError: anchor 3",
+    "maps(window_size=3, window_anchor=3)": r"ValueError: window_anchor is \(3, 3, 3\), but must be inside the window, which has",
+    "maps(window_size=99)": r"ValueError: window_size is 99, which makes windows of \(99, 99, 99\), but .* 65535 in all are possible",
     "maps(neighborhood_radius=(1, 2))": "ValueError: one per axis",
     "maps(neighborhood_radius=-1)": "ValueError: neighborhood_radius is -1, but must be one integer from 0 to 65535, or 3 of them, "
     "one per axis$",
@@ -161,7 +176,28 @@ ERRORS = {
     "regions(features='shape2D')": "ValueError: The region with the label 1 has 6 planes, but planar shape is that of one",
     "regions(features='shape', alpha=3)": "ValueError: alpha is 3, but has no effect on features of shape",
     "regions(plane_axis=3)": "ValueError: plane_axis is 3, but must be 0, 1 or 2",
-    "regions(bin_width=1e-9)": "ValueError: Region with the label 1: BinWidth 1e-09 over the range",
+    "regions(bin_width=1e-9)": "ValueError: Region with the label 1: bin_width 1e-09 over the range",
+    "regions(features='texture')": "ValueError: choose from firstorder, .*, shape, shape2D$",
+    "maps(features='GLCM_contrast')": r"ValueError: .did you mean glcm_Contrast",
+    "maps(features='glcm_Homogeneity')": r"ValueError: .did you mean Id or Idm\?",
+    "maps(features={'glcm_Contrast', 'glcm_Id'})": "TypeError: a set, whose order changes from run to run: pass a list",
+    "maps(precision='float64')": r"ValueError: .did you mean double\?",
+    "maps(bin_width='25')": "TypeError: bin_width is '25', but must be a number",
+    "maps(background_value='nan')": "TypeError: background_value is 'nan', but must be a number",
+    "maps(neighborhood_radius=True)": "TypeError: neighborhood_radius is True, but must be an integer or one per axis",
+    "maps(image, spacing=(0.5, 0.75, 3))": r"ValueError: spacing is \(0.5, 0.75, 3\), but the image has \(3.0, 0.75, 0.5\) along z, y, x",
+    "regions(image=image, spacing=(0.5, 0.75, 3))": "ValueError: leave it out, or correct the image",
+    "strength(image, spacing=(0.5, 0.75, 3))": "ValueError: leave it out, or correct the image",
+    "regions(mask=parts, label=True)": "ValueError: label is True, but must be an integer",
+    "maps([image, image])": r"TypeError: image is a list of images, such as Image: pass one of them, such as image\[0\]",
+    "maps(sample((8, 8, 8)))": "TypeError: image is a SampleCT of images, such as Image: pass one of them, such as image.image",
+    "maps(mask=[image])": r"TypeError: mask is a list of images",
+    "maps(volumeter(X))": r"TypeError: image is a \w+.Volumeter, whose geometry is not known here",
+    "regions(mask=volumeter(X))": r"TypeError: mask is a \w+.Volumeter, whose geometry is not known here",
+    "labels(seeds=volumeter(X))": r"TypeError: seeds is a \w+.Volumeter, whose geometry is not known here",
+    "strength(object_mean='100', object_variance=1, difference_variance=1)": "TypeError: object_mean is '100', but must be a number",
+    "maps(crop='mask', mask=X * 0, empty='background')": "ValueError: leave crop out where regions may be empty",
+    "maps(mask=X * 0, empty='error')": "ValueError: ^no voxel of mask is other than 0; it has only the value 0$",
     "regions(image=np.where(X == 99, np.inf, X))": "ValueError: image is infinite at . voxels? inside mask",
     "regions(image=np.zeros((2, 4, 4, 4)))": "ValueError: image has 4 axes, but must be one image with 2 or 3 axes",
     "regions(features='voxel')": "ValueError: there is no class 'voxel' of features",
@@ -224,8 +260,8 @@ ERRORS = {
     "iterative",
     "labels(tie_rule='toss')": "ValueError: tie_rule is 'toss', but must be one of background, lowest_label",
     "labels(adjacency=6)": "ValueError: adjacency is 6",
-    "labels(minimum_strength=2)": "ValueError: minimum_strength is 2, but must be 0 to 1",
-    "labels(weight=2)": "ValueError: weight is 2, but must be 0 to 1",
+    "labels(minimum_strength=2)": "ValueError: minimum_strength is 2, but must be a number from 0 to 1",
+    "labels(weight=2)": "ValueError: weight is 2, but must be a number from 0 to 1",
     "labels(distance_weighting='yes')": "TypeError: distance_weighting is 'yes', but must be True or False",
     "labels(crop_to_seeds=True, crop_margin=[1, 2])": r"ValueError: crop_margin is \[1.0, 2.0\], but must be one number or 3",
     "labels(spacing=(1, 0, 1))": "ValueError: spacing is",
@@ -258,7 +294,7 @@ ERRORS = {
     "transform('ct', features=['glcm_Contrst'])": "ValueError: Contrst.*did you mean Contrast",
     "transform('ct', features='glcm', bin_widht=3)": "TypeError: bin_widht.*did you mean bin_width",
     "transform('ct', features='glcm', neighborhood_radius=-1)": "ValueError: neighborhood_radius is -1",
-    "transform('ct', features='glcm', bin_count=0)": "ValueError: bin_count is 0, but must be 1 to 65535",
+    "transform('ct', features='glcm', bin_count=0)": "ValueError: bin_count is 0, but must be an integer from 1 to 65535",
     "transform('ct', mask='m', features='glcm')": "TypeError: has no parameter mask: mask_key is the name of the mask in the dictionary$",
     "transform('ct', features='glcm', out=3)": "TypeError: has no parameter out",
     "transform('ct', 'm', features='glcm', crop='mask', batch_first=True)": "ValueError: images of a batch have maps of one",
@@ -288,6 +324,18 @@ def test_errors(call, tmp_path, monkeypatch):
             eval(each, NAMES)
         assert type(caught.value).__name__ == kind and "\n" not in str(caught.value)
     assert not list(tmp_path.iterdir())
+
+
+def test_hints_name_parameters_of_the_function():
+    theirs = [name for names in _suggestions._OTHER_NAMES.values() for name in names]
+    for table in (*(getattr(_parameters, name.upper()) for name in ("feature_maps", "region_features", "labels")), SETTINGS):
+        for name in (*theirs, *_suggestions._ADVICE, *_suggestions._OF_EXECUTE):
+            hint = _suggestions.did_you_mean(name, table)
+            meant = re.findall(r"(?:did you mean|(?<!;) or) (\w+)", hint)
+            assert set(meant) <= set(table), (name, hint)
+            if "setting of voxelmaps.radiomics.execute" in hint:
+                known = [*SETTINGS, "imageType", "voxelBased", "out_dir", "resampledPixelSpacing"]
+                assert any(name.lower()[:6] == each.lower()[:6] for each in known), name
 
 
 def test_gradients():

@@ -295,8 +295,9 @@ def test_compressed_members(tmp_path):
         (gzip.compress(plain[:700]) + gzip.compress(plain[700:]), None),
         (gzip.compress(plain) + bytes(512), None),
         (gzip.compress(plain) + b"garbage", "corrupt"),
-        (plain, "Not a gzipped file"),
-        (gzip.compress(gzip.compress(plain)), "not a NIfTI file"),
+        (plain, "is not compressed, but a NIfTI file: rename it to .nii"),
+        (gzip.compress(gzip.compress(plain)), "is compressed twice: unpack it once, such as with gunzip"),
+        (b"<!DOCTYPE html>" * 99, "is not compressed, but an HTML page: it is not a NIfTI file"),
         (gzip.compress(plain[:-100]), "corrupt"),
         (gzip.compress(huge), "promises"),
     ):

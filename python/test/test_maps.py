@@ -113,7 +113,9 @@ def test_folders(format, suffix, tmp_path):
     maps.array[0, 0, 0, 0] = np.nan
     paths = maps.save(tmp_path / "new" / "maps", format)
     assert paths == [tmp_path / "new" / "maps" / (name + suffix) for name in SOME]
-    assert sorted(paths) == sorted((tmp_path / "new" / "maps").iterdir())
+    assert sorted([*paths, tmp_path / "new" / "maps" / "provenance.json"]) == sorted(
+        (tmp_path / "new" / "maps").iterdir()
+    )
     same_maps(voxelmaps.read_maps(tmp_path / "new" / "maps"), maps)
 
 
@@ -121,7 +123,7 @@ def test_files(tmp_path):
     maps, x = cropped(), np.random.default_rng(1).normal(size=(9, 11))
     assert maps.save(tmp_path / "maps.nrrd") == [tmp_path / "maps.nrrd"]
     same_maps(voxelmaps.read_maps(tmp_path / "maps.nrrd"), maps)
-    maps[["glcm_Contrast"]].save(str(tmp_path / "maps.nrrd"))
+    maps[["glcm_Contrast"]].save(str(tmp_path / "maps.nrrd"), overwrite=True)
     same_maps(voxelmaps.read_maps(tmp_path / "maps.nrrd"), maps, ["glcm_Contrast"])
     maps[["glcm_Contrast"]].save(tmp_path / "glcm_Contrast.nii.gz")
     same_maps(voxelmaps.read_maps(tmp_path / "glcm_Contrast.nii.gz"), maps, ["glcm_Contrast"])

@@ -60,6 +60,7 @@ def run(tmp_path, monkeypatch, capfd):
 
 CASE = ["maps", "image.nii.gz", "--mask", "mask.nii.gz", "--out", "maps"]
 ONE_FEATURE = ["--features", "firstorder_Mean"]
+REMEDY = "choose another output, or replace it with --overwrite"
 
 
 def rows_of(path):
@@ -143,12 +144,14 @@ def test_finished_maps_are_kept(run, tmp_path):
         arguments[1] = image
         assert "18 maps (kept)" in run(*arguments)[1][0]
     assert (maps / "summary.csv").read_text("utf-8") == summary
-    # One map is changed, or lost.
+    # One map is lost, or not the command's any more.
     lost = maps / "original_firstorder_Mean.nii.gz"
-    for change in (lambda: lost.write_bytes(b"changed"), lost.unlink):
-        change()
-        assert "18 maps of" in run(*arguments)[1][0]
-        assert all(path.read_bytes() == content for path, content in before.items())
+    lost.unlink()
+    assert "18 maps of" in run(*arguments)[1][0]
+    lost.write_bytes(b"changed")
+    assert run(*arguments)[2] == [f"voxelmaps: image.nii.gz: maps/{lost.name} exists: {REMEDY}"]
+    assert lost.read_bytes() == b"changed" and "18 maps of" in run(*arguments, "--overwrite")[1][0]
+    assert all(path.read_bytes() == content for path, content in before.items())
 
 
 def test_maps_of_other_settings_are_refused_or_replaced(run, tmp_path):
@@ -159,7 +162,7 @@ def test_maps_of_other_settings_are_refused_or_replaced(run, tmp_path):
     record = (folder / "provenance.json").read_bytes()
     (folder / "mine.nii.gz").write_bytes(b"mine")
     other = [*CASE, "--features", "firstorder_Mean,ngtdm_Busyness"]
-    another = "the folder maps has maps of another {}: choose another output, or replace them with --overwrite"
+    another = f"the folder maps has maps of another {{}}: {REMEDY}"
     for options, name in (
         (["--bin-width", "7", "--label", "2"], "label, binWidth"),
         (["--precision", "double"], "precision"),
@@ -203,7 +206,7 @@ def test_cohort_goes_on_after_errors(run, tmp_path):
     itk.imwrite(itk.image_from_array(np.ones((12, 14, 16), np.uint8)), str(data / "moved.nii.gz"))
     (tmp_path / "file").write_text("")
     lines = [
-        "Image,mask,OUTPUT,patient",
+        "Image,mask,OUTPUT,Patient",
         "image0.nii.gz,mask0.nii.gz,../out/a b,1",
         "",
         "crash.mha,mask0.nii.gz,../out/crash,2",
@@ -225,7 +228,6 @@ def test_cohort_goes_on_after_errors(run, tmp_path):
     titles = ["[1/9] image0.nii.gz", "[8/9] image1.nii.gz", f"[9/9] {data / 'image2.nii.gz'}"]
     assert [line.split(":")[0] for line in output] == titles
     messages = (
-        "note: columns of .*table.csv that are not used: patient",
         r"\[2/9\] crash.mha: the image: cannot read '.*crash.mha': its NDims is '-3', but must be an integer from 1 on",
         r"\[3/9\] cut.nii.gz: the image: cannot read '.*cut.nii.gz': it is truncated or corrupt",
         r"\[4/9\] image0.nii.gz: no voxel of the mask is 1 \(label\); it has only the value 0",
@@ -241,6 +243,7 @@ def test_cohort_goes_on_after_errors(run, tmp_path):
     rows = rows_of(data / "table-summary.csv")
     assert [row["image"] for row in rows] == [line.split(",")[0].strip('"') for line in lines[1:] if line.strip(",")]
     assert [bool(row["error"]) for row in rows] == [False, True, True, True, True, True, True, False, False]
+    assert [row["Patient"] for row in rows] == list("123456789")
     assert [bool(row["mean"]) for row in rows] == [not row["error"] for row in rows]
     # Again: what is there is kept, and the summary is the same.
     summary = (data / "table-summary.csv").read_text("utf-8")
@@ -512,7 +515,7 @@ def test_runs_that_are_ended(how, tmp_path):
     assert last is None or errors[-1] == f"voxelmaps: {last}"
     maps = tmp_path / "maps"
     assert not maps_in(maps)
-    assert json.loads((maps / "provenance.json").read_text("utf-8"))["complete"] is False
+    assert not (maps / "provenance.json").exists()
     assert how == "SIGKILL" or not list(maps.glob(".*"))
     if how == "SIGKILL":
         command = [*COMMAND, *CASE, "--classes", "firstorder", "--radius", "3"]
@@ -531,14 +534,13 @@ def test_full_disk(limit, tmp_path, monkeypatch, capfd):
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limits[1]))
     try:
-        code = program.main([*CASE, "--classes", "firstorder"])
+        code = program.main([*CASE, "--classes", "firstorder", "--overwrite"])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert code == 1
     error = capfd.readouterr().err.splitlines()[-1]
     assert re.fullmatch("voxelmaps: image.nii.gz: .*maps/(original|prov).*(File too large|disk full.*)", error), error
     left = {path.name: path.read_text("utf-8") for path in (tmp_path / "maps").iterdir()}
-    assert '"complete": false' in left.pop("provenance.json", '"complete": false')
     assert left == {"original_firstorder_Mean.nii.gz": "what was there before"}
 
 

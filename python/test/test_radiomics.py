@@ -98,7 +98,7 @@ def test_float_maps_of_pyradiomics(kind, name):
     compare(image, mask, params_of(features, settings), "float")
 
 
-# --- Values where PyRadiomics has a fault; test_oracles.py has others --------------------------------------------------
+# --- Values where PyRadiomics has a fault; test_windows.py has others --------------------------------------------------
 
 
 @pytest.mark.parametrize("bins", [{"binWidth": 1000}, {"binCount": 8}])

@@ -7,16 +7,14 @@ import os
 import pathlib
 import re
 import warnings
-from collections import Counter
 
 import numpy as np
 import pytest
 import voxelmaps
 from test_program import rows_of, run, write_case  # noqa: F401
 from test_rules import LABELS, SPACING, X, kind, volume  # noqa: F401
-from voxelmaps import _core, radiomics
+from voxelmaps import _feature_maps, radiomics
 
-import oracles
 import pyradiomics_oracle
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -25,53 +23,11 @@ CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
 
 def region(x, mask, **parameters):
     """Values of one region by name."""
-    table = voxelmaps.region_features(x, mask, **parameters)
+    table = voxelmaps.region_features(x, mask, minimum_dimensions=0, **parameters)
     return {name: column[0] for name, column in table.items()}
 
 
-def check(name, features, expected):
-    """Compare with values of an oracle by the abbreviations of a class."""
-    names = _core.feature_names()[name]
-    for feature, value in expected.items():
-        relative = 1e-6 if feature in ("IMC2", "MCC") else 1e-12 if name == "glcm" else 1e-13
-        computed = features[f"{name}_{names[_core.find_feature(name, feature)]}"]
-        value = math.nan if value is None else float(value)
-        assert computed == pytest.approx(value, rel=relative, abs=1e-14, nan_ok=True), (name, feature)
-
-
 # --- Oracles -----------------------------------------------------------------------------------------------------------
-
-
-def mean_of(results):
-    return {name: sum(each[name] for each in results) / len(results) for name in results[0]} if results else {}
-
-
-@pytest.mark.parametrize("density", [1, 0.7, 0.2, 0.05])
-@pytest.mark.parametrize("shape, distances, levels", [((5, 6, 7), (1,), 4), ((6, 4, 3), (1, 2), 9), ((9, 8), (2,), 3)])
-def test_matrices_of_oracles(shape, distances, levels, density):
-    random = np.random.default_rng(levels)
-    x = random.integers(1, levels + 1, shape).astype(np.uint16)
-    mask = random.random(shape) < density
-    mask.flat[:2] = True
-    window = np.where(mask, x, 0)
-    features = region(x, mask, features=CLASSES, largest_gray_level=levels, distances=distances, alpha=0)
-    offsets = oracles.all_offsets(len(shape), distances)
-    pairs = [oracles.pairs_of(window, offset) for offset in offsets]
-    directions = [step for step in oracles.all_offsets(len(shape)) if oracles.has_pairs(window, step)]
-    runs = [oracles.runs_of(window, direction) for direction in directions]
-    features_of = oracles.level_size_features
-    check("glcm", features, mean_of([oracles.pair_features(each, levels) for each in pairs if each]))
-    check("glrlm", features, mean_of([features_of(each, oracles.RUNS) for each in runs]))
-    check("glszm", features, features_of(oracles.zones_of(window), oracles.ZONES))
-    check("gldm", features, features_of(oracles.dependences_of(window, offsets, 0), oracles.DEPENDENCES))
-    check("ngtdm", features, oracles.tone_difference_features(*oracles.tone_differences_of(window, offsets)))
-    check("firstorder", features, oracles.first_order_features(x[mask], window[mask]))
-    merged = region(
-        x, mask, features=["glcm", "glrlm"], largest_gray_level=levels, distances=distances, aggregation="merge"
-    )
-    total = sum(pairs, start=Counter())
-    check("glcm", merged, oracles.pair_features(total, levels) if total else {})
-    check("glrlm", merged, features_of(sum(runs, start=Counter()), oracles.RUNS))
 
 
 def diameters_of(mask, spacing):
@@ -350,7 +306,8 @@ def test_results_do_not_depend_on_threads_labels_and_types():
 def test_many_labels_and_levels():
     labels = np.arange(1, 65537).reshape(16, 64, 64)
     x = np.arange(labels.size, dtype=np.int32).reshape(labels.shape)
-    table = voxelmaps.region_features(x, labels, features=["firstorder_Mean", "glcm_Contrast", "shape_MeshVolume"])
+    features = ["firstorder_Mean", "glcm_Contrast", "shape_MeshVolume"]
+    table = voxelmaps.region_features(x, labels, features=features, minimum_dimensions=0)
     assert table["firstorder_Mean"].tolist() == list(range(65536)) and np.isnan(table["glcm_Contrast"]).all()
     assert (table["shape_MeshVolume"] == table["shape_MeshVolume"][0]).all() and (table["voxels"] == 1).all()
     # One region with as many levels as voxels: matrices are lists.
@@ -364,7 +321,7 @@ def test_many_labels_and_levels():
     assert one["glrlm_RunPercentage"] == (13 + 0) / 13 - 0.5 / 13 and one["glszm_ZonePercentage"] == 0.5
     # Along each direction, all voxels but those without a neighbor.
     contrasts = []
-    for step in oracles.all_offsets(3):
+    for step in _feature_maps.neighbor_offsets((1,), x.shape):
         parts = [
             tuple(slice(max(s, 0), n + min(s, 0)) for s, n in zip(way, x.shape)) for way in (step, np.negative(step))
         ]

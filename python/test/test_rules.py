@@ -229,12 +229,16 @@ def test_masks_with_several_values(kind):
 
 def test_swapped_image_and_mask(kind):
     for function in (feature_maps, *CONNECTED) if kind.name == "array" else (*MAPS, *CONNECTED):
+        image = kind(volume(EVERYWHERE.astype(np.int16)))
+        if function is feature_maps:
+            # A named label that the mask has is believed.
+            with pytest.warns(UserWarning, match="are the image and mask swapped"):
+                function(kind(volume(MASK)), image, label=int(EVERYWHERE[SEED]))
         for options in ({}, {"label": 7}):
-            image = kind(volume(EVERYWHERE.astype(np.int16)))
             refused("are the image and mask swapped", function, kind(volume(MASK)), image, **options)
-            # With fewer gray levels, the image has two values.
-            given = kind(volume(MASK)), kind(volume(X // 3))
-            refused("has 67 values, .* are the image and mask swapped", function, *given, **{"label": 1, **options})
+        # With fewer gray levels, the image has two values.
+        given = kind(volume(MASK)), kind(volume(X // 3))
+        refused("has 67 values, .* are the image and mask swapped", function, *given, label=1)
     # The image itself.
     x, options = kind(volume(X)), {} if kind.name != "array" else {"spacing": SPACING[::-1]}
     sentence = "^mask has the values of the image, but must say where the regions are: is it the image\\?$"

@@ -44,7 +44,11 @@ def __getattr__(name):
         try:
             value = metadata.version("voxelmaps")
         except metadata.PackageNotFoundError:
-            raise AttributeError(f"module {__name__} has no version: voxelmaps is not installed") from None
+            # Of a frozen program, or of a folder that was copied.
+            try:
+                value = importlib.import_module(f"{__name__}._core").version()
+            except ImportError:
+                raise AttributeError(f"module {__name__} has no version: voxelmaps is not installed") from None
     elif name in _MODULES:
         value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
     else:

@@ -218,6 +218,14 @@ def _through_cupy(value, what):
     return Array(array, Library("CuPy", array.device.id, _LIBRARIES.get(package, package)))
 
 
+# Attributes of images of many libraries.
+_OF_IMAGES = ("affine", "spacing", "GetSpacing", "dataobj", "coords", "as_sitk")
+
+
+def _has_geometry(value):
+    return any(hasattr(value, name) for name in _OF_IMAGES)
+
+
 def array_of(value, what):
     """The array in a value. Raises TypeError or ValueError if there is none whose voxels can be read.
 
@@ -234,10 +242,17 @@ def array_of(value, what):
     if _is_of(value, "cupy", "ndarray"):
         return Array(value, Library("CuPy", value.device.id))
     if isinstance(value, (list, tuple)):
-        if any(isinstance(each, (str, os.PathLike)) for each in value):
-            raise TypeError(
-                f"{what} is a list of texts or paths; pass one path, such as that of the folder of a DICOM series"
-            )
+        for each in value:
+            if isinstance(each, (str, os.PathLike)):
+                raise TypeError(
+                    f"{what} is a list of texts or paths; pass one path, such as that of the folder of a DICOM series"
+                )
+            if _has_geometry(each):
+                name = getattr(value, "_fields", ["[0]"])[0]
+                raise TypeError(
+                    f"{what} is a {type(value).__name__} of images, such as {type(each).__name__}: pass one of them, such as "
+                    f"{what}{name if name == '[0]' else '.' + name}"
+                )
         try:
             return Array(np.asarray(value), Library("NumPy"))
         except ValueError:
@@ -246,6 +261,12 @@ def array_of(value, what):
             ) from None
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{what} is a masked array; pass its data, and the voxels to use as mask")
+    if type(value) is not np.ndarray and _has_geometry(value):
+        kind = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
+        raise TypeError(
+            f"{what} is a {kind}, whose geometry is not known here: make an image of SimpleITK or nibabel of it, or pass its array, z, y, "
+            "x, and the spacing"
+        )
     has_device = not isinstance(value, np.ndarray) and hasattr(value, "__dlpack_device__")
     if hasattr(value, "__cuda_array_interface__") or (has_device and value.__dlpack_device__()[0] == _DLPACK_CUDA):
         return _through_cupy(value, what)

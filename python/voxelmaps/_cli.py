@@ -14,8 +14,9 @@ import signal
 import sys
 import warnings
 
+from . import _outputs
 from ._cohort import tables, workers
-from ._files import layouts
+from ._files import layouts, paths
 from ._suggestions import did_you_mean
 
 _MAX_THREADS = 4096
@@ -58,9 +59,13 @@ class _Console:
                 print("\r\033[K", end="", file=sys.stderr, flush=True)
 
     def line(self, text):
+        self.write(_printable(text) + "\n")
+
+    def write(self, text):
+        """Write a text to standard output."""
         self.remove_bar()
         try:
-            print(_printable(text), flush=True)
+            print(text, end="", flush=True)
         except OSError as error:
             # Python would report it again at its end.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -136,7 +141,7 @@ def _dashed(name):
 
 _COMMANDS = {
     "maps": "feature maps as PyRadiomics computes them with voxelBased=True, of one image or of a table",
-    "check": "check image files; or with --mask or --jobs what maps would compute, without writing",
+    "check": "check image files; or with --mask or --jobs what maps or regions would compute, without writing",
     "regions": "values of regions as PyRadiomics computes them with voxelBased=False, with shape, of one image or of a table",
     "describe": "range, gray levels, voxels and memory of feature_maps with these options, and probable mistakes",
     "connect": "fuzzy connectedness: the strength of the connection of every voxel to seeds",
@@ -162,6 +167,9 @@ _SHARED = {
     "--threads N": "threads per case (default: one per processor)",
     "--verbose": "show the messages of image readers",
 }
+_OVERWRITE = {
+    "--overwrite": "replace results of other settings, images or masks, and files of other programs; never an input"
+}
 _OF_MAPS = {
     **_SHARED,
     "--out FOLDER": "folder for the maps",
@@ -171,19 +179,24 @@ _OF_MAPS = {
     "--channels NAME": "nnunet: write maps as channels of nnU-Net. The parent of the output folders gets imagesTr with "
     "CASE_0000.nii.gz and so on, labelsTr and dataset.json; CASE is the name of the output folder",
     "--fill N": "value of channels where a feature is undefined (NaN) or infinite (default: 0)",
-    "--summary FILE": "CSV file of mean, median, deviation and number of valid voxels of each map in the region (default: "
-    "summary.csv in the output, or TABLE-summary.csv)",
+    "--summary FILE": "CSV file of mean, median, deviation and number of valid voxels of each map in the region, which has "
+    "rows of earlier runs, too (default: summary.csv in the output, or TABLE-summary.csv)",
     "--kernel-radius --radius N": "radius of the window in voxels (default: 1)",
     "--precision NAME": "float or double (default: float)",
-    "--overwrite": "replace maps of an earlier run with other settings, image or mask",
+    **_OVERWRITE,
 }
 _OPTIONS = {
     "maps": _OF_MAPS,
-    "check": _OF_MAPS,
+    "check": {
+        **_OF_MAPS,
+        "--regions": "check what regions would compute (default for a table without the column output)",
+    },
     "regions": {
         **_SHARED,
-        "--out FILE": "CSV file with a row per region; FILE.jsonl has what they come from, and a later run keeps rows of the same "
-        "image, mask and settings",
+        "--out FILE": "CSV or JSON file with a row per region, after those of earlier runs of the same settings; FILE.jsonl has what "
+        "they come from, and a later run keeps them. - is standard output",
+        "--format NAME": "csv or json (default: csv)",
+        **_OVERWRITE,
         "--jobs TABLE": "CSV file with the columns image, mask and optionally label, instead of IMAGE and --mask",
         "--label N": "label of the region in the mask (default: 1); several, such as 1,2,3, or all have a row each",
     },
@@ -192,6 +205,7 @@ _OPTIONS = {
         "--mask MASK": "image that is not 0 inside",
         "--seeds SEEDS": "image with seeds, or index of a voxel in the order z, y, x, such as [30,128,128]",
         "--out FILE": "nii.gz, nii or nrrd file",
+        **_OVERWRITE,
     },
     "labels": {
         "--mask MASK": "image that is not 0 inside",
@@ -199,6 +213,7 @@ _OPTIONS = {
         "--out FILE": "nii.gz, nii or nrrd file",
         "--strength FILE": "file for the strength of the connection to the winning label",
         "--margin FILE": "file for its lead over the strongest other label",
+        **_OVERWRITE,
     },
 }
 # Settings of radiomics.execute with options of their own.
@@ -286,7 +301,11 @@ def _parser(command):
         for option, meaning in _OPTIONS[name].items():
             *names, metavar = option.split() if " " in option else (option, None)
             keywords = {"metavar": metavar} if metavar else {"action": "store_true"}
-            one.add_argument(*names, help=meaning, **keywords, **_KEYWORDS.get(names[0], {}))
+            if (name, option) == ("regions", "--format NAME"):
+                keywords.update(choices=("csv", "json"), dest="table_format", default="csv")
+            else:
+                keywords.update(_KEYWORDS.get(names[0], {}))
+            one.add_argument(*names, help=meaning, **keywords)
         if name in _FUNCTIONS:
             _add_keywords(one, name)
     parser.commands = commands.choices
@@ -307,9 +326,9 @@ def _call(options, console):
     import voxelmaps
 
     from . import _image
-    from ._files import paths, writing
+    from ._files import writing
 
-    own = ("command", "version", "image", "mask", "seeds", *_RESULTS)
+    own = ("command", "version", "image", "mask", "seeds", "overwrite", *_RESULTS)
     keywords = {name: value for name, value in vars(options).items() if name not in own}
     if options.command == "describe":
         image = _image.load(options.image, "the image")[0]
@@ -323,16 +342,31 @@ def _call(options, console):
             raise ValueError(f"--{name} {path} ends in neither .nii.gz, .nii nor .nrrd")
     read = [("the image", options.image), ("the mask", options.mask), ("the seeds", options.seeds)]
     files = [(f"the file of --{name}", path) for name, path in written.items()]
-    paths.check_outputs([one for one in read if isinstance(one[1], str)], (), files)
+    _outputs.check_inputs([one for one in read if isinstance(one[1], str)], (), files)
+    read = [path for _, path in read if isinstance(path, str)]
+    newest = max((time for path in read for _, time in _outputs.states(path).values()), default=0)
+    for path in written.values() if not options.overwrite else ():
+        # What is older than an input is not what would be written.
+        if (_outputs.state(path) or [0, newest])[1] < newest:
+            _outputs.check_file(path, "--overwrite")
     keywords.update((name, True) for name in written if name != "out")
     keywords["progress"] = console.progress
     image = _image.load(options.image, "the image")[0]
     result = getattr(voxelmaps, _FUNCTIONS[options.command])(image, options.seeds, options.mask, **keywords)
+    volumes = {
+        name: getattr(result, "labels" if name == "out" else name) if len(written) > 1 else result for name in written
+    }
+    with contextlib.ExitStack() as stack:
+        folders = []
+        for name, path in written.items():
+            folders.append(stack.enter_context(paths.output_folder(path.parent)))
+            writing.write_image(volumes[name], path, folders[-1])
+        for path, staged in () if options.overwrite else [each for one in folders for each in one.files.items()]:
+            _outputs.check_file(path, "--overwrite", staged)
+        for folder in folders:
+            folder.publish()
     for name, path in written.items():
-        volume = getattr(result, "labels" if name == "out" else name) if len(written) > 1 else result
-        with paths.output_folder(path.absolute().parent) as folder:
-            writing.write_image(volume, path.absolute(), folder)
-        array = volume.array
+        array = volumes[name].array
         is_labels = options.command == "labels" and name == "out"
         text = f"{len(np.unique(array))} values" if is_labels else f"from {array.min():.6g} to {array.max():.6g}"
         console.line(f"{path}: {array.size} voxels, {text}")
@@ -348,6 +382,11 @@ def _settings(options):
         if name in settings or name == "label" and options.label is not None:
             raise ValueError(f"setting {name} is given twice")
         settings[name] = _value(value)
+    if {"binWidth", "binCount"} <= settings.keys():
+        raise ValueError("--bin-width and --bin-count exclude each other")
+    if "binWidth" in settings:
+        # Otherwise, that of the parameter file would be used.
+        settings["binCount"] = None
     classes = {name: None for name in options.classes or []}
     for name in options.features or []:
         class_name, underscore, feature = name.removeprefix("original_").partition("_")
@@ -375,7 +414,7 @@ def _cases(options, console, **names):
     cases, unused = tables.read_cases(options.jobs, tuple(given))
     if unused:
         listed = ", ".join(unused[:20] + ["..."] * (len(unused) > 20))
-        console.error(f"note: columns of {options.jobs} that are not used: {listed}")
+        console.error(f"note: columns of {options.jobs} that are not copied: {listed}")
     if options.label is not None and any(case.labels is not None for case in cases):
         raise ValueError(f"--label and the column label of {options.jobs} exclude each other")
     return [case._replace(labels=case.labels or options.label) for case in cases]
@@ -487,15 +526,17 @@ def _maps(options, console, worker):
 
     def names(case):
         layout = layouts.layout(task.file_format, keys, task.channels, task.fill, case)
-        return [*layout.names(), tables.PROVENANCE]
+        return [*layout.names(), paths.PROVENANCE]
 
     read = [("the table", options.jobs), ("the parameter file", options.params)]
-    tables.check_outputs(cases, names, [each for each in read if each[1]], [("the summary", summary)])
+    tables.check_outputs(cases, names, read, [("the summary", summary)])
+
+    table = tables.summary(summary, cases, task.overwrite, options.summary is None)
 
     def finish(outcomes):
         # A single case that failed leaves its folder as it was.
         if not task.is_dry_run and (len(cases) > 1 or any(one.error is None for one in outcomes)):
-            tables.write_summary(summary, outcomes)
+            table.write(list(tables.summary_rows(outcomes)), console.write)
 
     text = lambda outcome: _text(outcome, task.is_dry_run)
     what = "cases would fail" if task.is_dry_run else "cases failed"
@@ -512,41 +553,29 @@ def _maps(options, console, worker):
 
 
 def _regions(options, console, worker):
-    from ._files import paths
-
+    is_dry_run = options.command == "check"
     _check_given("--out", options.out)
-    out = pathlib.Path(options.out)
-    records = out.with_name(f"{out.name}.jsonl")
+    out = None if options.out == "-" or is_dry_run else pathlib.Path(options.out)
     cases = _cases(options, console, image="IMAGE", mask="--mask")
     read = [("the table", options.jobs), ("the parameter file", options.params)]
     read += [(f"the {what}", getattr(case, what)) for case in cases for what in ("image", "mask")]
-    written = [("the output", out), ("the records", records)]
-    paths.check_outputs([each for each in read if each[1]], (), written)
-    _check_folder("out", options.out)
-    known = {}
-    for line in records.read_text(encoding="utf-8").splitlines() if records.exists() else []:
-        # A killed run has left a line incomplete.
-        with contextlib.suppress(ValueError, KeyError, TypeError):
-            record = json.loads(line)
-            known.setdefault((record["image"]["path"], record["mask"]["path"]), []).append(record)
-    place = lambda case: (str(case.image.absolute()), str(case.mask.absolute()))
-    cases = [case._replace(known=tuple(known.get(place(case), ()))) for case in cases]
-    task = _task(options, precision="double", file_format="regions", is_dry_run=False)
-    for line in worker.call(workers.prepare, task)[1]:
+    written = [("the output", out), ("the records", out.with_name(f"{out.name}.jsonl"))] if out else []
+    _outputs.check_inputs(read, files=written)
+    _check_folder("out", out)
+    task = _task(options, precision="double", file_format="regions", is_dry_run=is_dry_run)
+    prepared = worker.submit(workers.prepare, task)
+    table = tables.Regions(out, getattr(options, "table_format", "csv"), cases, task.overwrite)
+    origin, lines = worker.result(prepared)
+    for line in lines:
         console.error(line)
-
-    text = lambda one: f"{len(one.maps)} values{' (kept)' * one.kept} of {one.mask_voxels} voxels, {one.seconds:.1f} s"
-    with open(records, "a", encoding="utf-8") as file:
-        if file.tell() and not records.read_bytes().endswith(b"\n"):
-            file.write("\n")
-
-        def write(one):
-            if one.record is not None:
-                file.write(json.dumps({**one.record, "values": one.maps}) + "\n")
-                file.flush()
-
-        finish = lambda outcomes: tables.write_regions(out, outcomes)
-        _outcomes(cases, task, options, console, worker, text, finish, "regions failed", write)
+    show = console.write
+    if out is None and not is_dry_run:
+        console.line = console.error
+    finish = lambda outcomes: is_dry_run or table.write(outcomes, show)
+    values = lambda one: f"{len(one.maps)} values{' (kept)' * one.kept} of {one.mask_voxels} voxels"
+    text = lambda one: values(one) + f", {one.seconds:.1f} s" * (not is_dry_run)
+    what = "regions would fail" if is_dry_run else "regions failed"
+    _outcomes(table.known(cases, origin), task, options, console, worker, text, finish, what, table.append)
 
 
 def _check(options, console, worker):
@@ -555,7 +584,16 @@ def _check(options, console, worker):
         if len(options.image) > 1:
             raise ValueError(f"--mask {options.mask} is for one IMAGE, but {len(options.image)} are given")
         options.image = next(iter(options.image), None)
-        options.out = options.out or (None if options.jobs else ".")
+        if options.regions or options.jobs is not None and not tables.has_outputs(options.jobs):
+            for name in ("--summary", "--channels", "--out"):
+                if getattr(options, name[2:]) is not None:
+                    raise ValueError(f"{name} {getattr(options, name[2:])} has no effect on values of regions")
+            options.out = "-"
+            _regions(options, console, worker)
+            return
+        if not options.jobs and options.out is None:
+            # Nothing can be said of what is there.
+            options.out, options.overwrite = ".", True
         _maps(options, console, worker)
         return
     for path in options.image:
@@ -576,10 +614,9 @@ def _run(arguments, console):
     if first not in _COMMANDS and (is_path or first[:2] == "--" and first not in ("--help", "--version")):
         arguments.insert(0, "maps")
     if first == "--version":
-        # Slow to import.
-        import importlib.metadata
+        import voxelmaps
 
-        console.line(f"voxelmaps {importlib.metadata.version('voxelmaps')}")
+        console.line(f"voxelmaps {voxelmaps.__version__}")
         return
     parser = _parser(next(iter(arguments), None))
     options, unknown = parser.parse_known_args(arguments)

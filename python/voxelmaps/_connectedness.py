@@ -57,6 +57,11 @@ class Scene(NamedTuple):
     def library(self) -> _arrays.Library:
         return self.pixels.library
 
+    @property
+    def given_shape(self) -> tuple[int, ...]:
+        """In the order of the axes of the image that was given."""
+        return self.opened.as_given(self.shape)
+
     def problem(self, values: dict[str, Any]) -> dict[str, Any]:
         """What _core knows of the scene and the parameters, and where it computes."""
         return {
@@ -98,8 +103,20 @@ class Scene(NamedTuple):
         part = self._with_arrays(lambda array: array.part(box), shape)
         return box, part, np.ravel_multi_index(tuple(i - part.start for i, part in zip(indices, box)), shape)
 
+    def output(self, out: Any, dtype: str, what: str = "out", part: Any = None) -> _arrays.Array:
+        """The array that takes results: that which is given, if its axes are in the order of the scene.
+
+        part    Of the scene, which is read.
+        """
+        order, part = self.opened.order, part or self
+        if order is None or out is not None:
+            output = _arrays.output_of(out, part.pixels, self.given_shape, dtype, what, part.mask)
+        return output if order is None else _arrays.Array(self.library.empty(self.shape, dtype), self.library)
+
     def result(self, array: Any, out: Any = None) -> Any:
         """An array of the library as the kind of image that was given, or the array that was given for it."""
+        if out is not None and self.opened.order is not None:
+            out[...] = _image.turned(array, self.opened.order, is_reversed=True)
         result = self.library.result(array, out)
         return result if out is not None else self.opened.convert(self.opened.image.with_array(result))
 
@@ -136,9 +153,8 @@ def scene_of(image: Any, values: dict[str, Any]) -> Scene:
 
 def sizes_of(spacing: Any, opened: _image.Opened, dimensions: int) -> list[float]:
     """Sizes of a voxel along each axis: the spacing that is given, or that of the image."""
-    if spacing is None and opened.image.spacing is not None:
-        spacing = opened.image.spacing[::-1]
-    return _parameters.sizes(spacing, dimensions)
+    of_image = opened.image.spacing
+    return _parameters.sizes(spacing, dimensions, None if of_image is None else of_image[::-1])
 
 
 def check_effects(given: Any, values: dict[str, Any], table: Any, moments: dict[str, Any]) -> None:
@@ -318,7 +334,7 @@ def fuzzy_connectedness(
         affinity = tuple(elements(moments[name], 0, name) if name in moments else [] for name in MOMENTS)
     is_double, out = values["precision"] == "double", values["out"]
     dtype = "float64" if is_double else "float32"
-    output = _arrays.output_of(out, scene.pixels, scene.shape, dtype, mask=scene.mask)
+    output = scene.output(out, dtype)
     problem = scene.problem(values)
     with shown(values["progress"], math.prod(scene.shape), "fuzzy_connectedness"):
         _core.compute_fuzzy_connectedness(problem, affinity, seeds=numbers, output=output.address, is_double=is_double)

@@ -23,6 +23,11 @@ cdef extern from *:
     #include "voxelmaps/RegionFeaturesJob.h"
     #include "voxelmaps/ThreadPool.h"
 
+    // CMake has the number of the version.
+    #ifndef VOXELMAPS_VERSION
+    #define VOXELMAPS_VERSION "unknown"
+    #endif
+
     #include <array>
     #include <atomic>
     #include <chrono>
@@ -393,8 +398,7 @@ cdef extern from *:
       }
     };
     using StrengthScene = Scene<voxelmaps::FuzzyConnectednessJob, voxelmaps::CudaFuzzyConnectednessOptions>;
-    using LabelsScene =
-      Scene<voxelmaps::RelativeFuzzyConnectednessJob, voxelmaps::CudaRelativeFuzzyConnectednessOptions>;
+    using LabelsScene = Scene<voxelmaps::RelativeFuzzyConnectednessJob, voxelmaps::CudaOptions>;
 
     /** Returns a warning, or an empty string. */
     std::string
@@ -511,6 +515,7 @@ cdef extern from *:
     } // namespace
     """
     void RaisePythonError()
+    const char * VOXELMAPS_VERSION
 
     ctypedef vector[vector[double]] Affinity
 
@@ -563,6 +568,11 @@ cdef extern from "voxelmaps/CudaDevices.h" namespace "voxelmaps::CudaDevices":
     string GetReasonForNoDevice() except +RaisePythonError
     string GetName(int device) except +RaisePythonError
     void ReleaseResources() except +RaisePythonError nogil
+
+
+def version():
+    """The number of the version, also of a package without metadata."""
+    return VOXELMAPS_VERSION.decode()
 
 
 def feature_names():

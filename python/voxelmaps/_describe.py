@@ -170,7 +170,7 @@ def describe(
         maximum=float(finite.max()),
         levels=max(levels),
         maps=plan.names,
-        map_shape=map_shape,
+        map_shape=plan.as_given(map_shape),
         window=plan.window,
         map_bytes=len(plan.names) * math.prod(map_shape) * np.dtype(plan.dtype).itemsize,
         working_bytes=2 * math.prod(plan.shape),

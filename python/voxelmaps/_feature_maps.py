@@ -7,14 +7,15 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import KeysView, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
 from . import _arrays, _core, _image, _parameters, _regions
 from ._devices import devices_of_arrays, triple
-from ._maps import FeatureMaps, Geometry
+from ._maps import FeatureMaps, Geometry, provenance
 from ._parameters import FEATURE_MAPS, MAX_WINDOW, check_effects, checked, given_one, per_axis, with_parameters
 from ._progress import shown
 from ._suggestions import did_you_mean, warn
@@ -33,9 +34,13 @@ _RANGES = {"given": 0, "image": 1, "mask": 2}
 # Of the aggregations of all classes.
 _AVERAGE, _MERGE = 1, 2
 
-_MAX_OFFSETS = 4096
+_MAX_OFFSETS, _MAX_WINDOW_VOXELS = 4096, 65535
+_OF_CORE = {"BinWidth": "bin_width", "BinEdges": "bin_edges", "NumberOfGrayLevels": "bin_count"}
 # Of the window; that of PyRadiomics, and of radiomics.execute, is 1.
 _DEFAULT_RADIUS = 2
+
+# Parameters that values of maps do not depend on, and inputs.
+_NOT_OF_VALUES = ("features", "mask", "selection", "out", "device", "threads")
 
 ONE_LEVEL = (
     "all intensities are in one bin of the width {:g}, so that there is no texture: choose a smaller bin_width, or "
@@ -48,42 +53,50 @@ ONE_LEVEL = (
 
 # For each class, the names of its features.
 _names = functools.cache(_core.feature_names)
+# Not among those of their class, as in PyRadiomics: they are functions of Sphericity.
+ON_REQUEST = ("Compactness1", "Compactness2", "SphericalDisproportion")
 
 
 def _names_of(features):
+    if isinstance(features, Set) and not isinstance(features, KeysView):
+        raise TypeError(f"features are {features!r}, a set, whose order changes from run to run: pass a list")
     names = [features] if isinstance(features, str) or not hasattr(features, "__iter__") else list(features)
     if not all(isinstance(name, str) for name in names):
         raise TypeError(f"features are {features!r}, but must be names, such as 'glcm_Contrast'")
     return names
 
 
-def selected_features(features):
-    """A dict of dicts of numbers of features by the names given, by class, in the order given, from the names in all forms."""
+def selected_features(features, classes=CLASSES):
+    """A dict of dicts of numbers of features by the names given, by class, in the order given, from the names in all forms.
+
+    classes    Names of the classes that errors suggest.
+    """
     names, pairs = _names(), []
+    default = lambda name: [each for each in names.get(name, [""]) if each not in ON_REQUEST]
     if isinstance(features, Mapping):
         for name, of_class in features.items():
-            of_class = names.get(name, [""]) if of_class is None else of_class
-            pairs += [(name, feature) for feature in _names_of(of_class)]
+            pairs += [(name, feature) for feature in (default(name) if of_class is None else _names_of(of_class))]
     else:
         for name in _names_of(features):
-            pairs += [(name, each) for each in names[name]] if name in names else [name.partition("_")[::2]]
-    return _selected(tuple(pairs))
+            pairs += [(name, each) for each in default(name)] if name in names else [name.partition("_")[::2]]
+    return _selected(tuple(pairs), classes)
 
 
 # Looking features up takes longer than computing them of a small image.
 @functools.lru_cache(maxsize=64)
-def _selected(pairs):
+def _selected(pairs, classes):
     """As selected_features, of pairs of names of classes and features; not to be changed."""
     names, selected = _names(), {}
     for name, feature in pairs:
         if name not in names:
-            known = [*names, *(f"{each}_{feature}" for each, of_class in names.items() for feature in of_class)]
+            known = [*classes, *(f"{each}_{feature}" for each in classes for feature in names[each])]
             # Keys of PyRadiomics begin with the name of an image.
             is_key = feature.partition("_")[0] in names
-            similar = f" (did you mean {feature}?)" if is_key else did_you_mean(name, known)
+            full = f"{name}_{feature}" if feature else name
+            similar = f" (did you mean {feature}?)" if is_key else did_you_mean(full, known)
             if name == "all":
-                similar = f" (did you mean {list(CLASSES)}?)"
-            raise ValueError(f"there is no class {name!r} of features{similar}; choose from {', '.join(CLASSES)}")
+                similar = f" (did you mean {list(classes)}?)"
+            raise ValueError(f"there is no class {name!r} of features{similar}; choose from {', '.join(classes)}")
         number = _core.find_feature(name, feature)
         if number is None:
             similar = did_you_mean(feature, names[name])
@@ -146,18 +159,18 @@ def discretization(values):
     }
 
 
-def check_levels(image, inside, discretization, has_texture):
-    """Raise ValueError if limits of gray levels that are given leave all intensities outside, and warn if all have one gray level:
-    the limits are of other units.
+def check_levels(image, inside, discretization, has_texture, label_image=None):
+    """Raise ValueError if limits of gray levels that are given leave all intensities outside, and warn if they leave out most of a
+    region, or if all have one gray level: the limits are of other units.
 
-    inside    Array that is not 0 inside, or None; of the shape of the image, or of its last axes.
+    inside         Array that is not 0 inside, or None; of the shape of the image, or of its last axes.
+    label_image    Array of NumPy with the labels of the regions, if there are several.
     """
     name, bins, edges = (discretization[key] for key in ("name", "number_of_gray_levels", "bin_edges"))
-    first, last = discretization["value_range"]
-    if name == "bin_edges":
-        first, last = edges[0], math.inf
-    elif name == "largest_gray_level":
-        first, last = 1, bins
+    limits, effect, (first, last) = "intensity_range", "clamped", discretization["value_range"]
+    if name in ("bin_edges", "largest_gray_level"):
+        limits, effect = name, "absent"
+        first, last = (edges[0], math.inf) if name == "bin_edges" else (1, bins)
     elif discretization["range_source"] != _RANGES["given"]:
         return
     if 0 in image.shape:
@@ -167,13 +180,25 @@ def check_levels(image, inside, discretization, has_texture):
             values = image.comparable()
             present = values == values if inside is None else (values == values) & (inside.array != 0)
             image = _arrays.Array(values[present], image.library)
+    if 0 in image.shape:
+        return
     least, greatest = image.extremes()
-    limits = name if name in ("bin_edges", "largest_gray_level") else "intensity_range"
     found = f"image has {least:g} to {greatest:g}" + " inside the mask" * (inside is not None)
     if greatest < first or least > last:
         raise ValueError(
             f"{limits} is for intensities from {first:g} to {last:g}, but the {found}: is it in other units?"
         )
+    if inside is not None:
+        with image.library.current_device():
+            outside = (image.array < first) | (image.array > last)
+            parts = {"inside the mask": int(outside.sum()) / math.prod(image.shape)}
+        if label_image is not None:
+            labels, numbers = np.unique(label_image[present], return_inverse=True)
+            mean = np.bincount(numbers, outside) / np.bincount(numbers)
+            parts = {f"with the label {label}": part for label, part in zip(labels, mean)}
+        for where, part in parts.items():
+            if part > 0.5:
+                warn(f"{part:.0%} of the voxels {where} are outside of {limits}, {first:g} to {last:g}, and are {effect}")
     # Gray levels, counted from any number.
     levels, used = (least, greatest), np.clip((least, greatest), first, last)
     if name == "bin_edges":
@@ -219,6 +244,10 @@ class Request(NamedTuple):
     geometry: Geometry | None = None
     # Of a DataArray.
     axes: dict[str, Any] | None = None
+    # As Opened has it.
+    order: tuple[int, ...] | None = None
+    # Inputs and settings.
+    provenance: dict[str, Any] | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -231,6 +260,10 @@ class Request(NamedTuple):
 
     def map_shape(self) -> tuple[int, ...]:
         return self.batch + tuple(part.stop - part.start for part in self.box)
+
+    def as_given(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """Values per axis, of which the last ones are in the order of the axes of the image that was given."""
+        return _image.as_given(values, self.order)
 
     def has_texture(self) -> bool:
         return any(name != "firstorder" for name, *_ in self.classes)
@@ -249,7 +282,8 @@ class Request(NamedTuple):
             return _arrays.Array(array.array[index], library).address
 
         library = self.image.library
-        return _core.compute_feature_maps(
+        return call_core(
+            _core.compute_feature_maps,
             pixels=address_of(self.image),
             pixel_type=_arrays.PIXEL_TYPES.index(self.image.dtype),
             size=triple(self.shape, 1),
@@ -288,13 +322,31 @@ def _window(values, sizes):
             )
     window, anchor = values["window_size"], values["window_anchor"]
     window = tuple(2 * r + 1 for r in radius) if window is None else per_axis(window, "window_size", dimension, 1)
-    if max(window) > MAX_WINDOW:
-        names = ("window_size", "radius_mm", "neighborhood_radius")
-        name = next(name for name in names if values[name] is not None)
+    names = ("window_size", "radius_mm", "neighborhood_radius")
+    name = next((name for name in names if values[name] is not None), names[-1])
+    check_window(window, name, values[name])
+    anchor = tuple(n // 2 for n in window) if anchor is None else per_axis(anchor, "window_anchor", dimension, 0)
+    if any(a >= n for a, n in zip(anchor, window)):
+        raise ValueError(f"window_anchor is {anchor}, but must be inside the window, which has {window} voxels")
+    return window, anchor
+
+
+def check_window(window, name, value):
+    """Raise ValueError for a window that is too large for the engines."""
+    if max(window) > MAX_WINDOW or math.prod(window) > _MAX_WINDOW_VOXELS:
         raise ValueError(
-            f"{name} is {values[name]!r}, which makes windows of {window}, but at most {MAX_WINDOW} voxels along an axis are possible"
+            f"{name} is {value!r}, which makes windows of {tuple(window)}, but at most {MAX_WINDOW} voxels along an axis and "
+            f"{_MAX_WINDOW_VOXELS} in all are possible"
         )
-    return window, tuple(n // 2 for n in window) if anchor is None else per_axis(anchor, "window_anchor", dimension, 0)
+
+
+def call_core(function, **arguments):
+    """Call a function of _core, whose errors then have the names of parameters here."""
+    try:
+        return function(**arguments)
+    except ValueError as error:
+        text = re.sub("BinWidth|BinEdges|NumberOfGrayLevels", lambda name: _OF_CORE[name[0]], str(error))
+        raise ValueError(text.replace("A job has", "There are")) from None
 
 
 def classes_of(selected, values, window, sizes, has_all_pairs, has_one_level=False, order=1):
@@ -358,20 +410,21 @@ def opened_scalars(image, values, has_batches=True):
         dimension = min(len(shape), 3) if spacing is None else len(spacing)
     if len(shape) < max(dimension, 2):
         raise ValueError(f"image has {len(shape)} axes, but images must have 2 or 3 axes, and dimension is {dimension}")
-    if sizes is None and spacing is not None:
-        sizes = spacing[::-1][-dimension:]
+    of_image = None if spacing is None else spacing[::-1][-dimension:]
+    has_sizes = sizes is not None or of_image is not None
     norm, radius = values["weighting_norm"], values.get("radius_mm")
-    if sizes is None and (norm is not None or radius is not None):
+    if not has_sizes and (norm is not None or radius is not None):
         given = f"weighting_norm is {norm!r}" if radius is None else f"radius_mm is {radius:g}"
         raise ValueError(f"{given}, which needs the spacing, the size of a voxel along each axis in mm")
     if norm is not None and values["aggregation"] == "average":
         raise ValueError(f"weighting_norm is {norm!r} and aggregation 'average', but matrices with weights are merged")
-    return opened, image, _parameters.sizes(sizes, dimension)
+    return opened, image, _parameters.sizes(sizes, dimension, of_image)
 
 
 def request_of(image, mask, parameters, function="feature_maps"):
     """The Request of the arguments of feature_maps, or of another function with the same parameters."""
     values = checked(parameters, function, FEATURE_MAPS, ("mask",))
+    inputs = {"image": image, "mask": mask, "selection": values["selection"]}
     if values["features"] is None:
         raise TypeError(f"{function} needs the features to compute, such as features=['glcm_Contrast'] or 'glcm'")
     selected = selected_features(values["features"])
@@ -392,11 +445,12 @@ def request_of(image, mask, parameters, function="feature_maps"):
     label, selection = values["label"], values["selection"]
     if mask is None and label is not None:
         raise ValueError(f"label is {label!r}, but there is no mask whose label it is")
+    empty = values["empty"]
     if mask is not None:
-        mask = _regions.region(array_of(mask, "mask", label), label, "mask", image)
-    _regions.check_finite(image, mask, "image", None if mask is None else "mask")
+        mask = _regions.region(array_of(mask, "mask", label), label, "mask", image, empty=empty)
+    _regions.check_finite(image, mask, "image", None if mask is None else "mask", empty=empty)
     if selection is not None:
-        selection = _regions.selection(array_of(selection, "selection"), mask)
+        selection = _regions.selection(array_of(selection, "selection"), mask, empty)
 
     window, anchor = _window(values, sizes)
     # Every window has pairs in all directions if no voxel is absent: looking for those without would take time.
@@ -411,6 +465,8 @@ def request_of(image, mask, parameters, function="feature_maps"):
     if values["crop"] is not None:
         if mask is None or mask.shape != shape:
             raise ValueError("crop='mask' needs a mask with the axes of one image")
+        if not bool((mask.array != 0).any()):
+            raise ValueError("crop is 'mask', but no voxel is inside mask: leave crop out where regions may be empty")
         box = tuple(
             slice(max(first - a, 0), min(last + n - a, size))
             for first, last, a, n, size in zip(*_regions.bounds(mask), anchor, window, shape)
@@ -440,6 +496,8 @@ def request_of(image, mask, parameters, function="feature_maps"):
         names=[f"{name}_{feature}" for name, of_class in selected.items() for feature in of_class],
         geometry=geometry,
         axes=opened.axes,
+        order=opened.order,
+        provenance=provenance(inputs, values, _NOT_OF_VALUES),
     )
 
 
@@ -520,6 +578,9 @@ def feature_maps(
         Features are computed where it is not 0; voxels elsewhere still belong to windows.
     background_value : float, default 0
         Value of the maps where no features are computed.
+    empty : {"error", "background"}, optional
+        What a mask without a region means, as of a random patch: an error, or maps of background_value. Default: the latter for a mask of
+        zeros, with a warning, and an error if a label is missing.
     crop : {"mask"}, optional
         Compute and return only the bounding box of the mask and the reach of the window; see FeatureMaps.slices.
     dimension : {2, 3}, optional
@@ -528,7 +589,7 @@ def feature_maps(
     precision : {"float", "double"}, default "float"
         Type of the results: float32 or float64.
     out : array, optional
-        Array in C order for the results. That of maps has the shape (number of features, *shape of a map).
+        Array in C order for the results. That of maps has the number of features before the shape of a map.
     device : {"cpu", "cuda", "all"}, int or list of int, optional
         For arrays in host memory: the CPU, a CUDA device by its number, or several, which compute parts of the maps. Default: the
         CUDA device 0, if there is one. Results do not depend on it.
@@ -561,8 +622,13 @@ def feature_maps(
     62.0
     """
     request = request_of(image, mask, parameters)
-    out, shape, library = parameters.get("out"), request.map_shape(), request.image.library
-    output = _arrays.output_of(out, request.image, (len(request.names), *shape), request.dtype, mask=request.mask)
+    out, shape, library = parameters.get("out"), (len(request.names), *request.map_shape()), request.image.library
+    given, order = request.as_given(shape), request.order
+    if order is None or out is not None:
+        output = _arrays.output_of(out, request.image, given, request.dtype, mask=request.mask)
+    if order is not None:
+        output = _arrays.Array(library.empty(shape, request.dtype), library)
+    shape = shape[1:]
     if 0 not in shape:
         image_bytes = math.prod(shape[len(request.batch) :]) * np.dtype(request.dtype).itemsize
         with shown(parameters.get("progress"), math.prod(shape) * len(request.classes), "feature_maps"):
@@ -573,5 +639,11 @@ def feature_maps(
         text = text_of_one_level(request.discretization)
         if max(levels) == 1 and text and request.has_texture():
             warn(text)
-    result = library.result(output.array, out)
-    return FeatureMaps(request.names, result, request.box, request.geometry, request.image.shape, request.axes)
+    result = _image.turned(output.array, order, is_reversed=True)
+    if order is not None and out is not None:
+        out[...] = result
+    box, input_shape = request.as_given(request.box), request.as_given(request.image.shape)
+    result = library.result(result, out)
+    return FeatureMaps(
+        request.names, result, box, request.geometry, input_shape, request.axes, order, request.provenance
+    )

@@ -3,6 +3,7 @@
 """Images: arrays with a geometry, from and to arrays of all libraries, ITK, SimpleITK, nibabel, xarray and MONAI, and files; and when
 two of them are on the same grid."""
 
+import contextlib
 import ctypes
 import functools
 import importlib.util
@@ -17,7 +18,7 @@ from typing import Any, Callable, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from . import _arrays, _parameters
+from . import _arrays, _core, _parameters
 from ._files import nifti
 from ._suggestions import warn
 
@@ -38,6 +39,23 @@ class Image(NamedTuple):
     @property
     def size(self):
         return tuple(reversed(self.array.shape))
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(_arrays.array_of(self.array, "the image").host(), dtype, copy=copy)
+
+    def __eq__(self, value):
+        return self.with_array(self.array == value)
+
+    def __ne__(self, value):
+        return self.with_array(self.array != value)
+
+    __hash__ = None
+
+    def save(self, path):
+        """Write the image to a file, .nii.gz, .nii or .nrrd, which takes the place of an earlier one; returns its path."""
+        from ._maps import FeatureMaps, Geometry
+
+        return FeatureMaps(["image"], self.array[np.newaxis], (), Geometry(*self[1:])).save(path)[0]
 
     def with_array(self, array):
         return self._replace(array=array)
@@ -210,13 +228,14 @@ def _is_nibabel(value):
 
 
 def _is_metatensor(value):
-    return type(value).__name__ == "MetaTensor" and hasattr(value, "affine")
+    return any(each.__name__ == "MetaTensor" for each in type(value).__mro__) and hasattr(value, "affine")
 
 
 def is_image(value):
     """Whether a value is an image with a geometry in z, y, x, and not an array: of ITK, SimpleITK or nibabel, or the path of one."""
     return (
         isinstance(value, (str, os.PathLike, Image))
+        or hasattr(value, "as_sitk")  # of TorchIO
         or _package(value) == "SimpleITK"
         or _is_nibabel(value)
         or _is_itk(value)
@@ -249,16 +268,30 @@ def to_simpleitk(volume):
     return image
 
 
+def _is_on_device(image):
+    """Whether an image of ITK is an itk.CudaImage whose memory can be used here."""
+    return (
+        hasattr(type(image), "__cuda_array_interface__")
+        and importlib.util.find_spec("cupy") is not None
+        and _core.number_of_devices() > 0
+    )
+
+
 def _from_itk(image, what):
     from ._itk import itk
 
     image.Update()
     region = image.GetBufferedRegion()
-    array = itk.array_from_image(image)
-    if array is None:
-        raise ValueError(f"{what} has no voxels: it is not allocated")
     # Lines of voxels have their axes in another order.
     size = tuple(int(n) for n in reversed(region.GetSize()))
+    if _is_on_device(image):
+        array = _arrays.array_of(image, what).array
+        # What has been computed for the image is in the default stream.
+        sys.modules["cupy"].cuda.Stream.null.synchronize()
+    else:
+        array = itk.array_from_image(image)
+    if array is None:
+        raise ValueError(f"{what} has no voxels: it is not allocated")
     return Image(
         array.reshape(size + array.shape[len(size) :]),
         tuple(image.GetSpacing()),
@@ -272,15 +305,19 @@ _ITK_TYPES = {"int8": "int16", "int32": "float64", "uint32": "float64"}
 
 
 def to_itk(volume, like=None):
-    """An image of ITK, with the region of another one, if that has the size and place of the volume."""
+    """An image of ITK, with the region of another one, if that has the size and place of the volume. What is on a device stays there if
+    the other one is an itk.CudaImage."""
     from ._itk import itk
 
-    array = _arrays.host_pixels(volume.array, "the image")
-    array = _arrays.without_int64(_arrays.array_of(array, "the image"), "the image").array
-    name = _ITK_TYPES.get(array.dtype.name, array.dtype.name)
+    pixels = _arrays.pixels_of(_arrays.array_of(volume.array, "the image"), "the image")
+    stays = pixels.library.device is not None and like is not None and _is_on_device(like)
+    if not stays:
+        pixels = _arrays.array_of(pixels.host(), "the image")
+    pixels = _arrays.without_int64(pixels, "the image")
+    name = _ITK_TYPES.get(pixels.dtype, pixels.dtype)
     pixel = {"uint8": itk.UC, "uint16": itk.US, "int16": itk.SS, "float32": itk.F, "float64": itk.D}[name]
     dimension = len(volume.spacing)
-    image = itk.Image[pixel, dimension].New()
+    image = (itk.CudaImage if stays else itk.Image)[pixel, dimension].New()
     region = None if like is None else like.GetBufferedRegion()
     if region is not None and tuple(region.GetSize()) == volume.size:
         image.CopyInformation(like)
@@ -291,8 +328,15 @@ def to_itk(volume, like=None):
         image.SetDirection(itk.matrix_from_array(np.reshape(volume.direction, (dimension, dimension))))
     image.SetRegions(region)
     image.Allocate()
-    # The types of _ITK_TYPES are converted. Other threads of Python run meanwhile.
-    np.copyto(itk.array_view_from_image(image).reshape(array.shape), array)
+    # The types of _ITK_TYPES are converted.
+    if stays:
+        target = _arrays.array_of(image, "the image")
+        with target.library.current_device():
+            target.array[...] = pixels.array.reshape(target.shape)
+            target.library.result(target.array)
+    else:
+        # Other threads of Python run meanwhile.
+        np.copyto(itk.array_view_from_image(image).reshape(pixels.shape), pixels.array)
     return image
 
 
@@ -306,6 +350,7 @@ def _from_nibabel(image, what):
     try:
         array = np.asanyarray(image.dataobj).reshape(*shape, components)
     except (OSError, EOFError, zlib.error) as error:
+        nifti.raise_of_system(error)
         raise ValueError(f"{what}: its file is truncated or corrupt: {' '.join(str(error).split())}") from None
     # An affine that was changed in memory is not yet in the header.
     if is_nifti and np.allclose(image.affine, header.get_best_affine()):
@@ -401,14 +446,39 @@ def _steps_of_axis(value, name, spacing, what):
 _NAMED_AXES = (["x", "y"], ["x", "y", "z"])
 
 
-def _places_of_axes(names):
-    """Where the axes of a DataArray are among x, y, z: by their names, or from the last one on."""
-    order = sorted(names)
-    return [order.index(name) if order in _NAMED_AXES else len(names) - 1 - i for i, name in enumerate(names)]
+def turned(array, order, is_vector=False, is_reversed=False):
+    """The array with its last axes, but that of components, in another order; a view. None leaves it as it is.
+
+    order    For each of these axes, its number in the array; with is_reversed, for each of those of the array, its number here.
+    """
+    if order is None:
+        return array
+    order = _inverse(order) if is_reversed else order
+    end = array.ndim - is_vector
+    axes = (*range(end - len(order)), *(end - len(order) + axis for axis in order), *range(end, array.ndim))
+    return array.permute(axes) if hasattr(array, "permute") else array.transpose(axes)
+
+
+def _inverse(order):
+    return None if order is None else tuple(map(order.index, range(len(order))))
+
+
+def as_given(values, order):
+    """Values per axis, such as a shape, of which the last ones are in the order of the axes of the value; see Opened."""
+    first = len(values) - len(order or ())
+    return (*values[:first], *(values[first + axis] for axis in _inverse(order) or ()))
+
+
+def _order_of_names(names):
+    """Which of the axes of a DataArray are z, y and x; None if they are in this order, or have other names."""
+    wanted = sorted(names, reverse=True)
+    is_other = sorted(names) in _NAMED_AXES and names != wanted
+    return tuple(map(names.index, wanted)) if is_other else None
 
 
 def _from_xarray(value, what, components_axis, dimension):
-    """The image of a DataArray, whose last axes but that of components have coordinates in mm, or the attribute spacing."""
+    """The image of a DataArray, whose last axes but that of components have coordinates in mm, or the attribute spacing; and the order
+    of its axes."""
     array = value.data if hasattr(value.data, "__cuda_array_interface__") else value.values
     names = list(value.dims)
     if components_axis is not None:
@@ -416,15 +486,18 @@ def _from_xarray(value, what, components_axis, dimension):
     # A volume keeps its geometry if it is computed slice by slice.
     names = names[-3:] if {"x", "y", "z"} == set(names[-3:]) else names[-(dimension or 3) :]
     if len(names) < 2:
-        return Image(array)
-    spacing = _spacing_attribute(value, names, what)
+        return Image(array), None
+    spacing, order = _spacing_attribute(value, names, what), _order_of_names(names)
+    if order is not None:
+        array = turned(array, order, components_axis == -1)
+        names, spacing = [names[axis] for axis in order], [spacing[axis] for axis in order]
     found = [_steps_of_axis(value, *each, what) for each in zip(names, spacing)]
     without = [str(name) for name, each in zip(names, found) if each is None]
     if len(without) == len(names):
-        return Image(array)
+        return Image(array), order
     if without:
         warn(f"{what} has coordinates along other axes, but not along {', '.join(without)}: 1 mm is assumed")
-    places, dimension = _places_of_axes(names), len(names)
+    dimension = len(names)
     matrix = np.eye(dimension)
     direction = value.attrs.get("direction")
     if direction is not None and sorted(names) in _NAMED_AXES:
@@ -440,10 +513,8 @@ def _from_xarray(value, what, components_axis, dimension):
                 f"the attribute direction of {what} must have columns of the length 1, but is {np.asarray(direction).tolist()}"
             )
     found = [each or (1.0, 0.0) for each in found]
-    origin = np.zeros(dimension)
-    origin[places] = [first for _, first in found]
-    steps = [matrix[:, place] * step for place, (step, _) in zip(places, found)]
-    return _image_of_steps(array, steps, origin, what)
+    steps = [matrix[:, -1 - axis] * step for axis, (step, _) in enumerate(found)]
+    return _image_of_steps(array, steps, [first for _, first in reversed(found)], what), order
 
 
 def to_xarray(volume, axes=None, attributes=None, name=None):
@@ -455,26 +526,27 @@ def to_xarray(volume, axes=None, attributes=None, name=None):
     import xarray
 
     is_like, attributes = attributes is not None, {"direction": None} if attributes is None else dict(attributes)
-    names = tuple(axes or ("z", "y", "x"))[-volume.array.ndim :]
+    given = list(axes or ("z", "y", "x"))[-volume.array.ndim :]
+    dimension = min(len(given), 3) if volume.spacing is None else len(volume.spacing)
+    spatial, order = given[-dimension:], _order_of_names(given[-dimension:])
+    spatial = [spatial[axis] for axis in order or range(dimension)]
+    names = [*given[:-dimension], *spatial]
     if volume.spacing is None:
-        return xarray.DataArray(volume.array, dims=names, attrs=attributes, name=name)
-    spatial = names[-len(volume.spacing) :]
-    places, dimension = _places_of_axes(spatial), len(spatial)
+        return xarray.DataArray(volume.array, dims=names, attrs=attributes, name=name).transpose(*given)
     # Axes of a batch keep their coordinates.
     coords = {axis: axes[axis] for axis in names[:-dimension] if axes and axes[axis] is not None}
-    sizes = zip(spatial, places, volume.spacing[::-1], volume.array.shape[-dimension:])
-    for axis, place, spacing, n in sizes:
+    sizes = zip(spatial, volume.origin[::-1], volume.spacing[::-1], volume.array.shape[-dimension:])
+    for axis, origin, spacing, n in sizes:
         known = axes and axes[axis]
         if known is not None and known.size == n:
             coords[axis] = known
         elif known is not None or not is_like:
             unit, attrs = (1.0, {}) if known is None else (_millimeters(known, "image"), known.attrs)
-            coords[axis] = xarray.Variable(axis, (volume.origin[place] + spacing * np.arange(n)) / unit, attrs)
+            coords[axis] = xarray.Variable(axis, (origin + spacing * np.arange(n)) / unit, attrs)
     if "direction" in attributes:
-        matrix = np.reshape(volume.direction, (dimension, dimension))
-        matrix = np.flip(matrix[:, [dimension - 1 - places.index(place) for place in range(dimension)]])
+        matrix = np.flip(np.reshape(volume.direction, (dimension, dimension)))
         attributes["direction"] = matrix if np.ndim(attributes["direction"]) == 2 else matrix.ravel().tolist()
-    return xarray.DataArray(volume.array, dims=names, coords=coords, attrs=attributes, name=name)
+    return xarray.DataArray(volume.array, dims=names, coords=coords, attrs=attributes, name=name).transpose(*given)
 
 
 def _affine_of_metatensor(value, what):
@@ -493,25 +565,32 @@ def _affine_of_metatensor(value, what):
 
 
 def _from_metatensor(value, what):
-    """The image of a tensor of MONAI, whose last axes are those of its affine, in its order."""
+    """The image of a tensor of MONAI, whose last axes are those of its affine; and the order of its axes: x, y, z as MONAI reads files,
+    unless the first one goes up."""
     if getattr(value, "pending_operations", None):
         raise ValueError(f"{what} has pending operations of MONAI: apply them, monai.transforms.apply_pending(x)[0]")
     affine, signs = _affine_of_metatensor(value, what)
     dimension = min(len(affine) - 1, value.ndim, 3)
     vectors = affine[:dimension] * signs[:dimension]
     array = value.as_tensor() if hasattr(value, "as_tensor") else value
-    return _image_of_steps(array, vectors[:, :dimension].T, vectors[:, -1], what)
+    steps = vectors[:, :dimension].T
+    order = tuple(reversed(range(dimension)))
+    if abs(steps[0]).argmax() == 2 or dimension == 2 and abs(steps[0]).argmax() == 1:
+        order = None
+    else:
+        array, steps = turned(array, order), steps[::-1]
+    return _image_of_steps(array, steps, vectors[:, -1], what), order
 
 
-def _to_metatensor(volume, like):
+def _to_metatensor(volume, like, order):
     affine, signs = _affine_of_metatensor(like, "image")
     dimension = len(volume.spacing)
     affine = affine.copy()
-    affine[:dimension, :dimension] = volume._matrix()[:, ::-1]
+    affine[:dimension, :dimension] = volume._matrix()[:, ::-1][:, list(_inverse(order) or range(dimension))]
     affine[:dimension, -1] = volume.origin
     affine[:dimension] *= signs[:dimension]
     meta = {name: value for name, value in getattr(like, "meta", {}).items() if name != "affine"}
-    array = volume.array
+    array = turned(volume.array, order, is_reversed=True)
     if isinstance(array, np.ndarray) and "torch" in sys.modules:
         array, affine = map(sys.modules["torch"].from_numpy, (array, affine))
     return type(like)(array, affine=affine, meta=meta)
@@ -530,17 +609,19 @@ def read(path, what, **options):
 
 
 class Opened(NamedTuple):
-    """What a value is as an image.
+    """What a value is as an image, whose axes are z, y, x if they are known.
 
     given              The value.
     convert            Function that makes what the value is, such as an image of ITK, of an Image, which may be another part.
     components_axis    0 or -1, if the array has an axis of components.
+    order              For each axis of the image, its number among those of the value; None if they are the same.
     """
 
     image: Image
     given: Any
     convert: Callable[[Image], Any]
     components_axis: Optional[int] = None
+    order: Optional[Tuple[int, ...]] = None
 
     @property
     def axes(self):
@@ -554,17 +635,23 @@ class Opened(NamedTuple):
 
     def order_of_indices(self, n):
         """How errors call the n axes."""
-        if _is_metatensor(self.given) and abs(self.image._matrix()[:, -1]).argmax() != n - 1:
-            return "axes in the order of its affine"
-        return f"axes {', '.join(map(str, self.axes or ('z', 'y', 'x')[-n:]))}"
+        return f"axes {', '.join(map(str, self.axes or self.as_given(('z', 'y', 'x')[-n:])))}"
+
+    def as_given(self, values):
+        return as_given(values, self.order)
+
+    def of_given(self, values):
+        """The reverse, of one value per axis of space."""
+        return tuple(values) if self.order is None else tuple(values[axis] for axis in self.order)
 
     def on_grid(self, value, what, label=None):
         """The array of a mask, of seeds or of a selection, whose axes are in the order of those of this image. Raises ValueError if
         it is not on the grid of this image.
 
-        label    If it is one number, other segments of a DICOM segmentation, which may overlap this one, are not read.
+        label    Of a region: other segments of a DICOM segmentation, which may overlap it, are not read.
         """
-        if _is_nibabel(self.given) and not is_image(value) and not is_xarray(value):
+        has_order = is_image(value) or is_xarray(value) or _is_metatensor(value)
+        if _is_nibabel(self.given) and not has_order:
             raise TypeError(
                 f"{what} is an array, whose axes may be x, y, z or z, y, x, but the image is one of nibabel: pass {what} as one, such as "
                 f"nibabel.Nifti1Image({what}, image.affine)"
@@ -572,10 +659,16 @@ class Opened(NamedTuple):
         value = in_order(value, self.axes, what)
         # The grid of a DICOM segmentation, whose frames may be sparse.
         grid = self.image if self.image.spacing is not None else None
-        other = opened(value, what, grid=grid, segment=label if isinstance(label, (int, np.integer)) else None)
+        other = opened(value, what, grid=grid, segment=label)
         if other.components_axis is not None:
             raise TypeError(f"{what} has voxels of several components, but they must be scalars")
         ours, theirs = self.image, other.image
+        if not has_order:
+            array = theirs.array if hasattr(theirs.array, "ndim") else _arrays.array_of(theirs.array, what).array
+            # Other errors are about its shape.
+            return turned(array, self.order) if array.ndim >= len(self.order or ()) else array
+        if ours.spacing is None and _is_metatensor(value):
+            return turned(theirs.array, other.order, is_reversed=True)
         if ours.spacing is not None and theirs.spacing is not None and len(ours.spacing) == len(theirs.spacing):
             if self.components_axis is not None:
                 first = ours.array[0] if self.components_axis == 0 else ours.array[..., 0]
@@ -624,6 +717,7 @@ def check_axes(opened, shape, volume_remedy, color_remedy):
         return
     # Images have a geometry of their axes, but for a MetaTensor of color as it is read.
     first = -3 if opened.image.spacing is None else -4 if _is_metatensor(opened.given) else None
+    shape = opened.as_given(shape)
     if first is None or len(shape) < -first:
         return
     if 0 < shape[-1] <= _MOST_COLORS and min(shape[first:-1]) >= _LEAST_SIZE:
@@ -644,6 +738,8 @@ def opened(value, what, components_axis=None, dimension=None, **options):
     dimension          Of an array, if it is known.
     options            Of a path, those of read().
     """
+    if hasattr(value, "as_sitk"):
+        value = value.as_sitk()
     given = value
     if isinstance(value, np.ndarray) and not _is_metatensor(value):
         return Opened(Image(value), given, _array_of_volume, components_axis)
@@ -667,22 +763,25 @@ def opened(value, what, components_axis=None, dimension=None, **options):
     elif _is_nibabel(value):
         image = _from_nibabel(value, what)
         convert = functools.partial(to_nibabel, like=value, place=image[1:])
-    elif is_xarray(value) and hasattr(value, "dims") and hasattr(value, "data"):
+    elif is_xarray(value) and hasattr(value, "coords") and hasattr(value, "data"):
         if components_axis is None and value.ndim > 2 and value.dims[-1] == "c":
             components_axis = -1
-        image = _from_xarray(value, what, components_axis, dimension)
-        result = Opened(image, given, None, components_axis)
+        image, order = _from_xarray(value, what, components_axis, dimension)
+        result = Opened(image, given, None, components_axis, order)
         return result._replace(
             convert=functools.partial(to_xarray, axes=result.axes, attributes=value.attrs, name=value.name)
         )
     elif _is_metatensor(value):
         if components_axis == -1:
             raise ValueError(f"components_axis is -1, but channels of {what}, a MetaTensor, are the first axis")
-        convert = functools.partial(_to_metatensor, like=value)
-        return Opened(_from_metatensor(value, what), given, convert, components_axis)
+        image, order = _from_metatensor(value, what)
+        convert = functools.partial(_to_metatensor, like=value, order=order)
+        return Opened(image, given, convert, components_axis, order)
     elif is_xarray(value):
         raise TypeError(
             f"{what} is a {type(value).__name__} of xarray: choose one of its variables, which are DataArrays"
+            if hasattr(value, "data_vars")
+            else f"{what} is a {type(value).__name__} of xarray: pass a DataArray, such as xarray.DataArray({what})"
         )
     else:
         return Opened(Image(value), given, _array_of_volume, components_axis)
@@ -695,12 +794,29 @@ def opened(value, what, components_axis=None, dimension=None, **options):
     return Opened(image, given, convert, -1 if image.array.ndim > len(image.spacing) else None)
 
 
+def source(value):
+    """The path of a value, or of the file behind it, such as an image of nibabel that is read later; or None."""
+    finders = (
+        lambda: value,
+        lambda: value.get_filename(),
+        lambda: value.filename,
+        lambda: value.meta["filename_or_obj"],
+        lambda: value.encoding["source"],
+    )
+    for find in finders:
+        with contextlib.suppress(Exception):
+            found = find()
+            if isinstance(found, (str, os.PathLike)):
+                return os.fspath(found)
+    return None
+
+
 def load(value, what, **options):
     """The image of a value that must have a geometry, and the function that makes what the value is of an image.
 
     options    Of a path, those of read().
     """
-    image, _, convert, _ = opened(value, what, **options)
+    image, _, convert, *_ = opened(value, what, **options)
     if image.spacing is None:
         raise TypeError(
             f"{what} must be an image with a geometry, of ITK, SimpleITK, nibabel, xarray or MONAI, or the path of a file, not "

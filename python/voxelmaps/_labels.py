@@ -187,7 +187,7 @@ class Job:
         for name in names:
             dtype = values["label_type"] if name == "labels" else strength_type
             what, given = "out" if name == "labels" else f"out.{name}", getattr(outputs, name)
-            complete[name] = _arrays.output_of(given, part.pixels, scene.shape, dtype, what, part.mask)
+            complete[name] = scene.output(given, dtype, what, part)
             parts[name] = complete[name]
             if part is not scene:
                 parts[name] = _arrays.Array(scene.library.empty(part.shape, dtype), scene.library)

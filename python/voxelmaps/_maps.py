@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, Iterable, Iterator, Literal, NamedTuple, TypeVar, overload
 
@@ -36,6 +37,29 @@ class Geometry(NamedTuple):
     direction: tuple[float, ...]
 
 
+def entry_of(value: Any, volume: _image.Image | None = None) -> dict[str, Any]:
+    """What a record has of an input: the file behind it, if it is a path or has one, and SHA-256 of a volume, if it is given."""
+    path, files, sha256 = _image.source(value), {}, None
+    if volume is not None:
+        import hashlib
+
+        sha = hashlib.sha256(repr((volume.array.dtype.str, volume.array.shape, volume[1:])).encode())
+        sha.update(np.ascontiguousarray(volume.array))
+        sha256 = sha.hexdigest()
+    # What is in memory may have changed since it was read.
+    if isinstance(value, (str, os.PathLike)):
+        from ._outputs import states
+
+        files = states(path)
+    return {"path": path and os.path.abspath(path), "files": files, "sha256": sha256}
+
+
+def provenance(inputs: Mapping[str, Any], settings: Mapping[str, Any], unused: Iterable[str] = ()) -> dict[str, Any]:
+    """What maps come from: entries of inputs, and settings, but for those that maps do not depend on."""
+    known = {name: value for name, value in settings.items() if value is not None and name not in unused}
+    return {"inputs": {name: entry_of(value) for name, value in inputs.items() if value is not None}, "settings": known}
+
+
 @dataclasses.dataclass(eq=False, repr=False)
 class FeatureMaps(Mapping[str, ArrayT], Generic[ArrayT]):
     """Feature maps by name: maps["glcm_Contrast"], or several of them, maps[["glcm_Contrast", "glcm_Id"]].
@@ -48,7 +72,7 @@ class FeatureMaps(Mapping[str, ArrayT], Generic[ArrayT]):
     names : list of str
         Names of the maps.
     array : array
-        All maps in the order of the names, with the shape (number of maps, *shape of a map).
+        All maps in the order of the names, with the number of maps before the shape of a map.
     slices : tuple of slice
         The part of the input that the maps cover: slices of its last axes; empty for maps of files.
     geometry : Geometry, optional
@@ -57,6 +81,10 @@ class FeatureMaps(Mapping[str, ArrayT], Generic[ArrayT]):
         Shape of the input; None for maps of files.
     axes : dict, optional
         Names of the axes of a DataArray, and their coordinates or None; None for maps of other kinds.
+    order : tuple of int, optional
+        For z, y and x, the number of this axis among those of a map, if they are in another order.
+    provenance : dict, optional
+        Inputs and settings that the maps come from, as provenance.json of a folder has them; None if they are not known.
 
     Examples
     --------
@@ -77,6 +105,8 @@ class FeatureMaps(Mapping[str, ArrayT], Generic[ArrayT]):
     geometry: Geometry | None = None
     input_shape: tuple[int, ...] | None = None
     axes: Mapping[str, Any] | None = None
+    order: tuple[int, ...] | None = None
+    provenance: Mapping[str, Any] | None = None
 
     def __post_init__(self, names: Iterable[str]) -> None:
         self._index = {name: i for i, name in enumerate(names)}
@@ -142,7 +172,7 @@ class FeatureMaps(Mapping[str, ArrayT], Generic[ArrayT]):
 
     def _image(self) -> Any:
         """All maps in host memory, as one Image whose array has the maps as its first axis."""
-        array, n = np.asarray(self), len(self.array.shape) - 1
+        array, n = _image.turned(np.asarray(self), self.order), len(self.array.shape) - 1
         if n not in (2, 3) or self.geometry is not None and len(self.geometry.spacing) != n:
             raise ValueError(
                 f"maps have the shape {array.shape[1:]}, but those of one image have 2 or 3 axes: choose an image of the batch, such "
@@ -150,7 +180,8 @@ class FeatureMaps(Mapping[str, ArrayT], Generic[ArrayT]):
             )
         if self.geometry is not None:
             return _image.Image(array, *self.geometry)
-        first = tuple(float(part.start or 0) for part in reversed(self.slices))
+        start = [float(part.start or 0) for part in self.slices]
+        first = tuple(reversed([start[axis] for axis in self.order] if self.order else start))
         return _image.Image(array, (1.0,) * n, first + (0.0,) * (n - len(first)), tuple(np.eye(n).ravel().tolist()))
 
     def to_images(self, kind: Literal["itk", "sitk", "nibabel"] = "itk") -> dict[str, Any]:
@@ -245,35 +276,43 @@ class FeatureMaps(Mapping[str, ArrayT], Generic[ArrayT]):
         """
         import pandas
 
-        image = self._image()
-        shape, dimension = image.array.shape[1:], len(image.array.shape) - 1
+        image, array = self._image(), np.asarray(self)
+        shape, dimension = array.shape[1:], array.ndim - 1
         # Of the first voxel of the maps, in the input and in the mask.
         start = first = [0] * (dimension - len(self.slices)) + [part.start or 0 for part in self.slices]
         if mask is None:
             local = np.indices(shape).reshape(dimension, -1)
         else:
-            given = _image.opened(_image.in_order(mask, self.axes), "mask").image
-            inside = given.with_array(_regions.region(_arrays.array_of(given.array, "mask"), label).host())
+            opened = _image.opened(_image.in_order(mask, self.axes), "mask")
+            inside = opened.image.with_array(
+                _regions.region(_arrays.array_of(opened.image.array, "mask"), label).host()
+            )
             if inside.spacing is not None and self.geometry is not None:
                 grid = image.with_array(image.array[0])
-                first = [part.start for part in _image.covered_part(inside, grid, "the grid of the maps", "mask")]
-            elif inside.array.shape == shape:
-                first = [0] * dimension
-            elif inside.array.shape != self.input_shape:
-                raise ValueError(
-                    f"mask has the shape {inside.array.shape}, but the maps have {shape}, and their input {self.input_shape}"
-                )
-            local = np.array(np.nonzero(inside.array)) - np.reshape(first, (-1, 1))
+                part = _image.covered_part(inside, grid, "the grid of the maps", "mask")
+                first = [each.start for each in _image.as_given(part, self.order)]
+                values = _image.turned(inside.array, self.order, is_reversed=True)
+            else:
+                values = _image.turned(inside.array, opened.order, is_reversed=True)
+                if values.shape == shape:
+                    first = [0] * dimension
+                elif values.shape != self.input_shape:
+                    raise ValueError(
+                        f"mask has the shape {values.shape}, but the maps have {shape}, and their input {self.input_shape}"
+                    )
+            local = np.array(np.nonzero(values)) - np.reshape(first, (-1, 1))
             outside = int(((local < 0) | (local >= np.reshape(shape, (-1, 1)))).any(axis=0).sum())
             if outside:
                 raise ValueError(
                     f"the mask has {outside} of its {local.shape[1]} voxels outside of the maps: compute them with this mask"
                 )
-        names = list(self.axes or ("z", "y", "x"))[-dimension:]
+        names = list(self.axes or _image.as_given(("z", "y", "x")[-dimension:], self.order))[-dimension:]
         index = pandas.MultiIndex.from_arrays([axis + i for axis, i in zip(local, start)], names=names)
-        return pandas.DataFrame(image.array[(slice(None), *local)].T, index, list(self))
+        return pandas.DataFrame(array[(slice(None), *local)].T, index, list(self))
 
-    def save(self, path: Path, format: Literal["nii.gz", "nii", "nrrd"] | None = None) -> list[pathlib.Path]:
+    def save(
+        self, path: Path, format: Literal["nii.gz", "nii", "nrrd"] | None = None, *, overwrite: bool = False
+    ) -> list[pathlib.Path]:
         """Write the maps with their geometry to files, which read_maps reads.
 
         Parameters
@@ -283,16 +322,22 @@ class FeatureMaps(Mapping[str, ArrayT], Generic[ArrayT]):
             or a NIfTI file for a single map.
         format : {"nii.gz", "nii", "nrrd"}, optional
             Format of the files of a folder. Default: nii.gz.
+        overwrite : bool, default False
+            Whether maps of other images or settings, and files of other programs, are replaced. Inputs never are.
 
         Returns
         -------
         list of pathlib.Path
-            Paths of the files. An existing file is replaced once the new one is complete.
+            Paths of the files, which appear when all are complete. A folder also gets provenance.json, with what the maps come from.
+            Maps of the same files and settings are added to those of a folder.
 
         Raises
         ------
         ValueError
-            If the format cannot hold the names, or the geometry: axes of NIfTI are orthogonal.
+            If the format cannot hold the names, or the geometry: axes of NIfTI are orthogonal; or if an input of the maps would be
+            replaced.
+        FileExistsError
+            For maps of another run, or files of other programs, unless overwrite is True.
         ImportError
             Without nibabel for NIfTI.
 
@@ -307,6 +352,7 @@ class FeatureMaps(Mapping[str, ArrayT], Generic[ArrayT]):
         """
         import pathlib
 
+        from . import _outputs
         from ._files import paths, writing
 
         place = pathlib.Path(path)
@@ -326,9 +372,24 @@ class FeatureMaps(Mapping[str, ArrayT], Generic[ArrayT]):
             raise ValueError(f"{place} cannot hold the names of {len(self)} maps: give a folder, or maps.nrrd")
         if suffix != ".nrrd" and format != "nrrd":
             _image.check_orthogonal(image)
-        with paths.output_folder(place if suffix is None else place.parent) as folder:
-            if suffix is not None:
+        files = {name: f"{name}.{format or 'nii.gz'}" for name in self}
+        origin = {"inputs": {"image": entry_of(None)}, "settings": {}, **(self.provenance or {})}
+        inputs = [(f"the {name}", entry["path"]) for name, entry in origin["inputs"].items()]
+        if suffix is not None:
+            _outputs.check_inputs(inputs, files=[("the file", place)])
+            with paths.output_folder(place.parent) as folder:
                 array = np.moveaxis(image.array, 0, -1) if len(self) > 1 else image.array[0]
-                return [writing.write_image(image.with_array(array), folder.path / place.name, folder, list(self))]
-            files = zip(self, image.array, (folder.path / f"{name}.{format or 'nii.gz'}" for name in self))
-            return [writing.write_image(image.with_array(array), path, folder, [name]) for name, array, path in files]
+                writing.write_image(image.with_array(array), place, folder, list(self))
+                if not overwrite:
+                    _outputs.check_file(place, "overwrite=True", *folder.files.values())
+                folder.publish()
+            return [place]
+        _outputs.check_inputs(inputs, [("the folder", str(place), [*files.values(), paths.PROVENANCE])])
+        settings = {**origin["settings"], "format": format or "nii.gz", **_outputs.version()}
+        maps_folder = _outputs.MapsFolder(place, origin["inputs"], settings, overwrite)
+        with paths.output_folder(place) as folder:
+            for name, array in zip(self, image.array):
+                writing.write_image(image.with_array(array), place / files[name], folder, [name])
+            entries = {name: {"file": file} for name, file in files.items()}
+            maps_folder.publish(folder, entries, {}, origin.get("program", "voxelmaps.FeatureMaps.save"))
+        return [place / file for file in files.values()]

@@ -7,7 +7,6 @@ import inspect
 import math
 import operator
 import re
-import reprlib
 from typing import Any, Callable, NamedTuple, Tuple, TypeVar
 
 import numpy as np
@@ -26,7 +25,7 @@ AFFINITIES = ("geometric_mean", "weighted_sum", "minimum", "homogeneity", "absol
 ADJACENCIES = ("face", "face_edge", "full")
 # The same as voxelmaps::RelativeFuzzyConnectednessEnums, and in its order.
 COMPETITIONS = ("relative", "iterative")
-TIE_RULES = ("background", "lowest_label")
+TIE_RULES = ("background", "lowest_label", "distance")
 LABEL_TYPES = ("uint8", "uint16")
 # Of settings that make weights of directions.
 WEIGHTING_NORMS = ("manhattan", "euclidean", "infinity")
@@ -41,56 +40,80 @@ def listed(items, last="and"):
     return f"{', '.join(others)} {last} {item}" if others else item
 
 
-def number(value, name):
-    """A float."""
+def shown(value):
+    """The value in an error, of a length that can be read."""
     try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} is {value!r}, but must be a number") from None
-    except OverflowError:
-        raise ValueError(f"{name} is too large for float64") from None
+        text = repr(value)
+    except ValueError:
+        # Python writes at most 4300 digits.
+        text = "a number with thousands of digits"
+    return text if len(text) <= 100 else f"{text[:90]}..."
 
 
-def _integer(value, name):
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} is {value!r}, but must be an integer") from None
-
-
-def numbers(value, name, rule="a list of numbers"):
-    """A list of floats."""
-    if isinstance(value, str) or np.ndim(value) != 1:
-        raise TypeError(f"{name} is {value!r}, but must be {rule}")
-    return [number(each, f"a value of {name}") for each in value]
-
-
-def _rule(read, rule, is_valid):
-    """A check of what the function read makes of a value."""
+def rule(text, read, is_valid=lambda value: True):
+    """A check of what a function reads from a value; it and is_valid may raise errors for values of other types."""
 
     def check(value, name):
-        result = read(value, name)
-        if not is_valid(result):
-            raise ValueError(f"{name} is {reprlib.repr(value)}, but must be {rule}")
-        return result
+        error = ValueError
+        try:
+            result = read(value)
+            if is_valid(result):
+                return result
+        except TypeError:
+            error = TypeError
+        except (ValueError, OverflowError):
+            pass
+        raise error(f"{name} is {shown(value)}, but must be {text}")
 
     return check
 
 
-def _within(minimum, maximum, read=number):
-    return _rule(read, f"{minimum} to {maximum}", lambda value: minimum <= value <= maximum)
+def real(value):
+    """A float. Raises TypeError for texts and True, and OverflowError."""
+    if isinstance(value, (str, bytes, bool, np.bool_)):
+        raise TypeError
+    return float(value)
+
+
+def index(value):
+    """An integer. Raises TypeError, also for True."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError
+    return operator.index(value)
+
+
+def boolean(value):
+    """A bool. Raises TypeError for other types."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError
+    return bool(value)
+
+
+number = rule("a number", real)
+
+
+def numbers(value, name, text="a list of numbers"):
+    """A list of floats."""
+    if isinstance(value, str) or np.ndim(value) != 1:
+        raise TypeError(f"{name} is {value!r}, but must be {text}")
+    return [number(each, f"a value of {name}") for each in value]
+
+
+def within(minimum, maximum, read=real):
+    kind = "an integer" if read is index else "a number"
+    return rule(f"{kind} from {minimum} to {maximum}", read, lambda value: minimum <= value <= maximum)
 
 
 def count(value, name, minimum, maximum):
     """An integer within limits."""
-    return _within(minimum, maximum, _integer)(value, name)
+    return within(minimum, maximum, index)(value, name)
 
 
 def per_axis(value, name, dimension, minimum):
     """A tuple of an integer per axis; one integer stands for all."""
     values = (value,) * dimension if np.ndim(value) == 0 else tuple(value)
     try:
-        values = tuple(map(operator.index, values))
+        values = tuple(map(index, values))
     except TypeError:
         raise TypeError(f"{name} is {value!r}, but must be an integer or one per axis") from None
     if len(values) != dimension or min(values) < minimum or max(values) > MAX_LEVELS:
@@ -104,21 +127,20 @@ def is_positive(value):
     return 0 < value < math.inf
 
 
-def sizes(value, dimension):
-    """Sizes of a voxel along each axis, from the parameter spacing."""
+def sizes(value, dimension, of_image=None):
+    """Sizes of a voxel along each axis, from the parameter spacing, or those of an image, which it must not contradict."""
     if value is None:
-        return [1.0] * dimension
+        return [1.0] * dimension if of_image is None else list(of_image)
     rule = f"{dimension} positive numbers, one per axis"
     result = numbers(value, "spacing", rule)
     if len(result) != dimension or not all(map(is_positive, result)):
         raise ValueError(f"spacing is {value!r}, but must be {rule}")
+    if of_image is not None and not np.allclose(result, of_image, rtol=1e-3, atol=0):
+        raise ValueError(f"spacing is {value!r}, but the image has {tuple(of_image)} along z, y, x: leave it out, or correct the image")
     return result
 
 
-def _switch(value, name):
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} is {value!r}, but must be True or False")
-    return bool(value)
+_switch = rule("True or False", boolean)
 
 
 def _progress(value, name):
@@ -152,19 +174,32 @@ def _label_type(value, name):
 
 
 def _one_of_numbers(*choices):
-    return _rule(_integer, listed(choices, "or"), choices.__contains__)
+    return rule(listed(choices, "or"), index, choices.__contains__)
 
 
-POSITIVE = "must be greater than 0 and finite"
-_positive = _rule(number, POSITIVE.removeprefix("must be "), is_positive)
-_bin_edges = _rule(
-    numbers,
-    "finite numbers, each greater than the one before",
-    lambda edges: edges and np.isfinite(edges).all() and (np.diff(edges) > 0).all(),
-)
-_margin = _rule(
-    lambda value, name: numbers(np.atleast_1d(value), name), "at least 0", lambda values: all(v >= 0 for v in values)
-)
+def one_of(*names):
+    """A check for names."""
+
+    def check(value, name):
+        if not isinstance(value, str) or value not in names:
+            similar = did_you_mean(value, names) if isinstance(value, str) else ""
+            raise ValueError(f"{name} is {shown(value)}{similar}, but must be one of {', '.join(names)}")
+        return value
+
+    return check
+
+
+positive = rule("a number greater than 0 and finite", real, is_positive)
+
+
+def _bin_edges(value, name):
+    edges, is_increasing = numbers(value, name), lambda edges: np.isfinite(edges).all() and (np.diff(edges) > 0).all()
+    return rule("finite numbers, each greater than the one before", lambda _: edges, lambda _: edges and is_increasing(edges))(value, name)
+
+
+def _margin(value, name):
+    margins = numbers(np.atleast_1d(value), name)
+    return rule("at least 0", lambda _: margins, lambda _: all(v >= 0 for v in margins))(value, name)
 
 
 # --- Tables --------------------------------------------------------------------------------------------------------------
@@ -188,19 +223,13 @@ class Parameter(NamedTuple):
 
 def _choice(default, *names, affects=()):
     """A parameter that is one of some names."""
-
-    def check(value, name):
-        if not isinstance(value, str) or value not in names:
-            raise ValueError(f"{name} is {value!r}{did_you_mean(value, names)}, but must be one of {', '.join(names)}")
-        return value
-
-    return Parameter(f"Literal{list(names)}{' | None' * (default is None)}", default, check, affects)
+    return Parameter(f"Literal{list(names)}{' | None' * (default is None)}", default, one_of(*names), affects)
 
 
 _LABEL = Parameter("Integer | Sequence[Integer] | None")
 _SPACING = Parameter("Numbers | None")
 _PRECISION = _choice("float", "float", "double")
-_THREADS = Parameter("Integer", 0, _within(0, MAX_THREADS, _integer))
+_THREADS = Parameter("Integer", 0, within(0, MAX_THREADS, index))
 _OUT = Parameter("Array | None")
 _PROGRESS = Parameter("Progress", None, _progress)
 
@@ -208,16 +237,16 @@ _TEXTURES = {
     # In mm.
     "spacing": _SPACING,
     # In units of the intensities.
-    "bin_width": Parameter("Number | None", None, _positive),
-    "bin_count": Parameter("Integer | None", None, _within(1, MAX_LEVELS, _integer)),
+    "bin_width": Parameter("Number | None", None, positive),
+    "bin_count": Parameter("Integer | None", None, within(1, MAX_LEVELS, index)),
     "bin_edges": Parameter("Numbers | None", None, _bin_edges),
-    "largest_gray_level": Parameter("Integer | None", None, _within(1, MAX_LEVELS, _integer)),
+    "largest_gray_level": Parameter("Integer | None", None, within(1, MAX_LEVELS, index)),
     "intensity_range": Parameter("Literal['mask', 'image'] | Numbers", "mask", _intensity_range),
     "distances": Parameter("Integers", (1,), _distances, ("glcm", "gldm", "ngtdm")),
     "aggregation": _choice(None, "average", "merge", affects=("glcm", "glrlm")),
     "weighting_norm": _choice(None, *WEIGHTING_NORMS, affects=("glcm", "glrlm")),
     "symmetric": Parameter("bool", True, _switch, ("glcm",)),
-    "alpha": Parameter("Integer", 0, _within(0, MAX_LEVELS, _integer), ("gldm",)),
+    "alpha": Parameter("Integer", 0, within(0, MAX_LEVELS, index), ("gldm",)),
     "voxel_array_shift": Parameter("Number", 0.0, number, ("firstorder",)),
     "threads": _THREADS,
     "progress": _PROGRESS,
@@ -228,12 +257,13 @@ FEATURE_MAPS = {
     "label": _LABEL,
     # In voxels; radius_mm in mm. How many there must be depends on the dimension of the image.
     "neighborhood_radius": Parameter("Integers | None"),
-    "radius_mm": Parameter("Number | None", None, _within(0, 10**9)),
+    "radius_mm": Parameter("Number | None", None, within(0, 10**9)),
     "window_size": Parameter("Integers | None"),
     "window_anchor": Parameter("Integers | None"),
     **_TEXTURES,
     "selection": Parameter("Array | ImageLike | Path | None"),
     "background_value": Parameter("Number", 0.0, number),
+    "empty": _choice(None, "error", "background"),
     "crop": _choice(None, "mask"),
     "dimension": Parameter("Literal[2, 3] | None", None, _one_of_numbers(2, 3)),
     "precision": _PRECISION,
@@ -245,6 +275,7 @@ REGION_FEATURES = {
     "label": Parameter("Integer | Sequence[Integer] | Literal['all']", "all"),
     "features": Parameter("str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None"),
     "plane_axis": Parameter("Literal[0, 1, 2] | None", None, _one_of_numbers(0, 1, 2)),
+    "minimum_dimensions": Parameter("Literal[0, 1, 2, 3]", 2, _one_of_numbers(0, 1, 2, 3)),
     **_TEXTURES,
 }
 
@@ -259,10 +290,10 @@ FUZZY_CONNECTEDNESS = {
     "difference_mean": Parameter("MomentOfLabels | None", affects=("weighted_sum",)),
     "difference_variance": Parameter("MomentOfLabels | None", affects=(*_OF_OBJECT, "homogeneity")),
     # In voxels.
-    "estimation_radius": Parameter("Integer", 2, _within(0, 2**31 - 1, _integer), AFFINITIES[:-1]),
+    "estimation_radius": Parameter("Integer", 2, within(0, 2**31 - 1, index), AFFINITIES[:-1]),
     "affinity": _choice("geometric_mean", *AFFINITIES),
-    "weight": Parameter("Number", 0.5, _within(0, 1), ("weighted_sum",)),
-    "minimum_strength": Parameter("Number", 0.0, _within(0, 1)),
+    "weight": Parameter("Number", 0.5, within(0, 1), ("weighted_sum",)),
+    "minimum_strength": Parameter("Number", 0.0, within(0, 1)),
     "adjacency": _choice("face", *ADJACENCIES),
     "distance_weighting": Parameter("bool", False, _switch),
     # In mm.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Sequence
 import numpy as np
 
 from . import _arrays, _regions
-from ._image import Image, check_axes, covered_part, in_order, is_image, is_xarray, opened
+from ._image import Image, check_axes, covered_part, in_order, is_image, is_xarray, opened, turned
 from ._parameters import count, number, sizes
 
 if TYPE_CHECKING:
@@ -48,17 +48,6 @@ def _check_matplotlib():
         raise ImportError("pictures need matplotlib: pip install voxelmaps[pictures]") from None
 
 
-def _check_order(axes, what):
-    """Raise ValueError for axes x, y, z in another order, in which arrays without names may be, too."""
-    names = [str(name) for name in axes or ()]
-    order = sorted(names, reverse=True)
-    if order in (["y", "x"], ["z", "y", "x"]) and names != order:
-        raise ValueError(
-            f"{what} has the axes {', '.join(names)}, but slices of {', '.join(order)} are drawn: transpose what is drawn, such as "
-            f"x.transpose{tuple(order)}"
-        )
-
-
 def _opened(value, what):
     """What a value is, Opened, whose array is in host memory, with the axes z, y, x."""
     given = opened(in_order(value, None, what), what)
@@ -84,8 +73,6 @@ def _load_image(value, spacing):
         raise TypeError(
             f"{what} is a mapping of maps, which are the second argument: show(image, maps), or show(None, maps)"
         )
-    if is_xarray(value):
-        _check_order(value.dims, what)
     given = _opened(value, what)
     image, array = given.image, given.image.array
     if spacing is not None:
@@ -146,14 +133,15 @@ def _load_maps(maps, image):
     if not isinstance(maps, Mapping):
         maps = {str(getattr(maps, "name", None) or "map"): maps}
     geometry, input_shape = getattr(maps, "geometry", None), getattr(maps, "input_shape", None)
-    slices = () if image is None else getattr(maps, "slices", ())
-    _check_order(getattr(maps, "axes", None), "the input of maps")
+    slices, order = () if image is None else getattr(maps, "slices", ()), getattr(maps, "order", None)
+    if order is not None:
+        slices, input_shape = (values and tuple(values[axis] for axis in order) for values in (slices, input_shape))
     result = []
     for name, value in maps.items():
         if str(name).startswith("diagnostics_"):
             continue
         what = f"the map {name}"
-        one = _opened(value, what).image
+        one = _opened(turned(value, order), what).image
         one = one if geometry is None else Image(one.array, *geometry)
         image = one if image is None else image
         if image.array.ndim == one.array.ndim == len(slices):

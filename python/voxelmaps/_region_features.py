@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from . import _arrays, _core, _feature_maps, _regions
 from ._devices import triple
+from ._files.dicom import OverlappingSegments, segment_names
 from ._parameters import REGION_FEATURES, check_effects, checked, with_parameters
 from ._progress import shown
 from ._suggestions import warn
@@ -35,6 +37,7 @@ def compute(
     discretization=_feature_maps.discretization({"bin_edges": [0.0]}),
     sizes=(1.0, 1.0, 1.0),
     plane_axis=None,
+    plane_name="plane_axis",
     threads,
 ):
     """Tuples of label, number of voxels, number of gray levels, bounding box and values of the regions, as _core has them.
@@ -45,22 +48,27 @@ def compute(
     shapes                 Dict of the numbers of features of SHAPE_CLASSES.
     discretization         All intensities from 0 up have one level, if it is not given.
     sizes                  Of a voxel along each axis.
+    plane_name             How errors call plane_axis.
     """
-    return _core.compute_region_features(
-        pixels=pixels.ctypes.data,
-        pixel_type=_arrays.PIXEL_TYPES.index(pixels.dtype.name),
-        size=triple(pixels.shape, 1),
-        label_image=label_image.ctypes.data,
-        label_type=_arrays.PIXEL_TYPES.index(label_image.dtype.name),
-        labels=labels,
-        discretization=discretization,
-        classes=classes,
-        shape=shapes.get("shape", ()),
-        planar_shape=shapes.get("shape2D", ()),
-        spacing=triple(sizes, 1.0),
-        connects_axis=triple([axis != plane_axis for axis in range(pixels.ndim)], True),
-        threads=threads,
-    )
+    try:
+        return _feature_maps.call_core(
+            _core.compute_region_features,
+            pixels=pixels.ctypes.data,
+            pixel_type=_arrays.PIXEL_TYPES.index(pixels.dtype.name),
+            size=triple(pixels.shape, 1),
+            label_image=label_image.ctypes.data,
+            label_type=_arrays.PIXEL_TYPES.index(label_image.dtype.name),
+            labels=labels,
+            discretization=discretization,
+            classes=classes,
+            shape=shapes.get("shape", ()),
+            planar_shape=shapes.get("shape2D", ()),
+            spacing=triple(sizes, 1.0),
+            connects_axis=triple([axis != plane_axis for axis in range(pixels.ndim)], True),
+            threads=threads,
+        )
+    except ValueError as error:
+        raise ValueError(f"{error} {plane_name} is this axis." if "planar shape" in str(error) else error) from None
 
 
 def boxes(label_image, threads):
@@ -68,6 +76,10 @@ def boxes(label_image, threads):
     regions = compute(label_image, label_image, [], threads=threads)
     slices = lambda box: tuple(slice(first, first + n) for first, n in reversed(box[: label_image.ndim]))
     return {label: slices(box) for label, _, _, box, _ in regions}
+
+
+def _shown(labels):
+    return f"{', '.join(map(str, labels[:20]))}{', ...' * (len(labels) > 20)}"
 
 
 def number_of_parts(inside, threads):
@@ -162,13 +174,17 @@ def region_features(
         plane, such as "shape_MeshVolume". Default: all classes, with the shape of the dimension of the image.
     plane_axis : {0, 1, 2}, optional
         Axis across planes whose voxels are no neighbors (PyRadiomics' force2D): 0 for slices along z.
+    minimum_dimensions : {0, 1, 2, 3}, default 2
+        All features are NaN, with a warning, for a region that is longer than one voxel along fewer axes; radiomics.execute and the
+        command refuse it, as PyRadiomics does (minimumROIDimensions).
     **parameters
         Further keywords, which are those of feature_maps.
 
     Returns
     -------
     RegionFeatures
-        Columns by name, arrays with a row per region: "label", "voxels", and the features in float64. A feature that a region does not
+        Columns by name, arrays with a row per region: "label", "voxels", and the features in float64; of a DICOM segmentation, whose
+        segments may overlap, also their names as "segment". A feature that a region does not
         have is NaN, as is every feature of a label without voxels.
 
     Raises
@@ -202,14 +218,22 @@ def region_features(
     features = values["features"]
     if features is None:
         features = ["shape" if dimension == 3 else "shape2D", *_feature_maps.CLASSES]
-    numbers = _feature_maps.selected_features(features)
+    numbers = _feature_maps.selected_features(features, (*_feature_maps.CLASSES, *SHAPE_CLASSES))
     if dimension == 2 and "shape" in numbers:
         raise ValueError("the class shape is that of volumes, but the image has 2 axes: choose shape2D")
     check_effects(parameters, values, REGION_FEATURES, tuple(numbers), "on features of")
     shapes = {name: list(numbers[name].values()) for name in SHAPE_CLASSES if name in numbers}
     texture = {name: of_class for name, of_class in numbers.items() if name not in shapes}
 
-    given = _arrays.array_like(opened.on_grid(mask, "mask", values["label"]), "mask", image, image.shape)
+    label, path = values["label"], mask if isinstance(mask, (str, os.PathLike)) else None
+    try:
+        on_grid = opened.on_grid(mask, "mask", label if isinstance(label, (int, np.integer)) else None)
+    except OverlappingSegments as error:
+        labels = error.segments if isinstance(label, str) else _regions.labels_of(label)
+        image = opened.image if isinstance(opened.given, (str, os.PathLike)) else opened.given
+        tables = [region_features(image, mask, **{**parameters, "label": each}) for each in labels]
+        return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+    given = _arrays.array_like(on_grid, "mask", image, image.shape)
     label_image, labels = _regions.label_map(given, values["label"], image=image)
     host = _arrays.Array(np.ascontiguousarray(image.host()), _arrays.Library("NumPy"))
     discretization = _feature_maps.discretization(values)
@@ -217,7 +241,7 @@ def region_features(
         inside = _arrays.Array(np.isin(label_image, labels) if labels else label_image, host.library)
         _regions.check_finite(host, inside, "image", "mask")
         _regions.refuse_same(given, "mask", image)
-        _feature_maps.check_levels(host, inside, discretization, set(texture) != {"firstorder"})
+        _feature_maps.check_levels(host, inside, discretization, set(texture) != {"firstorder"}, label_image)
     window = [1 if axis == plane_axis else n for axis, n in enumerate(image.shape)]
     # Voxels are counted when the regions are found, and when their features are computed.
     with shown(values["progress"], label_image.size + np.count_nonzero(label_image), "region_features"):
@@ -232,17 +256,27 @@ def region_features(
             plane_axis=plane_axis,
             threads=values["threads"],
         )
-    labels, voxels, levels, _, rows = zip(*regions)
+    labels, voxels, levels, boxes, rows = zip(*regions)
     missing = [label for label, number in zip(labels, voxels) if number == 0]
     if missing:
         _regions.report_missing(given, "mask", missing, labels)
-    flat = [label for label, number, count in zip(labels, voxels, levels) if number > 1 and count == 1]
+    least, rows = values["minimum_dimensions"], np.array(rows)
+    is_small = np.array([sum(n > 1 for _, n in box) < least for box in boxes]) & (np.array(voxels) > 0)
+    if is_small.any():
+        rows[is_small] = np.nan
+        warn(
+            f"label {_shown(np.array(labels)[is_small])}: the region is longer than one voxel along fewer than {least} axes, so that its "
+            "features are NaN; minimum_dimensions sets this"
+        )
+    flat = [label for label, n, small in zip(labels, levels, is_small) if n == 1 and not small]
     text = _feature_maps.text_of_one_level(discretization)
     if flat and text and set(texture) - {"firstorder"}:
-        warn(f"label {', '.join(map(str, flat[:20]))}{', ...' * (len(flat) > 20)}: {text}")
+        warn(f"label {_shown(flat)}: {text}")
     places = {
         name: i for i, name in enumerate(f"{name}_{each}" for name in [*texture, *shapes] for each in numbers[name])
     }
     names = [f"{name}_{each}" for name, of_class in numbers.items() for each in of_class]
-    columns = zip(names, np.array(rows).T[[places[name] for name in names]])
-    return RegionFeatures({"label": np.array(labels), "voxels": np.array(voxels), **dict(columns)})
+    columns = zip(names, rows.T[[places[name] for name in names]])
+    segments = {} if path is None or not os.path.exists(path) else segment_names(os.fspath(path))
+    titles = {"segment": np.array([segments.get(label, "") for label in labels])} if segments else {}
+    return RegionFeatures({"label": np.array(labels), **titles, "voxels": np.array(voxels), **dict(columns)})

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The voxels that a mask and a label mean, and what intensities may be there."""
 
+import contextlib
 import math
 
 import numpy as np
@@ -19,13 +20,13 @@ _FEW, _BINARY = 20, 2
 
 
 def _label(value):
-    try:
-        number = math.nan if isinstance(value, str) else float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not number.is_integer() or number == 0:
+    number = value
+    with contextlib.suppress(TypeError, ValueError, OverflowError):
+        # Integers are not converted to float, which holds those up to 2^53.
+        number = int(value) if float(value).is_integer() and not isinstance(value, (str, bool, np.bool_)) else 0
+    if not isinstance(number, int) or number == 0 or isinstance(number, bool):
         raise ValueError(f"label is {value!r}, but must be an integer other than 0, or a list of them")
-    return int(number)
+    return number
 
 
 def labels_of(label):
@@ -40,7 +41,8 @@ def labels_of(label):
 
 def _list_of_values(array):
     """Text of the values of an array of any library."""
-    present = [f"{float(value):.12g}" for value in np.unique(array.host())]
+    values = np.unique(array.host())
+    present = [f"{value}" if values.dtype.kind in "iu" else f"{float(value):.12g}" for value in values]
     if len(present) == 1:
         return f"only the value {present[0]}"
     return f"the values {listed(present) if len(present) <= 20 else ', '.join([*present[:20], '...'])}"
@@ -53,16 +55,18 @@ def _number_of_values(array):
     return len(np.unique(_arrays.Array(sample, array.library).host()))
 
 
-def _refuse_many_values(mask, what, image_name, many=_MANY):
-    """Raise ValueError if the mask has as many values as an image."""
+def _refuse_many_values(mask, what, image_name, many=_MANY, labels=()):
+    """Raise ValueError if the mask has as many values as an image; or warn, if labels are named that it has."""
     least, greatest = mask.extremes()
     number = _number_of_values(mask)
     if number >= many:
         number = "hundreds of" if number >= _MANY else number
-        raise ValueError(
-            f"{what} has {number} values, from {least:g} to {greatest:g}, as an image has: are {image_name} and {what} swapped? If "
-            f"not, make a mask of it, such as {what.removeprefix('the ')} == 1"
-        )
+        text = f"{what} has {number} values, from {least:g} to {greatest:g}, as an image has: are {image_name} and {what} swapped?"
+        with mask.library.current_device():
+            has_labels = any(bool((mask.comparable() == label).any()) for label in labels)
+        if not has_labels:
+            raise ValueError(f"{text} If not, make a mask of it, such as {what.removeprefix('the ')} == 1")
+        warn(text)
 
 
 def integers(array, what, remedy=None, image_name="the image"):
@@ -91,13 +95,14 @@ def integers(array, what, remedy=None, image_name="the image"):
         return _arrays.Array(rounded, library)
 
 
-def region(mask, label=None, what="mask", image=None, image_name="the image"):
+def region(mask, label=None, what="mask", image=None, image_name="the image", empty="error"):
     """The voxels inside, as an Array of bytes in C order that are not 0 there.
 
     mask     Array of any library: of bool, of 0 and one other value, or of labels.
     label    A label or several, which are inside together; None for a mask with one value other than 0.
     what     How errors call the mask.
     image    The Array whose region it is, if it is known, and how errors call it.
+    empty    "background" if no voxel has to be inside; None if that is only a warning for a mask of zeros.
 
     Raises ValueError if the mask means nothing, or not one thing.
     """
@@ -107,9 +112,13 @@ def region(mask, label=None, what="mask", image=None, image_name="the image"):
     values = integers(mask, what, image_name=image_name)
     least, greatest = values.extremes()
     if labels is not None:
-        _refuse_image(values, what, image, image_name, labels == (1,))
+        _refuse_image(values, what, image, image_name, labels)
     elif (least, greatest) == (0, 0):
-        report_missing(mask, what)
+        if empty is None:
+            warn(f"no voxel of {what} is other than 0, so that maps are background; empty says whether this is an error")
+        elif empty == "error":
+            report_missing(mask, what)
+        return _arrays.bytes_of(values, what)
     elif "float" not in mask.dtype and (least, greatest) in ((0, 1), (1, 1)):
         return _arrays.bytes_of(mask, what)
     with library.current_device():
@@ -126,22 +135,24 @@ def region(mask, label=None, what="mask", image=None, image_name="the image"):
             f"{what} has {_list_of_values(values)}, but a mask must have 0 and one other value: say which label is meant, "
             "such as label=1 or label=[1, 2]"
         )
-    if missing:
+    if missing and not (empty == "background" and len(missing) == len(labels)):
         report_missing(mask, what, missing, labels)
     return _arrays.bytes_of(_arrays.Array(inside, library), what)
 
 
-def _refuse_image(values, what, image, image_name, is_first_label=False):
+def _refuse_image(values, what, image, image_name, labels=()):
     """Raise ValueError for a label map that is probably an image: atlases have many labels, of which others than the first are
-    named, and their image has more than a few values."""
+    named, and their image has more than a few values. Named labels are believed, but the first, which is a default."""
     least, greatest = values.extremes()
     if greatest - least < _FEW:
         return
     if image is not None:
         refuse_same(values, what, image, image_name)
     of_image = _MANY if image is None else _number_of_values(image)
+    is_first_label = labels == (1,)
     if is_first_label or of_image <= _FEW:
-        _refuse_many_values(values, what, image_name, _FEW if of_image <= _BINARY else _MANY)
+        many = _FEW if of_image <= _BINARY else _MANY
+        _refuse_many_values(values, what, image_name, many, () if is_first_label else labels)
 
 
 def refuse_same(mask, what, image, image_name="the image"):
@@ -159,7 +170,8 @@ def label_map(mask, label, what="mask", image=None, image_name="the image"):
     """
     values = integers(mask, what, image_name=image_name)
     least, greatest = values.extremes()
-    _refuse_image(values, what, image, image_name)
+    is_all = label is None or isinstance(label, str) and label == "all"
+    _refuse_image(values, what, image, image_name, () if is_all else labels_of(label))
     if greatest >= 2**63:
         raise ValueError(f"{what} has the label {greatest}, but labels must be below 2^63")
     array = values.host()
@@ -168,7 +180,7 @@ def label_map(mask, label, what="mask", image=None, image_name="the image"):
     array = np.ascontiguousarray(array, kind)
     if (least, greatest) == (0, 0):
         report_missing(mask, what)
-    if label is None or isinstance(label, str) and label == "all":
+    if is_all:
         if least < 0:
             raise ValueError(
                 f"{what} has negative values, from {least:g}, as an image has: are {image_name} and {what} swapped? If not, name the "
@@ -190,7 +202,7 @@ def report_missing(mask, what="mask", missing=(), labels=()):
     warn(text)
 
 
-def selection(array, mask):
+def selection(array, mask, empty="error"):
     """The voxels whose features are computed, as an Array of bytes. Raises ValueError if there are none inside the mask, or if they are
     an image."""
     values = integers(array, "selection")
@@ -198,10 +210,14 @@ def selection(array, mask):
     if 0 in array.shape:
         return selected
     _refuse_many_values(values, "selection", "the image")
+    if empty == "background":
+        return selected
     with selected.library.current_device():
         if not (selected.array != 0).any():
             report_missing(array, "selection")
-        if mask is not None and not ((selected.array != 0) & (mask.array != 0)).any():
+        # A mask that is empty has been reported.
+        is_outside = mask is not None and not ((selected.array != 0) & (mask.array != 0)).any()
+        if is_outside and (mask.array != 0).any():
             raise ValueError("no voxel of selection is inside mask, so that there is nothing to compute")
     return selected
 
@@ -223,7 +239,7 @@ def bounds(mask):
     return first, last
 
 
-def check_finite(image, inside, what="image", mask_name=None, nan_is_absent=True, remedy=None):
+def check_finite(image, inside, what="image", mask_name=None, nan_is_absent=True, remedy=None, empty="error"):
     """Raise ValueError for infinite intensities inside, or if all are NaN, and warn of NaN inside a mask.
 
     image        Array of pixels.
@@ -232,6 +248,7 @@ def check_finite(image, inside, what="image", mask_name=None, nan_is_absent=True
     nan_is_absent
                  Whether NaN is an absent voxel; else it is an error, too.
     remedy       What errors advise, if not to leave the voxels out of the mask.
+    empty        "background" if there may be no intensities.
     """
     if not image.dtype.startswith("float") or 0 in image.shape:
         return
@@ -250,7 +267,7 @@ def check_finite(image, inside, what="image", mask_name=None, nan_is_absent=True
         raise ValueError(f"{what} is infinite at {texts[0]}: {remedy}")
     if absent and not nan_is_absent:
         raise ValueError(f"{what} is NaN at {texts[1]}: {remedy}")
-    if is_empty:
+    if is_empty and empty != "background":
         raise ValueError(f"{what} is NaN at all {absent} voxels{where}, so that there are no intensities")
     if absent and mask_name is not None:
         warn(f"{what} is NaN at {texts[1]}, which {'are' if absent > 1 else 'is'} absent as those outside")

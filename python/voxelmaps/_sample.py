@@ -3,7 +3,7 @@
 """A synthetic CT of the abdomen, for examples and tests."""
 
 import itertools
-from typing import NamedTuple, Sequence
+from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ._image import Image
 
 FIELD_OF_VIEW = np.array([358.4, 358.4, 232.5])  # mm, in the order x, y, z: left, back, up
 ORGANS = {"liver": 1, "vessels": 2, "spine": 3, "spleen": 4}
+_LABEL_OF_SEED = {"liver": 1, "vessel": 2, "bone": 3, "spleen": 4}
 TALL = 1e6  # semi-axis of what is a cylinder along z
 
 # Center and semi-axes in mm, intensity in HU; later shapes cover earlier ones.
@@ -41,13 +42,20 @@ HILUM, FORK, RIGHT, LEFT = np.array([(-8.0, -4, -54), (-30, -10, -24), (-64, 0, 
 TRUNK_RADIUS, THINNEST_RADIUS = 6.0, 1.0
 
 
+class _Seeds(dict):
+    """Indices by label, and by name."""
+
+    def __missing__(self, name):
+        return self[_LABEL_OF_SEED[name]]
+
+
 class SampleCT(NamedTuple):
-    """What sample_ct() returns: images, and seeds by name as indices in the order z, y, x."""
+    """What sample_ct() returns: images, and seeds as indices in the order z, y, x, by label, and also by name."""
 
     image: Image
     organs: Image
     strokes: Image
-    seeds: "dict[str, tuple[int, int, int]]"
+    seeds: "dict[Any, tuple[int, int, int]]"
 
 
 def _normals(seed, first, count):
@@ -245,7 +253,7 @@ def sample_ct(size: Sequence[int] = (192, 192, 80), *, noise: float = 10.0, rand
         image[k] = np.clip(np.floor(values + noise * noises + 0.5), -1024, 3071)  # scanners store 12 bits
 
     points = {"vessel": (HILUM + FORK) / 2, "liver": (-17.7, -32.7, -30.5), "bone": (0, 64, 0), "spleen": SPLEEN[0]}
-    seeds = {name: index(point) for name, point in points.items()}
+    seeds = _Seeds({label: index(points[name]) for name, label in _LABEL_OF_SEED.items()})
     strokes = np.zeros(image.shape, np.uint8)
     for x, y in itertools.product(range(-160, 161, 20), range(-100, 101, 20)):
         _, j, i = index((x, y, 0))

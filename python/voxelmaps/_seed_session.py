@@ -267,8 +267,8 @@ class SeedSession(Generic[ArrayT]):
     def affinity(self) -> dict[str, Any]:
         """Means and variances that the last update() used, by parameter; empty for the affinity "absolute_difference".
 
-        voxelmaps.labels(image, seeds, **session.affinity) gives the same labels if the other parameters are the same. Affinities of single
-        labels are not in it.
+        ``voxelmaps.labels(image, seeds, **session.affinity)`` gives the same labels if the other parameters are the same. Affinities
+        of single labels are not in it.
 
         Examples
         --------

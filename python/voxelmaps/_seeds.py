@@ -37,8 +37,8 @@ def label_of(value, largest):
 
 
 def _numbers_of_indices(indices, scene):
-    """Numbers of voxels in the order of memory, from an index or several."""
-    shape = scene.shape
+    """Numbers of voxels in the order of memory, from an index or several, in the order of the axes of the image."""
+    opened, shape = scene.opened, scene.given_shape
     if not isinstance(indices, (list, tuple, np.ndarray)):
         raise TypeError(f"a seed must be an index or a list of indices, not {type(indices).__name__}")
     if getattr(indices, "shape", None) == shape and len(shape) > 2:
@@ -49,7 +49,7 @@ def _numbers_of_indices(indices, scene):
     if isinstance(indices, np.ndarray) and indices.ndim == 2 and indices.dtype.kind in "iu":
         # Many at once; those that are wrong are named below.
         if indices.shape[1] == len(shape) and ((indices >= 0) & (indices < np.array(shape))).all():
-            return np.ravel_multi_index(tuple(indices.T), shape).tolist()
+            return np.ravel_multi_index(opened.of_given(indices.T), scene.shape).tolist()
     indices = [indices] if len(indices) > 0 and np.ndim(indices[0]) == 0 else list(indices)
     numbers = []
     for index in indices:
@@ -61,11 +61,11 @@ def _numbers_of_indices(indices, scene):
             ) from None
         if is_nonzero or len(index) != len(shape) or not _is_inside(index, shape):
             advice = ": numpy.argwhere has indices of voxels as rows" if is_nonzero or len(index) > 3 else ""
-            axes = scene.opened.order_of_indices(len(shape))
+            axes = opened.order_of_indices(len(shape))
             raise ValueError(
                 f"the seed {reprlib.repr(index)} is not an index of the image, which has the shape {shape} ({axes}){advice}"
             )
-        numbers.append(int(np.ravel_multi_index(index, shape)))
+        numbers.append(int(np.ravel_multi_index(opened.of_given(index), scene.shape)))
     return numbers
 
 
@@ -127,14 +127,19 @@ def _is_indices(seeds, shape):
     return isinstance(seeds, (list, tuple)) and not _image.is_image(seeds)
 
 
+def _is_mapping(seeds):
+    # Images of TorchIO are dicts, too.
+    return isinstance(seeds, Mapping) and not _image.is_image(seeds)
+
+
 def unlabeled(seeds, points, scene):
     """Numbers of the voxels of a Scene that are seeds of one object, in the order of memory."""
     numbers = []
-    if isinstance(seeds, Mapping):
+    if _is_mapping(seeds):
         raise TypeError(
             "seeds is a dict, as voxelmaps.labels has it, but must be the seeds of one object: an index, or a list of them"
         )
-    if _is_indices(seeds, scene.shape):
+    if _is_indices(seeds, scene.given_shape):
         numbers = _numbers_of_indices(seeds, scene)
     elif seeds is not None:
         numbers, values = of_array(seeds, scene)
@@ -166,7 +171,7 @@ def _of_dicts(seeds, points, scene, largest):
     numbers, labels = numbers[order], labels[order]
     for first in np.flatnonzero((numbers[1:] == numbers[:-1]) & (labels[1:] != labels[:-1]))[:1]:
         raise ValueError(
-            f"the voxel {_index_of(numbers[first], scene.shape)} is a seed of the labels {labels[first]} and {labels[first + 1]}, but a "
+            f"the voxel {_index_of(numbers[first], scene)} is a seed of the labels {labels[first]} and {labels[first + 1]}, but a "
             "voxel may be a seed of one label only"
         )
     return Seeds(numbers, labels)
@@ -176,10 +181,10 @@ def labeled(seeds, points, scene, largest):
     """The Seeds that seeds and points mean."""
     if isinstance(seeds, Seeds):
         return seeds
-    is_dict = seeds is None or isinstance(seeds, Mapping)
+    is_dict = seeds is None or _is_mapping(seeds)
     if points is not None and not (is_dict and isinstance(points, Mapping)):
         raise TypeError("seed_points must be a dict of labels and points in mm, and seeds a dict or left out")
-    if _is_indices(seeds, scene.shape):
+    if _is_indices(seeds, scene.given_shape):
         first = seeds[0] if len(seeds) > 0 and np.ndim(seeds[0]) > 0 else seeds
         # A list of lists may be an array of labels.
         if isinstance(seeds, np.ndarray) or np.ndim(first) != len(scene.shape) - 1:
@@ -192,8 +197,8 @@ def labeled(seeds, points, scene, largest):
     return found
 
 
-def _index_of(voxel, shape):
-    return tuple(int(i) for i in np.unravel_index(voxel, shape))
+def _index_of(voxel, scene):
+    return scene.opened.as_given([int(i) for i in np.unravel_index(voxel, scene.shape)])
 
 
 def check_inside(numbers, scene, labels=None):
@@ -211,4 +216,4 @@ def check_inside(numbers, scene, labels=None):
         wrong, reason = scene.mask.at(numbers) == 0, "is outside the mask"
     for first in np.flatnonzero(wrong)[:1]:
         of_label = "" if labels is None else f" of the label {labels[first]}"
-        raise ValueError(f"the seed {_index_of(numbers[first], scene.shape)}{of_label} {reason}")
+        raise ValueError(f"the seed {_index_of(numbers[first], scene)}{of_label} {reason}")

@@ -3,6 +3,7 @@
 """What errors suggest for a name that does not exist, and warnings that point to the user's line."""
 
 import os
+import re
 import sys
 import warnings
 
@@ -35,24 +36,34 @@ _OTHER_NAMES = {
     "precision": ("dtype",),
     "device": ("gpu", "cuda", "use_gpu"),
     "threads": ("n_jobs", "workers", "n_threads"),
+    "double": ("float64", "np.float64", "f8"),
+    "float": ("float32", "np.float32", "f4", "single"),
+    # Features of earlier versions of PyRadiomics, and of scikit-image.
+    "Id": ("Homogeneity", "Homogeneity1"),
+    "Idm": ("Homogeneity", "Homogeneity2"),
+    "DifferenceAverage": ("Dissimilarity",),
+    "ClusterTendency": ("SumVariance",),
     "adjacency": ("neighbors", "neighbours", "connectivity"),
     "minimum_strength": ("threshold", "thresh"),
 }
-# What to do instead, with other functions than radiomics.execute.
+# What to do instead, with other functions than radiomics.execute that have the parameter that it begins with.
 _ADVICE = {
-    "force2D": "neighborhood_radius=(0, 1, 1), which keeps windows in slices with one set of gray levels",
-    "force2Ddimension": "neighborhood_radius=(0, 1, 1), with 0 along this axis",
-    "affine": "spacing, or pass an image that has an affine",
-    "maskedKernel": "selection instead of mask for maskedKernel=False",
-    "padDistance": "crop='mask'",
-    "estimate_affinity_from_seeds": "reestimate() before update()",
+    "force2D": (
+        "neighborhood_radius=(0, 1, 1), which keeps windows in slices with one set of gray levels",
+        "plane_axis=0, for slices along z",
+    ),
+    "force2Ddimension": ("neighborhood_radius=(0, 1, 1), with 0 along this axis", "plane_axis"),
+    "affine": ("spacing; or pass an image that has an affine",),
+    "maskedKernel": ("selection instead of mask for maskedKernel=False",),
+    "padDistance": ("crop='mask'",),
+    "minimumROIDimensions": ("minimum_dimensions",),
+    "estimate_affinity_from_seeds": ("object_mean, without which the affinity is estimated",),
 }
 _OF_EXECUTE = (
     *("normalize", "normalizeScale", "removeOutliers", "resampledPixelSpacing", "interpolator", "resegmentRange"),
     *("resegmentMode", "imageType", "correctMask", "geometryTolerance", "label_channel", "additionalInfo", "preCrop"),
     *(
-        "minimumROISize",
-        "minimumROIDimensions",
+        *("minimumROISize", "minimumROIDimensions", "force2D", "force2Ddimension", "maskedKernel", "padDistance"),
         "out_dir",
         "voxelBased",
         "voxelBatch",
@@ -80,9 +91,11 @@ def did_you_mean(name, names):
         known_as = [ours] if any(map(is_key, theirs)) else theirs if is_key(ours) else ()
         meant += [each for each in known_as if each in names]
     if not meant and "binWidth" not in names:
-        if any(map(is_key, _OF_EXECUTE)):
+        keys = set(map(_normalized, names))
+        has_name = lambda advice: _normalized(re.match(r"\w+", advice)[0]) in keys
+        meant = [each for other, advice in _ADVICE.items() if is_key(other) for each in advice if has_name(each)]
+        if not meant and any(map(is_key, _OF_EXECUTE)):
             return " (this is a setting of voxelmaps.radiomics.execute)"
-        meant = [advice for other, advice in _ADVICE.items() if is_key(other)]
     if not meant:
         keys = {_normalized(each): each for each in names}
         parts = [each for each in keys if min(len(key), len(each)) > 3 and (key in each or each in key)]

@@ -39,6 +39,8 @@ class FeatureMapsd(_MapTransform):
     The maps are one array (channels, z, y, x) of the library of the image, on its device. Those of a MetaTensor have its metadata and
     affine, so that SaveImaged writes them where the image is, also with crop="mask".
 
+    A random patch may have no region: the default of empty is "background".
+
     Parameters
     ----------
     keys : str or list of str
@@ -93,7 +95,7 @@ class FeatureMapsd(_MapTransform):
         self.suffix = suffix
         self.with_image = with_image
         self.batch_first = batch_first
-        self.parameters = parameters
+        self.parameters = {"empty": "background", **parameters}
         self._check()
 
     def _check(self) -> None:

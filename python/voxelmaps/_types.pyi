@@ -87,6 +87,7 @@ class FeatureMapsParameters(_ImageParameters, _TextureParameters, total=False):
     window_anchor: Integers | None
     selection: Array | ImageLike | Path | None
     background_value: Number
+    empty: Literal["error", "background"] | None
     crop: Literal["mask"] | None
     dimension: Literal[2, 3] | None
     out: Array | None
@@ -96,6 +97,7 @@ class RegionFeaturesParameters(_TextureParameters, total=False):
     label: Integer | Sequence[Integer] | Literal["all"]
     features: str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None
     plane_axis: Literal[0, 1, 2] | None
+    minimum_dimensions: Literal[0, 1, 2, 3]
     spacing: Numbers | None
 
 class _ConnectednessParameters(TypedDict, total=False):
@@ -128,7 +130,7 @@ class _Margin(TypedDict, total=False):
 
 class _LabelsParameters(_ConnectednessParameters, total=False):
     competition: Literal["relative", "iterative"]
-    tie_rule: Literal["background", "lowest_label"]
+    tie_rule: Literal["background", "lowest_label", "distance"]
     estimate_of_every_label: bool
     crop_to_seeds: bool
     crop_margin: Number | Numbers

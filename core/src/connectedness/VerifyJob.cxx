@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "connectedness/VerifyJob.h"
 
+#include "common/Methods.h"
 #include "connectedness/AffinityPlan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,7 +37,21 @@ RequireEnumerator(TEnum value, TEnum last, const char * name)
 {
   Require(value <= last, name, static_cast<int>(value), "there is no such enumerator");
 }
+
+// One for CPU and CUDA.
+struct RelativeMethod
+{
+  const char *  name;
+  MethodSupport support;
+};
+const std::vector<RelativeMethod> relativeMethods{ { "Hierarchy", MethodSupport::Full } };
 } // namespace
+
+std::vector<std::string>
+GetMethods(const RelativeFuzzyConnectednessJob &)
+{
+  return GetNames(relativeMethods);
+}
 
 void
 VerifyInput(const FuzzyConnectednessInput & input)
@@ -59,6 +76,15 @@ VerifyInput(const FuzzyConnectednessInput & input)
   }
 }
 
+std::string
+DescribeImage(const FuzzyConnectednessInput & input)
+{
+  const std::string components =
+    input.numberOfComponents > 0 ? " of " + std::to_string(input.numberOfComponents) + " components" : "";
+  return "an image of " + std::to_string(input.size[0]) + " x " + std::to_string(input.size[1]) + " x " +
+         std::to_string(input.size[2]) + " voxels" + components;
+}
+
 void
 VerifySeedMask(std::int64_t seed, std::uint8_t mask)
 {
@@ -78,17 +104,22 @@ VerifyProblem(const FuzzyConnectednessProblem & problem, MemoryLocation maskLoca
   }
   RequireEnumerator(
     problem.affinityFunction, FuzzyConnectednessProblem::AffinityFunction::AbsoluteDifference, "the affinity function");
-  Require(!problem.distanceWeighting ||
-            problem.affinityFunction != FuzzyConnectednessProblem::AffinityFunction::AbsoluteDifference,
-          "distance weighting, and the affinity function",
-          "AbsoluteDifference",
-          "that function has no weighting");
+  if (problem.distanceWeighting &&
+      problem.affinityFunction == FuzzyConnectednessProblem::AffinityFunction::AbsoluteDifference)
+  {
+    throw EngineError("DistanceWeighting is on, but the AffinityFunction AbsoluteDifference has no weighting.");
+  }
   RequireEnumerator(problem.adjacency, FuzzyConnectednessProblem::Adjacency::Full, "the adjacency");
   const auto verifyFraction = [](double fraction, const char * name) {
-    Require(fraction >= 0.0 && fraction <= 1.0, name, fraction, "it must be 0 to 1");
+    if (!(fraction >= 0.0 && fraction <= 1.0))
+    {
+      std::ostringstream message;
+      message << name << " is " << fraction << ", but must be 0 to 1.";
+      throw EngineError(message.str());
+    }
   };
-  verifyFraction(problem.weight, "the weight");
-  verifyFraction(problem.minimumStrength, "the minimum strength");
+  verifyFraction(problem.weight, "Weight");
+  verifyFraction(problem.minimumStrength, "MinimumStrength");
 }
 
 void
@@ -96,7 +127,6 @@ VerifyJob(const FuzzyConnectednessJob & job, MemoryLocation maskLocation)
 {
   VerifyProblem(job, maskLocation);
   VerifyAffinity(job.affinity, job.affinityFunction, job.GetAffinityLength(), "the affinity");
-  RequireEnumerator(job.method, FuzzyConnectednessJob::Method::Hierarchy, "the method");
 }
 
 void
@@ -110,14 +140,23 @@ void
 VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job, MemoryLocation maskLocation)
 {
   VerifyProblem(job, maskLocation);
+  FindMethod(relativeMethods, job.method, DescribeImage(job));
   RequireEnumerator(job.competition, RelativeFuzzyConnectednessJob::Competition::Iterative, "the competition");
-  RequireEnumerator(job.tieRule, RelativeFuzzyConnectednessJob::TieRule::LowestLabel, "the tie rule");
+  RequireEnumerator(job.tieRule, RelativeFuzzyConnectednessJob::TieRule::Distance, "the tie rule");
+  for (const double spacing : job.spacing)
+  {
+    Require(job.tieRule != RelativeFuzzyConnectednessJob::TieRule::Distance ||
+              (spacing > 0.0 && std::isfinite(spacing)),
+            "the tie rule Distance and a spacing of",
+            spacing,
+            "distances need positive, finite spacings");
+  }
   Require(
     job.GetNumberOfVoxels() == 0 || job.labelOutput != nullptr, "labels at", "a null pointer", "there are voxels");
-  Require(job.labelAffinities.empty() || job.competition == RelativeFuzzyConnectednessJob::Competition::Relative,
-          "the competition",
-          "Iterative",
-          "labels have separate affinities, which need Relative");
+  if (!job.labelAffinities.empty() && job.competition != RelativeFuzzyConnectednessJob::Competition::Relative)
+  {
+    throw EngineError("Competition is Iterative, but labels have separate affinities, which need Relative.");
+  }
   for (const auto & [label, affinity] : job.labelAffinities)
   {
     VerifyAffinity(

@@ -98,7 +98,7 @@ TextureClass<CooccurrenceJob>::SetOffsets(const CooccurrenceJob & job)
   {
     if (allPairs > maxMatrixPairs)
     {
-      throw EngineError("A job has merged matrices of up to " + std::to_string(allPairs) + " pairs, but at most " +
+      throw EngineError("There are merged matrices of up to " + std::to_string(allPairs) + " pairs, but at most " +
                         std::to_string(maxMatrixPairs) + " are possible.");
     }
     task.maxPairs = std::max<std::uint64_t>(allPairs, 1);
@@ -112,7 +112,7 @@ TextureClass<CooccurrenceJob>::SetOffsets(const CooccurrenceJob & job)
     if (task.maxCorrelationLevels > maxCorrelationLevels)
     {
       throw EngineError(
-        "A job has windows of " + std::to_string(voxels) + " voxels and " + std::to_string(job.numberOfGrayLevels) +
+        "There are windows of " + std::to_string(voxels) + " voxels and " + std::to_string(job.numberOfGrayLevels) +
         " gray levels, but MaximalCorrelationCoefficient supports at most " + std::to_string(maxCorrelationLevels) +
         " of either; leave it out of the features, or use fewer levels or smaller windows.");
     }

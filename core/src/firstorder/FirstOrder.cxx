@@ -87,13 +87,12 @@ TextureClass<FirstOrderJob>::TextureClass(const FirstOrderJob & job)
   SetFeatures(job, task);
   if (!std::isfinite(job.voxelArrayShift))
   {
-    throw EngineError("A job has the voxelArrayShift " + std::to_string(job.voxelArrayShift) +
-                      ", but must have a finite one.");
+    throw EngineError("VoxelArrayShift is " + std::to_string(job.voxelArrayShift) + ", but must be finite.");
   }
   if (!std::isfinite(job.voxelVolume) || job.voxelVolume <= 0.0)
   {
-    throw EngineError("A job has the voxelVolume " + std::to_string(job.voxelVolume) +
-                      ", but must have one that is positive and finite.");
+    throw EngineError("The volume of a voxel is " + std::to_string(job.voxelVolume) +
+                      ", but must be positive and finite.");
   }
   if (job.intensities == nullptr && NumberOfVoxels(job.levelsSize) > 0)
   {

@@ -634,14 +634,21 @@ private:
     }
     if (!m_Job.planarShapeFeatures.empty())
     {
-      // The axis across the plane: that along which voxels are not connected, or z.
-      const int          across = !m_Job.connectsAxis[0] ? 0 : !m_Job.connectsAxis[1] ? 1 : 2;
-      const std::int64_t planes = region.features.boxSize[across];
+      // The axis across the plane: that along which voxels are not connected, or that of one voxel, or z.
+      const auto & connects = m_Job.connectsAxis;
+      const auto & boxSize = region.features.boxSize;
+      int          across = !connects[0] ? 0 : !connects[1] ? 1 : 2;
+      if (connects[across] && boxSize[2] != 1)
+      {
+        across = boxSize[1] == 1 ? 1 : boxSize[0] == 1 ? 0 : 2;
+      }
+      const std::int64_t planes = boxSize[across];
       if (planes != 1)
       {
         throw EngineError("The region with the label " + std::to_string(region.features.label) + " has " +
                           std::to_string(planes) +
-                          " planes, but planar shape is that of one: choose a slice, or shape in three dimensions.");
+                          " planes, but planar shape is that of one: choose a slice, the axis across it, or shape in three "
+                          "dimensions.");
       }
       const auto planar = ComputePlanarShapeValues(region.mask, across, m_Job.execution);
       const auto selected = Select(m_Job.planarShapeFeatures, planar);

@@ -270,11 +270,11 @@ struct RegionMask
 };
 
 /** Features by their number. */
-std::array<double, 14>
+std::array<double, 17>
 ComputeShapeValues(const RegionMask & mask, const JobExecution & execution);
 
 /** The same of a region in one plane across an axis. */
-std::array<double, 9>
+std::array<double, 10>
 ComputePlanarShapeValues(const RegionMask & mask, int across, const JobExecution & execution);
 } // namespace voxelmaps
 

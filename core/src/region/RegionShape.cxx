@@ -397,7 +397,10 @@ GetShapeFeatureTable()
                                     { "S", "Sphericity", "", "sphericity" },
                                     { "SA", "SurfaceArea", "", "surface_area" },
                                     { "SVR", "SurfaceVolumeRatio", "", "surface_to_volume_ratio" },
-                                    { "VV", "VoxelVolume", "", "approximate_volume" } });
+                                    { "VV", "VoxelVolume", "", "approximate_volume" },
+                                    { "C1", "Compactness1", "", "compactness_1" },
+                                    { "C2", "Compactness2", "", "compactness_2" },
+                                    { "SD", "SphericalDisproportion", "", "spherical_disproportion" } });
   return table;
 }
 
@@ -413,11 +416,12 @@ GetPlanarShapeFeatureTable()
                                     { "P", "Perimeter" },
                                     { "PSR", "PerimeterSurfaceRatio" },
                                     { "PS", "PixelSurface" },
-                                    { "S", "Sphericity" } });
+                                    { "S", "Sphericity" },
+                                    { "SD", "SphericalDisproportion" } });
   return table;
 }
 
-std::array<double, 14>
+std::array<double, 17>
 ComputeShapeValues(const RegionMask & mask, const JobExecution & execution)
 {
   std::array<CubeCount, 256> counts{};
@@ -467,6 +471,9 @@ ComputeShapeValues(const RegionMask & mask, const JobExecution & execution)
   const std::array<double, 3> variances = ComputeAxisVariances(moments, mask.spacing);
   const std::array<double, 4> lengths = ComputeDiameters(mask, execution);
 
+  // Of a ball with this volume.
+  const double ballArea = std::cbrt(36.0 * pi * volume * volume);
+
   // In the order of the table.
   return { { AxisRatio(variances[1], variances[2]),
              AxisRatio(variances[0], variances[2]),
@@ -478,13 +485,16 @@ ComputeShapeValues(const RegionMask & mask, const JobExecution & execution)
              lengths[3],
              volume,
              AxisLength(variances[1]),
-             std::cbrt(36.0 * pi * volume * volume) / area,
+             ballArea / area,
              area,
              area / volume,
-             static_cast<double>(moments.voxels) * (mask.spacing[0] * mask.spacing[1] * mask.spacing[2]) } };
+             static_cast<double>(moments.voxels) * (mask.spacing[0] * mask.spacing[1] * mask.spacing[2]),
+             volume / (area * std::sqrt(area * pi)),
+             36.0 * pi * volume * volume / (area * area * area),
+             area / ballArea } };
 }
 
-std::array<double, 9>
+std::array<double, 10>
 ComputePlanarShapeValues(const RegionMask & mask, int across, const JobExecution & execution)
 {
   // By the bits of the pixels (0, 0), (1, 0), (0, 1) and (1, 1) of a square: the part of it that is inside, and half
@@ -516,6 +526,7 @@ ComputePlanarShapeValues(const RegionMask & mask, int across, const JobExecution
   const Moments moments(mask);
   // The variance across the plane is 0, and so the least.
   const std::array<double, 3> variances = ComputeAxisVariances(moments, mask.spacing);
+  const double circlePerimeter = 2.0 * std::sqrt(pi * surface);
   // In the order of the table.
   return { { AxisRatio(variances[1], variances[2]),
              AxisLength(variances[2]),
@@ -525,6 +536,7 @@ ComputePlanarShapeValues(const RegionMask & mask, int across, const JobExecution
              perimeter,
              perimeter / surface,
              static_cast<double>(moments.voxels) * (width * height),
-             2.0 * std::sqrt(pi * surface) / perimeter } };
+             circlePerimeter / perimeter,
+             perimeter / circlePerimeter } };
 }
 } // namespace voxelmaps

@@ -27,24 +27,23 @@ VerifyOffsetWeights(const std::vector<double> & weights, std::size_t numberOfOff
 {
   if (weights.size() != numberOfOffsets)
   {
-    throw EngineError("A job has " + std::to_string(weights.size()) + " weights of offsets, but must have as many as " +
-                      "offsets, " + std::to_string(numberOfOffsets) + '.');
+    throw EngineError("There are " + std::to_string(weights.size()) +
+                      " OffsetWeights, but must be as many as offsets, " + std::to_string(numberOfOffsets) + '.');
   }
   for (const double weight : weights)
   {
     if (!(weight >= 0.0 && weight <= maxOffsetWeight))
     {
-      throw EngineError("A job has the weight " + std::to_string(weight) +
-                        " of an offset, but weights must be 0 to 1e100.");
+      throw EngineError("One of the OffsetWeights is " + std::to_string(weight) + ", but all must be 0 to 1e100.");
     }
   }
   if (!isMerged)
   {
-    throw EngineError("A job has weights of offsets, but they weight merged matrices: use the aggregation Merge.");
+    throw EngineError("There are OffsetWeights, but they weight merged matrices: use the Aggregation Merge.");
   }
   if (windowVoxels > maxWeightedLevels && numberOfGrayLevels > maxWeightedLevels)
   {
-    throw EngineError("A job has weights of offsets, windows of " + std::to_string(windowVoxels) + " voxels and " +
+    throw EngineError("There are OffsetWeights, windows of " + std::to_string(windowVoxels) + " voxels and " +
                       std::to_string(numberOfGrayLevels) + " gray levels, but either must be at most " +
                       std::to_string(maxWeightedLevels) + " then; use fewer levels or smaller windows.");
   }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values of the regions of cases: in the process that computes them."""
 
-from .. import _arrays, _region_features, _regions
-from .._files import writing
+from .. import _arrays, _outputs, _region_features, _regions
+from .._files import dicom, writing
 from .._image import difference_of_grids
 from ..radiomics import _preparation, _values
 from . import cases
@@ -31,18 +31,29 @@ def _cropped(image, mask, settings):
     return image.part(box), inside.with_array(inside.array == settings["label"]), {**settings, "label": None}
 
 
+def origin(parameters):
+    """What values depend on, in addition to image, mask and label."""
+    general = {name: value for name, value in parameters.general().items() if name not in ("label", "additionalInfo")}
+    return _outputs.jsonable(parameters.origin({**general, "classes": parameters.classes}))
+
+
 def outcome(task, case):
     """Compute the values of one label, or take them from an earlier run."""
     parameters = cases.parameters_of(task)
     label = case.label or parameters.settings["label"]
-    general = {name: value for name, value in parameters.general().items() if name not in ("label", "additionalInfo")}
-    origin = cases.origin(parameters, {**general, "classes": parameters.classes})
     for record in case.known:
-        if record["label"] == label and record["origin"] == origin:
-            if all(cases.is_unchanged(getattr(case, what), record[what]) for what in ("image", "mask")):
-                return Outcome(case, label, record["values"], 1, record["voxels"])
+        if record["label"] == label and all(
+            _outputs.is_unchanged(getattr(case, what), record[what]) for what in ("image", "mask")
+        ):
+            return Outcome(case, label, record["values"], 1, record["voxels"], record=record)
+    if str(label) in case.present and not task.overwrite:
+        raise _outputs.refusal(
+            f"the table has values of the label {label} of another image or mask of these names", "--overwrite"
+        )
     image, of_image = cases.load(case.image, "image")
     mask, of_mask = cases.load(case.mask, "mask", image, label)
+    cases.note_other_labels(mask, label, case)
+    segment = dicom.segment_names(case.mask).get(label)
     settings = {**parameters.settings, "label": label, "kernelRadius": 0, "additionalInfo": False}
     # All other images depend on what is around the box.
     if case.has_several_labels() and list(parameters.image_types) == ["Original"]:
@@ -50,5 +61,6 @@ def outcome(task, case):
     prepared = _preparation.prepare(image, mask, settings, False)
     values = _values.values_of(prepared, parameters._replace(settings=settings))
     voxels = int(prepared.roi.array.sum())
-    record = {"label": label, "origin": origin, "image": of_image, "mask": of_mask, "voxels": voxels}
-    return Outcome(case, label, cases.jsonable(values), 0, voxels, record=cases.jsonable(record))
+    record = {"label": label, "origin": origin(parameters), "image": of_image, "mask": of_mask, "voxels": voxels}
+    named = {} if segment is None else {"segment": segment}
+    return Outcome(case, label, _outputs.jsonable({**named, **values}), 0, voxels, record=_outputs.jsonable(record))

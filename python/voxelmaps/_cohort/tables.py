@@ -2,21 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of the cases of a cohort, and the summary of their maps. Imports no NumPy."""
 
-import csv
-import io
+import contextlib
+import json
 import os
 import pathlib
 import re
 from typing import Any, Dict, NamedTuple, Optional, Tuple, Union
 
+from .. import _outputs
 from .._files import paths
 
-PROVENANCE = "provenance.json"
-STATISTICS = ("mean", "median", "standard_deviation", "valid_voxels")
-
 _COLUMNS = ("image", "mask", "output")
-_SUMMARY_COLUMNS = (*_COLUMNS, "label", "map", *STATISTICS, "mask_voxels", "error")
+# After those of a line, and of the table of the cases.
+_SUMMARY_COLUMNS = ("map", *_outputs.STATISTICS, "mask_voxels", "error")
+_REGION_COLUMNS = ("voxels", "error")
+_VALUE = re.compile("_(shape|shape2d|firstorder|gl.{1,2}m|ngtdm)_")
 _LABEL_FOLDER = "label-"
+# What lines of records begin with.
+_RECORD = '{"label": '
 
 
 class Case(NamedTuple):
@@ -24,7 +27,9 @@ class Case(NamedTuple):
 
     labels    Labels of the line, "all" for those of the mask, or None for that of the settings.
     label     If it is one label.
+    columns   Cells of other columns, which rows of results have, too.
     known     Records of regions that earlier runs have computed.
+    present   Labels that have values in the table of results.
     """
 
     given: Dict[str, str]
@@ -33,7 +38,9 @@ class Case(NamedTuple):
     output: pathlib.Path
     labels: Union[None, str, Tuple[int, ...]] = None
     label: Optional[int] = None
+    columns: Dict[str, str] = {}
     known: Tuple[Dict[str, Any], ...] = ()
+    present: Tuple[str, ...] = ()
 
     def has_several_labels(self):
         """Whether each label has a folder in the output, if there is one."""
@@ -94,7 +101,7 @@ class Outcome(NamedTuple):
     def row(self):
         """The first columns of a row. A case that failed before its labels were known has them as parse_labels reads them."""
         label = self.label if isinstance(self.label, (int, str)) else ",".join(map(str, self.label or ()))
-        return {**self.case.given, "label": label, "error": self.error}
+        return {**self.case.given, "label": label, **self.case.columns}
 
 
 def one_line(error):
@@ -127,29 +134,19 @@ def parse_labels(text):
     return numbers
 
 
-def _rows(path):
-    """Lines of a table that are not empty, with their numbers."""
-    text = paths.read_text(path, f"the table {path}")
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    # Spreadsheets write semicolons where the comma is part of numbers.
-    delimiter = max(",;\t", key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
-    try:
-        for row in reader:
-            if any(cell.strip() for cell in row):
-                yield reader.line_num, [cell.strip() for cell in row]
-    except csv.Error as error:
-        raise ValueError(f"the table {path} is not valid in line {reader.line_num}: {error}") from None
-
-
 def read_cases(path, columns=_COLUMNS):
     """The cases of a table, and the names of unused columns. Relative paths begin at the folder of the table. The column label,
     which can be missing, has labels as parse_labels reads them; empty cells have that of the settings."""
-    rows = list(_rows(path))
+    rows = list(paths.csv_rows(path, f"the table {path}"))
     if not rows:
         raise ValueError(f"the table {path} is empty; its first line must name the columns {', '.join(columns)}")
-    (_, names), *rows = rows
-    names = [name.lower() for name in names]
+    (_, given_names), *rows = rows
+    names = [name.lower() for name in given_names]
+    # pandas writes its index as a column without a name. What results have in columns of their own cannot be copied.
+    own = _SUMMARY_COLUMNS if "output" in columns else _REGION_COLUMNS
+    is_own = lambda name: name in own or names.count(name) > 1 or _VALUE.search(name)
+    others = [name for name in names if name not in (*columns, "label", "", "unnamed: 0")]
+    copied = {name: given for name, given in zip(names, given_names) if name in others and not is_own(name)}
     for name in (*columns, "label"):
         if names.count(name) > 1 or name not in (*names, "label"):
             found = "is given twice" if name in names else "is missing"
@@ -171,9 +168,14 @@ def read_cases(path, columns=_COLUMNS):
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
         places = {name: pathlib.Path(path).parent / given.get(name, "") for name in _COLUMNS}
-        cases.append(Case(given, **places, labels=labels))
-    # pandas writes its index as a column without a name.
-    return cases, [name for name in names if name not in (*columns, "label", "", "unnamed: 0")]
+        cases.append(Case(given, **places, labels=labels, columns={copied[name]: cells[name] for name in copied}))
+    return cases, [name for name in others if name not in copied]
+
+
+def has_outputs(path):
+    """Whether a table is one of maps, with folders for them."""
+    _, names = next(paths.csv_rows(path, f"the table {path}"), (0, ["output"]))
+    return "output" in map(str.lower, names)
 
 
 def check_outputs(cases, names, read, files):
@@ -193,27 +195,109 @@ def check_outputs(cases, names, read, files):
             labels = sorted(int(label) for label in found if label.isdecimal())
         for part in [case] * case.has_several_labels() + case.parts(labels):
             folders.append((f"the output {part.given['output']} of {part.given['image']}", part.output, names(part)))
-    paths.check_outputs([*read, *images], folders, files)
+    _outputs.check_inputs([*read, *images], folders, files)
 
 
-def _write(path, columns, rows):
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, columns, extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows(rows)
-    paths.replace_text(path, text.getvalue())
+def summary(path, cases, overwrite, is_default):
+    """The table of statistics of maps."""
+    first, copied = (*_COLUMNS, "label"), {name for case in cases for name in case.columns}
+    table = _outputs.Table(
+        "the summary", path, "csv", first, _SUMMARY_COLUMNS, ("output",), copied.__contains__, overwrite
+    )
+    # The same names of files in another folder are of other cases.
+    folders = lambda case: (case.output, *case.output.glob(f"{_LABEL_FOLDER}*"))
+    has_maps = lambda case: any((folder / paths.PROVENANCE).exists() for folder in folders(case))
+    given = {} if is_default else {case.given["output"]: has_maps(case) for case in cases}
+    for row in table.rows:
+        if not row["error"] and not given.get(_outputs.line_of(row)[0], True):
+            table.refuse(
+                f"the summary {path} has rows of {row['output']}, but the folder has no maps of an earlier run"
+            )
+            break
+    return table
 
 
-def write_summary(path, outcomes):
-    """Write a line per map and case, and one per case that failed."""
-    rows = []
+def summary_rows(outcomes):
+    """A row per map and case, and one per case that failed."""
     for one in outcomes:
-        start = {**one.row(), "mask_voxels": one.mask_voxels}
-        rows += [start] if one.error else [{**values, **start, "map": key} for key, values in one.maps.items()]
-    _write(path, _SUMMARY_COLUMNS, rows)
+        start = {**one.row(), "mask_voxels": one.mask_voxels, "error": one.error}
+        for key, values in {"": {}}.items() if one.error else one.maps.items():
+            yield {**start, "map": key, **{name: values.get(name) for name in _outputs.STATISTICS}}
 
 
-def write_regions(path, outcomes):
-    """Write a row per region, with a column per value."""
-    columns = ["image", "mask", "label", "voxels", *dict.fromkeys(key for one in outcomes for key in one.maps), "error"]
-    _write(path, columns, ({**one.row(), "voxels": one.mask_voxels, **one.maps} for one in outcomes))
+class Regions:
+    """The table of values of regions, and FILE.jsonl with the records of what its rows come from, which are written with each case.
+
+    path    None for standard output, without records.
+    """
+
+    def __init__(self, path, file_format, cases, overwrite):
+        self.records_path, self._records, columns = path and path.with_name(f"{path.name}.jsonl"), [], set()
+        has_records = path is not None and self.records_path.exists()
+        lines = self.records_path.read_text("utf-8", "replace").split("\n") if has_records else []
+        first = next(filter(str.strip, lines), "")[: len(_RECORD)]
+        if first != _RECORD[: len(first)] and not overwrite:
+            raise _outputs.refusal(f"{self.records_path} is not of this command", "--overwrite")
+        for line in lines:
+            # A run that was killed has left a line incomplete.
+            with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
+                record = json.loads(line)
+                self._place(record), dict(record["origin"]), dict(record["values"]), record["label"], record["voxels"]
+                record["key"] = tuple(record["key"])
+                self._records.append(record)
+                columns.update(record["columns"])
+        columns.update(name for case in cases for name in case.columns)
+        is_known = lambda name: name in (*columns, *_REGION_COLUMNS) or _VALUE.search(name.lower())
+        first = ("image", "mask", "label")
+        self.table = _outputs.Table("the output", path, file_format, first, ("error",), first, is_known, overwrite)
+
+    @staticmethod
+    def _place(record):
+        return record["image"]["path"], record["mask"]["path"]
+
+    def known(self, cases, origin):
+        """The cases with the records and rows of earlier runs. Raises FileExistsError if rows have other settings, or were changed."""
+        table, by_key, by_place, present, result = self.table, {}, {}, {}, []
+        for record in self._records:
+            by_key.setdefault(record["key"], []).append(record)
+        self._records = [record for record in self._records if record["origin"] == origin]
+        for row in table.rows:
+            if not row.get("error"):
+                key = table.key_of(row)
+                same = [record for record in by_key.get(key, ()) if table.has(row, record["values"])]
+                if not any(record["origin"] == origin for record in same):
+                    names = [name for name in origin if same and same[-1]["origin"].get(name) != origin[name]]
+                    found = f"of another {', '.join(names)}" if names else f"that {self.records_path} does not have"
+                    table.refuse(f"the output {table.path} has rows {found}")
+                    break
+                present.setdefault(key[:2], []).append(key[2])
+        for record in self._records:
+            by_place.setdefault(self._place(record), []).append(record)
+        for case in cases:
+            known = by_place.get((str(case.image.absolute()), str(case.mask.absolute())), ())
+            labels = present.get((case.given["image"], case.given["mask"]), ()) if table.rows else ()
+            result.append(case._replace(known=tuple(known), present=tuple(labels)))
+        return result
+
+    def _record(self, one):
+        columns = one.case.columns
+        return {**one.record, "values": one.maps, "key": self.table.key_of(one.row()), "columns": list(columns)}
+
+    def append(self, one):
+        """Write the record of an outcome, so that a run that is killed keeps it."""
+        if one.record is not None and not one.kept and self.records_path is not None:
+            with paths.errors_named(self.records_path), open(self.records_path, "a", encoding="utf-8") as file:
+                size = file.tell()
+                try:
+                    file.write(f"\n{json.dumps(self._record(one))}\n")
+                    file.flush()
+                except OSError:
+                    file.truncate(size)
+                    raise
+
+    def write(self, outcomes, show):
+        """Write the table, and the records of its rows."""
+        rows = [{**one.row(), "voxels": one.mask_voxels, **one.maps, "error": one.error} for one in outcomes]
+        new = [self._record(one) for one in outcomes if one.record is not None]
+        every = {record["key"]: json.dumps(record) + "\n" for record in (*self._records, *new)}
+        self.table.write(rows, show, {self.records_path: "".join(every.values())})

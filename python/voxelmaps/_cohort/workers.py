@@ -29,7 +29,7 @@ class Task(NamedTuple):
     params, settings    Parameter file, and text of JSON with the settings that override it.
     file_format, channels, fill
                         Of the maps; see layouts.layout. The format regions is that of values of regions.
-    overwrite           Whether maps of other settings are replaced.
+    overwrite           Whether results of other settings or inputs, and files of others, are replaced.
     is_dry_run          Whether cases are only checked.
     """
 
@@ -83,10 +83,11 @@ def _with_log(function, *arguments):
 
 
 def prepare(task):
-    """Check a task. Returns the keys of all maps that an image can have, and lines of the log."""
-    from . import cases
+    """Check a task. Returns the keys of all maps that an image can have, or what values of regions depend on, and lines of the log."""
+    from . import cases, regions
 
-    return _with_log(lambda: cases.radiomics.all_keys(cases.parameters_of(task)))
+    prepared = regions.origin if task.file_format == "regions" else cases.radiomics.all_keys
+    return _with_log(lambda: prepared(cases.parameters_of(task)))
 
 
 def compute(task, case):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from . import library
+from . import library, nifti
 from .._suggestions import did_you_mean, warn
 
 if TYPE_CHECKING:
@@ -79,6 +79,14 @@ class DicomSeries(NamedTuple):
     size: tuple[int, int, int] | None
     spacing: tuple[float, float, float] | None
     problem: str
+
+
+class OverlappingSegments(ValueError):
+    """Segments that one label map cannot hold; segments has the numbers of all."""
+
+    def __init__(self, text, segments):
+        super().__init__(text)
+        self.segments = segments
 
 
 class _File:
@@ -228,8 +236,16 @@ def _check_pixels(file):
         raise ValueError(f"it is truncated: it has {size} bytes, but its header promises {end}")
 
 
-def _read_file(path):
-    """A file, or None if it is not DICOM."""
+def _problem(error):
+    """What is wrong with a file for which a library has raised an exception. Of corrupt files, these have many types."""
+    text = " ".join((str(error) or type(error).__name__).split())
+    if isinstance(error, (TypeError, AttributeError)):
+        return f"pydicom {library('pydicom', '').__version__} cannot read it: {type(error).__name__}: {text}"
+    return f"it is corrupt: {text}"
+
+
+def _read_file(path, is_listed=False):
+    """A file, or None if it is not DICOM. Raises OSError for one that must not or cannot be opened, unless it is only listed."""
     file = _File(path)
     try:
         header = _header(path)
@@ -239,13 +255,14 @@ def _read_file(path):
         if "Rows" in header:
             file.frames = _frames(file)
             _check_pixels(file)
-    except ImportError:
+    except (ImportError, MemoryError):
         raise
     except ValueError as error:
         file.problem = str(error)
-    # Of corrupt files, pydicom raises exceptions of many types.
     except Exception as error:
-        file.problem = f"it is corrupt: {error or type(error).__name__}"
+        if not is_listed:
+            nifti.raise_of_system(error)
+        file.problem = getattr(error, "strerror", None) or _problem(error)
     return file
 
 
@@ -262,10 +279,11 @@ def _stored_values(file):
         return array.reshape(-1, int(header.Rows), int(header.Columns))
     except (ImportError, MemoryError):
         raise
-    # Of corrupt files, pydicom and SimpleITK raise exceptions of many types.
     except Exception as error:
+        nifti.raise_of_system(error)
         text = (str(error) or type(error).__name__).strip().splitlines()[-1]
-        raise ValueError(f"{file.name}: its pixels are truncated or corrupt: {text}") from None
+        is_other = isinstance(error, (TypeError, AttributeError))
+        raise ValueError(f"{file.name}: {_problem(error) if is_other else f'its pixels are truncated or corrupt: {text}'}") from None
 
 
 def _decompressed(header):
@@ -468,7 +486,10 @@ def _segmentation_grid(frames):
 
 def _segmentation(file, grid, segment):
     """The label map of a segmentation, whose labels are the numbers of the segments: on the grid of an image, or on the smallest
-    grid with all frames."""
+    grid with all frames.
+
+    segment    Number of the only one to read, or a list of those that are one region together; None for all.
+    """
     header, frames = file.header, file.frames
     axes, kind = _axes(frames), header.get("SegmentationType")
     stored = _stored_values(file)
@@ -485,7 +506,8 @@ def _segmentation(file, grid, segment):
     else:
         raise ValueError("it is a DICOM segmentation, for volumes only")
     items = {int(item.SegmentNumber): item.get("SegmentLabel", "") for item in header.get("SegmentSequence") or ()}
-    if segment is not None and segment not in items:
+    wanted = () if segment is None else np.atleast_1d(segment).tolist()
+    if wanted and not set(wanted) & set(items):
         listed = ", ".join(f"{number} ({label})" for number, label in items.items()) or "not listed"
         raise ValueError(f"the segmentation has no segment {segment}; its segments are {listed}")
     largest = max([*items, stored.max() if kind == "LABELMAP" else 0])
@@ -497,8 +519,8 @@ def _segmentation(file, grid, segment):
     for frame in frames:
         plane = stored[frame.index]
         values = plane if kind == "LABELMAP" else (plane > 0) * labels.dtype.type(frame.segment)
-        if segment is not None:
-            values = values * (values == segment)
+        if wanted:
+            values = values * np.isin(values, wanted)
         if not values.any():
             continue
         row, column, _ = frame.spacing
@@ -516,10 +538,11 @@ def _segmentation(file, grid, segment):
         if (place < 0).any() or (place.T >= shape).any():
             raise ValueError(f"the segmentation reaches beyond the image, with a frame at {_rounded(frame.position)}")
         place, values = tuple(place), values[inside]
-        if ((labels[place] != 0) & (labels[place] != values)).any():
-            raise ValueError(
-                f"segments {labels[place].max()} and {values.max()} overlap, which a label map cannot hold: read one with "
-                "radiomics.read_image(path, segment=NUMBER)"
+        if not wanted and ((labels[place] != 0) & (labels[place] != values)).any():
+            raise OverlappingSegments(
+                f"segments {labels[place].max()} and {values.max()} overlap, which a label map cannot hold: name labels, or read one with "
+                "radiomics.read_image(path, segment=NUMBER)",
+                sorted(items),
             )
         labels[place] = values
     return labels, *geometry
@@ -546,10 +569,10 @@ def _loss(path):
     return "it has zeros only" if content else "it is empty"
 
 
-def _scan(folder):
+def _scan(folder, is_listed=False):
     """Lists of files by series, texts on files that cannot be read and belong to no series, and all files."""
     paths = [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if not name.startswith(".")]
-    found = {path: _read_file(path) if os.path.isfile(path) else None for path in paths}
+    found = {path: _read_file(path, is_listed) if os.path.isfile(path) else None for path in paths}
     every = [file for file in found.values() if file is not None]
     files = [file for file in every if file.problem or file.kind != _DIRECTORY]
     kinds = {file.kind for file in files if file.frames}
@@ -606,7 +629,7 @@ def read(path, series=None, allow_uneven_slices=False, grid=None, segment=None, 
     """Array, spacing, origin and direction of the volume of a file or of a series in a folder. Raises ValueError.
 
     grid       Image on whose grid frames of a segmentation are placed.
-    segment    Number of the only segment to read of a segmentation.
+    segment    Number of the only segment to read of a segmentation, or a list of numbers of those that are one region.
     select     Values that images must have, by name, such as EchoTime.
     """
     # Values that matter are checked here; pydicom would warn of others.
@@ -630,6 +653,20 @@ def read(path, series=None, allow_uneven_slices=False, grid=None, segment=None, 
         if warning:
             warn(f"{path}: {warning}")
         return _values(frames), *geometry
+
+
+def segment_names(path):
+    """Dict of the names of the segments of a segmentation, a file or a folder with it; empty for other images."""
+    entries = [os.path.join(path, name) for name in os.listdir(path)] if os.path.isdir(path) else [path]
+    if len(entries) != 1 or not os.path.isfile(entries[0]):
+        return {}
+    with open(entries[0], "rb") as file:
+        if file.read(132)[128:] != b"DICM":
+            return {}
+    tags = ["SOPClassUID", "SegmentSequence"]
+    header = library("pydicom", f"reading {path}").dcmread(entries[0], stop_before_pixels=True, specific_tags=tags)
+    items = header.get("SegmentSequence") if header.get("SOPClassUID") in _SEGMENTATIONS else ()
+    return {int(item.SegmentNumber): str(item.get("SegmentLabel", "")) for item in items or ()}
 
 
 def list_dicom_series(folder: Path) -> list[DicomSeries]:
@@ -667,7 +704,7 @@ def list_dicom_series(folder: Path) -> list[DicomSeries]:
     """
     folder, result = os.fspath(folder), []
     with library("pydicom", f"reading {folder}").config.disable_value_validation():
-        found, unreadable, _ = _scan(folder)
+        found, unreadable, _ = _scan(folder, is_listed=True)
         for uid, files in found.items():
             paths, size, spacing, problem = tuple(file.path for file in files), None, None, ""
             try:

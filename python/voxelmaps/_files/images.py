@@ -59,7 +59,8 @@ def read(path, what, **options):
             raise ValueError("it has no voxels")
         return result
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{what}: cannot read '{path}': {' '.join(str(error).split())}") from None
+        text = f"{what}: cannot read '{path}': {' '.join(str(error).split())}"
+        raise (type(error)(text, error.segments) if hasattr(error, "segments") else ValueError(text)) from None
 
 
 def _read(path, options):
@@ -82,7 +83,9 @@ def _read(path, options):
         return _read_by_simpleitk(path, "MetaImageIO")
     if head[:8] == b"\x89PNG\r\n\x1a\n":
         return _read_by_simpleitk(path, "PNGImageIO")
-    raise ValueError("it is not NIfTI, NRRD, MetaImage, DICOM or PNG: convert it to NIfTI, for instance with SimpleITK")
+    found = nifti.what_begins(head)
+    remedy = "unpack it, such as with gunzip" if found == nifti.COMPRESSED else "convert it to NIfTI, for instance with SimpleITK"
+    raise ValueError(f"it is not NIfTI, NRRD, MetaImage, DICOM or PNG{'' if found == nifti.OTHER else ', but ' + found}: {remedy}")
 
 
 def check_image_file(path: Path) -> None:

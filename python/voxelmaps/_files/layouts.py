@@ -37,23 +37,32 @@ def layout(file_format, keys, channels=None, fill=0.0, case=None):
     return Layout(file_format, files, fill, f"{labels}.{file_format}")
 
 
+def _dataset(folder):
+    """The description of a folder of nnU-Net, or an empty one."""
+    try:
+        return dict(json.loads((folder / "dataset.json").read_text("utf-8")))
+    except (OSError, ValueError, TypeError):
+        return {}
+
+
 def write_dataset(folder, keys, file_format):
-    """Write the description of a folder of nnU-Net."""
+    """Write the description of a folder of nnU-Net. What users have added to it stays."""
     content = {
-        "channel_names": dict(enumerate(keys)),
         "labels": {"background": 0, "region": 1},
+        **_dataset(folder),
+        "channel_names": dict(enumerate(keys)),
         "numTraining": len([name for name in os.listdir(folder / "labelsTr") if name.endswith(f".{file_format}")]),
         "file_ending": f".{file_format}",
     }
-    paths.replace_text(folder / "dataset.json", json.dumps(content, indent=2) + "\n")
+    paths.replace_texts({folder / "dataset.json": json.dumps(content, indent=2) + "\n"})
 
 
 def check_dataset(folder, keys, names, file_format):
     """Raise ValueError if a folder of nnU-Net has cases of other names with other channels."""
     try:
-        channels = list(json.loads((folder / "dataset.json").read_text("utf-8"))["channel_names"].values())
+        channels = list(_dataset(folder)["channel_names"].values())
         others = [name.removesuffix(f".{file_format}") for name in os.listdir(folder / "labelsTr")]
-    except (OSError, ValueError, LookupError, AttributeError):
+    except (OSError, LookupError, AttributeError):
         return
     others = [name for name in others if name.partition("-label-")[0] not in names]
     if others and channels != list(keys):

@@ -40,7 +40,17 @@ def read(path):
     if not path.lower().endswith((".nii", ".nii.gz")):
         remedy = "save it as one file, such as nibabel.save(nibabel.load(path), 'a.nii')"
         raise ValueError(f"it is a pair of a header and an image: {remedy}")
-    opener = gzip.open if path.lower().endswith(".gz") else open
+    is_compressed = path.lower().endswith(".gz")
+    opener = gzip.open if is_compressed else open
+    with open(path, "rb") as file:
+        found = what_begins(file.read(352))
+    if is_compressed and found != COMPRESSED:
+        remedy = "rename it to .nii" if found == "a NIfTI file" else "it is not a NIfTI file; save it again"
+        raise ValueError(f"it is not compressed, but {found}: {remedy}")
+    if not is_compressed and found == COMPRESSED:
+        raise ValueError("it is compressed by gzip: rename it to .nii.gz")
+    if not is_compressed and found != "a NIfTI file" and found != OTHER:
+        raise ValueError(f"it is not a NIfTI file, but {found}: unpack it or save it again")
     try:
         with opener(path, "rb") as file:
             header = _header(file)
@@ -59,6 +69,7 @@ def read(path):
         slope, inter = header.get_slope_inter()
         place = geometry(header, shape, "it", path)
     except (OSError, EOFError, ZlibError) as error:
+        raise_of_system(error)
         raise ValueError(f"it is truncated or corrupt: {error}") from None
     except (HeaderDataError, WrapStructError) as error:
         raise ValueError(f"its header is corrupt: {error}") from None
@@ -66,6 +77,23 @@ def read(path):
     if (slope, inter) not in ((None, None), (1, 0)):
         array = apply_read_scaling(array, np.float64(slope), np.float64(inter)).astype(np.float64, copy=False)
     return in_itk_order(array), *place
+
+
+def raise_of_system(error):
+    """Raise an error again that is not about the content of a file, such as that of a missing permission."""
+    if getattr(error, "errno", None) is not None:
+        raise error
+
+
+COMPRESSED, OTHER = "a file that is compressed by gzip", "another file"
+_BEGINNINGS = {b"\x1f\x8b": COMPRESSED, b"PK\3\4": "a ZIP archive", b"<!DOCTYPE": "an HTML page", b"<html": "an HTML page"}
+
+
+def what_begins(content):
+    """What a file is that begins with these bytes."""
+    if content[344:347] in (b"n+1", b"ni1") or content[4:7] in (b"n+2", b"ni2"):
+        return "a NIfTI file"
+    return next((kind for start, kind in _BEGINNINGS.items() if content.startswith(start)), OTHER)
 
 
 def in_itk_order(array):
@@ -78,6 +106,8 @@ def _header(file):
 
     start = file.read(4)
     file.seek(0)
+    if start[:2] == b"\x1f\x8b":
+        raise ValueError("it is compressed twice: unpack it once, such as with gunzip")
     version, kind = (2, Nifti2Header) if start in (b"\x1c\2\0\0", b"\0\0\2\x1c") else (1, Nifti1Header)
     header = kind(file.read(kind.template_dtype.itemsize), check=False)
     if header["sizeof_hdr"] != header.structarr.nbytes or header["magic"].item()[:3] != f"n+{version}".encode():

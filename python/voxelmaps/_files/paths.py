@@ -1,22 +1,21 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Output of the command and of execute: input is never replaced, and files appear only when they are complete. Imports no NumPy, so
-that the command starts at once."""
+"""Paths, texts, and files that appear only when they are complete. Imports no NumPy, so that the command starts at once."""
 
 import contextlib
+import csv
 import errno
+import io
 import os
 import pathlib
 import shutil
 import tempfile
 import time
-import unicodedata
-from typing import NamedTuple
 
-from . import headers
-
+# What a folder of maps comes from.
+PROVENANCE = "provenance.json"
 # Files are written in folders of this name until they are complete.
-_STAGING_PREFIX = ".voxelmaps-"
+STAGING_PREFIX = ".voxelmaps-"
 # After so many seconds, a process that writes a folder is taken for killed.
 _LONGEST_PAUSE = 86400
 
@@ -28,63 +27,6 @@ def utf8(path, what):
     except UnicodeEncodeError:
         raise ValueError(f"{what} {path} has a name that is not UTF-8, which readers of images need") from None
     return path
-
-
-def _key(path):
-    """The same for all names of a file: of one that is missing, also where capital letters or normal forms of Unicode are not
-    distinguished."""
-    try:
-        status = os.stat(path)
-        return status.st_dev, status.st_ino
-    except (OSError, ValueError):
-        return unicodedata.normalize("NFC", os.path.realpath(path).casefold())
-
-
-def check_outputs(read, folders, files=()):
-    """Raise ValueError if a file that is written would replace one that is read or also written.
-
-    read       Pairs of what is read, such as "the image", and its path, of a file or a folder.
-    folders    Tuples of what is written, its folder, and the names of its files.
-    files      Pairs of what is written, and its path.
-    """
-    inputs, parents = {}, set()
-    for what, path in read:
-        if f"{os.sep}{_STAGING_PREFIX}" in os.path.realpath(path):
-            raise ValueError(f"{what} {path} is in a folder for incomplete maps, which runs remove")
-        every = [path]
-        # What cannot be read is an error of its case alone.
-        with contextlib.suppress(OSError, ValueError):
-            every += headers.files_of_image(path)
-        inputs.update((_key(file), f"{what} {path}") for file in every)
-        parents.update(_key(os.path.dirname(os.path.abspath(file))) for file in every)
-    outputs = {}
-
-    def add(path, what, names=()):
-        other, _ = outputs.setdefault(_key(path), (what, names))
-        if other is not what:
-            raise ValueError(f"{what} is also {other}")
-
-    def check(path, what):
-        if _key(path) in inputs:
-            raise ValueError(f"{what} {path} would replace {inputs[_key(path)]}")
-
-    for what, folder, names in folders:
-        utf8(os.fspath(folder), what)
-        add(folder, what, names)
-        # Identifying all files of folders that do not exist would be slow for thousands of cases.
-        places = {os.path.dirname(name) for name in names}
-        places = [place for place in places if os.path.isdir(folder) or _key(os.path.join(folder, place)) in parents]
-        for name in names:
-            if os.path.dirname(name) in places:
-                check(os.path.join(folder, name), "the file")
-    for what, path in files:
-        check(path, what)
-        if os.path.exists(path) and not os.path.isfile(path):
-            raise ValueError(f"{what} {path} is {'a folder' if os.path.isdir(path) else 'not a file'}")
-        owner, names = outputs.get(_key(os.path.dirname(os.path.abspath(path))), ("", ()))
-        if os.path.basename(path) in names:
-            raise ValueError(f"{what} {path} is also a file of {owner}")
-        add(path, f"{what} {path}")
 
 
 def read_text(path, what, max_bytes=2**26):
@@ -104,11 +46,41 @@ def read_text(path, what, max_bytes=2**26):
     return text
 
 
-class Folder(NamedTuple):
-    """A folder for maps, and the one where files are written until they are complete."""
+def csv_rows(path, what):
+    """Lines of a CSV file that are not empty, with their numbers. Raises OSError or ValueError."""
+    text = read_text(path, what)
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    # Spreadsheets write semicolons where the comma is part of numbers.
+    delimiter = max(",;\t", key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                yield reader.line_num, [cell.strip() for cell in row]
+    except csv.Error as error:
+        raise ValueError(f"{what} is not valid in line {reader.line_num}: {error}") from None
 
-    path: pathlib.Path
-    staging: pathlib.Path
+
+def place(folder, name):
+    """The path of a file of a folder of maps, which may be in a folder beside it."""
+    path = os.path.join(folder, name)
+    return os.path.normpath(path) if os.pardir in pathlib.Path(name).parts else path
+
+
+class Folder:
+    """A folder for files, and the one where they are written until they are complete.
+
+    files    Complete files by the paths that they get when all are.
+    """
+
+    def __init__(self, path, staging):
+        self.path, self.staging, self.files = path, staging, {}
+
+    def publish(self):
+        for path, staged in self.files.items():
+            with errors_named(path):
+                os.makedirs(os.path.dirname(path) or os.curdir, exist_ok=True)
+                os.replace(staged, path)
 
 
 def check_writable(path):
@@ -124,7 +96,7 @@ def check_writable(path):
 
 def remove_staging(path, seconds=0):
     """Remove the incomplete files of runs that were killed, if nothing was added to them for so many seconds."""
-    for staged in pathlib.Path(path).glob(f"{_STAGING_PREFIX}*"):
+    for staged in pathlib.Path(path).glob(f"{STAGING_PREFIX}*"):
         with contextlib.suppress(OSError):
             is_old = time.time() - staged.stat().st_mtime >= seconds
             if is_old and staged.is_dir():
@@ -142,7 +114,7 @@ def output_folder(path):
     # Other processes may write other files there.
     remove_staging(path, _LONGEST_PAUSE)
     with errors_named(path):
-        staging = pathlib.Path(tempfile.mkdtemp(prefix=_STAGING_PREFIX, dir=path))
+        staging = pathlib.Path(tempfile.mkdtemp(prefix=STAGING_PREFIX, dir=path))
     try:
         yield Folder(path, staging)
     finally:
@@ -158,16 +130,24 @@ def errors_named(path):
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
-def replace_text(path, text):
-    """Replace a file by one with this text, which is complete and on the disk before. Symbolic links are followed."""
-    path = pathlib.Path(os.path.realpath(path))
-    staged = path.with_name(f"{_STAGING_PREFIX}{os.getpid()}.part")
-    with errors_named(path):
-        try:
-            with open(staged, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+def replace_texts(texts):
+    """Replace files by those with these texts, by path, which are complete and on the disk before. Symbolic links are followed."""
+    staged = {}
+    try:
+        for given, text in texts.items():
+            path = pathlib.Path(os.path.realpath(given))
+            staged[path] = path.with_name(f"{STAGING_PREFIX}{os.getpid()}{path.name[:99]}.part")
+            with (
+                errors_named(given),
+                open(staged[path], "w", encoding="utf-8", errors="surrogateescape", newline="") as file,
+            ):
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(staged, path)
-        finally:
-            staged.unlink(missing_ok=True)
+        for path in staged:
+            with errors_named(path):
+                os.replace(staged[path], path)
+    finally:
+        for file in staged.values():
+            with contextlib.suppress(OSError):
+                file.unlink(missing_ok=True)

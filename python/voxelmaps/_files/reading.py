@@ -4,18 +4,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pathlib
 from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
 import numpy as np
 
-from .. import _image
+from .. import _image, _outputs
 from . import library, paths
 from .writing import FEATURE_NAMES
-from .._maps import FeatureMaps, Geometry
-from .._cohort.tables import PROVENANCE
+from .._maps import FeatureMaps, Geometry, entry_of, provenance
 
 if TYPE_CHECKING:
     from .._types import ImageLike, Path
@@ -38,26 +36,17 @@ def _component_names(path: pathlib.Path) -> list[str]:
     return [name for name in names.split(",") if name]
 
 
-def _files_of_folder(folder: pathlib.Path) -> dict[str, pathlib.Path]:
-    """Files of the maps of a folder by their names, in their order."""
-    path = folder / PROVENANCE
-    if not path.is_file():
-        files = sorted(each for each in folder.iterdir() if each.name.endswith(_SUFFIXES))
-        return {_stem(each.name): each for each in files}
-    try:
-        record = json.loads(paths.read_text(path, str(path)))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} cannot be read: {error}") from None
-    try:
-        if not record["complete"]:
-            raise ValueError(f"the run that has written {folder} was interrupted: repeat it")
-        return {str(key): folder / str(entries["file"]) for key, entries in record["maps"].items()}
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path} is not what voxelmaps maps writes: there is no {error}") from None
-
-
 def _maps_of_folder(folder: pathlib.Path) -> FeatureMaps:
-    files = _files_of_folder(folder)
+    record = _outputs.read_record(folder)
+    if record is None:
+        names = sorted(each.name for each in folder.iterdir() if each.name.endswith(_SUFFIXES))
+        files = {_stem(name): folder / name for name in names}
+    elif not record["complete"]:
+        raise ValueError(f"the run that has written {folder} was interrupted: repeat it")
+    else:
+        files = {str(key): folder / str(entries["file"]) for key, entries in record["maps"].items()}
+    origin = record or {"inputs": {}, "settings": {}}
+    inputs = {**origin["inputs"], "maps": entry_of(folder)}
     if not files:
         folders = ", ".join(sorted(each.name for each in folder.glob("label-*")))
         raise ValueError(f"{folder} has no maps" + (f": read those of a label, in {folders}" if folders else ""))
@@ -74,7 +63,8 @@ def _maps_of_folder(folder: pathlib.Path) -> FeatureMaps:
         if volume.array.dtype != array.dtype:
             raise ValueError(f"{path} has values of {volume.array.dtype}, but the maps before it have {array.dtype}")
         array[i] = volume.array
-    return FeatureMaps(files, array, (), Geometry(*first[1:]))
+    known = {"inputs": inputs, "settings": origin["settings"]}
+    return FeatureMaps(files, array, (), Geometry(*first[1:]), provenance=known)
 
 
 def read_maps(path: Path, names: Iterable[str] | None = None) -> FeatureMaps:
@@ -127,7 +117,7 @@ def read_maps(path: Path, names: Iterable[str] | None = None) -> FeatureMaps:
         raise ValueError(f"{place} has {len(array)} components without names: pass names")
     if len(chosen) != len(array) or len(set(chosen)) != len(array):
         raise ValueError(f"{place} has {len(array)} components, but the names are {', '.join(chosen)}")
-    return FeatureMaps(chosen, array, (), Geometry(*volume[1:]))
+    return FeatureMaps(chosen, array, (), Geometry(*volume[1:]), provenance=provenance({"maps": place}, {}))
 
 
 def read_dicom_series(

@@ -81,16 +81,16 @@ def _header(volume, dtype, file_format, names=()):
 class _File:
     """A map on the disk that grows: a header and voxels; both are compressed in .nii.gz, the voxels in .nrrd.
 
-    path    Where it appears when it is complete.
+    path    Where it appears when the files of the folder, to which it is added, are complete.
     fill    Replaces values that are not finite, or None.
     statistics
             Statistics of the region, or None.
     """
 
-    def __init__(self, path, staging, head, fill=None, statistics=None):
+    def __init__(self, path, folder, head, fill=None, statistics=None):
         self.path, self._head, self._fill, self._file = os.fspath(path), head, fill, None
         self._statistics = statistics
-        self._staged = os.path.join(staging, os.path.basename(self.path))
+        self._staged, self._folder = os.path.join(folder.staging, os.path.basename(self.path)), folder
         # A gzip file without name and time: equal maps are equal files.
         self._compressor = None if self.path.endswith(".nii") else compressobj(1, zlib.DEFLATED, 31)
 
@@ -118,6 +118,7 @@ class _File:
             os.fsync(self._file.fileno())
             statistics = None if region is None else self._statistics.result()
             self.close()
+            self._folder.files[self.path] = self._staged
         return statistics
 
     def _write(self, data):
@@ -129,23 +130,15 @@ class _File:
             if self._file is not None:
                 self._file.close()
 
-    def publish(self):
-        """Give the complete file its name."""
-        with paths.errors_named(self.path):
-            os.makedirs(os.path.dirname(self.path) or os.curdir, exist_ok=True)
-            os.replace(self._staged, self.path)
-
 
 def write_image(volume, path, folder, names=()):
-    """Write an image into a folder. Returns its path.
+    """Write an image, a file of a folder. Returns its path.
 
     names    Of its components, or of the map that it is; files of NIfTI have none.
     """
     head = _header(volume, volume.array.dtype, path.suffix[1:], names)
-    file = _File(path, folder.staging, head)
-    with contextlib.closing(file):
+    with contextlib.closing(_File(path, folder, head)) as file:
         file.append(volume.array)
-    file.publish()
     return path
 
 
@@ -171,7 +164,7 @@ def _most_bytes():
 
 class Writer:
     """Writes the maps of a case into a folder. Compresses maps on all processors while the next ones are computed. To be used in a
-    with statement, at whose end all maps appear.
+    with statement, at whose end all maps are complete.
 
     volume    The image, for its geometry.
     folder    paths.Folder.
@@ -195,8 +188,6 @@ class Writer:
         try:
             if kind is None:
                 self._finish()
-                for file in self._files.values():
-                    file.publish()
         finally:
             self._pool.shutdown(cancel_futures=True)
             for file in self._files.values():
@@ -212,10 +203,10 @@ class Writer:
         number = 0 if inside is None else int(np.count_nonzero(inside))
         is_large = number * self._dtype.itemsize * len(keys) > _most_bytes()
         for key in keys.values():
-            path = os.path.normpath(self._folder.path / self._layout.files[key])
+            path = paths.place(self._folder.path, self._layout.files[key])
             with paths.errors_named(path):
                 statistics = Statistics(number, self._dtype, self._folder.staging if is_large else None)
-            self._files[key] = _File(path, self._folder.staging, self._head, self._layout.fill, statistics)
+            self._files[key] = _File(path, self._folder, self._head, self._layout.fill, statistics)
         depth, plane_bytes = self._shape[0], len(keys) * self._dtype.itemsize * math.prod(self._shape[1:])
         # Slabs of nearly equal thickness.
         most = _SLAB_BYTES if maps.device is None else _SLAB_BYTES_OF_DEVICE

@@ -8,7 +8,7 @@ import pathlib
 import numpy as np
 
 from .. import _image
-from .._maps import Geometry
+from .._maps import Geometry, entry_of
 from .._sample import sample_ct
 
 # Parts of names of files that hold labels.
@@ -83,6 +83,16 @@ def geometry_of(layer):
         if np.array_equal(of_file.array, image.array, equal_nan=image.array.dtype.kind == "f"):
             image = of_file
     return Geometry(*image[1:])
+
+
+def provenance(layers, settings):
+    """The provenance of FeatureMaps of layers by name. Files that layers were read from are never replaced."""
+    inputs = {}
+    for name, layer in layers.items():
+        if layer is not None:
+            path = layer.source.path and os.path.abspath(layer.source.path)
+            inputs[name] = {"layer": layer.name, **entry_of(None), "path": path}
+    return {"program": "voxelmaps, plugin of napari", "inputs": inputs, "settings": settings}
 
 
 def limits(array, percentiles=(1, 99)):

@@ -5,7 +5,6 @@
 import re
 import threading
 import time
-import warnings
 
 import numpy as np
 from qtpy.QtCore import QTimer
@@ -14,7 +13,7 @@ from .. import _seeds
 from .._maps import FeatureMaps
 from .._seed_session import SeedSession
 from . import _layers
-from ._thread import Newest
+from ._thread import Newest, collected
 
 # Of edits of a hidden layer, such as undo, napari says nothing.
 _POLL_MILLISECONDS = 500
@@ -40,7 +39,7 @@ class LiveLabels:
         self.labels = self.margin = None
         self._parameters, self._report = dict(parameters), report
         # The seeds are those of the last update.
-        self._session, self._seeds = None, None
+        self._session, self._seeds, self._warnings = None, None, []
         # What is to be made again, even of the same strokes: session, labels, margin. Threads change it.
         self._due = set()
         # Whether a stroke cancels what the thread computes, and whether one has.
@@ -88,7 +87,7 @@ class LiveLabels:
         self._poll.stop()
         self.viewer.layers.events.removed.disconnect(self._on_removed)
 
-    def save(self, folder):
+    def save(self, folder, overwrite=False):
         """Write the present strokes, and labels of exactly these, to a folder as NIfTI; returns their paths."""
         with self._lock:
             seeds = self._read()
@@ -97,7 +96,10 @@ class LiveLabels:
         strokes.ravel()[seeds.numbers] = seeds.labels
         name = re.sub(r"[/\\,]", "-", self.images[0].name)
         names, geometry = [f"{name}-labels", f"{name}-strokes"], _layers.geometry_of(self.images[0])
-        return FeatureMaps(names, np.stack([labels, strokes]), (), geometry).save(folder)
+        layers = {**{f"image {layer.name}": layer for layer in self.images}, "strokes": self.strokes}
+        maps = FeatureMaps(names, np.stack([labels, strokes]), (), geometry)
+        maps.provenance = _layers.provenance(layers, {**self._parameters})
+        return maps.save(folder, overwrite=overwrite)
 
     def _on_poll(self):
         if not self.strokes.visible:
@@ -127,9 +129,8 @@ class LiveLabels:
         if len(seeds.numbers) == 0:
             return np.zeros(session._scene.shape, values["label_type"])
         changed = {name: value for name, value in self._parameters.items() if values[name] != value}
-        with warnings.catch_warnings():
-            # A window would show after each stroke that there is only one label yet.
-            warnings.simplefilter("ignore", UserWarning)
+        self._warnings = []
+        with collected(self._warnings):
             return session.update(seeds, **changed).array
 
     def _compute(self):
@@ -146,6 +147,7 @@ class LiveLabels:
                     labels = self._label(seeds)
                     self._due.add("margin")
                     yield "labels", labels, time.perf_counter() - started
+                    yield from map(UserWarning, self._warnings)
                 # Not of strokes that have changed meanwhile, and not while the layer is hidden.
                 is_seen = self.has_margin and (self.margin is None or self.margin.visible)
                 if is_seen and "margin" in self._due and not self._task.is_due and len(seeds.numbers):

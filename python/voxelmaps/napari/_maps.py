@@ -2,20 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Feature maps of layers: parts of a volume one after the other, one slice, files with provenance, and what features mean."""
 
-import datetime
-import json
 import math
 import pathlib
 import re
 
 import numpy as np
 
-import voxelmaps
-
-from .._cohort.tables import PROVENANCE
 from .._feature_maps import request_of
 from .._maps import FeatureMaps
 from . import _layers
+from ._thread import collected
 
 _MOST_PARTS = 32
 # Of tables of features: abbreviation, name, name in the IBSI, formula, range, and what a greater value means.
@@ -40,9 +36,11 @@ def descriptions():
 def compute(image, mask, settings, axis=0, index=None):
     """Compute feature_maps of layers part by part along z, or in one part the slice with an index along an axis.
 
-    Yields the part that is done, from 0 to 1, and at last the FeatureMaps.
+    Yields the part that is done, from 0 to 1, and at last the FeatureMaps, whose attribute inside is the mask there, and warnings.
     """
-    request = request_of(_layers.gray_image_of(image), mask and _layers.image_of(mask), settings)
+    texts = []
+    with collected(texts):
+        request = request_of(_layers.gray_image_of(image), mask and _layers.image_of(mask), settings)
     if index is not None:
         box = list(request.box)
         if not box[axis].start <= index < box[axis].stop:
@@ -58,7 +56,14 @@ def compute(image, mask, settings, axis=0, index=None):
         part = request._replace(box=(slice(start, min(start + step, end)), *request.box[1:]))
         part.run((), maps.ctypes.data + (start - first) * plane, math.prod(shape))
         yield min((start + step - first) / (end - first), 1.0)
-    yield FeatureMaps(request.names, maps, request.box, request.geometry, request.image.shape)
+    known = {name: value for name, value in settings.items() if name != "features"}
+    provenance = _layers.provenance({"image": image, "mask": mask}, known)
+    result = FeatureMaps(
+        request.names, maps, request.box, request.geometry, request.image.shape, provenance=provenance
+    )
+    result.inside = None if request.mask is None else request.mask.array[request.box] != 0
+    yield result
+    yield from map(UserWarning, texts)
 
 
 def visible_slice(layer, dims):
@@ -70,20 +75,3 @@ def visible_slice(layer, dims):
     # As napari slices: without what is rotated out of the slice.
     position = inverse[axis, axis] * dims.point[axis + others] + inverse[axis, -1]
     return axis, int(np.clip(np.round(position), 0, _layers.array_of(layer).shape[axis] - 1))
-
-
-def save(maps, image, mask, settings, folder):
-    """Write maps as NIfTI files to a folder, and what they come from to provenance.json; returns their paths."""
-    files = maps.save(folder)
-    record = {
-        "program": f"voxelmaps {voxelmaps.__version__}, plugin of napari",
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "complete": True,
-        "image": {"layer": image.name, "path": image.source.path},
-        "mask": mask and {"layer": mask.name, "path": mask.source.path},
-        "parameters": settings,
-        "maps": {name: {"file": file.name} for name, file in zip(maps, files)},
-    }
-    path = pathlib.Path(folder, PROVENANCE)
-    path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    return [*files, path]

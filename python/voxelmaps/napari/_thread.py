@@ -2,8 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Computations in a thread, of which only the newest counts."""
 
+import contextlib
+import warnings
+
 from napari.qt.threading import create_worker
 from qtpy.QtCore import QTimer
+
+
+@contextlib.contextmanager
+def collected(texts):
+    """Add the texts of UserWarnings to a list, once each: napari would show each in a window of its own."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    found = (str(each.message) for each in caught if issubclass(each.category, UserWarning))
+    texts += [text for text in found if text not in texts]
 
 
 def guarded(compute, *arguments):

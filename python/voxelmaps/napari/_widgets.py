@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dock widgets of the plugin. What they do is in _live and _maps."""
 
-import functools
 
 import numpy as np
 from magicgui import widgets as w
 from napari.layers import Image, Labels
 from napari.qt.threading import create_worker
-from qtpy.QtWidgets import QFileDialog
+from qtpy.QtWidgets import QFileDialog, QMessageBox
 
 from .._parameters import ADJACENCIES, AFFINITIES, COMPETITIONS, TIE_RULES
 from . import _layers, _maps
@@ -37,8 +36,8 @@ class _Widget(w.Container):
         if not self.is_closed:
             self.status.value = str(text)
 
-    def save(self, folder=None):
-        """Write the results to a folder in a thread; without a folder, ask for one."""
+    def save(self, folder=None, overwrite=False):
+        """Write the results to a folder in a thread; without a folder, ask for one. What is there is replaced if the user agrees."""
         write = self.writer()
         if write is None:
             self.report("there is nothing to save: compute it first")
@@ -46,10 +45,17 @@ class _Widget(w.Container):
         folder = folder or QFileDialog.getExistingDirectory(None, "Folder to save to")
 
         def saved():
-            yield f"saved {len(write(folder))} files in {folder}"
+            yield f"saved {len(write(folder, overwrite=overwrite))} files in {folder}"
+
+        def show(result):
+            self.report(result)
+            if isinstance(result, FileExistsError) and not self.is_closed:
+                text = f"{str(result).partition(': choose')[0]}. Replace it?"
+                if QMessageBox.question(self.native, "Save", text) == QMessageBox.StandardButton.Yes:
+                    self.save(folder, overwrite=True)
 
         if folder:
-            create_worker(guarded, saved, _connect={"yielded": self.report})
+            create_worker(guarded, saved, _connect={"yielded": show})
 
     def _on_destroyed(self):
         self.is_closed = True
@@ -58,6 +64,12 @@ class _Widget(w.Container):
 
 def _layers_of(viewer, kind):
     return lambda _: [layer for layer in viewer.layers if isinstance(layer, kind)]
+
+
+def _strokes_of(viewer):
+    """Layers of labels, except those of files that are not named strokes: segmentations."""
+    is_painted = lambda layer: layer.source.path is None or "strokes" in layer.name.lower()
+    return lambda _: [layer for layer in viewer.layers if isinstance(layer, Labels) and is_painted(layer)]
 
 
 class LabelsWidget(_Widget):
@@ -75,7 +87,7 @@ class LabelsWidget(_Widget):
         super().__init__(
             napari_viewer,
             w.Select(name="images", label="image (channels)", choices=_layers_of(napari_viewer, Image)),
-            w.ComboBox(name="strokes", choices=_layers_of(napari_viewer, Labels)),
+            w.ComboBox(name="strokes", choices=_strokes_of(napari_viewer)),
             _button("New strokes", self.add_strokes),
             *self.parameters,
             _button("Estimate again", lambda: self.live and self.live.reestimate()),
@@ -198,7 +210,7 @@ class MapsWidget(_Widget):
 
     def writer(self):
         """The function that writes the maps that were computed last to a folder, with what they come from."""
-        return self._results and functools.partial(_maps.save, *self._results)
+        return self._results and self._results[0].save
 
     def update_preview(self, event=None):
         """Compute the first selected map in the visible slice, soon."""
@@ -240,7 +252,7 @@ class MapsWidget(_Widget):
         self._results = value, *request
         for name in value:
             self.viewer.add_image(name=name, colormap="viridis", **_properties(value, name, request[0]))
-        self.report(f"{len(value)} maps of {request[0].name}")
+        self.report(f"{len(value)} map{'s' * (len(value) != 1)} of {request[0].name}")
 
     def _show_preview(self, value, image, *_):
         if isinstance(value, float):
@@ -259,6 +271,7 @@ class MapsWidget(_Widget):
 
 
 def _properties(maps, name, image):
-    """Of the layer of a map of an image."""
+    """Of the layer of a map of an image. NaN, which napari does not draw, is outside of the mask."""
     where = _layers.placement(image, [part.start for part in maps.slices])
-    return {"data": maps[name], "contrast_limits": _layers.limits(maps[name]), **where}
+    data = maps[name] if maps.inside is None else np.where(maps.inside, maps[name], np.float32(np.nan))
+    return {"data": data, "contrast_limits": _layers.limits(data), **where}

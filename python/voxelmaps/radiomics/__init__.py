@@ -17,8 +17,9 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Mapping
 
-from .. import _image
+from .. import _image, _outputs
 from .._files import layouts, paths, writing
+from .._maps import entry_of
 from .._parameters import FEATURE_MAPS
 from .._progress import shown
 from . import _filters, _preparation, _settings, _values
@@ -78,6 +79,7 @@ def execute(
     params: Path | Mapping[str, Any] | None = None,
     *,
     out_dir: Path | None = None,
+    overwrite: bool = False,
     precision: Precision = "float",
     hashes: bool = False,
     images: bool = False,
@@ -99,7 +101,9 @@ def execute(
         YAML or JSON file of parameters, or a dict with the same sections.
     out_dir : path, optional
         Folder for the maps, such as original_glcm_Contrast.nii.gz. They are written slab by slab, so that memory holds a slab of the
-        maps of one class; the dict has their paths.
+        maps of one class; the dict has their paths. Files appear when all are complete, with provenance.json.
+    overwrite : bool, default False
+        Whether maps of other images or settings, and files of other programs, are replaced.
     precision : {"float", "double"}, default "float"
         Type of the maps: float32, or float64, as in PyRadiomics.
     hashes : bool, default False
@@ -122,6 +126,8 @@ def execute(
     ------
     ValueError, TypeError, NotImplementedError
         For a setting that is not valid, not known, or not available here, with its name.
+    FileExistsError
+        For maps of another run, or files of other programs, unless overwrite is True; ValueError for an input.
     FileNotFoundError, OSError
         For a file that does not exist or cannot be written, with its path.
     ImportError
@@ -152,8 +158,10 @@ def execute(
     layout = layouts.layout("nii.gz", all_keys(parameters, images))
     if out_dir is not None:
         given = {"the image": image, "the mask": mask, "the parameter file": params}
-        read = [(what, os.fspath(value)) for what, value in given.items() if isinstance(value, (str, os.PathLike))]
-        paths.check_outputs(read, [("out_dir", os.fspath(out_dir), layout.names())])
+        names = [*layout.names(), paths.PROVENANCE]
+        _outputs.check_inputs(
+            [(what, _image.source(value)) for what, value in given.items()], [("out_dir", os.fspath(out_dir), names)]
+        )
     volume, convert = _image.load(image, "the image")
     mask_volume, _ = _image.load(mask, "the mask", grid=volume, segment=parameters.settings["label"])
     if not parameters.voxel_based:
@@ -169,7 +177,10 @@ def execute(
     result = _preparation.diagnostics(prepared, parameters)
     with shown(progress, voxels_of_jobs(prepared, parameters), "execute"):
         if out_dir is not None:
-            return result | _write_maps(prepared, parameters, precision, images, out_dir, layout)
+            inputs = {"image": entry_of(image, volume), "mask": entry_of(mask, mask_volume)}
+            folder = _outputs.MapsFolder(out_dir, inputs, parameters.origin_of_maps(precision), overwrite)
+            folder.check(layout.names())
+            return result | _write_maps(prepared, parameters, precision, images, folder, layout)
         return result | _maps_in_memory(prepared, parameters, precision, images, convert)
 
 
@@ -180,20 +191,20 @@ def voxels_of_jobs(prepared, parameters):
     return prepared.roi.array.size * count
 
 
-def _write_maps(prepared, parameters, precision, images, out_dir, layout):
+def _write_maps(prepared, parameters, precision, images, maps_folder, layout):
     """Dict of the paths of maps and images by key."""
-    result = {}
-    with (
-        paths.output_folder(out_dir) as folder,
-        writing.Writer(prepared.image, dtype_of(precision), folder, layout) as writer,
-    ):
-        for name, image, settings in images_of(prepared, parameters):
-            if images:
-                result[name] = writing.write_image(image, folder.path / layout.files[name], folder)
-            maps = Maps(image, prepared.roi, settings, precision, name)
-            for class_name, keys in parameters.keys(name).items():
-                writer.write(maps, class_name, keys)
-                result.update((key, folder.path / layout.files[key]) for key in keys.values())
+    result, entries = {}, {}
+    with paths.output_folder(maps_folder.path) as folder:
+        with writing.Writer(prepared.image, dtype_of(precision), folder, layout) as writer:
+            for name, image, settings in images_of(prepared, parameters):
+                if images:
+                    result[name] = writing.write_image(image, folder.path / layout.files[name], folder)
+                maps = Maps(image, prepared.roi, settings, precision, name)
+                for class_name, keys in parameters.keys(name).items():
+                    writer.write(maps, class_name, keys)
+                    entries.update((key, {"file": layout.files[key]}) for key in keys.values())
+                    result.update((key, folder.path / layout.files[key]) for key in keys.values())
+        maps_folder.publish(folder, entries, {}, "voxelmaps.radiomics.execute")
     return result
 
 

@@ -19,9 +19,6 @@ _logger = logging.getLogger(__name__)
 # Maps of smaller images are computed together.
 VOXELS_AT_ONCE = 2**20
 
-# A limit of the filters, whose own errors do not name PyRadiomics' settings.
-_MAX_VOXELS_IN_WINDOW = 65535
-
 
 def bin_edges(extremes, settings):
     """The edges of the bins, as PyRadiomics computes them with NumPy, up to the greatest value: the level of a value is the
@@ -66,11 +63,7 @@ def _window_of(dimension, settings):
         if axis >= dimension:
             raise ValueError(f"setting force2Ddimension is {axis}, but the image has {dimension} dimensions")
         size[axis] = 1
-    if math.prod(size) > _MAX_VOXELS_IN_WINDOW:
-        raise ValueError(
-            f"setting kernelRadius is {settings['kernelRadius']}, which makes windows of {math.prod(size)} voxels; at most "
-            f"{_MAX_VOXELS_IN_WINDOW} are possible"
-        )
+    _feature_maps.check_window(size, "setting kernelRadius", settings["kernelRadius"])
     return size
 
 

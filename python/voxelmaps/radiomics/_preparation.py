@@ -10,6 +10,7 @@ import platform
 from typing import Any, NamedTuple, Tuple
 
 import numpy as np
+import voxelmaps
 
 from .. import _arrays, _region_features, _regions
 from .._files import library, writing
@@ -230,7 +231,7 @@ def diagnostics(prepared, parameters):
     for image_type in parameters.image_types:
         libraries.update(_filters.versions(image_type))
     return {
-        "diagnostics_Versions_VoxelMaps": _filters.installed("voxelmaps")["voxelmaps"],
+        "diagnostics_Versions_VoxelMaps": voxelmaps.__version__,
         "diagnostics_Versions_Numpy": np.__version__,
         **{f"diagnostics_Versions_{name}": version for name, version in sorted(libraries.items())},
         "diagnostics_Versions_Python": platform.python_version(),

@@ -3,13 +3,11 @@
 """Parameters of extraction as PyRadiomics has them: files, dicts and keywords. Every setting is checked, and every setting that
 PyRadiomics has is either in SETTINGS or refused by name."""
 
-import contextlib
 import copy
 import functools
 import json
 import logging
 import math
-import numbers
 import operator
 import os
 import pathlib
@@ -18,70 +16,47 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from .. import _core, _parameters
-from .._feature_maps import CLASSES
+from .._feature_maps import CLASSES, ON_REQUEST
 from .._files import library, paths
+from .._parameters import boolean, index, one_of, real, rule, shown
 from .._region_features import SHAPE_CLASSES
 from .._suggestions import did_you_mean
 from . import _filters
 
 _logger = logging.getLogger(__name__)
 
-# --- Checks: each returns the value as it is used, or raises ValueError with the rule ----------------------------------
-
-
-def _rule(rule, read, is_valid=lambda value: True):
-    """A check of what a function reads from a value; it and is_valid may raise errors for values of other types."""
-
-    def check(value):
-        with contextlib.suppress(TypeError, ValueError, OverflowError):
-            result = read(value)
-            if is_valid(result):
-                return result
-        raise ValueError(f"must be {rule}")
-
-    return check
+# --- Checks, as in _parameters -----------------------------------------------------------------------------------------
 
 
 def _or_none(check, none=None):
-    """A check that also takes None, null in a file, and what this means."""
-    return lambda value: none if value is None else check(value)
+    """A check that also accepts None, null in a file, and what this means."""
+    return lambda value, name: none if value is None else check(value, name)
 
 
-def _read(kind, value):
-    """The value as Python's bool, int or float, if it is of this kind: True is not a number. Raises OverflowError for integers that
-    float64 cannot hold."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if not isinstance(value, kind) or isinstance(value, bool) and kind is not bool:
-        raise TypeError
-    number = float(value)
+def _number(value):
+    """A number as it is given, since integers and floats make other bins."""
+    number = real(value)
+    value = value.item() if isinstance(value, np.generic) else value
     return value if isinstance(value, int) else number
 
 
-_read_integer, _read_number = functools.partial(_read, int), functools.partial(_read, numbers.Real)
-
-
-def _read_number_or_text(value):
+def _number_or_text(value):
     """Where PyRadiomics takes texts too: YAML has nan as .nan, and nan is a text."""
-    return float(value) if isinstance(value, str) and len(value) <= 1000 else _read_number(value)
+    return float(value) if isinstance(value, str) and len(value) <= 1000 else _number(value)
 
 
 def _integer(minimum, maximum=2**63 - 1):
     limit = f"to {maximum}" if maximum < 2**63 - 1 else "up, of at most 63 bits"
-    return _rule(f"an integer from {minimum} {limit}", _read_integer, lambda value: minimum <= value <= maximum)
+    return rule(f"an integer from {minimum} {limit}", index, lambda value: minimum <= value <= maximum)
 
 
-def _list(rule, item, is_valid=lambda items: True):
-    def read(value):
+def _list(text, read, is_valid=lambda items: True):
+    def read_all(value):
         if np.ndim(value) != 1:
             raise TypeError
-        return [item(each) for each in value]
+        return [read(each) for each in value]
 
-    return _rule(f"a list of {rule}", read, is_valid)
-
-
-def _one_of(*names):
-    return _rule(f"one of {', '.join(names)}", str, names.__contains__)
+    return rule(f"a list of {text}", read_all, is_valid)
 
 
 def _is_wavelet(name):
@@ -93,36 +68,48 @@ def _is_wavelet(name):
     return name in pywt.wavelist(kind="discrete")
 
 
-_boolean = _rule("true or false", functools.partial(_read, bool))
+_boolean = rule("true or false", boolean)
 # None is off where PyRadiomics' code tests whether the value is true.
 _switch = _or_none(_boolean, False)
-_positive = _rule("a number greater than 0 and finite", _read_number, _parameters.is_positive)
-_positive_or_nan = _rule("a number greater than 0", _read_number, lambda value: value > 0 or value != value)
-_up_to_1000 = _rule("a number greater than 0 and at most 1000", _read_number, lambda value: 0 < value <= 1000)
-_label = _rule(
-    "an integer from 1 up, of at most 63 bits; for several labels, call execute for each, or "
-    "voxelmaps.feature_maps(image, mask, label=[...]), for which they are inside together",
-    _integer(1),
+_positive = rule("a number greater than 0 and finite", _number, _parameters.is_positive)
+_up_to_1000 = rule("a number greater than 0 and at most 1000", _number, lambda value: 0 < value <= 1000)
+
+
+def _read_positive_or_nan(value):
+    number = _number(value)
+    if number <= 0:
+        raise ValueError
+    return number
+
+
+_positive_or_nan = rule("a number greater than 0", _read_positive_or_nan)
+_label = rule(
+    "an integer from 1 up, of at most 63 bits; for several labels, call execute for each, or use voxelmaps.region_features(label=[...]) for "
+    "values of each, or voxelmaps.feature_maps(label=[...]) for maps where they are inside together",
+    index,
+    lambda value: 1 <= value < 2**63,
 )
 _spacings = _list(
     "one number per axis, each at least 0 and finite",
-    _read_number,
+    _number,
     lambda items: len(items) in (2, 3) and all(0 <= item < math.inf for item in items),
 )
 _limits = _list(
     "one or two numbers other than NaN",
-    _read_number_or_text,
+    _number_or_text,
     lambda items: len(items) in (1, 2) and not any(map(math.isnan, items)),
 )
 # PyRadiomics counts neighbors at a distance that is repeated as often.
 _distances = _list(
-    "one or more integers without repetition, from 1 up", _integer(1), lambda items: 0 < len(items) == len(set(items))
+    "one or more integers without repetition, from 1 up",
+    index,
+    lambda items: 0 < len(items) == len(set(items)) and all(1 <= item < 2**63 for item in items),
 )
 _INTERPOLATORS = (
     *("sitkNearestNeighbor", "sitkLinear", "sitkBSpline", "sitkGaussian", "sitkLabelGaussian"),
     *(f"sitk{window}WindowedSinc" for window in ("Hamming", "Cosine", "Welch", "Lanczos", "Blackman")),
 )
-_interpolator = _rule(
+_interpolator = rule(
     f"one of {', '.join(_INTERPOLATORS)}, or an integer from 1 to 10",
     # True is 1, as in PyRadiomics.
     lambda value: value if isinstance(value, str) else operator.index(value),
@@ -134,7 +121,7 @@ _interpolator = _rule(
 
 
 class _Setting(NamedTuple):
-    check: Callable[[Any], Any]
+    check: Callable[[Any, str], Any]
     default: Any
     section: str
 
@@ -146,7 +133,7 @@ _TABLE = {
         "label_channel": (_or_none(_integer(0), 0), 0),
         "minimumROIDimensions": (_integer(1, 3), 2),
         "minimumROISize": (_or_none(_integer(1)), None),
-        "geometryTolerance": (_or_none(_rule("a number greater than 0", _read_number, lambda value: value > 0)), None),
+        "geometryTolerance": (_or_none(rule("a number greater than 0", _number, lambda value: value > 0)), None),
         "correctMask": (_switch, False),
         "additionalInfo": (_switch, True),
         "normalize": (_switch, False),
@@ -157,7 +144,7 @@ _TABLE = {
         "preCrop": (_switch, False),
         "padDistance": (_integer(0), 5),
         "resegmentRange": (_or_none(_limits), None),
-        "resegmentMode": (_one_of("absolute", "relative", "sigma"), "absolute"),
+        "resegmentMode": (one_of("absolute", "relative", "sigma"), "absolute"),
         # Of the shape classes, which PyRadiomics does not compute for voxels either.
         "resegmentShape": (_switch, False),
     },
@@ -168,27 +155,27 @@ _TABLE = {
         "force2Ddimension": (_integer(0, 2), 0),
         "distances": (_distances, [1]),
         "symmetricalGLCM": (_switch, True),
-        "weightingNorm": (_or_none(_one_of(*_parameters.WEIGHTING_NORMS, "no_weighting")), None),
+        "weightingNorm": (_or_none(one_of(*_parameters.WEIGHTING_NORMS, "no_weighting")), None),
         "gldm_a": (_integer(0), 0),
-        "voxelArrayShift": (_rule("a finite number", _read_number, math.isfinite), 0),
+        "voxelArrayShift": (rule("a finite number", _number, math.isfinite), 0),
     },
     "windows": {
         # A window of radius 127 has 255 voxels along an axis, the limit of the filters.
         "kernelRadius": (_integer(1, 127), 1),
         "maskedKernel": (_switch, True),
-        "initValue": (_or_none(_rule("a number that float64 can hold", _read_number_or_text), math.nan), 0),
+        "initValue": (_or_none(rule("a number that float64 can hold", _number_or_text), math.nan), 0),
         "voxelBatch": (_or_none(_integer(1)), None),
     },
     # More levels, points and samples would take hours, for images of which few voxels differ.
     "filters": {
-        "sigma": (_list("numbers, each greater than 0", _positive_or_nan), []),
+        "sigma": (_list("numbers, each greater than 0", _read_positive_or_nan), []),
         "start_level": (_integer(0, 100), 0),
         "level": (_integer(1, 100), 1),
-        "wavelet": (_rule("the name of a discrete wavelet of PyWavelets, such as coif1", str, _is_wavelet), "coif1"),
+        "wavelet": (rule("the name of a discrete wavelet of PyWavelets, such as coif1", str, _is_wavelet), "coif1"),
         "gradientUseSpacing": (_boolean, True),
         "lbp2DRadius": (_up_to_1000, 1),
         "lbp2DSamples": (_integer(1, 1000), 8),
-        "lbp2DMethod": (_one_of("default", "ror", "uniform", "var"), "uniform"),
+        "lbp2DMethod": (one_of("default", "ror", "uniform", "var"), "uniform"),
         "lbp3DLevels": (_integer(1, 50), 2),
         "lbp3DIcosphereRadius": (_up_to_1000, 1),
         "lbp3DIcosphereSubdivision": (_integer(0, 5), 1),
@@ -208,22 +195,12 @@ _MAX_BYTES = 2**20
 _SECTIONS = ("setting", "voxelSetting", "featureClass", "imageType")
 
 
-def _shown(value):
-    """The value in an error, of a length that can be read."""
-    try:
-        text = repr(value)
-    except ValueError:
-        # Python writes at most 4300 digits.
-        text = "a number with thousands of digits"
-    return text if len(text) <= 100 else f"{text[:90]}..."
-
-
 def _unknown(kind, name, names, of="", others=()):
     """The error for a name that does not exist; others may also have been meant."""
-    shown, similar = _shown(name), ""
+    text, similar = shown(name), ""
     if isinstance(name, str):
-        shown, similar = shown[1:-1], did_you_mean(name, [*names, *others])
-    return ValueError(f"{kind} {shown}{of} is not known{similar}; choose from {', '.join(names)}")
+        text, similar = text[1:-1], did_you_mean(name, [*names, *others])
+    return ValueError(f"{kind} {text}{of} is not known{similar}; choose from {', '.join(names)}")
 
 
 def _checked(name, value):
@@ -231,9 +208,9 @@ def _checked(name, value):
     if name not in SETTINGS:
         raise _unknown("setting", name, SETTINGS, others=("featureClass", "imageType"))
     try:
-        return SETTINGS[name].check(value)
-    except ValueError as error:
-        raise ValueError(f"setting {name} is {_shown(value)}, but {error}") from None
+        return SETTINGS[name].check(value, f"setting {name}")
+    except TypeError as error:
+        raise ValueError(error) from None
 
 
 def _take_voxel_based(places, wanted):
@@ -242,7 +219,7 @@ def _take_voxel_based(places, wanted):
     for settings in places:
         value = settings.pop("voxelBased", value)
     if not isinstance(value, bool):
-        raise ValueError(f"voxelBased is {_shown(value)}, but must be True, for maps, or False, for values of regions")
+        raise ValueError(f"voxelBased is {shown(value)}, but must be True, for maps, or False, for values of regions")
     if wanted is not None and value is not wanted:
         remedy = (
             "maps; voxelmaps regions computes values" if wanted else "values of regions; voxelmaps maps computes maps"
@@ -262,12 +239,6 @@ REPLACED = {
         "SumVariance": "ClusterTendency",
     },
     "gldm": {"DependencePercentage": "1", "GrayLevelNonUniformityNormalized": "Uniformity of firstorder"},
-    "shape": {
-        "Compactness1": "Sphericity ** 1.5 / (6 * pi)",
-        "Compactness2": "Sphericity ** 3",
-        "SphericalDisproportion": "1 / Sphericity",
-    },
-    "shape2D": {"SphericalDisproportion": "1 / Sphericity"},
 }
 
 
@@ -279,7 +250,7 @@ def numbers_of(name):
 
 def all_features(name):
     """The features that PyRadiomics computes of a class if none is named, in its order: that of its methods, by name."""
-    names = [feature for feature in numbers_of(name) if feature != "StandardDeviation"]
+    names = [feature for feature in numbers_of(name) if feature not in ("StandardDeviation", *ON_REQUEST)]
     return sorted(names, key=lambda feature: feature + "FeatureValue")
 
 
@@ -297,7 +268,7 @@ def _by_name(what, given, default):
     if _is_list_of_names(names):
         return dict.fromkeys(names)
     if not isinstance(names, dict):
-        raise ValueError(f"{what} is {_shown(given)}, but must be a name, a list of names, or a dict by name")
+        raise ValueError(f"{what} is {shown(given)}, but must be a name, a list of names, or a dict by name")
     return names
 
 
@@ -306,7 +277,7 @@ def _features(name, given):
     if _is_empty(given):
         return all_features(name)
     if not _is_list_of_names(given):
-        raise ValueError(f"featureClass {name} is {_shown(given)}, but must be a list of names of features")
+        raise ValueError(f"featureClass {name} is {shown(given)}, but must be a list of names of features")
     for feature in given:
         equal = REPLACED.get(name, {}).get(feature)
         if equal is not None:
@@ -336,7 +307,7 @@ def _image_types(given):
         if image_type not in _filters.IMAGE_TYPES:
             raise _unknown("imageType", image_type, _filters.IMAGE_TYPES)
         if not isinstance(own, (dict, type(None))):
-            raise ValueError(f"imageType {image_type} is {_shown(own)}, but must map names of settings to values")
+            raise ValueError(f"imageType {image_type} is {shown(own)}, but must map names of settings to values")
         image_types[image_type] = {name: _checked(name, value) for name, value in (own or {}).items()}
         for name in image_types[image_type]:
             section = SETTINGS[name].section
@@ -436,6 +407,16 @@ class Parameters(NamedTuple):
         settings = self.settings_of(image_type)
         return {name: settings[name] for name in own + used}
 
+    def origin(self, settings):
+        """What results depend on, in addition to image and mask, by name: these settings, and those of each image type."""
+        types = {name: {**self.special(name), **_filters.versions(name)} for name in self.image_types}
+        return {**settings, "image_types": types, **_filters.installed("voxelmaps")}
+
+    def origin_of_maps(self, precision, format="nii.gz", channels=None, fill=None, **others):
+        """The origin of maps in files."""
+        files = {"precision": precision, "format": format, "channels": channels, "fill": fill}
+        return self.origin({**self.general(), **others, **files})
+
     def image_names(self, dimension):
         """Names of the images of all types that maps are computed of, and their types. Images that are too small have fewer."""
         return {
@@ -478,7 +459,7 @@ def read(params, keywords, voxel_based=None):
         if section not in _SECTIONS:
             raise _unknown("section", section, _SECTIONS, " of the parameters")
         if section.endswith("etting") and content is not None and not isinstance(content, dict):
-            raise ValueError(f"section {section} of the parameters is {_shown(content)}, but must map names to values")
+            raise ValueError(f"section {section} of the parameters is {shown(content)}, but must map names to values")
     setting, voxel_setting = (dict(params.get(section) or {}) for section in ("setting", "voxelSetting"))
     keywords = dict(keywords)
     voxel_based = _take_voxel_based((setting, voxel_setting, keywords), voxel_based)
@@ -495,7 +476,7 @@ def read(params, keywords, voxel_based=None):
             if own.get(name, given[name]) != given[name]:
                 _logger.warning(
                     "setting %s of imageType %s is %s in the parameters, which comes before %s, as in PyRadiomics",
-                    *(name, image_type, _shown(own[name]), _shown(given[name])),
+                    *(name, image_type, shown(own[name]), shown(given[name])),
                 )
     for name in () if voxel_based else given:
         if name in _TABLE["windows"]:

@@ -27,6 +27,7 @@ def _computed(pixels, roi, spacing, settings, keys, **wanted):
         [1],
         sizes=spacing[::-1],
         plane_axis=settings["force2Ddimension"] if settings["force2D"] else None,
+        plane_name="setting force2Ddimension",
         threads=writing.Threads.number,
         **wanted,
     )

@@ -316,7 +316,7 @@ private:
 
     const std::uint32_t * const parents = round.parents.data();
     graph.ReserveLinks(n * workspace.linkKeys.size());
-    ComponentLink * const links = graph.links.get();
+    ComponentLink * const listed = graph.links.get();
     std::size_t           kept = 0;
     for (int first = 0; first < n; first += chunk)
     {
@@ -329,7 +329,7 @@ private:
           const int           voxel = first + i;
           const std::uint32_t a = parents[voxel];
           const std::uint32_t b = parents[keys[i] != noKey ? voxel + link.stride : voxel];
-          links[kept] = { a, b, keys[i] };
+          listed[kept] = { a, b, keys[i] };
           kept += a != b ? 1 : 0;
         }
       }

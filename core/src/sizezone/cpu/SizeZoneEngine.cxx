@@ -136,9 +136,9 @@ public:
     m_Thread.CountSteps(static_cast<std::uint64_t>(m_Task.windowVoxels) * m_Neighbors.size());
     m_Window.Load(m_Task, window, m_Thread);
     m_Zones.clear();
-    m_Window.ForEachVoxel(window, m_Thread, [this](std::uint16_t * voxel) {
-      const std::uint32_t level = *voxel;
-      m_Zones.push_back(MakeZone(level, this->RemoveZone(voxel)));
+    m_Window.ForEachVoxel(window, m_Thread, [this](std::uint16_t * first) {
+      const std::uint32_t level = *first;
+      m_Zones.push_back(MakeZone(level, this->RemoveZone(first)));
     });
     std::sort(m_Zones.begin(), m_Zones.end());
     m_Matrix.Finish(voxel, m_Zones.data(), static_cast<int>(m_Zones.size()));
@@ -203,16 +203,14 @@ ComputeByBits(const SizeZoneTask & task, const SizeZoneJob & job)
 }
 } // namespace
 
-void
-TextureClass<SizeZoneJob>::ComputeOnCpu(const SizeZoneJob & job) const
+std::vector<TextureMethod<SizeZoneJob>>
+TextureClass<SizeZoneJob>::GetMethods(const SizeZoneJob &) const
 {
-  if (SlicesFitWords(task, maxWordBits))
-  {
-    ComputeByBits(task, job);
-  }
-  else
-  {
-    ComputeByWalk<SizeZoneWalk>(task, std::int64_t{ 20 } * task.windowVoxels, job.execution);
-  }
+  return { { "BitPlanes",
+             FullSupportIf(SlicesFitWords(task, maxWordBits)),
+             [this](const SizeZoneJob & job) { ComputeByBits(task, job); } },
+           { "WindowWalk", MethodSupport::Full, [this](const SizeZoneJob & job) {
+              ComputeByWalk<SizeZoneWalk>(task, std::int64_t{ 20 } * task.windowVoxels, job.execution);
+            } } };
 }
 } // namespace voxelmaps

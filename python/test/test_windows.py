@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""The maps of a voxel are the features of the region that its window is, which test_regions.py compares with oracles; gray levels
+"""The maps of a voxel are the features of the region that its window is, which test_regions.py compares with PyRadiomics; gray levels
 and selections."""
 
 import numpy as np
@@ -42,7 +42,7 @@ def regions_of_windows(x, mask, size, anchor, **parameters):
     for voxel in np.argwhere(mask):
         starts = voxel - anchor
         window = tuple(map(slice, np.maximum(starts, 0), np.maximum(starts + size, 0)))
-        for name, values in voxelmaps.region_features(x[window], mask[window], **parameters).items():
+        for name, values in voxelmaps.region_features(x[window], mask[window], minimum_dimensions=0, **parameters).items():
             expected.setdefault(name, np.zeros(x.shape))[tuple(voxel)] = values[0]
     return expected
 
