@@ -7,7 +7,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Generic, Iterable, Iterator, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -18,7 +18,12 @@ from ._suggestions import did_you_mean
 if TYPE_CHECKING:
     import pathlib
 
-    from ._types import Array, ImageLike, Path, SameArray
+    import pandas
+    import xarray
+
+    from ._types import Array, ArrayT, ImageLike, Path
+else:
+    ArrayT = TypeVar("ArrayT")
 
 _FORMATS = (".nii.gz", ".nii", ".nrrd")
 # Endings of names that are not meant as folders.
@@ -57,7 +62,7 @@ def provenance(inputs: Mapping[str, Any], settings: Mapping[str, Any], unused: I
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class FeatureMaps(Mapping[str, Any]):
+class FeatureMaps(Mapping[str, ArrayT], Generic[ArrayT]):
     """Feature maps by name: maps["glcm_Contrast"], or several of them, maps[["glcm_Contrast", "glcm_Id"]].
 
     All maps are parts of one array, which numpy.asarray(maps) is. What is made of maps has their geometry; without one, the spacing
@@ -96,7 +101,7 @@ class FeatureMaps(Mapping[str, Any]):
     """
 
     names: dataclasses.InitVar[Iterable[str]]
-    array: SameArray
+    array: ArrayT
     slices: tuple[slice, ...]
     geometry: Geometry | None = None
     input_shape: tuple[int, ...] | None = None
@@ -108,9 +113,9 @@ class FeatureMaps(Mapping[str, Any]):
         self._index = {name: i for i, name in enumerate(names)}
 
     @overload
-    def __getitem__(self, name: str) -> SameArray: ...
+    def __getitem__(self, name: str) -> ArrayT: ...
     @overload
-    def __getitem__(self, name: list[str]) -> FeatureMaps: ...
+    def __getitem__(self, name: list[str]) -> FeatureMaps[ArrayT]: ...
     def __getitem__(self, name: str | list[str]) -> Any:
         names = list(name) if isinstance(name, Iterable) and not isinstance(name, str) else [name]
         for each in names:
@@ -213,7 +218,7 @@ class FeatureMaps(Mapping[str, Any]):
             _image.check_orthogonal(image)
         return {name: kinds[kind](image.with_array(array)) for name, array in zip(self, image.array)}
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> xarray.DataArray:
         """Convert the maps to a DataArray with the axis feature and those of the input.
 
         Returns
@@ -241,7 +246,7 @@ class FeatureMaps(Mapping[str, Any]):
             del result.attrs["direction"]
         return result
 
-    def to_dataframe(self, mask: Array | ImageLike | Path | None = None, label: Any = None) -> Any:
+    def to_dataframe(self, mask: Array | ImageLike | Path | None = None, label: Any = None) -> pandas.DataFrame:
         """Make a table with a row for each voxel of a mask, and a column for each map.
 
         Parameters

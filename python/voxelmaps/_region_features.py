@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ._suggestions import warn
 
 if TYPE_CHECKING:
     import pandas
+    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
     from ._types import Array, ImageLike, Path, RegionFeaturesParameters
@@ -90,7 +91,7 @@ def number_of_parts(inside, threads):
     return round(zones_per_voxel * voxels)
 
 
-class RegionFeatures(dict[str, np.ndarray]):
+class RegionFeatures(dict[str, "NDArray[Any]"]):
     """Features of regions: a dict of columns, with a row per region.
 
     Its names are those of feature_maps, such as "glcm_Contrast". PyRadiomics, radiomics.execute and the command name the type of the
@@ -109,7 +110,7 @@ class RegionFeatures(dict[str, np.ndarray]):
     RegionFeatures(2 regions, 19 features: firstorder_10Percentile, firstorder_90Percentile, firstorder_Energy, ...)
     """
 
-    def __init__(self, columns: Mapping[str, np.ndarray]) -> None:
+    def __init__(self, columns: Mapping[str, NDArray[Any]]) -> None:
         super().__init__(columns)
 
     def to_dataframe(self, image_type: str | None = None) -> pandas.DataFrame:
