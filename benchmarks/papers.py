@@ -196,8 +196,8 @@ def run_length_tables(machine, measurements, source):
 
     images = [name for name in IMAGES if get("float", name, "total", "Sequential")] or IMAGES
     is_shown = (lambda column: True) if not machine["reason"] else (lambda column: not needs_device(column))
-    paper = ["Xeon", "P100", "TITAN V", "speedup"]
-    ours = ["sequential", "SortReduce", "SortReduce's speedup", "engine, 1 thread", "all threads", "CUDA"]
+    paper = ["paper: Xeon", "P100", "TITAN V", "speedup"]
+    ours = ["ours: sequential", "SortReduce", "SortReduce's speedup", "engine, 1 thread", "all threads", "CUDA"]
 
     def row(precision, image, label, paper_numbers, parts, window=4):
         """The cells of one line; parts are those of the sequential program, SortReduce, the engine, and CUDA."""
