@@ -112,13 +112,12 @@ def measure(program, arguments, file):
     lines = []
     with subprocess.Popen([program, *map(str, arguments)], stdout=subprocess.PIPE, text=True, encoding="utf-8") as run:
         for line in run.stdout:
+            if not lines:
+                line = json.dumps({**json.loads(line), "processor": processor()}) + "\n"
             lines.append(line)
             file.write_text("".join(lines), "utf-8")
             print(".", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    if lines:
-        lines[0] = json.dumps({**json.loads(lines[0]), "processor": processor()}) + "\n"
-        file.write_text("".join(lines), "utf-8")
     if run.returncode != 0:
         sys.exit(f"{program} {arguments[0]} has failed, exit code {run.returncode}")
 
