@@ -6,8 +6,10 @@
 // To be included where an itk::CudaImage of ITKCudaCommon is connected to a filter over itk::Image: its pixels stay on
 // the device. Filters over itk::CudaImage do not need this header.
 
-#include "itkCudaImage.h"
-#include "itkVoxelMapsDeviceImage.h"
+// All headers compile alone, also where there is no ITKCudaCommon and thus no such image.
+#if __has_include("itkCudaImage.h")
+#  include "itkCudaImage.h"
+#  include "itkVoxelMapsDeviceImage.h"
 
 namespace itk
 {
@@ -26,5 +28,6 @@ inline const bool cudaImagesAreRegistered =
   RegisterCudaImages<signed char, unsigned char, short, unsigned short, int, unsigned int, float, double>();
 } // namespace VoxelMapsDetail
 } // namespace itk
+#endif
 
 #endif // itkVoxelMapsCudaImage_h
