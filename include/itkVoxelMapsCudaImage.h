@@ -4,10 +4,11 @@
 #define itkVoxelMapsCudaImage_h
 
 // To be included where an itk::CudaImage of ITKCudaCommon is connected to a filter over itk::Image: its pixels stay on
-// the device. Filters over itk::CudaImage do not need this header.
+// the device. Filters over itk::CudaImage do not need this header. Without ITKCudaCommon, it does nothing.
 
-#include "itkCudaImage.h"
-#include "itkVoxelMapsDeviceImage.h"
+#if __has_include("itkCudaImage.h")
+#  include "itkCudaImage.h"
+#  include "itkVoxelMapsDeviceImage.h"
 
 namespace itk
 {
@@ -26,5 +27,6 @@ inline const bool cudaImagesAreRegistered =
   RegisterCudaImages<signed char, unsigned char, short, unsigned short, int, unsigned int, float, double>();
 } // namespace VoxelMapsDetail
 } // namespace itk
+#endif
 
 #endif // itkVoxelMapsCudaImage_h
