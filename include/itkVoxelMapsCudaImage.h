@@ -4,9 +4,8 @@
 #define itkVoxelMapsCudaImage_h
 
 // To be included where an itk::CudaImage of ITKCudaCommon is connected to a filter over itk::Image: its pixels stay on
-// the device. Filters over itk::CudaImage do not need this header.
+// the device. Filters over itk::CudaImage do not need this header. Without ITKCudaCommon, it does nothing.
 
-// All headers compile alone, also where there is no ITKCudaCommon and thus no such image.
 #if __has_include("itkCudaImage.h")
 #  include "itkCudaImage.h"
 #  include "itkVoxelMapsDeviceImage.h"

@@ -170,12 +170,11 @@ def test_results_are_images_on_the_device(image, cupy):
 def test_functions_compute_on_the_device(image, cupy):
     if isinstance(image.array, np.ndarray):
         pytest.skip(_core.reason_for_no_device())
-    parameters = dict(bin_count=16, neighborhood_radius=1)
-    names = ["glcm_Contrast", "firstorder_Mean"]
-    maps = voxelmaps.feature_maps(image, names, **parameters)
+    parameters = dict(features=["glcm_Contrast", "firstorder_Mean"], bin_count=16, neighborhood_radius=1)
+    maps = voxelmaps.feature_maps(image, **parameters)
     assert isinstance(maps.array, cupy.ndarray)
-    assert maps.spacing == SPACING
-    expected = voxelmaps.feature_maps(PIXELS, names, spacing=SPACING[::-1], **parameters)
+    assert tuple(maps.geometry.spacing) == SPACING
+    expected = voxelmaps.feature_maps(PIXELS, **parameters)
     assert maps.array.get().tobytes() == expected.array.tobytes()
     seed = (12, 11, 10)
     strengths = voxelmaps.fuzzy_connectedness(image, [seed])

@@ -196,7 +196,7 @@ def _is_of(value, module, name):
 _LIBRARIES = {"jax": "JAX", "jaxlib": "JAX", "numba": "Numba", "numba_cuda": "Numba"}
 
 
-def _through_cupy(value, what):
+def through_cupy(value, what):
     """An array in device memory of a library that is not known here, with its memory."""
     module = type(value).__module__
     kind = f"{module}.{type(value).__name__}"
@@ -269,7 +269,7 @@ def array_of(value, what):
         )
     has_device = not isinstance(value, np.ndarray) and hasattr(value, "__dlpack_device__")
     if hasattr(value, "__cuda_array_interface__") or (has_device and value.__dlpack_device__()[0] == _DLPACK_CUDA):
-        return _through_cupy(value, what)
+        return through_cupy(value, what)
     if has_device and value.__dlpack_device__()[0] != _DLPACK_CPU:
         raise TypeError(f"{what} is neither in host memory nor on a CUDA device: copy it there")
     if _LIBRARIES.get(type(value).__module__.partition(".")[0]) == "JAX":

@@ -268,7 +268,7 @@ def _from_itk(image, what):
     # Lines of voxels have their axes in another order.
     size = tuple(int(n) for n in reversed(region.GetSize()))
     if _is_on_device(image):
-        array = _arrays.array_of(image, what).array
+        array = _arrays.through_cupy(image, what).array
         # What has been computed for the image is in the default stream.
         sys.modules["cupy"].cuda.Stream.null.synchronize()
     else:
@@ -313,7 +313,7 @@ def to_itk(volume, like=None):
     image.Allocate()
     # The types of _ITK_TYPES are converted.
     if stays:
-        target = _arrays.array_of(image, "the image")
+        target = _arrays.through_cupy(image, "the image")
         with target.library.current_device():
             target.array[...] = pixels.array.reshape(target.shape)
             target.library.result(target.array)
