@@ -79,8 +79,9 @@ def write_docstrings(package):
     objects = [getattr(module, name) for name in module.__all__]
     objects += [member for each in objects if inspect.isclass(each) for member in vars(each).values()]
     for one in filter(lambda one: inspect.isclass(one) or inspect.isfunction(one), objects):
-        path = pathlib.Path(inspect.getsourcefile(one))
-        lines = path.read_text("utf-8").splitlines()
+        # Functions that a NamedTuple generates have no file.
+        path = pathlib.Path(inspect.getsourcefile(one) or "")
+        lines = path.read_text("utf-8").splitlines() if path.is_file() else []
         for node in ast.walk(ast.parse("\n".join(lines))):
             if not isinstance(node, (ast.ClassDef, ast.FunctionDef)) or node.name != one.__name__:
                 continue
