@@ -278,6 +278,25 @@ def scene(shape=(17, 13, 11), labels=5):
     return random.normal(0, 50, shape).astype(np.float32), random.integers(0, labels + 1, shape)
 
 
+def test_table_has_the_columns_of_the_command():
+    SimpleITK = pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
+    x = np.random.default_rng(5).normal(100, 60, (7, 8, 9))
+    mask = np.repeat([1, 2, 2, 0, 5, 5, 5], 72).reshape(x.shape)
+    table = voxelmaps.region_features(x, mask)
+    frame = table.to_dataframe("original")
+    assert frame.index.tolist() == [1, 2, 5] and frame["voxels"].tolist() == [72, 144, 216]
+    images = [SimpleITK.GetImageFromArray(each) for each in (x, mask.astype(np.uint8))]
+    expected = radiomics.execute(*images, voxelBased=False, label=5, additionalInfo=False)
+    # PyRadiomics has this one only if it is named.
+    columns = frame.columns.drop(["voxels", "original_firstorder_StandardDeviation"])
+    assert list(columns) == list(expected) and frame.loc[5, columns].tolist() == pytest.approx(
+        [*expected.values()], rel=1e-9
+    )
+    assert [*table.to_dataframe().columns] == [*table][1:] and [*table][2:] == [
+        name.removeprefix("original_") for name in frame.columns[1:]
+    ]
+
+
 def test_results_do_not_depend_on_threads_labels_and_types():
     x, mask = scene()
     table = voxelmaps.region_features(x, mask, threads=1)

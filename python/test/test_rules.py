@@ -695,7 +695,9 @@ def test_labels_have_a_type_of_their_format(kind):
     result = labels(x, None)
     assert np.array_equal(np.asarray(result.dataobj).T, labels(X, None))
     strength = voxelmaps.fuzzy_connectedness(x, SEED, precision="double", **COMMON)
-    assert np.array_equal(np.asarray(strength.dataobj).T, voxelmaps.fuzzy_connectedness(X, SEED, precision="double", **COMMON))
+    assert np.array_equal(
+        np.asarray(strength.dataobj).T, voxelmaps.fuzzy_connectedness(X, SEED, precision="double", **COMMON)
+    )
 
 
 @pytest.mark.parametrize("name", MASKS)
