@@ -8,6 +8,7 @@
 #include "voxelmaps/FuzzyConnectednessVolumeCurve.h"
 
 #include <cmath>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -63,7 +64,8 @@ namespace itk
  * - MinimumStrength (0): in [0, 1]; strengths below it are set to 0 and not searched.
  * - Adjacency (Face): which voxels are neighbors; see FuzzyConnectednessEnums::Adjacency.
  * - DistanceWeighting (off): see above. Spacings must be from 1e-140 to 1e140.
- * - Method (Automatic): see FuzzyConnectednessEnums::Method. It affects run time, not the result.
+ * - Method (empty): see voxelmaps::FuzzyConnectednessJob. It affects run time, not the result; images of fewer than
+ * 8192 voxels are computed on a CUDA device if it is set.
  * - CropToSeeds (off), CropMargin (10), CropMarginInMillimeters (off): see below.
  *
  * \par Estimate
@@ -140,7 +142,6 @@ public:
   using typename Superclass::OutputImageType;
   using typename Superclass::OutputPixelType;
   using SeedsType = std::vector<IndexType>;
-  using MethodEnum = FuzzyConnectednessEnums::Method;
 
   static_assert((std::is_same<OutputPixelType, float>::value || std::is_same<OutputPixelType, double>::value) &&
                   VoxelMapsDetail::hasPixelsInBuffer<OutputImageType>,
@@ -196,14 +197,17 @@ public:
   double
   GetSuggestedThreshold(double minimumVolume = 0.0) const;
 
-  /** Method of computation; affects run time, not the result. Default: Automatic. */
-  itkSetEnumMacro(Method, MethodEnum);
-  itkGetEnumMacro(Method, MethodEnum);
+  /** Names of the methods that support the parameters on the device of the filter, the one that an empty Method chooses
+   * first: Hierarchy and CorrectedKFOE on a CUDA device; Hierarchy, Buckets and Queue on the CPU. See
+   * voxelmaps::FuzzyConnectednessJob. */
+  virtual std::vector<std::string>
+  GetAvailableMethods() const
+  {
+    return this->template GetMethodsFor<voxelmaps::FuzzyConnectednessJob>();
+  }
 
-  /** The CPU method that the last Update() used: Method, the choice of Automatic, or Buckets in place of Hierarchy if
-   * the image has more than 2^32 links (330 million voxels with 26 neighbors). Automatic before the first Update() and
-   * after one on a CUDA device. */
-  itkGetEnumMacro(UsedMethod, MethodEnum);
+  /** The method that the last Update() used; empty before. */
+  itkGetStringMacro(UsedMethod);
 
 protected:
   FuzzyConnectednessImageFilter() = default;
@@ -221,7 +225,6 @@ protected:
     }
     os << (m_Seeds.size() > maxPrinted ? " and others, in all " + std::to_string(m_Seeds.size()) : "");
     os << std::endl;
-    os << indent << "Method: " << m_Method << std::endl;
     os << indent << "UsedMethod: " << m_UsedMethod << std::endl;
   }
   void
@@ -233,7 +236,6 @@ protected:
     {
       itkExceptionMacro("There are 0 seeds, but at least one is needed: SetSeed, AddSeed, SetSeeds or SetSeedImage.");
     }
-    VoxelMapsDetail::VerifyEnumerator(*this, "Method", m_Method, MethodEnum::Hierarchy);
   }
   void
   VerifyInputInformation() const override
@@ -259,9 +261,8 @@ private:
   const voxelmaps::FuzzyConnectednessVolumeCurve &
   GetVolumeCurve() const;
 
-  SeedsType  m_Seeds;
-  MethodEnum m_Method{ MethodEnum::Automatic };
-  MethodEnum m_UsedMethod{ MethodEnum::Automatic };
+  SeedsType   m_Seeds;
+  std::string m_UsedMethod;
 
   // Of the output as it was at a certain time.
   mutable voxelmaps::FuzzyConnectednessVolumeCurve m_VolumeCurve;

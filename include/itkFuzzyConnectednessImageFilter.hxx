@@ -64,7 +64,7 @@ void
 FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOutput()
 {
   this->UpdateProgress(0.0f);
-  m_UsedMethod = MethodEnum::Automatic;
+  m_UsedMethod.clear();
   this->AllocateOutputs();
   this->ChooseMemory(true, this->GetOutput());
   this->SetUsedCropRegion(m_Seeds);
@@ -88,18 +88,17 @@ FuzzyConnectednessImageFilter<TInputImage, TOutputImage, TMaskImage>::ComputeOut
     job.seeds.push_back(VoxelMapsDetail::GetVoxel(region, seed));
   }
   this->AddImageSeeds(job);
-  job.method = m_Method;
   this->SetUsedAffinity(job);
 
   VoxelMapsDetail::OutputRegion<OutputImageType> strengths(this->GetOutput(), region, this->GetMemory());
   job.output = strengths.GetBufferPointer();
   job.outputIsDouble = std::is_same<OutputPixelType, double>::value;
-  if (this->UsesCuda(!job.IsSmall()))
+  if (this->UsesCudaFor(job))
   {
-    const auto compute = [&job](const auto & options) {
-      return voxelmaps::ComputeFuzzyConnectednessCuda(job, options);
-    };
-    this->SetUsedDeviceName(this->template CallCuda<voxelmaps::CudaFuzzyConnectednessOptions>(compute).deviceName);
+    const auto report = this->template CallCuda<voxelmaps::CudaFuzzyConnectednessOptions>(
+      [&job](const auto & options) { return voxelmaps::ComputeFuzzyConnectednessCuda(job, options); });
+    m_UsedMethod = report.method;
+    this->SetUsedDeviceName(report.deviceName);
   }
   else
   {

@@ -7,8 +7,11 @@
 #include "itkFixedArray.h"
 #include "itkVariableLengthVector.h"
 #include "itkVoxelMapsImageFilter.h"
+#include "voxelmaps/CudaFuzzyConnectednessJob.h"
+#include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
 #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
 
+#include <algorithm>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -130,6 +133,10 @@ public:
   itkGetConstMacro(DistanceWeighting, bool);
   itkBooleanMacro(DistanceWeighting);
 
+  /** Name of the method of computation, one of GetAvailableMethods() of the filter; empty for the fastest one. It
+   * affects run time, not the result. Default: empty. */
+  VoxelMapsSetGetMacro(Method, std::string, m_Method);
+
   /** Whether to compute only the surroundings of the seeds. Default: off. */
   itkSetMacro(CropToSeeds, bool);
   itkGetConstMacro(CropToSeeds, bool);
@@ -213,6 +220,34 @@ protected:
     output->SetRequestedRegionToLargestPossibleRegion();
   }
 
+  /** Whether a CUDA device is to compute a job; a method is looked up on the device that is set. */
+  bool
+  UsesCudaFor(const voxelmaps::FuzzyConnectednessProblem & job) const
+  {
+    return this->UsesCuda(!m_Method.empty() || !job.IsSmall());
+  }
+
+  /** Names of the methods of the device for a type of jobs. */
+  template <typename TJob>
+  std::vector<std::string>
+  GetMethodsFor() const
+  {
+    TJob job;
+    if (this->GetInput() != nullptr)
+    {
+      const auto size = this->GetInput()->GetLargestPossibleRegion().GetSize();
+      job.size = { { 1, 1, 1 } };
+      std::copy(size.begin(), size.end(), job.size.begin());
+      job.numberOfComponents = InputComponentsType::isVector ? this->GetInput()->GetNumberOfComponentsPerPixel() : 0u;
+    }
+    job.adjacency = m_Adjacency;
+    job.minimumStrength = m_MinimumStrength;
+    job.execution.numberOfWorkers = this->GetNumberOfWorkUnits();
+    return VoxelMapsDetail::CallEngine(*this, [&] {
+      return this->AllowsCuda() ? voxelmaps::GetCudaMethods(job, this->GetDeviceID()) : voxelmaps::GetMethods(job);
+    });
+  }
+
   /** Estimate an affinity from the seeds of an input; warn, with the context, if the object may leak. */
   FuzzyConnectednessAffinity
   EstimateAffinity(const voxelmaps::FuzzyConnectednessInput & jobInput, const voxelmaps::JobExecution & execution,
@@ -285,6 +320,7 @@ private:
 
   AffinityFunctionEnum m_AffinityFunction{ AffinityFunctionEnum::GeometricMean };
   double               m_Weight{ 0.5 };
+  std::string          m_Method;
   bool                 m_EstimateAffinityFromSeeds{ false };
   unsigned int         m_EstimationRadius{ 2 };
   double               m_MinimumStrength{ 0.0 };

@@ -41,6 +41,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
   os << indent << "EstimationRadius: " << m_EstimationRadius << std::endl;
   os << indent << "MinimumStrength: " << m_MinimumStrength << std::endl;
   os << indent << "Adjacency: " << m_Adjacency << std::endl;
+  os << indent << "Method: " << m_Method << std::endl;
   os << indent << "DistanceWeighting: " << (m_DistanceWeighting ? "On" : "Off") << std::endl;
   os << indent << "CropToSeeds: " << (m_CropToSeeds ? "On" : "Off") << std::endl;
   os << indent << "CropMargin: " << m_CropMargin << std::endl;
@@ -230,6 +231,7 @@ FuzzyConnectednessImageFilterBase<TInputImage, TOutputImage, TMaskImage, TSeedIm
     problem.spacing[d] = this->GetInput()->GetSpacing()[d];
   }
   problem.image = input.GetBufferPointer();
+  problem.method = m_Method;
   if constexpr (InputComponentsType::isVector)
   {
     static_assert(InputComponentsType::number == 0 ||

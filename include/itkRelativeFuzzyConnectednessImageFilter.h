@@ -208,6 +208,13 @@ public:
   itkSetEnumMacro(TieRule, TieRuleEnum);
   itkGetEnumMacro(TieRule, TieRuleEnum);
 
+  /** Names of the methods that support the parameters on the device of the filter: Hierarchy. */
+  virtual std::vector<std::string>
+  GetAvailableMethods() const
+  {
+    return this->template GetMethodsFor<voxelmaps::RelativeFuzzyConnectednessJob>();
+  }
+
   /** Whether to generate the image of the winner's strength. Default: off. */
   itkSetMacro(GenerateStrengthImage, bool);
   itkGetConstMacro(GenerateStrengthImage, bool);

@@ -260,7 +260,7 @@ bool
 RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, TMaskImage>::ComputeLabels(
   const voxelmaps::RelativeFuzzyConnectednessJob & job, voxelmaps::RelativeFuzzyConnectednessHierarchy * hierarchy)
 {
-  if (this->UsesCuda(!job.IsSmall()))
+  if (this->UsesCudaFor(job))
   {
     const auto compute = [&](const auto & options) {
       return hierarchy != nullptr ? voxelmaps::ComputeRelativeFuzzyConnectednessCuda(job, options, *hierarchy)
@@ -280,8 +280,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
         return std::string();
       }
     };
-    const std::string name =
-      this->template CallCuda<voxelmaps::CudaRelativeFuzzyConnectednessOptions>(computeUnlessTooLarge);
+    const std::string name = this->template CallCuda<voxelmaps::CudaOptions>(computeUnlessTooLarge);
     this->SetUsedDeviceName(name);
     return !name.empty();
   }

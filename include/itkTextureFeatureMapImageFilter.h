@@ -7,6 +7,7 @@
 #include "itkVoxelMapsImageFilter.h"
 #include "itkVoxelMapsParameters.h"
 
+#include <algorithm>
 #include <string>
 #include <typeinfo>
 #include <vector>
@@ -41,6 +42,8 @@ namespace itk
  *   InsidePixelValue.
  * - BackgroundValue (0): value of voxels for which no features are computed.
  * - OtherDeviceIDs (none): further CUDA devices, which compute parts of the maps at the same time.
+ * - Method (empty): name of the method of computation, one of GetAvailableMethods(). It affects run time, not the
+ *   result. Empty chooses the fastest one; it is an error if the method does not support the other parameters.
  * - Those of VoxelMapsImageFilter: MaskImage, InsidePixelValue, Device, DeviceID, DeviceMemoryBudget.
  *
  * \par Pipeline
@@ -120,6 +123,27 @@ public:
   /** Numbers of further CUDA devices. Default: none. */
   VoxelMapsSetGetMacro(OtherDeviceIDs, std::vector<int>, this->m_Parameters.otherDeviceIDs);
 #endif
+
+  /** Name of the method of computation; empty for the fastest one. Default: empty. */
+  VoxelMapsSetGetMacro(Method, std::string, this->m_Parameters.method);
+
+  /** Names of the methods that support the parameters on the device of the filter, the one that an empty Method chooses
+   * first. Where the number of gray levels depends on the image, it is that of the last Update(), and 32 before it.
+   * With several classes, these are the names that all of them have. The methods are described in the documentation of
+   * the jobs, such as voxelmaps::RunLengthJob. */
+  virtual std::vector<std::string>
+  GetAvailableMethods() const
+  {
+    const int         deviceID = this->GetDeviceID();
+    voxelmaps::Triple size{ { 1, 1, 1 } };
+    if (this->GetInput() != nullptr)
+    {
+      const auto inputSize = this->GetInput()->GetLargestPossibleRegion().GetSize();
+      std::copy(inputSize.begin(), inputSize.end(), size.begin());
+    }
+    return VoxelMapsDetail::CallEngine(
+      *this, [&] { return m_Parameters.GetAvailableMethods(size, this->AllowsCuda() ? &deviceID : nullptr); });
+  }
 
   /** Radius of the window, which has 2 * radius + 1 voxels along each axis. Replaces the values set by SetWindowSize
    * and SetWindowAnchor. Default: 2. */

@@ -37,6 +37,9 @@ namespace itk
  * for labels, they are computed in slabs that fit. Up to 1/32 of the device memory and 128 MB of page-locked host
  * memory remain allocated for later calls of Update() in the same program, until CudaDevices::ReleaseResources().
  *
+ * Pixels of an itk::CudaImage, or of another image with DevicePixels, stay on their device, which computes unless Device
+ * is CPU; so do those of outputs of such a type. Work is in the default stream, or in that of the DevicePixels.
+ *
  * - MaskImage (none), InsidePixelValue (not set): see above.
  * - Device (Automatic), DeviceID (0): what computes; see DeviceEnums::Device.
  * - DeviceMemoryBudget (0): maximum number of bytes of device memory to use; 0 for all free memory.
@@ -238,13 +241,19 @@ protected:
     m_Memory.options.outputLocation = ((outputs == nullptr || find(outputs, m_Memory.options.outputLocation)) && ...)
                                         ? Location::Device
                                         : Location::Host;
-    m_Memory.usesCuda =
-      m_Memory.options.UsesStream() || m_Device == DeviceEnum::CUDA || CudaDevices::IsUsable(m_DeviceID);
+    m_Memory.usesCuda = m_Memory.options.UsesStream() || this->AllowsCuda();
   }
   const VoxelMapsDetail::JobMemory &
   GetMemory() const
   {
     return m_Memory;
+  }
+  /** Whether the device that is set may compute pixels of host memory, which is known before an update. */
+  bool
+  AllowsCuda() const
+  {
+    return m_Device == DeviceEnum::CUDA ||
+           (m_Device == DeviceEnum::Automatic && VoxelMapsDetail::IsCudaAllowed() && CudaDevices::IsUsable(m_DeviceID));
   }
   /** Whether the CUDA device is to compute, if it is worth while or the pixels are there. */
   bool

@@ -172,6 +172,7 @@ struct VoxelMaps_EXPORT TextureParameters
   std::optional<voxelmaps::Triple> windowAnchor;
   double                           backgroundValue{ 0.0 };
   std::vector<int>                 otherDeviceIDs;
+  std::string                      method;
 
   std::vector<voxelmaps::Triple> offsets;
   Aggregation                    aggregation{ Aggregation::Average };
@@ -214,10 +215,20 @@ struct VoxelMaps_EXPORT TextureParameters
   void
   Print(std::ostream & os, Indent indent) const;
 
+  /** Names of the methods that all classes have for outputs of a size, on a device or, with null, the CPU. The number
+   * of gray levels is the last one that was used; before that, the one that is set. Throws voxelmaps::EngineError. */
+  std::vector<std::string>
+  GetAvailableMethods(const voxelmaps::Triple & outputSize, const int * deviceID) const;
+
   /** Set the parameters of a job that has arrays, and compute its maps, on the CPU without options. Sets what the
    * discretization used. */
   void
   Compute(voxelmaps::FeatureMapsJob & job, double voxelVolume, const voxelmaps::CudaOptions * options);
+
+private:
+  /** The jobs of the classes, with their own parameters. */
+  std::vector<voxelmaps::TextureClassJob>
+  MakeClassJobs(double voxelVolume) const;
 };
 } // namespace VoxelMapsDetail
 } // namespace itk

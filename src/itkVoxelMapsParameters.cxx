@@ -622,6 +622,7 @@ TextureParameters::Print(std::ostream & os, Indent indent) const
   os << indent << "WindowAnchor: " << ToText(this->GetWindowAnchor(), dimension) << std::endl;
   os << indent << "BackgroundValue: " << backgroundValue << std::endl;
   os << indent << "OtherDeviceIDs:" << List{ otherDeviceIDs } << std::endl;
+  os << indent << "Method: " << method << std::endl;
   os << indent << "FeatureNames:" << List{ this->GetFeatureNames() } << std::endl;
 
   // What each filter has of these is in its documentation.
@@ -651,13 +652,15 @@ TextureParameters::Print(std::ostream & os, Indent indent) const
   print("Connectivity", connectivity, F::SizeZone);
 }
 
-void
-TextureParameters::Compute(voxelmaps::FeatureMapsJob & job, double voxelVolume, const voxelmaps::CudaOptions * options)
+std::vector<voxelmaps::TextureClassJob>
+TextureParameters::MakeClassJobs(double voxelVolume) const
 {
+  std::vector<voxelmaps::TextureClassJob> jobs;
   for (const ClassFeatures & each : classes)
   {
-    job.classes.push_back(GetClasses()[each.textureClass].makeJob(each.features));
-    voxelmaps::TextureClassJob & made = job.classes.back();
+    jobs.push_back(GetClasses()[each.textureClass].makeJob(each.features));
+    voxelmaps::TextureClassJob & made = jobs.back();
+    std::visit([this](auto & classJob) { classJob.method = method; }, made);
     if (auto * const cooccurrence = std::get_if<voxelmaps::CooccurrenceJob>(&made))
     {
       cooccurrence->offsets = offsets;
@@ -696,6 +699,45 @@ TextureParameters::Compute(voxelmaps::FeatureMapsJob & job, double voxelVolume, 
       sizeZone->connectivity = connectivity;
     }
   }
+  return jobs;
+}
+
+std::vector<std::string>
+TextureParameters::GetAvailableMethods(const voxelmaps::Triple & outputSize, const int * deviceID) const
+{
+  std::vector<std::string> names;
+  bool                     isFirst = true;
+  for (voxelmaps::TextureClassJob & job : this->MakeClassJobs(1.0))
+  {
+    std::visit(
+      [&](auto & classJob) {
+        classJob.levelsSize = classJob.outputSize = outputSize;
+        classJob.windowSize = this->GetWindowSize();
+        classJob.windowAnchor = this->GetWindowAnchor();
+        classJob.outputIsDouble = outputIsDouble;
+        classJob.numberOfGrayLevels = discretization.used.numberOfGrayLevels > 0
+                                        ? discretization.used.numberOfGrayLevels
+                                        : static_cast<std::uint32_t>(discretization.Get().numberOfGrayLevels);
+      },
+      job);
+    const auto fitting = deviceID != nullptr ? voxelmaps::GetCudaMethods(job, *deviceID) : voxelmaps::GetMethods(job);
+    if (isFirst)
+    {
+      names = fitting;
+    }
+    const auto isMissing = [&fitting](const std::string & name) {
+      return std::find(fitting.begin(), fitting.end(), name) == fitting.end();
+    };
+    names.erase(std::remove_if(names.begin(), names.end(), isMissing), names.end());
+    isFirst = false;
+  }
+  return names;
+}
+
+void
+TextureParameters::Compute(voxelmaps::FeatureMapsJob & job, double voxelVolume, const voxelmaps::CudaOptions * options)
+{
+  job.classes = this->MakeClassJobs(voxelVolume);
   job.discretization = discretization.Get();
   job.windowSize = this->GetWindowSize();
   job.windowAnchor = this->GetWindowAnchor();

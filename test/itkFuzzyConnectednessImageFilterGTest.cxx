@@ -24,7 +24,6 @@ using Filter3D = itk::FuzzyConnectednessImageFilter<Image3D>;
 using Enums = itk::FuzzyConnectednessEnums;
 using AffinityFunction = Enums::AffinityFunction;
 using Adjacency = Enums::Adjacency;
-using Method = Enums::Method;
 using Names = std::vector<std::string>;
 using namespace VoxelMapsTest;
 
@@ -85,8 +84,8 @@ TEST(FuzzyConnectednessImageFilter, IsABasicObjectWithTheDocumentedDefaults)
   EXPECT_EQ(0.0, filter->GetMinimumStrength());
   EXPECT_EQ(Adjacency::Face, filter->GetAdjacency());
   EXPECT_FALSE(filter->GetDistanceWeighting());
-  EXPECT_EQ(Method::Automatic, filter->GetMethod());
-  EXPECT_EQ(Method::Automatic, filter->GetUsedMethod());
+  EXPECT_EQ("", filter->GetMethod());
+  EXPECT_STREQ("", filter->GetUsedMethod());
   const itk::LightObject::Pointer another = filter->CreateAnother();
   EXPECT_NE(nullptr, dynamic_cast<Filter3D *>(another.GetPointer()));
 }
@@ -107,7 +106,7 @@ TEST(FuzzyConnectednessImageFilter, SettersStoreModifyAndArePrinted)
     expectModified([&] { filter->SetMinimumStrength(0.125); }, modified);
     expectModified([&] { filter->SetAdjacency(Adjacency::FaceEdge); }, modified);
     expectModified([&] { filter->DistanceWeightingOn(); }, modified);
-    expectModified([&] { filter->SetMethod(Method::Buckets); }, modified);
+    expectModified([&] { filter->SetMethod("Hierarchy"); }, modified);
     expectModified([&] { filter->SetMaskImage(mask); }, modified);
     expectModified([&] { filter->SetSeedImage(mask); }, modified);
   }
@@ -128,12 +127,12 @@ TEST(FuzzyConnectednessImageFilter, SettersStoreModifyAndArePrinted)
                  "MinimumStrength: 0.125",
                  "Adjacency: FaceEdge",
                  "DistanceWeighting: On",
-                 "Method: Buckets",
+                 "Method: Hierarchy",
                  "UsedObjectMean: 5",
                  "UsedObjectCovariance: 4",
                  "UsedDifferenceMean: 0.75",
                  "UsedDifferenceCovariance: 6.5",
-                 "UsedMethod: Buckets" });
+                 "UsedMethod: Hierarchy" });
   expectModified([&] { filter->EstimateAffinityFromSeedsOn(); }, true);
   expectModified([&] { filter->EstimateAffinityFromSeedsOff(); }, true);
   // Not all of many seeds.
@@ -159,27 +158,34 @@ TEST(FuzzyConnectednessImageFilter, SeedsAreSetAddedAndCleared)
   EXPECT_TRUE(filter->GetSeeds().empty());
 }
 
-TEST(FuzzyConnectednessImageFilter, ReportsTheUsedMethod)
+TEST(FuzzyConnectednessImageFilter, MethodsAreListedChosenAndReported)
 {
   const auto filter = MakeFilter();
-  const auto expectUsedMethod = [&filter](Method expected) {
+  const auto expectUsedMethod = [&filter](const std::string & expected) {
     filter->Update();
-    // The CPU computes few voxels, also where a device is.
     EXPECT_EQ(expected, filter->GetUsedMethod());
+    // The CPU computes few voxels without a method, also where a device is.
+    EXPECT_EQ(IsCudaTest() && !filter->GetMethod().empty(), filter->GetUsedDeviceName() != std::string("CPU"));
   };
-  for (const Method method : { Method::Buckets, Method::Hierarchy })
+  auto methods = GetConnectednessMethods();
+  methods.erase(methods.begin());
+  EXPECT_EQ(methods, filter->GetAvailableMethods());
+  for (const std::string & method : methods)
   {
     filter->SetMethod(method);
     expectUsedMethod(method);
   }
-  filter->SetMethod(Method::Automatic);
-  expectUsedMethod(Method::Hierarchy);
+  filter->SetMethod("BoxSums");
+  ExpectError([&] { filter->Update(); }, { "BoxSums", "does not exist", "3 x 3 x 1", methods.back() });
+  filter->SetMethod("");
+  expectUsedMethod("Hierarchy");
   filter->SetMinimumStrength(0.5);
   filter->SetNumberOfWorkUnits(1);
-  expectUsedMethod(Method::Buckets);
+  expectUsedMethod("Buckets");
+  EXPECT_EQ(IsCudaTest() ? "Hierarchy" : "Buckets", filter->GetAvailableMethods().front());
   filter->GetMultiThreader()->SetMaximumNumberOfThreads(4);
   filter->SetNumberOfWorkUnits(4);
-  expectUsedMethod(Method::Hierarchy);
+  expectUsedMethod("Hierarchy");
 }
 
 TEST(FuzzyConnectednessImageFilter, EstimatesAreThoseOfTheCore)

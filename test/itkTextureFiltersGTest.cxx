@@ -147,6 +147,7 @@ TYPED_TEST(TextureFilters, DefaultsAreAsDocumented)
   EXPECT_EQ(25.0, filter->GetBinWidth());
   EXPECT_EQ(RangeSource::Mask, filter->GetRangeSource());
   EXPECT_EQ(0.0, filter->GetBackgroundValue());
+  EXPECT_EQ("", filter->GetMethod());
   EXPECT_EQ((std::is_same<TypeParam, FeatureMaps>::value), filter->GetFeatureNames().empty());
 }
 
@@ -161,6 +162,7 @@ TYPED_TEST(TextureFilters, SettersStoreModifyAndArePrinted)
     expectModified([&] { filter->SetInsidePixelValue(66); }, modified);
     expectModified([&] { filter->SetDeviceID(3); }, modified);
     expectModified([&] { filter->SetOtherDeviceIDs({ 4, 5 }); }, modified);
+    expectModified([&] { filter->SetMethod("WindowWalk"); }, modified);
     expectModified([&] { filter->SetBackgroundValue(std::nan("")); }, modified);
     expectModified([&] { filter->SetDiscretizationMethod(Method::FixedBinSize); }, modified);
     expectModified([&] { filter->SetBinWidth(12.25); }, modified);
@@ -174,6 +176,7 @@ TYPED_TEST(TextureFilters, SettersStoreModifyAndArePrinted)
                { "InsidePixelValue: 66\n",
                  "DeviceID: 3\n",
                  "OtherDeviceIDs: 4 5\n",
+                 "Method: WindowWalk\n",
                  "BackgroundValue: nan\n",
                  "DiscretizationMethod: FixedBinSize\n",
                  "BinWidth: 12.25\n",
@@ -194,6 +197,24 @@ TYPED_TEST(TextureFilters, SettersStoreModifyAndArePrinted)
                { "NumberOfGrayLevels: 77\n", "InsidePixelValue: (not set)\n", "RangeSource: Mask\n" });
   expectModified([&] { filter->SetBinEdges({ 1.5, 2.5 }); }, true);
   ExpectPrints(filter.GetPointer(), { "NumberOfGrayLevels: 32\n", "BinEdges: 1.5 2.5\n" });
+}
+
+TYPED_TEST(TextureFilters, MethodsAreListedChosenAndRefused)
+{
+  const auto filter = this->MakeFilter();
+  const auto expected = Compute(filter);
+  const auto methods = filter->GetAvailableMethods();
+  // With several classes, first order has no method in common with the others.
+  EXPECT_EQ((std::is_same<TypeParam, FeatureMaps>::value), methods.empty());
+  for (const std::string & method : methods)
+  {
+    filter->SetMethod(method);
+    EXPECT_TRUE(HasSameBits(expected, Compute(filter))) << method;
+  }
+  filter->SetMethod("Tables");
+  ExpectError([&] { filter->Update(); }, { "Tables", "does not exist", "5 x 4 x 3", "16 gray levels" });
+  filter->SetMethod("");
+  EXPECT_TRUE(HasSameBits(expected, Compute(filter)));
 }
 
 TYPED_TEST(TextureFilters, ComponentsHaveNamesInTheMetadata)
@@ -893,7 +914,7 @@ TEST(VoxelPairFilters, OffsetsAreSetAndVerified)
   EXPECT_NO_THROW(filter->Update());
   ExpectError([&] { filter->SetDistances({ 1, 0 }); }, { "distance 0", "254" });
   ExpectError([&] { filter->SetDistances({ 2, 2 }); }, { "distance 2", "twice" });
-  ExpectError([&] { filter->SetDistances({}); }, { "0 distances" });
+  ExpectError([&] { filter->SetDistances({}); }, { "Distances is empty" });
   ExpectError([&] { filter->SetDistances({ 60 }); }, { "distance 60", "4096" });
 }
 

@@ -49,10 +49,7 @@ using DiscretizationFilter = itk::GrayLevelDiscretizationImageFilter<TArguments.
 using RangeSource = itk::GrayLevelDiscretizationEnums::RangeSource;
 using AffinityFunction = itk::FuzzyConnectednessEnums::AffinityFunction;
 using Adjacency = itk::FuzzyConnectednessEnums::Adjacency;
-using Method = itk::FuzzyConnectednessEnums::Method;
 using namespace VoxelMapsTest;
-
-const std::vector<Method> allMethods{ Method::Automatic, Method::Buckets, Method::Hierarchy };
 
 const SizeType  noiseSize{ { 31, 23, 11 } };
 const IndexType noiseIndex{ { 5, -3, 70 } };
@@ -139,7 +136,7 @@ TEST(ImagesWithoutVoxels, HaveOutputsWithoutVoxels)
       discretization->SetInput(image);
       discretization->SetMaskImage(isMasked ? mask : nullptr);
       expectEmpty(discretization.GetPointer());
-      for (const Method method : allMethods)
+      for (const std::string & method : GetConnectednessMethods())
       {
         for (const bool isEstimated : { false, true })
         {
@@ -229,9 +226,9 @@ TEST(EnumeratorsThatDoNotExist, OfConnectedness)
   filter->SetAdjacency(static_cast<Adjacency>(3));
   ExpectError([&] { filter->Update(); }, { "Adjacency", "3", "0", "2", "Full" });
   filter->SetAdjacency(Adjacency::Full);
-  filter->SetMethod(static_cast<Method>(3));
-  ExpectError([&] { filter->Update(); }, { "Method", "3", "0", "2", "Hierarchy" });
-  filter->SetMethod(Method::Buckets);
+  filter->SetMethod("Tiles");
+  ExpectError([&] { filter->Update(); }, { "method", "Tiles", "does not exist", GetConnectednessMethods().back() });
+  filter->SetMethod("Hierarchy");
   EXPECT_NO_THROW(filter->Update());
 }
 

@@ -18,7 +18,6 @@ using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::CooccurrenceFeatureMapEnums;
 using namespace VoxelMapsTest;
 using NoiseJob = ClassNoise<Job>;
-using Method = Enums::CudaMethod;
 using SceneJob = NeighborScene<Job>;
 } // namespace
 
@@ -128,7 +127,7 @@ TEST(CooccurrenceJob, MaximalCorrelationOfManyLevels)
       job.widestInstructionSet = voxelmaps::InstructionSet::Baseline;
       EXPECT_TRUE(HasSameBits(first, ComputeJob<double>(job)));
       job.widestInstructionSet = voxelmaps::InstructionSet::AVX2;
-      job.walkWindows = true;
+      job.method = "WindowWalk";
       EXPECT_TRUE(HasSameBits(first, ComputeJob<double>(job)));
       EXPECT_TRUE(std::all_of(first.begin(), first.end(), [](double value) { return value > 0.5 && value <= 1.0; }));
     }
@@ -174,9 +173,9 @@ TEST(CooccurrenceJob, MaximalCorrelationNextToLargeMatrices)
         EXPECT_EQ(row[static_cast<std::size_t>(x)], ComputeJob<double>(job)[0]) << x;
         if (!IsCudaTest())
         {
-          job.walkWindows = true;
+          job.method = "WindowWalk";
           EXPECT_EQ(row[static_cast<std::size_t>(x)], ComputeJob<double>(job)[0]) << x;
-          job.walkWindows = false;
+          job.method.clear();
         }
       }
     }
@@ -340,11 +339,11 @@ class CudaCooccurrenceJob : public CudaTest
 void
 ExpectCpuBits(const Job & job, bool isSorted)
 {
-  EXPECT_EQ(isSorted, Supports(job, Method::SortedPairs));
+  EXPECT_EQ(isSorted, Supports(job, "SortedPairs"));
   VoxelMapsTest::ExpectCpuBits(job,
-                               isSorted                            ? Method::SortedPairs
-                               : Supports(job, Method::RankTables) ? Method::RankTables
-                                                                   : Method::WindowWalk);
+                               isSorted                      ? "SortedPairs"
+                               : Supports(job, "RankTables") ? "RankTables"
+                                                             : "WindowWalk");
 }
 } // namespace
 
@@ -389,7 +388,7 @@ TEST_F(CudaCooccurrenceJob, LargeImagesOfFewAndManyLevels)
     {
       scene.job.aggregation = aggregation;
       const auto expected = ComputeOnCpu<float>(scene.job);
-      for (const Method method : { Method::SortedPairs, Method::RankTables })
+      for (const std::string method : { "SortedPairs", "RankTables" })
       {
         EXPECT_TRUE(HasSameBits(expected, ComputeOnDevice<float>(scene.job, method)))
           << method << ", " << windowSize[0] << ", " << windowSize[1] << ", " << aggregation;
@@ -465,7 +464,7 @@ CheckSmallTiles(const Triple & size, const Triple & windowSize, std::initializer
           scene.job.aggregation = aggregation;
           scene.job.offsets.resize(std::min(numberOfOffsets, scene.job.offsets.size()));
           // The tables of some jobs need more shared memory than ordinary devices have.
-          const Method method = Supports(scene.job, Method::RankTables) ? Method::RankTables : Method::Automatic;
+          const std::string method = Supports(scene.job, "RankTables") ? "RankTables" : "";
           ASSERT_TRUE(HasSameBits(ComputeOnCpu<float>(scene.job), ComputeOnDevice<float>(scene.job, method)));
         }
       }
@@ -576,8 +575,7 @@ TEST_F(CudaCooccurrenceJob, EveryNumberOfLevels)
            { std::size_t{ Enums::NumberOfFeatures }, std::size_t{ Enums::NumberOfFeatures } - 1 })
       {
         scene.job.features.resize(features);
-        ASSERT_TRUE(
-          HasSameBits(ComputeOnCpu<double>(scene.job), ComputeOnDevice<double>(scene.job, Method::SortedPairs)));
+        ASSERT_TRUE(HasSameBits(ComputeOnCpu<double>(scene.job), ComputeOnDevice<double>(scene.job, "SortedPairs")));
       }
     }
   }
@@ -590,7 +588,7 @@ TEST_F(CudaCooccurrenceJob, FewPairsOfLargeWindows)
   scene.job.offsets = { { { 250, 240, 0 } }, { { -251, 240, 0 } } };
   scene.job.outputIndex = { { 120, 124, 0 } };
   scene.job.outputSize = { { 40, 5, 1 } };
-  if (!Supports(scene.job, Method::SortedPairs))
+  if (!Supports(scene.job, "SortedPairs"))
   {
     GTEST_SKIP() << "the device has too little shared memory per block";
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaTestMemory.h"
 #include "CudaTestUtilities.h"
+#include "FuzzyConnectednessJobChecks.h"
 #include "RelativeFuzzyConnectednessRandomCase.h"
 
 #include "voxelmaps/CudaFuzzyConnectednessJob.h"
@@ -22,7 +23,7 @@ using voxelmaps::MemoryLocation;
 using namespace VoxelMapsTest;
 using Job = voxelmaps::FuzzyConnectednessJob;
 using Options = voxelmaps::CudaFuzzyConnectednessOptions;
-using RelativeOptions = voxelmaps::CudaRelativeFuzzyConnectednessOptions;
+using RelativeOptions = voxelmaps::CudaOptions;
 using PixelType = Job::PixelType;
 
 class CudaConnectednessMemory : public CudaTest
@@ -93,15 +94,17 @@ ComputeOnCpu(Job job)
   std::vector<TReal> strengths(static_cast<std::size_t>(job.GetNumberOfVoxels()));
   job.output = strengths.data();
   job.outputIsDouble = sizeof(TReal) == sizeof(double);
+  job.method.clear();
   voxelmaps::ComputeFuzzyConnectedness(job);
   return strengths;
 }
 
 template <typename TReal>
 std::uint64_t
-CheckStrengths(const FuzzyConnectednessRandomCase & randomCase, const Place & place, Options options)
+CheckStrengths(const FuzzyConnectednessRandomCase & randomCase, const Place & place, Options options,
+               const std::string & method = "")
 {
-  Job                      job = MakeFuzzyConnectednessJob(randomCase);
+  Job                      job = WithMethod(MakeFuzzyConnectednessJob(randomCase), method);
   const std::vector<TReal> expected = ComputeOnCpu<TReal>(job);
   const DeviceScene        scene(randomCase, job, place.stream);
   std::vector<TReal>       actual(expected.size());
@@ -115,7 +118,7 @@ CheckStrengths(const FuzzyConnectednessRandomCase & randomCase, const Place & pl
   place.Set(options);
   const auto report = voxelmaps::ComputeFuzzyConnectednessCuda(job, options);
   output.CopyBack();
-  EXPECT_EQ(expected, actual) << randomCase << ' ' << place << ' ' << options.method;
+  EXPECT_EQ(expected, actual) << randomCase << ' ' << place << ' ' << method;
   return report.numberOfSlabs;
 }
 
@@ -170,11 +173,10 @@ TEST_F(CudaConnectednessMemory, StrengthsHaveTheBitsOfTheCpu)
         }
         for (const Place & place : GetPlaces(stream))
         {
-          for (const auto method : voxelmaps::GetEnumerators<Options::Method>())
+          for (const std::string method : cudaConnectednessMethods)
           {
-            const auto options = MakeCudaOptions<Options>(method);
-            CheckStrengths<float>(randomCase, place, options);
-            CheckStrengths<double>(randomCase, place, options);
+            CheckStrengths<float>(randomCase, place, {}, method);
+            CheckStrengths<double>(randomCase, place, {}, method);
             ASSERT_FALSE(this->HasFailure());
           }
         }
@@ -276,10 +278,10 @@ TEST_F(CudaConnectednessMemory, ErrorsAndAbortsLeaveNoMemoryBehind)
   Job                job = MakeFuzzyConnectednessJob(randomCase);
   std::vector<float> strengths(scene.intensities.size());
   job.output = strengths.data();
-  for (const auto method : voxelmaps::GetEnumerators<Options::Method>())
+  for (const std::string method : cudaConnectednessMethods)
   {
-    SCOPED_TRACE(::testing::Message() << method);
-    const auto options = MakeCudaOptions<Options>(method);
+    SCOPED_TRACE(method);
+    job.method = method;
     for (int callsBeforeEnd = 0; callsBeforeEnd < 3; ++callsBeforeEnd)
     {
       int calls = 0;
@@ -289,15 +291,15 @@ TEST_F(CudaConnectednessMemory, ErrorsAndAbortsLeaveNoMemoryBehind)
           throw Aborted{};
         }
       };
-      EXPECT_THROW(voxelmaps::ComputeFuzzyConnectednessCuda(job, options), Aborted);
+      EXPECT_THROW(voxelmaps::ComputeFuzzyConnectednessCuda(job, {}), Aborted);
       EXPECT_EQ(0u, GetUsedDeviceBytes());
     }
     job.execution.reportProgress = nullptr;
-    EXPECT_THROW(voxelmaps::ComputeFuzzyConnectednessCuda(job, MakeCudaOptions<Options>(method, 100000)),
+    EXPECT_THROW(voxelmaps::ComputeFuzzyConnectednessCuda(job, MakeCudaOptions<Options>(100000)),
                  voxelmaps::EngineError);
     EXPECT_EQ(0u, GetUsedDeviceBytes());
     // The device works after errors.
-    voxelmaps::ComputeFuzzyConnectednessCuda(job, options);
+    voxelmaps::ComputeFuzzyConnectednessCuda(job, {});
     EXPECT_EQ(ComputeOnCpu<float>(job), strengths);
     EXPECT_EQ(0u, GetUsedDeviceBytes());
   }

@@ -14,14 +14,22 @@
 namespace VoxelMapsTest
 {
 /** Options of a CUDA engine. */
-template <typename TOptions>
+template <typename TOptions = voxelmaps::CudaOptions>
 TOptions
-MakeCudaOptions(typename TOptions::Method method, std::uint64_t memoryBudget = 0)
+MakeCudaOptions(std::uint64_t memoryBudget)
 {
   TOptions options;
-  options.method = method;
   options.memoryBudget = memoryBudget;
   return options;
+}
+
+/** A job that names a method. */
+template <typename TJob>
+TJob
+WithMethod(TJob job, const std::string & method)
+{
+  job.method = method;
+  return job;
 }
 
 /** The bytes of device memory that the error for too small a budget asks for. */

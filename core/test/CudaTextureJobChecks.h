@@ -11,19 +11,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <vector>
 
 namespace VoxelMapsTest
 {
-template <typename TJob>
-using CudaJobOptions = voxelmaps::CudaTextureOptions<TJob>;
-template <typename TJob>
-using CudaJobReport = voxelmaps::CudaTextureReport<TJob>;
-template <typename TJob>
-using CudaJobMethod = typename CudaJobOptions<TJob>::Method;
-
 /** Number of numbers in the output of a job. */
 template <typename TJob>
 std::size_t
@@ -49,7 +43,7 @@ ComputeOnCpu(TJob job)
 /** Compute into a buffer that was filled with what cannot be a result. */
 template <typename TReal, typename TJob>
 std::vector<TReal>
-ComputeOnDevice(TJob job, const CudaJobOptions<TJob> & options, CudaJobReport<TJob> & report)
+ComputeOnDevice(TJob job, const voxelmaps::CudaOptions & options, voxelmaps::CudaReport & report)
 {
   std::vector<TReal> output(CountNumbers(job), static_cast<TReal>(-1.2345e29));
   job.output = output.data();
@@ -60,69 +54,76 @@ ComputeOnDevice(TJob job, const CudaJobOptions<TJob> & options, CudaJobReport<TJ
 
 template <typename TReal, typename TJob>
 std::vector<TReal>
-ComputeOnDevice(const TJob & job, CudaJobMethod<TJob> method, CudaJobReport<TJob> & report,
+ComputeOnDevice(const TJob & job, const std::string & method, voxelmaps::CudaReport & report,
                 std::uint64_t memoryBudget = 0)
 {
-  return ComputeOnDevice<TReal>(job, MakeCudaOptions<CudaJobOptions<TJob>>(method, memoryBudget), report);
+  return ComputeOnDevice<TReal>(WithMethod(job, method), MakeCudaOptions(memoryBudget), report);
 }
 
 template <typename TReal, typename TJob>
 std::vector<TReal>
-ComputeOnDevice(const TJob & job, CudaJobMethod<TJob> method, std::uint64_t memoryBudget = 0)
+ComputeOnDevice(const TJob & job, const std::string & method, std::uint64_t memoryBudget = 0)
 {
-  CudaJobReport<TJob> report;
+  voxelmaps::CudaReport report;
   return ComputeOnDevice<TReal>(job, method, report, memoryBudget);
 }
 
-/** Whether a method supports a job; if not, its error must name the method, and Automatic. */
+/** Whether a method supports a job, as the list of methods must say; if not, its error must name the method, and those
+ * that do. */
 template <typename TJob>
 bool
-Supports(const TJob & job, CudaJobMethod<TJob> method)
+Supports(const TJob & job, const std::string & method)
 {
+  const auto methods = voxelmaps::GetCudaMethods(job);
+  const bool isListed = method.empty() || std::find(methods.begin(), methods.end(), method) != methods.end();
   try
   {
     ComputeOnDevice<float>(job, method);
+    EXPECT_TRUE(isListed) << method;
     return true;
   }
-  catch (const voxelmaps::UnsupportedOnDeviceError & error)
+  catch (const voxelmaps::UnsupportedMethodError & error)
   {
-    EXPECT_TRUE(ContainsWord(error.what(), Print(method)) && ContainsWord(error.what(), "Automatic")) << error.what();
+    EXPECT_FALSE(isListed) << error.what();
+    EXPECT_TRUE(ContainsWord(error.what(), method)) << error.what();
+    for (const std::string & other : methods)
+    {
+      EXPECT_TRUE(ContainsWord(error.what(), other)) << error.what();
+    }
     return false;
   }
 }
 
-/** Expect that Automatic chooses a method, and that all methods that support the job, among them the chosen one and
- * WindowWalk, give the bits of the CPU. */
+/** Expect that a method is the automatic choice, and that all methods that support the job, among them the chosen one
+ * and WindowWalk, give the bits of the CPU. */
 template <typename TJob>
 void
-ExpectCpuBits(const TJob & job, CudaJobMethod<TJob> expectedMethod)
+ExpectCpuBits(const TJob & job, const std::string & expectedMethod)
 {
-  using Method = CudaJobMethod<TJob>;
   const auto expected = ComputeOnCpu<double>(job);
-  for (const Method method : voxelmaps::GetEnumerators<Method>())
+  for (const std::string method : MethodNames<TJob>::cuda)
   {
-    SCOPED_TRACE(::testing::Message() << method);
+    SCOPED_TRACE(method);
     try
     {
-      CudaJobReport<TJob> report;
+      voxelmaps::CudaReport report;
       ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(job, method, report)));
-      EXPECT_EQ(method == Method::Automatic ? expectedMethod : method, report.method);
+      EXPECT_EQ(method.empty() ? expectedMethod : method, report.method);
     }
-    catch (const voxelmaps::UnsupportedOnDeviceError & error)
+    catch (const voxelmaps::UnsupportedMethodError & error)
     {
-      EXPECT_TRUE(method != Method::Automatic && method != expectedMethod && method != Method::WindowWalk)
-        << error.what();
+      EXPECT_TRUE(!method.empty() && method != expectedMethod && method != "WindowWalk") << error.what();
     }
   }
 }
 
-/** The same, whatever method Automatic chooses. */
+/** The same, whatever the automatic choice is. */
 template <typename TJob>
 void
 ExpectCpuBits(const TJob & job)
 {
-  CudaJobReport<TJob> report;
-  ComputeOnDevice<double>(job, CudaJobMethod<TJob>::Automatic, report);
+  voxelmaps::CudaReport report;
+  ComputeOnDevice<double>(job, "", report);
   ExpectCpuBits(job, report.method);
 }
 

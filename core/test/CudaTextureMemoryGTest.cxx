@@ -101,7 +101,7 @@ private:
 template <typename TReal, typename TJob>
 std::uint64_t
 CheckLayouts(TJob job, const std::vector<TReal> & expected, const DeviceInput<TJob> & input, const Place & place,
-             CudaJobOptions<TJob> options, bool areAll = true)
+             voxelmaps::CudaOptions options, bool areAll = true)
 {
   std::uint64_t maxNumberOfSlabs = 0;
   place.Set(options);
@@ -118,9 +118,9 @@ CheckLayouts(TJob job, const std::vector<TReal> & expected, const DeviceInput<TJ
     SCOPED_TRACE(layout.name);
     PlacedOutput<TReal> output(job, layout, place);
     output.Set(job);
-    const CudaJobReport<TJob> report = voxelmaps::ComputeFeatureMapsCuda(job, options);
+    const voxelmaps::CudaReport report = voxelmaps::ComputeFeatureMapsCuda(job, options);
     EXPECT_TRUE(output.Has(expected));
-    const bool isOnCpu = report.method == CudaJobMethod<TJob>::Automatic;
+    const bool isOnCpu = report.method.empty();
     EXPECT_EQ(place.output == MemoryLocation::Device || isOnCpu, report.kernelMilliseconds == 0.0);
     maxNumberOfSlabs = std::max(maxNumberOfSlabs, report.numberOfSlabs);
   }
@@ -131,20 +131,19 @@ CheckLayouts(TJob job, const std::vector<TReal> & expected, const DeviceInput<TJ
 template <typename TReal, typename TJob>
 std::uint64_t
 CheckMethod(const TJob & job, const std::vector<TReal> & expected, const DeviceInput<TJob> & input, const Place & place,
-            CudaJobMethod<TJob> method)
+            const std::string & method)
 {
   SCOPED_TRACE(::testing::Message() << method << (job.outputIsDouble ? ", double" : ", float"));
   const auto compute = [&](std::uint64_t budget) {
     SCOPED_TRACE(::testing::Message() << "budget " << budget);
-    return CheckLayouts(
-      job, expected, input, place, MakeCudaOptions<CudaJobOptions<TJob>>(method, budget), budget == 0);
+    return CheckLayouts(WithMethod(job, method), expected, input, place, MakeCudaOptions(budget), budget == 0);
   };
   std::uint64_t maxNumberOfSlabs = 0;
   try
   {
     maxNumberOfSlabs = compute(0);
   }
-  catch (const voxelmaps::UnsupportedOnDeviceError &)
+  catch (const voxelmaps::UnsupportedMethodError &)
   {
     return 0;
   }
@@ -168,7 +167,6 @@ class CudaSizeZoneMemory : public CudaTest
 TEST_F(CudaSizeZoneMemory, TheCpuComputesWhatNoMethodSupports)
 {
   using Job = voxelmaps::SizeZoneJob;
-  using Method = CudaJobMethod<Job>;
   const Stream            stream;
   TextureMemoryScene<Job> scene({ { 23, 9, 5 } }, { { 17, 17, 2 } }, 16);
   scene.SetRegion({ { { 2, 1, 0 } }, { { 19, 6, 5 } } });
@@ -178,16 +176,16 @@ TEST_F(CudaSizeZoneMemory, TheCpuComputesWhatNoMethodSupports)
   {
     SCOPED_TRACE(::testing::Message() << place);
     const DeviceInput<Job> input(scene, place.stream);
-    CudaJobOptions<Job>    options;
+    voxelmaps::CudaOptions options;
     CheckLayouts(scene.job, expected, input, place, options);
     options.otherDeviceIDs = { 0 };
     CheckLayouts(scene.job, expected, input, place, options);
   }
-  CudaJobReport<Job> report;
-  EXPECT_EQ(expected, ComputeOnDevice<float>(scene.job, Method::Automatic, report));
-  EXPECT_EQ(Method::Automatic, report.method);
+  voxelmaps::CudaReport report;
+  EXPECT_EQ(expected, ComputeOnDevice<float>(scene.job, "", report));
+  EXPECT_EQ("", report.method);
   EXPECT_EQ("CPU", report.deviceName);
-  EXPECT_THROW(ComputeOnDevice<float>(scene.job, Method::BitPlanes), voxelmaps::UnsupportedOnDeviceError);
+  EXPECT_THROW(ComputeOnDevice<float>(scene.job, "BitPlanes"), voxelmaps::UnsupportedMethodError);
 }
 
 TYPED_TEST(CudaTextureMemory, AllPlacesAndLayoutsHaveTheBitsOfTheCpu)
@@ -203,7 +201,7 @@ TYPED_TEST(CudaTextureMemory, AllPlacesAndLayoutsHaveTheBitsOfTheCpu)
     std::uint64_t                maxNumberOfSlabs = 0; // of any method
     for (TypeParam job : WithAllAggregations(scene.job))
     {
-      for (const auto method : voxelmaps::GetEnumerators<CudaJobMethod<TypeParam>>())
+      for (const std::string method : MethodNames<TypeParam>::cuda)
       {
         job.selection = nullptr;
         job.backgroundValue = -7.0;
@@ -227,9 +225,9 @@ TYPED_TEST(CudaTextureMemory, AllPlacesAndLayoutsHaveTheBitsOfTheCpu)
 TYPED_TEST(CudaTextureMemory, ErrorsAndAbortsLeaveNoMemoryBehind)
 {
   const TextureMemoryScene<TypeParam> scene({ { 60, 40, 12 } }, { { 5, 5, 5 } }, 64);
-  for (const auto method : voxelmaps::GetEnumerators<CudaJobMethod<TypeParam>>())
+  for (const std::string method : MethodNames<TypeParam>::cuda)
   {
-    SCOPED_TRACE(::testing::Message() << method);
+    SCOPED_TRACE(method);
     if (!Supports(scene.job, method))
     {
       continue;
@@ -253,7 +251,6 @@ TYPED_TEST(CudaTextureMemory, ErrorsAndAbortsLeaveNoMemoryBehind)
 
 TYPED_TEST(CudaTextureMemory, SeveralDevicesHaveTheBitsOfTheCpu)
 {
-  using Options = CudaJobOptions<TypeParam>;
   const Stream                  stream;
   TextureMemoryScene<TypeParam> scene({ { 23, 9, 7 } }, { { 3, 4, 3 } }, 16);
   // Where there is one device only, it does the work of several.
@@ -276,7 +273,7 @@ TYPED_TEST(CudaTextureMemory, SeveralDevicesHaveTheBitsOfTheCpu)
         const auto check = [&](const auto & expected) {
           for (const std::vector<int> & others : { std::vector<int>{ last }, std::vector<int>{ 0, last, last } })
           {
-            Options options;
+            voxelmaps::CudaOptions options;
             options.otherDeviceIDs = others;
             CheckLayouts(job, expected, input, place, options);
             // Arrays in host memory only.
@@ -296,12 +293,11 @@ TYPED_TEST(CudaTextureMemory, SeveralDevicesHaveTheBitsOfTheCpu)
 
 TYPED_TEST(CudaTextureMemory, SeveralDevicesReportProgressAbortsAndErrors)
 {
-  using Options = CudaJobOptions<TypeParam>;
   TextureMemoryScene<TypeParam> scene({ { 23, 9, 7 } }, { { 3, 4, 3 } }, 16);
   std::vector<float>            output(CountVoxels(scene.job.outputSize) * scene.job.GetNumberOfComponents());
   TypeParam                     job = scene.job;
   job.output = output.data();
-  Options options;
+  voxelmaps::CudaOptions options;
   options.otherDeviceIDs = { 0, 0 };
   std::uint64_t finished = 0;
   const auto    caller = std::this_thread::get_id();
@@ -309,7 +305,7 @@ TYPED_TEST(CudaTextureMemory, SeveralDevicesReportProgressAbortsAndErrors)
     EXPECT_EQ(caller, std::this_thread::get_id());
     finished += voxels;
   };
-  const CudaJobReport<TypeParam> report = voxelmaps::ComputeFeatureMapsCuda(job, options);
+  const voxelmaps::CudaReport report = voxelmaps::ComputeFeatureMapsCuda(job, options);
   EXPECT_EQ(CountVoxels(job.outputSize), finished);
   EXPECT_EQ(3u, report.numberOfSlabs);
   const std::string name = voxelmaps::CudaDevices::GetName(0);
@@ -334,7 +330,6 @@ TYPED_TEST(CudaTextureMemory, SeveralDevicesReportProgressAbortsAndErrors)
 
 TYPED_TEST(CudaTextureMemory, CallsComeBetweenTheEarlierAndTheLaterWorkOfTheirStream)
 {
-  using Options = CudaJobOptions<TypeParam>;
   const Stream                        stream;
   TextureMemoryScene<TypeParam>       scene({ { 23, 9, 5 } }, { { 3, 4, 3 } }, 16, 1);
   const TextureMemoryScene<TypeParam> otherScene({ { 23, 9, 5 } }, { { 3, 4, 3 } }, 16, 2);
@@ -342,7 +337,7 @@ TYPED_TEST(CudaTextureMemory, CallsComeBetweenTheEarlierAndTheLaterWorkOfTheirSt
   const auto expected = ComputeOnCpu<float>(scene.job);
   for (const Place & place : GetPlaces(stream))
   {
-    for (const auto method : voxelmaps::GetEnumerators<typename Options::Method>())
+    for (const std::string method : MethodNames<TypeParam>::cuda)
     {
       for (const OutputLayout & layout :
            GetOutputLayouts(CountVoxels(scene.job.outputSize), scene.job.GetNumberOfComponents()))
@@ -360,16 +355,16 @@ TYPED_TEST(CudaTextureMemory, CallsComeBetweenTheEarlierAndTheLaterWorkOfTheirSt
         {
           input.Set(job);
         }
-        auto options = MakeCudaOptions<Options>(method);
+        voxelmaps::CudaOptions options;
         place.Set(options);
         DelayStream<10>(place.stream);
         input.Assign(right);
         output.Assign(empty);
         try
         {
-          voxelmaps::ComputeFeatureMapsCuda(job, options);
+          voxelmaps::ComputeFeatureMapsCuda(WithMethod(job, method), options);
         }
-        catch (const voxelmaps::UnsupportedOnDeviceError &)
+        catch (const voxelmaps::UnsupportedMethodError &)
         {
           break;
         }
@@ -420,7 +415,7 @@ TYPED_TEST(CudaTextureMemory, TablesOutliveCallsThatDoNotWait)
       TypeParam job = jobs[call];
       outputs[call]->Set(job);
       input.Set(job);
-      CudaJobOptions<TypeParam> options;
+      voxelmaps::CudaOptions options;
       place.Set(options);
       voxelmaps::ComputeFeatureMapsCuda(job, options);
     }

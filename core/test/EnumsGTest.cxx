@@ -103,23 +103,14 @@ ExpectFeatures(unsigned int number)
 TEST(Enums, NamesAreUniqueAndPrinted)
 {
   ExpectNames<CooccurrenceFeatureMapEnums::Aggregation>(3);
-  ExpectNames<CooccurrenceFeatureMapEnums::CudaMethod>(4);
-  ExpectNames<DependenceFeatureMapEnums::CudaMethod>(3);
-  ExpectNames<FirstOrderFeatureMapEnums::CudaMethod>(2);
   ExpectNames<FuzzyConnectednessEnums::AffinityFunction>(5);
   ExpectNames<FuzzyConnectednessEnums::Adjacency>(3);
-  ExpectNames<FuzzyConnectednessEnums::Method>(3);
-  ExpectNames<FuzzyConnectednessEnums::CudaMethod>(3);
   ExpectNames<GrayLevelDiscretizationEnums::Method>(6);
   ExpectNames<GrayLevelDiscretizationEnums::RangeSource>(3);
-  ExpectNames<GrayToneDifferenceFeatureMapEnums::CudaMethod>(3);
   ExpectNames<RelativeFuzzyConnectednessEnums::Competition>(2);
-  ExpectNames<RelativeFuzzyConnectednessEnums::CudaMethod>(2);
-  ExpectNames<RelativeFuzzyConnectednessEnums::TieRule>(2);
+  ExpectNames<RelativeFuzzyConnectednessEnums::TieRule>(3);
   ExpectNames<RunLengthFeatureMapEnums::Aggregation>(3);
-  ExpectNames<RunLengthFeatureMapEnums::CudaMethod>(5);
   ExpectNames<SizeZoneFeatureMapEnums::Connectivity>(2);
-  ExpectNames<SizeZoneFeatureMapEnums::CudaMethod>(2);
 }
 
 TEST(Enums, FeaturesAreFoundByTheirNames)

@@ -41,10 +41,10 @@ BudgetForPlanes(const voxelmaps::FuzzyConnectednessJob & job, std::int64_t plane
 }
 
 inline ConnectednessEngine
-MakeConnectednessEngine(voxelmaps::FuzzyConnectednessJob::Method method, unsigned int workers)
+MakeConnectednessEngine(const std::string & method, unsigned int workers)
 {
   using Job = voxelmaps::FuzzyConnectednessJob;
-  return { Print(method) + " with " + std::to_string(workers) + " threads",
+  return { method + " with " + std::to_string(workers) + " threads",
            [=](const Job & job) { return RunFuzzyConnectednessJob(job, method, workers); },
            [=](Job job) {
              job.method = method;
@@ -55,42 +55,47 @@ MakeConnectednessEngine(voxelmaps::FuzzyConnectednessJob::Method method, unsigne
 }
 
 inline ConnectednessEngine
-MakeConnectednessEngine(const voxelmaps::CudaFuzzyConnectednessOptions & options)
+MakeConnectednessEngine(const std::string & method, const voxelmaps::CudaFuzzyConnectednessOptions & options)
 {
   using Job = voxelmaps::FuzzyConnectednessJob;
-  return { Print(options.method) + (options.memoryBudget > 0 ? " in slabs" : "") + ", " +
-             std::to_string(options.correctionPasses) + " correction passes",
+  return { method + (options.memoryBudget > 0 ? " in slabs" : "") + ", " + std::to_string(options.correctionPasses) +
+             " correction passes",
            [=](const Job & job) {
              return ComputeGuardedKeys(job.GetNumberOfVoxels(), [&](std::uint32_t * keys) {
-               voxelmaps::ComputeFuzzyConnectednessKeysCuda(job, options, keys);
+               voxelmaps::ComputeFuzzyConnectednessKeysCuda(WithMethod(job, method), options, keys);
              });
            },
-           [=](const Job & job) { voxelmaps::ComputeFuzzyConnectednessCuda(job, options); } };
+           [=](const Job & job) { voxelmaps::ComputeFuzzyConnectednessCuda(WithMethod(job, method), options); } };
 }
 
-/** For the CPU, all methods, and Hierarchy with different numbers of threads. For CUDA, all methods, and all but
- * Automatic in slabs as well. */
+constexpr const char * cudaConnectednessMethods[]{ "", "Hierarchy", "CorrectedKFOE" };
+
+/** For the CPU, all methods that support a job, and Hierarchy with different numbers of threads. For CUDA, all methods,
+ * and those with a name in slabs as well. */
 inline std::vector<ConnectednessEngine>
 GetEngines(const voxelmaps::FuzzyConnectednessJob & job)
 {
-  using Method = voxelmaps::FuzzyConnectednessJob::Method;
-  using Options = voxelmaps::CudaFuzzyConnectednessOptions;
+  std::vector<ConnectednessEngine> engines;
   if (!IsCudaTest())
   {
-    return { MakeConnectednessEngine(Method::Buckets, 1),   MakeConnectednessEngine(Method::Hierarchy, 1),
-             MakeConnectednessEngine(Method::Hierarchy, 2), MakeConnectednessEngine(Method::Hierarchy, 8),
-             MakeConnectednessEngine(Method::Hierarchy, 8), MakeConnectednessEngine(Method::Automatic, 3) };
-  }
-  std::vector<ConnectednessEngine> engines;
-  for (const Options::Method method : voxelmaps::GetEnumerators<Options::Method>())
-  {
-    auto options = MakeCudaOptions<Options>(method);
-    engines.push_back(MakeConnectednessEngine(options));
-    if (method != Options::Method::Automatic)
+    engines = { MakeConnectednessEngine("Buckets", 1),   MakeConnectednessEngine("Hierarchy", 1),
+                MakeConnectednessEngine("Hierarchy", 2), MakeConnectednessEngine("Hierarchy", 8),
+                MakeConnectednessEngine("Hierarchy", 8), MakeConnectednessEngine("", 3) };
+    if (job.numberOfComponents == 0)
     {
-      options.memoryBudget = BudgetForPlanes(job, 7);
+      engines.push_back(MakeConnectednessEngine("Queue", 1));
+    }
+    return engines;
+  }
+  using Options = voxelmaps::CudaFuzzyConnectednessOptions;
+  for (const std::string method : cudaConnectednessMethods)
+  {
+    engines.push_back(MakeConnectednessEngine(method, Options{}));
+    if (!method.empty())
+    {
+      auto options = MakeCudaOptions<Options>(BudgetForPlanes(job, 7));
       options.correctionPasses = static_cast<unsigned int>(job.GetNumberOfVoxels() % 5);
-      engines.push_back(MakeConnectednessEngine(options));
+      engines.push_back(MakeConnectednessEngine(method, options));
     }
   }
   return engines;

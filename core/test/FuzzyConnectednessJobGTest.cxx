@@ -24,7 +24,6 @@ namespace
 using Job = voxelmaps::FuzzyConnectednessJob;
 using AffinityFunction = Job::AffinityFunction;
 using Adjacency = Job::Adjacency;
-using Method = Job::Method;
 using PixelType = Job::PixelType;
 using Keys = std::vector<std::uint32_t>;
 using FuzzyConnectednessOracle::Scene;
@@ -33,7 +32,6 @@ using namespace VoxelMapsTest;
 namespace Oracle = FuzzyConnectednessOracle;
 using Options = voxelmaps::CudaFuzzyConnectednessOptions;
 using Report = voxelmaps::CudaFuzzyConnectednessReport;
-using CudaMethod = Options::Method;
 
 const std::vector<AffinityFunction> allAffinityFunctions = voxelmaps::GetEnumerators<AffinityFunction>();
 
@@ -169,7 +167,7 @@ TEST(FuzzyConnectednessJob, OutputHoldsStrengthsOfKeys)
   scene.seeds = { 20000, 7 };
   const auto          each = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
   Job                 job = MakeFuzzyConnectednessJob(each);
-  const Keys          keys = RunFuzzyConnectednessJob(job, Method::Buckets, 1);
+  const Keys          keys = RunFuzzyConnectednessJob(job, "Buckets", 1);
   std::vector<float>  floats(keys.size());
   std::vector<double> doubles(keys.size());
   for (const auto & engine : GetEngines(job))
@@ -185,42 +183,32 @@ TEST(FuzzyConnectednessJob, OutputHoldsStrengthsOfKeys)
   }
 }
 
-TEST(FuzzyConnectednessJob, ReportsTheMethodThatComputes)
+TEST(FuzzyConnectednessJob, ListsTheMethodsThatSupportAJob)
 {
-  // Only the size and the number of neighbors count here, so no image is needed.
+  // Only the size, the number of neighbors and the pixels count here, so no image is needed.
+  using Names = std::vector<std::string>;
   Job job;
   job.size = { { 100, 100, 100 } };
-  const auto choose = [&job](Method method) {
-    job.method = method;
-    return voxelmaps::ChooseMethod(job);
-  };
-  for (const Method method : { Method::Buckets, Method::Hierarchy })
-  {
-    EXPECT_EQ(method, choose(method));
-  }
-  EXPECT_EQ(Method::Hierarchy, choose(Method::Automatic));
+  EXPECT_EQ((Names{ "Hierarchy", "Buckets", "Queue" }), GetMethods(job));
   job.minimumStrength = 0.5;
-  EXPECT_EQ(Method::Buckets, choose(Method::Automatic));
+  EXPECT_EQ((Names{ "Buckets", "Hierarchy", "Queue" }), GetMethods(job));
   job.execution.numberOfWorkers = 4;
-  EXPECT_EQ(Method::Hierarchy, choose(Method::Automatic));
-  job.execution.numberOfWorkers = 1;
-  job.minimumStrength = 0.0;
-  job.adjacency = Adjacency::Full;
-  EXPECT_EQ(Method::Hierarchy, choose(Method::Automatic));
+  EXPECT_EQ((Names{ "Hierarchy", "Buckets", "Queue" }), GetMethods(job));
+  job.numberOfComponents = 2;
+  EXPECT_EQ((Names{ "Hierarchy", "Buckets" }), GetMethods(job));
 
   // Hierarchy numbers links with 32 bits: 13 per voxel with 26 neighbors, 3 with 6, and 2 with 4.
+  job.adjacency = Adjacency::Full;
   job.size = { { 1000, 1000, 330 } };
-  EXPECT_EQ(Method::Hierarchy, choose(Method::Hierarchy));
+  EXPECT_EQ((Names{ "Hierarchy", "Buckets" }), GetMethods(job));
   job.size = { { 1000, 1000, 331 } };
-  EXPECT_EQ(Method::Buckets, choose(Method::Hierarchy));
+  EXPECT_EQ((Names{ "Buckets" }), GetMethods(job));
   job.adjacency = Adjacency::Face;
-  EXPECT_EQ(Method::Hierarchy, choose(Method::Hierarchy));
-  EXPECT_EQ(Method::Hierarchy, choose(Method::Automatic));
+  EXPECT_EQ((Names{ "Hierarchy", "Buckets" }), GetMethods(job));
   job.size = { { 1000, 1000, 1432 } };
-  EXPECT_EQ(Method::Buckets, choose(Method::Hierarchy));
-  EXPECT_EQ(Method::Buckets, choose(Method::Automatic));
+  EXPECT_EQ((Names{ "Buckets" }), GetMethods(job));
   job.size = { { 40000, 40000, 1 } };
-  EXPECT_EQ(Method::Hierarchy, choose(Method::Hierarchy));
+  EXPECT_EQ((Names{ "Hierarchy", "Buckets" }), GetMethods(job));
 }
 
 TEST(FuzzyConnectednessJob, CountsWhatItReaches)
@@ -238,7 +226,7 @@ TEST(FuzzyConnectednessJob, CountsWhatItReaches)
   const Keys expected = Oracle::ComputeKeys(randomCase.scene);
   const auto reached = expected.size() - static_cast<std::size_t>(std::count(expected.begin(), expected.end(), 0u));
   ASSERT_LT(reached, expected.size());
-  for (const Method method : { Method::Buckets, Method::Hierarchy, Method::Automatic })
+  for (const std::string method : { "Buckets", "Hierarchy", "Queue", "" })
   {
     for (const unsigned int workers : { 1u, 8u })
     {
@@ -250,7 +238,7 @@ TEST(FuzzyConnectednessJob, CountsWhatItReaches)
       };
       EXPECT_TRUE(AreSameKeys(expected, RunFuzzyConnectednessJob(job, method, workers)));
       // Seeds may or may not be counted. Hierarchy, which Automatic chooses here, works on all voxels.
-      const bool onAll = method == Method::Hierarchy || method == Method::Automatic;
+      const bool onAll = method == "Hierarchy" || method.empty();
       EXPECT_LE(count, onAll ? expected.size() : reached);
       EXPECT_GE(count, reached - 3);
       EXPECT_GE(calls, 2u);
@@ -266,7 +254,7 @@ TEST(FuzzyConnectednessJob, EndsEarlyOnRequest)
   scene.seeds = { 0 };
   const auto randomCase = MakeFuzzyConnectednessCase(scene, PixelType::UInt8);
   Job        job = MakeFuzzyConnectednessJob(randomCase);
-  for (const Method method : { Method::Buckets, Method::Hierarchy, Method::Automatic })
+  for (const std::string method : { "Buckets", "Hierarchy", "Queue", "" })
   {
     for (const unsigned int workers : { 1u, 8u })
     {
@@ -324,7 +312,14 @@ TEST(FuzzyConnectednessJob, RefusesInvalidJobs)
   expectError([](Job & job) { job.pixelType = static_cast<PixelType>(8); }, { "8", "pixel type" });
   expectError([](Job & job) { job.affinityFunction = static_cast<AffinityFunction>(5); }, { "5", "affinity function" });
   expectError([](Job & job) { job.adjacency = static_cast<Adjacency>(3); }, { "3", "adjacency" });
-  expectError([](Job & job) { job.method = static_cast<Method>(5); }, { "5", "method" });
+  expectError([](Job & job) { job.method = "Tiles"; },
+              { "Tiles", "does not exist", "4 x 3 x 1", "Hierarchy", "Queue" });
+  expectError(
+    [](Job & job) {
+      job.method = "Queue";
+      job.numberOfComponents = 1;
+    },
+    { "Queue", "does not support", "1 components", "Hierarchy, Buckets" });
   expectError([](Job & job) { job.affinity = {}; }, { "object mean", "0 elements", "need 1" });
   for (const double value : { nan, infinity, -infinity, 9e307 })
   {
@@ -353,24 +348,15 @@ TEST(FuzzyConnectednessJob, RefusesInvalidJobs)
 namespace
 {
 
-Options
-MakeOptions(CudaMethod method, std::uint64_t memoryBudget = 0)
-{
-  return MakeCudaOptions<Options>(method, memoryBudget);
-}
-
 /** Keys of a job on the device. */
 Keys
-ComputeOnDevice(const Job & job, CudaMethod method)
+ComputeOnDevice(const Job & job, const std::string & method)
 {
-  return MakeConnectednessEngine(MakeOptions(method)).computeKeys(job);
+  return MakeConnectednessEngine(method, Options{}).computeKeys(job);
 }
 
 class CudaFuzzyConnectednessJob : public CudaTest
-{
-protected:
-  const std::vector<CudaMethod> methods = voxelmaps::GetEnumerators<CudaMethod>();
-};
+{};
 } // namespace
 
 // Small enough for compute-sanitizer.
@@ -424,8 +410,8 @@ TEST_F(CudaFuzzyConnectednessJob, LargerVolumesEqualTheCPU)
     }
     const Job job = MakeFuzzyConnectednessJob(each);
     SCOPED_TRACE(::testing::Message() << each);
-    ExpectKeys(RunFuzzyConnectednessJob(job, Job::Method::Hierarchy, 4), job);
-    const auto         inSlabs = MakeOptions(CudaMethod::Hierarchy, BudgetForPlanes(job, 7));
+    ExpectKeys(RunFuzzyConnectednessJob(job, "Hierarchy", 4), job);
+    const auto         inSlabs = MakeCudaOptions<Options>(BudgetForPlanes(job, 7));
     std::vector<float> strengths(static_cast<std::size_t>(job.GetNumberOfVoxels()));
     Job                withOutput = job;
     withOutput.output = strengths.data();
@@ -445,10 +431,10 @@ TEST_F(CudaFuzzyConnectednessJob, RepeatedRunsGiveTheSameBits)
     scene.adjacency = adjacency;
     const auto each = MakeFuzzyConnectednessCase(scene, PixelType::Int16);
     const Job  job = MakeFuzzyConnectednessJob(each);
-    const Keys expected = RunFuzzyConnectednessJob(job, Job::Method::Buckets, 1);
-    for (const CudaMethod method : { CudaMethod::CorrectedKFOE, CudaMethod::Hierarchy })
+    const Keys expected = RunFuzzyConnectednessJob(job, "Buckets", 1);
+    for (const std::string method : { "CorrectedKFOE", "Hierarchy" })
     {
-      for (int i = 0; i < (method == CudaMethod::CorrectedKFOE ? 5 : 20); ++i)
+      for (int i = 0; i < (method == "CorrectedKFOE" ? 5 : 20); ++i)
       {
         ASSERT_TRUE(AreSameKeys(expected, ComputeOnDevice(job, method))) << method << ", run " << i;
       }
@@ -471,7 +457,7 @@ TEST_F(CudaFuzzyConnectednessJob, SeveralThreadsAtATime)
   RunThreads(8, [&](unsigned int i) {
     for (unsigned int n = 0; n < 10; ++n)
     {
-      actual[i] = ComputeOnDevice(MakeFuzzyConnectednessJob(*cases[i]), methods[(i + n) % methods.size()]);
+      actual[i] = ComputeOnDevice(MakeFuzzyConnectednessJob(*cases[i]), cudaConnectednessMethods[(i + n) % 3]);
     }
   });
   for (std::size_t i = 0; i < cases.size(); ++i)
@@ -490,7 +476,7 @@ TEST_F(CudaFuzzyConnectednessJob, ReportsMethodAndSlabs)
   Job                job = MakeFuzzyConnectednessJob(each);
   std::vector<float> strengths(scene.intensities.size());
   job.output = strengths.data();
-  for (const CudaMethod method : methods)
+  for (const std::string method : cudaConnectednessMethods)
   {
     std::uint64_t count = 0;
     const auto    caller = std::this_thread::get_id();
@@ -498,14 +484,15 @@ TEST_F(CudaFuzzyConnectednessJob, ReportsMethodAndSlabs)
       EXPECT_EQ(caller, std::this_thread::get_id());
       count += voxels;
     };
-    const Report report = voxelmaps::ComputeFuzzyConnectednessCuda(job, MakeOptions(method));
+    job.method = method;
+    const Report report = voxelmaps::ComputeFuzzyConnectednessCuda(job, {});
     EXPECT_LE(count, each.scene.intensities.size());
-    EXPECT_TRUE(method == CudaMethod::Automatic ? report.method != method : report.method == method);
+    EXPECT_EQ(method.empty() ? "Hierarchy" : method, report.method);
     EXPECT_EQ(1u, report.numberOfSlabs);
     EXPECT_GT(report.numberOfIterations, 0u);
     EXPECT_GT(report.kernelMilliseconds, 0.0);
     EXPECT_EQ(voxelmaps::CudaDevices::GetName(0), report.deviceName);
-    const auto inSlabs = MakeOptions(method, BudgetForPlanes(job, 10));
+    const auto inSlabs = MakeCudaOptions<Options>(BudgetForPlanes(job, 10));
     EXPECT_GT(voxelmaps::ComputeFuzzyConnectednessCuda(job, inSlabs).numberOfSlabs, 1u);
   }
 }
@@ -540,7 +527,7 @@ TEST_F(CudaFuzzyConnectednessJob, MoreThan2To31Voxels)
   {
     std::fill(keys.begin(), keys.end(), 0xdeadbeefu);
     const Report report =
-      voxelmaps::ComputeFuzzyConnectednessKeysCuda(job, MakeOptions(CudaMethod::Hierarchy, budget), keys.data());
+      voxelmaps::ComputeFuzzyConnectednessKeysCuda(job, MakeCudaOptions<Options>(budget), keys.data());
     RecordProperty("slabs", std::to_string(report.numberOfSlabs));
     std::uint32_t expected = Oracle::fullAffinity;
     std::uint64_t wrong = 0;

@@ -111,7 +111,7 @@ ComputeGuardedKeys(std::int64_t numberOfVoxels, const std::function<void(std::ui
 
 /** The keys of a job, by a method with so many threads, whatever the number of processors. */
 std::vector<std::uint32_t>
-RunFuzzyConnectednessJob(voxelmaps::FuzzyConnectednessJob job, voxelmaps::FuzzyConnectednessJob::Method method,
+RunFuzzyConnectednessJob(voxelmaps::FuzzyConnectednessJob job, const std::string & method,
                          unsigned int numberOfWorkers);
 
 /** Strengths of keys, as the engines convert them. */

@@ -27,7 +27,7 @@ using Hierarchy = voxelmaps::RelativeFuzzyConnectednessHierarchy;
 using Labels = std::vector<std::uint16_t>;
 namespace Oracle = RelativeFuzzyConnectednessOracle;
 using Adjacency = RelativeJob::Adjacency;
-using Options = voxelmaps::CudaRelativeFuzzyConnectednessOptions;
+using Options = voxelmaps::CudaOptions;
 using Report = voxelmaps::CudaRelativeFuzzyConnectednessReport;
 
 using Way = std::function<void(const RelativeJob &)>;
@@ -201,6 +201,78 @@ TEST(RelativeFuzzyConnectednessJob, CompetitionsOnALine)
             ComputeSceneLabels(beyond, { 5, 2 }, Competition::Iterative, TieRule::Background));
   EXPECT_EQ((Labels{ 2, 5, 5, 5, 5 }),
             ComputeSceneLabels(beyond, { 2, 5 }, Competition::Iterative, TieRule::LowestLabel));
+}
+
+TEST(RelativeFuzzyConnectednessJob, TiesGoToTheNearestLabel)
+{
+  const auto compute = [](const Scene & scene, const Labels & labels) {
+    const Labels result = ComputeSceneLabels(scene, labels, Competition::Relative, TieRule::Distance);
+    EXPECT_EQ(result, ComputeSceneLabels(scene, labels, Competition::Iterative, TieRule::Distance));
+    return result;
+  };
+  // Beyond a gap of 30, both labels have the same strength.
+  Scene line = MakeLine({ 0, 10, 15, 45, 46 });
+  line.seeds = { 0, 2 };
+  EXPECT_EQ((Labels{ 5, 2, 2, 2, 2 }), compute(line, { 5, 2 }));
+  EXPECT_EQ((Labels{ 2, 5, 5, 5, 5 }), compute(line, { 2, 5 }));
+  // All are ties; the voxel in the middle has the label of the first seed in memory.
+  line = MakeLine({ 7, 7, 7, 7, 7 });
+  line.seeds = { 4, 0 };
+  EXPECT_EQ((Labels{ 9, 9, 9, 3, 3 }), compute(line, { 3, 9 }));
+  EXPECT_EQ((Labels{ 3, 3, 3, 9, 9 }), compute(line, { 9, 3 }));
+  // Rows are 10 mm apart, columns 1 mm.
+  Scene plane = MakeLine(std::vector<double>(9, 7.0));
+  plane.size = { { 3, 3, 1 } };
+  plane.spacing = { { 1.0, 10.0, 1.0 } };
+  plane.seeds = { 0, 8 };
+  EXPECT_EQ((Labels{ 1, 1, 1, 1, 1, 2, 2, 2, 2 }), compute(plane, { 1, 2 }));
+}
+
+TEST(RelativeFuzzyConnectednessJob, NumbersOfLabelsAndOrderOfSeedsDoNotMatterByDistance)
+{
+  RandomNumbers random(31);
+  Scene         scene = MakeNoiseScene({ { 40, 30, 20 } }, 12, random);
+  Labels        labels;
+  for (int i = 0; i < 60; ++i)
+  {
+    scene.seeds.push_back(400 * i + random.Below(400));
+    labels.push_back(static_cast<std::uint16_t>(random.Between(1, 6)));
+  }
+  const Labels expected = ComputeSceneLabels(scene, labels, Competition::Iterative, TieRule::Distance);
+  EXPECT_EQ(0, std::count(expected.begin(), expected.end(), std::uint16_t{ 0 }));
+  const Labels numbers{ 0, 60, 7, 1000, 1, 33, 2 };
+  const auto   rename = [&numbers](Labels each) {
+    std::transform(each.begin(), each.end(), each.begin(), [&numbers](std::uint16_t label) { return numbers[label]; });
+    return each;
+  };
+  EXPECT_EQ(rename(expected), ComputeSceneLabels(scene, rename(labels), Competition::Iterative, TieRule::Distance));
+  std::reverse(scene.seeds.begin(), scene.seeds.end());
+  std::reverse(labels.begin(), labels.end());
+  EXPECT_EQ(expected, ComputeSceneLabels(scene, labels, Competition::Iterative, TieRule::Distance));
+}
+
+TEST(RelativeFuzzyConnectednessJob, DistancesOfMoreThan32Bits)
+{
+  // Many labels and long steps, so that keys of short paths exceed 32 bits.
+  Scene scene = MakeLine(std::vector<double>(120, 7.0));
+  scene.size = { { 2, 60, 1 } };
+  Labels labels;
+  for (std::int64_t i = 0; i < 33; ++i)
+  {
+    scene.seeds.push_back(i == 32 ? 119 : i);
+    labels.push_back(static_cast<std::uint16_t>(i + 1));
+  }
+  for (const double spacing : { 1e5, 1e6, 1e9 })
+  {
+    scene.spacing = { { 1.0, spacing, 1.0 } };
+    const Labels result = ComputeSceneLabels(scene, labels, Competition::Relative, TieRule::Distance);
+    for (std::size_t voxel = 32; voxel < 120; ++voxel)
+    {
+      // Rows 16 to 37 are nearer to row 15, whose columns are of their own; of row 59, one voxel is a seed.
+      const std::size_t row = voxel / 2;
+      EXPECT_EQ(row <= 37 ? 31 + voxel % 2 : 33, result[voxel]) << "voxel " << voxel << ", spacing " << spacing;
+    }
+  }
 }
 
 TEST(RelativeFuzzyConnectednessJob, NoSeedsAndNoVoxels)
@@ -407,7 +479,7 @@ TEST(RelativeFuzzyConnectednessJob, EditsEqualFreshRuns)
       }
       RelativeJob job = MakeRelativeJob(randomCase, labels, static_cast<unsigned int>(random.Between(1, 4)));
       job.competition = random.OneOf<Competition>({ Competition::Relative, Competition::Iterative });
-      job.tieRule = random.OneOf<TieRule>({ TieRule::Background, TieRule::LowestLabel });
+      job.tieRule = random.OneOf<TieRule>({ TieRule::Background, TieRule::LowestLabel, TieRule::Distance });
       job.minimumStrength = random.Chance(0.3) ? static_cast<double>(random.Below(1000)) / 1000.0 : 0.0;
       const RelativeRequest request{ random.Chance(0.5), random.Chance(0.5), random.Chance(0.5), random.Chance(0.5) };
       const auto            fresh = RunRelativeJob(

@@ -3,7 +3,11 @@
 #include "RelativeFuzzyConnectednessOracle.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
 #include <set>
+#include <utility>
 
 namespace RelativeFuzzyConnectednessOracle
 {
@@ -104,6 +108,78 @@ ComputeRelative(const Strengths & strengths, TieRule tieRule)
     }
   }
   return labels;
+}
+
+Labels
+ComputeNearest(const Scene & scene, const Labels & seedLabels, const Strengths & strengths,
+               const std::vector<bool> & counts)
+{
+  constexpr std::int64_t                far = std::int64_t{ 1 } << 62;
+  Labels                                labels = ComputeRelative(strengths, TieRule::Background);
+  const auto                            isTie = [&](std::int64_t voxel) { return counts[voxel] && labels[voxel] == 0; };
+  std::map<std::int64_t, std::uint16_t> firstSeeds;
+  for (const std::uint16_t label : strengths.labels)
+  {
+    const auto seeds = SelectSeeds(scene, seedLabels, label, true);
+    firstSeeds[*std::min_element(seeds.begin(), seeds.end())] = label;
+  }
+  const double smallest = scene.size[2] > 1 ? std::min({ scene.spacing[0], scene.spacing[1], scene.spacing[2] })
+                                            : std::min(scene.spacing[0], scene.spacing[1]);
+  const int    most = scene.adjacency == FuzzyConnectednessOracle::Adjacency::Face       ? 1
+                      : scene.adjacency == FuzzyConnectednessOracle::Adjacency::FaceEdge ? 2
+                                                                                         : 3;
+  std::vector<std::int64_t> nearest(labels.size(), far);
+  Labels                    winners(labels.size(), 0);
+  for (const auto & [seed, label] : firstSeeds)
+  {
+    std::vector<std::int64_t>                       distances(labels.size(), far);
+    std::set<std::pair<std::int64_t, std::int64_t>> open;
+    for (std::int64_t voxel = 0; voxel < scene.GetNumberOfVoxels(); ++voxel)
+    {
+      if (counts[voxel] && labels[voxel] == label)
+      {
+        distances[voxel] = 0;
+        open.emplace(0, voxel);
+      }
+    }
+    while (!open.empty())
+    {
+      const auto [distance, voxel] = *open.begin();
+      open.erase(open.begin());
+      const std::int64_t at[3] = { voxel % scene.size[0],
+                                   voxel / scene.size[0] % scene.size[1],
+                                   voxel / (scene.size[0] * scene.size[1]) };
+      for (int step = 0; step < 27; ++step)
+      {
+        const int by[3] = { step % 3 - 1, step / 3 % 3 - 1, step / 9 - 1 };
+        const int axes = std::abs(by[0]) + std::abs(by[1]) + std::abs(by[2]);
+        bool      isInside = axes >= 1 && axes <= most;
+        double    squares = 0.0;
+        for (int d = 0; d < 3; ++d)
+        {
+          isInside = isInside && at[d] + by[d] >= 0 && at[d] + by[d] < scene.size[d];
+          squares += by[d] * by[d] * (scene.spacing[d] / smallest) * (scene.spacing[d] / smallest);
+        }
+        const std::int64_t to = voxel + (by[2] * scene.size[1] + by[1]) * scene.size[0] + by[0];
+        const std::int64_t length = distance + std::llround(64.0 * std::sqrt(squares));
+        if (isInside && isTie(to) && length < distances[to])
+        {
+          open.erase({ distances[to], to });
+          open.emplace(length, to);
+          distances[to] = length;
+        }
+      }
+    }
+    for (std::size_t voxel = 0; voxel < labels.size(); ++voxel)
+    {
+      if (distances[voxel] < nearest[voxel])
+      {
+        nearest[voxel] = distances[voxel];
+        winners[voxel] = label;
+      }
+    }
+  }
+  return winners;
 }
 
 Labels

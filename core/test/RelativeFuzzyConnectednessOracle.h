@@ -39,6 +39,13 @@ ComputeStrengths(const Scene & scene, const Labels & seedLabels,
 Labels
 ComputeRelative(const Strengths & strengths, TieRule tieRule);
 
+/** The label of the greatest key; of several such labels, that of the nearest voxel without a tie along paths through
+ * voxels with ties, in units of 1/64 of the smallest spacing; at equal distances, the one that has the first seed in
+ * memory. By Dijkstra's algorithm, for one label after another. Only voxels that count take part. */
+Labels
+ComputeNearest(const Scene & scene, const Labels & seedLabels, const Strengths & strengths,
+               const std::vector<bool> & counts);
+
 /** The iteration of Ciesielski et al. (2007), for every label against all others: voxels that are stronger connected to
  * the label than to all others join its object, and links to the object no longer serve the others. */
 Labels

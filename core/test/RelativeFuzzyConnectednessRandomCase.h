@@ -89,7 +89,8 @@ ForEachRule(RelativeJob & job, const TCheck & check)
 {
   for (const auto competition : { RelativeJob::Competition::Relative, RelativeJob::Competition::Iterative })
   {
-    for (const auto tieRule : { RelativeJob::TieRule::Background, RelativeJob::TieRule::LowestLabel })
+    for (const auto tieRule :
+         { RelativeJob::TieRule::Background, RelativeJob::TieRule::LowestLabel, RelativeJob::TieRule::Distance })
     {
       SCOPED_TRACE(::testing::Message() << competition << ", " << tieRule);
       job.competition = competition;
@@ -127,12 +128,18 @@ ExpectedOutputs(const FuzzyConnectednessRandomCase & randomCase, const RelativeJ
   using Competition = RelativeJob::Competition;
   using TieRule = RelativeJob::TieRule;
   RelativeOutputs expected;
-  expected.labels = job.competition == Competition::Relative ? Oracle::ComputeRelative(strengths, job.tieRule)
-                    : job.tieRule == TieRule::Background
-                      ? Oracle::ComputeIterative(randomCase.scene, job.labels, strengths)
-                      : Oracle::ComputeLowestIterative(randomCase.scene, job.labels, strengths);
-  const auto oneObject = MakeFuzzyConnectednessJob(randomCase);
+  const auto      oneObject = MakeFuzzyConnectednessJob(randomCase);
   expected.strengths = ConvertToStrengths<double>(oneObject, strengths.first);
+  std::vector<bool> counts;
+  for (std::size_t voxel = 0; voxel < expected.strengths.size(); ++voxel)
+  {
+    counts.push_back(strengths.first[voxel] != 0 && expected.strengths[voxel] >= job.minimumStrength);
+  }
+  expected.labels =
+    job.tieRule == TieRule::Distance           ? Oracle::ComputeNearest(randomCase.scene, job.labels, strengths, counts)
+    : job.competition == Competition::Relative ? Oracle::ComputeRelative(strengths, job.tieRule)
+    : job.tieRule == TieRule::Background       ? Oracle::ComputeIterative(randomCase.scene, job.labels, strengths)
+                                         : Oracle::ComputeLowestIterative(randomCase.scene, job.labels, strengths);
   const auto others = ConvertToStrengths<double>(oneObject, strengths.second);
   for (std::size_t voxel = 0; voxel < others.size(); ++voxel)
   {

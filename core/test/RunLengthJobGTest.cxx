@@ -19,10 +19,9 @@ namespace
 using Job = voxelmaps::RunLengthJob;
 using Triple = voxelmaps::Triple;
 using Enums = voxelmaps::RunLengthFeatureMapEnums;
-using Report = voxelmaps::CudaTextureReport<voxelmaps::RunLengthJob>;
+using Report = voxelmaps::CudaReport;
 using namespace VoxelMapsTest;
 using NoiseJob = ClassNoise<Job>;
-using Method = Enums::CudaMethod;
 
 /** A case of one voxel whose window is the entire image, so that nothing is clipped. */
 TextureRandomCase
@@ -361,10 +360,10 @@ TEST_F(CudaRunLengthJob, AveragesAtTheLimitsOfPackedSums)
           std::fill(scene.levels.begin(), scene.levels.end(), static_cast<std::uint16_t>(onlyLevel));
         }
         scene.job.features = Enums::GetElevenFeatures();
-        ASSERT_TRUE(HasSameBits(ComputeOnCpu<double>(scene.job), ComputeOnDevice<double>(scene.job, Method::BoxSums)));
+        ASSERT_TRUE(HasSameBits(ComputeOnCpu<double>(scene.job), ComputeOnDevice<double>(scene.job, "BoxSums")));
         // Without 1 / i^2 and without sums over levels.
         scene.job.features = { Enums::Feature::RunPercentage, Enums::Feature::LongRunHighGrayLevelEmphasis };
-        ASSERT_TRUE(HasSameBits(ComputeOnCpu<float>(scene.job), ComputeOnDevice<float>(scene.job, Method::BoxSums)));
+        ASSERT_TRUE(HasSameBits(ComputeOnCpu<float>(scene.job), ComputeOnDevice<float>(scene.job, "BoxSums")));
       }
     }
   }
@@ -374,23 +373,23 @@ TEST_F(CudaRunLengthJob, AutomaticChoosesSlidingWindowForWideAndMergedWindows)
 {
   const auto chooseMethod = [](const Job & job) {
     Report report;
-    ComputeOnDevice<float>(job, Method::Automatic, report);
+    ComputeOnDevice<float>(job, "", report);
     return report.method;
   };
-  EXPECT_EQ(Method::SlidingWindow, chooseMethod(Scene({ { 30, 20, 1 } }, { { 10, 10, 1 } }, 32).job));
-  EXPECT_EQ(Method::SlidingWindow, chooseMethod(Scene({ { 12, 11, 10 } }, { { 3, 3, 11 } }, 32).job));
+  EXPECT_EQ("SlidingWindow", chooseMethod(Scene({ { 30, 20, 1 } }, { { 10, 10, 1 } }, 32).job));
+  EXPECT_EQ("SlidingWindow", chooseMethod(Scene({ { 12, 11, 10 } }, { { 3, 3, 11 } }, 32).job));
   Scene merged({ { 12, 11, 10 } }, { { 5, 5, 5 } }, 32);
-  EXPECT_EQ(Method::BoxSums, chooseMethod(merged.job));
+  EXPECT_EQ("BoxSums", chooseMethod(merged.job));
   merged.job.aggregation = Job::Aggregation::Merge;
-  EXPECT_EQ(Method::SlidingWindow, chooseMethod(merged.job));
+  EXPECT_EQ("SlidingWindow", chooseMethod(merged.job));
   // Run entropy has kernels of its own.
   merged.job.features = { Enums::Feature::RunEntropy };
-  EXPECT_EQ(Method::SlidingWindow, chooseMethod(merged.job));
+  EXPECT_EQ("SlidingWindow", chooseMethod(merged.job));
   Scene manyLevels({ { 12, 11, 10 } }, { { 9, 9, 9 } }, 1000);
   manyLevels.job.features = Enums::GetAllFeatures();
-  EXPECT_EQ(Method::BoxSums, chooseMethod(manyLevels.job));
+  EXPECT_EQ("BoxSums", chooseMethod(manyLevels.job));
   manyLevels.job.numberOfGrayLevels = 65535;
-  EXPECT_EQ(Method::WindowWalk, chooseMethod(manyLevels.job));
+  EXPECT_EQ("WindowWalk", chooseMethod(manyLevels.job));
 }
 
 TEST_F(CudaRunLengthJob, RunEntropyWithOtherMethods)
@@ -400,18 +399,18 @@ TEST_F(CudaRunLengthJob, RunEntropyWithOtherMethods)
     Triple        windowSize;
     std::uint32_t numberOfGrayLevels;
     double        newLevelChance;
-    Method        method;
+    std::string   method;
   };
   // Windows up to 9 voxels wide and wider ones; as many levels as voxels, counted in arrays and hash tables; and
   // windows of one level, with the greatest counts.
   const std::vector<EntropyCase> cases{
-    { { { 4, 4, 1 } }, 32, 0.5, Method::WindowWord },      { { { 4, 3, 1 } }, 16383, 1.0, Method::WindowWord },
-    { { { 5, 5, 5 } }, 32, 0.5, Method::BoxSums },         { { { 5, 5, 5 } }, 256, 1.0, Method::BoxSums },
-    { { { 3, 4, 3 } }, 1024, 1.0, Method::BoxSums },       { { { 7, 7, 7 } }, 32, 0.2, Method::BoxSums },
-    { { { 5, 5, 5 } }, 3, 0.0, Method::BoxSums },          { { { 7, 7, 7 } }, 3, 0.0, Method::BoxSums },
-    { { { 17, 15, 1 } }, 32, 0.5, Method::SlidingWindow }, { { { 16, 16, 1 } }, 32, 0.5, Method::SlidingWindow },
-    { { { 17, 15, 1 } }, 2, 0.0, Method::SlidingWindow },  { { { 3, 3, 3 } }, 20000, 1.0, Method::SlidingWindow },
-    { { { 16, 16, 1 } }, 2, 0.0, Method::SlidingWindow },  { { { 10, 5, 5 } }, 60, 0.9, Method::SlidingWindow }
+    { { { 4, 4, 1 } }, 32, 0.5, "WindowWord" },      { { { 4, 3, 1 } }, 16383, 1.0, "WindowWord" },
+    { { { 5, 5, 5 } }, 32, 0.5, "BoxSums" },         { { { 5, 5, 5 } }, 256, 1.0, "BoxSums" },
+    { { { 3, 4, 3 } }, 1024, 1.0, "BoxSums" },       { { { 7, 7, 7 } }, 32, 0.2, "BoxSums" },
+    { { { 5, 5, 5 } }, 3, 0.0, "BoxSums" },          { { { 7, 7, 7 } }, 3, 0.0, "BoxSums" },
+    { { { 17, 15, 1 } }, 32, 0.5, "SlidingWindow" }, { { { 16, 16, 1 } }, 32, 0.5, "SlidingWindow" },
+    { { { 17, 15, 1 } }, 2, 0.0, "SlidingWindow" },  { { { 3, 3, 3 } }, 20000, 1.0, "SlidingWindow" },
+    { { { 16, 16, 1 } }, 2, 0.0, "SlidingWindow" },  { { { 10, 5, 5 } }, 60, 0.9, "SlidingWindow" }
   };
   for (const EntropyCase & entropy : cases)
   {
@@ -440,9 +439,9 @@ TEST_F(CudaRunLengthJob, RunEntropyWithOtherMethods)
           Report     report;
           for (const std::uint64_t budget : { std::uint64_t{ 0 }, std::uint64_t{ 4 } << 20 })
           {
-            ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(scene.job, Method::Automatic, report, budget)));
+            ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(scene.job, "", report, budget)));
             const bool isMerged = aggregation == Job::Aggregation::Merge;
-            ASSERT_EQ(isMerged ? Method::SlidingWindow : entropy.method, report.method);
+            ASSERT_EQ(isMerged ? "SlidingWindow" : entropy.method, report.method);
           }
         }
       }
@@ -487,7 +486,7 @@ TEST_F(CudaRunLengthJob, WideWindowsHaveTheBitsOfTheCpu)
         const auto expected = ComputeOnCpu<double>(scene.job);
         for (const std::uint64_t budget : { std::uint64_t{ 0 }, std::uint64_t{ 1 } << 22 })
         {
-          ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(scene.job, Method::SlidingWindow, budget)));
+          ASSERT_TRUE(HasSameBits(expected, ComputeOnDevice<double>(scene.job, "SlidingWindow", budget)));
         }
       }
     }
@@ -498,9 +497,9 @@ TEST_F(CudaRunLengthJob, ErrorStatesRequiredBytes)
 {
   const Scene scene({ { 300, 200, 5 } }, { { 5, 5, 5 } }, 32);
   const auto  expected = ComputeOnCpu<float>(scene.job);
-  for (const Method method : { Method::Automatic, Method::WindowWalk })
+  for (const std::string method : { "", "WindowWalk" })
   {
-    SCOPED_TRACE(::testing::Message() << method);
+    SCOPED_TRACE(method);
     const auto compute = [&](std::uint64_t budget) { return ComputeOnDevice<float>(scene.job, method, budget); };
     const std::uint64_t needed = FindSmallBudgets(compute).at(0);
     EXPECT_TRUE(HasSameBits(expected, compute(needed)));
@@ -541,11 +540,10 @@ TEST_F(CudaRunLengthJob, MoreThan2To31Voxels)
   voxelmaps::ComputeFeatureMaps(job);
   std::vector<float> actual(voxels);
   job.output = actual.data();
-  for (const Method method : { Method::Automatic, Method::WindowWalk })
+  for (const std::string method : { "", "WindowWalk" })
   {
     std::fill(actual.begin(), actual.end(), -1.0F);
-    voxelmaps::ComputeFeatureMapsCuda(job,
-                                      MakeCudaOptions<voxelmaps::CudaTextureOptions<voxelmaps::RunLengthJob>>(method));
+    voxelmaps::ComputeFeatureMapsCuda(WithMethod(job, method), {});
     EXPECT_TRUE(HasSameBits(expected, actual)) << method;
   }
 }

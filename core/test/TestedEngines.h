@@ -10,8 +10,9 @@
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
 #include "voxelmaps/FeatureMapsJob.h"
 
+#include <algorithm>
 #include <functional>
-#include <sstream>
+#include <iterator>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -27,6 +28,56 @@ struct Engine
   std::function<bool(TJob job)> compute;
 };
 
+/** Names of the methods of a class on the tested processor; "" is the automatic choice. */
+template <typename TJob>
+struct MethodNames;
+template <>
+struct MethodNames<voxelmaps::CooccurrenceJob>
+{
+  static constexpr const char * cpu[]{ "", "Columns", "SlidingWindow", "WindowWalk" };
+  static constexpr const char * cuda[]{ "", "SortedPairs", "RankTables", "WindowWalk" };
+};
+template <>
+struct MethodNames<voxelmaps::DependenceJob>
+{
+  static constexpr const char * cpu[]{ "", "Tiles", "WindowWalk" };
+  static constexpr const char * cuda[]{ "", "BitPlanes", "WindowWalk" };
+};
+template <>
+struct MethodNames<voxelmaps::FirstOrderJob>
+{
+  static constexpr const char * cpu[]{ "", "Tiles" };
+  static constexpr const char * cuda[]{ "", "RadixSelection" };
+};
+template <>
+struct MethodNames<voxelmaps::GrayToneDifferenceJob>
+{
+  static constexpr const char * cpu[]{ "", "Tiles", "WindowWalk" };
+  static constexpr const char * cuda[]{ "", "LevelTables", "WindowWalk" };
+};
+template <>
+struct MethodNames<voxelmaps::RunLengthJob>
+{
+  static constexpr const char * cpu[]{ "", "BoxSums", "WindowWalk" };
+  static constexpr const char * cuda[]{ "", "WindowWord", "BoxSums", "SlidingWindow", "WindowWalk", "SortReduce" };
+};
+template <>
+struct MethodNames<voxelmaps::SizeZoneJob>
+{
+  static constexpr const char * cpu[]{ "", "BitPlanes", "WindowWalk" };
+  static constexpr const char * cuda[]{ "", "BitPlanes" };
+};
+
+/** Those of the tested processor. */
+template <typename TJob>
+std::vector<std::string>
+GetMethodNames()
+{
+  using Names = MethodNames<TJob>;
+  return IsCudaTest() ? std::vector<std::string>(std::begin(Names::cuda), std::end(Names::cuda))
+                      : std::vector<std::string>(std::begin(Names::cpu), std::end(Names::cpu));
+}
+
 template <typename TJob>
 Engine<TJob>
 MakeCpuEngine(voxelmaps::InstructionSet instructionSet)
@@ -39,47 +90,50 @@ MakeCpuEngine(voxelmaps::InstructionSet instructionSet)
 }
 
 template <typename TJob, typename = void>
-struct HasWalkWindows : std::false_type
+struct HasOffsets : std::false_type
 {};
 template <typename TJob>
-struct HasWalkWindows<TJob, std::void_t<decltype(TJob::walkWindows)>> : std::true_type
+struct HasOffsets<TJob, std::void_t<decltype(TJob::offsets)>> : std::true_type
 {};
 
-/** The CPU engine that walks every window, for jobs that do not have too many steps. */
+/** A method of the CPU that is not the automatic choice, for jobs that do not have too many steps. */
 template <typename TJob>
 Engine<TJob>
-MakeWalkEngine()
+MakeCpuEngine(const std::string & method)
 {
-  return { "windows walked one by one", [](TJob job) {
-            auto steps = static_cast<double>(job.offsets.size());
+  return { method, [method](TJob job) {
+            double steps = 13.0;
+            if constexpr (HasOffsets<TJob>::value)
+            {
+              steps = static_cast<double>(job.offsets.size());
+            }
             for (unsigned int axis = 0; axis < 3; ++axis)
             {
               steps *= static_cast<double>(job.windowSize[axis]) * static_cast<double>(job.outputSize[axis]);
             }
-            job.walkWindows = true;
             const bool isShort = steps < (std::is_same<TJob, voxelmaps::RunLengthJob>::value ? 2e7 : 2e6);
-            if (isShort)
+            const auto methods = voxelmaps::GetMethods(job);
+            const bool isOther = std::find(methods.begin() + 1, methods.end(), method) != methods.end();
+            if (isShort && isOther)
             {
+              job.method = method;
               ComputeFeatureMaps(job);
             }
-            return isShort;
+            return isShort && isOther;
           } };
 }
 
 template <typename TJob>
 Engine<TJob>
-MakeCudaEngine(typename TJob::CudaMethod method)
+MakeCudaEngine(const std::string & method)
 {
-  std::ostringstream name;
-  name << method;
-  return { name.str(), [method](const TJob & job) {
-            voxelmaps::CudaTextureOptions<TJob> options;
-            options.method = method;
+  return { method.empty() ? "automatic" : method, [method](TJob job) {
+            job.method = method;
             try
             {
-              ComputeFeatureMapsCuda(job, options);
+              ComputeFeatureMapsCuda(job, {});
             }
-            catch (const voxelmaps::UnsupportedOnDeviceError &)
+            catch (const voxelmaps::UnsupportedMethodError &)
             {
               return false;
             }
@@ -87,30 +141,27 @@ MakeCudaEngine(typename TJob::CudaMethod method)
           } };
 }
 
-/** The engines for a job, the first of which is to be compared with the oracle. For the CPU, its engine with every
- * instruction set, and the one that walks every window. For CUDA, all methods, Automatic first, and the CPU engine: its
- * bits are those of CUDA. */
+/** The engines for a job, the first of which is to be compared with the oracle. For the CPU, the automatic choice with
+ * every instruction set, and the other methods. For CUDA, all methods, and the CPU engine: its bits are those of CUDA.
+ */
 template <typename TJob>
 std::vector<Engine<TJob>>
 GetEngines(const TJob &)
 {
   using voxelmaps::InstructionSet;
   std::vector<Engine<TJob>> engines;
+  const auto                methods = GetMethodNames<TJob>();
   if (!IsCudaTest())
   {
     engines = { MakeCpuEngine<TJob>(InstructionSet::Baseline),
                 MakeCpuEngine<TJob>(InstructionSet::AVX2),
                 MakeCpuEngine<TJob>(InstructionSet::AVX512) };
-    if constexpr (HasWalkWindows<TJob>::value)
-    {
-      engines.push_back(MakeWalkEngine<TJob>());
-    }
+    std::transform(methods.begin() + 1, methods.end(), std::back_inserter(engines), [](const std::string & method) {
+      return MakeCpuEngine<TJob>(method);
+    });
     return engines;
   }
-  for (const auto method : voxelmaps::GetEnumerators<typename TJob::CudaMethod>())
-  {
-    engines.push_back(MakeCudaEngine<TJob>(method));
-  }
+  std::transform(methods.begin(), methods.end(), std::back_inserter(engines), MakeCudaEngine<TJob>);
   engines.push_back(MakeCpuEngine<TJob>(InstructionSet::AVX512));
   return engines;
 }

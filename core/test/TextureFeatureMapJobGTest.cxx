@@ -85,6 +85,36 @@ TYPED_TEST(TextureClassJob, RandomCasesIn3D)
   CheckRandomCases<TypeParam>(ClassCase<TypeParam>::seeds[2], 3, ClassCase<TypeParam>::counts[1]);
 }
 
+TYPED_TEST(TextureClassJob, MethodsAreListedAndRefusedByName)
+{
+  const TextureScene<TypeParam> scene({ { 9, 8, 1 } }, { { 4, 4, 1 } }, 32);
+  TypeParam                     job = scene.job;
+  std::vector<float>            output(72 * job.GetNumberOfComponents());
+  const auto                    compute = [&job] {
+    IsCudaTest() ? static_cast<void>(ComputeFeatureMapsCuda(job, {})) : ComputeFeatureMaps(job);
+  };
+  job.output = output.data();
+  const auto known = GetMethodNames<TypeParam>();
+  const auto methods = IsCudaTest() ? voxelmaps::GetCudaMethods(job) : voxelmaps::GetMethods(job);
+  ASSERT_FALSE(methods.empty());
+  for (const std::string & method : methods)
+  {
+    EXPECT_NE(known.end(), std::find(known.begin(), known.end(), method)) << method;
+    job.method = method;
+    EXPECT_NO_THROW(compute()) << method;
+  }
+  std::vector<std::string> words{ "Tables", "does not exist", "4 x 4 x 1", "32 gray levels" };
+  words.insert(words.end(), methods.begin(), methods.end());
+  job.method = "Tables";
+  ExpectEngineError(compute, words);
+  EXPECT_THROW(compute(), voxelmaps::UnsupportedMethodError);
+  // The pointers of a job and its output are not used to list methods.
+  job.levels = nullptr;
+  job.intensities = nullptr;
+  job.output = nullptr;
+  EXPECT_EQ(methods, IsCudaTest() ? voxelmaps::GetCudaMethods(job) : voxelmaps::GetMethods(job));
+}
+
 TYPED_TEST(TextureClassJob, WorkersDoNotChangeBits)
 {
   const ClassNoise<TypeParam> noise(ClassCase<TypeParam>::sizeForWorkers);

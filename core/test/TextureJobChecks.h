@@ -46,13 +46,6 @@ struct TextureJobName
 };
 
 template <typename TJob, typename = void>
-struct HasOffsets : std::false_type
-{};
-template <typename TJob>
-struct HasOffsets<TJob, std::void_t<decltype(TJob::offsets)>> : std::true_type
-{};
-
-template <typename TJob, typename = void>
 struct HasAggregation : std::false_type
 {};
 template <typename TJob>

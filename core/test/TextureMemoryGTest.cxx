@@ -146,7 +146,6 @@ TYPED_TEST(TextureMemory, LayoutsOfSomeFeaturesHaveTheSameBits)
 
 TYPED_TEST(CudaTextureLayouts, SlabsHaveTheSameBits)
 {
-  using Options = CudaJobOptions<TypeParam>;
   // Rows that are copied in several parts, and a part of the image, so that slabs reach beyond the output.
   TextureMemoryScene<TypeParam> scene({ { 43, 9, 7 } }, { { 3, 4, 5 } }, 16);
   scene.SetRegion({ { { 1, 2, 0 } }, { { 40, 7, 7 } } });
@@ -155,15 +154,15 @@ TYPED_TEST(CudaTextureLayouts, SlabsHaveTheSameBits)
   for (const TypeParam & job : WithAllAggregations(scene.job))
   {
     const auto expected = ComputeOnCpu<float>(job);
-    for (const auto method : voxelmaps::GetEnumerators<typename Options::Method>())
+    for (const std::string method : MethodNames<TypeParam>::cuda)
     {
-      SCOPED_TRACE(::testing::Message() << method);
+      SCOPED_TRACE(method);
       const auto budgets = FindSmallBudgets([&](std::uint64_t budget) { ComputeOnDevice<float>(job, method, budget); });
       for (const std::uint64_t budget : budgets)
       {
         SCOPED_TRACE(::testing::Message() << "budget " << budget);
         ExpectSameBitsInAllLayouts(job, expected, [&](const TypeParam & laidOut) {
-          const auto report = voxelmaps::ComputeFeatureMapsCuda(laidOut, MakeCudaOptions<Options>(method, budget));
+          const auto report = voxelmaps::ComputeFeatureMapsCuda(WithMethod(laidOut, method), MakeCudaOptions(budget));
           maxNumberOfSlabs = std::max(maxNumberOfSlabs, report.numberOfSlabs);
           return true;
         });

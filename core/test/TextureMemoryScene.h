@@ -228,7 +228,7 @@ FindSmallBudgets(const TCompute & compute)
   {
     compute(1);
   }
-  catch (const voxelmaps::UnsupportedOnDeviceError &)
+  catch (const voxelmaps::UnsupportedMethodError &)
   {}
   catch (const voxelmaps::EngineError & error)
   {

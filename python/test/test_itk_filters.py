@@ -115,6 +115,20 @@ def test_offsets_are_set_one_by_one():
     assert np.array_equal(itk.array_view_from_image(two)[..., 0], expected.array[0])
 
 
+def test_methods_are_chosen_by_name():
+    filter = itk.RunLengthFeatureMapImageFilter.New(itk.image_from_array(array_of()), device=itk.DeviceEnums.Device_CPU)
+    maps = []
+    for name in ["", *filter.GetAvailableMethods()]:
+        filter.SetMethod(name)
+        filter.Update()
+        maps.append(itk.array_from_image(filter.GetOutput()))
+    assert list(filter.GetAvailableMethods()) == ["BoxSums", "WindowWalk"]
+    assert np.array_equal(maps[0], maps[1]) and np.array_equal(maps[0], maps[2])
+    filter.SetMethod("SortReduce")
+    with pytest.raises(RuntimeError, match='"SortReduce" does not exist.*BoxSums, WindowWalk'):
+        filter.Update()
+
+
 def test_names_of_components():
     per_direction = itk.RunLengthFeatureMapEnums.Aggregation_PerDirection
     options = {"feature_names": ["SRE"], "aggregation": per_direction, "offset": [1, 0, 0]}

@@ -398,8 +398,7 @@ cdef extern from *:
       }
     };
     using StrengthScene = Scene<voxelmaps::FuzzyConnectednessJob, voxelmaps::CudaFuzzyConnectednessOptions>;
-    using LabelsScene =
-      Scene<voxelmaps::RelativeFuzzyConnectednessJob, voxelmaps::CudaRelativeFuzzyConnectednessOptions>;
+    using LabelsScene = Scene<voxelmaps::RelativeFuzzyConnectednessJob, voxelmaps::CudaOptions>;
 
     /** Returns a warning, or an empty string. */
     std::string

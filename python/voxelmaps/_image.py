@@ -18,7 +18,7 @@ from typing import Any, Callable, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from . import _arrays, _parameters
+from . import _arrays, _core, _parameters
 from ._files import nifti
 from ._suggestions import warn
 
@@ -39,23 +39,6 @@ class Image(NamedTuple):
     @property
     def size(self):
         return tuple(reversed(self.array.shape))
-
-    def __array__(self, dtype=None, copy=None):
-        return np.array(_arrays.array_of(self.array, "the image").host(), dtype, copy=copy)
-
-    def __eq__(self, value):
-        return self.with_array(self.array == value)
-
-    def __ne__(self, value):
-        return self.with_array(self.array != value)
-
-    __hash__ = None
-
-    def save(self, path):
-        """Write the image to a file, .nii.gz, .nii or .nrrd, which takes the place of an earlier one; returns its path."""
-        from ._maps import FeatureMaps, Geometry
-
-        return FeatureMaps(["image"], self.array[np.newaxis], (), Geometry(*self[1:])).save(path)[0]
 
     def with_array(self, array):
         return self._replace(array=array)
@@ -268,16 +251,30 @@ def to_simpleitk(volume):
     return image
 
 
+def _is_on_device(image):
+    """Whether an image of ITK is an itk.CudaImage whose memory can be used here."""
+    return (
+        hasattr(type(image), "__cuda_array_interface__")
+        and importlib.util.find_spec("cupy") is not None
+        and _core.number_of_devices() > 0
+    )
+
+
 def _from_itk(image, what):
     from ._itk import itk
 
     image.Update()
     region = image.GetBufferedRegion()
-    array = itk.array_from_image(image)
-    if array is None:
-        raise ValueError(f"{what} has no voxels: it is not allocated")
     # Lines of voxels have their axes in another order.
     size = tuple(int(n) for n in reversed(region.GetSize()))
+    if _is_on_device(image):
+        array = _arrays.array_of(image, what).array
+        # What has been computed for the image is in the default stream.
+        sys.modules["cupy"].cuda.Stream.null.synchronize()
+    else:
+        array = itk.array_from_image(image)
+    if array is None:
+        raise ValueError(f"{what} has no voxels: it is not allocated")
     return Image(
         array.reshape(size + array.shape[len(size) :]),
         tuple(image.GetSpacing()),
@@ -291,15 +288,19 @@ _ITK_TYPES = {"int8": "int16", "int32": "float64", "uint32": "float64"}
 
 
 def to_itk(volume, like=None):
-    """An image of ITK, with the region of another one, if that has the size and place of the volume."""
+    """An image of ITK, with the region of another one, if that has the size and place of the volume. What is on a device stays there if
+    the other one is an itk.CudaImage."""
     from ._itk import itk
 
-    array = _arrays.host_pixels(volume.array, "the image")
-    array = _arrays.without_int64(_arrays.array_of(array, "the image"), "the image").array
-    name = _ITK_TYPES.get(array.dtype.name, array.dtype.name)
+    pixels = _arrays.pixels_of(_arrays.array_of(volume.array, "the image"), "the image")
+    stays = pixels.library.device is not None and like is not None and _is_on_device(like)
+    if not stays:
+        pixels = _arrays.array_of(pixels.host(), "the image")
+    pixels = _arrays.without_int64(pixels, "the image")
+    name = _ITK_TYPES.get(pixels.dtype, pixels.dtype)
     pixel = {"uint8": itk.UC, "uint16": itk.US, "int16": itk.SS, "float32": itk.F, "float64": itk.D}[name]
     dimension = len(volume.spacing)
-    image = itk.Image[pixel, dimension].New()
+    image = (itk.CudaImage if stays else itk.Image)[pixel, dimension].New()
     region = None if like is None else like.GetBufferedRegion()
     if region is not None and tuple(region.GetSize()) == volume.size:
         image.CopyInformation(like)
@@ -310,8 +311,15 @@ def to_itk(volume, like=None):
         image.SetDirection(itk.matrix_from_array(np.reshape(volume.direction, (dimension, dimension))))
     image.SetRegions(region)
     image.Allocate()
-    # The types of _ITK_TYPES are converted. Other threads of Python run meanwhile.
-    np.copyto(itk.array_view_from_image(image).reshape(array.shape), array)
+    # The types of _ITK_TYPES are converted.
+    if stays:
+        target = _arrays.array_of(image, "the image")
+        with target.library.current_device():
+            target.array[...] = pixels.array.reshape(target.shape)
+            target.library.result(target.array)
+    else:
+        # Other threads of Python run meanwhile.
+        np.copyto(itk.array_view_from_image(image).reshape(pixels.shape), pixels.array)
     return image
 
 
@@ -335,6 +343,17 @@ def _from_nibabel(image, what):
     return Image(nifti.in_itk_order(array), *place)
 
 
+def _of_type_of(header, array):
+    """The array with a type that a header of nibabel can have, and the same values, which is set there; or None."""
+    for dtype in (array.dtype, *(np.dtype(each) for each in ("int16", "int32") if array.dtype.kind in "iu")):
+        if np.can_cast(array.dtype, dtype) or array.size == 0 or array.max() <= np.iinfo(dtype).max:
+            # Each format has an exception of its own.
+            with contextlib.suppress(Exception):
+                header.set_data_dtype(dtype)
+                return array.astype(dtype, copy=False)
+    return None
+
+
 def to_nibabel(volume, like=None, place=None):
     """An image of nibabel.
 
@@ -347,8 +366,11 @@ def to_nibabel(volume, like=None, place=None):
     kind, header = nibabel.Nifti1Image, None
     if like is not None:
         kind, header = type(like), like.header.copy()
-        header.set_data_dtype(array.dtype)
-    if place == volume[1:]:
+        array = _of_type_of(header, array)
+        if array is None:
+            # Its format has no such values.
+            array, kind, header = volume.array, nibabel.Nifti1Image, None
+    if header is not None and place == volume[1:]:
         return kind(array.T, like.affine, header)
     image = kind(array.T, volume.affine, header)
     if hasattr(image.header, "set_xyzt_units"):

@@ -25,7 +25,7 @@ AFFINITIES = ("geometric_mean", "weighted_sum", "minimum", "homogeneity", "absol
 ADJACENCIES = ("face", "face_edge", "full")
 # The same as voxelmaps::RelativeFuzzyConnectednessEnums, and in its order.
 COMPETITIONS = ("relative", "iterative")
-TIE_RULES = ("background", "lowest_label")
+TIE_RULES = ("background", "lowest_label", "distance")
 LABEL_TYPES = ("uint8", "uint16")
 # Of settings that make weights of directions.
 WEIGHTING_NORMS = ("manhattan", "euclidean", "infinity")

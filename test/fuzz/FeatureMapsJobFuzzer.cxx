@@ -105,7 +105,7 @@ ConsumeClass(FuzzedInput & data, std::uint8_t numberOfFeatures, TJob & job)
           : number % 27 == 13 ? 1
                               : x;
     }
-    job.walkWindows = data.ConsumeBool();
+    job.method = data.ConsumeBool() ? "WindowWalk" : "";
   }
   if constexpr (hasAggregation<TJob>)
   {
@@ -374,7 +374,7 @@ ComputeClass(const Job & job, const TJob & parameters, const std::vector<std::ui
   }
   if constexpr (hasOffsets<TJob>)
   {
-    typedJob.walkWindows = !typedJob.walkWindows;
+    typedJob.method = typedJob.method.empty() ? "WindowWalk" : "";
   }
   Output<TReal> output(voxels * stride);
   typedJob.output = output.GetData();

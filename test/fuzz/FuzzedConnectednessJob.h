@@ -30,7 +30,8 @@ ConsumeConnectednessJob(FuzzedInput & data)
   job.pixelType = ConsumeEnumerator<Job::PixelType>(data, 8);
   job.affinityFunction = ConsumeEnumerator<Job::AffinityFunction>(data, 5);
   job.adjacency = ConsumeEnumerator<Job::Adjacency>(data, 3);
-  job.method = ConsumeEnumerator<Job::Method>(data, 3);
+  constexpr const char * methods[]{ "", "Buckets", "Hierarchy" };
+  job.method = methods[data.ConsumeIntegralInRange<std::uint8_t>(0, 2)];
   job.distanceWeighting = data.ConsumeBool();
   job.outputIsDouble = data.ConsumeBool();
   const auto consume = [&data](double usual) {

@@ -73,23 +73,6 @@ public:
     Merge
   };
 
-  /** \class CudaMethod
-   * \brief How the features are computed on a CUDA device. All methods give bit-identical results.
-   *
-   * \ingroup VoxelMaps
-   */
-  enum class CudaMethod : std::uint8_t
-  {
-    /** The fastest method that supports the job. */
-    Automatic = 0,
-    /** A thread sorts the pairs of one window in its registers. */
-    SortedPairs,
-    /** A thread counts the pairs of one matrix in a table of the ranks of the levels of its window. */
-    RankTables,
-    /** A warp counts the pairs of one window by atomic additions; supports every job. */
-    WindowWalk
-  };
-
   static constexpr unsigned int NumberOfFeatures = 24;
 
   VOXELMAPS_FEATURE_NAMES_MACRO;
@@ -98,11 +81,18 @@ public:
 /** Names of the enumerators, which are printed. */
 VOXELMAPS_ENUMERATOR_NAMES(CooccurrenceFeatureMapEnums::Aggregation, "invalid aggregation", "PerDirection", "Average",
                            "Merge");
-VOXELMAPS_ENUMERATOR_NAMES(CooccurrenceFeatureMapEnums::CudaMethod, "invalid method", "Automatic", "SortedPairs",
-                           "RankTables", "WindowWalk");
 
 /** \class CooccurrenceJob
  * \brief The complete input, parameters and output of a co-occurrence engine.
+ *
+ * Methods of the CPU:
+ * - Columns and SlidingWindow keep the matrices of windows that slide along y and x up to date.
+ * - WindowWalk counts the pairs of the windows one by one; supports every job.
+ *
+ * Methods of CUDA:
+ * - SortedPairs: a thread sorts the pairs of one window in its registers.
+ * - RankTables: a thread counts the pairs of one matrix in a table of the ranks of the levels of its window.
+ * - WindowWalk: a warp counts the pairs of one window by atomic additions; supports every job.
  *
  * \ingroup VoxelMaps
  */
@@ -124,10 +114,6 @@ struct CooccurrenceJob : FeatureJob<CooccurrenceFeatureMapEnums>
    * correlation coefficient is 1 then, instead of 0. So it is if numberOfGrayLevels is 1. */
   bool hasOneLevel{ false };
 
-  /** Count the pairs of the windows one by one, which is slow, even if the faster engine supports the job. For tests:
-   * the result is bit-identical. */
-  bool walkWindows{ false };
-
   std::size_t
   GetNumberOfComponents() const
   {
@@ -138,8 +124,8 @@ struct CooccurrenceJob : FeatureJob<CooccurrenceFeatureMapEnums>
 VoxelMapsCore_EXPORT void
 ComputeFeatureMaps(const CooccurrenceJob & job);
 
-VoxelMapsCore_EXPORT CudaTextureReport<CooccurrenceJob>
-ComputeFeatureMapsCuda(const CooccurrenceJob & job, const CudaTextureOptions<CooccurrenceJob> & options);
+VoxelMapsCore_EXPORT CudaReport
+ComputeFeatureMapsCuda(const CooccurrenceJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_CooccurrenceJob_h

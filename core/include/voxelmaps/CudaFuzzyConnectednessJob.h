@@ -6,6 +6,8 @@
 #include "voxelmaps/FuzzyConnectednessJob.h"
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace voxelmaps
 {
@@ -16,9 +18,6 @@ namespace voxelmaps
  */
 struct CudaFuzzyConnectednessOptions : CudaOptions
 {
-  using Method = FuzzyConnectednessEnums::CudaMethod;
-
-  Method method{ Method::Automatic };
   /** Passes over voxels at block borders in every iteration of CorrectedKFOE. */
   unsigned int correctionPasses{ 2 };
 };
@@ -30,17 +29,19 @@ struct CudaFuzzyConnectednessOptions : CudaOptions
  */
 struct CudaFuzzyConnectednessReport : CudaReport
 {
-  /** The method that computed the last slab; never Automatic. */
-  CudaFuzzyConnectednessOptions::Method method{ CudaFuzzyConnectednessOptions::Method::Automatic };
   /** Number of iterations of CorrectedKFOE or rounds of Hierarchy, summed over all slabs. */
   std::uint64_t numberOfIterations{ 0 };
 };
 
-/** Compute the strengths of all voxels on a CUDA device; bit-identical to ComputeFuzzyConnectedness. The method of the
- * job is ignored. Throws EngineError if CUDA fails or the device has too little memory; the message has the text of
+/** Compute the strengths of all voxels on a CUDA device; bit-identical to ComputeFuzzyConnectedness. Throws
+ * EngineError if CUDA fails or the device has too little memory; the message has the text of
  * CUDA, what was needed and what to do. */
 VoxelMapsCore_EXPORT CudaFuzzyConnectednessReport
 ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options);
+
+/** Names of the methods of a CUDA device that support a job, as GetMethods for the CPU. */
+VoxelMapsCore_EXPORT std::vector<std::string>
+                     GetCudaMethods(const FuzzyConnectednessJob & job, int deviceID = 0);
 } // namespace voxelmaps
 
 #endif // voxelmaps_CudaFuzzyConnectednessJob_h

@@ -6,21 +6,11 @@
 #include "voxelmaps/RelativeFuzzyConnectednessJob.h"
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace voxelmaps
 {
-/** \class CudaRelativeFuzzyConnectednessOptions
- * \brief Options of the CUDA engine for a RelativeFuzzyConnectednessJob. They do not affect the result.
- *
- * \ingroup VoxelMaps
- */
-struct CudaRelativeFuzzyConnectednessOptions : CudaOptions
-{
-  using Method = RelativeFuzzyConnectednessEnums::CudaMethod;
-
-  Method method{ Method::Automatic };
-};
-
 /** \class CudaRelativeFuzzyConnectednessReport
  * \brief How the CUDA engine computed a job.
  *
@@ -47,15 +37,17 @@ public:
  * must fit into the device memory. Throws EngineError if the job is invalid or CUDA fails, and DeviceMemoryError if the
  * device has too little memory; the message has the text of CUDA, what was needed and what to do. */
 VoxelMapsCore_EXPORT CudaRelativeFuzzyConnectednessReport
-ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &         job,
-                                      const CudaRelativeFuzzyConnectednessOptions & options);
+ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob & job, const CudaOptions & options);
 
 /** The same with a hierarchy, as ComputeRelativeFuzzyConnectedness. One that was built by the CPU or on another device
  * is replaced. Its memory is that of the device. */
 VoxelMapsCore_EXPORT CudaRelativeFuzzyConnectednessReport
-ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &         job,
-                                      const CudaRelativeFuzzyConnectednessOptions & options,
-                                      RelativeFuzzyConnectednessHierarchy &         hierarchy);
+ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob & job, const CudaOptions & options,
+                                      RelativeFuzzyConnectednessHierarchy & hierarchy);
+
+/** Names of the methods of a CUDA device that support a job, as GetMethods for the CPU. */
+VoxelMapsCore_EXPORT std::vector<std::string>
+                     GetCudaMethods(const RelativeFuzzyConnectednessJob & job, int deviceID = 0);
 } // namespace voxelmaps
 
 #endif // voxelmaps_CudaRelativeFuzzyConnectednessJob_h

@@ -43,33 +43,22 @@ public:
     LargeDependenceHighGrayLevelEmphasis  /**< LDHGLE, IBSI 9QMG */
   };
 
-  /** \class CudaMethod
-   * \brief How the features are computed on a CUDA device. All methods give bit-identical results.
-   *
-   * \ingroup VoxelMaps
-   */
-  enum class CudaMethod : std::uint8_t
-  {
-    /** The faster method that supports the job. */
-    Automatic = 0,
-    /** A thread counts the dependences of one window by bits in its registers, level by level: up to 7 voxels along
-     * each axis, 63 levels (511 of windows of several slices), and neighbors at distance 1. */
-    BitPlanes,
-    /** A warp or a block counts the dependences of one window by atomic additions; supports every job. */
-    WindowWalk
-  };
-
   static constexpr unsigned int NumberOfFeatures = 14;
 
   VOXELMAPS_FEATURE_NAMES_MACRO;
 };
 
-/** Names of the enumerators, which are printed. */
-VOXELMAPS_ENUMERATOR_NAMES(DependenceFeatureMapEnums::CudaMethod, "invalid method", "Automatic", "BitPlanes",
-                           "WindowWalk");
-
 /** \class DependenceJob
  * \brief The complete input, parameters and output of an engine of gray level dependences.
+ *
+ * Methods of the CPU:
+ * - Tiles counts the dependences of the windows of a tile side by side.
+ * - WindowWalk counts those of the windows one by one; supports every job.
+ *
+ * Methods of CUDA:
+ * - BitPlanes: a thread counts the dependences of one window by bits in its registers, level by level: up to 7 voxels
+ *   along each axis, 63 levels (511 of windows of several slices), and neighbors at distance 1.
+ * - WindowWalk: a warp or a block counts the dependences of one window by atomic additions; supports every job.
  *
  * \ingroup VoxelMaps
  */
@@ -79,17 +68,13 @@ struct DependenceJob : FeatureJob<DependenceFeatureMapEnums>
   std::vector<Triple> offsets;
   /** A neighbor is dependent if its level differs by at most so much. */
   std::uint32_t alpha{ 0 };
-
-  /** Compute the windows one by one, which is slow, even if the faster engine supports the job. For tests: the result
-   * is bit-identical. */
-  bool walkWindows{ false };
 };
 
 VoxelMapsCore_EXPORT void
 ComputeFeatureMaps(const DependenceJob & job);
 
-VoxelMapsCore_EXPORT CudaTextureReport<DependenceJob>
-ComputeFeatureMapsCuda(const DependenceJob & job, const CudaTextureOptions<DependenceJob> & options);
+VoxelMapsCore_EXPORT CudaReport
+ComputeFeatureMapsCuda(const DependenceJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_DependenceJob_h

@@ -12,6 +12,7 @@
 #include "voxelmaps/SizeZoneJob.h"
 
 #include <cstdint>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -20,6 +21,15 @@ namespace voxelmaps
 /** A job of any texture class. */
 using TextureClassJob =
   std::variant<CooccurrenceJob, DependenceJob, FirstOrderJob, GrayToneDifferenceJob, RunLengthJob, SizeZoneJob>;
+
+/** Names of the methods of the CPU that support a job of a class, the one that an empty name chooses first. Pointers of
+ * the job may be null. Throws EngineError if the job is invalid. */
+VoxelMapsCore_EXPORT std::vector<std::string>
+                     GetMethods(const TextureClassJob & job);
+
+/** The same for a CUDA device. The list is empty if only the CPU computes the job. */
+VoxelMapsCore_EXPORT std::vector<std::string>
+                     GetCudaMethods(const TextureClassJob & job, int deviceID = 0);
 
 /** \class FeatureMapsJob
  * \brief Maps of several texture classes from the pixels of one array.
@@ -40,7 +50,7 @@ struct FeatureMapsJob
   Triple windowSize{ { 1, 1, 1 } };
   Triple windowAnchor{ { 0, 0, 0 } };
 
-  /** Features and parameters of the classes. What TextureFeatureMapJob has of them is set by the engine. */
+  /** Features, parameters and methods of the classes. What TextureFeatureMapJob has of them is set by the engine. */
   std::vector<TextureClassJob> classes;
 
   /** The part of the array that has maps. */

@@ -47,32 +47,17 @@ public:
     Variance                     /**< VAR, IBSI ECT3 */
   };
 
-  /** \class CudaMethod
-   * \brief How the features are computed on a CUDA device. All methods give bit-identical results.
-   *
-   * Most windows of up to 2000 voxels are computed in tiles; a method computes only the others, and images of doubles
-   * that are no floats.
-   *
-   * \ingroup VoxelMaps
-   */
-  enum class CudaMethod : std::uint8_t
-  {
-    /** The method for the job. */
-    Automatic = 0,
-    /** A warp finds the percentiles of a window digit by digit, without sorting; supports every job. */
-    RadixSelection
-  };
-
   static constexpr unsigned int NumberOfFeatures = 19;
 
   VOXELMAPS_FEATURE_NAMES_MACRO;
 };
 
-/** Names of the enumerators, which are printed. */
-VOXELMAPS_ENUMERATOR_NAMES(FirstOrderFeatureMapEnums::CudaMethod, "invalid method", "Automatic", "RadixSelection");
-
 /** \class FirstOrderJob
  * \brief The complete input, parameters and output of a first order engine; it needs intensities.
+ *
+ * Method of the CPU: Tiles. Method of CUDA: RadixSelection. Most windows of up to 2000 voxels are computed in tiles; in
+ * others, and in images of doubles that are no floats, a warp finds the percentiles of a window digit by digit, without
+ * sorting.
  *
  * \ingroup VoxelMaps
  */
@@ -87,8 +72,8 @@ struct FirstOrderJob : FeatureJob<FirstOrderFeatureMapEnums>
 VoxelMapsCore_EXPORT void
 ComputeFeatureMaps(const FirstOrderJob & job);
 
-VoxelMapsCore_EXPORT CudaTextureReport<FirstOrderJob>
-ComputeFeatureMapsCuda(const FirstOrderJob & job, const CudaTextureOptions<FirstOrderJob> & options);
+VoxelMapsCore_EXPORT CudaReport
+ComputeFeatureMapsCuda(const FirstOrderJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_FirstOrderJob_h

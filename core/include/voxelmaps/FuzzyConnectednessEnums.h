@@ -53,47 +53,12 @@ public:
     /** Voxels that share a face, an edge or a corner: 8 in 2D, 26 in 3D. */
     Full
   };
-
-  /** \class Method
-   * \brief How the CPU computes strengths. The results of all methods are bit-identical.
-   *
-   * \ingroup VoxelMaps
-   */
-  enum class Method : std::uint8_t
-  {
-    /** Hierarchy; Buckets with MinimumStrength > 0, for which a part of the image suffices, and up to three threads. */
-    Automatic = 0,
-    /** Strongest voxel first, so that every voxel is settled once; one thread. */
-    Buckets,
-    /** Merges voxels into ever larger components, then passes strengths down; all threads. The run time does not depend
-     * on the seeds. Images with more than 2^32 links use Buckets instead. */
-    Hierarchy
-  };
-
-  /** \class CudaMethod
-   * \brief How a CUDA device computes strengths. The results of all methods are bit-identical.
-   *
-   * \ingroup VoxelMaps
-   */
-  enum class CudaMethod : std::uint8_t
-  {
-    /** Hierarchy. Filters compute images of fewer than 8192 voxels on the CPU. */
-    Automatic = 0,
-    /** The corrected CUDA-kFOE of Li et al. \cite Li2016, made exact by an atomic maximum. */
-    CorrectedKFOE,
-    /** Merges voxels into ever larger components, then passes strengths down. The run time does not depend on
-     * shapes. */
-    Hierarchy
-  };
 };
 
 /** Names of the enumerators, which are printed. */
 VOXELMAPS_ENUMERATOR_NAMES(FuzzyConnectednessEnums::AffinityFunction, "invalid affinity function", "GeometricMean",
                            "WeightedSum", "Minimum", "Homogeneity", "AbsoluteDifference");
 VOXELMAPS_ENUMERATOR_NAMES(FuzzyConnectednessEnums::Adjacency, "invalid adjacency", "Face", "FaceEdge", "Full");
-VOXELMAPS_ENUMERATOR_NAMES(FuzzyConnectednessEnums::Method, "invalid method", "Automatic", "Buckets", "Hierarchy");
-VOXELMAPS_ENUMERATOR_NAMES(FuzzyConnectednessEnums::CudaMethod, "invalid method", "Automatic", "CorrectedKFOE",
-                           "Hierarchy");
 } // namespace voxelmaps
 
 #endif // voxelmaps_FuzzyConnectednessEnums_h

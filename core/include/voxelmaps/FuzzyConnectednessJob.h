@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -122,6 +123,10 @@ struct FuzzyConnectednessProblem : FuzzyConnectednessInput
   Adjacency                  adjacency{ Adjacency::Face };
   bool                       distanceWeighting{ false };
 
+  /** Name of the method, as GetMethods and GetCudaMethods list them; empty for the fastest one. It does not affect the
+   * result. */
+  std::string method;
+
   JobExecution execution;
 
   /** Whether the CPU is the default for so few voxels even where a device is usable, which takes longer to start. */
@@ -135,15 +140,20 @@ struct FuzzyConnectednessProblem : FuzzyConnectednessInput
 /** \class FuzzyConnectednessJob
  * \brief The complete input, parameters and output of a connectedness engine.
  *
+ * Methods of the CPU, which uses Hierarchy, or Buckets with a minimum strength and up to three threads:
+ * - Hierarchy merges voxels into ever larger components, then passes strengths down; all threads. The run time does not
+ *   depend on the seeds. Images must have less than 2^32 links.
+ * - Buckets settles the strongest voxel first, and every voxel once; one thread.
+ * - Queue is the serial kFOE \cite Li2016 \cite Udupa1996, with a queue of voxels first in, first out; one thread,
+ *   scalar images.
+ *
+ * Methods of CUDA, which uses Hierarchy: the same, and CorrectedKFOE, the corrected CUDA-kFOE of Li et al.
+ * \cite Li2016, made exact by an atomic maximum.
+ *
  * \ingroup VoxelMaps
  */
 struct FuzzyConnectednessJob : FuzzyConnectednessProblem
 {
-  using Method = FuzzyConnectednessEnums::Method;
-
-  /** Method of the CPU engine; it does not affect the result. */
-  Method method{ Method::Automatic };
-
   /** One strength per voxel, in [0, 1]: float, or double if outputIsDouble. The engines also use this memory during the
    * computation. */
   void * output{ nullptr };
@@ -157,14 +167,19 @@ struct FuzzyConnectednessJob : FuzzyConnectednessProblem
  */
 struct FuzzyConnectednessReport
 {
-  /** The method that computed the strengths, which is not always that of the job; never Automatic. */
-  FuzzyConnectednessJob::Method method{ FuzzyConnectednessJob::Method::Automatic };
+  /** The method that computed the strengths. */
+  std::string method;
 };
 
 /** Compute the strengths of all voxels on the CPU. Results of all methods and numbers of workers are
- * bit-identical. Throws EngineError if the job is invalid. */
+ * bit-identical. Throws EngineError if the job is invalid, and UnsupportedMethodError. */
 VoxelMapsCore_EXPORT FuzzyConnectednessReport
 ComputeFuzzyConnectedness(const FuzzyConnectednessJob & job);
+
+/** Names of the methods of the CPU that support a job, the one that an empty name chooses first. Pointers of the job
+ * may be null. */
+VoxelMapsCore_EXPORT std::vector<std::string>
+                     GetMethods(const FuzzyConnectednessJob & job);
 } // namespace voxelmaps
 
 #endif // voxelmaps_FuzzyConnectednessJob_h

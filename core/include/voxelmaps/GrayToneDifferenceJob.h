@@ -34,32 +34,21 @@ public:
     Strength      /**< STR, IBSI 1X9X */
   };
 
-  /** \class CudaMethod
-   * \brief How the features are computed on a CUDA device. All methods give bit-identical results.
-   *
-   * \ingroup VoxelMaps
-   */
-  enum class CudaMethod : std::uint8_t
-  {
-    /** The fastest method that supports the job. */
-    Automatic = 0,
-    /** A thread sums the differences of one window by level. */
-    LevelTables,
-    /** A block of threads sums the differences of one window; supports every job. */
-    WindowWalk
-  };
-
   static constexpr unsigned int NumberOfFeatures = 5;
 
   VOXELMAPS_FEATURE_NAMES_MACRO;
 };
 
-/** Names of the enumerators, which are printed. */
-VOXELMAPS_ENUMERATOR_NAMES(GrayToneDifferenceFeatureMapEnums::CudaMethod, "invalid method", "Automatic", "LevelTables",
-                           "WindowWalk");
-
 /** \class GrayToneDifferenceJob
  * \brief The complete input, parameters and output of an engine of gray tone differences.
+ *
+ * Methods of the CPU:
+ * - Tiles sums the differences of the windows of a tile side by side.
+ * - WindowWalk visits the neighbors of the windows one by one; supports every job.
+ *
+ * Methods of CUDA:
+ * - LevelTables: a thread sums the differences of one window by level.
+ * - WindowWalk: a block of threads sums the differences of one window; supports every job.
  *
  * \ingroup VoxelMaps
  */
@@ -69,17 +58,13 @@ struct GrayToneDifferenceJob : FeatureJob<GrayToneDifferenceFeatureMapEnums>
   std::vector<Triple> offsets;
   /** Whether voxels without neighbors count, with a difference of 0. */
   bool countVoxelsWithoutNeighbors{ true };
-
-  /** Visit the neighbors of the windows one by one, which is slow, even if the faster engine supports the job. For
-   * tests: the result is bit-identical. */
-  bool walkWindows{ false };
 };
 
 VoxelMapsCore_EXPORT void
 ComputeFeatureMaps(const GrayToneDifferenceJob & job);
 
-VoxelMapsCore_EXPORT CudaTextureReport<GrayToneDifferenceJob>
-ComputeFeatureMapsCuda(const GrayToneDifferenceJob & job, const CudaTextureOptions<GrayToneDifferenceJob> & options);
+VoxelMapsCore_EXPORT CudaReport
+ComputeFeatureMapsCuda(const GrayToneDifferenceJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_GrayToneDifferenceJob_h

@@ -98,6 +98,9 @@ struct CudaOptions
 struct CudaReport
 {
   std::string deviceName;
+  /** The method that computed the job; empty if there was nothing to compute, or if the CPU has computed it: the device
+   * is then "CPU". */
+  std::string method;
   /** Number of parts of the image that were computed one after the other. */
   std::uint64_t numberOfSlabs{ 0 };
   /** Sum of the times of all kernels; 0 if the output is in device memory, since the call does not wait for them. */
@@ -115,12 +118,12 @@ public:
   using std::runtime_error::runtime_error;
 };
 
-/** \class UnsupportedOnDeviceError
- * \brief The chosen CUDA method does not support a job; Automatic or the CPU computes it.
+/** \class UnsupportedMethodError
+ * \brief The method of a job does not exist or does not support it; the message lists those that do.
  *
  * \ingroup VoxelMaps
  */
-class VoxelMapsCore_EXPORT UnsupportedOnDeviceError : public EngineError
+class VoxelMapsCore_EXPORT UnsupportedMethodError : public EngineError
 {
 public:
   using EngineError::EngineError;

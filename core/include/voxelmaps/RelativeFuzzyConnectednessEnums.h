@@ -42,30 +42,20 @@ public:
     /** They get label 0. */
     Background = 0,
     /** They get the smallest number among these labels. */
-    LowestLabel
-  };
-
-  /** \class CudaMethod
-   * \brief How a CUDA device computes labels.
-   *
-   * \ingroup VoxelMaps
-   */
-  enum class CudaMethod : std::uint8_t
-  {
-    /** Hierarchy. Filters compute images on the CPU that have fewer than 8192 voxels, or for which the device has too
-     * little memory. */
-    Automatic = 0,
-    /** Merges voxels into ever larger components, each of which has one seed in the end. */
-    Hierarchy
+    LowestLabel,
+    /** Voxels whose greatest strength is the same for several labels get the label of the nearest voxel that has one,
+     * along links between such voxels. Lengths are in millimeters, in units of 1/64 of the smallest spacing; at equal
+     * distances, the label whose first seed comes first in memory. The result depends neither on the numbers of labels
+     * nor on the competition. After a proposal in \cite Couprie2011 to decide plateaus by a second rule. */
+    Distance
   };
 };
 
 /** Names of the enumerators, which are printed. */
 VOXELMAPS_ENUMERATOR_NAMES(RelativeFuzzyConnectednessEnums::Competition, "invalid competition", "Relative",
                            "Iterative");
-VOXELMAPS_ENUMERATOR_NAMES(RelativeFuzzyConnectednessEnums::TieRule, "invalid tie rule", "Background", "LowestLabel");
-VOXELMAPS_ENUMERATOR_NAMES(RelativeFuzzyConnectednessEnums::CudaMethod, "invalid CUDA method", "Automatic",
-                           "Hierarchy");
+VOXELMAPS_ENUMERATOR_NAMES(RelativeFuzzyConnectednessEnums::TieRule, "invalid tie rule", "Background", "LowestLabel",
+                           "Distance");
 } // namespace voxelmaps
 
 #endif // voxelmaps_RelativeFuzzyConnectednessEnums_h

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace voxelmaps
@@ -40,7 +41,6 @@ struct RelativeFuzzyConnectednessJob : FuzzyConnectednessProblem
 };
 
 class RelativeHierarchy;
-struct CudaRelativeFuzzyConnectednessOptions;
 struct CudaRelativeFuzzyConnectednessReport;
 
 /** \class RelativeFuzzyConnectednessHierarchy
@@ -77,9 +77,8 @@ private:
   ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job,
                                     RelativeFuzzyConnectednessHierarchy & hierarchy);
   friend VoxelMapsCore_EXPORT CudaRelativeFuzzyConnectednessReport
-  ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &         job,
-                                        const CudaRelativeFuzzyConnectednessOptions & options,
-                                        RelativeFuzzyConnectednessHierarchy &         hierarchy);
+  ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob & job, const CudaOptions & options,
+                                        RelativeFuzzyConnectednessHierarchy & hierarchy);
 
   std::unique_ptr<RelativeHierarchy> m_Hierarchy;
 };
@@ -95,6 +94,11 @@ ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job);
 VoxelMapsCore_EXPORT void
 ComputeRelativeFuzzyConnectedness(const RelativeFuzzyConnectednessJob & job,
                                   RelativeFuzzyConnectednessHierarchy & hierarchy);
+
+/** Names of the methods of the CPU that support a job: Hierarchy, which merges voxels into ever larger components, each
+ * of which has one seed in the end. Pointers of the job may be null. */
+VoxelMapsCore_EXPORT std::vector<std::string>
+                     GetMethods(const RelativeFuzzyConnectednessJob & job);
 } // namespace voxelmaps
 
 #endif // voxelmaps_RelativeFuzzyConnectednessJob_h

@@ -63,25 +63,6 @@ public:
     Merge
   };
 
-  /** \class CudaMethod
-   * \brief How the features are computed on a CUDA device. All methods give bit-identical results.
-   *
-   * \ingroup VoxelMaps
-   */
-  enum class CudaMethod : std::uint8_t
-  {
-    /** The fastest method that supports the job. */
-    Automatic = 0,
-    /** A warp walks the runs of one window; supports every job. */
-    WindowWalk,
-    /** The voxels of a small 2D window are the bits of a machine word. */
-    WindowWord,
-    /** Box sums that neighboring windows share, for windows of up to 9 voxels along each axis. */
-    BoxSums,
-    /** Windows slide along y and keep their matrices up to date; supports windows of any size and merged matrices. */
-    SlidingWindow
-  };
-
   static constexpr unsigned int NumberOfFeatures = 16;
 
   VOXELMAPS_FEATURE_NAMES_MACRO;
@@ -94,11 +75,22 @@ public:
 /** Names of the enumerators, which are printed. */
 VOXELMAPS_ENUMERATOR_NAMES(RunLengthFeatureMapEnums::Aggregation, "invalid aggregation", "PerDirection", "Average",
                            "Merge");
-VOXELMAPS_ENUMERATOR_NAMES(RunLengthFeatureMapEnums::CudaMethod, "invalid method", "Automatic", "WindowWalk",
-                           "WindowWord", "BoxSums", "SlidingWindow");
 
 /** \class RunLengthJob
  * \brief The complete input, parameters and output of a run length engine.
+ *
+ * Methods of the CPU:
+ * - BoxSums: box sums that neighboring windows share.
+ * - WindowWalk walks the runs of the windows one by one; supports every job.
+ *
+ * Methods of CUDA:
+ * - WindowWord: the voxels of a small 2D window are the bits of a machine word.
+ * - BoxSums: box sums that neighboring windows share, for windows of up to 9 voxels along each axis.
+ * - SlidingWindow: windows slide along y and keep their matrices up to date; supports windows of any size and merged
+ *   matrices.
+ * - WindowWalk: a warp walks the runs of one window; supports every job.
+ * - SortReduce: the pipeline of Zhang et al. \cite Zhang2019, which sorts and reduces the runs of all windows by the
+ *   primitives of CUB, for windows of up to 24,000 voxels. It is not chosen automatically.
  *
  * \ingroup VoxelMaps
  */
@@ -116,10 +108,6 @@ struct RunLengthJob : FeatureJob<RunLengthFeatureMapEnums>
    * RunLengthFeatureMapImageFilter::SetSkipDirectionsWithoutPairs. */
   bool skipDirectionsWithoutPairs{ false };
 
-  /** Walk the windows one by one, which is slow, even if the faster engine supports the job. For tests: the result is
-   * bit-identical. */
-  bool walkWindows{ false };
-
   std::size_t
   GetNumberOfComponents() const
   {
@@ -130,8 +118,8 @@ struct RunLengthJob : FeatureJob<RunLengthFeatureMapEnums>
 VoxelMapsCore_EXPORT void
 ComputeFeatureMaps(const RunLengthJob & job);
 
-VoxelMapsCore_EXPORT CudaTextureReport<RunLengthJob>
-                     ComputeFeatureMapsCuda(const RunLengthJob & job, const CudaTextureOptions<RunLengthJob> & options);
+VoxelMapsCore_EXPORT CudaReport
+ComputeFeatureMapsCuda(const RunLengthJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_RunLengthJob_h

@@ -56,20 +56,6 @@ public:
     InPlane
   };
 
-  /** \class CudaMethod
-   * \brief How the features are computed on a CUDA device. All methods give bit-identical results.
-   *
-   * \ingroup VoxelMaps
-   */
-  enum class CudaMethod : std::uint8_t
-  {
-    /** BitPlanes, or the CPU engine for jobs that it does not support. */
-    Automatic = 0,
-    /** A thread, or a lane per slice, fills the zones of a window as sets of bits; supports slices of up to 256 bits,
-     * which are rows of one bit more than voxels, and up to 32 slices: 11 x 11 x 11, for example. */
-    BitPlanes
-  };
-
   static constexpr unsigned int NumberOfFeatures = 16;
 
   VOXELMAPS_FEATURE_NAMES_MACRO;
@@ -77,10 +63,17 @@ public:
 
 /** Names of the enumerators, which are printed. */
 VOXELMAPS_ENUMERATOR_NAMES(SizeZoneFeatureMapEnums::Connectivity, "invalid connectivity", "Full", "InPlane");
-VOXELMAPS_ENUMERATOR_NAMES(SizeZoneFeatureMapEnums::CudaMethod, "invalid method", "Automatic", "BitPlanes");
 
 /** \class SizeZoneJob
  * \brief The complete input, parameters and output of a size zone engine.
+ *
+ * Methods of the CPU:
+ * - BitPlanes fills the zones of a window as sets of bits.
+ * - WindowWalk fills them voxel by voxel; supports every job.
+ *
+ * Method of CUDA, in addition to which the CPU computes what it does not support:
+ * - BitPlanes: a thread, or a lane per slice, fills the zones of a window as sets of bits; supports slices of up to 256
+ *   bits, which are rows of one bit more than voxels, and up to 32 slices: 11 x 11 x 11, for example.
  *
  * \ingroup VoxelMaps
  */
@@ -95,8 +88,8 @@ struct SizeZoneJob : FeatureJob<SizeZoneFeatureMapEnums>
 VoxelMapsCore_EXPORT void
 ComputeFeatureMaps(const SizeZoneJob & job);
 
-VoxelMapsCore_EXPORT CudaTextureReport<SizeZoneJob>
-                     ComputeFeatureMapsCuda(const SizeZoneJob & job, const CudaTextureOptions<SizeZoneJob> & options);
+VoxelMapsCore_EXPORT CudaReport
+ComputeFeatureMapsCuda(const SizeZoneJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_SizeZoneJob_h

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace voxelmaps
@@ -27,12 +28,12 @@ enum class InstructionSet : std::uint8_t
  *
  * Each class has a job with its features, each at most once, and parameters, and two functions. ComputeFeatureMaps
  * computes the features of all voxels of the output region on the CPU. The result depends only on levels, intensities
- * and parameters; it is bit-identical for all numbers of workers and instruction sets. Throws EngineError if the job is
- * invalid, except for levels above numberOfGrayLevels and intensities that break the rules below, which are not
- * searched for. ComputeFeatureMapsCuda computes the same bits on a CUDA device; Automatic computes jobs that no method
- * supports on the CPU. Throws EngineError also if CUDA fails or the device has too little memory, and
- * UnsupportedOnDeviceError if the chosen method does not support the job; the message has the text of CUDA, what was
- * needed and what to do.
+ * and parameters; it is bit-identical for all methods, numbers of workers and instruction sets. Throws EngineError if
+ * the job is invalid, except for levels above numberOfGrayLevels and intensities that break the rules below, which are
+ * not searched for, and UnsupportedMethodError if the method does not support the job. ComputeFeatureMapsCuda computes
+ * the same bits on a CUDA device; the CPU computes jobs without a method that none of CUDA supports. Throws EngineError
+ * also if CUDA fails or the device has too little memory; the message has the text of CUDA, what was needed and what to
+ * do.
  *
  * \ingroup VoxelMaps
  */
@@ -68,6 +69,8 @@ struct TextureFeatureMapJob
   Triple windowSize{ { 1, 1, 1 } };
   Triple windowAnchor{ { 0, 0, 0 } };
 
+  /** Name of the method, as GetMethods and GetCudaMethods list them; empty for the fastest one. */
+  std::string method;
   /** Widest instruction set that the CPU engine may use; it never uses one that the processor does not support. */
   InstructionSet widestInstructionSet{ InstructionSet::AVX512 };
 
@@ -84,7 +87,6 @@ struct FeatureJob : TextureFeatureMapJob
 {
   using Enums = TEnums;
   using Feature = typename TEnums::Feature;
-  using CudaMethod = typename TEnums::CudaMethod;
 
   std::vector<Feature> features;
 
@@ -94,31 +96,6 @@ struct FeatureJob : TextureFeatureMapJob
   {
     return features.size();
   }
-};
-
-/** \class CudaTextureOptions
- * \brief Options of the CUDA engine of a texture class. They do not affect the result.
- *
- * \ingroup VoxelMaps
- */
-template <typename TJob>
-struct CudaTextureOptions : CudaOptions
-{
-  using Method = typename TJob::CudaMethod;
-
-  Method method{ Method::Automatic };
-};
-
-/** \class CudaTextureReport
- * \brief How the CUDA engine of a texture class computed a job.
- *
- * \ingroup VoxelMaps
- */
-template <typename TJob>
-struct CudaTextureReport : CudaReport
-{
-  /** Automatic only if the output region is empty, or if the CPU has computed the job: the device is then "CPU". */
-  typename TJob::CudaMethod method{};
 };
 
 /** The widest instruction set that the CPU engines can use on this processor. */

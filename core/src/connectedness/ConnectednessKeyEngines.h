@@ -43,10 +43,6 @@ ComputeFuzzyConnectednessKeys(const FuzzyConnectednessJob & job, std::uint32_t *
 CudaFuzzyConnectednessReport
 ComputeFuzzyConnectednessKeysCuda(const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options,
                                   std::uint32_t * keys);
-
-/** The method by which the CPU engine computes a job. */
-FuzzyConnectednessJob::Method
-ChooseMethod(const FuzzyConnectednessJob & job);
 } // namespace voxelmaps
 
 #endif // ConnectednessKeyEngines_h

@@ -18,16 +18,22 @@ struct Keys
 };
 } // namespace
 
-RelativeResults::RelativeResults(const RelativeFuzzyConnectednessJob & job)
+RelativeResults::RelativeResults(const RelativeFuzzyConnectednessJob & job, std::uint8_t * ties)
   : m_Job(job)
   , m_Combination(MakeAffinityTerms(job).combination)
   , m_MinKey(MinKey(job))
+  , m_Ties(ties)
 {}
 
-template <typename TGetLabel>
+template <typename TGetLabel, typename TGetKeys>
 void
-RelativeResults::WriteLabels(std::int64_t first, int count, const TGetLabel & getLabel) const
+RelativeResults::WriteLabels(std::int64_t first, int count, const TGetLabel & getLabel, const TGetKeys & getKeys) const
 {
+  for (int i = 0; m_Ties != nullptr && i < count; ++i)
+  {
+    const Keys keys = getKeys(i);
+    m_Ties[first + i] = keys.winner >= m_MinKey && keys.winner <= keys.others ? 1 : 0;
+  }
   const auto write = [&](auto * out) {
     for (int i = 0; i < count; ++i)
     {
@@ -69,13 +75,13 @@ void
 RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * strengths, const std::uint16_t * numbers,
                        const ComponentResult * components, const SeedTree & seeds) const
 {
-  const bool isRelative = m_Job.competition == RelativeFuzzyConnectednessJob::Competition::Relative;
+  const bool isRelative = ResolvesTiesPerVoxel(m_Job);
   const bool keepsTies = m_Job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
   const auto getKeys = [&](int i) {
     const ComponentResult & component = components[numbers[i]];
     return Keys{ std::min(strengths[i], component.strength), component.otherKey };
   };
-  this->WriteLabels(first, count, [&](int i) -> std::uint16_t {
+  const auto getLabel = [&](int i) -> std::uint16_t {
     const ComponentResult & component = components[numbers[i]];
     const Keys              keys = getKeys(i);
     if (keys.winner < m_MinKey)
@@ -87,7 +93,8 @@ RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * stre
       return component.label;
     }
     return keepsTies ? seeds.GetLowestLabel(component.seed, keys.winner) : std::uint16_t{ 0 };
-  });
+  };
+  this->WriteLabels(first, count, getLabel, getKeys);
   this->WriteStrengths(first, count, getKeys);
 }
 
@@ -95,7 +102,9 @@ void
 RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * keys, const std::uint32_t * otherKeys,
                        const std::uint16_t * labels) const
 {
-  this->WriteLabels(first, count, [&](int i) { return keys[i] >= m_MinKey ? labels[i] : std::uint16_t{ 0 }; });
-  this->WriteStrengths(first, count, [&](int i) { return Keys{ keys[i], otherKeys[i] }; });
+  const auto getKeys = [&](int i) { return Keys{ keys[i], otherKeys[i] }; };
+  const auto getLabel = [&](int i) { return keys[i] >= m_MinKey ? labels[i] : std::uint16_t{ 0 }; };
+  this->WriteLabels(first, count, getLabel, getKeys);
+  this->WriteStrengths(first, count, getKeys);
 }
 } // namespace voxelmaps

@@ -35,6 +35,15 @@ GetMargin(Combination combination, std::uint32_t minKey, std::uint32_t key, std:
   return key >= minKey && key > otherKey ? KeyStrength(combination, key) - KeyStrength(combination, otherKey) : 0.0;
 }
 
+/** Whether a tie between labels is a matter of single voxels. Iterative knows ties between paths instead, but only
+ * where the strengths of labels are equal, which Distance decides anyway. */
+inline bool
+ResolvesTiesPerVoxel(const RelativeFuzzyConnectednessJob & job)
+{
+  return job.competition == RelativeFuzzyConnectednessJob::Competition::Relative ||
+         job.tieRule == RelativeFuzzyConnectednessJob::TieRule::Distance;
+}
+
 /** The greatest strength of a component for any label, a seed to which it has this strength, and what SeedTree says
  * about this seed. */
 struct ComponentResult
@@ -49,7 +58,8 @@ struct ComponentResult
 class RelativeResults
 {
 public:
-  explicit RelativeResults(const RelativeFuzzyConnectednessJob & job);
+  /** If ties is not null, it becomes 1 for voxels that several labels have the same claim to, and 0 for others. */
+  explicit RelativeResults(const RelativeFuzzyConnectednessJob & job, std::uint8_t * ties = nullptr);
 
   /** Write voxels first ... first + count - 1. Voxel first + i belongs to component numbers[i], and has the strength of
    * its component, but at most strengths[i]. */
@@ -63,13 +73,13 @@ public:
         const std::uint16_t * labels) const;
 
 private:
-  /** Write getLabel(i) for voxel first + i. */
-  template <typename TGetLabel>
+  /** Write getLabel(i) for voxel first + i, and whether it is a tie; getKeys(i) returns the keys of the winner and of
+   * any other label. */
+  template <typename TGetLabel, typename TGetKeys>
   void
-  WriteLabels(std::int64_t first, int count, const TGetLabel & getLabel) const;
+  WriteLabels(std::int64_t first, int count, const TGetLabel & getLabel, const TGetKeys & getKeys) const;
 
-  /** Write strengths and margins, if they are wanted; getKeys(i) returns the keys of the winner and of any other label.
-   */
+  /** Write strengths and margins, if they are wanted. */
   template <typename TGetKeys>
   void
   WriteStrengths(std::int64_t first, int count, const TGetKeys & getKeys) const;
@@ -77,6 +87,7 @@ private:
   const RelativeFuzzyConnectednessJob & m_Job;
   const Combination                     m_Combination;
   const std::uint32_t                   m_MinKey;
+  std::uint8_t * const                  m_Ties;
 };
 } // namespace voxelmaps
 

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "connectedness/VerifyJob.h"
 
+#include "common/Methods.h"
 #include "connectedness/AffinityPlan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,7 +37,21 @@ RequireEnumerator(TEnum value, TEnum last, const char * name)
 {
   Require(value <= last, name, static_cast<int>(value), "there is no such enumerator");
 }
+
+// One for CPU and CUDA.
+struct RelativeMethod
+{
+  const char *  name;
+  MethodSupport support;
+};
+const std::vector<RelativeMethod> relativeMethods{ { "Hierarchy", MethodSupport::Full } };
 } // namespace
+
+std::vector<std::string>
+GetMethods(const RelativeFuzzyConnectednessJob &)
+{
+  return GetNames(relativeMethods);
+}
 
 void
 VerifyInput(const FuzzyConnectednessInput & input)
@@ -57,6 +74,15 @@ VerifyInput(const FuzzyConnectednessInput & input)
   {
     Require(seed >= 0 && seed < count, "a seed at voxel", seed, "that voxel is not in the image");
   }
+}
+
+std::string
+DescribeImage(const FuzzyConnectednessInput & input)
+{
+  const std::string components =
+    input.numberOfComponents > 0 ? " of " + std::to_string(input.numberOfComponents) + " components" : "";
+  return "an image of " + std::to_string(input.size[0]) + " x " + std::to_string(input.size[1]) + " x " +
+         std::to_string(input.size[2]) + " voxels" + components;
 }
 
 void
@@ -101,7 +127,6 @@ VerifyJob(const FuzzyConnectednessJob & job, MemoryLocation maskLocation)
 {
   VerifyProblem(job, maskLocation);
   VerifyAffinity(job.affinity, job.affinityFunction, job.GetAffinityLength(), "the affinity");
-  RequireEnumerator(job.method, FuzzyConnectednessJob::Method::Hierarchy, "the method");
 }
 
 void
@@ -115,8 +140,17 @@ void
 VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job, MemoryLocation maskLocation)
 {
   VerifyProblem(job, maskLocation);
+  FindMethod(relativeMethods, job.method, DescribeImage(job));
   RequireEnumerator(job.competition, RelativeFuzzyConnectednessJob::Competition::Iterative, "the competition");
-  RequireEnumerator(job.tieRule, RelativeFuzzyConnectednessJob::TieRule::LowestLabel, "the tie rule");
+  RequireEnumerator(job.tieRule, RelativeFuzzyConnectednessJob::TieRule::Distance, "the tie rule");
+  for (const double spacing : job.spacing)
+  {
+    Require(job.tieRule != RelativeFuzzyConnectednessJob::TieRule::Distance ||
+              (spacing > 0.0 && std::isfinite(spacing)),
+            "the tie rule Distance and a spacing of",
+            spacing,
+            "distances need positive, finite spacings");
+  }
   Require(
     job.GetNumberOfVoxels() == 0 || job.labelOutput != nullptr, "labels at", "a null pointer", "there are voxels");
   if (!job.labelAffinities.empty() && job.competition != RelativeFuzzyConnectednessJob::Competition::Relative)

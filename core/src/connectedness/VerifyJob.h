@@ -13,6 +13,10 @@ namespace voxelmaps
 void
 VerifyInput(const FuzzyConnectednessInput & input);
 
+/** What limits the methods, for messages. */
+std::string
+DescribeImage(const FuzzyConnectednessInput & input);
+
 /** Throw an EngineError if a seed is outside the mask, whose value there is given. */
 void
 VerifySeedMask(std::int64_t seed, std::uint8_t mask);
@@ -28,7 +32,7 @@ VerifyAffinity(const FuzzyConnectednessAffinity & affinity, FuzzyConnectednessEn
 void
 VerifyProblem(const FuzzyConnectednessProblem & problem, MemoryLocation maskLocation = MemoryLocation::Host);
 
-/** VerifyProblem, and the same for affinity and method. */
+/** VerifyProblem, and the same for the affinity. */
 void
 VerifyJob(const FuzzyConnectednessJob & job, MemoryLocation maskLocation = MemoryLocation::Host);
 
@@ -36,7 +40,7 @@ VerifyJob(const FuzzyConnectednessJob & job, MemoryLocation maskLocation = Memor
 void
 VerifyOutput(const FuzzyConnectednessJob & job);
 
-/** VerifyProblem, and the same for labels and their affinities. */
+/** VerifyProblem, and the same for the method, labels and their affinities. */
 void
 VerifyRelativeJob(const RelativeFuzzyConnectednessJob & job, MemoryLocation maskLocation = MemoryLocation::Host);
 } // namespace voxelmaps

@@ -70,9 +70,9 @@ class TextureClass<CooccurrenceJob> : public TextureClassBase<CooccurrenceTask>
 public:
   explicit TextureClass(const CooccurrenceJob & job);
 
-  void
-  ComputeOnCpu(const CooccurrenceJob & job) const;
-  CudaTextureMethods<CooccurrenceJob>
+  std::vector<TextureMethod<CooccurrenceJob>>
+  GetMethods(const CooccurrenceJob & job) const;
+  std::vector<CudaTextureMethod<CooccurrenceJob>>
   GetCudaMethods() const;
   void
   AddCudaTables(CudaTables & tables, CooccurrenceTask & task) const;

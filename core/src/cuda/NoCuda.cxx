@@ -75,26 +75,38 @@ CudaDevices::GetDriverVersion()
   return 0;
 }
 
-#define VOXELMAPS_NO_CUDA_ENGINE(name, function)                                                                       \
-  Cuda##name##Report function(const name##Job &, const Cuda##name##Options &)                                          \
+#define VOXELMAPS_NO_CUDA_METHODS(TJob)                                                                                \
+  std::vector<std::string> GetCudaMethods(const TJob &, int)                                                           \
   {                                                                                                                    \
     throw DeviceError(reason);                                                                                         \
   }                                                                                                                    \
   static_assert(true, "ends with a semicolon")
 
-VOXELMAPS_NO_CUDA_ENGINE(FuzzyConnectedness, ComputeFuzzyConnectednessCuda);
-VOXELMAPS_NO_CUDA_ENGINE(RelativeFuzzyConnectedness, ComputeRelativeFuzzyConnectednessCuda);
+VOXELMAPS_NO_CUDA_METHODS(FuzzyConnectednessJob);
+VOXELMAPS_NO_CUDA_METHODS(RelativeFuzzyConnectednessJob);
+VOXELMAPS_NO_CUDA_METHODS(TextureClassJob);
+
+CudaFuzzyConnectednessReport
+ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob &, const CudaFuzzyConnectednessOptions &)
+{
+  throw DeviceError(reason);
+}
+
+CudaRelativeFuzzyConnectednessReport
+ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
 
 #define VOXELMAPS_NO_CUDA_CLASS(name)                                                                                  \
-  CudaTextureReport<name##Job> ComputeFeatureMapsCuda(const name##Job &, const CudaTextureOptions<name##Job> &)        \
+  CudaReport ComputeFeatureMapsCuda(const name##Job &, const CudaOptions &)                                            \
   {                                                                                                                    \
     throw DeviceError(reason);                                                                                         \
   }
 VOXELMAPS_TEXTURE_CLASSES(VOXELMAPS_NO_CUDA_CLASS)
 
 CudaRelativeFuzzyConnectednessReport
-ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &,
-                                      const CudaRelativeFuzzyConnectednessOptions &,
+ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &, const CudaOptions &,
                                       RelativeFuzzyConnectednessHierarchy &)
 {
   throw DeviceError(reason);

@@ -70,9 +70,9 @@ class TextureClass<DependenceJob> : public TextureClassBase<DependenceTask>
 public:
   explicit TextureClass(const DependenceJob & job);
 
-  void
-  ComputeOnCpu(const DependenceJob & job) const;
-  CudaTextureMethods<DependenceJob>
+  std::vector<TextureMethod<DependenceJob>>
+  GetMethods(const DependenceJob & job) const;
+  std::vector<CudaTextureMethod<DependenceJob>>
   GetCudaMethods() const;
   void
   AddCudaTables(CudaTables & tables, DependenceTask & task) const;

@@ -6,21 +6,15 @@
 #include "texture/cuda/CudaTextureEngine.h"
 
 #include <memory>
+#include <string>
 #include <type_traits>
+#include <variant>
+#include <vector>
 
 namespace voxelmaps
 {
 namespace
 {
-template <typename TJob>
-void
-Compute(const TJob & job, const CudaOptions & options)
-{
-  CudaTextureOptions<TJob> classOptions;
-  static_cast<CudaOptions &>(classOptions) = options;
-  ComputeFeatureMapsCuda(job, classOptions);
-}
-
 /** A copy of host memory in a buffer of the device. */
 template <typename T>
 const T *
@@ -90,7 +84,7 @@ ComputeFromDeviceMemory(const FeatureMapsJob & job, const CudaOptions & options)
                             typedJob.intensitiesAreDouble,
                             levelOptions);
     }
-    Compute(typedJob, onDevice);
+    ComputeFeatureMapsCuda(typedJob, onDevice);
   });
   if (options.inputLocation == MemoryLocation::Host && options.outputLocation == MemoryLocation::Device)
   {
@@ -102,13 +96,24 @@ ComputeFromDeviceMemory(const FeatureMapsJob & job, const CudaOptions & options)
 } // namespace
 
 #define VOXELMAPS_CUDA_ENGINE(name)                                                                                    \
-  CudaTextureReport<name##Job> ComputeFeatureMapsCuda(const name##Job &                     job,                       \
-                                                      const CudaTextureOptions<name##Job> & options)                   \
+  CudaReport ComputeFeatureMapsCuda(const name##Job & job, const CudaOptions & options)                                \
   {                                                                                                                    \
     return RunCudaTextureEngine(job, options);                                                                         \
   }
 VOXELMAPS_TEXTURE_CLASSES(VOXELMAPS_CUDA_ENGINE)
 #undef VOXELMAPS_CUDA_ENGINE
+
+std::vector<std::string>
+GetCudaMethods(const TextureClassJob & job, int deviceID)
+{
+  const CurrentDevice device(deviceID);
+  return std::visit(
+    [](auto typedJob) {
+      FillNullPointers(typedJob);
+      return GetNames(TextureClass<decltype(typedJob)>(typedJob).GetCudaMethods());
+    },
+    job);
+}
 
 GrayLevelDiscretizationResult
 ComputeFeatureMapsCuda(const FeatureMapsJob & job, const CudaOptions & options)
@@ -128,6 +133,6 @@ ComputeFeatureMapsCuda(const FeatureMapsJob & job, const CudaOptions & options)
     catch (const CudaOutOfMemory &)
     {}
   }
-  return ComputeFromHostMemory(job, [&options](const auto & typedJob) { Compute(typedJob, options); });
+  return ComputeFromHostMemory(job, [&options](const auto & typedJob) { ComputeFeatureMapsCuda(typedJob, options); });
 }
 } // namespace voxelmaps

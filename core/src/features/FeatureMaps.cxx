@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace voxelmaps
 {
@@ -17,7 +18,7 @@ ComputeClass(const TJob & job)
   const TextureClass<TJob> textureClass(job);
   if (job.outputSize[0] > 0 && job.outputSize[1] > 0 && job.outputSize[2] > 0)
   {
-    textureClass.ComputeOnCpu(job);
+    FindMethod(textureClass.GetMethods(job), job.method, DescribeJob(textureClass.task))->compute(job);
   }
 }
 } // namespace
@@ -29,6 +30,17 @@ ComputeClass(const TJob & job)
   }
 VOXELMAPS_TEXTURE_CLASSES(VOXELMAPS_CPU_ENGINE)
 #undef VOXELMAPS_CPU_ENGINE
+
+std::vector<std::string>
+GetMethods(const TextureClassJob & job)
+{
+  return std::visit(
+    [](auto typedJob) {
+      FillNullPointers(typedJob);
+      return GetNames(TextureClass<decltype(typedJob)>(typedJob).GetMethods(typedJob));
+    },
+    job);
+}
 
 std::int64_t
 GetNumberOfMaps(const FeatureMapsJob & job)

@@ -51,6 +51,20 @@ MakeClassJob(const FeatureMapsJob & job, const TJob & typedJob)
   return result;
 }
 
+/** Let the arrays of a job that are null point to what must not be read, so that the job is valid. */
+inline void
+FillNullPointers(TextureFeatureMapJob & job)
+{
+  static std::uint64_t placeholder = 0;
+  job.levels = job.levels == nullptr ? reinterpret_cast<std::uint16_t *>(&placeholder) : job.levels;
+  job.intensities = job.intensities == nullptr ? &placeholder : job.intensities;
+  job.output = job.output == nullptr ? &placeholder : job.output;
+  if (NumberOfVoxels(job.outputSize) == 0)
+  {
+    job.outputSize = { { 1, 1, 1 } };
+  }
+}
+
 /** Throws EngineError if the output is not within the array, or null although there are maps, if maps overlap, or if
  * there are no classes. */
 void

@@ -37,9 +37,9 @@ class TextureClass<FirstOrderJob> : public TextureClassBase<FirstOrderTask>
 public:
   explicit TextureClass(const FirstOrderJob & job);
 
-  void
-  ComputeOnCpu(const FirstOrderJob & job) const;
-  CudaTextureMethods<FirstOrderJob>
+  std::vector<TextureMethod<FirstOrderJob>>
+  GetMethods(const FirstOrderJob & job) const;
+  std::vector<CudaTextureMethod<FirstOrderJob>>
   GetCudaMethods() const;
   void
   AddCudaTables(CudaTables & tables, FirstOrderTask & task) const;

@@ -47,9 +47,9 @@ class TextureClass<GrayToneDifferenceJob> : public TextureClassBase<GrayToneDiff
 public:
   explicit TextureClass(const GrayToneDifferenceJob & job);
 
-  void
-  ComputeOnCpu(const GrayToneDifferenceJob & job) const;
-  CudaTextureMethods<GrayToneDifferenceJob>
+  std::vector<TextureMethod<GrayToneDifferenceJob>>
+  GetMethods(const GrayToneDifferenceJob & job) const;
+  std::vector<CudaTextureMethod<GrayToneDifferenceJob>>
   GetCudaMethods() const;
   void
   AddCudaTables(CudaTables & tables, GrayToneDifferenceTask & task) const;

@@ -76,9 +76,9 @@ class TextureClass<RunLengthJob> : public TextureClassBase<RunLengthTask>
 public:
   explicit TextureClass(const RunLengthJob & job);
 
-  void
-  ComputeOnCpu(const RunLengthJob & job) const;
-  CudaTextureMethods<RunLengthJob>
+  std::vector<TextureMethod<RunLengthJob>>
+  GetMethods(const RunLengthJob & job) const;
+  std::vector<CudaTextureMethod<RunLengthJob>>
   GetCudaMethods() const;
   void
   AddCudaTables(CudaTables & tables, RunLengthTask & task) const;

@@ -99,9 +99,9 @@ class TextureClass<SizeZoneJob> : public TextureClassBase<SizeZoneTask>
 public:
   explicit TextureClass(const SizeZoneJob & job);
 
-  void
-  ComputeOnCpu(const SizeZoneJob & job) const;
-  CudaTextureMethods<SizeZoneJob>
+  std::vector<TextureMethod<SizeZoneJob>>
+  GetMethods(const SizeZoneJob & job) const;
+  std::vector<CudaTextureMethod<SizeZoneJob>>
   GetCudaMethods() const;
   void
   AddCudaTables(CudaTables & tables, SizeZoneTask & task) const;

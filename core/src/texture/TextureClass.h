@@ -3,10 +3,12 @@
 #ifndef TextureClass_h
 #define TextureClass_h
 
+#include "common/Methods.h"
 #include "texture/TextureTask.h"
 #include "voxelmaps/Job.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,14 +16,25 @@ namespace voxelmaps
 {
 class CudaTables;
 template <typename TJob>
-struct CudaTextureMethods;
+struct CudaTextureMethod;
+
+/** A method of the CPU engine for one job. */
+template <typename TJob>
+struct TextureMethod
+{
+  const char *                          name;
+  MethodSupport                         support;
+  std::function<void(const TJob & job)> compute;
+};
 
 /** A texture class, by its job: the values derived from the parameters of a job, which are the same for all its voxels
  * and for all engines, and the engines. Every class specializes it, with the base TextureClassBase:
  * - TextureClass(const TJob &) throws EngineError if the job breaks a rule. It fills the task, and owns the tables to
  *   which the task points.
- * - ComputeOnCpu(const TJob &) computes the job, whose output is not empty, on the CPU.
- * - GetCudaMethods() lists the methods of CUDA for the job.
+ * - GetMethods(const TJob &) lists the methods of the CPU for the job, the faster ones first; one must support every
+ *   job. They compute jobs whose output is not empty.
+ * - GetCudaMethods() lists the methods of CUDA for the job, the faster ones first. The CPU computes jobs that none of
+ *   them supports without being named.
  * - AddCudaTables(CudaTables &, TTask &) adds the tables, if there are any, to those that are copied to the device, and
  *   whose pointers in the task are set. */
 template <typename TJob>
@@ -48,6 +61,10 @@ protected:
   TextureClassBase() = default;
   ~TextureClassBase() = default;
 };
+
+/** What limits the methods, for messages. */
+std::string
+DescribeJob(const TextureTask & task);
 
 /** Copy the features of a job into its task. Throws EngineError, with the name of the enumeration, unless there is a
  * feature, all exist, and none is given twice: engines may leave components of the second one unwritten. */

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "texture/TextureTask.h"
+#include "texture/TextureClass.h"
 
 #include <algorithm>
 #include <cmath>
@@ -134,6 +134,14 @@ SetTextureTask(const TextureFeatureMapJob & job, int numberOfComponents, Texture
     task.window[d] = static_cast<int>(job.windowSize[d]);
     task.anchor[d] = static_cast<int>(job.windowAnchor[d]);
   }
+}
+
+std::string
+DescribeJob(const TextureTask & task)
+{
+  return "a window of " + std::to_string(task.window[0]) + " x " + std::to_string(task.window[1]) + " x " +
+         std::to_string(task.window[2]) + " voxels with " + std::to_string(task.numberOfGrayLevels) +
+         " gray levels and these parameters";
 }
 
 InstructionSet

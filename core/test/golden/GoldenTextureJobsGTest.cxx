@@ -54,16 +54,15 @@ CheckAllEngines(GoldenGroup & group, TJob job)
   }
   if (IsCudaTest())
   {
-    using Options = CudaJobOptions<TJob>;
-    const auto methods = voxelmaps::GetEnumerators<typename Options::Method>();
+    const auto methods = GetMethodNames<TJob>();
     // Over all cases, each method has its turn.
-    const auto method = methods[static_cast<std::size_t>(job.levelsSize[0]) % methods.size()];
-    const auto compute = [method](const TJob & each, std::uint64_t budget) {
-      voxelmaps::ComputeFeatureMapsCuda(each, MakeCudaOptions<Options>(method, budget));
+    const std::string & method = methods[static_cast<std::size_t>(job.levelsSize[0]) % methods.size()];
+    const auto          compute = [&method](const TJob & each, std::uint64_t budget) {
+      voxelmaps::ComputeFeatureMapsCuda(WithMethod(each, method), MakeCudaOptions(budget));
       return true;
     };
     const auto checkBudget = [&](std::uint64_t budget) {
-      return check(Print(method) + " with a budget of " + std::to_string(budget),
+      return check(method + " with a budget of " + std::to_string(budget),
                    [&](const TJob & each) { return compute(each, budget); });
     };
     const auto budgets = FindSmallBudgets(checkBudget);

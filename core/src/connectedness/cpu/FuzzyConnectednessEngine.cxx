@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
+#include "common/Methods.h"
 #include "connectedness/ConnectednessKeyEngines.h"
 #include "connectedness/VerifyJob.h"
 #include "ContractedTiles.h"
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <queue>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -18,6 +20,40 @@ namespace voxelmaps
 {
 namespace
 {
+// The work of a few milliseconds.
+constexpr std::uint64_t voxelsBetweenReports = 65536;
+
+/** Call f(neighbor, weight of the link) for all neighbors of a voxel in the image. */
+template <typename TFunction>
+void
+ForEachNeighbor(const Triple & size, const std::vector<Link> & links, std::int64_t voxel, const TFunction & f)
+{
+  const std::int64_t x = voxel % size[0];
+  const std::int64_t row = voxel / size[0];
+  const std::int64_t y = row % size[1];
+  const std::int64_t z = row / size[1];
+  const bool         interior =
+    x > 0 && x < size[0] - 1 && y > 0 && y < size[1] - 1 && (size[2] == 1 || (z > 0 && z < size[2] - 1));
+  if (interior)
+  {
+    for (const Link & link : links)
+    {
+      f(voxel + link.stride, link.weight);
+    }
+    return;
+  }
+  for (const Link & link : links)
+  {
+    const std::int64_t nx = x + link.x;
+    const std::int64_t ny = y + link.y;
+    const std::int64_t nz = z + link.z;
+    if (nx >= 0 && nx < size[0] && ny >= 0 && ny < size[1] && nz >= 0 && nz < size[2])
+    {
+      f(voxel + link.stride, link.weight);
+    }
+  }
+}
+
 /** Settles the strongest voxel first, so that every voxel is settled once (Dijkstra's algorithm with Dial's buckets).
  *
  * Offers wait in coarse buckets of keys. Only the offers of the strongest bucket are sorted, by a heap small enough for
@@ -85,40 +121,6 @@ private:
   static constexpr int           bitsInBucket = 15;
   static constexpr std::uint32_t numberOfBuckets = 1u << (31 - bitsInBucket);
   static constexpr std::uint32_t settledBit = 0x80000000u;
-  // The work of a few milliseconds.
-  static constexpr std::uint64_t voxelsBetweenReports = 65536;
-
-  /** Call f(neighbor, weight of the link) for all neighbors in the image. */
-  template <typename TFunction>
-  void
-  ForEachNeighbor(std::int64_t voxel, const TFunction & f) const
-  {
-    const Triple &     size = m_Job.size;
-    const std::int64_t x = voxel % size[0];
-    const std::int64_t row = voxel / size[0];
-    const std::int64_t y = row % size[1];
-    const std::int64_t z = row / size[1];
-    const bool         interior =
-      x > 0 && x < size[0] - 1 && y > 0 && y < size[1] - 1 && (size[2] == 1 || (z > 0 && z < size[2] - 1));
-    if (interior)
-    {
-      for (const Link & link : m_Links)
-      {
-        f(voxel + link.stride, link.weight);
-      }
-      return;
-    }
-    for (const Link & link : m_Links)
-    {
-      const std::int64_t nx = x + link.x;
-      const std::int64_t ny = y + link.y;
-      const std::int64_t nz = z + link.z;
-      if (nx >= 0 && nx < size[0] && ny >= 0 && ny < size[1] && nz >= 0 && nz < size[2])
-      {
-        f(voxel + link.stride, link.weight);
-      }
-    }
-  }
 
   void
   Settle(std::int64_t voxel, std::uint32_t key)
@@ -135,7 +137,7 @@ private:
     {
       const std::int64_t voxel = m_Stack.back();
       m_Stack.pop_back();
-      this->ForEachNeighbor(voxel, [&](std::int64_t neighbor, const LinkWeight & weight) {
+      ForEachNeighbor(m_Job.size, m_Links, voxel, [&](std::int64_t neighbor, const LinkWeight & weight) {
         const std::uint32_t known = m_Keys[neighbor];
         if (known & settledBit || (m_Job.mask != nullptr && m_Job.mask[neighbor] == 0))
         {
@@ -186,6 +188,51 @@ private:
   std::vector<TIndex>                                   m_Stack;
   std::uint64_t                                         m_SettledSinceReport{ 0 };
 };
+
+/** kFOE, serial, by Li et al. after Udupa and Samarasekera: a queue, first in, first out, holds the voxels whose
+ * strength has grown; each offers it to its neighbors, until none grows. */
+template <typename TPixel>
+void
+RunQueue(const FuzzyConnectednessJob & job, const TPixel * image, std::uint32_t * keys)
+{
+  const EdgeKeys<TPixel>   affinity(job);
+  const std::vector<Link>  links = MakeLinks(job);
+  const std::uint32_t      minKey = MinKey(job);
+  std::queue<std::int64_t> queue;
+  // Steps 1 and 2: all voxels but the seeds have strength 0; the seeds enter the queue.
+  for (const std::int64_t seed : job.seeds)
+  {
+    keys[seed] = seedKey;
+    queue.push(seed);
+  }
+  std::uint64_t steps = 0;
+  std::uint64_t reached = 0;
+  // Step 3: until the queue is empty.
+  while (!queue.empty())
+  {
+    const std::int64_t voxel = queue.front();
+    queue.pop();
+    ForEachNeighbor(job.size, links, voxel, [&](std::int64_t neighbor, const LinkWeight & weight) {
+      const std::uint32_t known = keys[neighbor];
+      if (known >= keys[voxel] || (job.mask != nullptr && job.mask[neighbor] == 0))
+      {
+        return;
+      }
+      const std::uint32_t offer = std::min(keys[voxel], affinity.Key(image[voxel], image[neighbor], weight));
+      if (offer > known && offer >= minKey)
+      {
+        reached += known == noKey ? 1 : 0;
+        keys[neighbor] = offer;
+        queue.push(neighbor);
+      }
+    });
+    if (++steps % voxelsBetweenReports == 0)
+    {
+      job.execution.ReportProgress(std::exchange(reached, 0));
+    }
+  }
+  job.execution.ReportProgress(reached);
+}
 
 /** Contracts the voxels of every tile to few components, then these components across tiles; then strengths go back
  * down the same steps. Contraction explains why this is exact. The time does not depend on where the seeds are.
@@ -259,11 +306,13 @@ private:
   std::vector<std::uint32_t>    m_Strengths;
 };
 
-using Method = FuzzyConnectednessJob::Method;
-
-// Hierarchy always works on the whole image, most of which a search for strong voxels does not visit; but all workers
-// share its work, while Buckets has one thread.
-constexpr unsigned int minWorkersForHierarchy = 4;
+/** A method, which computes keys that are noKey before. */
+struct KeyMethod
+{
+  const char *  name;
+  MethodSupport support;
+  void (*compute)(const FuzzyConnectednessJob & job, std::uint32_t * keys);
+};
 
 /** Whether Hierarchy can number all links with 32 bits. */
 bool
@@ -272,6 +321,51 @@ HierarchySupports(const FuzzyConnectednessJob & job)
   // A link is counted at one of its two ends.
   const auto voxelLinks = static_cast<std::int64_t>(MakeLinks(job).size() / 2);
   return job.GetNumberOfVoxels() < std::int64_t{ 0xffffffff } / std::max<std::int64_t>(voxelLinks, 1);
+}
+
+void
+ComputeByHierarchy(const FuzzyConnectednessJob & job, std::uint32_t * keys)
+{
+  HierarchyMethod(job, keys).Run();
+}
+
+void
+ComputeByBuckets(const FuzzyConnectednessJob & job, std::uint32_t * keys)
+{
+  WithPixels(job, [&](const auto * image) {
+    using Pixel = std::remove_cv_t<std::remove_reference_t<decltype(*image)>>;
+    if (job.GetNumberOfVoxels() <= std::int64_t{ 0xffffffff })
+    {
+      BucketsMethod<Pixel, std::uint32_t>(job, keys).Run();
+    }
+    else
+    {
+      BucketsMethod<Pixel, std::int64_t>(job, keys).Run();
+    }
+  });
+}
+
+void
+ComputeByQueue(const FuzzyConnectednessJob & job, std::uint32_t * keys)
+{
+  WithImage(job, [&](const auto * image) { RunQueue(job, image, keys); });
+}
+
+std::vector<KeyMethod>
+MakeMethods(const FuzzyConnectednessJob & job)
+{
+  // Hierarchy always works on the entire image, most of which a search for strong voxels does not visit; but all
+  // workers share its work, while Buckets has one thread.
+  constexpr unsigned int minWorkers = 4;
+
+  std::vector<KeyMethod> methods{ { "Hierarchy", FullSupportIf(HierarchySupports(job)), ComputeByHierarchy },
+                                  { "Buckets", MethodSupport::Full, ComputeByBuckets },
+                                  { "Queue", FullSupportIf(job.numberOfComponents == 0), ComputeByQueue } };
+  if (job.minimumStrength > 0.0 && job.execution.numberOfWorkers < minWorkers)
+  {
+    std::swap(methods[0], methods[1]);
+  }
+  return methods;
 }
 
 template <typename TReal>
@@ -307,46 +401,24 @@ ConvertKeysToStrengths(const FuzzyConnectednessJob & job, const std::uint32_t * 
   job.outputIsDouble ? Convert<double>(job, keys) : Convert<float>(job, keys);
 }
 
-FuzzyConnectednessJob::Method
-ChooseMethod(const FuzzyConnectednessJob & job)
+std::vector<std::string>
+GetMethods(const FuzzyConnectednessJob & job)
 {
-  Method method = job.method;
-  if (method == Method::Automatic)
-  {
-    method = job.minimumStrength == 0.0 || job.execution.numberOfWorkers >= minWorkersForHierarchy ? Method::Hierarchy
-                                                                                                   : Method::Buckets;
-  }
-  return method == Method::Hierarchy && !HierarchySupports(job) ? Method::Buckets : method;
+  return GetNames(MakeMethods(job));
 }
 
 FuzzyConnectednessReport
 ComputeFuzzyConnectednessKeys(const FuzzyConnectednessJob & job, std::uint32_t * keys)
 {
   VerifyJob(job);
-  FuzzyConnectednessReport report;
-  report.method = ChooseMethod(job);
-  if (job.GetNumberOfVoxels() == 0)
+  const auto      methods = MakeMethods(job);
+  const KeyMethod method = *FindMethod(methods, job.method, DescribeImage(job));
+  if (job.GetNumberOfVoxels() > 0)
   {
-    return report;
+    ClearKeys(job, keys);
+    method.compute(job, keys);
   }
-  ClearKeys(job, keys);
-  if (report.method == Method::Hierarchy)
-  {
-    HierarchyMethod(job, keys).Run();
-    return report;
-  }
-  WithPixels(job, [&](const auto * image) {
-    using Pixel = std::remove_cv_t<std::remove_reference_t<decltype(*image)>>;
-    if (job.GetNumberOfVoxels() <= std::int64_t{ 0xffffffff })
-    {
-      BucketsMethod<Pixel, std::uint32_t>(job, keys).Run();
-    }
-    else
-    {
-      BucketsMethod<Pixel, std::int64_t>(job, keys).Run();
-    }
-  });
-  return report;
+  return { method.name };
 }
 
 FuzzyConnectednessReport

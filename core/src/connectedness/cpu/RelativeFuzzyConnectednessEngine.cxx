@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
+#include "NearestLabels.h"
 #include "RelativeHierarchy.h"
 
 #include "connectedness/ConnectednessKeyEngines.h"
@@ -39,11 +40,17 @@ ComputeScenes(const RelativeFuzzyConnectednessJob & job)
       }
     });
   });
-  const RelativeResults results(job);
+  const bool                      isByDistance = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::Distance;
+  std::unique_ptr<std::uint8_t[]> ties(isByDistance ? new std::uint8_t[voxels] : nullptr);
+  const RelativeResults           results(job, ties.get());
   ForEachRangeOfVoxels(job.GetNumberOfVoxels(), job.execution, [&](std::int64_t begin, std::int64_t end) {
     results.Write(
       begin, static_cast<int>(end - begin), best.data() + begin, second.data() + begin, winners.data() + begin);
   });
+  if (isByDistance)
+  {
+    SettleTiesByDistance(job, ties.get());
+  }
 }
 } // namespace
 

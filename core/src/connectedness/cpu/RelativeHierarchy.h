@@ -5,6 +5,7 @@
 
 #include "ContractedTiles.h"
 #include "LabelTies.h"
+#include "NearestLabels.h"
 
 #include "connectedness/RelativeResults.h"
 #include "connectedness/SeedTree.h"
@@ -83,7 +84,7 @@ public:
     {
       graph.TakeLinks(m_Tiles.links, checkAbort);
     }
-    const bool                 isIterative = job.competition == RelativeFuzzyConnectednessJob::Competition::Iterative;
+    const bool                 isIterative = !ResolvesTiesPerVoxel(job);
     std::vector<ComponentLink> links; // for ties
     if (isIterative)
     {
@@ -136,7 +137,15 @@ public:
     job.execution.ReportProgress(this->GetNumberOfVoxels() - this->GetNumberOfVoxels() * 3 / 4);
     if (!isIterative)
     {
-      this->Write(job, seededTiles, results, seedTree, [](std::int64_t, const Contents &) { return true; });
+      const bool isByDistance = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::Distance;
+      // Not a vector: one thread would clear it.
+      const std::unique_ptr<std::uint8_t[]> ties(isByDistance ? new std::uint8_t[this->GetNumberOfVoxels()] : nullptr);
+      const auto                            isDue = [](std::int64_t, const Contents &) { return true; };
+      this->Write(job, seededTiles, results, seedTree, isDue, ties.get());
+      if (isByDistance)
+      {
+        SettleTiesByDistance(job, ties.get());
+      }
     }
     else if (job.labelsAre16Bit)
     {
@@ -391,9 +400,10 @@ private:
   template <typename TIsDue>
   void
   Write(const RelativeFuzzyConnectednessJob & job, const SeededTiles & seededTiles,
-        const std::vector<ComponentResult> & results, const SeedTree & seedTree, const TIsDue & isDue) const
+        const std::vector<ComponentResult> & results, const SeedTree & seedTree, const TIsDue & isDue,
+        std::uint8_t * ties = nullptr) const
   {
-    const RelativeResults writer(job);
+    const RelativeResults writer(job, ties);
     ForEachTask(m_Tiles.grid.GetNumberOfTiles(), job.execution, [&](unsigned int) {
       return [&](std::int64_t tile) {
         const Box      box = m_Tiles.grid.GetBox(tile);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaConnectednessSlab.h"
 #include "common/HostMemory.h"
+#include "common/Methods.h"
 #include "connectedness/ConnectednessKeyEngines.h"
 #include "connectedness/VerifyJob.h"
 #include "cuda/CudaStaging.h"
@@ -9,40 +10,34 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace voxelmaps
 {
 namespace
 {
-using Method = CudaFuzzyConnectednessOptions::Method;
-
-/** Bytes of device memory that a method takes per voxel; an estimate where that depends on the image. */
-double
-BytesPerVoxel(const FuzzyConnectednessJob & job, Method method)
+struct CudaKeyMethod
 {
-  constexpr double keyBytes = 4.0;
-  constexpr double flagBytes = 2.0; // the two flags of CorrectedKFOE
+  const char *  name;
+  MethodSupport support;
+  /** Bytes of device memory per voxel, in addition to those of image and keys; an estimate. */
+  double bytesPerVoxel;
+  void (*solve)(CudaConnectednessContext & context, const CudaConnectednessSlab & slab, unsigned int correctionPasses);
+};
+
+void
+SolveByHierarchy(CudaConnectednessContext & context, const CudaConnectednessSlab & slab, unsigned int)
+{
+  RunCudaHierarchy(context, slab);
+}
+
+const std::vector<CudaKeyMethod> methods{
   // A label, two entries of two bytes in the lists of links, and 24 bytes per node: noise leaves 4 to 9 % of the voxels
   // as nodes, and 15 % are assumed.
-  constexpr double graphBytes = 4.0 + 4.0 + 3.6;
-
-  const double common = static_cast<double>(CudaConnectednessSlab::GetImageBytes(job)) + keyBytes;
-  return common + (method == Method::CorrectedKFOE ? flagBytes : graphBytes);
-}
-
-/** Solve one slab; returns the method that did it. */
-Method
-SolveSlab(CudaConnectednessContext & context, const CudaConnectednessSlab & slab,
-          const CudaFuzzyConnectednessOptions & options)
-{
-  if (options.method == Method::CorrectedKFOE)
-  {
-    RunCudaCorrectedKFOE(context, slab, options.correctionPasses);
-    return Method::CorrectedKFOE;
-  }
-  RunCudaHierarchy(context, slab);
-  return Method::Hierarchy;
-}
+  { "Hierarchy", MethodSupport::Full, 4.0 + 4.0 + 3.6, SolveByHierarchy },
+  // The two flags of a voxel.
+  { "CorrectedKFOE", MethodSupport::Full, 2.0, RunCudaCorrectedKFOE }
+};
 
 template <typename TReal>
 __global__ void
@@ -92,11 +87,11 @@ WriteHostKeyStrengths(CudaConnectednessContext & context)
 class Slabs
 {
 public:
-  Slabs(CudaConnectednessContext & context, const CudaFuzzyConnectednessOptions & options,
-        CudaFuzzyConnectednessReport & report, std::int64_t slabPlanes)
+  Slabs(CudaConnectednessContext & context, const CudaKeyMethod & method, unsigned int correctionPasses,
+        std::int64_t slabPlanes)
     : m_Context(context)
-    , m_Options(options)
-    , m_Report(report)
+    , m_Method(method)
+    , m_CorrectionPasses(correctionPasses)
     , m_Planes(CudaConnectednessSlab::GetNumberOfPlanes(context.job))
     , m_PlaneSize(CudaConnectednessSlab::GetPlaneSize(context.job))
     , m_OwnPlanes(slabPlanes >= m_Planes ? m_Planes : slabPlanes - 2)
@@ -104,10 +99,15 @@ public:
     m_Waiting.assign(static_cast<std::size_t>((m_Planes + m_OwnPlanes - 1) / m_OwnPlanes), true);
   }
 
+  std::uint64_t
+  GetNumberOfSlabs() const
+  {
+    return m_Waiting.size();
+  }
+
   void
   Solve()
   {
-    m_Report.numberOfSlabs = m_Waiting.size();
     const auto count = static_cast<std::int64_t>(m_Waiting.size());
     // Upwards and downwards in turn: strengths that grow in one slab reach all slabs of that direction in one pass.
     for (bool up = true; std::find(m_Waiting.begin(), m_Waiting.end(), true) != m_Waiting.end(); up = !up)
@@ -136,7 +136,7 @@ private:
     const Keys behind = this->GetPlanes(end == m_Planes ? last : end - 1, last);
     {
       CudaConnectednessSlab slab(m_Context, first, last);
-      m_Report.method = SolveSlab(m_Context, slab, m_Options);
+      m_Method.solve(m_Context, slab, m_CorrectionPasses);
       if (m_Context.keys == nullptr)
       {
         WriteStrengths(m_Context, slab.GetScene().keys, 0, m_Context.job.GetNumberOfVoxels());
@@ -165,13 +165,13 @@ private:
     return first < last ? Keys(keys + first * m_PlaneSize, keys + last * m_PlaneSize) : Keys();
   }
 
-  CudaConnectednessContext &            m_Context;
-  const CudaFuzzyConnectednessOptions & m_Options;
-  CudaFuzzyConnectednessReport &        m_Report;
-  const std::int64_t                    m_Planes;
-  const std::int64_t                    m_PlaneSize;
-  const std::int64_t                    m_OwnPlanes;
-  std::vector<bool>                     m_Waiting;
+  CudaConnectednessContext & m_Context;
+  const CudaKeyMethod &      m_Method;
+  const unsigned int         m_CorrectionPasses;
+  const std::int64_t         m_Planes;
+  const std::int64_t         m_PlaneSize;
+  const std::int64_t         m_OwnPlanes;
+  std::vector<bool>          m_Waiting;
 };
 
 } // namespace
@@ -182,16 +182,21 @@ ComputeFuzzyConnectednessKeysCuda(const FuzzyConnectednessJob & job, const CudaF
                                   std::uint32_t * keys)
 {
   const CurrentDevice          device(options.deviceID);
+  const CudaKeyMethod &        method = *FindMethod(methods, job.method, DescribeImage(job));
   CudaFuzzyConnectednessReport report;
   report.deviceName = CudaDevices::GetName(options.deviceID);
+  report.method = method.name;
 
   // Tables of terms, up to 0.8 MB, counters, and the rounding up of allocations.
   constexpr double   otherBytes = 2e6;
   const std::int64_t planes = CudaConnectednessSlab::GetNumberOfPlanes(job);
   const std::int64_t minPlanes = std::min<std::int64_t>(planes, 3);
-  const double       planeBytes = BytesPerVoxel(job, options.method) * CudaConnectednessSlab::GetPlaneSize(job);
-  const auto         usable = static_cast<double>(UsableDeviceMemory(options.memoryBudget));
-  std::int64_t       planesThatFit = planes;
+  constexpr double   keyBytes = 4.0;
+  const double       planeBytes =
+    (static_cast<double>(CudaConnectednessSlab::GetImageBytes(job)) + keyBytes + method.bytesPerVoxel) *
+    static_cast<double>(CudaConnectednessSlab::GetPlaneSize(job));
+  const auto   usable = static_cast<double>(UsableDeviceMemory(options.memoryBudget));
+  std::int64_t planesThatFit = planes;
   if (planeBytes * static_cast<double>(planes) + otherBytes > usable)
   {
     planesThatFit = static_cast<std::int64_t>((usable - otherBytes) / planeBytes);
@@ -230,7 +235,9 @@ ComputeFuzzyConnectednessKeysCuda(const FuzzyConnectednessJob & job, const CudaF
     bool fits = true;
     try
     {
-      Slabs(context, options, report, slabPlanes).Solve();
+      Slabs slabs(context, method, options.correctionPasses, slabPlanes);
+      report.numberOfSlabs = slabs.GetNumberOfSlabs();
+      slabs.Solve();
       if (!slabKeys.empty())
       {
         WriteHostKeyStrengths(context);
@@ -256,6 +263,14 @@ ComputeFuzzyConnectednessKeysCuda(const FuzzyConnectednessJob & job, const CudaF
   }
   return report;
 }
+
+std::vector<std::string>
+GetCudaMethods(const FuzzyConnectednessJob &, int deviceID)
+{
+  const CurrentDevice device(deviceID);
+  return GetNames(methods);
+}
+
 CudaFuzzyConnectednessReport
 ComputeFuzzyConnectednessCuda(const FuzzyConnectednessJob & job, const CudaFuzzyConnectednessOptions & options)
 {

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaConnectednessSlab.h"
+#include "CudaNearestLabels.cuh"
 #include "CudaRelativeHierarchy.h"
 #include "connectedness/LabelJobs.h"
 #include "connectedness/RelativeResults.h"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace voxelmaps
 {
@@ -73,10 +75,12 @@ ComputeScenes(const Job & job, const CudaOptions & options, Report & report)
   CheckCuda(cudaMemsetAsync(best.data(), 0, best.size() * sizeof(std::uint32_t), stream), "clearing keys");
   CheckCuda(cudaMemsetAsync(winners.data(), 0, winners.size() * sizeof(std::uint16_t), stream), "clearing labels");
   static_assert(noKey == 0, "memset fills the keys with it");
+  CudaConnectednessScene geometry{}; // the same for all labels
   ForEachLabelJob(job, [&](std::uint16_t label, const FuzzyConnectednessJob & labelJob) {
     CudaConnectednessContext    context{ labelJob, options, nullptr, stream, CudaKernelTimes(stream), nullptr, 0 };
     const CudaConnectednessSlab slab(context, 0, CudaConnectednessSlab::GetNumberOfPlanes(labelJob));
     RunCudaHierarchy(context, slab);
+    geometry = slab.GetScene();
     outputs.Launch([&](unsigned int blocks) {
       AddLabelKernel<<<blocks, threads, 0, stream>>>(
         count, slab.GetScene().keys, label, job.tieRule == Job::TieRule::LowestLabel, keys);
@@ -90,6 +94,10 @@ ComputeScenes(const Job & job, const CudaOptions & options, Report & report)
     outputs.Write<Label>(job.labelOutput, [&](Label * out) {
       outputs.Launch(
         [&](unsigned int blocks) { WriteLabelsKernel<<<blocks, threads, 0, stream>>>(count, keys, MinKey(job), out); });
+      if (job.tieRule == Job::TieRule::Distance && !job.seeds.empty())
+      {
+        SettleTiesByDistance(outputs, geometry, keys, out, report);
+      }
     });
   };
   job.labelsAre16Bit ? writeLabels(std::uint16_t{ 0 }) : writeLabels(std::uint8_t{ 0 });
@@ -120,11 +128,13 @@ EstimateBytes(const Job & job, bool hasHierarchy)
   const double bytes = !job.labelAffinities.empty() ? image + scenes + output
                        : hasHierarchy               ? computing
                                                     : image + kept + std::max(building, computing);
+  const double distances = job.tieRule == Job::TieRule::Distance ? 8.0 : 0.0;
   // Nodes and keys of tiles with seeds are saved.
   const auto   voxels = static_cast<double>(job.GetNumberOfVoxels());
   const double saved = 8.0 * std::min(voxels, 2048.0 * static_cast<double>(job.seeds.size()));
   // Tables of terms, up to 0.8 MB, counters, and the rounding up of allocations.
-  return static_cast<std::uint64_t>(bytes * voxels + (job.labelAffinities.empty() ? saved : 0.0)) + 2000000;
+  return static_cast<std::uint64_t>((bytes + distances) * voxels + (job.labelAffinities.empty() ? saved : 0.0)) +
+         2000000;
 }
 
 /** Call f() if the device has enough memory. hierarchyBytes are those of a hierarchy that is there already. */
@@ -167,14 +177,21 @@ MakeReport(const CudaOptions & options)
 {
   Report report;
   report.deviceName = CudaDevices::GetName(options.deviceID);
+  report.method = "Hierarchy";
   report.numberOfSlabs = 1;
   return report;
 }
 } // namespace
 
+std::vector<std::string>
+GetCudaMethods(const RelativeFuzzyConnectednessJob & job, int deviceID)
+{
+  const CurrentDevice device(deviceID);
+  return GetMethods(job);
+}
+
 CudaRelativeFuzzyConnectednessReport
-ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &         job,
-                                      const CudaRelativeFuzzyConnectednessOptions & options)
+ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob & job, const CudaOptions & options)
 {
   VerifyRelativeJob(job, options.inputLocation);
   if (job.GetNumberOfVoxels() == 0)
@@ -198,9 +215,8 @@ ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &     
 }
 
 CudaRelativeFuzzyConnectednessReport
-ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob &         job,
-                                      const CudaRelativeFuzzyConnectednessOptions & options,
-                                      RelativeFuzzyConnectednessHierarchy &         hierarchy)
+ComputeRelativeFuzzyConnectednessCuda(const RelativeFuzzyConnectednessJob & job, const CudaOptions & options,
+                                      RelativeFuzzyConnectednessHierarchy & hierarchy)
 {
   if (!job.labelAffinities.empty() || job.GetNumberOfVoxels() == 0)
   {

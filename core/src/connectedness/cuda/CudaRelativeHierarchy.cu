@@ -3,6 +3,7 @@
 #include "CudaRelativeHierarchy.h"
 
 #include "CudaConnectednessSlab.h"
+#include "CudaNearestLabels.cuh"
 #include "CudaSettleTies.cuh"
 #include "common/HostMemory.h"
 #include "connectedness/RelativeResults.h"
@@ -744,9 +745,7 @@ private:
 
     const VoxelNodes voxels{ labels.data(), scene.keys, results.data() };
     const auto       minKey = MinKey(query);
-    LabelRules       rules{
-      query.competition == Job::Competition::Relative, query.tieRule == Job::TieRule::LowestLabel, minKey, {}
-    };
+    LabelRules       rules{ ResolvesTiesPerVoxel(query), query.tieRule == Job::TieRule::LowestLabel, minKey, {} };
     if (rules.isRelative && rules.keepsTies)
     {
       rules.seeds = CopySeedTree(*seedTree, numberOfSeeds, tree);
@@ -786,6 +785,10 @@ private:
       {
         this->SettleTies<TKeys>(outputs, voxels, rules.keepsTies, out, report);
       }
+      else if (outputs.job.tieRule == Job::TieRule::Distance)
+      {
+        SettleTiesByDistance(outputs, slab.GetScene(), voxels, out, report);
+      }
     };
     outputs.Write<TLabel>(outputs.job.labelOutput, fill, true);
   }
@@ -795,30 +798,13 @@ private:
   SettleTies(const CudaRelativeOutputs & outputs, const VoxelNodes & voxels, bool keepsTies, TLabel * out,
              CudaRelativeFuzzyConnectednessReport & report)
   {
-    const auto                 tiles = static_cast<std::size_t>(grid.GetNumberOfTiles());
-    const std::size_t          labelBytes = grid.GetNumberOfLocalVoxels() * (sizeof(std::uint32_t) + sizeof(TLabel));
-    DeviceBuffer<unsigned int> passes(tiles, stream);
-    DeviceBuffer<int>          lists[2]{ { tiles, stream }, { tiles, stream } };
-    DeviceBuffer<unsigned int> counter(1, stream);
-    CheckCuda(cudaMemsetAsync(passes.data(), 0, tiles * sizeof(unsigned int), stream), "clearing passes");
-    const auto kernel = slab.GetScene().numberOfLinks <= 3 ? SettleTiesKernel<TKeys, true, TLabel>
-                                                           : SettleTiesKernel<TKeys, false, TLabel>;
+    const std::size_t labelBytes = grid.GetNumberOfLocalVoxels() * (sizeof(std::uint32_t) + sizeof(TLabel));
+    const auto        kernel = slab.GetScene().numberOfLinks <= 3 ? SettleTiesKernel<TKeys, true, TLabel>
+                                                                  : SettleTiesKernel<TKeys, false, TLabel>;
     PrepareKernel(kernel, contractThreads, labelBytes);
-    auto awake = static_cast<unsigned int>(tiles);
-    for (unsigned int pass = 1; awake > 0; ++pass)
-    {
-      CudaKernelClock    clock(outputs.times);
-      const CudaTieTiles tieTiles{
-        pass == 1 ? nullptr : lists[pass % 2].data(), pass, passes.data(), lists[(pass + 1) % 2].data(), counter.data()
-      };
-      CheckCuda(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned int), stream), "clearing a counter");
-      kernel<<<awake, contractThreads, labelBytes, stream>>>(slab.GetScene(), grid, voxels, keepsTies, tieTiles, out);
-      CheckLaunch("settling ties");
-      clock.StopLater();
-      awake = CopyFromDevice(counter, stream);
-      ++report.numberOfIterations;
-      outputs.job.execution.CheckAbort();
-    }
+    SettleTiles(outputs, grid, report, [&](unsigned int blocks, const CudaTieTiles & tieTiles) {
+      kernel<<<blocks, contractThreads, labelBytes, stream>>>(slab.GetScene(), grid, voxels, keepsTies, tieTiles, out);
+    });
   }
 };
 

@@ -4,6 +4,7 @@
 #define CudaSettleTies_cuh
 
 #include "CudaNodeGraph.cuh"
+#include "CudaTieTiles.cuh"
 
 namespace voxelmaps
 {
@@ -39,16 +40,6 @@ struct VoxelNodes
   }
 };
 
-/** Tiles whose voxels may change. */
-struct CudaTieTiles
-{
-  const int *    tiles;  // of this pass; null for all
-  unsigned int   pass;   // from 1 on
-  unsigned int * passes; // of every tile, the last pass after which it was woken
-  int *          woken;
-  unsigned int * numberOfWoken;
-};
-
 /** Apply the tie rule of Iterative to one tile, until nothing in it changes. A voxel v takes part in what a neighbor u
  * has if min(strength of u, key of the link) is the strength of v: either the lowest label, or 0 if the labels differ.
  * Labels only become lower, or 0, so it does not matter that neighbor tiles change at the same time, as long as every
@@ -61,10 +52,9 @@ __launch_bounds__(contractThreads) SettleTiesKernel(CudaConnectednessScene scene
   // Of the tile and the voxels around it; beyond the image, keys are noKey, so that nothing passes from there.
   extern __shared__ std::uint32_t keys[];
   auto * const                    labelsHere = reinterpret_cast<TLabel *>(keys + grid.GetNumberOfLocalVoxels());
-  const int       tile = tieTiles.tiles != nullptr ? tieTiles.tiles[blockIdx.x] : static_cast<int>(blockIdx.x);
-  const CudaPlace origin = GetTileOrigin(grid, tile);
-  const TLabel    first = labels[GetVoxel(scene, origin.x, origin.y, origin.z)];
-  bool            differs = false;
+  const CudaPlace                 origin = GetTileOrigin(grid, tieTiles.GetTile());
+  const TLabel                    first = labels[GetVoxel(scene, origin.x, origin.y, origin.z)];
+  bool                            differs = false;
   ForEachLocalVoxel(scene, grid, origin, [&](int local, std::int64_t voxel) {
     const TLabel label = voxel >= 0 ? labels[voxel] : first;
     labelsHere[local] = label;
@@ -227,13 +217,7 @@ __launch_bounds__(contractThreads) SettleTiesKernel(CudaConnectednessScene scene
       if (isNews && !IsInTile(grid, to.x, to.y, to.z) &&
           (linkKey < keys[local] ? linkKey : keys[local]) == keys[neighbor])
       {
-        const int other =
-          (((origin.z + to.z) >> grid.bits[2]) * grid.tiles[1] + ((origin.y + to.y) >> grid.bits[1])) * grid.tiles[0] +
-          ((origin.x + to.x) >> grid.bits[0]);
-        if (atomicExch(tieTiles.passes + other, tieTiles.pass) != tieTiles.pass)
-        {
-          tieTiles.woken[atomicAdd(tieTiles.numberOfWoken, 1u)] = other;
-        }
+        tieTiles.Wake(grid, origin.x + to.x, origin.y + to.y, origin.z + to.z);
       }
     });
   }

@@ -186,30 +186,31 @@ CooccurrenceWalker::Compute(const Triple & start, const Triple & size)
   m_Compute(start, size);
 }
 
-void
-TextureClass<CooccurrenceJob>::ComputeOnCpu(const CooccurrenceJob & job) const
+std::vector<TextureMethod<CooccurrenceJob>>
+TextureClass<CooccurrenceJob>::GetMethods(const CooccurrenceJob & job) const
 {
   if (!job.offsetWeights.empty())
   {
-    const auto         levels = static_cast<std::int64_t>(MaxWindowLevels(task));
-    const std::int64_t steps = static_cast<std::int64_t>(task.maxPairs) + levels * levels;
-    ComputeByWalk<WeightedCooccurrence>(task, 2 * (steps + CorrelationPairs(task)), job.execution);
+    return { { "WindowWalk", MethodSupport::Full, [this](const CooccurrenceJob & job) {
+                const auto         levels = static_cast<std::int64_t>(MaxWindowLevels(task));
+                const std::int64_t steps = static_cast<std::int64_t>(task.maxPairs) + levels * levels;
+                ComputeByWalk<WeightedCooccurrence>(task, 2 * (steps + CorrelationPairs(task)), job.execution);
+              } } };
   }
-  else if (job.walkWindows || !CooccurrenceSlide::Supports(task))
-  {
-    const std::int64_t pairs = static_cast<std::int64_t>(task.maxPairs) + CorrelationPairs(task);
-    ComputeByWalkers(task, 2 * pairs * (task.numberOfOffsets / task.OffsetsPerMatrix()), job.execution, [&]() {
-      auto walker = std::make_shared<CooccurrenceWalker>(task, job.execution, job.widestInstructionSet);
-      return [walker](const Triple & start, const Triple & size) { walker->Compute(start, size); };
-    });
-  }
-  else if (CooccurrenceColumns::Supports(task, job.widestInstructionSet))
-  {
-    ComputeByColumns(task, job);
-  }
-  else
-  {
-    ComputeBySlide(task, job);
-  }
+  const bool slides = CooccurrenceSlide::Supports(task);
+  return { { "Columns",
+             FullSupportIf(slides && CooccurrenceColumns::Supports(task, job.widestInstructionSet)),
+             [this](const CooccurrenceJob & job) { ComputeByColumns(task, job); } },
+           { "SlidingWindow",
+             FullSupportIf(slides),
+             [this](const CooccurrenceJob & job) { ComputeBySlide(task, job); } },
+           { "WindowWalk", MethodSupport::Full, [this](const CooccurrenceJob & job) {
+              const std::int64_t pairs = static_cast<std::int64_t>(task.maxPairs) + CorrelationPairs(task);
+              ComputeByWalkers(
+                task, 2 * pairs * (task.numberOfOffsets / task.OffsetsPerMatrix()), job.execution, [&]() {
+                  auto walker = std::make_shared<CooccurrenceWalker>(task, job.execution, job.widestInstructionSet);
+                  return [walker](const Triple & start, const Triple & size) { walker->Compute(start, size); };
+                });
+            } } };
 }
 } // namespace voxelmaps

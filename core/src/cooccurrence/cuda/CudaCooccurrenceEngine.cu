@@ -242,43 +242,36 @@ WithCorrelations(CudaScratchBytes method, const CooccurrenceTask & slab)
 }
 } // namespace
 
-CudaTextureMethods<CooccurrenceJob>
+std::vector<CudaTextureMethod<CooccurrenceJob>>
 TextureClass<CooccurrenceJob>::GetCudaMethods() const
 {
-  using Method = CooccurrenceJob::CudaMethod;
-  const std::string limits = " with " + std::to_string(task.numberOfGrayLevels) + " gray levels, up to " +
-                             std::to_string(task.maxPairs) + " pairs of a matrix and these parameters";
   if (task.offsetWeights != nullptr)
   {
-    return { limits, { { Method::WindowWalk, true, true, WeightedScratchBytes, ComputeWeighted } } };
+    return { { "WindowWalk", MethodSupport::Full, WeightedScratchBytes, ComputeWeighted } };
   }
   const auto pairList = std::make_shared<const std::int32_t *>(nullptr);
-  return { limits,
-           { { Method::SortedPairs,
-               CudaSortedPairsSupports(task, GetCudaDeviceLimits()),
-               true,
-               [](const CooccurrenceTask & slab) { return WithCorrelations(CudaSortedPairsScratchBytes(slab), slab); },
-               [pairList](const CooccurrenceTask & slab, const CudaMethodResources & resources) {
-                 ComputeByCudaSortedPairs(slab, *pairList, resources);
-                 ComputeCudaMaximalCorrelations(slab, resources);
-               },
-               [this, pairList](CudaTables & tables) { tables.Add(MakeCudaPairList(task), *pairList); } },
-             { Method::RankTables,
-               RankTablesSupport(task, GetCudaDeviceLimits()),
-               true,
-               [](const CooccurrenceTask & slab) { return WithCorrelations(RankTablesScratchBytes(slab), slab); },
-               [](const CooccurrenceTask & slab, const CudaMethodResources & resources) {
-                 ComputeByRankTables(slab, resources);
-                 ComputeCudaMaximalCorrelations(slab, resources);
-               } },
-             { Method::WindowWalk,
-               true,
-               true,
-               [](const CooccurrenceTask & slab) { return WithCorrelations(WalkScratchBytes(slab), slab); },
-               [](const CooccurrenceTask & slab, const CudaMethodResources & resources) {
-                 ComputeByWalk(slab, resources);
-                 ComputeCudaMaximalCorrelations(slab, resources);
-               } } } };
+  return { { "SortedPairs",
+             FullSupportIf(CudaSortedPairsSupports(task, GetCudaDeviceLimits())),
+             [](const CooccurrenceTask & slab) { return WithCorrelations(CudaSortedPairsScratchBytes(slab), slab); },
+             [pairList](const CooccurrenceTask & slab, const CudaMethodResources & resources) {
+               ComputeByCudaSortedPairs(slab, *pairList, resources);
+               ComputeCudaMaximalCorrelations(slab, resources);
+             },
+             [this, pairList](CudaTables & tables) { tables.Add(MakeCudaPairList(task), *pairList); } },
+           { "RankTables",
+             FullSupportIf(RankTablesSupport(task, GetCudaDeviceLimits())),
+             [](const CooccurrenceTask & slab) { return WithCorrelations(RankTablesScratchBytes(slab), slab); },
+             [](const CooccurrenceTask & slab, const CudaMethodResources & resources) {
+               ComputeByRankTables(slab, resources);
+               ComputeCudaMaximalCorrelations(slab, resources);
+             } },
+           { "WindowWalk",
+             MethodSupport::Full,
+             [](const CooccurrenceTask & slab) { return WithCorrelations(WalkScratchBytes(slab), slab); },
+             [](const CooccurrenceTask & slab, const CudaMethodResources & resources) {
+               ComputeByWalk(slab, resources);
+               ComputeCudaMaximalCorrelations(slab, resources);
+             } } };
 }
 
 void

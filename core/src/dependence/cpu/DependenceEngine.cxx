@@ -7,6 +7,7 @@
 #include "common/FixedPoint.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 namespace voxelmaps
@@ -21,7 +22,7 @@ constexpr std::ptrdiff_t maxNeighbors = 4000000;
 constexpr std::ptrdiff_t maxDependentBytes = 64000000;
 
 DependenceTileLayout
-MakeShape(const DependenceTask & task, const int (&maxTileSize)[3])
+MakeShape(const DependenceTask & task, const std::array<int, 3> & maxTileSize)
 {
   const auto           roundUp = [](int n) { return (n + maxBlockWindows - 1) / maxBlockWindows * maxBlockWindows; };
   DependenceTileLayout layout{};
@@ -36,7 +37,7 @@ MakeShape(const DependenceTask & task, const int (&maxTileSize)[3])
 class DependenceTilePlan
 {
 public:
-  DependenceTilePlan(const DependenceTask & task, const int (&maxTileSize)[3]);
+  DependenceTilePlan(const DependenceTask & task, const std::array<int, 3> & maxTileSize);
   DependenceTilePlan(const DependenceTilePlan &) = delete;
   DependenceTilePlan &
   operator=(const DependenceTilePlan &) = delete;
@@ -44,7 +45,7 @@ public:
   /** Whether tiles of so many voxels can compute the task: the number of a voxel's neighbors fits a byte, and memory is
    * not excessive. */
   static bool
-  Supports(const DependenceTask & task, const int (&maxTileSize)[3]);
+  Supports(const DependenceTask & task, const std::array<int, 3> & maxTileSize);
 
   DependenceTileLayout layout{};
   /** Bytes of the memory that a call of ComputeDependenceTile needs, aligned to 64. */
@@ -59,14 +60,14 @@ private:
 };
 
 bool
-DependenceTilePlan::Supports(const DependenceTask & task, const int (&maxTileSize)[3])
+DependenceTilePlan::Supports(const DependenceTask & task, const std::array<int, 3> & maxTileSize)
 {
   return task.numberOfOffsets <= maxOffsets &&
          std::ptrdiff_t{ task.windowVoxels } * 2 * task.numberOfOffsets <= maxNeighbors &&
          MakeShape(task, maxTileSize).inputVoxels * std::max(task.numberOfOffsets, 1) <= maxDependentBytes;
 }
 
-DependenceTilePlan::DependenceTilePlan(const DependenceTask & task, const int (&maxTileSize)[3])
+DependenceTilePlan::DependenceTilePlan(const DependenceTask & task, const std::array<int, 3> & maxTileSize)
   : layout(MakeShape(task, maxTileSize))
 {
   const auto getOffset = [this](int x, int y, int z) {
@@ -190,27 +191,29 @@ FinishDependenceWindow(const DependenceTask & task, std::int64_t outputVoxel, co
 }
 } // namespace
 
-void
-TextureClass<DependenceJob>::ComputeOnCpu(const DependenceJob & job) const
+std::vector<TextureMethod<DependenceJob>>
+TextureClass<DependenceJob>::GetMethods(const DependenceJob & job) const
 {
   const Triple tileSize =
     TileSize(job.outputSize, std::max<std::int64_t>(maxTileSteps / task.windowVoxels, 64), { { 128, 8, 8 } });
-  const int maxSize[3] = { static_cast<int>(tileSize[0]),
-                           static_cast<int>(tileSize[1]),
-                           static_cast<int>(tileSize[2]) };
-  if (job.walkWindows || !DependenceTilePlan::Supports(task, maxSize))
-  {
-    ComputeByWalk<DependenceWalk<SingleThread>>(
-      task, std::int64_t{ task.windowVoxels } * (2 * task.numberOfOffsets + 10), job.execution);
-    return;
-  }
-  const DependenceTilePlan tilePlan(task, maxSize);
-  const auto               compute = ChooseKernel(job.widestInstructionSet, VOXELMAPS_KERNELS(ComputeDependenceTile));
-  ForEachKernelTile(Tiling(job.outputSize, tileSize),
-                    job.execution,
-                    tilePlan.workspaceBytes,
-                    [&](const KernelTile & tile, void * workspace) {
-                      compute(task, tilePlan.layout, { tile, FinishDependenceWindow }, workspace);
-                    });
+  const std::array<int, 3> maxSize{
+    { static_cast<int>(tileSize[0]), static_cast<int>(tileSize[1]), static_cast<int>(tileSize[2]) }
+  };
+  return { { "Tiles",
+             FullSupportIf(DependenceTilePlan::Supports(task, maxSize)),
+             [this, tileSize, maxSize](const DependenceJob & job) {
+               const DependenceTilePlan tilePlan(task, maxSize);
+               const auto compute = ChooseKernel(job.widestInstructionSet, VOXELMAPS_KERNELS(ComputeDependenceTile));
+               ForEachKernelTile(Tiling(job.outputSize, tileSize),
+                                 job.execution,
+                                 tilePlan.workspaceBytes,
+                                 [&](const KernelTile & tile, void * workspace) {
+                                   compute(task, tilePlan.layout, { tile, FinishDependenceWindow }, workspace);
+                                 });
+             } },
+           { "WindowWalk", MethodSupport::Full, [this](const DependenceJob & job) {
+              ComputeByWalk<DependenceWalk<SingleThread>>(
+                task, std::int64_t{ task.windowVoxels } * (2 * task.numberOfOffsets + 10), job.execution);
+            } } };
 }
 } // namespace voxelmaps

@@ -491,21 +491,17 @@ ComputeByBits(const DependenceTask & task, const CudaMethodResources & resources
 }
 } // namespace
 
-CudaTextureMethods<DependenceJob>
+std::vector<CudaTextureMethod<DependenceJob>>
 TextureClass<DependenceJob>::GetCudaMethods() const
 {
-  using Method = DependenceJob::CudaMethod;
   const bool areBits = NeighborsAreBits(task);
-  return { " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and " +
-             std::to_string(task.numberOfOffsets) + " offsets",
-           { { Method::BitPlanes, BitsSupport(task), true, {}, ComputeByBits },
-             { Method::WindowWalk,
-               true,
-               true,
-               [areBits](const DependenceTask & slab) { return WalkScratchBytes(slab, areBits); },
-               [areBits](const DependenceTask & slab, const CudaMethodResources & resources) {
-                 ComputeByWalk(slab, areBits, resources);
-               } } } };
+  return { { "BitPlanes", FullSupportIf(BitsSupport(task)), {}, ComputeByBits },
+           { "WindowWalk",
+             MethodSupport::Full,
+             [areBits](const DependenceTask & slab) { return WalkScratchBytes(slab, areBits); },
+             [areBits](const DependenceTask & slab, const CudaMethodResources & resources) {
+               ComputeByWalk(slab, areBits, resources);
+             } } };
 }
 
 void

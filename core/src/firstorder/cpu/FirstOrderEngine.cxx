@@ -15,16 +15,21 @@ namespace
 constexpr std::int64_t maxTileSteps = 1000000;
 } // namespace
 
-void
-TextureClass<FirstOrderJob>::ComputeOnCpu(const FirstOrderJob & job) const
+std::vector<TextureMethod<FirstOrderJob>>
+TextureClass<FirstOrderJob>::GetMethods(const FirstOrderJob &) const
 {
-  const auto         compute = ChooseKernel(job.widestInstructionSet, VOXELMAPS_KERNELS(ComputeFirstOrderTile));
-  const std::int64_t voxels = std::max<std::int64_t>(maxTileSteps / task.windowVoxels, 16);
-  const Triple       size = TileSize(job.outputSize, voxels, { { 128, 8, 8 } });
-  const int          maxSize[3] = { static_cast<int>(size[0]), static_cast<int>(size[1]), static_cast<int>(size[2]) };
-  const std::size_t  bytes = FirstOrderTileMemory(task, TileShape(task, maxSize), nullptr).bytes;
-  ForEachKernelTile(Tiling(job.outputSize, size), job.execution, bytes, [&](const KernelTile & tile, void * workspace) {
-    compute(task, tile, workspace);
-  });
+  return { { "Tiles", MethodSupport::Full, [this](const FirstOrderJob & job) {
+              const auto compute = ChooseKernel(job.widestInstructionSet, VOXELMAPS_KERNELS(ComputeFirstOrderTile));
+              const std::int64_t voxels = std::max<std::int64_t>(maxTileSteps / task.windowVoxels, 16);
+              const Triple       size = TileSize(job.outputSize, voxels, { { 128, 8, 8 } });
+              const int          maxSize[3] = { static_cast<int>(size[0]),
+                                                static_cast<int>(size[1]),
+                                                static_cast<int>(size[2]) };
+              const std::size_t  bytes = FirstOrderTileMemory(task, TileShape(task, maxSize), nullptr).bytes;
+              ForEachKernelTile(Tiling(job.outputSize, size),
+                                job.execution,
+                                bytes,
+                                [&](const KernelTile & tile, void * workspace) { compute(task, tile, workspace); });
+            } } };
 }
 } // namespace voxelmaps

@@ -384,15 +384,10 @@ ComputeByCudaRadixSelection(const FirstOrderTask & task, const CudaMethodResourc
   task.intensitiesAreDouble ? Launch<double>(task, range, others) : Launch<float>(task, range, others);
 }
 
-CudaTextureMethods<FirstOrderJob>
+std::vector<CudaTextureMethod<FirstOrderJob>>
 TextureClass<FirstOrderJob>::GetCudaMethods() const
 {
-  return { "",
-           { { FirstOrderJob::CudaMethod::RadixSelection,
-               true,
-               true,
-               CudaRadixSelectionScratchBytes,
-               ComputeByCudaRadixSelection } } };
+  return { { "RadixSelection", MethodSupport::Full, CudaRadixSelectionScratchBytes, ComputeByCudaRadixSelection } };
 }
 
 void

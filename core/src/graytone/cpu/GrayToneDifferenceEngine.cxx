@@ -46,21 +46,17 @@ StoreGrayToneDifferenceFeatures(const GrayToneDifferenceTask & task, const GrayT
   }
 }
 
-void
-TextureClass<GrayToneDifferenceJob>::ComputeOnCpu(const GrayToneDifferenceJob & job) const
+std::vector<TextureMethod<GrayToneDifferenceJob>>
+TextureClass<GrayToneDifferenceJob>::GetMethods(const GrayToneDifferenceJob &) const
 {
-  const std::int64_t steps = std::int64_t{ task.windowVoxels } * (task.numberOfOffsets + 10);
-  if (!job.walkWindows && TilesSupport(task))
-  {
-    ComputeByTiles(job, task);
-  }
-  else if (task.isWide)
-  {
-    ComputeByWalk<GrayToneDifferenceWalk<SingleThread, WideDifference>>(task, steps, job.execution);
-  }
-  else
-  {
-    ComputeByWalk<GrayToneDifferenceWalk<SingleThread, NarrowDifference>>(task, steps, job.execution);
-  }
+  return { { "Tiles",
+             FullSupportIf(TilesSupport(task)),
+             [this](const GrayToneDifferenceJob & job) { ComputeByTiles(job, task); } },
+           { "WindowWalk", MethodSupport::Full, [this](const GrayToneDifferenceJob & job) {
+              const std::int64_t steps = std::int64_t{ task.windowVoxels } * (task.numberOfOffsets + 10);
+              task.isWide
+                ? ComputeByWalk<GrayToneDifferenceWalk<SingleThread, WideDifference>>(task, steps, job.execution)
+                : ComputeByWalk<GrayToneDifferenceWalk<SingleThread, NarrowDifference>>(task, steps, job.execution);
+            } } };
 }
 } // namespace voxelmaps

@@ -459,17 +459,14 @@ ComputeByWalk(const GrayToneDifferenceTask & task, const CudaMethodResources & r
 }
 } // namespace
 
-CudaTextureMethods<GrayToneDifferenceJob>
+std::vector<CudaTextureMethod<GrayToneDifferenceJob>>
 TextureClass<GrayToneDifferenceJob>::GetCudaMethods() const
 {
-  using Method = GrayToneDifferenceJob::CudaMethod;
   // Where tables of many levels leave a block a single warp, WindowWalk takes half the time.
-  constexpr int minWarps = 2;
-  const int     warps = CountTableWarps(task, GetCudaDeviceLimits());
-  return { " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and " +
-             std::to_string(2 * task.numberOfOffsets) + " neighbors of a voxel",
-           { { Method::LevelTables, warps > 0, warps >= minWarps, {}, ComputeByTables },
-             { Method::WindowWalk, true, true, WalkScratchBytes, ComputeByWalk } } };
+  const int  warps = CountTableWarps(task, GetCudaDeviceLimits());
+  const auto tables = warps > 1 ? MethodSupport::Full : warps == 1 ? MethodSupport::ByName : MethodSupport::None;
+  return { { "LevelTables", tables, {}, ComputeByTables },
+           { "WindowWalk", MethodSupport::Full, WalkScratchBytes, ComputeByWalk } };
 }
 
 void

@@ -31,66 +31,78 @@ MakeTiling(const RunLengthJob & job)
   return Tiling(job.outputSize, size);
 }
 
-/** Whether all sums of box sums fit their integers. */
-bool
-BoxSumsSupports(const RunLengthTask & task)
+/** The computation of a job by box sums. */
+class BoxSumsPlan
 {
-  const auto   maxVoxels = static_cast<double>(task.maxVoxels);
-  const double levelSum = maxVoxels * task.numberOfGrayLevels;
-  return !(task.needsInverses && task.wideInverses) && maxVoxels * task.scales.shortRunScale < maxFusedDivisor &&
-         (!task.needsLevelSum || (levelSum < 2147483648.0 && levelSum * levelSum < 9007199254740992.0)); // 2^31, 2^53
-}
-
-/** Compute a job by box sums, unless a workspace would be too large. */
-bool
-TryBoxSums(const RunLengthJob & job, const RunLengthTask & jobTask)
-{
-  BoxSumsTask task{};
-  static_cast<RunLengthTask &>(task) = jobTask;
-  task.wideSquares =
-    static_cast<double>(task.maxVoxels) * task.numberOfGrayLevels * task.numberOfGrayLevels >= 2147483648.0;
-  const Tiling      tiling = MakeTiling(job);
-  const int         maxSize[3] = { static_cast<int>(tiling.tile[0]),
-                                   static_cast<int>(tiling.tile[1]),
-                                   static_cast<int>(tiling.tile[2]) };
-  const std::size_t bytes = TileMemory(task, TileShape(task, maxSize), nullptr).bytes;
-  if (bytes > maxWorkspaceBytes)
+public:
+  BoxSumsPlan(const RunLengthJob & job, const RunLengthTask & jobTask)
+    : m_Tiling(MakeTiling(job))
   {
-    return false;
+    static_cast<RunLengthTask &>(m_Task) = jobTask;
+    m_Task.wideSquares =
+      static_cast<double>(m_Task.maxVoxels) * m_Task.numberOfGrayLevels * m_Task.numberOfGrayLevels >= 2147483648.0;
+    const int maxSize[3] = { static_cast<int>(m_Tiling.tile[0]),
+                             static_cast<int>(m_Tiling.tile[1]),
+                             static_cast<int>(m_Tiling.tile[2]) };
+    m_Bytes = TileMemory(m_Task, TileShape(m_Task, maxSize), nullptr).bytes;
   }
-  const auto compute = ChooseKernel(job.widestInstructionSet, VOXELMAPS_KERNELS(ComputeBoxSumsTile));
-  ForEachKernelTile(
-    tiling,
-    job.execution,
-    bytes,
-    [&]() { return MakeWalker<SkippedDirectionsWalk<SingleThread>>(task, job.execution); },
-    [&](const KernelTile & tile, void * workspace, const auto & skipDirections) {
-      compute(task, tile, workspace);
-      if (task.skipDirectionsWithoutPairs)
-      {
-        skipDirections({ { tile.start[0], tile.start[1], tile.start[2] } },
-                       { { tile.size[0], tile.size[1], tile.size[2] } });
-      }
-    });
-  return true;
-}
+
+  /** Whether all sums fit their integers, and workspaces are not too large. */
+  static bool
+  Supports(const RunLengthJob & job, const RunLengthTask & task)
+  {
+    const auto   maxVoxels = static_cast<double>(task.maxVoxels);
+    const double levelSum = maxVoxels * task.numberOfGrayLevels;
+    return !(task.needsInverses && task.wideInverses) && maxVoxels * task.scales.shortRunScale < maxFusedDivisor &&
+           (!task.needsLevelSum ||
+            (levelSum < 2147483648.0 && levelSum * levelSum < 9007199254740992.0)) && // 2^31, 2^53
+           BoxSumsPlan(job, task).m_Bytes <= maxWorkspaceBytes;
+  }
+
+  void
+  Compute(const RunLengthJob & job) const
+  {
+    const auto compute = ChooseKernel(job.widestInstructionSet, VOXELMAPS_KERNELS(ComputeBoxSumsTile));
+    ForEachKernelTile(
+      m_Tiling,
+      job.execution,
+      m_Bytes,
+      [&]() { return MakeWalker<SkippedDirectionsWalk<SingleThread>>(m_Task, job.execution); },
+      [&](const KernelTile & tile, void * workspace, const auto & skipDirections) {
+        compute(m_Task, tile, workspace);
+        if (m_Task.skipDirectionsWithoutPairs)
+        {
+          skipDirections({ { tile.start[0], tile.start[1], tile.start[2] } },
+                         { { tile.size[0], tile.size[1], tile.size[2] } });
+        }
+      });
+  }
+
+private:
+  BoxSumsTask  m_Task{};
+  const Tiling m_Tiling;
+  std::size_t  m_Bytes;
+};
 } // namespace
 
-void
-TextureClass<RunLengthJob>::ComputeOnCpu(const RunLengthJob & job) const
+std::vector<TextureMethod<RunLengthJob>>
+TextureClass<RunLengthJob>::GetMethods(const RunLengthJob & job) const
 {
   if (!job.offsetWeights.empty())
   {
-    ComputeByWalk<WeightedRunLength>(task, 2 * static_cast<std::int64_t>(task.maxVoxels), job.execution);
-    return;
+    return { { "WindowWalk", MethodSupport::Full, [this](const RunLengthJob & job) {
+                ComputeByWalk<WeightedRunLength>(task, 2 * static_cast<std::int64_t>(task.maxVoxels), job.execution);
+              } } };
   }
   // Merged matrices with directions that differ from window to window have no common box sums.
   const bool mergesVaryingDirections =
     job.skipDirectionsWithoutPairs && job.aggregation == RunLengthJob::Aggregation::Merge;
-  if (job.walkWindows || mergesVaryingDirections || !BoxSumsSupports(task) || !TryBoxSums(job, task))
-  {
-    ComputeByWalk<RunLengthWalk<SingleThread>>(
-      task, static_cast<std::int64_t>(task.maxVoxels) * task.directions.number, job.execution);
-  }
+  return { { "BoxSums",
+             FullSupportIf(!mergesVaryingDirections && BoxSumsPlan::Supports(job, task)),
+             [this](const RunLengthJob & job) { BoxSumsPlan(job, task).Compute(job); } },
+           { "WindowWalk", MethodSupport::Full, [this](const RunLengthJob & job) {
+              ComputeByWalk<RunLengthWalk<SingleThread>>(
+                task, static_cast<std::int64_t>(task.maxVoxels) * task.directions.number, job.execution);
+            } } };
 }
 } // namespace voxelmaps

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <string>
+#include <vector>
 
 namespace voxelmaps
 {
@@ -54,7 +54,6 @@ SkipDirectionsByWalk(const RunLengthTask & task, const CudaMethodResources & res
 
 // --- The engine
 
-using Method = RunLengthJob::CudaMethod;
 using RunLengthMethod = CudaTextureMethod<RunLengthJob>;
 
 /** The task of run entropy alone, which is stored at its place among the features. */
@@ -120,29 +119,31 @@ Complete(const RunLengthMethod & method, const RunLengthTask & task)
 }
 } // namespace
 
-CudaTextureMethods<RunLengthJob>
+std::vector<CudaTextureMethod<RunLengthJob>>
 TextureClass<RunLengthJob>::GetCudaMethods() const
 {
-  CudaTextureMethods<RunLengthJob> methods{
-    " with " + std::to_string(task.numberOfGrayLevels) + " gray levels and these features", {}
-  };
+  std::vector<RunLengthMethod> methods;
   if (task.offsetWeights == nullptr)
   {
     const CudaDeviceLimits & limits = GetCudaDeviceLimits();
-    methods.methods = {
-      Complete({ Method::WindowWord, CudaWindowWordSupports(task, limits), true, {}, ComputeByCudaWindowWord }, task),
-      Complete(
-        { Method::BoxSums, CudaBoxSumsSupports(task, limits), true, CudaBoxSumsScratchBytes, ComputeByCudaBoxSums },
-        task),
-      Complete({ Method::SlidingWindow,
-                 CudaSlidingWindowSupports(task, limits),
-                 true,
-                 CudaSlidingWindowScratchBytes,
-                 ComputeByCudaSlidingWindow },
-               task)
+    methods = {
+      { "WindowWord", FullSupportIf(CudaWindowWordSupports(task, limits)), {}, ComputeByCudaWindowWord },
+      { "BoxSums", FullSupportIf(CudaBoxSumsSupports(task, limits)), CudaBoxSumsScratchBytes, ComputeByCudaBoxSums },
+      { "SlidingWindow",
+        FullSupportIf(CudaSlidingWindowSupports(task, limits)),
+        CudaSlidingWindowScratchBytes,
+        ComputeByCudaSlidingWindow },
+      { "SortReduce",
+        CudaSortReduceSupports(task) ? MethodSupport::ByName : MethodSupport::None,
+        CudaSortReduceScratchBytes,
+        ComputeByCudaSortReduce }
     };
+    for (RunLengthMethod & method : methods)
+    {
+      method = Complete(method, task);
+    }
   }
-  methods.methods.push_back({ Method::WindowWalk, true, true, WalkScratchBytes, ComputeByWalk });
+  methods.push_back({ "WindowWalk", MethodSupport::Full, WalkScratchBytes, ComputeByWalk });
   return methods;
 }
 

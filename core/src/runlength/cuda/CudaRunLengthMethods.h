@@ -61,6 +61,14 @@ CudaSlidingWindowScratchBytes(const RunLengthTask & task);
 void
 ComputeByCudaSlidingWindow(const RunLengthTask & task, const CudaMethodResources & resources);
 
+/** The pipeline of Zhang et al. More scratch memory means fewer batches of windows. */
+bool
+CudaSortReduceSupports(const RunLengthTask & task);
+CudaScratchBytes
+CudaSortReduceScratchBytes(const RunLengthTask & task);
+void
+ComputeByCudaSortReduce(const RunLengthTask & task, const CudaMethodResources & resources);
+
 /** Computes run entropy only, of windows of up to 7 voxels along each axis. */
 bool
 CudaRunEntropyBitsSupports(const RunLengthTask & task);

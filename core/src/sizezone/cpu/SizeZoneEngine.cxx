@@ -203,16 +203,14 @@ ComputeByBits(const SizeZoneTask & task, const SizeZoneJob & job)
 }
 } // namespace
 
-void
-TextureClass<SizeZoneJob>::ComputeOnCpu(const SizeZoneJob & job) const
+std::vector<TextureMethod<SizeZoneJob>>
+TextureClass<SizeZoneJob>::GetMethods(const SizeZoneJob &) const
 {
-  if (SlicesFitWords(task, maxWordBits))
-  {
-    ComputeByBits(task, job);
-  }
-  else
-  {
-    ComputeByWalk<SizeZoneWalk>(task, std::int64_t{ 20 } * task.windowVoxels, job.execution);
-  }
+  return { { "BitPlanes",
+             FullSupportIf(SlicesFitWords(task, maxWordBits)),
+             [this](const SizeZoneJob & job) { ComputeByBits(task, job); } },
+           { "WindowWalk", MethodSupport::Full, [this](const SizeZoneJob & job) {
+              ComputeByWalk<SizeZoneWalk>(task, std::int64_t{ 20 } * task.windowVoxels, job.execution);
+            } } };
 }
 } // namespace voxelmaps

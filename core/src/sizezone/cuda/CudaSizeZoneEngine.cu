@@ -974,11 +974,10 @@ ComputeByBitPlanes(const SizeZoneTask & task, const CudaMethodResources & resour
 }
 } // namespace
 
-CudaTextureMethods<SizeZoneJob>
+std::vector<CudaTextureMethod<SizeZoneJob>>
 TextureClass<SizeZoneJob>::GetCudaMethods() const
 {
-  return { " with " + std::to_string(task.numberOfGrayLevels) + " gray levels",
-           { { SizeZoneJob::CudaMethod::BitPlanes, BitPlanesSupport(task), true, {}, ComputeByBitPlanes } } };
+  return { { "BitPlanes", FullSupportIf(BitPlanesSupport(task)), {}, ComputeByBitPlanes } };
 }
 
 void

@@ -14,7 +14,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -85,55 +84,13 @@ struct CudaTextureMethod
 {
   using Task = typename TextureClass<TJob>::Task;
 
-  typename TJob::CudaMethod method;
-  bool                      isSupported;
-  /** Whether Automatic may choose it. */
-  bool isAutomatic;
+  const char *  name;
+  MethodSupport support;
   /** Empty if the method needs no scratch memory. */
   std::function<CudaScratchBytes(const Task & slab)>                            scratchBytes;
   std::function<void(const Task & slab, const CudaMethodResources & resources)> compute;
   /** Adds tables that only this method uses. */
   std::function<void(CudaTables & tables)> addTables{};
-};
-
-/** All methods of a CUDA engine for one job. */
-template <typename TJob>
-struct CudaTextureMethods
-{
-  using Method = typename TJob::CudaMethod;
-
-  /** The parameters that limit the methods, in addition to the window, for messages: " with 8 gray levels". */
-  std::string limits;
-  /** Automatic chooses the first one that it may choose and that supports the job; the CPU computes jobs that it has no
-   * method for. */
-  std::vector<CudaTextureMethod<TJob>> methods;
-
-  /** Null if the method does not support the job. */
-  const CudaTextureMethod<TJob> *
-  Find(Method wanted) const
-  {
-    for (const auto & method : methods)
-    {
-      if (method.isSupported && (wanted == Method::Automatic ? method.isAutomatic : wanted == method.method))
-      {
-        return &method;
-      }
-    }
-    return nullptr;
-  }
-  /** Throws UnsupportedOnDeviceError if the method does not support the job. */
-  const CudaTextureMethod<TJob> &
-  Choose(Method wanted, const TextureTask & task) const
-  {
-    if (const auto * const method = this->Find(wanted))
-    {
-      return *method;
-    }
-    std::ostringstream message;
-    message << "The CudaMethod " << wanted << " does not support a window of " << task.window[0] << " x "
-            << task.window[1] << " x " << task.window[2] << " voxels" << limits << " on this device: use Automatic.";
-    throw UnsupportedOnDeviceError(message.str());
-  }
 };
 
 /** The task of a slab: its part of the entire task, whose tables are on the device. */
@@ -159,11 +116,11 @@ ForEachDevice(const TextureFeatureMapJob & job, const TextureTask & task, const 
 
 /** Compute a job on all devices of the options by the engine of its class. */
 template <typename TJob>
-CudaTextureReport<TJob>
-ComputeOnSeveralDevices(const TJob & job, const CudaTextureOptions<TJob> & options)
+CudaReport
+ComputeOnSeveralDevices(const TJob & job, const CudaOptions & options)
 {
   const TextureClass<TJob> textureClass(job);
-  CudaTextureReport<TJob>  report;
+  CudaReport               report;
   std::mutex               mutex;
   if (job.outputSize[0] > 0 && job.outputSize[1] > 0 && job.outputSize[2] > 0)
   {
@@ -171,9 +128,7 @@ ComputeOnSeveralDevices(const TJob & job, const CudaTextureOptions<TJob> & optio
       job, textureClass.task, options, [&](const TextureFeatureMapJob & box, const CudaOptions & deviceOptions) {
         TJob boxJob = job;
         static_cast<TextureFeatureMapJob &>(boxJob) = box;
-        CudaTextureOptions<TJob> boxOptions = options;
-        static_cast<CudaOptions &>(boxOptions) = deviceOptions;
-        const CudaTextureReport<TJob>     boxReport = ComputeFeatureMapsCuda(boxJob, boxOptions);
+        const CudaReport                  boxReport = ComputeFeatureMapsCuda(boxJob, deviceOptions);
         const std::lock_guard<std::mutex> lock(mutex);
         report.method = boxReport.method;
         report.numberOfSlabs += boxReport.numberOfSlabs;
@@ -192,25 +147,25 @@ ComputeOnSeveralDevices(const TJob & job, const CudaTextureOptions<TJob> & optio
 
 /** The CUDA engine of a texture class. */
 template <typename TJob>
-CudaTextureReport<TJob>
-RunCudaTextureEngine(const TJob & job, const CudaTextureOptions<TJob> & options)
+CudaReport
+RunCudaTextureEngine(const TJob & job, const CudaOptions & options)
 {
-  using Method = typename TJob::CudaMethod;
   if (!options.otherDeviceIDs.empty())
   {
     return ComputeOnSeveralDevices(job, options);
   }
   const CurrentDevice      device(options.deviceID);
   const TextureClass<TJob> textureClass(job);
-  CudaTextureReport<TJob>  report;
+  CudaReport               report;
   report.deviceName = CudaDevices::GetName(options.deviceID);
   if (job.outputSize[0] < 1 || job.outputSize[1] < 1 || job.outputSize[2] < 1)
   {
     return report;
   }
-  auto       task = textureClass.task;
-  const auto methods = textureClass.GetCudaMethods();
-  if (options.method == Method::Automatic && methods.Find(Method::Automatic) == nullptr)
+  auto               task = textureClass.task;
+  const auto         methods = textureClass.GetCudaMethods();
+  const auto * const method = FindMethod(methods, job.method, DescribeJob(task));
+  if (method == nullptr)
   {
     ComputeOnHostArrays(job, task, options, [&job](const TextureFeatureMapJob & hostArrays) {
       TJob hostJob = job;
@@ -221,15 +176,14 @@ RunCudaTextureEngine(const TJob & job, const CudaTextureOptions<TJob> & options)
     report.numberOfSlabs = 1;
     return report;
   }
-  const auto & method = methods.Choose(options.method, task);
-  report.method = method.method;
+  report.method = method->name;
 
   // Before the slabs, which wait for the kernels that use them.
   CudaTables tables;
   textureClass.AddCudaTables(tables, task);
-  if (method.addTables)
+  if (method->addTables)
   {
-    method.addTables(tables);
+    method->addTables(tables);
   }
   tables.Upload();
   CudaSlabEngine slabs(
@@ -237,11 +191,11 @@ RunCudaTextureEngine(const TJob & job, const CudaTextureOptions<TJob> & options)
     task,
     options,
     [&](const TextureTask & slab) {
-      return method.scratchBytes ? method.scratchBytes(SlabTask(task, slab)) : CudaScratchBytes{};
+      return method->scratchBytes ? method->scratchBytes(SlabTask(task, slab)) : CudaScratchBytes{};
     },
     tables.GetBytes());
   slabs.Compute([&](const TextureTask &         slab,
-                    const CudaMethodResources & resources) { method.compute(SlabTask(task, slab), resources); },
+                    const CudaMethodResources & resources) { method->compute(SlabTask(task, slab), resources); },
                 report);
   if (options.outputLocation == MemoryLocation::Device)
   {

@@ -1,0 +1,386 @@
+// SPDX-FileCopyrightText: Copyright NumFOCUS
+// SPDX-License-Identifier: Apache-2.0
+#ifndef NearestLabels_h
+#define NearestLabels_h
+
+#include "TileGrid.h"
+
+#include "common/HostMemory.h"
+#include "common/ParallelFor.h"
+#include "connectedness/TieDistances.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+namespace voxelmaps
+{
+/** Gives voxels in the zone of ties the nearest label, as TieDistances defines it.
+ *
+ * Every tile of the image passes keys on within itself until nothing changes, and wakes the tiles next to it that a
+ * change may reach. Tiles that are computed at the same time are not neighbors: one is left out between any two.
+ *
+ * \tparam TKey 32 bits are faster; 64 bits are needed if Settle() returns false with them. */
+template <typename TKey, typename TLabel>
+class NearestLabels
+{
+public:
+  /** ties is 1 for voxels of the zone, which have label 0, and 0 for others. */
+  NearestLabels(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances, const std::uint8_t * ties)
+    : m_Job(job)
+    , m_Distances(distances)
+    , m_Ties(ties)
+    , m_Labels(static_cast<TLabel *>(job.labelOutput))
+    , m_TileSize(job.size[2] > 1 ? Triple{ { 32, 16, 16 } } : Triple{ { 64, 64, 1 } })
+    , m_Grid(job.size, m_TileSize)
+    , m_Keys(new TKey[static_cast<std::size_t>(job.GetNumberOfVoxels())])
+    , m_IsAwake(static_cast<std::size_t>(m_Grid.GetNumberOfTiles()))
+    , m_HasTies(m_IsAwake.size(), 0)
+  {
+    UseHugePages(m_Keys.get(), static_cast<std::size_t>(job.GetNumberOfVoxels()) * sizeof(TKey));
+    for (int d = 0; d < 3; ++d)
+    {
+      m_Tiles[d] = (job.size[d] + m_TileSize[d] - 1) / m_TileSize[d];
+    }
+    for (std::size_t i = 0; i < distances.links.size(); ++i)
+    {
+      const Link & link = distances.links[i];
+      (link.y == 0 && link.z == 0  ? m_AlongX
+       : TileGrid::IsForward(link) ? m_Behind
+                                   : m_Ahead)
+        .push_back({ ((link.z * (m_TileSize[1] + 2)) + link.y) * (m_TileSize[0] + 2) + link.x,
+                     static_cast<TKey>(distances.stepKeys[i]) });
+    }
+  }
+
+  /** Change the labels of the zone. Returns whether all keys fit into TKey; if not, labels are as before. */
+  bool
+  Settle()
+  {
+    constexpr std::uint64_t maxStep = std::uint64_t{ unreached } / 4;
+    if (std::any_of(
+          m_Distances.stepKeys.begin(), m_Distances.stepKeys.end(), [](std::uint64_t step) { return step > maxStep; }))
+    {
+      return false;
+    }
+    this->ForEachTile(this->Select([](std::int64_t) { return true; }),
+                      [this](std::int64_t tile, Workspace &) { this->StartTile(tile); });
+    // In each of the eight classes, tiles are an even number apart along every axis.
+    for (bool isDone = false; !isDone;)
+    {
+      isDone = true;
+      for (int parity = 0; parity < 8; ++parity)
+      {
+        const auto tiles =
+          this->Select([&](std::int64_t tile) { return m_IsAwake[tile] != 0 && this->GetParity(tile) == parity; });
+        isDone = isDone && tiles.empty();
+        this->ForEachTile(tiles, [this](std::int64_t tile, Workspace & workspace) {
+          m_IsAwake[tile] = 0;
+          this->PassOn(tile, workspace);
+        });
+      }
+    }
+    const auto        tied = this->Select([this](std::int64_t tile) { return m_HasTies[tile] != 0; });
+    std::atomic<bool> fits{ true };
+    this->ForEachTile(tied, [&](std::int64_t tile, Workspace &) {
+      this->ForEachTie(tile, [&](std::int64_t voxel) {
+        if (m_Keys[voxel] == unreached)
+        {
+          fits = false;
+        }
+      });
+    });
+    if (fits)
+    {
+      const auto mask = static_cast<TKey>((std::uint64_t{ 1 } << m_Distances.rankBits) - 1);
+      this->ForEachTile(tied, [&](std::int64_t tile, Workspace &) {
+        this->ForEachTie(tile, [&](std::int64_t voxel) {
+          m_Labels[voxel] = static_cast<TLabel>(m_Distances.rankLabels[m_Keys[voxel] & mask]);
+        });
+      });
+    }
+    return fits;
+  }
+
+private:
+  // A key of the zone that no path has reached, above all others; all bits: outside of the zone, without a label.
+  static constexpr TKey unreached = std::numeric_limits<TKey>::max() / 2;
+  static constexpr TKey outside = std::numeric_limits<TKey>::max();
+
+  /** A link, from a place in the workspace to a neighbor. */
+  struct Step
+  {
+    std::int64_t stride;
+    TKey         key;
+  };
+
+  /** The keys of a tile and of the voxels around it, and for each unreached if it is outside, else 0. */
+  struct Workspace
+  {
+    std::vector<TKey> keys;
+    std::vector<TKey> outsides;
+  };
+
+  template <typename TIsSelected>
+  std::vector<std::int64_t>
+  Select(const TIsSelected & isSelected) const
+  {
+    std::vector<std::int64_t> tiles;
+    for (std::int64_t tile = 0; tile < m_Grid.GetNumberOfTiles(); ++tile)
+    {
+      if (isSelected(tile))
+      {
+        tiles.push_back(tile);
+      }
+    }
+    return tiles;
+  }
+
+  template <typename TFunction>
+  void
+  ForEachTile(const std::vector<std::int64_t> & tiles, const TFunction & f) const
+  {
+    ForEachTask(static_cast<std::int64_t>(tiles.size()), m_Job.execution, [&](unsigned int) {
+      return [&, workspace = Workspace()](std::int64_t i) mutable {
+        f(tiles[i], workspace);
+        m_Job.execution.CheckAbort();
+      };
+    });
+  }
+
+  template <typename TFunction>
+  void
+  ForEachTie(std::int64_t tile, const TFunction & f) const
+  {
+    m_Grid.ForEachRow(m_Grid.GetBox(tile), [&](std::int64_t first, int, int count) {
+      for (std::int64_t voxel = first; voxel < first + count; ++voxel)
+      {
+        if (m_Ties[voxel] != 0)
+        {
+          f(voxel);
+        }
+      }
+    });
+  }
+
+  Triple
+  GetPlace(std::int64_t tile) const
+  {
+    return { { tile % m_Tiles[0], tile / m_Tiles[0] % m_Tiles[1], tile / (m_Tiles[0] * m_Tiles[1]) } };
+  }
+
+  int
+  GetParity(std::int64_t tile) const
+  {
+    const Triple place = this->GetPlace(tile);
+    return static_cast<int>(place[0] % 2 + 2 * (place[1] % 2) + 4 * (place[2] % 2));
+  }
+
+  void
+  StartTile(std::int64_t tile)
+  {
+    std::uint8_t any = 0;
+    m_Grid.ForEachRow(m_Grid.GetBox(tile), [&](std::int64_t first, int, int count) {
+      for (std::int64_t voxel = first; voxel < first + count; ++voxel)
+      {
+        any |= m_Ties[voxel];
+        m_Keys[voxel] = m_Labels[voxel] != 0 ? static_cast<TKey>(m_Distances.labelRanks[m_Labels[voxel]])
+                        : m_Ties[voxel] != 0 ? unreached
+                                             : outside;
+      }
+    });
+    m_HasTies[tile] = any;
+    m_IsAwake[tile] = any;
+  }
+
+  /** Copy the keys of a tile and around it. Returns whether one of them has been reached. */
+  bool
+  Load(const TileGrid::Box & box, Workspace & workspace) const
+  {
+    const std::int64_t rowLength = m_TileSize[0] + 2;
+    workspace.keys.assign(rowLength * (m_TileSize[1] + 2) * (m_TileSize[2] + 2), unreached);
+    workspace.outsides.assign(workspace.keys.size(), 0);
+    const Triple & size = m_Job.size;
+    TKey           smallest = unreached;
+    for (std::int64_t z = std::max<std::int64_t>(box.first[2] - 1, 0);
+         z < std::min(box.first[2] + box.size[2] + 1, size[2]);
+         ++z)
+    {
+      for (std::int64_t y = std::max<std::int64_t>(box.first[1] - 1, 0);
+           y < std::min(box.first[1] + box.size[1] + 1, size[1]);
+           ++y)
+      {
+        const std::int64_t x = std::max<std::int64_t>(box.first[0] - 1, 0);
+        const std::int64_t count = std::min(box.first[0] + box.size[0] + 1, size[0]) - x;
+        const TKey * const from = m_Keys.get() + (z * size[1] + y) * size[0] + x;
+        const std::int64_t to = this->GetLocal(x - box.first[0], y - box.first[1], z - box.first[2]);
+        TKey * const       keys = workspace.keys.data() + to;
+        TKey * const       outsides = workspace.outsides.data() + to;
+        for (std::int64_t i = 0; i < count; ++i)
+        {
+          keys[i] = std::min(from[i], unreached);
+          outsides[i] = from[i] == outside ? unreached : TKey{ 0 };
+          smallest = std::min(smallest, keys[i]);
+        }
+      }
+    }
+    return smallest != unreached;
+  }
+
+  /** Place in the workspace of a voxel of the tile. */
+  std::int64_t
+  GetLocal(std::int64_t x, std::int64_t y, std::int64_t z) const
+  {
+    return ((z + 1) * (m_TileSize[1] + 2) + y + 1) * (m_TileSize[0] + 2) + x + 1;
+  }
+
+  /** Pass keys on to the voxels of a row, and along it. Returns whether any has changed. */
+  static TKey
+  PassOnToRow(const std::vector<Step> & steps, TKey alongX, std::int64_t count, TKey * keys, const TKey * outsides)
+  {
+    TKey changed = 0;
+    for (const Step & step : steps)
+    {
+      const TKey * const from = keys + step.stride;
+      for (std::int64_t x = 0; x < count; ++x)
+      {
+        // A key that is not below the largest one is none, and what is outside keeps this one.
+        const TKey key = std::min<TKey>(keys[x], static_cast<TKey>(from[x] + step.key) | outsides[x]);
+        changed |= key ^ keys[x];
+        keys[x] = key;
+      }
+    }
+    const auto pass = [&](std::int64_t x, TKey from) {
+      const TKey key = std::min<TKey>(keys[x], static_cast<TKey>(from + alongX) | outsides[x]);
+      changed |= key ^ keys[x];
+      keys[x] = key;
+      return key;
+    };
+    TKey last = keys[-1];
+    for (std::int64_t x = 0; x < count; ++x)
+    {
+      last = pass(x, last);
+    }
+    last = keys[count];
+    for (std::int64_t x = count - 1; x >= 0; --x)
+    {
+      last = pass(x, last);
+    }
+    return changed;
+  }
+
+  /** Pass keys on in a tile until nothing changes. */
+  void
+  PassOn(std::int64_t tile, Workspace & workspace)
+  {
+    const TileGrid::Box box = m_Grid.GetBox(tile);
+    if (!this->Load(box, workspace))
+    {
+      return;
+    }
+    const std::int64_t rows = box.size[1] * box.size[2];
+    const TKey         alongX = m_AlongX.front().key;
+    const auto         passOnTo = [&](const std::vector<Step> & steps, std::int64_t row) {
+      const std::int64_t at = this->GetLocal(0, row % box.size[1], row / box.size[1]);
+      return PassOnToRow(steps, alongX, box.size[0], workspace.keys.data() + at, workspace.outsides.data() + at);
+    };
+    for (TKey changed = 1; changed != 0;)
+    {
+      changed = 0;
+      for (std::int64_t row = 0; row < rows; ++row)
+      {
+        changed |= passOnTo(m_Ahead, row);
+      }
+      for (std::int64_t row = rows - 1; row >= 0; --row)
+      {
+        changed |= passOnTo(m_Behind, row);
+      }
+    }
+
+    // Whether a voxel of the first, of any, and of the last plane along every axis has changed.
+    bool planes[3][3] = {};
+    m_Grid.ForEachRow(box, [&](std::int64_t first, int local, int count) {
+      const std::int64_t row = local / count;
+      const std::int64_t y = row % box.size[1];
+      const std::int64_t z = row / box.size[1];
+      const TKey * const keys = workspace.keys.data() + this->GetLocal(0, y, z);
+      const TKey * const outsides = workspace.outsides.data() + this->GetLocal(0, y, z);
+      TKey               changed = 0;
+      for (int x = 0; x < count; ++x)
+      {
+        changed |= outsides[x] == 0 ? keys[x] ^ m_Keys[first + x] : TKey{ 0 };
+      }
+      if (changed == 0)
+      {
+        return;
+      }
+      planes[0][0] = planes[0][0] || keys[0] != std::min(m_Keys[first], unreached);
+      planes[0][2] = planes[0][2] || keys[count - 1] != std::min(m_Keys[first + count - 1], unreached);
+      planes[1][0] = planes[1][0] || y == 0;
+      planes[1][2] = planes[1][2] || y == box.size[1] - 1;
+      planes[2][0] = planes[2][0] || z == 0;
+      planes[2][2] = planes[2][2] || z == box.size[2] - 1;
+      planes[0][1] = planes[1][1] = planes[2][1] = true;
+      for (int x = 0; x < count; ++x)
+      {
+        m_Keys[first + x] = outsides[x] == 0 ? keys[x] : m_Keys[first + x];
+      }
+    });
+    const Triple place = this->GetPlace(tile);
+    const auto   isTile = [&](int d, int step) { return place[d] + step >= 0 && place[d] + step < m_Tiles[d]; };
+    for (int z = -1; z <= 1; ++z)
+    {
+      for (int y = -1; y <= 1; ++y)
+      {
+        for (int x = -1; x <= 1; ++x)
+        {
+          if ((x != 0 || y != 0 || z != 0) && isTile(0, x) && isTile(1, y) && isTile(2, z) && planes[0][x + 1] &&
+              planes[1][y + 1] && planes[2][z + 1])
+          {
+            const std::int64_t neighbor = m_Grid.GetNeighborTile(tile, x, y, z);
+            if (m_HasTies[neighbor] != 0)
+            {
+              m_IsAwake[neighbor] = 1;
+            }
+          }
+        }
+      }
+    }
+  }
+
+  const RelativeFuzzyConnectednessJob &  m_Job;
+  const TieDistances &                   m_Distances;
+  const std::uint8_t * const             m_Ties;
+  TLabel * const                         m_Labels;
+  const Triple                           m_TileSize;
+  const TileGrid                         m_Grid;
+  Triple                                 m_Tiles;
+  std::unique_ptr<TKey[]>                m_Keys;
+  std::vector<std::atomic<std::uint8_t>> m_IsAwake;
+  std::vector<std::uint8_t>              m_HasTies;
+  // Steps to rows before and behind in memory, and those along a row.
+  std::vector<Step> m_Ahead;
+  std::vector<Step> m_Behind;
+  std::vector<Step> m_AlongX;
+};
+
+/** Give voxels in the zone of ties the nearest label. */
+inline void
+SettleTiesByDistance(const RelativeFuzzyConnectednessJob & job, const std::uint8_t * ties)
+{
+  const TieDistances distances(job);
+  const auto         settle = [&](auto label) {
+    using Label = decltype(label);
+    if (!NearestLabels<std::uint32_t, Label>(job, distances, ties).Settle())
+    {
+      NearestLabels<std::uint64_t, Label>(job, distances, ties).Settle();
+    }
+  };
+  job.labelsAre16Bit ? settle(std::uint16_t{ 0 }) : settle(std::uint8_t{ 0 });
+}
+} // namespace voxelmaps
+
+#endif // NearestLabels_h
