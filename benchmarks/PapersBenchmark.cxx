@@ -372,7 +372,7 @@ Run(const Program & program, const Job & job, const Keys & expected, int number)
     runs.kernels.push_back(kernels);
     runs.wrong.push_back(static_cast<double>(std::inner_product(
       keys.begin(), keys.end(), expected.begin(), std::size_t{ 0 }, std::plus<>{}, std::not_equal_to<>{})));
-    Verify(!program.isExact || runs.wrong.back() == 0.0, program.name + " differs from Hierarchy on the CPU");
+    Verify(!program.isExact || runs.wrong.back() == 0.0, program.name + " differs from the CPU");
   }
   return runs;
 }

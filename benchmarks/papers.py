@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Measures what the two papers measured, and prints their tables with the papers' numbers beside ours: see papers.sh.
+"""Measures what the two papers measured, and prints their tables with the papers' numbers next to ours: see papers.sh.
 
 Needs no package but for --brainweb and --debian, which make the images (SimpleITK), and for the picture (NumPy, matplotlib).
 """
@@ -221,7 +221,7 @@ def run_length_tables(machine, measurements, source):
         for image in images
     ]
     yield (
-        "Table 4: windows of 4×4, all in all",
+        "Table 4: windows of 4×4, total",
         f"Milliseconds from and to host memory, means of {machine['repetitions']} runs, ± their standard deviation, of "
         f"{source}, without skull. The paper's speedups are those of P100 and TITAN V.",
         table(["image", *paper, *ours], rows, is_shown),
@@ -236,8 +236,8 @@ def run_length_tables(machine, measurements, source):
                 rows.append(row(precision, image, label, numbers[IMAGES.index(image)], parts))
         yield (
             f"{title}: windows of 4×4, {precision}, matrices and features apart",
-            "Milliseconds; on devices, of kernels alone. Engines other than the paper's make no matrices; their times "
-            "in the lines of a direction are those of this direction from gray levels to features.",
+            "Milliseconds; on devices, of kernels alone. Our engines do not build matrices; their times in the lines of a "
+            "direction are those from gray levels to features.",
             table(["image, part", *paper, *ours], rows, is_shown),
         )
     for precision in TOTALS:

@@ -6,6 +6,8 @@
 #include "itkVoxelMapsImageFilter.h"
 #include "itkVoxelMapsParameters.h"
 
+#include <type_traits>
+#include <typeinfo>
 
 namespace itk
 {
@@ -32,6 +34,8 @@ namespace itk
  * - BinEdges (none): 1 to 65535 finite numbers in ascending order; for Edges.
  * - RangeSource (Mask): see GrayLevelDiscretizationEnums::RangeSource; for FixedBinNumber and the two fixed bin sizes.
  * - RangeMinimum (0), RangeMaximum (255): used if RangeSource is Given, which is its default if they are set.
+ * - InPlace (off): whether the levels replace intensities of unsigned short in the memory of the input, whose data is
+ *   then released, as by itk::InPlaceImageFilter. See CanRunInPlace().
  * - Those of VoxelMapsImageFilter: MaskImage, InsidePixelValue, Device, DeviceID. Automatic is the CPU.
  *
  * \par Errors
@@ -82,6 +86,22 @@ public:
    * largest level that it could produce. */
   VoxelMapsDiscretizationMacros(this->m_Discretization);
 
+  /** Whether the output takes over the memory of the input where it can. Default: off. */
+  itkSetMacro(InPlace, bool);
+  itkGetConstMacro(InPlace, bool);
+  itkBooleanMacro(InPlace);
+
+  /** Whether input and output are of the same type in host memory, and DiscretizationMethod is neither Identity nor
+   * Levels, whose errors state intensities. The filter runs in place if, in addition, the buffer of the input is the
+   * requested region. */
+  virtual bool
+  CanRunInPlace() const
+  {
+    const MethodEnum method = m_Discretization.Get().method;
+    return std::is_same<InputImageType, OutputImageType>::value && !DeviceImageTraits<InputImageType>::isDeviceImage &&
+           method != MethodEnum::Identity && method != MethodEnum::Levels;
+  }
+
 protected:
   GrayLevelDiscretizationImageFilter() = default;
   ~GrayLevelDiscretizationImageFilter() override = default;
@@ -91,6 +111,7 @@ protected:
   {
     Superclass::PrintSelf(os, indent);
     m_Discretization.Print(os, indent);
+    os << indent << "InPlace: " << (m_InPlace ? "On" : "Off") << std::endl;
   }
   void
   VerifyPreconditions() const override
@@ -108,9 +129,50 @@ protected:
     }
   }
   void
+  AllocateOutputs() override
+  {
+    m_RunsInPlace = false;
+    if constexpr (std::is_same<InputImageType, OutputImageType>::value)
+    {
+      auto * const            input = const_cast<InputImageType *>(this->GetInput());
+      OutputImageType * const output = this->GetOutput();
+      if (m_InPlace && this->CanRunInPlace() && typeid(*input) == typeid(InputImageType) &&
+          input->GetBufferedRegion() == output->GetRequestedRegion())
+      {
+        output->SetBufferedRegion(output->GetRequestedRegion());
+        output->SetPixelContainer(input->GetPixelContainer());
+        m_RunsInPlace = true;
+        return;
+      }
+    }
+    Superclass::AllocateOutputs();
+  }
+  void
+  ReleaseInputs() override
+  {
+    Superclass::ReleaseInputs();
+    if (m_RunsInPlace)
+    {
+      const_cast<InputImageType *>(this->GetInput())->ReleaseData();
+    }
+    m_RunsInPlace = false;
+  }
+  void
   GenerateData() override
   {
-    VoxelMapsDetail::ReportMemoryErrors(*this, *this->GetOutput(), [this] { this->GenerateLevels(); });
+    try
+    {
+      VoxelMapsDetail::ReportMemoryErrors(*this, *this->GetOutput(), [this] { this->GenerateLevels(); });
+    }
+    catch (...)
+    {
+      if (m_RunsInPlace)
+      {
+        // The next update must not read what is no longer the input.
+        this->ReleaseInputs();
+      }
+      throw;
+    }
   }
 
 private:
@@ -153,6 +215,8 @@ private:
   }
 
   VoxelMapsDetail::DiscretizationSettings m_Discretization;
+  bool                                    m_InPlace{ false };
+  bool                                    m_RunsInPlace{ false };
 };
 } // namespace itk
 

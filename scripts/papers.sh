@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measure what the two papers behind VoxelMaps measured, and print their tables with the papers' numbers beside ours; on a
+# Measure what the two papers behind VoxelMaps measured, and print their tables with the papers' numbers next to ours; on a
 # fresh Debian 12, install what is missing first. Tables and pictures go to build/papers.
 #
 #   papers.sh [--brainweb FOLDER] [--images-only] [OPTION...]

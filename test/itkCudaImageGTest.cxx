@@ -12,8 +12,9 @@
 #include <cupti.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdlib>
-#include <numeric>
+#include <utility>
 
 namespace VoxelMapsTest
 {
@@ -177,8 +178,8 @@ TEST_F(CudaImages, AChainCopiesItsInputAndItsResultOnce)
 
   CopiedBytes copied;
   // The first copy shows that copies are counted.
-  std::array<char, 1000>  marker{};
-  const DeviceArray<char> onDevice(std::vector<char>(marker.begin(), marker.end()), nullptr);
+  const std::vector<char> marker(1000003);
+  const DeviceArray<char> onDevice(marker, nullptr);
   ASSERT_EQ(marker.size(), copied.Take()[0]);
   maps->Update();
   const auto bytes = copied.Take();

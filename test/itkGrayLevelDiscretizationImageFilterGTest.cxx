@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 // The formulas are those of the core, whose tests check them.
@@ -78,6 +79,59 @@ TEST(GrayLevelDiscretizationImageFilter, RangesComeFromImageOrMask)
   ExpectError([&] { filter->Update(); }, { "the mask has no voxel inside" });
   const auto nothing = MakeFilter({ quietNaN, infinity });
   ExpectError([&] { nothing->Update(); }, { "finite" });
+}
+
+TEST(GrayLevelDiscretizationImageFilter, RunsInPlaceIfAskedTo)
+{
+  using InPlaceFilter = itk::GrayLevelDiscretizationImageFilter<LevelType>;
+  const Levels pixels{ 7, 100, 0, 65535, 300, 42, 42, 9000 };
+  const auto   makeFilter = [&pixels] {
+    const auto filter = NewFilter<InPlaceFilter>();
+    filter->SetInput(MakeImage<LevelType>({ { 4, 2 } }, pixels));
+    filter->SetMaskImage(MakeImage<MaskType>({ { 4, 2 } }, { 1, 1, 1, 0, 1, 1, 1, 1 }));
+    return filter;
+  };
+  const auto apart = makeFilter();
+  EXPECT_FALSE(apart->GetInPlace());
+  const Levels expected = Compute(apart);
+  EXPECT_EQ(pixels, GetBuffer(apart->GetInput()));
+
+  const auto filter = makeFilter();
+  filter->InPlaceOn();
+  const unsigned short * const buffer = filter->GetInput()->GetBufferPointer();
+  EXPECT_EQ(expected, Compute(filter));
+  EXPECT_EQ(buffer, filter->GetOutput()->GetBufferPointer());
+  // Its pixels are gone.
+  filter->Modified();
+  ExpectError([&] { filter->Update(); }, { "the input has no pixels" });
+
+  // A part is not in place, nor is an error that states an intensity.
+  const auto part = makeFilter();
+  part->InPlaceOn();
+  part->SetRangeMinimum(0.0);
+  part->SetRangeMaximum(9000.0);
+  part->GetOutput()->SetRequestedRegion(LevelType::RegionType({ { 1, 0 } }, { { 2, 2 } }));
+  part->Update();
+  EXPECT_EQ(pixels, GetBuffer(part->GetInput()));
+  part->ClearDiscretization();
+  part->SetDiscretizationMethod(Method::Levels);
+  EXPECT_FALSE(part->CanRunInPlace());
+  ExpectError([&] { part->UpdateLargestPossibleRegion(); }, { "42", "not a valid gray level" });
+  EXPECT_EQ(pixels, GetBuffer(part->GetInput()));
+  EXPECT_FALSE(FilterType::New()->CanRunInPlace());
+
+  // An update that does not finish leaves no half of an input.
+  const auto aborted = makeFilter();
+  aborted->InPlaceOn();
+  const auto tag = aborted->AddObserver(itk::ProgressEvent(), [&aborted](const itk::EventObject &) {
+    if (aborted->GetProgress() > 0.0f)
+    {
+      throw std::runtime_error("of the user");
+    }
+  });
+  EXPECT_THROW(aborted->Update(), std::runtime_error);
+  aborted->RemoveObserver(tag);
+  ExpectError([&] { aborted->Update(); }, { "the input has no pixels" });
 }
 
 TEST(GrayLevelDiscretizationImageFilter, RegionsAndStreamingDoNotChangeLevels)

@@ -914,7 +914,7 @@ TEST(VoxelPairFilters, OffsetsAreSetAndVerified)
   EXPECT_NO_THROW(filter->Update());
   ExpectError([&] { filter->SetDistances({ 1, 0 }); }, { "distance 0", "254" });
   ExpectError([&] { filter->SetDistances({ 2, 2 }); }, { "distance 2", "twice" });
-  ExpectError([&] { filter->SetDistances({}); }, { "0 distances" });
+  ExpectError([&] { filter->SetDistances({}); }, { "Distances is empty" });
   ExpectError([&] { filter->SetDistances({ 60 }); }, { "distance 60", "4096" });
 }
 

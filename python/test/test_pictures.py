@@ -146,8 +146,10 @@ def test_kinds_of_input(case, tmp_path):
     turned = data.transpose("x", "z", "y")
     drawn = panels(voxelmaps.show(data, turned))[0][1]
     np.testing.assert_array_equal(overlay(drawn), image[3])
-    with pytest.raises(ValueError, match=r"axes x, z, y, but slices of z, y, x .*x.transpose\('z', 'y', 'x'\)"):
-        voxelmaps.show(turned)
+    of_maps = voxelmaps.feature_maps(turned, features="firstorder_Mean", neighborhood_radius=0)
+    for given in ((turned, None), (turned, of_maps)):
+        drawn = panels(voxelmaps.show(*given, slice=3))[0][-1]
+        np.testing.assert_array_equal(drawn.get_images()[-1].get_array(), image[3])
     assert names_of(voxelmaps.show(image.tolist(), maps["glcm_Contrast"], mask)) == ["intensity", "map"]
     stack, axes = np.stack(list(maps.values()), axis=-1), ("z", "y", "x", "feature")
     features = xarray.DataArray(stack, dims=axes, coords={"feature": list(maps)})
@@ -284,7 +286,7 @@ def test_pages(case):
         assert figure.get_supxlabel() == f"maps {29 * page - 28} to {min(29 * page, 93)} of 93, page {page} of 4"
     assert found == list(many)
     assert names_of(voxelmaps.show(image, many, mask, slice=[2, 3], columns=3, page=47)) == ["intensity", "map 92"]
-    with pytest.raises(ValueError, match="page is 5, but must be 1 to 4"):
+    with pytest.raises(ValueError, match="page is 5, but must be an integer from 1 to 4"):
         voxelmaps.show(image, many, page=5)
 
 
@@ -356,8 +358,8 @@ def test_errors(case):
         ({"window": (math.nan, 1)}, "window is"),
         ({"cmap": "jetter"}, "jetter"),
         ({"margin": -1}, "margin is -1, but must be at least 0"),
-        ({"columns": 0}, "columns is 0, but must be 1 to 1000"),
-        ({"page": 2}, "page is 2, but must be 1 to 1"),
+        ({"columns": 0}, "columns is 0, but must be an integer from 1 to 1000"),
+        ({"page": 2}, "page is 2, but must be an integer from 1 to 1"),
         ({"spacing": (1, 0, 1)}, "spacing is .*, but must be 3 positive numbers"),
         ({"label_names": mask}, "label_names is .*, but must be a dict of names"),
     ):
@@ -381,7 +383,7 @@ except ImportError as error:
 print(voxelmaps.map_limits([(numpy.eye(3), None)], (0, 100)))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    message = "pictures need matplotlib: pip install voxelmaps[pictures]"
+    message = 'drawing pictures needs matplotlib: pip install "voxelmaps[pictures]"'
     assert done.stdout.splitlines() == [message, "{'map': (0.0, 1.0)}"], done.stderr
 
 

@@ -251,7 +251,7 @@ def test_extractor_and_parameter_files(tmp_path):
     params = {
         "imageType": {"Original": {}, "LoG": {"sigma": [2.0]}, "Wavelet": {"binWidth": 10}},
         "featureClass": {
-            "shape": ["Sphericity", "MeshVolume"],
+            "shape": ["Sphericity", "MeshVolume", "Compactness1", "Compactness2", "SphericalDisproportion"],
             "glcm": None,
         },
         "setting": {"binWidth": 20, "label": 2, "normalize": True, "normalizeScale": 100, "voxelBased": False},

@@ -607,6 +607,17 @@ def test_headers_of_nibabel(unit, array):
     assert np.allclose(_image.opened(x, "x").image.origin, origin[: array.ndim])
 
 
+@pytest.mark.parametrize("kind", ["MGHImage", "Spm99AnalyzeImage", "Nifti2Image", "Minc1Image"])
+def test_labels_have_a_type_of_their_format(kind):
+    """MGH and Analyze have no 16-bit unsigned integers."""
+    make = getattr(nibabel, kind)
+    x = make(X.T.astype(np.float32), np.diag([0.75, 0.5, 3, 1]))
+    result = labels(x, None)
+    assert np.array_equal(np.asarray(result.dataobj).T, labels(X, None))
+    strength = voxelmaps.fuzzy_connectedness(x, SEED, precision="double", **COMMON)
+    assert np.array_equal(np.asarray(strength.dataobj).T, voxelmaps.fuzzy_connectedness(X, SEED, precision="double", **COMMON))
+
+
 @pytest.mark.parametrize("name", MASKS)
 def test_masks_of_libraries(name, library):
     mask, options, expected = MASKS[name]

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Sequence, overload
 
 import numpy as np
 
@@ -16,9 +16,20 @@ from ._progress import shown
 from ._suggestions import warn
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from ._types import Array, FuzzyConnectednessParameters, ImageLike, Integer, Number, Numbers, Path
+    from ._types import (
+        Array,
+        FuzzyConnectednessParameters,
+        ImageLike,
+        ImageT,
+        Integer,
+        Number,
+        Numbers,
+        NumPyArray,
+        Path,
+    )
 
 _MAX_COMPONENTS = 16
 # Numbers of voxelmaps::FuzzyConnectednessInput::PixelType.
@@ -209,6 +220,27 @@ def estimate(scene: Scene, numbers: Any, values: dict[str, Any], remedy: str = "
     return affinity
 
 
+@overload
+def fuzzy_connectedness(
+    image: Path,
+    seeds: Array | ImageLike | Path | None = None,
+    mask: Array | ImageLike | Path | None = None,
+    **parameters: Unpack[FuzzyConnectednessParameters],
+) -> Any: ...
+@overload
+def fuzzy_connectedness(
+    image: NumPyArray,
+    seeds: Array | ImageLike | Path | None = None,
+    mask: Array | ImageLike | Path | None = None,
+    **parameters: Unpack[FuzzyConnectednessParameters],
+) -> NDArray[Any]: ...
+@overload
+def fuzzy_connectedness(
+    image: ImageT,
+    seeds: Array | ImageLike | Path | None = None,
+    mask: Array | ImageLike | Path | None = None,
+    **parameters: Unpack[FuzzyConnectednessParameters],
+) -> ImageT: ...
 @with_parameters(FUZZY_CONNECTEDNESS)
 def fuzzy_connectedness(
     image: Array | ImageLike | Path,

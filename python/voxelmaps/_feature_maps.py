@@ -9,7 +9,7 @@ import itertools
 import math
 import re
 from collections.abc import KeysView, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from ._suggestions import did_you_mean, warn
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._types import Array, FeatureMapsParameters, ImageLike, Path
+    from ._types import Array, FeatureMapsParameters, ImageLike, NumPyArray, Path, TensorT
 
 # In PyRadiomics' order.
 CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
@@ -501,12 +501,24 @@ def request_of(image, mask, parameters, function="feature_maps"):
     )
 
 
+@overload
+def feature_maps(
+    image: Path | NumPyArray, mask: Array | ImageLike | Path | None = None, **parameters: Unpack[FeatureMapsParameters]
+) -> FeatureMaps: ...
+@overload
+def feature_maps(
+    image: TensorT, mask: Array | ImageLike | Path | None = None, **parameters: Unpack[FeatureMapsParameters]
+) -> FeatureMaps[TensorT]: ...
+@overload
+def feature_maps(
+    image: ImageLike, mask: Array | ImageLike | Path | None = None, **parameters: Unpack[FeatureMapsParameters]
+) -> FeatureMaps: ...
 @with_parameters(FEATURE_MAPS)
 def feature_maps(
     image: Array | ImageLike | Path,
     mask: Array | ImageLike | Path | None = None,
     **parameters: Unpack[FeatureMapsParameters],
-) -> FeatureMaps:
+) -> FeatureMaps[Any]:
     """Compute texture feature maps of an image with the definitions of PyRadiomics' voxel mode.
 
     Parameters

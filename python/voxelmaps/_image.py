@@ -40,23 +40,6 @@ class Image(NamedTuple):
     def size(self):
         return tuple(reversed(self.array.shape))
 
-    def __array__(self, dtype=None, copy=None):
-        return np.array(_arrays.array_of(self.array, "the image").host(), dtype, copy=copy)
-
-    def __eq__(self, value):
-        return self.with_array(self.array == value)
-
-    def __ne__(self, value):
-        return self.with_array(self.array != value)
-
-    __hash__ = None
-
-    def save(self, path):
-        """Write the image to a file, .nii.gz, .nii or .nrrd, which takes the place of an earlier one; returns its path."""
-        from ._maps import FeatureMaps, Geometry
-
-        return FeatureMaps(["image"], self.array[np.newaxis], (), Geometry(*self[1:])).save(path)[0]
-
     def with_array(self, array):
         return self._replace(array=array)
 
@@ -360,6 +343,17 @@ def _from_nibabel(image, what):
     return Image(nifti.in_itk_order(array), *place)
 
 
+def _of_type_of(header, array):
+    """The array with a type that a header of nibabel can have, and the same values, which is set there; or None."""
+    for dtype in (array.dtype, *(np.dtype(each) for each in ("int16", "int32") if array.dtype.kind in "iu")):
+        if np.can_cast(array.dtype, dtype) or array.size == 0 or array.max() <= np.iinfo(dtype).max:
+            # Each format has an exception of its own.
+            with contextlib.suppress(Exception):
+                header.set_data_dtype(dtype)
+                return array.astype(dtype, copy=False)
+    return None
+
+
 def to_nibabel(volume, like=None, place=None):
     """An image of nibabel.
 
@@ -372,8 +366,11 @@ def to_nibabel(volume, like=None, place=None):
     kind, header = nibabel.Nifti1Image, None
     if like is not None:
         kind, header = type(like), like.header.copy()
-        header.set_data_dtype(array.dtype)
-    if place == volume[1:]:
+        array = _of_type_of(header, array)
+        if array is None:
+            # Its format has no such values.
+            array, kind, header = volume.array, nibabel.Nifti1Image, None
+    if header is not None and place == volume[1:]:
         return kind(array.T, like.affine, header)
     image = kind(array.T, volume.affine, header)
     if hasattr(image.header, "set_xyzt_units"):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -17,15 +17,28 @@ from ._progress import shown
 from ._suggestions import warn
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from ._types import Array, ImageLike, LabeledIndices, LabelsParameters, Path
+    from ._types import (
+        Array,
+        ArrayT,
+        ImageLike,
+        ImageT,
+        LabeledIndices,
+        LabelsAndMargin,
+        LabelsAndStrength,
+        LabelsParameters,
+    )
+    from ._types import NumPyArray, Path
+else:
+    ArrayT = TypeVar("ArrayT")
 
 # Of the voxels, that may have no label without a warning.
 _LARGE_PART = 0.1
 
 
-class Segmentation(NamedTuple):
+class Segmentation(NamedTuple, Generic[ArrayT]):
     """Labels of voxels, and how certain they are.
 
     Parameters
@@ -46,9 +59,9 @@ class Segmentation(NamedTuple):
     ([[1, 1, 1, 2, 2, 2]], [[1.0, 0.5, 0.5, 0.5, 0.5, 1.0]], None)
     """
 
-    labels: Any
-    strength: Any = None
-    margin: Any = None
+    labels: ArrayT
+    strength: ArrayT = None  # type: ignore[assignment]
+    margin: ArrayT = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"Segmentation({', '.join(f'{name}: {_short(value)}' for name, value in self._asdict().items())})"
@@ -243,12 +256,47 @@ def _crop_margins(scene, values):
     return [n if margin >= n else max(math.ceil(margin), 0) for margin, n in zip(margins.tolist(), scene.shape)]
 
 
+@overload
+def labels(
+    image: Path,
+    seeds: Array | ImageLike | Path | LabeledIndices | None = None,
+    mask: Array | ImageLike | Path | None = None,
+    **parameters: Unpack[LabelsParameters],
+) -> Any: ...
+@overload
+def labels(
+    image: NumPyArray,
+    seeds: Array | ImageLike | Path | LabeledIndices | None = None,
+    mask: Array | ImageLike | Path | None = None,
+    **parameters: Unpack[LabelsParameters],
+) -> NDArray[Any]: ...
+@overload
+def labels(
+    image: ImageT,
+    seeds: Array | ImageLike | Path | LabeledIndices | None = None,
+    mask: Array | ImageLike | Path | None = None,
+    **parameters: Unpack[LabelsParameters],
+) -> ImageT: ...
+@overload
+def labels(
+    image: Array | ImageLike | Path,
+    seeds: Array | ImageLike | Path | LabeledIndices | None = None,
+    mask: Array | ImageLike | Path | None = None,
+    **parameters: Unpack[LabelsAndStrength],
+) -> Segmentation[Any]: ...
+@overload
+def labels(
+    image: Array | ImageLike | Path,
+    seeds: Array | ImageLike | Path | LabeledIndices | None = None,
+    mask: Array | ImageLike | Path | None = None,
+    **parameters: Unpack[LabelsAndMargin],
+) -> Segmentation[Any]: ...
 @with_parameters(LABELS, fuzzy_connectedness)
 def labels(
     image: Array | ImageLike | Path,
     seeds: Array | ImageLike | Path | LabeledIndices | None = None,
     mask: Array | ImageLike | Path | None = None,
-    **parameters: Unpack[LabelsParameters],
+    **parameters: Unpack[LabelsAndStrength],
 ) -> Any:
     """Label every voxel with the label to whose seeds it is connected most strongly.
 

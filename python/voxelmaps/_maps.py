@@ -7,17 +7,23 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Generic, Iterable, Iterator, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
 
 from . import _arrays, _image, _regions
+from ._files import library
 from ._suggestions import did_you_mean
 
 if TYPE_CHECKING:
     import pathlib
 
-    from ._types import Array, ImageLike, Path, SameArray
+    import pandas
+    import xarray
+
+    from ._types import Array, ArrayT, ImageLike, Path
+else:
+    ArrayT = TypeVar("ArrayT")
 
 _FORMATS = (".nii.gz", ".nii", ".nrrd")
 # Endings of names that are not meant as folders.
@@ -56,7 +62,7 @@ def provenance(inputs: Mapping[str, Any], settings: Mapping[str, Any], unused: I
 
 
 @dataclasses.dataclass(eq=False, repr=False)
-class FeatureMaps(Mapping[str, Any]):
+class FeatureMaps(Mapping[str, ArrayT], Generic[ArrayT]):
     """Feature maps by name: maps["glcm_Contrast"], or several of them, maps[["glcm_Contrast", "glcm_Id"]].
 
     All maps are parts of one array, which numpy.asarray(maps) is. What is made of maps has their geometry; without one, the spacing
@@ -95,7 +101,7 @@ class FeatureMaps(Mapping[str, Any]):
     """
 
     names: dataclasses.InitVar[Iterable[str]]
-    array: SameArray
+    array: ArrayT
     slices: tuple[slice, ...]
     geometry: Geometry | None = None
     input_shape: tuple[int, ...] | None = None
@@ -107,9 +113,9 @@ class FeatureMaps(Mapping[str, Any]):
         self._index = {name: i for i, name in enumerate(names)}
 
     @overload
-    def __getitem__(self, name: str) -> SameArray: ...
+    def __getitem__(self, name: str) -> ArrayT: ...
     @overload
-    def __getitem__(self, name: list[str]) -> FeatureMaps: ...
+    def __getitem__(self, name: list[str]) -> FeatureMaps[ArrayT]: ...
     def __getitem__(self, name: str | list[str]) -> Any:
         names = list(name) if isinstance(name, Iterable) and not isinstance(name, str) else [name]
         for each in names:
@@ -212,7 +218,7 @@ class FeatureMaps(Mapping[str, Any]):
             _image.check_orthogonal(image)
         return {name: kinds[kind](image.with_array(array)) for name, array in zip(self, image.array)}
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> xarray.DataArray:
         """Convert the maps to a DataArray with the axis feature and those of the input.
 
         Returns
@@ -228,8 +234,7 @@ class FeatureMaps(Mapping[str, Any]):
         >>> maps.to_xarray().sel(feature="firstorder_Mean", z=1).dims
         ('y', 'x')
         """
-        import xarray
-
+        xarray = library("xarray", "to_xarray", extra="all")
         image = self._image()
         axes = dict(self.axes or {})
         for name, part in zip(list(axes)[-len(self.slices) :], self.slices):
@@ -241,7 +246,7 @@ class FeatureMaps(Mapping[str, Any]):
             del result.attrs["direction"]
         return result
 
-    def to_dataframe(self, mask: Array | ImageLike | Path | None = None, label: Any = None) -> Any:
+    def to_dataframe(self, mask: Array | ImageLike | Path | None = None, label: Any = None) -> pandas.DataFrame:
         """Make a table with a row for each voxel of a mask, and a column for each map.
 
         Parameters
@@ -269,8 +274,7 @@ class FeatureMaps(Mapping[str, Any]):
         >>> maps.to_dataframe(image > 57)["firstorder_Minimum"].to_dict()
         {(2, 3, 3): 52.0, (2, 3, 4): 53.0}
         """
-        import pandas
-
+        pandas = library("pandas", "to_dataframe", extra="all")
         image, array = self._image(), np.asarray(self)
         shape, dimension = array.shape[1:], array.ndim - 1
         # Of the first voxel of the maps, in the input and in the mask.

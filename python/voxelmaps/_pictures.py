@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Sequence
 import numpy as np
 
 from . import _arrays, _regions
+from ._files import library
 from ._image import Image, check_axes, covered_part, in_order, is_image, is_xarray, opened, turned
 from ._parameters import count, number, sizes
 
@@ -42,10 +43,7 @@ _PERCENTILES = (2, 98)
 
 
 def _check_matplotlib():
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise ImportError("pictures need matplotlib: pip install voxelmaps[pictures]") from None
+    library("matplotlib", "drawing pictures", extra="pictures")
 
 
 def _opened(value, what):

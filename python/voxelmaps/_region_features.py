@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _arrays, _core, _feature_maps, _regions
 from ._devices import triple
+from ._files import library
 from ._files.dicom import OverlappingSegments, segment_names
 from ._parameters import REGION_FEATURES, check_effects, checked, with_parameters
 from ._progress import shown
@@ -19,6 +20,7 @@ from ._suggestions import warn
 
 if TYPE_CHECKING:
     import pandas
+    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
     from ._types import Array, ImageLike, Path, RegionFeaturesParameters
@@ -89,7 +91,7 @@ def number_of_parts(inside, threads):
     return round(zones_per_voxel * voxels)
 
 
-class RegionFeatures(dict[str, np.ndarray]):
+class RegionFeatures(dict[str, "NDArray[Any]"]):
     """Features of regions: a dict of columns, with a row per region.
 
     Its names are those of feature_maps, such as "glcm_Contrast". PyRadiomics, radiomics.execute and the command name the type of the
@@ -108,7 +110,7 @@ class RegionFeatures(dict[str, np.ndarray]):
     RegionFeatures(2 regions, 19 features: firstorder_10Percentile, firstorder_90Percentile, firstorder_Energy, ...)
     """
 
-    def __init__(self, columns: Mapping[str, np.ndarray]) -> None:
+    def __init__(self, columns: Mapping[str, NDArray[Any]]) -> None:
         super().__init__(columns)
 
     def to_dataframe(self, image_type: str | None = None) -> pandas.DataFrame:
@@ -131,10 +133,9 @@ class RegionFeatures(dict[str, np.ndarray]):
         >>> table.to_dataframe("original").to_dict("records")
         [{'voxels': 64, 'original_firstorder_Mean': 31.5}]
         """
-        import pandas
-
+        pandas = library("pandas", "to_dataframe", extra="all")
         start = "" if image_type is None else f"{image_type}_"
-        of_regions = ("label", "voxels")
+        of_regions = ("label", "segment", "voxels")
         columns = {name if name in of_regions else f"{start}{name}": column for name, column in self.items()}
         return pandas.DataFrame(columns).set_index("label")
 
@@ -231,7 +232,7 @@ def region_features(
         labels = error.segments if isinstance(label, str) else _regions.labels_of(label)
         image = opened.image if isinstance(opened.given, (str, os.PathLike)) else opened.given
         tables = [region_features(image, mask, **{**parameters, "label": each}) for each in labels]
-        return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+        return RegionFeatures({name: np.concatenate([table[name] for table in tables]) for name in tables[0]})
     given = _arrays.array_like(on_grid, "mask", image, image.shape)
     label_image, labels = _regions.label_map(given, values["label"], image=image)
     host = _arrays.Array(np.ascontiguousarray(image.host()), _arrays.Library("NumPy"))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Sequence
 import numpy as np
 
 from ._image import Image
+from ._maps import FeatureMaps, Geometry
 
 FIELD_OF_VIEW = np.array([358.4, 358.4, 232.5])  # mm, in the order x, y, z: left, back, up
 ORGANS = {"liver": 1, "vessels": 2, "spine": 3, "spleen": 4}
@@ -42,6 +43,25 @@ HILUM, FORK, RIGHT, LEFT = np.array([(-8.0, -4, -54), (-30, -10, -24), (-64, 0, 
 TRUNK_RADIUS, THINNEST_RADIUS = 6.0, 1.0
 
 
+class SampleImage(Image):
+    """An image of sample_ct(), and results of it: numpy.asarray(image) is its array, and image == 1 an image of bool."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.array, dtype, copy=copy)
+
+    def __eq__(self, value):
+        return self.with_array(self.array == value)
+
+    def __ne__(self, value):
+        return self.with_array(self.array != value)
+
+    __hash__ = None
+
+    def save(self, path):
+        """Write the image to a file, .nii.gz, .nii or .nrrd, as FeatureMaps.save does; returns its path."""
+        return FeatureMaps(["image"], self.array[np.newaxis], (), Geometry(*self[1:])).save(path)[0]
+
+
 class _Seeds(dict):
     """Indices by label, and by name."""
 
@@ -52,9 +72,9 @@ class _Seeds(dict):
 class SampleCT(NamedTuple):
     """What sample_ct() returns: images, and seeds as indices in the order z, y, x, by label, and also by name."""
 
-    image: Image
-    organs: Image
-    strokes: Image
+    image: SampleImage
+    organs: SampleImage
+    strokes: SampleImage
     seeds: "dict[Any, tuple[int, int, int]]"
 
 
@@ -263,5 +283,5 @@ def sample_ct(size: Sequence[int] = (192, 192, 80), *, noise: float = 10.0, rand
     spacing = tuple(np.round(canvas.voxel, 6).tolist())
     origin = tuple(np.round(np.array(spacing) * (1 - np.array(size)) / 2, 3).tolist())
     direction = (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0)
-    images = (Image(array, spacing, origin, direction) for array in (image, canvas.organs, strokes))
+    images = (SampleImage(array, spacing, origin, direction) for array in (image, canvas.organs, strokes))
     return SampleCT(*images, seeds)

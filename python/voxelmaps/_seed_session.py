@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
@@ -16,9 +16,14 @@ from ._labels import Job, Segmentation, check_crop, labels, segmentation
 from ._parameters import MOMENTS, OF_IMAGES, SEED_SESSION, checked, with_parameters
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from typing_extensions import Unpack
 
-    from ._types import Array, ImageLike, LabeledIndices, Path, SessionParameters, UpdateParameters
+    from ._types import Array, ArrayT, ImageLike, ImageT, LabeledIndices, NumPyArray, Path, SessionAndMargin
+    from ._types import SessionAndStrength, SessionParameters, UpdateAndMargin, UpdateAndStrength, UpdateParameters
+    from ._types import SegmentationUpdateParameters, SessionParameters, UpdateParameters
+else:
+    ArrayT = TypeVar("ArrayT")
 
 # Of the graph: with other values of these, it is made again.
 _OF_GRAPH = ("affinity", "weight", "adjacency", "distance_weighting")
@@ -31,7 +36,7 @@ def _with_copied_mask(scene, values):
 
 
 @with_parameters(SEED_SESSION, labels)
-class SeedSession:
+class SeedSession(Generic[ArrayT]):
     """Label all voxels of an image from labeled seeds, repeatedly, while a user adds and deletes seeds.
 
     The first update() contracts the image to a small graph, which the session retains; later ones take a fraction of the time.
@@ -74,7 +79,21 @@ class SeedSession:
     ([[1, 1, 1, 2, 2, 2]], [[1, 1, 1, 3, 2, 2]])
     """
 
-    def __init__(self, image: Array | ImageLike | Path, **parameters: Unpack[SessionParameters]) -> None:
+    @overload
+    def __init__(self: SeedSession[Any], image: Path, **parameters: Unpack[SessionParameters]) -> None: ...
+    @overload
+    def __init__(
+        self: SeedSession[NDArray[Any]], image: NumPyArray, **parameters: Unpack[SessionParameters]
+    ) -> None: ...
+    @overload
+    def __init__(self: SeedSession[ImageT], image: ImageT, **parameters: Unpack[SessionParameters]) -> None: ...
+    @overload
+    def __init__(
+        self: SeedSession[Segmentation[Any]], image: Any, **parameters: Unpack[SessionAndStrength]
+    ) -> None: ...
+    @overload
+    def __init__(self: SeedSession[Segmentation[Any]], image: Any, **parameters: Unpack[SessionAndMargin]) -> None: ...
+    def __init__(self, image: Array | ImageLike | Path, **parameters: Unpack[SessionAndStrength]) -> None:
         values, _ = checked_arguments(parameters, "SeedSession", SEED_SESSION, ())
         scene = scene_of(image, values)
         check_crop(values, len(scene.shape))
@@ -105,19 +124,43 @@ class SeedSession:
         size = " × ".join(map(str, self._scene.shape))
         return f"SeedSession({size} voxels, affinity {self._values['affinity']!r}, {self.memory} bytes)"
 
-    def __enter__(self) -> SeedSession:
+    def __enter__(self) -> SeedSession[ArrayT]:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.release()
 
-    @with_parameters(_OF_UPDATES, labels, is_update=True)
+    @overload
     def update(
         self,
         seeds: Array | ImageLike | Path | LabeledIndices | None = None,
         *,
         seed_points: Mapping[int, Any] | None = None,
         **parameters: Unpack[UpdateParameters],
+    ) -> ArrayT: ...
+    @overload
+    def update(
+        self,
+        seeds: Array | ImageLike | Path | LabeledIndices | None = None,
+        *,
+        seed_points: Mapping[int, Any] | None = None,
+        **parameters: Unpack[UpdateAndStrength],
+    ) -> Segmentation[Any]: ...
+    @overload
+    def update(
+        self,
+        seeds: Array | ImageLike | Path | LabeledIndices | None = None,
+        *,
+        seed_points: Mapping[int, Any] | None = None,
+        **parameters: Unpack[UpdateAndMargin],
+    ) -> Segmentation[Any]: ...
+    @with_parameters(_OF_UPDATES, labels, is_update=True)
+    def update(
+        self,
+        seeds: Array | ImageLike | Path | LabeledIndices | None = None,
+        *,
+        seed_points: Mapping[int, Any] | None = None,
+        **parameters: Unpack[UpdateAndStrength],
     ) -> Any:
         """Label all voxels.
 

@@ -3,17 +3,38 @@
 """Types of arguments, for type checkers only: no module of this name is there when programs run."""
 
 from os import PathLike
-from typing import Any, Callable, Iterable, Literal, Mapping, Sequence, SupportsFloat, SupportsIndex, TypedDict, Union
+from typing import (
+    Any,
+    Callable,
+    Iterable,
+    Literal,
+    Mapping,
+    Protocol,
+    Sequence,
+    SupportsFloat,
+    SupportsIndex,
+    TypedDict,
+    Union,
+)
 
 from numpy.typing import DTypeLike, NDArray
-from typing_extensions import Required
+from typing_extensions import Required, TypeVar
 
-# Arrays of NumPy, PyTorch, CuPy and other libraries, and nested lists of numbers; those of the library that was given; and images of
-# ITK, SimpleITK and other packages, of which some have no types.
+# Arrays of NumPy, PyTorch, CuPy and other libraries, and nested lists of numbers; and images of ITK, SimpleITK and other packages, of
+# which some have no types.
 Array = Any
-SameArray = Any
 ImageLike = Any
 Path = Union[str, PathLike[str]]
+NumPyArray = Union[NDArray[Any], list[Any]]
+
+class _Tensor(Protocol):
+    @property
+    def __dlpack__(self) -> Any: ...
+
+# Results have the type of the image: a map that of an array, and labels and strengths also that of an image.
+TensorT = TypeVar("TensorT", bound=_Tensor)
+ImageT = TypeVar("ImageT")
+ArrayT = TypeVar("ArrayT", default=NDArray[Any])
 
 Integer = SupportsIndex
 Number = SupportsFloat
@@ -99,12 +120,18 @@ class FuzzyConnectednessParameters(_ImageParameters, _ConnectednessParameters, t
     seed_points: Any
     out: Array | None
 
+# With one of these, a Segmentation is returned.
+class _Strength(TypedDict, total=False):
+    strength: Required[bool]
+    margin: bool
+
+class _Margin(TypedDict, total=False):
+    margin: Required[bool]
+
 class _LabelsParameters(_ConnectednessParameters, total=False):
     competition: Literal["relative", "iterative"]
     tie_rule: Literal["background", "lowest_label", "distance"]
     estimate_of_every_label: bool
-    strength: bool
-    margin: bool
     crop_to_seeds: bool
     crop_margin: Number | Numbers
     crop_margin_in_millimeters: bool
@@ -118,7 +145,14 @@ class LabelsParameters(_LabeledImageParameters, _LabelsParameters, total=False):
     # Of the labels, or a Segmentation.
     out: Any
 
+class LabelsAndStrength(LabelsParameters, _Strength, total=False): ...
+class LabelsAndMargin(LabelsParameters, _Margin, total=False): ...
+
 class UpdateParameters(_LabelsParameters, total=False):
     mask: Array | ImageLike | Path | None
 
+class UpdateAndStrength(UpdateParameters, _Strength, total=False): ...
+class UpdateAndMargin(UpdateParameters, _Margin, total=False): ...
 class SessionParameters(_LabeledImageParameters, UpdateParameters, total=False): ...
+class SessionAndStrength(SessionParameters, _Strength, total=False): ...
+class SessionAndMargin(SessionParameters, _Margin, total=False): ...
