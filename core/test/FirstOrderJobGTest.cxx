@@ -261,6 +261,6 @@ TEST(FirstOrderJob, RefusesInvalidJobs)
   }
   expect([](Job & job) { job.intensities = nullptr; }, { "intensities" });
   expect([](Job & job) { job.voxelArrayShift = quietNaN; }, { "VoxelArrayShift", "nan" });
-  expect([](Job & job) { job.voxelVolume = 0.0; }, { "voxelVolume", "0.000000" });
+  expect([](Job & job) { job.voxelVolume = 0.0; }, { "volume of a voxel", "0.000000" });
   expect([](Job & job) { job.windowSize = { { 41, 40, 40 } }; }, { "65600", "voxels" });
 }

@@ -339,8 +339,8 @@ TEST(FuzzyConnectednessJob, RefusesInvalidJobs)
   }
   for (const double value : { nan, infinity, -0.01, 1.01 })
   {
-    expectError([value](Job & job) { job.weight = value; }, { "weight", "0 to 1" });
-    expectError([value](Job & job) { job.minimumStrength = value; }, { "minimum strength", "0 to 1" });
+    expectError([value](Job & job) { job.weight = value; }, { "Weight", "0 to 1" });
+    expectError([value](Job & job) { job.minimumStrength = value; }, { "MinimumStrength", "0 to 1" });
   }
 }
 
