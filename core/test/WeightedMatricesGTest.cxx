@@ -269,7 +269,7 @@ TYPED_TEST(WeightedMatrices, RefusesInvalidJobs)
   {
     job = noise.job;
     job.offsetWeights[3] = weight;
-    ExpectRefusal(job, { "weight", "0", "1e100" });
+    ExpectRefusal(job, { "OffsetWeights", "0", "1e100" });
   }
   job = noise.job;
   job.aggregation = TypeParam::Aggregation::Average;
