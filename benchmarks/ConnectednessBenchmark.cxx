@@ -207,7 +207,6 @@ RegisterCase(const Case & thisCase)
     RegisterCpu(thisCase, "Hierarchy", threads, WithMethod("Hierarchy"));
   }
   RegisterCpu(thisCase, "Hierarchy", allThreads, WithMethod("Hierarchy"));
-#ifdef VOXELMAPS_BENCHMARK_CUDA
   for (const std::string method : { "Hierarchy", "CorrectedKFOE" })
   {
     RegisterDevice(thisCase, "Cuda" + method, [=](Job job, std::uint32_t * keys) {
@@ -215,7 +214,6 @@ RegisterCase(const Case & thisCase)
       return voxelmaps::ComputeFuzzyConnectednessKeysCuda(job, {}, keys).kernelMilliseconds;
     });
   }
-#endif
 }
 
 // --- Labels ----------------------------------------------------------------------------------------------------------

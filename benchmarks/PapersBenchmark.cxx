@@ -17,13 +17,12 @@
 #include "voxelmaps/RunLengthJob.h"
 
 #include <cmath>
-#include <cstring>
 #include <fstream>
+#include <future>
 #include <iomanip>
 #include <limits>
 #include <numeric>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -414,38 +413,16 @@ MeasureTables(std::int64_t divisor)
 
     // The queue takes minutes, so it runs once, and for the seeds of a table at the same time where processors are
     // idle.
-    const Program            queue = MakeCpuProgram("Queue", "Queue", 1);
-    std::vector<Runs>        queueRuns(seeds.size());
-    std::vector<std::string> errors(seeds.size());
-    std::vector<std::thread> threads;
+    const Program                  queue = MakeCpuProgram("Queue", "Queue", 1);
+    const auto                     policy = allThreads < 6 ? std::launch::deferred : std::launch::async;
+    std::vector<std::future<Runs>> queueRuns;
     for (std::size_t i = 0; i < seeds.size(); ++i)
     {
-      threads.emplace_back([&, i] {
-        try
-        {
-          queueRuns[i] = Run(queue, jobs[i], expected[i], 1);
-        }
-        catch (const std::exception & error)
-        {
-          errors[i] = error.what();
-        }
-      });
-      if (allThreads < 2 * seeds.size())
-      {
-        threads.back().join();
-      }
+      queueRuns.push_back(std::async(policy, [&, i] { return Run(queue, jobs[i], expected[i], 1); }));
     }
     for (std::size_t i = 0; i < seeds.size(); ++i)
     {
-      if (threads[i].joinable())
-      {
-        threads[i].join();
-      }
-    }
-    for (std::size_t i = 0; i < seeds.size(); ++i)
-    {
-      Verify(errors[i].empty(), errors[i]);
-      print(i, queue, queueRuns[i]);
+      print(i, queue, queueRuns[i].get());
     }
 
     std::vector<Program> programs = MakeDevicePrograms();

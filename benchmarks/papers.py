@@ -112,13 +112,12 @@ def measure(program, arguments, file):
     lines = []
     with subprocess.Popen([program, *map(str, arguments)], stdout=subprocess.PIPE, text=True, encoding="utf-8") as run:
         for line in run.stdout:
+            if not lines:
+                line = json.dumps({**json.loads(line), "processor": processor()}) + "\n"
             lines.append(line)
             file.write_text("".join(lines), "utf-8")
             print(".", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    if lines:
-        lines[0] = json.dumps({**json.loads(lines[0]), "processor": processor()}) + "\n"
-        file.write_text("".join(lines), "utf-8")
     if run.returncode != 0:
         sys.exit(f"{program} {arguments[0]} has failed, exit code {run.returncode}")
 
@@ -196,8 +195,8 @@ def run_length_tables(machine, measurements, source):
 
     images = [name for name in IMAGES if get("float", name, "total", "Sequential")] or IMAGES
     is_shown = (lambda column: True) if not machine["reason"] else (lambda column: not needs_device(column))
-    paper = ["Xeon", "P100", "TITAN V", "speedup"]
-    ours = ["sequential", "SortReduce", "SortReduce's speedup", "engine, 1 thread", "all threads", "CUDA"]
+    paper = ["paper: Xeon", "P100", "TITAN V", "speedup"]
+    ours = ["ours: sequential", "SortReduce", "SortReduce's speedup", "engine, 1 thread", "all threads", "CUDA"]
 
     def row(precision, image, label, paper_numbers, parts, window=4):
         """The cells of one line; parts are those of the sequential program, SortReduce, the engine, and CUDA."""

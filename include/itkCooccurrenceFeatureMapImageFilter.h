@@ -85,11 +85,11 @@ namespace itk
  *
  * \par Errors
  * In addition to those of the base class, throws an itk::ExceptionObject that names the value if the aggregation does
- * not exist, if merged matrices could have more than 4194304 pairs, if windows have more than 4096 voxels, with more
- * than 4096 gray levels, and MaximalCorrelationCoefficient is a feature, if there are OffsetWeights, but not one from 0
- * to 1e100 per offset,
- * without Merge, or with windows of more than 512 voxels and more than 512 gray levels, or if a finite EmptyValue is
- * too large for the output type. An offset and its opposite may both be given if Symmetric is off.
+ * not exist, if no offset is shorter than the window, if merged matrices could have more than 4194304 pairs, if windows
+ * have more than 4096 voxels, with more than 4096 gray levels, and MaximalCorrelationCoefficient is a feature, if there
+ * are OffsetWeights, but not one from 0 to 1e100 per offset, without Merge, or with windows of more than 512 voxels and
+ * more than 512 gray levels, or if a finite EmptyValue is too large for the output type. An offset and its opposite may
+ * both be given if Symmetric is off.
  *
  * \par Sources
  * \cite Haralick1973, \cite Zwanenburg2016 section 3.6, \cite Griethuysen2017.

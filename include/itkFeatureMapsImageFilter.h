@@ -31,7 +31,8 @@ namespace itk
  *
  * \par Errors
  * In addition to those of the base classes, throws an itk::ExceptionObject if the name of a feature does not exist or
- * is given twice, if the aggregation is PerDirection, or if VoxelArrayShift is not finite.
+ * is given twice, if no offset of glcm is shorter than the window, if the aggregation is PerDirection, or if
+ * VoxelArrayShift is not finite.
  *
  * \sa \python{voxelmaps.feature_maps}
  *

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Add to a wheel what its libraries contain statically: the licenses, and a bill of materials in CycloneDX (PEP 770).
+"""Add to a wheel what its libraries contain statically: the licenses, and a bill of materials in CycloneDX (PEP 770). Docstrings of
+the wheel voxelmaps become those of help(), with the parameters that are described elsewhere, for editors, which read sources.
 
     complete_wheel.py WHEEL FOLDER
 
@@ -10,7 +11,10 @@ FOLDER is the build folder of the core for the wheel voxelmaps, and the source o
 auditwheel writes a bill only of libraries that it copies from packages of the system; there are none.
 """
 
+import ast
 import hashlib
+import importlib
+import inspect
 import json
 import pathlib
 import re
@@ -67,10 +71,35 @@ def core_components(core):
         yield "CCCL", version, expression, [cub / "util_macro.cuh"]
 
 
+def write_docstrings(package):
+    """Replace docstrings in the sources of a package in the current folder that with_parameters completes."""
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, "")
+    module = importlib.import_module(package)
+    objects = [getattr(module, name) for name in module.__all__]
+    objects += [member for each in objects if inspect.isclass(each) for member in vars(each).values()]
+    for one in filter(lambda one: inspect.isclass(one) or inspect.isfunction(one), objects):
+        # Functions that a NamedTuple generates have no file.
+        path = pathlib.Path(inspect.getsourcefile(one) or "")
+        lines = path.read_text("utf-8").splitlines() if path.is_file() else []
+        for node in ast.walk(ast.parse("\n".join(lines))):
+            if not isinstance(node, (ast.ClassDef, ast.FunctionDef)) or node.name != one.__name__:
+                continue
+            if "\n**parameters\n" not in (ast.get_docstring(node) or ""):
+                continue
+            place, indent = node.body[0], " " * node.body[0].col_offset
+            text = [indent + line if line else "" for line in f'"""{inspect.cleandoc(one.__doc__)}\n"""'.split("\n")]
+            if "\n**parameters\n" not in one.__doc__:
+                path.write_text("\n".join([*lines[: place.lineno - 1], *text, *lines[place.end_lineno :], ""]), "utf-8")
+            break
+
+
 components = itk_components if wheel.name.startswith("itk_") else core_components
 
 
 with InWheel(wheel, wheel):
+    if components is core_components:
+        write_docstrings("voxelmaps")
     info = next(pathlib.Path().glob("*.dist-info"))
     name, version = info.stem.split("-")
     parts = []

@@ -42,6 +42,27 @@ build_project("${CONSUMER_SOURCE_DIR}/../core-consumer" "${WORK_DIR}/core-build"
 run("${core_consumer}")
 
 run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --config "${CONFIG}" --prefix "${WORK_DIR}/prefix")
+# The components of the installation are all of it.
+foreach(component IN ITEMS Runtime Development)
+  foreach(tree IN ITEMS "${CORE_BUILD_DIR}" "${BUILD_DIR}")
+    run(
+      "${CMAKE_COMMAND}"
+      --install
+      "${tree}"
+      --config
+      "${CONFIG}"
+      --prefix
+      "${WORK_DIR}/components"
+      --component
+      ${component}
+    )
+  endforeach()
+endforeach()
+file(GLOB_RECURSE all_files RELATIVE "${prefix}" "${prefix}/*")
+file(GLOB_RECURSE files_of_components RELATIVE "${WORK_DIR}/components" "${WORK_DIR}/components/*")
+if(NOT "${all_files}" STREQUAL "${files_of_components}")
+  message(FATAL_ERROR "the components have ${files_of_components}, but the installation has ${all_files}")
+endif()
 build_project("${CONSUMER_SOURCE_DIR}" "${WORK_DIR}/build" Consumer consumer)
 run("${consumer}")
 

@@ -11,6 +11,7 @@
 #include "voxelmaps/FeatureMapsJob.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <iterator>
 #include <string>
@@ -156,9 +157,11 @@ GetEngines(const TJob &)
     engines = { MakeCpuEngine<TJob>(InstructionSet::Baseline),
                 MakeCpuEngine<TJob>(InstructionSet::AVX2),
                 MakeCpuEngine<TJob>(InstructionSet::AVX512) };
-    std::transform(methods.begin() + 1, methods.end(), std::back_inserter(engines), [](const std::string & method) {
-      return MakeCpuEngine<TJob>(method);
-    });
+    // The only method is the automatic choice.
+    for (std::size_t i = 1; i < methods.size() && methods.size() > 2; ++i)
+    {
+      engines.push_back(MakeCpuEngine<TJob>(methods[i]));
+    }
     return engines;
   }
   std::transform(methods.begin(), methods.end(), std::back_inserter(engines), MakeCudaEngine<TJob>);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """DICOM series, multi-frame files and segmentations: values as those of pydicom alone, and what is not one volume is refused."""
 
+import errno
 import io
 import os
 import pathlib
@@ -12,6 +13,7 @@ import pytest
 
 pydicom = pytest.importorskip("pydicom")
 sitk = pytest.importorskip("SimpleITK")
+nibabel = pytest.importorskip("nibabel")
 
 import voxelmaps  # noqa: E402
 from pydicom.dataset import Dataset, FileMetaDataset  # noqa: E402
@@ -473,6 +475,32 @@ def test_segmentations(write, tmp_path, kind, frames):
         radiomics.execute(folder, path, label=9)
 
 
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO, errno.ESTALE, errno.EMFILE, None])
+def test_errors_of_the_system_are_not_corrupt_files(write, monkeypatch, number, tmp_path):
+    """Nor are those of another version of a library."""
+    folder, read, path = write(), pydicom.dcmread, str(tmp_path / "a.nii")
+    nibabel.save(nibabel.Nifti1Image(np.zeros((4, 5, 6), np.int16), np.eye(4)), path)
+    wrong = sorted(pathlib.Path(folder).iterdir())[1]
+    error = AttributeError("no such function") if number is None else OSError(number, os.strerror(number), str(wrong))
+
+    def raise_error(file, *args, **options):
+        if pathlib.Path(str(file)) == wrong or str(file) == path:
+            raise error
+        return read(file, *args, **options)
+
+    monkeypatch.setattr(pydicom, "dcmread", raise_error)
+    kind, words = (ValueError, "pydicom .* cannot read it: AttributeError: no such") if number is None else (OSError, os.strerror(number))
+    with pytest.raises(kind, match=words) as caught:
+        voxelmaps.read_dicom_series(folder)
+    assert wrong.name in str(caught.value) and "corrupt" not in str(caught.value)
+    with pytest.warns(UserWarning, match=f"cannot be read: '{wrong.name}': {words}"):
+        assert len(voxelmaps.list_dicom_series(folder)) == 1
+    if number is not None:
+        monkeypatch.setattr("nibabel.volumeutils.array_from_file", lambda *args, **options: raise_error(path))
+        with pytest.raises(OSError, match=words):
+            voxelmaps.check_image_file(path)
+
+
 def test_segmentations_that_do_not_fit(write, tmp_path):
     image = _image.load(write(), "the image")[0]
     path, right = tmp_path / "other" / "seg.dcm", frames_of((1, FIRST, range(7)))
@@ -483,6 +511,14 @@ def test_segmentations_that_do_not_fit(write, tmp_path):
     np.testing.assert_array_equal(_image.load(path, "it", grid=image, segment=2)[0].array, both)
     maps = [voxelmaps.feature_maps(image, mask, features="firstorder_Mean", label=2) for mask in (path, both)]
     np.testing.assert_array_equal(*maps)
+    # Segment by segment, with their names; and several as one region.
+    table = voxelmaps.region_features(image, path, features="firstorder_Mean")
+    for label, name, mask in ((1, "part 1", FIRST), (2, "part 2", FIRST | SECOND)):
+        alone = voxelmaps.region_features(image, mask.astype(np.uint8), features="firstorder_Mean")
+        assert [table[each][label - 1] for each in ("label", "segment")] == [label, name]
+        assert all(table[each][label - 1] == alone[each][0] for each in ("voxels", "firstorder_Mean"))
+    together = voxelmaps.feature_maps(image, path, features="firstorder_Mean", label=[1, 2])
+    np.testing.assert_array_equal(together.array, maps[0].array)
     with pytest.raises(ValueError, match=r"no segment 9; its segments are 1 \(part 1\), 2 \(part 2\)"):
         voxelmaps.fuzzy_connectedness(image, (1, 0, 1), path, label=9)
     for frames, options, words in (

@@ -84,10 +84,8 @@ def test_tables_of_names():
     ):
         names = [name for row in rows_of_table(page, header) for name in re.findall(r"`([^`]*)`", row[0])]
         assert sorted(names) == sorted(expected), (page, header)
-    cmake = "".join(
-        (ROOT / path).read_text("utf-8")
-        for path in ("CMakeLists.txt", "core/CMakeLists.txt", "cmake/VoxelMapsCore.cmake")
-    )
+    files = [path for pattern in ("CMakeLists.txt", "*/CMakeLists.txt", "cmake/*.cmake") for path in ROOT.glob(pattern)]
+    cmake = "".join(path.read_text("utf-8") for path in files)
     for option, *_ in rows_of_table("doc/cpp.md", "option"):
         assert option.startswith("`CMAKE_") or re.search(rf"\b{option[1:-1]}\b", cmake), option
     values = [row[1].strip('`"') for row in rows_of_table("doc/labels.md", "parameter | value")]

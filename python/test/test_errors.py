@@ -328,7 +328,10 @@ def test_errors(call, tmp_path, monkeypatch):
 
 def test_hints_name_parameters_of_the_function():
     theirs = [name for names in _suggestions._OTHER_NAMES.values() for name in names]
-    for table in (*(getattr(_parameters, name.upper()) for name in ("feature_maps", "region_features", "labels")), SETTINGS):
+    for table in (
+        *(getattr(_parameters, name.upper()) for name in ("feature_maps", "region_features", "labels")),
+        SETTINGS,
+    ):
         for name in (*theirs, *_suggestions._ADVICE, *_suggestions._OF_EXECUTE):
             hint = _suggestions.did_you_mean(name, table)
             meant = re.findall(r"(?:did you mean|(?<!;) or) (\w+)", hint)

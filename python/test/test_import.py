@@ -3,12 +3,16 @@
 """What importing the package voxelmaps imports."""
 
 import importlib.metadata
+import itertools
 import pathlib
+import re
 import subprocess
 import sys
+import tomllib
 
 import pytest
 import voxelmaps
+from voxelmaps import _files
 
 OTHERS = ["itk", "SimpleITK", "xarray", "vtk", "yaml", "ruamel.yaml", "radiomics"]
 # Modules that have to do with no image of ITK, and errors before any image.
@@ -37,6 +41,9 @@ def test_no_other_library_is_loaded(statement):
 
 def test_version(tmp_path):
     assert voxelmaps.__version__ == importlib.metadata.version("voxelmaps") and "__version__" in dir(voxelmaps)
+    # As in a frozen program.
+    code = "import importlib.metadata as m, sys; m.version = lambda name: exec('raise m.PackageNotFoundError'); import voxelmaps; print(voxelmaps.__version__)"
+    assert run_code(code) == voxelmaps.__version__
     # Looking for the metadata takes time.
     code = "import numpy, sys; before = 'importlib.metadata' in sys.modules; import voxelmaps; "
     assert run_code(code + "print(before or 'importlib.metadata' not in sys.modules)") == "True"
@@ -46,6 +53,22 @@ def test_version(tmp_path):
     code = f"import sys; sys.path = [*sys.path, {str(tmp_path)!r}]; import voxelmaps; voxelmaps.__version__"
     done = run("-I", "-S", "-c", code)
     assert "AttributeError: module voxelmaps has no version: voxelmaps is not installed" in done.stderr
+
+
+def test_least_versions():
+    """All requirements have one, those that readers check are the same, and all are there for this Python."""
+    with open(pathlib.Path(__file__).parents[2] / "pyproject.toml", "rb") as file:
+        project = tomllib.load(file)["project"]
+    extras = project["optional-dependencies"]
+    given = [each for each in itertools.chain(project["dependencies"], *extras.values()) if not each.startswith("voxelmaps")]
+    least = {}
+    for requirement in given:
+        name, version = re.fullmatch(r"([\w.-]+)(?:\[\w+\])?>=([\d.]+)(?:,<[\d.]+)?", requirement).groups()
+        least[name] = version
+    assert _files.LEAST.items() <= least.items()
+    code = "import {0}; {0}.__version__ = '0.1'; from voxelmaps._files import library; library('{0}', 'reading a.nii')"
+    done = run("-c", code.format("nibabel"))
+    assert 'reading a.nii needs nibabel 5.0 or later, but 0.1 is installed: pip install --upgrade "voxelmaps[files]"' in done.stderr
 
 
 def test_package_without_itk():

@@ -26,6 +26,9 @@ def mask_of():
     return mask
 
 
+EDGES = {"affinity": "absolute_difference"}
+
+
 def maps_of(x=None, **parameters):
     given = dict(features=SOME, neighborhood_radius=1, bin_count=8)
     return voxelmaps.feature_maps(image_of() if x is None else x, **given, **parameters)
@@ -211,3 +214,30 @@ def test_files_that_are_not_maps_of_one_case(tmp_path):
     sitk.WriteImage(sitk.GetImageFromArray(sitk.GetArrayFromImage(image_of())), str(tmp_path / "b.nrrd"))
     message = "b.nrrd has the origin .* but .*a.nrrd has .*; files of one folder must be maps of one case"
     refused(tmp_path, ValueError, message)
+
+
+def test_texts_of_results():
+    """What notebooks show is short, and names complete."""
+    ct = voxelmaps.sample_ct((32, 32, 16))
+    maps = voxelmaps.feature_maps(ct.image, ct.organs, label=1, features="glcm", crop="mask")
+    labels = voxelmaps.labels(ct.image, ct.strokes, tie_rule="lowest_label", strength=True, **EDGES)
+    table = voxelmaps.region_features(ct.image, ct.organs, features=["shape", "glcm"])
+    results = [ct, ct.image, maps, labels, table, voxelmaps.describe(ct.image, features="glcm")]
+    for result in [*results, voxelmaps.SeedSession(ct.image)]:
+        assert 20 < len(repr(result)) < 500, repr(result)
+    assert repr(maps).endswith("glcm_ClusterTendency, ..., glcm_MCC)") and maps._ipython_key_completions_() == [*maps]
+    assert repr(table).startswith("RegionFeatures(4 regions, 38 features: shape_")
+
+
+def test_equal_maps():
+    x = np.random.default_rng(0).normal(100, 50, (6, 9, 11))
+    maps = maps_of(x, mask=mask_of(), background_value=np.nan)
+    assert maps == maps and maps == maps_of(x, mask=mask_of(), background_value=np.nan) and maps == maps[[*maps]]
+    for other in (
+        maps_of(x, mask=mask_of()),
+        maps_of(x, mask=mask_of(), crop="mask"),
+        maps[[*maps][:1]],
+        dict(maps),
+        None,
+    ):
+        assert maps != other

@@ -264,7 +264,7 @@ def test_layers_that_vanish_and_viewers_that_close(viewer):
     assert widget.is_closed and widget.live is None
 
 
-def test_widget_of_labels_with_the_sample(viewer, tmp_path):
+def test_widget_of_labels_with_the_sample(viewer, tmp_path, monkeypatch):
     for layer in _layers.sample():
         viewer._add_layer_from_data(*layer)
     widget = _widgets.LabelsWidget(viewer)
@@ -287,6 +287,18 @@ def test_widget_of_labels_with_the_sample(viewer, tmp_path):
     assert_fresh(widget.live)
     widget.save(tmp_path)
     wait(lambda: "saved 2 files" not in widget.status.value)
+    # What is there is replaced if the user agrees.
+    before, asked = {path: path.read_bytes() for path in tmp_path.iterdir()}, []
+    widget.live.strokes.data[...] *= widget.live.strokes.data != 4
+    for answer, text in (("No", "choose another output"), ("Yes", "saved 2 files")):
+        buttons = _widgets.QMessageBox.StandardButton
+        ask = lambda *texts: asked.append(texts[2]) or buttons[answer]
+        monkeypatch.setattr(_widgets.QMessageBox, "question", ask)
+        widget.report("")
+        widget.save(tmp_path)
+        wait(lambda: text not in widget.status.value)
+        assert (before == {path: path.read_bytes() for path in tmp_path.iterdir()}) == (answer == "No")
+    assert len(asked) == 2 and str(tmp_path) in asked[0] and asked[0].endswith("Replace it?")
     widget.add_strokes()
     assert widget.live.strokes is viewer.layers[-1] and not widget.live.strokes.data.any()
     widget.is_live.value = False
@@ -374,7 +386,8 @@ def test_widget_of_maps(viewer, maps_widget, tmp_path):
     wait(lambda: "saved" not in widget.status.value)
     np.testing.assert_array_equal(voxelmaps.read_maps(tmp_path).array, expected.array)
     record = json.loads((tmp_path / "provenance.json").read_text())
-    assert record["parameters"] == MASKED and record["image"]["layer"] == "image"
+    assert {name: record["settings"].get(name) for name in MASKED} == {**MASKED, "features": None}
+    assert [record["inputs"][name]["layer"] for name in ("image", "mask")] == ["image", "mask"]
     widget.mask_label.value = 7
     widget.compute()
     wait(lambda: widget._volume.is_busy)

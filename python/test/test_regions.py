@@ -278,6 +278,25 @@ def scene(shape=(17, 13, 11), labels=5):
     return random.normal(0, 50, shape).astype(np.float32), random.integers(0, labels + 1, shape)
 
 
+def test_table_has_the_columns_of_the_command():
+    SimpleITK = pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
+    x = np.random.default_rng(5).normal(100, 60, (7, 8, 9))
+    mask = np.repeat([1, 2, 2, 0, 5, 5, 5], 72).reshape(x.shape)
+    table = voxelmaps.region_features(x, mask)
+    frame = table.to_dataframe("original")
+    assert frame.index.tolist() == [1, 2, 5] and frame["voxels"].tolist() == [72, 144, 216]
+    images = [SimpleITK.GetImageFromArray(each) for each in (x, mask.astype(np.uint8))]
+    expected = radiomics.execute(*images, voxelBased=False, label=5, additionalInfo=False)
+    # PyRadiomics has this one only if it is named.
+    columns = frame.columns.drop(["voxels", "original_firstorder_StandardDeviation"])
+    assert list(columns) == list(expected) and frame.loc[5, columns].tolist() == pytest.approx(
+        [*expected.values()], rel=1e-9
+    )
+    assert [*table.to_dataframe().columns] == [*table][1:] and [*table][2:] == [
+        name.removeprefix("original_") for name in frame.columns[1:]
+    ]
+
+
 def test_results_do_not_depend_on_threads_labels_and_types():
     x, mask = scene()
     table = voxelmaps.region_features(x, mask, threads=1)
@@ -327,6 +346,38 @@ def test_many_labels_and_levels():
         ]
         contrasts.append(np.mean((x[parts[0]] // 2 - x[parts[1]] // 2.0) ** 2))
     assert one["glcm_Contrast"] == pytest.approx(np.mean(contrasts), rel=1e-13)
+
+
+def test_limits_that_leave_out_most_of_a_region():
+    x, mask = scene()
+    x[mask == 3] += 1000
+    for limits, effect in (
+        ({"bin_edges": [600, 700]}, "absent"),
+        ({"intensity_range": (600, 2000), "bin_count": 8}, "clamped"),
+    ):
+        with pytest.warns(UserWarning) as caught:
+            voxelmaps.region_features(x, mask, features="glcm", **limits)
+        texts = [str(each.message) for each in caught if "of the voxels with the label" in str(each.message)]
+        assert [re.search(r"label (\d)", text)[1] for text in texts] == ["1", "2", "4", "5"]
+        assert all(text.startswith("100% of") and text.endswith(f"are {effect}") for text in texts)
+        with pytest.warns(UserWarning, match=f"of the voxels inside the mask are outside of {next(iter(limits))}"):
+            voxelmaps.feature_maps(x, mask > 0, features="glcm_Id", neighborhood_radius=1, **limits)
+
+
+def test_regions_that_are_too_small():
+    """One rule for all: execute and the command have an error, and a table NaN."""
+    x, mask = scene()
+    mask[mask == 5] = mask[mask == 4] = 0
+    mask[3, 3, 3], mask[5, 5, 5:7] = 4, 5
+    with pytest.warns(UserWarning, match="^label 4, 5: the region is longer than one voxel along fewer than 2 axes"):
+        table = voxelmaps.region_features(x, mask)
+    assert np.isnan(np.array(list(table.values())[2:]))[:, 3:].all() and table["voxels"].tolist()[3:] == [1, 2]
+    least = voxelmaps.region_features(x, mask, minimum_dimensions=1, features="firstorder_Mean", label=[4, 5])
+    assert np.isnan(least["firstorder_Mean"]).tolist() == [True, False]
+    image, labels = map(pyradiomics_oracle.to_simpleitk, (x, mask))
+    for label in (4, 5):
+        with pytest.raises(ValueError, match="setting minimumROIDimensions is 2, but the region of interest is longer"):
+            radiomics.execute(image, labels, label=label, voxelBased=False)
 
 
 def test_absent_voxels():

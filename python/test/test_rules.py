@@ -415,6 +415,86 @@ def test_axes_of_a_dataarray_and_a_tensor_of_monai():
         refused(message, voxelmaps.feature_maps, tensor, features="glcm")
 
 
+def values_of(function, x, mask, **options):
+    """All numbers that a function returns, in the order z, y, x."""
+    seeds = [options.pop("seeds")] if "seeds" in options else []
+    result = function(x, *seeds, mask, **options)
+    if isinstance(result, voxelmaps.FeatureMaps):
+        return result._image().array
+    if isinstance(result, dict):
+        return np.array([np.ravel(value) for value in result.values()], float)
+    return array_of(result)
+
+
+REGIONS, EXECUTE = voxelmaps.region_features, voxelmaps.radiomics.execute
+OF_SPACE = [
+    (REGIONS, {"features": ["shape_Maximum2DDiameterRow", "shape_Maximum2DDiameterSlice", "shape_MeshVolume"]}),
+    (REGIONS, {"features": "glcm", "symmetric": False, "plane_axis": 1}),
+    (voxelmaps.feature_maps, {"features": "glcm_Contrast", "neighborhood_radius": (0, 1, 2), "crop": "mask"}),
+    (voxelmaps.feature_maps, {"features": "glcm_JointAverage", "dimension": 2, "symmetric": False, "window_size": 2, "window_anchor": (0, 1)}),
+    (voxelmaps.labels, {"seeds": {1: SEED, 2: OTHER}, "crop_to_seeds": True, "crop_margin": (0, 1, 2), **COMMON}),
+    *((EXECUTE, {"featureClass": {"glcm": ["Contrast"]}, "voxelBased": False, "additionalInfo": False, **settings})
+      for settings in ({"force2D": True, "force2Ddimension": 2}, {"imageType": ["Wavelet"]}, {"symmetricalGLCM": False})),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function, options", OF_SPACE)
+def test_settings_that_mean_an_axis_are_those_of_space(function, options):
+    """Whatever the order of named axes, and of the axes of a tensor of MONAI, which are x, y, z in files."""
+    straight = tuple(np.eye(3).ravel())
+    volumes = [_image.Image(array, SPACING, ORIGIN, straight) for array in (X, MASK)]
+    expected = values_of(function, *map(_image.to_simpleitk, volumes), **of_order(options, (0, 1, 2)))
+    for order in itertools.permutations(range(3)):
+        given = [_image.to_xarray(each).transpose(*("zyx"[axis] for axis in order)) for each in volumes]
+        # Arrays have the order of the image.
+        arrays = [given[1].values] if function is not EXECUTE else []
+        for mask in (given[1], _image.to_simpleitk(volumes[1]), *arrays):
+            found = values_of(function, given[0], mask, **of_order(options, order))
+            np.testing.assert_allclose(found, expected, rtol=1e-12, err_msg=str(order))
+    affine = _image.to_nibabel(volumes[0]).affine
+    tensors = [MetaTensor(np.ascontiguousarray(each.array.T), affine) for each in volumes]
+    np.testing.assert_allclose(values_of(function, *tensors, **of_order(options, (2, 1, 0))), expected, rtol=1e-12)
+
+
+def of_order(options, order):
+    """The options with indices of seeds in the order of the axes of an array."""
+    turn = lambda index: tuple(index[axis] for axis in order)  # noqa: E731
+    if "seeds" not in options:
+        return options
+    return {**options, "seeds": {label: turn(index) for label, index in options["seeds"].items()}}
+
+
+class Subject(dict):
+    """What is used of an image of TorchIO, which is a dict with a channel, x, y and z."""
+
+    def __init__(self, image):
+        self.image = image
+
+    def __array__(self, dtype=None, copy=None):
+        return self.image.array.T[None]
+
+    def as_sitk(self):
+        return _image.to_simpleitk(self.image)
+
+
+def test_images_of_torchio(function):
+    result = function(Subject(volume(X)), Subject(volume(MASK)))
+    assert np.array_equal(array_of(result), (feature_maps if function in MAPS else function)(X, MASK))
+    of_seeds = Subject(volume(MASK))
+    assert np.array_equal(array_of(voxelmaps.fuzzy_connectedness(Subject(volume(X)), of_seeds, **COMMON)), voxelmaps.fuzzy_connectedness(X, MASK, **COMMON))
+
+
+def test_masks_without_a_region(kind):
+    x, nothing, options = kind(volume(X)), kind(volume(MASK * 0)), {"features": "glcm_Contrast", "neighborhood_radius": 1}
+    with pytest.warns(UserWarning, match="^no voxel of mask is other than 0, so that maps are background"):
+        maps = voxelmaps.feature_maps(x, nothing, background_value=-3, **options)
+    assert (maps.array == -3).all()
+    for mask, label in ((nothing, None), (nothing, 1), (kind(volume(MASK)), 7)):
+        maps = voxelmaps.feature_maps(x, mask, label=label, empty="background", **options)
+        assert not maps.array.any()
+        refused("no voxel of mask is", voxelmaps.feature_maps, x, mask, label=label, empty="error", **options)
+
+
 @pytest.mark.parametrize(
     "axis, positions, message",
     [
@@ -615,7 +695,9 @@ def test_labels_have_a_type_of_their_format(kind):
     result = labels(x, None)
     assert np.array_equal(np.asarray(result.dataobj).T, labels(X, None))
     strength = voxelmaps.fuzzy_connectedness(x, SEED, precision="double", **COMMON)
-    assert np.array_equal(np.asarray(strength.dataobj).T, voxelmaps.fuzzy_connectedness(X, SEED, precision="double", **COMMON))
+    assert np.array_equal(
+        np.asarray(strength.dataobj).T, voxelmaps.fuzzy_connectedness(X, SEED, precision="double", **COMMON)
+    )
 
 
 @pytest.mark.parametrize("name", MASKS)

@@ -43,6 +43,27 @@ def test_threads_do_not_change_the_bits(function):
                 np.testing.assert_array_equal(result, expected[i % 4])
 
 
+def test_progress(function, caplog):
+    """Fractions grow to 1, in any thread; an exception in the function ends the computation; the log has a line."""
+    x, expected = image_of(0, 4), function(image_of(0, 4))
+    with concurrent.futures.ThreadPoolExecutor(1) as pool, caplog.at_level("INFO", "voxelmaps"):
+        for call in (lambda *a: a[0](*a[1:]), lambda *a: pool.submit(*a).result()):
+            fractions = []
+            result = call(lambda report: function(x, device="cpu", progress=report), fractions.append)
+            assert np.array_equal(result, expected) and fractions[-1] == 1
+            assert fractions == sorted(set(fractions)) and fractions[0] >= 0
+    assert len(caplog.records) >= 2 and " voxels took " in caplog.records[0].getMessage()
+
+    def fail(fraction):
+        raise KeyError(fraction)
+
+    with pytest.raises(KeyError):
+        function(x, device="cpu", progress=fail)
+    assert np.array_equal(function(x, device="cpu"), expected)
+    with pytest.raises(TypeError, match="progress is 3, but must be a function of a fraction, or True for a bar"):
+        function(x, progress=3)
+
+
 def test_threads_share_a_session():
     """Each has its own seeds."""
     x, seeds = image_of(0), [{label: SEEDS[label]} for label in SEEDS] + [SEEDS]

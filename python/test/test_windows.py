@@ -42,7 +42,9 @@ def regions_of_windows(x, mask, size, anchor, **parameters):
     for voxel in np.argwhere(mask):
         starts = voxel - anchor
         window = tuple(map(slice, np.maximum(starts, 0), np.maximum(starts + size, 0)))
-        for name, values in voxelmaps.region_features(x[window], mask[window], minimum_dimensions=0, **parameters).items():
+        for name, values in voxelmaps.region_features(
+            x[window], mask[window], minimum_dimensions=0, **parameters
+        ).items():
             expected.setdefault(name, np.zeros(x.shape))[tuple(voxel)] = values[0]
     return expected
 

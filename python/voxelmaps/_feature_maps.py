@@ -198,7 +198,9 @@ def check_levels(image, inside, discretization, has_texture, label_image=None):
             parts = {f"with the label {label}": part for label, part in zip(labels, mean)}
         for where, part in parts.items():
             if part > 0.5:
-                warn(f"{part:.0%} of the voxels {where} are outside of {limits}, {first:g} to {last:g}, and are {effect}")
+                warn(
+                    f"{part:.0%} of the voxels {where} are outside of {limits}, {first:g} to {last:g}, and are {effect}"
+                )
     # Gray levels, counted from any number.
     levels, used = (least, greatest), np.clip((least, greatest), first, last)
     if name == "bin_edges":

@@ -26,8 +26,6 @@ else:
     ArrayT = TypeVar("ArrayT")
 
 _FORMATS = (".nii.gz", ".nii", ".nrrd")
-# Endings of names that are not meant as folders.
-_OTHER_FORMATS = ".mha .mhd .nhdr .hdr .img .gz .dcm .tif .tiff .png .npy .npz .nc .csv".split()
 
 
 class Geometry(NamedTuple):
@@ -359,7 +357,7 @@ class FeatureMaps(Mapping[str, ArrayT], Generic[ArrayT]):
         if format is not None and (suffix or f".{format}" not in _FORMATS):
             rule = f"has no effect on the file {place}" if suffix else "must be nii.gz, nii or nrrd"
             raise ValueError(f"format is {format!r}, but {rule}")
-        if place.suffix.lower() in (*_FORMATS, *_OTHER_FORMATS) and suffix is None:
+        if place.suffix.lower() in _outputs.ENDINGS and suffix is None:
             raise ValueError(f"{place} has the ending {place.suffix}, but files of maps are .nrrd, .nii.gz or .nii")
         if not self or 0 in self.array.shape:
             raise ValueError("there are no maps to save, or they have no voxels")

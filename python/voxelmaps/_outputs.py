@@ -22,23 +22,7 @@ from ._files import headers, paths
 # Values of the statistics of a map in the region.
 STATISTICS = ("mean", "median", "standard_deviation", "valid_voxels")
 # Endings of files that are not meant as folders.
-_ENDINGS = (
-    ".nii",
-    ".gz",
-    ".nrrd",
-    ".mha",
-    ".mhd",
-    ".nhdr",
-    ".hdr",
-    ".img",
-    ".dcm",
-    ".tif",
-    ".tiff",
-    ".png",
-    ".npy",
-    ".npz",
-)
-_ENDINGS += (".nc", ".csv", ".json", ".xlsx", ".txt")
+ENDINGS = ".nii .gz .nrrd .mha .mhd .nhdr .hdr .img .dcm .tif .tiff .png .npy .npz .nc .csv .json .xlsx .txt".split()
 _MOST_NAMES = 8
 
 
@@ -148,7 +132,7 @@ def check_inputs(read, folders=(), files=()):
         paths.utf8(os.fspath(folder), what)
         add(folder, what, names)
         suffix = pathlib.Path(folder).suffix.lower()
-        if suffix in _ENDINGS and not os.path.lexists(folder):
+        if suffix in ENDINGS and not os.path.lexists(folder):
             name = os.path.basename(folder)
             raise ValueError(f"{what}: {name} has the ending {suffix} of a file, but must be a folder for maps")
         # Identifying all files of folders that do not exist would be slow for thousands of cases.

@@ -136,7 +136,9 @@ def sizes(value, dimension, of_image=None):
     if len(result) != dimension or not all(map(is_positive, result)):
         raise ValueError(f"spacing is {value!r}, but must be {rule}")
     if of_image is not None and not np.allclose(result, of_image, rtol=1e-3, atol=0):
-        raise ValueError(f"spacing is {value!r}, but the image has {tuple(of_image)} along z, y, x: leave it out, or correct the image")
+        raise ValueError(
+            f"spacing is {value!r}, but the image has {tuple(of_image)} along z, y, x: leave it out, or correct the image"
+        )
     return result
 
 
@@ -194,7 +196,9 @@ positive = rule("a number greater than 0 and finite", real, is_positive)
 
 def _bin_edges(value, name):
     edges, is_increasing = numbers(value, name), lambda edges: np.isfinite(edges).all() and (np.diff(edges) > 0).all()
-    return rule("finite numbers, each greater than the one before", lambda _: edges, lambda _: edges and is_increasing(edges))(value, name)
+    return rule(
+        "finite numbers, each greater than the one before", lambda _: edges, lambda _: edges and is_increasing(edges)
+    )(value, name)
 
 
 def _margin(value, name):

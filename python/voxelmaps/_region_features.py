@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ._types import Array, ImageLike, Path, RegionFeaturesParameters
 
 SHAPE_CLASSES = ("shape", "shape2D")
+# Columns that are not those of features.
+_OF_REGIONS = ("label", "segment", "voxels")
 
 
 def compute(
@@ -135,12 +137,11 @@ class RegionFeatures(dict[str, "NDArray[Any]"]):
         """
         pandas = library("pandas", "to_dataframe", extra="all")
         start = "" if image_type is None else f"{image_type}_"
-        of_regions = ("label", "segment", "voxels")
-        columns = {name if name in of_regions else f"{start}{name}": column for name, column in self.items()}
+        columns = {name if name in _OF_REGIONS else f"{start}{name}": column for name, column in self.items()}
         return pandas.DataFrame(columns).set_index("label")
 
     def __repr__(self) -> str:
-        names, regions = [*self][2:], len(self["label"])
+        names, regions = [name for name in self if name not in _OF_REGIONS], len(self["label"])
         listed = ", ".join([*names[:3], *["..."] * (len(names) > 3)])
         counts = f"{regions} region{'s' * (regions != 1)}, {len(names)} feature{'s' * (len(names) != 1)}"
         return f"RegionFeatures({counts}: {listed})"

@@ -115,7 +115,9 @@ def region(mask, label=None, what="mask", image=None, image_name="the image", em
         _refuse_image(values, what, image, image_name, labels)
     elif (least, greatest) == (0, 0):
         if empty is None:
-            warn(f"no voxel of {what} is other than 0, so that maps are background; empty says whether this is an error")
+            warn(
+                f"no voxel of {what} is other than 0, so that maps are background; empty says whether this is an error"
+            )
         elif empty == "error":
             report_missing(mask, what)
         return _arrays.bytes_of(values, what)

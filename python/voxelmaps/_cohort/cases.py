@@ -80,7 +80,9 @@ def note_other_labels(mask, label, case):
         others = np.unique(mask.array[(mask.array != 0) & (mask.array != label)])
         if len(others):
             names = listed([*others[:20], "..."] if len(others) > 20 else others)
-            _logger.warning("the label is %s, as none is named; the mask also has %s: --label all computes each", label, names)
+            _logger.warning(
+                "the label is %s, as none is named; the mask also has %s: --label all computes each", label, names
+            )
 
 
 def outcomes(task, case, compute):

@@ -283,7 +283,9 @@ def _stored_values(file):
         nifti.raise_of_system(error)
         text = (str(error) or type(error).__name__).strip().splitlines()[-1]
         is_other = isinstance(error, (TypeError, AttributeError))
-        raise ValueError(f"{file.name}: {_problem(error) if is_other else f'its pixels are truncated or corrupt: {text}'}") from None
+        raise ValueError(
+            f"{file.name}: {_problem(error) if is_other else f'its pixels are truncated or corrupt: {text}'}"
+        ) from None
 
 
 def _decompressed(header):

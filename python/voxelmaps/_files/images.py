@@ -84,8 +84,14 @@ def _read(path, options):
     if head[:8] == b"\x89PNG\r\n\x1a\n":
         return _read_by_simpleitk(path, "PNGImageIO")
     found = nifti.what_begins(head)
-    remedy = "unpack it, such as with gunzip" if found == nifti.COMPRESSED else "convert it to NIfTI, for instance with SimpleITK"
-    raise ValueError(f"it is not NIfTI, NRRD, MetaImage, DICOM or PNG{'' if found == nifti.OTHER else ', but ' + found}: {remedy}")
+    remedy = (
+        "unpack it, such as with gunzip"
+        if found == nifti.COMPRESSED
+        else "convert it to NIfTI, for instance with SimpleITK"
+    )
+    raise ValueError(
+        f"it is not NIfTI, NRRD, MetaImage, DICOM or PNG{'' if found == nifti.OTHER else ', but ' + found}: {remedy}"
+    )
 
 
 def check_image_file(path: Path) -> None:

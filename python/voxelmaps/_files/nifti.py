@@ -86,7 +86,12 @@ def raise_of_system(error):
 
 
 COMPRESSED, OTHER = "a file that is compressed by gzip", "another file"
-_BEGINNINGS = {b"\x1f\x8b": COMPRESSED, b"PK\3\4": "a ZIP archive", b"<!DOCTYPE": "an HTML page", b"<html": "an HTML page"}
+_BEGINNINGS = {
+    b"\x1f\x8b": COMPRESSED,
+    b"PK\3\4": "a ZIP archive",
+    b"<!DOCTYPE": "an HTML page",
+    b"<html": "an HTML page",
+}
 
 
 def what_begins(content):

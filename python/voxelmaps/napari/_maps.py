@@ -58,9 +58,7 @@ def compute(image, mask, settings, axis=0, index=None):
         yield min((start + step - first) / (end - first), 1.0)
     known = {name: value for name, value in settings.items() if name != "features"}
     provenance = _layers.provenance({"image": image, "mask": mask}, known)
-    result = FeatureMaps(
-        request.names, maps, request.box, request.geometry, request.image.shape, provenance=provenance
-    )
+    result = FeatureMaps(request.names, maps, request.box, request.geometry, request.image.shape, provenance=provenance)
     result.inside = None if request.mask is None else request.mask.array[request.box] != 0
     yield result
     yield from map(UserWarning, texts)
