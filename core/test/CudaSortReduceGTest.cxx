@@ -198,5 +198,7 @@ TEST_F(CudaSortReduce, IsNamedToBeChosenAndRefusesTooLargeWindows)
   EXPECT_EQ("WindowWord", methods.front());
   scene.job.windowSize = { { 31, 31, 31 } };
   EXPECT_FALSE(Supports(scene.job, "SortReduce"));
+  std::vector<float> output(CountNumbers(scene.job));
+  scene.job.output = output.data();
   EXPECT_THROW(voxelmaps::ComputeSortReduceMatrices(scene.job), voxelmaps::UnsupportedMethodError);
 }
