@@ -37,8 +37,8 @@ namespace itk
  * for labels, they are computed in slabs that fit. Up to 1/32 of the device memory and 128 MB of page-locked host
  * memory remain allocated for later calls of Update() in the same program, until CudaDevices::ReleaseResources().
  *
- * Pixels of an itk::CudaImage, or of another image with DevicePixels, stay on their device, which computes unless Device
- * is CPU; so do those of outputs of such a type. Work is in the default stream, or in that of the DevicePixels.
+ * Pixels of an itk::CudaImage, or of another image with DevicePixels, stay on their device, which computes unless
+ * Device is CPU; so do those of outputs of such a type. Work is in the default stream, or in that of the DevicePixels.
  *
  * - MaskImage (none), InsidePixelValue (not set): see above.
  * - Device (Automatic), DeviceID (0): what computes; see DeviceEnums::Device.
