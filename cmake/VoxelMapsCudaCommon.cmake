@@ -21,9 +21,9 @@ elseif(ITKCudaCommon_SOURCE_DIR)
   add_library(
     VoxelMapsCudaCommon
     STATIC
-      ${ITKCudaCommon_SOURCE_DIR}/src/itkCudaDataManager.cxx
-      ${ITKCudaCommon_SOURCE_DIR}/src/itkCudaSquareImage.cu
-      ${ITKCudaCommon_SOURCE_DIR}/src/itkCudaUtil.cxx
+    ${ITKCudaCommon_SOURCE_DIR}/src/itkCudaDataManager.cxx
+    ${ITKCudaCommon_SOURCE_DIR}/src/itkCudaSquareImage.cu
+    ${ITKCudaCommon_SOURCE_DIR}/src/itkCudaUtil.cxx
   )
   target_compile_features(VoxelMapsCudaCommon PUBLIC cxx_std_17)
   target_include_directories(

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Collect the test and benchmark programs, and what they need, into a folder that runs on a GPU machine with another Linux
 # and without ITK, and pack it:  scripts/gpu-bundle.sh [BUILD-FOLDER [BUNDLE-FOLDER]]
-# The build needs BUILD_TESTING and VoxelMaps_BUILD_BENCHMARKS, for itk::CudaImage ITKCudaCommon_SOURCE_DIR, and, to be small, the architecture of that machine alone in
-# CMAKE_CUDA_ARCHITECTURES. Carry BUNDLE-FOLDER.tar.xz to the GPU machine, and run BUNDLE-FOLDER/run-gpu-tests.sh there.
+# The build needs BUILD_TESTING and VoxelMaps_BUILD_BENCHMARKS, for itk::CudaImage ITKCudaCommon_SOURCE_DIR, and, to be small,
+# the architecture of that machine alone in CMAKE_CUDA_ARCHITECTURES. Carry BUNDLE-FOLDER.tar.xz to the GPU machine, and run
+# BUNDLE-FOLDER/run-gpu-tests.sh there.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 build="${1:-${root}/build}"

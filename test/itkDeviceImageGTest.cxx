@@ -6,6 +6,9 @@
 #include "DeviceImageChecks.h"
 #include "TestedFilters.h"
 
+#include "itkObjectFactoryBase.h"
+#include "itkVersion.h"
+
 namespace VoxelMapsTest
 {
 struct EmulatedDevice
@@ -67,5 +70,63 @@ TEST(DevicePixels, AreCopiedOnceInEachDirection)
   EXPECT_EQ(1, GetBuffer(first->GetOutput())[22]);
   EXPECT_EQ(1u, first->GetOutput()->GetMemory().downloads);
   EXPECT_EQ(0u, first->GetOutput()->GetMemory().uploads);
+}
+
+/** Has itk::Image of float made as images with memory on a device, as itk::CudaImageFactory does. */
+class DeviceImageFactory : public itk::ObjectFactoryBase
+{
+public:
+  using Self = DeviceImageFactory;
+  using Superclass = itk::ObjectFactoryBase;
+  using Pointer = itk::SmartPointer<Self>;
+
+  itkFactorylessNewMacro(Self);
+
+  const char *
+  GetITKSourceVersion() const override
+  {
+    return ITK_SOURCE_VERSION;
+  }
+  const char *
+  GetDescription() const override
+  {
+    return "Images on a device";
+  }
+
+protected:
+  DeviceImageFactory()
+  {
+    this->RegisterOverride(typeid(itk::Image<float, 3>).name(),
+                           typeid(DeviceImage<float, 3>).name(),
+                           this->GetDescription(),
+                           true,
+                           itk::CreateObjectFunction<DeviceImage<float, 3>>::New());
+  }
+};
+
+TEST(DevicePixels, OfOutputsThatAFactoryMakes)
+{
+  EmulatedDevice::SetUp();
+  const auto image = DeviceImages<EmulatedDevice>::MakeHostScene().seeds;
+  const auto prepare = [&](const auto & filter) {
+    filter->SetDevice(EmulatedDevice::GetDevice());
+    filter->SetInput(image);
+    filter->SetFeatureNames({ "firstorder_Mean", "glcm_Contrast" });
+    filter->Update();
+    return filter;
+  };
+  using ImageType = itk::Image<unsigned char, 3>;
+  using MapType = itk::Image<float, 3>;
+  const auto expected = prepare(itk::FeatureMapsImageFilter<ImageType, MapType>::New());
+  const auto factory = DeviceImageFactory::New();
+  itk::ObjectFactoryBase::RegisterFactory(factory);
+  const auto filter = prepare(itk::FeatureMapsImageFilter<ImageType, MapType>::New());
+  itk::ObjectFactoryBase::UnRegisterFactory(factory);
+  for (unsigned int map = 0; map < 2; ++map)
+  {
+    const auto * const onDevice = dynamic_cast<const DeviceImage<float, 3> *>(filter->GetOutput(map));
+    ASSERT_NE(nullptr, onDevice);
+    DeviceImages<EmulatedDevice>::ExpectSame(expected->GetOutput(map), onDevice);
+  }
 }
 } // namespace VoxelMapsTest
