@@ -54,7 +54,7 @@ say "A synthetic CT as a DICOM series"
 rm -rf "${out}/LiverCT"
 seeds="$("${python}" examples/write_sample_ct.py "${out}/LiverCT" --strokes "${out}/Strokes.nrrd")"
 echo "${seeds}"
-vessel="$(sed -n 's/^vessel seed //p' <<<"${seeds}")"
+vessel="$(sed -n 's/^vessel seed \([0-9,]*\).*/\1/p' <<<"${seeds}")"
 
 say "Maps, objects and labels, and their pictures, by the Python package"
 "${python}" scripts/demo_results.py "${data}" "${out}"

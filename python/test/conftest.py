@@ -27,6 +27,6 @@ def ct_series(tmp_path_factory):
     text = subprocess.run([sys.executable, script, folder], check=True, capture_output=True, text=True).stdout
     seeds = {}
     for line in text.splitlines():
-        name, indices = line.split(" seed ")
+        name, _, indices, *_ = line.split()
         seeds[name] = [int(i) for i in indices.split(",")]
     return folder, seeds
