@@ -190,7 +190,7 @@ ERRORS = {
     "strength(image, spacing=(0.5, 0.75, 3))": "ValueError: leave it out, or correct the image",
     "regions(mask=parts, label=True)": "ValueError: label is True, but must be an integer",
     "maps([image, image])": r"TypeError: image is a list of images, such as Image: pass one of them, such as image\[0\]",
-    "maps(sample((8, 8, 8)))": "TypeError: image is a SampleCT of images, such as Image: pass one of them, such as image.image",
+    "maps(sample((8, 8, 8)))": "TypeError: image is a SampleCT of images, such as SampleImage: pass one of them, such as image.image",
     "maps(mask=[image])": r"TypeError: mask is a list of images",
     "maps(volumeter(X))": r"TypeError: image is a \w+.Volumeter, whose geometry is not known here",
     "regions(mask=volumeter(X))": r"TypeError: mask is a \w+.Volumeter, whose geometry is not known here",
