@@ -52,7 +52,9 @@ def __getattr__(name):
     elif name in _MODULES:
         value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
     else:
-        raise AttributeError(f"module {__name__} has no attribute {name}")
+        suggestions = importlib.import_module(f"{__name__}._suggestions")
+        similar = suggestions.did_you_mean(name, __all__) if name[:1] != "_" else ""
+        raise AttributeError(f"module {__name__} has no attribute {name}{similar}")
     globals()[name] = value
     return value
 

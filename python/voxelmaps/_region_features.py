@@ -218,7 +218,10 @@ def region_features(
         raise ValueError(f"plane_axis is {plane_axis}, but the image has {dimension} axes, counted from 0")
     features = values["features"]
     if features is None:
-        features = ["shape" if dimension == 3 else "shape2D", *_feature_maps.CLASSES]
+        # In the order of the command, which is that of PyRadiomics' methods.
+        classes = ["shape" if dimension == 3 else "shape2D", *_feature_maps.CLASSES]
+        of_class = lambda name: _feature_maps.selected_features(name)[name]
+        features = {name: sorted(of_class(name), key=lambda each: f"{each}FeatureValue") for name in classes}
     numbers = _feature_maps.selected_features(features, (*_feature_maps.CLASSES, *SHAPE_CLASSES))
     if dimension == 2 and "shape" in numbers:
         raise ValueError("the class shape is that of volumes, but the image has 2 axes: choose shape2D")

@@ -235,7 +235,7 @@ def sample_ct(size: Sequence[int] = (192, 192, 80), *, noise: float = 10.0, rand
     >>> strength.array.max()
     np.float32(1.0)
     """
-    size = tuple(int(n) for n in size)
+    size = tuple(int(n) for n in np.ravel(size))
     if len(size) != 3 or min(size) < 8:
         raise ValueError(f"size is {size}, but must be three numbers of at least 8")
     if not 0 <= noise <= 1000:

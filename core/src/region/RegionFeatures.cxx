@@ -645,10 +645,10 @@ private:
       const std::int64_t planes = boxSize[across];
       if (planes != 1)
       {
-        throw EngineError("The region with the label " + std::to_string(region.features.label) + " has " +
-                          std::to_string(planes) +
-                          " planes, but planar shape is that of one: choose a slice, the axis across it, or shape in three "
-                          "dimensions.");
+        throw EngineError(
+          "The region with the label " + std::to_string(region.features.label) + " has " + std::to_string(planes) +
+          " planes, but planar shape is that of one: choose a slice, the axis across it, or shape in three "
+          "dimensions.");
       }
       const auto planar = ComputePlanarShapeValues(region.mask, across, m_Job.execution);
       const auto selected = Select(m_Job.planarShapeFeatures, planar);

@@ -526,7 +526,7 @@ ComputePlanarShapeValues(const RegionMask & mask, int across, const JobExecution
   const Moments moments(mask);
   // The variance across the plane is 0, and so the least.
   const std::array<double, 3> variances = ComputeAxisVariances(moments, mask.spacing);
-  const double circlePerimeter = 2.0 * std::sqrt(pi * surface);
+  const double                circlePerimeter = 2.0 * std::sqrt(pi * surface);
   // In the order of the table.
   return { { AxisRatio(variances[1], variances[2]),
              AxisLength(variances[2]),

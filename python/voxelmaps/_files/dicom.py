@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from . import library, nifti
+from .paths import check_exists, text_of
 from .._suggestions import did_you_mean, warn
 
 if TYPE_CHECKING:
@@ -704,7 +705,8 @@ def list_dicom_series(folder: Path) -> list[DicomSeries]:
     >>> [(series.size, series.problem) for series in voxelmaps.list_dicom_series(".")]
     [((5, 4, 3), '')]
     """
-    folder, result = os.fspath(folder), []
+    folder, result = text_of(folder, "the folder"), []
+    check_exists(folder, "the folder")
     with library("pydicom", f"reading {folder}").config.disable_value_validation():
         found, unreadable, _ = _scan(folder, is_listed=True)
         for uid, files in found.items():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import headers, library
+from . import headers, library, paths
 from .._cohort.tables import one_line
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ def read(path, what, **options):
 
     Raises FileNotFoundError, or ValueError that names the file and the rule; ImportError names a package that is missing.
     """
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"{what} {path} does not exist")
+    paths.check_exists(path, what)
     try:
         result = _read(path, options)
         array, spacing, origin, direction = result
@@ -123,4 +122,4 @@ def check_image_file(path: Path) -> None:
     Traceback (most recent call last):
     ValueError: the image: cannot read 'ct.nrrd': ct.nrrd has 411 bytes, but the header promises 421
     """
-    read(os.fspath(path), "the image")
+    read(paths.text_of(path, "the path"), "the image")

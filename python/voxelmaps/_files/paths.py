@@ -20,6 +20,20 @@ STAGING_PREFIX = ".voxelmaps-"
 _LONGEST_PAUSE = 86400
 
 
+def text_of(path, what):
+    """The path as a text. Raises TypeError."""
+    try:
+        return os.fspath(path)
+    except TypeError:
+        raise TypeError(f"{what} must be a path, not {type(path).__name__}") from None
+
+
+def check_exists(path, what):
+    """Raise FileNotFoundError with the path and what it is."""
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"{what} {path} does not exist")
+
+
 def utf8(path, what):
     """The path. Raises ValueError if readers and writers of images cannot encode it."""
     try:

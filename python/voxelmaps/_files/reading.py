@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
 from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
@@ -101,7 +100,7 @@ def read_maps(path: Path, names: Iterable[str] | None = None) -> FeatureMaps:
     >>> list(maps), maps.array.shape
     (['Mean', 'Minimum'], (2, 4, 5, 6))
     """
-    place = pathlib.Path(paths.utf8(os.fspath(path), "the path"))
+    place = pathlib.Path(paths.utf8(paths.text_of(path, "the path"), "the path"))
     if not place.exists():
         raise FileNotFoundError(f"{place} does not exist")
     if place.is_dir():
