@@ -64,6 +64,12 @@ def test_progress(function, caplog):
         function(x, progress=3)
 
 
+def test_bar_of_tqdm(function, capsys):
+    pytest.importorskip("tqdm", reason="tqdm is not installed")
+    assert np.array_equal(function(image_of(0), progress=True), function(image_of(0)))
+    assert "%" in capsys.readouterr().err
+
+
 def test_threads_share_a_session():
     """Each has its own seeds."""
     x, seeds = image_of(0), [{label: SEEDS[label]} for label in SEEDS] + [SEEDS]
