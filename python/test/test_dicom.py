@@ -489,7 +489,11 @@ def test_errors_of_the_system_are_not_corrupt_files(write, monkeypatch, number, 
         return read(file, *args, **options)
 
     monkeypatch.setattr(pydicom, "dcmread", raise_error)
-    kind, words = (ValueError, "pydicom .* cannot read it: AttributeError: no such") if number is None else (OSError, os.strerror(number))
+    kind, words = (
+        (ValueError, "pydicom .* cannot read it: AttributeError: no such")
+        if number is None
+        else (OSError, os.strerror(number))
+    )
     with pytest.raises(kind, match=words) as caught:
         voxelmaps.read_dicom_series(folder)
     assert wrong.name in str(caught.value) and "corrupt" not in str(caught.value)

@@ -60,7 +60,9 @@ def test_least_versions():
     with open(pathlib.Path(__file__).parents[2] / "pyproject.toml", "rb") as file:
         project = tomllib.load(file)["project"]
     extras = project["optional-dependencies"]
-    given = [each for each in itertools.chain(project["dependencies"], *extras.values()) if not each.startswith("voxelmaps")]
+    given = [
+        each for each in itertools.chain(project["dependencies"], *extras.values()) if not each.startswith("voxelmaps")
+    ]
     least = {}
     for requirement in given:
         name, version = re.fullmatch(r"([\w.-]+)(?:\[\w+\])?>=([\d.]+)(?:,<[\d.]+)?", requirement).groups()
@@ -68,7 +70,10 @@ def test_least_versions():
     assert _files.LEAST.items() <= least.items()
     code = "import {0}; {0}.__version__ = '0.1'; from voxelmaps._files import library; library('{0}', 'reading a.nii')"
     done = run("-c", code.format("nibabel"))
-    assert 'reading a.nii needs nibabel 5.0 or later, but 0.1 is installed: pip install --upgrade "voxelmaps[files]"' in done.stderr
+    assert (
+        'reading a.nii needs nibabel 5.0 or later, but 0.1 is installed: pip install --upgrade "voxelmaps[files]"'
+        in done.stderr
+    )
 
 
 def test_package_without_itk():

@@ -481,11 +481,18 @@ def test_images_of_torchio(function):
     result = function(Subject(volume(X)), Subject(volume(MASK)))
     assert np.array_equal(array_of(result), (feature_maps if function in MAPS else function)(X, MASK))
     of_seeds = Subject(volume(MASK))
-    assert np.array_equal(array_of(voxelmaps.fuzzy_connectedness(Subject(volume(X)), of_seeds, **COMMON)), voxelmaps.fuzzy_connectedness(X, MASK, **COMMON))
+    assert np.array_equal(
+        array_of(voxelmaps.fuzzy_connectedness(Subject(volume(X)), of_seeds, **COMMON)),
+        voxelmaps.fuzzy_connectedness(X, MASK, **COMMON),
+    )
 
 
 def test_masks_without_a_region(kind):
-    x, nothing, options = kind(volume(X)), kind(volume(MASK * 0)), {"features": "glcm_Contrast", "neighborhood_radius": 1}
+    x, nothing, options = (
+        kind(volume(X)),
+        kind(volume(MASK * 0)),
+        {"features": "glcm_Contrast", "neighborhood_radius": 1},
+    )
     with pytest.warns(UserWarning, match="^no voxel of mask is other than 0, so that maps are background"):
         maps = voxelmaps.feature_maps(x, nothing, background_value=-3, **options)
     assert (maps.array == -3).all()

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of the cases of a cohort, and the summary of their maps. Imports no NumPy."""
 
+import collections
 import contextlib
 import json
 import os
@@ -144,9 +145,11 @@ def read_cases(path, columns=_COLUMNS):
     names = [name.lower() for name in given_names]
     # pandas writes its index as a column without a name. What results have in columns of their own cannot be copied.
     own = _SUMMARY_COLUMNS if "output" in columns else _REGION_COLUMNS
-    is_own = lambda name: name in own or names.count(name) > 1 or _VALUE.search(name)
+    numbers = collections.Counter(names)
+    is_own = lambda name: name in own or numbers[name] > 1 or _VALUE.search(name)
     others = [name for name in names if name not in (*columns, "label", "", "unnamed: 0")]
-    copied = {name: given for name, given in zip(names, given_names) if name in others and not is_own(name)}
+    wanted = set(others)
+    copied = {name: given for name, given in zip(names, given_names) if name in wanted and not is_own(name)}
     for name in (*columns, "label"):
         if names.count(name) > 1 or name not in (*names, "label"):
             found = "is given twice" if name in names else "is missing"
