@@ -45,6 +45,12 @@ namespace itk
  * Iterative. These paths consist of voxels that LowestLabel gives to the same label, so its objects are connected to
  * their seeds. Audigier and Lotufo \cite Audigier2007 call what several optimal forests label differently the tie zone.
  *
+ * With Distance, a voxel with \f$f(l, v) = F(v) > 0\f$ for several labels \f$l\f$ gets the label of the nearest voxel
+ * without such a tie, along links between voxels with ties. Lengths are in units of 1/64 of the smallest spacing; of
+ * labels at equal distances, the one with the first seed in memory is the nearest. So labels depend neither on their
+ * numbers nor on the order of seeds, and both competitions give the same. To decide by a second rule where strengths
+ * are equal is the idea of power watersheds \cite Couprie2011.
+ *
  * \par Outputs
  * - The labels; 0 for voxels that no path reaches, for ties with Background, and below MinimumStrength.
  * - GetStrengthImage(), with GenerateStrengthImageOn(): the strength of the winner \f$F(v)\f$, also of ties.

@@ -127,7 +127,7 @@ def test_many_ties_are_a_warning():
     for given, advice in (({}, "competition='iterative' leaves fewer ties, "), ({"competition": "iterative"}, "")):
         with pytest.warns(UserWarning) as caught:
             compute(**given)
-        assert str(caught[0].message) == f"{text}{advice}tie_rule='lowest_label' labels all ties"
+        assert str(caught[0].message) == f"{text}{advice}tie_rule='distance' labels all ties"
         assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")

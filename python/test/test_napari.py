@@ -24,7 +24,7 @@ from voxelmaps._feature_maps import CLASSES  # noqa: E402
 from voxelmaps.napari import _layers, _maps, _widgets  # noqa: E402
 from voxelmaps.napari._live import LiveLabels  # noqa: E402
 
-EDGES = {"affinity": "absolute_difference", "competition": "iterative", "tie_rule": "lowest_label", "adjacency": "face"}
+EDGES = {"affinity": "absolute_difference", "competition": "iterative", "tie_rule": "distance", "adjacency": "face"}
 SHAPE = (12, 20, 24)
 TILT = np.array([[0.9, 0.1, 0, 3], [-0.1, 0.9, 0.2, -5], [0, -0.2, 0.9, 7], [0, 0, 0, 1]])
 TILT[:3, :3] = np.linalg.qr(TILT[:3, :3])[0] * [2.5, 0.7, 0.7]

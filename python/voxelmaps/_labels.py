@@ -228,7 +228,7 @@ class Job:
             remedies = (
                 ("competition", "iterative", "leaves fewer ties"),
                 ("affinity", "absolute_difference", "suits objects of different noise"),
-                ("tie_rule", "lowest_label", "labels all ties"),
+                ("tie_rule", "distance", "labels all ties"),
             )
             advice = [f"{name}={value!r} {effect}" for name, value, effect in remedies if values[name] != value]
             warn(
@@ -315,8 +315,9 @@ def labels(
         Estimate means and variances for each label from its own seeds, with the competition "relative".
     competition : {"relative", "iterative"}, default "relative"
         A voxel goes to the label with the strongest path, or, iteratively, to the label whose strongest path no other label blocks.
-    tie_rule : {"background", "lowest_label"}, default "background"
-        Ties between labels get 0, or the lowest of the tied labels.
+    tie_rule : {"background", "lowest_label", "distance"}, default "background"
+        Ties between labels get 0, the lowest of the tied labels, or the label of the nearest voxel without a tie, in mm along paths of
+        ties. With "distance", both competitions give the same labels.
     components_axis : {0, -1}, optional
         Axis of the components of voxels of up to 16 components, such as colors. Means are then vectors, variances are matrices.
     label_type : dtype, default "uint16"

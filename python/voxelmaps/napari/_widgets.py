@@ -80,7 +80,7 @@ class LabelsWidget(_Widget):
         self.parameters = [
             w.ComboBox(name="affinity", choices=AFFINITIES, value="absolute_difference"),
             w.ComboBox(name="competition", choices=COMPETITIONS, value="iterative"),
-            w.ComboBox(name="tie_rule", label="ties", choices=TIE_RULES, value="lowest_label"),
+            w.ComboBox(name="tie_rule", label="ties", choices=TIE_RULES, value="distance"),
             w.ComboBox(name="adjacency", choices=ADJACENCIES),
             w.SpinBox(name="estimation_radius", value=2, max=50, enabled=False),
         ]

@@ -8,7 +8,7 @@ import vtk
 from vtk.util.numpy_support import vtk_to_numpy
 
 # The labels meet at the strongest edges between the strokes.
-LABELS = {"affinity": "absolute_difference", "competition": "iterative", "tie_rule": "lowest_label"}
+LABELS = {"affinity": "absolute_difference", "competition": "iterative", "tie_rule": "distance"}
 
 
 def package():
