@@ -91,46 +91,20 @@ __launch_bounds__(contractThreads)
     return;
   }
 
-  unsigned int changed = 0;
-  for (;;)
-  {
-    Key          settled[contractVoxelsPerThread];
-    unsigned int changing = 0;
-#pragma unroll
-    for (int i = 0; i < contractVoxelsPerThread; ++i)
+  const unsigned int changed = SettleTile(grid, keysHere, [&](int i, int local) {
+    Key key = keysHere[local];
+    if ((open >> i & 1u) != 0)
     {
-      const int local = GetLocalNumber(grid, getPlace(i));
-      const Key former = keysHere[local];
-      Key       key = former;
-      if ((open >> i & 1u) != 0)
+      for (int l = 0; l < scene.numberOfLinks; ++l)
       {
-        for (int l = 0; l < scene.numberOfLinks; ++l)
-        {
-          const Key before = keysHere[local - grid.localStrides[l]];
-          const Key behind = keysHere[local + grid.localStrides[l]];
-          const Key offer = (before < behind ? before : behind) + nearest.stepKeys[l];
-          key = offer < key ? offer : key;
-        }
-      }
-      settled[i] = key;
-      changing |= key != former ? 1u << i : 0u;
-    }
-    changed |= changing;
-    // All threads have read before any writes.
-    if (__syncthreads_or(static_cast<int>(changing)) == 0)
-    {
-      break;
-    }
-#pragma unroll
-    for (int i = 0; i < contractVoxelsPerThread; ++i)
-    {
-      if ((changing >> i & 1u) != 0)
-      {
-        keysHere[GetLocalNumber(grid, getPlace(i))] = settled[i];
+        const Key before = keysHere[local - grid.localStrides[l]];
+        const Key behind = keysHere[local + grid.localStrides[l]];
+        const Key offer = (before < behind ? before : behind) + nearest.stepKeys[l];
+        key = offer < key ? offer : key;
       }
     }
-    __syncthreads();
-  }
+    return key;
+  });
 
   for (int i = 0; i < contractVoxelsPerThread; ++i)
   {

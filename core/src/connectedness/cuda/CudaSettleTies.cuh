@@ -158,45 +158,20 @@ __launch_bounds__(contractThreads) SettleTiesKernel(CudaConnectednessScene scene
     }
   }
 
-  unsigned int changed = 0; // one bit per voxel of this thread
-  for (;;)
-  {
-    TLabel       settled[contractVoxelsPerThread];
-    unsigned int changing = 0;
-#pragma unroll
-    for (int i = 0; i < contractVoxelsPerThread; ++i)
+  const unsigned int changed = SettleTile(grid, labelsHere, [&](int i, int local) {
+    const TLabel former = labelsHere[local];
+    TLabel       label = former;
+    for (std::uint32_t left = passing[i]; left != 0; left &= left - 1)
     {
-      const int    local = GetLocalNumber(grid, getPlace(i));
-      const TLabel former = labelsHere[local];
-      TLabel       label = former;
-      for (std::uint32_t left = passing[i]; left != 0; left &= left - 1)
-      {
-        const int    n = __ffs(static_cast<int>(left)) - 1;
-        const TLabel neighborValue = labelsHere[local + getSign(n) * grid.localStrides[n / 2]];
-        label = keepsTies                 ? (neighborValue < label ? neighborValue : label)
-                : neighborValue != former ? TLabel{ 0 }
-                                          : label;
-      }
-      settled[i] = label;
-      changing |= label != former ? 1u << i : 0u;
-      passing[i] = label == 0 ? 0 : passing[i];
+      const int    n = __ffs(static_cast<int>(left)) - 1;
+      const TLabel neighborValue = labelsHere[local + getSign(n) * grid.localStrides[n / 2]];
+      label = keepsTies                 ? (neighborValue < label ? neighborValue : label)
+              : neighborValue != former ? TLabel{ 0 }
+                                        : label;
     }
-    changed |= changing;
-    // All threads have read before any writes.
-    if (__syncthreads_or(static_cast<int>(changing)) == 0)
-    {
-      break;
-    }
-#pragma unroll
-    for (int i = 0; i < contractVoxelsPerThread; ++i)
-    {
-      if ((changing >> i & 1u) != 0)
-      {
-        labelsHere[GetLocalNumber(grid, getPlace(i))] = settled[i];
-      }
-    }
-    __syncthreads();
-  }
+    passing[i] = label == 0 ? 0 : passing[i];
+    return label;
+  });
 
   for (int i = 0; i < contractVoxelsPerThread; ++i)
   {

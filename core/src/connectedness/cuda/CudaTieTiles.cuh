@@ -3,7 +3,7 @@
 #ifndef CudaTieTiles_cuh
 #define CudaTieTiles_cuh
 
-#include "CudaConnectednessScene.cuh"
+#include "CudaNodeGraph.cuh"
 #include "CudaRelativeHierarchy.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
 
@@ -36,6 +36,49 @@ struct CudaTieTiles
     }
   }
 };
+
+/** The number in the tile with its halo of voxel i of this thread. */
+inline __device__ int
+GetLocalNumberOfThread(const CudaTileGrid & grid, int i)
+{
+  return GetLocalNumber(grid, GetPlaceInTile(grid, i * contractThreads + static_cast<int>(threadIdx.x)));
+}
+
+/** Change the values of a tile, which are in shared memory, until none changes any more. settle(i, local) returns the
+ * new value of voxel i of this thread. Returns one bit for each voxel of this thread that has changed. */
+template <typename TValue, typename TSettle>
+inline __device__ unsigned int
+SettleTile(const CudaTileGrid & grid, TValue * values, const TSettle & settle)
+{
+  unsigned int changed = 0;
+  for (;;)
+  {
+    TValue       settled[contractVoxelsPerThread];
+    unsigned int changing = 0;
+#pragma unroll
+    for (int i = 0; i < contractVoxelsPerThread; ++i)
+    {
+      const int local = GetLocalNumberOfThread(grid, i);
+      settled[i] = settle(i, local);
+      changing |= settled[i] != values[local] ? 1u << i : 0u;
+    }
+    changed |= changing;
+    // All threads have read before any writes.
+    if (__syncthreads_or(static_cast<int>(changing)) == 0)
+    {
+      return changed;
+    }
+#pragma unroll
+    for (int i = 0; i < contractVoxelsPerThread; ++i)
+    {
+      if ((changing >> i & 1u) != 0)
+      {
+        values[GetLocalNumberOfThread(grid, i)] = settled[i];
+      }
+    }
+    __syncthreads();
+  }
+}
 
 /** Call launch(number of blocks, tiles), which launches a kernel for all tiles, and then for those that have been
  * woken, until there is none. */
