@@ -402,7 +402,7 @@ TEST(FuzzyConnectednessImageFilterErrors, ParametersOfTheCore)
   ExpectRepairableError([](Filter2D * f) { f->SetAffinity({ { 5.0 }, { -2.5 }, {}, { 1.0 } }); },
                         restore,
                         { "object variance", "-2.5", "positive" });
-  ExpectRepairableError([](Filter2D * f) { f->SetWeight(1.5); }, restore, { "weight", "1.5", "0 to 1" });
+  ExpectRepairableError([](Filter2D * f) { f->SetWeight(1.5); }, restore, { "Weight", "1.5", "0 to 1" });
   ExpectRepairableError(
     [](Filter2D * f) { f->SetMinimumStrength(quietNaN); }, restore, { "MinimumStrength", "nan", "0 to 1" });
   // All equal, with 5 x 5 voxels in the box.

@@ -25,6 +25,8 @@ ConsumeJob(FuzzedInput & data)
   Job        job;
   const auto problem = ConsumeConnectednessJob(data);
   static_cast<voxelmaps::FuzzyConnectednessProblem &>(job) = problem;
+  // The other method is of strengths only.
+  job.method = problem.method == "Hierarchy" ? problem.method : "";
   job.outputIsDouble = problem.outputIsDouble;
   job.competition = ConsumeEnumerator<Job::Competition>(data, 2);
   job.tieRule = ConsumeEnumerator<Job::TieRule>(data, 2);
