@@ -107,6 +107,18 @@ def test_batches_and_planes(library):
         assert same(np.ascontiguousarray(to_numpy(planes.array)[:, z]), reference(x[0, 0, z], features=SOME))
 
 
+def test_name_of_the_itk_filters():
+    image, mask = image_of(), mask_of()
+    for function in (voxelmaps.feature_maps, voxelmaps.region_features):
+        expected, result = (
+            function(image, mask, features=["glcm_Contrast"], **{name: 8})
+            for name in ("bin_count", "number_of_gray_levels")
+        )
+        np.testing.assert_array_equal(result["glcm_Contrast"], expected["glcm_Contrast"])
+        with pytest.raises(TypeError, match="number_of_gray_levels and bin_count are given"):
+            function(image, mask, bin_count=8, number_of_gray_levels=8)
+
+
 @pytest.mark.parametrize(
     "shape, voxels, window, expected",
     [

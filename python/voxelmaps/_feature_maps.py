@@ -551,7 +551,8 @@ def feature_maps(
     bin_width : float, default 25
         Width of the bins of gray levels, in units of the intensities; bin edges are its multiples.
     bin_count : int, optional
-        Number of bins of equal width over the intensity range, instead of a width.
+        Number of bins of equal width over the intensity range, instead of a width. Its name in the ITK filters,
+        number_of_gray_levels, is accepted, too.
     bin_edges : list of float, optional
         Lower edges of the bins, instead of a width; smaller intensities are absent.
     largest_gray_level : int, optional

@@ -330,13 +330,25 @@ SEED_SESSION = {"mask": Parameter("Array | ImageLike | Path | None"), **LABELS}
 del SEED_SESSION["out"], SEED_SESSION["seed_points"]
 
 
+# Parameters that have another name in the ITK filters, which is accepted, too.
+_NAMES_OF_ITK = {"number_of_gray_levels": "bin_count"}
+
+
 def checked(given, function, table, arguments=()):
     """A dict of all parameters of a table, from those that are given, which are checked. Raises TypeError, with what may be meant, for
     a name that is not in the table.
 
+    given        ITK's names in it become those of the table.
     function     What the user calls, for errors.
     arguments    Names of other parameters.
     """
+    for of_itk, name in _NAMES_OF_ITK.items():
+        if of_itk in given and name in table:
+            if name in given:
+                raise TypeError(
+                    f"{of_itk} and {name} are given, but are two names of one parameter: leave one of them out"
+                )
+            given[name] = given.pop(of_itk)
     for name in given:
         if name not in table:
             similar = did_you_mean(name, [*arguments, *table]) or f"; it has {', '.join([*arguments, *table])}"
