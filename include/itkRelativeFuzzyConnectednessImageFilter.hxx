@@ -61,7 +61,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
     }
   }
   VoxelMapsDetail::VerifyEnumerator(*this, "Competition", m_Competition, CompetitionEnum::Iterative);
-  VoxelMapsDetail::VerifyEnumerator(*this, "TieRule", m_TieRule, TieRuleEnum::LowestLabel);
+  VoxelMapsDetail::VerifyEnumerator(*this, "TieRule", m_TieRule, TieRuleEnum::Distance);
   for (const auto & each : m_LabelAffinities)
   {
     if (!IsLabel(each.first))

@@ -229,7 +229,8 @@ MakeScene(RandomNumbers & random)
   scene.isEstimated = random.Chance(0.3);
   scene.isWeighted = random.Chance(0.3);
   scene.competition = random.OneOf<Enums::Competition>({ Enums::Competition::Relative, Enums::Competition::Iterative });
-  scene.tieRule = random.OneOf<Enums::TieRule>({ Enums::TieRule::Background, Enums::TieRule::LowestLabel });
+  scene.tieRule =
+    random.OneOf<Enums::TieRule>({ Enums::TieRule::Background, Enums::TieRule::LowestLabel, Enums::TieRule::Distance });
   return scene;
 }
 

@@ -342,7 +342,8 @@ TEST(RelativeFuzzyConnectednessImageFilter, EditsWithAHierarchyEqualFreshFilters
             random.OneOf<Enums::Competition>({ Enums::Competition::Relative, Enums::Competition::Iterative });
           break;
         case 1:
-          setting.tieRule = random.OneOf<Enums::TieRule>({ Enums::TieRule::Background, Enums::TieRule::LowestLabel });
+          setting.tieRule = random.OneOf<Enums::TieRule>(
+            { Enums::TieRule::Background, Enums::TieRule::LowestLabel, Enums::TieRule::Distance });
           break;
         case 2:
           setting.adjacency = random.OneOf<Adjacency>({ Adjacency::Face, Adjacency::FaceEdge, Adjacency::Full });
