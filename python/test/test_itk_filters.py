@@ -69,20 +69,6 @@ def test_several_classes_in_a_mask():
     assert filter.GetUsedDeviceName() == "CPU"
 
 
-def test_features_are_images():
-    x = array_of(np.float32)
-    image = itk.image_from_array(x)
-    features = ["glcm_Contrast", "firstorder_Mean"]
-    maps = itk.FeatureMapsImageFilter[type(image), type(image)].New(
-        image, feature_names=features, neighborhood_radius=2
-    )
-    maps.Update()
-    expected = voxelmaps.feature_maps(x, features=features, neighborhood_radius=2)
-    for name in features:
-        actual = itk.array_view_from_image(maps.GetOutput(maps.GetFeatureIndex(name)))
-        assert np.array_equal(actual, np.asarray(expected[name]))
-
-
 def test_data_arrays_have_geometry():
     xarray = pytest.importorskip("xarray")
     x = array_of(np.float32)
@@ -167,7 +153,6 @@ def test_labels_with_an_affinity_each():
         ({"neighborhood_radius": 200}, ("window", "255")),
         ({"number_of_gray_levels": 0}, ("NumberOfGrayLevels is 0",)),
         ({"offset": [9, 9, 9]}, ("9", "-1 to 1")),
-        ({"bin_width": 5.0, "number_of_gray_levels": 9}, ("NumberOfGrayLevels is set, but has no effect",)),
         ({"mask_image": np.zeros((5, 6, 7), np.uint8)}, ("the mask has no voxel inside",)),
         ({"mask_image": array_of(np.uint8)}, ("the mask has the values 0 and 17, 35", "SetInsidePixelValue")),
     ],

@@ -299,7 +299,8 @@ def test_settings_without_effect(settings, lines, caplog):
     caplog.set_level(logging.INFO)
     for key, array in run(**settings).items():
         np.testing.assert_array_equal(array, run()[key])
-    assert list(dict.fromkeys(r.getMessage() for r in caplog.records if r.name.startswith("voxelmaps"))) == lines
+    records = [r for r in caplog.records if r.name.startswith("voxelmaps.radiomics")]
+    assert list(dict.fromkeys(r.getMessage() for r in records)) == lines
 
 
 # Settings, and the error. Sections of a parameter file are "params".
@@ -513,7 +514,8 @@ def test_files_hold_the_maps(shape, precision, tmp_path, monkeypatch):
             values, expected = np.asarray(nibabel.load(paths[key]).dataobj).T, itk.array_from_image(maps[key])
             np.testing.assert_array_equal(values, expected)
             assert values.dtype == expected.dtype == {"float": np.float32, "double": np.float64}[precision]
-    assert sorted(p.name for p in (tmp_path / "maps").iterdir()) == sorted(f"{key}.nii.gz" for key in maps)
+    files_there = sorted(p.name for p in (tmp_path / "maps").iterdir())
+    assert files_there == sorted([*(f"{key}.nii.gz" for key in maps), "provenance.json"])
 
 
 def test_folders_that_cannot_be_used(tmp_path):
@@ -527,8 +529,11 @@ def test_folders_that_cannot_be_used(tmp_path):
     # What another process writes now.
     (tmp_path / "used" / ".voxelmaps-now").mkdir()
     (tmp_path / "used" / "original_firstorder_Mean.nii.gz").write_text("old")
-    radiomics.execute(image, mask, out_dir=tmp_path / "used", **arguments)
-    assert sorted(os.listdir(tmp_path / "used")) == [".voxelmaps-now", "original_firstorder_Mean.nii.gz"]
+    with pytest.raises(FileExistsError, match="original_firstorder_Mean.nii.gz exists.*overwrite=True"):
+        radiomics.execute(image, mask, out_dir=tmp_path / "used", **arguments)
+    radiomics.execute(image, mask, out_dir=tmp_path / "used", overwrite=True, **arguments)
+    names = [".voxelmaps-now", "original_firstorder_Mean.nii.gz", "provenance.json"]
+    assert sorted(os.listdir(tmp_path / "used")) == names
     assert gzip.open(tmp_path / "used" / "original_firstorder_Mean.nii.gz").read()
     # A folder has the name of a map.
     (tmp_path / "taken" / "original_firstorder_Mean.nii.gz").mkdir(parents=True)
@@ -566,7 +571,7 @@ def test_memory_is_that_of_a_slab(tmp_path):
         assert done.returncode == 0, done.stderr
         peaks.append(int(done.stdout.split()[0]))
     assert peaks[0] > 200 and peaks[1] < 100, peaks
-    assert len(list(pathlib.Path(tmp_path).iterdir())) == 18
+    assert len(list(pathlib.Path(tmp_path).glob("*.nii.gz"))) == 18
 
 
 # --- The extractor -----------------------------------------------------------------------------------------------------

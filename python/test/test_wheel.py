@@ -75,7 +75,7 @@ def test_metadata():
         assert (metadata["Version"], metadata["Requires-Python"]) == (version, ">=3.11")
         needed = {r.replace(" ", "") for r in importlib.metadata.requires(wheel) if "extra" not in r}
         assert {name.partition("<")[0].partition(">")[0] for name in needed} == required[wheel]
-    extras = {"all", "dask", "examples", "files", "itk", "napari", "pictures", "radiomics", "test"}
+    extras = {"all", "dask", "examples", "files", "itk", "napari", "pictures", "progress", "radiomics", "test"}
     assert set(importlib.metadata.metadata("voxelmaps").get_all("Provides-Extra")) == extras
 
 
