@@ -538,7 +538,7 @@ def test_folders_that_cannot_be_used(tmp_path):
     # A folder has the name of a map.
     (tmp_path / "taken" / "original_firstorder_Mean.nii.gz").mkdir(parents=True)
     with pytest.raises(IsADirectoryError, match="original_firstorder_Mean.nii.gz"):
-        radiomics.execute(image, mask, out_dir=tmp_path / "taken", **arguments)
+        radiomics.execute(image, mask, out_dir=tmp_path / "taken", overwrite=True, **arguments)
 
 
 PEAK = """
