@@ -12,7 +12,7 @@
 #include "baselines/SequentialRunLength.h"
 #include "connectedness/AffinityPlan.h"
 #include "connectedness/ConnectednessKeyEngines.h"
-#include "runlength/paper/CudaSortReduce.h"
+#include "glrlm/paper/CudaSortReduce.h"
 
 #include "voxelmaps/RunLengthJob.h"
 

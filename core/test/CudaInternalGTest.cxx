@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "InternalRunLengthJob.h"
 
-#include "cooccurrence/Cooccurrence.h"
-#include "cooccurrence/cuda/CudaCooccurrenceMethods.h"
-#include "cuda/CudaMemory.h"
-#include "cuda/CudaContext.h"
-#include "runlength/RunLength.h"
-#include "runlength/cuda/CudaRunLengthMethods.h"
-#include "texture/cuda/CudaRegisterSort.cuh"
+#include "glcm/Cooccurrence.h"
+#include "glcm/cuda/CudaCooccurrenceMethods.h"
+#include "device/CudaMemory.h"
+#include "device/CudaContext.h"
+#include "glrlm/RunLength.h"
+#include "glrlm/cuda/CudaRunLengthMethods.h"
+#include "window/cuda/CudaRegisterSort.cuh"
 #include "voxelmaps/CudaDevices.h"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaTextureJobChecks.h"
 
-#include "runlength/paper/CudaSortReduce.h"
+#include "glrlm/paper/CudaSortReduce.h"
 #include "voxelmaps/CudaDevices.h"
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 
 // Streams and device memory, for tests that are built with CUDA.
 
-#include "cuda/CudaContext.h"
+#include "device/CudaContext.h"
 #include "voxelmaps/CudaDevices.h"
 #include "voxelmaps/Job.h"
 

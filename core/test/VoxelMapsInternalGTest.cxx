@@ -5,9 +5,9 @@
 #include "common/HostMemory.h"
 #include "common/ParallelFor.h"
 #include "common/WideInteger.h"
-#include "cuda/CudaArchitectures.h"
+#include "device/CudaArchitectures.h"
 #include "voxelmaps/RunLengthJob.h"
-#include "runlength/RunLength.h"
+#include "glrlm/RunLength.h"
 
 #include <gtest/gtest.h>
 

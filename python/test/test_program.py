@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 import voxelmaps
 from voxelmaps._cohort import tables
+from voxelmaps._files import paths
 from voxelmaps import _cli as program
 from voxelmaps import radiomics
 
@@ -554,7 +555,7 @@ def test_folders_that_are_read_only(run, tmp_path):
 
 def test_errors_are_one_line():
     text = "filter.cxx:12:\nITK ERROR: Reader(0x1): \n cannot read"
-    assert tables.one_line(RuntimeError(text)) == "cannot read"
-    assert tables.one_line(OSError(28, "No space left on device", "a/b")) == "a/b: No space left on device"
-    assert tables.one_line(KeyError("a")) == "KeyError: 'a'"
-    assert tables.one_line(MemoryError()) == "there is not enough memory"
+    assert paths.one_line(RuntimeError(text)) == "cannot read"
+    assert paths.one_line(OSError(28, "No space left on device", "a/b")) == "a/b: No space left on device"
+    assert paths.one_line(KeyError("a")) == "KeyError: 'a'"
+    assert paths.one_line(MemoryError()) == "there is not enough memory"

@@ -600,7 +600,7 @@ def _check(options, console, worker):
         try:
             console.line(f"{path}: {worker.call(workers.check_image, path)}")
         except Exception as error:
-            console.fail(f"{path}: {tables.one_line(error)}")
+            console.fail(f"{path}: {paths.one_line(error)}")
 
 
 # --- The program -------------------------------------------------------------------------------------------------------
@@ -648,7 +648,7 @@ def main(arguments):
     except BrokenPipeError:
         return 1
     except Exception as error:
-        console.error(f"error: {tables.one_line(error)}")
+        console.error(f"error: {paths.one_line(error)}")
         return 1
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Sequence, overload
 
 import numpy as np
 
-from . import _arrays, _core, _image, _parameters, _regions, _seeds
+from . import _arrays, _core, _image, _masks, _parameters, _seeds
 from ._devices import place_of, triple
 from ._parameters import ADJACENCIES, AFFINITIES, FUZZY_CONNECTEDNESS, MOMENTS, count, number, with_parameters
 from ._progress import shown
@@ -82,13 +82,13 @@ class Scene(NamedTuple):
         if mask is None:
             if label is not None:
                 raise ValueError(f"label is {label!r}, but there is no mask whose label it is")
-            _regions.check_finite(self.pixels, None)
+            _masks.check_finite(self.pixels, None)
             return self if self.mask is None else self._replace(mask=None)
         array = self.opened.on_grid(mask, "mask", label)
         array = _arrays.array_like(array, "mask", self.pixels, self.shape, may_be_on_host=True)
-        region = _regions.region(array, label, "mask", self.pixels)
+        region = _masks.region(array, label, "mask", self.pixels)
         inside = region.array[..., None] if self.components else region.array
-        _regions.check_finite(self.pixels, _arrays.Array(inside, region.library), "image", "mask")
+        _masks.check_finite(self.pixels, _arrays.Array(inside, region.library), "image", "mask")
         return self._replace(mask=region)
 
     def _with_arrays(self, function: Callable[[_arrays.Array], _arrays.Array], shape: tuple[int, ...]) -> Scene:

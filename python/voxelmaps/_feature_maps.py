@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 
-from . import _arrays, _core, _image, _parameters, _regions
+from . import _arrays, _core, _image, _masks, _parameters
 from ._devices import devices_of_arrays, triple
 from ._maps import FeatureMaps, Geometry, provenance
 from ._parameters import FEATURE_MAPS, MAX_WINDOW, check_effects, checked, given_one, per_axis, with_parameters
@@ -449,10 +449,10 @@ def request_of(image, mask, parameters, function="feature_maps"):
         raise ValueError(f"label is {label!r}, but there is no mask whose label it is")
     empty = values["empty"]
     if mask is not None:
-        mask = _regions.region(array_of(mask, "mask", label), label, "mask", image, empty=empty)
-    _regions.check_finite(image, mask, "image", None if mask is None else "mask", empty=empty)
+        mask = _masks.region(array_of(mask, "mask", label), label, "mask", image, empty=empty)
+    _masks.check_finite(image, mask, "image", None if mask is None else "mask", empty=empty)
     if selection is not None:
-        selection = _regions.selection(array_of(selection, "selection"), mask, empty)
+        selection = _masks.selection(array_of(selection, "selection"), mask, empty)
 
     window, anchor = _window(values, sizes)
     # Every window has pairs in all directions if no voxel is absent: looking for those without would take time.
@@ -471,7 +471,7 @@ def request_of(image, mask, parameters, function="feature_maps"):
             raise ValueError("crop is 'mask', but no voxel is inside mask: leave crop out where regions may be empty")
         box = tuple(
             slice(max(first - a, 0), min(last + n - a, size))
-            for first, last, a, n, size in zip(*_regions.bounds(mask), anchor, window, shape)
+            for first, last, a, n, size in zip(*_masks.bounds(mask), anchor, window, shape)
         )
         if selection is not None:
             selection = _arrays.Array(library.contiguous(selection.array[(..., *box)]), library)

@@ -96,15 +96,6 @@ def box_around(lower, upper, margins, shape):
     return tuple(slice(max(int(l) - margin, 0), min(int(u) + margin + 1, n)) for l, u, margin, n in ends)
 
 
-def check_orthogonal(volume):
-    """Raise ValueError for an image that NIfTI cannot hold."""
-    if volume.shear > nifti.MOST_SHEAR:
-        raise ValueError(
-            f"axes of NIfTI are orthogonal, but those of the image have a cosine of {volume.shear:.3g}: write .nrrd, or resample the "
-            "image first"
-        )
-
-
 # --- Grids ---------------------------------------------------------------------------------------------------------------
 
 # Of a voxel, by which corners of the same grid may differ: a mask of NIfTI that was made from a DICOM series is some 10^-6 mm away.

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Generic, Iterable, Iterator, Literal, Nam
 
 import numpy as np
 
-from . import _arrays, _image, _regions
-from ._files import library
+from . import _arrays, _image, _masks
+from ._files import library, nifti
 from ._suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ class FeatureMaps(Mapping[str, ArrayT], Generic[ArrayT]):
             raise ValueError(f"kind is {kind!r}{did_you_mean(kind, kinds)}, but must be {', '.join(kinds)}")
         image = self._image()
         if kind == "nibabel":
-            _image.check_orthogonal(image)
+            nifti.check_orthogonal(image)
         return {name: kinds[kind](image.with_array(array)) for name, array in zip(self, image.array)}
 
     def to_xarray(self) -> xarray.DataArray:
@@ -281,9 +281,7 @@ class FeatureMaps(Mapping[str, ArrayT], Generic[ArrayT]):
             local = np.indices(shape).reshape(dimension, -1)
         else:
             opened = _image.opened(_image.in_order(mask, self.axes), "mask")
-            inside = opened.image.with_array(
-                _regions.region(_arrays.array_of(opened.image.array, "mask"), label).host()
-            )
+            inside = opened.image.with_array(_masks.region(_arrays.array_of(opened.image.array, "mask"), label).host())
             if inside.spacing is not None and self.geometry is not None:
                 grid = image.with_array(image.array[0])
                 part = _image.covered_part(inside, grid, "the grid of the maps", "mask")
@@ -368,7 +366,7 @@ class FeatureMaps(Mapping[str, ArrayT], Generic[ArrayT]):
         if suffix in (".nii.gz", ".nii") and len(self) != 1:
             raise ValueError(f"{place} cannot hold the names of {len(self)} maps: give a folder, or maps.nrrd")
         if suffix != ".nrrd" and format != "nrrd":
-            _image.check_orthogonal(image)
+            nifti.check_orthogonal(image)
         files = {name: f"{name}.{format or 'nii.gz'}" for name in self}
         origin = {"inputs": {"image": entry_of(None)}, "settings": {}, **(self.provenance or {})}
         inputs = [(f"the {name}", entry["path"]) for name, entry in origin["inputs"].items()]

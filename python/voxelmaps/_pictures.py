@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Iterable, NamedTuple, Sequence
 
 import numpy as np
 
-from . import _arrays, _regions
+from . import _arrays, _masks
 from ._files import library
 from ._image import Image, check_axes, covered_part, in_order, is_image, is_xarray, opened, turned
 from ._parameters import count, number, sizes
@@ -160,7 +160,7 @@ def _load_mask(mask, label, image):
     inside = np.zeros(image.array.shape, bool)
     part = covered_part(image, given, "the mask")
     values = _arrays.array_of(given.array, "the mask")
-    inside[part] = _regions.region(values, label, "the mask", image_name="image").array
+    inside[part] = _masks.region(values, label, "the mask", image_name="image").array
     return _volume(inside)
 
 

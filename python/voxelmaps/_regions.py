@@ -1,275 +1,286 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""The voxels that a mask and a label mean, and what intensities may be there."""
+"""Features of the regions of a label image: one number per feature and region."""
 
-import contextlib
-import math
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _arrays
-from ._parameters import listed
+from . import _arrays, _core, _feature_maps, _masks
+from ._devices import triple
+from ._files import library
+from ._files.dicom import OverlappingSegments, segment_names
+from ._parameters import REGION_FEATURES, check_effects, checked, with_parameters
+from ._progress import shown
 from ._suggestions import warn
 
-# A file that is scaled by its writer has 0.99998 for 1.
-_TOLERANCE = 1e-3
-# A label map has fewer values in a sample of so many voxels, and an image has more.
-_MANY, _SAMPLE = 100, 2**17
-# Labels of an image that was taken for the mask, and of one that certainly was.
-_FEW, _BINARY = 20, 2
+if TYPE_CHECKING:
+    import pandas
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from ._types import Array, ImageLike, Path, RegionFeaturesParameters
+
+SHAPE_CLASSES = ("shape", "shape2D")
+# Columns that are not those of features.
+_OF_REGIONS = ("label", "segment", "voxels")
 
 
-def _label(value):
-    number = value
-    with contextlib.suppress(TypeError, ValueError, OverflowError):
-        # Integers are not converted to float, which holds those up to 2^53.
-        number = int(value) if float(value).is_integer() and not isinstance(value, (str, bool, np.bool_)) else 0
-    if not isinstance(number, int) or number == 0 or isinstance(number, bool):
-        raise ValueError(f"label is {value!r}, but must be an integer other than 0, or a list of them")
-    return number
+def compute(
+    pixels,
+    label_image,
+    labels,
+    *,
+    classes=(),
+    shapes={},
+    discretization=_feature_maps.discretization({"bin_edges": [0.0]}),
+    sizes=(1.0, 1.0, 1.0),
+    plane_axis=None,
+    plane_name="plane_axis",
+    threads,
+):
+    """Tuples of label, number of voxels, number of gray levels, bounding box and values of the regions, as _core has them.
 
-
-def labels_of(label):
-    """A tuple of the labels that are given as one number or a list; None if none is."""
-    if label is None:
-        return None
-    labels = (label,) if np.ndim(label) == 0 else tuple(label)
-    if not labels:
-        raise ValueError("label is an empty list, but must name at least one label")
-    return tuple(map(_label, labels))
-
-
-def _list_of_values(array):
-    """Text of the values of an array of any library."""
-    values = np.unique(array.host())
-    present = [f"{value}" if values.dtype.kind in "iu" else f"{float(value):.12g}" for value in values]
-    if len(present) == 1:
-        return f"only the value {present[0]}"
-    return f"the values {listed(present) if len(present) <= 20 else ', '.join([*present[:20], '...'])}"
-
-
-def _number_of_values(array):
-    """How many values a sample of an array of any library has."""
-    flat = array.array.reshape(-1)
-    sample = flat[:: max(flat.shape[0] // _SAMPLE, 1)]
-    return len(np.unique(_arrays.Array(sample, array.library).host()))
-
-
-def _refuse_many_values(mask, what, image_name, many=_MANY, labels=()):
-    """Raise ValueError if the mask has as many values as an image; or warn, if labels are named that it has."""
-    least, greatest = mask.extremes()
-    number = _number_of_values(mask)
-    if number >= many:
-        number = "hundreds of" if number >= _MANY else number
-        text = f"{what} has {number} values, from {least:g} to {greatest:g}, as an image has: are {image_name} and {what} swapped?"
-        with mask.library.current_device():
-            has_labels = any(bool((mask.comparable() == label).any()) for label in labels)
-        if not has_labels:
-            raise ValueError(f"{text} If not, make a mask of it, such as {what.removeprefix('the ')} == 1")
-        warn(text)
-
-
-def integers(array, what, remedy=None, image_name="the image"):
-    """The array, with values within 10^-3 of an integer as this integer, and NaN as 0. Raises ValueError if there are others."""
-    if array.dtype not in (*_arrays.PIXEL_TYPES, "bool", "float16", "bfloat16"):
-        raise TypeError(f"{what} has voxels of type {array.dtype}, but they must be real numbers of at most 64 bits")
-    if "float" not in array.dtype or 0 in array.shape:
-        return array
-    library, module = array.library, array.library.module()
-    with library.current_device():
-        values = module.where(module.isnan(array.array), 0, array.array)
-        rounded = module.round(values)
-        with np.errstate(invalid="ignore"):
-            is_near = abs(values - rounded) <= _TOLERANCE
-        if not is_near.all():
-            wrong = _arrays.Array(values[~is_near][:1], library).host()[0]
-            number = int((~is_near).sum())
-            values = _arrays.Array(values, library)
-            least, greatest = values.extremes()
-            if remedy is None and not (least >= -_TOLERANCE and greatest <= 1 + _TOLERANCE):
-                _refuse_many_values(values, what, image_name)
-            raise ValueError(
-                f"{what} has {number} values that are not integers, such as {float(wrong):.6g}: "
-                + (remedy or f"threshold it first, such as {what.removeprefix('the ')} > 0.5")
-            )
-        return _arrays.Array(rounded, library)
-
-
-def region(mask, label=None, what="mask", image=None, image_name="the image", empty="error"):
-    """The voxels inside, as an Array of bytes in C order that are not 0 there.
-
-    mask     Array of any library: of bool, of 0 and one other value, or of labels.
-    label    A label or several, which are inside together; None for a mask with one value other than 0.
-    what     How errors call the mask.
-    image    The Array whose region it is, if it is known, and how errors call it.
-    empty    "background" if no voxel has to be inside; None if that is only a warning for a mask of zeros.
-
-    Raises ValueError if the mask means nothing, or not one thing.
+    pixels, label_image    Arrays of NumPy in C order.
+    labels                 Empty for all that are greater than 0.
+    classes                As _core.compute_feature_maps has them.
+    shapes                 Dict of the numbers of features of SHAPE_CLASSES.
+    discretization         All intensities from 0 up have one level, if it is not given.
+    sizes                  Of a voxel along each axis.
+    plane_name             How errors call plane_axis.
     """
-    if 0 in mask.shape:
-        return _arrays.bytes_of(mask, what)
-    labels, library = labels_of(label), mask.library
-    values = integers(mask, what, image_name=image_name)
-    least, greatest = values.extremes()
-    if labels is not None:
-        _refuse_image(values, what, image, image_name, labels)
-    elif (least, greatest) == (0, 0):
-        if empty is None:
-            warn(
-                f"no voxel of {what} is other than 0, so that maps are background; empty says whether this is an error"
-            )
-        elif empty == "error":
-            report_missing(mask, what)
-        return _arrays.bytes_of(values, what)
-    elif "float" not in mask.dtype and (least, greatest) in ((0, 1), (1, 1)):
-        return _arrays.bytes_of(mask, what)
-    with library.current_device():
-        compared = values.comparable()
-        inside, missing = None, []
-        for each in labels or (greatest or least,):
-            of_label = compared == each
-            inside = of_label if inside is None else inside | of_label
-            missing += [] if of_label.any() else [each]
-        is_single = labels is not None or bool(((compared != 0) == inside).all())
-    if not is_single:
-        _refuse_many_values(values, what, image_name)
-        raise ValueError(
-            f"{what} has {_list_of_values(values)}, but a mask must have 0 and one other value: say which label is meant, "
-            "such as label=1 or label=[1, 2]"
+    try:
+        return _feature_maps.call_core(
+            _core.compute_region_features,
+            pixels=pixels.ctypes.data,
+            pixel_type=_arrays.PIXEL_TYPES.index(pixels.dtype.name),
+            size=triple(pixels.shape, 1),
+            label_image=label_image.ctypes.data,
+            label_type=_arrays.PIXEL_TYPES.index(label_image.dtype.name),
+            labels=labels,
+            discretization=discretization,
+            classes=classes,
+            shape=shapes.get("shape", ()),
+            planar_shape=shapes.get("shape2D", ()),
+            spacing=triple(sizes, 1.0),
+            connects_axis=triple([axis != plane_axis for axis in range(pixels.ndim)], True),
+            threads=threads,
         )
-    if missing and not (empty == "background" and len(missing) == len(labels)):
-        report_missing(mask, what, missing, labels)
-    return _arrays.bytes_of(_arrays.Array(inside, library), what)
+    except ValueError as error:
+        raise ValueError(f"{error} {plane_name} is this axis." if "planar shape" in str(error) else error) from None
 
 
-def _refuse_image(values, what, image, image_name, labels=()):
-    """Raise ValueError for a label map that is probably an image: atlases have many labels, of which others than the first are
-    named, and their image has more than a few values. Named labels are believed, but the first, which is a default."""
-    least, greatest = values.extremes()
-    if greatest - least < _FEW:
-        return
-    if image is not None:
-        refuse_same(values, what, image, image_name)
-    of_image = _MANY if image is None else _number_of_values(image)
-    is_first_label = labels == (1,)
-    if is_first_label or of_image <= _FEW:
-        many = _FEW if of_image <= _BINARY else _MANY
-        _refuse_many_values(values, what, image_name, many, () if is_first_label else labels)
+def boxes(label_image, threads):
+    """Dict of the bounding boxes of the labels of a label image that are greater than 0, as slices."""
+    regions = compute(label_image, label_image, [], threads=threads)
+    slices = lambda box: tuple(slice(first, first + n) for first, n in reversed(box[: label_image.ndim]))
+    return {label: slices(box) for label, _, _, box, _ in regions}
 
 
-def refuse_same(mask, what, image, image_name="the image"):
-    """Raise ValueError if the values of a mask are those of the image: each region would have one intensity."""
-    with image.library.current_device():
-        is_same = mask.shape == image.shape and bool((mask.comparable() == image.comparable()).all())
-    if is_same:
-        raise ValueError(f"{what} has the values of {image_name}, but must say where the regions are: is it the image?")
+def _shown(labels):
+    return f"{', '.join(map(str, labels[:20]))}{', ...' * (len(labels) > 20)}"
 
 
-def label_map(mask, label, what="mask", image=None, image_name="the image"):
-    """The mask as an array of NumPy of integers in C order, and a list of the labels of regions; empty for all of them.
+def number_of_parts(inside, threads):
+    """The number of connected components of a mask of bool, with 26 neighbors, or 8 in 2D: that of zones of one gray level."""
+    mask = np.ascontiguousarray(inside).view(np.uint8)
+    classes = [("glszm", [_core.find_feature("glszm", "ZonePercentage")], {})]
+    [(_, voxels, _, _, [zones_per_voxel])] = compute(mask, mask, [1], classes=classes, threads=threads)
+    return round(zones_per_voxel * voxels)
 
-    label    "all", a label, or several, each of which is a region.
+
+class RegionFeatures(dict[str, "NDArray[Any]"]):
+    """Features of regions: a dict of columns, with a row per region.
+
+    Its names are those of feature_maps, such as "glcm_Contrast". PyRadiomics, radiomics.execute and the command name the type of the
+    image first: "original_glcm_Contrast", which to_dataframe("original") does, too.
+
+    Parameters
+    ----------
+    columns : dict
+        Columns by name, which are "label", "voxels" and those of features.
+
+    Examples
+    --------
+    >>> import numpy as np, voxelmaps
+    >>> image, regions = np.arange(64.0).reshape(4, 4, 4), np.repeat([1, 1, 2, 0], 16).reshape(4, 4, 4)
+    >>> voxelmaps.region_features(image, regions, features="firstorder")
+    RegionFeatures(2 regions, 19 features: firstorder_10Percentile, firstorder_90Percentile, firstorder_Energy, ...)
     """
-    values = integers(mask, what, image_name=image_name)
-    least, greatest = values.extremes()
-    is_all = label is None or isinstance(label, str) and label == "all"
-    _refuse_image(values, what, image, image_name, () if is_all else labels_of(label))
-    if greatest >= 2**63:
-        raise ValueError(f"{what} has the label {greatest}, but labels must be below 2^63")
-    array = values.host()
-    # Integers with the bytes in the order of this machine.
-    kind = np.dtype({"b": "uint8", "f": "int64"}.get(array.dtype.kind, array.dtype)).newbyteorder("=")
-    array = np.ascontiguousarray(array, kind)
-    if (least, greatest) == (0, 0):
-        report_missing(mask, what)
-    if is_all:
-        if least < 0:
-            raise ValueError(
-                f"{what} has negative values, from {least:g}, as an image has: are {image_name} and {what} swapped? If not, name the "
-                "labels, such as label=[1, 2]"
-            )
-        return array, []
-    labels = list(labels_of(label))
-    if len(set(labels)) < len(labels):
-        raise ValueError(f"label is {label!r}, but each label must be given once")
-    return array, labels
+
+    def __init__(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        super().__init__(columns)
+
+    def to_dataframe(self, image_type: str | None = None) -> pandas.DataFrame:
+        """Make a table with a row per region, whose index is the label.
+
+        Parameters
+        ----------
+        image_type : str, optional
+            Begin the names of features with it, as PyRadiomics and the command do: "original" for "original_glcm_Contrast".
+
+        Returns
+        -------
+        pandas.DataFrame
+            The table, with the column "voxels" and those of the features.
+
+        Examples
+        --------
+        >>> import numpy as np, voxelmaps
+        >>> table = voxelmaps.region_features(np.arange(64.0).reshape(4, 4, 4), np.ones((4, 4, 4), int), features="firstorder_Mean")
+        >>> table.to_dataframe("original").to_dict("records")
+        [{'voxels': 64, 'original_firstorder_Mean': 31.5}]
+        """
+        pandas = library("pandas", "to_dataframe", extra="all")
+        start = "" if image_type is None else f"{image_type}_"
+        columns = {name if name in _OF_REGIONS else f"{start}{name}": column for name, column in self.items()}
+        return pandas.DataFrame(columns).set_index("label")
+
+    def __repr__(self) -> str:
+        names, regions = [name for name in self if name not in _OF_REGIONS], len(self["label"])
+        listed = ", ".join([*names[:3], *["..."] * (len(names) > 3)])
+        counts = f"{regions} region{'s' * (regions != 1)}, {len(names)} feature{'s' * (len(names) != 1)}"
+        return f"RegionFeatures({counts}: {listed})"
+
+    def _repr_html_(self) -> str | None:
+        try:
+            return self.to_dataframe()._repr_html_()
+        except ImportError:
+            return None
 
 
-def report_missing(mask, what="mask", missing=(), labels=()):
-    """Raise ValueError since no voxel of the mask is inside, or warn, if only some of the labels that are wanted are missing."""
-    wanted = f"{' or '.join(map(str, missing))} (label)" if missing else "other than 0"
-    text = f"no voxel of {what} is {wanted}; it has {_list_of_values(mask)}"
-    if len(missing) == len(labels):
-        raise ValueError(text)
-    warn(text)
+@with_parameters(REGION_FEATURES, _feature_maps.feature_maps)
+def region_features(
+    image: Array | ImageLike | Path,
+    mask: Array | ImageLike | Path,
+    **parameters: Unpack[RegionFeaturesParameters],
+) -> RegionFeatures:
+    """Compute features of the regions of a segmentation, as PyRadiomics does with voxelBased=False.
 
+    Parameters
+    ----------
+    image : array, image or path
+        Intensities, as in feature_maps, with 2 or 3 axes. NaN is an absent voxel; shape does not depend on intensities.
+    mask : array, image or path
+        Label image on the grid of the image. Each label is a region with its own intensity range, gray levels and matrices; a region
+        can have several parts.
+    label : "all", int or list of int, default "all"
+        All labels of the mask except 0, or those that have a row.
+    features : str, list of str or dict, optional
+        Names, classes or a dict, as in feature_maps; also those of the classes shape, for volumes, and shape2D, for regions in one
+        plane, such as "shape_MeshVolume". Default: all classes, with the shape of the dimension of the image.
+    plane_axis : {0, 1, 2}, optional
+        Axis across planes whose voxels are no neighbors (PyRadiomics' force2D): 0 for slices along z.
+    minimum_dimensions : {0, 1, 2, 3}, default 2
+        All features are NaN, with a warning, for a region that is longer than one voxel along fewer axes; radiomics.execute and the
+        command refuse it, as PyRadiomics does (minimumROIDimensions).
+    **parameters
+        Further keywords, which are those of feature_maps.
 
-def selection(array, mask, empty="error"):
-    """The voxels whose features are computed, as an Array of bytes. Raises ValueError if there are none inside the mask, or if they are
-    an image."""
-    values = integers(array, "selection")
-    selected = _arrays.bytes_of(values, "selection")
-    if 0 in array.shape:
-        return selected
-    _refuse_many_values(values, "selection", "the image")
-    if empty == "background":
-        return selected
-    with selected.library.current_device():
-        if not (selected.array != 0).any():
-            report_missing(array, "selection")
-        # A mask that is empty has been reported.
-        is_outside = mask is not None and not ((selected.array != 0) & (mask.array != 0)).any()
-        if is_outside and (mask.array != 0).any():
-            raise ValueError("no voxel of selection is inside mask, so that there is nothing to compute")
-    return selected
+    Returns
+    -------
+    RegionFeatures
+        Columns by name, arrays with a row per region: "label", "voxels", and the features in float64; of a DICOM segmentation, whose
+        segments may overlap, also their names as "segment". A feature that a region does not
+        have is NaN, as is every feature of a label without voxels.
 
+    Raises
+    ------
+    ValueError, TypeError
+        As feature_maps, and for infinite intensities in a region.
 
-def bounds(mask):
-    """Lists of the first and of the last index inside along each axis, of an Array that is not empty."""
-    first, last, inside = [], [], mask.array
-    axes = range(len(mask.shape))
-    with mask.library.current_device():
-        for axis in axes:
-            used = inside
-            for other in reversed([other for other in axes if other != axis]):
-                used = used.any(other)
-            used = np.flatnonzero(_arrays.Array(used, mask.library).host())
-            first.append(int(used[0]))
-            last.append(int(used[-1]))
-            # The next axes search what is left.
-            inside = inside[(slice(None),) * axis + (slice(first[-1], last[-1] + 1),)]
-    return first, last
+    Warns
+    -----
+    UserWarning
+        If there is NaN in regions, if labels have no voxels, and if the intensities of a region are in one bin.
 
-
-def check_finite(image, inside, what="image", mask_name=None, nan_is_absent=True, remedy=None, empty="error"):
-    """Raise ValueError for infinite intensities inside, or if all are NaN, and warn of NaN inside a mask.
-
-    image        Array of pixels.
-    inside       Array of bytes of its shape, or of that of its last axes, which are not 0 inside; None for all voxels.
-    mask_name    How the mask is called; None without a mask.
-    nan_is_absent
-                 Whether NaN is an absent voxel; else it is an error, too.
-    remedy       What errors advise, if not to leave the voxels out of the mask.
-    empty        "background" if there may be no intensities.
+    Examples
+    --------
+    >>> import numpy as np, voxelmaps
+    >>> image = np.arange(64.0).reshape(4, 4, 4)
+    >>> segmentation = np.repeat([1, 1, 2, 0], 16).reshape(4, 4, 4)
+    >>> table = voxelmaps.region_features(image, segmentation, features=["firstorder_Mean", "shape_VoxelVolume"])
+    >>> {name: column.tolist() for name, column in table.items()}
+    {'label': [1, 2], 'voxels': [32, 16], 'firstorder_Mean': [15.5, 39.5], 'shape_VoxelVolume': [32.0, 16.0]}
+    >>> table.to_dataframe().loc[2, "firstorder_Mean"]
+    np.float64(39.5)
     """
-    if not image.dtype.startswith("float") or 0 in image.shape:
-        return
-    if all(map(math.isfinite, image.extremes())):
-        return
-    module = image.library.module()
-    with image.library.current_device():
-        region = True if inside is None else inside.array != 0
-        infinite = int(module.count_nonzero(module.isinf(image.array) & region))
-        absent = int(module.count_nonzero(module.isnan(image.array) & region))
-        is_empty = absent > 0 and not ((image.array == image.array) & region).any()
-    where = f" inside {mask_name}" if mask_name is not None else ""
-    remedy = remedy or "leave them out of the mask, such as mask & np.isfinite(image)"
-    texts = [f"{number} voxel{'s' * (number > 1)}{where}" for number in (infinite, absent)]
-    if infinite:
-        raise ValueError(f"{what} is infinite at {texts[0]}: {remedy}")
-    if absent and not nan_is_absent:
-        raise ValueError(f"{what} is NaN at {texts[1]}: {remedy}")
-    if is_empty and empty != "background":
-        raise ValueError(f"{what} is NaN at all {absent} voxels{where}, so that there are no intensities")
-    if absent and mask_name is not None:
-        warn(f"{what} is NaN at {texts[1]}, which {'are' if absent > 1 else 'is'} absent as those outside")
+    values = checked(parameters, "region_features", REGION_FEATURES, ("mask",))
+    opened, image, sizes = _feature_maps.opened_scalars(image, values, has_batches=False)
+    dimension, plane_axis = len(sizes), values["plane_axis"]
+    if 0 in image.shape:
+        raise ValueError(f"image has the shape {image.shape}, but must have voxels")
+    if plane_axis is not None and plane_axis >= dimension:
+        raise ValueError(f"plane_axis is {plane_axis}, but the image has {dimension} axes, counted from 0")
+    features = values["features"]
+    if features is None:
+        # In the order of the command, which is that of PyRadiomics' methods.
+        classes = ["shape" if dimension == 3 else "shape2D", *_feature_maps.CLASSES]
+        of_class = lambda name: _feature_maps.selected_features(name)[name]
+        features = {name: sorted(of_class(name), key=lambda each: f"{each}FeatureValue") for name in classes}
+    numbers = _feature_maps.selected_features(features, (*_feature_maps.CLASSES, *SHAPE_CLASSES))
+    if dimension == 2 and "shape" in numbers:
+        raise ValueError("the class shape is that of volumes, but the image has 2 axes: choose shape2D")
+    check_effects(parameters, values, REGION_FEATURES, tuple(numbers), "on features of")
+    shapes = {name: list(numbers[name].values()) for name in SHAPE_CLASSES if name in numbers}
+    texture = {name: of_class for name, of_class in numbers.items() if name not in shapes}
+
+    label, path = values["label"], mask if isinstance(mask, (str, os.PathLike)) else None
+    try:
+        on_grid = opened.on_grid(mask, "mask", label if isinstance(label, (int, np.integer)) else None)
+    except OverlappingSegments as error:
+        labels = error.segments if isinstance(label, str) else _masks.labels_of(label)
+        image = opened.image if isinstance(opened.given, (str, os.PathLike)) else opened.given
+        tables = [region_features(image, mask, **{**parameters, "label": each}) for each in labels]
+        return RegionFeatures({name: np.concatenate([table[name] for table in tables]) for name in tables[0]})
+    given = _arrays.array_like(on_grid, "mask", image, image.shape)
+    label_image, labels = _masks.label_map(given, values["label"], image=image)
+    host = _arrays.Array(np.ascontiguousarray(image.host()), _arrays.Library("NumPy"))
+    discretization = _feature_maps.discretization(values)
+    if texture:
+        inside = _arrays.Array(np.isin(label_image, labels) if labels else label_image, host.library)
+        _masks.check_finite(host, inside, "image", "mask")
+        _masks.refuse_same(given, "mask", image)
+        _feature_maps.check_levels(host, inside, discretization, set(texture) != {"firstorder"}, label_image)
+    window = [1 if axis == plane_axis else n for axis, n in enumerate(image.shape)]
+    # Voxels are counted when the regions are found, and when their features are computed.
+    with shown(values["progress"], label_image.size + np.count_nonzero(label_image), "region_features"):
+        regions = compute(
+            host.array,
+            label_image,
+            labels,
+            classes=_feature_maps.classes_of(texture, values, window, sizes, has_all_pairs=False),
+            shapes=shapes,
+            discretization=discretization,
+            sizes=sizes,
+            plane_axis=plane_axis,
+            threads=values["threads"],
+        )
+    labels, voxels, levels, boxes, rows = zip(*regions)
+    missing = [label for label, number in zip(labels, voxels) if number == 0]
+    if missing:
+        _masks.report_missing(given, "mask", missing, labels)
+    least, rows = values["minimum_dimensions"], np.array(rows)
+    is_small = np.array([sum(n > 1 for _, n in box) < least for box in boxes]) & (np.array(voxels) > 0)
+    if is_small.any():
+        rows[is_small] = np.nan
+        warn(
+            f"label {_shown(np.array(labels)[is_small])}: the region is longer than one voxel along fewer than {least} axes, so that its "
+            "features are NaN; minimum_dimensions sets this"
+        )
+    flat = [label for label, n, small in zip(labels, levels, is_small) if n == 1 and not small]
+    text = _feature_maps.text_of_one_level(discretization)
+    if flat and text and set(texture) - {"firstorder"}:
+        warn(f"label {_shown(flat)}: {text}")
+    places = {
+        name: i for i, name in enumerate(f"{name}_{each}" for name in [*texture, *shapes] for each in numbers[name])
+    }
+    names = [f"{name}_{each}" for name, of_class in numbers.items() for each in of_class]
+    columns = zip(names, rows.T[[places[name] for name in names]])
+    segments = {} if path is None or not os.path.exists(path) else segment_names(os.fspath(path))
+    titles = {"segment": np.array([segments.get(label, "") for label in labels])} if segments else {}
+    return RegionFeatures({"label": np.array(labels), **titles, "voxels": np.array(voxels), **dict(columns)})

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _arrays, _image, _regions
+from . import _arrays, _image, _masks
 
 # An image has more values at more than half of its voxels; strokes have fewer.
 _MANY_LABELS = 100
@@ -106,7 +106,7 @@ def of_array(seeds, scene, largest=65535):
     """The Seeds of an array or an image of labels, or none."""
     array = scene.opened.on_grid(seeds, "seeds")
     array = _arrays.array_like(array, "seeds", scene.pixels, scene.shape, may_be_on_host=True)
-    numbers, values = _regions.integers(array, "seeds", "seeds are labels, and 0 where there is none").nonzero()
+    numbers, values = _masks.integers(array, "seeds", "seeds are labels, and 0 where there is none").nonzero()
     voxels = math.prod(scene.shape)
     if 2 * len(numbers) > voxels and len(np.unique(values)) >= _MANY_LABELS:
         raise ValueError(

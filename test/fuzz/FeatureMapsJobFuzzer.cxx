@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "FuzzerUtilities.h"
 #include "TestedEngines.h"
-#include "features/FeatureMapsClasses.h"
+#include "maps/FeatureMapsClasses.h"
 
 #include <cmath>
 #include <set>

@@ -3,7 +3,7 @@
 #ifndef FirstOrder_h
 #define FirstOrder_h
 
-#include "texture/TextureClass.h"
+#include "window/TextureClass.h"
 #include "voxelmaps/FirstOrderJob.h"
 
 #include <cstdint>

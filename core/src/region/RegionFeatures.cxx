@@ -4,13 +4,13 @@
 
 #include "common/Log2.h"
 #include "common/ParallelFor.h"
-#include "dependence/Dependence.h"
+#include "gldm/Dependence.h"
 #include "discretization/GrayLevelJob.h"
 #include "firstorder/FirstOrderFormulas.h"
-#include "region/RegionParts.h"
-#include "sizezone/SizeZone.h"
-#include "texture/OffsetWeights.h"
-#include "texture/PairOffsets.h"
+#include "region/RegionTypes.h"
+#include "glszm/SizeZone.h"
+#include "window/OffsetWeights.h"
+#include "window/PairOffsets.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "region/RegionParts.h"
+#include "region/RegionTypes.h"
 
 #include "common/ExpMinus.h"
 #include "common/Log2.h"
-#include "cooccurrence/WeightedCooccurrence.h"
+#include "glcm/WeightedCooccurrence.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "region/RegionParts.h"
+#include "region/RegionTypes.h"
 
-#include "graytone/GrayToneDifferenceFormulas.h"
+#include "ngtdm/GrayToneDifferenceFormulas.h"
 
 #include <algorithm>
 #include <set>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "region/RegionParts.h"
+#include "region/RegionTypes.h"
 
 #include "common/WideInteger.h"
 

@@ -12,12 +12,12 @@ import time
 
 import numpy as np
 
-from .. import _arrays, _image, _outputs, _regions, radiomics
+from .. import _arrays, _image, _masks, _outputs, radiomics
 from .._files import dicom, layouts, paths, writing
 from .._parameters import listed
 from .._progress import shown
 from ..radiomics import _filters, _preparation, _settings
-from .tables import Outcome, one_line
+from .tables import Outcome
 
 _logger = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ def _labels_in(case, settings):
         return error.segments
     image = _arrays.array_of(load(case.image, "image")[0].array, "the image")
     mask = _arrays.array_of(mask, "the mask")
-    array, _ = _regions.label_map(mask, "all", f"the mask {case.mask}", image, "the image")
+    array, _ = _masks.label_map(mask, "all", f"the mask {case.mask}", image, "the image")
     return [int(value) for value in np.unique(array) if value != 0]
 
 
@@ -101,10 +101,10 @@ def outcomes(task, case, compute):
                 outcome = compute(task, part)
             except Exception as error:
                 label = part.label or parameters_of(task).settings["label"]
-                outcome = Outcome(part, label, error=one_line(error))
+                outcome = Outcome(part, label, error=paths.one_line(error))
             found.append(outcome._replace(seconds=time.monotonic() - start))
     except Exception as error:
-        found.append(Outcome(case, case.labels, error=one_line(error)))
+        found.append(Outcome(case, case.labels, error=paths.one_line(error)))
     return found
 
 

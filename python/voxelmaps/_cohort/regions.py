@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values of the regions of cases: in the process that computes them."""
 
-from .. import _arrays, _outputs, _region_features, _regions
+from .. import _arrays, _masks, _outputs, _regions
 from .._files import dicom, writing
 from .._image import difference_of_grids
 from ..radiomics import _preparation, _values
@@ -22,8 +22,8 @@ def _cropped(image, mask, settings):
     last, channel = _last[0], settings["label_channel"]
     if last[0] is not mask or last[1] != channel:
         arrays = [_arrays.array_of(each, "") for each in (_preparation.scalar_mask(mask, settings).array, image.array)]
-        labels, _ = _regions.label_map(arrays[0], settings["label"], "the mask", arrays[1], "the image")
-        last = _last[0] = mask, channel, labels, _region_features.boxes(labels, writing.Threads.number)
+        labels, _ = _masks.label_map(arrays[0], settings["label"], "the mask", arrays[1], "the image")
+        last = _last[0] = mask, channel, labels, _regions.boxes(labels, writing.Threads.number)
     box = last[3].get(settings["label"])
     if box is None:
         return image, mask, settings

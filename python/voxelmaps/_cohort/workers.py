@@ -17,8 +17,8 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import NamedTuple, Optional
 
 from .. import _progress
-from .._files import library
-from .tables import Outcome, one_line
+from .._files import library, paths
+from .tables import Outcome
 
 _CRASHED = "the process that computed it ended: a reader crashed on a corrupt file, or there was too little memory"
 
@@ -186,5 +186,5 @@ def outcomes_of_dask(address, task, cases):
             try:
                 yield number, *future.result()
             except Exception as error:
-                text = _CRASHED if type(error).__name__ == "KilledWorker" else one_line(error)
+                text = _CRASHED if type(error).__name__ == "KilledWorker" else paths.one_line(error)
                 yield number, [Outcome(cases[number], cases[number].labels, error=text)], []

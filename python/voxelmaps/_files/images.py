@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import headers, library, paths
-from .._cohort.tables import one_line
 
 if TYPE_CHECKING:
     from .._types import Path
@@ -26,7 +25,7 @@ def _read_by_simpleitk(path, image_io):
         try:
             image = sitk.ReadImage(path, imageIO=image_io)
         except RuntimeError as error:
-            raise ValueError(one_line(error)) from None
+            raise ValueError(paths.one_line(error)) from None
         finally:
             if verification:
                 verification.result()

@@ -206,3 +206,12 @@ def of_affine(affine, dimension, name, unit=1.0, zooms=None):
         raise ValueError(f"{name} has two dimensions, but its plane is not axial: store it as a volume of one slice")
     values = unit * spacing[:dimension], unit * origin[:dimension], direction[:dimension, :dimension].ravel()
     return tuple(tuple(map(float, each)) for each in values)
+
+
+def check_orthogonal(volume):
+    """Raise ValueError for an image that NIfTI cannot hold."""
+    if volume.shear > MOST_SHEAR:
+        raise ValueError(
+            f"axes of NIfTI are orthogonal, but those of the image have a cosine of {volume.shear:.3g}: write .nrrd, or resample the "
+            "image first"
+        )

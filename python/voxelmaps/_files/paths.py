@@ -165,3 +165,16 @@ def replace_texts(texts):
         for file in staged.values():
             with contextlib.suppress(OSError):
                 file.unlink(missing_ok=True)
+
+
+def one_line(error):
+    """An error as one line, without the layers that it came through."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory"
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    # ITK's errors begin with a place in its sources.
+    text = lines[-1] if lines and any("ITK ERROR" in line or ".cxx:" in line for line in lines) else " ".join(lines)
+    known = (ValueError, TypeError, NotImplementedError, ImportError, OSError, RuntimeError)
+    return text if text and isinstance(error, known) else f"{type(error).__name__}: {text}"

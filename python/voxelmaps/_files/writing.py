@@ -10,8 +10,7 @@ import zlib
 
 import numpy as np
 
-from . import library, paths
-from .._image import check_orthogonal
+from . import library, nifti, paths
 from .statistics import Statistics
 
 try:
@@ -42,7 +41,7 @@ def _nifti_header(volume, dtype):
     nibabel = library("nibabel", "writing NIfTI files")
     if max(volume.size) > _MAX_SIZE:
         raise ValueError(f"maps of {volume.size} voxels cannot be written: NIfTI supports {_MAX_SIZE} along an axis")
-    check_orthogonal(volume)
+    nifti.check_orthogonal(volume)
     header = nibabel.Nifti1Header()
     header.set_data_dtype(dtype)
     header.set_data_shape(volume.size)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Tuple
 import numpy as np
 import voxelmaps
 
-from .. import _arrays, _region_features, _regions
+from .. import _arrays, _masks, _regions
 from .._files import library, writing
 from .._image import Image, difference_of_grids, from_simpleitk, to_simpleitk
 from . import _filters
@@ -37,7 +37,7 @@ def scalar_mask(mask, settings):
 
 
 def _bounds(roi):
-    return _regions.bounds(_arrays.array_of(roi.array, "the region"))
+    return _masks.bounds(_arrays.array_of(roi.array, "the region"))
 
 
 def _check_inside(image, roi):
@@ -214,7 +214,7 @@ def _mask_diagnostics(roi, kind, image=None, labels=None):
         Size=roi.size,
         BoundingBox=tuple(reversed(lower)) + part.shape[::-1],
         VoxelNum=int(np.count_nonzero(part)),
-        VolumeNum=_region_features.number_of_parts(part, writing.Threads.number),
+        VolumeNum=_regions.number_of_parts(part, writing.Threads.number),
         CenterOfMassIndex=center,
         CenterOfMass=roi.point(center),
     )
@@ -267,7 +267,7 @@ def prepare(image, mask, settings, hashes):
         raise ValueError(f"the image has {len(image.spacing)} dimensions, but the mask has {len(mask.spacing)}")
     mask = scalar_mask(mask, settings)
     arrays = _arrays.array_of(mask.array, "the mask"), _arrays.array_of(image.array, "the image")
-    inside = _regions.region(arrays[0], settings["label"], "the mask", arrays[1], "the image")
+    inside = _masks.region(arrays[0], settings["label"], "the mask", arrays[1], "the image")
     roi = mask.with_array(inside.array.view(bool))
     diagnostics = {}
 

@@ -19,7 +19,7 @@ from .. import _core, _parameters
 from .._feature_maps import CLASSES, ON_REQUEST
 from .._files import library, paths
 from .._parameters import boolean, index, one_of, real, rule, shown
-from .._region_features import SHAPE_CLASSES
+from .._regions import SHAPE_CLASSES
 from .._suggestions import did_you_mean
 from . import _filters
 

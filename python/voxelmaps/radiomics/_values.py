@@ -6,9 +6,9 @@ import logging
 
 import numpy as np
 
-from .. import _region_features
+from .. import _regions
 from .._files import writing
-from . import _filters, _levels, _preparation, _settings
+from . import _filters, _maps, _preparation, _settings
 
 _logger = logging.getLogger(__name__)
 
@@ -19,9 +19,9 @@ def _computed(pixels, roi, spacing, settings, keys, **wanted):
     pixels    Array of the intensities in the box of the region.
     spacing   Of the image, from which that of the mask may differ.
     keys      By class and feature.
-    wanted    What _region_features.compute takes for these classes.
+    wanted    What _regions.compute takes for these classes.
     """
-    [(*_, values)] = _region_features.compute(
+    [(*_, values)] = _regions.compute(
         np.ascontiguousarray(pixels),
         np.ascontiguousarray(roi.array).view(np.uint8),
         [1],
@@ -69,7 +69,7 @@ def values_of(prepared, parameters):
         window = list(roi.array.shape)
         if settings["force2D"]:
             window[settings["force2Ddimension"]] = 1
-        levels = _levels.Levels(image, roi, {**settings, "maskedKernel": True}, window, name=name)
+        levels = _maps.Levels(image, roi, {**settings, "maskedKernel": True}, window, name=name)
         for group in levels.groups(_keys(parameters, name, False)):
             result |= _computed(levels.pixels, roi, image.spacing, settings, group, **levels.prepared(group))
     return result

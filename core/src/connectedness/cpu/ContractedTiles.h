@@ -7,7 +7,7 @@
 #include "common/ParallelFor.h"
 #include "ConnectednessGraph.h"
 #include "Contraction.h"
-#include "TileGrid.h"
+#include "connectedness/TileGrid.h"
 
 #include <algorithm>
 #include <memory>

@@ -5,7 +5,7 @@
 #include "connectedness/VerifyJob.h"
 #include "ContractedTiles.h"
 #include "connectedness/AffinityPlan.h"
-#include "PixelAccess.h"
+#include "VectorVoxels.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -5,7 +5,7 @@
 
 #include "common/ParallelFor.h"
 #include "ConnectednessGraph.h"
-#include "TileGrid.h"
+#include "connectedness/TileGrid.h"
 #include "Contraction.h"
 #include "connectedness/RelativeResults.h"
 

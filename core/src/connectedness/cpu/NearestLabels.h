@@ -3,7 +3,7 @@
 #ifndef NearestLabels_h
 #define NearestLabels_h
 
-#include "TileGrid.h"
+#include "connectedness/TileGrid.h"
 
 #include "common/HostMemory.h"
 #include "common/ParallelFor.h"

@@ -4,7 +4,7 @@
 #include "RelativeHierarchy.h"
 
 #include "connectedness/ConnectednessKeyEngines.h"
-#include "connectedness/LabelJobs.h"
+#include "connectedness/BestTwo.h"
 #include "connectedness/RelativeResults.h"
 #include "connectedness/VerifyJob.h"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "RowKeys.h"
 
-#include "PixelAccess.h"
+#include "VectorVoxels.h"
 
 #include <type_traits>
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaConnectednessSlab.h"
-#include "cuda/CudaStaging.h"
+#include "device/CudaStaging.h"
 #include "connectedness/VectorKeys.h"
 #include "connectedness/VerifyJob.h"
-#include "connectedness/cpu/TileGrid.h"
+#include "connectedness/TileGrid.h"
 
 namespace voxelmaps
 {

@@ -3,8 +3,8 @@
 #ifndef CudaConnectednessSlab_h
 #define CudaConnectednessSlab_h
 
-#include "cuda/CudaLaunch.h"
-#include "cuda/CudaMemory.h"
+#include "device/CudaLaunch.h"
+#include "device/CudaMemory.h"
 #include "connectedness/AffinityPlan.h"
 #include "CudaConnectednessScene.cuh"
 

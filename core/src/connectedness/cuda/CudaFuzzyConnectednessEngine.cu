@@ -5,7 +5,7 @@
 #include "common/Methods.h"
 #include "connectedness/ConnectednessKeyEngines.h"
 #include "connectedness/VerifyJob.h"
-#include "cuda/CudaStaging.h"
+#include "device/CudaStaging.h"
 #include "voxelmaps/CudaDevices.h"
 
 #include <algorithm>

@@ -3,10 +3,10 @@
 #include "CudaConnectednessSlab.h"
 #include "CudaNearestLabels.cuh"
 #include "CudaRelativeHierarchy.h"
-#include "connectedness/LabelJobs.h"
+#include "connectedness/BestTwo.h"
 #include "connectedness/RelativeResults.h"
 #include "connectedness/VerifyJob.h"
-#include "cuda/CudaStaging.h"
+#include "device/CudaStaging.h"
 #include "voxelmaps/CudaDevices.h"
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 #include "common/HostMemory.h"
 #include "connectedness/RelativeResults.h"
 #include "connectedness/SeedTree.h"
-#include "cuda/CudaStaging.h"
+#include "device/CudaStaging.h"
 #include "CudaNodeGraph.cuh"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include "connectedness/RelativeResults.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
 #include "CudaConnectednessSlab.h"
-#include "cuda/CudaStaging.h"
+#include "device/CudaStaging.h"
 
 #include <cstdint>
 #include <memory>

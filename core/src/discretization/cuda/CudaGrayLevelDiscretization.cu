@@ -3,8 +3,8 @@
 #include "voxelmaps/GrayLevelDiscretization.h"
 
 #include "common/ParallelFor.h"
-#include "cuda/CudaLaunch.h"
-#include "cuda/CudaStaging.h"
+#include "device/CudaLaunch.h"
+#include "device/CudaStaging.h"
 #include "discretization/GrayLevelFormula.h"
 #include "discretization/GrayLevelJob.h"
 

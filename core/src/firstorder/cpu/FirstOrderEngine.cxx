@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "FirstOrderTile.h"
 #include "firstorder/FirstOrder.h"
-#include "texture/cpu/TileKernel.h"
-#include "texture/cpu/Tiling.h"
+#include "window/cpu/TileKernel.h"
+#include "window/Tiling.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #define FirstOrderTile_h
 
 #include "firstorder/FirstOrder.h"
-#include "texture/cpu/TileShape.h"
+#include "window/cpu/KernelTile.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
 #define CudaFirstOrderMethods_h
 
 #include "firstorder/FirstOrder.h"
-#include "texture/cuda/CudaSlabEngine.h"
+#include "window/cuda/CudaSlabEngine.h"
 
 namespace voxelmaps
 {

@@ -6,7 +6,7 @@
 // What the CUDA kernels share: the window of a thread, and the sums whose order is fixed.
 #include "firstorder/FirstOrderFormulas.h"
 #include "firstorder/FirstOrder.h"
-#include "texture/cpu/WindowBox.h"
+#include "window/WindowBox.h"
 
 #include <math_constants.h>
 

@@ -12,9 +12,9 @@
 // twice the differences from the median. Sums of deviations are of doubles, in the order of the definition.
 #include "CudaFirstOrderMethods.h"
 #include "CudaFirstOrderSums.cuh"
-#include "cuda/CudaLaunch.h"
-#include "texture/cuda/CudaRegisterSort.cuh"
-#include "texture/cuda/CudaThreadTables.cuh"
+#include "device/CudaLaunch.h"
+#include "window/cuda/CudaRegisterSort.cuh"
+#include "window/cuda/CudaThreadTables.cuh"
 
 #include <cmath>
 #include <type_traits>

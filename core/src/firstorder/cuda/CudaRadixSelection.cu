@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaFirstOrderMethods.h"
 #include "CudaFirstOrderSums.cuh"
-#include "cuda/CudaLaunch.h"
-#include "texture/cuda/CudaTextureEngine.h"
+#include "device/CudaLaunch.h"
+#include "window/cuda/CudaTextureEngine.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,0 +1,378 @@
+// SPDX-FileCopyrightText: Copyright NumFOCUS
+// SPDX-License-Identifier: Apache-2.0
+// Run entropy of small windows. A thread walks the levels of one window, whose voxels are bits of its registers: those
+// that end at least k voxels of the level in a line are the bits that are left of k - 1 shifts along the direction.
+// Their numbers S(k) give the numbers of runs of a level by length, S(l) - 2 S(l + 1) + S(l + 2), without a table.
+#include "CudaRunAccumulator.cuh"
+#include "CudaRunLengthMethods.h"
+#include "window/cuda/CudaWindowBits.cuh"
+#include "window/WindowBox.h"
+
+#include <algorithm>
+#include <bitset>
+
+namespace voxelmaps
+{
+namespace
+{
+using Tiles = CudaWindowBitsTiles;
+
+constexpr int maxDirections = Directions::maxNumber;
+
+// Directions of a slice: along x, and three along y. Others go to the next slice, in the order of y and x.
+constexpr int flatDirections = 4;
+
+int
+DirectionNumber(const int (&step)[3])
+{
+  return step[2] == 0 ? (step[1] == 0 ? 0 : step[0] + 2) : flatDirections + 3 * (step[1] + 1) + step[0] + 1;
+}
+
+struct RunEntropyBitsLayout
+{
+  Tiles tiles;
+  /** The number of every direction of the task, and a bit for each of them. */
+  int           numbers[maxDirections];
+  std::uint32_t areUsed;
+  /** Component of the output. */
+  int component;
+
+  explicit RunEntropyBitsLayout(const RunLengthTask & task)
+    : tiles(task)
+    , numbers{}
+    , areUsed(0)
+    , component(FindRunEntropy(task))
+  {
+    for (int d = 0; d < task.directions.number; ++d)
+    {
+      numbers[d] = DirectionNumber(task.directions.steps[d]);
+      areUsed |= 1u << numbers[d];
+    }
+  }
+};
+
+/** Sums of a thread over the levels of its window. Of each direction by itself, they are in shared memory: the sum of t
+ * of the numbers of runs in the lower bits, and the number of neighbors of equal levels, which have a run less, above
+ * them. t of at most 343 runs is below 2^49, and there are at most 294 pairs. */
+using DirectionSums = std::uint64_t[Tiles::threads];
+constexpr int pairsShift = 50;
+
+/** Merged, they are in registers. */
+template <int VWidth>
+struct MergedSums
+{
+  std::int64_t  entropy;
+  std::uint32_t pairs;
+  /** Runs of the current level by length. */
+  std::uint32_t runs[VWidth + 1];
+};
+
+/** Counts the runs of a level. */
+template <int VWidth, int VSlices, int VLevelBits, bool VIsMerged>
+class LevelRuns
+{
+public:
+  using Bits = CudaWindowBits<VWidth, VSlices, VLevelBits>;
+  using Word = typename Bits::Word;
+
+  __device__
+  LevelRuns(const RunEntropyBitsLayout & layout, const std::int64_t * entropyTable, DirectionSums * sums,
+            MergedSums<VWidth> & merged)
+    : m_Layout(layout)
+    , m_EntropyTable(entropyTable)
+    , m_Sums(sums)
+    , m_Merged(merged)
+  {}
+
+  __device__ void
+  AddDirections(const Word (&voxels)[VSlices], std::uint32_t number)
+  {
+    // Code of all directions of large windows would not fit the instruction cache.
+    constexpr bool isUnrolled = VWidth <= 5;
+#pragma unroll(isUnrolled ? 4 : 1)
+    for (int n = 0; n < flatDirections; ++n)
+    {
+      this->AddDirection<0>(n, n == 0 ? 1 : Bits::rowBits + n - 2, voxels, number);
+    }
+    if constexpr (VSlices == 1)
+    {
+      for (int n = flatDirections; n < maxDirections; ++n)
+      {
+        this->AddShortLines(n, number);
+      }
+    }
+    else
+    {
+      // Those whose bits would move to the right are walked the other way.
+#pragma unroll(isUnrolled ? 4 : 1)
+      for (int n = 0; n < 4; ++n)
+      {
+        this->AddDirection<-1>(n + flatDirections, (1 - n / 3) * Bits::rowBits + 1 - n % 3, voxels, number);
+      }
+#pragma unroll(isUnrolled ? 5 : 1)
+      for (int n = 4; n < 9; ++n)
+      {
+        this->AddDirection<1>(n + flatDirections, (n / 3 - 1) * Bits::rowBits + n % 3 - 1, voxels, number);
+      }
+    }
+  }
+
+private:
+  /** Leave the voxels that end VLength voxels along a direction, from those that end one less; returns their number.
+   * VStep is how many slices a step goes on. */
+  template <int VStep, int VLength>
+  static __device__ std::uint32_t
+                    Shorten(Word (&ends)[VSlices], int shift)
+  {
+    constexpr int first = VStep > 0 ? VLength - 1 : 0;
+    constexpr int end = VStep < 0 ? VSlices - VLength + 1 : VSlices;
+#pragma unroll
+    for (int i = 0; i < end - first; ++i)
+    {
+      const int z = VStep < 0 ? first + i : end - 1 - i;
+      ends[z] &= ends[z - VStep] << shift;
+    }
+    return CountBitsBetween<first, end>(ends);
+  }
+  template <int VStep, int VLength>
+  static __device__ void
+  ShortenFrom(Word (&ends)[VSlices], int shift, std::uint32_t (&numbers)[VWidth + 3])
+  {
+    if constexpr (VLength <= (VStep == 0 ? VWidth : VSlices))
+    {
+      numbers[VLength] = Shorten<VStep, VLength>(ends, shift);
+      ShortenFrom<VStep, VLength + 1>(ends, shift, numbers);
+    }
+  }
+
+  /** Add a direction whose lines have one voxel. */
+  __device__ void
+  AddShortLines(int direction, std::uint32_t number)
+  {
+    if ((m_Layout.areUsed >> direction & 1) != 0)
+    {
+      const std::uint32_t numbers[VWidth + 3] = { 0, number };
+      this->AddRuns<1>(direction, numbers);
+    }
+  }
+
+  template <int VStep>
+  __device__ void
+  AddDirection(int direction, int shift, const Word (&voxels)[VSlices], std::uint32_t number)
+  {
+    if ((m_Layout.areUsed >> direction & 1) == 0)
+    {
+      return;
+    }
+    Word ends[VSlices];
+#pragma unroll
+    for (int z = 0; z < VSlices; ++z)
+    {
+      ends[z] = voxels[z];
+    }
+    constexpr int longest = VStep == 0 ? VWidth : VSlices;
+    // How many voxels end so many of the level.
+    std::uint32_t numbers[VWidth + 3] = {};
+    numbers[1] = number;
+    numbers[2] = Shorten<VStep, 2>(ends, shift);
+    // Three voxels in a line have two pairs.
+    if (__any_sync(0xffffffffu, numbers[2] > 1))
+    {
+      numbers[3] = Shorten<VStep, 3>(ends, shift);
+      if (longest > 3 && __any_sync(0xffffffffu, numbers[3] > 1))
+      {
+        ShortenFrom<VStep, 4>(ends, shift, numbers);
+        this->AddRuns<longest>(direction, numbers);
+      }
+      else
+      {
+        this->AddRuns<3>(direction, numbers);
+      }
+    }
+    else
+    {
+      this->AddRuns<2>(direction, numbers);
+    }
+  }
+
+  /** Add the runs of a direction, up to a length. */
+  template <int VLength>
+  __device__ void
+  AddRuns(int direction, const std::uint32_t (&numbers)[VWidth + 3])
+  {
+    std::uint64_t sum = std::uint64_t{ numbers[2] } << pairsShift;
+#pragma unroll
+    for (int l = 1; l <= VLength; ++l)
+    {
+      const std::uint32_t runs = numbers[l] - 2 * numbers[l + 1] + numbers[l + 2];
+      if constexpr (VIsMerged)
+      {
+        m_Merged.runs[l] += runs;
+      }
+      else
+      {
+        sum += static_cast<std::uint64_t>(m_EntropyTable[runs]);
+      }
+    }
+    if constexpr (VIsMerged)
+    {
+      m_Merged.pairs += numbers[2];
+    }
+    else
+    {
+      m_Sums[direction][threadIdx.x] += sum;
+    }
+  }
+
+  const RunEntropyBitsLayout & m_Layout;
+  const std::int64_t *         m_EntropyTable;
+  DirectionSums *              m_Sums;
+  MergedSums<VWidth> &         m_Merged;
+};
+
+/** Blocks that the compiler leaves registers for. */
+template <int VWidth, int VSlices, int VLevelBits>
+constexpr int blocksPerMultiprocessor = VWidth <= 5 || VSlices == 1 ? (VLevelBits <= 9 ? 5 : 3)
+                                        : VLevelBits <= 6           ? 3
+                                                                    : 2;
+
+template <int VWidth, int VSlices, int VLevelBits, bool VIsMerged>
+__global__ void
+__launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLevelBits>))
+  RunEntropyBitsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ RunEntropyBitsLayout layout,
+                       std::int64_t firstTile)
+{
+  using Bits = CudaWindowBits<VWidth, VSlices, VLevelBits>;
+  constexpr int maxRuns = VWidth * VWidth * VSlices;
+
+  __shared__ typename Bits::Tile tile;
+  __shared__ std::int64_t  entropyTable[VIsMerged ? 1 : maxRuns + 1];
+  __shared__ DirectionSums directionSums[VIsMerged ? 1 : maxDirections];
+  if (!VIsMerged)
+  {
+    for (int n = threadIdx.x; n <= maxRuns; n += Tiles::threads)
+    {
+      entropyTable[n] = task.entropyTable[min(n, static_cast<int>(task.maxVoxels))];
+    }
+  }
+  std::int64_t start[3];
+  layout.tiles.GetStart(firstTile + blockIdx.x, start);
+  const int slices = static_cast<int>(min(std::int64_t{ layout.tiles.slices }, task.outputSize[2] - start[2]));
+  tile.Load(task, start, slices);
+
+  const int lane = threadIdx.x % Tiles::lanes;
+  const int row = threadIdx.x / Tiles::lanes;
+  Bits      bits;
+#pragma unroll 1
+  for (int plane = 0; plane < slices + VSlices - 1; ++plane)
+  {
+    bits.Move(task, tile, row, plane);
+    if (plane < VSlices - 1)
+    {
+      continue;
+    }
+    const std::int64_t voxel[3] = { start[0] + lane, start[1] + row, start[2] + plane - (VSlices - 1) };
+    const bool         isOutput = voxel[0] < task.outputSize[0] && voxel[1] < task.outputSize[1];
+    const bool         isComputed = isOutput && WindowBox(task, voxel).isComputed;
+    const std::int64_t out =
+      ((voxel[2] * task.outputSize[1] + voxel[1]) * task.outputSize[0] + voxel[0]) * task.voxelStride;
+    if (isOutput && !isComputed)
+    {
+      StoreRunEntropyBackground(task, out, layout.component);
+    }
+    bits.Start(isComputed ? task.window[2] : 0);
+    const std::uint32_t numberOfVoxels = bits.NumberLeft();
+
+    MergedSums<VWidth> merged{};
+#pragma unroll
+    for (auto & sum : directionSums)
+    {
+      sum[threadIdx.x] = 0;
+    }
+    while (__any_sync(0xffffffffu, bits.HasLeft()))
+    {
+      typename Bits::Word voxels[VSlices];
+      std::uint32_t       number = 0;
+      // A single voxel has a run of each direction, and t(1) is 0.
+      do
+      {
+        bits.TakeLevel(voxels);
+        number = CountBitsBetween<0, VSlices>(voxels);
+      } while (!VIsMerged && number == 1);
+      __syncwarp();
+      LevelRuns<VWidth, VSlices, VLevelBits, VIsMerged>(layout, entropyTable, directionSums, merged)
+        .AddDirections(voxels, number);
+      if constexpr (VIsMerged)
+      {
+#pragma unroll
+        for (int l = 1; l <= VWidth; ++l)
+        {
+          merged.entropy += task.entropyTable[merged.runs[l]];
+          merged.runs[l] = 0;
+        }
+      }
+    }
+    if (!isComputed)
+    {
+      continue;
+    }
+
+    StoreRunEntropy(task, out, layout.component, [&](int m) -> RunEntropySums {
+      if constexpr (VIsMerged)
+      {
+        return { merged.entropy, numberOfVoxels * static_cast<std::uint32_t>(task.directions.number) - merged.pairs };
+      }
+      const std::uint64_t sum = directionSums[layout.numbers[m]][threadIdx.x];
+      return { static_cast<std::int64_t>(sum & ((std::uint64_t{ 1 } << pairsShift) - 1)),
+               numberOfVoxels - static_cast<std::uint32_t>(sum >> pairsShift) };
+    });
+  }
+}
+
+template <int VWidth, int VSlices, int VLevelBits>
+void
+Launch(const RunLengthTask & task, const CudaMethodResources & resources)
+{
+  const RunEntropyBitsLayout layout(task);
+  const auto                 kernel = task.aggregation == RunLengthJob::Aggregation::Merge
+                                        ? RunEntropyBitsKernel<VWidth, VSlices, VLevelBits, true>
+                                        : RunEntropyBitsKernel<VWidth, VSlices, VLevelBits, false>;
+  // In parts of about a tenth of a second at most, so that an abort is quick.
+  constexpr std::int64_t partTiles = std::int64_t{ 1 } << (VSlices <= 5 ? 13 : 12);
+  LaunchChunked(layout.tiles.Number(),
+                partTiles,
+                resources,
+                "starting the kernel of run entropy by bits",
+                [&](std::int64_t first, std::int64_t end) {
+                  kernel<<<static_cast<unsigned int>(end - first), Tiles::threads, 0, resources.stream>>>(
+                    task, layout, first);
+                });
+}
+} // namespace
+
+bool
+CudaRunEntropyBitsSupports(const RunLengthTask & task)
+{
+  const int  width = *std::max_element(task.window, task.window + 3);
+  const bool hasEachDirectionOnce =
+    static_cast<int>(std::bitset<32>(RunEntropyBitsLayout(task).areUsed).count()) == task.directions.number;
+  return hasEachDirectionOnce &&
+         (width <= 5 || (width <= maxWindowBitsWidth && (task.window[2] == 1 || task.numberOfGrayLevels < 512)));
+}
+
+void
+ComputeCudaRunEntropyBits(const RunLengthTask & task, const CudaMethodResources & resources)
+{
+  const int  width = *std::max_element(task.window, task.window + 3);
+  const int  levels = task.numberOfGrayLevels;
+  const bool isFlat = task.window[2] == 1;
+  const auto launch = isFlat       ? (width <= 5 ? (levels < 64 ? Launch<5, 1, 6> : Launch<5, 1, 16>)
+                                                 : (levels < 64 ? Launch<7, 1, 6> : Launch<7, 1, 16>))
+                      : width <= 3 ? (levels < 64 ? Launch<3, 3, 6> : Launch<3, 3, 16>)
+                      : width <= 5 ? (levels < 64    ? Launch<5, 5, 6>
+                                      : levels < 512 ? Launch<5, 5, 9>
+                                                     : Launch<5, 5, 16>)
+                                   : (levels < 64 ? Launch<7, 7, 6> : Launch<7, 7, 9>);
+  launch(task, resources);
+}
+} // namespace voxelmaps
