@@ -1,514 +1,527 @@
-// SizeZoneTileKernel_hSPDX-FileCopyrightText: Copyright NumFOCUS
-// SizeZoneTileKernel_hSPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Copyright NumFOCUS
+// SPDX-License-Identifier: Apache-2.0
 
-// SizeZoneTileKernel_hIncluded once per instruction set by SizeZoneTile*.cxx, which define VOXELMAPS_INSTRUCTION_SET.
-#SizeZoneTileKernel_hinclude "SizeZoneTile.h"
-#SizeZoneTileKernel_hinclude "window/cpu/Simd.h"
-#SizeZoneTileKernel_hinclude "window/WindowBox.h"
+// Included once per instruction set by SizeZoneTile*.cxx, which define VOXELMAPS_INSTRUCTION_SET.
+#include "SizeZoneTile.h"
+#include "window/cpu/Simd.h"
+#include "window/WindowBox.h"
 
-#SizeZoneTileKernel_hif defined(VOXELMAPS_VECTOR_TYPES) && defined(__SSE2__)
-#SizeZoneTileKernel_hinclude < immintrin.h>
-#SizeZoneTileKernel_hendif
+#if defined(VOXELMAPS_VECTOR_TYPES) && defined(__SSE2__)
+#  include <immintrin.h>
+#endif
 
-/* SizeZoneTileKernel_hAn element of a vector is a window; the windows of a vector are neighbors along x. A slice of a
- * window is a word of SizeZoneTileKernel_hbits, row by row. All windows of a vector fill one zone each at the same
- * time: the voxels found so far grow by their SizeZoneTileKernel_hneighbors of the same level, until they stay as they
- * are; then this window begins its next zone. */
-SizeZoneTileKernel_hnamespace voxelmaps
+/* An element of a vector is a window; the windows of a vector are neighbors along x. A slice of a window is a word of
+ * bits, row by row. All windows of a vector fill one zone each at the same time: the voxels found so far grow by their
+ * neighbors of the same level, until they stay as they are; then this window begins its next zone. */
+namespace voxelmaps
 {
-  SizeZoneTileKernel_hnamespace VOXELMAPS_INSTRUCTION_SET
+namespace VOXELMAPS_INSTRUCTION_SET
+{
+namespace
+{
+#if defined(VOXELMAPS_VECTOR_TYPES)
+constexpr int vectorBytes = 8 * simdWidth;
+#endif
+
+/** A vector of elements, and of levels for as many. */
+template <typename TElement>
+struct ElementVector;
+
+template <>
+struct ElementVector<std::uint32_t>
+{
+#if defined(VOXELMAPS_VECTOR_TYPES)
+  using Elements = std::uint32_t __attribute__((vector_size(vectorBytes)));
+  using Levels = std::uint16_t __attribute__((vector_size(vectorBytes / 2)));
+#else
+  using Elements = std::uint32_t;
+  using Levels = std::uint16_t;
+#endif
+};
+
+template <>
+struct ElementVector<std::uint64_t>
+{
+#if defined(VOXELMAPS_VECTOR_TYPES)
+  using Elements = std::uint64_t __attribute__((vector_size(vectorBytes)));
+  using Levels = std::uint16_t __attribute__((vector_size(vectorBytes / 4)));
+#else
+  using Elements = std::uint64_t;
+  using Levels = std::uint16_t;
+#endif
+};
+
+/** All bits of the elements that are 0, no bit of the others. */
+template <typename TWords>
+inline TWords
+ZeroMask(TWords words)
+{
+#if defined(VOXELMAPS_VECTOR_TYPES)
+  return reinterpret_cast<TWords>(words == TWords{});
+#else
+  return words == 0 ? ~TWords{ 0 } : TWords{ 0 };
+#endif
+}
+
+/** One bit for each element of a mask. */
+template <typename TWord, typename TWords>
+inline std::uint32_t
+MaskBits(TWords mask)
+{
+#if defined(VOXELMAPS_VECTOR_TYPES) && defined(__AVX512F__)
+  return sizeof(TWord) == 4 ? _mm512_movepi32_mask(reinterpret_cast<__m512i>(mask))
+                            : _mm512_movepi64_mask(reinterpret_cast<__m512i>(mask));
+#elif defined(VOXELMAPS_VECTOR_TYPES) && defined(__AVX2__)
+  return static_cast<std::uint32_t>(sizeof(TWord) == 4 ? _mm256_movemask_ps(reinterpret_cast<__m256>(mask))
+                                                       : _mm256_movemask_pd(reinterpret_cast<__m256d>(mask)));
+#elif defined(VOXELMAPS_VECTOR_TYPES) && defined(__SSE2__)
+  return static_cast<std::uint32_t>(sizeof(TWord) == 4 ? _mm_movemask_ps(reinterpret_cast<__m128>(mask))
+                                                       : _mm_movemask_pd(reinterpret_cast<__m128d>(mask)));
+#else
+  constexpr int width = static_cast<int>(sizeof(TWords) / sizeof(TWord));
+  TWord         elements[width];
+  std::memcpy(elements, &mask, sizeof(mask));
+  std::uint32_t bits = 0;
+  for (int i = 0; i < width; ++i)
   {
-    SizeZoneTileKernel_hnamespace
+    bits |= elements[i] != 0 ? 1u << i : 0u;
+  }
+  return bits;
+#endif
+}
+
+inline int
+LowestBit(std::uint32_t bits)
+{
+#if defined(__GNUC__) || defined(__clang__)
+  return __builtin_ctz(bits);
+#else
+  int i = 0;
+  while ((bits >> i & 1u) == 0)
+  {
+    ++i;
+  }
+  return i;
+#endif
+}
+
+inline std::uint32_t
+NumberOfBits(std::uint64_t bits)
+{
+#if (defined(__GNUC__) || defined(__clang__)) && defined(__POPCNT__)
+  return static_cast<std::uint32_t>(__builtin_popcountll(bits));
+#else
+  bits -= bits >> 1 & 0x5555555555555555u;
+  bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
+  return static_cast<std::uint32_t>(((bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
+#endif
+}
+
+/** Vectors of words that an element holds. */
+template <typename TElement>
+struct SimpleWords
+{
+  using Element = TElement;
+  using Elements = typename ElementVector<TElement>::Elements;
+  using Words = Elements;
+  static constexpr int parts = 1;
+
+  /** All words alike. */
+  static Words
+  From(Elements elements)
+  {
+    return elements;
+  }
+  /** What is not 0 if a word is not. */
+  static Elements
+  Any(Words words)
+  {
+    return words;
+  }
+  /** An element per word, moved up. */
+  static Words
+  Place(Elements elements, int distance)
+  {
+    return elements << distance;
+  }
+  static Words
+  LowestBit(Words words)
+  {
+    return words & (Elements{} - words);
+  }
+};
+
+/** Vectors of words of two elements. Shifts are by 1 to 63 bits. */
+struct DoubleWords
+{
+  using Element = std::uint64_t;
+  using Elements = ElementVector<Element>::Elements;
+  using Words = DoubleWords;
+  static constexpr int parts = 2;
+  static constexpr int elementBits = 64;
+
+  Elements low;
+  Elements high;
+
+  static DoubleWords
+  From(Elements elements)
+  {
+    return { elements, elements };
+  }
+  static Elements
+  Any(DoubleWords words)
+  {
+    return words.low | words.high;
+  }
+  static DoubleWords
+  Place(Elements elements, int distance)
+  {
+    const Elements none{};
+    return distance < elementBits ? DoubleWords{ elements << distance, none }
+                                  : DoubleWords{ none, elements << (distance - elementBits) };
+  }
+  static DoubleWords
+  LowestBit(DoubleWords words)
+  {
+    const Elements none{};
+    return { words.low & (none - words.low), words.high & (none - words.high) & ZeroMask(words.low) };
+  }
+  DoubleWords
+  operator~() const
+  {
+    return { ~low, ~high };
+  }
+  DoubleWords
+  operator|(DoubleWords other) const
+  {
+    return { low | other.low, high | other.high };
+  }
+  DoubleWords
+  operator&(DoubleWords other) const
+  {
+    return { low & other.low, high & other.high };
+  }
+  DoubleWords
+  operator^(DoubleWords other) const
+  {
+    return { low ^ other.low, high ^ other.high };
+  }
+  DoubleWords
+  operator<<(int distance) const
+  {
+    return { low << distance, (high << distance) | (low >> (elementBits - distance)) };
+  }
+  DoubleWords
+  operator>>(int distance) const
+  {
+    return { (low >> distance) | (high << (elementBits - distance)), high >> distance };
+  }
+};
+
+/** Computes a tile of windows whose slices fit words of a kind. VSlices is at least their number of slices; the others
+ * are empty. */
+template <typename TKind, int VSlices>
+class SizeZoneTileComputer
+{
+public:
+  SizeZoneTileComputer(const SizeZoneTask & task, const SizeZoneTile & tile, void * workspace)
+    : m_Task(task)
+    , m_Tile(tile)
+    , m_Shape(task, tile.size)
+    , m_Memory(task, m_Shape, workspace)
+    , m_Slices(static_cast<Words *>(m_Memory.slices))
+    , m_LevelBits(LevelBits(task))
+    , m_RowBits(RowBits(task))
+  {}
+
+  void
+  Compute()
+  {
+    std::memset(m_Memory.levels, 0, static_cast<std::size_t>(m_Shape.inputVoxels + inputSlack) * sizeof(std::uint16_t));
+    CopyInput(m_Task, m_Tile, m_Task.levels, m_Shape, m_Memory.levels);
+    std::memset(m_Memory.slices, 0, static_cast<std::size_t>(m_Shape.ez) * this->SliceVectors() * sizeof(Words));
+    for (int y = 0; y < m_Tile.size[1] + m_Task.window[1] - 1; ++y)
     {
-#SizeZoneTileKernel_hif defined(VOXELMAPS_VECTOR_TYPES)
-      SizeZoneTileKernel_hconstexpr int vectorBytes = 8 * simdWidth;
-#SizeZoneTileKernel_hendif
-
-      /** SizeZoneTileKernel_hA vector of elements, and of levels for as many. */
-      SizeZoneTileKernel_htemplate<typename TElement> SizeZoneTileKernel_hstruct ElementVector;
-
-      SizeZoneTileKernel_htemplate<> SizeZoneTileKernel_hstruct ElementVector<std::uint32_t>
+      for (int z = 0; z < m_Tile.size[2] + m_Task.window[2] - 1; ++z)
       {
-#SizeZoneTileKernel_hif defined(VOXELMAPS_VECTOR_TYPES)
-        SizeZoneTileKernel_husing Elements = std::uint32_t __attribute__((vector_size(vectorBytes)));
-        SizeZoneTileKernel_husing Levels = std::uint16_t __attribute__((vector_size(vectorBytes / 2)));
-#SizeZoneTileKernel_helse
-        SizeZoneTileKernel_husing Elements = std::uint32_t;
-        SizeZoneTileKernel_husing Levels = std::uint16_t;
-#SizeZoneTileKernel_hendif
-      };
-
-      SizeZoneTileKernel_htemplate<> SizeZoneTileKernel_hstruct ElementVector<std::uint64_t>
-      {
-#SizeZoneTileKernel_hif defined(VOXELMAPS_VECTOR_TYPES)
-        SizeZoneTileKernel_husing Elements = std::uint64_t __attribute__((vector_size(vectorBytes)));
-        SizeZoneTileKernel_husing Levels = std::uint16_t __attribute__((vector_size(vectorBytes / 4)));
-#SizeZoneTileKernel_helse
-        SizeZoneTileKernel_husing Elements = std::uint64_t;
-        SizeZoneTileKernel_husing Levels = std::uint16_t;
-#SizeZoneTileKernel_hendif
-      };
-
-      /** SizeZoneTileKernel_hAll bits of the elements that are 0, no bit of the others. */
-      SizeZoneTileKernel_htemplate<typename TWords> SizeZoneTileKernel_hinline TWords SizeZoneTileKernel_hZeroMask(
-        TWords words)
-      {
-#SizeZoneTileKernel_hif defined(VOXELMAPS_VECTOR_TYPES)
-        SizeZoneTileKernel_hreturn reinterpret_cast<TWords>(words == TWords{});
-#SizeZoneTileKernel_helse
-        SizeZoneTileKernel_hreturn words == 0 ? ~TWords{ 0 } : TWords{ 0 };
-#SizeZoneTileKernel_hendif
-      }
-
-      /** SizeZoneTileKernel_hOne bit for each element of a mask. */
-      SizeZoneTileKernel_htemplate<typename TWord, typename TWords> SizeZoneTileKernel_hinline std::uint32_t
-      SizeZoneTileKernel_hMaskBits(TWords mask)
-      {
-#SizeZoneTileKernel_hif defined(VOXELMAPS_VECTOR_TYPES) && defined(__AVX512F__)
-        SizeZoneTileKernel_hreturn sizeof(TWord) == 4
-          ? _mm512_movepi32_mask(reinterpret_cast<__m512i>(mask))
-          : SizeZoneTileKernel_h_mm512_movepi64_mask(reinterpret_cast<__m512i>(mask));
-#SizeZoneTileKernel_helif defined(VOXELMAPS_VECTOR_TYPES) && defined(__AVX2__)
-        SizeZoneTileKernel_hreturn static_cast<std::uint32_t>(
-          sizeof(TWord) == 4 ? _mm256_movemask_ps(reinterpret_cast<__m256>(mask))
-                             : SizeZoneTileKernel_h_mm256_movemask_pd(reinterpret_cast<__m256d>(mask)));
-#SizeZoneTileKernel_helif defined(VOXELMAPS_VECTOR_TYPES) && defined(__SSE2__)
-        SizeZoneTileKernel_hreturn static_cast<std::uint32_t>(
-          sizeof(TWord) == 4 ? _mm_movemask_ps(reinterpret_cast<__m128>(mask))
-                             : SizeZoneTileKernel_h_mm_movemask_pd(reinterpret_cast<__m128d>(mask)));
-#SizeZoneTileKernel_helse
-        SizeZoneTileKernel_hconstexpr int width = static_cast<int>(sizeof(TWords) / sizeof(TWord));
-        SizeZoneTileKernel_hTWord         elements[width];
-        SizeZoneTileKernel_hstd::memcpy(elements, &mask, sizeof(mask));
-        SizeZoneTileKernel_hstd::uint32_t bits = 0;
-        SizeZoneTileKernel_hfor(int i = 0; i < width; ++i)
+        for (int x = 0; x < m_Tile.size[0]; x += width)
         {
-          SizeZoneTileKernel_hbits |= elements[i] != 0 ? 1u << i : 0u;
-        }
-        SizeZoneTileKernel_hreturn bits;
-#SizeZoneTileKernel_hendif
-      }
-
-      SizeZoneTileKernel_hinline int SizeZoneTileKernel_hLowestBit(std::uint32_t bits)
-      {
-#SizeZoneTileKernel_hif defined(__GNUC__) || defined(__clang__)
-        SizeZoneTileKernel_hreturn __builtin_ctz(bits);
-#SizeZoneTileKernel_helse
-        SizeZoneTileKernel_hint i = 0;
-        SizeZoneTileKernel_hwhile((bits >> i & 1u) == 0)
-        {
-          ++SizeZoneTileKernel_hi;
-        }
-        SizeZoneTileKernel_hreturn i;
-#SizeZoneTileKernel_hendif
-      }
-
-      SizeZoneTileKernel_hinline std::uint32_t SizeZoneTileKernel_hNumberOfBits(std::uint64_t bits)
-      {
-#SizeZoneTileKernel_hif(defined(__GNUC__) || defined(__clang__)) && defined(__POPCNT__)
-        SizeZoneTileKernel_hreturn static_cast<std::uint32_t>(__builtin_popcountll(bits));
-#SizeZoneTileKernel_helse
-        SizeZoneTileKernel_hbits -= bits >> 1 & 0x5555555555555555u;
-        SizeZoneTileKernel_hbits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
-        SizeZoneTileKernel_hreturn static_cast<std::uint32_t>(
-          ((bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
-#SizeZoneTileKernel_hendif
-      }
-
-      /** SizeZoneTileKernel_hVectors of words that an element holds. */
-      SizeZoneTileKernel_htemplate<typename TElement> SizeZoneTileKernel_hstruct SimpleWords
-      {
-        SizeZoneTileKernel_husing                Element = TElement;
-        SizeZoneTileKernel_husing                Elements = typename ElementVector<TElement>::Elements;
-        SizeZoneTileKernel_husing                Words = Elements;
-        constexpr SizeZoneTileKernel_hstatic int parts = 1;
-
-        /** SizeZoneTileKernel_hAll words alike. */
-        SizeZoneTileKernel_hstatic Words SizeZoneTileKernel_hFrom(Elements elements)
-        {
-          SizeZoneTileKernel_hreturn elements;
-        }
-        /** SizeZoneTileKernel_hWhat is not 0 if a word is not. */
-        SizeZoneTileKernel_hstatic Elements SizeZoneTileKernel_hAny(Words words)
-        {
-          SizeZoneTileKernel_hreturn words;
-        }
-        /** SizeZoneTileKernel_hAn element per word, moved up. */
-        SizeZoneTileKernel_hstatic Words SizeZoneTileKernel_hPlace(Elements elements, int distance)
-        {
-          SizeZoneTileKernel_hreturn elements << distance;
-        }
-        SizeZoneTileKernel_hstatic Words SizeZoneTileKernel_hLowestBit(Words words)
-        {
-          SizeZoneTileKernel_hreturn words &(Elements{} - words);
-        }
-      };
-
-      /** SizeZoneTileKernel_hVectors of words of two elements. Shifts are by 1 to 63 bits. */
-      SizeZoneTileKernel_hstruct DoubleWords
-      {
-        SizeZoneTileKernel_husing                Element = std::uint64_t;
-        SizeZoneTileKernel_husing                Elements = ElementVector<Element>::Elements;
-        SizeZoneTileKernel_husing                Words = DoubleWords;
-        constexpr SizeZoneTileKernel_hstatic int parts = 2;
-        constexpr SizeZoneTileKernel_hstatic int elementBits = 64;
-
-        SizeZoneTileKernel_hElements low;
-        SizeZoneTileKernel_hElements high;
-
-        SizeZoneTileKernel_hstatic DoubleWords SizeZoneTileKernel_hFrom(Elements elements)
-        {
-          SizeZoneTileKernel_hreturn{ elements, elements };
-        }
-        SizeZoneTileKernel_hstatic Elements SizeZoneTileKernel_hAny(DoubleWords words)
-        {
-          SizeZoneTileKernel_hreturn words.low | words.high;
-        }
-        SizeZoneTileKernel_hstatic DoubleWords SizeZoneTileKernel_hPlace(Elements elements, int distance)
-        {
-          SizeZoneTileKernel_hconst Elements none{};
-          SizeZoneTileKernel_hreturn distance < elementBits
-            ? DoubleWords{ elements << distance, none }
-            : SizeZoneTileKernel_hDoubleWords{ none, elements << (distance - elementBits) };
-        }
-        SizeZoneTileKernel_hstatic DoubleWords SizeZoneTileKernel_hLowestBit(DoubleWords words)
-        {
-          SizeZoneTileKernel_hconst Elements none{};
-          SizeZoneTileKernel_hreturn{ words.low & (none - words.low),
-                                      words.high & (none - words.high) & ZeroMask(words.low) };
-        }
-        SizeZoneTileKernel_hDoubleWords SizeZoneTileKernel_hoperator ~() const
-        {
-          SizeZoneTileKernel_hreturn{ ~low, ~high };
-        }
-        SizeZoneTileKernel_hDoubleWords SizeZoneTileKernel_hoperator | (DoubleWords other) const
-        {
-          SizeZoneTileKernel_hreturn{ low | other.low, high | other.high };
-        }
-        SizeZoneTileKernel_hDoubleWords SizeZoneTileKernel_hoperator &(DoubleWords other) const
-        {
-          SizeZoneTileKernel_hreturn{ low & other.low, high & other.high };
-        }
-        SizeZoneTileKernel_hDoubleWords SizeZoneTileKernel_hoperator ^ (DoubleWords other) const
-        {
-          SizeZoneTileKernel_hreturn{ low ^ other.low, high ^ other.high };
-        }
-        SizeZoneTileKernel_hDoubleWords SizeZoneTileKernel_hoperator << (int distance) const
-        {
-          SizeZoneTileKernel_hreturn{ low << distance, (high << distance) | (low >> (elementBits - distance)) };
-        }
-        SizeZoneTileKernel_hDoubleWords SizeZoneTileKernel_hoperator >> (int distance) const
-        {
-          SizeZoneTileKernel_hreturn{ (low >> distance) | (high << (elementBits - distance)), high >> distance };
-        }
-      };
-
-      /** SizeZoneTileKernel_hComputes a tile of windows whose slices fit words of a kind. VSlices is at least their
-       * number of slices; the others SizeZoneTileKernel_hare empty. */
-      SizeZoneTileKernel_htemplate<typename TKind, int VSlices> SizeZoneTileKernel_hclass SizeZoneTileComputer
-      {
-      SizeZoneTileKernel_hpublic:
-        SizeZoneTileKernel_hSizeZoneTileComputer(const SizeZoneTask & task, const SizeZoneTile & tile, void * workspace)
-          : SizeZoneTileKernel_hm_Task(task)
-          , SizeZoneTileKernel_hm_Tile(tile)
-          , SizeZoneTileKernel_hm_Shape(task, tile.size)
-          , SizeZoneTileKernel_hm_Memory(task, m_Shape, workspace)
-          , SizeZoneTileKernel_hm_Slices(static_cast<Words *>(m_Memory.slices))
-          , SizeZoneTileKernel_hm_LevelBits(LevelBits(task))
-          , SizeZoneTileKernel_hm_RowBits(RowBits(task))
-        {}
-
-        SizeZoneTileKernel_hvoid SizeZoneTileKernel_hCompute()
-        {
-          SizeZoneTileKernel_hstd::memset(
-            m_Memory.levels, 0, static_cast<std::size_t>(m_Shape.inputVoxels + inputSlack) * sizeof(std::uint16_t));
-          SizeZoneTileKernel_hCopyInput(m_Task, m_Tile, m_Task.levels, m_Shape, m_Memory.levels);
-          SizeZoneTileKernel_hstd::memset(
-            m_Memory.slices, 0, static_cast<std::size_t>(m_Shape.ez) * this->SliceVectors() * sizeof(Words));
-          SizeZoneTileKernel_hfor(int y = 0; y < m_Tile.size[1] + m_Task.window[1] - 1; ++y)
-          {
-            SizeZoneTileKernel_hfor(int z = 0; z < m_Tile.size[2] + m_Task.window[2] - 1; ++z)
-            {
-              SizeZoneTileKernel_hfor(int x = 0; x < m_Tile.size[0]; x += width)
-              {
-                SizeZoneTileKernel_hthis->AddRow(x, y, z);
-              }
-            }
-            SizeZoneTileKernel_hconst int outputRow = y - m_Task.window[1] + 1;
-            SizeZoneTileKernel_hfor(int z = 0; z < m_Tile.size[2] && outputRow >= 0; ++z)
-            {
-              SizeZoneTileKernel_hm_Tile.checkAbort(m_Tile.execution);
-              SizeZoneTileKernel_hfor(int x = 0; x < m_Tile.size[0]; x += width)
-              {
-                SizeZoneTileKernel_hthis->ComputeVector(x, outputRow, z);
-              }
-            }
-          }
-        }
-
-      SizeZoneTileKernel_hprivate:
-        SizeZoneTileKernel_husing                Words = typename TKind::Words;
-        SizeZoneTileKernel_husing                Element = typename TKind::Element;
-        SizeZoneTileKernel_husing                Elements = typename TKind::Elements;
-        SizeZoneTileKernel_husing                Levels = typename ElementVector<Element>::Levels;
-        constexpr SizeZoneTileKernel_hstatic int width =
-          static_cast<int>(sizeof(Elements) / sizeof(Element)); // windows of a vector
-        SizeZoneTileKernel_hstatic_assert(blockVoxels % width == 0, "rows are whole vectors");
-        SizeZoneTileKernel_hstatic_assert(width <= maxVectorWindows && sizeof(Elements) <= maxVectorBytes,
-                                          "the workspace is large enough");
-
-        SizeZoneTileKernel_hstd::size_t SizeZoneTileKernel_hSliceVectors() const
-        {
-          SizeZoneTileKernel_hreturn static_cast<std::size_t>(m_Shape.nx / width * (m_LevelBits + 1));
-        }
-        /** SizeZoneTileKernel_hThe words of a slice of the windows from x on: of its voxels, then of the bits of their
-         * levels. */
-        SizeZoneTileKernel_hWords * SizeZoneTileKernel_hSliceAt(int x, int z) const
-        {
-          SizeZoneTileKernel_hreturn m_Slices + static_cast<std::size_t>(z) * this->SliceVectors() +
-            SizeZoneTileKernel_hstatic_cast<std::size_t>(x / width * (m_LevelBits + 1));
-        }
-
-        /** SizeZoneTileKernel_hLet the slices of the windows from x on move by a row, which becomes their last one. */
-        SizeZoneTileKernel_hvoid SizeZoneTileKernel_hAddRow(int x, int y, int z)
-        {
-          SizeZoneTileKernel_hconst int place = m_RowBits * (m_Task.window[1] - 1);
-          SizeZoneTileKernel_hconst std::uint16_t * const levels = m_Memory.levels + m_Shape.InputOffset(x, y, z);
-          SizeZoneTileKernel_hWords * const               slice = this->SliceAt(x, z);
-          SizeZoneTileKernel_hfor(int b = 0; b <= m_LevelBits; ++b)
-          {
-            SizeZoneTileKernel_hslice[b] = slice[b] >> m_RowBits;
-          }
-          SizeZoneTileKernel_hfor(int i = 0; i < m_Task.window[0]; ++i)
-          {
-            SizeZoneTileKernel_hconst Elements level = Widen(Load<Levels>(levels + i));
-            SizeZoneTileKernel_hconst Elements present = ~ZeroMask(level) & Element{ 1 };
-            SizeZoneTileKernel_hconst Elements index = level - Element{ 1 };
-            SizeZoneTileKernel_hslice[0] = slice[0] | TKind::Place(present, place + i);
-            SizeZoneTileKernel_hfor(int b = 0; b < m_LevelBits; ++b)
-            {
-              SizeZoneTileKernel_hslice[b + 1] = slice[b + 1] | TKind::Place((index >> b) & present, place + i);
-            }
-          }
-        }
-
-        SizeZoneTileKernel_hstatic Elements SizeZoneTileKernel_hWiden(Levels levels)
-        {
-#SizeZoneTileKernel_hif defined(VOXELMAPS_VECTOR_TYPES)
-          SizeZoneTileKernel_hreturn __builtin_convertvector(levels, Elements);
-#SizeZoneTileKernel_helse
-          SizeZoneTileKernel_hreturn levels;
-#SizeZoneTileKernel_hendif
-        }
-
-        SizeZoneTileKernel_hvoid SizeZoneTileKernel_hComputeVector(int x, int y, int z)
-        {
-          SizeZoneTileKernel_hconst int windows = m_Tile.size[0] - x < width ? m_Tile.size[0] - x : width;
-          SizeZoneTileKernel_hconst std::uint16_t * const own =
-            SizeZoneTileKernel_hm_Memory.levels +
-            m_Shape.InputOffset(x + m_Task.anchor[0], y + m_Task.anchor[1], z + m_Task.anchor[2]);
-          SizeZoneTileKernel_hElement computed[width] = {};
-          SizeZoneTileKernel_hbool    isAny = false;
-          SizeZoneTileKernel_hfor(int i = 0; i < windows; ++i)
-          {
-            SizeZoneTileKernel_hconst bool isComputed =
-              own[i] != 0 && m_Task.IsSelected(OutputVoxel(m_Task, m_Tile, x + i, y, z));
-            SizeZoneTileKernel_hcomputed[i] = isComputed ? ~Element{ 0 } : Element{ 0 };
-            SizeZoneTileKernel_hisAny = isAny || isComputed;
-          }
-          SizeZoneTileKernel_hint zoneCounts[width] = {};
-          SizeZoneTileKernel_hif(isAny)
-          {
-            SizeZoneTileKernel_hthis->FillZones(this->SliceAt(x, z), TKind::From(Load<Elements>(computed)), zoneCounts);
-          }
-          SizeZoneTileKernel_hfor(int i = 0; i < windows; ++i)
-          {
-            SizeZoneTileKernel_hm_Tile.finish(m_Tile.matrix,
-                                              SizeZoneTileKernel_hOutputVoxel(m_Task, m_Tile, x + i, y, z),
-                                              SizeZoneTileKernel_hm_Memory.zones + i * m_Task.windowVoxels,
-                                              SizeZoneTileKernel_hzoneCounts[i]);
-          }
-        }
-
-        /** SizeZoneTileKernel_hList the zones of the windows of a vector, level by level. */
-        SizeZoneTileKernel_hvoid SizeZoneTileKernel_hFillZones(
-          const Words * slices, Words computed, int(&zoneCounts)[width])
-        {
-          SizeZoneTileKernel_hconst Elements zero{};
-          SizeZoneTileKernel_hconst Words    none = TKind::From(zero);
-          SizeZoneTileKernel_hconst Words    across =
-            TKind::From(zero + (m_Task.connectsSlices ? ~Element{ 0 } : Element{ 0 }));
-          SizeZoneTileKernel_hconst Words * slice[VSlices];
-          SizeZoneTileKernel_hWords         left[VSlices];  // voxels whose zone is not known yet
-          SizeZoneTileKernel_hWords         same[VSlices];  // those of the level of the current zone
-          SizeZoneTileKernel_hWords         zone[VSlices];  // the current zone
-          SizeZoneTileKernel_hWords         grown[VSlices]; // the zone and its neighbors in the slice
-          SizeZoneTileKernel_hElement       words[VSlices][TKind::parts][width];
-          SizeZoneTileKernel_hElement       levels[width] = {};
-          SizeZoneTileKernel_hElements      level{};
-          SizeZoneTileKernel_hfor(int s = 0; s < VSlices; ++s)
-          {
-            SizeZoneTileKernel_hslice[s] =
-              slices + static_cast<std::size_t>(s < m_Task.window[2] ? s : 0) * this->SliceVectors();
-            SizeZoneTileKernel_hleft[s] = s < m_Task.window[2] ? slice[s][0] & computed : none;
-            SizeZoneTileKernel_hsame[s] = none;
-            SizeZoneTileKernel_hzone[s] = none;
-          }
-          SizeZoneTileKernel_hfor(;;)
-          {
-            SizeZoneTileKernel_hfor(int s = 0; s < VSlices; ++s)
-            {
-              SizeZoneTileKernel_hconst Words inRow = zone[s] | (zone[s] << 1) | (zone[s] >> 1);
-              SizeZoneTileKernel_hgrown[s] = inRow | (inRow << m_RowBits) | (inRow >> m_RowBits);
-            }
-            SizeZoneTileKernel_hWords changes = none;
-            SizeZoneTileKernel_hfor(int s = 0; s < VSlices; ++s)
-            {
-              SizeZoneTileKernel_hconst Words below = s > 0 ? grown[s > 0 ? s - 1 : 0] : none;
-              SizeZoneTileKernel_hconst Words above = s + 1 < VSlices ? grown[s + 1 < VSlices ? s + 1 : s] : none;
-              SizeZoneTileKernel_hconst Words next = (grown[s] | ((below | above) & across)) & same[s];
-              SizeZoneTileKernel_hchanges = changes | (next ^ zone[s]);
-              SizeZoneTileKernel_hzone[s] = next;
-            }
-            SizeZoneTileKernel_hconst Elements done = ZeroMask(TKind::Any(changes));
-            SizeZoneTileKernel_hif(MaskBits<Element>(done) == 0)
-            {
-              SizeZoneTileKernel_hcontinue;
-            }
-
-            SizeZoneTileKernel_hWords hasZone = none;
-            SizeZoneTileKernel_hfor(int s = 0; s < VSlices; ++s)
-            {
-              SizeZoneTileKernel_hhasZone = hasZone | zone[s];
-            }
-            SizeZoneTileKernel_hstd::memcpy(words, zone, sizeof(words));
-            SizeZoneTileKernel_hfor(std::uint32_t found = MaskBits<Element>(done & ~ZeroMask(TKind::Any(hasZone)));
-                                    found != 0;
-                                    SizeZoneTileKernel_hfound &= found - 1)
-            {
-              SizeZoneTileKernel_hconst int     i = LowestBit(found);
-              SizeZoneTileKernel_hstd::uint32_t size = 0;
-              SizeZoneTileKernel_hfor(int s = 0; s < VSlices; ++s)
-              {
-                SizeZoneTileKernel_hfor(int part = 0; part < TKind::parts; ++part)
-                {
-                  SizeZoneTileKernel_hsize += NumberOfBits(words[s][part][i]);
-                }
-              }
-              SizeZoneTileKernel_hm_Memory.zones[i * m_Task.windowVoxels + zoneCounts[i]++] =
-                SizeZoneTileKernel_hMakeZone(static_cast<std::uint32_t>(levels[i]), size);
-            }
-
-            // SizeZoneTileKernel_hBegin the next zone with the first voxel of the same level, or of all.
-            SizeZoneTileKernel_hconst Words isDone = TKind::From(done);
-            SizeZoneTileKernel_hWords       hasSame = none;
-            SizeZoneTileKernel_hfor(int s = 0; s < VSlices; ++s)
-            {
-              SizeZoneTileKernel_hconst Words rest = ~(zone[s] & isDone);
-              SizeZoneTileKernel_hleft[s] = left[s] & rest;
-              SizeZoneTileKernel_hsame[s] = same[s] & rest;
-              SizeZoneTileKernel_hhasSame = hasSame | same[s];
-            }
-            SizeZoneTileKernel_hconst Elements changesLevel = done & ZeroMask(TKind::Any(hasSame));
-            SizeZoneTileKernel_hconst Words    newLevels = TKind::From(changesLevel);
-            SizeZoneTileKernel_hElements       isFree = done;
-            SizeZoneTileKernel_hWords          hasAny = none;
-            SizeZoneTileKernel_hfor(int s = 0; s < VSlices; ++s)
-            {
-              SizeZoneTileKernel_hconst Words candidates = same[s] | (left[s] & newLevels);
-              SizeZoneTileKernel_hconst Words seed = TKind::LowestBit(candidates) & TKind::From(isFree);
-              SizeZoneTileKernel_hisFree &= ZeroMask(TKind::Any(candidates));
-              SizeZoneTileKernel_hzone[s] = (zone[s] & ~isDone) | seed;
-              SizeZoneTileKernel_hhasAny = hasAny | zone[s];
-            }
-            SizeZoneTileKernel_hif(MaskBits<Element>(~ZeroMask(TKind::Any(hasAny))) == 0)
-            {
-              SizeZoneTileKernel_hreturn;
-            }
-            SizeZoneTileKernel_hif(MaskBits<Element>(changesLevel) != 0)
-            {
-              SizeZoneTileKernel_hWords    sameLevel[VSlices];
-              SizeZoneTileKernel_hElements newLevel{};
-              SizeZoneTileKernel_hfor(int s = 0; s < VSlices; ++s)
-              {
-                SizeZoneTileKernel_hsameLevel[s] = left[s];
-              }
-              SizeZoneTileKernel_hfor(int b = 0; b < m_LevelBits; ++b)
-              {
-                SizeZoneTileKernel_hWords bit = none;
-                SizeZoneTileKernel_hfor(int s = 0; s < VSlices; ++s)
-                {
-                  SizeZoneTileKernel_hbit = bit | (slice[s][b + 1] & zone[s]);
-                }
-                SizeZoneTileKernel_hconst Elements isSet = ~ZeroMask(TKind::Any(bit));
-                SizeZoneTileKernel_hnewLevel |= isSet & (Element{ 1 } << b);
-                SizeZoneTileKernel_hconst Words wordsAreSet = TKind::From(isSet);
-                SizeZoneTileKernel_hfor(int s = 0; s < VSlices; ++s)
-                {
-                  SizeZoneTileKernel_hsameLevel[s] = sameLevel[s] & ~(slice[s][b + 1] ^ wordsAreSet);
-                }
-              }
-              SizeZoneTileKernel_hfor(int s = 0; s < VSlices; ++s)
-              {
-                SizeZoneTileKernel_hsame[s] = (same[s] & ~newLevels) | (sameLevel[s] & newLevels);
-              }
-              SizeZoneTileKernel_hlevel = (level & ~changesLevel) | ((newLevel + Element{ 1 }) & changesLevel);
-              SizeZoneTileKernel_hstd::memcpy(levels, &level, sizeof(levels));
-            }
-          }
-        }
-
-        SizeZoneTileKernel_hconst SizeZoneTask &     m_Task;
-        SizeZoneTileKernel_hconst SizeZoneTile &     m_Tile;
-        SizeZoneTileKernel_hconst TileShape          m_Shape;
-        SizeZoneTileKernel_hconst SizeZoneTileMemory m_Memory;
-        SizeZoneTileKernel_hWords * const            m_Slices;
-        SizeZoneTileKernel_hconst int                m_LevelBits;
-        SizeZoneTileKernel_hconst int                m_RowBits;
-      };
-
-      SizeZoneTileKernel_htemplate<typename TKind> SizeZoneTileKernel_hinline void SizeZoneTileKernel_hComputeWordTile(
-        const SizeZoneTask & task, const SizeZoneTile & tile, void * workspace)
-      {
-        SizeZoneTileKernel_hconst int slices = task.window[2];
-        SizeZoneTileKernel_hif(slices == 1)
-        {
-          SizeZoneTileKernel_hSizeZoneTileComputer<TKind, 1>(task, tile, workspace).Compute();
-        }
-        SizeZoneTileKernel_helse if (slices <= 3)
-        {
-          SizeZoneTileKernel_hSizeZoneTileComputer<TKind, 3>(task, tile, workspace).Compute();
-        }
-        SizeZoneTileKernel_helse if (slices <= 5)
-        {
-          SizeZoneTileKernel_hSizeZoneTileComputer<TKind, 5>(task, tile, workspace).Compute();
-        }
-        SizeZoneTileKernel_helse if (slices <= 7)
-        {
-          SizeZoneTileKernel_hSizeZoneTileComputer<TKind, 7>(task, tile, workspace).Compute();
-        }
-        SizeZoneTileKernel_helse
-        {
-          SizeZoneTileKernel_hSizeZoneTileComputer<TKind, maxWordSlices>(task, tile, workspace).Compute();
+          this->AddRow(x, y, z);
         }
       }
-    } // SizeZoneTileKernel_hnamespace
-
-    SizeZoneTileKernel_hvoid SizeZoneTileKernel_hComputeSizeZoneTile(
-      const SizeZoneTask & task, const SizeZoneTile & tile, void * workspace)
-    {
-      SizeZoneTileKernel_hif(SlicesFitWords(task, 32))
+      const int outputRow = y - m_Task.window[1] + 1;
+      for (int z = 0; z < m_Tile.size[2] && outputRow >= 0; ++z)
       {
-        SizeZoneTileKernel_hComputeWordTile<SimpleWords<std::uint32_t>>(task, tile, workspace);
-      }
-      SizeZoneTileKernel_helse if (SlicesFitWords(task, 64))
-      {
-        SizeZoneTileKernel_hComputeWordTile<SimpleWords<std::uint64_t>>(task, tile, workspace);
-      }
-      SizeZoneTileKernel_helse
-      {
-        SizeZoneTileKernel_hComputeWordTile<DoubleWords>(task, tile, workspace);
+        m_Tile.checkAbort(m_Tile.execution);
+        for (int x = 0; x < m_Tile.size[0]; x += width)
+        {
+          this->ComputeVector(x, outputRow, z);
+        }
       }
     }
-  } // SizeZoneTileKernel_hnamespace VOXELMAPS_INSTRUCTION_SET
-} // SizeZoneTileKernel_hnamespace voxelmaps
+  }
+
+private:
+  using Words = typename TKind::Words;
+  using Element = typename TKind::Element;
+  using Elements = typename TKind::Elements;
+  using Levels = typename ElementVector<Element>::Levels;
+  static constexpr int width = static_cast<int>(sizeof(Elements) / sizeof(Element)); // windows of a vector
+  static_assert(blockVoxels % width == 0, "rows are whole vectors");
+  static_assert(width <= maxVectorWindows && sizeof(Elements) <= maxVectorBytes, "the workspace is large enough");
+
+  std::size_t
+  SliceVectors() const
+  {
+    return static_cast<std::size_t>(m_Shape.nx / width * (m_LevelBits + 1));
+  }
+  /** The words of a slice of the windows from x on: of its voxels, then of the bits of their levels. */
+  Words *
+  SliceAt(int x, int z) const
+  {
+    return m_Slices + static_cast<std::size_t>(z) * this->SliceVectors() +
+           static_cast<std::size_t>(x / width * (m_LevelBits + 1));
+  }
+
+  /** Let the slices of the windows from x on move by a row, which becomes their last one. */
+  void
+  AddRow(int x, int y, int z)
+  {
+    const int                   place = m_RowBits * (m_Task.window[1] - 1);
+    const std::uint16_t * const levels = m_Memory.levels + m_Shape.InputOffset(x, y, z);
+    Words * const               slice = this->SliceAt(x, z);
+    for (int b = 0; b <= m_LevelBits; ++b)
+    {
+      slice[b] = slice[b] >> m_RowBits;
+    }
+    for (int i = 0; i < m_Task.window[0]; ++i)
+    {
+      const Elements level = Widen(Load<Levels>(levels + i));
+      const Elements present = ~ZeroMask(level) & Element{ 1 };
+      const Elements index = level - Element{ 1 };
+      slice[0] = slice[0] | TKind::Place(present, place + i);
+      for (int b = 0; b < m_LevelBits; ++b)
+      {
+        slice[b + 1] = slice[b + 1] | TKind::Place((index >> b) & present, place + i);
+      }
+    }
+  }
+
+  static Elements
+  Widen(Levels levels)
+  {
+#if defined(VOXELMAPS_VECTOR_TYPES)
+    return __builtin_convertvector(levels, Elements);
+#else
+    return levels;
+#endif
+  }
+
+  void
+  ComputeVector(int x, int y, int z)
+  {
+    const int                   windows = m_Tile.size[0] - x < width ? m_Tile.size[0] - x : width;
+    const std::uint16_t * const own =
+      m_Memory.levels + m_Shape.InputOffset(x + m_Task.anchor[0], y + m_Task.anchor[1], z + m_Task.anchor[2]);
+    Element computed[width] = {};
+    bool    isAny = false;
+    for (int i = 0; i < windows; ++i)
+    {
+      const bool isComputed = own[i] != 0 && m_Task.IsSelected(OutputVoxel(m_Task, m_Tile, x + i, y, z));
+      computed[i] = isComputed ? ~Element{ 0 } : Element{ 0 };
+      isAny = isAny || isComputed;
+    }
+    int zoneCounts[width] = {};
+    if (isAny)
+    {
+      this->FillZones(this->SliceAt(x, z), TKind::From(Load<Elements>(computed)), zoneCounts);
+    }
+    for (int i = 0; i < windows; ++i)
+    {
+      m_Tile.finish(m_Tile.matrix,
+                    OutputVoxel(m_Task, m_Tile, x + i, y, z),
+                    m_Memory.zones + i * m_Task.windowVoxels,
+                    zoneCounts[i]);
+    }
+  }
+
+  /** List the zones of the windows of a vector, level by level. */
+  void
+  FillZones(const Words * slices, Words computed, int (&zoneCounts)[width])
+  {
+    const Elements zero{};
+    const Words    none = TKind::From(zero);
+    const Words    across = TKind::From(zero + (m_Task.connectsSlices ? ~Element{ 0 } : Element{ 0 }));
+    const Words *  slice[VSlices];
+    Words          left[VSlices];  // voxels whose zone is not known yet
+    Words          same[VSlices];  // those of the level of the current zone
+    Words          zone[VSlices];  // the current zone
+    Words          grown[VSlices]; // the zone and its neighbors in the slice
+    Element        words[VSlices][TKind::parts][width];
+    Element        levels[width] = {};
+    Elements       level{};
+    for (int s = 0; s < VSlices; ++s)
+    {
+      slice[s] = slices + static_cast<std::size_t>(s < m_Task.window[2] ? s : 0) * this->SliceVectors();
+      left[s] = s < m_Task.window[2] ? slice[s][0] & computed : none;
+      same[s] = none;
+      zone[s] = none;
+    }
+    for (;;)
+    {
+      for (int s = 0; s < VSlices; ++s)
+      {
+        const Words inRow = zone[s] | (zone[s] << 1) | (zone[s] >> 1);
+        grown[s] = inRow | (inRow << m_RowBits) | (inRow >> m_RowBits);
+      }
+      Words changes = none;
+      for (int s = 0; s < VSlices; ++s)
+      {
+        const Words below = s > 0 ? grown[s > 0 ? s - 1 : 0] : none;
+        const Words above = s + 1 < VSlices ? grown[s + 1 < VSlices ? s + 1 : s] : none;
+        const Words next = (grown[s] | ((below | above) & across)) & same[s];
+        changes = changes | (next ^ zone[s]);
+        zone[s] = next;
+      }
+      const Elements done = ZeroMask(TKind::Any(changes));
+      if (MaskBits<Element>(done) == 0)
+      {
+        continue;
+      }
+
+      Words hasZone = none;
+      for (int s = 0; s < VSlices; ++s)
+      {
+        hasZone = hasZone | zone[s];
+      }
+      std::memcpy(words, zone, sizeof(words));
+      for (std::uint32_t found = MaskBits<Element>(done & ~ZeroMask(TKind::Any(hasZone))); found != 0;
+           found &= found - 1)
+      {
+        const int     i = LowestBit(found);
+        std::uint32_t size = 0;
+        for (int s = 0; s < VSlices; ++s)
+        {
+          for (int part = 0; part < TKind::parts; ++part)
+          {
+            size += NumberOfBits(words[s][part][i]);
+          }
+        }
+        m_Memory.zones[i * m_Task.windowVoxels + zoneCounts[i]++] =
+          MakeZone(static_cast<std::uint32_t>(levels[i]), size);
+      }
+
+      // Begin the next zone with the first voxel of the same level, or of all.
+      const Words isDone = TKind::From(done);
+      Words       hasSame = none;
+      for (int s = 0; s < VSlices; ++s)
+      {
+        const Words rest = ~(zone[s] & isDone);
+        left[s] = left[s] & rest;
+        same[s] = same[s] & rest;
+        hasSame = hasSame | same[s];
+      }
+      const Elements changesLevel = done & ZeroMask(TKind::Any(hasSame));
+      const Words    newLevels = TKind::From(changesLevel);
+      Elements       isFree = done;
+      Words          hasAny = none;
+      for (int s = 0; s < VSlices; ++s)
+      {
+        const Words candidates = same[s] | (left[s] & newLevels);
+        const Words seed = TKind::LowestBit(candidates) & TKind::From(isFree);
+        isFree &= ZeroMask(TKind::Any(candidates));
+        zone[s] = (zone[s] & ~isDone) | seed;
+        hasAny = hasAny | zone[s];
+      }
+      if (MaskBits<Element>(~ZeroMask(TKind::Any(hasAny))) == 0)
+      {
+        return;
+      }
+      if (MaskBits<Element>(changesLevel) != 0)
+      {
+        Words    sameLevel[VSlices];
+        Elements newLevel{};
+        for (int s = 0; s < VSlices; ++s)
+        {
+          sameLevel[s] = left[s];
+        }
+        for (int b = 0; b < m_LevelBits; ++b)
+        {
+          Words bit = none;
+          for (int s = 0; s < VSlices; ++s)
+          {
+            bit = bit | (slice[s][b + 1] & zone[s]);
+          }
+          const Elements isSet = ~ZeroMask(TKind::Any(bit));
+          newLevel |= isSet & (Element{ 1 } << b);
+          const Words wordsAreSet = TKind::From(isSet);
+          for (int s = 0; s < VSlices; ++s)
+          {
+            sameLevel[s] = sameLevel[s] & ~(slice[s][b + 1] ^ wordsAreSet);
+          }
+        }
+        for (int s = 0; s < VSlices; ++s)
+        {
+          same[s] = (same[s] & ~newLevels) | (sameLevel[s] & newLevels);
+        }
+        level = (level & ~changesLevel) | ((newLevel + Element{ 1 }) & changesLevel);
+        std::memcpy(levels, &level, sizeof(levels));
+      }
+    }
+  }
+
+  const SizeZoneTask &     m_Task;
+  const SizeZoneTile &     m_Tile;
+  const TileShape          m_Shape;
+  const SizeZoneTileMemory m_Memory;
+  Words * const            m_Slices;
+  const int                m_LevelBits;
+  const int                m_RowBits;
+};
+
+template <typename TKind>
+inline void
+ComputeWordTile(const SizeZoneTask & task, const SizeZoneTile & tile, void * workspace)
+{
+  const int slices = task.window[2];
+  if (slices == 1)
+  {
+    SizeZoneTileComputer<TKind, 1>(task, tile, workspace).Compute();
+  }
+  else if (slices <= 3)
+  {
+    SizeZoneTileComputer<TKind, 3>(task, tile, workspace).Compute();
+  }
+  else if (slices <= 5)
+  {
+    SizeZoneTileComputer<TKind, 5>(task, tile, workspace).Compute();
+  }
+  else if (slices <= 7)
+  {
+    SizeZoneTileComputer<TKind, 7>(task, tile, workspace).Compute();
+  }
+  else
+  {
+    SizeZoneTileComputer<TKind, maxWordSlices>(task, tile, workspace).Compute();
+  }
+}
+} // namespace
+
+void
+ComputeSizeZoneTile(const SizeZoneTask & task, const SizeZoneTile & tile, void * workspace)
+{
+  if (SlicesFitWords(task, 32))
+  {
+    ComputeWordTile<SimpleWords<std::uint32_t>>(task, tile, workspace);
+  }
+  else if (SlicesFitWords(task, 64))
+  {
+    ComputeWordTile<SimpleWords<std::uint64_t>>(task, tile, workspace);
+  }
+  else
+  {
+    ComputeWordTile<DoubleWords>(task, tile, workspace);
+  }
+}
+} // namespace VOXELMAPS_INSTRUCTION_SET
+} // namespace voxelmaps
