@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _arrays, _core, _image, _masks, _parameters, _regions
-from ._files import library
-from ._suggestions import did_you_mean
+from .. import _arrays, _core, _image, _masks, _parameters, _regions
+from .._files import library
+from .._suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -273,9 +273,8 @@ def _autocorrelation(image, inside, spacing):
     )
     weights = np.divide(1.0, distance, out=np.zeros_like(distance), where=distance > 0)
     spectrum = np.fft.rfftn(weights)
-    around = lambda values: np.fft.irfftn(np.fft.rfftn(values, shape) * spectrum, shape)[
-        tuple(slice(n) for n in image.shape)
-    ][inside]
+    part, axes = tuple(slice(n) for n in image.shape), (0, 1, 2)
+    around = lambda values: np.fft.irfftn(np.fft.rfftn(values, shape, axes) * spectrum, shape, axes)[part][inside]
     values = image[inside] - image[inside].mean()
     centered = np.where(inside, image - image[inside].mean(), 0.0)
     of_voxels, total = around(inside.astype(np.float64)), np.sum(values**2)
