@@ -22,6 +22,7 @@ _NAMES = {
     "_files.dicom": "DicomSeries list_dicom_series",
     "_files.images": "check_image_file",
     "_reading": "read_dicom_series read_maps",
+    "_ibsi.features": "ibsi_features",
     "_labels": "Segmentation labels",
     "_maps": "FeatureMaps",
     "_pictures": "map_limits show",

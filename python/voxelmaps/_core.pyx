@@ -21,6 +21,7 @@ cdef extern from *:
     #include "voxelmaps/FeatureMapsJob.h"
     #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
     #include "voxelmaps/RegionFeaturesJob.h"
+    #include "voxelmaps/RegionMatrix.h"
     #include "voxelmaps/ThreadPool.h"
 
     // CMake has the number of the version.
@@ -353,6 +354,24 @@ cdef extern from *:
       return result;
     }
 
+    std::vector<voxelmaps::RegionMatrixElement>
+    ComputeMatrix(PyObject * arguments)
+    {
+      const Arguments            given{ arguments };
+      voxelmaps::RegionMatrixJob job;
+      given.Set(job.kind, "kind");
+      given.Set(job.levels, "levels");
+      given.Set(job.inside, "inside");
+      given.Set(job.size, "size");
+      given.Set(job.offsets, "offsets");
+      given.Set(job.connectsAxis, "connects_axis");
+      given.Set(job.alpha, "alpha");
+      job.execution = MakeExecution(given);
+      std::vector<voxelmaps::RegionMatrixElement> result;
+      CallWithoutLock([&] { result = voxelmaps::ComputeRegionMatrix(job); });
+      return result;
+    }
+
     /** Mean and covariance of the object, and of the differences. Scalars have one element. */
     using Affinity = std::vector<std::vector<double>>;
 
@@ -541,6 +560,14 @@ cdef extern from *:
         Triple boxSize
         vector[double] values
 
+    cdef cppclass RegionMatrixElement "voxelmaps::RegionMatrixElement":
+        uint64_t row
+        uint64_t column
+        double value
+
+    cdef cppclass RegionMatrixKind "voxelmaps::RegionMatrixKind":
+        pass
+
     cdef cppclass RelativeHierarchy "voxelmaps::RelativeFuzzyConnectednessHierarchy":
         void Release()
         uint64_t GetMemory()
@@ -556,6 +583,9 @@ cdef extern from *:
         object given, object levels, const vector[TextureClassJob] & classes) except +RaisePythonError
     vector[RegionFeatures] ComputeRegions(
         object given, object levels, const vector[TextureClassJob] & classes) except +RaisePythonError
+    vector[RegionMatrixElement] ComputeMatrix(object given) except +RaisePythonError
+    vector[double] ComputeRegionMatrixFeatures "voxelmaps::ComputeRegionMatrixFeatures" (
+        RegionMatrixKind kind, const vector[RegionMatrixElement] & elements, unsigned int levels) except +RaisePythonError
     string EstimateAffinity(object given, unsigned int radius, Affinity & result) except +RaisePythonError
     void ComputeStrengths(object given, const Affinity & affinity) except +RaisePythonError
     void ComputeLabels(
@@ -668,6 +698,33 @@ def compute_region_features(*, classes, discretization, **given):
         (one.label, one.numberOfVoxels, one.numberOfGrayLevels, [(one.boxIndex[d], one.boxSize[d]) for d in range(3)], one.values)
         for one in regions
     ]
+
+
+# In the order of voxelmaps::RegionMatrixKind.
+_MATRICES = ("glcm", "glrlm", "glszm", "gldzm", "ngldm", "ngtdm")
+
+
+def compute_region_matrix(name, **given):
+    """Compute a RegionMatrixJob: a list of tuples of row, column and value.
+
+    name                          One of "glcm", "glrlm", "glszm", "gldzm", "ngldm" and "ngtdm".
+    levels, inside                Addresses; inside is 0 for the region of the levels.
+    size, offsets, connects_axis, alpha
+    """
+    cdef vector[RegionMatrixElement] elements = ComputeMatrix(_with_thread({**given, "kind": _MATRICES.index(name), "threads": 1}))
+    return [(one.row, one.column, one.value) for one in elements]
+
+
+def region_matrix_features(name, elements, unsigned int levels):
+    """The features of a matrix, a list of tuples of row, column and value, in the order of those of its class.
+
+    Matrices by level and size have the features of "glrlm".
+    """
+    cdef vector[RegionMatrixElement] cells
+    cdef RegionMatrixElement cell
+    for cell.row, cell.column, cell.value in elements:
+        cells.push_back(cell)
+    return ComputeRegionMatrixFeatures(<RegionMatrixKind><int>_MATRICES.index(name), cells, levels)
 
 
 def estimate_affinity(scene, seeds, unsigned int radius):
