@@ -379,7 +379,7 @@ def ibsi_features(
     bin_count: int | None = None,
     volume_histogram_bin_width: float | None = None,
     volume_histogram_bin_count: int | None = None,
-    aggregations: Any = ("3D_avg", "3D_comb"),
+    aggregations: Any = None,
     families: Any = None,
     dependence_alpha: int = 0,
     threads: int | None = None,
@@ -408,10 +408,10 @@ def ibsi_features(
         Width of bins, or their number between the least and the greatest intensity. Default: intensities are gray levels.
     volume_histogram_bin_width, volume_histogram_bin_count : float, int, optional
         Bins of the intensity-volume histogram. Default: one per integer.
-    aggregations : str or list of str, default ("3D_avg", "3D_comb")
-        How directions and slices are combined: "2D_avg" and "2D_comb" are means over slices, of the features of directions or of
-        their merged matrices; "2_5D_avg" and "2_5D_comb" merge slices, per direction or entirely; "3D_avg" and "3D_comb" are means over
-        directions of the volume, or merge them.
+    aggregations : str or list of str, optional
+        How directions and slices are combined (default: "3D_avg" and "3D_comb"): "2D_avg" and "2D_comb" are means over slices, of the
+        features of directions or of their merged matrices; "2_5D_avg" and "2_5D_comb" merge slices, per direction or entirely; "3D_avg"
+        and "3D_comb" are means over directions of the volume, or merge them.
     families : str or list of str, optional
         Of morph, loc, stat, ih, ivh, cm, rlm, szm, dzm, ngt and ngl, the beginnings of IBSI's tags. Default: all.
     dependence_alpha : int, default 0
@@ -446,9 +446,11 @@ def ibsi_features(
     >>> image = np.arange(1.0, 65.0).reshape(4, 4, 4)
     >>> values = voxelmaps.ibsi_features(image, np.ones((4, 4, 4), int), bin_count=8, families=["stat", "cm"], aggregations="3D_comb")
     >>> values["stat_mean"], round(values["cm_contrast_3D_comb"], 3)
-    (32.5, 2.928)
+    (32.5, 2.778)
     """
-    aggregations = _choice(aggregations, AGGREGATIONS, "aggregations")
+    aggregations = _choice(
+        ("3D_avg", "3D_comb") if aggregations is None else aggregations, AGGREGATIONS, "aggregations"
+    )
     families = _choice(FAMILIES if families is None else families, FAMILIES, "families")
     for name, value in (
         ("bin_width", bin_width),
