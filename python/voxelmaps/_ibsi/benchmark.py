@@ -324,8 +324,8 @@ def rows(data=None, reference=None):
     if reference is not None and not (pathlib.Path(reference) / "reference_response_maps").is_dir():
         remedy = "give a copy of github.com/theibsi/ibsi_2_reference_data"
         raise ValueError(f"{reference} has no folder reference_response_maps: {remedy}")
-    yield from _phantom_rows()
     phantom = None if data is None else _CtPhantom(data)
+    yield from _phantom_rows()
     if phantom is not None:
         yield from phantom.rows()
     yield from _map_rows(reference)
