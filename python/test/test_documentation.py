@@ -11,9 +11,9 @@ import re
 import shutil
 import tomllib
 
-import itk
 import pytest
 import voxelmaps
+from array_libraries import itk
 from voxelmaps import _cli, _core, _parameters
 from voxelmaps._files import layouts
 from voxelmaps.radiomics import _filters, _settings

@@ -394,7 +394,7 @@ def _settings(options):
     if "binWidth" in settings:
         # Otherwise, that of the parameter file would be used.
         settings["binCount"] = None
-    classes = {name: None for name in options.classes or []}
+    classes = dict.fromkeys(options.classes or [])
     for name in options.features or []:
         class_name, underscore, feature = name.removeprefix("original_").partition("_")
         if not underscore:

@@ -93,7 +93,7 @@ class Image(NamedTuple):
 def box_around(lower, upper, margins, shape):
     """Slices from lower to upper, with a margin of voxels along each axis as far as the shape reaches."""
     ends = zip(lower, upper, margins, shape)
-    return tuple(slice(max(int(l) - margin, 0), min(int(u) + margin + 1, n)) for l, u, margin, n in ends)
+    return tuple(slice(max(int(low) - margin, 0), min(int(high) + margin + 1, n)) for low, high, margin, n in ends)
 
 
 # --- Grids ---------------------------------------------------------------------------------------------------------------
