@@ -368,8 +368,7 @@ RegionEngine::ComputeGroup(std::size_t first, std::size_t last)
     return [&](std::int64_t number) {
       Region &   region = regions[static_cast<std::size_t>(number / parts)];
       const auto part = static_cast<std::size_t>(number % parts);
-      region.values[part] =
-        part < m_Job.classes.size() ? this->ComputeClass(part, region) : this->ComputeShape(region);
+      region.values[part] = part < m_Job.classes.size() ? this->ComputeClass(part, region) : this->ComputeShape(region);
       m_Job.execution.CheckAbort();
     };
   });
@@ -395,9 +394,8 @@ RegionEngine::MakeDiscretization(const Region & region) const
   {
     range.AddRange(region.extent.minimum, region.extent.maximum, 0);
   }
-  return WithLabel(region, [&] {
-    return std::make_unique<GrayLevelDiscretization>(m_Job.discretization, m_Job.pixelType, range);
-  });
+  return WithLabel(
+    region, [&] { return std::make_unique<GrayLevelDiscretization>(m_Job.discretization, m_Job.pixelType, range); });
 }
 
 void

@@ -90,8 +90,7 @@ public:
       {
         for (std::int64_t y = 0; y < size[1]; ++y)
         {
-          const auto * const row =
-            static_cast<const decltype(pixel) *>(job.labelImage) + RowOffset(job, region, y, z);
+          const auto * const row = static_cast<const decltype(pixel) *>(job.labelImage) + RowOffset(job, region, y, z);
           std::transform(row, row + size[0], m_Mask.Row(y + 1, z + 1) + 1, [label](auto one) {
             return static_cast<std::uint8_t>(one == label);
           });
@@ -182,8 +181,7 @@ public:
       std::vector<std::uint64_t> ends(m_Levels->counts.size());
       std::exclusive_scan(m_Levels->counts.begin(), m_Levels->counts.end(), ends.begin(), std::uint64_t{ 0 });
       m_Levels->ForEachRow(m_Job.execution, [&](const RegionLevels::RowSpan & row) {
-        const auto * const pixels =
-          static_cast<const Pixel *>(m_Job.pixels) + RowOffset(m_Job, m_Region, row.y, row.z);
+        const auto * const pixels = static_cast<const Pixel *>(m_Job.pixels) + RowOffset(m_Job, m_Region, row.y, row.z);
         for (std::int64_t x = row.begin; x < row.end; ++x)
         {
           if (row.levels[x] != 0)
@@ -276,8 +274,7 @@ private:
 
   template <typename TLabel>
   void
-  AddRow(const TLabel * labels, const char * pixels, std::int64_t y, std::int64_t z,
-         Extents & extents) const
+  AddRow(const TLabel * labels, const char * pixels, std::int64_t y, std::int64_t z, Extents & extents) const
   {
     const auto size = static_cast<std::size_t>(m_Job.size[0]);
     // Most rows of most images have no label.

@@ -277,7 +277,8 @@ struct RegionMask
   }
 };
 
-/** The cubes of eight neighbors of a mask of which the same ones are inside: their number, and sums of their indices. */
+/** The cubes of eight neighbors of a mask of which the same ones are inside: their number, and sums of their indices.
+ */
 struct CubeCount
 {
   std::int64_t cubes{ 0 };
@@ -303,8 +304,8 @@ struct ShapeCounts
   /** Sums of the indices of the voxels, and of their products i <= j. */
   Triple sums{};
   Triple products[3]{};
-  /** The vertices of the surface, the middles between neighbors of which one is inside, have coordinates in half voxels:
-   * lines along x, by 2 size[1] z + y, and along y, by 2 size[0] z + x. */
+  /** The vertices of the surface, the middles between neighbors of which one is inside, have coordinates in half
+   * voxels: lines along x, by 2 size[1] z + y, and along y, by 2 size[0] z + x. */
   std::vector<Line> alongX;
   std::vector<Line> alongY;
 };
