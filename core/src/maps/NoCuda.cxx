@@ -8,6 +8,7 @@
 #include "voxelmaps/CudaFuzzyConnectednessJob.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
 #include "voxelmaps/GrayLevelDiscretization.h"
+#include "voxelmaps/RegionFeaturesJob.h"
 
 namespace voxelmaps
 {
@@ -163,6 +164,12 @@ FindNonzeroPixelsCuda(PixelType, const void *, std::int64_t, const CudaOptions &
 
 GrayLevelDiscretizationResult
 ComputeFeatureMapsCuda(const FeatureMapsJob &, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
+std::vector<RegionFeatures>
+ComputeRegionFeaturesCuda(const RegionFeaturesJob &, const CudaOptions &)
 {
   throw DeviceError(reason);
 }
