@@ -8,6 +8,7 @@
 #include "voxelmaps/CudaFuzzyConnectednessJob.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
 #include "voxelmaps/GrayLevelDiscretization.h"
+#include "voxelmaps/ResampleImageJob.h"
 
 namespace voxelmaps
 {
@@ -157,6 +158,12 @@ MakeMaskBytesCuda(PixelType, const void *, std::int64_t, const void *, std::uint
 
 std::vector<NonzeroPixel>
 FindNonzeroPixelsCuda(PixelType, const void *, std::int64_t, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
+void
+ResampleImageCuda(const ResampleImageJob &, const CudaOptions &)
 {
   throw DeviceError(reason);
 }
