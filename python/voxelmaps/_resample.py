@@ -210,10 +210,14 @@ def resample(image: Array | ImageLike | Path, **parameters: Unpack[ResampleParam
     values = checked(parameters, "resample", RESAMPLE, ("image",))
     given = given_one(values, "spacing", "like")
     if given is None:
-        raise TypeError("resample needs the spacing of the result, such as spacing=1, or an image with its grid, like=image")
+        raise TypeError(
+            "resample needs the spacing of the result, such as spacing=1, or an image with its grid, like=image"
+        )
     interpolation, order = values["interpolation"], values["order"]
     if order is not None and interpolation != "bspline":
-        raise ValueError(f"order is {order}, but has no effect on interpolation {interpolation!r}; it belongs to 'bspline'")
+        raise ValueError(
+            f"order is {order}, but has no effect on interpolation {interpolation!r}; it belongs to 'bspline'"
+        )
     opened = _image.opened(image, "image", dimension=values["dimension"])
     volume = opened.image
     array = _arrays.array_of(volume.array, "image")
@@ -233,7 +237,9 @@ def resample(image: Array | ImageLike | Path, **parameters: Unpack[ResampleParam
         raise ValueError(f"image has the shape {array.shape}, but must have voxels")
     if not has_geometry:
         if given == "like":
-            raise TypeError("image is an array without a geometry, which like has: give its spacing, or images for both")
+            raise TypeError(
+                "image is an array without a geometry, which like has: give its spacing, or images for both"
+            )
         sizes = _sizes(values["image_spacing"], "image_spacing", dimension) or (1.0,) * dimension
         volume = _image.Image(array.array, sizes[::-1], (0.0,) * dimension, tuple(np.eye(dimension).ravel().tolist()))
     elif values["image_spacing"] is not None:
@@ -267,9 +273,7 @@ def resample(image: Array | ImageLike | Path, **parameters: Unpack[ResampleParam
     if opened.axes is not None:
         # The coordinates are others; names and units remain.
         of_space = list(opened.axes)[-dimension:]
-        axes = {
-            name: axis if axis is None or name not in of_space else axis[:0] for name, axis in opened.axes.items()
-        }
+        axes = {name: axis if axis is None or name not in of_space else axis[:0] for name, axis in opened.axes.items()}
         attributes = {name: value for name, value in image.attrs.items() if name != "spacing"}
         convert = functools.partial(convert, axes=axes, attributes=attributes)
     return convert(result)
