@@ -27,6 +27,7 @@ _NAMES = {
     "_maps": "FeatureMaps",
     "_pictures": "map_limits show",
     "_regions": "RegionFeatures region_features",
+    "_resample": "resample",
     "_sample": "sample_ct",
     "_seed_session": "SeedSession",
     "_transforms": "FeatureMapsd",

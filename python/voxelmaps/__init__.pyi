@@ -14,6 +14,7 @@ from ._labels import Segmentation as Segmentation, labels as labels
 from ._maps import FeatureMaps as FeatureMaps
 from ._pictures import map_limits as map_limits, show as show
 from ._regions import RegionFeatures as RegionFeatures, region_features as region_features
+from ._resample import resample as resample
 from ._sample import sample_ct as sample_ct
 from ._seed_session import SeedSession as SeedSession
 from ._transforms import FeatureMapsd as FeatureMapsd

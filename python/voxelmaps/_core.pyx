@@ -22,6 +22,7 @@ cdef extern from *:
     #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
     #include "voxelmaps/RegionFeaturesJob.h"
     #include "voxelmaps/RegionMatrix.h"
+    #include "voxelmaps/ResampleImageJob.h"
     #include "voxelmaps/ThreadPool.h"
 
     // CMake has the number of the version.
@@ -372,6 +373,41 @@ cdef extern from *:
       return result;
     }
 
+    void
+    SetGrid(voxelmaps::ImageGrid & grid, PyObject * arguments)
+    {
+      const Arguments given{ arguments };
+      given.Set(grid.size, "size");
+      given.Set(grid.origin, "origin");
+      given.Set(grid.spacing, "spacing");
+      given.Set(grid.direction, "direction");
+    }
+
+    void
+    Resample(PyObject * arguments, PyObject * inputGrid, PyObject * outputGrid)
+    {
+      const Arguments             given{ arguments };
+      voxelmaps::ResampleImageJob job;
+      SetGrid(job.inputGrid, inputGrid);
+      SetGrid(job.outputGrid, outputGrid);
+      given.Set(job.pixels, "pixels");
+      given.Set(job.pixelType, "pixel_type");
+      given.Set(job.dimension, "dimension");
+      given.Set(job.interpolation, "interpolation");
+      given.Set(job.splineOrder, "order");
+      given.Set(job.defaultValue, "default_value");
+      given.Set(job.output, "output");
+      given.Set(job.outputType, "output_type");
+      job.execution = MakeExecution(given);
+      voxelmaps::CudaOptions options;
+      given.Set(options.deviceID, "device");
+      given.Set(options.inputLocation, "is_on_device");
+      given.Set(options.outputLocation, "is_on_device");
+      given.Set(options.stream, "stream");
+      CallWithoutLock(
+        [&] { options.deviceID < 0 ? voxelmaps::ResampleImage(job) : voxelmaps::ResampleImageCuda(job, options); });
+    }
+
     /** Mean and covariance of the object, and of the differences. Scalars have one element. */
     using Affinity = std::vector<std::vector<double>>;
 
@@ -586,6 +622,7 @@ cdef extern from *:
     vector[RegionMatrixElement] ComputeMatrix(object given) except +RaisePythonError
     vector[double] ComputeRegionMatrixFeatures "voxelmaps::ComputeRegionMatrixFeatures" (
         RegionMatrixKind kind, const vector[RegionMatrixElement] & elements, unsigned int levels) except +RaisePythonError
+    void Resample(object given, object input_grid, object output_grid) except +RaisePythonError
     string EstimateAffinity(object given, unsigned int radius, Affinity & result) except +RaisePythonError
     void ComputeStrengths(object given, const Affinity & affinity) except +RaisePythonError
     void ComputeLabels(
@@ -725,6 +762,18 @@ def region_matrix_features(name, elements, unsigned int levels):
     for cell.row, cell.column, cell.value in elements:
         cells.push_back(cell)
     return ComputeRegionMatrixFeatures(<RegionMatrixKind><int>_MATRICES.index(name), cells, levels)
+
+
+def resample_image(input_grid, output_grid, **given):
+    """Compute a ResampleImageJob; see compute_feature_maps.
+
+    input_grid, output_grid
+               Dicts of size, origin, spacing and direction, row by row, of x, y and z.
+    pixels, pixel_type, dimension, interpolation, order, default_value, output, output_type, threads, device, is_on_device, stream
+    """
+    reporter = _progress.get()
+    Resample(_with_thread(given, reporter), input_grid, output_grid)
+    _end_job(reporter, output_grid["size"])
 
 
 def estimate_affinity(scene, seeds, unsigned int radius):

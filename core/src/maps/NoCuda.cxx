@@ -10,6 +10,9 @@
 #include "voxelmaps/GrayLevelDiscretization.h"
 #include "voxelmaps/RegionFeaturesJob.h"
 
+
+#include "voxelmaps/ResampleImageJob.h"
+
 namespace voxelmaps
 {
 namespace
@@ -158,6 +161,12 @@ MakeMaskBytesCuda(PixelType, const void *, std::int64_t, const void *, std::uint
 
 std::vector<NonzeroPixel>
 FindNonzeroPixelsCuda(PixelType, const void *, std::int64_t, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
+void
+ResampleImageCuda(const ResampleImageJob &, const CudaOptions &)
 {
   throw DeviceError(reason);
 }
