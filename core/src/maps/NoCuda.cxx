@@ -7,6 +7,7 @@
 #include "voxelmaps/CudaDevices.h"
 #include "voxelmaps/CudaFuzzyConnectednessJob.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
+#include "voxelmaps/FilterImageJob.h"
 #include "voxelmaps/GrayLevelDiscretization.h"
 
 namespace voxelmaps
@@ -157,6 +158,12 @@ MakeMaskBytesCuda(PixelType, const void *, std::int64_t, const void *, std::uint
 
 std::vector<NonzeroPixel>
 FindNonzeroPixelsCuda(PixelType, const void *, std::int64_t, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
+void
+FilterImageCuda(const FilterImageJob &, const CudaOptions &)
 {
   throw DeviceError(reason);
 }
