@@ -100,6 +100,23 @@ class RegionFeaturesParameters(_TextureParameters, total=False):
     minimum_dimensions: Literal[0, 1, 2, 3]
     spacing: Numbers | None
 
+class FilterImageParameters(TypedDict, total=False):
+    sigma: Number | Numbers | None
+    order: Integers
+    use_spacing: bool
+    wavelet: str
+    level: Integer
+    start_level: Integer
+    plane_axis: Literal[0, 1, 2] | None
+    size: Integers
+    weights: Numbers | Sequence[Numbers | None] | None
+    mode: Literal["reflect", "constant", "nearest", "mirror", "wrap"]
+    spacing: Numbers | None
+    precision: Precision | None
+    device: Device
+    threads: Integer
+    progress: Progress
+
 class _ConnectednessParameters(TypedDict, total=False):
     label: Integer | Sequence[Integer] | None
     object_mean: MomentOfLabels | None
