@@ -68,6 +68,7 @@ def test_parameters_are_those_of_the_tables():
         ("FuzzyConnectednessParameters", _parameters.FUZZY_CONNECTEDNESS),
         ("RegionFeaturesParameters", _parameters.REGION_FEATURES),
         ("ResampleParameters", _parameters.RESAMPLE),
+        ("FilterImageParameters", _parameters.FILTER_IMAGE),
         ("LabelsAndStrength", _parameters.LABELS),
         ("SessionAndStrength", _parameters.SEED_SESSION),
         ("UpdateAndStrength", set(_parameters.SEED_SESSION) - set(_parameters.OF_IMAGES)),

@@ -19,6 +19,7 @@ _NAMES = {
     "_describe": "Description describe",
     "_devices": "release_device_memory",
     "_feature_maps": "feature_maps",
+    "_filter_image": "filter_image",
     "_files.dicom": "DicomSeries list_dicom_series",
     "_files.images": "check_image_file",
     "_reading": "read_dicom_series read_maps",

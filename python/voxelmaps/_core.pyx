@@ -19,6 +19,7 @@ cdef extern from *:
     #include "voxelmaps/CudaFuzzyConnectednessJob.h"
     #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
     #include "voxelmaps/FeatureMapsJob.h"
+    #include "voxelmaps/FilterImageJob.h"
     #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
     #include "voxelmaps/RegionFeaturesJob.h"
     #include "voxelmaps/RegionMatrix.h"
@@ -408,6 +409,34 @@ cdef extern from *:
         [&] { options.deviceID < 0 ? voxelmaps::ResampleImage(job) : voxelmaps::ResampleImageCuda(job, options); });
     }
 
+    void
+    FilterImage(PyObject * arguments, const std::vector<voxelmaps::FilteredImage> & images)
+    {
+      const Arguments           given{ arguments };
+      voxelmaps::FilterImageJob job;
+      job.images = images;
+      given.Set(job.pixels, "pixels");
+      given.Set(job.pixelType, "pixel_type");
+      given.Set(job.size, "size");
+      given.Set(job.appended, "appended");
+      given.Set(job.spacing, "spacing");
+      given.Set(job.isSingle, "is_single");
+      given.Set(job.usesEntireLines, "uses_entire_lines");
+      given.Set(job.outputIndex, "output_index");
+      given.Set(job.outputSize, "output_size");
+      given.Set(job.output, "output");
+      given.Set(job.outputIsDouble, "is_double");
+      job.execution = MakeExecution(given);
+      voxelmaps::CudaOptions options;
+      given.Set(options.deviceID, "device");
+      given.Set(options.inputLocation, "is_on_device");
+      given.Set(options.outputLocation, "is_on_device");
+      given.Set(options.stream, "stream");
+      CallWithoutLock([&] {
+        options.deviceID < 0 ? voxelmaps::FilterImage(job) : voxelmaps::FilterImageCuda(job, options);
+      });
+    }
+
     /** Mean and covariance of the object, and of the differences. Scalars have one element. */
     using Affinity = std::vector<std::vector<double>>;
 
@@ -604,6 +633,26 @@ cdef extern from *:
     cdef cppclass RegionMatrixKind "voxelmaps::RegionMatrixKind":
         pass
 
+    cdef cppclass LineFilter "voxelmaps::LineFilter":
+        unsigned int axis
+        double sigma
+        unsigned int order
+        cpp_bool normalizeAcrossScale
+        vector[double] kernel
+        int64_t origin
+        FilterBoundary boundary
+
+    cdef cppclass FilterTerm "voxelmaps::FilterTerm":
+        vector[LineFilter] filters
+        double factor
+
+    cdef cppclass FilteredImage "voxelmaps::FilteredImage":
+        vector[FilterTerm] terms
+        cpp_bool isMagnitude
+
+    cdef enum FilterBoundary "voxelmaps::FilterBoundary":
+        pass
+
     cdef cppclass RelativeHierarchy "voxelmaps::RelativeFuzzyConnectednessHierarchy":
         void Release()
         uint64_t GetMemory()
@@ -623,6 +672,7 @@ cdef extern from *:
     vector[double] ComputeRegionMatrixFeatures "voxelmaps::ComputeRegionMatrixFeatures" (
         RegionMatrixKind kind, const vector[RegionMatrixElement] & elements, unsigned int levels) except +RaisePythonError
     void Resample(object given, object input_grid, object output_grid) except +RaisePythonError
+    void FilterImage(object given, const vector[FilteredImage] & images) except +RaisePythonError
     string EstimateAffinity(object given, unsigned int radius, Affinity & result) except +RaisePythonError
     void ComputeStrengths(object given, const Affinity & affinity) except +RaisePythonError
     void ComputeLabels(
@@ -774,6 +824,35 @@ def resample_image(input_grid, output_grid, **given):
     reporter = _progress.get()
     Resample(_with_thread(given, reporter), input_grid, output_grid)
     _end_job(reporter, output_grid["size"])
+
+
+def filter_image(*, images, has_progress, **given):
+    """Compute a FilterImageJob; see compute_feature_maps.
+
+    images    Tuples of terms and whether the root of the sum of their squares is computed; a term is a list of filters and a factor, and a
+              filter is axis, sigma, order, whether it is normalized across scale, kernel, origin and boundary.
+    has_progress
+              Whether the voxels count for the progress.
+    device    -1 for the CPU.
+    pixels, pixel_type, size, appended, spacing, is_single, uses_entire_lines, output_index, output_size, output, is_double, threads,
+    is_on_device, stream
+    """
+    cdef vector[FilteredImage] filtered
+    cdef FilteredImage image
+    cdef FilterTerm term
+    cdef LineFilter line
+    for terms, image.isMagnitude in images:
+        image.terms.clear()
+        for filters, term.factor in terms:
+            term.filters.clear()
+            for line.axis, line.sigma, line.order, line.normalizeAcrossScale, line.kernel, line.origin, boundary in filters:
+                line.boundary = <FilterBoundary><int>boundary
+                term.filters.push_back(line)
+            image.terms.push_back(term)
+        filtered.push_back(image)
+    reporter = _progress.get() if has_progress else None
+    FilterImage(_with_thread(given, reporter), filtered)
+    _end_job(reporter, given["output_size"], len(images))
 
 
 def estimate_affinity(scene, seeds, unsigned int radius):

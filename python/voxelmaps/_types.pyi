@@ -113,6 +113,23 @@ class ResampleParameters(TypedDict, total=False):
     threads: Integer
     progress: Progress
 
+class FilterImageParameters(TypedDict, total=False):
+    sigma: Number | Numbers | None
+    order: Integers
+    use_spacing: bool
+    wavelet: str
+    level: Integer
+    start_level: Integer
+    plane_axis: Literal[0, 1, 2] | None
+    size: Integers
+    weights: Numbers | Sequence[Numbers | None] | None
+    mode: Literal["reflect", "constant", "nearest", "mirror", "wrap"]
+    spacing: Numbers | None
+    precision: Precision | None
+    device: Device
+    threads: Integer
+    progress: Progress
+
 class _ConnectednessParameters(TypedDict, total=False):
     label: Integer | Sequence[Integer] | None
     object_mean: MomentOfLabels | None

@@ -7,6 +7,7 @@
 #include "voxelmaps/CudaDevices.h"
 #include "voxelmaps/CudaFuzzyConnectednessJob.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
+#include "voxelmaps/FilterImageJob.h"
 #include "voxelmaps/GrayLevelDiscretization.h"
 #include "voxelmaps/RegionFeaturesJob.h"
 
@@ -167,6 +168,12 @@ FindNonzeroPixelsCuda(PixelType, const void *, std::int64_t, const CudaOptions &
 
 void
 ResampleImageCuda(const ResampleImageJob &, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
+void
+FilterImageCuda(const FilterImageJob &, const CudaOptions &)
 {
   throw DeviceError(reason);
 }
