@@ -281,6 +281,7 @@ REGION_FEATURES = {
     "plane_axis": Parameter("Literal[0, 1, 2] | None", None, _one_of_numbers(0, 1, 2)),
     "minimum_dimensions": Parameter("Literal[0, 1, 2, 3]", 2, _one_of_numbers(0, 1, 2, 3)),
     **_TEXTURES,
+    "device": Parameter("Device"),
 }
 
 _OF_OBJECT = ("geometric_mean", "weighted_sum", "minimum")
