@@ -351,8 +351,15 @@ cdef extern from *:
       given.Set(job.spacing, "spacing");
       given.Set(job.connectsAxis, "connects_axis");
       given.Set(job.labels, "labels");
+      voxelmaps::CudaOptions options;
+      given.Set(options.deviceID, "device");
+      given.Set(options.inputLocation, "is_on_device");
+      given.Set(options.stream, "stream");
       std::vector<voxelmaps::RegionFeatures> result;
-      CallWithoutLock([&] { result = voxelmaps::ComputeRegionFeatures(job); });
+      CallWithoutLock([&] {
+        result =
+          options.deviceID < 0 ? voxelmaps::ComputeRegionFeatures(job) : voxelmaps::ComputeRegionFeaturesCuda(job, options);
+      });
       return result;
     }
 
@@ -773,7 +780,7 @@ def compute_region_features(*, classes, discretization, **given):
 
     labels                 Of the regions; all that are greater than 0 if empty.
     shape, planar_shape    Numbers of features.
-    pixels, pixel_type, size, label_image, label_type, spacing, connects_axis, threads
+    pixels, pixel_type, size, label_image, label_type, spacing, connects_axis, threads, device, is_on_device, stream
 
     Returns tuples of label, number of voxels, number of gray levels, bounding box and list of values of each region. The box is pairs
     of the first index and the number of voxels along x, y and z.

@@ -164,7 +164,7 @@ def check_levels(image, inside, discretization, has_texture, label_image=None):
     region, or if all have one gray level: the limits are of other units.
 
     inside         Array that is not 0 inside, or None; of the shape of the image, or of its last axes.
-    label_image    Array of NumPy with the labels of the regions, if there are several.
+    label_image    Array with the labels of the regions, if there are several.
     """
     name, bins, edges = (discretization[key] for key in ("name", "number_of_gray_levels", "bin_edges"))
     limits, effect, (first, last) = "intensity_range", "clamped", discretization["value_range"]
@@ -192,10 +192,12 @@ def check_levels(image, inside, discretization, has_texture, label_image=None):
         with image.library.current_device():
             outside = (image.array < first) | (image.array > last)
             parts = {"inside the mask": int(outside.sum()) / math.prod(image.shape)}
-        if label_image is not None:
-            labels, numbers = np.unique(label_image[present], return_inverse=True)
-            mean = np.bincount(numbers, outside) / np.bincount(numbers)
-            parts = {f"with the label {label}": part for label, part in zip(labels, mean)}
+            if label_image is not None:
+                module = image.library.module()
+                labels, numbers = module.unique(label_image.comparable()[present], return_inverse=True)
+                mean = module.bincount(numbers, outside * 1.0) / module.bincount(numbers)
+                labels, mean = (_arrays.Array(each, image.library).host() for each in (labels, mean))
+                parts = {f"with the label {label}": part for label, part in zip(labels, mean)}
         for where, part in parts.items():
             if part > 0.5:
                 warn(

@@ -291,6 +291,7 @@ REGION_FEATURES = {
     "plane_axis": Parameter("Literal[0, 1, 2] | None", None, _one_of_numbers(0, 1, 2)),
     "minimum_dimensions": Parameter("Literal[0, 1, 2, 3]", 2, _one_of_numbers(0, 1, 2, 3)),
     **_TEXTURES,
+    "device": Parameter("Device"),
 }
 
 # Names of PyRadiomics and SimpleITK after those of this package.

@@ -99,6 +99,7 @@ class RegionFeaturesParameters(_TextureParameters, total=False):
     plane_axis: Literal[0, 1, 2] | None
     minimum_dimensions: Literal[0, 1, 2, 3]
     spacing: Numbers | None
+    device: Device
 
 class ResampleParameters(TypedDict, total=False):
     spacing: Number | Numbers | None
