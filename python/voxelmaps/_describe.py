@@ -15,7 +15,7 @@ from ._feature_maps import CLASSES, request_of, text_of_one_level
 if TYPE_CHECKING:
     from ._types import Array, ImageLike, Path
 
-# Of texture in a window of some hundred voxels, more levels than voxels say little.
+# A window of some hundred voxels says little about more levels than that.
 _MANY_LEVELS = 256
 
 

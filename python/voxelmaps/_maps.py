@@ -275,7 +275,7 @@ class FeatureMaps(Mapping[str, ArrayT], Generic[ArrayT]):
         pandas = library("pandas", "to_dataframe", extra="all")
         image, array = self._image(), np.asarray(self)
         shape, dimension = array.shape[1:], array.ndim - 1
-        # Of the first voxel of the maps, in the input and in the mask.
+        # Index of the first voxel of the maps, in the input and in the mask.
         start = first = [0] * (dimension - len(self.slices)) + [part.start or 0 for part in self.slices]
         if mask is None:
             local = np.indices(shape).reshape(dimension, -1)

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 # Inches, points, and the color of the contour of the mask.
 _PANEL_WIDTH, _FONT_SIZE, _LINE_COLOR = 2.1, 7, "#ff9d2e"
-# Of labels: those of Okabe and Ito, which people with any color vision distinguish, without black.
+# Colors of labels: those of Okabe and Ito, which people with any color vision distinguish, without black.
 _COLORS = ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7")
 # A map of integers with more values is a map of numbers.
 _MOST_LABELS = 255
 _OPACITY = 0.65
-# Of a figure with one slice, and with several.
+# Limits of a figure: rows with one slice, and columns with several.
 _MOST_ROWS, _MOST_COLUMNS = 5, 6
 # In the picture of maps in a notebook.
 _MOST_PANELS = 8
@@ -558,7 +558,7 @@ def picture_of_maps(maps: Mapping[str, Any]) -> bytes | None:
     arrays = [_arrays.array_of(maps[name], name).host() for name in names]
     if not arrays or arrays[0].size == 0 or arrays[0].ndim < 2 or not all(np.isfinite(each).any() for each in arrays):
         return None
-    # Of a batch, the first image.
+    # The first image of a batch.
     n = min(arrays[0].ndim, 3) if maps.geometry is None else len(maps.geometry.spacing)
     arrays = [array.reshape(-1, *array.shape[-n:])[0] for array in arrays]
     more = f"{len(names)} of {len(maps)} maps" if len(names) < len(maps) else ""

@@ -45,7 +45,7 @@ Integers = Union[SupportsIndex, Iterable[SupportsIndex]]
 # By label: an index of a voxel, or several.
 LabeledIndices = Mapping[int, Any]
 
-# Of scalars or of vectors, a number, a vector or a matrix; also by label.
+# Moments of scalars or vectors: a number, a vector or a matrix; also by label.
 MomentOfLabels = Union[
     SupportsFloat, Sequence[SupportsFloat], Sequence[Sequence[SupportsFloat]], NDArray[Any], Mapping[int, Any]
 ]
@@ -172,7 +172,7 @@ class _LabeledImageParameters(_ImageParameters, total=False):
 
 class LabelsParameters(_LabeledImageParameters, _LabelsParameters, total=False):
     seed_points: Mapping[int, Any] | None
-    # Of the labels, or a Segmentation.
+    # An array for the labels, or a Segmentation.
     out: Any
 
 class LabelsAndStrength(LabelsParameters, _Strength, total=False): ...

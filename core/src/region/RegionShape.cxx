@@ -502,7 +502,7 @@ ComputeShapeValues(const ShapeCounts & counts, const std::array<double, 3> & spa
   const std::array<double, 3> variances = ComputeAxisVariances(counts, spacing);
   const std::array<double, 4> lengths = ComputeDiameters(counts, spacing);
 
-  // Of a ball with this volume.
+  // Area of a ball with this volume.
   const double ballArea = std::cbrt(36.0 * pi * volume * volume);
 
   // In the order of the table.

@@ -145,7 +145,7 @@ _TABLE = {
         "padDistance": (_integer(0), 5),
         "resegmentRange": (_or_none(_limits), None),
         "resegmentMode": (one_of("absolute", "relative", "sigma"), "absolute"),
-        # Of the shape classes, which PyRadiomics does not compute for voxels either.
+        # For the shape classes, which PyRadiomics does not compute for voxels either.
         "resegmentShape": (_switch, False),
     },
     "classes": {
@@ -189,7 +189,7 @@ SETTINGS = {
 # Those that have an effect if they are given for one image type.
 _OF_IMAGE_TYPES = (*_TABLE["classes"], *_TABLE["filters"])
 
-# Of a parameter file; those of PyRadiomics' examples have some thousand.
+# Limit of a parameter file; those of PyRadiomics' examples have some thousand bytes.
 _MAX_BYTES = 2**20
 
 _SECTIONS = ("setting", "voxelSetting", "featureClass", "imageType")
@@ -384,7 +384,7 @@ def _read_file(path):
 
 
 class Parameters(NamedTuple):
-    # Of all image types.
+    # Settings of all image types.
     settings: dict[str, Any]
     # Features by class, in order; those of all classes in PyRadiomics' order if none are named.
     classes: dict[str, list[str]]
