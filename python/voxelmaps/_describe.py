@@ -77,14 +77,15 @@ class Description(NamedTuple):
         ]
         return "\n".join(lines)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def _times(numbers: tuple[int, ...]) -> str:
     return " × ".join(map(str, numbers))
 
 
-def _bytes(number: int) -> str:
+def _bytes(number: float) -> str:
     for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
         if number < 1024 or unit == "TiB":
             break

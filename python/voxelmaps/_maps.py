@@ -43,7 +43,7 @@ def entry_of(value: Any, volume: _image.Image | None = None) -> dict[str, Any]:
         import hashlib
 
         sha = hashlib.sha256(repr((volume.array.dtype.str, volume.array.shape, volume[1:])).encode())
-        sha.update(np.ascontiguousarray(volume.array))
+        sha.update(np.ascontiguousarray(volume.array))  # type: ignore[arg-type]
         sha256 = sha.hexdigest()
     # What is in memory may have changed since it was read.
     if isinstance(value, (str, os.PathLike)):

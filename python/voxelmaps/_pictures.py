@@ -462,7 +462,7 @@ def show(
     # Panels of this page, of which None is the image.
     if columns is None:
         columns = _MOST_COLUMNS if len(slices) > 1 or len(listed) > 11 else 4
-    columns = count(columns, "columns", 1, 1000)
+    columns = int(count(columns, "columns", 1, 1000))
     per_page = max(columns * (1 if len(slices) > 1 else _MOST_ROWS) - (image is not None), 1)
     pages = max(-(-len(listed) // per_page), 1)
     first = (count(page, "page", 1, pages) - 1) * per_page
@@ -546,7 +546,7 @@ def show(
     return figure
 
 
-def picture_of_maps(maps: Mapping[str, Any]) -> bytes | None:
+def picture_of_maps(maps: Any) -> bytes | None:
     """A PNG file of the first maps: a slice of their region; None without matplotlib, or if there is nothing to draw."""
     try:
         _check_matplotlib()
@@ -564,4 +564,4 @@ def picture_of_maps(maps: Mapping[str, Any]) -> bytes | None:
     more = f"{len(names)} of {len(maps)} maps" if len(names) < len(maps) else ""
     figure = show(None, type(maps)(names, arrays, (), maps.geometry), columns=4, caption=more)
     close(figure)
-    return figure._repr_png_()
+    return figure._repr_png_()  # type: ignore[attr-defined]

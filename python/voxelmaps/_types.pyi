@@ -34,7 +34,7 @@ class _Tensor(Protocol):
 # Results have the type of the image: a map that of an array, and labels and strengths also that of an image.
 TensorT = TypeVar("TensorT", bound=_Tensor)
 ImageT = TypeVar("ImageT")
-ArrayT = TypeVar("ArrayT", default=NDArray[Any])
+ArrayT = TypeVar("ArrayT", bound=Any, default=NDArray[Any])
 
 Integer = SupportsIndex
 Number = SupportsFloat

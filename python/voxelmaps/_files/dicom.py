@@ -721,7 +721,8 @@ def list_dicom_series(folder: Path) -> list[DicomSeries]:
                 size = int(files[0].header.Columns), int(files[0].header.Rows), depth
             except ValueError as error:
                 problem = str(error)
-            result.append(DicomSeries(uid, paths, *files[0].description(), size, spacing, problem))
+            modality, description = files[0].description()
+            result.append(DicomSeries(uid, paths, modality, description, size, spacing, problem))
     if unreadable:
         warn(f"files in '{folder}' cannot be read: {'; '.join(unreadable[:4])}")
     return result

@@ -17,7 +17,7 @@ try:
     # Intel's library compresses seven times as fast as zlib, to files of the same size.
     from isal.isal_zlib import compressobj
 except ImportError:
-    from zlib import compressobj
+    from zlib import compressobj  # type: ignore[assignment]
 
 # Size of the maps of a slab. Windows reach beyond slabs, so smaller ones take longer.
 _SLAB_BYTES = 2**28

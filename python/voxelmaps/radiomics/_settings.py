@@ -127,7 +127,7 @@ class _Setting(NamedTuple):
 
 
 # Checks and PyRadiomics' defaults, by what settings act on.
-_TABLE = {
+_TABLE: dict[str, dict[str, Any]] = {
     "preparation": {
         "label": (_label, 1),
         "label_channel": (_or_none(_integer(0), 0), 0),
@@ -182,7 +182,7 @@ _TABLE = {
     },
 }
 SETTINGS = {
-    name: _Setting(*row, "voxelSetting" if acts_on == "windows" else "setting")
+    name: _Setting(*row, "voxelSetting" if acts_on == "windows" else "setting")  # type: ignore[call-arg]
     for acts_on, rows in _TABLE.items()
     for name, row in rows.items()
 }
