@@ -156,6 +156,7 @@ ComputeGreatestDistance(const std::vector<Point> & points, const std::array<doub
   // Two points are at most as far apart as their distances from the center add up to: those far from it come first.
   const Point center{ { (lower[0] + upper[0]) / 2, (lower[1] + upper[1]) / 2, (lower[2] + upper[2]) / 2 } };
   std::vector<std::pair<double, Point>> byRadius;
+  byRadius.reserve(points.size());
   for (const Point & point : points)
   {
     byRadius.emplace_back(std::sqrt(SquaredDistance(point, center, spacing)) * (1.0 + 1e-12), point);
