@@ -415,7 +415,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, EditsWithAHierarchyEqualFreshFilters
       fresh->SetNumberOfWorkUnits(static_cast<unsigned int>(random.Between(1, 5)));
       ExpectSame(ComputeAll(fresh), ComputeAll(kept));
       EXPECT_EQ(fresh->GetUsedCropRegion(), kept->GetUsedCropRegion());
-      // Of the box: about 6 bytes per voxel, but not twice.
+      // Memory for the box: about 6 bytes per voxel, but not twice.
       const auto voxels = kept->GetUsedCropRegion().GetNumberOfPixels();
       EXPECT_LE(6u * voxels, kept->GetMemoryOfHierarchy());
       EXPECT_GE(19u * voxels, kept->GetMemoryOfHierarchy());

@@ -28,7 +28,7 @@ class Volumeter:
         return self.array
 
 
-# Of the calls below.
+# Names in the calls below.
 NAMES = {
     "np": np,
     "voxelmaps": voxelmaps,

@@ -27,7 +27,7 @@ ADJACENCIES = ("face", "face_edge", "full")
 COMPETITIONS = ("relative", "iterative")
 TIE_RULES = ("background", "lowest_label", "distance")
 LABEL_TYPES = ("uint8", "uint16")
-# Of settings that make weights of directions.
+# Norms of the settings that weight directions.
 WEIGHTING_NORMS = ("manhattan", "euclidean", "infinity")
 # SciPy's names, in the order of voxelmaps::FilterBoundary.
 BOUNDARIES = ("constant", "nearest", "wrap", "reflect", "mirror")

@@ -283,10 +283,10 @@ def region_features(
     missing = [label for label, number in zip(labels, voxels) if number == 0]
     if missing:
         _masks.report_missing(given, "mask", missing, labels)
-    least, rows = values["minimum_dimensions"], np.array(rows)
+    least, table = values["minimum_dimensions"], np.array(rows)
     is_small = np.array([sum(n > 1 for _, n in box) < least for box in boxes]) & (np.array(voxels) > 0)
     if is_small.any():
-        rows[is_small] = np.nan
+        table[is_small] = np.nan
         warn(
             f"label {_shown(np.array(labels)[is_small])}: the region is longer than one voxel along fewer than {least} axes, so that its "
             "features are NaN; minimum_dimensions sets this"
@@ -299,7 +299,7 @@ def region_features(
         name: i for i, name in enumerate(f"{name}_{each}" for name in [*texture, *shapes] for each in numbers[name])
     }
     names = [f"{name}_{each}" for name, of_class in numbers.items() for each in of_class]
-    columns = zip(names, rows.T[[places[name] for name in names]])
+    columns = zip(names, table.T[[places[name] for name in names]])
     segments = {} if path is None or not os.path.exists(path) else segment_names(os.fspath(path))
     titles = {"segment": np.array([segments.get(label, "") for label in labels])} if segments else {}
     return RegionFeatures({"label": np.array(labels), **titles, "voxels": np.array(voxels), **dict(columns)})

@@ -34,7 +34,7 @@ class _Tensor(Protocol):
 # Results have the type of the image: a map that of an array, and labels and strengths also that of an image.
 TensorT = TypeVar("TensorT", bound=_Tensor)
 ImageT = TypeVar("ImageT")
-ArrayT = TypeVar("ArrayT", default=NDArray[Any])
+ArrayT = TypeVar("ArrayT", bound=Any, default=NDArray[Any])
 
 Integer = SupportsIndex
 Number = SupportsFloat
@@ -45,7 +45,7 @@ Integers = Union[SupportsIndex, Iterable[SupportsIndex]]
 # By label: an index of a voxel, or several.
 LabeledIndices = Mapping[int, Any]
 
-# Of scalars or of vectors, a number, a vector or a matrix; also by label.
+# Moments of scalars or vectors: a number, a vector or a matrix; also by label.
 MomentOfLabels = Union[
     SupportsFloat, Sequence[SupportsFloat], Sequence[Sequence[SupportsFloat]], NDArray[Any], Mapping[int, Any]
 ]
@@ -173,7 +173,7 @@ class _LabeledImageParameters(_ImageParameters, total=False):
 
 class LabelsParameters(_LabeledImageParameters, _LabelsParameters, total=False):
     seed_points: Mapping[int, Any] | None
-    # Of the labels, or a Segmentation.
+    # An array for the labels, or a Segmentation.
     out: Any
 
 class LabelsAndStrength(LabelsParameters, _Strength, total=False): ...

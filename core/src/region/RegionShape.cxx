@@ -156,6 +156,7 @@ ComputeGreatestDistance(const std::vector<Point> & points, const std::array<doub
   // Two points are at most as far apart as their distances from the center add up to: those far from it come first.
   const Point center{ { (lower[0] + upper[0]) / 2, (lower[1] + upper[1]) / 2, (lower[2] + upper[2]) / 2 } };
   std::vector<std::pair<double, Point>> byRadius;
+  byRadius.reserve(points.size());
   for (const Point & point : points)
   {
     byRadius.emplace_back(std::sqrt(SquaredDistance(point, center, spacing)) * (1.0 + 1e-12), point);
@@ -502,7 +503,7 @@ ComputeShapeValues(const ShapeCounts & counts, const std::array<double, 3> & spa
   const std::array<double, 3> variances = ComputeAxisVariances(counts, spacing);
   const std::array<double, 4> lengths = ComputeDiameters(counts, spacing);
 
-  // Of a ball with this volume.
+  // Area of a ball with this volume.
   const double ballArea = std::cbrt(36.0 * pi * volume * volume);
 
   // In the order of the table.

@@ -9,6 +9,7 @@ import os
 import pathlib
 import platform
 import time
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ def parameters_of(task):
 
 
 # The last image and the last mask, which cases often share.
-_last = {}
+_last: dict[str, Any] = {}
 
 
 def load(path, what, grid=None, segment=None):

@@ -5,16 +5,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import _arrays, _core, _image, _masks, _parameters, _regions
 from .._files import library
 from .._suggestions import did_you_mean
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # The methods of combining directions and slices, in IBSI's order (section 3.6.2), and the dimension of the neighborhood.
 AGGREGATIONS = {"2D_avg": 2, "2D_comb": 2, "2_5D_avg": 2, "2_5D_comb": 2, "3D_avg": 3, "3D_comb": 3}
@@ -252,7 +249,7 @@ def _hull(inside, spacing):
     """Volume and area of the convex hull of the mesh, whose vertices are in the middle between voxels inside and outside."""
     padded = np.pad(inside, 1)
     points = []
-    for axis, step in enumerate(spacing):
+    for axis in range(len(spacing)):
         at = np.argwhere(np.diff(padded.astype(np.int8), axis=axis)).astype(np.float64)
         at[:, axis] += 0.5
         points.append(at * np.asarray(spacing))

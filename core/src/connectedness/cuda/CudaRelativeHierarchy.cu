@@ -123,7 +123,7 @@ PointTracedKernel(CudaConnectednessScene scene, NodeGraph graph, const std::uint
       link.b = labels[voxel + scene.links[number / scene.numberOfVoxels].stride];
       link.key = static_cast<std::uint32_t>(best >> 32);
       const std::uint32_t to = graph.roots[graph.roots[link.a] == n ? link.b : link.a];
-      // Of two that point along the same link, one is the root.
+      // One of two that point along the same link is the root.
       merges = !(n < to && graph.best[to] == best);
       if (merges)
       {
@@ -644,7 +644,7 @@ private:
     }
     if (count > maxHostLinks)
     {
-      // Of many links, a maximum spanning forest of the seeds suffices.
+      // A maximum spanning forest of the seeds suffices.
       const NodeGraphBuffers      buffers(query.seeds.size(), stream);
       DeviceBuffer<std::uint32_t> size(1, stream);
       pointers.Allocate(query.seeds.size(), stream);

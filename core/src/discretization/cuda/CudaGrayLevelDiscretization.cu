@@ -354,7 +354,7 @@ private:
   std::int64_t                       m_PartSize{ 0 };
   // Where the part begins that is on the device; -1 if there is none.
   std::int64_t m_Uploaded{ -1 };
-  // Of pixels, mask and levels, those of a part that are in host memory.
+  // Pixels, mask and levels of a part, as far as they are in host memory.
   DeviceBuffer<char> m_Buffer;
   Key *              m_Keys{ nullptr };
   char *             m_Pixels{ nullptr };

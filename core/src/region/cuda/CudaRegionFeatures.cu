@@ -273,7 +273,7 @@ struct LabelNumbers
   const std::uint16_t * numbers;
   unsigned int          capacity;
 
-  /** Of a label that has a slot. */
+  /** Slot of a label that has one. */
   __device__ std::uint32_t
              Find(Word label) const
   {
