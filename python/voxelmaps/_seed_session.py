@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _arrays, _core, _seeds
 from ._connectedness import check_effects, checked_arguments, is_estimated, moments_of, scene_of
-from ._labels import Job, Segmentation, check_crop, labels, segmentation
+from ._labels import Job, Segmentation, check_crop, labels, refined_of, segmentation, with_refined
 from ._parameters import MOMENTS, OF_IMAGES, SEED_SESSION, checked, with_parameters
 
 if TYPE_CHECKING:
@@ -58,9 +58,9 @@ class SeedSession(Generic[ArrayT]):
 
     Notes
     -----
-    If no mean and variance is given, the first update() estimates them from its seeds, and the session keeps this estimate: another
-    affinity would change labels far from the edited seed, and would need another graph. reestimate() makes the next update()
-    estimate again; the affinity "absolute_difference" has nothing to estimate. With affinities of single labels, such as
+    The affinity "absolute_difference" has nothing to estimate. With another one, if no mean and variance is given, the first update()
+    estimates them from its seeds, and the session keeps this estimate: another affinity would change labels far from the edited seed,
+    and would need another graph. reestimate() makes the next update() estimate again. With affinities of single labels, such as
     object_mean={1: 40, 2: 120} or estimate_of_every_label=True, there is no graph to keep, and every update() takes as long as the first.
 
     Methods of one session wait for each other, except cancel(), which is for another thread. The graph has about 7 bytes per voxel with
@@ -105,6 +105,8 @@ class SeedSession(Generic[ArrayT]):
         # Means and variances that the first update() has estimated.
         self._estimate: dict[str, Any] = {}
         self._hierarchy = _core.Hierarchy()
+        # The seeds of the segmentation that is to be refined.
+        self._refined = refined_of(values, self._scene, self._grid[1])
         # What the graph depends on; the mask by identity, since it is not written to.
         self._mask_of_graph: _arrays.Array | None = None
         self._key: Any = None
@@ -207,7 +209,11 @@ class SeedSession(Generic[ArrayT]):
             scene = self._scene
             if "mask" in parameters or "label" in parameters:
                 scene = _with_copied_mask(scene, values)
-            job = Job(scene, _seeds.labeled(seeds, seed_points, *self._grid), values, moments)
+            refined = self._refined
+            if {"refine", "refine_distance", "refine_background", "mask", "label", "tie_rule"} & set(parameters):
+                refined = refined_of(values, scene, self._grid[1])
+            found = _seeds.labeled(seeds, seed_points, *self._grid, may_be_empty=refined is not None)
+            job = Job(scene, with_refined(found, refined, values, scene), values, moments)
             key = [job.box, list(job.affinity), *(values[name] for name in _OF_GRAPH)]
             if key != self._key or scene.mask is not self._mask_of_graph:
                 self._hierarchy.release()
@@ -217,7 +223,7 @@ class SeedSession(Generic[ArrayT]):
             self._affinity = job.named_affinity()
             if is_estimated(values, moments) and not values["estimate_of_every_label"]:
                 kept = self._affinity
-            self._values, self._scene, self._estimate = values, scene, kept
+            self._values, self._scene, self._estimate, self._refined = values, scene, kept, refined
             self._last = job, {name: array for name, array in arrays.items() if name != "labels"}
             return segmentation(scene, arrays)
 
@@ -267,13 +273,14 @@ class SeedSession(Generic[ArrayT]):
     def affinity(self) -> dict[str, Any]:
         """Means and variances that the last update() used, by parameter; empty for the affinity "absolute_difference".
 
-        ``voxelmaps.labels(image, seeds, **session.affinity)`` gives the same labels if the other parameters are the same. Affinities
+        ``voxelmaps.labels(image, seeds, affinity=..., **session.affinity)`` gives the same labels if the other parameters are the same. Affinities
         of single labels are not in it.
 
         Examples
         --------
         >>> import voxelmaps
-        >>> session = voxelmaps.SeedSession([[7, 8, 7, 1, 0, 1]], object_mean=7, object_variance=2, difference_variance=1)
+        >>> moments = dict(object_mean=7, object_variance=2, difference_variance=1)
+        >>> session = voxelmaps.SeedSession([[7, 8, 7, 1, 0, 1]], affinity="geometric_mean", **moments)
         >>> labels = session.update({1: (0, 0), 2: (0, 5)})
         >>> session.affinity
         {'object_mean': 7.0, 'object_variance': 2.0, 'difference_variance': 1.0}
@@ -290,7 +297,7 @@ class SeedSession(Generic[ArrayT]):
         Examples
         --------
         >>> import voxelmaps
-        >>> session = voxelmaps.SeedSession([[7, 8, 9, 4, 1, 0, 2]])
+        >>> session = voxelmaps.SeedSession([[7, 8, 9, 4, 1, 0, 2]], affinity="geometric_mean")
         >>> labels = session.update({1: (0, 0), 2: (0, 1)})
         >>> session.affinity["object_mean"]
         8.0
