@@ -284,6 +284,48 @@ def test_sequences_of_edits_are_as_fresh_runs(number):
         former = labels, labels.copy()
 
 
+def test_undo(case):
+    image, seeds = case
+    session, rng, edits = voxelmaps.SeedSession(image), np.random.default_rng(3), []
+    with pytest.raises(RuntimeError, match="there is nothing to undo"):
+        session.undo()
+    for number in range(6):
+        seeds = edited(seeds, rng)
+        session.update(seeds, adjacency=["face", "full"][number % 2])
+        if not edits or not np.array_equal(seeds, edits[-1]):
+            edits.append(seeds)
+    for earlier in edits[-2::-1]:
+        with pytest.raises(ValueError):
+            session.update({1: (99, 0, 0)})
+        np.testing.assert_array_equal(session.undo(), voxelmaps.labels(image, earlier, adjacency="full"))
+    with pytest.raises(RuntimeError, match="there is nothing to undo"):
+        session.undo()
+
+
+def test_numbers_of_labels_and_order_of_strokes_do_not_matter():
+    """With the defaults, also for values of few levels, which tie."""
+    for number, shape in enumerate([(6, 8, 9), (17, 23)]):
+        x, seeds, mask = make_case(shape, number, levels=3)
+        expected = voxelmaps.labels(x, seeds, mask)
+        numbers = np.zeros(8, np.uint16)
+        numbers[[1, 2, 7]] = 900, 1, 30
+        np.testing.assert_array_equal(voxelmaps.labels(x, numbers[seeds], mask), numbers[expected])
+        strokes = {int(label): np.argwhere(seeds == label)[::-1] for label in (7, 1, 2)}
+        np.testing.assert_array_equal(voxelmaps.labels(x, strokes, mask), expected)
+        session = voxelmaps.SeedSession(x, mask=mask)
+        for label in (2, 7, 1):
+            labels = session.update({one: strokes[one] for one in [*strokes][: [2, 7, 1].index(label) + 1]})
+        np.testing.assert_array_equal(labels, expected)
+        assert np.array_equal(labels == 0, ~mask)
+
+
+def test_margins_of_ties_are_leads_of_the_distance():
+    result = voxelmaps.labels(np.full((1, 6), 7), {4: (0, 0), 2: (0, 4)}, margin=True)
+    assert result.labels.tolist() == [[4, 4, 4, 2, 2, 2]]
+    # Seeds are as strong as links without a difference; the last voxel is reached across one only.
+    np.testing.assert_array_equal(result.margin, np.float32([[0, -1 / 3, -1, -1 / 3, 0, 0]]))
+
+
 def test_affinity_of_a_session(case):
     image, seeds = case
     image = image + np.arange(8, dtype=np.int16) * 9

@@ -49,7 +49,8 @@ class Segmentation(NamedTuple, Generic[ArrayT]):
     strength : array or image, optional
         Strength of the connection to the winning label, in [0, 1]; None if it was not requested.
     margin : array or image, optional
-        Lead of this strength over that of the strongest other label; None if it was not requested.
+        Lead of this strength over that of the strongest other label, in (0, 1]; where they are equal, at most 0, by the lead of the distance
+        (see labels). None if it was not requested.
 
     Examples
     --------
@@ -359,7 +360,9 @@ def labels(
     strength : bool, default False
         Whether to compute the strength of the connection to the winning label.
     margin : bool, default False
-        Whether to compute the lead of this strength over that of the strongest other label.
+        Whether to compute the lead of this strength over that of the strongest other label. Where the strengths tie and the tie rule is "distance", it is -1 / (1 + lead), and the lead is by how many voxels of
+        the smallest spacing the nearest other label is farther than the own one: -1 where both are equally near, -0.5 where it is one voxel
+        farther, and 0 where no other label reaches. Another stroke helps most where the margin is smallest.
     crop_to_seeds : bool, default False
         Whether to label only the box of all seeds with a margin.
     crop_margin : float or one per axis, default 10

@@ -27,6 +27,8 @@ else:
 
 # Of the graph: with other values of these, it is made again.
 _OF_GRAPH = ("affinity", "weight", "adjacency", "distance_weighting")
+# Of seeds that undo() brings back.
+_MOST_UPDATES = 100
 _OF_UPDATES = {name: parameter for name, parameter in SEED_SESSION.items() if name not in OF_IMAGES}
 
 
@@ -110,6 +112,8 @@ class SeedSession(Generic[ArrayT]):
         # What the graph depends on; the mask by identity, since it is not written to.
         self._mask_of_graph: _arrays.Array | None = None
         self._key: Any = None
+        # The seeds of all updates, the last ones of which undo() brings back.
+        self._seeds: list[Any] = []
         # The last update() and its results; None if it did not succeed.
         self._last: tuple[Job, dict[str, Any]] | None = None
         self._affinity: dict[str, Any] | None = None
@@ -225,7 +229,45 @@ class SeedSession(Generic[ArrayT]):
                 kept = self._affinity
             self._values, self._scene, self._estimate, self._refined = values, scene, kept, refined
             self._last = job, {name: array for name, array in arrays.items() if name != "labels"}
+            if not self._seeds or not all(map(np.array_equal, found, self._seeds[-1])):
+                self._seeds = [*self._seeds[1 - _MOST_UPDATES :], found]
             return segmentation(scene, arrays)
+
+    def undo(self) -> Any:
+        """Label all voxels with the seeds before the last change of seeds, and the present parameters.
+
+        Up to 99 changes can be undone, one after another.
+
+        Returns
+        -------
+        array, image or Segmentation
+            What update() returns.
+
+        Raises
+        ------
+        RuntimeError
+            If there is no earlier update() with other seeds.
+
+        Examples
+        --------
+        >>> import voxelmaps
+        >>> session = voxelmaps.SeedSession([[7, 8, 7, 6, 3]])
+        >>> first = session.update({1: (0, 0), 2: (0, 4)})
+        >>> session.update({1: (0, 0), 2: [(0, 4), (0, 2)]}).tolist()
+        [[1, 1, 2, 2, 2]]
+        >>> session.undo().tolist()
+        [[1, 1, 1, 1, 2]]
+        """
+        with self._lock:
+            if len(self._seeds) < 2:
+                raise RuntimeError("there is nothing to undo: no earlier update() had other seeds")
+            kept = self._seeds
+            self._seeds = kept[:-2]
+            try:
+                return self.update(kept[-2])
+            except BaseException:
+                self._seeds = kept
+                raise
 
     def _result(self, name):
         with self._lock:
@@ -255,7 +297,11 @@ class SeedSession(Generic[ArrayT]):
 
     @property
     def margin(self) -> Any:
-        """Strength of the winner minus that of the strongest other label, in [0, 1]: how certain the label is.
+        """Strength of the winner minus that of the strongest other label; at most 0 for ties: how certain the label is.
+
+        Where the strengths tie and the tie rule is "distance", the margin is -1 / (1 + lead), and the lead is by how many voxels of
+        the smallest spacing the nearest other label is farther than the own one: -1 where both are equally near, -0.5 where it is one voxel
+        farther, and 0 where no other label reaches. Another stroke helps most where the margin is smallest.
 
         It is computed when it is first read; with margin=True, by each update().
 

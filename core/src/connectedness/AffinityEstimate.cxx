@@ -533,7 +533,7 @@ EstimateAffinity(const FuzzyConnectednessInput & input, const AffinityEstimatePa
     }
     origin.assign(n, 0.0);
   }
-  if (!parameters.labels.empty())
+  if (!parameters.labels.empty() && parameters.affinityFunction != Function::Homogeneity)
   {
     VerifyLabels(input, parameters, origin, execution);
   }
