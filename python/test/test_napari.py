@@ -256,6 +256,7 @@ def test_a_segmentation_is_refined(viewer):
 
     check(**refine)
     widget.strokes.value.paint((5, 8, 9), 2)
+    widget.strokes.value.paint((9, 16, 20), 1)
     # The segmentation was copied.
     segmentation.data[...] = 1
     check(**refine)
