@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 import pytest
 import voxelmaps
-from array_libraries import library, to_numpy
+from array_libraries import to_numpy
 from voxelmaps import _image
 
 # The rules of the papers, with one affinity that is estimated or given.
