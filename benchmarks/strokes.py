@@ -209,8 +209,7 @@ def share_of_errors(margin, errors, part=0.1):
 class Session:
     """voxelmaps.SeedSession, whose first update makes the graph."""
 
-    def __init__(self, voxels, sizes, sigma=0, **options):
-        voxels = smoothed(voxels, sigma)
+    def __init__(self, voxels, sizes, **options):
         self.session = voxelmaps.SeedSession(voxels, spacing=sizes, label_type="uint8", device="cpu", **options)
 
     def __call__(self, strokes):
@@ -258,7 +257,7 @@ def smoothed(voxels, sigma):
 # Peers also with smoothing, by which they gain.
 PROGRAMS = {
     "voxelmaps, defaults": (Session, {}),
-    "voxelmaps, σ 0.7": (Session, {"sigma": 0.7}),
+    "voxelmaps, smoothing=0.7": (Session, {"smoothing": 0.7}),
     "voxelmaps, ties to background": (Session, {"tie_rule": "background"}),
     "itk-growcut": (growcut, {"sigma": 0}),
     "itk-growcut, σ 0.7": (growcut, {"sigma": 0.7}),

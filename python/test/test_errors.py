@@ -272,6 +272,9 @@ ERRORS = {
     "labels(refine=half * 3, refine_background=3)": "ValueError: refine_background is 3, but refine has this label",
     "labels(refine_distance=2)": "ValueError: refine_distance is 2.0, but has no effect without refine",
     "labels(refine=half, refine_distance=-1)": "ValueError: refine_distance is -1, but must be a number from 0 to 1000",
+    "labels(smoothing=-1)": "ValueError: smoothing is -1, but must be a number from 0 to 100",
+    "labels(vectors(2), components_axis=-1, smoothing=1)": "ValueError: smoothing is 1.0, but voxels of several components must be",
+    "labels(np.where(half, np.nan, 1), smoothing=1)": "ValueError: smoothing needs an intensity of every voxel, but image has NaN",
     # Other parameters of connectedness.
     "labels(competition='iterativ')": r"ValueError: competition is 'iterativ' \(did you mean iterative\?\), but must be one of relative, "
     "iterative",

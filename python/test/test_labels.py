@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import voxelmaps
 from array_libraries import to_numpy
-from voxelmaps import _image
+from voxelmaps import _arrays, _filter_image, _image
 
 # The rules of the papers, with one affinity that is estimated or given.
 ESTIMATED = dict(affinity="geometric_mean", competition="relative", tie_rule="background")
@@ -140,6 +140,20 @@ def test_many_ties_are_a_warning():
         voxelmaps.labels(x, seeds)
         compute(minimum_strength=0.5)
         compute(mask=np.array([[1, 1, 0, 0, 0, 0, 1, 1]]))
+
+
+@pytest.mark.parametrize("shape", [(14, 19), (6, 9, 8)])
+def test_smoothing(shape):
+    """That of SciPy, which is truncated at the same distance, to the last bits of float32."""
+    ndimage = pytest.importorskip("scipy.ndimage")
+    x, seeds, _ = make_case(shape, 2)
+    expected = ndimage.gaussian_filter(x.astype(float), 1.25, mode="nearest", truncate=4)
+    np.testing.assert_allclose(_filter_image.smoothed(_arrays.array_of(x, "x"), 1.25).array, expected, rtol=1e-6)
+    rounded = _filter_image.smoothed(_arrays.array_of(x, "x"), 0.7).array
+    labels = voxelmaps.labels(x, seeds, smoothing=0.7)
+    np.testing.assert_array_equal(labels, voxelmaps.labels(rounded, seeds))
+    np.testing.assert_array_equal(labels, voxelmaps.SeedSession(x, smoothing=0.7).update(seeds))
+    assert not np.array_equal(labels, voxelmaps.labels(x, seeds))
 
 
 # --- Segmentations that are refined -------------------------------------------------------------------------------------------

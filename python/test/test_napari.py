@@ -201,7 +201,7 @@ def test_channels_parameters_and_types(viewer):
         live.stop()
         live = followed(viewer, images, live.strokes)
         assert_fresh(live)
-        live.change(False, affinity="geometric_mean", estimation_radius=1, competition="relative", adjacency="full")
+        live.change(False, affinity="homogeneity", estimation_radius=1, competition="relative", adjacency="full")
         assert_fresh(live)
         # A session retains its estimate until it is asked for another.
         moments = live._session.affinity

@@ -366,6 +366,8 @@ LABELS = {
     "competition": _choice("iterative", *COMPETITIONS),
     "tie_rule": _choice("distance", *TIE_RULES),
     "estimate_of_every_label": Parameter("bool", False, _switch, AFFINITIES[:-1]),
+    # In voxels.
+    "smoothing": Parameter("Number", 0.0, within(0, 100)),
     "refine": Parameter("Array | ImageLike | Path | None"),
     # In mm.
     "refine_distance": Parameter("Number", 5.0, within(0, 1000)),
@@ -381,7 +383,7 @@ LABELS = {
 }
 
 # Those of an image, which a session has once.
-OF_IMAGES = ("spacing", "components_axis", "label_type", "precision")
+OF_IMAGES = ("spacing", "smoothing", "components_axis", "label_type", "precision")
 SEED_SESSION = {"mask": Parameter("Array | ImageLike | Path | None"), **LABELS}
 del SEED_SESSION["out"], SEED_SESSION["seed_points"]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _arrays, _core, _seeds
 from ._connectedness import check_effects, checked_arguments, is_estimated, moments_of, scene_of
-from ._labels import Job, Segmentation, check_crop, labels, refined_of, segmentation, with_refined
+from ._labels import Job, Segmentation, check_crop, labels, refined_of, segmentation, smoothed, with_refined
 from ._parameters import MOMENTS, OF_IMAGES, SEED_SESSION, checked, with_parameters
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class SeedSession(Generic[ArrayT]):
     def __init__(self: SeedSession[Segmentation[Any]], image: Any, **parameters: Unpack[SessionAndMargin]) -> None: ...
     def __init__(self, image: Array | ImageLike | Path, **parameters: Unpack[SessionAndStrength]) -> None:
         values, _ = checked_arguments(parameters, "SeedSession", SEED_SESSION, ())
-        scene = scene_of(image, values)
+        scene = smoothed(scene_of(image, values), values)
         check_crop(values, len(scene.shape))
         if scene.pixels.address == _arrays.array_of(scene.opened.image.array, "image").address:
             # The graph is only right for the voxels that it was made of.

@@ -170,6 +170,7 @@ class _LabelsParameters(_ConnectednessParameters, total=False):
     crop_margin_in_millimeters: bool
 
 class _LabeledImageParameters(_ImageParameters, total=False):
+    smoothing: Number
     components_axis: Literal[0, -1] | None
     label_type: DTypeLike
 
