@@ -348,6 +348,7 @@ def _call(options, console):
         if not path.name.endswith((".nii.gz", ".nii", ".nrrd")):
             raise ValueError(f"--{name} {path} ends in neither .nii.gz, .nii nor .nrrd")
     read = [("the image", options.image), ("the mask", options.mask), ("the seeds", options.seeds)]
+    read.append(("the segmentation", keywords.get("refine")))
     files = [(f"the file of --{name}", path) for name, path in written.items()]
     _outputs.check_inputs([one for one in read if isinstance(one[1], str)], (), files)
     read = [path for _, path in read if isinstance(path, str)]

@@ -498,11 +498,10 @@ cdef extern from *:
       const Arguments given{ arguments };
       StrengthScene   scene(given);
       given.Set(scene.job.seeds, "seeds");
+      voxelmaps::AffinityEstimateParameters parameters{ scene.job.affinityFunction, radius, {} };
+      given.Set(parameters.labels, "labels_of_seeds");
       voxelmaps::AffinityEstimate estimate;
-      CallWithoutLock([&] {
-        estimate =
-          voxelmaps::EstimateAffinity(scene.job, { scene.job.affinityFunction, radius }, scene.job.execution);
-      });
+      CallWithoutLock([&] { estimate = voxelmaps::EstimateAffinity(scene.job, parameters, scene.job.execution); });
       const auto & affinity = estimate.affinity;
       result = { affinity.objectMean, affinity.objectCovariance, affinity.differenceMean, affinity.differenceCovariance };
       return estimate.warning;
@@ -862,8 +861,9 @@ def filter_image(*, images, has_progress, **given):
     _end_job(reporter, given["output_size"], len(images))
 
 
-def estimate_affinity(scene, seeds, unsigned int radius):
-    """An affinity from seeds, which are numbers of voxels in host memory, and a warning or an empty string.
+def estimate_affinity(scene, seeds, unsigned int radius, labels_of_seeds=()):
+    """An affinity from seeds, which are numbers of voxels in host memory, and a warning or an empty string. Raises ValueError if the
+    intensities of labels differ.
 
     scene    Dict of what all jobs of connectedness have: pixels and mask, which are addresses, 0 for no mask; number_of_components,
              0 for scalars; pixel_type, size, spacing, affinity_function, adjacency, weight, minimum_strength, distance_weighting,
@@ -872,7 +872,8 @@ def estimate_affinity(scene, seeds, unsigned int radius):
     An affinity is four lists: mean and covariance of the object, and of the differences. Scalars have one element.
     """
     cdef Affinity affinity
-    warning = EstimateAffinity(_with_thread({**scene, "seeds": seeds}), radius, affinity)
+    given = {**scene, "seeds": seeds, "labels_of_seeds": labels_of_seeds}
+    warning = EstimateAffinity(_with_thread(given), radius, affinity)
     return affinity, warning.decode()
 
 

@@ -363,9 +363,16 @@ FUZZY_CONNECTEDNESS = {
 
 LABELS = {
     **FUZZY_CONNECTEDNESS,
-    "competition": _choice("relative", *COMPETITIONS),
-    "tie_rule": _choice("background", *TIE_RULES),
+    "affinity": _choice("absolute_difference", *AFFINITIES),
+    "competition": _choice("iterative", *COMPETITIONS),
+    "tie_rule": _choice("distance", *TIE_RULES),
     "estimate_of_every_label": Parameter("bool", False, _switch, AFFINITIES[:-1]),
+    # In voxels.
+    "smoothing": Parameter("Number", 0.0, within(0, 100)),
+    "refine": Parameter("Array | ImageLike | Path | None"),
+    # In mm.
+    "refine_distance": Parameter("Number", 5.0, within(0, 1000)),
+    "refine_background": Parameter("Integer | None", None, within(1, 65535, index)),
     "components_axis": Parameter("Literal[0, -1] | None", None, _one_of_numbers(0, -1)),
     "label_type": Parameter("DTypeLike", "uint16", _label_type),
     "strength": Parameter("bool", False, _switch),
@@ -377,7 +384,7 @@ LABELS = {
 }
 
 # Those of an image, which a session has once.
-OF_IMAGES = ("spacing", "components_axis", "label_type", "precision")
+OF_IMAGES = ("spacing", "smoothing", "components_axis", "label_type", "precision")
 SEED_SESSION = {"mask": Parameter("Array | ImageLike | Path | None"), **LABELS}
 del SEED_SESSION["out"], SEED_SESSION["seed_points"]
 

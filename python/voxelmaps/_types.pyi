@@ -163,11 +163,15 @@ class _LabelsParameters(_ConnectednessParameters, total=False):
     competition: Literal["relative", "iterative"]
     tie_rule: Literal["background", "lowest_label", "distance"]
     estimate_of_every_label: bool
+    refine: Array | ImageLike | Path | None
+    refine_distance: Number
+    refine_background: Integer | None
     crop_to_seeds: bool
     crop_margin: Number | Numbers
     crop_margin_in_millimeters: bool
 
 class _LabeledImageParameters(_ImageParameters, total=False):
+    smoothing: Number
     components_axis: Literal[0, -1] | None
     label_type: DTypeLike
 

@@ -750,10 +750,11 @@ private:
     {
       rules.seeds = CopySeedTree(*seedTree, numberOfSeeds, tree);
     }
-    const CudaRelativeOutputs outputs{ query, outputOptions, stream, times };
-    query.labelsAre16Bit ? this->WriteLabels<TKeys, std::uint16_t>(outputs, voxels, rules, report)
-                         : this->WriteLabels<TKeys, std::uint8_t>(outputs, voxels, rules, report);
-    outputs.WriteReals(voxels);
+    const CudaRelativeOutputs            outputs{ query, outputOptions, stream, times };
+    DeviceBuffer<CudaNearestLabels::Key> leads;
+    query.labelsAre16Bit ? this->WriteLabels<TKeys, std::uint16_t>(outputs, voxels, rules, leads, report)
+                         : this->WriteLabels<TKeys, std::uint8_t>(outputs, voxels, rules, leads, report);
+    outputs.WriteReals(voxels, leads.data());
     CudaKernelClock clock(times);
     seeded.Restore();
     clock.Stop();
@@ -774,7 +775,7 @@ private:
   template <typename TKeys, typename TLabel>
   void
   WriteLabels(const CudaRelativeOutputs & outputs, const VoxelNodes & voxels, const LabelRules & rules,
-              CudaRelativeFuzzyConnectednessReport & report)
+              DeviceBuffer<CudaNearestLabels::Key> & leads, CudaRelativeFuzzyConnectednessReport & report)
   {
     const auto fill = [&](TLabel * out) {
       outputs.Launch([&](unsigned int blocks) {
@@ -787,7 +788,7 @@ private:
       }
       else if (outputs.job.tieRule == Job::TieRule::Distance)
       {
-        SettleTiesByDistance(outputs, slab.GetScene(), voxels, out, report);
+        SettleTiesByDistance(outputs, slab.GetScene(), voxels, out, leads, report);
       }
     };
     outputs.Write<TLabel>(outputs.job.labelOutput, fill, true);
