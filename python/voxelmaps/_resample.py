@@ -71,8 +71,9 @@ def resampled(
     number, own_order = INTERPOLATIONS[interpolation]
     order = order if own_order is None else own_order
     given, dimension = _arrays.array_of(volume.array, what), len(volume.spacing)
-    array, library = _arrays.pixels_of(given, what), given.library
-    is_bool, dtype = given.dtype == "bool" and dtype is None, dtype or array.dtype
+    is_bool, library = given.dtype == "bool" and dtype is None, given.library
+    array = _arrays.bytes_of(given, what) if is_bool else _arrays.pixels_of(given, what)
+    dtype = dtype or array.dtype
     if is_bool and number != 0:
         raise ValueError(
             f"interpolation is {interpolation!r}, but {what} is boolean: choose 'nearest', or dtype='float32' for parts of voxels"

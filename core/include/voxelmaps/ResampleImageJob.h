@@ -79,7 +79,8 @@ struct ResampleImageJob
   const void * pixels{ nullptr };
   PixelType    pixelType{ PixelType::Float };
   ImageGrid    inputGrid;
-  /** Of image and output: 2 or 3. Those of dimension 2 have size 1 in z; what else their grids have of z is not used. */
+  /** Of image and output: 2 or 3. Those of dimension 2 have size 1 in z; what else their grids have of z is not used.
+   */
   unsigned int dimension{ 3 };
 
   InterpolationEnum interpolation{ InterpolationEnum::BSpline };

@@ -367,8 +367,8 @@ std::string
 GetResampleMemoryError(const Triple & size)
 {
   std::ostringstream message;
-  const double       bytes = static_cast<double>(size[0]) * static_cast<double>(size[1]) *
-                       static_cast<double>(size[2]) * static_cast<double>(sizeof(double));
+  const double bytes = static_cast<double>(size[0]) * static_cast<double>(size[1]) * static_cast<double>(size[2]) *
+                       static_cast<double>(sizeof(double));
   message << "Resampling needs a part of the image of " << size[0] << " x " << size[1] << " x " << size[2]
           << " voxels in double, " << bytes << " bytes, which do not fit into memory: resample parts of the output.";
   return message.str();

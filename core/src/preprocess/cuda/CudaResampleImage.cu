@@ -38,8 +38,8 @@ LoadKernel(Pixels<TPixel> pixels, std::int64_t sizeX, std::int64_t sizeY, std::i
 {
   ForEachInGrid(count, [&](std::int64_t i) {
     const std::int64_t row = i / sizeX;
-    const double       value = static_cast<double>(
-      pixels.first[i % sizeX + row % sizeY * pixels.rowStride + row / sizeY * pixels.planeStride]);
+    const double       value =
+      static_cast<double>(pixels.first[i % sizeX + row % sizeY * pixels.rowStride + row / sizeY * pixels.planeStride]);
     values[i] = value;
     if constexpr (std::is_floating_point<TPixel>::value)
     {
@@ -100,8 +100,7 @@ OutputKernel(const __grid_constant__ OutputTask task, const TPixel * pixels, TPi
     }
     else if (pixels != nullptr)
     {
-      output[i] =
-        pixels[(taps[2].index[0] * formula.size[1] + taps[1].index[0]) * formula.size[0] + taps[0].index[0]];
+      output[i] = pixels[(taps[2].index[0] * formula.size[1] + taps[1].index[0]) * formula.size[0] + taps[0].index[0]];
     }
     else
     {
@@ -222,9 +221,7 @@ private:
       const std::int64_t y = index[1] + number / size[0] % size[1];
       const std::int64_t z = index[2] + number / size[0] / size[1];
       ThrowNonfinitePixel(
-        m_Job,
-        (z * m_Job.inputGrid.size[1] + y) * m_Job.inputGrid.size[0] + index[0] + number % size[0],
-        value);
+        m_Job, (z * m_Job.inputGrid.size[1] + y) * m_Job.inputGrid.size[0] + index[0] + number % size[0], value);
     }
   }
 
@@ -239,8 +236,7 @@ private:
       FilterKernel<<<BlocksForGridStride(static_cast<std::uint64_t>(count), threadsPerBlockOfLines),
                      threadsPerBlockOfLines,
                      0,
-                     m_Stream>>>(
-        m_Plan.filters[axis], m_Values.data(), stride, count, size[0], strides[0], strides[1]);
+                     m_Stream>>>(m_Plan.filters[axis], m_Values.data(), stride, count, size[0], strides[0], strides[1]);
       CheckLaunch("starting the kernel of B-spline coefficients");
     }
   }
