@@ -136,6 +136,7 @@ public:
       {
         box.index = m_Plan.paddedIndex;
         box.size = m_Plan.paddedSize;
+        this->AllocateValues();
       }
       pixels = m_Job.pixels;
       if (m_Options.inputLocation == MemoryLocation::Host)
@@ -167,6 +168,16 @@ private:
     return m_Pixels.data();
   }
 
+  void
+  AllocateValues()
+  {
+    const Triple & size = m_Plan.paddedSize;
+    if (!m_Values.TryAllocate(static_cast<std::size_t>(size[0] * size[1] * size[2]), m_Stream))
+    {
+      throw CudaOutOfMemory(GetResampleMemoryError(size));
+    }
+  }
+
   /** The values of a box, filtered along all axes. */
   ResampleSource
   MakeSource(const void * pixels, const ArrayBox & box)
@@ -174,12 +185,7 @@ private:
     const Triple &     size = m_Plan.paddedSize;
     const std::int64_t rowStride = size[0];
     const std::int64_t planeStride = size[0] * size[1];
-    const std::int64_t count = planeStride * size[2];
-    if (!m_Values.TryAllocate(static_cast<std::size_t>(count), m_Stream))
-    {
-      throw CudaOutOfMemory(GetResampleMemoryError(size));
-    }
-    this->Load(pixels, box, count);
+    this->Load(pixels, box, planeStride * size[2]);
     this->Filter(0, 1, { size[1], size[2] }, { rowStride, planeStride });
     this->Filter(1, rowStride, { size[0], size[2] }, { 1, planeStride });
     this->Filter(2, planeStride, { size[0], size[1] }, { 1, rowStride });
