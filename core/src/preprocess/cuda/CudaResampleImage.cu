@@ -100,7 +100,8 @@ OutputKernel(const __grid_constant__ OutputTask task, const TPixel * pixels, TPi
     }
     else if (pixels != nullptr)
     {
-      output[i] = pixels[(taps[2].index[0] * formula.size[1] + taps[1].index[0]) * formula.size[0] + taps[0].index[0]];
+      output[i] = pixels[taps[2].index[0] * task.source.planeStride + taps[1].index[0] * task.source.rowStride +
+                         taps[0].index[0]];
     }
     else
     {
@@ -129,15 +130,11 @@ public:
     const void *   pixels = nullptr;
     if (!m_Plan.IsEmpty())
     {
-      // Of a copy, all pixels; otherwise, those of the padded box.
-      const Triple & size = m_Job.inputGrid.size;
-      ArrayBox       box{ size, { { 0, 0, 0 } }, size };
       if (!m_Plan.isCopy)
       {
-        box.index = m_Plan.paddedIndex;
-        box.size = m_Plan.paddedSize;
         this->AllocateValues();
       }
+      ArrayBox box{ m_Job.inputGrid.size, m_Plan.paddedIndex, m_Plan.paddedSize };
       pixels = m_Job.pixels;
       if (m_Options.inputLocation == MemoryLocation::Host)
       {
@@ -145,7 +142,17 @@ public:
         box = { box.size, { { 0, 0, 0 } }, box.size };
       }
       m_Job.execution.CheckAbort();
-      if (!m_Plan.isCopy)
+      if (m_Plan.isCopy)
+      {
+        // Where the box is in the image, and the image in the array.
+        source.rowStride = box.arraySize[0];
+        source.planeStride = box.arraySize[0] * box.arraySize[1];
+        for (int axis = 0; axis < 3; ++axis)
+        {
+          source.boxIndex[axis] = m_Plan.paddedIndex[axis] - box.index[axis];
+        }
+      }
+      else
       {
         source = this->MakeSource(pixels, box);
         m_Job.execution.CheckAbort();
