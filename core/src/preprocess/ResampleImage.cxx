@@ -25,22 +25,37 @@ struct Lanes
   double values[numberOfLanes];
 };
 
-#define VOXELMAPS_LANES_OPERATOR(left, operation, right)                                                               \
-  {                                                                                                                    \
-    Lanes result;                                                                                                      \
-    for (std::int64_t i = 0; i < numberOfLanes; ++i)                                                                   \
-    {                                                                                                                  \
-      result.values[i] = left operation right;                                                                         \
-    }                                                                                                                  \
-    return result;                                                                                                     \
+template <typename TGetValue>
+Lanes
+MakeLanes(const TGetValue & getValue)
+{
+  Lanes result;
+  for (std::int64_t i = 0; i < numberOfLanes; ++i)
+  {
+    result.values[i] = getValue(i);
   }
+  return result;
+}
 inline Lanes
 operator+(const Lanes & a, const Lanes & b)
-  VOXELMAPS_LANES_OPERATOR(a.values[i], +, b.values[i]) inline Lanes operator-(const Lanes & a, const Lanes & b)
-    VOXELMAPS_LANES_OPERATOR(a.values[i], -, b.values[i]) inline Lanes operator*(double a, const Lanes & b)
-      VOXELMAPS_LANES_OPERATOR(a, *, b.values[i]) inline Lanes operator/(const Lanes & a, double b)
-        VOXELMAPS_LANES_OPERATOR(a.values[i], /, b)
-#undef VOXELMAPS_LANES_OPERATOR
+{
+  return MakeLanes([&](std::int64_t i) { return a.values[i] + b.values[i]; });
+}
+inline Lanes
+operator-(const Lanes & a, const Lanes & b)
+{
+  return MakeLanes([&](std::int64_t i) { return a.values[i] - b.values[i]; });
+}
+inline Lanes
+operator*(double a, const Lanes & b)
+{
+  return MakeLanes([&](std::int64_t i) { return a * b.values[i]; });
+}
+inline Lanes
+operator/(const Lanes & a, double b)
+{
+  return MakeLanes([&](std::int64_t i) { return a.values[i] / b; });
+}
 
 inline void
 CopyLanes(double * to, const double * from, std::size_t count)
@@ -49,10 +64,10 @@ CopyLanes(double * to, const double * from, std::size_t count)
   count == numberOfLanes ? std::memcpy(to, from, sizeof(Lanes)) : std::memcpy(to, from, count * sizeof(double));
 }
 
-  /** Computes a job. What is not copied is computed from a buffer of doubles, which has the box for all z of the padded
-   * one.
-   */
-  class Resampler
+/** Computes a job. What is not copied is computed from a buffer of doubles, which has the box for all z of the padded
+ * one.
+ */
+class Resampler
 {
 public:
   explicit Resampler(const ResampleImageJob & job)
