@@ -9,6 +9,7 @@
 #include "voxelmaps/GrayLevelDiscretizationEnums.h"
 #include "voxelmaps/GrayToneDifferenceJob.h"
 #include "voxelmaps/RelativeFuzzyConnectednessEnums.h"
+#include "voxelmaps/ResampleImageJob.h"
 #include "voxelmaps/RunLengthJob.h"
 #include "voxelmaps/SizeZoneJob.h"
 
@@ -109,6 +110,7 @@ TEST(Enums, NamesAreUniqueAndPrinted)
   ExpectNames<GrayLevelDiscretizationEnums::RangeSource>(3);
   ExpectNames<RelativeFuzzyConnectednessEnums::Competition>(2);
   ExpectNames<RelativeFuzzyConnectednessEnums::TieRule>(3);
+  ExpectNames<ResampleImageEnums::Interpolation>(3);
   ExpectNames<RunLengthFeatureMapEnums::Aggregation>(3);
   ExpectNames<SizeZoneFeatureMapEnums::Connectivity>(2);
 }

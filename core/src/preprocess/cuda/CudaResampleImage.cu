@@ -100,7 +100,12 @@ OutputKernel(const __grid_constant__ OutputTask task, const TPixel * pixels, TPi
     }
     else if (pixels != nullptr)
     {
+<<<<<<< HEAD
       output[i] = pixels[(taps[2].index[0] * formula.size[1] + taps[1].index[0]) * formula.size[0] + taps[0].index[0]];
+=======
+      output[i] = pixels[taps[2].index[0] * task.source.planeStride + taps[1].index[0] * task.source.rowStride +
+                         taps[0].index[0]];
+>>>>>>> resample
     }
     else
     {
@@ -129,14 +134,17 @@ public:
     const void *   pixels = nullptr;
     if (!m_Plan.IsEmpty())
     {
+<<<<<<< HEAD
       // All pixels of a copy; otherwise, those of the padded box.
       const Triple & size = m_Job.inputGrid.size;
       ArrayBox       box{ size, { { 0, 0, 0 } }, size };
+=======
+>>>>>>> resample
       if (!m_Plan.isCopy)
       {
-        box.index = m_Plan.paddedIndex;
-        box.size = m_Plan.paddedSize;
+        this->AllocateValues();
       }
+      ArrayBox box{ m_Job.inputGrid.size, m_Plan.paddedIndex, m_Plan.paddedSize };
       pixels = m_Job.pixels;
       if (m_Options.inputLocation == MemoryLocation::Host)
       {
@@ -144,7 +152,17 @@ public:
         box = { box.size, { { 0, 0, 0 } }, box.size };
       }
       m_Job.execution.CheckAbort();
-      if (!m_Plan.isCopy)
+      if (m_Plan.isCopy)
+      {
+        // Where the box is in the image, and the image in the array.
+        source.rowStride = box.arraySize[0];
+        source.planeStride = box.arraySize[0] * box.arraySize[1];
+        for (int axis = 0; axis < 3; ++axis)
+        {
+          source.boxIndex[axis] = m_Plan.paddedIndex[axis] - box.index[axis];
+        }
+      }
+      else
       {
         source = this->MakeSource(pixels, box);
         m_Job.execution.CheckAbort();
@@ -167,6 +185,16 @@ private:
     return m_Pixels.data();
   }
 
+  void
+  AllocateValues()
+  {
+    const Triple & size = m_Plan.paddedSize;
+    if (!m_Values.TryAllocate(static_cast<std::size_t>(size[0] * size[1] * size[2]), m_Stream))
+    {
+      throw CudaOutOfMemory(GetResampleMemoryError(size));
+    }
+  }
+
   /** The values of a box, filtered along all axes. */
   ResampleSource
   MakeSource(const void * pixels, const ArrayBox & box)
@@ -174,12 +202,7 @@ private:
     const Triple &     size = m_Plan.paddedSize;
     const std::int64_t rowStride = size[0];
     const std::int64_t planeStride = size[0] * size[1];
-    const std::int64_t count = planeStride * size[2];
-    if (!m_Values.TryAllocate(static_cast<std::size_t>(count), m_Stream))
-    {
-      throw CudaOutOfMemory(GetResampleMemoryError(size));
-    }
-    this->Load(pixels, box, count);
+    this->Load(pixels, box, planeStride * size[2]);
     this->Filter(0, 1, { size[1], size[2] }, { rowStride, planeStride });
     this->Filter(1, rowStride, { size[0], size[2] }, { 1, planeStride });
     this->Filter(2, planeStride, { size[0], size[1] }, { 1, rowStride });
