@@ -198,7 +198,9 @@ def _kernels(weights, dimension):
     is_one = not isinstance(weights, (list, tuple)) or all(np.ndim(each) == 0 and each is not None for each in weights)
     kernels = [weights] * dimension if is_one else list(weights)
     if len(kernels) != dimension:
-        raise ValueError(f"weights has {len(kernels)} kernels, but must have one, or one per axis, which are {dimension}")
+        raise ValueError(
+            f"weights has {len(kernels)} kernels, but must have one, or one per axis, which are {dimension}"
+        )
     kernels = [None if each is None else _parameters.numbers(each, "weights") for each in kernels]
     if all(each is None for each in kernels) or [] in kernels:
         raise ValueError("weights must have at least one number along an axis; None leaves an axis as it is")
