@@ -22,6 +22,8 @@ cdef extern from *:
     #include "voxelmaps/FilterImageJob.h"
     #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
     #include "voxelmaps/RegionFeaturesJob.h"
+    #include "voxelmaps/RegionMatrix.h"
+    #include "voxelmaps/ResampleImageJob.h"
     #include "voxelmaps/ThreadPool.h"
 
     // CMake has the number of the version.
@@ -354,6 +356,59 @@ cdef extern from *:
       return result;
     }
 
+    std::vector<voxelmaps::RegionMatrixElement>
+    ComputeMatrix(PyObject * arguments)
+    {
+      const Arguments            given{ arguments };
+      voxelmaps::RegionMatrixJob job;
+      given.Set(job.kind, "kind");
+      given.Set(job.levels, "levels");
+      given.Set(job.inside, "inside");
+      given.Set(job.size, "size");
+      given.Set(job.offsets, "offsets");
+      given.Set(job.connectsAxis, "connects_axis");
+      given.Set(job.alpha, "alpha");
+      job.execution = MakeExecution(given);
+      std::vector<voxelmaps::RegionMatrixElement> result;
+      CallWithoutLock([&] { result = voxelmaps::ComputeRegionMatrix(job); });
+      return result;
+    }
+
+    void
+    SetGrid(voxelmaps::ImageGrid & grid, PyObject * arguments)
+    {
+      const Arguments given{ arguments };
+      given.Set(grid.size, "size");
+      given.Set(grid.origin, "origin");
+      given.Set(grid.spacing, "spacing");
+      given.Set(grid.direction, "direction");
+    }
+
+    void
+    Resample(PyObject * arguments, PyObject * inputGrid, PyObject * outputGrid)
+    {
+      const Arguments             given{ arguments };
+      voxelmaps::ResampleImageJob job;
+      SetGrid(job.inputGrid, inputGrid);
+      SetGrid(job.outputGrid, outputGrid);
+      given.Set(job.pixels, "pixels");
+      given.Set(job.pixelType, "pixel_type");
+      given.Set(job.dimension, "dimension");
+      given.Set(job.interpolation, "interpolation");
+      given.Set(job.splineOrder, "order");
+      given.Set(job.defaultValue, "default_value");
+      given.Set(job.output, "output");
+      given.Set(job.outputType, "output_type");
+      job.execution = MakeExecution(given);
+      voxelmaps::CudaOptions options;
+      given.Set(options.deviceID, "device");
+      given.Set(options.inputLocation, "is_on_device");
+      given.Set(options.outputLocation, "is_on_device");
+      given.Set(options.stream, "stream");
+      CallWithoutLock(
+        [&] { options.deviceID < 0 ? voxelmaps::ResampleImage(job) : voxelmaps::ResampleImageCuda(job, options); });
+    }
+
     void
     FilterImage(PyObject * arguments, const std::vector<voxelmaps::FilteredImage> & images)
     {
@@ -570,6 +625,14 @@ cdef extern from *:
         Triple boxSize
         vector[double] values
 
+    cdef cppclass RegionMatrixElement "voxelmaps::RegionMatrixElement":
+        uint64_t row
+        uint64_t column
+        double value
+
+    cdef cppclass RegionMatrixKind "voxelmaps::RegionMatrixKind":
+        pass
+
     cdef cppclass LineFilter "voxelmaps::LineFilter":
         unsigned int axis
         double sigma
@@ -605,6 +668,10 @@ cdef extern from *:
         object given, object levels, const vector[TextureClassJob] & classes) except +RaisePythonError
     vector[RegionFeatures] ComputeRegions(
         object given, object levels, const vector[TextureClassJob] & classes) except +RaisePythonError
+    vector[RegionMatrixElement] ComputeMatrix(object given) except +RaisePythonError
+    vector[double] ComputeRegionMatrixFeatures "voxelmaps::ComputeRegionMatrixFeatures" (
+        RegionMatrixKind kind, const vector[RegionMatrixElement] & elements, unsigned int levels) except +RaisePythonError
+    void Resample(object given, object input_grid, object output_grid) except +RaisePythonError
     void FilterImage(object given, const vector[FilteredImage] & images) except +RaisePythonError
     string EstimateAffinity(object given, unsigned int radius, Affinity & result) except +RaisePythonError
     void ComputeStrengths(object given, const Affinity & affinity) except +RaisePythonError
@@ -718,6 +785,45 @@ def compute_region_features(*, classes, discretization, **given):
         (one.label, one.numberOfVoxels, one.numberOfGrayLevels, [(one.boxIndex[d], one.boxSize[d]) for d in range(3)], one.values)
         for one in regions
     ]
+
+
+# In the order of voxelmaps::RegionMatrixKind.
+_MATRICES = ("glcm", "glrlm", "glszm", "gldzm", "ngldm", "ngtdm")
+
+
+def compute_region_matrix(name, **given):
+    """Compute a RegionMatrixJob: a list of tuples of row, column and value.
+
+    name                          One of "glcm", "glrlm", "glszm", "gldzm", "ngldm" and "ngtdm".
+    levels, inside                Addresses; inside is 0 for the region of the levels.
+    size, offsets, connects_axis, alpha
+    """
+    cdef vector[RegionMatrixElement] elements = ComputeMatrix(_with_thread({**given, "kind": _MATRICES.index(name), "threads": 1}))
+    return [(one.row, one.column, one.value) for one in elements]
+
+
+def region_matrix_features(name, elements, unsigned int levels):
+    """The features of a matrix, a list of tuples of row, column and value, in the order of those of its class.
+
+    Matrices by level and size have the features of "glrlm".
+    """
+    cdef vector[RegionMatrixElement] cells
+    cdef RegionMatrixElement cell
+    for cell.row, cell.column, cell.value in elements:
+        cells.push_back(cell)
+    return ComputeRegionMatrixFeatures(<RegionMatrixKind><int>_MATRICES.index(name), cells, levels)
+
+
+def resample_image(input_grid, output_grid, **given):
+    """Compute a ResampleImageJob; see compute_feature_maps.
+
+    input_grid, output_grid
+               Dicts of size, origin, spacing and direction, row by row, of x, y and z.
+    pixels, pixel_type, dimension, interpolation, order, default_value, output, output_type, threads, device, is_on_device, stream
+    """
+    reporter = _progress.get()
+    Resample(_with_thread(given, reporter), input_grid, output_grid)
+    _end_job(reporter, output_grid["size"])
 
 
 def filter_image(*, images, has_progress, **given):

@@ -293,6 +293,27 @@ REGION_FEATURES = {
     **_TEXTURES,
 }
 
+# Names of PyRadiomics and SimpleITK after those of this package.
+INTERPOLATIONS = (
+    *("nearest", "linear", "bspline", "sitkNearestNeighbor", "sitkLinear", "sitkBSpline"),
+    *(f"sitkBSpline{order}" for order in range(1, 6)),
+)
+
+RESAMPLE = {
+    # In mm.
+    "spacing": Parameter("Number | Numbers | None"),
+    "like": Parameter("ImageLike | Path | None"),
+    "interpolation": Parameter("str", "bspline", one_of(*INTERPOLATIONS)),
+    "order": Parameter("Literal[0, 1, 2, 3, 4, 5] | None", None, within(0, 5, index)),
+    "default_value": Parameter("Number", 0.0, number),
+    "dtype": _choice(None, "float32", "float64"),
+    "image_spacing": Parameter("Number | Numbers | None"),
+    "dimension": Parameter("Literal[2, 3] | None", None, _one_of_numbers(2, 3)),
+    "device": Parameter("Device"),
+    "threads": _THREADS,
+    "progress": _PROGRESS,
+}
+
 FILTER_IMAGE = {
     # In mm.
     "sigma": Parameter("Number | Numbers | None", None, _sigma, ("LoG", "Gaussian")),

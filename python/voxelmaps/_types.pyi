@@ -100,6 +100,19 @@ class RegionFeaturesParameters(_TextureParameters, total=False):
     minimum_dimensions: Literal[0, 1, 2, 3]
     spacing: Numbers | None
 
+class ResampleParameters(TypedDict, total=False):
+    spacing: Number | Numbers | None
+    like: ImageLike | Path | None
+    interpolation: str
+    order: Literal[0, 1, 2, 3, 4, 5] | None
+    default_value: Number
+    dtype: Literal["float32", "float64"] | None
+    image_spacing: Number | Numbers | None
+    dimension: Literal[2, 3] | None
+    device: Device
+    threads: Integer
+    progress: Progress
+
 class FilterImageParameters(TypedDict, total=False):
     sigma: Number | Numbers | None
     order: Integers

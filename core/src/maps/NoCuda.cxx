@@ -9,6 +9,10 @@
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
 #include "voxelmaps/FilterImageJob.h"
 #include "voxelmaps/GrayLevelDiscretization.h"
+#include "voxelmaps/RegionFeaturesJob.h"
+
+
+#include "voxelmaps/ResampleImageJob.h"
 
 namespace voxelmaps
 {
@@ -163,6 +167,12 @@ FindNonzeroPixelsCuda(PixelType, const void *, std::int64_t, const CudaOptions &
 }
 
 void
+ResampleImageCuda(const ResampleImageJob &, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
+void
 FilterImageCuda(const FilterImageJob &, const CudaOptions &)
 {
   throw DeviceError(reason);
@@ -170,6 +180,12 @@ FilterImageCuda(const FilterImageJob &, const CudaOptions &)
 
 GrayLevelDiscretizationResult
 ComputeFeatureMapsCuda(const FeatureMapsJob &, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
+std::vector<RegionFeatures>
+ComputeRegionFeaturesCuda(const RegionFeaturesJob &, const CudaOptions &)
 {
   throw DeviceError(reason);
 }

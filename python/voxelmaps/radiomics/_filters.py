@@ -270,7 +270,7 @@ def check_libraries(image_types):
             library(module, f"imageType {image_type}", package, "radiomics")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def installed(*packages):
     """Versions by package, of those that are installed."""
     result = {}
