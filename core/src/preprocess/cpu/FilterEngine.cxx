@@ -3,6 +3,7 @@
 #include "common/ParallelFor.h"
 #include "discretization/GrayLevelJob.h"
 #include "preprocess/cpu/FilterLines.h"
+#include "voxelmaps/HostMemory.h"
 #include "window/cpu/TileKernel.h"
 
 #include <algorithm>
@@ -95,8 +96,10 @@ private:
   Values
   Allocate(const FilterBox & box) const
   {
-    Values values;
-    values.memory = MakeWorkspace(static_cast<std::size_t>(box.GetNumberOfVoxels()) * m_Plan.valueBytes);
+    Values     values;
+    const auto bytes = static_cast<std::size_t>(box.GetNumberOfVoxels()) * m_Plan.valueBytes;
+    values.memory = MakeWorkspace(bytes);
+    UseHugePages(values.memory.get(), bytes);
     values.data = values.memory.get();
     values.type = m_ResultType;
     values.box = box;
