@@ -124,7 +124,8 @@ struct FilterImageJob
   JobExecution execution;
 };
 
-/** Bytes of memory that a job needs in addition to its input and output. Throws EngineError if the job is invalid. */
+/** Bytes of results and sums that a job has in memory at most, in addition to its input and output. Throws EngineError
+ * if the job is invalid. */
 VoxelMapsCore_EXPORT std::uint64_t
                      GetFilterMemory(const FilterImageJob & job);
 
