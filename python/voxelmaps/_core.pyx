@@ -639,7 +639,7 @@ cdef extern from *:
     cdef cppclass RegionMatrixKind "voxelmaps::RegionMatrixKind":
         pass
 
-    cdef cppclass LineFilter "voxelmaps::LineFilter":
+    cdef cppclass AxisFilter "voxelmaps::AxisFilter":
         unsigned int axis
         double sigma
         unsigned int order
@@ -649,7 +649,7 @@ cdef extern from *:
         FilterBoundary boundary
 
     cdef cppclass FilterTerm "voxelmaps::FilterTerm":
-        vector[LineFilter] filters
+        vector[AxisFilter] filters
         double factor
 
     cdef cppclass FilteredImage "voxelmaps::FilteredImage":
@@ -846,7 +846,7 @@ def filter_image(*, images, has_progress, **given):
     cdef vector[FilteredImage] filtered
     cdef FilteredImage image
     cdef FilterTerm term
-    cdef LineFilter line
+    cdef AxisFilter line
     for terms, image.isMagnitude in images:
         image.terms.clear()
         for filters, term.factor in terms:
