@@ -4,6 +4,7 @@
 #define CudaWindowBits_cuh
 
 #include "device/CudaLaunch.h"
+#include "device/CudaPolicy.h"
 #include "window/WindowBox.h"
 #include "window/cuda/CudaSlabEngine.h"
 
@@ -113,7 +114,7 @@ struct CudaWindowBitsTiles
     , tilesY((task.outputSize[1] + warps - 1) / warps)
   {
     // Enough tiles for all multiprocessors, about eight for each, matter more than slices that windows share.
-    const std::int64_t minNumber = std::int64_t{ 8 } * GetCudaDeviceLimits().numberOfMultiprocessors;
+    const std::int64_t minNumber = PolicyValue("bits.tiles", 8) * GetCudaDeviceLimits().numberOfMultiprocessors;
     for (;; slices /= 2)
     {
       tilesZ = (task.outputSize[2] + slices - 1) / slices;
@@ -335,8 +336,9 @@ private:
   Word m_Left[VSlices];
 };
 
-/** Called by all threads of a block: loads a tile, and calls compute(bits, output voxel, whether it is computed) for the
- * windows of each thread, for all lanes of a warp at a time; storeBackground(output voxel) for those not computed. */
+/** Called by all threads of a block: loads a tile, and calls compute(bits, output voxel, whether it is computed) for
+ * the windows of each thread, for all lanes of a warp at a time; storeBackground(output voxel) for those not computed.
+ */
 template <int VWidth, int VSlices, int VLevelBits, typename TStoreBackground, typename TCompute>
 __device__ __forceinline__ void
 ForEachWindowOfBits(const TextureTask & task, const CudaWindowBitsTiles & tiles, std::int64_t number,
@@ -346,7 +348,7 @@ ForEachWindowOfBits(const TextureTask & task, const CudaWindowBitsTiles & tiles,
   using Bits = CudaWindowBits<VWidth, VSlices, VLevelBits>;
 
   __shared__ typename Bits::Tile tile;
-  std::int64_t start[3];
+  std::int64_t                   start[3];
   tiles.GetStart(number, start);
   const int slices = static_cast<int>(min(std::int64_t{ tiles.slices }, task.outputSize[2] - start[2]));
   tile.Load(task, start, slices);
