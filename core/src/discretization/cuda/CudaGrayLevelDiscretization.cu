@@ -4,6 +4,7 @@
 
 #include "common/ParallelFor.h"
 #include "device/CudaLaunch.h"
+#include "device/CudaNumberKey.h"
 #include "device/CudaRange.cuh"
 #include "device/CudaStaging.h"
 #include "discretization/GrayLevelFormula.h"
@@ -12,7 +13,6 @@
 #include <cub/block/block_reduce.cuh>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -33,28 +33,8 @@ constexpr std::int64_t minPartSize = std::int64_t{ 1 } << 16;
 template <typename T>
 constexpr T quietNaN = std::numeric_limits<T>::quiet_NaN();
 
-/** Keys of numbers have their order: devices have atomic minima of integers only. */
-using Key = unsigned long long;
-// Of a NaN; all bytes are the same, so that cudaMemset can write it.
-constexpr Key noKey = ~Key{ 0 };
-constexpr Key signBit = Key{ 1 } << 63;
-
-/** Key of a number, which must not be NaN. */
-__device__ Key
-NumberKey(double number)
-{
-  const auto bits = static_cast<Key>(__double_as_longlong(number));
-  return (bits & signBit) != 0 ? ~bits : bits | signBit;
-}
-
-double
-NumberOfKey(Key key)
-{
-  const Key bits = (key & signBit) != 0 ? key & ~signBit : ~key;
-  double    number;
-  std::memcpy(&number, &bits, sizeof(number));
-  return number;
-}
+using Key = NumberKey;
+constexpr Key noKey = noNumberKey;
 
 struct SmallerKey
 {
@@ -81,7 +61,7 @@ LevelsKernel(const __grid_constant__ GrayLevelFormula formula, const TPixel * pi
       level = formula.GetLevel(intensity);
       if (level == 0 && formula.IsInvalid(intensity))
       {
-        const Key key = NumberKey(intensity);
+        const Key key = ToNumberKey(intensity);
         smallest = key < smallest ? key : smallest;
       }
     }
@@ -199,7 +179,7 @@ public:
       CopyFromDevice(&key, m_Key, 1, m_Stream);
       if (key != noKey)
       {
-        discretization.AddInvalidIntensity(NumberOfKey(key));
+        discretization.AddInvalidIntensity(FromNumberKey(key));
       }
     }
   }
