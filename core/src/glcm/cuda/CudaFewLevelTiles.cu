@@ -461,7 +461,7 @@ private:
     }
     for (int bit = threadIdx.x; bit <= maxRange; bit += blockDim.x)
     {
-      if (m_Info.set.View().Has(bit))
+      if (m_Info.set.Has(bit))
       {
         level[this->Rank(bit)] = static_cast<std::uint8_t>(bit);
       }

@@ -151,7 +151,8 @@ struct TeamLanes
   }
 };
 
-/** A set of levels, which become ranks. CudaLevelSet, whose teams scan by CUB, needs 100 bytes of local memory here. */
+/** A set of any number of levels, which become ranks. By hand: with CUB's scans of eight lanes, a thread needs 100
+ * bytes of local memory. */
 struct TeamLevelSet
 {
   std::uint32_t * bits;

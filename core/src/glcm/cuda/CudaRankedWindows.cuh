@@ -49,7 +49,7 @@ struct RankedWindow
     box.isComputed = false;
     number = -1;
     hasFarLevels = false;
-    set.View().Clear(0, 1);
+    set.Clear(0, 1);
     if (i < numbers.number)
     {
       number = numbers[i];
@@ -158,7 +158,7 @@ public:
           const bool isNear = bit >= 0 && bit < RankedWindow::setLevels;
           if (level != 0 && isNear)
           {
-            window.set.View().Add(bit);
+            window.set.Add(bit);
           }
           else if (level != 0)
           {
@@ -171,12 +171,12 @@ public:
     __syncthreads();
     for (int i = thread; i < m_Number; i += VThreads)
     {
-      m_Windows[i].levels = m_Windows[i].set.View().MakeRanks();
+      m_Windows[i].levels = m_Windows[i].set.MakeRanks();
     }
     __syncthreads();
     if (isComputed && isUsed(m_Windows[w]))
     {
-      const LevelSetView set = m_Windows[w].set.View();
+      const auto & set = m_Windows[w].set;
       forEachRow([&](const std::uint16_t *, std::uint8_t * ranks) {
         for (int x = 0; x < m_Windows[w].box.size[0]; ++x)
         {

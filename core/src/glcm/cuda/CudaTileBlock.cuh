@@ -280,7 +280,7 @@ protected:
   __device__ bool
   FindComputed(bool storesBackground) const
   {
-    m_Info.set.View().Clear(static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x));
+    m_Info.set.Clear(static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x));
     bool isAny = false;
     for (int row = m_Warp; row < m_Layout.groups * m_Layout.steps; row += m_Layout.warps)
     {
@@ -344,19 +344,13 @@ protected:
     {
       if (m_Tile[i] != 0)
       {
-        m_Info.set.View().Add(m_Tile[i] - m_Info.least);
+        m_Info.set.Add(m_Tile[i] - m_Info.least);
       }
     }
     __syncthreads();
-    if (m_Warp == 0)
+    if (threadIdx.x == 0)
     {
-      using Scan = cub::WarpScan<int>;
-      Scan::TempStorage none; // 32 lanes need none
-      const int         levels = m_Info.set.View().MakeRanks(m_Lane, lanesPerWarp, Scan(none));
-      if (m_Lane == 0)
-      {
-        m_Info.levels = levels;
-      }
+      m_Info.levels = m_Info.set.MakeRanks();
     }
     __syncthreads();
   }
@@ -364,7 +358,7 @@ protected:
   __device__ int
   Rank(int bit) const
   {
-    return m_Info.set.View().Rank(bit);
+    return m_Info.set.Rank(bit);
   }
 
   /** Call countRows(pairs, 1) for the pairs of the matrix of this warp in a row of windows, or, if hasRowBefore, for
