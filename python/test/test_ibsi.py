@@ -112,6 +112,15 @@ def test_volumes_agree_with_regions(name, of_ours):
         assert ours[f"{of_ours}_{feature}"][0] == pytest.approx(theirs[f"{name}_{tag}"], rel=1e-12)
 
 
+def test_tones_of_voxels_without_neighbors():
+    """IBSI's differences of tones leave them out."""
+    image = np.zeros((1, 3, 9))
+    image[0, :, :3] = [[1, 2, 2], [3, 1, 2], [2, 1, 3]]
+    expected = voxelmaps.ibsi_features(image, image > 0, families="ngt", aggregations=["2D_avg", "3D_avg"])
+    image[0, 1, 8] = 3
+    assert voxelmaps.ibsi_features(image, image > 0, families="ngt", aggregations=["2D_avg", "3D_avg"]) == expected
+
+
 def test_slices_and_volume_of_one_slice():
     """In a single slice, all ways to combine slices agree."""
     image = _random_region(3, (1, 9, 9), 4).astype(float)

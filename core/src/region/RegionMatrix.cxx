@@ -163,7 +163,14 @@ ComputeRegionMatrix(const RegionMatrixJob & job)
   std::vector<RegionMatrixElement> elements;
   if (job.kind == RegionMatrixKind::ToneDifference)
   {
-    for (const ToneDifference & one : CountToneDifferences(MakeLevels(job), job.offsets, job.execution))
+    RegionLevels levels = MakeLevels(job);
+    for (const Cell & cell : CountDependences(levels, job.offsets, levels.numberOfGrayLevels, job.execution))
+    {
+      // Voxels without a neighbor are not counted.
+      levels.counts[cell.row] -= cell.column == 1 ? static_cast<std::uint64_t>(cell.value) : 0;
+    }
+    for (const ToneDifference & one :
+         MakeToneDifferences(levels, CountToneDifferences(levels, job.offsets, job.execution)))
     {
       elements.push_back(
         { static_cast<std::uint64_t>(one.level), static_cast<std::uint64_t>(one.voxels), one.difference });
