@@ -31,7 +31,7 @@ done | sort -u | while read -r library; do
   strip -o "${bundle}/lib/$(basename "${library}")" "$(readlink -f "${library}")"
 done
 
-cp "${root}/scripts/run-gpu-tests.sh" "${bundle}/"
+cp "${root}/scripts/run-gpu-tests.sh" "${root}/benchmarks/tune.py" "${bundle}/"
 
 # The images of the papers' tables, and what makes the tables.
 if [[ -e "${root}/build/papers/T1.raw" ]]; then

@@ -175,14 +175,16 @@ def check_levels(image, inside, discretization, has_texture, label_image=None):
         return
     if 0 in image.shape:
         return
-    if inside is not None or image.dtype.startswith(("float", "bfloat")):
+    least, greatest = image.extremes() if inside is None else (math.nan, math.nan)
+    # Choosing voxels takes longer on a device than the maps of a small image.
+    if math.isnan(least):
         with image.library.current_device():
             values = image.comparable()
             present = values == values if inside is None else (values == values) & (inside.array != 0)
             image = _arrays.Array(values[present], image.library)
-    if 0 in image.shape:
-        return
-    least, greatest = image.extremes()
+        if 0 in image.shape:
+            return
+        least, greatest = image.extremes()
     found = f"image has {least:g} to {greatest:g}" + " inside the mask" * (inside is not None)
     if greatest < first or least > last:
         raise ValueError(
