@@ -2,15 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "VoxelMapsTestUtilities.h"
 
-#include "voxelmaps/CooccurrenceJob.h"
-#include "voxelmaps/DependenceJob.h"
-#include "voxelmaps/FirstOrderJob.h"
 #include "voxelmaps/FuzzyConnectednessEnums.h"
 #include "voxelmaps/GrayLevelDiscretizationEnums.h"
-#include "voxelmaps/GrayToneDifferenceJob.h"
+#include "voxelmaps/RegionFeaturesJob.h"
 #include "voxelmaps/RelativeFuzzyConnectednessEnums.h"
-#include "voxelmaps/RunLengthJob.h"
-#include "voxelmaps/SizeZoneJob.h"
 
 #include <gtest/gtest.h>
 
@@ -81,7 +76,8 @@ ExpectFeatures(unsigned int number)
     EXPECT_EQ(names.name, Print(feature));
     EXPECT_STRNE("", names.abbreviation);
     EXPECT_STRNE("", names.name);
-    for (const std::string name : { names.abbreviation, names.name, names.pyRadiomicsName, names.ibsiName })
+    for (const std::string name :
+         { names.abbreviation, names.name, names.pyRadiomicsName, names.ibsiName, names.secondIbsiName })
     {
       if (!name.empty())
       {
@@ -102,15 +98,14 @@ ExpectFeatures(unsigned int number)
 
 TEST(Enums, NamesAreUniqueAndPrinted)
 {
-  ExpectNames<CooccurrenceFeatureMapEnums::Aggregation>(3);
   ExpectNames<FuzzyConnectednessEnums::AffinityFunction>(5);
   ExpectNames<FuzzyConnectednessEnums::Adjacency>(3);
   ExpectNames<GrayLevelDiscretizationEnums::Method>(6);
   ExpectNames<GrayLevelDiscretizationEnums::RangeSource>(3);
   ExpectNames<RelativeFuzzyConnectednessEnums::Competition>(2);
   ExpectNames<RelativeFuzzyConnectednessEnums::TieRule>(3);
-  ExpectNames<RunLengthFeatureMapEnums::Aggregation>(3);
   ExpectNames<SizeZoneFeatureMapEnums::Connectivity>(2);
+  ExpectNames<TextureFeatureMapEnums::Aggregation>(3);
 }
 
 TEST(Enums, FeaturesAreFoundByTheirNames)
@@ -121,7 +116,32 @@ TEST(Enums, FeaturesAreFoundByTheirNames)
   ExpectFeatures<GrayToneDifferenceFeatureMapEnums>(5);
   ExpectFeatures<RunLengthFeatureMapEnums>(16);
   ExpectFeatures<SizeZoneFeatureMapEnums>(16);
-  // Names of the IBSI for features that have two.
-  ExpectFound<CooccurrenceFeatureMapEnums>(CooccurrenceFeatureMapEnums::Feature::DifferenceAverage, "dissimilarity");
-  ExpectFound<CooccurrenceFeatureMapEnums>(CooccurrenceFeatureMapEnums::Feature::ClusterTendency, "sum_variance");
+}
+
+// Each class of the list has its table, and each IBSI identifier belongs to one feature.
+TEST(Enums, FeaturesAreThoseOfTheList)
+{
+  std::map<std::string, std::string> identifiers;
+#define EXPECT_FEATURE(name, abbreviation, pyRadiomicsName, ibsiName, identifier, ...)                                 \
+  {                                                                                                                    \
+    const std::string text = identifier;                                                                               \
+    unsigned int      found = 0;                                                                                       \
+    ASSERT_TRUE(table->Find(#name, found)) << #name;                                                                   \
+    EXPECT_EQ(number++, found) << #name;                                                                               \
+    EXPECT_STREQ(identifier, (*table)[found].ibsiIdentifier);                                                          \
+    EXPECT_TRUE(text.empty() || (text.size() == 4 && identifiers.emplace(text, #name).second)) << text;                \
+  }
+#define EXPECT_TABLE(GetTable, className, features)                                                                    \
+  {                                                                                                                    \
+    const FeatureTable * const table = &GetFeatureTable(className);                                                    \
+    unsigned int               number = 0;                                                                             \
+    EXPECT_EQ(&GetTable(), table);                                                                                     \
+    EXPECT_STREQ(className, table->GetClassName());                                                                    \
+    features(EXPECT_FEATURE);                                                                                          \
+    EXPECT_EQ(number, table->GetNumberOfFeatures());                                                                   \
+  }
+  VOXELMAPS_FEATURE_CLASSES(EXPECT_TABLE)
+#undef EXPECT_TABLE
+#undef EXPECT_FEATURE
+  EXPECT_THROW(GetFeatureTable("ngldm"), EngineError);
 }
