@@ -338,7 +338,8 @@ ExpectStrengthsOfJob(voxelmaps::FuzzyConnectednessJob::PixelType pixelType)
     filter->SetAdjacency(job.adjacency = random.OneOf(voxelmaps::GetEnumerators<Enums::Adjacency>()));
     filter->SetWeight(job.weight = random.OneOf<double>({ 0.25, 0.5 }));
     filter->SetMinimumStrength(job.minimumStrength = random.OneOf<double>({ 0.0, 0.0, 0.125 }));
-    filter->SetDistanceWeighting(job.distanceWeighting = random.Chance(0.3));
+    job.distanceWeighting = job.affinityFunction != Enums::AffinityFunction::AbsoluteDifference && random.Chance(0.3);
+    filter->SetDistanceWeighting(job.distanceWeighting);
     job.affinity = { { 30.0 }, { 400.0 }, { random.OneOf<double>({ 0.0, 4.5 }) }, { 250.25 } };
     filter->SetAffinity(job.affinity);
     std::vector<TReal> expected(scene.pixels.size());
