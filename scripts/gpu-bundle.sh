@@ -13,7 +13,7 @@ max_bytes=$((64 * 1000 * 1000))
 rm -rf "${bundle}"
 mkdir -p "${bundle}/lib"
 programs=()
-for program in test/core/VoxelMapsCore{,Golden}Tests test/VoxelMaps{,Golden,CudaImage}Tests \
+for program in test/core/VoxelMapsCore{,Golden}Tests test/VoxelMaps{,CudaImage}Tests \
   benchmarks/{Texture,Connectedness,Papers,Chain}Benchmark; do
   if [[ -x "${build}/${program}" ]]; then
     programs+=("${build}/${program}")
