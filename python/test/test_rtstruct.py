@@ -161,7 +161,9 @@ def test_names_and_numbers_in_all_functions(folder):
         few = voxelmaps.region_features(folder, mask, features="firstorder_Mean", label=["Node", 5])
         assert few["label"].tolist() == [6, 5] and few["segment"].tolist() == ["Node", "GTV, left"]
         assert few["firstorder_Mean"][1] == IMAGE[region].mean() == table["firstorder_Mean"][1]
-    union = voxelmaps.feature_maps(folder, path, label=["Node", "GTV, left"], **chosen)["firstorder_Mean"]
+    # Patients may lack a structure of a list.
+    with pytest.warns(UserWarning, match="label is 'Nodes' .did you mean Node.., but the mask has 1 .BODY., 5"):
+        union = voxelmaps.feature_maps(folder, path, label=["Node", "Nodes", 5], **chosen)["firstorder_Mean"]
     region[2] |= inside(CIRCLE)
     np.testing.assert_array_equal(union, voxelmaps.feature_maps(IMAGE, region, **chosen)["firstorder_Mean"])
 
@@ -199,6 +201,8 @@ def test_labels_without_names(folder, tmp_path):
     assert voxelmaps.region_features(folder, path, label="GTV", features="shape_VoxelVolume")["label"].tolist() == [5]
     with pytest.raises(ValueError, match="voxels on the grid of an image only.*5 [(]GTV[)], 4 [(]Node[)]"):
         voxelmaps.check_image_file(path)
+    with pytest.raises(ValueError, match="suv is 'bw', but it is not a PET series: it is RT Structure Set Storage"):
+        voxelmaps.read_dicom_series(path, suv="bw")
     with pytest.raises(ValueError, match="must be an RTSTRUCT, but is CT Image Storage"):
         voxelmaps.feature_maps(folder, pydicom.dcmread(folder / "0.dcm"), features="firstorder_Mean")
 

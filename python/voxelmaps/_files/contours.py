@@ -55,23 +55,25 @@ def listed(names):
 
 
 def numbers_of(label, names):
-    """The label, or list of labels, with the number of each name.
+    """The label, or list of labels, with the number of each name. One of a list that the mask does not have is left out with a warning.
 
     names    Dict of the names of segments or structures; empty for masks without names.
     """
-    is_one = isinstance(label, str) or np.ndim(label) == 0
-    numbers = []
-    for each in [label] if is_one else label:
+    numbers, missing = [], []
+    for each in [label] if isinstance(label, str) else label:
         found = [number for number, name in names.items() if name == each] if isinstance(each, str) else [each]
-        if not found:
-            known = "must be an integer, or a list of them: only DICOM segmentations and RTSTRUCT have names"
-            if names:
-                known = f"the mask has {listed(names)}"
-            raise ValueError(f"label is '{each}'{did_you_mean(each, filter(None, names.values()))}, but {known}")
         if len(found) > 1:
             raise ValueError(f"label is '{each}', the name of {', '.join(map(str, found))}: choose one by its number")
+        if not found:
+            known = "must be an integer, or a list of them: only DICOM segmentations and RTSTRUCT have names"
+            known = f"the mask has {listed(names)}" if names else known
+            missing.append(f"label is '{each}'{did_you_mean(each, filter(None, names.values()))}, but {known}")
         numbers += found
-    return numbers[0] if is_one else numbers
+    if missing and (not numbers or not names):
+        raise ValueError(missing[0])
+    for text in missing:
+        warn(text)
+    return numbers[0] if isinstance(label, str) else numbers
 
 
 def _points(contour, what):

@@ -655,6 +655,8 @@ def read(
         if files == [None]:
             raise ValueError("it is not a DICOM file")
         frames, kind = _frames_of(files), files[0].kind
+        if suv is not None and (kind == _RTSTRUCT or kind in _SEGMENTATIONS):
+            raise ValueError(f"suv is {suv!r}, but it is not a PET series: it is {kind.name}")
         if kind == _RTSTRUCT and len(files) == 1:
             return _structures(files[0].header, grid, segment, image)
         if not frames:

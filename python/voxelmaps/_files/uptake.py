@@ -251,7 +251,8 @@ def factors(frames, kind, origin=None):
     if first.get("Modality") != "PT":
         raise ValueError(f"suv is {kind!r}, but {_named('Modality')} is {first.get('Modality')}, not PT")
     shared = ("Units", "SUVType", "DecayCorrection", "CorrectedImage", "PatientWeight", "PatientSize", "PatientSex")
-    of_item = ("RadionuclideTotalDose", "RadionuclideHalfLife", "RadiopharmaceuticalStartTime")
+    of_item = ("RadionuclideTotalDose", "RadionuclideHalfLife")
+    of_item += ("RadiopharmaceuticalStartTime", "RadiopharmaceuticalStartDateTime")
     items = [header.get("RadiopharmaceuticalInformationSequence") or () for header in headers]
     for file, header, of_file in zip(files, headers, items):
         pairs = [(header, first, name) for name in shared]
