@@ -10,11 +10,11 @@ import shutil
 import signal
 import subprocess
 
-import itk
 import nibabel
 import numpy as np
 import pytest
 import voxelmaps
+from array_libraries import itk
 from test_program import CASE, COMMAND, ONE_FEATURE, rows_of, run, write_case  # noqa: F401
 from voxelmaps import _image, radiomics
 from voxelmaps._files import paths

@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 import pytest
 import voxelmaps
-from array_libraries import library, with_effect
+from array_libraries import with_effect
 from voxelmaps import _parameters
 
 MOMENTS = dict(object_mean=60, object_variance=400, difference_variance=150)

@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 import pytest
 import voxelmaps
-from array_libraries import library, to_numpy
+from array_libraries import to_numpy
 from voxelmaps import _image
 
 MOMENTS = dict(object_mean=120, object_variance=2500, difference_variance=400)

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 import voxelmaps
-from array_libraries import is_like, library, to_numpy
+from array_libraries import is_like, to_numpy
 from voxelmaps import _image
 
 sitk, xarray = pytest.importorskip("SimpleITK"), pytest.importorskip("xarray")

@@ -13,10 +13,10 @@ import os
 import pathlib
 import resource
 
-import itk
 import numpy as np
 import pytest
 import voxelmaps
+from array_libraries import itk
 from test_program import REMEDY, run, write_case  # noqa: F401
 from voxelmaps import _cli, radiomics
 from voxelmaps._files import paths

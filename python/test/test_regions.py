@@ -200,9 +200,9 @@ def test_random_settings_of_pyradiomics():
     from radiomics.featureextractor import RadiomicsFeatureExtractor
 
     pyradiomics.setVerbosity(60)
-    random = np.random.default_rng(int(os.environ.get("VOXELMAPS_RANDOM_SEED", 1)))
+    random = np.random.default_rng(int(os.environ.get("VOXELMAPS_RANDOM_SEED", "1")))
     compared, worst = 0, (0.0, "")
-    for number in range(int(os.environ.get("VOXELMAPS_RANDOM_REGIONS", 60))):
+    for number in range(int(os.environ.get("VOXELMAPS_RANDOM_REGIONS", "60"))):
         x, mask, spacing, settings = random_case(random)
         image, labels = sitk.GetImageFromArray(x), sitk.GetImageFromArray(mask)
         for each in (image, labels):

@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 import pytest
 import voxelmaps
-from array_libraries import library, to_numpy
+from array_libraries import to_numpy
 from voxelmaps import _image
 
 itk, sitk, nibabel, xarray = map(pytest.importorskip, ("itk", "SimpleITK", "nibabel", "xarray"))

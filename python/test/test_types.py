@@ -67,6 +67,8 @@ def test_parameters_are_those_of_the_tables():
         ("FeatureMapsParameters", _parameters.FEATURE_MAPS),
         ("FuzzyConnectednessParameters", _parameters.FUZZY_CONNECTEDNESS),
         ("RegionFeaturesParameters", _parameters.REGION_FEATURES),
+        ("ResampleParameters", _parameters.RESAMPLE),
+        ("FilterImageParameters", _parameters.FILTER_IMAGE),
         ("LabelsAndStrength", _parameters.LABELS),
         ("SessionAndStrength", _parameters.SEED_SESSION),
         ("UpdateAndStrength", set(_parameters.SEED_SESSION) - set(_parameters.OF_IMAGES)),
@@ -128,6 +130,7 @@ assert_type(image_of_labels.spacing, tuple[float, ...] | None)
 table = voxelmaps.region_features(x, result, features="firstorder")
 assert_type(table, voxelmaps.RegionFeatures)
 assert_type(table["voxels"], npt.NDArray[Any])
+assert_type(voxelmaps.resample(x, spacing=0.5, interpolation="linear"), npt.NDArray[Any])
 with voxelmaps.SeedSession(x, label_type=np.uint8, crop_to_seeds=True, crop_margin=(1, 2, 3)) as session:
     assert_type(session, voxelmaps.SeedSession)
     assert_type(session.update({1: (0, 0, 0), 2: [(3, 4, 5)]}, tie_rule="lowest_label"), npt.NDArray[Any])

@@ -19,8 +19,11 @@ cdef extern from *:
     #include "voxelmaps/CudaFuzzyConnectednessJob.h"
     #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
     #include "voxelmaps/FeatureMapsJob.h"
+    #include "voxelmaps/FilterImageJob.h"
     #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
     #include "voxelmaps/RegionFeaturesJob.h"
+    #include "voxelmaps/RegionMatrix.h"
+    #include "voxelmaps/ResampleImageJob.h"
     #include "voxelmaps/ThreadPool.h"
 
     // CMake has the number of the version.
@@ -353,6 +356,87 @@ cdef extern from *:
       return result;
     }
 
+    std::vector<voxelmaps::RegionMatrixElement>
+    ComputeMatrix(PyObject * arguments)
+    {
+      const Arguments            given{ arguments };
+      voxelmaps::RegionMatrixJob job;
+      given.Set(job.kind, "kind");
+      given.Set(job.levels, "levels");
+      given.Set(job.inside, "inside");
+      given.Set(job.size, "size");
+      given.Set(job.offsets, "offsets");
+      given.Set(job.connectsAxis, "connects_axis");
+      given.Set(job.alpha, "alpha");
+      job.execution = MakeExecution(given);
+      std::vector<voxelmaps::RegionMatrixElement> result;
+      CallWithoutLock([&] { result = voxelmaps::ComputeRegionMatrix(job); });
+      return result;
+    }
+
+    void
+    SetGrid(voxelmaps::ImageGrid & grid, PyObject * arguments)
+    {
+      const Arguments given{ arguments };
+      given.Set(grid.size, "size");
+      given.Set(grid.origin, "origin");
+      given.Set(grid.spacing, "spacing");
+      given.Set(grid.direction, "direction");
+    }
+
+    void
+    Resample(PyObject * arguments, PyObject * inputGrid, PyObject * outputGrid)
+    {
+      const Arguments             given{ arguments };
+      voxelmaps::ResampleImageJob job;
+      SetGrid(job.inputGrid, inputGrid);
+      SetGrid(job.outputGrid, outputGrid);
+      given.Set(job.pixels, "pixels");
+      given.Set(job.pixelType, "pixel_type");
+      given.Set(job.dimension, "dimension");
+      given.Set(job.interpolation, "interpolation");
+      given.Set(job.splineOrder, "order");
+      given.Set(job.defaultValue, "default_value");
+      given.Set(job.output, "output");
+      given.Set(job.outputType, "output_type");
+      job.execution = MakeExecution(given);
+      voxelmaps::CudaOptions options;
+      given.Set(options.deviceID, "device");
+      given.Set(options.inputLocation, "is_on_device");
+      given.Set(options.outputLocation, "is_on_device");
+      given.Set(options.stream, "stream");
+      CallWithoutLock(
+        [&] { options.deviceID < 0 ? voxelmaps::ResampleImage(job) : voxelmaps::ResampleImageCuda(job, options); });
+    }
+
+    void
+    FilterImage(PyObject * arguments, const std::vector<voxelmaps::FilteredImage> & images)
+    {
+      const Arguments           given{ arguments };
+      voxelmaps::FilterImageJob job;
+      job.images = images;
+      given.Set(job.pixels, "pixels");
+      given.Set(job.pixelType, "pixel_type");
+      given.Set(job.size, "size");
+      given.Set(job.appended, "appended");
+      given.Set(job.spacing, "spacing");
+      given.Set(job.isSingle, "is_single");
+      given.Set(job.usesEntireLines, "uses_entire_lines");
+      given.Set(job.outputIndex, "output_index");
+      given.Set(job.outputSize, "output_size");
+      given.Set(job.output, "output");
+      given.Set(job.outputIsDouble, "is_double");
+      job.execution = MakeExecution(given);
+      voxelmaps::CudaOptions options;
+      given.Set(options.deviceID, "device");
+      given.Set(options.inputLocation, "is_on_device");
+      given.Set(options.outputLocation, "is_on_device");
+      given.Set(options.stream, "stream");
+      CallWithoutLock([&] {
+        options.deviceID < 0 ? voxelmaps::FilterImage(job) : voxelmaps::FilterImageCuda(job, options);
+      });
+    }
+
     /** Mean and covariance of the object, and of the differences. Scalars have one element. */
     using Affinity = std::vector<std::vector<double>>;
 
@@ -541,6 +625,34 @@ cdef extern from *:
         Triple boxSize
         vector[double] values
 
+    cdef cppclass RegionMatrixElement "voxelmaps::RegionMatrixElement":
+        uint64_t row
+        uint64_t column
+        double value
+
+    cdef cppclass RegionMatrixKind "voxelmaps::RegionMatrixKind":
+        pass
+
+    cdef cppclass LineFilter "voxelmaps::LineFilter":
+        unsigned int axis
+        double sigma
+        unsigned int order
+        cpp_bool normalizeAcrossScale
+        vector[double] kernel
+        int64_t origin
+        FilterBoundary boundary
+
+    cdef cppclass FilterTerm "voxelmaps::FilterTerm":
+        vector[LineFilter] filters
+        double factor
+
+    cdef cppclass FilteredImage "voxelmaps::FilteredImage":
+        vector[FilterTerm] terms
+        cpp_bool isMagnitude
+
+    cdef enum FilterBoundary "voxelmaps::FilterBoundary":
+        pass
+
     cdef cppclass RelativeHierarchy "voxelmaps::RelativeFuzzyConnectednessHierarchy":
         void Release()
         uint64_t GetMemory()
@@ -556,6 +668,11 @@ cdef extern from *:
         object given, object levels, const vector[TextureClassJob] & classes) except +RaisePythonError
     vector[RegionFeatures] ComputeRegions(
         object given, object levels, const vector[TextureClassJob] & classes) except +RaisePythonError
+    vector[RegionMatrixElement] ComputeMatrix(object given) except +RaisePythonError
+    vector[double] ComputeRegionMatrixFeatures "voxelmaps::ComputeRegionMatrixFeatures" (
+        RegionMatrixKind kind, const vector[RegionMatrixElement] & elements, unsigned int levels) except +RaisePythonError
+    void Resample(object given, object input_grid, object output_grid) except +RaisePythonError
+    void FilterImage(object given, const vector[FilteredImage] & images) except +RaisePythonError
     string EstimateAffinity(object given, unsigned int radius, Affinity & result) except +RaisePythonError
     void ComputeStrengths(object given, const Affinity & affinity) except +RaisePythonError
     void ComputeLabels(
@@ -668,6 +785,74 @@ def compute_region_features(*, classes, discretization, **given):
         (one.label, one.numberOfVoxels, one.numberOfGrayLevels, [(one.boxIndex[d], one.boxSize[d]) for d in range(3)], one.values)
         for one in regions
     ]
+
+
+# In the order of voxelmaps::RegionMatrixKind.
+_MATRICES = ("glcm", "glrlm", "glszm", "gldzm", "ngldm", "ngtdm")
+
+
+def compute_region_matrix(name, **given):
+    """Compute a RegionMatrixJob: a list of tuples of row, column and value.
+
+    name                          One of "glcm", "glrlm", "glszm", "gldzm", "ngldm" and "ngtdm".
+    levels, inside                Addresses; inside is 0 for the region of the levels.
+    size, offsets, connects_axis, alpha
+    """
+    cdef vector[RegionMatrixElement] elements = ComputeMatrix(_with_thread({**given, "kind": _MATRICES.index(name), "threads": 1}))
+    return [(one.row, one.column, one.value) for one in elements]
+
+
+def region_matrix_features(name, elements, unsigned int levels):
+    """The features of a matrix, a list of tuples of row, column and value, in the order of those of its class.
+
+    Matrices by level and size have the features of "glrlm".
+    """
+    cdef vector[RegionMatrixElement] cells
+    cdef RegionMatrixElement cell
+    for cell.row, cell.column, cell.value in elements:
+        cells.push_back(cell)
+    return ComputeRegionMatrixFeatures(<RegionMatrixKind><int>_MATRICES.index(name), cells, levels)
+
+
+def resample_image(input_grid, output_grid, **given):
+    """Compute a ResampleImageJob; see compute_feature_maps.
+
+    input_grid, output_grid
+               Dicts of size, origin, spacing and direction, row by row, of x, y and z.
+    pixels, pixel_type, dimension, interpolation, order, default_value, output, output_type, threads, device, is_on_device, stream
+    """
+    reporter = _progress.get()
+    Resample(_with_thread(given, reporter), input_grid, output_grid)
+    _end_job(reporter, output_grid["size"])
+
+
+def filter_image(*, images, has_progress, **given):
+    """Compute a FilterImageJob; see compute_feature_maps.
+
+    images    Tuples of terms and whether the root of the sum of their squares is computed; a term is a list of filters and a factor, and a
+              filter is axis, sigma, order, whether it is normalized across scale, kernel, origin and boundary.
+    has_progress
+              Whether the voxels count for the progress.
+    device    -1 for the CPU.
+    pixels, pixel_type, size, appended, spacing, is_single, uses_entire_lines, output_index, output_size, output, is_double, threads,
+    is_on_device, stream
+    """
+    cdef vector[FilteredImage] filtered
+    cdef FilteredImage image
+    cdef FilterTerm term
+    cdef LineFilter line
+    for terms, image.isMagnitude in images:
+        image.terms.clear()
+        for filters, term.factor in terms:
+            term.filters.clear()
+            for line.axis, line.sigma, line.order, line.normalizeAcrossScale, line.kernel, line.origin, boundary in filters:
+                line.boundary = <FilterBoundary><int>boundary
+                term.filters.push_back(line)
+            image.terms.push_back(term)
+        filtered.push_back(image)
+    reporter = _progress.get() if has_progress else None
+    FilterImage(_with_thread(given, reporter), filtered)
+    _end_job(reporter, given["output_size"], len(images))
 
 
 def estimate_affinity(scene, seeds, unsigned int radius):

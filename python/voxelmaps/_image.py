@@ -93,7 +93,7 @@ class Image(NamedTuple):
 def box_around(lower, upper, margins, shape):
     """Slices from lower to upper, with a margin of voxels along each axis as far as the shape reaches."""
     ends = zip(lower, upper, margins, shape)
-    return tuple(slice(max(int(l) - margin, 0), min(int(u) + margin + 1, n)) for l, u, margin, n in ends)
+    return tuple(slice(max(int(low) - margin, 0), min(int(high) + margin + 1, n)) for low, high, margin, n in ends)
 
 
 # --- Grids ---------------------------------------------------------------------------------------------------------------
@@ -253,6 +253,17 @@ def _is_on_device(image):
     )
 
 
+def _place_of_itk(image):
+    """Spacing, origin of the region that is in memory, and direction."""
+    from ._itk import itk
+
+    return (
+        tuple(image.GetSpacing()),
+        tuple(image.TransformIndexToPhysicalPoint(image.GetBufferedRegion().GetIndex())),
+        tuple(itk.array_from_matrix(image.GetDirection()).ravel().tolist()),
+    )
+
+
 def _from_itk(image, what):
     from ._itk import itk
 
@@ -268,12 +279,7 @@ def _from_itk(image, what):
         array = itk.array_from_image(image)
     if array is None:
         raise ValueError(f"{what} has no voxels: it is not allocated")
-    return Image(
-        array.reshape(size + array.shape[len(size) :]),
-        tuple(image.GetSpacing()),
-        tuple(image.TransformIndexToPhysicalPoint(region.GetIndex())),
-        tuple(itk.array_from_matrix(image.GetDirection()).ravel().tolist()),
-    )
+    return Image(array.reshape(size + array.shape[len(size) :]), *_place_of_itk(image))
 
 
 # Types of which ITK does not have images everywhere -> those that hold their values.
@@ -295,7 +301,7 @@ def to_itk(volume, like=None):
     dimension = len(volume.spacing)
     image = (itk.CudaImage if stays else itk.Image)[pixel, dimension].New()
     region = None if like is None else like.GetBufferedRegion()
-    if region is not None and tuple(region.GetSize()) == volume.size:
+    if region is not None and tuple(region.GetSize()) == volume.size and _place_of_itk(like) == volume[1:]:
         image.CopyInformation(like)
     else:
         region = itk.Size[dimension](list(volume.size))

@@ -29,6 +29,8 @@ TIE_RULES = ("background", "lowest_label", "distance")
 LABEL_TYPES = ("uint8", "uint16")
 # Of settings that make weights of directions.
 WEIGHTING_NORMS = ("manhattan", "euclidean", "infinity")
+# SciPy's names, in the order of voxelmaps::FilterBoundary.
+BOUNDARIES = ("constant", "nearest", "wrap", "reflect", "mirror")
 
 
 # --- Checks: each returns the value as it is used, or raises TypeError or ValueError with the name, the value and the rule ------
@@ -201,6 +203,14 @@ def _bin_edges(value, name):
     )(value, name)
 
 
+def _sigma(value, name):
+    if np.ndim(value) == 0:
+        return positive(value, name)
+    if not len(value):
+        raise ValueError(f"{name} is empty, but there must be at least one")
+    return [positive(each, f"a value of {name}") for each in value]
+
+
 def _margin(value, name):
     margins = numbers(np.atleast_1d(value), name)
     return rule("at least 0", lambda _: margins, lambda _: all(v >= 0 for v in margins))(value, name)
@@ -281,6 +291,47 @@ REGION_FEATURES = {
     "plane_axis": Parameter("Literal[0, 1, 2] | None", None, _one_of_numbers(0, 1, 2)),
     "minimum_dimensions": Parameter("Literal[0, 1, 2, 3]", 2, _one_of_numbers(0, 1, 2, 3)),
     **_TEXTURES,
+}
+
+# Names of PyRadiomics and SimpleITK after those of this package.
+INTERPOLATIONS = (
+    *("nearest", "linear", "bspline", "sitkNearestNeighbor", "sitkLinear", "sitkBSpline"),
+    *(f"sitkBSpline{order}" for order in range(1, 6)),
+)
+
+RESAMPLE = {
+    # In mm.
+    "spacing": Parameter("Number | Numbers | None"),
+    "like": Parameter("ImageLike | Path | None"),
+    "interpolation": Parameter("str", "bspline", one_of(*INTERPOLATIONS)),
+    "order": Parameter("Literal[0, 1, 2, 3, 4, 5] | None", None, within(0, 5, index)),
+    "default_value": Parameter("Number", 0.0, number),
+    "dtype": _choice(None, "float32", "float64"),
+    "image_spacing": Parameter("Number | Numbers | None"),
+    "dimension": Parameter("Literal[2, 3] | None", None, _one_of_numbers(2, 3)),
+    "device": Parameter("Device"),
+    "threads": _THREADS,
+    "progress": _PROGRESS,
+}
+
+FILTER_IMAGE = {
+    # In mm.
+    "sigma": Parameter("Number | Numbers | None", None, _sigma, ("LoG", "Gaussian")),
+    "order": Parameter("Integers", 0, affects=("Gaussian",)),
+    "use_spacing": Parameter("bool", True, _switch, ("Gradient",)),
+    "wavelet": Parameter("str", "coif1", affects=("Wavelet",)),
+    "level": Parameter("Integer", 1, within(1, 32, index), ("Wavelet",)),
+    "start_level": Parameter("Integer", 0, within(0, 32, index), ("Wavelet",)),
+    "plane_axis": Parameter("Literal[0, 1, 2] | None", None, _one_of_numbers(0, 1, 2), ("Wavelet",)),
+    # In voxels.
+    "size": Parameter("Integers", 3, affects=("Mean",)),
+    "weights": Parameter("Numbers | Sequence[Numbers | None] | None", affects=("Convolution",)),
+    "mode": _choice("reflect", "reflect", "constant", "nearest", "mirror", "wrap", affects=("Mean", "Convolution")),
+    "spacing": _SPACING,
+    "precision": _choice(None, "float", "double"),
+    "device": Parameter("Device"),
+    "threads": _THREADS,
+    "progress": _PROGRESS,
 }
 
 _OF_OBJECT = ("geometric_mean", "weighted_sum", "minimum")

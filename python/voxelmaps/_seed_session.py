@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from ._types import Array, ArrayT, ImageLike, ImageT, LabeledIndices, NumPyArray, Path, SessionAndMargin
     from ._types import SessionAndStrength, SessionParameters, UpdateAndMargin, UpdateAndStrength, UpdateParameters
-    from ._types import SegmentationUpdateParameters, SessionParameters, UpdateParameters
 else:
     ArrayT = TypeVar("ArrayT")
 

@@ -100,6 +100,36 @@ class RegionFeaturesParameters(_TextureParameters, total=False):
     minimum_dimensions: Literal[0, 1, 2, 3]
     spacing: Numbers | None
 
+class ResampleParameters(TypedDict, total=False):
+    spacing: Number | Numbers | None
+    like: ImageLike | Path | None
+    interpolation: str
+    order: Literal[0, 1, 2, 3, 4, 5] | None
+    default_value: Number
+    dtype: Literal["float32", "float64"] | None
+    image_spacing: Number | Numbers | None
+    dimension: Literal[2, 3] | None
+    device: Device
+    threads: Integer
+    progress: Progress
+
+class FilterImageParameters(TypedDict, total=False):
+    sigma: Number | Numbers | None
+    order: Integers
+    use_spacing: bool
+    wavelet: str
+    level: Integer
+    start_level: Integer
+    plane_axis: Literal[0, 1, 2] | None
+    size: Integers
+    weights: Numbers | Sequence[Numbers | None] | None
+    mode: Literal["reflect", "constant", "nearest", "mirror", "wrap"]
+    spacing: Numbers | None
+    precision: Precision | None
+    device: Device
+    threads: Integer
+    progress: Progress
+
 class _ConnectednessParameters(TypedDict, total=False):
     label: str | Integer | Sequence[str | Integer] | None
     object_mean: MomentOfLabels | None

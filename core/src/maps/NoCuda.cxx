@@ -7,7 +7,12 @@
 #include "voxelmaps/CudaDevices.h"
 #include "voxelmaps/CudaFuzzyConnectednessJob.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
+#include "voxelmaps/FilterImageJob.h"
 #include "voxelmaps/GrayLevelDiscretization.h"
+#include "voxelmaps/RegionFeaturesJob.h"
+
+
+#include "voxelmaps/ResampleImageJob.h"
 
 namespace voxelmaps
 {
@@ -161,8 +166,26 @@ FindNonzeroPixelsCuda(PixelType, const void *, std::int64_t, const CudaOptions &
   throw DeviceError(reason);
 }
 
+void
+ResampleImageCuda(const ResampleImageJob &, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
+void
+FilterImageCuda(const FilterImageJob &, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
 GrayLevelDiscretizationResult
 ComputeFeatureMapsCuda(const FeatureMapsJob &, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
+std::vector<RegionFeatures>
+ComputeRegionFeaturesCuda(const RegionFeaturesJob &, const CudaOptions &)
 {
   throw DeviceError(reason);
 }

@@ -25,7 +25,7 @@ from .._parameters import FEATURE_MAPS
 from .._progress import shown
 from . import _filters, _preparation, _settings, _values
 from ._filters import images_of
-from ._maps import VOXELS_AT_ONCE, Maps, bin_edges, check_classes, dtype_of
+from ._maps import VOXELS_AT_ONCE, Maps, check_classes, dtype_of
 
 if TYPE_CHECKING:
     from ._extractor import RadiomicsFeatureExtractor as RadiomicsFeatureExtractor

@@ -12,12 +12,15 @@ from typing import Any, NamedTuple, Tuple
 import numpy as np
 import voxelmaps
 
-from .. import _arrays, _masks, _regions
+from .. import _arrays, _masks, _regions, _resample
 from .._files import library, writing
 from .._image import Image, difference_of_grids, from_simpleitk, to_simpleitk
 from . import _filters
 
 _logger = logging.getLogger(__name__)
+
+# PyRadiomics also accepts SimpleITK's numbers of interpolators.
+_NAMES_OF_NUMBERS = {1: "sitkNearestNeighbor", 2: "sitkLinear"}
 
 # Of a resampled image. More would not fit into memory.
 _MAX_VOXELS = 2**40
@@ -55,15 +58,20 @@ def _check_inside(image, roi):
         )
 
 
-def _resample(volume, grid, interpolator):
-    """The volume on a grid of this size, spacing, origin and direction."""
-    import SimpleITK as sitk
+def _on_grid(volume, grid, interpolator, name):
+    """The volume on a grid of this size, spacing, origin and direction.
 
-    size, spacing, origin, direction = grid
+    name    Of the setting, for errors.
+    """
+    interpolator = _NAMES_OF_NUMBERS.get(interpolator, interpolator)
+    if interpolator in _resample.INTERPOLATIONS:
+        return _resample.resampled(volume, _resample.Grid(*grid), interpolator, threads=writing.Threads.number)
+    sitk, (size, spacing, origin, direction) = library("SimpleITK", f"setting {name}"), grid
     source, transform = to_simpleitk(volume), sitk.Transform(len(size), sitk.sitkIdentity)
-    place = transform, interpolator, origin, spacing, direction
-    result = from_simpleitk(sitk.Resample(source, size, *place, 0.0, source.GetPixelID()))
-    return result.with_array(result.array != 0) if volume.array.dtype == bool else result
+    number = getattr(sitk, interpolator) if isinstance(interpolator, str) else interpolator
+    return from_simpleitk(
+        sitk.Resample(source, size, transform, number, origin, spacing, direction, 0.0, source.GetPixelID())
+    )
 
 
 def _checked(image, roi, settings):
@@ -75,8 +83,7 @@ def _checked(image, roi, settings):
             raise ValueError(f"{difference}; setting correctMask resamples it, and geometryTolerance permits more")
         _logger.warning("%s; the mask is resampled to the image", difference)
         _check_inside(image, roi)
-        sitk = library("SimpleITK", "setting correctMask")
-        roi = _resample(roi, (image.size, *image[1:]), sitk.sitkNearestNeighbor)
+        roi = _on_grid(roi, (image.size, *image[1:]), "nearest", "correctMask")
         if not roi.array.any():
             raise ValueError("no voxel of the mask is left after setting correctMask has resampled it to the image")
     lower, upper = _bounds(roi)
@@ -114,7 +121,6 @@ def _normalized(image, settings):
 
 def _resampled(image, roi, settings):
     """Image and region of interest with the spacing resampledPixelSpacing, cropped to the region and padDistance."""
-    sitk = library("SimpleITK", "setting resampledPixelSpacing")
     wanted, margin = np.array(settings["resampledPixelSpacing"], dtype=float), settings["padDistance"]
     old = np.array(roi.spacing)
     given = f"setting resampledPixelSpacing is {wanted.tolist()}"
@@ -136,9 +142,8 @@ def _resampled(image, roi, settings):
         if math.prod(size) > _MAX_VOXELS:
             raise ValueError(f"{given}, which makes an image of {size} voxels; {_MAX_VOXELS} are possible")
         grid = size, new.tolist(), roi.point(0.5 * (new - old) / old + first / ratio), roi.direction
-        interpolator = settings["interpolator"]
-        image = _resample(image, grid, getattr(sitk, interpolator) if isinstance(interpolator, str) else interpolator)
-    resampled = _resample(roi, grid, sitk.sitkNearestNeighbor)
+        image = _on_grid(image, grid, settings["interpolator"], "interpolator")
+    resampled = _on_grid(roi, grid, "nearest", "resampledPixelSpacing")
     if not resampled.array.any():
         raise ValueError(
             f"{given}, which leaves no voxel of the region of interest, whose {np.count_nonzero(roi.array)} voxels have the spacing "
