@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _arrays, _core, _image, _masks, _parameters
 from ._devices import devices_of_arrays, triple
+from ._files.dicom import label_of
 from ._maps import FeatureMaps, Geometry, provenance
 from ._parameters import FEATURE_MAPS, check_effects, checked, given_one, per_axis, with_parameters
 from ._progress import shown
@@ -455,7 +456,7 @@ def request_of(image, mask, parameters, function="feature_maps"):
     def array_of(value, what, label=None):
         return _arrays.array_like(opened.on_grid(value, what, label), what, image, image.shape, shape)
 
-    label, selection = values["label"], values["selection"]
+    label, selection = label_of(mask, values["label"]), values["selection"]
     if mask is None and label is not None:
         raise ValueError(f"label is {label!r}, but there is no mask whose label it is")
     empty = values["empty"]
@@ -547,8 +548,9 @@ def feature_maps(
         Names such as "glcm_Contrast", those of PyRadiomics or those of the IBSI manual ("glcm_angular_second_moment"); names of
         classes, such as "glcm" for all of its features; or a dict of lists, such as {"glcm": ["Contrast"]}. The classes are
         firstorder, glcm, gldm, glrlm, glszm and ngtdm.
-    label : int or list of int, optional
-        Label that is inside, if the mask has several, or a list of labels that are inside together.
+    label : int, str or list of them, optional
+        Label that is inside, if the mask has several, or a list of labels that are inside together; of a DICOM segmentation or an
+        RTSTRUCT, also by name.
     neighborhood_radius : int or one per axis, default 2
         Radius of the window in voxels; PyRadiomics and radiomics.execute have kernelRadius 1. (0, 1, 1) is PyRadiomics' force2D.
     radius_mm : float, optional
