@@ -113,7 +113,7 @@ def main():
         table = [*maps, "--jobs", "table.csv"]
         one = ["image.nii.gz", "--mask", "mask0.nii.gz", "--out", "maps0"]
         show("all maps of a lesion of 32,000 voxels, command", lambda: run(*maps, *one), remove_maps)
-        for folder, voxels in ((folder, "32,000"), (root / "small", "1,900")):
+        for folder, voxels in ((folder, "32,000"), (root / "small", "1,900")):  # noqa: B007, B020
             show(f"{options.lesions} lesions of {voxels} voxels, command", lambda: run(*table), remove_maps)
         show("the same, finished before", lambda: run(*table))
 

@@ -8,6 +8,7 @@
 #                      former build; in a new one, CUDA is on where there is a usable device
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/environment.sh
 
 definitions=()
 for definition in "$@"; do
@@ -22,8 +23,8 @@ if [[ ! -e build/core/CMakeCache.txt ]]; then
   if command -v nvcc >/dev/null && nvidia-smi --query-gpu=name --format=csv,noheader >/dev/null 2>&1; then
     use_cuda=ON
   fi
-  definitions=("-DVoxelMaps_USE_CUDA=${use_cuda}" "-DCMAKE_CUDA_ARCHITECTURES=$(scripts/cuda-architecture.sh)"
-    "-DVoxelMaps_WARNINGS_AS_ERRORS=$(scripts/warnings-as-errors.sh)" "${definitions[@]}")
+  definitions=("-DVoxelMaps_USE_CUDA=${use_cuda}" "-DCMAKE_CUDA_ARCHITECTURES=$(cuda_architecture)"
+    "-DVoxelMaps_WARNINGS_AS_ERRORS=$(warnings_as_errors)" "${definitions[@]}")
 fi
 cmake --log-level=WARNING -S core -B build/core -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON \
   -DBUILD_TESTING=OFF "${definitions[@]}"

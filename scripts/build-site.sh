@@ -7,19 +7,20 @@
 #   --packages-only   only install what the site needs, in addition to the wheel
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/environment.sh
 
 python=build/venv/bin/python
 if ! "${python}" -c "import itk, voxelmaps" 2>/dev/null; then
   echo "build-site.sh: the wheel is not in build/venv; scripts/python-environment.sh builds and installs it" >&2
   exit 1
 fi
-requirements=scripts/site-requirements.txt
-if ! cmp --quiet "${requirements}" build/venv/site-requirements.txt; then
-  "${python}" -m pip --quiet --disable-pip-version-check install -r "${requirements}"
-  cp "${requirements}" build/venv/site-requirements.txt
+wanted="$(requirements site)"
+if [[ "$(cat build/venv/site.txt 2>/dev/null)" != "${wanted}" ]]; then
+  "${python}" -m pip --quiet --disable-pip-version-check install -r /dev/stdin <<<"${wanted}"
+  echo "${wanted}" >build/venv/site.txt
 fi
 
-scripts/install-packages.sh scripts/apt-packages-site.txt
+install_packages site
 scripts/fetch-data.sh build/data
 if [[ "${1:-}" == --packages-only ]]; then
   exit 0

@@ -7,22 +7,20 @@
 #
 # `pip install .` compiles the same package. This wheel also has a platform tag, licenses and a bill of materials for PyPI.
 set -euo pipefail
-root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
-cd "${root}"
-mkdir -p build/wheel
-log=build/wheel/wheel.log
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/environment.sh
 
-scripts/install-packages.sh scripts/apt-packages-wheel.txt >&2
+install_packages wheels >&2
 # Before the tools below: another CMake would compile the core again.
-scripts/build-core.sh "$@" >"${log}" 2>&1 || { tail -n 60 "${log}" >&2; exit 1; }
-
-source scripts/wheel-tools.sh
-{
+quietly core scripts/build-core.sh "$@"
+wheel_tools
+wheel() {
   rm -rf build/wheel/linux build/wheel/voxelmaps-*.whl
   pip wheel . --verbose --no-deps --no-build-isolation --wheel-dir build/wheel/linux \
-    --config-settings=build-dir="${root}/build/wheel/package" \
-    --config-settings=cmake.define.VoxelMapsCore_DIR="${root}/build/core"
-  auditwheel repair --wheel-dir build/wheel build/wheel/linux/voxelmaps-*.whl
-  python scripts/complete_wheel.py build/wheel/voxelmaps-*.whl build/core
-} >>"${log}" 2>&1 || { tail -n 60 "${log}" >&2; exit 1; }
-ls "${root}"/build/wheel/voxelmaps-*.whl
+    --config-settings=build-dir="${PWD}/build/wheel/package" \
+    --config-settings=cmake.define.VoxelMapsCore_DIR="${PWD}/build/core" &&
+    auditwheel repair --wheel-dir build/wheel build/wheel/linux/voxelmaps-*.whl &&
+    python scripts/complete_wheel.py build/wheel/voxelmaps-*.whl build/core
+}
+quietly wheel wheel
+ls "${PWD}"/build/wheel/voxelmaps-*.whl

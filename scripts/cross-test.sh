@@ -9,6 +9,7 @@
 # they are compiled and linked, and the oldest macOS that they support is checked.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/environment.sh
 
 platform="${1:-}"
 with_wheel="${2:-}"
@@ -39,8 +40,7 @@ esac
 
 folder="${PWD}/build/cross/${platform}"
 mkdir -p "${folder}/bin"
-printf '%s\n' "${packages[@]}" >"${folder}/packages.txt"
-scripts/install-packages.sh "${folder}/packages.txt"
+require_packages "${packages[@]}"
 if [[ ! -x build/cross/venv/bin/python ]]; then
   python3 -m venv build/cross/venv
 fi
@@ -124,8 +124,7 @@ tail -n 3 "${folder}/golden.txt" "${folder}/tests.txt"
 if [[ "${with_wheel}" ]]; then
   # Debian's packages are unpacked only: emulated programs find them by their folder.
   root="${folder}/debian"
-  printf 'debootstrap\n' >"${folder}/packages.txt"
-  scripts/install-packages.sh "${folder}/packages.txt"
+  require_packages debootstrap
   if [[ ! -x "${root}/usr/bin/python3.11" ]]; then
     debootstrap --arch=arm64 --foreign --variant=minbase --include=python3,libpython3.11-dev bookworm "${root}" \
       >"${folder}/debootstrap.txt"
@@ -134,7 +133,7 @@ if [[ "${with_wheel}" ]]; then
     done
   fi
   mkdir -p build/wheel
-  source scripts/wheel-tools.sh
+  wheel_tools
   CXXFLAGS="${CXXFLAGS} -idirafter ${root}/usr/include" _PYTHON_HOST_PLATFORM=linux-aarch64 \
     pip wheel . --quiet --no-deps --no-build-isolation --wheel-dir "${folder}/wheel" \
     --config-settings=build-dir="${folder}/package" \

@@ -18,6 +18,9 @@ elif [[ $# -gt 0 ]]; then
 fi
 source scripts/environment.sh
 
+say "Packages"
+quietly packages install_packages build
+
 data=build/data
 out=demo-output
 mkdir -p "${out}"

@@ -19,6 +19,7 @@ definitions = sys.argv[2:] or ["VoxelMaps_USE_CUDA=OFF"]
 
 def change(text, diff, name):
     """The text with the lines of a diff, whose other lines stand once in the file."""
+    end = 0
     for line in diff.splitlines():
         old = f"\n{line[1:]}\n"
         if line[0] == "+":

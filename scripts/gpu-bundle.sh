@@ -24,7 +24,7 @@ done
 
 for program in "${programs[@]}"; do
   strip -o "${bundle}/$(basename "${program}")" "${program}"
-  # Of the C and C++ libraries, the GPU machine has its own, and newer ones.
+  # The GPU machine has newer C and C++ libraries of its own.
   ldd "${program}" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' |
     grep -v -E '/(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|ld-linux[^/]*)\.so[^/]*$' || true
 done | sort -u | while read -r library; do

@@ -24,6 +24,9 @@ while [[ $# -gt 0 ]]; do
 done
 source scripts/environment.sh
 
+say "Packages"
+quietly packages install_packages build
+
 say "Images"
 [[ "${images[0]}" == --brainweb ]] || quietly data scripts/fetch-data.sh build/data
 quietly python-packages scripts/python-environment.sh --packages-only

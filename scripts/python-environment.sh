@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-packages_only= with_filters=
+packages_only='' with_filters=''
 while [[ "${1:-}" == --* ]]; do
   case "$1" in
     --packages-only) packages_only=yes ;;
@@ -19,29 +19,11 @@ while [[ "${1:-}" == --* ]]; do
   shift
 done
 
-scripts/install-packages.sh scripts/apt-packages-wheel.txt scripts/apt-packages-python.txt
-
+source scripts/environment.sh
+install_packages wheels python
+# An extra that names another one of this project is resolved here.
+virtual_environment build/venv test
 pip=(build/venv/bin/pip --quiet --disable-pip-version-check install)
-# What pyproject.toml asks for, with the extra `test`; an extra that names another one of this project is resolved here.
-requirements="$(/usr/bin/python3 -c '
-import re, tomllib
-project = tomllib.load(open("pyproject.toml", "rb"))["project"]
-def expand(requirements):
-    for requirement in requirements:
-        own = re.match(project["name"] + r"\[(.*)\]", requirement)
-        for extra in own[1].split(",") if own else ():
-            yield from expand(project["optional-dependencies"][extra])
-        if not own:
-            yield requirement
-print("\n".join(sorted({*project["dependencies"], *expand(project["optional-dependencies"]["test"])})))
-')"
-# An environment outlives the wheel, but not a change of the requirements.
-if [[ "$(cat build/venv/complete.txt 2>/dev/null)" != "${requirements}" ]]; then
-  rm -rf build/venv
-  /usr/bin/python3 -m venv build/venv
-  "${pip[@]}" -r /dev/stdin <<<"${requirements}"
-  echo "${requirements}" >build/venv/complete.txt
-fi
 
 # PyRadiomics' source package says too little about what it needs. Built for the NumPy of the environment: not from pip's cache,
 # and not with the headers of Debian's NumPy.

@@ -5,7 +5,7 @@
 #   test.sh [--all] [CTEST-OPTION...]
 #
 #   --all          also build the fuzz targets with Clang and sanitizers, and run each for 20 seconds
-#   CTEST-OPTION   such as -R RunLength; the Python tests run only without any
+#   CTEST-OPTION   such as -R RunLength; the style checks, the Python tests and the site only without any
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -16,25 +16,48 @@ if [[ "${1:-}" == --all ]]; then
 fi
 source scripts/environment.sh
 
+say "Packages"
+quietly packages install_packages build
+
 say "Core"
 use_cuda=OFF
 if command -v nvcc >/dev/null; then
   use_cuda=ON
 fi
-quietly core scripts/build-core.sh "VoxelMaps_USE_CUDA=${use_cuda}" "CMAKE_CUDA_ARCHITECTURES=$(scripts/cuda-architecture.sh)"
+quietly core scripts/build-core.sh "VoxelMaps_USE_CUDA=${use_cuda}" "CMAKE_CUDA_ARCHITECTURES=$(cuda_architecture)"
 
 say "Examples and tests"
 configure -DBUILD_TESTING=ON -DVoxelMaps_BUILD_BENCHMARKS=ON -DVoxelMaps_TEST_FUZZERS="${fuzzers}"
-build
+build all
 
 say "C++ tests"
 ctest --test-dir build --parallel "$(nproc)" --output-on-failure "$@"
 
 if [[ $# -eq 0 ]]; then
+  say "Wheels"
+  scripts/python-environment.sh --with-filters
+  scripts/build-site.sh --packages-only
+  if git rev-parse --git-dir >/dev/null 2>&1; then
+    say "Linters"
+    virtual_environment build/style style
+    for hook in ruff shellcheck; do
+      PRE_COMMIT_HOME="${PWD}/build/style/cache" quietly "${hook}" build/style/bin/pre-commit run --all-files "${hook}"
+    done
+  fi
+  quietly mypy build/venv/bin/python -m mypy
+  # The site, and the examples of its gallery, occupy one processor for a minute.
   say "Python tests"
-  scripts/test-python.sh
+  scripts/build-site.sh >build/log/site.txt 2>&1 &
+  site=$!
+  trap 'kill "${site}" 2>/dev/null || true' EXIT
+  PYTHONDONTWRITEBYTECODE=1 build/venv/bin/python -m pytest --numprocesses "$(nproc)"
+  wait "${site}" || {
+    tail -n 40 build/log/site.txt >&2
+    say "failed: the site; all output is in build/log/site.txt" >&2
+    exit 1
+  }
 fi
 say "All tests have passed"
-if [[ $# -eq 0 && -e build/not-compared.txt ]]; then
-  say "$(<build/not-compared.txt)"
+if [[ $# -eq 0 ]] && ! build/venv/bin/python -c "import radiomics" 2>/dev/null; then
+  say "NOT COMPARED WITH PYRADIOMICS, which could not be installed: see build/pyradiomics.log"
 fi

@@ -290,7 +290,7 @@ TEST(FuzzyConnectednessImageFilter, SeedImagesAndMasksAreReadBySeveralThreads)
     filter->SetSeedImage(seedImage);
     EXPECT_EQ(expected, Compute(filter.GetPointer())) << threads << " threads";
 
-    // Of several seeds outside the mask, the message names the first.
+    // The message names the first of several seeds outside the mask.
     mask->SetPixel(seeds[seeds.size() / 2], 4);
     mask->SetPixel(seeds.back(), 4);
     mask->Modified();

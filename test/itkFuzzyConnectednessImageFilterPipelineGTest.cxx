@@ -267,7 +267,8 @@ TEST(FuzzyConnectednessPipeline, AbortFromAnObserver)
     {
       SCOPED_TRACE(::testing::Message() << method << " at progress " << progress);
       const auto filter = MakeLargeFilter(image, method);
-      // Of many threads, the one that reports the progress may get nothing to do before the others have finished.
+      // Two threads: among many, the one that reports the progress may get nothing to do before the others have
+      // finished.
       filter->SetNumberOfWorkUnits(2);
       EXPECT_LT(AbortFromAnObserver(filter, progress).elapsed, maxSecondsToAbort);
     }

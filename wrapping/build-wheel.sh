@@ -37,7 +37,6 @@ mkdir -p "${work}"
 cd "${work}"
 jobs="${JOBS:-$(nproc)}"
 unset PYTHONPATH ITK_DIR
-say() { printf 'build-wheel.sh: %s (%s s)\n' "$*" "${SECONDS}" >&2; }
 
 rm -f itk.log core.log module.log
 log_on_failure() {
@@ -50,16 +49,20 @@ log_on_failure() {
   }
 }
 
-"${root}/scripts/install-packages.sh" "${root}/scripts/apt-packages-wheel.txt" "${root}/wrapping/apt-packages.txt" >&2
+cd "${root}"
+# shellcheck source=scripts/environment.sh
+source scripts/environment.sh
+say() { printf 'build-wheel.sh: %s (%s s)\n' "$*" "${SECONDS}" >&2; }
+install_packages wheels wrapping >&2
 
 say "core"
-(cd "${root}" && log_on_failure "${work}/core.log" scripts/build-core.sh "${definitions[@]}")
-cd "${root}" && source scripts/wheel-tools.sh && cd "${work}"
+log_on_failure "${work}/core.log" scripts/build-core.sh "${definitions[@]}"
+wheel_tools
+tools="$(requirements wheels)"
+cd "${work}"
 
 # Everything below is made again when what it is made from has changed: each folder has a file that says what that was.
 is_made_from() { [[ "$(cat "$1/made-from.txt" 2>/dev/null)" == "$2" ]]; }
-
-tools="$(cat "${root}/scripts/wheel-requirements.txt")"
 
 # ITK's source. Debian's is fetched through lists of its own, so that this needs no root and does not change the system.
 source="Debian's source package"

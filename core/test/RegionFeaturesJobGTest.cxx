@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
+#include "RegionRandomCase.h"
+#include "TestedProcessor.h"
 #include "VoxelMapsTestUtilities.h"
 
 #include "voxelmaps/RegionFeaturesJob.h"
@@ -17,7 +19,14 @@
 
 namespace
 {
+using namespace VoxelMapsTest;
 using voxelmaps::RegionFeaturesJob;
+
+std::vector<voxelmaps::RegionFeatures>
+Compute(const RegionFeaturesJob & job)
+{
+  return IsCudaTest() ? voxelmaps::ComputeRegionFeaturesCuda(job, {}) : voxelmaps::ComputeRegionFeatures(job);
+}
 
 /** Noise with the labels 0, 1 and 2, and a feature of each kind. */
 class RegionFeatures : public testing::Test
@@ -45,7 +54,7 @@ protected:
   void
   ExpectError(const std::string & message)
   {
-    VoxelMapsTest::ExpectEngineError([this] { voxelmaps::ComputeRegionFeatures(job); }, { message });
+    ExpectEngineError([this] { Compute(job); }, { message });
   }
 
   RegionFeaturesJob         job;
@@ -65,7 +74,7 @@ TEST_F(RegionFeatures, DoNotDependOnWorkers)
   for (const unsigned int workers : { 2u, 7u })
   {
     job.execution.numberOfWorkers = workers;
-    const auto found = voxelmaps::ComputeRegionFeatures(job);
+    const auto found = Compute(job);
     for (std::size_t r = 0; r < 2; ++r)
     {
       EXPECT_EQ(std::memcmp(found[r].values.data(), expected[r].values.data(), 26 * sizeof(double)), 0);
@@ -77,23 +86,27 @@ TEST_F(RegionFeatures, ReportProgressOfArrayAndRegions)
 {
   std::atomic<std::uint64_t> reported{ 0 };
   job.execution.reportProgress = [&reported](std::uint64_t voxels) { reported += voxels; };
-  const auto features = voxelmaps::ComputeRegionFeatures(job);
+  const auto features = Compute(job);
   const auto voxels = static_cast<std::uint64_t>(features[0].numberOfVoxels + features[1].numberOfVoxels);
   EXPECT_EQ(reported, m_Pixels.size() + voxels);
 }
 
 TEST_F(RegionFeatures, CanBeAborted)
 {
-  for (int calls = 0; calls < 40; calls += 3)
+  int reports = 0;
+  job.execution.reportProgress = [&reports](std::uint64_t) { ++reports; };
+  Compute(job);
+  ASSERT_GT(reports, 5);
+  for (int calls = 0; calls < reports; calls += 1 + reports / 16)
   {
     int left = calls;
     job.execution.reportProgress = [&left](std::uint64_t) {
       if (left-- == 0)
       {
-        throw std::runtime_error("aborted");
+        throw Aborted{};
       }
     };
-    EXPECT_THROW(voxelmaps::ComputeRegionFeatures(job), std::runtime_error) << calls;
+    EXPECT_THROW(Compute(job), Aborted) << calls;
   }
 }
 
@@ -126,4 +139,47 @@ TEST_F(RegionFeatures, RefuseInvalidJobs)
   m_Labels[0] = 1;
   m_Pixels[0] = std::numeric_limits<float>::infinity();
   this->ExpectError("The region with the label 1 has infinite intensities");
+}
+
+TEST_F(RegionFeatures, RefuseIntensitiesThatAreNoLevels)
+{
+  // The least one of the first region that has any.
+  job.discretization.method = voxelmaps::GrayLevelDiscretizationEnums::Method::Levels;
+  job.discretization.numberOfGrayLevels = 255;
+  m_Pixels[5] = 12.5f;
+  m_Labels[5] = 1;
+  m_Pixels[70] = -3.0f;
+  m_Labels[70] = 1;
+  m_Pixels[71] = -4.0f;
+  m_Labels[71] = 2;
+  this->ExpectError("Region with the label 1: Intensity -3 is not a valid gray level");
+}
+
+// Those of several workers, or of a device, are those of one.
+TEST(RegionFeaturesOf, RandomSmallCasesHaveTheBitsOfOneWorker)
+{
+  for (std::uint64_t seed = 1; seed <= 300; ++seed)
+  {
+    RegionRandomCase scene(seed);
+    ExpectRegionsOfOneWorker(scene.job, &Compute, "seed " + std::to_string(seed));
+  }
+}
+
+TEST(RegionFeaturesOf, ManyLabelsHaveTheBitsOfOneWorker)
+{
+  // Most of them have one voxel, or a few that do not touch; others touch regions on all sides.
+  RegionRandomCase scene(7, { { 40, 37, 20 } }, 4000);
+  ASSERT_GT(Compute(scene.job).size(), 3000u);
+  ExpectRegionsOfOneWorker(scene.job, &Compute, "many labels");
+}
+
+TEST(RegionFeaturesOf, ManyLevelsHaveTheBitsOfOneWorker)
+{
+  // More elements of matrices than a table has.
+  RegionRandomCase scene(8, { { 30, 20, 10 } }, 3);
+  scene.job.discretization.method = voxelmaps::GrayLevelDiscretizationEnums::Method::FixedBinNumber;
+  scene.job.discretization.numberOfGrayLevels = 20000;
+  scene.RemoveOffsetWeights();
+  ASSERT_EQ(Compute(scene.job)[2].numberOfGrayLevels, 20000u);
+  ExpectRegionsOfOneWorker(scene.job, &Compute, "many levels");
 }

@@ -25,6 +25,7 @@ extensions = [
 root_doc = "doc/index"
 include_patterns = [
     "doc/*.md",
+    "doc/engines/*.md",
     "doc/features/*.md",
     "doc/gallery/*.rst",
     "benchmarks/README.md",

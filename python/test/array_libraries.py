@@ -12,6 +12,16 @@ NO_DEVICE = _core.reason_for_no_device()
 needs_device = pytest.mark.skipif(bool(NO_DEVICE), reason=NO_DEVICE or "there is a device")
 
 
+class _LazyITK:
+    """The module itk; a test that uses it is skipped where it is not installed."""
+
+    def __getattr__(self, name):
+        return getattr(pytest.importorskip("itk", reason="ITK is not installed: pip install itk"), name)
+
+
+itk = _LazyITK()
+
+
 def _torch(device):
     def convert(array):
         torch = pytest.importorskip("torch")

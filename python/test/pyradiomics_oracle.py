@@ -8,12 +8,12 @@ import logging
 import warnings
 from collections import Counter
 
-import itk
 import numpy as np
 import pytest
+from array_libraries import itk
 from voxelmaps.radiomics import _preparation as images
 from voxelmaps import _feature_maps, _image, radiomics
-from voxelmaps.radiomics import _settings as parameters
+from voxelmaps.radiomics import _maps, _settings as parameters
 
 
 # --- Scenes ------------------------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ class Windows:
     def __init__(self, image, roi, settings):
         masked = settings["maskedKernel"]
         used = np.ones_like(roi) if masked is False else roi
-        edges = radiomics.bin_edges(np.array([image[used].min(), image[used].max()]), settings)
+        edges = _maps.bin_edges(np.array([image[used].min(), image[used].max()]), settings)
         self.values = np.where(used, image, np.nan).astype(float)
         self.levels = np.where(used, np.digitize(image, edges), 0)
         self.voxels = np.argwhere(roi)

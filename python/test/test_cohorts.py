@@ -10,11 +10,11 @@ import shutil
 import signal
 import subprocess
 
-import itk
 import nibabel
 import numpy as np
 import pytest
 import voxelmaps
+from array_libraries import itk
 from test_program import CASE, COMMAND, ONE_FEATURE, rows_of, run, write_case  # noqa: F401
 from voxelmaps import _image, radiomics
 from voxelmaps._files import paths
@@ -170,7 +170,7 @@ def test_dataset_of_nnunet(run, tmp_path):
     mask = np.asarray(nibabel.load("maska.nii.gz").dataobj) == 1
     assert np.asarray(labels.dataobj).max() == 1 and labels.get_data_dtype() == np.uint8
     assert np.asarray(nibabel.load(folder / "labelsTr" / "a.nii.gz").dataobj).sum() == mask.sum()
-    # Of an earlier run; the statistics are those of the maps.
+    # A table of an earlier run; the statistics are those of the maps.
     (tmp_path / "t.csv").write_text("\n".join(lines))
     plain = [row["mean"] for row in rows_of(tmp_path / "t-summary.csv")]
     nnunet = [*arguments, "--channels", "nnunet", "--fill", "-7"]

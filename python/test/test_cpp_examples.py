@@ -10,23 +10,20 @@ import subprocess
 import numpy as np
 import pytest
 import voxelmaps
+from array_libraries import itk
 
-itk = pytest.importorskip("itk", reason="ITK, which reads the files of the programs, is not installed")
 DATA = pathlib.Path(__file__).resolve().parents[2] / "examples" / "cpp" / "data"
 NAMES = "glcm_Contrast,firstorder_Mean,gldm_DependenceEntropy,glrlm_RunEntropy,glszm_ZonePercentage,ngtdm_Busyness"
 SEED = "16,16,10"
 
 
 @pytest.fixture(scope="session")
-def program():
+def program(cpp_examples):
     """Path of a C++ example by name."""
-    folder = pathlib.Path(os.environ.get("VOXELMAPS_EXAMPLES", ""))
-    if not (folder / "FeatureMaps").is_file():
-        pytest.skip("no C++ examples; set VOXELMAPS_EXAMPLES to the folder that contains FeatureMaps")
 
     def path(name):
-        assert (folder / name).is_file(), f"{name} is not built"
-        return str(folder / name)
+        assert (cpp_examples / name).is_file(), f"{name} is not built"
+        return str(cpp_examples / name)
 
     return path
 

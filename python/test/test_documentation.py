@@ -11,9 +11,9 @@ import re
 import shutil
 import tomllib
 
-import itk
 import pytest
 import voxelmaps
+from array_libraries import itk
 from voxelmaps import _cli, _core, _parameters
 from voxelmaps._files import layouts
 from voxelmaps.radiomics import _filters, _settings
@@ -76,7 +76,7 @@ def test_tables_of_names():
     presets = json.loads((ROOT / "CMakePresets.json").read_text("utf-8"))["configurePresets"]
     for page, header, expected in (
         ("doc/python.md", "extra", extras),
-        ("doc/cohorts.md", "`--format`", layouts.FORMATS),
+        ("doc/command.md", "`--format`", layouts.FORMATS),
         ("doc/radiomics.md", "class", _core.feature_names()),
         ("doc/radiomics.md", "`imageType`", _filters.IMAGE_TYPES),
         ("doc/labels.md", "parameter | value", ["competition", "tie_rule"]),
@@ -155,7 +155,7 @@ def test_tables_of_parameters():
 
 def test_options_of_the_command():
     """The page lists all commands, and the options of the examples exist."""
-    commands = [row[0].split()[1] for row in rows_of_table("doc/texture-feature-maps.md", "command")]
+    commands = [row[0].split()[1] for row in rows_of_table("doc/command.md", "command")]
     assert sorted(commands) == sorted(_cli._COMMANDS)
     calls = [
         call for page in ALL_PAGES for call in re.findall(r"\bvoxelmaps (\w+) (.*)", (ROOT / page).read_text("utf-8"))

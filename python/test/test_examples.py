@@ -9,10 +9,10 @@ import runpy
 import subprocess
 import sys
 
-import itk
 import numpy as np
 import pytest
 import voxelmaps
+from array_libraries import itk
 from test_program import rows_of
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
@@ -119,7 +119,7 @@ def test_habitats_of_a_cohort(run, habitats, tmp_path):
     output = run("habitats.py", {}, *more)
     assert re.search(rf"^3 habitats of 3 cases by \d+ of {len(available)} features, in habitats$", output, re.MULTILINE)
     labels = []
-    for case, (array, tissue) in enumerate(truths):
+    for case, (_, tissue) in enumerate(truths):
         path = tmp_path / "habitats" / f"case {case}" / "habitats.nii.gz"
         check_picture(path.with_name("habitats.png"))
         image = itk.imread(str(path))
@@ -284,7 +284,7 @@ def test_wrong_input_makes_one_line(name, arguments, message, head, tmp_path):
 
 def test_pyradiomics(run, head, tmp_path):
     pytest.importorskip(
-        "radiomics", reason="PyRadiomics is not installed; see scripts/test-python.sh", exc_type=ImportError
+        "radiomics", reason="PyRadiomics is not installed; see scripts/python-environment.sh", exc_type=ImportError
     )
     output = run("compare_with_pyradiomics.py", head)
     check_picture(tmp_path / "comparison" / "comparison.png")

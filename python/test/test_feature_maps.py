@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 import pytest
 import voxelmaps
-from array_libraries import LIBRARIES, NO_DEVICE, library, needs_device, to_numpy
+from array_libraries import LIBRARIES, NO_DEVICE, needs_device, to_numpy
 from voxelmaps import _core, _feature_maps
 
 ALL = _feature_maps.CLASSES

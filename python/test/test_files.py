@@ -170,7 +170,7 @@ def test_shapes_of_nifti(tmp_path):
         if isinstance(result, str):
             assert result in found
         else:
-            expected = np.asarray(image.dataobj).reshape([n for n in shape[:3]] + [components] * (components > 0))
+            expected = np.asarray(image.dataobj).reshape(list(shape[:3]) + [components] * (components > 0))
             expected = np.moveaxis(expected.T, 0, -1) if components else expected.T
             np.testing.assert_array_equal(found.array, expected)
             assert found.array.shape == result and len(found.spacing) == min(len(shape), 3)

@@ -12,8 +12,8 @@ import shutil
 import subprocess
 import time
 
-import itk
 import pytest
+from array_libraries import itk
 from test_program import COMMAND, ONE_FEATURE as ONE, write_case
 from voxelmaps._cohort import cases as _program_cases
 from voxelmaps._cohort import tables as _program_tables
@@ -168,7 +168,7 @@ def test_case(name, folder, capfd):
     assert all(line.isprintable() for line in (output + errors).splitlines()), (output, errors)
     if message is None:
         assert (code, errors) == (0, "") and len(output.splitlines()) == 1
-        (written,) = [path for path in folder.rglob(MAP)]
+        (written,) = folder.rglob(MAP)
         assert written not in before
         return
     assert (code, output) == (1, "")
@@ -192,7 +192,7 @@ def test_outputs_of_execute(folder):
 def test_many_keys(folder, capfd):
     """In a time that grows as their number does."""
     keys = [f"k{i}" for i in range(50000)]
-    (folder / "p.json").write_text(json.dumps({"setting": {key: 1 for key in keys}}))
+    (folder / "p.json").write_text(json.dumps({"setting": dict.fromkeys(keys, 1)}))
     (folder / "table.csv").write_text(
         ",".join(["image", "mask", "output", *keys]) + "\n" + ",".join("a" for _ in range(50003)) + "\n"
     )

@@ -8,7 +8,7 @@ import hashlib
 import numpy as np
 import pytest
 import voxelmaps
-from array_libraries import is_like, library, needs_device, to_numpy, with_effect
+from array_libraries import is_like, needs_device, to_numpy, with_effect
 from voxelmaps import _arrays, _core, _feature_maps
 
 NUMBER_OF_JOBS = 60

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 import voxelmaps
-from array_libraries import is_like, library, to_numpy
+from array_libraries import is_like, to_numpy
 from voxelmaps import _image
 
 sitk, xarray = pytest.importorskip("SimpleITK"), pytest.importorskip("xarray")
@@ -130,7 +130,7 @@ def test_files(tmp_path):
     same_maps(voxelmaps.read_maps(tmp_path / "maps.nrrd"), maps, ["glcm_Contrast"])
     maps[["glcm_Contrast"]].save(tmp_path / "glcm_Contrast.nii.gz")
     same_maps(voxelmaps.read_maps(tmp_path / "glcm_Contrast.nii.gz"), maps, ["glcm_Contrast"])
-    # Of two dimensions, in double precision, without a geometry.
+    # Two dimensions, double precision, no geometry.
     flat = maps_of(x, precision="double")
     flat.save(tmp_path / "flat.nrrd")
     read = voxelmaps.read_maps(tmp_path / "flat.nrrd")

@@ -7,10 +7,10 @@ import math
 import subprocess
 import sys
 
-import itk
 import numpy as np
 import pytest
 import voxelmaps
+from array_libraries import itk
 from voxelmaps import _image
 
 matplotlib = pytest.importorskip("matplotlib")

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 import voxelmaps
-from array_libraries import library, to_numpy
+from array_libraries import to_numpy
 
 SOME = ["firstorder_Mean", "glcm_Contrast"]
 

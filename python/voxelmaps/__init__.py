@@ -19,9 +19,11 @@ _NAMES = {
     "_describe": "Description describe",
     "_devices": "release_device_memory",
     "_feature_maps": "feature_maps",
+    "_filter_image": "filter_image",
     "_files.dicom": "DicomSeries list_dicom_series",
     "_files.images": "check_image_file",
     "_reading": "read_dicom_series read_maps",
+    "_ibsi.features": "ibsi_features",
     "_labels": "Segmentation labels",
     "_maps": "FeatureMaps",
     "_pictures": "map_limits show",
@@ -45,7 +47,7 @@ def __getattr__(name):
         try:
             value = metadata.version("voxelmaps")
         except metadata.PackageNotFoundError:
-            # Of a frozen program, or of a folder that was copied.
+            # In a frozen program, or in a folder that was copied.
             try:
                 value = importlib.import_module(f"{__name__}._core").version()
             except ImportError:

@@ -6,9 +6,11 @@ from ._connectedness import suggest_threshold as suggest_threshold
 from ._describe import Description as Description, describe as describe
 from ._devices import release_device_memory as release_device_memory
 from ._feature_maps import feature_maps as feature_maps
+from ._filter_image import filter_image as filter_image
 from ._files.dicom import DicomSeries as DicomSeries, list_dicom_series as list_dicom_series
 from ._files.images import check_image_file as check_image_file
 from ._reading import read_dicom_series as read_dicom_series, read_maps as read_maps
+from ._ibsi.features import ibsi_features as ibsi_features
 from ._labels import Segmentation as Segmentation, labels as labels
 from ._maps import FeatureMaps as FeatureMaps
 from ._pictures import map_limits as map_limits, show as show

@@ -146,6 +146,7 @@ _COMMANDS = {
     "describe": "range, gray levels, voxels and memory of feature_maps with these options, and probable mistakes",
     "connect": "fuzzy connectedness: the strength of the connection of every voxel to seeds",
     "labels": "label every voxel with the label to whose seeds it is connected most strongly",
+    "ibsi": "compare features and filters with the reference values of the Image Biomarker Standardisation Initiative",
 }
 # Functions of Python whose keywords are the options of a command; describe has those of feature_maps.
 _FUNCTIONS = {"describe": "feature_maps", "connect": "fuzzy_connectedness", "labels": "labels"}
@@ -214,6 +215,11 @@ _OPTIONS = {
         "--strength FILE": "file for the strength of the connection to the winning label",
         "--margin FILE": "file for its lead over the strongest other label",
         **_OVERWRITE,
+    },
+    "ibsi": {
+        "--data FOLDER": "copy of github.com/theibsi/data_sets, for the CT phantom",
+        "--reference FOLDER": "copy of github.com/theibsi/ibsi_2_reference_data, for complete response maps, and with --data for the "
+        "values of phase 2 of IBSI 2",
     },
 }
 # Settings of radiomics.execute with options of their own.
@@ -292,12 +298,13 @@ def _parser(command):
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, text in _COMMANDS.items():
-        usage = f"voxelmaps {name} [options] IMAGE" + " ..." * (name == "check")
+        usage = f"voxelmaps {name} [options]" + " IMAGE" * (name != "ibsi") + " ..." * (name == "check")
         one = commands.add_parser(name, help=text, description=text, usage=usage, allow_abbrev=False)
         if name != command:
             continue
         images = None if name in _FUNCTIONS else "*" if name == "check" else "?"
-        one.add_argument("image", nargs=images, metavar="IMAGE", help="image, or folder with a DICOM series")
+        if name != "ibsi":
+            one.add_argument("image", nargs=images, metavar="IMAGE", help="image, or folder with a DICOM series")
         for option, meaning in _OPTIONS[name].items():
             *names, metavar = option.split() if " " in option else (option, None)
             keywords = {"metavar": metavar} if metavar else {"action": "store_true"}
@@ -341,6 +348,7 @@ def _call(options, console):
         if not path.name.endswith((".nii.gz", ".nii", ".nrrd")):
             raise ValueError(f"--{name} {path} ends in neither .nii.gz, .nii nor .nrrd")
     read = [("the image", options.image), ("the mask", options.mask), ("the seeds", options.seeds)]
+    read.append(("the segmentation", keywords.get("refine")))
     files = [(f"the file of --{name}", path) for name, path in written.items()]
     _outputs.check_inputs([one for one in read if isinstance(one[1], str)], (), files)
     read = [path for _, path in read if isinstance(path, str)]
@@ -387,7 +395,7 @@ def _settings(options):
     if "binWidth" in settings:
         # Otherwise, that of the parameter file would be used.
         settings["binCount"] = None
-    classes = {name: None for name in options.classes or []}
+    classes = dict.fromkeys(options.classes or [])
     for name in options.features or []:
         class_name, underscore, feature = name.removeprefix("original_").partition("_")
         if not underscore:
@@ -603,6 +611,17 @@ def _check(options, console, worker):
             console.fail(f"{path}: {paths.one_line(error)}")
 
 
+def _ibsi(options, console):
+    """Print the table of the values that agree with IBSI's, and those that do not."""
+    from ._ibsi import benchmark
+
+    lines, failures = benchmark.table(benchmark.rows(options.data, options.reference))
+    for line in lines:
+        console.line(line)
+    for failure in failures:
+        console.fail(failure)
+
+
 # --- The program -------------------------------------------------------------------------------------------------------
 
 
@@ -623,6 +642,9 @@ def _run(arguments, console):
     if unknown:
         similar = did_you_mean(unknown[0].partition("=")[0], parser.commands[options.command]._option_string_actions)
         parser.error(f"unrecognized arguments: {' '.join(unknown)}{similar}")
+    if options.command == "ibsi":
+        _ibsi(options, console)
+        return
     if options.command in _FUNCTIONS:
         _call(options, console)
         return

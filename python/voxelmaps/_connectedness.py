@@ -203,18 +203,21 @@ def is_estimated(values: dict[str, Any], moments: dict[str, Any]) -> bool:
     return not moments and values["affinity"] != "absolute_difference"
 
 
-def estimate(scene: Scene, numbers: Any, values: dict[str, Any], remedy: str = "") -> tuple[list[float], ...]:
+def estimate(
+    scene: Scene, numbers: Any, values: dict[str, Any], remedy: str = "", labels: Any = ()
+) -> tuple[list[float], ...]:
     """The affinity of the voxels around seeds, in the order of MOMENTS. Warns if the object may leak.
 
     numbers    Of the seeds, in the order of memory.
     remedy     In addition to that of the warning.
+    labels     Of the seeds, if they are to have one affinity. Raises ValueError if their intensities differ.
     """
     radius = values["estimation_radius"]
     if scene.library.device is not None:
         # Only the voxels that are used are copied to host memory.
         _, scene, numbers = scene.around(numbers, (radius,) * len(scene.shape))
         scene = scene._with_arrays(lambda array: _arrays.array_of(array.host(), ""), scene.shape)
-    affinity, warning = _core.estimate_affinity(scene.problem({**values, "device": "cpu"}), numbers, radius)
+    affinity, warning = _core.estimate_affinity(scene.problem({**values, "device": "cpu"}), numbers, radius, labels)
     if warning:
         warn(f"{warning}{remedy} (estimation_radius {radius})")
     return affinity

@@ -19,8 +19,10 @@ cdef extern from *:
     #include "voxelmaps/CudaFuzzyConnectednessJob.h"
     #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
     #include "voxelmaps/FeatureMapsJob.h"
+    #include "voxelmaps/FilterImageJob.h"
     #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
     #include "voxelmaps/RegionFeaturesJob.h"
+    #include "voxelmaps/RegionMatrix.h"
     #include "voxelmaps/ResampleImageJob.h"
     #include "voxelmaps/ThreadPool.h"
 
@@ -349,8 +351,33 @@ cdef extern from *:
       given.Set(job.spacing, "spacing");
       given.Set(job.connectsAxis, "connects_axis");
       given.Set(job.labels, "labels");
+      voxelmaps::CudaOptions options;
+      given.Set(options.deviceID, "device");
+      given.Set(options.inputLocation, "is_on_device");
+      given.Set(options.stream, "stream");
       std::vector<voxelmaps::RegionFeatures> result;
-      CallWithoutLock([&] { result = voxelmaps::ComputeRegionFeatures(job); });
+      CallWithoutLock([&] {
+        result =
+          options.deviceID < 0 ? voxelmaps::ComputeRegionFeatures(job) : voxelmaps::ComputeRegionFeaturesCuda(job, options);
+      });
+      return result;
+    }
+
+    std::vector<voxelmaps::RegionMatrixElement>
+    ComputeMatrix(PyObject * arguments)
+    {
+      const Arguments            given{ arguments };
+      voxelmaps::RegionMatrixJob job;
+      given.Set(job.kind, "kind");
+      given.Set(job.levels, "levels");
+      given.Set(job.inside, "inside");
+      given.Set(job.size, "size");
+      given.Set(job.offsets, "offsets");
+      given.Set(job.connectsAxis, "connects_axis");
+      given.Set(job.alpha, "alpha");
+      job.execution = MakeExecution(given);
+      std::vector<voxelmaps::RegionMatrixElement> result;
+      CallWithoutLock([&] { result = voxelmaps::ComputeRegionMatrix(job); });
       return result;
     }
 
@@ -387,6 +414,34 @@ cdef extern from *:
       given.Set(options.stream, "stream");
       CallWithoutLock(
         [&] { options.deviceID < 0 ? voxelmaps::ResampleImage(job) : voxelmaps::ResampleImageCuda(job, options); });
+    }
+
+    void
+    FilterImage(PyObject * arguments, const std::vector<voxelmaps::FilteredImage> & images)
+    {
+      const Arguments           given{ arguments };
+      voxelmaps::FilterImageJob job;
+      job.images = images;
+      given.Set(job.pixels, "pixels");
+      given.Set(job.pixelType, "pixel_type");
+      given.Set(job.size, "size");
+      given.Set(job.appended, "appended");
+      given.Set(job.spacing, "spacing");
+      given.Set(job.isSingle, "is_single");
+      given.Set(job.usesEntireLines, "uses_entire_lines");
+      given.Set(job.outputIndex, "output_index");
+      given.Set(job.outputSize, "output_size");
+      given.Set(job.output, "output");
+      given.Set(job.outputIsDouble, "is_double");
+      job.execution = MakeExecution(given);
+      voxelmaps::CudaOptions options;
+      given.Set(options.deviceID, "device");
+      given.Set(options.inputLocation, "is_on_device");
+      given.Set(options.outputLocation, "is_on_device");
+      given.Set(options.stream, "stream");
+      CallWithoutLock([&] {
+        options.deviceID < 0 ? voxelmaps::FilterImage(job) : voxelmaps::FilterImageCuda(job, options);
+      });
     }
 
     /** Mean and covariance of the object, and of the differences. Scalars have one element. */
@@ -443,11 +498,10 @@ cdef extern from *:
       const Arguments given{ arguments };
       StrengthScene   scene(given);
       given.Set(scene.job.seeds, "seeds");
+      voxelmaps::AffinityEstimateParameters parameters{ scene.job.affinityFunction, radius, {} };
+      given.Set(parameters.labels, "labels_of_seeds");
       voxelmaps::AffinityEstimate estimate;
-      CallWithoutLock([&] {
-        estimate =
-          voxelmaps::EstimateAffinity(scene.job, { scene.job.affinityFunction, radius }, scene.job.execution);
-      });
+      CallWithoutLock([&] { estimate = voxelmaps::EstimateAffinity(scene.job, parameters, scene.job.execution); });
       const auto & affinity = estimate.affinity;
       result = { affinity.objectMean, affinity.objectCovariance, affinity.differenceMean, affinity.differenceCovariance };
       return estimate.warning;
@@ -577,6 +631,34 @@ cdef extern from *:
         Triple boxSize
         vector[double] values
 
+    cdef cppclass RegionMatrixElement "voxelmaps::RegionMatrixElement":
+        uint64_t row
+        uint64_t column
+        double value
+
+    cdef cppclass RegionMatrixKind "voxelmaps::RegionMatrixKind":
+        pass
+
+    cdef cppclass LineFilter "voxelmaps::LineFilter":
+        unsigned int axis
+        double sigma
+        unsigned int order
+        cpp_bool normalizeAcrossScale
+        vector[double] kernel
+        int64_t origin
+        FilterBoundary boundary
+
+    cdef cppclass FilterTerm "voxelmaps::FilterTerm":
+        vector[LineFilter] filters
+        double factor
+
+    cdef cppclass FilteredImage "voxelmaps::FilteredImage":
+        vector[FilterTerm] terms
+        cpp_bool isMagnitude
+
+    cdef enum FilterBoundary "voxelmaps::FilterBoundary":
+        pass
+
     cdef cppclass RelativeHierarchy "voxelmaps::RelativeFuzzyConnectednessHierarchy":
         void Release()
         uint64_t GetMemory()
@@ -592,7 +674,11 @@ cdef extern from *:
         object given, object levels, const vector[TextureClassJob] & classes) except +RaisePythonError
     vector[RegionFeatures] ComputeRegions(
         object given, object levels, const vector[TextureClassJob] & classes) except +RaisePythonError
+    vector[RegionMatrixElement] ComputeMatrix(object given) except +RaisePythonError
+    vector[double] ComputeRegionMatrixFeatures "voxelmaps::ComputeRegionMatrixFeatures" (
+        RegionMatrixKind kind, const vector[RegionMatrixElement] & elements, unsigned int levels) except +RaisePythonError
     void Resample(object given, object input_grid, object output_grid) except +RaisePythonError
+    void FilterImage(object given, const vector[FilteredImage] & images) except +RaisePythonError
     string EstimateAffinity(object given, unsigned int radius, Affinity & result) except +RaisePythonError
     void ComputeStrengths(object given, const Affinity & affinity) except +RaisePythonError
     void ComputeLabels(
@@ -693,7 +779,7 @@ def compute_region_features(*, classes, discretization, **given):
 
     labels                 Of the regions; all that are greater than 0 if empty.
     shape, planar_shape    Numbers of features.
-    pixels, pixel_type, size, label_image, label_type, spacing, connects_axis, threads
+    pixels, pixel_type, size, label_image, label_type, spacing, connects_axis, threads, device, is_on_device, stream
 
     Returns tuples of label, number of voxels, number of gray levels, bounding box and list of values of each region. The box is pairs
     of the first index and the number of voxels along x, y and z.
@@ -705,6 +791,33 @@ def compute_region_features(*, classes, discretization, **given):
         (one.label, one.numberOfVoxels, one.numberOfGrayLevels, [(one.boxIndex[d], one.boxSize[d]) for d in range(3)], one.values)
         for one in regions
     ]
+
+
+# In the order of voxelmaps::RegionMatrixKind.
+_MATRICES = ("glcm", "glrlm", "glszm", "gldzm", "ngldm", "ngtdm")
+
+
+def compute_region_matrix(name, **given):
+    """Compute a RegionMatrixJob: a list of tuples of row, column and value.
+
+    name                          One of "glcm", "glrlm", "glszm", "gldzm", "ngldm" and "ngtdm".
+    levels, inside                Addresses; inside is 0 for the region of the levels.
+    size, offsets, connects_axis, alpha
+    """
+    cdef vector[RegionMatrixElement] elements = ComputeMatrix(_with_thread({**given, "kind": _MATRICES.index(name), "threads": 1}))
+    return [(one.row, one.column, one.value) for one in elements]
+
+
+def region_matrix_features(name, elements, unsigned int levels):
+    """The features of a matrix, a list of tuples of row, column and value, in the order of those of its class.
+
+    Matrices by level and size have the features of "glrlm".
+    """
+    cdef vector[RegionMatrixElement] cells
+    cdef RegionMatrixElement cell
+    for cell.row, cell.column, cell.value in elements:
+        cells.push_back(cell)
+    return ComputeRegionMatrixFeatures(<RegionMatrixKind><int>_MATRICES.index(name), cells, levels)
 
 
 def resample_image(input_grid, output_grid, **given):
@@ -719,8 +832,38 @@ def resample_image(input_grid, output_grid, **given):
     _end_job(reporter, output_grid["size"])
 
 
-def estimate_affinity(scene, seeds, unsigned int radius):
-    """An affinity from seeds, which are numbers of voxels in host memory, and a warning or an empty string.
+def filter_image(*, images, has_progress, **given):
+    """Compute a FilterImageJob; see compute_feature_maps.
+
+    images    Tuples of terms and whether the root of the sum of their squares is computed; a term is a list of filters and a factor, and a
+              filter is axis, sigma, order, whether it is normalized across scale, kernel, origin and boundary.
+    has_progress
+              Whether the voxels count for the progress.
+    device    -1 for the CPU.
+    pixels, pixel_type, size, appended, spacing, is_single, uses_entire_lines, output_index, output_size, output, is_double, threads,
+    is_on_device, stream
+    """
+    cdef vector[FilteredImage] filtered
+    cdef FilteredImage image
+    cdef FilterTerm term
+    cdef LineFilter line
+    for terms, image.isMagnitude in images:
+        image.terms.clear()
+        for filters, term.factor in terms:
+            term.filters.clear()
+            for line.axis, line.sigma, line.order, line.normalizeAcrossScale, line.kernel, line.origin, boundary in filters:
+                line.boundary = <FilterBoundary><int>boundary
+                term.filters.push_back(line)
+            image.terms.push_back(term)
+        filtered.push_back(image)
+    reporter = _progress.get() if has_progress else None
+    FilterImage(_with_thread(given, reporter), filtered)
+    _end_job(reporter, given["output_size"], len(images))
+
+
+def estimate_affinity(scene, seeds, unsigned int radius, labels_of_seeds=()):
+    """An affinity from seeds, which are numbers of voxels in host memory, and a warning or an empty string. Raises ValueError if the
+    intensities of labels differ.
 
     scene    Dict of what all jobs of connectedness have: pixels and mask, which are addresses, 0 for no mask; number_of_components,
              0 for scalars; pixel_type, size, spacing, affinity_function, adjacency, weight, minimum_strength, distance_weighting,
@@ -729,7 +872,8 @@ def estimate_affinity(scene, seeds, unsigned int radius):
     An affinity is four lists: mean and covariance of the object, and of the differences. Scalars have one element.
     """
     cdef Affinity affinity
-    warning = EstimateAffinity(_with_thread({**scene, "seeds": seeds}), radius, affinity)
+    given = {**scene, "seeds": seeds, "labels_of_seeds": labels_of_seeds}
+    warning = EstimateAffinity(_with_thread(given), radius, affinity)
     return affinity, warning.decode()
 
 

@@ -31,12 +31,12 @@ CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
 # The parameters that make gray levels, and their ranges, with the numbers of voxelmaps::GrayLevelDiscretizationEnums.
 _METHODS = {"bin_width": 2, "bin_count": 0, "bin_edges": 5, "largest_gray_level": 4}
 _RANGES = {"given": 0, "image": 1, "mask": 2}
-# Of the aggregations of all classes.
+# Aggregations of all classes.
 _AVERAGE, _MERGE = 1, 2
 
 _MAX_OFFSETS, _MAX_WINDOW_VOXELS = 4096, 65535
 _OF_CORE = {"BinWidth": "bin_width", "BinEdges": "bin_edges", "NumberOfGrayLevels": "bin_count"}
-# Of the window; that of PyRadiomics, and of radiomics.execute, is 1.
+# Radius of the window; in PyRadiomics and radiomics.execute, it is 1.
 _DEFAULT_RADIUS = 2
 
 # Parameters that values of maps do not depend on, and inputs.
@@ -164,7 +164,7 @@ def check_levels(image, inside, discretization, has_texture, label_image=None):
     region, or if all have one gray level: the limits are of other units.
 
     inside         Array that is not 0 inside, or None; of the shape of the image, or of its last axes.
-    label_image    Array of NumPy with the labels of the regions, if there are several.
+    label_image    Array with the labels of the regions, if there are several.
     """
     name, bins, edges = (discretization[key] for key in ("name", "number_of_gray_levels", "bin_edges"))
     limits, effect, (first, last) = "intensity_range", "clamped", discretization["value_range"]
@@ -192,10 +192,12 @@ def check_levels(image, inside, discretization, has_texture, label_image=None):
         with image.library.current_device():
             outside = (image.array < first) | (image.array > last)
             parts = {"inside the mask": int(outside.sum()) / math.prod(image.shape)}
-        if label_image is not None:
-            labels, numbers = np.unique(label_image[present], return_inverse=True)
-            mean = np.bincount(numbers, outside) / np.bincount(numbers)
-            parts = {f"with the label {label}": part for label, part in zip(labels, mean)}
+            if label_image is not None:
+                module = image.library.module()
+                labels, numbers = module.unique(label_image.comparable()[present], return_inverse=True)
+                mean = module.bincount(numbers, outside * 1.0) / module.bincount(numbers)
+                labels, mean = (_arrays.Array(each, image.library).host() for each in (labels, mean))
+                parts = {f"with the label {label}": part for label, part in zip(labels, mean)}
         for where, part in parts.items():
             if part > 0.5:
                 warn(
@@ -225,7 +227,7 @@ def text_of_one_level(discretization):
 class Request(NamedTuple):
     """What is computed, from arguments that are checked."""
 
-    # Of one library in C order, with bytes for the mask and the selection, which has the shape of a map.
+    # Arrays of one library in C order, with bytes for the mask and the selection, which has the shape of a map.
     image: _arrays.Array
     mask: _arrays.Array | None
     selection: _arrays.Array | None
@@ -242,9 +244,9 @@ class Request(NamedTuple):
     # As devices_of_arrays returns it.
     device: Any
     names: Sequence[str] = ()
-    # Of an image.
+    # Geometry of the image, if it has one.
     geometry: Geometry | None = None
-    # Of a DataArray.
+    # Axes of a DataArray.
     axes: dict[str, Any] | None = None
     # As Opened has it.
     order: tuple[int, ...] | None = None

@@ -93,12 +93,12 @@ class Image(NamedTuple):
 def box_around(lower, upper, margins, shape):
     """Slices from lower to upper, with a margin of voxels along each axis as far as the shape reaches."""
     ends = zip(lower, upper, margins, shape)
-    return tuple(slice(max(int(l) - margin, 0), min(int(u) + margin + 1, n)) for l, u, margin, n in ends)
+    return tuple(slice(max(int(low) - margin, 0), min(int(high) + margin + 1, n)) for low, high, margin, n in ends)
 
 
 # --- Grids ---------------------------------------------------------------------------------------------------------------
 
-# Of a voxel, by which corners of the same grid may differ: a mask of NIfTI that was made from a DICOM series is some 10^-6 mm away.
+# Part of a voxel by which corners of the same grid may differ: a NIfTI mask that was made from a DICOM series is some 10^-6 mm away.
 _SAME_CORNER = 1e-3
 
 
@@ -375,7 +375,7 @@ def to_nibabel(volume, like=None, place=None):
     return image
 
 
-# Of the attribute units of coordinates, as in netCDF, in mm.
+# Units of coordinates (the attribute units, as in netCDF) in mm.
 _LENGTHS = {"": 1.0, "mm": 1.0, "millimeter": 1.0, "cm": 10.0, "centimeter": 10.0, "m": 1e3, "meter": 1e3}
 _LENGTHS |= dict.fromkeys(("um", "µm", "micrometer", "micron"), 1e-3)
 
@@ -816,5 +816,5 @@ def load(value, what, **options):
             f"{what} must be an image with a geometry, of ITK, SimpleITK, nibabel, xarray or MONAI, or the path of a file, not "
             f"{type(value).__name__}: make one, such as SimpleITK.GetImageFromArray(x), and set its spacing"
         )
-    # Of a type and with an order of bytes that filters of SimpleITK have, too.
+    # With a type and a byte order that filters of SimpleITK support.
     return image.with_array(_arrays.host_pixels(image.array, what)), convert

@@ -27,8 +27,10 @@ ADJACENCIES = ("face", "face_edge", "full")
 COMPETITIONS = ("relative", "iterative")
 TIE_RULES = ("background", "lowest_label", "distance")
 LABEL_TYPES = ("uint8", "uint16")
-# Of settings that make weights of directions.
+# Norms of the settings that weight directions.
 WEIGHTING_NORMS = ("manhattan", "euclidean", "infinity")
+# SciPy's names, in the order of voxelmaps::FilterBoundary.
+BOUNDARIES = ("constant", "nearest", "wrap", "reflect", "mirror")
 
 
 # --- Checks: each returns the value as it is used, or raises TypeError or ValueError with the name, the value and the rule ------
@@ -201,6 +203,14 @@ def _bin_edges(value, name):
     )(value, name)
 
 
+def _sigma(value, name):
+    if np.ndim(value) == 0:
+        return positive(value, name)
+    if not len(value):
+        raise ValueError(f"{name} is empty, but there must be at least one")
+    return [positive(each, f"a value of {name}") for each in value]
+
+
 def _margin(value, name):
     margins = numbers(np.atleast_1d(value), name)
     return rule("at least 0", lambda _: margins, lambda _: all(v >= 0 for v in margins))(value, name)
@@ -281,6 +291,7 @@ REGION_FEATURES = {
     "plane_axis": Parameter("Literal[0, 1, 2] | None", None, _one_of_numbers(0, 1, 2)),
     "minimum_dimensions": Parameter("Literal[0, 1, 2, 3]", 2, _one_of_numbers(0, 1, 2, 3)),
     **_TEXTURES,
+    "device": Parameter("Device"),
 }
 
 # Names of PyRadiomics and SimpleITK after those of this package.
@@ -299,6 +310,26 @@ RESAMPLE = {
     "dtype": _choice(None, "float32", "float64"),
     "image_spacing": Parameter("Number | Numbers | None"),
     "dimension": Parameter("Literal[2, 3] | None", None, _one_of_numbers(2, 3)),
+    "device": Parameter("Device"),
+    "threads": _THREADS,
+    "progress": _PROGRESS,
+}
+
+FILTER_IMAGE = {
+    # In mm.
+    "sigma": Parameter("Number | Numbers | None", None, _sigma, ("LoG", "Gaussian")),
+    "order": Parameter("Integers", 0, affects=("Gaussian",)),
+    "use_spacing": Parameter("bool", True, _switch, ("Gradient",)),
+    "wavelet": Parameter("str", "coif1", affects=("Wavelet",)),
+    "level": Parameter("Integer", 1, within(1, 32, index), ("Wavelet",)),
+    "start_level": Parameter("Integer", 0, within(0, 32, index), ("Wavelet",)),
+    "plane_axis": Parameter("Literal[0, 1, 2] | None", None, _one_of_numbers(0, 1, 2), ("Wavelet",)),
+    # In voxels.
+    "size": Parameter("Integers", 3, affects=("Mean",)),
+    "weights": Parameter("Numbers | Sequence[Numbers | None] | None", affects=("Convolution",)),
+    "mode": _choice("reflect", "reflect", "constant", "nearest", "mirror", "wrap", affects=("Mean", "Convolution")),
+    "spacing": _SPACING,
+    "precision": _choice(None, "float", "double"),
     "device": Parameter("Device"),
     "threads": _THREADS,
     "progress": _PROGRESS,
@@ -332,9 +363,16 @@ FUZZY_CONNECTEDNESS = {
 
 LABELS = {
     **FUZZY_CONNECTEDNESS,
-    "competition": _choice("relative", *COMPETITIONS),
-    "tie_rule": _choice("background", *TIE_RULES),
+    "affinity": _choice("absolute_difference", *AFFINITIES),
+    "competition": _choice("iterative", *COMPETITIONS),
+    "tie_rule": _choice("distance", *TIE_RULES),
     "estimate_of_every_label": Parameter("bool", False, _switch, AFFINITIES[:-1]),
+    # In voxels.
+    "smoothing": Parameter("Number", 0.0, within(0, 100)),
+    "refine": Parameter("Array | ImageLike | Path | None"),
+    # In mm.
+    "refine_distance": Parameter("Number", 5.0, within(0, 1000)),
+    "refine_background": Parameter("Integer | None", None, within(1, 65535, index)),
     "components_axis": Parameter("Literal[0, -1] | None", None, _one_of_numbers(0, -1)),
     "label_type": Parameter("DTypeLike", "uint16", _label_type),
     "strength": Parameter("bool", False, _switch),
@@ -346,7 +384,7 @@ LABELS = {
 }
 
 # Those of an image, which a session has once.
-OF_IMAGES = ("spacing", "components_axis", "label_type", "precision")
+OF_IMAGES = ("spacing", "smoothing", "components_axis", "label_type", "precision")
 SEED_SESSION = {"mask": Parameter("Array | ImageLike | Path | None"), **LABELS}
 del SEED_SESSION["out"], SEED_SESSION["seed_points"]
 

@@ -62,6 +62,7 @@ def _maps_of_folder(folder: pathlib.Path) -> FeatureMaps:
         if volume.array.dtype != array.dtype:
             raise ValueError(f"{path} has values of {volume.array.dtype}, but the maps before it have {array.dtype}")
         array[i] = volume.array
+    assert first is not None and array is not None
     known = {"inputs": inputs, "settings": origin["settings"]}
     return FeatureMaps(files, array, (), Geometry(*first[1:]), provenance=known)
 

@@ -295,7 +295,8 @@ def resample(image: Array | ImageLike | Path, **parameters: Unpack[ResampleParam
         # The coordinates are others; names and units remain.
         of_space = list(opened.axes)[-dimension:]
         axes = {name: axis if axis is None or name not in of_space else axis[:0] for name, axis in opened.axes.items()}
-        attributes = {name: value for name, value in image.attrs.items() if name != "spacing"}
+        attrs = image.attrs  # type: ignore[union-attr]
+        attributes = {name: value for name, value in attrs.items() if name != "spacing"}
         convert = functools.partial(convert, axes=axes, attributes=attributes)
     return convert(result)
 

@@ -78,6 +78,12 @@ GetPlanarShapeFeatureTable();
  * is infinite, or there are too many gray levels. */
 VoxelMapsCore_EXPORT std::vector<RegionFeatures>
                      ComputeRegionFeatures(const RegionFeaturesJob & job);
+
+/** The same on a CUDA device; bit-identical. Pixels and labels in device memory stay there: matrices, counts, and for
+ * first order the sorted intensities of the regions, are copied to the host, which computes the features of them. Jobs
+ * in host memory that do not fit into that of the device are computed on the CPU. */
+VoxelMapsCore_EXPORT std::vector<RegionFeatures>
+                     ComputeRegionFeaturesCuda(const RegionFeaturesJob & job, const CudaOptions & options);
 } // namespace voxelmaps
 
 #endif // voxelmaps_RegionFeaturesJob_h

@@ -7,7 +7,11 @@
 #include "voxelmaps/CudaDevices.h"
 #include "voxelmaps/CudaFuzzyConnectednessJob.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
+#include "voxelmaps/FilterImageJob.h"
 #include "voxelmaps/GrayLevelDiscretization.h"
+#include "voxelmaps/RegionFeaturesJob.h"
+
+
 #include "voxelmaps/ResampleImageJob.h"
 
 namespace voxelmaps
@@ -168,8 +172,20 @@ ResampleImageCuda(const ResampleImageJob &, const CudaOptions &)
   throw DeviceError(reason);
 }
 
+void
+FilterImageCuda(const FilterImageJob &, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
 GrayLevelDiscretizationResult
 ComputeFeatureMapsCuda(const FeatureMapsJob &, const CudaOptions &)
+{
+  throw DeviceError(reason);
+}
+
+std::vector<RegionFeatures>
+ComputeRegionFeaturesCuda(const RegionFeaturesJob &, const CudaOptions &)
 {
   throw DeviceError(reason);
 }

@@ -72,7 +72,7 @@ VerifyGrid(const char * name, const ImageGrid & grid, unsigned int dimension, st
 
 using Matrix = double[9];
 
-/** Of the first axes; the others are those of space. */
+/** The matrix of the first axes; the others are those of space. */
 void
 GetMatrix(const ImageGrid & grid, unsigned int dimension, Matrix & matrix)
 {

@@ -207,7 +207,7 @@ CountDependences(const RegionLevels & levels, const std::vector<Triple> & offset
   return cells.Take();
 }
 
-std::vector<ToneDifference>
+std::vector<Cell>
 CountToneDifferences(const RegionLevels & levels, const std::vector<Triple> & offsets, const JobExecution & execution)
 {
   const std::vector<std::int64_t> steps = MakeSteps(levels, offsets);
@@ -237,8 +237,14 @@ CountToneDifferences(const RegionLevels & levels, const std::vector<Triple> & of
       }
     }
   });
+  return cells.Take();
+}
+
+std::vector<ToneDifference>
+MakeToneDifferences(const LevelCounts & levels, const std::vector<Cell> & cells)
+{
   std::vector<CompensatedSum> differences(levels.counts.size());
-  for (const Cell & cell : cells.Take())
+  for (const Cell & cell : cells)
   {
     differences[cell.row] += cell.value / static_cast<double>(cell.column);
   }

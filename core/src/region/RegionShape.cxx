@@ -60,59 +60,19 @@ ComputeEigenvalues(Matrix3 a)
   return values;
 }
 
-/** Exact sums of the indices of the voxels and of their products. */
-struct Moments
-{
-  explicit Moments(const RegionMask & mask)
-  {
-    for (std::int64_t z = 0; z < mask.size[2]; ++z)
-    {
-      for (std::int64_t y = 0; y < mask.size[1]; ++y)
-      {
-        const std::uint8_t * const row = mask.Row(y, z);
-        std::int64_t               number = 0;
-        std::int64_t               sum = 0;
-        std::int64_t               squares = 0;
-        for (std::int64_t x = 0; x < mask.size[0]; ++x)
-        {
-          number += row[x];
-          sum += row[x] * x;
-          squares += row[x] * x * x;
-        }
-        voxels += number;
-        const Triple at{ { sum, y * number, z * number } };
-        const Triple unit{ { 0, y, z } };
-        for (int i = 0; i < 3; ++i)
-        {
-          sums[i] += at[i];
-          for (int j = std::max(i, 1); j < 3; ++j)
-          {
-            products[i][j] += at[i] * unit[j];
-          }
-        }
-        products[0][0] += squares;
-      }
-    }
-  }
-
-  std::int64_t voxels{ 0 };
-  Triple       sums{};
-  Triple       products[3]{};
-};
-
 /** Variances of the positions of the voxels along the principal axes in ascending order. */
 std::array<double, 3>
-ComputeAxisVariances(const Moments & moments, const std::array<double, 3> & spacing)
+ComputeAxisVariances(const ShapeCounts & counts, const std::array<double, 3> & spacing)
 {
   using Integer = WideInteger<2>;
-  const auto voxels = static_cast<double>(moments.voxels);
+  const auto voxels = static_cast<double>(counts.voxels);
   Matrix3    covariance{};
   for (int i = 0; i < 3; ++i)
   {
     for (int j = i; j < 3; ++j)
     {
-      const double numerator = ToDouble(Integer(moments.voxels) * Integer(moments.products[i][j]) -
-                                        Integer(moments.sums[i]) * Integer(moments.sums[j]));
+      const double numerator = ToDouble(Integer(counts.voxels) * Integer(counts.products[i][j]) -
+                                        Integer(counts.sums[i]) * Integer(counts.sums[j]));
       covariance[i][j] = covariance[j][i] = numerator / voxels / voxels * (spacing[i] * spacing[j]);
     }
   }
@@ -196,6 +156,7 @@ ComputeGreatestDistance(const std::vector<Point> & points, const std::array<doub
   // Two points are at most as far apart as their distances from the center add up to: those far from it come first.
   const Point center{ { (lower[0] + upper[0]) / 2, (lower[1] + upper[1]) / 2, (lower[2] + upper[2]) / 2 } };
   std::vector<std::pair<double, Point>> byRadius;
+  byRadius.reserve(points.size());
   for (const Point & point : points)
   {
     byRadius.emplace_back(std::sqrt(SquaredDistance(point, center, spacing)) * (1.0 + 1e-12), point);
@@ -219,63 +180,55 @@ ComputeGreatestDistance(const std::vector<Point> & points, const std::array<doub
 
 /** Diameters in planes across x, y and z, and in space. */
 std::array<double, 4>
-ComputeDiameters(const RegionMask & mask, const JobExecution & execution)
+ComputeDiameters(const ShapeCounts & counts, const std::array<double, 3> & spacing)
 {
-  // The vertices of the mesh are the middles between neighbors of which one is inside. By axis and plane across it: of
-  // each line, the first and the last one.
+  // By axis and plane across it: the first and the last vertex of each line.
   std::array<std::vector<std::vector<Point>>, 3> planes;
   for (int axis = 0; axis < 3; ++axis)
   {
-    planes[axis].resize(static_cast<std::size_t>(2 * mask.size[axis]));
+    planes[axis].resize(static_cast<std::size_t>(2 * counts.size[axis]));
   }
-  const auto add = [&planes](const Point & vertex) {
-    for (int axis = 0; axis < 3; ++axis)
+  const auto forEachVertex = [&counts](const std::vector<ShapeCounts::Line> & lines, std::int64_t width, auto add) {
+    for (std::int64_t z = 0; z < 2 * counts.size[2]; ++z)
     {
-      std::vector<Point> & plane = planes[axis][static_cast<std::size_t>(vertex[axis])];
-      const int            line = axis == 2 ? 1 : 2;
-      if (plane.size() > 1 && plane.back()[line] == vertex[line] && plane[plane.size() - 2][line] == vertex[line])
+      for (std::int64_t across = 0; across < width; ++across)
       {
-        plane.pop_back();
-      }
-      plane.push_back(vertex);
-    }
-  };
-  for (std::int64_t z = 1; z < 2 * mask.size[2] - 1; ++z)
-  {
-    for (std::int64_t y = 1 + z % 2; y < 2 * mask.size[1] - 1; y += 1 + z % 2)
-    {
-      const std::int64_t         isAlongX = y % 2 == 0 && z % 2 == 0 ? 1 : 0;
-      const std::uint8_t * const row = mask.Row(y / 2, z / 2);
-      const std::uint8_t * const neighbors = isAlongX == 1 ? row + 1 : mask.Row((y + 1) / 2, (z + 1) / 2);
-      for (std::int64_t x = 0; x + 1 < mask.size[0]; ++x)
-      {
-        if (row[x] != neighbors[x])
+        const ShapeCounts::Line & line = lines[static_cast<std::size_t>(z * width + across)];
+        for (int end = line[0] < 0 ? 2 : line[0] == line[1] ? 1 : 0; end < 2; ++end)
         {
-          add({ { 2 * x + isAlongX, y, z } });
+          add(line[static_cast<std::size_t>(end)], across, z);
         }
       }
     }
-    execution.CheckAbort();
-  }
+  };
+  const auto plane = [&planes](int axis, std::int64_t at) -> std::vector<Point> & {
+    return planes[axis][static_cast<std::size_t>(at)];
+  };
+  forEachVertex(counts.alongX, 2 * counts.size[1], [&plane](std::int64_t x, std::int64_t y, std::int64_t z) {
+    plane(1, y).push_back({ { x, y, z } });
+    plane(2, z).push_back({ { x, y, z } });
+  });
+  forEachVertex(counts.alongY, 2 * counts.size[0], [&plane](std::int64_t y, std::int64_t x, std::int64_t z) {
+    plane(0, x).push_back({ { x, y, z } });
+  });
   std::array<double, 4> greatest{};
   // A vertex of the convex hull in space is one of the hull in each plane through it.
   std::vector<Point> common;
   for (int axis = 0; axis < 3; ++axis)
   {
     std::vector<Point> vertices;
-    for (const std::vector<Point> & plane : planes[axis])
+    for (const std::vector<Point> & points : planes[axis])
     {
-      const std::vector<Point> hull = ComputeHull(plane, axis == 2 ? 1 : 2, axis == 0 ? 1 : 0);
-      greatest[axis] = std::max(greatest[axis], ComputeGreatestDistance(hull, mask.spacing));
+      const std::vector<Point> hull = ComputeHull(points, axis == 2 ? 1 : 2, axis == 0 ? 1 : 0);
+      greatest[axis] = std::max(greatest[axis], ComputeGreatestDistance(hull, spacing));
       vertices.insert(vertices.end(), hull.begin(), hull.end());
     }
     std::sort(vertices.begin(), vertices.end());
     std::vector<Point> both;
     std::set_intersection(common.begin(), common.end(), vertices.begin(), vertices.end(), std::back_inserter(both));
     common = axis == 0 ? std::move(vertices) : std::move(both);
-    execution.CheckAbort();
   }
-  greatest[3] = ComputeGreatestDistance(common, mask.spacing);
+  greatest[3] = ComputeGreatestDistance(common, spacing);
   std::transform(greatest.begin(), greatest.end(), greatest.begin(), [](double square) { return std::sqrt(square); });
   return greatest;
 }
@@ -372,12 +325,102 @@ MakeCubeMesh(int cube, const std::array<double, 3> & spacing)
   return mesh;
 }
 
-/** Number of cubes of a case, and sums of their indices. */
-struct CubeCount
+// --- Counts
+
+void
+CountCubes(const RegionMask & mask, std::int64_t z, ShapeCounts & counts)
 {
-  std::int64_t                cubes{ 0 };
-  std::array<std::int64_t, 3> positions{};
-};
+  for (std::int64_t y = 0; y + 1 < mask.size[1]; ++y)
+  {
+    const std::uint8_t * const rows[4] = {
+      mask.Row(y, z), mask.Row(y + 1, z), mask.Row(y, z + 1), mask.Row(y + 1, z + 1)
+    };
+    // Bits of the corners 0, 3, 4 and 7 of a cube, and those of 1, 2, 5 and 6, which are the others of the next one.
+    unsigned int left = 0;
+    for (std::int64_t x = 0; x + 1 < mask.size[0]; ++x)
+    {
+      const auto right =
+        static_cast<unsigned int>(rows[0][x + 1] | rows[1][x + 1] << 3 | rows[2][x + 1] << 4 | rows[3][x + 1] << 7);
+      const unsigned int cube = left | (right & 1) << 1 | (right & 8) >> 1 | (right & 16) << 1 | (right & 128) >> 1;
+      left = right;
+      if (cube != 0 && cube != 255)
+      {
+        CubeCount & count = counts.cubes[cube];
+        ++count.cubes;
+        count.positions[0] += x;
+        count.positions[1] += y;
+        count.positions[2] += z;
+      }
+    }
+  }
+}
+
+void
+CountMoments(const RegionMask & mask, std::int64_t z, ShapeCounts & counts)
+{
+  for (std::int64_t y = 0; y < mask.size[1]; ++y)
+  {
+    const std::uint8_t * const row = mask.Row(y, z);
+    std::int64_t               number = 0;
+    std::int64_t               sum = 0;
+    std::int64_t               squares = 0;
+    for (std::int64_t x = 0; x < mask.size[0]; ++x)
+    {
+      number += row[x];
+      sum += row[x] * x;
+      squares += row[x] * x * x;
+    }
+    counts.voxels += number;
+    const Triple at{ { sum, y * number, z * number } };
+    const Triple unit{ { 0, y, z } };
+    for (int i = 0; i < 3; ++i)
+    {
+      counts.sums[i] += at[i];
+      for (int j = std::max(i, 1); j < 3; ++j)
+      {
+        counts.products[i][j] += at[i] * unit[j];
+      }
+    }
+    counts.products[0][0] += squares;
+  }
+}
+
+/** The vertices in a plane, of half voxels. */
+void
+CountVertices(const RegionMask & mask, std::int64_t z, ShapeCounts & counts)
+{
+  for (std::int64_t y = 1 + z % 2; y < 2 * mask.size[1] - 1; y += 1 + z % 2)
+  {
+    const std::int64_t         isAlongX = y % 2 == 0 && z % 2 == 0 ? 1 : 0;
+    const std::uint8_t * const row = mask.Row(y / 2, z / 2);
+    const std::uint8_t * const neighbors = isAlongX == 1 ? row + 1 : mask.Row((y + 1) / 2, (z + 1) / 2);
+    const std::int64_t         size = mask.size[0] - 1;
+    std::int64_t               first = 0;
+    std::int64_t               last = size;
+    for (; first < last && row[first] == neighbors[first]; ++first)
+    {
+    }
+    for (; first < last && row[last - 1] == neighbors[last - 1]; --last)
+    {
+    }
+    if (first == last)
+    {
+      continue;
+    }
+    const auto coordinate = [isAlongX](std::int64_t x) { return static_cast<std::int32_t>(2 * x + isAlongX); };
+    counts.alongX[static_cast<std::size_t>(2 * mask.size[1] * z + y)] = { { coordinate(first), coordinate(last - 1) } };
+    ShapeCounts::Line * const lines = counts.alongY.data() + 2 * mask.size[0] * z + isAlongX;
+    for (std::int64_t x = first; x < last; ++x)
+    {
+      if (row[x] != neighbors[x])
+      {
+        ShapeCounts::Line & line = lines[2 * x];
+        line[0] = line[0] < 0 ? static_cast<std::int32_t>(y) : line[0];
+        line[1] = static_cast<std::int32_t>(y);
+      }
+    }
+  }
+}
 } // namespace
 
 const FeatureTable &
@@ -421,44 +464,34 @@ GetPlanarShapeFeatureTable()
   return table;
 }
 
-std::array<double, 17>
-ComputeShapeValues(const RegionMask & mask, const JobExecution & execution)
+ShapeCounts
+CountShape(const RegionMask & mask, const JobExecution & execution)
 {
-  std::array<CubeCount, 256> counts{};
-  for (std::int64_t z = 0; z + 1 < mask.size[2]; ++z)
+  ShapeCounts counts(mask.size);
+  for (std::int64_t z = 0; z < mask.size[2]; ++z)
   {
-    for (std::int64_t y = 0; y + 1 < mask.size[1]; ++y)
+    CountMoments(mask, z, counts);
+    CountVertices(mask, 2 * z, counts);
+    if (z + 1 < mask.size[2])
     {
-      const std::uint8_t * const rows[4] = {
-        mask.Row(y, z), mask.Row(y + 1, z), mask.Row(y, z + 1), mask.Row(y + 1, z + 1)
-      };
-      // Bits of the corners 0, 3, 4 and 7 of a cube, and those of 1, 2, 5 and 6, which are the others of the next one.
-      unsigned int left = 0;
-      for (std::int64_t x = 0; x + 1 < mask.size[0]; ++x)
-      {
-        const auto right =
-          static_cast<unsigned int>(rows[0][x + 1] | rows[1][x + 1] << 3 | rows[2][x + 1] << 4 | rows[3][x + 1] << 7);
-        const unsigned int cube = left | (right & 1) << 1 | (right & 8) >> 1 | (right & 16) << 1 | (right & 128) >> 1;
-        left = right;
-        if (cube != 0 && cube != 255)
-        {
-          CubeCount & count = counts[cube];
-          ++count.cubes;
-          count.positions[0] += x;
-          count.positions[1] += y;
-          count.positions[2] += z;
-        }
-      }
+      CountCubes(mask, z, counts);
+      CountVertices(mask, 2 * z + 1, counts);
     }
     execution.CheckAbort();
   }
+  return counts;
+}
+
+std::array<double, 17>
+ComputeShapeValues(const ShapeCounts & counts, const std::array<double, 3> & spacing)
+{
   CompensatedSum area, volume;
   for (int cube = 1; cube < 255; ++cube)
   {
-    const CubeCount & count = counts[static_cast<std::size_t>(cube)];
+    const CubeCount & count = counts.cubes[static_cast<std::size_t>(cube)];
     if (count.cubes != 0)
     {
-      const CubeMesh mesh = MakeCubeMesh(cube, mask.spacing);
+      const CubeMesh mesh = MakeCubeMesh(cube, spacing);
       area += static_cast<double>(count.cubes) * mesh.area;
       volume += static_cast<double>(count.cubes) * mesh.volume;
       for (int d = 0; d < 3; ++d)
@@ -467,11 +500,10 @@ ComputeShapeValues(const RegionMask & mask, const JobExecution & execution)
       }
     }
   }
-  const Moments               moments(mask);
-  const std::array<double, 3> variances = ComputeAxisVariances(moments, mask.spacing);
-  const std::array<double, 4> lengths = ComputeDiameters(mask, execution);
+  const std::array<double, 3> variances = ComputeAxisVariances(counts, spacing);
+  const std::array<double, 4> lengths = ComputeDiameters(counts, spacing);
 
-  // Of a ball with this volume.
+  // Area of a ball with this volume.
   const double ballArea = std::cbrt(36.0 * pi * volume * volume);
 
   // In the order of the table.
@@ -488,14 +520,14 @@ ComputeShapeValues(const RegionMask & mask, const JobExecution & execution)
              ballArea / area,
              area,
              area / volume,
-             static_cast<double>(moments.voxels) * (mask.spacing[0] * mask.spacing[1] * mask.spacing[2]),
+             static_cast<double>(counts.voxels) * (spacing[0] * spacing[1] * spacing[2]),
              volume / (area * std::sqrt(area * pi)),
              36.0 * pi * volume * volume / (area * area * area),
              area / ballArea } };
 }
 
 std::array<double, 10>
-ComputePlanarShapeValues(const RegionMask & mask, int across, const JobExecution & execution)
+ComputePlanarShapeValues(const ShapeCounts & counts, const std::array<double, 3> & spacing, int across)
 {
   // By the bits of the pixels (0, 0), (1, 0), (0, 1) and (1, 1) of a square: the part of it that is inside, and half
   // diagonals of the line around that part. Opposite pixels are cut off one by one.
@@ -503,39 +535,38 @@ ComputePlanarShapeValues(const RegionMask & mask, int across, const JobExecution
                                  0.125, 0.25,  0.5,   0.875, 0.5,   0.875, 0.875, 1.0 };
   constexpr double halfDiagonals[16] = { 0, 1, 1, 0, 1, 0, 2, 1, 1, 2, 0, 1, 0, 1, 1, 0 };
 
-  const Triple               steps{ { 1, mask.size[0], mask.size[0] * mask.size[1] } };
-  const int                  first = across == 0 ? 1 : 0;
-  const int                  second = across == 2 ? 1 : 2;
-  const std::uint8_t * const plane = mask.inside.data() + steps[across];
-  std::array<double, 16>     counts{};
-  for (std::int64_t v = 0; v + 1 < mask.size[second]; ++v)
+  const int first = across == 0 ? 1 : 0;
+  const int second = across == 2 ? 1 : 2;
+  // The cubes that begin in the plane have no corners inside elsewhere.
+  std::array<double, 16> squares{};
+  for (std::size_t square = 1; square < squares.size(); ++square)
   {
-    for (std::int64_t u = 0; u + 1 < mask.size[first]; ++u)
+    std::size_t cube = 0;
+    for (int i = 0; i < 8; ++i)
     {
-      const std::uint8_t * const pixel = plane + u * steps[first] + v * steps[second];
-      const std::uint8_t * const next = pixel + steps[second];
-      counts[static_cast<std::size_t>(*pixel | pixel[steps[first]] << 1 | *next << 2 | next[steps[first]] << 3)] += 1.0;
+      const auto bit = static_cast<std::size_t>(corners[i][first] + 2 * corners[i][second]);
+      cube |= corners[i][across] == 0 && (square >> bit & 1) != 0 ? std::size_t{ 1 } << i : 0;
     }
+    squares[square] = static_cast<double>(counts.cubes[cube].cubes);
   }
-  const double width = mask.spacing[first];
-  const double height = mask.spacing[second];
-  const double surface = width * height * std::inner_product(counts.begin(), counts.end(), parts, 0.0);
-  const double perimeter = std::inner_product(counts.begin(), counts.end(), halfDiagonals, 0.0) * 0.5 *
+  const double width = spacing[first];
+  const double height = spacing[second];
+  const double surface = width * height * std::inner_product(squares.begin(), squares.end(), parts, 0.0);
+  const double perimeter = std::inner_product(squares.begin(), squares.end(), halfDiagonals, 0.0) * 0.5 *
                              std::sqrt(width * width + height * height) +
-                           width * (counts[3] + counts[12]) + height * (counts[5] + counts[10]);
-  const Moments moments(mask);
+                           width * (squares[3] + squares[12]) + height * (squares[5] + squares[10]);
   // The variance across the plane is 0, and so the least.
-  const std::array<double, 3> variances = ComputeAxisVariances(moments, mask.spacing);
+  const std::array<double, 3> variances = ComputeAxisVariances(counts, spacing);
   const double                circlePerimeter = 2.0 * std::sqrt(pi * surface);
   // In the order of the table.
   return { { AxisRatio(variances[1], variances[2]),
              AxisLength(variances[2]),
-             ComputeDiameters(mask, execution)[across],
+             ComputeDiameters(counts, spacing)[across],
              surface,
              AxisLength(variances[1]),
              perimeter,
              perimeter / surface,
-             static_cast<double>(moments.voxels) * (width * height),
+             static_cast<double>(counts.voxels) * (width * height),
              circlePerimeter / perimeter,
              perimeter / circlePerimeter } };
 }

@@ -152,8 +152,18 @@ struct ToneDifference
 std::array<double, GrayToneDifferenceFeatureMapEnums::NumberOfFeatures>
 ComputeGrayToneDifferenceValues(const std::vector<ToneDifference> & levels);
 
+/** How many voxels of a region have each gray level. */
+struct LevelCounts
+{
+  std::uint32_t numberOfGrayLevels{ 0 };
+  /** Number of voxels of each level; those of level 0 are not counted. */
+  std::vector<std::uint64_t> counts;
+  std::int64_t               numberOfVoxels{ 0 };
+  bool                       hasOneLevel{ false };
+};
+
 /** The gray levels of a region in its bounding box, 0 elsewhere and in a margin that all steps stay in. */
-struct RegionLevels
+struct RegionLevels : LevelCounts
 {
   /** The part of a row of the box from its first to its last voxel with the label. */
   struct RowSpan
@@ -221,11 +231,6 @@ struct RegionLevels
   std::int64_t               start;
   std::vector<std::uint16_t> levels;
   std::vector<RowSpan>       rows;
-  std::uint32_t              numberOfGrayLevels{ 0 };
-  /** Number of voxels of each level; those of level 0 are not counted. */
-  std::vector<std::uint64_t> counts;
-  std::int64_t               numberOfVoxels{ 0 };
-  bool                       hasOneLevel{ false };
 };
 
 /** Pairs of levels of the voxels p and p + offset, in both orders if the matrix is symmetric. */
@@ -246,16 +251,19 @@ std::vector<Cell>
 CountDependences(const RegionLevels & levels, const std::vector<Triple> & offsets, std::uint32_t alpha,
                  const JobExecution & execution);
 
+/** Sums of |k i - S| by level i and number k of neighbors at p + offset and p - offset, whose levels have the sum S. */
+std::vector<Cell>
+CountToneDifferences(const RegionLevels & levels, const std::vector<Triple> & offsets, const JobExecution & execution);
+
 /** The levels with voxels; those without a neighbor have no difference. */
 std::vector<ToneDifference>
-CountToneDifferences(const RegionLevels & levels, const std::vector<Triple> & offsets, const JobExecution & execution);
+MakeToneDifferences(const LevelCounts & levels, const std::vector<Cell> & cells);
 
 /** A region in its bounding box, with a margin of one voxel on all sides: 1 inside, else 0. */
 struct RegionMask
 {
   std::vector<std::uint8_t> inside;
   Triple                    size;
-  std::array<double, 3>     spacing;
 
   std::uint8_t *
   Row(std::int64_t y, std::int64_t z)
@@ -269,13 +277,49 @@ struct RegionMask
   }
 };
 
+/** The cubes of eight neighbors of a mask of which the same ones are inside: their number, and sums of their indices.
+ */
+struct CubeCount
+{
+  std::int64_t cubes{ 0 };
+  Triple       positions{};
+};
+
+/** All that shape depends on, in exact integers. Indices are those of a mask. */
+struct ShapeCounts
+{
+  /** First and last coordinate of the vertices of a line; -1 if there are none. */
+  using Line = std::array<std::int32_t, 2>;
+
+  explicit ShapeCounts(const Triple & maskSize)
+    : size(maskSize)
+    , alongX(static_cast<std::size_t>(4 * size[1] * size[2]), Line{ { -1, -1 } })
+    , alongY(static_cast<std::size_t>(4 * size[0] * size[2]), Line{ { -1, -1 } })
+  {}
+
+  Triple size;
+  /** By the bits of the corners that are inside. */
+  std::array<CubeCount, 256> cubes{};
+  std::int64_t               voxels{ 0 };
+  /** Sums of the indices of the voxels, and of their products i <= j. */
+  Triple sums{};
+  Triple products[3]{};
+  /** The vertices of the surface, the middles between neighbors of which one is inside, have coordinates in half
+   * voxels: lines along x, by 2 size[1] z + y, and along y, by 2 size[0] z + x. */
+  std::vector<Line> alongX;
+  std::vector<Line> alongY;
+};
+
+ShapeCounts
+CountShape(const RegionMask & mask, const JobExecution & execution);
+
 /** Features by their number. */
 std::array<double, 17>
-ComputeShapeValues(const RegionMask & mask, const JobExecution & execution);
+ComputeShapeValues(const ShapeCounts & counts, const std::array<double, 3> & spacing);
 
 /** The same of a region in one plane across an axis. */
 std::array<double, 10>
-ComputePlanarShapeValues(const RegionMask & mask, int across, const JobExecution & execution);
+ComputePlanarShapeValues(const ShapeCounts & counts, const std::array<double, 3> & spacing, int across);
 } // namespace voxelmaps
 
 #endif // RegionTypes_h

@@ -9,6 +9,7 @@ import os
 import pathlib
 import platform
 import time
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ def parameters_of(task):
 
 
 # The last image and the last mask, which cases often share.
-_last = {}
+_last: dict[str, Any] = {}
 
 
 def load(path, what, grid=None, segment=None):
@@ -70,8 +71,8 @@ def _labels_in(case, settings):
         return error.segments
     image = _arrays.array_of(load(case.image, "image")[0].array, "the image")
     mask = _arrays.array_of(mask, "the mask")
-    array, _ = _masks.label_map(mask, "all", f"the mask {case.mask}", image, "the image")
-    return [int(value) for value in np.unique(array) if value != 0]
+    labels, _ = _masks.label_map(mask, "all", f"the mask {case.mask}", image, "the image")
+    return [int(value) for value in np.unique(labels.array) if value != 0]
 
 
 def note_other_labels(mask, label, case):

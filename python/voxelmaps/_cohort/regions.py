@@ -23,7 +23,7 @@ def _cropped(image, mask, settings):
     if last[0] is not mask or last[1] != channel:
         arrays = [_arrays.array_of(each, "") for each in (_preparation.scalar_mask(mask, settings).array, image.array)]
         labels, _ = _masks.label_map(arrays[0], settings["label"], "the mask", arrays[1], "the image")
-        last = _last[0] = mask, channel, labels, _regions.boxes(labels, writing.Threads.number)
+        last = _last[0] = mask, channel, labels.array, _regions.boxes(labels.array, writing.Threads.number)
     box = last[3].get(settings["label"])
     if box is None:
         return image, mask, settings

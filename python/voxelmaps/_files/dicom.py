@@ -39,7 +39,7 @@ _B_VALUES = ((0x0019, 0x100C), (0x2001, 0x1003))
 # Lengths and cosines of unit vectors may be rounded by this much, and orientations of slices differ.
 _UNIT_TOLERANCE, _ORIENTATION_TOLERANCE = 2e-3, 1e-4
 _LARGEST = 1e7
-# Of PixelData, FloatPixelData and DoubleFloatPixelData, which are not read with the header.
+# Tags of PixelData, FloatPixelData and DoubleFloatPixelData, which are not read with the header.
 _PIXELS, _DEFERRED_BYTES, _UNDEFINED = (0x7FE00010, 0x7FE00008, 0x7FE00009), 2**14, 2**32 - 1
 
 
@@ -130,7 +130,7 @@ class _Frame:
             normal = np.cross(self.orientation[:3], self.orientation[3:])
             self.position = self.position + float(distances[index] - distances[0]) * normal
         pixel = [_numbers(get, keyword, 2) for keyword in _PIXEL_SPACINGS]
-        # Of rows and columns, and between slices; 0 if it is not known.
+        # Distances of rows, columns and slices; 0 if they are not known.
         self.spacing = (*next(filter(None, pixel), (0, 0)), step or _number(get, "SliceThickness", 0))
         self.slope = _number(get, "RescaleSlope", _number(get, "DoseGridScaling", 1))
         self.intercept = _number(get, "RescaleIntercept", 0)
@@ -150,7 +150,7 @@ def _numbers(get, keyword, count, default=None):
         if value is None or value == "":
             return default
         values = [float(each) for each in ([value] if count == 1 and not hasattr(value, "__len__") else value)]
-    # Of corrupt values, pydicom raises exceptions of many types.
+    # pydicom raises exceptions of many types for corrupt values.
     except Exception as error:
         raise ValueError(f"its {keyword} must be {expected}, but: {error}") from None
     if len(values) != count or not all(abs(number) < _LARGEST for number in values):
@@ -721,7 +721,8 @@ def list_dicom_series(folder: Path) -> list[DicomSeries]:
                 size = int(files[0].header.Columns), int(files[0].header.Rows), depth
             except ValueError as error:
                 problem = str(error)
-            result.append(DicomSeries(uid, paths, *files[0].description(), size, spacing, problem))
+            modality, description = files[0].description()
+            result.append(DicomSeries(uid, paths, modality, description, size, spacing, problem))
     if unreadable:
         warn(f"files in '{folder}' cannot be read: {'; '.join(unreadable[:4])}")
     return result

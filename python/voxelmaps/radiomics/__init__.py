@@ -24,7 +24,7 @@ from .._parameters import FEATURE_MAPS
 from .._progress import shown
 from . import _filters, _preparation, _settings, _values
 from ._filters import images_of
-from ._maps import VOXELS_AT_ONCE, Maps, bin_edges, check_classes, dtype_of
+from ._maps import VOXELS_AT_ONCE, Maps, check_classes, dtype_of
 
 if TYPE_CHECKING:
     from ._extractor import RadiomicsFeatureExtractor as RadiomicsFeatureExtractor
@@ -157,10 +157,10 @@ def execute(
         raise ValueError(f"{given}, but voxelBased is False, so that there are values of the region and no maps")
     layout = layouts.layout("nii.gz", all_keys(parameters, images))
     if out_dir is not None:
-        given = {"the image": image, "the mask": mask, "the parameter file": params}
+        inputs = {"the image": image, "the mask": mask, "the parameter file": params}
         names = [*layout.names(), paths.PROVENANCE]
         _outputs.check_inputs(
-            [(what, _image.source(value)) for what, value in given.items()], [("out_dir", os.fspath(out_dir), names)]
+            [(what, _image.source(value)) for what, value in inputs.items()], [("out_dir", os.fspath(out_dir), names)]
         )
     volume, convert = _image.load(image, "the image")
     mask_volume, _ = _image.load(mask, "the mask", grid=volume, segment=parameters.settings["label"])

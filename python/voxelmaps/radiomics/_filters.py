@@ -1,13 +1,12 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
 """PyRadiomics' image types: images that filters make of the image, of which maps are computed. The values are those of
-PyRadiomics, to the last bit, since the same libraries compute them. Most filters read a part of the image only, which is as large
-as the values in the part that maps cover need."""
+PyRadiomics, to the last bit. Most filters read a part of the image only, which is as large as the values in the part that maps
+cover need."""
 
 import contextlib
 import functools
 import importlib.metadata
-import itertools
 import logging
 import math
 import warnings
@@ -15,80 +14,48 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
-from .. import _image
-from .._files import library
+from .. import _arrays, _filter_image
+from .._files import library, writing
 
 _logger = logging.getLogger(__name__)
 
-# Of the samples on spheres around voxels that are in memory at once.
+# Bytes of the samples on spheres around voxels, and of filtered images, that are in memory at once.
 _BYTES_OF_SAMPLES = 2**27
+_BYTES_AT_ONCE = 2**29
 
 
-# --- Images of the intensities -----------------------------------------------------------------------------------------
+# --- Intensities, derivatives and wavelets ---------------------------------------------------------------------------------
 
 
-def _with_greatest(source):
-    """The part of the image in float64, and the greatest absolute value of the whole image."""
+def _transformed(source, settings, name):
     extremes = np.array([source.whole.array.min(), source.whole.array.max()], np.float64)
-    return source.image.array.astype(np.float64), np.abs(extremes).max()
+    return _filter_image.transformed(name, _array_of(source.image.array.astype(np.float64)), np.abs(extremes).max())
 
 
-def _with_signs_of(values, function):
-    """A function of the absolute values, with the signs of the values."""
-    return np.copysign(function(np.abs(values)), values)
+def _array_of(array):
+    return _arrays.pixels_of(_arrays.array_of(array, "the image"), "the image")
 
 
-def _square(source, settings):
-    values, greatest = _with_greatest(source)
-    return (1 / np.sqrt(greatest) * values) ** 2
-
-
-def _square_root(source, settings):
-    values, greatest = _with_greatest(source)
-    return _with_signs_of(values, lambda x: np.sqrt(x * greatest))
-
-
-def _logarithm(source, settings):
-    values, greatest = _with_greatest(source)
-    return _with_signs_of(values, lambda x: np.log(x + 1)) * (greatest / np.log(np.array([greatest]) + 1)[0])
-
-
-def _exponential(source, settings):
-    values, greatest = _with_greatest(source)
-    return np.exp(np.log(greatest) / greatest * values)
-
-
-# --- Derivatives -------------------------------------------------------------------------------------------------------
+def _filtered(source, images, dtype, **options):
+    """The filtered images of the part that maps cover, several at a time, as their size permits."""
+    at_once = max(1, _BYTES_AT_ONCE // max(1, source.image.array.size * np.dtype(dtype).itemsize))
+    for first in range(0, len(images), at_once):
+        yield from _filter_image.compute(
+            _array_of(source.whole.array),
+            images[first : first + at_once],
+            spacing=source.whole.spacing,
+            box=source.box,
+            dtype=dtype,
+            threads=writing.Threads.number,
+            has_progress=False,
+            **options,
+        ).array
 
 
 def _gradient(source, settings):
-    import SimpleITK as sitk
-
-    # Differences of neighbors.
-    block = source.whole.box([part.start for part in source.box], [part.stop - 1 for part in source.box], 2)
-    image = _image.to_simpleitk(source.whole.part(block))
-    magnitude = sitk.GetArrayFromImage(sitk.GradientMagnitude(image, settings["gradientUseSpacing"]))
-    return magnitude[tuple(slice(p.start - b.start, p.stop - b.start) for p, b in zip(source.box, block))]
-
-
-def _laplacian_of_gaussian(source, whole, sigma):
-    """What ITK's LaplacianRecursiveGaussianImageFilter computes, with as few lines of voxels as possible: once all lines along an
-    axis are filtered, which needs them whole, what is outside of the part is not needed along this axis any more.
-
-    whole    The image before it was cropped, of SimpleITK.
-    """
-    import SimpleITK as sitk
-
-    axes = range(whole.GetDimension())
-    total = np.zeros(source.image.array.shape)
-    for derived in axes:
-        image = whole
-        for axis in (derived, *(other for other in axes if other != derived)):
-            image = sitk.RecursiveGaussian(image, float(sigma), True, 2 if axis == derived else 0, axis)
-            image = image[tuple(part if other == axis else slice(None) for other, part in enumerate(source.box[::-1]))]
-        derivative = sitk.GetArrayViewFromImage(image).astype(np.float64) * (1.0 / source.whole.spacing[derived] ** 2)
-        total = (total + derivative).astype(np.float32).astype(np.float64)
-    return total.astype(np.float32)
+    spacing = source.whole.spacing if settings["gradientUseSpacing"] else (1.0,) * len(source.whole.spacing)
+    [magnitude] = _filtered(source, [_filter_image.gradient_magnitude(spacing)], "float32")
+    return magnitude
 
 
 def _log_names(settings, dimension=3):
@@ -97,10 +64,11 @@ def _log_names(settings, dimension=3):
 
 
 def _log_images(source, settings):
-    whole, skipped = _image.to_simpleitk(source.whole), _log_skipped(source, settings)
-    for name, sigma in _log_names(settings).items():
-        if name not in skipped:
-            yield _laplacian_of_gaussian(source, whole, sigma)
+    spacing, skipped = source.whole.spacing, _log_skipped(source, settings)
+    sigmas = [sigma for name, sigma in _log_names(settings).items() if name not in skipped]
+    images = [_filter_image.laplacian_of_gaussian(spacing, sigma) for sigma in sigmas]
+    # Rounding is that of ITK if lines begin where they do there.
+    return _filtered(source, images, "float32", is_single=True, uses_entire_lines=True)
 
 
 def _log_skipped(source, settings):
@@ -113,54 +81,26 @@ def _log_skipped(source, settings):
     return result
 
 
-# --- Wavelets ----------------------------------------------------------------------------------------------------------
-
-
 def _wavelet_axes(settings, dimension):
-    """Axes of the array along which the image is decomposed, x first."""
-    axes = list(range(dimension - 1, -1, -1))
-    if settings["force2D"] and settings["force2Ddimension"] in axes:
-        axes.remove(settings["force2Ddimension"])
+    """Axes along which the image is decomposed, with 0 for x."""
+    axes = list(range(dimension))
+    if settings["force2D"] and settings["force2Ddimension"] < dimension:
+        axes.remove(dimension - 1 - settings["force2Ddimension"])
     return axes
 
 
 def _wavelet_names(settings, dimension):
-    low, *codes = map("".join, itertools.product("LH", repeat=len(_wavelet_axes(settings, dimension))))
-    prefixes = [f"wavelet{level if level > 1 else ''}-" for level in range(1, settings["level"] + 1)]
-    return [prefix + code for prefix in prefixes for code in codes] + [prefixes[-1] + low]
-
-
-def _block(source, axes, margin):
-    """A part of the image around the part that maps cover, and where the latter is. Axes on which the margin reaches an end are
-    whole: the transform takes what is beyond from the other end. PyRadiomics appends the first plane to those of odd length.
-    """
-    block, inner = source.whole.array, []
-    for axis, part in enumerate(source.box):
-        length, first, last = block.shape[axis], part.start, part.stop
-        if axis in axes and (first < margin or last + margin + 1 > length):
-            first, last = 0, length + length % 2
-        elif axis in axes:
-            first, last = first - margin, last + margin + (last - first) % 2
-        block = np.take(block, range(first, last), axis=axis, mode="wrap")
-        inner.append(slice(part.start - first, part.stop - first))
-    return block, tuple(inner)
+    return _filter_image.wavelet_names(len(_wavelet_axes(settings, dimension)), settings["level"])
 
 
 def _wavelet_images(source, settings):
-    import pywt
-
-    wavelet = pywt.Wavelet(settings["wavelet"])
-    axes = _wavelet_axes(settings, source.whole.array.ndim)
-    levels = settings["start_level"] + settings["level"]
-    block, inner = _block(source, axes, levels * (wavelet.dec_len + 1))
-    for level in range(1, levels + 1):
-        (decomposed,) = pywt.swtn(block, wavelet, level=1, start_level=0, axes=tuple(axes))
-        block = decomposed.pop("a" * len(axes))
-        # In the order of the names.
-        for code in sorted(decomposed) if level > settings["start_level"] else ():
-            # One by one, so that they are not needed longer.
-            yield decomposed.pop(code)[inner]
-    yield block[inner]
+    axes, size = _wavelet_axes(settings, source.whole.array.ndim), source.whole.size
+    dtype = "float32" if source.whole.array.dtype == np.float32 else "float64"
+    levels = settings["start_level"], settings["level"]
+    images = _filter_image.wavelet_images(axes, settings["wavelet"], *levels, dtype)
+    # PyRadiomics appends the first plane to those of odd length.
+    odd = [axis for axis in axes if size[axis] % 2]
+    return _filtered(source, images, dtype, is_single=dtype == "float32", appended=odd)
 
 
 # --- Local binary patterns ---------------------------------------------------------------------------------------------
@@ -303,7 +243,6 @@ def _single(name, function, settings=(), libraries=()):
     return _ImageType(lambda settings, dimension: [name], images, settings, libraries)
 
 
-_SIMPLEITK = (("SimpleITK", "SimpleITK"),)
 _PYWAVELETS = (("pywt", "PyWavelets"),)
 _SKIMAGE = (("skimage.feature", "scikit-image"),)
 _OF_SPHERES = (("scipy.ndimage", "scipy"), ("trimesh.creation", "trimesh"))
@@ -312,13 +251,13 @@ _LBP3D = ("lbp3DLevels", "lbp3DIcosphereRadius", "lbp3DIcosphereSubdivision")
 
 IMAGE_TYPES = {
     "Original": _single("original", lambda source, settings: source.image.array),
-    "LoG": _ImageType(_log_names, _log_images, ("sigma",), _SIMPLEITK, _log_skipped),
+    "LoG": _ImageType(_log_names, _log_images, ("sigma",), skipped=_log_skipped),
     "Wavelet": _ImageType(_wavelet_names, _wavelet_images, ("start_level", "level", "wavelet"), _PYWAVELETS),
-    "Square": _single("square", _square),
-    "SquareRoot": _single("squareroot", _square_root),
-    "Logarithm": _single("logarithm", _logarithm),
-    "Exponential": _single("exponential", _exponential),
-    "Gradient": _single("gradient", _gradient, ("gradientUseSpacing",), _SIMPLEITK),
+    "Square": _single("square", functools.partial(_transformed, name="Square")),
+    "SquareRoot": _single("squareroot", functools.partial(_transformed, name="SquareRoot")),
+    "Logarithm": _single("logarithm", functools.partial(_transformed, name="Logarithm")),
+    "Exponential": _single("exponential", functools.partial(_transformed, name="Exponential")),
+    "Gradient": _single("gradient", _gradient, ("gradientUseSpacing",)),
     "LBP2D": _single("lbp-2D", _local_binary_pattern_2d, _LBP2D, _SKIMAGE),
     "LBP3D": _ImageType(_lbp3d_names, _local_binary_patterns_3d, _LBP3D, _OF_SPHERES, _lbp3d_skipped),
 }
@@ -331,7 +270,7 @@ def check_libraries(image_types):
             library(module, f"imageType {image_type}", package, "radiomics")
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def installed(*packages):
     """Versions by package, of those that are installed."""
     result = {}

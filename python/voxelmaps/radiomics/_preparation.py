@@ -22,7 +22,7 @@ _logger = logging.getLogger(__name__)
 # PyRadiomics also accepts SimpleITK's numbers of interpolators.
 _NAMES_OF_NUMBERS = {1: "sitkNearestNeighbor", 2: "sitkLinear"}
 
-# Of a resampled image. More would not fit into memory.
+# Limit of a resampled image. More would not fit into memory.
 _MAX_VOXELS = 2**40
 
 
@@ -254,7 +254,7 @@ def diagnostics(prepared, parameters):
 
 class Prepared(NamedTuple):
     image: Image
-    # Of bool, on the same grid.
+    # Region: bool, on the same grid.
     roi: Image
     diagnostics: Any
     # The image before it was cropped, and the part of its array that is left.

@@ -127,7 +127,7 @@ class _Setting(NamedTuple):
 
 
 # Checks and PyRadiomics' defaults, by what settings act on.
-_TABLE = {
+_TABLE: dict[str, dict[str, Any]] = {
     "preparation": {
         "label": (_label, 1),
         "label_channel": (_or_none(_integer(0), 0), 0),
@@ -145,7 +145,7 @@ _TABLE = {
         "padDistance": (_integer(0), 5),
         "resegmentRange": (_or_none(_limits), None),
         "resegmentMode": (one_of("absolute", "relative", "sigma"), "absolute"),
-        # Of the shape classes, which PyRadiomics does not compute for voxels either.
+        # For the shape classes, which PyRadiomics does not compute for voxels either.
         "resegmentShape": (_switch, False),
     },
     "classes": {
@@ -182,14 +182,14 @@ _TABLE = {
     },
 }
 SETTINGS = {
-    name: _Setting(*row, "voxelSetting" if acts_on == "windows" else "setting")
+    name: _Setting(*row, "voxelSetting" if acts_on == "windows" else "setting")  # type: ignore[call-arg]
     for acts_on, rows in _TABLE.items()
     for name, row in rows.items()
 }
 # Those that have an effect if they are given for one image type.
 _OF_IMAGE_TYPES = (*_TABLE["classes"], *_TABLE["filters"])
 
-# Of a parameter file; those of PyRadiomics' examples have some thousand.
+# Limit of a parameter file; those of PyRadiomics' examples have some thousand bytes.
 _MAX_BYTES = 2**20
 
 _SECTIONS = ("setting", "voxelSetting", "featureClass", "imageType")
@@ -384,7 +384,7 @@ def _read_file(path):
 
 
 class Parameters(NamedTuple):
-    # Of all image types.
+    # Settings of all image types.
     settings: dict[str, Any]
     # Features by class, in order; those of all classes in PyRadiomics' order if none are named.
     classes: dict[str, list[str]]

@@ -303,7 +303,7 @@ __launch_bounds__(contractThreads, 4)
       }
     }
     __syncthreads();
-    // Of links with equal keys, take the one that leads to the component of the largest number; bestLinks has it.
+    // Among links with equal keys, the one that leads to the component of the largest number; bestLinks has it.
 #pragma unroll
     for (int i = 0; HasFewLinks && i < contractVoxelsPerThread; ++i)
     {

@@ -4,12 +4,12 @@
 
 #include "common/ParallelFor.h"
 #include "device/CudaLaunch.h"
+#include "device/CudaNumberKey.h"
 #include "device/CudaStaging.h"
 #include "discretization/GrayLevelFormula.h"
 #include "discretization/GrayLevelJob.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -34,28 +34,8 @@ constexpr T highestValue = std::numeric_limits<T>::max();
 template <typename T>
 constexpr T quietNaN = std::numeric_limits<T>::quiet_NaN();
 
-/** Keys of numbers have their order: devices have atomic minima of integers only. */
-using Key = unsigned long long;
-// Of a NaN; all bytes are the same, so that cudaMemset can write it.
-constexpr Key noKey = ~Key{ 0 };
-constexpr Key signBit = Key{ 1 } << 63;
-
-/** Key of a number, which must not be NaN. */
-__device__ Key
-NumberKey(double number)
-{
-  const auto bits = static_cast<Key>(__double_as_longlong(number));
-  return (bits & signBit) != 0 ? ~bits : bits | signBit;
-}
-
-double
-NumberOfKey(Key key)
-{
-  const Key bits = (key & signBit) != 0 ? key & ~signBit : ~key;
-  double    number;
-  std::memcpy(&number, &bits, sizeof(number));
-  return number;
-}
+using Key = NumberKey;
+constexpr Key noKey = noNumberKey;
 
 /** Lower a key in device memory to the smallest of a warp. All threads of the warp must call this. */
 __device__ void
@@ -100,8 +80,8 @@ RangeKernel(const TPixel * pixels, const std::uint8_t * mask, std::int64_t count
   });
   // Adding zero makes a negative zero positive. There was no intensity if the range is still inverted.
   const bool isEmpty = lowest > highest;
-  LowerKey(isEmpty ? noKey : NumberKey(static_cast<double>(lowest) + 0.0), keys);
-  LowerKey(isEmpty ? noKey : ~NumberKey(static_cast<double>(highest) + 0.0), keys + 1);
+  LowerKey(isEmpty ? noKey : ToNumberKey(static_cast<double>(lowest) + 0.0), keys);
+  LowerKey(isEmpty ? noKey : ~ToNumberKey(static_cast<double>(highest) + 0.0), keys + 1);
 }
 
 /** Compute levels. If the method has invalid intensities, lower the key to that of the smallest one. */
@@ -119,7 +99,7 @@ LevelsKernel(const __grid_constant__ GrayLevelFormula formula, const TPixel * pi
       level = formula.GetLevel(intensity);
       if (level == 0 && formula.IsInvalid(intensity))
       {
-        const Key key = NumberKey(intensity);
+        const Key key = ToNumberKey(intensity);
         smallest = key < smallest ? key : smallest;
       }
     }
@@ -197,8 +177,8 @@ public:
     CopyFromDevice(keys, m_Keys, numberOfKeys, m_Stream);
     IntensityRange range;
     constexpr auto infinity = std::numeric_limits<double>::infinity();
-    range.AddRange(keys[0] == noKey ? infinity : NumberOfKey(keys[0]),
-                   keys[1] == noKey ? -infinity : NumberOfKey(~keys[1]),
+    range.AddRange(keys[0] == noKey ? infinity : FromNumberKey(keys[0]),
+                   keys[1] == noKey ? -infinity : FromNumberKey(~keys[1]),
                    isMasked ? 0 : m_Voxels);
     return range;
   }
@@ -237,7 +217,7 @@ public:
       CopyFromDevice(keys, m_Keys, numberOfKeys, m_Stream);
       if (keys[0] != noKey)
       {
-        discretization.AddInvalidIntensity(NumberOfKey(keys[0]));
+        discretization.AddInvalidIntensity(FromNumberKey(keys[0]));
       }
     }
   }
@@ -374,7 +354,7 @@ private:
   std::int64_t                       m_PartSize{ 0 };
   // Where the part begins that is on the device; -1 if there is none.
   std::int64_t m_Uploaded{ -1 };
-  // Of pixels, mask and levels, those of a part that are in host memory.
+  // Pixels, mask and levels of a part, as far as they are in host memory.
   DeviceBuffer<char> m_Buffer;
   Key *              m_Keys{ nullptr };
   char *             m_Pixels{ nullptr };

@@ -4,7 +4,7 @@
 // matrix of 32 windows side by side, a lane the matrix of its window, in a table of its own in shared memory, by the
 // rank of a level among those of the tile. All windows of a tile have the same ranks: so the table slides from row to
 // row, and lists that the block makes once state which cells have the same sum, or difference, of levels.
-// doc/cooccurrence-engine.md
+// doc/engines/glcm.md
 #include "CudaCooccurrenceMethods.h"
 #include "CudaTileBlock.cuh"
 #include "glcm/MaximalCorrelation.h"

@@ -3,7 +3,7 @@
 // A thread computes one window. The pairs of an offset become keys of 16 bits from which all counts of cells and of
 // sums of levels follow once they are sorted: equal cells are neighbors then, and so are equal sums. A sorting network
 // sorts the keys of two offsets at once, in registers, whatever the number of levels. Sums of rows and differences of
-// levels, which are few, are counted in tables of bytes. doc/cooccurrence-engine.md
+// levels, which are few, are counted in tables of bytes. doc/engines/glcm.md
 #include "CudaCooccurrenceMethods.h"
 #include "window/cuda/CudaRegisterSort.cuh"
 #include "window/cuda/CudaThreadTables.cuh"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-// Box sums that neighboring windows share; doc/run-length-engine.md has the identities.
+// Box sums that neighboring windows share; doc/engines/glrlm.md has the identities.
 //
 // A block computes a tile of one output plane, with one thread per column and two rows of the tile and of what its
 // windows reach. For each direction, every thread sums along z in registers, warps along x by shuffles, and then along

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 // Windows slide along y: one row of voxels leaves, one enters. For windows and aggregations that BoxSums has no kernels
-// for; doc/run-length-engine.md has the identities.
+// for; doc/engines/glrlm.md has the identities.
 //
 // LevelsKernel counts the runs of each level, which GLN and GLV need. A thread owns the window of one column of
 // outputs, and keeps the counts of all levels in shared memory. The runs of a window are its voxels that are not linked

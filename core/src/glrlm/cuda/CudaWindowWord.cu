@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 // The voxels of a window of up to 4 x 4 as bits of a word, with 8 bits per row: runs by shifts and masks, and pairs of
-// runs of one level by maps of equal neighbors that all windows and directions share; doc/run-length-engine.md.
+// runs of one level by maps of equal neighbors that all windows and directions share; doc/engines/glrlm.md.
 #include "CudaRunAccumulator.cuh"
 #include "CudaRunLengthMethods.h"
 

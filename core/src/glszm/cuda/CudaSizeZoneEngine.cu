@@ -396,7 +396,7 @@ struct BitSlicesLayout
   int slices;
   int windowsPerWarp;
   int warps;
-  // Of a window: sizes of its zones, and the level and first zone of each level that occurs; then its sums.
+  // Memory of a window: sizes of its zones, and the level and first zone of each level that occurs; then its sums.
   int sizeWords;
   int windowWords;
   int countWords; // of a window: zones by size

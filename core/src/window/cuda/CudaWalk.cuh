@@ -149,7 +149,7 @@ private:
 /** How the walk of a class is launched. */
 struct CudaWalkPolicy
 {
-  /** Of a block. */
+  /** Threads of a block. */
   int threads;
   /** A larger workspace is in device memory. */
   std::size_t maxSharedBytes;

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: Copyright NumFOCUS
+// SPDX-License-Identifier: Apache-2.0
+#ifndef voxelmaps_FilterImageJob_h
+#define voxelmaps_FilterImageJob_h
+
+#include "voxelmaps/CoreExport.h"
+#include "voxelmaps/GrayLevelDiscretization.h"
+#include "voxelmaps/Job.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace voxelmaps
+{
+/** What a convolution reads beyond the ends of an image, here of the voxels a b c d. */
+enum class FilterBoundary : std::uint8_t
+{
+  Zero = 0,
+  /** a a | a b c d | d d */
+  Nearest,
+  /** c d | a b c d | a b */
+  Periodic,
+  /** b a | a b c d | d c, the mirror of IBSI and the reflect of SciPy. */
+  Mirror,
+  /** c b | a b c d | c b, the mirror of SciPy. */
+  MirrorWithoutEdge
+};
+
+/** Names of the enumerators, which are printed. */
+constexpr auto
+GetEnumeratorNames(FilterBoundary)
+{
+  return MakeEnumeratorNames({ "Zero", "Nearest", "Periodic", "Mirror", "MirrorWithoutEdge" }, "invalid boundary");
+}
+
+/** \class LineFilter
+ * \brief A filter along one axis: a recursive Gaussian or one of its derivatives, or a convolution.
+ *
+ * \ingroup VoxelMaps
+ */
+struct LineFilter
+{
+  /** 0 for x, 1 for y, 2 for z. */
+  unsigned int axis{ 0 };
+
+  /** Standard deviation of a recursive Gaussian in the unit of the spacing; 0 for a convolution. Values are those of
+   * itk::RecursiveGaussianImageFilter (Deriche's recursion of order 4; voxels beyond an end are those of the end). */
+  double sigma{ 0.0 };
+  /** Order of the derivative, 0 to 2, in the unit of the spacing. */
+  unsigned int order{ 0 };
+  /** Multiply the derivative by sigma to the power of its order. */
+  bool normalizeAcrossScale{ false };
+
+  /** Result at i is the sum of kernel[j] * input[i + origin - j], in ascending order of j. Where a periodic input
+   * begins again at its end, the terms beyond the end come first, in descending order of j, as in PyWavelets. */
+  std::vector<double> kernel;
+  std::int64_t        origin{ 0 };
+  FilterBoundary      boundary{ FilterBoundary::Zero };
+};
+
+/** \class FilterTerm
+ * \brief Filters along axes, one after the other, and a factor.
+ *
+ * \ingroup VoxelMaps
+ */
+struct FilterTerm
+{
+  std::vector<LineFilter> filters;
+  double                  factor{ 1.0 };
+};
+
+/** \class FilteredImage
+ * \brief The sum of terms, or the root of the sum of their squares.
+ *
+ * \ingroup VoxelMaps
+ */
+struct FilteredImage
+{
+  std::vector<FilterTerm> terms;
+  bool                    isMagnitude{ false };
+};
+
+/** \class FilterImageJob
+ * \brief Filtered images of one image; terms that begin with the same filters share their results.
+ *
+ * Arithmetic is that of doubles in a fixed order, so that results are bit-identical on all processors and for all
+ * numbers of workers. The coefficients of recursive filters are computed on the host, with the functions of its C
+ * library.
+ *
+ * \ingroup VoxelMaps
+ */
+struct FilterImageJob
+{
+  /** One pixel of the pixel type per voxel. */
+  const void * pixels{ nullptr };
+  PixelType    pixelType{ PixelType::Float };
+  Triple       size{ { 0, 0, 0 } };
+  /** Number of planes from the begin of each axis, 0 or 1, that filters find again after its end: PyRadiomics makes
+   * sizes even for wavelets. */
+  Triple appended{ { 0, 0, 0 } };
+  /** Size of a voxel. */
+  std::array<double, 3> spacing{ { 1.0, 1.0, 1.0 } };
+
+  std::vector<FilteredImage> images;
+  /** Round the results of each filter and of sums to float, and compute convolutions with floats: as ITK's filters of
+   * images do, and PyWavelets for images of floats. */
+  bool isSingle{ false };
+  /** Recursive filters begin at the ends of the image, even if voxels so far away do not matter in double precision:
+   * their results do not depend on the output region then. */
+  bool usesEntireLines{ false };
+
+  /** The part of the array that has results. */
+  Triple outputIndex{ { 0, 0, 0 } };
+  Triple outputSize{ { 0, 0, 0 } };
+  /** One image after the other: float, or double if outputIsDouble. */
+  void * output{ nullptr };
+  bool   outputIsDouble{ false };
+
+  /** Bytes of memory that the job may use in addition to its arrays; 0 for the memory of the machine or the device. */
+  std::uint64_t memoryBudget{ 0 };
+
+  /** Progress is reported in voxels of the output of all images. */
+  JobExecution execution;
+};
+
+/** Bytes of memory that a job needs in addition to its input and output. Throws EngineError if the job is invalid. */
+VoxelMapsCore_EXPORT std::uint64_t
+                     GetFilterMemory(const FilterImageJob & job);
+
+/** Compute the images on the CPU. Throws EngineError if the job is invalid or needs more memory than there is. */
+VoxelMapsCore_EXPORT void
+FilterImage(const FilterImageJob & job);
+
+/** The same on a CUDA device; bit-identical. */
+VoxelMapsCore_EXPORT void
+FilterImageCuda(const FilterImageJob & job, const CudaOptions & options);
+} // namespace voxelmaps
+
+#endif // voxelmaps_FilterImageJob_h

@@ -1,0 +1,442 @@
+// SPDX-FileCopyrightText: Copyright NumFOCUS
+// SPDX-License-Identifier: Apache-2.0
+#include "preprocess/Filter.h"
+
+#include <limits>
+#include <sstream>
+#include <string>
+
+namespace voxelmaps
+{
+namespace
+{
+/** Numerators of Deriche's recursion, with the sums of its coefficients, weighted by 1, their numbers and the squares
+ * of these. */
+struct Numerators
+{
+  double n[4];
+  double sum, first, second;
+};
+
+/** The two decaying oscillations of an operator: exp(-decay x) (a cos(frequency x) + b sin(frequency x)), for x in
+ * units of sigma. The constants of the Gaussian and its derivatives are those of Farneback and Westin, as in ITK. */
+struct Oscillation
+{
+  double a, b, frequency, decay;
+};
+
+class Deriche
+{
+public:
+  explicit Deriche(double sigma)
+    : m_Sin1(std::sin(0.6681 / sigma))
+    , m_Sin2(std::sin(2.0787 / sigma))
+    , m_Cos1(std::cos(0.6681 / sigma))
+    , m_Cos2(std::cos(2.0787 / sigma))
+    , m_Exp1(std::exp(-1.3932 / sigma))
+    , m_Exp2(std::exp(-1.3732 / sigma))
+  {}
+
+  Numerators
+  GetNumerators(double a1, double b1, double a2, double b2) const
+  {
+    Numerators result{};
+    double *   n = result.n;
+    n[0] = a1 + a2;
+    n[1] = m_Exp2 * (b2 * m_Sin2 - (a2 + 2 * a1) * m_Cos2);
+    n[1] += m_Exp1 * (b1 * m_Sin1 - (a1 + 2 * a2) * m_Cos1);
+    n[2] = (a1 + a2) * m_Cos2 * m_Cos1;
+    n[2] -= b1 * m_Cos2 * m_Sin1 + b2 * m_Cos1 * m_Sin2;
+    n[2] *= 2 * m_Exp1 * m_Exp2;
+    n[2] += a2 * m_Exp1 * m_Exp1 + a1 * m_Exp2 * m_Exp2;
+    n[3] = m_Exp2 * m_Exp1 * m_Exp1 * (b2 * m_Sin2 - a2 * m_Cos2);
+    n[3] += m_Exp1 * m_Exp2 * m_Exp2 * (b1 * m_Sin1 - a1 * m_Cos1);
+    result.sum = n[0] + n[1] + n[2] + n[3];
+    result.first = n[1] + 2 * n[2] + 3 * n[3];
+    result.second = n[1] + 4 * n[2] + 9 * n[3];
+    return result;
+  }
+
+  void
+  SetDenominators(double * d) const
+  {
+    d[3] = m_Exp1 * m_Exp1 * m_Exp2 * m_Exp2;
+    d[2] = -2 * m_Cos1 * m_Exp1 * m_Exp2 * m_Exp2;
+    d[2] += -2 * m_Cos2 * m_Exp2 * m_Exp1 * m_Exp1;
+    d[1] = 4 * m_Cos2 * m_Cos1 * m_Exp1 * m_Exp2;
+    d[1] += m_Exp1 * m_Exp1 + m_Exp2 * m_Exp2;
+    d[0] = -2 * (m_Exp2 * m_Cos2 + m_Exp1 * m_Cos1);
+  }
+
+private:
+  double m_Sin1, m_Sin2, m_Cos1, m_Cos2, m_Exp1, m_Exp2;
+};
+
+template <typename... TParts>
+[[noreturn]] void
+Refuse(const TParts &... parts)
+{
+  std::ostringstream message;
+  (message << ... << parts);
+  throw EngineError(message.str());
+}
+
+void
+VerifyFilter(const LineFilter & filter)
+{
+  if (filter.axis > 2)
+  {
+    Refuse("A filter has the axis ", filter.axis, ", but it must be 0, 1 or 2.");
+  }
+  if (filter.kernel.empty() ? !(filter.sigma > 0.0 && std::isfinite(filter.sigma)) : filter.sigma != 0.0)
+  {
+    Refuse("A filter has the sigma ",
+           filter.sigma,
+           " and a kernel of ",
+           filter.kernel.size(),
+           " numbers, but it must have a finite sigma above 0, or a kernel.");
+  }
+  if (filter.order > 2)
+  {
+    Refuse("A filter has the order ", filter.order, ", but it must be 0, 1 or 2.");
+  }
+  VerifyEnumerator("The boundary of a filter", filter.boundary, FilterBoundary::MirrorWithoutEdge);
+  constexpr std::size_t maxTaps = std::size_t{ 1 } << 20;
+  const auto            taps = static_cast<std::int64_t>(filter.kernel.size());
+  if (filter.kernel.size() > maxTaps || filter.origin < 0 || filter.origin >= std::max<std::int64_t>(taps, 1))
+  {
+    Refuse("A filter has a kernel of ",
+           taps,
+           " numbers with the origin ",
+           filter.origin,
+           ", but a kernel must have at most 2^20, and the origin must be one of them.");
+  }
+  if (!std::all_of(filter.kernel.begin(), filter.kernel.end(), [](double x) { return std::isfinite(x); }))
+  {
+    Refuse("A kernel has a number that is not finite.");
+  }
+}
+
+bool
+IsSame(const LineFilter & a, const LineFilter & b)
+{
+  return a.axis == b.axis && a.sigma == b.sigma && a.order == b.order &&
+         a.normalizeAcrossScale == b.normalizeAcrossScale && a.kernel == b.kernel && a.origin == b.origin &&
+         a.boundary == b.boundary;
+}
+
+/** Voxels along a line that a filter reads for results in a box. */
+FilterBox
+GetInputBox(const LineFilter & filter, FilterBox box, const Triple & size, double spacing, bool usesEntireLines)
+{
+  const unsigned int a = filter.axis;
+  std::int64_t       before = static_cast<std::int64_t>(filter.kernel.size()) - 1 - filter.origin;
+  std::int64_t       after = filter.origin;
+  if (filter.kernel.empty())
+  {
+    // Poles are at most exp(-1.3732 / sigma), so that voxels at this distance have weights below 2^-63 of the greatest.
+    const double reach = 32.0 * (filter.sigma / spacing) + 8.0;
+    before = usesEntireLines || reach > static_cast<double>(size[a]) ? size[a] : static_cast<std::int64_t>(reach);
+    after = before;
+  }
+  const bool isBeyond = box.begin[a] < before || box.end[a] + after > size[a];
+  if (isBeyond && filter.boundary != FilterBoundary::Zero && filter.boundary != FilterBoundary::Nearest)
+  {
+    before = after = size[a];
+  }
+  box.begin[a] = std::max<std::int64_t>(0, box.begin[a] - before);
+  box.end[a] = std::min(size[a], box.end[a] + after);
+  return box;
+}
+
+/** Set the boxes of nodes; returns the box that they all read. */
+FilterBox
+SetBoxes(std::vector<FilterNode> & nodes, const FilterImageJob & job, const FilterPlan & plan)
+{
+  FilterBox  all{ plan.size, { { 0, 0, 0 } } };
+  const auto include = [](FilterBox & box, const FilterBox & other) {
+    for (int d = 0; d < 3; ++d)
+    {
+      box.begin[d] = std::min(box.begin[d], other.begin[d]);
+      box.end[d] = std::max(box.end[d], other.end[d]);
+    }
+  };
+  for (FilterNode & node : nodes)
+  {
+    node.box = SetBoxes(node.children, job, plan);
+    if (!node.leaves.empty())
+    {
+      include(node.box, plan.output);
+    }
+    const double spacing = job.spacing[node.filter->axis];
+    node.reads = GetInputBox(*node.filter, node.box, plan.size, spacing, job.usesEntireLines);
+    include(all, node.reads);
+    if (node.filter->kernel.empty())
+    {
+      node.coefficients = ComputeRecursiveCoefficients(*node.filter, spacing);
+    }
+  }
+  return all;
+}
+
+/** An engine that counts bytes. */
+class Counter
+{
+public:
+  explicit Counter(const FilterPlan & plan)
+    : m_Plan(plan)
+  {}
+
+  std::shared_ptr<void>
+  Compute(const FilterNode & node, const std::shared_ptr<void> &)
+  {
+    return this->Allocate(node.box);
+  }
+  void
+  Combine(const FilterLeaf & leaf, const FilterNode &, const std::shared_ptr<void> &)
+  {
+    if (m_Plan.hasSums && leaf.isFirst && !leaf.isLast)
+    {
+      m_Sums.push_back(this->Allocate(m_Plan.output));
+    }
+    else if (m_Plan.hasSums && leaf.isLast && !leaf.isFirst)
+    {
+      m_Sums.pop_back();
+    }
+  }
+  std::uint64_t
+  GetMost() const
+  {
+    return m_Most;
+  }
+
+private:
+  std::shared_ptr<void>
+  Allocate(const FilterBox & box)
+  {
+    const std::uint64_t bytes = static_cast<std::uint64_t>(box.GetNumberOfVoxels()) * m_Plan.valueBytes;
+    m_Bytes += bytes;
+    m_Most = std::max(m_Most, m_Bytes);
+    return std::shared_ptr<void>(this, [this, bytes](void *) { m_Bytes -= bytes; });
+  }
+
+  const FilterPlan &                 m_Plan;
+  std::uint64_t                      m_Bytes{ 0 };
+  std::uint64_t                      m_Most{ 0 };
+  std::vector<std::shared_ptr<void>> m_Sums;
+};
+} // namespace
+
+RecursiveCoefficients
+ComputeRecursiveCoefficients(const LineFilter & filter, double spacing)
+{
+  const double          sigma = filter.sigma / spacing;
+  const Deriche         deriche(sigma);
+  RecursiveCoefficients result{};
+  double *              d = result.d;
+  deriche.SetDenominators(d);
+  const double sd = 1.0 + d[0] + d[1] + d[2] + d[3];
+  const double dd = d[0] + 2 * d[1] + 3 * d[2] + 4 * d[3];
+  const double ed = d[0] + 4 * d[1] + 9 * d[2] + 16 * d[3];
+
+  Numerators gaussian = deriche.GetNumerators(1.3530, 1.8151, -0.3531, 0.0902);
+  double     scale = 1.0; // the response to 1, x or x^2 / 2
+  double     across = 1.0;
+  if (filter.order == 0)
+  {
+    scale = 2 * gaussian.sum / sd - gaussian.n[0];
+  }
+  else if (filter.order == 1)
+  {
+    gaussian = deriche.GetNumerators(-0.6724, -3.4327, 0.6724, 0.6100);
+    scale = 2 * (gaussian.sum * dd - gaussian.first * sd) / (sd * sd);
+    across = filter.normalizeAcrossScale ? filter.sigma : 1.0;
+  }
+  else
+  {
+    const Numerators second = deriche.GetNumerators(-1.3563, 5.2318, 0.3446, -2.2355);
+    // Without response to a constant.
+    const double beta = -(2 * second.sum - sd * second.n[0]) / (2 * gaussian.sum - sd * gaussian.n[0]);
+    for (int k = 0; k < 4; ++k)
+    {
+      gaussian.n[k] = second.n[k] + beta * gaussian.n[k];
+    }
+    const double sn = second.sum + beta * gaussian.sum;
+    const double dn = second.first + beta * gaussian.first;
+    const double en = second.second + beta * gaussian.second;
+    scale = en * sd * sd - ed * sn * sd - 2 * dn * dd * sd + 2 * dd * dd * sn;
+    scale /= sd * sd * sd;
+    across = filter.normalizeAcrossScale ? filter.sigma * filter.sigma : 1.0;
+  }
+  double * n = result.n;
+  for (int k = 0; k < 4; ++k)
+  {
+    n[k] = gaussian.n[k] * (across / scale);
+  }
+  const double sign = filter.order == 1 ? -1.0 : 1.0;
+  for (int k = 0; k < 3; ++k)
+  {
+    result.m[k] = sign * (n[k + 1] - d[k] * n[0]);
+  }
+  result.m[3] = sign * -d[3] * n[0];
+  const double sn = n[0] + n[1] + n[2] + n[3];
+  const double sm = result.m[0] + result.m[1] + result.m[2] + result.m[3];
+  bool         isFinite = true;
+  for (int k = 0; k < 4; ++k)
+  {
+    result.causalBoundary[k] = d[k] * sn / sd;
+    result.anticausalBoundary[k] = d[k] * sm / sd;
+    isFinite = isFinite && std::isfinite(n[k]) && std::isfinite(result.causalBoundary[k]) &&
+               std::isfinite(result.anticausalBoundary[k]);
+  }
+  // Beyond, the sum of the denominators, some (2 / sigma)^4, has lost too many digits.
+  constexpr double maxSigma = 1000.0;
+  if (!isFinite || sigma > maxSigma)
+  {
+    Refuse("A filter has the sigma ",
+           filter.sigma,
+           " for voxels of size ",
+           spacing,
+           ", which the recursive filter of order ",
+           filter.order,
+           " cannot represent: sigma must be 0.05 to 1000 voxels.");
+  }
+  return result;
+}
+
+FilterPlan::FilterPlan(const FilterImageJob & job)
+{
+  VerifyEnumerator("The pixel type", job.pixelType, PixelType::Double);
+  double voxels = 1.0;
+  for (int d = 0; d < 3; ++d)
+  {
+    if (job.size[d] < 0 || job.outputSize[d] < 0 || job.outputIndex[d] < 0 || job.outputSize[d] > job.size[d] ||
+        job.outputIndex[d] > job.size[d] - job.outputSize[d])
+    {
+      Refuse("A job has an output of index ",
+             job.outputIndex[d],
+             " and size ",
+             job.outputSize[d],
+             " along axis ",
+             d,
+             ", but it must be within the array, whose size is ",
+             job.size[d],
+             '.');
+    }
+    if (!(job.spacing[d] > 0.0 && std::isfinite(job.spacing[d])))
+    {
+      Refuse("A job has the spacing ", job.spacing[d], " along axis ", d, ", but it must be finite and above 0.");
+    }
+    if (job.appended[d] < 0 || job.appended[d] > 1)
+    {
+      Refuse("A job appends ", job.appended[d], " planes along axis ", d, ", but it must be 0 or 1.");
+    }
+    voxels *= static_cast<double>(job.size[d] + 1);
+    size[d] = job.size[d] + job.appended[d];
+    output.begin[d] = job.outputIndex[d];
+    output.end[d] = job.outputIndex[d] + job.outputSize[d];
+  }
+  constexpr double maxVoxels = 0x1p52;
+  if (voxels * static_cast<double>(job.images.size() + 1) > maxVoxels)
+  {
+    Refuse("A job makes ",
+           job.images.size(),
+           " images of an array of the size ",
+           job.size[0],
+           " x ",
+           job.size[1],
+           " x ",
+           job.size[2],
+           ", but all together must have at most 2^52 voxels.");
+  }
+  if ((job.pixels == nullptr || job.output == nullptr) && !this->IsEmpty())
+  {
+    Refuse("A job has ", output.GetNumberOfVoxels(), " voxels of output, but an array is null.");
+  }
+  valueBytes = job.isSingle ? sizeof(float) : sizeof(double);
+  for (std::size_t i = 0; i < job.images.size(); ++i)
+  {
+    const FilteredImage & image = job.images[i];
+    const std::size_t     terms = image.terms.size();
+    hasSums = hasSums || (terms > 1 && job.outputIsDouble == job.isSingle);
+    if (terms == 0)
+    {
+      Refuse("The image ", i, " of a job has no terms, but must have one.");
+    }
+    for (std::size_t t = 0; t < terms; ++t)
+    {
+      if (image.terms[t].filters.empty() || !std::isfinite(image.terms[t].factor))
+      {
+        Refuse("The image ", i, " of a job has a term without filters, or whose factor is not finite.");
+      }
+      std::vector<FilterNode> * nodes = &roots;
+      FilterNode *              last = nullptr;
+      for (const LineFilter & filter : image.terms[t].filters)
+      {
+        VerifyFilter(filter);
+        auto found = std::find_if(
+          nodes->begin(), nodes->end(), [&filter](const FilterNode & node) { return IsSame(*node.filter, filter); });
+        if (found == nodes->end())
+        {
+          nodes->emplace_back();
+          nodes->back().filter = &filter;
+          found = nodes->end() - 1;
+        }
+        last = &*found;
+        nodes = &last->children;
+      }
+      last->leaves.push_back({ i, image.terms[t].factor, image.isMagnitude, false, false });
+    }
+  }
+  // The order of terms is that of the tree.
+  std::vector<FilterLeaf *> first(job.images.size()), last(job.images.size());
+  const auto                mark = [&](const auto & self, std::vector<FilterNode> & nodes) -> void {
+    for (FilterNode & node : nodes)
+    {
+      for (FilterLeaf & leaf : node.leaves)
+      {
+        first[leaf.image] = first[leaf.image] == nullptr ? &leaf : first[leaf.image];
+        last[leaf.image] = &leaf;
+      }
+      self(self, node.children);
+    }
+  };
+  mark(mark, roots);
+  for (std::size_t i = 0; i < job.images.size(); ++i)
+  {
+    first[i]->isFirst = true;
+    last[i]->isLast = true;
+  }
+  SetBoxes(roots, job, *this);
+}
+
+std::uint64_t
+GetFilterBytes(const FilterPlan & plan)
+{
+  Counter counter(plan);
+  ComputeNodes(counter, plan.roots, std::shared_ptr<void>());
+  return counter.GetMost();
+}
+
+std::uint64_t
+GetFilterMemory(const FilterImageJob & job)
+{
+  const FilterPlan plan(job);
+  return GetFilterBytes(plan);
+}
+
+void
+VerifyFilterMemory(std::uint64_t needed, std::uint64_t usable, const char * where)
+{
+  if (needed > usable)
+  {
+    Refuse("The filters need ",
+           needed,
+           " bytes of ",
+           where,
+           ", but ",
+           usable,
+           " can be used. Filter a smaller part of the image, with single precision, or free memory.");
+  }
+}
+} // namespace voxelmaps

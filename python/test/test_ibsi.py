@@ -1,0 +1,197 @@
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""Features and filters of IBSI: reference values of the phantoms in the package, and matrices against brute force."""
+
+import itertools
+import os
+
+import numpy as np
+import pytest
+import voxelmaps
+from voxelmaps import _core
+from voxelmaps._cli import main
+from voxelmaps._ibsi import benchmark, response_maps
+
+pytest.importorskip("scipy", reason="SciPy is not installed")
+pytest.importorskip("pywt", reason="PyWavelets is not installed")
+
+# Folders with copies of IBSI's repositories, where somebody has them.
+DATA, REFERENCE = os.environ.get("VOXELMAPS_IBSI_DATA"), os.environ.get("VOXELMAPS_IBSI_REFERENCE")
+
+
+def test_reference_values(capsys):
+    """All values of the digital phantom and voxels of all response maps; with IBSI's data also those of the CT phantom."""
+    folders = {"--data": DATA, "--reference": REFERENCE}
+    code = main(["ibsi", *(each for name, folder in folders.items() if folder for each in (name, folder))])
+    lines = capsys.readouterr().out.splitlines()
+    assert code == 0
+    assert f"| IBSI 1 | all | | {2104 if DATA else 482} | {2104 if DATA else 482} |" in lines
+    assert "| IBSI 2, phase 1 | all | | 33 | 33 |" in lines
+    assert ("| IBSI 2, phase 2 | all | | 323 | 323 |" in lines) == bool(DATA and REFERENCE)
+
+
+def test_references_can_fail():
+    assert not benchmark._is_within(1.26, 1.24, 0.01)
+    assert benchmark._is_within(1.2549, 1.24, 0.01)
+    assert not benchmark._is_within(float("nan"), 1.0, 10.0)
+    assert not benchmark._is_within(125255, 125256, 0)
+
+
+def _random_region(seed, shape, levels=3):
+    rng = np.random.default_rng(seed)
+    return (rng.integers(0, levels + 1, shape) * (rng.random(shape) < 0.8)).astype(np.uint16)
+
+
+def _zones(levels, is_planar):
+    """Lists of the voxels of zones, by brute force."""
+    left = {tuple(place): levels[tuple(place)] for place in np.argwhere(levels)}
+    steps = [step for step in itertools.product((-1, 0, 1), repeat=3) if any(step) and not (is_planar and step[0])]
+    while left:
+        zone, (first, level) = [], left.popitem()
+        found = [first]
+        while found:
+            zone.append(found.pop())
+            for step in steps:
+                other = tuple(np.add(zone[-1], step))
+                if left.get(other) == level:
+                    del left[other]
+                    found.append(other)
+        yield level, zone
+
+
+def _distance(place, inside, is_planar):
+    """City-block distance to the nearest voxel outside the region, or outside the image."""
+    outside = np.argwhere(np.pad(~inside, 1, constant_values=True)) - 1
+    if is_planar:
+        outside = outside[outside[:, 0] == place[0]]
+    return np.abs(outside - place).sum(axis=1).min()
+
+
+@pytest.mark.parametrize("shape", [(1, 6, 7), (5, 4, 6), (7, 7, 7), (3, 1, 1)])
+@pytest.mark.parametrize("is_planar", [False, True])
+@pytest.mark.parametrize("has_mask", [False, True])
+def test_distance_zones(shape, is_planar, has_mask):
+    levels = _random_region(sum(shape), shape, 2)
+    inside = levels != 0
+    if has_mask:
+        inside |= np.random.default_rng(1).random(shape) < 0.7
+    expected = {}
+    for level, zone in _zones(levels, is_planar):
+        key = (level, min(_distance(place, inside, is_planar) for place in zone))
+        expected[key] = expected.get(key, 0) + 1
+    mask = inside.astype(np.uint8)
+    found = _core.compute_region_matrix(
+        "gldzm",
+        levels=levels.ctypes.data,
+        inside=mask.ctypes.data if has_mask else 0,
+        size=shape[::-1],
+        offsets=(),
+        connects_axis=(True, True, not is_planar),
+        alpha=0,
+    )
+    assert found == [(*key, float(count)) for key, count in sorted(expected.items())]
+
+
+@pytest.mark.parametrize("name, of_ours", [("cm", "glcm"), ("rlm", "glrlm"), ("szm", "glszm"), ("ngt", "ngtdm")])
+def test_volumes_agree_with_regions(name, of_ours):
+    """Families that PyRadiomics and IBSI define alike have the values of region_features."""
+    levels = _random_region(7, (6, 7, 8), 5)
+    levels[0, 0, :6] = range(6)
+    image = levels.astype(float)
+    ours = voxelmaps.region_features(
+        image, levels != 0, label=1, features=of_ours, bin_edges=[float(edge) for edge in range(1, 6)]
+    )
+    theirs = voxelmaps.ibsi_features(image, levels != 0, families=name, aggregations="3D_avg")
+    pairs = {
+        "cm": {"Contrast": "contrast_3D_avg", "JointEntropy": "joint_entr_3D_avg", "Idn": "inv_diff_norm_3D_avg"},
+        "rlm": {"RunPercentage": "r_perc_3D_avg", "RunEntropy": "rl_entr_3D_avg", "ShortRunEmphasis": "sre_3D_avg"},
+        "szm": {"ZonePercentage": "z_perc_3D", "ZoneEntropy": "zs_entr_3D", "GrayLevelVariance": "gl_var_3D"},
+        "ngt": {"Busyness": "busyness_3D", "Coarseness": "coarseness_3D", "Strength": "strength_3D"},
+    }[name]
+    for feature, tag in pairs.items():
+        assert ours[f"{of_ours}_{feature}"][0] == pytest.approx(theirs[f"{name}_{tag}"], rel=1e-12)
+
+
+def test_tones_of_voxels_without_neighbors():
+    """IBSI's differences of tones leave them out."""
+    image = np.zeros((1, 3, 9))
+    image[0, :, :3] = [[1, 2, 2], [3, 1, 2], [2, 1, 3]]
+    expected = voxelmaps.ibsi_features(image, image > 0, families="ngt", aggregations=["2D_avg", "3D_avg"])
+    image[0, 1, 8] = 3
+    assert voxelmaps.ibsi_features(image, image > 0, families="ngt", aggregations=["2D_avg", "3D_avg"]) == expected
+
+
+def test_slices_and_volume_of_one_slice():
+    """In a single slice, all ways to combine slices agree."""
+    image = _random_region(3, (1, 9, 9), 4).astype(float)
+    values = voxelmaps.ibsi_features(
+        image, image > 0, families=["cm", "szm"], aggregations=["2D_avg", "2_5D_avg", "2D_comb", "2_5D_comb"]
+    )
+    for tag, value in values.items():
+        assert value == pytest.approx(values[tag.replace("2_5D", "2D")], rel=1e-12)
+
+
+def test_volume_histogram_by_hand():
+    """Ten voxels of 1 to 10: a fraction of intensity of 0.1 is that of 1.9, which nine voxels reach with 2."""
+    image = np.arange(1.0, 11.0).reshape(1, 1, 10)
+    values = voxelmaps.ibsi_features(image, np.ones((1, 1, 10), int), families="ivh")
+    assert {tag: round(value, 12) for tag, value in values.items()} == {
+        "ivh_v10": 0.9,
+        "ivh_v90": 0.1,
+        "ivh_i10": 10.0,
+        "ivh_i90": 2.0,
+        "ivh_diff_v10_v90": 0.8,
+        "ivh_diff_i10_i90": 8.0,
+    }
+
+
+def test_resegmentation_leaves_shape():
+    image = np.arange(1.0, 65.0).reshape(4, 4, 4)
+    mask = np.ones((4, 4, 4), int)
+    one = voxelmaps.ibsi_features(image, mask, bin_width=8, families=["morph", "stat"])
+    other = voxelmaps.ibsi_features(image, mask, bin_width=8, families=["morph", "stat"], intensity_range=(10, 50))
+    assert other["morph_volume"] == one["morph_volume"]
+    assert (other["stat_min"], other["stat_max"]) == (10.0, 50.0)
+
+
+@pytest.mark.parametrize(
+    "arguments, text",
+    [
+        ({"families": "glcm"}, "families has 'glcm', but must be of morph"),
+        ({"aggregations": "3D"}, "aggregations has '3D', but must be of 2D_avg"),
+        ({"bin_width": 0}, "bin_width is 0, but must be a number above 0"),
+        ({"bin_width": 5, "bin_count": 4}, "only one of them can set the gray levels"),
+        ({"intensity_range": (5, 5)}, "its first value must be less than its second"),
+        ({"intensity_range": (500, 600)}, "none of the 64 voxels of the region has an intensity"),
+        ({}, "intensities from 0.5 to 63.5 are no gray levels"),
+        ({"label": 3}, "no voxel of mask is 3"),
+    ],
+)
+def test_wrong_arguments(arguments, text):
+    image = np.arange(64.0).reshape(4, 4, 4) + 0.5
+    with pytest.raises(ValueError, match=text.replace("(", r"\(")):
+        voxelmaps.ibsi_features(image, np.ones((4, 4, 4), int), **arguments)
+
+
+def test_images_of_two_axes_and_infinity():
+    with pytest.raises(ValueError, match="those of volumes, which have 3"):
+        voxelmaps.ibsi_features(np.ones((4, 4)), np.ones((4, 4), int))
+    image = np.ones((2, 2, 2))
+    image[0, 0, 0] = np.inf
+    with pytest.raises(ValueError, match="infinite intensities in the region"):
+        voxelmaps.ibsi_features(image, np.ones((2, 2, 2), int))
+
+
+def test_rotations():
+    """24 rotations of three different kernels, 4 in planes, and fewer where kernels are symmetric."""
+    a, b, c = np.array([1.0, 2, 4]), np.array([1.0, 3, 9]), np.array([2.0, 5, 7])
+    assert len(response_maps.rotated((a, b, c))) == 24
+    assert len(response_maps.rotated((a, b, None))) == 4
+    assert len(response_maps.rotated((np.array([1.0, 2, 1]),) * 3)) == 1
+
+
+def test_missing_data(capsys, tmp_path):
+    assert main(["ibsi", "--data", str(tmp_path)]) == 1
+    assert "give a copy of github.com/theibsi/data_sets" in capsys.readouterr().err
+    assert main(["ibsi", "--reference", str(tmp_path)]) == 1
+    assert "give a copy of github.com/theibsi/ibsi_2_reference_data" in capsys.readouterr().err

@@ -1,0 +1,347 @@
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""Comparison with the reference values of IBSI 1 and 2, of the phantoms in the package and of IBSI's public repositories."""
+
+import csv
+import functools
+import math
+import pathlib
+from typing import NamedTuple
+
+import numpy as np
+
+from . import response_maps
+from .features import FAMILIES, ibsi_features
+from .._files import library
+from .._image import load
+
+_HERE = pathlib.Path(__file__).parent
+_PHANTOMS = _HERE / "phantoms"
+_SLICES, _VOLUME = ("2D_avg", "2D_comb", "2_5D_avg", "2_5D_comb"), ("3D_avg", "3D_comb")
+_NAMES = dict(zip(FAMILIES, (
+    "morphology", "local intensity", "statistics", "intensity histogram", "intensity-volume histogram", "co-occurrence",
+    "run length", "size zone", "distance zone", "tone difference", "neighboring dependence",
+)))  # fmt: skip
+
+
+class Row(NamedTuple):
+    """How many values of a class agree with IBSI's; failures are sentences."""
+
+    standard: str
+    name: str
+    configuration: str
+    values: int
+    within: int
+    failures: list
+
+
+class _Configuration(NamedTuple):
+    """How IBSI 1 prepares the CT phantom: spacing along x and y, and along z, in mm, order of the spline, and ibsi_features."""
+
+    spacing: tuple
+    order: int
+    parameters: dict
+    aggregations: tuple
+
+
+_CONFIGURATIONS = {
+    "A": _Configuration((None, None), 0, {"intensity_range": (-500, 400), "bin_width": 25}, _SLICES),
+    "B": _Configuration((2, None), 1, {"intensity_range": (-500, 400), "bin_count": 32}, _SLICES),
+    "C": _Configuration(
+        (2, 2), 1, {"intensity_range": (-1000, 400), "bin_width": 25, "volume_histogram_bin_width": 2.5}, _VOLUME
+    ),
+    "D": _Configuration((2, 2), 1, {"outlier_sigmas": 3, "bin_count": 32}, _VOLUME),
+    "E": _Configuration(
+        (2, 2),
+        3,
+        {"intensity_range": (-1000, 400), "outlier_sigmas": 3, "bin_count": 32, "volume_histogram_bin_count": 1000},
+        _VOLUME,
+    ),
+}
+
+
+def _is_within(value, reference, tolerance):
+    """Whether a value is within the tolerance when it has as many digits as IBSI's table, three or those of a count."""
+    digits = max(3, len(f"{reference:.0f}".lstrip("-").rstrip("0")))
+    return math.isfinite(value) and abs(float(f"{value:.{digits}g}") - reference) <= tolerance + 1e-9 * abs(reference)
+
+
+def _compared(standard, configuration, references, values, name_of):
+    """Rows by class of the references, a dict of pairs of value and tolerance by tag."""
+    groups: dict[str, list] = {}
+    for tag, (reference, tolerance) in references.items():
+        value = values.get(tag, math.nan)
+        failure = (
+            []
+            if _is_within(value, reference, tolerance)
+            else [f"{tag} is {value:.4g}, not {reference:g} ± {tolerance:g}"]
+        )
+        groups.setdefault(name_of(tag), []).append(failure)
+    for name, failures in groups.items():
+        yield Row(standard, name, configuration, len(failures), failures.count([]), sum(failures, []))
+
+
+# --- IBSI 1 -----------------------------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _references():
+    """Dict of dicts of pairs of reference and tolerance by tag, by configuration, with a consensus of at least "moderate"."""
+    tables: dict[str, dict] = {}
+    with open(_HERE / "reference_values.csv", encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            for name, cell in row.items():
+                if name != "tag" and cell:
+                    tables.setdefault(name, {})[row["tag"]] = tuple(map(float, cell.split()))
+    return tables
+
+
+def _resampled(image, spacing, order):
+    """A volume on a grid with the same center, and the spacing along x, y and z."""
+    sitk = library("SimpleITK", "resampling")
+    size = [math.ceil(n * old / new) for n, old, new in zip(image.GetSize(), image.GetSpacing(), spacing)]
+    center = image.TransformContinuousIndexToPhysicalPoint([(n - 1) / 2 for n in image.GetSize()])
+    matrix = np.reshape(image.GetDirection(), (3, 3))
+    filter_ = sitk.ResampleImageFilter()
+    filter_.SetSize(size)
+    filter_.SetOutputSpacing(spacing)
+    filter_.SetOutputOrigin(list(center - matrix @ (np.array(spacing) * (np.array(size) - 1) / 2)))
+    filter_.SetOutputDirection(image.GetDirection())
+    filter_.SetInterpolator(sitk.sitkLinear if order == 1 else sitk.sitkBSpline3)
+    filter_.SetUseNearestNeighborExtrapolator(True)
+    filter_.SetOutputPixelType(sitk.sitkFloat64)
+    return filter_.Execute(image)
+
+
+def _diagnostics(image, mask, used, spacing, stage):
+    """What IBSI 1 reports of an image and its masks; arrays have the axes z, y, x, and the spacing those of x, y, z."""
+    values = {}
+    if stage != "reseg":
+        for axis, n, step in zip("xyz", image.shape[::-1], spacing):
+            values[f"img_dim_{axis}_{stage}_img"], values[f"vox_dim_{axis}_{stage}_img"] = n, step
+        for name, function in (("mean", np.mean), ("min", np.min), ("max", np.max)):
+            values[f"{name}_int_{stage}_img"] = function(image)
+    for name, region in (("int", used), ("morph", mask)):
+        extent = np.ptp(np.argwhere(region), axis=0) + 1
+        for axis, n, in_box in zip("xyz", image.shape[::-1], extent[::-1]):
+            values[f"int_mask_dim_{axis}_{stage}_roi"] = n
+            values[f"{name}_mask_bb_dim_{axis}_{stage}_roi"] = in_box
+        values[f"{name}_mask_vox_count_{stage}_roi"] = np.count_nonzero(region)
+    for name, function in (("mean", np.mean), ("min", np.min), ("max", np.max)):
+        values[f"int_mask_{name}_int_{stage}_roi"] = function(image[used])
+    return values
+
+
+def _resegmented(image, mask, intensity_range=None, outlier_sigmas=None, **_):
+    used = mask if intensity_range is None else mask & (image >= intensity_range[0]) & (image <= intensity_range[1])
+    if outlier_sigmas is not None:
+        used = used & (np.abs(image - image[used].mean()) <= outlier_sigmas * image[used].std())
+    return used
+
+
+class _CtPhantom:
+    """The CT phantom of IBSI, in a copy of theibsi/data_sets."""
+
+    def __init__(self, folder):
+        place = pathlib.Path(folder) / "ibsi_1_ct_radiomics_phantom" / "nifti"
+        sitk = library("SimpleITK", "the CT phantom")
+        if not place.is_dir():
+            raise ValueError(
+                f"{folder} has no folder ibsi_1_ct_radiomics_phantom/nifti: give a copy of github.com/theibsi/data_sets"
+            )
+        self.image, self.mask = (
+            sitk.Cast(sitk.ReadImage(str(place / each / f"{name}.nii.gz")), sitk.sitkFloat64)
+            for each, name in (("image", "phantom"), ("mask", "mask"))
+        )
+
+    def prepared(self, spacing, order):
+        """Arrays of intensities and of the region, and the spacing along x, y and z."""
+        sitk = library("SimpleITK", "the CT phantom")
+        new = [old if one is None else float(one) for old, one in zip(self.image.GetSpacing(), (spacing[0], *spacing))]
+        image, mask = self.image, self.mask
+        if spacing[0] is not None:
+            image, mask = _resampled(image, new, order), _resampled(mask, new, 1)
+        return np.rint(sitk.GetArrayFromImage(image)), sitk.GetArrayFromImage(mask) >= 0.5, new
+
+    def rows(self):
+        sitk = library("SimpleITK", "the CT phantom")
+        first, region = sitk.GetArrayFromImage(self.image), sitk.GetArrayFromImage(self.mask) >= 0.5
+        for name, one in _CONFIGURATIONS.items():
+            image, mask, spacing = self.prepared(one.spacing, one.order)
+            values = _diagnostics(first, region, region, self.image.GetSpacing(), "init")
+            values.update(_diagnostics(image, mask, mask, spacing, "interp"))
+            values.update(_diagnostics(image, mask, _resegmented(image, mask, **one.parameters), spacing, "reseg"))
+            values.update(
+                ibsi_features(image, mask, spacing=spacing[::-1], aggregations=one.aggregations, **one.parameters)
+            )
+            yield from _compared("IBSI 1", f"CT phantom, {name}", _references()[name], values, _family)
+
+
+def _family(tag):
+    return "image and mask" if tag.endswith(("_img", "_roi")) else _NAMES[tag.partition("_")[0]]
+
+
+def _phantom_rows():
+    image, mask = (load(_PHANTOMS / f"{name}.nii.gz", "the phantom")[0] for name in ("phantom", "mask"))
+    values = ibsi_features(image.array, mask.array, spacing=image.spacing[::-1], aggregations=(*_SLICES, *_VOLUME))
+    yield from _compared("IBSI 1", "digital phantom", _references()["phantom"], values, _family)
+
+
+# --- IBSI 2 -----------------------------------------------------------------------------------------------------------------
+
+
+def _angles(step):
+    return np.radians(np.arange(0, 360, step))
+
+
+_ALL_PLANES = ("xy", "xz", "yz")
+_LOG = functools.partial(response_maps.laplacian_of_gaussian, boundary="zero", sigmas=[1.5] * 3)
+# Response maps of phase 1, by their names: phantom, class and function. Voxels have 2 mm.
+_MAPS = {
+    **{
+        f"1_a_{i}": ("checkerboard", "mean", functools.partial(response_maps.mean, size=15, boundary=boundary))
+        for i, boundary in enumerate(response_maps.BOUNDARIES, 1)
+    },
+    "1_b_1": ("impulse", "mean", lambda x: response_maps.mean(x, 15, "zero", 2)),
+    "2_a": ("impulse", "LoG", _LOG),
+    "2_b": ("checkerboard", "LoG", lambda x: response_maps.laplacian_of_gaussian(x, [2.5] * 3, "mirror")),
+    "2_c": ("checkerboard", "LoG", lambda x: response_maps.laplacian_of_gaussian(x, [2.5] * 3, "mirror", 2)),
+    **{
+        f"3_{letter}_{i}": (
+            phantom,
+            "Laws",
+            functools.partial(response_maps.laws, names=names, boundary=boundary, **pooled),  # type: ignore[arg-type]
+        )
+        for letter, phantom, names, boundary in (
+            ("a", "impulse", "E5L5S5", "zero"),
+            ("b", "checkerboard", "E3W5R5", "mirror"),
+            ("c", "checkerboard", "L5S5", "mirror"),
+        )
+        for i, pooled in enumerate(({}, {"pooling": "max"}, {"pooling": "max", "energy_reach": 7}), 1)
+    },
+    "4_a_1": ("impulse", "Gabor", lambda x: response_maps.gabor(x, 5, 2, 0.5, [math.radians(60)], "zero")),
+    "4_a_2": ("impulse", "Gabor", lambda x: response_maps.gabor(x, 5, 2, 0.5, _angles(45), "zero", planes=_ALL_PLANES)),
+    "4_b_1": ("sphere", "Gabor", lambda x: response_maps.gabor(x, 10, 4, 2.5, [math.radians(225)], "mirror")),
+    "4_b_2": (
+        "sphere",
+        "Gabor",
+        lambda x: response_maps.gabor(x, 10, 4, 2.5, _angles(22.5), "mirror", planes=_ALL_PLANES),
+    ),
+    **{
+        f"{name}_{i}": (
+            phantom,
+            "wavelet",
+            functools.partial(response_maps.wavelet, name=wavelet, subband=subband, boundary=boundary, pooling=pooling),
+        )  # fmt: skip
+        for name, phantom, wavelet, subband, boundary in (
+            ("5_a", "impulse", "db2", "LHL", "zero"),
+            ("6_a", "sphere", "coif1", "HHL", "periodic"),
+        )
+        for i, pooling in ((1, None), (2, "mean"))
+    },
+    "7_a_1": ("checkerboard", "wavelet", lambda x: response_maps.wavelet(x, "haar", "LLL", "mirror", 2, "mean")),
+    "7_a_2": ("checkerboard", "wavelet", lambda x: response_maps.wavelet(x, "haar", "HHH", "mirror", 2, "mean")),
+    **{
+        f"8_a_{level}": (
+            "checkerboard",
+            "Simoncelli",
+            functools.partial(response_maps.simoncelli, level=level, boundary=None),
+        )
+        for level in (1, 2, 3)
+    },
+    "9_a": ("impulse", "Riesz", lambda x: response_maps.riesz(_LOG(x), (1, 0, 0), "zero")),
+    "9_b_1": ("sphere", "Riesz", lambda x: response_maps.riesz(_LOG(x), (0, 2, 0), "zero")),
+    "10_b_1": ("pattern_1", "Riesz", lambda x: response_maps.simoncelli(x, 1, "nearest", (0, 2, 0))),
+}
+
+
+def _map_rows(reference):
+    """Phase 1: every voxel is to be within 1 % of the range of the reference map, of which the package has some voxels."""
+    samples = np.load(_PHANTOMS / "response_maps.npz")
+    groups: dict[str, list] = {}
+    for name, (phantom, kind, function) in _MAPS.items():
+        volume, _ = load(_PHANTOMS / f"{phantom}.nii.gz", "the phantom")
+        response = function(np.asarray(volume.array, np.float64))
+        if reference is None:
+            values, extent = samples[f"{name}_values"], float(samples[f"{name}_range"])
+            response = response.ravel()[samples[f"{name}_voxels"]]
+        else:
+            path = pathlib.Path(reference) / "reference_response_maps" / f"{name}-ValidCRM.nii"
+            values = np.asarray(load(path, "the response map")[0].array, np.float64)
+            extent = float(np.ptp(values))
+        error = float(np.max(np.abs(response - values)) / extent)
+        groups.setdefault(kind, []).append([] if error <= 0.01 else [f"{name} differs by {error:.2%} of the range"])
+    voxels = "256 voxels of each map" if reference is None else "maps"
+    for kind, failures in groups.items():
+        yield Row("IBSI 2, phase 1", kind, voxels, len(failures), failures.count([]), sum(failures, []))
+
+
+# Filters of phase 2, by the number of the configuration: class, and function of the image, dimension and spacing along x, y, z.
+_FILTERS = {
+    1: ("none", lambda x, dimension, spacing: x),
+    2: ("mean", lambda x, dimension, spacing: response_maps.mean(x, 5, "mirror", dimension)),
+    3: ("LoG", lambda x, dimension, spacing: response_maps.laplacian_of_gaussian(
+        x, [1.5 / step for step in spacing], "mirror", dimension)),
+    4: ("Laws", lambda x, dimension, spacing: response_maps.laws(x, "L5E5E5"[: 2 * dimension], "mirror", "max", 7)),
+    5: ("Gabor", lambda x, dimension, spacing: response_maps.gabor(
+        x, 5 / spacing[0], 2 / spacing[0], 1.5, _angles(22.5), "mirror", planes=_ALL_PLANES if dimension == 3 else ("xy",))),
+    6: ("wavelet", lambda x, dimension, spacing: response_maps.wavelet(x, "db3", "LLH"[3 - dimension :], "mirror", 1, "mean")),
+    7: ("wavelet", lambda x, dimension, spacing: response_maps.wavelet(x, "db3", "HHH"[:dimension], "mirror", 2, "mean")),
+    8: ("Simoncelli", lambda x, dimension, spacing: response_maps.simoncelli(x, 1, dimension=dimension)),
+    9: ("Simoncelli", lambda x, dimension, spacing: response_maps.simoncelli(x, 2, dimension=dimension)),
+}  # fmt: skip
+# Voxels that other filters than those by transforms reach.
+_REACH = 60
+
+
+def _value_rows(phantom, reference):
+    """Phase 2: statistics of the responses to filters in the CT phantom."""
+    references: dict[str, dict] = {}
+    path = pathlib.Path(reference) / "reference_feature_values" / "reference_values.csv"
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        for row in csv.DictReader(file, delimiter=";"):
+            if row["consensus_value"]:
+                pair = float(row["consensus_value"]), float(row["tolerance"] or 0)
+                references.setdefault(row["filter_id"], {})[row["feature_tag"]] = pair
+    for letter, dimension, spacing in (("A", 2, (None, None)), ("B", 3, (1, 1))):
+        image, mask, steps = phantom.prepared(spacing, 3)
+        used = _resegmented(image, mask, (-1000, 400))
+        near = tuple(slice(max(0, at.min() - _REACH), at.max() + _REACH + 1) for at in np.nonzero(mask))
+        for number, (name, function) in _FILTERS.items():
+            box = (slice(None),) * 3 if name == "Simoncelli" else near
+            response = function(image[box], dimension, steps)
+            values = ibsi_features(response, used[box], families="stat")
+            configuration = f"{number}.{letter}"
+            yield from _compared("IBSI 2, phase 2", configuration, references[configuration], values, lambda tag: name)
+
+
+def rows(data=None, reference=None):
+    """Rows of the comparison.
+
+    data         Folder with a copy of github.com/theibsi/data_sets, for the CT phantom.
+    reference    Folder with a copy of github.com/theibsi/ibsi_2_reference_data, for complete response maps and for phase 2.
+    """
+    if reference is not None and not (pathlib.Path(reference) / "reference_response_maps").is_dir():
+        remedy = "give a copy of github.com/theibsi/ibsi_2_reference_data"
+        raise ValueError(f"{reference} has no folder reference_response_maps: {remedy}")
+    phantom = None if data is None else _CtPhantom(data)
+    yield from _phantom_rows()
+    if phantom is not None:
+        yield from phantom.rows()
+    yield from _map_rows(reference)
+    if phantom is not None and reference is not None:
+        yield from _value_rows(phantom, reference)
+
+
+def table(found):
+    """Lines of the table in Markdown: rows of the same standard, class and configuration are added."""
+    lines = ["| standard | class | configuration | values | within tolerance |", "|---|---|---|---:|---:|"]
+    totals: dict[str, list] = {}
+    failures = []
+    for row in found:
+        lines.append(f"| {row.standard} | {row.name} | {row.configuration} | {row.values} | {row.within} |")
+        total = totals.setdefault(row.standard, [0, 0])
+        total[0], total[1] = total[0] + row.values, total[1] + row.within
+        failures += [f"{row.configuration}: {failure}" for failure in row.failures]
+    lines += [f"| {standard} | all | | {values} | {within} |" for standard, (values, within) in totals.items()]
+    return lines, failures
