@@ -79,11 +79,7 @@ struct ResampleImageJob
   const void * pixels{ nullptr };
   PixelType    pixelType{ PixelType::Float };
   ImageGrid    inputGrid;
-<<<<<<< HEAD
   /** Dimension of image and output: 2 or 3. With 2, sizes along z are 1, and the rest of the grids along z is not used.
-=======
-  /** Of image and output: 2 or 3. Those of dimension 2 have size 1 in z; what else their grids have of z is not used.
->>>>>>> resample
    */
   unsigned int dimension{ 3 };
 

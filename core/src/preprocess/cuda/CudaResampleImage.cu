@@ -100,12 +100,8 @@ OutputKernel(const __grid_constant__ OutputTask task, const TPixel * pixels, TPi
     }
     else if (pixels != nullptr)
     {
-<<<<<<< HEAD
-      output[i] = pixels[(taps[2].index[0] * formula.size[1] + taps[1].index[0]) * formula.size[0] + taps[0].index[0]];
-=======
       output[i] = pixels[taps[2].index[0] * task.source.planeStride + taps[1].index[0] * task.source.rowStride +
                          taps[0].index[0]];
->>>>>>> resample
     }
     else
     {
@@ -134,12 +130,6 @@ public:
     const void *   pixels = nullptr;
     if (!m_Plan.IsEmpty())
     {
-<<<<<<< HEAD
-      // All pixels of a copy; otherwise, those of the padded box.
-      const Triple & size = m_Job.inputGrid.size;
-      ArrayBox       box{ size, { { 0, 0, 0 } }, size };
-=======
->>>>>>> resample
       if (!m_Plan.isCopy)
       {
         this->AllocateValues();
