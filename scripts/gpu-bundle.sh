@@ -13,7 +13,7 @@ max_bytes=$((64 * 1000 * 1000))
 rm -rf "${bundle}"
 mkdir -p "${bundle}/lib"
 programs=()
-for program in test/core/VoxelMapsCore{,Golden}Tests test/VoxelMaps{,Golden,CudaImage}Tests \
+for program in test/core/VoxelMapsCore{,Golden}Tests test/VoxelMaps{,CudaImage}Tests \
   benchmarks/{Texture,Connectedness,Papers,Chain}Benchmark; do
   if [[ -x "${build}/${program}" ]]; then
     programs+=("${build}/${program}")
@@ -31,7 +31,7 @@ done | sort -u | while read -r library; do
   strip -o "${bundle}/lib/$(basename "${library}")" "$(readlink -f "${library}")"
 done
 
-cp "${root}/scripts/run-gpu-tests.sh" "${bundle}/"
+cp "${root}/scripts/run-gpu-tests.sh" "${root}/benchmarks/tune.py" "${bundle}/"
 
 # The images of the papers' tables, and what makes the tables.
 if [[ -e "${root}/build/papers/T1.raw" ]]; then

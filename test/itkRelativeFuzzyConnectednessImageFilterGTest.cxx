@@ -620,22 +620,6 @@ TEST(RelativeFuzzyConnectednessImageFilter, AbsoluteDifferencesHaveNothingToEsti
   EXPECT_TRUE(filter->GetUsedAffinitiesOfLabels().empty());
 }
 
-TEST(RelativeFuzzyConnectednessImageFilter, ProgressAndThreads)
-{
-  const auto image = MakeImageForProgress({ { 64, 64, 64 } });
-  const auto makeFilter = [&image] {
-    const auto filter = NewFilterOfPapers();
-    filter->SetInput(image);
-    filter->AddSeed({ { 3, 3, 3 } }, 1);
-    filter->AddSeed({ { 60, 60, 60 } }, 2);
-    filter->SetAffinity({ { 250.0 }, { 20000.0 }, {}, { 10000.0 } });
-    filter->SetCompetition(Enums::Competition::Iterative);
-    return filter;
-  };
-  ExpectProgressGrowsTo1(makeFilter(), [](float first) { EXPECT_EQ(0.0f, first); });
-  ExpectWorkUnitsDoNotChangeBits(makeFilter);
-}
-
 TEST(RelativeFuzzyConnectednessImageFilter, PrintsItsParameters)
 {
   ExpectPrints(MakeFilter(MakeBalls()).GetPointer(),

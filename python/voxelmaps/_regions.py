@@ -14,7 +14,7 @@ import numpy as np
 from . import _arrays, _core, _feature_maps, _masks
 from ._devices import place_of, triple
 from ._files import library
-from ._files.dicom import OverlappingSegments, segment_names
+from ._files.dicom import OverlappingSegments, label_of, segment_names
 from ._parameters import REGION_FEATURES, check_effects, checked, with_parameters
 from ._progress import shown
 from ._suggestions import warn
@@ -179,8 +179,8 @@ def region_features(
     mask : array, image or path
         Label image on the grid of the image. Each label is a region with its own intensity range, gray levels and matrices; a region
         can have several parts.
-    label : "all", int or list of int, default "all"
-        All labels of the mask except 0, or those that have a row.
+    label : "all", int, str or list of them, default "all"
+        All labels of the mask except 0, or those that have a row; of a DICOM segmentation or an RTSTRUCT, also by name.
     features : str, list of str or dict, optional
         Names, classes or a dict, as in feature_maps; also those of the classes shape, for volumes, and shape2D, for regions in one
         plane, such as "shape_MeshVolume". Default: all classes, with the shape of the dimension of the image.
@@ -198,9 +198,9 @@ def region_features(
     Returns
     -------
     RegionFeatures
-        Columns by name, arrays with a row per region: "label", "voxels", and the features in float64; of a DICOM segmentation, whose
-        segments may overlap, also their names as "segment". A feature that a region does not
-        have is NaN, as is every feature of a label without voxels.
+        Columns by name, arrays with a row per region: "label", "voxels", and the features in float64; of a DICOM segmentation or an
+        RTSTRUCT, whose regions may overlap, also their names as "segment". A feature that a region does not have is NaN, as is every
+        feature of a label without voxels.
 
     Raises
     ------
@@ -243,7 +243,8 @@ def region_features(
     shapes = {name: list(numbers[name].values()) for name in SHAPE_CLASSES if name in numbers}
     texture = {name: of_class for name, of_class in numbers.items() if name not in shapes}
 
-    label, path = values["label"], mask if isinstance(mask, (str, os.PathLike)) else None
+    label = values["label"]
+    label = label if isinstance(label, str) and label == "all" else label_of(mask, label)
     try:
         on_grid = opened.on_grid(mask, "mask", label if isinstance(label, (int, np.integer)) else None)
     except OverlappingSegments as error:
@@ -252,7 +253,7 @@ def region_features(
         tables = [region_features(image, mask, **{**parameters, "label": each}) for each in labels]
         return RegionFeatures({name: np.concatenate([table[name] for table in tables]) for name in tables[0]})
     given = _arrays.array_like(on_grid, "mask", image, image.shape)
-    label_image, labels = _masks.label_map(given, values["label"], image=image)
+    label_image, labels = _masks.label_map(given, label, image=image)
     discretization, library = _feature_maps.discretization(values), image.library
     with library.current_device():
         inside = label_image.comparable()
@@ -300,6 +301,6 @@ def region_features(
     }
     names = [f"{name}_{each}" for name, of_class in numbers.items() for each in of_class]
     columns = zip(names, table.T[[places[name] for name in names]])
-    segments = {} if path is None or not os.path.exists(path) else segment_names(os.fspath(path))
+    segments = segment_names(mask)
     titles = {"segment": np.array([segments.get(label, "") for label in labels])} if segments else {}
     return RegionFeatures({"label": np.array(labels), **titles, "voxels": np.array(voxels), **dict(columns)})

@@ -80,7 +80,7 @@ class _TextureParameters(TypedDict, total=False):
 
 class FeatureMapsParameters(_ImageParameters, _TextureParameters, total=False):
     features: Required[str | Iterable[str] | Mapping[str, str | Iterable[str] | None]]
-    label: Integer | Sequence[Integer] | None
+    label: str | Integer | Sequence[str | Integer] | None
     neighborhood_radius: Integers | None
     radius_mm: Number | None
     window_size: Integers | None
@@ -94,7 +94,7 @@ class FeatureMapsParameters(_ImageParameters, _TextureParameters, total=False):
     device: Devices
 
 class RegionFeaturesParameters(_TextureParameters, total=False):
-    label: Integer | Sequence[Integer] | Literal["all"]
+    label: str | Integer | Sequence[str | Integer]
     features: str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None
     plane_axis: Literal[0, 1, 2] | None
     minimum_dimensions: Literal[0, 1, 2, 3]
@@ -132,7 +132,7 @@ class FilterImageParameters(TypedDict, total=False):
     progress: Progress
 
 class _ConnectednessParameters(TypedDict, total=False):
-    label: Integer | Sequence[Integer] | None
+    label: str | Integer | Sequence[str | Integer] | None
     object_mean: MomentOfLabels | None
     object_variance: MomentOfLabels | None
     difference_mean: MomentOfLabels | None

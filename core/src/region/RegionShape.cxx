@@ -423,47 +423,6 @@ CountVertices(const RegionMask & mask, std::int64_t z, ShapeCounts & counts)
 }
 } // namespace
 
-const FeatureTable &
-GetShapeFeatureTable()
-{
-  static const FeatureTable table("shape",
-                                  { { "E", "Elongation", "", "elongation" },
-                                    { "F", "Flatness", "", "flatness" },
-                                    { "LEAL", "LeastAxisLength", "", "least_axis_length" },
-                                    { "MAAL", "MajorAxisLength", "", "major_axis_length" },
-                                    { "M2DC", "Maximum2DDiameterColumn" },
-                                    { "M2DR", "Maximum2DDiameterRow" },
-                                    { "M2DS", "Maximum2DDiameterSlice" },
-                                    { "M3D", "Maximum3DDiameter", "", "maximum_3d_diameter" },
-                                    { "MV", "MeshVolume", "", "volume" },
-                                    { "MIAL", "MinorAxisLength", "", "minor_axis_length" },
-                                    { "S", "Sphericity", "", "sphericity" },
-                                    { "SA", "SurfaceArea", "", "surface_area" },
-                                    { "SVR", "SurfaceVolumeRatio", "", "surface_to_volume_ratio" },
-                                    { "VV", "VoxelVolume", "", "approximate_volume" },
-                                    { "C1", "Compactness1", "", "compactness_1" },
-                                    { "C2", "Compactness2", "", "compactness_2" },
-                                    { "SD", "SphericalDisproportion", "", "spherical_disproportion" } });
-  return table;
-}
-
-const FeatureTable &
-GetPlanarShapeFeatureTable()
-{
-  static const FeatureTable table("shape2D",
-                                  { { "E", "Elongation" },
-                                    { "MAAL", "MajorAxisLength" },
-                                    { "MD", "MaximumDiameter" },
-                                    { "MS", "MeshSurface" },
-                                    { "MIAL", "MinorAxisLength" },
-                                    { "P", "Perimeter" },
-                                    { "PSR", "PerimeterSurfaceRatio" },
-                                    { "PS", "PixelSurface" },
-                                    { "S", "Sphericity" },
-                                    { "SD", "SphericalDisproportion" } });
-  return table;
-}
-
 ShapeCounts
 CountShape(const RegionMask & mask, const JobExecution & execution)
 {

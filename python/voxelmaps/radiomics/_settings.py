@@ -83,11 +83,18 @@ def _read_positive_or_nan(value):
 
 
 _positive_or_nan = rule("a number greater than 0", _read_positive_or_nan)
+
+
+def _number_or_name(value):
+    """The number of a label, or the name of a segment or structure, which has a letter."""
+    return value.strip() if isinstance(value, str) and any(map(str.isalpha, value)) else index(value)
+
+
 _label = rule(
-    "an integer from 1 up, of at most 63 bits; for several labels, call execute for each, or use voxelmaps.region_features(label=[...]) for "
+    "an integer from 1 up, of at most 63 bits, or the name of a segment or structure; for several labels, call execute for each, or use voxelmaps.region_features(label=[...]) for "
     "values of each, or voxelmaps.feature_maps(label=[...]) for maps where they are inside together",
-    index,
-    lambda value: 1 <= value < 2**63,
+    _number_or_name,
+    lambda value: isinstance(value, str) or 1 <= value < 2**63,
 )
 _spacings = _list(
     "one number per axis, each at least 0 and finite",

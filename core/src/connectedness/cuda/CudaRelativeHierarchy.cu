@@ -92,7 +92,8 @@ OfferListedLinksKernel(NodeGraph graph, const ComponentLink * links, const NodeR
 }
 
 /** After PointKernel: list the links along which roots point. Between roots, paths of these links are as strong as
- * those of all links, as keys do not get weaker on the way from the end of a link to the root of its component. */
+ * those of all links, as keys do not get weaker on the way from the end of a link to the root of its component. By
+ * hand: in CUDA 12.4, cub::DeviceSelect has at most 2^31 - 1 items. */
 static __global__ void
 ListPointersKernel(NodeGraph graph, ComponentLink * pointers, std::uint32_t * numberOfPointers)
 {
@@ -241,7 +242,7 @@ LinkTilesKernel(CudaConnectednessScene scene, CudaTileGrid grid, const int * til
   }
 }
 
-/** List the links of the forest whose nodes have not been replaced. */
+/** List the links of the forest whose nodes have not been replaced. By hand, as ListPointersKernel. */
 __global__ void
 ListForestKernel(const ComponentLink * forest, std::uint32_t forestSize, const std::uint8_t * isReplaced,
                  ComponentLink * links, std::uint32_t * numberOfLinks)
