@@ -12,6 +12,21 @@
 #include <limits>
 #include <string>
 
+// So that allocations fail as they do without a sanitizer.
+extern "C"
+{
+  const char *
+  __asan_default_options()
+  {
+    return "allocator_may_return_null=1";
+  }
+  const char *
+  __tsan_default_options()
+  {
+    return "allocator_may_return_null=1";
+  }
+}
+
 namespace
 {
 using namespace ResampleImageCases;

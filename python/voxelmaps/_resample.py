@@ -192,7 +192,8 @@ def resample(image: Array | ImageLike | Path, **parameters: Unpack[ResampleParam
     default_value : float, default 0
         Value of voxels that are more than half a voxel outside of the image.
     dtype : {"float32", "float64"}, optional
-        Type of the result. Default: that of the image. Integers cut fractions off, as SimpleITK and PyRadiomics do: 6.99 becomes 6.
+        Type of the result. Default: that of the image, or float32 for smaller floats. Integers cut fractions off, as SimpleITK and
+        PyRadiomics do: 6.99 becomes 6.
     image_spacing : float or list of float, optional
         Size of a voxel of the image, for arrays without a geometry. Default: 1.
     dimension : {2, 3}, optional

@@ -309,7 +309,7 @@ struct SplinePole
 };
 
 /** From samples of a line to coefficients. */
-struct LineFilter
+struct SplineFilter
 {
   std::int64_t length;
   // No poles for a length of 1, and for orders 0 and 1.
@@ -321,7 +321,7 @@ struct LineFilter
 /** Replace the samples of a line by coefficients. line(n) is a reference to a sample, or to those of several lines. */
 template <typename TLine>
 VOXELMAPS_HOST_DEVICE void
-FilterLine(const LineFilter & filter, const TLine & line)
+FilterSplineLine(const SplineFilter & filter, const TLine & line)
 {
   if (filter.numberOfPoles == 0)
   {

@@ -188,7 +188,7 @@ private:
         }
       }
     }
-    FilterLine(m_Plan.filters[0], [lanes](std::int64_t n) -> Lanes & { return lanes[n]; });
+    FilterSplineLine(m_Plan.filters[0], [lanes](std::int64_t n) -> Lanes & { return lanes[n]; });
     const std::int64_t skipped = m_Plan.boxIndex[0] - m_Plan.paddedIndex[0];
     for (std::int64_t x = 0; x < m_Plan.boxSize[0]; ++x)
     {
@@ -219,8 +219,8 @@ private:
   void
   FilterLines(int axis, const double * from, std::int64_t stride, Lanes * lanes, double * to) const
   {
-    const LineFilter & filter = m_Plan.filters[axis];
-    const std::int64_t skipped = m_Plan.boxIndex[axis] - m_Plan.paddedIndex[axis];
+    const SplineFilter & filter = m_Plan.filters[axis];
+    const std::int64_t   skipped = m_Plan.boxIndex[axis] - m_Plan.paddedIndex[axis];
     for (std::int64_t x = 0; x < m_Plan.boxSize[0]; x += numberOfLanes)
     {
       const auto count = static_cast<std::size_t>(std::min(numberOfLanes, m_Plan.boxSize[0] - x));
@@ -228,7 +228,7 @@ private:
       {
         CopyLanes(lanes[n].values, from + n * stride + x, count);
       }
-      FilterLine(filter, [lanes](std::int64_t n) -> Lanes & { return lanes[n]; });
+      FilterSplineLine(filter, [lanes](std::int64_t n) -> Lanes & { return lanes[n]; });
       for (std::int64_t n = 0; n < m_Plan.boxSize[axis]; ++n)
       {
         CopyLanes(to + n * stride + x, lanes[skipped + n].values, count);

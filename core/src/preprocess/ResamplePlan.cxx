@@ -215,11 +215,11 @@ MakePole(double z, std::int64_t length)
   return pole;
 }
 
-LineFilter
+SplineFilter
 MakeFilter(int order, std::int64_t length)
 {
-  LineFilter filter{};
-  double     poles[2];
+  SplineFilter filter{};
+  double       poles[2];
   filter.length = length;
   filter.numberOfPoles = length > 1 ? GetPoles(order, poles) : 0;
   filter.gain = 1.0;

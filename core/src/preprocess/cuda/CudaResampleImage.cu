@@ -53,12 +53,12 @@ LoadKernel(Pixels<TPixel> pixels, std::int64_t sizeX, std::int64_t sizeY, std::i
 
 /** Filter lines with a stride, which begin at all x and all rows of a plane with another stride. */
 __global__ void
-FilterKernel(const __grid_constant__ LineFilter filter, double * values, std::int64_t stride, std::int64_t count,
+FilterKernel(const __grid_constant__ SplineFilter filter, double * values, std::int64_t stride, std::int64_t count,
              std::int64_t sizeX, std::int64_t strideX, std::int64_t strideY)
 {
   ForEachInGrid(count, [&](std::int64_t i) {
     double * const first = values + i % sizeX * strideX + i / sizeX * strideY;
-    FilterLine(filter, [first, stride](std::int64_t n) -> double & { return first[n * stride]; });
+    FilterSplineLine(filter, [first, stride](std::int64_t n) -> double & { return first[n * stride]; });
   });
 }
 
