@@ -68,7 +68,7 @@ def _names_of(features):
 
 
 def selected_features(features, classes=CLASSES):
-    """A dict of dicts of numbers of features by the names given, by class, in the order given, from the names in all forms.
+    """{class: {name as given: number of the feature}}, in the given order, from features in any form: names, or a dict by class.
 
     classes    Names of the classes that errors suggest.
     """
