@@ -163,7 +163,8 @@ def _polygons(structure, what, grid):
         if max(k - depth[0], depth[1] - k) > _OFF_SLICE:
             raise ValueError(
                 f"{where} is between slices, at {indices[:, 2].mean():.6g}, counted from 0, but must be within {_OFF_SLICE} of one: make the "
-                "mask on the series that it was drawn on, with radiomics.read_image(path, segment=..., image=...), and resample it"
+                "mask on the series that it was drawn on, with radiomics.read_image(path, segment=..., image=...), and move it to this image "
+                "with resample(mask, like=..., interpolation='nearest')"
             )
         least, most = indices.min(0), indices.max(0)
         # There, no center of a voxel is beyond the image.
