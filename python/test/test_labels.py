@@ -193,12 +193,13 @@ def test_a_segmentation_that_is_refined(number):
     # Strokes win.
     strokes = {9: [tuple(rng.integers(0, np.array(shape) - 1)) for _ in range(3)], 2: tuple(n - 1 for n in shape)}
     seeds[...] = 0
-    painted = [(label, index) for label in strokes for index in np.atleast_2d(strokes[label])]
+    painted = [(label, tuple(index)) for label in strokes for index in np.atleast_2d(strokes[label])]
+    wrong = [(label, index) for label, index in painted if kept.get(index, label) != label]
     for index, label in kept.items():
-        near = [one for one, i in painted if ((np.subtract(i, index) * sizes) ** 2).sum() <= distance**2]
+        near = [one for one, i in wrong if ((np.subtract(i, index) * sizes) ** 2).sum() <= distance**2]
         seeds[index] = label if is_rim[index] and not set(near) - {label} else 0
     for label, index in painted:
-        seeds[tuple(index)] = label
+        seeds[index] = label
     refine = dict(refine=segmentation, refine_distance=distance)
     check_equal(voxelmaps.labels(x, strokes, **refine, **options), voxelmaps.labels(x, seeds, **options))
     session = voxelmaps.SeedSession(x, **refine, **options)

@@ -355,7 +355,8 @@ def labels(
         the intensities of the objects are; the others are those of fuzzy_connectedness, for objects of similar intensities.
     refine : array, image or path, optional
         A segmentation on the grid of the image, such as that of a network or an atlas: labels, and 0 in the background. Its voxels that are
-        at least refine_distance from a border between labels are seeds, in addition to the others, which win within this distance.
+        at least refine_distance from a border between labels are seeds, in addition to the others; where these contradict it, it has no
+        seeds of other labels within this distance.
     refine_distance : float, default 5
         Distance in mm from the borders of the segmentation within which it may be wrong; of a label that is nowhere that thick, only the
         voxels farthest from its border are seeds.

@@ -4,12 +4,35 @@
 
 import itertools
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _image, _seeds
 from ._arrays import array_like
 from ._masks import integers
+
+
+class Refined(NamedTuple):
+    """What of a segmentation is certain.
+
+    seeds         Seeds: those of the certain voxels that are neighbors of others.
+    certain       Labels of the certain voxels in a box of the image, 0 elsewhere; outside of the box, all voxels are certain.
+    box           Slices.
+    background    The label there.
+    """
+
+    seeds: Any
+    certain: Any
+    box: tuple[slice, ...]
+    background: int
+
+    def at(self, indices):
+        """The labels at indices, one array per axis; 0 where nothing is certain."""
+        inside = np.logical_and.reduce([(i >= part.start) & (i < part.stop) for i, part in zip(indices, self.box)])
+        labels = np.full(len(indices[0]), self.background, np.uint16)
+        labels[inside] = self.certain[tuple(i[inside] - part.start for i, part in zip(indices, self.box))]
+        return labels
 
 
 def _parts(count, step):
@@ -59,7 +82,7 @@ def _rims(values):
 
 
 def seeds_of(segmentation, distance, background, scene, largest):
-    """The Seeds of a segmentation: of voxels at least a distance in mm from the next border, those that are neighbors of others. Paths
+    """The Refined of a segmentation. Seeds are of voxels at least a distance in mm from the next border, those that are neighbors of others. Paths
     from outside reach what these enclose only through them. A label that is nowhere that thick has the voxels farthest from its border.
 
     background    Label of the voxels that are 0, or None for the one after the greatest label.
@@ -88,7 +111,8 @@ def seeds_of(segmentation, distance, background, scene, largest):
         inside = values == label
         if not (certain & inside).any():
             certain |= inside & (squares == squares[inside].max())
-    rims = np.flatnonzero(_rims(np.where(certain, values, np.uint16(0))))
+    certain = np.where(certain, values, np.uint16(0))
+    rims = np.flatnonzero(_rims(certain))
     if len(rims) == 0:
         raise ValueError("refine has one label at all voxels, so that there is no border to refine")
     numbers = np.ravel_multi_index(
@@ -99,23 +123,27 @@ def seeds_of(segmentation, distance, background, scene, largest):
         components = max(scene.components, 1)
         at = (found.numbers[:, None] * components + np.arange(components)).ravel()
         found = _chosen(found, ~np.isnan(scene.pixels.at(at)).reshape(-1, components).any(axis=1))
-    return found if scene.mask is None else _chosen(found, scene.mask.at(found.numbers) != 0)
+    if scene.mask is not None:
+        found = _chosen(found, scene.mask.at(found.numbers) != 0)
+    return Refined(found, certain, box, background)
 
 
 def _chosen(seeds, where):
     return _seeds.Seeds(*(np.ascontiguousarray(each[where]) for each in seeds))
 
 
-def with_strokes(strokes, seeds, distance, scene):
-    """The strokes, and those of the seeds of a segmentation that are not within a distance in mm of a stroke of another label."""
-    shape = scene.shape
+def with_strokes(strokes, refined, distance, scene):
+    """The strokes, and the seeds of a Refined. Where a stroke contradicts what is certain, seeds of other labels are left out within a
+    distance in mm."""
+    shape, seeds = scene.shape, refined.seeds
     reach = [min(math.floor(distance / size), n - 1) for size, n in zip(scene.sizes, shape)]
     steps = np.array(list(itertools.product(*(range(-r, r + 1) for r in reach))))
     steps = steps[((steps * scene.sizes) ** 2).sum(axis=1) <= distance**2]
     indices = np.unravel_index(strokes.numbers, shape)
-    keeps = np.ones(len(seeds.numbers), bool)
-    for label in np.flatnonzero(np.bincount(strokes.labels)):
-        near, of_label = np.zeros(math.prod(shape), bool), strokes.labels == label
+    keeps, found = np.ones(len(seeds.numbers), bool), refined.at(indices)
+    contradict = (found != 0) & (found != strokes.labels)
+    for label in np.flatnonzero(np.bincount(strokes.labels[contradict])):
+        near, of_label = np.zeros(math.prod(shape), bool), contradict & (strokes.labels == label)
         mine = [i[of_label] for i in indices]
         for step in steps:
             # What is outside of the image becomes a voxel that is nearer.
