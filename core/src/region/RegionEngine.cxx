@@ -469,9 +469,14 @@ RegionEngine::ComputeClass(std::size_t classNumber, const Region & region) const
         const auto cells = region.counter->CountCells(classNumber, 0);
         return Select(job.features, ComputeGrayToneDifferenceValues(MakeToneDifferences(region.levels, cells)));
       }
-      else
+      else if constexpr (std::is_same<Job, DependenceJob>::value || std::is_same<Job, SizeZoneJob>::value)
       {
         return Select(job.features, ComputeSizeMatrixValues(region.counter->CountCells(classNumber, 0)));
+      }
+      else
+      {
+        throw EngineError(std::string("There are no features of regions of the class ") +
+                          Job::Enums::GetFeatureTable().GetClassName() + '.');
       }
     },
     m_Job.classes[classNumber]);
