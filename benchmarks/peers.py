@@ -234,7 +234,7 @@ def voxelmaps_labels(competition, _):
     import voxelmaps
 
     ct = strokes_ct()
-    options = {"affinity": "absolute_difference", "competition": competition, "label_type": "uint8"}
+    options = {"competition": competition, "tie_rule": "background", "label_type": "uint8"}
     return lambda: voxelmaps.labels(ct.image.array, ct.strokes.array, **options), 1
 
 

@@ -48,7 +48,7 @@ def edit_seeds(options):
     milliliters = np.prod(list(itk.spacing(image))) / 1000
     seeds = np.zeros(array.shape, np.uint16)
     # An affinity without statistics of one object: these objects are as different as bone and air.
-    parameters = {"affinity": "absolute_difference", "competition": options.competition, "tie_rule": "distance"}
+    parameters = {"competition": options.competition}
     with voxelmaps.SeedSession(image, **parameters) as session:
         for name, label, points in options.edits:
             if name == "add":

@@ -95,7 +95,8 @@ public:
   itkSetInputMacro(SeedImage, SeedImageType);
   itkGetInputMacro(SeedImage, SeedImageType);
 
-  /** Formula of the affinity of two adjacent voxels. Default: GeometricMean. */
+  /** Formula of the affinity of two adjacent voxels. Default: GeometricMean; AbsoluteDifference in
+   * RelativeFuzzyConnectednessImageFilter. */
   itkSetEnumMacro(AffinityFunction, AffinityFunctionEnum);
   itkGetEnumMacro(AffinityFunction, AffinityFunctionEnum);
 
@@ -248,19 +249,20 @@ protected:
     });
   }
 
-  /** Estimate an affinity from the seeds of an input; warn, with the context, if the object may leak. */
+  /** Estimate an affinity from the seeds of an input; warn, with the context, if the object may leak. If there are
+   * labels, one per seed, throw an itk::ExceptionObject if they differ in intensity. */
   FuzzyConnectednessAffinity
   EstimateAffinity(const voxelmaps::FuzzyConnectednessInput & jobInput, const voxelmaps::JobExecution & execution,
-                   const std::string & context) const
+                   const std::string & context, const std::vector<std::uint16_t> & labels = {}) const
   {
-    // Of a device, only the voxels that are used are copied.
+    // Copies from a device only the voxels that are used.
     const VoxelMapsDetail::SurroundingsOfSeeds surroundings(
       jobInput, sizeof(InputComponentType), m_EstimationRadius, execution, this->GetMemory());
     const voxelmaps::FuzzyConnectednessInput & input = surroundings.GetInput();
     const std::string remark = ", EstimationRadius " + std::to_string(m_EstimationRadius) + context;
     const auto        estimate = VoxelMapsDetail::CallEngine(
       *this,
-      [&] { return voxelmaps::EstimateAffinity(input, { m_AffinityFunction, m_EstimationRadius }, execution); },
+      [&] { return voxelmaps::EstimateAffinity(input, { m_AffinityFunction, m_EstimationRadius, labels }, execution); },
       remark.c_str());
     if (!estimate.warning.empty())
     {
@@ -297,9 +299,9 @@ protected:
   std::vector<std::int64_t>
   AddImageSeeds(voxelmaps::FuzzyConnectednessProblem & problem) const;
 
-  /** Set the affinity of a problem, estimated if requested. */
+  /** Set the affinity of a problem, estimated if requested; the labels are those of EstimateAffinity. */
   void
-  SetUsedAffinity(voxelmaps::FuzzyConnectednessProblem & problem)
+  SetUsedAffinity(voxelmaps::FuzzyConnectednessProblem & problem, const std::vector<std::uint16_t> & labels = {})
   {
     m_UsedAffinity = m_Affinity;
     if (m_AffinityFunction == AffinityFunctionEnum::AbsoluteDifference)
@@ -308,7 +310,7 @@ protected:
     }
     else if (m_EstimateAffinityFromSeeds)
     {
-      m_UsedAffinity = this->EstimateAffinity(problem, problem.execution, "");
+      m_UsedAffinity = this->EstimateAffinity(problem, problem.execution, "", labels);
     }
     problem.affinity = m_UsedAffinity;
   }

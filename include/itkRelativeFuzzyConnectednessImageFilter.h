@@ -56,7 +56,9 @@ namespace itk
  * - GetStrengthImage(), with GenerateStrengthImageOn(): the strength of the winner \f$F(v)\f$, also of ties.
  * - GetMarginImage(), with GenerateMarginImageOn(): \f$F(v)\f$ minus the greatest \f$f(k, v)\f$ of all labels except
  *   the winner, as a measure of confidence. It is 0 for ties of Relative, also where Iterative decides between labels
- *   of equal strength.
+ *   of equal strength. For ties by Distance, it is -1 / (1 + lead), where the lead is by how many voxels of the
+ * smallest spacing the nearest other label is farther than that of the voxel: -1 where both are equally near, and 0
+ * where there is no other.
  *
  * All are 0 where \f$F(v)\f$ is less than MinimumStrength, and outside the box of CropToSeeds, which
  * FuzzyConnectednessImageFilter describes. The images of strength and margin are empty if they are not generated, and a
@@ -65,14 +67,16 @@ namespace itk
  * \par Parameters
  * - Seeds (none), SeedImage (none): AddSeed(index, label), and an image whose non-zero voxels are seeds of the label
  * that is their value. At least one seed is required, and a voxel may be a seed of one label only.
- * - Competition (Relative), TieRule (Background): see above.
+ * - Competition (Iterative), TieRule (Distance): see above. AffinityFunction (AbsoluteDifference): labels meet at the
+ * strongest edges between their seeds, whatever the intensities of the objects are.
  * - SetAffinityOfLabel(label, affinity): the affinity of a label by itself, for Relative. \f$f(l, v)\f$ is then
  * computed with the affinity of \f$l\f$, one label after the other; labels without one have Affinity. AffinityFunction,
  * Weight and Adjacency are the same for all.
  * - EstimateAffinityOfEveryLabel (off): whether to estimate these affinities from the seeds of each label.
  * - GenerateStrengthImage (off), GenerateMarginImage (off): see above.
  * - KeepHierarchy (off): see below.
- * - All others: see FuzzyConnectednessImageFilter. EstimateAffinityFromSeeds uses the seeds of all labels together.
+ * - All others: see FuzzyConnectednessImageFilter. EstimateAffinityFromSeeds uses the seeds of all labels together,
+ * whose intensities must be similar.
  *
  * \par Editing seeds
  * Most of the time goes into the contraction of the image to a small graph, which does not depend on the seeds. With
@@ -100,8 +104,9 @@ namespace itk
  *
  * \par Errors
  * Throws an itk::ExceptionObject that names the value in the cases of FuzzyConnectednessImageFilter, if a label is 0
- * or greater than the type of labels allows, if a voxel is a seed of two labels, and if labels have separate
- * affinities for Iterative.
+ * or greater than the type of labels allows, if a voxel is a seed of two labels, if labels have separate affinities for
+ * Iterative, and if one affinity is to be estimated for labels that differ in intensity by more than twice the standard
+ * deviation (voxelmaps::EstimateAffinity).
  *
  * \par Sources
  * \cite Saha2001, \cite Ciesielski2007, \cite Ciesielski2012, \cite Audigier2007.
@@ -206,11 +211,11 @@ public:
     return m_UsedLabelAffinities;
   }
 
-  /** Which label gets a voxel. Default: Relative. */
+  /** Which label gets a voxel. Default: Iterative. */
   itkSetEnumMacro(Competition, CompetitionEnum);
   itkGetEnumMacro(Competition, CompetitionEnum);
 
-  /** What becomes of voxels that several labels have the same claim to. Default: Background. */
+  /** What becomes of voxels that several labels have the same claim to. Default: Distance. */
   itkSetEnumMacro(TieRule, TieRuleEnum);
   itkGetEnumMacro(TieRule, TieRuleEnum);
 
@@ -280,6 +285,7 @@ public:
 protected:
   RelativeFuzzyConnectednessImageFilter()
   {
+    this->SetAffinityFunction(FuzzyConnectednessEnums::AffinityFunction::AbsoluteDifference);
     this->SetNumberOfRequiredOutputs(1);
     this->SetNthOutput(1, this->MakeOutput(1));
     this->SetNthOutput(2, this->MakeOutput(2));
@@ -409,8 +415,8 @@ private:
   std::map<std::uint16_t, FuzzyConnectednessAffinity> m_UsedLabelAffinities;
 
   std::vector<Seed> m_Seeds;
-  CompetitionEnum   m_Competition{ CompetitionEnum::Relative };
-  TieRuleEnum       m_TieRule{ TieRuleEnum::Background };
+  CompetitionEnum   m_Competition{ CompetitionEnum::Iterative };
+  TieRuleEnum       m_TieRule{ TieRuleEnum::Distance };
   bool              m_GenerateStrengthImage{ false };
   bool              m_GenerateMarginImage{ false };
   bool              m_KeepHierarchy{ false };

@@ -189,7 +189,7 @@ RelativeFuzzyConnectednessImageFilter<TInputImage, TLabelImage, TStrengthImage, 
   if (numberOfVoxels > 0)
   {
     this->FindSeeds(job);
-    this->SetUsedAffinity(job);
+    this->SetUsedAffinity(job, this->EstimatesAffinityOfEveryLabel() ? std::vector<std::uint16_t>() : job.labels);
     this->SetLabelAffinities(job);
   }
 

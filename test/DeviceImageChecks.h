@@ -307,6 +307,8 @@ TYPED_TEST_P(DeviceImages, Labels)
   };
   check([](const auto & each, const auto & scene) {
     each->SetSeedImage(scene.seeds);
+    each->SetAffinityFunction(itk::FuzzyConnectednessEnums::AffinityFunction::GeometricMean);
+    each->SetCompetition(itk::RelativeFuzzyConnectednessEnums::Competition::Relative);
     each->SetAffinity({ { 400.0 }, { 90000.0 }, {}, { 40000.0 } });
     each->GenerateStrengthImageOn();
     each->GenerateMarginImageOn();

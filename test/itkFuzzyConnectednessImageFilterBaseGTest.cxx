@@ -73,6 +73,7 @@ struct Scene
     }
     if constexpr (!std::is_same<TFilter, OneObject>::value)
     {
+      filter->SetAffinityFunction(itk::FuzzyConnectednessEnums::AffinityFunction::GeometricMean);
       filter->SetCompetition(competition);
       filter->SetTieRule(tieRule);
       filter->GenerateStrengthImageOn();

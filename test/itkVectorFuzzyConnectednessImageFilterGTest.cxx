@@ -87,6 +87,8 @@ CheckImages(PixelType type, unsigned int components, std::uint64_t firstSeed)
     filter->SetMaskImage(mask);
     const auto relative = itk::RelativeFuzzyConnectednessImageFilter<TImage>::New();
     prepare(relative.GetPointer());
+    relative->SetCompetition(itk::RelativeFuzzyConnectednessEnums::Competition::Relative);
+    relative->SetTieRule(itk::RelativeFuzzyConnectednessEnums::TieRule::Background);
     relative->SetInput(image);
     relative->SetMaskImage(mask);
     std::vector<std::uint16_t> labels;
@@ -191,6 +193,8 @@ TEST(VectorFuzzyConnectednessImageFilter, LabelsByColor)
   using FilterType = itk::RelativeFuzzyConnectednessImageFilter<RGBImageType>;
   const auto filter = FilterType::New();
   filter->SetInput(MakeColorImage());
+  filter->SetAffinityFunction(FilterType::AffinityFunctionEnum::GeometricMean);
+  filter->SetCompetition(FilterType::CompetitionEnum::Relative);
   filter->AddSeed({ { 10, 15 } }, 7);
   filter->AddSeed({ { 30, 15 } }, 9);
   const auto expectSides = [&] {

@@ -228,6 +228,23 @@ TEST(RelativeFuzzyConnectednessJob, TiesGoToTheNearestLabel)
   EXPECT_EQ((Labels{ 1, 1, 1, 1, 1, 2, 2, 2, 2 }), compute(plane, { 1, 2 }));
 }
 
+TEST(RelativeFuzzyConnectednessJob, MarginsOfTiesAreLeadsOfTheDistance)
+{
+  // All are ties except for the seeds; the lead is in voxels of 3 mm.
+  Scene line = MakeLine(std::vector<double>(6, 7.0));
+  line.spacing = { { 3.0, 5.0, 5.0 } };
+  line.seeds = { 0, 4 };
+  const auto  randomCase = MakeFuzzyConnectednessCase(line, PixelType::Int16);
+  RelativeJob job = MakeRelativeJob(randomCase, { 1, 2 });
+  job.tieRule = TieRule::Distance;
+  RelativeRequest request;
+  request.wantsMargins = request.realsAreDouble = true;
+  const auto outputs = RunRelativeJob(job, request, computeOnce);
+  EXPECT_EQ((Labels{ 1, 1, 1, 2, 2, 2 }), outputs.labels);
+  // Voxel 5 is only reached across the seed of label 2. Seeds are as strong as links without a difference.
+  EXPECT_EQ((std::vector<double>{ 0.0, -1.0 / 3.0, -1.0, -1.0 / 3.0, 0.0, 0.0 }), outputs.margins);
+}
+
 TEST(RelativeFuzzyConnectednessJob, NumbersOfLabelsAndOrderOfSeedsDoNotMatterByDistance)
 {
   RandomNumbers random(31);

@@ -112,7 +112,7 @@ ComputeRelative(const Strengths & strengths, TieRule tieRule)
 
 Labels
 ComputeNearest(const Scene & scene, const Labels & seedLabels, const Strengths & strengths,
-               const std::vector<bool> & counts)
+               const std::vector<bool> & counts, std::vector<double> * margins)
 {
   constexpr std::int64_t                far = std::int64_t{ 1 } << 62;
   Labels                                labels = ComputeRelative(strengths, TieRule::Background);
@@ -129,6 +129,7 @@ ComputeNearest(const Scene & scene, const Labels & seedLabels, const Strengths &
                       : scene.adjacency == FuzzyConnectednessOracle::Adjacency::FaceEdge ? 2
                                                                                          : 3;
   std::vector<std::int64_t> nearest(labels.size(), far);
+  std::vector<std::int64_t> next(labels.size(), far);
   Labels                    winners(labels.size(), 0);
   for (const auto & [seed, label] : firstSeeds)
   {
@@ -172,11 +173,20 @@ ComputeNearest(const Scene & scene, const Labels & seedLabels, const Strengths &
     }
     for (std::size_t voxel = 0; voxel < labels.size(); ++voxel)
     {
+      next[voxel] = std::min(next[voxel], std::max(nearest[voxel], distances[voxel]));
       if (distances[voxel] < nearest[voxel])
       {
         nearest[voxel] = distances[voxel];
         winners[voxel] = label;
       }
+    }
+  }
+  for (std::size_t voxel = 0; margins != nullptr && voxel < labels.size(); ++voxel)
+  {
+    if (isTie(static_cast<std::int64_t>(voxel)))
+    {
+      const double lead = static_cast<double>(next[voxel] - nearest[voxel]);
+      (*margins)[voxel] = next[voxel] == far ? 0.0 : -64.0 / (64.0 + lead);
     }
   }
   return winners;

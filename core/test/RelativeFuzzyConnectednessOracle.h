@@ -41,10 +41,12 @@ ComputeRelative(const Strengths & strengths, TieRule tieRule);
 
 /** The label of the greatest key; of several such labels, that of the nearest voxel without a tie along paths through
  * voxels with ties, in units of 1/64 of the smallest spacing; at equal distances, the one that has the first seed in
- * memory. By Dijkstra's algorithm, for one label after another. Only voxels that count take part. */
+ * memory. By Dijkstra's algorithm, for one label after another. Only voxels that count take part. If margins is not
+ * null, those of voxels with ties are set: -1 / (1 + lead), where the lead is by how many smallest spacings the nearest
+ * voxel of any other label is farther; 0 if there is none. */
 Labels
 ComputeNearest(const Scene & scene, const Labels & seedLabels, const Strengths & strengths,
-               const std::vector<bool> & counts);
+               const std::vector<bool> & counts, std::vector<double> * margins = nullptr);
 
 /** The iteration of Ciesielski et al. (2007), for every label against all others: voxels that are stronger connected to
  * the label than to all others join its object, and links to the object no longer serve the others. */

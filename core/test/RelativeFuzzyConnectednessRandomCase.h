@@ -135,11 +135,14 @@ ExpectedOutputs(const FuzzyConnectednessRandomCase & randomCase, const RelativeJ
   {
     counts.push_back(strengths.first[voxel] != 0 && expected.strengths[voxel] >= job.minimumStrength);
   }
-  expected.labels =
-    job.tieRule == TieRule::Distance           ? Oracle::ComputeNearest(randomCase.scene, job.labels, strengths, counts)
-    : job.competition == Competition::Relative ? Oracle::ComputeRelative(strengths, job.tieRule)
-    : job.tieRule == TieRule::Background       ? Oracle::ComputeIterative(randomCase.scene, job.labels, strengths)
-                                         : Oracle::ComputeLowestIterative(randomCase.scene, job.labels, strengths);
+  // Those of ties by distance are not positive.
+  std::vector<double> marginsOfTies(counts.size(), 1.0);
+  expected.labels = job.tieRule == TieRule::Distance
+                      ? Oracle::ComputeNearest(randomCase.scene, job.labels, strengths, counts, &marginsOfTies)
+                    : job.competition == Competition::Relative ? Oracle::ComputeRelative(strengths, job.tieRule)
+                    : job.tieRule == TieRule::Background
+                      ? Oracle::ComputeIterative(randomCase.scene, job.labels, strengths)
+                      : Oracle::ComputeLowestIterative(randomCase.scene, job.labels, strengths);
   const auto others = ConvertToStrengths<double>(oneObject, strengths.second);
   for (std::size_t voxel = 0; voxel < others.size(); ++voxel)
   {
@@ -148,7 +151,9 @@ ExpectedOutputs(const FuzzyConnectednessRandomCase & randomCase, const RelativeJ
       expected.labels[voxel] = 0;
       expected.strengths[voxel] = 0.0;
     }
-    expected.margins.push_back(expected.strengths[voxel] == 0.0 ? 0.0 : expected.strengths[voxel] - others[voxel]);
+    expected.margins.push_back(marginsOfTies[voxel] <= 0.0        ? marginsOfTies[voxel]
+                               : expected.strengths[voxel] == 0.0 ? 0.0
+                                                                  : expected.strengths[voxel] - others[voxel]);
     if (!realsAreDouble)
     {
       expected.strengths[voxel] = static_cast<float>(expected.strengths[voxel]);

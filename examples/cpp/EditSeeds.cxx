@@ -22,9 +22,6 @@ Run(int argc, char * argv[])
 {
   auto filter = FilterType::New();
   filter->SetInput(Example::ReadVolume<ImageType>(argv[1]));
-  // Paths avoid edges; this affinity has no parameters.
-  filter->SetAffinityFunction(FilterType::AffinityFunctionEnum::AbsoluteDifference);
-  filter->SetCompetition(FilterType::CompetitionEnum::Iterative);
   filter->KeepHierarchyOn();
 
   std::vector<std::pair<itk::Index<3>, unsigned int>> seeds;

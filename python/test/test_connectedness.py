@@ -126,8 +126,9 @@ def test_a_seed_in_another_object_warns(ct):
     seeds = [ct.seeds["vessel"], ct.seeds["liver"]]
     with pytest.warns(UserWarning, match="The object may leak: .*standard deviation 4.*estimation_radius 2"):
         voxelmaps.fuzzy_connectedness(ct.image, seeds)
+    # Here, labels do not differ in intensity.
     with pytest.warns(UserWarning, match="The object may leak: .* or estimate_of_every_label=True"):
-        voxelmaps.labels(ct.image, {1: seeds[0], 2: seeds[1]})
+        voxelmaps.labels(ct.image, {1: seeds, 2: tuple(np.add(seeds[0], (0, 0, 1)))}, affinity="geometric_mean")
 
 
 @pytest.mark.filterwarnings("error")

@@ -28,7 +28,7 @@ class Volumeter:
         return self.array
 
 
-# Of the calls below.
+# Names in the calls below.
 NAMES = {
     "np": np,
     "voxelmaps": voxelmaps,
@@ -38,7 +38,11 @@ NAMES = {
     "floats": X.astype(np.float32),
     "region": np.ones(X.shape, np.uint8),
     "half": np.broadcast_to(np.arange(9) > 3, X.shape),
-    "moments": {"object_mean": 120, "object_variance": 2500, "difference_variance": 400},
+    "estimated": {"affinity": "geometric_mean", "competition": "relative"},
+    "given": {
+        **{"affinity": "geometric_mean", "competition": "relative"},
+        **{"object_mean": 120, "object_variance": 2500, "difference_variance": 400},
+    },
     "maps": lambda x=X, features="glcm_Contrast", **k: voxelmaps.feature_maps(x, features=features, **k),
     "three": voxelmaps.feature_maps(X, features=["glcm_Contrast", "glcm_Id", "firstorder_Mean"]),
     "regions": lambda **k: voxelmaps.region_features(**{"image": X, "mask": X > 40, "features": "glcm", **k}),
@@ -266,20 +270,36 @@ ERRORS = {
     "labels(mask=half)": r"ValueError: the seed \(1, 2, 3\) of the label 1 is outside the mask",
     # Affinities.
     "labels(affinity='mean')": "ValueError: affinity is 'mean'",
-    "labels(object_mean=3)": "ValueError: object_mean is given without object_variance and difference_variance",
+    "labels(**estimated, object_mean=3)": "ValueError: object_mean is given without object_variance and difference_variance",
     "labels(difference_mean=1, affinity='weighted_sum')": "ValueError: difference_mean is given without object_mean",
     "strength(object_mean=3, object_variance=-1, difference_variance=1)": "ValueError: -1",
-    "labels(**moments | {'object_variance': -1})": "ValueError: object variance of the affinity has the value -1, but must be positive",
-    "labels(**moments | {'object_mean': {1: np.inf}})": "ValueError: object mean of the affinity of label 1 has the value inf, but must "
+    "labels(**given | {'object_variance': -1})": "ValueError: object variance of the affinity has the value -1, but must be positive",
+    "labels(**given | {'object_mean': {1: np.inf}})": "ValueError: object mean of the affinity of label 1 has the value inf, but must "
     "be finite",
-    "labels(**moments | {'object_mean': {2: 5}})": "ValueError: object_mean has no value of the label 1, which has seeds",
-    "labels(**moments | {'object_mean': {0: 5}})": "ValueError: the label 0 is not from 1",
-    "labels(**moments | {'object_mean': {1: 5}}, competition='iterative')": "ValueError: object_mean is a dict",
-    "labels(**moments, estimate_of_every_label=True)": "ValueError: an affinity is given",
-    "labels(estimate_of_every_label=True, competition='iterative')": "ValueError: must have the same affinity",
-    "labels(np.zeros((6, 8, 9)))": "ValueError: cannot be estimated .* object variance of the estimate has the value 0",
+    "labels(**given | {'object_mean': {2: 5}})": "ValueError: object_mean has no value of the label 1, which has seeds",
+    "labels(**given | {'object_mean': {0: 5}})": "ValueError: the label 0 is not from 1",
+    "labels(**given | {'object_mean': {1: 5}, 'competition': 'iterative'})": "ValueError: object_mean is a dict: give "
+    "competition='relative'",
+    "labels(**given, estimate_of_every_label=True)": "ValueError: an affinity is given",
+    "labels(np.where(X < 0, 0, np.arange(9) // 5 * 70 + X % 9), {1: (1, 2, 1), 2: (1, 2, 8)}, **estimated)": "ValueError: One affinity is to be "
+    "estimated for all labels, but their intensities differ: those of the label 1 have .*estimate_of_every_label=True with competition='relative'",
+    "labels(affinity='minimum', estimate_of_every_label=True)": "ValueError: must have the same affinity",
+    "labels(np.zeros((6, 8, 9)), **estimated)": "ValueError: cannot be estimated .* object variance of the estimate has the value 0",
     "labels(vectors(17), components_axis=-1)": "ValueError: image has 17 components",
-    "labels(vectors(2), components_axis=-1, **moments)": "ValueError: components need the shape",
+    "labels(vectors(2), components_axis=-1, **given)": "ValueError: components need the shape",
+    "labels(refine=np.zeros(X.shape))": "ValueError: refine has no voxel with a label",
+    "labels(refine=np.ones(X.shape))": "ValueError: refine has one label at all voxels",
+    "labels(refine=np.ones((2, 3)))": "ValueError: refine has the shape",
+    "labels(refine=half * 300, label_type='uint8')": "ValueError: the label 300 is not from 1 to 255",
+    "labels(refine=half * -1)": "ValueError: refine has the value -1, but labels must be from 1",
+    "labels(refine=half + 0.5)": "ValueError: refine has 432 values that are not integers",
+    "labels(refine=half, tie_rule='background')": "ValueError: tie_rule is 'background', but refine needs 'distance'",
+    "labels(refine=half * 3, refine_background=3)": "ValueError: refine_background is 3, but refine has this label",
+    "labels(refine_distance=2)": "ValueError: refine_distance is 2.0, but has no effect without refine",
+    "labels(refine=half, refine_distance=-1)": "ValueError: refine_distance is -1, but must be a number from 0 to 1000",
+    "labels(smoothing=-1)": "ValueError: smoothing is -1, but must be a number from 0 to 100",
+    "labels(vectors(2), components_axis=-1, smoothing=1)": "ValueError: smoothing is 1.0, but voxels of several components must be",
+    "labels(np.where(half, np.nan, 1), smoothing=1)": "ValueError: smoothing needs an intensity of every voxel, but image has NaN",
     # Other parameters of connectedness.
     "labels(competition='iterativ')": r"ValueError: competition is 'iterativ' \(did you mean iterative\?\), but must be one of relative, "
     "iterative",
@@ -302,13 +322,13 @@ ERRORS = {
     "maps([[1, 2], [3]])": "ValueError: ^image is a list whose parts have different lengths: it is no array$",
     "strength(out=np.zeros(X.shape))": "ValueError: type float64",
     # Parameters without effect.
-    "labels(weight=0.2)": "ValueError: weight is 0.2, but has no effect with the affinity geometric_mean; it belongs to weighted_sum",
-    "labels(**moments, difference_mean=3)": "ValueError: difference_mean is 3, but has no effect with the affinity geometric_mean",
+    "labels(weight=0.2, affinity='minimum')": "ValueError: weight is 0.2, but has no effect with the affinity minimum; it belongs to weighted_sum",
+    "labels(difference_mean=3, affinity='minimum')": "ValueError: difference_mean is 3, but has no effect with the affinity minimum",
     "labels(affinity='homogeneity', object_mean=7)": "ValueError: object_mean is 7, but has no effect with the affinity homogeneity; it "
     "belongs to geometric_mean, weighted_sum and minimum",
     "labels(affinity='absolute_difference', estimation_radius=5)": "ValueError: estimation_radius is 5, but has no effect with the "
     "affinity absolute_difference",
-    "labels(**moments, estimation_radius=1)": "ValueError: estimation_radius is 1, but nothing is estimated: the affinity is given",
+    "labels(**given, estimation_radius=1)": "ValueError: estimation_radius is 1, but nothing is estimated: the affinity is given",
     "labels(crop_margin=3)": r"ValueError: crop_margin is \[3.0\], but has no effect without crop_to_seeds",
     "labels(crop_margin_in_millimeters=True)": "ValueError: crop_margin_in_millimeters is True, but has no effect without",
     # Other functions.

@@ -128,7 +128,7 @@ def test_connectedness_of_vectors():
         itk.image_from_array(x, is_vector=True), seed=[2, 3, 1], estimate_affinity_from_seeds=True
     )
     filter.Update()
-    segmentation = voxelmaps.labels(x, {1: (1, 3, 2)}, components_axis=-1, strength=True)
+    segmentation = voxelmaps.labels(x, {1: (1, 3, 2)}, components_axis=-1, strength=True, affinity="geometric_mean")
     assert np.array_equal(itk.array_view_from_image(filter.GetOutput()), segmentation.strength)
 
 
@@ -137,12 +137,15 @@ def test_labels_with_an_affinity_each():
     filter = itk.RelativeFuzzyConnectednessImageFilter[itk.Image[itk.F, 3], itk.Image[itk.UC, 3]].New(
         itk.image_from_array(x), affinity=itk.FuzzyConnectednessAffinity([100.0], [500.0], [], [900.0])
     )
+    filter.SetAffinityFunction(itk.FuzzyConnectednessEnums.AffinityFunction_GeometricMean)
+    filter.SetCompetition(itk.RelativeFuzzyConnectednessEnums.Competition_Relative)
     filter.AddSeed([0, 0, 0], 1)
     filter.AddSeed([6, 5, 4], 2)
     filter.SetAffinityOfLabel(2, itk.FuzzyConnectednessAffinity([20.0], [500.0], [], [900.0]))
     filter.Update()
     moments = {"object_mean": {1: 100, 2: 20}, "object_variance": 500, "difference_variance": 900}
-    expected = voxelmaps.labels(x, {1: (0, 0, 0), 2: (4, 5, 6)}, **moments)
+    rules = {"affinity": "geometric_mean", "competition": "relative"}
+    expected = voxelmaps.labels(x, {1: (0, 0, 0), 2: (4, 5, 6)}, **rules, **moments)
     assert np.array_equal(itk.array_view_from_image(filter.GetOutput()), expected)
 
 

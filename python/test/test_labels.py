@@ -4,6 +4,7 @@
 are edited."""
 
 import copy
+import itertools
 import pickle
 import threading
 import time
@@ -13,9 +14,12 @@ import numpy as np
 import pytest
 import voxelmaps
 from array_libraries import to_numpy
-from voxelmaps import _image
+from voxelmaps import _arrays, _filter_image, _image
 
+# The rules of the papers, with one affinity that is estimated or given.
+ESTIMATED = dict(affinity="geometric_mean", competition="relative", tie_rule="background")
 MOMENTS = dict(object_mean=120, object_variance=2500, difference_variance=400)
+GIVEN = dict(ESTIMATED, **MOMENTS)
 
 
 def make_case(shape=(6, 8, 9), number=0, levels=12):
@@ -48,27 +52,28 @@ def test_affinities_of_labels():
         strengths.append(np.where(seeds == label, 2, strength))
     wins = strengths == np.max(strengths, axis=0)
     expected = np.where(wins.sum(axis=0) == 1, np.array(list(means))[wins.argmax(axis=0)], 0)
-    assert not np.array_equal(voxelmaps.labels(x, seeds, **MOMENTS), expected)
-    np.testing.assert_array_equal(voxelmaps.labels(x, seeds, **{**MOMENTS, "object_mean": means}), expected)
+    assert not np.array_equal(voxelmaps.labels(x, seeds, **GIVEN), expected)
+    np.testing.assert_array_equal(voxelmaps.labels(x, seeds, **{**GIVEN, "object_mean": means}), expected)
 
 
 def test_estimates_of_every_label():
     x, seeds, mask = make_case()
-    result = voxelmaps.labels(x, seeds, mask, estimate_of_every_label=True, estimation_radius=1, margin=True)
+    of_each = dict(ESTIMATED, margin=True)
+    result = voxelmaps.labels(x, seeds, mask, estimate_of_every_label=True, estimation_radius=1, **of_each)
     moments = {name: {} for name in MOMENTS}
     for label in (1, 2, 7):
-        session = voxelmaps.SeedSession(x, mask=mask, estimation_radius=1)
+        session = voxelmaps.SeedSession(x, mask=mask, estimation_radius=1, **ESTIMATED)
         session.update(np.where(seeds == label, seeds, 0))
         for name, values in moments.items():
             values[label] = session.affinity[name]
-    check_equal(result, voxelmaps.labels(x, seeds, mask, margin=True, **moments))
+    check_equal(result, voxelmaps.labels(x, seeds, mask, **of_each, **moments))
 
 
 @pytest.mark.parametrize("shape", [(6, 8, 9), (14, 19)])
 @pytest.mark.parametrize("axis", [0, -1])
 def test_vectors(axis, shape):
     x, seeds, _ = make_case(shape)
-    switches = dict(strength=True, margin=True)
+    switches = dict(ESTIMATED, strength=True, margin=True)
     of_one = voxelmaps.labels(np.expand_dims(x, axis), seeds, components_axis=axis, **switches)
     check_equal(of_one, voxelmaps.labels(x, seeds, **switches))
     # Components that are constant change nothing.
@@ -121,7 +126,7 @@ def test_many_ties_are_a_warning():
     seeds = {1: (0, 0), 2: (0, 7)}
 
     def compute(**parameters):
-        return voxelmaps.labels(x, seeds, affinity="absolute_difference", **parameters)
+        return voxelmaps.labels(x, seeds, **{"tie_rule": "background", "competition": "relative", **parameters})
 
     text = "4 of 8 voxels have no label, since several labels have the same claim to them, or no seed reaches them: "
     for given, advice in (({}, "competition='iterative' leaves fewer ties, "), ({"competition": "iterative"}, "")):
@@ -132,8 +137,85 @@ def test_many_ties_are_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         compute(tie_rule="lowest_label")
+        voxelmaps.labels(x, seeds)
         compute(minimum_strength=0.5)
         compute(mask=np.array([[1, 1, 0, 0, 0, 0, 1, 1]]))
+
+
+@pytest.mark.parametrize("shape", [(14, 19), (6, 9, 8)])
+def test_smoothing(shape):
+    """That of SciPy, which is truncated at the same distance, to the last bits of float32."""
+    ndimage = pytest.importorskip("scipy.ndimage")
+    x, seeds, _ = make_case(shape, 2)
+    expected = ndimage.gaussian_filter(x.astype(float), 1.25, mode="nearest", truncate=4)
+    np.testing.assert_allclose(_filter_image.smoothed(_arrays.array_of(x, "x"), 1.25).array, expected, rtol=1e-6)
+    rounded = _filter_image.smoothed(_arrays.array_of(x, "x"), 0.7).array
+    labels = voxelmaps.labels(x, seeds, smoothing=0.7)
+    np.testing.assert_array_equal(labels, voxelmaps.labels(rounded, seeds))
+    np.testing.assert_array_equal(labels, voxelmaps.SeedSession(x, smoothing=0.7).update(seeds))
+    assert not np.array_equal(labels, voxelmaps.labels(x, seeds))
+
+
+# --- Segmentations that are refined -------------------------------------------------------------------------------------------
+
+
+def certain_voxels(segmentation, distance, sizes, background):
+    """By brute force: labels of the voxels that are so far from the borders, and whether each is a neighbor of others."""
+    values = np.where(segmentation == 0, background, segmentation)
+    at = {index: values[index] for index in np.ndindex(values.shape)}
+    steps = np.array(list(itertools.product(*[(-1, 0, 1)] * values.ndim)))
+    neighbors = lambda index: ((step, at.get(tuple(np.add(index, step)))) for step in steps)
+    borders = [i for i in at if any(n not in (None, at[i]) and abs(s).sum() == 1 for s, n in neighbors(i))]
+    away = {i: min(((np.subtract(i, b) * sizes) ** 2).sum() for b in borders) for i in at}
+    far = {label: max(away[i] for i in at if at[i] == label) for label in set(at.values())}
+    kept = {i: label for i, label in at.items() if away[i] >= min(distance**2, far[label])}
+    at = {i: kept.get(i) for i in at}
+    is_rim = {i: any(n != kept[i] for s, n in neighbors(i) if tuple(np.add(i, s)) in at) for i in kept}
+    return kept, is_rim
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_a_segmentation_that_is_refined(number):
+    rng = np.random.default_rng(number)
+    shape, sizes = [((6, 8, 7), (3, 1, 1.5)), ((13, 12), (0.8, 1))][number % 2]
+    x = rng.normal(size=shape).astype(np.float32)
+    place = np.indices(shape)
+    segmentation = (2 * (place[0] > shape[0] // 3) + 3 * (place[-1] > shape[-1] // 2)).astype(np.uint8)
+    segmentation[tuple(n // 2 for n in shape)] = 7
+    distance = [0, 1.2, 3.1][number % 3]
+    kept, is_rim = certain_voxels(segmentation, distance, sizes, 8)
+    options = dict(spacing=sizes, strength=True, margin=True)
+    result = voxelmaps.labels(x, refine=segmentation, refine_distance=distance, **options)
+    seeds = np.zeros(shape, np.uint8)
+    for index, label in kept.items():
+        seeds[index] = label
+    np.testing.assert_array_equal(result.labels, voxelmaps.labels(x, seeds, spacing=sizes))
+    # Strokes win.
+    strokes = {9: [tuple(rng.integers(0, np.array(shape) - 1)) for _ in range(3)], 2: tuple(n - 1 for n in shape)}
+    seeds[...] = 0
+    painted = [(label, tuple(index)) for label in strokes for index in np.atleast_2d(strokes[label])]
+    wrong = [(label, index) for label, index in painted if kept.get(index, label) != label]
+    for index, label in kept.items():
+        near = [one for one, i in wrong if ((np.subtract(i, index) * sizes) ** 2).sum() <= distance**2]
+        seeds[index] = label if is_rim[index] and not set(near) - {label} else 0
+    for label, index in painted:
+        seeds[index] = label
+    refine = dict(refine=segmentation, refine_distance=distance)
+    check_equal(voxelmaps.labels(x, strokes, **refine, **options), voxelmaps.labels(x, seeds, **options))
+    session = voxelmaps.SeedSession(x, **refine, **options)
+    check_equal(session.update(), result)
+    check_equal(session.update(strokes), voxelmaps.labels(x, seeds, **options))
+    check_equal(session.update(strokes, refine=None, refine_distance=5), voxelmaps.labels(x, strokes, **options))
+    labels = session.update(None, **refine, refine_background=200).labels
+    np.testing.assert_array_equal(labels == 200, result.labels == 8)
+
+
+def test_seeds_of_a_segmentation_are_inside_the_mask_and_not_at_nan():
+    x, _, mask = make_case((9, 11, 12))
+    x = x.astype(np.float32)
+    x[4:7, 5, 2:9], segmentation = np.nan, (np.indices(x.shape)[1] > 5).astype(np.uint8)
+    labels = voxelmaps.labels(x, None, mask, refine=segmentation, refine_distance=1)
+    assert set(np.unique(labels)) == {0, 1, 2} and not labels[~mask].any()
 
 
 # --- Sessions -----------------------------------------------------------------------------------------------------------------
@@ -141,8 +223,8 @@ def test_many_ties_are_a_warning():
 
 def test_a_session_makes_the_graph_again_for_what_it_depends_on():
     x, seeds, mask = make_case()
-    session = voxelmaps.SeedSession(x, **MOMENTS)
-    of_all = dict(mask=None, adjacency="face", affinity="geometric_mean", weight=0.5, **MOMENTS)
+    session = voxelmaps.SeedSession(x, **GIVEN)
+    of_all = dict(mask=None, adjacency="face", weight=0.5, **GIVEN)
     changes = [dict(adjacency="full"), dict(object_mean=60), dict(affinity="weighted_sum"), dict(weight=0.2)]
     for change in (dict(mask=mask), *changes, dict(mask=None)):
         of_all.update(change)
@@ -155,10 +237,10 @@ def test_crop_of_a_session():
     seeds[:] = 0
     seeds[3, 4, 5], seeds[5, 6, 6] = 1, 2
     mask[seeds > 0] = True
-    session = voxelmaps.SeedSession(x, crop_to_seeds=True, mask=mask, **MOMENTS)
+    session = voxelmaps.SeedSession(x, crop_to_seeds=True, mask=mask, **GIVEN)
     for margin, box in ((1, np.s_[2:7, 3:8, 4:8]), ([0, 2, 3], np.s_[3:6, 2:9, 2:10]), (0.5, np.s_[2:7, 3:8, 4:8])):
         expected = np.zeros(x.shape)
-        expected[box] = voxelmaps.labels(x[box], seeds[box], mask[box], **MOMENTS)
+        expected[box] = voxelmaps.labels(x[box], seeds[box], mask[box], **GIVEN)
         np.testing.assert_array_equal(session.update(seeds, crop_margin=margin), expected)
         assert session.margin.shape == x.shape and not session.margin[expected == 0].any()
 
@@ -192,19 +274,20 @@ def test_sequences_of_edits_are_as_fresh_runs(number):
     shape = [(17, 23), (6, 9, 8)][number % 2]
     image, seeds, _ = make_case(shape, number, levels=[3, 8, 40][number % 3])
     seeds = seeds.astype(np.int64)
-    session = voxelmaps.SeedSession(image)
+    session = voxelmaps.SeedSession(image, **ESTIMATED) if number % 3 else voxelmaps.SeedSession(image)
     former = None
     for _ in range(20):
         seeds = edited(seeds, rng)
         choice = {
             "competition": str(rng.choice(["relative", "iterative"])),
-            "tie_rule": str(rng.choice(["background", "lowest_label"])),
+            "tie_rule": str(rng.choice(["background", "lowest_label", "distance"])),
             "minimum_strength": float(rng.choice([0, 0, 0.3])),
         }
         labels = session.update(seeds, **choice)
         memory = session.memory
         assert memory > 0
-        fresh = voxelmaps.labels(image, seeds, strength=True, margin=True, **choice, **session.affinity)
+        given = {"affinity": "geometric_mean", **session.affinity} if number % 3 else {}
+        fresh = voxelmaps.labels(image, seeds, strength=True, margin=True, **choice, **given)
         np.testing.assert_array_equal(labels, fresh.labels)
         if rng.integers(2):
             np.testing.assert_array_equal(session.margin, fresh.margin)
@@ -216,15 +299,58 @@ def test_sequences_of_edits_are_as_fresh_runs(number):
         former = labels, labels.copy()
 
 
+def test_undo(case):
+    image, seeds = case
+    session, rng, edits = voxelmaps.SeedSession(image), np.random.default_rng(3), []
+    with pytest.raises(RuntimeError, match="there is nothing to undo"):
+        session.undo()
+    for number in range(6):
+        seeds = edited(seeds, rng)
+        session.update(seeds, adjacency=["face", "full"][number % 2])
+        if not edits or not np.array_equal(seeds, edits[-1]):
+            edits.append(seeds)
+    for earlier in edits[-2::-1]:
+        with pytest.raises(ValueError):
+            session.update({1: (99, 0, 0)})
+        np.testing.assert_array_equal(session.undo(), voxelmaps.labels(image, earlier, adjacency="full"))
+    with pytest.raises(RuntimeError, match="there is nothing to undo"):
+        session.undo()
+
+
+def test_numbers_of_labels_and_order_of_strokes_do_not_matter():
+    """With the defaults, also for values of few levels, which tie."""
+    for number, shape in enumerate([(6, 8, 9), (17, 23)]):
+        x, seeds, mask = make_case(shape, number, levels=3)
+        expected = voxelmaps.labels(x, seeds, mask)
+        numbers = np.zeros(8, np.uint16)
+        numbers[[1, 2, 7]] = 900, 1, 30
+        np.testing.assert_array_equal(voxelmaps.labels(x, numbers[seeds], mask), numbers[expected])
+        strokes = {int(label): np.argwhere(seeds == label)[::-1] for label in (7, 1, 2)}
+        np.testing.assert_array_equal(voxelmaps.labels(x, strokes, mask), expected)
+        session = voxelmaps.SeedSession(x, mask=mask)
+        for label in (2, 7, 1):
+            labels = session.update({one: strokes[one] for one in [*strokes][: [2, 7, 1].index(label) + 1]})
+        np.testing.assert_array_equal(labels, expected)
+        assert np.array_equal(labels == 0, ~mask)
+
+
+def test_margins_of_ties_are_leads_of_the_distance():
+    result = voxelmaps.labels(np.full((1, 6), 7), {4: (0, 0), 2: (0, 4)}, margin=True)
+    assert result.labels.tolist() == [[4, 4, 4, 2, 2, 2]]
+    # Seeds are as strong as links without a difference; the last voxel is reached across one only.
+    np.testing.assert_array_equal(result.margin, np.float32([[0, -1 / 3, -1, -1 / 3, 0, 0]]))
+
+
 def test_affinity_of_a_session(case):
     image, seeds = case
     image = image + np.arange(8, dtype=np.int16) * 9
     first = (seeds == 1).astype(np.uint8)
 
     def check(session, seeds, changes, **expected):
+        expected = {**ESTIMATED, **expected}
         np.testing.assert_array_equal(session.update(seeds, **changes), voxelmaps.labels(image, seeds, **expected))
 
-    session = voxelmaps.SeedSession(image)
+    session = voxelmaps.SeedSession(image, **ESTIMATED)
     check(session, first, {})
     affinity = session.affinity
     check(session, seeds, {}, **affinity)
@@ -234,7 +360,7 @@ def test_affinity_of_a_session(case):
     assert session.affinity != affinity
     check(session, seeds, {"estimation_radius": 1}, estimation_radius=1)
     # Given: there is no estimate until reestimate().
-    session = voxelmaps.SeedSession(image, **MOMENTS)
+    session = voxelmaps.SeedSession(image, **GIVEN)
     check(session, seeds, {}, **MOMENTS)
     check(session, seeds, {"object_mean": 90}, **{**MOMENTS, "object_mean": 90})
     session.reestimate()
@@ -243,23 +369,23 @@ def test_affinity_of_a_session(case):
     # Only what the estimate does not give.
     check(session, first, {"object_mean": 90}, **{**affinity, "object_mean": 90})
     assert session.affinity == {**affinity, "object_mean": 90}
-    # Of each label, and one of all after them.
+    # Moments of each label, then one of all.
     means = {"object_mean": {1: 40, 2: 60, 7: 50}, "object_variance": 900, "difference_variance": 400}
     for start, end in ((means, {"object_mean": 50}), ({"estimate_of_every_label": True},) * 2):
-        session = voxelmaps.SeedSession(image, **start)
+        session = voxelmaps.SeedSession(image, **ESTIMATED, **start)
         check(session, seeds, {}, **start)
         session.reestimate()
         check(session, seeds, {"estimate_of_every_label": False})
         session.reestimate()
         check(session, seeds, start, **start)
         check(session, seeds, end, **{**start, **end})
-    assert not np.array_equal(session.update(seeds), voxelmaps.labels(image, seeds))
+    assert not np.array_equal(session.update(seeds), voxelmaps.labels(image, seeds, **ESTIMATED))
     # In place of an earlier estimate of all labels.
-    session = voxelmaps.SeedSession(image)
+    session = voxelmaps.SeedSession(image, **ESTIMATED)
     check(session, first, {})
     check(session, seeds, {"estimate_of_every_label": True}, estimate_of_every_label=True)
     # An affinity without parameters; another function is estimated for.
-    session = voxelmaps.SeedSession(image, affinity="absolute_difference")
+    session = voxelmaps.SeedSession(image, **{**ESTIMATED, "affinity": "absolute_difference"})
     check(session, seeds, {}, affinity="absolute_difference")
     check(session, first, {"affinity": "geometric_mean"})
 
@@ -267,7 +393,7 @@ def test_affinity_of_a_session(case):
 def test_another_thread_cancels_an_update():
     image = np.random.default_rng(5).normal(size=(64, 128, 128)).astype(np.float32)
     seeds = {1: (3, 4, 5), 2: (60, 120, 99)}
-    session = voxelmaps.SeedSession(image, **MOMENTS)
+    session = voxelmaps.SeedSession(image, **GIVEN)
     errors = []
 
     def update():
@@ -285,7 +411,7 @@ def test_another_thread_cancels_an_update():
         with pytest.raises(RuntimeError, match="there is no margin"):
             session.margin
     assert errors == ["the computation was canceled"] * 2
-    np.testing.assert_array_equal(session.update(seeds), voxelmaps.labels(image, seeds, **MOMENTS))
+    np.testing.assert_array_equal(session.update(seeds), voxelmaps.labels(image, seeds, **GIVEN))
 
 
 def test_memory_of_a_session(case):
@@ -303,7 +429,7 @@ def test_memory_of_a_session(case):
 
 def test_images_of_every_update(case):
     image, seeds = case
-    session = voxelmaps.SeedSession(image, margin=True, label_type=np.uint8)
+    session = voxelmaps.SeedSession(image, margin=True, label_type=np.uint8, **ESTIMATED)
     with pytest.raises(RuntimeError, match="there is no margin: .* there was none"):
         session.margin
     for wrong in ({"seeds": {300: (1, 2, 3)}}, {"seeds": seeds, **MOMENTS, "object_mean": {300: 5}}):
@@ -329,14 +455,14 @@ def test_images_of_vectors(shape):
     images = [itk.image_from_array(colors.astype(dtype), is_vector=True) for dtype in (np.uint8, np.float32)]
     images.append(sitk.GetImageFromArray(colors, isVector=True))
     for image in (named, *images, colors):
-        options = dict(components_axis=-1) if image is colors else {}
+        options = dict(ESTIMATED, components_axis=-1) if image is colors else ESTIMATED
         session = voxelmaps.SeedSession(image, **options)
         np.testing.assert_array_equal(session.update(seeds == 2), voxelmaps.labels(image, seeds == 2, **options))
         affinity = session.affinity
         assert affinity["object_mean"].shape == (3,) and affinity["object_variance"].shape == (3, 3)
         for given in ({}, {"object_mean": {1: [30, 40, 50], 2: [90, 80, 120], 7: [200, 180, 220]}}):
             labels = session.update(seeds, **given)
-            expected = voxelmaps.labels(colors, seeds, components_axis=-1, **{**affinity, **given})
+            expected = voxelmaps.labels(colors, seeds, components_axis=-1, **{**ESTIMATED, **affinity, **given})
             np.testing.assert_array_equal(_image.opened(labels, "labels").image.array, expected)
             assert image is not named or labels.dims == named.dims[:-1]
         with pytest.raises(ValueError, match="object_mean is .*, but voxels of 3 components need the shape"):
@@ -361,7 +487,7 @@ def test_images_of_vectors(shape):
         {"tie_rule": "lowest_label", "affinity": "absolute_difference", "distance_weighting": True},
     ],
 )
-@pytest.mark.parametrize("start", [{}, MOMENTS, dict(MOMENTS, object_mean={1: 30, 2: 90, 7: 200})])
+@pytest.mark.parametrize("start", [{}, ESTIMATED, GIVEN, dict(GIVEN, object_mean={1: 30, 2: 90, 7: 200})])
 def test_a_refused_update_changes_nothing(case, start, wrong):
     image, seeds = case
     session, expected = (voxelmaps.SeedSession(image, **start) for _ in range(2))
@@ -380,20 +506,20 @@ def test_images_seeds_and_masks_are_copied(case):
     mask[:, :2] = 0
     wide[:, :2] = 0
     changed = image.copy()
-    session = voxelmaps.SeedSession(changed, **MOMENTS)
+    session = voxelmaps.SeedSession(changed, **GIVEN)
     labels = session.update(itk.image_view_from_array(wide), mask=itk.image_view_from_array(mask))
-    expected = voxelmaps.labels(image, wide, mask, margin=True, **MOMENTS)
+    expected = voxelmaps.labels(image, wide, mask, margin=True, **GIVEN)
     wide[...], mask[...], changed[...] = 9, 0, 32000
     del wide, mask
     np.testing.assert_array_equal(labels, expected.labels)
     np.testing.assert_array_equal(session.margin, expected.margin)
-    np.testing.assert_array_equal(session.update(seeds, mask=None), voxelmaps.labels(image, seeds, **MOMENTS))
+    np.testing.assert_array_equal(session.update(seeds, mask=None), voxelmaps.labels(image, seeds, **GIVEN))
     # Edited in place, the same image gives other labels.
     edited_image = itk.image_from_array(seeds.astype(np.uint16))
-    session = voxelmaps.SeedSession(image, **MOMENTS)
+    session = voxelmaps.SeedSession(image, **GIVEN)
     session.update(edited_image)
     itk.array_view_from_image(edited_image)[...] = seeds == 2
-    np.testing.assert_array_equal(session.update(edited_image), voxelmaps.labels(image, seeds == 2, **MOMENTS))
+    np.testing.assert_array_equal(session.update(edited_image), voxelmaps.labels(image, seeds == 2, **GIVEN))
 
 
 def test_sessions_are_not_copied(case):

@@ -201,7 +201,7 @@ def test_channels_parameters_and_types(viewer):
         live.stop()
         live = followed(viewer, images, live.strokes)
         assert_fresh(live)
-        live.change(False, affinity="geometric_mean", estimation_radius=1, competition="relative", adjacency="full")
+        live.change(False, affinity="homogeneity", estimation_radius=1, competition="relative", adjacency="full")
         assert_fresh(live)
         # A session retains its estimate until it is asked for another.
         moments = live._session.affinity
@@ -235,6 +235,34 @@ def test_wrong_layers_are_reported_in_one_line(viewer, images, seeds, where, tex
     if text == "has the size":
         live.strokes.data = ONES
         assert_fresh(live)
+
+
+def test_a_segmentation_is_refined(viewer):
+    image = viewer.add_image(ARRAY)
+    wrong = np.roll(ARRAY > 80, 2, 1).astype(np.uint8)
+    segmentation = viewer.add_labels(wrong.copy(), name="from a network")
+    widget = _widgets.LabelsWidget(viewer)
+    widget.segmentation.value, widget.refine_distance.value = segmentation, 3
+    widget.refine()
+    assert widget.strokes.value is not segmentation
+    refine = {"refine": wrong, "refine_distance": 3}
+
+    def check(**parameters):
+        wait(lambda: widget.live.is_busy)
+        assert widget.status.value.startswith("updated in")
+        strokes = widget.strokes.value.data
+        expected = voxelmaps.labels(_layers.image_of(image), strokes, **parameters).array
+        np.testing.assert_array_equal(widget.live.labels.data, expected)
+
+    check(**refine)
+    widget.strokes.value.paint((5, 8, 9), 2)
+    widget.strokes.value.paint((9, 16, 20), 1)
+    # The segmentation was copied.
+    segmentation.data[...] = 1
+    check(**refine)
+    widget.segmentation.value = None
+    widget.refine()
+    check()
 
 
 def test_layers_that_vanish_and_viewers_that_close(viewer):

@@ -9,7 +9,8 @@ import voxelmaps
 
 def labels_of(image, seeds, **parameters):
     # An image with 3 voxels along x could be color.
-    return voxelmaps.labels(image, seeds, affinity="absolute_difference", spacing=(1,) * image.ndim, **parameters)
+    rules = {"competition": "relative", "tie_rule": "background", "spacing": (1,) * image.ndim, **parameters}
+    return voxelmaps.labels(image, seeds, **rules)
 
 
 def neighbors(image):

@@ -414,6 +414,7 @@ def test_functions_of_one_image(run, tmp_path):
     seeds = {1: [[5, 5, 5], [6, 6, 6]], 2: [1, 10, 10]}
     own = {"affinity": "absolute_difference", "competition": "iterative", "tie_rule": "lowest_label"}
     moments = {"object_mean": {1: 50, 2: 90}, "object_variance": 400, "difference_variance": 400}
+    moments |= {"affinity": "minimum", "competition": "relative"}
     of_points = voxelmaps.labels(x, {1: [5, 5, 5], 2: [1, 10, 10]}, spacing=(2, 0.7, 0.7), **moments)
     points = {"seed_points": {1: [3.5, 3.5, 10], 2: [7, 7, 2]}}
     of_strokes = voxelmaps.labels(x, stroke, strength=True, margin=True, **own)

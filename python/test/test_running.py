@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 import voxelmaps
 
-AFFINITY = {"object_mean": 100, "object_variance": 900, "difference_variance": 900}
+AFFINITY = {"affinity": "geometric_mean", "object_mean": 100, "object_variance": 900, "difference_variance": 900}
+RULES = {"competition": "relative", "tie_rule": "background"}
 SEEDS = {1: (5, 5, 5), 2: (8, 60, 70)}
 
 
@@ -23,8 +24,8 @@ def image_of(seed, repeats=1):
 FUNCTIONS = {
     "feature_maps": lambda x, **k: voxelmaps.feature_maps(x, features=["glrlm", "ngtdm"], **k).array,
     "fuzzy_connectedness": lambda x, **k: voxelmaps.fuzzy_connectedness(x, SEEDS[1], **AFFINITY, **k),
-    "labels": lambda x, **k: voxelmaps.labels(x, SEEDS, **AFFINITY, tie_rule="lowest_label", **k),
-    "SeedSession": lambda x, **k: voxelmaps.SeedSession(x, **AFFINITY, **k).update(SEEDS),
+    "labels": lambda x, **k: voxelmaps.labels(x, SEEDS, **AFFINITY, **RULES, **k),
+    "SeedSession": lambda x, **k: voxelmaps.SeedSession(x, **AFFINITY, **RULES, **k).update(SEEDS),
 }
 
 

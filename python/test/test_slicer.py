@@ -66,7 +66,7 @@ def test_labels_of_segments_follow_edits(logic, scene):
         merged = logic.merged_labels(*segmentation_of(scene, logic, strokes), source)
         np.testing.assert_array_equal(logic.array_of(merged), strokes)
         labels.update(source, merged, output)
-        np.testing.assert_array_equal(logic.array_of(output), voxelmaps.labels(ARRAY, strokes, **logic.LABELS))
+        np.testing.assert_array_equal(logic.array_of(output), voxelmaps.labels(ARRAY, strokes))
         np.testing.assert_array_equal(logic.array_of(merged), strokes)
         assert output.GetExtent() == source.GetExtent()
         np.testing.assert_array_equal(matrix_of(output), matrix_of(source))

@@ -116,13 +116,15 @@ CASES = {
     "channels of the example": (lambda x, mask: example("channels_of")(x, mask), (11, *SHAPE)),
     "strength": (lambda x, mask: voxelmaps.fuzzy_connectedness(x, CENTER, **MOMENTS), SHAPE),
     "strength of estimated moments": (lambda x, mask: voxelmaps.fuzzy_connectedness(x, [CENTER, ABOVE], mask), SHAPE),
-    "labels": (lambda x, mask: voxelmaps.labels(x, {1: CENTER, 2: [BESIDE, ABOVE]}, **MOMENTS), SHAPE),
-    "iterative labels": (
-        lambda x, mask: voxelmaps.labels(x, {1: CENTER, 2: BESIDE}, mask, competition="iterative"),
+    "labels": (lambda x, mask: voxelmaps.labels(x, {1: CENTER, 2: [BESIDE, ABOVE]}, mask), SHAPE),
+    "iterative labels of estimated moments": (
+        lambda x, mask: voxelmaps.labels(x, {1: CENTER, 2: BESIDE}, mask, affinity="minimum", tie_rule="background"),
         SHAPE,
     ),
     "labels with strength and margin": (
-        lambda x, mask: voxelmaps.labels(x, {1: CENTER, 2: BESIDE}, strength=True, margin=True, **MOMENTS),
+        lambda x, mask: voxelmaps.labels(
+            x, {1: CENTER, 2: BESIDE}, strength=True, margin=True, affinity="minimum", **MOMENTS
+        ),
         SHAPE,
     ),
 }

@@ -118,7 +118,8 @@ voxelmaps.feature_maps([[1, 2], [3, 4]], features="glcm_Contrast", distances=[1,
 assert_type(voxelmaps.FeatureMapsd("ct", features=["glcm"])({"ct": x[None]}), dict[Any, Any])
 
 seeds = {1: (0, 0, 0), 2: [(3, 4, 5)], 3: np.zeros((1, 3), int) + 2}
-result = voxelmaps.labels(x, seeds, mask | True, object_mean={1: 3, 2: 40.0, 3: 9}, object_variance=4, difference_variance=1)
+result = voxelmaps.labels(x, seeds, mask | True, affinity="minimum", competition="relative",
+    object_mean={1: 3, 2: 40.0, 3: 9}, object_variance=4, difference_variance=1)
 assert_type(result, npt.NDArray[Any])
 strength = voxelmaps.fuzzy_connectedness(x, (0, 0, 0), adjacency="full", out=np.empty(x.shape, np.float32), progress=print)
 assert_type(strength, npt.NDArray[Any])

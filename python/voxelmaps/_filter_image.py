@@ -51,6 +51,17 @@ def gaussian(orders, sigma):
     return [([_recursive(axis, sigma, order) for axis, order in (last, *others)], 1.0)], False
 
 
+def smoothed(pixels, sigma, device=None, threads=0):
+    """The pixels, convolved along each axis with a Gaussian of a standard deviation in voxels, up to 4 of these, as float32."""
+    radius = math.ceil(4 * sigma)
+    weights = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
+    kernel = (weights / weights.sum()).tolist()
+    filters = [_convolution(axis, kernel, radius, _NEAREST) for axis in range(len(pixels.shape))]
+    images = [([(filters, 1.0)], False)]
+    result = compute(pixels, images, dtype="float32", device=device, threads=threads, has_progress=False)
+    return _arrays.Array(result.array[0], result.library)
+
+
 def gradient_magnitude(spacing):
     """ITK's GradientMagnitudeImageFilter."""
     kernels = [[0.5 * (1.0 / s), 0.0, -0.5 * (1.0 / s)] for s in spacing]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from . import _arrays, _core, _seeds
+from . import _arrays, _core, _filter_image, _refine, _seeds
 from ._connectedness import checked_arguments, elements, estimate, fuzzy_connectedness, is_estimated, scene_of
 from ._parameters import COMPETITIONS, LABELS, MOMENTS, TIE_RULES, number, with_parameters
 from ._progress import shown
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 else:
     ArrayT = TypeVar("ArrayT")
 
-# Of the voxels, that may have no label without a warning.
+# Part of the voxels that may have no label without a warning.
 _LARGE_PART = 0.1
+_OF_EVERY_LABEL = " (estimate_of_every_label=True with competition='relative', or affinity='absolute_difference')"
 
 
 class Segmentation(NamedTuple, Generic[ArrayT]):
@@ -48,7 +49,8 @@ class Segmentation(NamedTuple, Generic[ArrayT]):
     strength : array or image, optional
         Strength of the connection to the winning label, in [0, 1]; None if it was not requested.
     margin : array or image, optional
-        Lead of this strength over that of the strongest other label; None if it was not requested.
+        Lead of this strength over that of the strongest other label, in (0, 1]; where they are equal, at most 0, by the lead of the distance
+        (see labels). None if it was not requested.
 
     Examples
     --------
@@ -131,7 +133,8 @@ class Job:
         if values["competition"] == "iterative" and (of_labels or values["estimate_of_every_label"]):
             what = f"{of_labels[0]} is a dict" if of_labels else "estimate_of_every_label is on"
             raise ValueError(
-                f"competition is 'iterative', for which all labels must have the same affinity, but {what}"
+                f"competition is 'iterative', for which all labels must have the same affinity, but {what}: give "
+                "competition='relative'"
             )
         if len(labels) == 1 and values["minimum_strength"] == 0:
             warn(
@@ -156,13 +159,15 @@ class Job:
     def _estimate(self, label=None):
         """The affinity of the voxels around the seeds of a label, or of all labels."""
         numbers, labels = self._seeds
-        if label is None:
-            remedy = ", or estimate_of_every_label=True" if self._are_several else ""
-            return estimate(self._part, numbers, self._values, remedy)
         try:
-            return estimate(self._part, numbers[labels == label], self._values)
+            if label is not None:
+                return estimate(self._part, numbers[labels == label], self._values)
+            if not self._are_several:
+                return estimate(self._part, numbers, self._values)
+            return estimate(self._part, numbers, self._values, ", or estimate_of_every_label=True", labels)
         except ValueError as error:
-            raise ValueError(f"label {label}: {error}") from None
+            text = f"label {label}: {error}" if label else f"{error}{_OF_EVERY_LABEL}" if self._are_several else error
+            raise ValueError(text) from None
 
     def named_affinity(self):
         """Means and variances that the affinity has, by name; those of vectors are arrays."""
@@ -247,6 +252,40 @@ def check_crop(values, dimension):
             raise ValueError(f"{name} is {values[name]!r}, but has no effect without crop_to_seeds")
 
 
+def smoothed(scene, values):
+    """The scene with the smoothing among the parameters."""
+    if values["smoothing"] == 0:
+        return scene
+    if scene.components:
+        raise ValueError(
+            f"smoothing is {values['smoothing']}, but voxels of several components must be smoothed before"
+        )
+    with scene.library.current_device():
+        if "float" in scene.pixels.dtype and scene.library.module().isnan(scene.pixels.array).any():
+            raise ValueError("smoothing needs an intensity of every voxel, but image has NaN: give a mask instead")
+    given = scene.pixels, values["smoothing"], values["device"], values["threads"]
+    return scene._replace(pixels=_filter_image.smoothed(*given))
+
+
+def refined_of(values, scene, largest):
+    """The Seeds of the segmentation that is to be refined, or None. Raises ValueError for parameters without it."""
+    if values["refine"] is not None:
+        if values["tie_rule"] != "distance":
+            raise ValueError(
+                f"tie_rule is {values['tie_rule']!r}, but refine needs 'distance': only the outermost of its voxels are seeds"
+            )
+        given = values["refine"], values["refine_distance"], values["refine_background"]
+        return _refine.seeds_of(*given, scene, largest)
+    for name in ("refine_distance", "refine_background"):
+        if values[name] != LABELS[name].default:
+            raise ValueError(f"{name} is {values[name]!r}, but has no effect without refine")
+    return None
+
+
+def with_refined(seeds, refined, values, scene):
+    return seeds if refined is None else _refine.with_strokes(seeds, refined, values["refine_distance"], scene)
+
+
 def _crop_margins(scene, values):
     """Numbers of voxels along each axis."""
     margins = np.broadcast_to(values["crop_margin"], len(scene.shape))
@@ -308,16 +347,31 @@ def labels(
     seed_points : dict, optional
         Physical points x, y, z in mm (LPS) by label, one or a list each, in addition to a dict of seeds or instead of it.
     object_mean : float or dict, optional
-        Mean intensity of the object. As in fuzzy_connectedness, it and the variances are estimated if none is given, here from the seeds
-        of all labels together. With the competition "relative", each of them can be a dict with a value for every label, such as
-        {1: 40, 2: 120}.
+        Mean intensity of the object, for an affinity that has one. As in fuzzy_connectedness, it and the variances are estimated if none
+        is given, here from the seeds of all labels together, whose intensities must be similar. With the competition "relative", each of
+        them can be a dict with a value for every label, such as {1: 40, 2: 120}.
+    affinity : {"geometric_mean", "weighted_sum", "minimum", "homogeneity", "absolute_difference"}, default "absolute_difference"
+        How strongly neighbors are connected. With "absolute_difference", labels meet at the strongest edges between their seeds, whatever
+        the intensities of the objects are; the others are those of fuzzy_connectedness, for objects of similar intensities.
+    refine : array, image or path, optional
+        A segmentation on the grid of the image, such as that of a network or an atlas: labels, and 0 in the background. Its voxels that are
+        at least refine_distance from a border between labels are seeds, in addition to the others; where these contradict it, it has no
+        seeds of other labels within this distance.
+    refine_distance : float, default 5
+        Distance in mm from the borders of the segmentation within which it may be wrong; of a label that is nowhere that thick, only the
+        voxels farthest from its border are seeds.
+    refine_background : int, optional
+        Label of the background of the segmentation, for seeds and in the result; default: one more than its greatest label.
     estimate_of_every_label : bool, default False
-        Estimate means and variances for each label from its own seeds, with the competition "relative".
-    competition : {"relative", "iterative"}, default "relative"
+        Estimate means and variances for each label from its own seeds, with the competition "relative" and an affinity that has them.
+    competition : {"relative", "iterative"}, default "iterative"
         A voxel goes to the label with the strongest path, or, iteratively, to the label whose strongest path no other label blocks.
-    tie_rule : {"background", "lowest_label", "distance"}, default "background"
+    tie_rule : {"background", "lowest_label", "distance"}, default "distance"
         Ties between labels get 0, the lowest of the tied labels, or the label of the nearest voxel without a tie, in mm along paths of
         ties. With "distance", both competitions give the same labels.
+    smoothing : float, default 0
+        Standard deviation, in voxels, of a Gaussian that the image is smoothed with first. Noise opens paths through weak edges; 0.7 helps
+        most after some strokes.
     components_axis : {0, -1}, optional
         Axis of the components of voxels of up to 16 components, such as colors. Means are then vectors, variances are matrices.
     label_type : dtype, default "uint16"
@@ -325,7 +379,9 @@ def labels(
     strength : bool, default False
         Whether to compute the strength of the connection to the winning label.
     margin : bool, default False
-        Whether to compute the lead of this strength over that of the strongest other label.
+        Whether to compute the lead of this strength over that of the strongest other label. Where the strengths tie and the tie rule is "distance", it is -1 / (1 + lead), and the lead is by how many voxels of
+        the smallest spacing the nearest other label is farther than the own one: -1 where both are equally near, -0.5 where it is one voxel
+        farther, and 0 where no other label reaches. Another stroke helps most where the margin is smallest.
     crop_to_seeds : bool, default False
         Whether to label only the box of all seeds with a margin.
     crop_margin : float or one per axis, default 10
@@ -367,9 +423,10 @@ def labels(
     [[1, 1, 1, 2, 2, 2]]
     """
     values, moments = checked_arguments(parameters, "labels", LABELS, ("seeds", "mask"))
-    scene = scene_of(image, values).masked(mask, values["label"])
+    scene = smoothed(scene_of(image, values), values).masked(mask, values["label"])
     largest = np.iinfo(values["label_type"]).max
-    job = Job(scene, _seeds.labeled(seeds, values["seed_points"], scene, largest), values, moments)
+    found = _seeds.labeled(seeds, values["seed_points"], scene, largest, values["refine"] is not None)
+    job = Job(scene, with_refined(found, refined_of(values, scene, largest), values, scene), values, moments)
     out = values["out"] if isinstance(values["out"], Segmentation) else Segmentation(values["out"])
     names = [n for n, given in zip(Segmentation._fields, out) if n == "labels" or values[n] or given is not None]
     arrays = job.compute(names, out)

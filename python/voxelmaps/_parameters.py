@@ -27,7 +27,7 @@ ADJACENCIES = ("face", "face_edge", "full")
 COMPETITIONS = ("relative", "iterative")
 TIE_RULES = ("background", "lowest_label", "distance")
 LABEL_TYPES = ("uint8", "uint16")
-# Of settings that make weights of directions.
+# Norms of the settings that weight directions.
 WEIGHTING_NORMS = ("manhattan", "euclidean", "infinity")
 # SciPy's names, in the order of voxelmaps::FilterBoundary.
 BOUNDARIES = ("constant", "nearest", "wrap", "reflect", "mirror")
@@ -240,7 +240,7 @@ def _choice(default, *names, affects=()):
     return Parameter(f"Literal{list(names)}{' | None' * (default is None)}", default, one_of(*names), affects)
 
 
-_LABEL = Parameter("Integer | Sequence[Integer] | None")
+_LABEL = Parameter("str | Integer | Sequence[str | Integer] | None")
 _SPACING = Parameter("Numbers | None")
 _PRECISION = _choice("float", "float", "double")
 _THREADS = Parameter("Integer", 0, within(0, MAX_THREADS, index))
@@ -286,11 +286,12 @@ FEATURE_MAPS = {
 }
 
 REGION_FEATURES = {
-    "label": Parameter("Integer | Sequence[Integer] | Literal['all']", "all"),
+    "label": Parameter("str | Integer | Sequence[str | Integer]", "all"),
     "features": Parameter("str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None"),
     "plane_axis": Parameter("Literal[0, 1, 2] | None", None, _one_of_numbers(0, 1, 2)),
     "minimum_dimensions": Parameter("Literal[0, 1, 2, 3]", 2, _one_of_numbers(0, 1, 2, 3)),
     **_TEXTURES,
+    "device": Parameter("Device"),
 }
 
 # Names of PyRadiomics and SimpleITK after those of this package.
@@ -362,9 +363,16 @@ FUZZY_CONNECTEDNESS = {
 
 LABELS = {
     **FUZZY_CONNECTEDNESS,
-    "competition": _choice("relative", *COMPETITIONS),
-    "tie_rule": _choice("background", *TIE_RULES),
+    "affinity": _choice("absolute_difference", *AFFINITIES),
+    "competition": _choice("iterative", *COMPETITIONS),
+    "tie_rule": _choice("distance", *TIE_RULES),
     "estimate_of_every_label": Parameter("bool", False, _switch, AFFINITIES[:-1]),
+    # In voxels.
+    "smoothing": Parameter("Number", 0.0, within(0, 100)),
+    "refine": Parameter("Array | ImageLike | Path | None"),
+    # In mm.
+    "refine_distance": Parameter("Number", 5.0, within(0, 1000)),
+    "refine_background": Parameter("Integer | None", None, within(1, 65535, index)),
     "components_axis": Parameter("Literal[0, -1] | None", None, _one_of_numbers(0, -1)),
     "label_type": Parameter("DTypeLike", "uint16", _label_type),
     "strength": Parameter("bool", False, _switch),
@@ -376,7 +384,7 @@ LABELS = {
 }
 
 # Those of an image, which a session has once.
-OF_IMAGES = ("spacing", "components_axis", "label_type", "precision")
+OF_IMAGES = ("spacing", "smoothing", "components_axis", "label_type", "precision")
 SEED_SESSION = {"mask": Parameter("Array | ImageLike | Path | None"), **LABELS}
 del SEED_SESSION["out"], SEED_SESSION["seed_points"]
 

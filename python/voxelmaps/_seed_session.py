@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _arrays, _core, _seeds
 from ._connectedness import check_effects, checked_arguments, is_estimated, moments_of, scene_of
-from ._labels import Job, Segmentation, check_crop, labels, segmentation
+from ._labels import Job, Segmentation, check_crop, labels, refined_of, segmentation, smoothed, with_refined
 from ._parameters import MOMENTS, OF_IMAGES, SEED_SESSION, checked, with_parameters
 
 if TYPE_CHECKING:
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 else:
     ArrayT = TypeVar("ArrayT")
 
-# Of the graph: with other values of these, it is made again.
+# Parameters of the graph: if they change, it is made again.
 _OF_GRAPH = ("affinity", "weight", "adjacency", "distance_weighting")
+# Of seeds that undo() brings back.
+_MOST_UPDATES = 100
 _OF_UPDATES = {name: parameter for name, parameter in SEED_SESSION.items() if name not in OF_IMAGES}
 
 
@@ -57,9 +59,9 @@ class SeedSession(Generic[ArrayT]):
 
     Notes
     -----
-    If no mean and variance is given, the first update() estimates them from its seeds, and the session keeps this estimate: another
-    affinity would change labels far from the edited seed, and would need another graph. reestimate() makes the next update()
-    estimate again; the affinity "absolute_difference" has nothing to estimate. With affinities of single labels, such as
+    The affinity "absolute_difference" has nothing to estimate. With another one, if no mean and variance is given, the first update()
+    estimates them from its seeds, and the session keeps this estimate: another affinity would change labels far from the edited seed,
+    and would need another graph. reestimate() makes the next update() estimate again. With affinities of single labels, such as
     object_mean={1: 40, 2: 120} or estimate_of_every_label=True, there is no graph to keep, and every update() takes as long as the first.
 
     Methods of one session wait for each other, except cancel(), which is for another thread. The graph has about 7 bytes per voxel with
@@ -94,7 +96,7 @@ class SeedSession(Generic[ArrayT]):
     def __init__(self: SeedSession[Segmentation[Any]], image: Any, **parameters: Unpack[SessionAndMargin]) -> None: ...
     def __init__(self, image: Array | ImageLike | Path, **parameters: Unpack[SessionAndStrength]) -> None:
         values, _ = checked_arguments(parameters, "SeedSession", SEED_SESSION, ())
-        scene = scene_of(image, values)
+        scene = smoothed(scene_of(image, values), values)
         check_crop(values, len(scene.shape))
         if scene.pixels.address == _arrays.array_of(scene.opened.image.array, "image").address:
             # The graph is only right for the voxels that it was made of.
@@ -104,9 +106,13 @@ class SeedSession(Generic[ArrayT]):
         # Means and variances that the first update() has estimated.
         self._estimate: dict[str, Any] = {}
         self._hierarchy = _core.Hierarchy()
+        # The seeds of the segmentation that is to be refined.
+        self._refined = refined_of(values, self._scene, self._grid[1])
         # What the graph depends on; the mask by identity, since it is not written to.
         self._mask_of_graph: _arrays.Array | None = None
         self._key: Any = None
+        # The seeds of all updates, the last ones of which undo() brings back.
+        self._seeds: list[Any] = []
         # The last update() and its results; None if it did not succeed.
         self._last: tuple[Job, dict[str, Any]] | None = None
         self._affinity: dict[str, Any] | None = None
@@ -206,7 +212,11 @@ class SeedSession(Generic[ArrayT]):
             scene = self._scene
             if "mask" in parameters or "label" in parameters:
                 scene = _with_copied_mask(scene, values)
-            job = Job(scene, _seeds.labeled(seeds, seed_points, *self._grid), values, moments)
+            refined = self._refined
+            if {"refine", "refine_distance", "refine_background", "mask", "label", "tie_rule"} & set(parameters):
+                refined = refined_of(values, scene, self._grid[1])
+            found = _seeds.labeled(seeds, seed_points, *self._grid, may_be_empty=refined is not None)
+            job = Job(scene, with_refined(found, refined, values, scene), values, moments)
             key = [job.box, list(job.affinity), *(values[name] for name in _OF_GRAPH)]
             if key != self._key or scene.mask is not self._mask_of_graph:
                 self._hierarchy.release()
@@ -216,9 +226,47 @@ class SeedSession(Generic[ArrayT]):
             self._affinity = job.named_affinity()
             if is_estimated(values, moments) and not values["estimate_of_every_label"]:
                 kept = self._affinity
-            self._values, self._scene, self._estimate = values, scene, kept
+            self._values, self._scene, self._estimate, self._refined = values, scene, kept, refined
             self._last = job, {name: array for name, array in arrays.items() if name != "labels"}
+            if not self._seeds or not all(map(np.array_equal, found, self._seeds[-1])):
+                self._seeds = [*self._seeds[1 - _MOST_UPDATES :], found]
             return segmentation(scene, arrays)
+
+    def undo(self) -> Any:
+        """Label all voxels with the seeds before the last change of seeds, and the present parameters.
+
+        Up to 99 changes can be undone, one after another.
+
+        Returns
+        -------
+        array, image or Segmentation
+            What update() returns.
+
+        Raises
+        ------
+        RuntimeError
+            If there is no earlier update() with other seeds.
+
+        Examples
+        --------
+        >>> import voxelmaps
+        >>> session = voxelmaps.SeedSession([[7, 8, 7, 6, 3]])
+        >>> first = session.update({1: (0, 0), 2: (0, 4)})
+        >>> session.update({1: (0, 0), 2: [(0, 4), (0, 2)]}).tolist()
+        [[1, 1, 2, 2, 2]]
+        >>> session.undo().tolist()
+        [[1, 1, 1, 1, 2]]
+        """
+        with self._lock:
+            if len(self._seeds) < 2:
+                raise RuntimeError("there is nothing to undo: no earlier update() had other seeds")
+            kept = self._seeds
+            self._seeds = kept[:-2]
+            try:
+                return self.update(kept[-2])
+            except BaseException:
+                self._seeds = kept
+                raise
 
     def _result(self, name):
         with self._lock:
@@ -248,7 +296,11 @@ class SeedSession(Generic[ArrayT]):
 
     @property
     def margin(self) -> Any:
-        """Strength of the winner minus that of the strongest other label, in [0, 1]: how certain the label is.
+        """Strength of the winner minus that of the strongest other label; at most 0 for ties: how certain the label is.
+
+        Where the strengths tie and the tie rule is "distance", the margin is -1 / (1 + lead), and the lead is by how many voxels of
+        the smallest spacing the nearest other label is farther than the own one: -1 where both are equally near, -0.5 where it is one voxel
+        farther, and 0 where no other label reaches. Another stroke helps most where the margin is smallest.
 
         It is computed when it is first read; with margin=True, by each update().
 
@@ -266,13 +318,14 @@ class SeedSession(Generic[ArrayT]):
     def affinity(self) -> dict[str, Any]:
         """Means and variances that the last update() used, by parameter; empty for the affinity "absolute_difference".
 
-        ``voxelmaps.labels(image, seeds, **session.affinity)`` gives the same labels if the other parameters are the same. Affinities
+        ``voxelmaps.labels(image, seeds, affinity=..., **session.affinity)`` gives the same labels if the other parameters are the same. Affinities
         of single labels are not in it.
 
         Examples
         --------
         >>> import voxelmaps
-        >>> session = voxelmaps.SeedSession([[7, 8, 7, 1, 0, 1]], object_mean=7, object_variance=2, difference_variance=1)
+        >>> moments = dict(object_mean=7, object_variance=2, difference_variance=1)
+        >>> session = voxelmaps.SeedSession([[7, 8, 7, 1, 0, 1]], affinity="geometric_mean", **moments)
         >>> labels = session.update({1: (0, 0), 2: (0, 5)})
         >>> session.affinity
         {'object_mean': 7.0, 'object_variance': 2.0, 'difference_variance': 1.0}
@@ -289,7 +342,7 @@ class SeedSession(Generic[ArrayT]):
         Examples
         --------
         >>> import voxelmaps
-        >>> session = voxelmaps.SeedSession([[7, 8, 9, 4, 1, 0, 2]])
+        >>> session = voxelmaps.SeedSession([[7, 8, 9, 4, 1, 0, 2]], affinity="geometric_mean")
         >>> labels = session.update({1: (0, 0), 2: (0, 1)})
         >>> session.affinity["object_mean"]
         8.0

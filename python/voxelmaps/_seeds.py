@@ -177,7 +177,7 @@ def _of_dicts(seeds, points, scene, largest):
     return Seeds(numbers, labels)
 
 
-def labeled(seeds, points, scene, largest):
+def labeled(seeds, points, scene, largest, may_be_empty=False):
     """The Seeds that seeds and points mean."""
     if isinstance(seeds, Seeds):
         return seeds
@@ -192,7 +192,7 @@ def labeled(seeds, points, scene, largest):
                 f"seeds is a {type(seeds).__name__}, but must have labels: a dict such as {{1: {reprlib.repr(first)}}}, or an array"
             )
     found = _of_dicts(seeds, points, scene, largest) if is_dict else of_array(seeds, scene, largest)
-    if len(found.numbers) == 0:
+    if len(found.numbers) == 0 and not may_be_empty:
         raise ValueError(_NO_SEEDS)
     return found
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace voxelmaps
 {
@@ -23,6 +24,9 @@ struct AffinityEstimateParameters
   };
   /** The boxes around the seeds have 2 * radius + 1 voxels along each axis. */
   unsigned int radius{ 2 };
+  /** If not empty, one label per seed; EstimateAffinity then throws EngineError if the labels differ in intensity,
+   * unless the affinity is that of Homogeneity, which has no intensities. */
+  std::vector<std::uint16_t> labels{};
 };
 
 /** \class AffinityEstimate
@@ -56,7 +60,9 @@ struct AffinityEstimate
  *
  * This also holds for objects that are thinner than the box. If the boxes of all seeds have more than 2^26 voxels,
  * evenly spaced seeds are used. Neither the order of seeds nor the number of workers changes the result. Throws
- * EngineError if the input or the estimate is invalid, such as that of a constant image. */
+ * EngineError if the input or the estimate is invalid, such as that of a constant image; and if the objects of two
+ * labels differ so much that one affinity describes neither of them: if, in any component, their means differ by more
+ * than twice the larger of their standard deviations. */
 VoxelMapsCore_EXPORT AffinityEstimate
 EstimateAffinity(const FuzzyConnectednessInput & input, const AffinityEstimateParameters & parameters,
                  const JobExecution & execution);

@@ -34,7 +34,9 @@ struct RelativeFuzzyConnectednessJob : FuzzyConnectednessProblem
   /** One label per voxel: std::uint8_t, or std::uint16_t if labelsAre16Bit. */
   void * labelOutput{ nullptr };
   bool   labelsAre16Bit{ false };
-  /** One strength and one margin per voxel: float, or double if outputIsDouble. Null if they are not needed. */
+  /** One strength and one margin per voxel: float, or double if outputIsDouble. Null if they are not needed. The margin
+   * is the lead of the winner's strength; for ties by Distance, it is -1 / (1 + lead), where the lead is by how many
+   * smallest spacings the nearest other label is farther, and 0 if there is none. */
   void * strengthOutput{ nullptr };
   void * marginOutput{ nullptr };
   bool   outputIsDouble{ false };

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <sstream>
 #include <vector>
 
@@ -433,6 +434,82 @@ MakeWarning(const Sums & sums, const Vector & covariance)
           << "; move seeds that are at edges or in other objects, or set the affinity";
   return warning.str();
 }
+
+/** The sums over the boxes of seeds. */
+Sums
+AddBoxes(const FuzzyConnectednessInput & input, const AffinityEstimateParameters & parameters, const Vector & origin,
+         const std::vector<std::int64_t> & seeds, const JobExecution & execution)
+{
+  const auto        numberOfSeeds = static_cast<std::int64_t>(seeds.size());
+  std::vector<Sums> chunks(static_cast<std::size_t>((numberOfSeeds + chunkSeeds - 1) / chunkSeeds),
+                           Sums(origin.size()));
+  ForEachTask(static_cast<std::int64_t>(chunks.size()), execution, [&](unsigned int) {
+    return [&, box = SeedBox(input, parameters, origin, execution)](std::int64_t chunk) mutable {
+      for (std::int64_t i = chunk * chunkSeeds; i < std::min((chunk + 1) * chunkSeeds, numberOfSeeds); ++i)
+      {
+        box.AddTo(seeds[i], chunks[chunk]);
+      }
+    };
+  });
+  Sums sums(origin.size());
+  for (const Sums & chunk : chunks)
+  {
+    sums.Add(chunk);
+  }
+  return sums;
+}
+
+/** Throw EngineError if the objects of two labels differ too much for one affinity. */
+void
+VerifyLabels(const FuzzyConnectednessInput & input, const AffinityEstimateParameters & parameters,
+             const Vector & origin, const JobExecution & execution)
+{
+  std::map<std::uint16_t, std::vector<std::int64_t>> seedsOfLabels;
+  for (std::size_t i = 0; i < input.seeds.size(); ++i)
+  {
+    seedsOfLabels[parameters.labels[i]].push_back(input.seeds[i]);
+  }
+  struct Object
+  {
+    std::uint16_t label;
+    double        mean;
+    double        deviation;
+  };
+  std::vector<std::vector<Object>> objects(origin.size());
+  for (const auto & [label, seeds] : seedsOfLabels)
+  {
+    FuzzyConnectednessInput ofLabel = input;
+    ofLabel.seeds = seeds;
+    const Sums sums = AddBoxes(ofLabel, parameters, origin, ChooseSeeds(ofLabel, parameters.radius), execution);
+    Vector     mean;
+    Vector     covariance;
+    sums.object.Get(true, mean, covariance);
+    for (std::size_t i = 0; i < origin.size() && sums.object.count > 0; ++i)
+    {
+      const double variance = std::max(covariance[i * origin.size() + i], 0.0);
+      objects[i].push_back({ label, mean[i] + origin[i], std::sqrt(variance) });
+    }
+  }
+  for (const auto & ofComponent : objects)
+  {
+    for (const Object & a : ofComponent)
+    {
+      for (const Object & b : ofComponent)
+      {
+        if (a.label < b.label && std::abs(a.mean - b.mean) > 2.0 * std::max(a.deviation, b.deviation))
+        {
+          std::ostringstream message;
+          message.precision(3);
+          message << "One affinity is to be estimated for all labels, but their intensities differ: those of the label "
+                  << a.label << " have the mean " << a.mean << " and the standard deviation " << a.deviation
+                  << ", those of the label " << b.label << " have " << b.mean << " and " << b.deviation
+                  << ". Estimate the affinity of every label, set it, or use absolute differences.";
+          throw EngineError(message.str());
+        }
+      }
+    }
+  }
+}
 } // namespace
 
 AffinityEstimate
@@ -443,7 +520,6 @@ EstimateAffinity(const FuzzyConnectednessInput & input, const AffinityEstimatePa
   VerifyInput(input);
   const unsigned int              n = input.GetAffinityLength();
   const std::vector<std::int64_t> seeds = ChooseSeeds(input, parameters.radius);
-  const auto                      numberOfSeeds = static_cast<std::int64_t>(seeds.size());
   Vector                          origin(n, 0.0);
   for (const std::int64_t seed : seeds)
   {
@@ -457,20 +533,11 @@ EstimateAffinity(const FuzzyConnectednessInput & input, const AffinityEstimatePa
     }
     origin.assign(n, 0.0);
   }
-  std::vector<Sums> chunks(static_cast<std::size_t>((numberOfSeeds + chunkSeeds - 1) / chunkSeeds), Sums(n));
-  ForEachTask(static_cast<std::int64_t>(chunks.size()), execution, [&](unsigned int) {
-    return [&, box = SeedBox(input, parameters, origin, execution)](std::int64_t chunk) mutable {
-      for (std::int64_t i = chunk * chunkSeeds; i < std::min((chunk + 1) * chunkSeeds, numberOfSeeds); ++i)
-      {
-        box.AddTo(seeds[i], chunks[chunk]);
-      }
-    };
-  });
-  Sums sums(n);
-  for (const Sums & chunk : chunks)
+  if (!parameters.labels.empty() && parameters.affinityFunction != Function::Homogeneity)
   {
-    sums.Add(chunk);
+    VerifyLabels(input, parameters, origin, execution);
   }
+  const Sums sums = AddBoxes(input, parameters, origin, seeds, execution);
 
   AffinityEstimate             estimate;
   FuzzyConnectednessAffinity & affinity = estimate.affinity;

@@ -3,6 +3,7 @@
 #ifndef TieDistances_h
 #define TieDistances_h
 
+#include "common/HostDevice.h"
 #include "connectedness/AffinityPlan.h"
 #include "voxelmaps/RelativeFuzzyConnectednessJob.h"
 
@@ -19,7 +20,12 @@ namespace voxelmaps
  * first seed comes first in memory is the nearest, so that neither the numbers of labels nor the order of seeds matter.
  *
  * Distance and rank of the label make a key: distance << rankBits | rank. Keys of neighbors differ by stepKeys, and the
- * smallest key that paths lead to does not depend on the order in which voxels are looked at. */
+ * smallest key that paths lead to does not depend on the order in which voxels are looked at.
+ *
+ * The lead of the nearest label is the distance of the nearest voxel of any other label minus that of its own. A path
+ * to the nearest voxel of another label leaves the voxels of the own one across some link, and from there on is the
+ * shortest one of the neighbor. So leads follow from the distances by paths of another kind, which begin at links
+ * between different labels. */
 struct TieDistances
 {
   explicit TieDistances(const RelativeFuzzyConnectednessJob & job);
@@ -35,6 +41,16 @@ struct TieDistances
   std::vector<Link>          links;
   std::vector<std::uint64_t> stepKeys;
 };
+/** Of a voxel whose zone of ties no other label reaches. */
+constexpr std::uint64_t noLead = ~std::uint64_t{ 0 };
+
+/** Margin of a voxel in the zone of ties: -1 / (1 + lead), from the lead in units, in smallest spacings. */
+VOXELMAPS_HOST_DEVICE inline double
+GetTieMargin(std::uint64_t lead)
+{
+  constexpr auto units = static_cast<double>(TieDistances::unitsPerSpacing);
+  return lead == noLead ? 0.0 : -units / (units + static_cast<double>(lead));
+}
 } // namespace voxelmaps
 
 #endif // TieDistances_h

@@ -32,7 +32,7 @@ edits = {
 }
 
 frames = {}
-with voxelmaps.SeedSession(ct, affinity="absolute_difference", competition="iterative") as session:
+with voxelmaps.SeedSession(ct) as session:
     for title, painted in edits.items():
         seeds = np.where(np.isin(strokes, painted), strokes, 0).astype(np.uint8)
         start = time.perf_counter()

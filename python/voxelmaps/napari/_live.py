@@ -15,7 +15,7 @@ from .._seed_session import SeedSession
 from . import _layers
 from ._thread import Newest, collected
 
-# Of edits of a hidden layer, such as undo, napari says nothing.
+# napari emits no event for edits of a hidden layer, such as undo.
 _POLL_MILLISECONDS = 500
 
 
@@ -40,13 +40,15 @@ class LiveLabels:
         self._parameters, self._report = dict(parameters), report
         # The seeds are those of the last update.
         self._session, self._seeds, self._warnings = None, None, []
+        # A layer whose segmentation, as it was then, is refined, and the distance; and that which the session has.
+        self._refined = self._refined_by_session = None, None, 0.0
         # What is to be made again, even of the same strokes: session, labels, margin. Threads change it.
         self._due = set()
         # Whether a stroke cancels what the thread computes, and whether one has.
         self._may_cancel = self._was_canceled = False
         self._lock, self._task, self._since = threading.Lock(), Newest(self._compute, self._show, report), 0.0
         self._poll = QTimer()
-        # Of methods, emitters of napari and Qt have weak references, but of other functions, they keep them and the session alive.
+        # A method: emitters of napari and Qt reference methods weakly, but other functions would keep the session alive.
         self._poll.timeout.connect(self._on_poll)
         self._poll.start(_POLL_MILLISECONDS)
         for name in ("paint", "labels_update", "set_data", "data"):
@@ -76,6 +78,13 @@ class LiveLabels:
         self._due.add("labels")
         self.update()
 
+    def refine(self, layer, distance):
+        """Label again with seeds from the present segmentation of a layer, or from none; see voxelmaps.labels."""
+        image = None if layer is None else _layers.image_of(layer)
+        self._refined = layer, image and image.with_array(image.array.copy()), distance
+        self._due.add("labels")
+        self.update()
+
     def reestimate(self, event=None):
         """Label again, with a new session and an affinity that is estimated from the present strokes."""
         self._due.add("session")
@@ -97,8 +106,11 @@ class LiveLabels:
         name = re.sub(r"[/\\,]", "-", self.images[0].name)
         names, geometry = [f"{name}-labels", f"{name}-strokes"], _layers.geometry_of(self.images[0])
         layers = {**{f"image {layer.name}": layer for layer in self.images}, "strokes": self.strokes}
+        settings, (refined, _, distance) = dict(self._parameters), self._refined
+        if refined is not None:
+            layers["refine"], settings["refine_distance"] = refined, distance
         maps = FeatureMaps(names, np.stack([labels, strokes]), (), geometry)
-        maps.provenance = _layers.provenance(layers, {**self._parameters})
+        maps.provenance = _layers.provenance(layers, settings)
         return maps.save(folder, overwrite=overwrite)
 
     def _on_poll(self):
@@ -121,17 +133,23 @@ class LiveLabels:
             self._due.add("labels")
             self._session = None
             self._session = SeedSession(_layers.image_of_channels(self.images), label_type=label_type)
+            self._refined_by_session = None, None, 0.0
         return _seeds.of_array(strokes, *self._session._grid)
 
     def _label(self, seeds):
         """The labels of seeds, as an array."""
         session, values = self._session, self._session._values
-        if len(seeds.numbers) == 0:
+        refined = self._refined
+        if len(seeds.numbers) == 0 and refined[1] is None:
             return np.zeros(session._scene.shape, values["label_type"])
         changed = {name: value for name, value in self._parameters.items() if values[name] != value}
+        if refined is not self._refined_by_session:
+            changed["refine"], changed["refine_distance"] = refined[1], 5.0 if refined[1] is None else refined[2]
         self._warnings = []
         with collected(self._warnings):
-            return session.update(seeds, **changed).array
+            labels = session.update(seeds, **changed).array
+        self._refined_by_session = refined
+        return labels
 
     def _compute(self):
         """Yields the labels and the margin, as names of layers, arrays and seconds."""
@@ -149,8 +167,9 @@ class LiveLabels:
                     yield "labels", labels, time.perf_counter() - started
                     yield from map(UserWarning, self._warnings)
                 # Not of strokes that have changed meanwhile, and not while the layer is hidden.
+                is_any = len(seeds.numbers) > 0 or self._refined[1] is not None
                 is_seen = self.has_margin and (self.margin is None or self.margin.visible)
-                if is_seen and "margin" in self._due and not self._task.is_due and len(seeds.numbers):
+                if is_seen and "margin" in self._due and not self._task.is_due and is_any:
                     self._due.discard("margin")
                     yield "margin", self._session.margin.array, time.perf_counter() - started
             except InterruptedError:

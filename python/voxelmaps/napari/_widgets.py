@@ -91,11 +91,17 @@ class LabelsWidget(_Widget):
             _button("New strokes", self.add_strokes),
             *self.parameters,
             _button("Estimate again", lambda: self.live and self.live.reestimate()),
+            w.ComboBox(name="segmentation", choices=_layers_of(napari_viewer, Labels), nullable=True),
+            w.FloatSpinBox(name="refine_distance", label="may be wrong by (mm)", value=5, max=1000),
+            _button("Refine the segmentation", self.refine),
             w.CheckBox(name="has_margin", text="Margin"),
             w.CheckBox(name="is_live", text="Update while painting"),
             _button("Save labels and strokes...", self.save),
         )
         self.images.native.setMaximumHeight(80)
+        self.segmentation.tooltip = (
+            "labels that are roughly right; their background gets the label after the greatest one"
+        )
         for control in (self.images, self.strokes, self.is_live):
             control.changed.connect(self._restart)
         for control in (*self.parameters, self.has_margin):
@@ -109,6 +115,14 @@ class LabelsWidget(_Widget):
             layer.mode = "paint"
             self.reset_choices()
             self.strokes.value = layer
+
+    def refine(self):
+        """Let parts of the chosen segmentation be seeds, in addition to strokes; without one, only strokes."""
+        if self.segmentation.value is not None and self.strokes.value is self.segmentation.value:
+            self.add_strokes()
+        self.is_live.value = True
+        if self.live is not None:
+            self.live.refine(self.segmentation.value, self.refine_distance.value)
 
     def writer(self):
         """The function that writes labels and strokes to a folder."""

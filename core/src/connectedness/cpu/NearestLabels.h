@@ -68,21 +68,7 @@ public:
     }
     this->ForEachTile(this->Select([](std::int64_t) { return true; }),
                       [this](std::int64_t tile, Workspace &) { this->StartTile(tile); });
-    // In each of the eight classes, tiles are an even number apart along every axis.
-    for (bool isDone = false; !isDone;)
-    {
-      isDone = true;
-      for (int parity = 0; parity < 8; ++parity)
-      {
-        const auto tiles =
-          this->Select([&](std::int64_t tile) { return m_IsAwake[tile] != 0 && this->GetParity(tile) == parity; });
-        isDone = isDone && tiles.empty();
-        this->ForEachTile(tiles, [this](std::int64_t tile, Workspace & workspace) {
-          m_IsAwake[tile] = 0;
-          this->PassOn(tile, workspace);
-        });
-      }
-    }
+    this->PassOnAll();
     const auto        tied = this->Select([this](std::int64_t tile) { return m_HasTies[tile] != 0; });
     std::atomic<bool> fits{ true };
     this->ForEachTile(tied, [&](std::int64_t tile, Workspace &) {
@@ -103,6 +89,37 @@ public:
       });
     }
     return fits;
+  }
+
+  /** Write the margins of the zone, whose labels Settle() has changed. */
+  template <typename TReal>
+  void
+  WriteMargins(TReal * margins)
+  {
+    const auto              voxels = static_cast<std::size_t>(m_Job.GetNumberOfVoxels());
+    const TKey              mask = static_cast<TKey>((std::uint64_t{ 1 } << m_Distances.rankBits) - 1);
+    std::unique_ptr<TKey[]> nearest(new TKey[voxels]);
+    UseHugePages(nearest.get(), voxels * sizeof(TKey));
+    nearest.swap(m_Keys);
+    this->ForEachTile(this->Select([](std::int64_t) { return true; }), [&](std::int64_t tile, Workspace &) {
+      m_IsAwake[tile] = m_HasTies[tile];
+      m_Grid.ForEachRow(m_Grid.GetBox(tile), [&](std::int64_t first, int, int count) {
+        for (std::int64_t voxel = first; voxel < first + count; ++voxel)
+        {
+          m_Keys[voxel] = m_Ties[voxel] != 0 ? this->GetKeyAcross(voxel, nearest.get(), mask) : outside;
+        }
+      });
+    });
+    this->PassOnAll();
+    this->ForEachTile(this->Select([this](std::int64_t tile) { return m_HasTies[tile] != 0; }),
+                      [&](std::int64_t tile, Workspace &) {
+                        this->ForEachTie(tile, [&](std::int64_t voxel) {
+                          const TKey key = m_Keys[voxel];
+                          const auto lead = (std::uint64_t{ key } >> m_Distances.rankBits) -
+                                            (std::uint64_t{ nearest[voxel] } >> m_Distances.rankBits);
+                          margins[voxel] = static_cast<TReal>(GetTieMargin(key == unreached ? noLead : lead));
+                        });
+                      });
   }
 
 private:
@@ -164,6 +181,49 @@ private:
         }
       }
     });
+  }
+
+  /** Let tiles that are awake pass keys on, until none is. */
+  void
+  PassOnAll()
+  {
+    // In each of the eight classes, tiles are an even number apart along every axis.
+    for (bool isDone = false; !isDone;)
+    {
+      isDone = true;
+      for (int parity = 0; parity < 8; ++parity)
+      {
+        const auto tiles =
+          this->Select([&](std::int64_t tile) { return m_IsAwake[tile] != 0 && this->GetParity(tile) == parity; });
+        isDone = isDone && tiles.empty();
+        this->ForEachTile(tiles, [this](std::int64_t tile, Workspace & workspace) {
+          m_IsAwake[tile] = 0;
+          this->PassOn(tile, workspace);
+        });
+      }
+    }
+  }
+
+  /** The key of the shortest path from a voxel that begins with a link to a voxel of another label. */
+  TKey
+  GetKeyAcross(std::int64_t voxel, const TKey * nearest, TKey mask) const
+  {
+    const Triple & size = m_Job.size;
+    const Triple   at{ { voxel % size[0], voxel / size[0] % size[1], voxel / (size[0] * size[1]) } };
+    TKey           key = unreached;
+    for (std::size_t i = 0; i < m_Distances.links.size(); ++i)
+    {
+      const Link & link = m_Distances.links[i];
+      const Triple to{ { at[0] + link.x, at[1] + link.y, at[2] + link.z } };
+      const bool   isInside =
+        to[0] >= 0 && to[0] < size[0] && to[1] >= 0 && to[1] < size[1] && to[2] >= 0 && to[2] < size[2];
+      const TKey neighbor = isInside ? nearest[(to[2] * size[1] + to[1]) * size[0] + to[0]] : outside;
+      if (neighbor != outside && ((neighbor ^ nearest[voxel]) & mask) != 0)
+      {
+        key = std::min<TKey>(key, static_cast<TKey>((neighbor & ~mask) + m_Distances.stepKeys[i]));
+      }
+    }
+    return key;
   }
 
   Triple
@@ -374,9 +434,17 @@ SettleTiesByDistance(const RelativeFuzzyConnectednessJob & job, const std::uint8
   const TieDistances distances(job);
   const auto         settle = [&](auto label) {
     using Label = decltype(label);
-    if (!NearestLabels<std::uint32_t, Label>(job, distances, ties).Settle())
+    if (job.marginOutput == nullptr && NearestLabels<std::uint32_t, Label>(job, distances, ties).Settle())
     {
-      NearestLabels<std::uint64_t, Label>(job, distances, ties).Settle();
+      return;
+    }
+    // Keys of 64 bits are those of all paths, so that what is not reached has no other label.
+    NearestLabels<std::uint64_t, Label> nearest(job, distances, ties);
+    nearest.Settle();
+    if (job.marginOutput != nullptr)
+    {
+      job.outputIsDouble ? nearest.WriteMargins(static_cast<double *>(job.marginOutput))
+                                 : nearest.WriteMargins(static_cast<float *>(job.marginOutput));
     }
   };
   job.labelsAre16Bit ? settle(std::uint16_t{ 0 }) : settle(std::uint8_t{ 0 });

@@ -54,6 +54,52 @@ WriteNearestLabelsKernel(std::int64_t numberOfVoxels, CudaNearestLabels nearest,
   });
 }
 
+/** The keys of the zone of paths that begin with a link to a voxel of another label. */
+static __global__ void
+StartLeadsKernel(CudaConnectednessScene scene, CudaNearestLabels nearest, CudaNearestLabels::Key * across)
+{
+  using Key = CudaNearestLabels::Key;
+  ForEachInGrid(scene.numberOfVoxels, [&](std::int64_t voxel) {
+    const Key mine = nearest.keys[voxel];
+    // Voxels of the zone are at a distance from all others.
+    if (mine <= nearest.rankMask || mine >= CudaNearestLabels::unreached)
+    {
+      across[voxel] = CudaNearestLabels::outside;
+      return;
+    }
+    const int x = static_cast<int>(voxel % scene.size[0]);
+    const int y = static_cast<int>(voxel / scene.size[0] % scene.size[1]);
+    const int z = static_cast<int>(voxel / scene.size[0] / scene.size[1]);
+    Key       key = CudaNearestLabels::unreached;
+    for (int l = 0; l < scene.numberOfLinks; ++l)
+    {
+      const CudaLink & link = scene.links[l];
+      for (int sign = -1; sign <= 1; sign += 2)
+      {
+        const CudaPlace to{ x + sign * link.x, y + sign * link.y, z + sign * link.z };
+        const Key       neighbor = IsInImage(scene, to.x, to.y, to.z) ? nearest.keys[GetVoxel(scene, to.x, to.y, to.z)]
+                                                                      : CudaNearestLabels::outside;
+        if (neighbor != CudaNearestLabels::outside && ((neighbor ^ mine) & nearest.rankMask) != 0)
+        {
+          const Key offer = (neighbor & ~nearest.rankMask) + nearest.stepKeys[l];
+          key = offer < key ? offer : key;
+        }
+      }
+    }
+    across[voxel] = key;
+  });
+}
+
+/** Turn these keys, after they were passed on, into leads. */
+static __global__ void
+WriteLeadsKernel(std::int64_t numberOfVoxels, CudaNearestLabels nearest, int rankBits, CudaNearestLabels::Key * across)
+{
+  ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
+    const CudaNearestLabels::Key key = across[voxel];
+    across[voxel] = key < CudaNearestLabels::unreached ? (key >> rankBits) - (nearest.keys[voxel] >> rankBits) : noLead;
+  });
+}
+
 /** Pass keys on in one tile until nothing in it changes. Keys only become smaller, so it does not matter that neighbor
  * tiles change at the same time, as long as every tile is woken that a change may reach. */
 static __global__ void
@@ -132,11 +178,12 @@ __launch_bounds__(contractThreads)
   }
 }
 
-/** Give voxels in the zone of ties the nearest label. */
+/** Give voxels in the zone of ties the nearest label. If there is an output of margins, allocate and fill the leads. */
 template <typename TView, typename TLabel>
 void
 SettleTiesByDistance(const CudaRelativeOutputs & outputs, const CudaConnectednessScene & scene, const TView & view,
-                     TLabel * labels, CudaRelativeFuzzyConnectednessReport & report)
+                     TLabel * labels, DeviceBuffer<CudaNearestLabels::Key> & leads,
+                     CudaRelativeFuzzyConnectednessReport & report)
 {
   constexpr unsigned int threads = CudaRelativeOutputs::threads;
   // All that a block has without asking for more.
@@ -174,6 +221,21 @@ SettleTiesByDistance(const CudaRelativeOutputs & outputs, const CudaConnectednes
   });
   outputs.Launch([&](unsigned int blocks) {
     WriteNearestLabelsKernel<<<blocks, threads, 0, stream>>>(scene.numberOfVoxels, nearest, labels);
+  });
+  if (outputs.job.marginOutput == nullptr)
+  {
+    return;
+  }
+  leads.Allocate(static_cast<std::size_t>(scene.numberOfVoxels), stream);
+  CudaNearestLabels across = nearest;
+  across.keys = leads.data();
+  outputs.Launch(
+    [&](unsigned int blocks) { StartLeadsKernel<<<blocks, threads, 0, stream>>>(scene, nearest, leads.data()); });
+  SettleTiles(outputs, grid, report, [&](unsigned int blocks, const CudaTieTiles & tieTiles) {
+    NearestLabelsKernel<<<blocks, contractThreads, bytes, stream>>>(scene, grid, across, tieTiles);
+  });
+  outputs.Launch([&](unsigned int blocks) {
+    WriteLeadsKernel<<<blocks, threads, 0, stream>>>(scene.numberOfVoxels, nearest, distances.rankBits, leads.data());
   });
 }
 } // namespace voxelmaps

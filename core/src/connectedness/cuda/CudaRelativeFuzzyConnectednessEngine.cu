@@ -89,19 +89,20 @@ ComputeScenes(const Job & job, const CudaOptions & options, Report & report)
     report.kernelMilliseconds += context.kernelTimes.GetMilliseconds();
   });
 
-  const auto writeLabels = [&](auto label) {
+  DeviceBuffer<CudaNearestLabels::Key> leads;
+  const auto                           writeLabels = [&](auto label) {
     using Label = decltype(label);
     outputs.Write<Label>(job.labelOutput, [&](Label * out) {
       outputs.Launch(
         [&](unsigned int blocks) { WriteLabelsKernel<<<blocks, threads, 0, stream>>>(count, keys, MinKey(job), out); });
       if (job.tieRule == Job::TieRule::Distance && !job.seeds.empty())
       {
-        SettleTiesByDistance(outputs, geometry, keys, out, report);
+        SettleTiesByDistance(outputs, geometry, keys, out, leads, report);
       }
     });
   };
   job.labelsAre16Bit ? writeLabels(std::uint16_t{ 0 }) : writeLabels(std::uint8_t{ 0 });
-  outputs.WriteReals(keys);
+  outputs.WriteReals(keys, leads.data());
   // Adds the times of all kernels so far.
   CudaKernelClock(times).Stop();
   report.kernelMilliseconds += times.GetMilliseconds();
@@ -128,7 +129,7 @@ EstimateBytes(const Job & job, bool hasHierarchy)
   const double bytes = !job.labelAffinities.empty() ? image + scenes + output
                        : hasHierarchy               ? computing
                                                     : image + kept + std::max(building, computing);
-  const double distances = job.tieRule == Job::TieRule::Distance ? 8.0 : 0.0;
+  const double distances = job.tieRule == Job::TieRule::Distance ? (job.marginOutput != nullptr ? 16.0 : 8.0) : 0.0;
   // Nodes and keys of tiles with seeds are saved.
   const auto   voxels = static_cast<double>(job.GetNumberOfVoxels());
   const double saved = 8.0 * std::min(voxels, 2048.0 * static_cast<double>(job.seeds.size()));

@@ -92,7 +92,8 @@ OfferListedLinksKernel(NodeGraph graph, const ComponentLink * links, const NodeR
 }
 
 /** After PointKernel: list the links along which roots point. Between roots, paths of these links are as strong as
- * those of all links, as keys do not get weaker on the way from the end of a link to the root of its component. */
+ * those of all links, as keys do not get weaker on the way from the end of a link to the root of its component. By
+ * hand: in CUDA 12.4, cub::DeviceSelect has at most 2^31 - 1 items. */
 static __global__ void
 ListPointersKernel(NodeGraph graph, ComponentLink * pointers, std::uint32_t * numberOfPointers)
 {
@@ -123,7 +124,7 @@ PointTracedKernel(CudaConnectednessScene scene, NodeGraph graph, const std::uint
       link.b = labels[voxel + scene.links[number / scene.numberOfVoxels].stride];
       link.key = static_cast<std::uint32_t>(best >> 32);
       const std::uint32_t to = graph.roots[graph.roots[link.a] == n ? link.b : link.a];
-      // Of two that point along the same link, one is the root.
+      // One of two that point along the same link is the root.
       merges = !(n < to && graph.best[to] == best);
       if (merges)
       {
@@ -241,7 +242,7 @@ LinkTilesKernel(CudaConnectednessScene scene, CudaTileGrid grid, const int * til
   }
 }
 
-/** List the links of the forest whose nodes have not been replaced. */
+/** List the links of the forest whose nodes have not been replaced. By hand, as ListPointersKernel. */
 __global__ void
 ListForestKernel(const ComponentLink * forest, std::uint32_t forestSize, const std::uint8_t * isReplaced,
                  ComponentLink * links, std::uint32_t * numberOfLinks)
@@ -644,7 +645,7 @@ private:
     }
     if (count > maxHostLinks)
     {
-      // Of many links, a maximum spanning forest of the seeds suffices.
+      // A maximum spanning forest of the seeds suffices.
       const NodeGraphBuffers      buffers(query.seeds.size(), stream);
       DeviceBuffer<std::uint32_t> size(1, stream);
       pointers.Allocate(query.seeds.size(), stream);
@@ -750,10 +751,11 @@ private:
     {
       rules.seeds = CopySeedTree(*seedTree, numberOfSeeds, tree);
     }
-    const CudaRelativeOutputs outputs{ query, outputOptions, stream, times };
-    query.labelsAre16Bit ? this->WriteLabels<TKeys, std::uint16_t>(outputs, voxels, rules, report)
-                         : this->WriteLabels<TKeys, std::uint8_t>(outputs, voxels, rules, report);
-    outputs.WriteReals(voxels);
+    const CudaRelativeOutputs            outputs{ query, outputOptions, stream, times };
+    DeviceBuffer<CudaNearestLabels::Key> leads;
+    query.labelsAre16Bit ? this->WriteLabels<TKeys, std::uint16_t>(outputs, voxels, rules, leads, report)
+                         : this->WriteLabels<TKeys, std::uint8_t>(outputs, voxels, rules, leads, report);
+    outputs.WriteReals(voxels, leads.data());
     CudaKernelClock clock(times);
     seeded.Restore();
     clock.Stop();
@@ -774,7 +776,7 @@ private:
   template <typename TKeys, typename TLabel>
   void
   WriteLabels(const CudaRelativeOutputs & outputs, const VoxelNodes & voxels, const LabelRules & rules,
-              CudaRelativeFuzzyConnectednessReport & report)
+              DeviceBuffer<CudaNearestLabels::Key> & leads, CudaRelativeFuzzyConnectednessReport & report)
   {
     const auto fill = [&](TLabel * out) {
       outputs.Launch([&](unsigned int blocks) {
@@ -787,7 +789,7 @@ private:
       }
       else if (outputs.job.tieRule == Job::TieRule::Distance)
       {
-        SettleTiesByDistance(outputs, slab.GetScene(), voxels, out, report);
+        SettleTiesByDistance(outputs, slab.GetScene(), voxels, out, leads, report);
       }
     };
     outputs.Write<TLabel>(outputs.job.labelOutput, fill, true);

@@ -4,6 +4,7 @@
 #define CudaRelativeHierarchy_h
 
 #include "connectedness/RelativeResults.h"
+#include "connectedness/TieDistances.h"
 #include "voxelmaps/CudaRelativeFuzzyConnectednessJob.h"
 #include "CudaConnectednessSlab.h"
 #include "device/CudaStaging.h"
@@ -49,16 +50,20 @@ private:
   std::unique_ptr<Data> m_Data;
 };
 
-/** Write strengths, or margins, of voxels whose keys for the winner and for any other label the view finds. */
+/** Write strengths, or margins, of voxels whose keys for the winner and for any other label the view finds. Leads of
+ * TieDistances are those of ties, or null if ties have the margin 0. */
 template <bool IsMargin, typename TView, typename TReal>
 __global__ void
-WriteRealsKernel(std::int64_t numberOfVoxels, TView view, Combination combination, std::uint32_t minKey, TReal * reals)
+WriteRealsKernel(std::int64_t numberOfVoxels, TView view, Combination combination, std::uint32_t minKey,
+                 const unsigned long long * leads, TReal * reals)
 {
   ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
     std::uint32_t       otherKey = noKey;
     const std::uint32_t key = view.GetKeys(voxel, otherKey);
-    reals[voxel] = static_cast<TReal>(IsMargin ? GetMargin(combination, minKey, key, otherKey)
-                                               : GetStrength(combination, minKey, key));
+    const bool          isTie = key >= minKey && key <= otherKey;
+    reals[voxel] = static_cast<TReal>(!IsMargin                   ? GetStrength(combination, minKey, key)
+                                      : isTie && leads != nullptr ? GetTieMargin(leads[voxel])
+                                                                  : GetMargin(combination, minKey, key, otherKey));
   });
 }
 
@@ -96,18 +101,18 @@ struct CudaRelativeOutputs
       });
   }
 
-  /** Write strengths and margins, if they are wanted. */
+  /** Write strengths and margins, if they are wanted. Leads may be null. */
   template <typename TView>
   void
-  WriteReals(const TView & view) const
+  WriteReals(const TView & view, const unsigned long long * leads) const
   {
-    job.outputIsDouble ? this->WriteRealsAs<double>(view) : this->WriteRealsAs<float>(view);
+    job.outputIsDouble ? this->WriteRealsAs<double>(view, leads) : this->WriteRealsAs<float>(view, leads);
   }
 
 private:
   template <typename TReal, typename TView>
   void
-  WriteRealsAs(const TView & view) const
+  WriteRealsAs(const TView & view, const unsigned long long * leads) const
   {
     const auto write = [&](void * output, auto kernel) {
       if (output != nullptr)
@@ -115,7 +120,7 @@ private:
         this->Write<TReal>(output, [&](TReal * out) {
           this->Launch([&](unsigned int blocks) {
             kernel<<<blocks, threads, 0, stream>>>(
-              job.GetNumberOfVoxels(), view, MakeAffinityTerms(job).combination, MinKey(job), out);
+              job.GetNumberOfVoxels(), view, MakeAffinityTerms(job).combination, MinKey(job), leads, out);
           });
         });
       }

@@ -167,7 +167,7 @@ private:
     }
     const std::int64_t length = end - begin;
     const std::int64_t outputLength = isRecursive ? length : size[axis];
-    // Of the results of a line, the number of those before the first one that is stored.
+    // Number of results of a line before the first one that is stored.
     const std::int64_t skipped = isRecursive ? node.box.begin[axis] - begin : 0;
 
     // As many lines as the second-level cache holds, since long parts of rows are read faster.

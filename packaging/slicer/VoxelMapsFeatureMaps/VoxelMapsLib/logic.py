@@ -7,9 +7,6 @@ import slicer
 import vtk
 from vtk.util.numpy_support import vtk_to_numpy
 
-# The labels meet at the strongest edges between the strokes.
-LABELS = {"affinity": "absolute_difference", "competition": "iterative", "tie_rule": "distance"}
-
 
 def package():
     """The package voxelmaps, which Slicer's pip installs at first use."""
@@ -61,7 +58,7 @@ class ConnectedLabels:
             raise ValueError(f"the seeds have the extent {seeds.GetExtent()}, but the image has {source.GetExtent()}")
         key = (id(source), source.GetMTime())
         if self._source != key:
-            self._session = package().SeedSession(array_of(source), **LABELS)
+            self._session = package().SeedSession(array_of(source))
             self._source = key
         labels = self._session.update(array_of(seeds))
         output.DeepCopy(seeds)
