@@ -180,6 +180,8 @@ def flat(result):
 @pytest.mark.parametrize("filter, parameters", [*CALLS, ("Square", {}), ("Logarithm", {})])
 def test_kinds_of_images(filter, parameters, tmp_path):
     """Results are images of the same kind with the same geometry, and have the same values."""
+    for module in ("itk", "nibabel", "xarray"):
+        pytest.importorskip(module)
     sitk = pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
     if filter == "Wavelet":
         pytest.importorskip("pywt", reason="PyWavelets is not installed")
