@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import voxelmaps
-from array_libraries import is_like, library, needs_device, to_numpy
+from array_libraries import is_like, needs_device, to_numpy
 from voxelmaps import _arrays, _filter_image, _image
 
 SPACING = (0.5, 0.75, 2.0)
