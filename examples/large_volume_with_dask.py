@@ -66,7 +66,7 @@ def draw(image, volume, written, feature, path):
     import itk
     import voxelmaps
 
-    # Of an image in a file, the geometry is known.
+    # An image in a file has a geometry.
     first = itk.image_from_array(np.ascontiguousarray(written[..., 0]))
     if image is None:
         image = volume.compute(scheduler="synchronous")

@@ -118,34 +118,34 @@ public:
 
   using FeatureEnum = CooccurrenceFeatureMapEnums::Feature;
   using FeaturesType = std::vector<FeatureEnum>;
-  using AggregationEnum = CooccurrenceFeatureMapEnums::Aggregation;
+  using AggregationEnum = TextureFeatureMapEnums::Aggregation;
 
   /** Features to compute and their order. Default: all but MaximalCorrelationCoefficient. */
   VoxelMapsFeaturesMacro();
 
   /** How offsets are combined. Default: Average. */
-  VoxelMapsAggregationMacro();
+  VoxelMapsParameterMacro(Aggregation, AggregationEnum);
 
   /** Weights of the pairs of each offset in merged matrices, in the order of Offsets, 0 to 1e100; PyRadiomics'
    * weightingNorm is made of such weights. Needs Aggregation Merge. Weighted matrices hold real numbers and are counted
    * window by window, which is slow. Default: none, all pairs count alike. */
-  VoxelMapsSetGetMacro(OffsetWeights, std::vector<double>, this->m_Parameters.offsetWeights);
+  VoxelMapsParameterMacro(OffsetWeights, std::vector<double>);
 
   /** Count every pair in both orders, so that opposite offsets are equivalent. Default: on. */
-  VoxelMapsSetGetMacro(Symmetric, bool, this->m_Parameters.symmetric);
+  VoxelMapsParameterMacro(Symmetric, bool);
   itkBooleanMacro(Symmetric);
 
   /** Value of the features of a matrix without pairs. Default: NaN, as in PyRadiomics. */
-  VoxelMapsSetGetMacro(EmptyValue, double, this->m_Parameters.emptyValue);
+  VoxelMapsParameterMacro(EmptyValue, double);
 
   /** Whether all voxels of the image or its mask have the same gray level, which the filter cannot know of the parts
    * that it computes: MaximalCorrelationCoefficient is 1 then, as in PyRadiomics, instead of 0. Default: off. */
-  VoxelMapsSetGetMacro(RegionHasOneLevel, bool, this->m_Parameters.regionHasOneLevel);
+  VoxelMapsParameterMacro(RegionHasOneLevel, bool);
   itkBooleanMacro(RegionHasOneLevel);
 
 protected:
   CooccurrenceFeatureMapImageFilter()
-    : Superclass(VoxelMapsDetail::TextureFilter::Cooccurrence)
+    : Superclass("glcm")
   {}
   ~CooccurrenceFeatureMapImageFilter() override = default;
 };

@@ -83,11 +83,11 @@ public:
   VoxelMapsFeaturesMacro();
 
   /** Greatest difference of the levels of dependent voxels. Default: 0. */
-  VoxelMapsSetGetMacro(Alpha, unsigned int, this->m_Parameters.alpha);
+  VoxelMapsParameterMacro(Alpha, unsigned int);
 
 protected:
   DependenceFeatureMapImageFilter()
-    : Superclass(VoxelMapsDetail::TextureFilter::Dependence)
+    : Superclass("gldm")
   {}
   ~DependenceFeatureMapImageFilter() override = default;
 };

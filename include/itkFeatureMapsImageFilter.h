@@ -55,24 +55,24 @@ public:
   itkOverrideGetNameOfClassMacro(FeatureMapsImageFilter);
 
   using Superclass::ImageDimension;
-  using AggregationEnum = RunLengthFeatureMapEnums::Aggregation;
+  using AggregationEnum = TextureFeatureMapEnums::Aggregation;
 
   /** How the directions of glcm and glrlm are combined. Default: Average. */
-  VoxelMapsAggregationMacro();
+  VoxelMapsParameterMacro(Aggregation, AggregationEnum);
 
   /** Count every pair of glcm in both orders. Default: on. */
-  VoxelMapsSetGetMacro(Symmetric, bool, this->m_Parameters.symmetric);
+  VoxelMapsParameterMacro(Symmetric, bool);
   itkBooleanMacro(Symmetric);
 
   /** Greatest difference of the levels of dependent voxels of gldm. Default: 0. */
-  VoxelMapsSetGetMacro(Alpha, unsigned int, this->m_Parameters.alpha);
+  VoxelMapsParameterMacro(Alpha, unsigned int);
 
   /** Added to intensities in Energy, TotalEnergy and RootMeanSquared. Default: 0. */
-  VoxelMapsSetGetMacro(VoxelArrayShift, double, this->m_Parameters.voxelArrayShift);
+  VoxelMapsParameterMacro(VoxelArrayShift, double);
 
 protected:
   FeatureMapsImageFilter()
-    : Superclass(VoxelMapsDetail::TextureFilter::SeveralClasses)
+    : Superclass("")
   {}
   ~FeatureMapsImageFilter() override = default;
 };

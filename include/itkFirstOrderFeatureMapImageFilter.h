@@ -86,11 +86,11 @@ public:
   VoxelMapsFeaturesMacro();
 
   /** Added to intensities in Energy, TotalEnergy and RootMeanSquared. Default: 0. */
-  VoxelMapsSetGetMacro(VoxelArrayShift, double, this->m_Parameters.voxelArrayShift);
+  VoxelMapsParameterMacro(VoxelArrayShift, double);
 
 protected:
   FirstOrderFeatureMapImageFilter()
-    : Superclass(VoxelMapsDetail::TextureFilter::FirstOrder)
+    : Superclass("firstorder")
   {}
   ~FirstOrderFeatureMapImageFilter() override = default;
 };

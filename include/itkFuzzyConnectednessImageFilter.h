@@ -264,7 +264,7 @@ private:
   SeedsType   m_Seeds;
   std::string m_UsedMethod;
 
-  // Of the output as it was at a certain time.
+  // Volumes over thresholds for the output as it was at that time.
   mutable voxelmaps::FuzzyConnectednessVolumeCurve m_VolumeCurve;
   mutable ModifiedTimeType                         m_VolumeCurveTime{ 0 };
   bool                                             m_IsOutputComplete{ false };

@@ -255,7 +255,7 @@ protected:
   EstimateAffinity(const voxelmaps::FuzzyConnectednessInput & jobInput, const voxelmaps::JobExecution & execution,
                    const std::string & context, const std::vector<std::uint16_t> & labels = {}) const
   {
-    // Of a device, only the voxels that are used are copied.
+    // Copies from a device only the voxels that are used.
     const VoxelMapsDetail::SurroundingsOfSeeds surroundings(
       jobInput, sizeof(InputComponentType), m_EstimationRadius, execution, this->GetMemory());
     const voxelmaps::FuzzyConnectednessInput & input = surroundings.GetInput();

@@ -73,12 +73,12 @@ public:
 
   /** Whether voxels without neighbors count in n(i), as in PyRadiomics; off leaves them out, as the Image Biomarker
    * Standardisation Initiative does. Their difference is 0. Default: on. */
-  VoxelMapsSetGetMacro(CountVoxelsWithoutNeighbors, bool, this->m_Parameters.countVoxelsWithoutNeighbors);
+  VoxelMapsParameterMacro(CountVoxelsWithoutNeighbors, bool);
   itkBooleanMacro(CountVoxelsWithoutNeighbors);
 
 protected:
   GrayToneDifferenceFeatureMapImageFilter()
-    : Superclass(VoxelMapsDetail::TextureFilter::GrayToneDifference)
+    : Superclass("ngtdm")
   {}
   ~GrayToneDifferenceFeatureMapImageFilter() override = default;
 };

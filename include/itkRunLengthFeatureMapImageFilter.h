@@ -96,7 +96,7 @@ public:
   using OffsetsType = std::vector<OffsetType>;
   using FeatureEnum = RunLengthFeatureMapEnums::Feature;
   using FeaturesType = std::vector<FeatureEnum>;
-  using AggregationEnum = RunLengthFeatureMapEnums::Aggregation;
+  using AggregationEnum = TextureFeatureMapEnums::Aggregation;
 
   /** Directions of the runs. Default: GetAllOffsets(). */
   VoxelMapsOffsetsMacro();
@@ -119,23 +119,23 @@ public:
   VoxelMapsFeaturesMacro();
 
   /** How directions are combined. Default: Average. */
-  VoxelMapsAggregationMacro();
+  VoxelMapsParameterMacro(Aggregation, AggregationEnum);
 
   /** Weights of the runs of each direction in merged matrices, in the order of Offsets, 0 to 1e100; PyRadiomics'
    * weightingNorm is made of such weights. Needs Aggregation Merge. Weighted matrices hold real numbers and are counted
    * window by window, which is slow. Default: none, all runs count alike. */
-  VoxelMapsSetGetMacro(OffsetWeights, std::vector<double>, this->m_Parameters.offsetWeights);
+  VoxelMapsParameterMacro(OffsetWeights, std::vector<double>);
 
   /** Leave out, window by window, the directions in which no line of the window holds two voxels with a level, as
    * PyRadiomics does. Averages and merged matrices then use the other directions. Components of a direction that is
    * left out are NaN, and so are all components of windows in which every direction is left out. This matters for thin
    * and scattered masks. Default: off. */
-  VoxelMapsSetGetMacro(SkipDirectionsWithoutPairs, bool, this->m_Parameters.skipDirectionsWithoutPairs);
+  VoxelMapsParameterMacro(SkipDirectionsWithoutPairs, bool);
   itkBooleanMacro(SkipDirectionsWithoutPairs);
 
 protected:
   RunLengthFeatureMapImageFilter()
-    : Superclass(VoxelMapsDetail::TextureFilter::RunLength)
+    : Superclass("glrlm")
   {}
   ~RunLengthFeatureMapImageFilter() override = default;
 };

@@ -81,11 +81,11 @@ public:
   VoxelMapsFeaturesMacro();
 
   /** Which voxels are neighbors. Default: Full. */
-  VoxelMapsSetGetMacro(Connectivity, ConnectivityEnum, this->m_Parameters.connectivity);
+  VoxelMapsParameterMacro(Connectivity, ConnectivityEnum);
 
 protected:
   SizeZoneFeatureMapImageFilter()
-    : Superclass(VoxelMapsDetail::TextureFilter::SizeZone)
+    : Superclass("glszm")
   {}
   ~SizeZoneFeatureMapImageFilter() override = default;
 };

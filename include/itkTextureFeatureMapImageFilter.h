@@ -239,8 +239,9 @@ public:
   }
 
 protected:
-  explicit TextureFeatureMapImageFilter(VoxelMapsDetail::TextureFilter filter)
-    : m_Parameters(filter, ImageDimension, std::is_same<OutputValueType, double>::value)
+  /** The name in PyRadiomics of the class of the filter; empty if it has all classes. */
+  explicit TextureFeatureMapImageFilter(const char * className)
+    : m_Parameters(className, ImageDimension, std::is_same<OutputValueType, double>::value)
   {
     this->AddOptionalInputName("SelectionImage");
     this->UpdateNumberOfOutputs();
@@ -320,6 +321,18 @@ protected:
     }
   }
 
+  /** Set the parameter of the classes with this name, and call Modified() if that changes it. */
+  template <typename TValue>
+  void
+  SetParameter(const char * name, const TValue & value)
+  {
+    if (m_Parameters.Set(name, value))
+    {
+      this->UpdateNumberOfOutputs();
+      this->Modified();
+    }
+  }
+
   // Those of all classes. A derived class has the setters of its own.
   VoxelMapsDetail::TextureParameters m_Parameters;
 
@@ -394,16 +407,15 @@ private:
   }                                                                                                                    \
   ITK_MACROEND_NOOP_STATEMENT
 
-/** Set and get how directions are combined, by the type AggregationEnum of a filter. */
-#define VoxelMapsAggregationMacro()                                                                                    \
-  virtual void SetAggregation(AggregationEnum aggregation)                                                             \
+/** Set and get the parameter of the classes of a filter that has this name. */
+#define VoxelMapsParameterMacro(name, type)                                                                            \
+  virtual void Set##name(const type & value)                                                                           \
   {                                                                                                                    \
-    this->SetIfDifferent(this->m_Parameters.aggregation,                                                               \
-                         static_cast<VoxelMapsDetail::TextureParameters::Aggregation>(aggregation));                   \
+    this->SetParameter(#name, value);                                                                                  \
   }                                                                                                                    \
-  virtual AggregationEnum GetAggregation() const                                                                       \
+  virtual type Get##name() const                                                                                       \
   {                                                                                                                    \
-    return static_cast<AggregationEnum>(this->m_Parameters.aggregation);                                               \
+    return *this->m_Parameters.template Find<type>(#name);                                                             \
   }                                                                                                                    \
   ITK_MACROEND_NOOP_STATEMENT
 
@@ -412,11 +424,12 @@ private:
 #define VoxelMapsOffsetsMacro()                                                                                        \
   virtual void SetOffsets(const OffsetsType & offsets)                                                                 \
   {                                                                                                                    \
-    this->SetIfDifferent(this->m_Parameters.offsets, VoxelMapsDetail::ToTriples(offsets));                             \
+    this->SetParameter("Offsets", VoxelMapsDetail::ToTriples(offsets));                                                \
   }                                                                                                                    \
   virtual OffsetsType GetOffsets() const                                                                               \
   {                                                                                                                    \
-    return VoxelMapsDetail::FromTriples<OffsetType>(this->m_Parameters.offsets);                                       \
+    return VoxelMapsDetail::FromTriples<OffsetType>(                                                                   \
+      *this->m_Parameters.template Find<std::vector<voxelmaps::Triple>>("Offsets"));                                   \
   }                                                                                                                    \
   void SetOffset(const OffsetType & offset)                                                                            \
   {                                                                                                                    \

@@ -29,6 +29,7 @@ using GrayToneDifferenceFeatureMapEnums = ::voxelmaps::GrayToneDifferenceFeature
 using RelativeFuzzyConnectednessEnums = ::voxelmaps::RelativeFuzzyConnectednessEnums;
 using RunLengthFeatureMapEnums = ::voxelmaps::RunLengthFeatureMapEnums;
 using SizeZoneFeatureMapEnums = ::voxelmaps::SizeZoneFeatureMapEnums;
+using TextureFeatureMapEnums = ::voxelmaps::TextureFeatureMapEnums;
 } // namespace itk
 
 #endif // itkVoxelMapsEnums_h

@@ -15,8 +15,10 @@
 #include <iosfwd>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 namespace itk
@@ -42,13 +44,9 @@ struct VoxelMaps_EXPORT DiscretizationSettings
 {
   using Parameters = voxelmaps::GrayLevelDiscretizationParameters;
 
-  std::optional<Parameters::MethodEnum>      method;
-  std::optional<unsigned int>                numberOfGrayLevels;
-  std::optional<double>                      binWidth;
-  std::optional<std::vector<double>>         binEdges;
-  std::optional<Parameters::RangeSourceEnum> rangeSource;
-  std::optional<double>                      rangeMinimum;
-  std::optional<double>                      rangeMaximum;
+  /** What is set has a name in given; other parameters have their defaults. */
+  Parameters            parameters;
+  std::set<std::string> given;
 
   Parameters::MethodEnum                   defaultMethod{ Parameters::MethodEnum::FixedBinNumber };
   voxelmaps::GrayLevelDiscretizationResult used;
@@ -60,16 +58,14 @@ struct VoxelMaps_EXPORT DiscretizationSettings
   /** Set a parameter and take back what it excludes: the last one wins. Returns whether that changes anything. */
   template <typename TValue>
   bool
-  Set(std::optional<TValue> DiscretizationSettings::* parameter, const TValue & value)
+  Set(const std::string & name, TValue Parameters::* parameter, const TValue & value)
   {
-    std::optional<TValue> & own = this->*parameter;
+    TValue & own = parameters.*parameter;
     // NaN is the same value as NaN.
-    const bool isSame = own == value || (own && *own != *own && value != value);
-    if (!isSame)
-    {
-      own = value;
-    }
-    return this->TakeBackOthers(&own) || !isSame;
+    const bool isSame = (own == value || (own != own && value != value)) && this->Has(name);
+    own = value;
+    given.insert(name);
+    return this->TakeBackOthers(name) || !isSame;
   }
 
   /** Take back all parameters. Returns whether that changes anything. */
@@ -84,10 +80,16 @@ struct VoxelMaps_EXPORT DiscretizationSettings
   Print(std::ostream & os, Indent indent) const;
 
 private:
+  bool
+  Has(const std::string & name) const
+  {
+    return given.count(name) > 0;
+  }
+
   /** Take back what a parameter that was set excludes: of number, width and edges the other two; what a method does not
    * use; and the range where its source is not Given. */
   bool
-  TakeBackOthers(const void * last);
+  TakeBackOthers(const std::string & last);
 };
 
 /** All offsets whose greatest component, without its sign, is one of the distances: one of each opposite pair, that
@@ -130,18 +132,6 @@ ToTriples(const std::vector<TOffset> & offsets)
 VoxelMaps_EXPORT void
 SetFeatureNames(MetaDataDictionary & metaData, const std::vector<std::string> & names);
 
-/** Which texture filter has parameters. */
-enum class TextureFilter : unsigned char
-{
-  Cooccurrence,
-  Dependence,
-  FirstOrder,
-  GrayToneDifference,
-  RunLength,
-  SizeZone,
-  SeveralClasses
-};
-
 /** \class TextureParameters
  * \brief The parameters of all texture filters, of which each uses its own; their documentation is that of the filters.
  *
@@ -149,21 +139,18 @@ enum class TextureFilter : unsigned char
  */
 struct VoxelMaps_EXPORT TextureParameters
 {
-  using Aggregation = voxelmaps::RunLengthFeatureMapEnums::Aggregation;
-  using Connectivity = voxelmaps::SizeZoneFeatureMapEnums::Connectivity;
-  /** Features of a class, both as numbers. */
+  using Aggregation = voxelmaps::TextureFeatureMapEnums::Aggregation;
+  /** Numbers of features of a class, by its name in PyRadiomics. */
   struct ClassFeatures
   {
-    unsigned int              textureClass;
+    std::string               className;
     std::vector<unsigned int> features;
   };
 
-  static constexpr voxelmaps::Triple::value_type maximumWindowSize = 255;
-  static constexpr voxelmaps::Triple::value_type maximumNumberOfVoxelsInWindow = 65535;
-
-  TextureFilter filter;
-  unsigned int  dimension;
-  bool          outputIsDouble;
+  /** The class of a filter by its name in PyRadiomics; empty if it has all classes. */
+  std::string  filterClass;
+  unsigned int dimension;
+  bool         outputIsDouble;
 
   std::vector<ClassFeatures>       classes;
   DiscretizationSettings           discretization;
@@ -174,20 +161,68 @@ struct VoxelMaps_EXPORT TextureParameters
   std::vector<int>                 otherDeviceIDs;
   std::string                      method;
 
-  std::vector<voxelmaps::Triple> offsets;
-  Aggregation                    aggregation{ Aggregation::Average };
-  std::vector<double>            offsetWeights;
-  bool                           symmetric{ true };
-  double                         emptyValue{ std::numeric_limits<double>::quiet_NaN() };
-  bool                           regionHasOneLevel{ false };
-  bool                           skipDirectionsWithoutPairs{ false };
-  unsigned int                   alpha{ 0 };
-  double                         voxelArrayShift{ 0.0 };
-  bool                           countVoxelsWithoutNeighbors{ true };
-  Connectivity                   connectivity{ Connectivity::Full };
+  /** A job of each class of the filter, which has its parameters. */
+  std::vector<voxelmaps::TextureClassJob> jobs;
 
   /** The defaults of a filter. */
-  TextureParameters(TextureFilter filter, unsigned int dimension, bool outputIsDouble);
+  TextureParameters(const char * filterClass, unsigned int dimension, bool outputIsDouble);
+
+  /** Call visit(name, member) for the parameters of the jobs that the filter has. */
+  template <typename TSelf, typename TVisit>
+  static void
+  Visit(TSelf & self, const TVisit & visit)
+  {
+    for (auto & each : self.jobs)
+    {
+      std::visit(
+        [&](auto & job) {
+          using Job = std::decay_t<decltype(job)>;
+          const std::string className = Job::Enums::GetFeatureTable().GetClassName();
+          Job::VisitParameters([&](const char * name, auto member) {
+            if (self.Has(className, name))
+            {
+              visit(name, job.*member);
+            }
+          });
+        },
+        each);
+    }
+  }
+
+  /** The parameter with a name, of the first job that has it, or null. */
+  template <typename TValue>
+  const TValue *
+  Find(const std::string & name) const
+  {
+    const TValue * found = nullptr;
+    Visit(*this, [&](const char * known, const auto & value) {
+      if constexpr (std::is_same<std::decay_t<decltype(value)>, TValue>::value)
+      {
+        found = found == nullptr && name == known ? &value : found;
+      }
+    });
+    return found;
+  }
+
+  /** Set the parameter with a name of all jobs that have it. Returns whether that changes it; NaN is the same value as
+   * NaN. */
+  template <typename TValue>
+  bool
+  Set(const std::string & name, const TValue & newValue)
+  {
+    bool changes = false;
+    Visit(*this, [&](const char * known, auto & value) {
+      if constexpr (std::is_same<std::decay_t<decltype(value)>, TValue>::value)
+      {
+        if (name == known && value != newValue && !(value != value && newValue != newValue))
+        {
+          value = newValue;
+          changes = true;
+        }
+      }
+    });
+    return changes;
+  }
 
   voxelmaps::Triple
   GetWindowSize() const;
@@ -226,7 +261,11 @@ struct VoxelMaps_EXPORT TextureParameters
   Compute(voxelmaps::FeatureMapsJob & job, double voxelVolume, const voxelmaps::CudaOptions * options);
 
 private:
-  /** The jobs of the classes, with their own parameters. */
+  /** Whether the filter has a parameter of a class. */
+  bool
+  Has(const std::string & className, const std::string & name) const;
+
+  /** The jobs of the selected classes. */
   std::vector<voxelmaps::TextureClassJob>
   MakeClassJobs(double voxelVolume) const;
 };
@@ -241,7 +280,7 @@ private:
 #define VoxelMapsDiscretizationMacro(name, type, settings, field)                                                      \
   virtual void Set##name(const type & value)                                                                           \
   {                                                                                                                    \
-    if (settings.Set(&VoxelMapsDetail::DiscretizationSettings::field, value))                                          \
+    if (settings.Set(#name, &VoxelMapsDetail::DiscretizationSettings::Parameters::field, value))                       \
     {                                                                                                                  \
       this->Modified();                                                                                                \
     }                                                                                                                  \

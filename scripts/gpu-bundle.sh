@@ -13,7 +13,7 @@ max_bytes=$((64 * 1000 * 1000))
 rm -rf "${bundle}"
 mkdir -p "${bundle}/lib"
 programs=()
-for program in test/core/VoxelMapsCore{,Golden}Tests test/VoxelMaps{,Golden,CudaImage}Tests \
+for program in test/core/VoxelMapsCore{,Golden}Tests test/VoxelMaps{,CudaImage}Tests \
   benchmarks/{Texture,Connectedness,Papers,Chain}Benchmark; do
   if [[ -x "${build}/${program}" ]]; then
     programs+=("${build}/${program}")
@@ -24,14 +24,14 @@ done
 
 for program in "${programs[@]}"; do
   strip -o "${bundle}/$(basename "${program}")" "${program}"
-  # Of the C and C++ libraries, the GPU machine has its own, and newer ones.
+  # The GPU machine has newer C and C++ libraries of its own.
   ldd "${program}" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' |
     grep -v -E '/(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|ld-linux[^/]*)\.so[^/]*$' || true
 done | sort -u | while read -r library; do
   strip -o "${bundle}/lib/$(basename "${library}")" "$(readlink -f "${library}")"
 done
 
-cp "${root}/scripts/run-gpu-tests.sh" "${bundle}/"
+cp "${root}/scripts/run-gpu-tests.sh" "${root}/benchmarks/tune.py" "${bundle}/"
 
 # The images of the papers' tables, and what makes the tables.
 if [[ -e "${root}/build/papers/T1.raw" ]]; then

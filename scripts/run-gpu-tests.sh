@@ -51,7 +51,7 @@ echo "device: ${device}"
 
 if has tests; then
   for processor in CPU Cuda; do
-    for program in VoxelMapsCoreTests VoxelMapsCoreGoldenTests VoxelMapsTests VoxelMapsGoldenTests; do
+    for program in VoxelMapsCoreTests VoxelMapsCoreGoldenTests VoxelMapsTests; do
       VOXELMAPS_TEST_PROCESSOR="${processor}" run "${program}_${processor}" "${here}/${program}" \
         ${VOXELMAPS_TEST_FILTER:+--gtest_filter="${VOXELMAPS_TEST_FILTER}"}
     done

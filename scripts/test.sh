@@ -44,6 +44,7 @@ if [[ $# -eq 0 ]]; then
       PRE_COMMIT_HOME="${PWD}/build/style/cache" quietly "${hook}" build/style/bin/pre-commit run --all-files "${hook}"
     done
   fi
+  quietly mypy build/venv/bin/python -m mypy
   # The site, and the examples of its gallery, occupy one processor for a minute.
   say "Python tests"
   scripts/build-site.sh >build/log/site.txt 2>&1 &

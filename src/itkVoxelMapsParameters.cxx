@@ -30,6 +30,7 @@ namespace
 {
 using MethodEnum = voxelmaps::GrayLevelDiscretizationEnums::Method;
 using RangeSourceEnum = voxelmaps::GrayLevelDiscretizationEnums::RangeSource;
+using Offsets = std::vector<voxelmaps::Triple>;
 
 bool
 UsesNumberOfGrayLevels(MethodEnum method)
@@ -74,39 +75,7 @@ ToText(const voxelmaps::Triple & triple, unsigned int dimension)
   return text + ']';
 }
 
-/** The features of a job as enumerators. */
-template <typename TJob>
-voxelmaps::TextureClassJob
-MakeJob(const std::vector<unsigned int> & features)
-{
-  TJob job;
-  for (const unsigned int feature : features)
-  {
-    job.features.push_back(static_cast<typename TJob::Feature>(feature));
-  }
-  return job;
-}
-
-struct TextureClass
-{
-  const voxelmaps::FeatureTable & table;
-  voxelmaps::TextureClassJob (*makeJob)(const std::vector<unsigned int> & features);
-};
-
-/** In the order of TextureFilter. */
-const std::vector<TextureClass> &
-GetClasses()
-{
-  static const std::vector<TextureClass> classes{
-    { voxelmaps::CooccurrenceFeatureMapEnums::GetFeatureTable(), &MakeJob<voxelmaps::CooccurrenceJob> },
-    { voxelmaps::DependenceFeatureMapEnums::GetFeatureTable(), &MakeJob<voxelmaps::DependenceJob> },
-    { voxelmaps::FirstOrderFeatureMapEnums::GetFeatureTable(), &MakeJob<voxelmaps::FirstOrderJob> },
-    { voxelmaps::GrayToneDifferenceFeatureMapEnums::GetFeatureTable(), &MakeJob<voxelmaps::GrayToneDifferenceJob> },
-    { voxelmaps::RunLengthFeatureMapEnums::GetFeatureTable(), &MakeJob<voxelmaps::RunLengthJob> },
-    { voxelmaps::SizeZoneFeatureMapEnums::GetFeatureTable(), &MakeJob<voxelmaps::SizeZoneJob> },
-  };
-  return classes;
-}
+const char * const textureClasses[]{ "glcm", "gldm", "firstorder", "ngtdm", "glrlm", "glszm" };
 
 /** The number of a feature with any of its names. */
 unsigned int
@@ -137,7 +106,35 @@ GetAllFeatures(const voxelmaps::FeatureTable & table)
   return features;
 }
 
-constexpr voxelmaps::Triple::value_type maximumOffsetComponent = TextureParameters::maximumWindowSize - 1;
+/** Print a parameter; offsets in so many dimensions. */
+template <typename TValue>
+void
+PrintParameter(std::ostream & os, Indent indent, const char * name, const TValue & value, unsigned int dimension = 3)
+{
+  os << indent << name << ':';
+  if constexpr (std::is_same<TValue, Offsets>::value)
+  {
+    for (const voxelmaps::Triple & offset : value)
+    {
+      os << ' ' << ToText(offset, dimension);
+    }
+  }
+  else if constexpr (std::is_same<TValue, std::vector<double>>::value)
+  {
+    os << List{ value };
+  }
+  else if constexpr (std::is_same<TValue, bool>::value)
+  {
+    os << (value ? " On" : " Off");
+  }
+  else
+  {
+    os << ' ' << value;
+  }
+  os << std::endl;
+}
+
+constexpr voxelmaps::Triple::value_type maximumOffsetComponent = 254;
 constexpr std::size_t                   maximumNumberOfOffsets = 4096;
 
 /** Throw voxelmaps::EngineError unless offsets exist and differ. */
@@ -192,61 +189,55 @@ VerifyFitsOutput(const char * name, double value, bool outputIsDouble)
 auto
 DiscretizationSettings::Get() const -> Parameters
 {
-  const Parameters defaults;
-  Parameters       result;
-  result.method = method.value_or(binEdges             ? MethodEnum::Edges
-                                  : binWidth           ? MethodEnum::FixedBinSizeAtMultiples
-                                  : numberOfGrayLevels ? MethodEnum::FixedBinNumber
-                                                       : defaultMethod);
-  result.numberOfGrayLevels = numberOfGrayLevels.value_or(defaults.numberOfGrayLevels);
-  result.binWidth = binWidth.value_or(defaults.binWidth);
-  result.binEdges = binEdges.value_or(defaults.binEdges);
-  result.rangeSource =
-    rangeSource.value_or(rangeMinimum || rangeMaximum ? RangeSourceEnum::Given : defaults.rangeSource);
-  result.rangeMinimum = rangeMinimum.value_or(defaults.rangeMinimum);
-  result.rangeMaximum = rangeMaximum.value_or(defaults.rangeMaximum);
+  Parameters result = parameters;
+  if (!this->Has("DiscretizationMethod"))
+  {
+    result.method = this->Has("BinEdges")             ? MethodEnum::Edges
+                    : this->Has("BinWidth")           ? MethodEnum::FixedBinSizeAtMultiples
+                    : this->Has("NumberOfGrayLevels") ? MethodEnum::FixedBinNumber
+                                                      : defaultMethod;
+  }
+  if (!this->Has("RangeSource") && (this->Has("RangeMinimum") || this->Has("RangeMaximum")))
+  {
+    result.rangeSource = RangeSourceEnum::Given;
+  }
   return result;
 }
 
 bool
-DiscretizationSettings::TakeBackOthers(const void * last)
+DiscretizationSettings::TakeBackOthers(const std::string & last)
 {
   bool       changes = false;
-  const auto takeBack = [&](auto &... parameters) {
-    const auto one = [&](auto & parameter) {
-      if (&parameter != last && parameter)
-      {
-        parameter.reset();
-        changes = true;
-      }
-    };
-    (one(parameters), ...);
+  const auto takeBack = [&](const std::string & name) {
+    if (name != last && given.erase(name) > 0)
+    {
+      changes = true;
+      Parameters::VisitParameters([&](const char * known, auto member) {
+        if (name == known)
+        {
+          parameters.*member = Parameters().*member;
+        }
+      });
+    }
   };
-  const bool isSize = last == &numberOfGrayLevels || last == &binWidth || last == &binEdges;
-  if (isSize)
-  {
-    takeBack(numberOfGrayLevels, binWidth, binEdges);
-  }
-  const Parameters parameters = this->Get();
-  if (last == &method)
-  {
-    if (!UsesNumberOfGrayLevels(parameters.method))
+  const bool isMethod = last == "DiscretizationMethod";
+  const bool isSize = last == "NumberOfGrayLevels" || last == "BinWidth" || last == "BinEdges";
+  const auto takeBackUnless = [&](const std::string & name, bool isUsed) {
+    if (isSize || (isMethod && !isUsed))
     {
-      takeBack(numberOfGrayLevels);
+      takeBack(name);
     }
-    if (!UsesBinWidth(parameters.method))
-    {
-      takeBack(binWidth);
-    }
-    if (parameters.method != MethodEnum::Edges)
-    {
-      takeBack(binEdges);
-    }
-  }
-  if (((isSize || last == &method) && !parameters.UsesRange()) ||
-      (last == &rangeSource && *rangeSource != RangeSourceEnum::Given))
+  };
+  const MethodEnum method = this->Get().method;
+  takeBackUnless("NumberOfGrayLevels", UsesNumberOfGrayLevels(method));
+  takeBackUnless("BinWidth", UsesBinWidth(method));
+  takeBackUnless("BinEdges", method == MethodEnum::Edges);
+  const Parameters others = this->Get();
+  if (((isSize || isMethod) && !others.UsesRange()) ||
+      (last == "RangeSource" && others.rangeSource != RangeSourceEnum::Given))
   {
-    takeBack(rangeMinimum, rangeMaximum);
+    takeBack("RangeMinimum");
+    takeBack("RangeMaximum");
   }
   return changes;
 }
@@ -254,63 +245,53 @@ DiscretizationSettings::TakeBackOthers(const void * last)
 bool
 DiscretizationSettings::Clear()
 {
-  const bool changes =
-    method || numberOfGrayLevels || binWidth || binEdges || rangeSource || rangeMinimum || rangeMaximum;
-  method.reset();
-  numberOfGrayLevels.reset();
-  binWidth.reset();
-  binEdges.reset();
-  rangeSource.reset();
-  rangeMinimum.reset();
-  rangeMaximum.reset();
+  const bool changes = !given.empty();
+  given.clear();
+  parameters = Parameters();
   return changes;
 }
 
 void
 DiscretizationSettings::Verify() const
 {
-  const Parameters parameters = this->Get();
-  parameters.Verify();
-  const auto verify = [&parameters](const char * name, bool isSet, bool isUsed) {
-    if (isSet && !isUsed)
+  const Parameters result = this->Get();
+  result.Verify();
+  const auto verify = [&](const char * name, bool isUsed) {
+    if (this->Has(name) && !isUsed)
     {
-      EngineErrorMacro(name << " is set, but has no effect: DiscretizationMethod is " << parameters.method
+      EngineErrorMacro(name << " is set, but has no effect: DiscretizationMethod is " << result.method
                             << ". Choose another method, or call ClearDiscretization() and leave it out.");
     }
   };
-  verify("NumberOfGrayLevels", numberOfGrayLevels.has_value(), UsesNumberOfGrayLevels(parameters.method));
-  verify("BinWidth", binWidth.has_value(), UsesBinWidth(parameters.method));
-  verify("BinEdges", binEdges.has_value(), parameters.method == MethodEnum::Edges);
-  if (rangeMinimum.has_value() != rangeMaximum.has_value())
+  verify("NumberOfGrayLevels", UsesNumberOfGrayLevels(result.method));
+  verify("BinWidth", UsesBinWidth(result.method));
+  verify("BinEdges", result.method == MethodEnum::Edges);
+  const bool hasMinimum = this->Has("RangeMinimum");
+  const bool hasMaximum = this->Has("RangeMaximum");
+  if (hasMinimum != hasMaximum)
   {
-    EngineErrorMacro("RangeM" << (rangeMinimum ? "inimum" : "aximum") << " is "
-                              << rangeMinimum.value_or(rangeMaximum.value_or(0.0)) << ", but RangeM"
-                              << (rangeMinimum ? "aximum" : "inimum") << " is not set: set both.");
+    EngineErrorMacro("RangeM" << (hasMinimum ? "inimum" : "aximum") << " is "
+                              << (hasMinimum ? result.rangeMinimum : result.rangeMaximum) << ", but RangeM"
+                              << (hasMinimum ? "aximum" : "inimum") << " is not set: set both.");
   }
-  if (rangeMinimum && !parameters.UsesRange())
+  if (hasMinimum && !result.UsesRange())
   {
     EngineErrorMacro("RangeMinimum and RangeMaximum are set, but have no effect: DiscretizationMethod is "
-                     << parameters.method
-                     << ". Choose another method, or call ClearDiscretization() and leave them out.");
+                     << result.method << ". Choose another method, or call ClearDiscretization() and leave them out.");
   }
-  if (rangeMinimum && parameters.rangeSource != RangeSourceEnum::Given)
+  if (hasMinimum && result.rangeSource != RangeSourceEnum::Given)
   {
     EngineErrorMacro("RangeMinimum and RangeMaximum are set, but have no effect: RangeSource is "
-                     << parameters.rangeSource << ". Set RangeSource to Given.");
+                     << result.rangeSource << ". Set RangeSource to Given.");
   }
 }
 
 void
 DiscretizationSettings::Print(std::ostream & os, Indent indent) const
 {
-  const Parameters parameters = this->Get();
-  os << indent << "DiscretizationMethod: " << parameters.method << std::endl;
-  os << indent << "NumberOfGrayLevels: " << parameters.numberOfGrayLevels << std::endl;
-  os << indent << "BinWidth: " << parameters.binWidth << std::endl;
-  os << indent << "BinEdges:" << List{ parameters.binEdges } << std::endl;
-  os << indent << "RangeSource: " << parameters.rangeSource << std::endl;
-  os << indent << "RangeMinimum: " << parameters.rangeMinimum << std::endl;
-  os << indent << "RangeMaximum: " << parameters.rangeMaximum << std::endl;
+  const Parameters result = this->Get();
+  Parameters::VisitParameters(
+    [&](const char * name, auto member) { PrintParameter(os, indent, name, result.*member); });
   os << indent << "UsedNumberOfGrayLevels: " << used.numberOfGrayLevels << std::endl;
   os << indent << "UsedRangeMinimum: " << used.rangeMinimum << std::endl;
   os << indent << "UsedRangeMaximum: " << used.rangeMaximum << std::endl;
@@ -383,25 +364,40 @@ SetFeatureNames(MetaDataDictionary & metaData, const std::vector<std::string> & 
   EncapsulateMetaData<std::string>(metaData, "FeatureNames", list);
 }
 
-TextureParameters::TextureParameters(TextureFilter filterOfParameters, unsigned int imageDimension, bool isDouble)
-  : filter(filterOfParameters)
+TextureParameters::TextureParameters(const char * classOfFilter, unsigned int imageDimension, bool isDouble)
+  : filterClass(classOfFilter)
   , dimension(imageDimension)
   , outputIsDouble(isDouble)
-  , offsets(filter == TextureFilter::RunLength ? GetRunOffsets(dimension) : GetPairOffsets("", dimension, { 1 }, false))
 {
-  if (filter == TextureFilter::SeveralClasses)
+  for (const char * const name : textureClasses)
+  {
+    if (filterClass.empty() || filterClass == name)
+    {
+      jobs.push_back(voxelmaps::MakeTextureClassJob(name));
+    }
+  }
+  const std::vector<voxelmaps::Triple> pairs = GetPairOffsets("", dimension, { 1 }, false);
+  this->Set("Offsets", filterClass == "glrlm" ? GetRunOffsets(dimension) : pairs);
+  if (filterClass.empty())
   {
     discretization.defaultMethod = MethodEnum::FixedBinSizeAtMultiples;
+    for (voxelmaps::TextureClassJob & job : jobs)
+    {
+      if (auto * const runLength = std::get_if<voxelmaps::RunLengthJob>(&job))
+      {
+        runLength->offsets = pairs;
+        runLength->skipDirectionsWithoutPairs = true;
+      }
+    }
     return;
   }
-  const auto                number = static_cast<unsigned int>(filter);
-  std::vector<unsigned int> features = GetAllFeatures(GetClasses()[number].table);
-  if (filter == TextureFilter::Cooccurrence)
+  std::vector<unsigned int> features = GetAllFeatures(voxelmaps::GetFeatureTable(filterClass));
+  if (filterClass == "glcm")
   {
     using Feature = voxelmaps::CooccurrenceFeatureMapEnums::Feature;
     features.erase(features.begin() + static_cast<std::ptrdiff_t>(Feature::MaximalCorrelationCoefficient));
   }
-  if (filter == TextureFilter::RunLength)
+  if (filterClass == "glrlm")
   {
     features.clear();
     for (const auto feature : voxelmaps::RunLengthFeatureMapEnums::GetElevenFeatures())
@@ -409,7 +405,16 @@ TextureParameters::TextureParameters(TextureFilter filterOfParameters, unsigned 
       features.push_back(static_cast<unsigned int>(feature));
     }
   }
-  classes.push_back({ number, features });
+  classes.push_back({ filterClass, features });
+}
+
+bool
+TextureParameters::Has(const std::string & className, const std::string & name) const
+{
+  // The volume is that of the image.
+  const std::set<std::string> ofAllClasses{ "Offsets", "Aggregation", "Symmetric", "Alpha", "VoxelArrayShift" };
+  return filterClass.empty() ? ofAllClasses.count(name) > 0 && (className != "glrlm" || name != "Offsets")
+                             : name != "VoxelVolume";
 }
 
 voxelmaps::Triple
@@ -443,40 +448,39 @@ bool
 TextureParameters::SetFeatureNames(const std::vector<std::string> & names)
 {
   std::vector<ClassFeatures> selected;
-  if (filter != TextureFilter::SeveralClasses)
+  if (!filterClass.empty())
   {
-    const voxelmaps::FeatureTable & table = GetClasses()[static_cast<unsigned int>(filter)].table;
-    const std::string               prefix = std::string(table.GetClassName()) + '_';
-    selected.push_back({ static_cast<unsigned int>(filter), {} });
+    const voxelmaps::FeatureTable & table = voxelmaps::GetFeatureTable(filterClass);
+    const std::string               prefix = filterClass + '_';
+    selected.push_back({ filterClass, {} });
     for (const std::string & name : names)
     {
       const bool hasPrefix = name.compare(0, prefix.size(), prefix) == 0;
       selected[0].features.push_back(FindFeature(table, hasPrefix ? name.substr(prefix.size()) : name, name));
     }
   }
-  for (const std::string & name : filter == TextureFilter::SeveralClasses ? names : std::vector<std::string>())
+  for (const std::string & name : filterClass.empty() ? names : std::vector<std::string>())
   {
     const std::size_t separator = name.find('_');
     const std::string className = name.substr(0, separator);
-    std::string       classNames;
-    unsigned int      number = 0;
-    for (; number < GetClasses().size() && className != GetClasses()[number].table.GetClassName(); ++number)
+    if (std::find(std::begin(textureClasses), std::end(textureClasses), className) == std::end(textureClasses))
     {
-      classNames += (classNames.empty() ? "" : ", ") + std::string(GetClasses()[number].table.GetClassName());
-    }
-    if (number == GetClasses().size())
-    {
+      std::string known;
+      for (const char * const textureClass : textureClasses)
+      {
+        known += (known.empty() ? "" : ", ") + std::string(textureClass);
+      }
       EngineErrorMacro(
         "Feature '" << name
                     << "' does not exist: it must begin with its class and '_', as glcm_Contrast. The classes are "
-                    << classNames << '.');
+                    << known << '.');
     }
-    const voxelmaps::FeatureTable & table = GetClasses()[number].table;
+    const voxelmaps::FeatureTable & table = voxelmaps::GetFeatureTable(className);
     auto                            same = std::find_if(
-      selected.begin(), selected.end(), [number](const auto & each) { return each.textureClass == number; });
+      selected.begin(), selected.end(), [&className](const auto & each) { return each.className == className; });
     if (same == selected.end())
     {
-      same = selected.insert(same, ClassFeatures{ number, {} });
+      same = selected.insert(same, ClassFeatures{ className, {} });
     }
     const std::vector<unsigned int> features =
       separator == std::string::npos
@@ -492,7 +496,7 @@ TextureParameters::SetFeatureNames(const std::vector<std::string> & names)
     }
   }
   const auto isSame = [](const ClassFeatures & a, const ClassFeatures & b) {
-    return a.textureClass == b.textureClass && a.features == b.features;
+    return a.className == b.className && a.features == b.features;
   };
   const bool changes = !std::equal(classes.begin(), classes.end(), selected.begin(), selected.end(), isSame);
   classes = selected;
@@ -505,20 +509,20 @@ TextureParameters::GetFeatureNames() const
   std::vector<std::string> names;
   for (const ClassFeatures & each : classes)
   {
-    const voxelmaps::FeatureTable & table = GetClasses()[each.textureClass].table;
+    const voxelmaps::FeatureTable & table = voxelmaps::GetFeatureTable(each.className);
     for (const unsigned int feature : each.features)
     {
-      names.push_back(filter == TextureFilter::SeveralClasses
-                        ? std::string(table.GetClassName()) + '_' + table[feature].pyRadiomicsName
-                        : std::string(table[feature].abbreviation));
+      names.push_back(filterClass.empty() ? std::string(table.GetClassName()) + '_' + table[feature].pyRadiomicsName
+                                          : std::string(table[feature].abbreviation));
     }
   }
-  if (aggregation != Aggregation::PerDirection)
+  const auto * const aggregation = this->Find<Aggregation>("Aggregation");
+  if (aggregation == nullptr || *aggregation != Aggregation::PerDirection)
   {
     return names;
   }
   std::vector<std::string> namesPerOffset;
-  for (const voxelmaps::Triple & offset : offsets)
+  for (const voxelmaps::Triple & offset : *this->Find<Offsets>("Offsets"))
   {
     std::string suffix;
     for (unsigned int d = 0; d < dimension; ++d)
@@ -542,7 +546,7 @@ TextureParameters::GetFeatureIndex(const std::string & name) const
   {
     // Another name of a feature, which must exist.
     TextureParameters single = *this;
-    single.aggregation = Aggregation::Average;
+    single.Set("Aggregation", Aggregation::Average);
     single.SetFeatureNames({ name });
     const std::vector<std::string> own = single.GetFeatureNames();
     found = own.size() == 1 ? std::find(names.begin(), names.end(), own[0]) : found;
@@ -557,51 +561,35 @@ TextureParameters::GetFeatureIndex(const std::string & name) const
 void
 TextureParameters::Verify() const
 {
-  const voxelmaps::Triple       size = this->GetWindowSize();
-  const voxelmaps::Triple       anchor = this->GetWindowAnchor();
-  voxelmaps::Triple::value_type numberOfVoxels = 1;
-  for (unsigned int d = 0; d < dimension; ++d)
-  {
-    if (size[d] < 1 || size[d] > maximumWindowSize)
-    {
-      EngineErrorMacro("The window size is " << ToText(size, dimension) << ", but must be 1 to " << maximumWindowSize
-                                             << " voxels along every axis.");
-    }
-    if (anchor[d] < 0 || anchor[d] >= size[d])
-    {
-      EngineErrorMacro("The window anchor is " << ToText(anchor, dimension)
-                                               << ", but must be 0 to size - 1 along every axis of a window of "
-                                               << ToText(size, dimension) << " voxels.");
-    }
-    numberOfVoxels *= size[d];
-  }
-  if (numberOfVoxels > maximumNumberOfVoxelsInWindow)
-  {
-    EngineErrorMacro("The window of " << ToText(size, dimension) << " has " << numberOfVoxels << " voxels, but at most "
-                                      << maximumNumberOfVoxelsInWindow << " are possible.");
-  }
+  const voxelmaps::Triple size = this->GetWindowSize();
+  voxelmaps::VerifyWindow(size, this->GetWindowAnchor());
   discretization.Verify();
   VerifyFitsOutput("BackgroundValue", backgroundValue, outputIsDouble);
-  VerifyFitsOutput("EmptyValue", emptyValue, outputIsDouble);
-  if (filter == TextureFilter::SeveralClasses && aggregation == Aggregation::PerDirection)
+  if (const auto * const emptyValue = this->Find<double>("EmptyValue"))
+  {
+    VerifyFitsOutput("EmptyValue", *emptyValue, outputIsDouble);
+  }
+  if (filterClass.empty() && *this->Find<Aggregation>("Aggregation") == Aggregation::PerDirection)
   {
     EngineErrorMacro("Aggregation is PerDirection, but must be Average or Merge.");
   }
-  VerifyOffsets(offsets,
-                dimension,
-                filter == TextureFilter::RunLength ? 1 : maximumOffsetComponent,
-                filter == TextureFilter::Cooccurrence && !symmetric);
-  const auto hasCooccurrence = [](const ClassFeatures & each) {
-    return each.textureClass == static_cast<unsigned int>(TextureFilter::Cooccurrence);
-  };
-  const auto isWithinWindow = [&size](const voxelmaps::Triple & offset) {
-    return std::abs(offset[0]) < size[0] && std::abs(offset[1]) < size[1] && std::abs(offset[2]) < size[2];
-  };
-  if (std::any_of(classes.begin(), classes.end(), hasCooccurrence) &&
-      std::none_of(offsets.begin(), offsets.end(), isWithinWindow))
+  if (const auto * const offsets = this->Find<Offsets>("Offsets"))
   {
-    EngineErrorMacro("No window of " << ToText(size, dimension) << " voxels has a pair of any of the Offsets, such as "
-                                     << ToText(offsets[0], dimension) << ": choose larger windows or shorter offsets.");
+    VerifyOffsets(*offsets,
+                  dimension,
+                  filterClass == "glrlm" ? 1 : maximumOffsetComponent,
+                  filterClass == "glcm" && !*this->Find<bool>("Symmetric"));
+    const auto hasCooccurrence = [](const ClassFeatures & each) { return each.className == "glcm"; };
+    const auto isWithinWindow = [&size](const voxelmaps::Triple & offset) {
+      return std::abs(offset[0]) < size[0] && std::abs(offset[1]) < size[1] && std::abs(offset[2]) < size[2];
+    };
+    if (std::any_of(classes.begin(), classes.end(), hasCooccurrence) &&
+        std::none_of(offsets->begin(), offsets->end(), isWithinWindow))
+    {
+      EngineErrorMacro(
+        "No window of " << ToText(size, dimension) << " voxels has a pair of any of the Offsets, such as "
+                        << ToText((*offsets)[0], dimension) << ": choose larger windows or shorter offsets.");
+    }
   }
   if (this->GetFeatureNames().empty())
   {
@@ -625,81 +613,45 @@ TextureParameters::Print(std::ostream & os, Indent indent) const
   os << indent << "Method: " << method << std::endl;
   os << indent << "FeatureNames:" << List{ this->GetFeatureNames() } << std::endl;
 
-  // What each filter has of these is in its documentation.
-  const auto print = [&](const char * name, const auto & value, const auto &... filters) {
-    if (((filter == filters) || ...))
+  std::set<std::string> printed;
+  Visit(*this, [&](const char * name, const auto & value) {
+    if (printed.insert(name).second)
     {
-      os << indent << name << ": " << value << std::endl;
+      PrintParameter(os, indent, name, value, dimension);
     }
-  };
-  const auto onOff = [](bool value) { return value ? "On" : "Off"; };
-  using F = TextureFilter;
-  std::string offsetTexts;
-  for (const voxelmaps::Triple & offset : offsets)
-  {
-    offsetTexts += (offsetTexts.empty() ? "" : " ") + ToText(offset, dimension);
-  }
-  print("Offsets", offsetTexts, F::Cooccurrence, F::Dependence, F::GrayToneDifference, F::RunLength, F::SeveralClasses);
-  print("Aggregation", aggregation, F::Cooccurrence, F::RunLength, F::SeveralClasses);
-  print("OffsetWeights", List{ offsetWeights }, F::Cooccurrence, F::RunLength);
-  print("Symmetric", onOff(symmetric), F::Cooccurrence, F::SeveralClasses);
-  print("EmptyValue", emptyValue, F::Cooccurrence);
-  print("RegionHasOneLevel", onOff(regionHasOneLevel), F::Cooccurrence);
-  print("Alpha", alpha, F::Dependence, F::SeveralClasses);
-  print("VoxelArrayShift", voxelArrayShift, F::FirstOrder, F::SeveralClasses);
-  print("CountVoxelsWithoutNeighbors", onOff(countVoxelsWithoutNeighbors), F::GrayToneDifference);
-  print("SkipDirectionsWithoutPairs", onOff(skipDirectionsWithoutPairs), F::RunLength);
-  print("Connectivity", connectivity, F::SizeZone);
+  });
 }
 
 std::vector<voxelmaps::TextureClassJob>
 TextureParameters::MakeClassJobs(double voxelVolume) const
 {
-  std::vector<voxelmaps::TextureClassJob> jobs;
+  std::vector<voxelmaps::TextureClassJob> made;
   for (const ClassFeatures & each : classes)
   {
-    jobs.push_back(GetClasses()[each.textureClass].makeJob(each.features));
-    voxelmaps::TextureClassJob & made = jobs.back();
-    std::visit([this](auto & classJob) { classJob.method = method; }, made);
-    if (auto * const cooccurrence = std::get_if<voxelmaps::CooccurrenceJob>(&made))
+    for (const voxelmaps::TextureClassJob & job : jobs)
     {
-      cooccurrence->offsets = offsets;
-      cooccurrence->offsetWeights = offsetWeights;
-      // The enumerations of the two classes are the same.
-      cooccurrence->aggregation = static_cast<voxelmaps::CooccurrenceJob::Aggregation>(aggregation);
-      cooccurrence->symmetric = symmetric;
-      cooccurrence->emptyValue = emptyValue;
-      cooccurrence->hasOneLevel = regionHasOneLevel;
-    }
-    else if (auto * const dependence = std::get_if<voxelmaps::DependenceJob>(&made))
-    {
-      dependence->offsets = offsets;
-      dependence->alpha = alpha;
-    }
-    else if (auto * const firstOrder = std::get_if<voxelmaps::FirstOrderJob>(&made))
-    {
-      firstOrder->voxelArrayShift = voxelArrayShift;
-      firstOrder->voxelVolume = voxelVolume;
-    }
-    else if (auto * const grayTone = std::get_if<voxelmaps::GrayToneDifferenceJob>(&made))
-    {
-      grayTone->offsets = offsets;
-      grayTone->countVoxelsWithoutNeighbors = countVoxelsWithoutNeighbors;
-    }
-    else if (auto * const runLength = std::get_if<voxelmaps::RunLengthJob>(&made))
-    {
-      const bool isSingle = filter == TextureFilter::RunLength;
-      runLength->offsets = isSingle ? offsets : GetPairOffsets("", dimension, { 1 }, false);
-      runLength->offsetWeights = offsetWeights;
-      runLength->aggregation = aggregation;
-      runLength->skipDirectionsWithoutPairs = skipDirectionsWithoutPairs || !isSingle;
-    }
-    else if (auto * const sizeZone = std::get_if<voxelmaps::SizeZoneJob>(&made))
-    {
-      sizeZone->connectivity = connectivity;
+      std::visit(
+        [&](auto ownJob) {
+          using Job = decltype(ownJob);
+          if (each.className != Job::Enums::GetFeatureTable().GetClassName())
+          {
+            return;
+          }
+          for (const unsigned int feature : each.features)
+          {
+            ownJob.features.push_back(static_cast<typename Job::Feature>(feature));
+          }
+          ownJob.method = method;
+          if constexpr (std::is_same<Job, voxelmaps::FirstOrderJob>::value)
+          {
+            ownJob.voxelVolume = voxelVolume;
+          }
+          made.push_back(ownJob);
+        },
+        job);
     }
   }
-  return jobs;
+  return made;
 }
 
 std::vector<std::string>

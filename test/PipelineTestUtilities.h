@@ -24,6 +24,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace VoxelMapsTest
@@ -171,8 +172,8 @@ template <typename TScene, typename TPrepare>
 void
 ExpectSameBitsAtTheSameTime(const TScene & scene, unsigned int numberOfFilters, const TPrepare & prepare)
 {
-  const auto                      expected = Compute(scene.MakeFilter());
-  std::vector<std::vector<float>> results(numberOfFilters);
+  const auto                                    expected = Compute(scene.MakeFilter());
+  std::vector<std::decay_t<decltype(expected)>> results(numberOfFilters);
   RunThreads(numberOfFilters, [&](unsigned int number) {
     // Pipelines of their own: filters write the requested region into their input.
     const auto filter = scene.MakeFilter();
@@ -438,9 +439,9 @@ AbortFromAnotherThread(itk::ProcessObject * filter, int milliseconds)
 }
 
 /** Expect that a filter works again after two aborts. Its next updates are aborted, too, if the caller says so. */
-template <typename TFilter>
+template <typename TFilter, typename TValue>
 void
-ExpectWorksAgainAfterAborts(TFilter * filter, const std::vector<float> & expected, bool & abort)
+ExpectWorksAgainAfterAborts(TFilter * filter, const std::vector<TValue> & expected, bool & abort)
 {
   Observe<itk::ProgressEvent>(filter, [filter, &abort] {
     if (abort)

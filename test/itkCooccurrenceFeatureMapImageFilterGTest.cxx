@@ -145,7 +145,7 @@ TEST(CooccurrenceFeatureMapImageFilter, MaximalCorrelationOfSpecialMatrices)
   const double grid = std::ldexp(1.0, 40);
   checkCorrelation({ 1, 1, 1, 1, 1, 8, 8, 8 }, true, std::round(7.0 / 15 * grid) / grid);
   checkCorrelation({ 3, 3, 3, 4, 3, 4, 4, 3, 4, 4 }, true, std::round(0.2 * grid) / grid);
-  // Of P = ((2, 1), (1, 4)), the second singular value is (2 4 - 1 1) / sqrt(3 5 3 5).
+  // The second singular value of P = ((2, 1), (1, 4)) is (2 4 - 1 1) / sqrt(3 5 3 5).
   checkCorrelation({ 2, 2, 2, 2, 2, 5, 5, 2, 5, 5, 5, 5, 5, 5, 5, 5 }, false, std::round(7.0 / 15 * grid) / grid);
 }
 

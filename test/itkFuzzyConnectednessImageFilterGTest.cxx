@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <sstream>
@@ -242,6 +244,47 @@ TEST(FuzzyConnectednessImageFilter, WarnsOfALeak)
   EXPECT_NE(std::string::npos, warning.find("EstimationRadius 2")) << warning;
 }
 
+TEST(FuzzyConnectednessImageFilter, VolumesFollowTheOutputAndItsSpacing)
+{
+  RandomNumbers      random(9);
+  std::vector<short> pixels;
+  for (int i = 0; i < 600; ++i)
+  {
+    pixels.push_back(static_cast<short>((i < 400 ? 100 : -500) + random.Between(-3, 3)));
+  }
+  const auto filter = NewFilter<Filter2D>();
+  filter->SetInput(MakeImage<Image2D>({ { 20, 30 } }, pixels));
+  filter->SetSeed({ { 10, 12 } });
+  filter->SetAffinityFunction(AffinityFunction::Homogeneity);
+  filter->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 100.0 } });
+  ExpectError([&] { filter->GetSuggestedThreshold(); }, { "0", "Update" });
+  ExpectError([&] { filter->GetVolumeOfThreshold(0.5); }, { "0", "Update" });
+  {
+    // The buffer of an aborted update has no strengths.
+    const auto abort = filter->AddObserver(itk::ProgressEvent(),
+                                           [&filter](const itk::EventObject &) { filter->SetAbortGenerateData(true); });
+    EXPECT_THROW(filter->Update(), itk::ExceptionObject);
+    ExpectError([&] { filter->GetVolumeOfThreshold(0.5); }, { "Update", "finish" });
+    filter->RemoveObserver(abort);
+    filter->SetAbortGenerateData(false);
+  }
+  filter->Update();
+  ExpectError([&] { filter->GetVolumeOfThreshold(std::nan("")); }, { "threshold", "nan" });
+  ExpectError([&] { filter->GetSuggestedThreshold(-2.0); }, { "-2", "volume" });
+  EXPECT_EQ(0.0, filter->GetSuggestedThreshold(1e6));
+  const double volume = filter->GetVolumeOfThreshold(0.5);
+  const double spacing[2] = { 0.5, 3.0 };
+  const_cast<Image2D *>(filter->GetInput())->SetSpacing(spacing);
+  filter->Update();
+  EXPECT_EQ(1.5 * volume, filter->GetVolumeOfThreshold(0.5));
+  filter->SetAffinity({ { 0.0 }, { 1.0 }, {}, { 1.0 } });
+  filter->Update();
+  const auto strengths = GetBuffer(filter->GetOutput());
+  EXPECT_EQ(1.5 *
+              static_cast<double>(std::count_if(strengths.begin(), strengths.end(), [](float f) { return f >= 0.5f; })),
+            filter->GetVolumeOfThreshold(0.5));
+}
+
 TEST(FuzzyConnectednessImageFilter, SeedImagesAndMasksAreReadBySeveralThreads)
 {
   // More voxels than two workers take at a time, in rows that are no multiple of the blocks that are looked at.
@@ -290,7 +333,7 @@ TEST(FuzzyConnectednessImageFilter, SeedImagesAndMasksAreReadBySeveralThreads)
     filter->SetSeedImage(seedImage);
     EXPECT_EQ(expected, Compute(filter.GetPointer())) << threads << " threads";
 
-    // Of several seeds outside the mask, the message names the first.
+    // The message names the first of several seeds outside the mask.
     mask->SetPixel(seeds[seeds.size() / 2], 4);
     mask->SetPixel(seeds.back(), 4);
     mask->Modified();

@@ -431,7 +431,7 @@ TEST(RelativeFuzzyConnectednessImageFilter, EditsWithAHierarchyEqualFreshFilters
       fresh->SetNumberOfWorkUnits(static_cast<unsigned int>(random.Between(1, 5)));
       ExpectSame(ComputeAll(fresh), ComputeAll(kept));
       EXPECT_EQ(fresh->GetUsedCropRegion(), kept->GetUsedCropRegion());
-      // Of the box: about 6 bytes per voxel, but not twice.
+      // Memory for the box: about 6 bytes per voxel, but not twice.
       const auto voxels = kept->GetUsedCropRegion().GetNumberOfPixels();
       EXPECT_LE(6u * voxels, kept->GetMemoryOfHierarchy());
       EXPECT_GE(19u * voxels, kept->GetMemoryOfHierarchy());
@@ -618,22 +618,6 @@ TEST(RelativeFuzzyConnectednessImageFilter, AbsoluteDifferencesHaveNothingToEsti
   filter->EstimateAffinityOfEveryLabelOn();
   EXPECT_EQ(expected.labels, ComputeAll(filter).labels);
   EXPECT_TRUE(filter->GetUsedAffinitiesOfLabels().empty());
-}
-
-TEST(RelativeFuzzyConnectednessImageFilter, ProgressAndThreads)
-{
-  const auto image = MakeImageForProgress({ { 64, 64, 64 } });
-  const auto makeFilter = [&image] {
-    const auto filter = NewFilterOfPapers();
-    filter->SetInput(image);
-    filter->AddSeed({ { 3, 3, 3 } }, 1);
-    filter->AddSeed({ { 60, 60, 60 } }, 2);
-    filter->SetAffinity({ { 250.0 }, { 20000.0 }, {}, { 10000.0 } });
-    filter->SetCompetition(Enums::Competition::Iterative);
-    return filter;
-  };
-  ExpectProgressGrowsTo1(makeFilter(), [](float first) { EXPECT_EQ(0.0f, first); });
-  ExpectWorkUnitsDoNotChangeBits(makeFilter);
 }
 
 TEST(RelativeFuzzyConnectednessImageFilter, PrintsItsParameters)

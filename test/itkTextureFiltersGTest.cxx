@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-// What all texture filters have in common: parameters, masks, pipeline, devices and errors. The values of features are
+// What all texture filters have in common: parameters, masks, regions, devices and errors. The values of features are
 // those of the core, whose tests check them.
 
 #include "FilterPropertyChecks.h"
@@ -24,7 +24,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -401,11 +400,6 @@ TYPED_TEST(TextureFilters, SelectionsAndMasksChooseVoxels)
   EXPECT_TRUE(HasSameBits(expected, Compute(all)));
 }
 
-TYPED_TEST(TextureFilters, WorkUnitsDoNotChangeBits)
-{
-  ExpectWorkUnitsDoNotChangeBits([this] { return this->MakeFilter(); });
-}
-
 TYPED_TEST(TextureFilters, RegionsAndStreamingDoNotChangeBits)
 {
   using OutputType = typename TestFixture::FilterType::OutputImageType;
@@ -472,21 +466,6 @@ TYPED_TEST(TextureFilters, ComputesAgainOnlyAfterAChange)
                              } });
 }
 
-TYPED_TEST(TextureFilters, ReportsProgressAndAborts)
-{
-  const auto filter = this->MakeFilter();
-  ExpectProgressGrowsTo1(filter, [](float first) {
-    EXPECT_GE(first, 0.0f);
-    EXPECT_LT(first, 1.0f);
-  });
-  bool abort = true;
-  filter->Modified();
-  ExpectWorksAgainAfterAborts(filter.GetPointer(), Compute(this->MakeFilter()), abort);
-  filter->AddObserver(itk::ProgressEvent(), [](const itk::EventObject &) { throw std::runtime_error("of the user"); });
-  filter->Modified();
-  EXPECT_THROW(filter->Update(), std::runtime_error);
-}
-
 TYPED_TEST(TextureFilters, AbortsSoon)
 {
   static const auto large = MakeLargeImage(8);
@@ -496,11 +475,6 @@ TYPED_TEST(TextureFilters, AbortsSoon)
   EXPECT_LT(AbortFromAnObserver(filter, 0.01f).withoutOthers, maxSecondsToAbort);
   const int milliseconds = IsCudaTest() ? 50 : 300;
   EXPECT_LT(AbortFromAnotherThread(filter, milliseconds).withoutOthers, maxSecondsToAbort);
-}
-
-TYPED_TEST(TextureFilters, SeveralMayRunAtTheSameTime)
-{
-  ExpectSameBitsAtTheSameTime(static_cast<const TestFixture &>(*this), 4, [](const auto &, unsigned int) {});
 }
 
 TYPED_TEST(TextureFilters, GeometryIsKeptAndMustAgree)

@@ -34,6 +34,7 @@ install(
   COMPONENT Development
   FILES_MATCHING
   PATTERN "*.h"
+  PATTERN "*.def"
 )
 install(EXPORT VoxelMapsCoreTargets NAMESPACE VoxelMaps:: DESTINATION ${package_dir} COMPONENT Development)
 install(

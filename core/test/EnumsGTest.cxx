@@ -2,15 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "VoxelMapsTestUtilities.h"
 
-#include "voxelmaps/CooccurrenceJob.h"
-#include "voxelmaps/DependenceJob.h"
-#include "voxelmaps/FirstOrderJob.h"
 #include "voxelmaps/FuzzyConnectednessEnums.h"
 #include "voxelmaps/GrayLevelDiscretizationEnums.h"
-#include "voxelmaps/GrayToneDifferenceJob.h"
+#include "voxelmaps/RegionFeaturesJob.h"
 #include "voxelmaps/RelativeFuzzyConnectednessEnums.h"
-#include "voxelmaps/RunLengthJob.h"
-#include "voxelmaps/SizeZoneJob.h"
+#include "voxelmaps/ResampleImageJob.h"
 
 #include <gtest/gtest.h>
 
@@ -81,7 +77,8 @@ ExpectFeatures(unsigned int number)
     EXPECT_EQ(names.name, Print(feature));
     EXPECT_STRNE("", names.abbreviation);
     EXPECT_STRNE("", names.name);
-    for (const std::string name : { names.abbreviation, names.name, names.pyRadiomicsName, names.ibsiName })
+    for (const std::string name :
+         { names.abbreviation, names.name, names.pyRadiomicsName, names.ibsiName, names.secondIbsiName })
     {
       if (!name.empty())
       {
@@ -102,15 +99,15 @@ ExpectFeatures(unsigned int number)
 
 TEST(Enums, NamesAreUniqueAndPrinted)
 {
-  ExpectNames<CooccurrenceFeatureMapEnums::Aggregation>(3);
   ExpectNames<FuzzyConnectednessEnums::AffinityFunction>(5);
   ExpectNames<FuzzyConnectednessEnums::Adjacency>(3);
   ExpectNames<GrayLevelDiscretizationEnums::Method>(6);
   ExpectNames<GrayLevelDiscretizationEnums::RangeSource>(3);
   ExpectNames<RelativeFuzzyConnectednessEnums::Competition>(2);
   ExpectNames<RelativeFuzzyConnectednessEnums::TieRule>(3);
-  ExpectNames<RunLengthFeatureMapEnums::Aggregation>(3);
+  ExpectNames<ResampleImageEnums::Interpolation>(3);
   ExpectNames<SizeZoneFeatureMapEnums::Connectivity>(2);
+  ExpectNames<TextureFeatureMapEnums::Aggregation>(3);
 }
 
 TEST(Enums, FeaturesAreFoundByTheirNames)
@@ -121,7 +118,20 @@ TEST(Enums, FeaturesAreFoundByTheirNames)
   ExpectFeatures<GrayToneDifferenceFeatureMapEnums>(5);
   ExpectFeatures<RunLengthFeatureMapEnums>(16);
   ExpectFeatures<SizeZoneFeatureMapEnums>(16);
-  // Names of the IBSI for features that have two.
-  ExpectFound<CooccurrenceFeatureMapEnums>(CooccurrenceFeatureMapEnums::Feature::DifferenceAverage, "dissimilarity");
-  ExpectFound<CooccurrenceFeatureMapEnums>(CooccurrenceFeatureMapEnums::Feature::ClusterTendency, "sum_variance");
+}
+
+TEST(Enums, IdentifiersOfTheIbsiBelongToOneFeature)
+{
+  std::set<std::string> identifiers;
+#define EXPECT_IDENTIFIERS(GetTable, className, ...)                                                                   \
+  EXPECT_EQ(&GetTable(), &GetFeatureTable(className));                                                                 \
+  EXPECT_STREQ(className, GetTable().GetClassName());                                                                  \
+  for (unsigned int i = 0; i < GetTable().GetNumberOfFeatures(); ++i)                                                  \
+  {                                                                                                                    \
+    const std::string text = GetTable()[i].ibsiIdentifier;                                                             \
+    EXPECT_TRUE(text.empty() || (text.size() == 4 && identifiers.insert(text).second)) << text;                        \
+  }
+  VOXELMAPS_FEATURE_CLASSES(EXPECT_IDENTIFIERS)
+#undef EXPECT_IDENTIFIERS
+  EXPECT_THROW(GetFeatureTable("ngldm"), EngineError);
 }

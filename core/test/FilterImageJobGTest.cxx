@@ -24,7 +24,7 @@ using voxelmaps::FilterBoundary;
 using voxelmaps::FilteredImage;
 using voxelmaps::FilterImageJob;
 using voxelmaps::FilterTerm;
-using voxelmaps::LineFilter;
+using voxelmaps::AxisFilter;
 using VoxelMapsTest::IsCudaTest;
 using VoxelMapsTest::RandomNumbers;
 
@@ -70,10 +70,10 @@ MakeJob(const std::vector<T> & pixels, const voxelmaps::Triple & size)
   return job;
 }
 
-LineFilter
+AxisFilter
 MakeGaussian(unsigned int axis, double sigma, unsigned int order = 0, bool normalizeAcrossScale = false)
 {
-  LineFilter filter;
+  AxisFilter filter;
   filter.axis = axis;
   filter.sigma = sigma;
   filter.order = order;
@@ -81,10 +81,10 @@ MakeGaussian(unsigned int axis, double sigma, unsigned int order = 0, bool norma
   return filter;
 }
 
-LineFilter
+AxisFilter
 MakeConvolution(unsigned int axis, const std::vector<double> & kernel, std::int64_t origin, FilterBoundary boundary)
 {
-  LineFilter filter;
+  AxisFilter filter;
   filter.axis = axis;
   filter.kernel = kernel;
   filter.origin = origin;
@@ -112,7 +112,7 @@ MakeSize(RandomNumbers & random)
   return size;
 }
 
-LineFilter
+AxisFilter
 MakeRandomFilter(RandomNumbers & random)
 {
   const auto axis = static_cast<unsigned int>(random.Below(3));
@@ -135,7 +135,7 @@ std::vector<FilteredImage>
 MakeRandomImages(RandomNumbers & random)
 {
   std::vector<FilteredImage> images(static_cast<std::size_t>(random.Between(1, 3)));
-  const LineFilter           shared = MakeRandomFilter(random);
+  const AxisFilter           shared = MakeRandomFilter(random);
   for (FilteredImage & image : images)
   {
     image.isMagnitude = random.Chance(0.3);
@@ -263,7 +263,7 @@ CheckConvolutions(std::uint64_t seed)
       std::vector<T> values = pixels;
       while (term.filters.size() < 2)
       {
-        const LineFilter filter = MakeRandomFilter(random);
+        const AxisFilter filter = MakeRandomFilter(random);
         if (!filter.kernel.empty())
         {
           term.filters.push_back(filter);

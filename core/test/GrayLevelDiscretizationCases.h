@@ -53,7 +53,7 @@ enum class Kind
   SmallNumbers,
   /** Negative numbers and fractions. */
   Finite,
-  /** Of real types, also some NaN, infinities, zeros of both signs, and denormals. */
+  /** For real types, also some NaN, infinities, zeros of both signs, and denormals. */
   Mixed,
   /** All bits are random. */
   AllBits

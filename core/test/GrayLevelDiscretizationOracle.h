@@ -111,7 +111,7 @@ public:
            (usesRange && m_HasRange && this->GetNumberOfLevels().high > maxLevels);
   }
 
-  /** Of a valid job. */
+  /** Bounds of the level of a pixel; the job must be valid. */
   Bounds
   GetLevel(std::size_t pixel) const
   {

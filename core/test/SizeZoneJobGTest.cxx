@@ -60,7 +60,7 @@ TEST(SizeZoneJob, WindowsOfBits)
 
 TEST(SizeZoneJob, LargerWindows)
 {
-  // Of the CPU, and of both engines.
+  // Windows of the CPU, and of both engines.
   const std::vector<Triple> windows{ { { 9, 9, 9 } },    { { 8, 8, 1 } },    { { 63, 1, 1 } },  { { 3, 3, 8 } },
                                      { { 1, 33, 2 } },   { { 13, 12, 11 } }, { { 255, 3, 3 } }, { { 3, 250, 2 } },
                                      { { 31, 2, 2 } },   { { 1, 1, 33 } },   { { 16, 16, 1 } }, { { 250, 1, 2 } },

@@ -184,7 +184,7 @@ struct TextureScene
 
   std::vector<std::uint16_t> levels;
   std::vector<float>         intensities;
-  /** Of as many voxels as the levels. */
+  /** As many voxels as there are levels. */
   std::vector<std::uint8_t> selection;
   TJob                      job;
 };

@@ -42,8 +42,8 @@ TEST(RunLengthClass, RefusesJobsThatExceedItsArrays)
     { [](RunLengthJob & job) { job.offsets = { { { 0, 0, 0 } } }; }, "not a valid direction" },
     { [](RunLengthJob & job) { job.features.assign(17, Feature::RunPercentage); }, "17 features" },
     { [](RunLengthJob & job) { job.features = { static_cast<Feature>(16) }; }, "features" },
-    { [](RunLengthJob & job) { job.windowSize = { { 256, 1, 1 } }; }, "256 voxels" },
-    { [](RunLengthJob & job) { job.windowAnchor = { { 4, 0, 0 } }; }, "anchor 4" },
+    { [](RunLengthJob & job) { job.windowSize = { { 256, 1, 1 } }; }, "[256, 1, 1]" },
+    { [](RunLengthJob & job) { job.windowAnchor = { { 4, 0, 0 } }; }, "anchor is [4, 0, 0]" },
     { [](RunLengthJob & job) { job.windowSize = { { 255, 255, 2 } }; }, "130050" },
     { [](RunLengthJob & job) { job.numberOfGrayLevels = 65536; }, "65536" },
   };

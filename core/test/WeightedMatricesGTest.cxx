@@ -122,7 +122,7 @@ GetExpected(const RunLengthJob & job, const RunLengthOracle::Levels & levels, co
       }
     }
   }
-  // Of many runs that weigh as much as one.
+  // Many runs weigh as much as one here.
   return matrix.empty() ? std::numeric_limits<long double>::quiet_NaN()
                         : RunLengthOracle::ComputeFeature(matrix, voxels, 255, job.features[feature]).reference;
 }

@@ -16,7 +16,7 @@ def find_new_pictures(block, block_vars, gallery_conf):
     names = [name for _, name in zip(written, block_vars["image_path_iterator"])]
     for path, name in zip(written, names):
         shutil.copy(path, name)
-    # Of several pictures at once, sphinx-gallery would make small ones side by side.
+    # One by one: sphinx-gallery would make small ones side by side.
     return "\n".join(
         figure_rst([name], gallery_conf["src_dir"], path.stem.replace("-", " ").replace("_", " "))
         for path, name in zip(written, names)

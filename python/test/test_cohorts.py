@@ -74,9 +74,9 @@ def test_column_of_labels(run, tmp_path):
     assert values[0] == values[2] == values[4] != values[1] == values[3] == values[5] and rows[6]["error"]
     code, _, errors = run("maps", "--jobs", "t.csv", *ONE_FEATURE, "--label", "2")
     assert code == 1 and errors[0].endswith("--label and the column label of t.csv exclude each other")
-    rule = "must be an integer from 1 up, several of them with commas, or all"
+    rule = "must be an integer from 1 up, or the name of a structure, several of them with commas, or all"
     for label, output, message in (
-        ("x", "e", f"line 2 of the table t.csv: label is 'x', but {rule}"),
+        ("1.5", "e", f"line 2 of the table t.csv: label is '1.5', but {rule}"),
         ("-1", "e", "label is '-1'"),
         ("1;1", "e", "label is '1;1'"),
         ('"1,1"', "e", "label 1 is given twice"),
@@ -170,7 +170,7 @@ def test_dataset_of_nnunet(run, tmp_path):
     mask = np.asarray(nibabel.load("maska.nii.gz").dataobj) == 1
     assert np.asarray(labels.dataobj).max() == 1 and labels.get_data_dtype() == np.uint8
     assert np.asarray(nibabel.load(folder / "labelsTr" / "a.nii.gz").dataobj).sum() == mask.sum()
-    # Of an earlier run; the statistics are those of the maps.
+    # A table of an earlier run; the statistics are those of the maps.
     (tmp_path / "t.csv").write_text("\n".join(lines))
     plain = [row["mean"] for row in rows_of(tmp_path / "t-summary.csv")]
     nnunet = [*arguments, "--channels", "nnunet", "--fill", "-7"]

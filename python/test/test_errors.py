@@ -28,7 +28,7 @@ class Volumeter:
         return self.array
 
 
-# Of the calls below.
+# Names in the calls below.
 NAMES = {
     "np": np,
     "voxelmaps": voxelmaps,
@@ -47,6 +47,7 @@ NAMES = {
     "three": voxelmaps.feature_maps(X, features=["glcm_Contrast", "glcm_Id", "firstorder_Mean"]),
     "regions": lambda **k: voxelmaps.region_features(**{"image": X, "mask": X > 40, "features": "glcm", **k}),
     "parts": np.repeat([1, 1, 2, 0], 108).reshape(X.shape),
+    "filtered": lambda name="LoG", x=X, **k: voxelmaps.filter_image(x, name, **k),
     "describe": lambda x=X, features="glcm", **k: voxelmaps.describe(x, features=features, **k),
     "strength": lambda x=X, seeds=SEED, **k: voxelmaps.fuzzy_connectedness(x, seeds, **k),
     "labels": lambda x=X, seeds={1: SEED}, **k: voxelmaps.labels(x, seeds, **k),
@@ -206,6 +207,29 @@ ERRORS = {
     "regions(image=np.zeros((2, 4, 4, 4)))": "ValueError: image has 4 axes, but must be one image with 2 or 3 axes",
     "regions(features='voxel')": "ValueError: there is no class 'voxel' of features",
     "maps(features='shape_Elongation')": "ValueError: shape is that of regions, not of the windows of voxels: use voxelmaps.region_features",
+    # Filters.
+    "filtered()": "TypeError: filter LoG needs sigma, the standard deviation in mm",
+    "filtered('Log')": r"ValueError: filter is 'Log' .did you mean LoG.*, but must be one of LoG, Gaussian",
+    "filtered(sigma=0)": "ValueError: sigma is 0, but must be a number greater than 0 and finite",
+    "filtered(sigma=[1, np.nan])": "ValueError: a value of sigma is nan, but must be a number greater than 0",
+    "filtered(sigma=[])": "ValueError: sigma is empty",
+    "filtered(sigma=1e9)": r"ValueError: sigma 1e\+09 for voxels of size 1, .* sigma must be 0.05 to 1000 voxels",
+    "filtered(sigma=1e-9)": "ValueError: sigma 1e-09 for voxels of size 1, ",
+    "filtered('Gradient', sigma=1)": "ValueError: sigma is 1, but has no effect on the filter Gradient; it belongs to LoG and Gaussian",
+    "filtered('Gaussian', sigma=1, order=3)": "ValueError: order is 3, but must be 0, 1 or 2",
+    "filtered('Gaussian', sigma=1, order=(1, 0))": "ValueError: order is .*3 of them, one per axis",
+    "filtered('Mean', size=0)": "ValueError: size is 0, but must be one integer from 1 to",
+    "filtered('Mean', mode='symmetric')": "ValueError: mode is 'symmetric'.*, but must be one of reflect, constant, nearest, mirror, wrap",
+    "filtered('Convolution')": "TypeError: filter Convolution needs weights",
+    "filtered('Convolution', weights=[])": "ValueError: weights must have at least one number",
+    "filtered('Convolution', weights=[[1], [2]])": "ValueError: weights has 2 kernels, but must have one, or one per axis, which are 3",
+    "filtered('Convolution', weights=[1, np.inf])": "ValueError: A kernel has a number that is not finite",
+    "filtered('Convolution', weights=[1, 'a'])": "TypeError: a value of weights is 'a', but must be a number",
+    "filtered('Wavelet', wavelet='db99')": "ValueError: wavelet is 'db99', but must be a discrete wavelet of PyWavelets",
+    "filtered('Wavelet', level=33)": "ValueError: level is 33, but must be an integer from 1 to 32",
+    "filtered('Wavelet', x=np.ones((4, 4)), plane_axis=2)": "ValueError: plane_axis is 2, but the image has 2 axes",
+    "filtered(x=np.zeros((2, 4, 4, 4)), sigma=1)": "ValueError: image has 4 axes, but must be one image",
+    "filtered(x=X.astype(complex), sigma=1)": "TypeError: complex128",
     # Images and files of maps.
     "three.to_images('ITK')": "ValueError: kind is 'ITK' .did you mean itk.*, but must be itk, sitk, nibabel",
     "three.save('maps', 'png')": "ValueError: format is 'png', but must be nii.gz, nii or nrrd",

@@ -369,7 +369,7 @@ def test_affinity_of_a_session(case):
     # Only what the estimate does not give.
     check(session, first, {"object_mean": 90}, **{**affinity, "object_mean": 90})
     assert session.affinity == {**affinity, "object_mean": 90}
-    # Of each label, and one of all after them.
+    # Moments of each label, then one of all.
     means = {"object_mean": {1: 40, 2: 60, 7: 50}, "object_variance": 900, "difference_variance": 400}
     for start, end in ((means, {"object_mean": 50}), ({"estimate_of_every_label": True},) * 2):
         session = voxelmaps.SeedSession(image, **ESTIMATED, **start)

@@ -130,7 +130,7 @@ def test_files(tmp_path):
     same_maps(voxelmaps.read_maps(tmp_path / "maps.nrrd"), maps, ["glcm_Contrast"])
     maps[["glcm_Contrast"]].save(tmp_path / "glcm_Contrast.nii.gz")
     same_maps(voxelmaps.read_maps(tmp_path / "glcm_Contrast.nii.gz"), maps, ["glcm_Contrast"])
-    # Of two dimensions, in double precision, without a geometry.
+    # Two dimensions, double precision, no geometry.
     flat = maps_of(x, precision="double")
     flat.save(tmp_path / "flat.nrrd")
     read = voxelmaps.read_maps(tmp_path / "flat.nrrd")

@@ -225,7 +225,7 @@ def test_maps_of_the_same_files_are_added(folder):
     maps("firstorder_Mean").save("out")
     maps("firstorder_Range").save("out")
     assert list(voxelmaps.read_maps("out")) == ["firstorder_Mean", "firstorder_Range"]
-    # Of an array, only equal maps are known to be of the same image.
+    # With an array, only equal maps are known to belong to the same image.
     array = itk.array_from_image(itk.imread("image.nii.gz"))
     maps("firstorder_Mean", array).save("array")
     maps("firstorder_Mean", array.copy()).save("array")

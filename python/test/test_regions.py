@@ -11,6 +11,7 @@ import warnings
 import numpy as np
 import pytest
 import voxelmaps
+from array_libraries import library, needs_device  # noqa: F401
 from test_program import rows_of, run, write_case  # noqa: F401
 from test_rules import LABELS, SPACING, X, kind, volume  # noqa: F401
 from voxelmaps import _feature_maps, radiomics
@@ -320,6 +321,34 @@ def test_results_do_not_depend_on_threads_labels_and_types():
     alone = voxelmaps.region_features(np.pad(x, 3)[2:, 1:], np.pad(np.where(mask == 4, 1, 0), 3)[2:, 1:])
     for name in list(table)[1:]:
         assert alone[name] == pytest.approx(table[name][[3]], rel=1e-13), name
+
+
+def test_arrays_of_libraries_have_the_same_bits(library):  # noqa: F811
+    x, mask = scene()
+    for given, label, limits in (
+        (mask, "all", {}),
+        (mask.astype(np.float32), [5, 1], {"bin_edges": [-50.0, 0.0, 9.5, 40.0]}),
+        (mask.astype(np.uint8), [2], {"intensity_range": (-60, 90)}),
+        (mask > 2, "all", {}),
+    ):
+        expected = voxelmaps.region_features(x, given, label=label, device="cpu", **limits)
+        found = voxelmaps.region_features(library(x), library(given), label=label, **limits)
+        for name in expected:
+            np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
+    with pytest.raises(ValueError, match="infinite at 1 voxel inside mask"):
+        voxelmaps.region_features(library(np.where(x == x.max(), np.inf, x)), library(np.ones_like(mask)))
+
+
+@needs_device
+def test_devices_have_the_same_bits():
+    random = np.random.default_rng(3)
+    x = random.normal(0, 60, (40, 50, 60)).astype(np.float32)
+    mask = np.kron(random.integers(0, 9, (8, 10, 12)), np.ones((5, 5, 5), int)).astype(np.int16)
+    expected = voxelmaps.region_features(x, mask, device="cpu")
+    for device in ("cuda", 0, None):
+        found = voxelmaps.region_features(x, mask, device=device)
+        for name in expected:
+            np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
 
 
 def test_many_labels_and_levels():

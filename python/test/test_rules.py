@@ -198,7 +198,7 @@ def test_masks(name, kind, function):
     result = function(kind(volume(X)), kind(volume(mask)), **options)
     assert np.array_equal(array_of(result), reference)
     if function in CONNECTED:
-        # Of the kind and in the place of the image.
+        # The result has the kind and the place of the image.
         given, back = (_image.opened(each, "an image") for each in (kind(volume(X)), result))
         assert type(result).__module__ == (
             "SimpleITK.SimpleITK" if kind.name in ("NIfTI", "NRRD") else type(given.given).__module__
@@ -401,7 +401,7 @@ def test_axes_of_a_dataarray_and_a_tensor_of_monai():
     strength = voxelmaps.fuzzy_connectedness(tensors[0], SEED[::-1], seed_points=volume(X).point(SEED[::-1]), **COMMON)
     assert np.array_equal(strength.T, voxelmaps.fuzzy_connectedness(X, SEED, **COMMON))
     assert type(strength) is MetaTensor and np.allclose(strength.affine, image.affine)
-    # Of a batch of one channel.
+    # A batch of one channel.
     (batch,) = voxelmaps.feature_maps(tensors[0][None], tensors[1], features=FEATURES[:1]).values()
     assert np.array_equal(batch[0], voxelmaps.feature_maps(*tensors, features=FEATURES[:1]).array[0])
     lazy = MetaTensor(X, np.eye(4))

@@ -21,9 +21,12 @@ WHEELS = ["voxelmaps", "itk-voxelmaps"]
 
 def files_of(wheel):
     try:
-        return {str(path): path for path in importlib.metadata.files(wheel) if "__pycache__" not in str(path)}
+        distribution = importlib.metadata.distribution(wheel)
     except importlib.metadata.PackageNotFoundError:
         pytest.skip(f"{wheel} is not installed")
+    if '"editable": true' in (distribution.read_text("direct_url.json") or ""):
+        pytest.skip(f"{wheel} is an editable installation")
+    return {str(path): path for path in distribution.files if "__pycache__" not in str(path)}
 
 
 def libraries_of(wheel):

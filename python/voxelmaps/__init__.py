@@ -47,7 +47,7 @@ def __getattr__(name):
         try:
             value = metadata.version("voxelmaps")
         except metadata.PackageNotFoundError:
-            # Of a frozen program, or of a folder that was copied.
+            # In a frozen program, or in a folder that was copied.
             try:
                 value = importlib.import_module(f"{__name__}._core").version()
             except ImportError:

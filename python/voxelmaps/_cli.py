@@ -16,7 +16,7 @@ import warnings
 
 from . import _outputs
 from ._cohort import tables, workers
-from ._files import layouts, paths
+from ._files import layouts, paths, uptake
 from ._suggestions import did_you_mean
 
 _MAX_THREADS = 4096
@@ -155,7 +155,7 @@ _RESULTS = ("out", "strength", "margin")
 
 # Options with their values, and what they mean.
 _SHARED = {
-    "--mask MASK": "image with the labels of regions, on the grid of the image",
+    "--mask MASK": "image with the labels of regions, on the grid of the image, or an RTSTRUCT",
     "--dask ADDRESS": "compute the table on a dask cluster, such as tcp://host:8786, or local for processes on this computer",
     "--params FILE": "PyRadiomics parameter file, YAML or JSON; options override it, except for its settings of an image type",
     "--classes NAMES": "all features of classes, such as glcm,glrlm",
@@ -166,6 +166,8 @@ _SHARED = {
     "--force2d-dimension N": "axis across the windows of --force2d (default: 0, z)",
     "--force2d": "windows of one slice",
     "--threads N": "threads per case (default: one per processor)",
+    "--suv NAME": "convert PET series to SUV per body weight (bw), lean body mass by the formula of Janmahasatian (lbm) or James "
+    "(lbm_james), or body surface area by that of Du Bois (bsa)",
     "--verbose": "show the messages of image readers",
 }
 _OVERWRITE = {
@@ -175,7 +177,8 @@ _OF_MAPS = {
     **_SHARED,
     "--out FOLDER": "folder for the maps",
     "--jobs TABLE": "CSV file with the columns image, mask, output and optionally label, instead of IMAGE, --mask and --out",
-    "--label N": "label of the region in the mask (default: 1); with several, such as 1,2,3, or all, each has a folder label-N",
+    "--label N": "label of the region in the mask, a number or the name of a structure (default: 1); with several, such as 1,2,3, or "
+    "all, each has a folder label-N",
     "--format NAME": "nii.gz, nii or nrrd (default: nii.gz)",
     "--channels NAME": "nnunet: write maps as channels of nnU-Net. The parent of the output folders gets imagesTr with "
     "CASE_0000.nii.gz and so on, labelsTr and dataset.json; CASE is the name of the output folder",
@@ -199,7 +202,8 @@ _OPTIONS = {
         "--format NAME": "csv or json (default: csv)",
         **_OVERWRITE,
         "--jobs TABLE": "CSV file with the columns image, mask and optionally label, instead of IMAGE and --mask",
-        "--label N": "label of the region in the mask (default: 1); several, such as 1,2,3, or all have a row each",
+        "--label N": "label of the region in the mask, a number or the name of a structure (default: 1); several, such as 1,2,3, or all "
+        "have a row each",
     },
     "describe": {"--mask MASK": "image that is not 0 inside"},
     "connect": {
@@ -235,6 +239,7 @@ _KEYWORDS = {
     "--label": {"type": _labels},
     "--seeds": {"type": _seeds},
     "--setting": {"default": [], "action": "append"},
+    "--suv": {"choices": tuple(uptake.KINDS)},
     "--precision": {"default": "float", "choices": ("float", "double")},
     "--threads": {"type": _threads},
 }
@@ -606,7 +611,7 @@ def _check(options, console, worker):
         return
     for path in options.image:
         try:
-            console.line(f"{path}: {worker.call(workers.check_image, path)}")
+            console.line(f"{path}: {worker.call(workers.check_image, path, options.suv)}")
         except Exception as error:
             console.fail(f"{path}: {paths.one_line(error)}")
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _arrays, _core, _image, _masks, _parameters, _seeds
 from ._devices import place_of, triple
+from ._files.dicom import label_of
 from ._parameters import ADJACENCIES, AFFINITIES, FUZZY_CONNECTEDNESS, MOMENTS, count, number, with_parameters
 from ._progress import shown
 from ._suggestions import warn
@@ -84,6 +85,7 @@ class Scene(NamedTuple):
                 raise ValueError(f"label is {label!r}, but there is no mask whose label it is")
             _masks.check_finite(self.pixels, None)
             return self if self.mask is None else self._replace(mask=None)
+        label = label_of(mask, label)
         array = self.opened.on_grid(mask, "mask", label)
         array = _arrays.array_like(array, "mask", self.pixels, self.shape, may_be_on_host=True)
         region = _masks.region(array, label, "mask", self.pixels)
@@ -263,8 +265,9 @@ def fuzzy_connectedness(
         grid of the image that is not 0 at seeds.
     mask : array, image or path, optional
         The region, on the grid of the image: boolean, or with 0 and one other value. Paths do not enter voxels where it is 0.
-    label : int or list of int, optional
-        Label that is inside, if the mask has several, or a list of labels that are inside together.
+    label : int, str or list of them, optional
+        Label that is inside, if the mask has several, or a list of labels that are inside together; of a DICOM segmentation or an
+        RTSTRUCT, also by name.
     seed_points : point or list of points, optional
         Seeds as physical points x, y, z in mm (LPS, as in ITK), if the image has a geometry; x and y of 3D Slicer (RAS) have the
         opposite sign. They can be given in addition to seeds.

@@ -31,7 +31,6 @@ cdef extern from *:
     #define VOXELMAPS_VERSION "unknown"
     #endif
 
-    #include <array>
     #include <atomic>
     #include <chrono>
     #include <map>
@@ -134,6 +133,26 @@ cdef extern from *:
           throw PythonError{};
         }
       }
+
+      /** Set the parameters that are given, by the names of VisitParameters; there must be no others. */
+      template <typename TParameters>
+      void
+      SetParameters(TParameters & parameters) const
+      {
+        Py_ssize_t known = 0;
+        parameters.VisitParameters([&](const char * name, auto member) {
+          if (PyDict_GetItemString(values, name) != nullptr)
+          {
+            this->Set(parameters.*member, name);
+            ++known;
+          }
+        });
+        if (known != PyDict_Size(values))
+        {
+          PyErr_SetObject(PyExc_KeyError, values);
+          throw PythonError{};
+        }
+      }
     };
 
     /** Lets the main thread raise KeyboardInterrupt, and calls "progress" with the number of voxels that are finished, unless it is
@@ -214,78 +233,18 @@ cdef extern from *:
       }
     }
 
-    /** The features of a class by its name in PyRadiomics. */
-    const voxelmaps::FeatureTable &
-    GetTable(const std::string & name)
-    {
-      using namespace voxelmaps;
-      static const std::map<std::string, const FeatureTable *> tables{
-        { "firstorder", &FirstOrderFeatureMapEnums::GetFeatureTable() },
-        { "glcm", &CooccurrenceFeatureMapEnums::GetFeatureTable() },
-        { "gldm", &DependenceFeatureMapEnums::GetFeatureTable() },
-        { "glrlm", &RunLengthFeatureMapEnums::GetFeatureTable() },
-        { "glszm", &SizeZoneFeatureMapEnums::GetFeatureTable() },
-        { "ngtdm", &GrayToneDifferenceFeatureMapEnums::GetFeatureTable() },
-        { "shape", &GetShapeFeatureTable() },
-        { "shape2D", &GetPlanarShapeFeatureTable() },
-      };
-      return *tables.at(name);
-    }
-
     using Classes = std::vector<voxelmaps::TextureClassJob>;
 
     void
-    AddClass(Classes & classes, const std::string & name, PyObject * arguments)
+    AddClass(Classes & classes, const std::string & name, PyObject * features, PyObject * parameters)
     {
-      const Arguments given{ arguments };
-      const auto add = [&](auto job, const auto & set) {
-        given.Set(job.features, "features");
-        set(job);
-        classes.emplace_back(job);
-      };
-      const auto setOffsets = [&](auto & job) { given.Set(job.offsets, "offsets"); };
-      const auto setDirections = [&](auto & job) {
-        setOffsets(job);
-        given.Set(job.offsetWeights, "offset_weights");
-        given.Set(job.aggregation, "aggregation");
-      };
-      if (name == "firstorder")
-      {
-        add(voxelmaps::FirstOrderJob{}, [&](auto & job) {
-          given.Set(job.voxelArrayShift, "voxel_array_shift");
-          given.Set(job.voxelVolume, "voxel_volume");
-        });
-      }
-      else if (name == "glcm")
-      {
-        add(voxelmaps::CooccurrenceJob{}, [&](auto & job) {
-          setDirections(job);
-          given.Set(job.symmetric, "symmetric");
-          given.Set(job.hasOneLevel, "has_one_level");
-        });
-      }
-      else if (name == "gldm")
-      {
-        add(voxelmaps::DependenceJob{}, [&](auto & job) {
-          setOffsets(job);
-          given.Set(job.alpha, "alpha");
-        });
-      }
-      else if (name == "glrlm")
-      {
-        add(voxelmaps::RunLengthJob{}, [&](auto & job) {
-          setDirections(job);
-          given.Set(job.skipDirectionsWithoutPairs, "skip_directions_without_pairs");
-        });
-      }
-      else if (name == "glszm")
-      {
-        add(voxelmaps::SizeZoneJob{}, [](auto &) {});
-      }
-      else
-      {
-        add(voxelmaps::GrayToneDifferenceJob{}, setOffsets);
-      }
+      classes.push_back(voxelmaps::MakeTextureClassJob(name));
+      std::visit(
+        [&](auto & job) {
+          Arguments::Read(features, job.features);
+          Arguments{ parameters }.SetParameters(job);
+        },
+        classes.back());
     }
 
     /** Set what jobs of maps and of regions have. */
@@ -296,15 +255,7 @@ cdef extern from *:
       given.Set(job.pixels, "pixels");
       given.Set(job.pixelType, "pixel_type");
       given.Set(job.size, "size");
-      levels.Set(job.discretization.method, "method");
-      levels.Set(job.discretization.rangeSource, "range_source");
-      levels.Set(job.discretization.numberOfGrayLevels, "number_of_gray_levels");
-      levels.Set(job.discretization.binWidth, "bin_width");
-      levels.Set(job.discretization.binEdges, "bin_edges");
-      std::array<double, 2> range;
-      levels.Set(range, "value_range");
-      job.discretization.rangeMinimum = range[0];
-      job.discretization.rangeMaximum = range[1];
+      levels.SetParameters(job.discretization);
       job.classes = classes;
       job.execution = MakeExecution(given);
     }
@@ -351,8 +302,15 @@ cdef extern from *:
       given.Set(job.spacing, "spacing");
       given.Set(job.connectsAxis, "connects_axis");
       given.Set(job.labels, "labels");
+      voxelmaps::CudaOptions options;
+      given.Set(options.deviceID, "device");
+      given.Set(options.inputLocation, "is_on_device");
+      given.Set(options.stream, "stream");
       std::vector<voxelmaps::RegionFeatures> result;
-      CallWithoutLock([&] { result = voxelmaps::ComputeRegionFeatures(job); });
+      CallWithoutLock([&] {
+        result =
+          options.deviceID < 0 ? voxelmaps::ComputeRegionFeatures(job) : voxelmaps::ComputeRegionFeaturesCuda(job, options);
+      });
       return result;
     }
 
@@ -632,7 +590,7 @@ cdef extern from *:
     cdef cppclass RegionMatrixKind "voxelmaps::RegionMatrixKind":
         pass
 
-    cdef cppclass LineFilter "voxelmaps::LineFilter":
+    cdef cppclass AxisFilter "voxelmaps::AxisFilter":
         unsigned int axis
         double sigma
         unsigned int order
@@ -642,7 +600,7 @@ cdef extern from *:
         FilterBoundary boundary
 
     cdef cppclass FilterTerm "voxelmaps::FilterTerm":
-        vector[LineFilter] filters
+        vector[AxisFilter] filters
         double factor
 
     cdef cppclass FilteredImage "voxelmaps::FilteredImage":
@@ -661,8 +619,9 @@ cdef extern from *:
         RelativeHierarchy hierarchy
         cpp_bool isCanceled
 
-    const FeatureTable & GetTable(const string & name) except +RaisePythonError
-    void AddClass(vector[TextureClassJob] & classes, const string & name, object given) except +RaisePythonError
+    const FeatureTable & GetFeatureTable "voxelmaps::GetFeatureTable"(const string & name) except +RaisePythonError
+    void AddClass(
+        vector[TextureClassJob] & classes, const string & name, object features, object given) except +RaisePythonError
     unsigned int ComputeMaps(
         object given, object levels, const vector[TextureClassJob] & classes) except +RaisePythonError
     vector[RegionFeatures] ComputeRegions(
@@ -677,6 +636,10 @@ cdef extern from *:
     void ComputeLabels(
         object given, const Affinity & affinity, const map[uint16_t, Affinity] & of_labels,
         KeptHierarchy * kept) except +RaisePythonError
+
+
+cdef extern from * namespace "voxelmaps":
+    void VerifyWindow(const Triple & size, const Triple & anchor) except +RaisePythonError
 
 
 cdef extern from "voxelmaps/CudaDevices.h" namespace "voxelmaps::CudaDevices":
@@ -696,7 +659,7 @@ def feature_names():
     cdef const FeatureTable * table
     names = {}
     for name in ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm", "shape", "shape2D"):
-        table = &GetTable(name.encode())
+        table = &GetFeatureTable(name.encode())
         names[name] = [table[0][i].pyRadiomicsName.decode() for i in range(table.GetNumberOfFeatures())]
     return names
 
@@ -704,7 +667,15 @@ def feature_names():
 def find_feature(name, feature):
     """The number of the feature of a class with this name, abbreviation, or name in the IBSI's manual; None if there is none."""
     cdef unsigned int number = 0
-    return number if GetTable(name.encode()).Find(feature.encode(), number) else None
+    return number if GetFeatureTable(name.encode()).Find(feature.encode(), number) else None
+
+
+def check_window(sizes):
+    """Raise ValueError for a window that is too large, of so many voxels along x, y and z."""
+    cdef Triple size, anchor
+    for d in range(3):
+        size[d], anchor[d] = sizes[d], 0
+    VerifyWindow(size, anchor)
 
 
 def number_of_devices():
@@ -739,19 +710,23 @@ cdef _end_job(reporter, size, count=1):
         reporter.end_job(size[0] * size[1] * size[2] * count)
 
 
+cdef _as_in_itk(parameters):
+    return {name.title().replace("_", ""): value for name, value in parameters.items()}
+
+
 cdef vector[TextureClassJob] _classes(classes) except *:
     cdef vector[TextureClassJob] result
     for name, features, parameters in classes:
-        AddClass(result, name.encode(), {"offset_weights": (), **parameters, "features": features})
+        AddClass(result, name.encode(), features, _as_in_itk(parameters))
     return result
 
 
 def compute_feature_maps(*, classes, discretization, **given):
     """Compute a FeatureMapsJob; arguments are its members, enumerators are numbers.
 
-    classes    Tuples of the name in PyRadiomics, numbers of features, and a dict of parameters.
+    classes    Tuples of the name in PyRadiomics, numbers of features, and a dict of parameters that differ from their defaults.
     discretization
-               Dict of method, range_source, number_of_gray_levels, bin_width, bin_edges and value_range.
+               Dict of parameters of the ITK filters, such as bin_width, that differ from their defaults.
     pixels, mask, selection, output
                Addresses; 0 if there is no mask or selection.
     threads    0 for one per processor.
@@ -762,7 +737,7 @@ def compute_feature_maps(*, classes, discretization, **given):
     Returns the number of gray levels.
     """
     reporter = _progress.get()
-    levels = ComputeMaps(_with_thread(given, reporter), discretization, _classes(classes))
+    levels = ComputeMaps(_with_thread(given, reporter), _as_in_itk(discretization), _classes(classes))
     _end_job(reporter, given["output_size"], len(classes))
     return levels
 
@@ -772,13 +747,14 @@ def compute_region_features(*, classes, discretization, **given):
 
     labels                 Of the regions; all that are greater than 0 if empty.
     shape, planar_shape    Numbers of features.
-    pixels, pixel_type, size, label_image, label_type, spacing, connects_axis, threads
+    pixels, pixel_type, size, label_image, label_type, spacing, connects_axis, threads, device, is_on_device, stream
 
     Returns tuples of label, number of voxels, number of gray levels, bounding box and list of values of each region. The box is pairs
     of the first index and the number of voxels along x, y and z.
     """
     reporter = _progress.get()
-    cdef vector[RegionFeatures] regions = ComputeRegions(_with_thread(given, reporter), discretization, _classes(classes))
+    cdef vector[RegionFeatures] regions = ComputeRegions(
+        _with_thread(given, reporter), _as_in_itk(discretization), _classes(classes))
     _end_job(reporter, given["size"])
     return [
         (one.label, one.numberOfVoxels, one.numberOfGrayLevels, [(one.boxIndex[d], one.boxSize[d]) for d in range(3)], one.values)
@@ -839,7 +815,7 @@ def filter_image(*, images, has_progress, **given):
     cdef vector[FilteredImage] filtered
     cdef FilteredImage image
     cdef FilterTerm term
-    cdef LineFilter line
+    cdef AxisFilter line
     for terms, image.isMagnitude in images:
         image.terms.clear()
         for filters, term.factor in terms:

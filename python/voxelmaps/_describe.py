@@ -15,7 +15,7 @@ from ._feature_maps import CLASSES, request_of, text_of_one_level
 if TYPE_CHECKING:
     from ._types import Array, ImageLike, Path
 
-# Of texture in a window of some hundred voxels, more levels than voxels say little.
+# A window of some hundred voxels says little about more levels than that.
 _MANY_LEVELS = 256
 
 
@@ -77,14 +77,15 @@ class Description(NamedTuple):
         ]
         return "\n".join(lines)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def _times(numbers: tuple[int, ...]) -> str:
     return " × ".join(map(str, numbers))
 
 
-def _bytes(number: int) -> str:
+def _bytes(number: float) -> str:
     for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
         if number < 1024 or unit == "TiB":
             break

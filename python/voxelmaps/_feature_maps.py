@@ -15,8 +15,9 @@ import numpy as np
 
 from . import _arrays, _core, _image, _masks, _parameters
 from ._devices import devices_of_arrays, triple
+from ._files.dicom import label_of
 from ._maps import FeatureMaps, Geometry, provenance
-from ._parameters import FEATURE_MAPS, MAX_WINDOW, check_effects, checked, given_one, per_axis, with_parameters
+from ._parameters import FEATURE_MAPS, check_effects, checked, given_one, per_axis, with_parameters
 from ._progress import shown
 from ._suggestions import did_you_mean, warn
 
@@ -31,12 +32,12 @@ CLASSES = ("firstorder", "glcm", "gldm", "glrlm", "glszm", "ngtdm")
 # The parameters that make gray levels, and their ranges, with the numbers of voxelmaps::GrayLevelDiscretizationEnums.
 _METHODS = {"bin_width": 2, "bin_count": 0, "bin_edges": 5, "largest_gray_level": 4}
 _RANGES = {"given": 0, "image": 1, "mask": 2}
-# Of the aggregations of all classes.
+# Aggregations of all classes.
 _AVERAGE, _MERGE = 1, 2
 
-_MAX_OFFSETS, _MAX_WINDOW_VOXELS = 4096, 65535
+_MAX_OFFSETS = 4096
 _OF_CORE = {"BinWidth": "bin_width", "BinEdges": "bin_edges", "NumberOfGrayLevels": "bin_count"}
-# Of the window; that of PyRadiomics, and of radiomics.execute, is 1.
+# Radius of the window; in PyRadiomics and radiomics.execute, it is 1.
 _DEFAULT_RADIUS = 2
 
 # Parameters that values of maps do not depend on, and inputs.
@@ -67,7 +68,7 @@ def _names_of(features):
 
 
 def selected_features(features, classes=CLASSES):
-    """A dict of dicts of numbers of features by the names given, by class, in the order given, from the names in all forms.
+    """{class: {name as given: number of the feature}}, in the given order, from features in any form: names, or a dict by class.
 
     classes    Names of the classes that errors suggest.
     """
@@ -148,15 +149,21 @@ def discretization(values):
     if name in ("bin_edges", "largest_gray_level") and intensity_range != "mask":
         raise ValueError(f"intensity_range is {intensity_range!r}, but has no effect with {name}")
     source = intensity_range if isinstance(intensity_range, str) else "given"
+    first, last = intensity_range if source == "given" else (0.0, 255.0)
     return {
-        "name": name,
-        "method": _METHODS[name],
+        "discretization_method": _METHODS[name],
         "range_source": _RANGES[source],
         "number_of_gray_levels": values.get("bin_count") or values.get("largest_gray_level") or 32,
         "bin_width": values.get("bin_width") or 25.0,
         "bin_edges": values.get("bin_edges") or [],
-        "value_range": intensity_range if source == "given" else (0.0, 255.0),
+        "range_minimum": first,
+        "range_maximum": last,
     }
+
+
+def _name_of(discretization):
+    """The parameter that makes the gray levels."""
+    return next(name for name, method in _METHODS.items() if method == discretization["discretization_method"])
 
 
 def check_levels(image, inside, discretization, has_texture, label_image=None):
@@ -164,10 +171,11 @@ def check_levels(image, inside, discretization, has_texture, label_image=None):
     region, or if all have one gray level: the limits are of other units.
 
     inside         Array that is not 0 inside, or None; of the shape of the image, or of its last axes.
-    label_image    Array of NumPy with the labels of the regions, if there are several.
+    label_image    Array with the labels of the regions, if there are several.
     """
-    name, bins, edges = (discretization[key] for key in ("name", "number_of_gray_levels", "bin_edges"))
-    limits, effect, (first, last) = "intensity_range", "clamped", discretization["value_range"]
+    name, bins, edges = _name_of(discretization), *map(discretization.get, ("number_of_gray_levels", "bin_edges"))
+    limits, effect = "intensity_range", "clamped"
+    first, last = discretization["range_minimum"], discretization["range_maximum"]
     if name in ("bin_edges", "largest_gray_level"):
         limits, effect = name, "absent"
         first, last = (edges[0], math.inf) if name == "bin_edges" else (1, bins)
@@ -175,14 +183,16 @@ def check_levels(image, inside, discretization, has_texture, label_image=None):
         return
     if 0 in image.shape:
         return
-    if inside is not None or image.dtype.startswith(("float", "bfloat")):
+    least, greatest = image.extremes() if inside is None else (math.nan, math.nan)
+    # Choosing voxels takes longer on a device than the maps of a small image.
+    if math.isnan(least):
         with image.library.current_device():
             values = image.comparable()
             present = values == values if inside is None else (values == values) & (inside.array != 0)
             image = _arrays.Array(values[present], image.library)
-    if 0 in image.shape:
-        return
-    least, greatest = image.extremes()
+        if 0 in image.shape:
+            return
+        least, greatest = image.extremes()
     found = f"image has {least:g} to {greatest:g}" + " inside the mask" * (inside is not None)
     if greatest < first or least > last:
         raise ValueError(
@@ -192,10 +202,12 @@ def check_levels(image, inside, discretization, has_texture, label_image=None):
         with image.library.current_device():
             outside = (image.array < first) | (image.array > last)
             parts = {"inside the mask": int(outside.sum()) / math.prod(image.shape)}
-        if label_image is not None:
-            labels, numbers = np.unique(label_image[present], return_inverse=True)
-            mean = np.bincount(numbers, outside) / np.bincount(numbers)
-            parts = {f"with the label {label}": part for label, part in zip(labels, mean)}
+            if label_image is not None:
+                module = image.library.module()
+                labels, numbers = module.unique(label_image.comparable()[present], return_inverse=True)
+                mean = module.bincount(numbers, outside * 1.0) / module.bincount(numbers)
+                labels, mean = (_arrays.Array(each, image.library).host() for each in (labels, mean))
+                parts = {f"with the label {label}": part for label, part in zip(labels, mean)}
         for where, part in parts.items():
             if part > 0.5:
                 warn(
@@ -216,7 +228,7 @@ def check_levels(image, inside, discretization, has_texture, label_image=None):
 
 def text_of_one_level(discretization):
     """What to do about one gray level; None if it is not that of a width of bins, which was chosen for other intensities."""
-    return ONE_LEVEL.format(discretization["bin_width"]) if discretization["name"] == "bin_width" else None
+    return ONE_LEVEL.format(discretization["bin_width"]) if _name_of(discretization) == "bin_width" else None
 
 
 # --- Computation -------------------------------------------------------------------------------------------------------
@@ -225,7 +237,7 @@ def text_of_one_level(discretization):
 class Request(NamedTuple):
     """What is computed, from arguments that are checked."""
 
-    # Of one library in C order, with bytes for the mask and the selection, which has the shape of a map.
+    # Arrays of one library in C order, with bytes for the mask and the selection, which has the shape of a map.
     image: _arrays.Array
     mask: _arrays.Array | None
     selection: _arrays.Array | None
@@ -242,9 +254,9 @@ class Request(NamedTuple):
     # As devices_of_arrays returns it.
     device: Any
     names: Sequence[str] = ()
-    # Of an image.
+    # Geometry of the image, if it has one.
     geometry: Geometry | None = None
-    # Of a DataArray.
+    # Axes of a DataArray.
     axes: dict[str, Any] | None = None
     # As Opened has it.
     order: tuple[int, ...] | None = None
@@ -335,11 +347,11 @@ def _window(values, sizes):
 
 def check_window(window, name, value):
     """Raise ValueError for a window that is too large for the engines."""
-    if max(window) > MAX_WINDOW or math.prod(window) > _MAX_WINDOW_VOXELS:
-        raise ValueError(
-            f"{name} is {value!r}, which makes windows of {tuple(window)}, but at most {MAX_WINDOW} voxels along an axis and "
-            f"{_MAX_WINDOW_VOXELS} in all are possible"
-        )
+    try:
+        _core.check_window(triple(window, 1))
+    except ValueError as error:
+        rule = str(error).partition(", but ")[2].rstrip(".")
+        raise ValueError(f"{name} is {value!r}, which makes windows of {tuple(window)}, but {rule}") from None
 
 
 def call_core(function, **arguments):
@@ -373,7 +385,7 @@ def classes_of(selected, values, window, sizes, has_all_pairs, has_one_level=Fal
     parameters = {
         "firstorder": lambda: {"voxel_array_shift": values["voxel_array_shift"], "voxel_volume": volume},
         "glcm": lambda: directions("glcm", distances)
-        | {"symmetric": values["symmetric"], "has_one_level": has_one_level},
+        | {"symmetric": values["symmetric"], "region_has_one_level": has_one_level},
         "gldm": lambda: {**offsets(distances), "alpha": values["alpha"]},
         "glrlm": lambda: {**directions("glrlm", (1,)), "skip_directions_without_pairs": not has_all_pairs},
         "glszm": dict,
@@ -444,7 +456,7 @@ def request_of(image, mask, parameters, function="feature_maps"):
     def array_of(value, what, label=None):
         return _arrays.array_like(opened.on_grid(value, what, label), what, image, image.shape, shape)
 
-    label, selection = values["label"], values["selection"]
+    label, selection = label_of(mask, values["label"]), values["selection"]
     if mask is None and label is not None:
         raise ValueError(f"label is {label!r}, but there is no mask whose label it is")
     empty = values["empty"]
@@ -536,8 +548,9 @@ def feature_maps(
         Names such as "glcm_Contrast", those of PyRadiomics or those of the IBSI manual ("glcm_angular_second_moment"); names of
         classes, such as "glcm" for all of its features; or a dict of lists, such as {"glcm": ["Contrast"]}. The classes are
         firstorder, glcm, gldm, glrlm, glszm and ngtdm.
-    label : int or list of int, optional
-        Label that is inside, if the mask has several, or a list of labels that are inside together.
+    label : int, str or list of them, optional
+        Label that is inside, if the mask has several, or a list of labels that are inside together; of a DICOM segmentation or an
+        RTSTRUCT, also by name.
     neighborhood_radius : int or one per axis, default 2
         Radius of the window in voxels; PyRadiomics and radiomics.execute have kernelRadius 1. (0, 1, 1) is PyRadiomics' force2D.
     radius_mm : float, optional

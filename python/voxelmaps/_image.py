@@ -98,7 +98,7 @@ def box_around(lower, upper, margins, shape):
 
 # --- Grids ---------------------------------------------------------------------------------------------------------------
 
-# Of a voxel, by which corners of the same grid may differ: a mask of NIfTI that was made from a DICOM series is some 10^-6 mm away.
+# Part of a voxel by which corners of the same grid may differ: a NIfTI mask that was made from a DICOM series is some 10^-6 mm away.
 _SAME_CORNER = 1e-3
 
 
@@ -206,9 +206,11 @@ def _is_metatensor(value):
 
 
 def is_image(value):
-    """Whether a value is an image with a geometry in z, y, x, and not an array: of ITK, SimpleITK or nibabel, or the path of one."""
+    """Whether a value is an image with a geometry in z, y, x, and not an array: of ITK, SimpleITK or nibabel, an RTSTRUCT of pydicom,
+    or the path of one."""
     return (
         isinstance(value, (str, os.PathLike, Image))
+        or _package(value) == "pydicom"
         or hasattr(value, "as_sitk")  # of TorchIO
         or _package(value) == "SimpleITK"
         or _is_nibabel(value)
@@ -375,7 +377,7 @@ def to_nibabel(volume, like=None, place=None):
     return image
 
 
-# Of the attribute units of coordinates, as in netCDF, in mm.
+# Units of coordinates (the attribute units, as in netCDF) in mm.
 _LENGTHS = {"": 1.0, "mm": 1.0, "millimeter": 1.0, "cm": 10.0, "centimeter": 10.0, "m": 1e3, "meter": 1e3}
 _LENGTHS |= dict.fromkeys(("um", "µm", "micrometer", "micron"), 1e-3)
 
@@ -596,10 +598,11 @@ def to_itk_or_simpleitk(volume):
 
 
 def read(path, what, **options):
-    """The volume of a file, or of a folder with a DICOM series; options are those of _files.images.read."""
+    """The volume of a file, or of a folder with a DICOM series, or of an RTSTRUCT of pydicom; options are those of _files.images.read."""
     from ._files import images, paths
 
-    return Image(*images.read(paths.utf8(os.fspath(path), what), what, **options))
+    path = path if _package(path) == "pydicom" else paths.utf8(os.fspath(path), what)
+    return Image(*images.read(path, what, **options))
 
 
 class Opened(NamedTuple):
@@ -642,7 +645,7 @@ class Opened(NamedTuple):
         """The array of a mask, of seeds or of a selection, whose axes are in the order of those of this image. Raises ValueError if
         it is not on the grid of this image.
 
-        label    Of a region: other segments of a DICOM segmentation, which may overlap it, are not read.
+        label    Of a region: other segments of a DICOM segmentation or structures of an RTSTRUCT, which may overlap it, are not read.
         """
         has_order = is_image(value) or is_xarray(value) or _is_metatensor(value)
         if _is_nibabel(self.given) and not has_order:
@@ -651,9 +654,9 @@ class Opened(NamedTuple):
                 f"nibabel.Nifti1Image({what}, image.affine)"
             )
         value = in_order(value, self.axes, what)
-        # The grid of a DICOM segmentation, whose frames may be sparse.
+        # The grid of a DICOM segmentation, whose frames may be sparse, and of contours.
         grid = self.image if self.image.spacing is not None else None
-        other = opened(value, what, grid=grid, segment=label)
+        other = opened(value, what, grid=grid, segment=label, image=self.given)
         if other.components_axis is not None:
             raise TypeError(f"{what} has voxels of several components, but they must be scalars")
         ours, theirs = self.image, other.image
@@ -737,7 +740,7 @@ def opened(value, what, components_axis=None, dimension=None, **options):
     given = value
     if isinstance(value, np.ndarray) and not _is_metatensor(value):
         return Opened(Image(value), given, _array_of_volume, components_axis)
-    if isinstance(value, (str, os.PathLike)):
+    if isinstance(value, (str, os.PathLike)) or _package(value) == "pydicom":
         image, convert = read(value, what, **options), to_simpleitk
     elif isinstance(value, Image):  # of sample_ct()
         image, convert = value, lambda volume: volume
@@ -816,5 +819,5 @@ def load(value, what, **options):
             f"{what} must be an image with a geometry, of ITK, SimpleITK, nibabel, xarray or MONAI, or the path of a file, not "
             f"{type(value).__name__}: make one, such as SimpleITK.GetImageFromArray(x), and set its spacing"
         )
-    # Of a type and with an order of bytes that filters of SimpleITK have, too.
+    # With a type and a byte order that filters of SimpleITK support.
     return image.with_array(_arrays.host_pixels(image.array, what)), convert

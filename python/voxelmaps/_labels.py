@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 else:
     ArrayT = TypeVar("ArrayT")
 
-# Of the voxels, that may have no label without a warning.
+# Part of the voxels that may have no label without a warning.
 _LARGE_PART = 0.1
 _OF_EVERY_LABEL = " (estimate_of_every_label=True with competition='relative', or affinity='absolute_difference')"
 

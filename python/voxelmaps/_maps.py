@@ -43,7 +43,7 @@ def entry_of(value: Any, volume: _image.Image | None = None) -> dict[str, Any]:
         import hashlib
 
         sha = hashlib.sha256(repr((volume.array.dtype.str, volume.array.shape, volume[1:])).encode())
-        sha.update(np.ascontiguousarray(volume.array))
+        sha.update(np.ascontiguousarray(volume.array))  # type: ignore[arg-type]
         sha256 = sha.hexdigest()
     # What is in memory may have changed since it was read.
     if isinstance(value, (str, os.PathLike)):
@@ -275,7 +275,7 @@ class FeatureMaps(Mapping[str, ArrayT], Generic[ArrayT]):
         pandas = library("pandas", "to_dataframe", extra="all")
         image, array = self._image(), np.asarray(self)
         shape, dimension = array.shape[1:], array.ndim - 1
-        # Of the first voxel of the maps, in the input and in the mask.
+        # Index of the first voxel of the maps, in the input and in the mask.
         start = first = [0] * (dimension - len(self.slices)) + [part.start or 0 for part in self.slices]
         if mask is None:
             local = np.indices(shape).reshape(dimension, -1)

@@ -166,7 +166,7 @@ def refuse_same(mask, what, image, image_name="the image"):
 
 
 def label_map(mask, label, what="mask", image=None, image_name="the image"):
-    """The mask as an array of NumPy of integers in C order, and a list of the labels of regions; empty for all of them.
+    """The mask as an Array of integers in C order, and a list of the labels of regions; empty for all of them.
 
     label    "all", a label, or several, each of which is a region.
     """
@@ -176,10 +176,9 @@ def label_map(mask, label, what="mask", image=None, image_name="the image"):
     _refuse_image(values, what, image, image_name, () if is_all else labels_of(label))
     if greatest >= 2**63:
         raise ValueError(f"{what} has the label {greatest}, but labels must be below 2^63")
-    array = values.host()
-    # Integers with the bytes in the order of this machine.
-    kind = np.dtype({"b": "uint8", "f": "int64"}.get(array.dtype.kind, array.dtype)).newbyteorder("=")
-    array = np.ascontiguousarray(array, kind)
+    # With the bytes in the order of this machine.
+    dtype = "uint8" if values.dtype == "bool" else "int64" if "float" in values.dtype else values.dtype
+    array = _arrays.Array(values.library.contiguous(values.array, dtype), values.library)
     if (least, greatest) == (0, 0):
         report_missing(mask, what)
     if is_all:

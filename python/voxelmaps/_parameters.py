@@ -27,7 +27,7 @@ ADJACENCIES = ("face", "face_edge", "full")
 COMPETITIONS = ("relative", "iterative")
 TIE_RULES = ("background", "lowest_label", "distance")
 LABEL_TYPES = ("uint8", "uint16")
-# Of settings that make weights of directions.
+# Norms of the settings that weight directions.
 WEIGHTING_NORMS = ("manhattan", "euclidean", "infinity")
 # SciPy's names, in the order of voxelmaps::FilterBoundary.
 BOUNDARIES = ("constant", "nearest", "wrap", "reflect", "mirror")
@@ -240,7 +240,7 @@ def _choice(default, *names, affects=()):
     return Parameter(f"Literal{list(names)}{' | None' * (default is None)}", default, one_of(*names), affects)
 
 
-_LABEL = Parameter("Integer | Sequence[Integer] | None")
+_LABEL = Parameter("str | Integer | Sequence[str | Integer] | None")
 _SPACING = Parameter("Numbers | None")
 _PRECISION = _choice("float", "float", "double")
 _THREADS = Parameter("Integer", 0, within(0, MAX_THREADS, index))
@@ -286,11 +286,12 @@ FEATURE_MAPS = {
 }
 
 REGION_FEATURES = {
-    "label": Parameter("Integer | Sequence[Integer] | Literal['all']", "all"),
+    "label": Parameter("str | Integer | Sequence[str | Integer]", "all"),
     "features": Parameter("str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None"),
     "plane_axis": Parameter("Literal[0, 1, 2] | None", None, _one_of_numbers(0, 1, 2)),
     "minimum_dimensions": Parameter("Literal[0, 1, 2, 3]", 2, _one_of_numbers(0, 1, 2, 3)),
     **_TEXTURES,
+    "device": Parameter("Device"),
 }
 
 # Names of PyRadiomics and SimpleITK after those of this package.

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 # Inches, points, and the color of the contour of the mask.
 _PANEL_WIDTH, _FONT_SIZE, _LINE_COLOR = 2.1, 7, "#ff9d2e"
-# Of labels: those of Okabe and Ito, which people with any color vision distinguish, without black.
+# Colors of labels: those of Okabe and Ito, which people with any color vision distinguish, without black.
 _COLORS = ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7")
 # A map of integers with more values is a map of numbers.
 _MOST_LABELS = 255
 _OPACITY = 0.65
-# Of a figure with one slice, and with several.
+# Limits of a figure: rows with one slice, and columns with several.
 _MOST_ROWS, _MOST_COLUMNS = 5, 6
 # In the picture of maps in a notebook.
 _MOST_PANELS = 8
@@ -462,7 +462,7 @@ def show(
     # Panels of this page, of which None is the image.
     if columns is None:
         columns = _MOST_COLUMNS if len(slices) > 1 or len(listed) > 11 else 4
-    columns = count(columns, "columns", 1, 1000)
+    columns = int(count(columns, "columns", 1, 1000))
     per_page = max(columns * (1 if len(slices) > 1 else _MOST_ROWS) - (image is not None), 1)
     pages = max(-(-len(listed) // per_page), 1)
     first = (count(page, "page", 1, pages) - 1) * per_page
@@ -546,7 +546,7 @@ def show(
     return figure
 
 
-def picture_of_maps(maps: Mapping[str, Any]) -> bytes | None:
+def picture_of_maps(maps: Any) -> bytes | None:
     """A PNG file of the first maps: a slice of their region; None without matplotlib, or if there is nothing to draw."""
     try:
         _check_matplotlib()
@@ -558,10 +558,10 @@ def picture_of_maps(maps: Mapping[str, Any]) -> bytes | None:
     arrays = [_arrays.array_of(maps[name], name).host() for name in names]
     if not arrays or arrays[0].size == 0 or arrays[0].ndim < 2 or not all(np.isfinite(each).any() for each in arrays):
         return None
-    # Of a batch, the first image.
+    # The first image of a batch.
     n = min(arrays[0].ndim, 3) if maps.geometry is None else len(maps.geometry.spacing)
     arrays = [array.reshape(-1, *array.shape[-n:])[0] for array in arrays]
     more = f"{len(names)} of {len(maps)} maps" if len(names) < len(maps) else ""
     figure = show(None, type(maps)(names, arrays, (), maps.geometry), columns=4, caption=more)
     close(figure)
-    return figure._repr_png_()
+    return figure._repr_png_()  # type: ignore[attr-defined]

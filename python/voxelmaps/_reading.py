@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pathlib
-from typing import TYPE_CHECKING, Any, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Iterable, Literal, Mapping
 
 import numpy as np
 
@@ -62,6 +62,7 @@ def _maps_of_folder(folder: pathlib.Path) -> FeatureMaps:
         if volume.array.dtype != array.dtype:
             raise ValueError(f"{path} has values of {volume.array.dtype}, but the maps before it have {array.dtype}")
         array[i] = volume.array
+    assert first is not None and array is not None
     known = {"inputs": inputs, "settings": origin["settings"]}
     return FeatureMaps(files, array, (), Geometry(*first[1:]), provenance=known)
 
@@ -124,6 +125,7 @@ def read_dicom_series(
     series: str | None = None,
     allow_uneven_slices: bool = False,
     select: Mapping[str, Any] | None = None,
+    suv: Literal["bw", "lbm", "lbm_james", "bsa"] | None = None,
 ) -> ImageLike:
     """Read a DICOM series as a 3D image, and reject series that are not one evenly spaced volume.
 
@@ -142,17 +144,21 @@ def read_dicom_series(
     select : dict, optional
         Of a series of several images, such as echoes or b-values, the values of the one to read, by DICOM keyword: {"EchoTime": 4.6}.
         The error without it lists them.
+    suv : {"bw", "lbm", "lbm_james", "bsa"}, optional
+        Convert a PET series to standardized uptake values: activity divided by the injected dose, decayed to the time of the image, per
+        body weight, lean body mass by the formula of Janmahasatian or of James (g/ml), or body surface area by that of Du Bois (cm2/ml).
 
     Returns
     -------
     itk.Image or SimpleITK.Image
         An image of SimpleITK if ITK is not installed. Values are rescaled by the slope and intercept of each slice: integers if these
-        are, else float64.
+        are, else float64, as are SUV.
 
     Raises
     ------
     ValueError
-        If there is no such volume, with the folder, the files and the rule.
+        If there is no such volume, with the folder, the files and the rule; or if an element that SUV depend on is missing, with its
+        keyword and tag.
     FileNotFoundError
         If there is no such folder.
     ImportError
@@ -167,5 +173,5 @@ def read_dicom_series(
     >>> itk.size(ct)
     itkSize3 ([5, 4, 3])
     """
-    options = {"series": series, "allow_uneven_slices": allow_uneven_slices, "select": select}
+    options = {"series": series, "allow_uneven_slices": allow_uneven_slices, "select": select, "suv": suv}
     return _image.to_itk_or_simpleitk(_image.read(folder, "the DICOM series", **options))

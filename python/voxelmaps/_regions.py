@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -11,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _arrays, _core, _feature_maps, _masks
-from ._devices import triple
+from ._devices import place_of, triple
 from ._files import library
-from ._files.dicom import OverlappingSegments, segment_names
+from ._files.dicom import OverlappingSegments, label_of, segment_names
 from ._parameters import REGION_FEATURES, check_effects, checked, with_parameters
 from ._progress import shown
 from ._suggestions import warn
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from ._types import Array, ImageLike, Path, RegionFeaturesParameters
 
 SHAPE_CLASSES = ("shape", "shape2D")
+# Voxels of an image that the CPU is chosen for: a device is not faster.
+_FEW_VOXELS = 2**16
 # Columns that are not those of features.
 _OF_REGIONS = ("label", "segment", "voxels")
 
@@ -41,34 +44,42 @@ def compute(
     sizes=(1.0, 1.0, 1.0),
     plane_axis=None,
     plane_name="plane_axis",
+    device="cpu",
     threads,
 ):
     """Tuples of label, number of voxels, number of gray levels, bounding box and values of the regions, as _core has them.
 
-    pixels, label_image    Arrays of NumPy in C order.
+    pixels, label_image    Arrays of one library in C order.
     labels                 Empty for all that are greater than 0.
     classes                As _core.compute_feature_maps has them.
     shapes                 Dict of the numbers of features of SHAPE_CLASSES.
     discretization         All intensities from 0 up have one level, if it is not given.
     sizes                  Of a voxel along each axis.
     plane_name             How errors call plane_axis.
+    device                 As region_features has it; not used for arrays on a device, which compute there.
     """
+    pixels, label_image = _arrays.array_of(pixels, "image"), _arrays.array_of(label_image, "mask")
+    place = place_of(device if pixels.library.device is None else None, pixels.library)
+    if place.pop("may_use_cpu") and math.prod(pixels.shape) < _FEW_VOXELS:
+        place["device"] = -1
+    dimension = len(pixels.shape)
     try:
         return _feature_maps.call_core(
             _core.compute_region_features,
-            pixels=pixels.ctypes.data,
-            pixel_type=_arrays.PIXEL_TYPES.index(pixels.dtype.name),
+            pixels=pixels.address,
+            pixel_type=_arrays.PIXEL_TYPES.index(pixels.dtype),
             size=triple(pixels.shape, 1),
-            label_image=label_image.ctypes.data,
-            label_type=_arrays.PIXEL_TYPES.index(label_image.dtype.name),
+            label_image=label_image.address,
+            label_type=_arrays.PIXEL_TYPES.index(label_image.dtype),
             labels=labels,
             discretization=discretization,
             classes=classes,
             shape=dict(shapes).get("shape", ()),
             planar_shape=dict(shapes).get("shape2D", ()),
             spacing=triple(sizes, 1.0),
-            connects_axis=triple([axis != plane_axis for axis in range(pixels.ndim)], True),
+            connects_axis=triple([axis != plane_axis for axis in range(dimension)], True),
             threads=threads,
+            **place,
         )
     except ValueError as error:
         raise ValueError(f"{error} {plane_name} is this axis." if "planar shape" in str(error) else error) from None
@@ -168,8 +179,8 @@ def region_features(
     mask : array, image or path
         Label image on the grid of the image. Each label is a region with its own intensity range, gray levels and matrices; a region
         can have several parts.
-    label : "all", int or list of int, default "all"
-        All labels of the mask except 0, or those that have a row.
+    label : "all", int, str or list of them, default "all"
+        All labels of the mask except 0, or those that have a row; of a DICOM segmentation or an RTSTRUCT, also by name.
     features : str, list of str or dict, optional
         Names, classes or a dict, as in feature_maps; also those of the classes shape, for volumes, and shape2D, for regions in one
         plane, such as "shape_MeshVolume". Default: all classes, with the shape of the dimension of the image.
@@ -178,15 +189,18 @@ def region_features(
     minimum_dimensions : {0, 1, 2, 3}, default 2
         All features are NaN, with a warning, for a region that is longer than one voxel along fewer axes; radiomics.execute and the
         command refuse it, as PyRadiomics does (minimumROIDimensions).
+    device : {"cpu", "cuda"} or int, optional
+        For arrays in host memory: the CPU or a CUDA device by its number. Default: the CUDA device 0 for more than 65,000 voxels, if
+        there is one. Image and mask on a device stay there; its results have the same bits.
     **parameters
         Further keywords, which are those of feature_maps.
 
     Returns
     -------
     RegionFeatures
-        Columns by name, arrays with a row per region: "label", "voxels", and the features in float64; of a DICOM segmentation, whose
-        segments may overlap, also their names as "segment". A feature that a region does not
-        have is NaN, as is every feature of a label without voxels.
+        Columns by name, arrays with a row per region: "label", "voxels", and the features in float64; of a DICOM segmentation or an
+        RTSTRUCT, whose regions may overlap, also their names as "segment". A feature that a region does not have is NaN, as is every
+        feature of a label without voxels.
 
     Raises
     ------
@@ -229,7 +243,8 @@ def region_features(
     shapes = {name: list(numbers[name].values()) for name in SHAPE_CLASSES if name in numbers}
     texture = {name: of_class for name, of_class in numbers.items() if name not in shapes}
 
-    label, path = values["label"], mask if isinstance(mask, (str, os.PathLike)) else None
+    label = values["label"]
+    label = label if isinstance(label, str) and label == "all" else label_of(mask, label)
     try:
         on_grid = opened.on_grid(mask, "mask", label if isinstance(label, (int, np.integer)) else None)
     except OverlappingSegments as error:
@@ -238,36 +253,41 @@ def region_features(
         tables = [region_features(image, mask, **{**parameters, "label": each}) for each in labels]
         return RegionFeatures({name: np.concatenate([table[name] for table in tables]) for name in tables[0]})
     given = _arrays.array_like(on_grid, "mask", image, image.shape)
-    label_image, labels = _masks.label_map(given, values["label"], image=image)
-    host = _arrays.Array(np.ascontiguousarray(image.host()), _arrays.Library("NumPy"))
-    discretization = _feature_maps.discretization(values)
+    label_image, labels = _masks.label_map(given, label, image=image)
+    discretization, library = _feature_maps.discretization(values), image.library
+    with library.current_device():
+        inside = label_image.comparable()
+        if labels:
+            inside = library.module().isin(inside, library.from_host(np.array(labels)))
+        number_inside = int(library.module().count_nonzero(inside))
     if texture:
-        inside = _arrays.Array(np.isin(label_image, labels) if labels else label_image, host.library)
-        _masks.check_finite(host, inside, "image", "mask")
+        inside = _arrays.Array(inside, library)
+        _masks.check_finite(image, inside, "image", "mask")
         _masks.refuse_same(given, "mask", image)
-        _feature_maps.check_levels(host, inside, discretization, set(texture) != {"firstorder"}, label_image)
+        _feature_maps.check_levels(image, inside, discretization, set(texture) != {"firstorder"}, label_image)
     window = [1 if axis == plane_axis else n for axis, n in enumerate(image.shape)]
     # Voxels are counted when the regions are found, and when their features are computed.
-    with shown(values["progress"], label_image.size + np.count_nonzero(label_image), "region_features"):
+    with shown(values["progress"], math.prod(image.shape) + number_inside, "region_features"):
         regions = compute(
-            host.array,
-            label_image,
+            image.array,
+            label_image.array,
             labels,
             classes=_feature_maps.classes_of(texture, values, window, sizes, has_all_pairs=False),
             shapes=shapes,
             discretization=discretization,
             sizes=sizes,
             plane_axis=plane_axis,
+            device=values["device"],
             threads=values["threads"],
         )
     labels, voxels, levels, boxes, rows = zip(*regions)
     missing = [label for label, number in zip(labels, voxels) if number == 0]
     if missing:
         _masks.report_missing(given, "mask", missing, labels)
-    least, rows = values["minimum_dimensions"], np.array(rows)
+    least, table = values["minimum_dimensions"], np.array(rows)
     is_small = np.array([sum(n > 1 for _, n in box) < least for box in boxes]) & (np.array(voxels) > 0)
     if is_small.any():
-        rows[is_small] = np.nan
+        table[is_small] = np.nan
         warn(
             f"label {_shown(np.array(labels)[is_small])}: the region is longer than one voxel along fewer than {least} axes, so that its "
             "features are NaN; minimum_dimensions sets this"
@@ -280,7 +300,7 @@ def region_features(
         name: i for i, name in enumerate(f"{name}_{each}" for name in [*texture, *shapes] for each in numbers[name])
     }
     names = [f"{name}_{each}" for name, of_class in numbers.items() for each in of_class]
-    columns = zip(names, rows.T[[places[name] for name in names]])
-    segments = {} if path is None or not os.path.exists(path) else segment_names(os.fspath(path))
+    columns = zip(names, table.T[[places[name] for name in names]])
+    segments = segment_names(mask)
     titles = {"segment": np.array([segments.get(label, "") for label in labels])} if segments else {}
     return RegionFeatures({"label": np.array(labels), **titles, "voxels": np.array(voxels), **dict(columns)})

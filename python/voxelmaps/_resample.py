@@ -59,6 +59,23 @@ def _memory():
         return math.inf
 
 
+# Names in errors of the core -> those of parameters here.
+_OF_CORE = {
+    "The default value": "default_value",
+    "choose Linear": "choose interpolation='linear'",
+}
+
+
+def _call_core(*grids, **arguments):
+    try:
+        _core.resample_image(*grids, **arguments)
+    except ValueError as error:
+        text = str(error)
+        for of_core, name in _OF_CORE.items():
+            text = text.replace(of_core, name)
+        raise ValueError(text) from None
+
+
 def resampled(
     volume, grid, interpolation, order=None, default_value=0.0, dtype=None, *, device=None, threads=0, what="the image"
 ):
@@ -71,8 +88,9 @@ def resampled(
     number, own_order = INTERPOLATIONS[interpolation]
     order = order if own_order is None else own_order
     given, dimension = _arrays.array_of(volume.array, what), len(volume.spacing)
-    array, library = _arrays.pixels_of(given, what), given.library
-    is_bool, dtype = given.dtype == "bool" and dtype is None, dtype or array.dtype
+    is_bool, library = given.dtype == "bool" and dtype is None, given.library
+    array = _arrays.bytes_of(given, what) if is_bool else _arrays.pixels_of(given, what)
+    dtype = dtype or array.dtype
     if is_bool and number != 0:
         raise ValueError(
             f"interpolation is {interpolation!r}, but {what} is boolean: choose 'nearest', or dtype='float32' for parts of voxels"
@@ -88,7 +106,7 @@ def resampled(
     source = Grid(tuple(reversed(array.shape[-dimension:])), *volume[1:])
     planes = [math.prod(each) * np.dtype(t).itemsize for each, t in ((source.size, array.dtype), (grid.size, dtype))]
     for image in range(math.prod(shape[:-dimension]) if voxels else 0):
-        _core.resample_image(
+        _call_core(
             source._arguments(),
             grid._arguments(),
             pixels=array.address + image * planes[0],
@@ -124,7 +142,9 @@ def _grid_of_spacing(image, size, spacing, dimension):
             f"spacing is {tuple(reversed(spacing))}, which makes {tuple(reversed(count.tolist()))} voxels along the axes: choose a larger "
             "spacing"
         )
-    origin = image.point(0.5 * (new - old) / old)
+    # The only voxel along an axis is in the middle, if it is more than twice as long as the image.
+    first = np.where(extent > 0.5, 0.5 * (new - old) / old, 0.5 * (np.array(size) - 1))
+    origin = image.point(first)
     return Grid(tuple(int(n) for n in count), tuple(new.tolist()), origin, image.direction)
 
 
@@ -161,7 +181,7 @@ def resample(image: Array | ImageLike | Path, **parameters: Unpack[ResampleParam
         interpolation="nearest".
     spacing : float or list of float
         Size of a voxel of the result in mm: one number, or one along each axis, in the order of the axes. The result begins at the
-        same corner as the image, and its voxels have their centers inside.
+        same corner as the image, and the centers of its voxels are inside.
     like : image or path
         Instead of a spacing, an image whose size and place the result gets.
     interpolation : str, default "bspline"
@@ -172,7 +192,8 @@ def resample(image: Array | ImageLike | Path, **parameters: Unpack[ResampleParam
     default_value : float, default 0
         Value of voxels that are more than half a voxel outside of the image.
     dtype : {"float32", "float64"}, optional
-        Type of the result. Default: that of the image. Integers cut fractions off, as SimpleITK and PyRadiomics do.
+        Type of the result. Default: that of the image, or float32 for smaller floats. Integers cut fractions off, as SimpleITK and
+        PyRadiomics do: 6.99 becomes 6.
     image_spacing : float or list of float, optional
         Size of a voxel of the image, for arrays without a geometry. Default: 1.
     dimension : {2, 3}, optional
@@ -274,7 +295,8 @@ def resample(image: Array | ImageLike | Path, **parameters: Unpack[ResampleParam
         # The coordinates are others; names and units remain.
         of_space = list(opened.axes)[-dimension:]
         axes = {name: axis if axis is None or name not in of_space else axis[:0] for name, axis in opened.axes.items()}
-        attributes = {name: value for name, value in image.attrs.items() if name != "spacing"}
+        attrs = image.attrs  # type: ignore[union-attr]
+        attributes = {name: value for name, value in attrs.items() if name != "spacing"}
         convert = functools.partial(convert, axes=axes, attributes=attributes)
     return convert(result)
 

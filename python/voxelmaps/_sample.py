@@ -55,7 +55,7 @@ class SampleImage(Image):
     def __ne__(self, value):
         return self.with_array(self.array != value)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def save(self, path):
         """Write the image to a file, .nii.gz, .nii or .nrrd, as FeatureMaps.save does; returns its path."""
@@ -283,5 +283,6 @@ def sample_ct(size: Sequence[int] = (192, 192, 80), *, noise: float = 10.0, rand
     spacing = tuple(np.round(canvas.voxel, 6).tolist())
     origin = tuple(np.round(np.array(spacing) * (1 - np.array(size)) / 2, 3).tolist())
     direction = (1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0)
-    images = (SampleImage(array, spacing, origin, direction) for array in (image, canvas.organs, strokes))
-    return SampleCT(*images, seeds)
+    arrays = (image, canvas.organs, strokes)
+    first, second, third = (SampleImage(array, spacing, origin, direction) for array in arrays)
+    return SampleCT(first, second, third, seeds)

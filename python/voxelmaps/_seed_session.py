@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 else:
     ArrayT = TypeVar("ArrayT")
 
-# Of the graph: with other values of these, it is made again.
+# Parameters of the graph: if they change, it is made again.
 _OF_GRAPH = ("affinity", "weight", "adjacency", "distance_weighting")
 # Of seeds that undo() brings back.
 _MOST_UPDATES = 100

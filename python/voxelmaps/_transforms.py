@@ -13,7 +13,6 @@ import numpy as np
 from ._arrays import array_of
 from ._feature_maps import feature_maps
 
-_MapTransform: Any
 try:
     from monai.transforms import MapTransform as _MapTransform
 except ImportError:
@@ -101,10 +100,12 @@ class FeatureMapsd(_MapTransform):
     def _check(self) -> None:
         """Compute maps of a few voxels, so that wrong parameters fail here, and not at the first case of a long run."""
         given = self.parameters
-        of_axes = [given.get(name) for name in ("spacing", "neighborhood_radius", "window_size", "window_anchor")]
+        of_axes: list[Any] = [
+            given.get(name) for name in ("spacing", "neighborhood_radius", "window_size", "window_anchor")
+        ]
         dimension = given.get("dimension") or max(map(np.size, of_axes))
         shape = (4,) * (dimension if dimension in (2, 3) else 3)
-        intensity = np.ravel(given["bin_edges"])[0] if np.size(given.get("bin_edges")) > 1 else 1
+        intensity = np.ravel(given["bin_edges"])[0] if np.size(given.get("bin_edges", 0)) > 1 else 1
         mask = None if self.mask_key is None else np.full(shape, np.ravel(given.get("label") or 1)[0])
         # What is checked does not depend on the device, whose first use would be in the wrong process.
         fixed = {"spacing": (given.get("radius_mm") or 1,) * len(shape), **given, "device": "cpu", "threads": 1}

@@ -34,7 +34,7 @@ class _Tensor(Protocol):
 # Results have the type of the image: a map that of an array, and labels and strengths also that of an image.
 TensorT = TypeVar("TensorT", bound=_Tensor)
 ImageT = TypeVar("ImageT")
-ArrayT = TypeVar("ArrayT", default=NDArray[Any])
+ArrayT = TypeVar("ArrayT", bound=Any, default=NDArray[Any])
 
 Integer = SupportsIndex
 Number = SupportsFloat
@@ -45,7 +45,7 @@ Integers = Union[SupportsIndex, Iterable[SupportsIndex]]
 # By label: an index of a voxel, or several.
 LabeledIndices = Mapping[int, Any]
 
-# Of scalars or of vectors, a number, a vector or a matrix; also by label.
+# Moments of scalars or vectors: a number, a vector or a matrix; also by label.
 MomentOfLabels = Union[
     SupportsFloat, Sequence[SupportsFloat], Sequence[Sequence[SupportsFloat]], NDArray[Any], Mapping[int, Any]
 ]
@@ -80,7 +80,7 @@ class _TextureParameters(TypedDict, total=False):
 
 class FeatureMapsParameters(_ImageParameters, _TextureParameters, total=False):
     features: Required[str | Iterable[str] | Mapping[str, str | Iterable[str] | None]]
-    label: Integer | Sequence[Integer] | None
+    label: str | Integer | Sequence[str | Integer] | None
     neighborhood_radius: Integers | None
     radius_mm: Number | None
     window_size: Integers | None
@@ -94,11 +94,12 @@ class FeatureMapsParameters(_ImageParameters, _TextureParameters, total=False):
     device: Devices
 
 class RegionFeaturesParameters(_TextureParameters, total=False):
-    label: Integer | Sequence[Integer] | Literal["all"]
+    label: str | Integer | Sequence[str | Integer]
     features: str | Iterable[str] | Mapping[str, str | Iterable[str] | None] | None
     plane_axis: Literal[0, 1, 2] | None
     minimum_dimensions: Literal[0, 1, 2, 3]
     spacing: Numbers | None
+    device: Device
 
 class ResampleParameters(TypedDict, total=False):
     spacing: Number | Numbers | None
@@ -131,7 +132,7 @@ class FilterImageParameters(TypedDict, total=False):
     progress: Progress
 
 class _ConnectednessParameters(TypedDict, total=False):
-    label: Integer | Sequence[Integer] | None
+    label: str | Integer | Sequence[str | Integer] | None
     object_mean: MomentOfLabels | None
     object_variance: MomentOfLabels | None
     difference_mean: MomentOfLabels | None
@@ -176,7 +177,7 @@ class _LabeledImageParameters(_ImageParameters, total=False):
 
 class LabelsParameters(_LabeledImageParameters, _LabelsParameters, total=False):
     seed_points: Mapping[int, Any] | None
-    # Of the labels, or a Segmentation.
+    # An array for the labels, or a Segmentation.
     out: Any
 
 class LabelsAndStrength(LabelsParameters, _Strength, total=False): ...

@@ -24,7 +24,7 @@ ConsumeConnectednessJob(FuzzedInput & data)
   job.size = ConsumeSmallSize(data);
   if (ConsumeOneIn(data, 32))
   {
-    // Of no voxel, or of a negative number of them.
+    // No voxel, or a negative number of them.
     job.size[data.ConsumeIntegralInRange<std::size_t>(0, 2)] = data.ConsumeIntegralInRange<std::int64_t>(-2, 0);
   }
   job.pixelType = ConsumeEnumerator<Job::PixelType>(data, 8);

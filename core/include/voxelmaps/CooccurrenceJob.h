@@ -6,10 +6,8 @@
 #include "voxelmaps/FeatureTable.h"
 #include "voxelmaps/TextureFeatureMapJob.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 namespace voxelmaps
 {
@@ -18,7 +16,7 @@ namespace voxelmaps
  *
  * \ingroup VoxelMaps
  */
-class VoxelMapsCore_EXPORT CooccurrenceFeatureMapEnums
+class VoxelMapsCore_EXPORT CooccurrenceFeatureMapEnums : public TextureFeatureMapEnums
 {
 public:
   /** \class Feature
@@ -31,56 +29,11 @@ public:
    */
   enum class Feature : std::uint8_t
   {
-    Autocorrelation = 0,                /**< AC, IBSI QWB0 */
-    ClusterProminence,                  /**< CP, IBSI AE86 */
-    ClusterShade,                       /**< CS, IBSI 7NFM */
-    ClusterTendency,                    /**< CT, IBSI DG8W; also IBSI's sum variance, OEEB */
-    Contrast,                           /**< CON, IBSI ACUI */
-    Correlation,                        /**< COR, IBSI NI2N */
-    DifferenceAverage,                  /**< DA, IBSI TF7R; also IBSI's dissimilarity, 8S9J */
-    DifferenceEntropy,                  /**< DE, IBSI NTRS */
-    DifferenceVariance,                 /**< DV, IBSI D3YU */
-    InverseDifference,                  /**< ID, IBSI IB1Z */
-    InverseDifferenceMoment,            /**< IDM, IBSI WF0Z */
-    InverseDifferenceMomentNormalized,  /**< IDMN, IBSI 1QCO */
-    InverseDifferenceNormalized,        /**< IDN, IBSI NDRX */
-    InformationalMeasureOfCorrelation1, /**< IMC1, IBSI R8DG */
-    InformationalMeasureOfCorrelation2, /**< IMC2, IBSI JN9H */
-    InverseVariance,                    /**< IV, IBSI E8JP */
-    JointAverage,                       /**< JA, IBSI 60VM */
-    JointEnergy,                        /**< JEN, IBSI 8ZQL (angular second moment) */
-    JointEntropy,                       /**< JE, IBSI TU9B */
-    MaximumProbability,                 /**< MP, IBSI GYBY (joint maximum) */
-    SumAverage,                         /**< SA, IBSI ZGXS */
-    SumEntropy,                         /**< SE, IBSI P6QZ */
-    SumSquares,                         /**< SS, IBSI UR99 (joint variance) */
-    MaximalCorrelationCoefficient       /**< MCC; by far the slowest feature */
+    VOXELMAPS_GLCM_FEATURES(VOXELMAPS_FEATURE_ENUMERATOR)
   };
 
-  /** \class Aggregation
-   * \brief How the matrices of the directions of one window are combined into features.
-   *
-   * \ingroup VoxelMaps
-   */
-  enum class Aggregation : std::uint8_t
-  {
-    /** The features of every direction, one direction after another. */
-    PerDirection = 0,
-    /** The mean of the features over the directions that have a pair of voxels (PyRadiomics' default, IBSI
-     * "averaged"). */
-    Average,
-    /** The features of the sum of all matrices (IBSI "merged"). */
-    Merge
-  };
-
-  static constexpr unsigned int NumberOfFeatures = 24;
-
-  VOXELMAPS_FEATURE_NAMES_MACRO;
+  VOXELMAPS_FEATURE_NAMES_MACRO(VOXELMAPS_GLCM_FEATURES);
 };
-
-/** Names of the enumerators, which are printed. */
-VOXELMAPS_ENUMERATOR_NAMES(CooccurrenceFeatureMapEnums::Aggregation, "invalid aggregation", "PerDirection", "Average",
-                           "Merge");
 
 /** \class CooccurrenceJob
  * \brief The complete input, parameters and output of a co-occurrence engine.
@@ -96,16 +49,8 @@ VOXELMAPS_ENUMERATOR_NAMES(CooccurrenceFeatureMapEnums::Aggregation, "invalid ag
  *
  * \ingroup VoxelMaps
  */
-struct CooccurrenceJob : FeatureJob<CooccurrenceFeatureMapEnums>
+struct CooccurrenceJob : DirectionalFeatureJob<CooccurrenceFeatureMapEnums>
 {
-  using Aggregation = CooccurrenceFeatureMapEnums::Aggregation;
-
-  /** A pair consists of the voxels p and p + offset. */
-  std::vector<Triple> offsets;
-  /** Weight of the pairs of each offset in the sum of the matrices, 0 to 1e100; empty if all count alike. For Merge.
-   * Such matrices are counted window by window, which is slow, and windows must have at most 512 voxels or levels. */
-  std::vector<double> offsetWeights;
-  Aggregation         aggregation{ Aggregation::Average };
   /** Count every pair in both orders. */
   bool symmetric{ true };
   /** Value of features of a matrix without pairs. */
@@ -114,10 +59,14 @@ struct CooccurrenceJob : FeatureJob<CooccurrenceFeatureMapEnums>
    * correlation coefficient is 1 then, instead of 0. So it is if numberOfGrayLevels is 1. */
   bool hasOneLevel{ false };
 
-  std::size_t
-  GetNumberOfComponents() const
+  template <typename TVisit>
+  static void
+  VisitParameters(const TVisit & visit)
   {
-    return features.size() * (aggregation == Aggregation::PerDirection ? offsets.size() : 1);
+    DirectionalFeatureJob::VisitParameters(visit);
+    visit("Symmetric", &CooccurrenceJob::symmetric);
+    visit("EmptyValue", &CooccurrenceJob::emptyValue);
+    visit("RegionHasOneLevel", &CooccurrenceJob::hasOneLevel);
   }
 };
 

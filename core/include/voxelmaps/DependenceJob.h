@@ -27,25 +27,10 @@ public:
    */
   enum class Feature : std::uint8_t
   {
-    SmallDependenceEmphasis = 0,          /**< SDE, IBSI SODN */
-    LargeDependenceEmphasis,              /**< LDE, IBSI IMOQ */
-    GrayLevelNonUniformity,               /**< GLN, IBSI FP8K */
-    DependenceNonUniformity,              /**< DN, IBSI Z87G */
-    DependenceNonUniformityNormalized,    /**< DNN, IBSI OKJI */
-    GrayLevelVariance,                    /**< GLV, IBSI 1PFV */
-    DependenceVariance,                   /**< DV, IBSI DNX2 */
-    DependenceEntropy,                    /**< DE, IBSI FCBV */
-    LowGrayLevelEmphasis,                 /**< LGLE, IBSI TL9H */
-    HighGrayLevelEmphasis,                /**< HGLE, IBSI OAE7 */
-    SmallDependenceLowGrayLevelEmphasis,  /**< SDLGLE, IBSI EQ3F */
-    SmallDependenceHighGrayLevelEmphasis, /**< SDHGLE, IBSI JA6D */
-    LargeDependenceLowGrayLevelEmphasis,  /**< LDLGLE, IBSI NBZI */
-    LargeDependenceHighGrayLevelEmphasis  /**< LDHGLE, IBSI 9QMG */
+    VOXELMAPS_GLDM_FEATURES(VOXELMAPS_FEATURE_ENUMERATOR)
   };
 
-  static constexpr unsigned int NumberOfFeatures = 14;
-
-  VOXELMAPS_FEATURE_NAMES_MACRO;
+  VOXELMAPS_FEATURE_NAMES_MACRO(VOXELMAPS_GLDM_FEATURES);
 };
 
 /** \class DependenceJob
@@ -68,6 +53,14 @@ struct DependenceJob : FeatureJob<DependenceFeatureMapEnums>
   std::vector<Triple> offsets;
   /** A neighbor is dependent if its level differs by at most so much. */
   std::uint32_t alpha{ 0 };
+
+  template <typename TVisit>
+  static void
+  VisitParameters(const TVisit & visit)
+  {
+    visit("Offsets", &DependenceJob::offsets);
+    visit("Alpha", &DependenceJob::alpha);
+  }
 };
 
 VoxelMapsCore_EXPORT void

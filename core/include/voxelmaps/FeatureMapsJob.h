@@ -22,6 +22,11 @@ namespace voxelmaps
 using TextureClassJob =
   std::variant<CooccurrenceJob, DependenceJob, FirstOrderJob, GrayToneDifferenceJob, RunLengthJob, SizeZoneJob>;
 
+/** A job of a class by its name in PyRadiomics, such as "glrlm", with the default parameters and without features.
+ * Throws EngineError if there is no such class. */
+VoxelMapsCore_EXPORT TextureClassJob
+MakeTextureClassJob(const std::string & className);
+
 /** Names of the methods of the CPU that support a job of a class, the one that an empty name chooses first. Pointers of
  * the job may be null. Throws EngineError if the job is invalid. */
 VoxelMapsCore_EXPORT std::vector<std::string>

@@ -5,6 +5,7 @@
 
 #include "voxelmaps/CoreExport.h"
 #include "voxelmaps/EnumeratorNames.h"
+#include "voxelmaps/features.def"
 
 #include <initializer_list>
 #include <ostream>
@@ -29,6 +30,10 @@ struct FeatureNames
   /** Name in the manual of the Image Biomarker Standardisation Initiative, with underscores for spaces and hyphens:
    * "short_runs_emphasis". */
   const char * ibsiName = "";
+  /** Identifier of the Image Biomarker Standardisation Initiative, such as "22OV". */
+  const char * ibsiIdentifier = "";
+  /** Second name in the IBSI's manual. */
+  const char * secondIbsiName = "";
 };
 
 /** \class FeatureTable
@@ -39,16 +44,8 @@ struct FeatureNames
 class VoxelMapsCore_EXPORT FeatureTable
 {
 public:
-  /** Another name by which a feature is found. */
-  struct Alias
-  {
-    const char * alias;
-    const char * name;
-  };
-
   /** A row without a name in PyRadiomics has its full name there. */
-  FeatureTable(const char * className, std::initializer_list<FeatureNames> features,
-               std::initializer_list<Alias> aliases = {});
+  FeatureTable(const char * className, std::initializer_list<FeatureNames> features);
 
   /** Name of the texture class in PyRadiomics, such as "glrlm". */
   const char *
@@ -71,14 +68,23 @@ public:
 private:
   const char *              m_ClassName;
   std::vector<FeatureNames> m_Features;
-  std::vector<Alias>        m_Aliases;
 };
+
+/** The table of a class of features.def by its name in PyRadiomics, such as "glrlm". Throws EngineError if there is no
+ * such class. */
+const VoxelMapsCore_EXPORT FeatureTable &
+GetFeatureTable(const std::string & className);
 } // namespace voxelmaps
 
-/** Declares the names of the features of a texture class in the class of its enumerations. The class defines Feature
- * before, and GetFeatureTable in its source file. The functions are members of each class, not of a base class, since
+/** The enumerator of a row of features.def. */
+#define VOXELMAPS_FEATURE_ENUMERATOR(name, ...) name,
+#define VOXELMAPS_COUNT_FEATURE(...) +1
+
+/** Declares the number and the names of the features of a list of features.def in the class of enumerations of a
+ * texture class, which defines Feature before. The functions are members of each class, not of a base class, since
  * Python wraps these classes one by one. */
-#define VOXELMAPS_FEATURE_NAMES_MACRO                                                                                  \
+#define VOXELMAPS_FEATURE_NAMES_MACRO(features)                                                                        \
+  static constexpr unsigned int NumberOfFeatures = 0 features(VOXELMAPS_COUNT_FEATURE);                                \
   /** Names of all features, in the order of the enumeration. */                                                       \
   static const FeatureTable & GetFeatureTable();                                                                       \
   /** Abbreviation of a feature, "SRE" for ShortRunEmphasis. */                                                        \

@@ -34,12 +34,12 @@ GetEnumeratorNames(FilterBoundary)
   return MakeEnumeratorNames({ "Zero", "Nearest", "Periodic", "Mirror", "MirrorWithoutEdge" }, "invalid boundary");
 }
 
-/** \class LineFilter
+/** \class AxisFilter
  * \brief A filter along one axis: a recursive Gaussian or one of its derivatives, or a convolution.
  *
  * \ingroup VoxelMaps
  */
-struct LineFilter
+struct AxisFilter
 {
   /** 0 for x, 1 for y, 2 for z. */
   unsigned int axis{ 0 };
@@ -66,7 +66,7 @@ struct LineFilter
  */
 struct FilterTerm
 {
-  std::vector<LineFilter> filters;
+  std::vector<AxisFilter> filters;
   double                  factor{ 1.0 };
 };
 
@@ -124,7 +124,8 @@ struct FilterImageJob
   JobExecution execution;
 };
 
-/** Bytes of memory that a job needs in addition to its input and output. Throws EngineError if the job is invalid. */
+/** Bytes of results and sums that a job has in memory at most, in addition to its input and output. Throws EngineError
+ * if the job is invalid. */
 VoxelMapsCore_EXPORT std::uint64_t
                      GetFilterMemory(const FilterImageJob & job);
 

@@ -26,30 +26,10 @@ public:
    */
   enum class Feature : std::uint8_t
   {
-    Percentile10 = 0,            /**< P10, IBSI QG58 */
-    Percentile90,                /**< P90, IBSI 8DWT */
-    Energy,                      /**< ENE, IBSI N8CA */
-    Entropy,                     /**< ENT, IBSI TLU2 */
-    InterquartileRange,          /**< IQR, IBSI SALO */
-    Kurtosis,                    /**< KUR, IBSI IPH6 + 3 */
-    Maximum,                     /**< MAX, IBSI 84IY */
-    MeanAbsoluteDeviation,       /**< MAD, IBSI 4FUA */
-    Mean,                        /**< MEAN, IBSI Q4LE */
-    Median,                      /**< MED, IBSI Y12H */
-    Minimum,                     /**< MIN, IBSI 1GSF */
-    Range,                       /**< RAN, IBSI 2OJQ */
-    RobustMeanAbsoluteDeviation, /**< RMAD, IBSI 1128 */
-    RootMeanSquared,             /**< RMS, IBSI 5ZWQ */
-    Skewness,                    /**< SKE, IBSI KE2M */
-    StandardDeviation,           /**< SD */
-    TotalEnergy,                 /**< TE */
-    Uniformity,                  /**< UNI, IBSI BJ5W */
-    Variance                     /**< VAR, IBSI ECT3 */
+    VOXELMAPS_FIRSTORDER_FEATURES(VOXELMAPS_FEATURE_ENUMERATOR)
   };
 
-  static constexpr unsigned int NumberOfFeatures = 19;
-
-  VOXELMAPS_FEATURE_NAMES_MACRO;
+  VOXELMAPS_FEATURE_NAMES_MACRO(VOXELMAPS_FIRSTORDER_FEATURES);
 };
 
 /** \class FirstOrderJob
@@ -67,6 +47,14 @@ struct FirstOrderJob : FeatureJob<FirstOrderFeatureMapEnums>
   double voxelArrayShift{ 0.0 };
   /** Product of the spacing along all axes, for TotalEnergy. */
   double voxelVolume{ 1.0 };
+
+  template <typename TVisit>
+  static void
+  VisitParameters(const TVisit & visit)
+  {
+    visit("VoxelArrayShift", &FirstOrderJob::voxelArrayShift);
+    visit("VoxelVolume", &FirstOrderJob::voxelVolume);
+  }
 };
 
 VoxelMapsCore_EXPORT void

@@ -24,8 +24,8 @@ struct AffinityEstimateParameters
   };
   /** The boxes around the seeds have 2 * radius + 1 voxels along each axis. */
   unsigned int radius{ 2 };
-  /** If not empty, one label per seed; EstimateAffinity then throws EngineError if the labels differ in intensity, unless
-   * the affinity is that of Homogeneity, which has no intensities. */
+  /** If not empty, one label per seed; EstimateAffinity then throws EngineError if the labels differ in intensity,
+   * unless the affinity is that of Homogeneity, which has no intensities. */
   std::vector<std::uint16_t> labels{};
 };
 

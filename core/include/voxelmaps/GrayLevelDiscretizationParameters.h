@@ -31,6 +31,21 @@ struct VoxelMapsCore_EXPORT GrayLevelDiscretizationParameters
   double              rangeMinimum{ 0.0 };
   double              rangeMaximum{ 255.0 };
 
+  /** Call visit(name, pointer to the member) for each parameter; names are those of the ITK filters. */
+  template <typename TVisit>
+  static void
+  VisitParameters(const TVisit & visit)
+  {
+    using Parameters = GrayLevelDiscretizationParameters;
+    visit("DiscretizationMethod", &Parameters::method);
+    visit("NumberOfGrayLevels", &Parameters::numberOfGrayLevels);
+    visit("BinWidth", &Parameters::binWidth);
+    visit("BinEdges", &Parameters::binEdges);
+    visit("RangeSource", &Parameters::rangeSource);
+    visit("RangeMinimum", &Parameters::rangeMinimum);
+    visit("RangeMaximum", &Parameters::rangeMaximum);
+  }
+
   /** Whether the method depends on a range of intensities. */
   bool
   UsesRange() const;

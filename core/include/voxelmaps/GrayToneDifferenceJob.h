@@ -27,16 +27,10 @@ public:
    */
   enum class Feature : std::uint8_t
   {
-    Busyness = 0, /**< BUS, IBSI NQ30 */
-    Coarseness,   /**< COA, IBSI QCDE */
-    Complexity,   /**< COM, IBSI HDEZ */
-    Contrast,     /**< CON, IBSI 65HE */
-    Strength      /**< STR, IBSI 1X9X */
+    VOXELMAPS_NGTDM_FEATURES(VOXELMAPS_FEATURE_ENUMERATOR)
   };
 
-  static constexpr unsigned int NumberOfFeatures = 5;
-
-  VOXELMAPS_FEATURE_NAMES_MACRO;
+  VOXELMAPS_FEATURE_NAMES_MACRO(VOXELMAPS_NGTDM_FEATURES);
 };
 
 /** \class GrayToneDifferenceJob
@@ -58,6 +52,14 @@ struct GrayToneDifferenceJob : FeatureJob<GrayToneDifferenceFeatureMapEnums>
   std::vector<Triple> offsets;
   /** Whether voxels without neighbors count, with a difference of 0. */
   bool countVoxelsWithoutNeighbors{ true };
+
+  template <typename TVisit>
+  static void
+  VisitParameters(const TVisit & visit)
+  {
+    visit("Offsets", &GrayToneDifferenceJob::offsets);
+    visit("CountVoxelsWithoutNeighbors", &GrayToneDifferenceJob::countVoxelsWithoutNeighbors);
+  }
 };
 
 VoxelMapsCore_EXPORT void

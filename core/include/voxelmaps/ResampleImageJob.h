@@ -79,11 +79,12 @@ struct ResampleImageJob
   const void * pixels{ nullptr };
   PixelType    pixelType{ PixelType::Float };
   ImageGrid    inputGrid;
-  /** Of image and output: 2 or 3. Those of dimension 2 have size 1 in z; what else their grids have of z is not used. */
+  /** Dimension of image and output: 2 or 3. With 2, sizes along z are 1, and the rest of the grids along z is not used.
+   */
   unsigned int dimension{ 3 };
 
   InterpolationEnum interpolation{ InterpolationEnum::BSpline };
-  /** Of the B-spline: 0 to 5. */
+  /** Order of the B-spline: 0 to 5. */
   unsigned int splineOrder{ 3 };
   double       defaultValue{ 0.0 };
 

@@ -6,7 +6,6 @@
 #include "voxelmaps/FeatureTable.h"
 #include "voxelmaps/TextureFeatureMapJob.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -17,7 +16,7 @@ namespace voxelmaps
  *
  * \ingroup VoxelMaps
  */
-class VoxelMapsCore_EXPORT RunLengthFeatureMapEnums
+class VoxelMapsCore_EXPORT RunLengthFeatureMapEnums : public TextureFeatureMapEnums
 {
 public:
   /** \class Feature
@@ -30,51 +29,15 @@ public:
    */
   enum class Feature : std::uint8_t
   {
-    ShortRunEmphasis = 0,             /**< SRE, IBSI 22OV */
-    LongRunEmphasis,                  /**< LRE, IBSI W4KF */
-    GrayLevelNonUniformity,           /**< GLN, IBSI R5YN */
-    RunLengthNonUniformity,           /**< RLN, IBSI W92Y */
-    RunPercentage,                    /**< RP, IBSI 9ZK5 */
-    LowGrayLevelRunEmphasis,          /**< LGRE, IBSI V3SW */
-    HighGrayLevelRunEmphasis,         /**< HGRE, IBSI G3QZ */
-    ShortRunLowGrayLevelEmphasis,     /**< SRLGE, IBSI HTZT */
-    ShortRunHighGrayLevelEmphasis,    /**< SRHGE, IBSI GD3A */
-    LongRunLowGrayLevelEmphasis,      /**< LRLGE, IBSI IVPO */
-    LongRunHighGrayLevelEmphasis,     /**< LRHGE, IBSI 3KUM */
-    GrayLevelNonUniformityNormalized, /**< GLNN, IBSI OVBL */
-    RunLengthNonUniformityNormalized, /**< RLNN, IBSI IC23 */
-    GrayLevelVariance,                /**< GLV, IBSI 8CE5 */
-    RunVariance,                      /**< RV, IBSI SXLW */
-    RunEntropy                        /**< RE, IBSI HJ9O */
+    VOXELMAPS_GLRLM_FEATURES(VOXELMAPS_FEATURE_ENUMERATOR)
   };
 
-  /** \class Aggregation
-   * \brief How the matrices of the directions of one window are combined into features.
-   *
-   * \ingroup VoxelMaps
-   */
-  enum class Aggregation : std::uint8_t
-  {
-    /** The features of every direction, one direction after another \cite Zhang2019. */
-    PerDirection = 0,
-    /** The mean of the features over the directions (PyRadiomics' default, IBSI "averaged"). */
-    Average,
-    /** The features of the sum of all matrices (IBSI "merged"). */
-    Merge
-  };
-
-  static constexpr unsigned int NumberOfFeatures = 16;
-
-  VOXELMAPS_FEATURE_NAMES_MACRO;
+  VOXELMAPS_FEATURE_NAMES_MACRO(VOXELMAPS_GLRLM_FEATURES);
 
   /** The eleven features of Zhang et al. \cite Zhang2019, the default of the filter. */
   static std::vector<Feature>
   GetElevenFeatures();
 };
-
-/** Names of the enumerators, which are printed. */
-VOXELMAPS_ENUMERATOR_NAMES(RunLengthFeatureMapEnums::Aggregation, "invalid aggregation", "PerDirection", "Average",
-                           "Merge");
 
 /** \class RunLengthJob
  * \brief The complete input, parameters and output of a run length engine.
@@ -94,24 +57,18 @@ VOXELMAPS_ENUMERATOR_NAMES(RunLengthFeatureMapEnums::Aggregation, "invalid aggre
  *
  * \ingroup VoxelMaps
  */
-struct RunLengthJob : FeatureJob<RunLengthFeatureMapEnums>
+struct RunLengthJob : DirectionalFeatureJob<RunLengthFeatureMapEnums>
 {
-  using Aggregation = RunLengthFeatureMapEnums::Aggregation;
-
-  /** Directions of the runs: at most 13 different directions with components -1, 0 or 1. */
-  std::vector<Triple> offsets;
-  /** Weight of the runs of each direction in the sum of the matrices, 0 to 1e100; empty if all count alike. For Merge.
-   * Such matrices are counted window by window, which is slow, and windows must have at most 512 voxels or levels. */
-  std::vector<double> offsetWeights;
-  Aggregation         aggregation{ Aggregation::Average };
   /** Leave out, window by window, directions in which no line holds two voxels: see
    * RunLengthFeatureMapImageFilter::SetSkipDirectionsWithoutPairs. */
   bool skipDirectionsWithoutPairs{ false };
 
-  std::size_t
-  GetNumberOfComponents() const
+  template <typename TVisit>
+  static void
+  VisitParameters(const TVisit & visit)
   {
-    return features.size() * (aggregation == Aggregation::PerDirection ? offsets.size() : 1);
+    DirectionalFeatureJob::VisitParameters(visit);
+    visit("SkipDirectionsWithoutPairs", &RunLengthJob::skipDirectionsWithoutPairs);
   }
 };
 

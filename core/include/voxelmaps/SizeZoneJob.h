@@ -25,22 +25,7 @@ public:
    */
   enum class Feature : std::uint8_t
   {
-    GrayLevelNonUniformity = 0,       /**< GLN, IBSI JNSA */
-    GrayLevelNonUniformityNormalized, /**< GLNN, IBSI Y1RO */
-    GrayLevelVariance,                /**< GLV, IBSI BYLV */
-    HighGrayLevelZoneEmphasis,        /**< HGLZE, IBSI 5GN9 */
-    LargeAreaEmphasis,                /**< LAE, IBSI 48P8 */
-    LargeAreaHighGrayLevelEmphasis,   /**< LAHGLE, IBSI J17V */
-    LargeAreaLowGrayLevelEmphasis,    /**< LALGLE, IBSI YH51 */
-    LowGrayLevelZoneEmphasis,         /**< LGLZE, IBSI XMSY */
-    SizeZoneNonUniformity,            /**< SZN, IBSI 4JP3 */
-    SizeZoneNonUniformityNormalized,  /**< SZNN, IBSI VB3A */
-    SmallAreaEmphasis,                /**< SAE, IBSI 5QRC */
-    SmallAreaHighGrayLevelEmphasis,   /**< SAHGLE, IBSI HW1V */
-    SmallAreaLowGrayLevelEmphasis,    /**< SALGLE, IBSI 5RAI */
-    ZoneEntropy,                      /**< ZE, IBSI GU8N */
-    ZonePercentage,                   /**< ZP, IBSI P30P */
-    ZoneVariance                      /**< ZV, IBSI 3NSA */
+    VOXELMAPS_GLSZM_FEATURES(VOXELMAPS_FEATURE_ENUMERATOR)
   };
 
   /** \class Connectivity
@@ -56,9 +41,7 @@ public:
     InPlane
   };
 
-  static constexpr unsigned int NumberOfFeatures = 16;
-
-  VOXELMAPS_FEATURE_NAMES_MACRO;
+  VOXELMAPS_FEATURE_NAMES_MACRO(VOXELMAPS_GLSZM_FEATURES);
 };
 
 /** Names of the enumerators, which are printed. */
@@ -83,6 +66,13 @@ struct SizeZoneJob : FeatureJob<SizeZoneFeatureMapEnums>
 
   /** Which voxels are neighbors. */
   Connectivity connectivity{ Connectivity::Full };
+
+  template <typename TVisit>
+  static void
+  VisitParameters(const TVisit & visit)
+  {
+    visit("Connectivity", &SizeZoneJob::connectivity);
+  }
 };
 
 VoxelMapsCore_EXPORT void

@@ -3,6 +3,7 @@
 #ifndef voxelmaps_TextureFeatureMapJob_h
 #define voxelmaps_TextureFeatureMapJob_h
 
+#include "voxelmaps/EnumeratorNames.h"
 #include "voxelmaps/Job.h"
 
 #include <cstddef>
@@ -19,6 +20,35 @@ enum class InstructionSet : std::uint8_t
   AVX2,
   AVX512
 };
+
+/** \class TextureFeatureMapEnums
+ * \brief Enumerations that texture filters have in common.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT TextureFeatureMapEnums
+{
+public:
+  /** \class Aggregation
+   * \brief How the matrices of the directions of one window are combined into features.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Aggregation : std::uint8_t
+  {
+    /** The features of every direction, one direction after another \cite Zhang2019. */
+    PerDirection = 0,
+    /** The mean of the features over the directions, of co-occurrence matrices over those that have a pair of voxels
+     * (PyRadiomics' default, IBSI "averaged"). */
+    Average,
+    /** The features of the sum of all matrices (IBSI "merged"). */
+    Merge
+  };
+};
+
+/** Names of the enumerators, which are printed. */
+VOXELMAPS_ENUMERATOR_NAMES(TextureFeatureMapEnums::Aggregation, "invalid aggregation", "PerDirection", "Average",
+                           "Merge");
 
 /** \class TextureFeatureMapJob
  * \brief Input and output of the engines of all texture filters: levels, window, output region and threads.
@@ -80,6 +110,9 @@ struct TextureFeatureMapJob
 /** \class FeatureJob
  * \brief A job of the texture class with these enumerations; each class derives its job, with its parameters.
  *
+ * VisitParameters(visit) calls visit(name, pointer to the member) for each parameter of the class. Names are those of
+ * the ITK filters; those of Python have underscores.
+ *
  * \ingroup VoxelMaps
  */
 template <typename TEnums>
@@ -90,6 +123,11 @@ struct FeatureJob : TextureFeatureMapJob
 
   std::vector<Feature> features;
 
+  template <typename TVisit>
+  static void
+  VisitParameters(const TVisit &)
+  {}
+
   /** Number of components of a voxel of the output. */
   std::size_t
   GetNumberOfComponents() const
@@ -97,6 +135,46 @@ struct FeatureJob : TextureFeatureMapJob
     return features.size();
   }
 };
+
+/** \class DirectionalFeatureJob
+ * \brief A job of a texture class that has a matrix for each offset.
+ *
+ * \ingroup VoxelMaps
+ */
+template <typename TEnums>
+struct DirectionalFeatureJob : FeatureJob<TEnums>
+{
+  using Aggregation = TextureFeatureMapEnums::Aggregation;
+
+  /** Of co-occurrence matrices, a pair consists of the voxels p and p + offset. Of run length matrices, directions of
+   * the runs: at most 13 different ones with components -1, 0 or 1. */
+  std::vector<Triple> offsets;
+  /** Weight of the pairs or runs of each offset in the sum of the matrices, 0 to 1e100; empty if all count alike. For
+   * Merge. Such matrices are counted window by window, which is slow, and windows must have at most 512 voxels or
+   * levels. */
+  std::vector<double> offsetWeights;
+  Aggregation         aggregation{ Aggregation::Average };
+
+  template <typename TVisit>
+  static void
+  VisitParameters(const TVisit & visit)
+  {
+    visit("Offsets", &DirectionalFeatureJob::offsets);
+    visit("Aggregation", &DirectionalFeatureJob::aggregation);
+    visit("OffsetWeights", &DirectionalFeatureJob::offsetWeights);
+  }
+
+  std::size_t
+  GetNumberOfComponents() const
+  {
+    return this->features.size() * (aggregation == Aggregation::PerDirection ? offsets.size() : 1);
+  }
+};
+
+/** Throw EngineError, which names the value and the rule, unless a window is possible: 1 to 255 voxels along each axis,
+ * at most 65535 in total, and the anchor is one of them. */
+VoxelMapsCore_EXPORT void
+VerifyWindow(const Triple & size, const Triple & anchor);
 
 /** The widest instruction set that the CPU engines can use on this processor. */
 VoxelMapsCore_EXPORT InstructionSet

@@ -20,8 +20,8 @@ constexpr double maxMean = 8.9e307;
 constexpr double minVariance = 1e-299;
 constexpr double maxVariance = 1e307;
 
-// Of a component's variance, what must be left if the components before it are known. Rounding leaves about 1e-16 of
-// components that depend linearly on each other.
+// Least part of a component's variance that must be left if the components before it are known. Rounding leaves about
+// 1e-16 of components that depend linearly on each other.
 constexpr double minIndependence = 1e-12;
 
 // Relative difference between the two elements for a pair of components, which rounding explains.

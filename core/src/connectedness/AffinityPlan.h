@@ -83,7 +83,7 @@ public:
       {
         return true;
       }
-      // Of the pixels' own type, so that compilers vectorize the loop.
+      // In the pixels' own type, so that compilers vectorize the loop.
       const auto min = static_cast<TPixel>(m_MinSum / 2);
       const auto max = static_cast<TPixel>(m_MinSum / 2 + static_cast<std::int64_t>(m_DifferenceTerms.size()) - 1);
       for (std::int64_t i = 0; i < count; ++i)
@@ -117,7 +117,7 @@ public:
   }
 
 private:
-  // Of all 16-bit images: the tables then take 768 kB.
+  // The range of all 16-bit images, for which the tables have 768 kB.
   static constexpr std::int64_t maxTableRange = 65535;
 
   AffinityTerms              m_Terms;

@@ -20,7 +20,7 @@ constexpr unsigned int threadsPerBlock = 256;
 struct MaskCounters
 {
   unsigned int hasInside;
-  // Of the bits of values that are neither 0 nor NaN, the largest and the largest complement: 0 if there is none.
+  // The largest bits, and their largest complement, of values that are neither 0 nor NaN: 0 if there is none.
   unsigned long long maximum;
   unsigned long long maximumOfComplement;
 };

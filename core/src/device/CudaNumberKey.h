@@ -9,7 +9,7 @@ namespace voxelmaps
 {
 /** Keys of numbers have their order: devices have atomic minima of integers only. */
 using NumberKey = unsigned long long;
-// Of a NaN; all bytes are the same, so that cudaMemset can write it.
+// The key of a NaN; all bytes are the same, so that cudaMemset can write it.
 constexpr NumberKey noNumberKey = ~NumberKey{ 0 };
 
 #if defined(__CUDACC__)

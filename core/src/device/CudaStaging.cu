@@ -17,7 +17,8 @@ namespace voxelmaps
 {
 namespace
 {
-// Of each size, as much as both kinds of copying need to overlap, and no chunk that is copied faster than requested.
+// As many buffers of a size as both kinds of copying need to overlap, and no chunk that is copied faster than
+// requested.
 constexpr std::size_t numberOfBuffers = 4;
 constexpr std::size_t minChunkBytes = std::size_t{ 1 } << 20;
 constexpr std::size_t maxChunkBytes = std::size_t{ 8 } << 20;

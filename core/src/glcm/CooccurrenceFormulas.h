@@ -59,7 +59,7 @@ struct CooccurrenceSums
   std::int64_t sumFourthsHigh;
   std::int64_t differences; // sum k
   std::int64_t differenceSquares;
-  // Of an asymmetric matrix, else 0.
+  // Sums of an asymmetric matrix, else 0.
   std::int64_t signedDifferences; // sum e
   std::int64_t products;          // sum v e
 

@@ -85,7 +85,7 @@ private:
     return CountTable(levels + sizes + levels * sizes, voxels + sizes + (voxels < levels ? voxels : levels));
   }
 
-  /** Of the elements of the matrix. */
+  /** First key of the elements of the matrix. */
   VOXELMAPS_DEVICE std::uint32_t
                    FirstKey() const
   {

@@ -152,7 +152,7 @@ private:
     return CountTable((task.needsLevelCounts ? levels : 0) + levels * lengths,
                       task.maxVoxels * (task.needsLevelCounts ? 2 : 1));
   }
-  /** Of the elements. */
+  /** First key of the elements. */
   VOXELMAPS_DEVICE std::uint32_t
                    FirstKey() const
   {

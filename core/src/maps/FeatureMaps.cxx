@@ -31,6 +31,19 @@ ComputeClass(const TJob & job)
 VOXELMAPS_TEXTURE_CLASSES(VOXELMAPS_CPU_ENGINE)
 #undef VOXELMAPS_CPU_ENGINE
 
+TextureClassJob
+MakeTextureClassJob(const std::string & className)
+{
+#define VOXELMAPS_MAKE_JOB(name)                                                                                       \
+  if (className == name##Job::Enums::GetFeatureTable().GetClassName())                                                 \
+  {                                                                                                                    \
+    return name##Job{};                                                                                                \
+  }
+  VOXELMAPS_TEXTURE_CLASSES(VOXELMAPS_MAKE_JOB)
+#undef VOXELMAPS_MAKE_JOB
+  throw EngineError("There is no texture class '" + className + "'.");
+}
+
 std::vector<std::string>
 GetMethods(const TextureClassJob & job)
 {

@@ -10,20 +10,6 @@
 
 namespace voxelmaps
 {
-const FeatureTable &
-GrayToneDifferenceFeatureMapEnums::GetFeatureTable()
-{
-  static const FeatureTable table("ngtdm",
-                                  {
-                                    { "BUS", "Busyness", "", "busyness" },
-                                    { "COA", "Coarseness", "", "coarseness" },
-                                    { "COM", "Complexity", "", "complexity" },
-                                    { "CON", "Contrast", "", "contrast" },
-                                    { "STR", "Strength", "", "strength" },
-                                  });
-  return table;
-}
-
 namespace
 {
 // Up to so many neighbors, their number divides the least common multiple of 1 ... 26.

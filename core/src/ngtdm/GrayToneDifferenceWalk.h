@@ -247,7 +247,7 @@ private:
   TDifference *   m_Differences; // A(i) of the levels of the window
   std::uint32_t * m_Counts;      // n(i)
   std::uint32_t * m_Levels;
-  // Of the levels with n(i) > 0.
+  // Arrays of the levels with n(i) > 0.
   double * m_Products; // n(i) A(i)
   double * m_RealLevels;
   double * m_RealCounts;

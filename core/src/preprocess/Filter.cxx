@@ -82,7 +82,7 @@ Refuse(const TParts &... parts)
 }
 
 void
-VerifyFilter(const LineFilter & filter)
+VerifyFilter(const AxisFilter & filter)
 {
   if (filter.axis > 2)
   {
@@ -118,7 +118,7 @@ VerifyFilter(const LineFilter & filter)
 }
 
 bool
-IsSame(const LineFilter & a, const LineFilter & b)
+IsSame(const AxisFilter & a, const AxisFilter & b)
 {
   return a.axis == b.axis && a.sigma == b.sigma && a.order == b.order &&
          a.normalizeAcrossScale == b.normalizeAcrossScale && a.kernel == b.kernel && a.origin == b.origin &&
@@ -127,7 +127,7 @@ IsSame(const LineFilter & a, const LineFilter & b)
 
 /** Voxels along a line that a filter reads for results in a box. */
 FilterBox
-GetInputBox(const LineFilter & filter, FilterBox box, const Triple & size, double spacing, bool usesEntireLines)
+GetInputBox(const AxisFilter & filter, FilterBox box, const Triple & size, double spacing, bool usesEntireLines)
 {
   const unsigned int a = filter.axis;
   std::int64_t       before = static_cast<std::int64_t>(filter.kernel.size()) - 1 - filter.origin;
@@ -228,7 +228,7 @@ private:
 } // namespace
 
 RecursiveCoefficients
-ComputeRecursiveCoefficients(const LineFilter & filter, double spacing)
+ComputeRecursiveCoefficients(const AxisFilter & filter, double spacing)
 {
   const double          sigma = filter.sigma / spacing;
   const Deriche         deriche(sigma);
@@ -371,7 +371,7 @@ FilterPlan::FilterPlan(const FilterImageJob & job)
       }
       std::vector<FilterNode> * nodes = &roots;
       FilterNode *              last = nullptr;
-      for (const LineFilter & filter : image.terms[t].filters)
+      for (const AxisFilter & filter : image.terms[t].filters)
       {
         VerifyFilter(filter);
         auto found = std::find_if(

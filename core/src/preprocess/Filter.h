@@ -29,7 +29,7 @@ struct RecursiveCoefficients
 
 /** The coefficients of a filter for voxels of a size along its axis. Throws EngineError if they are not finite. */
 RecursiveCoefficients
-ComputeRecursiveCoefficients(const LineFilter & filter, double spacing);
+ComputeRecursiveCoefficients(const AxisFilter & filter, double spacing);
 
 /** Sum of products, in the order of ITK. */
 VOXELMAPS_HOST_DEVICE inline double
@@ -124,7 +124,7 @@ struct FilterBox
 /** A filter in the tree of the filters of a job, whose branches begin with the same ones. */
 struct FilterNode
 {
-  const LineFilter *      filter{ nullptr };
+  const AxisFilter *      filter{ nullptr };
   RecursiveCoefficients   coefficients{};
   FilterBox               box;   // of its results
   FilterBox               reads; // of the results of the filter before it, which it needs

@@ -110,7 +110,7 @@ GetMirroredIndex(std::int64_t index, std::int64_t size)
   return index < size ? index : period - index;
 }
 
-/** Of the voxels that the B-spline of an order reaches at a continuous index, the first, before mirroring. ITK looks
+/** The first voxel that the B-spline of an order reaches at a continuous index, before mirroring. ITK looks
  * for it in single precision. */
 VOXELMAPS_HOST_DEVICE inline std::int64_t
 GetFirstTap(int order, double index)
@@ -181,7 +181,7 @@ ComputeSplineWeights(int order, double w, double * weight)
 struct AxisTaps
 {
   std::int64_t index[maxNumberOfTaps];
-  // Of a B-spline. The second one of linear interpolation is the distance from the first voxel, or 0.
+  // Weights of a B-spline. The second one of linear interpolation is the distance from the first voxel, or 0.
   double weight[maxNumberOfTaps];
 };
 
@@ -200,7 +200,7 @@ struct ResampleFormula
   bool isNearest;
   bool isLinear;
   int  order;
-  // Of an axis; 1 along z in images of dimension 2.
+  // Taps of an axis; 1 along z in images of dimension 2.
   int          numberOfTaps[3];
   std::int64_t size[3];
 
@@ -290,16 +290,16 @@ private:
   }
 };
 
-// Of the weights of the first coefficient, which are below ITK's tolerance then.
+// Number of weights of the first coefficient, which are below ITK's tolerance then.
 constexpr int maxHorizon = 28;
 
 /** The recursions of a pole along a line. */
 struct SplinePole
 {
   double pole;
-  // Of the first sample of the anticausal recursion.
+  // Factor of the first sample of the anticausal recursion.
   double lastFactor;
-  // Of the causal recursion: weights of the samples 1 ... numberOfInitialSamples.
+  // Causal recursion: weights of the samples 1 ... numberOfInitialSamples.
   int    numberOfInitialSamples;
   double initialWeight[maxHorizon];
   // The lines are so short that the sum over the mirrored line is complete.
@@ -309,7 +309,7 @@ struct SplinePole
 };
 
 /** From samples of a line to coefficients. */
-struct LineFilter
+struct SplineFilter
 {
   std::int64_t length;
   // No poles for a length of 1, and for orders 0 and 1.
@@ -321,7 +321,7 @@ struct LineFilter
 /** Replace the samples of a line by coefficients. line(n) is a reference to a sample, or to those of several lines. */
 template <typename TLine>
 VOXELMAPS_HOST_DEVICE void
-FilterLine(const LineFilter & filter, const TLine & line)
+FilterSplineLine(const SplineFilter & filter, const TLine & line)
 {
   if (filter.numberOfPoles == 0)
   {

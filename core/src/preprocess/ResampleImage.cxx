@@ -25,31 +25,48 @@ struct Lanes
   double values[numberOfLanes];
 };
 
-#define VOXELMAPS_LANES_OPERATOR(left, operation, right)                                                               \
-  {                                                                                                                    \
-    Lanes result;                                                                                                      \
-    for (std::int64_t i = 0; i < numberOfLanes; ++i)                                                                   \
-    {                                                                                                                  \
-      result.values[i] = left operation right;                                                                         \
-    }                                                                                                                  \
-    return result;                                                                                                     \
+template <typename TGetValue>
+Lanes
+MakeLanes(const TGetValue & getValue)
+{
+  Lanes result;
+  for (std::int64_t i = 0; i < numberOfLanes; ++i)
+  {
+    result.values[i] = getValue(i);
   }
+  return result;
+}
 inline Lanes
 operator+(const Lanes & a, const Lanes & b)
-  VOXELMAPS_LANES_OPERATOR(a.values[i], +, b.values[i])
+{
+  return MakeLanes([&](std::int64_t i) { return a.values[i] + b.values[i]; });
+}
 inline Lanes
 operator-(const Lanes & a, const Lanes & b)
-  VOXELMAPS_LANES_OPERATOR(a.values[i], -, b.values[i])
+{
+  return MakeLanes([&](std::int64_t i) { return a.values[i] - b.values[i]; });
+}
 inline Lanes
 operator*(double a, const Lanes & b)
-  VOXELMAPS_LANES_OPERATOR(a, *, b.values[i])
+{
+  return MakeLanes([&](std::int64_t i) { return a * b.values[i]; });
+}
 inline Lanes
 operator/(const Lanes & a, double b)
-  VOXELMAPS_LANES_OPERATOR(a.values[i], /, b)
-#undef VOXELMAPS_LANES_OPERATOR
+{
+  return MakeLanes([&](std::int64_t i) { return a.values[i] / b; });
+}
 
-/** Computes a job. What is not copied is computed from a buffer of doubles with the rows of the box, for the y and z of
- * the padded one. */
+inline void
+CopyLanes(double * to, const double * from, std::size_t count)
+{
+  // A constant size needs no call.
+  count == numberOfLanes ? std::memcpy(to, from, sizeof(Lanes)) : std::memcpy(to, from, count * sizeof(double));
+}
+
+/** Computes a job. What is not copied is computed from a buffer of doubles, which has the box for all z of the padded
+ * one.
+ */
 class Resampler
 {
 public:
@@ -68,8 +85,7 @@ public:
     if (!m_Plan.isCopy && !m_Plan.IsEmpty())
     {
       this->AllocateBuffer();
-      this->LoadRows();
-      this->FilterAlongY();
+      this->LoadPlanes();
       this->FilterAlongZ();
     }
     if (m_Plan.isSeparable)
@@ -99,128 +115,125 @@ private:
   void
   AllocateBuffer()
   {
-    const auto count = static_cast<std::size_t>(m_Plan.boxSize[0] * m_Plan.paddedSize[1] * m_Plan.paddedSize[2]);
+    const Triple size{ { m_Plan.boxSize[0], m_Plan.boxSize[1], m_Plan.paddedSize[2] } };
+    const auto   count = static_cast<std::size_t>(size[0] * size[1] * size[2]);
     m_Buffer.reset(new (std::nothrow) double[count]);
     if (m_Buffer == nullptr)
     {
-      throw EngineError(
-        GetResampleMemoryError({ { m_Plan.boxSize[0], m_Plan.paddedSize[1], m_Plan.paddedSize[2] } }));
+      throw EngineError(GetResampleMemoryError(size));
     }
     UseHugePages(m_Buffer.get(), count * sizeof(double));
-    m_RowStride = m_Plan.boxSize[0];
-    m_PlaneStride = m_RowStride * m_Plan.paddedSize[1];
-    m_Source.rowStride = m_RowStride;
-    m_Source.planeStride = m_PlaneStride;
-    m_Source.values = m_Buffer.get() + (m_Plan.boxIndex[1] - m_Plan.paddedIndex[1]) * m_RowStride +
-                      (m_Plan.boxIndex[2] - m_Plan.paddedIndex[2]) * m_PlaneStride;
+    m_Source.rowStride = size[0];
+    m_Source.planeStride = size[0] * size[1];
+    m_Source.values = m_Buffer.get() + (m_Plan.boxIndex[2] - m_Plan.paddedIndex[2]) * m_Source.planeStride;
     std::copy(m_Plan.boxIndex.begin(), m_Plan.boxIndex.end(), m_Source.boxIndex);
   }
 
-  /** Convert a row of the padded box, which begins at the pixel with a number, to doubles. */
+  /** Fill the buffer with planes that are filtered along x and y. */
   void
-  LoadRow(std::int64_t number, double * row) const
+  LoadPlanes()
   {
-    const std::int64_t count = m_Plan.paddedSize[0];
-    VisitPixelType(m_Job.pixelType, [&](auto pixel) {
-      using TPixel = decltype(pixel);
-      const TPixel * const pixels = static_cast<const TPixel *>(m_Job.pixels) + number;
-      std::copy(pixels, pixels + count, row);
-      if constexpr (std::is_floating_point<TPixel>::value)
-      {
-        const auto isFinite = [](double value) { return std::isfinite(value); };
-        const auto found = m_Plan.hasPoles ? std::find_if_not(row, row + count, isFinite) : row + count;
-        if (found != row + count)
-        {
-          ThrowNonfinitePixel(m_Job, number + (found - row), *found);
-        }
-      }
-    });
-  }
-
-  /** Fill the buffer with rows that are filtered along x. */
-  void
-  LoadRows()
-  {
-    const Triple & size = m_Job.inputGrid.size;
-    const auto     length = static_cast<std::size_t>(m_Plan.paddedSize[0]);
-    const auto     skipped = static_cast<std::size_t>(m_Plan.boxIndex[0] - m_Plan.paddedIndex[0]);
     ForEachTask(m_Plan.paddedSize[2], m_Job.execution, [&](unsigned int) {
-      return [&, row = std::vector<double>(length), lanes = std::vector<Lanes>(length)](std::int64_t z) mutable {
-        for (std::int64_t first = 0; first < m_Plan.paddedSize[1]; first += numberOfLanes)
+      const auto length = static_cast<std::size_t>(std::max(m_Plan.paddedSize[0], m_Plan.paddedSize[1]));
+      const auto rows = static_cast<std::size_t>(m_Source.rowStride * m_Plan.paddedSize[1]);
+      return [&, plane = std::vector<double>(rows), lanes = std::vector<Lanes>(length)](std::int64_t z) mutable {
+        for (std::int64_t y = 0; y < m_Plan.paddedSize[1]; y += numberOfLanes)
         {
           m_Job.execution.CheckAbort();
-          const std::int64_t count = std::min(numberOfLanes, m_Plan.paddedSize[1] - first);
-          for (std::int64_t lane = 0; lane < count; ++lane)
-          {
-            const std::int64_t y = m_Plan.paddedIndex[1] + first + lane;
-            this->LoadRow(((m_Plan.paddedIndex[2] + z) * size[1] + y) * size[0] + m_Plan.paddedIndex[0], row.data());
-            for (std::size_t x = 0; x < length; ++x)
-            {
-              lanes[x].values[lane] = row[x];
-            }
-          }
-          FilterLine(m_Plan.filters[0],
-                     [&](std::int64_t n) -> Lanes & { return lanes[static_cast<std::size_t>(n)]; });
-          for (std::int64_t lane = 0; lane < count; ++lane)
-          {
-            double * const to = m_Buffer.get() + z * m_PlaneStride + (first + lane) * m_RowStride;
-            for (std::int64_t x = 0; x < m_Plan.boxSize[0]; ++x)
-            {
-              to[x] = lanes[skipped + static_cast<std::size_t>(x)].values[lane];
-            }
-          }
+          VisitPixelType(m_Job.pixelType, [&](auto pixel) {
+            this->LoadRows<decltype(pixel)>(y, z, lanes.data(), plane.data() + y * m_Source.rowStride);
+          });
         }
+        this->FilterLines(1, plane.data(), m_Source.rowStride, lanes.data(), m_Buffer.get() + z * m_Source.planeStride);
       };
     });
   }
 
+  /** Filter rows of the padded box along x, and write their part in the box to a plane. */
+  template <typename TPixel>
   void
-  FilterAlongY()
+  LoadRows(std::int64_t firstY, std::int64_t z, Lanes * lanes, double * to) const
   {
-    this->FilterLines(1, m_RowStride, m_Plan.paddedSize[2], [this](std::int64_t z) {
-      return m_Buffer.get() + z * m_PlaneStride;
-    });
+    const Triple &     size = m_Job.inputGrid.size;
+    const std::int64_t count = std::min(numberOfLanes, m_Plan.paddedSize[1] - firstY);
+    std::int64_t       numbers[numberOfLanes];
+    for (std::int64_t lane = 0; lane < numberOfLanes; ++lane)
+    {
+      // Lanes behind the last row have its pixels.
+      const std::int64_t y = m_Plan.paddedIndex[1] + firstY + std::min(lane, count - 1);
+      numbers[lane] = ((m_Plan.paddedIndex[2] + z) * size[1] + y) * size[0] + m_Plan.paddedIndex[0];
+    }
+    const TPixel * const pixels = static_cast<const TPixel *>(m_Job.pixels);
+    Lanes                zeros{};
+    for (std::int64_t x = 0; x < m_Plan.paddedSize[0]; ++x)
+    {
+      for (std::int64_t lane = 0; lane < numberOfLanes; ++lane)
+      {
+        const auto value = static_cast<double>(pixels[numbers[lane] + x]);
+        lanes[x].values[lane] = value;
+        zeros.values[lane] += value * 0.0;
+      }
+    }
+    if (m_Plan.hasPoles)
+    {
+      for (std::int64_t lane = 0; lane < count; ++lane)
+      {
+        for (std::int64_t x = 0; zeros.values[lane] != 0.0 && x < m_Plan.paddedSize[0]; ++x)
+        {
+          const double value = lanes[x].values[lane];
+          if (!std::isfinite(value))
+          {
+            ThrowNonfinitePixel(m_Job, numbers[lane] + x, value);
+          }
+        }
+      }
+    }
+    FilterSplineLine(m_Plan.filters[0], [lanes](std::int64_t n) -> Lanes & { return lanes[n]; });
+    const std::int64_t skipped = m_Plan.boxIndex[0] - m_Plan.paddedIndex[0];
+    for (std::int64_t x = 0; x < m_Plan.boxSize[0]; ++x)
+    {
+      for (std::int64_t lane = 0; lane < count; ++lane)
+      {
+        to[lane * m_Source.rowStride + x] = lanes[skipped + x].values[lane];
+      }
+    }
   }
 
   void
   FilterAlongZ()
   {
-    double * const first = m_Buffer.get() + (m_Plan.boxIndex[1] - m_Plan.paddedIndex[1]) * m_RowStride;
-    this->FilterLines(
-      2, m_PlaneStride, m_Plan.boxSize[1], [this, first](std::int64_t y) { return first + y * m_RowStride; });
+    if (m_Plan.filters[2].numberOfPoles > 0)
+    {
+      ForEachTask(m_Plan.boxSize[1], m_Job.execution, [&](unsigned int) {
+        return [&, lanes = std::vector<Lanes>(static_cast<std::size_t>(m_Plan.paddedSize[2]))](std::int64_t y) mutable {
+          m_Job.execution.CheckAbort();
+          double * const row = m_Buffer.get() + y * m_Source.rowStride;
+          const auto     first = (m_Plan.boxIndex[2] - m_Plan.paddedIndex[2]) * m_Source.planeStride;
+          this->FilterLines(2, row, m_Source.planeStride, lanes.data(), row + first);
+        };
+      });
+    }
   }
 
-  /** Filter the lines along an axis that begin in rows, and write the coefficients in the box. */
-  template <typename TGetRow>
+  /** Filter the lines along an axis that begin in a row, and write their part in the box. */
   void
-  FilterLines(int axis, std::int64_t stride, std::int64_t numberOfRows, const TGetRow & getRow)
+  FilterLines(int axis, const double * from, std::int64_t stride, Lanes * lanes, double * to) const
   {
-    const LineFilter & filter = m_Plan.filters[axis];
-    if (filter.numberOfPoles == 0)
+    const SplineFilter & filter = m_Plan.filters[axis];
+    const std::int64_t   skipped = m_Plan.boxIndex[axis] - m_Plan.paddedIndex[axis];
+    for (std::int64_t x = 0; x < m_Plan.boxSize[0]; x += numberOfLanes)
     {
-      return;
+      const auto count = static_cast<std::size_t>(std::min(numberOfLanes, m_Plan.boxSize[0] - x));
+      for (std::int64_t n = 0; n < filter.length; ++n)
+      {
+        CopyLanes(lanes[n].values, from + n * stride + x, count);
+      }
+      FilterSplineLine(filter, [lanes](std::int64_t n) -> Lanes & { return lanes[n]; });
+      for (std::int64_t n = 0; n < m_Plan.boxSize[axis]; ++n)
+      {
+        CopyLanes(to + n * stride + x, lanes[skipped + n].values, count);
+      }
     }
-    const std::int64_t skipped = m_Plan.boxIndex[axis] - m_Plan.paddedIndex[axis];
-    ForEachTask(numberOfRows, m_Job.execution, [&](unsigned int) {
-      return [&, lanes = std::vector<Lanes>(static_cast<std::size_t>(filter.length))](std::int64_t row) mutable {
-        m_Job.execution.CheckAbort();
-        const auto getLanes = [&](std::int64_t n) -> Lanes & { return lanes[static_cast<std::size_t>(n)]; };
-        for (std::int64_t x = 0; x < m_Plan.boxSize[0]; x += numberOfLanes)
-        {
-          const auto     count = static_cast<std::size_t>(std::min(numberOfLanes, m_Plan.boxSize[0] - x));
-          double * const line = getRow(row) + x;
-          for (std::int64_t n = 0; n < filter.length; ++n)
-          {
-            std::memcpy(getLanes(n).values, line + n * stride, count * sizeof(double));
-          }
-          FilterLine(filter, getLanes);
-          for (std::int64_t n = skipped; n < skipped + m_Plan.boxSize[axis]; ++n)
-          {
-            std::memcpy(line + n * stride, getLanes(n).values, count * sizeof(double));
-          }
-        }
-      };
-    });
   }
 
   /** What an axis of the output depends on, if the map is separable. */
@@ -235,9 +248,8 @@ private:
       table.taps.resize(static_cast<std::size_t>(count));
       for (std::int64_t i = 0; i < count; ++i)
       {
-        const double index = axis == 0
-                               ? m_Plan.map.GetIndex(firstRow, i, 0)
-                               : (axis == 1 ? m_Plan.map.GetRow(i, 0) : m_Plan.map.GetRow(0, i)).start[axis];
+        const double index = axis == 0 ? m_Plan.map.GetIndex(firstRow, i, 0)
+                                       : (axis == 1 ? m_Plan.map.GetRow(i, 0) : m_Plan.map.GetRow(0, i)).start[axis];
         if (IsInsideAxis(index, m_Plan.formula.size[axis]))
         {
           table.begin = table.end == 0 ? i : table.begin;
@@ -332,8 +344,9 @@ private:
     {
       for (int ky = 0; ky < m_Plan.formula.numberOfTaps[1]; ++ky)
       {
-        const double * const row = m_Source.values + ofZ.index[kz] * m_PlaneStride + ofY.index[ky] * m_RowStride;
-        const double         ofRow[2]{ ofY.weight[ky], ofZ.weight[kz] };
+        const double * const row =
+          m_Source.values + ofZ.index[kz] * m_Source.planeStride + ofY.index[ky] * m_Source.rowStride;
+        const double ofRow[2]{ ofY.weight[ky], ofZ.weight[kz] };
         for (std::int64_t x = begin; x < end; ++x)
         {
           double sum = sums[x];
@@ -398,8 +411,6 @@ private:
   const ResampleImageJob &  m_Job;
   const ResamplePlan        m_Plan;
   std::unique_ptr<double[]> m_Buffer;
-  std::int64_t              m_RowStride{ 0 };
-  std::int64_t              m_PlaneStride{ 0 };
   ResampleSource            m_Source{};
   Table                     m_Tables[3];
   // Tap by tap.

@@ -29,7 +29,7 @@ ConvertTo(double value)
   else
   {
     constexpr auto lowest = static_cast<double>(lowestPixel<TPixel>);
-    // Of 64 bits, this is rounded up.
+    // Rounded up for 64 bits.
     constexpr auto highest = static_cast<double>(highestPixel<TPixel>);
     if constexpr (std::is_floating_point<TPixel>::value)
     {

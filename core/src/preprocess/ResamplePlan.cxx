@@ -72,7 +72,7 @@ VerifyGrid(const char * name, const ImageGrid & grid, unsigned int dimension, st
 
 using Matrix = double[9];
 
-/** Of the first axes; the others are those of space. */
+/** The matrix of the first axes; the others are those of space. */
 void
 GetMatrix(const ImageGrid & grid, unsigned int dimension, Matrix & matrix)
 {
@@ -215,11 +215,11 @@ MakePole(double z, std::int64_t length)
   return pole;
 }
 
-LineFilter
+SplineFilter
 MakeFilter(int order, std::int64_t length)
 {
-  LineFilter filter{};
-  double     poles[2];
+  SplineFilter filter{};
+  double       poles[2];
   filter.length = length;
   filter.numberOfPoles = length > 1 ? GetPoles(order, poles) : 0;
   filter.gain = 1.0;
@@ -367,8 +367,8 @@ std::string
 GetResampleMemoryError(const Triple & size)
 {
   std::ostringstream message;
-  const double       bytes = static_cast<double>(size[0]) * static_cast<double>(size[1]) *
-                       static_cast<double>(size[2]) * static_cast<double>(sizeof(double));
+  const double bytes = static_cast<double>(size[0]) * static_cast<double>(size[1]) * static_cast<double>(size[2]) *
+                       static_cast<double>(sizeof(double));
   message << "Resampling needs a part of the image of " << size[0] << " x " << size[1] << " x " << size[2]
           << " voxels in double, " << bytes << " bytes, which do not fit into memory: resample parts of the output.";
   return message.str();

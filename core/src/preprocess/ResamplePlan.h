@@ -29,7 +29,7 @@ struct ResamplePlan
   Triple paddedIndex{ { 0, 0, 0 } };
   Triple paddedSize{ { 0, 0, 0 } };
   /** Along the lines of the padded box. */
-  LineFilter filters[3]{};
+  SplineFilter filters[3]{};
 
   std::int64_t numberOfOutputVoxels{ 0 };
 

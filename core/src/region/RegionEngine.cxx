@@ -163,7 +163,7 @@ std::vector<double>
 ComputeDirections(const TJob & job, std::size_t classNumber, const Region & region)
 {
   const LevelCounts & levels = region.levels;
-  // Of the maximal correlation, which is 1 even without pairs if there is one level; else -1.
+  // Index of the maximal correlation, which is 1 even without pairs if there is one level; else -1.
   std::ptrdiff_t correlation = -1;
   if constexpr (std::is_same<TJob, CooccurrenceJob>::value)
   {

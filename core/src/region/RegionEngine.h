@@ -26,7 +26,7 @@ struct Extent
                         std::numeric_limits<std::int64_t>::max(),
                         std::numeric_limits<std::int64_t>::max() } };
   Triple       last{ { -1, -1, -1 } };
-  /** Of the intensities other than NaN. */
+  /** Range of the intensities other than NaN. */
   double minimum{ std::numeric_limits<double>::infinity() };
   double maximum{ -std::numeric_limits<double>::infinity() };
 };
@@ -66,7 +66,7 @@ struct Region
   const Extent &                 extent;
   std::unique_ptr<RegionCounter> counter{};
   LevelCounts                    levels{};
-  /** Of each class, then of shape. */
+  /** Values of each class, then of shape. */
   std::vector<std::vector<double>> values{};
 };
 

@@ -156,6 +156,7 @@ ComputeGreatestDistance(const std::vector<Point> & points, const std::array<doub
   // Two points are at most as far apart as their distances from the center add up to: those far from it come first.
   const Point center{ { (lower[0] + upper[0]) / 2, (lower[1] + upper[1]) / 2, (lower[2] + upper[2]) / 2 } };
   std::vector<std::pair<double, Point>> byRadius;
+  byRadius.reserve(points.size());
   for (const Point & point : points)
   {
     byRadius.emplace_back(std::sqrt(SquaredDistance(point, center, spacing)) * (1.0 + 1e-12), point);
@@ -422,47 +423,6 @@ CountVertices(const RegionMask & mask, std::int64_t z, ShapeCounts & counts)
 }
 } // namespace
 
-const FeatureTable &
-GetShapeFeatureTable()
-{
-  static const FeatureTable table("shape",
-                                  { { "E", "Elongation", "", "elongation" },
-                                    { "F", "Flatness", "", "flatness" },
-                                    { "LEAL", "LeastAxisLength", "", "least_axis_length" },
-                                    { "MAAL", "MajorAxisLength", "", "major_axis_length" },
-                                    { "M2DC", "Maximum2DDiameterColumn" },
-                                    { "M2DR", "Maximum2DDiameterRow" },
-                                    { "M2DS", "Maximum2DDiameterSlice" },
-                                    { "M3D", "Maximum3DDiameter", "", "maximum_3d_diameter" },
-                                    { "MV", "MeshVolume", "", "volume" },
-                                    { "MIAL", "MinorAxisLength", "", "minor_axis_length" },
-                                    { "S", "Sphericity", "", "sphericity" },
-                                    { "SA", "SurfaceArea", "", "surface_area" },
-                                    { "SVR", "SurfaceVolumeRatio", "", "surface_to_volume_ratio" },
-                                    { "VV", "VoxelVolume", "", "approximate_volume" },
-                                    { "C1", "Compactness1", "", "compactness_1" },
-                                    { "C2", "Compactness2", "", "compactness_2" },
-                                    { "SD", "SphericalDisproportion", "", "spherical_disproportion" } });
-  return table;
-}
-
-const FeatureTable &
-GetPlanarShapeFeatureTable()
-{
-  static const FeatureTable table("shape2D",
-                                  { { "E", "Elongation" },
-                                    { "MAAL", "MajorAxisLength" },
-                                    { "MD", "MaximumDiameter" },
-                                    { "MS", "MeshSurface" },
-                                    { "MIAL", "MinorAxisLength" },
-                                    { "P", "Perimeter" },
-                                    { "PSR", "PerimeterSurfaceRatio" },
-                                    { "PS", "PixelSurface" },
-                                    { "S", "Sphericity" },
-                                    { "SD", "SphericalDisproportion" } });
-  return table;
-}
-
 ShapeCounts
 CountShape(const RegionMask & mask, const JobExecution & execution)
 {
@@ -502,7 +462,7 @@ ComputeShapeValues(const ShapeCounts & counts, const std::array<double, 3> & spa
   const std::array<double, 3> variances = ComputeAxisVariances(counts, spacing);
   const std::array<double, 4> lengths = ComputeDiameters(counts, spacing);
 
-  // Of a ball with this volume.
+  // Area of a ball with this volume.
   const double ballArea = std::cbrt(36.0 * pi * volume * volume);
 
   // In the order of the table.

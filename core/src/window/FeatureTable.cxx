@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "voxelmaps/FeatureTable.h"
+#include "voxelmaps/RegionFeaturesJob.h"
 
 #include <algorithm>
 #include <cctype>
@@ -19,11 +19,18 @@ EqualIgnoringCase(const std::string & a, const char * b)
 }
 } // namespace
 
-FeatureTable::FeatureTable(const char * className, std::initializer_list<FeatureNames> features,
-                           std::initializer_list<Alias> aliases)
+#define VOXELMAPS_FEATURE_ROW(name, abbreviation, ...) { abbreviation, #name, __VA_ARGS__ },
+#define VOXELMAPS_FEATURE_TABLE(GetTable, className, features)                                                         \
+  const FeatureTable & GetTable()                                                                                      \
+  {                                                                                                                    \
+    static const FeatureTable table(className, { features(VOXELMAPS_FEATURE_ROW) });                                   \
+    return table;                                                                                                      \
+  }
+VOXELMAPS_FEATURE_CLASSES(VOXELMAPS_FEATURE_TABLE)
+
+FeatureTable::FeatureTable(const char * className, std::initializer_list<FeatureNames> features)
   : m_ClassName(className)
   , m_Features(features)
-  , m_Aliases(aliases)
 {
   for (FeatureNames & feature : m_Features)
   {
@@ -43,32 +50,40 @@ FeatureTable::GetNumberOfFeatures() const
 const FeatureNames &
 FeatureTable::operator[](unsigned int feature) const
 {
-  static constexpr FeatureNames invalid = {
-    "invalid feature", "invalid feature", "invalid feature", "invalid feature"
-  };
+  static constexpr const char * none = "invalid feature";
+  static constexpr FeatureNames invalid = { none, none, none, none };
   return feature < m_Features.size() ? m_Features[feature] : invalid;
 }
 
 bool
 FeatureTable::Find(const std::string & name, unsigned int & feature) const
 {
-  for (const Alias & alias : m_Aliases)
-  {
-    if (EqualIgnoringCase(name, alias.alias))
-    {
-      return this->Find(alias.name, feature);
-    }
-  }
   for (unsigned int i = 0; i < this->GetNumberOfFeatures() && !name.empty(); ++i)
   {
     const FeatureNames & known = m_Features[i];
     if (EqualIgnoringCase(name, known.abbreviation) || EqualIgnoringCase(name, known.name) ||
-        EqualIgnoringCase(name, known.pyRadiomicsName) || EqualIgnoringCase(name, known.ibsiName))
+        EqualIgnoringCase(name, known.pyRadiomicsName) || EqualIgnoringCase(name, known.ibsiName) ||
+        EqualIgnoringCase(name, known.secondIbsiName))
     {
       feature = i;
       return true;
     }
   }
   return false;
+}
+
+const FeatureTable &
+GetFeatureTable(const std::string & className)
+{
+  std::string names;
+#define VOXELMAPS_COMPARE(GetTable, name, features)                                                                    \
+  if (className == name)                                                                                               \
+  {                                                                                                                    \
+    return GetTable();                                                                                                 \
+  }                                                                                                                    \
+  names += names.empty() ? name : ", " name;
+  VOXELMAPS_FEATURE_CLASSES(VOXELMAPS_COMPARE)
+#undef VOXELMAPS_COMPARE
+  throw EngineError("There is no class '" + className + "' of features: choose one of " + names + '.');
 }
 } // namespace voxelmaps

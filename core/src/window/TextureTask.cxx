@@ -46,42 +46,23 @@ VerifyRegion(const char * name, const Triple & index, const Triple & size, const
   }
 }
 
+/** "[3, 4, 5]" */
+std::string
+ToText(const Triple & triple)
+{
+  return '[' + std::to_string(triple[0]) + ", " + std::to_string(triple[1]) + ", " + std::to_string(triple[2]) + ']';
+}
+
 void
 Verify(const TextureFeatureMapJob & job)
 {
   VerifyRegion("levels", job.levelsIndex, job.levelsSize, job.levels);
   VerifyRegion("an output", job.outputIndex, job.outputSize, job.output);
-  std::int64_t voxels = 1;
-  std::string  message;
-  for (int d = 0; d < 3; ++d)
+  VerifyWindow(job.windowSize, job.windowAnchor);
+  if (job.numberOfGrayLevels < 1 || job.numberOfGrayLevels > maxNumberOfGrayLevels)
   {
-    const std::int64_t size = job.windowSize[d];
-    const std::int64_t anchor = job.windowAnchor[d];
-    if (size < 1 || size > maxWindowSize)
-    {
-      message += "A job has a window of " + std::to_string(size) + " voxels along axis " + std::to_string(d) +
-                 ", but must have 1 to " + std::to_string(maxWindowSize) + '.';
-    }
-    else if (anchor < 0 || anchor >= size)
-    {
-      message += "A job has the window anchor " + std::to_string(anchor) + " along axis " + std::to_string(d) +
-                 ", but it must be 0 to " + std::to_string(size - 1) + '.';
-    }
-    voxels *= std::max<std::int64_t>(std::min(size, maxWindowSize), 1);
-  }
-  if (message.empty() && voxels > maxWindowVoxels)
-  {
-    message = "A job has a window of " + std::to_string(voxels) + " voxels, but must have at most " +
-              std::to_string(maxWindowVoxels) + '.';
-  }
-  if (message.empty() && (job.numberOfGrayLevels < 1 || job.numberOfGrayLevels > maxNumberOfGrayLevels))
-  {
-    message = "A job has " + std::to_string(job.numberOfGrayLevels) + " gray levels, but must have 1 to " +
-              std::to_string(maxNumberOfGrayLevels) + '.';
-  }
-  if (!message.empty())
-  {
-    throw EngineError(message);
+    throw EngineError("A job has " + std::to_string(job.numberOfGrayLevels) + " gray levels, but must have 1 to " +
+                      std::to_string(maxNumberOfGrayLevels) + '.');
   }
 }
 
@@ -109,6 +90,28 @@ SetStrides(const TextureFeatureMapJob & job, TextureTask & task)
   }
 }
 } // namespace
+
+void
+VerifyWindow(const Triple & size, const Triple & anchor)
+{
+  const auto isPossible = [](std::int64_t n) { return n >= 1 && n <= maxWindowSize; };
+  const bool arePossible = std::all_of(size.begin(), size.end(), isPossible);
+  if (!arePossible || size[0] * size[1] * size[2] > maxWindowVoxels)
+  {
+    throw EngineError("The window size is " + ToText(size) +
+                      (arePossible ? ", " + std::to_string(size[0] * size[1] * size[2]) + " voxels" : "") +
+                      ", but at least 1 and at most " + std::to_string(maxWindowSize) +
+                      " voxels along an axis and at most " + std::to_string(maxWindowVoxels) + " in all are possible.");
+  }
+  for (int d = 0; d < 3; ++d)
+  {
+    if (anchor[d] < 0 || anchor[d] >= size[d])
+    {
+      throw EngineError("The window anchor is " + ToText(anchor) +
+                        ", but must be 0 to size - 1 along every axis of a window of " + ToText(size) + " voxels.");
+    }
+  }
+}
 
 void
 SetTextureTask(const TextureFeatureMapJob & job, int numberOfComponents, TextureTask & task)

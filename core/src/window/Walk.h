@@ -56,7 +56,7 @@ public:
   static void
   Synchronize()
   {}
-  /** Of the values of all threads, for all threads. */
+  /** Result over the values of all threads, for all threads. */
   template <typename T>
   static T
   Sum(const T & value)

@@ -12,9 +12,9 @@
 
 // Fixed cases whose results must never change: their hashes are in GoldenHashes.inc, compiled into the tests.
 //
-// VOXELMAPS_GOLDEN_UPDATE=<file> VoxelMapsGoldenTests writes a new list. Every method, instruction set and number of
-// workers must still agree. To renew the list means that results differ from those of earlier versions, which needs a
-// reason in CHANGELOG.md; new cases only add hashes.
+// VOXELMAPS_GOLDEN_UPDATE=<file> VoxelMapsCoreGoldenTests writes a new list. Every method, instruction set and number
+// of workers must still agree. To renew the list means that results differ from those of earlier versions, which needs
+// a reason in CHANGELOG.md; new cases only add hashes.
 namespace VoxelMapsGolden
 {
 /** FNV-1a of 64 bits; the hash of several pieces begins with that of the pieces before. */

@@ -9,6 +9,7 @@ import os
 import pathlib
 import platform
 import time
+from typing import Any
 
 import numpy as np
 
@@ -39,39 +40,49 @@ def parameters_of(task):
 
 
 # The last image and the last mask, which cases often share.
-_last = {}
+_last: dict[str, Any] = {}
 
 
-def load(path, what, grid=None, segment=None):
+def load(path, what, grid=None, segment=None, image=None, suv=None):
     """The volume of a file or folder, and the entry that describes it.
 
-    grid, segment    The image and the label of a mask that is a DICOM segmentation.
+    grid, segment, image
+           The image, the label, and the path of the image of a mask that is a DICOM segmentation or an RTSTRUCT.
+    suv    Kind of SUV of a PET series, or None.
     """
     is_placed = grid is not None and not os.fspath(path).lower().endswith(_NO_DICOM)
     states, last = _outputs.states(path), _last.pop(what, None)
-    key = states, (grid.size, grid[1:], segment) if is_placed else None
+    key = states, (grid.size, grid[1:], segment, image) if is_placed else None, suv
     if last is None or last[0] != key:
         last = None
-        volume = _image.load(path, f"the {what}", grid=grid, segment=segment)[0]
+        origin = {}
+        options = {"grid": grid, "segment": segment, "image": image, "suv": suv, "origin_of_suv": origin}
+        volume = _image.load(path, f"the {what}", **options)[0]
         entry = {"path": str(path.absolute()), "files": states, "sha256": _outputs.digest(path)}
         if _outputs.states(path) != states:
             raise ValueError(f"the {what} {path} was written while it was read")
-        entry.update(size=volume.size, spacing=volume.spacing, type=str(volume.array.dtype))
+        entry.update(size=volume.size, spacing=volume.spacing, type=str(volume.array.dtype), **origin)
         last = key, volume, entry
     _last[what] = last
     return last[1:]
 
 
-def _labels_in(case, settings):
+def number_of(case, parameters):
+    """The number of the label of a case, which may be given by its name."""
+    return dicom.label_of(case.mask, case.label or parameters.settings["label"])
+
+
+def _labels_in(task, case):
     """The labels of a mask."""
+    volume, settings = load(case.image, "image", suv=task.suv)[0], parameters_of(task).settings
     try:
-        mask = _preparation.scalar_mask(load(case.mask, "mask")[0], settings).array
+        mask = _preparation.scalar_mask(load(case.mask, "mask", volume, None, case.image)[0], settings).array
     except dicom.OverlappingSegments as error:
         return error.segments
-    image = _arrays.array_of(load(case.image, "image")[0].array, "the image")
+    image = _arrays.array_of(volume.array, "the image")
     mask = _arrays.array_of(mask, "the mask")
-    array, _ = _masks.label_map(mask, "all", f"the mask {case.mask}", image, "the image")
-    return [int(value) for value in np.unique(array) if value != 0]
+    labels, _ = _masks.label_map(mask, "all", f"the mask {case.mask}", image, "the image")
+    return [int(value) for value in np.unique(labels.array) if value != 0]
 
 
 def note_other_labels(mask, label, case):
@@ -94,7 +105,7 @@ def outcomes(task, case, compute):
         for what in ("image", "mask"):
             if not getattr(case, what).exists():
                 raise FileNotFoundError(f"the {what} {getattr(case, what)} does not exist")
-        labels = _labels_in(case, parameters_of(task).settings) if case.labels == "all" else case.labels
+        labels = _labels_in(task, case) if case.labels == "all" else case.labels
         for part in case.parts(labels):
             start = time.monotonic()
             try:
@@ -117,9 +128,10 @@ class _Run:
 
     def __init__(self, task, case):
         self.task, self.case, self.parameters = task, case, parameters_of(task)
-        self.settings = {**self.parameters.settings, "label": case.label or self.parameters.settings["label"]}
+        self.settings = {**self.parameters.settings, "label": number_of(case, self.parameters)}
         files = {"format": task.file_format, "channels": task.channels, "fill": task.fill if task.channels else None}
-        settings = self.parameters.origin_of_maps(task.precision, **files, label=self.settings["label"])
+        others = {"label": self.settings["label"], **({} if task.suv is None else {"suv": task.suv})}
+        settings = self.parameters.origin_of_maps(task.precision, **files, **others)
         inputs = {"image": case.image, "mask": case.mask}
         # Channels of nnU-Net have numbers.
         fixed = self._expected if task.channels is not None else None
@@ -158,8 +170,8 @@ class _Run:
 
     def compute(self):
         """Compute the maps, or check what would be computed."""
-        image, of_image = load(self.case.image, "image")
-        mask, of_mask = load(self.case.mask, "mask", image, self.settings["label"])
+        image, of_image = load(self.case.image, "image", suv=self.task.suv)
+        mask, of_mask = load(self.case.mask, "mask", image, self.settings["label"], self.case.image)
         prepared = _preparation.prepare(image, mask, self.settings, False)
         radiomics.check_classes(prepared.image, self.parameters)
         skipped = {

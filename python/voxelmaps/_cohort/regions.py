@@ -23,7 +23,7 @@ def _cropped(image, mask, settings):
     if last[0] is not mask or last[1] != channel:
         arrays = [_arrays.array_of(each, "") for each in (_preparation.scalar_mask(mask, settings).array, image.array)]
         labels, _ = _masks.label_map(arrays[0], settings["label"], "the mask", arrays[1], "the image")
-        last = _last[0] = mask, channel, labels, _regions.boxes(labels, writing.Threads.number)
+        last = _last[0] = mask, channel, labels.array, _regions.boxes(labels.array, writing.Threads.number)
     box = last[3].get(settings["label"])
     if box is None:
         return image, mask, settings
@@ -31,16 +31,18 @@ def _cropped(image, mask, settings):
     return image.part(box), inside.with_array(inside.array == settings["label"]), {**settings, "label": None}
 
 
-def origin(parameters):
+def origin(task):
     """What values depend on, in addition to image, mask and label."""
+    parameters = cases.parameters_of(task)
     general = {name: value for name, value in parameters.general().items() if name not in ("label", "additionalInfo")}
+    general |= {} if task.suv is None else {"suv": task.suv}
     return _outputs.jsonable(parameters.origin({**general, "classes": parameters.classes}))
 
 
 def outcome(task, case):
     """Compute the values of one label, or take them from an earlier run."""
     parameters = cases.parameters_of(task)
-    label = case.label or parameters.settings["label"]
+    label = cases.number_of(case, parameters)
     for record in case.known:
         if record["label"] == label and all(
             _outputs.is_unchanged(getattr(case, what), record[what]) for what in ("image", "mask")
@@ -50,8 +52,8 @@ def outcome(task, case):
         raise _outputs.refusal(
             f"the table has values of the label {label} of another image or mask of these names", "--overwrite"
         )
-    image, of_image = cases.load(case.image, "image")
-    mask, of_mask = cases.load(case.mask, "mask", image, label)
+    image, of_image = cases.load(case.image, "image", suv=task.suv)
+    mask, of_mask = cases.load(case.mask, "mask", image, label, case.image)
     cases.note_other_labels(mask, label, case)
     segment = dicom.segment_names(case.mask).get(label)
     settings = {**parameters.settings, "label": label, "kernelRadius": 0, "additionalInfo": False}
@@ -61,6 +63,6 @@ def outcome(task, case):
     prepared = _preparation.prepare(image, mask, settings, False)
     values = _values.values_of(prepared, parameters._replace(settings=settings))
     voxels = int(prepared.roi.array.sum())
-    record = {"label": label, "origin": origin(parameters), "image": of_image, "mask": of_mask, "voxels": voxels}
+    record = {"label": label, "origin": origin(task), "image": of_image, "mask": of_mask, "voxels": voxels}
     named = {} if segment is None else {"segment": segment}
     return Outcome(case, label, _outputs.jsonable({**named, **values}), 0, voxels, record=_outputs.jsonable(record))

@@ -37,8 +37,8 @@ class Case(NamedTuple):
     image: pathlib.Path
     mask: pathlib.Path
     output: pathlib.Path
-    labels: Union[None, str, Tuple[int, ...]] = None
-    label: Optional[int] = None
+    labels: Union[None, str, Tuple[Union[int, str], ...]] = None
+    label: Union[None, int, str] = None
     columns: Dict[str, str] = {}
     known: Tuple[Dict[str, Any], ...] = ()
     present: Tuple[str, ...] = ()
@@ -56,7 +56,8 @@ class Case(NamedTuple):
         parts = [self._replace(label=label) for label in labels or [None]]
         if "output" not in self.given or not self.has_several_labels():
             return parts
-        names = [f"{_LABEL_FOLDER}{label}" for label in labels]
+        # Names of structures may have any characters.
+        names = [_LABEL_FOLDER + re.sub(r"[^\w.+-]", "_", str(label)) for label in labels]
         given = [{**self.given, "output": str(pathlib.Path(self.given["output"]) / name)} for name in names]
         return [part._replace(given=one, output=self.output / name) for part, one, name in zip(parts, given, names)]
 
@@ -106,20 +107,21 @@ class Outcome(NamedTuple):
 
 
 def parse_labels(text):
-    """Labels of a text such as 1,2; "all" for those of the mask. Raises ValueError."""
+    """Labels of a text such as 1,2, or names of structures, which have a letter; "all" for those of the mask. Raises ValueError."""
     if text.strip() == "all":
         return "all"
     # pandas writes integers with missing values as 1.0.
     labels = [re.sub(r"\.0*$", "", item.strip()) for item in text.split(",")]
+    is_name = lambda label: any(map(str.isalpha, label))
     for label in labels:
-        if not (label.isascii() and label.isdecimal() and 1 <= int(label[:20]) < 2**63):
-            rule = "must be an integer from 1 up, several of them with commas, or all"
+        if not is_name(label) and not (label.isascii() and label.isdecimal() and 1 <= int(label[:20]) < 2**63):
+            rule = "must be an integer from 1 up, or the name of a structure, several of them with commas, or all"
             raise ValueError(f"label is '{text.strip()[:100]}', but {rule}")
-    numbers = tuple(map(int, labels))
-    for number in numbers:
-        if numbers.count(number) > 1:
-            raise ValueError(f"label {number} is given twice")
-    return numbers
+    found = tuple(label if is_name(label) else int(label) for label in labels)
+    for label in found:
+        if found.count(label) > 1:
+            raise ValueError(f"label {label} is given twice")
+    return found
 
 
 def read_cases(path, columns=_COLUMNS):
@@ -256,7 +258,8 @@ class Regions:
                 key = table.key_of(row)
                 same = [record for record in by_key.get(key, ()) if table.has(row, record["values"])]
                 if not any(record["origin"] == origin for record in same):
-                    names = [name for name in origin if same and same[-1]["origin"].get(name) != origin[name]]
+                    other = same[-1]["origin"] if same else origin
+                    names = [name for name in {**other, **origin} if other.get(name) != origin.get(name)]
                     found = f"of another {', '.join(names)}" if names else f"that {self.records_path} does not have"
                     table.refuse(f"the output {table.path} has rows {found}")
                     break

@@ -31,6 +31,7 @@ class Task(NamedTuple):
                         Of the maps; see layouts.layout. The format regions is that of values of regions.
     overwrite           Whether results of other settings or inputs, and files of others, are replaced.
     is_dry_run          Whether cases are only checked.
+    suv                 Kind of SUV that PET series are converted to, or None.
     """
 
     params: Optional[str]
@@ -42,6 +43,7 @@ class Task(NamedTuple):
     overwrite: bool
     is_dry_run: bool
     threads: int
+    suv: Optional[str] = None
 
 
 # --- In the process ----------------------------------------------------------------------------------------------------
@@ -86,8 +88,12 @@ def prepare(task):
     """Check a task. Returns the keys of all maps that an image can have, or what values of regions depend on, and lines of the log."""
     from . import cases, regions
 
-    prepared = regions.origin if task.file_format == "regions" else cases.radiomics.all_keys
-    return _with_log(lambda: prepared(cases.parameters_of(task)))
+    prepared = (
+        regions.origin
+        if task.file_format == "regions"
+        else lambda task: cases.radiomics.all_keys(cases.parameters_of(task))
+    )
+    return _with_log(prepared, task)
 
 
 def compute(task, case):
@@ -97,13 +103,15 @@ def compute(task, case):
     return _with_log(cases.outcomes, task, case, regions.outcome if task.file_format == "regions" else cases.outcome)
 
 
-def check_image(path):
+def check_image(path, suv=None):
     """Read an image. Returns a line that describes it."""
     from .. import _image
 
-    volume, _ = _image.load(path, "the image")
+    origin = {}
+    volume, _ = _image.load(path, "the image", suv=suv, origin_of_suv=origin)
     times = lambda values: " × ".join(f"{value:.6g}" for value in values)
-    return f"{times(volume.size)} voxels of {volume.array.dtype}, spacing {times(volume.spacing)}"
+    text = f"{times(volume.size)} voxels of {volume.array.dtype}, spacing {times(volume.spacing)}"
+    return f"{text}, SUV per {origin['norm']} up to {volume.array.max():.6g} {origin['units']}" if origin else text
 
 
 def dask_setup(worker):

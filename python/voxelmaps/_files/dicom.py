@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from . import library, nifti
+from . import contours, library, nifti, uptake
+from .contours import OverlappingSegments
 from .paths import check_exists, text_of
 from .._suggestions import did_you_mean, warn
 
@@ -39,7 +40,7 @@ _B_VALUES = ((0x0019, 0x100C), (0x2001, 0x1003))
 # Lengths and cosines of unit vectors may be rounded by this much, and orientations of slices differ.
 _UNIT_TOLERANCE, _ORIENTATION_TOLERANCE = 2e-3, 1e-4
 _LARGEST = 1e7
-# Of PixelData, FloatPixelData and DoubleFloatPixelData, which are not read with the header.
+# Tags of PixelData, FloatPixelData and DoubleFloatPixelData, which are not read with the header.
 _PIXELS, _DEFERRED_BYTES, _UNDEFINED = (0x7FE00010, 0x7FE00008, 0x7FE00009), 2**14, 2**32 - 1
 
 
@@ -82,14 +83,6 @@ class DicomSeries(NamedTuple):
     problem: str
 
 
-class OverlappingSegments(ValueError):
-    """Segments that one label map cannot hold; segments has the numbers of all."""
-
-    def __init__(self, text, segments):
-        super().__init__(text)
-        self.segments = segments
-
-
 class _File:
     """A file with its frames, which can be none, or the problem for which it cannot be read."""
 
@@ -130,12 +123,14 @@ class _Frame:
             normal = np.cross(self.orientation[:3], self.orientation[3:])
             self.position = self.position + float(distances[index] - distances[0]) * normal
         pixel = [_numbers(get, keyword, 2) for keyword in _PIXEL_SPACINGS]
-        # Of rows and columns, and between slices; 0 if it is not known.
+        # Distances of rows, columns and slices; 0 if they are not known.
         self.spacing = (*next(filter(None, pixel), (0, 0)), step or _number(get, "SliceThickness", 0))
         self.slope = _number(get, "RescaleSlope", _number(get, "DoseGridScaling", 1))
         self.intercept = _number(get, "RescaleIntercept", 0)
         if self.slope == 0:
             raise ValueError("its RescaleSlope is 0")
+        # From rescaled values to SUV.
+        self.factor = None
         self.segment = int(_number(get, "ReferencedSegmentNumber", 0))
         self.distinctions = {name: _text(get(name)) for name in _DISTINCTIONS if get(name) not in (None, "")}
 
@@ -150,7 +145,7 @@ def _numbers(get, keyword, count, default=None):
         if value is None or value == "":
             return default
         values = [float(each) for each in ([value] if count == 1 and not hasattr(value, "__len__") else value)]
-    # Of corrupt values, pydicom raises exceptions of many types.
+    # pydicom raises exceptions of many types for corrupt values.
     except Exception as error:
         raise ValueError(f"its {keyword} must be {expected}, but: {error}") from None
     if len(values) != count or not all(abs(number) < _LARGEST for number in values):
@@ -444,7 +439,7 @@ def _value_type(frames):
     limits = [0]
     for frame in frames:
         bits, is_signed = map(frame.file.header.get, ("BitsStored", "PixelRepresentation"))
-        if None in (bits, is_signed) or frame.slope % 1 or frame.intercept % 1:
+        if None in (bits, is_signed) or frame.slope % 1 or frame.intercept % 1 or frame.factor is not None:
             return np.float64
         least = -(2 ** (int(bits) - 1)) if is_signed else 0
         limits += [limit * frame.slope + frame.intercept for limit in (least, least + 2 ** int(bits) - 1)]
@@ -465,7 +460,7 @@ def _values(frames):
             plane = stored[frame.index]
             if (frame.slope, frame.intercept) != (1, 0):
                 plane = plane.astype(wide) * wide(frame.slope) + wide(frame.intercept)
-            array[k] = plane
+            array[k] = plane if frame.factor is None else plane * frame.factor
     return array
 
 
@@ -511,8 +506,7 @@ def _segmentation(file, grid, segment):
     items = {int(item.SegmentNumber): item.get("SegmentLabel", "") for item in header.get("SegmentSequence") or ()}
     wanted = () if segment is None else np.atleast_1d(segment).tolist()
     if wanted and not set(wanted) & set(items):
-        listed = ", ".join(f"{number} ({label})" for number, label in items.items()) or "not listed"
-        raise ValueError(f"the segmentation has no segment {segment}; its segments are {listed}")
+        raise ValueError(f"the segmentation has no segment {segment}; its segments are {contours.listed(items)}")
     largest = max([*items, stored.max() if kind == "LABELMAP" else 0])
     labels = np.zeros(shape, np.uint8 if largest < 256 else np.uint16)
     spacing, origin, direction = geometry
@@ -628,22 +622,43 @@ def _frames_of(files):
     return [frame for file in files for frame in file.frames]
 
 
-def read(path, series=None, allow_uneven_slices=False, grid=None, segment=None, select=None):
+def read(
+    path,
+    series=None,
+    allow_uneven_slices=False,
+    grid=None,
+    segment=None,
+    select=None,
+    image=None,
+    suv=None,
+    origin_of_suv=None,
+):
     """Array, spacing, origin and direction of the volume of a file or of a series in a folder. Raises ValueError.
 
-    grid       Image on whose grid frames of a segmentation are placed.
-    segment    Number of the only segment to read of a segmentation, or a list of numbers of those that are one region.
+    path       Also a pydicom.Dataset of an RTSTRUCT.
+    grid       Image on whose grid frames of a segmentation and contours of an RTSTRUCT are placed.
+    segment    Number of the only segment or structure to read, or a list of numbers of those that are one region.
     select     Values that images must have, by name, such as EchoTime.
+    image      The path of the image that grid is, or another value, for the frame of reference of an RTSTRUCT.
+    suv        Kind of SUV that a PET series is converted to, one of uptake.KINDS.
+    origin_of_suv
+               Dict that gets what SUV come from.
     """
+    if is_dataset(path):
+        if path.get("SOPClassUID") != _RTSTRUCT:
+            found = getattr(path.get("SOPClassUID"), "name", path.get("SOPClassUID"))
+            raise ValueError(f"it is a Dataset of pydicom, which must be an RTSTRUCT, but is {found}: pass the path")
+        return _structures(path, grid, segment, image)
     # Values that matter are checked here; pydicom would warn of others.
     with library("pydicom", f"reading {path}").config.disable_value_validation():
         files = _find(path, series) if os.path.isdir(path) else [_read_file(path)]
         if files == [None]:
             raise ValueError("it is not a DICOM file")
         frames, kind = _frames_of(files), files[0].kind
-        if kind == _RTSTRUCT:
-            remedy = "convert it to a mask, for instance with 3D Slicer, plastimatch or dcmrtstruct2nii"
-            raise ValueError(f"it is an RTSTRUCT, with contours and no voxels: {remedy}")
+        if suv is not None and (kind == _RTSTRUCT or kind in _SEGMENTATIONS):
+            raise ValueError(f"suv is {suv!r}, but it is not a PET series: it is {kind.name}")
+        if kind == _RTSTRUCT and len(files) == 1:
+            return _structures(files[0].header, grid, segment, image)
         if not frames:
             remedy = ": pass the folder" if kind == _DIRECTORY else ""
             found = getattr(kind, "name", kind)
@@ -655,21 +670,69 @@ def read(path, series=None, allow_uneven_slices=False, grid=None, segment=None, 
         frames, geometry, warning = _volume(_selected(frames, select or {}), allow_uneven_slices)
         if warning:
             warn(f"{path}: {warning}")
+        if suv is not None:
+            for frame, factor in zip(frames, uptake.factors(frames, suv, origin_of_suv)):
+                frame.factor = factor
         return _values(frames), *geometry
 
 
+def is_dataset(value):
+    """Whether a value is a Dataset of pydicom."""
+    return type(value).__module__.partition(".")[0] == "pydicom" and hasattr(value, "get_item")
+
+
+def _structures(header, grid, segment, image):
+    array = contours.label_map(header, grid, segment, "" if image is None else _frame_of_reference(image))
+    return array, *grid[1:]
+
+
+def _frame_of_reference(path):
+    """FrameOfReferenceUID of an image, a file of DICOM or a folder with a series; empty for other images."""
+    if not isinstance(path, (str, os.PathLike)):
+        return ""
+    path, tags = os.fspath(path), ["Rows", "FrameOfReferenceUID"]
+    entries = [os.path.join(path, name) for name in sorted(os.listdir(path))] if os.path.isdir(path) else [path]
+    for entry in filter(os.path.isfile, entries):
+        header = _part_of_header(entry, tags)
+        if header is not None and "Rows" in header:
+            return header.get("FrameOfReferenceUID") or ""
+    return ""
+
+
+def _part_of_header(path, tags):
+    """Elements of the header of a file; None if it is not DICOM."""
+    with open(path, "rb") as file:
+        if file.read(132)[128:] != b"DICM" and not path.lower().endswith(SUFFIXES):
+            return None
+    return library("pydicom", f"reading {path}").dcmread(path, stop_before_pixels=True, specific_tags=tags, force=True)
+
+
 def segment_names(path):
-    """Dict of the names of the segments of a segmentation, a file or a folder with it; empty for other images."""
-    entries = [os.path.join(path, name) for name in os.listdir(path)] if os.path.isdir(path) else [path]
-    if len(entries) != 1 or not os.path.isfile(entries[0]):
-        return {}
-    with open(entries[0], "rb") as file:
-        if file.read(132)[128:] != b"DICM":
+    """Dict of the names of the segments of a segmentation or the structures of an RTSTRUCT, by number; empty for other masks.
+
+    path    Of a file, or of a folder with it; or a pydicom.Dataset, or another mask.
+    """
+    if isinstance(path, (str, os.PathLike)):
+        path = os.fspath(path)
+        entries = [os.path.join(path, name) for name in os.listdir(path)] if os.path.isdir(path) else [path]
+        if len(entries) != 1 or not os.path.isfile(entries[0]):
             return {}
-    tags = ["SOPClassUID", "SegmentSequence"]
-    header = library("pydicom", f"reading {path}").dcmread(entries[0], stop_before_pixels=True, specific_tags=tags)
-    items = header.get("SegmentSequence") if header.get("SOPClassUID") in _SEGMENTATIONS else ()
+        tags = ["SOPClassUID", "SegmentSequence", "StructureSetROISequence"]
+        header = _part_of_header(entries[0], tags)
+    else:
+        header = path if is_dataset(path) else None
+    kind = None if header is None else header.get("SOPClassUID")
+    if kind == _RTSTRUCT:
+        return {number: structure.name for number, structure in contours.structures(header).items()}
+    items = header.get("SegmentSequence") if kind in _SEGMENTATIONS else ()
     return {int(item.SegmentNumber): str(item.get("SegmentLabel", "")) for item in items or ()}
+
+
+def label_of(mask, label):
+    """A label, or a list of them, with numbers for the names of segments or structures of the mask."""
+    given = [label] if isinstance(label, str) else label if isinstance(label, (list, tuple)) else []
+    has_names = any(isinstance(each, str) for each in given)
+    return contours.numbers_of(label, segment_names(mask)) if has_names and mask is not None else label
 
 
 def list_dicom_series(folder: Path) -> list[DicomSeries]:
@@ -721,7 +784,8 @@ def list_dicom_series(folder: Path) -> list[DicomSeries]:
                 size = int(files[0].header.Columns), int(files[0].header.Rows), depth
             except ValueError as error:
                 problem = str(error)
-            result.append(DicomSeries(uid, paths, *files[0].description(), size, spacing, problem))
+            modality, description = files[0].description()
+            result.append(DicomSeries(uid, paths, modality, description, size, spacing, problem))
     if unreadable:
         warn(f"files in '{folder}' cannot be read: {'; '.join(unreadable[:4])}")
     return result

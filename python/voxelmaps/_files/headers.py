@@ -43,7 +43,7 @@ _NRRD = {
 }
 _BYTES = {"char": 1, "int8": 1, "short": 2, "int16": 2, "int": 4, "int32": 4, "long": 4, "longlong": 8, "int64": 8}
 _BYTES |= {"float": 4, "double": 8}
-# Of MetaImage: the number of values, as a power of the number of dimensions.
+# Keys of MetaImage: the number of values, as a power of the number of dimensions.
 _META_GEOMETRY = {"ElementSpacing": 1, "ElementSize": 1, "Offset": 1, "Origin": 1, "Position": 1}
 _META_GEOMETRY |= {"TransformMatrix": 2, "Rotation": 2, "Orientation": 2}
 
@@ -133,7 +133,7 @@ def verify(path, offset, nbytes, is_compressed):
         if size < offset + nbytes:
             raise ValueError(f"{path} has {size} bytes, but the header promises {offset + nbytes}")
         return
-    # Of zlib or gzip, which may have several members.
+    # Streams of zlib or gzip, which may have several members.
     total, decompressor = 0, zlib.decompressobj(47)
     try:
         with open(path, "rb") as file:

@@ -38,14 +38,19 @@ def read(path, what, **options):
     """The array (z, y, x, and components if there are several), spacing, origin and direction of an image file, or of a folder
     with one DICOM series.
 
+    path       Also a pydicom.Dataset of an RTSTRUCT.
     what       Begins error messages, such as "the mask".
     options    Those of dicom.read; of no effect for other formats.
 
     Raises FileNotFoundError, or ValueError that names the file and the rule; ImportError names a package that is missing.
     """
-    paths.check_exists(path, what)
+    from . import dicom
+
+    is_dataset = dicom.is_dataset(path)
+    if not is_dataset:
+        paths.check_exists(path, what)
     try:
-        result = _read(path, options)
+        result = dicom.read(path, **options) if is_dataset else _read(path, options)
         array, spacing, origin, direction = result
         matrix = np.reshape(direction, (len(spacing), len(spacing)))
         is_valid = np.isfinite([*spacing, *origin, *direction]).all() and min(spacing) > 0
@@ -57,7 +62,8 @@ def read(path, what, **options):
             raise ValueError("it has no voxels")
         return result
     except (ValueError, RecursionError) as error:
-        text = f"{what}: cannot read '{path}': {' '.join(str(error).split())}"
+        name = "the Dataset" if is_dataset else f"'{path}'"
+        text = f"{what}: cannot read {name}: {' '.join(str(error).split())}"
         raise (type(error)(text, error.segments) if hasattr(error, "segments") else ValueError(text)) from None
 
 
@@ -69,6 +75,12 @@ def _read(path, options):
     if not os.path.isfile(path):
         raise ValueError("it is not a regular file")
     name = path.lower()
+    if options.get("suv") is not None and not name.endswith(dicom.SUFFIXES):
+        with open(path, "rb") as file:
+            if file.read(132)[128:] != b"DICM":
+                raise ValueError(
+                    f"suv is {options['suv']!r}, but it is not DICOM, whose headers say what SUV depend on"
+                )
     if name.endswith(nifti.SUFFIXES):
         return nifti.read(path)
     with open(path, "rb") as file:

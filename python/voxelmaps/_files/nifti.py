@@ -15,8 +15,8 @@ try:
     from isal import igzip as gzip
     from isal.isal_zlib import error as ZlibError
 except ImportError:
-    import gzip
-    from zlib import error as ZlibError
+    import gzip  # type: ignore[no-redef]
+    from zlib import error as ZlibError  # type: ignore[assignment]
 
 SUFFIXES = (".nii", ".nii.gz", ".hdr", ".img")
 _REAL_TYPES = (2, 4, 8, 16, 64, 256, 512, 768, 1024, 1280)

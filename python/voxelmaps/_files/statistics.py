@@ -8,7 +8,7 @@ import tempfile
 
 import numpy as np
 
-# Of values whose differences from the mean are in memory at once.
+# Number of values whose differences from the mean are in memory at once.
 _BLOCK = 2**20
 
 

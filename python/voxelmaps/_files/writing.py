@@ -17,9 +17,9 @@ try:
     # Intel's library compresses seven times as fast as zlib, to files of the same size.
     from isal.isal_zlib import compressobj
 except ImportError:
-    from zlib import compressobj
+    from zlib import compressobj  # type: ignore[assignment]
 
-# Of the maps of a slab. Windows reach beyond slabs, so smaller ones take longer.
+# Size of the maps of a slab. Windows reach beyond slabs, so smaller ones take longer.
 _SLAB_BYTES = 2**28
 _SLAB_BYTES_OF_DEVICE = 2**30
 # Files that are written to the disk at the same time share the commits of its journal.
@@ -145,7 +145,7 @@ def write_image(volume, path, folder, names=()):
 
 
 class Threads:
-    # Of computation and compression in this process; 0 for one per processor.
+    # Threads of computation and compression in this process; 0 for one per processor.
     number = 0
 
 

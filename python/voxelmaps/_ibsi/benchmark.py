@@ -210,7 +210,7 @@ _MAPS = {
         f"3_{letter}_{i}": (
             phantom,
             "Laws",
-            functools.partial(response_maps.laws, names=names, boundary=boundary, **pooled),
+            functools.partial(response_maps.laws, names=names, boundary=boundary, **pooled),  # type: ignore[arg-type]
         )
         for letter, phantom, names, boundary in (
             ("a", "impulse", "E5L5S5", "zero"),

@@ -5,16 +5,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import _arrays, _core, _image, _masks, _parameters, _regions
 from .._files import library
+from .._files.dicom import label_of
 from .._suggestions import did_you_mean
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # The methods of combining directions and slices, in IBSI's order (section 3.6.2), and the dimension of the neighborhood.
 AGGREGATIONS = {"2D_avg": 2, "2D_comb": 2, "2_5D_avg": 2, "2_5D_comb": 2, "3D_avg": 3, "3D_comb": 3}
@@ -252,7 +250,7 @@ def _hull(inside, spacing):
     """Volume and area of the convex hull of the mesh, whose vertices are in the middle between voxels inside and outside."""
     padded = np.pad(inside, 1)
     points = []
-    for axis, step in enumerate(spacing):
+    for axis in range(len(spacing)):
         at = np.argwhere(np.diff(padded.astype(np.int8), axis=axis)).astype(np.float64)
         at[:, axis] += 0.5
         points.append(at * np.asarray(spacing))
@@ -371,7 +369,7 @@ def ibsi_features(
     image: Any,
     mask: Any,
     *,
-    label: int | None = None,
+    label: int | str | None = None,
     spacing: Any = None,
     intensity_range: tuple[float, float] | None = None,
     outlier_sigmas: float | None = None,
@@ -395,8 +393,8 @@ def ibsi_features(
         Intensities of a volume, as in region_features. NaN is an absent voxel.
     mask : array, image or path
         The region, on the grid of the image; features of shape are those of all its voxels.
-    label : int, optional
-        Value of the region in the mask. Default: all values that are not 0.
+    label : int or str, optional
+        Value of the region in the mask; of a DICOM segmentation or an RTSTRUCT, also its name. Default: all values that are not 0.
     spacing : float or sequence of float, optional
         Size of a voxel along z, y and x in mm. Default: that of the image, or 1.
     intensity_range : pair of float, optional
@@ -465,7 +463,7 @@ def ibsi_features(
         raise ValueError(
             f"bin_width is {bin_width:g} and bin_count {bin_count:g}, but only one of them can set the gray levels"
         )
-    opened = _image.opened(image, "image", dimension=3)
+    opened, label = _image.opened(image, "image", dimension=3), label_of(mask, label)
     pixels = _arrays.pixels_of(_arrays.array_of(opened.image.array, "image"), "image")
     if len(pixels.shape) != 3:
         raise ValueError(f"image has {len(pixels.shape)} axes, but IBSI's features are those of volumes, which have 3")

@@ -15,7 +15,7 @@ from .._sample import sample_ct
 _NAMES_OF_LABELS = ("label", "mask", "seg", "strokes")
 _MOST_SAMPLES = 10**6
 # In the middle slice of the sample: label, y, and the part along x. Liver, vessels, spine, spleen; fat, air, wall, muscle.
-_STROKES = ((1, 105, 35, 60), (2, 82, 83, 91), (3, 129, 86, 106), (4, 112, 140, 158))
+_STROKES: tuple[tuple[int, ...], ...] = ((1, 105, 35, 60), (2, 82, 83, 91), (3, 129, 86, 106), (4, 112, 140, 158))
 _STROKES += ((5, 105, 112, 130), (5, 15, 30, 160), (5, 43, 80, 110), (5, 139, 66, 78))
 
 

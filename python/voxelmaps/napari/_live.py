@@ -15,7 +15,7 @@ from .._seed_session import SeedSession
 from . import _layers
 from ._thread import Newest, collected
 
-# Of edits of a hidden layer, such as undo, napari says nothing.
+# napari emits no event for edits of a hidden layer, such as undo.
 _POLL_MILLISECONDS = 500
 
 
@@ -48,7 +48,7 @@ class LiveLabels:
         self._may_cancel = self._was_canceled = False
         self._lock, self._task, self._since = threading.Lock(), Newest(self._compute, self._show, report), 0.0
         self._poll = QTimer()
-        # Of methods, emitters of napari and Qt have weak references, but of other functions, they keep them and the session alive.
+        # A method: emitters of napari and Qt reference methods weakly, but other functions would keep the session alive.
         self._poll.timeout.connect(self._on_poll)
         self._poll.start(_POLL_MILLISECONDS)
         for name in ("paint", "labels_update", "set_data", "data"):

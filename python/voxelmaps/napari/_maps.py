@@ -14,7 +14,7 @@ from . import _layers
 from ._thread import collected
 
 _MOST_PARTS = 32
-# Of tables of features: abbreviation, name, name in the IBSI, formula, range, and what a greater value means.
+# A row of the tables of features: abbreviation, name, name in the IBSI, formula, range, and what a greater value means.
 _ROW = re.compile(r"^\| [A-Z0-9]+ \| (\w+) \| ([^|]*) \| \$.*?\$ \| ([^|]+) \| ([^|]+) \|", re.MULTILINE)
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 
 from .. import _image, _outputs
 from .._files import layouts, paths, writing
+from .._files.dicom import label_of
 from .._maps import entry_of
 from .._parameters import FEATURE_MAPS
 from .._progress import shown
@@ -38,15 +39,19 @@ _logger = logging.getLogger(__name__)
 _VOXELS_OF_A_TASK = 2**15
 
 
-def read_image(path: Path, segment: int | None = None) -> ImageLike:
+def read_image(path: Path, segment: int | str | None = None, image: Path | ImageLike | None = None) -> ImageLike:
     """Read the image of a file, or of a folder with one DICOM series, as all functions of this package do.
 
     Parameters
     ----------
     path : path
-        NIfTI, NRRD, MetaImage, PNG or DICOM; a DICOM segmentation is a label map of the numbers of its segments.
-    segment : int, optional
-        Number of the only segment to read of a DICOM segmentation, whose segments may overlap.
+        NIfTI, NRRD, MetaImage, PNG or DICOM; a DICOM segmentation is a label map of the numbers of its segments. Also an RTSTRUCT, or
+        a pydicom.Dataset of one.
+    segment : int or str, optional
+        Number or name of the only segment to read of a DICOM segmentation, whose segments may overlap, or of the only structure of an
+        RTSTRUCT.
+    image : image or path, optional
+        Image on whose grid an RTSTRUCT becomes a mask, and segments are placed.
 
     Returns
     -------
@@ -70,7 +75,9 @@ def read_image(path: Path, segment: int | None = None) -> ImageLike:
     >>> itk.size(radiomics.read_image("ct.nii.gz"))
     itkSize3 ([5, 4, 3])
     """
-    return _image.to_itk_or_simpleitk(_image.read(path, "the image", segment=segment))
+    grid = None if image is None else _image.load(image, "the image")[0]
+    options = {"segment": label_of(path, segment), "grid": grid, "image": image}
+    return _image.to_itk_or_simpleitk(_image.read(path, "the image" if image is None else "the mask", **options))
 
 
 def execute(
@@ -96,7 +103,7 @@ def execute(
     image : image or path
         Image of ITK or SimpleITK, or path of a file or of a folder with a DICOM series.
     mask : image or path
-        Mask, of the same kinds.
+        Mask, of the same kinds; or a DICOM segmentation or an RTSTRUCT, whose label may be a name.
     params : path or dict, optional
         YAML or JSON file of parameters, or a dict with the same sections.
     out_dir : path, optional
@@ -151,19 +158,21 @@ def execute(
     if progress is not None:
         FEATURE_MAPS["progress"].check(progress, "progress")
     parameters = _settings.read(params, settings)
+    label = label_of(mask, parameters.settings["label"])
+    parameters = parameters._replace(settings={**parameters.settings, "label": label})
     _filters.check_libraries(parameters.image_types)
     if not parameters.voxel_based and (out_dir is not None or images):
         given = "images is True" if images else f"out_dir is {out_dir!r}"
         raise ValueError(f"{given}, but voxelBased is False, so that there are values of the region and no maps")
     layout = layouts.layout("nii.gz", all_keys(parameters, images))
     if out_dir is not None:
-        given = {"the image": image, "the mask": mask, "the parameter file": params}
+        inputs = {"the image": image, "the mask": mask, "the parameter file": params}
         names = [*layout.names(), paths.PROVENANCE]
         _outputs.check_inputs(
-            [(what, _image.source(value)) for what, value in given.items()], [("out_dir", os.fspath(out_dir), names)]
+            [(what, _image.source(value)) for what, value in inputs.items()], [("out_dir", os.fspath(out_dir), names)]
         )
     volume, convert = _image.load(image, "the image")
-    mask_volume, _ = _image.load(mask, "the mask", grid=volume, segment=parameters.settings["label"])
+    mask_volume, _ = _image.load(mask, "the mask", grid=volume, segment=label, image=image)
     if not parameters.voxel_based:
         # Values do not depend on voxels around the region.
         of_region = {**parameters.settings, "kernelRadius": 0}

@@ -19,7 +19,7 @@ from .._files import library, writing
 
 _logger = logging.getLogger(__name__)
 
-# Of the samples on spheres around voxels, and of filtered images, that are in memory at once.
+# Bytes of the samples on spheres around voxels, and of filtered images, that are in memory at once.
 _BYTES_OF_SAMPLES = 2**27
 _BYTES_AT_ONCE = 2**29
 

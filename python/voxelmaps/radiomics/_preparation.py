@@ -22,7 +22,7 @@ _logger = logging.getLogger(__name__)
 # PyRadiomics also accepts SimpleITK's numbers of interpolators.
 _NAMES_OF_NUMBERS = {1: "sitkNearestNeighbor", 2: "sitkLinear"}
 
-# Of a resampled image. More would not fit into memory.
+# Limit of a resampled image. More would not fit into memory.
 _MAX_VOXELS = 2**40
 
 
@@ -43,8 +43,8 @@ def _bounds(roi):
     return _masks.bounds(_arrays.array_of(roi.array, "the region"))
 
 
-def _check_inside(image, roi):
-    """Raise ValueError if the region of interest reaches beyond the image."""
+def _checked_bounds(image, roi):
+    """The bounds of the region of interest. Raises ValueError if it reaches beyond the image."""
     lower, upper = _bounds(roi)
     corners = [
         image.index(roi.point([i - 0.5 for i in reversed(lower)])),
@@ -56,6 +56,7 @@ def _check_inside(image, roi):
         raise ValueError(
             f"the region of interest reaches from {first} to {last} in voxels of the image, which has the size {image.size}"
         )
+    return lower, upper
 
 
 def _on_grid(volume, grid, interpolator, name):
@@ -82,7 +83,7 @@ def _checked(image, roi, settings):
         if not settings["correctMask"]:
             raise ValueError(f"{difference}; setting correctMask resamples it, and geometryTolerance permits more")
         _logger.warning("%s; the mask is resampled to the image", difference)
-        _check_inside(image, roi)
+        _checked_bounds(image, roi)
         roi = _on_grid(roi, (image.size, *image[1:]), "nearest", "correctMask")
         if not roi.array.any():
             raise ValueError("no voxel of the mask is left after setting correctMask has resampled it to the image")
@@ -126,8 +127,7 @@ def _resampled(image, roi, settings):
     given = f"setting resampledPixelSpacing is {wanted.tolist()}"
     if len(wanted) != len(old):
         raise ValueError(f"{given}, but the mask has {len(old)} dimensions")
-    _check_inside(image, roi)
-    lower, upper = (np.array(bound[::-1]) for bound in _bounds(roi))
+    lower, upper = (np.array(bound[::-1]) for bound in _checked_bounds(image, roi))
     # 0 keeps the spacing, and so does an axis along which the region has one voxel.
     new = np.where((wanted == 0) | (lower == upper), old, wanted)
     is_on_grid = np.allclose(image.spacing, new)
@@ -254,7 +254,7 @@ def diagnostics(prepared, parameters):
 
 class Prepared(NamedTuple):
     image: Image
-    # Of bool, on the same grid.
+    # Region: bool, on the same grid.
     roi: Image
     diagnostics: Any
     # The image before it was cropped, and the part of its array that is left.

@@ -83,11 +83,18 @@ def _read_positive_or_nan(value):
 
 
 _positive_or_nan = rule("a number greater than 0", _read_positive_or_nan)
+
+
+def _number_or_name(value):
+    """The number of a label, or the name of a segment or structure, which has a letter."""
+    return value.strip() if isinstance(value, str) and any(map(str.isalpha, value)) else index(value)
+
+
 _label = rule(
-    "an integer from 1 up, of at most 63 bits; for several labels, call execute for each, or use voxelmaps.region_features(label=[...]) for "
+    "an integer from 1 up, of at most 63 bits, or the name of a segment or structure; for several labels, call execute for each, or use voxelmaps.region_features(label=[...]) for "
     "values of each, or voxelmaps.feature_maps(label=[...]) for maps where they are inside together",
-    index,
-    lambda value: 1 <= value < 2**63,
+    _number_or_name,
+    lambda value: isinstance(value, str) or 1 <= value < 2**63,
 )
 _spacings = _list(
     "one number per axis, each at least 0 and finite",
@@ -127,7 +134,7 @@ class _Setting(NamedTuple):
 
 
 # Checks and PyRadiomics' defaults, by what settings act on.
-_TABLE = {
+_TABLE: dict[str, dict[str, Any]] = {
     "preparation": {
         "label": (_label, 1),
         "label_channel": (_or_none(_integer(0), 0), 0),
@@ -145,7 +152,7 @@ _TABLE = {
         "padDistance": (_integer(0), 5),
         "resegmentRange": (_or_none(_limits), None),
         "resegmentMode": (one_of("absolute", "relative", "sigma"), "absolute"),
-        # Of the shape classes, which PyRadiomics does not compute for voxels either.
+        # For the shape classes, which PyRadiomics does not compute for voxels either.
         "resegmentShape": (_switch, False),
     },
     "classes": {
@@ -182,14 +189,14 @@ _TABLE = {
     },
 }
 SETTINGS = {
-    name: _Setting(*row, "voxelSetting" if acts_on == "windows" else "setting")
+    name: _Setting(*row, "voxelSetting" if acts_on == "windows" else "setting")  # type: ignore[call-arg]
     for acts_on, rows in _TABLE.items()
     for name, row in rows.items()
 }
 # Those that have an effect if they are given for one image type.
 _OF_IMAGE_TYPES = (*_TABLE["classes"], *_TABLE["filters"])
 
-# Of a parameter file; those of PyRadiomics' examples have some thousand.
+# Limit of a parameter file; those of PyRadiomics' examples have some thousand bytes.
 _MAX_BYTES = 2**20
 
 _SECTIONS = ("setting", "voxelSetting", "featureClass", "imageType")
@@ -384,7 +391,7 @@ def _read_file(path):
 
 
 class Parameters(NamedTuple):
-    # Of all image types.
+    # Settings of all image types.
     settings: dict[str, Any]
     # Features by class, in order; those of all classes in PyRadiomics' order if none are named.
     classes: dict[str, list[str]]

@@ -46,18 +46,18 @@ public:
     std::vector<LinkKeys>       linkKeys;
     Contraction                 graph;
     LinkContraction<TracedLink> forest;
-    /** Of every voxel of the tile: the strength that it has if its component has seedKey, and the component's number in
-     * the tile. */
+    /** For every voxel of the tile, the strength that it has if its component has seedKey, and the component's number
+     * in the tile. */
     std::vector<std::uint32_t> strengths;
     std::vector<std::uint32_t> numbers;
   };
 
   TileGrid grid;
-  /** Of every voxel's component, within its tile. */
+  /** Number of every voxel's component within its tile. */
   std::unique_ptr<std::uint16_t[]> numbers;
   /** Number over all tiles of the first component of every tile; at the end, the number of components. */
   std::vector<std::uint32_t> firstComponents;
-  /** Of every tile: links within it and to tiles behind it. */
+  /** For every tile, links within it and to tiles behind it. */
   std::vector<std::vector<ComponentLink>> links;
 
   /** A tile must have fewer than 65535 voxels. */
@@ -196,7 +196,7 @@ public:
   }
 
 private:
-  /** Of many links, keep a maximum spanning forest: no other link is on the strongest path between two components. */
+  /** Keep a maximum spanning forest of the links: no other link is on the strongest path between two components. */
   static void
   KeepForest(Workspace & workspace)
   {

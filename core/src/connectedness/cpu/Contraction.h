@@ -45,7 +45,7 @@ public:
   std::size_t              numberOfLinks{ 0 };
   /** For every component, the strongest key of its links that are not in the graph; seedKey if it has a seed. */
   std::vector<std::uint32_t> leaving;
-  /** Of TracedLink only: the links that components pointed along in Run(), a maximum spanning forest. */
+  /** Only with TracedLink: the links that components pointed along in Run(), a maximum spanning forest. */
   std::vector<ComponentLink> forest;
 
   /** One round: what became of every component before it. */
@@ -141,7 +141,7 @@ public:
     std::uint32_t * const pointers = m_Rounds[m_NumberOfRounds - 1].parents.data();
     for (std::size_t c = 0; c < n; ++c)
     {
-      // Of two components that point at each other, the first one is the root.
+      // The first one of two components that point at each other is the root.
       const std::uint32_t to = pointers[c];
       pointers[c] = ((to > c) & (pointers[to] == c)) ? static_cast<std::uint32_t>(c) : to;
     }
@@ -209,7 +209,7 @@ public:
     }
   }
 
-  /** Of all links between the same two components, keep the strongest. */
+  /** Keep the strongest link between two components. */
   template <typename TCheckAbort>
   void
   KeepStrongest(const TCheckAbort & checkAbort)

@@ -33,7 +33,7 @@ struct CudaConnectednessScene
 {
   static constexpr int maxLinks = 13;
 
-  /** Of the type in CudaPixels; Outside() where the mask is 0 or the pixel is not finite. A table has the keys
+  /** Pixels of the type in CudaPixels; Outside() where the mask is 0 or the pixel is not finite. A table has the keys
    * of all voxels for one link after the other, noKey where there is no link. */
   const void * image;
   /** Before a method runs, the keys known so far, which are seedKey for seeds; after it, the result. */
@@ -175,7 +175,7 @@ struct CudaTileGrid
   int          halo[3];       // 1 along axes with more than one voxel, else 0
   int          tiles[3];      // along each axis
   unsigned int reciprocal[2]; // 2^32 over the local sizes along x and y, rounded up; 0 for 1
-  // Of each link: difference between voxel numbers in the tile, and in the tile with its halo.
+  // For each link, the difference between voxel numbers in the tile, and in the tile with its halo.
   int tileStrides[CudaConnectednessScene::maxLinks];
   int localStrides[CudaConnectednessScene::maxLinks];
 

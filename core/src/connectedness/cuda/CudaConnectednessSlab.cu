@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "CudaConnectednessSlab.h"
+#include "device/CudaRange.cuh"
 #include "device/CudaStaging.h"
 #include "connectedness/VectorKeys.h"
 #include "connectedness/VerifyJob.h"
@@ -11,34 +12,6 @@ namespace voxelmaps
 namespace
 {
 constexpr unsigned int threadsPerBlock = 256;
-
-/** Smallest and largest of integer pixels. */
-template <typename TPixel>
-__global__ void
-FindRangeKernel(const TPixel * image, std::int64_t numberOfVoxels, long long * range)
-{
-  TPixel minPixel = image[0];
-  TPixel maxPixel = image[0];
-  ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
-    const TPixel pixel = image[voxel];
-    minPixel = pixel < minPixel ? pixel : minPixel;
-    maxPixel = pixel > maxPixel ? pixel : maxPixel;
-  });
-  auto warpMin = static_cast<long long>(minPixel);
-  auto warpMax = static_cast<long long>(maxPixel);
-  for (int distance = 16; distance > 0; distance /= 2)
-  {
-    const long long otherMinimum = __shfl_xor_sync(0xffffffffu, warpMin, distance);
-    const long long otherMaximum = __shfl_xor_sync(0xffffffffu, warpMax, distance);
-    warpMin = otherMinimum < warpMin ? otherMinimum : warpMin;
-    warpMax = otherMaximum > warpMax ? otherMaximum : warpMax;
-  }
-  if (threadIdx.x % 32 == 0)
-  {
-    atomicMin(range, warpMin);
-    atomicMax(range + 1, warpMax);
-  }
-}
 
 /** Converts pixels to levels above the smallest one. */
 struct ToLevel
@@ -306,21 +279,18 @@ CudaConnectednessSlab::LoadTypedImage(const TPixel * image)
   }
   else
   {
-    const std::vector<long long>  start{ INT64_MAX, INT64_MIN };
-    const DeviceBuffer<long long> rangeOnDevice = CopyToDevice(start, stream);
-    long long                     range[2];
-    CudaKernelClock               clock(m_Context.kernelTimes);
-    FindRangeKernel<<<blocks, threadsPerBlock, 0, stream>>>(onDevice, voxels, rangeOnDevice.data());
-    CheckLaunch("finding the range of intensities");
+    CudaKernelClock clock(m_Context.kernelTimes);
+    const auto      range = FindCudaRange<TPixel>(onDevice, nullptr, voxels, stream);
     clock.Stop();
-    CopyFromDevice(range, rangeOnDevice.data(), 2, stream);
-    if (range[1] - range[0] < LevelKeys::outside)
+    const long long least = range.least;
+    const long long greatest = range.greatest;
+    if (greatest - least < LevelKeys::outside)
     {
       m_Pixels = CudaPixels::Levels;
       convert(static_cast<LevelKeys::Pixel *>(nullptr), [&](LevelKeys::Pixel * to) {
-        ConvertKernel<<<blocks, threadsPerBlock, 0, stream>>>(onDevice, mask.data(), voxels, to, ToLevel{ range[0] });
+        ConvertKernel<<<blocks, threadsPerBlock, 0, stream>>>(onDevice, mask.data(), voxels, to, ToLevel{ least });
       });
-      this->MakeTables(range[0], range[1]);
+      this->MakeTables(least, greatest);
     }
     else
     {

@@ -87,7 +87,7 @@ struct CudaConnectednessContext
   const FuzzyConnectednessJob & job;
   /** Where the image and the mask of the job are. */
   const CudaOptions & options;
-  /** Of all voxels of the job, in host memory; null if there is one slab only, whose scene has them. */
+  /** Keys of all voxels of the job, in host memory; null if there is one slab only, whose scene has them. */
   std::uint32_t *    keys;
   const CudaStream & stream;
   CudaKernelTimes    kernelTimes;

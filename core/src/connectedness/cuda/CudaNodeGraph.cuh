@@ -49,7 +49,8 @@ struct TileGraph
   std::uint32_t first;
 };
 
-/** Called by all lanes of a warp: add the number of lanes with a true condition to a counter, and number them. */
+/** Called by all lanes of a warp: add the number of lanes with a true condition to a counter, and number them. By hand:
+ * a ballot is one step, a scan of CUB five. */
 inline __device__ std::uint32_t
                   CountUp(std::uint32_t * counter, bool condition)
 {
@@ -303,7 +304,7 @@ __launch_bounds__(contractThreads, 4)
       }
     }
     __syncthreads();
-    // Of links with equal keys, take the one that leads to the component of the largest number; bestLinks has it.
+    // Among links with equal keys, the one that leads to the component of the largest number; bestLinks has it.
 #pragma unroll
     for (int i = 0; HasFewLinks && i < contractVoxelsPerThread; ++i)
     {

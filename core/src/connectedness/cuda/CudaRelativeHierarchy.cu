@@ -92,7 +92,8 @@ OfferListedLinksKernel(NodeGraph graph, const ComponentLink * links, const NodeR
 }
 
 /** After PointKernel: list the links along which roots point. Between roots, paths of these links are as strong as
- * those of all links, as keys do not get weaker on the way from the end of a link to the root of its component. */
+ * those of all links, as keys do not get weaker on the way from the end of a link to the root of its component. By
+ * hand: in CUDA 12.4, cub::DeviceSelect has at most 2^31 - 1 items. */
 static __global__ void
 ListPointersKernel(NodeGraph graph, ComponentLink * pointers, std::uint32_t * numberOfPointers)
 {
@@ -123,7 +124,7 @@ PointTracedKernel(CudaConnectednessScene scene, NodeGraph graph, const std::uint
       link.b = labels[voxel + scene.links[number / scene.numberOfVoxels].stride];
       link.key = static_cast<std::uint32_t>(best >> 32);
       const std::uint32_t to = graph.roots[graph.roots[link.a] == n ? link.b : link.a];
-      // Of two that point along the same link, one is the root.
+      // One of two that point along the same link is the root.
       merges = !(n < to && graph.best[to] == best);
       if (merges)
       {
@@ -241,7 +242,7 @@ LinkTilesKernel(CudaConnectednessScene scene, CudaTileGrid grid, const int * til
   }
 }
 
-/** List the links of the forest whose nodes have not been replaced. */
+/** List the links of the forest whose nodes have not been replaced. By hand, as ListPointersKernel. */
 __global__ void
 ListForestKernel(const ComponentLink * forest, std::uint32_t forestSize, const std::uint8_t * isReplaced,
                  ComponentLink * links, std::uint32_t * numberOfLinks)
@@ -644,7 +645,7 @@ private:
     }
     if (count > maxHostLinks)
     {
-      // Of many links, a maximum spanning forest of the seeds suffices.
+      // A maximum spanning forest of the seeds suffices.
       const NodeGraphBuffers      buffers(query.seeds.size(), stream);
       DeviceBuffer<std::uint32_t> size(1, stream);
       pointers.Allocate(query.seeds.size(), stream);

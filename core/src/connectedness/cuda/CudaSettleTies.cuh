@@ -49,7 +49,7 @@ __global__ void
 __launch_bounds__(contractThreads) SettleTiesKernel(CudaConnectednessScene scene, CudaTileGrid grid, VoxelNodes voxels,
                                                     bool keepsTies, CudaTieTiles tieTiles, TLabel * labels)
 {
-  // Of the tile and the voxels around it; beyond the image, keys are noKey, so that nothing passes from there.
+  // Keys of the tile and the voxels around it; beyond the image noKey, so that nothing passes from there.
   extern __shared__ std::uint32_t keys[];
   auto * const                    labelsHere = reinterpret_cast<TLabel *>(keys + grid.GetNumberOfLocalVoxels());
   const CudaPlace                 origin = GetTileOrigin(grid, tieTiles.GetTile());

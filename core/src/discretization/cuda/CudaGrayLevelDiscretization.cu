@@ -5,9 +5,12 @@
 #include "common/ParallelFor.h"
 #include "device/CudaLaunch.h"
 #include "device/CudaNumberKey.h"
+#include "device/CudaRange.cuh"
 #include "device/CudaStaging.h"
 #include "discretization/GrayLevelFormula.h"
 #include "discretization/GrayLevelJob.h"
+
+#include <cub/block/block_reduce.cuh>
 
 #include <algorithm>
 #include <limits>
@@ -28,63 +31,22 @@ constexpr std::int64_t minPartSize = std::int64_t{ 1 } << 16;
 
 // Kernels cannot call the functions of std::numeric_limits.
 template <typename T>
-constexpr T lowestValue = std::numeric_limits<T>::lowest();
-template <typename T>
-constexpr T highestValue = std::numeric_limits<T>::max();
-template <typename T>
 constexpr T quietNaN = std::numeric_limits<T>::quiet_NaN();
 
 using Key = NumberKey;
 constexpr Key noKey = noNumberKey;
 
-/** Lower a key in device memory to the smallest of a warp. All threads of the warp must call this. */
-__device__ void
-LowerKey(Key key, Key * smallest)
+struct SmallerKey
 {
-  constexpr unsigned int allThreads = 0xffffffff;
-  for (int distance = 16; distance > 0; distance /= 2)
+  __device__ Key
+  operator()(Key a, Key b) const
   {
-    const Key other = __shfl_xor_sync(allThreads, key, distance);
-    key = other < key ? other : key;
+    return a < b ? a : b;
   }
-  // The key in memory is never raised, so most warps can see that theirs does not matter.
-  if (threadIdx.x % 32 == 0 && key < *static_cast<volatile Key *>(smallest))
-  {
-    atomicMin(smallest, key);
-  }
-}
+};
 
-/** Lower the first key to that of the minimum of all finite intensities inside the mask, and the second one to the
- * complement of that of the maximum. */
-template <typename TPixel>
-__global__ void
-RangeKernel(const TPixel * pixels, const std::uint8_t * mask, std::int64_t count, Key * keys)
-{
-  TPixel lowest = highestValue<TPixel>;
-  TPixel highest = lowestValue<TPixel>;
-  ForEachInGrid(count, [&](std::int64_t i) {
-    if (mask != nullptr && mask[i] == 0)
-    {
-      return;
-    }
-    const TPixel value = pixels[i];
-    if constexpr (std::is_floating_point<TPixel>::value)
-    {
-      if (!(value >= lowestValue<TPixel> && value <= highestValue<TPixel>))
-      {
-        return;
-      }
-    }
-    lowest = value < lowest ? value : lowest;
-    highest = value > highest ? value : highest;
-  });
-  // Adding zero makes a negative zero positive. There was no intensity if the range is still inverted.
-  const bool isEmpty = lowest > highest;
-  LowerKey(isEmpty ? noKey : ToNumberKey(static_cast<double>(lowest) + 0.0), keys);
-  LowerKey(isEmpty ? noKey : ~ToNumberKey(static_cast<double>(highest) + 0.0), keys + 1);
-}
-
-/** Compute levels. If the method has invalid intensities, lower the key to that of the smallest one. */
+/** Compute levels, in blocks of threadsPerBlock. If the method has invalid intensities, lower the key to that of the
+ * smallest one. */
 template <typename TPixel>
 __global__ void
 LevelsKernel(const __grid_constant__ GrayLevelFormula formula, const TPixel * pixels, const std::uint8_t * mask,
@@ -107,7 +69,14 @@ LevelsKernel(const __grid_constant__ GrayLevelFormula formula, const TPixel * pi
   });
   if (formula.HasInvalidIntensities())
   {
-    LowerKey(smallest, smallestInvalid);
+    using BlockReduce = cub::BlockReduce<Key, threadsPerBlock>;
+    __shared__ typename BlockReduce::TempStorage memory;
+    smallest = BlockReduce(memory).Reduce(smallest, SmallerKey());
+    // The key in memory is never raised, so most blocks can see that theirs does not matter.
+    if (threadIdx.x == 0 && smallest < *static_cast<volatile Key *>(smallestInvalid))
+    {
+      atomicMin(smallestInvalid, smallest);
+    }
   }
 }
 
@@ -163,23 +132,16 @@ public:
   IntensityRange
   FindRange()
   {
-    this->ClearKeys();
-    const bool isMasked = GetRangeMask(m_Job) != nullptr;
+    const bool     isMasked = GetRangeMask(m_Job) != nullptr;
+    IntensityRange range;
     this->ForEachPart([&](const auto * pixels, const std::uint8_t * mask, std::int64_t, std::int64_t size) {
-      RangeKernel<<<BlocksForGridStride(static_cast<std::uint64_t>(size), threadsPerBlock),
-                    threadsPerBlock,
-                    0,
-                    m_Stream>>>(pixels, isMasked ? mask : nullptr, size, m_Keys);
-      CheckLaunch("starting the kernel of the range");
+      const auto     part = FindCudaRange(pixels, isMasked ? mask : nullptr, size, m_Stream);
+      constexpr auto infinity = std::numeric_limits<double>::infinity();
+      range.AddRange(part.IsEmpty() ? infinity : static_cast<double>(part.least),
+                     part.IsEmpty() ? -infinity : static_cast<double>(part.greatest),
+                     isMasked ? 0 : size);
       m_Job.execution.CheckAbort();
     });
-    Key keys[numberOfKeys];
-    CopyFromDevice(keys, m_Keys, numberOfKeys, m_Stream);
-    IntensityRange range;
-    constexpr auto infinity = std::numeric_limits<double>::infinity();
-    range.AddRange(keys[0] == noKey ? infinity : FromNumberKey(keys[0]),
-                   keys[1] == noKey ? -infinity : FromNumberKey(~keys[1]),
-                   isMasked ? 0 : m_Voxels);
     return range;
   }
 
@@ -196,14 +158,14 @@ public:
     }
     if (formula.HasInvalidIntensities())
     {
-      this->ClearKeys();
+      CheckCuda(cudaMemsetAsync(m_Key, 0xff, sizeof(Key), m_Stream), "clearing device memory");
     }
     this->ForEachPart([&](const auto * pixels, const std::uint8_t * mask, std::int64_t begin, std::int64_t size) {
       std::uint16_t * const levels = m_HasHostOutput ? m_Levels : m_Job.levels + begin;
       LevelsKernel<<<BlocksForGridStride(static_cast<std::uint64_t>(size), threadsPerBlock),
                      threadsPerBlock,
                      0,
-                     m_Stream>>>(formula, pixels, mask, size, levels, m_Keys);
+                     m_Stream>>>(formula, pixels, mask, size, levels, m_Key);
       CheckLaunch("starting the kernel of the levels");
       this->Finish(begin, size);
     });
@@ -213,22 +175,20 @@ public:
     }
     if (formula.HasInvalidIntensities())
     {
-      Key keys[numberOfKeys];
-      CopyFromDevice(keys, m_Keys, numberOfKeys, m_Stream);
-      if (keys[0] != noKey)
+      Key key = noKey;
+      CopyFromDevice(&key, m_Key, 1, m_Stream);
+      if (key != noKey)
       {
-        discretization.AddInvalidIntensity(FromNumberKey(keys[0]));
+        discretization.AddInvalidIntensity(FromNumberKey(key));
       }
     }
   }
 
 private:
-  static constexpr std::size_t numberOfKeys = 2;
-
   static std::uint64_t
   GetKeyBytes()
   {
-    return RoundUpToAlignment(numberOfKeys * sizeof(Key));
+    return RoundUpToAlignment(sizeof(Key));
   }
   std::uint64_t
   GetPixelBytes(std::int64_t size) const
@@ -262,7 +222,7 @@ private:
       return false;
     }
     m_PartSize = partSize;
-    m_Keys = reinterpret_cast<Key *>(m_Buffer.data());
+    m_Key = reinterpret_cast<Key *>(m_Buffer.data());
     m_Pixels = m_Buffer.data() + GetKeyBytes();
     m_Mask = reinterpret_cast<std::uint8_t *>(m_Pixels + this->GetPixelBytes(partSize));
     m_Levels = reinterpret_cast<std::uint16_t *>(m_Mask + this->GetMaskBytes(partSize));
@@ -340,12 +300,6 @@ private:
                      });
   }
 
-  void
-  ClearKeys() const
-  {
-    CheckCuda(cudaMemsetAsync(m_Keys, 0xff, numberOfKeys * sizeof(Key), m_Stream), "clearing device memory");
-  }
-
   const GrayLevelDiscretizationJob & m_Job;
   const std::int64_t                 m_Voxels;
   const cudaStream_t                 m_Stream;
@@ -354,9 +308,9 @@ private:
   std::int64_t                       m_PartSize{ 0 };
   // Where the part begins that is on the device; -1 if there is none.
   std::int64_t m_Uploaded{ -1 };
-  // Of pixels, mask and levels, those of a part that are in host memory.
+  // Pixels, mask and levels of a part, as far as they are in host memory.
   DeviceBuffer<char> m_Buffer;
-  Key *              m_Keys{ nullptr };
+  Key *              m_Key{ nullptr };
   char *             m_Pixels{ nullptr };
   std::uint8_t *     m_Mask{ nullptr };
   std::uint16_t *    m_Levels{ nullptr };

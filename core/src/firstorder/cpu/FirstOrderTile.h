@@ -23,7 +23,7 @@ struct FirstOrderTileMemory
   void *          sorted; // intensities of the windows of one vector
   std::uint32_t * counts; // voxels of every level, of one window
 
-  // Of the windows of a row.
+  // Sums of the windows of a row.
   std::int64_t *  levelEntropies; // sum of t(n_i)
   std::uint64_t * levelSquares;
 

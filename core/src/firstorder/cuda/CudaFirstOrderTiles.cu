@@ -13,6 +13,8 @@
 #include "CudaFirstOrderMethods.h"
 #include "CudaFirstOrderSums.cuh"
 #include "device/CudaLaunch.h"
+#include "device/CudaRange.cuh"
+#include "window/WorkspaceLayout.h"
 #include "window/cuda/CudaRegisterSort.cuh"
 #include "window/cuda/CudaThreadTables.cuh"
 
@@ -273,48 +275,40 @@ private:
   const FirstOrderTask & m_Task;
 };
 
-/** Find the range of the intensities of a slab, in memory that was cleared. */
+/** The CudaIntensityRange of one intensity. */
 template <typename T>
-__global__ void
-IntensityRangeKernel(const T * intensities, std::int64_t voxels, bool hasIntegerTiles, bool hasFloatTiles,
-                     CudaIntensityRange * range)
+struct IntensityRangeOf
 {
-  constexpr int limit = CudaIntensityRange::limit;
-  __shared__ std::uint32_t shared[4];
-  std::uint32_t            hasOthers = hasIntegerTiles ? 0 : 1;
-  std::uint32_t            hasDoubles = hasFloatTiles ? 0 : 1;
-  std::uint32_t            fromMinimum = 0;
-  std::uint32_t            fromMaximum = 0;
-  if (threadIdx.x < 4)
+  const T * intensities;
+
+  __device__ CudaIntensityRange
+  operator()(std::int64_t i) const
   {
-    shared[threadIdx.x] = 0;
-  }
-  __syncthreads();
-  ForEachInGrid(voxels, [&](std::int64_t i) {
-    const T intensity = intensities[i];
-    if (intensity == intensity)
+    constexpr int limit = CudaIntensityRange::limit;
+    const T       intensity = intensities[i];
+    if (!(intensity == intensity))
     {
-      const bool isNear = intensity >= -limit && intensity <= limit;
-      const int  integer = isNear ? static_cast<int>(intensity) : 0;
-      hasOthers |= isNear && static_cast<T>(integer) == intensity ? 0u : 1u;
-      hasDoubles |= static_cast<T>(static_cast<float>(intensity)) == intensity ? 0u : 1u;
-      fromMinimum = max(fromMinimum, static_cast<std::uint32_t>(limit + 1 - integer));
-      fromMaximum = max(fromMaximum, static_cast<std::uint32_t>(limit + 1 + integer));
+      return {};
     }
-  });
-  atomicOr(shared, hasOthers);
-  atomicOr(shared + 1, hasDoubles);
-  atomicMax(shared + 2, fromMinimum);
-  atomicMax(shared + 3, fromMaximum);
-  __syncthreads();
-  if (threadIdx.x == 0)
-  {
-    atomicOr(&range->hasOthers, shared[0]);
-    atomicOr(&range->hasDoubles, shared[1]);
-    atomicMax(&range->fromMinimum, shared[2]);
-    atomicMax(&range->fromMaximum, shared[3]);
+    const bool isNear = intensity >= -limit && intensity <= limit;
+    const int  integer = isNear ? static_cast<int>(intensity) : 0;
+    return { isNear && static_cast<T>(integer) == intensity ? 0u : 1u,
+             static_cast<T>(static_cast<float>(intensity)) == intensity ? 0u : 1u,
+             static_cast<std::uint32_t>(limit + 1 - integer),
+             static_cast<std::uint32_t>(limit + 1 + integer) };
   }
-}
+};
+struct JoinIntensityRanges
+{
+  __device__ CudaIntensityRange
+  operator()(const CudaIntensityRange & a, const CudaIntensityRange & b) const
+  {
+    return { a.hasOthers | b.hasOthers,
+             a.hasDoubles | b.hasDoubles,
+             max(a.fromMinimum, b.fromMinimum),
+             max(a.fromMaximum, b.fromMaximum) };
+  }
+};
 
 /** Sums over the levels of a window. */
 class LevelSums
@@ -421,22 +415,16 @@ struct TileMemory
 
   VOXELMAPS_HOST_DEVICE
   TileMemory(const FirstOrderTask & task, const TileLayout & layout, char * shared)
-    : bytes(0)
   {
-    const auto append = [&](std::size_t number, auto *& part) {
-      part = reinterpret_cast<std::remove_reference_t<decltype(part)>>(shared + bytes);
-      bytes += (number * sizeof(*part) + 7) / 8 * 8;
-    };
-    append(layout.positions / voxelsAtATime, positions);
-    append(task.needsLevelCounts ? task.windowVoxels + 1 : 0, entropyTable);
-    append(layout.AllWords(), values);
-    append(task.needsLevelCounts ? layout.AllWords() : 0, levels);
-    const std::size_t end = bytes;
-    append(static_cast<std::size_t>(layout.levelWords) * threadsPerBlock, levelCounts);
-    const std::size_t endWithCounts = bytes;
-    bytes = end;
-    append(static_cast<std::size_t>(layout.listStride) * layout.listKeys, lists);
-    bytes = endWithCounts > bytes ? endWithCounts : bytes;
+    WorkspaceLayout workspace(shared, sizeof(std::int64_t));
+    positions = workspace.Append<uint4>(layout.positions / voxelsAtATime);
+    entropyTable = workspace.Append<std::int64_t>(task.needsLevelCounts ? task.windowVoxels + 1 : 0);
+    values = workspace.Append<std::uint32_t>(layout.AllWords());
+    levels = workspace.Append<std::uint32_t>(task.needsLevelCounts ? layout.AllWords() : 0);
+    WorkspaceLayout counts = workspace;
+    levelCounts = counts.Append<std::uint32_t>(std::ptrdiff_t{ layout.levelWords } * threadsPerBlock);
+    lists = workspace.Append<std::uint32_t>(std::ptrdiff_t{ layout.listStride } * layout.listKeys);
+    bytes = counts.Bytes() > workspace.Bytes() ? counts.Bytes() : workspace.Bytes();
   }
 };
 
@@ -1052,19 +1040,14 @@ ComputeByCudaFirstOrderTiles(const FirstOrderTask & task, const CudaMethodResour
   CudaIntensityRange * range = nullptr;
   if (hasIntegerTiles || (hasFloatTiles && task.intensitiesAreDouble))
   {
-    constexpr const char * doing = "looking for integers and floats";
-    constexpr unsigned int threads = 256;
-    const auto             voxels = static_cast<std::int64_t>(NumberOfVoxels(task.levelsSize));
-    const unsigned int     blocks = BlocksForGridStride(static_cast<std::uint64_t>(voxels), threads);
+    const auto voxels = static_cast<std::int64_t>(NumberOfVoxels(task.levelsSize));
     range = static_cast<CudaIntensityRange *>(resources.scratch);
-    CheckCuda(cudaMemsetAsync(range, 0, sizeof(*range), resources.stream), doing);
-    const auto launch = [&](const auto * intensities) {
-      IntensityRangeKernel<<<blocks, threads, 0, resources.stream>>>(
-        intensities, voxels, hasIntegerTiles, hasFloatTiles, range);
+    const CudaIntensityRange initial{ hasIntegerTiles ? 0u : 1u, hasFloatTiles ? 0u : 1u, 0, 0 };
+    const auto               find = [&](const auto & rangeOf) {
+      ReduceOnDevice(voxels, rangeOf, JoinIntensityRanges(), initial, range, resources.stream);
     };
-    task.intensitiesAreDouble ? launch(static_cast<const double *>(task.intensities))
-                              : launch(static_cast<const float *>(task.intensities));
-    CheckLaunch(doing);
+    task.intensitiesAreDouble ? find(IntensityRangeOf<double>{ static_cast<const double *>(task.intensities) })
+                              : find(IntensityRangeOf<float>{ static_cast<const float *>(task.intensities) });
   }
   if (hasIntegerTiles)
   {

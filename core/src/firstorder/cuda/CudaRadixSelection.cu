@@ -3,6 +3,7 @@
 #include "CudaFirstOrderMethods.h"
 #include "CudaFirstOrderSums.cuh"
 #include "device/CudaLaunch.h"
+#include "device/CudaWarp.cuh"
 #include "window/cuda/CudaTextureEngine.h"
 
 #include <algorithm>
@@ -39,17 +40,6 @@ struct SharedMemory
   SharedBox     boxes[lanesPerWarp];
   std::uint32_t words[warpWords];
 };
-
-template <typename T>
-__device__ T
-WarpSum(T value)
-{
-  for (int offset = lanesPerWarp / 2; offset > 0; offset /= 2)
-  {
-    value += __shfl_xor_sync(allLanes, value, offset);
-  }
-  return value;
-}
 
 /** What the lanes of a warp find of one window together. */
 template <typename T>
@@ -111,8 +101,8 @@ public:
       // For the next window; the table may be much larger than windows.
       this->ForEachVoxel(box, [&](std::int64_t at) { m_LevelCounts[m_Task.levels[at]] = 0; });
     }
-    entropy = WarpSum(entropy);
-    squares = WarpSum(squares);
+    entropy = ReduceWarp(entropy, cuda::std::plus<>());
+    squares = ReduceWarp(squares, cuda::std::plus<>());
     if (m_WarpLane == lane)
     {
       sums.entropy = static_cast<double>(m_Task.entropyTable[voxels] - entropy);
@@ -206,15 +196,9 @@ private:
       {
         own += static_cast<int>(counts[i]);
       }
-      int end = own;
-      for (int offset = 1; offset < lanesPerWarp; offset *= 2)
-      {
-        const int before = __shfl_up_sync(allLanes, end, offset);
-        end += m_WarpLane >= offset ? before : 0;
-      }
-      const bool isHere = wanted >= end - own && wanted < end;
+      int        rest = wanted - WarpSums(own).before;
+      const bool isHere = rest >= 0 && rest < own;
       int        digit = 0;
-      int        rest = wanted - (end - own);
       if (isHere)
       {
         while (rest >= static_cast<int>(counts[digit]))

@@ -87,7 +87,7 @@ private:
   double * m_CoefficientAlone{ nullptr };
   Memory   m_ElementsAlone;
 
-  // Of the last matrix.
+  // The last matrix.
   std::ptrdiff_t      m_Stride{ 1 };
   double *            m_To{ nullptr };
   int                 m_Rows{ 0 };

@@ -21,9 +21,10 @@ namespace
 // device.
 
 // Warps in flight on every multiprocessor, if there is memory for their tables.
-constexpr std::uint64_t warpsPerMultiprocessor = 32;
+constexpr std::int64_t warpsPerMultiprocessor = 32;
 
-/** The team of a walk: a block of one warp, which sums without shared memory, since tables can use all of it. */
+/** The team of a walk: a block of one warp, which sums without shared memory, since tables can use all of it. By hand:
+ * with CUB's WarpReduce, the sums of a window need 336 bytes of local memory instead of registers. */
 class Warp : public CudaThreadBlock
 {
 public:
@@ -101,7 +102,8 @@ __launch_bounds__(Warp::Size())
 std::uint64_t
 WarpsInFlight()
 {
-  return static_cast<std::uint64_t>(GetCudaDeviceLimits().numberOfMultiprocessors) * warpsPerMultiprocessor;
+  return static_cast<std::uint64_t>(GetCudaDeviceLimits().numberOfMultiprocessors) *
+         static_cast<std::uint64_t>(PolicyValue("glcm.teams", warpsPerMultiprocessor));
 }
 
 template <typename TNumber>

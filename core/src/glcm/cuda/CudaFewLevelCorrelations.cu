@@ -12,7 +12,9 @@
 
 #include "CudaMaximalCorrelation.h"
 #include "CudaRankedWindows.cuh"
+#include "device/CudaPolicy.h"
 #include "glcm/MaximalCorrelation.h"
+#include "window/cuda/CudaComputedWindows.cuh"
 
 namespace voxelmaps
 {
@@ -193,7 +195,8 @@ private:
     return levels;
   }
 
-  /** Order the matrices of the block by their number of levels. */
+  /** Order the matrices of the block by their number of levels. By hand: a counting sort with one atomic per thread is
+   * shorter than a call of CUB's BlockRadixSort. */
   __device__ void
   SortMatrices(std::uint32_t levels) const
   {
@@ -265,28 +268,33 @@ private:
   const int                  m_Thread;
 };
 
+/** length, if not null, is how many of the windows are computed: the first ones of the list. */
 template <typename TCount>
 __global__ void
 __launch_bounds__(blockThreads, 2)
   FewLevelsKernel(const __grid_constant__ CooccurrenceTask task, const __grid_constant__ Layout layout,
-                  const __grid_constant__ WindowNumbers numbers, const __grid_constant__ CorrelationLists others)
+                  WindowNumbers numbers, const std::uint32_t * length, const __grid_constant__ CorrelationLists others)
 {
   extern __shared__ __align__(16) char shared[];
-  MatrixBlock<TCount>                  block(task, layout, shared);
-  block.Compute(numbers, std::int64_t{ blockIdx.x } * layout.windows, others);
+  const std::int64_t                   first = std::int64_t{ blockIdx.x } * layout.windows;
+  numbers.number = length != nullptr ? *length : numbers.number;
+  if (first < numbers.number)
+  {
+    MatrixBlock<TCount> block(task, layout, shared);
+    block.Compute(numbers, first, others);
+  }
 }
 
 template <typename TCount>
 void
-Launch(const CooccurrenceTask & task, const Layout & layout, std::int64_t first, std::int64_t end,
-       const CorrelationLists & others, cudaStream_t stream)
+Launch(const CooccurrenceTask & task, const Layout & layout, const WindowNumbers & numbers,
+       const std::uint32_t * length, const CorrelationLists & others, cudaStream_t stream)
 {
   const std::size_t  bytes = layout.Bytes<TCount>();
   const unsigned int blocks =
-    BlocksFor(static_cast<std::uint64_t>(end - first), static_cast<unsigned int>(layout.windows));
+    BlocksFor(static_cast<std::uint64_t>(numbers.number), static_cast<unsigned int>(layout.windows));
   AllowSharedMemory(FewLevelsKernel<TCount>, bytes);
-  FewLevelsKernel<TCount>
-    <<<blocks, blockThreads, bytes, stream>>>(task, layout, WindowNumbers{ end - first, first, nullptr }, others);
+  FewLevelsKernel<TCount><<<blocks, blockThreads, bytes, stream>>>(task, layout, numbers, length, others);
 }
 
 bool
@@ -314,8 +322,17 @@ void
 LaunchCudaFewLevelCorrelations(const CooccurrenceTask & task, int component, std::int64_t first, std::int64_t end,
                                const CorrelationLists & others, cudaStream_t stream)
 {
-  const Layout layout(task, component);
-  HasSmallCounts(task) ? Launch<std::uint8_t>(task, layout, first, end, others, stream)
-                       : Launch<std::uint16_t>(task, layout, first, end, others, stream);
+  const Layout    layout(task, component);
+  WindowNumbers   numbers{ end - first, first, nullptr };
+  std::uint32_t * length = nullptr;
+  if (PolicyValue("correlation.ordered", 1) != 0)
+  {
+    std::uint32_t * const order = others.GetList(CorrelationLists::lists);
+    length = others.lengths + CorrelationLists::lists;
+    OrderWindows(task, first, static_cast<int>(end - first), order, length, stream);
+    numbers.list = order;
+  }
+  HasSmallCounts(task) ? Launch<std::uint8_t>(task, layout, numbers, length, others, stream)
+                       : Launch<std::uint16_t>(task, layout, numbers, length, others, stream);
 }
 } // namespace voxelmaps

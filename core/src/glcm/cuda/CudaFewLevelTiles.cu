@@ -461,7 +461,7 @@ private:
     }
     for (int bit = threadIdx.x; bit <= maxRange; bit += blockDim.x)
     {
-      if ((m_Info.set[bit / 32] >> (bit % 32) & 1u) != 0)
+      if (m_Info.set.Has(bit))
       {
         level[this->Rank(bit)] = static_cast<std::uint8_t>(bit);
       }
@@ -534,26 +534,19 @@ private:
       laneGroups += laneCounts[i] != 0 ? 1 : 0;
       laneQuads += (laneCounts[i] + 3) / 4;
     }
-    int group = laneGroups;
-    int quad = laneQuads;
-    for (int offset = 1; offset < lanesPerWarp; offset *= 2)
+    const WarpSums laneGroup(laneGroups);
+    const WarpSums laneQuad(laneQuads);
+    const bool     hasRoom = laneQuad.all <= maxQuads;
+    if (m_Lane == 0)
     {
-      const int groupsBefore = __shfl_up_sync(allLanes, group, offset);
-      const int quadsBefore = __shfl_up_sync(allLanes, quad, offset);
-      group += m_Lane >= offset ? groupsBefore : 0;
-      quad += m_Lane >= offset ? quadsBefore : 0;
-    }
-    const bool hasRoom = __shfl_sync(allLanes, quad, lanesPerWarp - 1) <= maxQuads;
-    if (m_Lane == lanesPerWarp - 1)
-    {
-      number = hasRoom ? group : -1;
+      number = hasRoom ? laneGroup.all : -1;
     }
     if (!hasRoom)
     {
       return;
     }
-    group -= laneGroups;
-    quad -= laneQuads;
+    int group = laneGroup.before;
+    int quad = laneQuad.before;
     for (int i = 0; i < VLaneValues; ++i)
     {
       const int cells = laneCounts[i];
@@ -793,7 +786,7 @@ LeaveTilesToSorting(const CooccurrenceTask & task, std::int64_t tiles, TileLayou
 {
   constexpr std::uint64_t  smallPairs = 32;
   constexpr std::uint64_t  largePairs = 100;
-  constexpr std::int64_t   secondTilesPerMultiprocessor = 32;
+  const std::int64_t       secondTilesPerMultiprocessor = PolicyValue("glcm.second_tiles", 32);
   const CudaDeviceLimits & limits = GetCudaDeviceLimits();
   first.maxNarrowLevels = task.maxPairs <= smallPairs ? 12 : fewLevels;
   first.maxLevels = task.maxPairs <= smallPairs ? 7 : task.maxPairs < largePairs ? 14 : fewLevels;

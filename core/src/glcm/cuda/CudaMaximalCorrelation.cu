@@ -130,6 +130,7 @@ struct TeamLanes
   {
     return __all_sync(0xffffffffu, value == 0.0);
   }
+  /** By hand: only the steps between the teams of a warp. */
   __device__ int
   TeamMax(int value) const
   {
@@ -150,8 +151,9 @@ struct TeamLanes
   }
 };
 
-/** A set of levels, which become ranks. */
-struct LevelSet
+/** A set of any number of levels, which become ranks. By hand: with CUB's scans of eight lanes, a thread needs 100
+ * bytes of local memory. */
+struct TeamLevelSet
 {
   std::uint32_t * bits;
   std::uint32_t * before;
@@ -313,28 +315,22 @@ private:
     }
     for (int offset = firstOffset; offset < endOffset; ++offset)
     {
-      const auto & step = m_Task.offsets[offset].step;
-      int          begin[3];
-      int          size[3];
-      for (int d = 0; d < 3; ++d)
-      {
-        begin[d] = max(-step[d], 0);
-        size[d] = m_Window.size[d] - abs(step[d]);
-      }
+      const auto &       step = m_Task.offsets[offset].step;
+      const PairBox      pairs(m_Task.offsets[offset], m_Window.size);
       const std::int64_t stride = m_Task.LevelOffset(step[0], step[1], step[2]);
-      if (size[0] <= 0 || size[1] <= 0)
+      if (pairs.IsEmpty())
       {
         continue;
       }
       // A lane reads rows of pairs.
-      for (int row = m_Team.first; row < size[1] * size[2]; row += VLanes)
+      for (int row = m_Team.first; row < pairs.size[1] * pairs.size[2]; row += VLanes)
       {
-        const int             plane = row / size[1];
+        const int             plane = row / pairs.size[1];
         const std::uint16_t * level =
-          m_Task.levels + m_Task.LevelOffset(m_Window.first[0] + begin[0],
-                                             m_Window.first[1] + begin[1] + row - plane * size[1],
-                                             m_Window.first[2] + begin[2] + plane);
-        const std::uint16_t * const end = level + size[0];
+          m_Task.levels + m_Task.LevelOffset(m_Window.first[0] + pairs.begin[0],
+                                             m_Window.first[1] + pairs.begin[1] + row - plane * pairs.size[1],
+                                             m_Window.first[2] + pairs.begin[2] + plane);
+        const std::uint16_t * const end = level + pairs.size[0];
         for (; level != end; ++level)
         {
           const int a = __ldg(level);
@@ -350,7 +346,7 @@ private:
 
   /** From the bits of a set to ranks; returns how many levels it has. */
   __device__ int
-  MakeRanks(const LevelSet & set) const
+  MakeRanks(const TeamLevelSet & set) const
   {
     const int share = (m_Layout.setWords + VLanes - 1) / VLanes;
     const int begin = min(m_Team.first * share, m_Layout.setWords);
@@ -437,8 +433,8 @@ private:
   double *                  m_Second;
   double *                  m_Counts;
   double *                  m_Sums;
-  LevelSet                  m_Rows;
-  LevelSet                  m_Columns;
+  TeamLevelSet              m_Rows;
+  TeamLevelSet              m_Columns;
   std::uint32_t *           m_Partial;
   WindowBox                 m_Window{};
   bool                      m_IsComputed{ false };
@@ -535,7 +531,7 @@ std::uint64_t
 ListBytes(const CooccurrenceTask & task)
 {
   constexpr std::uint64_t alignment = 256;
-  const auto              numbers = static_cast<std::uint64_t>(ListCapacity(task) + 1) * CorrelationLists::lists;
+  const auto              numbers = static_cast<std::uint64_t>(ListCapacity(task) + 1) * (CorrelationLists::lists + 1);
   return CudaFewLevelCorrelationsSupports(task) ? (4 * numbers / alignment + 1) * alignment : 0;
 }
 
@@ -607,7 +603,7 @@ LaunchFewLevelsFirst(const CooccurrenceTask & task, const CudaMethodResources & 
   constexpr const char * doing = "computing maximal correlations of few levels";
   const std::int64_t     capacity = ListCapacity(task);
   std::uint32_t * const  scratch = static_cast<std::uint32_t *>(resources.scratch);
-  const CorrelationLists lists{ scratch, scratch + CorrelationLists::lists, capacity };
+  const CorrelationLists lists{ scratch, scratch + CorrelationLists::lists + 1, capacity };
   const auto             windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
   LaunchChunked(windows, capacity, resources, doing, [&](std::int64_t first, std::int64_t end) {
     std::uint32_t lengths[CorrelationLists::lists];

@@ -15,7 +15,7 @@ constexpr int maxWarpLevels = 72;
 /** Windows by how many lanes a matrix needs, in device memory: numbers from a first one on. */
 struct CorrelationLists
 {
-  /** For eight lanes, a warp and a block. */
+  /** For eight lanes, a warp and a block. Behind them is memory for one of the windows that are computed at all. */
   static constexpr int lists = 3;
 
   std::uint32_t * lengths;

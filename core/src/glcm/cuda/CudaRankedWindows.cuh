@@ -6,6 +6,7 @@
 #include "glcm/Cooccurrence.h"
 #include "glcm/MaximalCorrelation.h"
 #include "window/WindowBox.h"
+#include "window/cuda/CudaLevelSet.cuh"
 
 #include <cstdint>
 
@@ -32,18 +33,15 @@ struct RankedWindow
 {
   static constexpr int          setLevels = 255;
   static constexpr int          setWords = 8;
-  static constexpr int          wordBits = 32;
   static constexpr std::uint8_t noLevel = 0xff;
 
   WindowBox    box;
   std::int64_t number;
   /** The level of bit 0. */
-  int           least;
-  std::uint32_t set[setWords];
-  /** Levels in the words before. */
-  int  before[setWords];
-  int  levels;
-  bool hasFarLevels;
+  int                least;
+  LevelSet<setWords> set;
+  int                levels;
+  bool               hasFarLevels;
 
   __device__ void
   Begin(const CooccurrenceTask & task, const WindowNumbers & numbers, std::int64_t i)
@@ -51,10 +49,7 @@ struct RankedWindow
     box.isComputed = false;
     number = -1;
     hasFarLevels = false;
-    for (int word = 0; word < setWords; ++word)
-    {
-      set[word] = 0;
-    }
+    set.Clear(0, 1);
     if (i < numbers.number)
     {
       number = numbers[i];
@@ -66,32 +61,6 @@ struct RankedWindow
                 box.first[0] + box.center[0], box.first[1] + box.center[1], box.first[2] + box.center[2])] -
               setLevels / 2;
     }
-  }
-  __device__ void
-  Add(int bit)
-  {
-    std::uint32_t * const word = set + bit / wordBits;
-    const std::uint32_t   mask = 1u << (bit % wordBits);
-    if ((*static_cast<volatile std::uint32_t *>(word) & mask) == 0)
-    {
-      atomicOr(word, mask);
-    }
-  }
-  __device__ void
-  CountLevels()
-  {
-    levels = 0;
-    for (int word = 0; word < setWords; ++word)
-    {
-      before[word] = levels;
-      levels += __popc(set[word]);
-    }
-  }
-  __device__ std::uint8_t
-             Rank(int bit) const
-  {
-    const int word = bit / wordBits;
-    return static_cast<std::uint8_t>(before[word] + __popc(set[word] & ((1u << (bit % wordBits)) - 1u)));
   }
 };
 
@@ -189,7 +158,7 @@ public:
           const bool isNear = bit >= 0 && bit < RankedWindow::setLevels;
           if (level != 0 && isNear)
           {
-            window.Add(bit);
+            window.set.Add(bit);
           }
           else if (level != 0)
           {
@@ -202,16 +171,17 @@ public:
     __syncthreads();
     for (int i = thread; i < m_Number; i += VThreads)
     {
-      m_Windows[i].CountLevels();
+      m_Windows[i].levels = m_Windows[i].set.MakeRanks();
     }
     __syncthreads();
     if (isComputed && isUsed(m_Windows[w]))
     {
-      const RankedWindow & window = m_Windows[w];
+      const auto & set = m_Windows[w].set;
       forEachRow([&](const std::uint16_t *, std::uint8_t * ranks) {
-        for (int x = 0; x < window.box.size[0]; ++x)
+        for (int x = 0; x < m_Windows[w].box.size[0]; ++x)
         {
-          ranks[x] = ranks[x] == RankedWindow::noLevel ? RankedWindow::noLevel : window.Rank(ranks[x]);
+          ranks[x] =
+            ranks[x] == RankedWindow::noLevel ? RankedWindow::noLevel : static_cast<std::uint8_t>(set.Rank(ranks[x]));
         }
       });
     }
@@ -226,23 +196,18 @@ public:
     const WindowBox & box = m_Windows[w].box;
     for (int offset = firstOffset; offset < endOffset; ++offset)
     {
-      const auto & step = m_Task.offsets[offset].step;
-      int          begin[3];
-      int          size[3];
-      for (int d = 0; d < 3; ++d)
-      {
-        begin[d] = max(-step[d], 0);
-        size[d] = box.size[d] - abs(step[d]);
-      }
+      const auto &         step = m_Task.offsets[offset].step;
+      const PairBox        pairs(m_Task.offsets[offset], box.size);
       const int            toSecond = (step[2] * m_Task.window[1] + step[1]) * m_Task.window[0] + step[0];
-      const std::uint8_t * plane =
-        m_Ranks + w * rankBytes + (begin[2] * m_Task.window[1] + begin[1]) * m_Task.window[0] + begin[0];
-      for (int z = 0; z < size[2]; ++z, plane += m_Task.window[1] * m_Task.window[0])
+      const std::uint8_t * plane = m_Ranks + w * rankBytes +
+                                   (pairs.begin[2] * m_Task.window[1] + pairs.begin[1]) * m_Task.window[0] +
+                                   pairs.begin[0];
+      for (int z = 0; z < pairs.size[2]; ++z, plane += m_Task.window[1] * m_Task.window[0])
       {
         const std::uint8_t * row = plane;
-        for (int y = 0; y < size[1]; ++y, row += m_Task.window[0])
+        for (int y = 0; y < pairs.size[1]; ++y, row += m_Task.window[0])
         {
-          for (int x = 0; x < size[0]; ++x)
+          for (int x = 0; x < pairs.size[0]; ++x)
           {
             visit(int{ row[x] }, int{ row[x + toSecond] });
           }

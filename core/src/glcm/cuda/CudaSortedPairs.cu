@@ -5,6 +5,7 @@
 // sorts the keys of two offsets at once, in registers, whatever the number of levels. Sums of rows and differences of
 // levels, which are few, are counted in tables of bytes. doc/engines/glcm.md
 #include "CudaCooccurrenceMethods.h"
+#include "device/CudaPolicy.h"
 #include "window/cuda/CudaRegisterSort.cuh"
 #include "window/cuda/CudaThreadTables.cuh"
 #include "window/WindowBox.h"
@@ -307,6 +308,7 @@ struct PairsMemory
         maxLevel = max(maxLevel, level);
       }
     }
+    // By hand: the compiler reduces the values of a warp first.
     atomicMin(&range->first, minLevel);
     atomicMax(&range->last, maxLevel);
   }
@@ -789,7 +791,8 @@ UsesTiles(const CooccurrenceTask & task)
   {
     return false;
   }
-  const std::int64_t tilesPerMultiprocessor = task.maxPairs <= 32 ? 32 : 4;
+  const std::int64_t tilesPerMultiprocessor =
+    task.maxPairs <= 32 ? PolicyValue("glcm.small_tiles", 32) : PolicyValue("glcm.tiles", 4);
   const CudaTileRows rows = GetCudaTileRows(task);
   return rows.number * rows.tiles >= tilesPerMultiprocessor * GetCudaDeviceLimits().numberOfMultiprocessors;
 }
@@ -834,23 +837,17 @@ MakeCudaPairList(const CooccurrenceTask & hostTask)
   const auto inTile = [&layout](int x, int y, int z) { return (z * layout.tileRows + y) * layout.tileColumns + x; };
   for (int offset = 0; offset < hostTask.numberOfOffsets; ++offset)
   {
-    const auto & step = hostTask.offsets[offset].step;
-    int          begin[3];
-    int          end[3];
-    for (int d = 0; d < 3; ++d)
-    {
-      begin[d] = std::max(-step[d], 0);
-      end[d] = hostTask.window[d] - std::max(step[d], 0);
-    }
+    const auto &      step = hostTask.offsets[offset].step;
+    const PairBox     pairs(hostTask.offsets[offset], hostTask.window);
     const std::size_t first = list.size();
     static_assert(headerInts % 4 == 0 && batchPairs == 4, "batches are read as vectors");
-    for (int z = begin[2]; z < end[2]; ++z)
+    for (int z = 0; z < pairs.size[2]; ++z)
     {
-      for (int y = begin[1]; y < end[1]; ++y)
+      for (int y = 0; y < pairs.size[1]; ++y)
       {
-        for (int x = begin[0]; x < end[0]; ++x)
+        for (int x = 0; x < pairs.size[0]; ++x)
         {
-          list.push_back(inTile(x, y, z));
+          list.push_back(inTile(pairs.begin[0] + x, pairs.begin[1] + y, pairs.begin[2] + z));
         }
       }
     }

@@ -5,7 +5,11 @@
 
 #include "CudaCooccurrenceMethods.h"
 #include "device/CudaLaunch.h"
+#include "device/CudaPolicy.h"
+#include "device/CudaWarp.cuh"
+#include "window/cuda/CudaLevelSet.cuh"
 #include "window/WindowBox.h"
+#include "window/WorkspaceLayout.h"
 
 #include <algorithm>
 #include <cmath>
@@ -53,9 +57,8 @@ struct TileInfo
   int levels;
   int differences;
   int sums;
-  /** The levels that occur, as bits from the least one on, and the number of bits in earlier words. */
-  std::uint32_t set[setWords];
-  int           before[setWords];
+  /** The levels that occur, from the least one on. */
+  LevelSet<setWords> set;
   /** The windows of a row that are computed. */
   std::uint32_t computed[maxRows];
   /** The windows of a row that have a matrix without pairs. */
@@ -128,15 +131,17 @@ struct TileLayout
     {
       components[static_cast<int>(task.features[f])] = f;
     }
-    const auto rounded = [](std::size_t size) { return static_cast<int>((size + 15) / 16 * 16); };
-    valuesBegin = rounded(static_cast<std::size_t>(terms) * sizeof(std::int64_t));
-    constexpr int valueBytes = lanesPerWarp * static_cast<int>(sizeof(double));
-    totalsBegin = valuesBegin + (hasAverages ? featuresAtATime * warps * valueBytes : 0);
-    listsBegin = totalsBegin + (hasAverages && chunks > 1 ? CooccurrenceTask::maxFeatures * chunkRows * valueBytes : 0);
-    infoBegin = listsBegin + rounded(static_cast<std::size_t>(listBytes));
-    tileBegin = infoBegin + rounded(sizeof(TileInfo));
-    tablesBegin = tileBegin + rounded(static_cast<std::size_t>(tileVoxels) * sizeof(std::uint16_t));
-    bytes = tablesBegin + warps * tableWords * wordStride;
+    constexpr int   valueBytes = lanesPerWarp * static_cast<int>(sizeof(double));
+    WorkspaceLayout workspace(nullptr, 16);
+    const auto reserve = [&workspace](std::ptrdiff_t size) { return static_cast<int>(workspace.Reserve<char>(size)); };
+    reserve(terms * static_cast<int>(sizeof(std::int64_t)));
+    valuesBegin = reserve(hasAverages ? featuresAtATime * warps * valueBytes : 0);
+    totalsBegin = reserve(hasAverages && chunks > 1 ? CooccurrenceTask::maxFeatures * chunkRows * valueBytes : 0);
+    listsBegin = reserve(listBytes);
+    infoBegin = reserve(sizeof(TileInfo));
+    tileBegin = reserve(tileVoxels * static_cast<int>(sizeof(std::uint16_t)));
+    tablesBegin = reserve(warps * tableWords * wordStride);
+    bytes = static_cast<int>(workspace.Bytes());
   }
 
 private:
@@ -153,10 +158,8 @@ private:
 };
 
 /** The pairs of an offset: where their first voxels are in the tile, and from there to the second one. */
-struct PairRows
+struct PairRows : PairBox
 {
-  int begin[3];
-  int size[3];
   int toSecond;
 };
 
@@ -277,10 +280,7 @@ protected:
   __device__ bool
   FindComputed(bool storesBackground) const
   {
-    for (int i = threadIdx.x; i < TileInfo::setWords; i += blockDim.x)
-    {
-      m_Info.set[i] = 0;
-    }
+    m_Info.set.Clear(static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x));
     bool isAny = false;
     for (int row = m_Warp; row < m_Layout.groups * m_Layout.steps; row += m_Layout.warps)
     {
@@ -331,6 +331,7 @@ protected:
         }
       }
     }
+    // By hand: the compiler reduces the values of a warp first.
     atomicMin(&m_Info.least, least);
     atomicMax(&m_Info.greatest, greatest);
   }
@@ -343,24 +344,13 @@ protected:
     {
       if (m_Tile[i] != 0)
       {
-        const int                      bit = m_Tile[i] - m_Info.least;
-        volatile std::uint32_t * const word = m_Info.set + bit / 32;
-        const std::uint32_t            mask = 1u << (bit % 32);
-        if ((*word & mask) == 0)
-        {
-          atomicOr(m_Info.set + bit / 32, mask);
-        }
+        m_Info.set.Add(m_Tile[i] - m_Info.least);
       }
     }
     __syncthreads();
-    if (threadIdx.x <= TileInfo::setWords)
+    if (threadIdx.x == 0)
     {
-      int levels = 0;
-      for (int word = 0; word < static_cast<int>(threadIdx.x); ++word)
-      {
-        levels += __popc(m_Info.set[word]);
-      }
-      (threadIdx.x < TileInfo::setWords ? m_Info.before[threadIdx.x] : m_Info.levels) = levels;
+      m_Info.levels = m_Info.set.MakeRanks();
     }
     __syncthreads();
   }
@@ -368,7 +358,7 @@ protected:
   __device__ int
   Rank(int bit) const
   {
-    return m_Info.before[bit / 32] + __popc(m_Info.set[bit / 32] & ((1u << (bit % 32)) - 1u));
+    return m_Info.set.Rank(bit);
   }
 
   /** Call countRows(pairs, 1) for the pairs of the matrix of this warp in a row of windows, or, if hasRowBefore, for
@@ -381,7 +371,7 @@ protected:
     for (int offset = m_Matrix * offsets; offset < (m_Matrix + 1) * offsets; ++offset)
     {
       PairRows rows = this->Pairs(offset, row);
-      if (rows.size[0] <= 0 || rows.size[1] <= 0 || rows.size[2] <= 0)
+      if (rows.IsEmpty())
       {
         continue;
       }
@@ -402,12 +392,7 @@ protected:
   Pairs(int offset, int row) const
   {
     const auto & step = m_Task.offsets[offset].step;
-    PairRows     rows;
-    for (int d = 0; d < 3; ++d)
-    {
-      rows.begin[d] = max(-step[d], 0);
-      rows.size[d] = m_Task.window[d] - abs(step[d]);
-    }
+    PairRows     rows{ PairBox(m_Task.offsets[offset], m_Task.window), 0 };
     rows.begin[1] += row;
     rows.toSecond = (step[2] * m_Layout.tileRows + step[1]) * m_Layout.tileColumns + step[0];
     return rows;

@@ -206,7 +206,7 @@ private:
     }
   }
 
-  /** Of all voxels of a block of windows, the first of which has its least corner here. */
+  /** Sizes of all voxels of a block of windows, the first of which has its least corner here. */
   void
   FindSizes(std::ptrdiff_t corner)
   {

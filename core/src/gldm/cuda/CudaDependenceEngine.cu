@@ -286,35 +286,10 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLev
   using Bits = CudaWindowBits<VWidth, VSlices, VLevelBits>;
   using Word = typename Bits::Word;
 
-  __shared__ typename Bits::Tile tile;
   __shared__ DependenceBitsTables<VWidth, VSlices> tables;
   tables.Load(task);
-  std::int64_t start[3];
-  tiles.GetStart(firstTile + blockIdx.x, start);
-  const int slices = static_cast<int>(min(std::int64_t{ tiles.slices }, task.outputSize[2] - start[2]));
-  tile.Load(task, start, slices);
-
-  const int lane = threadIdx.x % Tiles::lanes;
-  const int row = threadIdx.x / Tiles::lanes;
-  Bits      bits;
-#pragma unroll 1
-  for (int plane = 0; plane < slices + VSlices - 1; ++plane)
-  {
-    bits.Move(task, tile, row, plane);
-    if (plane < VSlices - 1)
-    {
-      continue;
-    }
-    const std::int64_t voxel[3] = { start[0] + lane, start[1] + row, start[2] + plane - (VSlices - 1) };
-    const bool         isOutput = voxel[0] < task.outputSize[0] && voxel[1] < task.outputSize[1];
-    const bool         isComputed = isOutput && WindowBox(task, voxel).isComputed;
-    const std::int64_t output = (voxel[2] * task.outputSize[1] + voxel[1]) * task.outputSize[0] + voxel[0];
-    if (isOutput && !isComputed)
-    {
-      StoreBackground(task, output);
-    }
-    bits.Start(isComputed ? task.window[2] : 0);
-
+  const auto storeBackground = [&](std::int64_t output) { StoreBackground(task, output); };
+  const auto compute = [&](Bits & bits, std::int64_t output, bool isComputed) {
     DependenceBitsSums<VWidth, VSlices, Word> sums(tables);
     while (__any_sync(0xffffffffu, bits.HasLeft()))
     {
@@ -354,7 +329,8 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLev
     {
       StoreSizeMatrixFeatures(task, output, sums.Get());
     }
-  }
+  };
+  ForEachWindowOfBits<VWidth, VSlices, VLevelBits>(task, tiles, firstTile + blockIdx.x, storeBackground, compute);
 }
 
 template <int VWidth, int VSlices, int VLevelBits>
@@ -362,24 +338,19 @@ void
 Launch(const DependenceTask & task, const CudaMethodResources & resources)
 {
   const Tiles tiles(task);
-  // In parts of about a tenth of a second at most, so that an abort is quick.
-  constexpr std::int64_t partTiles = std::int64_t{ 1 } << (VSlices <= 5 ? 13 : 12);
-  LaunchChunked(tiles.Number(),
-                partTiles,
-                resources,
-                "starting the kernel of BitPlanes",
-                [&](std::int64_t first, std::int64_t end) {
-                  DependenceBitsKernel<VWidth, VSlices, VLevelBits>
-                    <<<static_cast<unsigned int>(end - first), Tiles::threads, 0, resources.stream>>>(
-                      task, tiles, first);
-                });
+  LaunchWindowsOfBits<VSlices>(DependenceBitsKernel<VWidth, VSlices, VLevelBits>,
+                               task,
+                               tiles,
+                               tiles.Number(),
+                               resources,
+                               "starting the kernel of BitPlanes");
 }
 
 // --- Walks
 
 using Walk = DependenceWalk<CudaThreadBlock>;
 
-constexpr CudaWalkPolicy policy{ CudaThreadBlock::lanesPerWarp, 40960, 16 };
+constexpr CudaWalkPolicy policy{ "gldm.teams", CudaThreadBlock::lanesPerWarp, 40960, 16 };
 
 // Two bits each, in 32.
 constexpr int maxBitOffsets = 13;

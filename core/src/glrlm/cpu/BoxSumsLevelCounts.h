@@ -26,7 +26,7 @@ public:
     , m_Voxels(m_Task.window[0] * m_Task.window[1] * m_Task.window[2])
   {}
 
-  /** Of every direction; uses up the links. */
+  /** Counts of every direction; uses up the links. */
   void
   Compute()
   {

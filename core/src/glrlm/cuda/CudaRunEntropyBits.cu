@@ -245,7 +245,6 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLev
   using Bits = CudaWindowBits<VWidth, VSlices, VLevelBits>;
   constexpr int maxRuns = VWidth * VWidth * VSlices;
 
-  __shared__ typename Bits::Tile tile;
   __shared__ std::int64_t  entropyTable[VIsMerged ? 1 : maxRuns + 1];
   __shared__ DirectionSums directionSums[VIsMerged ? 1 : maxDirections];
   if (!VIsMerged)
@@ -255,32 +254,10 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLev
       entropyTable[n] = task.entropyTable[min(n, static_cast<int>(task.maxVoxels))];
     }
   }
-  std::int64_t start[3];
-  layout.tiles.GetStart(firstTile + blockIdx.x, start);
-  const int slices = static_cast<int>(min(std::int64_t{ layout.tiles.slices }, task.outputSize[2] - start[2]));
-  tile.Load(task, start, slices);
-
-  const int lane = threadIdx.x % Tiles::lanes;
-  const int row = threadIdx.x / Tiles::lanes;
-  Bits      bits;
-#pragma unroll 1
-  for (int plane = 0; plane < slices + VSlices - 1; ++plane)
-  {
-    bits.Move(task, tile, row, plane);
-    if (plane < VSlices - 1)
-    {
-      continue;
-    }
-    const std::int64_t voxel[3] = { start[0] + lane, start[1] + row, start[2] + plane - (VSlices - 1) };
-    const bool         isOutput = voxel[0] < task.outputSize[0] && voxel[1] < task.outputSize[1];
-    const bool         isComputed = isOutput && WindowBox(task, voxel).isComputed;
-    const std::int64_t out =
-      ((voxel[2] * task.outputSize[1] + voxel[1]) * task.outputSize[0] + voxel[0]) * task.voxelStride;
-    if (isOutput && !isComputed)
-    {
-      StoreRunEntropyBackground(task, out, layout.component);
-    }
-    bits.Start(isComputed ? task.window[2] : 0);
+  const auto storeBackground = [&](std::int64_t output) {
+    StoreRunEntropyBackground(task, output * task.voxelStride, layout.component);
+  };
+  const auto compute = [&](Bits & bits, std::int64_t output, bool isComputed) {
     const std::uint32_t numberOfVoxels = bits.NumberLeft();
 
     MergedSums<VWidth> merged{};
@@ -314,10 +291,10 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLev
     }
     if (!isComputed)
     {
-      continue;
+      return;
     }
 
-    StoreRunEntropy(task, out, layout.component, [&](int m) -> RunEntropySums {
+    StoreRunEntropy(task, output * task.voxelStride, layout.component, [&](int m) -> RunEntropySums {
       if constexpr (VIsMerged)
       {
         return { merged.entropy, numberOfVoxels * static_cast<std::uint32_t>(task.directions.number) - merged.pairs };
@@ -326,7 +303,9 @@ __launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLev
       return { static_cast<std::int64_t>(sum & ((std::uint64_t{ 1 } << pairsShift) - 1)),
                numberOfVoxels - static_cast<std::uint32_t>(sum >> pairsShift) };
     });
-  }
+  };
+  ForEachWindowOfBits<VWidth, VSlices, VLevelBits>(
+    task, layout.tiles, firstTile + blockIdx.x, storeBackground, compute);
 }
 
 template <int VWidth, int VSlices, int VLevelBits>
@@ -334,19 +313,14 @@ void
 Launch(const RunLengthTask & task, const CudaMethodResources & resources)
 {
   const RunEntropyBitsLayout layout(task);
-  const auto                 kernel = task.aggregation == RunLengthJob::Aggregation::Merge
-                                        ? RunEntropyBitsKernel<VWidth, VSlices, VLevelBits, true>
-                                        : RunEntropyBitsKernel<VWidth, VSlices, VLevelBits, false>;
-  // In parts of about a tenth of a second at most, so that an abort is quick.
-  constexpr std::int64_t partTiles = std::int64_t{ 1 } << (VSlices <= 5 ? 13 : 12);
-  LaunchChunked(layout.tiles.Number(),
-                partTiles,
-                resources,
-                "starting the kernel of run entropy by bits",
-                [&](std::int64_t first, std::int64_t end) {
-                  kernel<<<static_cast<unsigned int>(end - first), Tiles::threads, 0, resources.stream>>>(
-                    task, layout, first);
-                });
+  LaunchWindowsOfBits<VSlices>(task.aggregation == RunLengthJob::Aggregation::Merge
+                                 ? RunEntropyBitsKernel<VWidth, VSlices, VLevelBits, true>
+                                 : RunEntropyBitsKernel<VWidth, VSlices, VLevelBits, false>,
+                               task,
+                               layout,
+                               layout.tiles.Number(),
+                               resources,
+                               "starting the kernel of run entropy by bits");
 }
 } // namespace
 

@@ -744,6 +744,7 @@ LengthsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant_
     buffers.links[Enters][at] = links[Enters];
     buffers.links[Leaves][at] = links[Leaves];
   }
+  // By hand: the compiler reduces the values of a warp first.
   atomicMax(buffers.longestRun, longestRun);
 }
 

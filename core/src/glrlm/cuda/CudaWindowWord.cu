@@ -4,6 +4,7 @@
 // runs of one level by maps of equal neighbors that all windows and directions share; doc/engines/glrlm.md.
 #include "CudaRunAccumulator.cuh"
 #include "CudaRunLengthMethods.h"
+#include "window/WorkspaceLayout.h"
 
 #include <algorithm>
 
@@ -74,6 +75,7 @@ struct WordTile
   std::uint32_t * windowSquares;
   std::uint32_t * maps;
   std::uint16_t * levels;
+  std::size_t     bytes;
 
   static __host__ __device__ int
   NumberOfRows(const WindowWordTiling & tiling)
@@ -90,29 +92,22 @@ struct WordTile
   {
     return tiling.rows * lanesPerWarp;
   }
-  static std::size_t
-  Bytes(const RunLengthTask & task, const WindowWordTiling & tiling)
-  {
-    const auto voxels = static_cast<std::size_t>(NumberOfVoxels(tiling));
-    const auto windows = static_cast<std::size_t>(NumberOfWindows(tiling));
-    return (voxels + windows) * (sizeof(std::uint64_t) + sizeof(std::uint32_t)) + voxels * sizeof(std::uint32_t) +
-           static_cast<std::size_t>(NumberOfRows(tiling) * NumberOfRowFlags) * sizeof(std::uint64_t) +
-           (voxels + guardBefore + guardAfter) * sizeof(std::uint16_t) +
-           windows * static_cast<std::size_t>(task.numberOfComponents) * sizeof(TOutput);
-  }
-  __device__
+  VOXELMAPS_HOST_DEVICE
   WordTile(const RunLengthTask & task, const WindowWordTiling & tiling, char * shared)
   {
-    const int voxels = NumberOfVoxels(tiling);
-    const int windows = NumberOfWindows(tiling);
-    output = reinterpret_cast<TOutput *>(shared);
-    inverses = reinterpret_cast<std::uint64_t *>(output + windows * task.numberOfComponents);
-    windowInverses = inverses + voxels;
-    rowFlags = windowInverses + windows;
-    squares = reinterpret_cast<std::uint32_t *>(rowFlags + NumberOfRows(tiling) * NumberOfRowFlags);
-    windowSquares = squares + voxels;
-    maps = windowSquares + windows;
-    levels = reinterpret_cast<std::uint16_t *>(maps + voxels) + guardBefore;
+    const int       voxels = NumberOfVoxels(tiling);
+    const int       windows = NumberOfWindows(tiling);
+    WorkspaceLayout workspace(shared, sizeof(std::uint64_t));
+    output = workspace.Append<TOutput>(windows * task.numberOfComponents);
+    inverses = workspace.Append<std::uint64_t>(voxels);
+    windowInverses = workspace.Append<std::uint64_t>(windows);
+    rowFlags = workspace.Append<std::uint64_t>(NumberOfRows(tiling) * NumberOfRowFlags);
+    squares = workspace.Append<std::uint32_t>(voxels);
+    windowSquares = workspace.Append<std::uint32_t>(windows);
+    maps = workspace.Append<std::uint32_t>(voxels);
+    workspace.Append<std::uint16_t>(guardBefore);
+    levels = workspace.Append<std::uint16_t>(voxels + guardAfter);
+    bytes = workspace.Bytes();
   }
 
   __device__ void
@@ -517,7 +512,7 @@ template <bool VAverage, bool VAllFeatures, SumWidth VWidth, typename TOutput>
 void
 Launch(const RunLengthTask & task, const WindowWordTiling & tiling, cudaStream_t stream)
 {
-  const std::size_t bytes = WordTile<TOutput>::Bytes(task, tiling);
+  const std::size_t bytes = WordTile<TOutput>(task, tiling, nullptr).bytes;
   const auto        kernel = WindowWordKernel<VAverage, VAllFeatures, VWidth, TOutput>;
   AllowSharedMemory(kernel, bytes);
   const std::int64_t tiles = std::int64_t{ tiling.tilesX } * tiling.tilesY * task.outputSize[2];
@@ -583,7 +578,7 @@ CudaWindowWordSupports(const RunLengthTask & task, const CudaDeviceLimits & limi
   }
   const WindowWordTiling tiling = MakeTiling(task);
   const std::size_t      bytes =
-    task.outputIsDouble ? WordTile<double>::Bytes(task, tiling) : WordTile<float>::Bytes(task, tiling);
+    task.outputIsDouble ? WordTile<double>(task, tiling, nullptr).bytes : WordTile<float>(task, tiling, nullptr).bytes;
   return bytes <= limits.maxSharedMemoryPerBlock;
 }
 

@@ -852,7 +852,7 @@ private:
   std::int64_t              m_TilesPerBatch{ 1 };
   BatchMemory               m_Memory{};
   Primitives                m_Primitives;
-  /** Of each matrix. */
+  /** Rows of each matrix. */
   std::vector<std::vector<Row>> m_Rows;
 
   // The batch, and its matrices of a direction.

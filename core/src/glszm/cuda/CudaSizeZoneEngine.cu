@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "glszm/SizeZone.h"
 #include "device/CudaLaunch.h"
+#include "device/CudaPolicy.h"
 #include "window/cuda/CudaThreadTables.cuh"
 #include "window/WindowBox.h"
+#include "window/cuda/CudaComputedWindows.cuh"
 #include "window/cuda/CudaTextureEngine.h"
 
 #include <algorithm>
@@ -323,15 +325,16 @@ template <int VSlices>
 __global__ void
 __launch_bounds__(threadsPerBlock)
   BitPlanesKernel(const __grid_constant__ SizeZoneTask task, const __grid_constant__ BitPlanesLayout layout,
-                  std::int64_t firstWindow, std::int64_t endWindow)
+                  std::int64_t firstWindow, std::int64_t endWindow, const std::uint32_t * windows)
 {
   extern __shared__ __align__(16) char shared[];
-  const std::int64_t number = firstWindow + std::int64_t{ blockIdx.x } * threadsPerBlock + threadIdx.x;
-  if (number >= endWindow)
+  const std::int64_t                   i = std::int64_t{ blockIdx.x } * threadsPerBlock + threadIdx.x;
+  if (i >= endWindow - firstWindow)
   {
     return;
   }
-  const WindowBox box = WindowBox::At(task, number);
+  const std::int64_t number = firstWindow + (windows != nullptr ? windows[i] : i);
+  const WindowBox    box = WindowBox::At(task, number);
   if (!box.isComputed)
   {
     StoreBackground(task, number);
@@ -341,6 +344,14 @@ __launch_bounds__(threadsPerBlock)
   window.Load(box);
   window.FillZones();
   window.Finish(number);
+}
+
+/** The number of windows whose order is in scratch memory at a time. */
+std::int64_t
+OrderedWindows(const SizeZoneTask & task)
+{
+  constexpr std::int64_t maxWindows = std::int64_t{ 1 } << 22;
+  return std::min(static_cast<std::int64_t>(NumberOfVoxels(task.outputSize)), maxWindows);
 }
 
 template <int VSlices>
@@ -355,12 +366,19 @@ LaunchPlanes(const SizeZoneTask & task, const CudaMethodResources & resources)
   const auto             windows = static_cast<std::int64_t>(NumberOfVoxels(task.outputSize));
   const std::int64_t     steps = std::int64_t{ task.windowVoxels } * (layout.levelBits + 1);
   const std::int64_t     part = partSteps / steps / threadsPerBlock * threadsPerBlock;
+  const bool             isOrdered = PolicyValue("glszm.ordered", 1) != 0;
+  auto * const           order = isOrdered ? static_cast<std::uint32_t *>(resources.scratch) : nullptr;
+  const std::int64_t     maxPart = isOrdered ? std::min(part, OrderedWindows(task)) : part;
   LaunchChunked(
-    windows, part, resources, "starting the kernel of bit planes", [&](std::int64_t first, std::int64_t end) {
+    windows, maxPart, resources, "starting the kernel of bit planes", [&](std::int64_t first, std::int64_t end) {
+      if (isOrdered)
+      {
+        OrderWindows(task, first, static_cast<int>(end - first), order + 1, order, resources.stream);
+      }
       BitPlanesKernel<VSlices><<<BlocksFor(static_cast<std::uint64_t>(end - first), threadsPerBlock),
                                  threadsPerBlock,
                                  bytes,
-                                 resources.stream>>>(task, layout, first, end);
+                                 resources.stream>>>(task, layout, first, end, isOrdered ? order + 1 : nullptr);
     });
 }
 
@@ -396,7 +414,7 @@ struct BitSlicesLayout
   int slices;
   int windowsPerWarp;
   int warps;
-  // Of a window: sizes of its zones, and the level and first zone of each level that occurs; then its sums.
+  // Memory of a window: sizes of its zones, and the level and first zone of each level that occurs; then its sums.
   int sizeWords;
   int windowWords;
   int countWords; // of a window: zones by size
@@ -952,7 +970,8 @@ ComputeBySlices(const SizeZoneTask & task, const CudaMethodResources & resources
 bool
 ThreadsSupport(const SizeZoneTask & task)
 {
-  return SlicesFitWords(task, 32) && task.window[2] <= maxThreadSlices &&
+  return SlicesFitWords(task, 32) &&
+         task.window[2] <= std::min<std::int64_t>(PolicyValue("glszm.slices", maxThreadSlices), maxThreadSlices) &&
          BitPlanesLayout(task).SharedBytes() <= GetCudaDeviceLimits().maxSharedMemoryPerBlock;
 }
 
@@ -960,6 +979,14 @@ bool
 BitPlanesSupport(const SizeZoneTask & task)
 {
   return ThreadsSupport(task) || SlicesSupport(task);
+}
+
+CudaScratchBytes
+BitPlanesScratchBytes(const SizeZoneTask & task)
+{
+  const std::uint64_t bytes =
+    ThreadsSupport(task) ? static_cast<std::uint64_t>(OrderedWindows(task) + 1) * sizeof(std::uint32_t) : 0;
+  return { bytes, bytes };
 }
 
 void
@@ -977,7 +1004,7 @@ ComputeByBitPlanes(const SizeZoneTask & task, const CudaMethodResources & resour
 std::vector<CudaTextureMethod<SizeZoneJob>>
 TextureClass<SizeZoneJob>::GetCudaMethods() const
 {
-  return { { "BitPlanes", FullSupportIf(BitPlanesSupport(task)), {}, ComputeByBitPlanes } };
+  return { { "BitPlanes", FullSupportIf(BitPlanesSupport(task)), BitPlanesScratchBytes, ComputeByBitPlanes } };
 }
 
 void

@@ -77,7 +77,7 @@ struct GrayToneDifferenceTileMemory
 
   std::uint16_t * levels; // of the input, with a margin of one voxel along x and y; 0 where a voxel is absent
 
-  // Of one plane: sums of neighbors along x, of a row and all its classes; a sum has levels in its lower bits, the
+  // One plane: sums of neighbors along x, of a row and all its classes; a sum has levels in its lower bits, the
   // number of voxels above sumBits.
   std::uint32_t * rowSums;
   /** By (plane % window size, class along y, class along x). */
@@ -92,7 +92,7 @@ struct GrayToneDifferenceTileMemory
   /** Sums of the terms by level, of one window; two tables, to be added. */
   std::uint64_t * table;
 
-  // Of the levels of one window.
+  // Levels of one window.
   std::uint64_t * packed;
   double *        present;
   std::uint32_t * counts;

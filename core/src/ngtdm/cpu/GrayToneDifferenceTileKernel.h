@@ -257,7 +257,7 @@ private:
     const Bits32 levels = bits;
 #endif
     const Bits32 voxels = sums >> GrayToneDifferenceTileMemory::sumBits;
-    // Of k + 1 voxels, one is the voxel itself: (k + 1) i - (S + i) = k i - S.
+    // One of k + 1 voxels is the voxel itself: (k + 1) i - (S + i) = k i - S.
     const Real product = ToReal(voxels) * ToReal(levels);
     const Real difference = AbsoluteValue(product - ToReal(sums & sumMask));
     const Real weight = Gather(m_Weights, voxels);

@@ -6,6 +6,7 @@
 #include "ngtdm/GrayToneDifferenceWalk.h"
 #include "window/cuda/CudaWalk.cuh"
 #include "window/WindowBox.h"
+#include "window/WorkspaceLayout.h"
 #include "window/cuda/CudaTextureEngine.h"
 
 #include <algorithm>
@@ -37,14 +38,15 @@ struct LevelTableLayout
   int classes[2]; // along x and y
 
   // Offsets in bytes.
-  int products;    // by level: 64-bit sums of A(i) and n(i), then n(i) A(i) of the levels of the window; per thread
-  int reciprocals; // 1 / n
-  int weights;     // L / k, by the number of neighbors and the voxel itself
-  int present;     // levels and n(i) of the window; per thread
-  int differences; // |k i - S| and number of voxels, of one plane and all classes along x and y
-  int columns;     // sums over up to three planes, with a margin
-  int levels;      // of all planes
-  int bytes;
+  std::size_t
+    products; // by level: 64-bit sums of A(i) and n(i), then n(i) A(i) of the levels of the window; per thread
+  std::size_t reciprocals; // 1 / n
+  std::size_t weights;     // L / k, by the number of neighbors and the voxel itself
+  std::size_t present;     // levels and n(i) of the window; per thread
+  std::size_t differences; // |k i - S| and number of voxels, of one plane and all classes along x and y
+  std::size_t columns;     // sums over up to three planes, with a margin
+  std::size_t levels;      // of all planes
+  std::size_t bytes;
 };
 
 LevelTableLayout
@@ -62,22 +64,16 @@ MakeLevelTableLayout(const GrayToneDifferenceTask & task, int tileRows)
     layout.classes[d] = task.reach[d] == 0 ? 1 : std::min(task.window[d], maxClasses);
     classes *= layout.classes[d];
   }
-  const auto take = [&layout](std::int64_t number, std::size_t size) {
-    constexpr int      alignment = 8;
-    const std::int64_t begin = layout.bytes;
-    const std::int64_t end = begin + (number * static_cast<std::int64_t>(size) + alignment - 1) / alignment * alignment;
-    // Anything that large does not fit.
-    layout.bytes = static_cast<int>(std::min<std::int64_t>(end, 1 << 24));
-    return static_cast<int>(begin);
-  };
+  WorkspaceLayout    workspace(nullptr, sizeof(std::uint64_t));
   const std::int64_t plane = std::int64_t{ layout.width } * layout.height;
-  layout.products = take((std::int64_t{ task.numberOfGrayLevels } + 1) * layout.threads, sizeof(std::uint64_t));
-  layout.reciprocals = take(std::int64_t{ task.windowVoxels } + 1, sizeof(double));
-  layout.weights = take(maxNeighbors + 2, sizeof(std::uint64_t));
-  layout.present = take(std::int64_t{ layout.maxLevels } * layout.threads, sizeof(std::uint32_t));
-  layout.differences = take(plane * classes, sizeof(std::uint32_t));
-  layout.columns = take((std::int64_t{ layout.width } + 2) * (layout.height + 2), sizeof(std::uint32_t));
-  layout.levels = take(plane * task.window[2], sizeof(std::uint16_t));
+  layout.products = workspace.Reserve<std::uint64_t>((std::int64_t{ task.numberOfGrayLevels } + 1) * layout.threads);
+  layout.reciprocals = workspace.Reserve<double>(std::int64_t{ task.windowVoxels } + 1);
+  layout.weights = workspace.Reserve<std::uint64_t>(maxNeighbors + 2);
+  layout.present = workspace.Reserve<std::uint32_t>(std::int64_t{ layout.maxLevels } * layout.threads);
+  layout.differences = workspace.Reserve<std::uint32_t>(plane * classes);
+  layout.columns = workspace.Reserve<std::uint32_t>((std::int64_t{ layout.width } + 2) * (layout.height + 2));
+  layout.levels = workspace.Reserve<std::uint16_t>(plane * task.window[2]);
+  layout.bytes = workspace.Bytes();
   return layout;
 }
 
@@ -88,7 +84,7 @@ ChooseLayout(const GrayToneDifferenceTask & task, const CudaDeviceLimits & limit
   for (int rows = maxTileRows; rows > 0; rows /= 2)
   {
     const LevelTableLayout layout = MakeLevelTableLayout(task, rows);
-    if (static_cast<std::size_t>(layout.bytes) <= limits.maxSharedMemoryPerBlock)
+    if (layout.bytes <= limits.maxSharedMemoryPerBlock)
     {
       return layout;
     }
@@ -411,7 +407,7 @@ ComputeByTables(const GrayToneDifferenceTask & task, const CudaMethodResources &
   const LevelTableLayout layout = ChooseLayout(task, GetCudaDeviceLimits());
   const std::int64_t     tiles = (task.outputSize[0] + tileWidth - 1) / tileWidth *
                              ((task.outputSize[1] + layout.tileRows - 1) / layout.tileRows) * task.outputSize[2];
-  const int blocks = PrepareKernel(LevelTablesKernel, layout.threads, static_cast<std::size_t>(layout.bytes));
+  const int blocks = PrepareKernel(LevelTablesKernel, layout.threads, layout.bytes);
 
   // In parts of at most a tenth of a second, so that an abort is quick.
   constexpr double   partSteps = 1e11;
@@ -423,7 +419,7 @@ ComputeByTables(const GrayToneDifferenceTask & task, const CudaMethodResources &
     tiles, part, resources, "starting the kernel of LevelTables", [&](std::int64_t first, std::int64_t end) {
       LevelTablesKernel<<<BlocksFor(static_cast<std::uint64_t>(end - first), 1, static_cast<std::uint64_t>(blocks)),
                           static_cast<unsigned int>(layout.threads),
-                          static_cast<std::size_t>(layout.bytes),
+                          layout.bytes,
                           resources.stream>>>(task, layout, first, end);
     });
 }
@@ -438,7 +434,8 @@ MakePolicy(const GrayToneDifferenceTask & task)
 {
   // A warp for small windows.
   constexpr int maxWarpVoxels = 512;
-  return { task.windowVoxels <= maxWarpVoxels ? CudaThreadBlock::lanesPerWarp : CudaThreadBlock::maxSize, 40960, 32 };
+  const int     threads = task.windowVoxels <= maxWarpVoxels ? CudaThreadBlock::lanesPerWarp : CudaThreadBlock::maxSize;
+  return { "ngtdm.teams", threads, 40960, 32 };
 }
 
 CudaScratchBytes
@@ -464,7 +461,9 @@ TextureClass<GrayToneDifferenceJob>::GetCudaMethods() const
 {
   // Where tables of many levels leave a block a single warp, WindowWalk takes half the time.
   const int  warps = CountTableWarps(task, GetCudaDeviceLimits());
-  const auto tables = warps > 1 ? MethodSupport::Full : warps == 1 ? MethodSupport::ByName : MethodSupport::None;
+  const auto tables = warps >= PolicyValue("ngtdm.table_warps", 2) ? MethodSupport::Full
+                      : warps > 0                                  ? MethodSupport::ByName
+                                                                   : MethodSupport::None;
   return { { "LevelTables", tables, {}, ComputeByTables },
            { "WindowWalk", MethodSupport::Full, WalkScratchBytes, ComputeByWalk } };
 }

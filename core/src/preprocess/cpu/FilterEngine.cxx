@@ -3,11 +3,13 @@
 #include "common/ParallelFor.h"
 #include "discretization/GrayLevelJob.h"
 #include "preprocess/cpu/FilterLines.h"
+#include "voxelmaps/HostMemory.h"
 #include "window/cpu/TileKernel.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <utility>
 #include <vector>
 
 #if defined(__unix__) || defined(__APPLE__)
@@ -92,11 +94,31 @@ public:
   }
 
 private:
-  Values
-  Allocate(const FilterBox & box) const
+  struct Block
   {
-    Values values;
-    values.memory = MakeWorkspace(static_cast<std::size_t>(box.GetNumberOfVoxels()) * m_Plan.valueBytes);
+    std::shared_ptr<void> memory;
+    std::size_t           bytes{ 0 };
+  };
+
+  Values
+  Allocate(const FilterBox & box)
+  {
+    Values     values;
+    const auto bytes = static_cast<std::size_t>(box.GetNumberOfVoxels()) * m_Plan.valueBytes;
+    // The system takes longer to provide fresh pages than the filter to fill them.
+    Block block = std::exchange(m_Spare, {});
+    if (block.bytes < bytes)
+    {
+      block.memory.reset();
+      block = { MakeWorkspace(bytes), bytes };
+      UseHugePages(block.memory.get(), bytes);
+    }
+    values.memory = std::shared_ptr<void>(block.memory.get(), [this, block](void *) {
+      if (block.bytes > m_Spare.bytes)
+      {
+        m_Spare = block;
+      }
+    });
     values.data = values.memory.get();
     values.type = m_ResultType;
     values.box = box;
@@ -145,7 +167,7 @@ private:
     }
     const std::int64_t length = end - begin;
     const std::int64_t outputLength = isRecursive ? length : size[axis];
-    // Of the results of a line, the number of those before the first one that is stored.
+    // Number of results of a line before the first one that is stored.
     const std::int64_t skipped = isRecursive ? node.box.begin[axis] - begin : 0;
 
     // As many lines as the second-level cache holds, since long parts of rows are read faster.
@@ -307,10 +329,12 @@ private:
     });
   }
 
-  const FilterImageJob &        m_Job;
-  const FilterPlan &            m_Plan;
-  const PixelType               m_ResultType;
-  const Kernels                 m_Kernels;
+  const FilterImageJob & m_Job;
+  const FilterPlan &     m_Plan;
+  const PixelType        m_ResultType;
+  const Kernels          m_Kernels;
+  // The largest block that is not used any more; it must live longer than the sums.
+  Block                         m_Spare;
   std::map<std::size_t, Values> m_Sums;
 };
 } // namespace

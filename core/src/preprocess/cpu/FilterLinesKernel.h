@@ -59,7 +59,7 @@ template <typename T>
 void
 Convolve(const FilterLinesTask & task)
 {
-  const LineFilter & filter = *task.node->filter;
+  const AxisFilter & filter = *task.node->filter;
   const auto         taps = static_cast<std::int64_t>(filter.kernel.size());
   const auto * const input = static_cast<const T *>(task.input);
   auto * const       output = static_cast<T *>(task.output);

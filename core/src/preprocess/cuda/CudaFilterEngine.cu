@@ -71,6 +71,7 @@ struct ConvolutionParameters
   std::int64_t   length;
   FilterBoundary boundary;
   unsigned int   axis;
+  std::int64_t   stride; // of the input along the axis
 };
 
 template <typename TPixel, typename TReal>
@@ -82,10 +83,12 @@ ConvolveKernel(const __grid_constant__ ConvolutionParameters filter, const TPixe
     std::int64_t index[3];
     box.GetIndex(number, index);
     const std::int64_t i = index[filter.axis];
-    TReal              sum = 0;
-    const auto         add = [&](std::int64_t j) {
-      index[filter.axis] = BoundaryIndex(i + filter.origin - j, filter.length, filter.boundary);
-      const TReal value = index[filter.axis] < 0 ? TReal{ 0 } : static_cast<TReal>(input[inputBox.GetNumber(index)]);
+    index[filter.axis] = 0;
+    const TPixel * const line = input + inputBox.GetNumber(index);
+    TReal                sum = 0;
+    const auto           add = [&](std::int64_t j) {
+      const std::int64_t at = BoundaryIndex(i + filter.origin - j, filter.length, filter.boundary);
+      const TReal        value = at < 0 ? TReal{ 0 } : static_cast<TReal>(line[at * filter.stride]);
       sum += static_cast<TReal>(filter.kernel[j]) * value;
     };
     const std::int64_t reversed = NumberOfReversedTerms(i, filter.origin, filter.length, filter.taps, filter.boundary);
@@ -282,8 +285,10 @@ public:
       m_Input.memory = std::make_shared<DeviceBuffer<char>>(bytes, stream);
       m_Input.data = m_Input.memory->data();
       m_Staging.ToDevice(m_Input.memory->data(), job.pixels, bytes, stream);
-      m_Copied.Record(stream);
-      m_HasCopied = true;
+      // The caller may free its memory after an error.
+      const CudaEvent isCopied;
+      isCopied.Record(stream);
+      isCopied.Synchronize();
     }
     if (plan.size != job.size)
     {
@@ -308,14 +313,6 @@ public:
   Engine(const Engine &) = delete;
   Engine &
   operator=(const Engine &) = delete;
-  ~Engine()
-  {
-    if (m_HasCopied)
-    {
-      // The caller may free its memory now.
-      cudaEventSynchronize(m_Copied);
-    }
-  }
 
   Values
   TakeInput()
@@ -429,7 +426,10 @@ private:
                                               node.filter->origin,
                                               m_Plan.size[axis],
                                               node.filter->boundary,
-                                              axis };
+                                              axis,
+                                              axis == 0   ? 1
+                                              : axis == 1 ? inputBox.GetSize()[0]
+                                                          : inputBox.GetSize()[0] * inputBox.GetSize()[1] };
       ConvolveKernel<<<GetBlocks(node.box.GetNumberOfVoxels()), threadsPerBlock, 0, m_Stream>>>(
         parameters, pixels, DeviceBox(inputBox), results, DeviceBox(node.box));
       CheckLaunch("starting the kernel of a convolution");
@@ -532,8 +532,6 @@ private:
   const bool                                                 m_HasHostOutput;
   const cudaStream_t                                         m_Stream;
   Values                                                     m_Input;
-  bool                                                       m_HasCopied{ false };
-  CudaEvent                                                  m_Copied;
   CudaStaging                                                m_Staging;
   std::map<std::size_t, std::shared_ptr<DeviceBuffer<char>>> m_Sums;
   std::map<std::size_t, DeviceBuffer<char>>                  m_Outputs;

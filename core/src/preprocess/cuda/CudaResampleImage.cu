@@ -38,8 +38,8 @@ LoadKernel(Pixels<TPixel> pixels, std::int64_t sizeX, std::int64_t sizeY, std::i
 {
   ForEachInGrid(count, [&](std::int64_t i) {
     const std::int64_t row = i / sizeX;
-    const double       value = static_cast<double>(
-      pixels.first[i % sizeX + row % sizeY * pixels.rowStride + row / sizeY * pixels.planeStride]);
+    const double       value =
+      static_cast<double>(pixels.first[i % sizeX + row % sizeY * pixels.rowStride + row / sizeY * pixels.planeStride]);
     values[i] = value;
     if constexpr (std::is_floating_point<TPixel>::value)
     {
@@ -53,12 +53,12 @@ LoadKernel(Pixels<TPixel> pixels, std::int64_t sizeX, std::int64_t sizeY, std::i
 
 /** Filter lines with a stride, which begin at all x and all rows of a plane with another stride. */
 __global__ void
-FilterKernel(const __grid_constant__ LineFilter filter, double * values, std::int64_t stride, std::int64_t count,
+FilterKernel(const __grid_constant__ SplineFilter filter, double * values, std::int64_t stride, std::int64_t count,
              std::int64_t sizeX, std::int64_t strideX, std::int64_t strideY)
 {
   ForEachInGrid(count, [&](std::int64_t i) {
     double * const first = values + i % sizeX * strideX + i / sizeX * strideY;
-    FilterLine(filter, [first, stride](std::int64_t n) -> double & { return first[n * stride]; });
+    FilterSplineLine(filter, [first, stride](std::int64_t n) -> double & { return first[n * stride]; });
   });
 }
 
@@ -100,8 +100,8 @@ OutputKernel(const __grid_constant__ OutputTask task, const TPixel * pixels, TPi
     }
     else if (pixels != nullptr)
     {
-      output[i] =
-        pixels[(taps[2].index[0] * formula.size[1] + taps[1].index[0]) * formula.size[0] + taps[0].index[0]];
+      output[i] = pixels[taps[2].index[0] * task.source.planeStride + taps[1].index[0] * task.source.rowStride +
+                         taps[0].index[0]];
     }
     else
     {
@@ -130,14 +130,11 @@ public:
     const void *   pixels = nullptr;
     if (!m_Plan.IsEmpty())
     {
-      // Of a copy, all pixels; otherwise, those of the padded box.
-      const Triple & size = m_Job.inputGrid.size;
-      ArrayBox       box{ size, { { 0, 0, 0 } }, size };
       if (!m_Plan.isCopy)
       {
-        box.index = m_Plan.paddedIndex;
-        box.size = m_Plan.paddedSize;
+        this->AllocateValues();
       }
+      ArrayBox box{ m_Job.inputGrid.size, m_Plan.paddedIndex, m_Plan.paddedSize };
       pixels = m_Job.pixels;
       if (m_Options.inputLocation == MemoryLocation::Host)
       {
@@ -145,7 +142,17 @@ public:
         box = { box.size, { { 0, 0, 0 } }, box.size };
       }
       m_Job.execution.CheckAbort();
-      if (!m_Plan.isCopy)
+      if (m_Plan.isCopy)
+      {
+        // Where the box is in the image, and the image in the array.
+        source.rowStride = box.arraySize[0];
+        source.planeStride = box.arraySize[0] * box.arraySize[1];
+        for (int axis = 0; axis < 3; ++axis)
+        {
+          source.boxIndex[axis] = m_Plan.paddedIndex[axis] - box.index[axis];
+        }
+      }
+      else
       {
         source = this->MakeSource(pixels, box);
         m_Job.execution.CheckAbort();
@@ -168,6 +175,16 @@ private:
     return m_Pixels.data();
   }
 
+  void
+  AllocateValues()
+  {
+    const Triple & size = m_Plan.paddedSize;
+    if (!m_Values.TryAllocate(static_cast<std::size_t>(size[0] * size[1] * size[2]), m_Stream))
+    {
+      throw CudaOutOfMemory(GetResampleMemoryError(size));
+    }
+  }
+
   /** The values of a box, filtered along all axes. */
   ResampleSource
   MakeSource(const void * pixels, const ArrayBox & box)
@@ -175,12 +192,7 @@ private:
     const Triple &     size = m_Plan.paddedSize;
     const std::int64_t rowStride = size[0];
     const std::int64_t planeStride = size[0] * size[1];
-    const std::int64_t count = planeStride * size[2];
-    if (!m_Values.TryAllocate(static_cast<std::size_t>(count), m_Stream))
-    {
-      throw CudaOutOfMemory(GetResampleMemoryError(size));
-    }
-    this->Load(pixels, box, count);
+    this->Load(pixels, box, planeStride * size[2]);
     this->Filter(0, 1, { size[1], size[2] }, { rowStride, planeStride });
     this->Filter(1, rowStride, { size[0], size[2] }, { 1, planeStride });
     this->Filter(2, planeStride, { size[0], size[1] }, { 1, rowStride });
@@ -222,9 +234,7 @@ private:
       const std::int64_t y = index[1] + number / size[0] % size[1];
       const std::int64_t z = index[2] + number / size[0] / size[1];
       ThrowNonfinitePixel(
-        m_Job,
-        (z * m_Job.inputGrid.size[1] + y) * m_Job.inputGrid.size[0] + index[0] + number % size[0],
-        value);
+        m_Job, (z * m_Job.inputGrid.size[1] + y) * m_Job.inputGrid.size[0] + index[0] + number % size[0], value);
     }
   }
 
@@ -239,8 +249,7 @@ private:
       FilterKernel<<<BlocksForGridStride(static_cast<std::uint64_t>(count), threadsPerBlockOfLines),
                      threadsPerBlockOfLines,
                      0,
-                     m_Stream>>>(
-        m_Plan.filters[axis], m_Values.data(), stride, count, size[0], strides[0], strides[1]);
+                     m_Stream>>>(m_Plan.filters[axis], m_Values.data(), stride, count, size[0], strides[0], strides[1]);
       CheckLaunch("starting the kernel of B-spline coefficients");
     }
   }

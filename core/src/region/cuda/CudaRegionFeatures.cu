@@ -273,7 +273,7 @@ struct LabelNumbers
   const std::uint16_t * numbers;
   unsigned int          capacity;
 
-  /** Of a label that has a slot. */
+  /** Slot of a label that has one. */
   __device__ std::uint32_t
              Find(Word label) const
   {
@@ -542,12 +542,15 @@ private:
       return;
     }
     std::int64_t voxels = 0;
+    std::int64_t lines = 0;
     for (std::size_t i = first; i < last; ++i)
     {
+      const Triple & size = m_Features[i].boxSize;
       voxels += m_Features[i].numberOfVoxels;
+      lines += this->NeedsShape() ? 4 * (size[0] + size[1] + 4) * (size[2] + 2) : 0;
     }
     const bool isSingle = last - first == 1;
-    if (last - first <= maxRegionsOfGroup && voxels <= maxVoxelsOfGroup)
+    if (voxels <= maxVoxelsOfGroup && (isSingle || (last - first <= maxRegionsOfGroup && lines <= maxLinesOfGroup)))
     {
       try
       {
@@ -690,7 +693,7 @@ private:
                    threadsPerBlock,
                    0,
                    m_Stream.stream>>>(m_Arrays,
-                                      { m_Slots.data(), numbersOnDevice.data(), m_Capacity },
+                                      LabelNumbers{ m_Slots.data(), numbersOnDevice.data(), m_Capacity },
                                       formulas.empty() ? nullptr : formulasOnDevice.data(),
                                       invalid.data(),
                                       DeviceIndex(index),

@@ -14,10 +14,12 @@
 // A group of regions on a device, and what is counted of them there.
 namespace voxelmaps
 {
-/** A region has 16 bits of a voxel, of which 0 is none. */
-constexpr std::size_t maxRegionsOfGroup = 65535;
+/** A region has 16 bits of a voxel, of which 0 is none. More regions would take more memory than time. */
+constexpr std::size_t maxRegionsOfGroup = 4096;
 /** Indices of lists of pairs of voxels have 31 bits. */
 constexpr std::int64_t maxVoxelsOfGroup = (std::int64_t{ 1 } << 30) - 1;
+/** Lines of vertices, of 8 bytes on host and device, of several regions. */
+constexpr std::int64_t maxLinesOfGroup = std::int64_t{ 1 } << 26;
 
 /** A number of the type that devices have atomics for. */
 using Word = unsigned long long;

@@ -4,6 +4,7 @@
 #define KernelTile_h
 
 #include "window/TextureTask.h"
+#include "window/WorkspaceLayout.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -119,34 +120,6 @@ CopyInput(const TextureTask & task, const KernelTile & tile, const T * image, co
     return input + shape.InputOffset(0, y, z);
   });
 }
-
-/** Lays out the parts of a workspace one behind the other: without memory to learn their size, then on the memory. */
-class WorkspaceLayout
-{
-public:
-  explicit WorkspaceLayout(void * memory)
-    : m_Memory(static_cast<char *>(memory))
-  {}
-  /** Room for so many elements, aligned for all vectors. */
-  template <typename T>
-  T *
-  Append(std::ptrdiff_t number)
-  {
-    constexpr std::size_t alignment = 64;
-    T * const             part = m_Memory == nullptr ? nullptr : reinterpret_cast<T *>(m_Memory + m_Bytes);
-    m_Bytes += (static_cast<std::size_t>(number) * sizeof(T) + alignment - 1) / alignment * alignment;
-    return part;
-  }
-  std::size_t
-  Bytes() const
-  {
-    return m_Bytes;
-  }
-
-private:
-  char *      m_Memory;
-  std::size_t m_Bytes{ 0 };
-};
 } // namespace
 } // namespace voxelmaps
 

@@ -4,12 +4,13 @@
 #define CudaWalk_cuh
 
 #include "device/CudaLaunch.h"
+#include "device/CudaPolicy.h"
+#include "device/CudaWarp.cuh"
 #include "window/cuda/CudaSlabEngine.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 namespace voxelmaps
 {
@@ -42,14 +43,12 @@ public:
   static __device__ T
   Sum(T value)
   {
-    for (int offset = lanesPerWarp / 2; offset > 0; offset /= 2)
-    {
-      value = value + ShuffleXor(value, offset);
-    }
+    value = ReduceWarp(value, cuda::std::plus<>());
     if (Size() == lanesPerWarp)
     {
       return value;
     }
+    // By hand, as CUB's BlockReduce has blocks of one size, and the result in the first thread only.
     __shared__ T warpSums[maxWarps];
     Synchronize();
     if (Rank() % lanesPerWarp == 0)
@@ -126,30 +125,14 @@ public:
   static __device__ void
   CountSteps(std::uint64_t)
   {}
-
-private:
-  template <typename T>
-  static __device__ T
-  ShuffleXor(const T & value, int laneMask)
-  {
-    constexpr int numberOfWords = sizeof(T) / sizeof(std::uint32_t);
-    static_assert(sizeof(T) % sizeof(std::uint32_t) == 0, "consists of words");
-    std::uint32_t words[numberOfWords];
-    std::memcpy(words, &value, sizeof(T));
-    for (std::uint32_t & word : words)
-    {
-      word = __shfl_xor_sync(0xffffffffu, word, laneMask);
-    }
-    T other;
-    std::memcpy(&other, words, sizeof(T));
-    return other;
-  }
 };
 
 /** How the walk of a class is launched. */
 struct CudaWalkPolicy
 {
-  /** Of a block. */
+  /** Name of the number of teams, a PolicyValue. */
+  const char * name;
+  /** Threads of a block. */
   int threads;
   /** A larger workspace is in device memory. */
   std::size_t maxSharedBytes;
@@ -158,7 +141,7 @@ struct CudaWalkPolicy
 };
 
 /** For walks of single threads, as those of weighted matrices, which are added up in one order. */
-constexpr CudaWalkPolicy cudaThreadWalkPolicy{ 64, 0, 512 };
+constexpr CudaWalkPolicy cudaThreadWalkPolicy{ "weighted.teams", 64, 0, 512 };
 
 /** Compilers access shared memory faster if they know that it is. */
 template <typename TWalk, bool VIsShared>
@@ -210,7 +193,7 @@ struct CudaWalkTeams
                                        TWalk::numberOfWindows))
     , number(std::min(static_cast<std::uint64_t>(groups),
                       static_cast<std::uint64_t>(GetCudaDeviceLimits().numberOfMultiprocessors) *
-                        static_cast<std::uint64_t>(policy.teamsPerMultiprocessor)))
+                        static_cast<std::uint64_t>(PolicyValue(policy.name, policy.teamsPerMultiprocessor))))
   {}
 };
 

@@ -4,7 +4,9 @@
 #define CudaWindowBits_cuh
 
 #include "device/CudaLaunch.h"
-#include "window/TextureTask.h"
+#include "device/CudaPolicy.h"
+#include "window/WindowBox.h"
+#include "window/cuda/CudaSlabEngine.h"
 
 #include <cstdint>
 #include <type_traits>
@@ -112,7 +114,7 @@ struct CudaWindowBitsTiles
     , tilesY((task.outputSize[1] + warps - 1) / warps)
   {
     // Enough tiles for all multiprocessors, about eight for each, matter more than slices that windows share.
-    const std::int64_t minNumber = std::int64_t{ 8 } * GetCudaDeviceLimits().numberOfMultiprocessors;
+    const std::int64_t minNumber = PolicyValue("bits.tiles", 8) * GetCudaDeviceLimits().numberOfMultiprocessors;
     for (;; slices /= 2)
     {
       tilesZ = (task.outputSize[2] + slices - 1) / slices;
@@ -333,6 +335,61 @@ private:
   Word m_Levels[VLevelBits][VSlices];
   Word m_Left[VSlices];
 };
+
+/** Called by all threads of a block: loads a tile, and calls compute(bits, output voxel, whether it is computed) for
+ * the windows of each thread, for all lanes of a warp at a time; storeBackground(output voxel) for those not computed.
+ */
+template <int VWidth, int VSlices, int VLevelBits, typename TStoreBackground, typename TCompute>
+__device__ __forceinline__ void
+ForEachWindowOfBits(const TextureTask & task, const CudaWindowBitsTiles & tiles, std::int64_t number,
+                    const TStoreBackground & storeBackground, const TCompute & compute)
+{
+  using Tiles = CudaWindowBitsTiles;
+  using Bits = CudaWindowBits<VWidth, VSlices, VLevelBits>;
+
+  __shared__ typename Bits::Tile tile;
+  std::int64_t                   start[3];
+  tiles.GetStart(number, start);
+  const int slices = static_cast<int>(min(std::int64_t{ tiles.slices }, task.outputSize[2] - start[2]));
+  tile.Load(task, start, slices);
+
+  const int lane = threadIdx.x % Tiles::lanes;
+  const int row = threadIdx.x / Tiles::lanes;
+  Bits      bits;
+#pragma unroll 1
+  for (int plane = 0; plane < slices + VSlices - 1; ++plane)
+  {
+    bits.Move(task, tile, row, plane);
+    if (plane < VSlices - 1)
+    {
+      continue;
+    }
+    const std::int64_t voxel[3] = { start[0] + lane, start[1] + row, start[2] + plane - (VSlices - 1) };
+    const bool         isOutput = voxel[0] < task.outputSize[0] && voxel[1] < task.outputSize[1];
+    const bool         isComputed = isOutput && WindowBox(task, voxel).isComputed;
+    const std::int64_t output = (voxel[2] * task.outputSize[1] + voxel[1]) * task.outputSize[0] + voxel[0];
+    if (isOutput && !isComputed)
+    {
+      storeBackground(output);
+    }
+    bits.Start(isComputed ? task.window[2] : 0);
+    compute(bits, output, isComputed);
+  }
+}
+
+/** Launch a kernel (task, tiles and what belongs to them, first tile) with a block per tile. */
+template <int VSlices, typename TTask, typename TTiles>
+void
+LaunchWindowsOfBits(void (*kernel)(TTask, TTiles, std::int64_t), const TTask & task, const TTiles & tiles,
+                    std::int64_t number, const CudaMethodResources & resources, const char * doing)
+{
+  // In parts of about a tenth of a second at most, so that an abort is quick.
+  constexpr std::int64_t partTiles = std::int64_t{ 1 } << (VSlices <= 5 ? 13 : 12);
+  LaunchChunked(number, partTiles, resources, doing, [&](std::int64_t first, std::int64_t end) {
+    kernel<<<static_cast<unsigned int>(end - first), CudaWindowBitsTiles::threads, 0, resources.stream>>>(
+      task, tiles, first);
+  });
+}
 } // namespace voxelmaps
 
 #endif // CudaWindowBits_cuh

@@ -5,7 +5,16 @@
 #include "ItkTestUtilities.h"
 
 #include "itkCastImageFilter.h"
+#include "itkCooccurrenceFeatureMapImageFilter.h"
+#include "itkDependenceFeatureMapImageFilter.h"
+#include "itkFeatureMapsImageFilter.h"
+#include "itkFirstOrderFeatureMapImageFilter.h"
 #include "itkFuzzyConnectednessImageFilter.h"
+#include "itkGrayLevelDiscretizationImageFilter.h"
+#include "itkGrayToneDifferenceFeatureMapImageFilter.h"
+#include "itkRelativeFuzzyConnectednessImageFilter.h"
+#include "itkRunLengthFeatureMapImageFilter.h"
+#include "itkSizeZoneFeatureMapImageFilter.h"
 #include "itkStreamingImageFilter.h"
 
 #include <gtest/gtest.h>
@@ -13,8 +22,11 @@
 #include <algorithm>
 #include <functional>
 #include <stdexcept>
+#include <string>
+#include <type_traits>
 #include <vector>
 
+// What all filters do in pipelines, and what those of connectedness do, which compute their entire output at once.
 namespace
 {
 using ImageType = itk::Image<short, 3>;
@@ -61,21 +73,64 @@ struct Scene
   }
 
   FilterType::Pointer
-  MakeFilter() const
-  {
-    auto filter = NewFilter<FilterType>();
-    filter->SetInput(image);
-    filter->SetMaskImage(mask);
-    filter->SetSeeds(seeds);
-    filter->SetAffinity({ { 400.0 }, { 40000.0 }, { 100.0 }, { 10000.0 } });
-    return filter;
-  }
+  MakeFilter() const;
 
   ImageType::Pointer    image;
   MaskType::Pointer     mask;
   MaskType::Pointer     seedImage;
   FilterType::SeedsType seeds;
 };
+
+using RelativeType = itk::RelativeFuzzyConnectednessImageFilter<ImageType>;
+template <typename TFilter>
+constexpr bool isOneObject = std::is_same<TFilter, FilterType>::value;
+template <typename TFilter>
+constexpr bool isConnectedness = isOneObject<TFilter> || std::is_same<TFilter, RelativeType>::value;
+
+/** Set what a filter computes of a scene. */
+template <typename TFilter>
+void
+SetParameters(TFilter * filter, const Scene & scene, const std::string & method = {})
+{
+  if constexpr (isConnectedness<TFilter>)
+  {
+    filter->SetAffinity({ { 400.0 }, { 40000.0 }, { 100.0 }, { 10000.0 } });
+    filter->SetMethod(method);
+  }
+  else
+  {
+    filter->SetRangeMinimum(-150.0);
+    filter->SetRangeMaximum(900.0);
+  }
+  if constexpr (isOneObject<TFilter>)
+  {
+    filter->SetSeeds(scene.seeds);
+  }
+  else if constexpr (isConnectedness<TFilter>)
+  {
+    filter->AddSeed(scene.seeds[0], 1);
+    filter->AddSeed(scene.seeds[1], 2);
+    filter->SetCompetition(itk::RelativeFuzzyConnectednessEnums::Competition::Iterative);
+  }
+  else if constexpr (std::is_base_of<itk::TextureFeatureMapImageFilter<ImageType>, TFilter>::value)
+  {
+    filter->SetNeighborhoodRadius(1);
+    if (filter->GetFeatureNames().empty())
+    {
+      filter->SetFeatureNames({ "glcm_Contrast", "firstorder_Mean", "glszm_ZonePercentage", "glrlm_RP" });
+    }
+  }
+}
+
+FilterType::Pointer
+Scene::MakeFilter() const
+{
+  const auto filter = NewFilter<FilterType>();
+  filter->SetInput(image);
+  filter->SetMaskImage(mask);
+  SetParameters(filter.GetPointer(), *this);
+  return filter;
+}
 
 /** For an image for which every CPU method needs more than a second. */
 FilterType::Pointer
@@ -90,19 +145,100 @@ MakeLargeFilter(ImageType * image, const std::string & method)
   return filter;
 }
 
+template <typename TFilter>
+class Pipelines : public ::testing::Test
+{
+public:
+  typename TFilter::Pointer
+  MakeFilter(const std::string & method = {}) const
+  {
+    const auto filter = NewFilter<TFilter>();
+    filter->SetInput(image);
+    filter->SetMaskImage(mask);
+    SetParameters(filter.GetPointer(), scene, method);
+    return filter;
+  }
+
+  const std::vector<std::string> methods =
+    isOneObject<TFilter> ? GetConnectednessMethods() : std::vector<std::string>{ "" };
+  const Scene              scene;
+  const ImageType::Pointer image = scene.image;
+  const MaskType::Pointer  mask = scene.mask;
+};
+using Filters =
+  ::testing::Types<itk::CooccurrenceFeatureMapImageFilter<ImageType>, itk::DependenceFeatureMapImageFilter<ImageType>,
+                   itk::FeatureMapsImageFilter<ImageType>, itk::FirstOrderFeatureMapImageFilter<ImageType>, FilterType,
+                   itk::GrayLevelDiscretizationImageFilter<ImageType, itk::Image<unsigned short, 3>>,
+                   itk::GrayToneDifferenceFeatureMapImageFilter<ImageType>, RelativeType,
+                   itk::RunLengthFeatureMapImageFilter<ImageType>, itk::SizeZoneFeatureMapImageFilter<ImageType>>;
+TYPED_TEST_SUITE(Pipelines, Filters);
 } // namespace
 
-TEST(FuzzyConnectednessPipeline, WorkUnitsDoNotChangeBits)
+TYPED_TEST(Pipelines, WorkUnitsDoNotChangeBits)
 {
-  const Scene scene;
-  for (const std::string & method : GetConnectednessMethods())
+  for (const std::string & method : this->methods)
   {
-    ExpectWorkUnitsDoNotChangeBits([&scene, method] {
-      auto filter = scene.MakeFilter();
-      filter->SetMethod(method);
-      return filter;
-    });
+    ExpectWorkUnitsDoNotChangeBits([&] { return this->MakeFilter(method); });
   }
+}
+
+TYPED_TEST(Pipelines, ProgressGrowsFrom0To1)
+{
+  for (const std::string & method : this->methods)
+  {
+    for (const unsigned int workUnits : { 1u, 2u, 8u })
+    {
+      const auto filter = this->MakeFilter(method);
+      filter->SetNumberOfWorkUnits(workUnits);
+      ExpectProgressGrowsTo1(filter, [](float first) {
+        EXPECT_GE(first, 0.0f);
+        EXPECT_LT(first, isConnectedness<TypeParam> ? 1e-9f : 1.0f);
+      });
+    }
+  }
+}
+
+TYPED_TEST(Pipelines, WorksAgainAfterAbortsAndExceptions)
+{
+  const auto expected = Compute(this->MakeFilter());
+  for (const std::string & method : this->methods)
+  {
+    SCOPED_TRACE(method);
+    bool abort = true;
+    ExpectWorksAgainAfterAborts(this->MakeFilter(method).GetPointer(), expected, abort);
+
+    // Exceptions of observers pass unchanged.
+    const auto filter = this->MakeFilter(method);
+    filter->SetNumberOfWorkUnits(1);
+    TypeParam * const   observed = filter;
+    const unsigned long tag = Observe<itk::ProgressEvent>(filter, [observed] {
+      if (observed->GetProgress() > 0.0f)
+      {
+        throw std::runtime_error("from an observer");
+      }
+    });
+    try
+    {
+      filter->Update();
+      ADD_FAILURE() << "no exception";
+    }
+    catch (const std::runtime_error & error)
+    {
+      EXPECT_STREQ("from an observer", error.what());
+    }
+    // The engine was at work; CUDA may report the first voxels together with the last.
+    EXPECT_LT(filter->GetProgress(), IsCudaTest() ? 1.1f : 1.0f);
+    filter->RemoveObserver(tag);
+    EXPECT_TRUE(HasSameBits(expected, Compute(filter)));
+  }
+}
+
+TYPED_TEST(Pipelines, SeveralMayRunAtTheSameTime)
+{
+  ExpectSameBitsAtTheSameTime(
+    static_cast<const TestFixture &>(*this), 4, [this](const auto & filter, unsigned int number) {
+      SetParameters(filter.GetPointer(), this->scene, this->methods[number % this->methods.size()]);
+    });
 }
 
 TEST(FuzzyConnectednessPipeline, ARequestedRegionGivesTheWholeOutput)
@@ -222,21 +358,6 @@ TEST(FuzzyConnectednessPipeline, ComputesAgainOnlyAfterAChange)
   EXPECT_FALSE(HasSameBits(previous, checker.ComputeAfter([](FilterType * f) { f->EstimateAffinityFromSeedsOff(); })));
 }
 
-TEST(FuzzyConnectednessPipeline, ProgressGrowsFrom0To1)
-{
-  const Scene scene;
-  for (const std::string & method : GetConnectednessMethods())
-  {
-    for (const unsigned int workUnits : { 1u, 2u, 8u })
-    {
-      const auto filter = scene.MakeFilter();
-      filter->SetMethod(method);
-      filter->SetNumberOfWorkUnits(workUnits);
-      ExpectProgressGrowsTo1(filter, [](float first) { EXPECT_EQ(0.0f, first); });
-    }
-  }
-}
-
 TEST(FuzzyConnectednessPipeline, ProgressIsReportedOnTheWay)
 {
   if (IsCudaTest())
@@ -267,7 +388,8 @@ TEST(FuzzyConnectednessPipeline, AbortFromAnObserver)
     {
       SCOPED_TRACE(::testing::Message() << method << " at progress " << progress);
       const auto filter = MakeLargeFilter(image, method);
-      // Of many threads, the one that reports the progress may get nothing to do before the others have finished.
+      // Two threads: among many, the one that reports the progress may get nothing to do before the others have
+      // finished.
       filter->SetNumberOfWorkUnits(2);
       EXPECT_LT(AbortFromAnObserver(filter, progress).elapsed, maxSecondsToAbort);
     }
@@ -297,59 +419,4 @@ TEST(FuzzyConnectednessPipeline, AbortFromAnotherThread)
       EXPECT_LT(AbortFromAnotherThread(filter, milliseconds).elapsed, maxSecondsToAbort);
     }
   }
-}
-
-TEST(FuzzyConnectednessPipeline, WorksAgainAfterAnAbort)
-{
-  const Scene scene;
-  for (const std::string & method : GetConnectednessMethods())
-  {
-    const auto expected = Compute(scene.MakeFilter());
-    const auto filter = scene.MakeFilter();
-    filter->SetMethod(method);
-    bool abort = true;
-    ExpectWorksAgainAfterAborts(filter.GetPointer(), expected, abort);
-  }
-}
-
-TEST(FuzzyConnectednessPipeline, ExceptionsOfObserversPassUnchanged)
-{
-  const Scene scene;
-  const auto  expected = Compute(scene.MakeFilter());
-  for (const std::string & method : GetConnectednessMethods())
-  {
-    SCOPED_TRACE(method);
-    const auto filter = scene.MakeFilter();
-    filter->SetMethod(method);
-    filter->SetNumberOfWorkUnits(1);
-    FilterType * const  observed = filter;
-    const unsigned long tag = Observe<itk::ProgressEvent>(filter, [observed] {
-      if (observed->GetProgress() > 0.0f)
-      {
-        throw std::runtime_error("from an observer");
-      }
-    });
-    try
-    {
-      filter->Update();
-      ADD_FAILURE() << "no exception";
-    }
-    catch (const std::runtime_error & error)
-    {
-      EXPECT_STREQ("from an observer", error.what());
-    }
-    // The engine was at work; CUDA may report the first voxels together with the last.
-    EXPECT_LT(filter->GetProgress(), IsCudaTest() ? 1.1f : 1.0f);
-    filter->RemoveObserver(tag);
-    EXPECT_TRUE(HasSameBits(expected, Compute(filter)));
-  }
-}
-
-TEST(FuzzyConnectednessPipeline, TwoFiltersMayRunAtTheSameTime)
-{
-  const auto methods = GetConnectednessMethods();
-  ExpectSameBitsAtTheSameTime(
-    Scene(),
-    static_cast<unsigned int>(methods.size()),
-    [&methods](const FilterType::Pointer & filter, unsigned int number) { filter->SetMethod(methods[number]); });
 }

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: Copyright NumFOCUS
+# SPDX-License-Identifier: Apache-2.0
+"""Measure the numbers and the order of methods that the CUDA engines choose by, on the device at hand, and print Markdown tables of
+what is fastest here.
+
+The numbers were fitted to an H100. Results do not depend on them: TextureBenchmark compares each with the CPU engine. Times are those
+of kernels, the shortest of --runs; what differs by less than 3 % is a tie, and the number in the source stays.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+from typing import NamedTuple
+
+CLASSES = "cooccurrence|correlation|dependence|firstorder|graytonedifference|runlength|runlength11,merged|sizezone"
+TIE = 0.03
+
+
+class Policy(NamedTuple):
+    """A PolicyValue of the core, others to try, benchmarks that depend on it, and what is known of it."""
+
+    name: str
+    value: int
+    others: list[int]
+    benchmarks: str
+    origin: str
+
+
+POLICIES = [
+    Policy(
+        "glcm.tiles",
+        4,
+        [1, 16, 1 << 30],
+        "^cooccurrence/.*window:[57]/levels:32/CudaSortedPairs",
+        "H100, 64³ voxels, 5×5×5: tables of few levels 0.8 ms, sorting alone 1.7 ms",
+    ),
+    Policy(
+        "glcm.small_tiles",
+        32,
+        [4, 128, 1 << 30],
+        "^cooccurrence/.*window:3/levels:32/CudaSortedPairs",
+        "H100, 3×3×3: tables of few levels gain a tenth",
+    ),
+    Policy(
+        "glcm.second_tiles",
+        32,
+        [8, 128, 1 << 30],
+        "^cooccurrence/.*window:[57]/levels:32/CudaSortedPairs",
+        "H100, 32×256×256 voxels, 5×5×5, 20 levels in a tile: second stage 9.5 ms, sorting 13.0 ms",
+    ),
+    Policy(
+        "glcm.teams",
+        32,
+        [8, 16, 64],
+        "^cooccurrence/.*window:5/levels:256/CudaWindowWalk",
+        "as many blocks of a warp as a multiprocessor runs",
+    ),
+    Policy(
+        "glrlm.teams",
+        32,
+        [8, 16, 64],
+        "^runlength11,merged/.*window:7/levels:32/CudaWindowWalk",
+        "as many blocks of a warp as a multiprocessor runs",
+    ),
+    Policy("gldm.teams", 16, [8, 32, 64], "^dependence/.*window:7/levels:32/CudaWindowWalk", "not recorded"),
+    Policy(
+        "ngtdm.teams", 32, [8, 16, 64], "^graytonedifference/.*window:(7|15)/levels:32/CudaWindowWalk", "not recorded"
+    ),
+    Policy(
+        "ngtdm.table_warps",
+        2,
+        [1, 3, 4],
+        "^graytonedifference/.*window:(5|9)/levels:256/CudaAutomatic",
+        "H100: where tables leave a block one warp, WindowWalk takes half the time",
+    ),
+    Policy(
+        "glszm.slices",
+        5,
+        [0, 3],
+        "^sizezone/.*window:[35]/levels:32/CudaBitPlanes",
+        "H100, ns per voxel of a thread and of lanes: 5×5×5 0.99 and 2.2; 7×7×7 7.5 and 4.8",
+    ),
+    Policy(
+        "glszm.ordered",
+        1,
+        [0],
+        "^sizezone/.*window:[35]/levels:32/CudaBitPlanes",
+        "windows outside of masks last, for lesions; without a mask, as here, it costs two small kernels",
+    ),
+    Policy(
+        "correlation.ordered",
+        1,
+        [0],
+        "^correlation/.*window:[35]/levels:32/CudaAutomatic",
+        "windows outside of masks last, for lesions; without a mask, as here, it costs two small kernels",
+    ),
+    Policy(
+        "bits.tiles",
+        8,
+        [2, 4, 16],
+        "^(dependence|runlength)/.*window:5/levels:32/CudaAutomatic",
+        "slices that the windows of a tile share matter less than tiles for all multiprocessors",
+    ),
+]
+
+
+def milliseconds(options, benchmarks, policy=""):
+    """The shortest time of each benchmark whose name matches, and the method that it used."""
+    command = [
+        str(options.program),
+        f"--size={options.size}",
+        f"--benchmark_filter={benchmarks}",
+        f"--benchmark_repetitions={options.runs}",
+        "--benchmark_format=json",
+    ]
+    done = subprocess.run(command, env={**os.environ, "VOXELMAPS_POLICY": policy}, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}:\n{done.stderr or done.stdout}")
+    times, methods = collections.defaultdict(list), {}
+    for each in json.loads(done.stdout)["benchmarks"]:
+        if each.get("error_occurred"):
+            sys.exit(f"{each['name']}: {each['error_message']}")
+        if each["run_type"] == "iteration":
+            name = each["run_name"].removesuffix("/manual_time")
+            unit = {"ns": 1e-6, "us": 1e-3, "ms": 1, "s": 1e3}[each["time_unit"]]
+            times[name].append(each["real_time"] * unit)
+            methods[name] = each.get("label", "")
+    return {name: min(of_name) for name, of_name in times.items()}, methods
+
+
+def fastest(times, now):
+    """The key with the shortest time, or the one of now if that is not much longer."""
+    best = min(times, key=times.get)
+    return now if times[now] <= times[best] * (1 + TIE) else best
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    program = pathlib.Path(__file__).resolve().parent.parent / "build/benchmarks/TextureBenchmark"
+    parser.add_argument("--program", type=pathlib.Path, default=program, help="TextureBenchmark (default: %(default)s)")
+    parser.add_argument("--size", default="96,96,96", help="of the image: x,y,z (default: %(default)s)")
+    parser.add_argument("--runs", type=int, default=3, help="of each benchmark (default: %(default)s)")
+    parser.add_argument("--only", default="", help="regular expression of the names of numbers, or 'methods'")
+    options = parser.parse_args()
+    chosen = [policy for policy in POLICIES if re.search(options.only, policy.name)]
+
+    if chosen:
+        print("| number | in the source, and why | benchmark | ms by number | here |\n|---|---|---|---|---|")
+    for policy in chosen:
+        by_value = {
+            value: milliseconds(options, policy.benchmarks, f"{policy.name}={value}")[0]
+            for value in (policy.value, *policy.others)
+        }
+        for name in by_value[policy.value]:
+            times = {value: by_value[value][name] for value in by_value}
+            texts = ", ".join(f"{value}: {time:.4g}" for value, time in times.items())
+            here = fastest(times, policy.value)
+            gain = f" ({times[policy.value] / times[here]:.2f} × as fast)" if here != policy.value else ""
+            print(f"| {policy.name} | {policy.value}; {policy.origin} | {name} | {texts} | {here}{gain} |", flush=True)
+
+    if re.search(options.only, "methods"):
+        print("\n| job | ms by method | automatic | here |\n|---|---|---|---|")
+        times, methods = milliseconds(options, f"^({CLASSES})/.*/Cuda")
+        jobs = collections.defaultdict(dict)
+        for name, time in times.items():
+            job, _, method = name.rpartition("/Cuda")
+            jobs[job][method] = time
+        for job, by_method in jobs.items():
+            automatic = methods[f"{job}/CudaAutomatic"]
+            named = {method: time for method, time in by_method.items() if method != "Automatic"}
+            if automatic in named:
+                texts = ", ".join(f"{method}: {time:.4g}" for method, time in named.items())
+                print(f"| {job} | {texts} | {automatic} | {fastest(named, automatic)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
