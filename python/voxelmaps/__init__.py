@@ -24,6 +24,7 @@ _NAMES = {
     "_files.images": "check_image_file",
     "_reading": "read_dicom_series read_maps",
     "_ibsi.features": "ibsi_features",
+    "_ibsi.response_maps": "response_map",
     "_labels": "Segmentation labels",
     "_maps": "FeatureMaps",
     "_pictures": "map_limits show",

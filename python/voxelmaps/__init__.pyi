@@ -11,6 +11,7 @@ from ._files.dicom import DicomSeries as DicomSeries, list_dicom_series as list_
 from ._files.images import check_image_file as check_image_file
 from ._reading import read_dicom_series as read_dicom_series, read_maps as read_maps
 from ._ibsi.features import ibsi_features as ibsi_features
+from ._ibsi.response_maps import response_map as response_map
 from ._labels import Segmentation as Segmentation, labels as labels
 from ._maps import FeatureMaps as FeatureMaps
 from ._pictures import map_limits as map_limits, show as show

@@ -32,7 +32,7 @@ def _recursive(axis, sigma, order, normalize=False):
     return axis, float(sigma), order, normalize, (), 0, 0
 
 
-def _convolution(axis, kernel, origin, boundary):
+def convolution(axis, kernel, origin, boundary):
     return axis, 0.0, 0, False, tuple(kernel), origin, boundary
 
 
@@ -56,7 +56,7 @@ def smoothed(pixels, sigma, device=None, threads=0):
     radius = math.ceil(4 * sigma)
     weights = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
     kernel = (weights / weights.sum()).tolist()
-    filters = [_convolution(axis, kernel, radius, _NEAREST) for axis in range(len(pixels.shape))]
+    filters = [convolution(axis, kernel, radius, _NEAREST) for axis in range(len(pixels.shape))]
     images = [([(filters, 1.0)], False)]
     result = compute(pixels, images, dtype="float32", device=device, threads=threads, has_progress=False)
     return _arrays.Array(result.array[0], result.library)
@@ -65,7 +65,7 @@ def smoothed(pixels, sigma, device=None, threads=0):
 def gradient_magnitude(spacing):
     """ITK's GradientMagnitudeImageFilter."""
     kernels = [[0.5 * (1.0 / s), 0.0, -0.5 * (1.0 / s)] for s in spacing]
-    return [([_convolution(axis, kernel, 1, _NEAREST)], 1.0) for axis, kernel in enumerate(kernels)], True
+    return [([convolution(axis, kernel, 1, _NEAREST)], 1.0) for axis, kernel in enumerate(kernels)], True
 
 
 @functools.lru_cache(maxsize=64)
@@ -92,7 +92,7 @@ def wavelet_images(axes, name, start_level, level, dtype):
     filters. Axes are those of _core, and the letters are in their order."""
     kernels = _wavelet_kernels(name, dtype)
     image = lambda filters: ([(filters, 1.0)], False)
-    of = lambda code: [_convolution(a, kernels[c], len(kernels[c]) // 2, _PERIODIC) for a, c in zip(axes, code)]
+    of = lambda code: [convolution(a, kernels[c], len(kernels[c]) // 2, _PERIODIC) for a, c in zip(axes, code)]
     low, *codes = map("".join, itertools.product("LH", repeat=len(axes)))
     levels = range(start_level, start_level + level)
     images = [image(of(low) * number + of(code)) for number in levels for code in codes]
@@ -223,7 +223,7 @@ def _separable(kernels, mode):
     """Correlations, whose weights are centered as SciPy does, along the axes of an array."""
     axes = reversed(range(len(kernels)))
     filters = [
-        _convolution(axis, kernel[::-1], (len(kernel) - 1) // 2, BOUNDARIES.index(mode))
+        convolution(axis, kernel[::-1], (len(kernel) - 1) // 2, BOUNDARIES.index(mode))
         for axis, kernel in zip(axes, kernels)
         if kernel is not None
     ]

@@ -7,13 +7,19 @@ Volumes have the axes z, y, x; kernels are given in the order x, y, z, as IBSI's
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 
+from .. import _arrays, _feature_maps, _filter_image
 from .._files import library
+from .._parameters import BOUNDARIES as _SCIPY_BOUNDARIES
+from .._suggestions import did_you_mean
 
 # IBSI's names of boundaries, and SciPy's.
 BOUNDARIES = {"zero": "constant", "nearest": "nearest", "periodic": "wrap", "mirror": "reflect"}
+# Images that are computed in one job, before they are pooled.
+_IMAGES_AT_ONCE = 6
 
 _LAWS = {
     "L5": ([1, 4, 6, 4, 1], 70),
@@ -27,13 +33,30 @@ _LAWS = {
 }
 
 
-def convolve(image, kernels, boundary):
-    """The image, convolved along x, y and z by kernels of odd length; None leaves an axis as it is."""
-    ndimage = library("scipy.ndimage", "filters of IBSI 2", package="scipy", extra="radiomics")
-    for axis, kernel in zip((2, 1, 0), kernels):
-        if kernel is not None:
-            image = ndimage.convolve1d(image, kernel, axis, mode=BOUNDARIES[boundary])
-    return image
+def _filters(kernels, boundary):
+    """Convolutions along x, y and z by kernels of odd length, as _filter_image has them; None leaves an axis as it is."""
+    number = _SCIPY_BOUNDARIES.index(BOUNDARIES[boundary])
+    return [
+        _filter_image.convolution(axis, np.asarray(kernel, np.float64).tolist(), len(kernel) // 2, number)
+        for axis, kernel in enumerate(kernels)
+        if kernel is not None
+    ]
+
+
+def _responses(image, images, pooling=None):
+    """The image, filtered in one or several ways, which are pooled; an array of its library."""
+    pixels = image if isinstance(image, _arrays.Array) else _arrays.array_of(image, "image")
+    module, result = pixels.library.module(), None
+    with pixels.library.current_device():
+        for first in range(0, len(images), _IMAGES_AT_ONCE):
+            for each in _filter_image.compute(
+                pixels, images[first : first + _IMAGES_AT_ONCE], has_progress=False
+            ).array:
+                combined = (
+                    each if result is None else module.maximum(result, each) if pooling == "max" else result + each
+                )
+                result = combined
+        return result / len(images) if pooling == "mean" else result
 
 
 def rotated(kernels):
@@ -52,9 +75,8 @@ def rotated(kernels):
 
 
 def _pooled(images, pooling):
-    images = iter(images)
-    total, count = next(images), 1
-    for image in images:
+    total, count = images[0], 1
+    for image in images[1:]:
         total, count = np.maximum(total, image) if pooling == "max" else total + image, count + 1
     return total if pooling == "max" else total / count
 
@@ -63,13 +85,13 @@ def separable(image, kernels, boundary, pooling=None):
     """Response of a separable filter; with pooling "max" or "mean" over its rotations by right angles."""
     kernels = tuple(None if kernel is None else np.asarray(kernel, np.float64) for kernel in kernels)
     variants = [kernels] if pooling is None else rotated(kernels)
-    return _pooled((convolve(image, each, boundary) for each in variants), pooling)
+    return _responses(image, [([(_filters(each, boundary), 1.0)], False) for each in variants], pooling)
 
 
 def mean(image, size, boundary, dimension=3):
     """Mean of `size` voxels along each axis (section 3.1)."""
     kernel = np.full(size, 1 / size)
-    return convolve(image, (kernel, kernel, kernel if dimension == 3 else None), boundary)
+    return separable(image, (kernel, kernel, kernel if dimension == 3 else None), boundary)
 
 
 def laplacian_of_gaussian(image, sigmas, boundary, dimension=3, cutoff=4.0):
@@ -85,7 +107,7 @@ def laplacian_of_gaussian(image, sigmas, boundary, dimension=3, cutoff=4.0):
     rows = [
         [second[axis] if axis == each else gaussians[axis] for axis in axes] + [None] * (3 - dimension) for each in axes
     ]
-    return sum(convolve(image, row, boundary) for row in rows)
+    return _responses(image, [([(_filters(row, boundary), 1.0) for row in rows], False)])
 
 
 def laws(image, names, boundary, pooling=None, energy_reach=None):
@@ -95,7 +117,7 @@ def laws(image, names, boundary, pooling=None, energy_reach=None):
         np.array(_LAWS[names[i : i + 2]][0]) / math.sqrt(_LAWS[names[i : i + 2]][1]) for i in range(0, len(names), 2)
     ]
     response = separable(image, [*kernels, *[None] * (3 - len(kernels))], boundary, pooling)
-    return response if energy_reach is None else mean(np.abs(response), 2 * energy_reach + 1, boundary, len(kernels))
+    return response if energy_reach is None else mean(abs(response), 2 * energy_reach + 1, boundary, len(kernels))
 
 
 def _of_odd_length(kernel):
@@ -134,7 +156,8 @@ def wavelet(image, name, subband, boundary, level=1, pooling=None):
                 [[None if at is None else row[at[0]][:: 1 if at[1] else -1] for at in places] for row in cascade]
             )
         variants = _different(variants)
-    return _pooled((_cascade(image, variant, boundary) for variant in variants), pooling)
+    images = [([([one for row in variant for one in _filters(row, boundary)], 1.0)], False) for variant in variants]
+    return _responses(image, images, pooling)
 
 
 def _different(variants):
@@ -142,12 +165,6 @@ def _different(variants):
     for variant in variants:
         found[tuple(None if kernel is None else kernel.tobytes() for row in variant for kernel in row)] = variant
     return list(found.values())
-
-
-def _cascade(image, rows, boundary):
-    for kernels in rows:
-        image = convolve(image, kernels, boundary)
-    return image
 
 
 # Axes of a volume with the planes in front, by the axes that a plane has.
@@ -228,3 +245,169 @@ def simoncelli(image, level, boundary=None, order=None, dimension=3):
         return np.stack([simoncelli(plane, level, boundary) for plane in image])
     transfer = lambda shape: _simoncelli(shape, level) * (1.0 if order is None else _riesz(shape, order))
     return _by_transform(image, transfer, boundary)
+
+
+# --- The function of users ------------------------------------------------------------------------------------------------
+
+FILTERS = ("mean", "LoG", "Laws", "Gabor", "wavelet", "Simoncelli")
+
+
+def response_map(
+    image: Any,
+    filter: str,
+    *,
+    boundary: str = "mirror",
+    dimension: int = 3,
+    pooling: str | None = None,
+    size: int = 5,
+    sigma: float | None = None,
+    cutoff: float = 4.0,
+    kernels: str | None = None,
+    energy_distance: int | None = None,
+    wavelength: float | None = None,
+    gamma: float = 1.0,
+    angle: float = 0.0,
+    angle_step: float | None = None,
+    wavelet_name: str = "coif1",
+    subband: str | None = None,
+    level: int = 1,
+    riesz_order: Any = None,
+    spacing: Any = None,
+) -> Any:
+    """Filter a volume with the definitions of the Image Biomarker Standardisation Initiative (IBSI 2).
+
+    filter_image has the filters of PyRadiomics and ITK, such as a recursive Laplacian of a Gaussian; IBSI's is sampled.
+
+    Parameters
+    ----------
+    image : array, image or path
+        Intensities, as in filter_image, with 3 axes. Arrays on a CUDA device are filtered there, with the same bits as on the CPU, by
+        the filters mean, LoG, Laws and wavelet.
+    filter : {"mean", "LoG", "Laws", "Gabor", "wavelet", "Simoncelli"}
+        The mean of a box; the Laplacian of a Gaussian; a Laws kernel; the modulus of a Gabor filter in planes across z, or in all three
+        directions if dimension is 3 and angle_step is given; a subband of an undecimated separable wavelet transform; a level of
+        Simoncelli's non-separable wavelet.
+    boundary : {"zero", "nearest", "periodic", "mirror"}, default "mirror"
+        Voxels beyond the ends of the image, where "mirror" repeats the last voxel. Simoncelli is periodic for "periodic", and otherwise
+        has a margin of half the image.
+    dimension : {2, 3}, default 3
+        2 filters each plane across z.
+    pooling : {"max", "mean"}, optional
+        Combine the responses of Laws and wavelet over all rotations by right angles. Default: no rotations.
+    size : int, default 5
+        For mean: voxels of the box along each axis, an odd number.
+    sigma : float, optional
+        For LoG and Gabor: standard deviation in mm, or in voxels without a spacing.
+    cutoff : float, default 4.0
+        For LoG: the kernel ends after so many sigmas.
+    kernels : str, optional
+        For Laws: names along x, y and z, such as "E5L5S5", or "L5S5" in planes.
+    energy_distance : int, optional
+        For Laws: return the mean of the absolute response over so many voxels on both sides.
+    wavelength : float, optional
+        For Gabor: in the unit of sigma.
+    gamma : float, default 1.0
+        For Gabor: ratio of the axes of the envelope.
+    angle : float, default 0.0
+        For Gabor: in degrees.
+    angle_step : float, optional
+        For Gabor: mean over angles from 0 to 360 degrees in these steps, instead of one angle.
+    wavelet_name : str, default "coif1"
+        For wavelet: name of a discrete wavelet of PyWavelets.
+    subband : str, optional
+        For wavelet: letters along x, y and z, such as "LHL", or "LH" in planes.
+    level : int, default 1
+        For wavelet and Simoncelli.
+    riesz_order : list of int, optional
+        For LoG and Simoncelli: order along x, y and z of the Riesz transform of the response.
+    spacing : float or list of float, optional
+        Size of a voxel along z, y and x in mm. Default: that of the image, or 1.
+
+    Returns
+    -------
+    array or image
+        What the image is, with values of float64.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the image has no 3 axes or an argument is missing or wrong.
+    ImportError
+        If SciPy or PyWavelets is not installed, for Gabor, Simoncelli and the Riesz transform, or wavelet.
+
+    See Also
+    --------
+    filter_image : Filters as PyRadiomics and ITK define them.
+
+    References
+    ----------
+    Zwanenburg A, et al. Standardised convolutional filtering for radiomics. arXiv:2006.05470.
+
+    Examples
+    --------
+    >>> import numpy as np, voxelmaps
+    >>> image = np.zeros((9, 9, 9))
+    >>> image[4, 4, 4] = 70
+    >>> voxelmaps.response_map(image, "Laws", kernels="L5L5L5", boundary="zero")[4, 4, 4].round(4)
+    np.float64(25.8187)
+    """
+    for what, value, known in (
+        ("filter", filter, FILTERS),
+        ("boundary", boundary, tuple(BOUNDARIES)),
+        ("pooling", pooling, (None, "max", "mean")),
+        ("dimension", dimension, (2, 3)),
+    ):
+        if value not in known:
+            raise ValueError(
+                f"{what} is {value!r}, but must be of {', '.join(map(str, known))}{did_you_mean(str(value), [str(one) for one in known])}"
+            )
+    needed = {
+        "LoG": {"sigma": sigma},
+        "Gabor": {"sigma": sigma, "wavelength": wavelength},
+        "Laws": {"kernels": kernels},
+        "wavelet": {"subband": subband},
+    }
+    for name, value in needed.get(filter, {}).items():
+        if value is None or isinstance(value, (int, float)) and not 0 < value < math.inf:
+            raise ValueError(
+                f"{name} is {value!r}, but filter {filter!r} needs {'a number above 0' if name in ('sigma', 'wavelength') else 'it'}"
+            )
+    values = {"dimension": 3, "spacing": spacing, "weighting_norm": None}
+    opened, pixels, sizes = _feature_maps.opened_scalars(image, values, has_batches=False)
+    if len(pixels.shape) != 3:
+        raise ValueError(f"image has {len(pixels.shape)} axes, but IBSI's filters are those of volumes, which have 3")
+    steps = sizes[::-1]
+    if filter == "mean":
+        if size < 1 or size % 2 == 0:
+            raise ValueError(f"size is {size}, but must be an odd number of voxels from 1 up")
+        result = mean(pixels, size, boundary, dimension)
+    elif filter == "LoG":
+        result = laplacian_of_gaussian(pixels, [sigma / step for step in steps], boundary, dimension, cutoff)
+    elif filter == "Laws":
+        names = [kernels[i : i + 2] for i in range(0, len(kernels), 2)]
+        if len(names) != dimension or any(name not in _LAWS for name in names):
+            raise ValueError(
+                f"kernels is {kernels!r}, but must be {dimension} names of {', '.join(_LAWS)}, such as {'E5L5S5'[: 2 * dimension]!r}"
+            )
+        result = laws(pixels, kernels, boundary, pooling, energy_distance)
+    elif filter == "wavelet":
+        if len(subband) != dimension or set(subband) - set("LH"):
+            raise ValueError(
+                f"subband is {subband!r}, but must be {dimension} letters L or H, such as {'LHL'[:dimension]!r}"
+            )
+        result = wavelet(pixels, wavelet_name, subband, boundary, level, pooling)
+    else:
+        host = np.asarray(pixels.host(), np.float64)
+        if filter == "Gabor":
+            angles = [angle] if angle_step is None else np.arange(0.0, 360.0, angle_step)
+            planes = tuple(_PLANES) if dimension == 3 and angle_step is not None else ("xy",)
+            result = gabor(
+                host, sigma / steps[0], wavelength / steps[0], gamma, np.radians(angles), boundary, planes=planes
+            )
+        else:
+            result = simoncelli(host, level, boundary, riesz_order, dimension)
+        result = pixels.library.from_host(result)
+    if filter == "LoG" and riesz_order is not None:
+        on_host = np.asarray(_arrays.Array(result, pixels.library).host(), np.float64)
+        result = pixels.library.from_host(riesz(on_host, riesz_order, boundary))
+    return opened.convert(opened.image.with_array(pixels.library.result(result)))
