@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "CudaTextureJobChecks.h"
+#include "TextureClassCase.h"
 #include "TextureMemoryScene.h"
 
 #include <gtest/gtest.h>
