@@ -29,11 +29,8 @@ foreach(object IN LISTS objects)
   foreach(symbol IN LISTS shared)
     message(SEND_ERROR "${object} defines the symbol ${symbol}, which other objects may share")
   endforeach()
-  if(NOT own MATCHES "Compute[A-Za-z]+(Tile|Correlations)\\(")
-    message(
-      SEND_ERROR
-      "${object} does not define a function Compute...Tile or Compute...Correlations: is it the right file?"
-    )
+  if(NOT own MATCHES "voxelmaps::(avx2|avx512)::[A-Za-z]+\\(")
+    message(SEND_ERROR "${object} does not define a function for an instruction set: is it the right file?")
   endif()
 endforeach()
 message(STATUS "${count} objects for one instruction set share no symbols")

@@ -12,9 +12,11 @@ import numpy as np
 
 from . import response_maps
 from .features import FAMILIES, ibsi_features
-from .._files import library
-from .._image import load
+from .._image import Image, load
+from .._resample import resample
 
+# Intensity beyond the CT phantom.
+_AIR = -1000.0
 _HERE = pathlib.Path(__file__).parent
 _PHANTOMS = _HERE / "phantoms"
 _SLICES, _VOLUME = ("2D_avg", "2D_comb", "2_5D_avg", "2_5D_comb"), ("3D_avg", "3D_comb")
@@ -96,21 +98,15 @@ def _references():
     return tables
 
 
-def _resampled(image, spacing, order):
-    """A volume on a grid with the same center, and the spacing along x, y and z."""
-    sitk = library("SimpleITK", "resampling")
-    size = [math.ceil(n * old / new) for n, old, new in zip(image.GetSize(), image.GetSpacing(), spacing)]
-    center = image.TransformContinuousIndexToPhysicalPoint([(n - 1) / 2 for n in image.GetSize()])
-    matrix = np.reshape(image.GetDirection(), (3, 3))
-    filter_ = sitk.ResampleImageFilter()
-    filter_.SetSize(size)
-    filter_.SetOutputSpacing(spacing)
-    filter_.SetOutputOrigin(list(center - matrix @ (np.array(spacing) * (np.array(size) - 1) / 2)))
-    filter_.SetOutputDirection(image.GetDirection())
-    filter_.SetInterpolator(sitk.sitkLinear if order == 1 else sitk.sitkBSpline3)
-    filter_.SetUseNearestNeighborExtrapolator(True)
-    filter_.SetOutputPixelType(sitk.sitkFloat64)
-    return filter_.Execute(image)
+def _resampled(image, spacing, order, outside):
+    """The array of an Image on a grid with the same center, and the spacing along x, y and z."""
+    size = [math.ceil(n * old / new) for n, old, new in zip(image.array.shape[::-1], image.spacing, spacing)]
+    center = np.array(image.point([(n - 1) / 2 for n in image.array.shape[::-1]]))
+    matrix = np.reshape(image.direction, (3, 3))
+    origin = center - matrix @ (np.array(spacing) * (np.array(size) - 1) / 2)
+    grid = Image(np.zeros(size[::-1], np.uint8), tuple(spacing), tuple(origin), image.direction)
+    volume = image.with_array(image.array.astype(np.float64))
+    return resample(volume, like=grid, interpolation="linear" if order == 1 else "bspline", default_value=outside).array
 
 
 def _diagnostics(image, mask, used, spacing, stage):
@@ -144,31 +140,28 @@ class _CtPhantom:
 
     def __init__(self, folder):
         place = pathlib.Path(folder) / "ibsi_1_ct_radiomics_phantom" / "nifti"
-        sitk = library("SimpleITK", "the CT phantom")
         if not place.is_dir():
             raise ValueError(
                 f"{folder} has no folder ibsi_1_ct_radiomics_phantom/nifti: give a copy of github.com/theibsi/data_sets"
             )
         self.image, self.mask = (
-            sitk.Cast(sitk.ReadImage(str(place / each / f"{name}.nii.gz")), sitk.sitkFloat64)
+            load(place / each / f"{name}.nii.gz", f"the {each} of the CT phantom")[0]
             for each, name in (("image", "phantom"), ("mask", "mask"))
         )
 
     def prepared(self, spacing, order):
         """Arrays of intensities and of the region, and the spacing along x, y and z."""
-        sitk = library("SimpleITK", "the CT phantom")
-        new = [old if one is None else float(one) for old, one in zip(self.image.GetSpacing(), (spacing[0], *spacing))]
-        image, mask = self.image, self.mask
+        new = [old if one is None else float(one) for old, one in zip(self.image.spacing, (spacing[0], *spacing))]
+        image, mask = self.image.array, self.mask.array
         if spacing[0] is not None:
-            image, mask = _resampled(image, new, order), _resampled(mask, new, 1)
-        return np.rint(sitk.GetArrayFromImage(image)), sitk.GetArrayFromImage(mask) >= 0.5, new
+            image, mask = _resampled(self.image, new, order, _AIR), _resampled(self.mask, new, 1, 0.0)
+        return np.rint(image), mask >= 0.5, new
 
     def rows(self):
-        sitk = library("SimpleITK", "the CT phantom")
-        first, region = sitk.GetArrayFromImage(self.image), sitk.GetArrayFromImage(self.mask) >= 0.5
+        first, region = self.image.array, self.mask.array >= 0.5
         for name, one in _CONFIGURATIONS.items():
             image, mask, spacing = self.prepared(one.spacing, one.order)
-            values = _diagnostics(first, region, region, self.image.GetSpacing(), "init")
+            values = _diagnostics(first, region, region, self.image.spacing, "init")
             values.update(_diagnostics(image, mask, mask, spacing, "interp"))
             values.update(_diagnostics(image, mask, _resegmented(image, mask, **one.parameters), spacing, "reseg"))
             values.update(
