@@ -190,6 +190,70 @@ def test_rotations():
     assert len(response_maps.rotated((np.array([1.0, 2, 1]),) * 3)) == 1
 
 
+def test_response_map_of_kinds():
+    """Images keep their geometry, lengths are in mm, and IBSI's phantom has the response of phase 1."""
+    sitk = pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
+    volume = np.random.default_rng(2).normal(0, 100, (9, 11, 13))
+    image = sitk.GetImageFromArray(volume)
+    image.SetSpacing((1.0, 1.5, 2.0))
+    result = voxelmaps.response_map(image, "LoG", sigma=3.0)
+    assert result.GetSpacing() == image.GetSpacing()
+    expected = response_maps.laplacian_of_gaussian(volume, [3.0, 2.0, 1.5], "mirror")
+    np.testing.assert_array_equal(sitk.GetArrayFromImage(result), expected)
+    np.testing.assert_array_equal(voxelmaps.response_map(volume, "LoG", sigma=3.0, spacing=(2.0, 1.5, 1.0)), expected)
+
+
+@pytest.mark.parametrize("boundary", response_maps.BOUNDARIES)
+def test_separable_filters_are_those_of_scipy(boundary):
+    from scipy import ndimage
+
+    volume = np.random.default_rng(3).normal(0, 1, (7, 8, 9))
+    kernels = [np.random.default_rng(n).normal(0, 1, 2 * n + 1) for n in (1, 2, 3)]
+    expected = volume
+    for axis, kernel in zip((2, 1, 0), kernels):
+        expected = ndimage.convolve1d(expected, kernel, axis, mode=response_maps.BOUNDARIES[boundary])
+    np.testing.assert_allclose(response_maps.separable(volume, kernels, boundary), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "arguments, text",
+    [
+        (("Log",), "filter is 'Log', but must be of mean, LoG"),
+        (("LoG",), "sigma is None, but filter 'LoG' needs a number above 0"),
+        (("Laws",), "kernels is None, but filter 'Laws' needs it"),
+        (("Laws", "L5X5E5"), "kernels is 'L5X5E5', but must be 3 names of L5"),
+        (("wavelet", None, "LHX"), "subband is 'LHX', but must be 3 letters L or H"),
+        (("mean", None, None, 4), "size is 4, but must be an odd number"),
+    ],
+)
+def test_wrong_response_maps(arguments, text):
+    name, kernels, subband, size, *_ = (*arguments, None, None, None, None)
+    with pytest.raises(ValueError, match=text):
+        voxelmaps.response_map(
+            np.ones((5, 5, 5)), name, kernels=kernels, subband=subband, size=5 if size is None else size
+        )
+
+
+@pytest.mark.parametrize("name", ["torch", "cupy", "jax.numpy"])
+def test_arrays_of_a_device(name):
+    """Separable filters have the bits of the CPU, and stay on the device."""
+    library = pytest.importorskip(name, reason=f"{name} is not installed")
+    if not _core.number_of_devices():
+        pytest.skip(_core.reason_for_no_device())
+    volume = np.random.default_rng(4).normal(0, 1, (12, 13, 14))
+    array = library.asarray(volume).cuda() if name == "torch" else library.asarray(volume, dtype="float64")
+    for filter_, parameters in (
+        ("LoG", {"sigma": 1.5}),
+        ("Laws", {"kernels": "E5L5S5", "pooling": "max", "energy_distance": 2}),
+        ("wavelet", {"subband": "LHL", "wavelet_name": "haar", "level": 2, "pooling": "mean"}),
+    ):
+        result = voxelmaps.response_map(array, filter_, **parameters)
+        assert type(result) is type(array)
+        on_host = result.cpu().numpy() if name == "torch" else np.asarray(result.get() if name == "cupy" else result)
+        expected = voxelmaps.response_map(volume, filter_, **parameters)
+        np.testing.assert_array_equal(on_host, expected)
+
+
 def test_missing_data(capsys, tmp_path):
     assert main(["ibsi", "--data", str(tmp_path)]) == 1
     assert "give a copy of github.com/theibsi/data_sets" in capsys.readouterr().err

@@ -121,7 +121,9 @@ CASES = {
     "strength of estimated moments": (lambda x, mask: voxelmaps.fuzzy_connectedness(x, [CENTER, ABOVE], mask), SHAPE),
     "labels": (lambda x, mask: voxelmaps.labels(x, {1: CENTER, 2: [BESIDE, ABOVE]}, mask), SHAPE),
     "iterative labels of estimated moments": (
-        lambda x, mask: voxelmaps.labels(x, {1: CENTER, 2: BESIDE}, mask, affinity="homogeneity", tie_rule="background"),
+        lambda x, mask: voxelmaps.labels(
+            x, {1: CENTER, 2: BESIDE}, mask, affinity="homogeneity", tie_rule="background"
+        ),
         SHAPE,
     ),
     "labels with strength and margin": (

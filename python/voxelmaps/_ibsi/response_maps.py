@@ -261,12 +261,12 @@ def response_map(
     pooling: str | None = None,
     size: int = 5,
     sigma: float | None = None,
-    cutoff: float = 4.0,
+    cutoff: float = 4,
     kernels: str | None = None,
     energy_distance: int | None = None,
     wavelength: float | None = None,
-    gamma: float = 1.0,
-    angle: float = 0.0,
+    gamma: float = 1,
+    angle: float = 0,
     angle_step: float | None = None,
     wavelet_name: str = "coif1",
     subband: str | None = None,
@@ -298,7 +298,7 @@ def response_map(
         For mean: voxels of the box along each axis, an odd number.
     sigma : float, optional
         For LoG and Gabor: standard deviation in mm, or in voxels without a spacing.
-    cutoff : float, default 4.0
+    cutoff : float, default 4
         For LoG: the kernel ends after so many sigmas.
     kernels : str, optional
         For Laws: names along x, y and z, such as "E5L5S5", or "L5S5" in planes.
@@ -306,9 +306,9 @@ def response_map(
         For Laws: return the mean of the absolute response over so many voxels on both sides.
     wavelength : float, optional
         For Gabor: in the unit of sigma.
-    gamma : float, default 1.0
+    gamma : float, default 1
         For Gabor: ratio of the axes of the envelope.
-    angle : float, default 0.0
+    angle : float, default 0
         For Gabor: in degrees.
     angle_step : float, optional
         For Gabor: mean over angles from 0 to 360 degrees in these steps, instead of one angle.
@@ -349,7 +349,7 @@ def response_map(
     >>> image = np.zeros((9, 9, 9))
     >>> image[4, 4, 4] = 70
     >>> voxelmaps.response_map(image, "Laws", kernels="L5L5L5", boundary="zero")[4, 4, 4].round(4)
-    np.float64(25.8187)
+    np.float64(25.8169)
     """
     for what, value, known in (
         ("filter", filter, FILTERS),
