@@ -67,8 +67,7 @@ def main():
         "WhiteMatter.png",
     )
 
-    settings = {"competition": "iterative", "affinity": "absolute_difference"}
-    result = voxelmaps.labels(ct, out / "Strokes.nrrd", margin=True, **settings)
+    result = voxelmaps.labels(ct, out / "Strokes.nrrd", margin=True)
     sitk.WriteImage(result.labels, str(out / "Labels.nii.gz"))
     names = {1: "liver", 2: "vessels of the liver", 3: "spine", 4: "spleen", 5: "all else"}
     caption = "Synthetic CT: labels of seeds in four organs and all else, by iterative relative fuzzy connectedness"

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
+#include "CudaTestUtilities.h"
 #include "FilterOracle.h"
 #include "TestedProcessor.h"
 #include "VoxelMapsTestUtilities.h"
 
+#include "voxelmaps/CudaArrays.h"
 #include "voxelmaps/FilterImageJob.h"
 #include "voxelmaps/ThreadPool.h"
 
@@ -518,4 +520,48 @@ TEST(FilterImageJob, RefusesInvalidJobs)
   expectError({ "null" }, [](auto & job, auto &) { job.output = nullptr; });
   expectError({ "pixel type is 10" },
               [](auto & job, auto &) { job.pixelType = static_cast<voxelmaps::PixelType>(10); });
+}
+
+class CudaFilterImageJob : public VoxelMapsTest::CudaTest
+{};
+
+/** Arrays of the device stay there, in a part of memory with a budget. */
+TEST_F(CudaFilterImageJob, SmallCasesInDeviceMemory)
+{
+  RandomNumbers random(9);
+  for (int round = 0; round < 10; ++round)
+  {
+    const auto     size = MakeSize(random);
+    const auto     pixels = MakeNoise<std::int16_t>(random, size);
+    FilterImageJob job = MakeJob(pixels, size);
+    job.images = MakeRandomImages(random);
+    job.isSingle = random.Chance(0.5);
+    ChooseOutput(random, job);
+    const std::vector<float> expected = GetOutput<float>(job);
+    const auto               voxels = static_cast<std::int64_t>(expected.size());
+    const auto               whole = [](std::int64_t count) {
+      return voxelmaps::ArrayBox{ { { count, 1, 1 } }, { { 0, 0, 0 } }, { { count, 1, 1 } } };
+    };
+
+    voxelmaps::CudaOptions options;
+    const auto             count = static_cast<std::int64_t>(pixels.size());
+    const auto             input = voxelmaps::AllocateCuda(pixels.size() * sizeof(std::int16_t), options);
+    const auto             output = voxelmaps::AllocateCuda(expected.size() * sizeof(float), options);
+    options.outputLocation = voxelmaps::MemoryLocation::Device;
+    voxelmaps::CopyBoxCuda(
+      pixels.data(), whole(count), input.get(), whole(count), sizeof(std::int16_t), job.execution, options);
+    job.pixels = input.get();
+    job.output = output.get();
+    options.inputLocation = voxelmaps::MemoryLocation::Device;
+    voxelmaps::FilterImageCuda(job, options);
+    options.outputLocation = voxelmaps::MemoryLocation::Host;
+    std::vector<float> found(expected.size());
+    voxelmaps::CopyBoxCuda(
+      output.get(), whole(voxels), found.data(), whole(voxels), sizeof(float), job.execution, options);
+    EXPECT_TRUE(VoxelMapsTest::HasSameBits(found, expected)) << round;
+
+    options.memoryBudget = 1;
+    options.outputLocation = voxelmaps::MemoryLocation::Device;
+    VoxelMapsTest::ExpectEngineError([&] { voxelmaps::FilterImageCuda(job, options); }, { "bytes of device memory" });
+  }
 }

@@ -267,7 +267,7 @@ Check(ResampleImageJob & job, const std::vector<TPixel> & pixels, const std::vec
   for (std::size_t i = 0; i < values.size(); ++i)
   {
     const auto index = oracle.GetIndex(GetPosition(static_cast<std::int64_t>(i), job.outputGrid.size));
-    // Of the tolerance of ITK's first coefficient, which is 1e-10 of the intensities.
+    // Within the tolerance of ITK's first coefficient, 1e-10 of the intensities.
     if (!oracle.IsAtEdge(index))
     {
       ASSERT_NEAR(static_cast<double>(oracle.GetValue(index)), values[i], 2e-8) << "of voxel " << i;

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import voxelmaps
-from array_libraries import is_like, library, needs_device, to_numpy
+from array_libraries import is_like, needs_device, to_numpy
 from voxelmaps import _arrays, _filter_image, _image
 
 SPACING = (0.5, 0.75, 2.0)
@@ -180,6 +180,8 @@ def flat(result):
 @pytest.mark.parametrize("filter, parameters", [*CALLS, ("Square", {}), ("Logarithm", {})])
 def test_kinds_of_images(filter, parameters, tmp_path):
     """Results are images of the same kind with the same geometry, and have the same values."""
+    for module in ("itk", "nibabel", "xarray"):
+        pytest.importorskip(module)
     sitk = pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
     if filter == "Wavelet":
         pytest.importorskip("pywt", reason="PyWavelets is not installed")

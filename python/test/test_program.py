@@ -419,10 +419,15 @@ def test_functions_of_one_image(run, tmp_path):
     points = {"seed_points": {1: [3.5, 3.5, 10], 2: [7, 7, 2]}}
     of_strokes = voxelmaps.labels(x, stroke, strength=True, margin=True, **own)
     strength = voxelmaps.fuzzy_connectedness(x, [5, 5, 5], precision="double")
+    segmentation = itk.image_from_array((np.indices(x.shape)[2] > 7).astype(np.uint8))
+    segmentation.CopyInformation(image)
+    itk.imwrite(segmentation, "segmentation.nrrd")
+    of_segmentation = itk.array_from_image(voxelmaps.labels(image, refine=segmentation, refine_distance=2))
     for command, files, options, expected in (
         ("labels", ["out/l.nii.gz"], {"seeds": seeds, **own}, [voxelmaps.labels(x, seeds, **own)]),
         ("labels", ["l.nrrd", "s.nrrd", "m.nrrd"], {"seeds": "strokes.nrrd", **own}, of_strokes),
         ("labels", ["p.nrrd"], {**points, **moments}, [of_points]),
+        ("labels", ["r.nrrd"], {"refine": "segmentation.nrrd", "refine_distance": 2}, [of_segmentation]),
         ("connect", ["c.nrrd"], {"seeds": [5, 5, 5], "precision": "double"}, [strength]),
     ):
         given = [*zip(("--out", "--strength", "--margin"), files)]

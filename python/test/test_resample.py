@@ -5,8 +5,8 @@
 import numpy as np
 import pytest
 import voxelmaps
-from array_libraries import LIBRARIES, NO_DEVICE, is_like, library, needs_device, to_numpy
-from voxelmaps import _image, _resample
+from array_libraries import is_like, to_numpy
+from voxelmaps import _image
 
 NAMES = [*(("bspline", order) for order in range(1, 6)), ("nearest", None), ("linear", None)]
 

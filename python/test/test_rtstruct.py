@@ -22,7 +22,7 @@ AXES = np.array([[np.cos(ANGLE), np.sin(ANGLE), 0], [-np.sin(ANGLE) * 0.6, np.co
 NORMAL = np.cross(*AXES)
 SPACING, ORIGIN, SHAPE = np.array([0.75, 0.5, 2.5]), np.array([-30.0, 4.0, 7.5]), (5, 16, 20)
 IMAGE = np.random.default_rng(5).integers(0, 900, SHAPE).astype("i2")
-# Of x and y, in voxels.
+# Corners x and y, in voxels.
 SQUARE = [(2, 3), (9, 3), (9, 8), (2, 8)]
 HOLE = [(4, 4), (7, 4), (7, 7), (4, 7)]
 ISLAND = [(5, 5), (6, 5), (6, 6), (5, 6)]

@@ -114,11 +114,14 @@ CASES = {
     "maps of the box of a mask": (lambda x, mask: maps(x, mask, bin_edges=[0, 30, 60], crop="mask"), (10, *[123] * 3)),
     "transform": (transform, (11, *SHAPE)),
     "channels of the example": (lambda x, mask: example("channels_of")(x, mask), (11, *SHAPE)),
+    "resampled image": (lambda x, mask: voxelmaps.resample(x, spacing=2), (64, 64, 64)),
+    "resampled mask": (lambda x, mask: voxelmaps.resample(mask, spacing=2, interpolation="nearest"), (64, 64, 64)),
+    "maps of a resampled image": (lambda x, mask: maps(voxelmaps.resample(x, spacing=2)), (10, 64, 64, 64)),
     "strength": (lambda x, mask: voxelmaps.fuzzy_connectedness(x, CENTER, **MOMENTS), SHAPE),
     "strength of estimated moments": (lambda x, mask: voxelmaps.fuzzy_connectedness(x, [CENTER, ABOVE], mask), SHAPE),
     "labels": (lambda x, mask: voxelmaps.labels(x, {1: CENTER, 2: [BESIDE, ABOVE]}, mask), SHAPE),
     "iterative labels of estimated moments": (
-        lambda x, mask: voxelmaps.labels(x, {1: CENTER, 2: BESIDE}, mask, affinity="minimum", tie_rule="background"),
+        lambda x, mask: voxelmaps.labels(x, {1: CENTER, 2: BESIDE}, mask, affinity="homogeneity", tie_rule="background"),
         SHAPE,
     ),
     "labels with strength and margin": (

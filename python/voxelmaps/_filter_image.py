@@ -206,6 +206,7 @@ class _Filter(NamedTuple):
 
 def _kernels(weights, dimension):
     """Correlation weights per axis of the array, as lists; None where there are none."""
+    weights = weights.tolist() if isinstance(weights, np.ndarray) else weights
     is_one = not isinstance(weights, (list, tuple)) or all(np.ndim(each) == 0 and each is not None for each in weights)
     kernels = [weights] * dimension if is_one else list(weights)
     if len(kernels) != dimension:

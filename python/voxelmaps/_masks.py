@@ -110,7 +110,8 @@ def region(mask, label=None, what="mask", image=None, image_name="the image", em
         return _arrays.bytes_of(mask, what)
     labels, library = labels_of(label), mask.library
     values = integers(mask, what, image_name=image_name)
-    least, greatest = values.extremes()
+    # Values of a mask without a label say what is inside.
+    least, greatest = values.extremes() if labels is None else (None, None)
     if labels is not None:
         _refuse_image(values, what, image, image_name, labels)
     elif (least, greatest) == (0, 0):

@@ -26,7 +26,7 @@ else:
 
 # Parameters of the graph: if they change, it is made again.
 _OF_GRAPH = ("affinity", "weight", "adjacency", "distance_weighting")
-# Of seeds that undo() brings back.
+# Number of edits that undo() brings back.
 _MOST_UPDATES = 100
 _OF_UPDATES = {name: parameter for name, parameter in SEED_SESSION.items() if name not in OF_IMAGES}
 

@@ -299,7 +299,7 @@ ComputeRecursiveCoefficients(const AxisFilter & filter, double spacing)
            spacing,
            ", which the recursive filter of order ",
            filter.order,
-           " cannot represent: sigma must be 0.05 to 1000 voxels.");
+           " cannot represent: choose a sigma of 0.05 to 1000 voxels.");
   }
   return result;
 }

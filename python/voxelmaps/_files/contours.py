@@ -9,7 +9,7 @@ import numpy as np
 
 from .._suggestions import did_you_mean, warn
 
-# Of a step between slices, by which contours may be off the slice; and of a voxel, by which indices of points are rounded.
+# Part of a step between slices by which contours may be off the slice, and of a voxel to which indices of points are rounded.
 _OFF_SLICE, _ROUNDING = 0.1, 1e-5
 # Products of two coordinates in the units of vertices must be exact in 64 bits.
 _COORDINATE_BITS = 30
@@ -130,7 +130,7 @@ def _inside(polygons, slices, shape):
 def _check_frame(header, structure, what, frame_of_reference):
     """Raise ValueError if a structure is in another frame of reference than the image."""
     frames = {str(item.get("FrameOfReferenceUID")) for item in header.get("ReferencedFrameOfReferenceSequence") or ()}
-    # Of anonymized files, structures may refer to a frame that the file does not have.
+    # Structures of anonymized files may refer to a frame that the file does not have.
     given = structure.frame_of_reference if structure.frame_of_reference in frames or len(frames) != 1 else min(frames)
     if frame_of_reference and given and given != frame_of_reference:
         raise ValueError(

@@ -39,6 +39,7 @@ public:
     , m_Keys(new TKey[static_cast<std::size_t>(job.GetNumberOfVoxels())])
     , m_IsAwake(static_cast<std::size_t>(m_Grid.GetNumberOfTiles()))
     , m_HasTies(m_IsAwake.size(), 0)
+    , m_WasSettled(m_IsAwake.size(), 0)
   {
     UseHugePages(m_Keys.get(), static_cast<std::size_t>(job.GetNumberOfVoxels()) * sizeof(TKey));
     for (int d = 0; d < 3; ++d)
@@ -53,6 +54,13 @@ public:
                                    : m_Ahead)
         .push_back({ ((link.z * (m_TileSize[1] + 2)) + link.y) * (m_TileSize[0] + 2) + link.x,
                      static_cast<TKey>(distances.stepKeys[i]) });
+      const RowStep row{ link.y, link.z };
+      if ((row.y != 0 || row.z != 0) && std::none_of(m_RowSteps.begin(), m_RowSteps.end(), [&](const RowStep & other) {
+            return other.y == row.y && other.z == row.z;
+          }))
+      {
+        m_RowSteps.push_back(row);
+      }
     }
   }
 
@@ -103,6 +111,7 @@ public:
     nearest.swap(m_Keys);
     this->ForEachTile(this->Select([](std::int64_t) { return true; }), [&](std::int64_t tile, Workspace &) {
       m_IsAwake[tile] = m_HasTies[tile];
+      m_WasSettled[tile] = 0;
       m_Grid.ForEachRow(m_Grid.GetBox(tile), [&](std::int64_t first, int, int count) {
         for (std::int64_t voxel = first; voxel < first + count; ++voxel)
         {
@@ -134,11 +143,20 @@ private:
     TKey         key;
   };
 
-  /** The keys of a tile and of the voxels around it, and for each unreached if it is outside, else 0. */
+  /** From a row to another one. */
+  struct RowStep
+  {
+    int y;
+    int z;
+  };
+
+  /** The keys of a tile and of the voxels around it, and for each unreached if it is outside, else 0; for each row,
+   * which of the rows before (1) and behind it (2) in memory have changed since it was computed. */
   struct Workspace
   {
-    std::vector<TKey> keys;
-    std::vector<TKey> outsides;
+    std::vector<TKey>         keys;
+    std::vector<TKey>         outsides;
+    std::vector<std::uint8_t> due;
   };
 
   template <typename TIsSelected>
@@ -332,6 +350,54 @@ private:
     return changed;
   }
 
+  /** Rows that have to be computed: all at first, and later those that a change around the tile may reach. */
+  void
+  FindDueRows(std::int64_t tile, const TileGrid::Box & box, Workspace & workspace)
+  {
+    const std::int64_t rows = box.size[1] * box.size[2];
+    workspace.due.assign(static_cast<std::size_t>(rows), 3);
+    if (m_WasSettled[tile] == 0)
+    {
+      m_WasSettled[tile] = 1;
+      return;
+    }
+    const auto isChanged = [&](std::int64_t at) {
+      const TKey * const keys = workspace.keys.data() + at;
+      const auto         isShorter = [&](const Step & step) {
+        return (static_cast<TKey>(keys[step.stride] + step.key) | workspace.outsides[at]) < keys[0];
+      };
+      return std::any_of(m_AlongX.begin(), m_AlongX.end(), isShorter) ||
+             std::any_of(m_Ahead.begin(), m_Ahead.end(), isShorter) ||
+             std::any_of(m_Behind.begin(), m_Behind.end(), isShorter);
+    };
+    // A change around the tile reaches rows at its faces, and others at their ends.
+    const bool isFlat = m_Job.size[2] == 1;
+    for (std::int64_t z = isFlat ? 0 : 1; z < (isFlat ? 1 : box.size[2] - 1); ++z)
+    {
+      for (std::int64_t y = 1; y < box.size[1] - 1; ++y)
+      {
+        const std::int64_t at = this->GetLocal(0, y, z);
+        workspace.due[z * box.size[1] + y] = isChanged(at) || isChanged(at + box.size[0] - 1) ? 3 : 0;
+      }
+    }
+  }
+
+  /** Let the rows next to a row that has changed be due. */
+  void
+  SetDueNextTo(const TileGrid::Box & box, std::int64_t row, std::vector<std::uint8_t> & due) const
+  {
+    for (const RowStep & step : m_RowSteps)
+    {
+      const std::int64_t y = row % box.size[1] + step.y;
+      const std::int64_t z = row / box.size[1] + step.z;
+      if (y >= 0 && y < box.size[1] && z >= 0 && z < box.size[2])
+      {
+        const bool isBehind = step.z > 0 || (step.z == 0 && step.y > 0);
+        due[z * box.size[1] + y] |= static_cast<std::uint8_t>(isBehind ? 1 : 2);
+      }
+    }
+  }
+
   /** Pass keys on in a tile until nothing changes. */
   void
   PassOn(std::int64_t tile, Workspace & workspace)
@@ -347,16 +413,30 @@ private:
       const std::int64_t at = this->GetLocal(0, row % box.size[1], row / box.size[1]);
       return PassOnToRow(steps, alongX, box.size[0], workspace.keys.data() + at, workspace.outsides.data() + at);
     };
-    for (TKey changed = 1; changed != 0;)
+    this->FindDueRows(tile, box, workspace);
+    const auto passOnIfDue = [&](const std::vector<Step> & steps, std::uint8_t which, std::int64_t row) {
+      std::uint8_t & due = workspace.due[row];
+      if ((due & which) == 0)
+      {
+        return false;
+      }
+      due = static_cast<std::uint8_t>(due & ~which);
+      if (passOnTo(steps, row) != 0)
+      {
+        this->SetDueNextTo(box, row, workspace.due);
+      }
+      return true;
+    };
+    for (bool isDone = false; !isDone;)
     {
-      changed = 0;
+      isDone = true;
       for (std::int64_t row = 0; row < rows; ++row)
       {
-        changed |= passOnTo(m_Ahead, row);
+        isDone = !passOnIfDue(m_Ahead, 1, row) && isDone;
       }
       for (std::int64_t row = rows - 1; row >= 0; --row)
       {
-        changed |= passOnTo(m_Behind, row);
+        isDone = !passOnIfDue(m_Behind, 2, row) && isDone;
       }
     }
 
@@ -421,10 +501,13 @@ private:
   std::unique_ptr<TKey[]>                m_Keys;
   std::vector<std::atomic<std::uint8_t>> m_IsAwake;
   std::vector<std::uint8_t>              m_HasTies;
+  std::vector<std::uint8_t>              m_WasSettled;
   // Steps to rows before and behind in memory, and those along a row.
   std::vector<Step> m_Ahead;
   std::vector<Step> m_Behind;
   std::vector<Step> m_AlongX;
+  // From a row to those that its voxels have links to.
+  std::vector<RowStep> m_RowSteps;
 };
 
 /** Give voxels in the zone of ties the nearest label. */
