@@ -175,8 +175,11 @@ TYPED_TEST(TextureClassJob, RefusesInvalidFeatures)
   ExpectRefusal(job, { "0", "features", std::to_string(number) });
   job.features = { last, static_cast<Feature>(number) };
   ExpectRefusal(job, { "features", std::to_string(number) });
-  job.features = { last, last };
-  ExpectRefusal(job, { "twice", std::to_string(number - 1) });
+  if (number > 1)
+  {
+    job.features = { last, last };
+    ExpectRefusal(job, { "twice", std::to_string(number - 1) });
+  }
 }
 
 TYPED_TEST(TextureClassJob, RefusesNullPointers)
