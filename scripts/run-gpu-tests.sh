@@ -76,7 +76,7 @@ if has sanitizer; then
       # Small cases of every method: a run under the tool takes tens to hundreds of times longer, and under racecheck more.
       cases='*SmallCases*'
       if [[ "${tool}" == racecheck ]]; then
-        cases='*FewVoxels*:CudaFuzzyConnectednessJob.SmallCases:CudaNeighborClassJob/ngtdm.SmallCases'
+        cases='*FewVoxels*:CudaFuzzyConnectednessJob.SmallCases:CudaNeighborClassJob/ngtdm.SmallCases:CudaFilterImageJob.SmallCases*:CudaResampleImage.*SmallCases'
       fi
       VOXELMAPS_TEST_PROCESSOR=Cuda run "sanitizer_${tool}" "${sanitizer}" --tool "${tool}" --error-exitcode 9 \
         "${here}/VoxelMapsCoreTests" --gtest_filter="${cases}"

@@ -156,7 +156,7 @@ TEST_F(RegionFeatures, RefuseIntensitiesThatAreNoLevels)
 }
 
 // Those of several workers, or of a device, are those of one.
-TEST(RegionFeaturesOf, RandomSmallCasesHaveTheBitsOfOneWorker)
+TEST(RegionFeaturesOf, RandomRegionsHaveTheBitsOfOneWorker)
 {
   for (std::uint64_t seed = 1; seed <= 300; ++seed)
   {

@@ -238,6 +238,30 @@ def test_pytorch_channels(run, head, tmp_path):
         assert done.returncode == 1 and re.search(f"^pytorch_channels.py: .*{message}.*\n$", done.stderr), done.stderr
 
 
+def test_radiomics_on_device(run, head, tmp_path):
+    image = itk.imread(head["head.nii.gz"])
+    array = itk.array_view_from_image(image)
+    mask = itk.image_from_array((array > np.percentile(array, 95)).astype(np.uint8))
+    mask.CopyInformation(image)
+    name = str(tmp_path / "mask.nii.gz")
+    itk.imwrite(mask, name)
+    output = run("radiomics_on_device.py", {**head, "mask.nii.gz": name})
+    header, *rows, last = output.splitlines()
+    assert header.split("\t")[:2] == ["image", "firstorder_Mean"]
+    names = [row.split("\t")[0] for row in rows]
+    assert names[:4] == ["original", "log-sigma-1-mm", "log-sigma-2-mm", "log-sigma-3-mm"] and len(names) == 12
+    values = np.array([row.split("\t")[1:] for row in rows], float)
+    assert np.isfinite(values).all() and (values[:, 3:] > 0).all()
+    assert last.startswith("12 images with ")
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / "radiomics_on_device.py"), head["head.nii.gz"], name, "--spacing", "0"],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 1 and "spacing" in done.stderr and done.stderr.count("\n") == 1
+
+
 def test_feature_pictures(run, head, tmp_path):
     output = run("feature_pictures.py", head, "--radius", "1")
     voxels = re.findall(r"^(\w+): (\d+) maps of (\d+) voxels$", output, flags=re.MULTILINE)
