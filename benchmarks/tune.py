@@ -88,17 +88,17 @@ POLICIES = [
     ),
     Policy(
         "glszm.ordered",
-        1,
-        [0],
+        0,
+        [1],
         "^sizezone/.*window:[35]/levels:32/CudaBitPlanes",
-        "windows outside of masks last, for lesions; without a mask, as here, it costs two small kernels",
+        "H200: windows outside of masks last, 0.97 to 1.01 of the time in a lesion of 30,000 voxels; without a mask, two small kernels",
     ),
     Policy(
         "correlation.ordered",
-        1,
-        [0],
+        0,
+        [1],
         "^correlation/.*window:[35]/levels:32/CudaAutomatic",
-        "windows outside of masks last, for lesions; without a mask, as here, it costs two small kernels",
+        "H200: windows outside of masks last, 0.97 to 1.01 of the time in a lesion of 30,000 voxels; without a mask, two small kernels",
     ),
     Policy(
         "bits.tiles",

@@ -361,7 +361,7 @@ def response_map(
             raise ValueError(
                 f"{what} is {value!r}, but must be of {', '.join(map(str, known))}{did_you_mean(str(value), [str(one) for one in known])}"
             )
-    needed = {
+    needed: dict[str, dict[str, Any]] = {
         "LoG": {"sigma": sigma},
         "Gabor": {"sigma": sigma, "wavelength": wavelength},
         "Laws": {"kernels": kernels},
@@ -372,6 +372,7 @@ def response_map(
             raise ValueError(
                 f"{name} is {value!r}, but filter {filter!r} needs {'a number above 0' if name in ('sigma', 'wavelength') else 'it'}"
             )
+    kernels, subband = kernels or "", subband or ""
     values = {"dimension": 3, "spacing": spacing, "weighting_norm": None}
     opened, pixels, sizes = _feature_maps.opened_scalars(image, values, has_batches=False)
     if len(pixels.shape) != 3:
