@@ -91,7 +91,9 @@ def test_edited_seeds(run, tmp_path):
     for edit in ("1:16,16,10", "2:3,3,3", "2:3,28,3"):
         label, index = edit.split(":")
         seeds[tuple(int(i) for i in reversed(index.split(",")))] = int(label)
-    expected = voxelmaps.labels(x, seeds, competition="iterative", affinity="absolute_difference")
+    # Ties are decided by distances in mm.
+    spacing = tuple(itk.spacing(itk.imread(str(DATA / "liver.mha"))))[::-1]
+    expected = voxelmaps.labels(x, seeds, spacing=spacing, competition="iterative", affinity="absolute_difference")
     np.testing.assert_array_equal(read(tmp_path / "labels.nrrd"), expected)
 
 

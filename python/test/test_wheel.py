@@ -56,6 +56,8 @@ def test_files():
             for installed, ours in zip(*docstrings):
                 assert installed == ours or "**parameters" in ours and len(installed) > len(ours), name
     expected = {*expected, CORE, "voxelmaps/_core.abi3.so", "voxelmaps/py.typed"}
+    data = [PACKAGE / "_ibsi/reference_values.csv", *(PACKAGE / "_ibsi/phantoms").iterdir()]
+    expected |= {f"voxelmaps/{path.relative_to(PACKAGE)}" for path in data}
     expected |= {f"voxelmaps/napari/features/{path.name}" for path in (ROOT / "doc/features").glob("*.md")}
     expected.update({"../../../bin/TextureFeatureMaps", "../../../bin/voxelmaps"})
     assert {name for name in files if "dist-info" not in name} == expected

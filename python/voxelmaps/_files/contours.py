@@ -63,11 +63,13 @@ def numbers_of(label, names):
     for each in [label] if isinstance(label, str) else label:
         found = [number for number, name in names.items() if name == each] if isinstance(each, str) else [each]
         if len(found) > 1:
-            raise ValueError(f"label is '{each}', the name of {', '.join(map(str, found))}: choose one by its number")
+            raise ValueError(
+                f"label is {each[:100]!r}, the name of {', '.join(map(str, found))}: choose one by its number"
+            )
         if not found:
             known = "must be an integer, or a list of them: only DICOM segmentations and RTSTRUCT have names"
             known = f"the mask has {listed(names)}" if names else known
-            missing.append(f"label is '{each}'{did_you_mean(each, filter(None, names.values()))}, but {known}")
+            missing.append(f"label is {each[:100]!r}{did_you_mean(each, filter(None, names.values()))}, but {known}")
         numbers += found
     if missing and (not numbers or not names):
         raise ValueError(missing[0])
