@@ -50,7 +50,7 @@ if [[ -n "${site}" ]] && "${root}/build/venv/bin/python" -c "${has_cuda}" 2>/dev
   (cd "${site}" && tar -c --exclude=__pycache__ voxelmaps) | tar -C "${bundle}/python" -x
   cp -r "${root}/examples" "${bundle}/"
   (cd "${root}/python/test" && cp {conftest,array_libraries,*_oracle}.py \
-    test_{connectedness,cuda_images,feature_maps,filter_image,ibsi,labels,libraries,maps,regions,resample,rules,running,transfers,windows}.py \
+    test_{connectedness,cuda_images,feature_maps,filter_image,ibsi,labels,libraries,maps,resample,rules,running,transfers,windows}.py \
     "${bundle}/python/test/")
 else
   echo "left out: Python, as scripts/python-environment.sh has not installed a wheel with CUDA"
