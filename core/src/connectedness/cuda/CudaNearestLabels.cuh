@@ -187,10 +187,13 @@ SettleTiesByDistance(const CudaRelativeOutputs & outputs, const CudaConnectednes
 {
   constexpr unsigned int threads = CudaRelativeOutputs::threads;
   // All that a block has without asking for more.
-  constexpr std::size_t            maxBytes = 48 * 1024;
-  const TieDistances               distances(outputs.job);
-  const CudaStream &               stream = outputs.stream;
-  const std::vector<std::uint16_t> ranks(distances.labelRanks.begin(), distances.labelRanks.end());
+  constexpr std::size_t maxBytes = 48 * 1024;
+  const TieDistances    distances(outputs.job);
+  const CudaStream &    stream = outputs.stream;
+  // Only ranks of labels that occur are copied.
+  const auto                       last = std::max_element(distances.rankLabels.begin(), distances.rankLabels.end());
+  const std::ptrdiff_t             count = last == distances.rankLabels.end() ? 1 : *last + std::ptrdiff_t{ 1 };
+  const std::vector<std::uint16_t> ranks(distances.labelRanks.begin(), distances.labelRanks.begin() + count);
   const auto                       rankLabels = CopyToDevice(distances.rankLabels, stream);
   const auto                       labelRanks = CopyToDevice(ranks, stream);
 
