@@ -145,6 +145,19 @@ def test_volume_histogram_by_hand():
     }
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [(1, 1, 1), (1, 4, 4), (1, 1, 4)])
+def test_flat_and_small_regions(size):
+    """Features that a point, a line or a plane does not have are NaN."""
+    image = np.random.default_rng(0).normal(100, 20, (6, 7, 8))
+    mask = np.zeros(image.shape, int)
+    mask[tuple(slice(2, 2 + n) for n in size)] = 1
+    values = voxelmaps.ibsi_features(image, mask, bin_count=8)
+    assert values["morph_vol_approx"] == mask.sum() and values["stat_mean"] == pytest.approx(image[mask != 0].mean())
+    flatness = values["morph_pca_flatness"]
+    assert np.isnan(flatness) if mask.sum() == 1 else flatness == 0
+
+
 def test_resegmentation_leaves_shape():
     image = np.arange(1.0, 65.0).reshape(4, 4, 4)
     mask = np.ones((4, 4, 4), int)

@@ -293,7 +293,8 @@ def _morphology(image, inside, intensities, spacing, threads):
     weights = image[intensities].astype(np.float64)
     center = places.mean(axis=0)
     weighted = (np.argwhere(intensities) * np.asarray(spacing) * weights[:, None]).sum(axis=0) / weights.sum()
-    variances = np.maximum(np.sort(np.linalg.eigvalsh(np.cov(places.T)))[::-1], 0)
+    covariance = np.cov(places.T) if len(places) > 1 else np.zeros((3, 3))
+    variances = np.maximum(np.sort(np.linalg.eigvalsh(covariance))[::-1], 0)
     axes = 2 * np.sqrt(variances)
     extent = (np.ptp(np.argwhere(inside), axis=0) + 1) * np.asarray(spacing)
     compactness = 36 * math.pi * volume**2 / area**3
@@ -420,7 +421,8 @@ def ibsi_features(
     Returns
     -------
     dict of float
-        Values by IBSI's tags, such as "stat_mean", "cm_contrast_3D_avg" and "szm_sze_2_5D".
+        Values by IBSI's tags, such as "stat_mean", "cm_contrast_3D_avg" and "szm_sze_2_5D". A feature that the region does not have is
+        NaN, such as the flatness of one voxel, or missing if no slice has its matrix.
 
     Raises
     ------
@@ -520,7 +522,11 @@ def _computed(image, inside, used, sizes, limits, bins, volume_bins, aggregation
     box = tuple(slice(low, high + 1) for low, high in zip(*(f(np.argwhere(inside), axis=0) for f in (np.min, np.max))))
     image, inside, used = image[box], inside[box], used[box]
     if "morph" in families:
-        add("morph", _morphology(np.where(used, image, 0.0), inside, used, sizes, 0 if threads is None else threads))
+        # Quotients of zeros are undefined.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            add(
+                "morph", _morphology(np.where(used, image, 0.0), inside, used, sizes, 0 if threads is None else threads)
+            )
     if "stat" in families:
         add("stat", _statistics(intensities))
     if set(families) <= {"morph", "loc", "stat"}:
