@@ -172,9 +172,13 @@ def test_resegmentation_leaves_shape():
     [
         ({"families": "glcm"}, "families has 'glcm', but must be of morph"),
         ({"aggregations": "3D"}, "aggregations has '3D', but must be of 2D_avg"),
-        ({"bin_width": 0}, "bin_width is 0, but must be a number above 0"),
+        ({"bin_width": 0}, "bin_width is 0, but must be a number greater than 0"),
+        ({"bin_count": 2.5}, "bin_count is 2.5, but must be an integer from 1 to 65535"),
+        ({"dependence_alpha": -1}, "dependence_alpha is -1, but must be an integer from 0"),
+        ({"intensity_range": (5,)}, "must be two numbers, the lower one first"),
+        ({"families": 5}, "families is 5, but must be of morph"),
         ({"bin_width": 5, "bin_count": 4}, "only one of them can set the gray levels"),
-        ({"intensity_range": (5, 5)}, "its first value must be less than its second"),
+        ({"intensity_range": (5, 5)}, "must be two numbers, the lower one first"),
         ({"intensity_range": (500, 600)}, "none of the 64 voxels of the region has an intensity"),
         ({}, "intensities from 0.5 to 63.5 are no gray levels"),
         ({"label": 3}, "no voxel of mask is 3"),
@@ -182,7 +186,7 @@ def test_resegmentation_leaves_shape():
 )
 def test_wrong_arguments(arguments, text):
     image = np.arange(64.0).reshape(4, 4, 4) + 0.5
-    with pytest.raises(ValueError, match=text.replace("(", r"\(")):
+    with pytest.raises((ValueError, TypeError), match=text.replace("(", r"\(")):
         voxelmaps.ibsi_features(image, np.ones((4, 4, 4), int), **arguments)
 
 
@@ -233,6 +237,7 @@ def test_separable_filters_are_those_of_scipy(boundary):
     [
         (("Log",), "filter is 'Log', but must be of mean, LoG"),
         (("LoG",), "sigma is None, but filter 'LoG' needs a number above 0"),
+        (("LoG", "L5L5L5"), "kernels is 'L5L5L5', which has no effect on the filter LoG, but on Laws"),
         (("Laws",), "kernels is None, but filter 'Laws' needs it"),
         (("Laws", "L5X5E5"), "kernels is 'L5X5E5', but must be 3 names of L5"),
         (("wavelet", None, "LHX"), "subband is 'LHX', but must be 3 letters L or H"),
@@ -245,6 +250,44 @@ def test_wrong_response_maps(arguments, text):
         voxelmaps.response_map(
             np.ones((5, 5, 5)), name, kernels=kernels, subband=subband, size=5 if size is None else size
         )
+
+
+def test_gabor_in_millimeters():
+    """A wave along y with voxels of 4 mm has the response of the same wave with voxels of 1 mm, per area of a voxel."""
+    wave = np.broadcast_to(np.cos(2 * np.pi * np.arange(64) / 16)[:, None], (64, 64))
+    parameters = {"sigma": 16, "wavelength": 16, "angle": 90, "boundary": "periodic", "dimension": 2}
+    fine = voxelmaps.response_map(wave[None], "Gabor", spacing=(3, 1, 1), **parameters)
+    coarse = voxelmaps.response_map(wave[None, ::4], "Gabor", spacing=(3, 4, 1), **parameters)
+    np.testing.assert_allclose(coarse, fine[:, ::4] / 4, rtol=1e-6)
+
+
+def test_slices_of_one_plane():
+    """Simoncelli's band-pass of a volume of one slice is that of the plane."""
+    plane = np.random.default_rng(1).random((1, 32, 32))
+    one = voxelmaps.response_map(plane, "Simoncelli", boundary="periodic")
+    np.testing.assert_allclose(
+        one, voxelmaps.response_map(plane, "Simoncelli", boundary="periodic", dimension=2), atol=1e-12
+    )
+
+
+def test_local_intensity_leaves_out_what_is_absent():
+    image = np.random.default_rng(2).integers(1, 9, (6, 7, 8)).astype(float)
+    mask = np.zeros(image.shape, int)
+    mask[2:4, 3:5, 3:6] = 1
+    expected = voxelmaps.ibsi_features(image, mask, families="loc", spacing=(8, 8, 8))
+    image[5, 6, 7] = np.nan
+    image[0, 0, 0] = np.inf
+    assert voxelmaps.ibsi_features(image, mask, families="loc", spacing=(8, 8, 8)) == expected
+    image[3, 4, 6] = np.nan
+    peaks = voxelmaps.ibsi_features(image, mask, families="loc", spacing=(1, 1, 1)).values()
+    assert all(1 <= peak <= 8 for peak in peaks)
+
+
+@pytest.mark.parametrize("value", [1000.1, 1 / 3, 0.1])
+def test_constant_regions(value):
+    values = voxelmaps.ibsi_features(np.full((5, 5, 5), value), np.ones((5, 5, 5), int), families=["stat", "morph"])
+    assert values["stat_skew"] == values["stat_kurt"] == values["stat_var"] == 0
+    assert np.isnan(values["morph_moran_i"]) and np.isnan(values["morph_geary_c"])
 
 
 @pytest.mark.parametrize("name", ["torch", "cupy", "jax.numpy"])

@@ -160,7 +160,9 @@ def _statistics(values):
     """Statistics of intensities, or of gray levels (IBSI, section 3.3 and 3.4)."""
     x = np.sort(np.asarray(values, np.float64))
     p10, p25, median, p75, p90 = np.percentile(x, [10, 25, 50, 75, 90])
-    mean, deviation = x.mean(), x - x.mean()
+    # The mean of equal values is not always the value, by rounding.
+    mean = x.mean() if x[0] < x[-1] else x[0]
+    deviation = x - mean
     variance = np.mean(deviation**2)
     robust = x[(x >= p10) & (x <= p90)]
     ratio = lambda a, b: float(a / b) if b != 0 else math.nan
@@ -214,19 +216,19 @@ def _volume_histogram(values, steps):
 def _local_peaks(image, inside, spacing):
     """Means of the intensities in the sphere of 1 cm³ around voxels (IBSI, section 3.2)."""
     radius = (3000 / (4 * math.pi)) ** (1 / 3)
-    reach = [int(radius / step) for step in spacing]
+    reach = [min(int(radius / step), n - 1) for step, n in zip(spacing, image.shape)]
     grid = np.meshgrid(*(np.arange(-n, n + 1) * step for n, step in zip(reach, spacing)), indexing="ij")
-    ball = sum(axis**2 for axis in grid) <= radius**2
+    ball = (sum(axis**2 for axis in grid) <= radius**2).astype(np.float64)
     places = np.argwhere(inside)
     low = np.maximum(places.min(axis=0) - reach, 0)
     high = np.minimum(places.max(axis=0) + reach + 1, image.shape)
     box = tuple(slice(a, b) for a, b in zip(low, high))
-    ndimage = library("scipy.ndimage", "local intensity", package="scipy", extra="radiomics")
-    sums, numbers = (
-        ndimage.convolve(part, ball.astype(np.float64), mode="constant")
-        for part in (image[box].astype(np.float64), np.ones(image[box].shape))
-    )
-    peaks, values = (sums / numbers)[inside[box]], image[inside]
+    signal = library("scipy.signal", "local intensity", package="scipy", extra="radiomics")
+    is_finite = np.isfinite(image[box])
+    sums = signal.fftconvolve(np.where(is_finite, image[box], 0.0), ball, mode="full")
+    numbers = signal.fftconvolve(is_finite.astype(np.float64), ball, mode="full")
+    middle = tuple(slice(n, n + size) for n, size in zip(reach, is_finite.shape))
+    peaks, values = (sums[middle] / np.rint(numbers[middle]))[inside[box]], image[inside]
     return {"peak_loc": peaks[values == values.max()].max(), "peak_glob": peaks.max()}
 
 
@@ -262,6 +264,8 @@ def _hull(inside, spacing):
 
 def _autocorrelation(image, inside, spacing):
     """Moran's I and Geary's C, with the inverse distances of all pairs as weights (IBSI, section 3.1.28 and 3.1.29)."""
+    if np.ptp(image[inside]) == 0:
+        return {"moran_i": math.nan, "geary_c": math.nan}
     shape = [2 * n - 1 for n in image.shape]
     distance = np.sqrt(
         sum(
@@ -357,9 +361,11 @@ def _levels_of(values, inside, lower, bin_width, bin_count):
 
 def _choice(values, known, what):
     """The values in the order given. Raises ValueError for one that is not known."""
+    if not isinstance(values, (str, list, tuple)):
+        raise TypeError(f"{what} is {values!r}, but must be of {', '.join(known)}, or a list of them")
     values = [values] if isinstance(values, str) else list(values)
     for value in values:
-        if value not in known:
+        if not isinstance(value, str) or value not in known:
             raise ValueError(
                 f"{what} has {value!r}, but must be of {', '.join(known)}{did_you_mean(str(value), known)}"
             )
@@ -396,7 +402,7 @@ def ibsi_features(
         The region, on the grid of the image; features of shape are those of all its voxels.
     label : int or str, optional
         Value of the region in the mask; of a DICOM segmentation or an RTSTRUCT, also its name. Default: all values that are not 0.
-    spacing : float or sequence of float, optional
+    spacing : list of float, optional
         Size of a voxel along z, y and x in mm. Default: that of the image, or 1.
     intensity_range : pair of float, optional
         Re-segmentation: only voxels with intensities from the first to the second value have intensities and gray levels. The first
@@ -406,7 +412,8 @@ def ibsi_features(
     bin_width, bin_count : float, int, optional
         Width of bins, or their number between the least and the greatest intensity. Default: intensities are gray levels.
     volume_histogram_bin_width, volume_histogram_bin_count : float, int, optional
-        Bins of the intensity-volume histogram. Default: one per integer.
+        Bins of the intensity-volume histogram. Default: one per integer, or 1000 for intensities that are no integers or have a range
+        above 2^20.
     aggregations : str or list of str, optional
         How directions and slices are combined (default: "3D_avg" and "3D_comb"): "2D_avg" and "2D_comb" are means over slices, of the
         features of directions or of their merged matrices; "2_5D_avg" and "2_5D_comb" merge slices, per direction or entirely; "3D_avg"
@@ -454,13 +461,23 @@ def ibsi_features(
     families = _choice(FAMILIES if families is None else families, FAMILIES, "families")
     for name, value in (
         ("bin_width", bin_width),
-        ("bin_count", bin_count),
         ("outlier_sigmas", outlier_sigmas),
         ("volume_histogram_bin_width", volume_histogram_bin_width),
-        ("volume_histogram_bin_count", volume_histogram_bin_count),
     ):
-        if value is not None and not (isinstance(value, (int, float, np.number)) and 0 < value < math.inf):
-            raise ValueError(f"{name} is {value!r}, but must be a number above 0")
+        if value is not None:
+            _parameters.positive(value, name)
+    for name, count, least in (
+        ("bin_count", bin_count, 1),
+        ("volume_histogram_bin_count", volume_histogram_bin_count, 1),
+        ("dependence_alpha", dependence_alpha, 0),
+        ("threads", threads, 0),
+    ):
+        if count is not None:
+            _parameters.count(count, name, least, 65535)
+    if volume_histogram_bin_width is not None and volume_histogram_bin_count is not None:
+        raise ValueError(
+            "volume_histogram_bin_width and volume_histogram_bin_count are given, but only one of them can set the bins"
+        )
     if bin_width is not None and bin_count is not None:
         raise ValueError(
             f"bin_width is {bin_width:g} and bin_count {bin_count:g}, but only one of them can set the gray levels"
@@ -480,11 +497,11 @@ def ibsi_features(
         )
     used = inside & ~np.isnan(values)
     if intensity_range is not None:
-        low, high = intensity_range
-        if not low < high:
-            raise ValueError(
-                f"intensity_range is ({low:g}, {high:g}), but its first value must be less than its second"
-            )
+        rule = "two numbers, the lower one first"
+        limits = _parameters.numbers(intensity_range, "intensity_range", rule)
+        if len(limits) != 2 or not limits[0] < limits[1]:
+            raise ValueError(f"intensity_range is {intensity_range!r}, but must be {rule}")
+        low, high = limits
         used &= (values >= low) & (values <= high)
     if outlier_sigmas is not None and used.any():
         mean, deviation = values[used].mean(), values[used].std()
@@ -510,7 +527,8 @@ def ibsi_features(
 
 def _computed(image, inside, used, sizes, limits, bins, volume_bins, aggregations, families, alpha, threads):
     intensities = image[used]
-    lower, upper = (intensities.min(), intensities.max()) if limits is None else limits
+    found = intensities.min(), intensities.max()
+    lower, upper = found if limits is None else (own if math.isinf(one) else one for one, own in zip(limits, found))
     result: dict[str, Any] = {}
 
     def add(family, values, suffix=""):
@@ -533,6 +551,8 @@ def _computed(image, inside, used, sizes, limits, bins, volume_bins, aggregation
         return result
     if "ivh" in families:
         width, count = volume_bins
+        if width is None and count is None and (upper - lower > 2**20 or np.any(intensities != np.floor(intensities))):
+            count = 1000
         if width is None and count is None:
             add("ivh", _volume_histogram(intensities, np.arange(lower, upper + 1)))
         else:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _arrays, _feature_maps, _filter_image
+from .. import _arrays, _feature_maps, _filter_image, _parameters
 from .._files import library
 from .._parameters import BOUNDARIES as _SCIPY_BOUNDARIES
 from .._suggestions import did_you_mean
@@ -173,19 +173,28 @@ _PLANES = {"xy": (0, 1, 2), "xz": (1, 0, 2), "yz": (2, 0, 1)}
 _GABOR_CUTOFF = 6.0
 
 
-def gabor(image, sigma, wavelength, gamma, angles, boundary, pooling="mean", planes=("xy",)):
-    """Modulus of a Gabor filter in planes, pooled over angles in radians and over planes (section 3.4). Lengths are in voxels."""
+def gabor(image, sigma, wavelength, gamma, angles, boundary, pooling="mean", planes=("xy",), steps=(1.0, 1.0, 1.0)):
+    """Modulus of a Gabor filter in planes, pooled over angles in radians and over planes (section 3.4). Lengths have the unit of the
+    steps, the sizes of a voxel along x, y and z."""
     fft = library("scipy.fft", "filters of IBSI 2", package="scipy", extra="radiomics")
     mode = {"zero": "constant", "nearest": "edge", "periodic": "wrap", "mirror": "symmetric"}[boundary]
-    reach = math.ceil(_GABOR_CUTOFF * sigma * max(1.0, 1.0 / gamma))
-    y, x = np.mgrid[-reach : reach + 1, -reach : reach + 1]
     # The modulus is the same after half a turn.
     angles = np.unique(np.round(np.mod(angles, math.pi), 12) % round(math.pi, 12))
     results = []
     for plane in planes:
         volume = np.transpose(image, _PLANES[plane])
-        padded = np.pad(volume, ((0, 0), (reach, reach), (reach, reach)), mode=mode)
-        shape = [fft.next_fast_len(n + 2 * reach) for n in padded.shape[1:]]
+        step_y, step_x = (steps[::-1][axis] for axis in _PLANES[plane][1:])
+        reach_y, reach_x = (
+            math.ceil(_GABOR_CUTOFF * sigma * max(1.0, 1.0 / gamma) / step) for step in (step_y, step_x)
+        )
+        y, x = np.mgrid[-reach_y : reach_y + 1, -reach_x : reach_x + 1]
+        y, x = y * step_y, x * step_x
+        padded = np.pad(volume, ((0, 0), (reach_y, reach_y), (reach_x, reach_x)), mode=mode)
+        shape = [fft.next_fast_len(n + 2 * reach) for n, reach in zip(padded.shape[1:], (reach_y, reach_x))]
+        part = (
+            slice(None),
+            *(slice(2 * reach, 2 * reach + n) for reach, n in zip((reach_y, reach_x), volume.shape[1:])),
+        )
         spectrum = fft.fft2(padded, shape)
         for angle in angles:
             along = x * math.cos(angle) + y * math.sin(angle)
@@ -193,15 +202,15 @@ def gabor(image, sigma, wavelength, gamma, angles, boundary, pooling="mean", pla
             kernel = np.exp(-(along**2 + gamma**2 * across**2) / (2 * sigma**2)) * np.exp(
                 2j * math.pi * along / wavelength
             )
-            response = fft.ifft2(spectrum * fft.fft2(kernel, shape))
-            part = np.abs(response[:, 2 * reach : 2 * reach + volume.shape[1], 2 * reach : 2 * reach + volume.shape[2]])
-            results.append(np.transpose(part, np.argsort(_PLANES[plane])))
+            response = np.abs(fft.ifft2(spectrum * fft.fft2(kernel, shape))[part])
+            results.append(np.transpose(response, np.argsort(_PLANES[plane])))
     return _pooled(results, pooling)
 
 
 def _frequencies(shape):
     """Places on the grid of the transform from -1 to 1 along z, y and x, with the zero frequency in the middle (section 3.6)."""
-    grids = [(np.arange(n) - (n - 1) / 2) / ((n - 1) / 2) for n in shape]
+    # One slice has the frequency zero alone.
+    grids = [(np.arange(n) - (n - 1) / 2) / max((n - 1) / 2, 0.5) for n in shape]
     return np.meshgrid(*grids, indexing="ij")
 
 
@@ -249,6 +258,16 @@ def simoncelli(image, level, boundary=None, order=None, dimension=3):
 
 # --- The function of users ------------------------------------------------------------------------------------------------
 
+# Parameters that have an effect on a filter, and those that it cannot do without.
+_EFFECTS = {
+    "mean": ("size",),
+    "LoG": ("sigma", "cutoff", "riesz_order"),
+    "Laws": ("kernels", "energy_distance", "pooling"),
+    "Gabor": ("sigma", "wavelength", "gamma", "angle", "angle_step"),
+    "wavelet": ("wavelet_name", "subband", "level", "pooling"),
+    "Simoncelli": ("level", "riesz_order"),
+}
+_NEEDED = {"LoG": ("sigma",), "Gabor": ("sigma", "wavelength"), "Laws": ("kernels",), "wavelet": ("subband",)}
 FILTERS = ("mean", "LoG", "Laws", "Gabor", "wavelet", "Simoncelli")
 
 
@@ -320,7 +339,7 @@ def response_map(
         For wavelet and Simoncelli.
     riesz_order : list of int, optional
         For LoG and Simoncelli: order along x, y and z of the Riesz transform of the response.
-    spacing : float or list of float, optional
+    spacing : list of float, optional
         Size of a voxel along z, y and x in mm. Default: that of the image, or 1.
 
     Returns
@@ -361,16 +380,53 @@ def response_map(
             raise ValueError(
                 f"{what} is {value!r}, but must be of {', '.join(map(str, known))}{did_you_mean(str(value), [str(one) for one in known])}"
             )
-    needed: dict[str, dict[str, Any]] = {
-        "LoG": {"sigma": sigma},
-        "Gabor": {"sigma": sigma, "wavelength": wavelength},
-        "Laws": {"kernels": kernels},
-        "wavelet": {"subband": subband},
+    given = {
+        name: value
+        for name, (value, default) in {
+            "size": (size, 5),
+            "sigma": (sigma, None),
+            "cutoff": (cutoff, 4),
+            "kernels": (kernels, None),
+            "energy_distance": (energy_distance, None),
+            "pooling": (pooling, None),
+            "wavelength": (wavelength, None),
+            "gamma": (gamma, 1),
+            "angle": (angle, 0),
+            "angle_step": (angle_step, None),
+            "wavelet_name": (wavelet_name, "coif1"),
+            "subband": (subband, None),
+            "level": (level, 1),
+            "riesz_order": (riesz_order, None),
+        }.items()
+        if value is not default and value != default
     }
-    for name, value in needed.get(filter, {}).items():
-        if value is None or isinstance(value, (int, float)) and not 0 < value < math.inf:
+    for name, value in given.items():
+        if name not in _EFFECTS[filter]:
+            owners = ", ".join(each for each, names in _EFFECTS.items() if name in names)
+            raise ValueError(f"{name} is {value!r}, which has no effect on the filter {filter}, but on {owners}")
+    for name in _NEEDED.get(filter, ()):
+        if name not in given:
+            rule = "a number above 0" if name in ("sigma", "wavelength") else "it"
+            raise ValueError(f"{name} is None, but filter {filter!r} needs {rule}")
+    for name in ("sigma", "wavelength", "gamma", "cutoff", "angle_step"):
+        if name in given:
+            _parameters.positive(given[name], name)
+    for name, least, most in (("size", 1, 65535), ("level", 1, 16), ("energy_distance", 0, 32767)):
+        if name in given:
+            _parameters.count(given[name], name, least, most)
+    if not math.isfinite(_parameters.number(angle, "angle")):
+        raise ValueError(f"angle is {angle!r}, but must be finite, in degrees")
+    for name, value in (("kernels", kernels), ("subband", subband), ("wavelet_name", wavelet_name)):
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"{name} is {value!r}, but must be a text")
+    if riesz_order is not None:
+        order = [
+            _parameters.count(each, "a value of riesz_order", 0, 8)
+            for each in (riesz_order if isinstance(riesz_order, (list, tuple)) else [riesz_order])
+        ]
+        if len(order) != 3 or sum(order) == 0 or dimension == 2:
             raise ValueError(
-                f"{name} is {value!r}, but filter {filter!r} needs {'a number above 0' if name in ('sigma', 'wavelength') else 'it'}"
+                f"riesz_order is {riesz_order!r}, but must be 3 integers along x, y and z, not all 0, with dimension=3"
             )
     kernels, subband = kernels or "", subband or ""
     values = {"dimension": 3, "spacing": spacing, "weighting_norm": None}
@@ -402,9 +458,7 @@ def response_map(
         if filter == "Gabor":
             angles = [angle] if angle_step is None else np.arange(0.0, 360.0, angle_step)
             planes = tuple(_PLANES) if dimension == 3 and angle_step is not None else ("xy",)
-            result = gabor(
-                host, sigma / steps[0], wavelength / steps[0], gamma, np.radians(angles), boundary, planes=planes
-            )
+            result = gabor(host, sigma, wavelength, gamma, np.radians(angles), boundary, planes=planes, steps=steps)
         else:
             result = simoncelli(host, level, boundary, riesz_order, dimension)
         result = pixels.library.from_host(result)
