@@ -527,3 +527,13 @@ def test_sessions_are_not_copied(case):
     for make_copy in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match="a SeedSession cannot be copied or pickled"):
             make_copy(session)
+
+
+def test_refining_without_seeds():
+    """No voxel of the mask is certain, and there are no strokes."""
+    image, reference = np.zeros((61, 61), np.float32), np.zeros((61, 61), np.uint8)
+    reference[10:51, 10:51] = 1
+    mask = np.zeros_like(reference)
+    mask[9:12, 20] = 1
+    with pytest.raises(ValueError, match="there are no seeds: no voxel of refine is certain inside the mask"):
+        voxelmaps.labels(image, refine=reference, mask=mask)

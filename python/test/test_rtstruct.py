@@ -245,6 +245,14 @@ def test_several_references(folder):
         np.testing.assert_array_equal(mask_of(folder, path)[1], 2 * inside(SQUARE))
 
 
+def test_contours_that_occur_twice(folder):
+    path = written(folder, {2: [contour(SQUARE, 1), contour(SQUARE, 2), contour(SQUARE, 2)]})
+    with pytest.warns(UserWarning, match="contour 3 .* same as another one of its slice, and counts once"):
+        found = mask_of(folder, path)
+    np.testing.assert_array_equal(found[2], found[1])
+    assert found[1].any()
+
+
 def test_contours_that_are_doubtful(folder):
     good = [contour(SQUARE, k) for k in (0, 1, 4)]
     path = written(folder, {2: [*good, contour([(3, 3)], 1), contour([(3, 3), (5, 5)], 1)]})

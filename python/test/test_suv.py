@@ -174,6 +174,19 @@ def test_lean_body_mass_and_surface(tmp_path, sex):
         ({"Units": "CNTS"}, ["is CNTS", "(7053,1000)", "(7053,1009)"]),
         ({"Units": "CNTS", "private": [(0x7053, PHILIPS, 0, "UN", b"x")]}, ["(7053,1000)", "is x, not a factor"]),
         ({"Units": "GML", "SUVType": "IBW"}, ["SUVType (0054,1006) is IBW"]),
+        (
+            {"Units": "CM2ML", "SUVType": "BW"},
+            ["Units (0054,1001) is CM2ML", "SUVType (0054,1006) is BW", "contradicts"],
+        ),
+        # Without a date, the day of a long-lived nuclide is not known.
+        (
+            {"item": {"RadiopharmaceuticalStartTime": "121000", "RadionuclideHalfLife": 45720}},
+            [
+                "RadiopharmaceuticalStartTime (0018,1072) is 121000",
+                "after the scan",
+                "RadiopharmaceuticalStartDateTime",
+            ],
+        ),
         ({"CorrectedImage": ["DECY"]}, ["CorrectedImage (0028,0051)", "ATTN"]),
         ({"CorrectedImage": ["ATTN"]}, ["DecayCorrection (0054,1102) is START", "no DECY"]),
         ({"DecayCorrection": "NONE"}, ["is NONE", "has DECY"]),
@@ -235,6 +248,12 @@ def test_other_kinds(tmp_path, changes, kind, words):
     with pytest.raises(ValueError) as error:
         voxelmaps.read_dicom_series(folder, suv=kind)
     assert not [word for word in words if word not in str(error.value)], error.value
+
+
+def test_time_zone_of_injection_alone(tmp_path):
+    item = {"RadiopharmaceuticalStartDateTime": "20260301081000+0000", "RadiopharmaceuticalStartTime": None}
+    with pytest.warns(UserWarning, match="TimezoneOffsetFromUTC .* is missing: it is taken as local time"):
+        voxelmaps.read_dicom_series(written(tmp_path / "pet", item=item), suv="bw")
 
 
 def test_two_times_of_injection(tmp_path):

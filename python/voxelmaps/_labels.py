@@ -124,6 +124,11 @@ class Job:
 
     def __init__(self, scene, seeds, values, moments):
         self._values, self._scene = values, scene
+        if len(seeds.numbers) == 0:
+            raise ValueError(
+                "there are no seeds: no voxel of refine is certain inside the mask, and there are no strokes; give seeds, a smaller "
+                "refine_distance or a larger mask"
+            )
         check_crop(values, len(scene.shape))
         _seeds.check_inside(seeds.numbers, scene, seeds.labels)
         labels = np.flatnonzero(np.bincount(seeds.labels)).tolist()

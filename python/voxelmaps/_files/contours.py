@@ -33,14 +33,21 @@ class _Structure(NamedTuple):
         return any(contour.get("ContourGeometricType") in _CLOSED for contour in self.contours)
 
 
+def _number(item, keyword):
+    value = item.get(keyword)
+    if value is None:
+        raise ValueError(f"an item of the RTSTRUCT has no {keyword}, which all structures must have")
+    return int(value)
+
+
 def structures(header):
     """Dict of the structures of an RTSTRUCT by their ROINumber. A number that is taken or not positive is replaced by a free one."""
     items, contours = header.get("StructureSetROISequence") or (), {}
     for item in header.get("ROIContourSequence") or ():
-        contours.setdefault(int(item.ReferencedROINumber), []).extend(item.get("ContourSequence") or ())
-    result, free = {}, max([0, *(int(item.ROINumber) for item in items)]) + 1
+        contours.setdefault(_number(item, "ReferencedROINumber"), []).extend(item.get("ContourSequence") or ())
+    result, free = {}, max([0, *(_number(item, "ROINumber") for item in items)]) + 1
     for item in items:
-        number = given = int(item.ROINumber)
+        number = given = _number(item, "ROINumber")
         if number < 1 or number in result:
             number, free = free, free + 1
         name = str(item.get("ROIName") or "").strip()
@@ -175,6 +182,9 @@ def _polygons(structure, what, grid):
             raise ValueError(
                 f"{where} reaches beyond the image: it has the indices {reach} (x, y, z), but the image has the size {tuple(size.tolist())}"
             )
+        if any(int(k) == at and np.array_equal(indices[:, :2], other) for other, at in zip(polygons, slices)):
+            warn(f"{where} is the same as another one of its slice, and counts once")
+            continue
         polygons.append(indices[:, :2])
         slices.append(int(k))
     if small:

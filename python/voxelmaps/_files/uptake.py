@@ -122,6 +122,10 @@ def _date_and_time(text, keyword, header):
         if result.tzinfo is not None and offset:
             minutes = int(offset[0] + "1") * (60 * int(offset[1:3]) + int(offset[3:5]))
             result = result.astimezone(datetime.timezone(datetime.timedelta(minutes=minutes)))
+        elif result.tzinfo is not None:
+            warn(
+                f"{keyword} is {text[:50]}, with a time zone, but {_named('TimezoneOffsetFromUTC')} is missing: it is taken as local time"
+            )
         return datetime.datetime(*result.timetuple()[:6], result.microsecond)
     except (ValueError, IndexError):
         raise ValueError(f"{keyword} is {text[:50]}, which is not a date and time") from None
@@ -163,6 +167,12 @@ def _injection(header, item, scan):
         return result
     time = _text(item, "RadiopharmaceuticalStartTime", "RadiopharmaceuticalStartDateTime")
     result = datetime.datetime.combine(scan, _time(time, "RadiopharmaceuticalStartTime"))
+    half_life = float(item.get("RadionuclideHalfLife") or 0)
+    if result > scan and half_life * _MOST_HALF_LIVES > 86400:
+        raise ValueError(
+            f"{_named('RadiopharmaceuticalStartTime')} is {time}, after the scan at {scan.time()}, and has no date, which matters for a "
+            f"half-life of {half_life:g} s: {_named('RadiopharmaceuticalStartDateTime')} is needed"
+        )
     return result - datetime.timedelta(days=result > scan)
 
 
@@ -243,8 +253,8 @@ def factors(frames, kind, origin=None):
     kind      One of KINDS.
     origin    Dict that gets what the factors come from.
     """
-    if kind not in KINDS:
-        raise ValueError(f"suv is {kind!r}{did_you_mean(kind, KINDS)}, but must be {', '.join(KINDS)}")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ValueError(f"suv is {kind!r}{did_you_mean(str(kind), KINDS)}, but must be {', '.join(KINDS)}")
     files = list({id(frame.file): frame.file for frame in frames}.values())
     headers = [file.header for file in files]
     first = headers[0]
@@ -276,6 +286,8 @@ def factors(frames, kind, origin=None):
         if given not in [suv_type for *_, suv_type in KINDS.values()]:
             raise ValueError(f"{_named('SUVType')} is {given[:50]}, which is not converted to others")
         known = next(name for name, (*_, suv_type) in KINDS.items() if suv_type == given)
+        if units in ("GML", "CM2ML") and (units == "CM2ML") != (known == "bsa"):
+            raise ValueError(f"{_named('Units')} is {units}, but {_named('SUVType')} is {given}, which contradicts it")
         ratio = 1.0 if known == kind else _norm(first, kind) / _norm(first, known)
         per_file = [ratio * (each or 1.0) for each in (philips if all(philips) else per_file)]
     elif units in ("BQML", "CNTS"):
