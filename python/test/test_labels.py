@@ -537,3 +537,13 @@ def test_refining_without_seeds():
     mask[9:12, 20] = 1
     with pytest.raises(ValueError, match="there are no seeds: no voxel of refine is certain inside the mask"):
         voxelmaps.labels(image, refine=reference, mask=mask)
+
+
+def test_refining_in_parts_of_a_mask():
+    """Certain voxels that the mask separates from all borders of the segmentation keep their label."""
+    image, reference = np.zeros((61, 61), np.float32), np.zeros((61, 61), np.uint8)
+    reference[10:51, 10:51] = 1
+    mask = np.zeros_like(reference)
+    mask[25:35, 25:35] = mask[:, 2] = 1
+    found = voxelmaps.labels(image, refine=reference, mask=mask)
+    assert (found[25:35, 25:35] == 1).all() and (found[:, 2] == 2).all() and not found[mask == 0].any()

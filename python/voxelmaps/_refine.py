@@ -103,6 +103,8 @@ def seeds_of(segmentation, distance, background, scene, largest):
     margins = [math.floor(distance / size) + 2 for size in scene.sizes]
     indices = np.unravel_index(numbers, scene.shape)
     box = _image.box_around([i.min() for i in indices], [i.max() for i in indices], margins, scene.shape)
+    if scene.mask is not None:
+        box = tuple(slice(0, n) for n in scene.shape)
     values = np.full([part.stop - part.start for part in box], background, np.uint16)
     values[tuple(i - part.start for i, part in zip(indices, box))] = labels
     squares = _squared_distances(_borders(values), scene.sizes, distance)
@@ -112,8 +114,11 @@ def seeds_of(segmentation, distance, background, scene, largest):
         if not (certain & inside).any():
             certain |= inside & (squares == squares[inside].max())
     certain = np.where(certain, values, np.uint16(0))
+    if scene.mask is not None:
+        # The mask can cut voxels off from what would be their seeds.
+        certain[np.reshape(scene.mask.host(), scene.shape)[tuple(box)] == 0] = 0
     rims = np.flatnonzero(_rims(certain))
-    if len(rims) == 0:
+    if len(rims) == 0 and certain.any():
         raise ValueError("refine has one label at all voxels, so that there is no border to refine")
     numbers = np.ravel_multi_index(
         [i + part.start for i, part in zip(np.unravel_index(rims, values.shape), box)], scene.shape
