@@ -247,6 +247,16 @@ cdef extern from *:
         classes.back());
     }
 
+    /** Set the device, negative for the CPU, of a job whose arrays are all on it or all in host memory. */
+    void
+    SetDevice(voxelmaps::CudaOptions & options, const Arguments & given)
+    {
+      given.Set(options.deviceID, "device");
+      given.Set(options.inputLocation, "is_on_device");
+      given.Set(options.outputLocation, "is_on_device");
+      given.Set(options.stream, "stream");
+    }
+
     /** Set what jobs of maps and of regions have. */
     template <typename TJob>
     void
@@ -303,9 +313,7 @@ cdef extern from *:
       given.Set(job.connectsAxis, "connects_axis");
       given.Set(job.labels, "labels");
       voxelmaps::CudaOptions options;
-      given.Set(options.deviceID, "device");
-      given.Set(options.inputLocation, "is_on_device");
-      given.Set(options.stream, "stream");
+      SetDevice(options, given);
       std::vector<voxelmaps::RegionFeatures> result;
       CallWithoutLock([&] {
         result =
@@ -359,10 +367,7 @@ cdef extern from *:
       given.Set(job.outputType, "output_type");
       job.execution = MakeExecution(given);
       voxelmaps::CudaOptions options;
-      given.Set(options.deviceID, "device");
-      given.Set(options.inputLocation, "is_on_device");
-      given.Set(options.outputLocation, "is_on_device");
-      given.Set(options.stream, "stream");
+      SetDevice(options, given);
       CallWithoutLock(
         [&] { options.deviceID < 0 ? voxelmaps::ResampleImage(job) : voxelmaps::ResampleImageCuda(job, options); });
     }
@@ -386,10 +391,7 @@ cdef extern from *:
       given.Set(job.outputIsDouble, "is_double");
       job.execution = MakeExecution(given);
       voxelmaps::CudaOptions options;
-      given.Set(options.deviceID, "device");
-      given.Set(options.inputLocation, "is_on_device");
-      given.Set(options.outputLocation, "is_on_device");
-      given.Set(options.stream, "stream");
+      SetDevice(options, given);
       CallWithoutLock([&] {
         options.deviceID < 0 ? voxelmaps::FilterImage(job) : voxelmaps::FilterImageCuda(job, options);
       });
@@ -427,10 +429,7 @@ cdef extern from *:
         given.Set(job.minimumStrength, "minimum_strength");
         given.Set(job.distanceWeighting, "distance_weighting");
         job.execution = MakeExecution(given);
-        given.Set(options.deviceID, "device");
-        given.Set(options.inputLocation, "is_on_device");
-        given.Set(options.outputLocation, "is_on_device");
-        given.Set(options.stream, "stream");
+        SetDevice(options, given);
         given.Set(mayUseCpu, "may_use_cpu");
       }
       bool

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import response_maps
-from .features import FAMILIES, ibsi_features
+from .features import FAMILIES, ibsi_features, resegmented
 from .._image import Image, load
 from .._resample import resample
 
@@ -128,13 +128,6 @@ def _diagnostics(image, mask, used, spacing, stage):
     return values
 
 
-def _resegmented(image, mask, intensity_range=None, outlier_sigmas=None, **_):
-    used = mask if intensity_range is None else mask & (image >= intensity_range[0]) & (image <= intensity_range[1])
-    if outlier_sigmas is not None:
-        used = used & (np.abs(image - image[used].mean()) <= outlier_sigmas * image[used].std())
-    return used
-
-
 class _CtPhantom:
     """The CT phantom of IBSI, in a copy of theibsi/data_sets."""
 
@@ -163,7 +156,15 @@ class _CtPhantom:
             image, mask, spacing = self.prepared(one.spacing, one.order)
             values = _diagnostics(first, region, region, self.image.spacing, "init")
             values.update(_diagnostics(image, mask, mask, spacing, "interp"))
-            values.update(_diagnostics(image, mask, _resegmented(image, mask, **one.parameters), spacing, "reseg"))
+            values.update(
+                _diagnostics(
+                    image,
+                    mask,
+                    resegmented(image, mask, *map(one.parameters.get, ("intensity_range", "outlier_sigmas"))),
+                    spacing,
+                    "reseg",
+                )
+            )
             values.update(
                 ibsi_features(image, mask, spacing=spacing[::-1], aggregations=one.aggregations, **one.parameters)
             )
@@ -298,7 +299,7 @@ def _value_rows(phantom, reference):
                 references.setdefault(row["filter_id"], {})[row["feature_tag"]] = pair
     for letter, dimension, spacing in (("A", 2, (None, None)), ("B", 3, (1, 1))):
         image, mask, steps = phantom.prepared(spacing, 3)
-        used = _resegmented(image, mask, (-1000, 400))
+        used = resegmented(image, mask, (-1000, 400))
         near = tuple(slice(max(0, at.min() - _REACH), at.max() + _REACH + 1) for at in np.nonzero(mask))
         for number, (name, function) in _FILTERS.items():
             box = (slice(None),) * 3 if name == "Simoncelli" else near

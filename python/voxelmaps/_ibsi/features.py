@@ -359,6 +359,17 @@ def _levels_of(values, inside, lower, bin_width, bin_count):
     return levels
 
 
+def resegmented(values, inside, intensity_range=None, outlier_sigmas=None):
+    """The voxels of a region with intensities in a range, and within so many standard deviations of their mean (IBSI, section 2.5)."""
+    if intensity_range is not None:
+        low, high = intensity_range
+        inside = inside & (values >= low) & (values <= high)
+    if outlier_sigmas is not None and inside.any():
+        mean, deviation = values[inside].mean(), values[inside].std()
+        inside = inside & (np.abs(values - mean) <= outlier_sigmas * deviation)
+    return inside
+
+
 def _choice(values, known, what):
     """The values in the order given. Raises ValueError for one that is not known."""
     if not isinstance(values, (str, list, tuple)):
@@ -495,17 +506,12 @@ def ibsi_features(
         raise ValueError(
             "image has infinite intensities in the region: replace them, or leave these voxels out of the mask"
         )
-    used = inside & ~np.isnan(values)
     if intensity_range is not None:
         rule = "two numbers, the lower one first"
         limits = _parameters.numbers(intensity_range, "intensity_range", rule)
         if len(limits) != 2 or not limits[0] < limits[1]:
             raise ValueError(f"intensity_range is {intensity_range!r}, but must be {rule}")
-        low, high = limits
-        used &= (values >= low) & (values <= high)
-    if outlier_sigmas is not None and used.any():
-        mean, deviation = values[used].mean(), values[used].std()
-        used &= np.abs(values - mean) <= outlier_sigmas * deviation
+    used = resegmented(values, inside & ~np.isnan(values), intensity_range, outlier_sigmas)
     if not used.any():
         raise ValueError(
             f"none of the {np.count_nonzero(inside)} voxels of the region has an intensity that re-segmentation leaves"
@@ -571,11 +577,11 @@ def _computed(image, inside, used, sizes, limits, bins, volume_bins, aggregation
         dimension: _Matrices(levels, inside, dimension, alpha)
         for dimension in {AGGREGATIONS[each] for each in aggregations}
     }
+    done: set[tuple[str, str]] = set()
     for aggregation in aggregations:
         for family in texture:
             suffix = aggregation if family in ("cm", "rlm") else aggregation.rpartition("_")[0]
-            if f"{family}_{suffix}" not in result.setdefault("", {}):
-                result[""][f"{family}_{suffix}"] = True
+            if (family, suffix) not in done:
+                done.add((family, suffix))
                 add(family, _texture(family, matrices[AGGREGATIONS[aggregation]], aggregation), f"_{suffix}")
-    result.pop("", None)
     return result

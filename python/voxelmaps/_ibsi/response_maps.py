@@ -18,6 +18,7 @@ from .._suggestions import did_you_mean
 
 # IBSI's names of boundaries, and SciPy's.
 BOUNDARIES = {"zero": "constant", "nearest": "nearest", "periodic": "wrap", "mirror": "reflect"}
+_PAD_MODES = {"zero": "constant", "nearest": "edge", "periodic": "wrap", "mirror": "symmetric"}
 # Images that are computed in one job, before they are pooled.
 _IMAGES_AT_ONCE = 6
 
@@ -59,26 +60,27 @@ def _responses(image, images, pooling=None):
         return result / len(images) if pooling == "mean" else result
 
 
-def rotated(kernels):
-    """The different kernels along x, y and z of a separable filter that is rotated by right angles: about z if it has none along it,
-    otherwise by all 24 rotations."""
-    has_planes = kernels[2] is None
+def _rotated_cascades(rows):
+    """The different cascades of kernels along x, y and z of separable filters that are rotated together by right angles: about z if they
+    have no kernel along it, otherwise by all 24 rotations."""
+    has_planes = rows[0][2] is None
     found = {}
     for order in itertools.permutations(range(2 if has_planes else 3)):
         parity = sum(a > b for a, b in itertools.combinations(order, 2))
         for signs in itertools.product((1, -1), repeat=len(order)):
             # Rotations have the determinant 1.
             if math.prod(signs) == (-1) ** parity:
-                turned = tuple(kernels[axis][::sign] for axis, sign in zip(order, signs)) + (None,) * has_planes
-                found[tuple(None if kernel is None else kernel.tobytes() for kernel in turned)] = turned
+                turned = [
+                    tuple(row[axis][::sign] for axis, sign in zip(order, signs)) + (None,) * has_planes for row in rows
+                ]
+                key = tuple(None if kernel is None else kernel.tobytes() for row in turned for kernel in row)
+                found[key] = turned
     return list(found.values())
 
 
-def _pooled(images, pooling):
-    total, count = images[0], 1
-    for image in images[1:]:
-        total, count = np.maximum(total, image) if pooling == "max" else total + image, count + 1
-    return total if pooling == "max" else total / count
+def rotated(kernels):
+    """The different kernels along x, y and z of a separable filter that is rotated by right angles."""
+    return [row for [row] in _rotated_cascades([kernels])]
 
 
 def separable(image, kernels, boundary, pooling=None):
@@ -142,29 +144,9 @@ def wavelet(image, name, subband, boundary, level=1, pooling=None):
         [*(_with_holes(_of_odd_length(kernels[letter]), i) for letter in letters), *[None] * (3 - len(letters))]
         for i, letters in enumerate(steps, 1)
     ]
-    if pooling is None:
-        variants = [cascade]
-    else:
-        indexed = [np.arange(len(steps) * 10) + 100 * axis if axis < len(subband) else None for axis in range(3)]
-        variants = []
-        for turned in rotated(tuple(indexed)):
-            places = [
-                None if one is None else (one[0] // 100 if one[0] < one[-1] else one[-1] // 100, one[0] < one[-1])
-                for one in turned
-            ]
-            variants.append(
-                [[None if at is None else row[at[0]][:: 1 if at[1] else -1] for at in places] for row in cascade]
-            )
-        variants = _different(variants)
+    variants = [cascade] if pooling is None else _rotated_cascades(cascade)
     images = [([([one for row in variant for one in _filters(row, boundary)], 1.0)], False) for variant in variants]
     return _responses(image, images, pooling)
-
-
-def _different(variants):
-    found = {}
-    for variant in variants:
-        found[tuple(None if kernel is None else kernel.tobytes() for row in variant for kernel in row)] = variant
-    return list(found.values())
 
 
 # Axes of a volume with the planes in front, by the axes that a plane has.
@@ -173,14 +155,14 @@ _PLANES = {"xy": (0, 1, 2), "xz": (1, 0, 2), "yz": (2, 0, 1)}
 _GABOR_CUTOFF = 6.0
 
 
-def gabor(image, sigma, wavelength, gamma, angles, boundary, pooling="mean", planes=("xy",), steps=(1.0, 1.0, 1.0)):
-    """Modulus of a Gabor filter in planes, pooled over angles in radians and over planes (section 3.4). Lengths have the unit of the
+def gabor(image, sigma, wavelength, gamma, angles, boundary, planes=("xy",), steps=(1.0, 1.0, 1.0)):
+    """Modulus of a Gabor filter in planes, the mean over angles in radians and over planes (section 3.4). Lengths have the unit of the
     steps, the sizes of a voxel along x, y and z."""
     fft = library("scipy.fft", "filters of IBSI 2", package="scipy", extra="radiomics")
-    mode = {"zero": "constant", "nearest": "edge", "periodic": "wrap", "mirror": "symmetric"}[boundary]
+    mode = _PAD_MODES[boundary]
     # The modulus is the same after half a turn.
     angles = np.unique(np.round(np.mod(angles, math.pi), 12) % round(math.pi, 12))
-    results = []
+    total = np.zeros(image.shape)
     for plane in planes:
         volume = np.transpose(image, _PLANES[plane])
         step_y, step_x = (steps[::-1][axis] for axis in _PLANES[plane][1:])
@@ -203,8 +185,8 @@ def gabor(image, sigma, wavelength, gamma, angles, boundary, pooling="mean", pla
                 2j * math.pi * along / wavelength
             )
             response = np.abs(fft.ifft2(spectrum * fft.fft2(kernel, shape))[part])
-            results.append(np.transpose(response, np.argsort(_PLANES[plane])))
-    return _pooled(results, pooling)
+            total += np.transpose(response, np.argsort(_PLANES[plane]))
+    return total / (len(planes) * len(angles))
 
 
 def _frequencies(shape):
@@ -233,8 +215,7 @@ def _by_transform(image, transfer_of, boundary):
     """The image, filtered by a transfer function of its shape, which has a margin of half the image unless it is periodic."""
     fft = library("scipy.fft", "filters of IBSI 2", package="scipy", extra="radiomics")
     margins = [0 if boundary in (None, "periodic") else n // 2 for n in image.shape]
-    mode = {"zero": "constant", "nearest": "edge", "mirror": "symmetric"}.get(boundary)
-    padded = np.pad(image, [(n, n) for n in margins], mode=mode) if any(margins) else image
+    padded = np.pad(image, [(n, n) for n in margins], mode=_PAD_MODES[boundary]) if any(margins) else image
     response = fft.ifftn(fft.fftn(padded) * fft.ifftshift(transfer_of(padded.shape))).real
     return response[tuple(slice(margin, margin + n) for margin, n in zip(margins, image.shape))]
 
@@ -268,7 +249,7 @@ _EFFECTS = {
     "Simoncelli": ("level", "riesz_order"),
 }
 _NEEDED = {"LoG": ("sigma",), "Gabor": ("sigma", "wavelength"), "Laws": ("kernels",), "wavelet": ("subband",)}
-FILTERS = ("mean", "LoG", "Laws", "Gabor", "wavelet", "Simoncelli")
+FILTERS = tuple(_EFFECTS)
 
 
 def response_map(
@@ -370,6 +351,7 @@ def response_map(
     >>> voxelmaps.response_map(image, "Laws", kernels="L5L5L5", boundary="zero")[4, 4, 4].round(4)
     np.float64(25.8169)
     """
+    arguments = dict(locals())
     for what, value, known in (
         ("filter", filter, FILTERS),
         ("boundary", boundary, tuple(BOUNDARIES)),
@@ -380,25 +362,11 @@ def response_map(
             raise ValueError(
                 f"{what} is {value!r}, but must be of {', '.join(map(str, known))}{did_you_mean(str(value), [str(one) for one in known])}"
             )
+    defaults = response_map.__kwdefaults__ or {}
     given = {
-        name: value
-        for name, (value, default) in {
-            "size": (size, 5),
-            "sigma": (sigma, None),
-            "cutoff": (cutoff, 4),
-            "kernels": (kernels, None),
-            "energy_distance": (energy_distance, None),
-            "pooling": (pooling, None),
-            "wavelength": (wavelength, None),
-            "gamma": (gamma, 1),
-            "angle": (angle, 0),
-            "angle_step": (angle_step, None),
-            "wavelet_name": (wavelet_name, "coif1"),
-            "subband": (subband, None),
-            "level": (level, 1),
-            "riesz_order": (riesz_order, None),
-        }.items()
-        if value is not default and value != default
+        name: arguments[name]
+        for name in dict.fromkeys(name for names in _EFFECTS.values() for name in names)
+        if arguments[name] is not defaults[name] and arguments[name] != defaults[name]
     }
     for name, value in given.items():
         if name not in _EFFECTS[filter]:
