@@ -177,7 +177,7 @@ _OF_MAPS = {
     **_SHARED,
     "--out FOLDER": "folder for the maps",
     "--jobs TABLE": "CSV file with the columns image, mask, output and optionally label, instead of IMAGE, --mask and --out",
-    "--label N": "label of the region in the mask, a number or the name of a structure (default: 1); with several, such as 1,2,3, or "
+    "--label N": "label of the region in the mask, a number or the name of a structure, in quotes of its own if it has a comma (default: 1); with several, such as 1,2,3, or "
     "all, each has a folder label-N",
     "--format NAME": "nii.gz, nii or nrrd (default: nii.gz)",
     "--channels NAME": "nnunet: write maps as channels of nnU-Net. The parent of the output folders gets imagesTr with "
@@ -202,7 +202,7 @@ _OPTIONS = {
         "--format NAME": "csv or json (default: csv)",
         **_OVERWRITE,
         "--jobs TABLE": "CSV file with the columns image, mask and optionally label, instead of IMAGE and --mask",
-        "--label N": "label of the region in the mask, a number or the name of a structure (default: 1); several, such as 1,2,3, or all "
+        "--label N": "label of the region in the mask, a number or the name of a structure, in quotes of its own if it has a comma (default: 1); several, such as 1,2,3, or all "
         "have a row each",
     },
     "describe": {"--mask MASK": "image that is not 0 inside"},
@@ -585,7 +585,10 @@ def _regions(options, console, worker):
     if out is None and not is_dry_run:
         console.line = console.error
     finish = lambda outcomes: is_dry_run or table.write(outcomes, show)
-    values = lambda one: f"{len(one.maps)} values{' (kept)' * one.kept} of {one.mask_voxels} voxels"
+    number = lambda one: len(one.maps) - ("segment" in one.maps)
+    values = (
+        lambda one: f"{number(one)} value{'s' * (number(one) != 1)}{' (kept)' * one.kept} of {one.mask_voxels} voxels"
+    )
     text = lambda one: values(one) + f", {one.seconds:.1f} s" * (not is_dry_run)
     what = "regions would fail" if is_dry_run else "regions failed"
     _outcomes(table.known(cases, origin), task, options, console, worker, text, finish, what, table.append)
