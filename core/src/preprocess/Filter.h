@@ -7,6 +7,7 @@
 #include "voxelmaps/FilterImageJob.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -26,6 +27,31 @@ struct RecursiveCoefficients
   double causalBoundary[4];
   double anticausalBoundary[4];
 };
+
+/** The numbers of a Gabor filter: even and odd part of one voxel after the other. */
+struct GaborKernel
+{
+  /** Voxels that are adjacent along the axis, from first on, at an offset along the second axis from the result. */
+  struct Row
+  {
+    std::int64_t offset;
+    std::int64_t first;
+    std::int64_t count;
+  };
+  std::vector<Row>    rows;
+  std::vector<double> numbers;
+};
+
+/** The kernel of a Gabor filter for voxels of a spacing. */
+GaborKernel
+MakeGaborKernel(const AxisFilter & filter, const std::array<double, 3> & spacing);
+
+/** The modulus of the response to the even and the odd part. */
+VOXELMAPS_HOST_DEVICE inline double
+Modulus(double even, double odd)
+{
+  return std::sqrt(even * even + odd * odd);
+}
 
 /** The coefficients of a filter for voxels of a size along its axis. Throws EngineError if they are not finite. */
 RecursiveCoefficients
@@ -121,10 +147,19 @@ struct FilterBox
   }
 };
 
+/** How a filter is computed. */
+enum class FilterKind : std::uint8_t
+{
+  Recursive,
+  Convolution,
+  Gabor
+};
+
 /** A filter in the tree of the filters of a job, whose branches begin with the same ones. */
 struct FilterNode
 {
   const AxisFilter *      filter{ nullptr };
+  FilterKind              kind{ FilterKind::Recursive };
   RecursiveCoefficients   coefficients{};
   FilterBox               box;   // of its results
   FilterBox               reads; // of the results of the filter before it, which it needs
