@@ -209,32 +209,32 @@ IsSame(const AxisFilter & a, const AxisFilter & b)
          a.gamma == b.gamma && a.angle == b.angle;
 }
 
-/** Voxels along an axis that a filter reads for results in a box. */
-FilterBox
-GetInputBox(const AxisFilter & filter, unsigned int a, FilterBox box, const Triple & size, const FilterImageJob & job)
+/** Include the voxels along an axis that a filter reads for results in a box. */
+void
+IncludeReads(FilterNode & node, unsigned int a, const Triple & size, const FilterImageJob & job)
 {
-  const FilterKind kind = GetKind(filter);
-  std::int64_t     before = static_cast<std::int64_t>(filter.kernel.size()) - 1 - filter.origin;
-  std::int64_t     after = filter.origin;
-  if (kind == FilterKind::Gabor)
+  const AxisFilter & filter = *node.filter;
+  std::int64_t       before = static_cast<std::int64_t>(filter.kernel.size()) - 1 - filter.origin;
+  std::int64_t       after = filter.origin;
+  if (node.kind == FilterKind::Gabor)
   {
-    before = after = static_cast<std::int64_t>(GetGaborReach(filter, a, job.spacing));
+    before = after = node.reach[a == filter.axis ? 0 : 1];
   }
-  else if (kind == FilterKind::Recursive)
+  else if (node.kind == FilterKind::Recursive)
   {
     // Poles are at most exp(-1.3732 / sigma), so that voxels at this distance have weights below 2^-63 of the greatest.
     const double reach = 32.0 * (filter.sigma / job.spacing[a]) + 8.0;
     before = job.usesEntireLines || reach > static_cast<double>(size[a]) ? size[a] : static_cast<std::int64_t>(reach);
     after = before;
   }
-  const bool isBeyond = box.begin[a] < before || box.end[a] + after > size[a];
+  FilterBox & box = node.reads;
+  const bool  isBeyond = box.begin[a] < before || box.end[a] + after > size[a];
   if (isBeyond && filter.boundary != FilterBoundary::Zero && filter.boundary != FilterBoundary::Nearest)
   {
     before = after = size[a];
   }
   box.begin[a] = std::max<std::int64_t>(0, box.begin[a] - before);
   box.end[a] = std::min(size[a], box.end[a] + after);
-  return box;
 }
 
 /** Set the boxes of nodes; returns the box that they all read. */
@@ -258,11 +258,14 @@ SetBoxes(std::vector<FilterNode> & nodes, const FilterImageJob & job, const Filt
     }
     const AxisFilter & filter = *node.filter;
     node.kind = GetKind(filter);
-    node.reads = GetInputBox(filter, filter.axis, node.box, plan.size, job);
+    node.reads = node.box;
     if (node.kind == FilterKind::Gabor)
     {
-      node.reads = GetInputBox(filter, filter.secondAxis, node.reads, plan.size, job);
+      node.reach = { { static_cast<std::int64_t>(GetGaborReach(filter, filter.axis, job.spacing)),
+                       static_cast<std::int64_t>(GetGaborReach(filter, filter.secondAxis, job.spacing)) } };
+      IncludeReads(node, filter.secondAxis, plan.size, job);
     }
+    IncludeReads(node, filter.axis, plan.size, job);
     include(all, node.reads);
     if (node.kind == FilterKind::Recursive)
     {
@@ -398,19 +401,18 @@ ComputeRecursiveCoefficients(const AxisFilter & filter, double spacing)
 }
 
 GaborKernel
-MakeGaborKernel(const AxisFilter & filter, const std::array<double, 3> & spacing)
+MakeGaborKernel(const FilterNode & node, const std::array<double, 3> & spacing)
 {
   const DefaultFloatingPointEnvironment environment;
   constexpr double                      turn = 6.283185307179586;
+  const AxisFilter &                    filter = *node.filter;
   const double                          cosine = std::cos(filter.angle);
   const double                          sine = std::sin(filter.angle);
-  const auto                            reach = static_cast<std::int64_t>(GetGaborReach(filter, filter.axis, spacing));
-  const auto  secondReach = static_cast<std::int64_t>(GetGaborReach(filter, filter.secondAxis, spacing));
-  GaborKernel kernel;
-  for (std::int64_t j = -secondReach; j <= secondReach; ++j)
+  GaborKernel                           kernel;
+  for (std::int64_t j = -node.reach[1]; j <= node.reach[1]; ++j)
   {
     GaborKernel::Row row{ j, 0, 0 };
-    for (std::int64_t i = -reach; i <= reach; ++i)
+    for (std::int64_t i = -node.reach[0]; i <= node.reach[0]; ++i)
     {
       const double x = static_cast<double>(i) * spacing[filter.axis];
       const double y = static_cast<double>(j) * spacing[filter.secondAxis];

@@ -42,10 +42,6 @@ struct GaborKernel
   std::vector<double> numbers;
 };
 
-/** The kernel of a Gabor filter for voxels of a spacing. */
-GaborKernel
-MakeGaborKernel(const AxisFilter & filter, const std::array<double, 3> & spacing);
-
 /** The modulus of the response to the even and the odd part. */
 VOXELMAPS_HOST_DEVICE inline double
 Modulus(double even, double odd)
@@ -139,6 +135,13 @@ struct FilterBox
     const Triple size = this->GetSize();
     return size[0] * size[1] * size[2];
   }
+  /** Voxels of an array of the box from one to the next along an axis. */
+  std::int64_t
+  GetStride(unsigned int axis) const
+  {
+    const Triple size = this->GetSize();
+    return axis == 0 ? 1 : axis == 1 ? size[0] : size[0] * size[1];
+  }
   /** Number of a voxel in an array of the box. */
   std::int64_t
   GetNumber(std::int64_t x, std::int64_t y, std::int64_t z) const
@@ -158,14 +161,21 @@ enum class FilterKind : std::uint8_t
 /** A filter in the tree of the filters of a job, whose branches begin with the same ones. */
 struct FilterNode
 {
-  const AxisFilter *      filter{ nullptr };
-  FilterKind              kind{ FilterKind::Recursive };
-  RecursiveCoefficients   coefficients{};
+  const AxisFilter *    filter{ nullptr };
+  FilterKind            kind{ FilterKind::Recursive };
+  RecursiveCoefficients coefficients{};
+  /** Offsets of a Gabor filter along its axes are within these. */
+  std::array<std::int64_t, 2> reach{ { 0, 0 } };
+
   FilterBox               box;   // of its results
   FilterBox               reads; // of the results of the filter before it, which it needs
   std::vector<FilterNode> children;
   std::vector<FilterLeaf> leaves;
 };
+
+/** The kernel of a Gabor filter for voxels of a spacing. */
+GaborKernel
+MakeGaborKernel(const FilterNode & node, const std::array<double, 3> & spacing);
 
 /** The filters of a job. */
 struct FilterPlan
