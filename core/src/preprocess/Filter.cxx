@@ -409,10 +409,10 @@ MakeGaborKernel(const FilterNode & node, const std::array<double, 3> & spacing)
   const double                          cosine = std::cos(filter.angle);
   const double                          sine = std::sin(filter.angle);
   GaborKernel                           kernel;
-  for (std::int64_t j = -node.reach[1]; j <= node.reach[1]; ++j)
+  for (std::int64_t j = -node.reach[1]; j <= 0; ++j)
   {
     GaborKernel::Row row{ j, 0, 0 };
-    for (std::int64_t i = -node.reach[0]; i <= node.reach[0]; ++i)
+    for (std::int64_t i = -node.reach[0]; i <= (j < 0 ? node.reach[0] : -1); ++i)
     {
       const double x = static_cast<double>(i) * spacing[filter.axis];
       const double y = static_cast<double>(j) * spacing[filter.secondAxis];
@@ -431,7 +431,8 @@ MakeGaborKernel(const FilterNode & node, const std::array<double, 3> & spacing)
         kernel.numbers.push_back(envelope * std::sin(phase));
       }
     }
-    if (row.count > 0)
+    // Tables of the device are not empty.
+    if (row.count > 0 || j == 0)
     {
       kernel.rows.push_back(row);
     }
