@@ -98,7 +98,7 @@ public:
     m_SumTerms += *reinterpret_cast<const std::int64_t *>(steps.sums + m_Sum);
   }
 
-  /** Of so many keys, of which so many are pairs, and so many of these on the diagonal. */
+  /** Store the sums of keys, of which some are pairs, and some of these on the diagonal. */
   __device__ void
   Get(const std::int64_t * terms, int keys, int pairs, int pairsOnDiagonal, int maxPairs, CooccurrenceSums & sums) const
   {
@@ -117,11 +117,11 @@ private:
   static constexpr int sumStride = sizeof(std::int64_t);
   static constexpr int diagonalPlace = sizeof(std::int64_t);
 
-  /** Of the steps of the current cell c: c * cellStride, and diagonalPlace if it is on the diagonal. */
+  /** Place of the steps of the current cell c: c * cellStride, and diagonalPlace if it is on the diagonal. */
   int m_Place{ 0 };
   int m_Places{ 0 };
   int m_MaxPlace{ 0 };
-  /** Of the step of the current sum. */
+  /** Place of the step of the current sum. */
   int          m_Sum{ 0 };
   std::int64_t m_CellTerms{ 0 };
   std::int64_t m_SumTerms{ 0 };
@@ -789,7 +789,7 @@ PartTileRows(const CooccurrenceTask & task)
   return std::max<std::int64_t>(partWindows / (GetCudaTileRows(task).windowRows * task.outputSize[0]), 1);
 }
 
-/** Of a mark for every window. */
+/** Bytes of the marks, one for each window. */
 std::uint64_t
 MarkBytes(const CooccurrenceTask & task)
 {

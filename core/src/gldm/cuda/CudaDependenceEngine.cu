@@ -258,12 +258,12 @@ private:
 
   DependenceBitsTables<VWidth, VSlices> & m_Tables;
   SizeMatrixSums                          m_Sums;
-  /** Of a level. */
+  /** The sums of the current level. */
   std::uint32_t m_Sum;
   std::uint32_t m_Squares;
   std::uint64_t m_LowInverses;
   std::uint64_t m_HighInverses;
-  /** Of single voxels. */
+  /** The sums of single voxels. */
   std::uint32_t m_Singles{ 0 };
   std::uint32_t m_SingleLevels{ 0 };
   std::uint64_t m_SingleSquares{ 0 };

@@ -228,7 +228,7 @@ private:
           const int           sizeClass = m_Layout.classes[1] == 2 ? 2 * b : b;
           const std::uint32_t sum = own + (sizeClass > 0 ? before : 0u) + (sizeClass < 2 ? after : 0u);
           const std::uint32_t voxels = sum >> sumBits;
-          // Of k + 1 voxels, one is the voxel itself: (k + 1) i - (S + i) = k i - S.
+          // One of the k + 1 voxels is the voxel itself: (k + 1) i - (S + i) = k i - S.
           const std::uint32_t difference = NeighborDifference(level, voxels, sum & sumMask);
           m_Differences[(b * m_Layout.classes[0] + a) * size + i] = (voxels << sumBits) | (difference & sumMask);
         }
