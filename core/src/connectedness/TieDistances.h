@@ -78,7 +78,7 @@ struct TieLead
   }
 };
 
-/** Of a voxel whose zone of ties no other label reaches. */
+/** The lead of a voxel whose zone of ties no other label reaches. */
 constexpr std::uint64_t noLead = ~std::uint64_t{ 0 };
 
 /** Margin of a voxel in the zone of ties: -1 / (1 + lead), from the lead in units, in smallest spacings. */
