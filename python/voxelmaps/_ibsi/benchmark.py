@@ -109,6 +109,19 @@ def _resampled(image, spacing, order, outside):
     return resample(volume, like=grid, interpolation="linear" if order == 1 else "bspline", default_value=outside).array
 
 
+def prepared(image, mask, spacing, order, outside=_AIR, is_rounded=True):
+    """Arrays of the intensities of an Image and of the region of another, and the spacing along x, y and z.
+
+    spacing     New spacing along x and y, and along z; None for that of the image.
+    outside     Intensity beyond the image.
+    """
+    new = [old if one is None else float(one) for old, one in zip(image.spacing, (spacing[0], *spacing))]
+    intensities, region = image.array, mask.array
+    if spacing[0] is not None:
+        intensities, region = _resampled(image, new, order, outside), _resampled(mask, new, 1, 0.0)
+    return np.rint(intensities) if is_rounded else intensities, region >= 0.5, new
+
+
 def _diagnostics(image, mask, used, spacing, stage):
     """What IBSI 1 reports of an image and its masks; arrays have the axes z, y, x, and the spacing those of x, y, z."""
     values = {}
@@ -142,18 +155,10 @@ class _CtPhantom:
             for each, name in (("image", "phantom"), ("mask", "mask"))
         )
 
-    def prepared(self, spacing, order):
-        """Arrays of intensities and of the region, and the spacing along x, y and z."""
-        new = [old if one is None else float(one) for old, one in zip(self.image.spacing, (spacing[0], *spacing))]
-        image, mask = self.image.array, self.mask.array
-        if spacing[0] is not None:
-            image, mask = _resampled(self.image, new, order, _AIR), _resampled(self.mask, new, 1, 0.0)
-        return np.rint(image), mask >= 0.5, new
-
     def rows(self):
         first, region = self.image.array, self.mask.array >= 0.5
         for name, one in _CONFIGURATIONS.items():
-            image, mask, spacing = self.prepared(one.spacing, one.order)
+            image, mask, spacing = prepared(self.image, self.mask, one.spacing, one.order)
             values = _diagnostics(first, region, region, self.image.spacing, "init")
             values.update(_diagnostics(image, mask, mask, spacing, "interp"))
             values.update(
@@ -298,7 +303,7 @@ def _value_rows(phantom, reference):
                 pair = float(row["consensus_value"]), float(row["tolerance"] or 0)
                 references.setdefault(row["filter_id"], {})[row["feature_tag"]] = pair
     for letter, dimension, spacing in (("A", 2, (None, None)), ("B", 3, (1, 1))):
-        image, mask, steps = phantom.prepared(spacing, 3)
+        image, mask, steps = prepared(phantom.image, phantom.mask, spacing, 3)
         used = resegmented(image, mask, (-1000, 400))
         near = tuple(slice(max(0, at.min() - _REACH), at.max() + _REACH + 1) for at in np.nonzero(mask))
         for number, (name, function) in _FILTERS.items():
