@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Features and filters of IBSI: reference values of the phantoms in the package, and matrices against brute force."""
 
+import csv
 import itertools
 import math
 import os
@@ -13,9 +14,10 @@ import voxelmaps
 from test_documentation import ROOT, rows_of_table
 from voxelmaps import _core
 from voxelmaps._cli import main
-from voxelmaps._ibsi import benchmark, response_maps
+from voxelmaps._ibsi import benchmark, patients, response_maps
 
 pytest.importorskip("scipy", reason="SciPy is not installed")
+nibabel = pytest.importorskip("nibabel", reason="nibabel is not installed")
 pytest.importorskip("pywt", reason="PyWavelets is not installed")
 
 CLASSES = ["firstorder", "glcm", "glrlm", "glszm", "gldm", "ngtdm"]
@@ -340,3 +342,112 @@ def test_missing_data(capsys, tmp_path):
     assert "give a copy of github.com/theibsi/data_sets" in capsys.readouterr().err
     assert main(["ibsi", "--reference", str(tmp_path)]) == 1
     assert "give a copy of github.com/theibsi/ibsi_2_reference_data" in capsys.readouterr().err
+
+
+def _patients(folder, number):
+    """A copy of theibsi/data_sets with small PET images of patients, of 3 mm so that they are not resampled. Returns them."""
+    rng, images = np.random.default_rng(8), {}
+    mask = np.zeros((9, 10, 11), np.uint8)
+    mask[2:7, 3:8, 2:9] = 1
+    for i in range(number):
+        name = f"STS_{i + 1:03}"
+        place = folder / "data" / "ibsi_validation" / "nifti" / name
+        place.mkdir(parents=True)
+        images[name] = rng.gamma(2.0, 1.0 + i, mask.shape)
+        for what, array in (("image", images[name]), ("mask", mask)):
+            nifti = nibabel.Nifti1Image(array.T, np.diag([3.0, 3.0, 3.0, 1.0]))
+            nifti.to_filename(place / f"PET_{what}.nii.gz")
+    return images, mask
+
+
+def _teams(folder, table):
+    """Copies of theibsi/ibsi_2_data_analysis and ibsi_2_reference_data with the submissions of teams that are near the values."""
+    rng = np.random.default_rng(9)
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    filters = [f"ID_{number}" for number in range(1, 10)]
+    tags = list(dict.fromkeys(row["feature_tag"] for row in rows))
+    for team, error in (("A", 1e-6), ("B", 1e-5), ("C", 1e-4), ("Odd", 3.0), ("_replaced", 0.0)):
+        place = folder / "teams" / "results" / "phase_3" / team
+        place.mkdir(parents=True)
+        for patient in {row["patient"] for row in rows}:
+            lines = [["feature_tag", *filters]]
+            for row in rows:
+                if row["patient"] == patient:
+                    numbers = [float(row[name]) * (1 + error * rng.normal()) for name in filters]
+                    missing = {"A": "0", "C": ""}.get(team, "1")
+                    cells = [*(f"{one:.9g}" for one in numbers[:7]), missing, missing]
+                    lines.append([row["feature_tag"], *cells])
+            text = "\n".join((";" if team == "B" else ",").join(line) for line in lines)
+            (place / f"{patient}_PET.csv").write_text(text)
+    place = folder / "teams" / "results" / "phase_2"
+    place.mkdir()
+    lines = ["Filter ID,Metric Category,Metric Name,A,B,C,Odd"]
+    lines += [f"{number}.B,Statistics,of {tag},5.0,5.05,4.95,6" for number in range(1, 10) for tag in tags]
+    (place / "20230111.csv").write_text("\n".join(lines))
+    (place / "20220504.csv").write_text(lines[0])
+    place = folder / "reference" / "reference_feature_values"
+    place.mkdir(parents=True)
+    lines = ["filter_id;feature;feature_tag;consensus_value;tolerance"]
+    lines += [f"{number}.B;of {tag};{tag};5;0.1" for number in range(1, 10) for tag in tags]
+    (place / "reference_values.csv").write_text("\n".join(lines))
+
+
+def test_patients(tmp_path, monkeypatch, capsys):
+    """Phase 3: values as those of the functions, in a table, and how many of them agree with teams."""
+    images, mask = _patients(tmp_path, 4)
+    monkeypatch.setattr(benchmark, "rows", lambda *_: [])
+    table = tmp_path / "phase3.csv"
+    command = ["ibsi", "--data", str(tmp_path / "data"), "--patients", str(table)]
+    assert main(command) == 0
+    assert f"{table}: 648 statistics of 4 scans of 4 patients, of which 648 are defined" in capsys.readouterr().out
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    found = {(row["patient"], row["feature_tag"]): row for row in rows}
+    assert len(rows) == len(found) == 72 and {row["modality"] for row in rows} == {"PET"}
+    parameters = {"kernels": "S5E5L5", "pooling": "max", "energy_distance": 5}
+    for name, image in images.items():
+        expected = voxelmaps.ibsi_features(image, mask, families="stat")
+        energy = voxelmaps.response_map(image, "Laws", **parameters)
+        for tag, value in voxelmaps.ibsi_features(energy, mask, families="stat").items():
+            assert float(found[name, tag]["ID_1"]) == pytest.approx(expected[tag], rel=1e-12)
+            assert float(found[name, tag]["ID_4"]) == pytest.approx(value, rel=1e-9)
+    assert main(command) == 1
+    assert "phase3.csv exists: choose another output, or replace it with --overwrite" in capsys.readouterr().err
+    _teams(tmp_path, table)
+    compared = ["--teams", str(tmp_path / "teams"), "--reference", str(tmp_path / "reference"), "--overwrite"]
+    assert main([*command, *compared]) == 0
+    text = capsys.readouterr().out
+    assert "| IBSI 2, phase 3 | LoG | 3, PET | 18 | 18 |" in text and "| IBSI 2, phase 3 | all | | 126 | 126 |" in text
+    # Values that are others differ.
+    statistics = patients.Statistics([(name, "PET") for name in images], list(expected), np.ones((4, 18, 9)))
+    for row in patients.Teams(tmp_path / "teams", tmp_path / "reference").rows(statistics):
+        assert row.within == 0 and len(row.failures) == row.values == (18 if int(row.configuration[0]) < 8 else 0)
+
+
+def test_agreement_of_raters():
+    """Limits as in the literature: 6 subjects and 4 raters of Shrout and Fleiss (1979) have the ICC(2,1) 0.290, from 0.019 to 0.761."""
+    scores = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
+    assert patients._agreement(scores) == pytest.approx(0.019, abs=5e-4)
+    assert patients._agreement([[1, 2, 3], [1, 2, 3]]) == 1
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (["--patients", "a.csv"], ["--patients a.csv needs --data, too"]),
+        (["--data", "data", "--patients", "a.txt"], ["a.txt is a table: give it the ending .csv"]),
+        (["--data", "data", "--patients", "a.csv", "--teams", "x"], ["--teams x needs --reference, too"]),
+        (["--data", "data", "--patients", "none/a.csv"], ["none/a.csv: No such file"]),
+        (["--data", "reference", "--patients", "a.csv"], ["no patients in ibsi_validation/nifti", "theibsi/data_sets"]),
+        (
+            ["--data", "data", "--patients", "a.csv", "--teams", "data", "--reference", "reference"],
+            ["no teams in results/phase_3", "theibsi/ibsi_2_data_analysis"],
+        ),
+    ],
+)
+def test_patients_that_are_missing(tmp_path, monkeypatch, capsys, options, words):
+    _patients(tmp_path, 1)
+    (tmp_path / "reference").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert main(["ibsi", *options]) == 1
+    message = capsys.readouterr().err
+    assert not [word for word in words if word not in message] and message.count("\n") == 1, message
