@@ -49,7 +49,6 @@ public:
     , m_Words(reinterpret_cast<std::uint64_t *>(shared) + reciprocals)
   {}
 
-  /** By hand: behind the tables are one or two buffers of sums, as many as fit. */
   static __host__ __device__ int
   TableBytes(const RunLengthTask & task)
   {

@@ -412,8 +412,7 @@ HalfWords(int entries)
   return (entries + 1) / 2;
 }
 
-/** The tables of a warp in shared memory, in words of 32 bits. By hand: those of windows must begin in different banks.
- */
+/** The tables of a warp in shared memory, in words of 32 bits. By hand: windows begin in different banks. */
 struct BitSlicesLayout
 {
   int levelBits;
