@@ -90,13 +90,13 @@ POLICIES = [
         "^runlength11,merged/.*window:7/levels:32/CudaWindowWalk",
         "H100: larger workspaces leave room for less than 14 blocks",
     ),
-    Policy("gldm.shared", 40960, [0, 16384], "^dependence/.*window:(7|15)/levels:32/CudaWindowWalk", "not recorded"),
+    Policy("gldm.shared", 40960, [0, 16384], "^dependence/.*window:[79]/levels:32/CudaWindowWalk", "not recorded"),
     Policy("gldm.teams", 16, [8, 32, 64], "^dependence/.*window:7/levels:32/CudaWindowWalk", "not recorded"),
     Policy(
         "ngtdm.shared",
         40960,
         [0, 16384],
-        "^graytonedifference/.*window:(7|15)/levels:32/CudaWindowWalk",
+        "^graytonedifference/.*window:[79]/levels:32/CudaWindowWalk",
         "not recorded",
     ),
     Policy(
@@ -107,7 +107,7 @@ POLICIES = [
         "not recorded",
     ),
     Policy(
-        "ngtdm.teams", 32, [8, 16, 64], "^graytonedifference/.*window:(7|15)/levels:32/CudaWindowWalk", "not recorded"
+        "ngtdm.teams", 32, [8, 16, 64], "^graytonedifference/.*window:[79]/levels:32/CudaWindowWalk", "not recorded"
     ),
     Policy(
         "ngtdm.table_warps",
