@@ -30,7 +30,7 @@ struct NodeRound
 };
 
 /** Called by all threads of a block: reserve places at the end of a list for the threads with a true condition. Returns
- * the place of this thread. */
+ * the place of this thread. By hand, as CountUp. */
 inline __device__ std::uint32_t
                   Append(std::uint32_t * size, bool condition)
 {
