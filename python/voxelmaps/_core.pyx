@@ -643,6 +643,17 @@ cdef extern from *:
         vector[FilterTerm] terms
         cpp_bool isMagnitude
 
+    cdef cppclass GaborFilter "voxelmaps::GaborFilter":
+        double sigma
+        double wavelength
+        double gamma
+        double angle
+        FilterBoundary boundary
+        double angleStep
+        cpp_bool hasAllPlanes
+
+    FilteredImage MakeGaborImage "voxelmaps::MakeGaborImage"(const GaborFilter & filter) except +RaisePythonError
+
     cdef enum FilterBoundary "voxelmaps::FilterBoundary":
         pass
 
@@ -876,7 +887,8 @@ def filter_image(*, images, has_progress, **given):
     """Compute a FilterImageJob; see compute_region_features.
 
     images    Tuples of terms and whether the root of the sum of their squares is computed; a term is a list of filters and a factor, and a
-              filter is axis, sigma, order, whether it is normalized across scale, kernel, origin and boundary.
+              filter is axis, sigma, order, whether it is normalized across scale, kernel, origin and boundary. A dict has the parameters of
+              a GaborFilter.
     has_progress
               Whether the voxels count for the progress.
     device    -1 for the CPU.
@@ -887,7 +899,15 @@ def filter_image(*, images, has_progress, **given):
     cdef FilteredImage image
     cdef FilterTerm term
     cdef AxisFilter line
-    for terms, image.isMagnitude in images:
+    cdef GaborFilter gabor
+    for each in images:
+        if isinstance(each, dict):
+            gabor.sigma, gabor.wavelength, gabor.gamma = each["sigma"], each["wavelength"], each["gamma"]
+            gabor.angle, gabor.angleStep, gabor.hasAllPlanes = each["angle"], each["angle_step"], each["has_all_planes"]
+            gabor.boundary = <FilterBoundary><int>each["boundary"]
+            filtered.push_back(MakeGaborImage(gabor))
+            continue
+        terms, image.isMagnitude = each
         image.terms.clear()
         for filters, term.factor in terms:
             term.filters.clear()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -83,6 +83,11 @@ class DicomSeries(NamedTuple):
     problem: str
 
 
+def _kind(header):
+    """SOPClassUID of a header, which some files have in their first part only; None if there is none."""
+    return header.get("SOPClassUID") or getattr(header, "file_meta", {}).get("MediaStorageSOPClassUID")
+
+
 class _File:
     """A file with its frames, which can be none, or the problem for which it cannot be read."""
 
@@ -98,8 +103,7 @@ class _File:
 
     @property
     def kind(self):
-        """SOPClassUID."""
-        return self.header.get("SOPClassUID") or getattr(self.header, "file_meta", {}).get("MediaStorageSOPClassUID")
+        return _kind(self.header)
 
 
 class _Frame:
@@ -580,7 +584,7 @@ def _scan(folder, is_listed=False):
             series.setdefault(uid, []).append(file)
             continue
         # A slice without its pixels.
-        if not file.problem and (not uid or file.kind in kinds):
+        if not file.problem and (not uid or file.kind in kinds or not file.kind and uid in series):
             file.problem = "it is truncated: it has no pixel data"
         if file.problem and uid in series:
             series[uid].append(file)
@@ -645,8 +649,8 @@ def read(
                Dict that gets what SUV come from.
     """
     if is_dataset(path):
-        if path.get("SOPClassUID") != _RTSTRUCT:
-            found = getattr(path.get("SOPClassUID"), "name", path.get("SOPClassUID"))
+        if _kind(path) != _RTSTRUCT:
+            found = getattr(_kind(path), "name", _kind(path))
             raise ValueError(f"it is a Dataset of pydicom, which must be an RTSTRUCT, but is {found}: pass the path")
         return _structures(path, grid, segment, image)
     # Values that matter are checked here; pydicom would warn of others.
@@ -721,7 +725,7 @@ def segment_names(path):
         header = _part_of_header(entries[0], tags)
     else:
         header = path if is_dataset(path) else None
-    kind = None if header is None else header.get("SOPClassUID")
+    kind = None if header is None else _kind(header)
     if kind == _RTSTRUCT:
         return {number: structure.name for number, structure in contours.structures(header).items()}
     items = header.get("SegmentSequence") if kind in _SEGMENTATIONS else ()
@@ -730,6 +734,8 @@ def segment_names(path):
 
 def label_of(mask, label):
     """A label, or a list of them, with numbers for the names of segments or structures of the mask."""
+    if isinstance(label, Set):
+        label = sorted(label, key=lambda each: (isinstance(each, str), each))
     given = [label] if isinstance(label, str) else label if isinstance(label, (list, tuple)) else []
     has_names = any(isinstance(each, str) for each in given)
     return contours.numbers_of(label, segment_names(mask)) if has_names and mask is not None else label
