@@ -22,6 +22,7 @@ cdef extern from *:
     #include "voxelmaps/FeatureMapsJob.h"
     #include "voxelmaps/FilterImageJob.h"
     #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
+    #include "voxelmaps/HostMemory.h"
     #include "voxelmaps/RegionFeaturesJob.h"
     #include "voxelmaps/RegionMatrix.h"
     #include "voxelmaps/ResampleImageJob.h"
@@ -686,6 +687,7 @@ cdef extern from *:
 
 
 cdef extern from * namespace "voxelmaps":
+    uint64_t GetMachineMemory()
     void VerifyWindow(const Triple & size, const Triple & anchor) except +RaisePythonError
 
 
@@ -720,6 +722,12 @@ def find_feature(name, feature):
 def check_window(sizes):
     """Raise ValueError for a window that is too large, of so many voxels along each axis."""
     VerifyWindow(_triple(sizes, 1), _triple((), 0))
+
+
+def machine_memory():
+    """Bytes of memory of this machine; None where they are unknown."""
+    memory = GetMachineMemory()
+    return memory if memory < 2**64 - 1 else None
 
 
 def number_of_devices():
