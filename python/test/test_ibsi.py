@@ -124,7 +124,7 @@ def test_table_of_names():
             table = voxelmaps.region_features(image, region, label=1, features=classes, spacing=spacing, **keywords)
             ours.update((key, float(column[0])) for key, column in table.items() if "_" in key)
         theirs = voxelmaps.ibsi_features(image, mask, spacing=spacing, aggregations=suffixes[0][1:], **limits)
-        for tag, identifier, formula in rows:
+        for tag, _, formula in rows:
             found = [suffix for suffix in ("", *suffixes) if f"{tag}{suffix}" in theirs]
             tags.update(f"{tag}{suffix}" for suffix in found)
             used_rows.update([tag] if found else [])
