@@ -132,6 +132,7 @@ class _Frame:
         self.spacing = (*next(filter(None, pixel), (0, 0)), step or _number(get, "SliceThickness", 0))
         self.slope = _number(get, "RescaleSlope", _number(get, "DoseGridScaling", 1))
         self.intercept = _number(get, "RescaleIntercept", 0)
+        self.has_slope = get("RescaleSlope") is not None
         if self.slope == 0:
             raise ValueError("its RescaleSlope is 0")
         # From rescaled values to SUV.
