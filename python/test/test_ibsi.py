@@ -421,6 +421,13 @@ def test_patients(tmp_path, monkeypatch, capsys):
     statistics = patients.Statistics([(name, "PET") for name in images], list(expected), np.ones((4, 18, 9)))
     for row in patients.Teams(tmp_path / "teams", tmp_path / "reference").rows(statistics):
         assert row.within == 0 and len(row.failures) == row.values == (18 if int(row.configuration[0]) < 8 else 0)
+    (tmp_path / "teams" / "results" / "phase_3" / "B" / "STS_001_PET.csv").write_text("feature_tag,ID_1\n")
+    with pytest.raises(ValueError, match="B/STS_001_PET.csv has not the rows and columns of IBSI's templates: 'ID_2'"):
+        list(patients.Teams(tmp_path / "teams", tmp_path / "reference").rows(statistics))
+    for path in (tmp_path / "teams" / "results" / "phase_2").iterdir():
+        path.unlink()
+    with pytest.raises(ValueError, match="has no tables in results/phase_2"):
+        patients.Teams(tmp_path / "teams", tmp_path / "reference")
 
 
 def test_agreement_of_raters():
