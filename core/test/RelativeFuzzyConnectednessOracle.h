@@ -25,6 +25,8 @@ struct Strengths
   Labels labels;
   /** For every label, keys of all voxels. */
   std::vector<Keys> scenes;
+  /** For every label, the links by its affinity. */
+  std::vector<std::vector<FuzzyConnectednessOracle::Edge>> edges;
   /** Greatest key of any label, and greatest key of all labels but one that has the greatest. */
   Keys first;
   Keys second;
@@ -40,10 +42,11 @@ Labels
 ComputeRelative(const Strengths & strengths, TieRule tieRule);
 
 /** The label of the greatest key; of several such labels, that of the nearest voxel without a tie along paths through
- * voxels with ties, in units of 1/64 of the smallest spacing; at equal distances, the one that has the first seed in
- * memory. By Dijkstra's algorithm, for one label after another. Only voxels that count take part. If margins is not
- * null, those of voxels with ties are set: -1 / (1 + lead), where the lead is by how many smallest spacings the nearest
- * voxel of any other label is farther; 0 if there is none. */
+ * voxels of which each is tied for this label and has its strength along the path, in units of 1/64 of the smallest
+ * spacing; at equal distances, or without such a path, the one that has the first seed in memory. By Dijkstra's
+ * algorithm, for one label after another. Only voxels that count take part. If margins is not null, those of voxels
+ * with ties are set: -1 / (1 + lead), where the lead is by how many smallest spacings the nearest voxel of any other
+ * label is farther; 0 if there is none, and -1 without a path of any label. */
 Labels
 ComputeNearest(const Scene & scene, const Labels & seedLabels, const Strengths & strengths,
                const std::vector<bool> & counts, std::vector<double> * margins = nullptr);

@@ -279,6 +279,55 @@ def test_wrong_response_maps(arguments, text):
         )
 
 
+@pytest.mark.parametrize(
+    "parameters, text",
+    [
+        ({"sigma": 200}, "A Gabor filter of sigma 200 .* reaches 1201 voxels"),
+        ({"wavelength": 1e-320}, "quotients must be finite"),
+        ({"gamma": 1e-320}, "reaches"),
+        ({"angle_step": 0.001}, "steps of 1.74.*e-05 radians"),
+    ],
+)
+def test_wrong_gabor(parameters, text):
+    with pytest.raises(ValueError, match=text):
+        voxelmaps.response_map(np.ones((5, 5, 5)), "Gabor", **{"sigma": 2, "wavelength": 3, **parameters})
+
+
+@pytest.mark.parametrize("boundary", response_maps.BOUNDARIES)
+def test_gabor_is_that_of_a_transform(boundary):
+    """The mean over angles and planes is that of SciPy's Fourier transform with the same kernel."""
+    from scipy import fft
+
+    sigma, wavelength, gamma, spacing = 2.0, 3.5, 0.8, np.array((1.5, 1.0, 0.75))
+    volume = np.random.default_rng(5).normal(0, 100, (9, 17, 20))
+    modes = {"zero": "constant", "nearest": "edge", "periodic": "wrap", "mirror": "symmetric"}
+    expected = []
+    for across in range(3):
+        planes = np.moveaxis(volume, across, 0)
+        steps = np.delete(spacing, across)
+        y, x = np.mgrid[-20:21, -20:21] * steps[:, None, None]
+        padded = np.pad(planes, ((0, 0), (20, 20), (20, 20)), mode=modes[boundary])
+        shape = [n + 40 for n in padded.shape[1:]]
+        for angle in np.radians(np.arange(0, 360, 30)):
+            along, over = x * np.cos(angle) + y * np.sin(angle), y * np.cos(angle) - x * np.sin(angle)
+            exponent = (along**2 + (gamma * over) ** 2) / (2 * sigma**2)
+            kernel = np.where(exponent <= 18, np.exp(2j * np.pi * along / wavelength - exponent), 0)
+            response = fft.ifft2(fft.fft2(padded, shape) * fft.fft2(kernel, shape))[:, 40:-40, 40:-40]
+            expected.append(np.moveaxis(abs(response), 0, across))
+    found = voxelmaps.response_map(
+        volume,
+        "Gabor",
+        sigma=sigma,
+        wavelength=wavelength,
+        gamma=gamma,
+        angle_step=30,
+        boundary=boundary,
+        spacing=spacing.tolist(),
+    )
+    expected = np.mean(expected, axis=0)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * expected.max())
+
+
 def test_gabor_in_millimeters():
     """A wave along y with voxels of 4 mm has the response of the same wave with voxels of 1 mm, per area of a voxel."""
     wave = np.broadcast_to(np.cos(2 * np.pi * np.arange(64) / 16)[:, None], (64, 64))
@@ -319,22 +368,34 @@ def test_constant_regions(value):
 
 @pytest.mark.parametrize("name", ["torch", "cupy", "jax.numpy"])
 def test_arrays_of_a_device(name):
-    """Separable filters have the bits of the CPU, and stay on the device."""
+    """All filters without a Fourier transform have the bits of the CPU, and stay on the device."""
     library = pytest.importorskip(name, reason=f"{name} is not installed")
     if not _core.number_of_devices():
         pytest.skip(_core.reason_for_no_device())
+
+    def check(filtered, volume, what):
+        array = library.asarray(volume).cuda() if name == "torch" else library.asarray(volume, dtype="float64")
+        result = filtered(array)
+        assert type(result) is type(array)
+        on_host = result.cpu().numpy() if name == "torch" else np.asarray(result.get() if name == "cupy" else result)
+        np.testing.assert_array_equal(on_host, filtered(volume), err_msg=what)
+
     volume = np.random.default_rng(4).normal(0, 1, (12, 13, 14))
-    array = library.asarray(volume).cuda() if name == "torch" else library.asarray(volume, dtype="float64")
     for filter_, parameters in (
         ("LoG", {"sigma": 1.5}),
         ("Laws", {"kernels": "E5L5S5", "pooling": "max", "energy_distance": 2}),
+        ("Gabor", {"sigma": 1.5, "wavelength": 3, "gamma": 0.7, "angle_step": 45, "spacing": (2, 1, 1.5)}),
         ("wavelet", {"subband": "LHL", "wavelet_name": "haar", "level": 2, "pooling": "mean"}),
     ):
-        result = voxelmaps.response_map(array, filter_, **parameters)
-        assert type(result) is type(array)
-        on_host = result.cpu().numpy() if name == "torch" else np.asarray(result.get() if name == "cupy" else result)
-        expected = voxelmaps.response_map(volume, filter_, **parameters)
-        np.testing.assert_array_equal(on_host, expected)
+        check(lambda x, given=(filter_, parameters): voxelmaps.response_map(x, given[0], **given[1]), volume, filter_)
+    maps = {name: row for name, row in benchmark._MAPS.items() if row[1] not in ("Simoncelli", "Riesz")}
+    assert len(maps) == 27
+    for map_, (phantom, _, function) in maps.items():
+        check(
+            function,
+            np.asarray(benchmark.load(benchmark._PHANTOMS / f"{phantom}.nii.gz", "a phantom")[0].array, float),
+            map_,
+        )
 
 
 def test_missing_data(capsys, tmp_path):

@@ -18,7 +18,7 @@ struct Keys
 };
 } // namespace
 
-RelativeResults::RelativeResults(const RelativeFuzzyConnectednessJob & job, std::uint8_t * ties)
+RelativeResults::RelativeResults(const RelativeFuzzyConnectednessJob & job, std::uint32_t * ties)
   : m_Job(job)
   , m_Combination(MakeAffinityTerms(job).combination)
   , m_MinKey(MinKey(job))
@@ -32,7 +32,7 @@ RelativeResults::WriteLabels(std::int64_t first, int count, const TGetLabel & ge
   for (int i = 0; m_Ties != nullptr && i < count; ++i)
   {
     const Keys keys = getKeys(i);
-    m_Ties[first + i] = keys.winner >= m_MinKey && keys.winner <= keys.others ? 1 : 0;
+    m_Ties[first + i] = keys.winner >= m_MinKey && keys.winner <= keys.others ? keys.winner : noKey;
   }
   const auto write = [&](auto * out) {
     for (int i = 0; i < count; ++i)

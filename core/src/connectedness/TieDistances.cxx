@@ -51,4 +51,30 @@ TieDistances::TieDistances(const RelativeFuzzyConnectednessJob & job)
     stepKeys.push_back(static_cast<std::uint64_t>(length * unitsPerSpacing + 0.5) << rankBits);
   }
 }
+
+std::vector<TieGroup>
+MakeTieGroups(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances)
+{
+  const std::vector<std::uint16_t> & labels = distances.rankLabels;
+  std::vector<TieGroup>              groups;
+  TieGroup                           common{ job.affinity, std::vector<std::uint8_t>(labels.size(), 0) };
+  bool                               isCommon = false;
+  for (std::size_t rank = 0; rank < labels.size(); ++rank)
+  {
+    const auto own = job.labelAffinities.find(labels[rank]);
+    if (own == job.labelAffinities.end())
+    {
+      common.hasRank[rank] = 1;
+      isCommon = true;
+      continue;
+    }
+    groups.push_back({ own->second, std::vector<std::uint8_t>(labels.size(), 0) });
+    groups.back().hasRank[rank] = 1;
+  }
+  if (isCommon)
+  {
+    groups.push_back(common);
+  }
+  return groups;
+}
 } // namespace voxelmaps

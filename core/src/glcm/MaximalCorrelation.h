@@ -151,14 +151,28 @@ struct MaximalCorrelation
     for (int begin = 0; begin < rows; begin += team.step)
     {
       const int i = begin + team.first;
-      for (int j = 0; i < rows && j <= i; ++j)
+      for (int j = 0; i < rows && j <= i; j += sideBySide)
       {
-        TReal sum{};
+        TReal         sums[sideBySide]{};
+        const TReal * others[sideBySide];
+        VOXELMAPS_UNROLL
+        for (int n = 0; n < sideBySide; ++n)
+        {
+          // Rows behind the last one repeat it, and are not stored.
+          others[n] = row(j + n < i ? j + n : i);
+        }
+        const TReal * const elements = row(i);
         for (int k = 0; k < columns; ++k)
         {
-          sum += row(i)[k] * row(j)[k];
+          for (int n = 0; n < sideBySide; ++n)
+          {
+            sums[n] += elements[k] * others[n][k];
+          }
         }
-        matrix[(TriangleRow(i) + j) * stride] = sum;
+        for (int n = 0; n < sideBySide && j + n <= i; ++n)
+        {
+          matrix[(TriangleRow(i) + j + n) * stride] = sums[n];
+        }
       }
       if (team.FinishColumn(begin))
       {
@@ -367,6 +381,9 @@ struct MaximalCorrelation
   }
 
 private:
+  /** So many sums do not wait for each other; a sum of one order waits for each of its additions. */
+  static constexpr int sideBySide = 4;
+
   static VOXELMAPS_HOST_DEVICE TReal
   Sum(int number, const TReal * values)
   {
@@ -387,6 +404,44 @@ private:
     return sum > 0.0 ? 1.0 / TTeam::SquareRoot(sum * total) : zero;
   }
 
+  /** For Multiply(): add what VNumber rows from first on add to the product. */
+  template <int VNumber>
+  static VOXELMAPS_HOST_DEVICE void
+  MultiplyRows(int begin, int first, const TReal * matrix, const TReal * v, TReal * product)
+  {
+    TReal         sums[VNumber]{};
+    TReal         rowValues[VNumber];
+    const TReal * rows[VNumber];
+    for (int n = 0; n < VNumber; ++n)
+    {
+      rowValues[n] = v[first + n];
+      rows[n] = matrix + TriangleRow(first + n);
+    }
+    VOXELMAPS_UNROLL
+    for (int j = begin; j < first; ++j)
+    {
+      const TReal columnValue = v[j];
+      TReal       sum = product[j];
+      for (int n = 0; n < VNumber; ++n)
+      {
+        const TReal element = rows[n][j];
+        sums[n] += element * columnValue;
+        sum += element * rowValues[n];
+      }
+      product[j] = sum;
+    }
+    for (int n = 0; n < VNumber; ++n)
+    {
+      const int i = first + n;
+      for (int j = first; j < i; ++j)
+      {
+        sums[n] += rows[n][j] * v[j];
+        product[j] += rows[n][j] * rowValues[n];
+      }
+      product[i] = sums[n] + rows[n][i] * rowValues[n];
+    }
+  }
+
   /** product = scale A v for the rows from begin on. */
   static VOXELMAPS_HOST_DEVICE void
   Multiply(const TTeam & team, int begin, int levels, const TReal * matrix, const TReal * v, TReal scale,
@@ -395,19 +450,15 @@ private:
     if constexpr (TTeam::isAlone)
     {
       // Reads each element once; every sum still has the order of the columns.
-      VOXELMAPS_UNROLL
-      for (int i = begin; i < levels; ++i)
+      int first = begin;
+      for (; first + sideBySide <= levels; first += sideBySide)
       {
-        const TReal * const row = matrix + TriangleRow(i);
-        const TReal         rowValue = v[i];
-        TReal               sum{};
-        VOXELMAPS_UNROLL
-        for (int j = begin; j < i; ++j)
-        {
-          sum += row[j] * v[j];
-          product[j] += row[j] * rowValue;
-        }
-        product[i] = sum + row[i] * rowValue;
+        MultiplyRows<sideBySide>(begin, first, matrix, v, product);
+      }
+      VOXELMAPS_UNROLL
+      for (; first < levels; ++first)
+      {
+        MultiplyRows<1>(begin, first, matrix, v, product);
       }
       VOXELMAPS_UNROLL
       for (int i = begin; i < levels; ++i)

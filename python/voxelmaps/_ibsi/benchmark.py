@@ -187,11 +187,6 @@ def _phantom_rows():
 # --- IBSI 2 -----------------------------------------------------------------------------------------------------------------
 
 
-def _angles(step):
-    return np.radians(np.arange(0, 360, step))
-
-
-_ALL_PLANES = ("xy", "xz", "yz")
 _LOG = functools.partial(response_maps.laplacian_of_gaussian, boundary="zero", sigmas=[1.5] * 3)
 # Response maps of phase 1, by their names: phantom, class and function. Voxels have 2 mm.
 _MAPS = {
@@ -216,14 +211,10 @@ _MAPS = {
         )
         for i, pooled in enumerate(({}, {"pooling": "max"}, {"pooling": "max", "energy_reach": 7}), 1)
     },
-    "4_a_1": ("impulse", "Gabor", lambda x: response_maps.gabor(x, 5, 2, 0.5, [math.radians(60)], "zero")),
-    "4_a_2": ("impulse", "Gabor", lambda x: response_maps.gabor(x, 5, 2, 0.5, _angles(45), "zero", planes=_ALL_PLANES)),
-    "4_b_1": ("sphere", "Gabor", lambda x: response_maps.gabor(x, 10, 4, 2.5, [math.radians(225)], "mirror")),
-    "4_b_2": (
-        "sphere",
-        "Gabor",
-        lambda x: response_maps.gabor(x, 10, 4, 2.5, _angles(22.5), "mirror", planes=_ALL_PLANES),
-    ),
+    "4_a_1": ("impulse", "Gabor", lambda x: response_maps.gabor(x, 5, 2, 0.5, 60, "zero")),
+    "4_a_2": ("impulse", "Gabor", lambda x: response_maps.gabor(x, 5, 2, 0.5, 0, "zero", 45, "all")),
+    "4_b_1": ("sphere", "Gabor", lambda x: response_maps.gabor(x, 10, 4, 2.5, 225, "mirror")),
+    "4_b_2": ("sphere", "Gabor", lambda x: response_maps.gabor(x, 10, 4, 2.5, 0, "mirror", 22.5, "all")),
     **{
         f"{name}_{i}": (
             phantom,
@@ -281,7 +272,7 @@ _FILTERS = {
         x, [1.5 / step for step in spacing], "mirror", dimension)),
     4: ("Laws", lambda x, dimension, spacing: response_maps.laws(x, "L5E5E5"[: 2 * dimension], "mirror", "max", 7)),
     5: ("Gabor", lambda x, dimension, spacing: response_maps.gabor(
-        x, 5 / spacing[0], 2 / spacing[0], 1.5, _angles(22.5), "mirror", planes=_ALL_PLANES if dimension == 3 else ("xy",))),
+        x, 5 / spacing[0], 2 / spacing[0], 1.5, 0, "mirror", 22.5, "all" if dimension == 3 else "xy")),
     6: ("wavelet", lambda x, dimension, spacing: response_maps.wavelet(x, "db3", "LLH"[3 - dimension :], "mirror", 1, "mean")),
     7: ("wavelet", lambda x, dimension, spacing: response_maps.wavelet(x, "db3", "HHH"[:dimension], "mirror", 2, "mean")),
     8: ("Simoncelli", lambda x, dimension, spacing: response_maps.simoncelli(x, 1, dimension=dimension)),

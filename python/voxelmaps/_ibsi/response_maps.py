@@ -34,24 +34,29 @@ _LAWS = {
 }
 
 
+def _boundary_number(boundary):
+    return _SCIPY_BOUNDARIES.index(BOUNDARIES[boundary])
+
+
 def _filters(kernels, boundary):
     """Convolutions along x, y and z by kernels of odd length, as _filter_image has them; None leaves an axis as it is."""
-    number = _SCIPY_BOUNDARIES.index(BOUNDARIES[boundary])
     return [
-        _filter_image.convolution(axis, np.asarray(kernel, np.float64).tolist(), len(kernel) // 2, number)
+        _filter_image.convolution(
+            axis, np.asarray(kernel, np.float64).tolist(), len(kernel) // 2, _boundary_number(boundary)
+        )
         for axis, kernel in enumerate(kernels)
         if kernel is not None
     ]
 
 
-def _responses(image, images, pooling=None):
+def _responses(image, images, pooling=None, spacing=(1.0, 1.0, 1.0)):
     """The image, filtered in one or several ways, which are pooled; an array of its library."""
     pixels = image if isinstance(image, _arrays.Array) else _arrays.array_of(image, "image")
     module, result = pixels.library.module(), None
     with pixels.library.current_device():
         for first in range(0, len(images), _IMAGES_AT_ONCE):
             for each in _filter_image.compute(
-                pixels, images[first : first + _IMAGES_AT_ONCE], has_progress=False
+                pixels, images[first : first + _IMAGES_AT_ONCE], spacing=spacing, has_progress=False
             ).array:
                 combined = (
                     each if result is None else module.maximum(result, each) if pooling == "max" else result + each
@@ -149,44 +154,25 @@ def wavelet(image, name, subband, boundary, level=1, pooling=None):
     return _responses(image, images, pooling)
 
 
-# Axes of a volume with the planes in front, by the axes that a plane has.
-_PLANES = {"xy": (0, 1, 2), "xz": (1, 0, 2), "yz": (2, 0, 1)}
-# Kernels of Gabor filters end where their envelope is exp(-18).
-_GABOR_CUTOFF = 6.0
+def gabor(image, sigma, wavelength, gamma, angle, boundary, angle_step=None, planes="xy", spacing=(1.0, 1.0, 1.0)):
+    """Modulus of a Gabor filter in planes, up to 6 sigmas (section 3.4).
 
-
-def gabor(image, sigma, wavelength, gamma, angles, boundary, planes=("xy",), steps=(1.0, 1.0, 1.0)):
-    """Modulus of a Gabor filter in planes, the mean over angles in radians and over planes (section 3.4). Lengths have the unit of the
-    steps, the sizes of a voxel along x, y and z."""
-    fft = library("scipy.fft", "filters of IBSI 2", package="scipy", extra="radiomics")
-    mode = _PAD_MODES[boundary]
-    # The modulus is the same after half a turn.
-    angles = np.unique(np.round(np.mod(angles, math.pi), 12) % round(math.pi, 12))
-    total = np.zeros(image.shape)
-    for plane in planes:
-        volume = np.transpose(image, _PLANES[plane])
-        step_y, step_x = (steps[::-1][axis] for axis in _PLANES[plane][1:])
-        reach_y, reach_x = (
-            math.ceil(_GABOR_CUTOFF * sigma * max(1.0, 1.0 / gamma) / step) for step in (step_y, step_x)
-        )
-        y, x = np.mgrid[-reach_y : reach_y + 1, -reach_x : reach_x + 1]
-        y, x = y * step_y, x * step_x
-        padded = np.pad(volume, ((0, 0), (reach_y, reach_y), (reach_x, reach_x)), mode=mode)
-        shape = [fft.next_fast_len(n + 2 * reach) for n, reach in zip(padded.shape[1:], (reach_y, reach_x))]
-        part = (
-            slice(None),
-            *(slice(2 * reach, 2 * reach + n) for reach, n in zip((reach_y, reach_x), volume.shape[1:])),
-        )
-        spectrum = fft.fft2(padded, shape)
-        for angle in angles:
-            along = x * math.cos(angle) + y * math.sin(angle)
-            across = -x * math.sin(angle) + y * math.cos(angle)
-            kernel = np.exp(-(along**2 + gamma**2 * across**2) / (2 * sigma**2)) * np.exp(
-                2j * math.pi * along / wavelength
-            )
-            response = np.abs(fft.ifft2(spectrum * fft.fft2(kernel, shape))[part])
-            total += np.transpose(response, np.argsort(_PLANES[plane]))
-    return total / (len(planes) * len(angles))
+    sigma, wavelength
+                In the unit of the spacing along x, y and z.
+    angle       In degrees.
+    angle_step  If given, the mean over the angles in these steps, from the angle to a turn beyond it.
+    planes      "xy", or "all" for the mean over the three directions.
+    """
+    parameters = {
+        "sigma": sigma,
+        "wavelength": wavelength,
+        "gamma": gamma,
+        "angle": math.radians(angle),
+        "angle_step": math.radians(angle_step or 0),
+        "has_all_planes": planes == "all",
+        "boundary": _boundary_number(boundary),
+    }
+    return _responses(image, [parameters], spacing=spacing)
 
 
 def _frequencies(shape):
@@ -282,7 +268,7 @@ def response_map(
     ----------
     image : array, image or path
         Intensities, as in filter_image, with 3 axes. Arrays on a CUDA device are filtered there, with the same bits as on the CPU, by
-        the filters mean, LoG, Laws and wavelet.
+        the filters mean, LoG, Laws, Gabor and wavelet.
     filter : {"mean", "LoG", "Laws", "Gabor", "wavelet", "Simoncelli"}
         The mean of a box; the Laplacian of a Gaussian; a Laws kernel; the modulus of a Gabor filter in planes across z, or in all three
         directions if dimension is 3 and angle_step is given; a subband of an undecimated separable wavelet transform; a level of
@@ -297,7 +283,8 @@ def response_map(
     size : int, default 5
         For mean: voxels of the box along each axis, an odd number.
     sigma : float, optional
-        For LoG and Gabor: standard deviation in mm, or in voxels without a spacing.
+        For LoG and Gabor: standard deviation in mm, or in voxels without a spacing. Gabor's kernel ends after 6 of them along and across
+        the wave, at 1024 voxels at most.
     cutoff : float, default 4
         For LoG: the kernel ends after so many sigmas.
     kernels : str, optional
@@ -311,7 +298,7 @@ def response_map(
     angle : float, default 0
         For Gabor: in degrees.
     angle_step : float, optional
-        For Gabor: mean over angles from 0 to 360 degrees in these steps, instead of one angle.
+        For Gabor: mean over angles in steps of so many degrees, from the angle to a turn beyond it, instead of one angle.
     wavelet_name : str, default "coif1"
         For wavelet: name of a discrete wavelet of PyWavelets.
     subband : str, optional
@@ -333,7 +320,7 @@ def response_map(
     ValueError, TypeError
         If the image has no 3 axes or an argument is missing or wrong.
     ImportError
-        If SciPy or PyWavelets is not installed, for Gabor, Simoncelli and the Riesz transform, or wavelet.
+        If SciPy or PyWavelets is not installed, for Simoncelli and the Riesz transform, or wavelet.
 
     See Also
     --------
@@ -421,15 +408,12 @@ def response_map(
                 f"subband is {subband!r}, but must be {dimension} letters L or H, such as {'LHL'[:dimension]!r}"
             )
         result = wavelet(pixels, wavelet_name, subband, boundary, level, pooling)
+    elif filter == "Gabor":
+        planes = "all" if dimension == 3 and angle_step is not None else "xy"
+        result = gabor(pixels, sigma, wavelength, gamma, angle, boundary, angle_step, planes, steps)
     else:
         host = np.asarray(pixels.host(), np.float64)
-        if filter == "Gabor":
-            angles = [angle] if angle_step is None else np.arange(0.0, 360.0, angle_step)
-            planes = tuple(_PLANES) if dimension == 3 and angle_step is not None else ("xy",)
-            result = gabor(host, sigma, wavelength, gamma, np.radians(angles), boundary, planes=planes, steps=steps)
-        else:
-            result = simoncelli(host, level, boundary, riesz_order, dimension)
-        result = pixels.library.from_host(result)
+        result = pixels.library.from_host(simoncelli(host, level, boundary, riesz_order, dimension))
     if filter == "LoG" and riesz_order is not None:
         on_host = np.asarray(_arrays.Array(result, pixels.library).host(), np.float64)
         result = pixels.library.from_host(riesz(on_host, riesz_order, boundary))

@@ -8,16 +8,64 @@
 #include "common/HostMemory.h"
 #include "common/ParallelFor.h"
 #include "connectedness/TieDistances.h"
+#include "ConnectednessGraph.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 namespace voxelmaps
 {
+/** For every voxel of the zone of ties, one bit for each link of the graph along which the neighbor there passes labels
+ * on to it; for other voxels 0. ties are the keys of voxels of the zone, and noKey for others. If not all labels have
+ * the affinity of the graph, strengths are the greatest keys of all voxels; otherwise null, as a neighbor is then never
+ * weaker than the voxel that it has such a link to. passing may be ties. */
+inline void
+FindPassingLinks(const RelativeFuzzyConnectednessJob & job, const ConnectednessGraph & graph,
+                 const std::uint32_t * strengths, const std::uint32_t * ties, std::uint32_t * passing)
+{
+  constexpr std::int64_t chunk = 128;
+  const Triple &         size = job.size;
+  const std::int64_t     rows = size[1] * size[2];
+  ForEachTask(rows, job.execution, [&](unsigned int) {
+    return [&](std::int64_t row) {
+      for (std::int64_t x = 0; x < size[0]; x += chunk)
+      {
+        const std::int64_t               count = std::min(chunk, size[0] - x);
+        const std::int64_t               first = row * size[0] + x;
+        std::array<std::uint32_t, chunk> bits{};
+        const bool                       hasTies =
+          std::any_of(ties + first, ties + first + count, [](std::uint32_t key) { return key != noKey; });
+        for (std::size_t l = 0; hasTies && l < graph.links.size(); ++l)
+        {
+          const Link &       link = graph.links[l];
+          const std::int64_t y = row % size[1] + link.y;
+          const std::int64_t z = row / size[1] + link.z;
+          const std::int64_t begin = std::max<std::int64_t>(x, -link.x);
+          const std::int64_t end = std::min<std::int64_t>(x + count, size[0] - std::max(link.x, 0));
+          if (y < 0 || y >= size[1] || z < 0 || z >= size[2] || begin >= end)
+          {
+            continue;
+          }
+          const std::int64_t from = row * size[0] + begin;
+          graph.ForEachKey(from, static_cast<int>(end - begin), link, [&](int i, std::uint32_t key) {
+            const std::uint32_t tie = ties[from + i];
+            const bool          isStrong = strengths == nullptr || strengths[from + i + link.stride] >= tie;
+            bits[begin - x + i] |= (tie != noKey && key >= tie && isStrong ? 1u : 0u) << l;
+          });
+        }
+        std::copy(bits.begin(), bits.begin() + count, passing + first);
+      }
+      job.execution.CheckAbort();
+    };
+  });
+}
+
 /** Gives voxels in the zone of ties the nearest label, as TieDistances defines it.
  *
  * Every tile of the image passes keys on within itself until nothing changes, and wakes the tiles next to it that a
@@ -28,11 +76,13 @@ template <typename TKey, typename TLabel>
 class NearestLabels
 {
 public:
-  /** ties is 1 for voxels of the zone, which have label 0, and 0 for others. */
-  NearestLabels(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances, const std::uint8_t * ties)
+  /** ties is not 0 for voxels of the zone, and 0 for others; passing is what FindPassingLinks() finds. */
+  NearestLabels(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances, const std::uint32_t * ties,
+                const std::uint32_t * passing)
     : m_Job(job)
     , m_Distances(distances)
     , m_Ties(ties)
+    , m_Passing(passing)
     , m_Labels(static_cast<TLabel *>(job.labelOutput))
     , m_TileSize(job.size[2] > 1 ? Triple{ { 32, 16, 16 } } : Triple{ { 64, 64, 1 } })
     , m_Grid(job.size, m_TileSize)
@@ -53,7 +103,8 @@ public:
        : TileGrid::IsForward(link) ? m_Behind
                                    : m_Ahead)
         .push_back({ ((link.z * (m_TileSize[1] + 2)) + link.y) * (m_TileSize[0] + 2) + link.x,
-                     static_cast<TKey>(distances.stepKeys[i]) });
+                     static_cast<TKey>(distances.stepKeys[i]),
+                     static_cast<int>(i) });
       const RowStep row{ link.y, link.z };
       if ((row.y != 0 || row.z != 0) && std::none_of(m_RowSteps.begin(), m_RowSteps.end(), [&](const RowStep & other) {
             return other.y == row.y && other.z == row.z;
@@ -74,38 +125,35 @@ public:
     {
       return false;
     }
-    this->ForEachTile(this->Select([](std::int64_t) { return true; }),
-                      [this](std::int64_t tile, Workspace &) { this->StartTile(tile); });
-    this->PassOnAll();
-    const auto        tied = this->Select([this](std::int64_t tile) { return m_HasTies[tile] != 0; });
+    this->FindKeys(std::vector<std::uint8_t>(m_Distances.rankLabels.size(), 1));
     std::atomic<bool> fits{ true };
-    this->ForEachTile(tied, [&](std::int64_t tile, Workspace &) {
-      this->ForEachTie(tile, [&](std::int64_t voxel) {
-        if (m_Keys[voxel] == unreached)
-        {
-          fits = false;
-        }
-      });
+    this->ForEachTie([&](std::int64_t voxel) {
+      if (m_Keys[voxel] == unreached)
+      {
+        fits = false;
+      }
     });
     if (fits)
     {
-      const auto mask = static_cast<TKey>((std::uint64_t{ 1 } << m_Distances.rankBits) - 1);
-      this->ForEachTile(tied, [&](std::int64_t tile, Workspace &) {
-        this->ForEachTie(tile, [&](std::int64_t voxel) {
-          m_Labels[voxel] = static_cast<TLabel>(m_Distances.rankLabels[m_Keys[voxel] & mask]);
-        });
-      });
+      this->ForEachTie([&](std::int64_t voxel) { this->WriteLabel(voxel, m_Keys[voxel]); });
     }
     return fits;
   }
 
-  /** Write the margins of the zone, whose labels Settle() has changed. */
-  template <typename TReal>
+  /** Let keys be those of the nearest voxels with labels of these ranks. */
   void
-  WriteMargins(TReal * margins)
+  FindKeys(const std::vector<std::uint8_t> & hasRank)
+  {
+    this->ForEachTile(this->Select([](std::int64_t) { return true; }),
+                      [&](std::int64_t tile, Workspace &) { this->StartTile(tile, hasRank); });
+    this->PassOnAll();
+  }
+
+  /** After that, let them be those of the nearest voxels of other labels. Returns the former keys. */
+  std::unique_ptr<TKey[]>
+  FindOtherKeys()
   {
     const auto              voxels = static_cast<std::size_t>(m_Job.GetNumberOfVoxels());
-    const TKey              mask = static_cast<TKey>((std::uint64_t{ 1 } << m_Distances.rankBits) - 1);
     std::unique_ptr<TKey[]> nearest(new TKey[voxels]);
     UseHugePages(nearest.get(), voxels * sizeof(TKey));
     nearest.swap(m_Keys);
@@ -115,25 +163,60 @@ public:
       m_Grid.ForEachRow(m_Grid.GetBox(tile), [&](std::int64_t first, int, int count) {
         for (std::int64_t voxel = first; voxel < first + count; ++voxel)
         {
-          m_Keys[voxel] = m_Ties[voxel] != 0 ? this->GetKeyAcross(voxel, nearest.get(), mask) : outside;
+          m_Keys[voxel] = m_Ties[voxel] != 0 ? this->GetKeyAcross(voxel, nearest.get()) : outside;
         }
       });
     });
     this->PassOnAll();
+    return nearest;
+  }
+
+  /** Call f(voxel) for all voxels of the zone. */
+  template <typename TFunction>
+  void
+  ForEachTie(const TFunction & f) const
+  {
     this->ForEachTile(this->Select([this](std::int64_t tile) { return m_HasTies[tile] != 0; }),
                       [&](std::int64_t tile, Workspace &) {
-                        this->ForEachTie(tile, [&](std::int64_t voxel) {
-                          const TKey key = m_Keys[voxel];
-                          const auto lead = (std::uint64_t{ key } >> m_Distances.rankBits) -
-                                            (std::uint64_t{ nearest[voxel] } >> m_Distances.rankBits);
-                          margins[voxel] = static_cast<TReal>(GetTieMargin(key == unreached ? noLead : lead));
+                        m_Grid.ForEachRow(m_Grid.GetBox(tile), [&](std::int64_t first, int, int count) {
+                          for (std::int64_t voxel = first; voxel < first + count; ++voxel)
+                          {
+                            if (m_Ties[voxel] != 0)
+                            {
+                              f(voxel);
+                            }
+                          }
                         });
                       });
   }
 
-private:
-  // A key of the zone that no path has reached, above all others; all bits: outside of the zone, without a label.
+  TKey
+  GetKey(std::int64_t voxel) const
+  {
+    return m_Keys[voxel];
+  }
+
+  /** Give a voxel the label of a key. */
+  void
+  WriteLabel(std::int64_t voxel, TKey key) const
+  {
+    m_Labels[voxel] = static_cast<TLabel>(m_Distances.rankLabels[key & this->GetRankMask()]);
+  }
+
+  /** The margin of a voxel of the zone from the keys of the nearest label and of other labels. */
+  double
+  GetMargin(TKey nearest, TKey other) const
+  {
+    return GetTieMargin(other >= unreached ? noLead
+                                           : (std::uint64_t{ other } >> m_Distances.rankBits) -
+                                               (std::uint64_t{ nearest } >> m_Distances.rankBits));
+  }
+
+  // A key of the zone that no path has reached, above all others.
   static constexpr TKey unreached = std::numeric_limits<TKey>::max() / 2;
+
+private:
+  // Outside of the zone, without a label.
   static constexpr TKey outside = std::numeric_limits<TKey>::max();
 
   /** A link, from a place in the workspace to a neighbor. */
@@ -141,6 +224,15 @@ private:
   {
     std::int64_t stride;
     TKey         key;
+    int          bit; // of the link, in passing
+
+    /** The key that a voxel has from the neighbor; not below unreached if the neighbor does not pass labels on. */
+    TKey
+    GetKey(TKey neighbor, std::uint32_t passing) const
+    {
+      const auto blocked = static_cast<TKey>(static_cast<TKey>(passing >> bit & 1u) - TKey{ 1 });
+      return static_cast<TKey>(neighbor + key) | (blocked & unreached);
+    }
   };
 
   /** From a row to another one. */
@@ -150,13 +242,13 @@ private:
     int z;
   };
 
-  /** The keys of a tile and of the voxels around it, and for each unreached if it is outside, else 0; for each row,
+  /** The keys of a tile and of the voxels around it, and for each the links that pass labels on to it; for each row,
    * which of the rows before (1) and behind it (2) in memory have changed since it was computed. */
   struct Workspace
   {
-    std::vector<TKey>         keys;
-    std::vector<TKey>         outsides;
-    std::vector<std::uint8_t> due;
+    std::vector<TKey>          keys;
+    std::vector<std::uint32_t> passing;
+    std::vector<std::uint8_t>  due;
   };
 
   template <typename TIsSelected>
@@ -186,19 +278,10 @@ private:
     });
   }
 
-  template <typename TFunction>
-  void
-  ForEachTie(std::int64_t tile, const TFunction & f) const
+  TKey
+  GetRankMask() const
   {
-    m_Grid.ForEachRow(m_Grid.GetBox(tile), [&](std::int64_t first, int, int count) {
-      for (std::int64_t voxel = first; voxel < first + count; ++voxel)
-      {
-        if (m_Ties[voxel] != 0)
-        {
-          f(voxel);
-        }
-      }
-    });
+    return static_cast<TKey>((std::uint64_t{ 1 } << m_Distances.rankBits) - 1);
   }
 
   /** Let tiles that are awake pass keys on, until none is. */
@@ -224,18 +307,15 @@ private:
 
   /** The key of the shortest path from a voxel that begins with a link to a voxel of another label. */
   TKey
-  GetKeyAcross(std::int64_t voxel, const TKey * nearest, TKey mask) const
+  GetKeyAcross(std::int64_t voxel, const TKey * nearest) const
   {
-    const Triple & size = m_Job.size;
-    const Triple   at{ { voxel % size[0], voxel / size[0] % size[1], voxel / (size[0] * size[1]) } };
-    TKey           key = unreached;
+    const TKey mask = this->GetRankMask();
+    TKey       key = unreached;
     for (std::size_t i = 0; i < m_Distances.links.size(); ++i)
     {
-      const Link & link = m_Distances.links[i];
-      const Triple to{ { at[0] + link.x, at[1] + link.y, at[2] + link.z } };
-      const bool   isInside =
-        to[0] >= 0 && to[0] < size[0] && to[1] >= 0 && to[1] < size[1] && to[2] >= 0 && to[2] < size[2];
-      const TKey neighbor = isInside ? nearest[(to[2] * size[1] + to[1]) * size[0] + to[0]] : outside;
+      // Only links in the image pass labels on.
+      const bool passes = (m_Passing[voxel] >> i & 1u) != 0;
+      const TKey neighbor = passes ? nearest[voxel + m_Distances.links[i].stride] : outside;
       if (neighbor != outside && ((neighbor ^ nearest[voxel]) & mask) != 0)
       {
         key = std::min<TKey>(key, static_cast<TKey>((neighbor & ~mask) + m_Distances.stepKeys[i]));
@@ -258,20 +338,22 @@ private:
   }
 
   void
-  StartTile(std::int64_t tile)
+  StartTile(std::int64_t tile, const std::vector<std::uint8_t> & hasRank)
   {
-    std::uint8_t any = 0;
+    std::uint32_t any = 0;
     m_Grid.ForEachRow(m_Grid.GetBox(tile), [&](std::int64_t first, int, int count) {
       for (std::int64_t voxel = first; voxel < first + count; ++voxel)
       {
         any |= m_Ties[voxel];
-        m_Keys[voxel] = m_Labels[voxel] != 0 ? static_cast<TKey>(m_Distances.labelRanks[m_Labels[voxel]])
-                        : m_Ties[voxel] != 0 ? unreached
-                                             : outside;
+        const std::uint32_t rank = m_Distances.labelRanks[m_Labels[voxel]];
+        m_Keys[voxel] = m_Ties[voxel] != 0                           ? unreached
+                        : m_Labels[voxel] != 0 && hasRank[rank] != 0 ? static_cast<TKey>(rank)
+                                                                     : outside;
       }
     });
-    m_HasTies[tile] = any;
-    m_IsAwake[tile] = any;
+    m_HasTies[tile] = any != 0 ? 1 : 0;
+    m_IsAwake[tile] = m_HasTies[tile];
+    m_WasSettled[tile] = 0;
   }
 
   /** Copy the keys of a tile and around it. Returns whether one of them has been reached. */
@@ -280,7 +362,7 @@ private:
   {
     const std::int64_t rowLength = m_TileSize[0] + 2;
     workspace.keys.assign(rowLength * (m_TileSize[1] + 2) * (m_TileSize[2] + 2), unreached);
-    workspace.outsides.assign(workspace.keys.size(), 0);
+    workspace.passing.assign(workspace.keys.size(), 0);
     const Triple & size = m_Job.size;
     TKey           smallest = unreached;
     for (std::int64_t z = std::max<std::int64_t>(box.first[2] - 1, 0);
@@ -293,14 +375,14 @@ private:
       {
         const std::int64_t x = std::max<std::int64_t>(box.first[0] - 1, 0);
         const std::int64_t count = std::min(box.first[0] + box.size[0] + 1, size[0]) - x;
-        const TKey * const from = m_Keys.get() + (z * size[1] + y) * size[0] + x;
+        const std::int64_t first = (z * size[1] + y) * size[0] + x;
+        const TKey * const from = m_Keys.get() + first;
         const std::int64_t to = this->GetLocal(x - box.first[0], y - box.first[1], z - box.first[2]);
         TKey * const       keys = workspace.keys.data() + to;
-        TKey * const       outsides = workspace.outsides.data() + to;
+        std::copy(m_Passing + first, m_Passing + first + count, workspace.passing.data() + to);
         for (std::int64_t i = 0; i < count; ++i)
         {
           keys[i] = std::min(from[i], unreached);
-          outsides[i] = from[i] == outside ? unreached : TKey{ 0 };
           smallest = std::min(smallest, keys[i]);
         }
       }
@@ -316,36 +398,36 @@ private:
   }
 
   /** Pass keys on to the voxels of a row, and along it. Returns whether any has changed. */
-  static TKey
-  PassOnToRow(const std::vector<Step> & steps, TKey alongX, std::int64_t count, TKey * keys, const TKey * outsides)
+  TKey
+  PassOnToRow(const std::vector<Step> & steps, std::int64_t count, TKey * keys, const std::uint32_t * passing) const
   {
     TKey changed = 0;
-    for (const Step & step : steps)
+    for (const Step step : steps)
     {
       const TKey * const from = keys + step.stride;
       for (std::int64_t x = 0; x < count; ++x)
       {
-        // A key that is not below the largest one is none, and what is outside keeps this one.
-        const TKey key = std::min<TKey>(keys[x], static_cast<TKey>(from[x] + step.key) | outsides[x]);
+        // A key that is not below the largest one is none.
+        const TKey key = std::min<TKey>(keys[x], step.GetKey(from[x], passing[x]));
         changed |= key ^ keys[x];
         keys[x] = key;
       }
     }
-    const auto pass = [&](std::int64_t x, TKey from) {
-      const TKey key = std::min<TKey>(keys[x], static_cast<TKey>(from + alongX) | outsides[x]);
+    const auto pass = [&](const Step & step, std::int64_t x, TKey from) {
+      const TKey key = std::min<TKey>(keys[x], step.GetKey(from, passing[x]));
       changed |= key ^ keys[x];
       keys[x] = key;
       return key;
     };
-    TKey last = keys[-1];
-    for (std::int64_t x = 0; x < count; ++x)
+    for (const Step step : m_AlongX)
     {
-      last = pass(x, last);
-    }
-    last = keys[count];
-    for (std::int64_t x = count - 1; x >= 0; --x)
-    {
-      last = pass(x, last);
+      const bool   isAhead = step.stride < 0;
+      TKey         last = isAhead ? keys[-1] : keys[count];
+      std::int64_t x = isAhead ? 0 : count - 1;
+      for (std::int64_t i = 0; i < count; ++i, x -= step.stride)
+      {
+        last = pass(step, x, last);
+      }
     }
     return changed;
   }
@@ -364,7 +446,7 @@ private:
     const auto isChanged = [&](std::int64_t at) {
       const TKey * const keys = workspace.keys.data() + at;
       const auto         isShorter = [&](const Step & step) {
-        return (static_cast<TKey>(keys[step.stride] + step.key) | workspace.outsides[at]) < keys[0];
+        return step.GetKey(keys[step.stride], workspace.passing[at]) < keys[0];
       };
       return std::any_of(m_AlongX.begin(), m_AlongX.end(), isShorter) ||
              std::any_of(m_Ahead.begin(), m_Ahead.end(), isShorter) ||
@@ -408,10 +490,9 @@ private:
       return;
     }
     const std::int64_t rows = box.size[1] * box.size[2];
-    const TKey         alongX = m_AlongX.front().key;
     const auto         passOnTo = [&](const std::vector<Step> & steps, std::int64_t row) {
       const std::int64_t at = this->GetLocal(0, row % box.size[1], row / box.size[1]);
-      return PassOnToRow(steps, alongX, box.size[0], workspace.keys.data() + at, workspace.outsides.data() + at);
+      return this->PassOnToRow(steps, box.size[0], workspace.keys.data() + at, workspace.passing.data() + at);
     };
     this->FindDueRows(tile, box, workspace);
     const auto passOnIfDue = [&](const std::vector<Step> & steps, std::uint8_t which, std::int64_t row) {
@@ -443,15 +524,15 @@ private:
     // Whether a voxel of the first, of any, and of the last plane along every axis has changed.
     bool planes[3][3] = {};
     m_Grid.ForEachRow(box, [&](std::int64_t first, int local, int count) {
-      const std::int64_t row = local / count;
-      const std::int64_t y = row % box.size[1];
-      const std::int64_t z = row / box.size[1];
-      const TKey * const keys = workspace.keys.data() + this->GetLocal(0, y, z);
-      const TKey * const outsides = workspace.outsides.data() + this->GetLocal(0, y, z);
-      TKey               changed = 0;
+      const std::int64_t          row = local / count;
+      const std::int64_t          y = row % box.size[1];
+      const std::int64_t          z = row / box.size[1];
+      const TKey * const          keys = workspace.keys.data() + this->GetLocal(0, y, z);
+      const std::uint32_t * const passing = workspace.passing.data() + this->GetLocal(0, y, z);
+      TKey                        changed = 0;
       for (int x = 0; x < count; ++x)
       {
-        changed |= outsides[x] == 0 ? keys[x] ^ m_Keys[first + x] : TKey{ 0 };
+        changed |= passing[x] != 0 ? keys[x] ^ m_Keys[first + x] : TKey{ 0 };
       }
       if (changed == 0)
       {
@@ -466,7 +547,7 @@ private:
       planes[0][1] = planes[1][1] = planes[2][1] = true;
       for (int x = 0; x < count; ++x)
       {
-        m_Keys[first + x] = outsides[x] == 0 ? keys[x] : m_Keys[first + x];
+        m_Keys[first + x] = passing[x] != 0 ? keys[x] : m_Keys[first + x];
       }
     });
     const Triple place = this->GetPlace(tile);
@@ -493,7 +574,8 @@ private:
 
   const RelativeFuzzyConnectednessJob &  m_Job;
   const TieDistances &                   m_Distances;
-  const std::uint8_t * const             m_Ties;
+  const std::uint32_t * const            m_Ties;
+  const std::uint32_t * const            m_Passing;
   TLabel * const                         m_Labels;
   const Triple                           m_TileSize;
   const TileGrid                         m_Grid;
@@ -510,27 +592,94 @@ private:
   std::vector<RowStep> m_RowSteps;
 };
 
-/** Give voxels in the zone of ties the nearest label. */
+/** Call f with pointers to the labels and to the margins, if there are any, of their types. */
+template <typename TFunction>
+void
+WithLabelsAndMargins(const RelativeFuzzyConnectednessJob & job, const TFunction & f)
+{
+  const auto withLabels = [&](auto * labels) {
+    job.outputIsDouble ? f(labels, static_cast<double *>(job.marginOutput))
+                       : f(labels, static_cast<float *>(job.marginOutput));
+  };
+  job.labelsAre16Bit ? withLabels(static_cast<std::uint16_t *>(job.labelOutput))
+                     : withLabels(static_cast<std::uint8_t *>(job.labelOutput));
+}
+
+/** Give voxels in the zone of ties the nearest label. All labels have the affinity of the graph. ties are the keys of
+ * voxels of the zone, and noKey for others; they are overwritten. */
 inline void
-SettleTiesByDistance(const RelativeFuzzyConnectednessJob & job, const std::uint8_t * ties)
+SettleTiesByDistance(const RelativeFuzzyConnectednessJob & job, const ConnectednessGraph & graph, std::uint32_t * ties)
 {
   const TieDistances distances(job);
-  const auto         settle = [&](auto label) {
-    using Label = decltype(label);
-    if (job.marginOutput == nullptr && NearestLabels<std::uint32_t, Label>(job, distances, ties).Settle())
+  FindPassingLinks(job, graph, nullptr, ties, ties);
+  WithLabelsAndMargins(job, [&](auto * labels, auto * margins) {
+    using Label = std::remove_pointer_t<decltype(labels)>;
+    using Real = std::remove_pointer_t<decltype(margins)>;
+    if (margins == nullptr && NearestLabels<std::uint32_t, Label>(job, distances, ties, ties).Settle())
     {
       return;
     }
-    // Keys of 64 bits are those of all paths, so that what is not reached has no other label.
-    NearestLabels<std::uint64_t, Label> nearest(job, distances, ties);
+    // Keys of 64 bits are those of all paths.
+    NearestLabels<std::uint64_t, Label> nearest(job, distances, ties, ties);
     nearest.Settle();
-    if (job.marginOutput != nullptr)
+    if (margins != nullptr)
     {
-      job.outputIsDouble ? nearest.WriteMargins(static_cast<double *>(job.marginOutput))
-                                 : nearest.WriteMargins(static_cast<float *>(job.marginOutput));
+      const auto keys = nearest.FindOtherKeys();
+      nearest.ForEachTie([&](std::int64_t voxel) {
+        margins[voxel] = static_cast<Real>(nearest.GetMargin(keys[voxel], nearest.GetKey(voxel)));
+      });
     }
-  };
-  job.labelsAre16Bit ? settle(std::uint16_t{ 0 }) : settle(std::uint8_t{ 0 });
+  });
+}
+
+/** The same if labels have affinities of their own. strengths are the greatest keys of all voxels. Ties have the label
+ * whose first seed comes first already, which they keep if no label arrives. */
+inline void
+SettleTiesOfScenes(const RelativeFuzzyConnectednessJob & job, const std::uint32_t * strengths,
+                   const std::uint32_t * ties)
+{
+  using Key = std::uint64_t;
+  const TieDistances distances(job);
+  const auto         voxels = static_cast<std::size_t>(job.GetNumberOfVoxels());
+  WithLabelsAndMargins(job, [&](auto * labels, auto * margins) {
+    using Nearest = NearestLabels<Key, std::remove_pointer_t<decltype(labels)>>;
+    using Real = std::remove_pointer_t<decltype(margins)>;
+    std::vector<std::uint32_t> passing(voxels);
+    Nearest                    nearest(job, distances, ties, passing.data());
+    // Of the nearest label, and of the nearest other one.
+    std::vector<Key> first(voxels, Nearest::unreached);
+    std::vector<Key> second(margins != nullptr ? voxels : 0, Nearest::unreached);
+    for (const TieGroup & group : MakeTieGroups(job, distances))
+    {
+      FuzzyConnectednessProblem problem = job;
+      problem.affinity = group.affinity;
+      FindPassingLinks(job, ConnectednessGraph(problem, 1), strengths, ties, passing.data());
+      nearest.FindKeys(group.hasRank);
+      if (margins == nullptr)
+      {
+        nearest.ForEachTie([&](std::int64_t voxel) { first[voxel] = std::min(first[voxel], nearest.GetKey(voxel)); });
+        continue;
+      }
+      const auto keys = nearest.FindOtherKeys();
+      nearest.ForEachTie([&](std::int64_t voxel) {
+        const TieLead lead = TieLead{ first[voxel], second[voxel] }.With({ keys[voxel], nearest.GetKey(voxel) });
+        first[voxel] = lead.first;
+        second[voxel] = lead.second;
+      });
+    }
+    nearest.ForEachTie([&](std::int64_t voxel) {
+      const bool isReached = first[voxel] != Nearest::unreached;
+      if (isReached)
+      {
+        nearest.WriteLabel(voxel, first[voxel]);
+      }
+      if (margins != nullptr)
+      {
+        margins[voxel] =
+          static_cast<Real>(isReached ? nearest.GetMargin(first[voxel], second[voxel]) : GetTieMargin(0));
+      }
+    });
+  });
 }
 } // namespace voxelmaps
 

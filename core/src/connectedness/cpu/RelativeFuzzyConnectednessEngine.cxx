@@ -26,7 +26,7 @@ ComputeScenes(const RelativeFuzzyConnectednessJob & job)
   std::vector<std::uint32_t> second(voxels, noKey);
   std::vector<std::uint16_t> winners(voxels, 0);
   std::vector<std::uint32_t> scene(voxels);
-  const bool                 keepsTies = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::LowestLabel;
+  const bool                 keepsTies = job.tieRule != RelativeFuzzyConnectednessJob::TieRule::Background;
   ForEachLabelJob(job, [&](std::uint16_t label, const FuzzyConnectednessJob & labelJob) {
     ComputeFuzzyConnectednessKeys(labelJob, scene.data());
     ForEachRangeOfVoxels(job.GetNumberOfVoxels(), job.execution, [&](std::int64_t begin, std::int64_t end) {
@@ -40,16 +40,16 @@ ComputeScenes(const RelativeFuzzyConnectednessJob & job)
       }
     });
   });
-  const bool                      isByDistance = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::Distance;
-  std::unique_ptr<std::uint8_t[]> ties(isByDistance ? new std::uint8_t[voxels] : nullptr);
-  const RelativeResults           results(job, ties.get());
+  const bool                   isByDistance = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::Distance;
+  std::vector<std::uint32_t> & ties = scene;
+  const RelativeResults        results(job, isByDistance ? ties.data() : nullptr);
   ForEachRangeOfVoxels(job.GetNumberOfVoxels(), job.execution, [&](std::int64_t begin, std::int64_t end) {
     results.Write(
       begin, static_cast<int>(end - begin), best.data() + begin, second.data() + begin, winners.data() + begin);
   });
   if (isByDistance)
   {
-    SettleTiesByDistance(job, ties.get());
+    SettleTiesOfScenes(job, best.data(), ties.data());
   }
 }
 } // namespace

@@ -139,12 +139,12 @@ public:
     {
       const bool isByDistance = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::Distance;
       // Not a vector: one thread would clear it.
-      const std::unique_ptr<std::uint8_t[]> ties(isByDistance ? new std::uint8_t[this->GetNumberOfVoxels()] : nullptr);
-      const auto                            isDue = [](std::int64_t, const Contents &) { return true; };
+      const auto ties = isByDistance ? MakeKeys(job) : nullptr;
+      const auto isDue = [](std::int64_t, const Contents &) { return true; };
       this->Write(job, seededTiles, results, seedTree, isDue, ties.get());
       if (isByDistance)
       {
-        SettleTiesByDistance(job, ties.get());
+        SettleTiesByDistance(job, m_Graph, ties.get());
       }
     }
     else if (job.labelsAre16Bit)
@@ -401,7 +401,7 @@ private:
   void
   Write(const RelativeFuzzyConnectednessJob & job, const SeededTiles & seededTiles,
         const std::vector<ComponentResult> & results, const SeedTree & seedTree, const TIsDue & isDue,
-        std::uint8_t * ties = nullptr) const
+        std::uint32_t * ties = nullptr) const
   {
     const RelativeResults writer(job, ties);
     ForEachTask(m_Tiles.grid.GetNumberOfTiles(), job.execution, [&](unsigned int) {

@@ -58,6 +58,50 @@ WriteLabelsKernel(std::int64_t numberOfVoxels, BestKeys keys, std::uint32_t minK
   });
 }
 
+/** Give voxels in the zone of ties the nearest label if labels have affinities of their own. Ties have the label whose
+ * first seed comes first already, which they keep if no label arrives. If there is an output of margins, allocate and
+ * fill the leads. */
+template <typename TLabel>
+void
+SettleTiesOfScenes(const CudaRelativeOutputs & outputs, const BestKeys & view, TLabel * labels,
+                   DeviceBuffer<CudaNearestLabels::Key> & leads, Report & report)
+{
+  using Key = CudaNearestLabels::Key;
+  const Job &        job = outputs.job;
+  const CudaStream & stream = outputs.stream;
+  const auto         voxels = static_cast<std::size_t>(job.GetNumberOfVoxels());
+  CudaTieSettler     settler(outputs, report);
+  DeviceBuffer<Key>  keys(voxels, stream);
+  DeviceBuffer<Key>  groupOthers;
+  CheckCuda(cudaMemsetAsync(keys.data(), 0xff, voxels * sizeof(Key), stream), "setting keys");
+  if (job.marginOutput != nullptr)
+  {
+    leads.Allocate(voxels, stream);
+    groupOthers.Allocate(voxels, stream);
+    CheckCuda(cudaMemsetAsync(leads.data(), 0xff, voxels * sizeof(Key), stream), "setting keys");
+  }
+  for (const TieGroup & group : MakeTieGroups(job, settler.GetDistances()))
+  {
+    FuzzyConnectednessJob groupJob;
+    static_cast<FuzzyConnectednessProblem &>(groupJob) = job;
+    groupJob.affinity = group.affinity;
+    groupJob.minimumStrength = 0.0;
+    groupJob.seeds.clear();
+    CudaConnectednessContext context{ groupJob, outputs.options, nullptr, stream, CudaKernelTimes(stream), nullptr, 0 };
+    const CudaConnectednessSlab slab(context, 0, CudaConnectednessSlab::GetNumberOfPlanes(groupJob));
+    const auto                  hasRank = CopyToDevice(group.hasRank, stream);
+    WithKeys(slab.GetPixels(), [&](auto pixelKeys) {
+      settler.FindKeys<false, decltype(pixelKeys)>(slab.GetScene(), view, hasRank.data(), labels);
+    });
+    if (job.marginOutput != nullptr)
+    {
+      settler.FindOtherKeys(slab.GetScene(), groupOthers.data());
+    }
+    settler.AddGroup(groupOthers.data(), keys.data(), leads.data());
+  }
+  settler.Write(keys.data(), labels, leads.data());
+}
+
 /** Compute one scene for every label, each with its own affinity, and keep the best two of every voxel. */
 void
 ComputeScenes(const Job & job, const CudaOptions & options, Report & report)
@@ -75,15 +119,13 @@ ComputeScenes(const Job & job, const CudaOptions & options, Report & report)
   CheckCuda(cudaMemsetAsync(best.data(), 0, best.size() * sizeof(std::uint32_t), stream), "clearing keys");
   CheckCuda(cudaMemsetAsync(winners.data(), 0, winners.size() * sizeof(std::uint16_t), stream), "clearing labels");
   static_assert(noKey == 0, "memset fills the keys with it");
-  CudaConnectednessScene geometry{}; // the same for all labels
   ForEachLabelJob(job, [&](std::uint16_t label, const FuzzyConnectednessJob & labelJob) {
     CudaConnectednessContext    context{ labelJob, options, nullptr, stream, CudaKernelTimes(stream), nullptr, 0 };
     const CudaConnectednessSlab slab(context, 0, CudaConnectednessSlab::GetNumberOfPlanes(labelJob));
     RunCudaHierarchy(context, slab);
-    geometry = slab.GetScene();
     outputs.Launch([&](unsigned int blocks) {
       AddLabelKernel<<<blocks, threads, 0, stream>>>(
-        count, slab.GetScene().keys, label, job.tieRule == Job::TieRule::LowestLabel, keys);
+        count, slab.GetScene().keys, label, job.tieRule != Job::TieRule::Background, keys);
     });
     report.numberOfIterations += context.numberOfIterations;
     report.kernelMilliseconds += context.kernelTimes.GetMilliseconds();
@@ -97,7 +139,7 @@ ComputeScenes(const Job & job, const CudaOptions & options, Report & report)
         [&](unsigned int blocks) { WriteLabelsKernel<<<blocks, threads, 0, stream>>>(count, keys, MinKey(job), out); });
       if (job.tieRule == Job::TieRule::Distance && !job.seeds.empty())
       {
-        SettleTiesByDistance(outputs, geometry, keys, out, leads, report);
+        SettleTiesOfScenes(outputs, keys, out, leads, report);
       }
     });
   };
@@ -129,7 +171,9 @@ EstimateBytes(const Job & job, bool hasHierarchy)
   const double bytes = !job.labelAffinities.empty() ? image + scenes + output
                        : hasHierarchy               ? computing
                                                     : image + kept + std::max(building, computing);
-  const double distances = job.tieRule == Job::TieRule::Distance ? (job.marginOutput != nullptr ? 16.0 : 8.0) : 0.0;
+  // Keys of labels, those of other labels for margins, and bits of links; of groups of labels, and of all.
+  const double tieKeys = (job.labelAffinities.empty() ? 1.0 : 2.0) * (job.marginOutput != nullptr ? 16.0 : 8.0);
+  const double distances = job.tieRule == Job::TieRule::Distance ? tieKeys + 4.0 : 0.0;
   // Nodes and keys of tiles with seeds are saved.
   const auto   voxels = static_cast<double>(job.GetNumberOfVoxels());
   const double saved = 8.0 * std::min(voxels, 2048.0 * static_cast<double>(job.seeds.size()));

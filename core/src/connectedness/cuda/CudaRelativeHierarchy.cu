@@ -789,7 +789,7 @@ private:
       }
       else if (outputs.job.tieRule == Job::TieRule::Distance)
       {
-        SettleTiesByDistance(outputs, slab.GetScene(), voxels, out, leads, report);
+        SettleTiesByDistance<TKeys>(outputs, slab.GetScene(), voxels, out, leads, report);
       }
     };
     outputs.Write<TLabel>(outputs.job.labelOutput, fill, true);

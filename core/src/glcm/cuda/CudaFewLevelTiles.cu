@@ -334,7 +334,7 @@ private:
   PackedCounts<VIsNarrow ? VLevels : 1, stride>         m_Differences;
   std::int64_t m_OnDiagonal{ 0 };
   std::int64_t m_OffDiagonal{ 0 };
-  // Of cells off the diagonal, and twice those on it.
+  // The squares of cells off the diagonal, and twice those on it.
   std::uint32_t m_Squares{ 0 };
   std::uint32_t m_Maximum{ 0 };
 };
@@ -353,7 +353,7 @@ class TableBlock : public TileBlock
 
 public:
   static constexpr int tableWords = Table::numberOfWords;
-  /** Of the lists of sums and of differences, and of the levels by rank. */
+  /** Bytes of the lists of sums and of differences, and of the levels by rank. */
   static constexpr int listBytes = 2 * maxQuads * static_cast<int>(sizeof(uint2) + sizeof(std::uint32_t)) + VLevels;
 
   __device__

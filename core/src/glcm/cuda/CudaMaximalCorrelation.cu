@@ -258,7 +258,7 @@ private:
     const int rows = this->MakeRanks(m_Rows);
     const int columns = VSymmetric ? rows : this->MakeRanks(m_Columns);
     hasPairs = rows > 0;
-    // Of all teams of the warp.
+    // The greatest numbers of all teams of the warp, which run in lockstep.
     const int maxRows = m_Team.TeamMax(rows);
     const int maxColumns = m_Team.TeamMax(columns);
     if (maxRows == 0)

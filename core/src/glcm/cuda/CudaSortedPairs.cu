@@ -8,6 +8,7 @@
 #include "device/CudaPolicy.h"
 #include "window/cuda/CudaRegisterSort.cuh"
 #include "window/cuda/CudaThreadTables.cuh"
+#include "window/cuda/CudaWindowTile.cuh"
 #include "window/WindowBox.h"
 #include "glcm/CooccurrenceFormulas.h"
 
@@ -97,7 +98,7 @@ public:
     m_SumTerms += *reinterpret_cast<const std::int64_t *>(steps.sums + m_Sum);
   }
 
-  /** Of so many keys, of which so many are pairs, and so many of these on the diagonal. */
+  /** Store the sums of keys, of which some are pairs, and some of these on the diagonal. */
   __device__ void
   Get(const std::int64_t * terms, int keys, int pairs, int pairsOnDiagonal, int maxPairs, CooccurrenceSums & sums) const
   {
@@ -116,11 +117,11 @@ private:
   static constexpr int sumStride = sizeof(std::int64_t);
   static constexpr int diagonalPlace = sizeof(std::int64_t);
 
-  /** Of the steps of the current cell c: c * cellStride, and diagonalPlace if it is on the diagonal. */
+  /** Place of the steps of the current cell c: c * cellStride, and diagonalPlace if it is on the diagonal. */
   int m_Place{ 0 };
   int m_Places{ 0 };
   int m_MaxPlace{ 0 };
-  /** Of the step of the current sum. */
+  /** Place of the step of the current sum. */
   int          m_Sum{ 0 };
   std::int64_t m_CellTerms{ 0 };
   std::int64_t m_SumTerms{ 0 };
@@ -178,29 +179,25 @@ struct LevelRange
 /** How the output is cut into tiles, and shared memory into tables. */
 struct PairsLayout
 {
-  int          rows;
-  int          tileColumns;
-  int          tileRows;
-  int          tileVoxels;
-  int          keyWords;
-  int          countWords;
-  std::int64_t tilesX;
-  std::int64_t tilesY;
+  CudaWindowTiles tiles;
+  int             tileColumns;
+  int             tileRows;
+  int             tileVoxels;
+  int             keyWords;
+  int             countWords;
   /** Component of a feature among those of a direction, -1 if it is not selected. */
   int  components[CooccurrenceTask::maxFeatures];
   bool needsTerms;
   bool needsKeys;
   bool needsDifferences;
 
-  PairsLayout(const CooccurrenceTask & task, int blockRows)
-    : rows(blockRows)
+  PairsLayout(const CooccurrenceTask & task, int rows)
+    : tiles(task, rows, 1)
     , tileColumns(lanesPerWarp + task.window[0] - 1)
     , tileRows(rows + task.window[1] - 1)
     , tileVoxels(tileColumns * tileRows * task.window[2])
     , keyWords(NumberOfKeys(static_cast<int>(task.maxPairs)))
     , countWords(BlockTables<1>::NumberOfWords<std::uint8_t>(task.numberOfGrayLevels + 1))
-    , tilesX((task.outputSize[0] + lanesPerWarp - 1) / lanesPerWarp)
-    , tilesY((task.outputSize[1] + rows - 1) / rows)
     , needsTerms(task.needsCells || task.needsSumCounts || task.needsDifferenceCounts)
     , needsKeys(task.needsCells || task.needsSumCounts)
     , needsDifferences(task.needsDifferenceCounts || task.needsWeights)
@@ -217,7 +214,7 @@ struct PairsLayout
     constexpr std::size_t blockBytes =
       SortedKeySteps::bytes + SortedKeySteps::numberOfTerms * sizeof(std::int64_t) + sizeof(LevelRange);
     return blockBytes + RoundedTileBytes() +
-           static_cast<std::size_t>(rows) * BlockTables<1>::Bytes(keyWords + 2 * countWords);
+           static_cast<std::size_t>(tiles.rows) * BlockTables<1>::Bytes(keyWords + 2 * countWords);
   }
   /** Number of warps that a multiprocessor runs at a time. */
   int
@@ -225,7 +222,7 @@ struct PairsLayout
   {
     constexpr std::size_t reservedBytes = 1024; // by the system, for each block
     const std::size_t     blocks = (limits.maxSharedMemoryPerBlock + reservedBytes) / (SharedBytes() + reservedBytes);
-    return std::min(static_cast<int>(blocks) * rows, warpsPerMultiprocessor);
+    return std::min(static_cast<int>(blocks) * tiles.rows, warpsPerMultiprocessor);
   }
   VOXELMAPS_HOST_DEVICE std::size_t
                         RoundedTileBytes() const
@@ -289,25 +286,14 @@ struct PairsMemory
   {
     int minLevel = maxLevels;
     int maxLevel = 1;
-    for (int i = threadIdx.x; i < layout.tileVoxels; i += blockDim.x)
-    {
-      const int          row = i / layout.tileColumns;
-      const int          plane = row / layout.tileRows;
-      const std::int64_t x = start[0] + i - row * layout.tileColumns + task.outputToLevels[0] - task.anchor[0];
-      const std::int64_t y = start[1] + row - plane * layout.tileRows + task.outputToLevels[1] - task.anchor[1];
-      const std::int64_t z = start[2] + plane + task.outputToLevels[2] - task.anchor[2];
-      int                level = 0;
-      if (x >= 0 && x < task.levelsSize[0] && y >= 0 && y < task.levelsSize[1] && z >= 0 && z < task.levelsSize[2])
-      {
-        level = task.levels[task.LevelOffset(x, y, z)];
-      }
-      tile[i] = static_cast<std::uint16_t>(level);
+    ForEachTileLevel(task, start, layout.tileColumns, layout.tileRows, task.window[2], [&](int i, std::uint16_t level) {
+      tile[i] = level;
       if (level != 0)
       {
-        minLevel = min(minLevel, level);
-        maxLevel = max(maxLevel, level);
+        minLevel = min(minLevel, int{ level });
+        maxLevel = max(maxLevel, int{ level });
       }
-    }
+    });
     // By hand: the compiler reduces the values of a warp first.
     atomicMin(&range->first, minLevel);
     atomicMax(&range->last, maxLevel);
@@ -685,16 +671,12 @@ __launch_bounds__(VRows * lanesPerWarp, warpsPerMultiprocessor / VRows)
 {
   extern __shared__ __align__(16) char shared[];
   const PairsMemory                    memory(layout, shared);
-  const std::int64_t                   tile = firstTile + blockIdx.x;
-  const std::int64_t                   tileRow = tile / layout.tilesX;
-  const std::int64_t                   tilePlane = tileRow / layout.tilesY;
-  const std::int64_t                   start[3] = { (tile - tileRow * layout.tilesX) * lanesPerWarp,
-                                                    (tileRow - tilePlane * layout.tilesY) * VRows,
-                                                    tilePlane };
-  const std::int64_t                   voxel[3] = { start[0] + threadIdx.x % lanesPerWarp,
-                                                    start[1] + threadIdx.x / lanesPerWarp,
-                                                    start[2] };
-  const bool                           isOutput = voxel[0] < task.outputSize[0] && voxel[1] < task.outputSize[1];
+  std::int64_t                         start[3];
+  layout.tiles.GetStart(firstTile + blockIdx.x, start);
+  const std::int64_t voxel[3] = { start[0] + threadIdx.x % lanesPerWarp,
+                                  start[1] + threadIdx.x / lanesPerWarp,
+                                  start[2] };
+  const bool         isOutput = voxel[0] < task.outputSize[0] && voxel[1] < task.outputSize[1];
   const std::int64_t number = (voxel[2] * task.outputSize[1] + voxel[1]) * task.outputSize[0] + voxel[0];
   const bool isComputed = isOutput && (marks != nullptr ? marks[number] != 0 : WindowBox(task, voxel).isComputed);
   if (marks != nullptr && __syncthreads_or(isComputed) == 0)
@@ -754,13 +736,15 @@ Launch(const CooccurrenceTask & task, const std::int32_t * pairList, const std::
   // In parts of about a tenth of a second, so that an abort is quick whatever the window.
   constexpr std::int64_t partPairs = std::int64_t{ 1 } << 33;
   const std::int64_t     tilePairs = static_cast<std::int64_t>(task.maxPairs) * task.numberOfOffsets * threads;
-  const std::int64_t     tiles = layout.tilesX * layout.tilesY * task.outputSize[2];
   const std::int64_t     part = std::max<std::int64_t>(partPairs / tilePairs, 1);
-  LaunchChunked(
-    tiles, part, resources, "starting the kernel of SortedPairs", [&](std::int64_t first, std::int64_t end) {
-      kernel<<<static_cast<unsigned int>(end - first), threads, bytes, resources.stream>>>(
-        task, layout, pairList, marks, first);
-    });
+  LaunchChunked(layout.tiles.Number(),
+                part,
+                resources,
+                "starting the kernel of SortedPairs",
+                [&](std::int64_t first, std::int64_t end) {
+                  kernel<<<static_cast<unsigned int>(end - first), threads, bytes, resources.stream>>>(
+                    task, layout, pairList, marks, first);
+                });
 }
 
 template <typename TNumber, typename TDivision, int VRows>
@@ -805,7 +789,7 @@ PartTileRows(const CooccurrenceTask & task)
   return std::max<std::int64_t>(partWindows / (GetCudaTileRows(task).windowRows * task.outputSize[0]), 1);
 }
 
-/** Of a mark for every window. */
+/** Bytes of the marks, one for each window. */
 std::uint64_t
 MarkBytes(const CooccurrenceTask & task)
 {

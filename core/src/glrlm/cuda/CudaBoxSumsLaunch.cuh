@@ -101,7 +101,7 @@ LaunchShape(const RunLengthTask & task, const BoxSumsTiling & tiling, cudaStream
            task,
            tiling,
            LevelCounts<VWindow, VShape, 8>::sumBytes,
-           LevelRanks::bytes,
+           sizeof(typename LevelCounts<VWindow, VShape, 8>::Levels),
            0,
            stream);
   }

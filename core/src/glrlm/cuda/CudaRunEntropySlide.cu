@@ -80,7 +80,7 @@ struct SlideLayout
   {
     return LevelBytes() + RoundUpToAlignment(task.maxVoxels * sizeof(std::int64_t));
   }
-  /** Of the results of a segment: a sum and a number of runs per matrix. */
+  /** Bytes of the results of a segment: a sum and a number of runs per matrix. */
   std::uint64_t
   SegmentBytes(const RunLengthTask & task) const
   {

@@ -95,6 +95,41 @@ Convolve(const FilterLinesTask & task)
     }
   }
 }
+
+template <typename T>
+void
+FilterGaborRow(const GaborRowTask & task)
+{
+  for (std::int64_t group = 0; group < task.length; group += gaborLaneGroup)
+  {
+    const T * const center = static_cast<const T *>(task.input) + group;
+    const T *       numbers = static_cast<const T *>(task.numbers);
+    T               even[gaborLaneGroup];
+    T               odd[gaborLaneGroup] = {};
+    std::copy_n(center, gaborLaneGroup, even);
+    for (const GaborKernel::Row & row : *task.rows)
+    {
+      const std::int64_t offset = row.offset * task.pitch + row.first;
+      const T *          before = center + offset;
+      const T *          behind = center - offset;
+      for (std::int64_t i = 0; i < row.count; ++i, ++before, --behind, numbers += 2)
+      {
+        const T evenFactor = numbers[0];
+        const T oddFactor = numbers[1];
+        for (std::int64_t k = 0; k < gaborLaneGroup; ++k)
+        {
+          even[k] += evenFactor * (before[k] + behind[k]);
+          odd[k] += oddFactor * (before[k] - behind[k]);
+        }
+      }
+    }
+    for (std::int64_t k = 0; k < gaborLaneGroup; ++k)
+    {
+      static_cast<T *>(task.even)[group + k] = even[k];
+      static_cast<T *>(task.odd)[group + k] = odd[k];
+    }
+  }
+}
 } // namespace
 
 void
@@ -128,6 +163,18 @@ void
 ConvolveFloats(const FilterLinesTask & task)
 {
   Convolve<float>(task);
+}
+
+void
+GaborDoubles(const GaborRowTask & task)
+{
+  FilterGaborRow<double>(task);
+}
+
+void
+GaborFloats(const GaborRowTask & task)
+{
+  FilterGaborRow<float>(task);
 }
 } // namespace VOXELMAPS_INSTRUCTION_SET
 } // namespace voxelmaps
