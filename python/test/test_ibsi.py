@@ -124,7 +124,7 @@ def test_table_of_names():
             table = voxelmaps.region_features(image, region, label=1, features=classes, spacing=spacing, **keywords)
             ours.update((key, float(column[0])) for key, column in table.items() if "_" in key)
         theirs = voxelmaps.ibsi_features(image, mask, spacing=spacing, aggregations=suffixes[0][1:], **limits)
-        for tag, identifier, formula in rows:
+        for tag, _, formula in rows:
             found = [suffix for suffix in ("", *suffixes) if f"{tag}{suffix}" in theirs]
             tags.update(f"{tag}{suffix}" for suffix in found)
             used_rows.update([tag] if found else [])
@@ -482,6 +482,13 @@ def test_patients(tmp_path, monkeypatch, capsys):
     statistics = patients.Statistics([(name, "PET") for name in images], list(expected), np.ones((4, 18, 9)))
     for row in patients.Teams(tmp_path / "teams", tmp_path / "reference").rows(statistics):
         assert row.within == 0 and len(row.failures) == row.values == (18 if int(row.configuration[0]) < 8 else 0)
+    (tmp_path / "teams" / "results" / "phase_3" / "B" / "STS_001_PET.csv").write_text("feature_tag,ID_1\n")
+    with pytest.raises(ValueError, match="B/STS_001_PET.csv has not the rows and columns of IBSI's templates: 'ID_2'"):
+        list(patients.Teams(tmp_path / "teams", tmp_path / "reference").rows(statistics))
+    for path in (tmp_path / "teams" / "results" / "phase_2").iterdir():
+        path.unlink()
+    with pytest.raises(ValueError, match="has no tables in results/phase_2"):
+        patients.Teams(tmp_path / "teams", tmp_path / "reference")
 
 
 def test_agreement_of_raters():
