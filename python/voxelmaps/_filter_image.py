@@ -124,24 +124,40 @@ def compute(
                  See FilterImageJob.
     appended     Axes of _core to whose end the first plane is appended.
     """
+    return call_with_output(
+        _core.filter_image,
+        len(images),
+        pixels,
+        spacing,
+        box=box,
+        dtype=dtype,
+        threads=threads,
+        device=device,
+        images=images,
+        has_progress=has_progress,
+        appended=[axis in appended for axis in range(3)],
+        is_single=is_single,
+        uses_entire_lines=uses_entire_lines,
+    )
+
+
+def call_with_output(
+    function, count, pixels, spacing, *, box=None, dtype="float64", threads=0, device=None, **arguments
+):
+    """What a function of _core makes of pixels, as one array of their library, whose first axis is the image; see compute."""
     source, shape = pixels.library, pixels.shape
     box = box or tuple(slice(0, n) for n in shape)
     size = tuple(part.stop - part.start for part in box)
     number = device_of_arrays(device, source)
-    _check_size(len(images), size, dtype)
-    result = _arrays.Array(source.empty((len(images), *size), dtype), source)
-    if len(images) and 0 not in size:
+    _check_size(count, size, dtype)
+    result = _arrays.Array(source.empty((count, *size), dtype), source)
+    if count and 0 not in size:
         _feature_maps.call_core(
-            _core.filter_image,
-            images=images,
-            has_progress=has_progress,
+            function,
             pixels=pixels.address,
             pixel_type=_arrays.PIXEL_TYPES.index(pixels.dtype),
             size=triple(shape, 1),
-            appended=[axis in appended for axis in range(3)],
             spacing=(*spacing, 1.0)[:3],
-            is_single=is_single,
-            uses_entire_lines=uses_entire_lines,
             output_index=triple([part.start for part in box], 0),
             output_size=triple(size, 1),
             output=result.address,
@@ -150,6 +166,7 @@ def compute(
             device=number,
             is_on_device=source.device is not None,
             stream=source.stream(),
+            **arguments,
         )
     return result
 

@@ -70,15 +70,34 @@ struct FilterTerm
   double                  factor{ 1.0 };
 };
 
+/** How the terms of an image are combined. */
+enum class FilterCombination : std::uint8_t
+{
+  Sum = 0,
+  /** The root of the sum of their squares. */
+  Magnitude,
+  /** Terms are added in their order. */
+  Mean,
+  Maximum
+};
+
+/** Names of the enumerators, which are printed. */
+constexpr auto
+GetEnumeratorNames(FilterCombination)
+{
+  return MakeEnumeratorNames({ "Sum", "Magnitude", "Mean", "Maximum" }, "invalid combination");
+}
+
 /** \class FilteredImage
- * \brief The sum of terms, or the root of the sum of their squares.
+ * \brief The combination of terms, or its absolute value.
  *
  * \ingroup VoxelMaps
  */
 struct FilteredImage
 {
   std::vector<FilterTerm> terms;
-  bool                    isMagnitude{ false };
+  FilterCombination       combination{ FilterCombination::Sum };
+  bool                    isAbsolute{ false };
 };
 
 /** \class FilterImageJob
