@@ -184,14 +184,21 @@ def _check_size(count, size, dtype):
 # --- Functions of intensities ---------------------------------------------------------------------------------------------
 
 
-def transformed(name, values, greatest):
-    """PyRadiomics' Square, SquareRoot, Logarithm or Exponential, with the functions of the library of the values.
+def _greatest_magnitude(image):
+    """The greatest absolute value of the voxels that are finite. Raises ValueError if there is none."""
+    module = image.library.module()
+    with image.library.current_device():
+        is_finite = module.isfinite(image.array)
+        if not is_finite.any():
+            raise ValueError("image has no finite intensity, of which the greatest sets the scale: check its voxels")
+        return np.float64(module.abs(image.array[is_finite]).max().item())
 
-    values      Array of floats.
-    greatest    The greatest absolute value of the image.
-    """
+
+def transformed(name, values, image):
+    """PyRadiomics' Square, SquareRoot, Logarithm or Exponential of values, with the functions of their library; an image sets the scale.
+    Both are arrays of float64."""
     module, x = values.library.module(), values.array
-    greatest = np.float64(greatest)
+    greatest = _greatest_magnitude(image)
     with values.library.current_device(), np.errstate(all="ignore"):
         if name == "Square":
             return (float(1 / np.sqrt(greatest)) * x) ** 2
@@ -316,7 +323,7 @@ def filter_image(
     filter : str
         "LoG", the Laplacian of a Gaussian, normalized across scale, and "Gaussian": ITK's recursive filters; "Gradient", the gradient
         magnitude; "Wavelet", the undecimated subbands of PyWavelets; "Square", "SquareRoot", "Logarithm" and "Exponential", scaled by the
-        greatest intensity; "Mean" of a box; "Convolution" with one kernel per axis.
+        greatest finite intensity; "Mean" of a box; "Convolution" with one kernel per axis.
     sigma : float or list of float, optional
         For LoG and Gaussian: standard deviation in mm, or in voxels without a spacing; all of a list are computed in one call.
     order : int or one per axis, default 0
@@ -388,9 +395,8 @@ def filter_image(
         device_of_arrays(values["device"], pixels.library)
         if 0 in pixels.shape:
             raise ValueError(f"image has the shape {pixels.shape}, but must have voxels")
-        least, greatest = pixels.extremes()
         floats = _arrays.Array(pixels.library.contiguous(pixels.array, "float64"), pixels.library)
-        result = transformed(name, floats, max(abs(float(least)), abs(float(greatest))))
+        result = transformed(name, floats, floats)
         return given(result if values["precision"] != "float" else pixels.library.contiguous(result, "float32"))
     spacing = tuple(float(size) for size in reversed(sizes))
     job = _filter_of(name, values, spacing, pixels.shape, pixels.dtype)
