@@ -107,7 +107,7 @@ TEST(Enums, NamesAreUniqueAndPrinted)
   ExpectNames<RelativeFuzzyConnectednessEnums::Competition>(2);
   ExpectNames<RelativeFuzzyConnectednessEnums::TieRule>(3);
   ExpectNames<ResampleImageEnums::Interpolation>(3);
-  ExpectNames<ResponseMapEnums::Filter>(4);
+  ExpectNames<ResponseMapEnums::Filter>(5);
   ExpectNames<ResponseMapEnums::Pooling>(3);
   ExpectNames<FilterBoundary>(5);
   ExpectNames<FilterCombination>(4);

@@ -179,7 +179,7 @@ MakeRandomJob(RandomNumbers & random, const Values & pixels, const Triple & size
   ResponseMapJob job = MakeJob(pixels, size);
   auto &         p = job.parameters;
   job.spacing = { { 0.5, 1.0, 2.0 } };
-  p.filter = static_cast<Filter>(random.Below(4));
+  p.filter = static_cast<Filter>(random.Below(5));
   p.boundary = static_cast<FilterBoundary>(random.Below(5));
   p.filterDimension = random.Chance(0.5) ? 2 : 3;
   const std::size_t dimension = p.filterDimension;
@@ -196,6 +196,12 @@ MakeRandomJob(RandomNumbers & random, const Values & pixels, const Triple & size
       p.kernels = std::string("S3E5R5").substr(0, 2 * dimension);
       p.computeEnergy = random.Chance(0.7);
       p.energyDistance = p.computeEnergy ? static_cast<unsigned int>(random.Below(4)) : 7;
+      break;
+    case Filter::Gabor:
+      p.sigma = static_cast<double>(random.Between(3, 10)) / 10;
+      p.wavelength = 1.5;
+      p.gamma = 0.75;
+      p.angleStep = random.Chance(0.5) ? 1.0 : 0.0;
       break;
     case Filter::Wavelet:
       p.wavelet = random.Chance(0.5) ? "haar" : "db3";
@@ -311,6 +317,34 @@ TEST(ResponseMapJob, MeanOfRotationsOfAnImpulse)
   EXPECT_NEAR(0.0, map[7], 1e-14);
   EXPECT_NEAR(4 * scale, map[12], 1e-14);
   EXPECT_EQ(0.0, map[0]);
+}
+
+/** Of an impulse, by hand: the modulus is the envelope, which is wider across the wave. */
+TEST(ResponseMapJob, GaborFiltersOfAnImpulse)
+{
+  const Triple size{ { 9, 9, 9 } };
+  Values       pixels(729, 0.0);
+  pixels[364] = 1.0;
+  ResponseMapJob job = MakeJob(pixels, size);
+  job.spacing = { { 0.5, 1.0, 1.0 } };
+  job.parameters.filter = Filter::Gabor;
+  job.parameters.boundary = FilterBoundary::Zero;
+  job.parameters.sigma = 1.5;
+  job.parameters.wavelength = 3.0;
+  job.parameters.gamma = 0.5;
+  Values map = GetMap(job);
+  EXPECT_NEAR(1.0, map[364], 1e-15);
+  EXPECT_NEAR(std::exp(-(1.0 + 0.25 * 4.0) / 4.5), map[364 + 2 + 2 * 9], 1e-15);
+  EXPECT_EQ(0.0, map[364 + 81]);
+  // Along x and y, and in three planes, of which two have the direction of z.
+  job.parameters.angleStep = 1.5707963267948966;
+  map = GetMap(job);
+  EXPECT_NEAR(1.0, map[364], 1e-15);
+  EXPECT_NEAR(2.0 * (std::exp(-1.0 / 4.5) + std::exp(-0.25 / 4.5)) / 6.0, map[364 + 81], 1e-15);
+  job.parameters.filterDimension = 2;
+  map = GetMap(job);
+  EXPECT_EQ(0.0, map[364 + 81]);
+  EXPECT_NEAR((std::exp(-4.0 / 4.5) + std::exp(-1.0 / 4.5)) / 2.0, map[364 + 2 * 9], 1e-15);
 }
 
 /** The integral of the kernel times x^2 + y^2 + z^2 is 6: the Laplacian of this is 6. */
@@ -453,7 +487,8 @@ TEST(ResponseMapJob, RefusesInvalidJobs)
     job.output = output.data();
     auto & p = job.parameters;
     p.filter = filter;
-    p.sigma = filter == Filter::LaplacianOfGaussian ? 1.0 : 0.0;
+    p.sigma = filter == Filter::LaplacianOfGaussian || filter == Filter::Gabor ? 1.0 : 0.0;
+    p.wavelength = filter == Filter::Gabor ? 2.0 : 0.0;
     p.kernels = filter == Filter::Laws ? "E5L5S5" : "";
     p.subband = filter == Filter::Wavelet ? "LHL" : "";
     Compute(job);
@@ -470,7 +505,7 @@ TEST(ResponseMapJob, RefusesInvalidJobs)
   expectError(Filter::Mean, { "SupportSize is 4", "odd" }, [](auto &, auto & p) { p.supportSize = 4; });
   expectError(Filter::Mean, { "SupportSize is 0", "1 to 65535" }, [](auto &, auto & p) { p.supportSize = 0; });
   expectError(Filter::Mean,
-              { "Sigma is 2", "no effect on the filter Mean, but on LaplacianOfGaussian" },
+              { "Sigma is 2", "no effect on the filter Mean, but on LaplacianOfGaussian and Gabor" },
               [](auto &, auto & p) { p.sigma = 2.0; });
   expectError(log, { "Sigma is 0", "greater than 0" }, [](auto &, auto & p) { p.sigma = 0.0; });
   expectError(log, { "Sigma is nan", "finite" }, [](auto &, auto & p) { p.sigma = notANumber; });
@@ -489,6 +524,10 @@ TEST(ResponseMapJob, RefusesInvalidJobs)
     p.computeEnergy = true;
     p.energyDistance = 40000;
   });
+  expectError(Filter::Gabor, { "Wavelength is 0" }, [](auto &, auto & p) { p.wavelength = 0.0; });
+  expectError(Filter::Gabor, { "Gamma is nan" }, [](auto &, auto & p) { p.gamma = notANumber; });
+  expectError(Filter::Gabor, { "Angle is nan", "radians" }, [](auto &, auto & p) { p.angle = notANumber; });
+  expectError(Filter::Gabor, { "steps of -1" }, [](auto &, auto & p) { p.angleStep = -1.0; });
   expectError(Filter::Wavelet, { "Wavelet is 'db4'", "LowPassFilter" }, [](auto &, auto & p) { p.wavelet = "db4"; });
   expectError(Filter::Wavelet, { "Wavelet is 'haar'", "LowPassFilter is a list of 1" }, [](auto &, auto & p) {
     p.wavelet = "haar";

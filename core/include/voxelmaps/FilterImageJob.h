@@ -35,7 +35,8 @@ GetEnumeratorNames(FilterBoundary)
 }
 
 /** \class AxisFilter
- * \brief A filter along one axis: a recursive Gaussian or one of its derivatives, or a convolution.
+ * \brief A filter along one axis: a recursive Gaussian or one of its derivatives, or a convolution; or a Gabor filter
+ * in the planes of two axes.
  *
  * \ingroup VoxelMaps
  */
@@ -44,8 +45,9 @@ struct AxisFilter
   /** 0 for x, 1 for y, 2 for z. */
   unsigned int axis{ 0 };
 
-  /** Standard deviation of a recursive Gaussian in the unit of the spacing; 0 for a convolution. Values are those of
-   * itk::RecursiveGaussianImageFilter (Deriche's recursion of order 4; voxels beyond an end are those of the end). */
+  /** Standard deviation of a recursive Gaussian or a Gabor filter in the unit of the spacing; 0 for a convolution.
+   * Values of recursive Gaussians are those of itk::RecursiveGaussianImageFilter (Deriche's recursion of order 4;
+   * voxels beyond an end are those of the end). */
   double sigma{ 0.0 };
   /** Order of the derivative, 0 to 2, in the unit of the spacing. */
   unsigned int order{ 0 };
@@ -56,7 +58,20 @@ struct AxisFilter
    * begins again at its end, the terms beyond the end come first, in descending order of j, as in PyWavelets. */
   std::vector<double> kernel;
   std::int64_t        origin{ 0 };
-  FilterBoundary      boundary{ FilterBoundary::Zero };
+  /** Of a convolution or a Gabor filter. */
+  FilterBoundary boundary{ FilterBoundary::Zero };
+
+  /** Wavelength of a Gabor filter in the unit of the spacing; 0 for other filters. The result is the modulus of the sum
+   * of voxels times exp(-(u^2 + gamma^2 v^2) / (2 sigma^2) + 2 pi i u / wavelength), where u and v are the coordinates
+   * along and across the direction, relative to the voxel of the result. The sum has the voxels whose exponent of the
+   * envelope is at least -18, in ascending order along the axis, then along the second axis. */
+  double wavelength{ 0.0 };
+  /** Above the axis. */
+  unsigned int secondAxis{ 0 };
+  /** Standard deviation along the direction divided by that across it. */
+  double gamma{ 1.0 };
+  /** Angle of the direction in radians, from the axis to the second axis. */
+  double angle{ 0.0 };
 };
 
 /** \class FilterTerm
@@ -100,12 +115,38 @@ struct FilteredImage
   bool                    isAbsolute{ false };
 };
 
+/** \class GaborFilter
+ * \brief The Gabor filter of IBSI 2: the modulus of the response, or its mean over directions and planes.
+ *
+ * \ingroup VoxelMaps
+ */
+struct GaborFilter
+{
+  /** See AxisFilter. */
+  double         sigma{ 0.0 };
+  double         wavelength{ 0.0 };
+  double         gamma{ 1.0 };
+  double         angle{ 0.0 };
+  FilterBoundary boundary{ FilterBoundary::Mirror };
+
+  /** If above 0, the mean over angles in these steps, from the angle to a turn beyond it. */
+  double angleStep{ 0.0 };
+  /** The mean over the planes xy, xz and yz, instead of xy alone. */
+  bool hasAllPlanes{ false };
+};
+
+/** The image of a Gabor filter: its terms are the planes and, within these, the angles, with the factor 1 divided by
+ * their number. Angles that differ by half a turn have the same modulus and are computed once. Throws EngineError if
+ * there are more than 4096 angles. */
+VoxelMapsCore_EXPORT FilteredImage
+MakeGaborImage(const GaborFilter & filter);
+
 /** \class FilterImageJob
  * \brief Filtered images of one image; terms that begin with the same filters share their results.
  *
  * Arithmetic is that of doubles in a fixed order, so that results are bit-identical on all processors and for all
- * numbers of workers. The coefficients of recursive filters are computed on the host, with the functions of its C
- * library.
+ * numbers of workers. The coefficients of recursive filters and the kernels of Gabor filters are computed on the host,
+ * with the functions of its C library.
  *
  * \ingroup VoxelMaps
  */
@@ -123,7 +164,7 @@ struct FilterImageJob
 
   std::vector<FilteredImage> images;
   /** Round the results of each filter and of sums to float, and compute convolutions with floats: as ITK's filters of
-   * images do, and PyWavelets for images of floats. */
+   * images do, and PyWavelets for images of floats. Gabor filters then have sums of floats. */
   bool isSingle{ false };
   /** Recursive filters begin at the ends of the image, even if voxels so far away do not matter in double precision:
    * their results do not depend on the output region then. */

@@ -36,6 +36,8 @@ public:
     LaplacianOfGaussian,
     /** A Laws kernel, and its energy (section 3.3). */
     Laws,
+    /** Modulus of a Gabor filter in planes (section 3.4). */
+    Gabor,
     /** A subband of an undecimated separable wavelet transform, by the à trous algorithm (section 3.5). */
     Wavelet
   };
@@ -54,7 +56,7 @@ public:
   };
 };
 
-VOXELMAPS_ENUMERATOR_NAMES(ResponseMapEnums::Filter, "invalid filter", "Mean", "LaplacianOfGaussian", "Laws",
+VOXELMAPS_ENUMERATOR_NAMES(ResponseMapEnums::Filter, "invalid filter", "Mean", "LaplacianOfGaussian", "Laws", "Gabor",
                            "Wavelet");
 VOXELMAPS_ENUMERATOR_NAMES(ResponseMapEnums::Pooling, "invalid pooling", "None", "Mean", "Maximum");
 
@@ -76,7 +78,7 @@ struct VoxelMapsCore_EXPORT ResponseMapParameters
 
   /** For Mean: voxels of the box along each axis, an odd number. */
   unsigned int supportSize{ 5 };
-  /** For LaplacianOfGaussian: standard deviation, in the unit of the spacing. */
+  /** For LaplacianOfGaussian and Gabor: standard deviation, in the unit of the spacing. */
   double sigma{ 0.0 };
   /** For LaplacianOfGaussian: the kernel ends after so many sigmas. */
   double cutoff{ 4.0 };
@@ -86,6 +88,15 @@ struct VoxelMapsCore_EXPORT ResponseMapParameters
   bool computeEnergy{ false };
   /** ... over so many voxels on both sides along each axis. */
   unsigned int energyDistance{ 7 };
+  /** For Gabor: wavelength in the unit of the spacing. */
+  double wavelength{ 0.0 };
+  /** For Gabor: standard deviation along the wave divided by that across it. */
+  double gamma{ 1.0 };
+  /** For Gabor: angle of the wave in radians, from x to y. */
+  double angle{ 0.0 };
+  /** For Gabor: if above 0, the mean over angles in these steps, in radians, from the angle to a turn beyond it, in the
+   * planes xy and, if the FilterDimension is 3, xz and yz. Otherwise, there is one angle in the planes xy. */
+  double angleStep{ 0.0 };
   /** For Wavelet: "haar", "db2", "db3" or "coif1", ... */
   std::string wavelet{ "coif1" };
   /** ... or, of any other wavelet, the filters of the decomposition, in the order of PyWavelets. Without a high-pass
@@ -113,6 +124,10 @@ struct VoxelMapsCore_EXPORT ResponseMapParameters
     visit("Kernels", &Parameters::kernels);
     visit("ComputeEnergy", &Parameters::computeEnergy);
     visit("EnergyDistance", &Parameters::energyDistance);
+    visit("Wavelength", &Parameters::wavelength);
+    visit("Gamma", &Parameters::gamma);
+    visit("Angle", &Parameters::angle);
+    visit("AngleStep", &Parameters::angleStep);
     visit("Wavelet", &Parameters::wavelet);
     visit("LowPassFilter", &Parameters::lowPassFilter);
     visit("HighPassFilter", &Parameters::highPassFilter);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "preprocess/Filter.h"
 
+#include "common/ParallelFor.h"
+
 #include <limits>
 #include <sstream>
 #include <string>
@@ -81,12 +83,94 @@ Refuse(const TParts &... parts)
   throw EngineError(message.str());
 }
 
+FilterKind
+GetKind(const AxisFilter & filter)
+{
+  return filter.wavelength != 0.0 ? FilterKind::Gabor
+         : filter.kernel.empty()  ? FilterKind::Recursive
+                                  : FilterKind::Convolution;
+}
+
+/** Gabor filters end where the exponent of the envelope is below -18, at 6 standard deviations. */
+constexpr double gaborDeviations = 6.0;
+
+/** Voxels along an axis between the result of a Gabor filter and the end of its kernel, at most. */
+double
+GetGaborReach(const AxisFilter & filter, unsigned int axis, const std::array<double, 3> & spacing)
+{
+  const double along = axis == filter.axis ? std::cos(filter.angle) : std::sin(filter.angle);
+  const double across = axis == filter.axis ? std::sin(filter.angle) : std::cos(filter.angle);
+  return std::floor(gaborDeviations * std::hypot(filter.sigma * along, filter.sigma / filter.gamma * across) /
+                    spacing[axis]) +
+         1.0;
+}
+
 void
-VerifyFilter(const AxisFilter & filter)
+VerifyGaborFilter(const AxisFilter & filter, const std::array<double, 3> & spacing)
+{
+  const auto isPositive = [](double x) { return x > 0.0 && std::isfinite(x); };
+  if (filter.secondAxis <= filter.axis || filter.secondAxis > 2)
+  {
+    Refuse("A Gabor filter has the axes ",
+           filter.axis,
+           " and ",
+           filter.secondAxis,
+           ", but they must be 0, 1 or 2, in ascending order.");
+  }
+  if (!isPositive(filter.sigma) || !isPositive(filter.wavelength) || !isPositive(filter.gamma) ||
+      !std::isfinite(filter.angle) || !std::isfinite(filter.sigma / filter.wavelength) || !filter.kernel.empty() ||
+      filter.order != 0)
+  {
+    Refuse("A Gabor filter has the sigma ",
+           filter.sigma,
+           ", wavelength ",
+           filter.wavelength,
+           ", gamma ",
+           filter.gamma,
+           ", angle ",
+           filter.angle,
+           ", order ",
+           filter.order,
+           " and a kernel of ",
+           filter.kernel.size(),
+           " numbers, but the first three and their quotients must be finite and above 0, the angle finite, and the "
+           "order and the kernel those of a default.");
+  }
+  constexpr double maxReach = 1024.0;
+  for (const unsigned int axis : { filter.axis, filter.secondAxis })
+  {
+    const double reach = GetGaborReach(filter, axis, spacing);
+    if (!(reach <= maxReach))
+    {
+      Refuse("A Gabor filter of sigma ",
+             filter.sigma,
+             " and gamma ",
+             filter.gamma,
+             " reaches ",
+             reach,
+             " voxels of size ",
+             spacing[axis],
+             " along axis ",
+             axis,
+             ", but it must not reach more than ",
+             maxReach,
+             ": choose a smaller sigma or a greater gamma.");
+    }
+  }
+}
+
+void
+VerifyFilter(const AxisFilter & filter, const std::array<double, 3> & spacing)
 {
   if (filter.axis > 2)
   {
     Refuse("A filter has the axis ", filter.axis, ", but it must be 0, 1 or 2.");
+  }
+  VerifyEnumerator("The boundary of a filter", filter.boundary, FilterBoundary::MirrorWithoutEdge);
+  if (GetKind(filter) == FilterKind::Gabor)
+  {
+    VerifyGaborFilter(filter, spacing);
+    return;
   }
   if (filter.kernel.empty() ? !(filter.sigma > 0.0 && std::isfinite(filter.sigma)) : filter.sigma != 0.0)
   {
@@ -100,7 +184,6 @@ VerifyFilter(const AxisFilter & filter)
   {
     Refuse("A filter has the order ", filter.order, ", but it must be 0, 1 or 2.");
   }
-  VerifyEnumerator("The boundary of a filter", filter.boundary, FilterBoundary::MirrorWithoutEdge);
   constexpr std::size_t maxTaps = std::size_t{ 1 } << 20;
   const auto            taps = static_cast<std::int64_t>(filter.kernel.size());
   if (filter.kernel.size() > maxTaps || filter.origin < 0 || filter.origin >= std::max<std::int64_t>(taps, 1))
@@ -122,23 +205,29 @@ IsSame(const AxisFilter & a, const AxisFilter & b)
 {
   return a.axis == b.axis && a.sigma == b.sigma && a.order == b.order &&
          a.normalizeAcrossScale == b.normalizeAcrossScale && a.kernel == b.kernel && a.origin == b.origin &&
-         a.boundary == b.boundary;
+         a.boundary == b.boundary && a.wavelength == b.wavelength && a.secondAxis == b.secondAxis &&
+         a.gamma == b.gamma && a.angle == b.angle;
 }
 
-/** Voxels along a line that a filter reads for results in a box. */
-FilterBox
-GetInputBox(const AxisFilter & filter, FilterBox box, const Triple & size, double spacing, bool usesEntireLines)
+/** Include the voxels along an axis that a filter reads for results in a box. */
+void
+IncludeReads(FilterNode & node, unsigned int a, const Triple & size, const FilterImageJob & job)
 {
-  const unsigned int a = filter.axis;
+  const AxisFilter & filter = *node.filter;
   std::int64_t       before = static_cast<std::int64_t>(filter.kernel.size()) - 1 - filter.origin;
   std::int64_t       after = filter.origin;
-  if (filter.kernel.empty())
+  if (node.kind == FilterKind::Gabor)
+  {
+    before = after = node.reach[a == filter.axis ? 0 : 1];
+  }
+  else if (node.kind == FilterKind::Recursive)
   {
     // Poles are at most exp(-1.3732 / sigma), so that voxels at this distance have weights below 2^-63 of the greatest.
-    const double reach = 32.0 * (filter.sigma / spacing) + 8.0;
-    before = usesEntireLines || reach > static_cast<double>(size[a]) ? size[a] : static_cast<std::int64_t>(reach);
+    const double reach = 32.0 * (filter.sigma / job.spacing[a]) + 8.0;
+    before = job.usesEntireLines || reach > static_cast<double>(size[a]) ? size[a] : static_cast<std::int64_t>(reach);
     after = before;
   }
+  FilterBox &  box = node.reads;
   std::int64_t begin = box.begin[a] - before;
   std::int64_t end = box.end[a] + after;
   if ((begin < 0 || end > size[a]) && filter.boundary == FilterBoundary::Periodic)
@@ -156,7 +245,6 @@ GetInputBox(const AxisFilter & filter, FilterBox box, const Triple & size, doubl
   }
   box.begin[a] = std::max<std::int64_t>(0, begin);
   box.end[a] = std::min(size[a], end);
-  return box;
 }
 
 /** Set the boxes of nodes; returns the box that they all read. */
@@ -178,12 +266,20 @@ SetBoxes(std::vector<FilterNode> & nodes, const FilterImageJob & job, const Filt
     {
       include(node.box, plan.output);
     }
-    const double spacing = job.spacing[node.filter->axis];
-    node.reads = GetInputBox(*node.filter, node.box, plan.size, spacing, job.usesEntireLines);
-    include(all, node.reads);
-    if (node.filter->kernel.empty())
+    const AxisFilter & filter = *node.filter;
+    node.kind = GetKind(filter);
+    node.reads = node.box;
+    if (node.kind == FilterKind::Gabor)
     {
-      node.coefficients = ComputeRecursiveCoefficients(*node.filter, spacing);
+      node.reach = { { static_cast<std::int64_t>(GetGaborReach(filter, filter.axis, job.spacing)),
+                       static_cast<std::int64_t>(GetGaborReach(filter, filter.secondAxis, job.spacing)) } };
+      IncludeReads(node, filter.secondAxis, plan.size, job);
+    }
+    IncludeReads(node, filter.axis, plan.size, job);
+    include(all, node.reads);
+    if (node.kind == FilterKind::Recursive)
+    {
+      node.coefficients = ComputeRecursiveCoefficients(filter, job.spacing[filter.axis]);
     }
   }
   return all;
@@ -314,6 +410,85 @@ ComputeRecursiveCoefficients(const AxisFilter & filter, double spacing)
   return result;
 }
 
+GaborKernel
+MakeGaborKernel(const FilterNode & node, const std::array<double, 3> & spacing)
+{
+  const DefaultFloatingPointEnvironment environment;
+  constexpr double                      turn = 6.283185307179586;
+  const AxisFilter &                    filter = *node.filter;
+  const double                          cosine = std::cos(filter.angle);
+  const double                          sine = std::sin(filter.angle);
+  GaborKernel                           kernel;
+  for (std::int64_t j = -node.reach[1]; j <= node.reach[1]; ++j)
+  {
+    GaborKernel::Row row{ j, 0, 0 };
+    for (std::int64_t i = -node.reach[0]; i <= node.reach[0]; ++i)
+    {
+      const double x = static_cast<double>(i) * spacing[filter.axis];
+      const double y = static_cast<double>(j) * spacing[filter.secondAxis];
+      const double along = x * cosine + y * sine;
+      const double across = y * cosine - x * sine;
+      const double u = along / filter.sigma;
+      const double v = filter.gamma * across / filter.sigma;
+      const double exponent = 0.5 * (u * u + v * v);
+      if (exponent <= 0.5 * gaborDeviations * gaborDeviations)
+      {
+        const double envelope = std::exp(-exponent);
+        const double phase = turn * (along / filter.wavelength);
+        row.first = row.count == 0 ? i : row.first;
+        ++row.count;
+        kernel.numbers.push_back(envelope * std::cos(phase));
+        kernel.numbers.push_back(envelope * std::sin(phase));
+      }
+    }
+    if (row.count > 0)
+    {
+      kernel.rows.push_back(row);
+    }
+  }
+  return kernel;
+}
+
+FilteredImage
+MakeGaborImage(const GaborFilter & filter)
+{
+  constexpr double halfTurn = 3.141592653589793;
+  constexpr double maxAngles = 4096.0;
+  double           angles = 1.0;
+  if (filter.angleStep != 0.0)
+  {
+    const double perHalfTurn = std::round(halfTurn / filter.angleStep);
+    const bool   isHalfTurn = std::abs(perHalfTurn * filter.angleStep - halfTurn) < 1e-9;
+    angles = isHalfTurn ? perHalfTurn : std::ceil(2.0 * halfTurn / filter.angleStep - 1e-9);
+    if (!(filter.angleStep > 0.0 && angles >= 1.0 && angles <= maxAngles))
+    {
+      Refuse("A Gabor filter has steps of ",
+             filter.angleStep,
+             " radians, but they must be above 0, or 0 for one angle, and not be more than ",
+             maxAngles,
+             '.');
+    }
+  }
+  const double  planes = filter.hasAllPlanes ? 3.0 : 1.0;
+  FilteredImage image;
+  for (const auto & [axis, secondAxis] : { std::array{ 0u, 1u }, std::array{ 0u, 2u }, std::array{ 1u, 2u } })
+  {
+    for (double k = 0.0; k < angles && (filter.hasAllPlanes || secondAxis == 1); ++k)
+    {
+      AxisFilter one;
+      one.axis = axis;
+      one.secondAxis = secondAxis;
+      one.sigma = filter.sigma;
+      one.wavelength = filter.wavelength;
+      one.gamma = filter.gamma;
+      one.angle = filter.angle + k * filter.angleStep;
+      one.boundary = filter.boundary;
+      image.terms.push_back({ { one }, 1.0 / (planes * angles) });
+    }
+  }
+  return image;
+}
+
 FilterPlan::FilterPlan(const FilterImageJob & job, bool hasArrays)
 {
   VerifyEnumerator("The pixel type", job.pixelType, PixelType::Double);
@@ -386,7 +561,7 @@ FilterPlan::FilterPlan(const FilterImageJob & job, bool hasArrays)
       FilterNode *              last = nullptr;
       for (const AxisFilter & filter : image.terms[t].filters)
       {
-        VerifyFilter(filter);
+        VerifyFilter(filter, job.spacing);
         const bool isEnd = &filter == &image.terms[t].filters.back();
         auto       found = std::find_if(
           isOrdered && !nodes->empty() ? nodes->end() - 1 : nodes->begin(), nodes->end(), [&](const FilterNode & node) {

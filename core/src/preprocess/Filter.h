@@ -7,6 +7,7 @@
 #include "voxelmaps/FilterImageJob.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -26,6 +27,27 @@ struct RecursiveCoefficients
   double causalBoundary[4];
   double anticausalBoundary[4];
 };
+
+/** The numbers of a Gabor filter: even and odd part of one voxel after the other. */
+struct GaborKernel
+{
+  /** Voxels that are adjacent along the axis, from first on, at an offset along the second axis from the result. */
+  struct Row
+  {
+    std::int64_t offset;
+    std::int64_t first;
+    std::int64_t count;
+  };
+  std::vector<Row>    rows;
+  std::vector<double> numbers;
+};
+
+/** The modulus of the response to the even and the odd part. */
+VOXELMAPS_HOST_DEVICE inline double
+Modulus(double even, double odd)
+{
+  return std::sqrt(even * even + odd * odd);
+}
 
 /** The coefficients of a filter for voxels of a size along its axis. Throws EngineError if they are not finite. */
 RecursiveCoefficients
@@ -147,6 +169,13 @@ struct FilterBox
     const Triple size = this->GetSize();
     return size[0] * size[1] * size[2];
   }
+  /** Voxels of an array of the box from one to the next along an axis. */
+  std::int64_t
+  GetStride(unsigned int axis) const
+  {
+    const Triple size = this->GetSize();
+    return axis == 0 ? 1 : axis == 1 ? size[0] : size[0] * size[1];
+  }
   /** Number of a voxel in an array of the box. */
   std::int64_t
   GetNumber(std::int64_t x, std::int64_t y, std::int64_t z) const
@@ -155,16 +184,32 @@ struct FilterBox
   }
 };
 
+/** How a filter is computed. */
+enum class FilterKind : std::uint8_t
+{
+  Recursive,
+  Convolution,
+  Gabor
+};
+
 /** A filter in the tree of the filters of a job, whose branches begin with the same ones. */
 struct FilterNode
 {
-  const AxisFilter *      filter{ nullptr };
-  RecursiveCoefficients   coefficients{};
+  const AxisFilter *    filter{ nullptr };
+  FilterKind            kind{ FilterKind::Recursive };
+  RecursiveCoefficients coefficients{};
+  /** Offsets of a Gabor filter along its axes are within these. */
+  std::array<std::int64_t, 2> reach{ { 0, 0 } };
+
   FilterBox               box;   // of its results
   FilterBox               reads; // of the results of the filter before it, which it needs
   std::vector<FilterNode> children;
   std::vector<FilterLeaf> leaves;
 };
+
+/** The kernel of a Gabor filter for voxels of a spacing. */
+GaborKernel
+MakeGaborKernel(const FilterNode & node, const std::array<double, 3> & spacing);
 
 /** The filters of a job. */
 struct FilterPlan

@@ -115,11 +115,15 @@ GetFiltersOf(const std::string & parameter)
 {
   static const std::map<std::string, std::vector<Filter>> filters{
     { "SupportSize", { Filter::Mean } },
-    { "Sigma", { Filter::LaplacianOfGaussian } },
+    { "Sigma", { Filter::LaplacianOfGaussian, Filter::Gabor } },
     { "Cutoff", { Filter::LaplacianOfGaussian } },
     { "Kernels", { Filter::Laws } },
     { "ComputeEnergy", { Filter::Laws } },
     { "EnergyDistance", { Filter::Laws } },
+    { "Wavelength", { Filter::Gabor } },
+    { "Gamma", { Filter::Gabor } },
+    { "Angle", { Filter::Gabor } },
+    { "AngleStep", { Filter::Gabor } },
     { "Pooling", { Filter::Laws, Filter::Wavelet } },
     { "Wavelet", { Filter::Wavelet } },
     { "LowPassFilter", { Filter::Wavelet } },
@@ -382,6 +386,20 @@ MakeLaws(const ResponseMapParameters & parameters)
 }
 
 FilteredImage
+MakeGabor(const ResponseMapParameters & parameters)
+{
+  GaborFilter filter;
+  filter.sigma = parameters.sigma;
+  filter.wavelength = parameters.wavelength;
+  filter.gamma = parameters.gamma;
+  filter.angle = parameters.angle;
+  filter.angleStep = parameters.angleStep;
+  filter.hasAllPlanes = parameters.filterDimension == 3 && parameters.angleStep > 0.0;
+  filter.boundary = parameters.boundary;
+  return MakeGaborImage(filter);
+}
+
+FilteredImage
 MakeWavelet(const ResponseMapParameters & parameters)
 {
   auto             filters = GetWaveletFilters(parameters);
@@ -419,6 +437,8 @@ MakeImage(const ResponseMapParameters & parameters, const std::array<double, 3> 
       return MakeLaplacianOfGaussian(parameters, spacing);
     case Filter::Laws:
       return MakeLaws(parameters);
+    case Filter::Gabor:
+      return MakeGabor(parameters);
     default:
       return MakeWavelet(parameters);
   }
@@ -538,6 +558,15 @@ ResponseMapParameters::Verify() const
     case Filter::LaplacianOfGaussian:
       VerifyPositive("Sigma", sigma, "a length in the unit of the spacing");
       VerifyPositive("Cutoff", cutoff, "a number of sigmas");
+      break;
+    case Filter::Gabor:
+      VerifyPositive("Sigma", sigma, "a length in the unit of the spacing");
+      VerifyPositive("Wavelength", wavelength, "a length in the unit of the spacing");
+      VerifyPositive("Gamma", gamma, "a ratio");
+      if (!std::isfinite(angle))
+      {
+        Refuse("Angle is ", angle, ", but must be finite, in radians.");
+      }
       break;
     case Filter::Laws:
       VerifyNames("Kernels", kernels, filterDimension, GetLawsKernels(), "names", "E5L5S5");

@@ -18,7 +18,7 @@ from .._suggestions import did_you_mean
 _PAD_MODES = {"zero": "constant", "nearest": "edge", "periodic": "wrap", "mirror": "symmetric"}
 BOUNDARIES = tuple(_PAD_MODES)
 # In the order of the enumerators of voxelmaps::ResponseMapEnums, and the names of its parameters that differ.
-_OF_CORE = ("mean", "LoG", "Laws", "wavelet")
+_OF_CORE = ("mean", "LoG", "Laws", "Gabor", "wavelet")
 _POOLINGS = (None, "mean", "max")
 _NAMES = {"size": "support_size"}
 # Wavelets that the core has.
@@ -35,6 +35,7 @@ def _response(pixels, steps, filter, boundary, dimension, given):
     }
     if "pooling" in parameters:
         parameters["pooling"] = _POOLINGS.index(parameters["pooling"])
+    parameters |= {name: math.radians(parameters[name]) for name in ("angle", "angle_step") if name in parameters}
     parameters |= {"compute_energy": True} if "energy_distance" in parameters else {}
     name = parameters.pop("wavelet_name", None)
     if name in _WAVELETS:
@@ -45,46 +46,6 @@ def _response(pixels, steps, filter, boundary, dimension, given):
     parameters.pop("riesz_order", None)
     with pixels.library.current_device():
         return _filter_image.call_with_output(_core.response_map, 1, pixels, steps, parameters=parameters).array[0]
-
-
-# Axes of a volume with the planes in front, by the axes that a plane has.
-_PLANES = {"xy": (0, 1, 2), "xz": (1, 0, 2), "yz": (2, 0, 1)}
-# Kernels of Gabor filters end where their envelope is exp(-18).
-_GABOR_CUTOFF = 6.0
-
-
-def gabor(image, sigma, wavelength, gamma, angles, boundary, planes=("xy",), steps=(1.0, 1.0, 1.0)):
-    """Modulus of a Gabor filter in planes, the mean over angles in radians and over planes (section 3.4). Lengths have the unit of the
-    steps, the sizes of a voxel along x, y and z."""
-    fft = library("scipy.fft", "filters of IBSI 2", package="scipy", extra="radiomics")
-    mode = _PAD_MODES[boundary]
-    # The modulus is the same after half a turn.
-    angles = np.unique(np.round(np.mod(angles, math.pi), 12) % round(math.pi, 12))
-    total = np.zeros(image.shape)
-    for plane in planes:
-        volume = np.transpose(image, _PLANES[plane])
-        step_y, step_x = (steps[::-1][axis] for axis in _PLANES[plane][1:])
-        reach_y, reach_x = (
-            math.ceil(_GABOR_CUTOFF * sigma * max(1.0, 1.0 / gamma) / step) for step in (step_y, step_x)
-        )
-        y, x = np.mgrid[-reach_y : reach_y + 1, -reach_x : reach_x + 1]
-        y, x = y * step_y, x * step_x
-        padded = np.pad(volume, ((0, 0), (reach_y, reach_y), (reach_x, reach_x)), mode=mode)
-        shape = [fft.next_fast_len(n + 2 * reach) for n, reach in zip(padded.shape[1:], (reach_y, reach_x))]
-        part = (
-            slice(None),
-            *(slice(2 * reach, 2 * reach + n) for reach, n in zip((reach_y, reach_x), volume.shape[1:])),
-        )
-        spectrum = fft.fft2(padded, shape)
-        for angle in angles:
-            along = x * math.cos(angle) + y * math.sin(angle)
-            across = -x * math.sin(angle) + y * math.cos(angle)
-            kernel = np.exp(-(along**2 + gamma**2 * across**2) / (2 * sigma**2)) * np.exp(
-                2j * math.pi * along / wavelength
-            )
-            response = np.abs(fft.ifft2(spectrum * fft.fft2(kernel, shape))[part])
-            total += np.transpose(response, np.argsort(_PLANES[plane]))
-    return total / (len(planes) * len(angles))
 
 
 def _frequencies(shape):
@@ -180,7 +141,7 @@ def response_map(
     ----------
     image : array, image or path
         Intensities, as in filter_image, with 3 axes. Arrays on a CUDA device are filtered there, with the same bits as on the CPU, by
-        the filters mean, LoG, Laws and wavelet.
+        the filters mean, LoG, Laws, Gabor and wavelet.
     filter : {"mean", "LoG", "Laws", "Gabor", "wavelet", "Simoncelli"}
         The mean of a box; the Laplacian of a Gaussian; a Laws kernel; the modulus of a Gabor filter in planes across z, or in all three
         directions if dimension is 3 and angle_step is given; a subband of an undecimated separable wavelet transform; a level of
@@ -195,7 +156,8 @@ def response_map(
     size : int, default 5
         For mean: voxels of the box along each axis, an odd number.
     sigma : float, optional
-        For LoG and Gabor: standard deviation in mm, or in voxels without a spacing.
+        For LoG and Gabor: standard deviation in mm, or in voxels without a spacing. Gabor's kernel ends after 6 of them along and across
+        the wave, at 1024 voxels at most.
     cutoff : float, default 4
         For LoG: the kernel ends after so many sigmas.
     kernels : str, optional
@@ -209,7 +171,7 @@ def response_map(
     angle : float, default 0
         For Gabor: in degrees.
     angle_step : float, optional
-        For Gabor: mean over angles from 0 to 360 degrees in these steps, instead of one angle.
+        For Gabor: mean over angles in steps of so many degrees, from the angle to a turn beyond it, instead of one angle.
     wavelet_name : str, default "coif1"
         For wavelet: "haar", "db2", "db3", "coif1", or the name of another discrete wavelet of PyWavelets.
     subband : str, optional
@@ -231,7 +193,7 @@ def response_map(
     ValueError, TypeError
         If the image has no 3 axes or an argument is missing or wrong.
     ImportError
-        If SciPy is not installed, for Gabor, Simoncelli and the Riesz transform, or PyWavelets for other wavelets than haar, db2, db3 and
+        If SciPy is not installed, for Simoncelli and the Riesz transform, or PyWavelets for other wavelets than haar, db2, db3 and
         coif1.
 
     See Also
@@ -304,13 +266,7 @@ def response_map(
         result = _response(pixels, steps, filter, boundary, dimension, given)
     else:
         host = np.asarray(pixels.host(), np.float64)
-        if filter == "Gabor":
-            angles = [angle] if angle_step is None else np.arange(0.0, 360.0, angle_step)
-            planes = tuple(_PLANES) if dimension == 3 and angle_step is not None else ("xy",)
-            result = gabor(host, sigma, wavelength, gamma, np.radians(angles), boundary, planes=planes, steps=steps)
-        else:
-            result = simoncelli(host, level, boundary, riesz_order, dimension)
-        result = pixels.library.from_host(result)
+        result = pixels.library.from_host(simoncelli(host, level, boundary, riesz_order, dimension))
     if filter == "LoG" and riesz_order is not None:
         on_host = np.asarray(_arrays.Array(result, pixels.library).host(), np.float64)
         result = pixels.library.from_host(riesz(on_host, riesz_order, boundary))

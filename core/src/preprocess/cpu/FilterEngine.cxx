@@ -51,6 +51,10 @@ struct Kernels
   Kernel filter = ChooseKernel<Kernel>(InstructionSet::AVX512, VOXELMAPS_KERNELS(FilterRecursively));
   Kernel convolveDoubles = ChooseKernel<Kernel>(InstructionSet::AVX512, VOXELMAPS_KERNELS(ConvolveDoubles));
   Kernel convolveFloats = ChooseKernel<Kernel>(InstructionSet::AVX512, VOXELMAPS_KERNELS(ConvolveFloats));
+
+  using GaborRowKernel = void (*)(const GaborRowTask & task);
+  GaborRowKernel gaborDoubles = ChooseKernel<GaborRowKernel>(InstructionSet::AVX512, VOXELMAPS_KERNELS(GaborDoubles));
+  GaborRowKernel gaborFloats = ChooseKernel<GaborRowKernel>(InstructionSet::AVX512, VOXELMAPS_KERNELS(GaborFloats));
 };
 
 class Engine
@@ -72,11 +76,16 @@ public:
   Compute(const FilterNode & node, const Values & input)
   {
     Values results = this->Allocate(node.box);
-    if (!m_Job.isSingle)
+    if (node.kind == FilterKind::Gabor)
+    {
+      m_Job.isSingle ? this->FilterPlanes<float>(node, input, results)
+                     : this->FilterPlanes<double>(node, input, results);
+    }
+    else if (!m_Job.isSingle)
     {
       this->Filter<double, double>(node, input, results);
     }
-    else if (node.filter->kernel.empty())
+    else if (node.kind == FilterKind::Recursive)
     {
       this->Filter<double, float>(node, input, results);
     }
@@ -125,24 +134,33 @@ private:
     return values;
   }
 
-  /** Read the voxels from x on of a row; those behind the end of the input are appended ones. */
+  /** Read the voxels from one on along an axis; those behind the end of the input are appended ones. */
   template <typename TReal>
   static void
-  ReadRow(const Values & input, std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t count, TReal * values)
+  ReadLine(const Values & input, unsigned int axis, Triple from, std::int64_t count, TReal * values)
   {
     const FilterBox &  box = input.box;
-    const auto         wrap = [&box](std::int64_t i, int d) { return i >= box.end[d] ? i - box.end[d] : i; };
-    const std::int64_t inside = std::max<std::int64_t>(0, std::min(count, box.end[0] - x));
-    const std::int64_t row = box.GetNumber(0, wrap(y, 1), wrap(z, 2));
+    const std::int64_t x = from[axis];
+    const std::int64_t inside = std::max<std::int64_t>(0, std::min(count, box.end[axis] - x));
+    const auto         wrap = [&box](std::int64_t i, std::size_t d) { return i >= box.end[d] ? i - box.end[d] : i; };
+    for (std::size_t d = 0; d < 3; ++d)
+    {
+      from[d] = d == axis ? 0 : wrap(from[d], d);
+    }
+    const std::int64_t line = box.GetNumber(from[0], from[1], from[2]);
+    const std::int64_t stride = box.GetStride(axis);
     VisitPixelType(input.type, [&](auto pixel) {
-      const auto * const pixels = static_cast<const decltype(pixel) *>(input.data) + row;
-      for (std::int64_t i = 0; i < inside; ++i)
+      const auto * const pixels = static_cast<const decltype(pixel) *>(input.data) + line;
+      if (stride == 1)
       {
-        values[i] = static_cast<TReal>(pixels[x + i]);
+        for (std::int64_t i = 0; i < inside; ++i)
+        {
+          values[i] = static_cast<TReal>(pixels[x + i]);
+        }
       }
-      for (std::int64_t i = inside; i < count; ++i)
+      for (std::int64_t i = stride == 1 ? inside : 0; i < count; ++i)
       {
-        values[i] = static_cast<TReal>(pixels[wrap(x + i, 0)]);
+        values[i] = static_cast<TReal>(pixels[wrap(x + i, axis) * stride]);
       }
     });
   }
@@ -155,7 +173,7 @@ private:
     const unsigned int axis = node.filter->axis;
     const Triple       size = node.box.GetSize();
     const FilterBox &  reads = node.reads;
-    const bool         isRecursive = node.filter->kernel.empty();
+    const bool         isRecursive = node.kind == FilterKind::Recursive;
     const auto         taps = static_cast<std::int64_t>(node.filter->kernel.size());
     // Where the voxels of a line are, with those that the boundary has.
     std::vector<std::int64_t> indices;
@@ -209,12 +227,11 @@ private:
           {
             // Lanes without a row have the last one again, so that no value is uninitialized.
             const std::int64_t line = first + std::min(k, used - 1);
-            ReadRow(input,
-                    reads.begin[0],
-                    node.box.begin[1] + line % size[1],
-                    node.box.begin[2] + line / size[1],
-                    reads.GetSize()[0],
-                    values);
+            ReadLine(input,
+                     0,
+                       { { reads.begin[0], node.box.begin[1] + line % size[1], node.box.begin[2] + line / size[1] } },
+                     reads.GetSize()[0],
+                     values);
             for (std::int64_t i = 0; i < length; ++i)
             {
               const std::int64_t index = indices[static_cast<std::size_t>(i)];
@@ -241,7 +258,7 @@ private:
           const std::int64_t index = indices[static_cast<std::size_t>(i)];
           if (index >= 0)
           {
-            ReadRow(input, first, axis == 1 ? index : across, axis == 1 ? across : index, used, values);
+            ReadLine(input, 0, { { first, axis == 1 ? index : across, axis == 1 ? across : index } }, used, values);
           }
           std::fill(values + (index < 0 ? 0 : used), values + lanes, TReal{ 0 });
         }
@@ -261,10 +278,80 @@ private:
     ForEachTask(tasks, m_Job.execution, makeWorker);
   }
 
+  /** Compute a Gabor filter, by bands of rows of a plane. */
+  template <typename TReal>
+  void
+  FilterPlanes(const FilterNode & node, const Values & input, const Values & results)
+  {
+    constexpr std::int64_t   bandRows = 32;
+    const AxisFilter &       filter = *node.filter;
+    const unsigned int       a = filter.axis;
+    const unsigned int       b = filter.secondAxis;
+    const unsigned int       c = 3 - a - b;
+    const GaborKernel        kernel = MakeGaborKernel(node, m_Job.spacing);
+    const std::vector<TReal> numbers(kernel.numbers.begin(), kernel.numbers.end());
+    const std::int64_t       reach = node.reach[0];
+    const std::int64_t       margin = node.reach[1];
+    const Triple             size = node.box.GetSize();
+    const FilterBox &        reads = node.reads;
+    const std::int64_t       length = (size[a] + gaborLaneGroup - 1) / gaborLaneGroup * gaborLaneGroup;
+    const std::int64_t       pitch = length + 2 * reach;
+    const std::int64_t       bands = (size[b] + bandRows - 1) / bandRows;
+    // Where the voxels of a row are, with those that the boundary has.
+    std::vector<std::int64_t> indices;
+    for (std::int64_t i = node.box.begin[a] - reach; i < node.box.end[a] + reach; ++i)
+    {
+      indices.push_back(BoundaryIndex(i, m_Plan.size[a], filter.boundary));
+    }
+    const auto makeWorker = [&](unsigned int) {
+      const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(TReal); };
+      const auto line = MakeWorkspace(bytes(reads.GetSize()[a]));
+      const auto rows = MakeWorkspace(bytes((bandRows + 2 * margin) * pitch));
+      const auto sums = MakeWorkspace(bytes(2 * length));
+      return [&, line, rows, sums](std::int64_t number) {
+        auto * const       values = static_cast<TReal *>(line.get());
+        auto * const       even = static_cast<TReal *>(sums.get());
+        Triple             at = node.box.begin;
+        const std::int64_t first = at[b] + number % bands * bandRows;
+        const std::int64_t end = std::min(first + bandRows, node.box.end[b]);
+        at[c] += number / bands;
+        auto * row = static_cast<TReal *>(rows.get());
+        for (std::int64_t i = first - margin; i < end + margin; ++i, row += pitch)
+        {
+          std::fill_n(row, pitch, TReal{ 0 });
+          at[a] = reads.begin[a];
+          at[b] = BoundaryIndex(i, m_Plan.size[b], filter.boundary);
+          if (at[b] >= 0)
+          {
+            ReadLine(input, a, at, reads.GetSize()[a], values);
+            for (std::size_t k = 0; k < indices.size(); ++k)
+            {
+              row[k] = indices[k] < 0 ? TReal{ 0 } : values[indices[k] - reads.begin[a]];
+            }
+          }
+        }
+        at[a] = node.box.begin[a];
+        for (at[b] = first; at[b] < end; ++at[b])
+        {
+          m_Job.execution.CheckAbort();
+          const TReal * const corner = static_cast<TReal *>(rows.get()) + (at[b] - first + margin) * pitch + reach;
+          const GaborRowTask  task{ &kernel.rows, numbers.data(), corner, even, even + length, pitch, length };
+          (m_Job.isSingle ? m_Kernels.gaborFloats : m_Kernels.gaborDoubles)(task);
+          TReal * const stored = static_cast<TReal *>(results.memory.get()) + node.box.GetNumber(at[0], at[1], at[2]);
+          for (std::int64_t k = 0; k < size[a]; ++k)
+          {
+            stored[k * node.box.GetStride(a)] = static_cast<TReal>(Modulus(even[k], even[length + k]));
+          }
+        }
+      };
+    };
+    ForEachTask(bands * size[c], m_Job.execution, makeWorker);
+  }
+
   void
   Run(const FilterLinesTask & task) const
   {
-    const bool isRecursive = task.node->filter->kernel.empty();
+    const bool isRecursive = task.node->kind == FilterKind::Recursive;
     (isRecursive ? m_Kernels.filter : m_Job.isSingle ? m_Kernels.convolveFloats : m_Kernels.convolveDoubles)(task);
   }
 

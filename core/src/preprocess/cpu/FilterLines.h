@@ -28,12 +28,31 @@ struct FilterLinesTask
   std::int64_t first;
 };
 
+/** A row of results of a Gabor filter. */
+struct GaborRowTask
+{
+  const std::vector<GaborKernel::Row> * rows;
+  /** Numbers of the kernel, the input at the first result, which has all voxels around it, and the sums of the even and
+   * the odd part; doubles or floats. */
+  const void * numbers;
+  const void * input;
+  void *       even;
+  void *       odd;
+  /** Voxels from one row of the input to the next. */
+  std::int64_t pitch;
+  /** A multiple of gaborLaneGroup. */
+  std::int64_t length;
+};
+
 /** Lines whose arithmetic fills all vectors of an instruction set. */
 constexpr std::int64_t filterLaneGroup = 16;
+/** Voxels of a row whose sums are in registers. */
+constexpr std::int64_t gaborLaneGroup = 32;
 
 VOXELMAPS_DECLARE_KERNEL(void FilterRecursively(const FilterLinesTask & task);
                          void ConvolveDoubles(const FilterLinesTask & task);
-                         void ConvolveFloats(const FilterLinesTask & task))
+                         void ConvolveFloats(const FilterLinesTask & task);
+                         void GaborDoubles(const GaborRowTask & task); void GaborFloats(const GaborRowTask & task))
 } // namespace voxelmaps
 
 #endif // FilterLines_h

@@ -95,6 +95,37 @@ Convolve(const FilterLinesTask & task)
     }
   }
 }
+
+template <typename T>
+void
+FilterGaborRow(const GaborRowTask & task)
+{
+  for (std::int64_t group = 0; group < task.length; group += gaborLaneGroup)
+  {
+    T         even[gaborLaneGroup] = {};
+    T         odd[gaborLaneGroup] = {};
+    const T * numbers = static_cast<const T *>(task.numbers);
+    for (const GaborKernel::Row & row : *task.rows)
+    {
+      const T * values = static_cast<const T *>(task.input) + row.offset * task.pitch + row.first + group;
+      for (std::int64_t i = 0; i < row.count; ++i, ++values, numbers += 2)
+      {
+        const T evenFactor = numbers[0];
+        const T oddFactor = numbers[1];
+        for (std::int64_t k = 0; k < gaborLaneGroup; ++k)
+        {
+          even[k] += evenFactor * values[k];
+          odd[k] += oddFactor * values[k];
+        }
+      }
+    }
+    for (std::int64_t k = 0; k < gaborLaneGroup; ++k)
+    {
+      static_cast<T *>(task.even)[group + k] = even[k];
+      static_cast<T *>(task.odd)[group + k] = odd[k];
+    }
+  }
+}
 } // namespace
 
 void
@@ -128,6 +159,18 @@ void
 ConvolveFloats(const FilterLinesTask & task)
 {
   Convolve<float>(task);
+}
+
+void
+GaborDoubles(const GaborRowTask & task)
+{
+  FilterGaborRow<double>(task);
+}
+
+void
+GaborFloats(const GaborRowTask & task)
+{
+  FilterGaborRow<float>(task);
 }
 } // namespace VOXELMAPS_INSTRUCTION_SET
 } // namespace voxelmaps

@@ -104,6 +104,89 @@ ConvolveKernel(const __grid_constant__ ConvolutionParameters filter, const TPixe
   });
 }
 
+/** Planes of a Gabor filter with the voxels around them: voxel (i, j) of plane k is at (k * rows + j) * pitch + i. */
+struct GaborPlanes
+{
+  unsigned int a, b, c; // axes of the filter and the one across
+  std::int64_t pitch;
+  std::int64_t rows;
+  std::int64_t reach;  // voxels before the first result along a
+  std::int64_t margin; // and along b
+  std::int64_t first;  // plane
+  std::int64_t count;  // of planes
+};
+
+template <typename TPixel, typename TReal>
+__global__ void
+PadKernel(const __grid_constant__ GaborPlanes planes, FilterBoundary boundary, const __grid_constant__ DeviceBox image,
+          const TPixel * input, const __grid_constant__ DeviceBox inputBox, const __grid_constant__ DeviceBox box,
+          TReal * padded)
+{
+  ForEachInGrid(planes.pitch * planes.rows * planes.count, [&](std::int64_t number) {
+    const std::int64_t i = number % planes.pitch + box.begin[planes.a] - planes.reach;
+    const std::int64_t j = number / planes.pitch % planes.rows + box.begin[planes.b] - planes.margin;
+    std::int64_t       index[3];
+    index[planes.a] = BoundaryIndex(i, image.size[planes.a], boundary);
+    index[planes.b] = BoundaryIndex(j, image.size[planes.b], boundary);
+    index[planes.c] = planes.first + number / planes.pitch / planes.rows;
+    const bool isZero = index[planes.a] < 0 || index[planes.b] < 0;
+    padded[number] = isZero ? TReal{ 0 } : static_cast<TReal>(input[inputBox.GetNumber(index)]);
+  });
+}
+
+/** Each thread has the results of adjacent planes, for which it reads the kernel once. */
+template <int planesPerThread, typename TReal>
+__global__ void
+GaborRowsKernel(const __grid_constant__ GaborPlanes planes, const GaborKernel::Row * rows, std::int64_t numberOfRows,
+                const TReal * numbers, const TReal * padded, TReal * results, const __grid_constant__ DeviceBox box)
+{
+  const std::int64_t groups = (planes.count + planesPerThread - 1) / planesPerThread;
+  ForEachInGrid(box.size[planes.a] * box.size[planes.b] * groups, [&](std::int64_t number) {
+    const std::int64_t i = number % box.size[planes.a];
+    const std::int64_t j = number / box.size[planes.a] % box.size[planes.b];
+    const std::int64_t plane = number / box.size[planes.a] / box.size[planes.b] * planesPerThread;
+    const TReal *      inputs[planesPerThread];
+    TReal              even[planesPerThread] = {};
+    TReal              odd[planesPerThread] = {};
+#pragma unroll
+    for (int k = 0; k < planesPerThread; ++k)
+    {
+      const std::int64_t at = plane + k < planes.count ? plane + k : planes.count - 1;
+      inputs[k] = padded + (at * planes.rows + j + planes.margin) * planes.pitch + i + planes.reach;
+    }
+    const TReal * factors = numbers;
+    for (std::int64_t r = 0; r < numberOfRows; ++r)
+    {
+      const GaborKernel::Row row = rows[r];
+      const std::int64_t     begin = row.offset * planes.pitch + row.first;
+      for (std::int64_t t = 0; t < row.count; ++t, factors += 2)
+      {
+        const TReal evenFactor = factors[0];
+        const TReal oddFactor = factors[1];
+#pragma unroll
+        for (int k = 0; k < planesPerThread; ++k)
+        {
+          const TReal value = inputs[k][begin + t];
+          even[k] += evenFactor * value;
+          odd[k] += oddFactor * value;
+        }
+      }
+    }
+    std::int64_t index[3];
+    index[planes.a] = box.begin[planes.a] + i;
+    index[planes.b] = box.begin[planes.b] + j;
+#pragma unroll
+    for (int k = 0; k < planesPerThread; ++k)
+    {
+      index[planes.c] = planes.first + plane + k;
+      if (plane + k < planes.count)
+      {
+        results[box.GetNumber(index)] = static_cast<TReal>(Modulus(even[k], odd[k]));
+      }
+    }
+  });
+}
+
 /** One direction of a recursion along a line; get(i) is the input i steps from the first one, and set(i, value) is
  * called with the results. */
 template <typename TGet, typename TSet>
@@ -366,6 +449,22 @@ public:
   }
 
 private:
+  /** Planes that a Gabor filter makes at a time: as many as are 64 MiB, or one. */
+  static GaborPlanes
+  GetGaborPlanes(const FilterNode & node, std::uint64_t valueBytes)
+  {
+    constexpr std::int64_t mostBytes = std::int64_t{ 1 } << 26;
+    const unsigned int     a = node.filter->axis;
+    const unsigned int     b = node.filter->secondAxis;
+    const Triple           size = node.box.GetSize();
+    GaborPlanes            planes{ a, b, 3 - a - b, 0, 0, node.reach[0], node.reach[1], 0, 0 };
+    planes.pitch = size[a] + 2 * planes.reach;
+    planes.rows = size[b] + 2 * planes.margin;
+    const std::int64_t bytes = planes.pitch * planes.rows * static_cast<std::int64_t>(valueBytes);
+    planes.count = std::min(size[planes.c], std::max<std::int64_t>(1, mostBytes / bytes));
+    return planes;
+  }
+
   static std::uint64_t
   GetScratchBytes(const std::vector<FilterNode> & nodes, std::uint64_t valueBytes)
   {
@@ -376,8 +475,13 @@ private:
       FilterBox  lines = node.box;
       lines.begin[0] = node.reads.begin[0];
       lines.end[0] = node.reads.end[0];
-      std::uint64_t scratch = node.filter->kernel.empty() ? results * sizeof(double) : 0;
-      if (scratch > 0 && node.filter->axis == 0)
+      std::uint64_t scratch = node.kind == FilterKind::Recursive ? results * sizeof(double) : 0;
+      if (node.kind == FilterKind::Gabor)
+      {
+        const GaborPlanes planes = GetGaborPlanes(node, valueBytes);
+        scratch = static_cast<std::uint64_t>(planes.pitch * planes.rows * planes.count) * valueBytes;
+      }
+      else if (scratch > 0 && node.filter->axis == 0)
       {
         scratch += static_cast<std::uint64_t>(lines.GetNumberOfVoxels()) * sizeof(double) + results * valueBytes;
       }
@@ -416,7 +520,12 @@ private:
   Compute(const FilterNode & node, const TPixel * pixels, const FilterBox & inputBox, TResult * results)
   {
     const unsigned int axis = node.filter->axis;
-    if (!node.filter->kernel.empty())
+    if (node.kind == FilterKind::Gabor)
+    {
+      this->FilterPlanes(node, pixels, inputBox, results);
+      return;
+    }
+    if (node.kind == FilterKind::Convolution)
     {
       const auto * const bytes = reinterpret_cast<const char *>(node.filter->kernel.data());
       const auto         taps = static_cast<std::int64_t>(node.filter->kernel.size());
@@ -467,6 +576,56 @@ private:
     filter(
       static_cast<const double *>(columns.data()), { 0, lines, 0, lines }, filtered.data(), { 0, lines, 0, lines });
     this->Transpose(filtered.data(), lines, count, 0, count, lines, results);
+  }
+
+  template <typename TPixel, typename TReal>
+  void
+  FilterPlanes(const FilterNode & node, const TPixel * pixels, const FilterBox & inputBox, TReal * results)
+  {
+    const GaborKernel        kernel = MakeGaborKernel(node, m_Job.spacing);
+    const std::vector<TReal> numbers(kernel.numbers.begin(), kernel.numbers.end());
+    const auto               makeTable = [](const auto & values) {
+      const auto * const bytes = reinterpret_cast<const char *>(values.data());
+      return CudaContext::Current().GetTable({ bytes, bytes + values.size() * sizeof(values[0]) });
+    };
+    auto                numberTable = makeTable(numbers);
+    auto                rowTable = makeTable(kernel.rows);
+    GaborPlanes         planes = GetGaborPlanes(node, sizeof(TReal));
+    const std::int64_t  planeVoxels = planes.pitch * planes.rows;
+    DeviceBuffer<TReal> padded(static_cast<std::size_t>(planeVoxels * planes.count), m_Stream);
+    FilterBox           image;
+    image.end = m_Plan.size;
+    const Triple       size = node.box.GetSize();
+    const std::int64_t end = node.box.end[planes.c];
+    for (planes.first = node.box.begin[planes.c]; planes.first < end; planes.first += planes.count)
+    {
+      m_Job.execution.CheckAbort();
+      planes.count = std::min(planes.count, end - planes.first);
+      PadKernel<<<GetBlocks(planeVoxels * planes.count), threadsPerBlock, 0, m_Stream>>>(planes,
+                                                                                         node.filter->boundary,
+                                                                                         DeviceBox(image),
+                                                                                         pixels,
+                                                                                         DeviceBox(inputBox),
+                                                                                         DeviceBox(node.box),
+                                                                                         padded.data());
+      CheckLaunch("starting the kernel that pads planes");
+      const auto filter = [&](auto planesPerThread) {
+        constexpr int      number = decltype(planesPerThread)::value;
+        const std::int64_t groups = (planes.count + number - 1) / number;
+        GaborRowsKernel<number><<<GetBlocks(size[planes.a] * size[planes.b] * groups), threadsPerBlock, 0, m_Stream>>>(
+          planes,
+          static_cast<const GaborKernel::Row *>(rowTable.get()),
+          static_cast<std::int64_t>(kernel.rows.size()),
+          static_cast<const TReal *>(numberTable.get()),
+          static_cast<const TReal *>(padded.data()),
+          results,
+          DeviceBox(node.box));
+        CheckLaunch("starting the kernel of a Gabor filter");
+      };
+      planes.count > 1 ? filter(std::integral_constant<int, 4>()) : filter(std::integral_constant<int, 1>());
+    }
+    CudaContext::Current().KeepTable(std::move(numberTable), m_Stream);
+    CudaContext::Current().KeepTable(std::move(rowTable), m_Stream);
   }
 
   template <typename TResult>
