@@ -16,11 +16,11 @@
 namespace voxelmaps
 {
 /** \class ResponseMapEnums
- * \brief Enumerations of ResponseMapImageFilter.
+ * \brief Enumerations of ResponseMapImageFilter, with the Boundary.
  *
  * \ingroup VoxelMaps
  */
-class VoxelMapsCore_EXPORT ResponseMapEnums
+class VoxelMapsCore_EXPORT ResponseMapEnums : public FilterImageEnums
 {
 public:
   /** \class Filter
