@@ -303,9 +303,27 @@ RegisterBenchmarks(int & argc, char ** argv)
   elevenFeatures.features = voxelmaps::RunLengthFeatureMapEnums::GetElevenFeatures();
   auto merged = elevenFeatures;
   merged.aggregation = voxelmaps::RunLengthJob::Aggregation::Merge;
+  auto weightedCooccurrence = withoutCorrelation;
+  auto weightedRunLength = runLength;
+  for (std::size_t d = 0; d < weightedRunLength.offsets.size(); ++d)
+  {
+    weightedRunLength.offsetWeights.push_back(1.0 / (1.0 + static_cast<double>(d)));
+  }
+  weightedRunLength.aggregation = voxelmaps::RunLengthJob::Aggregation::Merge;
+  weightedCooccurrence.aggregation = voxelmaps::CooccurrenceJob::Aggregation::Merge;
+  weightedCooccurrence.offsetWeights = weightedRunLength.offsetWeights;
 
   for (const Case & each : cases)
   {
+    if (&each == &cases.back() && each.size == cases.front().size)
+    {
+      break; // a small image: this is the second case
+    }
+    if (each.window == 3)
+    {
+      RegisterEngines("cooccurrence,weighted", each, weightedCooccurrence);
+      RegisterEngines("runlength,weighted", each, weightedRunLength);
+    }
     RegisterEngines("cooccurrence", each, withoutCorrelation);
     RegisterEngines("correlation", each, correlation);
     RegisterEngines("dependence", each, dependence);

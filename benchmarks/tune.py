@@ -6,11 +6,17 @@ what is fastest here.
 
 The numbers were fitted to an H100. Results do not depend on them: TextureBenchmark compares each with the CPU engine. Times are those
 of kernels, the shortest of --runs; what differs by less than 3 % is a tie, and the number in the source stays.
+
+The script needs Python and TextureBenchmark alone. On a GPU machine without a checkout, with what scripts/gpu-bundle.sh packed
+(about two minutes on an H200 with 16 processors):
+
+    gpu-bundle/run-gpu-tests.sh --only tune
 """
 
 import argparse
 import collections
 import json
+import math
 import os
 import pathlib
 import re
@@ -18,7 +24,16 @@ import subprocess
 import sys
 from typing import NamedTuple
 
-CLASSES = "cooccurrence|correlation|dependence|firstorder|graytonedifference|runlength|runlength11,merged|sizezone"
+CLASSES = [
+    "cooccurrence/",
+    "correlation/.*levels:32",  # with 256 levels, the CPU engine takes minutes
+    "dependence/",
+    "firstorder/",
+    "graytonedifference/",
+    "runlength/",
+    "runlength11,merged/",
+    "sizezone/",
+]
 TIE = 0.03
 
 
@@ -68,9 +83,31 @@ POLICIES = [
         "^runlength11,merged/.*window:7/levels:32/CudaWindowWalk",
         "as many blocks of a warp as a multiprocessor runs",
     ),
+    Policy(
+        "glrlm.shared",
+        16384,
+        [0, 40960],
+        "^runlength11,merged/.*window:7/levels:32/CudaWindowWalk",
+        "H100: larger workspaces leave room for less than 14 blocks",
+    ),
+    Policy("gldm.shared", 40960, [0, 16384], "^dependence/.*window:[79]/levels:32/CudaWindowWalk", "not recorded"),
     Policy("gldm.teams", 16, [8, 32, 64], "^dependence/.*window:7/levels:32/CudaWindowWalk", "not recorded"),
     Policy(
-        "ngtdm.teams", 32, [8, 16, 64], "^graytonedifference/.*window:(7|15)/levels:32/CudaWindowWalk", "not recorded"
+        "ngtdm.shared",
+        40960,
+        [0, 16384],
+        "^graytonedifference/.*window:[79]/levels:32/CudaWindowWalk",
+        "not recorded",
+    ),
+    Policy(
+        "ngtdm.warp_voxels",
+        512,
+        [128, 4096],
+        "^graytonedifference/.*window:[79]/levels:32/CudaWindowWalk",
+        "not recorded",
+    ),
+    Policy(
+        "ngtdm.teams", 32, [8, 16, 64], "^graytonedifference/.*window:[79]/levels:32/CudaWindowWalk", "not recorded"
     ),
     Policy(
         "ngtdm.table_warps",
@@ -101,6 +138,13 @@ POLICIES = [
         "H200: windows outside of masks last, 0.97 to 1.01 of the time in a lesion of 30,000 voxels; without a mask, two small kernels",
     ),
     Policy(
+        "weighted.teams",
+        512,
+        [128, 256, 1024],
+        "^(cooccurrence|runlength),weighted/.*window:3/levels:32/CudaAutomatic",
+        "not recorded",
+    ),
+    Policy(
         "bits.tiles",
         8,
         [2, 4, 16],
@@ -116,11 +160,15 @@ def milliseconds(options, benchmarks, policy=""):
         str(options.program),
         f"--size={options.size}",
         f"--benchmark_filter={benchmarks}",
-        f"--benchmark_repetitions={options.runs}",
+        f"--benchmark_repetitions={options.runs + 1}",  # the first one also loads the kernels
+        "--benchmark_min_time=1e-9",
         "--benchmark_format=json",
     ]
-    done = subprocess.run(command, env={**os.environ, "VOXELMAPS_POLICY": policy}, capture_output=True, text=True)
-    if done.returncode:
+    try:
+        done = subprocess.run(command, env={**os.environ, "VOXELMAPS_POLICY": policy}, capture_output=True, text=True)
+    except OSError as error:
+        sys.exit(f"{options.program}: {error.strerror}; give the path of TextureBenchmark with --program")
+    if done.returncode or not done.stdout:
         sys.exit(f"{' '.join(command)}:\n{done.stderr or done.stdout}")
     times, methods = collections.defaultdict(list), {}
     for each in json.loads(done.stdout)["benchmarks"]:
@@ -140,33 +188,29 @@ def fastest(times, now):
     return now if times[now] <= times[best] * (1 + TIE) else best
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    program = pathlib.Path(__file__).resolve().parent.parent / "build/benchmarks/TextureBenchmark"
-    parser.add_argument("--program", type=pathlib.Path, default=program, help="TextureBenchmark (default: %(default)s)")
-    parser.add_argument("--size", default="96,96,96", help="of the image: x,y,z (default: %(default)s)")
-    parser.add_argument("--runs", type=int, default=3, help="of each benchmark (default: %(default)s)")
-    parser.add_argument("--only", default="", help="regular expression of the names of numbers, or 'methods'")
-    options = parser.parse_args()
-    chosen = [policy for policy in POLICIES if re.search(options.only, policy.name)]
-
-    if chosen:
-        print("| number | in the source, and why | benchmark | ms by number | here |\n|---|---|---|---|---|")
+def compare_numbers(options, chosen):
+    """Print a row for each benchmark of each policy."""
+    # In the source, all have one run; its first benchmark, of any device, gives the reason if there is none.
+    filters = ["^firstorder/.*window:3/levels:32/CudaAutomatic", *(policy.benchmarks for policy in chosen)]
+    now = milliseconds(options, "|".join(filters))[0]
+    print("| number | in the source, and why | benchmark | ms by number | here |\n|---|---|---|---|---|")
     for policy in chosen:
-        by_value = {
-            value: milliseconds(options, policy.benchmarks, f"{policy.name}={value}")[0]
-            for value in (policy.value, *policy.others)
+        others = {
+            value: milliseconds(options, policy.benchmarks, f"{policy.name}={value}")[0] for value in policy.others
         }
-        for name in by_value[policy.value]:
-            times = {value: by_value[value][name] for value in by_value}
+        for name in filter(re.compile(policy.benchmarks).search, now):
+            times = {policy.value: now[name], **{value: others[value].get(name, math.inf) for value in others}}
             texts = ", ".join(f"{value}: {time:.4g}" for value, time in times.items())
             here = fastest(times, policy.value)
             gain = f" ({times[policy.value] / times[here]:.2f} × as fast)" if here != policy.value else ""
             print(f"| {policy.name} | {policy.value}; {policy.origin} | {name} | {texts} | {here}{gain} |", flush=True)
 
-    if re.search(options.only, "methods"):
-        print("\n| job | ms by method | automatic | here |\n|---|---|---|---|")
-        times, methods = milliseconds(options, f"^({CLASSES})/.*/Cuda")
+
+def compare_methods(options):
+    """Print a row for each job that several methods support, with their times."""
+    print("\n| job | ms by method | automatic | here |\n|---|---|---|---|")
+    for of_class in CLASSES:
+        times, methods = milliseconds(options, f"^{of_class}.*/Cuda")
         jobs = collections.defaultdict(dict)
         for name, time in times.items():
             job, _, method = name.rpartition("/Cuda")
@@ -174,9 +218,48 @@ def main():
         for job, by_method in jobs.items():
             automatic = methods[f"{job}/CudaAutomatic"]
             named = {method: time for method, time in by_method.items() if method != "Automatic"}
-            if automatic in named:
+            if automatic in named and len(named) > 1:
                 texts = ", ".join(f"{method}: {time:.4g}" for method, time in named.items())
                 print(f"| {job} | {texts} | {automatic} | {fastest(named, automatic)} |", flush=True)
+
+
+def check():
+    """Exit with an error if POLICIES and the sources differ in names or numbers."""
+    sources = pathlib.Path(__file__).resolve().parent.parent / "core/src"
+    found = {}
+    for path in (*sources.rglob("*.cu"), *sources.rglob("*.cuh")):
+        text = path.read_text()
+        uses = re.findall(r'PolicyValue\("([^"]+)", (\w+)\)', text)
+        # A CudaWalkPolicy; workspaces of single threads are never in shared memory.
+        for name, shared, teams in re.findall(r'\{ "(\w+)", [\w:]+, (\d+), (\d+) \};', text):
+            uses += [(f"{name}.teams", teams), *([(f"{name}.shared", shared)] if shared != "0" else [])]
+        for name, value in uses:
+            named = re.search(rf"constexpr [\w:]+ +{value} = (\d+);", text)
+            found[name] = int(named[1] if named else value)
+    listed = {policy.name: policy.value for policy in POLICIES}
+    if wrong := found.items() ^ listed.items():
+        sys.exit(f"POLICIES and core/src differ in {', '.join(sorted({name for name, _ in wrong}))}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    program = pathlib.Path(__file__).resolve().parent.parent / "build/benchmarks/TextureBenchmark"
+    parser.add_argument("--program", type=pathlib.Path, default=program, help="TextureBenchmark (default: %(default)s)")
+    parser.add_argument("--size", default="96,96,96", help="of the image: x,y,z (default: %(default)s)")
+    parser.add_argument("--runs", type=int, default=3, help="of each benchmark (default: %(default)s)")
+    parser.add_argument("--only", default="", help="regular expression of the names of numbers, or 'methods'")
+    parser.add_argument("--check", action="store_true", help="only compare the numbers with those of the sources")
+    options = parser.parse_args()
+    if options.check:
+        return check()
+    chosen = [policy for policy in POLICIES if re.search(options.only, policy.name)]
+    with_methods = re.search(options.only, "methods")
+    if not chosen and not with_methods:
+        parser.error(f"--only {options.only} matches none of {', '.join(p.name for p in POLICIES)}, methods")
+    if chosen:
+        compare_numbers(options, chosen)
+    if with_methods:
+        compare_methods(options)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #   python      the Python tests, with the wheel; needs Python 3.11 or later, NumPy and pytest
 #   sanitizer   compute-sanitizer (memcheck, racecheck, initcheck, synccheck) on small cases
 #   benchmarks  the measurements of the benchmark programs on the device
+#   tune        what the CUDA engines choose by, about two minutes; VOXELMAPS_TUNE="--only methods": with options of tune.py
 #   papers      the tables of the two papers, about ten minutes; VOXELMAPS_PAPERS="--only run-lengths" or connectedness: of one
 # Without --only: tests, python and sanitizer. Prints a summary; the exit code is 0 if nothing failed.
 set -uo pipefail
@@ -17,7 +18,7 @@ while (($# > 0)); do
   case "$1" in
     --only) parts="$2" ;;
     --out) out="$2" ;;
-    *) sed -n '2,12p' "${BASH_SOURCE[0]}" && exit 2 ;;
+    *) sed -n '2,13p' "${BASH_SOURCE[0]}" && exit 2 ;;
   esac
   shift 2
 done
@@ -97,6 +98,11 @@ if has benchmarks; then
     run "${program}" "${here}/${program}" --benchmark_filter='[/,]Cuda' --benchmark_min_time=0.02
     cat "${out}/${program}.log"
   done
+fi
+if has tune; then
+  read -ra options <<<"${VOXELMAPS_TUNE:-}"
+  run tune python3 "${here}/tune.py" --program "${here}/TextureBenchmark" "${options[@]}"
+  cat "${out}/tune.log"
 fi
 if has papers; then
   run race "${here}/PapersBenchmark" race

@@ -45,6 +45,8 @@ if [[ $# -eq 0 ]]; then
     done
   fi
   quietly mypy build/venv/bin/python -m mypy
+  say "Guide to a new texture class"
+  quietly guide scripts/follow-guide.py
   # The site, and the examples of its gallery, occupy one processor for a minute.
   say "Python tests"
   scripts/build-site.sh >build/log/site.txt 2>&1 &

@@ -12,12 +12,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace
@@ -116,8 +118,26 @@ MakeSize(RandomNumbers & random)
 }
 
 AxisFilter
+MakeRandomGabor(RandomNumbers & random)
+{
+  AxisFilter filter;
+  filter.secondAxis = static_cast<unsigned int>(random.Between(1, 2));
+  filter.axis = static_cast<unsigned int>(random.Below(filter.secondAxis));
+  filter.sigma = static_cast<double>(random.Between(1, 30)) / 10;
+  filter.wavelength = static_cast<double>(random.Between(5, 60)) / 10;
+  filter.gamma = static_cast<double>(random.Between(4, 40)) / 10;
+  filter.angle = static_cast<double>(random.Between(-8, 8)) * 0.3926990816987242 * (random.Chance(0.5) ? 1.0 : 1.1);
+  filter.boundary = static_cast<FilterBoundary>(random.Below(5));
+  return filter;
+}
+
+AxisFilter
 MakeRandomFilter(RandomNumbers & random)
 {
+  if (random.Chance(0.2))
+  {
+    return MakeRandomGabor(random);
+  }
   const auto axis = static_cast<unsigned int>(random.Below(3));
   if (random.Chance(0.4))
   {
@@ -290,6 +310,134 @@ TEST(FilterImageJob, SmallCasesOfConvolutionsAreSumsInOrder)
   CheckConvolutions<float>(3);
 }
 
+template <typename T>
+void
+CheckGabor(const voxelmaps::Triple & size, const AxisFilter & filter, RandomNumbers & random)
+{
+  const auto     pixels = MakeNoise<T>(random, size);
+  FilterImageJob job = MakeJob(pixels, size);
+  job.isSingle = sizeof(T) == sizeof(float);
+  job.spacing = { { 1.0, 0.75, 1.6 } };
+  job.images = { { { { { filter }, 1.0 } }, FilterCombination::Sum } };
+  const auto expected = FilterOracle::FilterGabor<T>(pixels,
+                                                     size,
+                                                     job.spacing,
+                                                     { { { filter.axis, filter.secondAxis } },
+                                                       filter.sigma,
+                                                       filter.wavelength,
+                                                       filter.gamma,
+                                                       filter.angle,
+                                                       static_cast<unsigned int>(filter.boundary) });
+  EXPECT_EQ(GetOutput<T>(job), expected);
+  ChooseOutput(random, job);
+  EXPECT_EQ(GetOutput<T>(job), Crop(expected, job));
+}
+
+TEST(FilterImageJob, SmallCasesOfGaborFiltersAreSumsInOrder)
+{
+  RandomNumbers random(10);
+  for (int round = 0; round < 60; ++round)
+  {
+    SCOPED_TRACE(round);
+    const auto       size = MakeSize(random);
+    const AxisFilter filter = MakeRandomGabor(random);
+    random.Chance(0.5) ? CheckGabor<double>(size, filter, random) : CheckGabor<float>(size, filter, random);
+  }
+  // A kernel of one voxel, and one whose padded planes a device has in several parts.
+  AxisFilter filter = MakeRandomGabor(random);
+  filter.axis = 0;
+  filter.secondAxis = 1;
+  filter.sigma = 0.01;
+  CheckGabor<double>({ { 5, 4, 3 } }, filter, random);
+  filter.sigma = 75.0;
+  filter.gamma = 1.0;
+  filter.wavelength = 40.0;
+  CheckGabor<double>({ { 3, 2, 19 } }, filter, random);
+}
+
+/** The modulus of the response to an impulse is the envelope, and to a wave along the direction the same everywhere. */
+TEST(FilterImageJob, GaborFiltersAnswerToImpulsesAndWaves)
+{
+  const voxelmaps::Triple size{ { 61, 61, 1 } };
+  std::vector<double>     pixels(61 * 61);
+  pixels[30 * 61 + 30] = 1.0;
+  AxisFilter filter;
+  filter.secondAxis = 1;
+  filter.sigma = 4.0;
+  filter.wavelength = 6.0;
+  filter.gamma = 1.25;
+  filter.angle = 0.6;
+  FilterImageJob job = MakeJob(pixels, size);
+  job.images = { { { { { filter }, 1.0 } }, FilterCombination::Sum } };
+  const auto  envelope = GetOutput(job);
+  long double sum = 0;
+  for (std::size_t v = 0; v < pixels.size(); ++v)
+  {
+    const auto        x = static_cast<long double>(v % 61) - 30;
+    const auto        y = static_cast<long double>(v / 61) - 30;
+    const long double along = x * std::cos(0.6L) + y * std::sin(0.6L);
+    const long double across = 1.25L * (y * std::cos(0.6L) - x * std::sin(0.6L));
+    const long double exponent = (along * along + across * across) / 32;
+    const long double expected = exponent <= 18 ? std::exp(-exponent) : 0;
+    ASSERT_NEAR(envelope[v], static_cast<double>(expected), 1e-15) << v;
+    sum += expected;
+    pixels[v] = static_cast<double>(std::cos(2 * 3.14159265358979323846L * along / 6));
+  }
+  job.outputIndex = { { 30, 30, 0 } };
+  job.outputSize = { { 1, 1, 1 } };
+  // A cosine is the mean of two waves, one of which has almost no response.
+  EXPECT_NEAR(GetOutput(job)[0], static_cast<double>(sum / 2), 1e-3);
+}
+
+TEST(FilterImageJob, MeansOfGaborFilters)
+{
+  constexpr double       degree = 3.14159265358979323846 / 180;
+  voxelmaps::GaborFilter filter;
+  filter.sigma = 1.5;
+  filter.wavelength = 3.0;
+  filter.gamma = 0.7;
+  filter.angle = 20 * degree;
+  EXPECT_EQ(voxelmaps::MakeGaborImage(filter).terms.size(), 1u);
+  // Steps, and the angles that differ by other than half a turn.
+  const std::vector<std::pair<double, std::size_t>> counts{ { 22.5, 8 }, { 45, 4 },  { 60, 3 },  { 180, 1 },
+                                                            { 72, 5 },   { 100, 4 }, { 50, 8 },  { 270, 2 },
+                                                            { 360, 1 },  { 1, 180 }, { 1000, 1 } };
+  for (const auto & [step, count] : counts)
+  {
+    filter.angleStep = step * degree;
+    filter.hasAllPlanes = !filter.hasAllPlanes;
+    EXPECT_EQ(voxelmaps::MakeGaborImage(filter).terms.size(), count * (filter.hasAllPlanes ? 3 : 1)) << step;
+  }
+  filter.angleStep = 45 * degree;
+  filter.hasAllPlanes = true;
+  RandomNumbers       random(11);
+  const auto          pixels = MakeNoise(random, { { 9, 8, 7 } });
+  FilterImageJob      job = MakeJob(pixels, { { 9, 8, 7 } });
+  std::vector<double> expected(pixels.size());
+  for (const std::array<std::size_t, 2> axes : { std::array<std::size_t, 2>{ 0, 1 }, { 0, 2 }, { 1, 2 } })
+  {
+    for (int k = 0; k < 4; ++k)
+    {
+      const double angle = filter.angle + k * filter.angleStep;
+      const auto   values = FilterOracle::FilterGabor<double>(
+        pixels, job.size, job.spacing, { axes, 1.5, 3.0, 0.7, angle, static_cast<unsigned int>(filter.boundary) });
+      for (std::size_t v = 0; v < values.size(); ++v)
+      {
+        const double term = 1.0 / 12 * values[v];
+        expected[v] += term;
+      }
+    }
+  }
+  job.images = { voxelmaps::MakeGaborImage(filter) };
+  EXPECT_EQ(GetOutput(job), expected);
+  for (const double step :
+       { -1.0, 1e-4, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity() })
+  {
+    filter.angleStep = step;
+    VoxelMapsTest::ExpectEngineError([&filter] { voxelmaps::MakeGaborImage(filter); }, { "steps of" });
+  }
+}
+
 TEST(FilterImageJob, CombinationsOfTerms)
 {
   RandomNumbers random(4);
@@ -452,7 +600,7 @@ TEST(FilterImageJob, ReportsProgressAndCanBeAborted)
   std::vector<double> output(3 * pixels.size());
   job.output = output.data();
   job.outputIsDouble = true;
-  job.images.assign(3, { { { { MakeGaussian(0, 1.0), MakeGaussian(2, 2.0) }, 1.0 } }, FilterCombination::Sum });
+  job.images.assign(3, { { { { MakeGaussian(0, 1.0), MakeRandomGabor(random) }, 1.0 } }, FilterCombination::Sum });
   std::atomic<std::uint64_t> reported{ 0 };
   job.execution.reportProgress = [&reported](std::uint64_t voxels) { reported += voxels; };
   Compute(job);
@@ -522,6 +670,26 @@ TEST(FilterImageJob, RefusesInvalidJobs)
               [](auto &, auto & filter) { filter = MakeConvolution(0, { notANumber }, 0, FilterBoundary::Zero); });
   expectError({ "boundary of a filter is 5" },
               [](auto &, auto & filter) { filter = MakeConvolution(0, { 1.0 }, 0, static_cast<FilterBoundary>(5)); });
+  const auto expectGaborError = [&](const std::vector<std::string> & words, const auto & change) {
+    expectError(words, [&](auto &, auto & filter) {
+      filter.secondAxis = 1;
+      filter.wavelength = 2.0;
+      change(filter);
+    });
+  };
+  expectGaborError({ "axes 0 and 0" }, [](auto & filter) { filter.secondAxis = 0; });
+  expectGaborError({ "axes 0 and 3" }, [](auto & filter) { filter.secondAxis = 3; });
+  expectGaborError({ "sigma 0" }, [](auto & filter) { filter.sigma = 0.0; });
+  expectGaborError({ "wavelength -2" }, [](auto & filter) { filter.wavelength = -2.0; });
+  expectGaborError({ "wavelength 1e-310" }, [](auto & filter) { filter.wavelength = 1e-310; });
+  expectGaborError({ "gamma nan" }, [](auto & filter) { filter.gamma = notANumber; });
+  expectGaborError({ "angle nan" }, [](auto & filter) { filter.angle = notANumber; });
+  expectGaborError({ "order 1" }, [](auto & filter) { filter.order = 1; });
+  expectGaborError({ "kernel of 1" }, [](auto & filter) { filter.kernel = { 1.0 }; });
+  expectGaborError({ "reaches", "along axis 0", "1024" }, [](auto & filter) { filter.sigma = 171.0; });
+  expectGaborError({ "reaches", "along axis 1" }, [](auto & filter) { filter.gamma = 1e-300; });
+  expectGaborError({ "boundary of a filter is 5" },
+                   [](auto & filter) { filter.boundary = static_cast<FilterBoundary>(5); });
   expectError({ "spacing 0" }, [](auto & job, auto &) { job.spacing[1] = 0.0; });
   expectError({ "spacing inf" }, [](auto & job, auto &) { job.spacing[1] = std::numeric_limits<double>::infinity(); });
   expectError({ "appends 2" }, [](auto & job, auto &) { job.appended[1] = 2; });

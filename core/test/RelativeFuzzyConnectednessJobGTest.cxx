@@ -165,6 +165,63 @@ TEST_P(RelativeFuzzyConnectednessRandom, EqualsTheOracle)
   EXPECT_GT(small, cases / 3);
 }
 
+TEST_P(RelativeFuzzyConnectednessRandom, TiesByDistanceGoToTiedLabels)
+{
+  std::size_t ties = 0;
+  for (std::uint64_t i = 0; i < 40 && !HasFailure(); ++i)
+  {
+    RandomNumbers random(17000000 + 1000 * static_cast<std::uint64_t>(GetParam()) + i);
+    const Triple  size = random.Chance(0.5)
+                           ? Triple{ { random.Between(4, 12), random.Between(4, 12), 1 } }
+                           : Triple{ { random.Between(3, 7), random.Between(3, 7), random.Between(2, 5) } };
+    // Few affinities, so that many strengths are equal.
+    Scene scene = MakeNoiseScene(size, random.Between(2, 4), random);
+    scene.adjacency = random.OneOf<Adjacency>({ Adjacency::Face, Adjacency::FaceEdge, Adjacency::Full });
+    scene.affinityFunction = random.OneOf<RelativeJob::AffinityFunction>(
+      { RelativeJob::AffinityFunction::AbsoluteDifference, RelativeJob::AffinityFunction::GeometricMean });
+    scene.affinity = { { 1.0 }, { 4.0 }, { 0.0 }, { 2.0 } };
+    Labels             labels;
+    const std::int64_t numberOfLabels = random.Between(3, 5);
+    for (std::int64_t label = 1; label <= numberOfLabels; ++label)
+    {
+      std::int64_t seed = random.Below(scene.GetNumberOfVoxels());
+      while (std::find(scene.seeds.begin(), scene.seeds.end(), seed) != scene.seeds.end())
+      {
+        seed = random.Below(scene.GetNumberOfVoxels());
+      }
+      scene.seeds.push_back(seed);
+      labels.push_back(static_cast<std::uint16_t>(label));
+    }
+    const auto  randomCase = MakeFuzzyConnectednessCase(scene, GetParam());
+    RelativeJob job = MakeRelativeJob(randomCase, labels, static_cast<unsigned int>(random.Between(1, 3)));
+    if (random.Chance(0.3) && scene.affinityFunction != RelativeJob::AffinityFunction::AbsoluteDifference)
+    {
+      DrawLabelAffinities(job, random);
+    }
+    const bool isOneScene = job.labelAffinities.empty();
+    const auto strengths = Oracle::ComputeStrengths(scene, labels, [&job](std::uint16_t label, Scene & labelScene) {
+      const auto affinity = job.labelAffinities.find(label);
+      labelScene.affinity = affinity != job.labelAffinities.end() ? affinity->second : labelScene.affinity;
+    });
+    SCOPED_TRACE(::testing::Message() << randomCase);
+    job.tieRule = TieRule::Distance;
+    for (const auto & compute : isOneScene ? GetAllWays(random) : std::vector<Way>{ computeOnce })
+    {
+      const Labels result = RunRelativeJob(job, {}, compute).labels;
+      for (std::size_t voxel = 0; voxel < result.size(); ++voxel)
+      {
+        const std::uint32_t strongest = strengths.first[voxel];
+        ties += strongest != 0 && strongest == strengths.second[voxel] ? 1 : 0;
+        // Labels are 1, 2, ...; where none reaches, there is none.
+        const std::uint32_t strength =
+          result[voxel] == 0 ? 0 : strengths.scenes[static_cast<std::size_t>(result[voxel]) - 1][voxel];
+        ASSERT_EQ(strongest, strength) << "voxel " << voxel << " has the label " << result[voxel];
+      }
+    }
+  }
+  EXPECT_GT(ties, 1000u);
+}
+
 INSTANTIATE_TEST_SUITE_P(PixelTypes, RelativeFuzzyConnectednessRandom, ::testing::ValuesIn(allPixelTypes),
                          PixelTypeName);
 

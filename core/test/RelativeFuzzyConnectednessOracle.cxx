@@ -128,9 +128,19 @@ ComputeNearest(const Scene & scene, const Labels & seedLabels, const Strengths &
   const int    most = scene.adjacency == FuzzyConnectednessOracle::Adjacency::Face       ? 1
                       : scene.adjacency == FuzzyConnectednessOracle::Adjacency::FaceEdge ? 2
                                                                                          : 3;
+  const auto   isStrongest = [&](const Keys & keys, std::int64_t voxel) {
+    return keys[voxel] != notReached && keys[voxel] == strengths.first[voxel];
+  };
+  // Whether all labels that are strongest at a voxel are so at another one.
+  const auto includes = [&](std::int64_t voxel, std::int64_t other) {
+    return std::all_of(strengths.scenes.begin(), strengths.scenes.end(), [&](const Keys & keys) {
+      return !isStrongest(keys, other) || isStrongest(keys, voxel);
+    });
+  };
   std::vector<std::int64_t> nearest(labels.size(), far);
   std::vector<std::int64_t> next(labels.size(), far);
   Labels                    winners(labels.size(), 0);
+  Labels                    firstTied(labels.size(), 0);
   for (const auto & [seed, label] : firstSeeds)
   {
     std::vector<std::int64_t>                       distances(labels.size(), far);
@@ -163,7 +173,7 @@ ComputeNearest(const Scene & scene, const Labels & seedLabels, const Strengths &
         }
         const std::int64_t to = voxel + (by[2] * scene.size[1] + by[1]) * scene.size[0] + by[0];
         const std::int64_t length = distance + std::llround(64.0 * std::sqrt(squares));
-        if (isInside && isTie(to) && length < distances[to])
+        if (isInside && isTie(to) && includes(to, voxel) && length < distances[to])
         {
           open.erase({ distances[to], to });
           open.emplace(length, to);
@@ -171,8 +181,12 @@ ComputeNearest(const Scene & scene, const Labels & seedLabels, const Strengths &
         }
       }
     }
+    const auto index = std::find(strengths.labels.begin(), strengths.labels.end(), label) - strengths.labels.begin();
     for (std::size_t voxel = 0; voxel < labels.size(); ++voxel)
     {
+      const bool isTied =
+        isStrongest(strengths.scenes[static_cast<std::size_t>(index)], static_cast<std::int64_t>(voxel));
+      firstTied[voxel] = firstTied[voxel] == 0 && isTied ? label : firstTied[voxel];
       next[voxel] = std::min(next[voxel], std::max(nearest[voxel], distances[voxel]));
       if (distances[voxel] < nearest[voxel])
       {
@@ -181,12 +195,16 @@ ComputeNearest(const Scene & scene, const Labels & seedLabels, const Strengths &
       }
     }
   }
-  for (std::size_t voxel = 0; margins != nullptr && voxel < labels.size(); ++voxel)
+  for (std::size_t voxel = 0; voxel < labels.size(); ++voxel)
   {
     if (isTie(static_cast<std::int64_t>(voxel)))
     {
-      const double lead = static_cast<double>(next[voxel] - nearest[voxel]);
-      (*margins)[voxel] = next[voxel] == far ? 0.0 : -64.0 / (64.0 + lead);
+      winners[voxel] = nearest[voxel] == far ? firstTied[voxel] : winners[voxel];
+      if (margins != nullptr)
+      {
+        const double lead = static_cast<double>(next[voxel] - nearest[voxel]);
+        (*margins)[voxel] = nearest[voxel] == far ? -1.0 : next[voxel] == far ? 0.0 : -64.0 / (64.0 + lead);
+      }
     }
   }
   return winners;

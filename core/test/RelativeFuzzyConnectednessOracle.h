@@ -40,10 +40,11 @@ Labels
 ComputeRelative(const Strengths & strengths, TieRule tieRule);
 
 /** The label of the greatest key; of several such labels, that of the nearest voxel without a tie along paths through
- * voxels with ties, in units of 1/64 of the smallest spacing; at equal distances, the one that has the first seed in
- * memory. By Dijkstra's algorithm, for one label after another. Only voxels that count take part. If margins is not
- * null, those of voxels with ties are set: -1 / (1 + lead), where the lead is by how many smallest spacings the nearest
- * voxel of any other label is farther; 0 if there is none. */
+ * voxels with ties, each of which has all labels that have the greatest key at the voxel before, in units of 1/64 of
+ * the smallest spacing; at equal distances, or without such a path, the one that has the first seed in memory. By
+ * Dijkstra's algorithm, for one label after another. Only voxels that count take part. If margins is not null, those of
+ * voxels with ties are set: -1 / (1 + lead), where the lead is by how many smallest spacings the nearest voxel of any
+ * other label is farther; 0 if there is none, and -1 without a path. */
 Labels
 ComputeNearest(const Scene & scene, const Labels & seedLabels, const Strengths & strengths,
                const std::vector<bool> & counts, std::vector<double> * margins = nullptr);

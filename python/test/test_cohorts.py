@@ -17,6 +17,7 @@ import voxelmaps
 from array_libraries import itk
 from test_program import CASE, COMMAND, ONE_FEATURE, rows_of, run, write_case  # noqa: F401
 from voxelmaps import _image, radiomics
+from voxelmaps._cohort import workers
 from voxelmaps._files import paths
 
 SimpleITK = pytest.importorskip("SimpleITK")
@@ -219,10 +220,17 @@ if os.environ.get("CRASH_OF_TEST"):
 """
 
 
-@pytest.mark.parametrize("options", [[], ["--dask", "local"]])
-def test_a_crash_costs_one_case(options, run, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "options, is_restarted", [([], True), (["--dask", "local"], True), (["--dask", "local"], False)]
+)
+def test_a_crash_costs_one_case(options, is_restarted, run, tmp_path, monkeypatch):
+    """Also if dask does not start the process again, which it does not if it crashes at its start."""
     if options:
-        pytest.importorskip("distributed")
+        distributed = pytest.importorskip("distributed")
+    if not is_restarted:
+        monkeypatch.setattr(distributed.Nanny, "_on_worker_exit_sync", lambda *_: None)
+        monkeypatch.setattr(workers, "_SECONDS_TO_WAIT", 1)
+        monkeypatch.setitem(distributed.config["distributed"]["deploy"], "lost-worker-timeout", "0s")
     (tmp_path / "sitecustomize.py").write_text(CRASH)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.setenv("CRASH_OF_TEST", "1")

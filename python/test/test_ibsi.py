@@ -2,20 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """Features and filters of IBSI: reference values of the phantoms in the package, and matrices against brute force."""
 
+import csv
 import itertools
 import math
 import os
+import re
 
 import numpy as np
 import pytest
 import voxelmaps
+from test_documentation import ROOT, rows_of_table
 from voxelmaps import _core
 from voxelmaps._cli import main
-from voxelmaps._ibsi import benchmark, response_maps
+from voxelmaps._ibsi import benchmark, patients, response_maps
 
 pytest.importorskip("scipy", reason="SciPy is not installed")
+nibabel = pytest.importorskip("nibabel", reason="nibabel is not installed")
 pytest.importorskip("pywt", reason="PyWavelets is not installed")
 
+CLASSES = ["firstorder", "glcm", "glrlm", "glszm", "gldm", "ngtdm"]
 # Folders with copies of IBSI's repositories, where somebody has them.
 DATA, REFERENCE = os.environ.get("VOXELMAPS_IBSI_DATA"), os.environ.get("VOXELMAPS_IBSI_REFERENCE")
 
@@ -93,24 +98,45 @@ def test_distance_zones(shape, is_planar, has_mask):
     assert found == [(*key, float(count)) for key, count in sorted(expected.items())]
 
 
-@pytest.mark.parametrize("name, of_ours", [("cm", "glcm"), ("rlm", "glrlm"), ("szm", "glszm"), ("ngt", "ngtdm")])
-def test_volumes_agree_with_regions(name, of_ours):
-    """Families that PyRadiomics and IBSI define alike have the values of region_features."""
-    levels = _random_region(7, (6, 7, 8), 5)
-    levels[0, 0, :6] = range(6)
-    image = levels.astype(float)
-    ours = voxelmaps.region_features(
-        image, levels != 0, label=1, features=of_ours, bin_edges=[float(edge) for edge in range(1, 6)]
-    )
-    theirs = voxelmaps.ibsi_features(image, levels != 0, families=name, aggregations="3D_avg")
-    pairs = {
-        "cm": {"Contrast": "contrast_3D_avg", "JointEntropy": "joint_entr_3D_avg", "Idn": "inv_diff_norm_3D_avg"},
-        "rlm": {"RunPercentage": "r_perc_3D_avg", "RunEntropy": "rl_entr_3D_avg", "ShortRunEmphasis": "sre_3D_avg"},
-        "szm": {"ZonePercentage": "z_perc_3D", "ZoneEntropy": "zs_entr_3D", "GrayLevelVariance": "gl_var_3D"},
-        "ngt": {"Busyness": "busyness_3D", "Coarseness": "coarseness_3D", "Strength": "strength_3D"},
-    }[name]
-    for feature, tag in pairs.items():
-        assert ours[f"{of_ours}_{feature}"][0] == pytest.approx(theirs[f"{name}_{tag}"], rel=1e-12)
+def test_table_of_names():
+    """It has all tags, the identifiers of features.def, and names and formulas with the values of region_features."""
+    rows = [[cell.strip("` ") for cell in row] for row in rows_of_table("doc/ibsi.md", "tag")]
+    text = (ROOT / "core/include/voxelmaps/features.def").read_text("utf-8")
+    identifiers = {}
+    for name, lines in re.findall(r"#define VOXELMAPS_(\w+)_FEATURES\(feature\)((?:.*\\\n)+.*)", text):
+        for feature, other, code in re.findall(r'feature\((\w+), "\w+", "(\w*)", "\w*", "(\w*)"', lines):
+            identifiers[f"{name.lower()}_{other or feature}"] = code
+    levels = np.random.default_rng(7).integers(1, 10, (6, 7, 8))
+    levels[:3, :2] = 0
+    image, mask, spacing = np.round(levels * 7.3 + 5, 1), levels != 0, (2.5, 1.0, 1.5)
+    limits = {"intensity_range": (13, 69), "bin_width": 6.5}
+    used = mask & (image >= 13) & (image <= 69)
+    tags, used_rows = set(), set()
+    for suffixes, parameters in (
+        (("_3D_avg", "_3D"), {}),
+        (("_3D_comb",), {"aggregation": "merge"}),
+        (("_2_5D_avg", "_2_5D"), {"plane_axis": 0}),
+        (("_2_5D_comb",), {"plane_axis": 0, "aggregation": "merge"}),
+    ):
+        ours = {"sqrt": math.sqrt}
+        chosen = {**limits, "intensity_range": (13, image[used].max()), **parameters}
+        for region, classes, keywords in ((mask, "shape", {}), (used, CLASSES, chosen)):
+            table = voxelmaps.region_features(image, region, label=1, features=classes, spacing=spacing, **keywords)
+            ours.update((key, float(column[0])) for key, column in table.items() if "_" in key)
+        theirs = voxelmaps.ibsi_features(image, mask, spacing=spacing, aggregations=suffixes[0][1:], **limits)
+        for tag, _, formula in rows:
+            found = [suffix for suffix in ("", *suffixes) if f"{tag}{suffix}" in theirs]
+            tags.update(f"{tag}{suffix}" for suffix in found)
+            used_rows.update([tag] if found else [])
+            for suffix in found if formula else ():
+                ours["n"] = np.count_nonzero(mask if tag.startswith("morph") else used)
+                assert theirs[f"{tag}{suffix}"] == pytest.approx(eval(formula, {}, ours), rel=1e-9, abs=1e-12), tag
+        assert theirs.keys() <= tags
+    assert len(rows) == len(used_rows) == 169
+    # Two features are equal to others, which have identifiers of their own.
+    names = {name: code for tag, code, name in rows if tag not in ("cm_sum_var", "cm_dissimilarity")}
+    assert all(identifiers[name] == code for name, code in names.items() if name in identifiers)
+    assert len(identifiers.keys() & names.keys()) == 98
 
 
 def test_tones_of_voxels_without_neighbors():
@@ -331,6 +357,55 @@ def test_wrong_response_maps(arguments, text):
         )
 
 
+@pytest.mark.parametrize(
+    "parameters, text",
+    [
+        ({"sigma": 200}, "A Gabor filter of sigma 200 .* reaches 1201 voxels"),
+        ({"wavelength": 1e-320}, "sigma / wavelength finite"),
+        ({"gamma": 1e-320}, "reaches"),
+        ({"angle_step": 0.001}, "steps of 1.74.*e-05 radians"),
+    ],
+)
+def test_wrong_gabor(parameters, text):
+    with pytest.raises(ValueError, match=text):
+        voxelmaps.response_map(np.ones((5, 5, 5)), "Gabor", **{"sigma": 2, "wavelength": 3, **parameters})
+
+
+@pytest.mark.parametrize("boundary", response_maps.BOUNDARIES)
+def test_gabor_is_that_of_a_transform(boundary):
+    """The mean over angles and planes is that of SciPy's Fourier transform with the same kernel."""
+    from scipy import fft
+
+    sigma, wavelength, gamma, spacing = 2.0, 3.5, 0.8, np.array((1.5, 1.0, 0.75))
+    volume = np.random.default_rng(5).normal(0, 100, (9, 17, 20))
+    modes = {"zero": "constant", "nearest": "edge", "periodic": "wrap", "mirror": "symmetric"}
+    expected = []
+    for across in range(3):
+        planes = np.moveaxis(volume, across, 0)
+        steps = np.delete(spacing, across)
+        y, x = np.mgrid[-20:21, -20:21] * steps[:, None, None]
+        padded = np.pad(planes, ((0, 0), (20, 20), (20, 20)), mode=modes[boundary])
+        shape = [n + 40 for n in padded.shape[1:]]
+        for angle in np.radians(np.arange(0, 360, 30)):
+            along, over = x * np.cos(angle) + y * np.sin(angle), y * np.cos(angle) - x * np.sin(angle)
+            exponent = (along**2 + (gamma * over) ** 2) / (2 * sigma**2)
+            kernel = np.where(exponent <= 18, np.exp(2j * np.pi * along / wavelength - exponent), 0)
+            response = fft.ifft2(fft.fft2(padded, shape) * fft.fft2(kernel, shape))[:, 40:-40, 40:-40]
+            expected.append(np.moveaxis(abs(response), 0, across))
+    found = voxelmaps.response_map(
+        volume,
+        "Gabor",
+        sigma=sigma,
+        wavelength=wavelength,
+        gamma=gamma,
+        angle_step=30,
+        boundary=boundary,
+        spacing=spacing.tolist(),
+    )
+    expected = np.mean(expected, axis=0)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * expected.max())
+
+
 def test_gabor_in_millimeters():
     """A wave along y with voxels of 4 mm has the response of the same wave with voxels of 1 mm, per area of a voxel."""
     wave = np.broadcast_to(np.cos(2 * np.pi * np.arange(64) / 16)[:, None], (64, 64))
@@ -371,22 +446,34 @@ def test_constant_regions(value):
 
 @pytest.mark.parametrize("name", ["torch", "cupy", "jax.numpy"])
 def test_arrays_of_a_device(name):
-    """Separable filters have the bits of the CPU, and stay on the device."""
+    """All filters without a Fourier transform have the bits of the CPU, and stay on the device."""
     library = pytest.importorskip(name, reason=f"{name} is not installed")
     if not _core.number_of_devices():
         pytest.skip(_core.reason_for_no_device())
+
+    def check(filtered, volume, what):
+        array = library.asarray(volume).cuda() if name == "torch" else library.asarray(volume, dtype="float64")
+        result = filtered(array)
+        assert type(result) is type(array)
+        on_host = result.cpu().numpy() if name == "torch" else np.asarray(result.get() if name == "cupy" else result)
+        np.testing.assert_array_equal(on_host, filtered(volume), err_msg=what)
+
     volume = np.random.default_rng(4).normal(0, 1, (12, 13, 14))
-    array = library.asarray(volume).cuda() if name == "torch" else library.asarray(volume, dtype="float64")
     for filter_, parameters in (
         ("LoG", {"sigma": 1.5}),
         ("Laws", {"kernels": "E5L5S5", "pooling": "max", "energy_distance": 2}),
+        ("Gabor", {"sigma": 1.5, "wavelength": 3, "gamma": 0.7, "angle_step": 45, "spacing": (2, 1, 1.5)}),
         ("wavelet", {"subband": "LHL", "wavelet_name": "haar", "level": 2, "pooling": "mean"}),
     ):
-        result = voxelmaps.response_map(array, filter_, **parameters)
-        assert type(result) is type(array)
-        on_host = result.cpu().numpy() if name == "torch" else np.asarray(result.get() if name == "cupy" else result)
-        expected = voxelmaps.response_map(volume, filter_, **parameters)
-        np.testing.assert_array_equal(on_host, expected)
+        check(lambda x, given=(filter_, parameters): voxelmaps.response_map(x, given[0], **given[1]), volume, filter_)
+    maps = {name: row for name, row in benchmark._MAPS.items() if row[1] not in ("Simoncelli", "Riesz")}
+    assert len(maps) == 27
+    for map_, (phantom, _, function) in maps.items():
+        check(
+            function,
+            np.asarray(benchmark.load(benchmark._PHANTOMS / f"{phantom}.nii.gz", "a phantom")[0].array, float),
+            map_,
+        )
 
 
 def test_missing_data(capsys, tmp_path):
@@ -394,3 +481,119 @@ def test_missing_data(capsys, tmp_path):
     assert "give a copy of github.com/theibsi/data_sets" in capsys.readouterr().err
     assert main(["ibsi", "--reference", str(tmp_path)]) == 1
     assert "give a copy of github.com/theibsi/ibsi_2_reference_data" in capsys.readouterr().err
+
+
+def _patients(folder, number):
+    """A copy of theibsi/data_sets with small PET images of patients, of 3 mm so that they are not resampled. Returns them."""
+    rng, images = np.random.default_rng(8), {}
+    mask = np.zeros((9, 10, 11), np.uint8)
+    mask[2:7, 3:8, 2:9] = 1
+    for i in range(number):
+        name = f"STS_{i + 1:03}"
+        place = folder / "data" / "ibsi_validation" / "nifti" / name
+        place.mkdir(parents=True)
+        images[name] = rng.gamma(2.0, 1.0 + i, mask.shape)
+        for what, array in (("image", images[name]), ("mask", mask)):
+            nifti = nibabel.Nifti1Image(array.T, np.diag([3.0, 3.0, 3.0, 1.0]))
+            nifti.to_filename(place / f"PET_{what}.nii.gz")
+    return images, mask
+
+
+def _teams(folder, table):
+    """Copies of theibsi/ibsi_2_data_analysis and ibsi_2_reference_data with the submissions of teams that are near the values."""
+    rng = np.random.default_rng(9)
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    filters = [f"ID_{number}" for number in range(1, 10)]
+    tags = list(dict.fromkeys(row["feature_tag"] for row in rows))
+    for team, error in (("A", 1e-6), ("B", 1e-5), ("C", 1e-4), ("Odd", 3.0), ("_replaced", 0.0)):
+        place = folder / "teams" / "results" / "phase_3" / team
+        place.mkdir(parents=True)
+        for patient in {row["patient"] for row in rows}:
+            lines = [["feature_tag", *filters]]
+            for row in rows:
+                if row["patient"] == patient:
+                    numbers = [float(row[name]) * (1 + error * rng.normal()) for name in filters]
+                    missing = {"A": "0", "C": ""}.get(team, "1")
+                    cells = [*(f"{one:.9g}" for one in numbers[:7]), missing, missing]
+                    lines.append([row["feature_tag"], *cells])
+            text = "\n".join((";" if team == "B" else ",").join(line) for line in lines)
+            (place / f"{patient}_PET.csv").write_text(text)
+    place = folder / "teams" / "results" / "phase_2"
+    place.mkdir()
+    lines = ["Filter ID,Metric Category,Metric Name,A,B,C,Odd"]
+    lines += [f"{number}.B,Statistics,of {tag},5.0,5.05,4.95,6" for number in range(1, 10) for tag in tags]
+    (place / "20230111.csv").write_text("\n".join(lines))
+    (place / "20220504.csv").write_text(lines[0])
+    place = folder / "reference" / "reference_feature_values"
+    place.mkdir(parents=True)
+    lines = ["filter_id;feature;feature_tag;consensus_value;tolerance"]
+    lines += [f"{number}.B;of {tag};{tag};5;0.1" for number in range(1, 10) for tag in tags]
+    (place / "reference_values.csv").write_text("\n".join(lines))
+
+
+def test_patients(tmp_path, monkeypatch, capsys):
+    """Phase 3: values as those of the functions, in a table, and how many of them agree with teams."""
+    images, mask = _patients(tmp_path, 4)
+    monkeypatch.setattr(benchmark, "rows", lambda *_: [])
+    table = tmp_path / "phase3.csv"
+    command = ["ibsi", "--data", str(tmp_path / "data"), "--patients", str(table)]
+    assert main(command) == 0
+    assert f"{table}: 648 statistics of 4 scans of 4 patients, of which 648 are defined" in capsys.readouterr().out
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    found = {(row["patient"], row["feature_tag"]): row for row in rows}
+    assert len(rows) == len(found) == 72 and {row["modality"] for row in rows} == {"PET"}
+    parameters = {"kernels": "S5E5L5", "pooling": "max", "energy_distance": 5}
+    for name, image in images.items():
+        expected = voxelmaps.ibsi_features(image, mask, families="stat")
+        energy = voxelmaps.response_map(image, "Laws", **parameters)
+        for tag, value in voxelmaps.ibsi_features(energy, mask, families="stat").items():
+            assert float(found[name, tag]["ID_1"]) == pytest.approx(expected[tag], rel=1e-12)
+            assert float(found[name, tag]["ID_4"]) == pytest.approx(value, rel=1e-9)
+    assert main(command) == 1
+    assert "phase3.csv exists: choose another output, or replace it with --overwrite" in capsys.readouterr().err
+    _teams(tmp_path, table)
+    compared = ["--teams", str(tmp_path / "teams"), "--reference", str(tmp_path / "reference"), "--overwrite"]
+    assert main([*command, *compared]) == 0
+    text = capsys.readouterr().out
+    assert "| IBSI 2, phase 3 | LoG | 3, PET | 18 | 18 |" in text and "| IBSI 2, phase 3 | all | | 126 | 126 |" in text
+    # Values that are others differ.
+    statistics = patients.Statistics([(name, "PET") for name in images], list(expected), np.ones((4, 18, 9)))
+    for row in patients.Teams(tmp_path / "teams", tmp_path / "reference").rows(statistics):
+        assert row.within == 0 and len(row.failures) == row.values == (18 if int(row.configuration[0]) < 8 else 0)
+    (tmp_path / "teams" / "results" / "phase_3" / "B" / "STS_001_PET.csv").write_text("feature_tag,ID_1\n")
+    with pytest.raises(ValueError, match="B/STS_001_PET.csv has not the rows and columns of IBSI's templates: 'ID_2'"):
+        list(patients.Teams(tmp_path / "teams", tmp_path / "reference").rows(statistics))
+    for path in (tmp_path / "teams" / "results" / "phase_2").iterdir():
+        path.unlink()
+    with pytest.raises(ValueError, match="has no tables in results/phase_2"):
+        patients.Teams(tmp_path / "teams", tmp_path / "reference")
+
+
+def test_agreement_of_raters():
+    """Limits as in the literature: 6 subjects and 4 raters of Shrout and Fleiss (1979) have the ICC(2,1) 0.290, from 0.019 to 0.761."""
+    scores = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
+    assert patients._agreement(scores) == pytest.approx(0.019, abs=5e-4)
+    assert patients._agreement([[1, 2, 3], [1, 2, 3]]) == 1
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (["--patients", "a.csv"], ["--patients a.csv needs --data, too"]),
+        (["--data", "data", "--patients", "a.txt"], ["a.txt is a table: give it the ending .csv"]),
+        (["--data", "data", "--patients", "a.csv", "--teams", "x"], ["--teams x needs --reference, too"]),
+        (["--data", "data", "--patients", "none/a.csv"], ["none/a.csv: No such file"]),
+        (["--data", "reference", "--patients", "a.csv"], ["no patients in ibsi_validation/nifti", "theibsi/data_sets"]),
+        (
+            ["--data", "data", "--patients", "a.csv", "--teams", "data", "--reference", "reference"],
+            ["no teams in results/phase_3", "theibsi/ibsi_2_data_analysis"],
+        ),
+    ],
+)
+def test_patients_that_are_missing(tmp_path, monkeypatch, capsys, options, words):
+    _patients(tmp_path, 1)
+    (tmp_path / "reference").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert main(["ibsi", *options]) == 1
+    message = capsys.readouterr().err
+    assert not [word for word in words if word not in message] and message.count("\n") == 1, message

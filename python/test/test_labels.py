@@ -160,18 +160,34 @@ def test_smoothing(shape):
 
 
 def certain_voxels(segmentation, distance, sizes, background):
-    """By brute force: labels of the voxels that are so far from the borders, and whether each is a neighbor of others."""
+    """By brute force: labels of the voxels that are so far from the borders."""
     values = np.where(segmentation == 0, background, segmentation)
     at = {index: values[index] for index in np.ndindex(values.shape)}
     steps = np.array(list(itertools.product(*[(-1, 0, 1)] * values.ndim)))
     neighbors = lambda index: ((step, at.get(tuple(np.add(index, step)))) for step in steps)
-    borders = [i for i in at if any(n not in (None, at[i]) and abs(s).sum() == 1 for s, n in neighbors(i))]
-    away = {i: min(((np.subtract(i, b) * sizes) ** 2).sum() for b in borders) for i in at}
+    borders = np.array([i for i in at if any(n not in (None, at[i]) and abs(s).sum() == 1 for s, n in neighbors(i))])
+    away = {i: (((np.subtract(i, borders)) * sizes) ** 2).sum(axis=1).min() for i in at}
     far = {label: max(away[i] for i in at if at[i] == label) for label in set(at.values())}
-    kept = {i: label for i, label in at.items() if away[i] >= min(distance**2, far[label])}
-    at = {i: kept.get(i) for i in at}
-    is_rim = {i: any(n != kept[i] for s, n in neighbors(i) if tuple(np.add(i, s)) in at) for i in kept}
-    return kept, is_rim
+    return {i: label for i, label in at.items() if away[i] >= min(distance**2, far[label])}
+
+
+def with_holes(kept, painted, distance, sizes):
+    """Of these voxels, those that are not near a stroke of another label at a voxel of them."""
+    wrong = [(label, index) for label, index in painted if kept.get(index, label) != label]
+    is_near = lambda index, i: ((np.subtract(i, index) * sizes) ** 2).sum() <= distance**2
+    return {i: label for i, label in kept.items() if not any(one != label and is_near(i, at) for one, at in wrong)}
+
+
+def seed_image(shape, kept, painted, only_rims):
+    """Seeds at certain voxels, only those with another neighbor if so wanted, and at painted ones."""
+    seeds, steps = np.zeros(shape, np.uint8), list(itertools.product(*[(-1, 0, 1)] * len(shape)))
+    for index, label in kept.items():
+        around = [tuple(np.add(index, step)) for step in steps]
+        is_rim = any(kept.get(i) != label for i in around if all(0 <= a < n for a, n in zip(i, shape)))
+        seeds[index] = label if is_rim or not only_rims else 0
+    for label, index in painted:
+        seeds[index] = label
+    return seeds
 
 
 @pytest.mark.parametrize("number", range(6))
@@ -183,31 +199,43 @@ def test_a_segmentation_that_is_refined(number):
     segmentation = (2 * (place[0] > shape[0] // 3) + 3 * (place[-1] > shape[-1] // 2)).astype(np.uint8)
     segmentation[tuple(n // 2 for n in shape)] = 7
     distance = [0, 1.2, 3.1][number % 3]
-    kept, is_rim = certain_voxels(segmentation, distance, sizes, 8)
+    kept = certain_voxels(segmentation, distance, sizes, 8)
     options = dict(spacing=sizes, strength=True, margin=True)
     result = voxelmaps.labels(x, refine=segmentation, refine_distance=distance, **options)
-    seeds = np.zeros(shape, np.uint8)
-    for index, label in kept.items():
-        seeds[index] = label
-    np.testing.assert_array_equal(result.labels, voxelmaps.labels(x, seeds, spacing=sizes))
+    np.testing.assert_array_equal(result.labels, voxelmaps.labels(x, seed_image(shape, kept, (), False), spacing=sizes))
     # Strokes win.
     strokes = {9: [tuple(rng.integers(0, np.array(shape) - 1)) for _ in range(3)], 2: tuple(n - 1 for n in shape)}
-    seeds[...] = 0
     painted = [(label, tuple(index)) for label in strokes for index in np.atleast_2d(strokes[label])]
-    wrong = [(label, index) for label, index in painted if kept.get(index, label) != label]
-    for index, label in kept.items():
-        near = [one for one, i in wrong if ((np.subtract(i, index) * sizes) ** 2).sum() <= distance**2]
-        seeds[index] = label if is_rim[index] and not set(near) - {label} else 0
-    for label, index in painted:
-        seeds[index] = label
+    left = with_holes(kept, painted, distance, sizes)
+    seeds = seed_image(shape, left, painted, True)
     refine = dict(refine=segmentation, refine_distance=distance)
-    check_equal(voxelmaps.labels(x, strokes, **refine, **options), voxelmaps.labels(x, seeds, **options))
+    refined = voxelmaps.labels(x, strokes, **refine, **options)
+    check_equal(refined, voxelmaps.labels(x, seeds, **options))
+    np.testing.assert_array_equal(
+        refined.labels, voxelmaps.labels(x, seed_image(shape, left, painted, False), spacing=sizes)
+    )
     session = voxelmaps.SeedSession(x, **refine, **options)
     check_equal(session.update(), result)
     check_equal(session.update(strokes), voxelmaps.labels(x, seeds, **options))
     check_equal(session.update(strokes, refine=None, refine_distance=5), voxelmaps.labels(x, strokes, **options))
     labels = session.update(None, **refine, refine_background=200).labels
     np.testing.assert_array_equal(labels == 200, result.labels == 8)
+
+
+@pytest.mark.parametrize("box", [slice(2, 18), slice(16, 18)])  # the stroke is in the object, and in the background
+def test_a_stroke_makes_a_hole(box):
+    """All that is certain is a seed, except within the distance of the stroke, so that its label does not spread farther."""
+    rng, shape, painted = np.random.default_rng(4), (20, 20, 20), [(2, (9, 10, 10)), (2, (9, 10, 11))]
+    x, segmentation = rng.normal(size=shape).astype(np.float32), np.zeros(shape, np.uint8)
+    segmentation[box, 2:18, 2:18] = 1
+    x[7:13, 7:13, 7:13] += 20
+    strokes = {2: [index for _, index in painted]}
+    for distance in (1, 3, 6):
+        options = dict(refine_background=7, refine_distance=distance)
+        found = voxelmaps.labels(x, strokes, refine=segmentation, **options)
+        kept = with_holes(certain_voxels(segmentation, distance, (1, 1, 1), 7), painted, distance, (1, 1, 1))
+        np.testing.assert_array_equal(found, voxelmaps.labels(x, seed_image(shape, kept, painted, False)))
+        assert distance != 6 or box.start > 2 or np.array_equal(found == 2, x > 10)
 
 
 def test_seeds_of_a_segmentation_are_inside_the_mask_and_not_at_nan():

@@ -51,14 +51,17 @@ def contour(polygon, k, kind="CLOSED_PLANAR", **changes):
 
 
 def rtstruct(contours, names=None, frames=(FRAME,), **changes):
-    """Structures with these contours by number; each may have a frame of reference of its own, by number."""
-    own = changes.pop("own_frames", {})
+    """Structures with these contours by number; each may have a frame of reference of its own, by number. A number that is repeated
+    has also a structure Twin."""
+    own, repeated = changes.pop("own_frames", {}), changes.pop("repeated", None)
     rois = [
         items(ROINumber=number, ROIName=(names or {}).get(number, f"R{number}"))
         for number in {**contours, **(names or {})}
     ]
     for roi in rois:
         roi.ReferencedFrameOfReferenceUID = own.get(roi.ROINumber, frames[0])
+    if repeated is not None:
+        rois.append(items(ROINumber=repeated, ROIName="Twin", ReferencedFrameOfReferenceUID=frames[0]))
     of_rois = [items(ReferencedROINumber=number, ContourSequence=given) for number, given in contours.items()]
     references = [items(FrameOfReferenceUID=frame) for frame in frames]
     common = {"SOPClassUID": RTSTRUCT, "SeriesInstanceUID": "1.2.4", "Modality": "RTSTRUCT"}
@@ -148,7 +151,7 @@ def test_names_and_numbers_in_all_functions(folder):
     chosen = {"features": "firstorder_Mean", "neighborhood_radius": 1}
     expected = voxelmaps.feature_maps(IMAGE, region, **chosen)["firstorder_Mean"]
     for mask in (path, str(path), dataset):
-        for label in (5, "GTV, left", ["GTV, left"]):
+        for label in (5, "GTV, left", ["GTV, left"], {"GTV, left"}, {5}):
             for given in (str(folder), image):
                 found = voxelmaps.feature_maps(given, mask, label=label, **chosen)["firstorder_Mean"]
                 np.testing.assert_array_equal(found, expected)
@@ -199,6 +202,15 @@ def test_labels_without_names(folder, tmp_path):
     # Numbers that are no labels are replaced.
     path = written(folder, {0: [contour(SQUARE, 1)], 4: [contour(HOLE, 1)]}, {0: "GTV", 4: "Node"})
     assert voxelmaps.region_features(folder, path, label="GTV", features="shape_VoxelVolume")["label"].tolist() == [5]
+    # Contours of a number that two structures have may be those of either; others are known.
+    path = written(folder, {2: [contour(SQUARE, 1)], 4: [contour(HOLE, 1)]}, {2: "GTV", 4: "Node"}, repeated=2)
+    np.testing.assert_array_equal(mask_of(folder, path, "Node")[1], 4 * inside(HOLE))
+    for label, name in (("GTV", "2 .GTV."), ("Twin", "5 .Twin."), (5, "5 .Twin.")):
+        with pytest.raises(
+            ValueError, match=f"structure {name} has the ROINumber 2 of 1 others, so that its contours are not known"
+        ):
+            voxelmaps.feature_maps(folder, path, label=label, features="firstorder_Mean")
+    path = written(folder, {0: [contour(SQUARE, 1)], 4: [contour(HOLE, 1)]}, {0: "GTV", 4: "Node"})
     with pytest.raises(ValueError, match="voxels on the grid of an image only.*5 [(]GTV[)], 4 [(]Node[)]"):
         voxelmaps.check_image_file(path)
     with pytest.raises(ValueError, match="suv is 'bw', but it is not a PET series: it is RT Structure Set Storage"):
@@ -235,6 +247,31 @@ def test_contours_that_are_not_regions(folder, contours, frames, words):
     message = str(error.value)
     assert str(path) in message and "\n" not in message
     assert not [word for word in words if word not in message], message
+
+
+def test_files_that_are_truncated(folder):
+    """Wherever they end, no structure is lost."""
+    path = written(folder, {2: [contour(SQUARE, k) for k in (1, 2)], 3: [contour(HOLE, k) for k in (1, 2)]})
+    whole = path.read_bytes()
+    for size in np.linspace(400, len(whole) - 1, 23).astype(int):
+        path.write_bytes(whole[:size])
+        for label in ("all", "R3"):
+            with pytest.raises(ValueError, match="rs.dcm.*(truncated|corrupt)"):
+                voxelmaps.region_features(str(folder / "0.dcm"), path, label=label, features="shape_VoxelVolume")
+
+
+def test_headers_that_are_not_valid(folder, tmp_path):
+    path = written(folder, {2: [contour(SQUARE, 1)]})
+    number = b"\x06\x30\x22\x00IS\x02\x00"
+    path.write_bytes(path.read_bytes().replace(number + b"2 ", number + b"xy"))
+    with pytest.raises(ValueError, match="an item of the RTSTRUCT has a ROINumber that is no integer"):
+        voxelmaps.feature_maps(folder, path, label=2, features="firstorder_Mean")
+    for name in ("a.dcm", "b.dcm"):
+        save(tmp_path / name, rtstruct({2: [contour(SQUARE, 1)]}))
+    with pytest.raises(
+        ValueError, match="no DICOM series with images, but 2 files of RT Structure Set Storage: pass one of them"
+    ):
+        voxelmaps.feature_maps(folder, tmp_path, label=2, features="firstorder_Mean")
 
 
 def test_several_references(folder):
@@ -304,3 +341,39 @@ def test_command(folder, tmp_path):
     table = tmp_path / "table.csv"
     table.write_text(f"image,mask,label\n{folder},{path},GTV/l\n")
     assert _cli.main(["check", "--jobs", str(table), *chosen]) == 0
+
+
+def test_names_with_commas(folder, tmp_path, capsys):
+    """They have quotes, in the command and in cells of tables."""
+    from voxelmaps import _cli
+
+    contours = {1: [contour(SQUARE, 1), contour(SQUARE, 2)], 3: [contour(HOLE, 1)]}
+    path = str(written(folder, contours, {1: "A", 3: "GTV, left"}))
+    chosen = ["--features", "shape_VoxelVolume", "--out", str(tmp_path / "t.csv")]
+    table = tmp_path / "jobs.csv"
+    table.write_text(f'image,mask,label\n{folder},{path},"""GTV, left"",A"\n')
+    for where in ([str(folder), "--mask", path, "--label", '"GTV, left",A'], ["--jobs", str(table)]):
+        assert _cli.main(["regions", *where, *chosen, "--overwrite"]) == 0
+        rows = (tmp_path / "t.csv").read_text().splitlines()
+        assert [line.split(path)[1][: len(end)] for line, end in zip(rows[1:], (",3,", ",1,"))] == [",3,", ",1,"]
+    # Rows of structures are kept.
+    assert _cli.main(["regions", "--jobs", str(table), *chosen]) == 0
+    assert [line.split(": ")[1][:14] for line in capsys.readouterr().out.splitlines()[-2:]] == ["1 value (kept)"] * 2
+    assert _cli.main(["regions", str(folder), "--mask", path, "--label", "GTV, left", *chosen]) == 1
+    assert """For a name with a comma, quotes are part of the label: '"GTV, left"'""" in capsys.readouterr().err
+
+
+def test_files_without_a_class(folder):
+    """Headers without SOPClassUID have it in their first part; slices without any and without pixels are not left out."""
+    path = written(folder, {4: [contour(HOLE, 1)]}, {4: "Node"})
+    dataset = pydicom.dcmread(path)
+    del dataset.SOPClassUID
+    for each in (path, dataset):
+        pydicom.dcmwrite(path, dataset, enforce_file_format=False)
+        values = voxelmaps.region_features(folder, each, label="Node", features="shape_VoxelVolume")
+        assert values["segment"].tolist() == ["Node"]
+    dataset = pydicom.dcmread(folder / "3.dcm")
+    del dataset.SOPClassUID, dataset.file_meta.MediaStorageSOPClassUID, dataset.PixelData, dataset.Rows
+    pydicom.dcmwrite(folder / "3.dcm", dataset, enforce_file_format=False)
+    with pytest.raises(ValueError, match="'3.dcm': it is truncated: it has no pixel data"):
+        voxelmaps.read_dicom_series(folder)

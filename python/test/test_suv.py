@@ -4,6 +4,8 @@
 
 import json
 import math
+import os
+import pathlib
 import warnings
 
 import numpy as np
@@ -49,10 +51,13 @@ def written(folder, item={}, private=(), of_slice=lambda k: {}, **changes):
     return folder
 
 
-def suv_of(folder, kind="bw"):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", UserWarning)
+def suv_of(folder, kind="bw", warning=None):
+    """The array in SUV, with this warning."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", UserWarning)
         image = voxelmaps.read_dicom_series(folder, suv=kind)
+    texts = [str(each.message) for each in found if each.category is UserWarning]
+    assert len(texts) == (warning is not None) and all(warning in text for text in texts), texts
     get = sitk.GetArrayFromImage if isinstance(image, sitk.Image) else pytest.importorskip("itk").array_from_image
     return get(image)
 
@@ -137,6 +142,60 @@ def test_body_weight(tmp_path, changes, factor):
     np.testing.assert_allclose(suv_of(folder), ACTIVITY * factor, rtol=tolerance)
 
 
+# Headers of real series, and their factors, as cornerstonejs/calculate-suv (MIT) has computed them: weight, dose, half-life, time of the
+# injection, time of the series and of the acquisition, reference time and duration of the frame.
+REAL = {
+    "Siemens": (67, 374e6, 6586.2, "083045", "104829", "104830.351370", 38513.36, 74324, 0.00042748316187197236),
+    "GE": (52, 152022720, 6586.2001953125, "084500", "095621", "095621", 0, 120000, 0.0005367387681819742),
+    "Philips": (64, 126e6, 6586.199707, "100058", "110155", "110156", 1328700, 120700, 0.0007463747013889488),
+    "Siemens, injected on an unknown day": (
+        *(102, 412e6, 6586.2, "125000", "135431.843", "141555.687", 1372857.9232493, 180000),
+        0.0003721089202818729,
+    ),
+    "Siemens, acquired before the series": (
+        *(65, 225e6, 6586.2, "114100", "123515", "123514.999995", 59936.854672596, 120000),
+        0.0004069156854009332,
+    ),
+    "CPS": (69, 388e6, 6586.2, "120037", "134918", "130348.234", 0, 180000, 0.00026503312764157046),
+}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_headers(tmp_path, name):
+    weight, dose, half_life, start, series, acquisition, reference, duration, factor = REAL[name]
+    item = {"RadionuclideTotalDose": dose, "RadionuclideHalfLife": half_life, "RadiopharmaceuticalStartTime": start}
+    times = {"SeriesTime": series, "AcquisitionTime": acquisition, "FrameReferenceTime": reference}
+    # Philips' factors are for counts only.
+    private = [(0x7053, PHILIPS, 0, "DS", "0.003515736"), (0x7053, PHILIPS, 9, "DS", "4.709921")] * (name == "Philips")
+    folder = written(tmp_path / "pet", item, private, PatientWeight=weight, ActualFrameDuration=duration, **times)
+    warning = "FrameReferenceTime (0054,1300) is 0: the scan is taken to begin with the earliest acquisition, at 2026-03-01 13:03:48"
+    values = suv_of(folder, warning=warning if name == "CPS" else None)
+    np.testing.assert_allclose(values, ACTIVITY * factor, rtol=1e-10)
+
+
+# Folder with a copy of github.com/oncoray/suv_computation, where somebody has it.
+OBJECTS = os.environ.get("VOXELMAPS_SUV_DATA")
+
+
+@pytest.mark.skipif(not OBJECTS, reason="VOXELMAPS_SUV_DATA is no copy of github.com/oncoray/suv_computation")
+def test_digital_reference_objects():
+    """Greatest, least and median SUV are 4, 0.2 and 1, to two digits."""
+    objects = sorted(path.name for path in (pathlib.Path(OBJECTS) / "DRO").glob("DRO_*_*"))
+    assert len(objects) == 17
+    for name in objects:
+        place = pathlib.Path(OBJECTS) / "DRO" / name
+        if name == "DRO_2_2":
+            with pytest.raises(ValueError, match="SUVType .* is IBW"):
+                voxelmaps.read_dicom_series(place / "PT", suv="bw")
+            continue
+        values = suv_of(place / "PT", warning="which is taken as MBq" if name == "DRO_3_0" else None)
+        mask = sitk.GetArrayFromImage(sitk.ReadImage(place / "mask" / "DRO_mask.nii.gz")) != 0
+        found = values[mask].max(), values[mask].min(), np.median(values[mask])
+        # Its stored values are 105, 5 and 26, which lack the fractions of 105.6, 5.28 and 26.4.
+        expected = [105 / 26.4, 5 / 26.4, 26 / 26.4] if name == "DRO_2_3" else [4, 0.2, 1]
+        np.testing.assert_allclose(found, expected, atol=0.005, err_msg=name)
+
+
 def test_without_decay_correction(tmp_path):
     """Each slice has the time of its own frame."""
     begins = ["120000", "121000", "122000"]
@@ -196,7 +255,7 @@ def test_lean_body_mass_and_surface(tmp_path, sex):
         ({"PatientWeight": 0}, ["PatientWeight (0010,1030) is 0"]),
         ({"PatientWeight": 70000}, ["PatientWeight (0010,1030) is 70000", "in kg"]),
         ({"item": {"RadionuclideTotalDose": None}}, ["RadionuclideTotalDose (0018,1074) is missing"]),
-        ({"item": {"RadionuclideTotalDose": 350}}, ["RadionuclideTotalDose (0018,1074) is 350", "in Bq"]),
+        ({"item": {"RadionuclideTotalDose": 0.35}}, ["RadionuclideTotalDose (0018,1074) is 0.35", "in Bq"]),
         ({"item": {"RadionuclideHalfLife": None}}, ["RadionuclideHalfLife (0018,1075) is missing"]),
         (
             {"item": {"RadiopharmaceuticalStartTime": None}},
@@ -216,6 +275,13 @@ def test_lean_body_mass_and_surface(tmp_path, sex):
             ["RadiopharmaceuticalInformationSequence (0054,0016) is missing"],
         ),
         ({"RadiopharmaceuticalInformationSequence": [items(**ITEM)] * 2}, ["has 2 items"]),
+        ({"item": {"RadionuclideHalfLife": "nan"}}, ["RadionuclideHalfLife (0018,1075) is nan", "in s"]),
+        (
+            {"of_slice": lambda k: {"RescaleSlope": 1 if k else None}},
+            ["RescaleSlope (0028,1053) is missing in '0.dcm'"],
+        ),
+        ({"of_slice": lambda k: {"RescaleSlope": 1 - 2 * k}}, ["RescaleSlope (0028,1053) is -1 in '1.dcm'", "above 0"]),
+        ({"RescaleIntercept": -3}, ["RescaleIntercept (0028,1052) is -3 in '0.dcm'", "must be 0"]),
         ({"of_slice": lambda k: {"PatientWeight": 70 + k}}, ["slices differ in PatientWeight", "70", "71"]),
         ({"of_slice": lambda k: {"Units": "BQML" if k else "GML"}}, ["slices differ in Units"]),
     ],
@@ -252,17 +318,36 @@ def test_other_kinds(tmp_path, changes, kind, words):
 
 def test_time_zone_of_injection_alone(tmp_path):
     item = {"RadiopharmaceuticalStartDateTime": "20260301081000+0000", "RadiopharmaceuticalStartTime": None}
-    with pytest.warns(UserWarning, match="TimezoneOffsetFromUTC .* is missing: it is taken as local time"):
-        voxelmaps.read_dicom_series(written(tmp_path / "pet", item=item), suv="bw")
+    suv_of(written(tmp_path / "pet", item=item), warning="(0008,0201) is missing: it is taken as local time")
+
+
+def test_dose_in_megabecquerels(tmp_path):
+    folder = written(tmp_path / "pet", item={"RadionuclideTotalDose": DOSE / 1e6})
+    values = suv_of(folder, warning="RadionuclideTotalDose (0018,1074) is 350, which is taken as MBq")
+    np.testing.assert_allclose(values, ACTIVITY * FACTOR, rtol=1e-12)
+
+
+@pytest.mark.parametrize("maker, factor", [("Philips Medical Systems", 0.00123), ("SIEMENS", None)])
+def test_private_elements_without_their_creator(tmp_path, maker, factor):
+    """Anonymization removes it, so that the manufacturer says whose they are."""
+    private = [(0x7053, PHILIPS, 0, "DS", "0.00123")]
+    folder = written(tmp_path / "pet", private=private, Units="CNTS", Manufacturer=maker)
+    for path in folder.iterdir():
+        dataset = pydicom.dcmread(path)
+        del dataset[0x7053, 0x10]
+        dataset.save_as(path)
+    if factor is None:
+        with pytest.raises(ValueError, match="7053,1000"):
+            suv_of(folder)
+    else:
+        expect(folder, factor)
 
 
 def test_two_times_of_injection(tmp_path):
     item = {"RadiopharmaceuticalStartDateTime": "20260301101000", "RadiopharmaceuticalStartTime": "111000"}
     folder = written(tmp_path / "pet", item=item)
-    with pytest.warns(UserWarning, match="10:10:00, which is used, but .* is 11:10:00"):
-        image = voxelmaps.read_dicom_series(folder, suv="bw")
-    get = sitk.GetArrayFromImage if isinstance(image, sitk.Image) else pytest.importorskip("itk").array_from_image
-    np.testing.assert_allclose(get(image), ACTIVITY * FACTOR, rtol=1e-12)
+    values = suv_of(folder, warning="10:10:00, which is used, but RadiopharmaceuticalStartTime (0018,1072) is 11:10:00")
+    np.testing.assert_allclose(values, ACTIVITY * FACTOR, rtol=1e-12)
 
 
 def test_command(tmp_path, capsys):

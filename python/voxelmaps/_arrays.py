@@ -117,6 +117,11 @@ class Array(NamedTuple):
         return _name_of_dtype(self.array.dtype)
 
     @property
+    def pixel_type(self):
+        """Number of the type, one of PIXEL_TYPES, in _core."""
+        return PIXEL_TYPES.index(self.dtype)
+
+    @property
     def address(self):
         if self.library.name == "PyTorch":
             return self.array.data_ptr()

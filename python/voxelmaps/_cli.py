@@ -177,7 +177,7 @@ _OF_MAPS = {
     **_SHARED,
     "--out FOLDER": "folder for the maps",
     "--jobs TABLE": "CSV file with the columns image, mask, output and optionally label, instead of IMAGE, --mask and --out",
-    "--label N": "label of the region in the mask, a number or the name of a structure (default: 1); with several, such as 1,2,3, or "
+    "--label N": "label of the region in the mask, a number or the name of a structure, in quotes of its own if it has a comma (default: 1); with several, such as 1,2,3, or "
     "all, each has a folder label-N",
     "--format NAME": "nii.gz, nii or nrrd (default: nii.gz)",
     "--channels NAME": "nnunet: write maps as channels of nnU-Net. The parent of the output folders gets imagesTr with "
@@ -202,7 +202,7 @@ _OPTIONS = {
         "--format NAME": "csv or json (default: csv)",
         **_OVERWRITE,
         "--jobs TABLE": "CSV file with the columns image, mask and optionally label, instead of IMAGE and --mask",
-        "--label N": "label of the region in the mask, a number or the name of a structure (default: 1); several, such as 1,2,3, or all "
+        "--label N": "label of the region in the mask, a number or the name of a structure, in quotes of its own if it has a comma (default: 1); several, such as 1,2,3, or all "
         "have a row each",
     },
     "describe": {"--mask MASK": "image that is not 0 inside"},
@@ -224,6 +224,9 @@ _OPTIONS = {
         "--data FOLDER": "copy of github.com/theibsi/data_sets, for the CT phantom",
         "--reference FOLDER": "copy of github.com/theibsi/ibsi_2_reference_data, for complete response maps, and with --data for the "
         "values of phase 2 of IBSI 2",
+        "--patients FILE": "write the statistics of phase 3 of IBSI 2, of the patients in --data, to this CSV file",
+        "--teams FOLDER": "copy of github.com/theibsi/ibsi_2_data_analysis, whose teams --patients is compared with, with --reference",
+        **_OVERWRITE,
     },
 }
 # Settings of radiomics.execute with options of their own.
@@ -585,7 +588,10 @@ def _regions(options, console, worker):
     if out is None and not is_dry_run:
         console.line = console.error
     finish = lambda outcomes: is_dry_run or table.write(outcomes, show)
-    values = lambda one: f"{len(one.maps)} values{' (kept)' * one.kept} of {one.mask_voxels} voxels"
+    number = lambda one: len(one.maps) - ("segment" in one.maps)
+    values = (
+        lambda one: f"{number(one)} value{'s' * (number(one) != 1)}{' (kept)' * one.kept} of {one.mask_voxels} voxels"
+    )
     text = lambda one: values(one) + f", {one.seconds:.1f} s" * (not is_dry_run)
     what = "regions would fail" if is_dry_run else "regions failed"
     _outcomes(table.known(cases, origin), task, options, console, worker, text, finish, what, table.append)
@@ -618,13 +624,39 @@ def _check(options, console, worker):
 
 def _ibsi(options, console):
     """Print the table of the values that agree with IBSI's, and those that do not."""
-    from ._ibsi import benchmark
+    from ._ibsi import benchmark, patients
 
+    needs = {"patients": ["data"], "teams": ["patients", "reference"]}
+    for name, others in needs.items():
+        missing = [f"--{other}" for other in others if not getattr(options, other)]
+        if getattr(options, name) and missing:
+            raise ValueError(f"--{name} {getattr(options, name)} needs {' and '.join(missing)}, too")
+    path = options.patients and pathlib.Path(options.patients)
+    if path:
+        if path.suffix.lower() != ".csv":
+            raise ValueError(f"--patients {path} is a table: give it the ending .csv")
+        if not options.overwrite:
+            _outputs.check_file(path, "--overwrite")
+        scans = patients.scans_of(options.data)
+        teams = patients.Teams(options.teams, options.reference) if options.teams else None
+        # What cannot be written is known before hours are spent.
+        paths.replace_texts({path: ""})
     lines, failures = benchmark.table(benchmark.rows(options.data, options.reference))
     for line in lines:
         console.line(line)
     for failure in failures:
         console.fail(failure)
+    if path:
+        statistics = patients.compute(scans, path, console.progress)
+        number, values = len({patient for patient, *_ in scans}), statistics.values
+        text = f"{values.size} statistics of {len(scans)} scans of {number} patients"
+        console.line(f"{path}: {text}, of which {(values == values).sum()} are defined")
+        lines, differences = benchmark.table(teams.rows(statistics), "agree with teams") if teams else ([], [])
+        for line in lines:
+            console.line(line)
+        # Teams are no reference.
+        for difference in differences:
+            console.error(difference)
 
 
 # --- The program -------------------------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Sequence, overload
 import numpy as np
 
 from . import _arrays, _core, _image, _masks, _parameters, _seeds
-from ._devices import place_of, triple
+from ._core import triple
+from ._devices import place_of
 from ._files.dicom import label_of
 from ._parameters import ADJACENCIES, AFFINITIES, FUZZY_CONNECTEDNESS, MOMENTS, count, number, with_parameters
 from ._progress import shown

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engines, with addresses of memory; the modules of this package pass arrays. Indices and sizes are (x, y, z)."""
 
+import math
 import threading
 
 from ._progress import current as _progress
 
-from libc.stdint cimport int64_t, uint16_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t, uintptr_t
 from libcpp cimport bool as cpp_bool
 from libcpp.map cimport map
 from libcpp.string cimport string
@@ -21,6 +22,7 @@ cdef extern from *:
     #include "voxelmaps/FeatureMapsJob.h"
     #include "voxelmaps/FilterImageJob.h"
     #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
+    #include "voxelmaps/HostMemory.h"
     #include "voxelmaps/RegionFeaturesJob.h"
     #include "voxelmaps/RegionMatrix.h"
     #include "voxelmaps/ResampleImageJob.h"
@@ -33,10 +35,12 @@ cdef extern from *:
     #endif
 
     #include <atomic>
+    #include <cctype>
     #include <chrono>
     #include <map>
     #include <memory>
     #include <new>
+    #include <string>
     #include <thread>
     #include <type_traits>
 
@@ -140,16 +144,31 @@ cdef extern from *:
         }
       }
 
+      /** "bin_width" of "BinWidth", the name in the ITK filters. */
+      static std::string
+      InPython(const char * name)
+      {
+        std::string result;
+        for (; *name != 0; ++name)
+        {
+          const auto character = static_cast<unsigned char>(*name);
+          result += std::isupper(character) != 0 && !result.empty() ? "_" : "";
+          result += static_cast<char>(std::tolower(character));
+        }
+        return result;
+      }
+
       /** Set the parameters that are given, by the names of VisitParameters; there must be no others. */
       template <typename TParameters>
       void
       SetParameters(TParameters & parameters) const
       {
         Py_ssize_t known = 0;
-        parameters.VisitParameters([&](const char * name, auto member) {
-          if (PyDict_GetItemString(values, name) != nullptr)
+        parameters.VisitParameters([&](const char * nameInITK, auto member) {
+          const std::string name = InPython(nameInITK);
+          if (PyDict_GetItemString(values, name.c_str()) != nullptr)
           {
-            this->Set(parameters.*member, name);
+            this->Set(parameters.*member, name.c_str());
             ++known;
           }
         });
@@ -165,9 +184,10 @@ cdef extern from *:
      * None. Other threads must not ask for the interpreter without need, which would end daemon threads within the engine when the
      * process exits. */
     voxelmaps::JobExecution
-    MakeExecution(const Arguments & given)
+    MakeExecution(PyObject * arguments)
     {
-      bool isMainThread;
+      const Arguments given{ arguments };
+      bool            isMainThread;
       given.Set(isMainThread, "is_main_thread");
       PyObject * const progress = given.Get("progress");
       voxelmaps::JobExecution execution;
@@ -263,41 +283,16 @@ cdef extern from *:
       given.Set(options.stream, "stream");
     }
 
-    /** Set what jobs of maps and of regions have. */
-    template <typename TJob>
     void
-    SetTextureJob(TJob & job, const Arguments & given, const Arguments & levels, const Classes & classes)
+    SetDiscretization(voxelmaps::GrayLevelDiscretizationParameters & discretization, PyObject * parameters)
     {
-      given.Set(job.pixels, "pixels");
-      given.Set(job.pixelType, "pixel_type");
-      given.Set(job.size, "size");
-      levels.SetParameters(job.discretization);
-      job.classes = classes;
-      job.execution = MakeExecution(given);
+      Arguments{ parameters }.SetParameters(discretization);
     }
 
+    /** Returns the number of gray levels. */
     unsigned int
-    ComputeMaps(PyObject * arguments, PyObject * levels, const Classes & classes)
+    ComputeMaps(const voxelmaps::FeatureMapsJob & job, const voxelmaps::CudaOptions & options)
     {
-      const Arguments           given{ arguments };
-      voxelmaps::FeatureMapsJob job;
-      SetTextureJob(job, given, { levels }, classes);
-      given.Set(job.mask, "mask");
-      given.Set(job.selection, "selection");
-      given.Set(job.windowSize, "window_size");
-      given.Set(job.windowAnchor, "window_anchor");
-      given.Set(job.outputIndex, "output_index");
-      given.Set(job.outputSize, "output_size");
-      given.Set(job.output, "output");
-      given.Set(job.outputIsDouble, "is_double");
-      given.Set(job.mapStride, "map_stride");
-      given.Set(job.backgroundValue, "background_value");
-      voxelmaps::CudaOptions options;
-      given.Set(options.deviceID, "device");
-      given.Set(options.otherDeviceIDs, "other_devices");
-      given.Set(options.inputLocation, "is_input_on_device");
-      given.Set(options.outputLocation, "is_output_on_device");
-      given.Set(options.stream, "stream");
       voxelmaps::GrayLevelDiscretizationResult result;
       CallWithoutLock([&] {
         result = options.deviceID < 0 ? voxelmaps::ComputeFeatureMaps(job) : voxelmaps::ComputeFeatureMapsCuda(job, options);
@@ -310,7 +305,12 @@ cdef extern from *:
     {
       const Arguments              given{ arguments };
       voxelmaps::RegionFeaturesJob job;
-      SetTextureJob(job, given, { levels }, classes);
+      given.Set(job.pixels, "pixels");
+      given.Set(job.pixelType, "pixel_type");
+      given.Set(job.size, "size");
+      SetDiscretization(job.discretization, levels);
+      job.classes = classes;
+      job.execution = MakeExecution(arguments);
       given.Set(job.labelImage, "label_image");
       given.Set(job.labelType, "label_type");
       given.Set(job.shapeFeatures, "shape");
@@ -340,7 +340,7 @@ cdef extern from *:
       given.Set(job.offsets, "offsets");
       given.Set(job.connectsAxis, "connects_axis");
       given.Set(job.alpha, "alpha");
-      job.execution = MakeExecution(given);
+      job.execution = MakeExecution(arguments);
       std::vector<voxelmaps::RegionMatrixElement> result;
       CallWithoutLock([&] { result = voxelmaps::ComputeRegionMatrix(job); });
       return result;
@@ -371,7 +371,7 @@ cdef extern from *:
       given.Set(job.defaultValue, "default_value");
       given.Set(job.output, "output");
       given.Set(job.outputType, "output_type");
-      job.execution = MakeExecution(given);
+      job.execution = MakeExecution(arguments);
       voxelmaps::CudaOptions options;
       SetDevice(options, given);
       CallWithoutLock(
@@ -391,7 +391,7 @@ cdef extern from *:
       given.Set(job.outputSize, "output_size");
       given.Set(job.output, "output");
       given.Set(job.outputIsDouble, "is_double");
-      job.execution = MakeExecution(given);
+      job.execution = MakeExecution(given.values);
     }
 
     void
@@ -456,7 +456,7 @@ cdef extern from *:
         given.Set(job.weight, "weight");
         given.Set(job.minimumStrength, "minimum_strength");
         given.Set(job.distanceWeighting, "distance_weighting");
-        job.execution = MakeExecution(given);
+        job.execution = MakeExecution(given.values);
         SetDevice(options, given);
         given.Set(mayUseCpu, "may_use_cpu");
       }
@@ -601,6 +601,43 @@ cdef extern from *:
     cdef cppclass Triple "voxelmaps::Triple":
         int64_t & operator[](size_t)
 
+    cdef enum PixelType "voxelmaps::PixelType":
+        pass
+
+    cdef enum MemoryLocation "voxelmaps::MemoryLocation":
+        pass
+
+    cdef cppclass Discretization "voxelmaps::GrayLevelDiscretizationParameters":
+        pass
+
+    cdef cppclass JobExecution "voxelmaps::JobExecution":
+        pass
+
+    cdef cppclass CudaOptions "voxelmaps::CudaOptions":
+        int deviceID
+        vector[int] otherDeviceIDs
+        MemoryLocation inputLocation
+        MemoryLocation outputLocation
+        void * stream
+
+    cdef cppclass FeatureMapsJob "voxelmaps::FeatureMapsJob":
+        const void * pixels
+        PixelType pixelType
+        Triple size
+        const uint8_t * mask
+        Discretization discretization
+        Triple windowSize
+        Triple windowAnchor
+        vector[TextureClassJob] classes
+        Triple outputIndex
+        Triple outputSize
+        void * output
+        cpp_bool outputIsDouble
+        int64_t mapStride
+        const uint8_t * selection
+        double backgroundValue
+        JobExecution execution
+
     cdef cppclass RegionFeatures "voxelmaps::RegionFeatures":
         int64_t label
         int64_t numberOfVoxels
@@ -634,10 +671,10 @@ cdef extern from *:
         vector[FilterTerm] terms
         FilterCombination combination
 
-    cdef enum FilterBoundary "voxelmaps::FilterBoundary":
+    cdef enum FilterBoundary "voxelmaps::FilterImageEnums::Boundary":
         pass
 
-    cdef enum FilterCombination "voxelmaps::FilterCombination":
+    cdef enum FilterCombination "voxelmaps::FilterImageEnums::Combination":
         pass
 
     cdef cppclass RelativeHierarchy "voxelmaps::RelativeFuzzyConnectednessHierarchy":
@@ -652,8 +689,9 @@ cdef extern from *:
     const FeatureTable & GetFeatureTable "voxelmaps::GetFeatureTable"(const string & name) except +RaisePythonError
     void AddClass(
         vector[TextureClassJob] & classes, const string & name, object features, object given) except +RaisePythonError
-    unsigned int ComputeMaps(
-        object given, object levels, const vector[TextureClassJob] & classes) except +RaisePythonError
+    void SetDiscretization(Discretization & discretization, object parameters) except +RaisePythonError
+    JobExecution MakeExecution(object given) except +RaisePythonError
+    unsigned int ComputeMaps(const FeatureMapsJob & job, const CudaOptions & options) except +RaisePythonError
     vector[RegionFeatures] ComputeRegions(
         object given, object levels, const vector[TextureClassJob] & classes) except +RaisePythonError
     vector[RegionMatrixElement] ComputeMatrix(object given) except +RaisePythonError
@@ -670,6 +708,7 @@ cdef extern from *:
 
 
 cdef extern from * namespace "voxelmaps":
+    uint64_t GetMachineMemory()
     void VerifyWindow(const Triple & size, const Triple & anchor) except +RaisePythonError
 
 
@@ -702,11 +741,14 @@ def find_feature(name, feature):
 
 
 def check_window(sizes):
-    """Raise ValueError for a window that is too large, of so many voxels along x, y and z."""
-    cdef Triple size, anchor
-    for d in range(3):
-        size[d], anchor[d] = sizes[d], 0
-    VerifyWindow(size, anchor)
+    """Raise ValueError for a window that is too large, of so many voxels along each axis."""
+    VerifyWindow(_triple(sizes, 1), _triple((), 0))
+
+
+def machine_memory():
+    """Bytes of memory of this machine; None where they are unknown."""
+    memory = GetMachineMemory()
+    return memory if memory < 2**64 - 1 else None
 
 
 def number_of_devices():
@@ -738,54 +780,84 @@ cdef _with_thread(given, reporter=None):
 
 cdef _end_job(reporter, size, count=1):
     if reporter is not None:
-        reporter.end_job(size[0] * size[1] * size[2] * count)
-
-
-cdef _as_in_itk(parameters):
-    return {name.title().replace("_", ""): value for name, value in parameters.items()}
+        reporter.end_job(math.prod(size) * count)
 
 
 cdef vector[TextureClassJob] _classes(classes) except *:
     cdef vector[TextureClassJob] result
     for name, features, parameters in classes:
-        AddClass(result, name.encode(), features, _as_in_itk(parameters))
+        AddClass(result, name.encode(), features, parameters)
     return result
 
 
-def compute_feature_maps(*, classes, discretization, **given):
-    """Compute a FeatureMapsJob; arguments are its members, enumerators are numbers.
+def triple(values, fill):
+    """Values in the order of the axes as (x, y, z)."""
+    return (*reversed(values), fill, fill, fill)[:3]
 
-    classes    Tuples of the name in PyRadiomics, numbers of features, and a dict of parameters that differ from their defaults.
-    discretization
-               Dict of parameters of the ITK filters, such as bin_width, that differ from their defaults.
-    pixels, mask, selection, output
-               Addresses; 0 if there is no mask or selection.
-    threads    0 for one per processor.
-    device     -1 for the CPU.
-    pixel_type, size, window_size, window_anchor, output_index, output_size, is_double, map_stride, background_value, other_devices,
-    is_input_on_device, is_output_on_device, stream
 
-    Returns the number of gray levels.
-    """
+cdef Triple _triple(values, fill) except *:
+    cdef Triple result
+    for d, value in enumerate(triple(values, fill)):
+        result[d] = value
+    return result
+
+
+cdef uintptr_t _address(array, index, dimension) except *:
+    """Address of an image of a batch, of an array that has one or is for all; 0 if there is no array."""
+    if array is not None and len(array.shape) > dimension:
+        array = array._replace(array=array.array[index])
+    return 0 if array is None else array.address
+
+
+def compute_feature_maps(request, index, uintptr_t output, int64_t map_stride):
+    """Compute the maps of a _feature_maps.Request, whose run has the other arguments; returns the number of gray levels."""
+    cdef FeatureMapsJob job
+    cdef CudaOptions options
+    library, dimension = request.image.library, len(request.box)
+    output_size = [part.stop - part.start for part in request.box]
+    job.pixels = <const void *>_address(request.image, index, dimension)
+    job.pixelType = <PixelType><int>request.image.pixel_type
+    job.size = _triple(request.shape, 1)
+    job.mask = <const uint8_t *>_address(request.mask, index, dimension)
+    job.selection = <const uint8_t *>_address(request.selection, index, dimension)
+    SetDiscretization(job.discretization, request.discretization)
+    job.windowSize = _triple(request.window, 1)
+    job.windowAnchor = _triple(request.anchor, 0)
+    job.classes = _classes(request.classes)
+    job.outputIndex = _triple([part.start for part in request.box], 0)
+    job.outputSize = _triple(output_size, 1)
+    job.output = <void *>output
+    job.outputIsDouble = request.dtype == "float64"
+    job.mapStride = map_stride
+    job.backgroundValue = request.background
+    options.deviceID, options.otherDeviceIDs = request.device
+    options.inputLocation = options.outputLocation = <MemoryLocation><int>(library.device is not None)
+    options.stream = <void *><uintptr_t>library.stream()
     reporter = _progress.get()
-    levels = ComputeMaps(_with_thread(given, reporter), _as_in_itk(discretization), _classes(classes))
-    _end_job(reporter, given["output_size"], len(classes))
+    execution = _with_thread({"threads": request.threads}, reporter)
+    job.execution = MakeExecution(execution)
+    levels = ComputeMaps(job, options)
+    _end_job(reporter, output_size, len(request.classes))
     return levels
 
 
 def compute_region_features(*, classes, discretization, **given):
-    """Compute a RegionFeaturesJob; see compute_feature_maps.
+    """Compute a RegionFeaturesJob; arguments are its members, and addresses and enumerators are numbers.
 
-    labels                 Of the regions; all that are greater than 0 if empty.
-    shape, planar_shape    Numbers of features.
-    pixels, pixel_type, size, label_image, label_type, spacing, connects_axis, threads, device, is_on_device, stream
+    classes, discretization
+               As _feature_maps.Request has them.
+    labels     Labels of the regions; all that are greater than 0 if empty.
+    shape, planar_shape
+               Numbers of features.
+    threads    0 for one per processor.
+    device     -1 for the CPU.
+    pixels, pixel_type, size, label_image, label_type, spacing, connects_axis, is_on_device, stream
 
     Returns tuples of label, number of voxels, number of gray levels, bounding box and list of values of each region. The box is pairs
     of the first index and the number of voxels along x, y and z.
     """
     reporter = _progress.get()
-    cdef vector[RegionFeatures] regions = ComputeRegions(
-        _with_thread(given, reporter), _as_in_itk(discretization), _classes(classes))
+    cdef vector[RegionFeatures] regions = ComputeRegions(_with_thread(given, reporter), discretization, _classes(classes))
     _end_job(reporter, given["size"])
     return [
         (one.label, one.numberOfVoxels, one.numberOfGrayLevels, [(one.boxIndex[d], one.boxSize[d]) for d in range(3)], one.values)
@@ -821,7 +893,7 @@ def region_matrix_features(name, elements, unsigned int levels):
 
 
 def resample_image(input_grid, output_grid, **given):
-    """Compute a ResampleImageJob; see compute_feature_maps.
+    """Compute a ResampleImageJob; see compute_region_features.
 
     input_grid, output_grid
                Dicts of size, origin, spacing and direction, row by row, of x, y and z.
@@ -833,7 +905,7 @@ def resample_image(input_grid, output_grid, **given):
 
 
 def filter_image(*, images, has_progress, **given):
-    """Compute a FilterImageJob; see compute_feature_maps.
+    """Compute a FilterImageJob; see compute_region_features.
 
     images    Tuples of terms and whether the root of the sum of their squares is computed; a term is a list of filters and a factor, and a
               filter is axis, sigma, order, whether it is normalized across scale, kernel, origin and boundary.
@@ -863,13 +935,13 @@ def filter_image(*, images, has_progress, **given):
 
 
 def response_map(*, parameters, **given):
-    """Compute a ResponseMapJob; see compute_feature_maps.
+    """Compute a ResponseMapJob; see compute_region_features.
 
     parameters    Dict of parameters of the ITK filter, such as support_size, that differ from their defaults.
     device        -1 for the CPU.
     pixels, pixel_type, size, spacing, output_index, output_size, output, is_double, threads, is_on_device, stream
     """
-    ResponseMap(_with_thread(given), _as_in_itk(parameters))
+    ResponseMap(_with_thread(given), parameters)
 
 
 def estimate_affinity(scene, seeds, unsigned int radius, labels_of_seeds=()):

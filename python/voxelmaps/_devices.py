@@ -7,11 +7,6 @@ from __future__ import annotations
 from . import _arrays, _core
 
 
-def triple(values, fill):
-    """Values in the order of the axes as (x, y, z)."""
-    return (tuple(reversed(values)) + (fill,))[:3]
-
-
 def device_of_arrays(device, library):
     """Number of the CUDA device, or -1 for the CPU."""
     if library.device is not None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from . import _arrays, _core, _image, _masks, _parameters
-from ._devices import devices_of_arrays, triple
+from ._core import triple
+from ._devices import devices_of_arrays
 from ._files.dicom import label_of
 from ._maps import FeatureMaps, Geometry, provenance
 from ._parameters import FEATURE_MAPS, check_effects, checked, given_one, per_axis, with_parameters
@@ -254,7 +255,7 @@ class Request(NamedTuple):
     box: tuple[slice, ...]
     window: tuple[int, ...]
     anchor: tuple[int, ...]
-    # As _core.compute_feature_maps has them.
+    # As classes_of and discretization return them.
     classes: list[Any]
     discretization: dict[str, Any]
     dtype: str
@@ -298,37 +299,7 @@ class Request(NamedTuple):
         address    Of the first map.
         stride     Number of values from one map to the next.
         """
-
-        def address_of(array: _arrays.Array | None) -> int:
-            if array is None or len(array.shape) == len(self.box):
-                return 0 if array is None else array.address
-            return _arrays.Array(array.array[index], library).address
-
-        library = self.image.library
-        return call_core(
-            _core.compute_feature_maps,
-            pixels=address_of(self.image),
-            pixel_type=_arrays.PIXEL_TYPES.index(self.image.dtype),
-            size=triple(self.shape, 1),
-            mask=address_of(self.mask),
-            selection=address_of(self.selection),
-            discretization=self.discretization,
-            window_size=triple(self.window, 1),
-            window_anchor=triple(self.anchor, 0),
-            classes=self.classes,
-            output_index=triple([part.start for part in self.box], 0),
-            output_size=triple([part.stop - part.start for part in self.box], 1),
-            output=address,
-            is_double=self.dtype == "float64",
-            map_stride=stride,
-            background_value=self.background,
-            threads=self.threads,
-            device=self.device[0],
-            other_devices=self.device[1],
-            is_input_on_device=library.device is not None,
-            is_output_on_device=library.device is not None,
-            stream=library.stream(),
-        )
+        return call_core(_core.compute_feature_maps, request=self, index=index, output=address, map_stride=stride)
 
 
 def _window(values, sizes):
@@ -357,7 +328,7 @@ def _window(values, sizes):
 def check_window(window, name, value):
     """Raise ValueError for a window that is too large for the engines."""
     try:
-        _core.check_window(triple(window, 1))
+        _core.check_window(window)
     except ValueError as error:
         rule = str(error).partition(", but ")[2].rstrip(".")
         raise ValueError(f"{name} is {value!r}, which makes windows of {tuple(window)}, but {rule}") from None
@@ -373,7 +344,7 @@ def call_core(function, **arguments):
 
 
 def classes_of(selected, values, window, sizes, has_all_pairs, has_one_level=False, order=1):
-    """Classes as _core.compute_feature_maps has them.
+    """Tuples of the class, the numbers of its features, and a dict of parameters that differ from their defaults, as _core has them.
 
     order    -1 to add and multiply along x first, as PyRadiomics does; sums are rounded.
     """

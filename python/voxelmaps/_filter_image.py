@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import _arrays, _core, _feature_maps, _parameters
-from ._devices import device_of_arrays, triple
+from ._core import triple
+from ._devices import device_of_arrays
 from ._files import library
 from ._parameters import BOUNDARIES, FILTER_IMAGE, check_effects, checked, with_parameters
 from ._progress import shown
@@ -155,7 +156,7 @@ def call_with_output(
         _feature_maps.call_core(
             function,
             pixels=pixels.address,
-            pixel_type=_arrays.PIXEL_TYPES.index(pixels.dtype),
+            pixel_type=pixels.pixel_type,
             size=triple(shape, 1),
             spacing=(*spacing, 1.0)[:3],
             output_index=triple([part.start for part in box], 0),

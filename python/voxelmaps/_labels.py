@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from . import _arrays, _core, _filter_image, _refine, _seeds
+from . import _arrays, _core, _filter_image, _masks, _refine, _seeds
 from ._connectedness import checked_arguments, elements, estimate, fuzzy_connectedness, is_estimated, scene_of
 from ._parameters import COMPETITIONS, LABELS, MOMENTS, TIE_RULES, number, with_parameters
 from ._progress import shown
@@ -265,9 +265,8 @@ def smoothed(scene, values):
         raise ValueError(
             f"smoothing is {values['smoothing']}, but voxels of several components must be smoothed before"
         )
-    with scene.library.current_device():
-        if "float" in scene.pixels.dtype and scene.library.module().isnan(scene.pixels.array).any():
-            raise ValueError("smoothing needs an intensity of every voxel, but image has NaN: give a mask instead")
+    remedy = f"smoothing={values['smoothing']} needs finite intensities, so replace them, such as by np.nan_to_num(image), or give smoothing=0"
+    _masks.check_finite(scene.pixels, None, nan_is_absent=False, remedy=remedy)
     given = scene.pixels, values["smoothing"], values["device"], values["threads"]
     return scene._replace(pixels=_filter_image.smoothed(*given))
 
@@ -372,8 +371,9 @@ def labels(
     competition : {"relative", "iterative"}, default "iterative"
         A voxel goes to the label with the strongest path, or, iteratively, to the label whose strongest path no other label blocks.
     tie_rule : {"background", "lowest_label", "distance"}, default "distance"
-        Ties between labels get 0, the lowest of the tied labels, or the label of the nearest voxel without a tie, in mm along paths of
-        ties. With "distance", both competitions give the same labels.
+        Ties between labels get 0, the lowest of the tied labels, or that of them whose nearest voxel without a tie is at the least
+        distance, in mm along paths of ties, on which labels become tied but none ceases to be. With "distance", both competitions give
+        the same labels.
     smoothing : float, default 0
         Standard deviation, in voxels, of a Gaussian that the image is smoothed with first. Noise opens paths through weak edges; 0.7 helps
         most after some strokes.

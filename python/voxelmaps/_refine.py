@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Seeds from a segmentation that is to be refined: what of it is right with certainty, except where strokes say otherwise."""
 
-import itertools
 import math
 from typing import Any, NamedTuple
 
@@ -29,10 +28,23 @@ class Refined(NamedTuple):
 
     def at(self, indices):
         """The labels at indices, one array per axis; 0 where nothing is certain."""
-        inside = np.logical_and.reduce([(i >= part.start) & (i < part.stop) for i, part in zip(indices, self.box)])
+        inside = _are_inside(indices, self.box)
         labels = np.full(len(indices[0]), self.background, np.uint16)
         labels[inside] = self.certain[tuple(i[inside] - part.start for i, part in zip(indices, self.box))]
         return labels
+
+    def part(self, box):
+        """The labels in another box."""
+        labels = np.full([part.stop - part.start for part in box], self.background, np.uint16)
+        both = [slice(max(a.start, b.start), min(a.stop, b.stop)) for a, b in zip(box, self.box)]
+        if all(part.start < part.stop for part in both):
+            here, there = (tuple(slice(p.start - b.start, p.stop - b.start) for p, b in zip(both, of)) for of in (box, self.box))
+            labels[here] = self.certain[there]
+        return labels
+
+
+def _are_inside(indices, box):
+    return np.logical_and.reduce([(i >= part.start) & (i < part.stop) for i, part in zip(indices, box)])
 
 
 def _parts(count, step):
@@ -108,7 +120,7 @@ def seeds_of(segmentation, distance, background, scene, largest):
     values = np.full([part.stop - part.start for part in box], background, np.uint16)
     values[tuple(i - part.start for i, part in zip(indices, box))] = labels
     squares = _squared_distances(_borders(values), scene.sizes, distance)
-    certain = squares >= np.float32(distance) ** 2
+    certain = squares >= np.float32(distance**2)
     for label in np.flatnonzero(np.bincount(values.ravel())):
         inside = values == label
         if not (certain & inside).any():
@@ -117,20 +129,23 @@ def seeds_of(segmentation, distance, background, scene, largest):
     if scene.mask is not None:
         # The mask can cut voxels off from what would be their seeds.
         certain[np.reshape(scene.mask.host(), scene.shape)[tuple(box)] == 0] = 0
-    rims = np.flatnonzero(_rims(certain))
-    if len(rims) == 0 and certain.any():
+    rims = _rims(certain)
+    if certain.any() and not rims.any():
         raise ValueError("refine has one label at all voxels, so that there is no border to refine")
-    numbers = np.ravel_multi_index(
-        [i + part.start for i, part in zip(np.unravel_index(rims, values.shape), box)], scene.shape
-    )
-    found = _seeds.Seeds(numbers, values.ravel()[rims])
+    return Refined(_seeds_at(rims, certain, box, scene), certain, box, background)
+
+
+def _seeds_at(rims, certain, box, scene):
+    """Seeds of the rims of what is certain in a box, except where the image is NaN or the mask is 0."""
+    indices = [i + part.start for i, part in zip(np.nonzero(rims), box)]
+    found = _seeds.Seeds(np.ravel_multi_index(indices, scene.shape), certain[rims])
     if "float" in scene.pixels.dtype:
         components = max(scene.components, 1)
         at = (found.numbers[:, None] * components + np.arange(components)).ravel()
         found = _chosen(found, ~np.isnan(scene.pixels.at(at)).reshape(-1, components).any(axis=1))
     if scene.mask is not None:
         found = _chosen(found, scene.mask.at(found.numbers) != 0)
-    return Refined(found, certain, box, background)
+    return found
 
 
 def _chosen(seeds, where):
@@ -138,23 +153,33 @@ def _chosen(seeds, where):
 
 
 def with_strokes(strokes, refined, distance, scene):
-    """The strokes, and the seeds of a Refined. Where a stroke contradicts what is certain, seeds of other labels are left out within a
-    distance in mm."""
-    shape, seeds = scene.shape, refined.seeds
-    reach = [min(math.floor(distance / size), n - 1) for size, n in zip(scene.sizes, shape)]
-    steps = np.array(list(itertools.product(*(range(-r, r + 1) for r in reach))))
-    steps = steps[((steps * scene.sizes) ** 2).sum(axis=1) <= distance**2]
-    indices = np.unravel_index(strokes.numbers, shape)
-    keeps, found = np.ones(len(seeds.numbers), bool), refined.at(indices)
+    """The strokes, and the seeds of a Refined. Where a stroke contradicts what is certain, other labels are not certain within a distance in
+    mm: it makes a hole, whose edge has seeds as the other borders have."""
+    indices, seeds = np.unravel_index(strokes.numbers, scene.shape), refined.seeds
+    found = refined.at(indices)
     contradict = (found != 0) & (found != strokes.labels)
-    for label in np.flatnonzero(np.bincount(strokes.labels[contradict])):
-        near, of_label = np.zeros(math.prod(shape), bool), contradict & (strokes.labels == label)
-        mine = [i[of_label] for i in indices]
-        for step in steps:
-            # What is outside of the image becomes a voxel that is nearer.
-            near[np.ravel_multi_index([i + s for i, s in zip(mine, step)], shape, mode="clip")] = True
-        keeps &= ~near[seeds.numbers] | (seeds.labels == label)
-    is_painted = np.zeros(math.prod(shape), bool)
+    if contradict.any():
+        seeds = _around_holes(_chosen(strokes, contradict), refined, distance, scene)
+    is_painted = np.zeros(math.prod(scene.shape), bool)
     is_painted[strokes.numbers] = True
-    rest = _chosen(seeds, keeps & ~is_painted[seeds.numbers])
-    return _seeds.Seeds(*map(np.concatenate, zip(strokes, rest)))
+    return _seeds.Seeds(*map(np.concatenate, zip(strokes, _chosen(seeds, ~is_painted[seeds.numbers]))))
+
+
+def _around_holes(strokes, refined, distance, scene):
+    """The seeds of a Refined if strokes make holes in what is certain."""
+    shape, indices = scene.shape, np.unravel_index(strokes.numbers, scene.shape)
+    # The edge of a hole is in the box, and so are all of its neighbors.
+    margins = [math.floor(distance / size) + 2 for size in scene.sizes]
+    box = _image.box_around([i.min() for i in indices], [i.max() for i in indices], margins, shape)
+    certain = refined.part(box)
+    for label in np.flatnonzero(np.bincount(strokes.labels)):
+        targets = np.zeros(certain.shape, bool)
+        targets[tuple(i[strokes.labels == label] - part.start for i, part in zip(indices, box))] = True
+        near = _squared_distances(targets, scene.sizes, distance) <= np.float32(distance**2)
+        certain[near & (certain != label)] = 0
+    # Neighbors of the outermost voxels of the box are beyond it, unless the image ends there.
+    inner = tuple(slice(part.start + (part.start > 0), part.stop - (part.stop < n)) for part, n in zip(box, shape))
+    inside = tuple(slice(i.start - part.start, i.stop - part.start) for i, part in zip(inner, box))
+    made = _seeds_at(_rims(certain)[inside], certain[inside], inner, scene)
+    others = _chosen(refined.seeds, ~_are_inside(np.unravel_index(refined.seeds.numbers, shape), inner))
+    return _seeds.Seeds(*map(np.concatenate, zip(others, made)))

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _arrays, _core, _feature_maps, _masks
-from ._devices import place_of, triple
+from ._core import triple
+from ._devices import place_of
 from ._files import library
 from ._files.dicom import OverlappingSegments, label_of, segment_names
 from ._parameters import REGION_FEATURES, check_effects, checked, with_parameters
@@ -51,7 +52,7 @@ def compute(
 
     pixels, label_image    Arrays of one library in C order.
     labels                 Empty for all that are greater than 0.
-    classes                As _core.compute_feature_maps has them.
+    classes                As _feature_maps.classes_of has them.
     shapes                 Dict of the numbers of features of SHAPE_CLASSES.
     discretization         All intensities from 0 up have one level, if it is not given.
     sizes                  Of a voxel along each axis.
@@ -67,10 +68,10 @@ def compute(
         return _feature_maps.call_core(
             _core.compute_region_features,
             pixels=pixels.address,
-            pixel_type=_arrays.PIXEL_TYPES.index(pixels.dtype),
+            pixel_type=pixels.pixel_type,
             size=triple(pixels.shape, 1),
             label_image=label_image.address,
-            label_type=_arrays.PIXEL_TYPES.index(label_image.dtype),
+            label_type=label_image.pixel_type,
             labels=labels,
             discretization=discretization,
             classes=classes,

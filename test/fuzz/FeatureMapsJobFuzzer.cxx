@@ -352,7 +352,8 @@ std::vector<TReal>
 ComputeClass(const Job & job, const TJob & parameters, const std::vector<std::uint16_t> & levels,
              unsigned int numberOfGrayLevels)
 {
-  TJob              typedJob = voxelmaps::MakeClassJob(job, parameters);
+  TJob typedJob = parameters;
+  voxelmaps::SetClassJob(job, typedJob);
   const auto        maps = static_cast<std::size_t>(typedJob.GetNumberOfComponents());
   const std::size_t stride = maps + 2;
   const auto        voxels = static_cast<std::size_t>(CountVoxels(job.outputSize));

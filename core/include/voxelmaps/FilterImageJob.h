@@ -91,8 +91,10 @@ struct AxisFilter
 
   /** Wavelength of a Gabor filter in the unit of the spacing; 0 for other filters. The result is the modulus of the sum
    * of voxels times exp(-(u^2 + gamma^2 v^2) / (2 sigma^2) + 2 pi i u / wavelength), where u and v are the coordinates
-   * along and across the direction, relative to the voxel of the result. The sum has the voxels whose exponent of the
-   * envelope is at least -18, in ascending order along the axis, then along the second axis. */
+   * along and across the direction, relative to the voxel of the result; voxels whose envelope is below exp(-18) have
+   * no part in it. To the voxel of the result are added products of the factors of a voxel before it with the sum of
+   * this voxel and the opposite one (real part), or their difference (imaginary part), in ascending order along the
+   * axis, then along the second axis. */
   double wavelength{ 0.0 };
   /** Above the axis. */
   unsigned int secondAxis{ 0 };

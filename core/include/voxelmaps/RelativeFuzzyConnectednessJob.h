@@ -36,7 +36,7 @@ struct RelativeFuzzyConnectednessJob : FuzzyConnectednessProblem
   bool   labelsAre16Bit{ false };
   /** One strength and one margin per voxel: float, or double if outputIsDouble. Null if they are not needed. The margin
    * is the lead of the winner's strength; for ties by Distance, it is -1 / (1 + lead), where the lead is by how many
-   * smallest spacings the nearest other label is farther, and 0 if there is none. */
+   * smallest spacings the nearest other label is farther, and 0 if none arrives; -1 if no label does. */
   void * strengthOutput{ nullptr };
   void * marginOutput{ nullptr };
   bool   outputIsDouble{ false };

@@ -146,8 +146,8 @@ struct DirectionalFeatureJob : FeatureJob<TEnums>
 {
   using Aggregation = TextureFeatureMapEnums::Aggregation;
 
-  /** Of co-occurrence matrices, a pair consists of the voxels p and p + offset. Of run length matrices, directions of
-   * the runs: at most 13 different ones with components -1, 0 or 1. */
+  /** The pairs of a co-occurrence matrix consist of the voxels p and p + offset. For run length matrices, the
+   * directions of the runs: at most 13 different ones with components -1, 0 or 1. */
   std::vector<Triple> offsets;
   /** Weight of the pairs or runs of each offset in the sum of the matrices, 0 to 1e100; empty if all count alike. For
    * Merge. Such matrices are counted window by window, which is slow, and windows must have at most 512 voxels or

@@ -4,11 +4,13 @@
 #define BestTwo_h
 
 #include "connectedness/ConnectednessKeys.h"
+#include "connectedness/TieDistances.h"
 #include "voxelmaps/RelativeFuzzyConnectednessJob.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <set>
+#include <vector>
 
 namespace voxelmaps
 {
@@ -20,7 +22,7 @@ struct BestTwo
   std::uint32_t second;
   std::uint16_t winner;
 
-  /** Add a label that is greater than all before. If ties are not kept, they have label 0. */
+  /** Add a label. If ties are kept, they have the label that was added first, otherwise label 0. */
   VOXELMAPS_HOST_DEVICE void
   Add(std::uint32_t key, std::uint16_t label, bool keepsTies)
   {
@@ -38,12 +40,32 @@ struct BestTwo
   }
 };
 
-/** Call f(label, job) for the scenes of all labels, each with its own affinity; the lowest label first. */
+/** Add a label to the set of those that are strongest at a voxel, from its key and the greatest key before. */
+VOXELMAPS_HOST_DEVICE inline void
+AddToSet(std::uint32_t key, std::uint32_t best, std::uint32_t rank, std::size_t wordsPerSet, std::uint32_t * words)
+{
+  if (key < best || key == noKey)
+  {
+    return;
+  }
+  for (std::size_t i = 0; key > best && i < wordsPerSet; ++i)
+  {
+    words[i] = 0;
+  }
+  words[rank / 32] |= 1u << rank % 32;
+}
+
+/** Call f(label, job) for the scenes of all labels, each with its own affinity, in the order in which they win ties:
+ * the lowest label first, or for Distance, the one whose first seed comes first. */
 template <typename TFunction>
 void
 ForEachLabelJob(const RelativeFuzzyConnectednessJob & job, const TFunction & f)
 {
-  const std::set<std::uint16_t> labels(job.labels.begin(), job.labels.end());
+  std::vector<std::uint16_t> labels = TieDistances(job).rankLabels;
+  if (job.tieRule != RelativeFuzzyConnectednessJob::TieRule::Distance)
+  {
+    std::sort(labels.begin(), labels.end());
+  }
   for (const std::uint16_t label : labels)
   {
     FuzzyConnectednessJob labelJob;

@@ -58,8 +58,10 @@ struct ComponentResult
 class RelativeResults
 {
 public:
-  /** If ties is not null, it becomes 1 for voxels that several labels have the same claim to, and 0 for others. */
-  explicit RelativeResults(const RelativeFuzzyConnectednessJob & job, std::uint8_t * ties = nullptr);
+  /** If ties is not null, it becomes the key of voxels that several labels have the same claim to, and noKey for
+   * others.
+   */
+  explicit RelativeResults(const RelativeFuzzyConnectednessJob & job, std::uint32_t * ties = nullptr);
 
   /** Write voxels first ... first + count - 1. Voxel first + i belongs to component numbers[i], and has the strength of
    * its component, but at most strengths[i]. */
@@ -67,17 +69,16 @@ public:
   Write(std::int64_t first, int count, const std::uint32_t * strengths, const std::uint16_t * numbers,
         const ComponentResult * components, const SeedTree & seeds) const;
 
-  /** Write voxels whose greatest keys of the winner and of any other label are known; ties have label 0 already. */
+  /** Write voxels whose greatest keys of the winner and of any other label are known, and the labels of ties, too. */
   void
   Write(std::int64_t first, int count, const std::uint32_t * keys, const std::uint32_t * otherKeys,
         const std::uint16_t * labels) const;
 
 private:
-  /** Write getLabel(i) for voxel first + i, and whether it is a tie; getKeys(i) returns the keys of the winner and of
-   * any other label. */
-  template <typename TGetLabel, typename TGetKeys>
+  /** Write getLabel(i) for voxel first + i. */
+  template <typename TGetLabel>
   void
-  WriteLabels(std::int64_t first, int count, const TGetLabel & getLabel, const TGetKeys & getKeys) const;
+  WriteLabels(std::int64_t first, int count, const TGetLabel & getLabel) const;
 
   /** Write strengths and margins, if they are wanted. */
   template <typename TGetKeys>
@@ -87,7 +88,7 @@ private:
   const RelativeFuzzyConnectednessJob & m_Job;
   const Combination                     m_Combination;
   const std::uint32_t                   m_MinKey;
-  std::uint8_t * const                  m_Ties;
+  std::uint32_t * const                 m_Sets;
 };
 } // namespace voxelmaps
 

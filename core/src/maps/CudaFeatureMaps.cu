@@ -84,7 +84,7 @@ ComputeFromDeviceMemory(const FeatureMapsJob & job, const CudaOptions & options)
                             typedJob.intensitiesAreDouble,
                             levelOptions);
     }
-    ComputeFeatureMapsCuda(typedJob, onDevice);
+    RunCudaTextureEngine(typedJob, onDevice);
   });
   if (options.inputLocation == MemoryLocation::Host && options.outputLocation == MemoryLocation::Device)
   {
@@ -133,6 +133,6 @@ ComputeFeatureMapsCuda(const FeatureMapsJob & job, const CudaOptions & options)
     catch (const CudaOutOfMemory &)
     {}
   }
-  return ComputeFromHostMemory(job, [&options](const auto & typedJob) { ComputeFeatureMapsCuda(typedJob, options); });
+  return ComputeFromHostMemory(job, [&options](const auto & typedJob) { RunCudaTextureEngine(typedJob, options); });
 }
 } // namespace voxelmaps

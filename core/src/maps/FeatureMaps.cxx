@@ -68,6 +68,23 @@ GetNumberOfMaps(const FeatureMapsJob & job)
 }
 
 void
+SetClassJob(const FeatureMapsJob & job, TextureFeatureMapJob & classJob)
+{
+  classJob.levelsIndex = {};
+  classJob.levelsSize = job.size;
+  classJob.outputIndex = job.outputIndex;
+  classJob.outputSize = job.outputSize;
+  classJob.outputIsDouble = job.outputIsDouble;
+  classJob.outputVoxelStride = job.voxelStride;
+  classJob.outputComponentStride = job.mapStride;
+  classJob.selection = job.selection;
+  classJob.backgroundValue = job.backgroundValue;
+  classJob.windowSize = job.windowSize;
+  classJob.windowAnchor = job.windowAnchor;
+  classJob.execution = job.execution;
+}
+
+void
 VerifyFeatureMapsJob(const FeatureMapsJob & job)
 {
   if (job.classes.empty())
@@ -129,6 +146,6 @@ MakeDiscretizationJob(const FeatureMapsJob & job)
 GrayLevelDiscretizationResult
 ComputeFeatureMaps(const FeatureMapsJob & job)
 {
-  return ComputeFromHostMemory(job, [](const auto & typedJob) { ComputeFeatureMaps(typedJob); });
+  return ComputeFromHostMemory(job, [](const auto & typedJob) { ComputeClass(typedJob); });
 }
 } // namespace voxelmaps

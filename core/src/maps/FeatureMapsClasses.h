@@ -30,26 +30,9 @@
 // What CPU and device have in common in the computation of maps of several classes.
 namespace voxelmaps
 {
-/** The job of one class of a FeatureMapsJob, without levels, intensities and output. */
-template <typename TJob>
-TJob
-MakeClassJob(const FeatureMapsJob & job, const TJob & typedJob)
-{
-  TJob result = typedJob;
-  result.levelsIndex = {};
-  result.levelsSize = job.size;
-  result.outputIndex = job.outputIndex;
-  result.outputSize = job.outputSize;
-  result.outputIsDouble = job.outputIsDouble;
-  result.outputVoxelStride = job.voxelStride;
-  result.outputComponentStride = job.mapStride;
-  result.selection = job.selection;
-  result.backgroundValue = job.backgroundValue;
-  result.windowSize = job.windowSize;
-  result.windowAnchor = job.windowAnchor;
-  result.execution = job.execution;
-  return result;
-}
+/** Give the job of a class what all classes have in common, but levels, intensities and output. */
+void
+SetClassJob(const FeatureMapsJob & job, TextureFeatureMapJob & classJob);
 
 /** Let the arrays of a job that are null point to what must not be read, so that the job is valid. */
 inline void
@@ -74,23 +57,23 @@ VerifyFeatureMapsJob(const FeatureMapsJob & job);
 GrayLevelDiscretizationJob
 MakeDiscretizationJob(const FeatureMapsJob & job);
 
-/** Call compute(job of the class) for all classes, each with its part of the output. */
+/** Complete the jobs of all classes, each with its part of the output, and call compute for them. */
 template <typename TCompute>
 void
-ForEachClassJob(const FeatureMapsJob & job, const GrayLevelDiscretizationResult & discretization,
+ForEachClassJob(FeatureMapsJob & job, const GrayLevelDiscretizationResult & discretization,
                 const std::uint16_t * levels, const TCompute & compute)
 {
   const std::size_t bytes = job.outputIsDouble ? sizeof(double) : sizeof(float);
   auto *            output = static_cast<char *>(job.output);
-  for (const TextureClassJob & classJob : job.classes)
+  for (TextureClassJob & classJob : job.classes)
   {
     std::visit(
-      [&](const auto & typedJob) {
-        auto result = MakeClassJob(job, typedJob);
-        result.levels = levels;
-        result.numberOfGrayLevels = discretization.numberOfGrayLevels;
-        result.output = output;
-        compute(result);
+      [&](auto & typedJob) {
+        SetClassJob(job, typedJob);
+        typedJob.levels = levels;
+        typedJob.numberOfGrayLevels = discretization.numberOfGrayLevels;
+        typedJob.output = output;
+        compute(typedJob);
         output +=
           static_cast<std::size_t>(static_cast<std::int64_t>(typedJob.GetNumberOfComponents()) * job.mapStride) * bytes;
       },
@@ -102,7 +85,7 @@ ForEachClassJob(const FeatureMapsJob & job, const GrayLevelDiscretizationResult 
  * for all classes. */
 template <typename TCompute>
 GrayLevelDiscretizationResult
-ComputeFromHostMemory(const FeatureMapsJob & job, const TCompute & compute)
+ComputeFromHostMemory(FeatureMapsJob job, const TCompute & compute)
 {
   const auto allocate = [](std::uint64_t bytes) {
     std::unique_ptr<char[]> memory(new char[bytes]);

@@ -93,6 +93,7 @@ GetKind(const AxisFilter & filter)
 
 /** Gabor filters end where the exponent of the envelope is below -18, at 6 standard deviations. */
 constexpr double gaborDeviations = 6.0;
+constexpr double fullTurn = 6.283185307179586;
 
 /** Voxels along an axis between the result of a Gabor filter and the end of its kernel, at most. */
 double
@@ -117,24 +118,25 @@ VerifyGaborFilter(const AxisFilter & filter, const std::array<double, 3> & spaci
            filter.secondAxis,
            ", but they must be 0, 1 or 2, in ascending order.");
   }
+  const double mostPhase = fullTurn * gaborDeviations * (filter.sigma / filter.wavelength);
   if (!isPositive(filter.sigma) || !isPositive(filter.wavelength) || !isPositive(filter.gamma) ||
-      !std::isfinite(filter.angle) || !std::isfinite(filter.sigma / filter.wavelength) || !filter.kernel.empty() ||
-      filter.order != 0)
+      !std::isfinite(mostPhase) || !std::isfinite(filter.angle) || filter.order != 0 || !filter.kernel.empty())
   {
-    Refuse("A Gabor filter has the sigma ",
-           filter.sigma,
-           ", wavelength ",
-           filter.wavelength,
-           ", gamma ",
-           filter.gamma,
-           ", angle ",
-           filter.angle,
-           ", order ",
-           filter.order,
-           " and a kernel of ",
-           filter.kernel.size(),
-           " numbers, but the first three and their quotients must be finite and above 0, the angle finite, and the "
-           "order and the kernel those of a default.");
+    Refuse(
+      "A Gabor filter has the sigma ",
+      filter.sigma,
+      ", wavelength ",
+      filter.wavelength,
+      ", gamma ",
+      filter.gamma,
+      ", angle ",
+      filter.angle,
+      ", order ",
+      filter.order,
+      " and a kernel of ",
+      filter.kernel.size(),
+      " numbers, but sigma, wavelength and gamma must be above 0, these, the angle and sigma / wavelength finite, the "
+      "order 0 and the kernel empty.");
   }
   constexpr double maxReach = 1024.0;
   for (const unsigned int axis : { filter.axis, filter.secondAxis })
@@ -414,15 +416,14 @@ GaborKernel
 MakeGaborKernel(const FilterNode & node, const std::array<double, 3> & spacing)
 {
   const DefaultFloatingPointEnvironment environment;
-  constexpr double                      turn = 6.283185307179586;
   const AxisFilter &                    filter = *node.filter;
   const double                          cosine = std::cos(filter.angle);
   const double                          sine = std::sin(filter.angle);
   GaborKernel                           kernel;
-  for (std::int64_t j = -node.reach[1]; j <= node.reach[1]; ++j)
+  for (std::int64_t j = -node.reach[1]; j <= 0; ++j)
   {
     GaborKernel::Row row{ j, 0, 0 };
-    for (std::int64_t i = -node.reach[0]; i <= node.reach[0]; ++i)
+    for (std::int64_t i = -node.reach[0]; i <= (j < 0 ? node.reach[0] : -1); ++i)
     {
       const double x = static_cast<double>(i) * spacing[filter.axis];
       const double y = static_cast<double>(j) * spacing[filter.secondAxis];
@@ -434,14 +435,15 @@ MakeGaborKernel(const FilterNode & node, const std::array<double, 3> & spacing)
       if (exponent <= 0.5 * gaborDeviations * gaborDeviations)
       {
         const double envelope = std::exp(-exponent);
-        const double phase = turn * (along / filter.wavelength);
+        const double phase = fullTurn * (along / filter.wavelength);
         row.first = row.count == 0 ? i : row.first;
         ++row.count;
         kernel.numbers.push_back(envelope * std::cos(phase));
         kernel.numbers.push_back(envelope * std::sin(phase));
       }
     }
-    if (row.count > 0)
+    // Tables of the device are not empty.
+    if (row.count > 0 || j == 0)
     {
       kernel.rows.push_back(row);
     }
@@ -452,14 +454,14 @@ MakeGaborKernel(const FilterNode & node, const std::array<double, 3> & spacing)
 FilteredImage
 MakeGaborImage(const GaborFilter & filter)
 {
-  constexpr double halfTurn = 3.141592653589793;
+  constexpr double halfTurn = fullTurn / 2.0;
   constexpr double maxAngles = 4096.0;
   double           angles = 1.0;
   if (filter.angleStep != 0.0)
   {
     const double perHalfTurn = std::round(halfTurn / filter.angleStep);
     const bool   isHalfTurn = std::abs(perHalfTurn * filter.angleStep - halfTurn) < 1e-9;
-    angles = isHalfTurn ? perHalfTurn : std::ceil(2.0 * halfTurn / filter.angleStep - 1e-9);
+    angles = isHalfTurn ? perHalfTurn : std::ceil(fullTurn / filter.angleStep - 1e-9);
     if (!(filter.angleStep > 0.0 && angles >= 1.0 && angles <= maxAngles))
     {
       Refuse("A Gabor filter has steps of ",

@@ -28,7 +28,8 @@ struct RecursiveCoefficients
   double anticausalBoundary[4];
 };
 
-/** The numbers of a Gabor filter: even and odd part of one voxel after the other. */
+/** The numbers of a Gabor filter, even and odd part in turn, of the voxels before that of the result, in whose order
+ * they are. Those behind it have the same even part and the negative odd part, and that of the result has 1 and 0. */
 struct GaborKernel
 {
   /** Voxels that are adjacent along the axis, from first on, at an offset along the second axis from the result. */

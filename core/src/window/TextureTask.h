@@ -43,6 +43,13 @@ struct TextureTask
   {
     return (z * levelsSize[1] + y) * levelsSize[0] + x;
   }
+  /** Level of a voxel, 0 beyond the buffer. */
+  VOXELMAPS_HOST_DEVICE std::uint16_t
+                        LevelAt(std::int64_t x, std::int64_t y, std::int64_t z) const
+  {
+    const bool isInside = x >= 0 && x < levelsSize[0] && y >= 0 && y < levelsSize[1] && z >= 0 && z < levelsSize[2];
+    return isInside ? levels[this->LevelOffset(x, y, z)] : std::uint16_t{ 0 };
+  }
   VOXELMAPS_HOST_DEVICE bool
   IsSelected(std::int64_t outputVoxel) const
   {

@@ -4,6 +4,7 @@
 
 import collections
 import contextlib
+import csv
 import json
 import os
 import pathlib
@@ -16,7 +17,7 @@ from .._files import paths
 _COLUMNS = ("image", "mask", "output")
 # After those of a line, and of the table of the cases.
 _SUMMARY_COLUMNS = ("map", *_outputs.STATISTICS, "mask_voxels", "error")
-_REGION_COLUMNS = ("voxels", "error")
+_REGION_COLUMNS = ("segment", "voxels", "error")
 _VALUE = re.compile("_(shape|shape2d|firstorder|gl.{1,2}m|ngtdm)_")
 _LABEL_FOLDER = "label-"
 # What lines of records begin with.
@@ -102,16 +103,20 @@ class Outcome(NamedTuple):
 
     def row(self):
         """The first columns of a row. A case that failed before its labels were known has them as parse_labels reads them."""
-        label = self.label if isinstance(self.label, (int, str)) else ",".join(map(str, self.label or ()))
+        label = self.label
+        if not isinstance(label, (int, str)):
+            label = ",".join(f'"{each}"' if "," in str(each) else str(each) for each in label or ())
         return {**self.case.given, "label": label, **self.case.columns}
 
 
 def parse_labels(text):
-    """Labels of a text such as 1,2, or names of structures, which have a letter; "all" for those of the mask. Raises ValueError."""
+    """Labels of a text such as 1,2, or names of structures, which have a letter, and quotes if they have a comma; "all" for those of
+    the mask. Raises ValueError."""
     if text.strip() == "all":
         return "all"
+    items = next(csv.reader([" ".join(text.strip().splitlines())], skipinitialspace=True), [""])
     # pandas writes integers with missing values as 1.0.
-    labels = [re.sub(r"\.0*$", "", item.strip()) for item in text.split(",")]
+    labels = [re.sub(r"\.0*$", "", item.strip()) for item in items]
     is_name = lambda label: any(map(str.isalpha, label))
     for label in labels:
         if not is_name(label) and not (label.isascii() and label.isdecimal() and 1 <= int(label[:20]) < 2**63):

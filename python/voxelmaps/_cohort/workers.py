@@ -21,6 +21,8 @@ from .._files import library, paths
 from .tables import Outcome
 
 _CRASHED = "the process that computed it ended: a reader crashed on a corrupt file, or there was too little memory"
+# Between looks at whether all processes of dask are there.
+_SECONDS_TO_WAIT = 10
 
 
 class Task(NamedTuple):
@@ -170,12 +172,12 @@ class Worker:
 
 def outcomes_of_dask(address, task, cases):
     """Compute cases on a cluster; yields the number of each, its outcomes, and lines of the log, in the order in which they end."""
-    distributed, scheduler = library("distributed", "--dask", extra="dask"), address
+    distributed, scheduler, cluster = library("distributed", "--dask", extra="dask"), address, None
     with contextlib.ExitStack() as stack:
         if address == "local":
             # One process per core.
             how = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50, "preload": [__name__]}
-            scheduler = stack.enter_context(distributed.LocalCluster(**how))
+            scheduler = cluster = stack.enter_context(distributed.LocalCluster(**how))
         try:
             # The client would wait for what cannot be an address.
             if scheduler is address and not re.fullmatch("([a-z]+://)?.+:[0-9]+", address):
@@ -189,10 +191,15 @@ def outcomes_of_dask(address, task, cases):
         for number, case in enumerate(cases):
             absolute = {name: getattr(case, name).absolute() for name in ("image", "mask", "output")}
             futures[client.submit(compute, task, case._replace(**absolute), pure=False)] = number
-        for future in distributed.as_completed(futures, loop=client.loop):
-            number = futures[future]
-            try:
-                yield number, *future.result()
-            except Exception as error:
-                text = _CRASHED if type(error).__name__ == "KilledWorker" else paths.one_line(error)
-                yield number, [Outcome(cases[number], cases[number].labels, error=text)], []
+        while futures:
+            # A process that crashes while it starts is not started again by dask, so that cases would wait forever.
+            with contextlib.suppress(TimeoutError):
+                for future in distributed.as_completed(list(futures), loop=client.loop, timeout=_SECONDS_TO_WAIT):
+                    number = futures.pop(future)
+                    try:
+                        yield number, *future.result()
+                    except Exception as error:
+                        text = _CRASHED if type(error).__name__ == "KilledWorker" else paths.one_line(error)
+                        yield number, [Outcome(cases[number], cases[number].labels, error=text)], []
+            if futures and cluster is not None:
+                cluster.scale(len(cluster.worker_spec))

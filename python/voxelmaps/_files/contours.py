@@ -28,31 +28,44 @@ class _Structure(NamedTuple):
     name: str
     frame_of_reference: str
     contours: List[Any]
+    problem: str
 
     def is_closed(self):
         return any(contour.get("ContourGeometricType") in _CLOSED for contour in self.contours)
 
 
 def _number(item, keyword):
-    value = item.get(keyword)
-    if value is None:
-        raise ValueError(f"an item of the RTSTRUCT has no {keyword}, which all structures must have")
-    return int(value)
+    try:
+        value = item.get(keyword)
+        if value is not None:
+            return int(value)
+    except ValueError:
+        raise ValueError(f"an item of the RTSTRUCT has a {keyword} that is no integer") from None
+    raise ValueError(f"an item of the RTSTRUCT has no {keyword}, which all structures must have")
 
 
 def structures(header):
-    """Dict of the structures of an RTSTRUCT by their ROINumber. A number that is taken or not positive is replaced by a free one."""
+    """Dict of the structures of an RTSTRUCT by their ROINumber. A number that is taken or not positive is replaced by a free one.
+
+    Contours of a number that several structures have are unknown."""
     items, contours = header.get("StructureSetROISequence") or (), {}
     for item in header.get("ROIContourSequence") or ():
         contours.setdefault(_number(item, "ReferencedROINumber"), []).extend(item.get("ContourSequence") or ())
-    result, free = {}, max([0, *(_number(item, "ROINumber") for item in items)]) + 1
-    for item in items:
-        number = given = _number(item, "ROINumber")
+    every = [_number(item, "ROINumber") for item in items]
+    if not every:
+        raise ValueError(
+            "the RTSTRUCT has no structures, as if it was truncated: its StructureSetROISequence is missing or empty"
+        )
+    result, free = {}, max([0, *every]) + 1
+    for item, given in zip(items, every):
+        number = given
         if number < 1 or number in result:
             number, free = free, free + 1
         name = str(item.get("ROIName") or "").strip()
         frame_of_reference = str(item.get("ReferencedFrameOfReferenceUID") or "")
-        result[number] = _Structure(name, frame_of_reference, contours.get(given, []))
+        others = every.count(given) - 1
+        problem = f"has the ROINumber {given} of {others} others, so that its contours are not known" if others else ""
+        result[number] = _Structure(name, frame_of_reference, contours.get(given, []), problem)
     return result
 
 
@@ -76,6 +89,9 @@ def numbers_of(label, names):
         if not found:
             known = "must be an integer, or a list of them: only DICOM segmentations and RTSTRUCT have names"
             known = f"the mask has {listed(names)}" if names else known
+            for name in names.values():
+                if "," in name and each in map(str.strip, name.split(",")):
+                    known += f""". For a name with a comma, quotes are part of the label: '"{name}"'"""
             missing.append(f"label is {each[:100]!r}{did_you_mean(each, filter(None, names.values()))}, but {known}")
         numbers += found
     if missing and (not numbers or not names):
@@ -230,6 +246,8 @@ def label_map(header, grid, segment, frame_of_reference):
         labels = labels.astype(np.int64)
     for number in wanted:
         what = f"the structure {number} ({names[number]})"
+        if every[number].problem:
+            raise ValueError(f"{what} {every[number].problem}")
         _check_frame(header, every[number], what, frame_of_reference)
         box, inside = _inside(*_polygons(every[number], what, grid), labels.shape)
         if not inside.any():

@@ -21,10 +21,12 @@ KINDS = {
 _LIMITS = {
     "PatientWeight": (0.2, 700, "kg"),
     "PatientSize": (0.2, 3, "m"),
-    "RadionuclideTotalDose": (1e4, 1e11, "Bq"),
+    "RadionuclideTotalDose": (1, 1e11, "Bq"),
     "RadionuclideHalfLife": (1, 1e9, "s"),
 }
 _MOST_HALF_LIVES, _SECONDS_OF_DIFFERENCE = 10, 10
+# Of doses in MBq, which are less than one in Bq.
+_MOST_MBQ = 1e4
 _GE, _PHILIPS = (0x0009, "GEMS_PETD_01"), (0x7053, "Philips PET Private Group")
 
 
@@ -60,12 +62,17 @@ def _positive(dataset, keyword):
 
 
 def _private(header, block, element):
-    """The text of a private element, or an empty one."""
+    """The text of a private element, or an empty one. Anonymization may have removed the creator of an element of the vendor."""
     group, creator = block
     try:
         value = header.private_block(group, creator)[element].value
     except KeyError:
-        return ""
+        is_anonymous = (group, 0x10) not in header and str(header.get("Manufacturer") or "")[:2].upper() == creator[
+            :2
+        ].upper()
+        if not is_anonymous or (group, 0x1000 + element) not in header:
+            return ""
+        value = header[group, 0x1000 + element].value
     return (value.decode("ascii", "replace") if isinstance(value, bytes) else str(value or "")).strip("\0 ")
 
 
@@ -195,6 +202,12 @@ def _start_of_series(headers, half_life):
     if of_vendor:
         tag = f"({_GE[0]:04X},100D) of {_GE[1]}"
         return _date_and_time(of_vendor, tag, headers[first]), tag
+    if all(header.get("FrameReferenceTime") == 0 for header in headers):
+        warn(
+            f"{_named('FrameReferenceTime')} is 0: the scan is taken to begin with the earliest acquisition, at {begins[first]}, which "
+            "needs all its slices"
+        )
+        return begins[first], "AcquisitionTime"
     times = []
     for header, begin in zip(headers, begins):
         duration = _positive(header, "ActualFrameDuration") / 1000
@@ -268,9 +281,21 @@ def factors(frames, kind, origin=None):
         pairs = [(header, first, name) for name in shared]
         pairs += [(*ours, name) for ours in zip(of_file, items[0]) for name in of_item]
         for ours, theirs, name in pairs:
-            if ours.get(name) != theirs.get(name):
+            found, expected = ours.get(name), theirs.get(name)
+            # NaN, which is refused later, is not NaN.
+            if found != expected and (found == found or expected == expected):
+                raise ValueError(f"slices differ in {name}: {files[0].name} has {expected}, {file.name} {found}")
+    for frame in frames:
+        if not frame.has_slope:
+            raise ValueError(f"{_named('RescaleSlope')} is missing in {frame.name}, but SUV depend on it")
+        for name, value, is_valid in (
+            ("Slope", frame.slope, frame.slope > 0),
+            ("Intercept", frame.intercept, frame.intercept == 0),
+        ):
+            if not is_valid:
+                rule = "above 0" if name == "Slope" else "0"
                 raise ValueError(
-                    f"slices differ in {name}: {files[0].name} has {theirs.get(name)}, {file.name} {ours.get(name)}"
+                    f"{_named(f'Rescale{name}')} is {value:g} in {frame.name}, but must be {rule} in PET images"
                 )
     units, per_file, record = _text(first, "Units"), [1.0] * len(files), {}
     philips = [_philips(header, 0x00) for header in headers] if units == "CNTS" else [0.0]
@@ -304,6 +329,9 @@ def factors(frames, kind, origin=None):
                 "but SUV need one"
             )
         half_life, dose = (_positive(items[0][0], f"Radionuclide{name}") for name in ("HalfLife", "TotalDose"))
+        if dose < _MOST_MBQ:
+            warn(f"{_named('RadionuclideTotalDose')} is {dose:g}, which is taken as MBq")
+            dose *= 1e6
         decays, record["time"] = _decays(headers, items[0][0], half_life)
         record["decay_seconds"] = max(decays)
         norm = _norm(first, kind)

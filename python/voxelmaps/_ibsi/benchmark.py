@@ -15,8 +15,6 @@ from .features import FAMILIES, ibsi_features, resegmented
 from .._image import Image, load
 from .._resample import resample
 
-# Intensity beyond the CT phantom.
-_AIR = -1000.0
 _HERE = pathlib.Path(__file__).parent
 _PHANTOMS = _HERE / "phantoms"
 _SLICES, _VOLUME = ("2D_avg", "2D_comb", "2_5D_avg", "2_5D_comb"), ("3D_avg", "3D_comb")
@@ -98,7 +96,7 @@ def _references():
     return tables
 
 
-def _resampled(image, spacing, order, outside):
+def _resampled(image, spacing, order):
     """The array of an Image on a grid with the same center, and the spacing along x, y and z."""
     size = [math.ceil(n * old / new) for n, old, new in zip(image.array.shape[::-1], image.spacing, spacing)]
     center = np.array(image.point([(n - 1) / 2 for n in image.array.shape[::-1]]))
@@ -106,7 +104,20 @@ def _resampled(image, spacing, order, outside):
     origin = center - matrix @ (np.array(spacing) * (np.array(size) - 1) / 2)
     grid = Image(np.zeros(size[::-1], np.uint8), tuple(spacing), tuple(origin), image.direction)
     volume = image.with_array(image.array.astype(np.float64))
-    return resample(volume, like=grid, interpolation="linear" if order == 1 else "bspline", default_value=outside).array
+    # No center of a voxel is more than half a voxel outside.
+    return resample(volume, like=grid, interpolation="linear" if order == 1 else "bspline").array
+
+
+def prepared(image, mask, spacing, order, is_rounded=True):
+    """Arrays of the intensities of an Image and of the region of another, and the spacing along x, y and z.
+
+    spacing    New spacing along x and y, and along z; None for that of the image.
+    """
+    new = [old if one is None else float(one) for old, one in zip(image.spacing, (spacing[0], *spacing))]
+    intensities, region = image.array, mask.array
+    if spacing[0] is not None:
+        intensities, region = _resampled(image, new, order), _resampled(mask, new, 1)
+    return np.rint(intensities) if is_rounded else intensities, region >= 0.5, new
 
 
 def _diagnostics(image, mask, used, spacing, stage):
@@ -142,18 +153,10 @@ class _CtPhantom:
             for each, name in (("image", "phantom"), ("mask", "mask"))
         )
 
-    def prepared(self, spacing, order):
-        """Arrays of intensities and of the region, and the spacing along x, y and z."""
-        new = [old if one is None else float(one) for old, one in zip(self.image.spacing, (spacing[0], *spacing))]
-        image, mask = self.image.array, self.mask.array
-        if spacing[0] is not None:
-            image, mask = _resampled(self.image, new, order, _AIR), _resampled(self.mask, new, 1, 0.0)
-        return np.rint(image), mask >= 0.5, new
-
     def rows(self):
         first, region = self.image.array, self.mask.array >= 0.5
         for name, one in _CONFIGURATIONS.items():
-            image, mask, spacing = self.prepared(one.spacing, one.order)
+            image, mask, spacing = prepared(self.image, self.mask, one.spacing, one.order)
             values = _diagnostics(first, region, region, self.image.spacing, "init")
             values.update(_diagnostics(image, mask, mask, spacing, "interp"))
             values.update(
@@ -286,17 +289,22 @@ _PLANAR = {4: {"kernels": "L5E5"}, 6: {"subband": "LH"}, 7: {"subband": "HH"}}
 _REACH = 60
 
 
-def _value_rows(phantom, reference):
-    """Phase 2: statistics of the responses to filters in the CT phantom."""
-    references: dict[str, dict] = {}
+def values_of_phase_2(reference):
+    """Rows of the reference values of phase 2 that have a consensus, with pairs of value and tolerance."""
     path = pathlib.Path(reference) / "reference_feature_values" / "reference_values.csv"
     with open(path, encoding="utf-8-sig", newline="") as file:
         for row in csv.DictReader(file, delimiter=";"):
             if row["consensus_value"]:
-                pair = float(row["consensus_value"]), float(row["tolerance"] or 0)
-                references.setdefault(row["filter_id"], {})[row["feature_tag"]] = pair
+                yield row, (float(row["consensus_value"]), float(row["tolerance"] or 0))
+
+
+def _value_rows(phantom, reference):
+    """Phase 2: statistics of the responses to filters in the CT phantom."""
+    references: dict[str, dict] = {}
+    for row, pair in values_of_phase_2(reference):
+        references.setdefault(row["filter_id"], {})[row["feature_tag"]] = pair
     for letter, dimension, spacing in (("A", 2, (None, None)), ("B", 3, (1, 1))):
-        image, mask, steps = phantom.prepared(spacing, 3)
+        image, mask, steps = prepared(phantom.image, phantom.mask, spacing, 3)
         used = resegmented(image, mask, (-1000, 400))
         near = tuple(slice(max(0, at.min() - _REACH), at.max() + _REACH + 1) for at in np.nonzero(mask))
         for number, (name, parameters) in _FILTERS.items():
@@ -330,9 +338,9 @@ def rows(data=None, reference=None):
         yield from _value_rows(phantom, reference)
 
 
-def table(found):
-    """Lines of the table in Markdown: rows of the same standard, class and configuration are added."""
-    lines = ["| standard | class | configuration | values | within tolerance |", "|---|---|---|---:|---:|"]
+def table(found, what="within tolerance"):
+    """Lines of the table in Markdown, and the failures."""
+    lines = [f"| standard | class | configuration | values | {what} |", "|---|---|---|---:|---:|"]
     totals: dict[str, list] = {}
     failures = []
     for row in found:

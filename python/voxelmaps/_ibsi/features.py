@@ -402,8 +402,8 @@ def ibsi_features(
 ) -> dict[str, float]:
     """Compute the features of a region as the Image Biomarker Standardisation Initiative (IBSI 1) defines them.
 
-    region_features follows PyRadiomics, which deviates from IBSI's definitions of kurtosis, and lacks classes, slices and some features
-    of shape.
+    region_features follows PyRadiomics, which deviates from IBSI's definitions of kurtosis, axis lengths and bins of a width, and lacks
+    classes and some features of shape; a table of names is in the documentation of IBSI.
 
     Parameters
     ----------

@@ -156,8 +156,8 @@ def response_map(
     size : int, default 5
         For mean: voxels of the box along each axis, an odd number.
     sigma : float, optional
-        For LoG and Gabor: standard deviation in mm, or in voxels without a spacing. Gabor's kernel ends after 6 of them along and across
-        the wave, at 1024 voxels at most.
+        For LoG and Gabor: standard deviation in mm, or in voxels without a spacing. Gabor's kernel ends where its envelope is
+        exp(-18), and must not reach more than 1024 voxels.
     cutoff : float, default 4
         For LoG: the kernel ends after so many sigmas.
     kernels : str, optional

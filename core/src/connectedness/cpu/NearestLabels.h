@@ -18,6 +18,43 @@
 
 namespace voxelmaps
 {
+/** For every voxel of the zone of ties, one bit for each link along which labels arrive from the neighbor there; for
+ * other voxels 0. */
+inline void
+FindPassingLinks(const RelativeFuzzyConnectednessJob & job, const std::vector<Link> & links, const TieSetView & view,
+                 const std::uint32_t * sets, std::uint32_t * passing)
+{
+  const Triple &     size = job.size;
+  const std::int64_t rows = size[1] * size[2];
+  ForEachTask(rows, job.execution, [&](unsigned int) {
+    return [&](std::int64_t row) {
+      const std::int64_t first = row * size[0];
+      std::fill_n(passing + first, size[0], 0u);
+      for (std::size_t l = 0; l < links.size(); ++l)
+      {
+        const Link &       link = links[l];
+        const std::int64_t y = row % size[1] + link.y;
+        const std::int64_t z = row / size[1] + link.z;
+        if (y < 0 || y >= size[1] || z < 0 || z >= size[2])
+        {
+          continue;
+        }
+        const std::int64_t begin = first + std::max(-link.x, 0);
+        const std::int64_t end = first + size[0] - std::max(link.x, 0);
+        for (std::int64_t voxel = begin; voxel < end; ++voxel)
+        {
+          const std::uint32_t set = sets[voxel];
+          const std::uint32_t other = sets[voxel + link.stride];
+          const bool          isTie = set > view.numberOfLabels;
+          const bool          passes = isTie && other != 0 && view.Includes(set - 1, other - 1);
+          passing[voxel] |= (passes ? 1u : 0u) << l;
+        }
+      }
+      job.execution.CheckAbort();
+    };
+  });
+}
+
 /** Gives voxels in the zone of ties the nearest label, as TieDistances defines it.
  *
  * Every tile of the image passes keys on within itself until nothing changes, and wakes the tiles next to it that a
@@ -28,11 +65,14 @@ template <typename TKey, typename TLabel>
 class NearestLabels
 {
 public:
-  /** ties is 1 for voxels of the zone, which have label 0, and 0 for others. */
-  NearestLabels(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances, const std::uint8_t * ties)
+  /** sets are the numbers of the sets of strongest labels, after 1, and 0 for voxels without any; passing is what
+   * FindPassingLinks() finds. */
+  NearestLabels(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances, const std::uint32_t * sets,
+                const std::uint32_t * passing)
     : m_Job(job)
     , m_Distances(distances)
-    , m_Ties(ties)
+    , m_Sets(sets)
+    , m_Passing(passing)
     , m_Labels(static_cast<TLabel *>(job.labelOutput))
     , m_TileSize(job.size[2] > 1 ? Triple{ { 32, 16, 16 } } : Triple{ { 64, 64, 1 } })
     , m_Grid(job.size, m_TileSize)
@@ -53,7 +93,8 @@ public:
        : TileGrid::IsForward(link) ? m_Behind
                                    : m_Ahead)
         .push_back({ ((link.z * (m_TileSize[1] + 2)) + link.y) * (m_TileSize[0] + 2) + link.x,
-                     static_cast<TKey>(distances.stepKeys[i]) });
+                     static_cast<TKey>(distances.stepKeys[i]),
+                     static_cast<int>(i) });
       const RowStep row{ link.y, link.z };
       if ((row.y != 0 || row.z != 0) && std::none_of(m_RowSteps.begin(), m_RowSteps.end(), [&](const RowStep & other) {
             return other.y == row.y && other.z == row.z;
@@ -77,23 +118,20 @@ public:
     this->ForEachTile(this->Select([](std::int64_t) { return true; }),
                       [this](std::int64_t tile, Workspace &) { this->StartTile(tile); });
     this->PassOnAll();
-    const auto        tied = this->Select([this](std::int64_t tile) { return m_HasTies[tile] != 0; });
     std::atomic<bool> fits{ true };
-    this->ForEachTile(tied, [&](std::int64_t tile, Workspace &) {
-      this->ForEachTie(tile, [&](std::int64_t voxel) {
-        if (m_Keys[voxel] == unreached)
-        {
-          fits = false;
-        }
-      });
+    this->ForEachTie([&](std::int64_t voxel) {
+      if (m_Keys[voxel] == unreached)
+      {
+        fits = false;
+      }
     });
-    if (fits)
+    if (fits || sizeof(TKey) == sizeof(std::uint64_t))
     {
-      const auto mask = static_cast<TKey>((std::uint64_t{ 1 } << m_Distances.rankBits) - 1);
-      this->ForEachTile(tied, [&](std::int64_t tile, Workspace &) {
-        this->ForEachTie(tile, [&](std::int64_t voxel) {
-          m_Labels[voxel] = static_cast<TLabel>(m_Distances.rankLabels[m_Keys[voxel] & mask]);
-        });
+      this->ForEachTie([&](std::int64_t voxel) {
+        if (m_Keys[voxel] != unreached)
+        {
+          m_Labels[voxel] = static_cast<TLabel>(m_Distances.rankLabels[m_Keys[voxel] & this->GetRankMask()]);
+        }
       });
     }
     return fits;
@@ -105,7 +143,6 @@ public:
   WriteMargins(TReal * margins)
   {
     const auto              voxels = static_cast<std::size_t>(m_Job.GetNumberOfVoxels());
-    const TKey              mask = static_cast<TKey>((std::uint64_t{ 1 } << m_Distances.rankBits) - 1);
     std::unique_ptr<TKey[]> nearest(new TKey[voxels]);
     UseHugePages(nearest.get(), voxels * sizeof(TKey));
     nearest.swap(m_Keys);
@@ -115,20 +152,19 @@ public:
       m_Grid.ForEachRow(m_Grid.GetBox(tile), [&](std::int64_t first, int, int count) {
         for (std::int64_t voxel = first; voxel < first + count; ++voxel)
         {
-          m_Keys[voxel] = m_Ties[voxel] != 0 ? this->GetKeyAcross(voxel, nearest.get(), mask) : outside;
+          m_Keys[voxel] = this->IsTie(voxel) ? this->GetKeyAcross(voxel, nearest.get()) : outside;
         }
       });
     });
     this->PassOnAll();
-    this->ForEachTile(this->Select([this](std::int64_t tile) { return m_HasTies[tile] != 0; }),
-                      [&](std::int64_t tile, Workspace &) {
-                        this->ForEachTie(tile, [&](std::int64_t voxel) {
-                          const TKey key = m_Keys[voxel];
-                          const auto lead = (std::uint64_t{ key } >> m_Distances.rankBits) -
-                                            (std::uint64_t{ nearest[voxel] } >> m_Distances.rankBits);
-                          margins[voxel] = static_cast<TReal>(GetTieMargin(key == unreached ? noLead : lead));
-                        });
-                      });
+    this->ForEachTie([&](std::int64_t voxel) {
+      const TKey key = m_Keys[voxel];
+      const auto lead =
+        (std::uint64_t{ key } >> m_Distances.rankBits) - (std::uint64_t{ nearest[voxel] } >> m_Distances.rankBits);
+      margins[voxel] = static_cast<TReal>(GetTieMargin(nearest[voxel] == unreached ? 0
+                                                       : key == unreached          ? noLead
+                                                                                   : lead));
+    });
   }
 
 private:
@@ -141,6 +177,15 @@ private:
   {
     std::int64_t stride;
     TKey         key;
+    int          bit; // of the link, in passing
+
+    /** The key that a voxel has from the neighbor; not below unreached if the neighbor does not pass labels on. */
+    TKey
+    GetKey(TKey neighbor, std::uint32_t passing) const
+    {
+      const auto blocked = static_cast<TKey>(static_cast<TKey>(passing >> bit & 1u) - TKey{ 1 });
+      return static_cast<TKey>(neighbor + key) | (blocked & unreached);
+    }
   };
 
   /** From a row to another one. */
@@ -150,13 +195,13 @@ private:
     int z;
   };
 
-  /** The keys of a tile and of the voxels around it, and for each unreached if it is outside, else 0; for each row,
+  /** The keys of a tile and of the voxels around it, and for each the links that pass labels on to it; for each row,
    * which of the rows before (1) and behind it (2) in memory have changed since it was computed. */
   struct Workspace
   {
-    std::vector<TKey>         keys;
-    std::vector<TKey>         outsides;
-    std::vector<std::uint8_t> due;
+    std::vector<TKey>          keys;
+    std::vector<std::uint32_t> passing;
+    std::vector<std::uint8_t>  due;
   };
 
   template <typename TIsSelected>
@@ -186,19 +231,36 @@ private:
     });
   }
 
+  /** Whether a voxel is in the zone of ties. */
+  bool
+  IsTie(std::int64_t voxel) const
+  {
+    return m_Sets[voxel] > m_Distances.rankLabels.size();
+  }
+
+  /** Call f(voxel) for all voxels of the zone. */
   template <typename TFunction>
   void
-  ForEachTie(std::int64_t tile, const TFunction & f) const
+  ForEachTie(const TFunction & f) const
   {
-    m_Grid.ForEachRow(m_Grid.GetBox(tile), [&](std::int64_t first, int, int count) {
-      for (std::int64_t voxel = first; voxel < first + count; ++voxel)
-      {
-        if (m_Ties[voxel] != 0)
-        {
-          f(voxel);
-        }
-      }
-    });
+    this->ForEachTile(this->Select([this](std::int64_t tile) { return m_HasTies[tile] != 0; }),
+                      [&](std::int64_t tile, Workspace &) {
+                        m_Grid.ForEachRow(m_Grid.GetBox(tile), [&](std::int64_t first, int, int count) {
+                          for (std::int64_t voxel = first; voxel < first + count; ++voxel)
+                          {
+                            if (this->IsTie(voxel))
+                            {
+                              f(voxel);
+                            }
+                          }
+                        });
+                      });
+  }
+
+  TKey
+  GetRankMask() const
+  {
+    return static_cast<TKey>((std::uint64_t{ 1 } << m_Distances.rankBits) - 1);
   }
 
   /** Let tiles that are awake pass keys on, until none is. */
@@ -224,18 +286,15 @@ private:
 
   /** The key of the shortest path from a voxel that begins with a link to a voxel of another label. */
   TKey
-  GetKeyAcross(std::int64_t voxel, const TKey * nearest, TKey mask) const
+  GetKeyAcross(std::int64_t voxel, const TKey * nearest) const
   {
-    const Triple & size = m_Job.size;
-    const Triple   at{ { voxel % size[0], voxel / size[0] % size[1], voxel / (size[0] * size[1]) } };
-    TKey           key = unreached;
+    const TKey mask = this->GetRankMask();
+    TKey       key = unreached;
     for (std::size_t i = 0; i < m_Distances.links.size(); ++i)
     {
-      const Link & link = m_Distances.links[i];
-      const Triple to{ { at[0] + link.x, at[1] + link.y, at[2] + link.z } };
-      const bool   isInside =
-        to[0] >= 0 && to[0] < size[0] && to[1] >= 0 && to[1] < size[1] && to[2] >= 0 && to[2] < size[2];
-      const TKey neighbor = isInside ? nearest[(to[2] * size[1] + to[1]) * size[0] + to[0]] : outside;
+      // Only links in the image pass labels on.
+      const bool passes = (m_Passing[voxel] >> i & 1u) != 0;
+      const TKey neighbor = passes ? nearest[voxel + m_Distances.links[i].stride] : outside;
       if (neighbor != outside && ((neighbor ^ nearest[voxel]) & mask) != 0)
       {
         key = std::min<TKey>(key, static_cast<TKey>((neighbor & ~mask) + m_Distances.stepKeys[i]));
@@ -260,18 +319,19 @@ private:
   void
   StartTile(std::int64_t tile)
   {
-    std::uint8_t any = 0;
+    bool any = false;
     m_Grid.ForEachRow(m_Grid.GetBox(tile), [&](std::int64_t first, int, int count) {
       for (std::int64_t voxel = first; voxel < first + count; ++voxel)
       {
-        any |= m_Ties[voxel];
-        m_Keys[voxel] = m_Labels[voxel] != 0 ? static_cast<TKey>(m_Distances.labelRanks[m_Labels[voxel]])
-                        : m_Ties[voxel] != 0 ? unreached
+        any = any || this->IsTie(voxel);
+        // The number of the set of one label is its rank.
+        m_Keys[voxel] = this->IsTie(voxel)   ? unreached
+                        : m_Sets[voxel] != 0 ? static_cast<TKey>(m_Sets[voxel] - 1)
                                              : outside;
       }
     });
-    m_HasTies[tile] = any;
-    m_IsAwake[tile] = any;
+    m_HasTies[tile] = any ? 1 : 0;
+    m_IsAwake[tile] = m_HasTies[tile];
   }
 
   /** Copy the keys of a tile and around it. Returns whether one of them has been reached. */
@@ -280,7 +340,7 @@ private:
   {
     const std::int64_t rowLength = m_TileSize[0] + 2;
     workspace.keys.assign(rowLength * (m_TileSize[1] + 2) * (m_TileSize[2] + 2), unreached);
-    workspace.outsides.assign(workspace.keys.size(), 0);
+    workspace.passing.assign(workspace.keys.size(), 0);
     const Triple & size = m_Job.size;
     TKey           smallest = unreached;
     for (std::int64_t z = std::max<std::int64_t>(box.first[2] - 1, 0);
@@ -293,14 +353,14 @@ private:
       {
         const std::int64_t x = std::max<std::int64_t>(box.first[0] - 1, 0);
         const std::int64_t count = std::min(box.first[0] + box.size[0] + 1, size[0]) - x;
-        const TKey * const from = m_Keys.get() + (z * size[1] + y) * size[0] + x;
+        const std::int64_t first = (z * size[1] + y) * size[0] + x;
+        const TKey * const from = m_Keys.get() + first;
         const std::int64_t to = this->GetLocal(x - box.first[0], y - box.first[1], z - box.first[2]);
         TKey * const       keys = workspace.keys.data() + to;
-        TKey * const       outsides = workspace.outsides.data() + to;
+        std::copy(m_Passing + first, m_Passing + first + count, workspace.passing.data() + to);
         for (std::int64_t i = 0; i < count; ++i)
         {
           keys[i] = std::min(from[i], unreached);
-          outsides[i] = from[i] == outside ? unreached : TKey{ 0 };
           smallest = std::min(smallest, keys[i]);
         }
       }
@@ -316,36 +376,36 @@ private:
   }
 
   /** Pass keys on to the voxels of a row, and along it. Returns whether any has changed. */
-  static TKey
-  PassOnToRow(const std::vector<Step> & steps, TKey alongX, std::int64_t count, TKey * keys, const TKey * outsides)
+  TKey
+  PassOnToRow(const std::vector<Step> & steps, std::int64_t count, TKey * keys, const std::uint32_t * passing) const
   {
     TKey changed = 0;
-    for (const Step & step : steps)
+    for (const Step step : steps)
     {
       const TKey * const from = keys + step.stride;
       for (std::int64_t x = 0; x < count; ++x)
       {
-        // A key that is not below the largest one is none, and what is outside keeps this one.
-        const TKey key = std::min<TKey>(keys[x], static_cast<TKey>(from[x] + step.key) | outsides[x]);
+        // A key that is not below the largest one is none.
+        const TKey key = std::min<TKey>(keys[x], step.GetKey(from[x], passing[x]));
         changed |= key ^ keys[x];
         keys[x] = key;
       }
     }
-    const auto pass = [&](std::int64_t x, TKey from) {
-      const TKey key = std::min<TKey>(keys[x], static_cast<TKey>(from + alongX) | outsides[x]);
+    const auto pass = [&](const Step & step, std::int64_t x, TKey from) {
+      const TKey key = std::min<TKey>(keys[x], step.GetKey(from, passing[x]));
       changed |= key ^ keys[x];
       keys[x] = key;
       return key;
     };
-    TKey last = keys[-1];
-    for (std::int64_t x = 0; x < count; ++x)
+    for (const Step step : m_AlongX)
     {
-      last = pass(x, last);
-    }
-    last = keys[count];
-    for (std::int64_t x = count - 1; x >= 0; --x)
-    {
-      last = pass(x, last);
+      const bool   isAhead = step.stride < 0;
+      TKey         last = isAhead ? keys[-1] : keys[count];
+      std::int64_t x = isAhead ? 0 : count - 1;
+      for (std::int64_t i = 0; i < count; ++i, x -= step.stride)
+      {
+        last = pass(step, x, last);
+      }
     }
     return changed;
   }
@@ -364,7 +424,7 @@ private:
     const auto isChanged = [&](std::int64_t at) {
       const TKey * const keys = workspace.keys.data() + at;
       const auto         isShorter = [&](const Step & step) {
-        return (static_cast<TKey>(keys[step.stride] + step.key) | workspace.outsides[at]) < keys[0];
+        return step.GetKey(keys[step.stride], workspace.passing[at]) < keys[0];
       };
       return std::any_of(m_AlongX.begin(), m_AlongX.end(), isShorter) ||
              std::any_of(m_Ahead.begin(), m_Ahead.end(), isShorter) ||
@@ -408,10 +468,9 @@ private:
       return;
     }
     const std::int64_t rows = box.size[1] * box.size[2];
-    const TKey         alongX = m_AlongX.front().key;
     const auto         passOnTo = [&](const std::vector<Step> & steps, std::int64_t row) {
       const std::int64_t at = this->GetLocal(0, row % box.size[1], row / box.size[1]);
-      return PassOnToRow(steps, alongX, box.size[0], workspace.keys.data() + at, workspace.outsides.data() + at);
+      return this->PassOnToRow(steps, box.size[0], workspace.keys.data() + at, workspace.passing.data() + at);
     };
     this->FindDueRows(tile, box, workspace);
     const auto passOnIfDue = [&](const std::vector<Step> & steps, std::uint8_t which, std::int64_t row) {
@@ -443,15 +502,15 @@ private:
     // Whether a voxel of the first, of any, and of the last plane along every axis has changed.
     bool planes[3][3] = {};
     m_Grid.ForEachRow(box, [&](std::int64_t first, int local, int count) {
-      const std::int64_t row = local / count;
-      const std::int64_t y = row % box.size[1];
-      const std::int64_t z = row / box.size[1];
-      const TKey * const keys = workspace.keys.data() + this->GetLocal(0, y, z);
-      const TKey * const outsides = workspace.outsides.data() + this->GetLocal(0, y, z);
-      TKey               changed = 0;
+      const std::int64_t          row = local / count;
+      const std::int64_t          y = row % box.size[1];
+      const std::int64_t          z = row / box.size[1];
+      const TKey * const          keys = workspace.keys.data() + this->GetLocal(0, y, z);
+      const std::uint32_t * const passing = workspace.passing.data() + this->GetLocal(0, y, z);
+      TKey                        changed = 0;
       for (int x = 0; x < count; ++x)
       {
-        changed |= outsides[x] == 0 ? keys[x] ^ m_Keys[first + x] : TKey{ 0 };
+        changed |= passing[x] != 0 ? keys[x] ^ m_Keys[first + x] : TKey{ 0 };
       }
       if (changed == 0)
       {
@@ -466,7 +525,7 @@ private:
       planes[0][1] = planes[1][1] = planes[2][1] = true;
       for (int x = 0; x < count; ++x)
       {
-        m_Keys[first + x] = outsides[x] == 0 ? keys[x] : m_Keys[first + x];
+        m_Keys[first + x] = passing[x] != 0 ? keys[x] : m_Keys[first + x];
       }
     });
     const Triple place = this->GetPlace(tile);
@@ -493,7 +552,8 @@ private:
 
   const RelativeFuzzyConnectednessJob &  m_Job;
   const TieDistances &                   m_Distances;
-  const std::uint8_t * const             m_Ties;
+  const std::uint32_t * const            m_Sets;
+  const std::uint32_t * const            m_Passing;
   TLabel * const                         m_Labels;
   const Triple                           m_TileSize;
   const TileGrid                         m_Grid;
@@ -510,24 +570,30 @@ private:
   std::vector<RowStep> m_RowSteps;
 };
 
-/** Give voxels in the zone of ties the nearest label. */
+/** Give voxels in the zone of ties the nearest label. Voxels have the numbers of their sets of strongest labels, after
+ * 1, or 0; labels of those that no label arrives at stay as they are. */
 inline void
-SettleTiesByDistance(const RelativeFuzzyConnectednessJob & job, const std::uint8_t * ties)
+SettleTiesByDistance(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances, const TieSets & sets,
+                     const std::uint32_t * setsOfVoxels)
 {
-  const TieDistances distances(job);
-  const auto         settle = [&](auto label) {
+  const auto                             voxels = static_cast<std::size_t>(job.GetNumberOfVoxels());
+  const std::unique_ptr<std::uint32_t[]> passing(new std::uint32_t[voxels]);
+  UseHugePages(passing.get(), voxels * sizeof(std::uint32_t));
+  FindPassingLinks(job, distances.links, sets.GetView(), setsOfVoxels, passing.get());
+  const auto settle = [&](auto label) {
     using Label = decltype(label);
-    if (job.marginOutput == nullptr && NearestLabels<std::uint32_t, Label>(job, distances, ties).Settle())
+    if (job.marginOutput == nullptr &&
+        NearestLabels<std::uint32_t, Label>(job, distances, setsOfVoxels, passing.get()).Settle())
     {
       return;
     }
     // Keys of 64 bits are those of all paths, so that what is not reached has no other label.
-    NearestLabels<std::uint64_t, Label> nearest(job, distances, ties);
+    NearestLabels<std::uint64_t, Label> nearest(job, distances, setsOfVoxels, passing.get());
     nearest.Settle();
     if (job.marginOutput != nullptr)
     {
       job.outputIsDouble ? nearest.WriteMargins(static_cast<double *>(job.marginOutput))
-                                 : nearest.WriteMargins(static_cast<float *>(job.marginOutput));
+                         : nearest.WriteMargins(static_cast<float *>(job.marginOutput));
     }
   };
   job.labelsAre16Bit ? settle(std::uint16_t{ 0 }) : settle(std::uint8_t{ 0 });

@@ -19,35 +19,69 @@ struct CudaNearestLabels
   static constexpr Key outside = ~Key{ 0 };
 
   Key *                 keys;
+  const std::uint32_t * passing; // of voxels of the zone, bits of the links along which labels arrive; 0 elsewhere
   const std::uint16_t * rankLabels;
-  const std::uint16_t * labelRanks;
   Key                   rankMask;
   Key                   stepKeys[CudaConnectednessScene::maxLinks]; // of the links of the scene
 };
 
-/** The keys of voxels with labels, and of those in the zone of ties, which have label 0. */
-template <typename TView, typename TLabel>
-__global__ void
-StartNearestLabelsKernel(std::int64_t numberOfVoxels, TView view, std::uint32_t minKey, const TLabel * labels,
-                         CudaNearestLabels nearest)
+/** The bit of the link to the neighbor in direction sign of link l. */
+inline __device__ std::uint32_t
+                  GetLinkBit(int l, int sign)
 {
-  ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
-    const TLabel        label = labels[voxel];
-    std::uint32_t       otherKey = noKey;
-    const std::uint32_t key = view.GetKeys(voxel, otherKey);
-    nearest.keys[voxel] = label != 0                         ? nearest.labelRanks[label]
-                          : key >= minKey && key <= otherKey ? CudaNearestLabels::unreached
-                                                             : CudaNearestLabels::outside;
+  return 1u << (sign > 0 ? 2 * l : 2 * l + 1);
+}
+
+/** Find the links along which labels arrive. */
+static __global__ void
+FindPassingLinksKernel(CudaConnectednessScene scene, TieSetView view, const std::uint32_t * sets,
+                       std::uint32_t * passing)
+{
+  ForEachInGrid(scene.numberOfVoxels, [&](std::int64_t voxel) {
+    std::uint32_t       bits = 0;
+    const std::uint32_t set = sets[voxel];
+    if (set > view.numberOfLabels)
+    {
+      const int x = static_cast<int>(voxel % scene.size[0]);
+      const int y = static_cast<int>(voxel / scene.size[0] % scene.size[1]);
+      const int z = static_cast<int>(voxel / scene.size[0] / scene.size[1]);
+      for (int l = 0; l < scene.numberOfLinks; ++l)
+      {
+        const CudaLink & link = scene.links[l];
+        for (int sign = -1; sign <= 1; sign += 2)
+        {
+          const bool          inside = IsInImage(scene, x + sign * link.x, y + sign * link.y, z + sign * link.z);
+          const std::uint32_t other = inside ? sets[voxel + sign * link.stride] : 0;
+          bits |= other != 0 && view.Includes(set - 1, other - 1) ? GetLinkBit(l, sign) : 0u;
+        }
+      }
+    }
+    passing[voxel] = bits;
   });
 }
 
+/** The keys of voxels with one strongest label, whose set has the number of the rank, and of those in the zone of ties.
+ */
+static __global__ void
+StartNearestLabelsKernel(std::int64_t numberOfVoxels, std::uint32_t numberOfLabels, const std::uint32_t * sets,
+                         CudaNearestLabels nearest)
+{
+  ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
+    const std::uint32_t set = sets[voxel];
+    nearest.keys[voxel] = set > numberOfLabels ? CudaNearestLabels::unreached
+                          : set != 0           ? set - 1
+                                               : CudaNearestLabels::outside;
+  });
+}
+
+/** Voxels that have a label keep it. */
 template <typename TLabel>
 __global__ void
 WriteNearestLabelsKernel(std::int64_t numberOfVoxels, CudaNearestLabels nearest, TLabel * labels)
 {
   ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
     const CudaNearestLabels::Key key = nearest.keys[voxel];
-    if (labels[voxel] == 0 && key < CudaNearestLabels::unreached)
+    if (key < CudaNearestLabels::unreached)
     {
       labels[voxel] = static_cast<TLabel>(nearest.rankLabels[key & nearest.rankMask]);
     }
@@ -60,25 +94,16 @@ StartLeadsKernel(CudaConnectednessScene scene, CudaNearestLabels nearest, CudaNe
 {
   using Key = CudaNearestLabels::Key;
   ForEachInGrid(scene.numberOfVoxels, [&](std::int64_t voxel) {
-    const Key mine = nearest.keys[voxel];
-    // Voxels of the zone are at a distance from all others.
-    if (mine <= nearest.rankMask || mine >= CudaNearestLabels::unreached)
-    {
-      across[voxel] = CudaNearestLabels::outside;
-      return;
-    }
-    const int x = static_cast<int>(voxel % scene.size[0]);
-    const int y = static_cast<int>(voxel / scene.size[0] % scene.size[1]);
-    const int z = static_cast<int>(voxel / scene.size[0] / scene.size[1]);
-    Key       key = CudaNearestLabels::unreached;
+    const Key           mine = nearest.keys[voxel];
+    const std::uint32_t passing = nearest.passing[voxel];
+    Key                 key = CudaNearestLabels::unreached;
     for (int l = 0; l < scene.numberOfLinks; ++l)
     {
-      const CudaLink & link = scene.links[l];
       for (int sign = -1; sign <= 1; sign += 2)
       {
-        const CudaPlace to{ x + sign * link.x, y + sign * link.y, z + sign * link.z };
-        const Key       neighbor = IsInImage(scene, to.x, to.y, to.z) ? nearest.keys[GetVoxel(scene, to.x, to.y, to.z)]
-                                                                      : CudaNearestLabels::outside;
+        // Only links in the image pass labels on.
+        const Key neighbor = (passing & GetLinkBit(l, sign)) != 0 ? nearest.keys[voxel + sign * scene.links[l].stride]
+                                                                  : CudaNearestLabels::outside;
         if (neighbor != CudaNearestLabels::outside && ((neighbor ^ mine) & nearest.rankMask) != 0)
         {
           const Key offer = (neighbor & ~nearest.rankMask) + nearest.stepKeys[l];
@@ -92,11 +117,14 @@ StartLeadsKernel(CudaConnectednessScene scene, CudaNearestLabels nearest, CudaNe
 
 /** Turn these keys, after they were passed on, into leads. */
 static __global__ void
-WriteLeadsKernel(std::int64_t numberOfVoxels, CudaNearestLabels nearest, int rankBits, CudaNearestLabels::Key * across)
+WriteLeadsKernel(std::int64_t numberOfVoxels, CudaNearestLabels nearest, int rankBits, CudaNearestLabels::Key * others)
 {
   ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
-    const CudaNearestLabels::Key key = across[voxel];
-    across[voxel] = key < CudaNearestLabels::unreached ? (key >> rankBits) - (nearest.keys[voxel] >> rankBits) : noLead;
+    const CudaNearestLabels::Key key = others[voxel];
+    const CudaNearestLabels::Key mine = nearest.keys[voxel];
+    others[voxel] = mine >= CudaNearestLabels::unreached ? 0
+                    : key < CudaNearestLabels::unreached ? (key >> rankBits) - (mine >> rankBits)
+                                                         : noLead;
   });
 }
 
@@ -121,33 +149,35 @@ __launch_bounds__(contractThreads)
   const auto getVoxel = [&](const CudaPlace & place) {
     return GetVoxel(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z);
   };
-  unsigned int open = 0; // one bit per voxel of this thread that is in the zone
+  std::uint32_t passing[contractVoxelsPerThread];
+  std::uint32_t anyPassing = 0;
 #pragma unroll
   for (int i = 0; i < contractVoxelsPerThread; ++i)
   {
     const CudaPlace place = getPlace(i);
     const bool      inside = IsInImage(scene, origin.x + place.x, origin.y + place.y, origin.z + place.z);
-    const Key       key = inside ? nearest.keys[getVoxel(place)] : CudaNearestLabels::outside;
-    open |= key != CudaNearestLabels::outside && key > nearest.rankMask ? 1u << i : 0u;
+    passing[i] = inside ? nearest.passing[getVoxel(place)] : 0;
+    anyPassing |= passing[i];
   }
   // Also waits for the keys in shared memory.
   const bool anyIsReached = __syncthreads_or(static_cast<int>(isReached)) != 0;
-  if (__syncthreads_or(static_cast<int>(open)) == 0 || !anyIsReached)
+  if (__syncthreads_or(static_cast<int>(anyPassing)) == 0 || !anyIsReached)
   {
     return;
   }
 
   const unsigned int changed = SettleTile(grid, keysHere, [&](int i, int local) {
     Key key = keysHere[local];
-    if ((open >> i & 1u) != 0)
+    for (int l = 0; passing[i] != 0 && l < scene.numberOfLinks; ++l)
     {
-      for (int l = 0; l < scene.numberOfLinks; ++l)
-      {
-        const Key before = keysHere[local - grid.localStrides[l]];
-        const Key behind = keysHere[local + grid.localStrides[l]];
-        const Key offer = (before < behind ? before : behind) + nearest.stepKeys[l];
-        key = offer < key ? offer : key;
-      }
+      const auto getNeighbor = [&](int sign) {
+        return (passing[i] & GetLinkBit(l, sign)) != 0 ? keysHere[local + sign * grid.localStrides[l]]
+                                                       : CudaNearestLabels::unreached;
+      };
+      const Key before = getNeighbor(-1);
+      const Key behind = getNeighbor(1);
+      const Key offer = (before < behind ? before : behind) + nearest.stepKeys[l];
+      key = offer < key ? offer : key;
     }
     return key;
   });
@@ -169,7 +199,8 @@ __launch_bounds__(contractThreads)
       {
         const CudaPlace to{ place.x + sign * link.x, place.y + sign * link.y, place.z + sign * link.z };
         if (!IsInTile(grid, to.x, to.y, to.z) && IsInImage(scene, origin.x + to.x, origin.y + to.y, origin.z + to.z) &&
-            keysHere[local + sign * grid.localStrides[l]] > key + nearest.stepKeys[l])
+            keysHere[local + sign * grid.localStrides[l]] > key + nearest.stepKeys[l] &&
+            (nearest.passing[getVoxel(to)] & GetLinkBit(l, -sign)) != 0)
         {
           tieTiles.Wake(grid, origin.x + to.x, origin.y + to.y, origin.z + to.z);
         }
@@ -178,28 +209,28 @@ __launch_bounds__(contractThreads)
   }
 }
 
-/** Give voxels in the zone of ties the nearest label. If there is an output of margins, allocate and fill the leads. */
-template <typename TView, typename TLabel>
+/** Give voxels in the zone of ties the nearest label. Voxels have the numbers of their sets of strongest labels, after
+ * 1, or 0; labels of those that no label arrives at stay as they are. If there is an output of margins, allocate and
+ * fill the leads. */
+template <typename TLabel>
 void
-SettleTiesByDistance(const CudaRelativeOutputs & outputs, const CudaConnectednessScene & scene, const TView & view,
+SettleTiesByDistance(const CudaRelativeOutputs & outputs, const CudaConnectednessScene & scene,
+                     const TieDistances & distances, const TieSets & sets, const std::uint32_t * setsOfVoxels,
                      TLabel * labels, DeviceBuffer<CudaNearestLabels::Key> & leads,
                      CudaRelativeFuzzyConnectednessReport & report)
 {
   constexpr unsigned int threads = CudaRelativeOutputs::threads;
   // All that a block has without asking for more.
   constexpr std::size_t maxBytes = 48 * 1024;
-  const TieDistances    distances(outputs.job);
   const CudaStream &    stream = outputs.stream;
-  // Only ranks of labels that occur are copied.
-  const auto                       last = std::max_element(distances.rankLabels.begin(), distances.rankLabels.end());
-  const std::ptrdiff_t             count = last == distances.rankLabels.end() ? 1 : *last + std::ptrdiff_t{ 1 };
-  const std::vector<std::uint16_t> ranks(distances.labelRanks.begin(), distances.labelRanks.begin() + count);
-  const auto                       rankLabels = CopyToDevice(distances.rankLabels, stream);
-  const auto                       labelRanks = CopyToDevice(ranks, stream);
+  const auto            rankLabels = CopyToDevice(distances.rankLabels, stream);
+  const auto            words = CopyToDevice(sets.GetWords(), stream);
+  const auto            voxels = static_cast<std::size_t>(scene.numberOfVoxels);
 
-  DeviceBuffer<CudaNearestLabels::Key> keys(static_cast<std::size_t>(scene.numberOfVoxels), stream);
+  DeviceBuffer<CudaNearestLabels::Key> keys(voxels, stream);
+  DeviceBuffer<std::uint32_t>          passing(voxels, stream);
   CudaNearestLabels                    nearest{
-    keys.data(), rankLabels.data(), labelRanks.data(), (CudaNearestLabels::Key{ 1 } << distances.rankBits) - 1, {}
+    keys.data(), passing.data(), rankLabels.data(), (CudaNearestLabels::Key{ 1 } << distances.rankBits) - 1, {}
   };
   for (int l = 0; l < scene.numberOfLinks; ++l)
   {
@@ -212,9 +243,13 @@ SettleTiesByDistance(const CudaRelativeOutputs & outputs, const CudaConnectednes
       }
     }
   }
+  const TieSetView view{ sets.GetNumberOfLabels(), sets.GetWordsPerSet(), words.data() };
+  outputs.Launch([&](unsigned int blocks) {
+    FindPassingLinksKernel<<<blocks, threads, 0, stream>>>(scene, view, setsOfVoxels, passing.data());
+  });
   outputs.Launch([&](unsigned int blocks) {
     StartNearestLabelsKernel<<<blocks, threads, 0, stream>>>(
-      scene.numberOfVoxels, view, MinKey(outputs.job), labels, nearest);
+      scene.numberOfVoxels, view.numberOfLabels, setsOfVoxels, nearest);
   });
   const CudaTileGrid grid = MakeTileGrid(scene, contractTileBits, maxBytes / sizeof(CudaNearestLabels::Key));
   const std::size_t  bytes = grid.GetNumberOfLocalVoxels() * sizeof(CudaNearestLabels::Key);
@@ -229,7 +264,7 @@ SettleTiesByDistance(const CudaRelativeOutputs & outputs, const CudaConnectednes
   {
     return;
   }
-  leads.Allocate(static_cast<std::size_t>(scene.numberOfVoxels), stream);
+  leads.Allocate(voxels, stream);
   CudaNearestLabels across = nearest;
   across.keys = leads.data();
   outputs.Launch(

@@ -12,11 +12,11 @@
 // twice the differences from the median. Sums of deviations are of doubles, in the order of the definition.
 #include "CudaFirstOrderMethods.h"
 #include "CudaFirstOrderSums.cuh"
-#include "device/CudaLaunch.h"
 #include "device/CudaRange.cuh"
 #include "window/WorkspaceLayout.h"
 #include "window/cuda/CudaRegisterSort.cuh"
 #include "window/cuda/CudaThreadTables.cuh"
+#include "window/cuda/CudaWindowTile.cuh"
 
 #include <cmath>
 #include <type_traits>
@@ -28,11 +28,9 @@ namespace
 {
 constexpr int maxVoxels = 2000;
 
-constexpr int lanesPerWarp = 32;
-constexpr int warpsPerBlock = 4;
+constexpr int lanesPerWarp = CudaWindowTiles::lanes;
+constexpr int warpsPerBlock = CudaWindowTiles::maxWarps;
 constexpr int threadsPerBlock = warpsPerBlock * lanesPerWarp;
-// For 168 registers per thread.
-constexpr int blocksPerMultiprocessor = 3;
 using Tables = CudaThreadTables<threadsPerBlock>;
 
 /** The windows of a thread are warpsPerBlock rows apart. */
@@ -342,20 +340,23 @@ private:
 /** How the output is cut into tiles. */
 struct TileLayout
 {
-  int          wordRows; // of the output in a tile, of words
-  int          columns;
-  int          rows;
-  int          planes;
-  int          lists;      // sorted planes
-  int          listStride; // from a key of a list to its next one
-  int          listKeys;   // 0 if there are no lists
-  int          positions;  // of a window, a multiple of voxelsAtATime
-  int          levelWords; // 0 if levels are not counted, or sorted
-  std::int64_t tilesX;
-  std::int64_t tilesY;
+  CudaWindowTiles            tiles;
+  const CudaIntensityRange * range;
+  int                        wordRows; // of the output in a tile, of words
+  int                        columns;
+  int                        rows;
+  int                        planes;
+  int                        lists;      // sorted planes
+  int                        listStride; // from a key of a list to its next one
+  int                        listKeys;   // 0 if there are no lists
+  int                        positions;  // of a window, a multiple of voxelsAtATime
+  int                        levelWords; // 0 if levels are not counted, or sorted
 
-  TileLayout(const FirstOrderTask & task, int windowsPerWord, int theListKeys)
-    : wordRows(outputRows / windowsPerWord)
+  TileLayout(const FirstOrderTask & task, int windowsPerWord, int theListKeys,
+             const CudaIntensityRange * theRange = nullptr)
+    : tiles(task, outputRows, 1)
+    , range(theRange)
+    , wordRows(outputRows / windowsPerWord)
     , columns(lanesPerWarp + task.window[0] - 1)
     , rows(wordRows + task.window[1] - 1)
     , planes(task.window[2])
@@ -365,8 +366,6 @@ struct TileLayout
     , listKeys(task.needsPercentiles ? theListKeys : 0)
     , positions((task.windowVoxels + voxelsAtATime - 1) / voxelsAtATime * voxelsAtATime)
     , levelWords(LevelWords(task))
-    , tilesX((task.outputSize[0] + lanesPerWarp - 1) / lanesPerWarp)
-    , tilesY((task.outputSize[1] + outputRows - 1) / outputRows)
   {}
   static int
   LevelWords(const FirstOrderTask & task)
@@ -857,113 +856,111 @@ private:
   const char *       m_Values;
 };
 
-/** VKeys keys are sorted at a time: all of a window, or those of a plane of it. */
+/** The body of the kernel. VKeys keys are sorted at a time: all of a window, or those of a plane of it. */
 template <typename TTile, int VKeys, bool VPlanes>
-__global__ void
-__launch_bounds__(threadsPerBlock, blocksPerMultiprocessor)
-  TilesKernel(const __grid_constant__ FirstOrderTask task, const __grid_constant__ TileLayout layout,
-              const CudaIntensityRange * range, std::int64_t firstTile)
+struct TilesBody
 {
+  using Task = FirstOrderTask;
+  using Layout = TileLayout;
   using Window = TileWindow<TTile>;
-  if (!TTile::IsFor(range))
-  {
-    return;
-  }
-  extern __shared__ __align__(16) char shared[];
-  const TileMemory                     memory(task, layout, shared);
-  const std::int64_t                   number = firstTile + blockIdx.x;
-  const std::int64_t                   tileRow = number / layout.tilesX;
-  const std::int64_t                   tilePlane = tileRow / layout.tilesY;
-  const std::int64_t                   start[3] = { (number - tileRow * layout.tilesX) * lanesPerWarp,
-                                                    (tileRow - tilePlane * layout.tilesY) * outputRows,
-                                                    tilePlane };
-  const int                            lane = threadIdx.x % lanesPerWarp;
-  const int                            warp = threadIdx.x / lanesPerWarp;
-  bool                                 isComputed[windowsPerThread];
-  std::int64_t                         outputs[windowsPerThread];
-#pragma unroll
-  for (int w = 0; w < windowsPerThread; ++w)
-  {
-    const std::int64_t voxel[3] = { start[0] + lane, start[1] + warp + w * warpsPerBlock, start[2] };
-    const bool         isOutput = voxel[0] < task.outputSize[0] && voxel[1] < task.outputSize[1];
-    outputs[w] = (voxel[2] * task.outputSize[1] + voxel[1]) * task.outputSize[0] + voxel[0];
-    isComputed[w] = isOutput && WindowBox(task, voxel).isComputed;
-    if (isOutput && !isComputed[w])
-    {
-      StoreBackground(task, outputs[w]);
-    }
-  }
-  if (__syncthreads_or(isComputed[0] || isComputed[1] ? 1 : 0) == 0)
-  {
-    return;
-  }
-  const TTile tile(task, range);
-  LoadTables(task, layout, memory);
-  LoadTile(task, layout, tile, start, memory);
-  __syncthreads();
+  static constexpr int minBlocks = 3; // for 168 registers per thread
 
-  RankKeys ranks;
-  if (VPlanes && task.needsPercentiles)
+  const Task &   task;
+  const Layout & layout;
+
+  __device__ void
+  Compute(const std::int64_t (&start)[3]) const
   {
-    if constexpr (VPlanes)
+    if (!TTile::IsFor(layout.range))
     {
-      SortPlanes<TTile, VKeys>(task, layout, memory);
-      __syncthreads();
-#pragma unroll 1
-      for (int w = 0; w < windowsPerThread; ++w)
+      return;
+    }
+    const TileMemory     memory(task, layout, SharedMemory());
+    const int            lane = threadIdx.x % lanesPerWarp;
+    const int            warp = threadIdx.x / lanesPerWarp;
+    const CudaTileWindow windows[windowsPerThread] = { { task, start, lane, warp, 0 },
+                                                       { task, start, lane, warp + warpsPerBlock, 0 } };
+#pragma unroll
+    for (const CudaTileWindow & window : windows)
+    {
+      if (window.isOutput && !window.isComputed)
       {
-        if (w == 0 ? isComputed[0] : isComputed[1])
+        StoreBackground(task, window.output);
+      }
+    }
+    if (__syncthreads_or(windows[0].isComputed || windows[1].isComputed ? 1 : 0) == 0)
+    {
+      return;
+    }
+    const TTile tile(task, layout.range);
+    LoadTables(task, layout, memory);
+    LoadTile(task, layout, tile, start, memory);
+    __syncthreads();
+
+    RankKeys ranks;
+    if (VPlanes && task.needsPercentiles)
+    {
+      if constexpr (VPlanes)
+      {
+        SortPlanes<TTile, VKeys>(task, layout, memory);
+        __syncthreads();
+#pragma unroll 1
+        for (int w = 0; w < windowsPerThread; ++w)
         {
-          const std::uint32_t * const lists = memory.lists + Window::Place(layout, lane, warp, w);
-          SortedPlanes<TTile, VKeys>(layout, lists, task.window[0], w).Select(ranks, w);
+          if (w == 0 ? windows[0].isComputed : windows[1].isComputed)
+          {
+            const std::uint32_t * const lists = memory.lists + Window::Place(layout, lane, warp, w);
+            SortedPlanes<TTile, VKeys>(layout, lists, task.window[0], w).Select(ranks, w);
+          }
+        }
+        // Levels are counted where the lists are.
+        __syncthreads();
+      }
+    }
+    std::uint32_t sortedLevels[VPlanes ? 1 : VKeys];
+#pragma unroll 1
+    for (int w = 0; w < windowsPerThread; ++w)
+    {
+      if constexpr (!VPlanes)
+      {
+        const int place = Window::Place(layout, lane, warp, w);
+        if (task.needsPercentiles && w % TTile::windowsPerWord == 0)
+        {
+          SelectFromRegisters<TTile, VKeys>(task, layout, memory, memory.values + place, w, ranks);
+        }
+        if (task.needsLevelCounts && layout.levelWords == 0 && w % TTile::windowsPerWord == 0)
+        {
+          SortLevels<VKeys>(task, layout, memory, memory.levels + place, sortedLevels);
         }
       }
-      // Levels are counted where the lists are.
-      __syncthreads();
-    }
-  }
-  std::uint32_t sortedLevels[VPlanes ? 1 : VKeys];
-#pragma unroll 1
-  for (int w = 0; w < windowsPerThread; ++w)
-  {
-    if constexpr (!VPlanes)
-    {
-      const int place = Window::Place(layout, lane, warp, w);
-      if (task.needsPercentiles && w % TTile::windowsPerWord == 0)
+      if (w == 0 ? windows[0].isComputed : windows[1].isComputed)
       {
-        SelectFromRegisters<TTile, VKeys>(task, layout, memory, memory.values + place, w, ranks);
-      }
-      if (task.needsLevelCounts && layout.levelWords == 0 && w % TTile::windowsPerWord == 0)
-      {
-        SortLevels<VKeys>(task, layout, memory, memory.levels + place, sortedLevels);
-      }
-    }
-    if (w == 0 ? isComputed[0] : isComputed[1])
-    {
-      const Window           window(layout, memory, lane, warp, w);
-      FirstOrderSums<double> sums;
-      tile.Sum(window, window.Value(layout.Place(task.anchor[0], task.anchor[1], task.anchor[2])), sums);
-      if (task.needsPercentiles)
-      {
-        SetPercentiles([&](int rank) { return tile.ToIntensity(ranks[rank][w]); }, static_cast<int>(sums.voxels), sums);
-        if (task.needsRobustDeviations)
+        const Window           window(layout, memory, lane, warp, w);
+        FirstOrderSums<double> sums;
+        tile.Sum(window, window.Value(layout.Place(task.anchor[0], task.anchor[1], task.anchor[2])), sums);
+        if (task.needsPercentiles)
         {
-          tile.SumRobustly(window, sums);
+          SetPercentiles(
+            [&](int rank) { return tile.ToIntensity(ranks[rank][w]); }, static_cast<int>(sums.voxels), sums);
+          if (task.needsRobustDeviations)
+          {
+            tile.SumRobustly(window, sums);
+          }
         }
+        if (task.needsLevelCounts && layout.levelWords == 0)
+        {
+          window.CountSortedLevels(sortedLevels, VPlanes ? 0 : VKeys, w, sums);
+        }
+        else if (task.needsLevelCounts)
+        {
+          TileLayout::HasByteCounts(task) ? window.template CountLevels<std::uint8_t>(sums)
+                                          : window.template CountLevels<std::uint16_t>(sums);
+        }
+        StoreFirstOrderFeatures(task, w == 0 ? windows[0].output : windows[1].output, sums);
       }
-      if (task.needsLevelCounts && layout.levelWords == 0)
-      {
-        window.CountSortedLevels(sortedLevels, VPlanes ? 0 : VKeys, w, sums);
-      }
-      else if (task.needsLevelCounts)
-      {
-        TileLayout::HasByteCounts(task) ? window.template CountLevels<std::uint8_t>(sums)
-                                        : window.template CountLevels<std::uint16_t>(sums);
-      }
-      StoreFirstOrderFeatures(task, w == 0 ? outputs[0] : outputs[1], sums);
     }
   }
-}
+};
 
 /** Keys of a list of sorted planes, as the kernels have them. */
 int
@@ -981,22 +978,14 @@ template <typename TTile, int VKeys, bool VPlanes>
 void
 Launch(const FirstOrderTask & task, const CudaIntensityRange * range, const CudaMethodResources & resources)
 {
-  const TileLayout  layout(task, TTile::windowsPerWord, VPlanes ? VKeys : 0);
-  const std::size_t bytes = TileMemory(task, layout, nullptr).bytes;
-  const auto        kernel = TilesKernel<TTile, VKeys, VPlanes>;
-  AllowSharedMemory(kernel, bytes);
-
-  // In parts of less than a tenth of a second, so that an abort is quick.
+  const TileLayout       layout(task, TTile::windowsPerWord, VPlanes ? VKeys : 0, range);
   constexpr std::int64_t partVoxels = std::int64_t{ 1 } << 24;
-  const std::int64_t     tiles = layout.tilesX * layout.tilesY * task.outputSize[2];
-  LaunchChunked(tiles,
-                partVoxels / task.windowVoxels + 1,
-                resources,
-                "starting the kernel of tiles",
-                [&](std::int64_t first, std::int64_t end) {
-                  kernel<<<static_cast<unsigned int>(end - first), threadsPerBlock, bytes, resources.stream>>>(
-                    task, layout, range, first);
-                });
+  LaunchWindowTiles<TilesBody<TTile, VKeys, VPlanes>>(task,
+                                                      layout,
+                                                      TileMemory(task, layout, nullptr).bytes,
+                                                      partVoxels / task.windowVoxels + 1,
+                                                      resources,
+                                                      "starting the kernel of tiles");
 }
 
 template <typename TTile>

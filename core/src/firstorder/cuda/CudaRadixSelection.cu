@@ -128,7 +128,8 @@ private:
     }
   }
 
-  /** The intensity number rank in ascending order, of each lane's rank. */
+  /** The intensity number rank in ascending order, of each lane's rank. By hand: CUB sorts or selects one list at a
+   * time, not ranks of the windows of a warp. */
   __device__ double
   Select(const SharedBox & box, int rank)
   {
@@ -161,10 +162,10 @@ private:
           const Bits rounded = ToOrder(bits) >> shift;
           for (unsigned int rest = firsts; rest != 0; rest &= rest - 1)
           {
-            const int of = __ffs(static_cast<int>(rest)) - 1;
-            if ((rounded >> digitBits) == static_cast<Bits>(m_Shared.prefixes[of]))
+            const int owner = __ffs(static_cast<int>(rest)) - 1;
+            if ((rounded >> digitBits) == static_cast<Bits>(m_Shared.prefixes[owner]))
             {
-              atomicAdd(m_Shared.words + of * digits + static_cast<int>(rounded % digits), 1u);
+              atomicAdd(m_Shared.words + owner * digits + static_cast<int>(rounded % digits), 1u);
             }
           }
         }

@@ -334,7 +334,7 @@ private:
   PackedCounts<VIsNarrow ? VLevels : 1, stride>         m_Differences;
   std::int64_t m_OnDiagonal{ 0 };
   std::int64_t m_OffDiagonal{ 0 };
-  // Of cells off the diagonal, and twice those on it.
+  // The squares of cells off the diagonal, and twice those on it.
   std::uint32_t m_Squares{ 0 };
   std::uint32_t m_Maximum{ 0 };
 };
@@ -353,7 +353,7 @@ class TableBlock : public TileBlock
 
 public:
   static constexpr int tableWords = Table::numberOfWords;
-  /** Of the lists of sums and of differences, and of the levels by rank. */
+  /** Bytes of the lists of sums and of differences, and of the levels by rank. */
   static constexpr int listBytes = 2 * maxQuads * static_cast<int>(sizeof(uint2) + sizeof(std::uint32_t)) + VLevels;
 
   __device__
@@ -471,6 +471,7 @@ private:
       m_Tile[i] = m_Tile[i] != 0 ? Table::Code(this->Rank(m_Tile[i] - m_Info.least)) : std::uint16_t{ noLevel };
     }
     __syncthreads();
+    // By hand: two counting sorts of the cells, in memory that the tables have later; CUB's BlockRadixSort needs more.
     this->ForEachCell([&](int i, int j) {
       atomicAdd(differences + level[i] - level[j], 1);
       atomicAdd(sums + level[i] + level[j], 1);
@@ -738,6 +739,7 @@ __launch_bounds__(maxTileWarps * lanesPerWarp, sizeof(TCount) == 1 ? 2 : 1)
   }
   else if (threadIdx.x == 0)
   {
+    // By hand, as CudaOtherWindows.
     otherTiles[1 + atomicAdd(otherTiles, 1u)] = blockIdx.x * layout.tilesX + blockIdx.y;
   }
 }

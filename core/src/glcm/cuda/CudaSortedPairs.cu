@@ -8,7 +8,9 @@
 #include "device/CudaPolicy.h"
 #include "window/cuda/CudaRegisterSort.cuh"
 #include "window/cuda/CudaThreadTables.cuh"
+#include "window/cuda/CudaWindowTile.cuh"
 #include "window/WindowBox.h"
+#include "window/WorkspaceLayout.h"
 #include "glcm/CooccurrenceFormulas.h"
 
 #include <algorithm>
@@ -43,17 +45,12 @@ struct SortedKeySteps
     std::int64_t besideDiagonal;
     std::int64_t onDiagonal;
   };
-  static constexpr int         numberOfTerms = 2 * maxSortedPairs + 1;
-  static constexpr int         numberOfSums = maxSortedPairs + 1;
-  static constexpr std::size_t bytes = numberOfTerms * sizeof(Cell) + numberOfSums * sizeof(std::int64_t);
+  static constexpr int numberOfTerms = 2 * maxSortedPairs + 1;
+  static constexpr int numberOfSums = maxSortedPairs + 1;
 
   char * cells;
   char * sums; // t(n + 1) - t(n)
 
-  __device__ explicit SortedKeySteps(char * shared)
-    : cells(shared)
-    , sums(shared + numberOfTerms * sizeof(Cell))
-  {}
   /** From t(n) for n up to twice the number of pairs; by all threads of the block. */
   __device__ void
   Load(const std::int64_t * t, int maxPairs) const
@@ -97,7 +94,7 @@ public:
     m_SumTerms += *reinterpret_cast<const std::int64_t *>(steps.sums + m_Sum);
   }
 
-  /** Of so many keys, of which so many are pairs, and so many of these on the diagonal. */
+  /** Store the sums of keys, of which some are pairs, and some of these on the diagonal. */
   __device__ void
   Get(const std::int64_t * terms, int keys, int pairs, int pairsOnDiagonal, int maxPairs, CooccurrenceSums & sums) const
   {
@@ -116,11 +113,11 @@ private:
   static constexpr int sumStride = sizeof(std::int64_t);
   static constexpr int diagonalPlace = sizeof(std::int64_t);
 
-  /** Of the steps of the current cell c: c * cellStride, and diagonalPlace if it is on the diagonal. */
+  /** Place of the steps of the current cell c: c * cellStride, and diagonalPlace if it is on the diagonal. */
   int m_Place{ 0 };
   int m_Places{ 0 };
   int m_MaxPlace{ 0 };
-  /** Of the step of the current sum. */
+  /** Place of the step of the current sum. */
   int          m_Sum{ 0 };
   std::int64_t m_CellTerms{ 0 };
   std::int64_t m_SumTerms{ 0 };
@@ -178,29 +175,25 @@ struct LevelRange
 /** How the output is cut into tiles, and shared memory into tables. */
 struct PairsLayout
 {
-  int          rows;
-  int          tileColumns;
-  int          tileRows;
-  int          tileVoxels;
-  int          keyWords;
-  int          countWords;
-  std::int64_t tilesX;
-  std::int64_t tilesY;
+  CudaWindowTiles tiles;
+  int             tileColumns;
+  int             tileRows;
+  int             tileVoxels;
+  int             keyWords;
+  int             countWords;
   /** Component of a feature among those of a direction, -1 if it is not selected. */
   int  components[CooccurrenceTask::maxFeatures];
   bool needsTerms;
   bool needsKeys;
   bool needsDifferences;
 
-  PairsLayout(const CooccurrenceTask & task, int blockRows)
-    : rows(blockRows)
+  PairsLayout(const CooccurrenceTask & task, int rows)
+    : tiles(task, rows, 1)
     , tileColumns(lanesPerWarp + task.window[0] - 1)
     , tileRows(rows + task.window[1] - 1)
     , tileVoxels(tileColumns * tileRows * task.window[2])
     , keyWords(NumberOfKeys(static_cast<int>(task.maxPairs)))
     , countWords(BlockTables<1>::NumberOfWords<std::uint8_t>(task.numberOfGrayLevels + 1))
-    , tilesX((task.outputSize[0] + lanesPerWarp - 1) / lanesPerWarp)
-    , tilesY((task.outputSize[1] + rows - 1) / rows)
     , needsTerms(task.needsCells || task.needsSumCounts || task.needsDifferenceCounts)
     , needsKeys(task.needsCells || task.needsSumCounts)
     , needsDifferences(task.needsDifferenceCounts || task.needsWeights)
@@ -210,27 +203,6 @@ struct PairsLayout
     {
       components[static_cast<int>(task.features[f])] = f;
     }
-  }
-  std::size_t
-  SharedBytes() const
-  {
-    constexpr std::size_t blockBytes =
-      SortedKeySteps::bytes + SortedKeySteps::numberOfTerms * sizeof(std::int64_t) + sizeof(LevelRange);
-    return blockBytes + RoundedTileBytes() +
-           static_cast<std::size_t>(rows) * BlockTables<1>::Bytes(keyWords + 2 * countWords);
-  }
-  /** Number of warps that a multiprocessor runs at a time. */
-  int
-  Warps(const CudaDeviceLimits & limits) const
-  {
-    constexpr std::size_t reservedBytes = 1024; // by the system, for each block
-    const std::size_t     blocks = (limits.maxSharedMemoryPerBlock + reservedBytes) / (SharedBytes() + reservedBytes);
-    return std::min(static_cast<int>(blocks) * rows, warpsPerMultiprocessor);
-  }
-  VOXELMAPS_HOST_DEVICE std::size_t
-                        RoundedTileBytes() const
-  {
-    return (static_cast<std::size_t>(tileVoxels) * sizeof(std::uint16_t) + 15) / 16 * 16;
   }
 };
 
@@ -261,15 +233,20 @@ struct PairsMemory
   LevelRange *    range;
   std::uint16_t * tile;
   char *          tables;
+  std::size_t     bytes;
 
-  __device__
+  VOXELMAPS_HOST_DEVICE
   PairsMemory(const PairsLayout & layout, char * shared)
-    : keySteps(shared)
-    , terms(reinterpret_cast<std::int64_t *>(shared + SortedKeySteps::bytes))
-    , range(reinterpret_cast<LevelRange *>(terms + SortedKeySteps::numberOfTerms))
-    , tile(reinterpret_cast<std::uint16_t *>(range + 1))
-    , tables(reinterpret_cast<char *>(tile) + layout.RoundedTileBytes())
-  {}
+  {
+    WorkspaceLayout workspace(shared, sizeof(std::int64_t));
+    keySteps.cells = workspace.Append<char>(SortedKeySteps::numberOfTerms * sizeof(SortedKeySteps::Cell));
+    keySteps.sums = workspace.Append<char>(SortedKeySteps::numberOfSums * sizeof(std::int64_t));
+    terms = workspace.Append<std::int64_t>(SortedKeySteps::numberOfTerms);
+    range = workspace.Append<LevelRange>(1);
+    tile = workspace.Append<std::uint16_t>(layout.tileVoxels);
+    tables = workspace.Append<char>(layout.tiles.rows * BlockTables<1>::Bytes(layout.keyWords + 2 * layout.countWords));
+    bytes = workspace.Bytes();
+  }
 
   __device__ void
   LoadSteps(const CooccurrenceTask & task, const PairsLayout & layout) const
@@ -289,25 +266,14 @@ struct PairsMemory
   {
     int minLevel = maxLevels;
     int maxLevel = 1;
-    for (int i = threadIdx.x; i < layout.tileVoxels; i += blockDim.x)
-    {
-      const int          row = i / layout.tileColumns;
-      const int          plane = row / layout.tileRows;
-      const std::int64_t x = start[0] + i - row * layout.tileColumns + task.outputToLevels[0] - task.anchor[0];
-      const std::int64_t y = start[1] + row - plane * layout.tileRows + task.outputToLevels[1] - task.anchor[1];
-      const std::int64_t z = start[2] + plane + task.outputToLevels[2] - task.anchor[2];
-      int                level = 0;
-      if (x >= 0 && x < task.levelsSize[0] && y >= 0 && y < task.levelsSize[1] && z >= 0 && z < task.levelsSize[2])
-      {
-        level = task.levels[task.LevelOffset(x, y, z)];
-      }
-      tile[i] = static_cast<std::uint16_t>(level);
+    ForEachTileLevel(task, start, layout.tileColumns, layout.tileRows, task.window[2], [&](int i, std::uint16_t level) {
+      tile[i] = level;
       if (level != 0)
       {
-        minLevel = min(minLevel, level);
-        maxLevel = max(maxLevel, level);
+        minLevel = min(minLevel, int{ level });
+        maxLevel = max(maxLevel, int{ level });
       }
-    }
+    });
     // By hand: the compiler reduces the values of a warp first.
     atomicMin(&range->first, minLevel);
     atomicMax(&range->last, maxLevel);
@@ -685,16 +651,12 @@ __launch_bounds__(VRows * lanesPerWarp, warpsPerMultiprocessor / VRows)
 {
   extern __shared__ __align__(16) char shared[];
   const PairsMemory                    memory(layout, shared);
-  const std::int64_t                   tile = firstTile + blockIdx.x;
-  const std::int64_t                   tileRow = tile / layout.tilesX;
-  const std::int64_t                   tilePlane = tileRow / layout.tilesY;
-  const std::int64_t                   start[3] = { (tile - tileRow * layout.tilesX) * lanesPerWarp,
-                                                    (tileRow - tilePlane * layout.tilesY) * VRows,
-                                                    tilePlane };
-  const std::int64_t                   voxel[3] = { start[0] + threadIdx.x % lanesPerWarp,
-                                                    start[1] + threadIdx.x / lanesPerWarp,
-                                                    start[2] };
-  const bool                           isOutput = voxel[0] < task.outputSize[0] && voxel[1] < task.outputSize[1];
+  std::int64_t                         start[3];
+  layout.tiles.GetStart(firstTile + blockIdx.x, start);
+  const std::int64_t voxel[3] = { start[0] + threadIdx.x % lanesPerWarp,
+                                  start[1] + threadIdx.x / lanesPerWarp,
+                                  start[2] };
+  const bool         isOutput = voxel[0] < task.outputSize[0] && voxel[1] < task.outputSize[1];
   const std::int64_t number = (voxel[2] * task.outputSize[1] + voxel[1]) * task.outputSize[0] + voxel[0];
   const bool isComputed = isOutput && (marks != nullptr ? marks[number] != 0 : WindowBox(task, voxel).isComputed);
   if (marks != nullptr && __syncthreads_or(isComputed) == 0)
@@ -730,13 +692,23 @@ WantsAll(const CooccurrenceTask & task)
          task.aggregation != CooccurrenceJob::Aggregation::PerDirection;
 }
 
+/** Number of warps that a multiprocessor runs at a time, with so many in a block. */
+int
+CountWarps(const CooccurrenceTask & task, int rows, const CudaDeviceLimits & limits)
+{
+  constexpr std::size_t reservedBytes = 1024; // by the system, for each block
+  const std::size_t     bytes = PairsMemory(PairsLayout(task, rows), nullptr).bytes;
+  const std::size_t     blocks = (limits.maxSharedMemoryPerBlock + reservedBytes) / (bytes + reservedBytes);
+  return std::min(static_cast<int>(blocks) * rows, warpsPerMultiprocessor);
+}
+
 /** Rows of a block: small blocks where large ones do not fit, or half as many warps again run at a time, which is with
  * more than 200 levels in 5 x 5 x 5. */
 int
 ChooseRows(const CooccurrenceTask & task, const CudaDeviceLimits & limits)
 {
-  const int small = PairsLayout(task, smallRows).Warps(limits);
-  const int large = PairsLayout(task, largeRows).Warps(limits);
+  const int small = CountWarps(task, smallRows, limits);
+  const int large = CountWarps(task, largeRows, limits);
   return 2 * small >= 3 * large ? smallRows : largeRows;
 }
 
@@ -747,20 +719,22 @@ Launch(const CooccurrenceTask & task, const std::int32_t * pairList, const std::
 {
   constexpr int     threads = VRows * lanesPerWarp;
   const PairsLayout layout(task, VRows);
-  const std::size_t bytes = layout.SharedBytes();
+  const std::size_t bytes = PairsMemory(layout, nullptr).bytes;
   const auto        kernel = SortedPairsKernel<TNumber, TDivision, VRows, VAll>;
   AllowSharedMemory(kernel, bytes);
 
   // In parts of about a tenth of a second, so that an abort is quick whatever the window.
   constexpr std::int64_t partPairs = std::int64_t{ 1 } << 33;
   const std::int64_t     tilePairs = static_cast<std::int64_t>(task.maxPairs) * task.numberOfOffsets * threads;
-  const std::int64_t     tiles = layout.tilesX * layout.tilesY * task.outputSize[2];
   const std::int64_t     part = std::max<std::int64_t>(partPairs / tilePairs, 1);
-  LaunchChunked(
-    tiles, part, resources, "starting the kernel of SortedPairs", [&](std::int64_t first, std::int64_t end) {
-      kernel<<<static_cast<unsigned int>(end - first), threads, bytes, resources.stream>>>(
-        task, layout, pairList, marks, first);
-    });
+  LaunchChunked(layout.tiles.Number(),
+                part,
+                resources,
+                "starting the kernel of SortedPairs",
+                [&](std::int64_t first, std::int64_t end) {
+                  kernel<<<static_cast<unsigned int>(end - first), threads, bytes, resources.stream>>>(
+                    task, layout, pairList, marks, first);
+                });
 }
 
 template <typename TNumber, typename TDivision, int VRows>
@@ -805,7 +779,7 @@ PartTileRows(const CooccurrenceTask & task)
   return std::max<std::int64_t>(partWindows / (GetCudaTileRows(task).windowRows * task.outputSize[0]), 1);
 }
 
-/** Of a mark for every window. */
+/** Bytes of the marks, one for each window. */
 std::uint64_t
 MarkBytes(const CooccurrenceTask & task)
 {
@@ -826,7 +800,7 @@ CudaSortedPairsSupports(const CooccurrenceTask & task, const CudaDeviceLimits & 
   return task.scales.symmetric && task.OffsetsPerMatrix() == 1 && task.numberOfGrayLevels <= maxLevels &&
          task.maxPairs <= maxSortedPairs && task.arithmetic != CooccurrenceArithmetic::Bits256 && !task.wideMoments &&
          !task.wideWeights &&
-         PairsLayout(task, ChooseRows(task, limits)).SharedBytes() <= limits.maxSharedMemoryPerBlock;
+         PairsMemory(PairsLayout(task, ChooseRows(task, limits)), nullptr).bytes <= limits.maxSharedMemoryPerBlock;
 }
 
 std::vector<std::int32_t>

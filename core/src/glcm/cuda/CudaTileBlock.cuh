@@ -599,7 +599,7 @@ protected:
     }
     __syncthreads();
   }
-  /** Of the window of this lane in a row of a group. */
+  /** Number of matrices that have pairs, of the window of this lane in a row of a group. */
   __device__ int
   MatricesWithPairs(int group, int row) const
   {
@@ -625,7 +625,7 @@ protected:
   }
 
 private:
-  /** Of a feature of the matrices of the chunks before. */
+  /** The sum of a feature over the matrices of the chunks before. */
   __device__ double &
   Total(int feature, int row) const
   {
@@ -683,6 +683,7 @@ __launch_bounds__(maxTileWarps * lanesPerWarp, 1)
       }
       else if (threadIdx.x == 0)
       {
+        // By hand, as CudaOtherWindows.
         otherTiles[1 + atomicAdd(otherTiles, 1u)] = tile;
       }
     }

@@ -9,7 +9,6 @@
 #include "gldm/DependenceWalk.h"
 #include "window/cuda/CudaWalk.cuh"
 #include "window/cuda/CudaWindowBits.cuh"
-#include "window/WindowBox.h"
 #include "window/cuda/CudaTextureEngine.h"
 
 #include <algorithm>
@@ -20,9 +19,9 @@ namespace voxelmaps
 {
 namespace
 {
-using Tiles = CudaWindowBitsTiles;
+using Layout = CudaWindowBitsLayout;
 
-// Of a size, at most 27: all voxels at distance 1 and the voxel itself.
+// Sizes are at most 27: all voxels at distance 1 and the voxel itself.
 constexpr int sizeBits = 5;
 
 /** Adds up the sizes of voxels: bit b of all of them is in one word per slice. */
@@ -110,17 +109,17 @@ struct DependenceBitsTables
   std::int64_t  entropy[maxVoxels + 1];
   std::uint64_t inverses[sizes];
   /** Numbers of voxels of a size in each half. */
-  std::uint32_t counts[sizes / 2][Tiles::threads];
+  std::uint32_t counts[sizes / 2][Layout::threads];
 
   __device__ void
   Load(const DependenceTask & task)
   {
-    for (int n = threadIdx.x; n <= maxVoxels; n += Tiles::threads)
+    for (int n = threadIdx.x; n <= maxVoxels; n += Layout::threads)
     {
       entropy[n] =
         task.scales.entropyTable != nullptr && n <= task.windowVoxels ? task.scales.entropyTable[n] : std::int64_t{ 0 };
     }
-    for (int j = threadIdx.x; j < sizes; j += Tiles::threads)
+    for (int j = threadIdx.x; j < sizes; j += Layout::threads)
     {
       inverses[j] = j <= task.maxSize ? task.scales.inverseSquares[j] : 0;
     }
@@ -259,98 +258,95 @@ private:
 
   DependenceBitsTables<VWidth, VSlices> & m_Tables;
   SizeMatrixSums                          m_Sums;
-  /** Of a level. */
+  /** The sums of the current level. */
   std::uint32_t m_Sum;
   std::uint32_t m_Squares;
   std::uint64_t m_LowInverses;
   std::uint64_t m_HighInverses;
-  /** Of single voxels. */
+  /** The sums of single voxels. */
   std::uint32_t m_Singles{ 0 };
   std::uint32_t m_SingleLevels{ 0 };
   std::uint64_t m_SingleSquares{ 0 };
   std::uint64_t m_SingleInverses{ 0 };
 };
 
-/** Blocks that the compiler leaves registers for. */
+/** The body of BitPlanes. */
 template <int VWidth, int VSlices, int VLevelBits>
-constexpr int blocksPerMultiprocessor = VSlices == 1                     ? 4
-                                        : VWidth <= 5 && VLevelBits <= 6 ? 3
-                                                                         : 2;
-
-template <int VWidth, int VSlices, int VLevelBits>
-__global__ void
-__launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLevelBits>))
-  DependenceBitsKernel(const __grid_constant__ DependenceTask task, const __grid_constant__ Tiles tiles,
-                       std::int64_t firstTile)
+struct DependenceBits
 {
+  using Task = DependenceTask;
+  using Layout = CudaWindowBitsLayout;
   using Bits = CudaWindowBits<VWidth, VSlices, VLevelBits>;
   using Word = typename Bits::Word;
+  static constexpr int minBlocks = VSlices == 1 ? 4 : VWidth <= 5 && VLevelBits <= 6 ? 3 : 2;
 
-  __shared__ DependenceBitsTables<VWidth, VSlices> tables;
-  tables.Load(task);
-  const auto storeBackground = [&](std::int64_t output) { StoreBackground(task, output); };
-  const auto compute = [&](Bits & bits, std::int64_t output, bool isComputed) {
-    DependenceBitsSums<VWidth, VSlices, Word> sums(tables);
-    while (__any_sync(0xffffffffu, bits.HasLeft()))
-    {
-      Word          voxels[VSlices];
-      std::uint32_t level = 0;
-      std::uint32_t number = 0;
-      std::uint64_t inverse = 0;
-      for (;;)
+  const Task &   task;
+  const Layout & layout;
+
+  __device__ void
+  Compute(const std::int64_t (&start)[3]) const
+  {
+    __shared__ DependenceBitsTables<VWidth, VSlices> tables;
+    tables.Load(task);
+    const auto storeBackground = [&](std::int64_t output) { StoreBackground(task, output); };
+    const auto compute = [&](Bits & bits, std::int64_t output, bool isComputed) {
+      DependenceBitsSums<VWidth, VSlices, Word> sums(tables);
+      while (__any_sync(0xffffffffu, bits.HasLeft()))
       {
-        level = bits.TakeLevel(voxels);
-        number = CountBitsBetween<0, VSlices>(voxels);
-        inverse = __ldg(task.scales.inverseSquares + level);
-        if (number != 1 || task.alpha != 0)
+        Word          voxels[VSlices];
+        std::uint32_t level = 0;
+        std::uint32_t number = 0;
+        std::uint64_t inverse = 0;
+        for (;;)
         {
-          break;
+          level = bits.TakeLevel(voxels);
+          number = CountBitsBetween<0, VSlices>(voxels);
+          inverse = __ldg(task.scales.inverseSquares + level);
+          if (number != 1 || task.alpha != 0)
+          {
+            break;
+          }
+          sums.AddSingle(level, inverse);
         }
-        sums.AddSingle(level, inverse);
-      }
-      __syncwarp();
-      Word close[VSlices];
+        __syncwarp();
+        Word close[VSlices];
 #pragma unroll
-      for (int z = 0; z < VSlices; ++z)
-      {
-        close[z] = voxels[z];
+        for (int z = 0; z < VSlices; ++z)
+        {
+          close[z] = voxels[z];
+        }
+        if (task.alpha != 0)
+        {
+          const auto alpha = static_cast<std::uint32_t>(task.alpha);
+          bits.FindBetween(
+            level > alpha ? level - alpha : 1, min(level + alpha, (1u << VLevelBits) - 1), task.window[2], close);
+        }
+        VoxelSizes<VWidth, VSlices, Word> sizes;
+        sizes.CountAll(close);
+        sums.AddLevel(level, inverse, number, voxels, sizes);
       }
-      if (task.alpha != 0)
+      if (isComputed)
       {
-        const auto alpha = static_cast<std::uint32_t>(task.alpha);
-        bits.FindBetween(
-          level > alpha ? level - alpha : 1, min(level + alpha, (1u << VLevelBits) - 1), task.window[2], close);
+        StoreSizeMatrixFeatures(task, output, sums.Get());
       }
-      VoxelSizes<VWidth, VSlices, Word> sizes;
-      sizes.CountAll(close);
-      sums.AddLevel(level, inverse, number, voxels, sizes);
-    }
-    if (isComputed)
-    {
-      StoreSizeMatrixFeatures(task, output, sums.Get());
-    }
-  };
-  ForEachWindowOfBits<VWidth, VSlices, VLevelBits>(task, tiles, firstTile + blockIdx.x, storeBackground, compute);
-}
+    };
+    ForEachWindowOfBits<VWidth, VSlices, VLevelBits>(task, layout, start, storeBackground, compute);
+  }
+};
 
 template <int VWidth, int VSlices, int VLevelBits>
 void
 Launch(const DependenceTask & task, const CudaMethodResources & resources)
 {
-  const Tiles tiles(task);
-  LaunchWindowsOfBits<VSlices>(DependenceBitsKernel<VWidth, VSlices, VLevelBits>,
-                               task,
-                               tiles,
-                               tiles.Number(),
-                               resources,
-                               "starting the kernel of BitPlanes");
+  using Body = DependenceBits<VWidth, VSlices, VLevelBits>;
+  LaunchWindowTiles<Body>(task, Layout(task), 0, Body::Bits::partTiles, resources, "starting the kernel of BitPlanes");
 }
 
 // --- Walks
 
 using Walk = DependenceWalk<CudaThreadBlock>;
 
-constexpr CudaWalkPolicy policy{ "gldm.teams", CudaThreadBlock::lanesPerWarp, 40960, 16 };
+constexpr CudaWalkPolicy policy{ "gldm", CudaThreadBlock::lanesPerWarp, 40960, 16 };
 
 // Two bits each, in 32.
 constexpr int maxBitOffsets = 13;
@@ -376,19 +372,14 @@ __launch_bounds__(neighborThreads)
   }
   const std::int64_t row = number / task.levelsSize[0];
   const std::int64_t at[3] = { number - row * task.levelsSize[0], row % task.levelsSize[1], row / task.levelsSize[1] };
-  const auto         levelAt = [&task](std::int64_t x, std::int64_t y, std::int64_t z) -> int {
-    const bool isInside =
-      x >= 0 && x < task.levelsSize[0] && y >= 0 && y < task.levelsSize[1] && z >= 0 && z < task.levelsSize[2];
-    return isInside ? task.levels[task.LevelOffset(x, y, z)] : 0;
-  };
-  const int     level = task.levels[number];
-  std::uint32_t dependent = 0;
+  const int          level = task.levels[number];
+  std::uint32_t      dependent = 0;
   for (int k = 0; k < task.numberOfOffsets; ++k)
   {
     const PairOffset offset = task.offsets[k];
     const auto &     step = offset.step;
-    const int        next = levelAt(at[0] + step[0], at[1] + step[1], at[2] + step[2]);
-    const int        previous = levelAt(at[0] - step[0], at[1] - step[1], at[2] - step[2]);
+    const int        next = task.LevelAt(at[0] + step[0], at[1] + step[1], at[2] + step[2]);
+    const int        previous = task.LevelAt(at[0] - step[0], at[1] - step[1], at[2] - step[2]);
     dependent |= (AreDependent(level, next, task.alpha) ? 1u : 0u) << (2 * k);
     dependent |= (AreDependent(level, previous, task.alpha) ? 2u : 0u) << (2 * k);
   }

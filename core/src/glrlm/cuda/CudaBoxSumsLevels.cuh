@@ -4,86 +4,10 @@
 #define CudaBoxSumsLevels_cuh
 
 #include "CudaBoxSumsTile.cuh"
+#include "window/cuda/CudaLevelSet.cuh"
 
 namespace voxelmaps
 {
-/** The levels that occur in a tile, and the number of each among them: what does not occur needs no counting. */
-class LevelRanks
-{
-public:
-  static constexpr int wordBits = 32;
-  static constexpr int maxWords = maxGrayLevels / wordBits;
-  /** Shared memory for a bit and a rank per level. */
-  static constexpr int bytes = maxWords * 4 + maxGrayLevels * 2;
-
-  __device__
-  LevelRanks(const RunLengthTask & task, char * shared)
-    : m_NumberOfLevels(task.numberOfGrayLevels)
-    , m_Bits(reinterpret_cast<std::uint32_t *>(shared))
-    , m_Ranks(reinterpret_cast<std::uint16_t *>(shared + maxWords * 4))
-  {}
-
-  /** Called by all threads of a block; getLevel(i) are the levels of this thread, 0 for none. Returns their number. */
-  template <typename TGetLevel>
-  __device__ int
-  Make(int number, const TGetLevel & getLevel)
-  {
-    const int words = (m_NumberOfLevels + wordBits - 1) / wordBits;
-    for (int w = threadIdx.x; w < words; w += boxSumsThreads)
-    {
-      m_Bits[w] = 0;
-    }
-    __syncthreads();
-    for (int w = 0; w < words; ++w)
-    {
-      std::uint32_t bits = 0;
-#pragma unroll
-      for (int i = 0; i < number; ++i)
-      {
-        const std::uint32_t level = getLevel(i) - 1 - static_cast<std::uint32_t>(w * wordBits);
-        bits |= level < wordBits ? 1u << level : 0;
-      }
-      for (int offset = tileColumns / 2; offset > 0; offset /= 2)
-      {
-        bits |= __shfl_xor_sync(0xffffffffu, bits, offset);
-      }
-      if (threadIdx.x % tileColumns == 0 && bits != 0)
-      {
-        atomicOr(m_Bits + w, bits);
-      }
-    }
-    __syncthreads();
-    int all = 0;
-    for (int w = 0; w < words; ++w)
-    {
-      all += __popc(m_Bits[w]);
-    }
-    for (int level = threadIdx.x; level < m_NumberOfLevels; level += boxSumsThreads)
-    {
-      int rank = __popc(m_Bits[level / wordBits] & ((1u << (level % wordBits)) - 1));
-      for (int w = 0; w < level / wordBits; ++w)
-      {
-        rank += __popc(m_Bits[w]);
-      }
-      m_Ranks[level] = static_cast<std::uint16_t>(rank);
-    }
-    __syncthreads();
-    return all;
-  }
-
-  /** 1, 2 ... for the levels that occur, 0 for none. */
-  __device__ std::uint32_t
-             Of(std::uint32_t level) const
-  {
-    return level == 0 ? 0 : m_Ranks[level - 1] + 1u;
-  }
-
-private:
-  int             m_NumberOfLevels;
-  std::uint32_t * m_Bits;
-  std::uint16_t * m_Ranks;
-};
-
 /** Counts of the levels of one chunk over a box, as bytes or halves of words: two rows of a thread. */
 template <int VWindow, WindowShape VShape, int VBits>
 class LevelCounts
@@ -96,6 +20,8 @@ public:
   /** Counts of one column, of up to 9 voxels, take four bits; a group of levels is a word of them. */
   static constexpr int groups = levelsPerChunk / 8;
   static constexpr int wordsPerGroup = words / groups;
+  /** The levels that occur in a tile: what does not occur needs no counting. */
+  using Levels = LevelSet<maxGrayLevels / 32>;
   static constexpr int sumBytes = words * tileVoxels * static_cast<int>(sizeof(std::uint32_t));
 
   __device__
@@ -103,10 +29,11 @@ public:
     : m_Task(task)
     , m_Tiling(tiling)
     , m_Position(position)
-    , m_Ranks(task, shared)
-    , m_Shared(shared + LevelRanks::bytes)
+    , m_Levels(*reinterpret_cast<Levels *>(shared))
+    , m_Shared(shared + sizeof(Levels))
   {
-    std::uint32_t levels[2][planes];
+    m_Levels.Clear(static_cast<int>(threadIdx.x), boxSumsThreads);
+    __syncthreads();
 #pragma unroll
     for (int r = 0; r < 2; ++r)
     {
@@ -116,10 +43,15 @@ public:
       for (int j = 0; j < planes; ++j)
       {
         m_Voxels[r][j] = GetLinks(runLengthWords[j]);
-        levels[r][j] = static_cast<std::uint32_t>(GetLevel(runLengthWords[j]));
+        const int level = GetLevel(runLengthWords[j]);
+        if (level != 0)
+        {
+          m_Levels.Add(level - 1);
+        }
       }
     }
-    m_NumberOfLevels = m_Ranks.Make(2 * planes, [&levels](int i) { return levels[i / planes][i % planes]; });
+    __syncthreads();
+    m_NumberOfLevels = m_Levels.MakeRanksOfBlock();
   }
 
   /** Levels that occur in the tile, in chunks. */
@@ -143,8 +75,9 @@ public:
 #pragma unroll
       for (int j = 0; j < planes; ++j)
       {
-        const auto          level = static_cast<std::uint32_t>(GetLevel(runLengthWords[j]));
-        const std::uint32_t rank = m_Ranks.Of(level) - 1 - static_cast<std::uint32_t>(chunk * levelsPerChunk);
+        const int           level = GetLevel(runLengthWords[j]);
+        const int           place = level != 0 ? m_Levels.Rank(level - 1) - chunk * levelsPerChunk : -1;
+        const auto          rank = static_cast<std::uint32_t>(place);
         const bool          isIn = rank < static_cast<std::uint32_t>(levelsPerChunk);
         const std::uint32_t group = isIn ? rank / 8 : 0;
         m_Voxels[r][j] = (m_Voxels[r][j] & ~(oddGroup | upperGroup | lastGroup)) | ((group & 1u) != 0 ? oddGroup : 0) |
@@ -338,7 +271,8 @@ private:
     }
   }
 
-  /** Sums of columns as bytes or halves. The order of levels in the words does not matter: their squares are added. */
+  /** Sums of columns as bytes or halves, by hand as LaneSum. The order of levels in the words does not matter: their
+   * squares are added. */
   static __device__ void
   SumAlongX(std::uint32_t nibbles, int width, std::uint32_t (&columns)[wordsPerGroup])
   {
@@ -427,7 +361,7 @@ private:
   const RunLengthTask &   m_Task;
   const BoxSumsTiling &   m_Tiling;
   const BoxSumsPosition & m_Position;
-  LevelRanks              m_Ranks;
+  Levels &                m_Levels;
   char *                  m_Shared;
   int                     m_Buffer{ 0 };
   int                     m_NumberOfLevels;

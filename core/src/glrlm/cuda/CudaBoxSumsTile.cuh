@@ -190,11 +190,9 @@ struct BoxSumsPosition
 inline __device__ bool
 IsPresent(const RunLengthTask & task, const BoxSumsPosition & position, int r)
 {
-  const std::int64_t x = position.start[0] + position.warpLane + task.outputToLevels[0];
-  const std::int64_t y = position.start[1] + position.row + r + task.outputToLevels[1];
-  const std::int64_t z = position.plane + task.outputToLevels[2];
-  return x >= 0 && x < task.levelsSize[0] && y >= 0 && y < task.levelsSize[1] && z >= 0 && z < task.levelsSize[2] &&
-         task.levels[task.LevelOffset(x, y, z)] != 0;
+  return task.LevelAt(position.start[0] + position.warpLane + task.outputToLevels[0],
+                      position.start[1] + position.row + r + task.outputToLevels[1],
+                      position.plane + task.outputToLevels[2]) != 0;
 }
 
 /** What LevelNonUniformityKernel has written, or 0. */
@@ -252,7 +250,7 @@ WriteAverages(const RunLengthTask & task, const BoxSumsTiling & tiling, const Bo
   __syncwarp();
 }
 
-/** Sum over `width` lanes from this one on. */
+/** Sum over `width` lanes from this one on. By hand: sums of CUB do not overlap. */
 template <int VMax, typename T>
 __device__ T
 LaneSum(T value, int width)

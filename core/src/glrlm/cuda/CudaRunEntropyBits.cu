@@ -6,7 +6,6 @@
 #include "CudaRunAccumulator.cuh"
 #include "CudaRunLengthMethods.h"
 #include "window/cuda/CudaWindowBits.cuh"
-#include "window/WindowBox.h"
 
 #include <algorithm>
 #include <bitset>
@@ -15,8 +14,6 @@ namespace voxelmaps
 {
 namespace
 {
-using Tiles = CudaWindowBitsTiles;
-
 constexpr int maxDirections = Directions::maxNumber;
 
 // Directions of a slice: along x, and three along y. Others go to the next slice, in the order of y and x.
@@ -28,9 +25,8 @@ DirectionNumber(const int (&step)[3])
   return step[2] == 0 ? (step[1] == 0 ? 0 : step[0] + 2) : flatDirections + 3 * (step[1] + 1) + step[0] + 1;
 }
 
-struct RunEntropyBitsLayout
+struct RunEntropyBitsLayout : CudaWindowBitsLayout
 {
-  Tiles tiles;
   /** The number of every direction of the task, and a bit for each of them. */
   int           numbers[maxDirections];
   std::uint32_t areUsed;
@@ -38,7 +34,7 @@ struct RunEntropyBitsLayout
   int component;
 
   explicit RunEntropyBitsLayout(const RunLengthTask & task)
-    : tiles(task)
+    : CudaWindowBitsLayout(task)
     , numbers{}
     , areUsed(0)
     , component(FindRunEntropy(task))
@@ -54,7 +50,7 @@ struct RunEntropyBitsLayout
 /** Sums of a thread over the levels of its window. Of each direction by itself, they are in shared memory: the sum of t
  * of the numbers of runs in the lower bits, and the number of neighbors of equal levels, which have a run less, above
  * them. t of at most 343 runs is below 2^49, and there are at most 294 pairs. */
-using DirectionSums = std::uint64_t[Tiles::threads];
+using DirectionSums = std::uint64_t[CudaWindowBitsLayout::threads];
 constexpr int pairsShift = 50;
 
 /** Merged, they are in registers. */
@@ -230,97 +226,99 @@ private:
   MergedSums<VWidth> &         m_Merged;
 };
 
-/** Blocks that the compiler leaves registers for. */
-template <int VWidth, int VSlices, int VLevelBits>
-constexpr int blocksPerMultiprocessor = VWidth <= 5 || VSlices == 1 ? (VLevelBits <= 9 ? 5 : 3)
-                                        : VLevelBits <= 6           ? 3
-                                                                    : 2;
-
+/** The body of the kernel. */
 template <int VWidth, int VSlices, int VLevelBits, bool VIsMerged>
-__global__ void
-__launch_bounds__(Tiles::threads, (blocksPerMultiprocessor<VWidth, VSlices, VLevelBits>))
-  RunEntropyBitsKernel(const __grid_constant__ RunLengthTask task, const __grid_constant__ RunEntropyBitsLayout layout,
-                       std::int64_t firstTile)
+struct RunEntropyBits
 {
+  using Task = RunLengthTask;
+  using Layout = RunEntropyBitsLayout;
   using Bits = CudaWindowBits<VWidth, VSlices, VLevelBits>;
-  constexpr int maxRuns = VWidth * VWidth * VSlices;
+  static constexpr int minBlocks = VWidth <= 5 || VSlices == 1 ? (VLevelBits <= 9 ? 5 : 3) : VLevelBits <= 6 ? 3 : 2;
 
-  __shared__ std::int64_t  entropyTable[VIsMerged ? 1 : maxRuns + 1];
-  __shared__ DirectionSums directionSums[VIsMerged ? 1 : maxDirections];
-  if (!VIsMerged)
+  const Task &   task;
+  const Layout & layout;
+
+  __device__ void
+  Compute(const std::int64_t (&start)[3]) const
   {
-    for (int n = threadIdx.x; n <= maxRuns; n += Tiles::threads)
-    {
-      entropyTable[n] = task.entropyTable[min(n, static_cast<int>(task.maxVoxels))];
-    }
-  }
-  const auto storeBackground = [&](std::int64_t output) {
-    StoreRunEntropyBackground(task, output * task.voxelStride, layout.component);
-  };
-  const auto compute = [&](Bits & bits, std::int64_t output, bool isComputed) {
-    const std::uint32_t numberOfVoxels = bits.NumberLeft();
+    constexpr int maxRuns = VWidth * VWidth * VSlices;
 
-    MergedSums<VWidth> merged{};
-#pragma unroll
-    for (auto & sum : directionSums)
+    __shared__ std::int64_t  entropyTable[VIsMerged ? 1 : maxRuns + 1];
+    __shared__ DirectionSums directionSums[VIsMerged ? 1 : maxDirections];
+    if (!VIsMerged)
     {
-      sum[threadIdx.x] = 0;
+      for (int n = threadIdx.x; n <= maxRuns; n += CudaWindowBitsLayout::threads)
+      {
+        entropyTable[n] = task.entropyTable[min(n, static_cast<int>(task.maxVoxels))];
+      }
     }
-    while (__any_sync(0xffffffffu, bits.HasLeft()))
-    {
-      typename Bits::Word voxels[VSlices];
-      std::uint32_t       number = 0;
-      // A single voxel has a run of each direction, and t(1) is 0.
-      do
-      {
-        bits.TakeLevel(voxels);
-        number = CountBitsBetween<0, VSlices>(voxels);
-      } while (!VIsMerged && number == 1);
-      __syncwarp();
-      LevelRuns<VWidth, VSlices, VLevelBits, VIsMerged>(layout, entropyTable, directionSums, merged)
-        .AddDirections(voxels, number);
-      if constexpr (VIsMerged)
-      {
+    const auto storeBackground = [&](std::int64_t output) {
+      StoreRunEntropyBackground(task, output * task.voxelStride, layout.component);
+    };
+    const auto compute = [&](Bits & bits, std::int64_t output, bool isComputed) {
+      const std::uint32_t numberOfVoxels = bits.NumberLeft();
+
+      MergedSums<VWidth> merged{};
 #pragma unroll
-        for (int l = 1; l <= VWidth; ++l)
+      for (auto & sum : directionSums)
+      {
+        sum[threadIdx.x] = 0;
+      }
+      while (__any_sync(0xffffffffu, bits.HasLeft()))
+      {
+        typename Bits::Word voxels[VSlices];
+        std::uint32_t       number = 0;
+        // A single voxel has a run of each direction, and t(1) is 0.
+        do
         {
-          merged.entropy += task.entropyTable[merged.runs[l]];
-          merged.runs[l] = 0;
+          bits.TakeLevel(voxels);
+          number = CountBitsBetween<0, VSlices>(voxels);
+        } while (!VIsMerged && number == 1);
+        __syncwarp();
+        LevelRuns<VWidth, VSlices, VLevelBits, VIsMerged>(layout, entropyTable, directionSums, merged)
+          .AddDirections(voxels, number);
+        if constexpr (VIsMerged)
+        {
+#pragma unroll
+          for (int l = 1; l <= VWidth; ++l)
+          {
+            merged.entropy += task.entropyTable[merged.runs[l]];
+            merged.runs[l] = 0;
+          }
         }
       }
-    }
-    if (!isComputed)
-    {
-      return;
-    }
-
-    StoreRunEntropy(task, output * task.voxelStride, layout.component, [&](int m) -> RunEntropySums {
-      if constexpr (VIsMerged)
+      if (!isComputed)
       {
-        return { merged.entropy, numberOfVoxels * static_cast<std::uint32_t>(task.directions.number) - merged.pairs };
+        return;
       }
-      const std::uint64_t sum = directionSums[layout.numbers[m]][threadIdx.x];
-      return { static_cast<std::int64_t>(sum & ((std::uint64_t{ 1 } << pairsShift) - 1)),
-               numberOfVoxels - static_cast<std::uint32_t>(sum >> pairsShift) };
-    });
-  };
-  ForEachWindowOfBits<VWidth, VSlices, VLevelBits>(
-    task, layout.tiles, firstTile + blockIdx.x, storeBackground, compute);
-}
+
+      StoreRunEntropy(task, output * task.voxelStride, layout.component, [&](int m) -> RunEntropySums {
+        if constexpr (VIsMerged)
+        {
+          return { merged.entropy, numberOfVoxels * static_cast<std::uint32_t>(task.directions.number) - merged.pairs };
+        }
+        const std::uint64_t sum = directionSums[layout.numbers[m]][threadIdx.x];
+        return { static_cast<std::int64_t>(sum & ((std::uint64_t{ 1 } << pairsShift) - 1)),
+                 numberOfVoxels - static_cast<std::uint32_t>(sum >> pairsShift) };
+      });
+    };
+    ForEachWindowOfBits<VWidth, VSlices, VLevelBits>(task, layout, start, storeBackground, compute);
+  }
+};
 
 template <int VWidth, int VSlices, int VLevelBits>
 void
 Launch(const RunLengthTask & task, const CudaMethodResources & resources)
 {
-  const RunEntropyBitsLayout layout(task);
-  LaunchWindowsOfBits<VSlices>(task.aggregation == RunLengthJob::Aggregation::Merge
-                                 ? RunEntropyBitsKernel<VWidth, VSlices, VLevelBits, true>
-                                 : RunEntropyBitsKernel<VWidth, VSlices, VLevelBits, false>,
-                               task,
-                               layout,
-                               layout.tiles.Number(),
-                               resources,
-                               "starting the kernel of run entropy by bits");
+  const auto launch = task.aggregation == RunLengthJob::Aggregation::Merge
+                        ? LaunchWindowTiles<RunEntropyBits<VWidth, VSlices, VLevelBits, true>>
+                        : LaunchWindowTiles<RunEntropyBits<VWidth, VSlices, VLevelBits, false>>;
+  launch(task,
+         RunEntropyBitsLayout(task),
+         0,
+         CudaWindowBits<VWidth, VSlices, VLevelBits>::partTiles,
+         resources,
+         "starting the kernel of run entropy by bits");
 }
 } // namespace
 

@@ -454,10 +454,10 @@ private:
         if (planeLengths[u] >= this->FirstStarts())
         {
           const int   length = min(planeLengths[u], m_EndLength - 1);
-          VoxelSums & of = m_LengthVoxels[(length - m_FirstLength) * m_Layout.columns];
-          VoxelSums   sums = of;
+          VoxelSums & total = m_LengthVoxels[(length - m_FirstLength) * m_Layout.columns];
+          VoxelSums   sums = total;
           passage == Enters ? Add(sums, weights[u]) : Subtract(sums, weights[u]);
-          of = sums;
+          total = sums;
           m_RowLongest = max(m_RowLongest, length);
         }
       }
@@ -503,6 +503,7 @@ private:
     }
     if (m_Longest > m_LongestTold)
     {
+      // By hand: few threads find a longer one.
       atomicMax(m_TileLongest, m_Longest);
       m_LongestTold = m_Longest;
     }
@@ -626,7 +627,7 @@ private:
   /** Sums over the voxels of the row by length, of this column. */
   VoxelSums * const m_LengthVoxels;
   int * const       m_TileLongest;
-  /** Of this column. */
+  /** The sums of this column. */
   VoxelSums m_Voxels{ 0, 0 };
   int       m_RowLongest{ 1 };
   int       m_Longest{ 1 };

@@ -115,7 +115,7 @@ struct SlidingBuffers
   std::uint8_t * lengths[numberOfPassages];
   /** What each voxel adds to S_k. */
   VoxelSums * weights;
-  /** Of all voxels that windows reach. */
+  /** The longest run of all voxels that windows reach. */
   int * longestRun;
   /** Voxels of each window, and the sums of its matrices. */
   std::uint32_t * voxels;
@@ -242,7 +242,7 @@ MakeLayout(const RunLengthTask & task)
   return layout;
 }
 
-/** Bytes of the buffers. */
+/** Bytes of the buffers. By hand, as how many segments fit follows from these. */
 struct SlidingBytes
 {
   std::uint64_t links;

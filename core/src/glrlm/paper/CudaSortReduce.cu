@@ -93,14 +93,6 @@ enum class Weight : std::uint8_t
 
 // --- Matrices: steps 1 to 5 (figure 4)
 
-__device__ Level
-LevelAt(const RunLengthTask & task, std::int64_t x, std::int64_t y, std::int64_t z)
-{
-  const bool isInside =
-    x >= 0 && x < task.levelsSize[0] && y >= 0 && y < task.levelsSize[1] && z >= 0 && z < task.levelsSize[2];
-  return isInside ? task.levels[task.LevelOffset(x, y, z)] : Level{ 0 };
-}
-
 /** Step 1 (figure 5): a block copies the part of the image that the ROIs of a tile cover into shared memory, and
  * scatters it: the first rows of all ROIs first, then the second rows, and so on (13), as key_IG (14). */
 __global__ void
@@ -116,10 +108,9 @@ __launch_bounds__(threadsPerBlock) ScatterRois(const __grid_constant__ RunLength
   for (int i = threadIdx.x; i < width * task.window[1] * task.window[2]; i += threadsPerBlock)
   {
     const int row = i / width;
-    levels[i] = LevelAt(task,
-                        voxel[0] + task.outputToLevels[0] - task.anchor[0] + i % width,
-                        voxel[1] + task.outputToLevels[1] - task.anchor[1] + row % task.window[1],
-                        voxel[2] + task.outputToLevels[2] - task.anchor[2] + row / task.window[1]);
+    levels[i] = task.LevelAt(voxel[0] + task.outputToLevels[0] - task.anchor[0] + i % width,
+                             voxel[1] + task.outputToLevels[1] - task.anchor[1] + row % task.window[1],
+                             voxel[2] + task.outputToLevels[2] - task.anchor[2] + row / task.window[1]);
   }
   for (std::uint32_t roi = threadIdx.x; roi < grid.tileWidth; roi += threadsPerBlock)
   {

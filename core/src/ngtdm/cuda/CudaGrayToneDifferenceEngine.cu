@@ -5,7 +5,7 @@
 #include "common/FixedPoint.h"
 #include "ngtdm/GrayToneDifferenceWalk.h"
 #include "window/cuda/CudaWalk.cuh"
-#include "window/WindowBox.h"
+#include "window/cuda/CudaWindowTile.cuh"
 #include "window/WorkspaceLayout.h"
 #include "window/cuda/CudaTextureEngine.h"
 
@@ -16,8 +16,8 @@ namespace voxelmaps
 {
 namespace
 {
-constexpr int tileWidth = 32;
-constexpr int maxTileRows = 4;
+constexpr int tileWidth = CudaWindowTiles::lanes;
+constexpr int maxTileRows = CudaWindowTiles::maxWarps;
 constexpr int maxClasses = 3; // of positions along an axis
 constexpr int maxNeighbors = 26;
 
@@ -29,9 +29,9 @@ constexpr std::uint32_t oneVoxel = 1u << sumBits;
 /** What a block has in shared memory, in this order. */
 struct LevelTableLayout
 {
-  int tileRows;
-  int threads;
-  int maxLevels; // of a window
+  CudaWindowTiles tiles;
+  int             threads;
+  int             maxLevels; // of a window
   // Voxels that the windows of a tile have in one plane.
   int width;
   int height;
@@ -46,68 +46,64 @@ struct LevelTableLayout
   std::size_t differences; // |k i - S| and number of voxels, of one plane and all classes along x and y
   std::size_t columns;     // sums over up to three planes, with a margin
   std::size_t levels;      // of all planes
-  std::size_t bytes;
+  std::size_t sharedBytes;
+
+  LevelTableLayout(const GrayToneDifferenceTask & task, int tileRows)
+    : tiles(task, tileRows, 1)
+    , threads(tiles.Threads())
+    , maxLevels(std::min(task.numberOfGrayLevels, task.windowVoxels))
+    , width(tileWidth + task.window[0] - 1)
+    , height(tileRows + task.window[1] - 1)
+  {
+    for (int d = 0; d < 2; ++d)
+    {
+      classes[d] = task.reach[d] == 0 ? 1 : std::min(task.window[d], maxClasses);
+    }
+    WorkspaceLayout    workspace(nullptr, sizeof(std::uint64_t));
+    const std::int64_t plane = std::int64_t{ width } * height;
+    products = workspace.Reserve<std::uint64_t>((std::int64_t{ task.numberOfGrayLevels } + 1) * threads);
+    reciprocals = workspace.Reserve<double>(std::int64_t{ task.windowVoxels } + 1);
+    weights = workspace.Reserve<std::uint64_t>(maxNeighbors + 2);
+    present = workspace.Reserve<std::uint32_t>(std::int64_t{ maxLevels } * threads);
+    differences = workspace.Reserve<std::uint32_t>(plane * classes[0] * classes[1]);
+    columns = workspace.Reserve<std::uint32_t>((std::int64_t{ width } + 2) * (height + 2));
+    levels = workspace.Reserve<std::uint16_t>(plane * task.window[2]);
+    sharedBytes = workspace.Bytes();
+  }
 };
 
-LevelTableLayout
-MakeLevelTableLayout(const GrayToneDifferenceTask & task, int tileRows)
+/** The rows of the largest tile that fits, each of which is a warp; 0 if none does. */
+int
+ChooseTileRows(const GrayToneDifferenceTask & task)
 {
-  LevelTableLayout layout{};
-  layout.tileRows = tileRows;
-  layout.threads = tileWidth * tileRows;
-  layout.maxLevels = std::min(task.numberOfGrayLevels, task.windowVoxels);
-  layout.width = tileWidth + task.window[0] - 1;
-  layout.height = tileRows + task.window[1] - 1;
-  int classes = 1;
-  for (int d = 0; d < 2; ++d)
+  int rows = maxTileRows;
+  while (rows > 0 && LevelTableLayout(task, rows).sharedBytes > GetCudaDeviceLimits().maxSharedMemoryPerBlock)
   {
-    layout.classes[d] = task.reach[d] == 0 ? 1 : std::min(task.window[d], maxClasses);
-    classes *= layout.classes[d];
+    rows /= 2;
   }
-  WorkspaceLayout    workspace(nullptr, sizeof(std::uint64_t));
-  const std::int64_t plane = std::int64_t{ layout.width } * layout.height;
-  layout.products = workspace.Reserve<std::uint64_t>((std::int64_t{ task.numberOfGrayLevels } + 1) * layout.threads);
-  layout.reciprocals = workspace.Reserve<double>(std::int64_t{ task.windowVoxels } + 1);
-  layout.weights = workspace.Reserve<std::uint64_t>(maxNeighbors + 2);
-  layout.present = workspace.Reserve<std::uint32_t>(std::int64_t{ layout.maxLevels } * layout.threads);
-  layout.differences = workspace.Reserve<std::uint32_t>(plane * classes);
-  layout.columns = workspace.Reserve<std::uint32_t>((std::int64_t{ layout.width } + 2) * (layout.height + 2));
-  layout.levels = workspace.Reserve<std::uint16_t>(plane * task.window[2]);
-  layout.bytes = workspace.Bytes();
-  return layout;
+  return rows;
 }
 
-/** The largest tile that fits; 0 rows if none does. */
-LevelTableLayout
-ChooseLayout(const GrayToneDifferenceTask & task, const CudaDeviceLimits & limits)
-{
-  for (int rows = maxTileRows; rows > 0; rows /= 2)
-  {
-    const LevelTableLayout layout = MakeLevelTableLayout(task, rows);
-    if (layout.bytes <= limits.maxSharedMemoryPerBlock)
-    {
-      return layout;
-    }
-  }
-  return LevelTableLayout{};
-}
-
-/** A block's work on a tile. */
-class BlockTile
+/** The body of LevelTables. */
+class LevelTables
 {
 public:
+  using Task = GrayToneDifferenceTask;
+  using Layout = LevelTableLayout;
+  static constexpr int minBlocks = 0;
+
   __device__
-  BlockTile(const GrayToneDifferenceTask & task, const LevelTableLayout & layout, char * shared)
+  LevelTables(const GrayToneDifferenceTask & task, const LevelTableLayout & layout)
     : m_Task(task)
     , m_Layout(layout)
     , m_Thread(static_cast<int>(threadIdx.x))
-    , m_Table(reinterpret_cast<std::uint64_t *>(shared + layout.products) + threadIdx.x)
-    , m_Reciprocals(reinterpret_cast<double *>(shared + layout.reciprocals))
-    , m_Weights(reinterpret_cast<std::uint64_t *>(shared + layout.weights))
-    , m_Present(reinterpret_cast<std::uint32_t *>(shared + layout.present) + threadIdx.x)
-    , m_Differences(reinterpret_cast<std::uint32_t *>(shared + layout.differences))
-    , m_Columns(reinterpret_cast<std::uint32_t *>(shared + layout.columns))
-    , m_Levels(reinterpret_cast<std::uint16_t *>(shared + layout.levels))
+    , m_Table(At<std::uint64_t>(layout.products) + threadIdx.x)
+    , m_Reciprocals(At<double>(layout.reciprocals))
+    , m_Weights(At<std::uint64_t>(layout.weights))
+    , m_Present(At<std::uint32_t>(layout.present) + threadIdx.x)
+    , m_Differences(At<std::uint32_t>(layout.differences))
+    , m_Columns(At<std::uint32_t>(layout.columns))
+    , m_Levels(At<std::uint16_t>(layout.levels))
   {
     for (int n = m_Thread; n <= task.windowVoxels; n += layout.threads)
     {
@@ -129,71 +125,54 @@ public:
   }
 
   __device__ void
-  Compute(std::int64_t tileX, std::int64_t tileY, std::int64_t z)
+  Compute(const std::int64_t (&start)[3])
   {
-    const int          x = m_Thread % tileWidth;
-    const int          y = m_Thread / tileWidth;
-    const std::int64_t voxel[3] = { tileX * tileWidth + x, tileY * m_Layout.tileRows + y, z };
-    const bool         isInside = voxel[0] < m_Task.outputSize[0] && voxel[1] < m_Task.outputSize[1];
-    bool               isComputed = false;
-    if (isInside)
+    const int            x = m_Thread % tileWidth;
+    const int            y = m_Thread / tileWidth;
+    const CudaTileWindow window(m_Task, start, x, y, 0);
+    if (__syncthreads_or(window.isComputed ? 1 : 0) != 0)
     {
-      isComputed = WindowBox(m_Task, voxel).isComputed;
-    }
-    const std::int64_t number = (z * m_Task.outputSize[1] + voxel[1]) * m_Task.outputSize[0] + voxel[0];
-    if (__syncthreads_or(isComputed ? 1 : 0) != 0)
-    {
-      this->LoadLevels(tileX * tileWidth, tileY * m_Layout.tileRows, z);
+      const auto store = [this](int i, std::uint16_t level) { m_Levels[i] = level; };
+      ForEachTileLevel(m_Task, start, m_Layout.width, m_Layout.height, m_Task.window[2], store);
+      __syncthreads();
       for (int plane = 0; plane < m_Task.window[2]; ++plane)
       {
         this->SumColumns(plane);
         __syncthreads();
         this->MakeDifferences(plane);
         __syncthreads();
-        if (isComputed)
+        if (window.isComputed)
         {
           this->AddVoxels(plane, x, y);
         }
       }
     }
-    if (isComputed)
+    if (window.isComputed)
     {
       const GrayToneDifferenceSums sums = this->AddLevels();
       for (int f = 0; f < m_Task.numberOfFeatures; ++f)
       {
         StoreComponent(m_Task,
-                       number * m_Task.voxelStride,
+                       window.output * m_Task.voxelStride,
                        f,
                        GrayToneDifferenceFeatureValue(m_Task.features[f], sums, m_Task.scale));
       }
     }
-    else if (isInside)
+    else if (window.isOutput)
     {
-      StoreBackground(m_Task, number);
+      StoreBackground(m_Task, window.output);
     }
     // Before the next tile's levels.
     __syncthreads();
   }
 
 private:
-  __device__ void
-  LoadLevels(std::int64_t tileX, std::int64_t tileY, std::int64_t tileZ)
+  /** A part of the shared memory. */
+  template <typename T>
+  static __device__ T *
+  At(std::size_t bytes)
   {
-    const std::int64_t start[3] = { tileX + m_Task.outputToLevels[0] - m_Task.anchor[0],
-                                    tileY + m_Task.outputToLevels[1] - m_Task.anchor[1],
-                                    tileZ + m_Task.outputToLevels[2] - m_Task.anchor[2] };
-    const int          plane = m_Layout.width * m_Layout.height;
-    for (int i = m_Thread; i < plane * m_Task.window[2]; i += m_Layout.threads)
-    {
-      const int          row = i / m_Layout.width;
-      const std::int64_t x = start[0] + (i - row * m_Layout.width);
-      const std::int64_t y = start[1] + row % m_Layout.height;
-      const std::int64_t z = start[2] + row / m_Layout.height;
-      const bool         isInside =
-        x >= 0 && x < m_Task.levelsSize[0] && y >= 0 && y < m_Task.levelsSize[1] && z >= 0 && z < m_Task.levelsSize[2];
-      m_Levels[i] = isInside ? m_Task.levels[m_Task.LevelOffset(x, y, z)] : std::uint16_t{ 0 };
-    }
-    __syncthreads();
+    return reinterpret_cast<T *>(SharedMemory() + bytes);
   }
 
   /** Levels and numbers of the voxels of a plane and of its neighbors along z. */
@@ -249,7 +228,7 @@ private:
           const int           sizeClass = m_Layout.classes[1] == 2 ? 2 * b : b;
           const std::uint32_t sum = own + (sizeClass > 0 ? before : 0u) + (sizeClass < 2 ? after : 0u);
           const std::uint32_t voxels = sum >> sumBits;
-          // Of k + 1 voxels, one is the voxel itself: (k + 1) i - (S + i) = k i - S.
+          // One of the k + 1 voxels is the voxel itself: (k + 1) i - (S + i) = k i - S.
           const std::uint32_t difference = NeighborDifference(level, voxels, sum & sumMask);
           m_Differences[(b * m_Layout.classes[0] + a) * size + i] = (voxels << sumBits) | (difference & sumMask);
         }
@@ -375,53 +354,29 @@ private:
   std::uint16_t * const          m_Levels;
 };
 
-__global__ void
-__launch_bounds__(tileWidth * maxTileRows)
-  LevelTablesKernel(const __grid_constant__ GrayToneDifferenceTask task,
-                    const __grid_constant__ LevelTableLayout layout, std::int64_t firstTile, std::int64_t endTile)
-{
-  extern __shared__ __align__(16) char shared[];
-  BlockTile                            tile(task, layout, shared);
-  const std::int64_t                   tilesX = (task.outputSize[0] + tileWidth - 1) / tileWidth;
-  const std::int64_t                   tilesY = (task.outputSize[1] + layout.tileRows - 1) / layout.tileRows;
-  for (std::int64_t number = firstTile + blockIdx.x; number < endTile; number += gridDim.x)
-  {
-    const std::int64_t row = number / tilesX;
-    tile.Compute(number - row * tilesX, row % tilesY, row / tilesY);
-  }
-}
-
 /** Number of warps of a block, which the shared memory limits; 0 if the task is not supported. */
 int
-CountTableWarps(const GrayToneDifferenceTask & task, const CudaDeviceLimits & limits)
+CountTableWarps(const GrayToneDifferenceTask & task)
 {
   const bool isSupported =
     task.isBox && !task.isWide && task.differenceBits + BitCount(static_cast<std::uint64_t>(task.windowVoxels)) <= 64;
-  static_assert(tileWidth == 32, "a row of a tile is a warp");
-  return isSupported ? ChooseLayout(task, limits).tileRows : 0;
+  return isSupported ? ChooseTileRows(task) : 0;
 }
 
 void
 ComputeByTables(const GrayToneDifferenceTask & task, const CudaMethodResources & resources)
 {
-  const LevelTableLayout layout = ChooseLayout(task, GetCudaDeviceLimits());
-  const std::int64_t     tiles = (task.outputSize[0] + tileWidth - 1) / tileWidth *
-                             ((task.outputSize[1] + layout.tileRows - 1) / layout.tileRows) * task.outputSize[2];
-  const int blocks = PrepareKernel(LevelTablesKernel, layout.threads, layout.bytes);
-
-  // In parts of at most a tenth of a second, so that an abort is quick.
-  constexpr double   partSteps = 1e11;
-  const double       levels = layout.maxLevels;
-  const double       steps = layout.threads * (10.0 * task.windowVoxels + 20.0 * task.numberOfGrayLevels +
+  const LevelTableLayout layout(task, ChooseTileRows(task));
+  constexpr double       partSteps = 1e11;
+  const double           levels = layout.maxLevels;
+  const double           steps = layout.threads * (10.0 * task.windowVoxels + 20.0 * task.numberOfGrayLevels +
                                          5.0 * levels * std::min(levels, 64.0));
-  const std::int64_t part = std::max<std::int64_t>(static_cast<std::int64_t>(partSteps / steps), blocks);
-  LaunchChunked(
-    tiles, part, resources, "starting the kernel of LevelTables", [&](std::int64_t first, std::int64_t end) {
-      LevelTablesKernel<<<BlocksFor(static_cast<std::uint64_t>(end - first), 1, static_cast<std::uint64_t>(blocks)),
-                          static_cast<unsigned int>(layout.threads),
-                          layout.bytes,
-                          resources.stream>>>(task, layout, first, end);
-    });
+  LaunchWindowTiles<LevelTables, true>(task,
+                                       layout,
+                                       layout.sharedBytes,
+                                       static_cast<std::int64_t>(partSteps / steps),
+                                       resources,
+                                       "starting the kernel of LevelTables");
 }
 
 // --- Walks, which support every task
@@ -433,9 +388,9 @@ CudaWalkPolicy
 MakePolicy(const GrayToneDifferenceTask & task)
 {
   // A warp for small windows.
-  constexpr int maxWarpVoxels = 512;
-  const int     threads = task.windowVoxels <= maxWarpVoxels ? CudaThreadBlock::lanesPerWarp : CudaThreadBlock::maxSize;
-  return { "ngtdm.teams", threads, 40960, 32 };
+  const bool isWarp = task.windowVoxels <= PolicyValue("ngtdm.warp_voxels", 512);
+  const int  threads = isWarp ? CudaThreadBlock::lanesPerWarp : CudaThreadBlock::maxSize;
+  return { "ngtdm", threads, 40960, 32 };
 }
 
 CudaScratchBytes
@@ -460,7 +415,7 @@ std::vector<CudaTextureMethod<GrayToneDifferenceJob>>
 TextureClass<GrayToneDifferenceJob>::GetCudaMethods() const
 {
   // Where tables of many levels leave a block a single warp, WindowWalk takes half the time.
-  const int  warps = CountTableWarps(task, GetCudaDeviceLimits());
+  const int  warps = CountTableWarps(task);
   const auto tables = warps >= PolicyValue("ngtdm.table_warps", 2) ? MethodSupport::Full
                       : warps > 0                                  ? MethodSupport::ByName
                                                                    : MethodSupport::None;

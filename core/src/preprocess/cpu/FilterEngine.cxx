@@ -12,29 +12,10 @@
 #include <utility>
 #include <vector>
 
-#if defined(__unix__) || defined(__APPLE__)
-#  include <unistd.h>
-#endif
-
 namespace voxelmaps
 {
 namespace
 {
-/** Bytes of memory of the machine; the maximum where it is unknown. */
-std::uint64_t
-GetMachineMemory()
-{
-#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long pageSize = sysconf(_SC_PAGESIZE);
-  if (pages > 0 && pageSize > 0)
-  {
-    return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(pageSize);
-  }
-#endif
-  return ~std::uint64_t{ 0 };
-}
-
 /** The input of a job, or results of a filter. */
 struct Values
 {

@@ -102,20 +102,27 @@ FilterGaborRow(const GaborRowTask & task)
 {
   for (std::int64_t group = 0; group < task.length; group += gaborLaneGroup)
   {
-    T         even[gaborLaneGroup] = {};
-    T         odd[gaborLaneGroup] = {};
-    const T * numbers = static_cast<const T *>(task.numbers);
+    const T * const center = static_cast<const T *>(task.input) + group;
+    const T *       numbers = static_cast<const T *>(task.numbers);
+    T               even[gaborLaneGroup];
+    T               odd[gaborLaneGroup] = {};
+    for (std::int64_t k = 0; k < gaborLaneGroup; ++k)
+    {
+      even[k] = center[k];
+    }
     for (const GaborKernel::Row & row : *task.rows)
     {
-      const T * values = static_cast<const T *>(task.input) + row.offset * task.pitch + row.first + group;
-      for (std::int64_t i = 0; i < row.count; ++i, ++values, numbers += 2)
+      const std::int64_t offset = row.offset * task.pitch + row.first;
+      const T *          before = center + offset;
+      const T *          behind = center - offset;
+      for (std::int64_t i = 0; i < row.count; ++i, ++before, --behind, numbers += 2)
       {
         const T evenFactor = numbers[0];
         const T oddFactor = numbers[1];
         for (std::int64_t k = 0; k < gaborLaneGroup; ++k)
         {
-          even[k] += evenFactor * values[k];
-          odd[k] += oddFactor * values[k];
+          even[k] += evenFactor * (before[k] + behind[k]);
+          odd[k] += oddFactor * (before[k] - behind[k]);
         }
       }
     }

@@ -146,29 +146,31 @@ GaborRowsKernel(const __grid_constant__ GaborPlanes planes, const GaborKernel::R
     const std::int64_t j = number / box.size[planes.a] % box.size[planes.b];
     const std::int64_t plane = number / box.size[planes.a] / box.size[planes.b] * planesPerThread;
     const TReal *      inputs[planesPerThread];
-    TReal              even[planesPerThread] = {};
+    TReal              even[planesPerThread];
     TReal              odd[planesPerThread] = {};
 #pragma unroll
     for (int k = 0; k < planesPerThread; ++k)
     {
       const std::int64_t at = plane + k < planes.count ? plane + k : planes.count - 1;
       inputs[k] = padded + (at * planes.rows + j + planes.margin) * planes.pitch + i + planes.reach;
+      even[k] = *inputs[k];
     }
     const TReal * factors = numbers;
     for (std::int64_t r = 0; r < numberOfRows; ++r)
     {
       const GaborKernel::Row row = rows[r];
-      const std::int64_t     begin = row.offset * planes.pitch + row.first;
-      for (std::int64_t t = 0; t < row.count; ++t, factors += 2)
+      std::int64_t           offset = row.offset * planes.pitch + row.first;
+      for (std::int64_t t = 0; t < row.count; ++t, ++offset, factors += 2)
       {
         const TReal evenFactor = factors[0];
         const TReal oddFactor = factors[1];
 #pragma unroll
         for (int k = 0; k < planesPerThread; ++k)
         {
-          const TReal value = inputs[k][begin + t];
-          even[k] += evenFactor * value;
-          odd[k] += oddFactor * value;
+          const TReal before = inputs[k][offset];
+          const TReal behind = inputs[k][-offset];
+          even[k] += evenFactor * (before + behind);
+          odd[k] += oddFactor * (before - behind);
         }
       }
     }
@@ -584,12 +586,15 @@ private:
   {
     const GaborKernel        kernel = MakeGaborKernel(node, m_Job.spacing);
     const std::vector<TReal> numbers(kernel.numbers.begin(), kernel.numbers.end());
-    const auto               makeTable = [](const auto & values) {
-      const auto * const bytes = reinterpret_cast<const char *>(values.data());
-      return CudaContext::Current().GetTable({ bytes, bytes + values.size() * sizeof(values[0]) });
+    std::vector<char>        bytes;
+    const auto               append = [&bytes](const auto & values) {
+      const auto * const begin = reinterpret_cast<const char *>(values.data());
+      bytes.insert(bytes.end(), begin, begin + values.size() * sizeof(values[0]));
     };
-    auto                numberTable = makeTable(numbers);
-    auto                rowTable = makeTable(kernel.rows);
+    append(kernel.rows);
+    append(numbers);
+    auto                table = CudaContext::Current().GetTable(bytes);
+    const auto * const  rows = static_cast<const GaborKernel::Row *>(table.get());
     GaborPlanes         planes = GetGaborPlanes(node, sizeof(TReal));
     const std::int64_t  planeVoxels = planes.pitch * planes.rows;
     DeviceBuffer<TReal> padded(static_cast<std::size_t>(planeVoxels * planes.count), m_Stream);
@@ -614,9 +619,9 @@ private:
         const std::int64_t groups = (planes.count + number - 1) / number;
         GaborRowsKernel<number><<<GetBlocks(size[planes.a] * size[planes.b] * groups), threadsPerBlock, 0, m_Stream>>>(
           planes,
-          static_cast<const GaborKernel::Row *>(rowTable.get()),
+          rows,
           static_cast<std::int64_t>(kernel.rows.size()),
-          static_cast<const TReal *>(numberTable.get()),
+          reinterpret_cast<const TReal *>(rows + kernel.rows.size()),
           static_cast<const TReal *>(padded.data()),
           results,
           DeviceBox(node.box));
@@ -624,8 +629,7 @@ private:
       };
       planes.count > 1 ? filter(std::integral_constant<int, 4>()) : filter(std::integral_constant<int, 1>());
     }
-    CudaContext::Current().KeepTable(std::move(numberTable), m_Stream);
-    CudaContext::Current().KeepTable(std::move(rowTable), m_Stream);
+    CudaContext::Current().KeepTable(std::move(table), m_Stream);
   }
 
   template <typename TResult>

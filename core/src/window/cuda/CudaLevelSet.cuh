@@ -3,6 +3,8 @@
 #ifndef CudaLevelSet_cuh
 #define CudaLevelSet_cuh
 
+#include "device/CudaWarp.cuh"
+
 #include <cstdint>
 
 namespace voxelmaps
@@ -36,7 +38,7 @@ public:
   {
     return (m_Bits[level / wordBits] >> (level % wordBits) & 1u) != 0;
   }
-  /** Called by one thread; returns the number of levels. */
+  /** Called by one thread; returns the number of levels. By hand: each thread may have a set of its own. */
   __device__ int
   MakeRanks()
   {
@@ -47,6 +49,20 @@ public:
       levels += __popc(m_Bits[word]);
     }
     return levels;
+  }
+  /** The same, called by all threads of a block. */
+  __device__ int
+  MakeRanksOfBlock()
+  {
+    static_assert(VWords <= wordBits, "a lane has a word");
+    const int      lane = static_cast<int>(threadIdx.x) % wordBits;
+    const WarpSums sums(lane < VWords ? __popc(m_Bits[lane]) : 0);
+    if (threadIdx.x < VWords)
+    {
+      m_Before[lane] = sums.before;
+    }
+    __syncthreads();
+    return sums.all;
   }
   __device__ int
   Rank(int level) const

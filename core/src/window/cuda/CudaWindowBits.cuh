@@ -3,10 +3,8 @@
 #ifndef CudaWindowBits_cuh
 #define CudaWindowBits_cuh
 
-#include "device/CudaLaunch.h"
 #include "device/CudaPolicy.h"
-#include "window/WindowBox.h"
-#include "window/cuda/CudaSlabEngine.h"
+#include "window/cuda/CudaWindowTile.cuh"
 
 #include <cstdint>
 #include <type_traits>
@@ -95,49 +93,25 @@ __device__ std::uint32_t
   return CountBits(all);
 }
 
-/** How the output is cut into tiles: a warp computes a row of 32 windows after the other along z. */
-struct CudaWindowBitsTiles
+/** Tiles of several slices, one after the other, which windows share. */
+struct CudaWindowBitsLayout
 {
-  static constexpr int lanes = 32;
-  static constexpr int warps = 4;
-  static constexpr int threads = lanes * warps;
+  static constexpr int lanes = CudaWindowTiles::lanes;
+  static constexpr int warps = CudaWindowTiles::maxWarps;
+  static constexpr int threads = CudaWindowTiles::maxThreads;
   static constexpr int maxSlices = 8;
 
-  int          slices;
-  std::int64_t tilesX;
-  std::int64_t tilesY;
-  std::int64_t tilesZ;
+  CudaWindowTiles tiles;
 
-  explicit CudaWindowBitsTiles(const TextureTask & task)
-    : slices(maxSlices)
-    , tilesX((task.outputSize[0] + lanes - 1) / lanes)
-    , tilesY((task.outputSize[1] + warps - 1) / warps)
+  explicit CudaWindowBitsLayout(const TextureTask & task)
+    : tiles(task, warps, maxSlices)
   {
     // Enough tiles for all multiprocessors, about eight for each, matter more than slices that windows share.
     const std::int64_t minNumber = PolicyValue("bits.tiles", 8) * GetCudaDeviceLimits().numberOfMultiprocessors;
-    for (;; slices /= 2)
+    while (tiles.slices > 1 && tiles.Number() < minNumber)
     {
-      tilesZ = (task.outputSize[2] + slices - 1) / slices;
-      if (slices == 1 || this->Number() >= minNumber)
-      {
-        return;
-      }
+      tiles = CudaWindowTiles(task, warps, tiles.slices / 2);
     }
-  }
-  std::int64_t
-  Number() const
-  {
-    return tilesX * tilesY * tilesZ;
-  }
-  /** The first output voxel of a tile. */
-  __device__ void
-  GetStart(std::int64_t tile, std::int64_t (&start)[3]) const
-  {
-    const std::int64_t row = tile / tilesX;
-    const std::int64_t plane = row / tilesY;
-    start[0] = (tile - row * tilesX) * lanes;
-    start[1] = (row - plane * tilesY) * warps;
-    start[2] = plane * slices;
   }
 };
 
@@ -145,10 +119,10 @@ struct CudaWindowBitsTiles
 template <int VWidth, int VSlices, int VLevelBits>
 struct CudaWindowBitsTile
 {
-  using Tiles = CudaWindowBitsTiles;
-  static constexpr int columns = Tiles::lanes + VWidth - 1;
-  static constexpr int rows = Tiles::warps + VWidth - 1;
-  static constexpr int planes = Tiles::maxSlices + VSlices - 1;
+  using Layout = CudaWindowBitsLayout;
+  static constexpr int columns = Layout::lanes + VWidth - 1;
+  static constexpr int rows = Layout::warps + VWidth - 1;
+  static constexpr int planes = Layout::maxSlices + VSlices - 1;
   static_assert(columns <= 64, "a row fits a word");
 
   std::uint64_t words[planes][rows][VLevelBits];
@@ -157,8 +131,8 @@ struct CudaWindowBitsTile
   __device__ void
   Load(const TextureTask & task, const std::int64_t (&start)[3], int slices)
   {
-    const int lane = threadIdx.x % Tiles::lanes;
-    for (int i = threadIdx.x / Tiles::lanes; i < rows * (slices + VSlices - 1); i += Tiles::warps)
+    const int lane = threadIdx.x % Layout::lanes;
+    for (int i = threadIdx.x / Layout::lanes; i < rows * (slices + VSlices - 1); i += Layout::warps)
     {
       const int          plane = i / rows;
       const int          row = i - plane * rows;
@@ -171,7 +145,7 @@ struct CudaWindowBitsTile
                                                                                       : 0;
       };
       const std::uint32_t left = levelAt(lane);
-      const std::uint32_t right = levelAt(lane + Tiles::lanes);
+      const std::uint32_t right = levelAt(lane + Layout::lanes);
 #pragma unroll
       for (int b = 0; b < VLevelBits; ++b)
       {
@@ -195,12 +169,14 @@ public:
   using Tile = CudaWindowBitsTile<VWidth, VSlices, VLevelBits>;
   using Word = std::conditional_t<VWidth <= 5, std::uint32_t, std::uint64_t>;
   static constexpr int rowBits = VWidth + 1;
+  /** About a tenth of a second. */
+  static constexpr std::int64_t partTiles = std::int64_t{ 1 } << (VSlices <= 5 ? 13 : 12);
 
   /** Move the window by one plane, of which it gets the last slice. */
   __device__ void
   Move(const TextureTask & task, const Tile & tile, int row, int plane)
   {
-    const int           lane = threadIdx.x % CudaWindowBitsTiles::lanes;
+    const int           lane = threadIdx.x % CudaWindowTiles::lanes;
     const std::uint32_t columns = (1u << task.window[0]) - 1;
 #pragma unroll
     for (int b = 0; b < VLevelBits; ++b)
@@ -341,20 +317,17 @@ private:
  */
 template <int VWidth, int VSlices, int VLevelBits, typename TStoreBackground, typename TCompute>
 __device__ __forceinline__ void
-ForEachWindowOfBits(const TextureTask & task, const CudaWindowBitsTiles & tiles, std::int64_t number,
+ForEachWindowOfBits(const TextureTask & task, const CudaWindowBitsLayout & layout, const std::int64_t (&start)[3],
                     const TStoreBackground & storeBackground, const TCompute & compute)
 {
-  using Tiles = CudaWindowBitsTiles;
   using Bits = CudaWindowBits<VWidth, VSlices, VLevelBits>;
 
   __shared__ typename Bits::Tile tile;
-  std::int64_t                   start[3];
-  tiles.GetStart(number, start);
-  const int slices = static_cast<int>(min(std::int64_t{ tiles.slices }, task.outputSize[2] - start[2]));
+  const int slices = static_cast<int>(min(std::int64_t{ layout.tiles.slices }, task.outputSize[2] - start[2]));
   tile.Load(task, start, slices);
 
-  const int lane = threadIdx.x % Tiles::lanes;
-  const int row = threadIdx.x / Tiles::lanes;
+  const int lane = threadIdx.x % CudaWindowTiles::lanes;
+  const int row = threadIdx.x / CudaWindowTiles::lanes;
   Bits      bits;
 #pragma unroll 1
   for (int plane = 0; plane < slices + VSlices - 1; ++plane)
@@ -364,31 +337,14 @@ ForEachWindowOfBits(const TextureTask & task, const CudaWindowBitsTiles & tiles,
     {
       continue;
     }
-    const std::int64_t voxel[3] = { start[0] + lane, start[1] + row, start[2] + plane - (VSlices - 1) };
-    const bool         isOutput = voxel[0] < task.outputSize[0] && voxel[1] < task.outputSize[1];
-    const bool         isComputed = isOutput && WindowBox(task, voxel).isComputed;
-    const std::int64_t output = (voxel[2] * task.outputSize[1] + voxel[1]) * task.outputSize[0] + voxel[0];
-    if (isOutput && !isComputed)
+    const CudaTileWindow window(task, start, lane, row, plane - (VSlices - 1));
+    if (window.isOutput && !window.isComputed)
     {
-      storeBackground(output);
+      storeBackground(window.output);
     }
-    bits.Start(isComputed ? task.window[2] : 0);
-    compute(bits, output, isComputed);
+    bits.Start(window.isComputed ? task.window[2] : 0);
+    compute(bits, window.output, window.isComputed);
   }
-}
-
-/** Launch a kernel (task, tiles and what belongs to them, first tile) with a block per tile. */
-template <int VSlices, typename TTask, typename TTiles>
-void
-LaunchWindowsOfBits(void (*kernel)(TTask, TTiles, std::int64_t), const TTask & task, const TTiles & tiles,
-                    std::int64_t number, const CudaMethodResources & resources, const char * doing)
-{
-  // In parts of about a tenth of a second at most, so that an abort is quick.
-  constexpr std::int64_t partTiles = std::int64_t{ 1 } << (VSlices <= 5 ? 13 : 12);
-  LaunchChunked(number, partTiles, resources, doing, [&](std::int64_t first, std::int64_t end) {
-    kernel<<<static_cast<unsigned int>(end - first), CudaWindowBitsTiles::threads, 0, resources.stream>>>(
-      task, tiles, first);
-  });
 }
 } // namespace voxelmaps
 
