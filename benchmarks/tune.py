@@ -83,9 +83,31 @@ POLICIES = [
         "^runlength11,merged/.*window:7/levels:32/CudaWindowWalk",
         "as many blocks of a warp as a multiprocessor runs",
     ),
+    Policy(
+        "glrlm.shared",
+        16384,
+        [0, 40960],
+        "^runlength11,merged/.*window:7/levels:32/CudaWindowWalk",
+        "H100: larger workspaces leave room for less than 14 blocks",
+    ),
+    Policy("gldm.shared", 40960, [0, 16384], "^dependence/.*window:[79]/levels:32/CudaWindowWalk", "not recorded"),
     Policy("gldm.teams", 16, [8, 32, 64], "^dependence/.*window:7/levels:32/CudaWindowWalk", "not recorded"),
     Policy(
-        "ngtdm.teams", 32, [8, 16, 64], "^graytonedifference/.*window:(7|15)/levels:32/CudaWindowWalk", "not recorded"
+        "ngtdm.shared",
+        40960,
+        [0, 16384],
+        "^graytonedifference/.*window:[79]/levels:32/CudaWindowWalk",
+        "not recorded",
+    ),
+    Policy(
+        "ngtdm.warp_voxels",
+        512,
+        [128, 4096],
+        "^graytonedifference/.*window:[79]/levels:32/CudaWindowWalk",
+        "not recorded",
+    ),
+    Policy(
+        "ngtdm.teams", 32, [8, 16, 64], "^graytonedifference/.*window:[79]/levels:32/CudaWindowWalk", "not recorded"
     ),
     Policy(
         "ngtdm.table_warps",
@@ -208,7 +230,9 @@ def check():
     for path in (*sources.rglob("*.cu"), *sources.rglob("*.cuh")):
         text = path.read_text()
         uses = re.findall(r'PolicyValue\("([^"]+)", (\w+)\)', text)
-        uses += re.findall(r'\{ "([^"]+\.teams)", [^}]*?(\w+) \}', text)
+        # A CudaWalkPolicy; workspaces of single threads are never in shared memory.
+        for name, shared, teams in re.findall(r'\{ "(\w+)", [\w:]+, (\d+), (\d+) \};', text):
+            uses += [(f"{name}.teams", teams), *([(f"{name}.shared", shared)] if shared != "0" else [])]
         for name, value in uses:
             named = re.search(rf"constexpr [\w:]+ +{value} = (\d+);", text)
             found[name] = int(named[1] if named else value)

@@ -65,7 +65,7 @@ MaskKernel(const T * pixels, std::int64_t count, bool hasInsideValue, T insideVa
       maximumOfComplement = ~bits > maximumOfComplement ? ~bits : maximumOfComplement;
     }
   });
-  // Few threads find more than those before them.
+  // By hand: few threads find more than those before them.
   if (hasInside && *static_cast<volatile unsigned int *>(&counters->hasInside) == 0)
   {
     atomicOr(&counters->hasInside, 1u);
@@ -80,7 +80,8 @@ MaskKernel(const T * pixels, std::int64_t count, bool hasInsideValue, T insideVa
   }
 }
 
-/** Count the pixels other than 0, and write those for which there is room. */
+/** Count the pixels other than 0, and write those for which there is room. By hand: few are, and CUB's DeviceSelect
+ * writes all. */
 template <typename T>
 __global__ void
 NonzeroKernel(const T * pixels, std::int64_t count, NonzeroPixel * found, unsigned long long room,

@@ -3,11 +3,12 @@
 #ifndef CudaWarp_cuh
 #define CudaWarp_cuh
 
+#include <cooperative_groups.h>
 #include <cub/warp/warp_reduce.cuh>
 #include <cub/warp/warp_scan.cuh>
 #include <cuda/std/functional>
 
-// CUB's collectives of a warp, for all of its lanes, without shared memory. Called by all lanes.
+// Collectives of a warp without shared memory, those of CUB for all of its lanes.
 namespace voxelmaps
 {
 /** The values of all lanes joined in any order; CUB has the result in the first lane only. */
@@ -34,6 +35,19 @@ struct WarpSums
     Scan(none).ExclusiveSum(value, before, all);
   }
 };
+/** A place in a list for each thread that calls this together with others. By hand: CUB needs all lanes. */
+template <typename T>
+__device__ T
+TakePlace(T * number)
+{
+  const auto group = cooperative_groups::coalesced_threads();
+  T          first = 0;
+  if (group.thread_rank() == 0)
+  {
+    first = atomicAdd(number, static_cast<T>(group.size()));
+  }
+  return group.shfl(first, 0) + group.thread_rank();
+}
 } // namespace voxelmaps
 
 #endif // CudaWarp_cuh

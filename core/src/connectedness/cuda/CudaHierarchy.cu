@@ -20,7 +20,7 @@ struct NodePairs
 };
 
 /** List the links between nodes before the first round, but of all links of a tile between the same two nodes only the
- * strongest: if voxels have many neighbors, that is a small part. */
+ * strongest: if voxels have many neighbors, that is a small part. By hand: CUB's ReduceByKey needs a sort of all. */
 template <typename TKeys, int slotBits>
 __global__ void
 __launch_bounds__(contractThreads)

@@ -30,6 +30,7 @@ struct CudaTieTiles
   Wake(const CudaTileGrid & grid, int x, int y, int z) const
   {
     const int tile = ((z >> grid.bits[2]) * grid.tiles[1] + (y >> grid.bits[1])) * grid.tiles[0] + (x >> grid.bits[0]);
+    // By hand: tiles are appended while others are computed.
     if (atomicExch(passes + tile, pass) != pass)
     {
       woken[atomicAdd(numberOfWoken, 1u)] = tile;

@@ -212,7 +212,7 @@ private:
     return GetKeyBytes() + this->GetPixelBytes(size) + this->GetMaskBytes(size) + this->GetLevelBytes(size);
   }
 
-  /** All in one buffer: each allocation takes time. */
+  /** All in one buffer: each allocation takes time. By hand: the sizes are compared with a budget before. */
   bool
   TryAllocate(std::int64_t partSize, std::uint64_t usable)
   {

@@ -128,7 +128,8 @@ private:
     }
   }
 
-  /** The intensity number rank in ascending order, of each lane's rank. */
+  /** The intensity number rank in ascending order, of each lane's rank. By hand: CUB sorts or selects one list at a
+   * time, not ranks of the windows of a warp. */
   __device__ double
   Select(const SharedBox & box, int rank)
   {

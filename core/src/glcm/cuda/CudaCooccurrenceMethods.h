@@ -25,6 +25,7 @@ struct CudaOtherWindows
   __device__ void
   Add(std::int64_t window) const
   {
+    // By hand: few windows are left; CUB's DeviceSelect needs a mark for every window, and reads them all.
     if (list != nullptr)
     {
       list[1 + atomicAdd(list, 1u)] = static_cast<std::uint32_t>(window - first);

@@ -14,6 +14,7 @@
 #include "CudaRankedWindows.cuh"
 #include "device/CudaPolicy.h"
 #include "glcm/MaximalCorrelation.h"
+#include "window/WorkspaceLayout.h"
 #include "window/cuda/CudaComputedWindows.cuh"
 
 namespace voxelmaps
@@ -60,25 +61,33 @@ struct Layout
     std::uint16_t order[blockThreads];
   };
 
-  template <typename TCount>
-  static VOXELMAPS_HOST_DEVICE constexpr int
-  TableWords()
-  {
-    return (tableElements + 1) * static_cast<int>(sizeof(TCount)) / 4 + 1;
-  }
-
   Layout(const CooccurrenceTask & task, int correlationComponent)
     : component(correlationComponent)
     , matrices(task.numberOfOffsets / task.OffsetsPerMatrix())
     , windows(blockThreads / matrices)
     , rankBytes(BlockWindows<blockThreads>::RankBytes(task))
   {}
-  template <typename TCount>
-  std::size_t
-  Bytes() const
+};
+
+template <typename TCount>
+struct BlockMemory
+{
+  Layout::Fixed * fixed;
+  RankedWindow *  windows;
+  std::uint32_t * tables;
+  std::uint8_t *  ranks;
+  std::size_t     bytes;
+
+  VOXELMAPS_HOST_DEVICE
+  BlockMemory(const Layout & layout, char * shared)
   {
-    return sizeof(Fixed) + std::size_t{ 4 } * TableWords<TCount>() * blockThreads +
-           static_cast<std::size_t>(windows) * (sizeof(RankedWindow) + static_cast<std::size_t>(rankBytes));
+    constexpr int   tableWords = (tableElements + 1) * static_cast<int>(sizeof(TCount)) / 4 + 1;
+    WorkspaceLayout workspace(shared, sizeof(double));
+    fixed = workspace.Append<Layout::Fixed>(1);
+    windows = workspace.Append<RankedWindow>(layout.windows);
+    tables = workspace.Append<std::uint32_t>(tableWords * blockThreads);
+    ranks = workspace.Append<std::uint8_t>(layout.windows * layout.rankBytes);
+    bytes = workspace.Bytes();
   }
 };
 
@@ -143,13 +152,12 @@ class MatrixBlock
 {
 public:
   __device__
-  MatrixBlock(const CooccurrenceTask & task, const Layout & layout, char * shared)
+  MatrixBlock(const CooccurrenceTask & task, const Layout & layout, const BlockMemory<TCount> & memory)
     : m_Task(task)
     , m_Layout(layout)
-    , m_Fixed(*reinterpret_cast<Layout::Fixed *>(shared))
-    , m_Tables(shared + sizeof(Layout::Fixed) + layout.windows * sizeof(RankedWindow))
-    , m_Windows(task, layout.windows, reinterpret_cast<RankedWindow *>(shared + sizeof(Layout::Fixed)),
-                reinterpret_cast<std::uint8_t *>(m_Tables + 4 * Layout::TableWords<TCount>() * blockThreads))
+    , m_Fixed(*memory.fixed)
+    , m_Tables(reinterpret_cast<char *>(memory.tables))
+    , m_Windows(task, layout.windows, memory.windows, memory.ranks)
     , m_Thread(static_cast<int>(threadIdx.x))
   {}
 
@@ -231,6 +239,7 @@ private:
                          : window.levels > maxWarpLevels      ? 2
                          : window.levels > maxEightLaneLevels ? 1
                                                               : 0;
+        // By hand, as CudaOtherWindows.
         others.GetList(list)[atomicAdd(others.lengths + list, 1u)] =
           static_cast<std::uint32_t>(window.number - listsFirst);
         continue;
@@ -280,7 +289,7 @@ __launch_bounds__(blockThreads, 2)
   numbers.number = length != nullptr ? *length : numbers.number;
   if (first < numbers.number)
   {
-    MatrixBlock<TCount> block(task, layout, shared);
+    MatrixBlock<TCount> block(task, layout, BlockMemory<TCount>(layout, shared));
     block.Compute(numbers, first, others);
   }
 }
@@ -290,7 +299,7 @@ void
 Launch(const CooccurrenceTask & task, const Layout & layout, const WindowNumbers & numbers,
        const std::uint32_t * length, const CorrelationLists & others, cudaStream_t stream)
 {
-  const std::size_t  bytes = layout.Bytes<TCount>();
+  const std::size_t  bytes = BlockMemory<TCount>(layout, nullptr).bytes;
   const unsigned int blocks =
     BlocksFor(static_cast<std::uint64_t>(numbers.number), static_cast<unsigned int>(layout.windows));
   AllowSharedMemory(FewLevelsKernel<TCount>, bytes);
@@ -314,8 +323,9 @@ CudaFewLevelCorrelationsSupports(const CooccurrenceTask & task)
     return false;
   }
   const Layout layout(task, 0);
-  return (HasSmallCounts(task) ? layout.Bytes<std::uint8_t>() : layout.Bytes<std::uint16_t>()) <=
-         GetCudaDeviceLimits().maxSharedMemoryPerBlock;
+  return (HasSmallCounts(task)
+            ? BlockMemory<std::uint8_t>(layout, nullptr).bytes
+            : BlockMemory<std::uint16_t>(layout, nullptr).bytes) <= GetCudaDeviceLimits().maxSharedMemoryPerBlock;
 }
 
 void

@@ -471,6 +471,7 @@ private:
       m_Tile[i] = m_Tile[i] != 0 ? Table::Code(this->Rank(m_Tile[i] - m_Info.least)) : std::uint16_t{ noLevel };
     }
     __syncthreads();
+    // By hand: two counting sorts of the cells, in memory that the tables have later; CUB's BlockRadixSort needs more.
     this->ForEachCell([&](int i, int j) {
       atomicAdd(differences + level[i] - level[j], 1);
       atomicAdd(sums + level[i] + level[j], 1);
@@ -738,6 +739,7 @@ __launch_bounds__(maxTileWarps * lanesPerWarp, sizeof(TCount) == 1 ? 2 : 1)
   }
   else if (threadIdx.x == 0)
   {
+    // By hand, as CudaOtherWindows.
     otherTiles[1 + atomicAdd(otherTiles, 1u)] = blockIdx.x * layout.tilesX + blockIdx.y;
   }
 }

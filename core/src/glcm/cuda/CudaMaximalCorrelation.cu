@@ -9,6 +9,7 @@
 #include "glcm/MaximalCorrelation.h"
 #include "device/CudaMemory.h"
 #include "window/WindowBox.h"
+#include "window/WorkspaceLayout.h"
 
 #include <algorithm>
 #include <chrono>
@@ -25,7 +26,27 @@ constexpr std::uint64_t scratchBlocksPerMultiprocessor = 2;
 // Windows of a launch of the kernel for few levels, which takes some milliseconds.
 constexpr std::int64_t maxListsWindows = 1 << 20;
 
-/** The memory of a team: numbers, then sets of levels. */
+/** A set of any number of levels, which become ranks. By hand: with CUB's scans of eight lanes, a thread needs 100
+ * bytes of local memory. */
+struct TeamLevelSet
+{
+  std::uint32_t * bits;
+  std::uint32_t * before;
+
+  __device__ void
+  Add(int level) const
+  {
+    atomicOr(bits + level / lanesPerWarp, 1u << (level % lanesPerWarp));
+  }
+  __device__ int
+  Rank(int level) const
+  {
+    const int word = level / lanesPerWarp;
+    return static_cast<int>(before[word]) + __popc(bits[word] & ((1u << (level % lanesPerWarp)) - 1u));
+  }
+};
+
+/** How the windows of a job are computed. */
 struct CorrelationLayout
 {
   int  maxLevels;
@@ -54,29 +75,49 @@ struct CorrelationLayout
       isShared = BytesPerBlock() <= maxSharedMemory;
     }
   }
-  VOXELMAPS_HOST_DEVICE std::ptrdiff_t
-                        NumbersPerTeam() const
-  {
-    const std::ptrdiff_t levels = maxLevels;
-    return TriangleRow(levels) + 2 * levels + (isSymmetric ? 0 : levels * levels + 4 * levels);
-  }
-  VOXELMAPS_HOST_DEVICE std::ptrdiff_t
-                        WordsPerTeam() const
-  {
-    return std::ptrdiff_t{ isSymmetric ? 2 : 4 } * setWords + lanes;
-  }
-  VOXELMAPS_HOST_DEVICE std::size_t
-                        BytesPerTeam() const
-  {
-    return (static_cast<std::size_t>(NumbersPerTeam()) * 8 + static_cast<std::size_t>(WordsPerTeam()) * 4 + 15) / 16 *
-           16;
-  }
   std::size_t
-  BytesPerBlock() const
+  BytesPerBlock() const;
+};
+
+/** The memory of a team: numbers, then sets of levels. */
+struct TeamMemory
+{
+  double *        matrix;
+  double *        first;
+  double *        second;
+  double *        counts;
+  double *        sums;
+  TeamLevelSet    rows;
+  TeamLevelSet    columns;
+  std::uint32_t * partial;
+  std::size_t     bytes;
+
+  VOXELMAPS_HOST_DEVICE
+  TeamMemory(const CorrelationLayout & layout, char * memory)
   {
-    return BytesPerTeam() * static_cast<std::size_t>(std::max(lanesPerWarp / lanes, 1));
+    const std::ptrdiff_t levels = layout.maxLevels;
+    WorkspaceLayout      workspace(memory, sizeof(std::uint32_t));
+    matrix = workspace.Append<double>(TriangleRow(layout.maxLevels));
+    first = workspace.Append<double>(levels);
+    second = workspace.Append<double>(levels);
+    counts = layout.isSymmetric ? matrix : workspace.Append<double>(levels * levels);
+    sums = layout.isSymmetric ? nullptr : workspace.Append<double>(4 * levels);
+    const auto makeSet = [&]() -> TeamLevelSet {
+      std::uint32_t * const bits = workspace.Append<std::uint32_t>(layout.setWords);
+      return { bits, workspace.Append<std::uint32_t>(layout.setWords) };
+    };
+    rows = makeSet();
+    columns = layout.isSymmetric ? rows : makeSet();
+    partial = workspace.Append<std::uint32_t>(layout.lanes);
+    bytes = (workspace.Bytes() + 15) / 16 * 16;
   }
 };
+
+inline std::size_t
+CorrelationLayout::BytesPerBlock() const
+{
+  return TeamMemory(*this, nullptr).bytes * static_cast<std::size_t>(std::max(lanesPerWarp / lanes, 1));
+}
 
 /** A team of lanes; see MaximalCorrelation. */
 template <int VLanes>
@@ -151,26 +192,6 @@ struct TeamLanes
   }
 };
 
-/** A set of any number of levels, which become ranks. By hand: with CUB's scans of eight lanes, a thread needs 100
- * bytes of local memory. */
-struct TeamLevelSet
-{
-  std::uint32_t * bits;
-  std::uint32_t * before;
-
-  __device__ void
-  Add(int level) const
-  {
-    atomicOr(bits + level / lanesPerWarp, 1u << (level % lanesPerWarp));
-  }
-  __device__ int
-  Rank(int level) const
-  {
-    const int word = level / lanesPerWarp;
-    return static_cast<int>(before[word]) + __popc(bits[word] & ((1u << (level % lanesPerWarp)) - 1u));
-  }
-};
-
 template <int VLanes, bool VSymmetric>
 class TeamCorrelation
 {
@@ -179,24 +200,20 @@ class TeamCorrelation
 
 public:
   __device__
-  TeamCorrelation(const CooccurrenceTask & task, const CorrelationLayout & layout, char * memory, const int * cancelled)
+  TeamCorrelation(const CooccurrenceTask & task, const CorrelationLayout & layout, const TeamMemory & memory,
+                  const int * cancelled)
     : m_Task(task)
     , m_Layout(layout)
     , m_Team{ static_cast<int>(threadIdx.x) % VLanes, cancelled }
-    , m_Matrix(reinterpret_cast<double *>(memory))
-    , m_First(m_Matrix + TriangleRow(layout.maxLevels))
-    , m_Second(m_First + layout.maxLevels)
-    , m_Counts(layout.isSymmetric ? m_Matrix : m_Second + layout.maxLevels)
-    , m_Sums(m_Counts + std::ptrdiff_t{ layout.maxLevels } * layout.maxLevels)
-    , m_Rows{ reinterpret_cast<std::uint32_t *>(m_Matrix + layout.NumbersPerTeam()), nullptr }
-    , m_Columns{}
-    , m_Partial(nullptr)
-  {
-    m_Rows.before = m_Rows.bits + layout.setWords;
-    m_Columns.bits = layout.isSymmetric ? m_Rows.bits : m_Rows.before + layout.setWords;
-    m_Columns.before = m_Columns.bits + layout.setWords;
-    m_Partial = m_Columns.before + layout.setWords;
-  }
+    , m_Matrix(memory.matrix)
+    , m_First(memory.first)
+    , m_Second(memory.second)
+    , m_Counts(memory.counts)
+    , m_Sums(memory.sums)
+    , m_Rows(memory.rows)
+    , m_Columns(memory.columns)
+    , m_Partial(memory.partial)
+  {}
 
   /** The window of a voxel, or none. */
   __device__ void
@@ -453,9 +470,9 @@ __launch_bounds__(blockThreads<VLanes>)
   extern __shared__ __align__(16) char shared[];
   constexpr int                        teams = blockThreads<VLanes> / VLanes;
   const int                            team = static_cast<int>(threadIdx.x) / VLanes;
-  char * const                         memory = layout.isShared ? shared + team * layout.BytesPerTeam()
-                                                                : scratch + std::size_t{ blockIdx.x } * layout.BytesPerTeam();
-  TeamCorrelation<VLanes, VSymmetric>  correlation(task, layout, memory, cancelled);
+  const std::size_t                    bytes = TeamMemory(layout, nullptr).bytes;
+  const TeamMemory memory(layout, layout.isShared ? shared + team * bytes : scratch + blockIdx.x * bytes);
+  TeamCorrelation<VLanes, VSymmetric> correlation(task, layout, memory, cancelled);
   for (std::int64_t first = firstWindow + std::int64_t{ blockIdx.x } * teams; first < endWindow;
        first += std::int64_t{ gridDim.x } * teams)
   {

@@ -10,6 +10,7 @@
 #include "window/cuda/CudaThreadTables.cuh"
 #include "window/cuda/CudaWindowTile.cuh"
 #include "window/WindowBox.h"
+#include "window/WorkspaceLayout.h"
 #include "glcm/CooccurrenceFormulas.h"
 
 #include <algorithm>
@@ -44,17 +45,12 @@ struct SortedKeySteps
     std::int64_t besideDiagonal;
     std::int64_t onDiagonal;
   };
-  static constexpr int         numberOfTerms = 2 * maxSortedPairs + 1;
-  static constexpr int         numberOfSums = maxSortedPairs + 1;
-  static constexpr std::size_t bytes = numberOfTerms * sizeof(Cell) + numberOfSums * sizeof(std::int64_t);
+  static constexpr int numberOfTerms = 2 * maxSortedPairs + 1;
+  static constexpr int numberOfSums = maxSortedPairs + 1;
 
   char * cells;
   char * sums; // t(n + 1) - t(n)
 
-  __device__ explicit SortedKeySteps(char * shared)
-    : cells(shared)
-    , sums(shared + numberOfTerms * sizeof(Cell))
-  {}
   /** From t(n) for n up to twice the number of pairs; by all threads of the block. */
   __device__ void
   Load(const std::int64_t * t, int maxPairs) const
@@ -208,27 +204,6 @@ struct PairsLayout
       components[static_cast<int>(task.features[f])] = f;
     }
   }
-  std::size_t
-  SharedBytes() const
-  {
-    constexpr std::size_t blockBytes =
-      SortedKeySteps::bytes + SortedKeySteps::numberOfTerms * sizeof(std::int64_t) + sizeof(LevelRange);
-    return blockBytes + RoundedTileBytes() +
-           static_cast<std::size_t>(tiles.rows) * BlockTables<1>::Bytes(keyWords + 2 * countWords);
-  }
-  /** Number of warps that a multiprocessor runs at a time. */
-  int
-  Warps(const CudaDeviceLimits & limits) const
-  {
-    constexpr std::size_t reservedBytes = 1024; // by the system, for each block
-    const std::size_t     blocks = (limits.maxSharedMemoryPerBlock + reservedBytes) / (SharedBytes() + reservedBytes);
-    return std::min(static_cast<int>(blocks) * tiles.rows, warpsPerMultiprocessor);
-  }
-  VOXELMAPS_HOST_DEVICE std::size_t
-                        RoundedTileBytes() const
-  {
-    return (static_cast<std::size_t>(tileVoxels) * sizeof(std::uint16_t) + 15) / 16 * 16;
-  }
 };
 
 /** Features that need sorted keys. */
@@ -258,15 +233,20 @@ struct PairsMemory
   LevelRange *    range;
   std::uint16_t * tile;
   char *          tables;
+  std::size_t     bytes;
 
-  __device__
+  VOXELMAPS_HOST_DEVICE
   PairsMemory(const PairsLayout & layout, char * shared)
-    : keySteps(shared)
-    , terms(reinterpret_cast<std::int64_t *>(shared + SortedKeySteps::bytes))
-    , range(reinterpret_cast<LevelRange *>(terms + SortedKeySteps::numberOfTerms))
-    , tile(reinterpret_cast<std::uint16_t *>(range + 1))
-    , tables(reinterpret_cast<char *>(tile) + layout.RoundedTileBytes())
-  {}
+  {
+    WorkspaceLayout workspace(shared, sizeof(std::int64_t));
+    keySteps.cells = workspace.Append<char>(SortedKeySteps::numberOfTerms * sizeof(SortedKeySteps::Cell));
+    keySteps.sums = workspace.Append<char>(SortedKeySteps::numberOfSums * sizeof(std::int64_t));
+    terms = workspace.Append<std::int64_t>(SortedKeySteps::numberOfTerms);
+    range = workspace.Append<LevelRange>(1);
+    tile = workspace.Append<std::uint16_t>(layout.tileVoxels);
+    tables = workspace.Append<char>(layout.tiles.rows * BlockTables<1>::Bytes(layout.keyWords + 2 * layout.countWords));
+    bytes = workspace.Bytes();
+  }
 
   __device__ void
   LoadSteps(const CooccurrenceTask & task, const PairsLayout & layout) const
@@ -712,13 +692,23 @@ WantsAll(const CooccurrenceTask & task)
          task.aggregation != CooccurrenceJob::Aggregation::PerDirection;
 }
 
+/** Number of warps that a multiprocessor runs at a time, with so many in a block. */
+int
+CountWarps(const CooccurrenceTask & task, int rows, const CudaDeviceLimits & limits)
+{
+  constexpr std::size_t reservedBytes = 1024; // by the system, for each block
+  const std::size_t     bytes = PairsMemory(PairsLayout(task, rows), nullptr).bytes;
+  const std::size_t     blocks = (limits.maxSharedMemoryPerBlock + reservedBytes) / (bytes + reservedBytes);
+  return std::min(static_cast<int>(blocks) * rows, warpsPerMultiprocessor);
+}
+
 /** Rows of a block: small blocks where large ones do not fit, or half as many warps again run at a time, which is with
  * more than 200 levels in 5 x 5 x 5. */
 int
 ChooseRows(const CooccurrenceTask & task, const CudaDeviceLimits & limits)
 {
-  const int small = PairsLayout(task, smallRows).Warps(limits);
-  const int large = PairsLayout(task, largeRows).Warps(limits);
+  const int small = CountWarps(task, smallRows, limits);
+  const int large = CountWarps(task, largeRows, limits);
   return 2 * small >= 3 * large ? smallRows : largeRows;
 }
 
@@ -729,7 +719,7 @@ Launch(const CooccurrenceTask & task, const std::int32_t * pairList, const std::
 {
   constexpr int     threads = VRows * lanesPerWarp;
   const PairsLayout layout(task, VRows);
-  const std::size_t bytes = layout.SharedBytes();
+  const std::size_t bytes = PairsMemory(layout, nullptr).bytes;
   const auto        kernel = SortedPairsKernel<TNumber, TDivision, VRows, VAll>;
   AllowSharedMemory(kernel, bytes);
 
@@ -810,7 +800,7 @@ CudaSortedPairsSupports(const CooccurrenceTask & task, const CudaDeviceLimits & 
   return task.scales.symmetric && task.OffsetsPerMatrix() == 1 && task.numberOfGrayLevels <= maxLevels &&
          task.maxPairs <= maxSortedPairs && task.arithmetic != CooccurrenceArithmetic::Bits256 && !task.wideMoments &&
          !task.wideWeights &&
-         PairsLayout(task, ChooseRows(task, limits)).SharedBytes() <= limits.maxSharedMemoryPerBlock;
+         PairsMemory(PairsLayout(task, ChooseRows(task, limits)), nullptr).bytes <= limits.maxSharedMemoryPerBlock;
 }
 
 std::vector<std::int32_t>

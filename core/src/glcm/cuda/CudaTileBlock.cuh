@@ -683,6 +683,7 @@ __launch_bounds__(maxTileWarps * lanesPerWarp, 1)
       }
       else if (threadIdx.x == 0)
       {
+        // By hand, as CudaOtherWindows.
         otherTiles[1 + atomicAdd(otherTiles, 1u)] = tile;
       }
     }

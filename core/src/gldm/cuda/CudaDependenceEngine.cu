@@ -346,7 +346,7 @@ Launch(const DependenceTask & task, const CudaMethodResources & resources)
 
 using Walk = DependenceWalk<CudaThreadBlock>;
 
-constexpr CudaWalkPolicy policy{ "gldm.teams", CudaThreadBlock::lanesPerWarp, 40960, 16 };
+constexpr CudaWalkPolicy policy{ "gldm", CudaThreadBlock::lanesPerWarp, 40960, 16 };
 
 // Two bits each, in 32.
 constexpr int maxBitOffsets = 13;

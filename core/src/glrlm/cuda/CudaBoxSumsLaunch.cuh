@@ -53,7 +53,7 @@ StagingBytes(const RunLengthTask & task)
 using Kernel = void (*)(RunLengthTask, BoxSumsTiling, std::int64_t);
 
 /** Start a kernel for all tiles: with two sets of sums in shared memory, so that it waits half as often, if they fit.
- */
+ * By hand: tables, then these sets, whose place the results have at the end. */
 inline void
 Launch(Kernel kernel, const RunLengthTask & task, BoxSumsTiling tiling, std::size_t sumBytes, std::size_t tableBytes,
        std::size_t minBytes, cudaStream_t stream)

@@ -271,7 +271,8 @@ private:
     }
   }
 
-  /** Sums of columns as bytes or halves. The order of levels in the words does not matter: their squares are added. */
+  /** Sums of columns as bytes or halves, by hand as LaneSum. The order of levels in the words does not matter: their
+   * squares are added. */
   static __device__ void
   SumAlongX(std::uint32_t nibbles, int width, std::uint32_t (&columns)[wordsPerGroup])
   {

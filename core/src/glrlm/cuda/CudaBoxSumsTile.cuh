@@ -250,7 +250,7 @@ WriteAverages(const RunLengthTask & task, const BoxSumsTiling & tiling, const Bo
   __syncwarp();
 }
 
-/** Sum over `width` lanes from this one on. */
+/** Sum over `width` lanes from this one on. By hand: sums of CUB do not overlap. */
 template <int VMax, typename T>
 __device__ T
 LaneSum(T value, int width)

@@ -88,7 +88,7 @@ struct SlideLayout
   }
 };
 
-/** The levels, t(n + 1) - t(n), and the results of segments from the first one on. */
+/** The levels, t(n + 1) - t(n), and the results of segments from the first one on. By hand, as SlidingBytes. */
 struct SlideBuffers
 {
   std::uint16_t *  levels;
@@ -105,14 +105,9 @@ PrepareKernel(const __grid_constant__ RunLengthTask task, const __grid_constant_
   ForEachInGrid(layout.size[0] * layout.size[1] * layout.size[2], [&](std::int64_t i) {
     const std::int64_t row = i / layout.size[0];
     const std::int64_t at[3] = { i - row * layout.size[0], row % layout.size[1], row / layout.size[1] };
-    std::int64_t       from[3];
-    bool               isInside = true;
-    for (int axis = 0; axis < 3; ++axis)
-    {
-      from[axis] = at[axis] + task.outputToLevels[axis] - task.anchor[axis];
-      isInside = isInside && from[axis] >= 0 && from[axis] < task.levelsSize[axis];
-    }
-    buffers.levels[i] = isInside ? task.levels[task.LevelOffset(from[0], from[1], from[2])] : 0;
+    buffers.levels[i] = task.LevelAt(at[0] + task.outputToLevels[0] - task.anchor[0],
+                                     at[1] + task.outputToLevels[1] - task.anchor[1],
+                                     at[2] + task.outputToLevels[2] - task.anchor[2]);
   });
 }
 

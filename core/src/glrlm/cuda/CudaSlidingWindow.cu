@@ -503,6 +503,7 @@ private:
     }
     if (m_Longest > m_LongestTold)
     {
+      // By hand: few threads find a longer one.
       atomicMax(m_TileLongest, m_Longest);
       m_LongestTold = m_Longest;
     }

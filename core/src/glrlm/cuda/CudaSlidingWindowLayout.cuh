@@ -242,7 +242,7 @@ MakeLayout(const RunLengthTask & task)
   return layout;
 }
 
-/** Bytes of the buffers. */
+/** Bytes of the buffers. By hand, as how many segments fit follows from these. */
 struct SlidingBytes
 {
   std::uint64_t links;

@@ -31,7 +31,7 @@ using Word = std::uint32_t;
 /** Numbers of voxels and of zones of a window: at most 32 * 5. */
 using Count = std::uint8_t;
 
-/** The tables of a thread in shared memory, in words of 32 bits. */
+/** The tables of a thread in shared memory, in words of 32 bits. By hand: WorkspaceLayout lays out bytes of a block. */
 struct BitPlanesLayout
 {
   int levelBits;
@@ -412,7 +412,7 @@ HalfWords(int entries)
   return (entries + 1) / 2;
 }
 
-/** The tables of a warp in shared memory, in words of 32 bits. */
+/** The tables of a warp in shared memory, in words of 32 bits. By hand: windows begin in different banks. */
 struct BitSlicesLayout
 {
   int levelBits;
@@ -755,6 +755,7 @@ public:
       // AddGroup takes each zone for a level.
       sums.axes[levelAxis].nonUniformity = m_Slice == 0 ? m_LevelNonUniformity : 0;
     }
+    // By hand: as many steps as the slices need; CUB's HeadSegmentedReduce always has five, of 50 words each.
     for (int distance = 1; distance < m_Layout.slices; distance *= 2)
     {
       const SizeMatrixSums other = GetSumsBeyond(sums, distance);

@@ -388,9 +388,9 @@ CudaWalkPolicy
 MakePolicy(const GrayToneDifferenceTask & task)
 {
   // A warp for small windows.
-  constexpr int maxWarpVoxels = 512;
-  const int     threads = task.windowVoxels <= maxWarpVoxels ? CudaThreadBlock::lanesPerWarp : CudaThreadBlock::maxSize;
-  return { "ngtdm.teams", threads, 40960, 32 };
+  const bool isWarp = task.windowVoxels <= PolicyValue("ngtdm.warp_voxels", 512);
+  const int  threads = isWarp ? CudaThreadBlock::lanesPerWarp : CudaThreadBlock::maxSize;
+  return { "ngtdm", threads, 40960, 32 };
 }
 
 CudaScratchBytes

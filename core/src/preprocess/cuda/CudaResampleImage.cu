@@ -45,6 +45,7 @@ LoadKernel(Pixels<TPixel> pixels, std::int64_t sizeX, std::int64_t sizeY, std::i
     {
       if (value - value != 0.0)
       {
+        // By hand: hardly any pixel comes here.
         atomicMin(firstNonfinite, static_cast<unsigned long long>(i));
       }
     }

@@ -4,10 +4,10 @@
 
 #include "common/ParallelFor.h"
 #include "device/CudaNumberKey.h"
+#include "device/CudaWarp.cuh"
 #include "discretization/GrayLevelFormula.h"
 #include "discretization/GrayLevelJob.h"
 
-#include <cooperative_groups.h>
 #include <cub/device/device_radix_sort.cuh>
 
 #include <algorithm>
@@ -79,7 +79,7 @@ struct RegionArrays
   }
 };
 
-// --- Labels and their extents, in a hash table
+// --- Labels and their extents, in a hash table. By hand: ReduceByKey of CUB needs a sort of all voxels.
 
 struct LabelSlot
 {
@@ -373,13 +373,7 @@ IntensityKernel(const __grid_constant__ RegionArrays arrays, const __grid_consta
     }
     const DeviceIndex  at = volume.IndexOf(i);
     const std::int64_t place = ((index.z + at.z) * arrays.size.y + index.y + at.y) * arrays.size.x + index.x + at.x;
-    const auto         group = cooperative_groups::coalesced_threads();
-    Word               first = 0;
-    if (group.thread_rank() == 0)
-    {
-      first = atomicAdd(number, static_cast<Word>(group.size()));
-    }
-    const Word entry = group.shfl(first, 0) + group.thread_rank();
+    const Word         entry = TakePlace(number);
     intensities[entry] =
       VisitPixel(arrays.pixelType, arrays.pixels, place, [](auto pixel) { return ToOrderedBits(pixel); });
     regions[entry] = RegionVolume::Region(voxel) - 1;

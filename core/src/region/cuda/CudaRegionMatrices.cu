@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "region/cuda/CudaRegionVolume.h"
 
+#include "device/CudaWarp.cuh"
 #include "ngtdm/GrayToneDifferenceFormulas.h"
 
-#include <cooperative_groups.h>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_select.cuh>
@@ -26,6 +26,7 @@ constexpr Word maxTableElements = Word{ 1 } << 25;
 
 // --- Where a count goes
 
+/** Counts in a table of all matrices. By hand: CUB's DeviceHistogram needs a list of the elements. */
 struct TableSink
 {
   Word * table;
@@ -36,19 +37,6 @@ struct TableSink
     atomicAdd(table + element, count);
   }
 };
-
-/** A place in a list for each thread that calls this together with others. */
-__device__ Word
-TakePlace(Word * number)
-{
-  const auto group = cooperative_groups::coalesced_threads();
-  Word       first = 0;
-  if (group.thread_rank() == 0)
-  {
-    first = atomicAdd(number, static_cast<Word>(group.size()));
-  }
-  return group.shfl(first, 0) + group.thread_rank();
-}
 
 /** Counts the entries of a list. */
 struct NumberSink

@@ -145,6 +145,7 @@ SurfaceKernel(const __grid_constant__ RegionVolume volume, const __grid_constant
       {
         AddPowers(x - 1, -1, number, sum, squares);
       }
+      // By hand: sums by region; CUB's ReduceByKey needs sorted regions.
       // Negative ones wrap around, and so do the sums, whose values are right in the end.
       const std::int64_t values[numberOfMoments] = { number,  sum,     y * number,     z * number,     squares,
                                                      sum * y, sum * z, y * number * y, y * number * z, z * number * z };

@@ -119,7 +119,7 @@ public:
     , m_Events(isOutputCopied ? std::make_unique<Events>() : nullptr)
   {}
 
-  /** All in one buffer: each allocation takes time. */
+  /** All in one buffer: each allocation takes time. By hand: the sizes are compared with a budget before. */
   bool
   TryAllocate(const Bytes & bytes)
   {

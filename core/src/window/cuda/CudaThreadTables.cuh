@@ -29,8 +29,8 @@ struct CudaThreadTables
     return (entries * static_cast<int>(sizeof(T)) + wordBytes - 1) / wordBytes;
   }
   /** Bytes of so many words of each thread. */
-  static constexpr std::size_t
-  Bytes(int words)
+  static constexpr VOXELMAPS_HOST_DEVICE std::size_t
+                                         Bytes(int words)
   {
     return static_cast<std::size_t>(words) * wordStride;
   }

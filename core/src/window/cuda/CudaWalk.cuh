@@ -130,18 +130,17 @@ public:
 /** How the walk of a class is launched. */
 struct CudaWalkPolicy
 {
-  /** Name of the number of teams, a PolicyValue. */
   const char * name;
   /** Threads of a block. */
   int threads;
-  /** A larger workspace is in device memory. */
-  std::size_t maxSharedBytes;
-  /** Teams in flight on every multiprocessor, if there is memory for them. */
-  int teamsPerMultiprocessor;
+  /** PolicyValue name.shared: a larger workspace is in device memory, as are those of single threads. */
+  std::int64_t maxSharedBytes;
+  /** PolicyValue name.teams: in flight on every multiprocessor, if there is memory for them. */
+  std::int64_t teamsPerMultiprocessor;
 };
 
 /** For walks of single threads, as those of weighted matrices, which are added up in one order. */
-constexpr CudaWalkPolicy cudaThreadWalkPolicy{ "weighted.teams", 64, 0, 512 };
+constexpr CudaWalkPolicy cudaThreadWalkPolicy{ "weighted", 64, 0, 512 };
 
 /** Compilers access shared memory faster if they know that it is. */
 template <typename TWalk, bool VIsShared>
@@ -188,12 +187,14 @@ struct CudaWalkTeams
 
   CudaWalkTeams(const typename TWalk::Task & task, const CudaWalkPolicy & policy)
     : workspaceBytes((TWalk::GetWorkspaceBytes(task) + 15) / 16 * 16)
-    , areShared(workspaceBytes <= policy.maxSharedBytes)
+    , areShared(!TWalk::usesSingleThreads && static_cast<std::int64_t>(workspaceBytes) <=
+                                               PolicyValue(std::string(policy.name) + ".shared", policy.maxSharedBytes))
     , groups(static_cast<std::int64_t>((NumberOfVoxels(task.outputSize) + TWalk::numberOfWindows - 1) /
                                        TWalk::numberOfWindows))
-    , number(std::min(static_cast<std::uint64_t>(groups),
-                      static_cast<std::uint64_t>(GetCudaDeviceLimits().numberOfMultiprocessors) *
-                        static_cast<std::uint64_t>(PolicyValue(policy.name, policy.teamsPerMultiprocessor))))
+    , number(std::min(
+        static_cast<std::uint64_t>(groups),
+        static_cast<std::uint64_t>(GetCudaDeviceLimits().numberOfMultiprocessors) *
+          static_cast<std::uint64_t>(PolicyValue(std::string(policy.name) + ".teams", policy.teamsPerMultiprocessor))))
   {}
 };
 
