@@ -391,7 +391,7 @@ cdef extern from *:
       given.Set(job.outputSize, "output_size");
       given.Set(job.output, "output");
       given.Set(job.outputIsDouble, "is_double");
-      job.execution = MakeExecution(given);
+      job.execution = MakeExecution(given.values);
     }
 
     void
@@ -671,10 +671,10 @@ cdef extern from *:
         vector[FilterTerm] terms
         FilterCombination combination
 
-    cdef enum FilterBoundary "voxelmaps::FilterBoundary":
+    cdef enum FilterBoundary "voxelmaps::FilterImageEnums::Boundary":
         pass
 
-    cdef enum FilterCombination "voxelmaps::FilterCombination":
+    cdef enum FilterCombination "voxelmaps::FilterImageEnums::Combination":
         pass
 
     cdef cppclass RelativeHierarchy "voxelmaps::RelativeFuzzyConnectednessHierarchy":
@@ -935,13 +935,13 @@ def filter_image(*, images, has_progress, **given):
 
 
 def response_map(*, parameters, **given):
-    """Compute a ResponseMapJob; see compute_feature_maps.
+    """Compute a ResponseMapJob; see compute_region_features.
 
     parameters    Dict of parameters of the ITK filter, such as support_size, that differ from their defaults.
     device        -1 for the CPU.
     pixels, pixel_type, size, spacing, output_index, output_size, output, is_double, threads, is_on_device, stream
     """
-    ResponseMap(_with_thread(given), _as_in_itk(parameters))
+    ResponseMap(_with_thread(given), parameters)
 
 
 def estimate_affinity(scene, seeds, unsigned int radius, labels_of_seeds=()):
