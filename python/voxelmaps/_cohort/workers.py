@@ -192,14 +192,19 @@ def outcomes_of_dask(address, task, cases):
             absolute = {name: getattr(case, name).absolute() for name in ("image", "mask", "output")}
             futures[client.submit(compute, task, case._replace(**absolute), pure=False)] = number
         while futures:
-            # A process that crashes while it starts is not started again by dask, so that cases would wait forever.
+            # A process that crashes while it starts is not started again by dask, so that cases, and results that it had, would be waited
+            # for without end.
             with contextlib.suppress(TimeoutError):
                 for future in distributed.as_completed(list(futures), loop=client.loop, timeout=_SECONDS_TO_WAIT):
-                    number = futures.pop(future)
+                    number = futures[future]
                     try:
-                        yield number, *future.result()
+                        outcome = number, *future.result(timeout=_SECONDS_TO_WAIT)
                     except Exception as error:
+                        if isinstance(error, TimeoutError) and future.status != "error":
+                            continue
                         text = _CRASHED if type(error).__name__ == "KilledWorker" else paths.one_line(error)
-                        yield number, [Outcome(cases[number], cases[number].labels, error=text)], []
+                        outcome = number, [Outcome(cases[number], cases[number].labels, error=text)], []
+                    del futures[future]
+                    yield outcome
             if futures and cluster is not None:
                 cluster.scale(len(cluster.worker_spec))
