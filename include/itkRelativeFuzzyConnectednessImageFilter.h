@@ -46,13 +46,12 @@ namespace itk
  * their seeds. Audigier and Lotufo \cite Audigier2007 call what several optimal forests label differently the tie zone.
  *
  * With Distance, a voxel with \f$f(l, v) = F(v) > 0\f$ for several labels \f$l\f$ gets the label of the nearest voxel
- * without such a tie, along links between voxels with ties of which none is weaker than the voxel that it leads to. So
- * only tied labels arrive, and each of them by a path that is strongest throughout, as for Iterative. Lengths are in
- * units of 1/64 of the smallest spacing; of labels at equal distances, the one with the first seed in memory is the
- * nearest. So labels depend neither on their numbers nor on the order of seeds, and both competitions give the same. If
- * labels have affinities of their own, stronger labels can surround a voxel with a tie, so that none of its labels
- * arrives; it gets the one with the first seed. To decide by a second rule where strengths are equal is the idea of
- * power watersheds \cite Couprie2011.
+ * without such a tie, along links between voxels with ties of which each leads to a voxel that has the same tied labels
+ * or more, so that it is one of these labels. Lengths are in units of 1/64 of the smallest spacing; of labels at equal
+ * distances, the one with the first seed in memory is the nearest. So labels depend neither on their numbers nor on the
+ * order of seeds, and both competitions give the same. If labels have affinities of their own, stronger labels can
+ * surround a voxel with a tie, so that none of its labels arrives; it gets the one with the first seed. To decide by a
+ * second rule where strengths are equal is the idea of power watersheds \cite Couprie2011.
  *
  * \par Outputs
  * - The labels; 0 for voxels that no path reaches, for ties with Background, and below MinimumStrength.

@@ -217,15 +217,6 @@ TEST_P(RelativeFuzzyConnectednessRandom, TiesByDistanceGoToTiedLabels)
           result[voxel] == 0 ? 0 : strengths.scenes[static_cast<std::size_t>(result[voxel]) - 1][voxel];
         ASSERT_EQ(strongest, strength) << "voxel " << voxel << " has the label " << result[voxel];
       }
-      if (isOneScene)
-      {
-        // What the iteration decides is not a tie that the distance could decide otherwise.
-        const Labels iterative = Oracle::ComputeIterative(scene, labels, strengths);
-        for (std::size_t voxel = 0; voxel < result.size(); ++voxel)
-        {
-          ASSERT_TRUE(iterative[voxel] == 0 || iterative[voxel] == result[voxel]) << "voxel " << voxel;
-        }
-      }
     }
   }
   EXPECT_GT(ties, 1000u);

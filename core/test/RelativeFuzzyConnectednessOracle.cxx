@@ -78,7 +78,6 @@ ComputeStrengths(const Scene & scene, const Labels & seedLabels,
       prepare(label, labelScene);
     }
     strengths.scenes.push_back(FuzzyConnectednessOracle::ComputeKeys(labelScene));
-    strengths.edges.push_back(FuzzyConnectednessOracle::MakeEdges(labelScene));
     const Keys & keys = strengths.scenes.back();
     for (std::size_t voxel = 0; voxel < count; ++voxel)
     {
@@ -126,18 +125,17 @@ ComputeNearest(const Scene & scene, const Labels & seedLabels, const Strengths &
   }
   const double smallest = scene.size[2] > 1 ? std::min({ scene.spacing[0], scene.spacing[1], scene.spacing[2] })
                                             : std::min(scene.spacing[0], scene.spacing[1]);
-  const auto   getLength = [&](const Edge & edge) {
-    double       squares = 0.0;
-    std::int64_t a = edge.a;
-    std::int64_t b = edge.b;
-    for (int d = 0; d < 3; ++d)
-    {
-      const double steps = static_cast<double>(a % scene.size[d] - b % scene.size[d]) * (scene.spacing[d] / smallest);
-      squares += steps * steps;
-      a /= scene.size[d];
-      b /= scene.size[d];
-    }
-    return std::llround(64.0 * std::sqrt(squares));
+  const int    most = scene.adjacency == FuzzyConnectednessOracle::Adjacency::Face       ? 1
+                      : scene.adjacency == FuzzyConnectednessOracle::Adjacency::FaceEdge ? 2
+                                                                                         : 3;
+  const auto   isStrongest = [&](const Keys & keys, std::int64_t voxel) {
+    return keys[voxel] != notReached && keys[voxel] == strengths.first[voxel];
+  };
+  // Whether all labels that are strongest at a voxel are so at another one.
+  const auto includes = [&](std::int64_t voxel, std::int64_t other) {
+    return std::all_of(strengths.scenes.begin(), strengths.scenes.end(), [&](const Keys & keys) {
+      return !isStrongest(keys, other) || isStrongest(keys, voxel);
+    });
   };
   std::vector<std::int64_t> nearest(labels.size(), far);
   std::vector<std::int64_t> next(labels.size(), far);
@@ -155,58 +153,58 @@ ComputeNearest(const Scene & scene, const Labels & seedLabels, const Strengths &
         open.emplace(0, voxel);
       }
     }
-    const auto   index = std::find(strengths.labels.begin(), strengths.labels.end(), label) - strengths.labels.begin();
-    const Keys & keys = strengths.scenes[static_cast<std::size_t>(index)];
-    std::vector<std::vector<std::pair<std::int64_t, Edge>>> edges(labels.size());
-    for (const Edge & edge : strengths.edges[static_cast<std::size_t>(index)])
-    {
-      edges[edge.a].emplace_back(edge.b, edge);
-      edges[edge.b].emplace_back(edge.a, edge);
-    }
     while (!open.empty())
     {
       const auto [distance, voxel] = *open.begin();
       open.erase(open.begin());
-      for (const auto & [to, edge] : edges[static_cast<std::size_t>(voxel)])
+      const std::int64_t at[3] = { voxel % scene.size[0],
+                                   voxel / scene.size[0] % scene.size[1],
+                                   voxel / (scene.size[0] * scene.size[1]) };
+      for (int step = 0; step < 27; ++step)
       {
-        const auto at = static_cast<std::size_t>(to);
-        // The link carries a strength that no other label exceeds.
-        const bool         carries = std::min(keys[static_cast<std::size_t>(voxel)], edge.key) == strengths.first[at];
-        const std::int64_t length = distance + getLength(edge);
-        if (isTie(to) && carries && length < distances[at])
+        const int by[3] = { step % 3 - 1, step / 3 % 3 - 1, step / 9 - 1 };
+        const int axes = std::abs(by[0]) + std::abs(by[1]) + std::abs(by[2]);
+        bool      isInside = axes >= 1 && axes <= most;
+        double    squares = 0.0;
+        for (int d = 0; d < 3; ++d)
         {
-          open.erase({ distances[at], to });
+          isInside = isInside && at[d] + by[d] >= 0 && at[d] + by[d] < scene.size[d];
+          squares += by[d] * by[d] * (scene.spacing[d] / smallest) * (scene.spacing[d] / smallest);
+        }
+        const std::int64_t to = voxel + (by[2] * scene.size[1] + by[1]) * scene.size[0] + by[0];
+        const std::int64_t length = distance + std::llround(64.0 * std::sqrt(squares));
+        if (isInside && isTie(to) && includes(to, voxel) && length < distances[to])
+        {
+          open.erase({ distances[to], to });
           open.emplace(length, to);
-          distances[at] = length;
+          distances[to] = length;
         }
       }
     }
+    const auto index = std::find(strengths.labels.begin(), strengths.labels.end(), label) - strengths.labels.begin();
     for (std::size_t voxel = 0; voxel < labels.size(); ++voxel)
     {
+      const bool isTied =
+        isStrongest(strengths.scenes[static_cast<std::size_t>(index)], static_cast<std::int64_t>(voxel));
+      firstTied[voxel] = firstTied[voxel] == 0 && isTied ? label : firstTied[voxel];
       next[voxel] = std::min(next[voxel], std::max(nearest[voxel], distances[voxel]));
       if (distances[voxel] < nearest[voxel])
       {
         nearest[voxel] = distances[voxel];
         winners[voxel] = label;
       }
-      const bool isTied = isTie(static_cast<std::int64_t>(voxel)) && keys[voxel] == strengths.first[voxel];
-      if (isTied && firstTied[voxel] == 0)
-      {
-        firstTied[voxel] = label;
-      }
     }
   }
   for (std::size_t voxel = 0; voxel < labels.size(); ++voxel)
   {
-    if (!isTie(static_cast<std::int64_t>(voxel)))
+    if (isTie(static_cast<std::int64_t>(voxel)))
     {
-      continue;
-    }
-    winners[voxel] = nearest[voxel] == far ? firstTied[voxel] : winners[voxel];
-    if (margins != nullptr)
-    {
-      const double lead = static_cast<double>(next[voxel] - nearest[voxel]);
-      (*margins)[voxel] = nearest[voxel] == far ? -1.0 : next[voxel] == far ? 0.0 : -64.0 / (64.0 + lead);
+      winners[voxel] = nearest[voxel] == far ? firstTied[voxel] : winners[voxel];
+      if (margins != nullptr)
+      {
+        const double lead = static_cast<double>(next[voxel] - nearest[voxel]);
+        (*margins)[voxel] = nearest[voxel] == far ? -1.0 : next[voxel] == far ? 0.0 : -64.0 / (64.0 + lead);
+      }
     }
   }
   return winners;

@@ -25,8 +25,6 @@ struct Strengths
   Labels labels;
   /** For every label, keys of all voxels. */
   std::vector<Keys> scenes;
-  /** For every label, the links by its affinity. */
-  std::vector<std::vector<FuzzyConnectednessOracle::Edge>> edges;
   /** Greatest key of any label, and greatest key of all labels but one that has the greatest. */
   Keys first;
   Keys second;
@@ -42,11 +40,11 @@ Labels
 ComputeRelative(const Strengths & strengths, TieRule tieRule);
 
 /** The label of the greatest key; of several such labels, that of the nearest voxel without a tie along paths through
- * voxels of which each is tied for this label and has its strength along the path, in units of 1/64 of the smallest
- * spacing; at equal distances, or without such a path, the one that has the first seed in memory. By Dijkstra's
- * algorithm, for one label after another. Only voxels that count take part. If margins is not null, those of voxels
- * with ties are set: -1 / (1 + lead), where the lead is by how many smallest spacings the nearest voxel of any other
- * label is farther; 0 if there is none, and -1 without a path of any label. */
+ * voxels with ties, each of which has all labels that have the greatest key at the voxel before, in units of 1/64 of
+ * the smallest spacing; at equal distances, or without such a path, the one that has the first seed in memory. By
+ * Dijkstra's algorithm, for one label after another. Only voxels that count take part. If margins is not null, those of
+ * voxels with ties are set: -1 / (1 + lead), where the lead is by how many smallest spacings the nearest voxel of any
+ * other label is farther; 0 if there is none, and -1 without a path. */
 Labels
 ComputeNearest(const Scene & scene, const Labels & seedLabels, const Strengths & strengths,
                const std::vector<bool> & counts, std::vector<double> * margins = nullptr);

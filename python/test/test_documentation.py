@@ -51,12 +51,12 @@ def test_code_of_the_documentation(page, data, tmp_path, monkeypatch, request):
         exec(compile(block, page, "exec"), names)
 
 
-def test_links_of_the_documentation():
-    for page in ALL_PAGES:
-        folder = (ROOT / page).parent
-        text = re.sub(r"^```.*?^```", "", (ROOT / page).read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
-        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
-            assert (folder / link).exists(), f"{page}: {link}"
+@pytest.mark.parametrize("page", ALL_PAGES)
+def test_links_of_the_documentation(page):
+    folder = (ROOT / page).parent
+    text = re.sub(r"^```.*?^```", "", (ROOT / page).read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+        assert (folder / link).exists(), link
 
 
 # --- Tables ------------------------------------------------------------------------------------------------------------

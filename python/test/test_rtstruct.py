@@ -249,6 +249,31 @@ def test_contours_that_are_not_regions(folder, contours, frames, words):
     assert not [word for word in words if word not in message], message
 
 
+def test_files_that_are_truncated(folder):
+    """Wherever they end, no structure is lost."""
+    path = written(folder, {2: [contour(SQUARE, k) for k in (1, 2)], 3: [contour(HOLE, k) for k in (1, 2)]})
+    whole = path.read_bytes()
+    for size in np.linspace(400, len(whole) - 1, 23).astype(int):
+        path.write_bytes(whole[:size])
+        for label in ("all", "R3"):
+            with pytest.raises(ValueError, match="rs.dcm.*(truncated|corrupt)"):
+                voxelmaps.region_features(str(folder / "0.dcm"), path, label=label, features="shape_VoxelVolume")
+
+
+def test_headers_that_are_not_valid(folder, tmp_path):
+    path = written(folder, {2: [contour(SQUARE, 1)]})
+    number = b"\x06\x30\x22\x00IS\x02\x00"
+    path.write_bytes(path.read_bytes().replace(number + b"2 ", number + b"xy"))
+    with pytest.raises(ValueError, match="an item of the RTSTRUCT has a ROINumber that is no integer"):
+        voxelmaps.feature_maps(folder, path, label=2, features="firstorder_Mean")
+    for name in ("a.dcm", "b.dcm"):
+        save(tmp_path / name, rtstruct({2: [contour(SQUARE, 1)]}))
+    with pytest.raises(
+        ValueError, match="no DICOM series with images, but 2 files of RT Structure Set Storage: pass one of them"
+    ):
+        voxelmaps.feature_maps(folder, tmp_path, label=2, features="firstorder_Mean")
+
+
 def test_several_references(folder):
     """A structure of another image of the same frame, and one whose frame the file does not have, as after anonymization."""
     good = [contour(SQUARE, 1)]

@@ -275,6 +275,13 @@ def test_lean_body_mass_and_surface(tmp_path, sex):
             ["RadiopharmaceuticalInformationSequence (0054,0016) is missing"],
         ),
         ({"RadiopharmaceuticalInformationSequence": [items(**ITEM)] * 2}, ["has 2 items"]),
+        ({"item": {"RadionuclideHalfLife": "nan"}}, ["RadionuclideHalfLife (0018,1075) is nan", "in s"]),
+        (
+            {"of_slice": lambda k: {"RescaleSlope": 1 if k else None}},
+            ["RescaleSlope (0028,1053) is missing in '0.dcm'"],
+        ),
+        ({"of_slice": lambda k: {"RescaleSlope": 1 - 2 * k}}, ["RescaleSlope (0028,1053) is -1 in '1.dcm'", "above 0"]),
+        ({"RescaleIntercept": -3}, ["RescaleIntercept (0028,1052) is -3 in '0.dcm'", "must be 0"]),
         ({"of_slice": lambda k: {"PatientWeight": 70 + k}}, ["slices differ in PatientWeight", "70", "71"]),
         ({"of_slice": lambda k: {"Units": "BQML" if k else "GML"}}, ["slices differ in Units"]),
     ],

@@ -372,7 +372,8 @@ def labels(
         A voxel goes to the label with the strongest path, or, iteratively, to the label whose strongest path no other label blocks.
     tie_rule : {"background", "lowest_label", "distance"}, default "distance"
         Ties between labels get 0, the lowest of the tied labels, or that of them whose nearest voxel without a tie is at the least
-        distance, in mm along paths of ties that have the strength of the tie. With "distance", both competitions give the same labels.
+        distance, in mm along paths of ties, on which labels become tied but none ceases to be. With "distance", both competitions give
+        the same labels.
     smoothing : float, default 0
         Standard deviation, in voxels, of a Gaussian that the image is smoothed with first. Noise opens paths through weak edges; 0.7 helps
         most after some strokes.

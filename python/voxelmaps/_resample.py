@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import functools
 import math
-import os
 from typing import TYPE_CHECKING, Any, NamedTuple, Tuple, overload
 
 import numpy as np
@@ -51,14 +50,6 @@ class Grid(NamedTuple):
         }
 
 
-def _memory():
-    """Bytes of memory that this machine has."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError):
-        return math.inf
-
-
 # Names in errors of the core -> those of parameters here.
 _OF_CORE = {
     "The default value": "default_value",
@@ -97,10 +88,11 @@ def resampled(
         )
     shape = (*array.shape[:-dimension], *reversed(grid.size))
     voxels, size = math.prod(shape), np.dtype(dtype).itemsize
-    if library.device is None and voxels * size > _memory():
+    memory = _core.machine_memory()
+    if library.device is None and memory is not None and voxels * size > memory:
         raise ValueError(
             f"the result has {' x '.join(map(str, grid.size))} voxels (x, y, z), {voxels * size / 2**30:.3g} GiB, but this machine has "
-            f"{_memory() / 2**30:.3g} GiB of memory: choose a larger spacing, or a smaller grid"
+            f"{memory / 2**30:.3g} GiB of memory: choose a larger spacing, or a smaller grid"
         )
     output = _arrays.Array(library.empty(shape, dtype), library)
     source = Grid(tuple(reversed(array.shape[-dimension:])), *volume[1:])

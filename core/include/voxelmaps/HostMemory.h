@@ -6,6 +6,7 @@
 #include "voxelmaps/CoreExport.h"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace voxelmaps
 {
@@ -14,6 +15,10 @@ namespace voxelmaps
  * ordinary pages. The content does not change. */
 VoxelMapsCore_EXPORT void
 UseHugePages(void * data, std::size_t bytes);
+
+/** Bytes of memory of this machine; the greatest number where the system does not say, as on Windows. */
+VoxelMapsCore_EXPORT std::uint64_t
+                     GetMachineMemory();
 } // namespace voxelmaps
 
 #endif // voxelmaps_VoxelMapsHostMemory_h

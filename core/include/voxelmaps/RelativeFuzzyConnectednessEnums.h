@@ -44,9 +44,9 @@ public:
     /** They get the smallest number among these labels. */
     LowestLabel,
     /** Voxels whose greatest strength is the same for several labels get the label of the nearest voxel that has one,
-     * along links between such voxels that are not weaker than the voxel that they lead to, so that it is one of these
-     * labels. Lengths are in millimeters, in units of 1/64 of the smallest spacing; at equal distances, and where labels
-     * with affinities of their own cut all of these off, the label whose first seed comes first in memory. The result
+     * along links to such voxels where the same labels are tied or more, so that it is one of the tied labels. Lengths
+     * are in millimeters, in units of 1/64 of the smallest spacing; at equal distances, and where labels with
+     * affinities of their own cut all tied labels off, the label whose first seed comes first in memory. The result
      * depends neither on the numbers of labels nor on the competition. After a proposal in \cite Couprie2011 to decide
      * plateaus by a second rule. */
     Distance

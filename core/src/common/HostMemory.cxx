@@ -10,6 +10,8 @@
 
 #if defined(__linux__)
 #  include <sys/mman.h>
+#endif
+#if defined(__unix__) || defined(__APPLE__)
 #  include <unistd.h>
 #endif
 #if defined(__SSE2__) || defined(_M_X64)
@@ -29,6 +31,20 @@ constexpr std::uintptr_t hugePageBytes = std::uintptr_t{ 2 } << 20;
 constexpr int adviceToPopulate = 23;
 #endif
 } // namespace
+
+std::uint64_t
+GetMachineMemory()
+{
+#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long pageSize = sysconf(_SC_PAGESIZE);
+  if (pages > 0 && pageSize > 0)
+  {
+    return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(pageSize);
+  }
+#endif
+  return ~std::uint64_t{ 0 };
+}
 
 void
 UseHugePages(void * data, std::size_t bytes)

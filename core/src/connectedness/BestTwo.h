@@ -40,6 +40,21 @@ struct BestTwo
   }
 };
 
+/** Add a label to the set of those that are strongest at a voxel, from its key and the greatest key before. */
+VOXELMAPS_HOST_DEVICE inline void
+AddToSet(std::uint32_t key, std::uint32_t best, std::uint32_t rank, std::size_t wordsPerSet, std::uint32_t * words)
+{
+  if (key < best || key == noKey)
+  {
+    return;
+  }
+  for (std::size_t i = 0; key > best && i < wordsPerSet; ++i)
+  {
+    words[i] = 0;
+  }
+  words[rank / 32] |= 1u << rank % 32;
+}
+
 /** Call f(label, job) for the scenes of all labels, each with its own affinity, in the order in which they win ties:
  * the lowest label first, or for Distance, the one whose first seed comes first. */
 template <typename TFunction>

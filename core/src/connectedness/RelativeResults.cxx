@@ -18,22 +18,17 @@ struct Keys
 };
 } // namespace
 
-RelativeResults::RelativeResults(const RelativeFuzzyConnectednessJob & job, std::uint32_t * ties)
+RelativeResults::RelativeResults(const RelativeFuzzyConnectednessJob & job, std::uint32_t * sets)
   : m_Job(job)
   , m_Combination(MakeAffinityTerms(job).combination)
   , m_MinKey(MinKey(job))
-  , m_Ties(ties)
+  , m_Sets(sets)
 {}
 
-template <typename TGetLabel, typename TGetKeys>
+template <typename TGetLabel>
 void
-RelativeResults::WriteLabels(std::int64_t first, int count, const TGetLabel & getLabel, const TGetKeys & getKeys) const
+RelativeResults::WriteLabels(std::int64_t first, int count, const TGetLabel & getLabel) const
 {
-  for (int i = 0; m_Ties != nullptr && i < count; ++i)
-  {
-    const Keys keys = getKeys(i);
-    m_Ties[first + i] = keys.winner >= m_MinKey && keys.winner <= keys.others ? keys.winner : noKey;
-  }
   const auto write = [&](auto * out) {
     for (int i = 0; i < count; ++i)
     {
@@ -92,9 +87,17 @@ RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * stre
     {
       return component.label;
     }
-    return keepsTies ? seeds.GetLowestLabel(component.seed, keys.winner) : std::uint16_t{ 0 };
+    return keepsTies ? static_cast<std::uint16_t>(seeds.GetValue(component.seed, keys.winner)) : std::uint16_t{ 0 };
   };
-  this->WriteLabels(first, count, getLabel, getKeys);
+  for (int i = 0; m_Sets != nullptr && i < count; ++i)
+  {
+    const Keys          keys = getKeys(i);
+    const std::uint32_t seed = components[numbers[i]].seed;
+    m_Sets[first + i] = keys.winner < m_MinKey      ? 0
+                        : keys.winner > keys.others ? seeds.GetValue(seed) + 1
+                                                    : seeds.GetValue(seed, keys.winner) + 1;
+  }
+  this->WriteLabels(first, count, getLabel);
   this->WriteStrengths(first, count, getKeys);
 }
 
@@ -104,7 +107,7 @@ RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * keys
 {
   const auto getKeys = [&](int i) { return Keys{ keys[i], otherKeys[i] }; };
   const auto getLabel = [&](int i) { return keys[i] >= m_MinKey ? labels[i] : std::uint16_t{ 0 }; };
-  this->WriteLabels(first, count, getLabel, getKeys);
+  this->WriteLabels(first, count, getLabel);
   this->WriteStrengths(first, count, getKeys);
 }
 } // namespace voxelmaps

@@ -75,11 +75,10 @@ public:
         const std::uint16_t * labels) const;
 
 private:
-  /** Write getLabel(i) for voxel first + i, and whether it is a tie; getKeys(i) returns the keys of the winner and of
-   * any other label. */
-  template <typename TGetLabel, typename TGetKeys>
+  /** Write getLabel(i) for voxel first + i. */
+  template <typename TGetLabel>
   void
-  WriteLabels(std::int64_t first, int count, const TGetLabel & getLabel, const TGetKeys & getKeys) const;
+  WriteLabels(std::int64_t first, int count, const TGetLabel & getLabel) const;
 
   /** Write strengths and margins, if they are wanted. */
   template <typename TGetKeys>
@@ -89,7 +88,7 @@ private:
   const RelativeFuzzyConnectednessJob & m_Job;
   const Combination                     m_Combination;
   const std::uint32_t                   m_MinKey;
-  std::uint32_t * const                 m_Ties;
+  std::uint32_t * const                 m_Sets;
 };
 } // namespace voxelmaps
 

@@ -8,17 +8,23 @@
 
 namespace voxelmaps
 {
-SeedTree::SeedTree(const std::vector<std::uint16_t> & labels, std::vector<ComponentLink> links,
+SeedTree::SeedTree(const std::vector<std::uint16_t> & labels, std::vector<ComponentLink> links, TieSets * sets,
                    const std::function<void()> & checkAbort)
   : m_Labels(labels)
+  , m_Values(labels.begin(), labels.end())
   , m_Parents(labels.size())
   , m_Keys(labels.size(), noKey)
   , m_OtherKeys(labels.size(), noKey)
   , m_FirstSteps(labels.size() + 1, 0)
 {
   std::iota(m_Parents.begin(), m_Parents.end(), 0u);
+  if (sets != nullptr)
+  {
+    std::transform(
+      labels.begin(), labels.end(), m_Values.begin(), [sets](std::uint16_t label) { return sets->GetSet(label); });
+  }
   std::vector<std::uint32_t> sizes(labels.size(), 1);
-  std::vector<std::uint16_t> lowest(labels);
+  std::vector<std::uint32_t> values(m_Values);
   std::vector<std::uint32_t> mixedKeys(labels.size(), noKey); // at which a root's tree got a second label
   std::vector<std::pair<std::uint32_t, SeedTreeStep>> rootSteps;
   const auto                                          findRoot = [this](std::uint32_t seed) {
@@ -51,14 +57,16 @@ SeedTree::SeedTree(const std::vector<std::uint16_t> & labels, std::vector<Compon
     m_Parents[other] = root;
     m_Keys[other] = link.key;
     sizes[root] += sizes[other];
-    if (mixedKeys[root] == noKey && (mixedKeys[other] != noKey || lowest[root] != lowest[other]))
+    if (mixedKeys[root] == noKey && (mixedKeys[other] != noKey || values[root] != values[other]))
     {
       mixedKeys[root] = link.key;
     }
-    if (lowest[other] < lowest[root])
+    const std::uint32_t value =
+      sets != nullptr ? sets->Join(values[root], values[other]) : std::min(values[root], values[other]);
+    if (value != values[root])
     {
-      lowest[root] = lowest[other];
-      rootSteps.push_back({ root, { link.key, lowest[root] } });
+      values[root] = value;
+      rootSteps.push_back({ root, { link.key, value } });
       ++m_FirstSteps[root + 1];
     }
   }

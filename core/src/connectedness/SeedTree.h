@@ -4,6 +4,7 @@
 #define SeedTree_h
 
 #include "connectedness/ConnectednessKeys.h"
+#include "connectedness/TieDistances.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,25 +13,27 @@
 
 namespace voxelmaps
 {
-/** The lowest label of a tree of seeds from a key downwards. */
+/** What the labels of a tree of seeds give together from a key downwards: the lowest of them, or the number of their
+ * set.
+ */
 struct SeedTreeStep
 {
   std::uint32_t key;
-  std::uint16_t label;
+  std::uint32_t value;
 };
 
 /** The arrays of a SeedTree, for host and device. */
 struct SeedTreeView
 {
-  const std::uint16_t * labels;
+  const std::uint32_t * values;     // of the seeds themselves
   const std::uint32_t * parents;    // of a root: itself
   const std::uint32_t * keys;       // at which a seed was hung below its parent
   const std::uint32_t * firstSteps; // of every seed; at the end, the number of steps
   const SeedTreeStep *  steps;      // by falling keys
 
   /** See SeedTree. */
-  VOXELMAPS_HOST_DEVICE std::uint16_t
-                        GetLowestLabel(std::uint32_t seed, std::uint32_t key) const
+  VOXELMAPS_HOST_DEVICE std::uint32_t
+                        GetValue(std::uint32_t seed, std::uint32_t key) const
   {
     while (parents[seed] != seed && keys[seed] >= key)
     {
@@ -45,7 +48,7 @@ struct SeedTreeView
       begin = steps[middle].key >= key ? middle + 1 : begin;
       end = steps[middle].key >= key ? end : middle;
     }
-    return begin == firstSteps[seed] ? labels[seed] : steps[begin - 1].label;
+    return begin == firstSteps[seed] ? values[seed] : steps[begin - 1].value;
   }
 };
 
@@ -60,9 +63,9 @@ struct SeedTreeView
 class SeedTree
 {
 public:
-  /** labels has one label per seed. Links are consumed. checkAbort is called every few milliseconds, if there is any.
-   */
-  SeedTree(const std::vector<std::uint16_t> & labels, std::vector<ComponentLink> links,
+  /** labels has one label per seed. Values are the numbers of sets, which are added to those that are there, or if this
+   * is null, labels. Links are consumed. checkAbort is called every few milliseconds, if there is any. */
+  SeedTree(const std::vector<std::uint16_t> & labels, std::vector<ComponentLink> links, TieSets * sets,
            const std::function<void()> & checkAbort = {});
 
   std::uint16_t
@@ -78,17 +81,24 @@ public:
     return m_OtherKeys[seed];
   }
 
-  /** Lowest label among all seeds that are connected to this one by paths of at least this key. */
-  std::uint16_t
-  GetLowestLabel(std::uint32_t seed, std::uint32_t key) const
+  /** The value of the label of a seed. */
+  std::uint32_t
+  GetValue(std::uint32_t seed) const
   {
-    return this->GetView().GetLowestLabel(seed, key);
+    return m_Values[seed];
+  }
+
+  /** The value of the labels of all seeds that are connected to this one by paths of at least this key. */
+  std::uint32_t
+  GetValue(std::uint32_t seed, std::uint32_t key) const
+  {
+    return this->GetView().GetValue(seed, key);
   }
 
   SeedTreeView
   GetView() const
   {
-    return { m_Labels.data(), m_Parents.data(), m_Keys.data(), m_FirstSteps.data(), m_Steps.data() };
+    return { m_Values.data(), m_Parents.data(), m_Keys.data(), m_FirstSteps.data(), m_Steps.data() };
   }
 
   const std::vector<std::uint32_t> &
@@ -104,10 +114,11 @@ public:
 
 private:
   const std::vector<std::uint16_t> & m_Labels;
+  std::vector<std::uint32_t>         m_Values;
   std::vector<std::uint32_t>         m_Parents;
   std::vector<std::uint32_t>         m_Keys;
   std::vector<std::uint32_t>         m_OtherKeys;
-  /** For seeds that are or were roots of more than themselves: the lowest labels of their trees. */
+  /** For seeds that are or were roots of more than themselves: the values of their trees. */
   std::vector<std::uint32_t> m_FirstSteps;
   std::vector<SeedTreeStep>  m_Steps;
 };

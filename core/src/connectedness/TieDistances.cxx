@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -52,29 +53,87 @@ TieDistances::TieDistances(const RelativeFuzzyConnectednessJob & job)
   }
 }
 
-std::vector<TieGroup>
-MakeTieGroups(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances)
+TieSets::TieSets(const TieDistances & distances)
+  : m_Distances(distances)
+  , m_WordsPerSet((this->GetNumberOfLabels() + 31) / 32)
+{}
+
+TieSets::Words
+TieSets::CopyWords(std::uint32_t set) const
 {
-  const std::vector<std::uint16_t> & labels = distances.rankLabels;
-  std::vector<TieGroup>              groups;
-  TieGroup                           common{ job.affinity, std::vector<std::uint8_t>(labels.size(), 0) };
-  bool                               isCommon = false;
-  for (std::size_t rank = 0; rank < labels.size(); ++rank)
+  const std::uint32_t labels = this->GetNumberOfLabels();
+  if (set >= labels)
   {
-    const auto own = job.labelAffinities.find(labels[rank]);
-    if (own == job.labelAffinities.end())
+    const auto first = m_Words.begin() + static_cast<std::ptrdiff_t>(std::size_t{ set - labels } * m_WordsPerSet);
+    return Words(first, first + m_WordsPerSet);
+  }
+  Words words(m_WordsPerSet, 0);
+  words[set / 32] = 1u << set % 32;
+  return words;
+}
+
+std::uint32_t
+TieSets::Join(std::uint32_t set, std::uint32_t other)
+{
+  if (set == other)
+  {
+    return set;
+  }
+  const auto [found, isNew] = m_Joined.try_emplace(std::minmax(set, other), 0);
+  if (isNew)
+  {
+    Words       words = this->CopyWords(set);
+    const Words others = this->CopyWords(other);
+    std::transform(words.begin(), words.end(), others.begin(), words.begin(), std::bit_or<>());
+    found->second = this->Find(words, 0);
+  }
+  return found->second;
+}
+
+std::vector<std::uint32_t>
+TieSets::Find(const std::vector<std::uint32_t> & words)
+{
+  std::vector<std::uint32_t> numbers(words.size() / std::max(m_WordsPerSet, 1u));
+  for (std::size_t voxel = 0; voxel < numbers.size(); ++voxel)
+  {
+    const auto first = words.begin() + static_cast<std::ptrdiff_t>(voxel * m_WordsPerSet);
+    // Most voxels have the set of the voxel before.
+    if (voxel > 0 && std::equal(first, first + m_WordsPerSet, first - m_WordsPerSet))
     {
-      common.hasRank[rank] = 1;
-      isCommon = true;
-      continue;
+      numbers[voxel] = numbers[voxel - 1];
     }
-    groups.push_back({ own->second, std::vector<std::uint8_t>(labels.size(), 0) });
-    groups.back().hasRank[rank] = 1;
+    else if (std::any_of(first, first + m_WordsPerSet, [](std::uint32_t word) { return word != 0; }))
+    {
+      numbers[voxel] = this->Find(words, voxel * m_WordsPerSet) + 1;
+    }
   }
-  if (isCommon)
+  return numbers;
+}
+
+/** The number of the set whose words begin at first. */
+std::uint32_t
+TieSets::Find(const Words & words, std::size_t first)
+{
+  const auto begin = words.begin() + static_cast<std::ptrdiff_t>(first);
+  Words      set(begin, begin + m_WordsPerSet);
+  const auto next = this->GetNumberOfLabels() + static_cast<std::uint32_t>(m_Sets.size());
+  const auto used = std::find_if(set.begin(), set.end(), [](std::uint32_t word) { return word != 0; });
+  const bool isOne =
+    (*used & (*used - 1)) == 0 && std::all_of(used + 1, set.end(), [](std::uint32_t word) { return word == 0; });
+  if (isOne)
   {
-    groups.push_back(common);
+    std::uint32_t rank = 32 * static_cast<std::uint32_t>(used - set.begin());
+    for (std::uint32_t word = *used; word != 1; word /= 2)
+    {
+      ++rank;
+    }
+    return rank;
   }
-  return groups;
+  const auto [found, isNew] = m_Sets.try_emplace(set, next);
+  if (isNew)
+  {
+    m_Words.insert(m_Words.end(), set.begin(), set.end());
+  }
+  return found->second;
 }
 } // namespace voxelmaps

@@ -7,25 +7,28 @@
 #include "connectedness/AffinityPlan.h"
 #include "voxelmaps/RelativeFuzzyConnectednessJob.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace voxelmaps
 {
 /** The tie rule Distance: values derived from the parameters of a job.
  *
- * The zone of ties are the voxels that several labels have the same greatest strength for. Such a voxel gets the label
- * of the nearest voxel that has a label, along links between voxels of the zone that pass labels on: a link does if
- * neither it nor the voxel that it leads from is weaker than the voxel that it leads to. A path is as long as its links
- * in millimeters, each rounded to a unit of 1/64 of the smallest spacing. Of labels at equal distances, the one whose
- * first seed comes first in memory is the nearest, so that neither the numbers of labels nor the order of seeds matter.
+ * The zone of ties are the voxels that several labels have the same greatest strength for: they are tied there. Such a
+ * voxel gets the label of the nearest voxel that only one label is strongest at, along links between voxels of the
+ * zone. A link leads from a voxel to another one at which all of its labels are tied, too, so that only tied labels
+ * arrive. A path is as long as its links in millimeters, each rounded to a unit of 1/64 of the smallest spacing. Of
+ * labels at equal distances, the one whose first seed comes first in memory is the nearest, so that neither the numbers
+ * of labels nor the order of seeds matter.
  *
- * Only tied labels arrive at a voxel, because by such a link, a label has the strength of the voxel there. At least one
- * does: on a strongest path to the voxel, follow the links back to the first voxel that is stronger, or has a label.
- * All these links pass labels on, and the voxel has a label, or one arrives there for the same reason.
- *
- * If labels have affinities of their own, links pass on a label by its own affinity. A label that is stronger at the
- * voxels around can then cut off a voxel of the zone; this gets the tied label whose first seed comes first.
+ * At least one label arrives, if all have the same affinity: follow a strongest path to the voxel back to the first
+ * voxel that is stronger, or at which one label is strongest. None of these links is weaker than the voxel that it
+ * leads to, so that what is tied before it has this strength behind it. And at the voxel that is stronger a label
+ * arrives for the same reason. If labels have affinities of their own, stronger ones can cut off a voxel of the zone;
+ * this gets the tied label whose first seed comes first.
  *
  * Distance and rank of the label make a key: distance << rankBits | rank. Keys of neighbors differ by stepKeys, and the
  * smallest key that paths lead to does not depend on the order in which voxels are looked at.
@@ -50,32 +53,90 @@ struct TieDistances
   std::vector<std::uint64_t> stepKeys;
 };
 
-/** The ranks of labels that have the same affinity. */
-struct TieGroup
+/** Sets of labels that are tied, for host and device. The numbers of sets of one label are the ranks of labels. */
+struct TieSetView
 {
-  FuzzyConnectednessAffinity affinity;
-  /** For every rank, 1 if its label is in the group, else 0. */
-  std::vector<std::uint8_t> hasRank;
+  std::uint32_t         numberOfLabels;
+  std::uint32_t         wordsPerSet;
+  const std::uint32_t * words; // of sets of several labels, one bit per rank
+
+  /** Whether all labels of another set are in a set of several labels. */
+  VOXELMAPS_HOST_DEVICE bool
+  Includes(std::uint32_t set, std::uint32_t other) const
+  {
+    if (set == other)
+    {
+      return true;
+    }
+    const std::uint32_t * const mine = words + std::size_t{ set - numberOfLabels } * wordsPerSet;
+    if (other < numberOfLabels)
+    {
+      return (mine[other / 32] >> other % 32 & 1u) != 0;
+    }
+    const std::uint32_t * const others = words + std::size_t{ other - numberOfLabels } * wordsPerSet;
+    bool                        includes = true;
+    for (std::uint32_t i = 0; includes && i < wordsPerSet; ++i)
+    {
+      includes = (others[i] & ~mine[i]) == 0;
+    }
+    return includes;
+  }
 };
 
-std::vector<TieGroup>
-MakeTieGroups(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances);
-
-/** Keys of the nearest label and of the nearest other one. */
-struct TieLead
+/** Sets of labels, each of which has a number. */
+class TieSets
 {
-  std::uint64_t first;
-  std::uint64_t second;
+public:
+  explicit TieSets(const TieDistances & distances);
 
-  /** With those of other labels. */
-  VOXELMAPS_HOST_DEVICE TieLead
-  With(const TieLead & others) const
+  /** The number of the set of one label. */
+  std::uint32_t
+  GetSet(std::uint16_t label) const
   {
-    const bool          isNearer = first < others.first;
-    const TieLead &     nearer = isNearer ? *this : others;
-    const std::uint64_t farther = isNearer ? others.first : first;
-    return { nearer.first, farther < nearer.second ? farther : nearer.second };
+    return m_Distances.labelRanks[label];
   }
+  std::uint32_t
+  GetNumberOfLabels() const
+  {
+    return static_cast<std::uint32_t>(m_Distances.rankLabels.size());
+  }
+  std::uint32_t
+  GetWordsPerSet() const
+  {
+    return m_WordsPerSet;
+  }
+  const std::vector<std::uint32_t> &
+  GetWords() const
+  {
+    return m_Words;
+  }
+  TieSetView
+  GetView() const
+  {
+    return { this->GetNumberOfLabels(), m_WordsPerSet, m_Words.data() };
+  }
+
+  /** The number of the set that two sets make. */
+  std::uint32_t
+  Join(std::uint32_t set, std::uint32_t other);
+
+  /** For every voxel, the number of its set after 1; 0 for an empty set. Each has the words of a set. */
+  std::vector<std::uint32_t>
+  Find(const std::vector<std::uint32_t> & words);
+
+private:
+  using Words = std::vector<std::uint32_t>;
+
+  Words
+  CopyWords(std::uint32_t set) const;
+  std::uint32_t
+  Find(const Words & words, std::size_t first);
+
+  const TieDistances &                                             m_Distances;
+  const std::uint32_t                                              m_WordsPerSet;
+  Words                                                            m_Words;
+  std::map<Words, std::uint32_t>                                   m_Sets;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> m_Joined;
 };
 
 /** The lead of a voxel whose zone of ties no other label reaches. */

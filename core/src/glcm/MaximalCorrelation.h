@@ -151,28 +151,14 @@ struct MaximalCorrelation
     for (int begin = 0; begin < rows; begin += team.step)
     {
       const int i = begin + team.first;
-      for (int j = 0; i < rows && j <= i; j += sideBySide)
+      for (int j = 0; i < rows && j <= i; ++j)
       {
-        TReal         sums[sideBySide]{};
-        const TReal * others[sideBySide];
-        VOXELMAPS_UNROLL
-        for (int n = 0; n < sideBySide; ++n)
-        {
-          // Rows behind the last one repeat it, and are not stored.
-          others[n] = row(j + n < i ? j + n : i);
-        }
-        const TReal * const elements = row(i);
+        TReal sum{};
         for (int k = 0; k < columns; ++k)
         {
-          for (int n = 0; n < sideBySide; ++n)
-          {
-            sums[n] += elements[k] * others[n][k];
-          }
+          sum += row(i)[k] * row(j)[k];
         }
-        for (int n = 0; n < sideBySide && j + n <= i; ++n)
-        {
-          matrix[(TriangleRow(i) + j + n) * stride] = sums[n];
-        }
+        matrix[(TriangleRow(i) + j) * stride] = sum;
       }
       if (team.FinishColumn(begin))
       {
@@ -381,9 +367,6 @@ struct MaximalCorrelation
   }
 
 private:
-  /** So many sums do not wait for each other; a sum of one order waits for each of its additions. */
-  static constexpr int sideBySide = 4;
-
   static VOXELMAPS_HOST_DEVICE TReal
   Sum(int number, const TReal * values)
   {
@@ -404,44 +387,6 @@ private:
     return sum > 0.0 ? 1.0 / TTeam::SquareRoot(sum * total) : zero;
   }
 
-  /** For Multiply(): add what VNumber rows from first on add to the product. */
-  template <int VNumber>
-  static VOXELMAPS_HOST_DEVICE void
-  MultiplyRows(int begin, int first, const TReal * matrix, const TReal * v, TReal * product)
-  {
-    TReal         sums[VNumber]{};
-    TReal         rowValues[VNumber];
-    const TReal * rows[VNumber];
-    for (int n = 0; n < VNumber; ++n)
-    {
-      rowValues[n] = v[first + n];
-      rows[n] = matrix + TriangleRow(first + n);
-    }
-    VOXELMAPS_UNROLL
-    for (int j = begin; j < first; ++j)
-    {
-      const TReal columnValue = v[j];
-      TReal       sum = product[j];
-      for (int n = 0; n < VNumber; ++n)
-      {
-        const TReal element = rows[n][j];
-        sums[n] += element * columnValue;
-        sum += element * rowValues[n];
-      }
-      product[j] = sum;
-    }
-    for (int n = 0; n < VNumber; ++n)
-    {
-      const int i = first + n;
-      for (int j = first; j < i; ++j)
-      {
-        sums[n] += rows[n][j] * v[j];
-        product[j] += rows[n][j] * rowValues[n];
-      }
-      product[i] = sums[n] + rows[n][i] * rowValues[n];
-    }
-  }
-
   /** product = scale A v for the rows from begin on. */
   static VOXELMAPS_HOST_DEVICE void
   Multiply(const TTeam & team, int begin, int levels, const TReal * matrix, const TReal * v, TReal scale,
@@ -450,15 +395,19 @@ private:
     if constexpr (TTeam::isAlone)
     {
       // Reads each element once; every sum still has the order of the columns.
-      int first = begin;
-      for (; first + sideBySide <= levels; first += sideBySide)
-      {
-        MultiplyRows<sideBySide>(begin, first, matrix, v, product);
-      }
       VOXELMAPS_UNROLL
-      for (; first < levels; ++first)
+      for (int i = begin; i < levels; ++i)
       {
-        MultiplyRows<1>(begin, first, matrix, v, product);
+        const TReal * const row = matrix + TriangleRow(i);
+        const TReal         rowValue = v[i];
+        TReal               sum{};
+        VOXELMAPS_UNROLL
+        for (int j = begin; j < i; ++j)
+        {
+          sum += row[j] * v[j];
+          product[j] += row[j] * rowValue;
+        }
+        product[i] = sum + row[i] * rowValue;
       }
       VOXELMAPS_UNROLL
       for (int i = begin; i < levels; ++i)

@@ -93,6 +93,7 @@ GetKind(const AxisFilter & filter)
 
 /** Gabor filters end where the exponent of the envelope is below -18, at 6 standard deviations. */
 constexpr double gaborDeviations = 6.0;
+constexpr double fullTurn = 6.283185307179586;
 
 /** Voxels along an axis between the result of a Gabor filter and the end of its kernel, at most. */
 double
@@ -117,24 +118,25 @@ VerifyGaborFilter(const AxisFilter & filter, const std::array<double, 3> & spaci
            filter.secondAxis,
            ", but they must be 0, 1 or 2, in ascending order.");
   }
+  const double mostPhase = fullTurn * gaborDeviations * (filter.sigma / filter.wavelength);
   if (!isPositive(filter.sigma) || !isPositive(filter.wavelength) || !isPositive(filter.gamma) ||
-      !std::isfinite(filter.angle) || !std::isfinite(filter.sigma / filter.wavelength) || !filter.kernel.empty() ||
-      filter.order != 0)
+      !std::isfinite(mostPhase) || !std::isfinite(filter.angle) || filter.order != 0 || !filter.kernel.empty())
   {
-    Refuse("A Gabor filter has the sigma ",
-           filter.sigma,
-           ", wavelength ",
-           filter.wavelength,
-           ", gamma ",
-           filter.gamma,
-           ", angle ",
-           filter.angle,
-           ", order ",
-           filter.order,
-           " and a kernel of ",
-           filter.kernel.size(),
-           " numbers, but the first three and their quotients must be finite and above 0, the angle finite, and the "
-           "order and the kernel those of a default.");
+    Refuse(
+      "A Gabor filter has the sigma ",
+      filter.sigma,
+      ", wavelength ",
+      filter.wavelength,
+      ", gamma ",
+      filter.gamma,
+      ", angle ",
+      filter.angle,
+      ", order ",
+      filter.order,
+      " and a kernel of ",
+      filter.kernel.size(),
+      " numbers, but sigma, wavelength and gamma must be above 0, these, the angle and sigma / wavelength finite, the "
+      "order 0 and the kernel empty.");
   }
   constexpr double maxReach = 1024.0;
   for (const unsigned int axis : { filter.axis, filter.secondAxis })
@@ -227,14 +229,24 @@ IncludeReads(FilterNode & node, unsigned int a, const Triple & size, const Filte
     before = job.usesEntireLines || reach > static_cast<double>(size[a]) ? size[a] : static_cast<std::int64_t>(reach);
     after = before;
   }
-  FilterBox & box = node.reads;
-  const bool  isBeyond = box.begin[a] < before || box.end[a] + after > size[a];
-  if (isBeyond && filter.boundary != FilterBoundary::Zero && filter.boundary != FilterBoundary::Nearest)
+  FilterBox &  box = node.reads;
+  std::int64_t begin = box.begin[a] - before;
+  std::int64_t end = box.end[a] + after;
+  if ((begin < 0 || end > size[a]) && filter.boundary == FilterBoundary::Periodic)
   {
-    before = after = size[a];
+    begin = 0;
+    end = size[a];
   }
-  box.begin[a] = std::max<std::int64_t>(0, box.begin[a] - before);
-  box.end[a] = std::min(size[a], box.end[a] + after);
+  if (filter.boundary == FilterBoundary::Mirror || filter.boundary == FilterBoundary::MirrorWithoutEdge)
+  {
+    // As many voxels as beyond the end, and one more without the edge.
+    const std::int64_t below = begin < 0 ? 1 - begin : 0;
+    const std::int64_t above = end > size[a] ? end - size[a] + 1 : 0;
+    begin = std::min(begin, size[a] - above);
+    end = std::max(end, below);
+  }
+  box.begin[a] = std::max<std::int64_t>(0, begin);
+  box.end[a] = std::min(size[a], end);
 }
 
 /** Set the boxes of nodes; returns the box that they all read. */
@@ -291,11 +303,11 @@ public:
   void
   Combine(const FilterLeaf & leaf, const FilterNode &, const std::shared_ptr<void> &)
   {
-    if (m_Plan.hasSums && leaf.isFirst && !leaf.isLast)
+    if (m_Plan.hasSums && leaf.IsFirst() && !leaf.IsLast())
     {
       m_Sums.push_back(this->Allocate(m_Plan.output));
     }
-    else if (m_Plan.hasSums && leaf.isLast && !leaf.isFirst)
+    else if (m_Plan.hasSums && leaf.IsLast() && !leaf.IsFirst())
     {
       m_Sums.pop_back();
     }
@@ -404,7 +416,6 @@ GaborKernel
 MakeGaborKernel(const FilterNode & node, const std::array<double, 3> & spacing)
 {
   const DefaultFloatingPointEnvironment environment;
-  constexpr double                      turn = 6.283185307179586;
   const AxisFilter &                    filter = *node.filter;
   const double                          cosine = std::cos(filter.angle);
   const double                          sine = std::sin(filter.angle);
@@ -424,7 +435,7 @@ MakeGaborKernel(const FilterNode & node, const std::array<double, 3> & spacing)
       if (exponent <= 0.5 * gaborDeviations * gaborDeviations)
       {
         const double envelope = std::exp(-exponent);
-        const double phase = turn * (along / filter.wavelength);
+        const double phase = fullTurn * (along / filter.wavelength);
         row.first = row.count == 0 ? i : row.first;
         ++row.count;
         kernel.numbers.push_back(envelope * std::cos(phase));
@@ -443,14 +454,14 @@ MakeGaborKernel(const FilterNode & node, const std::array<double, 3> & spacing)
 FilteredImage
 MakeGaborImage(const GaborFilter & filter)
 {
-  constexpr double halfTurn = 3.141592653589793;
+  constexpr double halfTurn = fullTurn / 2.0;
   constexpr double maxAngles = 4096.0;
   double           angles = 1.0;
   if (filter.angleStep != 0.0)
   {
     const double perHalfTurn = std::round(halfTurn / filter.angleStep);
     const bool   isHalfTurn = std::abs(perHalfTurn * filter.angleStep - halfTurn) < 1e-9;
-    angles = isHalfTurn ? perHalfTurn : std::ceil(2.0 * halfTurn / filter.angleStep - 1e-9);
+    angles = isHalfTurn ? perHalfTurn : std::ceil(fullTurn / filter.angleStep - 1e-9);
     if (!(filter.angleStep > 0.0 && angles >= 1.0 && angles <= maxAngles))
     {
       Refuse("A Gabor filter has steps of ",
@@ -480,7 +491,7 @@ MakeGaborImage(const GaborFilter & filter)
   return image;
 }
 
-FilterPlan::FilterPlan(const FilterImageJob & job)
+FilterPlan::FilterPlan(const FilterImageJob & job, bool hasArrays)
 {
   VerifyEnumerator("The pixel type", job.pixelType, PixelType::Double);
   double voxels = 1.0;
@@ -525,7 +536,7 @@ FilterPlan::FilterPlan(const FilterImageJob & job)
            job.size[2],
            ", but all together must have at most 2^52 voxels.");
   }
-  if ((job.pixels == nullptr || job.output == nullptr) && !this->IsEmpty())
+  if (hasArrays && (job.pixels == nullptr || job.output == nullptr) && !this->IsEmpty())
   {
     Refuse("A job has ", output.GetNumberOfVoxels(), " voxels of output, but an array is null.");
   }
@@ -539,6 +550,9 @@ FilterPlan::FilterPlan(const FilterImageJob & job)
     {
       Refuse("The image ", i, " of a job has no terms, but must have one.");
     }
+    VerifyEnumerator("The combination of an image", image.combination, FilterCombination::Maximum);
+    // Terms of a mean keep their order: only those that follow each other share results.
+    const bool isOrdered = image.combination == FilterCombination::Mean;
     for (std::size_t t = 0; t < terms; ++t)
     {
       if (image.terms[t].filters.empty() || !std::isfinite(image.terms[t].factor))
@@ -550,8 +564,11 @@ FilterPlan::FilterPlan(const FilterImageJob & job)
       for (const AxisFilter & filter : image.terms[t].filters)
       {
         VerifyFilter(filter, job.spacing);
-        auto found = std::find_if(
-          nodes->begin(), nodes->end(), [&filter](const FilterNode & node) { return IsSame(*node.filter, filter); });
+        const bool isEnd = &filter == &image.terms[t].filters.back();
+        auto       found = std::find_if(
+          isOrdered && !nodes->empty() ? nodes->end() - 1 : nodes->begin(), nodes->end(), [&](const FilterNode & node) {
+            return IsSame(*node.filter, filter) && !(isOrdered && isEnd && !node.children.empty());
+          });
         if (found == nodes->end())
         {
           nodes->emplace_back();
@@ -561,29 +578,24 @@ FilterPlan::FilterPlan(const FilterImageJob & job)
         last = &*found;
         nodes = &last->children;
       }
-      last->leaves.push_back({ i, image.terms[t].factor, image.isMagnitude, false, false });
+      last->leaves.push_back(
+        { i, image.terms[t].factor, image.combination, image.isAbsolute, 0, static_cast<std::int64_t>(terms) });
     }
   }
   // The order of terms is that of the tree.
-  std::vector<FilterLeaf *> first(job.images.size()), last(job.images.size());
-  const auto                mark = [&](const auto & self, std::vector<FilterNode> & nodes) -> void {
+  std::vector<std::int64_t> numbers(job.images.size());
+  const auto                number = [&](const auto & self, std::vector<FilterNode> & nodes) -> void {
     for (FilterNode & node : nodes)
     {
       for (FilterLeaf & leaf : node.leaves)
       {
-        first[leaf.image] = first[leaf.image] == nullptr ? &leaf : first[leaf.image];
-        last[leaf.image] = &leaf;
+        leaf.number = numbers[leaf.image]++;
       }
       self(self, node.children);
     }
   };
-  mark(mark, roots);
-  for (std::size_t i = 0; i < job.images.size(); ++i)
-  {
-    first[i]->isFirst = true;
-    last[i]->isLast = true;
-  }
-  SetBoxes(roots, job, *this);
+  number(number, roots);
+  input = SetBoxes(roots, job, *this);
 }
 
 std::uint64_t

@@ -35,10 +35,13 @@ class _Structure(NamedTuple):
 
 
 def _number(item, keyword):
-    value = item.get(keyword)
-    if value is None:
-        raise ValueError(f"an item of the RTSTRUCT has no {keyword}, which all structures must have")
-    return int(value)
+    try:
+        value = item.get(keyword)
+        if value is not None:
+            return int(value)
+    except ValueError:
+        raise ValueError(f"an item of the RTSTRUCT has a {keyword} that is no integer") from None
+    raise ValueError(f"an item of the RTSTRUCT has no {keyword}, which all structures must have")
 
 
 def structures(header):
@@ -49,6 +52,10 @@ def structures(header):
     for item in header.get("ROIContourSequence") or ():
         contours.setdefault(_number(item, "ReferencedROINumber"), []).extend(item.get("ContourSequence") or ())
     every = [_number(item, "ROINumber") for item in items]
+    if not every:
+        raise ValueError(
+            "the RTSTRUCT has no structures, as if it was truncated: its StructureSetROISequence is missing or empty"
+        )
     result, free = {}, max([0, *every]) + 1
     for item, given in zip(items, every):
         number = given

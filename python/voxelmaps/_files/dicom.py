@@ -5,6 +5,7 @@ in one file with others or in one of its own; what is not one evenly spaced volu
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import tempfile
@@ -131,6 +132,7 @@ class _Frame:
         self.spacing = (*next(filter(None, pixel), (0, 0)), step or _number(get, "SliceThickness", 0))
         self.slope = _number(get, "RescaleSlope", _number(get, "DoseGridScaling", 1))
         self.intercept = _number(get, "RescaleIntercept", 0)
+        self.has_slope = get("RescaleSlope") is not None
         if self.slope == 0:
             raise ValueError("its RescaleSlope is 0")
         # From rescaled values to SUV.
@@ -230,10 +232,17 @@ def _check_pixels(file):
         raise ValueError("it is truncated: it has no pixel data")
     if pixels.length not in (_UNDEFINED, needed, needed + needed % 2):
         raise ValueError(f"its pixel data has {pixels.length} bytes, but the header needs {needed}")
-    is_deflated = getattr(header.file_meta.get("TransferSyntaxUID"), "is_deflated", False)
-    size, end = os.path.getsize(file.path), pixels.value_tell + pixels.length
-    if pixels.length != _UNDEFINED and not is_deflated and end > size:
-        raise ValueError(f"it is truncated: it has {size} bytes, but its header promises {end}")
+    _check_size(file.path, header, [pixels])
+
+
+def _check_size(path, header, elements):
+    """Raise ValueError if the file of a header ends within these elements, of those that have not been converted."""
+    if getattr(header.file_meta.get("TransferSyntaxUID"), "is_deflated", False):
+        return
+    ends = [one.value_tell + one.length for one in elements if getattr(one, "length", _UNDEFINED) != _UNDEFINED]
+    size = os.path.getsize(path)
+    if max(ends, default=0) > size:
+        raise ValueError(f"it is truncated: it has {size} bytes, but its header promises {max(ends)}")
 
 
 def _problem(error):
@@ -255,6 +264,8 @@ def _read_file(path, is_listed=False):
         if "Rows" in header:
             file.frames = _frames(file)
             _check_pixels(file)
+        else:
+            _check_size(path, header, header.values())
     except (ImportError, MemoryError):
         raise
     except ValueError as error:
@@ -602,7 +613,9 @@ def _find(folder, series):
     found, unreadable, every = _scan(folder)
     if not found and not unreadable:
         if len(every) != 1:
-            raise ValueError("it holds no DICOM series with images")
+            kinds = ", ".join(sorted({getattr(file.kind, "name", "DICOM of no class") for file in every}))
+            found = f", but {len(every)} files of {kinds}: pass one of them" if every else ""
+            raise ValueError(f"it holds no DICOM series with images{found}")
         return every
     texts = []
     for uid, files in found.items():
@@ -685,9 +698,23 @@ def is_dataset(value):
     return type(value).__module__.partition(".")[0] == "pydicom" and hasattr(value, "get_item")
 
 
+@contextlib.contextmanager
+def _corruption_named(what=""):
+    """Errors of a library are ValueErrors that say what is wrong with a file, after these words. Sequences are read only when they are
+    used."""
+    try:
+        yield
+    except (ImportError, MemoryError, OverlappingSegments):
+        raise
+    except Exception as error:
+        nifti.raise_of_system(error)
+        raise ValueError(what + (str(error) if isinstance(error, ValueError) else _problem(error))) from None
+
+
 def _structures(header, grid, segment, image):
-    array = contours.label_map(header, grid, segment, "" if image is None else _frame_of_reference(image))
-    return array, *grid[1:]
+    frame_of_reference = "" if image is None else _frame_of_reference(image)
+    with _corruption_named():
+        return contours.label_map(header, grid, segment, frame_of_reference), *grid[1:]
 
 
 def _frame_of_reference(path):
@@ -716,20 +743,25 @@ def segment_names(path):
 
     path    Of a file, or of a folder with it; or a pydicom.Dataset, or another mask.
     """
+    entries = [path]
     if isinstance(path, (str, os.PathLike)):
         path = os.fspath(path)
         entries = [os.path.join(path, name) for name in os.listdir(path)] if os.path.isdir(path) else [path]
         if len(entries) != 1 or not os.path.isfile(entries[0]):
             return {}
+    elif not is_dataset(path):
+        return {}
+    name = "the Dataset" if is_dataset(path) else f"'{entries[0]}'"
+    with _corruption_named(f"the mask: cannot read {name}: "):
         tags = ["SOPClassUID", "SegmentSequence", "StructureSetROISequence"]
-        header = _part_of_header(entries[0], tags)
-    else:
-        header = path if is_dataset(path) else None
-    kind = None if header is None else _kind(header)
-    if kind == _RTSTRUCT:
-        return {number: structure.name for number, structure in contours.structures(header).items()}
-    items = header.get("SegmentSequence") if kind in _SEGMENTATIONS else ()
-    return {int(item.SegmentNumber): str(item.get("SegmentLabel", "")) for item in items or ()}
+        header = path if is_dataset(path) else _part_of_header(entries[0], tags)
+        kind = None if header is None else _kind(header)
+        if header is not None and header is not path:
+            _check_size(entries[0], header, header.values())
+        if kind == _RTSTRUCT:
+            return {number: structure.name for number, structure in contours.structures(header).items()}
+        items = header.get("SegmentSequence") if kind in _SEGMENTATIONS else ()
+        return {int(item.SegmentNumber): str(item.get("SegmentLabel", "")) for item in items or ()}
 
 
 def label_of(mask, label):

@@ -281,9 +281,21 @@ def factors(frames, kind, origin=None):
         pairs = [(header, first, name) for name in shared]
         pairs += [(*ours, name) for ours in zip(of_file, items[0]) for name in of_item]
         for ours, theirs, name in pairs:
-            if ours.get(name) != theirs.get(name):
+            found, expected = ours.get(name), theirs.get(name)
+            # NaN, which is refused later, is not NaN.
+            if found != expected and (found == found or expected == expected):
+                raise ValueError(f"slices differ in {name}: {files[0].name} has {expected}, {file.name} {found}")
+    for frame in frames:
+        if not frame.has_slope:
+            raise ValueError(f"{_named('RescaleSlope')} is missing in {frame.name}, but SUV depend on it")
+        for name, value, is_valid in (
+            ("Slope", frame.slope, frame.slope > 0),
+            ("Intercept", frame.intercept, frame.intercept == 0),
+        ):
+            if not is_valid:
+                rule = "above 0" if name == "Slope" else "0"
                 raise ValueError(
-                    f"slices differ in {name}: {files[0].name} has {theirs.get(name)}, {file.name} {ours.get(name)}"
+                    f"{_named(f'Rescale{name}')} is {value:g} in {frame.name}, but must be {rule} in PET images"
                 )
     units, per_file, record = _text(first, "Units"), [1.0] * len(files), {}
     philips = [_philips(header, 0x00) for header in headers] if units == "CNTS" else [0.0]

@@ -10,6 +10,7 @@ import zlib
 
 import numpy as np
 
+from .. import _core
 from . import library, nifti, paths
 from .statistics import Statistics
 
@@ -157,8 +158,7 @@ def number_of_threads():
 
 def _most_bytes():
     """Of the values in the region that are kept in memory for the statistics of a class."""
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 2**33
-    return min(memory // 8, 2**32)
+    return min((_core.machine_memory() or 2**33) // 8, 2**32)
 
 
 class Writer:

@@ -203,6 +203,8 @@ class Teams:
             raise ValueError(
                 f"{folder} has no teams in results/phase_3: give a copy of github.com/theibsi/ibsi_2_data_analysis"
             )
+        if not list((pathlib.Path(folder) / "results" / "phase_2").glob("*.csv")):
+            raise ValueError(f"{folder} has no tables in results/phase_2, of what teams submitted for the CT phantom")
         self._standardized = _standardized(pathlib.Path(folder), reference)
 
     def rows(self, statistics):
@@ -237,8 +239,13 @@ class Teams:
         """The values of a team for a scan, as an array of tags and filters; NaN for filters that it has not."""
         path = self._place / name / f"{'_'.join(statistics.scans[place])}.csv"
         rows = [row for _, row in paths.csv_rows(path, f"the submission {path}")]
-        columns = [rows[0].index(f"ID_{number}") for number in _FILTERS]
-        by_tag = {row[rows[0].index("feature_tag")]: row for row in rows[1:]}
-        values = np.array([_numbers([by_tag[tag][column] for column in columns]) for tag in statistics.tags])
+        try:
+            columns = [rows[0].index(f"ID_{number}") for number in _FILTERS]
+            by_tag = {row[rows[0].index("feature_tag")]: row for row in rows[1:]}
+            values = np.array([_numbers([by_tag[tag][column] for column in columns]) for tag in statistics.tags])
+        except (ValueError, KeyError, IndexError) as error:
+            raise ValueError(
+                f"the submission {path} has not the rows and columns of IBSI's templates: {error}"
+            ) from None
         values[:, ~values.any(axis=0)] = math.nan
         return values

@@ -8,58 +8,47 @@
 #include "common/HostMemory.h"
 #include "common/ParallelFor.h"
 #include "connectedness/TieDistances.h"
-#include "ConnectednessGraph.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <type_traits>
 #include <vector>
 
 namespace voxelmaps
 {
-/** For every voxel of the zone of ties, one bit for each link of the graph along which the neighbor there passes labels
- * on to it; for other voxels 0. ties are the keys of voxels of the zone, and noKey for others. If not all labels have
- * the affinity of the graph, strengths are the greatest keys of all voxels; otherwise null, as a neighbor is then never
- * weaker than the voxel that it has such a link to. passing may be ties. */
+/** For every voxel of the zone of ties, one bit for each link along which labels arrive from the neighbor there; for
+ * other voxels 0. */
 inline void
-FindPassingLinks(const RelativeFuzzyConnectednessJob & job, const ConnectednessGraph & graph,
-                 const std::uint32_t * strengths, const std::uint32_t * ties, std::uint32_t * passing)
+FindPassingLinks(const RelativeFuzzyConnectednessJob & job, const std::vector<Link> & links, const TieSetView & view,
+                 const std::uint32_t * sets, std::uint32_t * passing)
 {
-  constexpr std::int64_t chunk = 128;
-  const Triple &         size = job.size;
-  const std::int64_t     rows = size[1] * size[2];
+  const Triple &     size = job.size;
+  const std::int64_t rows = size[1] * size[2];
   ForEachTask(rows, job.execution, [&](unsigned int) {
     return [&](std::int64_t row) {
-      for (std::int64_t x = 0; x < size[0]; x += chunk)
+      const std::int64_t first = row * size[0];
+      std::fill_n(passing + first, size[0], 0u);
+      for (std::size_t l = 0; l < links.size(); ++l)
       {
-        const std::int64_t               count = std::min(chunk, size[0] - x);
-        const std::int64_t               first = row * size[0] + x;
-        std::array<std::uint32_t, chunk> bits{};
-        const bool                       hasTies =
-          std::any_of(ties + first, ties + first + count, [](std::uint32_t key) { return key != noKey; });
-        for (std::size_t l = 0; hasTies && l < graph.links.size(); ++l)
+        const Link &       link = links[l];
+        const std::int64_t y = row % size[1] + link.y;
+        const std::int64_t z = row / size[1] + link.z;
+        if (y < 0 || y >= size[1] || z < 0 || z >= size[2])
         {
-          const Link &       link = graph.links[l];
-          const std::int64_t y = row % size[1] + link.y;
-          const std::int64_t z = row / size[1] + link.z;
-          const std::int64_t begin = std::max<std::int64_t>(x, -link.x);
-          const std::int64_t end = std::min<std::int64_t>(x + count, size[0] - std::max(link.x, 0));
-          if (y < 0 || y >= size[1] || z < 0 || z >= size[2] || begin >= end)
-          {
-            continue;
-          }
-          const std::int64_t from = row * size[0] + begin;
-          graph.ForEachKey(from, static_cast<int>(end - begin), link, [&](int i, std::uint32_t key) {
-            const std::uint32_t tie = ties[from + i];
-            const bool          isStrong = strengths == nullptr || strengths[from + i + link.stride] >= tie;
-            bits[begin - x + i] |= (tie != noKey && key >= tie && isStrong ? 1u : 0u) << l;
-          });
+          continue;
         }
-        std::copy(bits.begin(), bits.begin() + count, passing + first);
+        const std::int64_t begin = first + std::max(-link.x, 0);
+        const std::int64_t end = first + size[0] - std::max(link.x, 0);
+        for (std::int64_t voxel = begin; voxel < end; ++voxel)
+        {
+          const std::uint32_t set = sets[voxel];
+          const std::uint32_t other = sets[voxel + link.stride];
+          const bool          isTie = set > view.numberOfLabels;
+          const bool          passes = isTie && other != 0 && view.Includes(set - 1, other - 1);
+          passing[voxel] |= (passes ? 1u : 0u) << l;
+        }
       }
       job.execution.CheckAbort();
     };
@@ -76,12 +65,13 @@ template <typename TKey, typename TLabel>
 class NearestLabels
 {
 public:
-  /** ties is not 0 for voxels of the zone, and 0 for others; passing is what FindPassingLinks() finds. */
-  NearestLabels(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances, const std::uint32_t * ties,
+  /** sets are the numbers of the sets of strongest labels, after 1, and 0 for voxels without any; passing is what
+   * FindPassingLinks() finds. */
+  NearestLabels(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances, const std::uint32_t * sets,
                 const std::uint32_t * passing)
     : m_Job(job)
     , m_Distances(distances)
-    , m_Ties(ties)
+    , m_Sets(sets)
     , m_Passing(passing)
     , m_Labels(static_cast<TLabel *>(job.labelOutput))
     , m_TileSize(job.size[2] > 1 ? Triple{ { 32, 16, 16 } } : Triple{ { 64, 64, 1 } })
@@ -125,7 +115,9 @@ public:
     {
       return false;
     }
-    this->FindKeys(std::vector<std::uint8_t>(m_Distances.rankLabels.size(), 1));
+    this->ForEachTile(this->Select([](std::int64_t) { return true; }),
+                      [this](std::int64_t tile, Workspace &) { this->StartTile(tile); });
+    this->PassOnAll();
     std::atomic<bool> fits{ true };
     this->ForEachTie([&](std::int64_t voxel) {
       if (m_Keys[voxel] == unreached)
@@ -133,25 +125,22 @@ public:
         fits = false;
       }
     });
-    if (fits)
+    if (fits || sizeof(TKey) == sizeof(std::uint64_t))
     {
-      this->ForEachTie([&](std::int64_t voxel) { this->WriteLabel(voxel, m_Keys[voxel]); });
+      this->ForEachTie([&](std::int64_t voxel) {
+        if (m_Keys[voxel] != unreached)
+        {
+          m_Labels[voxel] = static_cast<TLabel>(m_Distances.rankLabels[m_Keys[voxel] & this->GetRankMask()]);
+        }
+      });
     }
     return fits;
   }
 
-  /** Let keys be those of the nearest voxels with labels of these ranks. */
+  /** Write the margins of the zone, whose labels Settle() has changed. */
+  template <typename TReal>
   void
-  FindKeys(const std::vector<std::uint8_t> & hasRank)
-  {
-    this->ForEachTile(this->Select([](std::int64_t) { return true; }),
-                      [&](std::int64_t tile, Workspace &) { this->StartTile(tile, hasRank); });
-    this->PassOnAll();
-  }
-
-  /** After that, let them be those of the nearest voxels of other labels. Returns the former keys. */
-  std::unique_ptr<TKey[]>
-  FindOtherKeys()
+  WriteMargins(TReal * margins)
   {
     const auto              voxels = static_cast<std::size_t>(m_Job.GetNumberOfVoxels());
     std::unique_ptr<TKey[]> nearest(new TKey[voxels]);
@@ -163,60 +152,24 @@ public:
       m_Grid.ForEachRow(m_Grid.GetBox(tile), [&](std::int64_t first, int, int count) {
         for (std::int64_t voxel = first; voxel < first + count; ++voxel)
         {
-          m_Keys[voxel] = m_Ties[voxel] != 0 ? this->GetKeyAcross(voxel, nearest.get()) : outside;
+          m_Keys[voxel] = this->IsTie(voxel) ? this->GetKeyAcross(voxel, nearest.get()) : outside;
         }
       });
     });
     this->PassOnAll();
-    return nearest;
+    this->ForEachTie([&](std::int64_t voxel) {
+      const TKey key = m_Keys[voxel];
+      const auto lead =
+        (std::uint64_t{ key } >> m_Distances.rankBits) - (std::uint64_t{ nearest[voxel] } >> m_Distances.rankBits);
+      margins[voxel] = static_cast<TReal>(GetTieMargin(nearest[voxel] == unreached ? 0
+                                                       : key == unreached          ? noLead
+                                                                                   : lead));
+    });
   }
-
-  /** Call f(voxel) for all voxels of the zone. */
-  template <typename TFunction>
-  void
-  ForEachTie(const TFunction & f) const
-  {
-    this->ForEachTile(this->Select([this](std::int64_t tile) { return m_HasTies[tile] != 0; }),
-                      [&](std::int64_t tile, Workspace &) {
-                        m_Grid.ForEachRow(m_Grid.GetBox(tile), [&](std::int64_t first, int, int count) {
-                          for (std::int64_t voxel = first; voxel < first + count; ++voxel)
-                          {
-                            if (m_Ties[voxel] != 0)
-                            {
-                              f(voxel);
-                            }
-                          }
-                        });
-                      });
-  }
-
-  TKey
-  GetKey(std::int64_t voxel) const
-  {
-    return m_Keys[voxel];
-  }
-
-  /** Give a voxel the label of a key. */
-  void
-  WriteLabel(std::int64_t voxel, TKey key) const
-  {
-    m_Labels[voxel] = static_cast<TLabel>(m_Distances.rankLabels[key & this->GetRankMask()]);
-  }
-
-  /** The margin of a voxel of the zone from the keys of the nearest label and of other labels. */
-  double
-  GetMargin(TKey nearest, TKey other) const
-  {
-    return GetTieMargin(other >= unreached ? noLead
-                                           : (std::uint64_t{ other } >> m_Distances.rankBits) -
-                                               (std::uint64_t{ nearest } >> m_Distances.rankBits));
-  }
-
-  // A key of the zone that no path has reached, above all others.
-  static constexpr TKey unreached = std::numeric_limits<TKey>::max() / 2;
 
 private:
-  // Outside of the zone, without a label.
+  // A key of the zone that no path has reached, above all others; all bits: outside of the zone, without a label.
+  static constexpr TKey unreached = std::numeric_limits<TKey>::max() / 2;
   static constexpr TKey outside = std::numeric_limits<TKey>::max();
 
   /** A link, from a place in the workspace to a neighbor. */
@@ -276,6 +229,32 @@ private:
         m_Job.execution.CheckAbort();
       };
     });
+  }
+
+  /** Whether a voxel is in the zone of ties. */
+  bool
+  IsTie(std::int64_t voxel) const
+  {
+    return m_Sets[voxel] > m_Distances.rankLabels.size();
+  }
+
+  /** Call f(voxel) for all voxels of the zone. */
+  template <typename TFunction>
+  void
+  ForEachTie(const TFunction & f) const
+  {
+    this->ForEachTile(this->Select([this](std::int64_t tile) { return m_HasTies[tile] != 0; }),
+                      [&](std::int64_t tile, Workspace &) {
+                        m_Grid.ForEachRow(m_Grid.GetBox(tile), [&](std::int64_t first, int, int count) {
+                          for (std::int64_t voxel = first; voxel < first + count; ++voxel)
+                          {
+                            if (this->IsTie(voxel))
+                            {
+                              f(voxel);
+                            }
+                          }
+                        });
+                      });
   }
 
   TKey
@@ -338,22 +317,21 @@ private:
   }
 
   void
-  StartTile(std::int64_t tile, const std::vector<std::uint8_t> & hasRank)
+  StartTile(std::int64_t tile)
   {
-    std::uint32_t any = 0;
+    bool any = false;
     m_Grid.ForEachRow(m_Grid.GetBox(tile), [&](std::int64_t first, int, int count) {
       for (std::int64_t voxel = first; voxel < first + count; ++voxel)
       {
-        any |= m_Ties[voxel];
-        const std::uint32_t rank = m_Distances.labelRanks[m_Labels[voxel]];
-        m_Keys[voxel] = m_Ties[voxel] != 0                           ? unreached
-                        : m_Labels[voxel] != 0 && hasRank[rank] != 0 ? static_cast<TKey>(rank)
-                                                                     : outside;
+        any = any || this->IsTie(voxel);
+        // The number of the set of one label is its rank.
+        m_Keys[voxel] = this->IsTie(voxel)   ? unreached
+                        : m_Sets[voxel] != 0 ? static_cast<TKey>(m_Sets[voxel] - 1)
+                                             : outside;
       }
     });
-    m_HasTies[tile] = any != 0 ? 1 : 0;
+    m_HasTies[tile] = any ? 1 : 0;
     m_IsAwake[tile] = m_HasTies[tile];
-    m_WasSettled[tile] = 0;
   }
 
   /** Copy the keys of a tile and around it. Returns whether one of them has been reached. */
@@ -574,7 +552,7 @@ private:
 
   const RelativeFuzzyConnectednessJob &  m_Job;
   const TieDistances &                   m_Distances;
-  const std::uint32_t * const            m_Ties;
+  const std::uint32_t * const            m_Sets;
   const std::uint32_t * const            m_Passing;
   TLabel * const                         m_Labels;
   const Triple                           m_TileSize;
@@ -592,94 +570,33 @@ private:
   std::vector<RowStep> m_RowSteps;
 };
 
-/** Call f with pointers to the labels and to the margins, if there are any, of their types. */
-template <typename TFunction>
-void
-WithLabelsAndMargins(const RelativeFuzzyConnectednessJob & job, const TFunction & f)
-{
-  const auto withLabels = [&](auto * labels) {
-    job.outputIsDouble ? f(labels, static_cast<double *>(job.marginOutput))
-                       : f(labels, static_cast<float *>(job.marginOutput));
-  };
-  job.labelsAre16Bit ? withLabels(static_cast<std::uint16_t *>(job.labelOutput))
-                     : withLabels(static_cast<std::uint8_t *>(job.labelOutput));
-}
-
-/** Give voxels in the zone of ties the nearest label. All labels have the affinity of the graph. ties are the keys of
- * voxels of the zone, and noKey for others; they are overwritten. */
+/** Give voxels in the zone of ties the nearest label. Voxels have the numbers of their sets of strongest labels, after
+ * 1, or 0; labels of those that no label arrives at stay as they are. */
 inline void
-SettleTiesByDistance(const RelativeFuzzyConnectednessJob & job, const ConnectednessGraph & graph, std::uint32_t * ties)
+SettleTiesByDistance(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances, const TieSets & sets,
+                     const std::uint32_t * setsOfVoxels)
 {
-  const TieDistances distances(job);
-  FindPassingLinks(job, graph, nullptr, ties, ties);
-  WithLabelsAndMargins(job, [&](auto * labels, auto * margins) {
-    using Label = std::remove_pointer_t<decltype(labels)>;
-    using Real = std::remove_pointer_t<decltype(margins)>;
-    if (margins == nullptr && NearestLabels<std::uint32_t, Label>(job, distances, ties, ties).Settle())
+  const auto                             voxels = static_cast<std::size_t>(job.GetNumberOfVoxels());
+  const std::unique_ptr<std::uint32_t[]> passing(new std::uint32_t[voxels]);
+  UseHugePages(passing.get(), voxels * sizeof(std::uint32_t));
+  FindPassingLinks(job, distances.links, sets.GetView(), setsOfVoxels, passing.get());
+  const auto settle = [&](auto label) {
+    using Label = decltype(label);
+    if (job.marginOutput == nullptr &&
+        NearestLabels<std::uint32_t, Label>(job, distances, setsOfVoxels, passing.get()).Settle())
     {
       return;
     }
-    // Keys of 64 bits are those of all paths.
-    NearestLabels<std::uint64_t, Label> nearest(job, distances, ties, ties);
+    // Keys of 64 bits are those of all paths, so that what is not reached has no other label.
+    NearestLabels<std::uint64_t, Label> nearest(job, distances, setsOfVoxels, passing.get());
     nearest.Settle();
-    if (margins != nullptr)
+    if (job.marginOutput != nullptr)
     {
-      const auto keys = nearest.FindOtherKeys();
-      nearest.ForEachTie([&](std::int64_t voxel) {
-        margins[voxel] = static_cast<Real>(nearest.GetMargin(keys[voxel], nearest.GetKey(voxel)));
-      });
+      job.outputIsDouble ? nearest.WriteMargins(static_cast<double *>(job.marginOutput))
+                         : nearest.WriteMargins(static_cast<float *>(job.marginOutput));
     }
-  });
-}
-
-/** The same if labels have affinities of their own. strengths are the greatest keys of all voxels. Ties have the label
- * whose first seed comes first already, which they keep if no label arrives. */
-inline void
-SettleTiesOfScenes(const RelativeFuzzyConnectednessJob & job, const std::uint32_t * strengths,
-                   const std::uint32_t * ties)
-{
-  using Key = std::uint64_t;
-  const TieDistances distances(job);
-  const auto         voxels = static_cast<std::size_t>(job.GetNumberOfVoxels());
-  WithLabelsAndMargins(job, [&](auto * labels, auto * margins) {
-    using Nearest = NearestLabels<Key, std::remove_pointer_t<decltype(labels)>>;
-    using Real = std::remove_pointer_t<decltype(margins)>;
-    std::vector<std::uint32_t> passing(voxels);
-    Nearest                    nearest(job, distances, ties, passing.data());
-    // Of the nearest label, and of the nearest other one.
-    std::vector<Key> first(voxels, Nearest::unreached);
-    std::vector<Key> second(margins != nullptr ? voxels : 0, Nearest::unreached);
-    for (const TieGroup & group : MakeTieGroups(job, distances))
-    {
-      FuzzyConnectednessProblem problem = job;
-      problem.affinity = group.affinity;
-      FindPassingLinks(job, ConnectednessGraph(problem, 1), strengths, ties, passing.data());
-      nearest.FindKeys(group.hasRank);
-      if (margins == nullptr)
-      {
-        nearest.ForEachTie([&](std::int64_t voxel) { first[voxel] = std::min(first[voxel], nearest.GetKey(voxel)); });
-        continue;
-      }
-      const auto keys = nearest.FindOtherKeys();
-      nearest.ForEachTie([&](std::int64_t voxel) {
-        const TieLead lead = TieLead{ first[voxel], second[voxel] }.With({ keys[voxel], nearest.GetKey(voxel) });
-        first[voxel] = lead.first;
-        second[voxel] = lead.second;
-      });
-    }
-    nearest.ForEachTie([&](std::int64_t voxel) {
-      const bool isReached = first[voxel] != Nearest::unreached;
-      if (isReached)
-      {
-        nearest.WriteLabel(voxel, first[voxel]);
-      }
-      if (margins != nullptr)
-      {
-        margins[voxel] =
-          static_cast<Real>(isReached ? nearest.GetMargin(first[voxel], second[voxel]) : GetTieMargin(0));
-      }
-    });
-  });
+  };
+  job.labelsAre16Bit ? settle(std::uint16_t{ 0 }) : settle(std::uint8_t{ 0 });
 }
 } // namespace voxelmaps
 

@@ -10,6 +10,7 @@
 
 #include "voxelmaps/Job.h"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -27,11 +28,20 @@ ComputeScenes(const RelativeFuzzyConnectednessJob & job)
   std::vector<std::uint16_t> winners(voxels, 0);
   std::vector<std::uint32_t> scene(voxels);
   const bool                 keepsTies = job.tieRule != RelativeFuzzyConnectednessJob::TieRule::Background;
+  const bool                 isByDistance = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::Distance;
+  const TieDistances         distances(job);
+  TieSets                    sets(distances);
+  const std::size_t          words = isByDistance ? sets.GetWordsPerSet() : 0;
+  std::vector<std::uint32_t> strongest(voxels * words, 0); // labels, as sets
   ForEachLabelJob(job, [&](std::uint16_t label, const FuzzyConnectednessJob & labelJob) {
     ComputeFuzzyConnectednessKeys(labelJob, scene.data());
     ForEachRangeOfVoxels(job.GetNumberOfVoxels(), job.execution, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t voxel = begin; voxel < end; ++voxel)
       {
+        if (words > 0)
+        {
+          AddToSet(scene[voxel], best[voxel], distances.labelRanks[label], words, strongest.data() + voxel * words);
+        }
         BestTwo bestTwo{ best[voxel], second[voxel], winners[voxel] };
         bestTwo.Add(scene[voxel], label, keepsTies);
         best[voxel] = bestTwo.best;
@@ -40,16 +50,21 @@ ComputeScenes(const RelativeFuzzyConnectednessJob & job)
       }
     });
   });
-  const bool                   isByDistance = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::Distance;
-  std::vector<std::uint32_t> & ties = scene;
-  const RelativeResults        results(job, isByDistance ? ties.data() : nullptr);
+  const RelativeResults results(job);
   ForEachRangeOfVoxels(job.GetNumberOfVoxels(), job.execution, [&](std::int64_t begin, std::int64_t end) {
     results.Write(
       begin, static_cast<int>(end - begin), best.data() + begin, second.data() + begin, winners.data() + begin);
+    for (std::int64_t voxel = begin; voxel < end; ++voxel)
+    {
+      if (best[voxel] < MinKey(job))
+      {
+        std::fill_n(strongest.begin() + voxel * static_cast<std::int64_t>(words), words, 0u);
+      }
+    }
   });
-  if (isByDistance)
+  if (words > 0)
   {
-    SettleTiesOfScenes(job, best.data(), ties.data());
+    SettleTiesByDistance(job, distances, sets, sets.Find(strongest).data());
   }
 }
 } // namespace

@@ -123,7 +123,10 @@ public:
     graph.ExpandStrengths(strengths, checkAbort);
     graph = Contraction();
     // A voxel that is a seed twice has two seeds in the list, the last of which stands for its component.
-    const SeedTree               seedTree(job.labels, std::move(seedLinks), checkAbort);
+    const bool                   isByDistance = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::Distance;
+    const TieDistances           distances(job);
+    TieSets                      sets(distances);
+    const SeedTree               seedTree(job.labels, std::move(seedLinks), isByDistance ? &sets : nullptr, checkAbort);
     std::vector<ComponentResult> results(nodes, ComponentResult{ noKey, noKey, 0, 0 });
     for (std::uint32_t node = 0; node < nodes; ++node)
     {
@@ -137,14 +140,13 @@ public:
     job.execution.ReportProgress(this->GetNumberOfVoxels() - this->GetNumberOfVoxels() * 3 / 4);
     if (!isIterative)
     {
-      const bool isByDistance = job.tieRule == RelativeFuzzyConnectednessJob::TieRule::Distance;
       // Not a vector: one thread would clear it.
-      const auto ties = isByDistance ? MakeKeys(job) : nullptr;
+      const auto setsOfVoxels = isByDistance ? MakeKeys(job) : nullptr;
       const auto isDue = [](std::int64_t, const Contents &) { return true; };
-      this->Write(job, seededTiles, results, seedTree, isDue, ties.get());
+      this->Write(job, seededTiles, results, seedTree, isDue, setsOfVoxels.get());
       if (isByDistance)
       {
-        SettleTiesByDistance(job, m_Graph, ties.get());
+        SettleTiesByDistance(job, distances, sets, setsOfVoxels.get());
       }
     }
     else if (job.labelsAre16Bit)
@@ -401,9 +403,9 @@ private:
   void
   Write(const RelativeFuzzyConnectednessJob & job, const SeededTiles & seededTiles,
         const std::vector<ComponentResult> & results, const SeedTree & seedTree, const TIsDue & isDue,
-        std::uint32_t * ties = nullptr) const
+        std::uint32_t * sets = nullptr) const
   {
-    const RelativeResults writer(job, ties);
+    const RelativeResults writer(job, sets);
     ForEachTask(m_Tiles.grid.GetNumberOfTiles(), job.execution, [&](unsigned int) {
       return [&](std::int64_t tile) {
         const Box      box = m_Tiles.grid.GetBox(tile);

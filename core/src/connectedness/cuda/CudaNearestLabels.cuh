@@ -19,10 +19,8 @@ struct CudaNearestLabels
   static constexpr Key outside = ~Key{ 0 };
 
   Key *                 keys;
-  const std::uint32_t * passing; // of voxels of the zone, bits of the links that pass labels on to it; 0 elsewhere
+  const std::uint32_t * passing; // of voxels of the zone, bits of the links along which labels arrive; 0 elsewhere
   const std::uint16_t * rankLabels;
-  const std::uint16_t * labelRanks;
-  const std::uint8_t *  hasRank; // whether labels of this rank take part; null for all
   Key                   rankMask;
   Key                   stepKeys[CudaConnectednessScene::maxLinks]; // of the links of the scene
 };
@@ -34,48 +32,27 @@ inline __device__ std::uint32_t
   return 1u << (sign > 0 ? 2 * l : 2 * l + 1);
 }
 
-/** Whether a voxel is in the zone of ties; the key is that of the voxel. */
-template <typename TView>
-inline __device__ bool
-IsTie(const TView & view, std::int64_t voxel, std::uint32_t minKey, std::uint32_t & key)
-{
-  std::uint32_t otherKey = noKey;
-  key = view.GetKeys(voxel, otherKey);
-  return key >= minKey && key <= otherKey;
-}
-
-/** Find the links that pass labels on. If all labels have the affinity of the scene, a neighbor is never weaker than
- * the voxel that it has such a link to. */
-template <bool HasOneAffinity, typename TKeys, typename TView>
-__global__ void
-FindPassingLinksKernel(CudaConnectednessScene scene, TView view, std::uint32_t minKey, std::uint32_t * passing)
+/** Find the links along which labels arrive. */
+static __global__ void
+FindPassingLinksKernel(CudaConnectednessScene scene, TieSetView view, const std::uint32_t * sets,
+                       std::uint32_t * passing)
 {
   ForEachInGrid(scene.numberOfVoxels, [&](std::int64_t voxel) {
-    std::uint32_t bits = 0;
-    std::uint32_t key = noKey;
-    if (IsTie(view, voxel, minKey, key))
+    std::uint32_t       bits = 0;
+    const std::uint32_t set = sets[voxel];
+    if (set > view.numberOfLabels)
     {
-      const auto pixel = TKeys::Load(scene, voxel);
-      const int  x = static_cast<int>(voxel % scene.size[0]);
-      const int  y = static_cast<int>(voxel / scene.size[0] % scene.size[1]);
-      const int  z = static_cast<int>(voxel / scene.size[0] / scene.size[1]);
+      const int x = static_cast<int>(voxel % scene.size[0]);
+      const int y = static_cast<int>(voxel / scene.size[0] % scene.size[1]);
+      const int z = static_cast<int>(voxel / scene.size[0] / scene.size[1]);
       for (int l = 0; l < scene.numberOfLinks; ++l)
       {
         const CudaLink & link = scene.links[l];
         for (int sign = -1; sign <= 1; sign += 2)
         {
-          if (!IsInImage(scene, x + sign * link.x, y + sign * link.y, z + sign * link.z))
-          {
-            continue;
-          }
-          const std::int64_t neighbor = voxel + sign * link.stride;
-          bool               passes = TKeys::Key(scene, pixel, TKeys::Load(scene, neighbor), link.weight) >= key;
-          if constexpr (!HasOneAffinity)
-          {
-            std::uint32_t otherKey = noKey;
-            passes = passes && view.GetKeys(neighbor, otherKey) >= key;
-          }
-          bits |= passes ? GetLinkBit(l, sign) : 0u;
+          const bool          inside = IsInImage(scene, x + sign * link.x, y + sign * link.y, z + sign * link.z);
+          const std::uint32_t other = inside ? sets[voxel + sign * link.stride] : 0;
+          bits |= other != 0 && view.Includes(set - 1, other - 1) ? GetLinkBit(l, sign) : 0u;
         }
       }
     }
@@ -83,19 +60,17 @@ FindPassingLinksKernel(CudaConnectednessScene scene, TView view, std::uint32_t m
   });
 }
 
-/** The keys of voxels with labels, and of those in the zone of ties. */
-template <typename TView, typename TLabel>
-__global__ void
-StartNearestLabelsKernel(std::int64_t numberOfVoxels, TView view, std::uint32_t minKey, const TLabel * labels,
+/** The keys of voxels with one strongest label, whose set has the number of the rank, and of those in the zone of ties.
+ */
+static __global__ void
+StartNearestLabelsKernel(std::int64_t numberOfVoxels, std::uint32_t numberOfLabels, const std::uint32_t * sets,
                          CudaNearestLabels nearest)
 {
   ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
-    std::uint32_t       key = noKey;
-    const std::uint16_t rank = nearest.labelRanks[labels[voxel]];
-    const bool          takesPart = labels[voxel] != 0 && (nearest.hasRank == nullptr || nearest.hasRank[rank] != 0);
-    nearest.keys[voxel] = IsTie(view, voxel, minKey, key) ? CudaNearestLabels::unreached
-                          : takesPart                     ? rank
-                                                          : CudaNearestLabels::outside;
+    const std::uint32_t set = sets[voxel];
+    nearest.keys[voxel] = set > numberOfLabels ? CudaNearestLabels::unreached
+                          : set != 0           ? set - 1
+                                               : CudaNearestLabels::outside;
   });
 }
 
@@ -140,26 +115,7 @@ StartLeadsKernel(CudaConnectednessScene scene, CudaNearestLabels nearest, CudaNe
   });
 }
 
-/** Add the keys of a group of labels to those of others. */
-static __global__ void
-AddGroupKernel(std::int64_t numberOfVoxels, const CudaNearestLabels::Key * groupKeys,
-               const CudaNearestLabels::Key * groupOthers, CudaNearestLabels::Key * keys,
-               CudaNearestLabels::Key * others)
-{
-  ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
-    const auto getKey = [&](const CudaNearestLabels::Key * from) {
-      return from != nullptr ? from[voxel] : CudaNearestLabels::outside;
-    };
-    const TieLead lead = TieLead{ keys[voxel], getKey(others) }.With({ groupKeys[voxel], getKey(groupOthers) });
-    keys[voxel] = lead.first;
-    if (others != nullptr)
-    {
-      others[voxel] = lead.second;
-    }
-  });
-}
-
-/** Turn the keys of other labels into leads. */
+/** Turn these keys, after they were passed on, into leads. */
 static __global__ void
 WriteLeadsKernel(std::int64_t numberOfVoxels, CudaNearestLabels nearest, int rankBits, CudaNearestLabels::Key * others)
 {
@@ -253,167 +209,72 @@ __launch_bounds__(contractThreads)
   }
 }
 
-/** Gives voxels in the zone of ties the nearest label. */
-class CudaTieSettler
-{
-public:
-  using Key = CudaNearestLabels::Key;
-
-  CudaTieSettler(const CudaRelativeOutputs & outputs, CudaRelativeFuzzyConnectednessReport & report)
-    : m_Outputs(outputs)
-    , m_Report(report)
-    , m_Distances(outputs.job)
-  {
-    const CudaStream & stream = outputs.stream;
-    const auto         voxels = static_cast<std::size_t>(outputs.job.GetNumberOfVoxels());
-    // Only ranks of labels that occur are copied.
-    const auto & labels = m_Distances.rankLabels;
-    const auto   last = std::max_element(labels.begin(), labels.end());
-    const auto   count = last == labels.end() ? 1 : *last + std::ptrdiff_t{ 1 };
-    m_RankLabels = CopyToDevice(labels, stream);
-    m_LabelRanks = CopyToDevice(
-      std::vector<std::uint16_t>(m_Distances.labelRanks.begin(), m_Distances.labelRanks.begin() + count), stream);
-    m_Keys.Allocate(voxels, stream);
-    m_Passing.Allocate(voxels, stream);
-  }
-
-  const TieDistances &
-  GetDistances() const
-  {
-    return m_Distances;
-  }
-
-  /** Find the keys of labels that have the affinity of the scene; the ranks are null if all have. */
-  template <bool HasOneAffinity, typename TKeys, typename TView, typename TLabel>
-  void
-  FindKeys(const CudaConnectednessScene & scene, const TView & view, const std::uint8_t * hasRank,
-           const TLabel * labels)
-  {
-    m_Nearest = { m_Keys.data(),
-                  m_Passing.data(),
-                  m_RankLabels.data(),
-                  m_LabelRanks.data(),
-                  hasRank,
-                  (Key{ 1 } << m_Distances.rankBits) - 1,
-                  {} };
-    for (int l = 0; l < scene.numberOfLinks; ++l)
-    {
-      for (std::size_t i = 0; i < m_Distances.links.size(); ++i)
-      {
-        const Link & link = m_Distances.links[i];
-        if (link.x == scene.links[l].x && link.y == scene.links[l].y && link.z == scene.links[l].z)
-        {
-          m_Nearest.stepKeys[l] = m_Distances.stepKeys[i];
-        }
-      }
-    }
-    const std::uint32_t minKey = MinKey(m_Outputs.job);
-    this->Launch([&](unsigned int blocks) {
-      FindPassingLinksKernel<HasOneAffinity, TKeys>
-        <<<blocks, threads, 0, m_Outputs.stream>>>(scene, view, minKey, m_Passing.data());
-    });
-    this->Launch([&](unsigned int blocks) {
-      StartNearestLabelsKernel<<<blocks, threads, 0, m_Outputs.stream>>>(
-        scene.numberOfVoxels, view, minKey, labels, m_Nearest);
-    });
-    this->PassOn(scene, m_Nearest);
-  }
-
-  /** After that, find the keys of the nearest voxels of other labels. */
-  void
-  FindOtherKeys(const CudaConnectednessScene & scene, Key * others)
-  {
-    CudaNearestLabels across = m_Nearest;
-    across.keys = others;
-    this->Launch([&](unsigned int blocks) {
-      StartLeadsKernel<<<blocks, threads, 0, m_Outputs.stream>>>(scene, m_Nearest, others);
-    });
-    this->PassOn(scene, across);
-  }
-
-  /** Add the keys of a group of labels, and of the nearest others in the group, to those of other groups. If there is
-   * no output of margins, there are none of others. */
-  void
-  AddGroup(const Key * groupOthers, Key * keys, Key * others)
-  {
-    this->Launch([&](unsigned int blocks) {
-      AddGroupKernel<<<blocks, threads, 0, m_Outputs.stream>>>(
-        m_Outputs.job.GetNumberOfVoxels(), m_Keys.data(), groupOthers, keys, others);
-    });
-  }
-
-  /** Write the labels of these keys, and turn the keys of other labels into leads, if there are any. */
-  template <typename TLabel>
-  void
-  Write(Key * keys, TLabel * labels, Key * others)
-  {
-    m_Nearest.keys = keys;
-    const std::int64_t voxels = m_Outputs.job.GetNumberOfVoxels();
-    this->Launch([&](unsigned int blocks) {
-      WriteNearestLabelsKernel<<<blocks, threads, 0, m_Outputs.stream>>>(voxels, m_Nearest, labels);
-    });
-    if (others != nullptr)
-    {
-      this->Launch([&](unsigned int blocks) {
-        WriteLeadsKernel<<<blocks, threads, 0, m_Outputs.stream>>>(voxels, m_Nearest, m_Distances.rankBits, others);
-      });
-    }
-  }
-
-  Key *
-  GetKeys() const
-  {
-    return m_Keys.data();
-  }
-
-private:
-  static constexpr unsigned int threads = CudaRelativeOutputs::threads;
-
-  template <typename TLaunch>
-  void
-  Launch(const TLaunch & launch) const
-  {
-    m_Outputs.Launch(launch);
-  }
-
-  void
-  PassOn(const CudaConnectednessScene & scene, const CudaNearestLabels & nearest)
-  {
-    // All that a block has without asking for more.
-    constexpr std::size_t maxBytes = 48 * 1024;
-    const CudaTileGrid    grid = MakeTileGrid(scene, contractTileBits, maxBytes / sizeof(Key));
-    const std::size_t     bytes = grid.GetNumberOfLocalVoxels() * sizeof(Key);
-    PrepareKernel(NearestLabelsKernel, contractThreads, bytes);
-    SettleTiles(m_Outputs, grid, m_Report, [&](unsigned int blocks, const CudaTieTiles & tieTiles) {
-      NearestLabelsKernel<<<blocks, contractThreads, bytes, m_Outputs.stream>>>(scene, grid, nearest, tieTiles);
-    });
-  }
-
-  const CudaRelativeOutputs &            m_Outputs;
-  CudaRelativeFuzzyConnectednessReport & m_Report;
-  const TieDistances                     m_Distances;
-  DeviceBuffer<std::uint16_t>            m_RankLabels;
-  DeviceBuffer<std::uint16_t>            m_LabelRanks;
-  DeviceBuffer<Key>                      m_Keys;
-  DeviceBuffer<std::uint32_t>            m_Passing;
-  CudaNearestLabels                      m_Nearest{};
-};
-
-/** Give voxels in the zone of ties the nearest label. If there is an output of margins, allocate and fill the leads. */
-template <typename TKeys, typename TView, typename TLabel>
+/** Give voxels in the zone of ties the nearest label. Voxels have the numbers of their sets of strongest labels, after
+ * 1, or 0; labels of those that no label arrives at stay as they are. If there is an output of margins, allocate and
+ * fill the leads. */
+template <typename TLabel>
 void
-SettleTiesByDistance(const CudaRelativeOutputs & outputs, const CudaConnectednessScene & scene, const TView & view,
+SettleTiesByDistance(const CudaRelativeOutputs & outputs, const CudaConnectednessScene & scene,
+                     const TieDistances & distances, const TieSets & sets, const std::uint32_t * setsOfVoxels,
                      TLabel * labels, DeviceBuffer<CudaNearestLabels::Key> & leads,
                      CudaRelativeFuzzyConnectednessReport & report)
 {
-  CudaTieSettler settler(outputs, report);
-  settler.FindKeys<true, TKeys>(scene, view, nullptr, labels);
-  if (outputs.job.marginOutput != nullptr)
+  constexpr unsigned int threads = CudaRelativeOutputs::threads;
+  // All that a block has without asking for more.
+  constexpr std::size_t maxBytes = 48 * 1024;
+  const CudaStream &    stream = outputs.stream;
+  const auto            rankLabels = CopyToDevice(distances.rankLabels, stream);
+  const auto            words = CopyToDevice(sets.GetWords(), stream);
+  const auto            voxels = static_cast<std::size_t>(scene.numberOfVoxels);
+
+  DeviceBuffer<CudaNearestLabels::Key> keys(voxels, stream);
+  DeviceBuffer<std::uint32_t>          passing(voxels, stream);
+  CudaNearestLabels                    nearest{
+    keys.data(), passing.data(), rankLabels.data(), (CudaNearestLabels::Key{ 1 } << distances.rankBits) - 1, {}
+  };
+  for (int l = 0; l < scene.numberOfLinks; ++l)
   {
-    leads.Allocate(static_cast<std::size_t>(scene.numberOfVoxels), outputs.stream);
-    settler.FindOtherKeys(scene, leads.data());
+    for (std::size_t i = 0; i < distances.links.size(); ++i)
+    {
+      const Link & link = distances.links[i];
+      if (link.x == scene.links[l].x && link.y == scene.links[l].y && link.z == scene.links[l].z)
+      {
+        nearest.stepKeys[l] = distances.stepKeys[i];
+      }
+    }
   }
-  settler.Write(settler.GetKeys(), labels, leads.data());
+  const TieSetView view{ sets.GetNumberOfLabels(), sets.GetWordsPerSet(), words.data() };
+  outputs.Launch([&](unsigned int blocks) {
+    FindPassingLinksKernel<<<blocks, threads, 0, stream>>>(scene, view, setsOfVoxels, passing.data());
+  });
+  outputs.Launch([&](unsigned int blocks) {
+    StartNearestLabelsKernel<<<blocks, threads, 0, stream>>>(
+      scene.numberOfVoxels, view.numberOfLabels, setsOfVoxels, nearest);
+  });
+  const CudaTileGrid grid = MakeTileGrid(scene, contractTileBits, maxBytes / sizeof(CudaNearestLabels::Key));
+  const std::size_t  bytes = grid.GetNumberOfLocalVoxels() * sizeof(CudaNearestLabels::Key);
+  PrepareKernel(NearestLabelsKernel, contractThreads, bytes);
+  SettleTiles(outputs, grid, report, [&](unsigned int blocks, const CudaTieTiles & tieTiles) {
+    NearestLabelsKernel<<<blocks, contractThreads, bytes, stream>>>(scene, grid, nearest, tieTiles);
+  });
+  outputs.Launch([&](unsigned int blocks) {
+    WriteNearestLabelsKernel<<<blocks, threads, 0, stream>>>(scene.numberOfVoxels, nearest, labels);
+  });
+  if (outputs.job.marginOutput == nullptr)
+  {
+    return;
+  }
+  leads.Allocate(voxels, stream);
+  CudaNearestLabels across = nearest;
+  across.keys = leads.data();
+  outputs.Launch(
+    [&](unsigned int blocks) { StartLeadsKernel<<<blocks, threads, 0, stream>>>(scene, nearest, leads.data()); });
+  SettleTiles(outputs, grid, report, [&](unsigned int blocks, const CudaTieTiles & tieTiles) {
+    NearestLabelsKernel<<<blocks, contractThreads, bytes, stream>>>(scene, grid, across, tieTiles);
+  });
+  outputs.Launch([&](unsigned int blocks) {
+    WriteLeadsKernel<<<blocks, threads, 0, stream>>>(scene.numberOfVoxels, nearest, distances.rankBits, leads.data());
+  });
 }
 } // namespace voxelmaps
 

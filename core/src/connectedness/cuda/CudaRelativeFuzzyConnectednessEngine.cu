@@ -38,14 +38,30 @@ struct BestKeys
 
 __global__ void
 AddLabelKernel(std::int64_t numberOfVoxels, const std::uint32_t * scene, std::uint16_t label, bool keepsTies,
-               BestKeys keys)
+               BestKeys keys, std::uint32_t rank, std::size_t wordsPerSet, std::uint32_t * strongest)
 {
   ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
+    if (wordsPerSet > 0)
+    {
+      AddToSet(scene[voxel], keys.best[voxel], rank, wordsPerSet, strongest + voxel * wordsPerSet);
+    }
     BestTwo bestTwo{ keys.best[voxel], keys.second[voxel], keys.winners[voxel] };
     bestTwo.Add(scene[voxel], label, keepsTies);
     keys.best[voxel] = bestTwo.best;
     keys.second[voxel] = bestTwo.second;
     keys.winners[voxel] = bestTwo.winner;
+  });
+}
+
+__global__ void
+ClearWeakSetsKernel(std::int64_t numberOfVoxels, BestKeys keys, std::uint32_t minKey, std::size_t wordsPerSet,
+                    std::uint32_t * strongest)
+{
+  ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
+    for (std::size_t i = 0; keys.best[voxel] < minKey && i < wordsPerSet; ++i)
+    {
+      strongest[voxel * wordsPerSet + i] = 0;
+    }
   });
 }
 
@@ -56,50 +72,6 @@ WriteLabelsKernel(std::int64_t numberOfVoxels, BestKeys keys, std::uint32_t minK
   ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
     labels[voxel] = static_cast<TLabel>(keys.best[voxel] >= minKey ? keys.winners[voxel] : 0);
   });
-}
-
-/** Give voxels in the zone of ties the nearest label if labels have affinities of their own. Ties have the label whose
- * first seed comes first already, which they keep if no label arrives. If there is an output of margins, allocate and
- * fill the leads. */
-template <typename TLabel>
-void
-SettleTiesOfScenes(const CudaRelativeOutputs & outputs, const BestKeys & view, TLabel * labels,
-                   DeviceBuffer<CudaNearestLabels::Key> & leads, Report & report)
-{
-  using Key = CudaNearestLabels::Key;
-  const Job &        job = outputs.job;
-  const CudaStream & stream = outputs.stream;
-  const auto         voxels = static_cast<std::size_t>(job.GetNumberOfVoxels());
-  CudaTieSettler     settler(outputs, report);
-  DeviceBuffer<Key>  keys(voxels, stream);
-  DeviceBuffer<Key>  groupOthers;
-  CheckCuda(cudaMemsetAsync(keys.data(), 0xff, voxels * sizeof(Key), stream), "setting keys");
-  if (job.marginOutput != nullptr)
-  {
-    leads.Allocate(voxels, stream);
-    groupOthers.Allocate(voxels, stream);
-    CheckCuda(cudaMemsetAsync(leads.data(), 0xff, voxels * sizeof(Key), stream), "setting keys");
-  }
-  for (const TieGroup & group : MakeTieGroups(job, settler.GetDistances()))
-  {
-    FuzzyConnectednessJob groupJob;
-    static_cast<FuzzyConnectednessProblem &>(groupJob) = job;
-    groupJob.affinity = group.affinity;
-    groupJob.minimumStrength = 0.0;
-    groupJob.seeds.clear();
-    CudaConnectednessContext context{ groupJob, outputs.options, nullptr, stream, CudaKernelTimes(stream), nullptr, 0 };
-    const CudaConnectednessSlab slab(context, 0, CudaConnectednessSlab::GetNumberOfPlanes(groupJob));
-    const auto                  hasRank = CopyToDevice(group.hasRank, stream);
-    WithKeys(slab.GetPixels(), [&](auto pixelKeys) {
-      settler.FindKeys<false, decltype(pixelKeys)>(slab.GetScene(), view, hasRank.data(), labels);
-    });
-    if (job.marginOutput != nullptr)
-    {
-      settler.FindOtherKeys(slab.GetScene(), groupOthers.data());
-    }
-    settler.AddGroup(groupOthers.data(), keys.data(), leads.data());
-  }
-  settler.Write(keys.data(), labels, leads.data());
 }
 
 /** Compute one scene for every label, each with its own affinity, and keep the best two of every voxel. */
@@ -119,27 +91,55 @@ ComputeScenes(const Job & job, const CudaOptions & options, Report & report)
   CheckCuda(cudaMemsetAsync(best.data(), 0, best.size() * sizeof(std::uint32_t), stream), "clearing keys");
   CheckCuda(cudaMemsetAsync(winners.data(), 0, winners.size() * sizeof(std::uint16_t), stream), "clearing labels");
   static_assert(noKey == 0, "memset fills the keys with it");
+  const bool                  isByDistance = job.tieRule == Job::TieRule::Distance && !job.seeds.empty();
+  const TieDistances          distances(job);
+  TieSets                     sets(distances);
+  const std::size_t           words = isByDistance ? sets.GetWordsPerSet() : 0;
+  DeviceBuffer<std::uint32_t> strongest(voxels * words, stream); // labels, as sets
+  if (isByDistance)
+  {
+    CheckCuda(cudaMemsetAsync(strongest.data(), 0, strongest.size() * sizeof(std::uint32_t), stream), "clearing sets");
+  }
+  CudaConnectednessScene geometry{}; // the same for all labels
   ForEachLabelJob(job, [&](std::uint16_t label, const FuzzyConnectednessJob & labelJob) {
     CudaConnectednessContext    context{ labelJob, options, nullptr, stream, CudaKernelTimes(stream), nullptr, 0 };
     const CudaConnectednessSlab slab(context, 0, CudaConnectednessSlab::GetNumberOfPlanes(labelJob));
     RunCudaHierarchy(context, slab);
+    geometry = slab.GetScene();
     outputs.Launch([&](unsigned int blocks) {
-      AddLabelKernel<<<blocks, threads, 0, stream>>>(
-        count, slab.GetScene().keys, label, job.tieRule != Job::TieRule::Background, keys);
+      AddLabelKernel<<<blocks, threads, 0, stream>>>(count,
+                                                     slab.GetScene().keys,
+                                                     label,
+                                                     job.tieRule != Job::TieRule::Background,
+                                                     keys,
+                                                     distances.labelRanks[label],
+                                                     words,
+                                                     strongest.data());
     });
     report.numberOfIterations += context.numberOfIterations;
     report.kernelMilliseconds += context.kernelTimes.GetMilliseconds();
   });
 
+  DeviceBuffer<std::uint32_t> setsOfVoxels;
+  if (isByDistance)
+  {
+    outputs.Launch([&](unsigned int blocks) {
+      ClearWeakSetsKernel<<<blocks, threads, 0, stream>>>(count, keys, MinKey(job), words, strongest.data());
+    });
+    std::vector<std::uint32_t> onHost(strongest.size());
+    CopyFromDevice(onHost.data(), strongest.data(), onHost.size(), stream);
+    setsOfVoxels = CopyToDevice(sets.Find(onHost), stream);
+    strongest = DeviceBuffer<std::uint32_t>();
+  }
   DeviceBuffer<CudaNearestLabels::Key> leads;
   const auto                           writeLabels = [&](auto label) {
     using Label = decltype(label);
     outputs.Write<Label>(job.labelOutput, [&](Label * out) {
       outputs.Launch(
         [&](unsigned int blocks) { WriteLabelsKernel<<<blocks, threads, 0, stream>>>(count, keys, MinKey(job), out); });
-      if (job.tieRule == Job::TieRule::Distance && !job.seeds.empty())
+      if (isByDistance)
       {
-        SettleTiesOfScenes(outputs, keys, out, leads, report);
+        SettleTiesByDistance(outputs, geometry, distances, sets, setsOfVoxels.data(), out, leads, report);
       }
     });
   };
@@ -171,9 +171,11 @@ EstimateBytes(const Job & job, bool hasHierarchy)
   const double bytes = !job.labelAffinities.empty() ? image + scenes + output
                        : hasHierarchy               ? computing
                                                     : image + kept + std::max(building, computing);
-  // Keys of labels, those of other labels for margins, and bits of links; of groups of labels, and of all.
-  const double tieKeys = (job.labelAffinities.empty() ? 1.0 : 2.0) * (job.marginOutput != nullptr ? 16.0 : 8.0);
-  const double distances = job.tieRule == Job::TieRule::Distance ? tieKeys + 4.0 : 0.0;
+  // Keys of labels, those of other labels for margins, sets, and bits of links; of scenes, also the words of sets.
+  const double sets =
+    8.0 + (job.labelAffinities.empty() ? 0.0 : 4.0 * static_cast<double>(TieSets(TieDistances(job)).GetWordsPerSet()));
+  const double distances =
+    job.tieRule == Job::TieRule::Distance ? sets + (job.marginOutput != nullptr ? 16.0 : 8.0) : 0.0;
   // Nodes and keys of tiles with seeds are saved.
   const auto   voxels = static_cast<double>(job.GetNumberOfVoxels());
   const double saved = 8.0 * std::min(voxels, 2048.0 * static_cast<double>(job.seeds.size()));

@@ -311,10 +311,23 @@ WriteLabelsKernel(std::int64_t numberOfVoxels, VoxelNodes voxels, LabelRules rul
     std::uint32_t       label = result.label;
     if (rules.isRelative && key <= result.otherKey && key >= rules.minKey)
     {
-      label = rules.keepsTies ? rules.seeds.GetLowestLabel(result.seed, key) : 0;
+      label = rules.keepsTies ? rules.seeds.GetValue(result.seed, key) : 0;
     }
     labels[voxel] = static_cast<TLabel>(key >= rules.minKey ? label : 0);
   }
+}
+
+/** Write the numbers of the sets of strongest labels, after 1; 0 below the minimum. */
+static __global__ void
+WriteSetsKernel(std::int64_t numberOfVoxels, VoxelNodes voxels, LabelRules rules, std::uint32_t * sets)
+{
+  ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
+    const NodeResult    result = voxels.results[voxels.nodes[voxel]];
+    const std::uint32_t key = voxels.GetKey(voxel, result.strength);
+    sets[voxel] = key < rules.minKey      ? 0
+                  : key > result.otherKey ? rules.seeds.values[result.seed] + 1
+                                          : rules.seeds.GetValue(result.seed, key) + 1;
+  });
 }
 
 /** Links in two buffers, which are used in turn. */
@@ -387,6 +400,7 @@ ContractNodes(const NodeGraph & graph, NodeLinks & list, ComponentLink * pointer
 struct SeedTreeBuffers
 {
   DeviceBuffer<std::uint16_t> labels;
+  DeviceBuffer<std::uint32_t> values;
   DeviceBuffer<std::uint32_t> otherKeys;
   DeviceBuffer<std::uint32_t> parents;
   DeviceBuffer<std::uint32_t> keys;
@@ -627,7 +641,7 @@ private:
   /** How strongly seeds are connected, from the links that are left between their nodes. Links are consumed. */
   SeedTree
   MakeSeedTree(const Job & query, NodeLinks & links, const std::uint32_t * nodeSeeds, CudaKernelTimes & times,
-               std::uint64_t & iterations)
+               std::uint64_t & iterations, TieSets * sets)
   {
     // So few are faster on the host.
     constexpr std::uint32_t maxHostLinks = 1 << 15;
@@ -666,7 +680,7 @@ private:
     {
       CopyFromDevice(seedLinks.data(), onDevice, count, stream);
     }
-    return SeedTree(query.labels, std::move(seedLinks));
+    return SeedTree(query.labels, std::move(seedLinks), sets);
   }
 
   template <typename TKeys>
@@ -714,6 +728,9 @@ private:
     DeviceBuffer<std::uint32_t> nodeSeeds(nodes, stream);
     SeedTreeBuffers             tree;
     std::optional<SeedTree>     seedTree;
+    const bool                  isByDistance = query.tieRule == Job::TieRule::Distance;
+    const TieDistances          distances(query);
+    TieSets                     sets(distances);
     {
       const NodeGraphBuffers buffers(nodes, stream);
       NodeLinks              list;
@@ -734,7 +751,8 @@ private:
       clock.StopLater();
       report.numberOfIterations += ContractNodes(graph, list, nullptr, nullptr, times, stream, execution);
 
-      seedTree.emplace(this->MakeSeedTree(query, list, nodeSeeds.data(), times, report.numberOfIterations));
+      seedTree.emplace(this->MakeSeedTree(
+        query, list, nodeSeeds.data(), times, report.numberOfIterations, isByDistance ? &sets : nullptr));
       tree.labels = CopyToDevice(query.labels, stream);
       tree.otherKeys = CopyToDevice(seedTree->GetOtherKeys(), stream);
       CudaKernelClock resultClock(times);
@@ -747,14 +765,24 @@ private:
     const VoxelNodes voxels{ labels.data(), scene.keys, results.data() };
     const auto       minKey = MinKey(query);
     LabelRules       rules{ ResolvesTiesPerVoxel(query), query.tieRule == Job::TieRule::LowestLabel, minKey, {} };
-    if (rules.isRelative && rules.keepsTies)
+    if (rules.isRelative && (rules.keepsTies || isByDistance))
     {
       rules.seeds = CopySeedTree(*seedTree, numberOfSeeds, tree);
     }
     const CudaRelativeOutputs            outputs{ query, outputOptions, stream, times };
     DeviceBuffer<CudaNearestLabels::Key> leads;
-    query.labelsAre16Bit ? this->WriteLabels<TKeys, std::uint16_t>(outputs, voxels, rules, leads, report)
-                         : this->WriteLabels<TKeys, std::uint8_t>(outputs, voxels, rules, leads, report);
+    const auto                           writeLabels = [&](auto label) {
+      const auto settle = [&](auto * out) {
+        DeviceBuffer<std::uint32_t> setsOfVoxels(static_cast<std::size_t>(scene.numberOfVoxels), stream);
+        outputs.Launch([&](unsigned int blocks) {
+          WriteSetsKernel<<<blocks, CudaRelativeOutputs::threads, 0, stream>>>(
+            scene.numberOfVoxels, voxels, rules, setsOfVoxels.data());
+        });
+        SettleTiesByDistance(outputs, scene, distances, sets, setsOfVoxels.data(), out, leads, report);
+      };
+      this->WriteLabels<TKeys, decltype(label)>(outputs, voxels, rules, settle, report);
+    };
+    query.labelsAre16Bit ? writeLabels(std::uint16_t{ 0 }) : writeLabels(std::uint8_t{ 0 });
     outputs.WriteReals(voxels, leads.data());
     CudaKernelClock clock(times);
     seeded.Restore();
@@ -766,17 +794,19 @@ private:
   CopySeedTree(const SeedTree & seedTree, std::uint32_t numberOfSeeds, SeedTreeBuffers & tree)
   {
     const SeedTreeView view = seedTree.GetView();
+    tree.values = CopyToDevice(view.values, numberOfSeeds, stream);
     tree.parents = CopyToDevice(view.parents, numberOfSeeds, stream);
     tree.keys = CopyToDevice(view.keys, numberOfSeeds, stream);
     tree.firstSteps = CopyToDevice(view.firstSteps, std::size_t{ numberOfSeeds } + 1, stream);
     tree.steps = CopyToDevice(view.steps, seedTree.GetNumberOfSteps(), stream);
-    return { tree.labels.data(), tree.parents.data(), tree.keys.data(), tree.firstSteps.data(), tree.steps.data() };
+    return { tree.values.data(), tree.parents.data(), tree.keys.data(), tree.firstSteps.data(), tree.steps.data() };
   }
 
-  template <typename TKeys, typename TLabel>
+  /** Write labels; settle(labels) applies the tie rule Distance. */
+  template <typename TKeys, typename TLabel, typename TSettle>
   void
   WriteLabels(const CudaRelativeOutputs & outputs, const VoxelNodes & voxels, const LabelRules & rules,
-              DeviceBuffer<CudaNearestLabels::Key> & leads, CudaRelativeFuzzyConnectednessReport & report)
+              const TSettle & settle, CudaRelativeFuzzyConnectednessReport & report)
   {
     const auto fill = [&](TLabel * out) {
       outputs.Launch([&](unsigned int blocks) {
@@ -789,7 +819,7 @@ private:
       }
       else if (outputs.job.tieRule == Job::TieRule::Distance)
       {
-        SettleTiesByDistance<TKeys>(outputs, slab.GetScene(), voxels, out, leads, report);
+        settle(out);
       }
     };
     outputs.Write<TLabel>(outputs.job.labelOutput, fill, true);

@@ -33,12 +33,12 @@ PadPart(int counts)
 }
 } // namespace
 
-CooccurrenceColumns::CooccurrenceColumns(const CooccurrenceTask & task, const CooccurrenceSlideTables & tables,
+CooccurrenceColumns::CooccurrenceColumns(const CooccurrenceTask & task, const CooccurrenceTables & tables,
                                          const JobExecution & execution, InstructionSet widest)
   : m_Task(task)
   , m_Tables(tables)
   , m_Execution(execution)
-  , m_Slide(task, tables, execution, widest)
+  , m_SlidingWindow(task, tables, execution, widest)
   , m_Correlations(task, execution, widest)
   , m_CountsPerPair(ChooseKernel(widest, VOXELMAPS_KERNELS(GetCooccurrenceTileCounts))())
   , m_ComputeTile(ChooseKernel(widest, VOXELMAPS_KERNELS(ComputeCooccurrenceTile)))
@@ -92,7 +92,7 @@ CooccurrenceColumns::Compute(const Triple & start, const Triple & size)
     const Triple planeSize{ { size[0], size[1], 1 } };
     if (!this->ComputePlane(planeStart, planeSize))
     {
-      m_Slide.Compute(planeStart, planeSize);
+      m_SlidingWindow.Compute(planeStart, planeSize);
     }
   }
 }

@@ -4,7 +4,7 @@
 #define CooccurrenceColumns_h
 
 #include "CooccurrenceRow.h"
-#include "CooccurrenceSlide.h"
+#include "CooccurrenceSlidingWindow.h"
 #include "CooccurrenceTile.h"
 #include "CorrelationBatch.h"
 
@@ -19,8 +19,8 @@ namespace voxelmaps
 class CooccurrenceColumns
 {
 public:
-  CooccurrenceColumns(const CooccurrenceTask & task, const CooccurrenceSlideTables & tables,
-                      const JobExecution & execution, InstructionSet widest);
+  CooccurrenceColumns(const CooccurrenceTask & task, const CooccurrenceTables & tables, const JobExecution & execution,
+                      InstructionSet widest);
 
   static bool
   Supports(const CooccurrenceTask & task, InstructionSet widest);
@@ -48,12 +48,12 @@ private:
   void
   CorrelateCells(const std::uint16_t * counts, CooccurrenceSums & sums);
 
-  const CooccurrenceTask &        m_Task;
-  const CooccurrenceSlideTables & m_Tables;
-  const JobExecution &            m_Execution;
-  CooccurrenceSlide               m_Slide;
-  CorrelationBatch                m_Correlations;
-  const int                       m_CountsPerPair;
+  const CooccurrenceTask &   m_Task;
+  const CooccurrenceTables & m_Tables;
+  const JobExecution &       m_Execution;
+  CooccurrenceSlidingWindow  m_SlidingWindow;
+  CorrelationBatch           m_Correlations;
+  const int                  m_CountsPerPair;
   void (*m_ComputeTile)(const CooccurrenceTile &);
   CooccurrenceTile m_Tile{};
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
 #include "CooccurrenceColumns.h"
-#include "CooccurrenceSlide.h"
+#include "CooccurrenceSlidingWindow.h"
 #include "glcm/Cooccurrence.h"
 #include "glcm/WeightedCooccurrence.h"
 #include "window/Tiling.h"
@@ -119,11 +119,11 @@ CorrelationPairs(const CooccurrenceTask & task)
 }
 
 void
-ComputeBySlide(const CooccurrenceTask & task, const CooccurrenceJob & job)
+ComputeBySlidingWindow(const CooccurrenceTask & task, const CooccurrenceJob & job)
 {
-  const Triple &                outputSize = job.outputSize;
-  const JobExecution &          execution = job.execution;
-  const CooccurrenceSlideTables tables(task);
+  const Triple &           outputSize = job.outputSize;
+  const JobExecution &     execution = job.execution;
+  const CooccurrenceTables tables(task);
   // Rows of at least as many voxels as are computed side by side.
   constexpr std::int64_t minRowLength = 8;
   const std::int64_t     correlationPairs = CorrelationPairs(task) * (task.numberOfOffsets / task.OffsetsPerMatrix());
@@ -137,17 +137,17 @@ ComputeBySlide(const CooccurrenceTask & task, const CooccurrenceJob & job)
   const std::int64_t rows = std::min<std::int64_t>(std::max<std::int64_t>(maxTilePairs / pairs, 1), 64);
   const Tiling       tiling(outputSize, { { length, EqualPart(outputSize[1], rows), 1 } });
   ForEachTile(tiling, execution, [&]() {
-    auto slide = std::make_shared<CooccurrenceSlide>(task, tables, execution, job.widestInstructionSet);
-    return [slide](const Triple & start, const Triple & size) { slide->Compute(start, size); };
+    auto slidingWindow = std::make_shared<CooccurrenceSlidingWindow>(task, tables, execution, job.widestInstructionSet);
+    return [slidingWindow](const Triple & start, const Triple & size) { slidingWindow->Compute(start, size); };
   });
 }
 
 void
 ComputeByColumns(const CooccurrenceTask & task, const CooccurrenceJob & job)
 {
-  const Triple &                outputSize = job.outputSize;
-  const JobExecution &          execution = job.execution;
-  const CooccurrenceSlideTables tables(task);
+  const Triple &           outputSize = job.outputSize;
+  const JobExecution &     execution = job.execution;
+  const CooccurrenceTables tables(task);
   // Wide and high enough that filling the first windows costs little.
   constexpr std::int64_t maxWidth = 64;
   constexpr std::int64_t maxHeight = 8;
@@ -197,13 +197,13 @@ TextureClass<CooccurrenceJob>::GetMethods(const CooccurrenceJob & job) const
                 ComputeByWalk<WeightedCooccurrence>(task, 2 * (steps + CorrelationPairs(task)), job.execution);
               } } };
   }
-  const bool slides = CooccurrenceSlide::Supports(task);
+  const bool slides = CooccurrenceSlidingWindow::Supports(task);
   return { { "Columns",
              FullSupportIf(slides && CooccurrenceColumns::Supports(task, job.widestInstructionSet)),
              [this](const CooccurrenceJob & job) { ComputeByColumns(task, job); } },
            { "SlidingWindow",
              FullSupportIf(slides),
-             [this](const CooccurrenceJob & job) { ComputeBySlide(task, job); } },
+             [this](const CooccurrenceJob & job) { ComputeBySlidingWindow(task, job); } },
            { "WindowWalk", MethodSupport::Full, [this](const CooccurrenceJob & job) {
               const std::int64_t pairs = static_cast<std::int64_t>(task.maxPairs) + CorrelationPairs(task);
               ComputeByWalkers(

@@ -20,7 +20,8 @@ struct CooccurrencePlaces
   std::uint8_t step;
 };
 
-/** The moments of a pair: those of its difference of levels, then those of its sum. See CooccurrenceSlideTables. */
+/** The moments of a pair: those of its difference of levels, then those of its sum. See
+ * CooccurrenceTables. */
 constexpr int cooccurrenceDifferenceMoments = 8;
 constexpr int cooccurrenceSumMoments = 4;
 constexpr int cooccurrenceMoments = cooccurrenceDifferenceMoments + cooccurrenceSumMoments;
@@ -92,8 +93,8 @@ struct CooccurrenceTile
   void *               context;
 };
 
-/** The counts of a table that cost as much time as a pair of a plane in CooccurrenceSlide, measured with 32 to 128
- * levels on an AMD EPYC (Zen 4); 0 if there is no kernel. */
+/** The counts of a table that cost as much time as a pair of a plane in CooccurrenceSlidingWindow, measured with 32 to
+ * 128 levels on an AMD EPYC (Zen 4); 0 if there is no kernel. */
 VOXELMAPS_DECLARE_KERNEL(int GetCooccurrenceTileCounts())
 VOXELMAPS_DECLARE_KERNEL(void ComputeCooccurrenceTile(const CooccurrenceTile & tile))
 } // namespace voxelmaps

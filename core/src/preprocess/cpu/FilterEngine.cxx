@@ -12,29 +12,10 @@
 #include <utility>
 #include <vector>
 
-#if defined(__unix__) || defined(__APPLE__)
-#  include <unistd.h>
-#endif
-
 namespace voxelmaps
 {
 namespace
 {
-/** Bytes of memory of the machine; the maximum where it is unknown. */
-std::uint64_t
-GetMachineMemory()
-{
-#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long pageSize = sysconf(_SC_PAGESIZE);
-  if (pages > 0 && pageSize > 0)
-  {
-    return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(pageSize);
-  }
-#endif
-  return ~std::uint64_t{ 0 };
-}
-
 /** The input of a job, or results of a filter. */
 struct Values
 {
@@ -362,16 +343,16 @@ private:
     const std::int64_t voxels = m_Plan.output.GetNumberOfVoxels();
     const auto         add = [&](auto * output) {
       output += static_cast<std::int64_t>(leaf.image) * voxels;
-      if (m_Plan.hasSums && !(leaf.isFirst && leaf.isLast))
+      if (m_Plan.hasSums && !(leaf.IsFirst() && leaf.IsLast()))
       {
         Values & sums = m_Sums[leaf.image];
-        if (leaf.isFirst)
+        if (leaf.IsFirst())
         {
           sums = this->Allocate(m_Plan.output);
         }
         this->AddRows(
           leaf, values, static_cast<const TResult *>(nullptr), static_cast<TResult *>(sums.memory.get()), output);
-        if (leaf.isLast)
+        if (leaf.IsLast())
         {
           m_Sums.erase(leaf.image);
         }
@@ -401,8 +382,8 @@ private:
         for (std::int64_t i = 0; i < size[0]; ++i)
         {
           const double value =
-            AddTerm(leaf, leaf.isFirst ? 0.0 : static_cast<double>(sum[i]), static_cast<double>(terms[i]));
-          if (leaf.isLast)
+            AddTerm(leaf, leaf.IsFirst() ? 0.0 : static_cast<double>(sum[i]), static_cast<double>(terms[i]));
+          if (leaf.IsLast())
           {
             result[i] = static_cast<TOutput>(value);
           }
@@ -411,7 +392,7 @@ private:
             sum[i] = static_cast<TSum>(value);
           }
         }
-        m_Job.execution.ReportProgress(leaf.isLast ? static_cast<std::uint64_t>(size[0]) : 0);
+        m_Job.execution.ReportProgress(leaf.GetProgress(size[0]));
       };
     });
   }

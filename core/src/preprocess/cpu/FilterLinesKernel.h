@@ -106,7 +106,10 @@ FilterGaborRow(const GaborRowTask & task)
     const T *       numbers = static_cast<const T *>(task.numbers);
     T               even[gaborLaneGroup];
     T               odd[gaborLaneGroup] = {};
-    std::copy_n(center, gaborLaneGroup, even);
+    for (std::int64_t k = 0; k < gaborLaneGroup; ++k)
+    {
+      even[k] = center[k];
+    }
     for (const GaborKernel::Row & row : *task.rows)
     {
       const std::int64_t offset = row.offset * task.pitch + row.first;

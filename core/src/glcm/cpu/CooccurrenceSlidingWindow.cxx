@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#include "CooccurrenceSlide.h"
+#include "CooccurrenceSlidingWindow.h"
 #include "glcm/CooccurrenceWalk.h"
 
 #include "glcm/MaximalCorrelation.h"
@@ -26,8 +26,8 @@ constexpr std::int64_t maxRanks = 2895;
 constexpr std::uint64_t pairsBetweenAbortChecks = 4000000;
 
 // Where the moments that are not in the tables begin.
-constexpr std::size_t atSums = CooccurrenceSlideTables::differenceSize;
-constexpr std::size_t atSigned = atSums + CooccurrenceSlideTables::sumSize;
+constexpr std::size_t atSums = CooccurrenceTables::differenceSize;
+constexpr std::size_t atSigned = atSums + CooccurrenceTables::sumSize;
 constexpr std::size_t atCubesHigh = atSigned + 2;
 constexpr std::size_t atWeightsHigh = atCubesHigh + 2;
 
@@ -39,7 +39,7 @@ MaxTotal(const CooccurrenceTask & task)
 }
 } // namespace
 
-CooccurrenceSlideTables::CooccurrenceSlideTables(const CooccurrenceTask & task)
+CooccurrenceTables::CooccurrenceTables(const CooccurrenceTask & task)
   : rowLength(maxRowLength)
 {
   if (task.needsCells && task.numberOfGrayLevels > maxRanks)
@@ -96,8 +96,8 @@ CooccurrenceSlideTables::CooccurrenceSlideTables(const CooccurrenceTask & task)
   }
 }
 
-CooccurrenceSlide::CooccurrenceSlide(const CooccurrenceTask & task, const CooccurrenceSlideTables & tables,
-                                     const JobExecution & execution, InstructionSet widest)
+CooccurrenceSlidingWindow::CooccurrenceSlidingWindow(const CooccurrenceTask & task, const CooccurrenceTables & tables,
+                                                     const JobExecution & execution, InstructionSet widest)
   : m_Task(task)
   , m_Tables(tables)
   , m_Execution(execution)
@@ -116,13 +116,13 @@ CooccurrenceSlide::CooccurrenceSlide(const CooccurrenceTask & task, const Cooccu
 }
 
 bool
-CooccurrenceSlide::Supports(const CooccurrenceTask & task)
+CooccurrenceSlidingWindow::Supports(const CooccurrenceTask & task)
 {
   return MaxTotal(task) <= std::numeric_limits<Count>::max();
 }
 
 void
-CooccurrenceSlide::Compute(const Triple & start, const Triple & size)
+CooccurrenceSlidingWindow::Compute(const Triple & start, const Triple & size)
 {
   for (std::int64_t z = start[2]; z < start[2] + size[2]; ++z)
   {
@@ -134,7 +134,7 @@ CooccurrenceSlide::Compute(const Triple & start, const Triple & size)
 }
 
 void
-CooccurrenceSlide::ComputeRow(std::int64_t y, std::int64_t z, std::int64_t xBegin, std::int64_t xEnd)
+CooccurrenceSlidingWindow::ComputeRow(std::int64_t y, std::int64_t z, std::int64_t xBegin, std::int64_t xEnd)
 {
   std::vector<std::int64_t> voxels;
   WindowBox                 window;
@@ -181,7 +181,7 @@ CooccurrenceSlide::ComputeRow(std::int64_t y, std::int64_t z, std::int64_t xBegi
 }
 
 void
-CooccurrenceSlide::CopyLevels(std::int64_t xBegin, std::int64_t xEnd, const WindowBox & window)
+CooccurrenceSlidingWindow::CopyLevels(std::int64_t xBegin, std::int64_t xEnd, const WindowBox & window)
 {
   m_SizeY = window.size[1];
   m_SizeZ = window.size[2];
@@ -204,7 +204,7 @@ CooccurrenceSlide::CopyLevels(std::int64_t xBegin, std::int64_t xEnd, const Wind
 }
 
 bool
-CooccurrenceSlide::RankLevels()
+CooccurrenceSlidingWindow::RankLevels()
 {
   m_Ranks.resize(m_Levels.size());
   m_RankLevels.clear();
@@ -240,7 +240,7 @@ CooccurrenceSlide::RankLevels()
 }
 
 void
-CooccurrenceSlide::SetOffset(const PairOffset & offset, Slider & slider) const
+CooccurrenceSlidingWindow::SetOffset(const PairOffset & offset, Slider & slider) const
 {
   const auto & step = offset.step;
   slider.before = std::max(-step[0], 0);
@@ -263,7 +263,7 @@ CooccurrenceSlide::SetOffset(const PairOffset & offset, Slider & slider) const
 }
 
 void
-CooccurrenceSlide::CheckAbort(const Slider & slider)
+CooccurrenceSlidingWindow::CheckAbort(const Slider & slider)
 {
   m_Pairs += static_cast<std::uint64_t>((slider.yEnd - slider.yBegin) * (slider.zEnd - slider.zBegin));
   if (m_Pairs >= pairsBetweenAbortChecks)
@@ -275,7 +275,7 @@ CooccurrenceSlide::CheckAbort(const Slider & slider)
 
 template <bool VSymmetric>
 void
-CooccurrenceSlide::MakePlane(const Slider & slider, int x, Plane & plane)
+CooccurrenceSlidingWindow::MakePlane(const Slider & slider, int x, Plane & plane)
 {
   const std::ptrdiff_t first = std::ptrdiff_t{ x } * m_SizeZ * m_SizeY;
   const auto           forEachPair = [&](const auto & visit) {
@@ -308,8 +308,8 @@ CooccurrenceSlide::MakePlane(const Slider & slider, int x, Plane & plane)
   else
   {
     // Local arrays, which stay in registers.
-    constexpr std::size_t differenceStride = CooccurrenceSlideTables::differenceSize;
-    constexpr std::size_t sumStride = CooccurrenceSlideTables::sumSize;
+    constexpr std::size_t differenceStride = CooccurrenceTables::differenceSize;
+    constexpr std::size_t sumStride = CooccurrenceTables::sumSize;
     std::int64_t          differences[differenceStride]{};
     std::int64_t          sums[sumStride]{};
     std::int64_t          signedDifferences = 0;
@@ -371,7 +371,7 @@ CooccurrenceSlide::MakePlane(const Slider & slider, int x, Plane & plane)
 }
 
 void
-CooccurrenceSlide::StoreMoments(const Moments & moments, CooccurrenceSums & sums) const
+CooccurrenceSlidingWindow::StoreMoments(const Moments & moments, CooccurrenceSums & sums) const
 {
   sums.pairs += moments[0];
   sums.differences += moments[1];
@@ -399,7 +399,7 @@ CooccurrenceSlide::StoreMoments(const Moments & moments, CooccurrenceSums & sums
 
 template <bool VSymmetric>
 void
-CooccurrenceSlide::ComputeMatrix(int firstOffset, int numberOfOffsets)
+CooccurrenceSlidingWindow::ComputeMatrix(int firstOffset, int numberOfOffsets)
 {
   if (m_Task.needsCells)
   {
@@ -450,7 +450,7 @@ CooccurrenceSlide::ComputeMatrix(int firstOffset, int numberOfOffsets)
 
 template <bool VSymmetric>
 void
-CooccurrenceSlide::CorrelateCells(CooccurrenceSums & sums)
+CooccurrenceSlidingWindow::CorrelateCells(CooccurrenceSums & sums)
 {
   const std::size_t ranks = m_RankLevels.size();
   const auto        findRanks = [ranks](const std::vector<Count> & rankCounts, std::vector<std::size_t> & found) {
@@ -498,7 +498,7 @@ CooccurrenceSlide::CorrelateCells(CooccurrenceSums & sums)
 
 template <bool VSymmetric>
 void
-CooccurrenceSlide::MoveTo(const Window & window, Slider & slider, CooccurrenceSums & sums)
+CooccurrenceSlidingWindow::MoveTo(const Window & window, Slider & slider, CooccurrenceSums & sums)
 {
   // Windows move upward: both ends never decrease.
   const int  begin = window.begin + slider.before;
@@ -539,7 +539,7 @@ CooccurrenceSlide::MoveTo(const Window & window, Slider & slider, CooccurrenceSu
 
 template <bool VSymmetric, bool VAdd>
 void
-CooccurrenceSlide::CountPlane(const Plane & plane, CooccurrenceSums & sums)
+CooccurrenceSlidingWindow::CountPlane(const Plane & plane, CooccurrenceSums & sums)
 {
   const std::int64_t * const steps = m_Tables.termSteps.data();
   const bool                 needsSumCounts = m_Task.needsSumCounts;
@@ -553,13 +553,13 @@ CooccurrenceSlide::CountPlane(const Plane & plane, CooccurrenceSums & sums)
     n = static_cast<Count>(VAdd ? smaller + 1 : smaller);
     return steps[smaller];
   };
-  const CooccurrenceSlideTables::CellStep * const cellSteps = m_Tables.cellSteps.data();
-  Count * const                                   cells = m_Counts.cells.data();
-  Count * const                                   rows = m_Counts.rows.data();
-  Count * const                                   columns = m_Counts.columns.data();
-  Count * const                                   sumCounts = m_Counts.sums.data();
-  Count * const                                   differences = m_Counts.differences.data();
-  std::uint32_t * const                           countCells = m_Counts.countCells.data();
+  const CooccurrenceTables::CellStep * const cellSteps = m_Tables.cellSteps.data();
+  Count * const                              cells = m_Counts.cells.data();
+  Count * const                              rows = m_Counts.rows.data();
+  Count * const                              columns = m_Counts.columns.data();
+  Count * const                              sumCounts = m_Counts.sums.data();
+  Count * const                              differences = m_Counts.differences.data();
+  std::uint32_t * const                      countCells = m_Counts.countCells.data();
 
   std::int64_t       sumTerms = 0;
   std::int64_t       differenceTerms = 0;
@@ -588,9 +588,9 @@ CooccurrenceSlide::CountPlane(const Plane & plane, CooccurrenceSums & sums)
     Count &             cell = cells[pair->cell];
     const auto          smaller = static_cast<Count>(VAdd ? cell : cell - 1);
     cell = static_cast<Count>(VAdd ? smaller + 1 : smaller);
-    const std::uint32_t                       less = std::uint32_t{ smaller } << isDouble;
-    const std::uint32_t                       more = less + 1 + isDouble;
-    const CooccurrenceSlideTables::CellStep & step = cellSteps[2 * std::size_t{ smaller } + isDouble];
+    const std::uint32_t                  less = std::uint32_t{ smaller } << isDouble;
+    const std::uint32_t                  more = less + 1 + isDouble;
+    const CooccurrenceTables::CellStep & step = cellSteps[2 * std::size_t{ smaller } + isDouble];
     cellTerms += step.terms;
     cellSquares += step.squares;
     if (VAdd)

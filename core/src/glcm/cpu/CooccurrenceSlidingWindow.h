@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright NumFOCUS
 // SPDX-License-Identifier: Apache-2.0
-#ifndef CooccurrenceSlide_h
-#define CooccurrenceSlide_h
+#ifndef CooccurrenceSlidingWindow_h
+#define CooccurrenceSlidingWindow_h
 
 #include "CooccurrenceRow.h"
 #include "CooccurrenceTile.h"
@@ -36,11 +36,11 @@ private:
   std::function<void(const Triple & start, const Triple & size)> m_Compute; // once it is needed
 };
 
-/** What all threads of CooccurrenceSlide share. */
-class CooccurrenceSlideTables
+/** What all threads of CooccurrenceSlidingWindow share. */
+class CooccurrenceTables
 {
 public:
-  explicit CooccurrenceSlideTables(const CooccurrenceTask & task);
+  explicit CooccurrenceTables(const CooccurrenceTask & task);
 
   /** Moments of a pair. */
   static constexpr std::size_t differenceSize = cooccurrenceDifferenceMoments;
@@ -66,11 +66,11 @@ public:
 };
 
 /** The fast engine: windows slide along x; one plane of pairs enters and one leaves their counts, offset by offset. */
-class CooccurrenceSlide
+class CooccurrenceSlidingWindow
 {
 public:
-  CooccurrenceSlide(const CooccurrenceTask & task, const CooccurrenceSlideTables & tables,
-                    const JobExecution & execution, InstructionSet widest);
+  CooccurrenceSlidingWindow(const CooccurrenceTask & task, const CooccurrenceTables & tables,
+                            const JobExecution & execution, InstructionSet widest);
 
   /** Whether counts fit 16 bits. */
   static bool
@@ -81,7 +81,7 @@ public:
   Compute(const Triple & start, const Triple & size);
 
 private:
-  /** Sums of moments and weights: those of CooccurrenceSlideTables, sums of e and v e, then upper halves. */
+  /** Sums of moments and weights: those of CooccurrenceTables, sums of e and v e, then upper halves. */
   static constexpr std::size_t numberOfMoments = 24;
   using Moments = std::array<std::int64_t, numberOfMoments>;
 
@@ -165,15 +165,15 @@ private:
   void
   CorrelateCells(CooccurrenceSums & sums);
 
-  const CooccurrenceTask &        m_Task;
-  const CooccurrenceSlideTables & m_Tables;
-  const JobExecution &            m_Execution;
-  CooccurrenceRow                 m_Row;
-  CooccurrenceWalker              m_Walk;
-  CorrelationBatch                m_Correlations;
-  const bool                      m_IsWide;
-  const bool                      m_CountsPairs;
-  std::uint64_t                   m_Pairs{ 0 };
+  const CooccurrenceTask &   m_Task;
+  const CooccurrenceTables & m_Tables;
+  const JobExecution &       m_Execution;
+  CooccurrenceRow            m_Row;
+  CooccurrenceWalker         m_Walk;
+  CorrelationBatch           m_Correlations;
+  const bool                 m_IsWide;
+  const bool                 m_CountsPairs;
+  std::uint64_t              m_Pairs{ 0 };
 
   // The levels that the windows of a row hold, plane by plane: y fastest, x slowest; and their ranks, from 1: in rising
   // order, if the order of levels matters.
@@ -191,4 +191,4 @@ private:
 };
 } // namespace voxelmaps
 
-#endif // CooccurrenceSlide_h
+#endif // CooccurrenceSlidingWindow_h
