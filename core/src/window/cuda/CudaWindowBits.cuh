@@ -337,13 +337,17 @@ ForEachWindowOfBits(const TextureTask & task, const CudaWindowBitsLayout & layou
     {
       continue;
     }
-    const CudaTileWindow window(task, start, lane, row, plane - (VSlices - 1));
-    if (window.isOutput && !window.isComputed)
+    // Not a CudaTileWindow, with which a kernel needs six registers more.
+    const std::int64_t voxel[3] = { start[0] + lane, start[1] + row, start[2] + plane - (VSlices - 1) };
+    const bool         isOutput = voxel[0] < task.outputSize[0] && voxel[1] < task.outputSize[1];
+    const bool         isComputed = isOutput && WindowBox(task, voxel).isComputed;
+    const std::int64_t output = (voxel[2] * task.outputSize[1] + voxel[1]) * task.outputSize[0] + voxel[0];
+    if (isOutput && !isComputed)
     {
-      storeBackground(window.output);
+      storeBackground(output);
     }
-    bits.Start(window.isComputed ? task.window[2] : 0);
-    compute(bits, window.output, window.isComputed);
+    bits.Start(isComputed ? task.window[2] : 0);
+    compute(bits, output, isComputed);
   }
 }
 } // namespace voxelmaps
