@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -39,15 +40,24 @@ FindPassingLinks(const RelativeFuzzyConnectednessJob & job, const std::vector<Li
         {
           continue;
         }
-        const std::int64_t begin = first + std::max(-link.x, 0);
-        const std::int64_t end = first + size[0] - std::max(link.x, 0);
-        for (std::int64_t voxel = begin; voxel < end; ++voxel)
+        const std::int64_t          begin = first + std::max(-link.x, 0);
+        const std::int64_t          count = size[0] - std::abs(link.x);
+        const std::uint32_t * const from = sets + begin + link.stride;
+        const std::uint32_t * const to = sets + begin;
+        std::uint32_t * const       bits = passing + begin;
+        std::uint32_t               difference = 0;
+        for (std::int64_t x = 0; x < count; ++x)
         {
-          const std::uint32_t set = sets[voxel];
-          const std::uint32_t other = sets[voxel + link.stride];
-          const bool          isTie = set > view.numberOfLabels;
-          const bool          passes = isTie && other != 0 && view.Includes(set - 1, other - 1);
-          passing[voxel] |= (passes ? 1u : 0u) << l;
+          difference |= from[x] ^ to[x];
+          bits[x] |= (from[x] == to[x] && to[x] > view.numberOfLabels ? 1u : 0u) << l;
+        }
+        // Few rows have different sets next to each other.
+        for (std::int64_t x = 0; difference != 0 && x < count; ++x)
+        {
+          if (from[x] != to[x] && from[x] != 0 && to[x] > view.numberOfLabels)
+          {
+            bits[x] |= (view.Includes(to[x] - 1, from[x] - 1) ? 1u : 0u) << l;
+          }
         }
       }
       job.execution.CheckAbort();
