@@ -6,11 +6,13 @@
 #include "voxelmaps/CooccurrenceJob.h"
 #include "voxelmaps/CudaDevices.h"
 #include "voxelmaps/DependenceJob.h"
+#include "voxelmaps/FilterImageJob.h"
 #include "voxelmaps/FirstOrderJob.h"
 #include "voxelmaps/FuzzyConnectednessJob.h"
 #include "voxelmaps/GrayLevelDiscretizationEnums.h"
 #include "voxelmaps/GrayToneDifferenceJob.h"
 #include "voxelmaps/RelativeFuzzyConnectednessEnums.h"
+#include "voxelmaps/ResponseMapJob.h"
 #include "voxelmaps/RunLengthJob.h"
 #include "voxelmaps/SizeZoneJob.h"
 
@@ -21,12 +23,14 @@ using CooccurrenceFeatureMapEnums = ::voxelmaps::CooccurrenceFeatureMapEnums;
 using CudaDevices = ::voxelmaps::CudaDevices;
 using DependenceFeatureMapEnums = ::voxelmaps::DependenceFeatureMapEnums;
 using DeviceEnums = ::voxelmaps::DeviceEnums;
+using FilterImageEnums = ::voxelmaps::FilterImageEnums;
 using FirstOrderFeatureMapEnums = ::voxelmaps::FirstOrderFeatureMapEnums;
 using FuzzyConnectednessAffinity = ::voxelmaps::FuzzyConnectednessAffinity;
 using FuzzyConnectednessEnums = ::voxelmaps::FuzzyConnectednessEnums;
 using GrayLevelDiscretizationEnums = ::voxelmaps::GrayLevelDiscretizationEnums;
 using GrayToneDifferenceFeatureMapEnums = ::voxelmaps::GrayToneDifferenceFeatureMapEnums;
 using RelativeFuzzyConnectednessEnums = ::voxelmaps::RelativeFuzzyConnectednessEnums;
+using ResponseMapEnums = ::voxelmaps::ResponseMapEnums;
 using RunLengthFeatureMapEnums = ::voxelmaps::RunLengthFeatureMapEnums;
 using SizeZoneFeatureMapEnums = ::voxelmaps::SizeZoneFeatureMapEnums;
 using TextureFeatureMapEnums = ::voxelmaps::TextureFeatureMapEnums;

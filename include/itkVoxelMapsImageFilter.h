@@ -4,11 +4,8 @@
 #define itkVoxelMapsImageFilter_h
 
 #include "itkImage.h"
-#include "itkImageToImageFilter.h"
 #include "itkVoxelMapsCompatibility.h"
-#include "itkVoxelMapsEngineCall.h"
-#include "itkVoxelMapsEnums.h"
-#include "itkVoxelMapsImageRows.h"
+#include "itkVoxelMapsDeviceImageFilter.h"
 
 #include <cstdint>
 #include <map>
@@ -20,7 +17,7 @@
 namespace itk
 {
 /** \class VoxelMapsImageFilter
- * \brief Base of all filters of this module: the mask, the grids of further images, and the device.
+ * \brief Base of the filters that have a mask: the mask, and the grids of further images.
  *
  * \par Masks
  * Without InsidePixelValue, the voxels other than 0 and NaN are inside, and all of them must have the same value. With
@@ -32,53 +29,38 @@ namespace itk
  * most CoordinateTolerance voxels: 0.001, or what itk::ImageToImageFilterCommon::SetGlobalDefaultCoordinateTolerance()
  * has set before. NIfTI, for example, stores origins as float. DirectionTolerance is not used.
  *
- * \par Device
- * Results are bit-identical on the CPU and on CUDA devices. Images may be larger than the memory of a device: except
- * for labels, they are computed in slabs that fit. Up to 1/32 of the device memory and 128 MB of page-locked host
- * memory remain allocated for later calls of Update() in the same program, until CudaDevices::ReleaseResources().
- *
- * Pixels of an itk::CudaImage, or of another image with DevicePixels, stay on their device, which computes unless
- * Device is CPU; so do those of outputs of such a type. Work is in the default stream, or in that of the DevicePixels.
- *
  * - MaskImage (none), InsidePixelValue (not set): see above.
- * - Device (Automatic), DeviceID (0): what computes; see DeviceEnums::Device.
- * - DeviceMemoryBudget (0): maximum number of bytes of device memory to use; 0 for all free memory.
+ * - Those of VoxelMapsDeviceImageFilter: Device, DeviceID, DeviceMemoryBudget.
  *
  * \par Errors
  * Throws an itk::ExceptionObject that names the value if the mask has no voxel inside or several values but no
- * InsidePixelValue, if there is an InsidePixelValue but no mask, if the pixels of an image are not in memory, such as
- * after ReleaseDataFlag, if grids differ, if Device is CUDA but the device DeviceID does not exist or this build has no
- * code for it, if the device has too little memory for the smallest slab (the message says how much is needed), and for
- * every error of CUDA, with the text of CUDA and advice.
+ * InsidePixelValue, if there is an InsidePixelValue but no mask, if grids differ, and for the errors of
+ * VoxelMapsDeviceImageFilter.
  *
  * \ingroup VoxelMaps
  */
 template <typename TInputImage, typename TOutputImage,
           typename TMaskImage = Image<unsigned char, TInputImage::ImageDimension>>
-class ITK_TEMPLATE_EXPORT VoxelMapsImageFilter : public ImageToImageFilter<TInputImage, TOutputImage>
+class ITK_TEMPLATE_EXPORT VoxelMapsImageFilter : public VoxelMapsDeviceImageFilter<TInputImage, TOutputImage>
 {
 public:
   ITK_DISALLOW_COPY_AND_MOVE(VoxelMapsImageFilter);
 
   using Self = VoxelMapsImageFilter;
-  using Superclass = ImageToImageFilter<TInputImage, TOutputImage>;
+  using Superclass = VoxelMapsDeviceImageFilter<TInputImage, TOutputImage>;
   using Pointer = SmartPointer<Self>;
   using ConstPointer = SmartPointer<const Self>;
 
   itkOverrideGetNameOfClassMacro(VoxelMapsImageFilter);
 
-  static constexpr unsigned int ImageDimension = TInputImage::ImageDimension;
-
-  using InputImageType = TInputImage;
-  using InputRegionType = typename InputImageType::RegionType;
+  using Superclass::ImageDimension;
+  using typename Superclass::InputImageType;
+  using typename Superclass::InputRegionType;
   using MaskImageType = TMaskImage;
   using MaskPixelType = typename MaskImageType::PixelType;
-  using DeviceEnum = DeviceEnums::Device;
 
-  static_assert(ImageDimension == 2 || ImageDimension == 3, "VoxelMaps filters support 2D and 3D images");
-  static_assert(
-    VoxelMapsDetail::hasPixelsInBuffer<TInputImage> && VoxelMapsDetail::hasPixelsInBuffer<MaskImageType>,
-    "Images must be an itk::Image or itk::VectorImage: itk::CastImageFilter copies others, such as adaptors");
+  static_assert(VoxelMapsDetail::hasPixelsInBuffer<MaskImageType>,
+                "The mask must be an itk::Image: itk::CastImageFilter copies others, such as adaptors");
   static_assert(voxelmaps::hasPixelType<MaskPixelType>, "The mask must be a scalar image of integers, float or double");
 
   /** Optional image of the same geometry; voxels outside the mask are absent. */
@@ -111,21 +93,6 @@ public:
     return m_InsidePixelValue.value_or(MaskPixelType{});
   }
 
-  /** What computes: the CPU or a CUDA device. Default: Automatic. */
-  itkSetEnumMacro(Device, DeviceEnum);
-  itkGetEnumMacro(Device, DeviceEnum);
-
-  /** Number of the CUDA device. Default: 0. */
-  itkSetMacro(DeviceID, int);
-  itkGetConstMacro(DeviceID, int);
-
-  /** Maximum number of bytes of device memory to use; 0 for all that is free. Default: 0. */
-  itkSetMacro(DeviceMemoryBudget, SizeValueType);
-  itkGetConstMacro(DeviceMemoryBudget, SizeValueType);
-
-  /** What the last Update() used: the name of the device, or "CPU". */
-  itkGetStringMacro(UsedDeviceName);
-
 protected:
   VoxelMapsImageFilter()
   {
@@ -157,20 +124,11 @@ protected:
     {
       os << "(not set)" << std::endl;
     }
-    os << indent << "Device: " << m_Device << std::endl;
-    os << indent << "DeviceID: " << m_DeviceID << std::endl;
-    os << indent << "DeviceMemoryBudget: " << m_DeviceMemoryBudget << std::endl;
-    os << indent << "UsedDeviceName: " << m_UsedDeviceName << std::endl;
   }
   void
   VerifyPreconditions() const override
   {
     Superclass::VerifyPreconditions();
-    VoxelMapsDetail::VerifyEnumerator(*this, "Device", m_Device, DeviceEnum::CUDA);
-    if (m_Device == DeviceEnum::CUDA)
-    {
-      VoxelMapsDetail::CallEngine(*this, [this] { CudaDevices::Verify(m_DeviceID); }, ", which needs a CUDA device");
-    }
     if (m_InsidePixelValue && !this->HasMask())
     {
       itkExceptionMacro("InsidePixelValue is "
@@ -200,78 +158,6 @@ protected:
     }
   }
 
-  /** Not Modified(): it is a result. */
-  void
-  SetUsedDeviceName(const std::string & name)
-  {
-    m_UsedDeviceName = name;
-  }
-
-  /** Choose what computes, and the memory of the job, for an input and allocated outputs. Pixels in the memory of a
-   * device stay there, unless mayUseCuda is false. Outputs may be null. */
-  template <typename... TOutputs>
-  void
-  ChooseMemory(bool mayUseCuda, const TOutputs *... outputs)
-  {
-    using Location = VoxelMapsDetail::JobMemory::Location;
-    m_Memory = {};
-    m_Memory.options.deviceID = m_DeviceID;
-    m_Memory.options.memoryBudget = m_DeviceMemoryBudget;
-    if (!mayUseCuda || m_Device == DeviceEnum::CPU ||
-        (m_Device == DeviceEnum::Automatic && !VoxelMapsDetail::IsCudaAllowed()))
-    {
-      return;
-    }
-    bool       isFirst = true;
-    const auto find = [&](const auto * image, Location & location) {
-      const auto pixels = VoxelMapsDetail::FindDevicePixels(image);
-      const int  deviceID = pixels != nullptr ? pixels->GetDeviceID() : -1;
-      if (isFirst && CudaDevices::IsUsable(deviceID))
-      {
-        // Where the first of the pixels are.
-        m_Memory.options.deviceID = deviceID;
-        m_Memory.options.stream = pixels->GetStream();
-        isFirst = false;
-      }
-      location = m_Memory.Has(pixels.get(), Location::Device) ? Location::Device : Location::Host;
-      return location == Location::Device;
-    };
-    find(this->GetInput(), m_Memory.options.inputLocation);
-    // A job has all of its outputs in one place.
-    m_Memory.options.outputLocation = ((outputs == nullptr || find(outputs, m_Memory.options.outputLocation)) && ...)
-                                        ? Location::Device
-                                        : Location::Host;
-    m_Memory.usesCuda = m_Memory.options.UsesStream() || this->AllowsCuda();
-  }
-  const VoxelMapsDetail::JobMemory &
-  GetMemory() const
-  {
-    return m_Memory;
-  }
-  /** Whether the device that is set may compute pixels of host memory, which is known before an update. */
-  bool
-  AllowsCuda() const
-  {
-    return m_Device == DeviceEnum::CUDA ||
-           (m_Device == DeviceEnum::Automatic && VoxelMapsDetail::IsCudaAllowed() && CudaDevices::IsUsable(m_DeviceID));
-  }
-  /** Whether the CUDA device is to compute, if it is worth while or the pixels are there. */
-  bool
-  UsesCuda(bool isWorthWhile = true) const
-  {
-    return m_Memory.usesCuda && (isWorthWhile || m_Memory.options.UsesStream());
-  }
-
-  /** Call an engine with options for the device; errors become an itk::ExceptionObject. */
-  template <typename TOptions, typename TCompute>
-  auto
-  CallCuda(const TCompute & compute) const
-  {
-    TOptions options;
-    static_cast<voxelmaps::CudaOptions &>(options) = m_Memory.options;
-    return VoxelMapsDetail::CallEngine(*this, [&] { return compute(options); });
-  }
-
   /** Throw an itk::ExceptionObject unless an image is null or on the grid of the input. */
   void
   VerifySameGrid(const std::string & name, const ImageBase<ImageDimension> * image) const
@@ -298,11 +184,11 @@ protected:
     const auto                  whole = mask->GetLargestPossibleRegion();
     const auto                  type = voxelmaps::GetPixelType<MaskPixelType>();
     const MaskPixelType * const inside = m_InsidePixelValue ? &*m_InsidePixelValue : nullptr;
-    auto                        pixels = VoxelMapsDetail::GetPixels(filter, name, mask, whole, m_Memory);
+    auto                        pixels = VoxelMapsDetail::GetPixels(filter, name, mask, whole, this->GetMemory());
     if (pixels.location == Location::Device)
     {
       const auto bytes = VoxelMapsDetail::MakeDeviceMaskBytes<ImageDimension>(
-        type, pixels.pointer, inside, mask->GetBufferedRegion(), region, m_Memory);
+        type, pixels.pointer, inside, mask->GetBufferedRegion(), region, this->GetMemory());
       if (bytes != nullptr)
       {
         return bytes;
@@ -316,21 +202,14 @@ protected:
     std::shared_ptr<const std::uint8_t[]> bytes = VoxelMapsDetail::MakeMaskBytes<ImageDimension>(
       filter, name, type, pixels.pointer, inside, *mask, region, isVerified, execution);
     m_VerifiedMasks[name] = verified;
-    return m_Memory.options.inputLocation == Location::Device
-             ? VoxelMapsDetail::CopyToDevice(bytes.get(), region.GetNumberOfPixels(), execution, m_Memory)
+    return this->GetMemory().options.inputLocation == Location::Device
+             ? VoxelMapsDetail::CopyToDevice(bytes.get(), region.GetNumberOfPixels(), execution, this->GetMemory())
              : bytes;
   }
 
   std::optional<MaskPixelType> m_InsidePixelValue;
 
 private:
-  DeviceEnum    m_Device{ DeviceEnum::Automatic };
-  int           m_DeviceID{ 0 };
-  SizeValueType m_DeviceMemoryBudget{ 0 };
-  std::string   m_UsedDeviceName;
-
-  VoxelMapsDetail::JobMemory m_Memory;
-
   /** Masks, by their name, that the last update found to be valid, so that pieces of a stream do not search them again.
    */
   mutable std::map<std::string, std::tuple<const MaskImageType *, ModifiedTimeType, std::optional<MaskPixelType>>>

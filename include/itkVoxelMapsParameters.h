@@ -132,6 +132,10 @@ ToTriples(const std::vector<TOffset> & offsets)
 VoxelMaps_EXPORT void
 SetFeatureNames(MetaDataDictionary & metaData, const std::vector<std::string> & names);
 
+/** Print the parameters of response maps, one per line. */
+VoxelMaps_EXPORT void
+PrintResponseMapParameters(std::ostream & os, Indent indent, const voxelmaps::ResponseMapParameters & parameters);
+
 /** \class TextureParameters
  * \brief The parameters of all texture filters, of which each uses its own; their documentation is that of the filters.
  *

@@ -297,6 +297,13 @@ DiscretizationSettings::Print(std::ostream & os, Indent indent) const
   os << indent << "UsedRangeMaximum: " << used.rangeMaximum << std::endl;
 }
 
+void
+PrintResponseMapParameters(std::ostream & os, Indent indent, const voxelmaps::ResponseMapParameters & parameters)
+{
+  voxelmaps::ResponseMapParameters::VisitParameters(
+    [&](const char * name, auto member) { PrintParameter(os, indent, name, parameters.*member); });
+}
+
 std::vector<voxelmaps::Triple>
 GetPairOffsets(const char * filter, unsigned int dimension, const std::vector<unsigned int> & distances, bool isInPlane)
 {

@@ -18,6 +18,7 @@
 #include "itkGrayLevelDiscretizationImageFilter.h"
 #include "itkGrayToneDifferenceFeatureMapImageFilter.h"
 #include "itkRelativeFuzzyConnectednessImageFilter.h"
+#include "itkResponseMapImageFilter.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "itkSizeZoneFeatureMapImageFilter.h"
 #include "itkStreamingImageFilter.h"
@@ -143,7 +144,10 @@ public:
     const auto filter = TFilter::New();
     filter->SetDevice(TKind::GetDevice());
     filter->SetInput(scene.image);
-    filter->SetMaskImage(scene.mask);
+    if constexpr (hasMask<TFilter>)
+    {
+      filter->SetMaskImage(scene.mask);
+    }
     return filter;
   }
 
@@ -245,6 +249,36 @@ TYPED_TEST_P(DeviceImages, GrayLevels)
   filter->SetRangeMinimum(0.0);
   filter->SetRangeMaximum(500.0);
   const typename Test::RegionType part{ { { 4, 6, 42 } }, { { 11, 9, 5 } } };
+  filter->GetOutput()->SetRequestedRegion(part);
+  filter->Update();
+  EXPECT_EQ(part, filter->GetOutput()->GetBufferedRegion());
+  EXPECT_TRUE(HasSameBits(GetBuffer(expected->GetOutput(), part), GetBuffer(filter->GetOutput())));
+  this->ExpectInputsStayedOnDevice();
+}
+
+TYPED_TEST_P(DeviceImages, Responses)
+{
+  using Test = DeviceImages<TypeParam>;
+  const auto expected = this->template MakeFilter<itk::ResponseMapImageFilter<itk::Image<float, 3>>>(this->host);
+  const auto filter =
+    this->template MakeFilter<itk::ResponseMapImageFilter<typename Test::template Device<float>>>(this->device);
+  const auto check = [&](const auto & change) {
+    change(expected);
+    change(filter);
+    expected->Update();
+    filter->Update();
+    Test::ExpectSame(expected->GetOutput(), filter->GetOutput());
+  };
+  check([](const auto & each) { each->SetSupportSize(3); });
+  check([](const auto & each) {
+    each->SetSupportSize(5);
+    each->SetFilter(itk::ResponseMapEnums::Filter::Laws);
+    each->SetKernels("E5L5S5");
+    each->SetPooling(itk::ResponseMapEnums::Pooling::Maximum);
+    each->ComputeEnergyOn();
+  });
+  const typename Test::RegionType part{ { { 4, 6, 42 } }, { { 11, 9, 5 } } };
+  filter->Modified();
   filter->GetOutput()->SetRequestedRegion(part);
   filter->Update();
   EXPECT_EQ(part, filter->GetOutput()->GetBufferedRegion());
@@ -449,7 +483,7 @@ TYPED_TEST_P(DeviceImages, Chain)
   this->ExpectInputsStayedOnDevice();
 }
 
-REGISTER_TYPED_TEST_SUITE_P(DeviceImages, TextureMaps, GrayLevels, Strengths, Labels, ChangesOnBothSides,
+REGISTER_TYPED_TEST_SUITE_P(DeviceImages, TextureMaps, GrayLevels, Responses, Strengths, Labels, ChangesOnBothSides,
                             TheCPUAndOtherImages, ErrorsNameTheValues, Chain);
 } // namespace VoxelMapsTest
 

@@ -38,6 +38,12 @@ Compute(const itk::SmartPointer<TFilter> & filter)
   return GetBuffer(filter->GetOutput());
 }
 
+/** Whether a filter has a mask. */
+template <typename TFilter, typename = void>
+constexpr bool hasMask = false;
+template <typename TFilter>
+constexpr bool hasMask<TFilter, std::void_t<typename TFilter::MaskImageType>> = true;
+
 /** \class LateImage
  * \brief An image whose pixels are elsewhere until GetBufferPointer() is called, as on a device.
  */
@@ -183,7 +189,10 @@ ExpectSameBitsAtTheSameTime(const TScene & scene, unsigned int numberOfFilters, 
       return image;
     };
     filter->SetInput(graft(scene.image));
-    filter->SetMaskImage(graft(scene.mask));
+    if constexpr (hasMask<typename std::decay_t<decltype(filter)>::ObjectType>)
+    {
+      filter->SetMaskImage(graft(scene.mask));
+    }
     prepare(filter, number);
     results[number] = Compute(filter);
   });

@@ -9,6 +9,7 @@
 #include "itkFuzzyConnectednessImageFilter.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
 #include "itkGrayToneDifferenceFeatureMapImageFilter.h"
+#include "itkResponseMapImageFilter.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "itkSizeZoneFeatureMapImageFilter.h"
 
@@ -316,6 +317,38 @@ ExpectLevelsOfJob()
 
 template <typename TPixel, unsigned int VDimension, typename TReal>
 void
+ExpectResponsesOfJob()
+{
+  using SceneType = Scene<TPixel, VDimension>;
+  using FilterType = itk::ResponseMapImageFilter<typename SceneType::ImageType, itk::Image<TReal, VDimension>>;
+  for (std::uint64_t seed = 0; seed < 8; ++seed)
+  {
+    RandomNumbers             random(seed);
+    const SceneType           scene(random);
+    const auto                filter = NewFilter<FilterType>();
+    voxelmaps::ResponseMapJob job;
+    job.pixels = scene.pixels.data();
+    job.pixelType = voxelmaps::GetPixelType<TPixel>();
+    job.size = job.outputSize = scene.size;
+    std::copy_n(scene.image->GetSpacing().Begin(), VDimension, job.spacing.begin());
+    filter->SetInput(scene.image);
+    auto & parameters = job.parameters;
+    parameters.filterDimension = VDimension;
+    filter->SetFilter(parameters.filter = voxelmaps::ResponseMapEnums::Filter::LaplacianOfGaussian);
+    filter->SetSigma(parameters.sigma = random.OneOf<double>({ 0.5, 1.25 }));
+    filter->SetCutoff(parameters.cutoff = random.OneOf<double>({ 3.0, 4.0 }));
+    filter->SetBoundary(parameters.boundary = random.OneOf(voxelmaps::GetEnumerators<voxelmaps::FilterBoundary>()));
+    std::vector<TReal> expected(scene.pixels.size());
+    job.output = expected.data();
+    job.outputIsDouble = std::is_same<TReal, double>::value;
+    voxelmaps::ComputeResponseMap(job);
+    VOXELMAPS_ASSERT_NO_ITK_ERROR(filter->Update());
+    EXPECT_TRUE(HasSameBits(expected, GetBuffer(filter->GetOutput()))) << seed;
+  }
+}
+
+template <typename TPixel, unsigned int VDimension, typename TReal>
+void
 ExpectStrengthsOfJob(voxelmaps::FuzzyConnectednessJob::PixelType pixelType)
 {
   using SceneType = Scene<TPixel, VDimension>;
@@ -371,6 +404,15 @@ TEST(FiltersAndJobsOfPixels, LevelsAreThoseOfTheJob)
   ExpectLevelsOfJob<unsigned short, 2>();
   ExpectLevelsOfJob<float, 3>();
   ExpectLevelsOfJob<double, 2>();
+}
+
+TEST(FiltersAndJobsOfPixels, ResponsesAreThoseOfTheJob)
+{
+  ExpectResponsesOfJob<unsigned char, 2, float>();
+  ExpectResponsesOfJob<short, 3, float>();
+  ExpectResponsesOfJob<unsigned short, 2, double>();
+  ExpectResponsesOfJob<float, 3, double>();
+  ExpectResponsesOfJob<double, 2, float>();
 }
 
 TEST(FiltersAndJobsOfPixels, StrengthsAreThoseOfTheJob)

@@ -13,6 +13,7 @@
 #include "itkGrayLevelDiscretizationImageFilter.h"
 #include "itkGrayToneDifferenceFeatureMapImageFilter.h"
 #include "itkRelativeFuzzyConnectednessImageFilter.h"
+#include "itkResponseMapImageFilter.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "itkSizeZoneFeatureMapImageFilter.h"
 #include "itkStreamingImageFilter.h"
@@ -100,6 +101,13 @@ SetParameters(TFilter * filter, const Scene & scene, const std::string & method 
     filter->SetAffinity({ { 400.0 }, { 40000.0 }, { 100.0 }, { 10000.0 } });
     filter->SetMethod(method);
   }
+  else if constexpr (!hasMask<TFilter>)
+  {
+    filter->SetFilter(itk::ResponseMapEnums::Filter::Laws);
+    filter->SetKernels("E5L5S5");
+    filter->SetPooling(itk::ResponseMapEnums::Pooling::Mean);
+    filter->ComputeEnergyOn();
+  }
   else
   {
     filter->SetRangeMinimum(-150.0);
@@ -157,7 +165,10 @@ public:
   {
     const auto filter = NewFilter<TFilter>();
     filter->SetInput(image);
-    filter->SetMaskImage(mask);
+    if constexpr (hasMask<TFilter>)
+    {
+      filter->SetMaskImage(mask);
+    }
     SetParameters(filter.GetPointer(), scene, method);
     return filter;
   }
@@ -173,7 +184,8 @@ using Filters =
                    itk::FeatureMapsImageFilter<ImageType>, itk::FirstOrderFeatureMapImageFilter<ImageType>, FilterType,
                    itk::GrayLevelDiscretizationImageFilter<ImageType, itk::Image<unsigned short, 3>>,
                    itk::GrayToneDifferenceFeatureMapImageFilter<ImageType>, RelativeType,
-                   itk::RunLengthFeatureMapImageFilter<ImageType>, itk::SizeZoneFeatureMapImageFilter<ImageType>>;
+                   itk::ResponseMapImageFilter<ImageType>, itk::RunLengthFeatureMapImageFilter<ImageType>,
+                   itk::SizeZoneFeatureMapImageFilter<ImageType>>;
 TYPED_TEST_SUITE(Pipelines, Filters);
 } // namespace
 

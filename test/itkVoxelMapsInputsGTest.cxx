@@ -8,6 +8,7 @@
 
 #include "itkFuzzyConnectednessImageFilter.h"
 #include "itkRelativeFuzzyConnectednessImageFilter.h"
+#include "itkResponseMapImageFilter.h"
 #include "itkRunLengthFeatureMapImageFilter.h"
 #include "voxelmaps/FuzzyConnectednessAffinityEstimate.h"
 #include "itkGrayLevelDiscretizationImageFilter.h"
@@ -151,6 +152,9 @@ TEST(ImagesWithoutVoxels, HaveOutputsWithoutVoxels)
         }
       }
     }
+    const auto response = NewFilter<itk::ResponseMapImageFilter<ImageType>>();
+    response->SetInput(image);
+    expectEmpty(response.GetPointer());
     // There is no voxel that a seed could have.
     const auto connectedness = NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
     connectedness->SetInput(image);
@@ -177,6 +181,10 @@ TEST(PixelsOfInputs, AreAskedFor)
   discretization->SetMaskImage(mask);
   ExpectPixelsAreAskedFor(discretization, "Primary", image.GetPointer(), "the input");
   ExpectPixelsAreAskedFor(discretization, "MaskImage", mask.GetPointer(), "the mask");
+
+  const auto response = NewFilter<itk::ResponseMapImageFilter<ImageType>>();
+  response->SetInput(image);
+  ExpectPixelsAreAskedFor(response, "Primary", image.GetPointer(), "the input");
 
   const auto expectOfConnectedness = [&](const auto & filter) {
     filter->SetInput(image);
@@ -301,6 +309,10 @@ TEST(NotEnoughMemory, TheMessageSaysForWhat)
   runLengths->SetRangeSource(RangeSource::Given);
   ExpectMemoryError(runLengths.GetPointer(),
                     { "Not enough memory", "[524288, 524288, 1024] voxels", "11 components", "12.4 PB" });
+
+  const auto response = NewFilter<itk::ResponseMapImageFilter<ImageType>>();
+  response->SetInput(source->GetOutput());
+  ExpectMemoryError(response.GetPointer(), { "Not enough memory", "[524288, 524288, 1024] voxels", "1.13 PB" });
 
   const auto connectedness = NewFilter<itk::FuzzyConnectednessImageFilter<ImageType>>();
   connectedness->SetInput(source->GetOutput());

@@ -7,6 +7,7 @@
 #include "voxelmaps/RegionFeaturesJob.h"
 #include "voxelmaps/RelativeFuzzyConnectednessEnums.h"
 #include "voxelmaps/ResampleImageJob.h"
+#include "voxelmaps/ResponseMapJob.h"
 
 #include <gtest/gtest.h>
 
@@ -106,6 +107,10 @@ TEST(Enums, NamesAreUniqueAndPrinted)
   ExpectNames<RelativeFuzzyConnectednessEnums::Competition>(2);
   ExpectNames<RelativeFuzzyConnectednessEnums::TieRule>(3);
   ExpectNames<ResampleImageEnums::Interpolation>(3);
+  ExpectNames<ResponseMapEnums::Filter>(5);
+  ExpectNames<ResponseMapEnums::Pooling>(3);
+  ExpectNames<FilterBoundary>(5);
+  ExpectNames<FilterCombination>(4);
   ExpectNames<SizeZoneFeatureMapEnums::Connectivity>(2);
   ExpectNames<TextureFeatureMapEnums::Aggregation>(3);
 }

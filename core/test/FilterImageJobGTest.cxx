@@ -25,6 +25,7 @@
 namespace
 {
 using voxelmaps::FilterBoundary;
+using voxelmaps::FilterCombination;
 using voxelmaps::FilteredImage;
 using voxelmaps::FilterImageJob;
 using voxelmaps::FilterTerm;
@@ -160,7 +161,8 @@ MakeRandomImages(RandomNumbers & random)
   const AxisFilter           shared = MakeRandomFilter(random);
   for (FilteredImage & image : images)
   {
-    image.isMagnitude = random.Chance(0.3);
+    image.combination = static_cast<FilterCombination>(random.Below(4));
+    image.isAbsolute = random.Chance(0.3);
     for (std::int64_t t = random.Between(1, 3); t > 0; --t)
     {
       FilterTerm term;
@@ -316,7 +318,7 @@ CheckGabor(const voxelmaps::Triple & size, const AxisFilter & filter, RandomNumb
   FilterImageJob job = MakeJob(pixels, size);
   job.isSingle = sizeof(T) == sizeof(float);
   job.spacing = { { 1.0, 0.75, 1.6 } };
-  job.images = { { { { { filter }, 1.0 } }, false } };
+  job.images = { { { { { filter }, 1.0 } }, FilterCombination::Sum } };
   const auto expected = FilterOracle::FilterGabor<T>(pixels,
                                                      size,
                                                      job.spacing,
@@ -366,7 +368,7 @@ TEST(FilterImageJob, GaborFiltersAnswerToImpulsesAndWaves)
   filter.gamma = 1.25;
   filter.angle = 0.6;
   FilterImageJob job = MakeJob(pixels, size);
-  job.images = { { { { { filter }, 1.0 } }, false } };
+  job.images = { { { { { filter }, 1.0 } }, FilterCombination::Sum } };
   const auto  envelope = GetOutput(job);
   long double sum = 0;
   for (std::size_t v = 0; v < pixels.size(); ++v)
@@ -436,7 +438,7 @@ TEST(FilterImageJob, MeansOfGaborFilters)
   }
 }
 
-TEST(FilterImageJob, SumsAndMagnitudesOfTerms)
+TEST(FilterImageJob, CombinationsOfTerms)
 {
   RandomNumbers random(4);
   for (int round = 0; round < 40; ++round)
@@ -446,26 +448,35 @@ TEST(FilterImageJob, SumsAndMagnitudesOfTerms)
     FilterImageJob job = MakeJob(pixels, size);
     job.images = MakeRandomImages(random);
     job.images.resize(1);
-    // Sums of two numbers do not depend on the order, which is that of the first filters that terms share.
-    job.images[0].terms.resize(std::min<std::size_t>(job.images[0].terms.size(), 2));
+    const FilterCombination combination = job.images[0].combination;
+    const bool              isMagnitude = combination == FilterCombination::Magnitude;
+    if (combination == FilterCombination::Sum || isMagnitude)
+    {
+      // Sums of two numbers do not depend on the order, which is that of the first filters that terms share.
+      job.images[0].terms.resize(std::min<std::size_t>(job.images[0].terms.size(), 2));
+    }
     std::vector<double> expected;
     for (const FilterTerm & term : job.images[0].terms)
     {
       FilterImageJob single = job;
-      single.images = { { { { term.filters, 1.0 } }, false } };
+      single.images = { { { { term.filters, 1.0 } } } };
       const auto values = GetOutput(single);
       const bool isFirst = expected.empty();
       expected.resize(values.size());
       for (std::size_t v = 0; v < values.size(); ++v)
       {
         const double value = term.factor * values[v];
-        const double product = job.images[0].isMagnitude ? value * value : value;
-        expected[v] = isFirst ? product : expected[v] + product;
+        const double product = isMagnitude ? value * value : value;
+        expected[v] = isFirst                                     ? product
+                      : combination == FilterCombination::Maximum ? std::max(expected[v], product)
+                                                                  : expected[v] + product;
       }
     }
     for (double & value : expected)
     {
-      value = job.images[0].isMagnitude ? std::sqrt(value) : value;
+      value = isMagnitude ? std::sqrt(value) : value;
+      value = combination == FilterCombination::Mean ? value / static_cast<double>(job.images[0].terms.size()) : value;
+      value = job.images[0].isAbsolute ? std::abs(value) : value;
     }
     EXPECT_EQ(GetOutput(job), expected) << round;
     const std::vector<float> rounded(expected.begin(), expected.end());
@@ -508,7 +519,7 @@ TEST(FilterImageJob, MarginOfRecursiveFilters)
       const voxelmaps::Triple size{ { 3, 900, 2 } };
       auto                    pixels = MakeNoise(random, size);
       FilterImageJob          job = MakeJob(pixels, size);
-      job.images = { { { { { MakeGaussian(1, sigma, order) }, 1.0 } }, false } };
+      job.images = { { { { { MakeGaussian(1, sigma, order) }, 1.0 } }, FilterCombination::Sum } };
       const auto margin = static_cast<std::int64_t>(32 * sigma + 8);
       job.outputIndex = { { 0, margin, 0 } };
       job.outputSize = { { 3, 900 - 2 * margin, 2 } };
@@ -573,7 +584,7 @@ TEST(FilterImageJob, NotANumberSpreadsAlongLines)
   std::vector<double> pixels(9, 1.0);
   pixels[4] = std::numeric_limits<double>::quiet_NaN();
   FilterImageJob job = MakeJob(pixels, { { 3, 3, 1 } });
-  job.images = { { { { { MakeGaussian(0, 1.0) }, 1.0 } }, false } };
+  job.images = { { { { { MakeGaussian(0, 1.0) }, 1.0 } }, FilterCombination::Sum } };
   const auto found = GetOutput(job);
   for (std::size_t v = 0; v < 9; ++v)
   {
@@ -589,7 +600,7 @@ TEST(FilterImageJob, ReportsProgressAndCanBeAborted)
   std::vector<double> output(3 * pixels.size());
   job.output = output.data();
   job.outputIsDouble = true;
-  job.images.assign(3, { { { { MakeGaussian(0, 1.0), MakeRandomGabor(random) }, 1.0 } }, false });
+  job.images.assign(3, { { { { MakeGaussian(0, 1.0), MakeRandomGabor(random) }, 1.0 } }, FilterCombination::Sum });
   std::atomic<std::uint64_t> reported{ 0 };
   job.execution.reportProgress = [&reported](std::uint64_t voxels) { reported += voxels; };
   Compute(job);
@@ -610,7 +621,7 @@ TEST(FilterImageJob, ReportsProgressAndCanBeAborted)
 TEST(FilterImageJob, EmptyOutputsAreNotComputed)
 {
   FilterImageJob job = MakeJob(std::vector<double>(), { { 0, 3, 4 } });
-  job.images = { { { { { MakeGaussian(0, 1.0) }, 1.0 } }, false } };
+  job.images = { { { { { MakeGaussian(0, 1.0) }, 1.0 } }, FilterCombination::Sum } };
   EXPECT_TRUE(GetOutput(job).empty());
   EXPECT_EQ(voxelmaps::GetFilterMemory(job), 0u);
 }
@@ -622,7 +633,8 @@ TEST(FilterImageJob, SaysHowMuchMemoryItNeeds)
   std::vector<float>       output(2000);
   job.output = output.data();
   FilterTerm term{ { MakeGaussian(0, 1.0), MakeGaussian(1, 1.0), MakeGaussian(2, 1.0) }, 1.0 };
-  job.images = { { { term }, false }, { { term, { { MakeGaussian(2, 1.0) }, 1.0 } }, false } };
+  job.images = { { { term }, FilterCombination::Sum },
+                 { { term, { { MakeGaussian(2, 1.0) }, 1.0 } }, FilterCombination::Sum } };
   // Two results at a time, or one and a sum, of doubles.
   EXPECT_EQ(voxelmaps::GetFilterMemory(job), 16000u);
   job.memoryBudget = 15999;
@@ -635,7 +647,7 @@ TEST(FilterImageJob, RefusesInvalidJobs)
   std::vector<float>       output(60);
   FilterImageJob           valid = MakeJob(pixels, { { 5, 4, 3 } });
   valid.output = output.data();
-  valid.images = { { { { { MakeGaussian(0, 1.0) }, 1.0 } }, false } };
+  valid.images = { { { { { MakeGaussian(0, 1.0) }, 1.0 } }, FilterCombination::Sum } };
   const auto expectError = [&valid](const std::vector<std::string> & words, const auto & change) {
     FilterImageJob job = valid;
     change(job, job.images[0].terms[0].filters[0]);

@@ -161,6 +161,19 @@ def test_functions_of_intensities():
         assert single.dtype == np.float32
 
 
+@pytest.mark.parametrize("filter", _filter_image.INTENSITIES)
+def test_functions_of_intensities_that_are_not_finite(filter):
+    """NaN stays where it is, and neither it nor infinity changes the scale of others."""
+    image = np.array([-4.0, 0.0, 1.0, 9.0, 0.5])
+    expected = voxelmaps.filter_image(image[None], filter)[0]
+    for value in (np.nan, np.inf):
+        found = voxelmaps.filter_image(np.append(image, value)[None], filter)[0]
+        np.testing.assert_array_equal(found[:-1], expected)
+        np.testing.assert_equal(found[-1], value)
+    with pytest.raises(ValueError, match="image has no finite intensity, of which the greatest sets the scale"):
+        voxelmaps.filter_image(np.full((2, 2), np.nan), filter)
+
+
 # --- Images ------------------------------------------------------------------------------------------------------------
 
 CALLS = [

@@ -226,37 +226,115 @@ def test_images_of_two_axes_and_infinity():
         voxelmaps.ibsi_features(image, np.ones((2, 2, 2), int))
 
 
-def test_rotations():
-    """24 rotations of three different kernels, 4 in planes, and fewer where kernels are symmetric."""
-    a, b, c = np.array([1.0, 2, 4]), np.array([1.0, 3, 9]), np.array([2.0, 5, 7])
-    assert len(response_maps.rotated((a, b, c))) == 24
-    assert len(response_maps.rotated((a, b, None))) == 4
-    assert len(response_maps.rotated((np.array([1.0, 2, 1]),) * 3)) == 1
+# SciPy's names of boundaries.
+_MODES = {"zero": "constant", "nearest": "nearest", "periodic": "wrap", "mirror": "reflect"}
+
+
+def _convolved(volume, kernels, boundary):
+    """The volume, convolved along x, y and z, by SciPy."""
+    from scipy import ndimage
+
+    for axis, kernel in zip((2, 1, 0), kernels):
+        volume = ndimage.convolve1d(volume, np.asarray(kernel, float), axis, mode=_MODES[boundary])
+    return volume
+
+
+def _volume(shape=(7, 8, 9)):
+    return np.random.default_rng(3).normal(0, 1, shape)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("boundary", response_maps.BOUNDARIES)
+def test_response_maps_are_those_of_scipy(boundary, dimension):
+    volume = _volume()
+
+    def check(expected, *arguments, **parameters):
+        found = voxelmaps.response_map(volume, *arguments, boundary=boundary, dimension=dimension, **parameters)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+    check(_convolved(volume, [np.full(3, 1 / 3)] * dimension, boundary), "mean", size=3)
+    terms = 0
+    for derived in range(dimension):
+        kernels = []
+        for axis, sigma in enumerate((1.5, 1.0, 0.75)[:dimension]):
+            x = np.arange(-math.floor(3 * sigma + 0.5), math.floor(3 * sigma + 0.5) + 1)
+            kernel = np.exp(-0.5 * (x / sigma) ** 2) / np.sqrt(2 * np.pi * sigma**2)
+            kernels.append(kernel * (x**2 - sigma**2) / sigma**4 if axis == derived else kernel)
+        terms = terms + _convolved(volume, kernels, boundary)
+    check(terms, "LoG", sigma=1.5, cutoff=3, spacing=(2.0, 1.5, 1.0))
+    kernels = [
+        np.array([-1, 0, 1]) / 2**0.5,
+        np.array([1, 4, 6, 4, 1]) / 70**0.5,
+        np.array([1, -4, 6, -4, 1]) / 70**0.5,
+    ]
+    expected = _convolved(volume, kernels[:dimension], boundary)
+    names = "E3L5R5"[: 2 * dimension]
+    check(expected, "Laws", kernels=names)
+    energy = _convolved(abs(expected), [np.full(5, 0.2)] * dimension, boundary)
+    check(energy, "Laws", kernels=names, energy_distance=2)
+    # Haar's low-pass and high-pass filter of the second level, after the low-pass filters of the first.
+    half = 0.5**0.5
+    expected = _convolved(volume, [[half, half, 0]] * dimension, boundary)
+    expected = _convolved(
+        expected, [[-half, 0, half, 0, 0], [half, 0, half, 0, 0], [-half, 0, half, 0, 0]][:dimension], boundary
+    )
+    check(expected, "wavelet", wavelet_name="haar", subband="HLH"[:dimension], level=2)
+
+
+@pytest.mark.parametrize("name", response_maps._WAVELETS)
+def test_wavelets_of_the_core(name):
+    """They are those of PyWavelets, and so are the high-pass filters."""
+    import pywt
+
+    volume, wavelet = _volume(), pywt.Wavelet(name)
+    expected = _convolved(volume, [[*wavelet.dec_hi, 0], [*wavelet.dec_lo, 0], [*wavelet.dec_hi, 0]], "mirror")
+    found = voxelmaps.response_map(volume, "wavelet", wavelet_name=name, subband="HLH")
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    # The same wavelet under another name, of which PyWavelets gives the filters.
+    other = voxelmaps.response_map(volume, "wavelet", wavelet_name=name.upper(), subband="HLH")
+    np.testing.assert_array_equal(found, other)
+
+
+@pytest.mark.parametrize(
+    "filter, parameters, number",
+    [
+        # Of symmetric and antisymmetric kernels, some rotations are the same.
+        ("Laws", {"kernels": "E5L5S5"}, 12),
+        ("Laws", {"kernels": "E5L3", "dimension": 2}, 4),
+        ("wavelet", {"wavelet_name": "db2", "subband": "LHL", "level": 2}, 24),
+        ("wavelet", {"wavelet_name": "bior2.2", "subband": "LH", "dimension": 2}, 4),
+    ],
+)
+def test_pooling_of_rotations(filter, parameters, number):
+    """The response to a rotated filter is that of the rotated volume, rotated back."""
+    volume = _volume((9, 9, 9))
+    responses = []
+    axes = [(1, 2)] if parameters.get("dimension") == 2 else [(0, 1), (0, 2), (1, 2)]
+    for turns in itertools.product(range(4), repeat=len(axes)):
+        turned = volume
+        for count, pair in zip(turns, axes):
+            turned = np.rot90(turned, count, pair)
+        response = voxelmaps.response_map(np.ascontiguousarray(turned), filter, **parameters)
+        for count, pair in reversed(list(zip(turns, axes))):
+            response = np.rot90(response, -count, pair)
+        responses.append(response)
+    responses = list({tuple(np.round(each, 9).ravel()): each for each in responses}.values())
+    assert len(responses) == number
+    for pooling, combine in (("max", np.max), ("mean", np.mean)):
+        found = voxelmaps.response_map(volume, filter, pooling=pooling, **parameters)
+        np.testing.assert_allclose(found, combine(responses, axis=0), rtol=0, atol=1e-12)
 
 
 def test_response_map_of_kinds():
-    """Images keep their geometry, lengths are in mm, and IBSI's phantom has the response of phase 1."""
+    """Images keep their geometry, and lengths are in mm."""
     sitk = pytest.importorskip("SimpleITK", reason="SimpleITK is not installed")
-    volume = np.random.default_rng(2).normal(0, 100, (9, 11, 13))
+    volume = _volume((9, 11, 13))
     image = sitk.GetImageFromArray(volume)
     image.SetSpacing((1.0, 1.5, 2.0))
     result = voxelmaps.response_map(image, "LoG", sigma=3.0)
     assert result.GetSpacing() == image.GetSpacing()
-    expected = response_maps.laplacian_of_gaussian(volume, [3.0, 2.0, 1.5], "mirror")
+    expected = voxelmaps.response_map(volume, "LoG", sigma=3.0, spacing=(2.0, 1.5, 1.0))
     np.testing.assert_array_equal(sitk.GetArrayFromImage(result), expected)
-    np.testing.assert_array_equal(voxelmaps.response_map(volume, "LoG", sigma=3.0, spacing=(2.0, 1.5, 1.0)), expected)
-
-
-@pytest.mark.parametrize("boundary", response_maps.BOUNDARIES)
-def test_separable_filters_are_those_of_scipy(boundary):
-    from scipy import ndimage
-
-    volume = np.random.default_rng(3).normal(0, 1, (7, 8, 9))
-    kernels = [np.random.default_rng(n).normal(0, 1, 2 * n + 1) for n in (1, 2, 3)]
-    expected = volume
-    for axis, kernel in zip((2, 1, 0), kernels):
-        expected = ndimage.convolve1d(expected, kernel, axis, mode=response_maps.BOUNDARIES[boundary])
-    np.testing.assert_allclose(response_maps.separable(volume, kernels, boundary), expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -266,8 +344,8 @@ def test_separable_filters_are_those_of_scipy(boundary):
         (("LoG",), "sigma is None, but filter 'LoG' needs a number above 0"),
         (("LoG", "L5L5L5"), "kernels is 'L5L5L5', which has no effect on the filter LoG, but on Laws"),
         (("Laws",), "kernels is None, but filter 'Laws' needs it"),
-        (("Laws", "L5X5E5"), "kernels is 'L5X5E5', but must be 3 names of L5"),
-        (("wavelet", None, "LHX"), "subband is 'LHX', but must be 3 letters L or H"),
+        (("Laws", "L5X5E5"), "kernels is 'L5X5E5', but must be 3 names of E3, E5"),
+        (("wavelet", None, "LHX"), "subband is 'LHX', but must be 3 letters of H and L"),
         (("mean", None, None, 4), "size is 4, but must be an odd number"),
     ],
 )

@@ -84,6 +84,36 @@ def test_data_arrays_have_geometry():
     assert np.array_equal(strength.values, voxelmaps.fuzzy_connectedness(x, (1, 3, 2)))
 
 
+@pytest.mark.parametrize("dtype", TYPES, ids=lambda t: t.__name__)
+def test_response_maps_are_those_of_response_map(dtype):
+    x = array_of(dtype)
+    filters, poolings = itk.ResponseMapEnums, {"mean": itk.ResponseMapEnums.Pooling_Mean}
+    for filter, name, parameters in (
+        (filters.Filter_Mean, "mean", {"support_size": 3}),
+        (filters.Filter_LaplacianOfGaussian, "LoG", {"sigma": 1.5}),
+        (filters.Filter_Laws, "Laws", {"kernels": "E5L5S5", "pooling": "mean", "compute_energy": True}),
+        (filters.Filter_Gabor, "Gabor", {"sigma": 1.0, "wavelength": 2.5}),
+        (filters.Filter_Wavelet, "wavelet", {"wavelet": "db2", "subband": "LHL", "level": 2}),
+    ):
+        given = {key: poolings.get(value, value) for key, value in parameters.items()}
+        image = itk.response_map_image_filter(itk.image_from_array(x), filter=filter, **given)
+        names = {"support_size": "size", "wavelet": "wavelet_name"}
+        ours = {names.get(key, key): value for key, value in parameters.items() if key != "compute_energy"}
+        ours |= {"energy_distance": 7} if "compute_energy" in parameters else {}
+        expected = voxelmaps.response_map(x, name, **ours).astype(np.float32)
+        assert np.array_equal(itk.array_view_from_image(image), expected)
+    periodic = itk.ResponseMapImageFilter.New(
+        itk.image_from_array(x), filter=filters.Filter_Wavelet, boundary=itk.FilterImageEnums.Boundary_Periodic
+    )
+    periodic.SetSubband("HHH")
+    periodic.SetLowPassFilter([0.5**0.5, 0.5**0.5])
+    periodic.Update()
+    expected = voxelmaps.response_map(x, "wavelet", wavelet_name="haar", subband="HHH", boundary="periodic")
+    np.testing.assert_allclose(itk.array_view_from_image(periodic.GetOutput()), expected, rtol=1e-6, atol=1e-4)
+    with pytest.raises(RuntimeError, match="Sigma is 0, but must be"):
+        itk.response_map_image_filter(itk.image_from_array(x), filter=filters.Filter_LaplacianOfGaussian)
+
+
 def test_offsets_are_set_one_by_one():
     x = array_of()
     filter = itk.CooccurrenceFeatureMapImageFilter.New(itk.image_from_array(x), feature_names=["Contrast"])

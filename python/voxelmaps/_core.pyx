@@ -26,6 +26,7 @@ cdef extern from *:
     #include "voxelmaps/RegionFeaturesJob.h"
     #include "voxelmaps/RegionMatrix.h"
     #include "voxelmaps/ResampleImageJob.h"
+    #include "voxelmaps/ResponseMapJob.h"
     #include "voxelmaps/ThreadPool.h"
 
     // CMake has the number of the version.
@@ -94,6 +95,11 @@ cdef extern from *:
         else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>)
         {
           member = static_cast<T>(PyLong_AsLongLong(value));
+        }
+        else if constexpr (std::is_same_v<T, std::string>)
+        {
+          const char * const text = PyUnicode_AsUTF8AndSize(value, nullptr);
+          member = text == nullptr ? "" : text;
         }
         else
         {
@@ -372,24 +378,46 @@ cdef extern from *:
         [&] { options.deviceID < 0 ? voxelmaps::ResampleImage(job) : voxelmaps::ResampleImageCuda(job, options); });
     }
 
+    /** Set what jobs of filters have. */
+    template <typename TJob>
+    void
+    SetFilterJob(TJob & job, const Arguments & given)
+    {
+      given.Set(job.pixels, "pixels");
+      given.Set(job.pixelType, "pixel_type");
+      given.Set(job.size, "size");
+      given.Set(job.spacing, "spacing");
+      given.Set(job.outputIndex, "output_index");
+      given.Set(job.outputSize, "output_size");
+      given.Set(job.output, "output");
+      given.Set(job.outputIsDouble, "is_double");
+      job.execution = MakeExecution(given);
+    }
+
+    void
+    ResponseMap(PyObject * arguments, PyObject * parameters)
+    {
+      const Arguments           given{ arguments };
+      voxelmaps::ResponseMapJob job;
+      Arguments{ parameters }.SetParameters(job.parameters);
+      SetFilterJob(job, given);
+      voxelmaps::CudaOptions options;
+      SetDevice(options, given);
+      CallWithoutLock([&] {
+        options.deviceID < 0 ? voxelmaps::ComputeResponseMap(job) : voxelmaps::ComputeResponseMapCuda(job, options);
+      });
+    }
+
     void
     FilterImage(PyObject * arguments, const std::vector<voxelmaps::FilteredImage> & images)
     {
       const Arguments           given{ arguments };
       voxelmaps::FilterImageJob job;
       job.images = images;
-      given.Set(job.pixels, "pixels");
-      given.Set(job.pixelType, "pixel_type");
-      given.Set(job.size, "size");
+      SetFilterJob(job, given);
       given.Set(job.appended, "appended");
-      given.Set(job.spacing, "spacing");
       given.Set(job.isSingle, "is_single");
       given.Set(job.usesEntireLines, "uses_entire_lines");
-      given.Set(job.outputIndex, "output_index");
-      given.Set(job.outputSize, "output_size");
-      given.Set(job.output, "output");
-      given.Set(job.outputIsDouble, "is_double");
-      job.execution = MakeExecution(arguments);
       voxelmaps::CudaOptions options;
       SetDevice(options, given);
       CallWithoutLock([&] {
@@ -641,20 +669,12 @@ cdef extern from *:
 
     cdef cppclass FilteredImage "voxelmaps::FilteredImage":
         vector[FilterTerm] terms
-        cpp_bool isMagnitude
-
-    cdef cppclass GaborFilter "voxelmaps::GaborFilter":
-        double sigma
-        double wavelength
-        double gamma
-        double angle
-        FilterBoundary boundary
-        double angleStep
-        cpp_bool hasAllPlanes
-
-    FilteredImage MakeGaborImage "voxelmaps::MakeGaborImage"(const GaborFilter & filter) except +RaisePythonError
+        FilterCombination combination
 
     cdef enum FilterBoundary "voxelmaps::FilterBoundary":
+        pass
+
+    cdef enum FilterCombination "voxelmaps::FilterCombination":
         pass
 
     cdef cppclass RelativeHierarchy "voxelmaps::RelativeFuzzyConnectednessHierarchy":
@@ -679,6 +699,7 @@ cdef extern from *:
         RegionMatrixKind kind, const vector[RegionMatrixElement] & elements, unsigned int levels) except +RaisePythonError
     void Resample(object given, object input_grid, object output_grid) except +RaisePythonError
     void FilterImage(object given, const vector[FilteredImage] & images) except +RaisePythonError
+    void ResponseMap(object given, object parameters) except +RaisePythonError
     string EstimateAffinity(object given, unsigned int radius, Affinity & result) except +RaisePythonError
     void ComputeStrengths(object given, const Affinity & affinity) except +RaisePythonError
     void ComputeLabels(
@@ -887,8 +908,7 @@ def filter_image(*, images, has_progress, **given):
     """Compute a FilterImageJob; see compute_region_features.
 
     images    Tuples of terms and whether the root of the sum of their squares is computed; a term is a list of filters and a factor, and a
-              filter is axis, sigma, order, whether it is normalized across scale, kernel, origin and boundary. A dict has the parameters of
-              a GaborFilter.
+              filter is axis, sigma, order, whether it is normalized across scale, kernel, origin and boundary.
     has_progress
               Whether the voxels count for the progress.
     device    -1 for the CPU.
@@ -899,15 +919,8 @@ def filter_image(*, images, has_progress, **given):
     cdef FilteredImage image
     cdef FilterTerm term
     cdef AxisFilter line
-    cdef GaborFilter gabor
-    for each in images:
-        if isinstance(each, dict):
-            gabor.sigma, gabor.wavelength, gabor.gamma = each["sigma"], each["wavelength"], each["gamma"]
-            gabor.angle, gabor.angleStep, gabor.hasAllPlanes = each["angle"], each["angle_step"], each["has_all_planes"]
-            gabor.boundary = <FilterBoundary><int>each["boundary"]
-            filtered.push_back(MakeGaborImage(gabor))
-            continue
-        terms, image.isMagnitude = each
+    for terms, is_magnitude in images:
+        image.combination = <FilterCombination><int>is_magnitude
         image.terms.clear()
         for filters, term.factor in terms:
             term.filters.clear()
@@ -919,6 +932,16 @@ def filter_image(*, images, has_progress, **given):
     reporter = _progress.get() if has_progress else None
     FilterImage(_with_thread(given, reporter), filtered)
     _end_job(reporter, given["output_size"], len(images))
+
+
+def response_map(*, parameters, **given):
+    """Compute a ResponseMapJob; see compute_feature_maps.
+
+    parameters    Dict of parameters of the ITK filter, such as support_size, that differ from their defaults.
+    device        -1 for the CPU.
+    pixels, pixel_type, size, spacing, output_index, output_size, output, is_double, threads, is_on_device, stream
+    """
+    ResponseMap(_with_thread(given), _as_in_itk(parameters))
 
 
 def estimate_affinity(scene, seeds, unsigned int radius, labels_of_seeds=()):

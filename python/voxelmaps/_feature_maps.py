@@ -37,7 +37,16 @@ _RANGES = {"given": 0, "image": 1, "mask": 2}
 _AVERAGE, _MERGE = 1, 2
 
 _MAX_OFFSETS = 4096
-_OF_CORE = {"BinWidth": "bin_width", "BinEdges": "bin_edges", "NumberOfGrayLevels": "bin_count"}
+_OF_CORE = {
+    "BinWidth": "bin_width",
+    "BinEdges": "bin_edges",
+    "NumberOfGrayLevels": "bin_count",
+    "SupportSize": "size",
+    "Sigma": "sigma",
+    "Cutoff": "cutoff",
+    "Kernels": "kernels",
+    "Subband": "subband",
+}
 # Radius of the window; in PyRadiomics and radiomics.execute, it is 1.
 _DEFAULT_RADIUS = 2
 
@@ -330,7 +339,7 @@ def call_core(function, **arguments):
     try:
         return function(**arguments)
     except ValueError as error:
-        text = re.sub("BinWidth|BinEdges|NumberOfGrayLevels", lambda name: _OF_CORE[name[0]], str(error))
+        text = re.sub("|".join(_OF_CORE), lambda name: _OF_CORE[name[0]], str(error))
         raise ValueError(text.replace("A job has", "There are")) from None
 
 

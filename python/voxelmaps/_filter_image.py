@@ -125,24 +125,40 @@ def compute(
                  See FilterImageJob.
     appended     Axes of _core to whose end the first plane is appended.
     """
+    return call_with_output(
+        _core.filter_image,
+        len(images),
+        pixels,
+        spacing,
+        box=box,
+        dtype=dtype,
+        threads=threads,
+        device=device,
+        images=images,
+        has_progress=has_progress,
+        appended=[axis in appended for axis in range(3)],
+        is_single=is_single,
+        uses_entire_lines=uses_entire_lines,
+    )
+
+
+def call_with_output(
+    function, count, pixels, spacing, *, box=None, dtype="float64", threads=0, device=None, **arguments
+):
+    """What a function of _core makes of pixels, as one array of their library, whose first axis is the image; see compute."""
     source, shape = pixels.library, pixels.shape
     box = box or tuple(slice(0, n) for n in shape)
     size = tuple(part.stop - part.start for part in box)
     number = device_of_arrays(device, source)
-    _check_size(len(images), size, dtype)
-    result = _arrays.Array(source.empty((len(images), *size), dtype), source)
-    if len(images) and 0 not in size:
+    _check_size(count, size, dtype)
+    result = _arrays.Array(source.empty((count, *size), dtype), source)
+    if count and 0 not in size:
         _feature_maps.call_core(
-            _core.filter_image,
-            images=images,
-            has_progress=has_progress,
+            function,
             pixels=pixels.address,
             pixel_type=pixels.pixel_type,
             size=triple(shape, 1),
-            appended=[axis in appended for axis in range(3)],
             spacing=(*spacing, 1.0)[:3],
-            is_single=is_single,
-            uses_entire_lines=uses_entire_lines,
             output_index=triple([part.start for part in box], 0),
             output_size=triple(size, 1),
             output=result.address,
@@ -151,6 +167,7 @@ def compute(
             device=number,
             is_on_device=source.device is not None,
             stream=source.stream(),
+            **arguments,
         )
     return result
 
@@ -168,14 +185,21 @@ def _check_size(count, size, dtype):
 # --- Functions of intensities ---------------------------------------------------------------------------------------------
 
 
-def transformed(name, values, greatest):
-    """PyRadiomics' Square, SquareRoot, Logarithm or Exponential, with the functions of the library of the values.
+def _greatest_magnitude(image):
+    """The greatest absolute value of the voxels that are finite. Raises ValueError if there is none."""
+    module = image.library.module()
+    with image.library.current_device():
+        is_finite = module.isfinite(image.array)
+        if not is_finite.any():
+            raise ValueError("image has no finite intensity, of which the greatest sets the scale: check its voxels")
+        return np.float64(module.abs(image.array[is_finite]).max().item())
 
-    values      Array of floats.
-    greatest    The greatest absolute value of the image.
-    """
+
+def transformed(name, values, image):
+    """PyRadiomics' Square, SquareRoot, Logarithm or Exponential of values, with the functions of their library; an image sets the scale.
+    Both are arrays of float64."""
     module, x = values.library.module(), values.array
-    greatest = np.float64(greatest)
+    greatest = _greatest_magnitude(image)
     with values.library.current_device(), np.errstate(all="ignore"):
         if name == "Square":
             return (float(1 / np.sqrt(greatest)) * x) ** 2
@@ -300,7 +324,7 @@ def filter_image(
     filter : str
         "LoG", the Laplacian of a Gaussian, normalized across scale, and "Gaussian": ITK's recursive filters; "Gradient", the gradient
         magnitude; "Wavelet", the undecimated subbands of PyWavelets; "Square", "SquareRoot", "Logarithm" and "Exponential", scaled by the
-        greatest intensity; "Mean" of a box; "Convolution" with one kernel per axis.
+        greatest finite intensity; "Mean" of a box; "Convolution" with one kernel per axis.
     sigma : float or list of float, optional
         For LoG and Gaussian: standard deviation in mm, or in voxels without a spacing; all of a list are computed in one call.
     order : int or one per axis, default 0
@@ -372,9 +396,8 @@ def filter_image(
         device_of_arrays(values["device"], pixels.library)
         if 0 in pixels.shape:
             raise ValueError(f"image has the shape {pixels.shape}, but must have voxels")
-        least, greatest = pixels.extremes()
         floats = _arrays.Array(pixels.library.contiguous(pixels.array, "float64"), pixels.library)
-        result = transformed(name, floats, max(abs(float(least)), abs(float(greatest))))
+        result = transformed(name, floats, floats)
         return given(result if values["precision"] != "float" else pixels.library.contiguous(result, "float32"))
     spacing = tuple(float(size) for size in reversed(sizes))
     job = _filter_of(name, values, spacing, pixels.shape, pixels.dtype)

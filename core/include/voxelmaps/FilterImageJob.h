@@ -4,6 +4,7 @@
 #define voxelmaps_FilterImageJob_h
 
 #include "voxelmaps/CoreExport.h"
+#include "voxelmaps/EnumeratorNames.h"
 #include "voxelmaps/GrayLevelDiscretization.h"
 #include "voxelmaps/Job.h"
 
@@ -13,26 +14,53 @@
 
 namespace voxelmaps
 {
-/** What a convolution reads beyond the ends of an image, here of the voxels a b c d. */
-enum class FilterBoundary : std::uint8_t
+/** \class FilterImageEnums
+ * \brief Enumerations of FilterImageJob.
+ *
+ * \ingroup VoxelMaps
+ */
+class VoxelMapsCore_EXPORT FilterImageEnums
 {
-  Zero = 0,
-  /** a a | a b c d | d d */
-  Nearest,
-  /** c d | a b c d | a b */
-  Periodic,
-  /** b a | a b c d | d c, the mirror of IBSI and the reflect of SciPy. */
-  Mirror,
-  /** c b | a b c d | c b, the mirror of SciPy. */
-  MirrorWithoutEdge
-};
+public:
+  /** \class Boundary
+   * \brief What a convolution reads beyond the ends of an image, here of the voxels a b c d.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Boundary : std::uint8_t
+  {
+    Zero = 0,
+    /** a a | a b c d | d d */
+    Nearest,
+    /** c d | a b c d | a b */
+    Periodic,
+    /** b a | a b c d | d c, the mirror of IBSI and the reflect of SciPy. */
+    Mirror,
+    /** c b | a b c d | c b, the mirror of SciPy. */
+    MirrorWithoutEdge
+  };
 
-/** Names of the enumerators, which are printed. */
-constexpr auto
-GetEnumeratorNames(FilterBoundary)
-{
-  return MakeEnumeratorNames({ "Zero", "Nearest", "Periodic", "Mirror", "MirrorWithoutEdge" }, "invalid boundary");
-}
+  /** \class Combination
+   * \brief How the terms of an image are combined.
+   *
+   * \ingroup VoxelMaps
+   */
+  enum class Combination : std::uint8_t
+  {
+    Sum = 0,
+    /** The root of the sum of their squares. */
+    Magnitude,
+    /** Terms are added in their order. */
+    Mean,
+    Maximum
+  };
+};
+using FilterBoundary = FilterImageEnums::Boundary;
+using FilterCombination = FilterImageEnums::Combination;
+
+VOXELMAPS_ENUMERATOR_NAMES(FilterBoundary, "invalid boundary", "Zero", "Nearest", "Periodic", "Mirror",
+                           "MirrorWithoutEdge");
+VOXELMAPS_ENUMERATOR_NAMES(FilterCombination, "invalid combination", "Sum", "Magnitude", "Mean", "Maximum");
 
 /** \class AxisFilter
  * \brief A filter along one axis: a recursive Gaussian or one of its derivatives, or a convolution; or a Gabor filter
@@ -88,14 +116,15 @@ struct FilterTerm
 };
 
 /** \class FilteredImage
- * \brief The sum of terms, or the root of the sum of their squares.
+ * \brief The combination of terms, or its absolute value.
  *
  * \ingroup VoxelMaps
  */
 struct FilteredImage
 {
   std::vector<FilterTerm> terms;
-  bool                    isMagnitude{ false };
+  FilterCombination       combination{ FilterCombination::Sum };
+  bool                    isAbsolute{ false };
 };
 
 /** \class GaborFilter

@@ -229,14 +229,24 @@ IncludeReads(FilterNode & node, unsigned int a, const Triple & size, const Filte
     before = job.usesEntireLines || reach > static_cast<double>(size[a]) ? size[a] : static_cast<std::int64_t>(reach);
     after = before;
   }
-  FilterBox & box = node.reads;
-  const bool  isBeyond = box.begin[a] < before || box.end[a] + after > size[a];
-  if (isBeyond && filter.boundary != FilterBoundary::Zero && filter.boundary != FilterBoundary::Nearest)
+  FilterBox &  box = node.reads;
+  std::int64_t begin = box.begin[a] - before;
+  std::int64_t end = box.end[a] + after;
+  if ((begin < 0 || end > size[a]) && filter.boundary == FilterBoundary::Periodic)
   {
-    before = after = size[a];
+    begin = 0;
+    end = size[a];
   }
-  box.begin[a] = std::max<std::int64_t>(0, box.begin[a] - before);
-  box.end[a] = std::min(size[a], box.end[a] + after);
+  if (filter.boundary == FilterBoundary::Mirror || filter.boundary == FilterBoundary::MirrorWithoutEdge)
+  {
+    // As many voxels as beyond the end, and one more without the edge.
+    const std::int64_t below = begin < 0 ? 1 - begin : 0;
+    const std::int64_t above = end > size[a] ? end - size[a] + 1 : 0;
+    begin = std::min(begin, size[a] - above);
+    end = std::max(end, below);
+  }
+  box.begin[a] = std::max<std::int64_t>(0, begin);
+  box.end[a] = std::min(size[a], end);
 }
 
 /** Set the boxes of nodes; returns the box that they all read. */
@@ -293,11 +303,11 @@ public:
   void
   Combine(const FilterLeaf & leaf, const FilterNode &, const std::shared_ptr<void> &)
   {
-    if (m_Plan.hasSums && leaf.isFirst && !leaf.isLast)
+    if (m_Plan.hasSums && leaf.IsFirst() && !leaf.IsLast())
     {
       m_Sums.push_back(this->Allocate(m_Plan.output));
     }
-    else if (m_Plan.hasSums && leaf.isLast && !leaf.isFirst)
+    else if (m_Plan.hasSums && leaf.IsLast() && !leaf.IsFirst())
     {
       m_Sums.pop_back();
     }
@@ -481,7 +491,7 @@ MakeGaborImage(const GaborFilter & filter)
   return image;
 }
 
-FilterPlan::FilterPlan(const FilterImageJob & job)
+FilterPlan::FilterPlan(const FilterImageJob & job, bool hasArrays)
 {
   VerifyEnumerator("The pixel type", job.pixelType, PixelType::Double);
   double voxels = 1.0;
@@ -526,7 +536,7 @@ FilterPlan::FilterPlan(const FilterImageJob & job)
            job.size[2],
            ", but all together must have at most 2^52 voxels.");
   }
-  if ((job.pixels == nullptr || job.output == nullptr) && !this->IsEmpty())
+  if (hasArrays && (job.pixels == nullptr || job.output == nullptr) && !this->IsEmpty())
   {
     Refuse("A job has ", output.GetNumberOfVoxels(), " voxels of output, but an array is null.");
   }
@@ -540,6 +550,9 @@ FilterPlan::FilterPlan(const FilterImageJob & job)
     {
       Refuse("The image ", i, " of a job has no terms, but must have one.");
     }
+    VerifyEnumerator("The combination of an image", image.combination, FilterCombination::Maximum);
+    // Terms of a mean keep their order: only those that follow each other share results.
+    const bool isOrdered = image.combination == FilterCombination::Mean;
     for (std::size_t t = 0; t < terms; ++t)
     {
       if (image.terms[t].filters.empty() || !std::isfinite(image.terms[t].factor))
@@ -551,8 +564,11 @@ FilterPlan::FilterPlan(const FilterImageJob & job)
       for (const AxisFilter & filter : image.terms[t].filters)
       {
         VerifyFilter(filter, job.spacing);
-        auto found = std::find_if(
-          nodes->begin(), nodes->end(), [&filter](const FilterNode & node) { return IsSame(*node.filter, filter); });
+        const bool isEnd = &filter == &image.terms[t].filters.back();
+        auto       found = std::find_if(
+          isOrdered && !nodes->empty() ? nodes->end() - 1 : nodes->begin(), nodes->end(), [&](const FilterNode & node) {
+            return IsSame(*node.filter, filter) && !(isOrdered && isEnd && !node.children.empty());
+          });
         if (found == nodes->end())
         {
           nodes->emplace_back();
@@ -562,29 +578,24 @@ FilterPlan::FilterPlan(const FilterImageJob & job)
         last = &*found;
         nodes = &last->children;
       }
-      last->leaves.push_back({ i, image.terms[t].factor, image.isMagnitude, false, false });
+      last->leaves.push_back(
+        { i, image.terms[t].factor, image.combination, image.isAbsolute, 0, static_cast<std::int64_t>(terms) });
     }
   }
   // The order of terms is that of the tree.
-  std::vector<FilterLeaf *> first(job.images.size()), last(job.images.size());
-  const auto                mark = [&](const auto & self, std::vector<FilterNode> & nodes) -> void {
+  std::vector<std::int64_t> numbers(job.images.size());
+  const auto                number = [&](const auto & self, std::vector<FilterNode> & nodes) -> void {
     for (FilterNode & node : nodes)
     {
       for (FilterLeaf & leaf : node.leaves)
       {
-        first[leaf.image] = first[leaf.image] == nullptr ? &leaf : first[leaf.image];
-        last[leaf.image] = &leaf;
+        leaf.number = numbers[leaf.image]++;
       }
       self(self, node.children);
     }
   };
-  mark(mark, roots);
-  for (std::size_t i = 0; i < job.images.size(); ++i)
-  {
-    first[i]->isFirst = true;
-    last[i]->isLast = true;
-  }
-  SetBoxes(roots, job, *this);
+  number(number, roots);
+  input = SetBoxes(roots, job, *this);
 }
 
 std::uint64_t

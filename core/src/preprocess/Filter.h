@@ -99,24 +99,58 @@ NumberOfReversedTerms(std::int64_t index, std::int64_t origin, std::int64_t leng
   return boundary != FilterBoundary::Periodic || beyond < 0 ? 0 : beyond < taps ? beyond : taps;
 }
 
-/** A term within the sum of its image. */
+/** A term within the combination of its image. */
 struct FilterLeaf
 {
-  std::size_t image;
-  double      factor;
-  bool        isMagnitude;
-  bool        isFirst;
-  bool        isLast;
+  std::size_t       image;
+  double            factor;
+  FilterCombination combination;
+  bool              isAbsolute;
+  /** Its number in the order of computation, and that of terms. */
+  std::int64_t number;
+  std::int64_t count;
+
+  VOXELMAPS_HOST_DEVICE bool
+  IsFirst() const
+  {
+    return number == 0;
+  }
+  VOXELMAPS_HOST_DEVICE bool
+  IsLast() const
+  {
+    return number + 1 == count;
+  }
+  /** What the term contributes to the progress of so many voxels, which all terms make. */
+  std::uint64_t
+  GetProgress(std::int64_t voxels) const
+  {
+    return static_cast<std::uint64_t>(voxels * (number + 1) / count - voxels * number / count);
+  }
 };
 
-/** The sum with the value of one more voxel. */
+/** The combination with the value of one more term. */
 VOXELMAPS_HOST_DEVICE inline double
-AddTerm(const FilterLeaf & leaf, double sum, double value)
+AddTerm(const FilterLeaf & leaf, double former, double value)
 {
   const double term = leaf.factor * value;
-  const double product = leaf.isMagnitude ? term * term : term;
-  const double result = leaf.isFirst ? product : sum + product;
-  return leaf.isMagnitude && leaf.isLast ? std::sqrt(result) : result;
+  double       result = leaf.combination == FilterCombination::Magnitude ? term * term : term;
+  if (!leaf.IsFirst() && leaf.combination == FilterCombination::Maximum)
+  {
+    // NaN stays.
+    result = former >= result || former != former ? former : result;
+  }
+  else if (!leaf.IsFirst())
+  {
+    result = former + result;
+  }
+  if (leaf.IsLast())
+  {
+    result = leaf.combination == FilterCombination::Magnitude ? std::sqrt(result)
+             : leaf.combination == FilterCombination::Mean    ? result / static_cast<double>(leaf.count)
+                                                              : result;
+    result = leaf.isAbsolute ? std::fabs(result) : result;
+  }
+  return result;
 }
 
 /** A box of voxels, from begin to before end. */
@@ -183,13 +217,14 @@ struct FilterPlan
 {
   Triple                  size; // with appended planes
   FilterBox               output;
+  FilterBox               input; // that the output depends on
   std::vector<FilterNode> roots;
   /** Whether sums need memory of their own, since the output has another type. */
   bool        hasSums{ false };
   std::size_t valueBytes{ sizeof(double) }; // of results and sums
 
   /** Throws EngineError if the job is invalid. */
-  explicit FilterPlan(const FilterImageJob & job);
+  explicit FilterPlan(const FilterImageJob & job, bool hasArrays = true);
 
   bool
   IsEmpty() const

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import response_maps
+from .response_maps import BOUNDARIES, response_map
 from .features import FAMILIES, ibsi_features, resegmented
 from .._image import Image, load
 from .._resample import resample
@@ -187,59 +187,66 @@ def _phantom_rows():
 # --- IBSI 2 -----------------------------------------------------------------------------------------------------------------
 
 
-_LOG = functools.partial(response_maps.laplacian_of_gaussian, boundary="zero", sigmas=[1.5] * 3)
-# Response maps of phase 1, by their names: phantom, class and function. Voxels have 2 mm.
+def _filtered(name, **parameters):
+    return name, functools.partial(response_map, filter=name, **parameters)
+
+
+_LOG = {"sigma": 1.5, "boundary": "zero"}
+# Response maps of phase 1, by their names: phantom, class and function. Lengths are in voxels.
 _MAPS = {
     **{
-        f"1_a_{i}": ("checkerboard", "mean", functools.partial(response_maps.mean, size=15, boundary=boundary))
-        for i, boundary in enumerate(response_maps.BOUNDARIES, 1)
+        f"1_a_{i}": ("checkerboard", *_filtered("mean", size=15, boundary=boundary))
+        for i, boundary in enumerate(BOUNDARIES, 1)
     },
-    "1_b_1": ("impulse", "mean", lambda x: response_maps.mean(x, 15, "zero", 2)),
-    "2_a": ("impulse", "LoG", _LOG),
-    "2_b": ("checkerboard", "LoG", lambda x: response_maps.laplacian_of_gaussian(x, [2.5] * 3, "mirror")),
-    "2_c": ("checkerboard", "LoG", lambda x: response_maps.laplacian_of_gaussian(x, [2.5] * 3, "mirror", 2)),
+    "1_b_1": ("impulse", *_filtered("mean", size=15, boundary="zero", dimension=2)),
+    "2_a": ("impulse", *_filtered("LoG", **_LOG)),
+    "2_b": ("checkerboard", *_filtered("LoG", sigma=2.5)),
+    "2_c": ("checkerboard", *_filtered("LoG", sigma=2.5, dimension=2)),
     **{
         f"3_{letter}_{i}": (
             phantom,
-            "Laws",
-            functools.partial(response_maps.laws, names=names, boundary=boundary, **pooled),  # type: ignore[arg-type]
+            *_filtered("Laws", kernels=names, boundary=boundary, dimension=len(names) // 2, **pooled),
         )
         for letter, phantom, names, boundary in (
             ("a", "impulse", "E5L5S5", "zero"),
             ("b", "checkerboard", "E3W5R5", "mirror"),
             ("c", "checkerboard", "L5S5", "mirror"),
         )
-        for i, pooled in enumerate(({}, {"pooling": "max"}, {"pooling": "max", "energy_reach": 7}), 1)
+        for i, pooled in enumerate(({}, {"pooling": "max"}, {"pooling": "max", "energy_distance": 7}), 1)
     },
-    "4_a_1": ("impulse", "Gabor", lambda x: response_maps.gabor(x, 5, 2, 0.5, 60, "zero")),
-    "4_a_2": ("impulse", "Gabor", lambda x: response_maps.gabor(x, 5, 2, 0.5, 0, "zero", 45, "all")),
-    "4_b_1": ("sphere", "Gabor", lambda x: response_maps.gabor(x, 10, 4, 2.5, 225, "mirror")),
-    "4_b_2": ("sphere", "Gabor", lambda x: response_maps.gabor(x, 10, 4, 2.5, 0, "mirror", 22.5, "all")),
+    "4_a_1": ("impulse", *_filtered("Gabor", sigma=5, wavelength=2, gamma=0.5, angle=60, boundary="zero")),
+    "4_a_2": ("impulse", *_filtered("Gabor", sigma=5, wavelength=2, gamma=0.5, angle_step=45, boundary="zero")),
+    "4_b_1": ("sphere", *_filtered("Gabor", sigma=10, wavelength=4, gamma=2.5, angle=225)),
+    "4_b_2": ("sphere", *_filtered("Gabor", sigma=10, wavelength=4, gamma=2.5, angle_step=22.5)),
     **{
         f"{name}_{i}": (
             phantom,
-            "wavelet",
-            functools.partial(response_maps.wavelet, name=wavelet, subband=subband, boundary=boundary, pooling=pooling),
-        )  # fmt: skip
+            *_filtered("wavelet", wavelet_name=wavelet, subband=subband, boundary=boundary, pooling=pooling),
+        )
         for name, phantom, wavelet, subband, boundary in (
             ("5_a", "impulse", "db2", "LHL", "zero"),
             ("6_a", "sphere", "coif1", "HHL", "periodic"),
         )
         for i, pooling in ((1, None), (2, "mean"))
     },
-    "7_a_1": ("checkerboard", "wavelet", lambda x: response_maps.wavelet(x, "haar", "LLL", "mirror", 2, "mean")),
-    "7_a_2": ("checkerboard", "wavelet", lambda x: response_maps.wavelet(x, "haar", "HHH", "mirror", 2, "mean")),
     **{
-        f"8_a_{level}": (
+        f"7_a_{i}": (
             "checkerboard",
-            "Simoncelli",
-            functools.partial(response_maps.simoncelli, level=level, boundary=None),
+            *_filtered("wavelet", wavelet_name="haar", subband=subband, level=2, pooling="mean"),
         )
+        for i, subband in ((1, "LLL"), (2, "HHH"))
+    },
+    **{
+        f"8_a_{level}": ("checkerboard", *_filtered("Simoncelli", level=level, boundary="periodic"))
         for level in (1, 2, 3)
     },
-    "9_a": ("impulse", "Riesz", lambda x: response_maps.riesz(_LOG(x), (1, 0, 0), "zero")),
-    "9_b_1": ("sphere", "Riesz", lambda x: response_maps.riesz(_LOG(x), (0, 2, 0), "zero")),
-    "10_b_1": ("pattern_1", "Riesz", lambda x: response_maps.simoncelli(x, 1, "nearest", (0, 2, 0))),
+    "9_a": ("impulse", "Riesz", functools.partial(response_map, filter="LoG", riesz_order=[1, 0, 0], **_LOG)),
+    "9_b_1": ("sphere", "Riesz", functools.partial(response_map, filter="LoG", riesz_order=[0, 2, 0], **_LOG)),
+    "10_b_1": (
+        "pattern_1",
+        "Riesz",
+        functools.partial(response_map, filter="Simoncelli", boundary="nearest", riesz_order=[0, 2, 0]),
+    ),
 }
 
 
@@ -264,20 +271,20 @@ def _map_rows(reference):
         yield Row("IBSI 2, phase 1", kind, voxels, len(failures), failures.count([]), sum(failures, []))
 
 
-# Filters of phase 2, by the number of the configuration: class, and function of the image, dimension and spacing along x, y, z.
+# Filters of phase 2, by the number of the configuration: class, and parameters for volumes.
 _FILTERS = {
-    1: ("none", lambda x, dimension, spacing: x),
-    2: ("mean", lambda x, dimension, spacing: response_maps.mean(x, 5, "mirror", dimension)),
-    3: ("LoG", lambda x, dimension, spacing: response_maps.laplacian_of_gaussian(
-        x, [1.5 / step for step in spacing], "mirror", dimension)),
-    4: ("Laws", lambda x, dimension, spacing: response_maps.laws(x, "L5E5E5"[: 2 * dimension], "mirror", "max", 7)),
-    5: ("Gabor", lambda x, dimension, spacing: response_maps.gabor(
-        x, 5 / spacing[0], 2 / spacing[0], 1.5, 0, "mirror", 22.5, "all" if dimension == 3 else "xy")),
-    6: ("wavelet", lambda x, dimension, spacing: response_maps.wavelet(x, "db3", "LLH"[3 - dimension :], "mirror", 1, "mean")),
-    7: ("wavelet", lambda x, dimension, spacing: response_maps.wavelet(x, "db3", "HHH"[:dimension], "mirror", 2, "mean")),
-    8: ("Simoncelli", lambda x, dimension, spacing: response_maps.simoncelli(x, 1, dimension=dimension)),
-    9: ("Simoncelli", lambda x, dimension, spacing: response_maps.simoncelli(x, 2, dimension=dimension)),
-}  # fmt: skip
+    1: ("none", {}),
+    2: ("mean", {"size": 5}),
+    3: ("LoG", {"sigma": 1.5}),
+    4: ("Laws", {"kernels": "L5E5E5", "pooling": "max", "energy_distance": 7}),
+    5: ("Gabor", {"sigma": 5, "wavelength": 2, "gamma": 1.5, "angle_step": 22.5}),
+    6: ("wavelet", {"wavelet_name": "db3", "subband": "LLH", "pooling": "mean"}),
+    7: ("wavelet", {"wavelet_name": "db3", "subband": "HHH", "level": 2, "pooling": "mean"}),
+    8: ("Simoncelli", {"level": 1, "boundary": "periodic"}),
+    9: ("Simoncelli", {"level": 2, "boundary": "periodic"}),
+}
+# What differs in planes.
+_PLANAR = {4: {"kernels": "L5E5"}, 6: {"subband": "LH"}, 7: {"subband": "HH"}}
 # Voxels that other filters than those by transforms reach.
 _REACH = 60
 
@@ -300,9 +307,14 @@ def _value_rows(phantom, reference):
         image, mask, steps = prepared(phantom.image, phantom.mask, spacing, 3)
         used = resegmented(image, mask, (-1000, 400))
         near = tuple(slice(max(0, at.min() - _REACH), at.max() + _REACH + 1) for at in np.nonzero(mask))
-        for number, (name, function) in _FILTERS.items():
+        for number, (name, parameters) in _FILTERS.items():
             box = (slice(None),) * 3 if name == "Simoncelli" else near
-            response = function(image[box], dimension, steps)
+            response = image[box]
+            if number > 1:
+                planar = _PLANAR.get(number, {}) if dimension == 2 else {}
+                response = response_map(
+                    response, name, dimension=dimension, spacing=steps[::-1], **{**parameters, **planar}
+                )
             values = ibsi_features(response, used[box], families="stat")
             configuration = f"{number}.{letter}"
             yield from _compared("IBSI 2, phase 2", configuration, references[configuration], values, lambda tag: name)

@@ -1,178 +1,51 @@
 # SPDX-FileCopyrightText: Copyright NumFOCUS
 # SPDX-License-Identifier: Apache-2.0
-"""Response maps of the filters of IBSI 2: Zwanenburg A, et al. IBSI standardised filters, arXiv:2006.05470, section 3.
+"""Response maps of the filters of IBSI 2: Depeursinge A, et al. arXiv:2006.05470, section 3. The core has those with kernels.
 
 Volumes have the axes z, y, x; kernels are given in the order x, y, z, as IBSI's names of Laws kernels and wavelets are.
 """
 
-import itertools
 import math
 from typing import Any
 
 import numpy as np
 
-from .. import _arrays, _feature_maps, _filter_image, _parameters
+from .. import _arrays, _core, _feature_maps, _filter_image, _parameters
 from .._files import library
-from .._parameters import BOUNDARIES as _SCIPY_BOUNDARIES
 from .._suggestions import did_you_mean
 
-# IBSI's names of boundaries, and SciPy's.
-BOUNDARIES = {"zero": "constant", "nearest": "nearest", "periodic": "wrap", "mirror": "reflect"}
+# What np.pad calls the boundaries, in the order of voxelmaps::FilterBoundary.
 _PAD_MODES = {"zero": "constant", "nearest": "edge", "periodic": "wrap", "mirror": "symmetric"}
-# Images that are computed in one job, before they are pooled.
-_IMAGES_AT_ONCE = 6
-
-_LAWS = {
-    "L5": ([1, 4, 6, 4, 1], 70),
-    "E5": ([-1, -2, 0, 2, 1], 10),
-    "S5": ([-1, 0, 2, 0, -1], 6),
-    "W5": ([-1, 2, 0, -2, 1], 10),
-    "R5": ([1, -4, 6, -4, 1], 70),
-    "L3": ([1, 2, 1], 6),
-    "E3": ([-1, 0, 1], 2),
-    "S3": ([-1, 2, -1], 6),
-}
+BOUNDARIES = tuple(_PAD_MODES)
+# In the order of the enumerators of voxelmaps::ResponseMapEnums, and the names of its parameters that differ.
+_OF_CORE = ("mean", "LoG", "Laws", "Gabor", "wavelet")
+_POOLINGS = (None, "mean", "max")
+_NAMES = {"size": "support_size"}
+# Wavelets that the core has.
+_WAVELETS = ("haar", "db2", "db3", "coif1")
 
 
-def _boundary_number(boundary):
-    return _SCIPY_BOUNDARIES.index(BOUNDARIES[boundary])
-
-
-def _filters(kernels, boundary):
-    """Convolutions along x, y and z by kernels of odd length, as _filter_image has them; None leaves an axis as it is."""
-    return [
-        _filter_image.convolution(
-            axis, np.asarray(kernel, np.float64).tolist(), len(kernel) // 2, _boundary_number(boundary)
-        )
-        for axis, kernel in enumerate(kernels)
-        if kernel is not None
-    ]
-
-
-def _responses(image, images, pooling=None, spacing=(1.0, 1.0, 1.0)):
-    """The image, filtered in one or several ways, which are pooled; an array of its library."""
-    pixels = image if isinstance(image, _arrays.Array) else _arrays.array_of(image, "image")
-    module, result = pixels.library.module(), None
-    with pixels.library.current_device():
-        for first in range(0, len(images), _IMAGES_AT_ONCE):
-            for each in _filter_image.compute(
-                pixels, images[first : first + _IMAGES_AT_ONCE], spacing=spacing, has_progress=False
-            ).array:
-                combined = (
-                    each if result is None else module.maximum(result, each) if pooling == "max" else result + each
-                )
-                result = combined
-        return result / len(images) if pooling == "mean" else result
-
-
-def _rotated_cascades(rows):
-    """The different cascades of kernels along x, y and z of separable filters that are rotated together by right angles: about z if they
-    have no kernel along it, otherwise by all 24 rotations."""
-    has_planes = rows[0][2] is None
-    found = {}
-    for order in itertools.permutations(range(2 if has_planes else 3)):
-        parity = sum(a > b for a, b in itertools.combinations(order, 2))
-        for signs in itertools.product((1, -1), repeat=len(order)):
-            # Rotations have the determinant 1.
-            if math.prod(signs) == (-1) ** parity:
-                turned = [
-                    tuple(row[axis][::sign] for axis, sign in zip(order, signs)) + (None,) * has_planes for row in rows
-                ]
-                key = tuple(None if kernel is None else kernel.tobytes() for row in turned for kernel in row)
-                found[key] = turned
-    return list(found.values())
-
-
-def rotated(kernels):
-    """The different kernels along x, y and z of a separable filter that is rotated by right angles."""
-    return [row for [row] in _rotated_cascades([kernels])]
-
-
-def separable(image, kernels, boundary, pooling=None):
-    """Response of a separable filter; with pooling "max" or "mean" over its rotations by right angles."""
-    kernels = tuple(None if kernel is None else np.asarray(kernel, np.float64) for kernel in kernels)
-    variants = [kernels] if pooling is None else rotated(kernels)
-    return _responses(image, [([(_filters(each, boundary), 1.0)], False) for each in variants], pooling)
-
-
-def mean(image, size, boundary, dimension=3):
-    """Mean of `size` voxels along each axis (section 3.1)."""
-    kernel = np.full(size, 1 / size)
-    return separable(image, (kernel, kernel, kernel if dimension == 3 else None), boundary)
-
-
-def laplacian_of_gaussian(image, sigmas, boundary, dimension=3, cutoff=4.0):
-    """Laplacian of a Gaussian with a sigma in voxels along x, y and z, sampled up to `cutoff` sigmas (section 3.2)."""
-    axes = range(dimension)
-    gaussians, second = [], []
-    for sigma in sigmas:
-        reach = math.floor(cutoff * sigma + 0.5)
-        x = np.arange(-reach, reach + 1)
-        gaussian = np.exp(-(x**2) / (2 * sigma**2)) / (math.sqrt(2 * math.pi) * sigma)
-        gaussians.append(gaussian)
-        second.append((x**2 / sigma**2 - 1) * gaussian / sigma**2)
-    rows = [
-        [second[axis] if axis == each else gaussians[axis] for axis in axes] + [None] * (3 - dimension) for each in axes
-    ]
-    return _responses(image, [([(_filters(row, boundary), 1.0) for row in rows], False)])
-
-
-def laws(image, names, boundary, pooling=None, energy_reach=None):
-    """Response of a Laws kernel such as "E5L5S5", or "L5S5" in planes; and its energy, the mean of absolute values over
-    2 * energy_reach + 1 voxels along each axis (section 3.3)."""
-    kernels = [
-        np.array(_LAWS[names[i : i + 2]][0]) / math.sqrt(_LAWS[names[i : i + 2]][1]) for i in range(0, len(names), 2)
-    ]
-    response = separable(image, [*kernels, *[None] * (3 - len(kernels))], boundary, pooling)
-    return response if energy_reach is None else mean(abs(response), 2 * energy_reach + 1, boundary, len(kernels))
-
-
-def _of_odd_length(kernel):
-    return np.append(kernel, 0.0) if len(kernel) % 2 == 0 else np.asarray(kernel)
-
-
-def _with_holes(kernel, level):
-    """The kernel of the à trous algorithm at a level."""
-    step = 2 ** (level - 1)
-    result = np.zeros((len(kernel) - 1) * step + 1)
-    result[::step] = kernel
-    return result
-
-
-def wavelet(image, name, subband, boundary, level=1, pooling=None):
-    """Response of a subband such as "LHL" of an undecimated separable wavelet transform (section 3.5); "LH" filters planes."""
-    filters = library("pywt", "wavelets", package="PyWavelets", extra="radiomics").Wavelet(name)
-    kernels = {letter: np.array(kernel) for letter, kernel in (("L", filters.dec_lo), ("H", filters.dec_hi))}
-    # The low passes of the levels below, then the subband: all are turned together.
-    steps = [*["L" * len(subband)] * (level - 1), subband]
-    cascade = [
-        [*(_with_holes(_of_odd_length(kernels[letter]), i) for letter in letters), *[None] * (3 - len(letters))]
-        for i, letters in enumerate(steps, 1)
-    ]
-    variants = [cascade] if pooling is None else _rotated_cascades(cascade)
-    images = [([([one for row in variant for one in _filters(row, boundary)], 1.0)], False) for variant in variants]
-    return _responses(image, images, pooling)
-
-
-def gabor(image, sigma, wavelength, gamma, angle, boundary, angle_step=None, planes="xy", spacing=(1.0, 1.0, 1.0)):
-    """Modulus of a Gabor filter in planes (section 3.4).
-
-    sigma, wavelength
-                In the unit of the spacing along x, y and z.
-    angle       In degrees.
-    angle_step  If given, the mean over the angles in these steps, from the angle to a turn beyond it.
-    planes      "xy", or "all" for the mean over the three directions.
-    """
-    parameters = {
-        "sigma": sigma,
-        "wavelength": wavelength,
-        "gamma": gamma,
-        "angle": math.radians(angle),
-        "angle_step": math.radians(angle_step or 0),
-        "has_all_planes": planes == "all",
-        "boundary": _boundary_number(boundary),
+def _response(pixels, steps, filter, boundary, dimension, given):
+    """The response by the core; steps are the sizes of a voxel along x, y and z, and given parameters that are no defaults."""
+    parameters: dict[str, Any] = {_NAMES.get(name, name): value for name, value in given.items()}
+    parameters |= {
+        "filter": _OF_CORE.index(filter),
+        "boundary": BOUNDARIES.index(boundary),
+        "filter_dimension": dimension,
     }
-    return _responses(image, [parameters], spacing=spacing)
+    if "pooling" in parameters:
+        parameters["pooling"] = _POOLINGS.index(parameters["pooling"])
+    parameters |= {name: math.radians(parameters[name]) for name in ("angle", "angle_step") if name in parameters}
+    parameters |= {"compute_energy": True} if "energy_distance" in parameters else {}
+    name = parameters.pop("wavelet_name", None)
+    if name in _WAVELETS:
+        parameters["wavelet"] = name
+    elif name is not None:
+        filters = library("pywt", "wavelets", package="PyWavelets", extra="radiomics").Wavelet(name)
+        parameters |= {"low_pass_filter": filters.dec_lo, "high_pass_filter": filters.dec_hi}
+    parameters.pop("riesz_order", None)
+    with pixels.library.current_device():
+        return _filter_image.call_with_output(_core.response_map, 1, pixels, steps, parameters=parameters).array[0]
 
 
 def _frequencies(shape):
@@ -300,7 +173,7 @@ def response_map(
     angle_step : float, optional
         For Gabor: mean over angles in steps of so many degrees, from the angle to a turn beyond it, instead of one angle.
     wavelet_name : str, default "coif1"
-        For wavelet: name of a discrete wavelet of PyWavelets.
+        For wavelet: "haar", "db2", "db3", "coif1", or the name of another discrete wavelet of PyWavelets.
     subband : str, optional
         For wavelet: letters along x, y and z, such as "LHL", or "LH" in planes.
     level : int, default 1
@@ -320,7 +193,8 @@ def response_map(
     ValueError, TypeError
         If the image has no 3 axes or an argument is missing or wrong.
     ImportError
-        If SciPy or PyWavelets is not installed, for Simoncelli and the Riesz transform, or wavelet.
+        If SciPy is not installed, for Simoncelli and the Riesz transform, or PyWavelets for other wavelets than haar, db2, db3 and
+        coif1.
 
     See Also
     --------
@@ -328,7 +202,7 @@ def response_map(
 
     References
     ----------
-    Zwanenburg A, et al. Standardised convolutional filtering for radiomics. arXiv:2006.05470.
+    Depeursinge A, et al. Standardised convolutional filtering for radiomics. arXiv:2006.05470.
 
     Examples
     --------
@@ -341,8 +215,8 @@ def response_map(
     arguments = dict(locals())
     for what, value, known in (
         ("filter", filter, FILTERS),
-        ("boundary", boundary, tuple(BOUNDARIES)),
-        ("pooling", pooling, (None, "max", "mean")),
+        ("boundary", boundary, BOUNDARIES),
+        ("pooling", pooling, _POOLINGS),
         ("dimension", dimension, (2, 3)),
     ):
         if value not in known:
@@ -371,9 +245,9 @@ def response_map(
             _parameters.count(given[name], name, least, most)
     if not math.isfinite(_parameters.number(angle, "angle")):
         raise ValueError(f"angle is {angle!r}, but must be finite, in degrees")
-    for name, value in (("kernels", kernels), ("subband", subband), ("wavelet_name", wavelet_name)):
-        if value is not None and not isinstance(value, str):
-            raise TypeError(f"{name} is {value!r}, but must be a text")
+    for name in ("kernels", "subband", "wavelet_name"):
+        if name in given and not isinstance(given[name], str):
+            raise TypeError(f"{name} is {given[name]!r}, but must be a text")
     if riesz_order is not None:
         order = [
             _parameters.count(each, "a value of riesz_order", 0, 8)
@@ -383,34 +257,13 @@ def response_map(
             raise ValueError(
                 f"riesz_order is {riesz_order!r}, but must be 3 integers along x, y and z, not all 0, with dimension=3"
             )
-    kernels, subband = kernels or "", subband or ""
     values = {"dimension": 3, "spacing": spacing, "weighting_norm": None}
     opened, pixels, sizes = _feature_maps.opened_scalars(image, values, has_batches=False)
     if len(pixels.shape) != 3:
         raise ValueError(f"image has {len(pixels.shape)} axes, but IBSI's filters are those of volumes, which have 3")
     steps = sizes[::-1]
-    if filter == "mean":
-        if size < 1 or size % 2 == 0:
-            raise ValueError(f"size is {size}, but must be an odd number of voxels from 1 up")
-        result = mean(pixels, size, boundary, dimension)
-    elif filter == "LoG":
-        result = laplacian_of_gaussian(pixels, [sigma / step for step in steps], boundary, dimension, cutoff)
-    elif filter == "Laws":
-        names = [kernels[i : i + 2] for i in range(0, len(kernels), 2)]
-        if len(names) != dimension or any(name not in _LAWS for name in names):
-            raise ValueError(
-                f"kernels is {kernels!r}, but must be {dimension} names of {', '.join(_LAWS)}, such as {'E5L5S5'[: 2 * dimension]!r}"
-            )
-        result = laws(pixels, kernels, boundary, pooling, energy_distance)
-    elif filter == "wavelet":
-        if len(subband) != dimension or set(subband) - set("LH"):
-            raise ValueError(
-                f"subband is {subband!r}, but must be {dimension} letters L or H, such as {'LHL'[:dimension]!r}"
-            )
-        result = wavelet(pixels, wavelet_name, subband, boundary, level, pooling)
-    elif filter == "Gabor":
-        planes = "all" if dimension == 3 and angle_step is not None else "xy"
-        result = gabor(pixels, sigma, wavelength, gamma, angle, boundary, angle_step, planes, steps)
+    if filter in _OF_CORE:
+        result = _response(pixels, steps, filter, boundary, dimension, given)
     else:
         host = np.asarray(pixels.host(), np.float64)
         result = pixels.library.from_host(simoncelli(host, level, boundary, riesz_order, dimension))

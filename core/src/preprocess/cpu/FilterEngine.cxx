@@ -343,16 +343,16 @@ private:
     const std::int64_t voxels = m_Plan.output.GetNumberOfVoxels();
     const auto         add = [&](auto * output) {
       output += static_cast<std::int64_t>(leaf.image) * voxels;
-      if (m_Plan.hasSums && !(leaf.isFirst && leaf.isLast))
+      if (m_Plan.hasSums && !(leaf.IsFirst() && leaf.IsLast()))
       {
         Values & sums = m_Sums[leaf.image];
-        if (leaf.isFirst)
+        if (leaf.IsFirst())
         {
           sums = this->Allocate(m_Plan.output);
         }
         this->AddRows(
           leaf, values, static_cast<const TResult *>(nullptr), static_cast<TResult *>(sums.memory.get()), output);
-        if (leaf.isLast)
+        if (leaf.IsLast())
         {
           m_Sums.erase(leaf.image);
         }
@@ -382,8 +382,8 @@ private:
         for (std::int64_t i = 0; i < size[0]; ++i)
         {
           const double value =
-            AddTerm(leaf, leaf.isFirst ? 0.0 : static_cast<double>(sum[i]), static_cast<double>(terms[i]));
-          if (leaf.isLast)
+            AddTerm(leaf, leaf.IsFirst() ? 0.0 : static_cast<double>(sum[i]), static_cast<double>(terms[i]));
+          if (leaf.IsLast())
           {
             result[i] = static_cast<TOutput>(value);
           }
@@ -392,7 +392,7 @@ private:
             sum[i] = static_cast<TSum>(value);
           }
         }
-        m_Job.execution.ReportProgress(leaf.isLast ? static_cast<std::uint64_t>(size[0]) : 0);
+        m_Job.execution.ReportProgress(leaf.GetProgress(size[0]));
       };
     });
   }

@@ -329,9 +329,9 @@ CombineKernel(const __grid_constant__ FilterLeaf leaf, const TResult * values, c
   ForEachInGrid(outputBox.size[0] * outputBox.size[1] * outputBox.size[2], [&](std::int64_t number) {
     std::int64_t index[3];
     outputBox.GetIndex(number, index);
-    const double former = leaf.isFirst ? 0.0 : static_cast<double>(sums[number]);
+    const double former = leaf.IsFirst() ? 0.0 : static_cast<double>(sums[number]);
     const double value = AddTerm(leaf, former, static_cast<double>(values[box.GetNumber(index)]));
-    if (leaf.isLast)
+    if (leaf.IsLast())
     {
       output[number] = static_cast<TOutput>(value);
     }
@@ -644,7 +644,7 @@ private:
       if (m_HasHostOutput)
       {
         DeviceBuffer<char> & buffer = m_Outputs[leaf.image];
-        if (leaf.isFirst)
+        if (leaf.IsFirst())
         {
           buffer.Allocate(static_cast<std::size_t>(voxels) * sizeof(Output), m_Stream);
         }
@@ -659,35 +659,31 @@ private:
                                                                            DeviceBox(m_Plan.output));
         CheckLaunch("starting the kernel that adds the terms of an image");
       };
-      if (std::is_same<TResult, Output>::value || (leaf.isFirst && leaf.isLast))
+      if (std::is_same<TResult, Output>::value || (leaf.IsFirst() && leaf.IsLast()))
       {
         launch(onDevice);
       }
       else
       {
         auto & sums = m_Sums[leaf.image];
-        sums = leaf.isFirst ? this->Allocate(m_Plan.output) : sums;
+        sums = leaf.IsFirst() ? this->Allocate(m_Plan.output) : sums;
         launch(reinterpret_cast<TResult *>(sums->data()));
       }
-      if (leaf.isLast)
+      if (leaf.IsLast())
       {
         m_Sums.erase(leaf.image);
-        this->Finish(leaf.image, reinterpret_cast<char *>(output), static_cast<std::size_t>(voxels) * sizeof(Output));
+        if (m_HasHostOutput)
+        {
+          m_Staging.ToHost({ reinterpret_cast<char *>(output), static_cast<std::size_t>(voxels) * sizeof(Output) },
+                           m_Outputs[leaf.image].data(),
+                           m_Stream,
+                           [this](std::size_t) { m_Job.execution.CheckAbort(); });
+          m_Outputs.erase(leaf.image);
+        }
       }
+      m_Job.execution.ReportProgress(leaf.GetProgress(voxels));
     };
     m_Job.outputIsDouble ? add(static_cast<double *>(m_Job.output)) : add(static_cast<float *>(m_Job.output));
-  }
-
-  void
-  Finish(std::size_t image, char * output, std::size_t bytes)
-  {
-    if (m_HasHostOutput)
-    {
-      m_Staging.ToHost(
-        { output, bytes }, m_Outputs[image].data(), m_Stream, [this](std::size_t) { m_Job.execution.CheckAbort(); });
-      m_Outputs.erase(image);
-    }
-    m_Job.execution.ReportProgress(static_cast<std::uint64_t>(m_Plan.output.GetNumberOfVoxels()));
   }
 
   const FilterImageJob &                                     m_Job;
