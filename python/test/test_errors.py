@@ -299,9 +299,8 @@ ERRORS = {
     "labels(refine=half, refine_distance=-1)": "ValueError: refine_distance is -1, but must be a number from 0 to 1000",
     "labels(smoothing=-1)": "ValueError: smoothing is -1, but must be a number from 0 to 100",
     "labels(vectors(2), components_axis=-1, smoothing=1)": "ValueError: smoothing is 1.0, but voxels of several components must be",
-    "labels(np.where(half, np.nan, 1), smoothing=1)": "ValueError: image is NaN at 432 voxels: smoothing=1.0 needs finite intensities, so",
-    "labels(np.where(half, -np.inf, 1), mask=half == 0, smoothing=1)": "ValueError: image is infinite at 432 voxels: smoothing=1.0 needs",
-    "SeedSession(np.where(half, np.nan, 1), smoothing=1)": "ValueError: image is NaN at 432 voxels: smoothing=1.0 needs finite",
+    "labels(np.where(half, np.nan, 1), smoothing=1)": "ValueError: image is NaN at 240 voxels: smoothing=1.0 needs finite intensities, so",
+    "labels(np.where(half, -np.inf, 1), mask=half == 0, smoothing=1)": "ValueError: image is infinite at 240 voxels: smoothing=1.0 needs",
     # Other parameters of connectedness.
     "labels(competition='iterativ')": r"ValueError: competition is 'iterativ' \(did you mean iterative\?\), but must be one of relative, "
     "iterative",

@@ -265,7 +265,8 @@ def smoothed(scene, values):
         raise ValueError(
             f"smoothing is {values['smoothing']}, but voxels of several components must be smoothed before"
         )
-    remedy = f"smoothing={values['smoothing']} needs finite intensities, so replace them, such as by np.nan_to_num(image), or give smoothing=0"
+    rule = f"smoothing={values['smoothing']} needs finite intensities"
+    remedy = f"{rule}, so replace them, such as by np.where(np.isfinite(image), image, 0), or give smoothing=0"
     _masks.check_finite(scene.pixels, None, nan_is_absent=False, remedy=remedy)
     given = scene.pixels, values["smoothing"], values["device"], values["threads"]
     return scene._replace(pixels=_filter_image.smoothed(*given))

@@ -38,7 +38,9 @@ class Refined(NamedTuple):
         labels = np.full([part.stop - part.start for part in box], self.background, np.uint16)
         both = [slice(max(a.start, b.start), min(a.stop, b.stop)) for a, b in zip(box, self.box)]
         if all(part.start < part.stop for part in both):
-            here, there = (tuple(slice(p.start - b.start, p.stop - b.start) for p, b in zip(both, of)) for of in (box, self.box))
+            here, there = (
+                tuple(slice(p.start - b.start, p.stop - b.start) for p, b in zip(both, of)) for of in (box, self.box)
+            )
             labels[here] = self.certain[there]
         return labels
 

@@ -94,8 +94,8 @@ RelativeResults::Write(std::int64_t first, int count, const std::uint32_t * stre
     const Keys          keys = getKeys(i);
     const std::uint32_t seed = components[numbers[i]].seed;
     m_Sets[first + i] = keys.winner < m_MinKey      ? 0
-                        : keys.winner > keys.others ? seeds.GetValue(seed) + 1
-                                                    : seeds.GetValue(seed, keys.winner) + 1;
+                        : keys.winner > keys.others ? seeds.GetValue(seed)
+                                                    : seeds.GetValue(seed, keys.winner);
   }
   this->WriteLabels(first, count, getLabel);
   this->WriteStrengths(first, count, getKeys);

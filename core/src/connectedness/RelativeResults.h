@@ -58,10 +58,10 @@ struct ComponentResult
 class RelativeResults
 {
 public:
-  /** If ties is not null, it becomes the key of voxels that several labels have the same claim to, and noKey for
-   * others.
+  /** If sets is not null, it becomes the sets of the labels that are strongest at voxels, which are values of the
+   * seeds; 0 below the minimum.
    */
-  explicit RelativeResults(const RelativeFuzzyConnectednessJob & job, std::uint32_t * ties = nullptr);
+  explicit RelativeResults(const RelativeFuzzyConnectednessJob & job, std::uint32_t * sets = nullptr);
 
   /** Write voxels first ... first + count - 1. Voxel first + i belongs to component numbers[i], and has the strength of
    * its component, but at most strengths[i]. */

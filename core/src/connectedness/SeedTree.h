@@ -13,8 +13,7 @@
 
 namespace voxelmaps
 {
-/** What the labels of a tree of seeds give together from a key downwards: the lowest of them, or the number of their
- * set.
+/** What the labels of a tree of seeds give together from a key downwards: the lowest of them, or their set.
  */
 struct SeedTreeStep
 {
@@ -63,8 +62,8 @@ struct SeedTreeView
 class SeedTree
 {
 public:
-  /** labels has one label per seed. Values are the numbers of sets, which are added to those that are there, or if this
-   * is null, labels. Links are consumed. checkAbort is called every few milliseconds, if there is any. */
+  /** labels has one label per seed. Values are sets, or if this is null, labels. Links are consumed. checkAbort is
+   * called every few milliseconds, if there is any. */
   SeedTree(const std::vector<std::uint16_t> & labels, std::vector<ComponentLink> links, TieSets * sets,
            const std::function<void()> & checkAbort = {});
 

@@ -62,22 +62,22 @@ TieSets::Words
 TieSets::CopyWords(std::uint32_t set) const
 {
   const std::uint32_t labels = this->GetNumberOfLabels();
-  if (set >= labels)
+  if (set > labels)
   {
-    const auto first = m_Words.begin() + static_cast<std::ptrdiff_t>(std::size_t{ set - labels } * m_WordsPerSet);
+    const auto first = m_Words.begin() + static_cast<std::ptrdiff_t>(std::size_t{ set - 1 - labels } * m_WordsPerSet);
     return Words(first, first + m_WordsPerSet);
   }
   Words words(m_WordsPerSet, 0);
-  words[set / 32] = 1u << set % 32;
+  words[(set - 1) / 32] = 1u << (set - 1) % 32;
   return words;
 }
 
 std::uint32_t
 TieSets::Join(std::uint32_t set, std::uint32_t other)
 {
-  if (set == other)
+  if (set == other || this->GetView().AreWords())
   {
-    return set;
+    return set | other;
   }
   const auto [found, isNew] = m_Joined.try_emplace(std::minmax(set, other), 0);
   if (isNew)
@@ -93,7 +93,11 @@ TieSets::Join(std::uint32_t set, std::uint32_t other)
 std::vector<std::uint32_t>
 TieSets::Find(const std::vector<std::uint32_t> & words)
 {
-  std::vector<std::uint32_t> numbers(words.size() / std::max(m_WordsPerSet, 1u));
+  if (this->GetView().AreWords())
+  {
+    return words;
+  }
+  std::vector<std::uint32_t> numbers(words.size() / m_WordsPerSet);
   for (std::size_t voxel = 0; voxel < numbers.size(); ++voxel)
   {
     const auto first = words.begin() + static_cast<std::ptrdiff_t>(voxel * m_WordsPerSet);
@@ -104,7 +108,7 @@ TieSets::Find(const std::vector<std::uint32_t> & words)
     }
     else if (std::any_of(first, first + m_WordsPerSet, [](std::uint32_t word) { return word != 0; }))
     {
-      numbers[voxel] = this->Find(words, voxel * m_WordsPerSet) + 1;
+      numbers[voxel] = this->Find(words, voxel * m_WordsPerSet);
     }
   }
   return numbers;
@@ -116,7 +120,7 @@ TieSets::Find(const Words & words, std::size_t first)
 {
   const auto begin = words.begin() + static_cast<std::ptrdiff_t>(first);
   Words      set(begin, begin + m_WordsPerSet);
-  const auto next = this->GetNumberOfLabels() + static_cast<std::uint32_t>(m_Sets.size());
+  const auto next = 1 + this->GetNumberOfLabels() + static_cast<std::uint32_t>(m_Sets.size());
   const auto used = std::find_if(set.begin(), set.end(), [](std::uint32_t word) { return word != 0; });
   const bool isOne =
     (*used & (*used - 1)) == 0 && std::all_of(used + 1, set.end(), [](std::uint32_t word) { return word == 0; });
@@ -127,7 +131,7 @@ TieSets::Find(const Words & words, std::size_t first)
     {
       ++rank;
     }
-    return rank;
+    return rank + 1;
   }
   const auto [found, isNew] = m_Sets.try_emplace(set, next);
   if (isNew)

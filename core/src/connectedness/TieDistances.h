@@ -53,27 +53,41 @@ struct TieDistances
   std::vector<std::uint64_t> stepKeys;
 };
 
-/** Sets of labels that are tied, for host and device. The numbers of sets of one label are the ranks of labels. */
+/** Sets of labels that are tied, for host and device. A set of up to 32 labels is a word, one bit per rank. If there
+ * are more labels, sets have numbers: those of one label, its rank after 1, and then sets of several. No label is 0. */
 struct TieSetView
 {
   std::uint32_t         numberOfLabels;
   std::uint32_t         wordsPerSet;
-  const std::uint32_t * words; // of sets of several labels, one bit per rank
+  const std::uint32_t * words; // of sets of several labels that have numbers, one bit per rank
 
-  /** Whether all labels of another set are in a set of several labels. */
+  VOXELMAPS_HOST_DEVICE bool
+  AreWords() const
+  {
+    return wordsPerSet <= 1;
+  }
+
+  /** Whether a set has several labels. */
+  VOXELMAPS_HOST_DEVICE bool
+  IsTie(std::uint32_t set) const
+  {
+    return this->AreWords() ? (set & (set - 1)) != 0 : set > numberOfLabels;
+  }
+
+  /** Whether all labels of another set, which is not empty, are in a set of several labels. */
   VOXELMAPS_HOST_DEVICE bool
   Includes(std::uint32_t set, std::uint32_t other) const
   {
-    if (set == other)
+    if (set == other || this->AreWords())
     {
-      return true;
+      return (other & ~set) == 0;
     }
-    const std::uint32_t * const mine = words + std::size_t{ set - numberOfLabels } * wordsPerSet;
-    if (other < numberOfLabels)
+    const std::uint32_t * const mine = words + std::size_t{ set - 1 - numberOfLabels } * wordsPerSet;
+    if (other <= numberOfLabels)
     {
-      return (mine[other / 32] >> other % 32 & 1u) != 0;
+      return (mine[(other - 1) / 32] >> (other - 1) % 32 & 1u) != 0;
     }
-    const std::uint32_t * const others = words + std::size_t{ other - numberOfLabels } * wordsPerSet;
+    const std::uint32_t * const others = words + std::size_t{ other - 1 - numberOfLabels } * wordsPerSet;
     bool                        includes = true;
     for (std::uint32_t i = 0; includes && i < wordsPerSet; ++i)
     {
@@ -83,17 +97,18 @@ struct TieSetView
   }
 };
 
-/** Sets of labels, each of which has a number. */
+/** Sets of labels, as TieSetView describes them. */
 class TieSets
 {
 public:
   explicit TieSets(const TieDistances & distances);
 
-  /** The number of the set of one label. */
+  /** The set of one label. */
   std::uint32_t
   GetSet(std::uint16_t label) const
   {
-    return m_Distances.labelRanks[label];
+    const std::uint32_t rank = m_Distances.labelRanks[label];
+    return this->GetView().AreWords() ? 1u << rank : rank + 1;
   }
   std::uint32_t
   GetNumberOfLabels() const
@@ -116,11 +131,11 @@ public:
     return { this->GetNumberOfLabels(), m_WordsPerSet, m_Words.data() };
   }
 
-  /** The number of the set that two sets make. */
+  /** The set that two sets make. */
   std::uint32_t
   Join(std::uint32_t set, std::uint32_t other);
 
-  /** For every voxel, the number of its set after 1; 0 for an empty set. Each has the words of a set. */
+  /** The sets of voxels from their words. */
   std::vector<std::uint32_t>
   Find(const std::vector<std::uint32_t> & words);
 

@@ -18,19 +18,28 @@
 
 namespace voxelmaps
 {
-/** For every voxel of the zone of ties, one bit for each link along which labels arrive from the neighbor there; for
- * other voxels 0. */
+/** All links of a voxel. */
+constexpr std::uint32_t allBlocked = ~std::uint32_t{ 0 };
+
+/** For every voxel of the zone of ties, one bit for each link along which no label arrives from the voxel there; for
+ * other voxels all bits. Links to voxels without a set and out of the image, where there are no keys, are not blocked,
+ * so that few words are neither 0 nor all bits. */
 inline void
-FindPassingLinks(const RelativeFuzzyConnectednessJob & job, const std::vector<Link> & links, const TieSetView & view,
-                 const std::uint32_t * sets, std::uint32_t * passing)
+FindBlockedLinks(const RelativeFuzzyConnectednessJob & job, const std::vector<Link> & links, const TieSetView & view,
+                 const std::uint32_t * sets, std::uint32_t * blocked)
 {
   const Triple &     size = job.size;
   const std::int64_t rows = size[1] * size[2];
   ForEachTask(rows, job.execution, [&](unsigned int) {
     return [&](std::int64_t row) {
       const std::int64_t first = row * size[0];
-      std::fill_n(passing + first, size[0], 0u);
-      for (std::size_t l = 0; l < links.size(); ++l)
+      std::uint32_t      any = 0;
+      for (std::int64_t voxel = first; voxel < first + size[0]; ++voxel)
+      {
+        blocked[voxel] = view.IsTie(sets[voxel]) ? 0u : allBlocked;
+        any |= ~blocked[voxel];
+      }
+      for (std::size_t l = 0; any != 0 && l < links.size(); ++l)
       {
         const Link &       link = links[l];
         const std::int64_t y = row % size[1] + link.y;
@@ -41,13 +50,21 @@ FindPassingLinks(const RelativeFuzzyConnectednessJob & job, const std::vector<Li
         }
         const std::int64_t begin = first + std::max(-link.x, 0);
         const std::int64_t end = first + size[0] - std::max(link.x, 0);
-        for (std::int64_t voxel = begin; voxel < end; ++voxel)
+        const auto         block = [&](const auto & isBlocked) {
+          for (std::int64_t voxel = begin; voxel < end; ++voxel)
+          {
+            blocked[voxel] |= (isBlocked(sets[voxel], sets[voxel + link.stride]) ? 1u : 0u) << l;
+          }
+        };
+        if (view.AreWords())
         {
-          const std::uint32_t set = sets[voxel];
-          const std::uint32_t other = sets[voxel + link.stride];
-          const bool          isTie = set > view.numberOfLabels;
-          const bool          passes = isTie && other != 0 && view.Includes(set - 1, other - 1);
-          passing[voxel] |= (passes ? 1u : 0u) << l;
+          block([](std::uint32_t set, std::uint32_t other) { return (other & ~set) != 0; });
+        }
+        else
+        {
+          block([&view](std::uint32_t set, std::uint32_t other) {
+            return set != other && other != 0 && view.IsTie(set) && !view.Includes(set, other);
+          });
         }
       }
       job.execution.CheckAbort();
@@ -65,14 +82,15 @@ template <typename TKey, typename TLabel>
 class NearestLabels
 {
 public:
-  /** sets are the numbers of the sets of strongest labels, after 1, and 0 for voxels without any; passing is what
-   * FindPassingLinks() finds. */
-  NearestLabels(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances, const std::uint32_t * sets,
-                const std::uint32_t * passing)
+  /** sets are those of strongest labels; blocked is what
+   * FindBlockedLinks() finds. */
+  NearestLabels(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances, const TieSetView & view,
+                const std::uint32_t * sets, const std::uint32_t * blocked)
     : m_Job(job)
     , m_Distances(distances)
+    , m_View(view)
     , m_Sets(sets)
-    , m_Passing(passing)
+    , m_Blocked(blocked)
     , m_Labels(static_cast<TLabel *>(job.labelOutput))
     , m_TileSize(job.size[2] > 1 ? Triple{ { 32, 16, 16 } } : Triple{ { 64, 64, 1 } })
     , m_Grid(job.size, m_TileSize)
@@ -177,14 +195,17 @@ private:
   {
     std::int64_t stride;
     TKey         key;
-    int          bit; // of the link, in passing
+    int          bit; // of the link
 
-    /** The key that a voxel has from the neighbor; not below unreached if the neighbor does not pass labels on. */
+    /** The key that a voxel has from the neighbor; not below unreached if the link is blocked. If the row is mixed, not
+     * all of its voxels have all links blocked, or none. */
+    template <bool IsMixed>
     TKey
-    GetKey(TKey neighbor, std::uint32_t passing) const
+    GetKey(TKey neighbor, std::uint32_t blocked) const
     {
-      const auto blocked = static_cast<TKey>(static_cast<TKey>(passing >> bit & 1u) - TKey{ 1 });
-      return static_cast<TKey>(neighbor + key) | (blocked & unreached);
+      // A word of which one bit tells as much as all.
+      const auto word = IsMixed ? 0u - (blocked >> bit & 1u) : blocked;
+      return static_cast<TKey>(neighbor + key) | (static_cast<TKey>(static_cast<std::int32_t>(word)) & unreached);
     }
   };
 
@@ -195,12 +216,13 @@ private:
     int z;
   };
 
-  /** The keys of a tile and of the voxels around it, and for each the links that pass labels on to it; for each row,
-   * which of the rows before (1) and behind it (2) in memory have changed since it was computed. */
+  /** The keys of a tile and of the voxels around it, and for each its blocked links; for each row, whether it is mixed,
+   * and which of the rows before (1) and behind it (2) in memory have changed since it was computed. */
   struct Workspace
   {
     std::vector<TKey>          keys;
-    std::vector<std::uint32_t> passing;
+    std::vector<std::uint32_t> blocked;
+    std::vector<std::uint8_t>  isMixed;
     std::vector<std::uint8_t>  due;
   };
 
@@ -235,7 +257,7 @@ private:
   bool
   IsTie(std::int64_t voxel) const
   {
-    return m_Sets[voxel] > m_Distances.rankLabels.size();
+    return m_View.IsTie(m_Sets[voxel]);
   }
 
   /** Call f(voxel) for all voxels of the zone. */
@@ -288,13 +310,17 @@ private:
   TKey
   GetKeyAcross(std::int64_t voxel, const TKey * nearest) const
   {
-    const TKey mask = this->GetRankMask();
-    TKey       key = unreached;
+    const Triple & size = m_Job.size;
+    const Triple   at{ { voxel % size[0], voxel / size[0] % size[1], voxel / (size[0] * size[1]) } };
+    const TKey     mask = this->GetRankMask();
+    TKey           key = unreached;
     for (std::size_t i = 0; i < m_Distances.links.size(); ++i)
     {
-      // Only links in the image pass labels on.
-      const bool passes = (m_Passing[voxel] >> i & 1u) != 0;
-      const TKey neighbor = passes ? nearest[voxel + m_Distances.links[i].stride] : outside;
+      const Link & link = m_Distances.links[i];
+      const Triple to{ { at[0] + link.x, at[1] + link.y, at[2] + link.z } };
+      const bool   isInside =
+        to[0] >= 0 && to[0] < size[0] && to[1] >= 0 && to[1] < size[1] && to[2] >= 0 && to[2] < size[2];
+      const TKey neighbor = isInside && (m_Blocked[voxel] >> i & 1u) == 0 ? nearest[voxel + link.stride] : outside;
       if (neighbor != outside && ((neighbor ^ nearest[voxel]) & mask) != 0)
       {
         key = std::min<TKey>(key, static_cast<TKey>((neighbor & ~mask) + m_Distances.stepKeys[i]));
@@ -324,9 +350,8 @@ private:
       for (std::int64_t voxel = first; voxel < first + count; ++voxel)
       {
         any = any || this->IsTie(voxel);
-        // The number of the set of one label is its rank.
         m_Keys[voxel] = this->IsTie(voxel)   ? unreached
-                        : m_Sets[voxel] != 0 ? static_cast<TKey>(m_Sets[voxel] - 1)
+                        : m_Sets[voxel] != 0 ? static_cast<TKey>(m_Distances.labelRanks[m_Labels[voxel]])
                                              : outside;
       }
     });
@@ -340,7 +365,8 @@ private:
   {
     const std::int64_t rowLength = m_TileSize[0] + 2;
     workspace.keys.assign(rowLength * (m_TileSize[1] + 2) * (m_TileSize[2] + 2), unreached);
-    workspace.passing.assign(workspace.keys.size(), 0);
+    workspace.blocked.assign(workspace.keys.size(), allBlocked);
+    workspace.isMixed.assign(static_cast<std::size_t>(box.size[1] * box.size[2]), 0);
     const Triple & size = m_Job.size;
     TKey           smallest = unreached;
     for (std::int64_t z = std::max<std::int64_t>(box.first[2] - 1, 0);
@@ -357,11 +383,22 @@ private:
         const TKey * const from = m_Keys.get() + first;
         const std::int64_t to = this->GetLocal(x - box.first[0], y - box.first[1], z - box.first[2]);
         TKey * const       keys = workspace.keys.data() + to;
-        std::copy(m_Passing + first, m_Passing + first + count, workspace.passing.data() + to);
+        std::copy(m_Blocked + first, m_Blocked + first + count, workspace.blocked.data() + to);
+        std::uint32_t mixed = 0;
         for (std::int64_t i = 0; i < count; ++i)
         {
           keys[i] = std::min(from[i], unreached);
           smallest = std::min(smallest, keys[i]);
+        }
+        for (std::int64_t i = 0; i < count; ++i)
+        {
+          // 0 and all bits become 1 and 0.
+          mixed |= (m_Blocked[first + i] + 1) & ~1u;
+        }
+        const std::int64_t row = (z - box.first[2]) * box.size[1] + y - box.first[1];
+        if (y >= box.first[1] && y < box.first[1] + box.size[1] && z >= box.first[2] && z < box.first[2] + box.size[2])
+        {
+          workspace.isMixed[row] = mixed != 0 ? 1 : 0;
         }
       }
     }
@@ -376,8 +413,9 @@ private:
   }
 
   /** Pass keys on to the voxels of a row, and along it. Returns whether any has changed. */
+  template <bool IsMixed>
   TKey
-  PassOnToRow(const std::vector<Step> & steps, std::int64_t count, TKey * keys, const std::uint32_t * passing) const
+  PassOnToRow(const std::vector<Step> & steps, std::int64_t count, TKey * keys, const std::uint32_t * blocked) const
   {
     TKey changed = 0;
     for (const Step step : steps)
@@ -386,25 +424,27 @@ private:
       for (std::int64_t x = 0; x < count; ++x)
       {
         // A key that is not below the largest one is none.
-        const TKey key = std::min<TKey>(keys[x], step.GetKey(from[x], passing[x]));
+        const TKey key = std::min<TKey>(keys[x], step.template GetKey<IsMixed>(from[x], blocked[x]));
         changed |= key ^ keys[x];
         keys[x] = key;
       }
     }
-    const auto pass = [&](const Step & step, std::int64_t x, TKey from) {
-      const TKey key = std::min<TKey>(keys[x], step.GetKey(from, passing[x]));
-      changed |= key ^ keys[x];
-      keys[x] = key;
-      return key;
-    };
     for (const Step step : m_AlongX)
     {
-      const bool   isAhead = step.stride < 0;
-      TKey         last = isAhead ? keys[-1] : keys[count];
-      std::int64_t x = isAhead ? 0 : count - 1;
-      for (std::int64_t i = 0; i < count; ++i, x -= step.stride)
+      const auto pass = [&](std::int64_t x, TKey from) {
+        const TKey key = std::min<TKey>(keys[x], step.template GetKey<IsMixed>(from, blocked[x]));
+        changed |= key ^ keys[x];
+        keys[x] = key;
+        return key;
+      };
+      TKey last = step.stride < 0 ? keys[-1] : keys[count];
+      for (std::int64_t x = 0; step.stride < 0 && x < count; ++x)
       {
-        last = pass(step, x, last);
+        last = pass(x, last);
+      }
+      for (std::int64_t x = count - 1; step.stride > 0 && x >= 0; --x)
+      {
+        last = pass(x, last);
       }
     }
     return changed;
@@ -424,7 +464,7 @@ private:
     const auto isChanged = [&](std::int64_t at) {
       const TKey * const keys = workspace.keys.data() + at;
       const auto         isShorter = [&](const Step & step) {
-        return step.GetKey(keys[step.stride], workspace.passing[at]) < keys[0];
+        return step.template GetKey<true>(keys[step.stride], workspace.blocked[at]) < keys[0];
       };
       return std::any_of(m_AlongX.begin(), m_AlongX.end(), isShorter) ||
              std::any_of(m_Ahead.begin(), m_Ahead.end(), isShorter) ||
@@ -469,8 +509,11 @@ private:
     }
     const std::int64_t rows = box.size[1] * box.size[2];
     const auto         passOnTo = [&](const std::vector<Step> & steps, std::int64_t row) {
-      const std::int64_t at = this->GetLocal(0, row % box.size[1], row / box.size[1]);
-      return this->PassOnToRow(steps, box.size[0], workspace.keys.data() + at, workspace.passing.data() + at);
+      const std::int64_t          at = this->GetLocal(0, row % box.size[1], row / box.size[1]);
+      TKey * const                keys = workspace.keys.data() + at;
+      const std::uint32_t * const blocked = workspace.blocked.data() + at;
+      return workspace.isMixed[row] != 0 ? this->template PassOnToRow<true>(steps, box.size[0], keys, blocked)
+                                                 : this->template PassOnToRow<false>(steps, box.size[0], keys, blocked);
     };
     this->FindDueRows(tile, box, workspace);
     const auto passOnIfDue = [&](const std::vector<Step> & steps, std::uint8_t which, std::int64_t row) {
@@ -506,11 +549,11 @@ private:
       const std::int64_t          y = row % box.size[1];
       const std::int64_t          z = row / box.size[1];
       const TKey * const          keys = workspace.keys.data() + this->GetLocal(0, y, z);
-      const std::uint32_t * const passing = workspace.passing.data() + this->GetLocal(0, y, z);
+      const std::uint32_t * const blocked = workspace.blocked.data() + this->GetLocal(0, y, z);
       TKey                        changed = 0;
       for (int x = 0; x < count; ++x)
       {
-        changed |= passing[x] != 0 ? keys[x] ^ m_Keys[first + x] : TKey{ 0 };
+        changed |= blocked[x] != allBlocked ? keys[x] ^ m_Keys[first + x] : TKey{ 0 };
       }
       if (changed == 0)
       {
@@ -525,7 +568,7 @@ private:
       planes[0][1] = planes[1][1] = planes[2][1] = true;
       for (int x = 0; x < count; ++x)
       {
-        m_Keys[first + x] = passing[x] != 0 ? keys[x] : m_Keys[first + x];
+        m_Keys[first + x] = blocked[x] != allBlocked ? keys[x] : m_Keys[first + x];
       }
     });
     const Triple place = this->GetPlace(tile);
@@ -552,8 +595,9 @@ private:
 
   const RelativeFuzzyConnectednessJob &  m_Job;
   const TieDistances &                   m_Distances;
+  const TieSetView                       m_View;
   const std::uint32_t * const            m_Sets;
-  const std::uint32_t * const            m_Passing;
+  const std::uint32_t * const            m_Blocked;
   TLabel * const                         m_Labels;
   const Triple                           m_TileSize;
   const TileGrid                         m_Grid;
@@ -570,25 +614,26 @@ private:
   std::vector<RowStep> m_RowSteps;
 };
 
-/** Give voxels in the zone of ties the nearest label. Voxels have the numbers of their sets of strongest labels, after
- * 1, or 0; labels of those that no label arrives at stay as they are. */
+/** Give voxels in the zone of ties the nearest label. Voxels have sets of strongest labels; labels of those that no
+ * label arrives at stay as they are. */
 inline void
 SettleTiesByDistance(const RelativeFuzzyConnectednessJob & job, const TieDistances & distances, const TieSets & sets,
                      const std::uint32_t * setsOfVoxels)
 {
   const auto                             voxels = static_cast<std::size_t>(job.GetNumberOfVoxels());
-  const std::unique_ptr<std::uint32_t[]> passing(new std::uint32_t[voxels]);
-  UseHugePages(passing.get(), voxels * sizeof(std::uint32_t));
-  FindPassingLinks(job, distances.links, sets.GetView(), setsOfVoxels, passing.get());
+  const std::unique_ptr<std::uint32_t[]> blocked(new std::uint32_t[voxels]);
+  UseHugePages(blocked.get(), voxels * sizeof(std::uint32_t));
+  const TieSetView view = sets.GetView();
+  FindBlockedLinks(job, distances.links, view, setsOfVoxels, blocked.get());
   const auto settle = [&](auto label) {
     using Label = decltype(label);
     if (job.marginOutput == nullptr &&
-        NearestLabels<std::uint32_t, Label>(job, distances, setsOfVoxels, passing.get()).Settle())
+        NearestLabels<std::uint32_t, Label>(job, distances, view, setsOfVoxels, blocked.get()).Settle())
     {
       return;
     }
     // Keys of 64 bits are those of all paths, so that what is not reached has no other label.
-    NearestLabels<std::uint64_t, Label> nearest(job, distances, setsOfVoxels, passing.get());
+    NearestLabels<std::uint64_t, Label> nearest(job, distances, view, setsOfVoxels, blocked.get());
     nearest.Settle();
     if (job.marginOutput != nullptr)
     {

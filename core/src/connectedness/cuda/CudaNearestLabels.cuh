@@ -40,7 +40,7 @@ FindPassingLinksKernel(CudaConnectednessScene scene, TieSetView view, const std:
   ForEachInGrid(scene.numberOfVoxels, [&](std::int64_t voxel) {
     std::uint32_t       bits = 0;
     const std::uint32_t set = sets[voxel];
-    if (set > view.numberOfLabels)
+    if (view.IsTie(set))
     {
       const int x = static_cast<int>(voxel % scene.size[0]);
       const int y = static_cast<int>(voxel / scene.size[0] % scene.size[1]);
@@ -52,7 +52,7 @@ FindPassingLinksKernel(CudaConnectednessScene scene, TieSetView view, const std:
         {
           const bool          inside = IsInImage(scene, x + sign * link.x, y + sign * link.y, z + sign * link.z);
           const std::uint32_t other = inside ? sets[voxel + sign * link.stride] : 0;
-          bits |= other != 0 && view.Includes(set - 1, other - 1) ? GetLinkBit(l, sign) : 0u;
+          bits |= other != 0 && view.Includes(set, other) ? GetLinkBit(l, sign) : 0u;
         }
       }
     }
@@ -60,17 +60,19 @@ FindPassingLinksKernel(CudaConnectednessScene scene, TieSetView view, const std:
   });
 }
 
-/** The keys of voxels with one strongest label, whose set has the number of the rank, and of those in the zone of ties.
+/** The keys of voxels with one strongest label, and of those in the zone of ties.
  */
 static __global__ void
-StartNearestLabelsKernel(std::int64_t numberOfVoxels, std::uint32_t numberOfLabels, const std::uint32_t * sets,
+StartNearestLabelsKernel(std::int64_t numberOfVoxels, TieSetView view, const std::uint32_t * sets,
                          CudaNearestLabels nearest)
 {
   ForEachInGrid(numberOfVoxels, [&](std::int64_t voxel) {
     const std::uint32_t set = sets[voxel];
-    nearest.keys[voxel] = set > numberOfLabels ? CudaNearestLabels::unreached
-                          : set != 0           ? set - 1
-                                               : CudaNearestLabels::outside;
+    // The only bit, or the number.
+    const std::uint32_t rankAfter1 = view.AreWords() ? __ffs(static_cast<int>(set)) : set;
+    nearest.keys[voxel] = view.IsTie(set) ? CudaNearestLabels::unreached
+                          : set != 0      ? rankAfter1 - 1
+                                          : CudaNearestLabels::outside;
   });
 }
 
@@ -209,9 +211,8 @@ __launch_bounds__(contractThreads)
   }
 }
 
-/** Give voxels in the zone of ties the nearest label. Voxels have the numbers of their sets of strongest labels, after
- * 1, or 0; labels of those that no label arrives at stay as they are. If there is an output of margins, allocate and
- * fill the leads. */
+/** Give voxels in the zone of ties the nearest label. Voxels have sets of strongest labels; labels of those that no
+ * label arrives at stay as they are. If there is an output of margins, allocate and fill the leads. */
 template <typename TLabel>
 void
 SettleTiesByDistance(const CudaRelativeOutputs & outputs, const CudaConnectednessScene & scene,
@@ -248,8 +249,7 @@ SettleTiesByDistance(const CudaRelativeOutputs & outputs, const CudaConnectednes
     FindPassingLinksKernel<<<blocks, threads, 0, stream>>>(scene, view, setsOfVoxels, passing.data());
   });
   outputs.Launch([&](unsigned int blocks) {
-    StartNearestLabelsKernel<<<blocks, threads, 0, stream>>>(
-      scene.numberOfVoxels, view.numberOfLabels, setsOfVoxels, nearest);
+    StartNearestLabelsKernel<<<blocks, threads, 0, stream>>>(scene.numberOfVoxels, view, setsOfVoxels, nearest);
   });
   const CudaTileGrid grid = MakeTileGrid(scene, contractTileBits, maxBytes / sizeof(CudaNearestLabels::Key));
   const std::size_t  bytes = grid.GetNumberOfLocalVoxels() * sizeof(CudaNearestLabels::Key);

@@ -317,7 +317,7 @@ WriteLabelsKernel(std::int64_t numberOfVoxels, VoxelNodes voxels, LabelRules rul
   }
 }
 
-/** Write the numbers of the sets of strongest labels, after 1; 0 below the minimum. */
+/** Write the sets of strongest labels; 0 below the minimum. */
 static __global__ void
 WriteSetsKernel(std::int64_t numberOfVoxels, VoxelNodes voxels, LabelRules rules, std::uint32_t * sets)
 {
@@ -325,8 +325,8 @@ WriteSetsKernel(std::int64_t numberOfVoxels, VoxelNodes voxels, LabelRules rules
     const NodeResult    result = voxels.results[voxels.nodes[voxel]];
     const std::uint32_t key = voxels.GetKey(voxel, result.strength);
     sets[voxel] = key < rules.minKey      ? 0
-                  : key > result.otherKey ? rules.seeds.values[result.seed] + 1
-                                          : rules.seeds.GetValue(result.seed, key) + 1;
+                  : key > result.otherKey ? rules.seeds.values[result.seed]
+                                          : rules.seeds.GetValue(result.seed, key);
   });
 }
 
