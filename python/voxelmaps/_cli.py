@@ -462,7 +462,7 @@ def _outcomes(cases, task, options, console, worker, text, finish, what, record=
 
     text      Function of an outcome that returns what its line says.
     finish    Called with all outcomes, also of a run that is ended.
-    what      Of the line with the number of outcomes that are errors, what these are.
+    what      What outcomes with errors are called in the line that counts them.
     record    Called with each outcome.
     """
     if options.dask is None:

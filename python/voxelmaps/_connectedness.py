@@ -43,8 +43,8 @@ class Scene(NamedTuple):
 
     pixels        In C order; components of voxels are the last axis.
     components    0 for scalars.
-    shape         Of the voxels.
-    sizes         Of a voxel along each axis, in mm.
+    shape         Shape of the voxels.
+    sizes         Size of a voxel along each axis, in mm.
     mask          Bytes in C order, or None.
     """
 
@@ -109,7 +109,7 @@ class Scene(NamedTuple):
     def output(self, out: Any, dtype: str, what: str = "out", part: Any = None) -> _arrays.Array:
         """The array that takes results: that which is given, if its axes are in the order of the scene.
 
-        part    Of the scene, which is read.
+        part    Part of the scene, which is read.
         """
         order, part = self.opened.order, part or self
         if order is None or out is not None:
@@ -211,9 +211,9 @@ def estimate(
 ) -> tuple[list[float], ...]:
     """The affinity of the voxels around seeds, in the order of MOMENTS. Warns if the object may leak.
 
-    numbers    Of the seeds, in the order of memory.
+    numbers    Numbers of the seeds, in the order of memory.
     remedy     In addition to that of the warning.
-    labels     Of the seeds, if they are to have one affinity. Raises ValueError if their intensities differ.
+    labels     Labels of the seeds, if they are to have one affinity. Raises ValueError if their intensities differ.
     """
     radius = values["estimation_radius"]
     if scene.library.device is not None:

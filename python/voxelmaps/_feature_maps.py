@@ -275,7 +275,7 @@ class Request(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of an image, without the axes of a batch."""
+        """Shape of an image, without the axes of a batch."""
         return self.image.shape[-len(self.box) :]
 
     @property
@@ -295,8 +295,8 @@ class Request(NamedTuple):
     def run(self, index: tuple[int, ...], address: int, stride: int) -> int:
         """Compute the maps of one image into an array; returns the number of gray levels.
 
-        index      Of the image among those of a batch.
-        address    Of the first map.
+        index      Index of the image among those of a batch.
+        address    Address of the first map.
         stride     Number of values from one map to the next.
         """
         return call_core(_core.compute_feature_maps, request=self, index=index, output=address, map_stride=stride)

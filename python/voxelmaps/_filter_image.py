@@ -120,7 +120,7 @@ def compute(
     images       See above.
     spacing      x, y, z.
     box          Slices of the part that is computed.
-    dtype        Of the result.
+    dtype        Type of the result.
     is_single, uses_entire_lines
                  See FilterImageJob.
     appended     Axes of _core to whose end the first plane is appended.

@@ -517,7 +517,7 @@ def to_xarray(volume, axes=None, attributes=None, name=None):
     """A DataArray with coordinates in mm, and the attribute direction in the order z, y, x, row by row.
 
     axes          Coordinates of another DataArray by axis, as Opened has them: names and units are kept.
-    attributes    Of another one, like which the result has a direction, and coordinates along the same axes.
+    attributes    Attributes of another one, like which the result has a direction, and coordinates along the same axes.
     """
     import xarray
 
@@ -645,7 +645,7 @@ class Opened(NamedTuple):
         """The array of a mask, of seeds or of a selection, whose axes are in the order of those of this image. Raises ValueError if
         it is not on the grid of this image.
 
-        label    Of a region: other segments of a DICOM segmentation or structures of an RTSTRUCT, which may overlap it, are not read.
+        label    Label of a region: other segments of a DICOM segmentation or structures of an RTSTRUCT, which may overlap it, are not read.
         """
         has_order = is_image(value) or is_xarray(value) or _is_metatensor(value)
         if _is_nibabel(self.given) and not has_order:
@@ -700,7 +700,7 @@ def check_axes(opened, shape, volume_remedy, color_remedy):
     """Raise ValueError for an array that looks like color, or like images with channels as the last axis.
 
     opened     The image, Opened without a dimension.
-    shape      Of its array.
+    shape      Shape of its array.
     volume_remedy, color_remedy
                What to do if it is a volume, and if it has channels.
     """
@@ -731,9 +731,9 @@ def opened(value, what, components_axis=None, dimension=None, **options):
     """The image in a value: an array of any library, an image of ITK, SimpleITK or nibabel, a DataArray, a MetaTensor, or a path.
 
     what               How errors call it.
-    components_axis    Of an array, 0 or -1, if it has one; images know theirs.
-    dimension          Of an array, if it is known.
-    options            Of a path, those of read().
+    components_axis    Axis of the components of an array, 0 or -1, if it has one; images know theirs.
+    dimension          Dimension of an array, if it is known.
+    options            For a path, those of read().
     """
     if hasattr(value, "as_sitk"):
         value = value.as_sitk()
@@ -811,7 +811,7 @@ def source(value):
 def load(value, what, **options):
     """The image of a value that must have a geometry, and the function that makes what the value is of an image.
 
-    options    Of a path, those of read().
+    options    For a path, those of read().
     """
     image, _, convert, *_ = opened(value, what, **options)
     if image.spacing is None:

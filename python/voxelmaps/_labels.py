@@ -87,7 +87,7 @@ def segmentation(scene, arrays, out=Segmentation(None)):
 def _given_affinities(moments, labels, largest, components):
     """The affinity of all labels, and a dict of those of single ones, from means and variances by name.
 
-    labels    Of seeds, without repetition.
+    labels    Labels of seeds, without repetition.
     """
     mean = moments.get("difference_mean")
     if components > 0 and mean is not None and np.ndim(mean) == 0 and not isinstance(mean, Mapping):
@@ -187,7 +187,7 @@ class Job:
     def compute(self, names, outputs=Segmentation(None), hierarchy=None):
         """Arrays of the library of the image, by name.
 
-        names        Of labels, strength and margin.
+        names        Names of labels, strength and margin.
         outputs      Arrays for them, or None.
         hierarchy    See _core.compute_labels.
         """

@@ -257,7 +257,7 @@ class MapsFolder:
         files that are already there with the same content are left as they are.
 
         entries    By key, the name of the file, and what else the record has of it.
-        content    Of the record.
+        content    Content of the record.
         """
         staged = folder.files
         if self.problem is not None and set(self._own) == set(staged):

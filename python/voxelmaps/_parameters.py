@@ -430,7 +430,7 @@ def given_one(values, *names):
 def check_effects(given, values, table, kinds, what):
     """Raise ValueError for a parameter that is given with another value than its default, but affects none of the kinds.
 
-    values    Of all parameters, which are checked.
+    values    Values of all parameters, which are checked.
     kinds     Classes of features, or the affinity.
     what      What the kinds are, such as "on features of", for errors.
     """

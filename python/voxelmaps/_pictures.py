@@ -340,7 +340,7 @@ def _new_axes(rows, columns, is_single, aspect, names, legend, caption):
 
 
 def _color(label, labels):
-    """Of a label: the same in all pictures with few labels."""
+    """Color of a label: the same in all pictures with few labels."""
     k = label - 1 if labels[-1] <= len(_COLORS) else labels.index(label)
     return _COLORS[k] if k < len(_COLORS) else colorsys.hsv_to_rgb(0.13 + 0.618034 * k, 0.5 + 0.4 * (k % 2), 0.95)
 

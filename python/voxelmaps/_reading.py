@@ -142,7 +142,7 @@ def read_dicom_series(
     allow_uneven_slices : bool, default False
         Read slices with missing or uneven steps as if they were even, with a warning.
     select : dict, optional
-        Of a series of several images, such as echoes or b-values, the values of the one to read, by DICOM keyword: {"EchoTime": 4.6}.
+        What distinguishes the image to read in a series of several, such as echoes or b-values, by DICOM keyword: {"EchoTime": 4.6}.
         The error without it lists them.
     suv : {"bw", "lbm", "lbm_james", "bsa"}, optional
         Convert a PET series to standardized uptake values: activity divided by the injected dose, decayed to the time of the image, per

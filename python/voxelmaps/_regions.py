@@ -55,7 +55,7 @@ def compute(
     classes                As _feature_maps.classes_of has them.
     shapes                 Dict of the numbers of features of SHAPE_CLASSES.
     discretization         All intensities from 0 up have one level, if it is not given.
-    sizes                  Of a voxel along each axis.
+    sizes                  Size of a voxel along each axis.
     plane_name             How errors call plane_axis.
     device                 As region_features has it; not used for arrays on a device, which compute there.
     """

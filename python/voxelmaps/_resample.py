@@ -73,7 +73,7 @@ def resampled(
     """The image, which has a geometry, on a Grid; in the memory and library of its array, and of its type, if none is given. Axes of
     the array before those of space are batches.
 
-    interpolation    Of INTERPOLATIONS.
+    interpolation    One of INTERPOLATIONS.
     what             How errors call the image.
     """
     number, own_order = INTERPOLATIONS[interpolation]
@@ -201,7 +201,8 @@ def resample(image: Array | ImageLike | Path, **parameters: Unpack[ResampleParam
     Returns
     -------
     array or image
-        Of the kind of the image (of SimpleITK for a path), on its device, where it is computed in the current stream of the library.
+        The result, of the kind of the image (of SimpleITK for a path), on its device, where it is computed in the current stream of the
+        library.
 
     Raises
     ------

@@ -204,7 +204,7 @@ def _index_of(voxel, scene):
 def check_inside(numbers, scene, labels=None):
     """Raise ValueError if a seed is outside the mask, or has no intensity.
 
-    labels    Of the seeds, for the error.
+    labels    Labels of the seeds, for the error.
     """
     numbers = np.asarray(numbers)
     wrong, reason = np.zeros(len(numbers), bool), ""

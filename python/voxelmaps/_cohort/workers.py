@@ -30,7 +30,7 @@ class Task(NamedTuple):
 
     params, settings    Parameter file, and text of JSON with the settings that override it.
     file_format, channels, fill
-                        Of the maps; see layouts.layout. The format regions is that of values of regions.
+                        Format of the maps; see layouts.layout. The format regions is that of values of regions.
     overwrite           Whether results of other settings or inputs, and files of others, are replaced.
     is_dry_run          Whether cases are only checked.
     suv                 Kind of SUV that PET series are converted to, or None.

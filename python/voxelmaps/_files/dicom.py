@@ -741,7 +741,7 @@ def _part_of_header(path, tags):
 def segment_names(path):
     """Dict of the names of the segments of a segmentation or the structures of an RTSTRUCT, by number; empty for other masks.
 
-    path    Of a file, or of a folder with it; or a pydicom.Dataset, or another mask.
+    path    Path of a file, or of a folder with it; or a pydicom.Dataset, or another mask.
     """
     entries = [path]
     if isinstance(path, (str, os.PathLike)):

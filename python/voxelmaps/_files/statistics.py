@@ -15,7 +15,7 @@ _BLOCK = 2**20
 class Statistics:
     """Mean, median and standard deviation of values that are added in parts, without NaN.
 
-    number       Of the values.
+    number       Number of the values.
     folder       For a temporary file of the values, or None to keep them in memory.
     """
 

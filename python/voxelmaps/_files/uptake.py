@@ -25,7 +25,7 @@ _LIMITS = {
     "RadionuclideHalfLife": (1, 1e9, "s"),
 }
 _MOST_HALF_LIVES, _SECONDS_OF_DIFFERENCE = 10, 10
-# Of doses in MBq, which are less than one in Bq.
+# The greatest dose in MBq: one in Bq is greater.
 _MOST_MBQ = 1e4
 _GE, _PHILIPS = (0x0009, "GEMS_PETD_01"), (0x7053, "Philips PET Private Group")
 

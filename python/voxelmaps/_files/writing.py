@@ -134,7 +134,7 @@ class _File:
 def write_image(volume, path, folder, names=()):
     """Write an image, a file of a folder. Returns its path.
 
-    names    Of its components, or of the map that it is; files of NIfTI have none.
+    names    Names of its components, or of the map that it is; files of NIfTI have none.
     """
     head = _header(volume, volume.array.dtype, path.suffix[1:], names)
     with contextlib.closing(_File(path, folder, head)) as file:
@@ -157,7 +157,7 @@ def number_of_threads():
 
 
 def _most_bytes():
-    """Of the values in the region that are kept in memory for the statistics of a class."""
+    """Size of the values in the region that are kept in memory for the statistics of a class."""
     return min((_core.machine_memory() or 2**33) // 8, 2**32)
 
 

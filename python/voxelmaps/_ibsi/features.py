@@ -430,7 +430,7 @@ def ibsi_features(
         features of directions or of their merged matrices; "2_5D_avg" and "2_5D_comb" merge slices, per direction or entirely; "3D_avg"
         and "3D_comb" are means over directions of the volume, or merge them.
     families : str or list of str, optional
-        Of morph, loc, stat, ih, ivh, cm, rlm, szm, dzm, ngt and ngl, the beginnings of IBSI's tags. Default: all.
+        Some of morph, loc, stat, ih, ivh, cm, rlm, szm, dzm, ngt and ngl, the beginnings of IBSI's tags. Default: all.
     dependence_alpha : int, default 0
         Greatest difference of dependent gray levels in the family ngl.
     threads : int, optional

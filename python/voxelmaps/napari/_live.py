@@ -25,7 +25,7 @@ class LiveLabels:
     viewer        Where the layers are, and those of the results are added.
     images        Layers of the image, or of its channels.
     strokes       Layer of labels with the strokes, on the same grid.
-    parameters    Of SeedSession, except label_type; change() changes them.
+    parameters    Parameters of SeedSession, except label_type; change() changes them.
     has_margin    Whether there is also a layer of the margin.
     report        Function of a line of text: the time and number of the last update, or what is wrong.
 

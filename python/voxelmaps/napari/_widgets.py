@@ -285,7 +285,7 @@ class MapsWidget(_Widget):
 
 
 def _properties(maps, name, image):
-    """Of the layer of a map of an image. NaN, which napari does not draw, is outside of the mask."""
+    """Parameters of the layer of a map of an image. NaN, which napari does not draw, is outside of the mask."""
     where = _layers.placement(image, [part.start for part in maps.slices])
     data = maps[name] if maps.inside is None else np.where(maps.inside, maps[name], np.float32(np.nan))
     return {"data": data, "contrast_limits": _layers.limits(data), **where}

@@ -71,7 +71,7 @@ def _classes_of(classes, settings, window, sizes, has_one_level=False):
     """Classes as _feature_maps.Request has them. Raises ValueError if settings do not fit the window.
 
     classes          Dict of the features by class.
-    window, sizes    Of the window and of voxels, along each axis of the array.
+    window, sizes    Sizes of the window and of voxels, along each axis of the array.
     """
     norm = settings["weightingNorm"]
     values = {
@@ -111,7 +111,7 @@ class Levels:
 
     image, roi    Volumes, cropped as PyRadiomics does.
     window        Size of the window along each axis of the array.
-    name          Of the image.
+    name          Name of the image.
     """
 
     def __init__(self, image, roi, settings, window, precision="float", name="original"):

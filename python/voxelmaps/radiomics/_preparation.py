@@ -62,7 +62,7 @@ def _checked_bounds(image, roi):
 def _on_grid(volume, grid, interpolator, name):
     """The volume on a grid of this size, spacing, origin and direction.
 
-    name    Of the setting, for errors.
+    name    Name of the setting, for errors.
     """
     interpolator = _NAMES_OF_NUMBERS.get(interpolator, interpolator)
     if interpolator in _resample.INTERPOLATIONS:

@@ -338,7 +338,7 @@ private:
 };
 
 /** How the output is cut into tiles. */
-struct TileLayout
+struct FirstOrderLayout
 {
   CudaWindowTiles            tiles;
   const CudaIntensityRange * range;
@@ -352,8 +352,8 @@ struct TileLayout
   int                        positions;  // of a window, a multiple of voxelsAtATime
   int                        levelWords; // 0 if levels are not counted, or sorted
 
-  TileLayout(const FirstOrderTask & task, int windowsPerWord, int theListKeys,
-             const CudaIntensityRange * theRange = nullptr)
+  FirstOrderLayout(const FirstOrderTask & task, int windowsPerWord, int theListKeys,
+                   const CudaIntensityRange * theRange = nullptr)
     : tiles(task, outputRows, 1)
     , range(theRange)
     , wordRows(outputRows / windowsPerWord)
@@ -413,7 +413,7 @@ struct TileMemory
   std::size_t     bytes;
 
   VOXELMAPS_HOST_DEVICE
-  TileMemory(const FirstOrderTask & task, const TileLayout & layout, char * shared)
+  TileMemory(const FirstOrderTask & task, const FirstOrderLayout & layout, char * shared)
   {
     WorkspaceLayout workspace(shared, sizeof(std::int64_t));
     positions = workspace.Append<uint4>(layout.positions / voxelsAtATime);
@@ -428,7 +428,7 @@ struct TileMemory
 };
 
 __device__ void
-LoadTables(const FirstOrderTask & task, const TileLayout & layout, const TileMemory & memory)
+LoadTables(const FirstOrderTask & task, const FirstOrderLayout & layout, const TileMemory & memory)
 {
   for (int v = threadIdx.x; v < layout.positions; v += threadsPerBlock)
   {
@@ -448,8 +448,8 @@ LoadTables(const FirstOrderTask & task, const TileLayout & layout, const TileMem
 /** Load a tile; start is its first output voxel. */
 template <typename TTile>
 __device__ void
-LoadTile(const FirstOrderTask & task, const TileLayout & layout, const TTile & tile, const std::int64_t (&start)[3],
-         const TileMemory & memory)
+LoadTile(const FirstOrderTask & task, const FirstOrderLayout & layout, const TTile & tile,
+         const std::int64_t (&start)[3], const TileMemory & memory)
 {
   const std::int64_t first[3] = { start[0] + task.outputToLevels[0] - task.anchor[0],
                                   start[1] + task.outputToLevels[1] - task.anchor[1],
@@ -511,7 +511,7 @@ __device__ std::uint32_t
 /** Sort the planes of a tile into lists. */
 template <typename TTile, int VKeys>
 __device__ void
-SortPlanes(const FirstOrderTask & task, const TileLayout & layout, const TileMemory & memory)
+SortPlanes(const FirstOrderTask & task, const FirstOrderLayout & layout, const TileMemory & memory)
 {
   const int                   planeVoxels = task.window[1] * task.window[2];
   const std::uint32_t * const positions = reinterpret_cast<const std::uint32_t *>(memory.positions);
@@ -554,7 +554,7 @@ class SortedPlanes
 {
 public:
   __device__
-  SortedPlanes(const TileLayout & layout, const std::uint32_t * lists, int number, int w)
+  SortedPlanes(const FirstOrderLayout & layout, const std::uint32_t * lists, int number, int w)
     : m_Keys(reinterpret_cast<const Key *>(lists) + (TTile::windowsPerWord > 1 ? w : 0))
     , m_Number(number)
     , m_Stride(layout.listStride * TTile::windowsPerWord)
@@ -657,7 +657,7 @@ SelectConstants(const std::uint32_t (&keys)[VKeys], int w, RankKeys & ranks, std
 /** Load the words of a window; those it has not are absent. */
 template <int VKeys>
 __device__ void
-LoadWindow(const FirstOrderTask & task, const TileLayout & layout, const TileMemory & memory,
+LoadWindow(const FirstOrderTask & task, const FirstOrderLayout & layout, const TileMemory & memory,
            const std::uint32_t * words, std::uint32_t (&keys)[VKeys])
 {
   const char * const tile = reinterpret_cast<const char *>(words);
@@ -678,7 +678,7 @@ LoadWindow(const FirstOrderTask & task, const TileLayout & layout, const TileMem
 /** Sort the levels of windows, where there are too many to count each. */
 template <int VKeys>
 __device__ __noinline__ void
-SortLevels(const FirstOrderTask & task, const TileLayout & layout, const TileMemory & memory,
+SortLevels(const FirstOrderTask & task, const FirstOrderLayout & layout, const TileMemory & memory,
            const std::uint32_t * words, std::uint32_t * sorted)
 {
   std::uint32_t keys[VKeys];
@@ -694,7 +694,7 @@ SortLevels(const FirstOrderTask & task, const TileLayout & layout, const TileMem
 /** Sort windows in registers, those of the words that begin here: number w, or both. Find the keys of all ranks. */
 template <typename TTile, int VKeys>
 __device__ void
-SelectFromRegisters(const FirstOrderTask & task, const TileLayout & layout, const TileMemory & memory,
+SelectFromRegisters(const FirstOrderTask & task, const FirstOrderLayout & layout, const TileMemory & memory,
                     const std::uint32_t * words, int w, RankKeys & ranks)
 {
   std::uint32_t keys[VKeys];
@@ -742,7 +742,7 @@ class TileWindow
 {
 public:
   __device__
-  TileWindow(const TileLayout & layout, const TileMemory & memory, int lane, int warp, int w)
+  TileWindow(const FirstOrderLayout & layout, const TileMemory & memory, int lane, int warp, int w)
     : m_Layout(layout)
     , m_Memory(memory)
     , m_Offset(sizeof(std::uint32_t) * Place(layout, lane, warp, w) +
@@ -752,7 +752,7 @@ public:
 
   /** The first word. */
   static __device__ int
-  Place(const TileLayout & layout, int lane, int warp, int w)
+  Place(const FirstOrderLayout & layout, int lane, int warp, int w)
   {
     return layout.Place(lane, TTile::windowsPerWord > 1 ? warp : warp + w * warpsPerBlock, 0);
   }
@@ -850,10 +850,10 @@ private:
     }
   }
 
-  const TileLayout & m_Layout;
-  const TileMemory & m_Memory;
-  const unsigned int m_Offset;
-  const char *       m_Values;
+  const FirstOrderLayout & m_Layout;
+  const TileMemory &       m_Memory;
+  const unsigned int       m_Offset;
+  const char *             m_Values;
 };
 
 /** The body of the kernel. VKeys keys are sorted at a time: all of a window, or those of a plane of it. */
@@ -861,7 +861,7 @@ template <typename TTile, int VKeys, bool VPlanes>
 struct TilesBody
 {
   using Task = FirstOrderTask;
-  using Layout = TileLayout;
+  using Layout = FirstOrderLayout;
   using Window = TileWindow<TTile>;
   static constexpr int minBlocks = 3; // for 168 registers per thread
 
@@ -953,8 +953,8 @@ struct TilesBody
         }
         else if (task.needsLevelCounts)
         {
-          TileLayout::HasByteCounts(task) ? window.template CountLevels<std::uint8_t>(sums)
-                                          : window.template CountLevels<std::uint16_t>(sums);
+          FirstOrderLayout::HasByteCounts(task) ? window.template CountLevels<std::uint8_t>(sums)
+                                                : window.template CountLevels<std::uint16_t>(sums);
         }
         StoreFirstOrderFeatures(task, w == 0 ? windows[0].output : windows[1].output, sums);
       }
@@ -978,7 +978,7 @@ template <typename TTile, int VKeys, bool VPlanes>
 void
 Launch(const FirstOrderTask & task, const CudaIntensityRange * range, const CudaMethodResources & resources)
 {
-  const TileLayout       layout(task, TTile::windowsPerWord, VPlanes ? VKeys : 0, range);
+  const FirstOrderLayout layout(task, TTile::windowsPerWord, VPlanes ? VKeys : 0, range);
   constexpr std::int64_t partVoxels = std::int64_t{ 1 } << 24;
   LaunchWindowTiles<TilesBody<TTile, VKeys, VPlanes>>(task,
                                                       layout,
@@ -1007,7 +1007,7 @@ template <typename TTile>
 bool
 FitsTiles(const FirstOrderTask & task)
 {
-  const TileLayout layout(task, TTile::windowsPerWord, ListKeys(task));
+  const FirstOrderLayout layout(task, TTile::windowsPerWord, ListKeys(task));
   return task.windowVoxels <= maxVoxels &&
          (task.windowVoxels <= maxVoxelsToSort || task.window[1] * task.window[2] <= maxPlaneVoxels) &&
          TileMemory(task, layout, nullptr).bytes <= GetCudaDeviceLimits().maxSharedMemoryPerBlock;
