@@ -7,11 +7,13 @@ import importlib
 import inspect
 import itertools
 import json
+import math
 import pathlib
 import re
 import shutil
 import tomllib
 
+import numpy as np
 import pytest
 import voxelmaps
 from array_libraries import itk
@@ -187,6 +189,48 @@ def test_options_of_the_command():
         options = [option for name, line in calls if name == command for option in re.findall(r" (--[\w-]+)", line)]
         assert set(options) <= set(_cli._parser(command).commands[command]._option_string_actions), command
     assert len(calls) > 20
+
+
+def test_table_of_ibsi():
+    """It has all tags, the identifiers of features.def, and names and formulas with the values of region_features."""
+    rows = [[cell.strip("` ") for cell in row] for row in rows_of_table("doc/ibsi.md", "tag")]
+    text = (ROOT / "core/include/voxelmaps/features.def").read_text("utf-8")
+    identifiers = {}
+    for name, lines in re.findall(r"#define VOXELMAPS_(\w+)_FEATURES\(feature\)((?:.*\\\n)+.*)", text):
+        for feature, other, code in re.findall(r'feature\((\w+), "\w+", "(\w*)", "\w*", "(\w*)"', lines):
+            identifiers[f"{name.lower()}_{other or feature}"] = code
+    levels = np.random.default_rng(7).integers(1, 10, (6, 7, 8))
+    levels[:3, :2] = 0
+    image, mask, spacing = np.round(levels * 7.3 + 5, 1), levels != 0, (2.5, 1.0, 1.5)
+    limits = {"intensity_range": (13, 69), "bin_width": 6.5}
+    used = mask & (image >= 13) & (image <= 69)
+    texture = ["firstorder", "glcm", "glrlm", "glszm", "gldm", "ngtdm"]
+    tags, used_rows = set(), set()
+    for suffixes, parameters in (
+        (("_3D_avg", "_3D"), {}),
+        (("_3D_comb",), {"aggregation": "merge"}),
+        (("_2_5D_avg", "_2_5D"), {"plane_axis": 0}),
+        (("_2_5D_comb",), {"plane_axis": 0, "aggregation": "merge"}),
+    ):
+        ours = {"sqrt": math.sqrt}
+        chosen = {**limits, "intensity_range": (13, image[used].max()), **parameters}
+        for region, classes, keywords in ((mask, "shape", {}), (used, texture, chosen)):
+            table = voxelmaps.region_features(image, region, label=1, features=classes, spacing=spacing, **keywords)
+            ours.update((key, float(column[0])) for key, column in table.items() if "_" in key)
+        theirs = voxelmaps.ibsi_features(image, mask, spacing=spacing, aggregations=suffixes[0][1:], **limits)
+        for tag, _, formula in rows:
+            found = [suffix for suffix in ("", *suffixes) if f"{tag}{suffix}" in theirs]
+            tags.update(f"{tag}{suffix}" for suffix in found)
+            used_rows.update([tag] if found else [])
+            for suffix in found if formula else ():
+                ours["n"] = np.count_nonzero(mask if tag.startswith("morph") else used)
+                assert theirs[f"{tag}{suffix}"] == pytest.approx(eval(formula, {}, ours), rel=1e-9, abs=1e-12), tag
+        assert theirs.keys() <= tags
+    assert len(rows) == len(used_rows) == 169
+    # Two features are equal to others, which have identifiers of their own.
+    names = {name: code for tag, code, name in rows if tag not in ("cm_sum_var", "cm_dissimilarity")}
+    assert all(identifiers[name] == code for name, code in names.items() if name in identifiers)
+    assert len(identifiers.keys() & names.keys()) == 98
 
 
 # --- Examples of docstrings --------------------------------------------------------------------------------------------

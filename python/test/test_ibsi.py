@@ -6,12 +6,10 @@ import csv
 import itertools
 import math
 import os
-import re
 
 import numpy as np
 import pytest
 import voxelmaps
-from test_documentation import ROOT, rows_of_table
 from voxelmaps import _core
 from voxelmaps._cli import main
 from voxelmaps._ibsi import benchmark, patients, response_maps
@@ -20,7 +18,6 @@ pytest.importorskip("scipy", reason="SciPy is not installed")
 nibabel = pytest.importorskip("nibabel", reason="nibabel is not installed")
 pytest.importorskip("pywt", reason="PyWavelets is not installed")
 
-CLASSES = ["firstorder", "glcm", "glrlm", "glszm", "gldm", "ngtdm"]
 # Folders with copies of IBSI's repositories, where somebody has them.
 DATA, REFERENCE = os.environ.get("VOXELMAPS_IBSI_DATA"), os.environ.get("VOXELMAPS_IBSI_REFERENCE")
 
@@ -96,47 +93,6 @@ def test_distance_zones(shape, is_planar, has_mask):
         alpha=0,
     )
     assert found == [(*key, float(count)) for key, count in sorted(expected.items())]
-
-
-def test_table_of_names():
-    """It has all tags, the identifiers of features.def, and names and formulas with the values of region_features."""
-    rows = [[cell.strip("` ") for cell in row] for row in rows_of_table("doc/ibsi.md", "tag")]
-    text = (ROOT / "core/include/voxelmaps/features.def").read_text("utf-8")
-    identifiers = {}
-    for name, lines in re.findall(r"#define VOXELMAPS_(\w+)_FEATURES\(feature\)((?:.*\\\n)+.*)", text):
-        for feature, other, code in re.findall(r'feature\((\w+), "\w+", "(\w*)", "\w*", "(\w*)"', lines):
-            identifiers[f"{name.lower()}_{other or feature}"] = code
-    levels = np.random.default_rng(7).integers(1, 10, (6, 7, 8))
-    levels[:3, :2] = 0
-    image, mask, spacing = np.round(levels * 7.3 + 5, 1), levels != 0, (2.5, 1.0, 1.5)
-    limits = {"intensity_range": (13, 69), "bin_width": 6.5}
-    used = mask & (image >= 13) & (image <= 69)
-    tags, used_rows = set(), set()
-    for suffixes, parameters in (
-        (("_3D_avg", "_3D"), {}),
-        (("_3D_comb",), {"aggregation": "merge"}),
-        (("_2_5D_avg", "_2_5D"), {"plane_axis": 0}),
-        (("_2_5D_comb",), {"plane_axis": 0, "aggregation": "merge"}),
-    ):
-        ours = {"sqrt": math.sqrt}
-        chosen = {**limits, "intensity_range": (13, image[used].max()), **parameters}
-        for region, classes, keywords in ((mask, "shape", {}), (used, CLASSES, chosen)):
-            table = voxelmaps.region_features(image, region, label=1, features=classes, spacing=spacing, **keywords)
-            ours.update((key, float(column[0])) for key, column in table.items() if "_" in key)
-        theirs = voxelmaps.ibsi_features(image, mask, spacing=spacing, aggregations=suffixes[0][1:], **limits)
-        for tag, _, formula in rows:
-            found = [suffix for suffix in ("", *suffixes) if f"{tag}{suffix}" in theirs]
-            tags.update(f"{tag}{suffix}" for suffix in found)
-            used_rows.update([tag] if found else [])
-            for suffix in found if formula else ():
-                ours["n"] = np.count_nonzero(mask if tag.startswith("morph") else used)
-                assert theirs[f"{tag}{suffix}"] == pytest.approx(eval(formula, {}, ours), rel=1e-9, abs=1e-12), tag
-        assert theirs.keys() <= tags
-    assert len(rows) == len(used_rows) == 169
-    # Two features are equal to others, which have identifiers of their own.
-    names = {name: code for tag, code, name in rows if tag not in ("cm_sum_var", "cm_dissimilarity")}
-    assert all(identifiers[name] == code for name, code in names.items() if name in identifiers)
-    assert len(identifiers.keys() & names.keys()) == 98
 
 
 def test_tones_of_voxels_without_neighbors():
