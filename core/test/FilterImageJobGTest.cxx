@@ -343,12 +343,19 @@ TEST(FilterImageJob, SmallCasesOfGaborFiltersAreSumsInOrder)
     const AxisFilter filter = MakeRandomGabor(random);
     random.Chance(0.5) ? CheckGabor<double>(size, filter, random) : CheckGabor<float>(size, filter, random);
   }
-  // A kernel of one voxel, and one whose padded planes a device has in several parts.
+  // A kernel of one voxel.
   AxisFilter filter = MakeRandomGabor(random);
-  filter.axis = 0;
-  filter.secondAxis = 1;
   filter.sigma = 0.01;
   CheckGabor<double>({ { 5, 4, 3 } }, filter, random);
+}
+
+/** A device has the padded planes in several parts. */
+TEST(FilterImageJob, GaborFiltersOfLongReach)
+{
+  RandomNumbers random(12);
+  AxisFilter    filter = MakeRandomGabor(random);
+  filter.axis = 0;
+  filter.secondAxis = 1;
   filter.sigma = 75.0;
   filter.gamma = 1.0;
   filter.wavelength = 40.0;
