@@ -60,7 +60,7 @@ POLICIES = [
         32,
         [4, 128, 1 << 30],
         "^cooccurrence/.*window:3/levels:32/CudaSortedPairs",
-        "H100, 3×3×3: tables of few levels gain a tenth",
+        "H100, 3×3×3: tables of few levels gain a tenth; H200: 4 for 32, 0.92 of the time for 96³ voxels, 1.10 for 64³",
     ),
     Policy(
         "glcm.second_tiles",
@@ -74,14 +74,14 @@ POLICIES = [
         32,
         [8, 16, 64],
         "^cooccurrence/.*window:5/levels:256/CudaWindowWalk",
-        "as many blocks of a warp as a multiprocessor runs",
+        "H200, 5×5×5, 96³ voxels, 256 levels: 8: 357 ms, 16: 237, 32: 236, 64: 230",
     ),
     Policy(
         "glrlm.teams",
-        32,
-        [8, 16, 64],
+        64,
+        [8, 16, 32],
         "^runlength11,merged/.*window:7/levels:32/CudaWindowWalk",
-        "as many blocks of a warp as a multiprocessor runs",
+        "H200, 11 features, 7×7×7, 64³ voxels, 32 levels: 8: 16.2 ms, 16: 9.0, 32: 8.9, 64: 7.1",
     ),
     Policy(
         "glrlm.shared",
@@ -91,7 +91,13 @@ POLICIES = [
         "H100: larger workspaces leave room for less than 14 blocks",
     ),
     Policy("gldm.shared", 40960, [0, 16384], "^dependence/.*window:[79]/levels:32/CudaWindowWalk", "not recorded"),
-    Policy("gldm.teams", 16, [8, 32, 64], "^dependence/.*window:7/levels:32/CudaWindowWalk", "not recorded"),
+    Policy(
+        "gldm.teams",
+        16,
+        [8, 32, 64],
+        "^dependence/.*window:7/levels:32/CudaWindowWalk",
+        "H200, 7×7×7, 64³ voxels, 32 levels: 8: 4.5 ms, 16: 2.81, 32: 2.81, 64: 2.74",
+    ),
     Policy(
         "ngtdm.shared",
         40960,
@@ -107,14 +113,18 @@ POLICIES = [
         "not recorded",
     ),
     Policy(
-        "ngtdm.teams", 32, [8, 16, 64], "^graytonedifference/.*window:[79]/levels:32/CudaWindowWalk", "not recorded"
+        "ngtdm.teams",
+        64,
+        [8, 16, 32],
+        "^graytonedifference/.*window:[79]/levels:32/CudaWindowWalk",
+        "H200, 7×7×7, 64³ voxels, 32 levels: 8: 7.1 ms, 16: 4.3, 32: 4.3, 64: 3.5; 15×15×15 the same for all",
     ),
     Policy(
         "ngtdm.table_warps",
         2,
         [1, 3, 4],
         "^graytonedifference/.*window:(5|9)/levels:256/CudaAutomatic",
-        "H100: where tables leave a block one warp, WindowWalk takes half the time",
+        "H100: where tables leave a block one warp, WindowWalk is twice as fast; H200: 3 has 0.81 of the time of 5×5×5, 1.19 of 9×9×9",
     ),
     Policy(
         "glszm.slices",

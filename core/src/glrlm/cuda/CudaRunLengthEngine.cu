@@ -21,7 +21,7 @@ using Walk = RunLengthWalk<CudaThreadBlock>;
 using SkippedWalk = SkippedDirectionsWalk<CudaThreadBlock>;
 
 // 32 blocks are the most that a multiprocessor runs; larger workspaces would leave room for less than 14 on an H100.
-constexpr CudaWalkPolicy policy{ "glrlm", CudaThreadBlock::lanesPerWarp, 16384, 32 };
+constexpr CudaWalkPolicy policy{ "glrlm", CudaThreadBlock::lanesPerWarp, 16384, 64 };
 
 std::int64_t
 WindowSteps(const RunLengthTask & task)

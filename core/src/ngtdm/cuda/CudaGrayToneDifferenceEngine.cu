@@ -390,7 +390,7 @@ MakePolicy(const GrayToneDifferenceTask & task)
   // A warp for small windows.
   const bool isWarp = task.windowVoxels <= PolicyValue("ngtdm.warp_voxels", 512);
   const int  threads = isWarp ? CudaThreadBlock::lanesPerWarp : CudaThreadBlock::maxSize;
-  return { "ngtdm", threads, 40960, 32 };
+  return { "ngtdm", threads, 40960, 64 };
 }
 
 CudaScratchBytes
