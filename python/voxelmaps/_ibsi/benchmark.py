@@ -6,7 +6,7 @@ import csv
 import functools
 import math
 import pathlib
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -188,10 +188,12 @@ def _phantom_rows():
 
 
 def _filtered(name, **parameters):
-    return name, functools.partial(response_map, filter=name, **parameters)
+    kind = "Riesz" if "riesz_order" in parameters else name
+    return kind, functools.partial(response_map, filter=name, **parameters)
 
 
-_LOG = {"sigma": 1.5, "boundary": "zero"}
+_LOG: dict[str, Any] = {"sigma": 1.5, "boundary": "zero"}
+_POOLED: tuple[dict[str, Any], ...] = ({}, {"pooling": "max"}, {"pooling": "max", "energy_distance": 7})
 # Response maps of phase 1, by their names: phantom, class and function. Lengths are in voxels.
 _MAPS = {
     **{
@@ -212,7 +214,7 @@ _MAPS = {
             ("b", "checkerboard", "E3W5R5", "mirror"),
             ("c", "checkerboard", "L5S5", "mirror"),
         )
-        for i, pooled in enumerate(({}, {"pooling": "max"}, {"pooling": "max", "energy_distance": 7}), 1)
+        for i, pooled in enumerate(_POOLED, 1)
     },
     "4_a_1": ("impulse", *_filtered("Gabor", sigma=5, wavelength=2, gamma=0.5, angle=60, boundary="zero")),
     "4_a_2": ("impulse", *_filtered("Gabor", sigma=5, wavelength=2, gamma=0.5, angle_step=45, boundary="zero")),
@@ -240,13 +242,9 @@ _MAPS = {
         f"8_a_{level}": ("checkerboard", *_filtered("Simoncelli", level=level, boundary="periodic"))
         for level in (1, 2, 3)
     },
-    "9_a": ("impulse", "Riesz", functools.partial(response_map, filter="LoG", riesz_order=[1, 0, 0], **_LOG)),
-    "9_b_1": ("sphere", "Riesz", functools.partial(response_map, filter="LoG", riesz_order=[0, 2, 0], **_LOG)),
-    "10_b_1": (
-        "pattern_1",
-        "Riesz",
-        functools.partial(response_map, filter="Simoncelli", boundary="nearest", riesz_order=[0, 2, 0]),
-    ),
+    "9_a": ("impulse", *_filtered("LoG", riesz_order=[1, 0, 0], **_LOG)),
+    "9_b_1": ("sphere", *_filtered("LoG", riesz_order=[0, 2, 0], **_LOG)),
+    "10_b_1": ("pattern_1", *_filtered("Simoncelli", boundary="nearest", riesz_order=[0, 2, 0])),
 }
 
 
